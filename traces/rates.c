@@ -8,10 +8,10 @@
 #include "sim/base/units.h"
 #include "traces/csv.h"
 
-enum target { DEVICE = 0, MODEL, GPUS, NODES, RATE, N_TARGETS };
-static const char *const names[N_TARGETS] = {"device", "model", "gpus", "nodes",
-                                             "iterations_per_s"};
-enum { MOST_ROWS = 1000000, MOST_NAMES = 100000 };
+enum target { DEVICE = 0, MODEL, GPUS, NODES, CPUS, MEMORY, RATE, N_TARGETS };
+static const char *const names[N_TARGETS] = {
+    "device", "model", "gpus", "nodes", "cpus_per_gpu", "host_gib_per_gpu", "iterations_per_s"};
+enum { MOST_ROWS = 1000000, MOST_NAMES = 100000, MOST_CPUS = 1000000, MOST_GIB = 1000000 };
 
 struct reading {
     struct gsim_arena *arena;
@@ -32,7 +32,7 @@ struct reading {
 
 static enum gsim_status on_header(void *arg, const char *const *header, uint32_t n, int64_t line) {
     struct reading *r = arg;
-    bool has[N_TARGETS] = {[NODES] = true};
+    bool has[N_TARGETS] = {[NODES] = true, [CPUS] = true, [MEMORY] = true};
     for (uint32_t i = 0; i < n; i++) {
         int t = 0;
         while (t < N_TARGETS && strcmp(header[i], names[t]) != 0)
@@ -40,7 +40,8 @@ static enum gsim_status on_header(void *arg, const char *const *header, uint32_t
         if (t == N_TARGETS)
             return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, line,
                              "a table of speeds has no column '%.64s'; it has device, model, gpus, "
-                             "iterations_per_s and, if need be, nodes",
+                             "iterations_per_s and, if need be, nodes, cpus_per_gpu and "
+                             "host_gib_per_gpu",
                              header[i]);
         r->target[i] = (enum target)t;
         has[t] = true;
@@ -81,6 +82,12 @@ static bool take_number(const char *text, uint32_t *out) {
     return is_ok;
 }
 
+/* A decimal above 0, in units of 1 / scale. */
+static bool take_scaled(const char *text, int64_t scale, int64_t most, int64_t *out) {
+    return gsim_parse_decimal(text, strlen(text), scale, out) == GSIM_PARSE_OK && *out > 0 &&
+           *out <= most * scale;
+}
+
 /* The number as 53 bits and a power of two, which is what a text of it says to most programs. */
 static struct gsim_tempo tempo_of(double per_s) {
     enum { FRACTION_BITS = 52, EXPONENT_BIAS = 1023 };
@@ -114,6 +121,10 @@ static bool take(struct reading *r, enum target target, const char *text) {
         return take_number(text, &r->next.gpus);
     case NODES:
         return !*text || take_number(text, &r->next.nodes);
+    case CPUS:
+        return !*text || take_scaled(text, 1000, MOST_CPUS, &r->next.host.cpus_milli);
+    case MEMORY:
+        return !*text || take_scaled(text, GSIM_GIB, MOST_GIB, &r->next.host.mem_bytes);
     case RATE:
         return take_rate(text, &r->next);
     case N_TARGETS:
@@ -133,8 +144,12 @@ static void on_field(void *arg, uint32_t column, const char *text, size_t length
 
 static enum gsim_status refuse(struct reading *r, int64_t line) {
     static const char *const forms[N_TARGETS] = {
-        "a device's name", "a model's name", "a number of GPUs (1, 2, …)",
+        "a device's name",
+        "a model's name",
+        "a number of GPUs (1, 2, …)",
         "a number of nodes (1, 2, …)",
+        "a number of CPUs above 0, as 3 or 4.8",
+        "a number of GiB above 0, as 62.5",
         "a number of iterations per second from 1e-9 to 1e9 (0: it cannot run so)"};
     int t = 0;
     while (names[t] != r->bad)
@@ -167,6 +182,7 @@ static enum gsim_status on_row(void *arg, int64_t line) {
                          MOST_ROWS, MOST_NAMES);
     if (r->rates->n_rows == r->capacity && !grow_rows(r))
         return gsim_no_memory(r->log, "reading a table of speeds");
+    r->rates->has_host_memory |= r->next.host.mem_bytes > 0;
     r->line[r->rates->n_rows] = line;
     r->rows[r->rates->n_rows++] = r->next;
     r->next = (struct gsim_rate_row){0};
@@ -183,7 +199,19 @@ static int order(const void *left, const void *right) {
         return a->device < b->device ? -1 : 1;
     if (a->nodes != b->nodes)
         return a->nodes < b->nodes ? -1 : 1;
-    return a->gpus == b->gpus ? 0 : a->gpus < b->gpus ? -1 : 1;
+    if (a->gpus != b->gpus)
+        return a->gpus < b->gpus ? -1 : 1;
+    if (a->host.cpus_milli != b->host.cpus_milli)
+        return a->host.cpus_milli < b->host.cpus_milli ? -1 : 1;
+    return a->host.mem_bytes == b->host.mem_bytes  ? 0
+           : a->host.mem_bytes < b->host.mem_bytes ? -1
+                                                   : 1;
+}
+
+/* Whether two rows are for one place, but for the host. */
+static bool are_beside(const struct gsim_rate_row *a, const struct gsim_rate_row *b) {
+    return a->kind == b->kind && a->device == b->device && a->nodes == b->nodes &&
+           a->gpus == b->gpus;
 }
 
 static enum gsim_status check_rows(const struct reading *r) {
@@ -195,6 +223,16 @@ static enum gsim_status check_rows(const struct reading *r) {
                              "model '%.64s' stands twice for %u GPUs of %s%s",
                              rates->kind[row->kind], row->gpus, rates->device[row->device],
                              row->nodes ? " and that number of nodes" : "");
+        if (are_beside(row - 1, row) &&
+            ((row[-1].host.cpus_milli > 0) != (row->host.cpus_milli > 0) ||
+             (row[-1].host.mem_bytes > 0) != (row->host.mem_bytes > 0)))
+            return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, 0,
+                             "of the rows of model '%.64s' for %u GPUs of %s some say %s and "
+                             "others do not",
+                             rates->kind[row->kind], row->gpus, rates->device[row->device],
+                             (row[-1].host.cpus_milli > 0) != (row->host.cpus_milli > 0)
+                                 ? "cpus_per_gpu"
+                                 : "host_gib_per_gpu");
     }
     return GSIM_OK;
 }

@@ -5,6 +5,8 @@
 # tables/ and traces/; the other arguments are columns of the row.
 #   gavel    CLUSTER is GPUs of v100:p100:k80; shares=FILE replays the shares of another solver
 #            (time_s,job,device,share, may be compressed with gzip)
+#   synergy  CLUSTER is "4 servers x 8 GPUs, 24 CPUs, 500 GB, ..."; mode=fair|greedy|tune,
+#            arrivals=static|dynamic, placement="first fit"|placement
 # [GSIM=./gsim] [JOBS_CSV=FILE] reference.sh DATA SIMULATOR TRACE CLUSTER POLICY [column=value ...]
 set -eu
 if [ $# -lt 5 ]; then
@@ -14,10 +16,13 @@ fi
 gsim=${GSIM:-./gsim}
 data=$1 simulator=$2 trace=$3 cluster=$4 policy=$5
 shift 5
-shares=
+shares='' mode=fair arrivals=dynamic placement='first fit'
 for column; do
     case $column in
     shares=*) shares=${column#shares=} ;;
+    mode=*) mode=${column#mode=} ;;
+    arrivals=*) arrivals=${column#arrivals=} ;;
+    placement=*) placement=${column#placement=} ;;
     *=*) ;; # the other columns are results, or say nothing about the run
     *)
         echo "$0: '$column' is not column=value" >&2
@@ -76,8 +81,67 @@ gavel() {
     "$gsim" run "$@" --quiet --jobs-csv "$folder/jobs.csv" --format csv "$data/traces/$trace" >"$folder/result.csv"
 }
 
+# GPUs, CPUs and GB of a server, and how many there are.
+synergy_servers() {
+    echo "$cluster" | sed 's/[^0-9.]\{1,\}/ /g'
+}
+
+# What a gang wants is capped at a server, and speeds up by the CPUs that it then has; one that is
+# wider than a server has its fair part.
+synergy_rates() {
+    synergy_servers | cat - "$data/tables/synergy_models.csv" | awk -F, '
+        function floor_milli(x) { return int(x * 1000 + 1e-6) / 1000 }
+        function row(g, c, m, per_s) {
+            printf "v100,%s,%d,%.3f,%.6f,%.17g\n", $1, g, c, int(m * 1e6 + 1e-6) / 1e6, per_s
+        }
+        BEGIN { print "device,model,gpus,cpus_per_gpu,host_gib_per_gpu,iterations_per_s" }
+        NR == 1 { split($0, server, " "); gpus = server[2]; cpus = server[3]; gb = server[4]; next }
+        /^#/ || $1 == "model" { next }
+        {
+            fair = cpus / gpus
+            for (g = 1; g <= gpus + 1; g++) {
+                row(g, floor_milli(fair), gb / gpus, 1 / $5)
+                speedup = $6
+                has = $2 * g > cpus ? cpus : $2 * g
+                if (has < $2 * g)
+                    speedup = 1 + ($6 - 1) / ($2 * g - fair * g) * (has - fair * g)
+                has_gb = $3 * g > gb ? gb : $3 * g
+                if (g <= gpus && (has != fair * g || has_gb != gb / gpus * g))
+                    row(g, floor_milli(has / g), has_gb / g, 1 / ($5 / speedup))
+            }
+            row(1024, floor_milli(fair), gb / gpus, 1 / $5)
+        }'
+}
+
+synergy_cluster() {
+    synergy_servers | awk '{
+        printf "[node server]\ncount = %d\ngpus = %d\ncpus = %d\nhost_mem = %dGiB\n", $1, $2, $3, $4
+        print "device = ideal\nrates_as = v100"
+    }'
+}
+
+synergy() {
+    synergy_rates >"$folder/rates.csv"
+    synergy_cluster >"$folder/cluster.ini"
+    case $policy in
+    FIFO | SRTF | LAS | FTF) ;;
+    *)
+        echo "$0: synergy has no policy '$policy'" >&2
+        exit 3
+        ;;
+    esac
+    case $arrivals in static) first=1s ;; *) first=0s ;; esac
+    case $placement in placement) consolidate=on ;; *) consolidate=off ;; esac
+    "$gsim" run --policy synergy --set reference=synergy --set "mode=$mode" \
+        --set "order=$(echo "$policy" | tr A-Z a-z)" --set "first=$first" \
+        --set "consolidate=$consolidate" --rates "$folder/rates.csv" \
+        --cluster "$folder/cluster.ini" --quiet --jobs-csv "$folder/jobs.csv" --format csv \
+        "$data/traces/$trace" >"$folder/result.csv"
+}
+
 case $simulator in
 gavel) gavel ;;
+synergy) synergy ;;
 *)
     echo "$0: no reference mode copies '$simulator'" >&2
     exit 3

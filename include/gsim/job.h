@@ -137,12 +137,19 @@ struct gsim_quote {
     const char *missing; /* the trace column that the model would need, or NULL */
 };
 
+/* CPUs and memory of a host, or the part of them that comes with one GPU of a job. */
+struct gsim_host {
+    int64_t cpus_milli, mem_bytes;
+};
+
 /* A place where a job might run: a number of GPUs of one device type (the number that
  * view.cluster.type has), on a number of nodes. */
 struct gsim_where {
     uint16_t type;
     uint32_t gpus;
     uint32_t nodes; /* 0: as few as there is a row for */
+    /* that comes with each GPU; 0 of both: the part of its node that falls to each GPU there */
+    struct gsim_host host;
 };
 
 /* How fast a job would run. */
@@ -154,6 +161,9 @@ struct gsim_rate {
      * has no row, and the job runs by its own columns. */
     uint64_t digits;
     int32_t exponent;
+    /* The least of the host beside each GPU with which the table has it fastest on these GPUs;
+     * 0 of both: its speed does not depend on the host. */
+    struct gsim_host wants;
 };
 
 /* The cost of sharing to a job so far. */

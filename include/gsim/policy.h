@@ -28,6 +28,7 @@ enum gsim_reference {
     GSIM_REFERENCE_PAI,
     GSIM_REFERENCE_HELIOS,
     GSIM_REFERENCE_GAVEL,
+    GSIM_REFERENCE_SYNERGY,
     GSIM_REFERENCE_COUNT
 };
 
@@ -69,6 +70,7 @@ struct gsim_policy {
     const char *deviations; /* known differences from the source, or "none known" */
     bool is_oracle; /* sees true durations */
     const char *oracle_where; /* "where ...": the part that uses durations; NULL: always */
+    bool names_gpus; /* it chooses GPUs itself, without regard to partitions and types */
     bool shares_gpus; /* jobs share a GPU with others and run longer than alone */
     bool has_contexts; /* jobs that share a GPU are processes of their own, and all stay resident */
     /* unless memory= says otherwise, jobs may have more memory than their GPU */
@@ -111,6 +113,11 @@ bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim
 /* Like gsim_plan_place_on, with all of each unit, whatever share the job asks for. */
 bool gsim_plan_place_whole(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
                            uint32_t n_units);
+/* Like gsim_plan_place_on, with a part of the host beside each unit, which is reserved too; on it
+ * the job's speed may depend (--rates). A job that is placed by another verb has the part of its
+ * nodes that falls to each GPU. */
+bool gsim_plan_place_beside(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
+                            uint32_t n_units, struct gsim_host each);
 /* Preempts a running job: it gives up its units. */
 bool gsim_plan_preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop stop,
                        enum gsim_keep keep);
@@ -176,6 +183,8 @@ const char *gsim_ask_device(const struct gsim_ctx *ctx, uint16_t type);
 /* How fast the job would run there alone, by the code that charges it. */
 struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,
                                const struct gsim_where *where);
+/* CPUs and memory of a node's host; 0: not counted, as much as any job wants. */
+struct gsim_host gsim_ask_host(const struct gsim_ctx *ctx, uint32_t node);
 /* The attained service of a job that has made this number of its iterations; -1: the trace does
  * not say how many it has. */
 int64_t gsim_ask_service_ns(const struct gsim_ctx *ctx, gsim_slot job, int64_t iterations);

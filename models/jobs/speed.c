@@ -75,6 +75,7 @@ struct site {
     uint32_t n_units; /* 0: a pool: the job has as many GPUs as it asks for */
     uint32_t nodes;
     bool spans_nodes, spans_switches;
+    struct gsim_host host; /* beside each GPU */
 };
 
 enum { MOST_TYPES = 64 };
@@ -97,6 +98,44 @@ static bool is_on_node_of_another(const struct gsim_model *model, const struct g
     return false;
 }
 
+static int64_t lesser_part(int64_t least, int64_t part) {
+    return part > 0 && part < least ? part : least;
+}
+
+/* The part of the host that falls to each GPU of a type; of nodes with different parts the least. A
+ * node that does not say has as much as any row wants. */
+static struct gsim_host part_of_type(const struct gsim_model *model, uint16_t type) {
+    const struct gsim_wiring *wiring = &model->setup.wiring;
+    struct gsim_host part = gsim_host_ample;
+    uint32_t last = UINT32_MAX;
+    for (uint32_t gpu = 0; wiring->part_of_host && gpu < model->setup.n_gpus; gpu++) {
+        uint32_t node = wiring->node_of_gpu[gpu];
+        if (model->setup.type_of_gpu[gpu] != type || node == last)
+            continue;
+        last = node;
+        part.cpus_milli = lesser_part(part.cpus_milli, wiring->part_of_host[node].cpus_milli);
+        part.mem_bytes = lesser_part(part.mem_bytes, wiring->part_of_host[node].mem_bytes);
+    }
+    return part;
+}
+
+/* What a job has beside each of its GPUs: as much as it was given, else the least of its nodes'
+ * parts. */
+static struct gsim_host host_of(const struct gsim_model *model, const struct gsim_job *about) {
+    const struct gsim_wiring *wiring = &model->setup.wiring;
+    struct gsim_host host = gsim_host_ample;
+    if (about->host.cpus_milli > 0 || about->host.mem_bytes > 0)
+        return (struct gsim_host){lesser_part(host.cpus_milli, about->host.cpus_milli),
+                                  lesser_part(host.mem_bytes, about->host.mem_bytes)};
+    for (uint32_t u = 0; wiring->part_of_host && u < about->n_units; u++) {
+        const struct gsim_host *part =
+            &wiring->part_of_host[wiring->node_of_gpu[about->units[u].gpu]];
+        host.cpus_milli = lesser_part(host.cpus_milli, part->cpus_milli);
+        host.mem_bytes = lesser_part(host.mem_bytes, part->mem_bytes);
+    }
+    return host;
+}
+
 /* The site of a job's units. A policy may have named them in any order. */
 static struct site site_of(const struct gsim_model *model, const struct gsim_job *about,
                            uint16_t types[MOST_TYPES]) {
@@ -104,7 +143,8 @@ static struct site site_of(const struct gsim_model *model, const struct gsim_job
     struct site site = {.profile = gsim_machine_profile(model, about->units, about->n_units),
                         .types = types,
                         .n_units = about->n_units,
-                        .nodes = 1};
+                        .nodes = 1,
+                        .host = host_of(model, about)};
     uint32_t first = about->n_units ? wiring->node_of_gpu[about->units[0].gpu] : 0, last = first;
     if (about->n_units == 0)
         site.n_types = add_type(types, 0, 0);
@@ -192,8 +232,8 @@ static struct gsim_rated rated_at(const struct gsim_model *model, uint32_t kind,
     struct gsim_rated slowest = {.is_there = false};
     uint32_t gpus = site->n_units ? site->n_units : about->gpus;
     for (uint32_t i = 0; i < site->n_types; i++) {
-        struct gsim_rated one =
-            gsim_rates_find(rates, kind, model->rates_device[site->types[i]], gpus, site->nodes);
+        struct gsim_rated one = gsim_rates_find(rates, kind, model->rates_device[site->types[i]],
+                                                gpus, site->nodes, site->host);
         if (!one.is_there || one.tempo.digits == 0)
             return one;
         if (i == 0 || gsim_tempo_ratio_q64(one.tempo, slowest.tempo) >> 64 == 0)
@@ -268,19 +308,35 @@ uint64_t gsim_speed_most_q32(struct gsim_model *model, gsim_slot slot) {
     return most_q32;
 }
 
+/* The site that a policy asks about. */
+static struct site site_there(const struct gsim_model *model, const struct gsim_where *where) {
+    struct gsim_host host = where->host;
+    if (host.cpus_milli <= 0 && host.mem_bytes <= 0)
+        host = part_of_type(model, where->type);
+    return (struct site){
+        .profile = model->setup.profiles[where->type],
+        .types = &where->type,
+        .n_types = 1,
+        .n_units = where->gpus,
+        .nodes = where->nodes,
+        .spans_nodes = where->nodes > 1,
+        .host = {lesser_part(INT64_MAX, host.cpus_milli), lesser_part(INT64_MAX, host.mem_bytes)}};
+}
+
 struct gsim_rate gsim_speed_there(struct gsim_model *model, gsim_slot slot,
                                   const struct gsim_where *where) {
+    const struct gsim_rates *rates = model->setup.trace->rates;
     struct gsim_job about = *gsim_machine_info(model, slot);
-    struct site site = {.profile = model->setup.profiles[where->type],
-                        .types = &where->type,
-                        .n_types = 1,
-                        .n_units = where->gpus,
-                        .nodes = where->nodes,
-                        .spans_nodes = where->nodes > 1};
+    struct site site = site_there(model, where);
+    uint32_t kind = model->jobs[slot].kind;
     struct gsim_tempo tempo;
     about.share_ppm = gsim_trace_share(model->setup.trace, about.index);
     about.keeps_rate = false;
     uint64_t pace_q32 = speed_at(model, slot, &about, &site, &tempo).rate_q32;
-    return (struct gsim_rate){
+    struct gsim_rate rate = {
         .pace_q32 = pace_q32, .digits = tempo.digits, .exponent = tempo.exponent};
+    if (rates && kind != GSIM_NO_KIND)
+        rate.wants = gsim_rates_wants(rates, kind, model->rates_device[where->type], where->gpus,
+                                      where->nodes);
+    return rate;
 }

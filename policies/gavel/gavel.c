@@ -245,6 +245,7 @@ const struct gsim_policy gsim_policy_gavel = {
     .deviations =
         "of equally good shares those of policies/lib/shares.h are taken; no pairs but in "
         "shares of a file; costs and SLOs are not considered; nodes that fail are refused",
+    .names_gpus = true,
     .references = 1u << GSIM_REFERENCE_GAVEL,
     .params = params,
     .state_size = sizeof(struct gavel),

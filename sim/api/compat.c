@@ -15,6 +15,7 @@ static const struct gsim_compat rows[GSIM_REFERENCE_COUNT] = {
                             .pool_cpus_milli_per_gpu = 23220},
     [GSIM_REFERENCE_HELIOS] = {.name = "helios", .rule = GSIM_RULE_FULLEST, .keeps_rate = true},
     [GSIM_REFERENCE_GAVEL] = {.name = "gavel", .knows_nodes = true, .rule = GSIM_RULE_ANY},
+    [GSIM_REFERENCE_SYNERGY] = {.name = "synergy", .knows_nodes = true, .rule = GSIM_RULE_ANY},
 };
 
 const struct gsim_compat *gsim_compat_of(enum gsim_reference reference) {

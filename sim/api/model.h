@@ -54,6 +54,7 @@ struct gsim_job {
     bool is_on_one_node; /* true: all its units are on one node; false: not known */
     bool is_moved; /* resumes on other units than those where its state lies */
     bool keeps_rate; /* as its shape says */
+    struct gsim_host host; /* beside each unit; 0 of both: its nodes' parts */
 };
 
 /* Facts about the hardware, by device type; see models/hardware/profile.h for the keys. */
@@ -67,6 +68,8 @@ struct gsim_wiring {
     const int64_t *network_bytes_per_s; /* into each node; 0: as in the device profile */
     const struct gsim_host_wiring *hosts; /* by node; NULL: as in the device profiles */
     const uint32_t *switch_of_node; /* NULL: one switch above all */
+    /* by node: what of its host falls to each of its GPUs; NULL: nodes do not say */
+    const struct gsim_host *part_of_host;
     uint32_t n_nodes;
 };
 

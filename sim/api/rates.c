@@ -102,40 +102,115 @@ static struct gsim_rated rated(struct gsim_tempo tempo) {
     return (struct gsim_rated){tempo, true};
 }
 
+const struct gsim_host gsim_host_ample = {INT64_MAX, INT64_MAX};
+
+static bool is_faster(struct gsim_tempo a, struct gsim_tempo b) {
+    return a.digits > 0 && (b.digits == 0 || a.exponent > b.exponent ||
+                            (a.exponent == b.exponent && a.digits > b.digits));
+}
+
+/* Rows of one number of GPUs of one number of nodes. */
+struct group {
+    const struct gsim_rate_row *row;
+    uint32_t n, gpus;
+};
+
+/* The rows of as many GPUs as row `at` has. */
+static struct group group_at(const struct gsim_rate_row *rows, uint32_t n, uint32_t at) {
+    uint32_t from = at, to = at;
+    while (from > 0 && rows[from - 1].gpus == rows[at].gpus)
+        from--;
+    while (to < n && rows[to].gpus == rows[at].gpus)
+        to++;
+    return (struct group){&rows[from], to - from, rows[at].gpus};
+}
+
+/* The speed of a group's rows with a part of the host: by the rows with the CPUs next below and
+ * next above, of those that were measured with no more memory. */
+static struct gsim_tempo with_host(const struct group *group, struct gsim_host host) {
+    const struct gsim_rate_row *below = NULL, *above = NULL;
+    for (uint32_t i = 0; i < group->n; i++) {
+        const struct gsim_rate_row *row = &group->row[i];
+        int64_t cpus = row->host.cpus_milli;
+        if (row->host.mem_bytes > host.mem_bytes)
+            continue;
+        if (cpus <= host.cpus_milli &&
+            (!below || cpus > below->host.cpus_milli || is_faster(row->tempo, below->tempo)))
+            below = row;
+        if (cpus > host.cpus_milli &&
+            (!above || (cpus == above->host.cpus_milli && is_faster(row->tempo, above->tempo))))
+            above = row;
+    }
+    if (!above || (below && below->host.cpus_milli == host.cpus_milli))
+        return below ? below->tempo : (struct gsim_tempo){0};
+    if (above->tempo.digits == 0 || (below && below->tempo.digits == 0))
+        return (struct gsim_tempo){0};
+    uint32_t has = (uint32_t)host.cpus_milli, least = below ? (uint32_t)below->host.cpus_milli : 0;
+    uint32_t most = (uint32_t)above->host.cpus_milli;
+    if (!below)
+        return normal((gsim_u128)above->tempo.digits * has / most, above->tempo.exponent);
+    return between(below->tempo, above->tempo, has - least, most - least);
+}
+
 /* The speed by rows of one number of nodes, n of them, narrowest first. */
-static struct gsim_rated at_width(const struct gsim_rate_row *rows, uint32_t n, uint32_t gpus) {
+static struct gsim_rated at_width(const struct gsim_rate_row *rows, uint32_t n, uint32_t gpus,
+                                  struct gsim_host host) {
     uint32_t i = 0;
     while (i < n && rows[i].gpus < gpus)
         i++;
-    if (i == n || rows[i].gpus == gpus) {
-        return rated(rows[i - (i == n)].tempo);
-    }
-    const struct gsim_rate_row *above = &rows[i], *below = i > 0 ? above - 1 : NULL;
-    if (above->tempo.digits == 0 || (below && below->tempo.digits == 0))
+    struct group wide = group_at(rows, n, i - (i == n));
+    struct gsim_tempo above = with_host(&wide, host);
+    if (i == n || wide.gpus == gpus)
+        return rated(above);
+    if (i == 0)
+        return rated(above.digits == 0
+                         ? above
+                         : normal((gsim_u128)above.digits * gpus / wide.gpus, above.exponent));
+    struct group narrow = group_at(rows, n, i - 1);
+    struct gsim_tempo below = with_host(&narrow, host);
+    if (above.digits == 0 || below.digits == 0)
         return rated((struct gsim_tempo){0});
-    if (!below)
-        return rated(
-            normal((gsim_u128)above->tempo.digits * gpus / above->gpus, above->tempo.exponent));
-    return rated(
-        between(below->tempo, above->tempo, gpus - below->gpus, above->gpus - below->gpus));
+    return rated(between(below, above, gpus - narrow.gpus, wide.gpus - narrow.gpus));
+}
+
+/* The rows that hold for a model on a device and a number of nodes; n_found 0: none. */
+static const struct gsim_rate_row *rows_of(const struct gsim_rates *rates, uint32_t kind,
+                                           uint32_t device, uint32_t nodes, uint32_t *n_found) {
+    const uint32_t *first = &rates->first[kind * rates->n_devices + device];
+    *n_found = 0;
+    return first[0] == first[1]
+               ? NULL
+               : rows_for(&rates->rows[first[0]], first[1] - first[0], nodes, n_found);
 }
 
 struct gsim_rated gsim_rates_find(const struct gsim_rates *rates, uint32_t kind, uint32_t device,
-                                  uint32_t gpus, uint32_t nodes) {
-    const uint32_t *first = &rates->first[kind * rates->n_devices + device];
-    if (first[0] == first[1])
-        return (struct gsim_rated){0};
+                                  uint32_t gpus, uint32_t nodes, struct gsim_host host) {
     uint32_t n;
-    const struct gsim_rate_row *rows =
-        rows_for(&rates->rows[first[0]], first[1] - first[0], nodes, &n);
-    return at_width(rows, n, gpus);
+    const struct gsim_rate_row *rows = rows_of(rates, kind, device, nodes, &n);
+    return rows ? at_width(rows, n, gpus, host) : (struct gsim_rated){0};
+}
+
+struct gsim_host gsim_rates_wants(const struct gsim_rates *rates, uint32_t kind, uint32_t device,
+                                  uint32_t gpus, uint32_t nodes) {
+    uint32_t n, i = 0;
+    const struct gsim_rate_row *rows = rows_of(rates, kind, device, nodes, &n);
+    if (!rows)
+        return (struct gsim_host){0};
+    while (i + 1 < n && rows[i].gpus < gpus)
+        i++;
+    struct group group = group_at(rows, n, i);
+    const struct gsim_rate_row *best = group.row;
+    for (uint32_t r = 1; r < group.n; r++) /* in the order of CPUs and memory: the least is first */
+        if (is_faster(group.row[r].tempo, best->tempo))
+            best = &group.row[r];
+    return best->host;
 }
 
 struct gsim_tempo gsim_rates_reference(const struct gsim_rates *rates, uint32_t kind,
                                        uint32_t gpus) {
     struct gsim_tempo tempo = {0};
     for (uint32_t d = 0; d < rates->n_devices && tempo.digits == 0; d++)
-        tempo = gsim_rates_find(rates, kind, d, gpus, 0).tempo;
+        tempo = gsim_rates_find(rates, kind, d, gpus, 0, gsim_host_ample).tempo;
     return tempo;
 }
 

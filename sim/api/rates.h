@@ -6,13 +6,18 @@
  * Speeds are kept as 64 bits and a power of two, so that the ratio of two of them, by which work is
  * charged, is exact to 2^-62. Between two rows the speed is linear in the number of GPUs; below the
  * narrowest row it is in proportion to them; beyond the widest row further GPUs add nothing. A row
- * of 0 says that the model cannot run so; between it and the next row it cannot run either. */
+ * of 0 says that the model cannot run so; between it and the next row it cannot run either.
+ *
+ * Rows may say which part of the host was beside each GPU. With another part the speed follows the
+ * CPUs by the same rule, over the rows that were measured with no more memory; with less memory
+ * than any row the model cannot run. */
 #ifndef GSIM_API_RATES_H
 #define GSIM_API_RATES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gsim/job.h"
 #include "gsim/trace.h"
 #include "gsim/units.h"
 
@@ -22,11 +27,11 @@ struct gsim_tempo {
     int exponent;
 };
 
-/* The rows of one model on one device, for one number of nodes. */
 struct gsim_rate_row {
     uint32_t kind, device; /* positions in the lists of the table */
     uint32_t gpus;
     uint32_t nodes; /* 0: on any number of nodes */
+    struct gsim_host host; /* beside each GPU; 0: with any */
     struct gsim_tempo tempo; /* iterations per second */
 };
 
@@ -36,8 +41,9 @@ struct gsim_rates {
     uint32_t n_devices;
     const char **kind; /* the models */
     uint32_t n_kinds;
-    const struct gsim_rate_row *rows; /* by kind, device, nodes, GPUs */
+    const struct gsim_rate_row *rows; /* by kind, device, nodes, GPUs, CPUs, memory */
     uint32_t n_rows;
+    bool has_host_memory; /* some row says which part of a host's memory it was measured with */
     const uint32_t *first; /* by kind * n_devices + device: its first row; one more at the end */
 };
 
@@ -64,12 +70,19 @@ struct gsim_rated {
     bool is_there; /* the table has rows of the model on the device */
 };
 
-/* The speed on that many GPUs of that many nodes; without a row for the nodes, the rows of the most
- * nodes below apply. */
+/* A host of which each GPU has as much as any row wants. */
+extern const struct gsim_host gsim_host_ample;
+
+/* The speed on that many GPUs of that many nodes, with that part of the host beside each; without a
+ * row for the nodes, the rows of the most nodes below apply. */
 struct gsim_rated gsim_rates_find(const struct gsim_rates *rates, uint32_t kind, uint32_t device,
+                                  uint32_t gpus, uint32_t nodes, struct gsim_host host);
+/* The least of the host beside each GPU with which the model is fastest there, by the rows of that
+ * many GPUs, or of the next wider ones; 0: its speed does not depend on it. */
+struct gsim_host gsim_rates_wants(const struct gsim_rates *rates, uint32_t kind, uint32_t device,
                                   uint32_t gpus, uint32_t nodes);
 /* The speed by which the job's work is counted: on its own number of GPUs of the first device of
- * the table on which it can run so, on as few nodes as there is a row for. */
+ * the table on which it can run so, on as few nodes as there is a row for, with an ample host. */
 struct gsim_tempo gsim_rates_reference(const struct gsim_rates *rates, uint32_t kind,
                                        uint32_t gpus);
 /* GPUs of the widest row of the model on any device. */

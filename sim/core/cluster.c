@@ -45,6 +45,7 @@ static bool allocate(struct gsim_cluster *c) {
         gsim_arena_array(arena, (size_t)c->n_nodes * c->node_words, sizeof *c->idle_gpus);
     c->gpu_part_ppm = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_part_ppm);
     c->gpu_mem_used = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_mem_used);
+    c->node_beside_free = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_beside_free);
     c->node_host_bytes = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_host_bytes);
     c->node_host_used = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_host_used);
     c->node_host_peak = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_host_peak);
@@ -60,8 +61,8 @@ static bool allocate(struct gsim_cluster *c) {
     bool ok = c->idle_gpus && c->gpu_part_ppm && c->node_of_gpu && c->node_first_gpu &&
               c->type_of_gpu && c->gpu_hbm_bytes && c->gpu_mem_used && c->gpu_memory &&
               c->node_host_bytes && c->node_host_used && c->node_host_peak && c->gpu_is_arranged &&
-              c->gpu_clients && c->gpu_client_limit && c->node_cpus_free && c->node_gang &&
-              c->node_idle && c->node_is_down && c->nodes_with &&
+              c->gpu_clients && c->gpu_client_limit && c->node_cpus_free && c->node_beside_free &&
+              c->node_gang && c->node_idle && c->node_is_down && c->nodes_with &&
               gsim_bitset_init(&c->counts, arena, c->widest_node + 1);
     for (uint32_t k = 0; ok && k <= c->widest_node; k++)
         ok = gsim_bitset_init(&c->nodes_with[k], arena, c->n_nodes);
@@ -82,6 +83,7 @@ static void add_group(struct gsim_cluster *c, const struct gsim_node_group *grou
         c->node_first_gpu[*node] = *gpu;
         c->node_cpus_free[*node] = group->cpus_milli ? group->cpus_milli : INT64_MAX / 4;
         c->node_host_bytes[*node] = group->host_bytes ? group->host_bytes : INT64_MAX / 4;
+        c->node_beside_free[*node] = c->node_host_bytes[*node];
         for (uint32_t k = 0; k < group->gpus_per_node; k++, (*gpu)++) {
             c->node_of_gpu[*gpu] = *node;
             c->type_of_gpu[*gpu] = group->device;
@@ -184,20 +186,37 @@ static bool wire_switches(struct gsim_cluster *c, const struct gsim_cluster_spec
     return true;
 }
 
+/* What of its host falls to each GPU of a node. */
+static bool wire_parts(struct gsim_cluster *c, const struct gsim_cluster_spec *spec) {
+    struct gsim_host *part = gsim_arena_array(c->arena, c->n_nodes, sizeof *part);
+    uint32_t node = 0;
+    for (uint32_t g = 0; part && g < spec->n_groups; g++) {
+        const struct gsim_node_group *group = &spec->groups[g];
+        for (uint32_t i = 0; i < group->count; i++)
+            part[node++] = (struct gsim_host){group->cpus_milli / group->gpus_per_node,
+                                              group->host_bytes / group->gpus_per_node};
+    }
+    c->wiring.part_of_host = part;
+    return part != NULL;
+}
+
 /* Allocates a column of the wiring only where a node group sets it: most clusters do not describe
  * links. */
 static bool wire(struct gsim_cluster *c, const struct gsim_cluster_spec *spec) {
     bool has_roots = false, has_network = false, has_switches = false, has_hosts = false;
+    bool has_parts = false;
     for (uint32_t g = 0; g < spec->n_groups; g++) {
         has_roots |= spec->groups[g].gpus_per_root > 0;
         has_network |= spec->groups[g].network_bytes_per_s > 0;
         has_switches |= spec->groups[g].nodes_per_switch > 0;
         has_hosts |= says_host(&spec->groups[g].host);
+        has_parts |= spec->groups[g].cpus_milli > 0 || spec->groups[g].host_bytes > 0;
     }
     c->wiring.node_of_gpu = c->node_of_gpu;
     c->wiring.n_nodes = c->n_nodes;
     return (!has_roots || wire_roots(c, spec)) && (!has_network || wire_network(c, spec)) &&
-           (!has_switches || wire_switches(c, spec)) && (!has_hosts || wire_hosts(c, spec));
+           (!has_switches || wire_switches(c, spec)) && (!has_hosts || wire_hosts(c, spec)) &&
+           (!has_parts || wire_parts(c, spec));
 }
 
 enum gsim_status gsim_cluster_open(struct gsim_cluster *cluster,
@@ -268,6 +287,8 @@ static int charge_gpu(struct gsim_cluster *c, const struct gsim_request *request
         charge_memory(c, unit, sign * request->mem_bytes);
     if (unit->slot > 0)
         c->gpu_instances[gpu]->jobs[unit->slot - 1] += is_taken ? 1u : UINT32_MAX;
+    if (request->beside_bytes > 0)
+        c->node_beside_free[c->node_of_gpu[gpu]] -= sign * request->beside_bytes;
     if (request->shape.cpus_milli)
         c->node_cpus_free[c->node_of_gpu[gpu]] -= sign * gsim_cluster_cpus(&request->shape, 1);
     if (c->gpu_is_arranged[gpu]) {
@@ -468,6 +489,20 @@ static bool has_unit(const struct gsim_cluster *c, const struct gsim_request *re
     return at < instances->n && instances->jobs[at] == 0 &&
            (request->mem_bytes <= 0 ||
             instances->mem_used[at] + request->mem_bytes <= instances->mem_bytes[at]);
+}
+
+bool gsim_cluster_has_beside(const struct gsim_cluster *cluster, const struct gsim_request *request,
+                             const struct gsim_unit *units, uint32_t n_units) {
+    int64_t cpus = gsim_cluster_cpus(&request->shape, 1);
+    for (uint32_t u = 0; u < n_units; u++) {
+        uint32_t node = cluster->node_of_gpu[units[u].gpu], n = 0;
+        for (uint32_t other = 0; other < n_units; other++)
+            n += cluster->node_of_gpu[units[other].gpu] == node;
+        if (cpus * n > cluster->node_cpus_free[node] ||
+            request->beside_bytes * n > cluster->node_beside_free[node])
+            return false;
+    }
+    return true;
 }
 
 bool gsim_cluster_fits(const struct gsim_cluster *cluster, const struct gsim_request *request,

@@ -28,6 +28,7 @@ struct gsim_request {
     struct gsim_shape shape;
     const struct gsim_node_set *nodes; /* NULL: every node */
     int64_t mem_bytes; /* per GPU; -1: unknown, and memory is not counted */
+    int64_t beside_bytes; /* memory of the host beside each GPU; 0: not asked for */
     /* The units as bits of their node's idle_gpus, if a plain search found all of them on one node
      * of up to 64 GPUs; 0: look at the units. */
     uint64_t on_node;
@@ -76,6 +77,7 @@ struct gsim_cluster {
      * was */
     struct gsim_instances **gpu_instances;
     int64_t *node_cpus_free; /* NULL: no node counts CPUs */
+    int64_t *node_beside_free; /* host memory that is not promised to jobs beside their GPUs */
     uint32_t *node_gang; /* the gang size that affinity last placed on the node; 0: none */
     uint64_t random; /* state of the random rule; seeded by the caller of gsim_cluster_open */
     bool *node_is_down; /* failed: it has no capacity */
@@ -123,6 +125,9 @@ struct gsim_found gsim_cluster_find_on(struct gsim_cluster *cluster,
                                        const struct gsim_request *request, uint32_t node,
                                        struct gsim_unit *units);
 /* Whether exactly these units can be taken. */
+/* Whether the nodes of these units have what the request asks of their hosts beside them. */
+bool gsim_cluster_has_beside(const struct gsim_cluster *cluster, const struct gsim_request *request,
+                             const struct gsim_unit *units, uint32_t n_units);
 bool gsim_cluster_fits(const struct gsim_cluster *cluster, const struct gsim_request *request,
                        const struct gsim_unit *units, uint32_t n_units);
 void gsim_cluster_take(struct gsim_cluster *cluster, const struct gsim_request *request,
@@ -181,8 +186,9 @@ static inline bool gsim_cluster_is_cut(const struct gsim_cluster *cluster, uint3
 /* Whether a request is for whole GPUs only: no memory, CPUs, arranged GPUs or sets of nodes. */
 static inline bool gsim_cluster_is_plain(const struct gsim_cluster *c,
                                          const struct gsim_request *request) {
-    return request->mem_bytes <= 0 && request->shape.cpus_milli == 0 &&
-           request->shape.share_ppm == GSIM_PPM && c->n_arranged == 0 && !request->nodes;
+    return request->mem_bytes <= 0 && request->beside_bytes == 0 &&
+           request->shape.cpus_milli == 0 && request->shape.share_ppm == GSIM_PPM &&
+           c->n_arranged == 0 && !request->nodes;
 }
 
 /* Adds `by` wholly free GPUs to a node. */

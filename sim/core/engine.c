@@ -136,13 +136,15 @@ static void too_large(struct gsim_core *core, uint32_t job, uint32_t n_gpus, int
                         is_paging ? "" : paging_hint(core));
 }
 
-/* Host memory is counted by the memory of jobs, so a limit needs the column. */
+/* Host memory is counted by the memory of jobs, so a limit needs the column, unless it is the limit
+ * of what jobs have beside their GPUs. */
 static enum gsim_status check_hosts(struct gsim_core *core) {
     const struct gsim_cluster_spec *spec = core->options->cluster;
     bool is_limited = false;
     for (uint32_t g = 0; g < spec->n_groups; g++)
         is_limited |= spec->groups[g].host_bytes > 0;
-    if (!is_limited || core->trace->column[GSIM_COL_MEM_BYTES])
+    bool is_beside = core->trace->rates && core->trace->rates->has_host_memory;
+    if (!is_limited || is_beside || core->trace->column[GSIM_COL_MEM_BYTES])
         return GSIM_OK;
     return gsim_fail(
         core->log, GSIM_BAD_INPUT, core->trace->path, 0,
@@ -338,15 +340,18 @@ static uint64_t random_of(const struct gsim_run_options *options) {
     return (uint64_t)options->seed ^ (replication > 0 ? gsim_mix_next(&replication) : 0);
 }
 
-/* A policy that shares GPUs names them itself, and knows of no sets of nodes. */
+/* A policy that shares GPUs, or chooses them, names them itself, and knows of no sets of nodes. */
 static enum gsim_status check_sharing(const struct gsim_core *core) {
-    if (!core->node_sets.table || !core->policy->shares_gpus)
+    const struct gsim_policy *policy = core->policy;
+    if (!core->node_sets.table || !(policy->shares_gpus || policy->names_gpus))
         return GSIM_OK;
     return gsim_fail(core->log, GSIM_USAGE, NULL, 0,
-                     "policy '%s' shares GPUs, of any partition and type; this trace's jobs and "
+                     "policy '%s' %s GPUs, of any partition and type; this trace's jobs and "
                      "this cluster's nodes have partitions or types: leave the columns out, or "
-                     "run a policy that gives jobs GPUs of their own",
-                     core->policy->name);
+                     "run %s",
+                     policy->name, policy->shares_gpus ? "shares" : "chooses",
+                     policy->shares_gpus ? "a policy that gives jobs GPUs of their own"
+                                         : "another policy, such as fifo or las");
 }
 
 static enum gsim_status open_run(struct gsim_core *core) {
@@ -758,6 +763,16 @@ struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,
     if (where->type >= ctx->core->options->cluster->n_profiles || where->gpus == 0)
         return (struct gsim_rate){0};
     return ctx->core->ops->rate(ctx->core->model, job, where);
+}
+
+struct gsim_host gsim_ask_host(const struct gsim_ctx *ctx, uint32_t node) {
+    const struct gsim_cluster_spec *spec = ctx->core->options->cluster;
+    uint32_t first = 0, g = 0;
+    for (; g < spec->n_groups && node - first >= spec->groups[g].count; g++)
+        first += spec->groups[g].count;
+    return g == spec->n_groups
+               ? (struct gsim_host){0}
+               : (struct gsim_host){spec->groups[g].cpus_milli, spec->groups[g].host_bytes};
 }
 
 int64_t gsim_ask_service_ns(const struct gsim_ctx *ctx, gsim_slot job, int64_t iterations) {

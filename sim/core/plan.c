@@ -284,7 +284,9 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
                                "a shape has a GPU at least, and a share of it");
     own->request.shape = *shape;
     own->request.on_node = 0;
+    own->request.beside_bytes = 0;
     struct gsim_job *info = &core->jobs.info[job];
+    info->host = (struct gsim_host){0};
     struct memory had = take_memory(core, job);
     struct gsim_found found = find_units(core, job, &info->units);
     if (!found.fits) {
@@ -328,8 +330,25 @@ static struct gsim_unit *copy_units(struct gsim_core *core, const struct gsim_un
     return copy;
 }
 
+/* The request of a job for units that a policy names; each: NULL, or the part of the host beside
+ * each. */
+static void ask_for(struct gsim_core *core, gsim_slot job, uint32_t n_units, bool is_whole,
+                    const struct gsim_host *each) {
+    struct gsim_request *request = &core->jobs.core[job].request;
+    request->shape = gsim_shape_of(&core->view, job, GSIM_RULE_ANY);
+    if (is_whole)
+        request->shape.share_ppm = GSIM_PPM;
+    request->on_node = 0;
+    request->beside_bytes = each ? each->mem_bytes : 0;
+    core->jobs.info[job].host = each ? *each : (struct gsim_host){0};
+    if (!each)
+        return;
+    request->shape.gpus = n_units;
+    request->shape.cpus_milli = each->cpus_milli * n_units;
+}
+
 static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
-                     uint32_t n_units, bool is_whole) {
+                     uint32_t n_units, bool is_whole, const struct gsim_host *each) {
     *plan->core->at_hand = job;
     const char *why = cannot_place(plan, job);
     why = why ? why : cannot_name(plan, job, units, n_units);
@@ -337,13 +356,11 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
         return gsim_plan_broke(plan, job, "placing", why);
     struct gsim_core *core = plan->core;
     struct gsim_core_job *own = &core->jobs.core[job];
-    own->request.shape = gsim_shape_of(&core->view, job, GSIM_RULE_ANY);
-    if (is_whole)
-        own->request.shape.share_ppm = GSIM_PPM;
-    own->request.on_node = 0;
+    ask_for(core, job, n_units, is_whole, each);
     struct memory had = take_memory(core, job);
     struct gsim_unit *copy = NULL;
-    if (gsim_cluster_fits(&core->cluster, &own->request, units, n_units))
+    if (gsim_cluster_fits(&core->cluster, &own->request, units, n_units) &&
+        (!each || gsim_cluster_has_beside(&core->cluster, &own->request, units, n_units)))
         copy = copy_units(core, units, n_units);
     if (!copy) {
         if (gsim_rarely(core->cluster.has_host_limit))
@@ -363,12 +380,17 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
 
 bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
                         uint32_t n_units) {
-    return place_on(plan, job, units, n_units, false);
+    return place_on(plan, job, units, n_units, false, NULL);
+}
+
+bool gsim_plan_place_beside(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
+                            uint32_t n_units, struct gsim_host each) {
+    return place_on(plan, job, units, n_units, false, &each);
 }
 
 bool gsim_plan_place_whole(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
                            uint32_t n_units) {
-    return place_on(plan, job, units, n_units, true);
+    return place_on(plan, job, units, n_units, true, NULL);
 }
 
 static void undo_place(struct gsim_plan *plan, const struct gsim_op *op) {
@@ -473,6 +495,8 @@ static const char *cannot_move(const struct gsim_plan *plan, gsim_slot slot,
         return why;
     if (plan->core->cluster.is_pool)
         return "a pool has no units to move between";
+    if (plan->core->jobs.core[slot].request.beside_bytes > 0)
+        return "it was placed beside a part of the host";
     if (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_PAGEABLE)
         return "a move takes the memory along: it is kept on the host or on storage, or discarded";
     return to->units ? cannot_name(plan, slot, to->units, to->n_units) : NULL;

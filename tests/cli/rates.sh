@@ -10,7 +10,7 @@ ends() { # name, the ends in seconds, arguments
     name=$1 wanted=$2
     shift 2
     rm -f "$tmp/jobs.csv"
-    "$gsim" run --policy fifo --quiet --jobs-csv "$tmp/jobs.csv" "$@" >"$tmp/log" 2>&1
+    "$gsim" run --policy "${policy:-fifo}" --quiet --jobs-csv "$tmp/jobs.csv" "$@" >"$tmp/log" 2>&1
     got=$(awk -F, 'NR > 1 { printf "%s%s", (NR > 2 ? " " : ""), $4 }' "$tmp/jobs.csv")
     if [ "$got" = "$wanted" ]; then echo "ok $name"; else
         echo "not ok $name: '$got' instead of '$wanted'"
@@ -62,6 +62,26 @@ ends "a job without a row runs by its own columns" "2.000000000 5.000000000" \
 expect "and the result says so" 0 "rates=own columns (1 of 2 jobs have no row" \
     "$gsim" run --policy fifo --device ideal --gpus-per-node 2 --rates "$tmp/rates.csv" "$tmp/trace.csv"
 
+{ echo "device,model,gpus,cpus_per_gpu,host_gib_per_gpu,iterations_per_s"
+  echo "ideal,m,1,3,60,1"; echo "ideal,m,1,6,60,2"; echo "ideal,m,1,12,120,4"; echo "ideal,m,8,3,60,1"; } >"$tmp/hosts.csv"
+printf '[node]\ndevice = ideal\ngpus = 4\ncpus = 24\nhost_mem = 400GiB\n' >"$tmp/server.ini"
+trace a,0,1,m,12
+ends "a job has the part of its node that falls to its GPU" "6.000000000" \
+    --rates "$tmp/hosts.csv" --cluster "$tmp/server.ini" "$tmp/trace.csv"
+ends "a node that does not say has as much as any row wants" "3.000000000" \
+    --rates "$tmp/hosts.csv" --device ideal "$tmp/trace.csv"
+# Two jobs want 12 CPUs and 120 GiB for one GPU; a third finds no CPUs left.
+trace a,0,1,m,1200 b,0,1,m,1200 c,0,1,m,1200
+for mode in tune greedy fair; do
+    case $mode in
+    tune) wanted="450.000000000 300.000000000 450.000000000" ;; # the first is put back for a round
+    greedy) wanted="300.000000000 300.000000000 600.000000000" ;; # the third waits for its round
+    fair) wanted="600.000000000 600.000000000 600.000000000" ;;
+    esac
+    policy=synergy ends "synergy, $mode: CPUs of a server for three jobs" "$wanted" --set mode=$mode \
+        --rates "$tmp/hosts.csv" --cluster "$tmp/server.ini" "$tmp/trace.csv"
+done
+
 # --- what is refused ------------------------------------------------------------------------------
 run() { # arguments
     "$gsim" run --policy fifo --device ideal --gpus-per-node 8 "$@" "$tmp/trace.csv"
@@ -78,6 +98,18 @@ expect "a speed of 0 everywhere" 3 "model 'm' cannot run on 1 GPUs of any device
 table bad.csv v100,m,1,3
 expect "a table without the cluster's device" 3 "no row is of 'ideal', which nodes of the cluster have; the table has 'v100'" \
     run --rates "$tmp/bad.csv"
+head -2 "$tmp/hosts.csv" >"$tmp/bad.csv"; echo "ideal,m,1,,60,2" >>"$tmp/bad.csv"
+expect "rows of which some say CPUs" 3 "model 'm' for 1 GPUs of ideal some say cpus_per_gpu and others do not" run --rates "$tmp/bad.csv"
+sed 's/,3,60,/,-3,60,/' "$tmp/hosts.csv" >"$tmp/bad.csv"
+expect "CPUs below 0" 3 "bad.csv:2: column 'cpus_per_gpu': '-3' is not a number of CPUs" run --rates "$tmp/bad.csv"
+printf '[node]\ndevice = ideal\ngpus = 8\ncpus = 24\nhost_mem = 100GiB\n' >"$tmp/small.ini"
+expect "less memory than in any row" 1 "cannot run on so many GPUs" \
+    "$gsim" run --policy fifo --rates "$tmp/hosts.csv" --cluster "$tmp/small.ini" "$tmp/trace.csv"
+expect "and where the policy gives it out" 3 "job 'a' cannot run with the part of a server" \
+    "$gsim" run --policy synergy --rates "$tmp/hosts.csv" --cluster "$tmp/small.ini" "$tmp/trace.csv"
+table bad.csv other,m,1,3 ideal,n,1,3
+expect "an order that counts iterations" 3 "synergy: this order counts iterations: job 'a' needs a row" \
+    "$gsim" run --policy synergy --set order=srtf --assume gpu_ms=10ms --device ideal --rates "$tmp/bad.csv" "$tmp/trace.csv"
 printf 'device,gpus,iterations_per_s\nideal,1,3\n' >"$tmp/bad.csv"
 expect "a table without models" 3 "no column 'model'" run --rates "$tmp/bad.csv"
 printf 'device,model,gpus,speed\nideal,m,1,3\n' >"$tmp/bad.csv"
@@ -93,6 +125,14 @@ table zero.csv fast,m,1,0.7 slow,m,1,0
 trace a,0,1,m,7 b,0,1,m,7
 expect "a policy that places a job where it cannot run" 1 "cannot run on so many GPUs of that device" \
     "$gsim" run --policy fifo --cluster "$tmp/cluster.ini" --rates "$tmp/zero.csv" "$tmp/trace.csv"
+
+printf '[node a]\ngpus = 2\ndevice = ideal\npartitions = x\n[node b]\ngpus = 2\ndevice = ideal\npartitions = y\n' >"$tmp/parts.ini"
+printf 'job_id,submit_s,duration_s,gpus,partition\na,0,5,2,y\n' >"$tmp/parts.csv"
+for policy in gavel synergy gang-rr; do
+    expect "$policy knows of no partitions" 2 "policy '$policy' chooses GPUs, of any partition and type" \
+        "$gsim" run --policy "$policy" --cluster "$tmp/parts.ini" "$tmp/parts.csv"
+done
+unset policy
 
 # --- a policy in rounds ---------------------------------------------------------------------------
 trace a,0,1,m,7000 b,0,1,m,7000 c,100,1,m,7000
@@ -129,6 +169,23 @@ one_row max_min_fairness.trace 8:16:24 isolated mmf81624
 one_row multi400.trace 24:24:24 fifo_perf multi400
 one_row single300.trace 8:8:8 allox single300
 one_row multi400.trace 24:24:24 max_min_fairness_perf multi400
+# Synergy's: the name of the file of jobs says the run.
+for jobs in "$shared"/visible/jobs/synergy.*.csv.gz; do
+    IFS=. read -r _ name order mode placement _ <<END
+$(basename "$jobs")
+END
+    case $name in dyn120) run=dyn120.csv arrivals=dynamic ;; *) run=static_100job_6_3_1100.0 arrivals=static ;; esac
+    case $placement in place) placement=placement ;; *) placement="first fit" ;; esac
+    GSIM=$gsim JOBS_CSV=$tmp/own.csv sh "$(dirname "$0")/../../experiments/elastic/reference.sh" "$shared" synergy \
+        "synergy/$run" "4 servers x 8 GPUs, 24 CPUs, 500 GB, 500 MB/s" "$order" \
+        "mode=$mode" "arrivals=$arrivals" "placement=$placement" >"$tmp/log" 2>&1
+    gzip -dc "$jobs" | grep -v '^#' | awk -F, '
+        NR == FNR { if (FNR > 1) end[$1] = $5; next }
+        FNR > 1 && (d = $4 - end[$1]) * d > 1e-6 { n++ }
+        END { exit n > 0 || FNR < 100 }' - "$tmp/own.csv" &&
+        echo "ok every job of $name under $order, $mode, $placement, ends in its round" ||
+        echo "not ok the jobs of $name under $order, $mode, $placement"
+done
 # Shares of gsim's own solver: an optimum is not unique, so that the program's results are near.
 own_row() { # trace, cluster, policy, column of the table, per cent
     wanted=$(awk -F, -v t="gavel/$1" -v c="$2" -v p="$3" -v column="$4" '

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The order of jobs. Its keys are doubles of + - x / only, in the order of operations of the
+ * authors' simulator, because ties are decided by the last bit; they stay in the policy. */
+#include <stdlib.h>
+
+#include "policies/synergy/order.h"
+#include "policies/lib/rounds.h"
+
+static const int64_t patience_ns = 1000 * INT64_C(3600) * GSIM_NS_PER_S;
+
+static double seconds(int64_t ns) {
+    return (double)ns / (double)GSIM_NS_PER_S;
+}
+
+/* Iterations that are left. */
+static double left(const struct gsim_ctx *ctx, const struct synergy *synergy,
+                   const struct synergy_job *job) {
+    if (synergy->is_reference)
+        return (double)(job->iterations - job->done);
+    double all_ns = (double)gsim_ask_service_ns(ctx, job->slot, job->iterations);
+    double part = (double)gsim_attained_ns(ctx->view, job->slot) / all_ns;
+    return (double)job->iterations - (double)job->iterations * part;
+}
+
+/* The time that the job's iterations would take: with its fair part of a server, or in the other
+ * modes as it went in the last round. */
+static double left_s(const struct gsim_ctx *ctx, const struct synergy *synergy,
+                     const struct synergy_job *job) {
+    double fair_s = 1 / job->fair_per_s * left(ctx, synergy, job);
+    if (synergy->mode == SYNERGY_FAIR)
+        return fair_s;
+    double per_s = synergy->is_reference ? job->now_per_s : job->wants_per_s;
+    return fair_s / (per_s / job->fair_per_s);
+}
+
+static double attained_s(const struct gsim_ctx *ctx, const struct synergy *synergy,
+                         const struct synergy_job *job) {
+    if (synergy->is_reference)
+        return seconds(job->n_rounds * synergy->round_ns);
+    return seconds(gsim_ran_ns(ctx->view, job->slot));
+}
+
+/* The factor on a job's time alone by which it is slowed down. The reference's program begins with
+ * the least, which is the opposite of fair. */
+static double unfairness(const struct gsim_ctx *ctx, const struct synergy *synergy,
+                         const struct synergy_job *job) {
+    double age_s = seconds(ctx->view->now_ns) - seconds(ctx->view->jobs.submit_ns[job->slot]);
+    double alone_s = 1 / job->fair_per_s * (double)job->iterations;
+    double ratio = (age_s + left_s(ctx, synergy, job)) / alone_s;
+    return synergy->is_reference ? ratio : -ratio;
+}
+
+static double key_of(const struct gsim_ctx *ctx, const struct synergy *synergy,
+                     const struct synergy_job *job) {
+    switch (synergy->rule) {
+    case SYNERGY_SRTF:
+        return left_s(ctx, synergy, job);
+    case SYNERGY_LAS:
+        return attained_s(ctx, synergy, job) * (double)job->gpus;
+    case SYNERGY_FTF:
+        return unfairness(ctx, synergy, job);
+    case SYNERGY_FIFO:
+        break;
+    }
+    return 0;
+}
+
+struct ranked {
+    double key;
+    int64_t submit_ns;
+    uint32_t number;
+    bool is_urgent;
+};
+
+static int by_rank(const void *left_side, const void *right_side) {
+    const struct ranked *a = left_side, *b = right_side;
+    if (a->is_urgent != b->is_urgent)
+        return a->is_urgent ? -1 : 1;
+    if (a->key < b->key || a->key > b->key)
+        return a->key < b->key ? -1 : 1;
+    if (a->submit_ns != b->submit_ns)
+        return a->submit_ns < b->submit_ns ? -1 : 1;
+    return a->number < b->number ? -1 : 1;
+}
+
+/* Keeps the first jobs for which there are GPUs; jobs that do not fit are passed over. */
+static void cut(struct synergy *synergy, uint32_t n_gpus) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < synergy->n_order; i++) {
+        const struct synergy_job *job = &synergy->job[synergy->order[i]];
+        if (job->gpus > n_gpus)
+            continue;
+        n_gpus -= job->gpus;
+        synergy->order[n++] = synergy->order[i];
+    }
+    synergy->n_order = n;
+}
+
+static void widest_first(struct synergy *synergy) {
+    for (uint32_t i = 1; i < synergy->n_order; i++) {
+        uint32_t number = synergy->order[i], at = i;
+        for (; at > 0 && synergy->job[synergy->order[at - 1]].gpus < synergy->job[number].gpus;
+             at--)
+            synergy->order[at] = synergy->order[at - 1];
+        synergy->order[at] = number;
+    }
+}
+
+void synergy_find_order(const struct gsim_ctx *ctx, struct synergy *synergy, uint32_t n_gpus) {
+    const struct gsim_view *view = ctx->view;
+    struct ranked *ranked =
+        gsim_arena_grow(ctx->arena, NULL, 0, (view->jobs.n_active + 1) * sizeof *ranked);
+    synergy->n_order = 0;
+    for (uint32_t i = 0; ranked && i < view->jobs.n_active; i++) {
+        gsim_slot slot = view->jobs.active[i];
+        struct synergy_job *job = &synergy->job[view->jobs.index[slot]];
+        if (!job->is_active || job->is_chosen) /* it is on its way, and keeps its GPUs */
+            continue;
+        job->is_urgent |= synergy->rule != SYNERGY_FIFO && !job->is_placed &&
+                          view->now_ns - job->last_ns > patience_ns;
+        ranked[synergy->n_order++] =
+            (struct ranked){key_of(ctx, synergy, job), view->jobs.submit_ns[slot],
+                            view->jobs.index[slot], job->is_urgent};
+    }
+    if (!ranked)
+        return;
+    qsort(ranked, synergy->n_order, sizeof *ranked, by_rank);
+    for (uint32_t i = 0; i < synergy->n_order; i++)
+        synergy->order[i] = ranked[i].number;
+    gsim_arena_drop(ctx->arena, ranked);
+    if (synergy->rule != SYNERGY_LAS)
+        return;
+    cut(synergy, n_gpus);
+    if (synergy->mode == SYNERGY_TUNE)
+        widest_first(synergy);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "policies/synergy/round.h"
+#include "policies/synergy/order.h"
+#include "policies/synergy/servers.h"
+#include "policies/synergy/tune.h"
+#include "sim/base/units.h"
+
+static struct synergy_job *job_at(const struct gsim_ctx *ctx, const struct synergy *synergy,
+                                  uint32_t at) {
+    return &synergy->job[ctx->view->jobs.index[ctx->view->jobs.active[at]]];
+}
+
+static enum gsim_state state_of(const struct gsim_ctx *ctx, const struct synergy_job *job) {
+    return (enum gsim_state)ctx->view->jobs.state[job->slot];
+}
+
+static bool is_equal(struct gsim_host a, struct gsim_host b) {
+    return a.cpus_milli == b.cpus_milli && a.mem_bytes == b.mem_bytes;
+}
+
+static void preempt(struct gsim_plan *plan, const struct synergy *synergy,
+                    struct synergy_job *job) {
+    if (gsim_plan_preempt(plan, job->slot, synergy->way.stop, synergy->way.keep))
+        job->is_placed = false;
+}
+
+/* --- the end of a round ----------------------------------------------------------------------- */
+
+void synergy_stop_reached(const struct gsim_ctx *ctx, struct gsim_plan *plan,
+                          struct synergy *synergy) {
+    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
+        struct synergy_job *job = job_at(ctx, synergy, i);
+        if (job->is_active && job->is_at_end && job->is_placed &&
+            state_of(ctx, job) == GSIM_RUNNING)
+            preempt(plan, synergy, job);
+    }
+}
+
+/* Whether the job has made its iterations by the count of the reference. */
+static bool is_through(const struct synergy *synergy, const struct synergy_job *job) {
+    return synergy->is_reference && job->done >= job->iterations;
+}
+
+void synergy_end_round(const struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       struct synergy *synergy) {
+    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
+        struct synergy_job *job = job_at(ctx, synergy, i);
+        if (!job->is_active || !job->is_chosen)
+            continue;
+        job->done += job->round_iterations;
+        job->n_rounds++;
+        job->last_ns = ctx->view->now_ns;
+        job->is_at_end = job->is_urgent = false;
+        if (is_through(synergy, job) && gsim_plan_end(plan, job->slot)) {
+            job->is_active = job->is_placed = false;
+            synergy->n_active--;
+        } else if (synergy->is_reference && job->is_placed && state_of(ctx, job) == GSIM_RUNNING) {
+            preempt(plan, synergy, job);
+        }
+    }
+}
+
+/* --- the next round --------------------------------------------------------------------------- */
+
+/* Whether the job is on its way to GPUs, which it keeps for the round. */
+static bool is_on_its_way(const struct gsim_ctx *ctx, const struct synergy_job *job) {
+    enum gsim_state state = state_of(ctx, job);
+    return job->is_placed && (state == GSIM_STARTING || state == GSIM_RESUMING);
+}
+
+/* A node has failed: its job waits again. */
+static void notice_failure(const struct gsim_ctx *ctx, struct synergy_job *job) {
+    enum gsim_state state = state_of(ctx, job);
+    job->is_placed &= state == GSIM_STARTING || state == GSIM_RESUMING || state == GSIM_RUNNING;
+}
+
+static void choose(struct gsim_ctx *ctx, struct synergy *synergy) {
+    uint32_t n_gpus = 0;
+    synergy_clear_servers(ctx, synergy);
+    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
+        struct synergy_job *job = job_at(ctx, synergy, i);
+        job->is_chosen = false;
+        notice_failure(ctx, job);
+        if (job->is_active && is_on_its_way(ctx, job))
+            synergy_book_again(ctx, synergy, ctx->view->jobs.index[job->slot]);
+    }
+    for (uint32_t node = 0; node < ctx->view->cluster.n_nodes; node++)
+        n_gpus += synergy->server[node].gpus;
+    synergy_find_order(ctx, synergy, n_gpus);
+    for (uint32_t i = 0; i < synergy->n_order; i++)
+        synergy->job[synergy->order[i]].now_per_s = synergy->job[synergy->order[i]].wants_per_s;
+    for (uint32_t i = 0; i < synergy->n_order; i++) {
+        const struct synergy_job *job = &synergy->job[synergy->order[i]];
+        if (job->gpus > n_gpus)
+            continue;
+        synergy_offer(ctx, synergy, synergy->order[i]);
+        n_gpus -= job->is_chosen ? job->gpus : 0;
+    }
+}
+
+/* Whether the round gives the job what it has. */
+static bool keeps_place(const struct gsim_ctx *ctx, const struct synergy_job *job) {
+    const uint32_t *node_of_gpu = ctx->view->cluster.node_of_gpu;
+    if (!job->is_placed || !job->is_chosen || !is_equal(job->each, job->had))
+        return false;
+    for (uint32_t u = 0; u < job->gpus; u++)
+        if (node_of_gpu[job->units[u].gpu] != job->node[u])
+            return false;
+    return true;
+}
+
+/* Names the GPUs of a job that the round moves: the first ones that are free on its nodes. */
+static void name_gpus(const struct gsim_ctx *ctx, struct synergy *synergy, uint32_t number) {
+    struct synergy_job *job = &synergy->job[number];
+    const uint32_t *first = ctx->view->cluster.node_first_gpu;
+    for (uint32_t u = 0; u < job->gpus; u++) {
+        uint32_t gpu = first[job->node[u]];
+        while (synergy->owner[gpu] != GSIM_NO_OWNER)
+            gpu++;
+        synergy->owner[gpu] = number;
+        job->units[u] = (struct gsim_unit){.gpu = gpu};
+    }
+    job->had = job->each;
+}
+
+/* The iterations that fit into a round; one that lacks less than a part in 10^9 of itself does. */
+static int64_t fitting(const struct synergy *synergy, double per_s) {
+    return (int64_t)(per_s * ((double)synergy->round_ns / (double)GSIM_NS_PER_S) + 1e-9);
+}
+
+/* The speed that the round gives the job. */
+static double speed_of(const struct synergy_job *job) {
+    return is_equal(job->each, job->wants) ? job->wants_per_s : job->fair_per_s;
+}
+
+void synergy_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct synergy *synergy) {
+    choose(ctx, synergy);
+    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
+        struct synergy_job *job = job_at(ctx, synergy, i);
+        if (keeps_place(ctx, job))
+            for (uint32_t u = 0; u < job->gpus; u++)
+                synergy->owner[job->units[u].gpu] = ctx->view->jobs.index[job->slot];
+        else if (job->is_active && job->is_placed && state_of(ctx, job) == GSIM_RUNNING)
+            preempt(plan, synergy, job);
+    }
+    for (uint32_t i = 0; i < synergy->n_order; i++) {
+        struct synergy_job *job = &synergy->job[synergy->order[i]];
+        if (!job->is_chosen)
+            continue;
+        job->now_per_s = speed_of(job);
+        job->round_iterations = fitting(synergy, job->now_per_s);
+        if (!job->is_placed)
+            name_gpus(ctx, synergy, synergy->order[i]);
+    }
+    synergy->has_unplaced = true;
+}
+
+/* In the reference a job makes whole iterations, and does not end before its round. */
+static void watch(const struct gsim_ctx *ctx, struct gsim_plan *plan,
+                  const struct synergy_job *job) {
+    int64_t made = job->done + job->round_iterations;
+    int64_t service_ns = gsim_ask_service_ns(ctx, job->slot, made);
+    if (made >= job->iterations)
+        service_ns--;
+    gsim_plan_watch(plan, job->slot, GSIM_WATCH_ATTAINED, service_ns);
+}
+
+void synergy_place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct synergy *synergy) {
+    if (!synergy->has_unplaced)
+        return;
+    synergy->has_unplaced = false;
+    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
+        struct synergy_job *job = job_at(ctx, synergy, i);
+        if (!job->is_active || !job->is_chosen || job->is_placed || job->is_at_end)
+            continue;
+        synergy->has_unplaced = true;
+        if (!gsim_state_waits(state_of(ctx, job)) ||
+            !gsim_plan_place_beside(plan, job->slot, job->units, job->gpus, job->had))
+            continue;
+        job->is_placed = true;
+        if (synergy->is_reference)
+            watch(ctx, plan, job);
+    }
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The rounds: which jobs run where in the next, and the count of the last. */
+#ifndef GSIM_POLICIES_SYNERGY_ROUND_H
+#define GSIM_POLICIES_SYNERGY_ROUND_H
+
+#include "policies/synergy/state.h"
+
+/* Chooses the jobs of a round and their GPUs, and preempts running jobs that have other ones. */
+void synergy_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct synergy *synergy);
+/* Places the round's jobs that wait. */
+void synergy_place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct synergy *synergy);
+/* Reference: jobs stop when they have made the round's iterations. */
+void synergy_stop_reached(const struct gsim_ctx *ctx, struct gsim_plan *plan,
+                          struct synergy *synergy);
+/* Counts the round that is over; in the reference jobs end with it. */
+void synergy_end_round(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct synergy *synergy);
+
+#endif
