@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a site's own files say of its scheduler: slurm.conf, `scontrol show` and `sacctmgr show
- * --parsable2`, one after the other in one file. Keys that gsim does not model are kept as a list of
- * notes, each with the assumption that stands in. Sources: slurm.conf(5), sacctmgr(1) and scontrol(1) of
- * Slurm 23.11, for the keys, their defaults and the forms of times. */
+ * --parsable2`, one after the other in one file. Keys that gsim does not model are kept as a list
+ * of notes, each with the assumption that stands in. Sources: slurm.conf(5), sacctmgr(1) and
+ * scontrol(1) of Slurm 23.11, for the keys, their defaults and the forms of times. */
 #ifndef GSIM_SITE_SLURM_H
 #define GSIM_SITE_SLURM_H
 
