@@ -9,6 +9,7 @@
 #include "policies/slurm/limits.h"
 #include "policies/slurm/nodes.h"
 #include "policies/slurm/passes.h"
+#include "sim/base/sort.h"
 
 #include <string.h>
 
@@ -117,29 +118,34 @@ static int64_t next_change(const struct gsim_slurm_state *state, const struct gs
     return next_ns;
 }
 
-/* A job of one node: the earliest over its nodes. */
-static int64_t earliest_on_one(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                               gsim_slot slot) {
+/* When the node could first be used by a job that takes that number of its GPUs. */
+static int64_t earliest_of(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                           gsim_slot slot, uint32_t node, uint32_t gpus) {
+    int64_t at_ns = free_from(state, node, gpus, ctx->view->now_ns);
+    return at_ns == GSIM_NEVER ? at_ns : gsim_slurm_nodes_clear(state, ctx, slot, node, at_ns);
+}
+
+/* No sooner than this time the job can start: as many nodes as it takes as a whole can be used by
+ * then, or the one node that it takes. */
+static int64_t bound(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, gsim_slot slot) {
     uint32_t set = gsim_slurm_job(ctx, slot)->set, gpus = ctx->view->jobs.gpus[slot];
-    int64_t first_ns = GSIM_NEVER;
-    for (uint32_t node = 0; node < state->n_nodes; node++) {
-        if (!gsim_slurm_nodes_has(state, set, node) || ctx->view->cluster.node_is_down[node])
-            continue;
-        int64_t at_ns = free_from(state, node, gpus, ctx->view->now_ns);
-        if (at_ns < first_ns)
-            at_ns = gsim_slurm_nodes_clear(state, ctx, slot, node, at_ns);
-        first_ns = at_ns < first_ns ? at_ns : first_ns;
-    }
-    return first_ns;
+    uint32_t widest = gsim_slurm_nodes_widest(state, set), n = 0;
+    uint32_t whole = gpus <= widest ? 1 : gpus / widest;
+    for (uint32_t node = 0; node < state->n_nodes; node++)
+        if (gsim_slurm_nodes_has(state, set, node) && !ctx->view->cluster.node_is_down[node])
+            state->when[n++] = earliest_of(state, ctx, slot, node,
+                                           gpus <= widest ? gpus : state->node[node].n_gpus);
+    if (n < whole || !gsim_sort_i64(state->when, n))
+        return GSIM_NEVER;
+    return state->when[whole - 1];
 }
 
 /* Finds the earliest time within bf_window, with the nodes chosen; GSIM_NEVER: there is none. */
 static int64_t earliest(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                         gsim_slot slot) {
-    int64_t at_ns = ctx->view->now_ns, last_ns = at_ns + state->conf.bf_window_ns;
+    int64_t at_ns = bound(state, ctx, slot);
+    int64_t last_ns = ctx->view->now_ns + state->conf.bf_window_ns;
     uint32_t set = gsim_slurm_job(ctx, slot)->set, gpus = ctx->view->jobs.gpus[slot];
-    if (gpus <= gsim_slurm_nodes_widest(state, set))
-        at_ns = earliest_on_one(state, ctx, slot);
     for (; at_ns <= last_ns; at_ns = next_change(state, ctx, slot, at_ns)) {
         look_at_nodes(state, ctx, slot, at_ns);
         if (gsim_slurm_nodes_choose(state, set, gpus, state->usable))
@@ -186,8 +192,7 @@ static bool try_job(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct
 }
 
 static bool is_tried(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, gsim_slot slot) {
-    return !gsim_slurm_partition_of(state, gsim_slurm_job(ctx, slot))->is_down &&
-           gsim_slurm_limits_let(state, ctx, slot) && !has_had_enough(state, ctx, slot);
+    return gsim_slurm_limits_let(state, ctx, slot) && !has_had_enough(state, ctx, slot);
 }
 
 void gsim_slurm_backfill_pass(struct gsim_slurm_state *state, struct gsim_ctx *ctx,

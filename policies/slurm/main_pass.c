@@ -40,7 +40,7 @@ static void block(struct gsim_slurm_state *state, const struct gsim_slurm_job *j
 static bool try_job(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
                     gsim_slot slot) {
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
-    if (state->is_blocked[job->partition] || gsim_slurm_partition_of(state, job)->is_down)
+    if (state->is_blocked[job->partition])
         return false;
     if (!gsim_slurm_limits_let(state, ctx, slot)) {
         if (state->conf.stops_at_limits)

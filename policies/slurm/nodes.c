@@ -313,10 +313,12 @@ static bool allocate(struct gsim_slurm_state *state, struct gsim_ctx *ctx, size_
     state->chosen_gpus = gsim_arena_array(ctx->arena, n, sizeof *state->chosen_gpus);
     state->freed = gsim_arena_array(ctx->arena, n, sizeof *state->freed);
     state->usable = gsim_arena_array(ctx->arena, n, sizeof *state->usable);
+    state->when = gsim_arena_array(ctx->arena, n, sizeof *state->when);
     state->unit = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *state->unit);
     state->set_of = gsim_arena_array(ctx->arena, n_pairs, sizeof *state->set_of);
     return state->node && state->first_window && state->first_freeing && state->chosen &&
-           state->chosen_gpus && state->freed && state->usable && state->unit && state->set_of;
+           state->chosen_gpus && state->freed && state->usable && state->when && state->unit &&
+           state->set_of;
 }
 
 enum gsim_status gsim_slurm_nodes_open(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {

@@ -106,6 +106,7 @@ struct gsim_slurm_state {
     uint32_t *chosen_gpus, n_chosen;
     uint32_t *freed; /* by node: GPUs that preemption would free */
     uint32_t *usable; /* by node: GPUs that the job at hand could have */
+    int64_t *when; /* by node: the first time at which it could be used */
     struct gsim_unit *unit;
 };
 

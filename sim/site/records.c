@@ -137,7 +137,9 @@ static const char moot[] =
 static void note_partition_key(struct gsim_slurm_reading *r, const char *key, const char *value) {
     bool is_usual = is_unset(value) || is(value, "ALL") || is(value, "NO") ||
                     is(value, "UNLIMITED") || is(value, "EXCLUSIVE");
-    if (!is_usual && !gsim_slurm_lists(moot, key, strlen(key)))
+    if (is(key, "State") && !is(value, "UP"))
+        gsim_slurm_note(r, key, value, "the partition is up, as it was when the log's jobs ran");
+    else if (!is_usual && !is(key, "State") && !gsim_slurm_lists(moot, key, strlen(key)))
         gsim_slurm_note(r, key, value, "it has no effect in this partition");
 }
 
@@ -149,8 +151,6 @@ static void take_word(struct gsim_slurm_reading *r, const char *key, const char 
         p->qos = gsim_slurm_keep(r, value, is_unset(value) ? 0 : strlen(value));
     else if (is(key, "Default"))
         p->is_default = is(value, "YES") || is(value, "TRUE");
-    else if (is(key, "State"))
-        p->is_down = !is(value, "UP");
     else if (is(key, "PreemptMode"))
         p->mode = mode_of(r, value);
     else if (is(key, "TRESBillingWeights") && !is_unset(value))

@@ -65,7 +65,7 @@ struct gsim_slurm_partition {
     int64_t tier, factor; /* PriorityTier, PriorityJobFactor */
     int64_t gpu_milli, cpu_milli; /* TRESBillingWeights; -1: none are given */
     enum gsim_slurm_preempt mode;
-    bool is_default, is_down;
+    bool is_default;
 };
 
 /* A node with GPUs. */
