@@ -27,7 +27,7 @@ LIBS     = -linih -lcsv -lyajl -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -l
 LIB_LIBS = $(filter-out -lsqlite3 -lnettle,$(LIBS))
 
 # The library simulates; the program reads its command line, keeps results, compares and draws.
-LIB_SRC  = $(wildcard sim/base/*.c sim/api/*.c sim/core/*.c models/*/*.c traces/*.c policies/*.c policies/*/*.c)
+LIB_SRC  = $(wildcard sim/base/*.c sim/api/*.c sim/site/*.c sim/core/*.c models/*/*.c traces/*.c policies/*.c policies/*/*.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 APP_SRC  = $(wildcard sim/study/*.c sim/exec/*.c sim/calibrate/*.c sim/app/*/*.c sim/job/*.c)
 APP_OBJ  = $(APP_SRC:%.c=$(BUILD)/%.o) $(BUILD)/pages.o $(BUILD)/sources.o

@@ -90,6 +90,13 @@ for script in tests/python/*.py; do
     case $script in */tap.py) continue ;; esac
     suite "$script" env "GSIM=${BUILDS%% *}/gsim" "${PYTHON:-python3}" "$script"
 done
+title "a site's scheduler"
+for script in tests/site/slurm*.sh tests/site/slurm.py; do
+    case $script in
+    *.py) suite "$script" "${PYTHON:-python3}" "$script" "${BUILDS%% *}/gsim" ;;
+    *) suite "$script" sh "$script" "${BUILDS%% *}/gsim" ;;
+    esac
+done
 title rules
 for rule in tests/rules/*.sh; do
     suite "$rule" sh "$rule" "${BUILDS%% *}"

@@ -20,7 +20,7 @@ trap 'rm -rf "$tmp"' EXIT
 printf '%s\n' "$@" | sort -u >"$tmp/files"
 # Of sim/app only the files that make a run from its options, and of sim/study those that fill rows of a
 # run: commands, figures and databases change no result.
-awk '/^(include\/gsim|sim\/base|sim\/api|sim\/core|traces|models\/[a-z]*)\/[^\/]*\.(c|h|def)$/ {
+awk '/^(include\/gsim|sim\/base|sim\/api|sim\/site|sim\/core|traces|models\/[a-z]*)\/[^\/]*\.(c|h|def)$/ {
         room = $0
         sub(/\/[^\/]*$/, "", room)
         print "all", room, $0

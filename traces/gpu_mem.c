@@ -6,10 +6,10 @@
 
 #include "sim/base/sort.h"
 #include "sim/base/text.h"
-#include "traces/calendar.h"
+#include "sim/base/calendar.h"
 #include "traces/cells.h"
 #include "traces/csv.h"
-#include "traces/hostlist.h"
+#include "sim/base/hostlist.h"
 #include "traces/prometheus.h"
 #include "sim/base/units.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/base/text.h"
-#include "traces/calendar.h"
+#include "sim/base/calendar.h"
 #include "traces/cells.h"
 #include "traces/csv.h"
 #include "traces/rows.h"

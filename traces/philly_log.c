@@ -13,7 +13,7 @@
 
 #include "sim/base/text.h"
 #include "gsim/units.h"
-#include "traces/calendar.h"
+#include "sim/base/calendar.h"
 #include "traces/cells.h"
 #include "traces/json.h"
 #include "traces/rows.h"

@@ -8,7 +8,7 @@
 
 #include "sim/base/text.h"
 #include "sim/base/units.h"
-#include "traces/calendar.h"
+#include "sim/base/calendar.h"
 #include "traces/cells.h"
 #include "traces/mapped.h"
 #include "traces/format.h"
@@ -305,6 +305,8 @@ static const struct gsim_mapping mappings[] = {
     {"AllocCPUS", false, "a number of CPUs", NULL, GSIM_COL_CPUS_MILLI},
     {"User", false, "a name", NULL, GSIM_COL_USER},
     {"Account", false, "a name", NULL, GSIM_COL_VC},
+    {"QOS", false, "a name", NULL, GSIM_COL_QOS},
+    {"Priority", false, "a whole number", NULL, GSIM_COL_LOGGED_PRIORITY},
     {0},
 };
 
@@ -338,7 +340,8 @@ const struct gsim_trace_format gsim_format_sacct = {
         "on a node of the cluster, run\n"
         "  sacct --allusers --duplicates --parsable2 --starttime 2024-01-01 --endtime now \\\n"
         "    --format JobIDRaw,JobID,User,Account,State,Submit,Eligible,Start,End,ElapsedRaw,"
-        "TimelimitRaw,ReqTRES,AllocTRES,AllocCPUS,Partition,NTasks,TRESUsageInMax,NodeList "
+        "TimelimitRaw,ReqTRES,AllocTRES,AllocCPUS,Partition,QOS,Priority,NTasks,TRESUsageInMax,"
+        "NodeList "
         ">jobs.txt\n"
         "  gsim import sacct jobs.txt -o trace.csv\n"
         "Steps follow their job; where Slurm tracks GPU memory (AccountingStorageTRES has "

@@ -748,6 +748,11 @@ int64_t gsim_ask_least_ns(const struct gsim_ctx *ctx, gsim_slot job) {
     return most_q32 == 0 ? 0 : gsim_work_time(gsim_work_of_ns(left_ns), most_q32);
 }
 
+bool gsim_ask_may_use(const struct gsim_ctx *ctx, gsim_slot job, uint32_t gpu) {
+    const struct gsim_core *core = ctx->core;
+    return gsim_cluster_may_use(&core->jobs.core[job].request, core->cluster.node_of_gpu[gpu]);
+}
+
 const char *gsim_ask_device(const struct gsim_ctx *ctx, uint16_t type) {
     const struct gsim_cluster_spec *spec = ctx->core->options->cluster;
     for (uint32_t g = 0; g < spec->n_groups; g++)

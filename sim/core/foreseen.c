@@ -53,7 +53,7 @@ static bool hide_iterations(struct gsim_core *core) {
 /* What the log's own scheduler did tells when jobs end. */
 static void hide_log(struct gsim_core *core) {
     static const enum gsim_column hidden[] = {GSIM_COL_LOGGED_START_NS, GSIM_COL_LOGGED_END_NS,
-                                              GSIM_COL_LOGGED_NODES};
+                                              GSIM_COL_LOGGED_NODES, GSIM_COL_LOGGED_PRIORITY};
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
         core->seen.column[hidden[i]] = NULL;
 }

@@ -23,12 +23,16 @@ static const char *const rules[] = {
 };
 #define N_RULES (sizeof rules / sizeof *rules)
 
-/* An Ousterhout matrix has columns of its own, Gavel's rounds take the fewest nodes, and Synergy's go by
- * what servers have beside their GPUs. */
+/* An Ousterhout matrix has columns of its own, Gavel's rounds and Slurm take the fewest nodes, and
+ * Synergy's go by what servers have beside their GPUs. */
 static bool places_by_rule(const char *name) {
+    static const char *const own[] = {"gang_rr", "gavel", "slurm", "synergy"};
+    bool has_own = false;
     if (test_knows(name, "placement"))
         return true;
-    if (strcmp(name, "gang_rr") != 0 && strcmp(name, "gavel") != 0 && strcmp(name, "synergy") != 0)
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        has_own |= strcmp(name, own[i]) == 0;
+    if (!has_own)
         fail_msg("%s has no placement=", name);
     return false;
 }

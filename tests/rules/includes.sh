@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Includes go down only: include/gsim (the installed headers), L0 sim/base, L1 sim/api, L2 sim/core,
+# Includes go down only: include/gsim (the installed headers), L0 sim/base, L1 sim/api sim/site, L2 sim/core,
 # L3 policies traces models, L4 sim/study sim/exec sim/calibrate, L5 sim/app. Some headers of libraries may be included in one folder
 # only. `check ROOT` prints each breach.
 set -u
@@ -10,11 +10,13 @@ check() {
         include/*) may='gsim/' ;;
         sim/base/*) may='gsim/arena.h gsim/params.h gsim/status.h gsim/units.h sim/base/' ;;
         sim/api/*) may='gsim/ sim/base/ sim/api/' ;;
+        sim/site/*) may='gsim/ sim/base/ sim/site/' ;;
         sim/core/*) may='gsim/ sim/base/ sim/api/ sim/core/' ;;
         sim/study/*) may='gsim/ sim/base/ sim/api/ sim/core/stats.h traces/ sim/study/' ;;
         sim/exec/*) may='gsim/ sim/base/ sim/api/ sim/core/core.h traces/cells.h sim/study/ sim/exec/' ;;
         sim/calibrate/*) may='gsim/ sim/base/ sim/api/ models/hardware/ sim/calibrate/' ;;
         policies/lib/*) may='gsim/ sim/base/ sim/api/ policies/lib/' ;;
+        policies/slurm/*) may="gsim/ sim/base/ sim/api/ sim/site/ policies/lib/ ${f%/*}/" ;;
         policies/*/*) may="gsim/ sim/base/ sim/api/ policies/lib/ ${f%/*}/" ;;
         policies/registry.* | policies/load.c) may='gsim/ sim/base/ policies/' ;;
         policies/*) may='gsim/ sim/base/ sim/api/ policies/lib/' ;;

@@ -3,7 +3,7 @@
  * never what is there, and the trace says that they did. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/trace_file.h"
-#include "traces/hostlist.h"
+#include "sim/base/hostlist.h"
 
 struct beside {
     char path[96];

@@ -66,7 +66,8 @@ static enum gsim_status find_run(struct real *r, struct gsim_db *db) {
         gsim_db_real_find(db, cli->value[GSIM_OPT_POLICIES], &r->run, cli->log);
     if (status == GSIM_OK)
         take_settings(cli, r->run.settings);
-    if (status != GSIM_OK || cli->value[GSIM_OPT_GPUS_PER_NODE] || cli->value[GSIM_OPT_CLUSTER])
+    if (status != GSIM_OK || cli->value[GSIM_OPT_GPUS_PER_NODE] || cli->value[GSIM_OPT_CLUSTER] ||
+        cli->value[GSIM_OPT_SLURM_CONF])
         return status;
     uint32_t n_gpus = 1;
     for (const char *p = r->run.gpus; (p = strchr(p, ',')) != NULL; p++)

@@ -122,6 +122,7 @@ enum gsim_status gsim_list_inputs(struct gsim_cli *cli, const struct gsim_setup 
     add_file(&c, "gpu-mem", cli->value[GSIM_OPT_GPU_MEM], false);
     add_file(&c, "rates", cli->value[GSIM_OPT_RATES], false);
     add_file(&c, "cluster", cli->value[GSIM_OPT_CLUSTER], true);
+    add_file(&c, "slurm-conf", cli->value[GSIM_OPT_SLURM_CONF], true);
     add_devices(&c, &setup->cluster);
     add_apps(&c, &setup->trace.names[GSIM_COL_APP]);
     add_params(&c, &setup->contender[contender].params);

@@ -127,8 +127,8 @@ static void add_group(struct listing *l, const struct gsim_cluster_spec *cluster
 
 static void add_cluster(struct listing *l, const struct gsim_cli *cli,
                         const struct gsim_cluster_spec *cluster) {
-    bool is_default = !is_given(cli, GSIM_OPT_CLUSTER) && !is_given(cli, GSIM_OPT_NODES) &&
-                      !is_given(cli, GSIM_OPT_GPUS_PER_NODE);
+    bool is_default = !is_given(cli, GSIM_OPT_CLUSTER) && !is_given(cli, GSIM_OPT_SLURM_CONF) &&
+                      !is_given(cli, GSIM_OPT_NODES) && !is_given(cli, GSIM_OPT_GPUS_PER_NODE);
     if (cluster->is_pool)
         add_number(l, "run", "pool_cpus_milli", cluster->pool_cpus_milli, false);
     for (uint32_t g = 0; g < cluster->n_groups; g++)

@@ -68,7 +68,15 @@ static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *set
 enum gsim_status gsim_setup_nodes(struct gsim_cli *cli, struct gsim_setup *setup) {
     const char *device = cli->value[GSIM_OPT_DEVICE];
     setup->device_name = device ? device : setup->reference ? "ideal" : "h200";
-    const char *file = cli->value[GSIM_OPT_CLUSTER];
+    const char *file = cli->value[GSIM_OPT_CLUSTER], *slurm = cli->value[GSIM_OPT_SLURM_CONF];
+    bool has_nodes = false;
+    if (!file && slurm && !cli->value[GSIM_OPT_NODES] && !cli->value[GSIM_OPT_GPUS_PER_NODE]) {
+        enum gsim_status status =
+            gsim_cluster_slurm_read(cli, slurm, setup->device_name, &setup->cluster, &has_nodes);
+        setup->cluster_note = slurm;
+        if (status != GSIM_OK || has_nodes)
+            return status;
+    }
     if (!file)
         return homogeneous(cli, setup);
     if (cli->value[GSIM_OPT_NODES] || cli->value[GSIM_OPT_GPUS_PER_NODE] ||
@@ -85,7 +93,8 @@ enum gsim_status gsim_setup_count_gpus(struct gsim_cli *cli, int64_t *n_gpus) {
     *n_gpus = 0;
     if (!scratch)
         return gsim_no_memory(cli->log, "counting GPUs");
-    if (!cli->value[GSIM_OPT_CLUSTER] && !cli->value[GSIM_OPT_GPUS_PER_NODE])
+    if (!cli->value[GSIM_OPT_CLUSTER] && !cli->value[GSIM_OPT_SLURM_CONF] &&
+        !cli->value[GSIM_OPT_GPUS_PER_NODE])
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "--load is a share of what the cluster's GPUs can do: say how many there "
                          "are, with --nodes and --gpus-per-node or --cluster");

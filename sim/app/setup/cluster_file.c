@@ -18,7 +18,8 @@
  *     partitions = gpu,long ; those that the nodes are in (column partition), default: none
  *     gpu_type = a100    ; what jobs call these GPUs (column gpu_type), default: the device
  *
- * Nodes are numbered in the order of the sections. */
+ * Nodes are numbered in the order of the sections. A slurm.conf is read as well: its nodes with
+ * GPUs, in its order. */
 #include "sim/app/setup/cluster_file.h"
 
 #include <string.h>
@@ -27,6 +28,7 @@
 #include "sim/base/ini.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
+#include "sim/site/slurm.h"
 
 struct reading {
     struct gsim_cli *cli;
@@ -275,9 +277,42 @@ static enum gsim_status load_profiles(struct reading *r, struct gsim_cluster_spe
     return GSIM_OK;
 }
 
+enum gsim_status gsim_cluster_slurm_read(struct gsim_cli *cli, const char *path,
+                                         const char *default_device, struct gsim_cluster_spec *out,
+                                         bool *has_nodes) {
+    struct gsim_slurm *slurm = gsim_arena_alloc(cli->arena, sizeof *slurm);
+    if (!slurm)
+        return gsim_no_memory(cli->log, "reading a cluster");
+    enum gsim_status status = gsim_slurm_read(path, cli->arena, slurm, cli->log);
+    struct reading r = {.cli = cli, .path = path, .default_device = default_device};
+    if (status == GSIM_OK)
+        r.n = gsim_slurm_groups(slurm, cli->arena, &r.groups);
+    *has_nodes = r.n > 0;
+    if (status != GSIM_OK || r.n == 0)
+        return status;
+    r.device = gsim_arena_array(cli->arena, r.n, sizeof *r.device);
+    if (!r.device)
+        return gsim_no_memory(cli->log, "reading a cluster");
+    for (uint32_t g = 0; g < r.n; g++)
+        r.device[g] = default_device;
+    return load_profiles(&r, out);
+}
+
+static enum gsim_status read_slurm(struct gsim_cli *cli, const char *path,
+                                   const char *default_device, struct gsim_cluster_spec *out) {
+    bool has_nodes = false;
+    enum gsim_status status = gsim_cluster_slurm_read(cli, path, default_device, out, &has_nodes);
+    if (status == GSIM_OK && !has_nodes)
+        return gsim_fail(cli->log, GSIM_BAD_INPUT, path, 0,
+                         "none of its nodes has GPUs (Gres=gpu:...)");
+    return status;
+}
+
 enum gsim_status gsim_cluster_file_read(struct gsim_cli *cli, const char *path,
                                         const char *default_device, struct gsim_cluster_spec *out) {
     struct gsim_ini ini;
+    if (gsim_slurm_is_conf(path))
+        return read_slurm(cli, path, default_device, out);
     enum gsim_status status = gsim_ini_read_file(path, cli->arena, &ini, cli->log);
     if (status != GSIM_OK)
         return status;

@@ -11,4 +11,9 @@
 enum gsim_status gsim_cluster_file_read(struct gsim_cli *cli, const char *path,
                                         const char *default_device, struct gsim_cluster_spec *out);
 
+/* Reads the nodes of a site's slurm.conf; *has_nodes false: it names none with GPUs. */
+enum gsim_status gsim_cluster_slurm_read(struct gsim_cli *cli, const char *path,
+                                         const char *default_device, struct gsim_cluster_spec *out,
+                                         bool *has_nodes);
+
 #endif

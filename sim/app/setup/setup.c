@@ -176,9 +176,22 @@ static enum gsim_status load_clock(struct gsim_cli *cli, struct gsim_setup *setu
     return gsim_option_int(cli, GSIM_OPT_SEED, setup->seed, 0, INT64_MAX, &setup->seed);
 }
 
+/* The file of --slurm-conf is a parameter of the policy. */
+static enum gsim_status set_slurm_conf(struct gsim_cli *cli, struct gsim_setup *setup) {
+    const char *path = cli->value[GSIM_OPT_SLURM_CONF];
+    enum gsim_status status = GSIM_OK;
+    for (int c = 0; path && c < setup->n_contenders && status == GSIM_OK; c++)
+        if (strcmp(setup->contender[c].policy->name, "slurm") == 0)
+            status =
+                gsim_params_set(&setup->contender[c].params, "conf", path, cli->arena, cli->log);
+    return status;
+}
+
 enum gsim_status gsim_setup_policies(struct gsim_cli *cli, const char *names,
                                      struct gsim_setup *setup) {
     enum gsim_status status = add_contenders(cli, setup, names);
+    if (status == GSIM_OK)
+        status = set_slurm_conf(cli, setup);
     return status == GSIM_OK ? apply_sets(cli, setup) : status;
 }
 

@@ -220,7 +220,7 @@ static bool changes_file(const struct gsim_grid *grid) {
 
 static bool is_of_cluster(const struct gsim_grid_key *key) {
     return key->option == GSIM_OPT_NODES || key->option == GSIM_OPT_GPUS_PER_NODE ||
-           key->option == GSIM_OPT_CLUSTER;
+           key->option == GSIM_OPT_CLUSTER || key->option == GSIM_OPT_SLURM_CONF;
 }
 
 /* Under a load, jobs arrive faster on a larger cluster. */

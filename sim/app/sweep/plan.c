@@ -181,6 +181,7 @@ static bool is_stopped(const struct gsim_sweep *sweep) {
 static bool needs_widest_gang(const struct gsim_grid *grid) {
     for (int k = 0; k < grid->n_keys; k++)
         if (grid->key[k].option == GSIM_OPT_NODES || grid->key[k].option == GSIM_OPT_CLUSTER ||
+            grid->key[k].option == GSIM_OPT_SLURM_CONF ||
             grid->key[k].option == GSIM_OPT_GPUS_PER_NODE)
             return false;
     return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "traces/hostlist.h"
+#include "sim/base/hostlist.h"
 
 #include <stdio.h>
 #include <stdlib.h>

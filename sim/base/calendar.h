@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Timestamps of logs: "2017-10-09 07:01:55", or with a T between the halves. They have no time
  * zone, so an hour that the clocks skip or repeat is off by an hour. */
-#ifndef GSIM_TRACES_CALENDAR_H
-#define GSIM_TRACES_CALENDAR_H
+#ifndef GSIM_BASE_CALENDAR_H
+#define GSIM_BASE_CALENDAR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "traces/calendar.h"
+#include "sim/base/calendar.h"
 
 /* Days from 1970-01-01 in the proleptic Gregorian calendar. */
 static int64_t days_of(int64_t year, int64_t month, int64_t day) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Slurm's lists of nodes: gpu[01-03,7],login1 is gpu01, gpu02, gpu03, gpu7 and login1. */
-#ifndef GSIM_TRACES_HOSTLIST_H
-#define GSIM_TRACES_HOSTLIST_H
+#ifndef GSIM_BASE_HOSTLIST_H
+#define GSIM_BASE_HOSTLIST_H
 
 #include <stdbool.h>
 #include <stddef.h>

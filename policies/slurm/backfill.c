@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Slurm's sched/backfill (backfill.c): at each bf_interval where something has happened, up to
+ * bf_max_job_test jobs in order. A job that fits now, until its limit, starts. Every other job is
+ * planned for the earliest time at which running jobs' limits make room, on nodes that are then
+ * kept from later jobs as a whole, as in Slurm's map of node space, from that time (cut down to
+ * bf_resolution) until the job's limit (rounded up to it). Times beyond bf_window are not
+ * planned. */
+#include "policies/lib/common.h"
+#include "policies/slurm/limits.h"
+#include "policies/slurm/nodes.h"
+#include "policies/slurm/passes.h"
+#include "sim/base/sort.h"
+
+#include <string.h>
+
+/* --- what running jobs free, and when --------------------------------------------------------- */
+
+/* A job that has outrun its limit is thought to end soon. */
+static int64_t end_of(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                      gsim_slot slot) {
+    int64_t end_ns = gsim_slurm_job(ctx, slot)->end_ns, now_ns = ctx->view->now_ns;
+    return end_ns > now_ns ? end_ns : now_ns + state->conf.bf_resolution_ns;
+}
+
+static bool reserve(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
+    uint32_t n = ctx->view->cluster.n_gpus + 1;
+    if (state->freeing_capacity >= n)
+        return true;
+    state->freeing = gsim_arena_array(ctx->arena, n, sizeof *state->freeing);
+    state->freeing_capacity = state->freeing ? n : 0;
+    return state->freeing != NULL;
+}
+
+/* Adds the GPUs of a job to the lists of its nodes, each in the order of ends. */
+static void add_ending(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
+                       const struct gsim_plan *plan, gsim_slot slot) {
+    const struct gsim_unit *units;
+    uint32_t n = gsim_plan_units(plan, slot, &units);
+    int64_t end_ns = end_of(state, ctx, slot);
+    for (uint32_t u = 0; u < n && state->n_freeing < state->freeing_capacity; u++) {
+        uint32_t node = ctx->view->cluster.node_of_gpu[units[u].gpu];
+        uint32_t *link = &state->first_freeing[node];
+        while (*link != GSIM_SLURM_NONE && state->freeing[*link].end_ns < end_ns)
+            link = &state->freeing[*link].next;
+        if (*link != GSIM_SLURM_NONE && state->freeing[*link].end_ns == end_ns) {
+            state->freeing[*link].gpus++;
+            continue;
+        }
+        state->freeing[state->n_freeing] =
+            (struct gsim_slurm_freeing){.end_ns = end_ns, .node = node, .gpus = 1, .next = *link};
+        *link = state->n_freeing++;
+    }
+}
+
+static bool foresee(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
+                    const struct gsim_plan *plan) {
+    memset(state->first_freeing, 0xff, state->n_nodes * sizeof *state->first_freeing);
+    state->n_freeing = 0;
+    if (!reserve(state, ctx))
+        return false;
+    for (uint32_t i = 0; i < state->n_running; i++)
+        add_ending(state, ctx, plan, state->running[i]);
+    return true;
+}
+
+static uint32_t free_at(const struct gsim_slurm_state *state, uint32_t node, int64_t at_ns) {
+    uint32_t n = state->node[node].free;
+    for (uint32_t f = state->first_freeing[node];
+         f != GSIM_SLURM_NONE && state->freeing[f].end_ns <= at_ns; f = state->freeing[f].next)
+        n += state->freeing[f].gpus;
+    return n;
+}
+
+/* When the node has that number of GPUs free; GSIM_NEVER: not by any job's end. */
+static int64_t free_from(const struct gsim_slurm_state *state, uint32_t node, uint32_t gpus,
+                         int64_t now_ns) {
+    uint32_t n = state->node[node].free;
+    int64_t at_ns = now_ns;
+    for (uint32_t f = state->first_freeing[node]; n < gpus; f = state->freeing[f].next) {
+        if (f == GSIM_SLURM_NONE)
+            return GSIM_NEVER;
+        n += state->freeing[f].gpus;
+        at_ns = state->freeing[f].end_ns;
+    }
+    return at_ns;
+}
+
+/* --- the earliest time ------------------------------------------------------------------------ */
+
+static void look_at_nodes(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                          gsim_slot slot, int64_t at_ns) {
+    uint32_t set = gsim_slurm_job(ctx, slot)->set;
+    for (uint32_t node = 0; node < state->n_nodes; node++)
+        state->usable[node] = gsim_slurm_nodes_has(state, set, node) &&
+                                      !ctx->view->cluster.node_is_down[node] &&
+                                      gsim_slurm_nodes_clear(state, ctx, slot, node, at_ns) == at_ns
+                                  ? free_at(state, node, at_ns)
+                                  : 0;
+}
+
+/* The first time after at_ns at which a node may have become usable: a job ends, or a window. */
+static int64_t next_change(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                           gsim_slot slot, int64_t at_ns) {
+    uint32_t set = gsim_slurm_job(ctx, slot)->set;
+    int64_t next_ns = GSIM_NEVER;
+    for (uint32_t node = 0; node < state->n_nodes; node++) {
+        if (!gsim_slurm_nodes_has(state, set, node))
+            continue;
+        for (uint32_t f = state->first_freeing[node]; f != GSIM_SLURM_NONE;
+             f = state->freeing[f].next)
+            if (state->freeing[f].end_ns > at_ns && state->freeing[f].end_ns < next_ns)
+                next_ns = state->freeing[f].end_ns;
+        for (uint32_t w = state->first_window[node]; w != GSIM_SLURM_NONE;
+             w = state->window[w].next)
+            if (state->window[w].to_ns > at_ns && state->window[w].to_ns < next_ns)
+                next_ns = state->window[w].to_ns;
+    }
+    return next_ns;
+}
+
+/* When the node could first be used by a job that takes that number of its GPUs. */
+static int64_t earliest_of(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                           gsim_slot slot, uint32_t node, uint32_t gpus) {
+    int64_t at_ns = free_from(state, node, gpus, ctx->view->now_ns);
+    return at_ns == GSIM_NEVER ? at_ns : gsim_slurm_nodes_clear(state, ctx, slot, node, at_ns);
+}
+
+/* No sooner than this time the job can start: as many nodes as it takes as a whole can be used by
+ * then, or the one node that it takes. */
+static int64_t bound(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, gsim_slot slot) {
+    uint32_t set = gsim_slurm_job(ctx, slot)->set, gpus = ctx->view->jobs.gpus[slot];
+    uint32_t widest = gsim_slurm_nodes_widest(state, set), n = 0;
+    uint32_t whole = gpus <= widest ? 1 : gpus / widest;
+    for (uint32_t node = 0; node < state->n_nodes; node++)
+        if (gsim_slurm_nodes_has(state, set, node) && !ctx->view->cluster.node_is_down[node])
+            state->when[n++] = earliest_of(state, ctx, slot, node,
+                                           gpus <= widest ? gpus : state->node[node].n_gpus);
+    if (n < whole || !gsim_sort_i64(state->when, n))
+        return GSIM_NEVER;
+    return state->when[whole - 1];
+}
+
+/* Finds the earliest time within bf_window, with the nodes chosen; GSIM_NEVER: there is none. */
+static int64_t earliest(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                        gsim_slot slot) {
+    int64_t at_ns = bound(state, ctx, slot);
+    int64_t last_ns = ctx->view->now_ns + state->conf.bf_window_ns;
+    uint32_t set = gsim_slurm_job(ctx, slot)->set, gpus = ctx->view->jobs.gpus[slot];
+    for (; at_ns <= last_ns; at_ns = next_change(state, ctx, slot, at_ns)) {
+        look_at_nodes(state, ctx, slot, at_ns);
+        if (gsim_slurm_nodes_choose(state, set, gpus, state->usable))
+            return at_ns;
+    }
+    return GSIM_NEVER;
+}
+
+/* --- the pass --------------------------------------------------------------------------------- */
+
+static bool plan_nodes(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot,
+                       int64_t at_ns) {
+    int64_t step_ns = state->conf.bf_resolution_ns;
+    int64_t end_ns = at_ns + gsim_slurm_job(ctx, slot)->limit_ns + step_ns - 1;
+    for (uint32_t i = 0; i < state->n_chosen; i++)
+        if (!gsim_slurm_nodes_plan(state, ctx, state->chosen[i], at_ns - at_ns % step_ns,
+                                   end_ns - end_ns % step_ns, GSIM_SLURM_NONE))
+            return false;
+    return true;
+}
+
+static bool has_had_enough(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                           gsim_slot slot) {
+    const struct gsim_slurm *conf = &state->conf;
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    int64_t user = gsim_trace_get(ctx->view->trace, GSIM_COL_USER, ctx->view->jobs.index[slot]) + 1;
+    return (conf->bf_user_tests > 0 && ++state->user_tests[user] > conf->bf_user_tests) ||
+           (conf->bf_part_tests > 0 && ++state->part_tests[job->partition] > conf->bf_part_tests);
+}
+
+/* Whether the job starts. */
+static bool try_job(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                    gsim_slot slot) {
+    int64_t at_ns = earliest(state, ctx, slot);
+    if (at_ns == GSIM_NEVER)
+        return false;
+    if (at_ns == ctx->view->now_ns && gsim_slurm_place(state, ctx, plan, slot)) {
+        add_ending(state, ctx, plan, slot);
+        return true;
+    }
+    if (at_ns > ctx->view->now_ns && !plan_nodes(state, ctx, slot, at_ns))
+        gsim_common_no_memory(ctx);
+    return false;
+}
+
+static bool is_tried(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_slurm_limits_let(state, ctx, slot) && !has_had_enough(state, ctx, slot);
+}
+
+void gsim_slurm_backfill_pass(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
+                              struct gsim_plan *plan) {
+    const struct gsim_slurm *conf = &state->conf;
+    int64_t n_tests = 0, n_starts = 0;
+    uint32_t kept = 0, i = 0;
+    state->has_changed = false;
+    state->backfilled_ns = ctx->view->now_ns;
+    memset(state->user_tests, 0, state->n_users * sizeof *state->user_tests);
+    memset(state->part_tests, 0, conf->n_partitions * sizeof *state->part_tests);
+    gsim_slurm_nodes_drop_plans(state, ctx);
+    gsim_slurm_nodes_look(state, ctx);
+    if (!foresee(state, ctx, plan))
+        gsim_common_no_memory(ctx);
+    for (; i < state->n_order && ctx->view->cluster.n_idle_gpus > 0 && ctx->status == GSIM_OK &&
+           (conf->bf_tests == 0 || n_tests < conf->bf_tests) &&
+           (conf->bf_starts == 0 || n_starts < conf->bf_starts);
+         i++) {
+        bool is_looked_at = is_tried(state, ctx, state->order[i]);
+        bool starts = is_looked_at && try_job(state, ctx, plan, state->order[i]);
+        n_tests += is_looked_at;
+        n_starts += starts;
+        if (!starts)
+            state->order[kept++] = state->order[i];
+    }
+    memmove(&state->order[kept], &state->order[i], (state->n_order - i) * sizeof *state->order);
+    state->n_order -= i - kept;
+}

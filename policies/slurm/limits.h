@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Limits of QOS and associations on jobs that run. */
+#ifndef GSIM_POLICIES_SLURM_LIMITS_H
+#define GSIM_POLICIES_SLURM_LIMITS_H
+
+#include "policies/slurm/state.h"
+
+enum gsim_status gsim_slurm_limits_open(struct gsim_slurm_state *state, struct gsim_ctx *ctx);
+/* Whether the limits let the job start now. */
+bool gsim_slurm_limits_let(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                           gsim_slot slot);
+/* Books a job that starts (sign 1) or has ended (-1); its end_ns is set. */
+void gsim_slurm_limits_book(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                            gsim_slot slot, int sign);
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "policies/slurm/nodes.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "sim/base/hostlist.h"
+
+/* --- the site's nodes ------------------------------------------------------------------------- */
+
+/* Nodes without GPUs run no job here, so that a node of the cluster is the nth with GPUs. */
+static const struct gsim_slurm_node *nth_with_gpus(const struct gsim_slurm *conf, uint32_t nth) {
+    for (uint32_t i = 0; i < conf->n_nodes; i++)
+        if (conf->node[i].gpus > 0 && nth-- == 0)
+            return &conf->node[i];
+    return NULL;
+}
+
+static uint32_t count_with_gpus(const struct gsim_slurm *conf) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < conf->n_nodes; i++)
+        n += conf->node[i].gpus > 0;
+    return n;
+}
+
+static enum gsim_status check_nodes(const struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
+    uint32_t n = count_with_gpus(&state->conf), n_nodes = ctx->view->cluster.n_nodes;
+    const uint32_t *first = ctx->view->cluster.node_first_gpu;
+    uint32_t bad = n == n_nodes ? 0 : n_nodes, at = 0;
+    for (uint32_t i = 0; i < state->conf.n_nodes && n == n_nodes; i++)
+        if (state->conf.node[i].gpus > 0) {
+            bad += first[at + 1] - first[at] != state->conf.node[i].gpus;
+            at++;
+        }
+    if (n == 0 || bad == 0)
+        return GSIM_OK;
+    return gsim_fail(
+        ctx->log, GSIM_BAD_INPUT, state->conf.path, 0,
+        "it has %u nodes with GPUs, the cluster %u, or nodes of other sizes; leave out "
+        "--nodes, --gpus-per-node and --cluster, so that the cluster is the file's",
+        n, n_nodes);
+}
+
+/* A node by its name; GSIM_SLURM_NONE: the cluster does not have it. */
+static uint32_t called(const struct gsim_slurm *conf, const char *name, size_t length) {
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < conf->n_nodes; i++) {
+        const char *own = conf->node[i].name;
+        if (strlen(own) == length && strncmp(own, name, length) == 0)
+            return conf->node[i].gpus > 0 ? at : GSIM_SLURM_NONE;
+        at += conf->node[i].gpus > 0;
+    }
+    return GSIM_SLURM_NONE;
+}
+
+struct marking {
+    const struct gsim_slurm *conf;
+    bool *has;
+};
+
+static bool mark(void *arg, const char *name, size_t length) {
+    struct marking *m = arg;
+    uint32_t node = called(m->conf, name, length);
+    if (node != GSIM_SLURM_NONE)
+        m->has[node] = true;
+    return true;
+}
+
+/* Marks the nodes of a list. "ALL", and a list where the site's file names no nodes, is all. */
+static bool mark_all(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                     const char *list, bool *has) {
+    struct marking m = {&state->conf, has};
+    bool is_all = strcasecmp(list, "ALL") == 0 || state->conf.n_nodes == 0;
+    for (uint32_t node = 0; is_all && node < ctx->view->cluster.n_nodes; node++)
+        has[node] = true;
+    return is_all || !*list || gsim_hostlist_each(list, mark, &m);
+}
+
+/* --- windows ---------------------------------------------------------------------------------- */
+
+bool gsim_slurm_nodes_plan(struct gsim_slurm_state *state, struct gsim_ctx *ctx, uint32_t node,
+                           int64_t from_ns, int64_t to_ns, uint32_t reservation) {
+    if (state->n_windows == state->windows_capacity) {
+        uint32_t room = state->windows_capacity ? 2 * state->windows_capacity : 64;
+        struct gsim_slurm_window *window =
+            gsim_arena_grow_raw(ctx->arena, state->window, room * sizeof *window);
+        if (!window)
+            return false;
+        state->window = window;
+        state->windows_capacity = room;
+    }
+    state->window[state->n_windows] =
+        (struct gsim_slurm_window){from_ns, to_ns, state->first_window[node], reservation};
+    state->first_window[node] = state->n_windows++;
+    return true;
+}
+
+/* Windows are added at the front of their node's list, so that those of a pass come off it. */
+void gsim_slurm_nodes_drop_plans(struct gsim_slurm_state *state, const struct gsim_ctx *ctx) {
+    for (uint32_t node = 0; node < ctx->view->cluster.n_nodes; node++)
+        while (state->first_window[node] != GSIM_SLURM_NONE &&
+               state->first_window[node] >= state->n_lasting_windows)
+            state->first_window[node] = state->window[state->first_window[node]].next;
+    state->n_windows = state->n_lasting_windows;
+}
+
+static int64_t time_of(const struct gsim_slurm_state *state, int64_t date_s) {
+    return (date_s - state->origin_s) * GSIM_NS_PER_S;
+}
+
+static enum gsim_status open_windows(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
+    uint32_t n_nodes = ctx->view->cluster.n_nodes;
+    for (uint32_t i = 0; i < state->conf.n_reservations; i++) {
+        const struct gsim_slurm_reservation *resv = &state->conf.reservation[i];
+        bool *has = gsim_arena_array(ctx->arena, n_nodes, sizeof *has);
+        if (!has)
+            return gsim_no_memory(ctx->log, "reading reservations");
+        if (!mark_all(state, ctx, resv->nodes, has))
+            return gsim_fail(ctx->log, GSIM_BAD_INPUT, state->conf.path, resv->line,
+                             "reservation '%s': '%.80s' is no list of nodes", resv->name,
+                             resv->nodes);
+        for (uint32_t node = 0; node < n_nodes; node++)
+            if (has[node] && !gsim_slurm_nodes_plan(state, ctx, node, time_of(state, resv->from_s),
+                                                    time_of(state, resv->to_s), i))
+                return gsim_no_memory(ctx->log, "reading reservations");
+    }
+    state->n_lasting_windows = state->n_windows;
+    return GSIM_OK;
+}
+
+static bool lists_name(const struct gsim_ctx *ctx, const char *names, enum gsim_column column,
+                       uint32_t job) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    int64_t name = *names ? gsim_trace_get(trace, column, job) : -1;
+    return name >= 0 && gsim_slurm_lists(names, trace->names[column].name[name],
+                                         strlen(trace->names[column].name[name]));
+}
+
+/* Whether the reservation is for the job's user or account. */
+static bool may_enter(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                      gsim_slot slot, uint32_t reservation) {
+    uint32_t job = ctx->view->jobs.index[slot];
+    if (reservation == GSIM_SLURM_NONE)
+        return false;
+    const struct gsim_slurm_reservation *resv = &state->conf.reservation[reservation];
+    return lists_name(ctx, resv->users, GSIM_COL_USER, job) ||
+           lists_name(ctx, resv->accounts, GSIM_COL_VC, job);
+}
+
+int64_t gsim_slurm_nodes_clear(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                               gsim_slot slot, uint32_t node, int64_t from_ns) {
+    int64_t limit_ns = gsim_slurm_job(ctx, slot)->limit_ns, at_ns = from_ns, last_ns;
+    do {
+        last_ns = at_ns;
+        for (uint32_t w = state->first_window[node]; w != GSIM_SLURM_NONE;
+             w = state->window[w].next) {
+            const struct gsim_slurm_window *window = &state->window[w];
+            bool meets = window->from_ns < at_ns + limit_ns && at_ns < window->to_ns;
+            if (meets && !may_enter(state, ctx, slot, window->reservation))
+                at_ns = window->to_ns;
+        }
+    } while (at_ns != last_ns);
+    return at_ns;
+}
+
+int64_t gsim_slurm_nodes_next(const struct gsim_slurm_state *state, int64_t now_ns) {
+    int64_t next_ns = GSIM_NEVER;
+    for (uint32_t i = 0; i < state->conf.n_reservations; i++) {
+        int64_t ends[] = {time_of(state, state->conf.reservation[i].from_s),
+                          time_of(state, state->conf.reservation[i].to_s)};
+        for (int e = 0; e < 2; e++)
+            if (ends[e] > now_ns && ends[e] < next_ns)
+                next_ns = ends[e];
+    }
+    return next_ns;
+}
+
+/* --- sets ------------------------------------------------------------------------------------- */
+
+bool gsim_slurm_nodes_has(const struct gsim_slurm_state *state, uint32_t set, uint32_t node) {
+    return state->set[(size_t)set * state->set_words + node / 64] >> (node % 64) & 1;
+}
+
+/* The nodes of the job's partition on which the core lets it run. */
+static bool make_set(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot,
+                     uint32_t set) {
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    uint32_t n_nodes = ctx->view->cluster.n_nodes;
+    bool *has = gsim_arena_array(ctx->arena, n_nodes, sizeof *has);
+    uint64_t *bits = &state->set[(size_t)set * state->set_words];
+    if (!has || !mark_all(state, ctx, gsim_slurm_partition_of(state, job)->nodes, has))
+        return false;
+    for (uint32_t node = 0; node < n_nodes; node++)
+        if (has[node] && gsim_ask_may_use(ctx, slot, ctx->view->cluster.node_first_gpu[node]))
+            bits[node / 64] |= UINT64_C(1) << (node % 64);
+    return true;
+}
+
+bool gsim_slurm_nodes_enter(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    uint32_t job = ctx->view->jobs.index[slot];
+    size_t pair = (size_t)(gsim_trace_get(trace, GSIM_COL_PARTITION, job) + 1) * state->n_types +
+                  (size_t)(gsim_trace_get(trace, GSIM_COL_GPU_TYPE, job) + 1);
+    if (state->set_of[pair] == GSIM_SLURM_NONE) {
+        size_t size = (size_t)state->set_words * sizeof *state->set;
+        uint64_t *grown = gsim_arena_grow(ctx->arena, state->set, state->n_sets * size,
+                                          (state->n_sets + 1) * size);
+        if (!grown)
+            return false;
+        state->set = grown;
+        state->set_of[pair] = state->n_sets;
+        if (!make_set(state, ctx, slot, state->n_sets++))
+            return false;
+    }
+    gsim_slurm_job(ctx, slot)->set = state->set_of[pair];
+    return true;
+}
+
+/* --- free GPUs -------------------------------------------------------------------------------- */
+
+void gsim_slurm_nodes_look(struct gsim_slurm_state *state, const struct gsim_ctx *ctx) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    for (uint32_t node = 0; node < cluster->n_nodes; node++) {
+        const uint64_t *words = &cluster->idle_gpus[(size_t)node * cluster->node_words];
+        uint32_t n = 0;
+        for (uint32_t w = 0; w < cluster->node_words; w++)
+            n += (uint32_t)__builtin_popcountll(words[w]);
+        state->node[node].free = cluster->node_is_down[node] ? 0 : n;
+        state->node[node].is_closed = false;
+    }
+}
+
+uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                                 gsim_slot slot, uint32_t node, int64_t from_ns,
+                                 const uint32_t *freed) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    uint32_t n = state->node[node].free + (freed ? freed[node] : 0);
+    if (n == 0 || state->node[node].is_closed || !gsim_slurm_nodes_has(state, job->set, node) ||
+        gsim_job_memory(ctx->view, slot) > cluster->hbm_bytes[cluster->node_first_gpu[node]])
+        return 0;
+    return gsim_slurm_nodes_clear(state, ctx, slot, node, from_ns) == from_ns ? n : 0;
+}
+
+/* --- choosing --------------------------------------------------------------------------------- */
+
+uint32_t gsim_slurm_nodes_widest(const struct gsim_slurm_state *state, uint32_t set) {
+    uint32_t widest = 1;
+    for (uint32_t node = 0; node < state->n_nodes; node++)
+        if (gsim_slurm_nodes_has(state, set, node) && state->node[node].n_gpus > widest)
+            widest = state->node[node].n_gpus;
+    return widest;
+}
+
+static bool is_chosen(const struct gsim_slurm_state *state, uint32_t node) {
+    for (uint32_t i = 0; i < state->n_chosen; i++)
+        if (state->chosen[i] == node)
+            return true;
+    return false;
+}
+
+/* The best node with that number of usable GPUs; whole: with all of its GPUs usable, the widest
+ * that the job fills. */
+static uint32_t best(const struct gsim_slurm_state *state, const uint32_t *usable, uint32_t gpus,
+                     bool is_whole) {
+    uint32_t found = GSIM_SLURM_NONE;
+    for (uint32_t node = 0; node < state->n_nodes; node++) {
+        const struct gsim_slurm_node_state *n = &state->node[node];
+        bool fits =
+            is_whole ? usable[node] == n->n_gpus && n->n_gpus <= gpus : usable[node] >= gpus;
+        if (!fits || is_chosen(state, node))
+            continue;
+        const struct gsim_slurm_node_state *f = found == GSIM_SLURM_NONE ? n : &state->node[found];
+        bool is_wider = is_whole && n->n_gpus != f->n_gpus;
+        if (found == GSIM_SLURM_NONE || (is_wider                 ? n->n_gpus > f->n_gpus
+                                         : n->weight != f->weight ? n->weight < f->weight
+                                                                  : usable[node] < usable[found]))
+            found = node;
+    }
+    return found;
+}
+
+static bool choose(struct gsim_slurm_state *state, const uint32_t *usable, uint32_t gpus,
+                   bool is_whole) {
+    uint32_t node = best(state, usable, gpus, is_whole);
+    if (node == GSIM_SLURM_NONE)
+        return false;
+    state->chosen[state->n_chosen] = node;
+    state->chosen_gpus[state->n_chosen++] = is_whole ? state->node[node].n_gpus : gpus;
+    return true;
+}
+
+bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state, uint32_t set, uint32_t gpus,
+                             const uint32_t *usable) {
+    uint32_t widest = gsim_slurm_nodes_widest(state, set), left = gpus;
+    state->n_chosen = 0;
+    while (left > widest || (left == widest && state->n_chosen > 0)) {
+        if (!choose(state, usable, left, true))
+            return false;
+        left -= state->chosen_gpus[state->n_chosen - 1];
+    }
+    return left == 0 || choose(state, usable, left, false);
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static bool allocate(struct gsim_slurm_state *state, struct gsim_ctx *ctx, size_t n_pairs) {
+    uint32_t n = ctx->view->cluster.n_nodes;
+    state->node = gsim_arena_array(ctx->arena, n, sizeof *state->node);
+    state->first_window = gsim_arena_array(ctx->arena, n, sizeof *state->first_window);
+    state->first_freeing = gsim_arena_array(ctx->arena, n, sizeof *state->first_freeing);
+    state->chosen = gsim_arena_array(ctx->arena, n, sizeof *state->chosen);
+    state->chosen_gpus = gsim_arena_array(ctx->arena, n, sizeof *state->chosen_gpus);
+    state->freed = gsim_arena_array(ctx->arena, n, sizeof *state->freed);
+    state->usable = gsim_arena_array(ctx->arena, n, sizeof *state->usable);
+    state->when = gsim_arena_array(ctx->arena, n, sizeof *state->when);
+    state->unit = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *state->unit);
+    state->set_of = gsim_arena_array(ctx->arena, n_pairs, sizeof *state->set_of);
+    return state->node && state->first_window && state->first_freeing && state->chosen &&
+           state->chosen_gpus && state->freed && state->usable && state->when && state->unit &&
+           state->set_of;
+}
+
+enum gsim_status gsim_slurm_nodes_open(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    const struct gsim_trace *trace = ctx->view->trace;
+    state->n_types = trace->names[GSIM_COL_GPU_TYPE].n + 1;
+    state->set_words = (cluster->n_nodes + 63) / 64;
+    state->n_nodes = cluster->n_nodes;
+    size_t n_pairs = ((size_t)trace->names[GSIM_COL_PARTITION].n + 1) * state->n_types;
+    enum gsim_status status = check_nodes(state, ctx);
+    if (status != GSIM_OK)
+        return status;
+    if (!allocate(state, ctx, n_pairs))
+        return gsim_no_memory(ctx->log, "opening nodes");
+    memset(state->set_of, 0xff, n_pairs * sizeof *state->set_of);
+    memset(state->first_window, 0xff, cluster->n_nodes * sizeof *state->first_window);
+    for (uint32_t node = 0; node < cluster->n_nodes; node++) {
+        const struct gsim_slurm_node *conf = nth_with_gpus(&state->conf, node);
+        state->node[node].n_gpus =
+            cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
+        state->node[node].weight = conf ? conf->weight : 1;
+    }
+    return open_windows(state, ctx);
+}

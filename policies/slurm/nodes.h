@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which nodes a job may have, when, and which it gets: fewest nodes, the lowest Weight, then the
+ * node with the fewest free GPUs that has room, then the first. */
+#ifndef GSIM_POLICIES_SLURM_NODES_H
+#define GSIM_POLICIES_SLURM_NODES_H
+
+#include "policies/slurm/state.h"
+
+/* Reads the nodes and the windows of reservations. Expects the site's settings and origin_s. */
+enum gsim_status gsim_slurm_nodes_open(struct gsim_slurm_state *state, struct gsim_ctx *ctx);
+/* Sets the job's set of nodes. false: no memory. */
+bool gsim_slurm_nodes_enter(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot);
+/* Counts free GPUs anew. */
+void gsim_slurm_nodes_look(struct gsim_slurm_state *state, const struct gsim_ctx *ctx);
+/* How many GPUs of a node the job could have from then on for as long as its limit. freed: by node,
+ * GPUs that count as free besides; NULL: none. */
+uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                                 gsim_slot slot, uint32_t node, int64_t from_ns,
+                                 const uint32_t *freed);
+bool gsim_slurm_nodes_has(const struct gsim_slurm_state *state, uint32_t set, uint32_t node);
+/* The first time from which on the node is in no window for as long as the job's limit. */
+int64_t gsim_slurm_nodes_clear(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                               gsim_slot slot, uint32_t node, int64_t from_ns);
+/* GPUs of the largest node of a set. */
+uint32_t gsim_slurm_nodes_widest(const struct gsim_slurm_state *state, uint32_t set);
+/* Chooses nodes for a job, by the GPUs that it could have of each (usable, by node). */
+bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state, uint32_t set, uint32_t gpus,
+                             const uint32_t *usable);
+/* Adds a window to a node. false: no memory. */
+bool gsim_slurm_nodes_plan(struct gsim_slurm_state *state, struct gsim_ctx *ctx, uint32_t node,
+                           int64_t from_ns, int64_t to_ns, uint32_t reservation);
+/* Drops all windows but those of reservations. */
+void gsim_slurm_nodes_drop_plans(struct gsim_slurm_state *state, const struct gsim_ctx *ctx);
+/* The next time after now at which a reservation begins or ends. */
+int64_t gsim_slurm_nodes_next(const struct gsim_slurm_state *state, int64_t now_ns);
+
+#endif

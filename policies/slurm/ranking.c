@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* priority/multifactor (slurm.schedmd.com/priority_multifactor.html): the sum of weights times
+ * factors in 0..1, cut to a whole number. Age counts from when the job could start, up to
+ * PriorityMaxAge; fair share is the user's; size is the job's part of the cluster's GPUs; QOS and
+ * partition are relative to the largest of their kind. Slurm computes the factors every
+ * PriorityCalcPeriod, and those of a new job at once; so does this file, with periods that begin at
+ * the trace's time 0. Jobs of a higher PriorityTier come first, then those of higher priority, then
+ * those that were submitted first. */
+#include "policies/slurm/ranking.h"
+
+#include "policies/lib/common.h"
+#include "policies/slurm/accounts.h"
+#include "sim/base/sort.h"
+#include "sim/base/wide.h"
+
+#include <string.h>
+
+/* Bits behind the point of a sum of factors, and the part of one that rounding may lack. */
+enum { POINT = 20, SLACK = 1 << 6, TIER_SHIFT = 33 };
+
+enum gsim_status gsim_slurm_ranking_open(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
+    const struct gsim_slurm *conf = &state->conf;
+    for (uint32_t q = 0; q < conf->n_qos; q++)
+        if (conf->qos[q].priority > state->most_priority)
+            state->most_priority = conf->qos[q].priority;
+    for (uint32_t p = 0; p < conf->n_partitions; p++)
+        if (conf->partition[p].factor > state->most_factor)
+            state->most_factor = conf->partition[p].factor;
+    state->decay_q32 = conf->half_life_ns > 0
+                           ? gsim_exp2_neg_q32(conf->period_ns, conf->half_life_ns)
+                           : GSIM_RATE_ONE;
+    if (conf->weight[GSIM_SLURM_FAIRSHARE] > 0)
+        gsim_slurm_accounts_rank(state, ctx->view->now_ns);
+    return GSIM_OK;
+}
+
+/* --- factors ---------------------------------------------------------------------------------- */
+
+static int64_t part(int64_t weight, int64_t of, int64_t all) {
+    if (all <= 0 || of <= 0)
+        return 0;
+    return gsim_muldiv_floor(weight << POINT, of < all ? of : all, all);
+}
+
+static int64_t priority_of(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                           gsim_slot slot) {
+    const struct gsim_slurm *conf = &state->conf;
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    int64_t gpus = ctx->view->jobs.gpus[slot], all = ctx->view->cluster.n_gpus;
+    int64_t wide = conf->favors_small ? all - gpus : gpus;
+    const int64_t *weight = conf->weight;
+    if (!conf->is_multifactor)
+        return 0;
+    int64_t sum =
+        part(weight[GSIM_SLURM_AGE], state->ranked_ns - job->eligible_ns, conf->max_age_ns) +
+        part(weight[GSIM_SLURM_FAIRSHARE], state->account[job->assoc].factor_q32,
+             (int64_t)GSIM_RATE_ONE) +
+        part(weight[GSIM_SLURM_SIZE], wide, all) +
+        part(weight[GSIM_SLURM_PARTITION], gsim_slurm_partition_of(state, job)->factor,
+             state->most_factor) +
+        part(weight[GSIM_SLURM_QOS], job->qos == GSIM_SLURM_NONE ? 0 : conf->qos[job->qos].priority,
+             state->most_priority) +
+        part(weight[GSIM_SLURM_GPUS], gpus, all);
+    sum = (sum + SLACK) >> POINT;
+    return sum < 1 ? 1 : sum > UINT32_MAX ? UINT32_MAX : sum;
+}
+
+/* --- the order -------------------------------------------------------------------------------- */
+
+static int64_t key_of(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                      gsim_slot slot) {
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    return -(gsim_slurm_partition_of(state, job)->tier * (INT64_C(1) << TIER_SHIFT) +
+             job->priority);
+}
+
+static bool comes_before(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                         gsim_slot a, gsim_slot b) {
+    int64_t key_a = key_of(state, ctx, a), key_b = key_of(state, ctx, b);
+    return key_a != key_b ? key_a < key_b : ctx->view->jobs.index[a] < ctx->view->jobs.index[b];
+}
+
+static bool reserve(struct gsim_slurm_state *state, struct gsim_arena *arena) {
+    if (state->n_order < state->order_capacity)
+        return true;
+    uint32_t room = state->order_capacity ? 2 * state->order_capacity : 64;
+    gsim_slot *order = gsim_arena_grow_raw(arena, state->order, room * sizeof *order);
+    state->order = order ? order : state->order;
+    gsim_slot *before = gsim_arena_grow_raw(arena, state->before, room * sizeof *before);
+    state->before = before ? before : state->before;
+    int64_t *key = gsim_arena_grow_raw(arena, state->key, room * sizeof *key);
+    state->key = key ? key : state->key;
+    uint32_t *sorted = gsim_arena_grow_raw(arena, state->sorted, room * sizeof *sorted);
+    state->sorted = sorted ? sorted : state->sorted;
+    state->order_capacity = order && before && key && sorted ? room : state->order_capacity;
+    return order && before && key && sorted;
+}
+
+void gsim_slurm_ranking_add(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot) {
+    if (!reserve(state, ctx->arena)) {
+        gsim_common_no_memory(ctx);
+        return;
+    }
+    gsim_slurm_job(ctx, slot)->priority = priority_of(state, ctx, slot);
+    uint32_t low = 0, high = state->n_order;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (comes_before(state, ctx, state->order[middle], slot))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    memmove(&state->order[low + 1], &state->order[low],
+            (state->n_order - low) * sizeof *state->order);
+    state->order[low] = slot;
+    state->n_order++;
+}
+
+void gsim_slurm_ranking_remove(struct gsim_slurm_state *state, gsim_slot slot) {
+    for (uint32_t i = 0; i < state->n_order; i++)
+        if (state->order[i] == slot) {
+            memmove(&state->order[i], &state->order[i + 1],
+                    (state->n_order - i - 1) * sizeof *state->order);
+            state->n_order--;
+            return;
+        }
+}
+
+/* Sorts by one key after the other; equal keys stay in their order. */
+static bool sort_by(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, bool by_index) {
+    memcpy(state->before, state->order, state->n_order * sizeof *state->order);
+    for (uint32_t i = 0; i < state->n_order; i++)
+        state->key[i] = by_index ? (int64_t)ctx->view->jobs.index[state->before[i]]
+                                 : key_of(state, ctx, state->before[i]);
+    if (!gsim_sort_order(state->key, state->sorted, state->n_order))
+        return false;
+    for (uint32_t i = 0; i < state->n_order; i++)
+        state->order[i] = state->before[state->sorted[i]];
+    return true;
+}
+
+static bool may_change(const struct gsim_slurm_state *state) {
+    return state->conf.is_multifactor &&
+           (state->conf.weight[GSIM_SLURM_AGE] > 0 || state->conf.weight[GSIM_SLURM_FAIRSHARE] > 0);
+}
+
+bool gsim_slurm_ranking_catch_up(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
+    int64_t now_ns = ctx->view->now_ns, at_ns = now_ns - now_ns % state->conf.period_ns;
+    if (at_ns == state->ranked_ns || !may_change(state))
+        return false;
+    state->ranked_ns = at_ns;
+    if (state->conf.weight[GSIM_SLURM_FAIRSHARE] > 0)
+        gsim_slurm_accounts_rank(state, at_ns);
+    for (uint32_t i = 0; i < state->n_order; i++)
+        gsim_slurm_job(ctx, state->order[i])->priority = priority_of(state, ctx, state->order[i]);
+    if (state->n_order > 1 && (!sort_by(state, ctx, true) || !sort_by(state, ctx, false)))
+        gsim_common_no_memory(ctx);
+    return true;
+}
+
+int64_t gsim_slurm_ranking_next(const struct gsim_slurm_state *state, int64_t now_ns) {
+    return may_change(state) ? now_ns - now_ns % state->conf.period_ns + state->conf.period_ns
+                             : GSIM_NEVER;
+}

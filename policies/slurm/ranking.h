@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Priorities of waiting jobs, and the order that follows. */
+#ifndef GSIM_POLICIES_SLURM_RANKING_H
+#define GSIM_POLICIES_SLURM_RANKING_H
+
+#include "policies/slurm/state.h"
+
+enum gsim_status gsim_slurm_ranking_open(struct gsim_slurm_state *state, struct gsim_ctx *ctx);
+/* Computes usage and priorities as of the last end of a period, unless they are. true: the order
+ * may have changed. Comes before anything that changes what runs. */
+bool gsim_slurm_ranking_catch_up(struct gsim_slurm_state *state, struct gsim_ctx *ctx);
+/* A job begins to wait. */
+void gsim_slurm_ranking_add(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot);
+/* Takes a job out of the order. */
+void gsim_slurm_ranking_remove(struct gsim_slurm_state *state, gsim_slot slot);
+/* The next time at which priorities change by themselves; GSIM_NEVER: they do not. */
+int64_t gsim_slurm_ranking_next(const struct gsim_slurm_state *state, int64_t now_ns);
+
+#endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Slurm as a site has configured it: priority/multifactor, partitions with tiers, limits of QOS and
+ * associations, reservations, the main scheduler and sched/backfill with many planned jobs,
+ * preemption with requeue. The settings are the site's own (slurm.conf=FILE, sim/site/slurm.h);
+ * without a file they are Slurm's defaults, with one partition. Sources: the manual pages of Slurm
+ * 23.11 and its public code (job_scheduler.c, backfill.c, fair_tree.c, priority_multifactor.c).
+ *
+ * What differs: schedulers take no time; nodes have GPUs only, so that CPUs and memory never bind;
+ * a gang takes the fewest nodes, of several the ones with the lowest Weight and the fewest free
+ * GPUs; a job is of one partition, the first that it names; backfill does not preempt. A requeued
+ * job waits no time before it may start again. */
+#include "policies/lib/common.h"
+#include "policies/slurm/accounts.h"
+#include "policies/slurm/limits.h"
+#include "policies/slurm/nodes.h"
+#include "policies/slurm/passes.h"
+#include "policies/slurm/ranking.h"
+
+#include "sim/base/calendar.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static enum gsim_status read_conf(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
+    static struct gsim_slurm_partition const only = {.name = "all",
+                                                     .nodes = "ALL",
+                                                     .qos = "",
+                                                     .max_ns = -1,
+                                                     .default_ns = -1,
+                                                     .tier = 1,
+                                                     .factor = 1,
+                                                     .gpu_milli = -1,
+                                                     .cpu_milli = -1,
+                                                     .is_default = true};
+    const char *path = gsim_param_full(ctx->params, "conf")->text;
+    enum gsim_status status = GSIM_OK;
+    gsim_slurm_defaults(&state->conf);
+    if (*path)
+        status = gsim_slurm_read(path, ctx->arena, &state->conf, ctx->log);
+    if (status != GSIM_OK)
+        return status;
+    gsim_slurm_warn(&state->conf, ctx->log);
+    if (state->conf.n_partitions > 0)
+        return GSIM_OK;
+    state->conf.partition = gsim_arena_alloc(ctx->arena, sizeof only);
+    state->conf.n_partitions = 1;
+    if (state->conf.partition)
+        *state->conf.partition = only;
+    return state->conf.partition ? GSIM_OK : gsim_no_memory(ctx->log, "opening partitions");
+}
+
+static enum gsim_status read_origin(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
+    const char *text = gsim_param_full(ctx->params, "start")->text;
+    if (*text && !gsim_calendar_parse(text, strlen(text), &state->origin_s))
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                         "slurm.start: '%s' is not a date such as 2024-05-31T08:00:00", text);
+    if (!*text && state->conf.n_reservations > 0)
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                         "%s has reservations, which have dates: --set slurm.start=2024-05-01T"
+                         "00:00:00 says the date of the trace's time 0, the first Submit of the "
+                         "log",
+                         state->conf.path);
+    return GSIM_OK;
+}
+
+static uint32_t partition_called(const struct gsim_slurm *conf, const char *name) {
+    for (uint32_t p = 0; p < conf->n_partitions; p++)
+        if (gsim_slurm_lists(conf->partition[p].name, name, strcspn(name, ",|")))
+            return p;
+    return GSIM_SLURM_NONE;
+}
+
+static uint32_t qos_called(const struct gsim_slurm *conf, const char *name) {
+    for (uint32_t q = 0; *name && q < conf->n_qos; q++)
+        if (strcasecmp(conf->qos[q].name, name) == 0)
+            return q;
+    return GSIM_SLURM_NONE;
+}
+
+/* Where the file has none of that kind, each name stands for the only one there is. */
+static void warn_of_unknown(const struct gsim_slurm_state *state, struct gsim_ctx *ctx,
+                            const char *kind, const char *name, const char *assumed) {
+    if (state->conf.path)
+        gsim_warn(ctx->log, state->conf.path, 0, "it has no %s '%.64s'; its jobs are of %.64s",
+                  kind, name, assumed);
+}
+
+static enum gsim_status name_columns(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
+    const struct gsim_names *partitions = &ctx->view->trace->names[GSIM_COL_PARTITION];
+    const struct gsim_names *qos = &ctx->view->trace->names[GSIM_COL_QOS];
+    const struct gsim_slurm *conf = &state->conf;
+    state->partition_of =
+        gsim_arena_array(ctx->arena, partitions->n + 1u, sizeof *state->partition_of);
+    state->qos_of = gsim_arena_array(ctx->arena, qos->n + 1u, sizeof *state->qos_of);
+    if (!state->partition_of || !state->qos_of)
+        return gsim_no_memory(ctx->log, "opening partitions");
+    for (uint32_t p = conf->n_partitions; p-- > 0;)
+        if (conf->partition[p].is_default || p == conf->n_partitions - 1)
+            state->default_partition = p;
+    for (uint32_t n = 0; n < partitions->n; n++) {
+        uint32_t p = partition_called(conf, partitions->name[n]);
+        state->partition_of[n] = p == GSIM_SLURM_NONE ? state->default_partition : p;
+        if (p == GSIM_SLURM_NONE)
+            warn_of_unknown(state, ctx, "partition", partitions->name[n],
+                            conf->partition[state->default_partition].name);
+    }
+    for (uint32_t n = 0; n < qos->n; n++) {
+        state->qos_of[n] = qos_called(conf, qos->name[n]);
+        if (state->qos_of[n] == GSIM_SLURM_NONE && conf->n_qos > 0)
+            warn_of_unknown(state, ctx, "QOS", qos->name[n], "none, without priority and limits");
+    }
+    return GSIM_OK;
+}
+
+/* Where the trace has no limits at all, and the partitions neither, true durations stand in. */
+static void look_at_limits(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    bool has = trace->column[GSIM_COL_LIMIT_NS] != NULL;
+    for (uint32_t p = 0; p < state->conf.n_partitions; p++)
+        has |= state->conf.partition[p].default_ns >= 0 || state->conf.partition[p].max_ns >= 0;
+    state->has_time_limits = has;
+    if (has)
+        return;
+    bool is_estimated = trace->column[GSIM_COL_ESTIMATE_NS] != NULL;
+    ctx->assumed = is_estimated ? "limit_s=estimate_s" : "limit_s=duration_s";
+    if (!is_estimated)
+        gsim_warn(ctx->log, NULL, 0,
+                  "slurm: the trace has no limit_s, and no partition a time; jobs' true service "
+                  "time stands in for it, as if users knew it exactly");
+}
+
+static bool allocate(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
+    uint32_t n_partitions = state->conf.n_partitions;
+    state->is_blocked = gsim_arena_array(ctx->arena, n_partitions, sizeof *state->is_blocked);
+    state->part_tests = gsim_arena_array(ctx->arena, n_partitions, sizeof *state->part_tests);
+    state->user_tests = gsim_arena_array(ctx->arena, state->n_users, sizeof *state->user_tests);
+    return state->is_blocked && state->part_tests && state->user_tests;
+}
+
+static enum gsim_status open_slurm(struct gsim_ctx *ctx) {
+    struct gsim_slurm_state *state = ctx->state;
+    enum gsim_status status = read_conf(state, ctx);
+    state->kills = gsim_param(ctx->params, "kill") != 0;
+    state->backfilled_ns = -1;
+    if (status == GSIM_OK)
+        status = read_origin(state, ctx);
+    if (status == GSIM_OK)
+        status = name_columns(state, ctx);
+    if (status == GSIM_OK)
+        status = gsim_slurm_nodes_open(state, ctx);
+    if (status == GSIM_OK)
+        status = gsim_slurm_accounts_open(state, ctx);
+    if (status == GSIM_OK)
+        status = gsim_slurm_limits_open(state, ctx);
+    if (status == GSIM_OK)
+        status = gsim_slurm_ranking_open(state, ctx);
+    if (status == GSIM_OK && !allocate(state, ctx))
+        status = gsim_no_memory(ctx->log, "opening slurm");
+    look_at_limits(state, ctx);
+    return status;
+}
+
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+/* What Slurm's backfill takes a job without a limit to be: a year. */
+static int64_t limit_of(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                        gsim_slot slot) {
+    const int64_t year_ns = 365 * 86400 * GSIM_NS_PER_S;
+    const struct gsim_slurm_partition *partition =
+        gsim_slurm_partition_of(state, gsim_slurm_job(ctx, slot));
+    int64_t own = gsim_trace_get(ctx->view->trace, GSIM_COL_LIMIT_NS, ctx->view->jobs.index[slot]);
+    if (!state->has_time_limits)
+        return gsim_ask_left_ns(ctx, slot);
+    return own >= 0                     ? own
+           : partition->default_ns >= 0 ? partition->default_ns
+           : partition->max_ns >= 0     ? partition->max_ns
+                                        : year_ns;
+}
+
+static void describe(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    uint32_t index = ctx->view->jobs.index[slot];
+    int64_t partition = gsim_trace_get(trace, GSIM_COL_PARTITION, index);
+    int64_t qos = gsim_trace_get(trace, GSIM_COL_QOS, index);
+    job->partition = partition < 0 ? state->default_partition : state->partition_of[partition];
+    job->assoc = gsim_slurm_accounts_of(state, ctx, index);
+    const struct gsim_slurm_assoc *assoc = state->account[job->assoc].conf;
+    job->qos = qos >= 0               ? state->qos_of[qos]
+               : assoc && *assoc->qos ? qos_called(&state->conf, assoc->qos)
+                                      : qos_called(&state->conf, "normal");
+    job->running_at = GSIM_SLURM_NONE;
+    job->eligible_ns = ctx->view->now_ns;
+    job->limit_ns = limit_of(state, ctx, slot);
+}
+
+static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gsim_slurm_state *state = ctx->state;
+    (void)gsim_slurm_ranking_catch_up(state, ctx);
+    describe(state, ctx, slot);
+    if (!gsim_slurm_nodes_enter(state, ctx, slot))
+        gsim_common_no_memory(ctx);
+    gsim_slurm_ranking_add(state, ctx, slot);
+    state->is_due = state->has_changed = true;
+}
+
+static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gsim_slurm_state *state = ctx->state;
+    (void)gsim_slurm_ranking_catch_up(state, ctx);
+    if (gsim_slurm_job(ctx, slot)->running_at == GSIM_SLURM_NONE)
+        gsim_slurm_ranking_remove(state, slot);
+    gsim_slurm_stop(state, ctx, slot);
+    state->is_due = state->has_changed = true;
+}
+
+/* --- deciding --------------------------------------------------------------------------------- */
+
+/* A limit counts from when the job runs; a job that was pushed out waits again. */
+static void settle(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_view *view = ctx->view;
+    struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    if (view->jobs.state[slot] == GSIM_QUEUED && job->running_at == GSIM_SLURM_NONE) {
+        job->eligible_ns = view->now_ns;
+        gsim_slurm_ranking_add(state, ctx, slot);
+        state->is_due = state->has_changed = true;
+    } else if (view->jobs.state[slot] == GSIM_RUNNING && job->running_at != GSIM_SLURM_NONE) {
+        int64_t end_ns = view->jobs.changed_ns[slot] + job->limit_ns;
+        if (end_ns == job->end_ns)
+            return;
+        gsim_slurm_limits_book(state, ctx, slot, -1);
+        job->end_ns = end_ns;
+        gsim_slurm_limits_book(state, ctx, slot, 1);
+        state->has_changed = true;
+    }
+}
+
+static int64_t kill_time(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                         gsim_slot slot) {
+    return gsim_slurm_job(ctx, slot)->end_ns + state->conf.over_ns;
+}
+
+/* Ends jobs that have run for their limit and OverTimeLimit. */
+static void kill_overdue(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                         struct gsim_plan *plan) {
+    for (uint32_t i = 0; state->kills && i < state->n_running; i++)
+        if (ctx->view->jobs.state[state->running[i]] == GSIM_RUNNING &&
+            kill_time(state, ctx, state->running[i]) <= ctx->view->now_ns)
+            (void)gsim_plan_end(plan, state->running[i]);
+}
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t next_kill(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx) {
+    int64_t next_ns = GSIM_NEVER;
+    for (uint32_t i = 0; state->kills && i < state->n_running; i++) {
+        int64_t at_ns = kill_time(state, ctx, state->running[i]);
+        next_ns = at_ns > ctx->view->now_ns ? least(next_ns, at_ns) : next_ns;
+    }
+    return next_ns;
+}
+
+/* The next pass that nothing else would cause. */
+static int64_t next_pass(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx) {
+    int64_t now_ns = ctx->view->now_ns, every_ns = state->conf.bf_interval_ns;
+    bool preempts = state->conf.preempts_by_qos || state->conf.preempts_by_tier;
+    if (state->n_order == 0)
+        return GSIM_NEVER;
+    int64_t next_ns = gsim_slurm_nodes_next(state, now_ns);
+    if (ctx->view->cluster.n_idle_gpus == 0 && !preempts)
+        return next_ns;
+    next_ns = least(next_ns, gsim_slurm_ranking_next(state, now_ns));
+    if (state->conf.backfills && state->has_changed)
+        next_ns = least(next_ns, now_ns - now_ns % every_ns + every_ns);
+    return next_ns;
+}
+
+static void look_for_changes(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
+    const struct gsim_view *view = ctx->view;
+    for (uint32_t i = 0; i < view->changes.n_settled; i++)
+        settle(state, ctx, view->changes.settled[i]);
+    bool is_edge = state->next_edge_ns <= view->now_ns;
+    if (is_edge || state->n_repairs != view->cluster.n_repairs)
+        state->is_due = state->has_changed = true;
+    state->n_repairs = view->cluster.n_repairs;
+    state->next_edge_ns = gsim_slurm_nodes_next(state, view->now_ns);
+}
+
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct gsim_slurm_state *state = ctx->state;
+    int64_t now_ns = ctx->view->now_ns;
+    if (gsim_slurm_ranking_catch_up(state, ctx))
+        state->is_due = state->has_changed = true;
+    look_for_changes(state, ctx);
+    kill_overdue(state, ctx, plan);
+    if (state->n_order > 0 && state->is_due)
+        gsim_slurm_main_pass(state, ctx, plan);
+    if (state->n_order > 0 && state->has_changed && state->conf.backfills &&
+        now_ns % state->conf.bf_interval_ns == 0 && state->backfilled_ns != now_ns)
+        gsim_slurm_backfill_pass(state, ctx, plan);
+    gsim_plan_wake(plan, least(next_kill(state, ctx), next_pass(state, ctx)));
+}
+
+static const struct gsim_param_def params[] = {
+    {.name = "conf",
+     .type = GSIM_PARAM_FILE,
+     .fallback = "",
+     .help = "the site's settings: slurm.conf, and what scontrol show and sacctmgr show "
+             "--parsable2 print, one after the other in a file (--slurm-conf); without it Slurm's "
+             "defaults"},
+    {.name = "start",
+     .type = GSIM_PARAM_TEXT,
+     .fallback = "",
+     .help = "the date of the trace's time 0, such as 2024-05-01T00:00:00, to which the dates of "
+             "reservations are relative"},
+    {.name = "kill",
+     .type = GSIM_PARAM_BOOL,
+     .fallback = "off",
+     .help = "jobs end when they have run for their limit_s and OverTimeLimit; off: no job is "
+             "stopped, since a log gives the time that jobs ran"},
+    {0}};
+
+const struct gsim_policy gsim_policy_slurm = {
+    .name = "slurm",
+    .summary = "Slurm as a site has configured it (--slurm-conf)",
+    .paper = "Slurm 23.11: slurm.conf(5), priority/multifactor, sched/backfill, fair tree",
+    .deviations =
+        "nodes have GPUs only: CPUs, memory and topology never bind; the fewest nodes for "
+        "a gang; schedulers take no time; a job is of the first partition that it names; "
+        "backfill does not preempt; shares of a GPU take a whole one",
+    .is_oracle = true,
+    .oracle_where = "where the trace has no limit_s and no partition of the site a time",
+    .params = params,
+    .state_size = sizeof(struct gsim_slurm_state),
+    .job_size = sizeof(struct gsim_slurm_job),
+    .open = open_slurm,
+    .on_arrival = on_arrival,
+    .on_completion = on_completion,
+    .decide = decide,
+};

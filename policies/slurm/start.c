@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Jobs that start and stop: the list of running ones, usage and limits. */
+#include "policies/slurm/accounts.h"
+#include "policies/slurm/limits.h"
+#include "policies/slurm/nodes.h"
+#include "policies/slurm/passes.h"
+
+/* What a job is billed, in thousandths: TRESBillingWeights of its partition, else its GPUs, times
+ * the QOS' UsageFactor. */
+static int64_t billing_of(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                          gsim_slot slot) {
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    const struct gsim_slurm_partition *partition = gsim_slurm_partition_of(state, job);
+    int64_t gpus = ctx->view->jobs.gpus[slot];
+    int64_t cpus =
+        gsim_trace_get(ctx->view->trace, GSIM_COL_CPUS_MILLI, ctx->view->jobs.index[slot]);
+    int64_t by_gpu = gpus * 1000, by_cpu = 0;
+    if (partition->gpu_milli >= 0) {
+        by_gpu = gpus * partition->gpu_milli;
+        by_cpu = cpus > 0 ? gsim_muldiv_floor(cpus, partition->cpu_milli, 1000) : 0;
+    }
+    int64_t all = !state->conf.bills_most ? by_gpu + by_cpu : by_gpu > by_cpu ? by_gpu : by_cpu;
+    return job->qos == GSIM_SLURM_NONE
+               ? all
+               : gsim_muldiv_floor(all, state->conf.qos[job->qos].usage_milli, 1000);
+}
+
+bool gsim_slurm_start(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    if (state->n_running == state->running_capacity) {
+        uint32_t room = state->running_capacity ? 2 * state->running_capacity : 64;
+        gsim_slot *running =
+            gsim_arena_grow_raw(ctx->arena, state->running, room * sizeof *running);
+        if (!running)
+            return false;
+        state->running = running;
+        state->running_capacity = room;
+    }
+    job->running_at = state->n_running;
+    job->end_ns = ctx->view->now_ns + job->limit_ns;
+    state->running[state->n_running++] = slot;
+    gsim_slurm_limits_book(state, ctx, slot, 1);
+    gsim_slurm_accounts_change(state, job->assoc, ctx->view->now_ns, billing_of(state, ctx, slot));
+    state->has_changed = true;
+    return true;
+}
+
+void gsim_slurm_stop(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    if (job->running_at == GSIM_SLURM_NONE)
+        return;
+    gsim_slurm_limits_book(state, ctx, slot, -1);
+    gsim_slurm_accounts_change(state, job->assoc, ctx->view->now_ns, -billing_of(state, ctx, slot));
+    gsim_slot last = state->running[--state->n_running];
+    state->running[job->running_at] = last;
+    gsim_slurm_job(ctx, last)->running_at = job->running_at;
+    job->running_at = GSIM_SLURM_NONE;
+    state->has_changed = true;
+}
+
+/* --- placing ---------------------------------------------------------------------------------- */
+
+/* Names idle GPUs of the nodes that were chosen; false: a node has fewer. */
+static bool name_units(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, uint32_t *n) {
+    const uint32_t *first = ctx->view->cluster.node_first_gpu;
+    *n = 0;
+    for (uint32_t i = 0; i < state->n_chosen; i++) {
+        uint32_t node = state->chosen[i], left = state->chosen_gpus[i];
+        for (uint32_t gpu = first[node]; gpu < first[node + 1] && left > 0; gpu++)
+            if (gsim_gpu_is_idle(ctx->view, gpu)) {
+                state->unit[(*n)++] = (struct gsim_unit){.gpu = gpu};
+                left--;
+            }
+        if (left > 0)
+            return false;
+    }
+    return true;
+}
+
+static void take(struct gsim_slurm_state *state) {
+    for (uint32_t i = 0; i < state->n_chosen; i++) {
+        struct gsim_slurm_node_state *node = &state->node[state->chosen[i]];
+        node->free -= node->free < state->chosen_gpus[i] ? node->free : state->chosen_gpus[i];
+    }
+}
+
+bool gsim_slurm_place(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      gsim_slot slot) {
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    uint32_t n_units;
+    while (gsim_slurm_nodes_choose(state, job->set, ctx->view->jobs.gpus[slot], state->usable)) {
+        if (name_units(state, ctx, &n_units) &&
+            gsim_plan_place_whole(plan, slot, state->unit, n_units)) {
+            take(state);
+            return gsim_slurm_start(state, ctx, slot);
+        }
+        state->usable[state->chosen[0]] = 0;
+    }
+    return false;
+}

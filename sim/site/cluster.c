@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The nodes of a site's file as groups of a cluster: nodes that follow each other with as many GPUs
+ * of one type, in the partitions of one list. */
+#include <string.h>
+#include <strings.h>
+
+#include "sim/base/hostlist.h"
+#include "sim/site/slurm.h"
+
+struct looking {
+    const char *name;
+    bool is_found;
+};
+
+static bool look(void *arg, const char *name, size_t length) {
+    struct looking *l = arg;
+    l->is_found |= strlen(l->name) == length && strncmp(l->name, name, length) == 0;
+    return true;
+}
+
+static bool has_node(const struct gsim_slurm_partition *partition, const char *node) {
+    struct looking l = {.name = node};
+    if (strcasecmp(partition->nodes, "ALL") == 0)
+        return true;
+    return gsim_hostlist_each(partition->nodes, look, &l) && l.is_found;
+}
+
+/* "gpu,long"; NULL: no memory, or none. */
+static const char *partitions_of(const struct gsim_slurm *slurm, const char *node,
+                                 struct gsim_arena *arena) {
+    const char *list = NULL;
+    for (uint32_t p = 0; p < slurm->n_partitions; p++)
+        if (has_node(&slurm->partition[p], node))
+            list = list ? gsim_arena_printf(arena, "%s,%s", list, slurm->partition[p].name)
+                        : slurm->partition[p].name;
+    return list;
+}
+
+static bool is_equal(const char *a, const char *b) {
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+uint32_t gsim_slurm_groups(const struct gsim_slurm *slurm, struct gsim_arena *arena,
+                           struct gsim_node_group **out) {
+    struct gsim_node_group *groups = gsim_arena_array(arena, slurm->n_nodes + 1u, sizeof *groups);
+    uint32_t n = 0;
+    *out = groups;
+    for (uint32_t i = 0; groups && i < slurm->n_nodes; i++) {
+        const struct gsim_slurm_node *node = &slurm->node[i];
+        const char *partitions = node->gpus ? partitions_of(slurm, node->name, arena) : NULL;
+        const char *type = *node->type ? node->type : NULL;
+        struct gsim_node_group *last = n ? &groups[n - 1] : NULL;
+        if (node->gpus == 0)
+            continue;
+        if (last && last->gpus_per_node == node->gpus && is_equal(last->gpu_type, type) &&
+            is_equal(last->partitions, partitions))
+            last->count++;
+        else
+            groups[n++] = (struct gsim_node_group){.count = 1,
+                                                   .gpus_per_node = node->gpus,
+                                                   .gpu_type = type,
+                                                   .partitions = partitions};
+    }
+    return n;
+}

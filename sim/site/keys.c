@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Keys of slurm.conf, and of `scontrol show config`, which writes them with blanks around '='. A
+ * key that changes no schedule is passed over; each other key that is not modelled is noted. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "gsim/units.h"
+#include "sim/base/units.h"
+#include "sim/site/slurm_read.h"
+
+static bool is(const char *a, const char *b) {
+    return strcasecmp(a, b) == 0;
+}
+
+/* Whether the list has the word, such as LIMITS in "associations,limits". */
+static bool has(const char *list, const char *word) {
+    return gsim_slurm_lists(list, word, strlen(word));
+}
+
+/* --- keys with a number or a time ------------------------------------------------------------- */
+
+static const struct {
+    const char *key;
+    enum gsim_slurm_factor factor;
+} weights[] = {{"PriorityWeightAge", GSIM_SLURM_AGE},
+               {"PriorityWeightFairshare", GSIM_SLURM_FAIRSHARE},
+               {"PriorityWeightJobSize", GSIM_SLURM_SIZE},
+               {"PriorityWeightPartition", GSIM_SLURM_PARTITION},
+               {"PriorityWeightQOS", GSIM_SLURM_QOS}};
+
+enum { MOST_WEIGHT = 1000000000 };
+
+static void take_whole(struct gsim_slurm_reading *r, const char *key, const char *value,
+                       int64_t least, int64_t *out) {
+    int64_t number;
+    if (gsim_parse_int(value, &number) != GSIM_PARSE_OK || number < least || number > MOST_WEIGHT)
+        gsim_slurm_refuse(r, key, value, "a whole number that it can be, such as 1000");
+    else
+        *out = number;
+}
+
+static bool take_weight(struct gsim_slurm_reading *r, const char *key, const char *value) {
+    for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
+        if (is(key, weights[i].key)) {
+            take_whole(r, key, value, 0, &r->out->weight[weights[i].factor]);
+            return true;
+        }
+    return false;
+}
+
+static bool take_time(struct gsim_slurm_reading *r, const char *key, const char *value) {
+    struct gsim_slurm *out = r->out;
+    int64_t ns, *place = is(key, "PriorityMaxAge")          ? &out->max_age_ns
+                         : is(key, "PriorityDecayHalfLife") ? &out->half_life_ns
+                         : is(key, "PriorityCalcPeriod")    ? &out->period_ns
+                         : is(key, "OverTimeLimit")         ? &out->over_ns
+                                                            : NULL;
+    bool may_be_0 = place == &out->half_life_ns || place == &out->over_ns;
+    char plain[32];
+    if (!place)
+        return false;
+    const char *unit = strstr(value, " min"); /* scontrol show config writes OverTimeLimit so */
+    size_t length = unit ? (size_t)(unit - value) : strlen(value);
+    (void)snprintf(plain, sizeof plain, "%.*s", (int)length, value);
+    if (!gsim_slurm_time(plain, &ns) || (ns == 0 && !may_be_0))
+        gsim_slurm_refuse(r, key, value, "a time, such as 7-0 or 60 (minutes)");
+    else
+        *place = ns < 0 ? GSIM_TIME_MAX : ns;
+    if (place == &out->half_life_ns && ns == 0)
+        gsim_slurm_note(r, key, value, "usage is never forgotten, and never reset");
+    return true;
+}
+
+/* --- SchedulerParameters ---------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *assumed;
+} parameters[] = {
+    {"default_queue_depth", "the main scheduler looks at the whole queue"},
+    {"partition_job_depth", "the main scheduler looks at the whole queue"},
+    {"sched_interval", "the main scheduler runs at each event, and when priorities are new"},
+    {"sched_min_interval", "the main scheduler runs at each event"},
+    {"batch_sched_delay", "the main scheduler runs at each event"},
+    {"defer", "the main scheduler runs at each event"},
+    {"bf_continue", "a backfill pass is over at once"},
+    {"bf_max_time", "a backfill pass is over at once"},
+    {"bf_yield_interval", "a backfill pass is over at once"},
+    {"bf_yield_sleep", "a backfill pass is over at once"},
+    {"bf_busy_nodes", "the fullest node that has room"},
+    {"bf_window_linear", "the time at which a job can start is found exactly"},
+    {"bf_one_resv_per_job", "a job is of one partition"},
+};
+
+static void take_count(struct gsim_slurm_reading *r, const char *name, const char *value,
+                       int64_t unit, int64_t *out) {
+    int64_t number = -1;
+    take_whole(r, name, value, unit > 1 ? 1 : 0, &number);
+    if (number >= 0)
+        *out = number * unit;
+}
+
+static bool take_backfill(struct gsim_slurm_reading *r, const char *name, const char *value) {
+    struct gsim_slurm *out = r->out;
+    const struct {
+        const char *name;
+        int64_t unit, *place;
+    } counts[] = {{"bf_interval", GSIM_NS_PER_S, &out->bf_interval_ns},
+                  {"bf_resolution", GSIM_NS_PER_S, &out->bf_resolution_ns},
+                  {"bf_window", 60 * GSIM_NS_PER_S, &out->bf_window_ns},
+                  {"bf_max_job_test", 1, &out->bf_tests},
+                  {"bf_max_job_start", 1, &out->bf_starts},
+                  {"bf_max_job_user", 1, &out->bf_user_tests},
+                  {"bf_max_job_part", 1, &out->bf_part_tests}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (is(name, counts[i].name)) {
+            take_count(r, name, value, counts[i].unit, counts[i].place);
+            return true;
+        }
+    return false;
+}
+
+static void take_parameter(struct gsim_slurm_reading *r, const char *name, const char *value) {
+    if (is(name, "assoc_limit_stop"))
+        r->out->stops_at_limits = true;
+    else if (is(name, "preempt_youngest_first"))
+        r->out->youngest_first = true;
+    else if (!take_backfill(r, name, value)) {
+        for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++)
+            if (is(name, parameters[i].name)) {
+                gsim_slurm_note(r, name, value, parameters[i].assumed);
+                return;
+            }
+        gsim_slurm_note(r, name, value, "it has no effect");
+    }
+}
+
+/* "bf_interval=60,bf_continue": parameters with and without a value. */
+static void take_parameters(struct gsim_slurm_reading *r, const char *list) {
+    for (const char *at = list; *at && r->status == GSIM_OK; at += strspn(at, ", ")) {
+        size_t n = strcspn(at, ", "), name = strcspn(at, "=, ");
+        const char *value = name < n ? gsim_slurm_keep(r, at + name + 1, n - name - 1) : "";
+        take_parameter(r, gsim_slurm_keep(r, at, name), value);
+        at += n;
+    }
+}
+
+/* --- keys with a word ------------------------------------------------------------------------- */
+
+static enum gsim_slurm_preempt mode_of(struct gsim_slurm_reading *r, const char *value) {
+    if (has(value, "REQUEUE"))
+        return GSIM_SLURM_PREEMPT_REQUEUE;
+    if (has(value, "CANCEL"))
+        return GSIM_SLURM_PREEMPT_CANCEL;
+    if (!has(value, "SUSPEND"))
+        return GSIM_SLURM_PREEMPT_OFF;
+    gsim_slurm_note(r, "PreemptMode", value, "REQUEUE: no job is suspended");
+    return GSIM_SLURM_PREEMPT_REQUEUE;
+}
+
+static void take_flags(struct gsim_slurm_reading *r, const char *value) {
+    static const char *const others[] = {
+        "ACCRUE_ALWAYS",          "CALCULATE_RUNNING", "DEPTH_OBLIVIOUS", "INCR_ONLY",
+        "SMALL_RELATIVE_TO_TIME", "NO_NORMAL_ALL",     "NO_NORMAL_PART",  "NO_NORMAL_QOS",
+        "NO_NORMAL_ASSOC",        "NO_NORMAL_TRES",    "MAX_TRES_GRES"};
+    r->out->is_fair_tree = !has(value, "NO_FAIR_TREE");
+    r->out->bills_most = has(value, "MAX_TRES");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (has(value, others[i]))
+            gsim_slurm_note(r, "PriorityFlags", others[i], "it has no effect");
+}
+
+/* "GRES/gpu=1000,cpu=10": only GPUs are looked at. */
+static void take_weight_tres(struct gsim_slurm_reading *r, const char *value) {
+    bool others;
+    int64_t weight;
+    if (!gsim_slurm_gpus(value, &weight, &others)) {
+        gsim_slurm_refuse(r, "PriorityWeightTRES", value, "a list such as GRES/gpu=1000");
+        return;
+    }
+    r->out->weight[GSIM_SLURM_GPUS] = weight > 0 ? weight : 0;
+    if (others)
+        gsim_slurm_note(r, "PriorityWeightTRES", value, "weights of anything but GRES/gpu are 0");
+}
+
+static void take_preempt_type(struct gsim_slurm_reading *r, const char *value) {
+    r->out->preempts_by_qos = is(value, "preempt/qos");
+    r->out->preempts_by_tier = is(value, "preempt/partition_prio");
+    if (!r->out->preempts_by_qos && !r->out->preempts_by_tier && !is(value, "preempt/none") &&
+        !is(value, "(null)"))
+        gsim_slurm_note(r, "PreemptType", value, "preempt/none");
+}
+
+static bool take_word(struct gsim_slurm_reading *r, const char *key, const char *value) {
+    struct gsim_slurm *out = r->out;
+    if (is(key, "PriorityType"))
+        out->is_multifactor = !is(value, "priority/basic");
+    else if (is(key, "PriorityFavorSmall"))
+        out->favors_small = is(value, "YES") || is(value, "1") || is(value, "TRUE");
+    else if (is(key, "PriorityFlags"))
+        take_flags(r, value);
+    else if (is(key, "PriorityWeightTRES"))
+        take_weight_tres(r, value);
+    else if (is(key, "SchedulerType"))
+        out->backfills = !is(value, "sched/builtin");
+    else if (is(key, "SchedulerParameters"))
+        take_parameters(r, value);
+    else if (is(key, "AccountingStorageEnforce"))
+        out->has_limits = has(value, "limits") || has(value, "safe") || has(value, "all");
+    else if (is(key, "PreemptType"))
+        take_preempt_type(r, value);
+    else if (is(key, "PreemptMode"))
+        out->mode = mode_of(r, value);
+    else
+        return false;
+    return true;
+}
+
+/* --- keys that are not modelled --------------------------------------------------------------- */
+
+/* Keys that say where and by what Slurm runs, not which job starts when; a word ends in '*' where
+ * any key that begins so is meant. */
+static const char *const moot[] = {"AccountingStorage*",
+                                   "Acct*",
+                                   "Auth*",
+                                   "BatchStartTimeout",
+                                   "Boot*",
+                                   "ClusterName",
+                                   "Cli*",
+                                   "CommunicationParameters",
+                                   "Configuration*",
+                                   "ControlMachine",
+                                   "ControlAddr",
+                                   "Control*",
+                                   "CoreSpecPlugin",
+                                   "CpuFreq*",
+                                   "Cred*",
+                                   "Cryp*",
+                                   "Debug*",
+                                   "DefMemPerCPU",
+                                   "DefMemPerNode",
+                                   "MaxMemPer*",
+                                   "DependencyParameters",
+                                   "DisableRootJobs",
+                                   "Ep*",
+                                   "Eio*",
+                                   "Ext*",
+                                   "Fast*",
+                                   "First*",
+                                   "GetEnvTimeout",
+                                   "GresTypes",
+                                   "Group*",
+                                   "Gpu*",
+                                   "Hash*",
+                                   "Health*",
+                                   "Inact*",
+                                   "Inter*",
+                                   "JobAcct*",
+                                   "JobComp*",
+                                   "JobCred*",
+                                   "JobContainer*",
+                                   "JobFile*",
+                                   "JobSubmit*",
+                                   "JobRequeue",
+                                   "KeepAliveTime",
+                                   "KillOnBadExit",
+                                   "KillWait",
+                                   "Launch*",
+                                   "Licenses",
+                                   "Log*",
+                                   "Mail*",
+                                   "MaxArraySize",
+                                   "MaxBatchRequeue",
+                                   "MaxDBDMsgs",
+                                   "MaxJobCount",
+                                   "MaxJobId",
+                                   "MaxNodeCount",
+                                   "MaxStep*",
+                                   "MaxTasksPerNode",
+                                   "MCS*",
+                                   "MessageTimeout",
+                                   "MinJobAge",
+                                   "Mpi*",
+                                   "Msg*",
+                                   "Multiple*",
+                                   "NEXT_JOB_ID",
+                                   "Node*",
+                                   "Plug*",
+                                   "Power*",
+                                   "Prep*",
+                                   "Private*",
+                                   "Proctrack*",
+                                   "Prolog*",
+                                   "Epilog*",
+                                   "Propagate*",
+                                   "Reb*",
+                                   "Requeue*",
+                                   "Resume*",
+                                   "ResvEpilog",
+                                   "ResvProlog",
+                                   "Return*",
+                                   "Route*",
+                                   "SbcastParameters",
+                                   "ScronParameters",
+                                   "Sched*Log*",
+                                   "Sl*",
+                                   "SLURM*",
+                                   "Srun*",
+                                   "State*",
+                                   "Suspend*",
+                                   "Switch*",
+                                   "Task*",
+                                   "Tcp*",
+                                   "Tls*",
+                                   "Tmp*",
+                                   "Track*",
+                                   "Tree*",
+                                   "Unk*",
+                                   "UsePam",
+                                   "UnkillableStep*",
+                                   "VSize*",
+                                   "Wait*",
+                                   "X11*",
+                                   "PrEp*",
+                                   "Job*Host*",
+                                   "SelectType",
+                                   "TopologyParam",
+                                   "Fed*",
+                                   "Backup*",
+                                   "PreemptParameters",
+                                   "Scheduler*Time*",
+                                   "Cgroup*",
+                                   "Get*",
+                                   "MemLimit*"};
+
+static bool is_moot(const char *key) {
+    for (size_t i = 0; i < sizeof moot / sizeof *moot; i++) {
+        size_t n = strcspn(moot[i], "*");
+        if (strncasecmp(key, moot[i], n) == 0 && (moot[i][n] == '*' || key[n] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+static const char counted[] = "GPUs alone are counted: CPUs and memory of nodes never lack";
+
+static const struct {
+    const char *key, *assumed;
+} unmodelled[] = {
+    {"Include", "the lines of that file are missing here"},
+    {"TopologyPlugin", "any nodes are equally near to each other"},
+    {"PreemptExemptTime", "0: a job may be preempted as soon as it runs"},
+    {"PriorityWeightAssoc", "0"},
+    {"PrioritySiteFactorPlugin", "no site factor"},
+    {"PriorityUsageResetPeriod", "usage is never reset"},
+    {"FairShareDampeningFactor", "1"},
+    {"EnforcePartLimits", "the jobs of the trace were accepted"},
+    {"JobSizeFactor", "it has no effect"},
+    {"SelectTypeParameters", counted},
+    {"DefMemPerGPU", counted},
+    {"DefCpuPerGPU", counted},
+    {"GraceTime", "0"},
+};
+
+/* `scontrol show config` writes keys that are not set, too. */
+static bool is_unset(const char *value) {
+    static const char *const words[] = {
+        "",        "(null)", "NONE", "N/A", "0", "NO", "none", "topology/flat", "topology/default",
+        "00:00:00"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (is(value, words[i]))
+            return true;
+    return false;
+}
+
+static void note_key(struct gsim_slurm_reading *r, const char *key, const char *value) {
+    const char *assumed = "gsim does not know the key: it has no effect";
+    for (size_t i = 0; i < sizeof unmodelled / sizeof *unmodelled; i++)
+        if (is(key, unmodelled[i].key))
+            assumed = unmodelled[i].assumed;
+    if (!is_unset(value) && !(is(key, "FairShareDampeningFactor") && is(value, "1")))
+        gsim_slurm_note(r, key, value, assumed);
+}
+
+void gsim_slurm_take_key(struct gsim_slurm_reading *r, const char *key, const char *value) {
+    r->out->has_conf = true;
+    if (is_unset(value) && !is(key, "PriorityDecayHalfLife"))
+        return;
+    if (!take_word(r, key, value) && !take_weight(r, key, value) && !take_time(r, key, value) &&
+        !is_moot(key))
+        note_key(r, key, value);
+}

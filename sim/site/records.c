@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Nodes, partitions and reservations: lines of slurm.conf, or records of `scontrol show node`,
+ * `show partition` and `show res`, which go on in indented lines. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "gsim/cluster.h"
+#include "gsim/units.h"
+#include "sim/base/calendar.h"
+#include "sim/base/hostlist.h"
+#include "sim/base/units.h"
+#include "sim/site/slurm_read.h"
+
+static bool is(const char *a, const char *b) {
+    return strcasecmp(a, b) == 0;
+}
+
+static bool is_unset(const char *value) {
+    return !*value || is(value, "(null)") || is(value, "N/A") || is(value, "NONE") ||
+           is(value, "0");
+}
+
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+/* Whether the type is a MIG instance (1g.10gb), which is no GPU of its own. */
+static bool is_mig(const char *type) {
+    size_t digits = strspn(type, "0123456789");
+    return digits > 0 && type[digits] == 'g' && type[digits + 1] == '.';
+}
+
+/* "gpu:a100:4(S:0-1),gpu:2,shard:8": the GPUs; false: the text is no such list. */
+static bool take_gres(struct gsim_slurm_reading *r, const char *text,
+                      struct gsim_slurm_node *node) {
+    for (const char *at = text; *at; at += strspn(at, ",")) {
+        size_t n = strcspn(at, ",("), kind = strcspn(at, ":,(");
+        const char *last = at + n;
+        while (last > at && last[-1] != ':')
+            last--;
+        long count = last > at ? strtol(last, NULL, 10) : 1;
+        if (kind == 3 && strncasecmp(at, "gpu", 3) == 0 && !is_mig(at + 4)) {
+            if (count < 0 || count > (long)GSIM_MAX_GPUS_PER_NODE)
+                return false;
+            node->gpus += (uint32_t)count;
+            if (last > at + 4)
+                node->type = gsim_slurm_keep(r, at + 4, (size_t)(last - at - 5));
+        } else if (n > 0) {
+            gsim_slurm_note(r, "Gres", gsim_slurm_keep(r, at, n), "only whole GPUs are counted");
+        }
+        at += n;
+        at += *at == '(' ? strcspn(at, ")") + 1 : 0;
+    }
+    return node->gpus <= GSIM_MAX_GPUS_PER_NODE;
+}
+
+/* A list of nodes that is being made. */
+struct making {
+    struct gsim_slurm_reading *r;
+    const struct gsim_slurm_node *like;
+};
+
+static bool add_node(void *arg, const char *name, size_t length) {
+    struct making *m = arg;
+    struct gsim_slurm *out = m->r->out;
+    struct gsim_slurm_node *node =
+        gsim_slurm_add(m->r, (void **)&out->node, &out->n_nodes, sizeof *node);
+    if (!node)
+        return false;
+    *node = *m->like;
+    node->name = gsim_slurm_keep(m->r, name, length);
+    return out->n_nodes <= GSIM_MAX_NODES;
+}
+
+static void take_node_key(struct gsim_slurm_reading *r, const char *key, const char *value,
+                          struct gsim_slurm_node *node) {
+    int64_t weight;
+    if (is(key, "Gres") && !is_unset(value)) {
+        if (!take_gres(r, value, node))
+            gsim_slurm_refuse(r, key, value, "a list such as gpu:a100:4");
+    } else if (is(key, "Weight") && gsim_parse_int(value, &weight) == GSIM_PARSE_OK) {
+        node->weight = weight;
+    } else if (is(key, "State") && (strstr(value, "DOWN") || strstr(value, "DRAIN"))) {
+        gsim_slurm_note(r, key, value, "the node is up");
+    }
+}
+
+/* --- partitions ------------------------------------------------------------------------------- */
+
+static void take_limit(struct gsim_slurm_reading *r, const char *key, const char *value,
+                       int64_t *ns) {
+    if (is(value, "NONE"))
+        *ns = -1;
+    else if (!gsim_slurm_time(value, ns))
+        gsim_slurm_refuse(r, key, value, "a time, such as 2-00:00:00 or 60 (minutes)");
+}
+
+static void take_int(struct gsim_slurm_reading *r, const char *key, const char *value,
+                     int64_t *out) {
+    if (gsim_parse_int(value, out) != GSIM_PARSE_OK || *out < 0 || *out > UINT32_MAX)
+        gsim_slurm_refuse(r, key, value, "a whole number");
+}
+
+/* "CPU=1.0,Mem=0.25G,GRES/gpu=2.0": the weights of CPUs and of GPUs. */
+static void take_billing(struct gsim_slurm_reading *r, const char *value,
+                         struct gsim_slurm_partition *p) {
+    p->gpu_milli = p->cpu_milli = 0;
+    for (const char *at = value; *at; at += strspn(at, ",")) {
+        size_t n = strcspn(at, ","), name = strcspn(at, "=,");
+        bool is_gpu = name == 8 && strncasecmp(at, "gres/gpu", 8) == 0;
+        bool is_cpu = name == 3 && strncasecmp(at, "cpu", 3) == 0;
+        int64_t *out = is_gpu ? &p->gpu_milli : &p->cpu_milli;
+        if (!is_gpu && !is_cpu)
+            gsim_slurm_note(r, "TRESBillingWeights", gsim_slurm_keep(r, at, n), "0");
+        else if (name >= n ||
+                 gsim_parse_decimal(at + name + 1, n - name - 1, 1000, out) != GSIM_PARSE_OK)
+            gsim_slurm_refuse(r, "TRESBillingWeights", value, "a list such as GRES/gpu=1.0");
+        at += n;
+    }
+}
+
+static enum gsim_slurm_preempt mode_of(struct gsim_slurm_reading *r, const char *value) {
+    if (gsim_slurm_lists(value, "SUSPEND", 7))
+        gsim_slurm_note(r, "PreemptMode", value, "REQUEUE: no job is suspended");
+    return gsim_slurm_lists(value, "CANCEL", 6) ? GSIM_SLURM_PREEMPT_CANCEL
+           : gsim_slurm_lists(value, "OFF", 3)  ? GSIM_SLURM_PREEMPT_OFF
+                                                : GSIM_SLURM_PREEMPT_REQUEUE;
+}
+
+/* Keys of a partition that say nothing of when jobs start, or repeat other records. */
+static const char moot[] =
+    "AllocNodes,AllowGroups,Hidden,RootOnly,ReqResv,DisableRootJobs,TotalCPUs,TotalNodes,TRES,"
+    "DefMemPerCPU,DefMemPerNode,DefMemPerGPU,DefCpuPerGPU,MaxMemPerCPU,MaxMemPerNode,"
+    "SelectTypeParameters,"
+    "JobDefaults,ResumeTimeout,SuspendTimeout,SuspendTime,PowerDownOnIdle,CpuBind,MinNodes,"
+    "MaxNodes,Priority,OverTimeLimit,NodeSets,Shared,QoS";
+
+static void note_partition_key(struct gsim_slurm_reading *r, const char *key, const char *value) {
+    bool is_usual = is_unset(value) || is(value, "ALL") || is(value, "NO") ||
+                    is(value, "UNLIMITED") || is(value, "EXCLUSIVE");
+    if (is(key, "State") && !is(value, "UP"))
+        gsim_slurm_note(r, key, value, "the partition is up, as it was when the log's jobs ran");
+    else if (!is_usual && !is(key, "State") && !gsim_slurm_lists(moot, key, strlen(key)))
+        gsim_slurm_note(r, key, value, "it has no effect in this partition");
+}
+
+static void take_word(struct gsim_slurm_reading *r, const char *key, const char *value,
+                      struct gsim_slurm_partition *p) {
+    if (is(key, "Nodes"))
+        p->nodes = gsim_slurm_keep(r, value, is_unset(value) ? 0 : strlen(value));
+    else if (is(key, "QOS"))
+        p->qos = gsim_slurm_keep(r, value, is_unset(value) ? 0 : strlen(value));
+    else if (is(key, "Default"))
+        p->is_default = is(value, "YES") || is(value, "TRUE");
+    else if (is(key, "PreemptMode"))
+        p->mode = mode_of(r, value);
+    else if (is(key, "TRESBillingWeights") && !is_unset(value))
+        take_billing(r, value, p);
+    else
+        note_partition_key(r, key, value);
+}
+
+static void take_partition_key(struct gsim_slurm_reading *r, const char *key, const char *value,
+                               struct gsim_slurm_partition *p) {
+    if (is(key, "MaxTime"))
+        take_limit(r, key, value, &p->max_ns);
+    else if (is(key, "DefaultTime"))
+        take_limit(r, key, value, &p->default_ns);
+    else if (is(key, "PriorityTier"))
+        take_int(r, key, value, &p->tier);
+    else if (is(key, "PriorityJobFactor"))
+        take_int(r, key, value, &p->factor);
+    else
+        take_word(r, key, value, p);
+}
+
+static void begin_partition(struct gsim_slurm_reading *r, const char *name) {
+    struct gsim_slurm *out = r->out;
+    struct gsim_slurm_partition *p;
+    for (uint32_t i = 0; i < out->n_partitions; i++)
+        if (is(out->partition[i].name, name)) {
+            gsim_slurm_refuse(r, "PartitionName", name, "a new name: it stands twice");
+            return;
+        }
+    p = gsim_slurm_add(r, (void **)&out->partition, &out->n_partitions, sizeof *p);
+    if (!p)
+        return;
+    *p = r->partition_default;
+    p->name = gsim_slurm_keep(r, name, strlen(name));
+}
+
+/* --- reservations ----------------------------------------------------------------------------- */
+
+static void take_moment(struct gsim_slurm_reading *r, const char *key, const char *value,
+                        int64_t *seconds) {
+    if (!gsim_calendar_parse(value, strlen(value), seconds))
+        gsim_slurm_refuse(r, key, value, "a date such as 2024-05-31T08:00:00");
+}
+
+static const char *names_of(struct gsim_slurm_reading *r, const char *value) {
+    if (strchr(value, '-') && value[0] == '-')
+        gsim_slurm_note(r, "Users", value, "none may use the reservation");
+    return gsim_slurm_keep(r, value, is_unset(value) || *value == '-' ? 0 : strlen(value));
+}
+
+static void take_reservation_flags(struct gsim_slurm_reading *r, const char *value) {
+    static const char *const times[] = {"HOURLY", "DAILY", "WEEKLY", "WEEKDAY", "WEEKEND"};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (gsim_slurm_lists(value, times[i], strlen(times[i])))
+            gsim_slurm_note(r, "Flags", value, "the reservation is there once");
+    if (gsim_slurm_lists(value, "FLEX", 4) || gsim_slurm_lists(value, "PART_NODES", 10))
+        gsim_slurm_note(r, "Flags", value, "the reservation has the nodes that it names");
+}
+
+static void take_reservation_key(struct gsim_slurm_reading *r, const char *key, const char *value,
+                                 struct gsim_slurm_reservation *resv) {
+    if (is(key, "StartTime"))
+        take_moment(r, key, value, &resv->from_s);
+    else if (is(key, "EndTime"))
+        take_moment(r, key, value, &resv->to_s);
+    else if (is(key, "Nodes"))
+        resv->nodes = gsim_slurm_keep(r, value, is_unset(value) ? 0 : strlen(value));
+    else if (is(key, "Users"))
+        resv->users = names_of(r, value);
+    else if (is(key, "Accounts"))
+        resv->accounts = names_of(r, value);
+    else if (is(key, "Flags"))
+        take_reservation_flags(r, value);
+}
+
+static void begin_reservation(struct gsim_slurm_reading *r, const char *name) {
+    struct gsim_slurm *out = r->out;
+    struct gsim_slurm_reservation *resv =
+        gsim_slurm_add(r, (void **)&out->reservation, &out->n_reservations, sizeof *resv);
+    if (resv)
+        *resv = (struct gsim_slurm_reservation){.name = gsim_slurm_keep(r, name, strlen(name)),
+                                                .nodes = "",
+                                                .users = "",
+                                                .accounts = "",
+                                                .line = r->line};
+}
+
+/* --- records ---------------------------------------------------------------------------------- */
+
+/* One record under way: the node, and where keys go. */
+struct record {
+    struct gsim_slurm_node node;
+    const char *nodes; /* NULL: it is not of nodes */
+    bool is_default; /* PartitionName=DEFAULT or NodeName=DEFAULT */
+};
+
+static void take_pair(struct gsim_slurm_reading *r, struct record *record, const char *key,
+                      const char *value) {
+    struct gsim_slurm *out = r->out;
+    if (is(r->record, "NodeName"))
+        take_node_key(r, key, value, &record->node);
+    else if (is(r->record, "ReservationName") && out->n_reservations > 0)
+        take_reservation_key(r, key, value, &out->reservation[out->n_reservations - 1]);
+    else if (is(r->record, "PartitionName") && record->is_default)
+        take_partition_key(r, key, value, &r->partition_default);
+    else if (is(r->record, "PartitionName") && out->n_partitions > 0)
+        take_partition_key(r, key, value, &out->partition[out->n_partitions - 1]);
+}
+
+static void begin(struct gsim_slurm_reading *r, struct record *record, const char *value) {
+    record->is_default = is(value, "DEFAULT");
+    r->is_default = record->is_default;
+    if (is(r->record, "NodeName"))
+        record->nodes = record->is_default ? NULL : value;
+    else if (is(r->record, "ReservationName"))
+        begin_reservation(r, value);
+    else if (!record->is_default)
+        begin_partition(r, value);
+}
+
+/* Nodes of slurm.conf are a line each; those of `scontrol show node` gain their GPUs in a line that
+ * follows. */
+static void finish_nodes(struct gsim_slurm_reading *r, const struct record *record, bool begins) {
+    struct making m = {.r = r, .like = &record->node};
+    struct gsim_slurm *out = r->out;
+    if (record->nodes && !gsim_hostlist_each(record->nodes, add_node, &m) && r->status == GSIM_OK)
+        gsim_slurm_refuse(r, "NodeName", record->nodes, "a list of nodes such as gpu[01-04]");
+    if (begins && record->is_default)
+        r->node_default = record->node;
+    if (!begins && out->n_nodes > 0 && is(r->record, "NodeName")) {
+        struct gsim_slurm_node *last = &out->node[out->n_nodes - 1];
+        last->gpus += record->node.gpus;
+        last->type = record->node.gpus ? record->node.type : last->type;
+    }
+}
+
+void gsim_slurm_take_record(struct gsim_slurm_reading *r, const char *text, bool begins) {
+    struct record record = {.is_default = !begins && r->is_default};
+    record.node = begins ? r->node_default : (struct gsim_slurm_node){.type = ""};
+    for (const char *at = text + strspn(text, " \t"); *at && r->status == GSIM_OK;
+         at += strspn(at, " \t")) {
+        size_t n = strcspn(at, " \t"), name = strcspn(at, "= \t");
+        if (name < n) {
+            const char *key = gsim_slurm_keep(r, at, name);
+            const char *value = gsim_slurm_keep(r, at + name + 1, n - name - 1);
+            if (begins && at == text + strspn(text, " \t"))
+                begin(r, &record, value);
+            else
+                take_pair(r, &record, key, value);
+        }
+        at += n;
+    }
+    if (r->status == GSIM_OK)
+        finish_nodes(r, &record, begins);
+}

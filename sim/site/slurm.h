@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a site's own files say of its scheduler: slurm.conf, `scontrol show` and `sacctmgr show
+ * --parsable2`, one after the other in one file. Keys that gsim does not model are kept as a list
+ * of notes, each with the assumption that stands in. Sources: slurm.conf(5), sacctmgr(1) and
+ * scontrol(1) of Slurm 23.11, for the keys, their defaults and the forms of times. */
+#ifndef GSIM_SITE_SLURM_H
+#define GSIM_SITE_SLURM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gsim/arena.h"
+#include "gsim/cluster.h"
+#include "gsim/status.h"
+
+/* Limits of a QOS or of an association, GPUs being gres/gpu. */
+enum gsim_slurm_limit {
+    GSIM_SLURM_GRP_JOBS, /* GrpJobs: running jobs of all its users together */
+    GSIM_SLURM_GRP_GPUS, /* GrpTRES */
+    GSIM_SLURM_GRP_RUN, /* GrpTRESRunMins: GPUs times the time that is left of limits, in ns */
+    GSIM_SLURM_USER_JOBS, /* MaxJobsPU; of an association MaxJobs */
+    GSIM_SLURM_USER_GPUS, /* MaxTRESPU */
+    GSIM_SLURM_ACCOUNT_JOBS, /* MaxJobsPA */
+    GSIM_SLURM_ACCOUNT_GPUS, /* MaxTRESPA */
+    GSIM_SLURM_JOB_GPUS, /* MaxTRES */
+    GSIM_SLURM_JOB_TIME, /* MaxWall, in ns */
+    GSIM_SLURM_LIMITS
+};
+
+struct gsim_slurm_limits {
+    int64_t most[GSIM_SLURM_LIMITS]; /* -1: no limit */
+};
+
+enum gsim_slurm_preempt {
+    GSIM_SLURM_PREEMPT_UNSET,
+    GSIM_SLURM_PREEMPT_OFF,
+    GSIM_SLURM_PREEMPT_CANCEL,
+    GSIM_SLURM_PREEMPT_REQUEUE,
+};
+
+struct gsim_slurm_qos {
+    const char *name;
+    int64_t priority;
+    int64_t usage_milli; /* UsageFactor */
+    const char *preempts; /* "low,idle": the QOS of jobs that it may preempt; "": none */
+    enum gsim_slurm_preempt mode;
+    bool goes_over_partition; /* the flag OverPartQOS */
+    struct gsim_slurm_limits limits;
+};
+
+struct gsim_slurm_assoc {
+    const char *account;
+    const char *user; /* "": the account itself */
+    const char *parent; /* of an account; "": root */
+    const char *qos; /* of jobs that name none; "": none */
+    int64_t shares;
+    struct gsim_slurm_limits limits;
+};
+
+struct gsim_slurm_partition {
+    const char *name;
+    const char *nodes; /* "gpu[01-04]", or "ALL" */
+    const char *qos; /* "": none */
+    int64_t max_ns, default_ns; /* limits of jobs; -1: none */
+    int64_t tier, factor; /* PriorityTier, PriorityJobFactor */
+    int64_t gpu_milli, cpu_milli; /* TRESBillingWeights; -1: none are given */
+    enum gsim_slurm_preempt mode;
+    bool is_default;
+};
+
+/* A node with GPUs. */
+struct gsim_slurm_node {
+    const char *name;
+    const char *type; /* gres/gpu:TYPE; "": none */
+    uint32_t gpus;
+    int64_t weight;
+};
+
+struct gsim_slurm_reservation {
+    const char *name, *nodes;
+    const char *users, *accounts; /* "a,b": they may use its nodes; "": none may */
+    int64_t from_s, to_s; /* since 1970, on the site's clock */
+    int64_t line;
+};
+
+enum gsim_slurm_factor {
+    GSIM_SLURM_AGE,
+    GSIM_SLURM_FAIRSHARE,
+    GSIM_SLURM_SIZE,
+    GSIM_SLURM_PARTITION,
+    GSIM_SLURM_QOS,
+    GSIM_SLURM_GPUS, /* PriorityWeightTRES=GRES/gpu=... */
+    GSIM_SLURM_FACTORS
+};
+
+struct gsim_slurm_note {
+    const char *what, *assumed;
+    int64_t line;
+};
+
+struct gsim_slurm {
+    const char *path;
+    bool has_conf; /* a key of slurm.conf stood in the file, other than nodes and partitions */
+    bool is_multifactor, backfills, has_limits, favors_small, is_fair_tree, bills_most;
+    bool stops_at_limits; /* assoc_limit_stop */
+    bool youngest_first; /* preempt_youngest_first */
+    bool preempts_by_qos, preempts_by_tier;
+    enum gsim_slurm_preempt mode;
+    int64_t weight[GSIM_SLURM_FACTORS];
+    int64_t max_age_ns, half_life_ns, period_ns; /* half_life_ns 0: usage is never forgotten */
+    int64_t over_ns; /* OverTimeLimit */
+    int64_t bf_interval_ns, bf_resolution_ns, bf_window_ns;
+    int64_t bf_tests, bf_starts, bf_user_tests, bf_part_tests; /* jobs a pass; 0: any number */
+    struct gsim_slurm_qos *qos;
+    struct gsim_slurm_assoc *assoc;
+    struct gsim_slurm_partition *partition;
+    struct gsim_slurm_node *node;
+    struct gsim_slurm_reservation *reservation;
+    struct gsim_slurm_note *note;
+    uint32_t n_qos, n_assocs, n_partitions, n_nodes, n_reservations, n_notes;
+};
+
+/* The settings of a Slurm without a file. */
+void gsim_slurm_defaults(struct gsim_slurm *slurm);
+enum gsim_status gsim_slurm_read(const char *path, struct gsim_arena *arena, struct gsim_slurm *out,
+                                 struct gsim_log *log);
+/* Whether the start of a file looks like one that gsim_slurm_read takes, and no INI file. */
+bool gsim_slurm_is_conf(const char *path);
+/* The nodes with GPUs as groups, in the order of the file; their devices are not set. Returns the
+ * number of groups, 0 also where there is no memory. */
+uint32_t gsim_slurm_groups(const struct gsim_slurm *slurm, struct gsim_arena *arena,
+                           struct gsim_node_group **out);
+/* Warns of all notes, as many to a warning as it has room for. */
+void gsim_slurm_warn(const struct gsim_slurm *slurm, struct gsim_log *log);
+/* Whether "a,b" has the name; upper and lower case are alike. */
+bool gsim_slurm_lists(const char *names, const char *name, size_t length);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The reader of a site's file, for the files of this folder: what its parts share. */
+#ifndef GSIM_SITE_SLURM_READ_H
+#define GSIM_SITE_SLURM_READ_H
+
+#include <stddef.h>
+
+#include "sim/site/slurm.h"
+
+struct gsim_slurm_reading {
+    struct gsim_slurm *out;
+    struct gsim_arena *arena;
+    struct gsim_log *log;
+    int64_t line;
+    enum gsim_status status;
+    /* of the record or table that the lines belong to */
+    const char *record; /* "PartitionName", ...; NULL: none is open */
+    char **column; /* names of the table's columns; NULL: no table is open */
+    uint32_t n_columns;
+    bool is_qos; /* the table is of QOS, else of associations */
+    struct gsim_slurm_partition partition_default; /* PartitionName=DEFAULT */
+    struct gsim_slurm_node node_default;
+    bool is_default; /* the open record is one of these two */
+};
+
+/* Grows a list by one zeroed entry; NULL: no memory, which the status says. */
+void *gsim_slurm_add(struct gsim_slurm_reading *r, void **list, uint32_t *n, size_t size);
+const char *gsim_slurm_keep(struct gsim_slurm_reading *r, const char *text, size_t length);
+/* what: "KEY=VALUE", cut where it is long. A note that is there already is not repeated. */
+void gsim_slurm_note(struct gsim_slurm_reading *r, const char *key, const char *value,
+                     const char *assumed);
+void gsim_slurm_refuse(struct gsim_slurm_reading *r, const char *key, const char *value,
+                       const char *form);
+
+/* A key of slurm.conf; records and tables are elsewhere. */
+void gsim_slurm_take_key(struct gsim_slurm_reading *r, const char *key, const char *value);
+/* Begins or goes on with a record (nodes, a partition, a reservation): its keys. */
+void gsim_slurm_take_record(struct gsim_slurm_reading *r, const char *text, bool begins);
+/* The first line of a table, false: it is none; and a row. */
+bool gsim_slurm_open_table(struct gsim_slurm_reading *r, char *line);
+void gsim_slurm_take_row(struct gsim_slurm_reading *r, char *line);
+
+/* minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minutes[:seconds]], as Slurm's times
+ * are; UNLIMITED and INFINITE give -1. */
+bool gsim_slurm_time(const char *text, int64_t *ns);
+/* The count of gres/gpu in "cpu=4,gres/gpu=8"; *others: whether other things are limited. */
+bool gsim_slurm_gpus(const char *text, int64_t *gpus, bool *others);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tables of `sacctmgr show qos --parsable2` and `sacctmgr show assoc --parsable2`. A column that is
+ * not modelled is noted where a row has something in it. */
+#include <string.h>
+#include <strings.h>
+
+#include "gsim/units.h"
+#include "sim/base/units.h"
+#include "sim/site/slurm_read.h"
+
+static bool is(const char *a, const char *b) {
+    return strcasecmp(a, b) == 0;
+}
+
+/* How the cells of a column of limits are written. */
+enum form { COUNT, GPUS, GPU_MINUTES, TIME };
+
+static const struct {
+    const char *column;
+    enum form form;
+    enum gsim_slurm_limit of_qos, of_assoc; /* GSIM_SLURM_LIMITS: not modelled there */
+} limits[] = {
+    {"GrpJobs", COUNT, GSIM_SLURM_GRP_JOBS, GSIM_SLURM_GRP_JOBS},
+    {"GrpTRES", GPUS, GSIM_SLURM_GRP_GPUS, GSIM_SLURM_GRP_GPUS},
+    {"GrpTRESRunMins", GPU_MINUTES, GSIM_SLURM_GRP_RUN, GSIM_SLURM_GRP_RUN},
+    {"MaxJobs", COUNT, GSIM_SLURM_LIMITS, GSIM_SLURM_USER_JOBS},
+    {"MaxJobsPU", COUNT, GSIM_SLURM_USER_JOBS, GSIM_SLURM_LIMITS},
+    {"MaxJobsPerUser", COUNT, GSIM_SLURM_USER_JOBS, GSIM_SLURM_LIMITS},
+    {"MaxTRESPU", GPUS, GSIM_SLURM_USER_GPUS, GSIM_SLURM_LIMITS},
+    {"MaxTRESPerUser", GPUS, GSIM_SLURM_USER_GPUS, GSIM_SLURM_LIMITS},
+    {"MaxJobsPA", COUNT, GSIM_SLURM_ACCOUNT_JOBS, GSIM_SLURM_LIMITS},
+    {"MaxJobsPerAccount", COUNT, GSIM_SLURM_ACCOUNT_JOBS, GSIM_SLURM_LIMITS},
+    {"MaxTRESPA", GPUS, GSIM_SLURM_ACCOUNT_GPUS, GSIM_SLURM_LIMITS},
+    {"MaxTRESPerAccount", GPUS, GSIM_SLURM_ACCOUNT_GPUS, GSIM_SLURM_LIMITS},
+    {"MaxTRES", GPUS, GSIM_SLURM_JOB_GPUS, GSIM_SLURM_JOB_GPUS},
+    {"MaxTRESPerJob", GPUS, GSIM_SLURM_JOB_GPUS, GSIM_SLURM_JOB_GPUS},
+    {"MaxWall", TIME, GSIM_SLURM_JOB_TIME, GSIM_SLURM_JOB_TIME},
+};
+
+/* --- the header ------------------------------------------------------------------------------- */
+
+static char *cut(char **rest) {
+    char *at = *rest, *bar = strchr(at, '|');
+    if (bar)
+        *bar = '\0';
+    *rest = bar ? bar + 1 : at + strlen(at);
+    return at;
+}
+
+static bool has_column(const struct gsim_slurm_reading *r, const char *name) {
+    for (uint32_t i = 0; i < r->n_columns; i++)
+        if (is(r->column[i], name))
+            return true;
+    return false;
+}
+
+bool gsim_slurm_open_table(struct gsim_slurm_reading *r, char *line) {
+    bool is_table = gsim_slurm_lists("Name,Account,Cluster", line, strcspn(line, "|"));
+    char *rest = is_table ? gsim_arena_strdup(r->arena, line) : NULL;
+    if (!is_table)
+        return false;
+    r->column = NULL;
+    r->n_columns = 0;
+    while (rest && *rest && r->status == GSIM_OK) {
+        char **column = gsim_slurm_add(r, (void **)&r->column, &r->n_columns, sizeof *column);
+        char *name = cut(&rest);
+        if (column)
+            *column = name;
+    }
+    r->is_qos = has_column(r, "Name");
+    if (!r->is_qos && !has_column(r, "Account"))
+        gsim_slurm_refuse(r, "the table", line, "one of sacctmgr show qos or assoc");
+    return true;
+}
+
+/* --- cells ------------------------------------------------------------------------------------ */
+
+static int64_t scaled(int64_t count, enum form form) {
+    return form == GPU_MINUTES && count >= 0 ? count * 60 * GSIM_NS_PER_S : count;
+}
+
+/* Reads a limit; a count of -1, or an empty cell, is none. */
+static void take_limit(struct gsim_slurm_reading *r, const char *column, const char *value,
+                       enum form form, int64_t *most) {
+    bool others = false;
+    int64_t number = -1;
+    bool is_ok = form == COUNT  ? gsim_parse_int(value, &number) == GSIM_PARSE_OK
+                 : form == TIME ? gsim_slurm_time(value, &number)
+                                : gsim_slurm_gpus(value, &number, &others);
+    if (!is_ok)
+        gsim_slurm_refuse(r, column, value,
+                          form == COUNT  ? "a whole number"
+                          : form == TIME ? "a time such as 2-00:00:00"
+                                         : "a list such as cpu=64,gres/gpu=8");
+    else
+        *most = scaled(number, form);
+    if (others)
+        gsim_slurm_note(r, column, value, "only its gres/gpu limits jobs");
+}
+
+/* Whether the column is one of limits. */
+static bool take_limits(struct gsim_slurm_reading *r, const char *column, const char *value,
+                        bool is_qos, struct gsim_slurm_limits *out) {
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        enum gsim_slurm_limit limit = is_qos ? limits[i].of_qos : limits[i].of_assoc;
+        if (limit == GSIM_SLURM_LIMITS || !is(column, limits[i].column))
+            continue;
+        take_limit(r, column, value, limits[i].form, &out->most[limit]);
+        return true;
+    }
+    return false;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static enum gsim_slurm_preempt mode_of(struct gsim_slurm_reading *r, const char *value) {
+    if (gsim_slurm_lists(value, "CANCEL", 6))
+        return GSIM_SLURM_PREEMPT_CANCEL;
+    if (is(value, "cluster"))
+        return GSIM_SLURM_PREEMPT_UNSET;
+    if (gsim_slurm_lists(value, "SUSPEND", 7))
+        gsim_slurm_note(r, "PreemptMode", value, "REQUEUE: no job is suspended");
+    return gsim_slurm_lists(value, "OFF", 3) ? GSIM_SLURM_PREEMPT_OFF : GSIM_SLURM_PREEMPT_REQUEUE;
+}
+
+static void take_qos(struct gsim_slurm_reading *r, const char *column, const char *value,
+                     struct gsim_slurm_qos *qos) {
+    if (is(column, "Name"))
+        qos->name = gsim_slurm_keep(r, value, strlen(value));
+    else if (is(column, "Priority") && gsim_parse_int(value, &qos->priority) != GSIM_PARSE_OK)
+        gsim_slurm_refuse(r, column, value, "a whole number");
+    else if (is(column, "Preempt"))
+        qos->preempts = gsim_slurm_keep(r, value, strlen(value));
+    else if (is(column, "PreemptMode"))
+        qos->mode = mode_of(r, value);
+    else if (is(column, "UsageFactor") &&
+             gsim_parse_decimal(value, strlen(value), 1000, &qos->usage_milli) != GSIM_PARSE_OK)
+        gsim_slurm_refuse(r, column, value, "a number such as 1.0");
+    else if (is(column, "Flags"))
+        qos->goes_over_partition = gsim_slurm_lists(value, "OverPartQOS", 11);
+    else if (!take_limits(r, column, value, true, &qos->limits) &&
+             !gsim_slurm_lists("Priority,UsageFactor,Description,ID,GraceTime,MaxSubmit,"
+                               "MaxSubmitPU,MaxSubmitPA,GrpSubmit,LimitFactor",
+                               column, strlen(column)))
+        gsim_slurm_note(r, column, value, "no limit");
+}
+
+static void take_assoc(struct gsim_slurm_reading *r, const char *column, const char *value,
+                       struct gsim_slurm_assoc *assoc) {
+    if (is(column, "Account"))
+        assoc->account = gsim_slurm_keep(r, value, strlen(value));
+    else if (is(column, "User"))
+        assoc->user = gsim_slurm_keep(r, value, strlen(value));
+    else if (is(column, "ParentName") || is(column, "Par Name"))
+        assoc->parent = gsim_slurm_keep(r, value, strlen(value));
+    else if (is(column, "Def QOS") || is(column, "DefaultQOS"))
+        assoc->qos = gsim_slurm_keep(r, value, strlen(value));
+    else if ((is(column, "Share") || is(column, "Fairshare")) && is(value, "parent"))
+        gsim_slurm_note(r, "Fairshare", value, "one share of its own");
+    else if (is(column, "Share") || is(column, "Fairshare")) {
+        if (gsim_parse_int(value, &assoc->shares) != GSIM_PARSE_OK || assoc->shares < 0 ||
+            assoc->shares > INT32_MAX)
+            gsim_slurm_refuse(r, column, value, "a number of shares, or 'parent'");
+    } else if (is(column, "Partition"))
+        gsim_slurm_note(r, "an association of the partition", value, "it is of all partitions");
+    else if (!take_limits(r, column, value, false, &assoc->limits) &&
+             !gsim_slurm_lists(
+                 "Cluster,QOS,QOS_RAW,ID,LFT,RGT,MaxSubmit,GrpSubmit,ParentID,Lineage", column,
+                 strlen(column)))
+        gsim_slurm_note(r, column, value, "no limit");
+}
+
+static void set_no_limits(struct gsim_slurm_limits *out) {
+    for (int i = 0; i < GSIM_SLURM_LIMITS; i++)
+        out->most[i] = -1;
+}
+
+static struct gsim_slurm_qos *add_qos(struct gsim_slurm_reading *r) {
+    struct gsim_slurm_qos *qos =
+        gsim_slurm_add(r, (void **)&r->out->qos, &r->out->n_qos, sizeof *qos);
+    if (qos)
+        *qos = (struct gsim_slurm_qos){.name = "", .preempts = "", .usage_milli = 1000};
+    if (qos)
+        set_no_limits(&qos->limits);
+    return qos;
+}
+
+static struct gsim_slurm_assoc *add_assoc(struct gsim_slurm_reading *r) {
+    struct gsim_slurm_assoc *assoc =
+        gsim_slurm_add(r, (void **)&r->out->assoc, &r->out->n_assocs, sizeof *assoc);
+    if (assoc)
+        *assoc = (struct gsim_slurm_assoc){
+            .account = "", .user = "", .parent = "", .qos = "", .shares = 1};
+    if (assoc)
+        set_no_limits(&assoc->limits);
+    return assoc;
+}
+
+void gsim_slurm_take_row(struct gsim_slurm_reading *r, char *line) {
+    struct gsim_slurm_qos *qos = r->is_qos ? add_qos(r) : NULL;
+    struct gsim_slurm_assoc *assoc = r->is_qos ? NULL : add_assoc(r);
+    char *rest = line;
+    for (uint32_t i = 0; i < r->n_columns && r->status == GSIM_OK; i++) {
+        const char *value = cut(&rest);
+        if (*value && qos)
+            take_qos(r, r->column[i], value, qos);
+        else if (*value && assoc)
+            take_assoc(r, r->column[i], value, assoc);
+    }
+    if (*rest && r->status == GSIM_OK)
+        gsim_slurm_refuse(r, "the row", line, "as long as the table's header");
+}

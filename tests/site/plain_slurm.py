@@ -1,0 +1,581 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Slurm in plain Python, by the documentation and without a look at gsim's sources: factors as exact
+fractions, GPUs counted by node, every pass from scratch. It writes what a site would have: slurm.conf
+with the dumps behind it, and the log that sacct prints. tests/site/slurm.py holds gsim against it."""
+import datetime
+import random
+from fractions import Fraction
+
+NEVER = 1 << 62
+GRES = "gres/gpu"
+
+
+class Site:
+    """Settings drawn by a seed; `text` is the site's file."""
+
+    def __init__(self, seed):
+        r = random.Random(seed)
+        self.rng = r
+        self.width = r.choice([2, 4, 8])
+        self.n_nodes = r.randint(2, 6)
+        self.split = self.n_nodes > 2 and r.random() < 0.6
+        self.bf_interval = r.choice([30, 60, 120])
+        self.bf_resolution = r.choice([1, 60, 300])
+        self.bf_tests = r.choice([0, 5, 500])
+        self.bf_window = r.choice([1440, 120])
+        self.builtin = r.random() < 0.1
+        self.period = r.choice([300, 60])
+        self.half_life = r.choice([0, 3600, 604800])
+        self.max_age = r.choice([3600, 604800])
+        self.weight = {
+            "Age": r.choice([0, 1000, 10000]),
+            "Fairshare": r.choice([0, 0, 10000, 100000]),
+            "JobSize": r.choice([0, 1000]),
+            "Partition": r.choice([0, 1000]),
+            "QOS": r.choice([0, 10000]),
+        }
+        self.favor_small = r.random() < 0.3
+        self.fair_tree = r.random() < 0.7
+        self.has_limits = r.random() < 0.8
+        self.stops = r.random() < 0.2
+        self.preempt = r.choice(["none", "none", "qos", "partition_prio"])
+        self.mode = r.choice(["REQUEUE", "REQUEUE", "CANCEL"]) if self.preempt != "none" else "OFF"
+        self.youngest = r.random() < 0.5
+        self.node_weight = [r.choice([1, 1, 5]) for _ in range(self.n_nodes)]
+        self.draw_partitions()
+        self.draw_qos()
+        self.draw_accounts()
+        self.draw_reservations()
+
+    def draw_partitions(self):
+        r, nodes = self.rng, list(range(self.n_nodes))
+        half = nodes[: self.n_nodes // 2]
+        self.partitions = {"gpu": dict(nodes=nodes, tier=1, factor=r.choice([1, 10]), qos="", max=86400)}
+        self.partitions["short"] = dict(
+            nodes=half if self.split else nodes, tier=r.choice([1, 2]), factor=r.choice([1, 5]),
+            qos=r.choice(["", "part"]), max=7200)
+
+    def draw_qos(self):
+        r = self.rng
+        self.qos = {
+            "normal": dict(priority=10, preempt="", limits={}),
+            "high": dict(priority=r.choice([10, 100]), preempt="normal,low", limits={}),
+            "low": dict(priority=0, preempt="", limits={}),
+            "part": dict(priority=0, preempt="", limits={}),
+        }
+        kinds = ["GrpJobs", "GrpTRES", "GrpTRESRunMins", "MaxJobsPU", "MaxTRESPU", "MaxJobsPA", "MaxTRESPA"]
+        for name in self.qos:
+            for kind in r.sample(kinds, r.choice([0, 1, 2])):
+                self.qos[name]["limits"][kind] = self.draw_limit(kind)
+            self.qos[name]["over"] = r.random() < 0.2
+
+    def draw_limit(self, kind):
+        gpus = self.width * self.n_nodes
+        if "Jobs" in kind:
+            return self.rng.randint(1, 6)
+        if kind == "GrpTRESRunMins":
+            return self.rng.randint(gpus * 20, gpus * 200)
+        return self.rng.randint(max(1, gpus // 4), gpus)
+
+    def draw_accounts(self):
+        r = self.rng
+        self.has_assocs = r.random() < 0.8
+        self.accounts = {"phys": ("root", r.randint(1, 5)), "bio": ("root", r.randint(1, 5)),
+                         "optics": ("phys", r.randint(1, 5)), "lasers": ("phys", r.randint(1, 5))}
+        if not self.has_assocs:  # without a tree all accounts are below the root, with a share each
+            self.accounts = {a: ("root", 1) for a in self.accounts}
+        self.users = {}
+        for i in range(r.randint(3, 8)):
+            account = r.choice(["bio", "optics", "lasers"])
+            self.users[f"u{i}"] = (account, r.randint(1, 3) if self.has_assocs else 1)
+        self.assoc_limits = {}
+        for name in list(self.accounts) + list(self.users):
+            if self.has_assocs and r.random() < 0.3:
+                kind = r.choice(["GrpTRES", "MaxJobs", "GrpJobs"])
+                self.assoc_limits[name] = {kind: self.draw_limit(kind)}
+
+    def draw_reservations(self):
+        r = self.rng
+        self.reservations = []
+        for i in range(r.choice([0, 0, 1, 2])):
+            start = r.randint(600, 20000)
+            nodes = r.sample(range(self.n_nodes), r.randint(1, self.n_nodes))
+            self.reservations.append(dict(name=f"r{i}", start=start, end=start + r.randint(600, 7200),
+                                          nodes=sorted(nodes), users=r.choice([[], ["u0"]])))
+
+    def clock(self, seconds):
+        return (datetime.datetime(2024, 5, 1) + datetime.timedelta(seconds=seconds)).isoformat()
+
+    def text(self):
+        out = ["# made by tests/site/plain_slurm.py", "ClusterName=plain", "SlurmctldHost=head",
+               "SchedulerType=sched/" + ("builtin" if self.builtin else "backfill"),
+               f"SchedulerParameters=bf_interval={self.bf_interval},bf_resolution={self.bf_resolution},"
+               f"bf_max_job_test={self.bf_tests},bf_window={self.bf_window}"
+               + (",assoc_limit_stop" if self.stops else "")
+               + (",preempt_youngest_first" if self.youngest else ""),
+               "PriorityType=priority/multifactor", f"PriorityCalcPeriod={self.period // 60}",
+               f"PriorityDecayHalfLife={self.half_life // 3600 // 24}-{self.half_life // 3600 % 24}",
+               f"PriorityMaxAge=0-{self.max_age // 3600}",
+               f"PriorityFavorSmall={'YES' if self.favor_small else 'NO'}",
+               f"PriorityFlags={'FAIR_TREE' if self.fair_tree else 'NO_FAIR_TREE'}",
+               f"PreemptType=preempt/{self.preempt}", f"PreemptMode={self.mode}",
+               "AccountingStorageEnforce=associations" + (",limits,qos" if self.has_limits else ""),
+               "GresTypes=gpu"]
+        out += [f"PriorityWeight{k}={v}" for k, v in self.weight.items()]
+        out += ["NodeName=login NodeAddr=10.0.0.1"]
+        out += [f"NodeName=n{i:02} \\\n    CPUs=64 Gres=gpu:a100:{self.width} Weight={w}"
+                for i, w in enumerate(self.node_weight)]
+        for name, p in self.partitions.items():
+            nodes = ",".join(f"n{i:02}" for i in p["nodes"])
+            out.append(f"PartitionName={name} Nodes={nodes} Default={'YES' if name == 'gpu' else 'NO'} "
+                       f"MaxTime={p['max'] // 60} PriorityTier={p['tier']} PriorityJobFactor={p['factor']}"
+                       + (f" QOS={p['qos']}" if p["qos"] else ""))
+        return "\n".join(out + self.dumps()) + "\n"
+
+    def dumps(self):
+        kinds = ["GrpJobs", "GrpTRES", "GrpTRESRunMins", "MaxJobsPU", "MaxTRESPU", "MaxJobsPA", "MaxTRESPA"]
+
+        def cell(limits, kind):
+            if kind not in limits:
+                return ""
+            return f"cpu=9999,{GRES}={limits[kind]}" if "TRES" in kind else str(limits[kind])
+
+        out = ["", "Name|Priority|Preempt|PreemptMode|Flags|UsageFactor|" + "|".join(kinds)]
+        for name, q in self.qos.items():
+            out.append(f"{name}|{q['priority']}|{q['preempt']}|cluster|{'OverPartQOS' if q['over'] else ''}|"
+                       "1.000000|" + "|".join(cell(q["limits"], k) for k in kinds))
+        if self.has_assocs:
+            kinds = ["GrpJobs", "GrpTRES", "MaxJobs"]
+            out += ["", "Cluster|Account|User|Partition|Share|ParentName|" + "|".join(kinds)]
+            rows = [("root", "", "", 1)] + [(a, "", p, s) for a, (p, s) in self.accounts.items()]
+            rows += [(a, u, "", s) for u, (a, s) in self.users.items()]
+            for account, user, parent, shares in rows:
+                limits = self.assoc_limits.get(user or account, {})
+                out.append(f"plain|{account}|{user}||{shares}|{parent}|"
+                           + "|".join(cell(limits, k) for k in kinds))
+        for resv in self.reservations:
+            users = ",".join(resv["users"]) or "(null)"
+            out += ["", f"ReservationName={resv['name']} StartTime={self.clock(resv['start'])} "
+                    f"EndTime={self.clock(resv['end'])}", "   Nodes="
+                    + ",".join(f"n{i:02}" for i in resv["nodes"]) + " Flags=MAINT,SPEC_NODES",
+                    f"   Users={users} Accounts=(null) State=INACTIVE"]
+        return out
+
+
+def draw_jobs(site, n):
+    r, at, jobs = site.rng, 0, []
+    widest = site.width * site.n_nodes
+    for i in range(n):
+        at += int(r.expovariate(1 / 150)) if r.random() < 0.7 else 0
+        partition = r.choice(["gpu", "gpu", "short"])
+        wide = len(site.partitions[partition]["nodes"]) * site.width
+        gpus = min(wide, r.choice([1, 1, 1, 2, site.width, site.width, 2 * site.width, widest]))
+        limit = min(site.partitions[partition]["max"], 60 * r.choice([5, 30, 60, 120, 600]))
+        run = r.randint(1, limit) if r.random() < 0.9 else limit
+        user = r.choice(list(site.users))
+        jobs.append(dict(id=str(100 + i), index=i, submit=at if i else 0, run=run, limit=limit, gpus=gpus,
+                         user=user, account=site.users[user][0], partition=partition,
+                         qos=r.choice(["normal", "normal", "high", "low"])))
+        at = jobs[0]["submit"] if i == 0 else at
+    return jobs
+
+
+class Plain:
+    def __init__(self, site, jobs):
+        self.site, self.jobs = site, jobs
+        self.pending, self.running = [], []
+        self.now = 0
+        self.usage = {}  # by account or user, billing seconds
+        self.usage_at = 0
+        self.factors = {}
+        self.rank(0)
+
+    # --- usage and priorities
+    def children(self, parent):
+        site = self.site
+        kids = [("a", a, s) for a, (p, s) in site.accounts.items() if p == parent]
+        return kids + [("u", u, s) for u, (a, s) in site.users.items() if a == parent]
+
+    def chain(self, job):
+        out, account = [job["user"]], job["account"]
+        while account != "root":
+            out.append(account)
+            account = self.site.accounts[account][0]
+        return out + ["root"]
+
+    def charge(self, until):
+        for job in self.running:
+            for name in self.chain(job):
+                self.usage[name] = self.usage.get(name, 0) + (until - self.usage_at) * job["gpus"]
+        self.usage_at = until
+
+    def rank(self, at):
+        """Fair-share factors as of a time, which is the end of a period."""
+        if self.site.fair_tree:
+            users = [u for u in self.site.users if u in self.known_users()]
+            self.n_users = len(users)
+            self.left = self.rank_no = self.n_users
+            self.walk([(c, "root") for c in self.kids("root")], False)
+        else:
+            self.classic("root", Fraction(1), Fraction(1))
+
+    def known_users(self):
+        if self.site.has_assocs:
+            return set(self.site.users)
+        return {j["user"] for j in self.jobs}
+
+    def kids(self, parent):
+        known, accounts = self.known_users(), None
+        if not self.site.has_assocs:
+            accounts = {j["account"] for j in self.jobs}
+        return [k for k in self.children(parent)
+                if (k[0] == "u" and k[1] in known) or (k[0] == "a" and (accounts is None or k[1] in accounts))]
+
+    def level(self, kid, parent):
+        shares = Fraction(kid[2], sum(k[2] for k in self.kids(parent)))
+        used, all_used = self.usage.get(kid[1], 0), self.usage.get(parent, 0)
+        return NEVER if not used or not all_used else float(shares) / (used / all_used)
+
+    def walk(self, kids, tied):
+        order = sorted(((-self.level(k, p), k[0] == "a", k) for k, p in kids), key=lambda x: x[:2])
+        i = 0
+        while i < len(order):
+            same = tied if i == 0 else close(order[i][0], order[i - 1][0])
+            if order[i][2][0] == "u":
+                if not same:
+                    self.rank_no = self.left
+                self.factors[order[i][2][1]] = Fraction(self.rank_no, self.n_users)
+                self.left -= 1
+                i += 1
+                continue
+            level, below = order[i][0], []
+            while i < len(order) and close(order[i][0], level):
+                below += [(k, order[i][2][1]) for k in self.kids(order[i][2][1])]
+                i += 1
+            self.walk(below, same)
+
+    def classic(self, parent, usage, shares):
+        kids, total = self.kids(parent), self.usage.get("root", 0)
+        for kind, name, share in kids:
+            part = Fraction(share, sum(k[2] for k in kids))
+            own = self.usage.get(name, 0) / total if total else 0
+            effective = own + (float(usage) - own) * float(part)
+            if not total:
+                effective = float(part) * float(usage)
+            if kind == "u":
+                self.factors[name] = 2 ** (-effective / float(shares * part))
+            else:
+                self.classic(name, effective, shares * part)
+
+    def catch_up(self):
+        """Every end of a period up to now: usage decays, factors and priorities are computed."""
+        period, changed = self.site.period, False
+        while self.ticked + period <= self.now:
+            self.ticked += period
+            self.charge(self.ticked)
+            if self.site.half_life:
+                decay = 2 ** (-period / self.site.half_life)
+                self.usage = {k: v * decay for k, v in self.usage.items()}
+            changed = True
+        if changed and (self.site.weight["Age"] or self.site.weight["Fairshare"]):
+            self.rank(self.ticked)
+            for job in self.pending:
+                job["priority"] = self.priority(job)
+            return True
+        return False
+
+    ticked = 0
+
+    def priority(self, job):
+        site, w = self.site, self.site.weight
+        all_gpus = site.width * site.n_nodes
+        wide = all_gpus - job["gpus"] if site.favor_small else job["gpus"]
+        age = min(Fraction(max(0, self.ticked - job["eligible"]), site.max_age), 1)
+        most_qos = max(q["priority"] for q in site.qos.values())
+        most_part = max(p["factor"] for p in site.partitions.values())
+        total = w["Age"] * age + w["JobSize"] * Fraction(wide, all_gpus)
+        total += w["Partition"] * Fraction(site.partitions[job["partition"]]["factor"], most_part)
+        total += w["QOS"] * Fraction(site.qos[job["qos"]]["priority"], most_qos)
+        fair = self.factors.get(job["user"], 0)
+        total = total + w["Fairshare"] * fair if isinstance(fair, Fraction) else float(total) + w["Fairshare"] * fair
+        return max(1, int(total + (0 if isinstance(total, Fraction) else 1e-5)))
+
+    def order(self):
+        tier = {p: v["tier"] for p, v in self.site.partitions.items()}
+        return sorted(self.pending, key=lambda j: (-tier[j["partition"]], -j["priority"], j["index"]))
+
+    # --- limits
+    def counted(self, kind, jobs):
+        if "Jobs" in kind:
+            return len(jobs)
+        if kind == "GrpTRESRunMins":
+            return sum(j["gpus"] * (j["start"] + j["limit"] - self.now) for j in jobs)
+        return sum(j["gpus"] for j in jobs)
+
+    def asks(self, kind, job):
+        return 1 if "Jobs" in kind else job["gpus"] * (job["limit"] if kind == "GrpTRESRunMins" else 1)
+
+    def room(self, kind, job, most, jobs):
+        most = most * 60 if kind == "GrpTRESRunMins" else most
+        wants = self.asks(kind, job)
+        return wants > most or self.counted(kind, jobs) + wants <= most
+
+    def qos_of(self, job):
+        part, own = self.site.partitions[job["partition"]]["qos"], job["qos"]
+        both = [q for q in ([own, part] if self.site.qos[own]["over"] else [part, own]) if q]
+        return both[:1] if len(set(both)) == 1 else both
+
+    def limits_let(self, job):
+        site = self.site
+        if not site.has_limits:
+            return True
+        for kind in ["GrpJobs", "GrpTRES", "GrpTRESRunMins", "MaxJobsPU", "MaxTRESPU", "MaxJobsPA", "MaxTRESPA"]:
+            of = [q for q in self.qos_of(job) if kind in site.qos[q]["limits"]]
+            if of:
+                jobs = [j for j in self.running if of[0] in self.qos_of(j)]
+                if kind.endswith("PU"):
+                    jobs = [j for j in jobs if j["user"] == job["user"]]
+                if kind.endswith("PA"):
+                    jobs = [j for j in jobs if j["account"] == job["account"]]
+                if not self.room(kind, job, site.qos[of[0]]["limits"][kind], jobs):
+                    return False
+            elif not self.assocs_let(kind, job):
+                return False
+        return True
+
+    def assocs_let(self, kind, job):
+        for name in self.chain(job):
+            limits = self.site.assoc_limits.get(name, {})
+            if kind.startswith("Grp") and kind in limits:
+                jobs = [j for j in self.running if name in self.chain(j)]
+                if not self.room(kind, job, limits[kind], jobs):
+                    return False
+            if kind == "MaxJobsPU" and "MaxJobs" in limits:
+                jobs = [j for j in self.running if j["user"] == job["user"]]
+                return self.room(kind, job, limits["MaxJobs"], jobs)
+        return True
+
+    # --- nodes
+    def clear(self, job, node, at, planned):
+        """The first time from at on at which no window of the node meets the job's time."""
+        while True:
+            meets = [end for start, end in planned.get(node, []) if start < at + job["limit"] and at < end]
+            meets += [r["end"] for r in self.site.reservations
+                      if node in r["nodes"] and job["user"] not in r["users"]
+                      and r["start"] < at + job["limit"] and at < r["end"]]
+            if not meets:
+                return at
+            at = min(meets)
+
+    def choose(self, job, free):
+        """Nodes and GPUs of each, from the GPUs that could be had (by node)."""
+        site, left, chosen = self.site, job["gpus"], []
+        while left > site.width or (left == site.width and chosen):
+            whole = [n for n in free if free[n] == site.width and n not in dict(chosen)]
+            if not whole:
+                return None
+            node = min(whole, key=lambda n: (site.node_weight[n], n))
+            chosen.append((node, site.width))
+            left -= site.width
+        if left:
+            some = [n for n in free if free[n] >= left and n not in dict(chosen)]
+            if not some:
+                return None
+            chosen.append((min(some, key=lambda n: (site.node_weight[n], free[n], n)), left))
+        return chosen
+
+    def free_now(self):
+        free = {n: self.site.width for n in range(self.site.n_nodes)}
+        for job in self.running:
+            for node, gpus in job["on"]:
+                free[node] -= gpus
+        return free
+
+    def usable(self, job, free, closed):
+        nodes = self.site.partitions[job["partition"]]["nodes"]
+        return {n: f for n, f in free.items()
+                if f and n in nodes and n not in closed and self.clear(job, n, self.now, {}) == self.now}
+
+    def start(self, job, chosen):
+        self.charge(self.now)
+        job.update(start=self.now, on=chosen)
+        job.setdefault("first", self.now)
+        self.pending.remove(job)
+        self.running.append(job)
+        self.changed = True
+
+    def stop(self, job):
+        self.charge(self.now)
+        self.running.remove(job)
+        self.changed = True
+
+    # --- the two schedulers
+    def main_pass(self):
+        blocked, closed = set(), set()
+        for job in self.order():
+            nodes = set(self.site.partitions[job["partition"]]["nodes"])
+            if job["partition"] in blocked:
+                continue
+            if not self.limits_let(job):
+                if self.site.stops:
+                    blocked.add(job["partition"])
+                    closed |= nodes
+                continue
+            chosen = self.choose(job, self.usable(job, self.free_now(), closed))
+            if not chosen:
+                chosen = self.preempt(job, closed)
+            if chosen:
+                self.start(job, chosen)
+                continue
+            free = {n: f for n, f in self.free_now().items() if n in nodes and n not in closed}
+            if not (self.site.reservations and self.choose(job, free)):
+                blocked.add(job["partition"])
+                closed |= nodes
+
+    def outranks(self, job, victim):
+        site = self.site
+        if site.preempt == "qos":
+            return victim["qos"] in site.qos[job["qos"]]["preempt"].split(",")
+        tier = {p: v["tier"] for p, v in site.partitions.items()}
+        return site.preempt == "partition_prio" and tier[victim["partition"]] < tier[job["partition"]]
+
+    def preempt(self, job, closed):
+        site = self.site
+
+        def rank(v):
+            low = site.qos[v["qos"]]["priority"] if site.preempt == "qos" else site.partitions[v["partition"]]["tier"]
+            return (low, 0 if site.youngest else -v["gpus"], -v["start"], -v["index"])
+
+        victims = sorted((v for v in self.running if self.outranks(job, v) and v["start"] < self.now), key=rank)
+        freed, chosen, tried = self.free_now(), None, []
+        for victim in victims:
+            tried.append(victim)
+            for node, gpus in victim["on"]:
+                freed[node] += gpus
+            chosen = self.choose(job, self.usable(job, freed, closed))
+            if chosen:
+                break
+        if not chosen:
+            return None
+        for victim in reversed(list(tried)):
+            less = dict(freed)
+            for node, gpus in victim["on"]:
+                less[node] -= gpus
+            if all(less[node] >= gpus for node, gpus in chosen):
+                freed = less
+                tried.remove(victim)
+        for victim in tried:
+            self.stop(victim)
+            if site.mode == "CANCEL":
+                victim["end"] = self.now
+                self.over = True
+            else:
+                self.requeued.append(victim)
+        return self.choose(job, self.usable(job, self.free_now(), closed))
+
+    def backfill(self):
+        site, planned, tests = self.site, {}, 0
+        step = site.bf_resolution
+        self.changed = False
+        for job in self.order():
+            if not any(self.free_now().values()):
+                break
+            if not self.limits_let(job):
+                continue
+            if site.bf_tests and tests == site.bf_tests:
+                break
+            tests += 1
+            at, chosen = self.earliest(job, planned)
+            if at == self.now:
+                self.start(job, chosen)
+            elif at is not None:
+                end = -(-(at + job["limit"]) // step) * step
+                for node, _ in chosen:
+                    planned.setdefault(node, []).append((at // step * step, end))
+
+    def earliest(self, job, planned):
+        site = self.site
+        nodes = site.partitions[job["partition"]]["nodes"]
+        ends = {(id(j), node): (max(0, j["start"] + j["limit"]), gpus) for j in self.running for node, gpus in j["on"]}
+        ends = {k: (e if e > self.now else self.now + site.bf_resolution, g) for k, (e, g) in ends.items()}
+        times = {self.now} | {e for e, _ in ends.values()} | {w[1] for ws in planned.values() for w in ws}
+        times |= {r["end"] for r in site.reservations}
+        now_free = self.free_now()
+        for at in sorted(t for t in times if self.now <= t <= self.now + site.bf_window * 60):
+            free = {}
+            for node in nodes:
+                if self.clear(job, node, at, planned) == at:
+                    free[node] = now_free[node] + sum(g for (_, n), (e, g) in ends.items() if n == node and e <= at)
+            chosen = self.choose(job, free)
+            if chosen:
+                return at, chosen
+        return None, None
+
+    # --- time
+    def run(self):
+        site = self.site
+        arrivals = sorted(self.jobs, key=lambda j: (j["submit"], j["index"]))
+        edges = sorted({t for r in site.reservations for t in (r["start"], r["end"])})
+        self.changed, self.requeued = False, []
+        while arrivals or self.pending or self.running:
+            times = [j["start"] + j["run"] for j in self.running]
+            times += [arrivals[0]["submit"]] if arrivals else []
+            if self.pending:
+                times.append(self.now // site.period * site.period + site.period)
+                times.append(self.now // site.bf_interval * site.bf_interval + site.bf_interval)
+                times += [e for e in edges if e > self.now]
+            self.now = min(times)
+            self.instant(arrivals, edges)
+        return self.jobs
+
+    def instant(self, arrivals, edges):
+        due = self.catch_up() or self.now in edges
+        self.changed |= due
+        for job in [j for j in self.running if j["start"] + j["run"] == self.now]:
+            self.stop(job)
+            job["end"] = self.now
+            due = True
+        while arrivals and arrivals[0]["submit"] == self.now:
+            job = arrivals.pop(0)
+            job["eligible"] = self.now
+            job["priority"] = self.priority(job)
+            self.pending.append(job)
+            due = self.changed = True
+        is_first = True
+        while due or is_first:
+            self.over = False
+            if due:
+                self.main_pass()
+            if (is_first and self.changed and self.pending and not self.site.builtin
+                    and self.now % self.site.bf_interval == 0):
+                self.backfill()
+            is_first = False
+            due = self.over or bool(self.requeued)
+            for job in self.requeued:
+                job["eligible"] = self.now
+                job["priority"] = self.priority(job)
+                self.pending.append(job)
+                self.changed = True
+            self.requeued = []
+
+
+def close(a, b):
+    return a == b or abs(a - b) < 1e-11 * max(abs(a), abs(b))
+
+
+def trace_of(jobs):
+    rows = ["job_id,submit_s,duration_s,gpus,limit_s,user,vc,partition,qos"]
+    rows += [f"{j['id']},{j['submit']},{j['run']},{j['gpus']},{j['limit']},{j['user']},{j['account']},"
+             f"{j['partition']},{j['qos']}" for j in jobs]
+    return "\n".join(rows) + "\n"
+
+
+def log_of(site, jobs):
+    """What sacct --parsable2 would print."""
+    rows = ["JobIDRaw|User|Account|State|Submit|Start|End|ElapsedRaw|TimelimitRaw|AllocTRES|Partition|QOS|Priority"]
+    for j in jobs:
+        rows.append(f"{j['id']}|{j['user']}|{j['account']}|COMPLETED|{site.clock(j['submit'])}|"
+                    f"{site.clock(j['start'])}|{site.clock(j['end'])}|{j['run']}|{j['limit'] // 60}|"
+                    f"cpu=8,{GRES}={j['gpus']},{GRES}:a100={j['gpus']}|{j['partition']}|{j['qos']}|{j['priority']}")
+    return "\n".join(rows) + "\n"

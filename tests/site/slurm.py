@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Policy slurm against plain_slurm.py, start by start, over sites that a seed draws. $1 is gsim; further
+arguments are seeds."""
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import plain_slurm  # noqa: E402
+
+CASES, JOBS = 16, 80
+LOGGED = [2, 5, 7, 11, 37]  # sites whose jobs all run once, to their end
+
+
+def gsim(*args):
+    return subprocess.run([GSIM, *args], capture_output=True, text=True, check=False)
+
+
+def starts_of(folder, site, jobs):
+    with open(f"{folder}/site.conf", "w", encoding="utf-8") as file:
+        file.write(site.text())
+    with open(f"{folder}/t.csv", "w", encoding="utf-8") as file:
+        file.write(plain_slurm.trace_of(jobs))
+    out = gsim("--policy", "slurm", "--slurm-conf", f"{folder}/site.conf", "--set", "slurm.start=2024-05-01T00:00:00",
+               "--device", "ideal", "--quiet", "--jobs-csv", f"{folder}/jobs.csv", "--force", f"{folder}/t.csv")
+    if out.returncode:
+        return {}, out.stderr
+    with open(f"{folder}/jobs.csv", encoding="utf-8") as file:
+        return {row["job_id"]: row for row in csv.DictReader(file)}, ""
+
+
+def differences(rows, jobs):
+    found = []
+    for job in jobs:
+        row = rows.get(job["id"])
+        if row is None or round(float(row["start_s"]) * 1e3) != job["first"] * 1000:
+            found.append((job["id"], "start", row and row["start_s"], job["first"]))
+        elif round(float(row["end_s"]) * 1e3) != job["end"] * 1000:
+            found.append((job["id"], "end", row["end_s"], job["end"]))
+    return found
+
+
+def check_case(seed, folder):
+    site = plain_slurm.Site(seed)
+    jobs = plain_slurm.draw_jobs(site, JOBS)
+    plain_slurm.Plain(site, jobs).run()
+    rows, error = starts_of(folder, site, jobs)
+    return error or differences(rows, jobs)
+
+
+def check_logged(seed, folder):
+    """The log of a month under that site: gsim's starts are the log's, one by one."""
+    site = plain_slurm.Site(seed)
+    jobs = plain_slurm.draw_jobs(site, JOBS)
+    plain_slurm.Plain(site, jobs).run()
+    with open(f"{folder}/site.conf", "w", encoding="utf-8") as file:
+        file.write(site.text())
+    with open(f"{folder}/log.txt", "w", encoding="utf-8") as file:
+        file.write(plain_slurm.log_of(site, jobs))
+    out = gsim("compare", "--policies", "slurm,fifo", "--slurm-conf", f"{folder}/site.conf", "--set",
+               "slurm.start=2024-05-01T00:00:00", "--quiet", "--no-what-if", f"{folder}/log.txt")
+    rows = [line.split() for line in out.stdout.splitlines() if line.startswith("slurm ")]
+    return out.stderr or not rows or rows[-1][-2:] != ["100.0", "%"] or " +0.0 % " not in " ".join(rows[-1])
+
+
+def main():
+    seeds = [int(a) for a in sys.argv[2:]] or range(1, CASES + 1)
+    bad = []
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in seeds:
+            found = check_case(seed, folder)
+            if found:
+                bad.append(seed)
+                print(f"# seed {seed}: {found if isinstance(found, str) else (len(found), found[:3])}")
+        print(f"{'not ok' if bad else 'ok'} each of {JOBS} jobs starts and ends as plain Slurm says, {len(seeds)} sites")
+        far = [] if sys.argv[2:] else [seed for seed in LOGGED if check_logged(seed, folder)]
+        print(f"{'not ok' if far else 'ok'} as logged: each start and the mean wait are the log's")
+    return bool(bad or far)
+
+
+GSIM = os.path.abspath(sys.argv[1])
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Files of a site: what is refused, with its line, and what is listed as not modelled. $1 is gsim.
+set -u
+case $1 in
+/*) gsim=$1 ;;
+*) gsim=$PWD/$1 ;;
+esac
+. tests/support/check.sh
+cd "$tmp" || exit 1
+cat >t.csv <<'EOT'
+job_id,submit_s,duration_s,gpus,limit_s,user,vc,partition,qos
+a,0,600,2,900,ann,bio,gpu,normal
+b,1,600,2,900,ann,bio,gpu,normal
+c,2,60,1,120,bob,bio,gpu,high
+d,3,60,1,120,bob,bio,gpu,high
+EOT
+cat >site.conf <<'EOT'
+ClusterName=lab   # a comment
+SchedulerParameters=bf_interval=60,bf_resolution=1,bf_licenses,defer
+PriorityWeightQOS=1000
+AccountingStorageEnforce=limits
+NodeName=n[1-2] Gres=gpu:a100:2(S:0-1) State=UNKNOWN
+PartitionName=gpu Nodes=n[1-2] Default=YES MaxTime=1-0
+
+Name|Priority|GraceTime|Flags|MaxJobsPU|MaxTRESPU|MinTRES
+normal|10|00:00:00|||gres/gpu=2|gres/gpu=1
+high|100|00:00:00||1|cpu=4|
+EOT
+starts() {
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        { printf "%s%s %d", sep, $at["job_id"], $at["start_s"]; sep = " " }' jobs.csv
+}
+run() { "$gsim" --policy slurm --device ideal --slurm-conf "$@"; }
+expect "a site's nodes are the cluster" 0 "^slurm on t.csv: .*site.conf" run site.conf t.csv
+grep -q "bf_licenses= (assumed: it has no effect)" "$tmp/log" && grep -q "defer= (assumed: the main scheduler runs at each event)" "$tmp/log" && grep -q "MinTRES=gres/gpu=1 (assumed: no limit)" "$tmp/log" && grep -q "MaxTRESPU=cpu=4 (assumed: only its gres/gpu limits jobs)" "$tmp/log"
+say "what is not modelled is listed, with what is assumed" $?
+run site.conf --quiet --jobs-csv jobs.csv t.csv >"$tmp/log" 2>&1
+# bob's jobs start by MaxJobsPU one after the other, ann's by MaxTRESPU
+check "limits bind" "a 0 b 600 c 2 d 62" "$(starts)"
+sed 's/AccountingStorageEnforce=limits/AccountingStorageEnforce=associations/' site.conf >off.conf
+expect "limits that are not enforced are said" 0 "not enforced, since the key does not" run off.conf t.csv
+expect "the cluster can be another" 0 "^slurm on t.csv: 1 node x 4 GPUs" sh -c "sed /NodeName/d site.conf >no.conf; sed -i 's/Nodes=n.1-2. /Nodes=ALL /' no.conf; '$gsim' --policy slurm --slurm-conf no.conf --gpus-per-node 4 t.csv"
+expect "but not one that contradicts the file" 3 "leave out --nodes, --gpus-per-node and --cluster" run site.conf --nodes 3 --gpus-per-node 4 t.csv
+expect "another policy has the site's cluster" 0 "^fifo on t.csv: .*site.conf" "$gsim" --policy fifo --slurm-conf site.conf t.csv
+expect "--cluster takes it as well" 0 "^fifo on t.csv: .*site.conf" "$gsim" --policy fifo --cluster site.conf t.csv
+
+wrong() { # name, pattern, line in place of ClusterName
+    sed "s|^ClusterName=.*|$3|" site.conf >bad.conf
+    expect "$1" 3 "bad.conf:[1-9].*$2" run bad.conf t.csv
+}
+wrong "a number that is none" "PriorityWeightAge: 'many' is not" "PriorityWeightAge=many"
+wrong "a time that is none" "PriorityMaxAge: '7 days' is not a time" "PriorityMaxAge=7 days"
+wrong "a negative interval" "bf_interval: '-3' is not" "SchedulerParameters=bf_interval=-3"
+wrong "an interval of 0" "bf_interval: '0' is not" "SchedulerParameters=bf_interval=0"
+wrong "a list of nodes that is none" "NodeName: 'n\[1-' is not" "NodeName=n[1- Gres=gpu:2"
+wrong "a count of GPUs that is none" "Gres: 'gpu:99999' is not" "NodeName=m1 Gres=gpu:99999"
+wrong "a partition twice" "PartitionName: 'gpu' is not a new name" "PartitionName=gpu Nodes=n1"
+wrong "a line of another file" "the line: 'hello' is not one of slurm.conf" "hello"
+wrong "a row that is too long" "is not as long as the table" "Name\|Priority\nlow\|1\|2"
+wrong "a limit that is none" "MaxJobsPU: 'few' is not a whole number" "Name\|MaxJobsPU\nlow\|few"
+wrong "a reservation without an end" "is not a reservation with a StartTime" "ReservationName=r StartTime=2024-05-01T00:00:00 Nodes=n1"
+wrong "a date that is none" "StartTime: 'tomorrow' is not a date" "ReservationName=r StartTime=tomorrow Nodes=n1"
+printf 'ReservationName=r StartTime=2024-05-01T00:01:00 EndTime=2024-05-01T01:00:00\n   Nodes=n[1-2] Users=(null)\n' | cat site.conf - >resv.conf
+expect "reservations need a date" 2 "slurm.start=2024-05-01T00:00:00 says the date" run resv.conf t.csv
+expect "which is a date" 2 "'May' is not a date" run resv.conf --set slurm.start=May t.csv
+run resv.conf --quiet --set slurm.start=2024-05-01T00:00:00 --jobs-csv jobs.csv --force t.csv >"$tmp/log" 2>&1
+# no job ends before the window from 60 s to an hour begins
+check "jobs wait for the end of a maintenance window" "a 3600 b 4200 c 3600 d 3660" "$(starts)"
+expect "a file that is not there" 3 "gone.conf: cannot read it" run gone.conf t.csv
+expect "a folder" 3 "it is not a file" run . t.csv
+expect "no text" 3 "a NUL byte" sh -c "printf 'a\\0b' >nul.conf; '$gsim' --policy slurm --slurm-conf nul.conf t.csv"
+expect "a job of a partition that is not there" 3 "of partition cpu; the cluster has 0" sh -c "sed 's/,gpu,/,cpu,/' t.csv >cpu.csv; '$gsim' --policy slurm --slurm-conf site.conf cpu.csv"
+expect "a partition that is down is said to be up" 0 "State=DOWN (assumed: the partition is up" sh -c "sed 's/MaxTime=1-0/MaxTime=1-0 State=DOWN/' site.conf >down.conf; '$gsim' --policy slurm --slurm-conf down.conf t.csv"
+expect "a QOS that is not there" 0 "no QOS 'high'; its jobs are of none" sh -c "sed '/^high/d' site.conf >few.conf; '$gsim' --policy slurm --slurm-conf few.conf t.csv"
+expect "a user without an association" 0 "accounts or users of the trace have no association" sh -c "printf '\nAccount|User|Share\nbio||1\nbio|ann|1\n' | cat site.conf - >assoc.conf; '$gsim' --policy slurm --slurm-conf assoc.conf t.csv"
+
+# what scontrol prints: records over several lines, keys with blanks
+cat >show.conf <<'EOT'
+Configuration data as of 2024-05-01T00:00:00
+SchedulerParameters     = bf_interval=60,bf_resolution=1
+PriorityWeightQOS       = 1000
+PriorityDecayHalfLife   = 7-00:00:00
+
+NodeName=n1 Arch=x86_64 CoresPerSocket=32
+   CPUAlloc=0 CPUEfctv=64 CPUTot=64 CPULoad=0.01
+   Gres=gpu:a100:2(S:0-1)
+   State=IDLE ThreadsPerCore=1 TmpDisk=0 Weight=1
+
+NodeName=n2 Arch=x86_64 CoresPerSocket=32
+   Gres=gpu:a100:2(S:0-1)
+
+PartitionName=gpu
+   AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL
+   DefaultTime=NONE DisableRootJobs=NO ExclusiveUser=NO GraceTime=0 Hidden=NO
+   MaxNodes=UNLIMITED MaxTime=1-00:00:00 MinNodes=0
+   Nodes=n[1-2]
+   PriorityJobFactor=1 PriorityTier=1
+   State=UP TotalCPUs=128 TotalNodes=2
+
+EOT
+sed -n '/^Name|/,$p' site.conf >>show.conf
+run show.conf --quiet --jobs-csv shown.csv t.csv >"$tmp/log" 2>&1
+sed 's/AccountingStorageEnforce=limits//' site.conf >none.conf
+run none.conf --quiet --jobs-csv conf.csv t.csv >"$tmp/log" 2>&1
+cmp shown.csv conf.csv >"$tmp/log" 2>&1
+say "scontrol show says what slurm.conf says" $?
+
+# the file is a part of a run's identity
+run site.conf --quiet --db r.db t.csv >"$tmp/log" 2>&1
+expect "a run is known again" 0 "r.db has this run already" run site.conf --db r.db t.csv
+expect "and is repeated from its record" 0 "." "$gsim" repro r.db 1
+printf 'trace = t.csv\npolicy = slurm, fifo\nslurm-conf = site.conf, off.conf\ndevice = ideal\n' >g.ini
+expect "a sweep over settings" 0 "4 of 4 runs are in s.db\|3 of 3 runs are in s.db" "$gsim" sweep g.ini -o s.db
