@@ -84,7 +84,7 @@ libgsim.so: $(BUILD)/libgsim.so
 	@cp -f $(BUILD)/libgsim.so libgsim.so
 
 ifneq ($(LTO),)
-$(foreach room,$(HOT),$(filter $(BUILD)/$(room)/%.o $(BUILD)/pic/$(room)/%.o,$(LIB_OBJ) $(PIC_OBJ))): CFLAGS += $(LTO) -ffat-lto-objects $(if $(filter -O2,$(OPT)),-O3)
+$(foreach room,$(HOT),$(filter $(BUILD)/$(room)/%.o $(BUILD)/pic/$(room)/%.o,$(LIB_OBJ) $(PIC_OBJ))): CFLAGS += $(LTO) -ffat-lto-objects -Wa,--debug-prefix-map=$(CURDIR)=. $(if $(filter -O2,$(OPT)),-O3)
 endif
 
 $(BUILD)/embedded.o: build/embedded.c
