@@ -356,6 +356,26 @@ cp out first
 "$gsim" run --policy 'exec:python3 turns.py' --device ideal --nodes 1 --gpus-per-node 3 --quiet t.csv 2>&1 | cmp - first >out 2>&1
 say "a run that is repeated has equal bytes" $?
 expect "check-policy of a program" 0 "^exec:python3 sched.py: 10 random traces" "$gsim" check-policy 'exec:python3 sched.py' --reps 10
+# --- the decisions of a scheduler that exists, from a file
+cp "$root/examples/exec/replay.py" replay.py
+replayed() { # trace, decisions, more arguments
+    trace=$1 decisions=$2
+    shift 2
+    "$gsim" run --policy "exec:python3 replay.py $decisions" --nodes 2 --gpus-per-node 4 --force --jobs-csv replayed.csv --quiet "$@" "$trace" >out 2>&1
+}
+for policy in sjf easy-backfill; do
+    "$gsim" run --policy $policy --nodes 2 --gpus-per-node 4 --force --jobs-csv own.csv --quiet "$lab" >out 2>&1
+    awk -F, 'NR == 1 { print "time_s,verb,job_id" } NR > 1 { print $3 ",start," $1 }' own.csv >decided.csv
+    replayed "$lab" decided.csv && cmp own.csv replayed.csv >>out 2>&1 && grep -q 'replay: 0 decisions were not followed, 0 late' out
+    say "the decisions of $policy, replayed from a file, give its results" $?
+done
+printf 'job_id,submit_s,duration_s,gpus\na,0,100,4\nb,10,20,4\nc,15,5,4\n' >three.csv
+printf 'time_s,verb,job_id,node\n2,start,a,1\n12,stop,a,\n12,start,b,1\n14,start,c,0\n40,start,a,0\n50,start,z,\n' >decided.csv
+replayed three.csv decided.csv --device ideal && grep -q 'replay: 1 decisions were not followed, 1 late, by at most 1 s' out &&
+    [ "$(cut -d, -f1,3,4,10 replayed.csv | sed 1d | tr '\n' ' ')" = "a,2.000000000,130.000000000,1 b,12.000000000,32.000000000,0 c,15.000000000,20.000000000,0 " ]
+say "stops, nodes, and what cannot be followed in time" $?
+printf 'time_s,verb,job_id\n2,begin,a\n' >decided.csv
+expect "a verb that is none" 1 "'begin' is neither start nor stop" "$gsim" run --policy 'exec:python3 replay.py decided.csv' --gpus-per-node 4 three.csv
 # nothing stays behind
 "$gsim" run --policy "exec:sh -c 'sleep 77 & sleep 77'" --set timeout=1s t.csv >out 2>&1
 sleep 0.2
