@@ -74,12 +74,12 @@ inside sh -ec 'flags=$(pkg-config --cflags gsim)
 say "policies are built against libgsim-dev, and run" $?
 inside sh -ec 'flags=$(pkg-config --cflags --libs gsim)
     gcc -std=c11 -o embedded examples/embed/main.c examples/policy/narrow_first.c $flags
-    ./embedded t.csv 1 1'
+    ./embedded t.csv 1'
 say "a program is linked with libgsim.so" $?
 apt install libgsl-dev zlib1g-dev libzstd-dev libinih-dev libcsv-dev libyajl-dev &&
     inside sh -ec 'flags=$(pkg-config --static --cflags --libs gsim | sed s/-lgsim/-l:libgsim.a/)
         gcc -std=c11 -o embedded examples/embed/main.c examples/policy/narrow_first.c $flags
-        ./embedded t.csv 1 1'
+        ./embedded t.csv 1'
 say "and with libgsim.a, by the packages that libgsim-dev recommends" $?
 
 # --- Python ----------------------------------------------------------------------------------------
