@@ -20,7 +20,10 @@ LTO      = $(if $(SAN)$(filter-out gcc,$(notdir $(CC))),,-flto=auto)
 WARN     = -Wall -Wextra -Wpedantic -Wconversion -Wshadow $(if $(WERROR),-Werror)
 SANITIZE = $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DGSIM_SANITIZED -DGSIM_PARANOID) $(if $(FUZZ),-fsanitize=fuzzer-no-link)
 comma    = ,
-CODEGEN  = -std=c11 $(OPT) $(if $(SAN),-g1,-g) -ffp-contract=off $(SANITIZE)
+# Equal sources give equal bytes in whatever folder: no object names its folder, and names that the
+# compiler makes up follow from the source file's.
+CODEGEN  = -std=c11 $(OPT) $(if $(SAN),-g1,-g) -ffp-contract=off -ffile-prefix-map=$(CURDIR)=. $(SANITIZE)
+SEED     = -frandom-seed=$<
 CFLAGS   = $(CODEGEN) $(WARN)
 CPPFLAGS = -I. -Iinclude
 LIBS     = -linih -lcsv -lyajl -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -lm -lpthread
@@ -41,7 +44,7 @@ VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli/cl
 # The number of the interface between gsim and what is linked with it, or loaded by it.
 ABI      = $(shell sed -n 's/^.define GSIM_ABI \([0-9]*\)$$/\1/p' include/gsim/policy.h)
 
-.PHONY: FORCE all demo check bench figures golden-update samples docs man docs-reference docs-pages docs-python docs-figures readme validate-readme install python deb clean help format tidy suites fuzz fuzz-runs
+.PHONY: FORCE all demo check bench figures golden-update samples docs man docs-reference docs-pages docs-python docs-figures readme validate-readme install python deb deb-check clean help format tidy suites fuzz fuzz-runs
 all: gsim
 
 # The default variant's results stand at the root; other variants stay below build/.
@@ -63,13 +66,13 @@ $(ARCHIVES):
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(CFLAGS) $(SEED) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
 # The shared library has objects of its own: code that can be loaded anywhere is slower by a little,
 # and the program is not to pay for it. Calls within the library stay within it.
 $(BUILD)/pic/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -fPIC -fno-semantic-interposition $(CPPFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(CFLAGS) $(SEED) -fPIC -fno-semantic-interposition $(CPPFLAGS) -MMD -MP -c -o $@ $<
 $(BUILD)/pic/embedded.o $(BUILD)/pic/pages.o $(BUILD)/pic/sources.o: $(BUILD)/pic/%.o: build/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fPIC $(CPPFLAGS) -c -o $@ $<
@@ -81,7 +84,7 @@ libgsim.so: $(BUILD)/libgsim.so
 	@cp -f $(BUILD)/libgsim.so libgsim.so
 
 ifneq ($(LTO),)
-$(foreach room,$(HOT),$(filter $(BUILD)/$(room)/%.o $(BUILD)/pic/$(room)/%.o,$(LIB_OBJ) $(PIC_OBJ))): CFLAGS += $(LTO) -ffat-lto-objects $(if $(filter -O2,$(OPT)),-O3)
+$(foreach room,$(HOT),$(filter $(BUILD)/$(room)/%.o $(BUILD)/pic/$(room)/%.o,$(LIB_OBJ) $(PIC_OBJ))): CFLAGS += $(LTO) -ffat-lto-objects -Wa,--debug-prefix-map=$(CURDIR)=. $(if $(filter -O2,$(OPT)),-O3)
 endif
 
 $(BUILD)/embedded.o: build/embedded.c
@@ -254,6 +257,11 @@ $(BUILD)/python/_gsim.so: $(PY_OBJ) $(BUILD)/python/names.map
 # Debian packages, in build/deb: gsim, libgsim-dev, python3-gsim.
 deb: gsim python
 	@PYTHON="$(PYTHON)" sh tools/deb.sh build/deb
+# They are installed and used in a bare system (root, mmdebstrap and a mirror are needed); and the
+# packages of two clones in folders of different names are compared byte for byte.
+deb-check: deb
+	sh tools/deb_test.sh build/deb
+	sh tools/reproducible.sh build/deb
 
 bench: gsim $(BUILD)/tests/bench/bench
 	@$(BUILD)/tests/bench/bench ./gsim
@@ -275,6 +283,7 @@ help:
 	@echo 'make figures    every figure of experiments/, into plots/out/'
 	@echo 'make python     the Python package, in python/gsim (PYTHON=python3)'
 	@echo 'make deb        Debian packages, in build/deb'
+	@echo 'make deb-check  installs and uses them in a bare system; builds them again elsewhere, compares'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 	@echo 'make docs       man page, references, outputs in pages, figures of pages'
 	@echo 'make golden-update samples readme validate-readme format tidy clean'

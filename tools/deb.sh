@@ -49,6 +49,7 @@ libraries() { # file
     printf 'Source: gsim\n\nPackage: gsim\nArchitecture: any\n' >"$tmp/needs/debian/control"
     (cd "$tmp/needs" && dpkg-shlibdeps -O "$1") | sed -n 's/^shlibs:Depends=//p'
 }
+# RECOMMENDS: what some of its users need besides.
 pack() { # package, section, depends, summary, description
     mkdir -p "$tmp/$1/DEBIAN" "$tmp/$1/usr/share/doc/$1"
     cat >"$tmp/$1/usr/share/doc/$1/copyright" <<EOF
@@ -68,7 +69,8 @@ Maintainer: $maintainer
 Installed-Size: $(du -sk --apparent-size "$tmp/$1/usr" | cut -f1)
 Section: $2
 Priority: optional
-Depends: $3
+Depends: $3${RECOMMENDS:+
+Recommends: $RECOMMENDS}
 Description: $4
  $5
 EOF
@@ -79,9 +81,18 @@ interpreter=$("$python" -c 'import sys; print("python3 (>= 3.%d), python3 (<< 3.
 pack gsim science "$(libraries "$tmp/gsim/usr/bin/gsim")" \
     "trace-driven simulator of how jobs share GPUs" \
     "Runs a trace of jobs under scheduling policies, and says what of the result was assumed."
-pack libgsim-dev libdevel "libc6-dev, $(libraries "$tmp"/libgsim-dev/usr/lib/libgsim.so.[0-9]*)" \
+RECOMMENDS='libgsl-dev, zlib1g-dev, libzstd-dev, libinih-dev, libcsv-dev, libyajl-dev' \
+    pack libgsim-dev libdevel "libc6-dev, $(libraries "$tmp"/libgsim-dev/usr/lib/libgsim.so.[0-9]*)" \
     "simulator of how jobs share GPUs: headers and libraries" \
     "For programs that embed gsim, and for policies outside of its tree."
+# Modules are compiled when they are installed, and what was compiled goes with them, as in packages of
+# dh_python3.
+mkdir -p "$tmp/python3-gsim/DEBIAN"
+printf '#!/bin/sh\nset -e\nif [ "$1" = configure ] && command -v py3compile >/dev/null; then\n    py3compile -p python3-gsim\nfi\n' \
+    >"$tmp/python3-gsim/DEBIAN/postinst"
+printf '#!/bin/sh\nset -e\nif command -v py3clean >/dev/null; then\n    py3clean -p python3-gsim\nfi\n' \
+    >"$tmp/python3-gsim/DEBIAN/prerm"
+chmod 755 "$tmp/python3-gsim/DEBIAN/postinst" "$tmp/python3-gsim/DEBIAN/prerm"
 pack python3-gsim python "$interpreter, $(libraries "$(echo "$site"/_gsim*.so)")" \
     "simulator of how jobs share GPUs, for Python" \
     "The program as a module of Python: runs, comparisons, sweeps, and policies as classes."

@@ -129,13 +129,20 @@ static PyStructSequence_Field count_fields[] = {
     {0}};
 static PyStructSequence_Desc count_about = {"gsim.Counters", "Counters of a job.", count_fields,
                                             11};
+static PyStructSequence_Field rate_fields[] = {
+    {"pace_q32", "service per time, times 2**32; 0: by the table it cannot run so"},
+    {"digits", "iterations per second by the table of speeds are digits * 2**exponent; 0: no row"},
+    {"exponent", "of two"},
+    {0}};
+static PyStructSequence_Desc rate_about = {"gsim.Rate", "How fast a job would run.", rate_fields,
+                                           3};
 static PyStructSequence_Field instance_fields[] = {{"name", "of the instance's profile"},
                                                    {"mem_bytes", "that jobs can use"},
                                                    {"part_ppm", "part of the GPU"},
                                                    {0}};
 static PyStructSequence_Desc instance_about = {"gsim.Instance", "A part of a GPU.", instance_fields,
                                                3};
-static PyTypeObject quote_type, count_type, instance_type;
+static PyTypeObject quote_type, count_type, rate_type, instance_type;
 
 static PyObject *filled(PyTypeObject *type, const int64_t *values, int n) {
     PyObject *out = PyStructSequence_New(type);
@@ -147,6 +154,18 @@ static PyObject *filled(PyTypeObject *type, const int64_t *values, int n) {
         }
         PyStructSequence_SetItem(out, i, item);
     }
+    return out;
+}
+
+/* Takes over the items, any of which may be NULL, with an exception set. */
+static PyObject *filled_with(PyObject *out, PyObject **items, int n) {
+    for (int i = 0; i < n; i++)
+        if (out && items[i])
+            PyStructSequence_SetItem(out, i, items[i]);
+        else
+            Py_XDECREF(items[i]);
+    if (out && PyErr_Occurred())
+        Py_CLEAR(out);
     return out;
 }
 
@@ -178,6 +197,38 @@ static PyObject *ask(PyObject *self, PyObject *args, PyObject *named) {
     PyStructSequence_SetItem(out, 6, PyBool_FromLong(q.is_possible));
     PyStructSequence_SetItem(out, 7, missing);
     return out;
+}
+
+static PyObject *rate(PyObject *self, PyObject *args, PyObject *named) {
+    static char *names[] = {"job", "type", "gpus", "nodes", NULL};
+    PyObject *job;
+    unsigned int type, gpus = 0, nodes = 0;
+    struct gsim_ctx *ctx;
+    gsim_slot slot;
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OI|II", names, &job, &type, &gpus, &nodes) ||
+        !take(self, job, &ctx, &slot))
+        return NULL;
+    if (type > UINT16_MAX || !gsim_ask_device(ctx, (uint16_t)type))
+        return PyErr_Format(PyExc_ValueError, "there is no type of device %u", type);
+    struct gsim_where where = {
+        .type = (uint16_t)type, .gpus = gpus ? gpus : ctx->view->jobs.gpus[slot], .nodes = nodes};
+    struct gsim_rate r = gsim_ask_rate(ctx, slot, &where);
+    PyObject *out = PyStructSequence_New(&rate_type);
+    PyObject *items[] = {PyLong_FromUnsignedLongLong(r.pace_q32),
+                         PyLong_FromUnsignedLongLong(r.digits), PyLong_FromLong(r.exponent)};
+    return filled_with(out, items, 3);
+}
+
+static PyObject *service_ns(PyObject *self, PyObject *args, PyObject *named) {
+    static char *names[] = {"job", "iterations", NULL};
+    PyObject *job;
+    long long iterations;
+    struct gsim_ctx *ctx;
+    gsim_slot slot;
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OL", names, &job, &iterations) ||
+        !take(self, job, &ctx, &slot))
+        return NULL;
+    return PyLong_FromLongLong(gsim_ask_service_ns(ctx, slot, iterations));
 }
 
 static PyObject *back_ns(PyObject *self, PyObject *args, PyObject *named) {
@@ -213,14 +264,7 @@ static PyObject *instance(const struct gsim_instance *about) {
     PyObject *out = PyStructSequence_New(&instance_type);
     PyObject *items[] = {PyUnicode_FromString(about->name), PyLong_FromLongLong(about->mem_bytes),
                          PyLong_FromUnsignedLong(about->part_ppm)};
-    for (int i = 0; i < 3; i++)
-        if (out && items[i])
-            PyStructSequence_SetItem(out, i, items[i]);
-        else
-            Py_XDECREF(items[i]);
-    if (out && PyErr_Occurred())
-        Py_CLEAR(out);
-    return out;
+    return filled_with(out, items, 3);
 }
 
 static PyObject *layout(PyObject *self, PyObject *args, PyObject *named) {
@@ -248,6 +292,15 @@ static PyObject *layout(PyObject *self, PyObject *args, PyObject *named) {
 }
 
 /* --- of GPUs ---------------------------------------------------------------------------------- */
+
+static PyObject *device(PyObject *self, PyObject *number) {
+    struct gsim_ctx *ctx = ctx_of(self);
+    unsigned long type = ctx ? PyLong_AsUnsignedLong(number) : 0;
+    if (!ctx || PyErr_Occurred())
+        return NULL;
+    const char *name = type <= UINT16_MAX ? gsim_ask_device(ctx, (uint16_t)type) : NULL;
+    return name ? PyUnicode_FromString(name) : Py_NewRef(Py_None);
+}
 
 static PyObject *is_idle(PyObject *self, PyObject *number) {
     struct gsim_ctx *ctx = ctx_of(self);
@@ -284,6 +337,13 @@ PyMethodDef gsim_py_questions[] = {
     {"home", home, METH_O, "home(job): the units where a waiting job's state lies, or []."},
     {"ask", NAMED(ask), "ask(job, stop, keep, units=None): what stopping it now would cost."},
     {"back_ns", NAMED(back_ns), "back_ns(job, units): the time to bring its state to the units."},
+    {"rate", NAMED(rate),
+     "rate(job, type, gpus=0, nodes=0): how fast it would run alone on this number of GPUs (0: "
+     "that "
+     "it asks for) of this type, on this number of nodes (0: as few as the table has)."},
+    {"service_ns", NAMED(service_ns),
+     "service_ns(job, iterations): service after this number of its iterations; -1: unknown."},
+    {"device", device, METH_O, "device(type): the name of a type of device, or None."},
     {"count", count, METH_O, "count(job): counters of the job."},
     {"preemption", preemption, METH_O,
      "preemption(own): the (stop, keep) of the parameter preempt; own: what auto keeps."},
@@ -296,9 +356,11 @@ PyMethodDef gsim_py_questions[] = {
 int gsim_py_questions_ready(PyObject *module) {
     if (PyStructSequence_InitType2(&quote_type, &quote_about) < 0 ||
         PyStructSequence_InitType2(&count_type, &count_about) < 0 ||
+        PyStructSequence_InitType2(&rate_type, &rate_about) < 0 ||
         PyStructSequence_InitType2(&instance_type, &instance_about) < 0)
         return -1;
-    if (PyModule_AddType(module, &quote_type) < 0 || PyModule_AddType(module, &count_type) < 0)
+    if (PyModule_AddType(module, &quote_type) < 0 || PyModule_AddType(module, &count_type) < 0 ||
+        PyModule_AddType(module, &rate_type) < 0)
         return -1;
     return PyModule_AddType(module, &instance_type);
 }

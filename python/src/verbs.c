@@ -161,6 +161,14 @@ static PyObject *end(PyObject *self, PyObject *job) {
     return answer(&verb, gsim_plan_end(verb.plan, slot));
 }
 
+static PyObject *decline(PyObject *self, PyObject *job) {
+    struct verb verb;
+    gsim_slot slot;
+    if (!begin(self, &verb) || !gsim_py_slot(verb.ctx, job, &slot))
+        return NULL;
+    return answer(&verb, gsim_plan_decline(verb.plan, slot));
+}
+
 static PyObject *suppose_over(PyObject *self, PyObject *job) {
     struct verb verb;
     gsim_slot slot;
@@ -274,6 +282,7 @@ static PyMethodDef methods[] = {
     {"preempt", NAMED(preempt), "preempt(job, stop, keep): the job gives up its units."},
     {"move", NAMED(move), "move(job, rule, *, ...): to other units, by way of the host."},
     {"end", end, METH_O, "end(job): ends the job before its work is done."},
+    {"decline", decline, METH_O, "decline(job): ends it without an end in the result."},
     {"suppose_over", suppose_over, METH_O,
      "suppose_over(job): treats it as ended; to be rolled back."},
     {"watch", NAMED(watch),

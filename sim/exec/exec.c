@@ -9,12 +9,27 @@
  * a plan. */
 enum { MOST_ROUNDS = 1000 };
 
-const char *gsim_exec_command(const char *text) {
-    static const char *const prefixes[] = {GSIM_EXEC_PREFIX, GSIM_EXEC_ORACLE};
+/* What a name begins with says what the program sees and may do. */
+struct prefix {
+    const char *text;
+    bool is_oracle; /* it sees true durations */
+    bool shares; /* it may have jobs share GPUs */
+};
+
+static const struct prefix *prefix_of(const char *text) {
+    static const struct prefix prefixes[] = {{"exec:", false, false},
+                                             {"exec-oracle:", true, false},
+                                             {"exec-sharing:", false, true},
+                                             {"exec-sharing-oracle:", true, true}};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (strncmp(text, prefixes[i], strlen(prefixes[i])) == 0)
-            return text + strlen(prefixes[i]);
+        if (strncmp(text, prefixes[i].text, strlen(prefixes[i].text)) == 0)
+            return &prefixes[i];
     return NULL;
+}
+
+const char *gsim_exec_command(const char *text) {
+    const struct prefix *prefix = prefix_of(text);
+    return prefix ? text + strlen(prefix->text) : NULL;
 }
 
 /* --- hooks ------------------------------------------------------------------------------------ */
@@ -140,18 +155,18 @@ const struct gsim_policy *gsim_exec_make(const char *text, struct gsim_arena *ar
                                         .max = GSIM_TIME_MAX / 2,
                                         .help = "the longest wait for one of its answers, on the "
                                                 "clock"};
-    *policy = (struct gsim_policy){
-        .name = gsim_arena_strdup(arena, text),
-        .summary = "decided by another program, line by line",
-        .paper = "that program's",
-        .deviations = "that program's",
-        .is_oracle = strncmp(text, GSIM_EXEC_ORACLE, strlen(GSIM_EXEC_ORACLE)) == 0,
-        .params = params,
-        .state_size = sizeof(struct gsim_exec),
-        .open = open_exec,
-        .on_watch = on_watch,
-        .on_timer = on_timer,
-        .decide = decide,
-        .close = close_exec};
+    *policy = (struct gsim_policy){.name = gsim_arena_strdup(arena, text),
+                                   .summary = "decided by another program, line by line",
+                                   .paper = "that program's",
+                                   .deviations = "that program's",
+                                   .is_oracle = prefix_of(text)->is_oracle,
+                                   .shares_gpus = prefix_of(text)->shares,
+                                   .params = params,
+                                   .state_size = sizeof(struct gsim_exec),
+                                   .open = open_exec,
+                                   .on_watch = on_watch,
+                                   .on_timer = on_timer,
+                                   .decide = decide,
+                                   .close = close_exec};
     return policy->name && gsim_scheduler_words(command, arena, log) ? policy : NULL;
 }

@@ -9,10 +9,6 @@
 #include "sim/exec/scheduler.h"
 #include "gsim/policy.h"
 
-#define GSIM_EXEC_PREFIX "exec:"
-/* The scheduler sees true durations. */
-#define GSIM_EXEC_ORACLE "exec-oracle:"
-
 /* The command in the name of such a policy; NULL: it is another policy's name. */
 const char *gsim_exec_command(const char *text);
 /* Makes the policy of that name, which lives in the arena; NULL: the log says why. */

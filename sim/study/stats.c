@@ -40,32 +40,52 @@ struct gsim_interval gsim_t_log_interval(const double *values, size_t n) {
     return (struct gsim_interval){mean, mean * exp(-half), mean * exp(half)};
 }
 
-/* A small change moves log(x / y) of two means by dx / x - dy / y. So its variance is that of the
- * differences, unit by unit, of the values relative to their means. */
-struct gsim_interval gsim_t_ratio(const double *above, const double *below, size_t n) {
+/* The standard error of log(x / y), of the means x and y; both above 0, n > 1. A small change moves
+ * it by dx / x - dy / y. So its variance is that of the differences, unit by unit, of the values
+ * relative to their means. */
+static double ratio_error(const double *above, const double *below, size_t n) {
     double x = mean_of(above, n), y = mean_of(below, n), squares = 0;
+    for (size_t i = 0; i < n; i++)
+        squares += (above[i] / x - below[i] / y) * (above[i] / x - below[i] / y);
+    return sqrt(squares / (double)(n - 1) / (double)n);
+}
+
+struct gsim_interval gsim_t_ratio(const double *above, const double *below, size_t n) {
+    double x = mean_of(above, n), y = mean_of(below, n);
     if (n < 2)
         return (struct gsim_interval){x / y, 0, (double)INFINITY};
     if (!(x > 0 && y > 0))
         return (struct gsim_interval){x / y, (double)NAN, (double)NAN};
-    for (size_t i = 0; i < n; i++)
-        squares += (above[i] / x - below[i] / y) * (above[i] / x - below[i] / y);
-    double half =
-        gsl_cdf_tdist_Pinv(0.975, (double)(n - 1)) * sqrt(squares / (double)(n - 1) / (double)n);
+    double half = gsl_cdf_tdist_Pinv(0.975, (double)(n - 1)) * ratio_error(above, below, n);
     return (struct gsim_interval){x / y, x / y * exp(-half), x / y * exp(half)};
+}
+
+/* The two-sided p value of "zero" for an estimate with this standard error, over n units. */
+static double p_of_zero(double estimate, double error, size_t n) {
+    if (!(error > 0)) /* every unit shows the estimate exactly */
+        return estimate != 0 ? 0 : 1;
+    return 2 * gsl_cdf_tdist_Q(fabs(estimate / error), (double)(n - 1));
 }
 
 double gsim_normal_half(double error) {
     return gsl_cdf_ugaussian_Pinv(0.975) * error;
 }
 
-double gsim_t_p(const double *differences, size_t n) {
+/* A mean of 0 has no logarithm; there the differences are tested, which need none. */
+static double p_of_differences(const double *above, const double *below, size_t n) {
+    double mean = mean_of(above, n) - mean_of(below, n), squares = 0;
+    for (size_t i = 0; i < n; i++)
+        squares += (above[i] - below[i] - mean) * (above[i] - below[i] - mean);
+    return p_of_zero(mean, sqrt(squares / (double)(n - 1) / (double)n), n);
+}
+
+double gsim_t_ratio_p(const double *above, const double *below, size_t n) {
+    double x = mean_of(above, n), y = mean_of(below, n);
     if (n < 2)
         return (double)NAN;
-    double mean = mean_of(differences, n), error = standard_error(differences, n, mean);
-    if (!(error > 0)) /* all differences are equal */
-        return mean != 0 ? 0 : 1;
-    return 2 * gsl_cdf_tdist_Q(fabs(mean / error), (double)(n - 1));
+    if (!(x > 0 && y > 0))
+        return p_of_differences(above, below, n);
+    return p_of_zero(log(x / y), ratio_error(above, below, n), n);
 }
 
 /* --- Holm ------------------------------------------------------------------------------------- */

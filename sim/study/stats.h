@@ -20,8 +20,10 @@ struct gsim_interval gsim_t_log_interval(const double *values, size_t n);
 struct gsim_interval gsim_t_ratio(const double *above, const double *below, size_t n);
 /* The half width of a 95 % interval of a normal distribution with this standard error. */
 double gsim_normal_half(double error);
-/* The two-sided p value of "the mean is zero"; NaN for n = 1. */
-double gsim_t_p(const double *differences, size_t n);
+/* The two-sided p value of "both means are equal" over the same units, of the logarithm of their
+ * ratio: it is below 0.05 where the interval of gsim_t_ratio is without 1. Where a mean is 0 there
+ * is no such interval, and the p is that of the paired differences. NaN for n = 1. */
+double gsim_t_ratio_p(const double *above, const double *below, size_t n);
 /* Adjusts p values for their number by Holm's step-down procedure. A NaN stays and is not counted.
  * false: no memory. */
 bool gsim_holm(double *p, size_t n);

@@ -356,6 +356,55 @@ cp out first
 "$gsim" run --policy 'exec:python3 turns.py' --device ideal --nodes 1 --gpus-per-node 3 --quiet t.csv 2>&1 | cmp - first >out 2>&1
 say "a run that is repeated has equal bytes" $?
 expect "check-policy of a program" 0 "^exec:python3 sched.py: 10 random traces" "$gsim" check-policy 'exec:python3 sched.py' --reps 10
+# --- the decisions of a scheduler that exists, from a file
+cp "$root/examples/exec/replay.py" replay.py
+replayed() { # trace, decisions, more arguments
+    trace=$1 decisions=$2
+    shift 2
+    "$gsim" run --policy "exec:python3 replay.py $decisions" --nodes 2 --gpus-per-node 4 --force --jobs-csv replayed.csv --quiet "$@" "$trace" >out 2>&1
+}
+for policy in sjf easy-backfill; do
+    "$gsim" run --policy $policy --nodes 2 --gpus-per-node 4 --force --jobs-csv own.csv --quiet "$lab" >out 2>&1
+    awk -F, 'NR == 1 { print "time_s,verb,job_id" } NR > 1 { print $3 ",start," $1 }' own.csv >decided.csv
+    replayed "$lab" decided.csv && cmp own.csv replayed.csv >>out 2>&1 && grep -q 'replay: 0 decisions were not followed, 0 late' out
+    say "the decisions of $policy, replayed from a file, give its results" $?
+done
+printf 'job_id,submit_s,duration_s,gpus\na,0,100,4\nb,10,20,4\nc,15,5,4\n' >three.csv
+printf 'time_s,verb,job_id,node\n2,start,a,1\n12,stop,a,\n12,start,b,1\n14,start,c,0\n40,start,a,0\n50,start,z,\n' >decided.csv
+replayed three.csv decided.csv --device ideal && grep -q 'replay: 1 decisions were not followed, 1 late, by at most 1 s' out &&
+    [ "$(cut -d, -f1,3,4,10 replayed.csv | sed 1d | tr '\n' ' ')" = "a,2.000000000,130.000000000,1 b,12.000000000,32.000000000,0 c,15.000000000,20.000000000,0 " ]
+say "stops, nodes, and what cannot be followed in time" $?
+printf 'time_s,verb,job_id\n2,begin,a\n' >decided.csv
+expect "a verb that is none" 1 "'begin' is neither start nor stop" "$gsim" run --policy 'exec:python3 replay.py decided.csv' --gpus-per-node 4 three.csv
+# --- GPUs that jobs share: the lanes of timeslice, by lines
+cat >slices.py <<'P'
+import json, sys
+print(json.dumps({"n": json.loads(sys.stdin.readline())["n"]}), flush=True)
+for line in sys.stdin:
+    s = json.loads(line)
+    jobs = [j["job"] for j in s.get("arrived", [])]
+    lane = {"discipline": "rr", "quantum_ns": 20000000}
+    plan = [{"arrange": [0], "lanes": [lane], "entries": [{"job": j} for j in jobs]}] if jobs else []
+    print(json.dumps({"n": s["n"], "plan": plan + [{"place": j, "on": [0]} for j in jobs]}), flush=True)
+P
+printf 'job_id,submit_s,duration_s,gpus\na,0,20,1\nb,5,10,1\nc,6,1,1\n' >beside.csv
+"$gsim" run --policy timeslice --set quantum=20ms --gpus-per-node 1 --force --jobs-csv own.csv --quiet beside.csv >out 2>&1
+"$gsim" run --policy 'exec-sharing:python3 slices.py' --gpus-per-node 1 --force --jobs-csv shared.csv --quiet beside.csv >>out 2>&1 &&
+    cmp own.csv shared.csv >>out 2>&1 && [ "$(sed -n 2p own.csv | cut -d, -f4)" != 20.000000000 ]
+say "jobs share a GPU as under timeslice" $?
+expect "under exec: they do not" 1 "GPUs are shared under exec-sharing:" "$gsim" run --policy 'exec:python3 slices.py' --gpus-per-node 1 beside.csv
+arranging() { # name, pattern, arrangement
+    sed "s/^    plan = .*/    plan = [$3] if jobs else []/" slices.py >wrong.py
+    expect "$1" 1 "$2" "$gsim" run --policy 'exec-sharing:python3 wrong.py' --gpus-per-node 1 beside.csv
+}
+arranging "an arrangement without a lane" "has 1 to 256 lanes" '{"arrange": [0]}'
+arranging "a misspelt field of a lane" "a lane has no 'quantum'" '{"arrange": [0], "lanes": [{"discipline": "rr", "quantum": 1}]}'
+arranging "a discipline that is none" "'discipline' is not one of exclusive|ps" '{"arrange": [0], "lanes": [{"discipline": "fair"}]}'
+arranging "a number that is too large" "'cap_ppm' is more than 1000000" '{"arrange": [0], "lanes": [{"discipline": "rr", "cap_ppm": 2000000}]}'
+arranging "a lane that is not there" "there is no lane 1" '{"arrange": [0], "lanes": [lane], "entries": [{"job": 0, "lane": 1}]}'
+arranging "a GPU that is not there" "'GPU' is more than 0" '{"arrange": [1], "lanes": [lane]}'
+arranging "a GPU that is named twice" "GPU 0 is named twice" '{"arrange": [0, 0], "lanes": [lane]}'
+arranging "an option of another verb" "an arrangement has no 'gpus'" '{"arrange": [0], "lanes": [lane], "gpus": 1}'
 # nothing stays behind
 "$gsim" run --policy "exec:sh -c 'sleep 77 & sleep 77'" --set timeout=1s t.csv >out 2>&1
 sleep 0.2

@@ -2,6 +2,7 @@
 """Policies in Python: hooks, the view, verbs, questions, and what is refused."""
 import gc
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -154,6 +155,56 @@ def test_verbs():
     result = run(made(decide=decide, on_completion=lambda self, job: None), trace, until="100s")
     equal(seen, [(True, False, [0, 1]), (True, False, True, [0], 0, False)])
     equal(result["unfinished"], 1)
+
+
+def test_public_calls():
+    """Python has each verb and each question that policies in C have."""
+    with open("include/gsim/policy.h", encoding="utf-8") as file:
+        calls = re.findall(r"\bgsim_(plan|ask)_([a-z_]+)\(", file.read())
+    kinds = {"plan": gsim._gsim.Plan, "ask": gsim._gsim.View}
+    missing = {f"{kind}.{name}" for kind, name in calls
+               if not hasattr(kinds[kind], name) and not hasattr(kinds[kind], name + "_ns")}
+    equal(missing, {"plan.scratch"})  # memory of C
+    assert len(calls) > 20
+
+
+def test_rate():
+    """a job's speed on a type of device is told before it runs there; a job may be declined."""
+    seen = []
+
+    def decide(self, plan):
+        view = self.view
+        for job in sorted(view.changes.arrived):
+            seen.append([view.device(0), view.device(9), view.rate(job, 0), view.rate(job, 0, 2, 2),
+                         view.service_ns(job, 4), view.service_ns(job, 99)])
+            if view.jobs.index[job] == 1:
+                plan.decline(job)
+            else:
+                plan.place(job)
+
+    with tempfile.TemporaryDirectory() as folder:
+        rates = os.path.join(folder, "rates.csv")
+        with open(rates, "w", encoding="utf-8") as to:
+            to.write("device,model,gpus,nodes,iterations_per_s\n"
+                     "ideal,m,1,1,4\nideal,m,2,2,2\nideal,other,1,1,1\n")
+        result = run(made(decide=decide, on_completion=lambda self, job: None),
+                     jobs(2, gpus=[1, 1], model=["m", "other"], iterations=[8, 8]),
+                     gpus_per_node=2, nodes=2, rates=rates)
+    equal((seen[0][:2], seen[0][2].digits * 2.0**seen[0][2].exponent), (["ideal", None], 4))
+    equal(seen[0][3].digits * 2.0**seen[0][3].exponent, 2)
+    equal(seen[0][4] * 2, seen[0][5])
+    equal((result["unfinished"], result["completed"]), (1, 1))
+    assert seen[0][2].pace_q32 == 2 * seen[0][3].pace_q32 > 0
+
+    def ask_wrongly(self, plan):
+        self.view.rate(self.view.changes.arrived[0], 7)
+
+    try:
+        run(made(decide=ask_wrongly))
+    except gsim.RunError as error:
+        assert "there is no type of device 7" in str(error), error
+    else:
+        raise AssertionError("a type that is not there has a speed")
 
 
 def test_preempt_and_ask():

@@ -36,7 +36,6 @@ static void test_one_value_has_no_interval(void **state) {
     (void)state;
     struct gsim_interval i = gsim_t_interval(one_to_five, 1);
     assert_true(isinf(i.low) && isinf(i.high));
-    assert_true(isnan(gsim_t_p(one_to_five, 1)));
 }
 
 /* Of 1 to 5 the error is 0.70711 of 3: half 1.96324 / 3 = 0.65441 on the logarithm. */
@@ -64,14 +63,47 @@ static void test_the_interval_of_a_ratio(void **state) {
     assert_true(isinf(gsim_t_ratio(above, below, 1).high));
 }
 
-/* With 2 degrees of freedom p = 1 - t / sqrt(t^2 + 2). Of 1, 2, 3: t = 2 sqrt 3, p = 1 - sqrt(6/7). */
-static void test_p_of_paired_differences(void **state) {
+/* With 2 degrees of freedom p = 1 - t / sqrt(t^2 + 2). Above and below are as before: the mean of the
+ * logarithm is log 2, its error 0.288675, t = 2.40112. Where a mean is 0 differences are tested: of 1,
+ * 2, 3 t = 2 sqrt 3, p = 1 - sqrt(6/7). */
+static void test_p_of_a_ratio(void **state) {
     (void)state;
-    near(gsim_t_p(one_to_five, 3), 1 - sqrt(6.0 / 7), 1e-12);
-    static const double alike[] = {2, 2, 2}, none[] = {0, 0, 0}, balanced[] = {-1, 0, 1};
-    assert_true(gsim_t_p(alike, 3) == 0);
-    assert_true(gsim_t_p(none, 3) == 1);
-    near(gsim_t_p(balanced, 3), 1, 1e-12);
+    static const double above[] = {2, 4, 6}, below[] = {2, 2, 2}, thrice[] = {6, 12, 18};
+    static const double none[] = {0, 0, 0}, turned[] = {6, 4, 2};
+    double t = log(2) / sqrt(0.25 / 3);
+    near(gsim_t_ratio_p(above, below, 3), 1 - t / sqrt(t * t + 2), 1e-12);
+    near(gsim_t_ratio_p(below, above, 3), 1 - t / sqrt(t * t + 2), 1e-12);
+    near(gsim_t_ratio_p(thrice, above, 3), 0, 1e-12);
+    near(gsim_t_ratio_p(above, turned, 3), 1, 1e-12);
+    assert_true(gsim_t_ratio_p(above, above, 3) == 1);
+    near(gsim_t_ratio_p(one_to_five, none, 3), 1 - sqrt(6.0 / 7), 1e-12);
+    assert_true(gsim_t_ratio_p(none, none, 3) == 1);
+    assert_true(isnan(gsim_t_ratio_p(above, below, 1)));
+}
+
+/* Whatever is compared, p and the interval say one thing: p is below 0.05 where 1 lies outside. */
+static void test_p_and_interval_agree(void **state) {
+    (void)state;
+    gsl_rng *rng = gsim_rng_stream(17, 0, "ratios");
+    int n_outside = 0, n_near = 0;
+    for (int round = 0; round < 20000; round++) {
+        double above[8], below[8], ratio = 0.7 + 0.6 * gsl_rng_uniform(rng);
+        size_t n = 2 + (size_t)(7 * gsl_rng_uniform(rng));
+        for (size_t i = 0; i < n; i++) {
+            below[i] = exp(4 * gsl_rng_uniform(rng)); /* units of unlike size: e^4 is 55 */
+            above[i] = below[i] * ratio * exp(0.4 * (gsl_rng_uniform(rng) - 0.5));
+        }
+        struct gsim_interval i = gsim_t_ratio(above, below, n);
+        double p = gsim_t_ratio_p(above, below, n);
+        bool is_outside = i.low > 1 || i.high < 1;
+        n_outside += is_outside;
+        n_near += fabs(p - 0.05) < 0.02;
+        if (fabs(p - 0.05) > 1e-9 && is_outside != (p < 0.05))
+            fail_msg("round %d: p = %.17g, interval %.17g to %.17g", round, p, i.low, i.high);
+    }
+    gsl_rng_free(rng);
+    assert_in_range(n_outside, 2000, 18000);
+    assert_true(n_near > 200);
 }
 
 /* Student's own example (Biometrika 1908): hours of sleep that ten patients gained under the second
@@ -79,12 +111,13 @@ static void test_p_of_paired_differences(void **state) {
  * 0.002833 and the interval 0.7001142 to 2.4598858. */
 static void test_students_sleep(void **state) {
     (void)state;
-    static const double gained[] = {1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4};
+    static const double gained[] = {1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4},
+                        none[10] = {0};
     struct gsim_interval i = gsim_t_interval(gained, 10);
     near(i.mean, 1.58, 1e-12);
     near(i.low, 0.7001142, 5e-8);
     near(i.high, 2.4598858, 5e-8);
-    near(gsim_t_p(gained, 10), 0.002833, 5e-7);
+    near(gsim_t_ratio_p(gained, none, 10), 0.002833, 5e-7);
 }
 
 /* Sorted 0.005, 0.01, 0.03, 0.04 times 4, 3, 2, 1: 0.02, 0.03, 0.06, and 0.04 raised to 0.06. */
@@ -300,7 +333,8 @@ int main(void) {
         cmocka_unit_test(test_one_value_has_no_interval),
         cmocka_unit_test(test_the_interval_of_a_logarithm),
         cmocka_unit_test(test_the_interval_of_a_ratio),
-        cmocka_unit_test(test_p_of_paired_differences),
+        cmocka_unit_test(test_p_of_a_ratio),
+        cmocka_unit_test(test_p_and_interval_agree),
         cmocka_unit_test(test_students_sleep),
         cmocka_unit_test(test_holm_steps_down),
         cmocka_unit_test(test_intervals_of_one_run_cover_the_mean),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The statistics of a comparison. Over replications: Student's t of paired differences, and of
- * logarithms for times and ratios of times. Over a single run: Student's t over the means of a few
- * long batches of jobs, if the run is long compared with the number of jobs over which completion
- * times are correlated (dependence.h); else there are no intervals. A single run gives no interval
- * of a quantile. Over shaken traces: the range, and the number of traces in which the order of two
- * policies holds. */
+/* The statistics of a comparison. Over replications: Student's t of logarithms, for times and
+ * paired ratios of times, and of paired differences. Over a single run: Student's t over the means
+ * of a few long batches of jobs, if the run is long compared with the number of jobs over which
+ * completion times are correlated (dependence.h); else there are no intervals. A single run gives
+ * no interval of a quantile. Over shaken traces: the range, and the number of traces in which the
+ * order of two policies holds. */
 #include <math.h>
 
 #include "sim/app/compare/compare.h"
@@ -180,8 +180,7 @@ static struct gsim_interval ratio_of(const struct units *u, const double *values
     if (contender == other)
         return (struct gsim_interval){1, 1, 1};
     if (units != GSIM_UNITS_CHANGED) {
-        pair(u, values, contender, other);
-        *p = gsim_t_p(u->paired, u->n);
+        *p = gsim_t_ratio_p(mine, its, u->n);
         return gsim_t_ratio(mine, its, u->n);
     }
     for (size_t i = 0; i < u->n; i++)

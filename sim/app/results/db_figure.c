@@ -113,11 +113,9 @@ static double ratio_high(const struct sample *s) {
  * test. */
 static double p_of(const struct sample *s) {
     bool is_equal = true;
-    for (sqlite3_uint64 i = 0; i < s->n; i++) {
-        s->first[i] -= s->second[i];
-        is_equal = is_equal && s->first[i] == 0;
-    }
-    return is_equal ? (double)NAN : gsim_t_p(s->first, (size_t)s->n);
+    for (sqlite3_uint64 i = 0; i < s->n; i++)
+        is_equal = is_equal && s->first[i] == s->second[i];
+    return is_equal ? (double)NAN : gsim_t_ratio_p(s->first, s->second, (size_t)s->n);
 }
 
 static double quantile_of(const struct sample *s) {

@@ -197,7 +197,7 @@ static void write_latex(FILE *out, const struct gsim_table *table) {
         fprintf(
             out,
             "%% Brackets: 95 %% intervals by Student's t on logarithms over runs.\n%% * p < 0.05, "
-            "** p < 0.01 against %s: paired t, adjusted by Holm.\n",
+            "** p < 0.01 against %s: paired t of logarithms, adjusted by Holm.\n",
             table->against);
 }
 
