@@ -386,6 +386,7 @@ void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_spa
         assert(arbiter->committed.rings[i].n == 0);
         arbiter->committed.rings[i].state.rate_q32 = GSIM_RATE_ONE;
         arbiter->committed.rings[i].state.is_used = false;
+        arbiter->committed.rings[i].is_by_blocks = false;
     }
 }
 

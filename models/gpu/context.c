@@ -61,6 +61,7 @@ static void fit_program(struct gsim_context *context) {
         return;
     context->host_q32 = factor_q32(context->host_ns, context->program->host_ns);
     context->gpu_q32 = factor_q32(context->gpu_ns, context->program->gpu_ns);
+    context->kernel_start_ns = context->kernel_end_ns = 0;
 }
 
 /* --- kernels ---------------------------------------------------------------------------------- */
@@ -92,8 +93,8 @@ static int64_t work_after(const struct gsim_context *context, int64_t kernel) {
 }
 
 /* Looks where the program was last, and by bisection when that was long ago. */
-GSIM_APART static int64_t present_of_program(const struct gsim_context *context) {
-    int64_t done_ns = gsim_work_to_ns(context->done), low = 0, high = context->kernels - 1;
+GSIM_APART static int64_t find_present(const struct gsim_context *context, int64_t done_ns) {
+    int64_t low = 0, high = context->kernels - 1;
     int64_t at = context->kernel;
     if (at > 0 && work_after(context, at - 1) <= done_ns)
         low = at;
@@ -107,6 +108,21 @@ GSIM_APART static int64_t present_of_program(const struct gsim_context *context)
             low = middle + 1;
     }
     return low;
+}
+
+static int64_t present_of_program(const struct gsim_context *context) {
+    int64_t done_ns = gsim_work_to_ns(context->done);
+    if (done_ns >= context->kernel_start_ns && done_ns < context->kernel_end_ns)
+        return context->kernel;
+    return find_present(context, done_ns);
+}
+
+static void note_present(struct gsim_context *context, int64_t kernel) {
+    if (context->kernel == kernel && context->kernel_end_ns > 0)
+        return;
+    context->kernel = (uint32_t)kernel;
+    context->kernel_start_ns = kernel > 0 ? work_after(context, kernel - 1) : 0;
+    context->kernel_end_ns = work_after(context, kernel);
 }
 
 /* The first kernel that is not done. */
@@ -161,7 +177,7 @@ GSIM_APART static void wake_host(struct gsim_context *context, int64_t from_ns, 
             break;
         context->times.launch_ns = begun_after(context, context->times.launch_ns, kernel, end_ns);
     }
-    context->kernel = (uint32_t)kernel;
+    note_present(context, kernel);
 }
 
 /* As above, of kernels that ended by now_ns in some other way. */
@@ -170,7 +186,7 @@ GSIM_APART static void wake_host_at(struct gsim_context *context, gsim_work done
     for (; kernel + 1 < context->kernels && gsim_work_of_ns(work_after(context, kernel)) <= done;
          kernel++)
         context->times.launch_ns = begun_after(context, context->times.launch_ns, kernel, now_ns);
-    context->kernel = (uint32_t)kernel;
+    note_present(context, kernel);
 }
 
 /* The kernel after which nothing is left to run. Where the GPU is slower than the host that is the
@@ -386,7 +402,7 @@ GSIM_APART static void end_iteration_of_program(struct gsim_context *context, in
             now_ns - context->arrival_ns[context->sums.done_iterations];
     context->sums.done_iterations++;
     context->done = 0;
-    context->kernel = 0;
+    note_present(context, 0);
     launch_next(context, next_ns, 0);
     keep_pace(context, now_ns);
     if (context->marks.began_ns < end_ns)

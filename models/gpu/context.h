@@ -81,7 +81,10 @@ struct gsim_context {
     /* How far the process is (models/roles.h). Two numbers have rules of their own. */
     /* part of the present iteration, as GPU time at the full rate: state, and a sum */
     gsim_work done;
-    uint32_t kernel; /* of a program: the present kernel, where it was last; follows from `done` */
+    /* Of a program: the present kernel, where it was last, and its work, if that is known; follow
+     * from `done`. */
+    uint32_t kernel;
+    int64_t kernel_start_ns, kernel_end_ns; /* both 0: not known */
     int64_t begun; /* kernels begun in the cap's period that holds counted_ns */
     struct gsim_context_state state;
     struct gsim_context_times times;

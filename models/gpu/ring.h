@@ -53,11 +53,20 @@ struct gsim_member_sums {
 };
 GSIM_ROLES_END
 
+/* The power that a program draws at its rate alone, beyond idle: follows from its app and these two
+ * times of its context. */
+struct gsim_member_power {
+    int64_t pace_ns, gpu_ns; /* gpu_ns 0: not found yet */
+    int64_t power_uw; /* at the highest clock; 0: not known */
+    uint32_t clock_ppm; /* its clock alone */
+};
+
 /* A context with the properties that its lane goes by. */
 struct gsim_member {
     struct gsim_entry how; /* the entry in the arrangement */
     struct gsim_member_spec spec;
     struct gsim_context context;
+    struct gsim_member_power power; /* where kernels share SMs block by block */
     struct gsim_tenant tenant; /* its memory */
     bool is_present; /* this place of the table is in use */
     uint8_t stop_at; /* enum gsim_exit: the boundary at which it leaves the lane */
@@ -158,6 +167,9 @@ struct gsim_ring {
     struct gsim_ring_times times;
     struct gsim_ring_marks marks;
     uint8_t change; /* enum gsim_lane_change: the change at next_ns, while running or kept */
+    /* Kernels of its space went to SMs block by block when rates were solved last: after each of
+     * its steps they are solved again before time passes. */
+    bool is_by_blocks;
     struct gsim_ring_sums sums;
 };
 

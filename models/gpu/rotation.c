@@ -246,6 +246,16 @@ static int64_t sooner_ns(int64_t a_ns, int64_t b_ns) {
     return a_ns < b_ns ? a_ns : b_ns;
 }
 
+/* How far changes of a program matter. Where kernels share SMs and the look at this one is due, or
+ * there was none, the plan holds for this instant only. */
+GSIM_APART static int64_t limit_of_program_ns(const struct gsim_rotation *rotation,
+                                              const struct gsim_ring *ring,
+                                              const struct gsim_member *member, int64_t look_ns) {
+    if (ring->is_by_blocks && look_ns == GSIM_NEVER)
+        return ring->times.since_ns;
+    return sooner_ns(look_ns, look_until_ns(rotation, ring, member));
+}
+
 /* Whether a quantum or a more urgent member can end the present turn. */
 static bool ends_in_time(const struct gsim_ring *ring) {
     if (gsim_ring_is_strict(ring))
@@ -293,7 +303,7 @@ static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring 
     plan_padding(rotation, ring);
     int64_t look_ns = looked_at_ns(ring, member), limit_ns = look_ns;
     if (gsim_rarely(member->context.program != NULL))
-        limit_ns = sooner_ns(look_ns, look_until_ns(rotation, ring, member));
+        limit_ns = limit_of_program_ns(rotation, ring, member, look_ns);
     consider(ring, GSIM_CHANGE_YIELD, yields_ns(ring, member, limit_ns));
     consider(ring, GSIM_CHANGE_KERNEL, look_ns);
     if (member->watch_iterations >= 0)
@@ -552,6 +562,15 @@ void gsim_ring_settle(const struct gsim_rotation *rotation, struct gsim_ring *ri
         begin_ns < now_ns) /* the progress that a halt leaves is set at its end */
         run_on(member, begin_ns, now_ns, ring->state.rate_q32);
     ring->times.since_ns = now_ns;
+}
+
+gsim_work gsim_ring_done(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
+                         int64_t now_ns) {
+    const struct gsim_member *member = member_at(rotation, ring, ring->state.at);
+    int64_t ran_ns = now_ns - ring->times.since_ns - member->state.stall_ns;
+    if (ran_ns <= 0 || ring->state.is_halting)
+        return member->context.done;
+    return member->context.done + gsim_work_done(ring->state.rate_q32, ran_ns);
 }
 
 static void begin_halt(const struct gsim_rotation *rotation, struct gsim_ring *ring,

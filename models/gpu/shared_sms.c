@@ -83,22 +83,33 @@ static bool needs_sms(const struct gsim_context *context, int64_t kernel) {
 }
 
 /* The power that a program draws, by the energy of an iteration. */
-static void set_power(const struct gsim_profile *profile, const struct gsim_context *context,
-                      struct gsim_sm_kernel *out) {
+static struct gsim_member_power power_of(const struct gsim_profile *profile,
+                                         const struct gsim_context *context) {
     const struct gsim_program *program = context->program;
+    struct gsim_member_power out = {.pace_ns = context->pace_ns, .gpu_ns = context->gpu_ns};
     if (program->app->energy_uj == 0)
-        return;
+        return out;
     int64_t ns = program->gpu_ns;
     if (context->pace_ns > context->gpu_ns)
         ns = gsim_muldiv_floor(ns, context->pace_ns, context->gpu_ns);
-    out->clock_ppm = gsim_sm_array_clock_alone(profile, program->app->energy_uj, ns);
+    out.clock_ppm = gsim_sm_array_clock_alone(profile, program->app->energy_uj, ns);
     int64_t power_uw = gsim_muldiv_floor(program->app->energy_uj, GSIM_NS_PER_S, ns);
-    out->power_uw = gsim_muldiv_floor(power_uw, GSIM_PPM, out->clock_ppm);
+    out.power_uw = gsim_muldiv_floor(power_uw, GSIM_PPM, out.clock_ppm);
+    return out;
+}
+
+static void set_power(const struct gsim_profile *profile, struct gsim_member *member,
+                      struct gsim_sm_kernel *out) {
+    const struct gsim_context *context = &member->context;
+    if (member->power.gpu_ns != context->gpu_ns || member->power.pace_ns != context->pace_ns)
+        member->power = power_of(profile, context);
+    out->clock_ppm = member->power.clock_ppm;
+    out->power_uw = member->power.power_uw;
 }
 
 /* What the kernel needs of SMs; one of which only the time is known fills its part of them. */
-static struct gsim_sm_kernel shape_of(const struct gsim_space *space,
-                                      const struct gsim_member *member, int64_t number) {
+static struct gsim_sm_kernel shape_of(const struct gsim_space *space, struct gsim_member *member,
+                                      int64_t number) {
     const struct gsim_program *program = member->context.program;
     int64_t sms = space->profile->value[GSIM_KEY_SMS];
     int64_t part = gsim_muldiv_ceil(sms, member->spec.demand.fill_ppm, GSIM_PPM);
@@ -110,7 +121,7 @@ static struct gsim_sm_kernel shape_of(const struct gsim_space *space,
         return out;
     const struct gsim_program_kernel *kernel = &program->kernels[number];
     out.memory_ppm = kernel->memory_ppm;
-    set_power(space->profile, &member->context, &out);
+    set_power(space->profile, member, &out);
     if (kernel->blocks == 0 || kernel->threads == 0)
         return out;
     out.is_whole = false;
@@ -143,6 +154,7 @@ static void note_arrival(struct gsim_ring *ring, int64_t kernel, int64_t now_ns)
 
 static void set(const struct gsim_rotation *rotation, struct gsim_ring *ring, uint64_t rate_q32,
                 gsim_work look_done, int64_t now_ns) {
+    ring->is_by_blocks = true;
     if (ring->state.rate_q32 == rate_q32 && ring->state.look_done == look_done)
         return;
     gsim_ring_settle(rotation, ring, now_ns);
@@ -159,18 +171,20 @@ static void go_on_alone(const struct gsim_rotation *rotation, struct gsim_ring *
     set(rotation, ring, GSIM_RATE_ONE, look_done, now_ns);
 }
 
-/* The kernel of a running lane joins the batch, unless it needs no SMs now. */
+/* The kernel of a running lane joins the batch, unless it needs no SMs now. The lane is brought
+ * forward where its rate changes only: it is asked again at the end of each of its kernels, so that
+ * its kernel is the one that it had when it was last brought forward. */
 static void collect(const struct gsim_rotation *rotation, const struct gsim_space *space,
                     struct gsim_lanes *lanes, uint16_t number, const struct place *place,
                     struct batch *out) {
     struct gsim_ring *ring = &lanes->rings[number];
-    gsim_ring_settle(rotation, ring, lanes->now_ns);
-    const struct gsim_member *member = &lanes->members[gsim_ring_running(ring)];
+    struct gsim_member *member = &lanes->members[gsim_ring_running(ring)];
     const struct gsim_context *context = &member->context;
     struct gsim_kernel_span span = gsim_context_kernel(context, 1, lanes->now_ns);
     gsim_work begin = span.start + before_it(space, context, &span);
-    if (context->done < begin || !needs_sms(context, span.kernel)) {
-        go_on_alone(rotation, ring, context->done < begin ? begin : span.end, lanes->now_ns);
+    gsim_work done = gsim_ring_done(rotation, ring, lanes->now_ns);
+    if (done < begin || !needs_sms(context, span.kernel)) {
+        go_on_alone(rotation, ring, done < begin ? begin : span.end, lanes->now_ns);
         return;
     }
     note_arrival(ring, span.kernel, lanes->now_ns);
@@ -178,7 +192,7 @@ static void collect(const struct gsim_rotation *rotation, const struct gsim_spac
         context->program && !context->program->kernels[span.kernel].is_traffic_known;
     struct gsim_sm_kernel kernel = shape_of(space, member, span.kernel);
     kernel.all = span.end - begin;
-    kernel.left = span.end - context->done;
+    kernel.left = span.end - done;
     kernel.arrived_ns = ring->times.arrived_ns;
     kernel.first_sm = (uint16_t)place->first_sm;
     kernel.n_sms = (uint16_t)place->n_sms;

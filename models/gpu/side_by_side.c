@@ -76,6 +76,18 @@ static void set_rate(const struct gsim_rotation *rotation, struct gsim_ring *rin
     gsim_ring_plan(rotation, ring, now_ns);
 }
 
+/* Plans of lanes that shared SMs block by block hold for this instant only. */
+static void leave_blocks(const struct gsim_rotation *rotation, uint16_t space,
+                         struct gsim_lanes *lanes) {
+    for (uint16_t i = 0; i < lanes->n_rings; i++) {
+        struct gsim_ring *ring = &lanes->rings[i];
+        if (ring->space != space || !ring->is_by_blocks)
+            continue;
+        ring->is_by_blocks = false;
+        gsim_ring_plan(rotation, ring, lanes->now_ns);
+    }
+}
+
 void gsim_side_by_side_solve(const struct gsim_rotation *rotation, const struct gsim_space *spaces,
                              struct gsim_lanes *lanes) {
     struct runners runners;
@@ -84,6 +96,7 @@ void gsim_side_by_side_solve(const struct gsim_rotation *rotation, const struct 
             continue;
         if (gsim_shared_sms_solve(rotation, &spaces[space], space, lanes))
             continue;
+        leave_blocks(rotation, space, lanes);
         collect(lanes, space, &runners);
         gsim_space_solve(&spaces[space], runners.holder, runners.n);
         lanes->has_crowded_unequals |= are_crowded_unequals(&runners);

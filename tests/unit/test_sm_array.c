@@ -60,6 +60,39 @@ static void test_a_kernel_waits_for_the_blocks_before_it(void **state) {
     assert_int_equal(held[1].n, 2);
 }
 
+/* Blocks that leave matter to a kernel that waits; alone, the kernel is asked for at its end, and
+ * what has left by then is found from its work. */
+static void test_ends_of_blocks_matter_to_others(void **state) {
+    (void)state;
+    struct gsim_sm_held held = {.n = 0};
+    struct gsim_sm_kernel one = kernel(8, 8192, &held);
+    solve(&one, 1);
+    assert_int_equal(held.n, 4);
+    assert_true(one.look == 0);
+    one.left = gsim_work_of_ns(WORK_NS / 4);
+    solve(&one, 1);
+    assert_int_equal(held.n, 2);
+    assert_int_equal(one.rate_q32, GSIM_RATE_ONE);
+}
+
+/* A kernel of four waves began on the last two SMs; its cap lies on the first two now, where its
+ * neighbour has left. The blocks that began stay where they are until they end. */
+static void test_blocks_stay_when_a_cap_moves(void **state) {
+    (void)state;
+    struct gsim_sm_held held = {.n = 0};
+    struct gsim_sm_kernel one = kernel(8, 8192, &held);
+    one.n_sms = 2;
+    one.first_sm = 2;
+    solve(&one, 1);
+    assert_int_equal(held.n, 2);
+    one.first_sm = 0;
+    one.left = gsim_work_of_ns(WORK_NS / 8);
+    held.pace = 2;
+    solve(&one, 1);
+    assert_int_equal(held.n, 1);
+    assert_int_equal(held.blocks[2] + held.blocks[3], 1);
+}
+
 static void test_a_queue_of_its_own_does_not_wait(void **state) {
     (void)state;
     struct gsim_sm_held held[2] = {{.n = 0}};
@@ -206,6 +239,8 @@ static void test_staged_kernels_draw_more(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_kernel_waits_for_the_blocks_before_it),
+        cmocka_unit_test(test_ends_of_blocks_matter_to_others),
+        cmocka_unit_test(test_blocks_stay_when_a_cap_moves),
         cmocka_unit_test(test_a_queue_of_its_own_does_not_wait),
         cmocka_unit_test(test_blocks_go_where_there_is_room),
         cmocka_unit_test(test_a_cap_is_rounded_down_to_pairs_of_sms),
