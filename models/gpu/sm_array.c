@@ -4,33 +4,34 @@
 #include <assert.h>
 #include <string.h>
 
-/* The room on an SM, or the room that a block takes there. */
-struct room {
-    int64_t threads, register_bytes, shared_bytes, blocks;
-};
-
 static int64_t up_to(int64_t value, int64_t step) {
     return (value + step - 1) / step * step;
 }
 
-static struct room of_sm(const struct gsim_profile *profile) {
-    return (struct room){
+struct gsim_sm_room gsim_sm_room(const struct gsim_profile *profile) {
+    return (struct gsim_sm_room){
         profile->value[GSIM_KEY_SM_THREADS], profile->value[GSIM_KEY_SM_REGISTER_BYTES],
         profile->value[GSIM_KEY_SM_SHARED_BYTES], profile->value[GSIM_KEY_SM_BLOCKS]};
 }
 
 /* Warps are whole, and the registers of a thread are given out by eight. */
-static struct room of_block(const struct gsim_profile *profile,
-                            const struct gsim_sm_kernel *kernel) {
+struct gsim_sm_room gsim_sm_room_of_block(const struct gsim_profile *profile, int64_t threads,
+                                          int64_t register_bytes, int64_t shared_bytes) {
     enum { WARP = 32, REGISTERS_BYTES = 8 * 4 };
-    struct room sm = of_sm(profile), need = {.blocks = 1};
+    struct gsim_sm_room need = {.threads = up_to(threads, WARP), .blocks = 1};
+    need.register_bytes =
+        up_to((register_bytes + threads - 1) / threads, REGISTERS_BYTES) * need.threads;
+    need.shared_bytes = shared_bytes + profile->value[GSIM_KEY_SM_BLOCK_SHARED_BYTES];
+    return need;
+}
+
+static struct gsim_sm_room of_block(const struct gsim_profile *profile,
+                                    const struct gsim_sm_kernel *kernel) {
+    struct gsim_sm_room sm = gsim_sm_room(profile);
     if (kernel->is_whole)
         return sm;
-    need.threads = up_to(kernel->threads, WARP);
-    need.register_bytes =
-        up_to((kernel->register_bytes + kernel->threads - 1) / kernel->threads, REGISTERS_BYTES) *
-        need.threads;
-    need.shared_bytes = kernel->shared_bytes + profile->value[GSIM_KEY_SM_BLOCK_SHARED_BYTES];
+    struct gsim_sm_room need = gsim_sm_room_of_block(profile, kernel->threads,
+                                                     kernel->register_bytes, kernel->shared_bytes);
     if (need.register_bytes > sm.register_bytes)
         need.register_bytes = sm.register_bytes;
     if (need.shared_bytes > sm.shared_bytes)
@@ -42,7 +43,7 @@ static int64_t times(int64_t free, int64_t need, int64_t most) {
     return need <= 0 || free >= need * most ? most : free > 0 ? free / need : 0;
 }
 
-static int64_t fit(const struct room *free, const struct room *need) {
+static int64_t fit(const struct gsim_sm_room *free, const struct gsim_sm_room *need) {
     int64_t most = free->blocks / need->blocks;
     most = times(free->threads, need->threads, most);
     most = times(free->register_bytes, need->register_bytes, most);
@@ -50,7 +51,7 @@ static int64_t fit(const struct room *free, const struct room *need) {
     return most < UINT8_MAX ? most : UINT8_MAX;
 }
 
-static void take(struct room *free, const struct room *need, int64_t n) {
+static void take(struct gsim_sm_room *free, const struct gsim_sm_room *need, int64_t n) {
     free->threads -= n * need->threads;
     free->register_bytes -= n * need->register_bytes;
     free->shared_bytes -= n * need->shared_bytes;
@@ -72,13 +73,13 @@ int64_t gsim_sm_array_width(const struct gsim_profile *profile, int64_t sms, uin
 /* --- a kernel alone --------------------------------------------------------------------------- */
 
 struct alone {
-    struct room need;
+    struct gsim_sm_room need;
     int64_t per_sm; /* blocks that an SM holds when the kernel has the device alone */
     int64_t in_flight; /* blocks of all SMs */
 };
 
 static struct alone of_alone(const struct gsim_space *space, const struct gsim_sm_kernel *kernel) {
-    struct room sm = of_sm(space->profile);
+    struct gsim_sm_room sm = gsim_sm_room(space->profile);
     struct alone alone = {.need = of_block(space->profile, kernel)};
     int64_t sms = space->profile->value[GSIM_KEY_SMS], most = fit(&sm, &alone.need);
     alone.per_sm = most > 0 ? most : 1;
@@ -96,7 +97,7 @@ struct array {
     struct gsim_sm_kernel *kernels;
     uint16_t *by_age;
     uint32_t n;
-    struct room sm; /* an empty one */
+    struct gsim_sm_room sm; /* an empty one */
     struct alone alone[GSIM_ARRAY_KERNELS_MAX]; /* of kernels that hold SMs, or are served */
     uint16_t holder[GSIM_ARRAY_KERNELS_MAX]; /* kernels with blocks on SMs */
     uint32_t n_holders;
@@ -177,8 +178,8 @@ static int64_t end_of_alike(const struct array *array, int64_t sm, int64_t end) 
     return end;
 }
 
-static int64_t room_at(const struct array *array, const struct room *need, int64_t sm) {
-    struct room free = array->sm;
+static int64_t room_at(const struct array *array, const struct gsim_sm_room *need, int64_t sm) {
+    struct gsim_sm_room free = array->sm;
     for (uint32_t i = 0; i < array->n_holders; i++) {
         uint16_t kernel = array->holder[i];
         take(&free, &array->alone[kernel].need, array->kernels[kernel].held->blocks[sm]);
@@ -455,7 +456,7 @@ static void order(const struct gsim_sm_kernel *kernels, uint16_t *by_age, uint32
 /* How all kernels stand before any is served. */
 static void look_around(struct array *array) {
     order(array->kernels, array->by_age, array->n);
-    array->sm = of_sm(array->space->profile);
+    array->sm = gsim_sm_room(array->space->profile);
     array->n_holders = 0;
     for (uint32_t i = 0; i < array->n; i++) {
         if (array->kernels[i].held->n == 0)
