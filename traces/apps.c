@@ -72,7 +72,7 @@ static bool take_part(char *text, struct gsim_app_extent *out) {
     return true;
 }
 
-/* Reads "kv:0%-25%@rw". Returns NULL, or what is wrong with it. */
+/* Reads "kv:0%-25%@rw". Returns NULL, or its fault. */
 static const char *parse_extent(const struct gsim_app *app, char *text,
                                 struct gsim_app_extent *out) {
     int access = take_access(text);

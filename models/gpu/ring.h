@@ -50,6 +50,9 @@ struct gsim_member_state {
 
 struct gsim_member_sums {
     int64_t busy_ns; /* time for which the context had the lane, at any rate */
+    /* of it, where kernels share SMs block by block: time in which its kernel waited for SMs, and
+     * time that it lost since it had fewer SMs than alone, or shared their bandwidth */
+    int64_t waited_ns, sms_ns, bandwidth_ns;
 };
 GSIM_ROLES_END
 
@@ -170,6 +173,7 @@ struct gsim_ring {
     /* Kernels of its space went to SMs block by block when rates were solved last: after each of
      * its steps they are solved again before time passes. */
     bool is_by_blocks;
+    struct gsim_sm_losses lost; /* while is_by_blocks: of the present kernel's time */
     struct gsim_ring_sums sums;
 };
 

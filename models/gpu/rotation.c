@@ -548,6 +548,18 @@ static void settle_padding(const struct gsim_rotation *rotation, struct gsim_rin
     ring->times.padding_since_ns = now_ns;
 }
 
+/* Where time goes that the member has its lane and its kernel does not run as fast as alone. */
+GSIM_APART static void count_losses(const struct gsim_ring *ring, struct gsim_member *member,
+                                    int64_t ran_ns) {
+    struct gsim_member_sums *sums = &member->sums;
+    if (ring->state.rate_q32 == 0) {
+        sums->waited_ns += ran_ns;
+        return;
+    }
+    sums->sms_ns += gsim_muldiv_floor(ran_ns, ring->lost.sms_ppm, GSIM_PPM);
+    sums->bandwidth_ns += gsim_muldiv_floor(ran_ns, ring->lost.bandwidth_ppm, GSIM_PPM);
+}
+
 void gsim_ring_settle(const struct gsim_rotation *rotation, struct gsim_ring *ring,
                       int64_t now_ns) {
     settle_padding(rotation, ring, now_ns);
@@ -558,19 +570,12 @@ void gsim_ring_settle(const struct gsim_rotation *rotation, struct gsim_ring *ri
     int64_t begin_ns = wait_for_pages(member, ring->times.since_ns, now_ns);
     gsim_turn_tell(rotation, GSIM_SPAN_FAULT, member, ring->times.since_ns, begin_ns, 0);
     gsim_turn_tell(rotation, GSIM_SPAN_SLICE, member, begin_ns, now_ns, 0);
+    if (gsim_rarely(ring->is_by_blocks))
+        count_losses(ring, member, now_ns - begin_ns);
     if (!ring->state.is_halting &&
         begin_ns < now_ns) /* the progress that a halt leaves is set at its end */
         run_on(member, begin_ns, now_ns, ring->state.rate_q32);
     ring->times.since_ns = now_ns;
-}
-
-gsim_work gsim_ring_done(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
-                         int64_t now_ns) {
-    const struct gsim_member *member = member_at(rotation, ring, ring->state.at);
-    int64_t ran_ns = now_ns - ring->times.since_ns - member->state.stall_ns;
-    if (ran_ns <= 0 || ring->state.is_halting)
-        return member->context.done;
-    return member->context.done + gsim_work_done(ring->state.rate_q32, ran_ns);
 }
 
 static void begin_halt(const struct gsim_rotation *rotation, struct gsim_ring *ring,

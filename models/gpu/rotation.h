@@ -35,9 +35,6 @@ void gsim_ring_leave(const struct gsim_rotation *rotation, struct gsim_ring *rin
                      int64_t now_ns);
 /* Brings the running context forward to now_ns <= next_ns without a change. */
 void gsim_ring_settle(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns);
-/* What of its iteration the running context will have done at now_ns <= next_ns. */
-gsim_work gsim_ring_done(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
-                         int64_t now_ns);
 /* Computes next_ns anew, after any change of the lane's members. */
 void gsim_ring_plan(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns);
 /* Makes the change that is due at next_ns. Returns the member that stopped running there, or

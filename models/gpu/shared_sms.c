@@ -141,6 +141,16 @@ static uint64_t clocked(const struct gsim_context *context, uint64_t rate_q32) {
     return rate_q32 > 0 && rate == 0 ? 1 : (uint64_t)rate;
 }
 
+static struct gsim_sm_losses clocked_losses(const struct gsim_context *context,
+                                            struct gsim_sm_losses lost) {
+    if (context->pace_ns <= context->gpu_ns)
+        return lost;
+    lost.sms_ppm = (uint32_t)gsim_muldiv_floor(lost.sms_ppm, context->gpu_ns, context->pace_ns);
+    lost.bandwidth_ppm =
+        (uint32_t)gsim_muldiv_floor(lost.bandwidth_ppm, context->gpu_ns, context->pace_ns);
+    return lost;
+}
+
 /* A kernel that the lane did not have when it was looked at last comes to the SMs now; what the
  * lane had is forgotten at the end of each iteration. */
 static void note_arrival(struct gsim_ring *ring, int64_t kernel, int64_t now_ns) {
@@ -153,11 +163,18 @@ static void note_arrival(struct gsim_ring *ring, int64_t kernel, int64_t now_ns)
 }
 
 static void set(const struct gsim_rotation *rotation, struct gsim_ring *ring, uint64_t rate_q32,
-                gsim_work look_done, int64_t now_ns) {
+                gsim_work look_done, struct gsim_sm_losses lost, int64_t now_ns) {
+    bool is_as_before = ring->is_by_blocks && ring->state.rate_q32 == rate_q32 &&
+                        ring->state.look_done == look_done;
+    bool loses_as_before =
+        ring->lost.sms_ppm == lost.sms_ppm && ring->lost.bandwidth_ppm == lost.bandwidth_ppm;
     ring->is_by_blocks = true;
-    if (ring->state.rate_q32 == rate_q32 && ring->state.look_done == look_done)
+    if (is_as_before && loses_as_before)
         return;
     gsim_ring_settle(rotation, ring, now_ns);
+    ring->lost = lost;
+    if (is_as_before)
+        return;
     ring->state.rate_q32 = rate_q32;
     ring->state.look_done = look_done;
     gsim_ring_plan(rotation, ring, now_ns);
@@ -168,7 +185,16 @@ static void go_on_alone(const struct gsim_rotation *rotation, struct gsim_ring *
     gsim_sm_held_clear(&ring->state.held);
     ring->state.held_kernel = 0;
     ring->times.arrived_ns = GSIM_NEVER;
-    set(rotation, ring, GSIM_RATE_ONE, look_done, now_ns);
+    set(rotation, ring, GSIM_RATE_ONE, look_done, (struct gsim_sm_losses){0}, now_ns);
+}
+
+/* What the running member of a lane has done of its iteration by now_ns. */
+static gsim_work done_at(const struct gsim_ring *ring, const struct gsim_member *member,
+                         int64_t now_ns) {
+    int64_t ran_ns = now_ns - ring->times.since_ns - member->state.stall_ns;
+    if (ran_ns <= 0 || ring->state.is_halting)
+        return member->context.done;
+    return member->context.done + gsim_work_done(ring->state.rate_q32, ran_ns);
 }
 
 /* The kernel of a running lane joins the batch, unless it needs no SMs now. The lane is brought
@@ -182,7 +208,7 @@ static void collect(const struct gsim_rotation *rotation, const struct gsim_spac
     const struct gsim_context *context = &member->context;
     struct gsim_kernel_span span = gsim_context_kernel(context, 1, lanes->now_ns);
     gsim_work begin = span.start + before_it(space, context, &span);
-    gsim_work done = gsim_ring_done(rotation, ring, lanes->now_ns);
+    gsim_work done = done_at(ring, member, lanes->now_ns);
     if (done < begin || !needs_sms(context, span.kernel)) {
         go_on_alone(rotation, ring, done < begin ? begin : span.end, lanes->now_ns);
         return;
@@ -224,7 +250,8 @@ bool gsim_shared_sms_solve(const struct gsim_rotation *rotation, const struct gs
         struct gsim_ring *ring = &lanes->rings[batch.lane[i]];
         const struct gsim_context *context = &lanes->members[gsim_ring_running(ring)].context;
         set(rotation, ring, clocked(context, batch.kernel[i].rate_q32),
-            batch.end[i] - batch.kernel[i].look, lanes->now_ns);
+            batch.end[i] - batch.kernel[i].look, clocked_losses(context, batch.kernel[i].lost),
+            lanes->now_ns);
     }
     return true;
 }

@@ -424,6 +424,24 @@ static struct stretch beside(const struct gsim_space *space, const struct gsim_s
     return here;
 }
 
+/* The part of its time here that the kernel needs beyond this one of its time alone. */
+static uint32_t lost_ppm(const struct gsim_sm_kernel *kernel, gsim_u128 compute_q32,
+                         gsim_u128 memory_q32) {
+    gsim_u128 longer = (gsim_u128)(uint64_t)(GSIM_PPM - kernel->memory_ppm) * compute_q32 +
+                       (gsim_u128)kernel->memory_ppm * memory_q32;
+    gsim_u128 ppm = (longer >> 16) * kernel->rate_q32 >> 48;
+    return ppm < GSIM_PPM ? (uint32_t)ppm : (uint32_t)GSIM_PPM;
+}
+
+static void find_losses(struct gsim_sm_kernel *kernel, const struct stretch *undisturbed,
+                        const struct stretch *here) {
+    gsim_u128 compute_q32 =
+        undisturbed->compute_q32 > GSIM_RATE_ONE ? undisturbed->compute_q32 : GSIM_RATE_ONE;
+    kernel->lost.sms_ppm =
+        lost_ppm(kernel, compute_q32 - GSIM_RATE_ONE, undisturbed->memory_q32 - GSIM_RATE_ONE);
+    kernel->lost.bandwidth_ppm = lost_ppm(kernel, 0, here->memory_q32 - undisturbed->memory_q32);
+}
+
 static void find_rates(const struct array *array) {
     const struct gsim_space *space = array->space;
     struct gsim_sm_kernel *kernels = array->kernels;
@@ -440,6 +458,9 @@ static void find_rates(const struct array *array) {
         kernels[i].rate_q32 = rate_of(&kernels[i], &here[i]);
     }
     share_power(space, kernels, n, here);
+    for (uint32_t i = 0; i < n; i++)
+        if (kernels[i].held->pace > 0)
+            find_losses(&kernels[i], &stretch[i], &here[i]);
 }
 
 /* --- all kernels ------------------------------------------------------------------------------ */

@@ -31,6 +31,12 @@ struct gsim_sm_held {
     uint32_t pace; /* the blocks that decide its speed: n until its last blocks have begun */
 };
 
+/* What a kernel loses of its time here: parts in ppm, without a lower clock. */
+struct gsim_sm_losses {
+    uint32_t sms_ppm; /* since it has fewer SMs than alone */
+    uint32_t bandwidth_ppm; /* since others use memory at the same time */
+};
+
 /* A kernel that runs or waits. */
 struct gsim_sm_kernel {
     int64_t blocks, threads; /* above 0; threads of one block */
@@ -51,6 +57,7 @@ struct gsim_sm_kernel {
     /* Answers. */
     uint64_t rate_q32; /* of its rate alone; 0: it waits */
     gsim_work look; /* its rest at which it is to be asked for again; 0: at its end */
+    struct gsim_sm_losses lost;
 };
 
 /* Puts blocks on SMs and finds all rates. scratch: a place for an order of n kernels. */
