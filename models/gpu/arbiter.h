@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which context has the SMs of one GPU at which time: the lanes of the GPU's arrangement, each a
- * rotation, and the shortcut over the cycles that repeat.
+/* Which context has the SMs of one GPU at which time: the lanes of the GPU's arrangement, and
+ * the shortcut over the cycles that repeat.
  *
  * The arbiter keeps two states: the committed one, which is never later than the simulation's
  * clock, and the state ahead, brought forward to the next report. A job that joins or leaves before
@@ -32,8 +32,8 @@ void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_spa
 /* Sets how a lane works, from its next turn on. The number of lanes may grow and never shrinks. A
  * quantum of 0 in `how` stands for the arbiter's. space: the space of the lane, where lanes share
  * spaces. Returns false if there is no memory left. */
-bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane, const struct gsim_lane *how,
-                           uint16_t space, int64_t now_ns);
+bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t number,
+                           const struct gsim_lane *how, uint16_t space, int64_t now_ns);
 /* How the lane was set; a lane that was never set has time slices. */
 struct gsim_lane gsim_arbiter_lane(const struct gsim_arbiter *arbiter, uint16_t lane);
 uint16_t gsim_arbiter_in_lane(const struct gsim_arbiter *arbiter, uint16_t lane); /* members */

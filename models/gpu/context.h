@@ -49,8 +49,8 @@ struct gsim_context_sums {
 };
 GSIM_ROLES_END
 
-struct gsim_context {
-    /* What the process does `iterations` times. */
+/* What the process does `iterations` times; set by the owner (models/roles.h). */
+struct gsim_context_spec {
     int64_t iterations;
     int64_t gpu_ns; /* of one iteration, alone at the full rate */
     int64_t host_ns; /* time of the host to launch an iteration */
@@ -77,7 +77,10 @@ struct gsim_context {
     /* In each period of refill_ns (periods begin at its multiples) at most `cap` kernels begin;
      * then the host waits in the launch of the next one. refill_ns 0: no cap. */
     int64_t refill_ns, cap;
+};
 
+struct gsim_context {
+    struct gsim_context_spec spec;
     /* How far the process is (models/roles.h). Two numbers have rules of their own. */
     /* part of the present iteration, as GPU time at the full rate: state, and a sum */
     gsim_work done;
@@ -95,19 +98,22 @@ struct gsim_context {
 /* The process begins to launch at now_ns. */
 void gsim_context_start(struct gsim_context *context, int64_t now_ns);
 static inline bool gsim_context_is_done(const struct gsim_context *context) {
-    return context->sums.done_iterations == context->iterations;
+    return context->sums.done_iterations == context->spec.iterations;
 }
 /* Whether the memory has been touched completely: the next iteration begins a new sweep. */
 static inline bool gsim_context_is_swept(const struct gsim_context *context) {
-    return context->per_sweep <= 1 || context->sums.done_iterations % context->per_sweep == 0;
+    return context->spec.per_sweep <= 1 ||
+           context->sums.done_iterations % context->spec.per_sweep == 0;
 }
 /* The GPU time of a sweep over the memory, and how much of it is done. */
 static inline gsim_work gsim_context_sweep(const struct gsim_context *context) {
-    return gsim_work_of_ns(context->gpu_ns) * (context->per_sweep > 1 ? context->per_sweep : 1);
+    return gsim_work_of_ns(context->spec.gpu_ns) *
+           (context->spec.per_sweep > 1 ? context->spec.per_sweep : 1);
 }
 static inline gsim_work gsim_context_swept(const struct gsim_context *context) {
-    int64_t n = context->per_sweep > 1 ? context->sums.done_iterations % context->per_sweep : 0;
-    return gsim_work_of_ns(context->gpu_ns) * n + context->done;
+    int64_t n =
+        context->spec.per_sweep > 1 ? context->sums.done_iterations % context->spec.per_sweep : 0;
+    return gsim_work_of_ns(context->spec.gpu_ns) * n + context->done;
 }
 /* Time that iterations took up to now_ns, with the gap after each and without waiting for requests.
  * A partial iteration counts with the same part of its gap, so that work by this time is a rate at
@@ -147,7 +153,7 @@ void gsim_context_cap(struct gsim_context *context, int64_t cap, int64_t refill_
  * up to then. */
 int64_t gsim_context_refill_ns(const struct gsim_context *context, int64_t now_ns);
 static inline int64_t gsim_context_begun(const struct gsim_context *context, int64_t now_ns) {
-    int64_t refill_ns = context->refill_ns;
+    int64_t refill_ns = context->spec.refill_ns;
     bool is_present = refill_ns > 0 && context->marks.counted_ns / refill_ns == now_ns / refill_ns;
     return is_present ? context->begun : 0;
 }
@@ -161,9 +167,10 @@ void gsim_context_resume(struct gsim_context *context, int64_t now_ns);
  * that were launched at once without a cap. Until the end, the offset of such a context decides
  * nothing about when anything happens. */
 static inline bool gsim_context_is_linear(const struct gsim_context *context) {
-    bool is_one_launch = context->kernels == 1 ||
-                         (context->host_ns == 0 && context->refill_ns == 0 && !context->arrival_ns);
-    return context->iterations == 1 && is_one_launch && !context->program;
+    bool is_one_launch =
+        context->spec.kernels == 1 ||
+        (context->spec.host_ns == 0 && context->spec.refill_ns == 0 && !context->spec.arrival_ns);
+    return context->spec.iterations == 1 && is_one_launch && !context->spec.program;
 }
 
 /* Whether both contexts have the same future. back_ns: how far the past matters to which context is

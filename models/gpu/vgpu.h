@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The three schedulers of time-sliced vGPUs as rules for a rotation (NVIDIA vGPU software, "vGPU
+/* The three schedulers of time-sliced vGPUs as rules for a lane (NVIDIA vGPU software, "vGPU
  * schedulers"): which context has the turn in the ring, and whether a turn that its owner cannot
  * use is handed on.
  *
  *   best effort  only a vGPU that has work takes a turn, and hands it on when its work is done: the
- *                default of a rotation
+ *                default of a lane
  *   equal share  every vGPU that is powered on has a turn of equal length, used or not: the
  *                share of each changes when a vGPU comes or goes
  *   fixed share  as many turns as the device can have vGPUs of that size, whether or not they

@@ -43,7 +43,7 @@ struct gsim_machine_job {
     uint32_t kind; /* in the table of speeds; GSIM_NO_KIND: it runs by its own columns */
     uint8_t phase, ahead, stop, keep;
     bool is_carried; /* its memory is under way */
-    bool is_turning; /* has a context in the rotation of its GPU */
+    bool is_turning; /* has a context in a lane of its GPU */
     int64_t threshold_ns; /* GSIM_WATCH_ATTAINED, or -1 */
     uint32_t sharing_gpu; /* UINT32_MAX: not sharing */
     uint32_t next_sharer; /* in the ring of an arranged GPU's sharers, by slot */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Jobs that are contexts in the rotation of their GPU: on GPUs arranged to take turns, on GPUs with
+/* Jobs that are contexts in a lane of their GPU: on GPUs arranged to take turns, on GPUs with
  * managed memory, and open-loop jobs wherever they run. Each such GPU has an arbiter. A gang on
  * managed GPUs is one context, on its first GPU, with the memory of the others
  * (models/memory/gang_memory.h). */
@@ -54,8 +54,8 @@ struct gsim_shared {
     /* requests of open-loop jobs, in the order in which the jobs started */
     struct gsim_request_log *logs;
     uint32_t n_logs, logs_capacity;
-    bool has_key[GSIM_KEY_COUNT]; /* constants from which rotations were computed */
-    uint16_t most_members; /* most members of one rotation */
+    bool has_key[GSIM_KEY_COUNT]; /* constants from which turns were computed */
+    uint16_t most_members; /* most members of one lane */
     bool has_halted; /* a lane by priority was arranged */
     bool has_vgpus;
     uint16_t most_beside; /* most contexts of one GPU that ran side by side */
@@ -130,8 +130,8 @@ bool gsim_shared_cut(struct gsim_model *model, uint32_t gpu, const struct gsim_s
 void gsim_shared_disband(struct gsim_model *model, uint32_t gpu, int64_t now_ns);
 
 int64_t gsim_shared_next_ns(struct gsim_model *model, int64_t horizon_ns);
-/* Brings the rotations that have something to report, and the progress of their jobs, to now_ns; a
- * report becomes the next event of its job. The other rotations stay behind until they are
+/* Brings the GPUs that have something to report, and the progress of their jobs, to now_ns; a
+ * report becomes the next event of its job. The other GPUs stay behind until they are
  * asked. */
 void gsim_shared_settle(struct gsim_model *model, int64_t now_ns);
 /* Brings the GPU of a job that takes turns, and the progress of all jobs on it, to now_ns. */

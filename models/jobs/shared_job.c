@@ -46,15 +46,15 @@ static bool draw_requests(struct gsim_model *model, struct gsim_process *process
                           int64_t now_ns) {
     const struct gsim_trace *trace = model->setup.trace;
     struct gsim_request_law law;
-    size_t n = (size_t)process->context.iterations;
+    size_t n = (size_t)process->context.spec.iterations;
     int64_t *arrival_ns = gsim_arena_array(model->setup.arena, n, sizeof *arrival_ns);
     int64_t *latency_ns = gsim_arena_array(model->setup.arena, n, sizeof *latency_ns);
     int64_t name = gsim_trace_get(trace, GSIM_COL_ARRIVAL, index);
     const char *text = name >= 0 ? trace->names[GSIM_COL_ARRIVAL].name[name] : NULL;
     bool is_law = gsim_request_law_parse(text, &law);
     assert(is_law); /* checked when the model was opened */
-    process->context.arrival_ns = arrival_ns;
-    process->context.latency_ns = latency_ns;
+    process->context.spec.arrival_ns = arrival_ns;
+    process->context.spec.latency_ns = latency_ns;
     return arrival_ns && latency_ns &&
            gsim_requests_draw(&law, gsim_trace_get(trace, GSIM_COL_PERIOD_NS, index),
                               model->setup.seed, model->setup.replication, index, now_ns,
@@ -97,7 +97,7 @@ struct gsim_overflow gsim_shared_job_overflow(struct gsim_model *model, gsim_slo
     if (sharer->how.mem_cap_bytes == 0 || beyond <= 0)
         return (struct gsim_overflow){0};
     if (process->iterations > 0)
-        beyond = gsim_muldiv_ceil(beyond, process->iterations, process->context.iterations);
+        beyond = gsim_muldiv_ceil(beyond, process->iterations, process->context.spec.iterations);
     model->shared.has_overflown = true;
     model->shared.has_key[GSIM_KEY_PCIE_D2H] = model->shared.has_key[GSIM_KEY_PCIE_H2D] = true;
     return gsim_overflow_of(beyond, gsim_machine_profile_at(model, gpu));
@@ -155,8 +155,8 @@ static struct gsim_context context_of(const struct gsim_model *model, gsim_slot 
         struct gsim_kernel_stop_costs costs =
             gsim_kernel_stop_costs_of(gsim_machine_profile_at(model, gpu));
         struct gsim_lane_urgency urgency = gsim_lane_urgency(lane);
-        context.gpu_ns =
-            gsim_kernel_stop_overhead(&urgency, &costs, context.gpu_ns, context.kernels);
+        context.spec.gpu_ns =
+            gsim_kernel_stop_overhead(&urgency, &costs, context.spec.gpu_ns, context.spec.kernels);
     }
     return context;
 }
@@ -170,6 +170,6 @@ struct gsim_member gsim_shared_job_member(struct gsim_model *model, gsim_slot sl
                                  .tenant.spec = tenant_of(model, slot, gpu)};
     member.how.job = slot;
     member.how.lane = place;
-    member.context.gpu_ns += member.tenant.spec.overflow.ns;
+    member.context.spec.gpu_ns += member.tenant.spec.overflow.ns;
     return member;
 }

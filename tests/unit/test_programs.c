@@ -175,7 +175,7 @@ static void a_full_queue_holds_the_host_up(void **state) {
     const struct gsim_program *program = program_on(f, &profile, TWO "sync,none,,,,,,,,,\n");
     struct gsim_context context = gsim_program_context(program, &profile, 0, 0, 3);
     assert_int_equal(gsim_program_alone_ns(&context), (5 + 3 * 30 + 2) * US);
-    context.host_ns = 10 * program->host_ns; /* 100 us an iteration: 80 to the second launch */
+    context.spec.host_ns = 10 * program->host_ns; /* 100 us an iteration: 80 to the second launch */
     assert_int_equal(gsim_program_alone_ns(&context), (2 * 100 + 80 + 20 + 20) * US);
 }
 
@@ -204,18 +204,18 @@ static struct gsim_context fitted(struct fixture *f, const char *text, int64_t n
 static void the_time_alone_tells_the_host(void **state) {
     struct fixture *f = *state;
     struct gsim_context context = fitted(f, SLOW, 1000, 60, 0);
-    assert_in_range(context.host_ns, 39999, 40000);
-    assert_int_equal(context.pace_ns, 0);
+    assert_in_range(context.spec.host_ns, 39999, 40000);
+    assert_int_equal(context.spec.pace_ns, 0);
     context = fitted(f, SLOW, 1000, 35, 0);
-    assert_in_range(context.host_ns, 100000 / 14 - 2, 100000 / 14 + 2);
-    assert_int_equal(context.gpu_ns, 30 * US);
+    assert_in_range(context.spec.host_ns, 100000 / 14 - 2, 100000 / 14 + 2);
+    assert_int_equal(context.spec.gpu_ns, 30 * US);
     context = fitted(f, SLOW, 1000, 140, 0);
-    assert_int_equal(context.host_ns, 100 * US);
-    assert_in_range(context.pace_ns, 139990, 140100);
+    assert_int_equal(context.spec.host_ns, 100 * US);
+    assert_in_range(context.spec.pace_ns, 139990, 140100);
     context = fitted(f, SLOW, 1000, 140, 40);
-    assert_int_equal(context.host_ns, 40 * US);
+    assert_int_equal(context.spec.host_ns, 40 * US);
     context = fitted(f, SLOW, 1000, 20, 0); /* its kernels are shorter */
-    assert_in_range(context.gpu_ns, 19998, 20000);
+    assert_in_range(context.spec.gpu_ns, 19998, 20000);
 }
 
 static const struct gsim_trace *resolve(struct fixture *f, const char *rows) {

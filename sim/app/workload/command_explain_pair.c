@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gsim explain-pair: two programs alone and beside each other under MPS, and where the time of
- * their iterations goes. The model counts it (models/gpu/ring.h); what it counts no cause for is a
+ * their iterations goes. The model counts it (models/gpu/lane_state.h); what it counts no cause for is a
  * lower clock, since the rates of kernels have no others. */
 #include <string.h>
 
@@ -42,11 +42,11 @@ struct side {
 static struct account account_of(const struct gsim_member *member) {
     const struct gsim_context *context = &member->context;
     const struct gsim_member_sums *sums = &member->sums;
-    double done = (double)gsim_work_to_ns(context->done) / (double)context->gpu_ns;
+    double done = (double)gsim_work_to_ns(context->done) / (double)context->spec.gpu_ns;
     double n = (double)context->sums.done_iterations + done;
     struct account out = {.rate = n * (double)GSIM_NS_PER_S / (double)span_ns};
     double scale = 1e-6 / (n > 0 ? n : 1);
-    double work_ns = n * (double)context->gpu_ns;
+    double work_ns = n * (double)context->spec.gpu_ns;
     out.ms[KERNELS] = work_ns * scale;
     out.ms[WAITED] = (double)sums->waited_ns * scale;
     out.ms[SMS] = (double)sums->sms_ns * scale;
@@ -96,7 +96,7 @@ static enum gsim_status take_rate(struct gsim_cli *cli, struct side *side, const
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "'%s' is not a rate alone, in iterations a second, as in %s@29.9", text,
                          side->name);
-    side->context.iterations = ITERATIONS;
+    side->context.spec.iterations = ITERATIONS;
     (void)gsim_program_fit(&side->context,
                            gsim_muldiv_floor(ITERATIONS * GSIM_NS_PER_S, MILLI, rate_milli), 0);
     return GSIM_OK;
@@ -125,7 +125,7 @@ static enum gsim_status take_side(struct gsim_cli *cli, const char *operand,
                          "profiler saw");
     out->context = gsim_program_context(program, profile, 0, 0, 1);
     status = at ? take_rate(cli, out, at + 1) : GSIM_OK;
-    out->context.iterations = INT64_C(1) << 40; /* more than the span has */
+    out->context.spec.iterations = INT64_C(1) << 40; /* more than the span has */
     return status;
 }
 
