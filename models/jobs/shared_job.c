@@ -3,7 +3,8 @@
  * the overflow of its memory, and the member as which it joins its arbiter. */
 #include <assert.h>
 
-#include "models/jobs/machine.h"
+#include "models/jobs/shared_job.h"
+#include "models/jobs/process.h"
 #include "models/jobs/requests.h"
 
 bool gsim_shared_job_reserve(struct gsim_model *model, gsim_slot slot) {

@@ -13,7 +13,7 @@ edges() {
         sed -n 's/^#include "\([^"]*\)\.h".*/\1/p' "$file" | while read -r included; do
             echo "${file%.*} $included"
         done
-    done) | sed 's| gsim/| include/gsim/|; s|sim/core/[a-z_]*|sim/core|g; s|models/jobs/[a-z_]*|models/jobs|g; s|sim/app/[a-z_/]*|sim/app|g' |
+    done) | sed 's| gsim/| include/gsim/|; s|sim/core/[a-z_]*|sim/core|g; s|sim/app/[a-z_/]*|sim/app|g' |
         awk '$1 != $2' | sort -u
 }
 circles() { edges "$1" | tsort 2>&1 >/dev/null | sed -n 's/^tsort: //p' | grep -v 'contains a loop'; }
