@@ -11,6 +11,7 @@
 
 #include "gsim/units.h"
 #include "sim/app/drive/guard.h"
+#include "sim/app/drive/refusals.h"
 #include "sim/app/drive/start.h"
 
 /* Without a signal or a descriptor that wakes it, the executor looks about this often. */
@@ -579,13 +580,13 @@ static void watch(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind
 
 static const char *refuses_stop(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                 enum gsim_keep keep) {
-    return gsim_executor_refuses_stop(model->executor, model->setup.trace, info(model, slot)->index,
-                                      stop, keep);
+    return gsim_refusals_of_stop(model->executor, model->setup.trace, info(model, slot)->index,
+                                 stop, keep);
 }
 
 static const char *refuses_arrangement(const struct gsim_model *model,
                                        const struct gsim_arrangement *arrangement) {
-    return gsim_executor_refuses_arrangement(model->executor, arrangement);
+    return gsim_refusals_of_arrangement(model->executor, arrangement);
 }
 
 /* The driver's time slices come by themselves to processes that are on one GPU. */

@@ -4,7 +4,7 @@
 #ifndef GSIM_APP_START_H
 #define GSIM_APP_START_H
 
-#include "sim/app/drive/executor.h"
+#include "sim/app/drive/driven.h"
 #include "sim/app/drive/process.h"
 
 /* The job's log, and the name of its state: files of its own in the executor's folder. NULL: no
