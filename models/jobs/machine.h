@@ -104,14 +104,26 @@ static inline int64_t gsim_machine_held(const struct gsim_job *about) {
 static inline bool gsim_machine_is_sharing(const struct gsim_model *model, gsim_slot slot) {
     return model->jobs[slot].sharing_gpu != UINT32_MAX;
 }
-const struct gsim_profile *gsim_machine_profile(const struct gsim_model *model,
-                                                const struct gsim_unit *units, uint32_t n_units);
+/* The device of these units, which are of one type. */
+static inline const struct gsim_profile *gsim_machine_profile(const struct gsim_model *model,
+                                                              const struct gsim_unit *units,
+                                                              uint32_t n_units) {
+    uint16_t type = n_units ? model->setup.type_of_gpu[units[0].gpu] : 0;
+    return model->setup.profiles[type];
+}
 static inline const struct gsim_profile *gsim_machine_profile_at(const struct gsim_model *model,
                                                                  uint32_t gpu) {
     return gsim_machine_profile(model, &(struct gsim_unit){.gpu = gpu}, 1);
 }
-const struct gsim_profile *gsim_machine_profile_of(const struct gsim_model *model, gsim_slot slot);
-int64_t gsim_machine_mem_bytes(const struct gsim_model *model, gsim_slot slot);
+static inline const struct gsim_profile *gsim_machine_profile_of(const struct gsim_model *model,
+                                                                 gsim_slot slot) {
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    return gsim_machine_profile(model, about->units, about->n_units);
+}
+static inline int64_t gsim_machine_mem_bytes(const struct gsim_model *model, gsim_slot slot) {
+    return gsim_trace_get(model->setup.trace, GSIM_COL_MEM_BYTES,
+                          gsim_machine_info(model, slot)->index);
+}
 
 /* Sets the next event of a job, which has one at most. */
 void gsim_machine_expect(struct gsim_model *model, gsim_slot slot, enum ahead ahead,
