@@ -37,7 +37,7 @@ bool gsim_fast_forward_may_extrapolate(const struct gsim_fast_forward *cycle,
            cycle->n_turns + n_turns >= looks_at(cycle, options);
 }
 
-/* --- contexts ---------------------------------------------------------------------------------- */
+/* --- contexts --------------------------------------------------------------------------------- */
 
 /* Whether only the context's total work matters: one kernel that was launched long ago, or many
  * that were launched at once without a cap. Until the end, the offset of such a context decides
@@ -109,9 +109,9 @@ static void settle_iterations(struct gsim_context *context) {
     context->done -= over * iteration;
 }
 
-/* Adds n times the progress of a period, while by_ns passes. may_be_within: the progress is no whole
- * number of iterations. A linear context is in its only iteration, which goes on after the skip: its sums wait for the
- * end of that iteration, and the time at which it began stays. */
+/* Adds n times the progress of a period, while by_ns passes. may_be_within: the progress is no
+ * whole number of iterations. A linear context is in its only iteration, which goes on after the
+ * skip: its sums wait for the end of that iteration, and the time at which it began stays. */
 static void skip_context(struct gsim_context *context, const struct gsim_context *per, int64_t n,
                          int64_t by_ns, bool may_be_within) {
     if (gsim_context_is_done(context))

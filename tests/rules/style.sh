@@ -43,21 +43,21 @@ wide_lines() { awk 'length > 100 { print FILENAME ":" FNR }' "$@"; }
 # shellcheck disable=SC2086
 wide=$(wide_lines $rooms)
 if [ -z "$wide" ]; then echo "ok lines of at most 100 columns"; else printf 'not ok lines of at most 100 columns\n%s\n' "$wide"; fi
-# Lines of headers that hold a comment alone, in percent of all lines; SPDX lines are none.
-comment_percent() {
+# Lines of headers that hold a comment alone, in thousandths of all lines; SPDX lines are none.
+comment_permille() {
     awk 'FNR == 1 { inside = 0 }
         { lines++ }
         /SPDX/ { next }
         !inside && /^ *\/\*/ { inside = 1; comments++; if (/\*\//) inside = 0; next }
         inside { comments++; if (/\*\//) inside = 0 }
-        END { print int(100 * comments / lines) }' "$@"
+        END { printf "%d\n", 1000 * comments / lines }' "$@"
 }
 # shellcheck disable=SC2046
-percent=$(comment_percent $(printf '%s\n' $rooms | grep '\.h$'))
-if [ "$percent" -ge 15 ] && [ "$percent" -le 25 ]; then
+permille=$(comment_permille $(printf '%s\n' $rooms | grep '\.h$'))
+if [ "$permille" -ge 150 ] && [ "$permille" -le 250 ]; then
     echo "ok comments are 15 to 25 % of the headers"
 else
-    echo "not ok comments are 15 to 25 % of the headers: $percent %"
+    echo "not ok comments are 15 to 25 % of the headers, in thousandths: $permille"
 fi
 # Prints "ROOM PERCENT" for each room with more than that part of the lines: a folder at the root, or one
 # of sim.
@@ -115,7 +115,7 @@ if [ "$(cd "$tmp/rooms" && large_rooms 40 sim/a/b/x.c sim/c/y.c)" = "sim/c 60" ]
 else
     echo "not ok the rule of rooms finds a large one"
 fi
-if [ "$(wide_lines "$tmp/wide.txt" "$tmp/short.c")" = "$tmp/wide.txt:1" ] && [ "$(comment_percent "$tmp/half.h")" = 50 ]; then
+if [ "$(wide_lines "$tmp/wide.txt" "$tmp/short.c")" = "$tmp/wide.txt:1" ] && [ "$(comment_permille "$tmp/half.h")" = 500 ]; then
     echo "ok the rules of width and of comments can fail"
 else
     echo "not ok the rules of width and of comments can fail"
