@@ -12,10 +12,6 @@ static void foresee(struct gsim_shared *shared, uint32_t gpu, struct gsim_foresi
     gsim_eventq_set(&shared->ahead, gpu, sight.until_ns, (uint64_t)!sight.is_due << 32 | gpu);
 }
 
-bool gsim_next_report_occupied(const struct gsim_shared *shared, uint32_t gpu) {
-    return gsim_arbiter_present(shared->of_gpu[gpu]) > 0;
-}
-
 void gsim_next_report_anew(struct gsim_shared *shared, uint32_t gpu, int64_t now_ns) {
     if (shared->is_close[gpu])
         return;

@@ -5,7 +5,10 @@
 
 #include "models/jobs/machine.h"
 
-bool gsim_next_report_occupied(const struct gsim_shared *shared, uint32_t gpu);
+/* Whether the GPU has contexts. */
+static inline bool gsim_next_report_occupied(const struct gsim_shared *shared, uint32_t gpu) {
+    return gsim_arbiter_present(shared->of_gpu[gpu]) > 0;
+}
 /* This GPU was changed from outside: its foreseen reports do not hold any more. */
 void gsim_next_report_anew(struct gsim_shared *shared, uint32_t gpu, int64_t now_ns);
 
