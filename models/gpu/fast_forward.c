@@ -133,9 +133,9 @@ static void skip_context(struct gsim_context *context, const struct gsim_context
 /* Compares how far the round is, where turns pass whether they are used or not. */
 static bool is_same_round(const struct gsim_gpu_lane *a, int64_t a_now_ns,
                           const struct gsim_gpu_lane *b, int64_t b_now_ns) {
-    struct gsim_grid one = gsim_gpu_lane_grid(a), other = gsim_gpu_lane_grid(b);
+    struct gsim_vgpu_grid one = gsim_gpu_lane_grid(a), other = gsim_gpu_lane_grid(b);
     return !gsim_gpu_lane_is_strict(a) || a->spec.n == 0 ||
-           gsim_grid_offset_ns(&one, a_now_ns) == gsim_grid_offset_ns(&other, b_now_ns);
+           gsim_vgpu_offset_ns(&one, a_now_ns) == gsim_vgpu_offset_ns(&other, b_now_ns);
 }
 
 /* A context alone in its lane may renew its quantum for ever; the begin of the quantum decides

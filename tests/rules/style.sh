@@ -76,6 +76,11 @@ large_rooms() { # most percent, file...
 # shellcheck disable=SC2086
 large=$(large_rooms 30 $rooms)
 if [ -z "$large" ]; then echo "ok no room has more than 30 % of the code"; else printf 'not ok no room has more than 30 %% of the code\n%s\n' "$large"; fi
+# Prints the names that two structs have. Each model of devices has a gsim_model of its own.
+twice() { grep -hoE '^struct gsim_[a-z_0-9]+ \{' "$@" | sort | uniq -d | sed 's/ {//' | grep -v ' gsim_model$'; }
+# shellcheck disable=SC2086
+names=$(twice $rooms)
+if [ -z "$names" ]; then echo "ok a name stands for one struct"; else printf 'not ok a name stands for one struct\n%s\n' "$names"; fi
 big=$(for f in $sources; do
     most=800
     n=$(wc -l <"$f")
@@ -119,6 +124,12 @@ if [ "$(wide_lines "$tmp/wide.txt" "$tmp/short.c")" = "$tmp/wide.txt:1" ] && [ "
     echo "ok the rules of width and of comments can fail"
 else
     echo "not ok the rules of width and of comments can fail"
+fi
+echo 'struct gsim_grid {' | tee "$tmp/one.h" >"$tmp/other.h"
+if [ "$(twice "$tmp/one.h" "$tmp/other.h")" = "struct gsim_grid" ]; then
+    echo "ok the rule of names can fail"
+else
+    echo "not ok the rule of names can fail"
 fi
 echo 'const struct gsim_policy gsim_policy_lost = {' >"$tmp/lost.c"
 echo 'GSIM_POLICY(found)' >"$tmp/list.def"

@@ -15,7 +15,7 @@ const char *gsim_start_log_path(const struct gsim_executor *executor, struct gsi
 enum gsim_status gsim_start_job(const struct gsim_executor *executor,
                                 const struct gsim_trace *trace, const struct gsim_job *about,
                                 bool is_resumed, const struct gsim_guard *guard,
-                                struct gsim_process *process);
+                                struct gsim_job_process *process);
 /* The command of the job's row; NULL: it has none. */
 const char *gsim_start_command(const struct gsim_trace *trace, uint32_t job);
 
