@@ -4,33 +4,12 @@
 #include <assert.h>
 #include <string.h>
 
-#include "models/gpu/fast_forward.h"
 #include "models/gpu/side_by_side.h"
 #include "models/gpu/turn_memory.h"
 #include "gsim/units.h"
 
 enum {
     STEPS_AT_ONCE = 1 << 22,
-    STEPS_PAST_HORIZON = 16, /* steps past the horizon, in vain if an event comes before them */
-};
-
-struct gsim_arbiter {
-    struct gsim_arbiter_options options;
-    struct gsim_arena *arena;
-    struct gsim_space spaces[GSIM_SPACES_MAX];
-    uint16_t n_spaces;
-    struct gsim_lanes committed, ahead;
-    bool is_ahead_valid; /* `ahead` follows from `committed` with nothing from outside between */
-    /* true: `ahead` stopped at an instant with reports; false: it was only brought that far */
-    bool is_ahead_event;
-    struct gsim_fast_forward cycle;
-    struct gsim_pager pager;
-    struct gsim_pager_shares shares; /* of the pager's rates */
-    struct gsim_memory_use gone; /* bytes moved for contexts that have left */
-    uint16_t n_present; /* members */
-    int64_t n_steps; /* steps that were simulated, those of a state ahead included */
-    struct gsim_slice_log spans[2],
-        taken; /* of the committed state and of the state ahead; they swap */
 };
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -225,12 +204,6 @@ int64_t gsim_arbiter_next_ns(struct gsim_arbiter *arbiter, int64_t horizon_ns) {
     return horizon_ns;
 }
 
-bool gsim_arbiter_is_close(const struct gsim_arbiter *arbiter) {
-    return arbiter->committed.spans || arbiter->committed.is_approximate ||
-           gsim_fast_forward_may_extrapolate(&arbiter->cycle, &arbiter->options,
-                                             STEPS_PAST_HORIZON);
-}
-
 /* While rates are unsolved, the time of the next change is unknown. */
 static int64_t quiet_until_ns(const struct gsim_lanes *lanes) {
     int64_t next_ns = lanes->n_lanes > 0 ? lanes->lane[earliest(lanes)].marks.next_ns : GSIM_NEVER;
@@ -245,7 +218,7 @@ struct gsim_foresight gsim_arbiter_foresee(struct gsim_arbiter *arbiter, int64_t
     if (!arbiter->is_ahead_event && next_ns < horizon_ns)
         return (struct gsim_foresight){next_ns, false};
     if (!arbiter->is_ahead_event && !gsim_arbiter_is_close(arbiter)) {
-        (void)run_steps(arbiter, ahead, GSIM_NEVER, STEPS_PAST_HORIZON);
+        (void)run_steps(arbiter, ahead, GSIM_NEVER, GSIM_STEPS_PAST_HORIZON);
         arbiter->is_ahead_event = ahead->has_reports;
         if (!ahead->has_reports)
             return (struct gsim_foresight){quiet_until_ns(ahead), false};
@@ -364,16 +337,6 @@ bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t number,
     return true;
 }
 
-struct gsim_lane gsim_arbiter_lane(const struct gsim_arbiter *arbiter, uint16_t lane) {
-    if (lane < arbiter->committed.n_lanes)
-        return arbiter->committed.lane[lane].how;
-    return (struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR};
-}
-
-uint16_t gsim_arbiter_in_lane(const struct gsim_arbiter *arbiter, uint16_t lane) {
-    return lane < arbiter->committed.n_lanes ? arbiter->committed.lane[lane].spec.n : 0;
-}
-
 void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_space *spaces,
                              uint16_t n, int64_t now_ns) {
     assert(n <= GSIM_SPACES_MAX);
@@ -404,10 +367,6 @@ void gsim_arbiter_set_memory(struct gsim_arbiter *arbiter, const struct gsim_pag
         gsim_pager_share(&arbiter->pager, &arbiter->shares);
     if (before != (pager ? pager->manager : GSIM_MEMORY_RESIDENT))
         gsim_store_init(store, pager ? &arbiter->pager : NULL, arbiter->arena);
-}
-
-const struct gsim_pager *gsim_arbiter_pager(const struct gsim_arbiter *arbiter) {
-    return &arbiter->pager;
 }
 
 void gsim_arbiter_set_shares(struct gsim_arbiter *arbiter, struct gsim_arbiter *keeper,
@@ -738,18 +697,6 @@ struct gsim_memory_use gsim_arbiter_use(const struct gsim_arbiter *arbiter, uint
     gsim_gang_memory_add_use(&arbiter->committed.gang, &use);
     use.stall_ns = one->stall_ns;
     return use;
-}
-
-const struct gsim_member *gsim_arbiter_member(const struct gsim_arbiter *arbiter, uint16_t member) {
-    return &arbiter->committed.members[member];
-}
-
-uint16_t gsim_arbiter_members(const struct gsim_arbiter *arbiter) {
-    return arbiter->committed.capacity;
-}
-
-uint16_t gsim_arbiter_present(const struct gsim_arbiter *arbiter) {
-    return arbiter->n_present;
 }
 
 struct gsim_arbiter_stats gsim_arbiter_stats(const struct gsim_arbiter *arbiter) {

@@ -2,7 +2,6 @@
 #include "models/gpu/context.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "gsim/units.h"
 #include "sim/base/hints.h"
@@ -317,18 +316,6 @@ static void keep_pace(struct gsim_context *context, int64_t now_ns) {
     times->paced_ns = (times->ready_ns > now_ns ? times->ready_ns : now_ns) + context->spec.pace_ns;
 }
 
-static int64_t under_way_ns(const struct gsim_context *context, int64_t now_ns) {
-    if (gsim_context_is_done(context) || now_ns <= context->marks.began_ns)
-        return 0;
-    return now_ns - context->marks.began_ns +
-           gsim_muldiv_floor(context->spec.gap_ns, gsim_work_to_ns(context->done),
-                             context->spec.gpu_ns);
-}
-
-int64_t gsim_context_taken_ns(const struct gsim_context *context, int64_t now_ns) {
-    return context->sums.taken_ns + under_way_ns(context, now_ns);
-}
-
 void gsim_context_start(struct gsim_context *context, int64_t now_ns) {
     assert(context->spec.iterations > 0 && context->spec.kernels > 0 &&
            context->spec.kernels <= context->spec.gpu_ns);
@@ -505,81 +492,4 @@ void gsim_context_resume(struct gsim_context *context, int64_t now_ns) {
         return;
     context->times.launch_ns =
         now_ns - gsim_muldiv_floor(context->spec.host_ns, last, context->spec.kernels);
-}
-
-/* --- fast-forward ----------------------------------------------------------------------------- */
-
-/* Whether both contexts are at the same place in a sweep over several iterations, and in a period
- * of the cap. */
-static bool is_same_within(const struct gsim_context *a, int64_t a_now_ns,
-                           const struct gsim_context *b, int64_t b_now_ns) {
-    int64_t iterations = b->sums.done_iterations - a->sums.done_iterations;
-    if (a->spec.per_sweep > 1 && iterations % a->spec.per_sweep != 0)
-        return false;
-    if (a->spec.program && a->spec.program->sync_every > 1 &&
-        iterations % a->spec.program->sync_every != 0)
-        return false;
-    return a->spec.refill_ns == 0 ||
-           (a_now_ns % a->spec.refill_ns == b_now_ns % b->spec.refill_ns &&
-            gsim_context_begun(a, a_now_ns) == gsim_context_begun(b, b_now_ns));
-}
-
-/* For how long, at most, the host launches a full queue and the present iteration. */
-static int64_t launching_ns(const struct gsim_context *context) {
-    if (!context->spec.program)
-        return context->spec.host_ns;
-    int64_t ahead = context->spec.queue / context->spec.kernels + 2;
-    return context->spec.host_ns < GSIM_TIME_MAX / 4 / ahead ? context->spec.host_ns * ahead
-                                                             : GSIM_TIME_MAX / 4;
-}
-
-/* The launch of an iteration matters as long as the host is launching it. */
-bool gsim_context_is_same(const struct gsim_context *a, int64_t a_now_ns,
-                          const struct gsim_context *b, int64_t b_now_ns, int64_t back_ns,
-                          bool can_be_cut) {
-    bool is_done = gsim_context_is_done(a);
-    if (is_done != gsim_context_is_done(b) || !is_same_within(a, a_now_ns, b, b_now_ns))
-        return false;
-    if (is_done)
-        return true;
-    if (!can_be_cut && gsim_context_is_linear(a) && a->times.ready_ns <= a_now_ns - back_ns)
-        return b->times.ready_ns <= b_now_ns - back_ns;
-    return a->done == b->done && memcmp(&a->state, &b->state, sizeof a->state) == 0 &&
-           gsim_times_are_same(GSIM_ROLE_CONST(a->times), a_now_ns, (const int64_t *)&b->times,
-                               b_now_ns, launching_ns(a) + back_ns);
-}
-
-void gsim_context_subtract(struct gsim_context *per, const struct gsim_context *now, int64_t now_ns,
-                           const struct gsim_context *then, int64_t then_ns) {
-    per->done = now->done - then->done;
-    gsim_sums_subtract(GSIM_ROLE(per->sums), (const int64_t *)&now->sums,
-                       (const int64_t *)&then->sums);
-    per->sums.taken_ns += under_way_ns(now, now_ns) - under_way_ns(then, then_ns);
-}
-
-static void settle_iterations(struct gsim_context *context) {
-    gsim_work iteration = gsim_work_of_ns(context->spec.gpu_ns);
-    gsim_work over = context->done >= iteration ? context->done / iteration : 0;
-    if (context->done < 0 && context->sums.done_iterations > 0)
-        over = -((-context->done + iteration - 1) / iteration);
-    context->sums.done_iterations += (int64_t)over;
-    context->done -= over * iteration;
-}
-
-/* A linear context is in its only iteration, which goes on after the skip: its sums wait for the
- * end of that iteration, and the time at which it began stays. */
-void gsim_context_skip(struct gsim_context *context, const struct gsim_context *per, int64_t n,
-                       int64_t by_ns, bool may_be_within) {
-    if (gsim_context_is_done(context))
-        return;
-    int64_t began_ns = context->marks.began_ns;
-    context->done += n * per->done;
-    gsim_times_shift(GSIM_ROLE(context->times), by_ns);
-    gsim_times_shift(GSIM_ROLE(context->marks), by_ns);
-    if (gsim_context_is_linear(context))
-        context->marks.began_ns = began_ns;
-    else
-        gsim_sums_add(GSIM_ROLE(context->sums), (const int64_t *)&per->sums, n);
-    if (may_be_within)
-        settle_iterations(context);
 }

@@ -115,10 +115,21 @@ static inline gsim_work gsim_context_swept(const struct gsim_context *context) {
         context->spec.per_sweep > 1 ? context->sums.done_iterations % context->spec.per_sweep : 0;
     return gsim_work_of_ns(context->spec.gpu_ns) * n + context->done;
 }
+/* Time of the present iteration up to now_ns, with a part of its gap. */
+static inline int64_t gsim_context_under_way_ns(const struct gsim_context *context,
+                                                int64_t now_ns) {
+    if (gsim_context_is_done(context) || now_ns <= context->marks.began_ns)
+        return 0;
+    return now_ns - context->marks.began_ns +
+           gsim_muldiv_floor(context->spec.gap_ns, gsim_work_to_ns(context->done),
+                             context->spec.gpu_ns);
+}
 /* Time that iterations took up to now_ns, with the gap after each and without waiting for requests.
  * A partial iteration counts with the same part of its gap, so that work by this time is a rate at
  * any moment. */
-int64_t gsim_context_taken_ns(const struct gsim_context *context, int64_t now_ns);
+static inline int64_t gsim_context_taken_ns(const struct gsim_context *context, int64_t now_ns) {
+    return context->sums.taken_ns + gsim_context_under_way_ns(context, now_ns);
+}
 /* The context was taken off the GPU at left_ns, and its host goes on now where it was: with the
  * rest of the gap before the next iteration. */
 void gsim_context_restart(struct gsim_context *context, int64_t left_ns, int64_t now_ns);
@@ -163,26 +174,5 @@ void gsim_context_stretch(struct gsim_context *context, int64_t gpu_ns);
 /* The context gets the GPU now: launches that did not fit the queue meanwhile are still to be
  * made. */
 void gsim_context_resume(struct gsim_context *context, int64_t now_ns);
-/* Whether only the context's total work matters: one kernel that was launched long ago, or many
- * that were launched at once without a cap. Until the end, the offset of such a context decides
- * nothing about when anything happens. */
-static inline bool gsim_context_is_linear(const struct gsim_context *context) {
-    bool is_one_launch =
-        context->spec.kernels == 1 ||
-        (context->spec.host_ns == 0 && context->spec.refill_ns == 0 && !context->spec.arrival_ns);
-    return context->spec.iterations == 1 && is_one_launch && !context->spec.program;
-}
-
-/* Whether both contexts have the same future. back_ns: how far the past matters to which context is
- * next. can_be_cut: the offset within a kernel decides how the kernel is halted. */
-bool gsim_context_is_same(const struct gsim_context *a, int64_t a_now_ns,
-                          const struct gsim_context *b, int64_t b_now_ns, int64_t back_ns,
-                          bool can_be_cut);
-/* Subtract: the progress of a context from `then` to `now`. Skip: n times that progress, while
- * by_ns passes. may_be_within: the progress is no whole number of iterations. */
-void gsim_context_subtract(struct gsim_context *per, const struct gsim_context *now, int64_t now_ns,
-                           const struct gsim_context *then, int64_t then_ns);
-void gsim_context_skip(struct gsim_context *context, const struct gsim_context *per, int64_t n,
-                       int64_t by_ns, bool may_be_within);
 
 #endif

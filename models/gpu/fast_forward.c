@@ -37,14 +37,105 @@ bool gsim_fast_forward_may_extrapolate(const struct gsim_fast_forward *cycle,
            cycle->n_turns + n_turns >= looks_at(cycle, options);
 }
 
+/* --- contexts --------------------------------------------------------------------------------- */
+
+/* Whether only the context's total work matters: one kernel that was launched long ago, or many
+ * that were launched at once without a cap. Until the end, the offset of such a context decides
+ * nothing about when anything happens. */
+static bool is_linear(const struct gsim_context *context) {
+    bool is_one_launch =
+        context->spec.kernels == 1 ||
+        (context->spec.host_ns == 0 && context->spec.refill_ns == 0 && !context->spec.arrival_ns);
+    return context->spec.iterations == 1 && is_one_launch && !context->spec.program;
+}
+
+/* Whether both contexts are at the same place in a sweep over several iterations, and in a period
+ * of the cap. */
+static bool is_same_within(const struct gsim_context *a, int64_t a_now_ns,
+                           const struct gsim_context *b, int64_t b_now_ns) {
+    int64_t iterations = b->sums.done_iterations - a->sums.done_iterations;
+    if (a->spec.per_sweep > 1 && iterations % a->spec.per_sweep != 0)
+        return false;
+    if (a->spec.program && a->spec.program->sync_every > 1 &&
+        iterations % a->spec.program->sync_every != 0)
+        return false;
+    return a->spec.refill_ns == 0 ||
+           (a_now_ns % a->spec.refill_ns == b_now_ns % b->spec.refill_ns &&
+            gsim_context_begun(a, a_now_ns) == gsim_context_begun(b, b_now_ns));
+}
+
+/* For how long, at most, the host launches a full queue and the present iteration. */
+static int64_t launching_ns(const struct gsim_context *context) {
+    if (!context->spec.program)
+        return context->spec.host_ns;
+    int64_t ahead = context->spec.queue / context->spec.kernels + 2;
+    return context->spec.host_ns < GSIM_TIME_MAX / 4 / ahead ? context->spec.host_ns * ahead
+                                                             : GSIM_TIME_MAX / 4;
+}
+
+/* Whether both contexts have the same future. back_ns: how far the past matters to which context is
+ * next. can_be_cut: the offset within a kernel decides how the kernel is halted. The launch of an
+ * iteration matters as long as the host is launching it. */
+static bool is_same_context(const struct gsim_context *a, int64_t a_now_ns,
+                            const struct gsim_context *b, int64_t b_now_ns, int64_t back_ns,
+                            bool can_be_cut) {
+    bool is_done = gsim_context_is_done(a);
+    if (is_done != gsim_context_is_done(b) || !is_same_within(a, a_now_ns, b, b_now_ns))
+        return false;
+    if (is_done)
+        return true;
+    if (!can_be_cut && is_linear(a) && a->times.ready_ns <= a_now_ns - back_ns)
+        return b->times.ready_ns <= b_now_ns - back_ns;
+    return a->done == b->done && memcmp(&a->state, &b->state, sizeof a->state) == 0 &&
+           gsim_times_are_same(GSIM_ROLE_CONST(a->times), a_now_ns, (const int64_t *)&b->times,
+                               b_now_ns, launching_ns(a) + back_ns);
+}
+
+/* Sets `per` to the progress of a context from `then` to `now`. */
+static void subtract_context(struct gsim_context *per, const struct gsim_context *now,
+                             int64_t now_ns, const struct gsim_context *then, int64_t then_ns) {
+    per->done = now->done - then->done;
+    gsim_sums_subtract(GSIM_ROLE(per->sums), (const int64_t *)&now->sums,
+                       (const int64_t *)&then->sums);
+    per->sums.taken_ns = gsim_context_taken_ns(now, now_ns) - gsim_context_taken_ns(then, then_ns);
+}
+
+static void settle_iterations(struct gsim_context *context) {
+    gsim_work iteration = gsim_work_of_ns(context->spec.gpu_ns);
+    gsim_work over = context->done >= iteration ? context->done / iteration : 0;
+    if (context->done < 0 && context->sums.done_iterations > 0)
+        over = -((-context->done + iteration - 1) / iteration);
+    context->sums.done_iterations += (int64_t)over;
+    context->done -= over * iteration;
+}
+
+/* Adds n times the progress of a period, while by_ns passes. may_be_within: the progress is no
+ * whole number of iterations. A linear context is in its only iteration, which goes on after the
+ * skip: its sums wait for the end of that iteration, and the time at which it began stays. */
+static void skip_context(struct gsim_context *context, const struct gsim_context *per, int64_t n,
+                         int64_t by_ns, bool may_be_within) {
+    if (gsim_context_is_done(context))
+        return;
+    int64_t began_ns = context->marks.began_ns;
+    context->done += n * per->done;
+    gsim_times_shift(GSIM_ROLE(context->times), by_ns);
+    gsim_times_shift(GSIM_ROLE(context->marks), by_ns);
+    if (is_linear(context))
+        context->marks.began_ns = began_ns;
+    else
+        gsim_sums_add(GSIM_ROLE(context->sums), (const int64_t *)&per->sums, n);
+    if (may_be_within)
+        settle_iterations(context);
+}
+
 /* --- the canonical state ---------------------------------------------------------------------- */
 
 /* Compares how far the round is, where turns pass whether they are used or not. */
 static bool is_same_round(const struct gsim_gpu_lane *a, int64_t a_now_ns,
                           const struct gsim_gpu_lane *b, int64_t b_now_ns) {
-    struct gsim_grid one = gsim_gpu_lane_grid(a), other = gsim_gpu_lane_grid(b);
+    struct gsim_vgpu_grid one = gsim_gpu_lane_grid(a), other = gsim_gpu_lane_grid(b);
     return !gsim_gpu_lane_is_strict(a) || a->spec.n == 0 ||
-           gsim_grid_offset_ns(&one, a_now_ns) == gsim_grid_offset_ns(&other, b_now_ns);
+           gsim_vgpu_offset_ns(&one, a_now_ns) == gsim_vgpu_offset_ns(&other, b_now_ns);
 }
 
 /* A context alone in its lane may renew its quantum for ever; the begin of the quantum decides
@@ -73,7 +164,7 @@ static bool is_same_member(const struct gsim_member *a, int64_t a_now_ns,
                            bool can_be_cut) {
     return memcmp(&a->state, &b->state, sizeof a->state) == 0 &&
            gsim_tenant_is_same(&a->tenant, &b->tenant) &&
-           gsim_context_is_same(&a->context, a_now_ns, &b->context, b_now_ns, back_ns, can_be_cut);
+           is_same_context(&a->context, a_now_ns, &b->context, b_now_ns, back_ns, can_be_cut);
 }
 
 /* Whether kernels may share SMs block by block, now or when other members come on: a job has a
@@ -145,7 +236,7 @@ static bool can_repeat(const struct gsim_lanes *lanes) {
              (member->context.spec.arrival_ns && !gsim_context_is_done(&member->context))))
             return false;
         n_present += member->is_present;
-        n_last += member->is_present && gsim_context_is_linear(&member->context) &&
+        n_last += member->is_present && is_linear(&member->context) &&
                   member->context.sums.done_iterations + 1 >= member->context.spec.iterations;
     }
     return n_present != 1 || n_last != 1;
@@ -162,7 +253,7 @@ static void subtract_lane(struct gsim_gpu_lane *per, const struct gsim_gpu_lane 
 
 static void subtract_member(struct gsim_member *per, const struct gsim_member *now, int64_t now_ns,
                             const struct gsim_member *then, int64_t then_ns) {
-    gsim_context_subtract(&per->context, &now->context, now_ns, &then->context, then_ns);
+    subtract_context(&per->context, &now->context, now_ns, &then->context, then_ns);
     gsim_sums_subtract(GSIM_ROLE(per->sums), (const int64_t *)&now->sums,
                        (const int64_t *)&then->sums);
     gsim_sums_subtract(GSIM_ROLE(per->tenant.sum), (const int64_t *)&now->tenant.sum,
@@ -237,7 +328,7 @@ static void skip_member(struct gsim_member *member, const struct gsim_member *pe
                         int64_t by_ns, bool may_be_within) {
     if (gsim_context_is_done(&member->context))
         return;
-    gsim_context_skip(&member->context, &per->context, n, by_ns, may_be_within);
+    skip_context(&member->context, &per->context, n, by_ns, may_be_within);
     gsim_sums_add(GSIM_ROLE(member->sums), (const int64_t *)&per->sums, n);
     gsim_memory_use_add(&member->tenant.sum, &per->tenant.sum, n);
 }

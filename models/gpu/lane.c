@@ -94,10 +94,10 @@ static uint16_t least_turns(const struct gsim_gpu_lane *lane) {
     return gsim_lane_turns(&lane->how) == GSIM_TURNS_FIXED ? gsim_lane_most_vgpus(&lane->how) : 0;
 }
 
-struct gsim_grid gsim_gpu_lane_grid(const struct gsim_gpu_lane *lane) {
+struct gsim_vgpu_grid gsim_gpu_lane_grid(const struct gsim_gpu_lane *lane) {
     uint16_t n_turns = least_turns(lane);
-    return (struct gsim_grid){lane->marks.grid_ns, lane->how.quantum_ns,
-                              n_turns > lane->spec.n ? n_turns : lane->spec.n};
+    return (struct gsim_vgpu_grid){lane->marks.grid_ns, lane->how.quantum_ns,
+                                   n_turns > lane->spec.n ? n_turns : lane->spec.n};
 }
 
 /* In a strict lane: the first instant in the member's own turns at which it is ready and there is
@@ -106,10 +106,10 @@ static int64_t turn_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_la
                        uint16_t place, int64_t now_ns) {
     int64_t ready_ns = member_at(gpu, lane, place)->context.times.ready_ns;
     bool is_there = !lane->state.is_used || lane->state.last == lane->spec.member[place];
-    struct gsim_grid grid = gsim_gpu_lane_grid(lane);
+    struct gsim_vgpu_grid grid = gsim_gpu_lane_grid(lane);
     if (ready_ns == GSIM_NEVER)
         return GSIM_NEVER;
-    return gsim_grid_turn_ns(&grid, place, ready_ns > now_ns ? ready_ns : now_ns,
+    return gsim_vgpu_turn_ns(&grid, place, ready_ns > now_ns ? ready_ns : now_ns,
                              is_there ? 0 : gsim_switch_most_ns(&gpu->costs));
 }
 
@@ -268,8 +268,8 @@ static bool ends_in_time(const struct gsim_gpu_lane *lane) {
 }
 
 static int64_t strict_end_ns(const struct gsim_gpu_lane *lane) {
-    struct gsim_grid grid = gsim_gpu_lane_grid(lane);
-    return gsim_grid_end_ns(&grid, lane->state.at, lane->times.since_ns);
+    struct gsim_vgpu_grid grid = gsim_gpu_lane_grid(lane);
+    return gsim_vgpu_end_ns(&grid, lane->state.at, lane->times.since_ns);
 }
 
 static void plan_turn_end(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane) {

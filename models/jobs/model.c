@@ -14,8 +14,19 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "models/jobs/machine.h"
+#include "models/jobs/boundaries.h"
+#include "models/jobs/claims.h"
+#include "models/jobs/counters.h"
+#include "models/jobs/instances.h"
+#include "models/jobs/job_copies.h"
+#include "models/jobs/link_shares.h"
+#include "models/jobs/next_report.h"
+#include "models/jobs/process.h"
+#include "models/jobs/processor_sharing.h"
 #include "models/jobs/requests.h"
+#include "models/jobs/shared_gpus.h"
+#include "models/jobs/shared_state.h"
+#include "models/jobs/speed.h"
 #include "models/jobs/suspension.h"
 #include "sim/base/hints.h"
 
@@ -423,7 +434,7 @@ GSIM_APART static int64_t next_of_turns(struct gsim_model *model, int64_t horizo
         window_ns = gsim_link_shares_next_ns(model); /* it sets the rates of copies */
     int64_t next_ns = next_of_jobs(model);
     next_ns = window_ns < next_ns ? window_ns : next_ns;
-    return gsim_shared_next_ns(model, next_ns < horizon_ns ? next_ns : horizon_ns);
+    return gsim_next_report_ns(model, next_ns < horizon_ns ? next_ns : horizon_ns);
 }
 
 static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {

@@ -310,18 +310,6 @@ unsigned gsim_process_keys(const struct gsim_trace *trace, uint32_t index,
     return keys;
 }
 
-struct gsim_demand gsim_process_demand(const struct gsim_trace *trace, uint32_t index,
-                                       const struct gsim_profile *profile) {
-    int64_t fill_ppm = gsim_trace_get(trace, GSIM_COL_SM_PPM, index);
-    int64_t share_ppm = gsim_trace_share(trace, index);
-    struct gsim_demand demand = {.hbm_bytes_per_s = given(trace, GSIM_COL_HBM_BYTES_PER_S, index)};
-    if (fill_ppm <= 0 || fill_ppm > share_ppm)
-        fill_ppm = share_ppm;
-    demand.fill_ppm = fill_ppm > 0 ? (uint32_t)fill_ppm : 1;
-    demand.memory_ppm = gsim_space_memory_ppm(profile, demand.fill_ppm, demand.hbm_bytes_per_s);
-    return demand;
-}
-
 gsim_work gsim_process_done(const struct gsim_process *process,
                             const struct gsim_context *context) {
     gsim_work whole = gsim_work_of_ns(process->pace_ns) * context->sums.done_iterations;
@@ -354,13 +342,54 @@ int64_t gsim_process_time_ns(int64_t service_ns, uint64_t rate_q32) {
     return gsim_muldiv_ceil(service_ns, (int64_t)GSIM_RATE_ONE, (int64_t)rate_q32);
 }
 
-void gsim_process_pace(struct gsim_context *context, uint64_t rate_q32) {
+/* --- a process on a device -------------------------------------------------------------------- */
+
+static void pace(struct gsim_context *context, uint64_t rate_q32) {
     context->spec.gpu_ns = gsim_process_time_ns(context->spec.gpu_ns, rate_q32);
     context->spec.host_ns = gsim_process_time_ns(context->spec.host_ns, rate_q32);
     context->spec.gap_ns = gsim_process_time_ns(context->spec.gap_ns, rate_q32);
     context->spec.pace_ns = gsim_process_time_ns(context->spec.pace_ns, rate_q32);
     if (context->spec.gpu_ns < context->spec.kernels) /* of at least 1 ns each */
         context->spec.gpu_ns = context->spec.kernels;
+}
+
+struct gsim_context gsim_process_context(const struct gsim_process *process,
+                                         const struct gsim_site *site,
+                                         const struct gsim_lane *lane) {
+    struct gsim_context context = process->context;
+    pace(&context, site->rate_q32);
+    if (gsim_lane_is_by_priority(lane) &&
+        gsim_trace_get(site->trace, GSIM_COL_CLASS, site->index) != GSIM_CLASS_REALTIME) {
+        struct gsim_kernel_stop_costs costs = gsim_kernel_stop_costs_of(site->profile);
+        struct gsim_lane_urgency urgency = gsim_lane_urgency(lane);
+        context.spec.gpu_ns =
+            gsim_kernel_stop_overhead(&urgency, &costs, context.spec.gpu_ns, context.spec.kernels);
+    }
+    return context;
+}
+
+/* The demand of the kernels when they are alone on the device: without columns they fill all SMs,
+ * or the part of a GPU that the job asks for, and draw nothing from memory. */
+static struct gsim_demand demand_of(const struct gsim_trace *trace, uint32_t index,
+                                    const struct gsim_profile *profile) {
+    int64_t fill_ppm = gsim_trace_get(trace, GSIM_COL_SM_PPM, index);
+    int64_t share_ppm = gsim_trace_share(trace, index);
+    struct gsim_demand demand = {.hbm_bytes_per_s = given(trace, GSIM_COL_HBM_BYTES_PER_S, index)};
+    if (fill_ppm <= 0 || fill_ppm > share_ppm)
+        fill_ppm = share_ppm;
+    demand.fill_ppm = fill_ppm > 0 ? (uint32_t)fill_ppm : 1;
+    demand.memory_ppm = gsim_space_memory_ppm(profile, demand.fill_ppm, demand.hbm_bytes_per_s);
+    return demand;
+}
+
+struct gsim_member_spec gsim_process_spec(const struct gsim_process *process,
+                                          const struct gsim_site *site) {
+    int64_t block_ns = gsim_trace_get(site->trace, GSIM_COL_KERNEL_NS, site->index);
+    return (struct gsim_member_spec){
+        .is_cold = process->is_cold,
+        .is_idempotent = gsim_trace_get(site->trace, GSIM_COL_IDEMPOTENT, site->index) > 0,
+        .block_ns = block_ns > 0 ? gsim_process_time_ns(block_ns, site->rate_q32) : block_ns,
+        .demand = demand_of(site->trace, site->index, site->profile)};
 }
 
 void gsim_process_repace(struct gsim_context *left, const struct gsim_context *whole) {

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "models/jobs/shared_gpus.h"
 
+#include "models/jobs/arbiters.h"
+#include "models/jobs/gang_paging.h"
+#include "models/jobs/link_shares.h"
+#include "models/jobs/next_report.h"
+#include "models/jobs/process.h"
+#include "models/jobs/shared_job.h"
+#include "models/jobs/shared_state.h"
+#include "models/jobs/speed.h"
+
 #include <assert.h>
 
-#include "models/jobs/machine.h"
 #include "sim/base/hints.h"
 
 /* A lane in which a context is alone, or takes turns of the device's default length. */

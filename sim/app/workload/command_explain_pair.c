@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gsim explain-pair: two programs alone and beside each other under MPS, and where the time of
- * their iterations goes. The model counts it (models/gpu/lane_state.h); what it counts no cause for is a
- * lower clock, since the rates of kernels have no others. */
+ * their iterations goes. The model counts it (models/gpu/lane_state.h); what it counts no cause for
+ * is a lower clock, since the rates of kernels have no others. */
 #include <string.h>
 
 #include "models/gpu/arbiter.h"
 #include "models/gpu/program_alone.h"
-#include "models/jobs/machine.h"
-#include "sim/app/cli/cli.h"
+#include "models/jobs/arbiters.h"
+#include "sim/app/cli/options.h"
 #include "sim/app/setup/apps.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
