@@ -39,7 +39,7 @@ EMBEDDED = $(sort $(wildcard models/devices/*.ini models/apps/*.csv sim/*/*.ptx 
 # The manual, which `gsim help PAGE` shows. It changes no result, so it is none of the SOURCES.
 PAGES    = $(sort $(wildcard docs/*.md docs/models/*.md docs/reference/*.md))
 SOURCES  = $(sort $(LIB_SRC) $(APP_SRC) $(wildcard include/gsim/*.h include/gsim/*.def sim/*/*.h sim/study/*.def sim/app/*/*.h sim/app/*/*.def models/*/*.h models/*/*.def traces/*.h traces/*.def policies/*.h policies/*/*.h policies/*.def) $(EMBEDDED))
-VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli/cli.h)
+VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/identity/program.h)
 
 # The number of the interface between gsim and what is linked with it, or loaded by it.
 ABI      = $(shell sed -n 's/^.define GSIM_ABI \([0-9]*\)$$/\1/p' include/gsim/policy.h)

@@ -2,7 +2,7 @@
 /* MSched: before a task's turn begins, the memory that it is predicted to use is moved to the GPU,
  * and the memory with the last next use, by the known order of turns, goes out for it, in both
  * directions at once. Each piece can be switched off. The paper does not give the length of a turn:
- * by default all turns of a rotation take msched.period together (run time, migrations not
+ * by default all turns of a round take msched.period together (run time, migrations not
  * counted), which fits its figures better than a constant turn.
  * Source: "MSched" (arXiv 2512.24637). */
 #include "policies/lib/settings.h"
@@ -62,7 +62,7 @@ static const struct gsim_param_def params[] = {
      .fallback = "900ms",
      .min = 1000,
      .max = GSIM_TIME_MAX,
-     .help = "run time of a whole rotation, fitted to figure 1 of the paper"},
+     .help = "run time of a whole round of turns, fitted to figure 1 of the paper"},
     {.name = "order",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "rr",

@@ -15,7 +15,7 @@ ROOT = os.path.dirname(HERE)
 
 
 def version():
-    with open(os.path.join(ROOT, "sim", "app", "cli", "cli.h"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "sim", "app", "identity", "program.h"), encoding="utf-8") as file:
         return re.search(r'#define GSIM_VERSION "(.*)"', file.read()).group(1)
 
 

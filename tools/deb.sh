@@ -7,7 +7,7 @@
 set -eu
 out=$1
 python=${PYTHON:-python3}
-version=$(sed -n 's/^#define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli/cli.h)
+version=$(sed -n 's/^#define GSIM_VERSION "\(.*\)"/\1/p' sim/app/identity/program.h)
 architecture=$(dpkg --print-architecture)
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 export SOURCE_DATE_EPOCH

@@ -58,31 +58,40 @@ static int take_access(char *text) {
     return choice < 0 ? -1 : choice + GSIM_ACCESS_READ;
 }
 
-/* Reads "kv:0%-25%@rw". */
-static bool parse_extent(const struct gsim_app *app, char *text, struct gsim_app_extent *out) {
+static bool take_part(char *text, struct gsim_app_extent *out) {
     int64_t from = 0, to = GSIM_PPM;
+    char *dash = strchr(text, '-');
+    if (!dash)
+        return false;
+    *dash = '\0';
+    if (gsim_parse_ppm(text, &from) != GSIM_PARSE_OK ||
+        gsim_parse_ppm(dash + 1, &to) != GSIM_PARSE_OK || from < 0 || from >= to || to > GSIM_PPM)
+        return false;
+    out->from_ppm = (uint32_t)from;
+    out->to_ppm = (uint32_t)to;
+    return true;
+}
+
+/* Reads "kv:0%-25%@rw". Returns NULL, or its fault. */
+static const char *parse_extent(const struct gsim_app *app, char *text,
+                                struct gsim_app_extent *out) {
     int access = take_access(text);
     char *colon = strchr(text, ':');
+    *out = (struct gsim_app_extent){.to_ppm = (uint32_t)GSIM_PPM};
     if (access < 0)
-        return false;
+        return "is not read (@r), written (@w) or both (@rw)";
+    out->access = (uint8_t)access;
     if (colon) {
-        char *dash = strchr(colon, '-');
         *colon = '\0';
-        if (!dash)
-            return false;
-        *dash = '\0';
-        if (gsim_parse_ppm(colon + 1, &from) != GSIM_PARSE_OK ||
-            gsim_parse_ppm(dash + 1, &to) != GSIM_PARSE_OK || from < 0 || from >= to ||
-            to > GSIM_PPM)
-            return false;
+        if (!take_part(colon + 1, out))
+            return "is no part of a buffer: parts go from 0% to 100%, as in kv:0%-25%";
     }
     for (uint32_t b = 0; b < app->n_buffers; b++)
         if (strcmp(app->buffers[b].name, text) == 0) {
-            *out = (struct gsim_app_extent){(uint16_t)b, (uint8_t)access, (uint32_t)from,
-                                            (uint32_t)to};
-            return true;
+            out->buffer = (uint16_t)b;
+            return NULL;
         }
-    return false;
+    return "is of no buffer that a row of this file names";
 }
 
 static enum gsim_status resolve_touches(struct gsim_app_reader *r, struct gsim_app_kernel *kernel,
@@ -96,12 +105,12 @@ static enum gsim_status resolve_touches(struct gsim_app_reader *r, struct gsim_a
         char one[128];
         size_t length = strcspn(p, " ");
         (void)snprintf(one, sizeof one, "%.*s", (int)(length < 127 ? length : 127), p);
-        if (kernel->n_touches == GSIM_APP_EXTENTS_MOST ||
-            !parse_extent(r->app, one, &extents[kernel->n_touches++]))
-            return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, kernel->line,
-                             "touches: '%.*s' is not one of at most %d buffers of this file, whole "
-                             "or a part such as kv:0%%-25%%, read, written or both (kv@rw)",
-                             (int)(length < 64 ? length : 64), p, GSIM_APP_EXTENTS_MOST);
+        const char *wrong = "is one more than the 64 that a kernel may have";
+        if (kernel->n_touches < GSIM_APP_EXTENTS_MOST)
+            wrong = parse_extent(r->app, one, &extents[kernel->n_touches++]);
+        if (wrong)
+            return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, kernel->line, "touches: '%.*s' %s",
+                             (int)(length < 64 ? length : 64), p, wrong);
         p += length;
     }
     return GSIM_OK;

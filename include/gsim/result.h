@@ -57,7 +57,7 @@ struct gsim_sample {
 
 struct gsim_result {
     const struct gsim_trace *trace;
-    /* events and steps of rotations: a measure of the simulation's work, independent of the
+    /* events and steps of lanes: a measure of the simulation's work, independent of the
      * machine */
     int64_t steps;
     const struct gsim_gpu_result *gpus; /* summary.gpus entries; NULL: a pool names no GPUs */

@@ -4,33 +4,12 @@
 #include <assert.h>
 #include <string.h>
 
-#include "models/gpu/fast_forward.h"
 #include "models/gpu/side_by_side.h"
 #include "models/gpu/turn_memory.h"
 #include "gsim/units.h"
 
 enum {
     STEPS_AT_ONCE = 1 << 22,
-    STEPS_PAST_HORIZON = 16, /* steps past the horizon, in vain if an event comes before them */
-};
-
-struct gsim_arbiter {
-    struct gsim_arbiter_options options;
-    struct gsim_arena *arena;
-    struct gsim_space spaces[GSIM_SPACES_MAX];
-    uint16_t n_spaces;
-    struct gsim_lanes committed, ahead;
-    bool is_ahead_valid; /* `ahead` follows from `committed` with nothing from outside between */
-    /* true: `ahead` stopped at an instant with reports; false: it was only brought that far */
-    bool is_ahead_event;
-    struct gsim_fast_forward cycle;
-    struct gsim_pager pager;
-    struct gsim_pager_shares shares; /* of the pager's rates */
-    struct gsim_memory_use gone; /* bytes moved for contexts that have left */
-    uint16_t n_present; /* members */
-    int64_t n_steps; /* steps that were simulated, those of a state ahead included */
-    struct gsim_slice_log spans[2],
-        taken; /* of the committed state and of the state ahead; they swap */
 };
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -66,25 +45,25 @@ static bool grow_members(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes,
 }
 
 static bool grow_rings(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, uint16_t n) {
-    struct gsim_ring *rings = gsim_arena_grow(arbiter->arena, lanes->rings,
-                                              lanes->n_rings * sizeof *rings, n * sizeof *rings);
-    if (!rings)
+    struct gsim_gpu_lane *lane = gsim_arena_grow(arbiter->arena, lanes->lane,
+                                                 lanes->n_lanes * sizeof *lane, n * sizeof *lane);
+    if (!lane)
         return false;
-    lanes->rings = rings;
-    for (uint16_t i = lanes->n_rings; i < n; i++)
-        gsim_ring_init(&rings[i], arbiter->options.quantum_ns);
-    lanes->n_rings = n;
+    lanes->lane = lane;
+    for (uint16_t i = lanes->n_lanes; i < n; i++)
+        gsim_gpu_lane_init(&lane[i], arbiter->options.quantum_ns);
+    lanes->n_lanes = n;
     return true;
 }
 
 /* The copies that look ahead and that remember a cycle are as large as the committed state. */
-static bool reserve(struct gsim_arbiter *arbiter, uint16_t members, uint16_t rings) {
+static bool reserve(struct gsim_arbiter *arbiter, uint16_t members, uint16_t lane) {
     struct gsim_lanes *all[] = {&arbiter->committed, &arbiter->ahead, &arbiter->cycle.seen,
                                 &arbiter->cycle.per_period};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (members > all[i]->capacity && !grow_members(arbiter, all[i], members))
             return false;
-        if (rings > all[i]->n_rings && !grow_rings(arbiter, all[i], rings))
+        if (lane > all[i]->n_lanes && !grow_rings(arbiter, all[i], lane))
             return false;
     }
     return true;
@@ -92,17 +71,17 @@ static bool reserve(struct gsim_arbiter *arbiter, uint16_t members, uint16_t rin
 
 /* --- the plain engine ------------------------------------------------------------------------- */
 
-static struct gsim_rotation rotation_of(const struct gsim_arbiter *arbiter,
+static struct gsim_lane_gpu lane_gpu_of(const struct gsim_arbiter *arbiter,
                                         struct gsim_lanes *lanes) {
-    return (struct gsim_rotation){lanes->members, arbiter->options.costs, &lanes->store,
-                                  &lanes->gang,   lanes->spans,           lanes->n_rings,
+    return (struct gsim_lane_gpu){lanes->members, arbiter->options.costs, &lanes->store,
+                                  &lanes->gang,   lanes->spans,           lanes->n_lanes,
                                   lanes->capacity};
 }
 
 static uint16_t earliest(const struct gsim_lanes *lanes) {
     uint16_t first = 0;
-    for (uint16_t i = 1; i < lanes->n_rings; i++)
-        if (lanes->rings[i].marks.next_ns < lanes->rings[first].marks.next_ns)
+    for (uint16_t i = 1; i < lanes->n_lanes; i++)
+        if (lanes->lane[i].marks.next_ns < lanes->lane[first].marks.next_ns)
             first = i;
     return first;
 }
@@ -115,9 +94,9 @@ static void note(struct gsim_lanes *lanes, uint16_t place, unsigned report) {
 /* The running members of this lane may have changed: the rates of its space are to be solved
  * anew. */
 static void unsolve(const struct gsim_arbiter *arbiter, struct gsim_lanes *lanes,
-                    const struct gsim_ring *ring) {
+                    const struct gsim_gpu_lane *lane) {
     if (arbiter->n_spaces > 0)
-        lanes->unsolved |= 1u << ring->space;
+        lanes->unsolved |= 1u << lane->spec.space;
 }
 
 /* Notes the reports that are due for a member that has just stopped running. */
@@ -157,36 +136,36 @@ static void look_for_cycles(struct gsim_arbiter *arbiter, struct gsim_lanes *lan
 
 /* Whether the step began a turn, and did not only end one: where switching costs nothing a step may
  * do both. */
-static bool has_begun(const struct gsim_lanes *lanes, const struct gsim_ring *ring,
+static bool has_begun(const struct gsim_lanes *lanes, const struct gsim_gpu_lane *lane,
                       uint16_t stopped) {
-    return stopped == GSIM_NO_MEMBER || (ring->state.phase == GSIM_LANE_RUNNING &&
-                                         ring->marks.quantum_start_ns == lanes->now_ns);
+    return stopped == GSIM_NO_MEMBER || (lane->state.phase == GSIM_LANE_RUNNING &&
+                                         lane->marks.quantum_start_ns == lanes->now_ns);
 }
 
 /* Brings the lanes to the first instant with a report or to limit_ns, or as far as n_steps steps
  * go. Returns false if neither has been reached yet. */
 static bool run_steps(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int64_t limit_ns,
                       int64_t n_steps) {
-    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
-    for (int64_t n = 0; lanes->n_rings > 0; n++) {
+    struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, lanes);
+    for (int64_t n = 0; lanes->n_lanes > 0; n++) {
         if (n == n_steps)
             return false;
         arbiter->n_steps++;
-        uint16_t lane = earliest(lanes);
-        if (lanes->unsolved && lanes->rings[lane].marks.next_ns > lanes->now_ns) {
-            gsim_side_by_side_solve(&rotation, arbiter->spaces, lanes);
-            lane = earliest(lanes);
+        uint16_t number = earliest(lanes);
+        if (lanes->unsolved && lanes->lane[number].marks.next_ns > lanes->now_ns) {
+            gsim_side_by_side_solve(&gpu, arbiter->spaces, lanes);
+            number = earliest(lanes);
         }
-        struct gsim_ring *ring = &lanes->rings[lane];
-        if (ring->marks.next_ns == GSIM_NEVER || ring->marks.next_ns > limit_ns ||
-            (lanes->has_reports && ring->marks.next_ns > lanes->now_ns))
+        struct gsim_gpu_lane *lane = &lanes->lane[number];
+        if (lane->marks.next_ns == GSIM_NEVER || lane->marks.next_ns > limit_ns ||
+            (lanes->has_reports && lane->marks.next_ns > lanes->now_ns))
             break;
-        lanes->now_ns = ring->marks.next_ns;
-        uint16_t stopped = gsim_ring_step(&rotation, ring);
-        unsolve(arbiter, lanes, ring);
+        lanes->now_ns = lane->marks.next_ns;
+        uint16_t stopped = gsim_gpu_lane_step(&gpu, lane);
+        unsolve(arbiter, lanes, lane);
         if (stopped != GSIM_NO_MEMBER)
             inspect(lanes, stopped);
-        if (lane == lanes->anchor && !lanes->has_reports && has_begun(lanes, ring, stopped))
+        if (number == lanes->anchor && !lanes->has_reports && has_begun(lanes, lane, stopped))
             look_for_cycles(arbiter, lanes, limit_ns);
     }
     if (!lanes->has_reports && limit_ns > lanes->now_ns && limit_ns != GSIM_NEVER)
@@ -200,9 +179,9 @@ static bool run_some(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int
 }
 
 static void settle_rings(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes) {
-    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
-    for (uint16_t i = 0; i < lanes->n_rings; i++)
-        gsim_ring_settle(&rotation, &lanes->rings[i], lanes->now_ns);
+    struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, lanes);
+    for (uint16_t i = 0; i < lanes->n_lanes; i++)
+        gsim_gpu_lane_settle(&gpu, &lanes->lane[i], lanes->now_ns);
 }
 
 /* --- the two states --------------------------------------------------------------------------- */
@@ -225,15 +204,9 @@ int64_t gsim_arbiter_next_ns(struct gsim_arbiter *arbiter, int64_t horizon_ns) {
     return horizon_ns;
 }
 
-bool gsim_arbiter_is_close(const struct gsim_arbiter *arbiter) {
-    return arbiter->committed.spans || arbiter->committed.is_approximate ||
-           gsim_fast_forward_may_extrapolate(&arbiter->cycle, &arbiter->options,
-                                             STEPS_PAST_HORIZON);
-}
-
 /* While rates are unsolved, the time of the next change is unknown. */
 static int64_t quiet_until_ns(const struct gsim_lanes *lanes) {
-    int64_t next_ns = lanes->n_rings > 0 ? lanes->rings[earliest(lanes)].marks.next_ns : GSIM_NEVER;
+    int64_t next_ns = lanes->n_lanes > 0 ? lanes->lane[earliest(lanes)].marks.next_ns : GSIM_NEVER;
     if (lanes->unsolved)
         return lanes->now_ns - 1;
     return next_ns == GSIM_NEVER ? GSIM_NEVER : next_ns - 1;
@@ -245,7 +218,7 @@ struct gsim_foresight gsim_arbiter_foresee(struct gsim_arbiter *arbiter, int64_t
     if (!arbiter->is_ahead_event && next_ns < horizon_ns)
         return (struct gsim_foresight){next_ns, false};
     if (!arbiter->is_ahead_event && !gsim_arbiter_is_close(arbiter)) {
-        (void)run_steps(arbiter, ahead, GSIM_NEVER, STEPS_PAST_HORIZON);
+        (void)run_steps(arbiter, ahead, GSIM_NEVER, GSIM_STEPS_PAST_HORIZON);
         arbiter->is_ahead_event = ahead->has_reports;
         if (!ahead->has_reports)
             return (struct gsim_foresight){quiet_until_ns(ahead), false};
@@ -349,29 +322,19 @@ uint16_t gsim_arbiter_take(struct gsim_arbiter *arbiter, unsigned *reports) {
 
 /* --- changes by the owner --------------------------------------------------------------------- */
 
-bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane, const struct gsim_lane *how,
-                           uint16_t space, int64_t now_ns) {
+bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t number,
+                           const struct gsim_lane *how, uint16_t space, int64_t now_ns) {
     assert(how->discipline != GSIM_DISCIPLINE_PADDING || arbiter->n_spaces > 0);
     disturb(arbiter, now_ns);
-    if (lane >= arbiter->committed.n_rings && !reserve(arbiter, 0, (uint16_t)(lane + 1)))
+    if (number >= arbiter->committed.n_lanes && !reserve(arbiter, 0, (uint16_t)(number + 1)))
         return false;
-    struct gsim_ring *ring = &arbiter->committed.rings[lane];
-    ring->how = *how;
+    struct gsim_gpu_lane *lane = &arbiter->committed.lane[number];
+    lane->how = *how;
     if (how->quantum_ns == 0)
-        ring->how.quantum_ns = arbiter->options.quantum_ns;
-    ring->space = space;
-    unsolve(arbiter, &arbiter->committed, ring);
+        lane->how.quantum_ns = arbiter->options.quantum_ns;
+    lane->spec.space = space;
+    unsolve(arbiter, &arbiter->committed, lane);
     return true;
-}
-
-struct gsim_lane gsim_arbiter_lane(const struct gsim_arbiter *arbiter, uint16_t lane) {
-    if (lane < arbiter->committed.n_rings)
-        return arbiter->committed.rings[lane].how;
-    return (struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR};
-}
-
-uint16_t gsim_arbiter_in_lane(const struct gsim_arbiter *arbiter, uint16_t lane) {
-    return lane < arbiter->committed.n_rings ? arbiter->committed.rings[lane].n : 0;
 }
 
 void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_space *spaces,
@@ -382,10 +345,11 @@ void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_spa
         arbiter->spaces[i] = spaces[i];
     arbiter->n_spaces = n;
     arbiter->committed.unsolved = 0;
-    for (uint16_t i = 0; i < arbiter->committed.n_rings; i++) {
-        assert(arbiter->committed.rings[i].n == 0);
-        arbiter->committed.rings[i].state.rate_q32 = GSIM_RATE_ONE;
-        arbiter->committed.rings[i].state.is_used = false;
+    for (uint16_t i = 0; i < arbiter->committed.n_lanes; i++) {
+        assert(arbiter->committed.lane[i].spec.n == 0);
+        arbiter->committed.lane[i].state.rate_q32 = GSIM_RATE_ONE;
+        arbiter->committed.lane[i].state.is_used = false;
+        arbiter->committed.lane[i].is_by_blocks = false;
     }
 }
 
@@ -405,10 +369,6 @@ void gsim_arbiter_set_memory(struct gsim_arbiter *arbiter, const struct gsim_pag
         gsim_store_init(store, pager ? &arbiter->pager : NULL, arbiter->arena);
 }
 
-const struct gsim_pager *gsim_arbiter_pager(const struct gsim_arbiter *arbiter) {
-    return &arbiter->pager;
-}
-
 void gsim_arbiter_set_shares(struct gsim_arbiter *arbiter, struct gsim_arbiter *keeper,
                              const struct gsim_pager_shares *shares, int64_t now_ns) {
     struct gsim_lanes *lanes = &keeper->committed;
@@ -426,9 +386,9 @@ void gsim_arbiter_set_shares(struct gsim_arbiter *arbiter, struct gsim_arbiter *
                 gsim_tenant_repace(&member->tenant, member->state.stall_ns, was_bytes_per_s,
                                    arbiter->pager.uvm.copy_bytes_per_s);
     }
-    struct gsim_rotation rotation = rotation_of(keeper, lanes);
-    for (uint16_t i = 0; i < lanes->n_rings; i++)
-        gsim_ring_plan(&rotation, &lanes->rings[i], now_ns);
+    struct gsim_lane_gpu gpu = lane_gpu_of(keeper, lanes);
+    for (uint16_t i = 0; i < lanes->n_lanes; i++)
+        gsim_gpu_lane_plan(&gpu, &lanes->lane[i], now_ns);
 }
 
 /* Memory that has arrived for the members. part: a gang's memory on another GPU, of which the bytes
@@ -477,7 +437,7 @@ bool gsim_arbiter_is_too_much(const struct gsim_arbiter *arbiter, const struct g
 
 uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter) {
     uint16_t lane = 0;
-    while (lane < arbiter->committed.n_rings && arbiter->committed.rings[lane].n > 0)
+    while (lane < arbiter->committed.n_lanes && arbiter->committed.lane[lane].spec.n > 0)
         lane++;
     return lane;
 }
@@ -488,7 +448,7 @@ static uint16_t free_place(struct gsim_arbiter *arbiter) {
         if (!lanes->members[place].is_present)
             return place;
     uint16_t old = lanes->capacity, capacity = (uint16_t)(old ? old * 2 : 4);
-    if (capacity > GSIM_RING_MAX || !reserve(arbiter, capacity, 0))
+    if (capacity > GSIM_CONTEXTS_MAX || !reserve(arbiter, capacity, 0))
         return GSIM_NO_MEMBER;
     return old;
 }
@@ -521,8 +481,8 @@ static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member *ne
                                                  .is_present = true,
                                                  .watch_iterations = -1,
                                                  .finish_ns = GSIM_NEVER};
-    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
-    gsim_ring_join(&rotation, &lanes->rings[newcomer->how.lane], place, lanes->now_ns);
+    struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, lanes);
+    gsim_gpu_lane_join(&gpu, &lanes->lane[newcomer->how.lane], place, lanes->now_ns);
     gsim_lanes_choose_anchor(lanes);
     arbiter->n_present++;
     return place;
@@ -562,12 +522,12 @@ uint16_t gsim_arbiter_wake(struct gsim_arbiter *arbiter, const struct gsim_membe
 
 static void leave_lane(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
     struct gsim_lanes *lanes = &arbiter->committed;
-    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
-    struct gsim_ring *ring = &lanes->rings[lanes->members[member].how.lane];
-    gsim_ring_leave(&rotation, ring, member, now_ns);
-    if (arbiter->n_spaces > 0 && ring->n == 0)
-        ring->state.is_used = false; /* contexts side by side: no context is left to switch from */
-    unsolve(arbiter, lanes, ring);
+    struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, lanes);
+    struct gsim_gpu_lane *lane = &lanes->lane[lanes->members[member].how.lane];
+    gsim_gpu_lane_leave(&gpu, lane, member, now_ns);
+    if (arbiter->n_spaces > 0 && lane->spec.n == 0)
+        lane->state.is_used = false; /* contexts side by side: no context is left to switch from */
+    unsolve(arbiter, lanes, lane);
 }
 
 static void step_out(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
@@ -576,8 +536,8 @@ static void step_out(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_
     leave_lane(arbiter, member, now_ns);
     lanes->members[member].is_present = false;
     if (lanes->store.pager) {
-        struct gsim_rotation rotation = rotation_of(arbiter, lanes);
-        gsim_turn_tell(&rotation, GSIM_SPAN_RESIDENT, &lanes->members[member], now_ns, now_ns, 0);
+        struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, lanes);
+        gsim_turn_tell(&gpu, GSIM_SPAN_RESIDENT, &lanes->members[member], now_ns, now_ns, 0);
     }
     gsim_memory_use_add(&arbiter->gone, &lanes->members[member].tenant.sum, 1);
     arbiter->n_present--;
@@ -654,8 +614,8 @@ bool gsim_arbiter_exit(struct gsim_arbiter *arbiter, uint16_t place, enum gsim_e
         (exit_at == GSIM_EXIT_KERNEL && gsim_context_is_between_kernels(context)))
         return true;
     member->stop_at = (uint8_t)exit_at;
-    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
-    gsim_ring_plan(&rotation, &lanes->rings[member->how.lane], now_ns);
+    struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, lanes);
+    gsim_gpu_lane_plan(&gpu, &lanes->lane[member->how.lane], now_ns);
     return false;
 }
 
@@ -671,14 +631,14 @@ void gsim_arbiter_rank(struct gsim_arbiter *arbiter, uint16_t place, const struc
 void gsim_arbiter_move(struct gsim_arbiter *arbiter, uint16_t place, uint16_t lane, int64_t gpu_ns,
                        int64_t now_ns) {
     struct gsim_lanes *lanes = &arbiter->committed;
-    assert(lane < lanes->n_rings);
+    assert(lane < lanes->n_lanes);
     disturb(arbiter, now_ns);
     leave_lane(arbiter, place, now_ns);
     struct gsim_member *member = &lanes->members[place];
     member->how.lane = lane;
     gsim_context_stretch(&member->context, gpu_ns);
-    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
-    gsim_ring_join(&rotation, &lanes->rings[lane], place, now_ns);
+    struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, lanes);
+    gsim_gpu_lane_join(&gpu, &lanes->lane[lane], place, now_ns);
     gsim_lanes_choose_anchor(lanes);
 }
 
@@ -688,8 +648,8 @@ void gsim_arbiter_cap(struct gsim_arbiter *arbiter, uint16_t place, int64_t cap,
     disturb(arbiter, now_ns);
     struct gsim_member *member = &lanes->members[place];
     gsim_context_cap(&member->context, cap, refill_ns, now_ns);
-    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
-    gsim_ring_plan(&rotation, &lanes->rings[member->how.lane], now_ns);
+    struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, lanes);
+    gsim_gpu_lane_plan(&gpu, &lanes->lane[member->how.lane], now_ns);
 }
 
 void gsim_arbiter_overflow(struct gsim_arbiter *arbiter, uint16_t place,
@@ -697,11 +657,11 @@ void gsim_arbiter_overflow(struct gsim_arbiter *arbiter, uint16_t place,
     struct gsim_lanes *lanes = &arbiter->committed;
     disturb(arbiter, now_ns);
     struct gsim_member *member = &lanes->members[place];
-    gsim_context_stretch(&member->context,
-                         member->context.gpu_ns + overflow.ns - member->tenant.spec.overflow.ns);
+    gsim_context_stretch(&member->context, member->context.spec.gpu_ns + overflow.ns -
+                                               member->tenant.spec.overflow.ns);
     member->tenant.spec.overflow = overflow;
-    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
-    gsim_ring_plan(&rotation, &lanes->rings[member->how.lane], now_ns);
+    struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, lanes);
+    gsim_gpu_lane_plan(&gpu, &lanes->lane[member->how.lane], now_ns);
 }
 
 void gsim_arbiter_watch(struct gsim_arbiter *arbiter, uint16_t member, int64_t iterations,
@@ -739,18 +699,6 @@ struct gsim_memory_use gsim_arbiter_use(const struct gsim_arbiter *arbiter, uint
     return use;
 }
 
-const struct gsim_member *gsim_arbiter_member(const struct gsim_arbiter *arbiter, uint16_t member) {
-    return &arbiter->committed.members[member];
-}
-
-uint16_t gsim_arbiter_members(const struct gsim_arbiter *arbiter) {
-    return arbiter->committed.capacity;
-}
-
-uint16_t gsim_arbiter_present(const struct gsim_arbiter *arbiter) {
-    return arbiter->n_present;
-}
-
 struct gsim_arbiter_stats gsim_arbiter_stats(const struct gsim_arbiter *arbiter) {
     const struct gsim_lanes *lanes = &arbiter->committed;
     struct gsim_arbiter_stats stats = {.skipped_ns = lanes->skipped_ns,
@@ -763,10 +711,10 @@ struct gsim_arbiter_stats gsim_arbiter_stats(const struct gsim_arbiter *arbiter)
     for (uint16_t i = 0; i < lanes->capacity; i++)
         if (lanes->members[i].is_present)
             stats.bytes_in += lanes->members[i].tenant.sum.bytes_in;
-    for (uint16_t i = 0; i < lanes->n_rings; i++) {
-        stats.slices += lanes->rings[i].sums.n_slices;
-        stats.switch_ns += lanes->rings[i].sums.switch_ns;
-        stats.vain_slices += lanes->rings[i].sums.n_vain;
+    for (uint16_t i = 0; i < lanes->n_lanes; i++) {
+        stats.slices += lanes->lane[i].sums.n_slices;
+        stats.switch_ns += lanes->lane[i].sums.switch_ns;
+        stats.vain_slices += lanes->lane[i].sums.n_vain;
     }
     return stats;
 }

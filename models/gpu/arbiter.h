@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which context has the SMs of one GPU at which time: the lanes of the GPU's arrangement, each a
- * rotation, and the shortcut over the cycles that repeat.
+/* Which context has the SMs of one GPU at which time: the lanes of the GPU's arrangement, and
+ * the shortcut over the cycles that repeat.
  *
  * The arbiter keeps two states: the committed one, which is never later than the simulation's
  * clock, and the state ahead, brought forward to the next report. A job that joins or leaves before
@@ -16,9 +16,30 @@
 #define GSIM_MODELS_GPU_ARBITER_H
 
 #include "gsim/arena.h"
-#include "models/gpu/lanes.h"
+#include "models/gpu/fast_forward.h"
 
-struct gsim_arbiter;
+/* Steps past the horizon, in vain if an event comes before them. */
+enum { GSIM_STEPS_PAST_HORIZON = 16 };
+
+/* Other files read it through the functions below. */
+struct gsim_arbiter {
+    struct gsim_arbiter_options options;
+    struct gsim_arena *arena;
+    struct gsim_space spaces[GSIM_SPACES_MAX];
+    uint16_t n_spaces;
+    struct gsim_lanes committed, ahead;
+    bool is_ahead_valid; /* `ahead` follows from `committed` with nothing from outside between */
+    /* true: `ahead` stopped at an instant with reports; false: it was only brought that far */
+    bool is_ahead_event;
+    struct gsim_fast_forward cycle;
+    struct gsim_pager pager;
+    struct gsim_pager_shares shares; /* of the pager's rates */
+    struct gsim_memory_use gone; /* bytes moved for contexts that have left */
+    uint16_t n_present; /* members */
+    int64_t n_steps; /* steps that were simulated, those of a state ahead included */
+    struct gsim_slice_log spans[2],
+        taken; /* of the committed state and of the state ahead; they swap */
+};
 
 /* Returns NULL if there is no memory left. */
 struct gsim_arbiter *gsim_arbiter_new(const struct gsim_arbiter_options *options,
@@ -32,18 +53,28 @@ void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_spa
 /* Sets how a lane works, from its next turn on. The number of lanes may grow and never shrinks. A
  * quantum of 0 in `how` stands for the arbiter's. space: the space of the lane, where lanes share
  * spaces. Returns false if there is no memory left. */
-bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane, const struct gsim_lane *how,
-                           uint16_t space, int64_t now_ns);
+bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t number,
+                           const struct gsim_lane *how, uint16_t space, int64_t now_ns);
 /* How the lane was set; a lane that was never set has time slices. */
-struct gsim_lane gsim_arbiter_lane(const struct gsim_arbiter *arbiter, uint16_t lane);
-uint16_t gsim_arbiter_in_lane(const struct gsim_arbiter *arbiter, uint16_t lane); /* members */
+static inline struct gsim_lane gsim_arbiter_lane(const struct gsim_arbiter *arbiter,
+                                                 uint16_t lane) {
+    if (lane < arbiter->committed.n_lanes)
+        return arbiter->committed.lane[lane].how;
+    return (struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR};
+}
+/* Members of the lane. */
+static inline uint16_t gsim_arbiter_in_lane(const struct gsim_arbiter *arbiter, uint16_t lane) {
+    return lane < arbiter->committed.n_lanes ? arbiter->committed.lane[lane].spec.n : 0;
+}
 
 /* Sets the pager that moves memory from now on, while the arbiter has no members; pager NULL: all
  * memory stays resident. */
 void gsim_arbiter_set_memory(struct gsim_arbiter *arbiter, const struct gsim_pager *pager);
 
 /* The pager of this GPU's memory. */
-const struct gsim_pager *gsim_arbiter_pager(const struct gsim_arbiter *arbiter);
+static inline const struct gsim_pager *gsim_arbiter_pager(const struct gsim_arbiter *arbiter) {
+    return &arbiter->pager;
+}
 /* From now on this GPU's memory moves at these shares of its rates. keeper: the arbiter that keeps
  * this memory; while a gang is on several GPUs, that of its first GPU. */
 void gsim_arbiter_set_shares(struct gsim_arbiter *arbiter, struct gsim_arbiter *keeper,
@@ -139,7 +170,11 @@ struct gsim_foresight {
 struct gsim_foresight gsim_arbiter_foresee(struct gsim_arbiter *arbiter, int64_t horizon_ns);
 /* True if the state may not run ahead, since it extrapolates or an observer logs slices: it is
  * settled at every instant, and never asked past the horizon. */
-bool gsim_arbiter_is_close(const struct gsim_arbiter *arbiter);
+static inline bool gsim_arbiter_is_close(const struct gsim_arbiter *arbiter) {
+    return arbiter->committed.spans || arbiter->committed.is_approximate ||
+           gsim_fast_forward_may_extrapolate(&arbiter->cycle, &arbiter->options,
+                                             GSIM_STEPS_PAST_HORIZON);
+}
 /* Brings the committed state to now_ns, which is not past the last answer of gsim_arbiter_next_ns.
  * Returns whether a member is to be reported. */
 bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns);
@@ -152,9 +187,17 @@ bool gsim_arbiter_has_failed(const struct gsim_arbiter *arbiter);
  * as the first. */
 struct gsim_memory_use gsim_arbiter_use(const struct gsim_arbiter *arbiter, uint16_t member,
                                         uint32_t n_gpus);
-const struct gsim_member *gsim_arbiter_member(const struct gsim_arbiter *arbiter, uint16_t member);
-uint16_t gsim_arbiter_members(const struct gsim_arbiter *arbiter); /* places in the table */
-uint16_t gsim_arbiter_present(const struct gsim_arbiter *arbiter);
+static inline const struct gsim_member *gsim_arbiter_member(const struct gsim_arbiter *arbiter,
+                                                            uint16_t member) {
+    return &arbiter->committed.members[member];
+}
+/* Places in the table of members. */
+static inline uint16_t gsim_arbiter_members(const struct gsim_arbiter *arbiter) {
+    return arbiter->committed.capacity;
+}
+static inline uint16_t gsim_arbiter_present(const struct gsim_arbiter *arbiter) {
+    return arbiter->n_present;
+}
 
 /* The spans up to the committed state since the last call, which empties the log. */
 const struct gsim_slice_log *gsim_arbiter_take_spans(struct gsim_arbiter *arbiter);

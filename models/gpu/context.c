@@ -2,7 +2,6 @@
 #include "models/gpu/context.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "gsim/units.h"
 #include "sim/base/hints.h"
@@ -23,44 +22,46 @@ static uint64_t factor_q32(int64_t part_ns, int64_t whole_ns) {
 }
 
 static const struct gsim_program_step *step_of(const struct gsim_context *context, int64_t kernel) {
-    return &context->program->steps[kernel];
+    return &context->spec.program->steps[kernel];
 }
 
 /* Host time from the begin of the present iteration to the launch of this kernel, counted from the
  * iteration's first. A launch past the end of the clock is one that the host never comes to. */
 static int64_t host_until(const struct gsim_context *context, int64_t kernel) {
-    int64_t ahead = kernel >= context->kernels ? kernel / context->kernels : 0;
-    if (ahead > 0 && context->host_ns > GSIM_TIME_MAX / 2 / (ahead + 1))
+    int64_t ahead = kernel >= context->spec.kernels ? kernel / context->spec.kernels : 0;
+    if (ahead > 0 && context->spec.host_ns > GSIM_TIME_MAX / 2 / (ahead + 1))
         return GSIM_TIME_MAX;
-    int64_t launched = step_of(context, kernel - ahead * context->kernels)->launched_ns;
-    return ahead * context->host_ns + scaled(launched, context->host_q32);
+    int64_t launched = step_of(context, kernel - ahead * context->spec.kernels)->launched_ns;
+    return ahead * context->spec.host_ns + scaled(launched, context->spec.host_q32);
 }
 
 /* Whether the host waits for all of the present iteration before it begins the next. */
 static bool waits_at_end(const struct gsim_context *context) {
-    int64_t next = context->sums.done_iterations + 1, every = context->program->sync_every;
-    return next == context->iterations || context->arrival_ns || (every > 0 && next % every == 0);
+    int64_t next = context->sums.done_iterations + 1, every = context->spec.program->sync_every;
+    return next == context->spec.iterations || context->spec.arrival_ns ||
+           (every > 0 && next % every == 0);
 }
 
 /* When the host would have begun the present iteration, had it not waited: the host that waits for
  * this kernel, or for room in the queue, goes on when it ends. */
 static int64_t begun_after(const struct gsim_context *context, int64_t launch_ns, int64_t kernel,
                            int64_t end_ns) {
-    const struct gsim_program *program = context->program;
+    const struct gsim_program *program = context->spec.program;
     int64_t wait_ns = program->steps[kernel].wait_ns;
-    if (wait_ns < 0 && kernel + 1 == context->kernels && waits_at_end(context))
+    if (wait_ns < 0 && kernel + 1 == context->spec.kernels && waits_at_end(context))
         wait_ns = program->host_ns - program->rest_ns;
-    int64_t began_ns = wait_ns < 0 ? launch_ns : end_ns - scaled(wait_ns, context->host_q32);
-    int64_t room_ns = end_ns - host_until(context, kernel + context->queue);
+    int64_t began_ns = wait_ns < 0 ? launch_ns : end_ns - scaled(wait_ns, context->spec.host_q32);
+    int64_t room_ns = end_ns - host_until(context, kernel + context->spec.queue);
     launch_ns = began_ns > launch_ns ? began_ns : launch_ns;
     return room_ns > launch_ns ? room_ns : launch_ns;
 }
 
 static void fit_program(struct gsim_context *context) {
-    if (gsim_mostly(context->program == NULL))
+    if (gsim_mostly(context->spec.program == NULL))
         return;
-    context->host_q32 = factor_q32(context->host_ns, context->program->host_ns);
-    context->gpu_q32 = factor_q32(context->gpu_ns, context->program->gpu_ns);
+    context->spec.host_q32 = factor_q32(context->spec.host_ns, context->spec.program->host_ns);
+    context->spec.gpu_q32 = factor_q32(context->spec.gpu_ns, context->spec.program->gpu_ns);
+    context->kernel_start_ns = context->kernel_end_ns = 0;
 }
 
 /* --- kernels ---------------------------------------------------------------------------------- */
@@ -68,32 +69,33 @@ static void fit_program(struct gsim_context *context) {
 /* Of kernels m = 0, 1, ... of an iteration: when each is launched, and the work that is done when
  * it ends. Both are floors of even parts, so that the parts add up to the whole. */
 static int64_t launched_ns(const struct gsim_context *context, int64_t kernel) {
-    if (gsim_rarely(context->program != NULL))
+    if (gsim_rarely(context->spec.program != NULL))
         return context->times.launch_ns +
-               scaled(step_of(context, kernel)->launched_ns, context->host_q32);
-    if (context->host_ns == 0 || kernel == 0)
+               scaled(step_of(context, kernel)->launched_ns, context->spec.host_q32);
+    if (context->spec.host_ns == 0 || kernel == 0)
         return context->times.launch_ns;
-    return context->times.launch_ns + gsim_muldiv_floor(context->host_ns, kernel, context->kernels);
+    return context->times.launch_ns +
+           gsim_muldiv_floor(context->spec.host_ns, kernel, context->spec.kernels);
 }
 
 /* A program that is scaled down keeps its first kernels longer than 0: work that is none would be
  * started for ever. */
 GSIM_APART static int64_t work_of_program(const struct gsim_context *context, int64_t kernel) {
-    int64_t ns = scaled(step_of(context, kernel)->end_ns, context->gpu_q32);
+    int64_t ns = scaled(step_of(context, kernel)->end_ns, context->spec.gpu_q32);
     return ns > kernel ? ns : kernel + 1;
 }
 
 static int64_t work_after(const struct gsim_context *context, int64_t kernel) {
-    if (kernel + 1 == context->kernels)
-        return context->gpu_ns;
-    if (gsim_rarely(context->program != NULL))
+    if (kernel + 1 == context->spec.kernels)
+        return context->spec.gpu_ns;
+    if (gsim_rarely(context->spec.program != NULL))
         return work_of_program(context, kernel);
-    return gsim_muldiv_floor(context->gpu_ns, kernel + 1, context->kernels);
+    return gsim_muldiv_floor(context->spec.gpu_ns, kernel + 1, context->spec.kernels);
 }
 
 /* Looks where the program was last, and by bisection when that was long ago. */
-GSIM_APART static int64_t present_of_program(const struct gsim_context *context) {
-    int64_t done_ns = gsim_work_to_ns(context->done), low = 0, high = context->kernels - 1;
+GSIM_APART static int64_t find_present(const struct gsim_context *context, int64_t done_ns) {
+    int64_t low = 0, high = context->spec.kernels - 1;
     int64_t at = context->kernel;
     if (at > 0 && work_after(context, at - 1) <= done_ns)
         low = at;
@@ -109,17 +111,32 @@ GSIM_APART static int64_t present_of_program(const struct gsim_context *context)
     return low;
 }
 
+static int64_t present_of_program(const struct gsim_context *context) {
+    int64_t done_ns = gsim_work_to_ns(context->done);
+    if (done_ns >= context->kernel_start_ns && done_ns < context->kernel_end_ns)
+        return context->kernel;
+    return find_present(context, done_ns);
+}
+
+static void note_present(struct gsim_context *context, int64_t kernel) {
+    if (context->kernel == kernel && context->kernel_end_ns > 0)
+        return;
+    context->kernel = (uint32_t)kernel;
+    context->kernel_start_ns = kernel > 0 ? work_after(context, kernel - 1) : 0;
+    context->kernel_end_ns = work_after(context, kernel);
+}
+
 /* The first kernel that is not done. */
 static int64_t present_kernel(const struct gsim_context *context) {
-    if (context->kernels == 1 || context->done == 0 || context->gpu_ns == 0)
+    if (context->spec.kernels == 1 || context->done == 0 || context->spec.gpu_ns == 0)
         return 0;
-    if (gsim_rarely(context->program != NULL))
+    if (gsim_rarely(context->spec.program != NULL))
         return present_of_program(context);
     int64_t done_ns = gsim_work_to_ns(context->done);
-    int64_t kernel = gsim_muldiv_floor(done_ns, context->kernels, context->gpu_ns);
+    int64_t kernel = gsim_muldiv_floor(done_ns, context->spec.kernels, context->spec.gpu_ns);
     if (kernel > 0)
         kernel--; /* the floors above may give the kernel after the present one */
-    while (kernel + 1 < context->kernels && work_after(context, kernel) <= done_ns)
+    while (kernel + 1 < context->spec.kernels && work_after(context, kernel) <= done_ns)
         kernel++;
     return kernel;
 }
@@ -140,7 +157,7 @@ static bool starves_after(const struct gsim_context *context, int64_t kernel, in
 GSIM_APART static int64_t last_of_program(const struct gsim_context *context, int64_t from_ns,
                                           uint64_t rate_q32, int64_t limit_ns) {
     int64_t kernel = present_kernel(context), launch_ns = context->times.launch_ns;
-    for (; kernel + 1 < context->kernels; kernel++) {
+    for (; kernel + 1 < context->spec.kernels; kernel++) {
         int64_t end_ns = end_of(context, kernel, from_ns, rate_q32);
         if (end_ns > limit_ns)
             break;
@@ -155,22 +172,23 @@ GSIM_APART static int64_t last_of_program(const struct gsim_context *context, in
 GSIM_APART static void wake_host(struct gsim_context *context, int64_t from_ns, int64_t to_ns,
                                  uint64_t rate_q32) {
     int64_t kernel = present_kernel(context);
-    for (; kernel + 1 < context->kernels; kernel++) {
+    for (; kernel + 1 < context->spec.kernels; kernel++) {
         int64_t end_ns = end_of(context, kernel, from_ns, rate_q32);
         if (end_ns > to_ns)
             break;
         context->times.launch_ns = begun_after(context, context->times.launch_ns, kernel, end_ns);
     }
-    context->kernel = (uint32_t)kernel;
+    note_present(context, kernel);
 }
 
 /* As above, of kernels that ended by now_ns in some other way. */
 GSIM_APART static void wake_host_at(struct gsim_context *context, gsim_work done, int64_t now_ns) {
     int64_t kernel = present_kernel(context);
-    for (; kernel + 1 < context->kernels && gsim_work_of_ns(work_after(context, kernel)) <= done;
+    for (;
+         kernel + 1 < context->spec.kernels && gsim_work_of_ns(work_after(context, kernel)) <= done;
          kernel++)
         context->times.launch_ns = begun_after(context, context->times.launch_ns, kernel, now_ns);
-    context->kernel = (uint32_t)kernel;
+    note_present(context, kernel);
 }
 
 /* The kernel after which nothing is left to run. Where the GPU is slower than the host that is the
@@ -178,11 +196,11 @@ GSIM_APART static void wake_host_at(struct gsim_context *context, gsim_work done
  * kernel is found by bisection. */
 static int64_t last_before_idle(const struct gsim_context *context, int64_t from_ns,
                                 uint64_t rate_q32, int64_t limit_ns) {
-    if (gsim_rarely(context->program != NULL))
+    if (gsim_rarely(context->spec.program != NULL))
         return last_of_program(context, from_ns, rate_q32, limit_ns);
-    int64_t low = present_kernel(context), high = context->kernels - 1;
+    int64_t low = present_kernel(context), high = context->spec.kernels - 1;
     if (low == high ||
-        gsim_work_done(rate_q32, context->host_ns) <= gsim_work_of_ns(context->gpu_ns))
+        gsim_work_done(rate_q32, context->spec.host_ns) <= gsim_work_of_ns(context->spec.gpu_ns))
         return high;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
@@ -208,9 +226,9 @@ static int64_t begun_at(const struct gsim_context *context, gsim_work done) {
 
 /* The context has run up to `done`, within one period of the cap. */
 static void count_begun(struct gsim_context *context, gsim_work done, int64_t now_ns) {
-    if (context->refill_ns == 0)
+    if (context->spec.refill_ns == 0)
         return;
-    gsim_work end = gsim_work_of_ns(context->gpu_ns);
+    gsim_work end = gsim_work_of_ns(context->spec.gpu_ns);
     int64_t n = begun_at(context, done < end ? done : end) - begun_at(context, context->done);
     if (n <= 0)
         return;
@@ -221,8 +239,8 @@ static void count_begun(struct gsim_context *context, gsim_work done, int64_t no
 /* At the start of a kernel that may not begin in this period of the cap, the host waits for the
  * next period. */
 static void hold_back(struct gsim_context *context, int64_t now_ns) {
-    if (context->refill_ns == 0 || gsim_context_is_done(context) ||
-        gsim_context_begun(context, now_ns) < context->cap)
+    if (context->spec.refill_ns == 0 || gsim_context_is_done(context) ||
+        gsim_context_begun(context, now_ns) < context->spec.cap)
         return;
     int64_t kernel = present_kernel(context);
     if (begun_at(context, context->done) > kernel)
@@ -239,18 +257,19 @@ static void hold_back(struct gsim_context *context, int64_t now_ns) {
 }
 
 int64_t gsim_context_refill_ns(const struct gsim_context *context, int64_t now_ns) {
-    if (context->refill_ns == 0)
+    if (context->spec.refill_ns == 0)
         return GSIM_NEVER;
-    int64_t n = now_ns / context->refill_ns; /* periods as long as the clock end with it */
-    return n < GSIM_NEVER / context->refill_ns ? (n + 1) * context->refill_ns : GSIM_NEVER;
+    int64_t n = now_ns / context->spec.refill_ns; /* periods as long as the clock end with it */
+    return n < GSIM_NEVER / context->spec.refill_ns ? (n + 1) * context->spec.refill_ns
+                                                    : GSIM_NEVER;
 }
 
 void gsim_context_cap(struct gsim_context *context, int64_t cap, int64_t refill_ns,
                       int64_t now_ns) {
-    if (refill_ns != context->refill_ns)
+    if (refill_ns != context->spec.refill_ns)
         context->begun = context->marks.counted_ns = 0;
-    context->cap = cap;
-    context->refill_ns = refill_ns;
+    context->spec.cap = cap;
+    context->spec.refill_ns = refill_ns;
     int64_t left_ns = context->times.ready_ns > now_ns ? context->times.ready_ns - now_ns : 0;
     int64_t early_ns = left_ns < context->state.held_ns ? left_ns : context->state.held_ns;
     if (early_ns > 0) { /* the old cap holds nothing back any more */
@@ -263,7 +282,7 @@ void gsim_context_cap(struct gsim_context *context, int64_t cap, int64_t refill_
 
 /* The last kernel that may begin before the next period does. */
 static int64_t last_before_cap(const struct gsim_context *context, int64_t now_ns) {
-    int64_t left = context->cap - gsim_context_begun(context, now_ns);
+    int64_t left = context->spec.cap - gsim_context_begun(context, now_ns);
     return begun_at(context, context->done) + (left > 0 ? left : 0) - 1;
 }
 
@@ -274,10 +293,10 @@ static int64_t last_before_cap(const struct gsim_context *context, int64_t now_n
  * requests before, so that a waiting request follows at once. */
 static void launch_next(struct gsim_context *context, int64_t now_ns, int64_t host_ns) {
     context->times.launch_ns = now_ns;
-    if (context->arrival_ns && !gsim_context_is_done(context)) {
-        int64_t arrival_ns = context->arrival_ns[context->sums.done_iterations];
+    if (context->spec.arrival_ns && !gsim_context_is_done(context)) {
+        int64_t arrival_ns = context->spec.arrival_ns[context->sums.done_iterations];
         int64_t launched_ns =
-            (arrival_ns > host_ns ? arrival_ns : host_ns) + context->launch_lag_ns;
+            (arrival_ns > host_ns ? arrival_ns : host_ns) + context->spec.launch_lag_ns;
         context->times.launch_ns = launched_ns > now_ns ? launched_ns : now_ns;
     }
     context->marks.began_ns = context->times.launch_ns;
@@ -288,28 +307,18 @@ static void launch_next(struct gsim_context *context, int64_t now_ns, int64_t ho
  * iteration before than they do alone. */
 static void keep_pace(struct gsim_context *context, int64_t now_ns) {
     struct gsim_context_times *times = &context->times;
-    if (context->pace_ns == 0 || gsim_context_is_done(context)) {
+    if (context->spec.pace_ns == 0 || gsim_context_is_done(context)) {
         times->paced_ns = GSIM_NEVER;
         return;
     }
     if (times->paced_ns != GSIM_NEVER && times->paced_ns > times->ready_ns)
         times->ready_ns = times->paced_ns;
-    times->paced_ns = (times->ready_ns > now_ns ? times->ready_ns : now_ns) + context->pace_ns;
-}
-
-static int64_t under_way_ns(const struct gsim_context *context, int64_t now_ns) {
-    if (gsim_context_is_done(context) || now_ns <= context->marks.began_ns)
-        return 0;
-    return now_ns - context->marks.began_ns +
-           gsim_muldiv_floor(context->gap_ns, gsim_work_to_ns(context->done), context->gpu_ns);
-}
-
-int64_t gsim_context_taken_ns(const struct gsim_context *context, int64_t now_ns) {
-    return context->sums.taken_ns + under_way_ns(context, now_ns);
+    times->paced_ns = (times->ready_ns > now_ns ? times->ready_ns : now_ns) + context->spec.pace_ns;
 }
 
 void gsim_context_start(struct gsim_context *context, int64_t now_ns) {
-    assert(context->iterations > 0 && context->kernels > 0 && context->kernels <= context->gpu_ns);
+    assert(context->spec.iterations > 0 && context->spec.kernels > 0 &&
+           context->spec.kernels <= context->spec.gpu_ns);
     fit_program(context);
     launch_next(context, now_ns, now_ns);
     context->times.paced_ns = GSIM_NEVER;
@@ -319,8 +328,8 @@ void gsim_context_start(struct gsim_context *context, int64_t now_ns) {
 /* The rest at at_ns of the host's time between two iterations. */
 static int64_t gap_left_ns(const struct gsim_context *context, int64_t at_ns) {
     int64_t left_ns = context->times.launch_ns - context->state.held_ns - at_ns;
-    int64_t gap_ns = context->program ? context->host_ns : context->gap_ns;
-    if (context->arrival_ns || left_ns < 0)
+    int64_t gap_ns = context->spec.program ? context->spec.host_ns : context->spec.gap_ns;
+    if (context->spec.arrival_ns || left_ns < 0)
         return 0;
     return left_ns < gap_ns ? left_ns : gap_ns;
 }
@@ -355,7 +364,7 @@ int64_t gsim_context_idle_ns(const struct gsim_context *context, int64_t from_ns
                              int64_t limit_ns) {
     int64_t last = last_before_idle(context, from_ns, rate_q32, limit_ns);
     int64_t idle_ns = end_of(context, last, from_ns, rate_q32);
-    if (context->refill_ns == 0)
+    if (context->spec.refill_ns == 0)
         return idle_ns;
     int64_t capped = last_before_cap(context, from_ns);
     if (capped >= last)
@@ -377,16 +386,17 @@ int64_t gsim_context_boundary_ns(const struct gsim_context *context, int64_t fro
 /* The host may be in a later iteration already, or has some of this one's time left. A program that
  * is slower alone than its kernels are begins its iterations no faster than it does alone. */
 GSIM_APART static void end_iteration_of_program(struct gsim_context *context, int64_t now_ns) {
-    int64_t next_ns = begun_after(context, context->times.launch_ns, context->kernels - 1, now_ns) +
-                      context->host_ns;
+    int64_t next_ns =
+        begun_after(context, context->times.launch_ns, context->spec.kernels - 1, now_ns) +
+        context->spec.host_ns;
     int64_t end_ns = now_ns > next_ns ? now_ns : next_ns;
     context->sums.taken_ns += end_ns - context->marks.began_ns;
-    if (context->latency_ns)
-        context->latency_ns[context->sums.done_iterations] =
-            now_ns - context->arrival_ns[context->sums.done_iterations];
+    if (context->spec.latency_ns)
+        context->spec.latency_ns[context->sums.done_iterations] =
+            now_ns - context->spec.arrival_ns[context->sums.done_iterations];
     context->sums.done_iterations++;
     context->done = 0;
-    context->kernel = 0;
+    note_present(context, 0);
     launch_next(context, next_ns, 0);
     keep_pace(context, now_ns);
     if (context->marks.began_ns < end_ns)
@@ -395,19 +405,19 @@ GSIM_APART static void end_iteration_of_program(struct gsim_context *context, in
 }
 
 static void end_iteration(struct gsim_context *context, int64_t now_ns) {
-    if (context->program) {
+    if (context->spec.program) {
         end_iteration_of_program(context, now_ns);
         return;
     }
-    int64_t launched = context->times.launch_ns + context->host_ns;
+    int64_t launched = context->times.launch_ns + context->spec.host_ns;
     int64_t end_ns = now_ns > launched ? now_ns : launched;
-    context->sums.taken_ns += end_ns - context->marks.began_ns + context->gap_ns;
-    if (context->latency_ns)
-        context->latency_ns[context->sums.done_iterations] =
-            end_ns - context->arrival_ns[context->sums.done_iterations];
+    context->sums.taken_ns += end_ns - context->marks.began_ns + context->spec.gap_ns;
+    if (context->spec.latency_ns)
+        context->spec.latency_ns[context->sums.done_iterations] =
+            end_ns - context->spec.arrival_ns[context->sums.done_iterations];
     context->sums.done_iterations++;
     context->done = 0;
-    launch_next(context, end_ns + context->gap_ns, 0);
+    launch_next(context, end_ns + context->spec.gap_ns, 0);
     hold_back(context, now_ns);
 }
 
@@ -416,11 +426,11 @@ static void go_to(struct gsim_context *context, gsim_work done, int64_t now_ns) 
     context->state.held_ns = 0;
     context->done = done;
     /* the last nanosecond may hold more than the rest of the iteration */
-    if (done >= gsim_work_of_ns(context->gpu_ns)) {
+    if (done >= gsim_work_of_ns(context->spec.gpu_ns)) {
         end_iteration(context, now_ns);
         return;
     }
-    if (context->host_ns > 0)
+    if (context->spec.host_ns > 0)
         context->times.ready_ns = launched_ns(context, present_kernel(context));
     hold_back(context, now_ns);
 }
@@ -429,13 +439,13 @@ void gsim_context_run(struct gsim_context *context, int64_t from_ns, int64_t to_
                       uint64_t rate_q32) {
     if (gsim_rarely(rate_q32 == 0)) /* its kernel waits for SMs, its host goes on */
         return;
-    if (gsim_rarely(context->program != NULL))
+    if (gsim_rarely(context->spec.program != NULL))
         wake_host(context, from_ns, to_ns, rate_q32);
     go_to(context, context->done + gsim_work_done(rate_q32, to_ns - from_ns), to_ns);
 }
 
 void gsim_context_set(struct gsim_context *context, gsim_work done, int64_t now_ns) {
-    if (gsim_rarely(context->program != NULL))
+    if (gsim_rarely(context->spec.program != NULL))
         wake_host_at(context, done, now_ns);
     go_to(context, done, now_ns);
 }
@@ -443,7 +453,7 @@ void gsim_context_set(struct gsim_context *context, gsim_work done, int64_t now_
 struct gsim_kernel_span gsim_context_kernel(const struct gsim_context *context, int64_t n,
                                             int64_t now_ns) {
     int64_t kernel = present_kernel(context), last = kernel;
-    while (last + 1 < context->kernels && last + 1 < kernel + n &&
+    while (last + 1 < context->spec.kernels && last + 1 < kernel + n &&
            launched_ns(context, last + 1) <= now_ns)
         last++;
     return (struct gsim_kernel_span){
@@ -455,8 +465,8 @@ struct gsim_kernel_span gsim_context_kernel(const struct gsim_context *context, 
 }
 
 void gsim_context_stretch(struct gsim_context *context, int64_t gpu_ns) {
-    if (context->done == 0 || context->gpu_ns == gpu_ns) {
-        context->gpu_ns = gpu_ns;
+    if (context->done == 0 || context->spec.gpu_ns == gpu_ns) {
+        context->spec.gpu_ns = gpu_ns;
         fit_program(context);
         return;
     }
@@ -464,7 +474,7 @@ void gsim_context_stretch(struct gsim_context *context, int64_t gpu_ns) {
     int64_t start_ns = kernel > 0 ? work_after(context, kernel - 1) : 0;
     int64_t before_ns = work_after(context, kernel) - start_ns;
     int64_t done_ns = gsim_work_to_ns(context->done) - start_ns;
-    context->gpu_ns = gpu_ns;
+    context->spec.gpu_ns = gpu_ns;
     fit_program(context);
     start_ns = kernel > 0 ? work_after(context, kernel - 1) : 0;
     int64_t after_ns = work_after(context, kernel) - start_ns;
@@ -474,86 +484,12 @@ void gsim_context_stretch(struct gsim_context *context, int64_t gpu_ns) {
 /* The host stopped launching when the queue was full, so its launches by now are at most one full
  * queue ahead. That of a program is held up when it runs. */
 void gsim_context_resume(struct gsim_context *context, int64_t now_ns) {
-    if (context->program || context->host_ns == 0 || context->kernels <= context->queue)
+    if (context->spec.program || context->spec.host_ns == 0 ||
+        context->spec.kernels <= context->spec.queue)
         return;
-    int64_t last = present_kernel(context) + context->queue - 1;
-    if (last >= context->kernels || launched_ns(context, last) >= now_ns)
+    int64_t last = present_kernel(context) + context->spec.queue - 1;
+    if (last >= context->spec.kernels || launched_ns(context, last) >= now_ns)
         return;
-    context->times.launch_ns = now_ns - gsim_muldiv_floor(context->host_ns, last, context->kernels);
-}
-
-/* --- fast-forward ----------------------------------------------------------------------------- */
-
-/* Whether both contexts are at the same place in a sweep over several iterations, and in a period
- * of the cap. */
-static bool is_same_within(const struct gsim_context *a, int64_t a_now_ns,
-                           const struct gsim_context *b, int64_t b_now_ns) {
-    int64_t iterations = b->sums.done_iterations - a->sums.done_iterations;
-    if (a->per_sweep > 1 && iterations % a->per_sweep != 0)
-        return false;
-    if (a->program && a->program->sync_every > 1 && iterations % a->program->sync_every != 0)
-        return false;
-    return a->refill_ns == 0 ||
-           (a_now_ns % a->refill_ns == b_now_ns % b->refill_ns &&
-            gsim_context_begun(a, a_now_ns) == gsim_context_begun(b, b_now_ns));
-}
-
-/* For how long, at most, the host launches a full queue and the present iteration. */
-static int64_t launching_ns(const struct gsim_context *context) {
-    if (!context->program)
-        return context->host_ns;
-    int64_t ahead = context->queue / context->kernels + 2;
-    return context->host_ns < GSIM_TIME_MAX / 4 / ahead ? context->host_ns * ahead
-                                                        : GSIM_TIME_MAX / 4;
-}
-
-/* The launch of an iteration matters as long as the host is launching it. */
-bool gsim_context_is_same(const struct gsim_context *a, int64_t a_now_ns,
-                          const struct gsim_context *b, int64_t b_now_ns, int64_t back_ns,
-                          bool can_be_cut) {
-    bool is_done = gsim_context_is_done(a);
-    if (is_done != gsim_context_is_done(b) || !is_same_within(a, a_now_ns, b, b_now_ns))
-        return false;
-    if (is_done)
-        return true;
-    if (!can_be_cut && gsim_context_is_linear(a) && a->times.ready_ns <= a_now_ns - back_ns)
-        return b->times.ready_ns <= b_now_ns - back_ns;
-    return a->done == b->done && memcmp(&a->state, &b->state, sizeof a->state) == 0 &&
-           gsim_times_are_same(GSIM_ROLE_CONST(a->times), a_now_ns, (const int64_t *)&b->times,
-                               b_now_ns, launching_ns(a) + back_ns);
-}
-
-void gsim_context_subtract(struct gsim_context *per, const struct gsim_context *now, int64_t now_ns,
-                           const struct gsim_context *then, int64_t then_ns) {
-    per->done = now->done - then->done;
-    gsim_sums_subtract(GSIM_ROLE(per->sums), (const int64_t *)&now->sums,
-                       (const int64_t *)&then->sums);
-    per->sums.taken_ns += under_way_ns(now, now_ns) - under_way_ns(then, then_ns);
-}
-
-static void settle_iterations(struct gsim_context *context) {
-    gsim_work iteration = gsim_work_of_ns(context->gpu_ns);
-    gsim_work over = context->done >= iteration ? context->done / iteration : 0;
-    if (context->done < 0 && context->sums.done_iterations > 0)
-        over = -((-context->done + iteration - 1) / iteration);
-    context->sums.done_iterations += (int64_t)over;
-    context->done -= over * iteration;
-}
-
-/* A linear context is in its only iteration, which goes on after the skip: its sums wait for the
- * end of that iteration, and the time at which it began stays. */
-void gsim_context_skip(struct gsim_context *context, const struct gsim_context *per, int64_t n,
-                       int64_t by_ns, bool may_be_within) {
-    if (gsim_context_is_done(context))
-        return;
-    int64_t began_ns = context->marks.began_ns;
-    context->done += n * per->done;
-    gsim_times_shift(GSIM_ROLE(context->times), by_ns);
-    gsim_times_shift(GSIM_ROLE(context->marks), by_ns);
-    if (gsim_context_is_linear(context))
-        context->marks.began_ns = began_ns;
-    else
-        gsim_sums_add(GSIM_ROLE(context->sums), (const int64_t *)&per->sums, n);
-    if (may_be_within)
-        settle_iterations(context);
+    context->times.launch_ns =
+        now_ns - gsim_muldiv_floor(context->spec.host_ns, last, context->spec.kernels);
 }

@@ -49,8 +49,8 @@ struct gsim_context_sums {
 };
 GSIM_ROLES_END
 
-struct gsim_context {
-    /* What the process does `iterations` times. */
+/* What the process does `iterations` times; set by the owner (models/roles.h). */
+struct gsim_context_spec {
     int64_t iterations;
     int64_t gpu_ns; /* of one iteration, alone at the full rate */
     int64_t host_ns; /* time of the host to launch an iteration */
@@ -77,11 +77,17 @@ struct gsim_context {
     /* In each period of refill_ns (periods begin at its multiples) at most `cap` kernels begin;
      * then the host waits in the launch of the next one. refill_ns 0: no cap. */
     int64_t refill_ns, cap;
+};
 
+struct gsim_context {
+    struct gsim_context_spec spec;
     /* How far the process is (models/roles.h). Two numbers have rules of their own. */
     /* part of the present iteration, as GPU time at the full rate: state, and a sum */
     gsim_work done;
-    uint32_t kernel; /* of a program: the present kernel, where it was last; follows from `done` */
+    /* Of a program: the present kernel, where it was last, and its work, if that is known; follow
+     * from `done`. */
+    uint32_t kernel;
+    int64_t kernel_start_ns, kernel_end_ns; /* both 0: not known */
     int64_t begun; /* kernels begun in the cap's period that holds counted_ns */
     struct gsim_context_state state;
     struct gsim_context_times times;
@@ -92,24 +98,38 @@ struct gsim_context {
 /* The process begins to launch at now_ns. */
 void gsim_context_start(struct gsim_context *context, int64_t now_ns);
 static inline bool gsim_context_is_done(const struct gsim_context *context) {
-    return context->sums.done_iterations == context->iterations;
+    return context->sums.done_iterations == context->spec.iterations;
 }
 /* Whether the memory has been touched completely: the next iteration begins a new sweep. */
 static inline bool gsim_context_is_swept(const struct gsim_context *context) {
-    return context->per_sweep <= 1 || context->sums.done_iterations % context->per_sweep == 0;
+    return context->spec.per_sweep <= 1 ||
+           context->sums.done_iterations % context->spec.per_sweep == 0;
 }
 /* The GPU time of a sweep over the memory, and how much of it is done. */
 static inline gsim_work gsim_context_sweep(const struct gsim_context *context) {
-    return gsim_work_of_ns(context->gpu_ns) * (context->per_sweep > 1 ? context->per_sweep : 1);
+    return gsim_work_of_ns(context->spec.gpu_ns) *
+           (context->spec.per_sweep > 1 ? context->spec.per_sweep : 1);
 }
 static inline gsim_work gsim_context_swept(const struct gsim_context *context) {
-    int64_t n = context->per_sweep > 1 ? context->sums.done_iterations % context->per_sweep : 0;
-    return gsim_work_of_ns(context->gpu_ns) * n + context->done;
+    int64_t n =
+        context->spec.per_sweep > 1 ? context->sums.done_iterations % context->spec.per_sweep : 0;
+    return gsim_work_of_ns(context->spec.gpu_ns) * n + context->done;
+}
+/* Time of the present iteration up to now_ns, with a part of its gap. */
+static inline int64_t gsim_context_under_way_ns(const struct gsim_context *context,
+                                                int64_t now_ns) {
+    if (gsim_context_is_done(context) || now_ns <= context->marks.began_ns)
+        return 0;
+    return now_ns - context->marks.began_ns +
+           gsim_muldiv_floor(context->spec.gap_ns, gsim_work_to_ns(context->done),
+                             context->spec.gpu_ns);
 }
 /* Time that iterations took up to now_ns, with the gap after each and without waiting for requests.
  * A partial iteration counts with the same part of its gap, so that work by this time is a rate at
  * any moment. */
-int64_t gsim_context_taken_ns(const struct gsim_context *context, int64_t now_ns);
+static inline int64_t gsim_context_taken_ns(const struct gsim_context *context, int64_t now_ns) {
+    return context->sums.taken_ns + gsim_context_under_way_ns(context, now_ns);
+}
 /* The context was taken off the GPU at left_ns, and its host goes on now where it was: with the
  * rest of the gap before the next iteration. */
 void gsim_context_restart(struct gsim_context *context, int64_t left_ns, int64_t now_ns);
@@ -144,7 +164,7 @@ void gsim_context_cap(struct gsim_context *context, int64_t cap, int64_t refill_
  * up to then. */
 int64_t gsim_context_refill_ns(const struct gsim_context *context, int64_t now_ns);
 static inline int64_t gsim_context_begun(const struct gsim_context *context, int64_t now_ns) {
-    int64_t refill_ns = context->refill_ns;
+    int64_t refill_ns = context->spec.refill_ns;
     bool is_present = refill_ns > 0 && context->marks.counted_ns / refill_ns == now_ns / refill_ns;
     return is_present ? context->begun : 0;
 }
@@ -154,25 +174,5 @@ void gsim_context_stretch(struct gsim_context *context, int64_t gpu_ns);
 /* The context gets the GPU now: launches that did not fit the queue meanwhile are still to be
  * made. */
 void gsim_context_resume(struct gsim_context *context, int64_t now_ns);
-/* Whether only the context's total work matters: one kernel that was launched long ago, or many
- * that were launched at once without a cap. Until the end, the offset of such a context decides
- * nothing about when anything happens. */
-static inline bool gsim_context_is_linear(const struct gsim_context *context) {
-    bool is_one_launch = context->kernels == 1 ||
-                         (context->host_ns == 0 && context->refill_ns == 0 && !context->arrival_ns);
-    return context->iterations == 1 && is_one_launch && !context->program;
-}
-
-/* Whether both contexts have the same future. back_ns: how far the past matters to which context is
- * next. can_be_cut: the offset within a kernel decides how the kernel is halted. */
-bool gsim_context_is_same(const struct gsim_context *a, int64_t a_now_ns,
-                          const struct gsim_context *b, int64_t b_now_ns, int64_t back_ns,
-                          bool can_be_cut);
-/* Subtract: the progress of a context from `then` to `now`. Skip: n times that progress, while
- * by_ns passes. may_be_within: the progress is no whole number of iterations. */
-void gsim_context_subtract(struct gsim_context *per, const struct gsim_context *now, int64_t now_ns,
-                           const struct gsim_context *then, int64_t then_ns);
-void gsim_context_skip(struct gsim_context *context, const struct gsim_context *per, int64_t n,
-                       int64_t by_ns, bool may_be_within);
 
 #endif

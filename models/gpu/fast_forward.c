@@ -37,31 +37,122 @@ bool gsim_fast_forward_may_extrapolate(const struct gsim_fast_forward *cycle,
            cycle->n_turns + n_turns >= looks_at(cycle, options);
 }
 
+/* --- contexts --------------------------------------------------------------------------------- */
+
+/* Whether only the context's total work matters: one kernel that was launched long ago, or many
+ * that were launched at once without a cap. Until the end, the offset of such a context decides
+ * nothing about when anything happens. */
+static bool is_linear(const struct gsim_context *context) {
+    bool is_one_launch =
+        context->spec.kernels == 1 ||
+        (context->spec.host_ns == 0 && context->spec.refill_ns == 0 && !context->spec.arrival_ns);
+    return context->spec.iterations == 1 && is_one_launch && !context->spec.program;
+}
+
+/* Whether both contexts are at the same place in a sweep over several iterations, and in a period
+ * of the cap. */
+static bool is_same_within(const struct gsim_context *a, int64_t a_now_ns,
+                           const struct gsim_context *b, int64_t b_now_ns) {
+    int64_t iterations = b->sums.done_iterations - a->sums.done_iterations;
+    if (a->spec.per_sweep > 1 && iterations % a->spec.per_sweep != 0)
+        return false;
+    if (a->spec.program && a->spec.program->sync_every > 1 &&
+        iterations % a->spec.program->sync_every != 0)
+        return false;
+    return a->spec.refill_ns == 0 ||
+           (a_now_ns % a->spec.refill_ns == b_now_ns % b->spec.refill_ns &&
+            gsim_context_begun(a, a_now_ns) == gsim_context_begun(b, b_now_ns));
+}
+
+/* For how long, at most, the host launches a full queue and the present iteration. */
+static int64_t launching_ns(const struct gsim_context *context) {
+    if (!context->spec.program)
+        return context->spec.host_ns;
+    int64_t ahead = context->spec.queue / context->spec.kernels + 2;
+    return context->spec.host_ns < GSIM_TIME_MAX / 4 / ahead ? context->spec.host_ns * ahead
+                                                             : GSIM_TIME_MAX / 4;
+}
+
+/* Whether both contexts have the same future. back_ns: how far the past matters to which context is
+ * next. can_be_cut: the offset within a kernel decides how the kernel is halted. The launch of an
+ * iteration matters as long as the host is launching it. */
+static bool is_same_context(const struct gsim_context *a, int64_t a_now_ns,
+                            const struct gsim_context *b, int64_t b_now_ns, int64_t back_ns,
+                            bool can_be_cut) {
+    bool is_done = gsim_context_is_done(a);
+    if (is_done != gsim_context_is_done(b) || !is_same_within(a, a_now_ns, b, b_now_ns))
+        return false;
+    if (is_done)
+        return true;
+    if (!can_be_cut && is_linear(a) && a->times.ready_ns <= a_now_ns - back_ns)
+        return b->times.ready_ns <= b_now_ns - back_ns;
+    return a->done == b->done && memcmp(&a->state, &b->state, sizeof a->state) == 0 &&
+           gsim_times_are_same(GSIM_ROLE_CONST(a->times), a_now_ns, (const int64_t *)&b->times,
+                               b_now_ns, launching_ns(a) + back_ns);
+}
+
+/* Sets `per` to the progress of a context from `then` to `now`. */
+static void subtract_context(struct gsim_context *per, const struct gsim_context *now,
+                             int64_t now_ns, const struct gsim_context *then, int64_t then_ns) {
+    per->done = now->done - then->done;
+    gsim_sums_subtract(GSIM_ROLE(per->sums), (const int64_t *)&now->sums,
+                       (const int64_t *)&then->sums);
+    per->sums.taken_ns = gsim_context_taken_ns(now, now_ns) - gsim_context_taken_ns(then, then_ns);
+}
+
+static void settle_iterations(struct gsim_context *context) {
+    gsim_work iteration = gsim_work_of_ns(context->spec.gpu_ns);
+    gsim_work over = context->done >= iteration ? context->done / iteration : 0;
+    if (context->done < 0 && context->sums.done_iterations > 0)
+        over = -((-context->done + iteration - 1) / iteration);
+    context->sums.done_iterations += (int64_t)over;
+    context->done -= over * iteration;
+}
+
+/* Adds n times the progress of a period, while by_ns passes. may_be_within: the progress is no
+ * whole number of iterations. A linear context is in its only iteration, which goes on after the
+ * skip: its sums wait for the end of that iteration, and the time at which it began stays. */
+static void skip_context(struct gsim_context *context, const struct gsim_context *per, int64_t n,
+                         int64_t by_ns, bool may_be_within) {
+    if (gsim_context_is_done(context))
+        return;
+    int64_t began_ns = context->marks.began_ns;
+    context->done += n * per->done;
+    gsim_times_shift(GSIM_ROLE(context->times), by_ns);
+    gsim_times_shift(GSIM_ROLE(context->marks), by_ns);
+    if (is_linear(context))
+        context->marks.began_ns = began_ns;
+    else
+        gsim_sums_add(GSIM_ROLE(context->sums), (const int64_t *)&per->sums, n);
+    if (may_be_within)
+        settle_iterations(context);
+}
+
 /* --- the canonical state ---------------------------------------------------------------------- */
 
 /* Compares how far the round is, where turns pass whether they are used or not. */
-static bool is_same_round(const struct gsim_ring *a, int64_t a_now_ns, const struct gsim_ring *b,
-                          int64_t b_now_ns) {
-    struct gsim_grid one = gsim_ring_grid(a), other = gsim_ring_grid(b);
-    return !gsim_ring_is_strict(a) || a->n == 0 ||
-           gsim_grid_offset_ns(&one, a_now_ns) == gsim_grid_offset_ns(&other, b_now_ns);
+static bool is_same_round(const struct gsim_gpu_lane *a, int64_t a_now_ns,
+                          const struct gsim_gpu_lane *b, int64_t b_now_ns) {
+    struct gsim_vgpu_grid one = gsim_gpu_lane_grid(a), other = gsim_gpu_lane_grid(b);
+    return !gsim_gpu_lane_is_strict(a) || a->spec.n == 0 ||
+           gsim_vgpu_offset_ns(&one, a_now_ns) == gsim_vgpu_offset_ns(&other, b_now_ns);
 }
 
 /* A context alone in its lane may renew its quantum for ever; the begin of the quantum decides
  * nothing until another context joins, and then it is the true one. */
-static bool keeps_quantum(const struct gsim_ring *ring, int64_t moved_ns) {
-    return ring->n == 1 && moved_ns == 0;
+static bool keeps_quantum(const struct gsim_gpu_lane *lane, int64_t moved_ns) {
+    return lane->spec.n == 1 && moved_ns == 0;
 }
 
-static bool is_same_quantum(const struct gsim_ring *a, int64_t a_now_ns, const struct gsim_ring *b,
-                            int64_t b_now_ns) {
+static bool is_same_quantum(const struct gsim_gpu_lane *a, int64_t a_now_ns,
+                            const struct gsim_gpu_lane *b, int64_t b_now_ns) {
     int64_t moved_ns = b->marks.quantum_start_ns - a->marks.quantum_start_ns;
     bool has_owner = a->state.phase == GSIM_LANE_RUNNING || a->state.phase == GSIM_LANE_KEPT;
     return !has_owner || moved_ns == b_now_ns - a_now_ns || keeps_quantum(a, moved_ns);
 }
 
-static bool is_same_ring(const struct gsim_ring *a, int64_t a_now_ns, const struct gsim_ring *b,
-                         int64_t b_now_ns) {
+static bool is_same_lane(const struct gsim_gpu_lane *a, int64_t a_now_ns,
+                         const struct gsim_gpu_lane *b, int64_t b_now_ns) {
     return memcmp(&a->state, &b->state, sizeof a->state) == 0 &&
            gsim_times_are_same(GSIM_ROLE_CONST(a->times), a_now_ns, (const int64_t *)&b->times,
                                b_now_ns, GSIM_NEVER) &&
@@ -73,14 +164,14 @@ static bool is_same_member(const struct gsim_member *a, int64_t a_now_ns,
                            bool can_be_cut) {
     return memcmp(&a->state, &b->state, sizeof a->state) == 0 &&
            gsim_tenant_is_same(&a->tenant, &b->tenant) &&
-           gsim_context_is_same(&a->context, a_now_ns, &b->context, b_now_ns, back_ns, can_be_cut);
+           is_same_context(&a->context, a_now_ns, &b->context, b_now_ns, back_ns, can_be_cut);
 }
 
 /* Whether kernels may share SMs block by block, now or when other members come on: a job has a
  * program, and there are lanes beside each other. */
 static bool may_share_blocks(const struct gsim_lanes *lanes) {
-    for (uint16_t i = 0; i < lanes->capacity && lanes->n_rings > 1; i++)
-        if (lanes->members[i].is_present && lanes->members[i].context.program)
+    for (uint16_t i = 0; i < lanes->capacity && lanes->n_lanes > 1; i++)
+        if (lanes->members[i].is_present && lanes->members[i].context.spec.program)
             return true;
     return false;
 }
@@ -89,28 +180,28 @@ static bool may_share_blocks(const struct gsim_lanes *lanes) {
  * more urgent member, how long it pads, when others may pad, when the member comes to memory that
  * it has not touched, or when its last blocks begin. */
 static bool can_be_cut(const struct gsim_lanes *lanes, const struct gsim_member *member) {
-    const struct gsim_ring *ring = &lanes->rings[member->how.lane];
+    const struct gsim_gpu_lane *lane = &lanes->lane[member->how.lane];
     if (gsim_store_is_sweeping(&lanes->store, &member->tenant) || may_share_blocks(lanes))
         return true;
     bool is_outranked = false, outranks = false;
-    for (uint16_t i = 0; gsim_ring_is_by_priority(ring) && i < ring->n; i++) {
-        is_outranked |= lanes->members[ring->member[i]].how.priority > member->how.priority;
-        outranks |= lanes->members[ring->member[i]].how.priority < member->how.priority;
+    for (uint16_t i = 0; gsim_gpu_lane_is_by_priority(lane) && i < lane->spec.n; i++) {
+        is_outranked |= lanes->members[lane->spec.member[i]].how.priority > member->how.priority;
+        outranks |= lanes->members[lane->spec.member[i]].how.priority < member->how.priority;
     }
-    return (is_outranked &&
-            (gsim_ring_is_padded(ring) || gsim_lane_urgency(&ring->how).stop != GSIM_STOP_SAVE)) ||
-           (outranks && gsim_ring_is_padded(ring) &&
-            member->context.kernels > 1); /* the ends of its kernels let other members pad */
+    return (is_outranked && (gsim_gpu_lane_is_padded(lane) ||
+                             gsim_lane_urgency(&lane->how).stop != GSIM_STOP_SAVE)) ||
+           (outranks && gsim_gpu_lane_is_padded(lane) &&
+            member->context.spec.kernels > 1); /* the ends of its kernels let other members pad */
 }
 
 /* In a fair lane the next member is chosen by how much more weighted time each has had: all have
  * gained equally since. */
 static bool is_same_standing(const struct gsim_lanes *a, const struct gsim_lanes *b,
                              uint16_t place) {
-    const struct gsim_ring *ring = &a->rings[a->members[place].how.lane];
-    if (!gsim_lane_is_fair(&ring->how))
+    const struct gsim_gpu_lane *lane = &a->lane[a->members[place].how.lane];
+    if (!gsim_lane_is_fair(&lane->how))
         return true;
-    uint16_t first = ring->member[0];
+    uint16_t first = lane->spec.member[0];
     gsim_i128 here = (gsim_i128)(b->members[place].sums.busy_ns - a->members[place].sums.busy_ns) *
                      a->members[place].how.weight;
     return here == (gsim_i128)(b->members[first].sums.busy_ns - a->members[first].sums.busy_ns) *
@@ -120,8 +211,8 @@ static bool is_same_standing(const struct gsim_lanes *a, const struct gsim_lanes
 static bool is_same(struct gsim_fast_forward *cycle, const struct gsim_arbiter_options *options,
                     const struct gsim_lanes *b) {
     const struct gsim_lanes *a = &cycle->seen;
-    for (uint16_t i = 0; i < a->n_rings; i++)
-        if (!is_same_ring(&a->rings[i], a->now_ns, &b->rings[i], b->now_ns))
+    for (uint16_t i = 0; i < a->n_lanes; i++)
+        if (!is_same_lane(&a->lane[i], a->now_ns, &b->lane[i], b->now_ns))
             return false;
     for (uint16_t i = 0; i < a->capacity; i++)
         if (a->members[i].is_present &&
@@ -142,19 +233,19 @@ static bool can_repeat(const struct gsim_lanes *lanes) {
         const struct gsim_member *member = &lanes->members[i];
         if (member->is_present &&
             (member->stop_at != GSIM_EXIT_NEVER ||
-             (member->context.arrival_ns && !gsim_context_is_done(&member->context))))
+             (member->context.spec.arrival_ns && !gsim_context_is_done(&member->context))))
             return false;
         n_present += member->is_present;
-        n_last += member->is_present && gsim_context_is_linear(&member->context) &&
-                  member->context.sums.done_iterations + 1 >= member->context.iterations;
+        n_last += member->is_present && is_linear(&member->context) &&
+                  member->context.sums.done_iterations + 1 >= member->context.spec.iterations;
     }
     return n_present != 1 || n_last != 1;
 }
 
 /* --- one period ------------------------------------------------------------------------------- */
 
-static void subtract_ring(struct gsim_ring *per, const struct gsim_ring *now,
-                          const struct gsim_ring *then) {
+static void subtract_lane(struct gsim_gpu_lane *per, const struct gsim_gpu_lane *now,
+                          const struct gsim_gpu_lane *then) {
     gsim_sums_subtract(GSIM_ROLE(per->sums), (const int64_t *)&now->sums,
                        (const int64_t *)&then->sums);
     per->marks.quantum_start_ns = now->marks.quantum_start_ns - then->marks.quantum_start_ns;
@@ -162,7 +253,7 @@ static void subtract_ring(struct gsim_ring *per, const struct gsim_ring *now,
 
 static void subtract_member(struct gsim_member *per, const struct gsim_member *now, int64_t now_ns,
                             const struct gsim_member *then, int64_t then_ns) {
-    gsim_context_subtract(&per->context, &now->context, now_ns, &then->context, then_ns);
+    subtract_context(&per->context, &now->context, now_ns, &then->context, then_ns);
     gsim_sums_subtract(GSIM_ROLE(per->sums), (const int64_t *)&now->sums,
                        (const int64_t *)&then->sums);
     gsim_sums_subtract(GSIM_ROLE(per->tenant.sum), (const int64_t *)&now->tenant.sum,
@@ -177,8 +268,8 @@ static void measure(struct gsim_fast_forward *cycle, const struct gsim_lanes *no
     for (uint16_t i = 0; i < now->capacity; i++)
         subtract_member(&per->members[i], &now->members[i], now->now_ns, &then->members[i],
                         then->now_ns);
-    for (uint16_t i = 0; i < now->n_rings; i++)
-        subtract_ring(&per->rings[i], &now->rings[i], &then->rings[i]);
+    for (uint16_t i = 0; i < now->n_lanes; i++)
+        subtract_lane(&per->lane[i], &now->lane[i], &then->lane[i]);
     gsim_gang_memory_subtract(&per->gang, &now->gang, &then->gang);
 }
 
@@ -193,7 +284,7 @@ static void find(struct gsim_fast_forward *cycle, const struct gsim_lanes *now,
 /* All work that is done, or is to be done: extrapolated periods are no whole number of
  * iterations. */
 static gsim_work total(const struct gsim_context *context, int64_t iterations, gsim_work done) {
-    return gsim_work_of_ns(context->gpu_ns) * iterations + done;
+    return gsim_work_of_ns(context->spec.gpu_ns) * iterations + done;
 }
 
 static gsim_work per_period(const struct gsim_context *context, const struct gsim_context *per) {
@@ -206,7 +297,7 @@ static int64_t most_periods(const struct gsim_member *member, const struct gsim_
     gsim_work one = per_period(context, per);
     if (one <= 0)
         return INT64_MAX;
-    gsim_work end = total(context, context->iterations, 0);
+    gsim_work end = total(context, context->spec.iterations, 0);
     if (member->watch_iterations >= 0) {
         gsim_work watched = total(context, member->watch_iterations, member->watch_done);
         end = watched < end ? watched : end;
@@ -237,19 +328,19 @@ static void skip_member(struct gsim_member *member, const struct gsim_member *pe
                         int64_t by_ns, bool may_be_within) {
     if (gsim_context_is_done(&member->context))
         return;
-    gsim_context_skip(&member->context, &per->context, n, by_ns, may_be_within);
+    skip_context(&member->context, &per->context, n, by_ns, may_be_within);
     gsim_sums_add(GSIM_ROLE(member->sums), (const int64_t *)&per->sums, n);
     gsim_memory_use_add(&member->tenant.sum, &per->tenant.sum, n);
 }
 
-static void skip_ring(struct gsim_ring *ring, const struct gsim_ring *per, int64_t n,
+static void skip_lane(struct gsim_gpu_lane *lane, const struct gsim_gpu_lane *per, int64_t n,
                       int64_t by_ns) {
-    gsim_sums_add(GSIM_ROLE(ring->sums), (const int64_t *)&per->sums, n);
-    int64_t quantum_start_ns = ring->marks.quantum_start_ns;
-    gsim_times_shift(GSIM_ROLE(ring->times), by_ns);
-    gsim_times_shift(GSIM_ROLE(ring->marks), by_ns);
-    if (keeps_quantum(ring, per->marks.quantum_start_ns))
-        ring->marks.quantum_start_ns = quantum_start_ns;
+    gsim_sums_add(GSIM_ROLE(lane->sums), (const int64_t *)&per->sums, n);
+    int64_t quantum_start_ns = lane->marks.quantum_start_ns;
+    gsim_times_shift(GSIM_ROLE(lane->times), by_ns);
+    gsim_times_shift(GSIM_ROLE(lane->marks), by_ns);
+    if (keeps_quantum(lane, per->marks.quantum_start_ns))
+        lane->marks.quantum_start_ns = quantum_start_ns;
 }
 
 static void skip(const struct gsim_fast_forward *cycle, struct gsim_lanes *lanes, int64_t n) {
@@ -263,8 +354,8 @@ static void skip(const struct gsim_fast_forward *cycle, struct gsim_lanes *lanes
     for (uint16_t i = 0; i < lanes->capacity; i++)
         if (lanes->members[i].is_present)
             skip_member(&lanes->members[i], &per->members[i], n, by_ns, cycle->is_approximate);
-    for (uint16_t i = 0; i < lanes->n_rings; i++)
-        skip_ring(&lanes->rings[i], &per->rings[i], n, by_ns);
+    for (uint16_t i = 0; i < lanes->n_lanes; i++)
+        skip_lane(&lanes->lane[i], &per->lane[i], n, by_ns);
 }
 
 /* --- looking for a cycle ---------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #ifndef GSIM_MODELS_GPU_LANES_H
 #define GSIM_MODELS_GPU_LANES_H
 
-#include "models/gpu/rotation.h"
+#include "models/gpu/lane.h"
 
 enum { GSIM_SPACES_MAX = GSIM_MIG_SLICES_MAX };
 
@@ -22,8 +22,8 @@ struct gsim_lanes {
     int64_t now_ns;
     struct gsim_member *members;
     uint16_t capacity;
-    struct gsim_ring *rings;
-    uint16_t n_rings;
+    struct gsim_gpu_lane *lane;
+    uint16_t n_lanes;
     struct gsim_store store;
     /* memory of a gang on its other GPUs; the gang is then the only member */
     struct gsim_gang_memory gang;

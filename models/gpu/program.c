@@ -3,6 +3,7 @@
 
 #include "gsim/units.h"
 #include "models/gpu/roofline.h"
+#include "models/gpu/sm_array.h"
 #include "models/gpu/space.h"
 
 struct maker {
@@ -67,16 +68,33 @@ static enum gsim_status time_kernels(struct maker *m, struct gsim_log *log) {
     return GSIM_OK;
 }
 
-/* The threads of a block fit an SM; registers and shared memory were looked at before. */
-static enum gsim_status check_threads(const struct maker *m, struct gsim_log *log) {
-    int64_t most = m->profile->value[GSIM_KEY_SM_THREADS];
-    for (uint32_t k = 0; most > 0 && k < m->app->n_kernels; k++)
-        if (m->app->kernels[k].threads > most)
-            return gsim_fail(log, GSIM_BAD_INPUT, m->app->path, m->app->kernels[k].line,
-                             "a block of kernel '%s' has %lld threads, which no SM can hold; one "
-                             "of device %s holds %lld",
-                             m->app->kernels[k].name, (long long)m->app->kernels[k].threads,
-                             m->profile->name, (long long)most);
+static enum gsim_status no_room(const struct maker *m, const struct gsim_app_kernel *kernel,
+                                const char *what, int64_t needed, int64_t there,
+                                struct gsim_log *log) {
+    return gsim_fail(log, GSIM_BAD_INPUT, m->app->path, kernel->line,
+                     "a block of kernel '%s' has %lld %s, which no SM can hold; one of device %s "
+                     "holds %lld",
+                     kernel->name, (long long)needed, what, m->profile->name, (long long)there);
+}
+
+/* A block fits an SM. A device without limits (ideal) has zeros. */
+static enum gsim_status check_blocks(const struct maker *m, struct gsim_log *log) {
+    struct gsim_sm_room sm = gsim_sm_room(m->profile);
+    for (uint32_t k = 0; k < m->app->n_kernels; k++) {
+        const struct gsim_app_kernel *kernel = &m->app->kernels[k];
+        if (sm.threads == 0 || kernel->threads <= 0)
+            continue;
+        if (kernel->threads > sm.threads)
+            return no_room(m, kernel, "threads", kernel->threads, sm.threads, log);
+        struct gsim_sm_room need = gsim_sm_room_of_block(
+            m->profile, kernel->threads, kernel->register_bytes, kernel->shared_bytes);
+        if (sm.register_bytes > 0 && need.register_bytes > sm.register_bytes)
+            return no_room(m, kernel, "bytes of registers (whole warps, a thread's by eight)",
+                           need.register_bytes, sm.register_bytes, log);
+        if (sm.shared_bytes > 0 && need.shared_bytes > sm.shared_bytes)
+            return no_room(m, kernel, "bytes of shared memory (with the system's)",
+                           need.shared_bytes, sm.shared_bytes, log);
+    }
     return GSIM_OK;
 }
 
@@ -200,7 +218,7 @@ enum gsim_status gsim_program_of(const struct gsim_app *app, const struct gsim_p
                               .sync_every = app->sync == GSIM_SYNC_NONE ? 0 : app->sync_every};
     enum gsim_status status = time_kernels(&m, log);
     if (status == GSIM_OK)
-        status = check_threads(&m, log);
+        status = check_blocks(&m, log);
     if (status != GSIM_OK)
         return status;
     place_touches(&m);

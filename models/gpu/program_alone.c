@@ -10,16 +10,16 @@ struct gsim_context gsim_program_context(const struct gsim_program *program,
                                          const struct gsim_profile *profile, int64_t kernels_ns,
                                          int64_t host_ns, int64_t iterations) {
     int64_t queue = profile->value[GSIM_KEY_LAUNCH_QUEUE];
-    struct gsim_context context = {.iterations = iterations,
-                                   .gpu_ns = program->gpu_ns,
-                                   .host_ns = host_ns > 0 ? host_ns : program->host_ns,
-                                   .kernels = program->n_kernels,
-                                   .queue = queue < most_queued ? queue : most_queued,
-                                   .program = program};
+    struct gsim_context context = {.spec.iterations = iterations,
+                                   .spec.gpu_ns = program->gpu_ns,
+                                   .spec.host_ns = host_ns > 0 ? host_ns : program->host_ns,
+                                   .spec.kernels = program->n_kernels,
+                                   .spec.queue = queue < most_queued ? queue : most_queued,
+                                   .spec.program = program};
     if (kernels_ns > 0)
-        context.gpu_ns += kernels_ns - program->kernels_ns;
-    if (context.gpu_ns < context.kernels)
-        context.gpu_ns = context.kernels;
+        context.spec.gpu_ns += kernels_ns - program->kernels_ns;
+    if (context.spec.gpu_ns < context.spec.kernels)
+        context.spec.gpu_ns = context.spec.kernels;
     return context;
 }
 
@@ -31,9 +31,9 @@ struct walked {
 static struct walked walk(const struct gsim_context *context, int64_t n) {
     struct gsim_context walked = *context;
     int64_t paced_ns = GSIM_NEVER;
-    walked.iterations = n;
-    walked.arrival_ns = NULL;
-    walked.latency_ns = NULL;
+    walked.spec.iterations = n;
+    walked.spec.arrival_ns = NULL;
+    walked.spec.latency_ns = NULL;
     gsim_context_start(&walked, 0);
     int64_t begin_ns = walked.times.ready_ns;
     for (int64_t now_ns = 0; !gsim_context_is_done(&walked);) {
@@ -54,26 +54,26 @@ static int64_t at_most(gsim_i128 time_ns) {
 /* Each wait at the end of an iteration finds an idle GPU, so that what follows it is like the
  * start. */
 static int64_t between_waits_ns(const struct gsim_context *context, int64_t every) {
-    int64_t n = (context->iterations - 1) / every;
+    int64_t n = (context->spec.iterations - 1) / every;
     gsim_i128 before_ns = n > 0 ? (gsim_i128)walk(context, every).next_ns * n : 0;
-    return at_most(before_ns + walk(context, context->iterations - n * every).end_ns);
+    return at_most(before_ns + walk(context, context->spec.iterations - n * every).end_ns);
 }
 
 /* Iterations until the host that never waits keeps a full queue, or an empty one, and as many
  * again. */
 static int64_t long_enough(const struct gsim_context *context) {
-    int64_t n = 2 * (context->queue / context->kernels + 2);
+    int64_t n = 2 * (context->spec.queue / context->spec.kernels + 2);
     return n < ITERATIONS_WALKED ? n : ITERATIONS_WALKED;
 }
 
 int64_t gsim_program_alone_ns(const struct gsim_context *context) {
-    int64_t every = context->program->sync_every, n = long_enough(context);
+    int64_t every = context->spec.program->sync_every, n = long_enough(context);
     if (every > 0 && every <= ITERATIONS_WALKED)
         return between_waits_ns(context, every);
-    if (context->iterations <= n)
-        return walk(context, context->iterations).end_ns;
+    if (context->spec.iterations <= n)
+        return walk(context, context->spec.iterations).end_ns;
     int64_t first_ns = walk(context, n / 2).end_ns, all_ns = walk(context, n).end_ns;
-    gsim_i128 more = (gsim_i128)(all_ns - first_ns) * (context->iterations - n) / (n - n / 2);
+    gsim_i128 more = (gsim_i128)(all_ns - first_ns) * (context->spec.iterations - n) / (n - n / 2);
     return at_most(all_ns + more);
 }
 
@@ -83,8 +83,8 @@ enum part { HOST, GPU, PACE };
 
 static int64_t *part_of(struct gsim_context *context, enum part part) {
     if (part == GPU)
-        return &context->gpu_ns;
-    return part == HOST ? &context->host_ns : &context->pace_ns;
+        return &context->spec.gpu_ns;
+    return part == HOST ? &context->spec.host_ns : &context->spec.pace_ns;
 }
 
 /* One end of a search: a length of the part, and what the program takes with it. */
@@ -103,7 +103,7 @@ static struct end end_at(const struct gsim_context *context, enum part part, int
  * line through both ends mostly points to the place. */
 static int64_t largest(const struct gsim_context *context, enum part part, struct end low,
                        struct end high, int64_t time_ns) {
-    for (int turn = 0; low.at + 1 < high.at && time_ns - low.takes_ns >= context->iterations;
+    for (int turn = 0; low.at + 1 < high.at && time_ns - low.takes_ns >= context->spec.iterations;
          turn++) {
         int64_t by = (high.at - low.at) / 2;
         if (turn % 3 != 2)
@@ -133,21 +133,21 @@ static void fit(struct gsim_context *context, enum part part, int64_t least_ns, 
 
 /* From the begin of the first iteration to that of the last. */
 static int64_t most_pace_ns(const struct gsim_context *context, int64_t time_ns) {
-    return context->iterations > 1 ? time_ns / (context->iterations - 1) + 1 : 1;
+    return context->spec.iterations > 1 ? time_ns / (context->spec.iterations - 1) + 1 : 1;
 }
 
 int64_t gsim_program_fit(struct gsim_context *context, int64_t time_ns, int64_t host_ns) {
-    int64_t most_ns = context->program->host_ns;
-    context->host_ns = context->pace_ns = 0;
-    fit(context, GPU, context->kernels, context->gpu_ns, time_ns);
+    int64_t most_ns = context->spec.program->host_ns;
+    context->spec.host_ns = context->spec.pace_ns = 0;
+    fit(context, GPU, context->spec.kernels, context->spec.gpu_ns, time_ns);
     if (host_ns > most_ns)
         most_ns = host_ns;
     fit(context, HOST, 0, most_ns, time_ns);
-    if (context->host_ns < most_ns)
+    if (context->spec.host_ns < most_ns)
         return gsim_program_alone_ns(context);
     /* its GPU binds it, and is slower than its kernels */
     if (host_ns > 0)
-        context->host_ns = host_ns;
+        context->spec.host_ns = host_ns;
     fit(context, PACE, 0, most_pace_ns(context, time_ns), time_ns);
     return gsim_program_alone_ns(context);
 }

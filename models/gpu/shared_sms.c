@@ -3,9 +3,9 @@
 
 /* The kernels of a space, and the lanes that they belong to. */
 struct batch {
-    struct gsim_sm_kernel kernel[GSIM_RING_MAX];
-    gsim_work end[GSIM_RING_MAX]; /* of each kernel, as work of its iteration */
-    uint16_t lane[GSIM_RING_MAX], order[GSIM_RING_MAX];
+    struct gsim_sm_kernel kernel[GSIM_CONTEXTS_MAX];
+    gsim_work end[GSIM_CONTEXTS_MAX]; /* of each kernel, as work of its iteration */
+    uint16_t lane[GSIM_CONTEXTS_MAX], order[GSIM_CONTEXTS_MAX];
     uint32_t n;
 };
 
@@ -15,19 +15,19 @@ struct place {
     bool has_queue;
 };
 
-static bool is_here(const struct gsim_ring *ring, uint16_t number) {
-    return ring->space == number && ring->n > 0;
+static bool is_here(const struct gsim_gpu_lane *lane, uint16_t number) {
+    return lane->spec.space == number && lane->spec.n > 0;
 }
 
-static bool has_program(const struct gsim_lanes *lanes, const struct gsim_ring *ring) {
-    for (uint16_t i = 0; i < ring->n; i++)
-        if (lanes->members[ring->member[i]].context.program)
+static bool has_program(const struct gsim_lanes *lanes, const struct gsim_gpu_lane *lane) {
+    for (uint16_t i = 0; i < lane->spec.n; i++)
+        if (lanes->members[lane->spec.member[i]].context.spec.program)
             return true;
     return false;
 }
 
-static bool is_limited(const struct gsim_ring *ring) {
-    return ring->how.n_sms > 0 || (ring->how.cap_ppm > 0 && ring->how.cap_ppm < GSIM_PPM);
+static bool is_limited(const struct gsim_gpu_lane *lane) {
+    return lane->how.n_sms > 0 || (lane->how.cap_ppm > 0 && lane->how.cap_ppm < GSIM_PPM);
 }
 
 static bool applies(const struct gsim_space *space, uint16_t number,
@@ -36,14 +36,14 @@ static bool applies(const struct gsim_space *space, uint16_t number,
     uint32_t n = 0;
     if (space->profile->value[GSIM_KEY_SMS] > GSIM_ARRAY_SMS_MAX)
         return false;
-    for (uint16_t i = 0; i < lanes->n_rings; i++) {
-        const struct gsim_ring *ring = &lanes->rings[i];
-        if (!is_here(ring, number))
+    for (uint16_t i = 0; i < lanes->n_lanes; i++) {
+        const struct gsim_gpu_lane *lane = &lanes->lane[i];
+        if (!is_here(lane, number))
             continue;
-        if (gsim_ring_is_by_priority(ring))
+        if (gsim_gpu_lane_is_by_priority(lane))
             return false;
-        has_programs |= has_program(lanes, ring);
-        has_limits |= is_limited(ring);
+        has_programs |= has_program(lanes, lane);
+        has_limits |= is_limited(lane);
         n++;
     }
     return has_programs && (n > 1 || has_limits);
@@ -51,13 +51,13 @@ static bool applies(const struct gsim_space *space, uint16_t number,
 
 /* Caps are laid out one after another as long as there are SMs, and then from the end: the SMs of
  * two processes overlap only where their caps sum past the whole. */
-static struct place place_of(const struct gsim_space *space, const struct gsim_ring *ring,
+static struct place place_of(const struct gsim_space *space, const struct gsim_gpu_lane *lane,
                              int64_t *laid_out) {
-    if (ring->how.n_sms > 0)
-        return (struct place){ring->how.first_sm, ring->how.n_sms, true};
-    if (!is_limited(ring))
+    if (lane->how.n_sms > 0)
+        return (struct place){lane->how.first_sm, lane->how.n_sms, true};
+    if (!is_limited(lane))
         return (struct place){0, space->sms, false};
-    int64_t width = gsim_sm_array_width(space->profile, space->sms, ring->how.cap_ppm);
+    int64_t width = gsim_sm_array_width(space->profile, space->sms, lane->how.cap_ppm);
     int64_t first = *laid_out + width <= space->sms ? *laid_out : space->sms - width;
     *laid_out += width;
     return (struct place){first, width, true};
@@ -71,35 +71,48 @@ static int64_t scaled(gsim_work work, int64_t part, int64_t whole) {
 static gsim_work before_it(const struct gsim_space *space, const struct gsim_context *context,
                            const struct gsim_kernel_span *span) {
     int64_t between_ns = space->profile->value[GSIM_KEY_LAUNCH_BETWEEN_NS];
-    if (!context->program || span->kernel == 0 || between_ns == 0)
+    if (!context->spec.program || span->kernel == 0 || between_ns == 0)
         return 0;
-    int64_t ns = context->program->kernels[span->kernel].ns;
+    int64_t ns = context->spec.program->kernels[span->kernel].ns;
     ns = ns > 0 ? ns : 1;
     return gsim_work_of_ns(scaled(span->end - span->start, between_ns, ns + between_ns));
 }
 
 static bool needs_sms(const struct gsim_context *context, int64_t kernel) {
-    return !context->program || context->program->kernels[kernel].unit == GSIM_APP_SMS;
+    return !context->spec.program || context->spec.program->kernels[kernel].unit == GSIM_APP_SMS;
 }
 
 /* The power that a program draws, by the energy of an iteration. */
-static void set_power(const struct gsim_profile *profile, const struct gsim_context *context,
-                      struct gsim_sm_kernel *out) {
-    const struct gsim_program *program = context->program;
+static struct gsim_member_power power_of(const struct gsim_profile *profile,
+                                         const struct gsim_context *context) {
+    const struct gsim_program *program = context->spec.program;
+    struct gsim_member_power out = {.pace_ns = context->spec.pace_ns,
+                                    .gpu_ns = context->spec.gpu_ns};
     if (program->app->energy_uj == 0)
-        return;
+        return out;
     int64_t ns = program->gpu_ns;
-    if (context->pace_ns > context->gpu_ns)
-        ns = gsim_muldiv_floor(ns, context->pace_ns, context->gpu_ns);
-    out->clock_ppm = gsim_sm_array_clock_alone(profile, program->app->energy_uj, ns);
+    if (context->spec.pace_ns > context->spec.gpu_ns)
+        ns = gsim_muldiv_floor(ns, context->spec.pace_ns, context->spec.gpu_ns);
+    out.clock_ppm = gsim_sm_array_clock_alone(profile, program->app->energy_uj, ns);
     int64_t power_uw = gsim_muldiv_floor(program->app->energy_uj, GSIM_NS_PER_S, ns);
-    out->power_uw = gsim_muldiv_floor(power_uw, GSIM_PPM, out->clock_ppm);
+    out.power_uw = gsim_muldiv_floor(power_uw, GSIM_PPM, out.clock_ppm);
+    return out;
+}
+
+static void set_power(const struct gsim_profile *profile, struct gsim_member *member,
+                      struct gsim_sm_kernel *out) {
+    const struct gsim_context *context = &member->context;
+    if (member->power.gpu_ns != context->spec.gpu_ns ||
+        member->power.pace_ns != context->spec.pace_ns)
+        member->power = power_of(profile, context);
+    out->clock_ppm = member->power.clock_ppm;
+    out->power_uw = member->power.power_uw;
 }
 
 /* What the kernel needs of SMs; one of which only the time is known fills its part of them. */
-static struct gsim_sm_kernel shape_of(const struct gsim_space *space,
-                                      const struct gsim_member *member, int64_t number) {
-    const struct gsim_program *program = member->context.program;
+static struct gsim_sm_kernel shape_of(const struct gsim_space *space, struct gsim_member *member,
+                                      int64_t number) {
+    const struct gsim_program *program = member->context.spec.program;
     int64_t sms = space->profile->value[GSIM_KEY_SMS];
     int64_t part = gsim_muldiv_ceil(sms, member->spec.demand.fill_ppm, GSIM_PPM);
     struct gsim_sm_kernel out = {.blocks = part > 0 ? part : 1,
@@ -110,7 +123,7 @@ static struct gsim_sm_kernel shape_of(const struct gsim_space *space,
         return out;
     const struct gsim_program_kernel *kernel = &program->kernels[number];
     out.memory_ppm = kernel->memory_ppm;
-    set_power(space->profile, &member->context, &out);
+    set_power(space->profile, member, &out);
     if (kernel->blocks == 0 || kernel->threads == 0)
         return out;
     out.is_whole = false;
@@ -124,72 +137,103 @@ static struct gsim_sm_kernel shape_of(const struct gsim_space *space,
 /* A program that is slower alone than its kernels has a GPU at lower clocks (models/gpu/
  * program_alone.h). Beside others it has so too, since no turn of theirs lets it rest. */
 static uint64_t clocked(const struct gsim_context *context, uint64_t rate_q32) {
-    if (context->pace_ns <= context->gpu_ns)
+    if (context->spec.pace_ns <= context->spec.gpu_ns)
         return rate_q32;
-    gsim_u128 rate = (gsim_u128)rate_q32 * (uint64_t)context->gpu_ns / (uint64_t)context->pace_ns;
+    gsim_u128 rate =
+        (gsim_u128)rate_q32 * (uint64_t)context->spec.gpu_ns / (uint64_t)context->spec.pace_ns;
     return rate_q32 > 0 && rate == 0 ? 1 : (uint64_t)rate;
+}
+
+static struct gsim_sm_losses clocked_losses(const struct gsim_context *context,
+                                            struct gsim_sm_losses lost) {
+    if (context->spec.pace_ns <= context->spec.gpu_ns)
+        return lost;
+    lost.sms_ppm =
+        (uint32_t)gsim_muldiv_floor(lost.sms_ppm, context->spec.gpu_ns, context->spec.pace_ns);
+    lost.bandwidth_ppm = (uint32_t)gsim_muldiv_floor(lost.bandwidth_ppm, context->spec.gpu_ns,
+                                                     context->spec.pace_ns);
+    return lost;
 }
 
 /* A kernel that the lane did not have when it was looked at last comes to the SMs now; what the
  * lane had is forgotten at the end of each iteration. */
-static void note_arrival(struct gsim_ring *ring, int64_t kernel, int64_t now_ns) {
-    struct gsim_ring_state *state = &ring->state;
-    if (ring->times.arrived_ns != GSIM_NEVER && state->held_kernel == kernel)
+static void note_arrival(struct gsim_gpu_lane *lane, int64_t kernel, int64_t now_ns) {
+    struct gsim_lane_state *state = &lane->state;
+    if (lane->times.arrived_ns != GSIM_NEVER && state->held_kernel == kernel)
         return;
     gsim_sm_held_clear(&state->held);
     state->held_kernel = (uint32_t)kernel;
-    ring->times.arrived_ns = now_ns;
+    lane->times.arrived_ns = now_ns;
 }
 
-static void set(const struct gsim_rotation *rotation, struct gsim_ring *ring, uint64_t rate_q32,
-                gsim_work look_done, int64_t now_ns) {
-    if (ring->state.rate_q32 == rate_q32 && ring->state.look_done == look_done)
+static void set(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, uint64_t rate_q32,
+                gsim_work look_done, struct gsim_sm_losses lost, int64_t now_ns) {
+    bool is_as_before = lane->is_by_blocks && lane->state.rate_q32 == rate_q32 &&
+                        lane->state.look_done == look_done;
+    bool loses_as_before =
+        lane->lost.sms_ppm == lost.sms_ppm && lane->lost.bandwidth_ppm == lost.bandwidth_ppm;
+    lane->is_by_blocks = true;
+    if (is_as_before && loses_as_before)
         return;
-    gsim_ring_settle(rotation, ring, now_ns);
-    ring->state.rate_q32 = rate_q32;
-    ring->state.look_done = look_done;
-    gsim_ring_plan(rotation, ring, now_ns);
+    gsim_gpu_lane_settle(gpu, lane, now_ns);
+    lane->lost = lost;
+    if (is_as_before)
+        return;
+    lane->state.rate_q32 = rate_q32;
+    lane->state.look_done = look_done;
+    gsim_gpu_lane_plan(gpu, lane, now_ns);
 }
 
-static void go_on_alone(const struct gsim_rotation *rotation, struct gsim_ring *ring,
+static void go_on_alone(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
                         gsim_work look_done, int64_t now_ns) {
-    gsim_sm_held_clear(&ring->state.held);
-    ring->state.held_kernel = 0;
-    ring->times.arrived_ns = GSIM_NEVER;
-    set(rotation, ring, GSIM_RATE_ONE, look_done, now_ns);
+    gsim_sm_held_clear(&lane->state.held);
+    lane->state.held_kernel = 0;
+    lane->times.arrived_ns = GSIM_NEVER;
+    set(gpu, lane, GSIM_RATE_ONE, look_done, (struct gsim_sm_losses){0}, now_ns);
 }
 
-/* The kernel of a running lane joins the batch, unless it needs no SMs now. */
-static void collect(const struct gsim_rotation *rotation, const struct gsim_space *space,
+/* What the running member of a lane has done of its iteration by now_ns. */
+static gsim_work done_at(const struct gsim_gpu_lane *lane, const struct gsim_member *member,
+                         int64_t now_ns) {
+    int64_t ran_ns = now_ns - lane->times.since_ns - member->state.stall_ns;
+    if (ran_ns <= 0 || lane->state.is_halting)
+        return member->context.done;
+    return member->context.done + gsim_work_done(lane->state.rate_q32, ran_ns);
+}
+
+/* The kernel of a running lane joins the batch, unless it needs no SMs now. The lane is brought
+ * forward where its rate changes only: it is asked again at the end of each of its kernels, so that
+ * its kernel is the one that it had when it was last brought forward. */
+static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
                     struct gsim_lanes *lanes, uint16_t number, const struct place *place,
                     struct batch *out) {
-    struct gsim_ring *ring = &lanes->rings[number];
-    gsim_ring_settle(rotation, ring, lanes->now_ns);
-    const struct gsim_member *member = &lanes->members[gsim_ring_running(ring)];
+    struct gsim_gpu_lane *lane = &lanes->lane[number];
+    struct gsim_member *member = &lanes->members[gsim_gpu_lane_running(lane)];
     const struct gsim_context *context = &member->context;
     struct gsim_kernel_span span = gsim_context_kernel(context, 1, lanes->now_ns);
     gsim_work begin = span.start + before_it(space, context, &span);
-    if (context->done < begin || !needs_sms(context, span.kernel)) {
-        go_on_alone(rotation, ring, context->done < begin ? begin : span.end, lanes->now_ns);
+    gsim_work done = done_at(lane, member, lanes->now_ns);
+    if (done < begin || !needs_sms(context, span.kernel)) {
+        go_on_alone(gpu, lane, done < begin ? begin : span.end, lanes->now_ns);
         return;
     }
-    note_arrival(ring, span.kernel, lanes->now_ns);
+    note_arrival(lane, span.kernel, lanes->now_ns);
     lanes->has_unknown_traffic |=
-        context->program && !context->program->kernels[span.kernel].is_traffic_known;
+        context->spec.program && !context->spec.program->kernels[span.kernel].is_traffic_known;
     struct gsim_sm_kernel kernel = shape_of(space, member, span.kernel);
     kernel.all = span.end - begin;
-    kernel.left = span.end - context->done;
-    kernel.arrived_ns = ring->times.arrived_ns;
+    kernel.left = span.end - done;
+    kernel.arrived_ns = lane->times.arrived_ns;
     kernel.first_sm = (uint16_t)place->first_sm;
     kernel.n_sms = (uint16_t)place->n_sms;
     kernel.has_queue = place->has_queue;
-    kernel.held = &ring->state.held;
+    kernel.held = &lane->state.held;
     out->end[out->n] = span.end;
     out->lane[out->n] = number;
     out->kernel[out->n++] = kernel;
 }
 
-bool gsim_shared_sms_solve(const struct gsim_rotation *rotation, const struct gsim_space *space,
+bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
                            uint16_t number, struct gsim_lanes *lanes) {
     struct batch batch;
     int64_t laid_out = 0;
@@ -197,20 +241,21 @@ bool gsim_shared_sms_solve(const struct gsim_rotation *rotation, const struct gs
         return false;
     lanes->has_shared_blocks = true;
     batch.n = 0;
-    for (uint16_t i = 0; i < lanes->n_rings; i++) {
-        const struct gsim_ring *ring = &lanes->rings[i];
-        if (!is_here(ring, number))
+    for (uint16_t i = 0; i < lanes->n_lanes; i++) {
+        const struct gsim_gpu_lane *lane = &lanes->lane[i];
+        if (!is_here(lane, number))
             continue;
-        struct place place = place_of(space, ring, &laid_out);
-        if (gsim_ring_running(ring) != GSIM_NO_MEMBER)
-            collect(rotation, space, lanes, i, &place, &batch);
+        struct place place = place_of(space, lane, &laid_out);
+        if (gsim_gpu_lane_running(lane) != GSIM_NO_MEMBER)
+            collect(gpu, space, lanes, i, &place, &batch);
     }
     gsim_sm_array_solve(space, batch.kernel, batch.order, batch.n);
     for (uint32_t i = 0; i < batch.n; i++) {
-        struct gsim_ring *ring = &lanes->rings[batch.lane[i]];
-        const struct gsim_context *context = &lanes->members[gsim_ring_running(ring)].context;
-        set(rotation, ring, clocked(context, batch.kernel[i].rate_q32),
-            batch.end[i] - batch.kernel[i].look, lanes->now_ns);
+        struct gsim_gpu_lane *lane = &lanes->lane[batch.lane[i]];
+        const struct gsim_context *context = &lanes->members[gsim_gpu_lane_running(lane)].context;
+        set(gpu, lane, clocked(context, batch.kernel[i].rate_q32),
+            batch.end[i] - batch.kernel[i].look, clocked_losses(context, batch.kernel[i].lost),
+            lanes->now_ns);
     }
     return true;
 }

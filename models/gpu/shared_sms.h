@@ -11,7 +11,7 @@
 /* Gives every running context of the space its rate from lanes->now_ns on. Returns false, and
  * nothing changes, where contexts share by rates: none has a program, a lane is by priority, or a
  * single context has the space to itself. */
-bool gsim_shared_sms_solve(const struct gsim_rotation *rotation, const struct gsim_space *space,
+bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
                            uint16_t number, struct gsim_lanes *lanes);
 
 #endif

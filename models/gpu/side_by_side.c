@@ -6,7 +6,7 @@
 #include <assert.h>
 
 /* a lane may have a padding context beside the one that runs */
-enum { RUNNERS_MAX = 2 * GSIM_RING_MAX };
+enum { RUNNERS_MAX = 2 * GSIM_CONTEXTS_MAX };
 
 /* The contexts that run in a space: their holders, and their lanes. */
 struct runners {
@@ -36,18 +36,18 @@ static void add(struct runners *out, uint16_t lane, bool is_padding,
 
 static void collect(const struct gsim_lanes *lanes, uint16_t space, struct runners *out) {
     out->n = 0;
-    for (uint16_t i = 0; i < lanes->n_rings; i++) {
-        const struct gsim_ring *ring = &lanes->rings[i];
-        uint16_t running = gsim_ring_running(ring);
-        if (running == GSIM_NO_MEMBER || ring->space != space)
+    for (uint16_t i = 0; i < lanes->n_lanes; i++) {
+        const struct gsim_gpu_lane *lane = &lanes->lane[i];
+        uint16_t running = gsim_gpu_lane_running(lane);
+        if (running == GSIM_NO_MEMBER || lane->spec.space != space)
             continue;
         const struct gsim_demand *demand = &lanes->members[running].spec.demand;
-        struct gsim_holder holder = holder_of(&ring->how, ring->how.cap_ppm, demand);
+        struct gsim_holder holder = holder_of(&lane->how, lane->how.cap_ppm, demand);
         add(out, i, false, &holder);
-        if (ring->state.padding == GSIM_NO_MEMBER)
+        if (lane->state.padding == GSIM_NO_MEMBER)
             continue;
-        uint32_t left_ppm = gsim_padding_left_ppm(&ring->how, demand);
-        holder = holder_of(&ring->how, left_ppm, &lanes->members[ring->state.padding].spec.demand);
+        uint32_t left_ppm = gsim_padding_left_ppm(&lane->how, demand);
+        holder = holder_of(&lane->how, left_ppm, &lanes->members[lane->state.padding].spec.demand);
         add(out, i, true, &holder);
     }
 }
@@ -66,29 +66,42 @@ static bool are_crowded_unequals(const struct runners *runners) {
 }
 
 /* A halt that has begun keeps its duration when rates change. */
-static void set_rate(const struct gsim_rotation *rotation, struct gsim_ring *ring, bool is_padding,
+static void set_rate(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, bool is_padding,
                      uint64_t rate_q32, int64_t now_ns) {
-    uint64_t *rate = is_padding ? &ring->state.padding_rate_q32 : &ring->state.rate_q32;
-    if (*rate == rate_q32 || ring->state.is_halting)
+    uint64_t *rate = is_padding ? &lane->state.padding_rate_q32 : &lane->state.rate_q32;
+    if (*rate == rate_q32 || lane->state.is_halting)
         return;
-    gsim_ring_settle(rotation, ring, now_ns);
+    gsim_gpu_lane_settle(gpu, lane, now_ns);
     *rate = rate_q32;
-    gsim_ring_plan(rotation, ring, now_ns);
+    gsim_gpu_lane_plan(gpu, lane, now_ns);
 }
 
-void gsim_side_by_side_solve(const struct gsim_rotation *rotation, const struct gsim_space *spaces,
+/* Plans of lanes that shared SMs block by block hold for this instant only. */
+static void leave_blocks(const struct gsim_lane_gpu *gpu, uint16_t space,
+                         struct gsim_lanes *lanes) {
+    for (uint16_t i = 0; i < lanes->n_lanes; i++) {
+        struct gsim_gpu_lane *lane = &lanes->lane[i];
+        if (lane->spec.space != space || !lane->is_by_blocks)
+            continue;
+        lane->is_by_blocks = false;
+        gsim_gpu_lane_plan(gpu, lane, lanes->now_ns);
+    }
+}
+
+void gsim_side_by_side_solve(const struct gsim_lane_gpu *gpu, const struct gsim_space *spaces,
                              struct gsim_lanes *lanes) {
     struct runners runners;
     for (uint16_t space = 0; lanes->unsolved >> space; space++) {
         if (!(lanes->unsolved >> space & 1))
             continue;
-        if (gsim_shared_sms_solve(rotation, &spaces[space], space, lanes))
+        if (gsim_shared_sms_solve(gpu, &spaces[space], space, lanes))
             continue;
+        leave_blocks(gpu, space, lanes);
         collect(lanes, space, &runners);
         gsim_space_solve(&spaces[space], runners.holder, runners.n);
         lanes->has_crowded_unequals |= are_crowded_unequals(&runners);
         for (uint32_t i = 0; i < runners.n; i++)
-            set_rate(rotation, &lanes->rings[runners.lane[i]], runners.is_padding[i],
+            set_rate(gpu, &lanes->lane[runners.lane[i]], runners.is_padding[i],
                      runners.holder[i].rate_q32, lanes->now_ns);
     }
     lanes->unsolved = 0;

@@ -9,7 +9,7 @@
 
 /* Gives every running context of the spaces marked in lanes->unsolved its rate from lanes->now_ns
  * on. Nothing else is due at that instant. */
-void gsim_side_by_side_solve(const struct gsim_rotation *rotation, const struct gsim_space *spaces,
+void gsim_side_by_side_solve(const struct gsim_lane_gpu *gpu, const struct gsim_space *spaces,
                              struct gsim_lanes *lanes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The spans of a rotation for observers: kept until it is certain that they happen. */
+/* The spans of a GPU's lanes for observers: kept until it is certain that they happen. */
 #ifndef GSIM_MODELS_GPU_SLICE_LOG_H
 #define GSIM_MODELS_GPU_SLICE_LOG_H
 

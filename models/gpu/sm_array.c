@@ -4,33 +4,34 @@
 #include <assert.h>
 #include <string.h>
 
-/* The room on an SM, or the room that a block takes there. */
-struct room {
-    int64_t threads, register_bytes, shared_bytes, blocks;
-};
-
 static int64_t up_to(int64_t value, int64_t step) {
     return (value + step - 1) / step * step;
 }
 
-static struct room of_sm(const struct gsim_profile *profile) {
-    return (struct room){
+struct gsim_sm_room gsim_sm_room(const struct gsim_profile *profile) {
+    return (struct gsim_sm_room){
         profile->value[GSIM_KEY_SM_THREADS], profile->value[GSIM_KEY_SM_REGISTER_BYTES],
         profile->value[GSIM_KEY_SM_SHARED_BYTES], profile->value[GSIM_KEY_SM_BLOCKS]};
 }
 
 /* Warps are whole, and the registers of a thread are given out by eight. */
-static struct room of_block(const struct gsim_profile *profile,
-                            const struct gsim_sm_kernel *kernel) {
+struct gsim_sm_room gsim_sm_room_of_block(const struct gsim_profile *profile, int64_t threads,
+                                          int64_t register_bytes, int64_t shared_bytes) {
     enum { WARP = 32, REGISTERS_BYTES = 8 * 4 };
-    struct room sm = of_sm(profile), need = {.blocks = 1};
+    struct gsim_sm_room need = {.threads = up_to(threads, WARP), .blocks = 1};
+    need.register_bytes =
+        up_to((register_bytes + threads - 1) / threads, REGISTERS_BYTES) * need.threads;
+    need.shared_bytes = shared_bytes + profile->value[GSIM_KEY_SM_BLOCK_SHARED_BYTES];
+    return need;
+}
+
+static struct gsim_sm_room of_block(const struct gsim_profile *profile,
+                                    const struct gsim_sm_kernel *kernel) {
+    struct gsim_sm_room sm = gsim_sm_room(profile);
     if (kernel->is_whole)
         return sm;
-    need.threads = up_to(kernel->threads, WARP);
-    need.register_bytes =
-        up_to((kernel->register_bytes + kernel->threads - 1) / kernel->threads, REGISTERS_BYTES) *
-        need.threads;
-    need.shared_bytes = kernel->shared_bytes + profile->value[GSIM_KEY_SM_BLOCK_SHARED_BYTES];
+    struct gsim_sm_room need = gsim_sm_room_of_block(profile, kernel->threads,
+                                                     kernel->register_bytes, kernel->shared_bytes);
     if (need.register_bytes > sm.register_bytes)
         need.register_bytes = sm.register_bytes;
     if (need.shared_bytes > sm.shared_bytes)
@@ -42,7 +43,7 @@ static int64_t times(int64_t free, int64_t need, int64_t most) {
     return need <= 0 || free >= need * most ? most : free > 0 ? free / need : 0;
 }
 
-static int64_t fit(const struct room *free, const struct room *need) {
+static int64_t fit(const struct gsim_sm_room *free, const struct gsim_sm_room *need) {
     int64_t most = free->blocks / need->blocks;
     most = times(free->threads, need->threads, most);
     most = times(free->register_bytes, need->register_bytes, most);
@@ -50,12 +51,7 @@ static int64_t fit(const struct room *free, const struct room *need) {
     return most < UINT8_MAX ? most : UINT8_MAX;
 }
 
-static bool is_alike(const struct room *a, const struct room *b) {
-    return a->threads == b->threads && a->register_bytes == b->register_bytes &&
-           a->shared_bytes == b->shared_bytes && a->blocks == b->blocks;
-}
-
-static void take(struct room *free, const struct room *need, int64_t n) {
+static void take(struct gsim_sm_room *free, const struct gsim_sm_room *need, int64_t n) {
     free->threads -= n * need->threads;
     free->register_bytes -= n * need->register_bytes;
     free->shared_bytes -= n * need->shared_bytes;
@@ -77,13 +73,13 @@ int64_t gsim_sm_array_width(const struct gsim_profile *profile, int64_t sms, uin
 /* --- a kernel alone --------------------------------------------------------------------------- */
 
 struct alone {
-    struct room need;
+    struct gsim_sm_room need;
     int64_t per_sm; /* blocks that an SM holds when the kernel has the device alone */
     int64_t in_flight; /* blocks of all SMs */
 };
 
 static struct alone of_alone(const struct gsim_space *space, const struct gsim_sm_kernel *kernel) {
-    struct room sm = of_sm(space->profile);
+    struct gsim_sm_room sm = gsim_sm_room(space->profile);
     struct alone alone = {.need = of_block(space->profile, kernel)};
     int64_t sms = space->profile->value[GSIM_KEY_SMS], most = fit(&sm, &alone.need);
     alone.per_sm = most > 0 ? most : 1;
@@ -95,55 +91,138 @@ static struct alone of_alone(const struct gsim_space *space, const struct gsim_s
 
 /* --- placing ---------------------------------------------------------------------------------- */
 
+/* All kernels, and the order in which they are served. */
+struct array {
+    const struct gsim_space *space;
+    struct gsim_sm_kernel *kernels;
+    uint16_t *by_age;
+    uint32_t n;
+    struct gsim_sm_room sm; /* an empty one */
+    struct alone alone[GSIM_ARRAY_KERNELS_MAX]; /* of kernels that hold SMs, or are served */
+    uint16_t holder[GSIM_ARRAY_KERNELS_MAX]; /* kernels with blocks on SMs */
+    uint32_t n_holders;
+    uint32_t n_waiting; /* kernels of which blocks have not begun, and one of them */
+    uint16_t last_waiting;
+};
+
 /* Blocks that have not ended, by the work that is left. */
 static int64_t blocks_left(const struct gsim_sm_kernel *kernel) {
     gsim_work blocks = kernel->left * (gsim_work)kernel->blocks;
     return (int64_t)((blocks + kernel->all - 1) / kernel->all);
 }
 
-static void put(struct gsim_sm_kernel *kernel, struct room *sms, const struct room *need,
-                int64_t sm, int64_t n) {
-    kernel->held->blocks[sm] = (uint8_t)(kernel->held->blocks[sm] + n);
-    kernel->held->n += (uint32_t)n;
-    take(&sms[sm], need, n);
+/* The end of the SMs from this one on that have as many blocks as it has. */
+static int64_t end_of_run(const uint8_t *blocks, int64_t sm, int64_t end) {
+    uint64_t alike = blocks[sm] * UINT64_C(0x0101010101010101), eight;
+    int64_t next = sm + 1;
+    for (; next + (int64_t)sizeof eight <= end; next += (int64_t)sizeof eight) {
+        memcpy(&eight, &blocks[next], sizeof eight);
+        if (eight != alike)
+            break;
+    }
+    while (next < end && blocks[next] == blocks[sm])
+        next++;
+    return next;
+}
+
+/* SMs beside each other with as many blocks. */
+struct run {
+    int64_t first, n;
+    uint8_t blocks;
+};
+
+struct runs {
+    struct run run[GSIM_ARRAY_SMS_MAX];
+    uint32_t n;
+};
+
+static void find_runs(const uint8_t *blocks, int64_t first, int64_t end, struct runs *out) {
+    out->n = 0;
+    for (int64_t sm = first, next; sm < end; sm = next) {
+        next = end_of_run(blocks, sm, end);
+        out->run[out->n++] = (struct run){sm, next - sm, blocks[sm]};
+    }
+}
+
+static int64_t sum_up_to(const struct runs *runs, int64_t level) {
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < runs->n; i++)
+        sum += runs->run[i].n * (runs->run[i].blocks < level ? runs->run[i].blocks : level);
+    return sum;
+}
+
+/* Blocks leave one after another the SM with the most of them, the first of equals, until `keep`
+ * are left; there are more. */
+static void level_down(uint8_t *blocks, int64_t first, int64_t end, int64_t keep) {
+    struct runs runs;
+    int64_t level = (keep + end - first - 1) / (end - first);
+    find_runs(blocks, first, end, &runs);
+    while (sum_up_to(&runs, level) < keep)
+        level++;
+    int64_t over = sum_up_to(&runs, level) - keep;
+    for (uint32_t i = 0; i < runs.n; i++) {
+        const struct run *run = &runs.run[i];
+        if (run->blocks < level)
+            continue;
+        int64_t lower = over < run->n ? over : run->n;
+        memset(&blocks[run->first], (int)level - 1, (size_t)lower);
+        memset(&blocks[run->first + lower], (int)level, (size_t)(run->n - lower));
+        over -= lower;
+    }
+}
+
+/* The end of the SMs from this one on that hold as much of each kernel as it does. */
+static int64_t end_of_alike(const struct array *array, int64_t sm, int64_t end) {
+    for (uint32_t i = 0; i < array->n_holders; i++)
+        end = end_of_run(array->kernels[array->holder[i]].held->blocks, sm, end);
+    return end;
+}
+
+static int64_t room_at(const struct array *array, const struct gsim_sm_room *need, int64_t sm) {
+    struct gsim_sm_room free = array->sm;
+    for (uint32_t i = 0; i < array->n_holders; i++) {
+        uint16_t kernel = array->holder[i];
+        take(&free, &array->alone[kernel].need, array->kernels[kernel].held->blocks[sm]);
+    }
+    return fit(&free, need);
+}
+
+/* How many blocks of the kernel fit each of its SMs; returns how many in all. */
+static int64_t find_fits(const struct array *array, uint16_t number, uint8_t *fits) {
+    const struct gsim_sm_kernel *kernel = &array->kernels[number];
+    int64_t all = 0, end = kernel->first_sm + kernel->n_sms;
+    for (int64_t sm = kernel->first_sm, next; sm < end; sm = next) {
+        int64_t one = room_at(array, &array->alone[number].need, sm);
+        next = end_of_alike(array, sm, end);
+        memset(&fits[sm], (int)one, (size_t)(next - sm));
+        all += one * (next - sm);
+    }
+    return all;
 }
 
 /* Blocks go one by one to an SM with the most room for them. */
-static void place(struct gsim_sm_kernel *kernel, struct room *sms, const struct room *need,
-                  int64_t n) {
-    int64_t most = 0, all = 0, end = kernel->first_sm + kernel->n_sms;
-    uint8_t fits[GSIM_ARRAY_SMS_MAX];
-    for (int64_t sm = kernel->first_sm; sm < end; sm++) {
-        bool is_as_before = sm > kernel->first_sm && is_alike(&sms[sm], &sms[sm - 1]);
-        fits[sm] = is_as_before ? fits[sm - 1] : (uint8_t)fit(&sms[sm], need);
-        most = fits[sm] > most ? fits[sm] : most;
-        all += fits[sm];
+static void place(struct array *array, uint16_t number, int64_t n) {
+    struct gsim_sm_kernel *kernel = &array->kernels[number];
+    struct gsim_sm_held *held = kernel->held;
+    int64_t first = kernel->first_sm, end = kernel->first_sm + kernel->n_sms;
+    uint8_t fits[GSIM_ARRAY_SMS_MAX], rest[GSIM_ARRAY_SMS_MAX] = {0};
+    int64_t all = find_fits(array, number, fits);
+    if (all > n) {
+        memcpy(&rest[first], &fits[first], kernel->n_sms);
+        level_down(rest, first, end, all - n);
     }
-    if (all <= n) {
-        for (int64_t sm = kernel->first_sm; sm < end; sm++)
-            put(kernel, sms, need, sm, fits[sm]);
-        return;
-    }
-    for (; n > 0; most--)
-        for (int64_t sm = kernel->first_sm; sm < end && n > 0; sm++)
-            if (fits[sm] == most) {
-                put(kernel, sms, need, sm, 1);
-                fits[sm]--;
-                n--;
-            }
+    for (int64_t sm = first; sm < end; sm++)
+        held->blocks[sm] = (uint8_t)(held->blocks[sm] + fits[sm] - rest[sm]);
+    if (held->n == 0)
+        array->holder[array->n_holders++] = number;
+    held->n += (uint32_t)(all < n ? all : n);
 }
 
-/* The last blocks of a kernel that ran in several waves end one after another. */
-static void release(struct gsim_sm_kernel *kernel, struct room *sms, const struct room *need,
-                    int64_t keep) {
-    struct gsim_sm_held *held = kernel->held;
-    int64_t most = 0;
-    for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++)
-        most = held->blocks[sm] > most ? held->blocks[sm] : most;
-    for (; held->n > keep && most > 0; most--)
-        for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX && held->n > keep; sm++)
-            if (held->blocks[sm] == most)
-                put(kernel, sms, need, sm, -1);
+/* The last blocks of a kernel that ran in several waves end one after another. They may be on SMs
+ * that new blocks may not go to any more, where a cap has moved meanwhile. */
+static void release(struct gsim_sm_kernel *kernel, int64_t keep) {
+    level_down(kernel->held->blocks, 0, GSIM_ARRAY_SMS_MAX, keep);
+    kernel->held->n = (uint32_t)keep;
 }
 
 static bool is_all_there(const struct gsim_sm_kernel *kernel) {
@@ -152,11 +231,9 @@ static bool is_all_there(const struct gsim_sm_kernel *kernel) {
 
 /* Blocks that began together end one after another, over the last part of their kernel: a third of
  * them at a time. */
-static void end_unevenly(const struct gsim_space *space, struct gsim_sm_kernel *kernel,
-                         struct room *sms) {
+static void end_unevenly(const struct gsim_profile *profile, struct gsim_sm_kernel *kernel) {
     enum { STEPS = 3 };
-    gsim_work spread =
-        kernel->all * (gsim_work)space->profile->value[GSIM_KEY_JOB_SPREAD_PPM] / GSIM_PPM;
+    gsim_work spread = kernel->all * (gsim_work)profile->value[GSIM_KEY_JOB_SPREAD_PPM] / GSIM_PPM;
     for (int64_t part = STEPS - 1; part > 0; part--) {
         gsim_work at = spread * (gsim_work)part / STEPS;
         if (kernel->left > at) {
@@ -164,10 +241,8 @@ static void end_unevenly(const struct gsim_space *space, struct gsim_sm_kernel *
             return;
         }
         int64_t keep = (kernel->blocks * part + STEPS - 1) / STEPS;
-        if (kernel->held->n > keep) {
-            struct room need = of_block(space->profile, kernel);
-            release(kernel, sms, &need, keep);
-        }
+        if (kernel->held->n > keep)
+            release(kernel, keep);
     }
 }
 
@@ -176,17 +251,18 @@ static gsim_work work_of_blocks(const struct gsim_sm_kernel *kernel, int64_t blo
 }
 
 /* Gives the kernel what it can have. Returns whether all of its blocks have begun. */
-static bool serve(const struct gsim_space *space, struct gsim_sm_kernel *kernel, struct room *sms) {
+static bool serve(struct array *array, uint16_t number) {
+    struct gsim_sm_kernel *kernel = &array->kernels[number];
     struct gsim_sm_held *held = kernel->held;
-    int64_t left = blocks_left(kernel);
-    kernel->look = 0;
     if (is_all_there(kernel)) {
-        end_unevenly(space, kernel, sms);
+        end_unevenly(array->space->profile, kernel);
         return true;
     }
-    struct alone alone = of_alone(space, kernel);
+    int64_t left = blocks_left(kernel);
     if (left > held->pace) {
-        place(kernel, sms, &alone.need, left - held->n);
+        if (held->n == 0)
+            array->alone[number] = of_alone(array->space, kernel);
+        place(array, number, left - held->n);
         held->pace = held->n;
     }
     if (left > held->pace) {
@@ -196,7 +272,7 @@ static bool serve(const struct gsim_space *space, struct gsim_sm_kernel *kernel,
     if (held->n == kernel->blocks)
         return true;
     if (left < held->n)
-        release(kernel, sms, &alone.need, left);
+        release(kernel, left);
     /* the last wave is looked at again when half of its blocks have left, down to a quarter */
     if (held->n * 4 > held->pace)
         kernel->look = work_of_blocks(kernel, held->n / 2);
@@ -240,10 +316,9 @@ static int64_t bandwidth(const struct gsim_space *space, const struct gsim_sm_ke
 }
 
 static struct stretch undisturbed(const struct gsim_space *space,
-                                  const struct gsim_sm_kernel *kernel) {
-    struct alone alone = of_alone(space, kernel);
+                                  const struct gsim_sm_kernel *kernel, const struct alone *alone) {
     struct gsim_space device = gsim_space_of_device(space->profile);
-    int64_t had = worth(&alone, alone.in_flight), has = worth(&alone, kernel->held->pace);
+    int64_t had = worth(alone, alone->in_flight), has = worth(alone, kernel->held->pace);
     struct stretch out = {.draws_bytes_per_s = bandwidth(space, kernel, has)};
     out.compute_q32 = over_q32(had, has);
     out.memory_q32 = over_q32(bandwidth(&device, kernel, had), out.draws_bytes_per_s);
@@ -349,11 +424,32 @@ static struct stretch beside(const struct gsim_space *space, const struct gsim_s
     return here;
 }
 
-static void find_rates(const struct gsim_space *space, struct gsim_sm_kernel *kernels, uint32_t n) {
+/* The part of its time here that the kernel needs beyond this one of its time alone. */
+static uint32_t lost_ppm(const struct gsim_sm_kernel *kernel, gsim_u128 compute_q32,
+                         gsim_u128 memory_q32) {
+    gsim_u128 longer = (gsim_u128)(uint64_t)(GSIM_PPM - kernel->memory_ppm) * compute_q32 +
+                       (gsim_u128)kernel->memory_ppm * memory_q32;
+    gsim_u128 ppm = (longer >> 16) * kernel->rate_q32 >> 48;
+    return ppm < GSIM_PPM ? (uint32_t)ppm : (uint32_t)GSIM_PPM;
+}
+
+static void find_losses(struct gsim_sm_kernel *kernel, const struct stretch *undisturbed,
+                        const struct stretch *here) {
+    gsim_u128 compute_q32 =
+        undisturbed->compute_q32 > GSIM_RATE_ONE ? undisturbed->compute_q32 : GSIM_RATE_ONE;
+    kernel->lost.sms_ppm =
+        lost_ppm(kernel, compute_q32 - GSIM_RATE_ONE, undisturbed->memory_q32 - GSIM_RATE_ONE);
+    kernel->lost.bandwidth_ppm = lost_ppm(kernel, 0, here->memory_q32 - undisturbed->memory_q32);
+}
+
+static void find_rates(const struct array *array) {
+    const struct gsim_space *space = array->space;
+    struct gsim_sm_kernel *kernels = array->kernels;
+    uint32_t n = array->n;
     struct stretch stretch[GSIM_ARRAY_KERNELS_MAX], here[GSIM_ARRAY_KERNELS_MAX];
     for (uint32_t i = 0; i < n; i++)
         if (kernels[i].held->pace > 0)
-            stretch[i] = undisturbed(space, &kernels[i]);
+            stretch[i] = undisturbed(space, &kernels[i], &array->alone[i]);
     for (uint32_t i = 0; i < n; i++) {
         kernels[i].rate_q32 = 0;
         if (kernels[i].held->pace == 0)
@@ -362,6 +458,9 @@ static void find_rates(const struct gsim_space *space, struct gsim_sm_kernel *ke
         kernels[i].rate_q32 = rate_of(&kernels[i], &here[i]);
     }
     share_power(space, kernels, n, here);
+    for (uint32_t i = 0; i < n; i++)
+        if (kernels[i].held->pace > 0)
+            find_losses(&kernels[i], &stretch[i], &here[i]);
 }
 
 /* --- all kernels ------------------------------------------------------------------------------ */
@@ -375,36 +474,49 @@ static void order(const struct gsim_sm_kernel *kernels, uint16_t *by_age, uint32
     }
 }
 
-static void find_room(const struct gsim_space *space, const struct gsim_sm_kernel *kernels,
-                      uint32_t n, struct room *sms) {
-    struct room whole = of_sm(space->profile);
-    for (int64_t sm = 0; sm < space->sms; sm++)
-        sms[sm] = whole;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct gsim_sm_held *held = kernels[i].held;
-        if (held->n == 0)
+/* How all kernels stand before any is served. */
+static void look_around(struct array *array) {
+    order(array->kernels, array->by_age, array->n);
+    array->sm = gsim_sm_room(array->space->profile);
+    array->n_holders = 0;
+    for (uint32_t i = 0; i < array->n; i++) {
+        if (array->kernels[i].held->n == 0)
             continue;
-        struct room need = of_block(space->profile, &kernels[i]);
-        for (int64_t sm = 0; sm < space->sms; sm++)
-            if (held->blocks[sm] > 0)
-                take(&sms[sm], &need, held->blocks[sm]);
+        array->alone[i] = of_alone(array->space, &array->kernels[i]);
+        array->holder[array->n_holders++] = (uint16_t)i;
     }
+}
+
+/* Blocks that leave their SMs matter to kernels that wait. Otherwise it is enough to find them gone
+ * when the next kernel comes: what has left follows from the work that is left. */
+static void look_for_others(struct array *array) {
+    for (uint32_t i = 0; i < array->n; i++)
+        if (array->n_waiting == 0 || (array->n_waiting == 1 && array->last_waiting == i))
+            array->kernels[i].look = 0;
 }
 
 void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
                          uint16_t *scratch, uint32_t n) {
-    struct room sms[GSIM_ARRAY_SMS_MAX];
+    struct array array;
     bool is_blocked = false;
     assert(space->sms <= GSIM_ARRAY_SMS_MAX && n <= GSIM_ARRAY_KERNELS_MAX);
-    find_room(space, kernels, n, sms);
-    order(kernels, scratch, n);
+    array.space = space;
+    array.kernels = kernels;
+    array.by_age = scratch;
+    array.n = n;
+    array.n_waiting = 0;
+    array.last_waiting = 0;
+    look_around(&array);
     for (uint32_t i = 0; i < n; i++) {
         struct gsim_sm_kernel *kernel = &kernels[scratch[i]];
         kernel->look = 0;
-        if (is_blocked && !kernel->has_queue)
+        bool is_served = !(is_blocked && !kernel->has_queue) && serve(&array, scratch[i]);
+        if (is_served)
             continue;
-        if (!serve(space, kernel, sms) && !kernel->has_queue)
-            is_blocked = true;
+        is_blocked |= !kernel->has_queue;
+        array.last_waiting = scratch[i];
+        array.n_waiting++;
     }
-    find_rates(space, kernels, n);
+    look_for_others(&array);
+    find_rates(&array);
 }

@@ -19,11 +19,22 @@
 /* SMs of a device; a larger one shares by rates only. Kernels at one time: lanes of a GPU. */
 enum { GSIM_ARRAY_SMS_MAX = 192, GSIM_ARRAY_KERNELS_MAX = 256 };
 
+/* The room on an SM, or the room that a block takes there. */
+struct gsim_sm_room {
+    int64_t threads, register_bytes, shared_bytes, blocks;
+};
+
 /* What a kernel puts on the SMs of its lane; part of the lane's state. */
 struct gsim_sm_held {
     uint8_t blocks[GSIM_ARRAY_SMS_MAX]; /* by SM of the space */
     uint32_t n; /* of all SMs */
     uint32_t pace; /* the blocks that decide its speed: n until its last blocks have begun */
+};
+
+/* What a kernel loses of its time here: parts in ppm, without a lower clock. */
+struct gsim_sm_losses {
+    uint32_t sms_ppm; /* since it has fewer SMs than alone */
+    uint32_t bandwidth_ppm; /* since others use memory at the same time */
 };
 
 /* A kernel that runs or waits. */
@@ -46,11 +57,16 @@ struct gsim_sm_kernel {
     /* Answers. */
     uint64_t rate_q32; /* of its rate alone; 0: it waits */
     gsim_work look; /* its rest at which it is to be asked for again; 0: at its end */
+    struct gsim_sm_losses lost;
 };
 
 /* Puts blocks on SMs and finds all rates. scratch: a place for an order of n kernels. */
 void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
                          uint16_t *scratch, uint32_t n);
+struct gsim_sm_room gsim_sm_room(const struct gsim_profile *profile);
+/* threads above 0; in the steps in which an SM gives it out, so maybe more than it has. */
+struct gsim_sm_room gsim_sm_room_of_block(const struct gsim_profile *profile, int64_t threads,
+                                          int64_t register_bytes, int64_t shared_bytes);
 void gsim_sm_held_clear(struct gsim_sm_held *held);
 /* The clock at which work that draws `power_uw` at the highest one is within the power limit; its
  * energy goes with the clock to the power of 3/2, its rate with the clock. */

@@ -29,18 +29,18 @@ uint32_t gsim_vgpu_share_ppm(const struct gsim_vgpu_rule *rule, uint32_t n_runni
     return (uint32_t)GSIM_PPM / turns;
 }
 
-int64_t gsim_grid_offset_ns(const struct gsim_grid *grid, int64_t at_ns) {
+int64_t gsim_vgpu_offset_ns(const struct gsim_vgpu_grid *grid, int64_t at_ns) {
     int64_t round_ns = grid->quantum_ns * grid->n;
     int64_t offset_ns = (at_ns - grid->origin_ns) % round_ns;
     return offset_ns < 0 ? offset_ns + round_ns : offset_ns;
 }
 
 /* Time from the begin of this place's last turn to at_ns. */
-static int64_t into_turn_ns(const struct gsim_grid *grid, int64_t place, int64_t at_ns) {
-    return gsim_grid_offset_ns(grid, at_ns - place * grid->quantum_ns);
+static int64_t into_turn_ns(const struct gsim_vgpu_grid *grid, int64_t place, int64_t at_ns) {
+    return gsim_vgpu_offset_ns(grid, at_ns - place * grid->quantum_ns);
 }
 
-int64_t gsim_grid_turn_ns(const struct gsim_grid *grid, int64_t place, int64_t from_ns,
+int64_t gsim_vgpu_turn_ns(const struct gsim_vgpu_grid *grid, int64_t place, int64_t from_ns,
                           int64_t need_ns) {
     int64_t into_ns = into_turn_ns(grid, place, from_ns);
     assert(need_ns < grid->quantum_ns);
@@ -49,7 +49,7 @@ int64_t gsim_grid_turn_ns(const struct gsim_grid *grid, int64_t place, int64_t f
     return from_ns - into_ns + grid->quantum_ns * grid->n;
 }
 
-int64_t gsim_grid_end_ns(const struct gsim_grid *grid, int64_t place, int64_t at_ns) {
+int64_t gsim_vgpu_end_ns(const struct gsim_vgpu_grid *grid, int64_t place, int64_t at_ns) {
     int64_t into_ns = into_turn_ns(grid, place, at_ns);
     return into_ns < grid->quantum_ns ? at_ns - into_ns + grid->quantum_ns : at_ns;
 }

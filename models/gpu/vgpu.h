@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The three schedulers of time-sliced vGPUs as rules for a rotation (NVIDIA vGPU software, "vGPU
+/* The three schedulers of time-sliced vGPUs as rules for a lane (NVIDIA vGPU software, "vGPU
  * schedulers"): which context has the turn in the ring, and whether a turn that its owner cannot
  * use is handed on.
  *
  *   best effort  only a vGPU that has work takes a turn, and hands it on when its work is done: the
- *                default of a rotation
+ *                default of a lane
  *   equal share  every vGPU that is powered on has a turn of equal length, used or not: the
  *                share of each changes when a vGPU comes or goes
  *   fixed share  as many turns as the device can have vGPUs of that size, whether or not they
@@ -38,17 +38,17 @@ uint32_t gsim_vgpu_share_ppm(const struct gsim_vgpu_rule *rule, uint32_t n_runni
 
 /* Turns that pass whether they are used or not lie on a grid: the turn of place 0 begins at the
  * origin, and the n turns of a round follow each other. */
-struct gsim_grid {
+struct gsim_vgpu_grid {
     int64_t origin_ns, quantum_ns, n;
 };
 
 /* The first instant from from_ns on that lies in a turn of this place, with more than need_ns of it
  * left; need_ns is below the quantum. */
-int64_t gsim_grid_turn_ns(const struct gsim_grid *grid, int64_t place, int64_t from_ns,
+int64_t gsim_vgpu_turn_ns(const struct gsim_vgpu_grid *grid, int64_t place, int64_t from_ns,
                           int64_t need_ns);
 /* The end of the place's turn, which contains at_ns or ends there. */
-int64_t gsim_grid_end_ns(const struct gsim_grid *grid, int64_t place, int64_t at_ns);
+int64_t gsim_vgpu_end_ns(const struct gsim_vgpu_grid *grid, int64_t place, int64_t at_ns);
 /* How far the present round is. */
-int64_t gsim_grid_offset_ns(const struct gsim_grid *grid, int64_t at_ns);
+int64_t gsim_vgpu_offset_ns(const struct gsim_vgpu_grid *grid, int64_t at_ns);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The arbiters of GPUs on which contexts take turns: each is made when the first job or arrangement
  * needs it, from the GPU's profile. */
-#include "models/jobs/machine.h"
+#include "models/jobs/arbiters.h"
 
 static struct gsim_vgpu_rule vgpu_rule(const struct gsim_lane *lane,
                                        const struct gsim_profile *profile) {

@@ -4,7 +4,9 @@
  * of the iteration. Lengths that the columns do not give are assumed by the device's profile, and
  * noted as soon as a stop waits for them. A job that takes turns as one long kernel has no such
  * places; a job that runs as a stream of kernels has the ends of its kernels. */
-#include "models/jobs/machine.h"
+#include "models/jobs/boundaries.h"
+#include "models/jobs/process.h"
+#include "models/jobs/shared_job.h"
 #include "sim/base/hints.h"
 
 void gsim_boundaries_fill(struct gsim_model *model, gsim_slot slot) {

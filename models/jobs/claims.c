@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The claims of a result about itself: the assumed constants from which it was computed, and
  * whether it lies outside the validated mechanisms. */
-#include "models/jobs/machine.h"
+#include "models/jobs/claims.h"
+
+#include "models/jobs/process.h"
+#include "models/jobs/suspension.h"
 
 #include <string.h>
 
 #include "models/hardware/mig.h"
-#include "models/jobs/process.h"
-#include "models/jobs/suspension.h"
 #include "models/hardware/validated.h"
 
 /* Keys from which migrations were computed. */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The counters that a policy may ask of a job: the work done so far, the time that it took, and the
  * cost of sharing. */
-#include "models/jobs/machine.h"
+#include "models/jobs/counters.h"
+
+#include "models/jobs/shared_gpus.h"
+#include "models/jobs/shared_job.h"
 
 /* Service of an iteration, or of a request; 0: unknown. */
 static int64_t iteration_ns_of(const struct gsim_model *model, gsim_slot slot) {

@@ -3,7 +3,10 @@
  * (models/memory/gang_memory.h) while the gang is there. */
 #include <assert.h>
 
-#include "models/jobs/machine.h"
+#include "models/jobs/gang_paging.h"
+#include "models/jobs/arbiters.h"
+#include "models/jobs/next_report.h"
+#include "models/jobs/shared_state.h"
 
 static struct gsim_tenant *left_on(struct gsim_shared_job *sharer, uint32_t gpu) {
     for (uint16_t i = 0; sharer->is_parked && i < sharer->n_parts_left; i++)

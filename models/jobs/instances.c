@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* GPUs that are cut into instances (MIG): each instance is a lane in a space of its own
  * (models/gpu/side_by_side.h), with its own SMs, memory and part of the bandwidth. */
-#include "models/jobs/machine.h"
+#include "models/jobs/instances.h"
+
+#include "models/jobs/shared_gpus.h"
 
 #include <assert.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The memory of whole jobs that are loaded, suspended and brought back: the copies that each takes,
  * and how the job goes on when they are over. */
-#include "models/jobs/machine.h"
+#include "models/jobs/job_copies.h"
 
 #include "models/jobs/suspension.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The part that a GPU which pages gets of the links that it shares: its own link with copies of
  * whole jobs, the root and the host's memory with both copies and other GPUs that page. */
-#include "models/jobs/machine.h"
+#include "models/jobs/link_parts.h"
 
 /* Bytes per second of a second's work, as a fraction with 32 bits. */
 #define PART(a, b) ((gsim_u128)(a)*GSIM_RATE_ONE / (gsim_u128)(b))

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "models/jobs/link_shares.h"
 
-#include "models/jobs/machine.h"
+#include "models/jobs/link_parts.h"
+#include "models/jobs/next_report.h"
+#include "models/jobs/shared_state.h"
+
 #include "sim/base/hints.h"
 
 enum { FIRST_WINDOW_NS = GSIM_NS_PER_S, IS_NEWS = 64, GROWS_BY = 8 };

@@ -1,27 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The table of the jobs and GPUs of a cluster, below all files of the device model that work on it:
- * the device of each job, its progress and its next event. */
+ * the progress and the next event of each job. */
 #include "models/jobs/machine.h"
 
 #include "sim/base/hints.h"
-
-/* --- where a job is --------------------------------------------------------------------------- */
-
-const struct gsim_profile *gsim_machine_profile(const struct gsim_model *model,
-                                                const struct gsim_unit *units, uint32_t n_units) {
-    uint16_t type = n_units ? model->setup.type_of_gpu[units[0].gpu] : 0;
-    return model->setup.profiles[type];
-}
-
-const struct gsim_profile *gsim_machine_profile_of(const struct gsim_model *model, gsim_slot slot) {
-    return gsim_machine_profile(model, gsim_machine_info(model, slot)->units,
-                                gsim_machine_info(model, slot)->n_units);
-}
-
-int64_t gsim_machine_mem_bytes(const struct gsim_model *model, gsim_slot slot) {
-    return gsim_trace_get(model->setup.trace, GSIM_COL_MEM_BYTES,
-                          gsim_machine_info(model, slot)->index);
-}
 
 /* --- the next event of a job ------------------------------------------------------------------ */
 

@@ -14,8 +14,19 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "models/jobs/machine.h"
+#include "models/jobs/boundaries.h"
+#include "models/jobs/claims.h"
+#include "models/jobs/counters.h"
+#include "models/jobs/instances.h"
+#include "models/jobs/job_copies.h"
+#include "models/jobs/link_shares.h"
+#include "models/jobs/next_report.h"
+#include "models/jobs/process.h"
+#include "models/jobs/processor_sharing.h"
 #include "models/jobs/requests.h"
+#include "models/jobs/shared_gpus.h"
+#include "models/jobs/shared_state.h"
+#include "models/jobs/speed.h"
 #include "models/jobs/suspension.h"
 #include "sim/base/hints.h"
 
@@ -171,10 +182,11 @@ static uint32_t client_limit(const struct gsim_model *model, uint32_t gpu,
     const struct gsim_profile *profile = gsim_machine_profile_at(model, gpu);
     if (arrangement->lanes[0].discipline == GSIM_DISCIPLINE_PS)
         return UINT32_MAX;
-    int64_t limit = arrangement->is_served ? profile->value[GSIM_KEY_MAX_CLIENTS] : GSIM_RING_MAX;
+    int64_t limit =
+        arrangement->is_served ? profile->value[GSIM_KEY_MAX_CLIENTS] : GSIM_CONTEXTS_MAX;
     if (arrangement->max_clients > 0 && arrangement->max_clients < limit)
         limit = arrangement->max_clients;
-    return limit < GSIM_RING_MAX ? (uint32_t)limit : GSIM_RING_MAX;
+    return limit < GSIM_CONTEXTS_MAX ? (uint32_t)limit : GSIM_CONTEXTS_MAX;
 }
 
 /* --- starting and stopping -------------------------------------------------------------------- */
@@ -266,12 +278,12 @@ static void stand_still(struct gsim_model *model, gsim_slot slot, bool is_paused
     gsim_machine_set_rate(model, slot, 0, now_ns);
 }
 
-/* Processor sharing switches at no cost, and a rotation charges its switches itself. */
+/* Processor sharing switches at no cost, and a lane charges its switches itself. */
 static bool switches_by_itself(const struct gsim_model *model, gsim_slot slot) {
     return model->jobs[slot].is_turning || gsim_machine_is_sharing(model, slot);
 }
 
-/* Whether a rotation charges the switch, or there is none to charge. */
+/* Whether a lane charges the switch, or there is none to charge. */
 static bool is_free_pause(const struct gsim_model *model, gsim_slot slot, enum gsim_keep keep) {
     return keeps_memory(model, slot, keep) ||
            (keep == GSIM_KEEP_RESIDENT && switches_by_itself(model, slot));
@@ -422,7 +434,7 @@ GSIM_APART static int64_t next_of_turns(struct gsim_model *model, int64_t horizo
         window_ns = gsim_link_shares_next_ns(model); /* it sets the rates of copies */
     int64_t next_ns = next_of_jobs(model);
     next_ns = window_ns < next_ns ? window_ns : next_ns;
-    return gsim_shared_next_ns(model, next_ns < horizon_ns ? next_ns : horizon_ns);
+    return gsim_next_report_ns(model, next_ns < horizon_ns ? next_ns : horizon_ns);
 }
 
 static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {

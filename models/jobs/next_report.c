@@ -4,16 +4,12 @@
  * its own is due, so that an event costs its own GPU only, however many others there are. GPUs that
  * are close (rates are extrapolated, or an observer watches) are asked and settled at every
  * instant. */
-#include "models/jobs/machine.h"
+#include "models/jobs/next_report.h"
 
 /* GPUs with a report due come before GPUs that are only to be looked at again. */
 static void foresee(struct gsim_shared *shared, uint32_t gpu, struct gsim_foresight sight) {
     shared->is_due[gpu] = sight.is_due;
     gsim_eventq_set(&shared->ahead, gpu, sight.until_ns, (uint64_t)!sight.is_due << 32 | gpu);
-}
-
-bool gsim_next_report_occupied(const struct gsim_shared *shared, uint32_t gpu) {
-    return gsim_arbiter_present(shared->of_gpu[gpu]) > 0;
 }
 
 void gsim_next_report_anew(struct gsim_shared *shared, uint32_t gpu, int64_t now_ns) {
@@ -48,7 +44,7 @@ static int64_t next_due_ns(struct gsim_shared *shared, int64_t horizon_ns) {
     return horizon_ns;
 }
 
-int64_t gsim_shared_next_ns(struct gsim_model *model, int64_t horizon_ns) {
+int64_t gsim_next_report_ns(struct gsim_model *model, int64_t horizon_ns) {
     struct gsim_shared *shared = &model->shared;
     horizon_ns = next_due_ns(shared, horizon_ns);
     for (uint32_t i = 0; i < shared->n_close; i++)

@@ -113,34 +113,39 @@ static void fill_iteration(struct gsim_context *context, int64_t pace_ns, int64_
                            int64_t host_ns, int64_t gap_ns) {
     int64_t least_gap_ns = gap_ns < pace_ns / 2 ? gap_ns : pace_ns / 2;
     int64_t most_ns = pace_ns - least_gap_ns;
-    context->gpu_ns = gpu_ns > 0 && gpu_ns < most_ns ? gpu_ns : most_ns;
-    context->host_ns = host_ns < most_ns ? host_ns : most_ns;
-    int64_t longer_ns = context->gpu_ns > context->host_ns ? context->gpu_ns : context->host_ns;
-    context->gap_ns = pace_ns - longer_ns;
-    if (context->kernels > context->gpu_ns)
-        context->kernels = context->gpu_ns;
+    context->spec.gpu_ns = gpu_ns > 0 && gpu_ns < most_ns ? gpu_ns : most_ns;
+    context->spec.host_ns = host_ns < most_ns ? host_ns : most_ns;
+    int64_t longer_ns =
+        context->spec.gpu_ns > context->spec.host_ns ? context->spec.gpu_ns : context->spec.host_ns;
+    context->spec.gap_ns = pace_ns - longer_ns;
+    if (context->spec.kernels > context->spec.gpu_ns)
+        context->spec.kernels = context->spec.gpu_ns;
 }
 
 /* A process that never waits for the GPU: its host launches the next iteration at once. */
 static void run_through(struct gsim_process *process) {
     struct gsim_context *context = &process->context;
-    context->host_ns = context->host_ns > 0 ? context->host_ns + context->gap_ns : 0;
-    context->gap_ns = 0;
-    context->never_waits = true;
-    process->pace_ns = context->gpu_ns > context->host_ns ? context->gpu_ns : context->host_ns;
+    context->spec.host_ns =
+        context->spec.host_ns > 0 ? context->spec.host_ns + context->spec.gap_ns : 0;
+    context->spec.gap_ns = 0;
+    context->spec.never_waits = true;
+    process->pace_ns =
+        context->spec.gpu_ns > context->spec.host_ns ? context->spec.gpu_ns : context->spec.host_ns;
 }
 
 /* A process that never waits, where iterations decide nothing: all of them are one long stream of
  * launches. */
 static void unroll(struct gsim_process *process, int64_t n) {
     struct gsim_context *context = &process->context;
-    context->host_ns = context->host_ns > 0 ? (context->host_ns + context->gap_ns) * n : 0;
-    context->gpu_ns *= n;
-    context->kernels *= n;
-    context->gap_ns = 0;
-    context->iterations = 1;
+    context->spec.host_ns =
+        context->spec.host_ns > 0 ? (context->spec.host_ns + context->spec.gap_ns) * n : 0;
+    context->spec.gpu_ns *= n;
+    context->spec.kernels *= n;
+    context->spec.gap_ns = 0;
+    context->spec.iterations = 1;
     process->is_stream = true;
-    process->pace_ns = context->gpu_ns > context->host_ns ? context->gpu_ns : context->host_ns;
+    process->pace_ns =
+        context->spec.gpu_ns > context->spec.host_ns ? context->spec.gpu_ns : context->spec.host_ns;
 }
 
 static struct gsim_process open_loop(const struct gsim_trace *trace, uint32_t index,
@@ -150,13 +155,13 @@ static struct gsim_process open_loop(const struct gsim_trace *trace, uint32_t in
     int64_t kernels = given(trace, GSIM_COL_KERNELS, index);
     kernels = kernels > 0 ? kernels : 1;
     process.context = (struct gsim_context){
-        .iterations = given(trace, GSIM_COL_REQUESTS, index),
-        .gpu_ns = given(trace, GSIM_COL_GPU_NS, index) * kernels,
-        .kernels = kernels,
-        .queue = profile->value[GSIM_KEY_LAUNCH_QUEUE],
-        .launch_lag_ns = profile->value[GSIM_KEY_LAUNCH_GAP_NS],
+        .spec.iterations = given(trace, GSIM_COL_REQUESTS, index),
+        .spec.gpu_ns = given(trace, GSIM_COL_GPU_NS, index) * kernels,
+        .spec.kernels = kernels,
+        .spec.queue = profile->value[GSIM_KEY_LAUNCH_QUEUE],
+        .spec.launch_lag_ns = profile->value[GSIM_KEY_LAUNCH_GAP_NS],
     };
-    process.pace_ns = process.context.gpu_ns;
+    process.pace_ns = process.context.spec.gpu_ns;
     return process;
 }
 
@@ -193,8 +198,8 @@ static struct gsim_process requests_of_program(const struct gsim_trace *trace, u
     process.context = gsim_program_context(program, profile, given(trace, GSIM_COL_GPU_NS, index),
                                            given(trace, GSIM_COL_HOST_NS, index),
                                            given(trace, GSIM_COL_REQUESTS, index));
-    process.context.launch_lag_ns = profile->value[GSIM_KEY_LAUNCH_GAP_NS];
-    process.pace_ns = process.context.gpu_ns;
+    process.context.spec.launch_lag_ns = profile->value[GSIM_KEY_LAUNCH_GAP_NS];
+    process.pace_ns = process.context.spec.gpu_ns;
     return process;
 }
 
@@ -220,38 +225,38 @@ static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t 
     }
     bool is_structured = n > 0 && tail_ns < service_ns && (service_ns - tail_ns) / n > 0;
     if (!is_structured) {
-        *context =
-            (struct gsim_context){.iterations = service_ns > 0, .gpu_ns = service_ns, .kernels = 1};
+        *context = (struct gsim_context){
+            .spec.iterations = service_ns > 0, .spec.gpu_ns = service_ns, .spec.kernels = 1};
         process.pace_ns = service_ns;
         return process;
     }
     process.iterations = n;
-    context->kernels = kernels > 0 ? kernels : guess_kernels(profile, host_ns);
+    context->spec.kernels = kernels > 0 ? kernels : guess_kernels(profile, host_ns);
     if (kernels == 0 && host_ns == 0 && parts & GSIM_PARTS_KERNELS)
-        context->kernels = assume_kernels(&process, trace, index, profile,
-                                          gpu_ns > 0 ? gpu_ns : (service_ns - tail_ns) / n);
-    if (sync == GSIM_SYNC_KERNEL && (service_ns - tail_ns) / n > 2 * context->kernels) {
-        process.per_iteration = context->per_sweep = context->kernels;
-        gpu_ns /= context->kernels;
-        gap_ns = (gap_ns + host_ns) / context->kernels;
+        context->spec.kernels = assume_kernels(&process, trace, index, profile,
+                                               gpu_ns > 0 ? gpu_ns : (service_ns - tail_ns) / n);
+    if (sync == GSIM_SYNC_KERNEL && (service_ns - tail_ns) / n > 2 * context->spec.kernels) {
+        process.per_iteration = context->spec.per_sweep = context->spec.kernels;
+        gpu_ns /= context->spec.kernels;
+        gap_ns = (gap_ns + host_ns) / context->spec.kernels;
         host_ns = 0;
-        n *= context->kernels;
-        context->kernels = 1;
+        n *= context->spec.kernels;
+        context->spec.kernels = 1;
     }
     if (sync != GSIM_SYNC_NONE && gap_ns < profile->value[GSIM_KEY_LAUNCH_GAP_NS])
         gap_ns = profile->value[GSIM_KEY_LAUNCH_GAP_NS];
     process.pace_ns = (service_ns - tail_ns) / n;
     if (kernels > 0 && gpu_ns > 0) /* the context holds the GPU between its kernels too */
-        gpu_ns += (context->kernels - 1) * profile->value[GSIM_KEY_LAUNCH_BETWEEN_NS];
-    context->iterations = n;
+        gpu_ns += (context->spec.kernels - 1) * profile->value[GSIM_KEY_LAUNCH_BETWEEN_NS];
+    context->spec.iterations = n;
     fill_iteration(context, process.pace_ns, gpu_ns, host_ns, gap_ns);
     if (sync == GSIM_SYNC_NONE && parts & GSIM_PARTS_ITERATIONS)
         run_through(&process);
     else if (sync == GSIM_SYNC_NONE)
         unroll(&process, n);
     if (process.is_stream && process.is_assumed) /* to the nanosecond */
-        process.pace_ns = context->gpu_ns = service_ns - tail_ns;
-    process.tail_ns = service_ns - process.pace_ns * context->iterations;
+        process.pace_ns = context->spec.gpu_ns = service_ns - tail_ns;
+    process.tail_ns = service_ns - process.pace_ns * context->spec.iterations;
     return process;
 }
 
@@ -268,8 +273,8 @@ struct gsim_process gsim_process_of(const struct gsim_trace *trace, uint32_t ind
         process = open_loop(trace, index, profile);
     else
         process = closed_loop(trace, index, profile, parts);
-    if (!process.context.program)
-        process.context.queue = profile->value[GSIM_KEY_LAUNCH_QUEUE];
+    if (!process.context.spec.program)
+        process.context.spec.queue = profile->value[GSIM_KEY_LAUNCH_QUEUE];
     process.is_cold = is_beyond_l2(trace, index, profile);
     return process;
 }
@@ -305,8 +310,68 @@ unsigned gsim_process_keys(const struct gsim_trace *trace, uint32_t index,
     return keys;
 }
 
-struct gsim_demand gsim_process_demand(const struct gsim_trace *trace, uint32_t index,
-                                       const struct gsim_profile *profile) {
+gsim_work gsim_process_done(const struct gsim_process *process,
+                            const struct gsim_context *context) {
+    gsim_work whole = gsim_work_of_ns(process->pace_ns) * context->sums.done_iterations;
+    if (context->done == 0 || process->pace_ns == context->spec.gpu_ns)
+        return whole + context->done;
+    /* within an iteration the GPU's part stands for the whole */
+    int64_t part_ns =
+        gsim_muldiv_floor(gsim_work_to_ns(context->done), process->pace_ns, context->spec.gpu_ns);
+    return whole + gsim_work_of_ns(part_ns);
+}
+
+int64_t gsim_process_gpu_ns(const struct gsim_process *process, int64_t service_ns) {
+    int64_t paced_ns = process->pace_ns * process->context.spec.iterations; /* without the tail */
+    if (process->pace_ns <= 0)
+        return 0;
+    return gsim_muldiv_floor(service_ns < paced_ns ? service_ns : paced_ns,
+                             process->context.spec.gpu_ns, process->pace_ns);
+}
+
+void gsim_process_locate(const struct gsim_process *process, const struct gsim_context *context,
+                         int64_t service_ns, int64_t *iterations, gsim_work *done) {
+    *iterations = service_ns / process->pace_ns;
+    *done = gsim_work_of_ns(
+        gsim_muldiv_ceil(service_ns % process->pace_ns, context->spec.gpu_ns, process->pace_ns));
+}
+
+int64_t gsim_process_time_ns(int64_t service_ns, uint64_t rate_q32) {
+    if (rate_q32 == GSIM_RATE_ONE)
+        return service_ns;
+    return gsim_muldiv_ceil(service_ns, (int64_t)GSIM_RATE_ONE, (int64_t)rate_q32);
+}
+
+/* --- a process on a device -------------------------------------------------------------------- */
+
+static void pace(struct gsim_context *context, uint64_t rate_q32) {
+    context->spec.gpu_ns = gsim_process_time_ns(context->spec.gpu_ns, rate_q32);
+    context->spec.host_ns = gsim_process_time_ns(context->spec.host_ns, rate_q32);
+    context->spec.gap_ns = gsim_process_time_ns(context->spec.gap_ns, rate_q32);
+    context->spec.pace_ns = gsim_process_time_ns(context->spec.pace_ns, rate_q32);
+    if (context->spec.gpu_ns < context->spec.kernels) /* of at least 1 ns each */
+        context->spec.gpu_ns = context->spec.kernels;
+}
+
+struct gsim_context gsim_process_context(const struct gsim_process *process,
+                                         const struct gsim_site *site,
+                                         const struct gsim_lane *lane) {
+    struct gsim_context context = process->context;
+    pace(&context, site->rate_q32);
+    if (gsim_lane_is_by_priority(lane) &&
+        gsim_trace_get(site->trace, GSIM_COL_CLASS, site->index) != GSIM_CLASS_REALTIME) {
+        struct gsim_kernel_stop_costs costs = gsim_kernel_stop_costs_of(site->profile);
+        struct gsim_lane_urgency urgency = gsim_lane_urgency(lane);
+        context.spec.gpu_ns =
+            gsim_kernel_stop_overhead(&urgency, &costs, context.spec.gpu_ns, context.spec.kernels);
+    }
+    return context;
+}
+
+/* The demand of the kernels when they are alone on the device: without columns they fill all SMs,
+ * or the part of a GPU that the job asks for, and draw nothing from memory. */
+static struct gsim_demand demand_of(const struct gsim_trace *trace, uint32_t index,
+                                    const struct gsim_profile *profile) {
     int64_t fill_ppm = gsim_trace_get(trace, GSIM_COL_SM_PPM, index);
     int64_t share_ppm = gsim_trace_share(trace, index);
     struct gsim_demand demand = {.hbm_bytes_per_s = given(trace, GSIM_COL_HBM_BYTES_PER_S, index)};
@@ -317,65 +382,34 @@ struct gsim_demand gsim_process_demand(const struct gsim_trace *trace, uint32_t 
     return demand;
 }
 
-gsim_work gsim_process_done(const struct gsim_process *process,
-                            const struct gsim_context *context) {
-    gsim_work whole = gsim_work_of_ns(process->pace_ns) * context->sums.done_iterations;
-    if (context->done == 0 || process->pace_ns == context->gpu_ns)
-        return whole + context->done;
-    /* within an iteration the GPU's part stands for the whole */
-    int64_t part_ns =
-        gsim_muldiv_floor(gsim_work_to_ns(context->done), process->pace_ns, context->gpu_ns);
-    return whole + gsim_work_of_ns(part_ns);
-}
-
-int64_t gsim_process_gpu_ns(const struct gsim_process *process, int64_t service_ns) {
-    int64_t paced_ns = process->pace_ns * process->context.iterations; /* without the tail */
-    if (process->pace_ns <= 0)
-        return 0;
-    return gsim_muldiv_floor(service_ns < paced_ns ? service_ns : paced_ns, process->context.gpu_ns,
-                             process->pace_ns);
-}
-
-void gsim_process_locate(const struct gsim_process *process, const struct gsim_context *context,
-                         int64_t service_ns, int64_t *iterations, gsim_work *done) {
-    *iterations = service_ns / process->pace_ns;
-    *done = gsim_work_of_ns(
-        gsim_muldiv_ceil(service_ns % process->pace_ns, context->gpu_ns, process->pace_ns));
-}
-
-int64_t gsim_process_time_ns(int64_t service_ns, uint64_t rate_q32) {
-    if (rate_q32 == GSIM_RATE_ONE)
-        return service_ns;
-    return gsim_muldiv_ceil(service_ns, (int64_t)GSIM_RATE_ONE, (int64_t)rate_q32);
-}
-
-void gsim_process_pace(struct gsim_context *context, uint64_t rate_q32) {
-    context->gpu_ns = gsim_process_time_ns(context->gpu_ns, rate_q32);
-    context->host_ns = gsim_process_time_ns(context->host_ns, rate_q32);
-    context->gap_ns = gsim_process_time_ns(context->gap_ns, rate_q32);
-    context->pace_ns = gsim_process_time_ns(context->pace_ns, rate_q32);
-    if (context->gpu_ns < context->kernels) /* of at least 1 ns each */
-        context->gpu_ns = context->kernels;
+struct gsim_member_spec gsim_process_spec(const struct gsim_process *process,
+                                          const struct gsim_site *site) {
+    int64_t block_ns = gsim_trace_get(site->trace, GSIM_COL_KERNEL_NS, site->index);
+    return (struct gsim_member_spec){
+        .is_cold = process->is_cold,
+        .is_idempotent = gsim_trace_get(site->trace, GSIM_COL_IDEMPOTENT, site->index) > 0,
+        .block_ns = block_ns > 0 ? gsim_process_time_ns(block_ns, site->rate_q32) : block_ns,
+        .demand = demand_of(site->trace, site->index, site->profile)};
 }
 
 void gsim_process_repace(struct gsim_context *left, const struct gsim_context *whole) {
-    if (left->gpu_ns != whole->gpu_ns)
+    if (left->spec.gpu_ns != whole->spec.gpu_ns)
         left->done = gsim_work_of_ns(
-            gsim_muldiv_floor(gsim_work_to_ns(left->done), whole->gpu_ns, left->gpu_ns));
-    left->gpu_ns = whole->gpu_ns;
-    left->host_ns = whole->host_ns;
-    left->gap_ns = whole->gap_ns;
-    left->pace_ns = whole->pace_ns;
+            gsim_muldiv_floor(gsim_work_to_ns(left->done), whole->spec.gpu_ns, left->spec.gpu_ns));
+    left->spec.gpu_ns = whole->spec.gpu_ns;
+    left->spec.host_ns = whole->spec.host_ns;
+    left->spec.gap_ns = whole->spec.gap_ns;
+    left->spec.pace_ns = whole->spec.pace_ns;
 }
 
 void gsim_process_put(const struct gsim_process *process, gsim_work service,
                       struct gsim_context *context) {
     int64_t service_ns = gsim_work_to_ns(service);
     int64_t iterations = process->pace_ns > 0 ? service_ns / process->pace_ns : 0;
-    bool is_within = iterations < context->iterations;
-    context->sums.done_iterations = is_within ? iterations : context->iterations;
+    bool is_within = iterations < context->spec.iterations;
+    context->sums.done_iterations = is_within ? iterations : context->spec.iterations;
     context->done = 0;
     if (is_within)
-        context->done = gsim_work_of_ns(
-            gsim_muldiv_floor(service_ns % process->pace_ns, context->gpu_ns, process->pace_ns));
+        context->done = gsim_work_of_ns(gsim_muldiv_floor(service_ns % process->pace_ns,
+                                                          context->spec.gpu_ns, process->pace_ns));
 }

@@ -6,9 +6,8 @@
 #ifndef GSIM_MODELS_JOBS_PROCESS_H
 #define GSIM_MODELS_JOBS_PROCESS_H
 
-#include "models/gpu/context.h"
+#include "models/gpu/lane_state.h"
 #include "models/hardware/profile.h"
-#include "models/gpu/space.h"
 #include "gsim/trace.h"
 
 /* Which parts of a job decide anything where it runs. Where its iterations decide nothing, a job
@@ -63,10 +62,6 @@ struct gsim_assumed_iterations {
 };
 struct gsim_assumed_iterations gsim_process_assume(const struct gsim_trace *trace, uint32_t index,
                                                    const struct gsim_profile *profile);
-/* The demand of the job's kernels when they are alone on the device: without columns they fill all
- * SMs, or the part of a GPU that the job asks for, and draw nothing from memory. */
-struct gsim_demand gsim_process_demand(const struct gsim_trace *trace, uint32_t index,
-                                       const struct gsim_profile *profile);
 int64_t gsim_process_kernels(const struct gsim_profile *profile); /* of an iteration, assumed */
 /* The service that a context of this process has done. */
 gsim_work gsim_process_done(const struct gsim_process *process, const struct gsim_context *context);
@@ -76,11 +71,24 @@ int64_t gsim_process_gpu_ns(const struct gsim_process *process, int64_t service_
 void gsim_process_locate(const struct gsim_process *process, const struct gsim_context *context,
                          int64_t service_ns, int64_t *iterations, gsim_work *done);
 
-/* On a device that runs the job at this rate: the time of a service; the pace of a context that is
- * to run there; and the pace of a context that was left on another device, which goes on with the
- * lengths of `whole`. */
+/* A row, and the device on which its process is to run, at this rate. */
+struct gsim_site {
+    const struct gsim_trace *trace;
+    uint32_t index;
+    const struct gsim_profile *profile;
+    uint64_t rate_q32;
+};
+/* The context of the process in this lane. A job that may be halted runs in the form that its lane
+ * needs: in pieces, or with checkpoints. */
+struct gsim_context gsim_process_context(const struct gsim_process *process,
+                                         const struct gsim_site *site,
+                                         const struct gsim_lane *lane);
+/* The properties by which a lane treats it. */
+struct gsim_member_spec gsim_process_spec(const struct gsim_process *process,
+                                          const struct gsim_site *site);
+/* The time of a service on a device that runs the job at this rate; and the pace of a context that
+ * was left on another device, which goes on with the lengths of `whole`. */
 int64_t gsim_process_time_ns(int64_t service_ns, uint64_t rate_q32);
-void gsim_process_pace(struct gsim_context *context, uint64_t rate_q32);
 void gsim_process_repace(struct gsim_context *left, const struct gsim_context *whole);
 /* Puts a context of this process where this service is done. */
 void gsim_process_put(const struct gsim_process *process, gsim_work service,

@@ -2,7 +2,9 @@
 /* Ideal processor sharing: all jobs on the GPU run at an equal rate, and switching costs nothing.
  * This is the limit of small slices, and the theory's M/G/1 processor sharing. Rates are rounded
  * down to 2^-32: a job of 100 s ends some 25 ns late per sharer. */
-#include "models/jobs/machine.h"
+#include "models/jobs/processor_sharing.h"
+
+#include "models/jobs/speed.h"
 
 static void share_again(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     const struct gsim_machine_gpu *shared = &model->gpus[gpu];

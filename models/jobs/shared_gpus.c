@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "models/jobs/shared_gpus.h"
 
+#include "models/jobs/arbiters.h"
+#include "models/jobs/gang_paging.h"
+#include "models/jobs/link_shares.h"
+#include "models/jobs/next_report.h"
+#include "models/jobs/process.h"
+#include "models/jobs/shared_job.h"
+#include "models/jobs/shared_state.h"
+#include "models/jobs/speed.h"
+
 #include <assert.h>
 
-#include "models/jobs/machine.h"
 #include "sim/base/hints.h"
 
 /* A lane in which a context is alone, or takes turns of the device's default length. */
@@ -32,7 +40,7 @@ static bool is_worth_switching(const struct gsim_model *model, const struct gsim
 
 const char *gsim_shared_refuse(const struct gsim_model *model,
                                const struct gsim_arrangement *arrangement) {
-    if (arrangement->n_lanes == 0 || arrangement->n_lanes > GSIM_RING_MAX)
+    if (arrangement->n_lanes == 0 || arrangement->n_lanes > GSIM_CONTEXTS_MAX)
         return "a device has 1 to 256 lanes";
     for (uint16_t i = 0; i < arrangement->n_lanes; i++) {
         if (!is_on_devices(model, &arrangement->lanes[i]))
@@ -73,7 +81,7 @@ static int64_t launch_cap(const struct gsim_model *model, const struct gsim_entr
  * least the named period. How a context uses the time that other contexts leave is not limited. */
 static void share_time(const struct gsim_entry *how, const struct gsim_context *context,
                        int64_t *cap, int64_t *refill_ns) {
-    int64_t kernel_ns = (context->gpu_ns + context->kernels - 1) / context->kernels;
+    int64_t kernel_ns = (context->spec.gpu_ns + context->spec.kernels - 1) / context->spec.kernels;
     int64_t part_ns = gsim_muldiv_ceil(how->launch_refill_ns, how->launch_share_ppm, GSIM_PPM);
     *cap = (part_ns + kernel_ns - 1) / kernel_ns;
     *refill_ns = GSIM_TIME_MAX;
@@ -89,7 +97,7 @@ static void note_assumptions(struct gsim_model *model, const struct gsim_shared_
     model->shared.has_key[GSIM_KEY_JOB_KERNELS] |= process->has_assumed_kernels;
 }
 
-/* Notes the keys that a rotation uses. Alone in its lane a job does not switch, and the gap is part
+/* Notes the keys that a lane uses. Alone in its lane a job does not switch, and the gap is part
  * of its measured duration. */
 static void note_keys(struct gsim_model *model, uint32_t gpu, uint16_t place) {
     static const enum gsim_key switching[] = {
@@ -247,7 +255,7 @@ static void move_entry(struct gsim_model *model, uint32_t gpu, const struct gsim
         gsim_arbiter_member(arbiter, sharer->member)->how.lane == entry->lane)
         return;
     struct gsim_member there = gsim_shared_job_member(model, entry->job, gpu);
-    gsim_arbiter_move(arbiter, sharer->member, entry->lane, there.context.gpu_ns, now_ns);
+    gsim_arbiter_move(arbiter, sharer->member, entry->lane, there.context.spec.gpu_ns, now_ns);
     note_rank(model, sharer, now_ns);
     if (sharer->how.launch_refill_ns > 0)
         apply_cap(model, sharer, now_ns);

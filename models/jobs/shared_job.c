@@ -3,7 +3,8 @@
  * the overflow of its memory, and the member as which it joins its arbiter. */
 #include <assert.h>
 
-#include "models/jobs/machine.h"
+#include "models/jobs/shared_job.h"
+#include "models/jobs/process.h"
 #include "models/jobs/requests.h"
 
 bool gsim_shared_job_reserve(struct gsim_model *model, gsim_slot slot) {
@@ -46,15 +47,15 @@ static bool draw_requests(struct gsim_model *model, struct gsim_process *process
                           int64_t now_ns) {
     const struct gsim_trace *trace = model->setup.trace;
     struct gsim_request_law law;
-    size_t n = (size_t)process->context.iterations;
+    size_t n = (size_t)process->context.spec.iterations;
     int64_t *arrival_ns = gsim_arena_array(model->setup.arena, n, sizeof *arrival_ns);
     int64_t *latency_ns = gsim_arena_array(model->setup.arena, n, sizeof *latency_ns);
     int64_t name = gsim_trace_get(trace, GSIM_COL_ARRIVAL, index);
     const char *text = name >= 0 ? trace->names[GSIM_COL_ARRIVAL].name[name] : NULL;
     bool is_law = gsim_request_law_parse(text, &law);
     assert(is_law); /* checked when the model was opened */
-    process->context.arrival_ns = arrival_ns;
-    process->context.latency_ns = latency_ns;
+    process->context.spec.arrival_ns = arrival_ns;
+    process->context.spec.latency_ns = latency_ns;
     return arrival_ns && latency_ns &&
            gsim_requests_draw(&law, gsim_trace_get(trace, GSIM_COL_PERIOD_NS, index),
                               model->setup.seed, model->setup.replication, index, now_ns,
@@ -97,7 +98,7 @@ struct gsim_overflow gsim_shared_job_overflow(struct gsim_model *model, gsim_slo
     if (sharer->how.mem_cap_bytes == 0 || beyond <= 0)
         return (struct gsim_overflow){0};
     if (process->iterations > 0)
-        beyond = gsim_muldiv_ceil(beyond, process->iterations, process->context.iterations);
+        beyond = gsim_muldiv_ceil(beyond, process->iterations, process->context.spec.iterations);
     model->shared.has_overflown = true;
     model->shared.has_key[GSIM_KEY_PCIE_D2H] = model->shared.has_key[GSIM_KEY_PCIE_H2D] = true;
     return gsim_overflow_of(beyond, gsim_machine_profile_at(model, gpu));
@@ -119,19 +120,6 @@ static struct gsim_lane lane_of(const struct gsim_model *model, uint32_t gpu, ui
     return gsim_arbiter_lane(model->shared.of_gpu[gpu], place);
 }
 
-static struct gsim_member_spec spec_of(const struct gsim_model *model, gsim_slot slot,
-                                       uint32_t gpu) {
-    const struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
-    const struct gsim_trace *trace = model->setup.trace;
-    uint32_t index = gsim_machine_info(model, slot)->index;
-    int64_t block_ns = gsim_trace_get(trace, GSIM_COL_KERNEL_NS, index);
-    return (struct gsim_member_spec){
-        .is_cold = sharer->process.is_cold,
-        .is_idempotent = gsim_trace_get(trace, GSIM_COL_IDEMPOTENT, index) > 0,
-        .block_ns = block_ns > 0 ? gsim_process_time_ns(block_ns, sharer->rate_q32) : block_ns,
-        .demand = gsim_process_demand(trace, index, gsim_machine_profile_at(model, gpu))};
-}
-
 static struct gsim_tenant_spec tenant_of(struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
     const struct gsim_trace *trace = model->setup.trace;
     uint32_t index = gsim_machine_info(model, slot)->index;
@@ -143,33 +131,17 @@ static struct gsim_tenant_spec tenant_of(struct gsim_model *model, gsim_slot slo
                                      .overflow = gsim_shared_job_overflow(model, slot, gpu)};
 }
 
-/* A job that may be halted runs in the form that its lane needs: in pieces, or with checkpoints. */
-static struct gsim_context context_of(const struct gsim_model *model, gsim_slot slot, uint32_t gpu,
-                                      const struct gsim_lane *lane) {
-    const struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
-    uint32_t index = gsim_machine_info(model, slot)->index;
-    struct gsim_context context = sharer->process.context;
-    gsim_process_pace(&context, sharer->rate_q32);
-    if (gsim_lane_is_by_priority(lane) &&
-        gsim_trace_get(model->setup.trace, GSIM_COL_CLASS, index) != GSIM_CLASS_REALTIME) {
-        struct gsim_kernel_stop_costs costs =
-            gsim_kernel_stop_costs_of(gsim_machine_profile_at(model, gpu));
-        struct gsim_lane_urgency urgency = gsim_lane_urgency(lane);
-        context.gpu_ns =
-            gsim_kernel_stop_overhead(&urgency, &costs, context.gpu_ns, context.kernels);
-    }
-    return context;
-}
-
 struct gsim_member gsim_shared_job_member(struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
+    const struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
+    const struct gsim_site site = {model->setup.trace, gsim_machine_info(model, slot)->index,
+                                   gsim_machine_profile_at(model, gpu), sharer->rate_q32};
     uint16_t place = lane_entered(model, slot, gpu);
     struct gsim_lane lane = lane_of(model, gpu, place);
-    struct gsim_member member = {.how = model->shared.by_slot[slot].how,
-                                 .spec = spec_of(model, slot, gpu),
-                                 .context = context_of(model, slot, gpu, &lane),
-                                 .tenant.spec = tenant_of(model, slot, gpu)};
+    struct gsim_member member = {.how = sharer->how, .tenant.spec = tenant_of(model, slot, gpu)};
     member.how.job = slot;
     member.how.lane = place;
-    member.context.gpu_ns += member.tenant.spec.overflow.ns;
+    member.context = gsim_process_context(&sharer->process, &site, &lane);
+    member.context.spec.gpu_ns += member.tenant.spec.overflow.ns;
+    member.spec = gsim_process_spec(&sharer->process, &site);
     return member;
 }

@@ -10,7 +10,7 @@
  *
  * A job of a model that stands in the table of speeds (--rates) runs by the table instead: its rate
  * is the ratio of the row for its GPUs and nodes to the row by which its work is counted. */
-#include "models/jobs/machine.h"
+#include "models/jobs/speed.h"
 #include "sim/base/hints.h"
 
 static bool is_neutral(const struct gsim_profile *profile) {

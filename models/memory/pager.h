@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The memory of one GPU with contexts that may together need more than it has: how it is moved,
  * when, and how long a lane has to wait for that. Time is the lane's affair
- * (models/gpu/rotation.h): the lane asks here at the beginning of each turn and of each iteration.
+ * (models/gpu/lane.h): the lane asks here at the beginning of each turn and of each iteration.
  *
  *   uvm        an iteration sweeps its working set; missing chunks fault in (models/memory/uvm.h),
  *              and the chunks that came to the GPU first go out

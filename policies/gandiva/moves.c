@@ -42,7 +42,7 @@ static int64_t extra_ns(const struct gsim_ctx *ctx, gsim_slot slot, const struct
  * no longer than it takes. */
 static bool take_idle(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       gsim_slot slot, int64_t next_turn_ns) {
-    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     int64_t wait_here_ns = turn->waited_ns + ctx->view->now_ns - turn->since_ns + next_turn_ns;
     const struct gsim_unit *units;
     uint32_t mark = gsim_plan_mark(plan);

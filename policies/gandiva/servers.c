@@ -14,7 +14,8 @@
 
 /* --- lists ------------------------------------------------------------------------------- */
 
-static struct gsim_turns_list *list_of(struct gsim_servers *servers, const struct gsim_turn *turn,
+static struct gsim_turns_list *list_of(struct gsim_servers *servers,
+                                       const struct gsim_gandiva_turn *turn,
                                        enum gsim_turn_list list) {
     struct gsim_server *server = &servers->of[gsim_turn_parts(turn)->server];
     switch (list) {
@@ -45,8 +46,8 @@ static uint32_t width_class(const struct gsim_servers *servers, uint32_t gpus) {
 /* Adds the job to the counts of its list, or takes it out of them. */
 static void count(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot,
                   enum gsim_turn_list list, int sign) {
-    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
-    const struct gsim_part *parts = gsim_turn_parts(turn);
+    const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
+    const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
     uint32_t one = (uint32_t)sign;
     if (is_waiting_list(list)) {
         servers->n_waiting += one;
@@ -72,7 +73,7 @@ static bool is_before(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
 void gsim_servers_enlist(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot,
                          enum gsim_turn_list which) {
     gsim_servers_unlist(servers, ctx, slot);
-    struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     struct gsim_turns_list *list = list_of(servers, turn, which);
     gsim_slot before = list->last, after = GSIM_NO_SLOT;
     while (before != GSIM_NO_SLOT && is_before(ctx, slot, before)) {
@@ -92,22 +93,23 @@ void gsim_servers_enlist(struct gsim_servers *servers, const struct gsim_ctx *ct
 }
 
 /* The claims of a job that does not wait any more end. */
-static void end_claims(struct gsim_servers *servers, const struct gsim_turn *turn, gsim_slot slot) {
-    const struct gsim_part *parts = gsim_turn_parts(turn);
+static void end_claims(struct gsim_servers *servers, const struct gsim_gandiva_turn *turn,
+                       gsim_slot slot) {
+    const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
     for (uint32_t p = 0; p < turn->n_parts; p++)
         if (servers->of[parts[p].server].claimant == slot)
             servers->of[parts[p].server].claimant = GSIM_NO_SLOT;
 }
 
-static void count_guest(struct gsim_servers *servers, struct gsim_turn *turn) {
-    const struct gsim_part *parts = gsim_turn_parts(turn);
+static void count_guest(struct gsim_servers *servers, struct gsim_gandiva_turn *turn) {
+    const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
     for (uint32_t p = 0; p < turn->n_parts && turn->is_guest; p++)
         servers->of[parts[p].server].n_guests--;
     turn->is_guest = false;
 }
 
 void gsim_servers_unlist(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot) {
-    struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     enum gsim_turn_list which = (enum gsim_turn_list)turn->list;
     if (which == GSIM_TURN_NONE)
         return;
@@ -188,8 +190,8 @@ static void add_load(struct gsim_servers *servers, struct gsim_ctx *ctx, uint32_
 
 static void add_loads(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot,
                       int sign) {
-    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
-    const struct gsim_part *parts = gsim_turn_parts(turn);
+    const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
+    const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
     for (uint32_t p = 0; p < turn->n_parts; p++)
         add_load(servers, ctx, parts[p].server,
                  sign * (int64_t)parts[p].gpus * ctx->view->jobs.share_ppm[slot],
@@ -198,7 +200,7 @@ static void add_loads(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_s
 
 static void stand_in(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot,
                      enum gsim_turn_list line) {
-    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     gsim_servers_enlist(servers, ctx, slot, line);
     for (uint32_t p = 0; p < turn->n_parts; p++)
         gsim_servers_touch(servers, gsim_turn_parts(turn)[p].server);
@@ -208,7 +210,7 @@ static void stand_in(struct gsim_servers *servers, const struct gsim_ctx *ctx, g
 
 /* The job leaves the servers to which it was allotted. */
 static void leave(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
-    struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     gsim_servers_unlist(servers, ctx, slot);
     add_loads(servers, ctx, slot, -1);
     turn->n_parts = 0;
@@ -218,9 +220,9 @@ static void leave(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot 
 
 void gsim_servers_allot_to(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot,
                            uint32_t server) {
-    struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     leave(servers, ctx, slot);
-    turn->only = (struct gsim_part){server, ctx->view->jobs.gpus[slot]};
+    turn->only = (struct gsim_gandiva_part){server, ctx->view->jobs.gpus[slot]};
     turn->n_parts = 1;
     add_loads(servers, ctx, slot, 1);
     stand_in(servers, ctx, slot, GSIM_TURN_LINE);
@@ -249,8 +251,8 @@ static uint32_t choose(const struct gsim_servers *servers, const struct gsim_ctx
     return is_as_low ? akin : least;
 }
 
-static struct gsim_part *new_parts(struct gsim_ctx *ctx, uint32_t n) {
-    struct gsim_part *parts = gsim_arena_array(ctx->arena, n, sizeof *parts);
+static struct gsim_gandiva_part *new_parts(struct gsim_ctx *ctx, uint32_t n) {
+    struct gsim_gandiva_part *parts = gsim_arena_array(ctx->arena, n, sizeof *parts);
     if (!parts)
         gsim_common_no_memory(ctx);
     return parts;
@@ -258,7 +260,7 @@ static struct gsim_part *new_parts(struct gsim_ctx *ctx, uint32_t n) {
 
 /* The least loaded servers with enough GPUs together; 0: all of them have too few. */
 static uint32_t choose_several(const struct gsim_servers *servers, struct gsim_ctx *ctx,
-                               gsim_slot slot, struct gsim_part *parts) {
+                               gsim_slot slot, struct gsim_gandiva_part *parts) {
     uint32_t left = ctx->view->jobs.gpus[slot], n = 0;
     for (uint32_t server = gsim_index_first(&servers->loads); server != GSIM_NO_ID && left > 0;
          server = gsim_index_next(&servers->loads, server)) {
@@ -266,15 +268,15 @@ static uint32_t choose_several(const struct gsim_servers *servers, struct gsim_c
         if (!gsim_servers_can_hold(servers, ctx, server, slot))
             continue;
         gpus = gpus < left ? gpus : left;
-        parts[n++] = (struct gsim_part){server, gpus};
+        parts[n++] = (struct gsim_gandiva_part){server, gpus};
         left -= gpus;
     }
     return left == 0 ? n : 0;
 }
 
 static void allot_wide(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
-    struct gsim_turn *turn = gsim_turn_of(ctx, slot);
-    struct gsim_part *parts = new_parts(ctx, ctx->view->jobs.gpus[slot]);
+    struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
+    struct gsim_gandiva_part *parts = new_parts(ctx, ctx->view->jobs.gpus[slot]);
     uint32_t n = parts ? choose_several(servers, ctx, slot, parts) : 0;
     if (n == 0) {
         gsim_servers_enlist(servers, ctx, slot, GSIM_TURN_UNPLACED);
@@ -296,7 +298,7 @@ void gsim_servers_allot(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim
 }
 
 /* Whether all of these units are on the server that the job is allotted to. */
-static bool is_allotted_there(const struct gsim_turn *turn, const struct gsim_view *view,
+static bool is_allotted_there(const struct gsim_gandiva_turn *turn, const struct gsim_view *view,
                               const struct gsim_unit *units, uint32_t n_units) {
     if (turn->n_parts != 1 || turn->only.gpus != n_units)
         return false;
@@ -309,14 +311,14 @@ static bool is_allotted_there(const struct gsim_turn *turn, const struct gsim_vi
 /* Counts the GPUs on each server. GPUs of one node stand together in a list of units, except those
  * that gangs of several nodes share. */
 static uint32_t count_parts(const struct gsim_view *view, const struct gsim_unit *units,
-                            uint32_t n_units, struct gsim_part *parts) {
+                            uint32_t n_units, struct gsim_gandiva_part *parts) {
     uint32_t n = 0;
     for (uint32_t u = 0; u < n_units; u++) {
         uint32_t server = view->cluster.node_of_gpu[units[u].gpu], p = 0;
         while (p < n && parts[p].server != server)
             p++;
         if (p == n)
-            parts[n++] = (struct gsim_part){server, 0};
+            parts[n++] = (struct gsim_gandiva_part){server, 0};
         parts[p].gpus++;
     }
     return n;
@@ -324,7 +326,7 @@ static uint32_t count_parts(const struct gsim_view *view, const struct gsim_unit
 
 void gsim_servers_note_units(struct gsim_servers *servers, struct gsim_ctx *ctx,
                              const struct gsim_plan *plan, gsim_slot slot) {
-    struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     const struct gsim_unit *units;
     uint32_t n_units = gsim_plan_units(plan, slot, &units);
     gsim_servers_unlist(servers, ctx, slot);
@@ -333,10 +335,10 @@ void gsim_servers_note_units(struct gsim_servers *servers, struct gsim_ctx *ctx,
         return;
     leave(servers, ctx, slot);
     if (servers->is_one) {
-        turn->only = (struct gsim_part){0, ctx->view->jobs.gpus[slot]};
+        turn->only = (struct gsim_gandiva_part){0, ctx->view->jobs.gpus[slot]};
         turn->n_parts = 1;
     } else {
-        struct gsim_part one, *parts = n_units > 1 ? new_parts(ctx, n_units) : &one;
+        struct gsim_gandiva_part one, *parts = n_units > 1 ? new_parts(ctx, n_units) : &one;
         if (!parts)
             return;
         turn->n_parts = count_parts(ctx->view, units, n_units, parts);
@@ -349,16 +351,17 @@ void gsim_servers_note_units(struct gsim_servers *servers, struct gsim_ctx *ctx,
 /* --- changes of jobs and nodes ----------------------------------------------------------- */
 
 void gsim_servers_completed(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
-    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
-    const struct gsim_part *parts = gsim_turn_parts(turn);
+    const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
+    const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
     for (uint32_t p = 0; p < turn->n_parts; p++)
         gsim_servers_touch(servers, parts[p].server);
     leave(servers, ctx, slot);
     servers->has_freed = true;
 }
 
-static bool has_part_down(const struct gsim_servers *servers, const struct gsim_turn *turn) {
-    const struct gsim_part *parts = gsim_turn_parts(turn);
+static bool has_part_down(const struct gsim_servers *servers,
+                          const struct gsim_gandiva_turn *turn) {
+    const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
     for (uint32_t p = 0; p < turn->n_parts; p++)
         if (!servers->of[parts[p].server].is_up)
             return true;
@@ -368,7 +371,7 @@ static bool has_part_down(const struct gsim_servers *servers, const struct gsim_
 /* A job that has been pushed out goes back in line on its server; a gang that was scattered over
  * more servers than it needs is allotted to one anew. */
 static void put_in_line(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
-    struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     turn->since_ns = ctx->view->now_ns;
     turn->rests_until_ns = ctx->view->now_ns + servers->slice_ns;
     bool is_up = turn->n_parts > 0 && !has_part_down(servers, turn);
@@ -381,7 +384,7 @@ static void put_in_line(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim
 }
 
 static void book_settled(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
-    struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     if (ctx->view->jobs.state[slot] == GSIM_RUNNING) {
         turn->since_ns = ctx->view->jobs.changed_ns[slot];
         gsim_servers_enlist(servers, ctx, slot,
@@ -398,7 +401,7 @@ static void allot_list_anew(struct gsim_servers *servers, struct gsim_ctx *ctx,
     gsim_slot after;
     for (gsim_slot slot = list->first, last = list->last; slot != GSIM_NO_SLOT;
          slot = slot == last ? GSIM_NO_SLOT : after) {
-        const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+        const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
         after = turn->after;
         if (turn->list == GSIM_TURN_UNPLACED || has_part_down(servers, turn))
             gsim_servers_allot(servers, ctx, slot);
@@ -505,8 +508,8 @@ bool gsim_servers_place_anywhere(struct gsim_servers *servers, struct gsim_ctx *
 
 /* The job is on its way to these servers. Where another job waits with a claim, it is a guest. */
 static void note_coming(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot) {
-    struct gsim_turn *turn = gsim_turn_of(ctx, slot);
-    const struct gsim_part *parts = gsim_turn_parts(turn);
+    struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
+    const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
     for (uint32_t p = 0; p < turn->n_parts; p++) {
         turn->is_guest |= servers->of[parts[p].server].claimant != GSIM_NO_SLOT;
         servers->of[parts[p].server].has_placed = true;
@@ -523,7 +526,7 @@ void gsim_servers_has_placed(struct gsim_servers *servers, struct gsim_ctx *ctx,
 }
 
 void gsim_servers_has_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
-    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     /* the job may leave more GPUs than it was stopped for */
     for (uint32_t p = 0; p < turn->n_parts; p++)
         gsim_servers_touch(servers, gsim_turn_parts(turn)[p].server);

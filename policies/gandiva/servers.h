@@ -14,7 +14,7 @@
 #include "sim/base/index.h"
 
 /* GPUs of a job on one server. */
-struct gsim_part {
+struct gsim_gandiva_part {
     uint32_t server, gpus;
 };
 
@@ -28,15 +28,15 @@ enum gsim_turn_list {
 };
 
 /* The part of the state of a job that servers need; the first member of the policy's. */
-struct gsim_turn {
+struct gsim_gandiva_turn {
     gsim_slot before, after; /* in its list, which is in order of since_ns */
     int64_t since_ns; /* when the job began to wait, or when its slice began */
     int64_t waited_ns; /* on the server that it is allotted to, without the wait under way */
     /* it has been pushed out, and pushes out no other job before this time */
     int64_t rests_until_ns;
-    const struct gsim_part *parts; /* NULL: `only` */
+    const struct gsim_gandiva_part *parts; /* NULL: `only` */
     uint32_t n_parts; /* 0: it is allotted to no server */
-    struct gsim_part only;
+    struct gsim_gandiva_part only;
     uint8_t list; /* enum gsim_turn_list */
     bool is_stopping; /* while a plan looks for GPUs: it is a victim already */
     bool is_guest; /* runs on GPUs that a job which waits longer has claimed */
@@ -93,10 +93,11 @@ struct gsim_servers {
     struct gsim_taken taken;
 };
 
-static inline struct gsim_turn *gsim_turn_of(const struct gsim_ctx *ctx, gsim_slot slot) {
+static inline struct gsim_gandiva_turn *gsim_turn_of(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_job_state(ctx, slot);
 }
-static inline const struct gsim_part *gsim_turn_parts(const struct gsim_turn *turn) {
+static inline const struct gsim_gandiva_part *
+gsim_turn_parts(const struct gsim_gandiva_turn *turn) {
     return turn->parts ? turn->parts : &turn->only;
 }
 
@@ -203,7 +204,7 @@ struct gsim_packable {
 };
 
 struct gsim_gandiva_job {
-    struct gsim_turn turn; /* first */
+    struct gsim_gandiva_turn turn; /* first */
     struct gsim_packable packable;
 };
 

@@ -20,13 +20,13 @@
 
 int64_t gsim_turn_end_ns(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
                          gsim_slot slot) {
-    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     bool runs = turn->list == GSIM_TURN_RUNS || turn->list == GSIM_TURN_WIDE_RUNS;
     return runs ? turn->since_ns + servers->slice_ns : GSIM_NEVER;
 }
 
-static uint32_t gpus_on(const struct gsim_turn *turn, uint32_t server) {
-    const struct gsim_part *parts = gsim_turn_parts(turn);
+static uint32_t gpus_on(const struct gsim_gandiva_turn *turn, uint32_t server) {
+    const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
     for (uint32_t p = 0; p < turn->n_parts; p++)
         if (parts[p].server == server)
             return parts[p].gpus;
@@ -54,8 +54,9 @@ static struct walk walk_of(const struct gsim_servers *servers, const struct gsim
 }
 
 static gsim_slot walk_next(struct walk *walk, const struct gsim_ctx *ctx) {
-    const struct gsim_turn *own = walk->own == GSIM_NO_SLOT ? NULL : gsim_turn_of(ctx, walk->own);
-    const struct gsim_turn *wide =
+    const struct gsim_gandiva_turn *own =
+        walk->own == GSIM_NO_SLOT ? NULL : gsim_turn_of(ctx, walk->own);
+    const struct gsim_gandiva_turn *wide =
         walk->wide == GSIM_NO_SLOT ? NULL : gsim_turn_of(ctx, walk->wide);
     gsim_slot slot;
     if (wide && (!own || wide->since_ns < own->since_ns)) {
@@ -91,7 +92,7 @@ static gsim_slot next_victim(const struct gsim_servers *servers, const struct gs
 
 /* Whether the idle GPUs of a server and those of all that would give way are enough. */
 static bool could_fit(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
-                      struct gsim_part part, gsim_slot slot) {
+                      struct gsim_gandiva_part part, gsim_slot slot) {
     uint64_t room = gsim_servers_idle(servers, ctx->view, part.server);
     struct walk walk = walk_of(servers, ctx, part.server);
     gsim_slot victim;
@@ -163,7 +164,7 @@ static bool is_older(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
 /* Whether a job that has waited longer keeps this one from pushing out others. */
 static bool is_claimed(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
                        gsim_slot slot) {
-    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     for (uint32_t p = 0; p < turn->n_parts; p++) {
         gsim_slot claimant = servers->of[gsim_turn_parts(turn)[p].server].claimant;
         if (claimant != GSIM_NO_SLOT && claimant != slot && is_older(ctx, claimant, slot))
@@ -173,7 +174,7 @@ static bool is_claimed(const struct gsim_servers *servers, const struct gsim_ctx
 }
 
 static void claim(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot) {
-    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     for (uint32_t p = 0; p < turn->n_parts; p++) {
         struct gsim_server *at = &servers->of[gsim_turn_parts(turn)[p].server];
         if (at->claimant == GSIM_NO_SLOT || is_older(ctx, slot, at->claimant))
@@ -183,7 +184,8 @@ static void claim(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim
 
 /* On several servers slices would hardly ever be over at once while others take turns there: a gang
  * that needs them claims them after a slice at the latest. */
-static int64_t claims_at_ns(const struct gsim_servers *servers, const struct gsim_turn *turn) {
+static int64_t claims_at_ns(const struct gsim_servers *servers,
+                            const struct gsim_gandiva_turn *turn) {
     int64_t slices = servers->patience;
     if (turn->n_parts > 1 && slices == 0)
         slices = 1;
@@ -212,14 +214,14 @@ struct pass {
  * says nothing about others. */
 static bool try_force(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       struct pass *pass, gsim_slot slot) {
-    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     uint32_t gpus = ctx->view->jobs.gpus[slot];
     if (gpus < pass->misfits.smallest)
         pass->misfits.smallest = gpus;
     if (gpus >= pass->smallest_unforced || turn->rests_until_ns > ctx->view->now_ns ||
         is_claimed(servers, ctx, slot))
         return false;
-    bool could = could_fit(servers, ctx, (struct gsim_part){turn->only.server, gpus}, slot);
+    bool could = could_fit(servers, ctx, (struct gsim_gandiva_part){turn->only.server, gpus}, slot);
     if (could && force(servers, ctx, plan, slot)) {
         pass->misfits.smallest = UINT32_MAX; /* the job may leave some of the GPUs that it took */
         return true;
@@ -264,8 +266,8 @@ static void serve_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struc
 
 static bool place_wide(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
                        gsim_slot slot) {
-    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
-    const struct gsim_part *parts = gsim_turn_parts(turn);
+    const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
+    const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
     struct gsim_taken *taken = &servers->taken;
     uint32_t n = 0, gpus = ctx->view->jobs.gpus[slot];
     if (!gsim_taken_reserve(taken, ctx, gpus))
@@ -289,8 +291,8 @@ static bool place_wide(struct gsim_servers *servers, struct gsim_ctx *ctx, struc
 /* On each server jobs are pushed out only until it has enough idle GPUs. */
 static bool force_wide(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
                        gsim_slot slot) {
-    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
-    const struct gsim_part *parts = gsim_turn_parts(turn);
+    const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
+    const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
     gsim_eviction_begin(&servers->eviction);
     for (uint32_t p = 0; p < turn->n_parts; p++) {
         struct walk walk = walk_of(servers, ctx, parts[p].server);
@@ -309,7 +311,7 @@ static bool force_wide(struct gsim_servers *servers, struct gsim_ctx *ctx, struc
 
 static bool try_force_wide(struct gsim_servers *servers, struct gsim_ctx *ctx,
                            struct gsim_plan *plan, gsim_slot slot) {
-    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     if (turn->rests_until_ns > ctx->view->now_ns || is_claimed(servers, ctx, slot))
         return false;
     for (uint32_t p = 0; p < turn->n_parts; p++)
@@ -326,7 +328,8 @@ static bool try_force_wide(struct gsim_servers *servers, struct gsim_ctx *ctx,
     return is_placed;
 }
 
-static bool has_dirty_part(const struct gsim_servers *servers, const struct gsim_turn *turn) {
+static bool has_dirty_part(const struct gsim_servers *servers,
+                           const struct gsim_gandiva_turn *turn) {
     for (uint32_t p = 0; p < turn->n_parts; p++)
         if (servers->of[gsim_turn_parts(turn)[p].server].is_dirty)
             return true;
@@ -336,7 +339,7 @@ static bool has_dirty_part(const struct gsim_servers *servers, const struct gsim
 static void serve_wide(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_slot after;
     for (gsim_slot slot = servers->wide_line.first; slot != GSIM_NO_SLOT; slot = after) {
-        const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+        const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
         after = turn->after;
         if (!has_dirty_part(servers, turn))
             continue;
@@ -374,7 +377,7 @@ static int64_t next_right_ns(const struct gsim_servers *servers, const struct gs
     int64_t now = ctx->view->now_ns, next_ns = GSIM_NEVER;
     for (gsim_slot slot = line->last; slot != GSIM_NO_SLOT;
          slot = gsim_turn_of(ctx, slot)->before) {
-        const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+        const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
         int64_t claims_ns = claims_at_ns(servers, turn);
         if (turn->rests_until_ns <= now && claims_ns <= now)
             break;

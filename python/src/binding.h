@@ -80,7 +80,7 @@ int gsim_py_verbs_ready(PyObject *module);
 
 /* --- convert.c: units, names and arrangements from Python objects ----------------------------- */
 
-/* An attribute, whose name is interned: the interpreter's caches then hold one object for it. */
+/* An attribute by a name that is interned: the interpreter's caches then hold one object for it. */
 PyObject *gsim_py_get(PyObject *object, const char *name);
 bool gsim_py_set(PyObject *object, const char *name, PyObject *value);
 /* Position of the text in "a|b|c", -1 and an exception that lists the choices. */

@@ -10,6 +10,7 @@
 
 #include "policies/lib/settings.h"
 #include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 
 /* --- Ctrl-C ----------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Units, names and arrangements from Python objects. What is out of range raises here, so that no
+/* Units, names and arrangements from Python objects. A value out of range raises here, so that no
  * object of Python can reach an assertion of the core. */
 #include "binding.h"
 

@@ -5,6 +5,7 @@
 #include "policies/lib/settings.h"
 #include "policies/registry.h"
 #include "sim/app/cli/cli.h"
+#include "sim/app/identity/program.h"
 
 PyObject *gsim_py_error;
 

@@ -62,7 +62,7 @@ static bool take_number(PyObject *object, const char *what, int64_t least, int64
 }
 
 /* (job, rule="consolidate", *, gpus, share_ppm, cpus_milli, within, keeps_rate): the shape that the
- * trace asks for, with what is given in its place. */
+ * trace asks for, with the given values in its place. */
 static bool take_shape(const struct gsim_ctx *ctx, PyObject *args, PyObject *named, gsim_slot *slot,
                        struct gsim_shape *shape) {
     static char *names[] = {"job",        "rule",   "gpus",       "share_ppm",

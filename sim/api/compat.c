@@ -21,3 +21,10 @@ static const struct gsim_compat rows[GSIM_REFERENCE_COUNT] = {
 const struct gsim_compat *gsim_compat_of(enum gsim_reference reference) {
     return &rows[reference];
 }
+
+const char *gsim_compat_with_pool(void) {
+    int i = 0;
+    while (!rows[i].is_pool)
+        i++;
+    return rows[i].name;
+}

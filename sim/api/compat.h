@@ -21,5 +21,7 @@ struct gsim_compat {
 };
 
 const struct gsim_compat *gsim_compat_of(enum gsim_reference reference);
+/* The name of a simulator that has a pool in place of nodes. */
+const char *gsim_compat_with_pool(void);
 
 #endif

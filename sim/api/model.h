@@ -97,9 +97,9 @@ enum gsim_when { GSIM_AT_ONCE, GSIM_LATER };
 
 /* How the result was reached. */
 struct gsim_model_stats {
-    int64_t slices, switch_ns; /* turns in rotations, and the time between them */
+    int64_t slices, switch_ns; /* turns in lanes, and the time between them */
     int64_t skipped_ns; /* summed over GPUs: time of repetitions that were skipped, exactly */
-    int64_t steps; /* simulated steps of rotations, without the skipped steps */
+    int64_t steps; /* simulated steps of lanes, without the skipped steps */
     bool is_approximate; /* a part was extrapolated */
 };
 

@@ -16,7 +16,7 @@
  * the profile says how many rounds there were and how far the middle half spreads. */
 enum { GSIM_ROUNDS_LEAST = 5, GSIM_ROUNDS_MOST = 9, GSIM_CURVE_MOST = 8 };
 
-struct gsim_rounds {
+struct gsim_calibrate_rounds {
     double value[GSIM_ROUNDS_MOST];
     int n;
 };
@@ -25,13 +25,13 @@ struct gsim_measured {
     const char *how; /* "2000 queued copies of 4 KiB, less their bytes"; NULL: not measured */
     bool is_said; /* the driver states the value, or it is a median already: no rounds */
     int part; /* the part of measuring that adds the key's rounds */
-    struct gsim_rounds rounds;
+    struct gsim_calibrate_rounds rounds;
     const char *text; /* the value in the key's unit; set by gsim_measured_settle */
 };
 
 struct gsim_measured_point {
     unsigned x;
-    struct gsim_rounds rounds;
+    struct gsim_calibrate_rounds rounds;
 };
 
 struct gsim_measurement {
@@ -59,7 +59,7 @@ void gsim_measured_put_point(struct gsim_measurement *m, unsigned sms, double va
                              const char *how);
 /* The width of the middle half of the rounds, as a part of their median; 0 for fewer than two
  * rounds. */
-double gsim_rounds_spread(const struct gsim_rounds *rounds);
+double gsim_rounds_spread(const struct gsim_calibrate_rounds *rounds);
 /* Whether no further round would help any key of a part: there are enough rounds, and they lie
  * close together. */
 bool gsim_part_is_steady(const struct gsim_measurement *m, int part);

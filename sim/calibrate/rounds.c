@@ -12,7 +12,7 @@
  * figures are in docs/calibrate.md. */
 static const double steady = 0.03, disturbed = 0.10;
 
-static void put(struct gsim_rounds *rounds, double value) {
+static void put(struct gsim_calibrate_rounds *rounds, double value) {
     if (value > 0 && !isinf(value) && rounds->n < GSIM_ROUNDS_MOST) /* NaN: a call failed */
         rounds->value[rounds->n++] = value;
 }
@@ -45,7 +45,7 @@ void gsim_measured_put_point(struct gsim_measurement *m, unsigned sms, double va
 }
 
 /* The value that the fraction part / of of the rounds does not exceed. */
-static double quantile(const struct gsim_rounds *rounds, int part, int of) {
+static double quantile(const struct gsim_calibrate_rounds *rounds, int part, int of) {
     double value[GSIM_ROUNDS_MOST];
     memcpy(value, rounds->value, sizeof value);
     if (rounds->n == 0 || !gsim_sort_f64(value, (size_t)rounds->n))
@@ -53,13 +53,13 @@ static double quantile(const struct gsim_rounds *rounds, int part, int of) {
     return value[(rounds->n - 1) * part / of];
 }
 
-double gsim_rounds_spread(const struct gsim_rounds *rounds) {
+double gsim_rounds_spread(const struct gsim_calibrate_rounds *rounds) {
     if (rounds->n < 2)
         return 0;
     return (quantile(rounds, 3, 4) - quantile(rounds, 1, 4)) / quantile(rounds, 1, 2);
 }
 
-static bool is_steady(const struct gsim_rounds *rounds) {
+static bool is_steady(const struct gsim_calibrate_rounds *rounds) {
     return rounds->n >= GSIM_ROUNDS_LEAST && gsim_rounds_spread(rounds) <= steady;
 }
 
@@ -91,7 +91,7 @@ static double spread_of(const struct gsim_measurement *m, int key) {
 }
 
 static void settle_plain(struct gsim_measurement *m, struct gsim_measured *measured, int key) {
-    const struct gsim_rounds *rounds = &measured->rounds;
+    const struct gsim_calibrate_rounds *rounds = &measured->rounds;
     if (rounds->n == 0)
         return;
     measured->text = gsim_arena_printf(m->arena, "%.0f", quantile(rounds, 1, 2));

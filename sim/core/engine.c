@@ -31,8 +31,8 @@ static enum gsim_status check_job(struct gsim_core *core, uint32_t job) {
     if (gsim_trace_share(trace, job) == 0 && !core->cluster.is_pool)
         return gsim_fail(core->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
                          "job '%s' asks for no GPU at all; only a pool of GPUs and CPUs "
-                         "(reference=pai) can run it",
-                         gsim_trace_id(trace, job));
+                         "(reference=%s) can run it",
+                         gsim_trace_id(trace, job), gsim_compat_with_pool());
     if (trace->submit_ns[job] > GSIM_TIME_MAX / 2 || trace->service_ns[job] > GSIM_TIME_MAX / 2)
         return gsim_fail(core->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
                          "job '%s' lies past the end of the clock (73 years)",

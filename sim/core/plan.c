@@ -162,7 +162,7 @@ GSIM_APART static struct gsim_found find_back(struct gsim_core *core, gsim_slot 
     return found;
 }
 
-/* Copies the units into a list of their number (helios ignores a remainder). */
+/* Copies the units into a list of their number, where a gang has fewer than it asks for. */
 GSIM_COLD static struct gsim_unit *shorten(struct gsim_core *core, struct gsim_unit *units,
                                            uint32_t most, uint32_t n_units) {
     struct gsim_unit *fewer = gsim_units_new(core, n_units);

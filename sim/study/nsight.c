@@ -8,6 +8,7 @@
 struct nsight {
     struct gsim_timeline *timeline;
     sqlite3 *db;
+    int64_t last_range_ns; /* the begin of the last iteration */
 };
 
 /* A query of which each row is a record: begin, end, correlation, stream, blocks, threads,
@@ -105,6 +106,8 @@ static enum gsim_status take_row(struct nsight *n, const struct table *table, sq
         name = "";
     if (table->what == GSIM_TIMELINE_ITERATION && !is_wanted(n->timeline, name))
         return GSIM_OK;
+    if (table->what == GSIM_TIMELINE_ITERATION)
+        n->last_range_ns = begin_ns;
     return gsim_timeline_add(n->timeline, &record, name, strlen(name));
 }
 
@@ -129,6 +132,29 @@ static enum gsim_status read_table(struct nsight *n, const struct table *table) 
     return status;
 }
 
+/* A range that began before another iteration and never ended: its end is not known. One that is
+ * the last was cut off with the profile, and is left out. */
+static enum gsim_status check_ranges(struct nsight *n) {
+    static const char sql[] =
+        "SELECT n.start, coalesce(n.text, s.value, '') FROM NVTX_EVENTS n LEFT JOIN StringIds s ON "
+        "s.id = n.textId WHERE n.end IS NULL AND n.eventType IN (59, 60) ORDER BY n.start";
+    sqlite3_stmt *row = NULL;
+    enum gsim_status status = GSIM_OK;
+    if (sqlite3_prepare_v2(n->db, sql, -1, &row, NULL) != SQLITE_OK)
+        return GSIM_OK; /* a file without kinds of events has whole ranges only */
+    while (status == GSIM_OK && sqlite3_step(row) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(row, 1);
+        int64_t begin_ns = sqlite3_column_int64(row, 0);
+        if (name && is_wanted(n->timeline, name) && begin_ns < n->last_range_ns)
+            status = gsim_fail(n->timeline->log, GSIM_BAD_INPUT, n->timeline->path, 0,
+                               "the range of NVTX '%.64s' that begins at %lld ns never ends, and "
+                               "others begin after it: each push has a pop",
+                               name, (long long)begin_ns);
+    }
+    (void)sqlite3_finalize(row);
+    return status;
+}
+
 static void read_gpu(struct nsight *n) {
     sqlite3_stmt *statement = NULL;
     if (sqlite3_prepare_v2(n->db, "SELECT name FROM TARGET_INFO_GPU", -1, &statement, NULL) ==
@@ -142,6 +168,8 @@ static void read_gpu(struct nsight *n) {
 static enum gsim_status read_all(struct nsight *n) {
     /* ranges first: a range that begins with its first call is before it */
     enum gsim_status status = read_table(n, &ranges_table);
+    if (status == GSIM_OK)
+        status = check_ranges(n);
     if (status == GSIM_OK)
         status = read_table(n, has_table(n, sync_table.name) ? &sync_table : &calls_table);
     for (size_t i = 0; i < sizeof works / sizeof *works && status == GSIM_OK; i++)

@@ -38,7 +38,7 @@ struct gpu {
     struct rows spans[GSIM_SPAN_COUNT];
 };
 
-struct gsim_timeline {
+struct gsim_run_timeline {
     struct gsim_observer observer;
     struct gsim_timeline_options options;
     struct gsim_arena *arena;
@@ -59,8 +59,8 @@ struct gsim_timeline {
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 2, 3))) static void put(struct gsim_timeline *t, const char *format,
-                                                      ...) {
+__attribute__((format(printf, 2, 3))) static void put(struct gsim_run_timeline *t,
+                                                      const char *format, ...) {
     char text[512];
     va_list args;
     va_start(args, format);
@@ -71,7 +71,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct gsim_timeline *t, c
 }
 
 /* JSON has to be UTF-8; a byte that is not valid UTF-8 is taken as Latin-1. */
-static void put_text(struct gsim_timeline *t, const char *text) {
+static void put_text(struct gsim_run_timeline *t, const char *text) {
     const unsigned char *p = (const unsigned char *)text;
     while (*p) {
         int n = gsim_text_utf8_length((const char *)p);
@@ -85,17 +85,17 @@ static void put_text(struct gsim_timeline *t, const char *text) {
     }
 }
 
-static void put_us(struct gsim_timeline *t, const char *key, int64_t time_ns) {
+static void put_us(struct gsim_run_timeline *t, const char *key, int64_t time_ns) {
     put(t, ",\"%s\":%lld.%03d", key, (long long)(time_ns / 1000), (int)(time_ns % 1000));
 }
 
-static void put_separator(struct gsim_timeline *t) {
+static void put_separator(struct gsim_run_timeline *t) {
     put(t, t->has_written ? ",\n" : "\n");
     t->has_written = true;
 }
 
 /* Begins an event, or counts it as left out and returns false. */
-static bool begin_event(struct gsim_timeline *t) {
+static bool begin_event(struct gsim_run_timeline *t) {
     if (t->n_events >= t->options.most) {
         if (t->n_left_out++ == 0)
             t->full_ns = t->now_ns;
@@ -109,7 +109,7 @@ static bool begin_event(struct gsim_timeline *t) {
 
 /* Writes a span clipped to the window, and leaves the event open for more fields; false if no part
  * of the span is in the window. The text `name` stands before the job's name. */
-static bool put_span(struct gsim_timeline *t, uint32_t pid, uint32_t tid, int64_t begin_ns,
+static bool put_span(struct gsim_run_timeline *t, uint32_t pid, uint32_t tid, int64_t begin_ns,
                      int64_t end_ns, const char *name, uint32_t job, const char *category) {
     begin_ns = begin_ns > t->options.from_ns ? begin_ns : t->options.from_ns;
     end_ns = end_ns < t->options.to_ns ? end_ns : t->options.to_ns;
@@ -124,7 +124,7 @@ static bool put_span(struct gsim_timeline *t, uint32_t pid, uint32_t tid, int64_
     return true;
 }
 
-static void put_counter(struct gsim_timeline *t, const char *name, int64_t at_ns,
+static void put_counter(struct gsim_run_timeline *t, const char *name, int64_t at_ns,
                         int64_t value_ppm) {
     if (!begin_event(t))
         return;
@@ -138,7 +138,7 @@ static void put_counter(struct gsim_timeline *t, const char *name, int64_t at_ns
 
 /* Writes the counters for the instant that is over: a counter gets one value an instant, the
  * last. */
-static void count_until(struct gsim_timeline *t, int64_t now_ns) {
+static void count_until(struct gsim_run_timeline *t, int64_t now_ns) {
     int64_t at_ns = t->counted_ns > t->options.from_ns ? t->counted_ns : t->options.from_ns;
     t->counted_ns = now_ns;
     if (at_ns >= now_ns || at_ns > t->options.to_ns)
@@ -165,7 +165,7 @@ static const char *state_name(const struct lane *lane) {
     return lane->is_moving && is_in_transition ? "moving" : names[lane->state];
 }
 
-static bool take_row(struct gsim_timeline *t, uint32_t job) {
+static bool take_row(struct gsim_run_timeline *t, uint32_t job) {
     if (t->n_free_rows == 0) {
         uint32_t *grown = gsim_arena_grow(t->arena, t->free_rows, t->n_rows * sizeof *grown,
                                           (t->n_rows + 1) * sizeof *grown);
@@ -178,7 +178,7 @@ static bool take_row(struct gsim_timeline *t, uint32_t job) {
     return true;
 }
 
-static void end_job_state(struct gsim_timeline *t, uint32_t job, int64_t now_ns) {
+static void end_job_state(struct gsim_run_timeline *t, uint32_t job, int64_t now_ns) {
     const struct lane *lane = &t->jobs[job];
     char name[24];
     (void)snprintf(name, sizeof name, "%s ", state_name(lane));
@@ -190,7 +190,7 @@ static void end_job_state(struct gsim_timeline *t, uint32_t job, int64_t now_ns)
     put(t, "\"}}");
 }
 
-static void change_job(struct gsim_timeline *t, const struct gsim_change *change) {
+static void change_job(struct gsim_run_timeline *t, const struct gsim_change *change) {
     struct lane *lane = &t->jobs[change->job];
     if (change->from == GSIM_FREE)
         t->has_failed |= !take_row(t, change->job);
@@ -207,7 +207,7 @@ static void change_job(struct gsim_timeline *t, const struct gsim_change *change
 
 /* --- GPUs ------------------------------------------------------------------------------------- */
 
-static void end_gpu_state(struct gsim_timeline *t, uint32_t gpu, uint32_t lane, uint32_t job,
+static void end_gpu_state(struct gsim_run_timeline *t, uint32_t gpu, uint32_t lane, uint32_t job,
                           int64_t now_ns) {
     const struct lane *held = &t->gpus[gpu].lanes[lane];
     if (put_span(t, PID_FIRST_GPU + gpu, lane + 1, held->since_ns, now_ns, "", job,
@@ -215,7 +215,7 @@ static void end_gpu_state(struct gsim_timeline *t, uint32_t gpu, uint32_t lane, 
         put(t, ",\"args\":{\"state\":\"%s\"}}", state_name(held));
 }
 
-static struct lane *lane_of(struct gsim_timeline *t, uint32_t gpu, uint32_t lane) {
+static struct lane *lane_of(struct gsim_run_timeline *t, uint32_t gpu, uint32_t lane) {
     struct gpu *g = &t->gpus[gpu];
     if (lane >= g->n_lanes) {
         struct lane *grown = gsim_arena_grow(t->arena, g->lanes, g->n_lanes * sizeof *grown,
@@ -228,7 +228,7 @@ static struct lane *lane_of(struct gsim_timeline *t, uint32_t gpu, uint32_t lane
     return &g->lanes[lane];
 }
 
-static void begin_gpu_state(struct gsim_timeline *t, uint32_t gpu, uint32_t job) {
+static void begin_gpu_state(struct gsim_run_timeline *t, uint32_t gpu, uint32_t job) {
     struct lane *lane = lane_of(t, gpu, gsim_occupancy_lane(&t->occupancy, gpu, job));
     if (lane)
         *lane = t->jobs[job];
@@ -238,13 +238,13 @@ static void begin_gpu_state(struct gsim_timeline *t, uint32_t gpu, uint32_t job)
 
 /* Declares the timeline full if n_events do not fit, so that a gang's state is written for all of
  * its GPUs or for none. */
-static void make_room(struct gsim_timeline *t, int64_t n_events) {
+static void make_room(struct gsim_run_timeline *t, int64_t n_events) {
     if (t->n_events + n_events > t->options.most)
         t->options.most = t->n_events;
 }
 
 static void change(void *arg, const struct gsim_change *change) {
-    struct gsim_timeline *t = arg;
+    struct gsim_run_timeline *t = arg;
     t->now_ns = change->now_ns;
     if (t->has_failed)
         return;
@@ -270,7 +270,7 @@ static const struct {
     {"slices", "slice"}, {"copies in", "copy in"}, {"copies out", "copy out"}, {"faults", "fault"}};
 
 /* Finds the first row in which the last span has ended when this span begins. */
-static bool find_row(struct gsim_timeline *t, struct rows *rows, const struct gsim_span *span,
+static bool find_row(struct gsim_run_timeline *t, struct rows *rows, const struct gsim_span *span,
                      uint32_t *row) {
     *row = 0;
     while (*row < rows->n && rows->end_ns[*row] > span->begin_ns)
@@ -291,7 +291,7 @@ static uint32_t row_id(int kind, uint32_t row) {
     return (uint32_t)(kind + 1) * ROWS_OF_A_KIND + row + 1;
 }
 
-static void put_resident(struct gsim_timeline *t, const struct gsim_span *span) {
+static void put_resident(struct gsim_run_timeline *t, const struct gsim_span *span) {
     if (span->begin_ns < t->options.from_ns || span->begin_ns >= t->options.to_ns ||
         !begin_event(t))
         return;
@@ -303,7 +303,7 @@ static void put_resident(struct gsim_timeline *t, const struct gsim_span *span) 
 }
 
 static void span(void *arg, const struct gsim_span *span) {
-    struct gsim_timeline *t = arg;
+    struct gsim_run_timeline *t = arg;
     uint32_t row;
     if (span->kind == GSIM_SPAN_RESIDENT && !t->has_failed)
         put_resident(t, span);
@@ -321,7 +321,7 @@ static void span(void *arg, const struct gsim_span *span) {
 /* --- opening and closing ---------------------------------------------------------------------- */
 
 static void begin(void *arg, const struct gsim_scene *scene) {
-    struct gsim_timeline *t = arg;
+    struct gsim_run_timeline *t = arg;
     gsim_occupancy_begin(&t->occupancy, scene, t->arena);
     t->jobs = gsim_arena_array(t->arena, scene->trace->n_jobs, sizeof *t->jobs);
     t->row_of_job = gsim_arena_array(t->arena, scene->trace->n_jobs, sizeof *t->row_of_job);
@@ -333,7 +333,7 @@ static void begin(void *arg, const struct gsim_scene *scene) {
 
 /* States that still go on end with the run. */
 static void end(void *arg, int64_t now_ns) {
-    struct gsim_timeline *t = arg;
+    struct gsim_run_timeline *t = arg;
     if (!t->has_begun || t->has_failed)
         return;
     t->now_ns = now_ns;
@@ -353,7 +353,7 @@ static void end(void *arg, int64_t now_ns) {
 }
 
 /* Names are not counted as events: they are few, and a viewer needs them to label the rows. */
-static void name_process(struct gsim_timeline *t, uint32_t pid, const char *name) {
+static void name_process(struct gsim_run_timeline *t, uint32_t pid, const char *name) {
     put_separator(t);
     put(t,
         "{\"ph\":\"M\",\"pid\":%u,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":"
@@ -365,7 +365,7 @@ static void name_process(struct gsim_timeline *t, uint32_t pid, const char *name
         pid, pid);
 }
 
-static void name_row(struct gsim_timeline *t, uint32_t pid, uint32_t tid, const char *name,
+static void name_row(struct gsim_run_timeline *t, uint32_t pid, uint32_t tid, const char *name,
                      uint32_t number) {
     put(t,
         ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":"
@@ -377,7 +377,7 @@ static void name_row(struct gsim_timeline *t, uint32_t pid, uint32_t tid, const 
         pid, tid, tid);
 }
 
-static void name_gpu(struct gsim_timeline *t, uint32_t gpu) {
+static void name_gpu(struct gsim_run_timeline *t, uint32_t gpu) {
     const struct gpu *g = &t->gpus[gpu];
     uint32_t pid = PID_FIRST_GPU + gpu;
     char name[64];
@@ -390,7 +390,7 @@ static void name_gpu(struct gsim_timeline *t, uint32_t gpu) {
             name_row(t, pid, row_id(kind, row), kinds[kind].row, row + 1);
 }
 
-static void name_all(struct gsim_timeline *t) {
+static void name_all(struct gsim_run_timeline *t) {
     name_process(t, PID_JOBS, "jobs");
     for (uint32_t row = 1; row <= t->n_rows; row++)
         name_row(t, PID_JOBS, row, "lane", row);
@@ -430,7 +430,7 @@ static bool is_compressed(const char *path) {
     return n > 3 && strcmp(path + n - 3, ".gz") == 0;
 }
 
-static enum gsim_status open_file(struct gsim_timeline *t, struct gsim_log *log) {
+static enum gsim_status open_file(struct gsim_run_timeline *t, struct gsim_log *log) {
     enum gsim_status status = gsim_outfile_open(&t->file, t->options.path, t->arena, log);
     if (status != GSIM_OK)
         return status;
@@ -445,9 +445,9 @@ static enum gsim_status open_file(struct gsim_timeline *t, struct gsim_log *log)
 }
 
 enum gsim_status gsim_timeline_open(const struct gsim_timeline_options *options,
-                                    struct gsim_arena *arena, struct gsim_timeline **out,
+                                    struct gsim_arena *arena, struct gsim_run_timeline **out,
                                     struct gsim_log *log) {
-    struct gsim_timeline *t = gsim_arena_alloc(arena, sizeof *t);
+    struct gsim_run_timeline *t = gsim_arena_alloc(arena, sizeof *t);
     *out = t;
     if (!t)
         return gsim_no_memory(log, "opening a timeline");
@@ -466,18 +466,18 @@ enum gsim_status gsim_timeline_open(const struct gsim_timeline_options *options,
     return status;
 }
 
-const struct gsim_observer *gsim_timeline_observer(struct gsim_timeline *timeline) {
+const struct gsim_observer *gsim_timeline_observer(struct gsim_run_timeline *timeline) {
     return &timeline->observer;
 }
 
-void gsim_timeline_abandon(struct gsim_timeline *t) {
+void gsim_timeline_abandon(struct gsim_run_timeline *t) {
     if (t->gz)
         (void)gzclose(t->gz);
     t->gz = NULL;
     gsim_outfile_abandon(&t->file);
 }
 
-enum gsim_status gsim_timeline_close(struct gsim_timeline *t, struct gsim_log *log) {
+enum gsim_status gsim_timeline_close(struct gsim_run_timeline *t, struct gsim_log *log) {
     if (t->has_failed) {
         gsim_timeline_abandon(t);
         return gsim_no_memory(log, "writing a timeline");

@@ -9,7 +9,7 @@
 #include "gsim/result.h"
 #include "sim/study/output.h"
 
-struct gsim_timeline;
+struct gsim_run_timeline;
 
 /* The limit of events; further events are left out, since viewers get slow. */
 #define GSIM_TIMELINE_MOST 1000000
@@ -26,13 +26,13 @@ struct gsim_timeline_options {
 enum gsim_status gsim_timeline_window(const char *text, struct gsim_timeline_options *options,
                                       struct gsim_log *log);
 enum gsim_status gsim_timeline_open(const struct gsim_timeline_options *options,
-                                    struct gsim_arena *arena, struct gsim_timeline **out,
+                                    struct gsim_arena *arena, struct gsim_run_timeline **out,
                                     struct gsim_log *log);
-const struct gsim_observer *gsim_timeline_observer(struct gsim_timeline *timeline);
+const struct gsim_observer *gsim_timeline_observer(struct gsim_run_timeline *timeline);
 /* Ends the timeline after the run: writes the names of rows, closes the file, and warns if events
  * were left out. */
-enum gsim_status gsim_timeline_close(struct gsim_timeline *timeline, struct gsim_log *log);
+enum gsim_status gsim_timeline_close(struct gsim_run_timeline *timeline, struct gsim_log *log);
 /* Removes the file of a run that failed. */
-void gsim_timeline_abandon(struct gsim_timeline *timeline);
+void gsim_timeline_abandon(struct gsim_run_timeline *timeline);
 
 #endif

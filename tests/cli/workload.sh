@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# gsim describe and gsim resample: the facts of a trace, and traces that it might have been. $1 is gsim.
+# gsim describe, gsim resample and gsim explain-pair: the facts of a trace, traces that it might have been,
+# and where the time of two programs goes. $1 is gsim.
 set -u
 gsim=$1
 . tests/support/check.sh
@@ -247,3 +248,30 @@ P
 else
     echo "# skipped: no ../shared, or a slow build: Philly was not resampled"
 fi
+
+# --- which of two programs takes what from the other: the parts sum up to each iteration's time
+for pair in "h200-resnet50-train@58.9 h200-gemm-chain@102" "h200-vit-train h200-llama-decode@336"; do
+    # shellcheck disable=SC2086
+    "$gsim" explain-pair --format json $pair >"$tmp/pair.json" 2>"$tmp/log"
+    expect "parts of $pair" 0 "^ok$" python3 -c "
+import json, sys
+for side in json.load(open(sys.argv[1])):
+    for run in 'alone', 'beside':
+        one = dict(side[run])
+        rate = one.pop('iterations_per_s')
+        assert abs(sum(one.values()) * rate / 1000 - 1) < 1e-6, (side, run)
+        assert run == 'beside' or one['waits_for_sms_ms'] == one['fewer_sms_ms'] == one['bandwidth_ms'] == 0
+print('ok')" "$tmp/pair.json"
+done
+# kernels of which a block fills an SM, one wave each: the other waits for all of it, or all but its uneven end
+printf 'kind,name,time_us,device,host_us,blocks,threads,shared_kib\nkernel,k,1000,h200,,132,1024,227\nlaunch,k,,,0,,,\n' >"$tmp/wave.csv"
+expect "a wave behind a wave" 0 "it waits behind the other's blocks  *+[01][.][09][0-9]*  *+[01][.][09]" "$gsim" explain-pair "$tmp/wave.csv" "$tmp/wave.csv"
+# kernels of one block each have room beside each other
+sed 's/132,1024,227/1,32,1/' "$tmp/wave.csv" >"$tmp/small.csv"
+expect "blocks beside each other" 0 "it waits behind the other's blocks  *+0.000  *+0.000" "$gsim" explain-pair "$tmp/small.csv" "$tmp/small.csv"
+expect "no programs" 2 "which two programs" "$gsim" explain-pair
+expect "an app that launches nothing" 3 "resnet50-train.csv: it has no launches" "$gsim" explain-pair resnet50-train h200-gemm-chain
+expect "a rate that is none" 2 "'fast' is not a rate alone" "$gsim" explain-pair h200-gemm-chain@fast h200-gemm-chain
+expect "an app that is none" 2 "did you mean .h200-gemm-chain" "$gsim" explain-pair h200-gem h200-gemm-chain
+expect "a program of another device" 3 "for a100-80 it needs flops or bytes" "$gsim" explain-pair --device a100-80 h200-gemm-chain h200-gemm-chain
+expect "no such form" 2 "is not one of table, json" "$gsim" explain-pair --format csv h200-gemm-chain h200-gemm-chain

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The shortcut over recurring rotations, and over lanes that run beside each other or are padded,
+/* The shortcut over recurring rounds, and over lanes that run beside each other or are padded,
  * against the plain engine that walks every slice: random small cases end at the same nanosecond, with the same
  * time on the device and in switches and the same memory moved, wherever the run is looked at in
  * between. */
@@ -63,18 +63,18 @@ static struct gsim_member draw_member(gsl_rng *rng, uint16_t n_lanes) {
     demand->fill_ppm = (uint32_t)pick(rng, 1, 8) * 125000;
     demand->memory_ppm = (uint32_t)(pick(rng, 0, 1) * pick(rng, 0, GSIM_PPM));
     demand->hbm_bytes_per_s = demand->memory_ppm * INT64_C(800);
-    context->queue = pick(rng, 2, 20);
-    context->refill_ns = pick(rng, 0, 3) == 0 ? 4000 : 0;
-    context->cap = pick(rng, 1, 4);
-    context->iterations = pick(rng, 1, 400);
-    context->kernels = pick(rng, 0, 1) ? 1 : pick(rng, 2, 40);
-    context->gpu_ns = pick(rng, 2, 400) * 25;
-    context->gap_ns = pick(rng, 0, 2) * pick(rng, 0, 3000);
-    context->host_ns = pick(rng, 0, 1) ? 0 : pick(rng, 1, 12000);
+    context->spec.queue = pick(rng, 2, 20);
+    context->spec.refill_ns = pick(rng, 0, 3) == 0 ? 4000 : 0;
+    context->spec.cap = pick(rng, 1, 4);
+    context->spec.iterations = pick(rng, 1, 400);
+    context->spec.kernels = pick(rng, 0, 1) ? 1 : pick(rng, 2, 40);
+    context->spec.gpu_ns = pick(rng, 2, 400) * 25;
+    context->spec.gap_ns = pick(rng, 0, 2) * pick(rng, 0, 3000);
+    context->spec.host_ns = pick(rng, 0, 1) ? 0 : pick(rng, 1, 12000);
     if (pick(rng, 0, 3) == 0) { /* one long kernel */
-        context->iterations = context->kernels = 1;
-        context->gpu_ns = pick(rng, 1, 30000);
-        context->host_ns = 0;
+        context->spec.iterations = context->spec.kernels = 1;
+        context->spec.gpu_ns = pick(rng, 1, 30000);
+        context->spec.host_ns = 0;
     }
     return member;
 }
@@ -156,7 +156,7 @@ static void draw_overflow(gsl_rng *rng, struct script *script, uint16_t i) {
     struct gsim_member *member = &script->member[i];
     if (!is_by_priority(script, member->how.lane) && pick(rng, 0, 2) == 0) {
         member->tenant.spec.overflow = (struct gsim_overflow){1, pick(rng, 1, 5000)};
-        member->context.gpu_ns += member->tenant.spec.overflow.ns;
+        member->context.spec.gpu_ns += member->tenant.spec.overflow.ns;
     }
     if (i > 0)
         script->overflow[i] = (struct gsim_overflow){2, pick(rng, 0, 1) * pick(rng, 0, 5000)};
@@ -285,7 +285,7 @@ static void move_before(const struct script *script, struct gsim_arbiter *arbite
     for (uint16_t place = 0; place < gsim_arbiter_members(arbiter); place++) {
         const struct gsim_member *member = gsim_arbiter_member(arbiter, place);
         if (script->has_moves && member->is_present && member->how.job + 1 == joined)
-            gsim_arbiter_move(arbiter, place, script->moves_to[joined], member->context.gpu_ns,
+            gsim_arbiter_move(arbiter, place, script->moves_to[joined], member->context.spec.gpu_ns,
                               now_ns);
     }
 }
@@ -394,12 +394,12 @@ static const struct gsim_program *draw_program(gsl_rng *rng, struct gsim_arena *
 }
 
 static void run_program(gsl_rng *rng, struct gsim_arena *arena, struct gsim_context *context) {
-    context->program = draw_program(rng, arena);
-    context->kernels = context->program->n_kernels;
-    context->gpu_ns = context->kernels + context->program->gpu_ns * pick(rng, 1, 4) / 2;
-    context->host_ns = context->program->host_ns * pick(rng, 0, 4) / 2;
-    context->gap_ns = 0;
-    context->pace_ns = pick(rng, 0, 2) == 0 ? pick(rng, 1, 3 * context->gpu_ns) : 0;
+    context->spec.program = draw_program(rng, arena);
+    context->spec.kernels = context->spec.program->n_kernels;
+    context->spec.gpu_ns = context->spec.kernels + context->spec.program->gpu_ns * pick(rng, 1, 4) / 2;
+    context->spec.host_ns = context->spec.program->host_ns * pick(rng, 0, 4) / 2;
+    context->spec.gap_ns = 0;
+    context->spec.pace_ns = pick(rng, 0, 2) == 0 ? pick(rng, 1, 3 * context->spec.gpu_ns) : 0;
 }
 
 /* Two of three members have programs, beside others that have none. */
@@ -408,7 +408,7 @@ static struct script draw_programs(gsl_rng *rng, struct gsim_arena *arena) {
     for (uint16_t i = 0; i < script.n; i++)
         if (pick(rng, 0, 2) > 0) {
             run_program(rng, arena, &script.member[i].context);
-            script.member[i].context.gpu_ns += script.member[i].tenant.spec.overflow.ns;
+            script.member[i].context.spec.gpu_ns += script.member[i].tenant.spec.overflow.ns;
         }
     return script;
 }
@@ -528,7 +528,7 @@ static void who_is_alone_is_walked_through_once(void **state) {
     script.lane[0].discipline = GSIM_DISCIPLINE_RR;
     script.lane[0].idle_release_ns = 1000000;
     script.member[0].context = (struct gsim_context){
-        .iterations = 100000, .kernels = 3, .gpu_ns = 95001, .gap_ns = 1003, .queue = 8};
+        .spec.iterations = 100000, .spec.kernels = 3, .spec.gpu_ns = 95001, .spec.gap_ns = 1003, .spec.queue = 8};
     struct outcome plain = play(&script, true, ASKS, arena);
     struct outcome fast = play(&script, false, ASKS, arena);
     expect_same(&plain, &fast);
@@ -543,12 +543,12 @@ static struct script draw_long(gsl_rng *rng) {
     script.lane[0].discipline = GSIM_DISCIPLINE_RR;
     for (uint16_t i = 0; i < script.n; i++) {
         struct gsim_context *context = &script.member[i].context;
-        context->queue = 1024;
-        context->iterations = pick(rng, ITERATIONS / 2, ITERATIONS);
-        context->kernels = pick(rng, 1, 100);
-        context->gpu_ns = pick(rng, 1000, 99999);
-        context->gap_ns = pick(rng, 1, 3000000);
-        context->host_ns = pick(rng, 0, 1) * pick(rng, 1, 120000);
+        context->spec.queue = 1024;
+        context->spec.iterations = pick(rng, ITERATIONS / 2, ITERATIONS);
+        context->spec.kernels = pick(rng, 1, 100);
+        context->spec.gpu_ns = pick(rng, 1000, 99999);
+        context->spec.gap_ns = pick(rng, 1, 3000000);
+        context->spec.host_ns = pick(rng, 0, 1) * pick(rng, 1, 120000);
         script.member[i].how.job = i;
     }
     return script;
@@ -643,7 +643,7 @@ static void who_leaves_at_a_kernel_does_so_at_any_rate(void **state) {
         struct gsim_member member = {
             .how = {.job = lane, .lane = lane},
             .spec = {.demand = {.fill_ppm = GSIM_PPM}},
-            .context = {.iterations = 1, .kernels = 7, .gpu_ns = 1000, .queue = 8}};
+            .context = {.spec.iterations = 1, .spec.kernels = 7, .spec.gpu_ns = 1000, .spec.queue = 8}};
         assert_int_equal(gsim_arbiter_join(arbiter, &member, 0), lane);
     }
     (void)gsim_arbiter_settle(arbiter, 100);
@@ -667,5 +667,5 @@ int main(void) {
         cmocka_unit_test(so_it_does_where_members_change_lanes),
         cmocka_unit_test(who_is_padded_is_not_slower),
         cmocka_unit_test(who_leaves_at_a_kernel_does_so_at_any_rate)};
-    return cmocka_run_group_tests_name("the shortcut of rotations", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("the shortcut of rounds", tests, NULL, NULL);
 }

@@ -488,9 +488,9 @@ static int64_t rotate(struct gsim_residency *r, uint32_t n, int64_t from, int64_
     return hits;
 }
 
-/* A rotation of N tasks of W chunks with room for cW: of each next one (c - 1)/(N - 1) W are still
+/* A round of N tasks of W chunks with room for cW: of each next one (c - 1)/(N - 1) W are still
  * there, over N - 1 switches exactly; under LRU none. 2048 chunks are 4 GiB, 3840 are 7.5 GiB. */
-static void test_a_rotation_of_tasks(void **state) {
+static void test_a_round_of_tasks(void **state) {
     (void)state;
     enum { W = 2048, ROOM = 3840 };
     for (uint32_t n = 3; n <= 9; n++) {
@@ -569,7 +569,7 @@ int main(void) {
         cmocka_unit_test(test_a_buffer_swept_again_and_again),
         cmocka_unit_test(test_a_sweep_costs_a_few_steps),
         cmocka_unit_test(test_pushing_an_equal_out_costs_a_few_steps),
-        cmocka_unit_test(test_a_rotation_of_tasks),
+        cmocka_unit_test(test_a_round_of_tasks),
         cmocka_unit_test(test_no_order_misses_less_than_belady),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

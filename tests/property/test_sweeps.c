@@ -214,11 +214,11 @@ static struct gsim_member member_of(const struct mix *mix, uint32_t i) {
     return (struct gsim_member){
         .how.job = i,
         .tenant.spec = {.owner = i, .used_bytes = bytes, .allocated_bytes = bytes},
-        .context = {.iterations = INT64_C(1) << 40,
-                    .gpu_ns = mix->job[i].gpu_ns,
-                    .kernels = 1,
-                    .queue = 1024,
-                    .never_waits = !mix->yields}};
+        .context = {.spec.iterations = INT64_C(1) << 40,
+                    .spec.gpu_ns = mix->job[i].gpu_ns,
+                    .spec.kernels = 1,
+                    .spec.queue = 1024,
+                    .spec.never_waits = !mix->yields}};
 }
 
 static struct moved play(const struct mix *mix, const struct gsim_profile *profile,
@@ -245,7 +245,7 @@ static struct moved play(const struct mix *mix, const struct gsim_profile *profi
     for (uint16_t i = 0; i < mix->n; i++) {
         const struct gsim_member *member = gsim_arbiter_member(arbiter, i);
         const struct gsim_context *context = &member->context;
-        moved.useful += ((double)context->sums.done_iterations * (double)context->gpu_ns +
+        moved.useful += ((double)context->sums.done_iterations * (double)context->spec.gpu_ns +
                          (double)gsim_work_to_ns(context->done)) /
                         (double)until_ns;
         moved.in += (double)member->tenant.sum.bytes_in;
@@ -292,9 +292,9 @@ static double play_urgent(const struct mix *mix, int64_t period_ns,
         struct gsim_member member = member_of(mix, i);
         member.how.priority = i == 0;
         if (i == 0) {
-            member.context.iterations = REQUESTS;
-            member.context.arrival_ns = arrival_ns;
-            member.context.latency_ns = latency_ns;
+            member.context.spec.iterations = REQUESTS;
+            member.context.spec.arrival_ns = arrival_ns;
+            member.context.spec.latency_ns = latency_ns;
         }
         assert_true(gsim_arbiter_join(arbiter, &member, 0) != GSIM_NO_MEMBER);
     }

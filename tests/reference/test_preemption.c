@@ -58,8 +58,8 @@ static void test_chimera_keeps_its_bound_where_it_can(void **state) {
     int missed = 0, missed_without_flush = 0, n = 0;
     for (int64_t block_ns = 1000; block_ns <= 400000; block_ns = block_ns * 3 / 2)
         for (int64_t at = 1; at < 100; at++, n++) {
-            struct gsim_context context = {.iterations = 1, .kernels = 1, .gpu_ns = 20 * block_ns};
-            context.done = gsim_work_of_ns(context.gpu_ns * at / 100);
+            struct gsim_context context = {.spec.iterations = 1, .spec.kernels = 1, .spec.gpu_ns = 20 * block_ns};
+            context.done = gsim_work_of_ns(context.spec.gpu_ns * at / 100);
             struct gsim_kernel_stop_outcome with =
                 gsim_kernel_stop(&rule, &costs, &context, GSIM_RATE_ONE, 0, block_ns, true);
             struct gsim_kernel_stop_outcome without =

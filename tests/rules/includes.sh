@@ -55,6 +55,19 @@ check() {
 }
 breaches=$(check .)
 if [ -z "$breaches" ]; then echo "ok includes go down only"; else printf 'not ok includes go down only\n%s\n' "$breaches"; fi
+# The names of the simulators that reference= copies stand in sim/api/compat.c, beside what each changes:
+# the core and the models ask for properties. Comments may say where a property comes from.
+simulators=$(sed -n 's/.*\.name = "\([a-z]*\)".*/\1/p' sim/api/compat.c | grep -v '^none$' | paste -sd '|')
+named() { # folder...
+    find "$@" -name '*.[ch]' | sort | while read -r f; do
+        sed 's|/\*.*\*/||; /^ *\/\*/,/\*\//d' "$f" | grep -niwE "$simulators" | sed "s|^|$f:|"
+    done
+}
+if [ -z "$(named sim/core models)" ] && [ -n "$(named sim/api)" ]; then
+    echo "ok the core and the models know no simulator by its name"
+else
+    printf 'not ok the core and the models know no simulator by its name\n%s\n' "$(named sim/core models)"
+fi
 # the rule can fail, each way once
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
 breach() { # file, what it includes

@@ -17,3 +17,8 @@ say "in 100 columns" $?
 sed -n '/^# gsim$/,/demo: begin/p' README.md >"$tmp/log"
 grep -q '^    make demo ' "$tmp/log" && grep -q '^    make check ' "$tmp/log"
 say "the first screen has the command that runs gsim and the one that tests it" $?
+[ "$(grep -c '^    [a-z./]' "$tmp/log")" = 3 ] && [ "$(grep -c '^!\[' "$tmp/log")" = 1 ]
+say "it has three commands and one figure" $?
+awk '/^\|/ && length > 100 { print "README.md:" FNR }' README.md >"$tmp/log"
+[ ! -s "$tmp/log" ]
+say "no table of the README is wider than 100 columns" $?

@@ -3,7 +3,7 @@
 # Comments name what they speak of: the words below stand in for a noun that only the author knows.
 set -u
 # Folders with sources; tests are read by their names.
-rooms='examples include/gsim sim/api sim/site sim/app sim/base sim/core models traces policies'
+rooms='examples include/gsim sim models traces policies python tools'
 # Prints FILE:LINE: WORD for every comment of a C file with such a word. Strings are no comments.
 stand_ins() {
     awk '

@@ -121,9 +121,14 @@ static void what_is_wrong_is_named_by_its_line(void **state) {
     refuse_app(f, HEAD "kernel,k,1,-5,1,\n", "2: flops: '-5' is not a number of zero or more");
     refuse_app(f, HEAD "kernel,k,1,1,lots,\n", "2: bytes: 'lots' is not a number of bytes");
     refuse_app(f, HEAD "kernel,k,1,,,\n", "2: kernel 'k' has no flops, no bytes and no time_us");
-    refuse_app(f, HEAD "kernel,k,1,1,1,w\n", "2: touches: 'w' is not one of");
-    refuse_app(f, HEAD "buffer,w,,,1,\nkernel,k,1,1,1,w:5\n", "3: touches: 'w:5' is not one of");
-    refuse_app(f, HEAD "buffer,w,,,1,\nkernel,k,1,1,1,w:9%-5%\n", "3: touches: 'w:9%-5%' is not");
+    refuse_app(f, HEAD "kernel,k,1,1,1,w\n", "2: touches: 'w' is of no buffer that a row of");
+    refuse_app(f, HEAD "buffer,w,,,1,\nkernel,k,1,1,1,w:5\n", "3: touches: 'w:5' is no part of");
+    refuse_app(f, HEAD "buffer,w,,,1,\nkernel,k,1,1,1,w:50%-150%\n",
+               "3: touches: 'w:50%-150%' is no part of a buffer: parts go from 0% to 100%");
+    refuse_app(f, HEAD "buffer,w,,,1,\nkernel,k,1,1,1,w@x\n",
+               "3: touches: 'w@x' is not read (@r), written (@w) or both (@rw)");
+    refuse_app(f, HEAD "buffer,w,,,1,\nkernel,k,1,1,1,w:9%-5%\n",
+               "3: touches: 'w:9%-5%' is no part");
     refuse_app(f, HEAD "buffer,w,,,1,\nbuffer,w,,,1,\n", "3: buffer 'w' stands twice");
     refuse_app(f, HEAD "buffer,w,,,,\n", "2: bytes: '' is not the size of a buffer");
     refuse_app(f, "kind,name,time_us\nkernel,k,5\n",

@@ -17,7 +17,7 @@ static void test_a_stretched_context_is_where_it_was(void **state) {
         int64_t gpu_ns = kernels + (int64_t)gsl_rng_uniform_int(rng, 100000);
         int64_t then_ns = kernels + (int64_t)gsl_rng_uniform_int(rng, 1000000);
         struct gsim_context context = {
-            .iterations = 2, .gpu_ns = gpu_ns, .kernels = kernels, .queue = 1024};
+            .spec.iterations = 2, .spec.gpu_ns = gpu_ns, .spec.kernels = kernels, .spec.queue = 1024};
         gsim_context_start(&context, 0);
         int64_t done_ns = (int64_t)gsl_rng_uniform_int(rng, (unsigned long)gpu_ns);
         int64_t kernel = (int64_t)gsl_rng_uniform_int(rng, (unsigned long)kernels);
@@ -28,7 +28,7 @@ static void test_a_stretched_context_is_where_it_was(void **state) {
         struct gsim_kernel_span before = gsim_context_kernel(&context, 1, 0);
         gsim_context_stretch(&context, then_ns);
         struct gsim_kernel_span after = gsim_context_kernel(&context, 1, 0);
-        assert_int_equal(context.gpu_ns, then_ns);
+        assert_int_equal(context.spec.gpu_ns, then_ns);
         assert_true(context.done >= after.start && context.done < after.end);
         if (is_between)
             assert_true(gsim_context_is_between_kernels(&context));
@@ -109,7 +109,7 @@ static void test_guaranteed_jobs_take_the_room(void **state) {
 /* A period of 2^62 ns ends once, and the second with the clock. */
 static void test_a_period_as_long_as_the_clock(void **state) {
     (void)state;
-    struct gsim_context context = {.refill_ns = INT64_MAX / 2 + 1};
+    struct gsim_context context = {.spec.refill_ns = INT64_MAX / 2 + 1};
     assert_true(gsim_context_refill_ns(&context, 0) == INT64_MAX / 2 + 1);
     assert_true(gsim_context_refill_ns(&context, INT64_MAX / 2 + 1) == GSIM_NEVER);
 }

@@ -65,7 +65,7 @@ static struct gsim_migration switch_to(struct tasks *tasks, const struct gsim_pr
 
 /* Three of 2048 chunks in 3840: whatever of the two that wait is there, 1792 chunks, is there at the
  * one switch or the other: 896 at the mean, as Belady's (c - 1)/(N - 1) says. */
-static void test_a_rotation_moves_what_does_not_fit(void **state) {
+static void test_a_round_moves_what_does_not_fit(void **state) {
     (void)state;
     struct tasks tasks = open_tasks(3, 2048, 0, 3840, GSIM_EVICT_BELADY);
     int64_t hits = 0;
@@ -302,7 +302,7 @@ static void what_was_carried_here_is_there(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_carried_here_is_there),
-        cmocka_unit_test(test_a_rotation_moves_what_does_not_fit),
+        cmocka_unit_test(test_a_round_moves_what_does_not_fit),
         cmocka_unit_test(test_clean_chunks_are_dropped_or_copied),
         cmocka_unit_test(test_lru_brings_everything_each_time),
         cmocka_unit_test(test_predictions_are_wrong_by_as_much_as_said),

@@ -85,7 +85,7 @@ static void what_is_wrong_is_named_by_its_line(void **state) {
     refuse_app(f, HEAD "kernel,k,,0,h200,,,,,,\nlaunch,k,,0,,,,,0,,\n",
                "2: kernel 'k' and all others last 0");
     refuse_app(f, HEAD "buffer,w,,,,,,,,9,\nkernel,k,,1,h200,,,,,,w@x\n",
-               "3: touches: 'w@x' is not one of");
+               "3: touches: 'w@x' is not read");
     refuse_app(f, HEAD "kernel,k,,,,,,,,9,\nlaunch,k,,1,,,,,1,,\n",
                "3: the time of a launch is one on the device of its kernel");
 }
@@ -104,6 +104,28 @@ static void a_block_that_no_sm_holds(void **state) {
                      GSIM_OK);
     assert_int_equal(gsim_app_cost(&app, &profile, &cost, &f->log), GSIM_BAD_INPUT);
     expect_error(f, "2: kernel 'k' needs 266240 bytes of registers a block");
+    /* 1000 threads of 65 registers are 260000 bytes; given out to 32 warps, 72 a thread, 294912 */
+    assert_int_equal(read_app(f, HEAD "kernel,k,,10,h200,1000,65,,,,\nlaunch,k,,,,,,,1,,\n", &app),
+                     GSIM_OK);
+    assert_int_equal(gsim_program_of(&app, &profile, f->arena, &program, &f->log), GSIM_BAD_INPUT);
+    expect_error(f, "2: a block of kernel 'k' has 294912 bytes of registers");
+}
+
+/* An SM has 228 KiB, of which each block takes one for the system. */
+static void shared_memory_that_no_sm_holds(void **state) {
+    struct fixture *f = *state;
+    struct gsim_profile profile = h200(f);
+    const struct gsim_program *program;
+    struct gsim_app app;
+    static const char *const texts[] = {"kind,name,time_us,device,threads,shared_kib,host_us\n"
+                                        "kernel,k,10,h200,32,227,\nlaunch,k,,,,,1\n",
+                                        "kind,name,time_us,device,threads,shared_kib,host_us\n"
+                                        "kernel,k,10,h200,32,228,\nlaunch,k,,,,,1\n"};
+    assert_int_equal(read_app(f, texts[0], &app), GSIM_OK);
+    assert_int_equal(gsim_program_of(&app, &profile, f->arena, &program, &f->log), GSIM_OK);
+    assert_int_equal(read_app(f, texts[1], &app), GSIM_OK);
+    assert_int_equal(gsim_program_of(&app, &profile, f->arena, &program, &f->log), GSIM_BAD_INPUT);
+    expect_error(f, "2: a block of kernel 'k' has 234496 bytes of shared memory");
 }
 
 /* --- alone ------------------------------------------------------------------------------------ */
@@ -153,7 +175,7 @@ static void a_full_queue_holds_the_host_up(void **state) {
     const struct gsim_program *program = program_on(f, &profile, TWO "sync,none,,,,,,,,,\n");
     struct gsim_context context = gsim_program_context(program, &profile, 0, 0, 3);
     assert_int_equal(gsim_program_alone_ns(&context), (5 + 3 * 30 + 2) * US);
-    context.host_ns = 10 * program->host_ns; /* 100 us an iteration: 80 to the second launch */
+    context.spec.host_ns = 10 * program->host_ns; /* 100 us an iteration: 80 to the second launch */
     assert_int_equal(gsim_program_alone_ns(&context), (2 * 100 + 80 + 20 + 20) * US);
 }
 
@@ -182,18 +204,18 @@ static struct gsim_context fitted(struct fixture *f, const char *text, int64_t n
 static void the_time_alone_tells_the_host(void **state) {
     struct fixture *f = *state;
     struct gsim_context context = fitted(f, SLOW, 1000, 60, 0);
-    assert_in_range(context.host_ns, 39999, 40000);
-    assert_int_equal(context.pace_ns, 0);
+    assert_in_range(context.spec.host_ns, 39999, 40000);
+    assert_int_equal(context.spec.pace_ns, 0);
     context = fitted(f, SLOW, 1000, 35, 0);
-    assert_in_range(context.host_ns, 100000 / 14 - 2, 100000 / 14 + 2);
-    assert_int_equal(context.gpu_ns, 30 * US);
+    assert_in_range(context.spec.host_ns, 100000 / 14 - 2, 100000 / 14 + 2);
+    assert_int_equal(context.spec.gpu_ns, 30 * US);
     context = fitted(f, SLOW, 1000, 140, 0);
-    assert_int_equal(context.host_ns, 100 * US);
-    assert_in_range(context.pace_ns, 139990, 140100);
+    assert_int_equal(context.spec.host_ns, 100 * US);
+    assert_in_range(context.spec.pace_ns, 139990, 140100);
     context = fitted(f, SLOW, 1000, 140, 40);
-    assert_int_equal(context.host_ns, 40 * US);
+    assert_int_equal(context.spec.host_ns, 40 * US);
     context = fitted(f, SLOW, 1000, 20, 0); /* its kernels are shorter */
-    assert_in_range(context.gpu_ns, 19998, 20000);
+    assert_in_range(context.spec.gpu_ns, 19998, 20000);
 }
 
 static const struct gsim_trace *resolve(struct fixture *f, const char *rows) {
@@ -395,6 +417,20 @@ static void a_database_of_nsight_becomes_a_program(void **state) {
     expect_error(f, " it has no table CUPTI_ACTIVITY_KIND_KERNEL: profile with nsys profile");
 }
 
+#define NSIGHT_OPEN(at)                                                                            \
+    NSIGHT NSIGHT_KERNELS NSIGHT_ROWS "ALTER TABLE NVTX_EVENTS ADD eventType INT;"                 \
+                                      "UPDATE NVTX_EVENTS SET eventType = 59;"                     \
+                                      "INSERT INTO NVTX_EVENTS VALUES(" at ",NULL,'step',NULL,59)"
+
+/* A push without a pop before another iteration is an error; behind the last one the profile was
+ * cut off. */
+static void a_range_that_never_ends(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(import_database(f, NSIGHT_OPEN("55000"), "step"), GSIM_BAD_INPUT);
+    expect_error(f, " the range of NVTX 'step' that begins at 55000 ns never ends");
+    assert_int_equal(import_database(f, NSIGHT_OPEN("120000"), "step"), GSIM_OK);
+}
+
 static void refuse_timeline(struct fixture *f, const char *text, const char *expected) {
     struct gsim_app app;
     assert_int_equal(import(f, text, &app), GSIM_BAD_INPUT);
@@ -429,6 +465,8 @@ int main(void) {
         TEST(what_a_program_says),
         TEST(what_is_wrong_is_named_by_its_line),
         TEST(a_block_that_no_sm_holds),
+        TEST(a_range_that_never_ends),
+        TEST(shared_memory_that_no_sm_holds),
         TEST(what_a_program_takes_alone),
         TEST(a_wait_within_an_iteration),
         TEST(a_full_queue_holds_the_host_up),

@@ -60,6 +60,39 @@ static void test_a_kernel_waits_for_the_blocks_before_it(void **state) {
     assert_int_equal(held[1].n, 2);
 }
 
+/* Blocks that leave matter to a kernel that waits; alone, the kernel is asked for at its end, and
+ * what has left by then is found from its work. */
+static void test_ends_of_blocks_matter_to_others(void **state) {
+    (void)state;
+    struct gsim_sm_held held = {.n = 0};
+    struct gsim_sm_kernel one = kernel(8, 8192, &held);
+    solve(&one, 1);
+    assert_int_equal(held.n, 4);
+    assert_true(one.look == 0);
+    one.left = gsim_work_of_ns(WORK_NS / 4);
+    solve(&one, 1);
+    assert_int_equal(held.n, 2);
+    assert_int_equal(one.rate_q32, GSIM_RATE_ONE);
+}
+
+/* A kernel of four waves began on the last two SMs; its cap lies on the first two now, where its
+ * neighbour has left. The blocks that began stay where they are until they end. */
+static void test_blocks_stay_when_a_cap_moves(void **state) {
+    (void)state;
+    struct gsim_sm_held held = {.n = 0};
+    struct gsim_sm_kernel one = kernel(8, 8192, &held);
+    one.n_sms = 2;
+    one.first_sm = 2;
+    solve(&one, 1);
+    assert_int_equal(held.n, 2);
+    one.first_sm = 0;
+    one.left = gsim_work_of_ns(WORK_NS / 8);
+    held.pace = 2;
+    solve(&one, 1);
+    assert_int_equal(held.n, 1);
+    assert_int_equal(held.blocks[2] + held.blocks[3], 1);
+}
+
 static void test_a_queue_of_its_own_does_not_wait(void **state) {
     (void)state;
     struct gsim_sm_held held[2] = {{.n = 0}};
@@ -142,6 +175,30 @@ static void test_bandwidth_is_shared_as_by_rates(void **state) {
                         GSIM_RATE_ONE / 2 / 20000 + 1);
 }
 
+/* On two of four SMs a kernel that is never bound by memory runs at half of its speed: half of its
+ * time is lost to SMs. Beside another on the other two, both bound by memory all the time, each
+ * alone there would run at 0.7 and runs at 0.5: of its time 0.5 x (1 / 0.7 - 1) goes to the SMs that
+ * it lacks, and 0.5 x (2 - 1 / 0.7) to the bandwidth that both share. */
+static void test_what_is_lost_has_a_cause(void **state) {
+    (void)state;
+    struct gsim_sm_held held[2] = {{.n = 0}};
+    struct gsim_sm_kernel one = kernel(40, 8192, &held[0]);
+    one.n_sms = 2;
+    solve(&one, 1);
+    assert_in_range(one.lost.sms_ppm, 499990, 500000);
+    assert_int_equal(one.lost.bandwidth_ppm, 0);
+    struct gsim_sm_kernel kernels[] = {kernel(40, 8192, &held[0]), kernel(40, 8192, &held[1])};
+    for (uint16_t i = 0; i < 2; i++) {
+        kernels[i].first_sm = (uint16_t)(2 * i);
+        kernels[i].n_sms = 2;
+        kernels[i].has_queue = true;
+        kernels[i].memory_ppm = GSIM_PPM;
+    }
+    solve(kernels, 2);
+    assert_in_range(kernels[0].lost.sms_ppm, 214200, 214300);
+    assert_in_range(kernels[0].lost.bandwidth_ppm, 285600, 285800);
+}
+
 /* 700 W, 140 of them idle. Work of 700 W within 560: the clock whose 5/2 power is 0.8, 0.9146 of the
  * highest. Alone, an iteration of 8.5 J that takes 10.2 ms draws within 560 W at the clock whose
  * 3/2 power is 560 x 0.0102 / 8.5 = 0.672, 0.7672 of the highest. */
@@ -206,11 +263,14 @@ static void test_staged_kernels_draw_more(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_kernel_waits_for_the_blocks_before_it),
+        cmocka_unit_test(test_ends_of_blocks_matter_to_others),
+        cmocka_unit_test(test_blocks_stay_when_a_cap_moves),
         cmocka_unit_test(test_a_queue_of_its_own_does_not_wait),
         cmocka_unit_test(test_blocks_go_where_there_is_room),
         cmocka_unit_test(test_a_cap_is_rounded_down_to_pairs_of_sms),
         cmocka_unit_test(test_alone_under_a_cap_both_models_agree),
         cmocka_unit_test(test_bandwidth_is_shared_as_by_rates),
+        cmocka_unit_test(test_what_is_lost_has_a_cause),
         cmocka_unit_test(test_power_lowers_the_clock),
         cmocka_unit_test(test_a_lower_clock_slows_all_kernels),
         cmocka_unit_test(test_staged_kernels_draw_more),

@@ -20,7 +20,7 @@ struct fixture {
     char path[64];
     struct gsim_arena *arena;
     struct gsim_log log;
-    struct gsim_timeline *timeline;
+    struct gsim_run_timeline *timeline;
     const struct gsim_observer *observer;
     struct gsim_trace trace;
     char text[MOST_BYTES];

@@ -7,7 +7,8 @@
 
 #include "models/hardware/profile.h"
 #include "sim/calibrate/calibrate.h"
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/output_file.h"
+#include "sim/app/cli/options.h"
 #include "sim/app/setup/devices.h"
 #include "sim/study/output.h"
 
@@ -115,7 +116,7 @@ static enum gsim_status calibrate(struct gsim_cli *cli, struct gsim_measurement 
     const char *name;
     enum gsim_status status = load_base(cli, m->cuda->name, &name, &base);
     if (status == GSIM_OK)
-        status = gsim_open_output(cli, &out);
+        status = gsim_output_file_open(cli, &out);
     if (status != GSIM_OK)
         return status;
     gsim_measure_turns(m);
@@ -126,7 +127,7 @@ static enum gsim_status calibrate(struct gsim_cli *cli, struct gsim_measurement 
     }
     write_profile(out.file, m, &base);
     say(cli, m, name);
-    return gsim_close_output(cli, &out);
+    return gsim_output_file_close(cli, &out);
 }
 
 enum gsim_status gsim_command_calibrate(struct gsim_cli *cli) {

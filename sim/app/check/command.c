@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "sim/app/cli/output_file.h"
 #include "sim/app/apart/apart.h"
 #include "sim/study/laws.h"
 #include "sim/study/small.h"
@@ -168,7 +169,7 @@ static enum gsim_status write_trace(const struct check *check, const struct gsim
                                     const char *path) {
     struct gsim_outfile out;
     struct gsim_cli *cli = check->cli;
-    enum gsim_status status = gsim_check_own(cli, path, "job_id,");
+    enum gsim_status status = gsim_output_file_check_own(cli, path, "job_id,");
     if (status == GSIM_OK)
         status = gsim_outfile_open(&out, path, cli->arena, cli->log);
     if (status != GSIM_OK)

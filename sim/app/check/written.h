@@ -7,7 +7,7 @@
 
 #include "gsim/arena.h"
 #include "gsim/units.h"
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 
 /* The fields of a result as indices: GSIM_WRITTEN_gpu_busy. */
 enum gsim_written_field {

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "sim/app/cli/options.h"
 #include "sim/app/identity/contents.h"
 #include "sim/app/identity/program.h"
 #include "sim/app/manual/completion.h"

@@ -9,7 +9,8 @@
 #include <zlib.h>
 
 #include "models/hardware/profile.h"
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/output_file.h"
+#include "sim/app/cli/options.h"
 #include "sim/app/setup/devices.h"
 #include "sim/study/output.h"
 #include "sim/study/nsight.h"
@@ -20,46 +21,6 @@
 #include "traces/read.h"
 
 enum { MOST_DEVICES = 256, DEVICE_NAME = 48 };
-
-enum gsim_status gsim_check_new(struct gsim_cli *cli, const char *path) {
-    if (gsim_option_is_on(cli, GSIM_OPT_FORCE) || access(path, F_OK) != 0 ||
-        strncmp(path, "/dev/", 5) == 0)
-        return GSIM_OK;
-    return gsim_fail(cli->log, GSIM_USAGE, path, 0, "it is there already; --force overwrites");
-}
-
-/* Whether an existing file begins with this text, or is empty. */
-static bool is_own(const char *path, const char *begins_with) {
-    char start[64];
-    size_t n = strlen(begins_with);
-    gzFile file = gzopen(path, "rb"); /* gzopen reads an uncompressed file unchanged */
-    assert(n <= sizeof start);
-    if (!file)
-        return false;
-    int got = gzread(file, start, (unsigned)n);
-    (void)gzclose(file);
-    return got == 0 || (got == (int)n && memcmp(start, begins_with, n) == 0);
-}
-
-enum gsim_status gsim_check_own(struct gsim_cli *cli, const char *path, const char *begins_with) {
-    struct stat there;
-    if (stat(path, &there) == 0 && S_ISREG(there.st_mode) && is_own(path, begins_with))
-        return GSIM_OK;
-    return gsim_check_new(cli, path);
-}
-
-enum gsim_status gsim_open_output(struct gsim_cli *cli, struct gsim_outfile *out) {
-    const char *path = cli->value[GSIM_OPT_OUTPUT];
-    *out = (struct gsim_outfile){.file = cli->io->out};
-    if (!path || strcmp(path, "-") == 0)
-        return GSIM_OK;
-    enum gsim_status status = gsim_check_new(cli, path);
-    return status == GSIM_OK ? gsim_outfile_open(out, path, cli->arena, cli->log) : status;
-}
-
-enum gsim_status gsim_close_output(struct gsim_cli *cli, struct gsim_outfile *out) {
-    return out->path ? gsim_outfile_close(out, cli->log) : GSIM_OK;
-}
 
 /* The options that change the drawn or scaled trace, as they would be typed. */
 static const char *options_of_trace(struct gsim_cli *cli) {
@@ -106,7 +67,7 @@ enum gsim_status gsim_command_generate(struct gsim_cli *cli) {
     if (status == GSIM_OK)
         status = gsim_setup_trace(cli, setup, true);
     if (status == GSIM_OK)
-        status = gsim_open_output(cli, &out);
+        status = gsim_output_file_open(cli, &out);
     if (status != GSIM_OK)
         return status;
     const char *options = options_of_trace(cli);
@@ -117,7 +78,7 @@ enum gsim_status gsim_command_generate(struct gsim_cli *cli) {
                      ? gsim_generate_write(setup->spec, (uint64_t)setup->seed, setup->replication,
                                            options, &setup->trace, out.file, cli->log)
                      : write_changed(cli, setup, options, out.file);
-    enum gsim_status closed = gsim_close_output(cli, &out);
+    enum gsim_status closed = gsim_output_file_close(cli, &out);
     return status != GSIM_OK ? status : closed;
 }
 
@@ -232,11 +193,11 @@ static enum gsim_status import_timeline(struct gsim_cli *cli) {
     if (status == GSIM_OK)
         status = gsim_timeline_fold(&timeline);
     if (status == GSIM_OK)
-        status = gsim_open_output(cli, &out);
+        status = gsim_output_file_open(cli, &out);
     if (status != GSIM_OK)
         return status;
     status = gsim_timeline_write(&timeline, profile.name, sync_every, out.file);
-    enum gsim_status closed = gsim_close_output(cli, &out);
+    enum gsim_status closed = gsim_output_file_close(cli, &out);
     return status != GSIM_OK ? status : closed;
 }
 
@@ -258,11 +219,11 @@ static enum gsim_status import_profile(struct gsim_cli *cli, const struct gsim_p
     if (status == GSIM_OK)
         status = check_gpu(cli, kernels.gpu, &profile);
     if (status == GSIM_OK)
-        status = gsim_open_output(cli, &out);
+        status = gsim_output_file_open(cli, &out);
     if (status != GSIM_OK)
         return status;
     status = gsim_kernels_write(&kernels, profile.name, iterations, out.file, cli->log);
-    enum gsim_status closed = gsim_close_output(cli, &out);
+    enum gsim_status closed = gsim_output_file_close(cli, &out);
     return status != GSIM_OK ? status : closed;
 }
 
@@ -271,7 +232,8 @@ static enum gsim_status read_log(struct gsim_cli *cli, struct gsim_trace_options
                                  struct gsim_trace *trace) {
     const char *path = cli->value[GSIM_OPT_LEFT_OUT];
     struct gsim_outfile fates = {0};
-    enum gsim_status status = path ? gsim_check_own(cli, path, GSIM_FATES_HEADER) : GSIM_OK;
+    enum gsim_status status =
+        path ? gsim_output_file_check_own(cli, path, GSIM_FATES_HEADER) : GSIM_OK;
     if (status == GSIM_OK && path)
         status = gsim_outfile_open(&fates, path, cli->arena, cli->log);
     if (status != GSIM_OK)
@@ -305,10 +267,10 @@ enum gsim_status gsim_command_import(struct gsim_cli *cli) {
         return GSIM_USAGE;
     enum gsim_status status = read_log(cli, &options, &trace);
     if (status == GSIM_OK)
-        status = gsim_open_output(cli, &out);
+        status = gsim_output_file_open(cli, &out);
     if (status != GSIM_OK)
         return status;
     gsim_trace_write(&trace, out.file);
     say_what_came(cli, &trace);
-    return gsim_close_output(cli, &out);
+    return gsim_output_file_close(cli, &out);
 }

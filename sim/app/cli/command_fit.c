@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/output_file.h"
+#include "sim/app/cli/options.h"
 #include "sim/app/workload/fit_spec.h"
 #include "sim/study/output.h"
 #include "sim/base/sort.h"
@@ -86,7 +87,7 @@ static enum gsim_status fit_spec(struct gsim_cli *cli) {
     enum gsim_status status = gsim_trace_read(path, cli->value[GSIM_OPT_TRACE_FORMAT], NULL,
                                               cli->arena, &trace, cli->log);
     if (status == GSIM_OK)
-        status = gsim_open_output(cli, &out);
+        status = gsim_output_file_open(cli, &out);
     if (status != GSIM_OK)
         return status;
     const char *slash = strrchr(path, '/');
@@ -94,7 +95,7 @@ static enum gsim_status fit_spec(struct gsim_cli *cli) {
     status = gsim_fit_spec(&trace, cli->arena, out.file, &unfitted, cli->log);
     if (status == GSIM_OK && *unfitted && !gsim_option_is_on(cli, GSIM_OPT_QUIET))
         fprintf(cli->io->err, "gsim: %s: columns that the spec leaves out: %s\n", path, unfitted);
-    enum gsim_status closed = gsim_close_output(cli, &out);
+    enum gsim_status closed = gsim_output_file_close(cli, &out);
     return status == GSIM_OK ? closed : status;
 }
 
@@ -116,7 +117,7 @@ enum gsim_status gsim_command_fit(struct gsim_cli *cli) {
     if (!gsim_fit_samples(kind, samples.value, samples.n, &fit))
         return gsim_fail(cli->log, GSIM_BAD_INPUT, cli->operand[1], 0,
                          "%u jobs that take any time, all equally long: nothing to fit", samples.n);
-    status = gsim_open_output(cli, &out);
+    status = gsim_output_file_open(cli, &out);
     if (status != GSIM_OK)
         return status;
     describe(&fit, text, sizeof text);
@@ -126,5 +127,5 @@ enum gsim_status gsim_command_fit(struct gsim_cli *cli) {
                 "gsim: %s: %s, GPU seconds of %u jobs (%u take no time); largest distance of the "
                 "distribution functions %.3f\n",
                 cli->operand[1], text, samples.n, samples.n_left_out, fit.distance);
-    return gsim_close_output(cli, &out);
+    return gsim_output_file_close(cli, &out);
 }

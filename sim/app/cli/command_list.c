@@ -7,7 +7,7 @@
 #include "models/hardware/validated.h"
 #include "sim/app/setup/apps.h"
 #include "sim/app/setup/foreign.h"
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 #include "sim/app/results/db_schema.h"
 #include "sim/app/figures/figure.h"
 #include "sim/app/manual/reference.h"

@@ -3,7 +3,7 @@
 #ifndef GSIM_APP_INVOCATION_H
 #define GSIM_APP_INVOCATION_H
 
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 #include "sim/app/results/db.h"
 #include "sim/app/setup/setup.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Options: parsing, and the help; both use one table. */
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
+#include "sim/app/identity/program.h"
 
 #include <string.h>
 

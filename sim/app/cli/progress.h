@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 
 struct gsim_progress_bar {
     FILE *err; /* NULL: the bar is not shown */

@@ -97,7 +97,7 @@ struct gsim_compared {
     int n_below; /* changed traces in which its mean JCT is below the first policy's */
 };
 
-struct gsim_ranking {
+struct gsim_compare_ranking {
     bool is_there; /* every run has a value of the measure */
     int best, second; /* contenders; second is -1 if there is only one policy */
     double value[GSIM_MAX_COMPARED]; /* mean over the replications that statistics are over */
@@ -113,7 +113,7 @@ struct gsim_comparison {
     int n_units; /* 1 if units is NONE */
     const char *none_why; /* the reason why there are no intervals; NULL: there are */
     struct gsim_compared policy[GSIM_MAX_COMPARED];
-    struct gsim_ranking ranking[GSIM_MEASURE_COUNT];
+    struct gsim_compare_ranking ranking[GSIM_MEASURE_COUNT];
     struct gsim_logged logged;
 };
 

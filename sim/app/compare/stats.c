@@ -247,8 +247,8 @@ static void describe(const struct units *u, enum gsim_units units, int contender
 }
 
 static void rank_all(const struct gsim_compare *c, enum gsim_measure measure,
-                     struct gsim_ranking *out) {
-    *out = (struct gsim_ranking){.is_there = true, .best = 0, .second = -1};
+                     struct gsim_compare_ranking *out) {
+    *out = (struct gsim_compare_ranking){.is_there = true, .best = 0, .second = -1};
     for (int i = 0; i < c->setup->n_contenders; i++) {
         out->value[i] = mean_of(c, i, measure);
         out->is_there &= !isnan(out->value[i]);
@@ -264,7 +264,7 @@ static void rank_all(const struct gsim_compare *c, enum gsim_measure measure,
 
 /* Tests every contender against the best one. */
 static bool test_ranking(const struct units *u, enum gsim_units units, const double *values,
-                         struct gsim_ranking *out) {
+                         struct gsim_compare_ranking *out) {
     int n = u->c->setup->n_contenders;
     for (int i = 0; i < n; i++) {
         if (!out->is_there || !u->is_known[i] || !u->is_known[out->best])

@@ -57,7 +57,8 @@ static const char *names_of(const struct verdict *v, const bool *is_in) {
 
 /* The confidence in the best contender's margin over another: " (95 % interval 1.0 to 9.0 %, p =
  * 0.012)". */
-static const char *surety(const struct verdict *v, const struct gsim_ranking *r, int other) {
+static const char *surety(const struct verdict *v, const struct gsim_compare_ranking *r,
+                          int other) {
     struct gsim_arena *arena = v->c->cli->arena;
     /* the interval is of other / best; the margin is 1 - best / other */
     double low = 100 * (1 - 1 / r->to_best[other].low);
@@ -74,17 +75,17 @@ static const char *surety(const struct verdict *v, const struct gsim_ranking *r,
                              *p == '<' ? "" : "= ", p);
 }
 
-static bool is_alike(const struct gsim_ranking *r, int i) {
+static bool is_alike(const struct gsim_compare_ranking *r, int i) {
     return !(r->value[i] > r->value[r->best] * (1 + ALIKE));
 }
 
-static bool may_be_chance(const struct verdict *v, const struct gsim_ranking *r, int i) {
+static bool may_be_chance(const struct verdict *v, const struct gsim_compare_ranking *r, int i) {
     if (v->s->units == GSIM_UNITS_CHANGED)
         return r->n_above[i] < v->s->n_units;
     return r->p[i] > 0.05; /* and so does the interval of the ratio say, before Holm's procedure */
 }
 
-static const char *tie(struct verdict *v, const struct gsim_ranking *r, const char *what,
+static const char *tie(struct verdict *v, const struct gsim_compare_ranking *r, const char *what,
                        bool is_chance) {
     struct gsim_arena *arena = v->c->cli->arena;
     bool is_in[GSIM_MAX_COMPARED] = {false};
@@ -104,7 +105,7 @@ static const char *tie(struct verdict *v, const struct gsim_ranking *r, const ch
 }
 
 /* The lowest contender that does not tie with the best one; -1: all tie. */
-static int next_of(const struct verdict *v, const struct gsim_ranking *r) {
+static int next_of(const struct verdict *v, const struct gsim_compare_ranking *r) {
     int next = -1;
     for (int i = 0; i < v->c->setup->n_contenders; i++)
         if (!is_alike(r, i) && (next < 0 || r->value[i] < r->value[next]))
@@ -115,7 +116,7 @@ static int next_of(const struct verdict *v, const struct gsim_ranking *r) {
 /* Adds the line of a measure. Returns whether there is a winner, which the what-if runs then
  * test. */
 static bool rank(struct verdict *v, enum gsim_measure measure) {
-    const struct gsim_ranking *r = &v->s->ranking[measure];
+    const struct gsim_compare_ranking *r = &v->s->ranking[measure];
     struct gsim_arena *arena = v->c->cli->arena;
     const char *what = gsim_measure_names[measure];
     if (!r->is_there || r->second < 0)
@@ -148,7 +149,7 @@ static bool rank(struct verdict *v, enum gsim_measure measure) {
 /* --- further lines ---------------------------------------------------------------------------- */
 
 static void say_unsure(struct verdict *v) {
-    const struct gsim_ranking *r = &v->s->ranking[GSIM_MEASURE_JCT];
+    const struct gsim_compare_ranking *r = &v->s->ranking[GSIM_MEASURE_JCT];
     bool is_short = v->s->units == GSIM_UNITS_BATCHES && isnan(r->p[r->second]);
     if (!v->s->none_why && !is_short)
         return;

@@ -11,6 +11,7 @@
 
 #include "gsim/units.h"
 #include "sim/app/drive/guard.h"
+#include "sim/app/drive/refusals.h"
 #include "sim/app/drive/start.h"
 
 /* Without a signal or a descriptor that wakes it, the executor looks about this often. */
@@ -23,7 +24,7 @@ enum phase { IDLE = 0, LOADING, RUNNING, STOPPING, SAVING, PAUSED };
 
 /* A job in a slot. */
 struct task {
-    struct gsim_process process;
+    struct gsim_job_process process;
     struct gsim_driven driven;
     uint8_t phase, keep;
     bool has_started; /* once at least */
@@ -230,7 +231,7 @@ static void go_on(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
                                  "the policy moves job '%s', which is paused, to other GPUs: the "
                                  "memory of a process stays on its GPU; say preempt=restart",
                                  gsim_trace_id(trace, task->driven.job)));
-    gsim_process_signal(&task->process, SIGCONT);
+    gsim_job_process_signal(&task->process, SIGCONT);
     run_on(model, slot, now_ns);
     if (task->is_lost)
         expect_end(model, slot, now_ns);
@@ -260,7 +261,7 @@ static enum gsim_when evict(struct gsim_model *model, gsim_slot slot, enum gsim_
     task->keep = (uint8_t)keep;
     task->driven.stops++;
     if (keep == GSIM_KEEP_RESIDENT) {
-        gsim_process_signal(&task->process, SIGSTOP);
+        gsim_job_process_signal(&task->process, SIGSTOP);
         task->phase = PAUSED;
         set_rate(model, slot, 0, now_ns);
         return GSIM_AT_ONCE;
@@ -268,8 +269,8 @@ static enum gsim_when evict(struct gsim_model *model, gsim_slot slot, enum gsim_
     task->phase = STOPPING;
     task->deadline_ns = wall_ns() + model->executor->grace_ns;
     if (keep == GSIM_KEEP_DISCARD)
-        gsim_process_signal(&task->process, SIGTERM);
-    else if (!gsim_process_say(&task->process, "save\n"))
+        gsim_job_process_signal(&task->process, SIGTERM);
+    else if (!gsim_job_process_say(&task->process, "save\n"))
         task->deadline_ns = wall_ns(); /* it does not hear, and will not save */
     return GSIM_LATER;
 }
@@ -277,9 +278,9 @@ static enum gsim_when evict(struct gsim_model *model, gsim_slot slot, enum gsim_
 /* Kills a process, and waits for its end; one that hangs in a device is left to the guard. */
 static void put_an_end(struct gsim_model *model, struct task *task) {
     int64_t until_ns = wall_ns() + HANGS_NS;
-    gsim_process_signal(&task->process, SIGKILL);
+    gsim_job_process_signal(&task->process, SIGKILL);
     while (task->process.pid > 0 && wall_ns() < until_ns &&
-           !gsim_process_ended(&task->process, &model->guard, &task->driven.exit_code)) {
+           !gsim_job_process_ended(&task->process, &model->guard, &task->driven.exit_code)) {
         struct timespec nap = {.tv_nsec = GSIM_NS_PER_MS};
         (void)nanosleep(&nap, NULL);
     }
@@ -377,8 +378,8 @@ static void serve_task(struct gsim_model *model, gsim_slot slot) {
     char line[GSIM_LINE_BYTES];
     if (task->process.pid <= 0)
         return;
-    bool has_ended = gsim_process_ended(&task->process, &model->guard, &task->driven.exit_code);
-    while (gsim_process_line(&task->process, line)) /* what it said last comes before its end */
+    bool has_ended = gsim_job_process_ended(&task->process, &model->guard, &task->driven.exit_code);
+    while (gsim_job_process_line(&task->process, line)) /* what it said last comes before its end */
         serve_line(model, slot, line, clock_ns(model));
     if (has_ended)
         serve_end(model, slot, clock_ns(model));
@@ -397,7 +398,7 @@ static void serve_deadline(struct gsim_model *model, gsim_slot slot) {
                   task->keep == GSIM_KEEP_DISCARD ? "end after SIGTERM" : "save its state");
     task->is_killed = true;
     task->deadline_ns = wall_ns() + HANGS_NS;
-    gsim_process_signal(&task->process, SIGKILL);
+    gsim_job_process_signal(&task->process, SIGKILL);
 }
 
 /* --- time ------------------------------------------------------------------------------------- */
@@ -579,13 +580,13 @@ static void watch(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind
 
 static const char *refuses_stop(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                 enum gsim_keep keep) {
-    return gsim_executor_refuses_stop(model->executor, model->setup.trace, info(model, slot)->index,
-                                      stop, keep);
+    return gsim_refusals_of_stop(model->executor, model->setup.trace, info(model, slot)->index,
+                                 stop, keep);
 }
 
 static const char *refuses_arrangement(const struct gsim_model *model,
                                        const struct gsim_arrangement *arrangement) {
-    return gsim_executor_refuses_arrangement(model->executor, arrangement);
+    return gsim_refusals_of_arrangement(model->executor, arrangement);
 }
 
 /* The driver's time slices come by themselves to processes that are on one GPU. */
@@ -758,7 +759,7 @@ static void await_ends(struct gsim_model *model, int64_t until_ns) {
         for (gsim_slot slot = 0; slot < model->capacity; slot++) {
             struct task *task = &model->tasks[slot];
             bool has_ended =
-                gsim_process_ended(&task->process, &model->guard, &task->driven.exit_code);
+                gsim_job_process_ended(&task->process, &model->guard, &task->driven.exit_code);
             is_any |= !has_ended && task->process.pid > 0;
         }
         if (is_any)
@@ -768,7 +769,7 @@ static void await_ends(struct gsim_model *model, int64_t until_ns) {
 
 static void signal_all(struct gsim_model *model, int number) {
     for (gsim_slot slot = 0; slot < model->capacity; slot++)
-        gsim_process_signal(&model->tasks[slot].process, number);
+        gsim_job_process_signal(&model->tasks[slot].process, number);
 }
 
 void gsim_executor_close(struct gsim_executor *executor) {

@@ -6,55 +6,11 @@
 #ifndef GSIM_APP_EXECUTOR_H
 #define GSIM_APP_EXECUTOR_H
 
-#include <signal.h>
-
-#include "sim/api/model.h"
-
-/* A job that has ended, or was cut off. */
-struct gsim_driven {
-    uint32_t job; /* in the trace */
-    int64_t submit_ns; /* when it arrived */
-    int64_t begin_ns, end_ns; /* of its first process, and of its last */
-    int64_t ran_ns; /* on its GPUs, without the times of its stops */
-    int64_t stall_ns; /* on its GPUs without progress: its state is saved, or comes back */
-    int64_t iterations; /* that it has told of; -1: it has not cooperated */
-    uint32_t starts, stops; /* of processes; and times that it lost its GPUs */
-    int exit_code; /* 128 and the signal, if one ended it; -1: it never ran */
-    bool is_cut; /* ended by `drive`: by an interruption, or since the policy has ended it */
-    const char *log_path;
-};
-
-/* What a run is to be driven with, and what became of it. */
-struct gsim_executor {
-    struct gsim_log *log;
-    const uint32_t *gpus; /* by GPU of the cluster: its number on this machine */
-    const char *logs; /* a folder for the jobs' output and state */
-    int64_t speed_up; /* of the clock and of sleeps; 1 on real GPUs */
-    int64_t grace_ns; /* of the wall: how long a job has to end, or to save */
-    int64_t steps_per_ms; /* of the GPUs, for rows without a command; 0: not measured */
-    bool is_dry; /* no GPU: rows without a command sleep */
-    bool cooperates; /* commands use sim/job/gsim_job.h */
-    const volatile sig_atomic_t *asked_to_stop;
-    /* Called for each job that has ended, as soon as it has; a failure ends the run. */
-    enum gsim_status (*on_end)(void *arg, const struct gsim_driven *driven);
-    void *arg;
-    volatile sig_atomic_t stop; /* for gsim_run_options.stop */
-    enum gsim_status status; /* a failure that ended the run; else GSIM_OK */
-    uint32_t n_died; /* jobs with an exit code other than 0 */
-    int64_t n_waits, busy_ns, slowest_ns; /* of the wall: from an event until `drive` waits again */
-    struct gsim_model *model; /* NULL: not opened */
-};
+#include "sim/app/drive/driven.h"
 
 /* Its `open` finds the executor in gsim_model_setup.arg. */
 extern const struct gsim_model_ops gsim_model_executor;
 
-/* Why the job cannot be stopped so; NULL: it can. */
-const char *gsim_executor_refuses_stop(const struct gsim_executor *executor,
-                                       const struct gsim_trace *trace, uint32_t job,
-                                       enum gsim_stop stop, enum gsim_keep keep);
-/* Why GPUs cannot be shared so; NULL: they can. */
-const char *gsim_executor_refuses_arrangement(const struct gsim_executor *executor,
-                                              const struct gsim_arrangement *arrangement);
 /* Ends every process that is left, reports these jobs as cut, and ends the guard. */
 void gsim_executor_close(struct gsim_executor *executor);
 

@@ -89,15 +89,16 @@ static enum gsim_status cannot_start(struct gsim_log *log, int error) {
 }
 
 /* Lets the child run once the guard knows it. */
-static bool let_go(const struct gsim_process *process, const struct gsim_guard *guard, int go) {
+static bool let_go(const struct gsim_job_process *process, const struct gsim_guard *guard, int go) {
     (void)setpgid(process->pid, process->pid); /* in both processes, since either may come first */
     return gsim_guard_add(guard, process->pid) && write(go, "", 1) == 1;
 }
 
-enum gsim_status gsim_process_start(struct gsim_process *process, const struct gsim_start *start,
-                                    const struct gsim_guard *guard, struct gsim_log *log) {
+enum gsim_status gsim_job_process_start(struct gsim_job_process *process,
+                                        const struct gsim_start *start,
+                                        const struct gsim_guard *guard, struct gsim_log *log) {
     int go[2], talk[2];
-    *process = (struct gsim_process){.end_fd = -1, .talk_fd = -1};
+    *process = (struct gsim_job_process){.end_fd = -1, .talk_fd = -1};
     if (pipe2(go, O_CLOEXEC) != 0)
         return cannot_start(log, errno);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, talk) != 0) {
@@ -127,7 +128,7 @@ enum gsim_status gsim_process_start(struct gsim_process *process, const struct g
     return GSIM_OK;
 }
 
-void gsim_process_signal(const struct gsim_process *process, int number) {
+void gsim_job_process_signal(const struct gsim_job_process *process, int number) {
     if (process->pid > 0)
         (void)kill(-process->pid, number);
 }
@@ -139,14 +140,14 @@ static void close_if_open(int *fd) {
 }
 
 /* The group is killed while the number of its first process cannot be given to another. */
-bool gsim_process_ended(struct gsim_process *process, const struct gsim_guard *guard,
-                        int *exit_code) {
+bool gsim_job_process_ended(struct gsim_job_process *process, const struct gsim_guard *guard,
+                            int *exit_code) {
     siginfo_t how = {0};
     if (process->pid <= 0 ||
         waitid(P_PID, (id_t)process->pid, &how, WEXITED | WNOWAIT | WNOHANG) != 0 ||
         how.si_pid != process->pid)
         return false;
-    gsim_process_signal(process, SIGKILL);
+    gsim_job_process_signal(process, SIGKILL);
     (void)gsim_guard_remove(guard, process->pid);
     while (waitpid(process->pid, NULL, 0) < 0 && errno == EINTR)
         ;
@@ -159,7 +160,7 @@ bool gsim_process_ended(struct gsim_process *process, const struct gsim_guard *g
 /* --- lines ------------------------------------------------------------------------------------ */
 
 /* Takes what the socket has; the job has closed its end when that is nothing. */
-static bool receive(struct gsim_process *process) {
+static bool receive(struct gsim_job_process *process) {
     ssize_t n = recv(process->talk_fd, process->line + process->n,
                      sizeof process->line - process->n, MSG_DONTWAIT);
     if (n > 0)
@@ -170,7 +171,7 @@ static bool receive(struct gsim_process *process) {
 }
 
 /* Moves the first line out of the buffer into `line`. */
-static bool cut_line(struct gsim_process *process, char line[GSIM_LINE_BYTES]) {
+static bool cut_line(struct gsim_job_process *process, char line[GSIM_LINE_BYTES]) {
     char *end = memchr(process->line, '\n', process->n);
     if (!end && process->n == sizeof process->line) /* no line of the protocol is so long */
         end = process->line + process->n - 1;
@@ -184,14 +185,14 @@ static bool cut_line(struct gsim_process *process, char line[GSIM_LINE_BYTES]) {
     return true;
 }
 
-bool gsim_process_line(struct gsim_process *process, char line[GSIM_LINE_BYTES]) {
+bool gsim_job_process_line(struct gsim_job_process *process, char line[GSIM_LINE_BYTES]) {
     while (!cut_line(process, line))
         if (process->talk_fd < 0 || !receive(process))
             return false;
     return true;
 }
 
-bool gsim_process_say(const struct gsim_process *process, const char *line) {
+bool gsim_job_process_say(const struct gsim_job_process *process, const char *line) {
     size_t n = strlen(line);
     return process->talk_fd >= 0 &&
            send(process->talk_fd, line, n, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)n;

@@ -20,7 +20,7 @@ struct gsim_start {
 
 enum { GSIM_LINE_BYTES = 128 };
 
-struct gsim_process {
+struct gsim_job_process {
     pid_t pid; /* and its group; 0: there is none */
     int end_fd; /* readable once the process has ended; -1: the kernel has none (Linux 5.2) */
     int talk_fd; /* the socket; -1: the job has closed it */
@@ -28,17 +28,18 @@ struct gsim_process {
     size_t n;
 };
 
-enum gsim_status gsim_process_start(struct gsim_process *process, const struct gsim_start *start,
-                                    const struct gsim_guard *guard, struct gsim_log *log);
+enum gsim_status gsim_job_process_start(struct gsim_job_process *process,
+                                        const struct gsim_start *start,
+                                        const struct gsim_guard *guard, struct gsim_log *log);
 /* Sends a signal to all of the job's group. */
-void gsim_process_signal(const struct gsim_process *process, int number);
+void gsim_job_process_signal(const struct gsim_job_process *process, int number);
 /* Whether the job's first process has ended. The rest of its group is then killed, the guard told,
  * and *exit_code is that of a shell: 128 and the number of a signal that ended it. */
-bool gsim_process_ended(struct gsim_process *process, const struct gsim_guard *guard,
-                        int *exit_code);
+bool gsim_job_process_ended(struct gsim_job_process *process, const struct gsim_guard *guard,
+                            int *exit_code);
 /* Takes the next whole line that the job has sent, without its end; false: there is none yet. */
-bool gsim_process_line(struct gsim_process *process, char line[GSIM_LINE_BYTES]);
+bool gsim_job_process_line(struct gsim_job_process *process, char line[GSIM_LINE_BYTES]);
 /* Sends a line to the job; false: the job does not read. */
-bool gsim_process_say(const struct gsim_process *process, const char *line);
+bool gsim_job_process_say(const struct gsim_job_process *process, const char *line);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the executor cannot do, and why: asked before a run, in its rehearsal, and in its course. */
-#include "sim/app/drive/executor.h"
+#include "sim/app/drive/refusals.h"
+
 #include "sim/app/drive/start.h"
 
-const char *gsim_executor_refuses_stop(const struct gsim_executor *executor,
-                                       const struct gsim_trace *trace, uint32_t job,
-                                       enum gsim_stop stop, enum gsim_keep keep) {
+const char *gsim_refusals_of_stop(const struct gsim_executor *executor,
+                                  const struct gsim_trace *trace, uint32_t job, enum gsim_stop stop,
+                                  enum gsim_keep keep) {
     bool cooperates = !gsim_start_command(trace, job) || executor->cooperates;
     if (stop != GSIM_STOP_KERNEL && stop != GSIM_STOP_ITERATION && stop != GSIM_STOP_SAVE)
         return "a process can be stopped, or asked to save at the end of an iteration";
@@ -19,8 +20,8 @@ const char *gsim_executor_refuses_stop(const struct gsim_executor *executor,
            "(discard)";
 }
 
-const char *gsim_executor_refuses_arrangement(const struct gsim_executor *executor,
-                                              const struct gsim_arrangement *arrangement) {
+const char *gsim_refusals_of_arrangement(const struct gsim_executor *executor,
+                                         const struct gsim_arrangement *arrangement) {
     const struct gsim_lane *lane = &arrangement->lanes[0];
     (void)executor;
     bool is_driver = lane->discipline == GSIM_DISCIPLINE_RR && !arrangement->is_served &&

@@ -2,6 +2,7 @@
 #include "sim/app/drive/rehearsal.h"
 
 #include "gsim/device.h"
+#include "sim/app/drive/refusals.h"
 
 /* What the policy asked for. */
 struct rehearsal {
@@ -45,13 +46,13 @@ static enum gsim_when admit(struct gsim_model *m, gsim_slot slot, enum gsim_stat
 static const char *refuses_stop(const struct gsim_model *m, gsim_slot slot, enum gsim_stop stop,
                                 enum gsim_keep keep) {
     const char *why =
-        gsim_executor_refuses_stop(m->executor, m->trace, (*m->jobs)[slot].index, stop, keep);
+        gsim_refusals_of_stop(m->executor, m->trace, (*m->jobs)[slot].index, stop, keep);
     return why ? why : gsim_model_device.refuses_stop(m->inner, slot, stop, keep);
 }
 
 static const char *refuses_arrangement(const struct gsim_model *m,
                                        const struct gsim_arrangement *arrangement) {
-    const char *why = gsim_executor_refuses_arrangement(m->executor, arrangement);
+    const char *why = gsim_refusals_of_arrangement(m->executor, arrangement);
     return why ? why : gsim_model_device.refuses_arrangement(m->inner, arrangement);
 }
 

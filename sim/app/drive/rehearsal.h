@@ -4,7 +4,7 @@
 #ifndef GSIM_APP_REHEARSAL_H
 #define GSIM_APP_REHEARSAL_H
 
-#include "sim/app/drive/executor.h"
+#include "sim/app/drive/driven.h"
 #include "sim/app/setup/setup.h"
 
 enum gsim_status gsim_rehearse(const struct gsim_setup *setup, const struct gsim_executor *executor,

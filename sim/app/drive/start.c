@@ -61,7 +61,7 @@ static int do_work(const void *arg) {
 enum gsim_status gsim_start_job(const struct gsim_executor *executor,
                                 const struct gsim_trace *trace, const struct gsim_job *about,
                                 bool is_resumed, const struct gsim_guard *guard,
-                                struct gsim_process *process) {
+                                struct gsim_job_process *process) {
     struct gsim_arena *arena = gsim_arena_new();
     const char *environment[VARIABLES + 1];
     struct gsim_work_load work = gsim_work_of(trace, about->index, executor);
@@ -73,7 +73,7 @@ enum gsim_status gsim_start_job(const struct gsim_executor *executor,
                                    .environment = environment,
                                    .log_path =
                                        gsim_start_log_path(executor, arena, trace, about->index)};
-        status = start.log_path ? gsim_process_start(process, &start, guard, executor->log)
+        status = start.log_path ? gsim_job_process_start(process, &start, guard, executor->log)
                                 : gsim_no_memory(executor->log, "starting a job");
     } else {
         status = gsim_no_memory(executor->log, "starting a job");

@@ -4,7 +4,7 @@
 #ifndef GSIM_APP_START_H
 #define GSIM_APP_START_H
 
-#include "sim/app/drive/executor.h"
+#include "sim/app/drive/driven.h"
 #include "sim/app/drive/process.h"
 
 /* The job's log, and the name of its state: files of its own in the executor's folder. NULL: no
@@ -15,7 +15,7 @@ const char *gsim_start_log_path(const struct gsim_executor *executor, struct gsi
 enum gsim_status gsim_start_job(const struct gsim_executor *executor,
                                 const struct gsim_trace *trace, const struct gsim_job *about,
                                 bool is_resumed, const struct gsim_guard *guard,
-                                struct gsim_process *process);
+                                struct gsim_job_process *process);
 /* The command of the job's row; NULL: it has none. */
 const char *gsim_start_command(const struct gsim_trace *trace, uint32_t job);
 

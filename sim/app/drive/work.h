@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "gsim/trace.h"
-#include "sim/app/drive/executor.h"
+#include "sim/app/drive/driven.h"
 
 struct gsim_work_load {
     int64_t iterations;

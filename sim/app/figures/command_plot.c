@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 #include "sim/app/figures/gnuplot.h"
 #include "sim/app/figures/made.h"
 #include "sim/base/text.h"

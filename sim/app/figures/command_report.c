@@ -4,7 +4,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
 
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
+#include "sim/app/identity/program.h"
 #include "sim/app/figures/gnuplot.h"
 #include "sim/study/output.h"
 #include "sim/app/figures/made.h"

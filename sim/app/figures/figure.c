@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
 #include "sim/app/figures/figure.h"
+#include "sim/app/identity/program.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 #include "sim/app/results/db_private.h"
 #include "sim/base/embedded.h"
 #include "sim/base/text.h"

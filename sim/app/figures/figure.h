@@ -28,7 +28,7 @@
 
 #include <stdio.h>
 
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 #include "sim/app/results/db_figure.h"
 
 enum gsim_figure_format {

@@ -4,7 +4,7 @@
 #ifndef GSIM_APP_MADE_H
 #define GSIM_APP_MADE_H
 
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 #include "sim/app/figures/figure.h"
 
 /* The mark stands near the beginning or the end of a file. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/app/figures/run_output.h"
 
+#include "sim/app/cli/output_file.h"
 #include "sim/app/figures/report.h"
 #include "sim/study/timeline.h"
 #include "sim/study/dependence.h"
@@ -70,10 +71,10 @@ enum gsim_status gsim_run_output_write(struct gsim_cli *cli, const struct gsim_s
 enum gsim_status gsim_run_output_open(struct gsim_cli *cli, struct gsim_outfile *jobs) {
     const char *path = cli->value[GSIM_OPT_JOBS_CSV], *timeline = cli->value[GSIM_OPT_TIMELINE];
     enum gsim_status status =
-        timeline ? gsim_check_own(cli, timeline, GSIM_TIMELINE_BEGINS) : GSIM_OK;
+        timeline ? gsim_output_file_check_own(cli, timeline, GSIM_TIMELINE_BEGINS) : GSIM_OK;
     *jobs = (struct gsim_outfile){0};
     if (status == GSIM_OK && path)
-        status = gsim_check_own(cli, path, GSIM_JOBS_CSV_BEGINS);
+        status = gsim_output_file_check_own(cli, path, GSIM_JOBS_CSV_BEGINS);
     return status == GSIM_OK && path ? gsim_outfile_open(jobs, path, cli->arena, cli->log) : status;
 }
 

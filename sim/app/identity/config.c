@@ -165,16 +165,16 @@ static enum gsim_status list_parts(struct gsim_cli *cli, const struct gsim_polic
     size_t n = (size_t)out->n_inputs;
     for (const struct gsim_source *source = gsim_sources; source->owner; source++)
         n++;
-    struct gsim_part *part = gsim_arena_array(cli->arena, n, sizeof *part);
+    struct gsim_config_part *part = gsim_arena_array(cli->arena, n, sizeof *part);
     if (!part)
         return gsim_no_memory(cli->log, "naming the program");
     for (const struct gsim_source *source = gsim_sources; source->owner; source++)
         if (gsim_source_counts(source, policy))
-            part[out->n_parts++] = (struct gsim_part){source->part, source->sha256};
+            part[out->n_parts++] = (struct gsim_config_part){source->part, source->sha256};
     for (int i = 0; i < out->n_inputs; i++)
         if (out->input[i].is_built_in)
-            part[out->n_parts++] =
-                (struct gsim_part){out->input[i].content->path, out->input[i].content->sha256};
+            part[out->n_parts++] = (struct gsim_config_part){out->input[i].content->path,
+                                                             out->input[i].content->sha256};
     out->part = part;
     return GSIM_OK;
 }

@@ -17,7 +17,7 @@
 enum { GSIM_LIST_DIGITS = 16 };
 
 /* A part of the program: a folder of sources, a file of the policy, or a built-in file. */
-struct gsim_part {
+struct gsim_config_part {
     const char *name, *sha256;
 };
 
@@ -42,7 +42,7 @@ struct gsim_resolved_list {
 
 struct gsim_identity {
     char config[65], build[65];
-    const struct gsim_part *part;
+    const struct gsim_config_part *part;
     int n_parts;
     const struct gsim_named_file *input;
     int n_inputs;

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/app/cli/cli.h"
 #include "policies/registry.h"
 
 void gsim_program_name(char text[64]) {

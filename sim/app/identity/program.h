@@ -6,6 +6,8 @@
 
 #include "gsim/policy.h"
 
+#define GSIM_VERSION "0.1.0"
+
 /* A folder of the program's sources (owner "all") or a file of a policy (owner: its symbol). */
 struct gsim_source {
     const char *owner, *part;

@@ -4,7 +4,7 @@
 #ifndef GSIM_APP_COMPLETION_H
 #define GSIM_APP_COMPLETION_H
 
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 
 enum gsim_status gsim_completion(struct gsim_cli *cli, const char *shell);
 

@@ -4,7 +4,7 @@
 #ifndef GSIM_APP_REFERENCE_H
 #define GSIM_APP_REFERENCE_H
 
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 
 /* The kinds of `gsim list` that have a page, as gsim_text_choice takes them. */
 extern const char gsim_reference_kinds[];

@@ -3,7 +3,7 @@
 #ifndef GSIM_APP_REFERENCE_PAGES_H
 #define GSIM_APP_REFERENCE_PAGES_H
 
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 #include "gsim/params.h"
 
 /* Prints a heading, and a comment that names the command which made the page. */

@@ -4,7 +4,7 @@
 #ifndef GSIM_APP_DB_REAL_H
 #define GSIM_APP_DB_REAL_H
 
-#include "sim/app/drive/executor.h"
+#include "sim/app/drive/driven.h"
 #include "sim/app/results/db.h"
 
 struct gsim_db_real {

@@ -4,7 +4,7 @@
 #define GSIM_APP_CLUSTER_FILE_H
 
 #include "gsim/run.h"
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 
 /* Reads a cluster file: [node NAME] sections with count, gpus, device, cpus and
  * links. A section without a device gets the default device. */

@@ -60,7 +60,7 @@ static enum gsim_status run_observed(const void *arg, const struct gsim_run_opti
                                      struct gsim_log *log) {
     const struct gsim_setup *setup = arg;
     struct gsim_run_options options = *given;
-    struct gsim_timeline *timeline;
+    struct gsim_run_timeline *timeline;
     if (!setup->timeline)
         return run_sampled(setup, &options, arena, result, log);
     enum gsim_status status = gsim_timeline_open(setup->timeline, arena, &timeline, log);

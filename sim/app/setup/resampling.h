@@ -3,7 +3,7 @@
 #ifndef GSIM_APP_RESAMPLING_H
 #define GSIM_APP_RESAMPLING_H
 
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 #include "traces/resample.h"
 
 /* Reads --block and --near. by: a column's name; NULL: user or vc, as the trace has it, or neither.

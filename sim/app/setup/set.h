@@ -5,7 +5,7 @@
 #define GSIM_APP_SET_H
 
 #include "models/hardware/profile.h"
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 
 /* Cuts KEY=VALUE in two. */
 enum gsim_status gsim_set_cut(struct gsim_cli *cli, const char *text, const char **key,

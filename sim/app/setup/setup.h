@@ -5,7 +5,7 @@
 #define GSIM_APP_SETUP_H
 
 #include "models/hardware/profile.h"
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 #include "sim/app/cli/progress.h"
 #include "policies/registry.h"
 #include "sim/study/timeline.h"

@@ -8,7 +8,7 @@
 #define GSIM_APP_WINDOW_H
 
 #include "gsim/result.h"
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 
 /* One end of the window; one of the two fields is 0. */
 struct gsim_window_end {

@@ -5,7 +5,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <sys/stat.h>
 
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 #include "sim/app/results/db.h"
 
 /* Whether two paths name one file: on its second call, `gsim merge -o all.db *.db` finds its own

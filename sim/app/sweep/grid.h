@@ -14,7 +14,7 @@
 #ifndef GSIM_APP_GRID_H
 #define GSIM_APP_GRID_H
 
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 
 #define GSIM_GRID_UNMET UINT32_MAX
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/study/output.h"
+#include "sim/app/cli/output_file.h"
 #include "sim/app/figures/figure.h"
 #include "sim/app/tables/table.h"
 #include "sim/base/text.h"
@@ -170,11 +171,11 @@ static enum gsim_status write_cells(struct asking *a) {
     struct gsim_outfile out;
     enum gsim_status status = read_cells(a);
     if (status == GSIM_OK)
-        status = gsim_open_output(a->cli, &out);
+        status = gsim_output_file_open(a->cli, &out);
     if (status != GSIM_OK)
         return status;
     gsim_table_write(out.file, &a->table, a->format);
-    return gsim_close_output(a->cli, &out);
+    return gsim_output_file_close(a->cli, &out);
 }
 
 static void warn_of_unfinished(void *arg, const struct gsim_db_value *v, int n) {
@@ -237,7 +238,7 @@ static enum gsim_status write_changed(struct asking *a) {
                          "--changed is written as table or csv, not as latex");
     enum gsim_status status = say_against(a, other);
     if (status == GSIM_OK)
-        status = gsim_open_output(a->cli, &out);
+        status = gsim_output_file_open(a->cli, &out);
     if (status != GSIM_OK)
         return status;
     c.out = out.file;
@@ -252,7 +253,7 @@ static enum gsim_status write_changed(struct asking *a) {
         gsim_outfile_abandon(&out);
         return status;
     }
-    return gsim_close_output(a->cli, &out);
+    return gsim_output_file_close(a->cli, &out);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */

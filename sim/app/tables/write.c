@@ -6,6 +6,7 @@
 
 #include "sim/study/output.h"
 #include "sim/app/figures/figure.h"
+#include "sim/app/identity/program.h"
 #include "sim/app/tables/table.h"
 
 /* Marks of a difference from the policy that the table is against. */

@@ -141,14 +141,14 @@ static bool sweep_batches(const struct quoting *q, double *out) {
     return is_known;
 }
 
-struct rotation {
+struct round {
     struct gsim_residency memory;
     struct gsim_range used[MOST_TASKS];
     uint32_t n_tasks;
     bool is_dirty;
 };
 
-static struct gsim_migration switch_to(struct rotation *r, const struct gsim_proactive *how,
+static struct gsim_migration switch_to(struct round *r, const struct gsim_proactive *how,
                                        uint32_t at) {
     struct gsim_turn turns[MOST_TASKS];
     for (uint32_t i = 0; i < r->n_tasks; i++)
@@ -160,10 +160,10 @@ static struct gsim_migration switch_to(struct rotation *r, const struct gsim_pro
 }
 
 /* Rotates TASKS WORKING_SET_GIB BUDGET_GIB belady|lru pipe|serial dirty|clean, and sums up *n
- * switches after two rotations. Clean chunks are dropped. */
+ * switches after two rounds. Clean chunks are dropped. */
 static bool rotate(const struct quoting *q, struct gsim_migration *sum, uint32_t *n) {
-    struct rotation r = {.n_tasks = (uint32_t)number(q, 0),
-                         .is_dirty = choice(q, 5, "dirty|clean") == 0};
+    struct round r = {.n_tasks = (uint32_t)number(q, 0),
+                      .is_dirty = choice(q, 5, "dirty|clean") == 0};
     struct gsim_proactive how = gsim_proactive_default(q->profile);
     uint32_t chunks = gsim_chunks_of((int64_t)(number(q, 1) * (double)GSIM_GIB), how.chunk_bytes);
     int64_t room = (int64_t)(number(q, 2) * (double)GSIM_GIB) / how.chunk_bytes;
@@ -189,7 +189,7 @@ static bool rotate(const struct quoting *q, struct gsim_migration *sum, uint32_t
     return true;
 }
 
-static bool rotation(const struct quoting *q, double *ms, double *in_gib, double *out_gib) {
+static bool switch_round(const struct quoting *q, double *ms, double *in_gib, double *out_gib) {
     struct gsim_migration sum = {0};
     uint32_t n = 1;
     bool is_known = rotate(q, &sum, &n);
@@ -201,17 +201,17 @@ static bool rotation(const struct quoting *q, double *ms, double *in_gib, double
 
 static bool switch_ms(const struct quoting *q, double *out) {
     double in_gib, out_gib;
-    return rotation(q, out, &in_gib, &out_gib);
+    return switch_round(q, out, &in_gib, &out_gib);
 }
 
 static bool switch_in_gib(const struct quoting *q, double *out) {
     double ms, out_gib;
-    return rotation(q, &ms, out, &out_gib);
+    return switch_round(q, &ms, out, &out_gib);
 }
 
 static bool switch_out_gib(const struct quoting *q, double *out) {
     double ms, in_gib;
-    return rotation(q, &ms, &in_gib, out);
+    return switch_round(q, &ms, &in_gib, out);
 }
 
 /* migrate_gb_per_s(in|out|both|serial): proactive migration of 1 GiB, or of 1 GiB each way, on an

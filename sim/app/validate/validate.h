@@ -23,7 +23,7 @@
 #define GSIM_APP_VALIDATE_H
 
 #include "models/hardware/profile.h"
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 #include "sim/app/sweep/expression.h"
 #include "sim/app/figures/folder.h"
 #include "sim/study/output.h"

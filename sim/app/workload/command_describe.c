@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 #include "sim/study/output.h"
 #include "sim/app/setup/setup.h"
 #include "sim/app/workload/picture.h"

@@ -2,7 +2,8 @@
 /* gsim resample: another month that might have been, from a trace. */
 #include <string.h>
 
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/output_file.h"
+#include "sim/app/cli/options.h"
 #include "sim/study/output.h"
 #include "sim/app/setup/resampling.h"
 #include "sim/base/text.h"
@@ -45,9 +46,9 @@ enum gsim_status gsim_command_resample(struct gsim_cli *cli) {
         status = gsim_trace_resample(&trace, &how, (uint64_t)seed, (uint64_t)replication,
                                      cli->arena, &drawn, cli->log);
     if (status == GSIM_OK)
-        status = gsim_open_output(cli, &out);
+        status = gsim_output_file_open(cli, &out);
     if (status != GSIM_OK)
         return status;
     write_trace(cli, &drawn, seed, out.file);
-    return gsim_close_output(cli, &out);
+    return gsim_output_file_close(cli, &out);
 }

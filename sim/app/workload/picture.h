@@ -4,7 +4,7 @@
 #define GSIM_APP_PICTURE_H
 
 #include "gsim/trace.h"
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 
 /* Draws the traces, which are called by those names, into the file that -o names. */
 enum gsim_status gsim_picture_draw(struct gsim_cli *cli, const struct gsim_trace *traces,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The state of a lane and of its members (models/gpu/rotation.h says how it goes on), by role. */
-#ifndef GSIM_MODELS_GPU_RING_H
-#define GSIM_MODELS_GPU_RING_H
+/* The state of a lane and of its members (models/gpu/lane.h says how they go on), by role. */
+#ifndef GSIM_MODELS_GPU_LANE_STATE_H
+#define GSIM_MODELS_GPU_LANE_STATE_H
 
 #include "models/gpu/kernel_stop.h"
 #include "models/memory/pager.h"
@@ -11,7 +11,7 @@
 #include "models/memory/gang_memory.h"
 #include "models/gpu/slice_log.h"
 
-#define GSIM_RING_MAX GSIM_STORE_TURNS_MAX /* contexts of one GPU */
+#define GSIM_CONTEXTS_MAX GSIM_STORE_TURNS_MAX /* contexts of one GPU */
 #define GSIM_NO_MEMBER UINT16_MAX
 
 /* The costs of switching, from the device's profile. */
@@ -50,14 +50,26 @@ struct gsim_member_state {
 
 struct gsim_member_sums {
     int64_t busy_ns; /* time for which the context had the lane, at any rate */
+    /* of it, where kernels share SMs block by block: time in which its kernel waited for SMs, and
+     * time that it lost since it had fewer SMs than alone, or shared their bandwidth */
+    int64_t waited_ns, sms_ns, bandwidth_ns;
 };
 GSIM_ROLES_END
+
+/* The power that a program draws at its rate alone, beyond idle: follows from its app and these two
+ * times of its context. */
+struct gsim_member_power {
+    int64_t pace_ns, gpu_ns; /* gpu_ns 0: not found yet */
+    int64_t power_uw; /* at the highest clock; 0: not known */
+    uint32_t clock_ppm; /* its clock alone */
+};
 
 /* A context with the properties that its lane goes by. */
 struct gsim_member {
     struct gsim_entry how; /* the entry in the arrangement */
     struct gsim_member_spec spec;
     struct gsim_context context;
+    struct gsim_member_power power; /* where kernels share SMs block by block */
     struct gsim_tenant tenant; /* its memory */
     bool is_present; /* this place of the table is in use */
     uint8_t stop_at; /* enum gsim_exit: the boundary at which it leaves the lane */
@@ -98,7 +110,7 @@ enum gsim_lane_phase {
 
 GSIM_ROLES_BEGIN
 /* Zero where a field does not apply, except rate_q32, which stays that of the last context. */
-struct gsim_ring_state {
+struct gsim_lane_state {
     /* while halting: work of the iteration that is done when the SMs are free */
     gsim_work halted_done;
     /* where kernels share SMs block by block: the work of the iteration at which the kernel is to
@@ -121,7 +133,7 @@ struct gsim_ring_state {
 };
 
 /* GSIM_NEVER in phases in which they do not apply. */
-struct gsim_ring_times {
+struct gsim_lane_times {
     int64_t since_ns; /* running: up to when the context is brought forward */
     int64_t arrived_ns; /* when its kernel came to the SMs; GSIM_NEVER: none has */
     int64_t switched_ns; /* switching: when the switch is over */
@@ -131,16 +143,17 @@ struct gsim_ring_times {
     int64_t padding_until_ns; /* padding: the end of the last wave */
 };
 
-struct gsim_ring_marks {
+struct gsim_lane_marks {
     int64_t quantum_start_ns; /* running, kept: when the turn began */
     /* strict: when a turn of place 0 began; the place in a round follows from it */
     int64_t grid_ns;
-    int64_t next_ns; /* time of the next change: follows from all other fields, by gsim_ring_plan */
+    int64_t
+        next_ns; /* time of the next change: follows from all other fields, by gsim_gpu_lane_plan */
     /* follows as well: the end of the last wave, or of the padding context's kernel */
     int64_t padding_ends_ns;
 };
 
-struct gsim_ring_sums {
+struct gsim_lane_sums {
     int64_t switch_ns; /* time spent in switches */
     int64_t n_slices; /* turns begun */
     /* lanes that idle contexts keep: turns that went into a wait for pages, of which more miss */
@@ -148,59 +161,69 @@ struct gsim_ring_sums {
 };
 GSIM_ROLES_END
 
-/* models/roles.h says how fast-forward treats each part. */
-struct gsim_ring {
-    struct gsim_lane how; /* as in the arrangement, with the quantum in nanoseconds */
+struct gsim_lane_spec {
     uint16_t space; /* the space that the lane shares with others, where lanes run side by side */
     uint16_t n;
-    uint16_t member[GSIM_RING_MAX]; /* in ring order */
-    struct gsim_ring_state state;
-    struct gsim_ring_times times;
-    struct gsim_ring_marks marks;
+    uint16_t member[GSIM_CONTEXTS_MAX]; /* in ring order */
+};
+
+/* models/roles.h says how fast-forward treats each part. */
+struct gsim_gpu_lane {
+    struct gsim_lane how; /* as in the arrangement, with the quantum in nanoseconds */
+    struct gsim_lane_spec spec;
+    struct gsim_lane_state state;
+    struct gsim_lane_times times;
+    struct gsim_lane_marks marks;
     uint8_t change; /* enum gsim_lane_change: the change at next_ns, while running or kept */
-    struct gsim_ring_sums sums;
+    /* Kernels of its space went to SMs block by block when rates were solved last: after each of
+     * its steps they are solved again before time passes. */
+    bool is_by_blocks;
+    struct gsim_sm_losses lost; /* while is_by_blocks: of the present kernel's time */
+    struct gsim_lane_sums sums;
 };
 
 static inline bool gsim_lane_is_by_priority(const struct gsim_lane *how) {
     return how->discipline != GSIM_DISCIPLINE_RR;
 }
-/* How a lane's discipline works in its rotation. Strict: a turn is its owner's, used or not
+/* How a lane's discipline gives turns. Strict: a turn is its owner's, used or not
  * (models/gpu/vgpu.h). Whole: by priority, but no context is halted; iterations run to their
  * end. */
-static inline bool gsim_ring_is_strict(const struct gsim_ring *ring) {
-    return gsim_lane_turns(&ring->how) != GSIM_TURNS_USED;
+static inline bool gsim_gpu_lane_is_strict(const struct gsim_gpu_lane *lane) {
+    return gsim_lane_turns(&lane->how) != GSIM_TURNS_USED;
 }
-static inline bool gsim_ring_is_by_priority(const struct gsim_ring *ring) {
-    return gsim_lane_is_by_priority(&ring->how);
+static inline bool gsim_gpu_lane_is_by_priority(const struct gsim_gpu_lane *lane) {
+    return gsim_lane_is_by_priority(&lane->how);
 }
-static inline bool gsim_ring_is_whole(const struct gsim_ring *ring) {
-    return ring->how.discipline == GSIM_DISCIPLINE_BOUNDARY;
+static inline bool gsim_gpu_lane_is_whole(const struct gsim_gpu_lane *lane) {
+    return lane->how.discipline == GSIM_DISCIPLINE_BOUNDARY;
 }
-static inline bool gsim_ring_is_padded(const struct gsim_ring *ring) {
-    return ring->how.discipline == GSIM_DISCIPLINE_PADDING;
+static inline bool gsim_gpu_lane_is_padded(const struct gsim_gpu_lane *lane) {
+    return lane->how.discipline == GSIM_DISCIPLINE_PADDING;
 }
 
-struct gsim_rotation {
+/* What a lane uses of its GPU. */
+struct gsim_lane_gpu {
     struct gsim_member *members;
     struct gsim_switch_costs costs;
     struct gsim_store *store;
     struct gsim_gang_memory *gang; /* the members' memory on further GPUs */
     struct gsim_slice_log *spans; /* NULL: no observer */
     uint16_t n_lanes; /* that use the memory side by side */
-    uint16_t n_places; /* of members, in whichever lane */
+    uint16_t n_places; /* places of the table of members, which all lanes share */
 };
 
 /* The member that has the turn, or had it last. */
-static inline struct gsim_member *gsim_ring_present(const struct gsim_rotation *rotation,
-                                                    const struct gsim_ring *ring) {
-    return &rotation->members[ring->member[ring->state.at]];
+static inline struct gsim_member *gsim_gpu_lane_present(const struct gsim_lane_gpu *gpu,
+                                                        const struct gsim_gpu_lane *lane) {
+    return &gpu->members[lane->spec.member[lane->state.at]];
 }
-static inline int64_t gsim_ring_quantum_ns(const struct gsim_ring *ring,
-                                           const struct gsim_member *member) {
-    return member->how.quantum_ns > 0 ? member->how.quantum_ns : ring->how.quantum_ns;
+static inline int64_t gsim_gpu_lane_quantum_ns(const struct gsim_gpu_lane *lane,
+                                               const struct gsim_member *member) {
+    return member->how.quantum_ns > 0 ? member->how.quantum_ns : lane->how.quantum_ns;
 }
-static inline uint16_t gsim_ring_running(const struct gsim_ring *ring) {
-    return ring->state.phase == GSIM_LANE_RUNNING ? ring->member[ring->state.at] : GSIM_NO_MEMBER;
+static inline uint16_t gsim_gpu_lane_running(const struct gsim_gpu_lane *lane) {
+    return lane->state.phase == GSIM_LANE_RUNNING ? lane->spec.member[lane->state.at]
+                                                  : GSIM_NO_MEMBER;
 }
 
 #endif

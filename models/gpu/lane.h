@@ -21,26 +21,28 @@
  *
  * This is the plain engine, one call for each change. models/gpu/arbiter.c skips the cycles that
  * repeat. */
-#ifndef GSIM_MODELS_GPU_ROTATION_H
-#define GSIM_MODELS_GPU_ROTATION_H
+#ifndef GSIM_MODELS_GPU_LANE_H
+#define GSIM_MODELS_GPU_LANE_H
 
-#include "models/gpu/ring.h"
+#include "models/gpu/lane_state.h"
 
-void gsim_ring_init(struct gsim_ring *ring, int64_t quantum_ns);
+void gsim_gpu_lane_init(struct gsim_gpu_lane *lane, int64_t quantum_ns);
 /* A member joins at the end of the ring, or leaves it from any place. The lane has been brought
  * forward to now_ns. */
-void gsim_ring_join(const struct gsim_rotation *rotation, struct gsim_ring *ring, uint16_t member,
-                    int64_t now_ns);
-void gsim_ring_leave(const struct gsim_rotation *rotation, struct gsim_ring *ring, uint16_t member,
-                     int64_t now_ns);
+void gsim_gpu_lane_join(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
+                        uint16_t member, int64_t now_ns);
+void gsim_gpu_lane_leave(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
+                         uint16_t member, int64_t now_ns);
 /* Brings the running context forward to now_ns <= next_ns without a change. */
-void gsim_ring_settle(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns);
+void gsim_gpu_lane_settle(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
+                          int64_t now_ns);
 /* Computes next_ns anew, after any change of the lane's members. */
-void gsim_ring_plan(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns);
+void gsim_gpu_lane_plan(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
+                        int64_t now_ns);
 /* Makes the change that is due at next_ns. Returns the member that stopped running there, or
  * GSIM_NO_MEMBER. */
-uint16_t gsim_ring_step(const struct gsim_rotation *rotation, struct gsim_ring *ring);
+uint16_t gsim_gpu_lane_step(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane);
 
-struct gsim_grid gsim_ring_grid(const struct gsim_ring *ring);
+struct gsim_vgpu_grid gsim_gpu_lane_grid(const struct gsim_gpu_lane *lane);
 
 #endif

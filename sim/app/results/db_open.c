@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/app/cli/cli.h"
+#include "sim/app/cli/options.h"
 #include "sim/app/results/db_schema.h"
 #include "sim/app/identity/program.h"
 

@@ -1,0 +1,789 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/gpu/lane.h"
+
+#include <assert.h>
+
+#include "gsim/units.h"
+#include "sim/base/hints.h"
+#include "models/gpu/turn_memory.h"
+
+GSIM_ROLE_ASSERT(struct gsim_lane_times);
+GSIM_ROLE_ASSERT(struct gsim_lane_marks);
+GSIM_ROLE_ASSERT(struct gsim_lane_sums);
+GSIM_ROLE_ASSERT(struct gsim_member_sums);
+
+static void stop_padding(struct gsim_gpu_lane *lane) {
+    lane->state.padding = GSIM_NO_MEMBER;
+    lane->state.padding_rate_q32 = 0;
+    lane->times.padding_since_ns = lane->times.padding_until_ns = GSIM_NEVER;
+}
+
+static void leave_sms(struct gsim_gpu_lane *lane) {
+    gsim_sm_held_clear(&lane->state.held);
+    lane->state.look_done = 0;
+    lane->state.held_kernel = 0;
+    lane->times.arrived_ns = GSIM_NEVER;
+}
+
+static void stop_halting(struct gsim_gpu_lane *lane) {
+    lane->state.is_halting = false;
+    lane->state.halted_done = 0;
+    lane->state.halted_restore_ns = 0;
+    lane->times.halted_ns = GSIM_NEVER;
+}
+
+/* Times that do not apply any more are reset: they would make equal states look different. */
+static void enter(struct gsim_gpu_lane *lane, enum gsim_lane_phase phase) {
+    lane->state.phase = (uint8_t)phase;
+    lane->times.switched_ns = lane->times.release_ns = GSIM_NEVER;
+    if (phase == GSIM_LANE_IDLE || phase == GSIM_LANE_SWITCHING)
+        lane->times.since_ns = GSIM_NEVER;
+    if (phase != GSIM_LANE_RUNNING)
+        leave_sms(lane);
+}
+
+void gsim_gpu_lane_init(struct gsim_gpu_lane *lane, int64_t quantum_ns) {
+    *lane =
+        (struct gsim_gpu_lane){.how = {.discipline = GSIM_DISCIPLINE_RR, .quantum_ns = quantum_ns},
+                               .state = {.last = GSIM_NO_MEMBER, .rate_q32 = GSIM_RATE_ONE},
+                               .marks = {.next_ns = GSIM_NEVER}};
+    enter(lane, GSIM_LANE_IDLE);
+    stop_padding(lane);
+    stop_halting(lane);
+}
+
+static struct gsim_member *member_at(const struct gsim_lane_gpu *gpu,
+                                     const struct gsim_gpu_lane *lane, uint16_t place) {
+    return &gpu->members[lane->spec.member[place]];
+}
+
+static uint16_t after(const struct gsim_gpu_lane *lane, uint16_t place) {
+    return (uint16_t)(place + 1 == lane->spec.n ? 0 : place + 1);
+}
+
+/* --- the next event of the lane --------------------------------------------------------------- */
+
+/* The earliest instant at which a member other than that at place `but` is ready. */
+static int64_t ready_but_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
+                            uint16_t but) {
+    int64_t ready_ns = GSIM_NEVER;
+    for (uint16_t place = 0; place < lane->spec.n; place++) {
+        int64_t one_ns = member_at(gpu, lane, place)->context.times.ready_ns;
+        if (place != but && one_ns < ready_ns)
+            ready_ns = one_ns;
+    }
+    return ready_ns;
+}
+
+/* As ready_but_ns, among the members that are more urgent than this priority (above), or equally
+ * urgent. */
+static int64_t ready_rivals_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
+                               int32_t priority, bool above) {
+    int64_t ready_ns = GSIM_NEVER;
+    for (uint16_t place = 0; place < lane->spec.n; place++) {
+        const struct gsim_member *one = member_at(gpu, lane, place);
+        bool is_rival = above ? one->how.priority > priority : one->how.priority == priority;
+        if (is_rival && place != lane->state.at && one->context.times.ready_ns < ready_ns)
+            ready_ns = one->context.times.ready_ns;
+    }
+    return ready_ns;
+}
+
+/* The least turns of a round: turns without an owner pass unused. */
+static uint16_t least_turns(const struct gsim_gpu_lane *lane) {
+    return gsim_lane_turns(&lane->how) == GSIM_TURNS_FIXED ? gsim_lane_most_vgpus(&lane->how) : 0;
+}
+
+struct gsim_vgpu_grid gsim_gpu_lane_grid(const struct gsim_gpu_lane *lane) {
+    uint16_t n_turns = least_turns(lane);
+    return (struct gsim_vgpu_grid){lane->marks.grid_ns, lane->how.quantum_ns,
+                                   n_turns > lane->spec.n ? n_turns : lane->spec.n};
+}
+
+/* In a strict lane: the first instant in the member's own turns at which it is ready and there is
+ * time to switch to it. */
+static int64_t turn_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
+                       uint16_t place, int64_t now_ns) {
+    int64_t ready_ns = member_at(gpu, lane, place)->context.times.ready_ns;
+    bool is_there = !lane->state.is_used || lane->state.last == lane->spec.member[place];
+    struct gsim_vgpu_grid grid = gsim_gpu_lane_grid(lane);
+    if (ready_ns == GSIM_NEVER)
+        return GSIM_NEVER;
+    return gsim_vgpu_turn_ns(&grid, place, ready_ns > now_ns ? ready_ns : now_ns,
+                             is_there ? 0 : gsim_switch_most_ns(&gpu->costs));
+}
+
+static int64_t first_turn_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
+                             int64_t now_ns) {
+    int64_t first_ns = GSIM_NEVER;
+    for (uint16_t place = 0; place < lane->spec.n; place++) {
+        int64_t one_ns = turn_ns(gpu, lane, place, now_ns);
+        first_ns = one_ns < first_ns ? one_ns : first_ns;
+    }
+    return first_ns;
+}
+
+/* In a strict lane, the turn of this place begins now. */
+static void begin_round(struct gsim_gpu_lane *lane, int64_t place, int64_t now_ns) {
+    lane->marks.grid_ns = now_ns - place * lane->how.quantum_ns;
+}
+
+/* The first end of a quantum at which another member is ready. */
+static int64_t preemption_ns(const struct gsim_gpu_lane *lane, const struct gsim_member *member,
+                             int64_t ready_ns) {
+    int64_t quantum_ns = gsim_gpu_lane_quantum_ns(lane, member);
+    int64_t first_ns = lane->marks.quantum_start_ns + quantum_ns;
+    if (ready_ns <= first_ns || ready_ns == GSIM_NEVER)
+        return ready_ns == GSIM_NEVER ? GSIM_NEVER : first_ns;
+    int64_t n = (ready_ns - lane->marks.quantum_start_ns + quantum_ns - 1) / quantum_ns;
+    return lane->marks.quantum_start_ns + n * quantum_ns;
+}
+
+/* When the running member gives up the lane by itself; a time past limit_ns does not matter. */
+static int64_t yields_ns(const struct gsim_gpu_lane *lane, const struct gsim_member *member,
+                         int64_t limit_ns) {
+    const struct gsim_context *context = &member->context;
+    int64_t from_ns = lane->times.since_ns + member->state.stall_ns;
+    if (lane->state.rate_q32 == 0)
+        return GSIM_NEVER;
+    if (member->stop_at != GSIM_EXIT_NEVER)
+        return gsim_context_boundary_ns(context, from_ns, lane->state.rate_q32,
+                                        member->stop_at == GSIM_EXIT_ITERATION);
+    return gsim_context_idle_ns(context, from_ns, lane->state.rate_q32, limit_ns);
+}
+
+static int64_t watched_ns(const struct gsim_member *member, int64_t since_ns, uint64_t rate_q32) {
+    if (member->watch_iterations != member->context.sums.done_iterations)
+        return GSIM_NEVER;
+    gsim_work left = member->watch_done - member->context.done;
+    if (left <= 0)
+        return since_ns;
+    if (rate_q32 == 0)
+        return GSIM_NEVER;
+    return since_ns + member->state.stall_ns + gsim_work_time(left, rate_q32);
+}
+
+static void consider(struct gsim_gpu_lane *lane, enum gsim_lane_change change, int64_t time_ns) {
+    if (time_ns >= lane->marks.next_ns)
+        return; /* of changes at one time the first considered stands */
+    lane->marks.next_ns = time_ns > lane->times.since_ns ? time_ns : lane->times.since_ns;
+    lane->change = (uint8_t)change;
+}
+
+/* --- padding ---------------------------------------------------------------------------------- */
+
+static bool could_pad(const struct gsim_member *running, const struct gsim_member *other) {
+    return other->how.priority < running->how.priority && !gsim_context_is_done(&other->context);
+}
+
+static bool is_worth_padding(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
+                             const struct gsim_member *running) {
+    bool is_worth = false;
+    for (uint16_t place = 0; gsim_gpu_lane_is_padded(lane) && place < lane->spec.n && !is_worth;
+         place++)
+        is_worth = could_pad(running, member_at(gpu, lane, place));
+    return is_worth && gsim_padding_left_ppm(&lane->how, &running->spec.demand) > 0;
+}
+
+/* Changes of the padding member are considered before those of the running one, which they do not
+ * touch. */
+static void plan_padding(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane) {
+    if (lane->state.padding == GSIM_NO_MEMBER)
+        return;
+    const struct gsim_member *member = &gpu->members[lane->state.padding];
+    int64_t since_ns = lane->times.padding_since_ns, until_ns = lane->times.padding_until_ns;
+    uint64_t rate_q32 = lane->state.padding_rate_q32;
+    int64_t kernel_ns = gsim_context_boundary_ns(&member->context, since_ns, rate_q32, false);
+    lane->marks.padding_ends_ns = kernel_ns < until_ns ? kernel_ns : until_ns;
+    consider(lane, GSIM_CHANGE_PADDED, lane->marks.padding_ends_ns);
+    if (member->watch_iterations >= 0)
+        consider(lane, GSIM_CHANGE_PADDED, watched_ns(member, since_ns, rate_q32));
+    consider(lane, GSIM_CHANGE_PADDED, gsim_context_refill_ns(&member->context, since_ns));
+}
+
+/* Where a kernel of the running member begins, the first less urgent member that fits joins it. */
+static void pad(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t now_ns) {
+    const struct gsim_member *running = member_at(gpu, lane, lane->state.at);
+    if (lane->state.padding != GSIM_NO_MEMBER || !is_worth_padding(gpu, lane, running) ||
+        !gsim_context_is_between_kernels(&running->context))
+        return;
+    for (uint16_t place = 0; place < lane->spec.n; place++) {
+        struct gsim_member *member = member_at(gpu, lane, place);
+        if (!could_pad(running, member) || member->context.times.ready_ns > now_ns)
+            continue;
+        int64_t time_ns =
+            gsim_padding_time_ns(&running->context, &member->context, member->spec.block_ns);
+        if (time_ns == 0)
+            continue;
+        gsim_context_resume(&member->context, now_ns);
+        lane->state.padding = lane->spec.member[place];
+        lane->state.padding_rate_q32 = GSIM_RATE_ONE;
+        lane->times.padding_since_ns = now_ns;
+        lane->times.padding_until_ns = now_ns + time_ns;
+        return;
+    }
+}
+
+/* --- the next change -------------------------------------------------------------------------- */
+
+/* How far a program is worth looking at: where turns end with quanta, to the end of this one. */
+GSIM_APART static int64_t look_until_ns(const struct gsim_lane_gpu *gpu,
+                                        const struct gsim_gpu_lane *lane,
+                                        const struct gsim_member *member) {
+    if (gsim_gpu_lane_is_strict(lane) || gsim_gpu_lane_is_by_priority(lane) ||
+        lane->how.ends_at_boundary)
+        return GSIM_NEVER;
+    return preemption_ns(lane, member, ready_but_ns(gpu, lane, lane->state.at));
+}
+
+/* When the kernel is to be looked at again, where kernels share SMs. */
+static int64_t looked_at_ns(const struct gsim_gpu_lane *lane, const struct gsim_member *member) {
+    gsim_work left = lane->state.look_done - member->context.done;
+    if (left <= 0 || lane->state.rate_q32 == 0)
+        return GSIM_NEVER;
+    return lane->times.since_ns + member->state.stall_ns +
+           gsim_work_time(left, lane->state.rate_q32);
+}
+
+static int64_t sooner_ns(int64_t a_ns, int64_t b_ns) {
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
+/* How far changes of a program matter. Where kernels share SMs and the look at this one is due, or
+ * there was none, the plan holds for this instant only. */
+GSIM_APART static int64_t limit_of_program_ns(const struct gsim_lane_gpu *gpu,
+                                              const struct gsim_gpu_lane *lane,
+                                              const struct gsim_member *member, int64_t look_ns) {
+    if (lane->is_by_blocks && look_ns == GSIM_NEVER)
+        return lane->times.since_ns;
+    return sooner_ns(look_ns, look_until_ns(gpu, lane, member));
+}
+
+/* Whether a quantum or a more urgent member can end the present turn. */
+static bool ends_in_time(const struct gsim_gpu_lane *lane) {
+    if (gsim_gpu_lane_is_strict(lane))
+        return gsim_gpu_lane_grid(lane).n > 1;
+    return !gsim_gpu_lane_is_whole(lane) &&
+           (gsim_gpu_lane_is_by_priority(lane) || !lane->how.ends_at_boundary);
+}
+
+static int64_t strict_end_ns(const struct gsim_gpu_lane *lane) {
+    struct gsim_vgpu_grid grid = gsim_gpu_lane_grid(lane);
+    return gsim_vgpu_end_ns(&grid, lane->state.at, lane->times.since_ns);
+}
+
+static void plan_turn_end(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane) {
+    const struct gsim_member *member = member_at(gpu, lane, lane->state.at);
+    if (!ends_in_time(lane))
+        return;
+    if (gsim_gpu_lane_is_strict(lane)) {
+        consider(lane, GSIM_CHANGE_QUANTUM, strict_end_ns(lane));
+        return;
+    }
+    if (!gsim_gpu_lane_is_by_priority(lane)) {
+        int64_t ready_ns = ready_but_ns(gpu, lane, lane->state.at);
+        consider(lane, GSIM_CHANGE_QUANTUM, preemption_ns(lane, member, ready_ns));
+        return;
+    }
+    consider(lane, GSIM_CHANGE_URGENT, ready_rivals_ns(gpu, lane, member->how.priority, true));
+    consider(lane, GSIM_CHANGE_QUANTUM,
+             preemption_ns(lane, member, ready_rivals_ns(gpu, lane, member->how.priority, false)));
+    if (is_worth_padding(gpu, lane, member))
+        consider(lane, GSIM_CHANGE_KERNEL,
+                 gsim_context_boundary_ns(&member->context,
+                                          lane->times.since_ns + member->state.stall_ns,
+                                          lane->state.rate_q32, false));
+}
+
+static void plan_running(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane) {
+    const struct gsim_member *member = member_at(gpu, lane, lane->state.at);
+    lane->marks.next_ns = GSIM_NEVER;
+    if (lane->state.is_halting) {
+        consider(lane, GSIM_CHANGE_HALTED, lane->times.halted_ns);
+        return;
+    }
+    plan_padding(gpu, lane);
+    int64_t look_ns = looked_at_ns(lane, member), limit_ns = look_ns;
+    if (gsim_rarely(member->context.spec.program != NULL))
+        limit_ns = limit_of_program_ns(gpu, lane, member, look_ns);
+    consider(lane, GSIM_CHANGE_YIELD, yields_ns(lane, member, limit_ns));
+    consider(lane, GSIM_CHANGE_KERNEL, look_ns);
+    if (member->watch_iterations >= 0)
+        consider(lane, GSIM_CHANGE_WATCHED,
+                 watched_ns(member, lane->times.since_ns, lane->state.rate_q32));
+    consider(lane, GSIM_CHANGE_REFILLED,
+             gsim_context_refill_ns(&member->context, lane->times.since_ns));
+    plan_turn_end(gpu, lane);
+    consider(lane, GSIM_CHANGE_REACHED, gsim_turn_reached_ns(gpu, lane));
+}
+
+static gsim_i128 weighted_ns(const struct gsim_member *member) {
+    return (gsim_i128)(member->sums.busy_ns - member->spec.counted_ns) * member->how.weight;
+}
+
+static bool goes_before(const struct gsim_gpu_lane *lane, const struct gsim_member *one,
+                        const struct gsim_member *other) {
+    if (gsim_lane_is_fair(&lane->how) && weighted_ns(one) != weighted_ns(other))
+        return weighted_ns(one) < weighted_ns(other);
+    return one->how.priority > other->how.priority;
+}
+
+/* Between its iterations the member that has a whole lane keeps it until a member is ready that
+ * ranks at least as high; within an iteration it keeps the lane in any case. */
+static int64_t challenged_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
+    const struct gsim_member *first = member_at(gpu, lane, lane->state.at);
+    int64_t ready_ns = GSIM_NEVER;
+    for (uint16_t place = 0; first->context.done == 0 && place < lane->spec.n; place++) {
+        const struct gsim_member *one = member_at(gpu, lane, place);
+        if (place != lane->state.at && one->context.times.ready_ns < ready_ns &&
+            !goes_before(lane, first, one))
+            ready_ns = one->context.times.ready_ns;
+    }
+    return ready_ns;
+}
+
+/* The end of the present quantum while a rival is ready, or the instant at which a more urgent
+ * member is ready. */
+static int64_t turn_ends_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
+    const struct gsim_member *member = member_at(gpu, lane, lane->state.at);
+    if (!gsim_gpu_lane_is_by_priority(lane))
+        return preemption_ns(lane, member, ready_but_ns(gpu, lane, lane->state.at));
+    int64_t urgent_ns = ready_rivals_ns(gpu, lane, member->how.priority, true);
+    int64_t quantum_ns =
+        preemption_ns(lane, member, ready_rivals_ns(gpu, lane, member->how.priority, false));
+    return urgent_ns < quantum_ns ? urgent_ns : quantum_ns;
+}
+
+/* The end of the turn, or of the time for which a context that has nothing to run may keep the lane
+ * from ready members. */
+static int64_t released_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
+    int64_t ready_ns = ready_but_ns(gpu, lane, lane->state.at);
+    int64_t released = ready_ns > lane->times.release_ns ? ready_ns : lane->times.release_ns;
+    int64_t turn_ns = turn_ends_ns(gpu, lane);
+    return turn_ns < released ? turn_ns : released;
+}
+
+static void plan_kept(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t now_ns) {
+    lane->times.since_ns = now_ns;
+    lane->marks.next_ns = GSIM_NEVER;
+    consider(lane, GSIM_CHANGE_RELEASED,
+             gsim_gpu_lane_is_whole(lane) ? challenged_ns(gpu, lane) : released_ns(gpu, lane));
+    consider(lane, GSIM_CHANGE_YIELD, member_at(gpu, lane, lane->state.at)->context.times.ready_ns);
+}
+
+void gsim_gpu_lane_plan(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
+                        int64_t now_ns) {
+    if (lane->state.phase == GSIM_LANE_SWITCHING)
+        return; /* a switch goes on until next_ns in any case */
+    if (lane->state.phase == GSIM_LANE_RUNNING) {
+        plan_running(gpu, lane);
+        return;
+    }
+    if (lane->state.phase == GSIM_LANE_KEPT) {
+        plan_kept(gpu, lane, now_ns);
+        return;
+    }
+    lane->marks.next_ns = gsim_gpu_lane_is_strict(lane) ? first_turn_ns(gpu, lane, now_ns)
+                                                        : ready_but_ns(gpu, lane, GSIM_NO_MEMBER);
+    if (lane->marks.next_ns < now_ns)
+        lane->marks.next_ns = now_ns;
+}
+
+/* --- changes ---------------------------------------------------------------------------------- */
+
+/* How long the present member may go on before other members of the lane run, or for a quantum
+ * beside other lanes with memory of their own on this GPU. */
+static int64_t left_of_turn_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
+                               int64_t now_ns) {
+    int64_t end_ns = GSIM_NEVER;
+    if (ends_in_time(lane))
+        end_ns = gsim_gpu_lane_is_strict(lane) ? strict_end_ns(lane) : turn_ends_ns(gpu, lane);
+    int64_t left_ns = end_ns == GSIM_NEVER ? GSIM_NEVER : end_ns - now_ns;
+    int64_t quantum_ns = gsim_gpu_lane_quantum_ns(lane, member_at(gpu, lane, lane->state.at));
+    bool is_beside = gpu->n_lanes > 1 && quantum_ns > 0;
+    return is_beside && quantum_ns < left_ns ? quantum_ns : left_ns;
+}
+
+/* An iteration begins, or goes on. */
+static void go_on(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t now_ns) {
+    enter(lane, GSIM_LANE_RUNNING);
+    lane->times.since_ns = now_ns;
+    gsim_turn_sweep(gpu, lane, left_of_turn_ns(gpu, lane, now_ns), now_ns);
+    gsim_context_resume(&member_at(gpu, lane, lane->state.at)->context, now_ns);
+    pad(gpu, lane, now_ns);
+    gsim_gpu_lane_plan(gpu, lane, now_ns);
+}
+
+static void run(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t now_ns) {
+    lane->state.last = lane->spec.member[lane->state.at];
+    lane->state.is_used = true;
+    lane->marks.quantum_start_ns = now_ns;
+    lane->sums.n_slices++;
+    leave_sms(lane);
+    go_on(gpu, lane, now_ns);
+}
+
+static void switch_to(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, uint16_t place,
+                      int64_t cost_ns, int64_t now_ns) {
+    struct gsim_member *member = member_at(gpu, lane, place);
+    lane->state.at = place;
+    if (lane->state.is_halting)
+        stop_halting(lane);
+    if (cost_ns > 0 && member->spec.is_cold)
+        cost_ns += gpu->costs.cold_ns;
+    cost_ns += member->state.restore_ns;
+    member->state.restore_ns = 0;
+    lane->sums.switch_ns += cost_ns;
+    lane->marks.next_ns = now_ns + cost_ns;
+    if (gsim_store_is_proactive(gpu->store) && lane->spec.member[place] != lane->state.last)
+        lane->marks.next_ns = gsim_turn_migrate(gpu, lane, lane->marks.next_ns);
+    if (lane->marks.next_ns == now_ns) {
+        run(gpu, lane, now_ns);
+        return;
+    }
+    enter(lane, GSIM_LANE_SWITCHING);
+    lane->times.switched_ns = lane->marks.next_ns;
+}
+
+/* The next ready member, in ring order after the present one, which comes last. By priority, the
+ * first of the most urgent; in a strict lane, the member that has the turn. */
+static uint16_t next_ready(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
+                           int64_t now_ns) {
+    uint16_t place = lane->state.at, best = GSIM_NO_MEMBER;
+    for (uint16_t i = 0; i < lane->spec.n; i++) {
+        place = after(lane, place);
+        const struct gsim_member *member = member_at(gpu, lane, place);
+        if (member->context.times.ready_ns > now_ns ||
+            (gsim_gpu_lane_is_strict(lane) && turn_ns(gpu, lane, place, now_ns) > now_ns))
+            continue;
+        if (!gsim_gpu_lane_is_by_priority(lane))
+            return place;
+        if (best == GSIM_NO_MEMBER || goes_before(lane, member, member_at(gpu, lane, best)))
+            best = place;
+    }
+    return best;
+}
+
+/* The member that was last on an idle lane goes on without a switch, even when others became ready
+ * as well. */
+static void leave_idleness(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
+                           int64_t now_ns) {
+    if (!gsim_gpu_lane_is_by_priority(lane) && !gsim_gpu_lane_is_strict(lane) &&
+        lane->state.last == lane->spec.member[lane->state.at] &&
+        member_at(gpu, lane, lane->state.at)->context.times.ready_ns <= now_ns) {
+        run(gpu, lane, now_ns);
+        return;
+    }
+    uint16_t place = next_ready(gpu, lane, now_ns);
+    assert(place != GSIM_NO_MEMBER);
+    bool is_free = gsim_gpu_lane_is_by_priority(lane) || !lane->state.is_used ||
+                   lane->state.last == lane->spec.member[place];
+    switch_to(gpu, lane, place, is_free ? 0 : gpu->costs.idle_ns, now_ns);
+}
+
+static int64_t preempt_cost_ns(const struct gsim_lane_gpu *gpu, const struct gsim_member *member) {
+    const struct gsim_switch_costs *costs = &gpu->costs;
+    return costs->preempt_ns + gsim_muldiv_floor(costs->preempt_full_ns - costs->preempt_ns,
+                                                 member->spec.state_ppm, GSIM_PPM);
+}
+
+/* The lane is passed on to this place. */
+static void pass_on(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, uint16_t place,
+                    int64_t cost_ns, int64_t now_ns) {
+    stop_padding(lane);
+    if (place == GSIM_NO_MEMBER) {
+        enter(lane, GSIM_LANE_IDLE);
+        gsim_gpu_lane_plan(gpu, lane, now_ns);
+    } else if (place == lane->state.at) {
+        switch_to(gpu, lane, place, 0, now_ns); /* its host has launched again already */
+    } else {
+        switch_to(gpu, lane, place, cost_ns, now_ns);
+    }
+}
+
+static void give_up(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t cost_ns,
+                    int64_t now_ns) {
+    pass_on(gpu, lane, next_ready(gpu, lane, now_ns), cost_ns, now_ns);
+}
+
+/* The device chooses the next context some time before a slice ends; if none waited by then, it
+ * takes a context that became ready since. A scheduler in software looks when it switches. */
+static void end_slice(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t cost_ns,
+                      int64_t now_ns) {
+    bool is_software = gsim_gpu_lane_is_by_priority(lane) || gsim_gpu_lane_is_strict(lane) ||
+                       lane->how.idle_release_ns > 0 || lane->how.ends_at_boundary;
+    uint16_t place = lane->state.at;
+    if (!is_software)
+        place = next_ready(gpu, lane, now_ns - gpu->costs.lookahead_ns);
+    if (place == lane->state.at || place == GSIM_NO_MEMBER)
+        place = next_ready(gpu, lane, now_ns);
+    pass_on(gpu, lane, place, cost_ns, now_ns);
+}
+
+/* The instant up to which the member waits for pages, of the time between these two. */
+static int64_t wait_for_pages(struct gsim_member *member, int64_t from_ns, int64_t to_ns) {
+    int64_t waited_ns =
+        to_ns - from_ns < member->state.stall_ns ? to_ns - from_ns : member->state.stall_ns;
+    member->state.stall_ns -= waited_ns;
+    return from_ns + waited_ns;
+}
+
+static void run_on(struct gsim_member *member, int64_t from_ns, int64_t to_ns, uint64_t rate_q32) {
+    int64_t iterations = member->context.sums.done_iterations;
+    gsim_context_run(&member->context, from_ns, to_ns, rate_q32);
+    if (member->context.sums.done_iterations != iterations)
+        gsim_tenant_end_iteration(&member->tenant, gsim_context_is_swept(&member->context));
+}
+
+static void settle_padding(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
+                           int64_t now_ns) {
+    int64_t since_ns = lane->times.padding_since_ns;
+    if (lane->state.padding == GSIM_NO_MEMBER || now_ns <= since_ns)
+        return;
+    struct gsim_member *member = &gpu->members[lane->state.padding];
+    member->sums.busy_ns += now_ns - since_ns;
+    gsim_turn_tell(gpu, GSIM_SPAN_SLICE, member, since_ns, now_ns, 0);
+    run_on(member, since_ns, now_ns, lane->state.padding_rate_q32);
+    lane->times.padding_since_ns = now_ns;
+}
+
+/* Where time goes that the member has its lane and its kernel does not run as fast as alone. */
+GSIM_APART static void count_losses(const struct gsim_gpu_lane *lane, struct gsim_member *member,
+                                    int64_t ran_ns) {
+    struct gsim_member_sums *sums = &member->sums;
+    if (lane->state.rate_q32 == 0) {
+        sums->waited_ns += ran_ns;
+        return;
+    }
+    sums->sms_ns += gsim_muldiv_floor(ran_ns, lane->lost.sms_ppm, GSIM_PPM);
+    sums->bandwidth_ns += gsim_muldiv_floor(ran_ns, lane->lost.bandwidth_ppm, GSIM_PPM);
+}
+
+void gsim_gpu_lane_settle(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
+                          int64_t now_ns) {
+    settle_padding(gpu, lane, now_ns);
+    if (lane->state.phase != GSIM_LANE_RUNNING || now_ns <= lane->times.since_ns)
+        return;
+    struct gsim_member *member = member_at(gpu, lane, lane->state.at);
+    member->sums.busy_ns += now_ns - lane->times.since_ns;
+    int64_t begin_ns = wait_for_pages(member, lane->times.since_ns, now_ns);
+    gsim_turn_tell(gpu, GSIM_SPAN_FAULT, member, lane->times.since_ns, begin_ns, 0);
+    gsim_turn_tell(gpu, GSIM_SPAN_SLICE, member, begin_ns, now_ns, 0);
+    if (gsim_rarely(lane->is_by_blocks))
+        count_losses(lane, member, now_ns - begin_ns);
+    if (!lane->state.is_halting &&
+        begin_ns < now_ns) /* the progress that a halt leaves is set at its end */
+        run_on(member, begin_ns, now_ns, lane->state.rate_q32);
+    lane->times.since_ns = now_ns;
+}
+
+static void begin_halt(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
+                       int64_t now_ns) {
+    const struct gsim_member *member = member_at(gpu, lane, lane->state.at);
+    struct gsim_lane_urgency urgency = gsim_lane_urgency(&lane->how);
+    struct gsim_kernel_stop_outcome outcome =
+        gsim_kernel_stop(&urgency, &gpu->costs.halt, &member->context, lane->state.rate_q32, now_ns,
+                         member->spec.block_ns, member->spec.is_idempotent);
+    lane->state.halted_done = outcome.done;
+    lane->state.halted_restore_ns = outcome.restore_ns;
+    lane->times.halted_ns = now_ns + outcome.free_ns;
+    lane->state.is_halting = true;
+    stop_padding(lane);
+    gsim_gpu_lane_plan(gpu, lane, now_ns);
+}
+
+static void end_halt(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t now_ns) {
+    struct gsim_member *member = member_at(gpu, lane, lane->state.at);
+    gsim_context_set(&member->context, lane->state.halted_done, now_ns);
+    member->state.restore_ns = lane->state.halted_restore_ns;
+    stop_halting(lane);
+    give_up(gpu, lane, 0, now_ns);
+}
+
+static int64_t yield_cost_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
+    return gsim_gpu_lane_is_by_priority(lane) ? 0 : gpu->costs.idle_ns;
+}
+
+/* Whether the lane waits for the present member, which has nothing to run. */
+static bool is_kept(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t now_ns) {
+    const struct gsim_member *member = member_at(gpu, lane, lane->state.at);
+    if (gsim_gpu_lane_is_whole(lane))
+        return member->stop_at == GSIM_EXIT_NEVER && !gsim_context_is_done(&member->context) &&
+               challenged_ns(gpu, lane) > now_ns;
+    if (lane->how.idle_release_ns == 0 || gsim_gpu_lane_is_strict(lane) ||
+        member->stop_at != GSIM_EXIT_NEVER || gsim_context_is_done(&member->context))
+        return false;
+    lane->times.release_ns = now_ns + lane->how.idle_release_ns;
+    return released_ns(gpu, lane) > now_ns;
+}
+
+static void keep(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t now_ns) {
+    int64_t release_ns = lane->times.release_ns;
+    enter(lane, GSIM_LANE_KEPT);
+    lane->times.release_ns = release_ns;
+    if (member_at(gpu, lane, lane->state.at)->context.times.ready_ns <= now_ns)
+        go_on(gpu, lane, now_ns);
+    else
+        plan_kept(gpu, lane, now_ns);
+}
+
+/* Whether the member's next iteration or request is in the queue already: the device sees no gap,
+ * and the turn goes on. A loop that synchronises has nothing in the queue for a moment, however
+ * short its gap is. */
+static bool runs_on(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
+                    int64_t now_ns) {
+    const struct gsim_member *member = member_at(gpu, lane, lane->state.at);
+    const struct gsim_context *context = &member->context;
+    if (member->stop_at != GSIM_EXIT_NEVER || gsim_gpu_lane_is_whole(lane) ||
+        context->times.ready_ns > now_ns)
+        return false;
+    if (context->spec.arrival_ns)
+        return !gsim_gpu_lane_is_strict(lane) && turn_ends_ns(gpu, lane) > now_ns;
+    return (context->spec.never_waits || context->spec.program) && !lane->how.ends_at_boundary;
+}
+
+static void yield(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t now_ns) {
+    leave_sms(lane); /* its kernel has ended */
+    if (runs_on(gpu, lane, now_ns))
+        go_on(gpu, lane, now_ns);
+    else if (is_kept(gpu, lane, now_ns))
+        keep(gpu, lane, now_ns);
+    else
+        give_up(gpu, lane, yield_cost_ns(gpu, lane), now_ns);
+}
+
+/* Whether more than half of the turn went into a wait for pages, and more are missing. */
+static bool is_in_vain(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
+                       const struct gsim_member *member, int64_t now_ns) {
+    return gsim_store_is_sweeping(gpu->store, &member->tenant) &&
+           2 * member->tenant.last.stall_ns > now_ns - lane->marks.quantum_start_ns;
+}
+
+static void change(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t now_ns) {
+    const struct gsim_member *member = member_at(gpu, lane, lane->state.at);
+    switch ((enum gsim_lane_change)lane->change) {
+    case GSIM_CHANGE_YIELD:
+        yield(gpu, lane, now_ns);
+        break;
+    case GSIM_CHANGE_RELEASED:
+        give_up(gpu, lane, yield_cost_ns(gpu, lane), now_ns);
+        break;
+    case GSIM_CHANGE_QUANTUM:
+        lane->sums.n_vain += lane->how.idle_release_ns > 0 && is_in_vain(gpu, lane, member, now_ns);
+        end_slice(gpu, lane, preempt_cost_ns(gpu, member), now_ns);
+        break;
+    case GSIM_CHANGE_URGENT:
+        begin_halt(gpu, lane, now_ns);
+        break;
+    case GSIM_CHANGE_HALTED:
+        end_halt(gpu, lane, now_ns);
+        break;
+    case GSIM_CHANGE_REACHED:
+        gsim_turn_sweep(gpu, lane, left_of_turn_ns(gpu, lane, now_ns), now_ns);
+        gsim_gpu_lane_plan(gpu, lane, now_ns);
+        break;
+    case GSIM_CHANGE_WATCHED:
+    case GSIM_CHANGE_REFILLED:
+    case GSIM_CHANGE_KERNEL:
+    case GSIM_CHANGE_PADDED:
+        pad(gpu, lane, now_ns);
+        gsim_gpu_lane_plan(gpu, lane, now_ns);
+        break;
+    }
+}
+
+static uint16_t stopped(const struct gsim_lane_gpu *gpu, uint16_t place) {
+    struct gsim_member *member = &gpu->members[place];
+    if (gsim_context_is_done(&member->context) && member->finish_ns == GSIM_NEVER)
+        member->finish_ns = member->context.times.launch_ns;
+    return place;
+}
+
+/* The padding member is looked at; the running member goes on from where it was, and its changes
+ * due now stay due. */
+static uint16_t look_at_padding(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
+                                int64_t now_ns) {
+    uint16_t place = lane->state.padding;
+    settle_padding(gpu, lane, now_ns);
+    if (now_ns >= lane->marks.padding_ends_ns)
+        stop_padding(lane);
+    gsim_gpu_lane_plan(gpu, lane, now_ns);
+    return stopped(gpu, place);
+}
+
+uint16_t gsim_gpu_lane_step(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane) {
+    int64_t now_ns = lane->marks.next_ns;
+    if (lane->state.phase == GSIM_LANE_SWITCHING) {
+        run(gpu, lane, now_ns);
+        return GSIM_NO_MEMBER;
+    }
+    if (lane->state.phase == GSIM_LANE_IDLE) {
+        leave_idleness(gpu, lane, now_ns);
+        return GSIM_NO_MEMBER;
+    }
+    if (lane->state.phase == GSIM_LANE_KEPT) {
+        if (lane->change == GSIM_CHANGE_RELEASED)
+            change(gpu, lane, now_ns);
+        else
+            go_on(gpu, lane, now_ns);
+        return GSIM_NO_MEMBER;
+    }
+    if (lane->change == GSIM_CHANGE_PADDED)
+        return look_at_padding(gpu, lane, now_ns);
+    uint16_t place = lane->spec.member[lane->state.at];
+    bool goes_on = lane->change == GSIM_CHANGE_KERNEL || lane->change == GSIM_CHANGE_REACHED;
+    gsim_gpu_lane_settle(gpu, lane, now_ns);
+    change(gpu, lane, now_ns);
+    return goes_on ? GSIM_NO_MEMBER : stopped(gpu, place);
+}
+
+/* --- members ---------------------------------------------------------------------------------- */
+
+void gsim_gpu_lane_join(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
+                        uint16_t member, int64_t now_ns) {
+    assert(lane->spec.n < GSIM_CONTEXTS_MAX);
+    lane->spec.member[lane->spec.n++] = member;
+    if (!lane->state.is_used)
+        lane->state.at = (uint16_t)(lane->spec.n - 1); /* the first of the ring begins */
+    if (lane->spec.n == 1 || lane->spec.n > least_turns(lane))
+        begin_round(lane, lane->state.is_used ? lane->state.at : 0, now_ns);
+    gsim_gpu_lane_plan(gpu, lane, now_ns);
+}
+
+/* The place before the leaving member becomes the present one, so that the next member in the ring
+ * stays the next. */
+static void take_out(struct gsim_gpu_lane *lane, uint16_t place) {
+    lane->spec.n--;
+    for (uint16_t i = place; i < lane->spec.n; i++)
+        lane->spec.member[i] = lane->spec.member[i + 1];
+    if (place <= lane->state.at && lane->spec.n > 0)
+        lane->state.at = (uint16_t)(lane->state.at > 0 ? lane->state.at - 1 : lane->spec.n - 1);
+}
+
+void gsim_gpu_lane_leave(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
+                         uint16_t member, int64_t now_ns) {
+    uint16_t place = 0;
+    while (lane->spec.member[place] != member)
+        place++;
+    assert(place < lane->spec.n);
+    bool had_lane = place == lane->state.at && lane->state.phase != GSIM_LANE_IDLE;
+    bool was_running = had_lane && lane->state.phase == GSIM_LANE_RUNNING;
+    if (had_lane && lane->state.phase == GSIM_LANE_SWITCHING && gsim_store_is_proactive(gpu->store))
+        gpu->members[member].state.stall_ns +=
+            lane->marks.next_ns - now_ns; /* its memory is on its way */
+    if (lane->state.last == member)
+        lane->state.last = GSIM_NO_MEMBER;
+    take_out(lane, place);
+    begin_round(lane, had_lane ? lane->state.at + 1 : lane->state.at, now_ns);
+    if (had_lane)
+        enter(lane, GSIM_LANE_IDLE);
+    if (had_lane || lane->state.padding == member)
+        stop_padding(lane);
+    if (had_lane)
+        stop_halting(lane);
+    uint16_t next = was_running ? next_ready(gpu, lane, now_ns) : GSIM_NO_MEMBER;
+    if (next != GSIM_NO_MEMBER)
+        switch_to(gpu, lane, next, preempt_cost_ns(gpu, &gpu->members[member]), now_ns);
+    else
+        gsim_gpu_lane_plan(gpu, lane, now_ns);
+}

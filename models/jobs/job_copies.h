@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Memory on its way to and from the units of jobs. */
+#ifndef GSIM_MODELS_JOBS_JOB_COPIES_H
+#define GSIM_MODELS_JOBS_JOB_COPIES_H
+
+#include "models/jobs/machine.h"
+#include "models/jobs/suspension.h"
+
+/* A job's memory on its way to its units, or from them. */
+struct gsim_loading {
+    struct gsim_cargo cargo;
+    int64_t after_ns; /* time after the copies */
+};
+
+/* Whether a waiting job's memory lies on a node, from which it would take time to cross to another
+ * node. */
+bool gsim_job_copies_is_bound(const struct gsim_model *model, gsim_slot slot);
+/* The copies that an admitted job needs first; counts its bytes. */
+struct gsim_loading gsim_job_copies_in(struct gsim_model *model, gsim_slot slot,
+                                       enum gsim_state from);
+/* The time until the job goes on on that number of GPUs, by the trace; -1: it has as many now, or
+ * had when it stopped, or the trace does not say. */
+int64_t gsim_job_copies_rescale_ns(const struct gsim_model *model, gsim_slot slot,
+                                   uint32_t n_units);
+/* The copies that a suspended job would need to come back to these units, from where it is or
+ * was. */
+struct gsim_loading gsim_job_copies_back(const struct gsim_model *model, gsim_slot slot,
+                                         const struct gsim_suspension_cost *cost,
+                                         const struct gsim_unit *units, uint32_t n_units);
+/* The time of the copies alone, on idle links. */
+int64_t gsim_job_copies_ns(const struct gsim_model *model, const struct gsim_loading *loading,
+                           const struct gsim_unit *units, uint32_t n_units);
+/* Begins a copy that takes takes_ns on idle links. job.is_carried says whether it is on its way:
+ * not a copy that takes no time, nor a copy of a pool, which has no links. */
+void gsim_job_copies_begin(struct gsim_model *model, gsim_slot slot,
+                           const struct gsim_loading *loading, int64_t takes_ns, int64_t now_ns);
+/* Jobs with memory that has arrived by now_ns go on with the time that follows. Returns false if
+ * there is no memory left. */
+bool gsim_job_copies_serve(struct gsim_model *model, int64_t now_ns);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The shares of links: how much of its own rates each paging GPU and each copy gets. */
+#ifndef GSIM_MODELS_JOBS_LINK_PARTS_H
+#define GSIM_MODELS_JOBS_LINK_PARTS_H
+
+#include "models/jobs/machine.h"
+
+/* Whether the GPU copies both ways at once. */
+bool gsim_link_parts_is_at_once(const struct gsim_pager *pager);
+/* The most that the GPU ever asks of one way, in bytes per second. */
+int64_t gsim_link_parts_most(const struct gsim_model *model, uint32_t gpu, enum gsim_host_way way);
+/* Finds the shares of a host's GPUs that page, by GPU. foresees: what they ask for changes with the
+ * shares; what it was stays in `measured`. */
+void gsim_link_parts_find(struct gsim_model *model, const struct gsim_link_shares_host *host,
+                          struct gsim_pager_shares *shares, bool foresees);
+/* Sets the rates of a host's copies by what its GPUs page. */
+void gsim_link_parts_tell(struct gsim_model *model, const struct gsim_link_shares_host *host,
+                          int64_t now_ns);
+
+#endif

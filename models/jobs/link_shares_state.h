@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the machine keeps of links that paging GPUs and copies share (models/jobs/link_shares.h). */
+#ifndef GSIM_MODELS_JOBS_LINK_SHARES_STATE_H
+#define GSIM_MODELS_JOBS_LINK_SHARES_STATE_H
+
+#include "models/memory/pager.h"
+#include "sim/base/eventq.h"
+#include "sim/base/wide.h"
+
+struct gsim_link_shares_gpu {
+    bool is_paging;
+    int64_t since_ns; /* begin of its window, or of the time without contexts that come or go */
+    int64_t bytes[2]; /* bytes in and out, by the last tally */
+    gsim_i128 demand[GSIM_HOST_WAYS]; /* bytes since then, as if they had moved at full rates */
+    int64_t asks[GSIM_HOST_WAYS]; /* bytes per second that the GPU asks for on average */
+    int64_t measured[GSIM_HOST_WAYS]; /* what it asked for before its shares changed */
+    int64_t found[GSIM_HOST_WAYS]; /* the average of its last window alone; -1: none has ended */
+    struct gsim_pager_shares shares;
+    /* the GPUs of its host under which the sums of its groups stand */
+    uint32_t first_below_root, first_in_domain;
+};
+
+/* The bytes per second for which the paging GPUs of a group ask together, and how many of them copy
+ * at one time on average. */
+struct gsim_crowd_sum {
+    gsim_i128 asks[GSIM_HOST_WAYS];
+    uint64_t busy_q32[GSIM_HOST_WAYS];
+};
+
+struct gsim_link_shares_host {
+    uint32_t first_gpu, n_gpus, n_paging;
+    uint32_t n_copying; /* GPUs with copies of whole jobs under way */
+    int64_t since_ns, length_ns; /* of the window */
+    bool is_disturbed;
+    bool is_changed; /* copies of whole jobs have begun or ended */
+    bool has_met; /* copies were under way when shares were given last */
+};
+
+struct gsim_link_shares {
+    bool is_on; /* some root or host carries less than its GPUs may ask for */
+    bool is_open; /* some GPU may page */
+    struct gsim_link_shares_gpu *gpus;
+    struct gsim_crowd_sum *below_root, *in_domain; /* by the first GPU of the group */
+    struct gsim_pager_shares *found; /* by GPU: scratch */
+    int64_t *copies; /* bytes per second that copies ask for: scratch */
+    struct gsim_link_shares_host *hosts; /* by node */
+    struct gsim_eventq windows; /* ends of windows, by host */
+    uint32_t *disturbed; /* hosts */
+    uint32_t n_disturbed;
+    int64_t disturbed_ns;
+    bool was_host_limited; /* some share was limited by a host's rates that no file gave */
+    bool has_met_copies; /* a copy of a whole job has left some GPU less than it asked for */
+};
+
+#endif

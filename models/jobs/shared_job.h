@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A job that takes turns, as its row describes it. */
+#ifndef GSIM_MODELS_JOBS_SHARED_JOB_H
+#define GSIM_MODELS_JOBS_SHARED_JOB_H
+
+#include "models/jobs/machine.h"
+
+/* false: no memory. */
+bool gsim_shared_job_reserve(struct gsim_model *model, gsim_slot slot);
+bool gsim_shared_job_is_open_loop(const struct gsim_model *model, gsim_slot slot);
+/* Describes the job by its row; its requests arrive from now on. NULL: no memory left. */
+struct gsim_shared_job *gsim_shared_job_describe(struct gsim_model *model, gsim_slot slot,
+                                                 int64_t now_ns);
+/* The overflow of an iteration of the job's context, by its cap. */
+struct gsim_overflow gsim_shared_job_overflow(struct gsim_model *model, gsim_slot slot,
+                                              uint32_t gpu);
+/* The member as which the job joins the arbiter of this GPU. A job that may be halted runs in the
+ * form that its lane needs: in pieces, or with checkpoints. */
+struct gsim_member gsim_shared_job_member(struct gsim_model *model, gsim_slot slot, uint32_t gpu);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How fast a job runs where it is. */
+#ifndef GSIM_MODELS_JOBS_SPEED_H
+#define GSIM_MODELS_JOBS_SPEED_H
+
+#include "models/jobs/machine.h"
+
+enum { GSIM_PACE_ONE_MILLI = 1000 };
+enum gsim_status gsim_speed_init(struct gsim_model *model, struct gsim_log *log);
+/* A speed relative to where the job's work is counted, as Q32.32, and its bits below. */
+struct gsim_speed {
+    uint64_t rate_q32;
+    uint32_t low;
+};
+/* How fast the job runs on its units when it is alone there. */
+struct gsim_speed gsim_speed_of(struct gsim_model *model, gsim_slot slot);
+uint64_t gsim_speed_q32(struct gsim_model *model, gsim_slot slot);
+uint64_t gsim_speed_most_q32(struct gsim_model *model, gsim_slot slot);
+/* How fast it would run there. */
+struct gsim_rate gsim_speed_there(struct gsim_model *model, gsim_slot slot,
+                                  const struct gsim_where *where);
+
+#endif

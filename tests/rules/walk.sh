@@ -1,0 +1,151 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# To follow a job onto a GPU, from `admit` of the model to the first kernel, a reader meets each file once
+# or twice. The reader is simulated on the static calls of models/:
+#   - a file that is opened is read for all functions that the walk has called in it by then, with
+#     all that these use in that file; calls into other files are noted in order;
+#   - the next file is the first one noted on the highest floor that has any (jobs, gpu, memory,
+#     links, hardware), so a floor is left when nothing on it is noted any more;
+#   - a function is read once, and a file is opened again only for functions that were not called
+#     when it was read. That is a return.
+# Functions in headers are accessors of the struct beside them: they open no file. Without regard to
+# floors, each noted file followed at once, there are more returns; that is held as well.
+# `sh tests/rules/walk.sh BUILD FILE FUNCTION [flat]` shows the walk from another function.
+set -u
+# Prints "OPENED FILES RETURNS MOST", then a line for each stay: file, number of functions, the first.
+walk() { # root, file without .c, function, and "flat" to pass floors by
+    (cd "$1" && find models -name '*.c' | LC_ALL=C sort | xargs awk -v first_file="$2" -v first_name="$3" -v how="${4:-}" '
+        function floor(file) {
+            if (how == "flat") return 1
+            if (file ~ /^models\/jobs\//) return 1
+            if (file ~ /^models\/gpu\//) return 2
+            if (file ~ /^models\/memory\//) return 3
+            if (file ~ /^models\/links\//) return 4
+            return 5
+        }
+        # The line without comments and strings; a comment may go on.
+        function code(line,    out, end) {
+            out = ""
+            gsub(/"([^"\\]|\\.)*"/, "", line)
+            while (line != "") {
+                if (inside) {
+                    end = index(line, "*/")
+                    if (!end) return out
+                    inside = 0
+                    line = substr(line, end + 2)
+                } else if (match(line, /\/\*|\/\//)) {
+                    out = out substr(line, 1, RSTART - 1)
+                    if (substr(line, RSTART, 2) == "//") return out
+                    inside = 1
+                    line = substr(line, RSTART + 2)
+                } else
+                    return out line
+            }
+            return out
+        }
+        FNR == 1 { file = FILENAME; sub(/\.c$/, "", file); inside = 0; head = ""; key = "" }
+        {
+            line = code($0)
+            if (key == "") {
+                if (line ~ /^[A-Za-z_]/ && line !~ /^[a-z_]+:$/) head = line
+                else if (head != "") head = head " " line
+                if (head ~ /;[ ]*$|^#/) head = ""
+                if (head ~ /\) *\{$/ && match(head, /[a-z_0-9A-Z]+\(/)) {
+                    name = substr(head, RSTART, RLENGTH - 1)
+                    key = file ":" name
+                    if (head !~ /^(GSIM_APART )?static/) global[name] = key
+                    known[key] = 1
+                }
+                if (line ~ /^\}/) head = ""
+                next
+            }
+            if (line ~ /^\}/) { key = ""; head = ""; next }
+            while (match(line, /[A-Za-z_][A-Za-z_0-9]* *\(/)) {
+                name = substr(line, RSTART, RLENGTH - 1)
+                sub(/ *$/, "", name)
+                called[key, ++n_called[key]] = name
+                line = substr(line, RSTART + RLENGTH)
+            }
+        }
+        # Reads the function and all that it uses in its file.
+        function read(key, file,    i, name, other) {
+            if (key in seen) return
+            seen[key] = 1
+            n_read++
+            if (text == "") { text = key; sub(/.*:/, "", text) }
+            for (i = 1; i <= n_called[key]; i++) {
+                name = called[key, i]
+                other = (file ":" name) in known ? file ":" name : name in global ? global[name] : ""
+                if (other == "" || other in seen) continue
+                if (index(other, file ":") == 1) read(other, file)
+                else noted_now[++n_now] = other
+            }
+        }
+        END {
+            noted[n = 1] = first_file ":" first_name
+            while (n > 0) {
+                best = 0
+                for (i = 1; i <= n; i++) {
+                    where = noted[i]
+                    sub(/:.*/, "", where)
+                    if (!(noted[i] in seen) && (!best || floor(where) < best)) { best = floor(where); file = where }
+                }
+                if (!best) break
+                n_now = n_read = rest = 0
+                text = ""
+                for (i = 1; i <= n; i++) {
+                    if (index(noted[i], file ":") == 1) read(noted[i], file)
+                    else later[++rest] = noted[i]
+                }
+                n = 0
+                for (i = 1; i <= n_now; i++) if (!(noted_now[i] in seen)) noted[++n] = noted_now[i]
+                for (i = 1; i <= rest; i++) noted[++n] = later[i]
+                stays++
+                if (++met[file] == 1) files++
+                if (met[file] > most) most = met[file]
+                story = story file " " n_read " " text "\n"
+            }
+            print stays + 0, files + 0, stays - files, most + 0
+            printf "%s", story
+        }')
+}
+if [ $# -ge 3 ]; then
+    walk . "$2" "$3" "${4:-}"
+    exit
+fi
+tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
+walk . models/jobs/model admit >"$tmp/walk"
+read -r stays files returns most <"$tmp/walk"
+if [ "$files" -ge 30 ] && [ "$most" -le 2 ] && [ "$returns" -le 6 ]; then
+    echo "ok the walk of a job onto a GPU meets each file once or twice"
+else
+    echo "not ok the walk of a job onto a GPU meets each file once or twice"
+    echo "# $stays stays in $files files, $returns returns; at most $most stays in one file:"
+    sed 's/^/# /' "$tmp/walk"
+fi
+walk . models/jobs/model admit flat >"$tmp/walk"
+read -r stays files returns most <"$tmp/walk"
+if [ "$returns" -le 18 ]; then
+    echo "ok and returns to at most 18 files when each call is followed at once"
+else
+    echo "not ok and returns to at most 18 files when each call is followed at once: $returns"
+    sed 's/^/# /' "$tmp/walk"
+fi
+# the rule can fail
+mkdir -p "$tmp/tree/models/jobs" "$tmp/tree/models/gpu"
+printf 'void admit(void) {\n    b();\n    c(); /* d(); */\n}\n' >"$tmp/tree/models/jobs/a.c"
+printf 'void b(void) {\n    e();\n}\nvoid d(void) {\n}\n' >"$tmp/tree/models/gpu/b.c"
+printf 'void c(void) {\n    e();\n    d();\n}\n' >"$tmp/tree/models/gpu/c.c"
+printf 'void e(void) {\n    f();\n}\nvoid f(int a,\n       int b) {\n}\n' >"$tmp/tree/models/gpu/e.c"
+expected="5 4 1 2
+models/jobs/a 1 admit
+models/gpu/b 1 b
+models/gpu/e 2 e
+models/gpu/c 1 c
+models/gpu/b 1 d"
+if [ "$(walk "$tmp/tree" models/jobs/a admit)" = "$expected" ]; then
+    echo "ok the rule of the walk counts returns"
+else
+    echo "not ok the rule of the walk counts returns"
+    walk "$tmp/tree" models/jobs/a admit | sed 's/^/# /'
+fi
