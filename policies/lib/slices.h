@@ -32,8 +32,8 @@ struct gsim_slices {
     /* Also asked of jobs that run; it does not change while a job waits, unless the policy puts the
      * job into `waiting` anew. */
     int64_t (*rank)(const struct gsim_ctx *ctx, gsim_slot slot);
-    /* Whether the victim, which has run for its slice, gives way to this job; NULL: always. It never
-     * does to a job that stands behind the victim's own rank, so that few victims are asked. */
+    /* Whether the victim, which has run for its slice, gives way to this job; NULL: always. It
+     * never does to a job that stands behind the victim's own rank, so that few are asked. */
     bool (*yields)(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
                    gsim_slot slot);
     struct gsim_preemption preemption; /* how jobs give way, unless the policy chooses each time: */

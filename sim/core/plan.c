@@ -789,17 +789,3 @@ void gsim_plan_apply(struct gsim_plan *plan) {
     gsim_arena_free(plan->scratch);
     plan->scratch = NULL;
 }
-
-uint32_t gsim_plan_units(const struct gsim_plan *plan, gsim_slot job,
-                         const struct gsim_unit **units) {
-    const struct gsim_op *op = plan->touched[job] ? &plan->ops[plan->touched[job] - 1] : NULL;
-    if (op &&
-        (op->kind == GSIM_OP_PREEMPT || op->kind == GSIM_OP_END || op->kind == GSIM_OP_SUPPOSE))
-        return 0;
-    if (op && op->kind == GSIM_OP_MOVE) {
-        *units = op->units;
-        return op->n_units;
-    }
-    *units = plan->core->jobs.info[job].units;
-    return plan->core->jobs.info[job].n_units;
-}

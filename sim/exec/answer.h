@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* An answer of a scheduler while it is read; what is wrong in it ends the run. */
+/* An answer of a scheduler while it is read; a mistake in it ends the run. */
 #ifndef GSIM_EXEC_ANSWER_H
 #define GSIM_EXEC_ANSWER_H
 
