@@ -59,7 +59,7 @@ static void take(struct gsim_sm_room *free, const struct gsim_sm_room *need, int
 }
 
 void gsim_sm_held_clear(struct gsim_sm_held *held) {
-    if (held->n > 0 || held->pace > 0)
+    if (held->n > 0 || held->pace > 0 || held->some_ended > 0)
         memset(held, 0, sizeof *held);
 }
 
@@ -250,6 +250,15 @@ static gsim_work work_of_blocks(const struct gsim_sm_kernel *kernel, int64_t blo
     return kernel->all * (gsim_work)blocks / (gsim_work)kernel->blocks;
 }
 
+/* Blocks that run or have not begun. As long as the kernel has not done the work of as many blocks
+ * as it has on SMs, none of them has ended. */
+static int64_t blocks_to_be_there(const struct gsim_sm_kernel *kernel) {
+    int64_t left = blocks_left(kernel), done = kernel->blocks - left;
+    if (done > 0 && done >= kernel->held->n)
+        kernel->held->some_ended = 1;
+    return kernel->held->some_ended ? left : kernel->blocks;
+}
+
 /* Gives the kernel what it can have. Returns whether all of its blocks have begun. */
 static bool serve(struct array *array, uint16_t number) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
@@ -258,19 +267,22 @@ static bool serve(struct array *array, uint16_t number) {
         end_unevenly(array->space->profile, kernel);
         return true;
     }
-    int64_t left = blocks_left(kernel);
+    int64_t left = blocks_to_be_there(kernel);
     if (left > held->pace) {
         if (held->n == 0)
             array->alone[number] = of_alone(array->space, kernel);
         place(array, number, left - held->n);
-        held->pace = held->n;
+        held->pace = (uint16_t)held->n;
     }
     if (left > held->pace) {
-        kernel->look = work_of_blocks(kernel, held->pace);
+        kernel->look =
+            work_of_blocks(kernel, held->some_ended ? held->pace : kernel->blocks - held->n);
         return false;
     }
-    if (held->n == kernel->blocks)
+    if (is_all_there(kernel)) {
+        end_unevenly(array->space->profile, kernel);
         return true;
+    }
     if (left < held->n)
         release(kernel, left);
     /* the last wave is looked at again when half of its blocks have left, down to a quarter */

@@ -28,7 +28,8 @@ struct gsim_sm_room {
 struct gsim_sm_held {
     uint8_t blocks[GSIM_ARRAY_SMS_MAX]; /* by SM of the space */
     uint32_t n; /* of all SMs */
-    uint32_t pace; /* the blocks that decide its speed: n until its last blocks have begun */
+    uint16_t pace; /* the blocks that decide its speed: n until its last blocks have begun */
+    uint16_t some_ended; /* 1: a block has ended; 0: none has */
 };
 
 /* What a kernel loses of its time here: parts in ppm, without a lower clock. */

@@ -24,16 +24,6 @@
 /* --- opening ---------------------------------------------------------------------------------- */
 
 static enum gsim_status read_conf(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
-    static struct gsim_slurm_partition const only = {.name = "all",
-                                                     .nodes = "ALL",
-                                                     .qos = "",
-                                                     .max_ns = -1,
-                                                     .default_ns = -1,
-                                                     .tier = 1,
-                                                     .factor = 1,
-                                                     .gpu_milli = -1,
-                                                     .cpu_milli = -1,
-                                                     .is_default = true};
     const char *path = gsim_param_full(ctx->params, "conf")->text;
     enum gsim_status status = GSIM_OK;
     gsim_slurm_defaults(&state->conf);
@@ -44,11 +34,16 @@ static enum gsim_status read_conf(struct gsim_slurm_state *state, struct gsim_ct
     gsim_slurm_warn(&state->conf, ctx->log);
     if (state->conf.n_partitions > 0)
         return GSIM_OK;
-    state->conf.partition = gsim_arena_alloc(ctx->arena, sizeof only);
+    state->conf.partition = gsim_arena_alloc(ctx->arena, sizeof *state->conf.partition);
+    if (!state->conf.partition)
+        return gsim_no_memory(ctx->log, "opening partitions");
+    struct gsim_slurm_partition *only = state->conf.partition;
+    *only = gsim_slurm_partition_default();
+    only->name = "all";
+    only->nodes = "ALL";
+    only->is_default = true;
     state->conf.n_partitions = 1;
-    if (state->conf.partition)
-        *state->conf.partition = only;
-    return state->conf.partition ? GSIM_OK : gsim_no_memory(ctx->log, "opening partitions");
+    return GSIM_OK;
 }
 
 static enum gsim_status read_origin(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {

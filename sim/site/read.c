@@ -12,6 +12,17 @@
 
 enum { MOST_BYTES = 64 << 20, SNIFFED = 1 << 16 };
 
+struct gsim_slurm_partition gsim_slurm_partition_default(void) {
+    return (struct gsim_slurm_partition){.nodes = "",
+                                         .qos = "",
+                                         .max_ns = -1,
+                                         .default_ns = -1,
+                                         .tier = 1,
+                                         .factor = 1,
+                                         .gpu_milli = -1,
+                                         .cpu_milli = -1};
+}
+
 void gsim_slurm_defaults(struct gsim_slurm *slurm) {
     *slurm = (struct gsim_slurm){
         .is_multifactor = true,
@@ -176,14 +187,7 @@ enum gsim_status gsim_slurm_read(const char *path, struct gsim_arena *arena, str
     gsim_slurm_defaults(out);
     out->path = path;
     struct gsim_slurm_reading r = {.out = out, .arena = arena, .log = log};
-    r.partition_default = (struct gsim_slurm_partition){.nodes = "",
-                                                        .qos = "",
-                                                        .max_ns = -1,
-                                                        .default_ns = -1,
-                                                        .tier = 1,
-                                                        .factor = 1,
-                                                        .gpu_milli = -1,
-                                                        .cpu_milli = -1};
+    r.partition_default = gsim_slurm_partition_default();
     r.node_default = (struct gsim_slurm_node){.type = "", .weight = 1};
     r.status = read_text(path, arena, &text, log);
     if (r.status == GSIM_OK)

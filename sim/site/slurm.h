@@ -122,6 +122,8 @@ struct gsim_slurm {
 
 /* The settings of a Slurm without a file. */
 void gsim_slurm_defaults(struct gsim_slurm *slurm);
+/* A partition of which the file says nothing. */
+struct gsim_slurm_partition gsim_slurm_partition_default(void);
 enum gsim_status gsim_slurm_read(const char *path, struct gsim_arena *arena, struct gsim_slurm *out,
                                  struct gsim_log *log);
 /* Whether the start of a file looks like one that gsim_slurm_read takes, and no INI file. */

@@ -75,6 +75,28 @@ static void test_ends_of_blocks_matter_to_others(void **state) {
     assert_int_equal(one.rate_q32, GSIM_RATE_ONE);
 }
 
+/* Four blocks of which an SM holds one begin in pieces, three and one, before any has done its part:
+ * all stay to the end, so that a kernel behind them gets nothing from the middle on. */
+static void test_blocks_in_pieces_end_together(void **state) {
+    (void)state;
+    struct gsim_sm_held held[3] = {{.n = 0}};
+    struct gsim_sm_kernel kernels[] = {kernel(4, 8192, &held[0]), kernel(4, 8192, &held[1]),
+                                       kernel(1, 8192, &held[2])};
+    kernels[0].arrived_ns = 2;
+    kernels[1].arrived_ns = 3;
+    kernels[2].n_sms = 1;
+    solve(kernels, 3);
+    assert_int_equal(held[0].n, 3);
+    gsim_sm_held_clear(&held[2]); /* the oldest has ended */
+    kernels[0].left = gsim_work_of_ns(WORK_NS * 7 / 8);
+    solve(kernels, 2);
+    assert_int_equal(held[0].n, 4);
+    kernels[0].left = gsim_work_of_ns(WORK_NS / 2);
+    solve(kernels, 2);
+    assert_int_equal(held[0].n, 4);
+    assert_int_equal(kernels[1].rate_q32, 0);
+}
+
 /* A kernel of four waves began on the last two SMs; its cap lies on the first two now, where its
  * neighbour has left. The blocks that began stay where they are until they end. */
 static void test_blocks_stay_when_a_cap_moves(void **state) {
@@ -157,12 +179,8 @@ static void test_alone_under_a_cap_both_models_agree(void **state) {
     }
 }
 
-/* Two kernels that are bound by memory all the time, on two SMs each: they would draw 1400 of 1000
- * bytes a second, so each has 500 of the 1000 that it has alone. */
-static void test_bandwidth_is_shared_as_by_rates(void **state) {
-    (void)state;
-    struct gsim_sm_held held[2] = {{.n = 0}};
-    struct gsim_sm_kernel kernels[] = {kernel(40, 8192, &held[0]), kernel(40, 8192, &held[1])};
+/* Two kernels that are bound by memory all the time, on two SMs each. */
+static void solve_on_own_sms(struct gsim_sm_kernel kernels[2]) {
     for (uint16_t i = 0; i < 2; i++) {
         kernels[i].first_sm = (uint16_t)(2 * i);
         kernels[i].n_sms = 2;
@@ -170,6 +188,14 @@ static void test_bandwidth_is_shared_as_by_rates(void **state) {
         kernels[i].memory_ppm = GSIM_PPM;
     }
     solve(kernels, 2);
+}
+
+/* They would draw 1400 of 1000 bytes a second, so each has 500 of the 1000 that it has alone. */
+static void test_bandwidth_is_shared_as_by_rates(void **state) {
+    (void)state;
+    struct gsim_sm_held held[2] = {{.n = 0}};
+    struct gsim_sm_kernel kernels[] = {kernel(40, 8192, &held[0]), kernel(40, 8192, &held[1])};
+    solve_on_own_sms(kernels);
     for (uint16_t i = 0; i < 2; i++)
         assert_in_range((kernels[i].rate_q32 + 10000) / 20000, GSIM_RATE_ONE / 2 / 20000 - 1,
                         GSIM_RATE_ONE / 2 / 20000 + 1);
@@ -188,13 +214,7 @@ static void test_what_is_lost_has_a_cause(void **state) {
     assert_in_range(one.lost.sms_ppm, 499990, 500000);
     assert_int_equal(one.lost.bandwidth_ppm, 0);
     struct gsim_sm_kernel kernels[] = {kernel(40, 8192, &held[0]), kernel(40, 8192, &held[1])};
-    for (uint16_t i = 0; i < 2; i++) {
-        kernels[i].first_sm = (uint16_t)(2 * i);
-        kernels[i].n_sms = 2;
-        kernels[i].has_queue = true;
-        kernels[i].memory_ppm = GSIM_PPM;
-    }
-    solve(kernels, 2);
+    solve_on_own_sms(kernels);
     assert_in_range(kernels[0].lost.sms_ppm, 214200, 214300);
     assert_in_range(kernels[0].lost.bandwidth_ppm, 285600, 285800);
 }
@@ -264,6 +284,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_kernel_waits_for_the_blocks_before_it),
         cmocka_unit_test(test_ends_of_blocks_matter_to_others),
+        cmocka_unit_test(test_blocks_in_pieces_end_together),
         cmocka_unit_test(test_blocks_stay_when_a_cap_moves),
         cmocka_unit_test(test_a_queue_of_its_own_does_not_wait),
         cmocka_unit_test(test_blocks_go_where_there_is_room),
