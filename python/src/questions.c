@@ -61,6 +61,14 @@ static PyObject *left_ns(PyObject *self, PyObject *job) {
                : NULL;
 }
 
+static PyObject *least_ns(PyObject *self, PyObject *job) {
+    struct gsim_ctx *ctx;
+    gsim_slot slot;
+    return take(self, job, &ctx, &slot) && is_oracle(ctx)
+               ? PyLong_FromLongLong(gsim_ask_least_ns(ctx, slot))
+               : NULL;
+}
+
 static PyObject *id(PyObject *self, PyObject *job) {
     struct gsim_ctx *ctx;
     gsim_slot slot;
@@ -133,9 +141,11 @@ static PyStructSequence_Field rate_fields[] = {
     {"pace_q32", "service per time, times 2**32; 0: by the table it cannot run so"},
     {"digits", "iterations per second by the table of speeds are digits * 2**exponent; 0: no row"},
     {"exponent", "of two"},
+    {"cpus_milli", "least CPUs beside each GPU with which it is fastest there; 0: any"},
+    {"mem_bytes", "least memory of the host beside each GPU with which it is; 0: any"},
     {0}};
 static PyStructSequence_Desc rate_about = {"gsim.Rate", "How fast a job would run.", rate_fields,
-                                           3};
+                                           5};
 static PyStructSequence_Field instance_fields[] = {{"name", "of the instance's profile"},
                                                    {"mem_bytes", "that jobs can use"},
                                                    {"part_ppm", "part of the GPU"},
@@ -200,23 +210,41 @@ static PyObject *ask(PyObject *self, PyObject *args, PyObject *named) {
 }
 
 static PyObject *rate(PyObject *self, PyObject *args, PyObject *named) {
-    static char *names[] = {"job", "type", "gpus", "nodes", NULL};
+    static char *names[] = {"job", "type", "gpus", "nodes", "cpus_milli", "mem_bytes", NULL};
     PyObject *job;
     unsigned int type, gpus = 0, nodes = 0;
+    long long cpus_milli = 0, mem_bytes = 0;
     struct gsim_ctx *ctx;
     gsim_slot slot;
-    if (!PyArg_ParseTupleAndKeywords(args, named, "OI|II", names, &job, &type, &gpus, &nodes) ||
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OI|IILL", names, &job, &type, &gpus, &nodes,
+                                     &cpus_milli, &mem_bytes) ||
         !take(self, job, &ctx, &slot))
         return NULL;
     if (type > UINT16_MAX || !gsim_ask_device(ctx, (uint16_t)type))
         return PyErr_Format(PyExc_ValueError, "there is no type of device %u", type);
-    struct gsim_where where = {
-        .type = (uint16_t)type, .gpus = gpus ? gpus : ctx->view->jobs.gpus[slot], .nodes = nodes};
+    struct gsim_where where = {.type = (uint16_t)type,
+                               .gpus = gpus ? gpus : ctx->view->jobs.gpus[slot],
+                               .nodes = nodes,
+                               .host = {cpus_milli, mem_bytes}};
     struct gsim_rate r = gsim_ask_rate(ctx, slot, &where);
     PyObject *out = PyStructSequence_New(&rate_type);
     PyObject *items[] = {PyLong_FromUnsignedLongLong(r.pace_q32),
-                         PyLong_FromUnsignedLongLong(r.digits), PyLong_FromLong(r.exponent)};
-    return filled_with(out, items, 3);
+                         PyLong_FromUnsignedLongLong(r.digits), PyLong_FromLong(r.exponent),
+                         PyLong_FromLongLong(r.wants.cpus_milli),
+                         PyLong_FromLongLong(r.wants.mem_bytes)};
+    return filled_with(out, items, 5);
+}
+
+static PyObject *may_use(PyObject *self, PyObject *args, PyObject *named) {
+    static char *names[] = {"job", "gpu", NULL};
+    PyObject *job, *number;
+    struct gsim_ctx *ctx;
+    gsim_slot slot;
+    uint32_t gpu;
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OO", names, &job, &number) ||
+        !take(self, job, &ctx, &slot) || !gsim_py_gpu(ctx, number, &gpu))
+        return NULL;
+    return PyBool_FromLong(gsim_ask_may_use(ctx, slot, gpu));
 }
 
 static PyObject *service_ns(PyObject *self, PyObject *args, PyObject *named) {
@@ -302,6 +330,17 @@ static PyObject *device(PyObject *self, PyObject *number) {
     return name ? PyUnicode_FromString(name) : Py_NewRef(Py_None);
 }
 
+static PyObject *host(PyObject *self, PyObject *number) {
+    struct gsim_ctx *ctx = ctx_of(self);
+    unsigned long node = ctx ? PyLong_AsUnsignedLong(number) : 0;
+    if (!ctx || PyErr_Occurred())
+        return NULL;
+    if (node >= ctx->view->cluster.n_nodes)
+        return PyErr_Format(PyExc_ValueError, "there is no node %lu", node);
+    struct gsim_host own = gsim_ask_host(ctx, (uint32_t)node);
+    return Py_BuildValue("(LL)", (long long)own.cpus_milli, (long long)own.mem_bytes);
+}
+
 static PyObject *is_idle(PyObject *self, PyObject *number) {
     struct gsim_ctx *ctx = ctx_of(self);
     uint32_t gpu;
@@ -332,15 +371,21 @@ PyMethodDef gsim_py_questions[] = {
     {"remaining_ns", remaining_ns, METH_O, "remaining_ns(job): service left; oracles only."},
     {"left_ns", left_ns, METH_O,
      "left_ns(job): time to its end, alone on the units that it has in the plan; oracles only."},
+    {"least_ns", least_ns, METH_O,
+     "least_ns(job): a time that no placement on as many GPUs as it asks for can beat; 0: unknown; "
+     "oracles only."},
     {"memory_bytes", memory_bytes, METH_O, "memory_bytes(job): on each GPU; 0: unknown."},
     {"id", id, METH_O, "id(job): the job's id in the trace."},
     {"home", home, METH_O, "home(job): the units where a waiting job's state lies, or []."},
     {"ask", NAMED(ask), "ask(job, stop, keep, units=None): what stopping it now would cost."},
     {"back_ns", NAMED(back_ns), "back_ns(job, units): the time to bring its state to the units."},
     {"rate", NAMED(rate),
-     "rate(job, type, gpus=0, nodes=0): how fast it would run alone on this number of GPUs (0: "
-     "that "
-     "it asks for) of this type, on this number of nodes (0: as few as the table has)."},
+     "rate(job, type, gpus=0, nodes=0, cpus_milli=0, mem_bytes=0): how fast it would run alone on "
+     "this number of GPUs (0: that it asks for) of this type, on this number of nodes (0: as few "
+     "as the table has), with this part of the host beside each (0: its share of a node)."},
+    {"may_use", NAMED(may_use),
+     "may_use(job, gpu): whether its partition and type of GPU let it run there."},
+    {"host", host, METH_O, "host(node): its (cpus_milli, mem_bytes); 0: not counted."},
     {"service_ns", NAMED(service_ns),
      "service_ns(job, iterations): service after this number of its iterations; -1: unknown."},
     {"device", device, METH_O, "device(type): the name of a type of device, or None."},

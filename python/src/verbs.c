@@ -137,20 +137,72 @@ static PyObject *place_whole(PyObject *self, PyObject *const *args, Py_ssize_t n
     return place_named(self, args, n, gsim_plan_place_whole);
 }
 
-static PyObject *preempt(PyObject *self, PyObject *args, PyObject *named) {
-    static char *names[] = {"job", "stop", "keep", NULL};
-    PyObject *job, *stop, *keep;
+static PyObject *place_beside(PyObject *self, PyObject *args, PyObject *named) {
+    static char *names[] = {"job", "units", "cpus_milli", "mem_bytes", NULL};
+    PyObject *job, *list;
+    long long cpus_milli = 0, mem_bytes = 0;
     struct verb verb;
     gsim_slot slot;
+    uint32_t n_units;
     if (!begin(self, &verb) ||
-        !PyArg_ParseTupleAndKeywords(args, named, "OUU", names, &job, &stop, &keep) ||
+        !PyArg_ParseTupleAndKeywords(args, named, "OO|LL", names, &job, &list, &cpus_milli,
+                                     &mem_bytes) ||
         !gsim_py_slot(verb.ctx, job, &slot))
         return NULL;
-    int s = gsim_py_choice(stop, "stop", gsim_py_stops);
-    int k = s < 0 ? -1 : gsim_py_choice(keep, "keep", gsim_py_keeps);
-    if (k < 0)
+    struct gsim_unit *units = gsim_py_units(verb.ctx, list, &n_units);
+    if (!units)
         return NULL;
-    return answer(&verb, gsim_plan_preempt(verb.plan, slot, (enum gsim_stop)s, (enum gsim_keep)k));
+    bool is_done = gsim_plan_place_beside(verb.plan, slot, units, n_units,
+                                          (struct gsim_host){cpus_milli, mem_bytes});
+    PyMem_Free(units);
+    return answer(&verb, is_done);
+}
+
+/* false: an exception is set. */
+static bool take_way(PyObject *stop_text, PyObject *keep_text, enum gsim_stop *stop,
+                     enum gsim_keep *keep) {
+    int s = gsim_py_choice(stop_text, "stop", gsim_py_stops);
+    int k = s < 0 ? -1 : gsim_py_choice(keep_text, "keep", gsim_py_keeps);
+    if (k < 0)
+        return false;
+    *stop = (enum gsim_stop)s;
+    *keep = (enum gsim_keep)k;
+    return true;
+}
+
+static PyObject *move_on(PyObject *self, PyObject *args, PyObject *named) {
+    static char *names[] = {"job", "units", "stop", "keep", NULL};
+    PyObject *job, *list, *stop_text, *keep_text;
+    struct verb verb;
+    gsim_slot slot;
+    enum gsim_stop stop;
+    enum gsim_keep keep;
+    uint32_t n_units;
+    if (!begin(self, &verb) ||
+        !PyArg_ParseTupleAndKeywords(args, named, "OOUU", names, &job, &list, &stop_text,
+                                     &keep_text) ||
+        !gsim_py_slot(verb.ctx, job, &slot) || !take_way(stop_text, keep_text, &stop, &keep))
+        return NULL;
+    struct gsim_unit *units = gsim_py_units(verb.ctx, list, &n_units);
+    if (!units)
+        return NULL;
+    bool is_done = gsim_plan_move_on(verb.plan, slot, units, n_units, stop, keep);
+    PyMem_Free(units);
+    return answer(&verb, is_done);
+}
+
+static PyObject *preempt(PyObject *self, PyObject *args, PyObject *named) {
+    static char *names[] = {"job", "stop", "keep", NULL};
+    PyObject *job, *stop_text, *keep_text;
+    struct verb verb;
+    gsim_slot slot;
+    enum gsim_stop stop;
+    enum gsim_keep keep;
+    if (!begin(self, &verb) ||
+        !PyArg_ParseTupleAndKeywords(args, named, "OUU", names, &job, &stop_text, &keep_text) ||
+        !gsim_py_slot(verb.ctx, job, &slot) || !take_way(stop_text, keep_text, &stop, &keep))
+        return NULL;
+    return answer(&verb, gsim_plan_preempt(verb.plan, slot, stop, keep));
 }
 
 static PyObject *end(PyObject *self, PyObject *job) {
@@ -279,8 +331,11 @@ static PyMethodDef methods[] = {
      "resumes the job; False: it does not fit."},
     {"place_on", LISTED(place_on), "place_on(job, units): on these units."},
     {"place_whole", LISTED(place_whole), "place_whole(job, units): with all of each unit."},
+    {"place_beside", NAMED(place_beside),
+     "place_beside(job, units, cpus_milli, mem_bytes): with this part of the host beside each."},
     {"preempt", NAMED(preempt), "preempt(job, stop, keep): the job gives up its units."},
     {"move", NAMED(move), "move(job, rule, *, ...): to other units, by way of the host."},
+    {"move_on", NAMED(move_on), "move_on(job, units, stop, keep): to these, more or fewer."},
     {"end", end, METH_O, "end(job): ends the job before its work is done."},
     {"decline", decline, METH_O, "decline(job): ends it without an end in the result."},
     {"suppose_over", suppose_over, METH_O,

@@ -207,6 +207,36 @@ def test_rate():
         raise AssertionError("a type that is not there has a speed")
 
 
+def test_hosts_and_widths():
+    """a job has a part of its host beside its GPUs, and moves to more of them in one transition."""
+    seen = []
+
+    def decide(self, plan):
+        view = self.view
+        for job in sorted(view.changes.arrived):
+            seen.append((view.host(0), view.may_use(job, 3), tuple(view.rate(job, 0))[3:],
+                         plan.place_beside(job, [0], cpus_milli=1000, mem_bytes=0)))
+            plan.wake(10 * 10**9)
+        for job in [job for job in range(1) if view.now_ns == 10 * 10**9]:
+            seen.append((plan.move_on(job, [0, 1], "iteration", "host"), plan.units(job)))
+
+    trace = [{"job_id": "a", "submit_s": 0, "duration_s": 100, "gpus": 1, "mem_gib": 1}]
+    result = run(made(decide=decide, on_completion=lambda self, job: None), trace,
+                 gpus_per_node=4, cpus_per_node=8, until="20s")
+    equal(seen, [((8000, 0), True, (0, 0), True), (True, [0, 1])])
+    equal(result["unfinished"], 1)
+
+    def move_nowhere(self, plan):
+        plan.move_on(self.view.changes.arrived[0], [0], "iteration", "resident")
+
+    try:
+        run(made(decide=move_nowhere))
+    except gsim.RunError as error:
+        assert "only a running job" in str(error), error
+    else:
+        raise AssertionError("a job that waits was moved")
+
+
 def test_preempt_and_ask():
     """a running job is stopped for what the quote says, and its counters tell what it did."""
     seen = []
