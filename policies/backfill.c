@@ -3,13 +3,72 @@
  * reservation, so that a wide job may wait for long. Source: the baseline of cluster papers.
  *
  * reference=tiresias: the public simulator's `fjf`, GPUs counted only. */
-#include "policies/lib/line.h"
-#include "policies/lib/queue.h"
+#include "policies/lib/common.h"
+#include "policies/lib/misfits.h"
 #include "policies/lib/settings.h"
+#include "policies/lib/waiting.h"
+
+struct state {
+    struct gsim_waiting waiting;
+    enum gsim_rule rule;
+    uint32_t n_repairs; /* seen so far */
+};
 
 static enum gsim_status open_backfill(struct gsim_ctx *ctx) {
-    gsim_line_init(ctx->state, ctx, false);
+    struct state *state = ctx->state;
+    state->rule = gsim_settings_rule(ctx);
+    if (!gsim_waiting_init(&state->waiting, ctx->arena, 1))
+        return gsim_no_memory(ctx->log, "opening backfill");
     return gsim_settings_open_memory(ctx);
+}
+
+struct pass {
+    const struct gsim_view *view;
+    struct gsim_misfits misfits;
+};
+
+static int64_t longest_ns(const void *of, const struct gsim_waiting_row *row) {
+    const struct pass *pass = of;
+    return gsim_misfits_has_width(&pass->misfits, pass->view, row->gpus) ? -1 : INT64_MAX;
+}
+
+/* Tries waiting jobs when capacity was freed, or came back from repair: no other event lets them
+ * fit. */
+static void place_waiting(struct state *state, struct pass *pass, struct gsim_ctx *ctx,
+                          struct gsim_plan *plan) {
+    struct gsim_waiting_rule rule = {.longest_ns = longest_ns, .of = pass};
+    gsim_waiting_walk(&state->waiting, ctx, &rule);
+    while (!gsim_common_is_full(ctx->view)) {
+        gsim_slot slot = gsim_waiting_next(&state->waiting);
+        if (slot == GSIM_NO_SLOT)
+            return;
+        if (gsim_misfits_place(&pass->misfits, ctx, plan, slot, state->rule))
+            gsim_waiting_remove(&state->waiting, slot);
+    }
+}
+
+/* A job that is placed on arrival never waits. */
+static void place_arrived(struct state *state, struct pass *pass, struct gsim_ctx *ctx,
+                          struct gsim_plan *plan) {
+    for (uint32_t i = 0; i < ctx->view->changes.n_arrived; i++) {
+        gsim_slot slot = ctx->view->changes.arrived[i];
+        if (!gsim_common_is_full(ctx->view) &&
+            gsim_misfits_place(&pass->misfits, ctx, plan, slot, state->rule))
+            continue;
+        if (!gsim_waiting_add(&state->waiting, ctx, slot, 0, 0))
+            gsim_common_no_memory(ctx);
+    }
+}
+
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct state *state = ctx->state;
+    const struct gsim_view *view = ctx->view;
+    struct pass pass = {view, gsim_misfits_none(view, state->rule, false)};
+    bool is_freed = view->changes.n_completed > 0 || view->cluster.n_repairs != state->n_repairs;
+    if (is_freed && state->waiting.jobs.n > 0)
+        place_waiting(state, &pass, ctx, plan);
+    state->n_repairs = view->cluster.n_repairs;
+    place_arrived(state, &pass, ctx, plan);
 }
 
 static const struct gsim_param_def params[] = {GSIM_PLACEMENT_PARAM, GSIM_MEMORY_PARAM, {0}};
@@ -21,8 +80,7 @@ const struct gsim_policy gsim_policy_backfill = {
     .deviations = "none known",
     .references = 1u << GSIM_REFERENCE_TIRESIAS,
     .params = params,
-    .state_size = sizeof(struct gsim_line),
-    .job_size = sizeof(struct gsim_queue_link),
+    .state_size = sizeof(struct state),
     .open = open_backfill,
-    .decide = gsim_line_decide,
+    .decide = decide,
 };

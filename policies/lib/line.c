@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The decision of fifo and backfill: a job that is placed on arrival never enters the line. */
+/* The decision of fifo: a job that is placed on arrival never enters the line. */
 #include "policies/lib/line.h"
 
 #include "policies/lib/common.h"

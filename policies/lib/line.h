@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A queue that is served in order of arrival: the whole state of fifo and backfill. */
+/* A queue that is served in order of arrival: the whole state of fifo. */
 #ifndef GSIM_POLICIES_LIB_LINE_H
 #define GSIM_POLICIES_LIB_LINE_H
 

@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# How the cost of a decide grows with the line: in a rush of four times as many jobs a run costs at most
+# as much more as n log n does, in instructions, which do not depend on the machine's load. $1 is gsim.
+set -u
+gsim=$1
+. tests/support/check.sh
+
+if ! command -v valgrind >/dev/null 2>&1; then
+    echo "ok growth # SKIP valgrind is not here (package valgrind)"
+    exit 0
+fi
+cat >"$tmp/rush.ini" <<'END'
+[trace]
+jobs = 1000
+[arrival]
+process = poisson
+load = 8
+gpus = 64
+[duration]
+distribution = lognormal
+mu = 7
+sigma = 1.5
+[gpus]
+choice = 1, 2, 4, 8, 16, 32
+weights = 60, 12, 12, 12, 3, 1
+END
+instructions() { # policy, trace
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$gsim" --quiet --policy "$1" --device ideal \
+        --nodes 8 --gpus-per-node 8 "$2" 2>&1 >"$tmp/out" | sed -n 's/.*Collected : //p'
+}
+for n in 1000 4000; do
+    "$gsim" generate --quiet --spec "trace.jobs=$n" "$tmp/rush.ini" -o "$tmp/$n.csv"
+done
+# 4 log 4000 / log 1000
+most=4.8
+for policy in fifo backfill easy-backfill fairshare srtf srsf; do
+    few=$(instructions "$policy" "$tmp/1000.csv") many=$(instructions "$policy" "$tmp/4000.csv")
+    ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" 'BEGIN { printf("%.2f", (few > 0 ? many / few : 99)) }')
+    if [ "$(awk -v ratio="$ratio" -v most="$most" 'BEGIN { print(ratio <= most) }')" = 1 ]; then
+        echo "ok $policy: four times the jobs cost $ratio times as much"
+    else
+        echo "not ok $policy: four times the jobs cost $ratio times as much, more than $most"
+    fi
+done
