@@ -237,9 +237,6 @@ static const char *const moot[] = {"AccountingStorage*",
                                    "Cred*",
                                    "Cryp*",
                                    "Debug*",
-                                   "DefMemPerCPU",
-                                   "DefMemPerNode",
-                                   "MaxMemPer*",
                                    "DependencyParameters",
                                    "DisableRootJobs",
                                    "Ep*",
@@ -261,18 +258,14 @@ static const char *const moot[] = {"AccountingStorage*",
                                    "JobContainer*",
                                    "JobFile*",
                                    "JobSubmit*",
-                                   "JobRequeue",
                                    "KeepAliveTime",
                                    "KillOnBadExit",
-                                   "KillWait",
                                    "Launch*",
-                                   "Licenses",
                                    "Log*",
                                    "Mail*",
                                    "MaxArraySize",
                                    "MaxBatchRequeue",
                                    "MaxDBDMsgs",
-                                   "MaxJobCount",
                                    "MaxJobId",
                                    "MaxNodeCount",
                                    "MaxStep*",
@@ -302,12 +295,16 @@ static const char *const moot[] = {"AccountingStorage*",
                                    "Route*",
                                    "SbcastParameters",
                                    "ScronParameters",
-                                   "Sched*Log*",
+                                   "SchedulerPort",
+                                   "SchedulerRootFilter",
                                    "Sl*",
                                    "SLURM*",
                                    "Srun*",
                                    "State*",
-                                   "Suspend*",
+                                   "SuspendExc*",
+                                   "SuspendProgram",
+                                   "SuspendRate",
+                                   "SuspendTimeout",
                                    "Switch*",
                                    "Task*",
                                    "Tcp*",
@@ -322,13 +319,11 @@ static const char *const moot[] = {"AccountingStorage*",
                                    "Wait*",
                                    "X11*",
                                    "PrEp*",
-                                   "Job*Host*",
                                    "SelectType",
                                    "TopologyParam",
                                    "Fed*",
                                    "Backup*",
-                                   "PreemptParameters",
-                                   "Scheduler*Time*",
+                                   "SchedulerTimeSlice",
                                    "Cgroup*",
                                    "Get*",
                                    "MemLimit*"};
@@ -344,22 +339,33 @@ static bool is_moot(const char *key) {
 
 static const char counted[] = "GPUs alone are counted: CPUs and memory of nodes never lack";
 
+/* usual: the value that the assumption stands for; NULL: none but those of is_unset. */
 static const struct {
-    const char *key, *assumed;
+    const char *key, *assumed, *usual;
 } unmodelled[] = {
-    {"Include", "the lines of that file are missing here"},
-    {"TopologyPlugin", "any nodes are equally near to each other"},
-    {"PreemptExemptTime", "0: a job may be preempted as soon as it runs"},
-    {"PriorityWeightAssoc", "0"},
-    {"PrioritySiteFactorPlugin", "no site factor"},
-    {"PriorityUsageResetPeriod", "usage is never reset"},
-    {"FairShareDampeningFactor", "1"},
-    {"EnforcePartLimits", "the jobs of the trace were accepted"},
-    {"JobSizeFactor", "it has no effect"},
-    {"SelectTypeParameters", counted},
-    {"DefMemPerGPU", counted},
-    {"DefCpuPerGPU", counted},
-    {"GraceTime", "0"},
+    {"Include", "the lines of that file are missing here", NULL},
+    {"TopologyPlugin", "any nodes are equally near to each other", NULL},
+    {"PreemptExemptTime", "0: a job may be preempted as soon as it runs", NULL},
+    {"PriorityWeightAssoc", "0", NULL},
+    {"PrioritySiteFactorPlugin", "no site factor", NULL},
+    {"PriorityUsageResetPeriod", "usage is never reset", NULL},
+    {"FairShareDampeningFactor", "1", "1"},
+    {"JobRequeue", "1: a job that gives way is requeued where the mode says so", "1"},
+    {"KillWait", "0: a job that is ended leaves its GPUs at once", NULL},
+    {"Licenses", "licenses never lack", NULL},
+    {"MaxJobCount", "no job is turned away", "10000"},
+    {"PreemptParameters", "none of them", NULL},
+    {"SuspendTime", "nodes are never powered down", "-1"},
+    {"MaxMemPerCPU", counted, NULL},
+    {"MaxMemPerNode", counted, NULL},
+    {"DefMemPerCPU", counted, NULL},
+    {"DefMemPerNode", counted, NULL},
+    {"EnforcePartLimits", "the jobs of the trace were accepted", NULL},
+    {"JobSizeFactor", "it has no effect", NULL},
+    {"SelectTypeParameters", counted, NULL},
+    {"DefMemPerGPU", counted, NULL},
+    {"DefCpuPerGPU", counted, NULL},
+    {"GraceTime", "0", NULL},
 };
 
 /* `scontrol show config` writes keys that are not set, too. */
@@ -374,17 +380,19 @@ static bool is_unset(const char *value) {
 }
 
 static void note_key(struct gsim_slurm_reading *r, const char *key, const char *value) {
-    const char *assumed = "gsim does not know the key: it has no effect";
+    const char *assumed = "gsim does not know the key: it has no effect", *usual = NULL;
     for (size_t i = 0; i < sizeof unmodelled / sizeof *unmodelled; i++)
-        if (is(key, unmodelled[i].key))
+        if (is(key, unmodelled[i].key)) {
             assumed = unmodelled[i].assumed;
-    if (!is_unset(value) && !(is(key, "FairShareDampeningFactor") && is(value, "1")))
+            usual = unmodelled[i].usual;
+        }
+    if (usual ? !is(value, usual) : !is_unset(value) && !is(value, "UNLIMITED"))
         gsim_slurm_note(r, key, value, assumed);
 }
 
 void gsim_slurm_take_key(struct gsim_slurm_reading *r, const char *key, const char *value) {
     r->out->has_conf = true;
-    if (is_unset(value) && !is(key, "PriorityDecayHalfLife"))
+    if (is_unset(value) && !is(key, "PriorityDecayHalfLife") && !is(key, "JobRequeue"))
         return;
     if (!take_word(r, key, value) && !take_weight(r, key, value) && !take_time(r, key, value) &&
         !is_moot(key))
