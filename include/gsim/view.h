@@ -97,6 +97,15 @@ static inline bool gsim_gpu_is_idle(const struct gsim_view *view, uint32_t gpu) 
            1;
 }
 
+/* How many GPUs of the node are idle. */
+static inline uint32_t gsim_node_idle_gpus(const struct gsim_view *view, uint32_t node) {
+    const uint64_t *words = &view->cluster.idle_gpus[(size_t)node * view->cluster.node_words];
+    uint32_t n = 0;
+    for (uint32_t w = 0; w < view->cluster.node_words; w++)
+        n += (uint32_t)__builtin_popcountll(words[w]);
+    return n;
+}
+
 /* Has the model write the job's progress up to now. */
 void gsim_tell_progress(struct gsim_core *core, gsim_slot slot);
 

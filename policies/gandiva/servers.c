@@ -449,13 +449,7 @@ void gsim_servers_book(struct gsim_servers *servers, struct gsim_ctx *ctx) {
 
 uint32_t gsim_servers_idle(const struct gsim_servers *servers, const struct gsim_view *view,
                            uint32_t server) {
-    uint32_t n = 0;
-    if (servers->is_one)
-        return view->cluster.n_idle_gpus;
-    const uint64_t *words = &view->cluster.idle_gpus[(size_t)server * view->cluster.node_words];
-    for (uint32_t w = 0; w < view->cluster.node_words; w++)
-        n += (uint32_t)__builtin_popcountll(words[w]);
-    return n;
+    return servers->is_one ? view->cluster.n_idle_gpus : gsim_node_idle_gpus(view, server);
 }
 
 static void init_server(struct gsim_servers *servers, struct gsim_ctx *ctx, uint32_t server) {

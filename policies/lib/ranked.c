@@ -260,8 +260,6 @@ static bool is_enough_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
  * worse than its key. */
 static bool could_fit(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
                       const struct gsim_plan *plan, gsim_slot slot, int64_t rank) {
-    if (ctx->view->pool.is_used)
-        return true;
     gsim_reach_begin(&ranked->reach, ctx, slot);
     for (uint32_t g = 0; g < ranked->n_groups; g++)
         if (is_enough_of(ranked, ctx, plan, &ranked->group[g], rank))
@@ -272,7 +270,6 @@ static bool could_fit(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
 /* Preempts worse jobs, worst first, until the waiting job fits. */
 static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
                      gsim_slot slot, int64_t rank) {
-    bool is_pool = ctx->view->pool.is_used;
     gsim_eviction_begin(&ranked->eviction);
     gsim_reach_begin(&ranked->reach, ctx, slot);
     for (;;) {
@@ -283,7 +280,7 @@ static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gs
         if (!gsim_eviction_push_out(&ranked->eviction, ctx, plan, victim, ranked->preemption))
             return false;
         forget_running(ranked, victim);
-        if ((is_pool || gsim_reach_is_enough(&ranked->reach, ctx)) &&
+        if (gsim_reach_is_enough(&ranked->reach, ctx) &&
             gsim_settings_place(ctx, plan, slot, ranked->rule))
             return true;
     }

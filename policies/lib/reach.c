@@ -4,27 +4,16 @@
 #include "policies/lib/reach.h"
 
 bool gsim_reach_init(struct gsim_reach *reach, const struct gsim_ctx *ctx, enum gsim_rule rule) {
-    uint32_t n = ctx->view->pool.is_used ? 0 : ctx->view->cluster.n_nodes;
-    reach->rule = rule;
+    bool is_pool = ctx->view->pool.is_used;
+    uint32_t n = is_pool ? 0 : ctx->view->cluster.n_nodes;
+    reach->is_by_node = !is_pool && (rule == GSIM_RULE_CONSOLIDATE || rule == GSIM_RULE_FULLEST);
     reach->idle = gsim_arena_array(ctx->arena, n, sizeof *reach->idle);
     reach->met = gsim_arena_array(ctx->arena, n, sizeof *reach->met);
     return reach->idle && reach->met;
 }
 
-static bool is_by_node(const struct gsim_reach *reach) {
-    return reach->rule == GSIM_RULE_CONSOLIDATE || reach->rule == GSIM_RULE_FULLEST;
-}
-
 static bool are_nodes_alike(const struct gsim_view_cluster *cluster) {
     return cluster->n_gpus == cluster->n_nodes * cluster->widest_node;
-}
-
-static uint32_t idle_of(const struct gsim_view_cluster *cluster, uint32_t node) {
-    const uint64_t *words = &cluster->idle_gpus[(size_t)node * cluster->node_words];
-    uint32_t n = 0;
-    for (uint32_t w = 0; w < cluster->node_words; w++)
-        n += (uint32_t)__builtin_popcountll(words[w]);
-    return n;
 }
 
 void gsim_reach_begin(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim_slot slot) {
@@ -33,22 +22,22 @@ void gsim_reach_begin(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim
     reach->need = ctx->view->jobs.gpus[slot];
     reach->n_counts++;
     reach->most_on_node = reach->n_whole = 0;
-    if (!is_by_node(reach) || ctx->view->pool.is_used || reach->need <= cluster->widest_node)
+    if (!reach->is_by_node || reach->need <= cluster->widest_node)
         return;
     for (uint32_t node = 0; node < cluster->n_nodes; node++)
-        reach->n_whole += idle_of(cluster, node) == cluster->widest_node;
+        reach->n_whole += gsim_node_idle_gpus(ctx->view, node) == cluster->widest_node;
 }
 
 void gsim_reach_add(struct gsim_reach *reach, const struct gsim_ctx *ctx,
                     const struct gsim_plan *plan, gsim_slot victim) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     const struct gsim_unit *units;
-    uint32_t n_units = is_by_node(reach) ? gsim_plan_units(plan, victim, &units) : 0;
+    uint32_t n_units = reach->is_by_node ? gsim_plan_units(plan, victim, &units) : 0;
     reach->total += ctx->view->jobs.gpus[victim];
     for (uint32_t u = 0; u < n_units; u++) {
         uint32_t node = cluster->node_of_gpu[units[u].gpu];
         if (reach->met[node] != reach->n_counts)
-            reach->idle[node] = idle_of(cluster, node);
+            reach->idle[node] = gsim_node_idle_gpus(ctx->view, node);
         reach->met[node] = reach->n_counts;
         reach->idle[node]++;
         if (reach->idle[node] > reach->most_on_node)
@@ -61,7 +50,7 @@ bool gsim_reach_is_enough(const struct gsim_reach *reach, const struct gsim_ctx 
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     if (reach->total < reach->need)
         return false;
-    if (!is_by_node(reach) || ctx->view->pool.is_used)
+    if (!reach->is_by_node)
         return true;
     if (reach->need <= cluster->widest_node)
         return reach->most_on_node >= reach->need;

@@ -8,7 +8,7 @@
 
 /* Zeroed at first. */
 struct gsim_reach {
-    enum gsim_rule rule;
+    bool is_by_node; /* gangs go to as few nodes as possible */
     /* by node: the GPUs that would be idle, valid if the node was met in this count */
     uint32_t *idle;
     uint64_t *met, n_counts;

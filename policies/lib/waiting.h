@@ -52,21 +52,21 @@ struct gsim_waiting {
 };
 
 /* false: no memory. */
-bool gsim_waiting_init(struct gsim_waiting *rows, struct gsim_arena *arena, uint32_t n_groups);
+bool gsim_waiting_init(struct gsim_waiting *waiting, struct gsim_arena *arena, uint32_t n_groups);
 /* The job arrives, and surely takes no less than least_ns. false: no memory. */
-bool gsim_waiting_add(struct gsim_waiting *rows, const struct gsim_ctx *ctx, gsim_slot slot,
+bool gsim_waiting_add(struct gsim_waiting *waiting, const struct gsim_ctx *ctx, gsim_slot slot,
                       uint32_t group, int64_t least_ns);
 /* The job is placed. */
-void gsim_waiting_remove(struct gsim_waiting *rows, gsim_slot slot);
+void gsim_waiting_remove(struct gsim_waiting *waiting, gsim_slot slot);
 /* Begins a walk. */
-void gsim_waiting_walk(struct gsim_waiting *rows, struct gsim_ctx *ctx,
+void gsim_waiting_walk(struct gsim_waiting *waiting, struct gsim_ctx *ctx,
                        const struct gsim_waiting_rule *rule);
 /* The next job of the walk; GSIM_NO_SLOT: there is none. The job may be removed. */
-gsim_slot gsim_waiting_next(struct gsim_waiting *rows);
+gsim_slot gsim_waiting_next(struct gsim_waiting *waiting);
 /* Whether no job is left behind the one met last, but for those that are passed over. */
-bool gsim_waiting_is_last(struct gsim_waiting *rows);
+bool gsim_waiting_is_last(struct gsim_waiting *waiting);
 /* Jobs that were passed over may start after all: those that rank behind the job met last are met
  * again. */
-void gsim_waiting_anew(struct gsim_waiting *rows);
+void gsim_waiting_anew(struct gsim_waiting *waiting);
 
 #endif

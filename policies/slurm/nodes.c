@@ -221,11 +221,8 @@ bool gsim_slurm_nodes_enter(struct gsim_slurm_state *state, struct gsim_ctx *ctx
 void gsim_slurm_nodes_look(struct gsim_slurm_state *state, const struct gsim_ctx *ctx) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     for (uint32_t node = 0; node < cluster->n_nodes; node++) {
-        const uint64_t *words = &cluster->idle_gpus[(size_t)node * cluster->node_words];
-        uint32_t n = 0;
-        for (uint32_t w = 0; w < cluster->node_words; w++)
-            n += (uint32_t)__builtin_popcountll(words[w]);
-        state->node[node].free = cluster->node_is_down[node] ? 0 : n;
+        state->node[node].free =
+            cluster->node_is_down[node] ? 0 : gsim_node_idle_gpus(ctx->view, node);
         state->node[node].is_closed = false;
     }
 }
