@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "policies/lib/settings.h"
 #include "sim/app/cli/cli.h"
@@ -110,6 +111,20 @@ static bool take_policies(struct running *r, PyObject *pairs) {
     return r->policies != NULL;
 }
 
+/* A child has one thread, so it must not be born while another thread holds a lock of the
+ * interpreter: the child would wait for that lock for ever. */
+static pid_t fork_with_lock(void) {
+    PyGILState_STATE lock = PyGILState_Ensure();
+    PyOS_BeforeFork();
+    pid_t pid = fork();
+    if (pid == 0)
+        PyOS_AfterFork_Child();
+    else
+        PyOS_AfterFork_Parent();
+    PyGILState_Release(lock);
+    return pid;
+}
+
 static int run(struct running *r) {
     struct gsim_io io = {.out = r->out.file,
                          .err = r->err.file,
@@ -119,7 +134,8 @@ static int run(struct running *r) {
                          .policies = r->policies,
                          .trace_name = r->trace.buf ? r->trace_name : NULL,
                          .trace_bytes = r->trace.buf,
-                         .n_trace_bytes = (size_t)r->trace.len};
+                         .n_trace_bytes = (size_t)r->trace.len,
+                         .fork = fork_with_lock};
     return gsim_cli(r->argc, r->argv, &io);
 }
 

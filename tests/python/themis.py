@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import warnings
 
 import tap
@@ -51,6 +52,26 @@ def test_laws():
     for policy in (themis_policy.Themis, Srtf):
         text = gsim.command("check-policy", policy.name, "--reps", "40", policies=[policy])
         assert "40 random traces" in text and "no job is lost" in text, text
+
+
+def test_laws_beside_threads():
+    """check-policy forks its runs beside a thread that computes in Python, and none of them hangs."""
+    from srtf import Srtf
+
+    is_over = threading.Event()
+
+    def compute():
+        while not is_over.is_set():
+            pass
+
+    beside = threading.Thread(target=compute)
+    beside.start()
+    try:
+        text = gsim.command("check-policy", Srtf.name, "--reps", "3", policies=[Srtf])
+    finally:
+        is_over.set()
+        beside.join()
+    assert "3 random traces" in text, text
 
 
 def test_listed():

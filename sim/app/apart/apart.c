@@ -94,7 +94,7 @@ static enum gsim_status begin(struct child *c, struct gsim_log *log) {
     c->notes->n_slots = n;
     (void)fflush(c->apart->io->out);
     c->file = memfd_create("gsim result", MFD_CLOEXEC);
-    c->pid = c->file >= 0 ? fork() : -1;
+    c->pid = c->file < 0 ? -1 : c->apart->io->fork ? c->apart->io->fork() : fork();
     if (c->pid == 0)
         be_child(c);
     if (c->pid > 0) {

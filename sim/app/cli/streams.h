@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "gsim/status.h"
 
@@ -31,6 +32,8 @@ struct gsim_io {
     const char *trace_name;
     const void *trace_bytes;
     size_t n_trace_bytes;
+    /* fork() as the caller's own runtime wants it; NULL: fork() as it is */
+    pid_t (*fork)(void);
 };
 
 #endif
