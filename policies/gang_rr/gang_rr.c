@@ -81,8 +81,7 @@ static void look_at_idle(struct state *s) {
     s->n_idle = n;
 }
 
-/* Selects gangs of a later row, in the order of the row. Only a gang whose lowest column is idle can
- * be among them. */
+/* Selects gangs of a later row, in the order of the row. Each needs its lowest column idle. */
 static void fill_from(struct state *s, const struct gsim_ctx *ctx,
                       const struct gsim_matrix_row *row) {
     uint32_t first = s->n_selected;
