@@ -156,6 +156,8 @@ static bool rests_on(const struct gsim_model *model, enum gsim_mechanism mechani
         return has_kept(model, GSIM_KEEP_SPILT) || has_kept(model, GSIM_KEEP_IMAGE_SPILT);
     case GSIM_MECHANISM_IMAGES:
         return has_kept(model, GSIM_KEEP_IMAGE) || has_kept(model, GSIM_KEEP_IMAGE_SPILT);
+    case GSIM_MECHANISM_STARTS:
+        return model->has_key[GSIM_KEY_START_NS];
     case GSIM_MECHANISM_RESTARTS:
         return has_kept(model, GSIM_KEEP_STORAGE) || model->has_key[GSIM_KEY_RESTART_NS];
     case GSIM_MECHANISM_ENDING:

@@ -78,8 +78,11 @@ struct gsim_loading gsim_job_copies_in(struct gsim_model *model, gsim_slot slot,
         int64_t bytes = gsim_trace_get(model->setup.trace, GSIM_COL_LOAD_BYTES, about->index);
         model->has_loaded |= bytes > 0;
         job->bytes_in += bytes > 0 ? bytes * gsim_machine_held(about) : 0;
+        int64_t start_ns = gsim_machine_profile_of(model, slot)->value[GSIM_KEY_START_NS];
+        model->has_key[GSIM_KEY_START_NS] |= start_ns > 0;
         return (struct gsim_loading){
-            .cargo = {.way = GSIM_CARGO_IN_FRESH, .bytes = bytes > 0 ? bytes : 0}};
+            .cargo = {.way = GSIM_CARGO_IN_FRESH, .bytes = bytes > 0 ? bytes : 0},
+            .after_ns = start_ns};
     }
     int64_t rescale_ns = gsim_job_copies_rescale_ns(model, slot, about->n_units);
     if (rescale_ns >= 0)

@@ -82,6 +82,7 @@ struct gsim_model {
     bool is_charged[GSIM_STOP_COUNT][GSIM_KEEP_COUNT]; /* stops that took time */
     bool (*is_asked)[GSIM_KEEP_COUNT]; /* by stop: a policy was quoted a cost */
     bool has_loaded;
+    bool takes_to_start; /* a job that has nothing to go on from does not compute at once */
     bool has_paces; /* some profile or application makes jobs faster or slower */
     bool has_shares; /* some job asks for a part of a GPU */
     uint32_t *rates_device; /* by type: its place in the table of speeds; NULL: no table */

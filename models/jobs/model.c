@@ -75,6 +75,13 @@ static enum gsim_status check_supported(const struct gsim_trace *trace, struct g
     return status;
 }
 
+static bool takes_to_start(const struct gsim_model_setup *setup) {
+    bool takes = setup->trace->column[GSIM_COL_LOAD_BYTES] != NULL;
+    for (uint16_t type = 0; type < setup->n_profiles; type++)
+        takes |= setup->profiles[type]->value[GSIM_KEY_START_NS] > 0;
+    return takes;
+}
+
 static enum gsim_status open_device(const struct gsim_model_setup *setup, struct gsim_model **out,
                                     struct gsim_log *log) {
     enum gsim_status status = check_supported(setup->trace, log);
@@ -91,6 +98,7 @@ static enum gsim_status open_device(const struct gsim_model_setup *setup, struct
     gsim_link_shares_init(model);
     model->has_turners = setup->trace->column[GSIM_COL_REQUESTS] != NULL;
     gsim_eventq_init(&model->queue, setup->arena);
+    model->takes_to_start = takes_to_start(setup);
     *out = model;
     return gsim_speed_init(model, log);
 }
@@ -231,7 +239,7 @@ GSIM_APART static enum gsim_when load(struct gsim_model *model, gsim_slot slot,
 static enum gsim_when admit(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
                             enum gsim_keep keep, int64_t now_ns) {
     (void)keep;
-    bool brings_nothing = from == GSIM_QUEUED && !model->setup.trace->column[GSIM_COL_LOAD_BYTES];
+    bool brings_nothing = from == GSIM_QUEUED && !model->takes_to_start;
     if (gsim_rarely(!brings_nothing || model->has_recut))
         return load(model, slot, from, now_ns);
     run_now(model, slot, now_ns);

@@ -41,7 +41,10 @@ static int hear(char line[LINE_BYTES]) {
     return n > 0;
 }
 
+static long long in_all; /* iterations; 0: not known */
+
 int gsim_worker_begin(long long iterations) {
+    in_all = iterations;
     say("begin", iterations);
     return getenv("GSIM_JOB_RESUME") != NULL;
 }
@@ -64,7 +67,7 @@ int gsim_worker_iteration(long long done) {
         say("iteration", done);
     while (hear(line))
         if (strcmp(line, "save") == 0)
-            return 1;
+            return in_all <= 0 || done < in_all; /* behind the last one there is nothing to save */
     return 0;
 }
 

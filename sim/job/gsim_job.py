@@ -21,6 +21,7 @@ _SAY_EVERY_S = 0.01  # iterations may be microseconds long
 _talk = socket.socket(fileno=os.dup(int(os.environ["GSIM_JOB_FD"]))) if os.environ.get("GSIM_JOB_FD") else None
 _heard = b""
 _said_s = 0.0
+_in_all = 0
 
 
 def _say(word, number=0):
@@ -46,6 +47,8 @@ def _hear():
 def begin(iterations=0):
     """The job is ready to compute; it has this many iterations in all (0: it does not know). Returns whether
     an earlier process of the job saved its state, with which this one goes on."""
+    global _in_all
+    _in_all = iterations
     _say("begin", iterations)
     return "GSIM_JOB_RESUME" in os.environ
 
@@ -56,7 +59,7 @@ def iteration(done):
     if time.monotonic() - _said_s >= _SAY_EVERY_S:
         _said_s = time.monotonic()
         _say("iteration", done)
-    return b"save" in _hear()
+    return b"save" in _hear() and (_in_all <= 0 or done < _in_all)  # behind the last there is nothing to save
 
 
 def saved():

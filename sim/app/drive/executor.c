@@ -245,7 +245,7 @@ static enum gsim_when admit(struct gsim_model *model, gsim_slot slot, enum gsim_
         return GSIM_AT_ONCE;
     }
     start(model, slot, from == GSIM_HELD, now_ns);
-    if (from == GSIM_HELD) {
+    if (gsim_start_cooperates(model->executor, model->setup.trace, info(model, slot)->index)) {
         model->tasks[slot].phase = LOADING;
         model->tasks[slot].stalled_since_ns = now_ns;
         return GSIM_LATER;
@@ -260,7 +260,7 @@ static enum gsim_when evict(struct gsim_model *model, gsim_slot slot, enum gsim_
     (void)stop;
     task->keep = (uint8_t)keep;
     task->driven.stops++;
-    if (keep == GSIM_KEEP_RESIDENT) {
+    if (keep == GSIM_KEEP_RESIDENT && !task->has_told_end) {
         gsim_job_process_signal(&task->process, SIGSTOP);
         task->phase = PAUSED;
         set_rate(model, slot, 0, now_ns);
@@ -268,6 +268,8 @@ static enum gsim_when evict(struct gsim_model *model, gsim_slot slot, enum gsim_
     }
     task->phase = STOPPING;
     task->deadline_ns = wall_ns() + model->executor->grace_ns;
+    if (task->has_told_end) /* it ends by itself, sooner than it could save or come back */
+        return GSIM_LATER;
     if (keep == GSIM_KEEP_DISCARD)
         gsim_job_process_signal(&task->process, SIGTERM);
     else if (!gsim_job_process_say(&task->process, "save\n"))

@@ -7,7 +7,7 @@
 const char *gsim_refusals_of_stop(const struct gsim_executor *executor,
                                   const struct gsim_trace *trace, uint32_t job, enum gsim_stop stop,
                                   enum gsim_keep keep) {
-    bool cooperates = !gsim_start_command(trace, job) || executor->cooperates;
+    bool cooperates = gsim_start_cooperates(executor, trace, job);
     if (stop != GSIM_STOP_KERNEL && stop != GSIM_STOP_ITERATION && stop != GSIM_STOP_SAVE)
         return "a process can be stopped, or asked to save at the end of an iteration";
     if (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_DISCARD)

@@ -11,6 +11,11 @@ const char *gsim_start_command(const struct gsim_trace *trace, uint32_t job) {
     return name < 0 ? NULL : trace->names[GSIM_COL_COMMAND].name[name];
 }
 
+bool gsim_start_cooperates(const struct gsim_executor *executor, const struct gsim_trace *trace,
+                           uint32_t job) {
+    return executor->cooperates || !gsim_start_command(trace, job);
+}
+
 /* The job's number comes first, since ids may be equal or be no names of files. */
 const char *gsim_start_log_path(const struct gsim_executor *executor, struct gsim_arena *arena,
                                 const struct gsim_trace *trace, uint32_t job) {

@@ -18,5 +18,8 @@ enum gsim_status gsim_start_job(const struct gsim_executor *executor,
                                 struct gsim_job_process *process);
 /* The command of the job's row; NULL: it has none. */
 const char *gsim_start_command(const struct gsim_trace *trace, uint32_t job);
+/* Whether the job tells of its progress, and saves when it is asked to. */
+bool gsim_start_cooperates(const struct gsim_executor *executor, const struct gsim_trace *trace,
+                           uint32_t job);
 
 #endif

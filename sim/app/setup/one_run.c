@@ -2,6 +2,7 @@
 /* One run of a contender, with its timeline and its samples over time. A policy from outside of
  * the program runs in a process of its own. */
 #define _POSIX_C_SOURCE 200809L
+#include <string.h>
 #include <time.h>
 
 #include "sim/app/apart/apart.h"
@@ -20,12 +21,19 @@ static void show_progress(void *bar, uint32_t n_done, uint32_t n_jobs) {
     gsim_progress_set(bar, n_done);
 }
 
-/* Memory of a context on the device where it is largest; 0 if the policy has no contexts or the
- * trace no column of memory. */
-static int64_t context_bytes(const struct gsim_setup *setup, const struct gsim_policy *policy,
+/* Whether processes stay on their GPUs while others run there. */
+static bool has_contexts(const struct gsim_contender *own) {
+    int at = gsim_params_find(&own->params, "preempt");
+    return own->policy->has_contexts ||
+           (at >= 0 && strcmp(own->params.values[at].text, "pause") == 0);
+}
+
+/* Memory of a context on the device where it is largest; 0 if contexts do not stand beside each
+ * other, or the trace has no column of memory. */
+static int64_t context_bytes(const struct gsim_setup *setup, const struct gsim_contender *own,
                              const struct gsim_trace *trace) {
     int64_t most = 0;
-    if (!policy->has_contexts || !trace->column[GSIM_COL_MEM_BYTES])
+    if (!has_contexts(own) || !trace->column[GSIM_COL_MEM_BYTES])
         return 0;
     for (uint16_t p = 0; p < setup->cluster.n_profiles; p++) {
         int64_t bytes = setup->cluster.profiles[p]->value[GSIM_KEY_CONTEXT_BYTES];
@@ -109,7 +117,7 @@ void gsim_setup_options(const struct gsim_setup *setup, int contender,
                                          .mtbf_ns = setup->mtbf_ns,
                                          .mttr_ns = setup->mttr_ns,
                                          .checkpoint_ns = setup->checkpoint_ns,
-                                         .context_bytes = context_bytes(setup, own->policy, trace),
+                                         .context_bytes = context_bytes(setup, own, trace),
                                          .until_ns = setup->until_ns,
                                          .slice_budget = setup->slice_budget,
                                          .is_exact = setup->is_exact,
