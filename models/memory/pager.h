@@ -36,6 +36,7 @@
 #include "models/roles.h"
 #include "models/memory/uvm.h"
 #include "gsim/arrangement.h"
+#include "gsim/cluster.h"
 
 enum { GSIM_STORE_TURNS_MAX = 256 }; /* turns of a timeline: contexts of one GPU */
 
