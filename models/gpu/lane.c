@@ -542,9 +542,9 @@ static void settle_padding(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane
         return;
     struct gsim_member *member = &gpu->members[lane->state.padding];
     member->sums.busy_ns += now_ns - since_ns;
-    gsim_turn_tell(gpu, GSIM_SPAN_SLICE, member, since_ns, now_ns, 0);
     run_on(member, since_ns, now_ns, lane->state.padding_rate_q32);
     lane->times.padding_since_ns = now_ns;
+    gsim_slice_log_tell(gpu->spans, GSIM_SPAN_SLICE, member->how.job, since_ns, now_ns, 0);
 }
 
 /* Where time goes that the member has its lane and its kernel does not run as fast as alone. */
@@ -565,16 +565,17 @@ void gsim_gpu_lane_settle(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane 
     if (lane->state.phase != GSIM_LANE_RUNNING || now_ns <= lane->times.since_ns)
         return;
     struct gsim_member *member = member_at(gpu, lane, lane->state.at);
-    member->sums.busy_ns += now_ns - lane->times.since_ns;
-    int64_t begin_ns = wait_for_pages(member, lane->times.since_ns, now_ns);
-    gsim_turn_tell(gpu, GSIM_SPAN_FAULT, member, lane->times.since_ns, begin_ns, 0);
-    gsim_turn_tell(gpu, GSIM_SPAN_SLICE, member, begin_ns, now_ns, 0);
+    int64_t since_ns = lane->times.since_ns;
+    member->sums.busy_ns += now_ns - since_ns;
+    int64_t begin_ns = wait_for_pages(member, since_ns, now_ns);
     if (gsim_rarely(lane->is_by_blocks))
         count_losses(lane, member, now_ns - begin_ns);
     if (!lane->state.is_halting &&
         begin_ns < now_ns) /* the progress that a halt leaves is set at its end */
         run_on(member, begin_ns, now_ns, lane->state.rate_q32);
     lane->times.since_ns = now_ns;
+    gsim_slice_log_tell(gpu->spans, GSIM_SPAN_FAULT, member->how.job, since_ns, begin_ns, 0);
+    gsim_slice_log_tell(gpu->spans, GSIM_SPAN_SLICE, member->how.job, begin_ns, now_ns, 0);
 }
 
 static void begin_halt(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,

@@ -3,25 +3,14 @@
 
 #include "gsim/units.h"
 
-void gsim_turn_tell(const struct gsim_lane_gpu *gpu, enum gsim_span_kind kind,
-                    const struct gsim_member *member, int64_t begin_ns, int64_t end_ns,
-                    int64_t bytes) {
-    if (gpu->spans)
-        gsim_slice_log_add(gpu->spans, &(struct gsim_span){.kind = kind,
-                                                           .job = member->how.job,
-                                                           .begin_ns = begin_ns,
-                                                           .end_ns = end_ns,
-                                                           .bytes = bytes});
-}
-
 /* Logs how much memory of each member is resident, after some of it has moved: what one lane brings
  * in may push out memory of another. */
 static void tell_residency(const struct gsim_lane_gpu *gpu, int64_t now_ns) {
     for (uint16_t place = 0; gpu->spans && place < gpu->n_places; place++) {
         const struct gsim_member *member = &gpu->members[place];
         if (member->is_present)
-            gsim_turn_tell(gpu, GSIM_SPAN_RESIDENT, member, now_ns, now_ns,
-                           gsim_store_resident_bytes(gpu->store, &member->tenant));
+            gsim_slice_log_tell(gpu->spans, GSIM_SPAN_RESIDENT, member->how.job, now_ns, now_ns,
+                                gsim_store_resident_bytes(gpu->store, &member->tenant));
     }
 }
 
@@ -38,10 +27,11 @@ int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu
     struct gsim_store_move move = gsim_store_switch(gpu->store, turns, n, now_ns);
     const struct gsim_member *member = gsim_gpu_lane_present(gpu, lane);
     if (move.bytes_out > 0)
-        gsim_turn_tell(gpu, GSIM_SPAN_COPY_OUT, member, move.begins_ns, move.ends_ns,
-                       move.bytes_out);
+        gsim_slice_log_tell(gpu->spans, GSIM_SPAN_COPY_OUT, member->how.job, move.begins_ns,
+                            move.ends_ns, move.bytes_out);
     if (move.bytes_in > 0)
-        gsim_turn_tell(gpu, GSIM_SPAN_COPY_IN, member, move.begins_ns, move.ends_ns, move.bytes_in);
+        gsim_slice_log_tell(gpu->spans, GSIM_SPAN_COPY_IN, member->how.job, move.begins_ns,
+                            move.ends_ns, move.bytes_in);
     tell_residency(gpu, move.begins_ns);
     return gsim_gang_memory_switch(gpu->gang, &turns[0], now_ns, move.starts_ns);
 }

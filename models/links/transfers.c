@@ -306,10 +306,9 @@ static int64_t together_ns(const struct gsim_transfers *transfers, const struct 
         if (u > 0 && copy_alike(transfers, gpu, units[u - 1].gpu))
             continue;
         struct gsim_transfer transfer = pcie_transfer(transfers, cargo, gpu);
-        int64_t ns = gsim_link_together_ns(
-            &transfers->pcie, &transfer,
-            n_alike(transfers->wiring.root_of_gpu, units, n_units, gpu),
-            n_alike(hosts ? hosts->domain_of_gpu : NULL, units, n_units, gpu));
+        uint32_t n = n_alike(transfers->wiring.root_of_gpu, units, n_units, gpu);
+        uint32_t n_in_domain = n_alike(hosts ? hosts->domain_of_gpu : NULL, units, n_units, gpu);
+        int64_t ns = gsim_link_together_ns(&transfers->pcie, &transfer, n, n_in_domain);
         longest_ns = ns > longest_ns ? ns : longest_ns;
     }
     return longest_ns;

@@ -104,18 +104,13 @@ bool gsim_store_open(struct gsim_store *store, struct gsim_tenant *tenant,
     return !store->residency.has_failed;
 }
 
-static void close_buffer(struct gsim_store *store, uint32_t *buffer) {
-    if (*buffer != GSIM_NO_BUFFER)
-        gsim_residency_close(&store->residency, *buffer);
-    *buffer = GSIM_NO_BUFFER;
-}
-
 void gsim_store_close(struct gsim_store *store, struct gsim_tenant *tenant) {
     if (!store->pager)
         return;
     change(store);
-    close_buffer(store, &tenant->used);
-    close_buffer(store, &tenant->unused);
+    gsim_residency_close(&store->residency, tenant->used);
+    gsim_residency_close(&store->residency, tenant->unused);
+    tenant->used = tenant->unused = GSIM_NO_BUFFER;
 }
 
 void gsim_store_fill(struct gsim_store *store, const struct gsim_tenant *tenant) {

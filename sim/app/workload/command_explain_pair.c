@@ -76,7 +76,7 @@ static bool run(const struct gsim_profile *profile, struct gsim_arena *arena, st
     for (uint16_t i = 0; i < n; i++) {
         struct gsim_member member = {
             .how.lane = i, .spec.demand.fill_ppm = (uint32_t)GSIM_PPM, .context = side[i].context};
-        if (gsim_arbiter_join(arbiter, &member, 0) == GSIM_NO_MEMBER)
+        if (gsim_arbiter_join(arbiter, &member, NULL, 0) == GSIM_NO_MEMBER)
             return false;
     }
     (void)gsim_arbiter_settle(arbiter, span_ns);
