@@ -362,7 +362,7 @@ void gsim_arbiter_set_memory(struct gsim_arbiter *arbiter, const struct gsim_pag
     if (pager)
         gsim_pager_share(&arbiter->pager, &arbiter->shares);
     if (before != (pager ? pager->manager : GSIM_MEMORY_RESIDENT))
-        gsim_store_init(store, pager ? &arbiter->pager : NULL, arbiter->arena);
+        gsim_pager_store_init(store, pager ? &arbiter->pager : NULL, arbiter->arena);
 }
 
 void gsim_arbiter_set_shares(struct gsim_arbiter *arbiter, struct gsim_arbiter *keeper,
@@ -420,7 +420,7 @@ struct gsim_paged gsim_arbiter_paged(const struct gsim_arbiter *arbiter,
     if (keeper == arbiter || part)
         add_arrived(lanes, part, &use);
     struct gsim_memory_use coming =
-        gsim_store_coming(part ? &part->store : &arbiter->committed.store, lanes->now_ns);
+        gsim_pager_coming(part ? &part->store : &arbiter->committed.store, lanes->now_ns);
     gsim_memory_use_add(&use, &coming, -1);
     return (struct gsim_paged){use.bytes_in, use.bytes_out};
 }
@@ -428,7 +428,7 @@ struct gsim_paged gsim_arbiter_paged(const struct gsim_arbiter *arbiter,
 bool gsim_arbiter_is_too_much(const struct gsim_arbiter *arbiter, const struct gsim_arbiter *keeper,
                               uint32_t gpu) {
     const struct gsim_gang_part *part = part_of(arbiter, keeper, gpu);
-    return gsim_store_is_too_much(part ? &part->store : &arbiter->committed.store);
+    return gsim_pager_is_too_much(part ? &part->store : &arbiter->committed.store);
 }
 
 uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter) {
@@ -454,11 +454,11 @@ static bool open_tenant(struct gsim_arbiter *arbiter, const struct gsim_tenant_s
                         struct gsim_parked *memory, bool is_carried) {
     struct gsim_lanes *lanes = &arbiter->committed;
     memory->stall_ns = 0;
-    if (!gsim_store_open(&lanes->store, &memory->tenant, spec) ||
+    if (!gsim_pager_open(&lanes->store, &memory->tenant, spec) ||
         !gsim_gang_memory_open(&lanes->gang, spec, is_carried))
         return false;
     if (is_carried)
-        gsim_store_fill(&lanes->store, &memory->tenant);
+        gsim_pager_fill(&lanes->store, &memory->tenant);
     return true;
 }
 
@@ -471,7 +471,7 @@ static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member *ne
     tenant.spec.overflow = newcomer->tenant.spec.overflow;
     uint16_t place = free_place(arbiter);
     if (place == GSIM_NO_MEMBER) {
-        gsim_store_close(&lanes->store, &tenant);
+        gsim_pager_close(&lanes->store, &tenant);
         return GSIM_NO_MEMBER;
     }
     lanes->members[place] = (struct gsim_member){.how = newcomer->how,
@@ -532,7 +532,7 @@ static void step_out(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_
 
 void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
     step_out(arbiter, member, now_ns);
-    gsim_store_close(&arbiter->committed.store, &arbiter->committed.members[member].tenant);
+    gsim_pager_close(&arbiter->committed.store, &arbiter->committed.members[member].tenant);
     gsim_gang_memory_close(&arbiter->committed.gang);
 }
 
@@ -550,7 +550,7 @@ void gsim_arbiter_drop(struct gsim_arbiter *arbiter, struct gsim_tenant *parked,
     for (uint32_t i = 0; i < arbiter->committed.gang.n; i++)
         if (arbiter->committed.gang.part[i].gpu == gpu)
             store = &arbiter->committed.gang.part[i].store;
-    gsim_store_close(store, parked);
+    gsim_pager_close(store, parked);
 }
 
 bool gsim_arbiter_take_in(struct gsim_arbiter *arbiter, struct gsim_arbiter *other, uint32_t gpu,
@@ -668,9 +668,9 @@ const struct gsim_slice_log *gsim_arbiter_take_spans(struct gsim_arbiter *arbite
 }
 
 bool gsim_arbiter_has_failed(const struct gsim_arbiter *arbiter) {
-    return gsim_store_has_failed(&arbiter->committed.store) ||
+    return gsim_pager_has_failed(&arbiter->committed.store) ||
            gsim_gang_memory_have_failed(&arbiter->committed.gang) ||
-           (arbiter->is_ahead_valid && (gsim_store_has_failed(&arbiter->ahead.store) ||
+           (arbiter->is_ahead_valid && (gsim_pager_has_failed(&arbiter->ahead.store) ||
                                         gsim_gang_memory_have_failed(&arbiter->ahead.gang)));
 }
 

@@ -435,7 +435,7 @@ static void switch_to(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lan
     member->state.restore_ns = 0;
     lane->sums.switch_ns += cost_ns;
     lane->marks.next_ns = now_ns + cost_ns;
-    if (gsim_store_is_proactive(gpu->store) && lane->spec.member[place] != lane->state.last)
+    if (gsim_pager_is_proactive(gpu->store) && lane->spec.member[place] != lane->state.last)
         lane->marks.next_ns = gsim_turn_migrate(gpu, lane, lane->marks.next_ns);
     if (lane->marks.next_ns == now_ns) {
         run(gpu, lane, now_ns);
@@ -656,7 +656,7 @@ static void yield(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, i
 /* Whether more than half of the turn went into a wait for pages, and more are missing. */
 static bool is_in_vain(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                        const struct gsim_member *member, int64_t now_ns) {
-    return gsim_store_is_sweeping(gpu->store, &member->tenant) &&
+    return gsim_pager_is_sweeping(gpu->store, &member->tenant) &&
            2 * member->tenant.last.stall_ns > now_ns - lane->marks.quantum_start_ns;
 }
 
@@ -769,7 +769,7 @@ void gsim_gpu_lane_leave(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *
     assert(place < lane->spec.n);
     bool had_lane = place == lane->state.at && lane->state.phase != GSIM_LANE_IDLE;
     bool was_running = had_lane && lane->state.phase == GSIM_LANE_RUNNING;
-    if (had_lane && lane->state.phase == GSIM_LANE_SWITCHING && gsim_store_is_proactive(gpu->store))
+    if (had_lane && lane->state.phase == GSIM_LANE_SWITCHING && gsim_pager_is_proactive(gpu->store))
         gpu->members[member].state.stall_ns +=
             lane->marks.next_ns - now_ns; /* its memory is on its way */
     if (lane->state.last == member)
