@@ -86,31 +86,20 @@ static uint16_t earliest(const struct gsim_lanes *lanes) {
     return first;
 }
 
-/* The running members of this lane may have changed: the rates of its space are to be solved
- * anew. */
-static void unsolve(const struct gsim_arbiter *arbiter, struct gsim_lanes *lanes,
-                    const struct gsim_gpu_lane *lane) {
-    if (arbiter->n_spaces > 0)
-        lanes->unsolved |= 1u << lane->spec.space;
-}
-
-/* Whether the member is to be reported since it has reached the work for which it is watched. */
-static bool ends_watch(struct gsim_member *member) {
+static bool has_reached_watch(const struct gsim_member *member) {
     const struct gsim_context *context = &member->context;
-    int64_t watched = member->watch_iterations;
-    if (watched < 0 || context->sums.done_iterations < watched ||
-        (context->sums.done_iterations == watched && context->done < member->watch_done))
-        return false;
-    member->watch_iterations = -1;
-    return true;
+    int64_t beyond = context->sums.done_iterations - member->watch_iterations;
+    return beyond > 0 || (beyond == 0 && context->done >= member->watch_done);
 }
 
 /* The reports that are due for a member that has just stopped running. */
-static unsigned due_reports(struct gsim_member *member) {
+static unsigned due_reports(const struct gsim_member *member) {
     const struct gsim_context *context = &member->context;
     if (gsim_context_is_done(context))
         return GSIM_REPORT_WORKED;
-    unsigned reports = ends_watch(member) ? GSIM_REPORT_WATCHED : GSIM_REPORT_NOTHING;
+    unsigned reports = GSIM_REPORT_NOTHING;
+    if (member->watch_iterations >= 0 && has_reached_watch(member))
+        reports = GSIM_REPORT_WATCHED;
     if ((member->stop_at == GSIM_EXIT_ITERATION && context->done == 0) ||
         (member->stop_at == GSIM_EXIT_KERNEL && gsim_context_is_between_kernels(context)))
         reports |= GSIM_REPORT_LEFT;
@@ -118,9 +107,14 @@ static unsigned due_reports(struct gsim_member *member) {
 }
 
 static void inspect(struct gsim_lanes *lanes, uint16_t place) {
-    unsigned reports = due_reports(&lanes->members[place]);
-    lanes->members[place].reports |= (uint8_t)reports;
-    lanes->has_reports |= reports != GSIM_REPORT_NOTHING;
+    struct gsim_member *member = &lanes->members[place];
+    unsigned reports = due_reports(member);
+    if (reports == GSIM_REPORT_NOTHING)
+        return;
+    if (reports & GSIM_REPORT_WATCHED)
+        member->watch_iterations = -1;
+    member->reports |= (uint8_t)reports;
+    lanes->has_reports = true;
 }
 
 /* While an observer watches, every slice is walked. */
@@ -170,7 +164,7 @@ static bool run_steps(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, in
             (lanes->has_reports && lane->marks.next_ns > lanes->now_ns))
             break;
         lanes->now_ns = lane->marks.next_ns;
-        unsolve(arbiter, lanes, lane);
+        gsim_side_by_side_unsolve(lanes, arbiter->n_spaces, lane);
         uint16_t stopped = gsim_gpu_lane_step(&gpu, lane);
         if (stopped != GSIM_NO_MEMBER)
             inspect(lanes, stopped);
@@ -329,7 +323,7 @@ bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t number,
     if (how->quantum_ns == 0)
         lane->how.quantum_ns = arbiter->options.quantum_ns;
     lane->spec.space = space;
-    unsolve(arbiter, &arbiter->committed, lane);
+    gsim_side_by_side_unsolve(&arbiter->committed, arbiter->n_spaces, lane);
     return true;
 }
 
@@ -512,7 +506,7 @@ static void leave_lane(struct gsim_arbiter *arbiter, uint16_t member, int64_t no
     gsim_gpu_lane_leave(&gpu, lane, member, now_ns);
     if (arbiter->n_spaces > 0 && lane->spec.n == 0)
         lane->state.is_used = false; /* contexts side by side: no context is left to switch from */
-    unsolve(arbiter, lanes, lane);
+    gsim_side_by_side_unsolve(lanes, arbiter->n_spaces, lane);
 }
 
 static void step_out(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
