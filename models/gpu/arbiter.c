@@ -86,39 +86,35 @@ static uint16_t earliest(const struct gsim_lanes *lanes) {
     return first;
 }
 
-static void note(struct gsim_lanes *lanes, uint16_t place, unsigned report) {
-    lanes->members[place].reports |= (uint8_t)report;
-    lanes->has_reports = true;
+static bool has_reached_watch(const struct gsim_member *member) {
+    const struct gsim_context *context = &member->context;
+    int64_t beyond = context->sums.done_iterations - member->watch_iterations;
+    return beyond > 0 || (beyond == 0 && context->done >= member->watch_done);
 }
 
-/* The running members of this lane may have changed: the rates of its space are to be solved
- * anew. */
-static void unsolve(const struct gsim_arbiter *arbiter, struct gsim_lanes *lanes,
-                    const struct gsim_gpu_lane *lane) {
-    if (arbiter->n_spaces > 0)
-        lanes->unsolved |= 1u << lane->spec.space;
+/* The reports that are due for a member that has just stopped running. */
+static unsigned due_reports(const struct gsim_member *member) {
+    const struct gsim_context *context = &member->context;
+    if (gsim_context_is_done(context))
+        return GSIM_REPORT_WORKED;
+    unsigned reports = GSIM_REPORT_NOTHING;
+    if (member->watch_iterations >= 0 && has_reached_watch(member))
+        reports = GSIM_REPORT_WATCHED;
+    if ((member->stop_at == GSIM_EXIT_ITERATION && context->done == 0) ||
+        (member->stop_at == GSIM_EXIT_KERNEL && gsim_context_is_between_kernels(context)))
+        reports |= GSIM_REPORT_LEFT;
+    return reports;
 }
 
-/* Notes the reports that are due for a member that has just stopped running. */
 static void inspect(struct gsim_lanes *lanes, uint16_t place) {
     struct gsim_member *member = &lanes->members[place];
-    const struct gsim_context *context = &member->context;
-    if (gsim_context_is_done(context)) {
-        note(lanes, place, GSIM_REPORT_WORKED);
+    unsigned reports = due_reports(member);
+    if (reports == GSIM_REPORT_NOTHING)
         return;
-    }
-    bool is_between = context->done == 0;
-    if (member->stop_at == GSIM_EXIT_ITERATION && is_between)
-        note(lanes, place, GSIM_REPORT_LEFT);
-    if (member->stop_at == GSIM_EXIT_KERNEL && gsim_context_is_between_kernels(context))
-        note(lanes, place, GSIM_REPORT_LEFT);
-    if (member->watch_iterations >= 0 &&
-        (context->sums.done_iterations > member->watch_iterations ||
-         (context->sums.done_iterations == member->watch_iterations &&
-          context->done >= member->watch_done))) {
+    if (reports & GSIM_REPORT_WATCHED)
         member->watch_iterations = -1;
-        note(lanes, place, GSIM_REPORT_WATCHED);
-    }
+    member->reports |= (uint8_t)reports;
+    lanes->has_reports = true;
 }
 
 /* While an observer watches, every slice is walked. */
@@ -142,6 +138,17 @@ static bool has_begun(const struct gsim_lanes *lanes, const struct gsim_gpu_lane
                                          lane->marks.quantum_start_ns == lanes->now_ns);
 }
 
+/* The lane with the next change. Rates of an instant are solved when all its changes are made. */
+static uint16_t next_lane(const struct gsim_arbiter *arbiter, const struct gsim_lane_gpu *gpu,
+                          struct gsim_lanes *lanes) {
+    for (;;) {
+        uint16_t number = earliest(lanes);
+        if (!lanes->unsolved || lanes->lane[number].marks.next_ns <= lanes->now_ns)
+            return number;
+        gsim_side_by_side_solve(gpu, arbiter->spaces, lanes);
+    }
+}
+
 /* Brings the lanes to the first instant with a report or to limit_ns, or as far as n_steps steps
  * go. Returns false if neither has been reached yet. */
 static bool run_steps(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int64_t limit_ns,
@@ -151,18 +158,14 @@ static bool run_steps(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, in
         if (n == n_steps)
             return false;
         arbiter->n_steps++;
-        uint16_t number = earliest(lanes);
-        if (lanes->unsolved && lanes->lane[number].marks.next_ns > lanes->now_ns) {
-            gsim_side_by_side_solve(&gpu, arbiter->spaces, lanes);
-            number = earliest(lanes);
-        }
+        uint16_t number = next_lane(arbiter, &gpu, lanes);
         struct gsim_gpu_lane *lane = &lanes->lane[number];
         if (lane->marks.next_ns == GSIM_NEVER || lane->marks.next_ns > limit_ns ||
             (lanes->has_reports && lane->marks.next_ns > lanes->now_ns))
             break;
         lanes->now_ns = lane->marks.next_ns;
+        gsim_side_by_side_unsolve(lanes, arbiter->n_spaces, lane);
         uint16_t stopped = gsim_gpu_lane_step(&gpu, lane);
-        unsolve(arbiter, lanes, lane);
         if (stopped != GSIM_NO_MEMBER)
             inspect(lanes, stopped);
         if (number == lanes->anchor && !lanes->has_reports && has_begun(lanes, lane, stopped))
@@ -227,19 +230,6 @@ struct gsim_foresight gsim_arbiter_foresee(struct gsim_arbiter *arbiter, int64_t
                                    arbiter->is_ahead_event};
 }
 
-/* The spans logged of the state ahead have come true. Spans logged before them and not yet taken
- * come first. */
-static void keep_spans(struct gsim_arbiter *arbiter, struct gsim_slice_log *now_true) {
-    struct gsim_slice_log *before = arbiter->committed.spans;
-    if (!before || before->n == 0)
-        return;
-    for (uint32_t i = 0; i < now_true->n; i++)
-        gsim_slice_log_add(before, &now_true->list[i]);
-    struct gsim_slice_log swap = *before;
-    *before = *now_true;
-    *now_true = swap;
-}
-
 /* The state ahead becomes the committed one, and a new state ahead has to be copied from it. A
  * single member that has nothing to report is brought forward instead, which costs less than a
  * copy; but observers hear of a slice from one state only. */
@@ -284,7 +274,7 @@ bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
     if (takes_ahead(arbiter, now_ns)) {
         /* the state ahead is copied from it when it is needed */
         struct gsim_lanes swap = arbiter->ahead;
-        keep_spans(arbiter, swap.spans);
+        gsim_slice_log_come_true(committed->spans, swap.spans);
         arbiter->ahead = *committed;
         *committed = swap;
         arbiter->is_ahead_valid = false;
@@ -333,7 +323,7 @@ bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t number,
     if (how->quantum_ns == 0)
         lane->how.quantum_ns = arbiter->options.quantum_ns;
     lane->spec.space = space;
-    unsolve(arbiter, &arbiter->committed, lane);
+    gsim_side_by_side_unsolve(&arbiter->committed, arbiter->n_spaces, lane);
     return true;
 }
 
@@ -366,7 +356,7 @@ void gsim_arbiter_set_memory(struct gsim_arbiter *arbiter, const struct gsim_pag
     if (pager)
         gsim_pager_share(&arbiter->pager, &arbiter->shares);
     if (before != (pager ? pager->manager : GSIM_MEMORY_RESIDENT))
-        gsim_store_init(store, pager ? &arbiter->pager : NULL, arbiter->arena);
+        gsim_pager_store_init(store, pager ? &arbiter->pager : NULL, arbiter->arena);
 }
 
 void gsim_arbiter_set_shares(struct gsim_arbiter *arbiter, struct gsim_arbiter *keeper,
@@ -424,7 +414,7 @@ struct gsim_paged gsim_arbiter_paged(const struct gsim_arbiter *arbiter,
     if (keeper == arbiter || part)
         add_arrived(lanes, part, &use);
     struct gsim_memory_use coming =
-        gsim_store_coming(part ? &part->store : &arbiter->committed.store, lanes->now_ns);
+        gsim_pager_coming(part ? &part->store : &arbiter->committed.store, lanes->now_ns);
     gsim_memory_use_add(&use, &coming, -1);
     return (struct gsim_paged){use.bytes_in, use.bytes_out};
 }
@@ -432,7 +422,7 @@ struct gsim_paged gsim_arbiter_paged(const struct gsim_arbiter *arbiter,
 bool gsim_arbiter_is_too_much(const struct gsim_arbiter *arbiter, const struct gsim_arbiter *keeper,
                               uint32_t gpu) {
     const struct gsim_gang_part *part = part_of(arbiter, keeper, gpu);
-    return gsim_store_is_too_much(part ? &part->store : &arbiter->committed.store);
+    return gsim_pager_is_too_much(part ? &part->store : &arbiter->committed.store);
 }
 
 uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter) {
@@ -453,12 +443,17 @@ static uint16_t free_place(struct gsim_arbiter *arbiter) {
     return old;
 }
 
-/* is_filled: the gang's memory was carried there. */
+/* Opens the memory of a newcomer; that of a job that was elsewhere is carried here. */
 static bool open_tenant(struct gsim_arbiter *arbiter, const struct gsim_tenant_spec *spec,
-                        struct gsim_parked *memory, bool is_filled) {
+                        struct gsim_parked *memory, bool is_carried) {
+    struct gsim_lanes *lanes = &arbiter->committed;
     memory->stall_ns = 0;
-    return gsim_store_open(&arbiter->committed.store, &memory->tenant, spec) &&
-           gsim_gang_memory_open(&arbiter->committed.gang, spec, is_filled);
+    if (!gsim_pager_open(&lanes->store, &memory->tenant, spec) ||
+        !gsim_gang_memory_open(&lanes->gang, spec, is_carried))
+        return false;
+    if (is_carried)
+        gsim_pager_fill(&lanes->store, &memory->tenant);
+    return true;
 }
 
 static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
@@ -470,7 +465,7 @@ static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member *ne
     tenant.spec.overflow = newcomer->tenant.spec.overflow;
     uint16_t place = free_place(arbiter);
     if (place == GSIM_NO_MEMBER) {
-        gsim_store_close(&lanes->store, &tenant);
+        gsim_pager_close(&lanes->store, &tenant);
         return GSIM_NO_MEMBER;
     }
     lanes->members[place] = (struct gsim_member){.how = newcomer->how,
@@ -489,35 +484,19 @@ static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member *ne
 }
 
 uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
-                           int64_t now_ns) {
-    struct gsim_context context = newcomer->context;
+                           const struct gsim_left *left, int64_t now_ns) {
+    struct gsim_context context = left ? *left->context : newcomer->context;
     struct gsim_parked memory;
     disturb(arbiter, now_ns);
-    gsim_context_start(&context, now_ns);
-    if (!open_tenant(arbiter, &newcomer->tenant.spec, &memory, false))
+    if (left)
+        gsim_context_restart(&context, left->left_ns, now_ns);
+    else
+        gsim_context_start(&context, now_ns);
+    if (left && left->parked)
+        memory = *left->parked;
+    else if (!open_tenant(arbiter, &newcomer->tenant.spec, &memory, left != NULL))
         return GSIM_NO_MEMBER;
     return enrol(arbiter, newcomer, &context, &memory);
-}
-
-uint16_t gsim_arbiter_rejoin(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
-                             const struct gsim_context *left, int64_t left_ns, int64_t now_ns) {
-    struct gsim_context context = *left;
-    struct gsim_parked memory;
-    disturb(arbiter, now_ns);
-    gsim_context_restart(&context, left_ns, now_ns);
-    if (!open_tenant(arbiter, &newcomer->tenant.spec, &memory, true))
-        return GSIM_NO_MEMBER;
-    gsim_store_fill(&arbiter->committed.store, &memory.tenant);
-    return enrol(arbiter, newcomer, &context, &memory);
-}
-
-uint16_t gsim_arbiter_wake(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
-                           const struct gsim_context *left, int64_t left_ns,
-                           const struct gsim_parked *parked, int64_t now_ns) {
-    struct gsim_context context = *left;
-    disturb(arbiter, now_ns);
-    gsim_context_restart(&context, left_ns, now_ns);
-    return enrol(arbiter, newcomer, &context, parked);
 }
 
 static void leave_lane(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
@@ -527,7 +506,7 @@ static void leave_lane(struct gsim_arbiter *arbiter, uint16_t member, int64_t no
     gsim_gpu_lane_leave(&gpu, lane, member, now_ns);
     if (arbiter->n_spaces > 0 && lane->spec.n == 0)
         lane->state.is_used = false; /* contexts side by side: no context is left to switch from */
-    unsolve(arbiter, lanes, lane);
+    gsim_side_by_side_unsolve(lanes, arbiter->n_spaces, lane);
 }
 
 static void step_out(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
@@ -536,8 +515,8 @@ static void step_out(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_
     leave_lane(arbiter, member, now_ns);
     lanes->members[member].is_present = false;
     if (lanes->store.pager) {
-        struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, lanes);
-        gsim_turn_tell(&gpu, GSIM_SPAN_RESIDENT, &lanes->members[member], now_ns, now_ns, 0);
+        gsim_slice_log_tell(lanes->spans, GSIM_SPAN_RESIDENT, lanes->members[member].how.job,
+                            now_ns, now_ns, 0);
     }
     gsim_memory_use_add(&arbiter->gone, &lanes->members[member].tenant.sum, 1);
     arbiter->n_present--;
@@ -547,7 +526,7 @@ static void step_out(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_
 
 void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
     step_out(arbiter, member, now_ns);
-    gsim_store_close(&arbiter->committed.store, &arbiter->committed.members[member].tenant);
+    gsim_pager_close(&arbiter->committed.store, &arbiter->committed.members[member].tenant);
     gsim_gang_memory_close(&arbiter->committed.gang);
 }
 
@@ -565,7 +544,7 @@ void gsim_arbiter_drop(struct gsim_arbiter *arbiter, struct gsim_tenant *parked,
     for (uint32_t i = 0; i < arbiter->committed.gang.n; i++)
         if (arbiter->committed.gang.part[i].gpu == gpu)
             store = &arbiter->committed.gang.part[i].store;
-    gsim_store_close(store, parked);
+    gsim_pager_close(store, parked);
 }
 
 bool gsim_arbiter_take_in(struct gsim_arbiter *arbiter, struct gsim_arbiter *other, uint32_t gpu,
@@ -683,9 +662,9 @@ const struct gsim_slice_log *gsim_arbiter_take_spans(struct gsim_arbiter *arbite
 }
 
 bool gsim_arbiter_has_failed(const struct gsim_arbiter *arbiter) {
-    return gsim_store_has_failed(&arbiter->committed.store) ||
+    return gsim_pager_has_failed(&arbiter->committed.store) ||
            gsim_gang_memory_have_failed(&arbiter->committed.gang) ||
-           (arbiter->is_ahead_valid && (gsim_store_has_failed(&arbiter->ahead.store) ||
+           (arbiter->is_ahead_valid && (gsim_pager_has_failed(&arbiter->ahead.store) ||
                                         gsim_gang_memory_have_failed(&arbiter->ahead.gang)));
 }
 

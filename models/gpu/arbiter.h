@@ -93,27 +93,27 @@ bool gsim_arbiter_is_too_much(const struct gsim_arbiter *arbiter, const struct g
 uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter);
 
 /* All functions below settle the committed state at now_ns first, and drop the state ahead. */
-/* A newcomer joins; how, spec, the fixed part of its context and the spec of its memory are filled
- * in. Returns the member's place in the table until it leaves; GSIM_NO_MEMBER: no memory left. */
-uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
-                           int64_t now_ns);
-/* The newcomer goes on where an earlier context of the same process was left, at left_ns; its
- * memory was carried back to this GPU. */
-uint16_t gsim_arbiter_rejoin(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
-                             const struct gsim_context *left, int64_t left_ns, int64_t now_ns);
-void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns);
 /* What a context leaves behind: its memory, and the rest of its wait for pages. */
 struct gsim_parked {
     struct gsim_tenant tenant;
     int64_t stall_ns;
 };
+/* Where a newcomer goes on. */
+struct gsim_left {
+    const struct gsim_context *context; /* an earlier context of its process, as it was left */
+    int64_t left_ns; /* when that was */
+    const struct gsim_parked *parked; /* the memory that it parked here; NULL: carried back here */
+};
+/* A newcomer joins; how, spec, the fixed part of its context and the spec of its memory are filled
+ * in. left NULL: its process begins. Returns the member's place in the table until it leaves;
+ * GSIM_NO_MEMBER: no memory left. */
+uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
+                           const struct gsim_left *left, int64_t now_ns);
+void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns);
 /* A member that parks leaves its memory where it is; memory of other members may push it out. When
- * it is woken, its context goes on with the memory that is left. Dropping frees the parked memory,
- * on this GPU or on a GPU that was taken in. */
+ * it joins again, its context goes on with the memory that is left. Dropping frees the parked
+ * memory, on this GPU or on a GPU that was taken in. */
 struct gsim_parked gsim_arbiter_park(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns);
-uint16_t gsim_arbiter_wake(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
-                           const struct gsim_context *left, int64_t left_ns,
-                           const struct gsim_parked *parked, int64_t now_ns);
 void gsim_arbiter_drop(struct gsim_arbiter *arbiter, struct gsim_tenant *parked, uint32_t gpu,
                        int64_t now_ns);
 /* Takes over the memory of another GPU until it is given back: a gang is about to be on both, and

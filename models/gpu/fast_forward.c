@@ -181,7 +181,7 @@ static bool may_share_blocks(const struct gsim_lanes *lanes) {
  * it has not touched, or when its last blocks begin. */
 static bool can_be_cut(const struct gsim_lanes *lanes, const struct gsim_member *member) {
     const struct gsim_gpu_lane *lane = &lanes->lane[member->how.lane];
-    if (gsim_store_is_sweeping(&lanes->store, &member->tenant) || may_share_blocks(lanes))
+    if (gsim_pager_is_sweeping(&lanes->store, &member->tenant) || may_share_blocks(lanes))
         return true;
     bool is_outranked = false, outranks = false;
     for (uint16_t i = 0; gsim_gpu_lane_is_by_priority(lane) && i < lane->spec.n; i++) {
@@ -220,7 +220,7 @@ static bool is_same(struct gsim_fast_forward *cycle, const struct gsim_arbiter_o
               is_same_member(&a->members[i], a->now_ns, &b->members[i], b->now_ns,
                              options->costs.lookahead_ns, can_be_cut(a, &a->members[i]))))
             return false;
-    return gsim_store_is_same(&a->store, a->now_ns, &b->store, b->now_ns, &cycle->scratch) &&
+    return gsim_pager_is_same(&a->store, a->now_ns, &b->store, b->now_ns, &cycle->scratch) &&
            gsim_gang_memory_are_same(&a->gang, a->now_ns, &b->gang, b->now_ns, &cycle->scratch);
 }
 
@@ -349,7 +349,7 @@ static void skip(const struct gsim_fast_forward *cycle, struct gsim_lanes *lanes
     lanes->now_ns += by_ns;
     lanes->skipped_ns += by_ns;
     lanes->is_approximate |= cycle->is_approximate;
-    gsim_store_skip(&lanes->store, by_ns);
+    gsim_pager_skip(&lanes->store, by_ns);
     gsim_gang_memory_skip(&lanes->gang, &per->gang, n, by_ns);
     for (uint16_t i = 0; i < lanes->capacity; i++)
         if (lanes->members[i].is_present)

@@ -435,7 +435,7 @@ static void switch_to(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lan
     member->state.restore_ns = 0;
     lane->sums.switch_ns += cost_ns;
     lane->marks.next_ns = now_ns + cost_ns;
-    if (gsim_store_is_proactive(gpu->store) && lane->spec.member[place] != lane->state.last)
+    if (gsim_pager_is_proactive(gpu->store) && lane->spec.member[place] != lane->state.last)
         lane->marks.next_ns = gsim_turn_migrate(gpu, lane, lane->marks.next_ns);
     if (lane->marks.next_ns == now_ns) {
         run(gpu, lane, now_ns);
@@ -542,9 +542,9 @@ static void settle_padding(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane
         return;
     struct gsim_member *member = &gpu->members[lane->state.padding];
     member->sums.busy_ns += now_ns - since_ns;
-    gsim_turn_tell(gpu, GSIM_SPAN_SLICE, member, since_ns, now_ns, 0);
     run_on(member, since_ns, now_ns, lane->state.padding_rate_q32);
     lane->times.padding_since_ns = now_ns;
+    gsim_slice_log_tell(gpu->spans, GSIM_SPAN_SLICE, member->how.job, since_ns, now_ns, 0);
 }
 
 /* Where time goes that the member has its lane and its kernel does not run as fast as alone. */
@@ -565,16 +565,17 @@ void gsim_gpu_lane_settle(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane 
     if (lane->state.phase != GSIM_LANE_RUNNING || now_ns <= lane->times.since_ns)
         return;
     struct gsim_member *member = member_at(gpu, lane, lane->state.at);
-    member->sums.busy_ns += now_ns - lane->times.since_ns;
-    int64_t begin_ns = wait_for_pages(member, lane->times.since_ns, now_ns);
-    gsim_turn_tell(gpu, GSIM_SPAN_FAULT, member, lane->times.since_ns, begin_ns, 0);
-    gsim_turn_tell(gpu, GSIM_SPAN_SLICE, member, begin_ns, now_ns, 0);
+    int64_t since_ns = lane->times.since_ns;
+    member->sums.busy_ns += now_ns - since_ns;
+    int64_t begin_ns = wait_for_pages(member, since_ns, now_ns);
     if (gsim_rarely(lane->is_by_blocks))
         count_losses(lane, member, now_ns - begin_ns);
     if (!lane->state.is_halting &&
         begin_ns < now_ns) /* the progress that a halt leaves is set at its end */
         run_on(member, begin_ns, now_ns, lane->state.rate_q32);
     lane->times.since_ns = now_ns;
+    gsim_slice_log_tell(gpu->spans, GSIM_SPAN_FAULT, member->how.job, since_ns, begin_ns, 0);
+    gsim_slice_log_tell(gpu->spans, GSIM_SPAN_SLICE, member->how.job, begin_ns, now_ns, 0);
 }
 
 static void begin_halt(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
@@ -655,7 +656,7 @@ static void yield(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, i
 /* Whether more than half of the turn went into a wait for pages, and more are missing. */
 static bool is_in_vain(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                        const struct gsim_member *member, int64_t now_ns) {
-    return gsim_store_is_sweeping(gpu->store, &member->tenant) &&
+    return gsim_pager_is_sweeping(gpu->store, &member->tenant) &&
            2 * member->tenant.last.stall_ns > now_ns - lane->marks.quantum_start_ns;
 }
 
@@ -768,7 +769,7 @@ void gsim_gpu_lane_leave(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *
     assert(place < lane->spec.n);
     bool had_lane = place == lane->state.at && lane->state.phase != GSIM_LANE_IDLE;
     bool was_running = had_lane && lane->state.phase == GSIM_LANE_RUNNING;
-    if (had_lane && lane->state.phase == GSIM_LANE_SWITCHING && gsim_store_is_proactive(gpu->store))
+    if (had_lane && lane->state.phase == GSIM_LANE_SWITCHING && gsim_pager_is_proactive(gpu->store))
         gpu->members[member].state.stall_ns +=
             lane->marks.next_ns - now_ns; /* its memory is on its way */
     if (lane->state.last == member)

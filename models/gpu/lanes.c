@@ -14,7 +14,7 @@ void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from) {
     *to = *from;
     to->spans = spans;
     to->store = store;
-    gsim_store_copy(&to->store, &from->store);
+    gsim_pager_copy(&to->store, &from->store);
     to->gang = gang;
     gsim_gang_memory_copy(&to->gang, &from->gang);
     to->members = members;

@@ -60,7 +60,7 @@ static enum gsim_status time_kernels(struct maker *m, struct gsim_log *log) {
     for (uint32_t k = 0; k < m->app->n_kernels; k++) {
         struct gsim_roofline_time time;
         enum gsim_status status =
-            gsim_app_time_kernel(m->app, &m->app->kernels[k], m->profile, &time, log);
+            gsim_roofline_time_kernel(m->app, &m->app->kernels[k], m->profile, &time, log);
         if (status != GSIM_OK)
             return status;
         m->kernel_ns[k] = time.whole_ns;
@@ -122,7 +122,7 @@ static uint32_t memory_ppm(const struct maker *m, uint32_t kind, bool *is_known)
 static void launch(struct maker *m, const struct gsim_app_call *call, int64_t host_ns) {
     struct gsim_program *out = m->out;
     const struct gsim_app_kernel *kernel = &m->app->kernels[call->kernel];
-    int64_t ns = gsim_app_launch_ns(m->app, call, m->profile, m->kernel_ns[call->kernel]);
+    int64_t ns = gsim_roofline_launch_ns(m->app, call, m->profile, m->kernel_ns[call->kernel]);
     bool is_known;
     m->kernels[out->n_kernels] =
         (struct gsim_program_kernel){.ns = ns,

@@ -109,10 +109,10 @@ static enum gsim_status check_needs(const struct gsim_app *app,
     return GSIM_OK;
 }
 
-enum gsim_status gsim_app_time_kernel(const struct gsim_app *app,
-                                      const struct gsim_app_kernel *kernel,
-                                      const struct gsim_profile *profile,
-                                      struct gsim_roofline_time *out, struct gsim_log *log) {
+enum gsim_status gsim_roofline_time_kernel(const struct gsim_app *app,
+                                           const struct gsim_app_kernel *kernel,
+                                           const struct gsim_profile *profile,
+                                           struct gsim_roofline_time *out, struct gsim_log *log) {
     struct gsim_roofline work = {.flops = kernel->flops > 0 ? kernel->flops : 0,
                                  .bytes = kernel->bytes > 0 ? kernel->bytes : 0,
                                  .precision = kernel->precision,
@@ -134,7 +134,7 @@ struct sums {
     gsim_i128 ns, bytes, sm_ppm_ns, memory_ns;
 };
 
-static void add_kernel(struct sums *sums, struct gsim_app_cost *cost,
+static void add_kernel(struct sums *sums, struct gsim_roofline_cost *cost,
                        const struct gsim_app_kernel *kernel, const struct gsim_roofline_time *time,
                        gsim_i128 ns) {
     sums->ns += ns;
@@ -154,8 +154,8 @@ static bool is_timed(const struct gsim_app *app, const struct gsim_app_call *cal
            strcmp(app->kernels[call->kernel].device, profile->name) == 0;
 }
 
-int64_t gsim_app_launch_ns(const struct gsim_app *app, const struct gsim_app_call *call,
-                           const struct gsim_profile *profile, int64_t kernel_ns) {
+int64_t gsim_roofline_launch_ns(const struct gsim_app *app, const struct gsim_app_call *call,
+                                const struct gsim_profile *profile, int64_t kernel_ns) {
     return is_timed(app, call, profile) ? call->time_ns : kernel_ns;
 }
 
@@ -170,16 +170,16 @@ static gsim_i128 launches_ns(const struct gsim_app *app, uint32_t kernel,
     return ns;
 }
 
-enum gsim_status gsim_app_cost(const struct gsim_app *app, const struct gsim_profile *profile,
-                               struct gsim_app_cost *out, struct gsim_log *log) {
+enum gsim_status gsim_roofline_cost(const struct gsim_app *app, const struct gsim_profile *profile,
+                                    struct gsim_roofline_cost *out, struct gsim_log *log) {
     struct sums sums = {0, 0, 0, 0};
     enum gsim_status worst = GSIM_OK;
-    *out = (struct gsim_app_cost){.sm_ppm = (uint32_t)GSIM_PPM};
+    *out = (struct gsim_roofline_cost){.sm_ppm = (uint32_t)GSIM_PPM};
     for (uint32_t k = 0; k < app->n_kernels; k++) {
         struct gsim_roofline_time time;
         enum gsim_status status = check_needs(app, &app->kernels[k], profile, log);
         if (status == GSIM_OK)
-            status = gsim_app_time_kernel(app, &app->kernels[k], profile, &time, log);
+            status = gsim_roofline_time_kernel(app, &app->kernels[k], profile, &time, log);
         if (status == GSIM_OK)
             add_kernel(&sums, out, &app->kernels[k], &time,
                        launches_ns(app, k, profile, time.whole_ns));

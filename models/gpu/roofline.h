@@ -25,16 +25,16 @@ struct gsim_roofline_time gsim_roofline(const struct gsim_profile *profile,
 
 /* The time of one of an application's kernels alone on a device. A time that is not known there is
  * bad input with the line of the application's file. */
-enum gsim_status gsim_app_time_kernel(const struct gsim_app *app,
-                                      const struct gsim_app_kernel *kernel,
-                                      const struct gsim_profile *profile,
-                                      struct gsim_roofline_time *out, struct gsim_log *log);
+enum gsim_status gsim_roofline_time_kernel(const struct gsim_app *app,
+                                           const struct gsim_app_kernel *kernel,
+                                           const struct gsim_profile *profile,
+                                           struct gsim_roofline_time *out, struct gsim_log *log);
 /* The time of one launch, where its kernel takes kernel_ns. */
-int64_t gsim_app_launch_ns(const struct gsim_app *app, const struct gsim_app_call *call,
-                           const struct gsim_profile *profile, int64_t kernel_ns);
+int64_t gsim_roofline_launch_ns(const struct gsim_app *app, const struct gsim_app_call *call,
+                                const struct gsim_profile *profile, int64_t kernel_ns);
 
 /* One iteration of an application alone on a device. */
-struct gsim_app_cost {
+struct gsim_roofline_cost {
     int64_t gpu_ns;
     int64_t kernels;
     int64_t longest_kernel_ns;
@@ -47,7 +47,7 @@ struct gsim_app_cost {
 
 /* A kernel that needs more than the device has, or the time of which on the device is not known, is
  * bad input with the line of the application's file. */
-enum gsim_status gsim_app_cost(const struct gsim_app *app, const struct gsim_profile *profile,
-                               struct gsim_app_cost *out, struct gsim_log *log);
+enum gsim_status gsim_roofline_cost(const struct gsim_app *app, const struct gsim_profile *profile,
+                                    struct gsim_roofline_cost *out, struct gsim_log *log);
 
 #endif

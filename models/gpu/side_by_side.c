@@ -106,3 +106,9 @@ void gsim_side_by_side_solve(const struct gsim_lane_gpu *gpu, const struct gsim_
     }
     lanes->unsolved = 0;
 }
+
+void gsim_side_by_side_unsolve(struct gsim_lanes *lanes, uint16_t n_spaces,
+                               const struct gsim_gpu_lane *lane) {
+    if (n_spaces > 0)
+        lanes->unsolved |= 1u << lane->spec.space;
+}

@@ -11,5 +11,8 @@
  * on. Nothing else is due at that instant. */
 void gsim_side_by_side_solve(const struct gsim_lane_gpu *gpu, const struct gsim_space *spaces,
                              struct gsim_lanes *lanes);
+/* Another member of this lane may run from now on: marks its space, where lanes share spaces. */
+void gsim_side_by_side_unsolve(struct gsim_lanes *lanes, uint16_t n_spaces,
+                               const struct gsim_gpu_lane *lane);
 
 #endif

@@ -15,7 +15,7 @@ static bool reserve(struct gsim_slice_log *spans) {
     return true;
 }
 
-void gsim_slice_log_add(struct gsim_slice_log *spans, const struct gsim_span *span) {
+static void add(struct gsim_slice_log *spans, const struct gsim_span *span) {
     bool is_level = span->kind == GSIM_SPAN_RESIDENT;
     if ((span->end_ns <= span->begin_ns && !is_level) || span->end_ns < spans->from_ns ||
         span->begin_ns >= spans->until_ns || spans->n == GSIM_SPANS_MOST)
@@ -28,4 +28,24 @@ void gsim_slice_log_add(struct gsim_slice_log *spans, const struct gsim_span *sp
     } else if (reserve(spans)) {
         spans->list[spans->n++] = *span;
     }
+}
+
+void gsim_slice_log_tell(struct gsim_slice_log *spans, enum gsim_span_kind kind, gsim_slot owner,
+                         int64_t begin_ns, int64_t end_ns, int64_t bytes) {
+    if (spans)
+        add(spans, &(struct gsim_span){.kind = kind,
+                                       .job = owner,
+                                       .begin_ns = begin_ns,
+                                       .end_ns = end_ns,
+                                       .bytes = bytes});
+}
+
+void gsim_slice_log_come_true(struct gsim_slice_log *before, struct gsim_slice_log *later) {
+    if (!before || before->n == 0)
+        return;
+    for (uint32_t i = 0; i < later->n; i++)
+        add(before, &later->list[i]);
+    struct gsim_slice_log swap = *before;
+    *before = *later;
+    *later = swap;
 }

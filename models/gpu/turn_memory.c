@@ -3,25 +3,14 @@
 
 #include "gsim/units.h"
 
-void gsim_turn_tell(const struct gsim_lane_gpu *gpu, enum gsim_span_kind kind,
-                    const struct gsim_member *member, int64_t begin_ns, int64_t end_ns,
-                    int64_t bytes) {
-    if (gpu->spans)
-        gsim_slice_log_add(gpu->spans, &(struct gsim_span){.kind = kind,
-                                                           .job = member->how.job,
-                                                           .begin_ns = begin_ns,
-                                                           .end_ns = end_ns,
-                                                           .bytes = bytes});
-}
-
 /* Logs how much memory of each member is resident, after some of it has moved: what one lane brings
  * in may push out memory of another. */
 static void tell_residency(const struct gsim_lane_gpu *gpu, int64_t now_ns) {
     for (uint16_t place = 0; gpu->spans && place < gpu->n_places; place++) {
         const struct gsim_member *member = &gpu->members[place];
         if (member->is_present)
-            gsim_turn_tell(gpu, GSIM_SPAN_RESIDENT, member, now_ns, now_ns,
-                           gsim_store_resident_bytes(gpu->store, &member->tenant));
+            gsim_slice_log_tell(gpu->spans, GSIM_SPAN_RESIDENT, member->how.job, now_ns, now_ns,
+                                gsim_pager_resident_bytes(gpu->store, &member->tenant));
     }
 }
 
@@ -35,13 +24,14 @@ int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu
             &member->tenant, gsim_gpu_lane_quantum_ns(lane, member), member->context.spec.gpu_ns};
         place = (uint16_t)(place + 1 == lane->spec.n ? 0 : place + 1);
     } while (place != lane->state.at);
-    struct gsim_store_move move = gsim_store_switch(gpu->store, turns, n, now_ns);
+    struct gsim_store_move move = gsim_pager_switch(gpu->store, turns, n, now_ns);
     const struct gsim_member *member = gsim_gpu_lane_present(gpu, lane);
     if (move.bytes_out > 0)
-        gsim_turn_tell(gpu, GSIM_SPAN_COPY_OUT, member, move.begins_ns, move.ends_ns,
-                       move.bytes_out);
+        gsim_slice_log_tell(gpu->spans, GSIM_SPAN_COPY_OUT, member->how.job, move.begins_ns,
+                            move.ends_ns, move.bytes_out);
     if (move.bytes_in > 0)
-        gsim_turn_tell(gpu, GSIM_SPAN_COPY_IN, member, move.begins_ns, move.ends_ns, move.bytes_in);
+        gsim_slice_log_tell(gpu->spans, GSIM_SPAN_COPY_IN, member->how.job, move.begins_ns,
+                            move.ends_ns, move.bytes_in);
     tell_residency(gpu, move.begins_ns);
     return gsim_gang_memory_switch(gpu->gang, &turns[0], now_ns, move.starts_ns);
 }
@@ -50,14 +40,14 @@ void gsim_turn_sweep(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane
                      int64_t left_ns, int64_t now_ns) {
     struct gsim_member *member = gsim_gpu_lane_present(gpu, lane);
     bool waits_for_sms = lane->state.rate_q32 == 0;
-    if (waits_for_sms || !gsim_store_is_sweeping(gpu->store, &member->tenant))
+    if (waits_for_sms || !gsim_pager_is_sweeping(gpu->store, &member->tenant))
         return;
     struct gsim_pace pace = {.done = gsim_context_swept(&member->context),
                              .all = gsim_context_sweep(&member->context),
                              .rate_q32 = lane->state.rate_q32,
                              .stall_ns = member->state.stall_ns,
                              .left_ns = left_ns};
-    struct gsim_swept swept = gsim_store_sweep(gpu->store, &member->tenant, &pace);
+    struct gsim_swept swept = gsim_pager_sweep(gpu->store, &member->tenant, &pace);
     int64_t stall_ns = gsim_gang_memory_sweep(gpu->gang, &member->tenant, &swept, pace.stall_ns);
     if (stall_ns > 0)
         tell_residency(gpu, now_ns);
@@ -68,9 +58,9 @@ int64_t gsim_turn_reached_ns(const struct gsim_lane_gpu *gpu, const struct gsim_
     const struct gsim_member *member = gsim_gpu_lane_present(gpu, lane);
     const struct gsim_context *context = &member->context;
     bool waits_for_sms = lane->state.rate_q32 == 0;
-    if (waits_for_sms || !gsim_store_is_sweeping(gpu->store, &member->tenant))
+    if (waits_for_sms || !gsim_pager_is_sweeping(gpu->store, &member->tenant))
         return GSIM_NEVER;
-    gsim_work left = gsim_store_reach(gpu->store, &member->tenant, gsim_context_sweep(context)) -
+    gsim_work left = gsim_pager_reach(gpu->store, &member->tenant, gsim_context_sweep(context)) -
                      gsim_context_swept(context);
     return lane->times.since_ns + member->state.stall_ns +
            (left > 0 ? gsim_work_time(left, lane->state.rate_q32) : 0);

@@ -16,9 +16,5 @@ void gsim_turn_sweep(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane
                      int64_t left_ns, int64_t now_ns);
 /* When the running member comes to memory that it has not touched. */
 int64_t gsim_turn_reached_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane);
-/* Logs a span of the member for observers. */
-void gsim_turn_tell(const struct gsim_lane_gpu *gpu, enum gsim_span_kind kind,
-                    const struct gsim_member *member, int64_t begin_ns, int64_t end_ns,
-                    int64_t bytes);
 
 #endif

@@ -22,19 +22,19 @@ static const struct {
 #undef GSIM_MECHANISM
 };
 
-const char *gsim_mechanism_name(enum gsim_mechanism mechanism) {
+const char *gsim_validated_name(enum gsim_mechanism mechanism) {
     return mechanisms[mechanism].name;
 }
 
-const char *gsim_mechanism_title(enum gsim_mechanism mechanism) {
+const char *gsim_validated_title(enum gsim_mechanism mechanism) {
     return mechanisms[mechanism].title;
 }
 
-const char *gsim_mechanism_otherwise(enum gsim_mechanism mechanism) {
+const char *gsim_validated_otherwise(enum gsim_mechanism mechanism) {
     return mechanisms[mechanism].otherwise;
 }
 
-const enum gsim_key *gsim_mechanism_keys(enum gsim_mechanism mechanism) {
+const enum gsim_key *gsim_validated_keys(enum gsim_mechanism mechanism) {
     return mechanisms[mechanism].keys;
 }
 

@@ -35,11 +35,11 @@ struct gsim_validated {
     const struct gsim_profile *reference; /* the device as the suite ran it */
 };
 
-const char *gsim_mechanism_name(enum gsim_mechanism mechanism);
-const char *gsim_mechanism_title(enum gsim_mechanism mechanism);
-const char *gsim_mechanism_otherwise(enum gsim_mechanism mechanism);
+const char *gsim_validated_name(enum gsim_mechanism mechanism);
+const char *gsim_validated_title(enum gsim_mechanism mechanism);
+const char *gsim_validated_otherwise(enum gsim_mechanism mechanism);
 /* The keys of a mechanism; ends with GSIM_KEY_COUNT. */
-const enum gsim_key *gsim_mechanism_keys(enum gsim_mechanism mechanism);
+const enum gsim_key *gsim_validated_keys(enum gsim_mechanism mechanism);
 
 /* Reads section [validated] of a device's file into profile->validated, by mechanism, without the
  * references. The profile is complete except for that. */

@@ -227,7 +227,7 @@ static void mark_stops(const struct gsim_model *model, bool *is_used) {
 }
 
 static void mark_mechanism(enum gsim_mechanism mechanism, bool *is_used) {
-    for (const enum gsim_key *key = gsim_mechanism_keys(mechanism); *key != GSIM_KEY_COUNT; key++)
+    for (const enum gsim_key *key = gsim_validated_keys(mechanism); *key != GSIM_KEY_COUNT; key++)
         is_used[*key] = true;
 }
 

@@ -41,8 +41,10 @@ bool gsim_gang_paging_gather(struct gsim_model *model, gsim_slot slot, int64_t n
     for (uint32_t u = 1; u < about->n_units; u++) {
         uint32_t gpu = about->units[u].gpu;
         struct gsim_arbiter *other = gsim_arbiters_at(model, gpu);
-        if (!other || !reserve(model, sharer, about->n_units) ||
-            !gsim_arbiter_take_in(shared->of_gpu[first], other, gpu, left_on(sharer, gpu), now_ns))
+        if (!other || !reserve(model, sharer, about->n_units))
+            return false;
+        const struct gsim_tenant *left = left_on(sharer, gpu);
+        if (!gsim_arbiter_take_in(shared->of_gpu[first], other, gpu, left, now_ns))
             return false;
         shared->taken_by[gpu] = first + 1;
     }
@@ -67,18 +69,17 @@ void gsim_gang_paging_scatter(struct gsim_model *model, gsim_slot slot, int64_t 
     }
 }
 
-void gsim_gang_paging_free(struct gsim_model *model, struct gsim_tenant *parked, uint32_t gpu,
-                           int64_t now_ns) {
-    struct gsim_shared *shared = &model->shared;
-    uint32_t keeper = shared->taken_by[gpu] ? shared->taken_by[gpu] - 1 : gpu;
-    gsim_arbiter_drop(shared->of_gpu[keeper], parked, gpu, now_ns);
-    gsim_next_report_anew(shared, keeper, now_ns);
-}
-
 void gsim_gang_paging_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
-    struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
-    for (uint16_t i = 0; i < sharer->n_parts_left; i++)
-        gsim_gang_paging_free(model, &sharer->parts_left[i].tenant, sharer->parts_left[i].gpu,
-                              now_ns);
+    struct gsim_shared *shared = &model->shared;
+    struct gsim_shared_job *sharer = &shared->by_slot[slot];
+    for (uint32_t i = 0; i <= sharer->n_parts_left; i++) {
+        struct gsim_gang_part_left *part = i > 0 ? &sharer->parts_left[i - 1] : NULL;
+        uint32_t gpu = part ? part->gpu : sharer->gpu;
+        /* its own arbiter has the memory, or that of another gang */
+        uint32_t keeper = shared->taken_by[gpu] ? shared->taken_by[gpu] - 1 : gpu;
+        gsim_arbiter_drop(shared->of_gpu[keeper], part ? &part->tenant : &sharer->parked.tenant,
+                          gpu, now_ns);
+        gsim_next_report_anew(shared, keeper, now_ns);
+    }
     sharer->n_parts_left = 0;
 }

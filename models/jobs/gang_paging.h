@@ -10,10 +10,8 @@
 bool gsim_gang_paging_gather(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 /* The gang has left, and parked its memory or not. */
 void gsim_gang_paging_scatter(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
-/* Frees parked memory, on this GPU or where another gang has taken it in. */
-void gsim_gang_paging_free(struct gsim_model *model, struct gsim_tenant *parked, uint32_t gpu,
-                           int64_t now_ns);
-/* Frees the memory that the gang has parked on GPUs other than its first. */
+/* Frees the memory that the job has parked, on its first GPU and on the others of a gang: there, or
+ * where another gang has taken it in. */
 void gsim_gang_paging_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 
 #endif

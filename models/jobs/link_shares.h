@@ -17,7 +17,7 @@
  * A copy of a whole job is a user of its links that asks for all it can get until it ends. While a
  * GPU copies, the bandwidth is divided max-min fair between the copies on its link and the crowd of
  * the GPUs that page there: the GPU itself, and the others by as much of their time as they copy.
- * Over all time the copies get what the crowd leaves (models/links/link_rates.c):
+ * Over all time the copies get what the crowd leaves (models/links/link.c):
  *
  *     what copies get = carried - the sum over GPUs of (part of the time x rate while it copies)
  *

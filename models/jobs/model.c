@@ -218,30 +218,29 @@ static inline void run_now(struct gsim_model *model, gsim_slot slot, int64_t now
     gsim_machine_expect_progress(model, slot);
 }
 
-GSIM_APART static enum gsim_when load(struct gsim_model *model, gsim_slot slot,
-                                      enum gsim_state from, int64_t now_ns) {
+/* Brings the job's memory to its units. Returns false if that takes no time. */
+GSIM_APART static bool load(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
+                            int64_t now_ns) {
     struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_job *about = gsim_machine_info(model, slot);
     struct gsim_loading loading = gsim_job_copies_in(model, slot, from);
     int64_t takes_ns = gsim_job_copies_ns(model, &loading, about->units, about->n_units);
     loading.after_ns += gsim_instances_wait_ns(model, about->units, about->n_units, now_ns);
-    if (takes_ns + loading.after_ns == 0) {
-        run_now(model, slot, now_ns);
-        return GSIM_AT_ONCE;
-    }
+    if (takes_ns + loading.after_ns == 0)
+        return false;
     job->phase = LOADING;
     gsim_job_copies_begin(model, slot, &loading, takes_ns, now_ns);
     if (!job->is_carried)
         gsim_machine_expect(model, slot, RUNS, now_ns + takes_ns + loading.after_ns);
-    return GSIM_LATER;
+    return true;
 }
 
 static enum gsim_when admit(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
                             enum gsim_keep keep, int64_t now_ns) {
     (void)keep;
     bool brings_nothing = from == GSIM_QUEUED && !model->takes_to_start;
-    if (gsim_rarely(!brings_nothing || model->has_recut))
-        return load(model, slot, from, now_ns);
+    if (gsim_rarely(!brings_nothing || model->has_recut) && load(model, slot, from, now_ns))
+        return GSIM_LATER;
     run_now(model, slot, now_ns);
     return GSIM_AT_ONCE;
 }

@@ -208,8 +208,10 @@ static bool is_capped_alike(const struct gsim_model *model, const struct gsim_en
 static void note_memory(struct gsim_model *model, const struct gsim_shared_job *sharer,
                         int64_t now_ns) {
     const struct gsim_entry *how = &sharer->how;
-    gsim_arbiter_overflow(model->shared.of_gpu[sharer->gpu], sharer->member,
-                          gsim_shared_job_overflow(model, how->job, sharer->gpu), now_ns);
+    gsim_arbiter_overflow(
+        model->shared.of_gpu[sharer->gpu], sharer->member,
+        gsim_shared_job_overflow(model, how->job, gsim_machine_profile_at(model, sharer->gpu)),
+        now_ns);
     gsim_next_report_anew(&model->shared, sharer->gpu, now_ns);
     if (how->launch_refill_ns > 0 &&
         how->launch_share_ppm > 0) /* its kernels have become longer or shorter */
@@ -254,7 +256,8 @@ static void move_entry(struct gsim_model *model, uint32_t gpu, const struct gsim
     if (!model->jobs[entry->job].is_turning || sharer->gpu != gpu ||
         gsim_arbiter_member(arbiter, sharer->member)->how.lane == entry->lane)
         return;
-    struct gsim_member there = gsim_shared_job_member(model, entry->job, gpu);
+    struct gsim_member there =
+        gsim_shared_job_member(model, entry->job, gpu, gsim_machine_profile_at(model, gpu));
     gsim_arbiter_move(arbiter, sharer->member, entry->lane, there.context.spec.gpu_ns, now_ns);
     note_rank(model, sharer, now_ns);
     if (sharer->how.launch_refill_ns > 0)
@@ -432,26 +435,6 @@ static uint16_t own_lane(struct gsim_model *model, struct gsim_arbiter *arbiter,
     return lane;
 }
 
-/* Finds where the job goes on: where it left, unless it ran elsewhere meanwhile or lost its
- * work. */
-static void find_place(struct gsim_model *model, gsim_slot slot, const struct gsim_context *whole) {
-    struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
-    gsim_work done = model->progress[slot].done;
-    bool is_there = sharer->has_left ? done == sharer->left_done : done == 0;
-    if (!is_there && !sharer->process.is_open_loop) {
-        int64_t taken_ns = sharer->left.sums.taken_ns;
-        sharer->left = *whole;
-        sharer->left.sums.taken_ns = taken_ns;
-        gsim_process_put(&sharer->process, done, &sharer->left);
-        sharer->left_ns = 0;
-        sharer->has_left = true;
-    }
-    if (sharer->has_left)
-        gsim_process_repace(&sharer->left, whole);
-    sharer->has_worked =
-        gsim_context_is_done(sharer->has_left ? &sharer->left : &sharer->process.context);
-}
-
 /* The rest of the job's work needs no GPU. */
 static void run_host(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     model->progress[slot].since_ns = now_ns;
@@ -467,31 +450,38 @@ static void disturb_all(struct gsim_model *model, gsim_slot slot, int64_t now_ns
     }
 }
 
-static uint16_t admit(struct gsim_model *model, gsim_slot slot, struct gsim_arbiter *arbiter,
+static uint16_t admit(struct gsim_arbiter *arbiter, struct gsim_shared_job *sharer,
                       const struct gsim_member *newcomer, int64_t now_ns) {
-    struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
-    if (!sharer->has_left)
-        return gsim_arbiter_join(arbiter, newcomer, now_ns);
-    if (!sharer->is_parked)
-        return gsim_arbiter_rejoin(arbiter, newcomer, &sharer->left, sharer->left_ns, now_ns);
-    sharer->is_parked = false;
-    return gsim_arbiter_wake(arbiter, newcomer, &sharer->left, sharer->left_ns, &sharer->parked,
-                             now_ns);
+    struct gsim_left left = {&sharer->left, sharer->left_ns,
+                             sharer->is_parked ? &sharer->parked : NULL};
+    if (sharer->has_left)
+        sharer->is_parked = false;
+    return gsim_arbiter_join(arbiter, newcomer, sharer->has_left ? &left : NULL, now_ns);
+}
+
+/* The arbiter's state is settled. */
+static void set_watch(const struct gsim_machine_job *job, struct gsim_arbiter *arbiter,
+                      const struct gsim_shared_job *sharer, int64_t now_ns) {
+    const struct gsim_context *context = &gsim_arbiter_member(arbiter, sharer->member)->context;
+    int64_t iterations = -1;
+    gsim_work done = 0;
+    if (job->threshold_ns >= 0)
+        gsim_process_locate(&sharer->process, context, job->threshold_ns, &iterations, &done);
+    gsim_arbiter_watch(arbiter, sharer->member, iterations, done, now_ns);
 }
 
 void gsim_shared_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     uint32_t gpu = gsim_machine_info(model, slot)->units[0].gpu;
     struct gsim_arbiter *arbiter = gsim_arbiters_at(model, gpu);
-    struct gsim_shared_job *sharer = arbiter ? gsim_shared_job_describe(model, slot, now_ns) : NULL;
+    struct gsim_member newcomer;
+    uint64_t rate_q32 = gsim_speed_q32(model, slot);
+    struct gsim_shared_job *sharer =
+        arbiter ? gsim_shared_job_come(model, slot, rate_q32, now_ns, &newcomer) : NULL;
     if (!sharer) {
         model->is_out_of_memory = true;
         return;
     }
     struct gsim_machine_job *job = &model->jobs[slot];
-    sharer->how.job = slot;
-    sharer->rate_q32 = gsim_speed_q32(model, slot);
-    struct gsim_member newcomer = gsim_shared_job_member(model, slot, gpu);
-    find_place(model, slot, &newcomer.context);
     if (sharer->has_worked) {
         run_host(model, slot, now_ns);
         return;
@@ -503,7 +493,7 @@ void gsim_shared_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
         gsim_shared_drop(model, slot, now_ns); /* its memory was carried here */
     sharer->gpu = gpu;
     model->is_out_of_memory |= !gsim_gang_paging_gather(model, slot, now_ns);
-    sharer->member = admit(model, slot, arbiter, &newcomer, now_ns);
+    sharer->member = admit(arbiter, sharer, &newcomer, now_ns);
     job->is_turning = sharer->member != GSIM_NO_MEMBER;
     model->is_out_of_memory |= !job->is_turning;
     if (job->is_turning && (sharer->how.launch_refill_ns > 0 || sharer->has_left))
@@ -512,9 +502,9 @@ void gsim_shared_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
         note_joined(model, sharer);
     disturb_all(model, slot, now_ns);
     model->progress[slot].is_untold = job->is_turning;
+    if (job->is_turning && job->threshold_ns >= 0)
+        set_watch(job, arbiter, sharer, now_ns);
     gsim_next_report_anew(&model->shared, gpu, now_ns);
-    if (job->threshold_ns >= 0)
-        gsim_shared_watch(model, slot, now_ns);
 }
 
 static void book(struct gsim_model *model, gsim_slot slot, const struct gsim_member *member,
@@ -587,7 +577,6 @@ void gsim_shared_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
     sharer->before.stall_ns -= sharer->parked.stall_ns;
     sharer->sum = sharer->before;
     gsim_link_shares_disturb(model, sharer->gpu, now_ns);
-    gsim_gang_paging_free(model, &sharer->parked.tenant, sharer->gpu, now_ns);
     gsim_gang_paging_drop(model, slot, now_ns);
     sharer->is_parked = false;
 }
@@ -615,12 +604,7 @@ void gsim_shared_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns)
         return;
     struct gsim_arbiter *arbiter = model->shared.of_gpu[sharer->gpu];
     (void)gsim_arbiter_settle(arbiter, now_ns);
-    const struct gsim_context *context = &gsim_arbiter_member(arbiter, sharer->member)->context;
-    int64_t iterations = -1;
-    gsim_work done = 0;
-    if (job->threshold_ns >= 0)
-        gsim_process_locate(&sharer->process, context, job->threshold_ns, &iterations, &done);
-    gsim_arbiter_watch(arbiter, sharer->member, iterations, done, now_ns);
+    set_watch(job, arbiter, sharer, now_ns);
     gsim_next_report_anew(&model->shared, sharer->gpu, now_ns);
 }
 

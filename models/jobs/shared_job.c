@@ -63,16 +63,15 @@ static bool draw_requests(struct gsim_model *model, struct gsim_process *process
            add_log(model, &(struct gsim_request_log){index, 0, arrival_ns, latency_ns});
 }
 
-struct gsim_shared_job *gsim_shared_job_describe(struct gsim_model *model, gsim_slot slot,
-                                                 int64_t now_ns) {
+static struct gsim_shared_job *describe(struct gsim_model *model, gsim_slot slot,
+                                        const struct gsim_profile *profile, int64_t now_ns) {
     if (!gsim_shared_job_reserve(model, slot))
         return NULL;
     struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
     const struct gsim_job *about = gsim_machine_info(model, slot);
     if (sharer->is_described)
         return sharer;
-    sharer->process = gsim_process_of(model->setup.trace, about->index,
-                                      gsim_machine_profile(model, about->units, about->n_units),
+    sharer->process = gsim_process_of(model->setup.trace, about->index, profile,
                                       model->gpus[about->units[0].gpu].parts);
     if (sharer->process.is_open_loop &&
         !draw_requests(model, &sharer->process, about->index, now_ns))
@@ -90,7 +89,7 @@ static int64_t working_set(const struct gsim_trace *trace, uint32_t index) {
 /* Memory that the job does not touch goes out first. An iteration of its context is several of the
  * row's, or a part of one. */
 struct gsim_overflow gsim_shared_job_overflow(struct gsim_model *model, gsim_slot slot,
-                                              uint32_t gpu) {
+                                              const struct gsim_profile *profile) {
     const struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
     uint32_t index = gsim_machine_info(model, slot)->index;
     const struct gsim_process *process = &sharer->process;
@@ -101,7 +100,7 @@ struct gsim_overflow gsim_shared_job_overflow(struct gsim_model *model, gsim_slo
         beyond = gsim_muldiv_ceil(beyond, process->iterations, process->context.spec.iterations);
     model->shared.has_overflown = true;
     model->shared.has_key[GSIM_KEY_PCIE_D2H] = model->shared.has_key[GSIM_KEY_PCIE_H2D] = true;
-    return gsim_overflow_of(beyond, gsim_machine_profile_at(model, gpu));
+    return gsim_overflow_of(beyond, profile);
 }
 
 /* The job's lane: that of its instance, or of its entry; without either the first lane. */
@@ -113,14 +112,8 @@ static uint16_t lane_entered(const struct gsim_model *model, gsim_slot slot, uin
     return lane < model->gpus[gpu].n_lanes ? lane : 0;
 }
 
-/* On a GPU that is not arranged each job has a lane of its own, in which nothing halts it. */
-static struct gsim_lane lane_of(const struct gsim_model *model, uint32_t gpu, uint16_t place) {
-    if (!model->gpus[gpu].is_rotating)
-        return (struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR};
-    return gsim_arbiter_lane(model->shared.of_gpu[gpu], place);
-}
-
-static struct gsim_tenant_spec tenant_of(struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
+static struct gsim_tenant_spec tenant_of(struct gsim_model *model, gsim_slot slot,
+                                         const struct gsim_profile *profile) {
     const struct gsim_trace *trace = model->setup.trace;
     uint32_t index = gsim_machine_info(model, slot)->index;
     return (struct gsim_tenant_spec){.owner = slot,
@@ -128,20 +121,62 @@ static struct gsim_tenant_spec tenant_of(struct gsim_model *model, gsim_slot slo
                                      .allocated_bytes =
                                          gsim_trace_get(trace, GSIM_COL_MEM_BYTES, index),
                                      .yields = model->shared.by_slot[slot].how.memory_yields,
-                                     .overflow = gsim_shared_job_overflow(model, slot, gpu)};
+                                     .overflow = gsim_shared_job_overflow(model, slot, profile)};
 }
 
-struct gsim_member gsim_shared_job_member(struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
+/* On a GPU that is not arranged each job has a lane of its own, in which nothing halts it. */
+static struct gsim_lane lane_of(const struct gsim_model *model, uint32_t gpu, uint16_t place) {
+    if (!model->gpus[gpu].is_rotating)
+        return (struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR};
+    return gsim_arbiter_lane(model->shared.of_gpu[gpu], place);
+}
+
+struct gsim_member gsim_shared_job_member(struct gsim_model *model, gsim_slot slot, uint32_t gpu,
+                                          const struct gsim_profile *profile) {
     const struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
     const struct gsim_site site = {model->setup.trace, gsim_machine_info(model, slot)->index,
-                                   gsim_machine_profile_at(model, gpu), sharer->rate_q32};
-    uint16_t place = lane_entered(model, slot, gpu);
-    struct gsim_lane lane = lane_of(model, gpu, place);
-    struct gsim_member member = {.how = sharer->how, .tenant.spec = tenant_of(model, slot, gpu)};
+                                   profile, sharer->rate_q32};
+    struct gsim_member member = {.how = sharer->how};
     member.how.job = slot;
-    member.how.lane = place;
+    member.how.lane = lane_entered(model, slot, gpu);
+    member.tenant.spec = tenant_of(model, slot, profile);
+    struct gsim_lane lane = lane_of(model, gpu, member.how.lane);
+    member.spec = gsim_process_spec(&sharer->process, &site);
     member.context = gsim_process_context(&sharer->process, &site, &lane);
     member.context.spec.gpu_ns += member.tenant.spec.overflow.ns;
-    member.spec = gsim_process_spec(&sharer->process, &site);
     return member;
+}
+
+/* Finds where the job goes on: where it left, unless it ran elsewhere meanwhile or lost its
+ * work. */
+static void find_place(struct gsim_shared_job *sharer, gsim_work done,
+                       const struct gsim_context *whole) {
+    bool is_there = sharer->has_left ? done == sharer->left_done : done == 0;
+    if (!is_there && !sharer->process.is_open_loop) {
+        int64_t taken_ns = sharer->left.sums.taken_ns;
+        sharer->left = *whole;
+        sharer->left.sums.taken_ns = taken_ns;
+        gsim_process_put(&sharer->process, done, &sharer->left);
+        sharer->left_ns = 0;
+        sharer->has_left = true;
+    }
+    if (sharer->has_left)
+        gsim_process_repace(&sharer->left, whole);
+    sharer->has_worked =
+        gsim_context_is_done(sharer->has_left ? &sharer->left : &sharer->process.context);
+}
+
+struct gsim_shared_job *gsim_shared_job_come(struct gsim_model *model, gsim_slot slot,
+                                             uint64_t rate_q32, int64_t now_ns,
+                                             struct gsim_member *newcomer) {
+    const struct gsim_profile *profile = gsim_machine_profile_of(model, slot);
+    struct gsim_shared_job *sharer = describe(model, slot, profile, now_ns);
+    if (!sharer)
+        return NULL;
+    sharer->how.job = slot;
+    sharer->rate_q32 = rate_q32;
+    *newcomer =
+        gsim_shared_job_member(model, slot, gsim_machine_info(model, slot)->units[0].gpu, profile);
+    find_place(sharer, model->progress[slot].done, &newcomer->context);
+    return sharer;
 }

@@ -6,108 +6,23 @@
 
 #include <assert.h>
 
-#include "models/links/link_rates.h"
 #include "sim/base/hints.h"
 
-/* --- costs ------------------------------------------------------------------------------------ */
+struct gsim_link_job {
+    struct gsim_transfer asked;
+    struct gsim_progress progress; /* of the nanoseconds that the transfer takes alone */
+    int64_t begin_ns;
+    /* bytes per second that the transfer could reach on its own, and beside the other engine */
+    int64_t asks[2];
+    uint32_t next; /* on the engine, or among the unused */
+};
 
-struct gsim_copy_rates gsim_copy_rates_pinned(const struct gsim_profile *profile, bool is_reused) {
-    enum gsim_key in = is_reused ? GSIM_KEY_PCIE_H2D_REUSED : GSIM_KEY_PCIE_H2D;
-    return (struct gsim_copy_rates){
-        .bytes_per_s = {profile->value[in], profile->value[GSIM_KEY_PCIE_D2H]},
-        .both_bytes_per_s = profile->value[GSIM_KEY_PCIE_DUPLEX],
-        .copy_ns = {profile->value[GSIM_KEY_PCIE_H2D_COPY_NS],
-                    profile->value[GSIM_KEY_PCIE_D2H_COPY_NS]},
-        .both_copy_ns = profile->value[GSIM_KEY_PCIE_DUPLEX_COPY_NS],
-        .sync_ns = profile->value[GSIM_KEY_PCIE_SYNC_NS]};
+static uint32_t engine_of(uint32_t gpu, enum gsim_direction direction) {
+    return 2 * gpu + (uint32_t)direction;
 }
-
-struct gsim_copy_rates gsim_copy_rates_migrate(const struct gsim_profile *profile) {
-    return (struct gsim_copy_rates){
-        .bytes_per_s = {profile->value[GSIM_KEY_MIGRATE_IN], profile->value[GSIM_KEY_MIGRATE_OUT]},
-        .both_bytes_per_s = profile->value[GSIM_KEY_MIGRATE_BOTH]};
-}
-
-struct gsim_copy_rates gsim_copy_rates_prefetch(const struct gsim_profile *profile) {
-    return (struct gsim_copy_rates){.bytes_per_s = {profile->value[GSIM_KEY_UVM_PREFETCH_IN],
-                                                    profile->value[GSIM_KEY_UVM_PREFETCH_OUT]},
-                                    .both_bytes_per_s = profile->value[GSIM_KEY_PCIE_DUPLEX]};
-}
-
-static int64_t bytes_ns(int64_t bytes, int64_t bytes_per_s) {
-    return bytes_per_s == INT64_MAX ? 0 : gsim_muldiv_ceil(bytes, GSIM_NS_PER_S, bytes_per_s);
-}
-
-static int64_t n_copies(int64_t bytes, int64_t chunk_bytes) {
-    return chunk_bytes > 0 ? (bytes + chunk_bytes - 1) / chunk_bytes : 1;
-}
-
-int64_t gsim_copy_ns(const struct gsim_copy_rates *rates, enum gsim_direction direction,
-                     int64_t bytes, int64_t chunk_bytes) {
-    if (bytes <= 0)
-        return 0;
-    return bytes_ns(bytes, rates->bytes_per_s[direction]) +
-           n_copies(bytes, chunk_bytes) * rates->copy_ns[direction];
-}
-
-/* A direction's part of the ceiling: half, or more where the other direction cannot use its
- * half. */
-static int64_t both_rate(const struct gsim_copy_rates *rates, enum gsim_direction direction) {
-    int64_t own = rates->bytes_per_s[direction];
-    int64_t other = rates->bytes_per_s[direction == GSIM_H2D ? GSIM_D2H : GSIM_H2D];
-    int64_t ceiling = rates->both_bytes_per_s;
-    if (ceiling == INT64_MAX)
-        return own;
-    int64_t left = ceiling - (other < ceiling / 2 ? other : ceiling / 2);
-    return left > 0 && left < own ? left : own;
-}
-
-int64_t gsim_copy_both_ns(const struct gsim_copy_rates *rates, enum gsim_direction direction,
-                          int64_t bytes, int64_t chunk_bytes) {
-    if (bytes <= 0)
-        return 0;
-    int64_t alone_ns = gsim_copy_ns(rates, direction, bytes, chunk_bytes);
-    int64_t both_ns = bytes_ns(bytes, both_rate(rates, direction)) +
-                      n_copies(bytes, chunk_bytes) * rates->both_copy_ns;
-    return both_ns > alone_ns ? both_ns : alone_ns;
-}
-
-static uint64_t ratio_q32(int64_t alone_ns, int64_t both_ns) {
-    if (alone_ns >= both_ns)
-        return GSIM_RATE_ONE;
-    uint64_t ratio = (uint64_t)(((gsim_u128)alone_ns << 32) / (gsim_u128)both_ns);
-    return ratio ? ratio : 1;
-}
-
-int64_t gsim_copy_duplex_ns(const struct gsim_copy_rates *rates, int64_t bytes_in,
-                            int64_t bytes_out, int64_t chunk_bytes) {
-    const int64_t bytes[] = {bytes_in, bytes_out};
-    gsim_work need[GSIM_DIRECTIONS];
-    uint64_t rate[GSIM_DIRECTIONS];
-    int64_t until[GSIM_DIRECTIONS]; /* the end if the other direction were busy as long */
-    for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
-        int64_t alone_ns = gsim_copy_ns(rates, d, bytes[d], chunk_bytes);
-        if (alone_ns == 0)
-            return gsim_copy_ns(rates, d == GSIM_H2D ? GSIM_D2H : GSIM_H2D,
-                                bytes[d == GSIM_H2D ? GSIM_D2H : GSIM_H2D], chunk_bytes);
-        need[d] = gsim_work_of_ns(alone_ns);
-        rate[d] = ratio_q32(alone_ns, gsim_copy_both_ns(rates, d, bytes[d], chunk_bytes));
-        until[d] = gsim_work_time(need[d], rate[d]);
-    }
-    enum gsim_direction last = until[GSIM_H2D] > until[GSIM_D2H] ? GSIM_H2D : GSIM_D2H;
-    int64_t first_ns = until[last == GSIM_H2D ? GSIM_D2H : GSIM_H2D];
-    gsim_work left = need[last] - gsim_work_done(rate[last], first_ns);
-    return first_ns + (left > 0 ? gsim_work_time(left, GSIM_RATE_ONE) : 0);
-}
-
-int64_t gsim_copy_serial_ns(const struct gsim_copy_rates *rates, int64_t bytes_in,
-                            int64_t bytes_out, int64_t chunk_bytes, int64_t alternate_ns) {
-    int64_t alone_ns = gsim_copy_ns(rates, GSIM_H2D, bytes_in, chunk_bytes) +
-                       gsim_copy_ns(rates, GSIM_D2H, bytes_out, chunk_bytes);
-    if (bytes_in <= 0 || bytes_out <= 0) /* copies in one direction never turn round */
-        return alone_ns;
-    int64_t turns = 2 * n_copies(bytes_in < bytes_out ? bytes_in : bytes_out, chunk_bytes);
-    return alone_ns + turns * alternate_ns;
+static struct gsim_link_job *head_of(const struct gsim_link *link, uint32_t engine) {
+    uint32_t head = link->engines[engine].head;
+    return head == GSIM_LINK_NONE ? NULL : &link->jobs[head];
 }
 
 /* --- engines ---------------------------------------------------------------------------------- */
@@ -148,7 +63,7 @@ bool gsim_link_init(struct gsim_link *link, uint32_t n_gpus, const uint32_t *roo
         return false;
     for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
         for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
-            link->engines[gsim_link_engine_of(gpu, d)] =
+            link->engines[engine_of(gpu, d)] =
                 (struct gsim_link_engine){.head = GSIM_LINK_NONE, .tail = GSIM_LINK_NONE};
         link->next_below[gpu] = gpu;
     }
@@ -168,7 +83,389 @@ bool gsim_link_share_hosts(struct gsim_link *link, const struct gsim_link_hosts 
 }
 
 bool gsim_link_is_busy(const struct gsim_link *link, uint32_t gpu, enum gsim_direction direction) {
-    return link->engines[gsim_link_engine_of(gpu, direction)].head != GSIM_LINK_NONE;
+    return link->engines[engine_of(gpu, direction)].head != GSIM_LINK_NONE;
+}
+
+/* --- rates ------------------------------------------------------------------------------------ */
+
+/* The rate of an engine's head under a root without limit; 0 for an idle engine. */
+static uint64_t wanted_q32(const struct gsim_link *link, uint32_t engine) {
+    const struct gsim_link_job *job = head_of(link, engine);
+    if (!job)
+        return 0;
+    return head_of(link, engine ^ 1) ? job->asked.cost.both_q32 : GSIM_RATE_ONE;
+}
+
+/* Bytes per second at a rate; a transfer that takes no time asks for nothing. */
+static int64_t demand(const struct gsim_link_job *job, uint64_t rate_q32) {
+    if (job->asked.cost.alone_ns == 0)
+        return 0;
+    gsim_i128 alone = (gsim_i128)job->asked.bytes * GSIM_NS_PER_S / job->asked.cost.alone_ns;
+    gsim_i128 bytes_per_s = alone * rate_q32 >> 32;
+    return bytes_per_s > INT64_MAX ? INT64_MAX : (int64_t)bytes_per_s;
+}
+
+/* Max-min fairness: the level at which all heads that want more share equally what the modest heads
+ * leave. */
+static int64_t fair_level(const struct gsim_link *link, uint32_t gpu,
+                          enum gsim_direction direction) {
+    int64_t carried = link->root_bytes_per_s[link->root_of_gpu[gpu]];
+    int64_t level = 0;
+    for (;;) {
+        int64_t left = carried, n_above = 0;
+        uint32_t other = gpu;
+        do {
+            uint32_t engine = engine_of(other, direction);
+            if (head_of(link, engine)) {
+                int64_t wants = demand(head_of(link, engine), wanted_q32(link, engine));
+                if (wants > level)
+                    n_above++;
+                else
+                    left -= wants;
+            }
+            other = link->next_below[other];
+        } while (other != gpu);
+        if (n_above == 0)
+            return INT64_MAX;
+        int64_t next = left / n_above > 0 ? left / n_above : 1;
+        if (next <= level)
+            return level;
+        level = next;
+    }
+}
+
+static uint64_t rate_below(const struct gsim_link_job *job, uint64_t wanted, int64_t level) {
+    int64_t wants = demand(job, wanted);
+    if (wants <= level)
+        return wanted;
+    uint64_t rate = (uint64_t)((gsim_u128)wanted * (uint64_t)level / (uint64_t)wants);
+    return rate ? rate : 1;
+}
+
+static void set_rate(struct gsim_link *link, uint32_t engine, uint64_t rate_q32, int64_t now_ns) {
+    struct gsim_link_job *job = head_of(link, engine);
+    struct gsim_progress *progress = &job->progress;
+    progress->done += gsim_work_done(progress->rate_q32, now_ns - progress->since_ns);
+    progress->since_ns = now_ns;
+    progress->rate_q32 = rate_q32;
+    gsim_work left = gsim_work_of_ns(job->asked.cost.alone_ns) - progress->done;
+    int64_t takes_ns = left > 0 ? gsim_work_time(left, rate_q32) : 0;
+    gsim_eventq_set(&link->queue, engine, now_ns + takes_ns, engine);
+}
+
+static bool is_root_shared(const struct gsim_link *link, uint32_t gpu) {
+    return link->root_of_gpu && link->root_bytes_per_s[link->root_of_gpu[gpu]] != INT64_MAX;
+}
+
+/* demand() at a rate of one; most copies are short enough for one register. */
+static int64_t alone_bytes_per_s(const struct gsim_link_job *job) {
+    int64_t ns = job->asked.cost.alone_ns, bytes = job->asked.bytes;
+    if (ns == 0 || ns > INT64_MAX / GSIM_NS_PER_S || bytes / ns >= INT64_MAX / GSIM_NS_PER_S)
+        return demand(job, GSIM_RATE_ONE);
+    return bytes / ns * GSIM_NS_PER_S + bytes % ns * GSIM_NS_PER_S / ns;
+}
+
+static void find_asks(struct gsim_link_job *job) {
+    job->asks[0] = alone_bytes_per_s(job);
+    job->asks[1] = (int64_t)((gsim_u128)job->asks[0] * job->asked.cost.both_q32 >> 32);
+}
+
+/* --- rates beside paging ---------------------------------------------------------------------- */
+
+static bool pages(const struct gsim_link *link, uint32_t gpu, enum gsim_host_way way) {
+    return link->pagers && link->pagers->of_gpu[gpu].takes[way] > 0;
+}
+
+enum { WAY_IN = 1 << GSIM_H2D, WAY_OUT = 1 << GSIM_D2H };
+
+static enum gsim_host_way way_of(unsigned ways) {
+    if (ways == (WAY_IN | WAY_OUT))
+        return GSIM_HOST_BOTH;
+    return ways == WAY_IN ? GSIM_HOST_IN : GSIM_HOST_OUT;
+}
+
+/* The part of a link that its transfers get beside paging. Each GPU that pages is a user that now
+ * copies at its peak and now not at all. Transfers lose what the peaks of single GPUs cost them,
+ * each for its part of the time, and at least what all take on average. With one GPU that is exact,
+ * as far as it pages in a steady way; where transfers ask for all, they get all that paging leaves.
+ * By what transfers would get if no GPU paged, so that no loss counts on two links. */
+static int64_t left_by_paging(struct gsim_link *link, const uint32_t *next, uint32_t gpu,
+                              unsigned ways, int64_t carried) {
+    enum gsim_host_way way = way_of(ways);
+    gsim_i128 singly = 0, takes = 0, asked = 0;
+    uint32_t other = gpu;
+    do {
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
+            asked += ways >> d & 1 ? link->engines[engine_of(other, d)].unpaged : 0;
+        other = next[other];
+    } while (other != gpu);
+    asked = asked < carried ? asked : carried;
+    do {
+        const struct gsim_link_paging *paging = &link->pagers->of_gpu[other];
+        gsim_i128 over = paging->peak[way] - (carried - asked);
+        takes += paging->takes[way];
+        if (paging->takes[way] > 0 && over > 0)
+            singly += paging->takes[way] * over / paging->peak[way];
+        other = next[other];
+    } while (other != gpu);
+    gsim_i128 together = takes - (carried - asked);
+    gsim_i128 lost = singly > together ? singly : together;
+    link->has_met_paging |= lost > 0 && asked > 0;
+    if (lost <= 0)
+        return carried;
+    return lost < asked ? (int64_t)(asked - lost) : 1;
+}
+
+/* --- rates where hosts are shared ------------------------------------------------------------- */
+
+/* Caps the engines of a ring at `carried` bytes per second together, max-min fair. ways: a bit for
+ * each direction that counts. Returns whether any engine gets less. */
+static bool cap_ring(struct gsim_link *link, const uint32_t *next, uint32_t gpu, unsigned ways,
+                     int64_t carried) {
+    int64_t level = 0, sum = 0, n_above = 1;
+    uint32_t other = gpu;
+    do {
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
+            sum += ways >> d & 1 ? link->engines[engine_of(other, d)].gets : 0;
+        other = next[other];
+    } while (other != gpu);
+    if (sum <= carried)
+        return false;
+    while (n_above > 0) {
+        int64_t left = carried;
+        n_above = 0;
+        do {
+            for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
+                int64_t gets = ways >> d & 1 ? link->engines[engine_of(other, d)].gets : 0;
+                n_above += gets > level;
+                left -= gets > level ? 0 : gets;
+            }
+            other = next[other];
+        } while (other != gpu);
+        int64_t raised = n_above > 0 && left / n_above > 0 ? left / n_above : 1;
+        if (raised <= level)
+            break;
+        level = raised;
+    }
+    do {
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
+            if (ways >> d & 1 && link->engines[engine_of(other, d)].gets > level)
+                link->engines[engine_of(other, d)].gets = level;
+        other = next[other];
+    } while (other != gpu);
+    return true;
+}
+
+/* As cap_ring, with what paging leaves of the link where it counts. */
+static bool cap(struct gsim_link *link, const uint32_t *next, uint32_t gpu, unsigned ways,
+                int64_t carried) {
+    if (link->pagers && link->pagers->count && carried != INT64_MAX)
+        carried = left_by_paging(link, next, gpu, ways, carried);
+    return cap_ring(link, next, gpu, ways, carried);
+}
+
+/* The ways in which the engines of a domain copy, or its GPUs page. */
+static unsigned ways_of(const struct gsim_link *link, uint32_t gpu) {
+    unsigned ways = 0;
+    uint32_t other = gpu;
+    do {
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
+            ways |= link->engines[engine_of(other, d)].gets > 0 ? 1u << d : 0;
+        ways |= pages(link, other, GSIM_HOST_IN) ? WAY_IN : 0;
+        ways |= pages(link, other, GSIM_HOST_OUT) ? WAY_OUT : 0;
+        other = link->next_in_domain[other];
+    } while (other != gpu);
+    return ways;
+}
+
+static void cap_domain(struct gsim_link *link, uint32_t gpu) {
+    uint32_t domain = link->hosts->domain_of_gpu[gpu];
+    const int64_t *carried = link->hosts->rates[domain].bytes_per_s;
+    bool is_limited = cap(link, link->next_in_domain, gpu, WAY_IN, carried[GSIM_HOST_IN]);
+    is_limited |= cap(link, link->next_in_domain, gpu, WAY_OUT, carried[GSIM_HOST_OUT]);
+    if (ways_of(link, gpu) == (WAY_IN | WAY_OUT))
+        is_limited |=
+            cap(link, link->next_in_domain, gpu, WAY_IN | WAY_OUT, carried[GSIM_HOST_BOTH]);
+    link->was_host_limited |= is_limited && !link->is_host_given[domain];
+}
+
+/* Sets the bytes per second that each engine of a ring would get from an idle host, and the sum of
+ * each way. */
+static void ask(struct gsim_link *link, const uint32_t *next, uint32_t gpu, int64_t *sum) {
+    uint32_t other = gpu;
+    sum[GSIM_H2D] = sum[GSIM_D2H] = 0;
+    do {
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
+            uint32_t engine = engine_of(other, d);
+            const struct gsim_link_job *job = head_of(link, engine);
+            int64_t gets = job ? job->asks[head_of(link, engine ^ 1) != NULL] : 0;
+            link->engines[engine].gets = gets;
+            sum[d] = gets < INT64_MAX - sum[d] ? sum[d] + gets : INT64_MAX;
+        }
+        other = next[other];
+    } while (other != gpu);
+}
+
+/* Whether the GPU is the first of its group among the GPUs of its host. */
+static bool is_lead(const uint32_t *group_of_gpu, uint32_t gpu) {
+    return gpu == 0 || group_of_gpu[gpu - 1] != group_of_gpu[gpu];
+}
+
+static void cap_root(struct gsim_link *link, uint32_t gpu) {
+    int64_t carried = link->root_bytes_per_s[link->root_of_gpu[gpu]];
+    (void)cap(link, link->next_below, gpu, WAY_IN, carried);
+    (void)cap(link, link->next_below, gpu, WAY_OUT, carried);
+}
+
+/* Roots cap first, then the host's memory caps the rates that the roots let through. */
+static void cap_host(struct gsim_link *link, uint32_t gpu) {
+    uint32_t other = gpu;
+    do {
+        if (is_lead(link->root_of_gpu, other))
+            cap_root(link, other);
+        other = link->next_in_host[other];
+    } while (other != gpu);
+    do {
+        if (is_lead(link->hosts->domain_of_gpu, other))
+            cap_domain(link, other);
+        other = link->next_in_host[other];
+    } while (other != gpu);
+}
+
+/* The link of a GPU that pages carries its transfers as well. */
+static void cap_own(struct gsim_link *link, uint32_t gpu) {
+    const struct gsim_link_pagers *pagers = link->pagers;
+    const int64_t *carried = pagers->carried[gpu].bytes_per_s;
+    if (!pages(link, gpu, GSIM_HOST_IN) && !pages(link, gpu, GSIM_HOST_OUT))
+        return;
+    (void)cap(link, pagers->self, gpu, WAY_IN, carried[GSIM_HOST_IN]);
+    (void)cap(link, pagers->self, gpu, WAY_OUT, carried[GSIM_HOST_OUT]);
+    (void)cap(link, pagers->self, gpu, WAY_IN | WAY_OUT, carried[GSIM_HOST_BOTH]);
+}
+
+/* A head with an unchanged rate keeps its event. */
+static void settle_rate(struct gsim_link *link, uint32_t engine, int64_t now_ns) {
+    const struct gsim_link_job *job = head_of(link, engine);
+    struct gsim_link_engine *about = &link->engines[engine];
+    if (!job)
+        return;
+    uint64_t wanted = wanted_q32(link, engine);
+    bool is_as_before =
+        job->progress.rate_q32 > 0 && about->got == about->gets && about->wanted_q32 == wanted;
+    if (is_as_before)
+        return;
+    about->got = about->gets;
+    about->wanted_q32 = wanted;
+    set_rate(link, engine, rate_below(job, wanted, about->gets), now_ns);
+}
+
+/* Whether a domain's engines ask for more than its memory carries; mostly it has room for all. */
+static bool is_too_much(const struct gsim_link *link, uint32_t gpu, const int64_t *sum) {
+    const int64_t *carried = link->hosts->rates[link->hosts->domain_of_gpu[gpu]].bytes_per_s;
+    int64_t in = sum[GSIM_H2D], out = sum[GSIM_D2H];
+    return in > carried[GSIM_HOST_IN] || out > carried[GSIM_HOST_OUT] ||
+           (in > 0 && out > 0 && in > carried[GSIM_HOST_BOTH] - out);
+}
+
+/* The ring of the GPUs that share any link with each other. */
+static const uint32_t *widest_ring(const struct gsim_link *link) {
+    if (!link->hosts)
+        return link->next_below;
+    return link->root_of_gpu ? link->next_in_host : link->next_in_domain;
+}
+
+static void rerate_host(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
+    const uint32_t *next = widest_ring(link);
+    uint32_t other = gpu;
+    int64_t sum[GSIM_DIRECTIONS];
+    ask(link, next, gpu, sum);
+    if (link->root_of_gpu)
+        cap_host(link, gpu);
+    else if (is_too_much(link, gpu, sum))
+        cap_domain(link, gpu);
+    do {
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
+            settle_rate(link, engine_of(other, d), now_ns);
+        other = next[other];
+    } while (other != gpu);
+}
+
+/* Caps what the engines of a ring ask for by all links. count: paging takes its part of them. */
+static void cap_all(struct gsim_link *link, const uint32_t *next, uint32_t gpu, bool count) {
+    uint32_t other = gpu;
+    link->pagers->count = count;
+    do {
+        cap_own(link, other);
+        other = next[other];
+    } while (other != gpu);
+    if (link->hosts && link->root_of_gpu)
+        cap_host(link, gpu);
+    else if (link->hosts)
+        cap_domain(link, gpu);
+    else if (is_root_shared(link, gpu))
+        cap_root(link, gpu);
+    link->pagers->count = false;
+}
+
+/* As rerate_host where GPUs page, on whatever links. */
+static void rerate_beside_paging(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
+    const uint32_t *next = widest_ring(link);
+    uint32_t other = gpu;
+    int64_t sum[GSIM_DIRECTIONS];
+    ask(link, next, gpu, sum);
+    cap_all(link, next, gpu, false);
+    do {
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
+            struct gsim_link_engine *engine = &link->engines[engine_of(other, d)];
+            engine->unpaged = engine->gets;
+        }
+        other = next[other];
+    } while (other != gpu);
+    cap_all(link, next, gpu, true);
+    do {
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
+            uint32_t engine = engine_of(other, d);
+            link->engines[engine].got = -1; /* rates may have been set without it */
+            settle_rate(link, engine, now_ns);
+        }
+        other = next[other];
+    } while (other != gpu);
+}
+
+static bool has_pagers(const struct gsim_link *link, uint32_t gpu) {
+    const uint32_t *next = widest_ring(link);
+    uint32_t other = gpu;
+    bool has = false;
+    do {
+        has |= pages(link, other, GSIM_HOST_IN) || pages(link, other, GSIM_HOST_OUT);
+        other = next[other];
+    } while (link->pagers && other != gpu);
+    return has;
+}
+
+/* A root's ring is walked for each direction, since the rate of the other engine decides the rest
+ * for its neighbours. */
+static void rerate(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
+    bool is_shared = is_root_shared(link, gpu);
+    if (link->pagers && has_pagers(link, gpu)) {
+        rerate_beside_paging(link, gpu, now_ns);
+        return;
+    }
+    if (link->hosts) {
+        rerate_host(link, gpu, now_ns);
+        return;
+    }
+    for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
+        int64_t level = is_shared ? fair_level(link, gpu, d) : INT64_MAX;
+        uint32_t other = gpu;
+        do {
+            uint32_t engine = engine_of(other, d);
+            const struct gsim_link_job *job = head_of(link, engine);
+            if (job)
+                set_rate(link, engine, rate_below(job, wanted_q32(link, engine), level), now_ns);
+            other = link->next_below[other];
+        } while (is_shared && other != gpu);
+    }
 }
 
 /* --- pagers ---------------------------------------------------------------------------------- */
@@ -215,7 +512,7 @@ bool gsim_link_meet_pagers(struct gsim_link *link, const struct gsim_host_rates 
     for (uint32_t engine = 0; engine < 2 * n; engine++)
         for (uint32_t at = link->engines[engine].head; at != GSIM_LINK_NONE;
              at = link->jobs[at].next)
-            gsim_link_find_asks(&link->jobs[at]);
+            find_asks(&link->jobs[at]);
     link->pagers = pagers;
     return true;
 }
@@ -226,12 +523,12 @@ void gsim_link_set_paging(struct gsim_link *link, uint32_t gpu,
 }
 
 void gsim_link_repage(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
-    gsim_link_rerate(link, gpu, now_ns);
+    rerate(link, gpu, now_ns);
 }
 
 int64_t gsim_link_asks(const struct gsim_link *link, uint32_t gpu, enum gsim_direction direction) {
-    const struct gsim_link_job *job = gsim_link_head_of(link, gsim_link_engine_of(gpu, direction));
-    bool is_both = gsim_link_head_of(link, gsim_link_engine_of(gpu, direction) ^ 1) != NULL;
+    const struct gsim_link_job *job = head_of(link, engine_of(gpu, direction));
+    bool is_both = head_of(link, engine_of(gpu, direction) ^ 1) != NULL;
     return job ? job->asks[is_both] : 0;
 }
 
@@ -267,19 +564,10 @@ uint32_t gsim_link_submit(struct gsim_link *link, const struct gsim_transfer *tr
     uint32_t handle = link->first_unused;
     struct gsim_link_job *job = &link->jobs[handle];
     link->first_unused = job->next;
-    int64_t extra_ns = transfer->is_synchronous ? transfer->rates->sync_ns : 0;
-    int64_t alone_ns = extra_ns + gsim_copy_ns(transfer->rates, transfer->direction,
-                                               transfer->bytes, transfer->chunk_bytes);
-    int64_t both_ns = extra_ns + gsim_copy_both_ns(transfer->rates, transfer->direction,
-                                                   transfer->bytes, transfer->chunk_bytes);
-    *job = (struct gsim_link_job){.asked = *transfer,
-                                  .alone_ns = alone_ns,
-                                  .both_q32 = ratio_q32(alone_ns, both_ns),
-                                  .next = GSIM_LINK_NONE};
+    *job = (struct gsim_link_job){.asked = *transfer, .next = GSIM_LINK_NONE};
     if (link->hosts || link->pagers)
-        gsim_link_find_asks(job);
-    struct gsim_link_engine *engine =
-        &link->engines[gsim_link_engine_of(transfer->gpu, transfer->direction)];
+        find_asks(job);
+    struct gsim_link_engine *engine = &link->engines[engine_of(transfer->gpu, transfer->direction)];
     if (engine->head != GSIM_LINK_NONE) {
         link->jobs[engine->tail].next = handle;
         engine->tail = handle;
@@ -288,7 +576,7 @@ uint32_t gsim_link_submit(struct gsim_link *link, const struct gsim_transfer *tr
     engine->head = engine->tail = handle;
     begin(link, handle, now_ns);
     note_change(link, transfer->gpu, now_ns);
-    gsim_link_rerate(link, transfer->gpu, now_ns);
+    rerate(link, transfer->gpu, now_ns);
     return handle;
 }
 
@@ -318,33 +606,33 @@ bool gsim_link_pop(struct gsim_link *link, int64_t now_ns, struct gsim_transfer_
     else
         begin(link, engine->head, key.time_ns);
     note_change(link, out->gpu, key.time_ns);
-    gsim_link_rerate(link, out->gpu, key.time_ns);
+    rerate(link, out->gpu, key.time_ns);
     return true;
 }
 
-int64_t gsim_link_together_ns(const struct gsim_link *link, uint32_t gpu, uint32_t n,
-                              uint32_t n_in_domain, const struct gsim_copy_rates *rates,
-                              enum gsim_direction direction, int64_t bytes) {
-    struct gsim_link_job job = {.asked = {.bytes = bytes},
-                                .alone_ns = gsim_copy_ns(rates, direction, bytes, 0)};
+int64_t gsim_link_together_ns(const struct gsim_link *link, const struct gsim_transfer *transfer,
+                              uint32_t n, uint32_t n_in_domain) {
+    const struct gsim_link_job job = {.asked = *transfer};
     int64_t level = INT64_MAX;
-    if (job.alone_ns == 0)
+    if (transfer->cost.alone_ns == 0)
         return 0;
-    if (gsim_link_is_root_shared(link, gpu))
-        level = link->root_bytes_per_s[link->root_of_gpu[gpu]] / n;
+    if (is_root_shared(link, transfer->gpu))
+        level = link->root_bytes_per_s[link->root_of_gpu[transfer->gpu]] / n;
     if (link->hosts) {
-        const struct gsim_host_rates *host = &link->hosts->rates[link->hosts->domain_of_gpu[gpu]];
-        int64_t carried = host->bytes_per_s[direction == GSIM_H2D ? GSIM_HOST_IN : GSIM_HOST_OUT];
-        level = carried / n_in_domain < level ? carried / n_in_domain : level;
+        const int64_t *carried =
+            link->hosts->rates[link->hosts->domain_of_gpu[transfer->gpu]].bytes_per_s;
+        int64_t each =
+            carried[transfer->direction == GSIM_H2D ? GSIM_HOST_IN : GSIM_HOST_OUT] / n_in_domain;
+        level = each < level ? each : level;
     }
-    uint64_t rate_q32 = gsim_link_rate_below(&job, GSIM_RATE_ONE, level > 0 ? level : 1);
-    return gsim_work_time(gsim_work_of_ns(job.alone_ns), rate_q32);
+    uint64_t rate_q32 = rate_below(&job, GSIM_RATE_ONE, level > 0 ? level : 1);
+    return gsim_work_time(gsim_work_of_ns(transfer->cost.alone_ns), rate_q32);
 }
 
 /* --- questions -------------------------------------------------------------------------------- */
 
 static gsim_work done_at(const struct gsim_link_job *job, int64_t now_ns) {
-    gsim_work need = gsim_work_of_ns(job->alone_ns);
+    gsim_work need = gsim_work_of_ns(job->asked.cost.alone_ns);
     gsim_work done = job->progress.done +
                      gsim_work_done(job->progress.rate_q32, now_ns - job->progress.since_ns);
     return done < need ? done : need;
@@ -353,13 +641,13 @@ static gsim_work done_at(const struct gsim_link_job *job, int64_t now_ns) {
 int64_t gsim_link_carried(const struct gsim_link *link, uint32_t handle, int64_t now_ns) {
     const struct gsim_link_job *job = &link->jobs[handle];
     const struct gsim_link_engine *engine =
-        &link->engines[gsim_link_engine_of(job->asked.gpu, job->asked.direction)];
+        &link->engines[engine_of(job->asked.gpu, job->asked.direction)];
     if (engine->head != handle)
         return 0;
-    if (job->alone_ns == 0)
+    if (job->asked.cost.alone_ns == 0)
         return job->asked.bytes;
     return gsim_muldiv_floor(job->asked.bytes, gsim_work_to_ns(done_at(job, now_ns)),
-                             job->alone_ns);
+                             job->asked.cost.alone_ns);
 }
 
 static void put(int64_t value, int64_t *out, size_t room, size_t *n) {
@@ -372,14 +660,14 @@ size_t gsim_link_state(const struct gsim_link *link, uint32_t gpu, int64_t now_n
                        size_t room) {
     size_t n = 0;
     for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
-        const struct gsim_link_engine *engine = &link->engines[gsim_link_engine_of(gpu, d)];
+        const struct gsim_link_engine *engine = &link->engines[engine_of(gpu, d)];
         for (uint32_t at = engine->head; at != GSIM_LINK_NONE; at = link->jobs[at].next) {
             const struct gsim_link_job *job = &link->jobs[at];
             gsim_work done = at == engine->head ? done_at(job, now_ns) : 0;
             put((int64_t)job->asked.tag, out, room, &n);
             put(job->asked.bytes, out, room, &n);
-            put(job->alone_ns, out, room, &n);
-            put((int64_t)job->both_q32, out, room, &n);
+            put(job->asked.cost.alone_ns, out, room, &n);
+            put((int64_t)job->asked.cost.both_q32, out, room, &n);
             put(gsim_work_to_ns(done), out, room, &n);
             put((int64_t)(done & UINT32_MAX), out, room, &n);
         }

@@ -5,35 +5,13 @@
  * max-min fair, and GPUs of one NUMA domain the bandwidth of their host's memory. Where GPUs page,
  * transfers share what paging leaves.
  *
- * A transfer is work: as many nanoseconds as it takes alone on an idle link (gsim_copy_ns, which is
- * also its quote), done at a rate of one while nothing disturbs it. So a quote is exactly what an
- * idle link charges, and splitting an interval never changes a completion time. */
+ * A transfer is work: as many nanoseconds as it takes alone on an idle link (gsim_copy_cost, also
+ * its quote), done at a rate of one while nothing disturbs it. So a quote is exactly what an idle
+ * link charges, and splitting an interval never changes a completion time. */
 #ifndef GSIM_MODELS_LINKS_LINK_H
 #define GSIM_MODELS_LINKS_LINK_H
 
 #include "models/links/link_state.h"
-
-/* Copies of pinned memory; is_reused: into device memory that an earlier job freed. */
-struct gsim_copy_rates gsim_copy_rates_pinned(const struct gsim_profile *profile, bool is_reused);
-/* Proactive migration: rates with the costs of each copy included. */
-struct gsim_copy_rates gsim_copy_rates_migrate(const struct gsim_profile *profile);
-/* Prefetching managed memory, either way alone. */
-struct gsim_copy_rates gsim_copy_rates_prefetch(const struct gsim_profile *profile);
-
-/* Time of queued copies of chunk_bytes each (the last may be shorter) on an idle link; 0 bytes take
- * none. chunk_bytes 0: one copy. */
-int64_t gsim_copy_ns(const struct gsim_copy_rates *rates, enum gsim_direction direction,
-                     int64_t bytes, int64_t chunk_bytes);
-/* That time while the other engine is busy throughout; never less. */
-int64_t gsim_copy_both_ns(const struct gsim_copy_rates *rates, enum gsim_direction direction,
-                          int64_t bytes, int64_t chunk_bytes);
-/* Time of copies in both directions, begun together on an idle link, until the later one ends. */
-int64_t gsim_copy_duplex_ns(const struct gsim_copy_rates *rates, int64_t bytes_in,
-                            int64_t bytes_out, int64_t chunk_bytes);
-/* Time of one stream that carries out and in by turns: no overlap, and `alternate_ns` for each
- * copy. */
-int64_t gsim_copy_serial_ns(const struct gsim_copy_rates *rates, int64_t bytes_in,
-                            int64_t bytes_out, int64_t chunk_bytes, int64_t alternate_ns);
 
 struct gsim_transfer_done {
     uint64_t tag;
@@ -55,12 +33,11 @@ bool gsim_link_share_hosts(struct gsim_link *link, const struct gsim_link_hosts 
  * that is valid until the transfer is popped; GSIM_LINK_NONE: no memory left. */
 uint32_t gsim_link_submit(struct gsim_link *link, const struct gsim_transfer *transfer,
                           int64_t now_ns);
-/* Time of equal single copies, one to a GPU, n of them below the root of this GPU and n_in_domain
- * in its domain, begun together on an idle link: exactly what the link then charges, unless both
- * the root and the domain are shared. */
-int64_t gsim_link_together_ns(const struct gsim_link *link, uint32_t gpu, uint32_t n,
-                              uint32_t n_in_domain, const struct gsim_copy_rates *rates,
-                              enum gsim_direction direction, int64_t bytes);
+/* Time of equal transfers, one to a GPU, n of them below the root of this GPU and n_in_domain in
+ * its domain, begun together on an idle link: exactly what the link then charges, unless both the
+ * root and the domain are shared. */
+int64_t gsim_link_together_ns(const struct gsim_link *link, const struct gsim_transfer *transfer,
+                              uint32_t n, uint32_t n_in_domain);
 /* When the next transfer ends; GSIM_NEVER when none is under way. */
 int64_t gsim_link_next_time(const struct gsim_link *link);
 /* Takes out the next transfer that ends at or before now_ns, by time and engine; its successor on

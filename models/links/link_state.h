@@ -5,29 +5,15 @@
 
 #include "gsim/arena.h"
 #include "gsim/job.h"
-#include "models/hardware/profile.h"
+#include "models/links/copy.h"
 #include "sim/api/model.h"
 #include "sim/base/eventq.h"
-
-enum gsim_direction { GSIM_H2D = 0, GSIM_D2H, GSIM_DIRECTIONS };
-
-/* The rates of one way of copying. A rate of INT64_MAX is unlimited. */
-struct gsim_copy_rates {
-    int64_t bytes_per_s[GSIM_DIRECTIONS]; /* alone */
-    /* sum of both ways; each way gets half, or the rest that the other leaves */
-    int64_t both_bytes_per_s;
-    int64_t copy_ns[GSIM_DIRECTIONS]; /* per copy, alone */
-    int64_t both_copy_ns; /* per pair of copies */
-    int64_t sync_ns; /* added by a synchronous copy */
-};
 
 struct gsim_transfer {
     uint32_t gpu;
     enum gsim_direction direction;
-    bool is_synchronous; /* adds rates->sync_ns once */
     int64_t bytes;
-    int64_t chunk_bytes;
-    const struct gsim_copy_rates *rates; /* outlives the transfer */
+    struct gsim_copy_cost cost; /* on an idle link */
     uint64_t tag; /* the caller's; returned with the ended transfer */
 };
 
@@ -72,7 +58,7 @@ struct gsim_link_pagers {
     int64_t changed_ns; /* of the last change */
 };
 
-struct gsim_link_job; /* a transfer that is queued or under way (models/links/link_rates.h) */
+struct gsim_link_job; /* a transfer that is queued or under way (models/links/link.c) */
 
 struct gsim_link {
     struct gsim_arena *arena;

@@ -115,11 +115,6 @@ static enum gsim_direction direction_of(enum gsim_cargo_way way) {
     return way == GSIM_CARGO_OUT ? GSIM_D2H : GSIM_H2D;
 }
 
-static const struct gsim_copy_rates *rates_on(const struct gsim_transfers *transfers, uint32_t gpu,
-                                              enum gsim_cargo_way way) {
-    return &transfers->rates[transfers->type_of_gpu[gpu]][way];
-}
-
 static uint32_t node_of(const struct gsim_transfers *transfers, const struct gsim_unit *unit) {
     return transfers->wiring.node_of_gpu[unit->gpu];
 }
@@ -143,21 +138,20 @@ static uint64_t tag_of(const struct gsim_transfers *transfers, gsim_slot slot) {
     return (uint64_t)transfers->jobs[slot].age << 32 | slot;
 }
 
-static bool begin_pcie(struct gsim_transfers *transfers, gsim_slot slot, int64_t now_ns) {
-    struct gsim_transfers_job *job = &transfers->jobs[slot];
-    const struct gsim_cargo *cargo = &job->cargo;
-    job->n_left = cargo->bytes > 0 ? job->n_units : 0;
-    for (uint32_t u = 0; u < job->n_left; u++) {
-        uint32_t gpu = job->units[u].gpu;
-        struct gsim_transfer transfer = {.gpu = gpu,
-                                         .direction = direction_of(cargo->way),
-                                         .bytes = cargo->bytes,
-                                         .rates = rates_on(transfers, gpu, cargo->way),
-                                         .tag = tag_of(transfers, slot)};
-        if (gsim_link_submit(&transfers->pcie, &transfer, now_ns) == GSIM_LINK_NONE)
-            return false;
-    }
-    return true;
+/* place: the GPU, or the node that has the link. */
+static struct gsim_transfer transfer_of(const struct gsim_copy_rates *rates,
+                                        enum gsim_direction direction, uint32_t place,
+                                        int64_t bytes) {
+    return (struct gsim_transfer){.gpu = place,
+                                  .direction = direction,
+                                  .bytes = bytes,
+                                  .cost = gsim_copy_cost(rates, direction, bytes, 0)};
+}
+
+static struct gsim_transfer pcie_transfer(const struct gsim_transfers *transfers,
+                                          const struct gsim_cargo *cargo, uint32_t gpu) {
+    return transfer_of(&transfers->rates[transfers->type_of_gpu[gpu]][cargo->way],
+                       direction_of(cargo->way), gpu, cargo->bytes);
 }
 
 /* Bytes for the n units from u on, all of one node, that are not on that node yet. */
@@ -187,10 +181,31 @@ static int64_t node_bytes(const struct gsim_transfers *transfers, const struct g
                                        : crossing_bytes(transfers, cargo, units, u, n);
 }
 
-static const struct gsim_copy_rates *node_rates(const struct gsim_transfers *transfers,
-                                                enum gsim_stage stage, uint32_t node) {
-    return stage == GSIM_STAGE_STORAGE ? &transfers->storage_rates[node]
-                                       : &transfers->network_rates[node];
+/* The transfer for the n units from u on, all of one node; without bytes there is none. */
+static struct gsim_transfer node_transfer(const struct gsim_transfers *transfers,
+                                          const struct gsim_cargo *cargo, enum gsim_stage stage,
+                                          const struct gsim_unit *units, uint32_t u, uint32_t n) {
+    bool is_storage = stage == GSIM_STAGE_STORAGE;
+    uint32_t node = node_of(transfers, &units[u]);
+    int64_t bytes = node_bytes(transfers, cargo, stage, units, u, n);
+    if (bytes == 0)
+        return (struct gsim_transfer){.gpu = node};
+    return transfer_of(is_storage ? &transfers->storage_rates[node]
+                                  : &transfers->network_rates[node],
+                       is_storage ? direction_of(cargo->way) : GSIM_H2D, node, bytes);
+}
+
+static bool begin_pcie(struct gsim_transfers *transfers, gsim_slot slot, int64_t now_ns) {
+    struct gsim_transfers_job *job = &transfers->jobs[slot];
+    const struct gsim_cargo *cargo = &job->cargo;
+    job->n_left = cargo->bytes > 0 ? job->n_units : 0;
+    for (uint32_t u = 0; u < job->n_left; u++) {
+        struct gsim_transfer transfer = pcie_transfer(transfers, cargo, job->units[u].gpu);
+        transfer.tag = tag_of(transfers, slot);
+        if (gsim_link_submit(&transfers->pcie, &transfer, now_ns) == GSIM_LINK_NONE)
+            return false;
+    }
+    return true;
 }
 
 /* Begins one transfer for each node that has bytes to carry. */
@@ -203,20 +218,16 @@ static bool begin_nodes(struct gsim_transfers *transfers, gsim_slot slot, enum g
     job->n_left = 0;
     for (uint32_t u = 0; u < job->n_units; u += n) {
         n = n_on_node(transfers, job->units, job->n_units, u);
-        int64_t bytes = node_bytes(transfers, &job->cargo, stage, job->units, u, n);
-        uint32_t node = node_of(transfers, &job->units[u]);
-        if (bytes == 0)
+        struct gsim_transfer transfer =
+            node_transfer(transfers, &job->cargo, stage, job->units, u, n);
+        if (transfer.bytes == 0)
             continue;
-        struct gsim_transfer transfer = {
-            .gpu = node,
-            .direction = stage == GSIM_STAGE_STORAGE ? direction_of(job->cargo.way) : GSIM_H2D,
-            .bytes = bytes,
-            .rates = node_rates(transfers, stage, node),
-            .tag = tag_of(transfers, slot)};
+        transfer.tag = tag_of(transfers, slot);
         if (gsim_link_submit(link, &transfer, now_ns) == GSIM_LINK_NONE)
             return false;
         job->n_left++;
-        transfers->has_crossed |= stage == GSIM_STAGE_NETWORK && !is_network_given(transfers, node);
+        transfers->has_crossed |=
+            stage == GSIM_STAGE_NETWORK && !is_network_given(transfers, transfer.gpu);
     }
     return true;
 }
@@ -254,18 +265,11 @@ bool gsim_transfers_begin(struct gsim_transfers *transfers, gsim_slot slot,
 
 static int64_t nodes_ns(const struct gsim_transfers *transfers, const struct gsim_cargo *cargo,
                         enum gsim_stage stage, const struct gsim_unit *units, uint32_t n_units) {
-    enum gsim_direction direction =
-        stage == GSIM_STAGE_STORAGE ? direction_of(cargo->way) : GSIM_H2D;
     int64_t longest_ns = 0;
     uint32_t n;
     for (uint32_t u = 0; u < n_units && has_nodes(transfers, cargo, stage); u += n) {
         n = n_on_node(transfers, units, n_units, u);
-        int64_t bytes = node_bytes(transfers, cargo, stage, units, u, n);
-        if (bytes == 0)
-            continue;
-        const struct gsim_copy_rates *rates =
-            node_rates(transfers, stage, node_of(transfers, &units[u]));
-        int64_t ns = gsim_copy_ns(rates, direction, bytes, 0);
+        int64_t ns = node_transfer(transfers, cargo, stage, units, u, n).cost.alone_ns;
         longest_ns = ns > longest_ns ? ns : longest_ns;
     }
     return longest_ns;
@@ -301,10 +305,10 @@ static int64_t together_ns(const struct gsim_transfers *transfers, const struct 
         uint32_t gpu = units[u].gpu;
         if (u > 0 && copy_alike(transfers, gpu, units[u - 1].gpu))
             continue;
-        int64_t ns = gsim_link_together_ns(
-            &transfers->pcie, gpu, n_alike(transfers->wiring.root_of_gpu, units, n_units, gpu),
-            n_alike(hosts ? hosts->domain_of_gpu : NULL, units, n_units, gpu),
-            rates_on(transfers, gpu, cargo->way), direction_of(cargo->way), cargo->bytes);
+        struct gsim_transfer transfer = pcie_transfer(transfers, cargo, gpu);
+        uint32_t n = n_alike(transfers->wiring.root_of_gpu, units, n_units, gpu);
+        uint32_t n_in_domain = n_alike(hosts ? hosts->domain_of_gpu : NULL, units, n_units, gpu);
+        int64_t ns = gsim_link_together_ns(&transfers->pcie, &transfer, n, n_in_domain);
         longest_ns = ns > longest_ns ? ns : longest_ns;
     }
     return longest_ns;
@@ -316,10 +320,7 @@ static int64_t rehearsed_ns(const struct gsim_transfers *transfers, const struct
                             const struct gsim_unit *units, uint32_t n_units) {
     struct gsim_transfer_done done = {0};
     for (uint32_t u = 0; u < n_units; u++) {
-        struct gsim_transfer transfer = {.gpu = units[u].gpu,
-                                         .direction = direction_of(cargo->way),
-                                         .bytes = cargo->bytes,
-                                         .rates = rates_on(transfers, units[u].gpu, cargo->way)};
+        struct gsim_transfer transfer = pcie_transfer(transfers, cargo, units[u].gpu);
         if (gsim_link_submit(transfers->rehearsal, &transfer, 0) == GSIM_LINK_NONE)
             break; /* no memory left: the copy itself will find none either */
     }
@@ -347,8 +348,9 @@ static int64_t pcie_ns(const struct gsim_transfers *transfers, const struct gsim
 int64_t gsim_transfers_ns(const struct gsim_transfers *transfers, const struct gsim_cargo *cargo,
                           const struct gsim_unit *units, uint32_t n_units) {
     if (n_units == 0)
-        return gsim_copy_ns(&transfers->rates[0][cargo->way], direction_of(cargo->way),
-                            cargo->bytes, 0);
+        return transfer_of(&transfers->rates[0][cargo->way], direction_of(cargo->way), 0,
+                           cargo->bytes)
+            .cost.alone_ns;
     return nodes_ns(transfers, cargo, GSIM_STAGE_STORAGE, units, n_units) +
            nodes_ns(transfers, cargo, GSIM_STAGE_NETWORK, units, n_units) +
            pcie_ns(transfers, cargo, units, n_units);

@@ -18,7 +18,7 @@ void gsim_gang_memory_copy(struct gsim_gang_memory *to, const struct gsim_gang_m
     to->n = from->n;
     for (uint32_t i = 0; i < from->n; i++) {
         const struct gsim_gang_part *part = &from->part[i];
-        gsim_store_copy(&to->part[i].store, &part->store);
+        gsim_pager_copy(&to->part[i].store, &part->store);
         to->part[i].tenant = part->tenant;
         to->part[i].gpu = part->gpu;
         to->part[i].is_open = part->is_open;
@@ -30,7 +30,7 @@ bool gsim_gang_memory_are_same(const struct gsim_gang_memory *a, int64_t a_now_n
                                struct gsim_store_scratch *scratch) {
     for (uint32_t i = 0; i < a->n; i++)
         if (!gsim_tenant_is_same(&a->part[i].tenant, &b->part[i].tenant) ||
-            !gsim_store_is_same(&a->part[i].store, a_now_ns, &b->part[i].store, b_now_ns, scratch))
+            !gsim_pager_is_same(&a->part[i].store, a_now_ns, &b->part[i].store, b_now_ns, scratch))
             return false;
     return a->n == b->n;
 }
@@ -41,18 +41,18 @@ bool gsim_gang_memory_open(struct gsim_gang_memory *gang, const struct gsim_tena
         struct gsim_gang_part *part = &gang->part[i];
         if (part->is_open)
             continue;
-        if (!gsim_store_open(&part->store, &part->tenant, spec))
+        if (!gsim_pager_open(&part->store, &part->tenant, spec))
             return false;
         part->is_open = true;
         if (is_filled)
-            gsim_store_fill(&part->store, &part->tenant);
+            gsim_pager_fill(&part->store, &part->tenant);
     }
     return true;
 }
 
 void gsim_gang_memory_close(struct gsim_gang_memory *gang) {
     for (uint32_t i = 0; i < gang->n; i++) {
-        gsim_store_close(&gang->part[i].store, &gang->part[i].tenant);
+        gsim_pager_close(&gang->part[i].store, &gang->part[i].tenant);
         gang->part[i].is_open = false;
     }
 }
@@ -62,7 +62,7 @@ int64_t gsim_gang_memory_sweep(struct gsim_gang_memory *gang, struct gsim_tenant
     int64_t longest_ns = swept->stall_ns;
     for (uint32_t i = 0; i < gang->n; i++) {
         int64_t one_ns =
-            gsim_store_sweep_part(&gang->part[i].store, &gang->part[i].tenant, swept, left_ns);
+            gsim_pager_sweep_part(&gang->part[i].store, &gang->part[i].tenant, swept, left_ns);
         longest_ns = one_ns > longest_ns ? one_ns : longest_ns;
     }
     lead->sum.stall_ns += longest_ns - swept->stall_ns;
@@ -74,7 +74,7 @@ int64_t gsim_gang_memory_switch(struct gsim_gang_memory *gang, const struct gsim
     int64_t last_ns = starts_ns;
     for (uint32_t i = 0; i < gang->n; i++) {
         struct gsim_next_turn turn = {&gang->part[i].tenant, lead->run_ns, lead->sweep_ns};
-        int64_t one_ns = gsim_store_switch(&gang->part[i].store, &turn, 1, now_ns).starts_ns;
+        int64_t one_ns = gsim_pager_switch(&gang->part[i].store, &turn, 1, now_ns).starts_ns;
         last_ns = one_ns > last_ns ? one_ns : last_ns;
     }
     lead->tenant->sum.stall_ns += last_ns - starts_ns;
@@ -102,13 +102,13 @@ void gsim_gang_memory_skip(struct gsim_gang_memory *gang, const struct gsim_gang
                            int64_t n, int64_t by_ns) {
     for (uint32_t i = 0; i < gang->n; i++) {
         gsim_memory_use_add(&gang->part[i].tenant.sum, &per->part[i].tenant.sum, n);
-        gsim_store_skip(&gang->part[i].store, by_ns);
+        gsim_pager_skip(&gang->part[i].store, by_ns);
     }
 }
 
 bool gsim_gang_memory_have_failed(const struct gsim_gang_memory *gang) {
     for (uint32_t i = 0; i < gang->n; i++)
-        if (gsim_store_has_failed(&gang->part[i].store))
+        if (gsim_pager_has_failed(&gang->part[i].store))
             return true;
     return false;
 }

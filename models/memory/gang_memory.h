@@ -32,7 +32,7 @@ bool gsim_gang_memory_are_same(const struct gsim_gang_memory *a, int64_t a_now_n
 bool gsim_gang_memory_open(struct gsim_gang_memory *gang, const struct gsim_tenant_spec *spec,
                            bool is_filled);
 void gsim_gang_memory_close(struct gsim_gang_memory *gang);
-/* Does on the gang's other GPUs what gsim_store_sweep and gsim_store_switch did on its first in
+/* Does on the gang's other GPUs what gsim_pager_sweep and gsim_pager_switch did on its first in
  * this turn; returns when the slowest is ready. The lead's sum counts all of the wait. */
 int64_t gsim_gang_memory_sweep(struct gsim_gang_memory *gang, struct gsim_tenant *lead,
                                const struct gsim_swept *swept, int64_t left_ns);

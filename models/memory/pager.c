@@ -72,7 +72,8 @@ static void change(struct gsim_store *store) {
     store->stamp = ++store->pager->stamp;
 }
 
-void gsim_store_init(struct gsim_store *store, struct gsim_pager *pager, struct gsim_arena *arena) {
+void gsim_pager_store_init(struct gsim_store *store, struct gsim_pager *pager,
+                           struct gsim_arena *arena) {
     *store = (struct gsim_store){.pager = pager};
     if (!pager)
         return;
@@ -90,7 +91,7 @@ static uint32_t open_buffer(struct gsim_store *store, const struct gsim_tenant_s
     return buffer;
 }
 
-bool gsim_store_open(struct gsim_store *store, struct gsim_tenant *tenant,
+bool gsim_pager_open(struct gsim_store *store, struct gsim_tenant *tenant,
                      const struct gsim_tenant_spec *spec) {
     *tenant = (struct gsim_tenant){.spec = *spec, .used = GSIM_NO_BUFFER, .unused = GSIM_NO_BUFFER};
     if (!store->pager)
@@ -104,21 +105,16 @@ bool gsim_store_open(struct gsim_store *store, struct gsim_tenant *tenant,
     return !store->residency.has_failed;
 }
 
-static void close_buffer(struct gsim_store *store, uint32_t *buffer) {
-    if (*buffer != GSIM_NO_BUFFER)
-        gsim_residency_close(&store->residency, *buffer);
-    *buffer = GSIM_NO_BUFFER;
-}
-
-void gsim_store_close(struct gsim_store *store, struct gsim_tenant *tenant) {
+void gsim_pager_close(struct gsim_store *store, struct gsim_tenant *tenant) {
     if (!store->pager)
         return;
     change(store);
-    close_buffer(store, &tenant->used);
-    close_buffer(store, &tenant->unused);
+    gsim_residency_close(&store->residency, tenant->used);
+    gsim_residency_close(&store->residency, tenant->unused);
+    tenant->used = tenant->unused = GSIM_NO_BUFFER;
 }
 
-void gsim_store_fill(struct gsim_store *store, const struct gsim_tenant *tenant) {
+void gsim_pager_fill(struct gsim_store *store, const struct gsim_tenant *tenant) {
     if (!store->pager || tenant->used == GSIM_NO_BUFFER)
         return;
     change(store);
@@ -139,7 +135,7 @@ static uint32_t range_of(const struct gsim_residency *residency, uint32_t buffer
     return 1;
 }
 
-struct gsim_store_move gsim_store_switch(struct gsim_store *store,
+struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
                                          const struct gsim_next_turn *turns, uint32_t n_turns,
                                          int64_t now_ns) {
     if (n_turns > 1)
@@ -225,7 +221,7 @@ static int64_t sweep_faulting(struct gsim_store *store, struct gsim_range range,
 }
 
 static bool is_mapped(const struct gsim_store *store, const struct gsim_tenant *tenant) {
-    return tenant->spec.yields && !gsim_store_is_proactive(store);
+    return tenant->spec.yields && !gsim_pager_is_proactive(store);
 }
 
 /* The wait of chunks that are touched now; counted as long as it lasts. */
@@ -338,11 +334,11 @@ static uint32_t n_used(const struct gsim_store *store, const struct gsim_tenant 
     return tenant->used == GSIM_NO_BUFFER ? 0 : store->residency.buffers[tenant->used].n_chunks;
 }
 
-bool gsim_store_is_sweeping(const struct gsim_store *store, const struct gsim_tenant *tenant) {
+bool gsim_pager_is_sweeping(const struct gsim_store *store, const struct gsim_tenant *tenant) {
     return store->pager && tenant->state.n_touched < n_used(store, tenant);
 }
 
-gsim_work gsim_store_reach(const struct gsim_store *store, const struct gsim_tenant *tenant,
+gsim_work gsim_pager_reach(const struct gsim_store *store, const struct gsim_tenant *tenant,
                            gsim_work all) {
     struct sweep sweep = {.n_chunks = n_used(store, tenant), .all_ns = gsim_work_to_ns(all)};
     return touched_at(&sweep, tenant->state.n_touched);
@@ -351,7 +347,7 @@ gsim_work gsim_store_reach(const struct gsim_store *store, const struct gsim_ten
 /* Where all memory fits, no chunk goes while another context runs, so that the sweep is one
  * part. */
 static int64_t left_of_turn(const struct gsim_store *store, const struct gsim_pace *pace) {
-    bool fits = !gsim_store_is_too_much(store);
+    bool fits = !gsim_pager_is_too_much(store);
     return fits || pace->all == 0 ? GSIM_NEVER : pace->left_ns;
 }
 
@@ -372,9 +368,9 @@ static struct sweep begin_sweep(const struct gsim_store *store, const struct gsi
     return sweep;
 }
 
-struct gsim_swept gsim_store_sweep(struct gsim_store *store, struct gsim_tenant *tenant,
+struct gsim_swept gsim_pager_sweep(struct gsim_store *store, struct gsim_tenant *tenant,
                                    const struct gsim_pace *pace) {
-    if (!gsim_store_is_sweeping(store, tenant))
+    if (!gsim_pager_is_sweeping(store, tenant))
         return (struct gsim_swept){0};
     struct sweep sweep = begin_sweep(store, tenant, pace);
     struct gsim_swept swept = {.first = sweep.to_come.first};
@@ -394,7 +390,7 @@ struct gsim_swept gsim_store_sweep(struct gsim_store *store, struct gsim_tenant 
     return swept;
 }
 
-int64_t gsim_store_sweep_part(struct gsim_store *store, struct gsim_tenant *tenant,
+int64_t gsim_pager_sweep_part(struct gsim_store *store, struct gsim_tenant *tenant,
                               const struct gsim_swept *part, int64_t left_ns) {
     tenant->state.n_touched = part->first + part->n;
     if (!store->pager || part->n == 0 || is_all_there(store, tenant->used))
@@ -432,10 +428,10 @@ int64_t gsim_tenant_repace(struct gsim_tenant *tenant, int64_t left_ns, int64_t 
     return now_left_ns;
 }
 
-struct gsim_memory_use gsim_store_coming(const struct gsim_store *store, int64_t now_ns) {
+struct gsim_memory_use gsim_pager_coming(const struct gsim_store *store, int64_t now_ns) {
     int64_t ns = store->times.link_free_ns - now_ns;
     ns = ns < store->last_ns ? ns : store->last_ns;
-    if (!gsim_store_is_proactive(store) || ns <= 0)
+    if (!gsim_pager_is_proactive(store) || ns <= 0)
         return (struct gsim_memory_use){0};
     return (struct gsim_memory_use){
         .bytes_in = gsim_muldiv_floor(store->last_in, ns, store->last_ns),
@@ -467,17 +463,17 @@ static int64_t resident_chunks(const struct gsim_residency *residency, uint32_t 
     return buffer == GSIM_NO_BUFFER ? 0 : residency->buffers[buffer].n_resident;
 }
 
-bool gsim_store_is_too_much(const struct gsim_store *store) {
+bool gsim_pager_is_too_much(const struct gsim_store *store) {
     return store->pager && store->residency.n_open > store->residency.capacity;
 }
 
-int64_t gsim_store_resident_bytes(const struct gsim_store *store,
+int64_t gsim_pager_resident_bytes(const struct gsim_store *store,
                                   const struct gsim_tenant *tenant) {
     return store->pager->uvm.chunk_bytes * (resident_chunks(&store->residency, tenant->used) +
                                             resident_chunks(&store->residency, tenant->unused));
 }
 
-void gsim_store_copy(struct gsim_store *to, const struct gsim_store *from) {
+void gsim_pager_copy(struct gsim_store *to, const struct gsim_store *from) {
     struct gsim_residency residency = to->residency;
     bool is_same = to->pager == from->pager && to->stamp == from->stamp;
     if (from->pager && !is_same) {
@@ -511,7 +507,7 @@ static bool reserve(struct gsim_store_scratch *scratch, size_t n, struct gsim_ar
     return true;
 }
 
-bool gsim_store_is_same(const struct gsim_store *a, int64_t a_now_ns, const struct gsim_store *b,
+bool gsim_pager_is_same(const struct gsim_store *a, int64_t a_now_ns, const struct gsim_store *b,
                         int64_t b_now_ns, struct gsim_store_scratch *scratch) {
     if (!a->pager || !b->pager)
         return a->pager == b->pager;
@@ -530,7 +526,7 @@ bool gsim_store_is_same(const struct gsim_store *a, int64_t a_now_ns, const stru
     return memcmp(scratch->numbers, scratch->numbers + n, n * sizeof(int64_t)) == 0;
 }
 
-void gsim_store_skip(struct gsim_store *store, int64_t by_ns) {
+void gsim_pager_skip(struct gsim_store *store, int64_t by_ns) {
     gsim_times_shift(GSIM_ROLE(store->times), by_ns);
 }
 

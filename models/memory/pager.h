@@ -36,6 +36,7 @@
 #include "models/roles.h"
 #include "models/memory/uvm.h"
 #include "gsim/arrangement.h"
+#include "gsim/cluster.h"
 
 enum { GSIM_STORE_TURNS_MAX = 256 }; /* turns of a timeline: contexts of one GPU */
 
@@ -128,17 +129,18 @@ struct gsim_store {
 };
 
 /* Empties the store. pager NULL: all memory is resident. */
-void gsim_store_init(struct gsim_store *store, struct gsim_pager *pager, struct gsim_arena *arena);
+void gsim_pager_store_init(struct gsim_store *store, struct gsim_pager *pager,
+                           struct gsim_arena *arena);
 /* Returns false if there is no memory left; nothing is opened then. */
-bool gsim_store_open(struct gsim_store *store, struct gsim_tenant *tenant,
+bool gsim_pager_open(struct gsim_store *store, struct gsim_tenant *tenant,
                      const struct gsim_tenant_spec *spec);
-void gsim_store_close(struct gsim_store *store, struct gsim_tenant *tenant);
+void gsim_pager_close(struct gsim_store *store, struct gsim_tenant *tenant);
 /* The working set is brought back as a whole, as far as it fits; the copies are not timed here. */
-void gsim_store_fill(struct gsim_store *store, const struct gsim_tenant *tenant);
-static inline bool gsim_store_has_failed(const struct gsim_store *store) {
+void gsim_pager_fill(struct gsim_store *store, const struct gsim_tenant *tenant);
+static inline bool gsim_pager_has_failed(const struct gsim_store *store) {
     return store->pager && store->residency.has_failed;
 }
-static inline bool gsim_store_is_proactive(const struct gsim_store *store) {
+static inline bool gsim_pager_is_proactive(const struct gsim_store *store) {
     return store->pager && store->pager->manager == GSIM_MEMORY_PROACTIVE;
 }
 
@@ -153,7 +155,7 @@ struct gsim_store_move {
     int64_t bytes_in, bytes_out;
 };
 /* Proactive: moves memory for the first of these turns, which is about to begin. */
-struct gsim_store_move gsim_store_switch(struct gsim_store *store,
+struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
                                          const struct gsim_next_turn *turns, uint32_t n_turns,
                                          int64_t now_ns);
 /* How far a context is in its sweep, and how long it may go on. */
@@ -170,35 +172,35 @@ struct gsim_swept {
 };
 /* A turn begins, or goes on past the chunks that it has touched: touches those that it can
  * reach. */
-struct gsim_swept gsim_store_sweep(struct gsim_store *store, struct gsim_tenant *tenant,
+struct gsim_swept gsim_pager_sweep(struct gsim_store *store, struct gsim_tenant *tenant,
                                    const struct gsim_pace *pace);
 /* Touches the chunks of this part; returns the wait, of which left_ns are left of before. */
-int64_t gsim_store_sweep_part(struct gsim_store *store, struct gsim_tenant *tenant,
+int64_t gsim_pager_sweep_part(struct gsim_store *store, struct gsim_tenant *tenant,
                               const struct gsim_swept *part, int64_t left_ns);
 /* The progress up to which the chunks of a sweep of this GPU time are touched. */
-gsim_work gsim_store_reach(const struct gsim_store *store, const struct gsim_tenant *tenant,
+gsim_work gsim_pager_reach(const struct gsim_store *store, const struct gsim_tenant *tenant,
                            gsim_work all);
 /* Whether the sweep has chunks left to touch. */
-bool gsim_store_is_sweeping(const struct gsim_store *store, const struct gsim_tenant *tenant);
+bool gsim_pager_is_sweeping(const struct gsim_store *store, const struct gsim_tenant *tenant);
 
 /* The part of a migration that is still on its way, or of a wait with left_ns left. */
-struct gsim_memory_use gsim_store_coming(const struct gsim_store *store, int64_t now_ns);
+struct gsim_memory_use gsim_pager_coming(const struct gsim_store *store, int64_t now_ns);
 struct gsim_memory_use gsim_tenant_coming(const struct gsim_tenant *tenant, int64_t left_ns);
 /* The rest of a wait when copies go at another rate from now on. */
 int64_t gsim_tenant_repace(struct gsim_tenant *tenant, int64_t left_ns, int64_t was_bytes_per_s,
                            int64_t bytes_per_s);
 /* Whether the open buffers are together larger than the GPU. */
-bool gsim_store_is_too_much(const struct gsim_store *store);
+bool gsim_pager_is_too_much(const struct gsim_store *store);
 /* Bytes of a context that are on the GPU. */
-int64_t gsim_store_resident_bytes(const struct gsim_store *store, const struct gsim_tenant *tenant);
+int64_t gsim_pager_resident_bytes(const struct gsim_store *store, const struct gsim_tenant *tenant);
 
-void gsim_store_copy(struct gsim_store *to, const struct gsim_store *from);
+void gsim_pager_copy(struct gsim_store *to, const struct gsim_store *from);
 /* Whether both have the same future, as far as memory decides it. scratch is grown as needed. */
 struct gsim_store_scratch {
     int64_t *numbers;
     size_t capacity;
 };
-bool gsim_store_is_same(const struct gsim_store *a, int64_t a_now_ns, const struct gsim_store *b,
+bool gsim_pager_is_same(const struct gsim_store *a, int64_t a_now_ns, const struct gsim_store *b,
                         int64_t b_now_ns, struct gsim_store_scratch *scratch);
 /* An iteration is over, and with it the sweep, or the next iteration goes on with the sweep
  * (is_swept false). */
@@ -206,7 +208,7 @@ void gsim_tenant_end_iteration(struct gsim_tenant *tenant, bool is_swept);
 /* The overflow of this many bytes on the host: once there and once back. */
 struct gsim_overflow gsim_overflow_of(int64_t bytes, const struct gsim_profile *profile);
 /* by_ns passes in skipped periods. */
-void gsim_store_skip(struct gsim_store *store, int64_t by_ns);
+void gsim_pager_skip(struct gsim_store *store, int64_t by_ns);
 bool gsim_tenant_is_same(const struct gsim_tenant *a, const struct gsim_tenant *b);
 
 #endif

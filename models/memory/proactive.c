@@ -3,6 +3,8 @@
  * call on a copy of the residency. */
 #include "models/memory/proactive.h"
 
+#include "gsim/units.h"
+
 struct gsim_proactive gsim_proactive_default(const struct gsim_profile *profile) {
     return (struct gsim_proactive){.rates = gsim_copy_rates_migrate(profile),
                                    .alternate_ns = profile->value[GSIM_KEY_PCIE_ALTERNATE_NS],

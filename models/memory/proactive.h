@@ -10,7 +10,7 @@
 #ifndef GSIM_MODELS_MEMORY_PROACTIVE_H
 #define GSIM_MODELS_MEMORY_PROACTIVE_H
 
-#include "models/links/link.h"
+#include "models/links/copy.h"
 #include "models/memory/residency.h"
 
 /* A turn on the timeline. Ranges are in the order of a sweep and do not overlap. */

@@ -296,6 +296,8 @@ bool gsim_residency_all_yield(const struct gsim_residency *residency) {
 }
 
 void gsim_residency_close(struct gsim_residency *residency, uint32_t buffer) {
+    if (buffer == GSIM_NO_BUFFER)
+        return;
     uint32_t next, at = residency->buffers[buffer].first_extent;
     for (; at != NONE; at = next) {
         next = residency->extents[at].after;

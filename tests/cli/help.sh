@@ -42,3 +42,7 @@ say "in 100 columns" $?
 say "a typo gets a suggestion" $?
 "$gsim" help compare >"$tmp/log" 2>&1 && grep -q -e '--policies' "$tmp/log" && grep -q "gsim help compare.md" "$tmp/log"
 say "a command comes before a page of its name" $?
+for word in help version man completion; do
+    "$gsim" help "$word" >"$tmp/log" 2>&1 && grep -q "^  completion bash|zsh|fish" "$tmp/log"
+    say "help $word shows the list that explains it" $?
+done

@@ -305,7 +305,7 @@ static struct outcome play(const struct script *script, bool is_plain, enum driv
         if (is_due && gsim_arbiter_settle(arbiter, now_ns))
             take_reports(arbiter, &outcome, now_ns, &n_left);
         for (; joined < script->n && script->joins_ns[joined] == now_ns; joined++) {
-            assert_true(gsim_arbiter_join(arbiter, &script->member[joined], now_ns) !=
+            assert_true(gsim_arbiter_join(arbiter, &script->member[joined], NULL, now_ns) !=
                         GSIM_NO_MEMBER);
             overflow_before(script, arbiter, joined, now_ns);
             move_before(script, arbiter, joined, now_ns);
@@ -396,7 +396,8 @@ static const struct gsim_program *draw_program(gsl_rng *rng, struct gsim_arena *
 static void run_program(gsl_rng *rng, struct gsim_arena *arena, struct gsim_context *context) {
     context->spec.program = draw_program(rng, arena);
     context->spec.kernels = context->spec.program->n_kernels;
-    context->spec.gpu_ns = context->spec.kernels + context->spec.program->gpu_ns * pick(rng, 1, 4) / 2;
+    context->spec.gpu_ns =
+        context->spec.kernels + context->spec.program->gpu_ns * pick(rng, 1, 4) / 2;
     context->spec.host_ns = context->spec.program->host_ns * pick(rng, 0, 4) / 2;
     context->spec.gap_ns = 0;
     context->spec.pace_ns = pick(rng, 0, 2) == 0 ? pick(rng, 1, 3 * context->spec.gpu_ns) : 0;
@@ -527,8 +528,11 @@ static void who_is_alone_is_walked_through_once(void **state) {
     struct script script = {.n = 1, .n_lanes = 1, .slice_budget = INT64_MAX};
     script.lane[0].discipline = GSIM_DISCIPLINE_RR;
     script.lane[0].idle_release_ns = 1000000;
-    script.member[0].context = (struct gsim_context){
-        .spec.iterations = 100000, .spec.kernels = 3, .spec.gpu_ns = 95001, .spec.gap_ns = 1003, .spec.queue = 8};
+    script.member[0].context = (struct gsim_context){.spec.iterations = 100000,
+                                                     .spec.kernels = 3,
+                                                     .spec.gpu_ns = 95001,
+                                                     .spec.gap_ns = 1003,
+                                                     .spec.queue = 8};
     struct outcome plain = play(&script, true, ASKS, arena);
     struct outcome fast = play(&script, false, ASKS, arena);
     expect_same(&plain, &fast);
@@ -643,8 +647,9 @@ static void who_leaves_at_a_kernel_does_so_at_any_rate(void **state) {
         struct gsim_member member = {
             .how = {.job = lane, .lane = lane},
             .spec = {.demand = {.fill_ppm = GSIM_PPM}},
-            .context = {.spec.iterations = 1, .spec.kernels = 7, .spec.gpu_ns = 1000, .spec.queue = 8}};
-        assert_int_equal(gsim_arbiter_join(arbiter, &member, 0), lane);
+            .context = {
+                .spec.iterations = 1, .spec.kernels = 7, .spec.gpu_ns = 1000, .spec.queue = 8}};
+        assert_int_equal(gsim_arbiter_join(arbiter, &member, NULL, 0), lane);
     }
     (void)gsim_arbiter_settle(arbiter, 100);
     assert_false(gsim_arbiter_exit(arbiter, 1, GSIM_EXIT_KERNEL, 100));

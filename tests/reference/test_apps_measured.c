@@ -11,13 +11,14 @@
 #include "sim/app/setup/apps.h"
 #include "tests/support/runner.h"
 
-static struct gsim_app_cost cost_on(struct fixture *f, const char *app_name, const char *device) {
+static struct gsim_roofline_cost cost_on(struct fixture *f, const char *app_name,
+                                         const char *device) {
     struct gsim_profile profile;
     struct gsim_app app;
-    struct gsim_app_cost cost;
+    struct gsim_roofline_cost cost;
     assert_int_equal(gsim_profile_load(device, f->arena, &profile, &f->log), GSIM_OK);
     assert_int_equal(gsim_apps_load(app_name, NULL, 0, f->arena, &app, &f->log), GSIM_OK);
-    assert_int_equal(gsim_app_cost(&app, &profile, &cost, &f->log), GSIM_OK);
+    assert_int_equal(gsim_roofline_cost(&app, &profile, &cost, &f->log), GSIM_OK);
     return cost;
 }
 
@@ -63,7 +64,7 @@ static void profiles_of_what_was_measured_alone(void **state) {
         for (size_t a = 0; a < sizeof apps / sizeof *apps; a++) {
             if (strcmp(job, apps[a][0]) != 0)
                 continue;
-            struct gsim_app_cost cost = cost_on(f, apps[a][1], "h200");
+            struct gsim_roofline_cost cost = cost_on(f, apps[a][1], "h200");
             double busy = percent((double)cost.gpu_ns / 1e6, busy_ms);
             double whole = percent(simulate_s(f, apps[a][1], iterations), jct_s);
             print_message("# %-18s GPU time of an iteration %+5.2f %%, the job %+5.2f %%\n",

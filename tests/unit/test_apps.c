@@ -31,8 +31,8 @@ static void every_profile_runs_on_every_device(void **state) {
             struct gsim_profile profile = load_device(f, devices[d]);
             if (app.n_calls > 0 && strcmp(devices[d], "h200") != 0)
                 continue; /* a program was measured on one device */
-            struct gsim_app_cost cost;
-            assert_int_equal(gsim_app_cost(&app, &profile, &cost, &f->log), GSIM_OK);
+            struct gsim_roofline_cost cost;
+            assert_int_equal(gsim_roofline_cost(&app, &profile, &cost, &f->log), GSIM_OK);
             assert_true(cost.gpu_ns > 0 || strcmp(devices[d], "ideal") == 0);
             assert_true(cost.longest_kernel_ns <= cost.gpu_ns);
             assert_true(cost.working_set_bytes <= app.mem_bytes);
@@ -94,7 +94,7 @@ static void what_a_file_says(void **state) {
 static void counters_give_no_time(void **state) {
     struct fixture *f = *state;
     struct gsim_app app;
-    struct gsim_app_cost cost;
+    struct gsim_roofline_cost cost;
     struct gsim_profile h200 = load_device(f, "h200"), a10 = load_device(f, "a10");
     assert_int_equal(read_app(f,
                               "kind,name,time_us,device,dram_bytes,joules\n"
@@ -103,9 +103,9 @@ static void counters_give_no_time(void **state) {
                      GSIM_OK);
     assert_int_equal(app.energy_uj, 250000);
     assert_int_equal(app.kernels[0].dram_bytes, 8000000);
-    assert_int_equal(gsim_app_cost(&app, &h200, &cost, &f->log), GSIM_OK);
+    assert_int_equal(gsim_roofline_cost(&app, &h200, &cost, &f->log), GSIM_OK);
     assert_int_equal(cost.gpu_ns, 5000);
-    assert_int_equal(gsim_app_cost(&app, &a10, &cost, &f->log), GSIM_BAD_INPUT);
+    assert_int_equal(gsim_roofline_cost(&app, &a10, &cost, &f->log), GSIM_BAD_INPUT);
 }
 
 static void what_is_wrong_is_named_by_its_line(void **state) {
@@ -177,21 +177,21 @@ static void a_measured_time_is_true_of_its_device_only(void **state) {
     struct fixture *f = *state;
     struct gsim_profile h200 = load_device(f, "h200"), v100 = load_device(f, "v100");
     struct gsim_app app;
-    struct gsim_app_cost cost;
+    struct gsim_roofline_cost cost;
     assert_int_equal(read_app(f, "kind,name,count,time_us,device\nkernel,k,4,10,h200\n", &app),
                      GSIM_OK);
-    assert_int_equal(gsim_app_cost(&app, &h200, &cost, &f->log), GSIM_OK);
+    assert_int_equal(gsim_roofline_cost(&app, &h200, &cost, &f->log), GSIM_OK);
     assert_int_equal(cost.gpu_ns, 40000);
-    assert_int_equal(gsim_app_cost(&app, &v100, &cost, &f->log), GSIM_BAD_INPUT);
+    assert_int_equal(gsim_roofline_cost(&app, &v100, &cost, &f->log), GSIM_BAD_INPUT);
     expect_error(f, "2: kernel 'k' has the time of device h200 only");
 }
 
 static void need(struct fixture *f, const char *text, const char *expected) {
     struct gsim_profile t4 = load_device(f, "t4"); /* 40 SMs, 64 KiB shared, 16 GB */
     struct gsim_app app;
-    struct gsim_app_cost cost;
+    struct gsim_roofline_cost cost;
     assert_int_equal(read_app(f, text, &app), GSIM_OK);
-    assert_int_equal(gsim_app_cost(&app, &t4, &cost, &f->log), GSIM_BAD_INPUT);
+    assert_int_equal(gsim_roofline_cost(&app, &t4, &cost, &f->log), GSIM_BAD_INPUT);
     expect_error(f, expected);
 }
 
@@ -213,7 +213,7 @@ static void sums_of_an_iteration(void **state) {
     struct fixture *f = *state;
     struct gsim_profile h200 = load_device(f, "h200");
     struct gsim_app app;
-    struct gsim_app_cost cost;
+    struct gsim_roofline_cost cost;
     /* 2 x 1 ms of arithmetic on half of the SMs, 4 x 1 ms of memory, 6 launches of 3.1 us */
     assert_int_equal(read_app(f,
                               "kind,name,count,flops,bytes,sm_fraction,touches\n"
@@ -222,7 +222,7 @@ static void sums_of_an_iteration(void **state) {
                               "kernel,y,4,,3975800000,,a:40%-50%\n",
                               &app),
                      GSIM_OK);
-    assert_int_equal(gsim_app_cost(&app, &h200, &cost, &f->log), GSIM_OK);
+    assert_int_equal(gsim_roofline_cost(&app, &h200, &cost, &f->log), GSIM_OK);
     assert_int_equal(cost.gpu_ns, 6 * 1003100);
     assert_int_equal(cost.kernels, 6);
     assert_int_equal(cost.longest_kernel_ns, 1003100);
@@ -249,9 +249,9 @@ static const struct gsim_trace *resolve(struct fixture *f, const char *text) {
 static int64_t gpu_ns_on_h200(struct fixture *f, const char *name) {
     struct gsim_profile h200 = load_device(f, "h200");
     struct gsim_app app;
-    struct gsim_app_cost cost;
+    struct gsim_roofline_cost cost;
     assert_int_equal(gsim_apps_load(name, NULL, 0, f->arena, &app, &f->log), GSIM_OK);
-    assert_int_equal(gsim_app_cost(&app, &h200, &cost, &f->log), GSIM_OK);
+    assert_int_equal(gsim_roofline_cost(&app, &h200, &cost, &f->log), GSIM_OK);
     return cost.gpu_ns;
 }
 

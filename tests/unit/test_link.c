@@ -23,8 +23,11 @@ static const struct gsim_copy_rates plain = {.bytes_per_s = {1000000000, 1000000
 
 static struct gsim_transfer transfer(uint32_t gpu, enum gsim_direction direction, int64_t bytes,
                                      const struct gsim_copy_rates *rates, uint64_t tag) {
-    return (struct gsim_transfer){
-        .gpu = gpu, .direction = direction, .bytes = bytes, .rates = rates, .tag = tag};
+    return (struct gsim_transfer){.gpu = gpu,
+                                  .direction = direction,
+                                  .bytes = bytes,
+                                  .cost = gsim_copy_cost(rates, direction, bytes, 0),
+                                  .tag = tag};
 }
 
 static struct gsim_link open_link(struct gsim_arena *arena, uint32_t n_gpus,
@@ -57,12 +60,9 @@ static void test_an_idle_link_charges_the_quote(void **state) {
     assert_int_equal(gsim_copy_ns(&slow, GSIM_D2H, 1000, 0), 1020);
     assert_int_equal(gsim_copy_ns(&slow, GSIM_D2H, 0, 0), 0);
     struct gsim_transfer asked = transfer(0, GSIM_H2D, 1000, &slow, 7);
-    asked.chunk_bytes = 300;
+    asked.cost = gsim_copy_cost(&slow, GSIM_H2D, 1000, 300);
     submit(&link, asked, 5);
     expect_done(&link, 7, 5, 1045);
-    asked.is_synchronous = true;
-    submit(&link, asked, 2000);
-    expect_done(&link, 7, 2000, 3140);
     assert_int_equal(gsim_link_next_time(&link), GSIM_NEVER);
     gsim_arena_free(arena);
 }
@@ -91,8 +91,8 @@ static void test_both_directions_share_the_ceiling(void **state) {
     struct gsim_arena *arena = gsim_arena_new();
     struct gsim_link link = open_link(arena, 1, NULL, NULL);
     assert_int_equal(gsim_copy_both_ns(&plain, GSIM_H2D, 300, 0), 400);
-    uint32_t in =
-        gsim_link_submit(&link, &(struct gsim_transfer){.bytes = 300, .rates = &plain}, 0);
+    struct gsim_transfer asked = transfer(0, GSIM_H2D, 300, &plain, 0);
+    uint32_t in = gsim_link_submit(&link, &asked, 0);
     assert_int_equal(gsim_link_carried(&link, in, 50), 50);
     submit(&link, transfer(0, GSIM_D2H, 300, &plain, 1), 100);
     assert_int_equal(gsim_link_carried(&link, in, 200), 175);
@@ -110,7 +110,7 @@ static void test_the_duplex_quote_is_what_the_link_does(void **state) {
         int64_t now_ns = (int64_t)i * 1000000;
         for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
             struct gsim_transfer asked = transfer(0, d, bytes[i][d], &slow, 0);
-            asked.chunk_bytes = 64;
+            asked.cost = gsim_copy_cost(&slow, d, bytes[i][d], 64);
             submit(&link, asked, now_ns);
         }
         struct gsim_transfer_done done = {0};
@@ -161,9 +161,10 @@ static void draw(struct plan *plan, gsl_rng *rng) {
         plan->at_ns[i] = now_ns;
         plan->asked[i] = transfer((uint32_t)gsl_rng_uniform_int(rng, N_GPUS - 1),
                                   (enum gsim_direction)gsl_rng_uniform_int(rng, 2),
-                                  (int64_t)gsl_rng_uniform_int(rng, 9000),
-                                  gsl_rng_uniform_int(rng, 2) ? &slow : &plain, (uint64_t)i);
-        plan->asked[i].chunk_bytes = (int64_t)gsl_rng_uniform_int(rng, 3) * 512;
+                                  (int64_t)gsl_rng_uniform_int(rng, 9000), &plain, (uint64_t)i);
+        const struct gsim_copy_rates *rates = gsl_rng_uniform_int(rng, 2) ? &slow : &plain;
+        plan->asked[i].cost = gsim_copy_cost(rates, plan->asked[i].direction, plan->asked[i].bytes,
+                                             (int64_t)gsl_rng_uniform_int(rng, 3) * 512);
     }
 }
 
@@ -209,9 +210,7 @@ static void test_cutting_intervals_changes_nothing(void **state) {
         for (int i = 0; i < N_TRANSFERS; i++) {
             assert_int_equal(a[i].begin_ns, b[i].begin_ns);
             assert_int_equal(a[i].end_ns, b[i].end_ns);
-            assert_true(a[i].end_ns - a[i].begin_ns >=
-                        gsim_copy_ns(plan.asked[i].rates, plan.asked[i].direction,
-                                     plan.asked[i].bytes, plan.asked[i].chunk_bytes));
+            assert_true(a[i].end_ns - a[i].begin_ns >= plan.asked[i].cost.alone_ns);
         }
         gsim_arena_free(arena);
     }

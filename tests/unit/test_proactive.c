@@ -216,11 +216,11 @@ static void test_an_unknown_order_starts_nothing_early(void **state) {
         const struct gsim_tenant_spec spec = {.used_bytes = 8 * CHUNK,
                                               .allocated_bytes = 8 * CHUNK};
         pager.proactive.has_early_start = true;
-        gsim_store_init(&store, &pager, arena);
-        assert_true(gsim_store_open(&store, &a, &spec));
+        gsim_pager_store_init(&store, &pager, arena);
+        assert_true(gsim_pager_open(&store, &a, &spec));
         gsim_residency_write_host(&store.residency, gsim_range_whole(&store.residency, a.used));
         const struct gsim_next_turn turn = {&a, 1000000, 100000};
-        assert_int_equal(gsim_store_switch(&store, &turn, 1, 0).starts_ns, waits_ns[i]);
+        assert_int_equal(gsim_pager_switch(&store, &turn, 1, 0).starts_ns, waits_ns[i]);
         gsim_arena_free(arena);
     }
 }
@@ -289,13 +289,13 @@ static void what_was_carried_here_is_there(void **state) {
     struct gsim_store store;
     struct gsim_tenant a, b;
     const struct gsim_tenant_spec spec = {.used_bytes = 8 * CHUNK, .allocated_bytes = 8 * CHUNK};
-    gsim_store_init(&store, &pager, arena);
-    assert_true(gsim_store_open(&store, &a, &spec) && gsim_store_open(&store, &b, &spec));
-    gsim_store_fill(&store, &a);
-    (void)gsim_store_switch(&store, &(struct gsim_next_turn){&a, 1000, 100}, 1, 0);
-    gsim_store_fill(&store, &b);
-    assert_int_equal(gsim_store_resident_bytes(&store, &b), 8 * CHUNK);
-    assert_int_equal(gsim_store_resident_bytes(&store, &a), 2 * CHUNK);
+    gsim_pager_store_init(&store, &pager, arena);
+    assert_true(gsim_pager_open(&store, &a, &spec) && gsim_pager_open(&store, &b, &spec));
+    gsim_pager_fill(&store, &a);
+    (void)gsim_pager_switch(&store, &(struct gsim_next_turn){&a, 1000, 100}, 1, 0);
+    gsim_pager_fill(&store, &b);
+    assert_int_equal(gsim_pager_resident_bytes(&store, &b), 8 * CHUNK);
+    assert_int_equal(gsim_pager_resident_bytes(&store, &a), 2 * CHUNK);
     gsim_arena_free(arena);
 }
 

@@ -95,14 +95,14 @@ static void a_block_that_no_sm_holds(void **state) {
     struct gsim_profile profile = h200(f);
     const struct gsim_program *program;
     struct gsim_app app;
-    struct gsim_app_cost cost;
+    struct gsim_roofline_cost cost;
     assert_int_equal(read_app(f, HEAD "kernel,k,,10,h200,2049,,,,,\nlaunch,k,,,,,,,1,,\n", &app),
                      GSIM_OK);
     assert_int_equal(gsim_program_of(&app, &profile, f->arena, &program, &f->log), GSIM_BAD_INPUT);
     expect_error(f, "2: a block of kernel 'k' has 2049 threads, which no SM can hold");
     assert_int_equal(read_app(f, HEAD "kernel,k,,10,h200,1024,65,,,,\nlaunch,k,,,,,,,1,,\n", &app),
                      GSIM_OK);
-    assert_int_equal(gsim_app_cost(&app, &profile, &cost, &f->log), GSIM_BAD_INPUT);
+    assert_int_equal(gsim_roofline_cost(&app, &profile, &cost, &f->log), GSIM_BAD_INPUT);
     expect_error(f, "2: kernel 'k' needs 266240 bytes of registers a block");
     /* 1000 threads of 65 registers are 260000 bytes; given out to 32 warps, 72 a thread, 294912 */
     assert_int_equal(read_app(f, HEAD "kernel,k,,10,h200,1000,65,,,,\nlaunch,k,,,,,,,1,,\n", &app),

@@ -59,7 +59,11 @@ static enum gsim_status unknown_topic(struct gsim_cli *cli, const char *topic) {
                      close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
 }
 
+static bool is_plain_command(const char *word);
+
+/* A command without options is explained by its line in the list of all. */
 static enum gsim_status help(struct gsim_cli *cli, const char *topic) {
+    topic = topic && is_plain_command(topic) ? NULL : topic;
     const struct gsim_command *command = topic ? find_command(topic) : NULL;
     const struct gsim_embedded *page = topic ? gsim_page_find(topic) : NULL;
     FILE *out = cli->io->out;
@@ -118,6 +122,13 @@ static const struct {
 } plain_commands[] = {
     {"help", help}, {"version", say_version}, {"man", say_man}, {"completion", gsim_completion}};
 enum { PLAIN_COMMANDS = sizeof plain_commands / sizeof *plain_commands };
+
+static bool is_plain_command(const char *word) {
+    for (int i = 0; i < PLAIN_COMMANDS; i++)
+        if (strcmp(word, plain_commands[i].name) == 0)
+            return true;
+    return false;
+}
 
 /* A word that is no option, no file and close to a command is a typo of it. */
 static enum gsim_status check_word(struct gsim_cli *cli, const char *word) {

@@ -73,13 +73,13 @@ static void print_validated(FILE *out, const struct gsim_profile *profile) {
         enum gsim_mechanism mechanism = (enum gsim_mechanism)m;
         const struct gsim_validated *claim = &profile->validated[m];
         if (claim->text)
-            fprintf(out, "validated.%s = %s | %s\n", gsim_mechanism_name(mechanism), claim->text,
+            fprintf(out, "validated.%s = %s | %s\n", gsim_validated_name(mechanism), claim->text,
                     claim->source);
         else
-            fprintf(out, "validated.%s: not claimed; %s\n", gsim_mechanism_name(mechanism),
-                    gsim_mechanism_otherwise(mechanism));
-        fprintf(out, "    %s:", gsim_mechanism_title(mechanism));
-        const enum gsim_key *key = gsim_mechanism_keys(mechanism);
+            fprintf(out, "validated.%s: not claimed; %s\n", gsim_validated_name(mechanism),
+                    gsim_validated_otherwise(mechanism));
+        fprintf(out, "    %s:", gsim_validated_title(mechanism));
+        const enum gsim_key *key = gsim_validated_keys(mechanism);
         fputs(*key == GSIM_KEY_COUNT ? " no key" : "", out);
         for (; *key != GSIM_KEY_COUNT; key++)
             fprintf(out, " %s", gsim_key_name(*key));
@@ -132,14 +132,14 @@ static void print_amount(FILE *out, const char *what, int64_t amount) {
 static enum gsim_status print_app(struct gsim_cli *cli, const char *name) {
     static const char *const precision[] = {"fp32", "tf32", "fp16", "int8"};
     struct gsim_app app;
-    struct gsim_app_cost cost;
+    struct gsim_roofline_cost cost;
     struct gsim_profile profile;
     FILE *out = cli->io->out;
     enum gsim_status status = gsim_apps_load(name, NULL, 0, cli->arena, &app, cli->log);
     if (status == GSIM_OK)
         status = gsim_profile_load("h200", cli->arena, &profile, cli->log);
     if (status == GSIM_OK)
-        status = gsim_app_cost(&app, &profile, &cost, cli->log);
+        status = gsim_roofline_cost(&app, &profile, &cost, cli->log);
     if (status != GSIM_OK)
         return status;
     fprintf(out, "%s: %s\n  from: %s\n", name, app.title, app.path);

@@ -37,13 +37,13 @@ static void print_mechanisms(FILE *out, const struct gsim_profile *profile) {
     for (int m = 0; m < GSIM_MECHANISM_COUNT; m++) {
         const struct gsim_validated *claim = &profile->validated[m];
         enum gsim_mechanism mechanism = (enum gsim_mechanism)m;
-        fprintf(out, "| %s | ", gsim_mechanism_title(mechanism));
+        fprintf(out, "| %s | ", gsim_validated_title(mechanism));
         if (claim->text) {
             gsim_reference_cell(out, claim->text);
             fputs("; ", out);
             gsim_reference_cell(out, claim->source);
         } else {
-            fprintf(out, "not claimed; %s", gsim_mechanism_otherwise(mechanism));
+            fprintf(out, "not claimed; %s", gsim_validated_otherwise(mechanism));
         }
         fputs(" |\n", out);
     }

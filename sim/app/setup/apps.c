@@ -144,8 +144,9 @@ static enum gsim_status rate_devices(struct resolving *r, const struct gsim_app 
     int64_t first_ns = pace_ns(app, first_gpu_ns);
     rate_q32[0] = GSIM_RATE_ONE;
     for (uint16_t type = 1; type < r->cluster->n_profiles; type++) {
-        struct gsim_app_cost cost;
-        enum gsim_status status = gsim_app_cost(app, r->cluster->profiles[type], &cost, r->log);
+        struct gsim_roofline_cost cost;
+        enum gsim_status status =
+            gsim_roofline_cost(app, r->cluster->profiles[type], &cost, r->log);
         if (status != GSIM_OK)
             return status;
         int64_t here_ns = pace_ns(app, cost.gpu_ns);
@@ -169,7 +170,7 @@ static enum gsim_status load_program(struct resolving *r, const struct gsim_app 
 
 /* The host's times of a program stand in it; a cell of a row would scale them. */
 static void fill(struct filling *filling, const struct gsim_app *app,
-                 const struct gsim_app_cost *cost) {
+                 const struct gsim_roofline_cost *cost) {
     int64_t *cell = filling->cell;
     cell[GSIM_COL_GPU_NS] = cost->gpu_ns;
     cell[GSIM_COL_KERNELS] = cost->kernels;
@@ -189,12 +190,12 @@ static enum gsim_status load_filling(struct resolving *r, uint32_t position, int
     const char *name = r->trace->names[GSIM_COL_APP].name[position];
     struct filling *filling = &r->fillings[position];
     struct gsim_app *app = gsim_arena_alloc(r->arena, sizeof *app);
-    struct gsim_app_cost cost;
+    struct gsim_roofline_cost cost;
     if (!app)
         return gsim_no_memory(r->log, "reading application profiles");
     enum gsim_status status = gsim_apps_load(name, r->trace->path, line, r->arena, app, r->log);
     if (status == GSIM_OK)
-        status = gsim_app_cost(app, r->profile, &cost, r->log);
+        status = gsim_roofline_cost(app, r->profile, &cost, r->log);
     if (status == GSIM_OK)
         status = rate_devices(r, app, cost.gpu_ns,
                               &r->rate_q32[(size_t)position * r->cluster->n_profiles]);

@@ -255,8 +255,10 @@ static int64_t host_ns(const struct quoting *q, uint32_t n_gpus, int64_t size, u
         return 0;
     for (uint32_t gpu = 0; gpu < n_gpus; gpu++)
         for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
-            struct gsim_transfer copy = {
-                .gpu = gpu, .direction = d, .bytes = size, .rates = &rates};
+            struct gsim_transfer copy = {.gpu = gpu,
+                                         .direction = d,
+                                         .bytes = size,
+                                         .cost = gsim_copy_cost(&rates, d, size, 0)};
             if (ways >> d & 1 && gsim_link_submit(&link, &copy, 0) == GSIM_LINK_NONE)
                 return 0;
         }

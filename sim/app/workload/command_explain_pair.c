@@ -76,7 +76,7 @@ static bool run(const struct gsim_profile *profile, struct gsim_arena *arena, st
     for (uint16_t i = 0; i < n; i++) {
         struct gsim_member member = {
             .how.lane = i, .spec.demand.fill_ppm = (uint32_t)GSIM_PPM, .context = side[i].context};
-        if (gsim_arbiter_join(arbiter, &member, 0) == GSIM_NO_MEMBER)
+        if (gsim_arbiter_join(arbiter, &member, NULL, 0) == GSIM_NO_MEMBER)
             return false;
     }
     (void)gsim_arbiter_settle(arbiter, span_ns);
@@ -105,7 +105,7 @@ static enum gsim_status take_rate(struct gsim_cli *cli, struct side *side, const
 static enum gsim_status take_side(struct gsim_cli *cli, const char *operand,
                                   const struct gsim_profile *profile, struct side *out) {
     const struct gsim_program *program = NULL;
-    struct gsim_app_cost cost;
+    struct gsim_roofline_cost cost;
     struct gsim_app *app = gsim_arena_alloc(cli->arena, sizeof *app);
     const char *at = strrchr(operand, '@');
     size_t length = at ? (size_t)(at - operand) : strlen(operand);
@@ -114,7 +114,7 @@ static enum gsim_status take_side(struct gsim_cli *cli, const char *operand,
         return gsim_no_memory(cli->log, "reading a program");
     enum gsim_status status = gsim_apps_load(out->name, NULL, 0, cli->arena, app, cli->log);
     if (status == GSIM_OK)
-        status = gsim_app_cost(app, profile, &cost, cli->log);
+        status = gsim_roofline_cost(app, profile, &cost, cli->log);
     if (status == GSIM_OK)
         status = gsim_program_of(app, profile, cli->arena, &program, cli->log);
     if (status != GSIM_OK)
