@@ -14,10 +14,15 @@ struct gsim_slice_log {
     struct gsim_span *list; /* `job` is the member's owner, `gpu` is not set */
     uint32_t n, capacity;
     int64_t from_ns, until_ns;
+    uint32_t last; /* place behind the last span that is none of a kernel */
+    bool has_kernels; /* whether observers want kernels of programs */
     bool has_failed;
 };
 
-/* A span that continues the last one lengthens it. */
+/* A span that continues the last one lengthens it; spans of kernels stand by themselves. */
 void gsim_slice_log_add(struct gsim_slice_log *spans, const struct gsim_span *span);
+static inline void gsim_slice_log_clear(struct gsim_slice_log *spans) {
+    spans->n = spans->last = 0;
+}
 
 #endif
