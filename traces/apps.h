@@ -30,8 +30,8 @@
  *     wait        name device, stream (with the column stream) or an event: the host waits
  *     record      name of an event, stream: it stands behind what was launched there
  *     after       name of an event, stream: what follows there waits for it
- *     phase       name, count (default 1): the calls from here to the next phase, or to the end, are
- *                 made that often, one after another
+ *     phase       name, count (default 1): the calls from here to the next phase, or to the end,
+ *                 are made that often, one after another
  *
  * A program's kernels run as often as they are launched. Columns that no row needs may be left
  * out. */

@@ -346,7 +346,7 @@ static enum gsim_status write_app(struct fixture *f, struct gsim_timeline *timel
         return status;
     FILE *file = fopen(f->path, "wb");
     assert_non_null(file);
-    assert_int_equal(gsim_timeline_write(timeline, "h200", sync_every, file), GSIM_OK);
+    assert_int_equal(gsim_timeline_write(timeline, "h200", sync_every, NULL, file), GSIM_OK);
     assert_int_equal(fclose(file), 0);
     return GSIM_OK;
 }
