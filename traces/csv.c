@@ -132,8 +132,8 @@ static void feed(struct reader *r, struct csv_parser *parser, const char *bytes,
         stop(r, gsim_no_memory(r->log, "reading a trace"));
 }
 
-/* Whether the sign of a comment at p begins one: at the start of a line and of a row, but not of a line inside
- * quotes. The parser has seen all bytes before p. */
+/* Whether the sign of a comment at p begins one: at the start of a line and of a row, but not of a
+ * line inside quotes. The parser has seen all bytes before p. */
 static bool begins_comment(const struct reader *r, const struct csv_parser *parser, const char *p,
                            const char *chunk, char before_chunk) {
     char before = p == chunk ? before_chunk : p[-1];

@@ -7,7 +7,7 @@
 
 #include "sim/base/units.h"
 #include "traces/csv.h"
-#include "traces/timeline.h"
+#include "traces/kernel_name.h"
 
 enum column { NAME, BLOCK, GRID, METRIC, UNIT, VALUE, N_COLUMNS };
 
@@ -180,16 +180,16 @@ enum gsim_status gsim_ncu_read(const char *path, struct gsim_arena *arena, struc
 }
 
 int64_t gsim_ncu_bytes(struct gsim_ncu *ncu, const char *name, int64_t blocks, int64_t threads) {
-    char wanted[GSIM_TIMELINE_SHORT_NAME], one[GSIM_TIMELINE_SHORT_NAME];
+    char wanted[GSIM_KERNEL_NAME_SHORT], one[GSIM_KERNEL_NAME_SHORT];
     gsim_i128 bytes = 0;
     int64_t n = 0;
-    gsim_timeline_shorten(name, wanted);
+    gsim_kernel_name_shorten(name, wanted);
     for (int is_short = 0; is_short < 2 && n == 0; is_short++)
         for (uint32_t k = 0; k < ncu->n; k++) {
             struct gsim_ncu_kernel *kernel = &ncu->kernel[k];
             if (kernel->blocks != blocks || kernel->threads != threads)
                 continue;
-            gsim_timeline_shorten(kernel->name, one);
+            gsim_kernel_name_shorten(kernel->name, one);
             if (strcmp(is_short ? one : kernel->name, is_short ? wanted : name) != 0)
                 continue;
             kernel->is_matched = true;

@@ -91,9 +91,5 @@ enum gsim_status gsim_timeline_fold(struct gsim_timeline *timeline);
  * not known. The caller checks the stream for errors. */
 enum gsim_status gsim_timeline_write(const struct gsim_timeline *timeline, const char *device,
                                      int64_t sync_every, struct gsim_ncu *bytes, FILE *out);
-/* A function's name without its return type, its namespaces, and its parameters: "void
- * at::native::(anonymous namespace)::f<int>(...)" is f; no longer than a row's name may be. */
-enum { GSIM_TIMELINE_SHORT_NAME = 40 };
-void gsim_timeline_shorten(const char *name, char out[GSIM_TIMELINE_SHORT_NAME]);
 
 #endif

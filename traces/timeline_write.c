@@ -9,6 +9,7 @@
 #include "sim/base/text.h"
 #include "traces/cells.h"
 #include "traces/csv.h"
+#include "traces/kernel_name.h"
 #include "traces/timeline.h"
 
 enum { MOST_KERNELS = 4096 };
@@ -17,7 +18,7 @@ struct kernel_row {
     uint32_t record; /* the first of its launches */
     int64_t n, total_ns;
     int64_t bytes; /* of a launch; -1: not known */
-    char name[GSIM_TIMELINE_SHORT_NAME + 16];
+    char name[GSIM_KERNEL_NAME_SHORT + 16];
 };
 
 struct writer {
@@ -81,32 +82,14 @@ static bool is_same_kernel(const struct gsim_timeline_record *a,
            a->shared_bytes == b->shared_bytes;
 }
 
-void gsim_timeline_shorten(const char *name, char out[GSIM_TIMELINE_SHORT_NAME]) {
-    static const char anonymous[] = "(anonymous namespace)";
-    const char *begin = name, *end = name;
-    while (*end && *end != '<' && (*end != '(' || gsim_text_begins(end, anonymous))) {
-        end += *end == '(' ? sizeof anonymous - 1 : 1;
-        if (end > name && (end[-1] == ':' || end[-1] == ' '))
-            begin = end;
-    }
-    if (begin == end) { /* such as "f (...)", or a name that was cut */
-        begin = name;
-        end = name + strlen(name);
-    }
-    (void)snprintf(out, GSIM_TIMELINE_SHORT_NAME, "%.*s", (int)(end - begin), begin);
-    for (char *c = out; *c; c++)
-        if (strchr(",\"# ", *c))
-            *c = '_';
-}
-
 /* A row's name: the short one, with its number where other rows have that too. */
 static void name_row(struct writer *w, struct kernel_row *row) {
     const struct gsim_names *names = &w->timeline->names->names[GSIM_COL_APP];
-    char one[GSIM_TIMELINE_SHORT_NAME], other[GSIM_TIMELINE_SHORT_NAME];
+    char one[GSIM_KERNEL_NAME_SHORT], other[GSIM_KERNEL_NAME_SHORT];
     uint32_t n = 0;
-    gsim_timeline_shorten(names->name[record_of(w->timeline, row->record)->name], one);
+    gsim_kernel_name_shorten(names->name[record_of(w->timeline, row->record)->name], one);
     for (const struct kernel_row *before = w->row; before < row; before++) {
-        gsim_timeline_shorten(names->name[record_of(w->timeline, before->record)->name], other);
+        gsim_kernel_name_shorten(names->name[record_of(w->timeline, before->record)->name], other);
         n += strcmp(one, other) == 0;
     }
     (void)snprintf(row->name, sizeof row->name, n > 0 ? "%s.%u" : "%s", one, n + 1);
