@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A part of a timeline (gsim run --timeline, uncompressed) as an SVG.
 # awk -v rows='LABEL=PID/CATEGORY/JOB;...' -v from=MS -v to=MS -v title=TEXT -f timeline.awk run.json
-# A row shows the spans that it names; '*' is any. Jobs have colours in the order of `jobs` (a;b;...).
+# A row shows the spans that it names; '*' is any; of kernels, those of a job. Jobs have colours in the order of `jobs` (a;b;...).
 # Spans closer to each other than a third of a pixel are drawn as one.
 BEGIN {
     LEFT = 110; WIDTH = 640; ROW = 24; TOP = 34
@@ -46,11 +46,11 @@ function draw(r,    x, width, fill, y) {
     if (done <= from || ts >= to) next
     if (ts < from) ts = from
     if (done > to) done = to
-    p = number_of("pid"); c = text_of("cat"); j = text_of("name")
+    p = number_of("pid"); c = text_of("cat"); j = text_of(c == "kernel" ? "job" : "name")
     for (r = 1; r <= n_rows; r++) {
         if (!is(pid[r], p) || !is(category[r], c) || !is(job[r], j)) continue
         # Pale: the GPU does not compute for the job.
-        pale = c != "slice" && c != "running"
+        pale = c != "slice" && c != "running" && c != "kernel"
         if (r in begin && last[r] == j && pale == is_pale[r] && (ts - end[r]) * scale < 0.33 && ts >= begin[r]) {
             if (done > end[r]) end[r] = done
             continue

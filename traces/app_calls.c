@@ -88,16 +88,34 @@ static enum gsim_status take_wait(struct gsim_app_reader *r, struct gsim_app_cal
 static struct gsim_app_call *add(struct gsim_app_reader *r) {
     struct gsim_app *app = r->app;
     if (app->n_calls == r->calls_capacity) {
-        uint32_t capacity = r->calls_capacity ? r->calls_capacity * 2 : 256;
-        struct gsim_app_call *grown = gsim_arena_grow(
-            r->arena, r->calls, r->calls_capacity * sizeof *grown, capacity * sizeof *grown);
-        if (!grown)
+        uint32_t before = r->calls_capacity, capacity = before ? before * 2 : 256;
+        struct gsim_app_call *grown =
+            gsim_arena_grow(r->arena, r->calls, before * sizeof *grown, capacity * sizeof *grown);
+        int64_t *grow_ns = gsim_arena_grow(r->arena, r->grow_ns, before * sizeof *grow_ns,
+                                           capacity * sizeof *grow_ns);
+        if (!grown || !grow_ns)
             return NULL;
         r->calls = grown;
+        r->grow_ns = grow_ns;
         r->calls_capacity = capacity;
         app->calls = grown;
     }
     return &r->calls[app->n_calls];
+}
+
+/* A launch that takes longer each time. */
+static enum gsim_status take_growth(struct gsim_app_reader *r, const struct gsim_app_call *call) {
+    int64_t *grow_ns = &r->grow_ns[r->app->n_calls];
+    *grow_ns = 0;
+    enum gsim_status status =
+        gsim_app_take_number(r, GROW, GSIM_NS_PER_US, 0, GSIM_NS_PER_S, grow_ns);
+    if (status != GSIM_OK || *grow_ns == 0)
+        return status;
+    if (call->kind != GSIM_CALL_LAUNCH || r->n_phases == 0)
+        return fail(r, "grow_us is of a launch in a phase%s", "");
+    return r->kernels[call->kernel].time_ns >= 0
+               ? GSIM_OK
+               : fail(r, "grow_us adds to a time: kernel '%.64s' has no time_us", r->cell[NAME]);
 }
 
 enum gsim_status gsim_app_take_call(struct gsim_app_reader *r, enum gsim_app_call_kind kind) {
@@ -117,7 +135,70 @@ enum gsim_status gsim_app_take_call(struct gsim_app_reader *r, enum gsim_app_cal
         status = take_wait(r, call);
     else
         status = take_event(r, call);
+    if (status == GSIM_OK)
+        status = take_growth(r, call);
     r->app->n_calls += status == GSIM_OK;
+    return status;
+}
+
+/* --- phases ----------------------------------------------------------------------------------- */
+
+static enum gsim_status fail_phase(struct gsim_app_reader *r, const char *text) {
+    const struct gsim_app_phase *phase = &r->phase[r->n_phases - 1];
+    return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, phase->line, text, phase->name);
+}
+
+/* The call is made again, for the n-th time after the first. */
+static enum gsim_status make_again(struct gsim_app_reader *r, uint32_t from, int64_t n) {
+    struct gsim_app_call *call = add(r);
+    if (!call)
+        return gsim_no_memory(r->log, "reading a program");
+    *call = r->calls[from];
+    int64_t grow_ns = r->grow_ns[from], *own_ns = &r->grow_ns[r->app->n_calls];
+    *own_ns = 0;
+    if (grow_ns > 0) {
+        int64_t first_ns = call->time_ns < 0 ? r->kernels[call->kernel].time_ns : call->time_ns;
+        if (grow_ns > (GSIM_NS_PER_S * 86400 - first_ns) / n)
+            return fail_phase(r, "phase '%.64s' lets a launch grow past a day");
+        call->time_ns = first_ns + n * grow_ns;
+    }
+    r->app->n_calls++;
+    return GSIM_OK;
+}
+
+/* Writes out the calls of the phase that ends here. */
+static enum gsim_status end_phase(struct gsim_app_reader *r) {
+    if (r->n_phases == 0)
+        return GSIM_OK;
+    const struct gsim_app_phase *phase = &r->phase[r->n_phases - 1];
+    uint32_t first = phase->first, n = r->app->n_calls - first;
+    if (n == 0)
+        return fail_phase(r, "phase '%.64s' has no calls");
+    if (phase->count > (GSIM_APP_CALLS_MOST - first) / n)
+        return fail_phase(r, "with phase '%.64s' an iteration has more calls than a program may "
+                             "have (2^20)");
+    enum gsim_status status = GSIM_OK;
+    for (int64_t again = 1; again < phase->count && status == GSIM_OK; again++)
+        for (uint32_t c = 0; c < n && status == GSIM_OK; c++)
+            status = make_again(r, first + c, again);
+    return status;
+}
+
+enum gsim_status gsim_app_take_phase(struct gsim_app_reader *r) {
+    struct gsim_app_phase phase = {.name = r->cell[NAME], .line = r->line, .count = 1};
+    enum gsim_status status =
+        gsim_app_take_number(r, COUNT, 1, 1, GSIM_APP_CALLS_MOST, &phase.count);
+    if (status == GSIM_OK)
+        status = end_phase(r);
+    for (uint32_t i = 0; i < r->n_phases && status == GSIM_OK; i++)
+        if (strcmp(r->phase[i].name, phase.name) == 0)
+            return fail(r, "phase '%.64s' stands twice", phase.name);
+    if (status == GSIM_OK && r->n_phases == GSIM_APP_PHASES_MOST)
+        return fail(r, "phase '%.64s' is one more than the 1024 that a program may have",
+                    phase.name);
+    phase.first = r->app->n_calls;
+    if (status == GSIM_OK)
+        r->phase[r->n_phases++] = phase;
     return status;
 }
 
@@ -139,8 +220,9 @@ static enum gsim_status check_launches(struct gsim_app_reader *r) {
 
 enum gsim_status gsim_app_finish_calls(struct gsim_app_reader *r) {
     struct gsim_app *app = r->app;
-    if (app->n_calls == 0 && app->sync_every == 1)
-        return GSIM_OK;
+    enum gsim_status status = end_phase(r);
+    if (status != GSIM_OK || (app->n_calls == 0 && app->sync_every == 1))
+        return status;
     if (app->n_calls == 0)
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, 0,
                          "a wait after several iterations (sync with a count) needs a program: "
@@ -152,7 +234,7 @@ enum gsim_status gsim_app_finish_calls(struct gsim_app_reader *r) {
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->launch_line,
                          "the calls of a program have the host's time (host_us): there is no row "
                          "host,launch beside them");
-    enum gsim_status status = check_launches(r);
+    status = check_launches(r);
     const int64_t most_ns = GSIM_NS_PER_S * 86400;
     app->host_ns = 0;
     for (uint32_t c = 0; c < app->n_calls && app->host_ns <= most_ns; c++)

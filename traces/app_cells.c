@@ -27,6 +27,7 @@ const char *const gsim_app_columns[N_COLUMNS] = {
     [HOST] = "host_us",
     [DRAM_BYTES] = "dram_bytes",
     [JOULES] = "joules",
+    [GROW] = "grow_us",
 };
 
 enum gsim_status gsim_app_refuse(struct gsim_app_reader *r, enum gsim_app_column column,

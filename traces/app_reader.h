@@ -30,6 +30,7 @@ enum gsim_app_column {
     HOST,
     DRAM_BYTES,
     JOULES,
+    GROW,
     N_COLUMNS
 };
 
@@ -38,7 +39,15 @@ enum {
     GSIM_APP_ROWS_MOST = 4096,
     GSIM_APP_CALLS_MOST = 1 << 20,
     GSIM_APP_EXTENTS_MOST = 64,
-    GSIM_APP_STREAMS_MOST = 1024
+    GSIM_APP_STREAMS_MOST = 1024,
+    GSIM_APP_PHASES_MOST = 1024
+};
+
+/* Calls that an iteration makes several times before it goes on. */
+struct gsim_app_phase {
+    const char *name;
+    int64_t line, count;
+    uint32_t first; /* call */
 };
 
 struct gsim_app_reader {
@@ -50,10 +59,13 @@ struct gsim_app_reader {
     struct gsim_app_buffer *buffers;
     const char *touches[GSIM_APP_ROWS_MOST]; /* resolved when all buffers are known */
     struct gsim_app_call *calls;
+    int64_t *grow_ns; /* by call: by how much a launch takes longer each time in its phase */
     uint32_t calls_capacity;
     const char *streams[GSIM_APP_STREAMS_MOST];
     const char *events[GSIM_APP_ROWS_MOST];
     bool is_launched[GSIM_APP_ROWS_MOST]; /* kernels */
+    struct gsim_app_phase phase[GSIM_APP_PHASES_MOST];
+    uint32_t n_phases; /* the last one goes on */
     int64_t launch_line; /* of the row that gives the host's time as a whole; 0: none does */
     enum gsim_app_column target[GSIM_MAX_FIELD_COLUMNS];
     const char *cell[N_COLUMNS]; /* of the row; NULL: empty */
@@ -72,6 +84,8 @@ enum gsim_status gsim_app_take_number(struct gsim_app_reader *r, enum gsim_app_c
 
 /* A row of the kinds launch, wait, record and after. */
 enum gsim_status gsim_app_take_call(struct gsim_app_reader *r, enum gsim_app_call_kind kind);
+/* A row of the kind phase: the calls that follow, until the next one, are made several times. */
+enum gsim_status gsim_app_take_phase(struct gsim_app_reader *r);
 /* What only the whole file tells of its program: kernels without a launch, and the like. */
 enum gsim_status gsim_app_finish_calls(struct gsim_app_reader *r);
 

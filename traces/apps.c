@@ -257,7 +257,8 @@ static enum gsim_status take_row(struct gsim_app_reader *r) {
     int choice = 0, kind = -1;
     enum gsim_status status = take_choice(
         r, KIND,
-        "title|buffer|kernel|host|sync|idempotent|copy|set|launch|wait|record|after|energy", &kind);
+        "title|buffer|kernel|host|sync|idempotent|copy|set|launch|wait|record|after|energy|phase",
+        &kind);
     if (status == GSIM_OK && (kind < 0 || !r->cell[NAME]))
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line, "a row has a kind and a name");
     if (r->app->n_kernels == GSIM_APP_ROWS_MOST || r->app->n_buffers == GSIM_APP_ROWS_MOST)
@@ -294,6 +295,8 @@ static enum gsim_status take_row(struct gsim_app_reader *r) {
         return gsim_app_take_call(r, GSIM_CALL_AFTER);
     case 12:
         return take_energy(r);
+    case 13:
+        return gsim_app_take_phase(r);
     default:
         return status;
     }

@@ -25,10 +25,13 @@
  * from the call before to this one's end:
  *
  *     launch      name of a kernel, copy or set before; stream (default: one of its own), time_us:
- *                 of this launch, on the kernel's device
+ *                 of this launch, on the kernel's device; grow_us: in a phase, how much longer it
+ *                 takes each time than the time before
  *     wait        name device, stream (with the column stream) or an event: the host waits
  *     record      name of an event, stream: it stands behind what was launched there
  *     after       name of an event, stream: what follows there waits for it
+ *     phase       name, count (default 1): the calls from here to the next phase, or to the end,
+ *                 are made that often, one after another
  *
  * A program's kernels run as often as they are launched. Columns that no row needs may be left
  * out. */

@@ -17,6 +17,7 @@ struct reader {
     int64_t row_line; /* the line where the row began */
     uint32_t column; /* of the next field */
     uint32_t n_columns; /* of the header; 0: not read yet */
+    char comment; /* begins lines that are passed by */
     bool has_header, is_after_cr, is_in_comment;
     bool has_quotes; /* a quote was read: fields may have newlines */
     const char *names[GSIM_MAX_FIELD_COLUMNS];
@@ -131,8 +132,8 @@ static void feed(struct reader *r, struct csv_parser *parser, const char *bytes,
         stop(r, gsim_no_memory(r->log, "reading a trace"));
 }
 
-/* Whether a # at p begins a comment: at the start of a line and of a row, but not of a line inside
- * quotes. The parser has seen all bytes before p. */
+/* Whether the sign of a comment at p begins one: at the start of a line and of a row, but not of a
+ * line inside quotes. The parser has seen all bytes before p. */
 static bool begins_comment(const struct reader *r, const struct csv_parser *parser, const char *p,
                            const char *chunk, char before_chunk) {
     char before = p == chunk ? before_chunk : p[-1];
@@ -158,7 +159,7 @@ static void feed_chunk(struct reader *r, struct csv_parser *parser, const char *
         p = skip_comment(r, p, end);
     const char *look = p;
     while (r->status == GSIM_OK && look < end) {
-        const char *hash = memchr(look, '#', (size_t)(end - look));
+        const char *hash = memchr(look, r->comment, (size_t)(end - look));
         if (!hash)
             break;
         feed(r, parser, p, (size_t)(hash - p)); /* after this it is known whether a row has begun */
@@ -204,8 +205,9 @@ static enum gsim_status read_all(struct reader *r, struct csv_parser *parser,
     }
 }
 
-enum gsim_status gsim_csv_read(struct gsim_input *input, const struct gsim_csv_user *user,
-                               struct gsim_arena *arena, struct gsim_log *log) {
+static enum gsim_status read_input(struct gsim_input *input, char comment,
+                                   const struct gsim_csv_user *user, struct gsim_arena *arena,
+                                   struct gsim_log *log) {
     struct reader *r = gsim_arena_alloc(arena, sizeof *r);
     struct csv_parser parser;
     if (!r || csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL | CSV_REPALL_NL))
@@ -214,6 +216,7 @@ enum gsim_status gsim_csv_read(struct gsim_input *input, const struct gsim_csv_u
                          .arena = arena,
                          .log = log,
                          .path = gsim_input_path(input),
+                         .comment = comment,
                          .line = 1,
                          .row_line = 1};
     int64_t errors_before = log->n_errors;
@@ -231,14 +234,25 @@ enum gsim_status gsim_csv_read(struct gsim_input *input, const struct gsim_csv_u
     return status;
 }
 
-enum gsim_status gsim_csv_read_file(const char *path, const struct gsim_csv_user *user,
-                                    struct gsim_arena *arena, struct gsim_log *log) {
+enum gsim_status gsim_csv_read(struct gsim_input *input, const struct gsim_csv_user *user,
+                               struct gsim_arena *arena, struct gsim_log *log) {
+    return read_input(input, '#', user, arena, log);
+}
+
+enum gsim_status gsim_csv_read_output(const char *path, char comment,
+                                      const struct gsim_csv_user *user, struct gsim_arena *arena,
+                                      struct gsim_log *log) {
     struct gsim_input *input = NULL;
     enum gsim_status status = gsim_input_open(path, arena, &input, log);
     if (status == GSIM_OK)
-        status = gsim_csv_read(input, user, arena, log);
+        status = read_input(input, comment, user, arena, log);
     gsim_input_close(input);
     return status;
+}
+
+enum gsim_status gsim_csv_read_file(const char *path, const struct gsim_csv_user *user,
+                                    struct gsim_arena *arena, struct gsim_log *log) {
+    return gsim_csv_read_output(path, '#', user, arena, log);
 }
 
 void gsim_csv_put(const char *text, FILE *out) {

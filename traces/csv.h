@@ -28,6 +28,12 @@ enum gsim_status gsim_csv_read(struct gsim_input *input, const struct gsim_csv_u
 enum gsim_status gsim_csv_read_file(const char *path, const struct gsim_csv_user *user,
                                     struct gsim_arena *arena, struct gsim_log *log);
 
+/* As gsim_csv_read_file, of a tool's output: lines that begin with `comment`, and not those with #,
+ * are passed by. */
+enum gsim_status gsim_csv_read_output(const char *path, char comment,
+                                      const struct gsim_csv_user *user, struct gsim_arena *arena,
+                                      struct gsim_log *log);
+
 /* Writes a field. Quotes a text that the reader would cut, split or take for a comment. */
 void gsim_csv_put(const char *text, FILE *out);
 

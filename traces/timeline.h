@@ -10,6 +10,7 @@
 #include "sim/api/app.h"
 #include "traces/build.h"
 #include "traces/format.h"
+#include "traces/ncu.h"
 
 enum gsim_timeline_what {
     GSIM_TIMELINE_ITERATION = 0,
@@ -86,9 +87,9 @@ enum gsim_status gsim_timeline_read_kineto(struct gsim_timeline *timeline,
 /* Joins and folds the records into the iterations that have the most common sequence of calls. */
 enum gsim_status gsim_timeline_fold(struct gsim_timeline *timeline);
 /* Writes the program, and tells of the parts that are left out. sync_every: iterations after which
- * the host waits; 0: it waits only where the timeline says so. The caller checks the stream for
- * errors. */
+ * the host waits; 0: it waits only where the timeline says so. bytes: what its kernels move, NULL:
+ * not known. The caller checks the stream for errors. */
 enum gsim_status gsim_timeline_write(const struct gsim_timeline *timeline, const char *device,
-                                     int64_t sync_every, FILE *out);
+                                     int64_t sync_every, struct gsim_ncu *bytes, FILE *out);
 
 #endif

@@ -9,14 +9,16 @@
 #include "sim/base/text.h"
 #include "traces/cells.h"
 #include "traces/csv.h"
+#include "traces/kernel_name.h"
 #include "traces/timeline.h"
 
-enum { MOST_KERNELS = 4096, SHORT_NAME = 40 };
+enum { MOST_KERNELS = 4096 };
 
 struct kernel_row {
     uint32_t record; /* the first of its launches */
     int64_t n, total_ns;
-    char name[SHORT_NAME + 16];
+    int64_t bytes; /* of a launch; -1: not known */
+    char name[GSIM_KERNEL_NAME_SHORT + 16];
 };
 
 struct writer {
@@ -26,6 +28,7 @@ struct writer {
     uint32_t *row_of; /* by step of the first iteration */
     int64_t *sorted; /* a time of every iteration */
     FILE *out;
+    struct gsim_ncu *bytes; /* NULL: the program says nothing of them */
 };
 
 static const struct gsim_timeline_step *step_of(const struct gsim_timeline *timeline, uint32_t i,
@@ -79,37 +82,24 @@ static bool is_same_kernel(const struct gsim_timeline_record *a,
            a->shared_bytes == b->shared_bytes;
 }
 
-/* A function's name without its return type, its namespaces, and its parameters: "void
- * at::native::(anonymous namespace)::f<int>(...)" is f. */
-static void shorten(const char *name, char *out) {
-    static const char anonymous[] = "(anonymous namespace)";
-    const char *begin = name, *end = name;
-    while (*end && *end != '<' && (*end != '(' || gsim_text_begins(end, anonymous))) {
-        end += *end == '(' ? sizeof anonymous - 1 : 1;
-        if (end > name && (end[-1] == ':' || end[-1] == ' '))
-            begin = end;
-    }
-    if (begin == end) { /* such as "f (...)", or a name that was cut */
-        begin = name;
-        end = name + strlen(name);
-    }
-    (void)snprintf(out, SHORT_NAME, "%.*s", (int)(end - begin), begin);
-    for (char *c = out; *c; c++)
-        if (strchr(",\"# ", *c))
-            *c = '_';
-}
-
 /* A row's name: the short one, with its number where other rows have that too. */
 static void name_row(struct writer *w, struct kernel_row *row) {
     const struct gsim_names *names = &w->timeline->names->names[GSIM_COL_APP];
-    char one[SHORT_NAME], other[SHORT_NAME];
+    char one[GSIM_KERNEL_NAME_SHORT], other[GSIM_KERNEL_NAME_SHORT];
     uint32_t n = 0;
-    shorten(names->name[record_of(w->timeline, row->record)->name], one);
+    gsim_kernel_name_shorten(names->name[record_of(w->timeline, row->record)->name], one);
     for (const struct kernel_row *before = w->row; before < row; before++) {
-        shorten(names->name[record_of(w->timeline, before->record)->name], other);
+        gsim_kernel_name_shorten(names->name[record_of(w->timeline, before->record)->name], other);
         n += strcmp(one, other) == 0;
     }
     (void)snprintf(row->name, sizeof row->name, n > 0 ? "%s.%u" : "%s", one, n + 1);
+}
+
+static int64_t bytes_of(const struct writer *w, const struct gsim_timeline_record *record) {
+    const struct gsim_names *names = &w->timeline->names->names[GSIM_COL_APP];
+    if (!w->bytes || record->what != GSIM_TIMELINE_KERNEL)
+        return -1;
+    return gsim_ncu_bytes(w->bytes, names->name[record->name], record->blocks, record->threads);
 }
 
 static bool add_kernel(struct writer *w, uint32_t step) {
@@ -122,12 +112,22 @@ static bool add_kernel(struct writer *w, uint32_t step) {
         return false;
     if (k == w->n_rows) {
         w->row[k].record = record;
+        w->row[k].bytes = bytes_of(w, record_of(timeline, record));
         name_row(w, &w->row[w->n_rows++]);
     }
     w->row[k].n++;
     w->row[k].total_ns += dur_ns(w, step);
     w->row_of[step] = k;
     return true;
+}
+
+/* The column of bytes comes last, where there is one. */
+static void end_row(const struct writer *w, int64_t bytes) {
+    if (w->bytes)
+        fputc(',', w->out);
+    if (w->bytes && bytes >= 0)
+        fprintf(w->out, "%lld", (long long)bytes);
+    fputc('\n', w->out);
 }
 
 static void put_kernel(const struct writer *w, const struct kernel_row *row, const char *device) {
@@ -150,7 +150,8 @@ static void put_kernel(const struct writer *w, const struct kernel_row *row, con
         fputs(",,", w->out);
     if (record->shared_bytes > 0)
         gsim_cell_decimal(text, record->shared_bytes, 1024);
-    fprintf(w->out, "%s,,\n", text);
+    fprintf(w->out, "%s,,", text);
+    end_row(w, row->bytes);
 }
 
 /* --- the program ------------------------------------------------------------------------------ */
@@ -175,7 +176,7 @@ static void put_step(const struct writer *w, uint32_t step) {
         put_stream(one, w->out);
     fputc(',', w->out);
     put_us(host_ns(w, step), w->out);
-    fputc('\n', w->out);
+    end_row(w, -1);
 }
 
 static void put_spread(const struct writer *w, FILE *out) {
@@ -195,22 +196,26 @@ static void put_program(const struct writer *w, const char *device, int64_t sync
     fprintf(w->out, "# Program of %s, measured on %s: %u iterations.\n",
             timeline->kind ? timeline->kind : "an iteration", device, timeline->n_iterations);
     put_spread(w, w->out);
-    fputs(
-        "kind,name,count,time_us,device,blocks,threads,registers,shared_kib,stream,host_us\ntitle,",
-        w->out);
+    fprintf(w->out,
+            "kind,name,count,time_us,device,blocks,threads,registers,shared_kib,stream,host_us%s\n"
+            "title,",
+            w->bytes ? ",dram_bytes" : "");
     gsim_csv_put(timeline->kind ? timeline->kind : timeline->path, w->out);
-    fputs(",,,,,,,,,\n", w->out);
+    fputs(",,,,,,,,,", w->out);
+    end_row(w, -1);
     for (uint32_t k = 0; k < w->n_rows; k++)
         put_kernel(w, &w->row[k], device);
     for (uint32_t i = 0; i < timeline->iteration[0].n; i++)
         put_step(w, i);
     fputs("host,gap,,", w->out);
     put_us(rest_ns(w), w->out);
-    fputs(",,,,,,,\nsync,", w->out);
+    fputs(",,,,,,,", w->out);
+    end_row(w, -1);
     if (sync_every > 0)
-        fprintf(w->out, "iteration,%lld,,,,,,,,\n", (long long)sync_every);
+        fprintf(w->out, "sync,iteration,%lld,,,,,,,,", (long long)sync_every);
     else
-        fputs("none,,,,,,,,,\n", w->out);
+        fputs("sync,none,,,,,,,,,", w->out);
+    end_row(w, -1);
 }
 
 /* --- parts left out --------------------------------------------------------------------------- */
@@ -236,9 +241,45 @@ static void tell(const struct gsim_timeline *timeline) {
                   left->n_idle);
 }
 
+/* How much of the program has bytes, and kernels of the counters that are none of its. */
+static enum gsim_status tell_bytes(const struct writer *w) {
+    const struct kernel_row *first = NULL;
+    uint32_t n = 0, n_kernels = 0, n_unused = 0;
+    int64_t without_ns = 0, all_ns = 0;
+    for (const struct kernel_row *row = w->row; w->bytes && row < w->row + w->n_rows; row++) {
+        if (record_of(w->timeline, row->record)->what != GSIM_TIMELINE_KERNEL)
+            continue;
+        n_kernels++;
+        all_ns += row->total_ns;
+        if (row->bytes >= 0)
+            continue;
+        n++;
+        without_ns += row->total_ns;
+        first = first ? first : row;
+    }
+    for (uint32_t k = 0; w->bytes && k < w->bytes->n; k++)
+        n_unused += !w->bytes->kernel[k].is_matched;
+    if (n > 0 && n == n_kernels)
+        return gsim_fail(w->timeline->log, GSIM_BAD_INPUT, w->bytes->path, 0,
+                         "none of its %u kernels has the name, grid and block of a kernel of %s",
+                         w->bytes->n, w->timeline->path);
+    if (n > 0)
+        gsim_warn(w->timeline->log, w->bytes->path, 0,
+                  "%u of %u kernels, with %lld of %lld us of an iteration, have no bytes in it: "
+                  "none has their name, grid and block; the first is '%s'",
+                  n, n_kernels, (long long)(without_ns / GSIM_NS_PER_US),
+                  (long long)(all_ns / GSIM_NS_PER_US), first->name);
+    if (n_unused > 0)
+        gsim_warn(w->timeline->log, w->bytes->path, 0,
+                  "left out %u of its %u kernels: the program has none with their name, grid and "
+                  "block",
+                  n_unused, w->bytes->n);
+    return GSIM_OK;
+}
+
 enum gsim_status gsim_timeline_write(const struct gsim_timeline *timeline, const char *device,
-                                     int64_t sync_every, FILE *out) {
-    struct writer w = {.timeline = timeline, .out = out};
+                                     int64_t sync_every, struct gsim_ncu *bytes, FILE *out) {
+    struct writer w = {.timeline = timeline, .out = out, .bytes = bytes};
     uint32_t n_steps = timeline->iteration[0].n;
     w.row = gsim_arena_array(timeline->arena, MOST_KERNELS, sizeof *w.row);
     w.row_of = gsim_arena_array(timeline->arena, n_steps + 1, sizeof *w.row_of);
@@ -252,5 +293,5 @@ enum gsim_status gsim_timeline_write(const struct gsim_timeline *timeline, const
                              "more than %d different kernels", MOST_KERNELS);
     put_program(&w, device, sync_every);
     tell(timeline);
-    return GSIM_OK;
+    return tell_bytes(&w);
 }

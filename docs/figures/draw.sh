@@ -38,3 +38,8 @@ for policy in timeslice xsched reef; do
     draw preemption-$policy preemption 'training;server' 0 30 "$policy: a training with kernels of 1 ms, and a server every 6 ms" \
         'training=*/slice/training;server=*/slice/server' --policy $policy --gpus-per-node 1
 done
+for policy in timeslice mps; do
+    draw programs-$policy programs 'vit;llama' 10000 10004 "$policy: kernels of two programs, 10 s after the first began" \
+        'vit, its slices=*/slice/vit;vit, kernels=*/kernel/vit;llama, its slices=*/slice/llama;llama, kernels=*/kernel/llama' \
+        --policy $policy --device h200 --gpus-per-node 1 --timeline-window 10s:10.004s
+done

@@ -39,8 +39,22 @@ enum gsim_span_kind {
     GSIM_SPAN_FAULT, /* a job waits for pages */
     GSIM_SPAN_COUNT,
     GSIM_SPAN_RESIDENT =
-        GSIM_SPAN_COUNT /* no span: from now on `bytes` of the memory of a job in the GPU's lanes
-                           are there; 0 when it leaves them, whatever stays for a paused job */
+        GSIM_SPAN_COUNT, /* no span: from now on `bytes` of the memory of a job in the GPU's lanes
+                            are there; 0 when it leaves them, whatever stays for a paused job */
+    /* for observers that want kernels: a part of the run of a kernel of a program */
+    GSIM_SPAN_KERNEL,
+    GSIM_SPAN_SMS /* likewise, no span: from now on the job's kernel has blocks on these SMs */
+};
+
+/* The launch of an iteration that a span is a part of. */
+struct gsim_span_launch {
+    const char *kernel; /* its name; valid as long as the trace */
+    int64_t iteration;
+    uint32_t number; /* in the iteration */
+    uint16_t stream;
+    int64_t blocks; /* 0: not given */
+    uint32_t threads; /* of a block */
+    bool is_end; /* the kernel ends with this span */
 };
 
 struct gsim_span {
@@ -49,6 +63,8 @@ struct gsim_span {
     uint32_t job; /* in the trace */
     int64_t begin_ns, end_ns; /* the end may lie after now */
     int64_t bytes; /* of copies, or resident */
+    struct gsim_span_launch launch; /* of a kernel */
+    int64_t sms, blocks; /* SMs with blocks of the kernel, and these blocks; -1: not known */
 };
 
 struct gsim_observer {
@@ -59,6 +75,7 @@ struct gsim_observer {
     /* The interval in which the observer wants every slice; slices in it are not skipped. until 0:
      * none. */
     int64_t slices_from_ns, slices_until_ns;
+    bool wants_kernels; /* of programs, in that interval */
     void (*end)(void *arg, int64_t now_ns); /* also called for a run that is cut short */
     const struct gsim_observer *next; /* may be NULL */
 };
@@ -78,8 +95,14 @@ static inline bool gsim_observe_slices(const struct gsim_observer *first, int64_
     return *until_ns > 0;
 }
 
-/* For models: spans of a kind and GPU are reported in the order in which they begin. first may be
- * NULL. */
+static inline bool gsim_observe_kernels(const struct gsim_observer *first) {
+    while (first && !(first->wants_kernels && first->slices_until_ns > 0))
+        first = first->next;
+    return first != NULL;
+}
+
+/* For models: spans of a kind and GPU are reported in the order in which they begin; those of
+ * kernels are, for each job. first may be NULL. */
 static inline void gsim_observe_span(const struct gsim_observer *first,
                                      const struct gsim_span *span) {
     for (; first; first = first->next)

@@ -23,8 +23,10 @@ struct gsim_arbiter *gsim_arbiter_new(const struct gsim_arbiter_options *options
     arbiter->arena = arena;
     arbiter->shares = gsim_pager_whole();
     for (int i = 0; i < 2; i++)
-        arbiter->spans[i] = (struct gsim_slice_log){
-            .arena = arena, .from_ns = options->watch_from_ns, .until_ns = options->watch_until_ns};
+        arbiter->spans[i] = (struct gsim_slice_log){.arena = arena,
+                                                    .from_ns = options->watch_from_ns,
+                                                    .until_ns = options->watch_until_ns,
+                                                    .has_kernels = options->watches_kernels};
     if (options->watch_until_ns > 0) {
         arbiter->committed.spans = &arbiter->spans[0];
         arbiter->ahead.spans = &arbiter->spans[1];
@@ -73,9 +75,15 @@ static bool reserve(struct gsim_arbiter *arbiter, uint16_t members, uint16_t lan
 
 static struct gsim_lane_gpu lane_gpu_of(const struct gsim_arbiter *arbiter,
                                         struct gsim_lanes *lanes) {
-    return (struct gsim_lane_gpu){lanes->members, arbiter->options.costs, &lanes->store,
-                                  &lanes->gang,   lanes->spans,           lanes->n_lanes,
-                                  lanes->capacity};
+    return (struct gsim_lane_gpu){lanes->members,
+                                  arbiter->options.costs,
+                                  &lanes->store,
+                                  &lanes->gang,
+                                  lanes->spans,
+                                  lanes->n_lanes,
+                                  lanes->capacity,
+                                  arbiter->n_spaces > 0 ? arbiter->spaces : NULL,
+                                  arbiter->options.profile};
 }
 
 static uint16_t earliest(const struct gsim_lanes *lanes) {
@@ -193,7 +201,7 @@ int64_t gsim_arbiter_next_ns(struct gsim_arbiter *arbiter, int64_t horizon_ns) {
     if (!arbiter->is_ahead_valid) {
         gsim_lanes_copy(&arbiter->ahead, &arbiter->committed);
         if (arbiter->ahead.spans)
-            arbiter->ahead.spans->n = 0;
+            gsim_slice_log_clear(arbiter->ahead.spans);
         arbiter->is_ahead_valid = true;
         arbiter->is_ahead_event = arbiter->ahead.has_reports;
     }
@@ -657,7 +665,7 @@ const struct gsim_slice_log *gsim_arbiter_take_spans(struct gsim_arbiter *arbite
     if (!spans)
         return NULL;
     arbiter->taken = *spans;
-    spans->n = 0;
+    gsim_slice_log_clear(spans);
     return &arbiter->taken;
 }
 

@@ -464,6 +464,19 @@ struct gsim_kernel_span gsim_context_kernel(const struct gsim_context *context, 
         .n_behind = last - kernel};
 }
 
+struct gsim_kernel_run gsim_context_kernel_run(const struct gsim_context *context, int64_t kernel,
+                                               int64_t from_ns, uint64_t rate_q32) {
+    const struct gsim_program *program = context->spec.program;
+    int64_t start_ns = kernel > 0 ? work_after(context, kernel - 1) : 0;
+    int64_t before_ns = kernel > 0 ? program->steps[kernel - 1].end_ns : 0;
+    int64_t all_ns = program->steps[kernel].end_ns - before_ns, ns = program->kernels[kernel].ns;
+    int64_t idle_ns = gsim_muldiv_floor(work_after(context, kernel) - start_ns,
+                                        all_ns - (ns > 0 ? ns : 1), all_ns);
+    gsim_work left = gsim_work_of_ns(start_ns + idle_ns) - context->done;
+    return (struct gsim_kernel_run){left <= 0 ? from_ns : from_ns + gsim_work_time(left, rate_q32),
+                                    end_of(context, kernel, from_ns, rate_q32)};
+}
+
 void gsim_context_stretch(struct gsim_context *context, int64_t gpu_ns) {
     if (context->done == 0 || context->spec.gpu_ns == gpu_ns) {
         context->spec.gpu_ns = gpu_ns;

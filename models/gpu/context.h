@@ -153,6 +153,13 @@ struct gsim_kernel_span {
 };
 struct gsim_kernel_span gsim_context_kernel(const struct gsim_context *context, int64_t n,
                                             int64_t now_ns);
+/* When a kernel of a program runs, the present one or a later one, if the context has the GPU at
+ * this rate from from_ns on until it ends. Between two kernels of a stream nothing runs. */
+struct gsim_kernel_run {
+    int64_t begin_ns, end_ns;
+};
+struct gsim_kernel_run gsim_context_kernel_run(const struct gsim_context *context, int64_t kernel,
+                                               int64_t from_ns, uint64_t rate_q32);
 /* Sets the progress within the iteration at now_ns: killed work has to run again. */
 void gsim_context_set(struct gsim_context *context, gsim_work done, int64_t now_ns);
 /* The context had the GPU from from_ns to to_ns, which is not past its idle_ns. */

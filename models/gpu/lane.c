@@ -5,6 +5,7 @@
 
 #include "gsim/units.h"
 #include "sim/base/hints.h"
+#include "models/gpu/kernel_log.h"
 #include "models/gpu/turn_memory.h"
 
 GSIM_ROLE_ASSERT(struct gsim_lane_times);
@@ -528,7 +529,10 @@ static int64_t wait_for_pages(struct gsim_member *member, int64_t from_ns, int64
     return from_ns + waited_ns;
 }
 
-static void run_on(struct gsim_member *member, int64_t from_ns, int64_t to_ns, uint64_t rate_q32) {
+static void run_on(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
+                   struct gsim_member *member, int64_t from_ns, int64_t to_ns, uint64_t rate_q32) {
+    if (gsim_rarely(gpu->spans != NULL))
+        gsim_kernel_log_run(gpu, lane, member, from_ns, to_ns, rate_q32);
     int64_t iterations = member->context.sums.done_iterations;
     gsim_context_run(&member->context, from_ns, to_ns, rate_q32);
     if (member->context.sums.done_iterations != iterations)
@@ -542,7 +546,7 @@ static void settle_padding(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane
         return;
     struct gsim_member *member = &gpu->members[lane->state.padding];
     member->sums.busy_ns += now_ns - since_ns;
-    run_on(member, since_ns, now_ns, lane->state.padding_rate_q32);
+    run_on(gpu, lane, member, since_ns, now_ns, lane->state.padding_rate_q32);
     lane->times.padding_since_ns = now_ns;
     gsim_slice_log_tell(gpu->spans, GSIM_SPAN_SLICE, member->how.job, since_ns, now_ns, 0);
 }
@@ -572,7 +576,7 @@ void gsim_gpu_lane_settle(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane 
         count_losses(lane, member, now_ns - begin_ns);
     if (!lane->state.is_halting &&
         begin_ns < now_ns) /* the progress that a halt leaves is set at its end */
-        run_on(member, begin_ns, now_ns, lane->state.rate_q32);
+        run_on(gpu, lane, member, begin_ns, now_ns, lane->state.rate_q32);
     lane->times.since_ns = now_ns;
     gsim_slice_log_tell(gpu->spans, GSIM_SPAN_FAULT, member->how.job, since_ns, begin_ns, 0);
     gsim_slice_log_tell(gpu->spans, GSIM_SPAN_SLICE, member->how.job, begin_ns, now_ns, 0);

@@ -167,6 +167,13 @@ struct gsim_lane_spec {
     uint16_t member[GSIM_CONTEXTS_MAX]; /* in ring order */
 };
 
+/* The SMs of a lane's kernel as observers of kernels know them; decides nothing. */
+struct gsim_lane_shown {
+    int64_t sms, blocks;
+    uint32_t kernel; /* the launch in its iteration */
+    uint16_t member;
+};
+
 /* models/roles.h says how fast-forward treats each part. */
 struct gsim_gpu_lane {
     struct gsim_lane how; /* as in the arrangement, with the quantum in nanoseconds */
@@ -179,6 +186,7 @@ struct gsim_gpu_lane {
      * its steps they are solved again before time passes. */
     bool is_by_blocks;
     struct gsim_sm_losses lost; /* while is_by_blocks: of the present kernel's time */
+    struct gsim_lane_shown shown; /* what observers were told last */
     struct gsim_lane_sums sums;
 };
 
@@ -210,6 +218,8 @@ struct gsim_lane_gpu {
     struct gsim_slice_log *spans; /* NULL: no observer */
     uint16_t n_lanes; /* that use the memory side by side */
     uint16_t n_places; /* places of the table of members, which all lanes share */
+    const struct gsim_space *spaces; /* by lane->spec.space; NULL: lanes share no SMs */
+    const struct gsim_profile *profile;
 };
 
 /* The member that has the turn, or had it last. */

@@ -16,6 +16,8 @@ struct gsim_arbiter_options {
     bool is_exact; /* rates are never extrapolated */
     /* every slice between these times is walked and logged for observers; until 0: none is */
     int64_t watch_from_ns, watch_until_ns;
+    bool watches_kernels; /* and kernels of programs */
+    const struct gsim_profile *profile; /* of the GPU, for the SMs of kernels that are watched */
 };
 
 struct gsim_lanes {

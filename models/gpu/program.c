@@ -137,6 +137,9 @@ static void launch(struct maker *m, const struct gsim_app_call *call, int64_t ho
                                      .first_touch = m->first_touch[call->kernel],
                                      .n_touches = kernel->n_touches};
     m->kernels[out->n_kernels].is_traffic_known = is_known;
+    if (kernel->blocks > 0 && kernel->threads > 0)
+        m->kernels[out->n_kernels].per_sm = gsim_sm_array_per_sm(
+            m->profile, kernel->threads, kernel->register_bytes, kernel->shared_bytes);
     if (out->n_kernels > 0 && m->kernels[out->n_kernels - 1].stream == call->stream)
         out->gpu_ns += m->profile->value[GSIM_KEY_LAUNCH_BETWEEN_NS];
     out->gpu_ns += ns > 0 ? ns : 1;

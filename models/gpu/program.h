@@ -34,6 +34,7 @@ struct gsim_program_kernel {
     uint32_t memory_ppm; /* part of its time alone that is bound by memory */
     int64_t blocks; /* 0: not given */
     uint32_t threads; /* of one block; 0: not given */
+    int64_t per_sm; /* blocks that an SM holds at one time; 0: blocks or threads are not given */
     uint32_t kind; /* number in app->kernels: launches of one kernel have one number */
     uint16_t stream;
     uint8_t unit; /* enum gsim_app_unit */

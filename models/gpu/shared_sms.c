@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "models/gpu/shared_sms.h"
 
+#include "models/gpu/kernel_log.h"
+
 /* The kernels of a space, and the lanes that they belong to. */
 struct batch {
     struct gsim_sm_kernel kernel[GSIM_CONTEXTS_MAX];
@@ -233,6 +235,18 @@ static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *sp
     out->kernel[out->n++] = kernel;
 }
 
+/* Observers learn which SMs each lane of the space has now. */
+static void tell_sms(const struct gsim_lane_gpu *gpu, uint16_t number, struct gsim_lanes *lanes,
+                     const struct batch *batch) {
+    for (uint16_t i = 0; i < lanes->n_lanes; i++) {
+        bool is_served = false;
+        for (uint32_t k = 0; k < batch->n && !is_served; k++)
+            is_served = batch->lane[k] == i;
+        if (is_here(&lanes->lane[i], number))
+            gsim_kernel_log_sms(gpu, &lanes->lane[i], is_served, lanes->now_ns);
+    }
+}
+
 bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
                            uint16_t number, struct gsim_lanes *lanes) {
     struct batch batch;
@@ -257,5 +271,7 @@ bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_sp
             batch.end[i] - batch.kernel[i].look, clocked_losses(context, batch.kernel[i].lost),
             lanes->now_ns);
     }
+    if (gpu->spans)
+        tell_sms(gpu, number, lanes, &batch);
     return true;
 }

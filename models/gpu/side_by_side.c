@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "models/gpu/side_by_side.h"
 
+#include "models/gpu/kernel_log.h"
 #include "models/gpu/shared_sms.h"
 
 #include <assert.h>
@@ -84,6 +85,8 @@ static void leave_blocks(const struct gsim_lane_gpu *gpu, uint16_t space,
         if (lane->spec.space != space || !lane->is_by_blocks)
             continue;
         lane->is_by_blocks = false;
+        if (gpu->spans && lane->spec.n > 0)
+            gsim_kernel_log_sms(gpu, lane, false, lanes->now_ns);
         gsim_gpu_lane_plan(gpu, lane, lanes->now_ns);
     }
 }

@@ -15,36 +15,39 @@ static bool reserve(struct gsim_slice_log *spans) {
     return true;
 }
 
-static void add(struct gsim_slice_log *spans, const struct gsim_span *span) {
-    bool is_level = span->kind == GSIM_SPAN_RESIDENT;
+void gsim_slice_log_add(struct gsim_slice_log *spans, const struct gsim_span *span) {
+    bool is_of_kernel = span->kind == GSIM_SPAN_KERNEL || span->kind == GSIM_SPAN_SMS;
+    bool is_level = span->kind == GSIM_SPAN_RESIDENT || span->kind == GSIM_SPAN_SMS;
     if ((span->end_ns <= span->begin_ns && !is_level) || span->end_ns < spans->from_ns ||
         span->begin_ns >= spans->until_ns || spans->n == GSIM_SPANS_MOST)
         return;
-    struct gsim_span *last = spans->n > 0 ? &spans->list[spans->n - 1] : NULL;
+    struct gsim_span *last =
+        spans->last > 0 && !is_of_kernel ? &spans->list[spans->last - 1] : NULL;
     if (last && !is_level && last->kind == span->kind && last->job == span->job &&
         last->end_ns == span->begin_ns) {
         last->end_ns = span->end_ns;
         last->bytes += span->bytes;
     } else if (reserve(spans)) {
         spans->list[spans->n++] = *span;
+        spans->last = is_of_kernel ? spans->last : spans->n;
     }
 }
 
 void gsim_slice_log_tell(struct gsim_slice_log *spans, enum gsim_span_kind kind, gsim_slot owner,
                          int64_t begin_ns, int64_t end_ns, int64_t bytes) {
     if (spans)
-        add(spans, &(struct gsim_span){.kind = kind,
-                                       .job = owner,
-                                       .begin_ns = begin_ns,
-                                       .end_ns = end_ns,
-                                       .bytes = bytes});
+        gsim_slice_log_add(spans, &(struct gsim_span){.kind = kind,
+                                                      .job = owner,
+                                                      .begin_ns = begin_ns,
+                                                      .end_ns = end_ns,
+                                                      .bytes = bytes});
 }
 
 void gsim_slice_log_come_true(struct gsim_slice_log *before, struct gsim_slice_log *later) {
     if (!before || before->n == 0)
         return;
     for (uint32_t i = 0; i < later->n; i++)
-        add(before, &later->list[i]);
+        gsim_slice_log_add(before, &later->list[i]);
     struct gsim_slice_log swap = *before;
     *before = *later;
     *later = swap;

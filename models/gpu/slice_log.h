@@ -14,15 +14,21 @@ struct gsim_slice_log {
     struct gsim_span *list; /* `job` is the member's owner, `gpu` is not set */
     uint32_t n, capacity;
     int64_t from_ns, until_ns;
+    uint32_t last; /* place behind the last span that is none of a kernel */
+    bool has_kernels; /* whether observers want kernels of programs */
     bool has_failed;
 };
 
-/* Logs a span of this member's owner; spans NULL: no observer watches. A span that continues the
- * last one lengthens it. */
+/* Logs a span of this member's owner; spans NULL: no observer watches. */
 void gsim_slice_log_tell(struct gsim_slice_log *spans, enum gsim_span_kind kind, gsim_slot owner,
                          int64_t begin_ns, int64_t end_ns, int64_t bytes);
 /* The spans of `later` have come true: those of `before`, which are not taken yet, go ahead of them
  * into the log of `later`. */
 void gsim_slice_log_come_true(struct gsim_slice_log *before, struct gsim_slice_log *later);
+/* A span that continues the last one lengthens it; spans of kernels stand by themselves. */
+void gsim_slice_log_add(struct gsim_slice_log *spans, const struct gsim_span *span);
+static inline void gsim_slice_log_clear(struct gsim_slice_log *spans) {
+    spans->n = spans->last = 0;
+}
 
 #endif

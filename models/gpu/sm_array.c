@@ -70,6 +70,18 @@ int64_t gsim_sm_array_width(const struct gsim_profile *profile, int64_t sms, uin
     return least < sms ? least : sms;
 }
 
+static int64_t at_least_one(int64_t blocks) {
+    return blocks > 0 ? blocks : 1;
+}
+
+int64_t gsim_sm_array_per_sm(const struct gsim_profile *profile, int64_t threads,
+                             int64_t register_bytes, int64_t shared_bytes) {
+    struct gsim_sm_kernel kernel = {
+        .threads = threads, .register_bytes = register_bytes, .shared_bytes = shared_bytes};
+    struct gsim_sm_room sm = gsim_sm_room(profile), need = of_block(profile, &kernel);
+    return at_least_one(fit(&sm, &need));
+}
+
 /* --- a kernel alone --------------------------------------------------------------------------- */
 
 struct alone {
@@ -81,8 +93,8 @@ struct alone {
 static struct alone of_alone(const struct gsim_space *space, const struct gsim_sm_kernel *kernel) {
     struct gsim_sm_room sm = gsim_sm_room(space->profile);
     struct alone alone = {.need = of_block(space->profile, kernel)};
-    int64_t sms = space->profile->value[GSIM_KEY_SMS], most = fit(&sm, &alone.need);
-    alone.per_sm = most > 0 ? most : 1;
+    int64_t sms = space->profile->value[GSIM_KEY_SMS];
+    alone.per_sm = at_least_one(fit(&sm, &alone.need));
     alone.in_flight = kernel->blocks < alone.per_sm * sms ? kernel->blocks : alone.per_sm * sms;
     if (alone.in_flight < alone.per_sm * sms)
         alone.per_sm = (alone.in_flight + sms - 1) / sms;

@@ -68,6 +68,9 @@ struct gsim_sm_room gsim_sm_room(const struct gsim_profile *profile);
 /* threads above 0; in the steps in which an SM gives it out, so maybe more than it has. */
 struct gsim_sm_room gsim_sm_room_of_block(const struct gsim_profile *profile, int64_t threads,
                                           int64_t register_bytes, int64_t shared_bytes);
+/* Blocks like that which an SM holds at one time; at least one. */
+int64_t gsim_sm_array_per_sm(const struct gsim_profile *profile, int64_t threads,
+                             int64_t register_bytes, int64_t shared_bytes);
 void gsim_sm_held_clear(struct gsim_sm_held *held);
 /* The clock at which work that draws `power_uw` at the highest one is within the power limit; its
  * energy goes with the clock to the power of 3/2, its rate with the clock. */

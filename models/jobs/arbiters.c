@@ -62,6 +62,8 @@ struct gsim_arbiter *gsim_arbiters_at(struct gsim_model *model, uint32_t gpu) {
                                            .is_exact = model->setup.is_exact};
     (void)gsim_observe_slices(model->setup.observer, &options.watch_from_ns,
                               &options.watch_until_ns);
+    options.watches_kernels = gsim_observe_kernels(model->setup.observer);
+    options.profile = profile;
     shared->of_gpu[gpu] = gsim_arbiter_new(&options, model->setup.arena);
     if (shared->of_gpu[gpu])
         shared->active[shared->n_active++] = gpu;

@@ -16,7 +16,8 @@
 #include "sim/base/units.h"
 
 enum { PID_JOBS = 1, PID_CLUSTER = 2, PID_FIRST_GPU = 10 };
-/* Numbers of a GPU's rows: those of jobs come first, then the kinds of spans that models report. */
+/* Numbers of a GPU's rows: those of jobs come first, then the kinds of spans that models report,
+ * and the streams of programs. */
 enum { ROWS_OF_A_KIND = 1000000 };
 
 /* The state that a row shows: that of a job of the trace, or that of a lane of a GPU. */
@@ -32,10 +33,34 @@ struct rows {
     uint32_t n;
 };
 
+/* A row of a GPU: a stream of a job's program. */
+struct stream {
+    uint32_t gpu, job, row; /* number of the row, of the GPU's */
+    uint16_t number;
+};
+
 struct gpu {
     struct lane *lanes;
     uint32_t n_lanes;
     struct rows spans[GSIM_SPAN_COUNT];
+    struct stream *streams;
+    uint32_t n_streams;
+};
+
+/* The SMs of a job's kernel. */
+struct level {
+    int64_t at_ns, sms, blocks; /* blocks -1: not known */
+};
+
+/* The kernel of a job that was told last: its parts make one span. */
+struct kernel {
+    struct gsim_span span;
+    bool is_open;
+    int64_t most_blocks; /* at one time */
+    struct level now, written; /* its present SMs; the counters as last written */
+    uint32_t gpu;
+    struct stream *streams; /* the rows of the job */
+    uint32_t n_streams;
 };
 
 struct gsim_run_timeline {
@@ -50,6 +75,7 @@ struct gsim_run_timeline {
     uint32_t *free_rows; /* stack of unused rows */
     uint32_t n_free_rows, n_rows;
     struct gpu *gpus;
+    struct kernel **kernels; /* by position in the trace; NULL: none was told */
     int64_t n_events, n_left_out;
     int64_t full_ns; /* time of the first event that was left out */
     int64_t counted_ns, n_queue, busy_ppm; /* the counters as last written; -1: never written */
@@ -107,10 +133,10 @@ static bool begin_event(struct gsim_run_timeline *t) {
     return true;
 }
 
-/* Writes a span clipped to the window, and leaves the event open for more fields; false if no part
- * of the span is in the window. The text `name` stands before the job's name. */
-static bool put_span(struct gsim_run_timeline *t, uint32_t pid, uint32_t tid, int64_t begin_ns,
-                     int64_t end_ns, const char *name, uint32_t job, const char *category) {
+/* Writes a span clipped to the window, up to its name, and leaves the event open; false if no part
+ * of the span is in the window. */
+static bool open_span(struct gsim_run_timeline *t, uint32_t pid, uint32_t tid, int64_t begin_ns,
+                      int64_t end_ns) {
     begin_ns = begin_ns > t->options.from_ns ? begin_ns : t->options.from_ns;
     end_ns = end_ns < t->options.to_ns ? end_ns : t->options.to_ns;
     if (end_ns <= begin_ns || !begin_event(t))
@@ -118,7 +144,16 @@ static bool put_span(struct gsim_run_timeline *t, uint32_t pid, uint32_t tid, in
     put(t, "\"ph\":\"X\",\"pid\":%u,\"tid\":%u", pid, tid);
     put_us(t, "ts", begin_ns);
     put_us(t, "dur", end_ns - begin_ns);
-    put(t, ",\"name\":\"%s", name);
+    put(t, ",\"name\":\"");
+    return true;
+}
+
+/* A span of a job; the text `name` stands before the job's name. */
+static bool put_span(struct gsim_run_timeline *t, uint32_t pid, uint32_t tid, int64_t begin_ns,
+                     int64_t end_ns, const char *name, uint32_t job, const char *category) {
+    if (!open_span(t, pid, tid, begin_ns, end_ns))
+        return false;
+    put(t, "%s", name);
     put_text(t, gsim_trace_id(t->occupancy.scene.trace, job));
     put(t, "\",\"cat\":\"%s\"", category);
     return true;
@@ -205,6 +240,132 @@ static void change_job(struct gsim_run_timeline *t, const struct gsim_change *ch
     t->row_of_job[change->job] = 0;
 }
 
+/* --- kernels of programs ---------------------------------------------------------------------- */
+
+static uint32_t row_id(int kind, uint32_t row) {
+    return (uint32_t)(kind + 1) * ROWS_OF_A_KIND + row + 1;
+}
+
+static struct kernel *kernel_of(struct gsim_run_timeline *t, uint32_t job) {
+    if (!t->kernels[job]) {
+        t->kernels[job] = gsim_arena_alloc(t->arena, sizeof **t->kernels);
+        t->has_failed |= !t->kernels[job];
+    }
+    return t->kernels[job];
+}
+
+static bool add_stream(struct gsim_run_timeline *t, struct stream **list, uint32_t *n,
+                       const struct stream *stream) {
+    struct stream *grown =
+        gsim_arena_grow(t->arena, *list, *n * sizeof *grown, (*n + 1) * sizeof *grown);
+    t->has_failed |= !grown;
+    if (!grown)
+        return false;
+    *list = grown;
+    grown[(*n)++] = *stream;
+    return true;
+}
+
+/* The number of the row of a kernel's stream, on its GPU; 0: no memory left. */
+static uint32_t stream_row(struct gsim_run_timeline *t, struct kernel *kernel) {
+    struct gpu *gpu = &t->gpus[kernel->span.gpu];
+    struct stream new = {.gpu = kernel->span.gpu,
+                         .job = kernel->span.job,
+                         .row = gpu->n_streams,
+                         .number = kernel->span.launch.stream};
+    for (uint32_t i = 0; i < kernel->n_streams; i++)
+        if (kernel->streams[i].gpu == new.gpu && kernel->streams[i].number == new.number)
+            return row_id(GSIM_SPAN_COUNT, kernel->streams[i].row);
+    bool is_there = add_stream(t, &kernel->streams, &kernel->n_streams, &new) &&
+                    add_stream(t, &gpu->streams, &gpu->n_streams, &new);
+    return is_there ? row_id(GSIM_SPAN_COUNT, new.row) : 0;
+}
+
+static void put_kernel(struct gsim_run_timeline *t, struct kernel *kernel) {
+    const struct gsim_span *span = &kernel->span;
+    uint32_t row = kernel->is_open ? stream_row(t, kernel) : 0;
+    int64_t blocks =
+        kernel->most_blocks > kernel->now.blocks ? kernel->most_blocks : kernel->now.blocks;
+    kernel->is_open = false;
+    kernel->most_blocks = 0;
+    if (row == 0 || !open_span(t, PID_FIRST_GPU + span->gpu, row, span->begin_ns, span->end_ns))
+        return;
+    put_text(t, span->launch.kernel);
+    put(t, "\",\"cat\":\"kernel\",\"args\":{\"job\":\"");
+    put_text(t, gsim_trace_id(t->occupancy.scene.trace, span->job));
+    put(t, "\",\"iteration\":%lld,\"launch\":%u", (long long)span->launch.iteration,
+        span->launch.number);
+    if (span->launch.blocks > 0)
+        put(t, ",\"grid\":%lld,\"threads\":%u", (long long)span->launch.blocks,
+            span->launch.threads);
+    if (span->launch.blocks > 0 && blocks > 0)
+        put(t, ",\"resident\":%lld", (long long)blocks);
+    put(t, span->launch.is_end ? "}}" : ",\"cut\":true}}");
+}
+
+static void take_kernel(struct gsim_run_timeline *t, const struct gsim_span *span) {
+    struct kernel *kernel = kernel_of(t, span->job);
+    if (!kernel)
+        return;
+    const struct gsim_span *before = &kernel->span;
+    bool goes_on = kernel->is_open && before->end_ns == span->begin_ns &&
+                   before->launch.number == span->launch.number &&
+                   before->launch.iteration == span->launch.iteration && before->gpu == span->gpu;
+    int64_t begin_ns = goes_on ? before->begin_ns : span->begin_ns;
+    if (kernel->is_open && !goes_on)
+        put_kernel(t, kernel);
+    kernel->span = *span;
+    kernel->span.begin_ns = begin_ns;
+    kernel->is_open = true;
+    if (span->launch.is_end)
+        put_kernel(t, kernel);
+}
+
+static void put_level(struct gsim_run_timeline *t, uint32_t gpu, uint32_t job, const char *what,
+                      int64_t at_ns, int64_t value) {
+    if (at_ns < t->options.from_ns || at_ns >= t->options.to_ns || !begin_event(t))
+        return;
+    put(t, "\"ph\":\"C\",\"pid\":%u,\"name\":\"%s: ", PID_FIRST_GPU + gpu, what);
+    put_text(t, gsim_trace_id(t->occupancy.scene.trace, job));
+    put(t, "\"");
+    put_us(t, "ts", at_ns);
+    put(t, ",\"args\":{\"%s\":%lld}}", what, (long long)value);
+}
+
+/* A counter gets one value an instant, the last. */
+static void put_levels(struct gsim_run_timeline *t, uint32_t job, struct kernel *kernel) {
+    const struct level *now = &kernel->now;
+    if (now->sms != kernel->written.sms)
+        put_level(t, kernel->gpu, job, "SMs", now->at_ns, now->sms);
+    if (now->blocks >= 0 && now->blocks != kernel->written.blocks)
+        put_level(t, kernel->gpu, job, "blocks", now->at_ns, now->blocks);
+    kernel->written = *now;
+}
+
+static void take_sms(struct gsim_run_timeline *t, const struct gsim_span *span) {
+    struct kernel *kernel = kernel_of(t, span->job);
+    if (!kernel)
+        return;
+    if (kernel->now.at_ns != span->begin_ns || kernel->gpu != span->gpu)
+        put_levels(t, span->job, kernel);
+    kernel->gpu = span->gpu;
+    kernel->now = (struct level){span->begin_ns, span->sms, span->blocks};
+    if (span->blocks > kernel->most_blocks)
+        kernel->most_blocks = span->blocks;
+}
+
+/* The job leaves its GPU, or the run ends. */
+static void end_kernel(struct gsim_run_timeline *t, uint32_t job, int64_t now_ns) {
+    struct kernel *kernel = t->kernels ? t->kernels[job] : NULL;
+    if (!kernel)
+        return;
+    put_kernel(t, kernel);
+    if (kernel->now.at_ns != now_ns)
+        put_levels(t, job, kernel);
+    kernel->now = (struct level){.at_ns = now_ns};
+    put_levels(t, job, kernel);
+}
+
 /* --- GPUs ------------------------------------------------------------------------------------- */
 
 static void end_gpu_state(struct gsim_run_timeline *t, uint32_t gpu, uint32_t lane, uint32_t job,
@@ -256,6 +417,8 @@ static void change(void *arg, const struct gsim_change *change) {
                       change->now_ns);
     }
     change_job(t, change);
+    if (change->was_on && !change->is_on)
+        end_kernel(t, change->job, change->now_ns);
     gsim_occupancy_apply(&t->occupancy, change);
     t->has_failed |= t->occupancy.has_failed;
     for (uint32_t u = 0; u < change->n_units && change->is_on && !t->has_failed; u++)
@@ -287,10 +450,6 @@ static bool find_row(struct gsim_run_timeline *t, struct rows *rows, const struc
     return true;
 }
 
-static uint32_t row_id(int kind, uint32_t row) {
-    return (uint32_t)(kind + 1) * ROWS_OF_A_KIND + row + 1;
-}
-
 static void put_resident(struct gsim_run_timeline *t, const struct gsim_span *span) {
     if (span->begin_ns < t->options.from_ns || span->begin_ns >= t->options.to_ns ||
         !begin_event(t))
@@ -307,6 +466,12 @@ static void span(void *arg, const struct gsim_span *span) {
     uint32_t row;
     if (span->kind == GSIM_SPAN_RESIDENT && !t->has_failed)
         put_resident(t, span);
+    if (span->kind == GSIM_SPAN_KERNEL && !t->has_failed)
+        take_kernel(t, span);
+    if (span->kind == GSIM_SPAN_SMS && !t->has_failed)
+        take_sms(t, span);
+    if (span->kind >= GSIM_SPAN_COUNT)
+        return;
     if (t->has_failed || span->end_ns <= span->begin_ns)
         return;
     if (!find_row(t, &t->gpus[span->gpu].spans[span->kind], span, &row)) {
@@ -326,9 +491,12 @@ static void begin(void *arg, const struct gsim_scene *scene) {
     t->jobs = gsim_arena_array(t->arena, scene->trace->n_jobs, sizeof *t->jobs);
     t->row_of_job = gsim_arena_array(t->arena, scene->trace->n_jobs, sizeof *t->row_of_job);
     t->gpus = gsim_arena_array(t->arena, scene->n_gpus, sizeof *t->gpus);
+    if (t->options.has_kernels)
+        t->kernels = gsim_arena_array(t->arena, scene->trace->n_jobs, sizeof *t->kernels);
     t->n_queue = t->busy_ppm = -1;
     t->has_begun = true;
-    t->has_failed = t->occupancy.has_failed || !t->jobs || !t->row_of_job || !t->gpus;
+    t->has_failed = t->occupancy.has_failed || !t->jobs || !t->row_of_job || !t->gpus ||
+                    (t->options.has_kernels && !t->kernels);
 }
 
 /* States that still go on end with the run. */
@@ -348,8 +516,10 @@ static void end(void *arg, int64_t now_ns) {
             if (t->occupancy.gpu[gpu].job[lane])
                 end_gpu_state(t, gpu, lane, t->occupancy.gpu[gpu].job[lane] - 1, now_ns);
     for (uint32_t job = 0; job < t->occupancy.scene.trace->n_jobs; job++)
-        if (t->row_of_job[job])
+        if (t->row_of_job[job]) {
+            end_kernel(t, job, now_ns);
             end_job_state(t, job, now_ns);
+        }
 }
 
 /* Names are not counted as events: they are few, and a viewer needs them to label the rows. */
@@ -377,6 +547,19 @@ static void name_row(struct gsim_run_timeline *t, uint32_t pid, uint32_t tid, co
         pid, tid, tid);
 }
 
+static void name_stream(struct gsim_run_timeline *t, const struct stream *stream) {
+    uint32_t pid = PID_FIRST_GPU + stream->gpu, tid = row_id(GSIM_SPAN_COUNT, stream->row);
+    put(t,
+        ",\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":"
+        "\"kernels of ",
+        pid, tid);
+    put_text(t, gsim_trace_id(t->occupancy.scene.trace, stream->job));
+    put(t,
+        ", stream %u\"}},\n{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"name\":\"thread_sort_index\","
+        "\"args\":{\"sort_index\":%u}}",
+        stream->number, pid, tid, tid);
+}
+
 static void name_gpu(struct gsim_run_timeline *t, uint32_t gpu) {
     const struct gpu *g = &t->gpus[gpu];
     uint32_t pid = PID_FIRST_GPU + gpu;
@@ -388,6 +571,8 @@ static void name_gpu(struct gsim_run_timeline *t, uint32_t gpu) {
     for (int kind = 0; kind < GSIM_SPAN_COUNT; kind++)
         for (uint32_t row = 0; row < g->spans[kind].n; row++)
             name_row(t, pid, row_id(kind, row), kinds[kind].row, row + 1);
+    for (uint32_t i = 0; i < g->n_streams; i++)
+        name_stream(t, &g->streams[i]);
 }
 
 static void name_all(struct gsim_run_timeline *t) {
@@ -403,6 +588,7 @@ enum gsim_status gsim_timeline_window(const char *text, struct gsim_timeline_opt
                                       struct gsim_log *log) {
     options->from_ns = 0;
     options->to_ns = GSIM_NEVER;
+    options->has_kernels = text != NULL;
     if (!text)
         return GSIM_OK;
     const char *colon = strchr(text, ':');
@@ -457,6 +643,7 @@ enum gsim_status gsim_timeline_open(const struct gsim_timeline_options *options,
                                          .span = span,
                                          .slices_from_ns = options->from_ns,
                                          .slices_until_ns = options->to_ns,
+                                         .wants_kernels = options->has_kernels,
                                          .end = end};
     t->options = *options;
     t->arena = arena;

@@ -20,9 +20,11 @@ struct gsim_timeline_options {
     const char *path; /* compressed if it ends in .gz */
     int64_t from_ns, to_ns; /* the window */
     int64_t most; /* limit of events, GSIM_TIMELINE_MOST */
+    bool has_kernels; /* the kernels of programs, each with its stream and its SMs */
 };
 
-/* Reads the window "A:B", either end of which may be empty; NULL: the whole run. */
+/* Reads the window "A:B", either end of which may be empty, and has kernels shown in it; NULL: the
+ * whole run, without kernels. */
 enum gsim_status gsim_timeline_window(const char *text, struct gsim_timeline_options *options,
                                       struct gsim_log *log);
 enum gsim_status gsim_timeline_open(const struct gsim_timeline_options *options,

@@ -172,3 +172,50 @@ expect "what became of each row" 0 "^4,13,not readable,.*Submit.*,then$" sh -c "
 expect "a file of something else stays" 2 "slurm.txt: it is there already; --force" "$gsim" import sacct "$tmp/slurm.txt" --left-out "$tmp/slurm.txt"
 printf 'NSYSREP' >"$tmp/run.nsys-rep"
 expect "a report of Nsight Systems" 3 "nsys export --type sqlite" "$gsim" import timeline "$tmp/run.nsys-rep" --device h200
+
+# --- bytes of kernels, by Nsight Compute -----------------------------------------------------------
+cat >"$tmp/rows.csv" <<'EOF'
+what,t_ns,dur_ns,corr,stream,grid,block,regs,shared_bytes,name
+iteration,0,20000,,,,,,,i
+call,500,500,1,,,,,,cudaLaunchKernel
+kernel,1000,5000,1,7,4x2x1,64x2x1,32,1024,void a::f<int>(b)
+call,2000,1000,2,,,,,,cudaLaunchKernel
+kernel,6000,1600,2,7,3x1x1,64x1x1,32,0,void a::g<float>(b)
+EOF
+cat >"$tmp/ncu.csv" <<'EOF'
+==PROF== Connected to process 77 (/usr/bin/python3)
+"ID","Kernel Name","Stream","Block Size","Grid Size","Section Name","Metric Name","Metric Unit","Metric Value"
+"0","f","7","(64, 2, 1)","(4, 2, 1)","Command line profiler metrics","dram__bytes.sum","Kbyte","1,234.5"
+"1","f","7","(64, 2, 1)","(4, 2, 1)","Command line profiler metrics","dram__bytes.sum","Mbyte","2"
+"1","f","7","(64, 2, 1)","(4, 2, 1)","Command line profiler metrics","sm__cycles.sum","cycle","9"
+"2","f","7","(64, 1, 1)","(9, 1, 1)","Command line profiler metrics","dram__bytes.sum","byte","64"
+==PROF== Disconnected from process 77
+EOF
+rows="import timeline $tmp/rows.csv --device h200"
+# shellcheck disable=SC2086
+{
+    expect "the mean bytes of a kernel, by name, grid and block" 0 "^kernel,f,,5,h200,8,128,32,1,,,1617250$" "$gsim" $rows --quiet --bytes "$tmp/ncu.csv"
+    expect "a kernel that was not counted has none" 0 "^kernel,g,,1.6,h200,3,64,32,,,,$" "$gsim" $rows --quiet --bytes "$tmp/ncu.csv"
+    expect "kernels without bytes are counted" 0 "1 of 2 kernels, with 1 of 6 us of an iteration, have no bytes" "$gsim" $rows --bytes "$tmp/ncu.csv"
+    expect "and bytes without a kernel" 0 "left out 1 of its 2 kernels: the program has none" "$gsim" $rows --bytes "$tmp/ncu.csv"
+    "$gsim" $rows --quiet --bytes "$tmp/ncu.csv" -o "$tmp/with.csv" 2>"$tmp/out"
+    printf 'job_id,submit_s,iterations,app\na,0,9,%s\n' "$tmp/with.csv" >"$tmp/one.csv"
+    expect "the program can be run" 0 "JCT mean" "$gsim" --policy timeslice --device h200 --gpus-per-node 1 "$tmp/one.csv"
+    grep -v '"(4, 2, 1)"' "$tmp/ncu.csv" >"$tmp/none.csv"
+    expect "bytes of another program" 3 "none.csv: none of its 1 kernels has the name, grid and block" "$gsim" $rows --bytes "$tmp/none.csv" -o "$tmp/none_app.csv"
+    expect "leave no file" 0 "gone" sh -c "test ! -e '$tmp/none_app.csv' && echo gone"
+    sed 's/1,234.5/n\/a/' "$tmp/ncu.csv" >"$tmp/bad.csv"
+    expect "bytes that are no number" 3 "bad.csv:3: Metric Value: 'n/a' is not a number of bytes" "$gsim" $rows --bytes "$tmp/bad.csv"
+    for number in 1,5 12,34 1.234,5 ,500 1234,567 1,2345; do
+        sed "s/1,234.5/$number/" "$tmp/ncu.csv" >"$tmp/bad.csv"
+        expect "a comma that is no one of thousands: $number" 3 "bad.csv:3: Metric Value: '$number' is not a number of bytes" "$gsim" $rows --bytes "$tmp/bad.csv"
+    done
+    sed 's/Mbyte/MiB/' "$tmp/ncu.csv" >"$tmp/bad.csv"
+    expect "a unit that ncu does not have" 3 "bad.csv:4: Metric Unit: 'MiB' is not byte, Kbyte" "$gsim" $rows --bytes "$tmp/bad.csv"
+    sed 's/(9, 1, 1)/(9, x)/' "$tmp/ncu.csv" >"$tmp/bad.csv"
+    expect "a grid that is none" 3 "bad.csv:6: Grid Size: '(9, x)' is not a size" "$gsim" $rows --bytes "$tmp/bad.csv"
+    grep -v dram__ "$tmp/ncu.csv" >"$tmp/bad.csv"
+    expect "another metric" 3 "bad.csv: no row has the metric dram__bytes.sum" "$gsim" $rows --bytes "$tmp/bad.csv"
+    expect "another file" 3 "rows.csv:1: no column 'Kernel Name'" "$gsim" $rows --bytes "$tmp/rows.csv"
+    expect "bytes of a profile" 2 "bytes is for a timeline" "$gsim" import kineto "$tmp/rows.csv" --device h200 --bytes "$tmp/ncu.csv"
+}

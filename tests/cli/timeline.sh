@@ -108,3 +108,44 @@ rm -f "$tmp/x.json"
 check "a run that fails leaves no timeline" 0 "$(find "$tmp" -name 'x.json*' | wc -l)"
 "$gsim" --quiet --policy fifo --timeline /dev/full $t >"$tmp/out" 2>&1
 check "a full disk" 1 $?
+
+# --- kernels of programs -----------------------------------------------------------------------
+cat >"$tmp/wide.csv" <<'EOF'
+kind,name,time_us,device,host_us,blocks,threads,registers,stream
+kernel,wide,400,h200,,1056,256,64,
+kernel,narrow,100,h200,,66,256,64,
+launch,wide,,,5,,,,0
+launch,narrow,,,5,,,,1
+sync,iteration,,,,,,,
+EOF
+printf 'job_id,submit_s,iterations,app\na,0,20000,%s\nb,1,20000,%s\n' "$tmp/wide.csv" "$tmp/wide.csv" >"$tmp/two.csv"
+for policy in timeslice mps; do
+    of="--policy $policy --device h200 --gpus-per-node 1 $tmp/two.csv"
+    # shellcheck disable=SC2086
+    "$gsim" --quiet --jobs-csv "$tmp/$policy-unseen.csv" $of >"$tmp/unseen" 2>&1
+    # shellcheck disable=SC2086
+    timeline "$policy-kernels" --jobs-csv "$tmp/$policy-seen.csv" --timeline-window 2s:2.1s $of |
+        grep -v "a job's row covers it" # the row is cut to the window
+    check "$policy: jobs are as without the kernels" "" "$(cmp "$tmp/$policy-unseen.csv" "$tmp/$policy-seen.csv" 2>&1)"
+    check "$policy: a row for each stream of each job" 4 "$(ask "$tmp/$policy-kernels.json" '' \
+        "SELECT count(DISTINCT tid) FROM span WHERE cat = 'kernel'")"
+    check "$policy: no kernel is shorter than alone, in whole ones" 0 "$(ask "$tmp/$policy-kernels.json" '' "SELECT count(*) FROM span
+        JOIN event ON json_extract(e, '\$.tid') = tid AND round(1000 * json_extract(e, '\$.ts')) = begin_ns
+        WHERE cat = 'kernel' AND json_extract(e, '\$.args.cut') IS NULL AND begin_ns > 2000000000
+        AND end_ns < 2100000000 AND end_ns - begin_ns < CASE name WHEN 'wide' THEN 400000 ELSE 100000 END")"
+    check "$policy: as many SMs as there are" 132 "$(ask "$tmp/$policy-kernels.json" '' "SELECT max(n) FROM (SELECT
+        json_extract(e, '\$.args.SMs') AS n FROM event)")"
+    "$gsim" check "$tmp/$policy-kernels.json" >"$tmp/out" 2>&1
+    check "$policy: nothing that cannot be" 0 $?
+    sed 's/"tid":500000[1-4],/"tid":5000001,/' "$tmp/$policy-kernels.json" >"$tmp/one_row.json"
+    "$gsim" check "$tmp/one_row.json" >"$tmp/out" 2>&1
+    check "$policy: kernels of a row that overlap are found" "$([ $policy = mps ] && echo 1 || echo 0)" $?
+done
+check "in turns one kernel at a time" 0 "$(ask "$tmp/timeslice-kernels.json" '' "SELECT count(*) FROM (SELECT end_ns >
+    lead(begin_ns) OVER (ORDER BY begin_ns) AS bad FROM span WHERE cat = 'kernel') WHERE bad")"
+check "in turns a kernel is as long as alone" "100000 400000" "$(ask "$tmp/timeslice-kernels.json" '' "SELECT group_concat(n, ' ') FROM
+    (SELECT DISTINCT end_ns - begin_ns AS n FROM span WHERE cat = 'kernel' AND begin_ns > 2000000000 AND end_ns < 2100000000 ORDER BY 1)")"
+check "66 blocks are on SMs at one time" 66 "$(ask "$tmp/timeslice-kernels.json" '' "SELECT
+    max(json_extract(e, '\$.args.resident')) FROM event WHERE json_extract(e, '\$.name') = 'narrow'")"
+"$gsim" --quiet --force --policy mps --device h200 --gpus-per-node 1 --timeline "$tmp/whole.json" "$tmp/two.csv" >/dev/null 2>&1
+check "no kernels without a window" 0 "$(grep -c '"cat":"kernel"' "$tmp/whole.json")"

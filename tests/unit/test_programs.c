@@ -90,6 +90,73 @@ static void what_is_wrong_is_named_by_its_line(void **state) {
                "3: the time of a launch is one on the device of its kernel");
 }
 
+/* --- phases ----------------------------------------------------------------------------------- */
+
+#define PHASES "kind,name,count,time_us,device,host_us,grow_us\n"
+#define TWO_KERNELS "kernel,p,,100,h200,,\nkernel,d,,10,h200,,\n"
+
+static void assert_same_programs(const struct gsim_program *a, const struct gsim_program *b) {
+    assert_int_equal(a->n_calls, b->n_calls);
+    assert_int_equal(a->n_kernels, b->n_kernels);
+    assert_int_equal(a->host_ns, b->host_ns);
+    assert_int_equal(a->gpu_ns, b->gpu_ns);
+    for (uint32_t c = 0; c < a->n_calls; c++) {
+        assert_int_equal(a->calls[c].kind, b->calls[c].kind);
+        assert_int_equal(a->calls[c].host_ns, b->calls[c].host_ns);
+        assert_int_equal(a->calls[c].kernel, b->calls[c].kernel);
+    }
+    for (uint32_t k = 0; k < a->n_kernels; k++) {
+        assert_int_equal(a->kernels[k].ns, b->kernels[k].ns);
+        assert_int_equal(a->kernels[k].kind, b->kernels[k].kind);
+        assert_int_equal(a->steps[k].wait_ns, b->steps[k].wait_ns);
+        assert_int_equal(a->steps[k].launched_ns, b->steps[k].launched_ns);
+    }
+}
+
+/* A phase is what its calls written out are. */
+static void phases_follow_each_other(void **state) {
+    struct fixture *f = *state;
+    struct gsim_profile profile = h200(f);
+    const struct gsim_program *phases =
+        program_on(f, &profile,
+                   PHASES TWO_KERNELS "launch,d,,,,3,\nphase,prefill,2,,,,\nlaunch,p,,,,5,\n"
+                                      "phase,decode,3,,,,\nlaunch,d,,,,4,2.5\nlaunch,p,,20,,1,1\n"
+                                      "wait,device,,,,1,\nphase,end,,,,,\nlaunch,d,,,,6,\n");
+    const struct gsim_program *written_out =
+        program_on(f, &profile,
+                   PHASES TWO_KERNELS
+                   "launch,d,,,,3,\nlaunch,p,,,,5,\nlaunch,p,,,,5,\n"
+                   "launch,d,,10,,4,\nlaunch,p,,20,,1,\nwait,device,,,,1,\n"
+                   "launch,d,,12.5,,4,\nlaunch,p,,21,,1,\nwait,device,,,,1,\n"
+                   "launch,d,,15,,4,\nlaunch,p,,22,,1,\nwait,device,,,,1,\nlaunch,d,,,,6,\n");
+    assert_int_equal(phases->n_kernels, 10);
+    assert_same_programs(phases, written_out);
+}
+
+static void phases_that_cannot_be(void **state) {
+    struct fixture *f = *state;
+    refuse_app(f, PHASES TWO_KERNELS "phase,a,2,,,,\nphase,b,,,,,\nlaunch,p,,,,1,\n",
+               "4: phase 'a' has no calls");
+    refuse_app(f, PHASES TWO_KERNELS "launch,p,,,,1,\nlaunch,d,,,,1,\nphase,a,2,,,,\n",
+               "6: phase 'a' has no calls");
+    refuse_app(f, PHASES TWO_KERNELS "phase,a,0,,,,\nlaunch,p,,,,1,\n",
+               "4: count: '0' is not a number above zero");
+    refuse_app(f, PHASES TWO_KERNELS "phase,a,600000,,,,\nlaunch,p,,,,1,\nlaunch,d,,,,1,\n",
+               "4: with phase 'a' an iteration has more calls than a program may have");
+    refuse_app(f, PHASES TWO_KERNELS "phase,a,,,,,\nlaunch,p,,,,1,\nphase,a,,,,,\nlaunch,d,,,,1,\n",
+               "6: phase 'a' stands twice");
+    refuse_app(f, PHASES TWO_KERNELS "launch,p,,,,1,3\nlaunch,d,,,,1,\n",
+               "4: grow_us is of a launch in a phase");
+    refuse_app(f, PHASES TWO_KERNELS "phase,a,,,,,\nlaunch,p,,,,1,\nwait,device,,,,1,3\n",
+               "6: grow_us is of a launch in a phase");
+    refuse_app(f, PHASES "kernel,d,,10,h200,,\nphase,a,90000,,,,\nlaunch,d,,,,1,1000000\n",
+               "3: phase 'a' lets a launch grow past a day");
+    refuse_app(f,
+               "kind,name,count,flops,host_us,grow_us\nkernel,d,,1000,,\nphase,a,9,,,\n"
+               "launch,d,,,1,1\n",
+               "4: grow_us adds to a time: kernel 'd' has no time_us");
+}
+
 static void a_block_that_no_sm_holds(void **state) {
     struct fixture *f = *state;
     struct gsim_profile profile = h200(f);
@@ -279,7 +346,7 @@ static enum gsim_status write_app(struct fixture *f, struct gsim_timeline *timel
         return status;
     FILE *file = fopen(f->path, "wb");
     assert_non_null(file);
-    assert_int_equal(gsim_timeline_write(timeline, "h200", sync_every, file), GSIM_OK);
+    assert_int_equal(gsim_timeline_write(timeline, "h200", sync_every, NULL, file), GSIM_OK);
     assert_int_equal(fclose(file), 0);
     return GSIM_OK;
 }
@@ -463,6 +530,8 @@ static void timelines_that_are_no_program(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(what_a_program_says),
+        TEST(phases_follow_each_other),
+        TEST(phases_that_cannot_be),
         TEST(what_is_wrong_is_named_by_its_line),
         TEST(a_block_that_no_sm_holds),
         TEST(a_range_that_never_ends),

@@ -55,7 +55,8 @@ static int close_fixture(void **state) {
 }
 
 static void begin(struct fixture *f, int64_t most) {
-    struct gsim_timeline_options options = {.path = f->path, .to_ns = GSIM_NEVER, .most = most};
+    struct gsim_timeline_options options = {
+        .path = f->path, .to_ns = GSIM_NEVER, .most = most, .has_kernels = true};
     struct gsim_scene scene = {.trace = &f->trace, .n_gpus = 2, .node_of_gpu = node_of_gpu};
     assert_int_equal(gsim_timeline_open(&options, f->arena, &f->timeline, &f->log), GSIM_OK);
     f->observer = gsim_timeline_observer(f->timeline);
@@ -162,7 +163,8 @@ static void test_full_between_gangs(void **state) {
 
 static void test_spans(void **state) {
     struct fixture *f = *state;
-    struct gsim_span a = {GSIM_SPAN_COPY_IN, 1, 0, 0, 4000, 64}, b = a, c = a, d = a;
+    struct gsim_span a = {.kind = GSIM_SPAN_COPY_IN, .gpu = 1, .end_ns = 4000, .bytes = 64};
+    struct gsim_span b = a, c = a, d = a;
     b.begin_ns = 2000;
     b.end_ns = 6000;
     c.begin_ns = 4000;
@@ -183,6 +185,63 @@ static void test_spans(void **state) {
     expect(f, "\"args\":{\"name\":\"copies in 2\"}");
 }
 
+static void tell_kernel(struct fixture *f, int64_t begin_ns, int64_t end_ns, bool is_end) {
+    struct gsim_span span = {.kind = GSIM_SPAN_KERNEL,
+                             .job = 3,
+                             .begin_ns = begin_ns,
+                             .end_ns = end_ns,
+                             .launch = {.kernel = "sum<\"x\">",
+                                        .iteration = 5,
+                                        .number = 7,
+                                        .stream = 2,
+                                        .blocks = 300,
+                                        .threads = 128,
+                                        .is_end = is_end}};
+    gsim_observe_span(f->observer, &span);
+}
+
+static void tell_sms(struct fixture *f, int64_t now_ns, int64_t sms, int64_t blocks) {
+    struct gsim_span span = {.kind = GSIM_SPAN_SMS,
+                             .job = 3,
+                             .begin_ns = now_ns,
+                             .end_ns = now_ns,
+                             .sms = sms,
+                             .blocks = blocks};
+    gsim_observe_span(f->observer, &span);
+}
+
+/* The parts of a kernel make one span; of counters only the last value of an instant counts. */
+static void test_kernels(void **state) {
+    struct fixture *f = *state;
+    struct gsim_unit unit = {.gpu = 0};
+    begin(f, GSIM_TIMELINE_MOST);
+    tell(f, 0, 3, GSIM_FREE, GSIM_QUEUED, NULL, 0);
+    tell(f, 0, 3, GSIM_QUEUED, GSIM_RUNNING, &unit, 1);
+    tell_sms(f, 1000, 40, 80);
+    tell_kernel(f, 1000, 2000, false);
+    tell_sms(f, 2000, 0, 0);
+    tell_sms(f, 2000, 132, 264);
+    tell_kernel(f, 2000, 2500, true);
+    tell_sms(f, 2500, 10, 20);
+    tell_kernel(f, 2600, 2700, false);
+    tell_kernel(f, 2900, 3000, true);
+    tell(f, 4000, 3, GSIM_RUNNING, GSIM_DONE, &unit, 1);
+    finish(f, 4000);
+    expect(
+        f,
+        "\"tid\":5000001,\"ts\":1.000,\"dur\":1.500,\"name\":\"sum<\\\"x\\\">\",\"cat\":\"kernel\","
+        "\"args\":{\"job\":\"d\",\"iteration\":5,\"launch\":7,\"grid\":300,\"threads\":128,"
+        "\"resident\":264}}");
+    expect(f, "\"ts\":2.600,\"dur\":0.100,");
+    expect(f, "\"resident\":20,\"cut\":true}}");
+    expect(f, "\"ts\":2.900,\"dur\":0.100,");
+    expect(f, "\"name\":\"SMs: d\",\"ts\":1.000,\"args\":{\"SMs\":40}}");
+    expect(f, "\"name\":\"SMs: d\",\"ts\":2.000,\"args\":{\"SMs\":132}}");
+    expect(f, "\"name\":\"blocks: d\",\"ts\":4.000,\"args\":{\"blocks\":0}}");
+    assert_null(strstr(f->text, "\"ts\":2.000,\"args\":{\"SMs\":0}"));
+    expect(f, "\"name\":\"kernels of d, stream 2\"");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_one_job, open_fixture, close_fixture),
@@ -191,6 +250,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_cap, open_fixture, close_fixture),
         cmocka_unit_test_setup_teardown(test_full_between_gangs, open_fixture, close_fixture),
         cmocka_unit_test_setup_teardown(test_spans, open_fixture, close_fixture),
+        cmocka_unit_test_setup_teardown(test_kernels, open_fixture, close_fixture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

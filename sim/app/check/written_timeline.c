@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The laws of a timeline: spans of a row follow each other, a gang is on all of its GPUs at once, a
- * GPU that is not shared has one job, and no GPU holds more memory than it has. A timeline writes
- * the spans of a gang's GPUs before the span of the job that they are parts of (timeline.c). */
+/* The laws of a timeline: spans of a row, of jobs or of kernels, follow each other, a gang is on
+ * all of its GPUs at once, a GPU that is not shared has one job, and no GPU holds more memory than
+ * it has. A timeline writes the spans of a gang's GPUs before the span of the job that they are
+ * parts of (timeline.c). */
 #include <stdlib.h>
 #include <string.h>
 
+#include "gsim/observe.h"
 #include "sim/app/check/written.h"
 #include "sim/base/text.h"
 #include "traces/chrome_event.h"
 
 enum { PID_JOBS = 1, PID_FIRST_GPU = 10, ROWS_OF_A_KIND = 1000000 };
+/* Rows of streams come after those of the kinds of spans (timeline.c). */
+enum { STREAM_ROWS = (GSIM_SPAN_COUNT + 1) * ROWS_OF_A_KIND };
 
 /* Before a job's name, in the name of the counter of its memory on a GPU. */
 static const char RESIDENT[] = "resident: ";
@@ -35,12 +39,17 @@ struct held {
     uint32_t job;
     int64_t bytes;
 };
+/* The end of the last span of each row. */
+struct row_ends {
+    int64_t *ns;
+    uint32_t n;
+};
+
 struct gpu {
     struct held *held;
     uint32_t n, capacity;
     int64_t bytes, since_ns; /* their sum, and when it was last changed */
-    int64_t *row_end_ns; /* by row of jobs */
-    uint32_t n_rows;
+    struct row_ends jobs, streams; /* of the rows of jobs, and of streams of programs */
 };
 
 struct event {
@@ -139,24 +148,24 @@ static bool add_edges(struct timeline *t, uint32_t gpu, int32_t ppm) {
 }
 
 /* Spans come in the order in which they end. */
-static enum gsim_status follow_row(struct timeline *t, struct gpu *gpu) {
+static enum gsim_status follow_row(struct timeline *t, const struct gpu *gpu, struct row_ends *rows,
+                                   uint32_t row) {
     const struct gsim_chrome_event *e = &t->event.chrome;
-    uint32_t row = (uint32_t)t->event.tid;
-    if (row >= gpu->n_rows) {
-        int64_t *grown = gsim_arena_grow(t->w->arena, gpu->row_end_ns, gpu->n_rows * sizeof *grown,
+    if (row >= rows->n) {
+        int64_t *grown = gsim_arena_grow(t->w->arena, rows->ns, rows->n * sizeof *grown,
                                          (row + 1) * sizeof *grown);
         if (!grown)
             return gsim_no_memory(t->w->log, "checking");
-        gpu->row_end_ns = grown;
-        gpu->n_rows = row + 1;
+        rows->ns = grown;
+        rows->n = row + 1;
     }
-    if (e->begin_ns < gpu->row_end_ns[row])
+    if (e->begin_ns < rows->ns[row])
         return gsim_written_broken(t->w,
                                    "GPU %u, row %u: the span of '%s' begins %lld ns before "
                                    "the one before it ends",
                                    (uint32_t)(gpu - t->gpus), row, e->name,
-                                   (long long)(gpu->row_end_ns[row] - e->begin_ns));
-    gpu->row_end_ns[row] = e->begin_ns + e->dur_ns;
+                                   (long long)(rows->ns[row] - e->begin_ns));
+    rows->ns[row] = e->begin_ns + e->dur_ns;
     return GSIM_OK;
 }
 
@@ -165,7 +174,7 @@ static enum gsim_status take_gpu_span(struct timeline *t) {
     struct gpu *gpu = gpu_of(t, (uint32_t)(t->event.pid - PID_FIRST_GPU));
     if (!gpu)
         return gsim_no_memory(t->w->log, "checking");
-    enum gsim_status status = follow_row(t, gpu);
+    enum gsim_status status = follow_row(t, gpu, &gpu->jobs, (uint32_t)t->event.tid);
     uint32_t job = find_job(t, e->name);
     if (status != GSIM_OK || job == UINT32_MAX)
         return status == GSIM_OK ? unknown(t, e->name) : status;
@@ -180,6 +189,18 @@ static enum gsim_status take_gpu_span(struct timeline *t) {
     bool is_fine =
         add_edges(t, (uint32_t)(gpu - t->gpus), (int32_t)(ppm < GSIM_PPM ? ppm : GSIM_PPM));
     return is_fine ? GSIM_OK : gsim_no_memory(t->w->log, "checking");
+}
+
+/* A stream runs one kernel at a time. */
+static enum gsim_status take_kernel(struct timeline *t) {
+    struct gpu *gpu = gpu_of(t, (uint32_t)(t->event.pid - PID_FIRST_GPU));
+    if (!gpu)
+        return gsim_no_memory(t->w->log, "checking");
+    bool is_known = find_job(t, t->event.job) != UINT32_MAX;
+    enum gsim_status status = is_known ? GSIM_OK : unknown(t, t->event.job);
+    return status == GSIM_OK
+               ? follow_row(t, gpu, &gpu->streams, (uint32_t)(t->event.tid - STREAM_ROWS))
+               : status;
 }
 
 /* A job that runs is on as many GPUs as it asks for, from the begin of the span to its end. */
@@ -278,6 +299,9 @@ static enum gsim_status end_event(struct timeline *t) {
     bool is_span = e->phase == 'X' && e->chrome.dur_ns >= 0;
     if (is_span && e->pid >= PID_FIRST_GPU && e->tid < ROWS_OF_A_KIND)
         return take_gpu_span(t);
+    if (is_span && e->pid >= PID_FIRST_GPU && e->tid >= STREAM_ROWS &&
+        strcmp(e->chrome.category, "kernel") == 0)
+        return take_kernel(t);
     if (is_span && e->pid == PID_JOBS)
         return take_job_span(t);
     bool is_memory = e->phase == 'C' && e->pid >= PID_FIRST_GPU && e->bytes >= 0;

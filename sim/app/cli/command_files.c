@@ -174,6 +174,8 @@ static enum gsim_status import_timeline(struct gsim_cli *cli) {
     struct gsim_timeline timeline;
     struct gsim_profile profile;
     struct gsim_outfile out;
+    struct gsim_ncu bytes;
+    const char *of_bytes = cli->value[GSIM_OPT_BYTES];
     int64_t sync_every = 0;
     if (refuse_options(cli, of_profiles, 1, "profiles (nsys, kineto)") != GSIM_OK)
         return GSIM_USAGE;
@@ -192,23 +194,28 @@ static enum gsim_status import_timeline(struct gsim_cli *cli) {
         status = check_gpu(cli, timeline.gpu, &profile);
     if (status == GSIM_OK)
         status = gsim_timeline_fold(&timeline);
+    if (status == GSIM_OK && of_bytes)
+        status = gsim_ncu_read(of_bytes, cli->arena, &bytes, cli->log);
     if (status == GSIM_OK)
         status = gsim_output_file_open(cli, &out);
     if (status != GSIM_OK)
         return status;
-    status = gsim_timeline_write(&timeline, profile.name, sync_every, out.file);
-    enum gsim_status closed = gsim_output_file_close(cli, &out);
-    return status != GSIM_OK ? status : closed;
+    status = gsim_timeline_write(&timeline, profile.name, sync_every, of_bytes ? &bytes : NULL,
+                                 out.file);
+    if (status != GSIM_OK && out.path)
+        gsim_outfile_abandon(&out);
+    return status == GSIM_OK ? gsim_output_file_close(cli, &out) : status;
 }
 
 /* Imports an application profile. Its times are those of one device, so --device is required. */
 static enum gsim_status import_profile(struct gsim_cli *cli, const struct gsim_profiler *profiler) {
-    static const enum gsim_option of_timelines[] = {GSIM_OPT_KIND, GSIM_OPT_SYNC_EVERY};
+    static const enum gsim_option of_timelines[] = {GSIM_OPT_KIND, GSIM_OPT_SYNC_EVERY,
+                                                    GSIM_OPT_BYTES};
     struct gsim_profile profile;
     struct gsim_kernels kernels;
     struct gsim_outfile out;
     int64_t iterations;
-    if (refuse_options(cli, of_timelines, 2, "a timeline") != GSIM_OK)
+    if (refuse_options(cli, of_timelines, 3, "a timeline") != GSIM_OK)
         return GSIM_USAGE;
     enum gsim_status status = take_device(cli, profiler->name, &profile);
     if (status == GSIM_OK)
@@ -261,9 +268,9 @@ enum gsim_status gsim_command_import(struct gsim_cli *cli) {
     const struct gsim_profiler *profiler = find_profiler(cli->operand[0]);
     if (profiler)
         return profiler->read ? import_profile(cli, profiler) : import_timeline(cli);
-    static const enum gsim_option of_profiles[] = {GSIM_OPT_DEVICE, GSIM_OPT_ITERATIONS,
-                                                   GSIM_OPT_KIND, GSIM_OPT_SYNC_EVERY};
-    if (refuse_options(cli, of_profiles, 4, "profiles (nsys, kineto, timeline)") != GSIM_OK)
+    static const enum gsim_option of_profiles[] = {
+        GSIM_OPT_DEVICE, GSIM_OPT_ITERATIONS, GSIM_OPT_KIND, GSIM_OPT_SYNC_EVERY, GSIM_OPT_BYTES};
+    if (refuse_options(cli, of_profiles, 5, "profiles (nsys, kineto, timeline)") != GSIM_OK)
         return GSIM_USAGE;
     enum gsim_status status = read_log(cli, &options, &trace);
     if (status == GSIM_OK)
