@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "sim/base/hints.h"
+
 static int64_t up_to(int64_t value, int64_t step) {
     return (value + step - 1) / step * step;
 }
@@ -59,7 +61,7 @@ static void take(struct gsim_sm_room *free, const struct gsim_sm_room *need, int
 }
 
 void gsim_sm_held_clear(struct gsim_sm_held *held) {
-    if (held->n > 0 || held->pace > 0 || held->some_ended > 0)
+    if (held->n > 0 || held->pace > 0 || held->some_ended > 0 || held->leaving > 0)
         memset(held, 0, sizeof *held);
 }
 
@@ -87,6 +89,13 @@ static struct alone of_alone(const struct gsim_space *space, const struct gsim_s
     if (alone.in_flight < alone.per_sm * sms)
         alone.per_sm = (alone.in_flight + sms - 1) / sms;
     return alone;
+}
+
+int64_t gsim_sm_array_needs(const struct gsim_profile *profile,
+                            const struct gsim_sm_kernel *kernel) {
+    struct gsim_sm_room sm = gsim_sm_room(profile), need = of_block(profile, kernel);
+    int64_t per_sm = fit(&sm, &need);
+    return per_sm > 0 ? (kernel->blocks + per_sm - 1) / per_sm : kernel->blocks;
 }
 
 /* --- placing ---------------------------------------------------------------------------------- */
@@ -259,10 +268,45 @@ static int64_t blocks_to_be_there(const struct gsim_sm_kernel *kernel) {
     return kernel->held->some_ended ? left : kernel->blocks;
 }
 
+enum { LEAVING_STEPS = 3 };
+
+/* Of a kernel of which no block may begin: those on SMs end one after another, a third of them at a
+ * time; blocks that began together, and of which none has ended, end together. */
+static void begin_to_leave(struct gsim_sm_kernel *kernel) {
+    struct gsim_sm_held *held = kernel->held;
+    gsim_work work = work_of_blocks(kernel, held->n);
+    if (!held->some_ended) {
+        held->leaving = held->n;
+        held->leaves_at = kernel->all - work;
+        return;
+    }
+    held->leaving = ((int64_t)held->n + LEAVING_STEPS - 1) / LEAVING_STEPS;
+    held->leaves_at = kernel->left - work / LEAVING_STEPS;
+}
+
+/* The blocks leave that are due to. The next ones do after as much time, in which those that stay do
+ * less. */
+static void leave_on(struct gsim_sm_kernel *kernel) {
+    struct gsim_sm_held *held = kernel->held;
+    while (held->n > 0 && kernel->left <= held->leaves_at) {
+        int64_t keep = held->n > held->leaving ? held->n - held->leaving : 0;
+        held->leaves_at -= work_of_blocks(kernel, keep) / LEAVING_STEPS;
+        release(kernel, keep);
+        held->pace = (uint16_t)keep;
+    }
+}
+
+static void stay(struct gsim_sm_held *held) {
+    held->leaving = 0;
+    held->leaves_at = 0;
+}
+
 /* Gives the kernel what it can have. Returns whether all of its blocks have begun. */
 static bool serve(struct array *array, uint16_t number) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
     struct gsim_sm_held *held = kernel->held;
+    if (gsim_rarely(held->leaving > 0))
+        stay(held);
     if (is_all_there(kernel)) {
         end_unevenly(array->space->profile, kernel);
         return true;
@@ -289,6 +333,20 @@ static bool serve(struct array *array, uint16_t number) {
     if (held->n * 4 > held->pace)
         kernel->look = work_of_blocks(kernel, held->n / 2);
     return true;
+}
+
+/* No block of the kernel may begin. Returns whether all have. */
+static bool hold_back(struct array *array, uint16_t number) {
+    struct gsim_sm_kernel *kernel = &array->kernels[number];
+    struct gsim_sm_held *held = kernel->held;
+    if (held->n == 0)
+        return false;
+    if (is_all_there(kernel) || blocks_to_be_there(kernel) <= held->pace)
+        return serve(array, number);
+    if (held->leaving == 0)
+        begin_to_leave(kernel);
+    kernel->look = held->leaves_at;
+    return false;
 }
 
 /* --- rates ------------------------------------------------------------------------------------ */
@@ -477,10 +535,14 @@ static void find_rates(const struct array *array) {
 
 /* --- all kernels ------------------------------------------------------------------------------ */
 
+static bool goes_before(const struct gsim_sm_kernel *one, const struct gsim_sm_kernel *other) {
+    return one->rank != other->rank ? one->rank > other->rank : one->arrived_ns < other->arrived_ns;
+}
+
 static void order(const struct gsim_sm_kernel *kernels, uint16_t *by_age, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t at = i;
-        for (; at > 0 && kernels[by_age[at - 1]].arrived_ns > kernels[i].arrived_ns; at--)
+        for (; at > 0 && goes_before(&kernels[i], &kernels[by_age[at - 1]]); at--)
             by_age[at] = by_age[at - 1];
         by_age[at] = (uint16_t)i;
     }
@@ -494,16 +556,20 @@ static void look_around(struct array *array) {
     for (uint32_t i = 0; i < array->n; i++) {
         if (array->kernels[i].held->n == 0)
             continue;
+        if (gsim_rarely(array->kernels[i].held->leaving > 0))
+            leave_on(&array->kernels[i]);
         array->alone[i] = of_alone(array->space, &array->kernels[i]);
         array->holder[array->n_holders++] = (uint16_t)i;
     }
 }
 
-/* Blocks that leave their SMs matter to kernels that wait. Otherwise it is enough to find them gone
+/* Blocks that leave their SMs matter to kernels that wait, and to a kernel that gets no others.
+ * Otherwise it is enough to find them gone
  * when the next kernel comes: what has left follows from the work that is left. */
 static void look_for_others(struct array *array) {
     for (uint32_t i = 0; i < array->n; i++)
-        if (array->n_waiting == 0 || (array->n_waiting == 1 && array->last_waiting == i))
+        if ((array->n_waiting == 0 || (array->n_waiting == 1 && array->last_waiting == i)) &&
+            array->kernels[i].held->leaving == 0)
             array->kernels[i].look = 0;
 }
 
@@ -522,8 +588,9 @@ void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *
     for (uint32_t i = 0; i < n; i++) {
         struct gsim_sm_kernel *kernel = &kernels[scratch[i]];
         kernel->look = 0;
-        bool is_served = !(is_blocked && !kernel->has_queue) && serve(&array, scratch[i]);
-        if (is_served)
+        bool is_held_back = kernel->is_stopped || (is_blocked && !kernel->has_queue);
+        bool is_served = is_held_back ? hold_back(&array, scratch[i]) : serve(&array, scratch[i]);
+        if (is_served || kernel->is_stopped)
             continue;
         is_blocked |= !kernel->has_queue;
         array.last_waiting = scratch[i];
