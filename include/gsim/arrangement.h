@@ -81,8 +81,8 @@ struct gsim_lane_whole {
 };
 
 /* Lanes with time slices beside others, where kernels go to SMs block by block: when a kernel may
- * begin, if jobs of lanes with a higher rank are on the unit. Elsewhere, and without such jobs, each
- * kernel begins as it comes. */
+ * begin, if jobs of lanes with a higher rank are on the unit. Elsewhere, and without such jobs,
+ * each kernel begins as it comes. */
 enum gsim_gate {
     GSIM_GATE_OPEN = 0, /* each kernel begins as it comes */
     /* while no job of a higher rank has an iteration under way; else a kernel that needs fewer

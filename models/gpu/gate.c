@@ -30,10 +30,18 @@ struct gsim_sm_kernel gsim_gate_shape(const struct gsim_space *space,
 
 /* --- kernels ---------------------------------------------------------------------------------- */
 
+/* The SMs that its blocks fill together, as many on each as there is room for: more than there are
+ * where they run in several waves. */
+static int64_t sms_of(const struct gsim_profile *profile, const struct gsim_sm_kernel *kernel) {
+    struct gsim_sm_room sm = gsim_sm_room(profile), need = gsim_sm_room_of_kernel(profile, kernel);
+    int64_t per_sm = gsim_sm_room_fit(&sm, &need);
+    return per_sm > 0 ? (kernel->blocks + per_sm - 1) / per_sm : kernel->blocks;
+}
+
 enum kind { NEITHER, COMPUTES, MOVES };
 
-/* A kernel on few SMs cannot use much of the arithmetic of all. How busy the SMs of a kernel on many
- * of them are is not known: they are taken to be. */
+/* A kernel on few SMs cannot use much of the arithmetic of all. How busy the SMs of a kernel on
+ * many of them are is not known: they are taken to be. */
 static enum kind kind_of(const struct gsim_space *space, const struct gsim_lane_gate *gate,
                          const struct gsim_member *member, int64_t number) {
     const struct gsim_program *program = member->context.spec.program;
@@ -43,7 +51,7 @@ static enum kind kind_of(const struct gsim_space *space, const struct gsim_lane_
         return NEITHER;
     if (kernel.memory_ppm >= gate->bound_ppm)
         return MOVES;
-    int64_t sms = gsim_sm_array_needs(space->profile, &kernel);
+    int64_t sms = sms_of(space->profile, &kernel);
     return sms * GSIM_PPM >= space->profile->value[GSIM_KEY_SMS] * (int64_t)gate->bound_ppm
                ? COMPUTES
                : NEITHER;
@@ -105,7 +113,7 @@ static bool fits(const struct gsim_space *space, const struct gsim_lane_gate *ga
                  const struct gsim_member *member, int64_t number) {
     struct gsim_sm_kernel kernel = gsim_gate_shape(space, member, number);
     int64_t most = gate->below_sms > 0 ? gate->below_sms : space->profile->value[GSIM_KEY_SMS];
-    return gsim_sm_array_needs(space->profile, &kernel) < most;
+    return sms_of(space->profile, &kernel) < most;
 }
 
 /* Whether no kernel of a higher rank is in the way of this one. */

@@ -12,8 +12,8 @@
 struct gsim_sm_kernel gsim_gate_shape(const struct gsim_space *space,
                                       const struct gsim_member *member, int64_t number);
 
-/* Whether the lane's kernel of this number may begin at lanes->now_ns. The kernel is the present one
- * of the running member, and has not begun. */
+/* Whether the lane's kernel of this number may begin at lanes->now_ns. The kernel is the present
+ * one of the running member. */
 bool gsim_gate_admits(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t lane,
                       int64_t number);
 /* Whether blocks of the lane's kernel that have not begun have to wait now. */

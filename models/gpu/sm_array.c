@@ -27,8 +27,8 @@ struct gsim_sm_room gsim_sm_room_of_block(const struct gsim_profile *profile, in
     return need;
 }
 
-static struct gsim_sm_room of_block(const struct gsim_profile *profile,
-                                    const struct gsim_sm_kernel *kernel) {
+struct gsim_sm_room gsim_sm_room_of_kernel(const struct gsim_profile *profile,
+                                           const struct gsim_sm_kernel *kernel) {
     struct gsim_sm_room sm = gsim_sm_room(profile);
     if (kernel->is_whole)
         return sm;
@@ -45,7 +45,7 @@ static int64_t times(int64_t free, int64_t need, int64_t most) {
     return need <= 0 || free >= need * most ? most : free > 0 ? free / need : 0;
 }
 
-static int64_t fit(const struct gsim_sm_room *free, const struct gsim_sm_room *need) {
+int64_t gsim_sm_room_fit(const struct gsim_sm_room *free, const struct gsim_sm_room *need) {
     int64_t most = free->blocks / need->blocks;
     most = times(free->threads, need->threads, most);
     most = times(free->register_bytes, need->register_bytes, most);
@@ -82,20 +82,13 @@ struct alone {
 
 static struct alone of_alone(const struct gsim_space *space, const struct gsim_sm_kernel *kernel) {
     struct gsim_sm_room sm = gsim_sm_room(space->profile);
-    struct alone alone = {.need = of_block(space->profile, kernel)};
-    int64_t sms = space->profile->value[GSIM_KEY_SMS], most = fit(&sm, &alone.need);
+    struct alone alone = {.need = gsim_sm_room_of_kernel(space->profile, kernel)};
+    int64_t sms = space->profile->value[GSIM_KEY_SMS], most = gsim_sm_room_fit(&sm, &alone.need);
     alone.per_sm = most > 0 ? most : 1;
     alone.in_flight = kernel->blocks < alone.per_sm * sms ? kernel->blocks : alone.per_sm * sms;
     if (alone.in_flight < alone.per_sm * sms)
         alone.per_sm = (alone.in_flight + sms - 1) / sms;
     return alone;
-}
-
-int64_t gsim_sm_array_needs(const struct gsim_profile *profile,
-                            const struct gsim_sm_kernel *kernel) {
-    struct gsim_sm_room sm = gsim_sm_room(profile), need = of_block(profile, kernel);
-    int64_t per_sm = fit(&sm, &need);
-    return per_sm > 0 ? (kernel->blocks + per_sm - 1) / per_sm : kernel->blocks;
 }
 
 /* --- placing ---------------------------------------------------------------------------------- */
@@ -193,7 +186,7 @@ static int64_t room_at(const struct array *array, const struct gsim_sm_room *nee
         uint16_t kernel = array->holder[i];
         take(&free, &array->alone[kernel].need, array->kernels[kernel].held->blocks[sm]);
     }
-    return fit(&free, need);
+    return gsim_sm_room_fit(&free, need);
 }
 
 /* How many blocks of the kernel fit each of its SMs; returns how many in all. */
@@ -284,8 +277,8 @@ static void begin_to_leave(struct gsim_sm_kernel *kernel) {
     held->leaves_at = kernel->left - work / LEAVING_STEPS;
 }
 
-/* The blocks leave that are due to. The next ones do after as much time, in which those that stay do
- * less. */
+/* The blocks leave that are due to. The next ones do after as much time, in which those that stay
+ * do less. */
 static void leave_on(struct gsim_sm_kernel *kernel) {
     struct gsim_sm_held *held = kernel->held;
     while (held->n > 0 && kernel->left <= held->leaves_at) {

@@ -5,9 +5,9 @@
  * left. So a kernel that fills the GPU keeps later kernels away until its last blocks have begun,
  * and a kernel that leaves room lets them run beside it.
  *
- * Kernels of a higher rank (streams' priorities) go before all of a lower one. Blocks on SMs stay to
- * their end; a kernel that gets no more blocks meanwhile leaves its SMs as its blocks end, within
- * the time of one of them, and goes on later with those that have not begun.
+ * Kernels of a higher rank (streams' priorities) go before all of a lower one. Blocks on SMs stay
+ * to their end; a kernel that gets no more blocks meanwhile leaves its SMs as its blocks end,
+ * within the time of one of them, and goes on later with those that have not begun.
  *
  * Processes with a cap, or with SMs of their own, have queues of their own: their kernels wait for
  * room on their SMs only.
@@ -76,10 +76,10 @@ struct gsim_sm_room gsim_sm_room(const struct gsim_profile *profile);
 /* threads above 0; in the steps in which an SM gives it out, so maybe more than it has. */
 struct gsim_sm_room gsim_sm_room_of_block(const struct gsim_profile *profile, int64_t threads,
                                           int64_t register_bytes, int64_t shared_bytes);
-/* The SMs that the blocks of a kernel fill together, as many on each as there is room for: more than
- * a device has where they run in several waves. */
-int64_t gsim_sm_array_needs(const struct gsim_profile *profile,
-                            const struct gsim_sm_kernel *kernel);
+struct gsim_sm_room gsim_sm_room_of_kernel(const struct gsim_profile *profile,
+                                           const struct gsim_sm_kernel *kernel);
+/* How many blocks that need this much fit in the free room. */
+int64_t gsim_sm_room_fit(const struct gsim_sm_room *free, const struct gsim_sm_room *need);
 void gsim_sm_held_clear(struct gsim_sm_held *held);
 /* The clock at which work that draws `power_uw` at the highest one is within the power limit; its
  * energy goes with the clock to the power of 3/2, its rate with the clock. */

@@ -16,7 +16,6 @@ static struct gsim_clients_of_gpu *of_gpu(struct gsim_ctx *ctx, uint32_t gpu) {
     return clients->gpu[gpu];
 }
 
-/* A job that a failing node has thrown out still has its lane there. */
 static void leave(const struct gsim_clients *clients, struct gsim_client *client) {
     if (client->gpu)
         clients->gpu[client->gpu - 1]->taken &= ~(UINT64_C(1) << client->lane);

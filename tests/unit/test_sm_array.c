@@ -333,15 +333,6 @@ static void test_a_stopped_kernel_leaves_at_its_blocks(void **state) {
     assert_int_equal(one.rate_q32, GSIM_RATE_ONE);
 }
 
-static void test_sms_that_a_kernel_needs(void **state) {
-    (void)state;
-    struct gsim_sm_held held = {.n = 0};
-    struct gsim_sm_kernel one = kernel(5, 4096, &held); /* two to an SM */
-    assert_int_equal(gsim_sm_array_needs(&device, &one), 3);
-    one.blocks = 80;
-    assert_int_equal(gsim_sm_array_needs(&device, &one), 40);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_kernel_waits_for_the_blocks_before_it),
@@ -359,7 +350,6 @@ int main(void) {
         cmocka_unit_test(test_staged_kernels_draw_more),
         cmocka_unit_test(test_a_higher_rank_goes_first),
         cmocka_unit_test(test_a_stopped_kernel_leaves_at_its_blocks),
-        cmocka_unit_test(test_sms_that_a_kernel_needs),
     };
     return cmocka_run_group_tests_name("kernels on SMs", tests, NULL, NULL);
 }
