@@ -5,29 +5,6 @@
 
 enum { LAUNCHES_AT_ONCE = 64 }; /* more of them are looked at when the lane is next */
 
-struct gsim_sm_kernel gsim_gate_shape(const struct gsim_space *space,
-                                      const struct gsim_member *member, int64_t number) {
-    const struct gsim_program *program = member->context.spec.program;
-    int64_t sms = space->profile->value[GSIM_KEY_SMS];
-    int64_t part = gsim_muldiv_ceil(sms, member->spec.demand.fill_ppm, GSIM_PPM);
-    struct gsim_sm_kernel out = {.blocks = part > 0 ? part : 1,
-                                 .threads = 1,
-                                 .is_whole = true,
-                                 .memory_ppm = member->spec.demand.memory_ppm};
-    if (!program)
-        return out;
-    const struct gsim_program_kernel *kernel = &program->kernels[number];
-    out.memory_ppm = kernel->memory_ppm;
-    if (kernel->blocks == 0 || kernel->threads == 0)
-        return out;
-    out.is_whole = false;
-    out.blocks = kernel->blocks;
-    out.threads = kernel->threads;
-    out.register_bytes = kernel->register_bytes;
-    out.shared_bytes = kernel->shared_bytes;
-    return out;
-}
-
 /* --- kernels ---------------------------------------------------------------------------------- */
 
 /* The SMs that its blocks fill together, as many on each as there is room for: more than there are
