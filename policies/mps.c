@@ -8,29 +8,14 @@
  * gangs have whole GPUs.
  * Source: NVIDIA, "Multi-Process Service" (CUDA_MPS_ACTIVE_THREAD_PERCENTAGE,
  * CUDA_MPS_PINNED_DEVICE_MEM_LIMIT). */
-#include "policies/lib/common.h"
+#include "policies/lib/clients.h"
 #include "policies/lib/settings.h"
-#include "policies/lib/sharing.h"
 
-enum { MOST_CLIENTS = 64 }; /* of a GPU: bits of a word; devices name a smaller number */
 enum { OOM_WAIT = 0, OOM_ERROR };
 
-/* A GPU's clients, each in a lane of its own. */
-struct mps_gpu {
-    struct gsim_lane lane[MOST_CLIENTS];
-    uint64_t taken; /* lanes, as bits */
-    uint16_t n_lanes; /* lanes ever taken */
-};
-
 struct mps {
-    struct gsim_sharing sharing; /* first: shared hooks find it there */
-    struct mps_gpu **gpu; /* by GPU; NULL until a job was there */
+    struct gsim_clients clients; /* first: shared hooks find it there */
     bool is_oom_error;
-};
-
-struct mps_job {
-    struct gsim_sharing_job sharing; /* first */
-    uint16_t lane;
 };
 
 /* --- memory ----------------------------------------------------------------------------------- */
@@ -59,15 +44,6 @@ static bool runs_out(const struct gsim_ctx *ctx, gsim_slot slot) {
 
 /* --- lanes ------------------------------------------------------------------------------------ */
 
-static struct mps_gpu *gpu_of(struct gsim_ctx *ctx, uint32_t gpu) {
-    struct mps *mps = ctx->state;
-    if (!mps->gpu[gpu])
-        mps->gpu[gpu] = gsim_arena_alloc(ctx->arena, sizeof *mps->gpu[gpu]);
-    if (!mps->gpu[gpu])
-        gsim_common_no_memory(ctx);
-    return mps->gpu[gpu];
-}
-
 /* A job that asks for a part of a GPU gets at most that part. */
 static uint32_t cap_ppm(const struct gsim_ctx *ctx, gsim_slot slot) {
     uint32_t cap = (uint32_t)gsim_param(ctx->params, "cap");
@@ -76,36 +52,9 @@ static uint32_t cap_ppm(const struct gsim_ctx *ctx, gsim_slot slot) {
 
 static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
                     struct gsim_unit unit) {
-    struct mps_gpu *gpu = gpu_of(ctx, unit.gpu);
-    struct mps_job *job = gsim_job_state(ctx, slot);
-    uint16_t n = 0;
-    while (gpu && n < MOST_CLIENTS && gpu->taken >> n & 1)
-        n++;
-    if (!gpu || n == MOST_CLIENTS)
-        return false;
-    if (n == gpu->n_lanes)
-        gpu->n_lanes++;
-    gpu->lane[n] =
-        (struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR, .cap_ppm = cap_ppm(ctx, slot)};
-    struct gsim_entry entry = {.job = slot, .lane = n};
-    struct gsim_arrangement arrangement = {.lanes = gpu->lane,
-                                           .n_lanes = gpu->n_lanes,
-                                           .entries = &entry,
-                                           .n_entries = 1,
-                                           .max_clients = MOST_CLIENTS,
-                                           .is_served = true};
-    if (!gsim_plan_arrange(plan, &unit, 1, &arrangement))
-        return false;
-    gpu->taken |= UINT64_C(1) << n;
-    job->lane = n;
-    return true;
-}
-
-static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
-    struct mps *mps = ctx->state;
-    const struct mps_job *job = gsim_job_state(ctx, slot);
-    if (job->sharing.gpu)
-        mps->gpu[job->sharing.gpu - 1]->taken &= ~(UINT64_C(1) << job->lane);
+    struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR, .cap_ppm = cap_ppm(ctx, slot)};
+    struct gsim_arrangement how = {.max_clients = GSIM_MOST_CLIENTS, .is_served = true};
+    return gsim_clients_enter(ctx, plan, slot, unit, &lane, &how);
 }
 
 /* --- the policy ------------------------------------------------------------------------------- */
@@ -115,24 +64,21 @@ static enum gsim_status open_mps(struct gsim_ctx *ctx) {
     enum gsim_status status = check_limit(ctx);
     if (status != GSIM_OK)
         return status;
-    gsim_sharing_init(&mps->sharing, ctx, &(struct gsim_lane){0});
-    mps->sharing.arrange = arrange;
+    status = gsim_clients_init(&mps->clients, ctx);
+    mps->clients.sharing.arrange = arrange;
     mps->is_oom_error = gsim_param(ctx->params, "oom") == OOM_ERROR;
-    mps->gpu = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *mps->gpu);
-    if (!mps->gpu)
-        return gsim_no_memory(ctx->log, "opening policy mps");
     if (!ctx->view->trace->column[GSIM_COL_SM_PPM])
         gsim_warn(ctx->log, ctx->view->trace->path, 0,
                   "the trace has no column 'sm_fraction': under mps every job is taken to fill all "
                   "SMs that it may have");
-    return GSIM_OK;
+    return status;
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct mps *mps = ctx->state;
     const struct gsim_trace *trace = ctx->view->trace;
     gsim_sharing_on_decide(ctx, plan);
-    gsim_slot first = mps->sharing.queue.first;
+    gsim_slot first = mps->clients.sharing.queue.first;
     if (!mps->is_oom_error || first == GSIM_NO_SLOT || !runs_out(ctx, first))
         return;
     uint32_t job = ctx->view->jobs.index[first];
@@ -176,9 +122,9 @@ const struct gsim_policy gsim_policy_mps = {
     .has_contexts = true,
     .params = params,
     .state_size = sizeof(struct mps),
-    .job_size = sizeof(struct mps_job),
+    .job_size = sizeof(struct gsim_client),
     .open = open_mps,
     .on_arrival = gsim_sharing_on_arrival,
-    .on_completion = on_completion,
+    .on_completion = gsim_clients_on_completion,
     .decide = decide,
 };

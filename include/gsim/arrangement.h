@@ -80,6 +80,31 @@ struct gsim_lane_whole {
     bool is_fair; /* the job with the least weighted time goes first, then by priority */
 };
 
+/* Lanes with time slices beside others, where kernels go to SMs block by block: when a kernel may
+ * begin, if jobs of lanes with a higher rank are on the unit. Elsewhere, and without such jobs,
+ * each kernel begins as it comes. */
+enum gsim_gate {
+    GSIM_GATE_OPEN = 0, /* each kernel begins as it comes */
+    /* while no job of a higher rank has an iteration under way; else a kernel that needs fewer
+     * SMs than below_sms and is not bound by what that job's kernel is bound by */
+    GSIM_GATE_APART,
+    /* while no job of a higher rank has a kernel launched; then no block of it begins either */
+    GSIM_GATE_IDLE,
+    GSIM_GATE_COUNT
+};
+
+struct gsim_lane_gate {
+    enum gsim_gate opens;
+    uint16_t rank; /* blocks that wait for SMs: those of a higher rank go first */
+    uint16_t below_sms; /* GSIM_GATE_APART; 0: all of the device's */
+    /* GSIM_GATE_APART: a kernel that draws this part of the bandwidth is bound by memory; one that
+     * draws less and needs this part of the SMs, by arithmetic; others are like none */
+    uint32_t bound_ppm;
+    /* Kernels begin, in order, until they together last longer than this part of an iteration alone
+     * of a job of a higher rank; then none until all of these have ended. 0: one at a time. */
+    uint32_t ahead_ppm;
+};
+
 /* A lane: a part of the SMs with a discipline of its own, which says what of the union is read. */
 struct gsim_lane {
     enum gsim_discipline discipline;
@@ -89,6 +114,7 @@ struct gsim_lane {
     int64_t idle_release_ns; /* how long an idle context keeps the lane from other contexts */
     bool ends_at_boundary; /* a turn ends at the first end of an iteration past the quantum */
     bool caps_launches; /* entries may cap launches, so kernels are counted */
+    struct gsim_lane_gate gate;
     union {
         struct gsim_lane_slices slices;
         struct gsim_lane_urgency urgent;

@@ -168,8 +168,11 @@ static bool is_same_member(const struct gsim_member *a, int64_t a_now_ns,
 }
 
 /* Whether kernels may share SMs block by block, now or when other members come on: a job has a
- * program, and there are lanes beside each other. */
+ * program, or a lane is gated, and there are lanes beside each other. */
 static bool may_share_blocks(const struct gsim_lanes *lanes) {
+    for (uint16_t i = 0; i < lanes->n_lanes && lanes->n_lanes > 1; i++)
+        if (gsim_gpu_lane_is_gated(&lanes->lane[i]))
+            return true;
     for (uint16_t i = 0; i < lanes->capacity && lanes->n_lanes > 1; i++)
         if (lanes->members[i].is_present && lanes->members[i].context.spec.program)
             return true;

@@ -23,6 +23,7 @@ static void leave_sms(struct gsim_gpu_lane *lane) {
     gsim_sm_held_clear(&lane->state.held);
     lane->state.look_done = 0;
     lane->state.held_kernel = 0;
+    lane->state.admitted = 0; /* those that could run have ended */
     lane->times.arrived_ns = GSIM_NEVER;
 }
 

@@ -64,12 +64,19 @@ struct gsim_member_power {
     uint32_t clock_ppm; /* its clock alone */
 };
 
+/* The time of one iteration alone: follows from these times of its context. */
+struct gsim_member_alone {
+    int64_t gpu_ns, host_ns; /* gpu_ns 0: not found yet */
+    int64_t iteration_ns;
+};
+
 /* A context with the properties that its lane goes by. */
 struct gsim_member {
     struct gsim_entry how; /* the entry in the arrangement */
     struct gsim_member_spec spec;
     struct gsim_context context;
     struct gsim_member_power power; /* where kernels share SMs block by block */
+    struct gsim_member_alone alone; /* where lanes of a lower rank are gated */
     struct gsim_tenant tenant; /* its memory */
     bool is_present; /* this place of the table is in use */
     uint8_t stop_at; /* enum gsim_exit: the boundary at which it leaves the lane */
@@ -119,8 +126,11 @@ struct gsim_lane_state {
     int64_t halted_restore_ns; /* while halting: the cost of coming back */
     uint64_t rate_q32; /* of the context that runs; 0: its kernel waits for SMs */
     uint64_t padding_rate_q32; /* of the context that pads */
+    /* gated: time alone of its kernels that were let begin since all of them had ended last */
+    int64_t ahead_ns;
     struct gsim_sm_held held; /* the blocks of its kernel on the SMs */
     uint32_t held_kernel; /* the kernel that holds or waits for SMs */
+    uint32_t admitted; /* gated: kernels of the iteration that may begin: those before this one */
     uint16_t at; /* place in the ring of the context that has the turn, or had it last */
     /* the member that was last on the lane, with its state there; GSIM_NO_MEMBER: none of the
      * ring */
@@ -129,7 +139,7 @@ struct gsim_lane_state {
     uint8_t phase; /* enum gsim_lane_phase */
     bool is_halting;
     bool is_used; /* a context was on the lane before, so that coming on costs a switch */
-    uint8_t unused[3];
+    uint8_t unused[15];
 };
 
 /* GSIM_NEVER in phases in which they do not apply. */
@@ -204,6 +214,9 @@ static inline bool gsim_gpu_lane_is_by_priority(const struct gsim_gpu_lane *lane
 }
 static inline bool gsim_gpu_lane_is_whole(const struct gsim_gpu_lane *lane) {
     return lane->how.discipline == GSIM_DISCIPLINE_BOUNDARY;
+}
+static inline bool gsim_gpu_lane_is_gated(const struct gsim_gpu_lane *lane) {
+    return lane->how.gate.opens != GSIM_GATE_OPEN;
 }
 static inline bool gsim_gpu_lane_is_padded(const struct gsim_gpu_lane *lane) {
     return lane->how.discipline == GSIM_DISCIPLINE_PADDING;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "models/gpu/shared_sms.h"
 
+#include "models/gpu/gate.h"
 #include "models/gpu/kernel_log.h"
+#include "sim/base/hints.h"
 
 /* The kernels of a space, and the lanes that they belong to. */
 struct batch {
@@ -34,7 +36,7 @@ static bool is_limited(const struct gsim_gpu_lane *lane) {
 
 static bool applies(const struct gsim_space *space, uint16_t number,
                     const struct gsim_lanes *lanes) {
-    bool has_programs = false, has_limits = false;
+    bool is_by_kernels = false, has_limits = false;
     uint32_t n = 0;
     if (space->profile->value[GSIM_KEY_SMS] > GSIM_ARRAY_SMS_MAX)
         return false;
@@ -44,11 +46,11 @@ static bool applies(const struct gsim_space *space, uint16_t number,
             continue;
         if (gsim_gpu_lane_is_by_priority(lane))
             return false;
-        has_programs |= has_program(lanes, lane);
+        is_by_kernels |= has_program(lanes, lane) || gsim_gpu_lane_is_gated(lane);
         has_limits |= is_limited(lane);
         n++;
     }
-    return has_programs && (n > 1 || has_limits);
+    return is_by_kernels && (n > 1 || has_limits);
 }
 
 /* Caps are laid out one after another as long as there are SMs, and then from the end: the SMs of
@@ -104,36 +106,13 @@ static struct gsim_member_power power_of(const struct gsim_profile *profile,
 static void set_power(const struct gsim_profile *profile, struct gsim_member *member,
                       struct gsim_sm_kernel *out) {
     const struct gsim_context *context = &member->context;
+    if (!context->spec.program)
+        return;
     if (member->power.gpu_ns != context->spec.gpu_ns ||
         member->power.pace_ns != context->spec.pace_ns)
         member->power = power_of(profile, context);
     out->clock_ppm = member->power.clock_ppm;
     out->power_uw = member->power.power_uw;
-}
-
-/* What the kernel needs of SMs; one of which only the time is known fills its part of them. */
-static struct gsim_sm_kernel shape_of(const struct gsim_space *space, struct gsim_member *member,
-                                      int64_t number) {
-    const struct gsim_program *program = member->context.spec.program;
-    int64_t sms = space->profile->value[GSIM_KEY_SMS];
-    int64_t part = gsim_muldiv_ceil(sms, member->spec.demand.fill_ppm, GSIM_PPM);
-    struct gsim_sm_kernel out = {.blocks = part > 0 ? part : 1,
-                                 .threads = 1,
-                                 .is_whole = true,
-                                 .memory_ppm = member->spec.demand.memory_ppm};
-    if (!program)
-        return out;
-    const struct gsim_program_kernel *kernel = &program->kernels[number];
-    out.memory_ppm = kernel->memory_ppm;
-    set_power(space->profile, member, &out);
-    if (kernel->blocks == 0 || kernel->threads == 0)
-        return out;
-    out.is_whole = false;
-    out.blocks = kernel->blocks;
-    out.threads = kernel->threads;
-    out.register_bytes = kernel->register_bytes;
-    out.shared_bytes = kernel->shared_bytes;
-    return out;
 }
 
 /* A program that is slower alone than its kernels has a GPU at lower clocks (models/gpu/
@@ -186,12 +165,22 @@ static void set(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, uin
     gsim_gpu_lane_plan(gpu, lane, now_ns);
 }
 
-static void go_on_alone(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
-                        gsim_work look_done, int64_t now_ns) {
+/* The lane is on no SMs: it goes on without them, or its kernel does not begin yet. */
+static void go_on_without(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
+                          uint64_t rate_q32, gsim_work look_done, int64_t now_ns) {
     gsim_sm_held_clear(&lane->state.held);
     lane->state.held_kernel = 0;
     lane->times.arrived_ns = GSIM_NEVER;
-    set(gpu, lane, GSIM_RATE_ONE, look_done, (struct gsim_sm_losses){0}, now_ns);
+    set(gpu, lane, rate_q32, look_done, (struct gsim_sm_losses){0}, now_ns);
+}
+
+/* Whether the kernel has begun, or may begin now. The gate is asked in any case: kernels that are
+ * launched behind this one may be let begin with it. */
+GSIM_APART static bool is_let_begin(const struct gsim_space *space, struct gsim_lanes *lanes,
+                                    uint16_t number, int64_t kernel) {
+    const struct gsim_gpu_lane *lane = &lanes->lane[number];
+    bool has_begun = lane->times.arrived_ns != GSIM_NEVER && lane->state.held_kernel == kernel;
+    return gsim_gate_admits(space, lanes, number, kernel) || has_begun;
 }
 
 /* What the running member of a lane has done of its iteration by now_ns. */
@@ -216,19 +205,27 @@ static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *sp
     gsim_work begin = span.start + before_it(space, context, &span);
     gsim_work done = done_at(lane, member, lanes->now_ns);
     if (done < begin || !needs_sms(context, span.kernel)) {
-        go_on_alone(gpu, lane, done < begin ? begin : span.end, lanes->now_ns);
+        go_on_without(gpu, lane, GSIM_RATE_ONE, done < begin ? begin : span.end, lanes->now_ns);
+        return;
+    }
+    if (gsim_rarely(gsim_gpu_lane_is_gated(lane)) &&
+        !is_let_begin(space, lanes, number, span.kernel)) {
+        go_on_without(gpu, lane, 0, span.end, lanes->now_ns);
         return;
     }
     note_arrival(lane, span.kernel, lanes->now_ns);
     lanes->has_unknown_traffic |=
         context->spec.program && !context->spec.program->kernels[span.kernel].is_traffic_known;
-    struct gsim_sm_kernel kernel = shape_of(space, member, span.kernel);
+    struct gsim_sm_kernel kernel = gsim_gate_shape(space, member, span.kernel);
+    set_power(space->profile, member, &kernel);
     kernel.all = span.end - begin;
     kernel.left = span.end - done;
     kernel.arrived_ns = lane->times.arrived_ns;
     kernel.first_sm = (uint16_t)place->first_sm;
     kernel.n_sms = (uint16_t)place->n_sms;
     kernel.has_queue = place->has_queue;
+    kernel.rank = lane->how.gate.rank;
+    kernel.is_stopped = gsim_rarely(gsim_gpu_lane_is_gated(lane)) && gsim_gate_stops(lanes, number);
     kernel.held = &lane->state.held;
     out->end[out->n] = span.end;
     out->lane[out->n] = number;

@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "sim/base/hints.h"
+
 static int64_t up_to(int64_t value, int64_t step) {
     return (value + step - 1) / step * step;
 }
@@ -25,8 +27,8 @@ struct gsim_sm_room gsim_sm_room_of_block(const struct gsim_profile *profile, in
     return need;
 }
 
-static struct gsim_sm_room of_block(const struct gsim_profile *profile,
-                                    const struct gsim_sm_kernel *kernel) {
+struct gsim_sm_room gsim_sm_room_of_kernel(const struct gsim_profile *profile,
+                                           const struct gsim_sm_kernel *kernel) {
     struct gsim_sm_room sm = gsim_sm_room(profile);
     if (kernel->is_whole)
         return sm;
@@ -43,7 +45,7 @@ static int64_t times(int64_t free, int64_t need, int64_t most) {
     return need <= 0 || free >= need * most ? most : free > 0 ? free / need : 0;
 }
 
-static int64_t fit(const struct gsim_sm_room *free, const struct gsim_sm_room *need) {
+int64_t gsim_sm_room_fit(const struct gsim_sm_room *free, const struct gsim_sm_room *need) {
     int64_t most = free->blocks / need->blocks;
     most = times(free->threads, need->threads, most);
     most = times(free->register_bytes, need->register_bytes, most);
@@ -59,7 +61,7 @@ static void take(struct gsim_sm_room *free, const struct gsim_sm_room *need, int
 }
 
 void gsim_sm_held_clear(struct gsim_sm_held *held) {
-    if (held->n > 0 || held->pace > 0 || held->some_ended > 0)
+    if (held->n > 0 || held->pace > 0 || held->some_ended > 0 || held->leaving > 0)
         memset(held, 0, sizeof *held);
 }
 
@@ -78,8 +80,8 @@ int64_t gsim_sm_array_per_sm(const struct gsim_profile *profile, int64_t threads
                              int64_t register_bytes, int64_t shared_bytes) {
     struct gsim_sm_kernel kernel = {
         .threads = threads, .register_bytes = register_bytes, .shared_bytes = shared_bytes};
-    struct gsim_sm_room sm = gsim_sm_room(profile), need = of_block(profile, &kernel);
-    return at_least_one(fit(&sm, &need));
+    struct gsim_sm_room sm = gsim_sm_room(profile), need = gsim_sm_room_of_kernel(profile, &kernel);
+    return at_least_one(gsim_sm_room_fit(&sm, &need));
 }
 
 /* --- a kernel alone --------------------------------------------------------------------------- */
@@ -92,9 +94,9 @@ struct alone {
 
 static struct alone of_alone(const struct gsim_space *space, const struct gsim_sm_kernel *kernel) {
     struct gsim_sm_room sm = gsim_sm_room(space->profile);
-    struct alone alone = {.need = of_block(space->profile, kernel)};
+    struct alone alone = {.need = gsim_sm_room_of_kernel(space->profile, kernel)};
     int64_t sms = space->profile->value[GSIM_KEY_SMS];
-    alone.per_sm = at_least_one(fit(&sm, &alone.need));
+    alone.per_sm = at_least_one(gsim_sm_room_fit(&sm, &alone.need));
     alone.in_flight = kernel->blocks < alone.per_sm * sms ? kernel->blocks : alone.per_sm * sms;
     if (alone.in_flight < alone.per_sm * sms)
         alone.per_sm = (alone.in_flight + sms - 1) / sms;
@@ -196,7 +198,7 @@ static int64_t room_at(const struct array *array, const struct gsim_sm_room *nee
         uint16_t kernel = array->holder[i];
         take(&free, &array->alone[kernel].need, array->kernels[kernel].held->blocks[sm]);
     }
-    return fit(&free, need);
+    return gsim_sm_room_fit(&free, need);
 }
 
 /* How many blocks of the kernel fit each of its SMs; returns how many in all. */
@@ -271,10 +273,45 @@ static int64_t blocks_to_be_there(const struct gsim_sm_kernel *kernel) {
     return kernel->held->some_ended ? left : kernel->blocks;
 }
 
+enum { LEAVING_STEPS = 3 };
+
+/* Of a kernel of which no block may begin: those on SMs end one after another, a third of them at a
+ * time; blocks that began together, and of which none has ended, end together. */
+static void begin_to_leave(struct gsim_sm_kernel *kernel) {
+    struct gsim_sm_held *held = kernel->held;
+    gsim_work work = work_of_blocks(kernel, held->n);
+    if (!held->some_ended) {
+        held->leaving = held->n;
+        held->leaves_at = kernel->all - work;
+        return;
+    }
+    held->leaving = ((int64_t)held->n + LEAVING_STEPS - 1) / LEAVING_STEPS;
+    held->leaves_at = kernel->left - work / LEAVING_STEPS;
+}
+
+/* The blocks leave that are due to. The next ones do after as much time, in which those that stay
+ * do less. */
+static void leave_on(struct gsim_sm_kernel *kernel) {
+    struct gsim_sm_held *held = kernel->held;
+    while (held->n > 0 && kernel->left <= held->leaves_at) {
+        int64_t keep = held->n > held->leaving ? held->n - held->leaving : 0;
+        held->leaves_at -= work_of_blocks(kernel, keep) / LEAVING_STEPS;
+        release(kernel, keep);
+        held->pace = (uint16_t)keep;
+    }
+}
+
+static void stay(struct gsim_sm_held *held) {
+    held->leaving = 0;
+    held->leaves_at = 0;
+}
+
 /* Gives the kernel what it can have. Returns whether all of its blocks have begun. */
 static bool serve(struct array *array, uint16_t number) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
     struct gsim_sm_held *held = kernel->held;
+    if (gsim_rarely(held->leaving > 0))
+        stay(held);
     if (is_all_there(kernel)) {
         end_unevenly(array->space->profile, kernel);
         return true;
@@ -301,6 +338,20 @@ static bool serve(struct array *array, uint16_t number) {
     if (held->n * 4 > held->pace)
         kernel->look = work_of_blocks(kernel, held->n / 2);
     return true;
+}
+
+/* No block of the kernel may begin. Returns whether all have. */
+static bool hold_back(struct array *array, uint16_t number) {
+    struct gsim_sm_kernel *kernel = &array->kernels[number];
+    struct gsim_sm_held *held = kernel->held;
+    if (held->n == 0)
+        return false;
+    if (is_all_there(kernel) || blocks_to_be_there(kernel) <= held->pace)
+        return serve(array, number);
+    if (held->leaving == 0)
+        begin_to_leave(kernel);
+    kernel->look = held->leaves_at;
+    return false;
 }
 
 /* --- rates ------------------------------------------------------------------------------------ */
@@ -489,10 +540,14 @@ static void find_rates(const struct array *array) {
 
 /* --- all kernels ------------------------------------------------------------------------------ */
 
+static bool goes_before(const struct gsim_sm_kernel *one, const struct gsim_sm_kernel *other) {
+    return one->rank != other->rank ? one->rank > other->rank : one->arrived_ns < other->arrived_ns;
+}
+
 static void order(const struct gsim_sm_kernel *kernels, uint16_t *by_age, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t at = i;
-        for (; at > 0 && kernels[by_age[at - 1]].arrived_ns > kernels[i].arrived_ns; at--)
+        for (; at > 0 && goes_before(&kernels[i], &kernels[by_age[at - 1]]); at--)
             by_age[at] = by_age[at - 1];
         by_age[at] = (uint16_t)i;
     }
@@ -506,16 +561,20 @@ static void look_around(struct array *array) {
     for (uint32_t i = 0; i < array->n; i++) {
         if (array->kernels[i].held->n == 0)
             continue;
+        if (gsim_rarely(array->kernels[i].held->leaving > 0))
+            leave_on(&array->kernels[i]);
         array->alone[i] = of_alone(array->space, &array->kernels[i]);
         array->holder[array->n_holders++] = (uint16_t)i;
     }
 }
 
-/* Blocks that leave their SMs matter to kernels that wait. Otherwise it is enough to find them gone
+/* Blocks that leave their SMs matter to kernels that wait, and to a kernel that gets no others.
+ * Otherwise it is enough to find them gone
  * when the next kernel comes: what has left follows from the work that is left. */
 static void look_for_others(struct array *array) {
     for (uint32_t i = 0; i < array->n; i++)
-        if (array->n_waiting == 0 || (array->n_waiting == 1 && array->last_waiting == i))
+        if ((array->n_waiting == 0 || (array->n_waiting == 1 && array->last_waiting == i)) &&
+            array->kernels[i].held->leaving == 0)
             array->kernels[i].look = 0;
 }
 
@@ -534,8 +593,9 @@ void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *
     for (uint32_t i = 0; i < n; i++) {
         struct gsim_sm_kernel *kernel = &kernels[scratch[i]];
         kernel->look = 0;
-        bool is_served = !(is_blocked && !kernel->has_queue) && serve(&array, scratch[i]);
-        if (is_served)
+        bool is_held_back = kernel->is_stopped || (is_blocked && !kernel->has_queue);
+        bool is_served = is_held_back ? hold_back(&array, scratch[i]) : serve(&array, scratch[i]);
+        if (is_served || kernel->is_stopped)
             continue;
         is_blocked |= !kernel->has_queue;
         array.last_waiting = scratch[i];

@@ -5,6 +5,10 @@
  * left. So a kernel that fills the GPU keeps later kernels away until its last blocks have begun,
  * and a kernel that leaves room lets them run beside it.
  *
+ * Kernels of a higher rank (streams' priorities) go before all of a lower one. Blocks on SMs stay
+ * to their end; a kernel that gets no more blocks meanwhile leaves its SMs as its blocks end,
+ * within the time of one of them, and goes on later with those that have not begun.
+ *
  * Processes with a cap, or with SMs of their own, have queues of their own: their kernels wait for
  * room on their SMs only.
  *
@@ -30,6 +34,8 @@ struct gsim_sm_held {
     uint32_t n; /* of all SMs */
     uint16_t pace; /* the blocks that decide its speed: n until its last blocks have begun */
     uint16_t some_ended; /* 1: a block has ended; 0: none has */
+    int64_t leaving; /* blocks that leave at a time, since no more of them may begin; 0: none */
+    gsim_work leaves_at; /* leaving: the rest of the kernel at which the next of them do */
 };
 
 /* What a kernel loses of its time here: parts in ppm, without a lower clock. */
@@ -53,6 +59,8 @@ struct gsim_sm_kernel {
     int64_t arrived_ns; /* when it could begin; kernels of one instant go by their order here */
     uint16_t first_sm, n_sms; /* the SMs that it may use */
     bool has_queue; /* its SMs have a queue of their own */
+    uint16_t rank; /* a kernel of a higher rank goes before it */
+    bool is_stopped; /* none of its blocks may begin now */
     struct gsim_sm_held *held;
 
     /* Answers. */
@@ -71,6 +79,10 @@ struct gsim_sm_room gsim_sm_room_of_block(const struct gsim_profile *profile, in
 /* Blocks like that which an SM holds at one time; at least one. */
 int64_t gsim_sm_array_per_sm(const struct gsim_profile *profile, int64_t threads,
                              int64_t register_bytes, int64_t shared_bytes);
+struct gsim_sm_room gsim_sm_room_of_kernel(const struct gsim_profile *profile,
+                                           const struct gsim_sm_kernel *kernel);
+/* How many blocks that need this much fit in the free room. */
+int64_t gsim_sm_room_fit(const struct gsim_sm_room *free, const struct gsim_sm_room *need);
 void gsim_sm_held_clear(struct gsim_sm_held *held);
 /* The clock at which work that draws `power_uw` at the highest one is within the power limit; its
  * energy goes with the clock to the power of 3/2, its rate with the clock. */

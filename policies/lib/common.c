@@ -54,6 +54,11 @@ bool gsim_common_is_full(const struct gsim_view *view) {
            !view->trace->column[GSIM_COL_SHARE_PPM];
 }
 
+bool gsim_common_has_program(const struct gsim_trace *trace, uint32_t job) {
+    int64_t app = gsim_trace_get(trace, GSIM_COL_APP, job);
+    return app >= 0 && trace->programs && trace->programs[app];
+}
+
 bool gsim_common_is_realtime(const struct gsim_view *view, gsim_slot slot) {
     return gsim_trace_get(view->trace, GSIM_COL_CLASS, view->jobs.index[slot]) ==
            GSIM_CLASS_REALTIME;

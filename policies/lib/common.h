@@ -26,6 +26,8 @@ static inline bool gsim_common_waits(const struct gsim_view *view, gsim_slot slo
 /* Whether the trace describes how any job uses its GPU: time of an iteration, or share of the
  * GPU. */
 bool gsim_common_sees_use(const struct gsim_ctx *ctx);
+/* Whether the kernels of this job of the trace are known one by one. */
+bool gsim_common_has_program(const struct gsim_trace *trace, uint32_t job);
 /* Whether no job could be placed at all: no idle GPU, and no share of a GPU. */
 bool gsim_common_is_full(const struct gsim_view *view);
 

@@ -331,6 +331,11 @@ class Lane:
     pieces: int
     bound_ns: int
     is_fair: bool
+    opens: Literal["open", "apart", "idle"]
+    rank: int
+    below_sms: int
+    bound_ppm: int
+    ahead_ppm: int
     def __init__(
         self,
         discipline: str = "rr",
@@ -348,6 +353,11 @@ class Lane:
         pieces: int = 0,
         bound_ns: int = 0,
         is_fair: bool = False,
+        opens: str = "open",
+        rank: int = 0,
+        below_sms: int = 0,
+        bound_ppm: int = 0,
+        ahead_ppm: int = 0,
     ) -> None: ...
 
 class Entry:

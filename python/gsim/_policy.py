@@ -80,6 +80,11 @@ class Lane:
     pieces: int = 0
     bound_ns: int = 0
     is_fair: bool = False
+    opens: str = "open"
+    rank: int = 0
+    below_sms: int = 0
+    bound_ppm: int = 0
+    ahead_ppm: int = 0
 
 
 @dataclasses.dataclass

@@ -16,6 +16,7 @@ const char gsim_py_states[] =
 static const char disciplines[] = "exclusive|ps|rr|priority|boundary|padding";
 static const char memories[] = "resident|uvm|lru|proactive|lanes|overflow";
 static const char turns_rules[] = "used|equal|fixed";
+static const char gates[] = "open|apart|idle";
 
 PyObject *gsim_py_get(PyObject *object, const char *name) {
     PyObject *text = PyUnicode_InternFromString(name);
@@ -196,6 +197,20 @@ static bool take_lane_rest(PyObject *object, struct gsim_lane *lane) {
     }
 }
 
+static bool take_gate(PyObject *object, struct gsim_lane_gate *gate) {
+    int opens;
+    int64_t rank, below_sms, bound, ahead;
+    if (!take_choice(object, "opens", gates, &opens) ||
+        !take_int(object, "rank", 0, UINT16_MAX, &rank) ||
+        !take_int(object, "below_sms", 0, UINT16_MAX, &below_sms) ||
+        !take_int(object, "bound_ppm", 0, GSIM_PPM, &bound) ||
+        !take_int(object, "ahead_ppm", 0, GSIM_PPM, &ahead))
+        return false;
+    *gate = (struct gsim_lane_gate){(enum gsim_gate)opens, (uint16_t)rank, (uint16_t)below_sms,
+                                    (uint32_t)bound, (uint32_t)ahead};
+    return true;
+}
+
 static bool take_lane(PyObject *object, struct gsim_lane *lane) {
     int discipline;
     int64_t first_sm, n_sms, cap;
@@ -206,7 +221,8 @@ static bool take_lane(PyObject *object, struct gsim_lane *lane) {
         !take_int(object, "quantum_ns", GSIM_QUANTUM_LONG, most, &lane->quantum_ns) ||
         !take_int(object, "idle_release_ns", 0, most, &lane->idle_release_ns) ||
         !take_flag(object, "ends_at_boundary", &lane->ends_at_boundary) ||
-        !take_flag(object, "caps_launches", &lane->caps_launches))
+        !take_flag(object, "caps_launches", &lane->caps_launches) ||
+        !take_gate(object, &lane->gate))
         return false;
     lane->discipline = (enum gsim_discipline)discipline;
     lane->first_sm = (uint16_t)first_sm;

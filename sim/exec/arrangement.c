@@ -37,6 +37,11 @@ enum {
     PIECES,
     BOUND,
     IS_FAIR,
+    OPENS,
+    RANK,
+    BELOW_SMS,
+    BOUND_PPM,
+    AHEAD_PPM,
     N_OF_LANE
 };
 static const struct field of_lane[N_OF_LANE] = {
@@ -55,6 +60,11 @@ static const struct field of_lane[N_OF_LANE] = {
     NUMBER("pieces", 0, GSIM_TIME_MAX),
     NUMBER("bound_ns", 0, GSIM_TIME_MAX),
     FLAG("is_fair"),
+    {"opens", "open|apart|idle", 0, 0},
+    NUMBER("rank", 0, UINT16_MAX),
+    NUMBER("below_sms", 0, UINT16_MAX),
+    NUMBER("bound_ppm", 0, GSIM_PPM),
+    NUMBER("ahead_ppm", 0, GSIM_PPM),
 };
 
 enum {
@@ -152,7 +162,12 @@ static bool take_lane(const struct gsim_answer *r, yajl_val value, struct gsim_l
                                .quantum_ns = n[LANE_QUANTUM],
                                .idle_release_ns = n[RELEASE],
                                .ends_at_boundary = n[AT_BOUNDARY] != 0,
-                               .caps_launches = n[CAPS_LAUNCHES] != 0};
+                               .caps_launches = n[CAPS_LAUNCHES] != 0,
+                               .gate = {.opens = (enum gsim_gate)n[OPENS],
+                                        .rank = (uint16_t)n[RANK],
+                                        .below_sms = (uint16_t)n[BELOW_SMS],
+                                        .bound_ppm = (uint32_t)n[BOUND_PPM],
+                                        .ahead_ppm = (uint32_t)n[AHEAD_PPM]}};
     if (lane->discipline == GSIM_DISCIPLINE_RR)
         lane->slices =
             (struct gsim_lane_slices){(enum gsim_turns_rule)n[TURNS], (uint16_t)n[VGPUS]};

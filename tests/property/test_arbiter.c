@@ -365,6 +365,8 @@ static struct gsim_program_kernel kernel_of(uint32_t number, int64_t ns) {
                                         .threads = (uint32_t)threads,
                                         .register_bytes = threads * 4 * (1 + ns % 64),
                                         .shared_bytes = ns % 3 * 1500,
+                                        .memory_ppm = (uint32_t)(ns % 3 * 400000),
+                                        .is_traffic_known = ns % 4 != 3,
                                         .unit = ns % 10 == 0 ? GSIM_APP_SET : GSIM_APP_SMS};
 }
 
@@ -431,6 +433,19 @@ static struct script draw_sharing(gsl_rng *rng, struct gsim_arena *arena) {
     return script;
 }
 
+/* Some lanes go before others, whose kernels may have to wait for an instant. */
+static struct script draw_gated(gsl_rng *rng, struct gsim_arena *arena) {
+    struct script script = draw_sharing(rng, arena);
+    for (uint16_t lane = 0; lane < script.n_lanes; lane++)
+        script.lane[lane].gate = (struct gsim_lane_gate){
+            .opens = (enum gsim_gate)pick(rng, 0, GSIM_GATE_COUNT - 1),
+            .rank = (uint16_t)pick(rng, 0, 2),
+            .below_sms = (uint16_t)pick(rng, 0, 2 * SMS),
+            .bound_ppm = (uint32_t)pick(rng, 1, GSIM_PPM),
+            .ahead_ppm = (uint32_t)(pick(rng, 0, 1) * pick(rng, 0, GSIM_PPM))};
+    return script;
+}
+
 static void expect_same(const struct outcome *plain, const struct outcome *fast) {
     assert_memory_equal(plain->finish_ns, fast->finish_ns, sizeof plain->finish_ns);
     assert_memory_equal(plain->busy_ns, fast->busy_ns, sizeof plain->busy_ns);
@@ -481,6 +496,11 @@ static void so_it_does_where_members_change_lanes(void **state) {
 static void so_it_does_of_programs(void **state) {
     (void)state;
     assert_true(play_many("programs", CASES / 5, draw_programs) > 0.05);
+}
+
+static void so_it_does_where_lanes_are_gated(void **state) {
+    (void)state;
+    assert_true(play_many("gated", CASES / 20, draw_gated) > 0.05);
 }
 
 static void so_it_does_where_programs_share_sms(void **state) {
@@ -664,6 +684,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(so_it_does_of_programs),
         cmocka_unit_test(so_it_does_where_programs_share_sms),
+        cmocka_unit_test(so_it_does_where_lanes_are_gated),
         cmocka_unit_test(extrapolation_is_within_half_a_per_cent),
         cmocka_unit_test(so_it_is_to_a_per_cent_where_memory_pages),
         cmocka_unit_test(the_shortcut_equals_the_plain_engine),

@@ -126,6 +126,7 @@ static const struct scenario scenarios[] = {
     {served, "--policy timeslice"},
     {served, "--policy xsched"},
     {served, "--policy reef"},
+    {served, "--policy orion"},
     {served, "--policy chimera"},
     {served, "--policy tgs"},
     {served, "--policy mps"},

@@ -52,11 +52,19 @@ struct direction {
 /* Half a GPU's SMs for 5 ms every 20 ms, beside kernels of 0.5 ms that would fill all of them. */
 #define INFERENCES "r,0,,1,,0.5,,10,,,,0.5,500,20,realtime,\nb,0,,1,1000,10,,20,,,,1,,,batch,1\n"
 
+/* A request every 1.2 ms that takes 0.5 ms on half of the SMs, beside kernels on two fifths. */
+#define BESIDE "r,0,,1,,0.5,,10,,,,0.5,500,1.2,realtime,\nb,0,,1,60,10,,20,,,,0.4,,,batch,1\n"
+
+#define LINE                                                                                       \
+    "a,0,,1,50,1000,,1,,100,,,,,,\n"                                                               \
+    "b,1,,1,10,1000,,1,,100,,,,,,\nc,2,,1,10,1000,,1,,20,,,,,,\n"
+
 static const struct direction directions[] = {
     PLACEMENT("salus"),
     PLACEMENT("tgs"),
     PLACEMENT("antman"),
     PLACEMENT("reef"),
+    PLACEMENT("orion"),
 
     /* who has least left, who came last, and everybody in turn: better for the short job */
     {"salus", "order", "fifo", "srtf", NULL, LANE, 1, 1, {{END, 1, SOONER}, {END, 0, LATER}}, 2},
@@ -175,18 +183,15 @@ static const struct direction directions[] = {
      2},
     {"reef", "padding", "off", "on", NULL, INFERENCES, 1, 1, {{END, 1, SOONER}}, 1},
 
+    /* kernels that leave room for each other, until the best-effort ones need too much, or both are
+     * bound by arithmetic; what is launched ahead is in the way of a request */
+    {"orion", "sms", "0", "20", NULL, BESIDE, 1, 1, {{END, 1, LATER}}, 1},
+    {"orion", "bound", "60%", "30%", NULL, BESIDE, 1, 1, {{END, 1, LATER}}, 1},
+    {"orion", "ahead", "0%", "100%", NULL, INFERENCES, 1, 1, {{LATENCY, 0, LATER}}, 1},
+    {"orion", "queue", "fifo", "backfill", NULL, LINE, 1, 1, {{START, 2, SOONER}}, 1},
+
     /* behind a job that has no room, one that has */
-    {"reef",
-     "queue",
-     "fifo",
-     "backfill",
-     NULL,
-     "a,0,,1,50,1000,,1,,100,,,,,,\n"
-     "b,1,,1,10,1000,,1,,100,,,,,,\nc,2,,1,10,1000,,1,,20,,,,,,\n",
-     1,
-     1,
-     {{START, 2, SOONER}},
-     1},
+    {"reef", "queue", "fifo", "backfill", NULL, LINE, 1, 1, {{START, 2, SOONER}}, 1},
 };
 
 enum { DIRECTIONS = sizeof directions / sizeof *directions };
@@ -247,7 +252,7 @@ static void test_directions(void **state) {
 /* So that none is forgotten when it comes. */
 static void test_every_parameter_has_a_direction(void **state) {
     (void)state;
-    static const char *const policies[] = {"salus", "tgs", "antman", "reef"};
+    static const char *const policies[] = {"salus", "tgs", "antman", "reef", "orion"};
     for (size_t p = 0; p < sizeof policies / sizeof *policies; p++) {
         const struct gsim_param_def *param = test_policy(policies[p])->params;
         for (; param->name; param++) {

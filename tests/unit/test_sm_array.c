@@ -280,6 +280,59 @@ static void test_staged_kernels_draw_more(void **state) {
     }
 }
 
+/* Eight blocks of which an SM holds one; two of them have ended when a kernel of a higher rank comes:
+ * the next blocks to end make room for it, a third of four at a time, and the two that have not
+ * begun go on behind it. */
+static void test_a_higher_rank_goes_first(void **state) {
+    (void)state;
+    struct gsim_sm_held held[2] = {{.n = 0}};
+    struct gsim_sm_kernel kernels[] = {kernel(40, 8192, &held[0]), kernel(4, 8192, &held[1])};
+    kernels[1].arrived_ns = 1;
+    kernels[1].rank = 1;
+    solve(kernels, 1);
+    kernels[0].left = gsim_work_of_ns(WORK_NS) * 30 / 40;
+    solve(kernels, 2);
+    assert_int_equal(held[0].n, 4); /* blocks on SMs stay */
+    assert_int_equal(held[1].n, 0);
+    int64_t ns = 0;
+    for (int step = 0; step < 3; step++) {
+        assert_int_equal(held[0].n, step == 0 ? 4 : 4 - 2 * step);
+        if (held[0].n == 0)
+            break;
+        ns += gsim_work_time(kernels[0].left - kernels[0].look, kernels[0].rate_q32);
+        kernels[0].left = kernels[0].look;
+        solve(kernels, 2);
+    }
+    /* a block takes 100 ns: in steps, two thirds of that */
+    assert_in_range(ns, 66, 70);
+    assert_int_equal(held[1].n, 4);
+    assert_int_equal(kernels[0].rate_q32, 0);
+    solve(kernels, 1);
+    assert_int_equal(held[0].n, 4);
+    assert_int_equal(held[0].leaving, 0);
+}
+
+/* Four blocks that began together end together; the others wait though there is room again. */
+static void test_a_stopped_kernel_leaves_at_its_blocks(void **state) {
+    (void)state;
+    struct gsim_sm_held held = {.n = 0};
+    struct gsim_sm_kernel one = kernel(8, 8192, &held);
+    solve(&one, 1);
+    one.is_stopped = true;
+    one.left = gsim_work_of_ns(WORK_NS) * 3 / 4;
+    solve(&one, 1);
+    assert_int_equal(held.n, 4);
+    assert_true(one.look == gsim_work_of_ns(WORK_NS / 2));
+    one.left = one.look;
+    solve(&one, 1);
+    assert_int_equal(held.n, 0);
+    assert_int_equal(one.rate_q32, 0);
+    one.is_stopped = false;
+    solve(&one, 1);
+    assert_int_equal(held.n, 4);
+    assert_int_equal(one.rate_q32, GSIM_RATE_ONE);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_kernel_waits_for_the_blocks_before_it),
@@ -295,6 +348,8 @@ int main(void) {
         cmocka_unit_test(test_power_lowers_the_clock),
         cmocka_unit_test(test_a_lower_clock_slows_all_kernels),
         cmocka_unit_test(test_staged_kernels_draw_more),
+        cmocka_unit_test(test_a_higher_rank_goes_first),
+        cmocka_unit_test(test_a_stopped_kernel_leaves_at_its_blocks),
     };
     return cmocka_run_group_tests_name("kernels on SMs", tests, NULL, NULL);
 }

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/gpu/gate.h"
+
+#include "models/gpu/program_alone.h"
+
+enum { LAUNCHES_AT_ONCE = 64 }; /* more of them are looked at when the lane is next */
+
+/* --- kernels ---------------------------------------------------------------------------------- */
+
+/* The SMs that its blocks fill together, as many on each as there is room for: more than there are
+ * where they run in several waves. */
+static int64_t sms_of(const struct gsim_profile *profile, const struct gsim_sm_kernel *kernel) {
+    struct gsim_sm_room sm = gsim_sm_room(profile), need = gsim_sm_room_of_kernel(profile, kernel);
+    int64_t per_sm = gsim_sm_room_fit(&sm, &need);
+    return per_sm > 0 ? (kernel->blocks + per_sm - 1) / per_sm : kernel->blocks;
+}
+
+enum kind { NEITHER, COMPUTES, MOVES };
+
+/* A kernel on few SMs cannot use much of the arithmetic of all. How busy the SMs of a kernel on
+ * many of them are is not known: they are taken to be. */
+static enum kind kind_of(const struct gsim_space *space, const struct gsim_lane_gate *gate,
+                         const struct gsim_member *member, int64_t number) {
+    const struct gsim_program *program = member->context.spec.program;
+    struct gsim_sm_kernel kernel = gsim_gate_shape(space, member, number);
+    if (program && (program->kernels[number].unit != GSIM_APP_SMS ||
+                    !program->kernels[number].is_traffic_known))
+        return NEITHER;
+    if (kernel.memory_ppm >= gate->bound_ppm)
+        return MOVES;
+    int64_t sms = sms_of(space->profile, &kernel);
+    return sms * GSIM_PPM >= space->profile->value[GSIM_KEY_SMS] * (int64_t)gate->bound_ppm
+               ? COMPUTES
+               : NEITHER;
+}
+
+static bool needs_sms(const struct gsim_member *member, int64_t number) {
+    const struct gsim_program *program = member->context.spec.program;
+    return !program || program->kernels[number].unit == GSIM_APP_SMS;
+}
+
+static int64_t time_of(const struct gsim_member *member, int64_t number) {
+    const struct gsim_program *program = member->context.spec.program;
+    if (!needs_sms(member, number))
+        return 0;
+    return program ? program->kernels[number].ns
+                   : member->context.spec.gpu_ns / member->context.spec.kernels;
+}
+
+static const struct gsim_member *present(const struct gsim_lanes *lanes,
+                                         const struct gsim_gpu_lane *lane) {
+    return &lanes->members[lane->spec.member[lane->state.at]];
+}
+
+static int64_t present_kernel(const struct gsim_lanes *lanes, const struct gsim_gpu_lane *lane) {
+    return gsim_context_kernel(&present(lanes, lane)->context, 1, lanes->now_ns).kernel;
+}
+
+/* --- jobs of a higher rank -------------------------------------------------------------------- */
+
+static bool is_above(const struct gsim_gpu_lane *lane, const struct gsim_gpu_lane *gated) {
+    return lane->spec.n > 0 && lane->spec.space == gated->spec.space &&
+           lane->how.gate.rank > gated->how.gate.rank;
+}
+
+/* The kernel of an iteration that is under way: the one that runs, or the last that ran before the
+ * host has launched the next. A copy or a set stands for the kernel behind it. -1: no iteration
+ * is. */
+static int64_t kernel_under_way(const struct gsim_lanes *lanes, const struct gsim_gpu_lane *lane) {
+    const struct gsim_member *member = present(lanes, lane);
+    bool is_running = gsim_gpu_lane_running(lane) != GSIM_NO_MEMBER;
+    if (!is_running && member->context.done == 0)
+        return -1;
+    int64_t kernel = present_kernel(lanes, lane);
+    if (!is_running && kernel > 0)
+        kernel--;
+    while (kernel + 1 < member->context.spec.kernels && !needs_sms(member, kernel))
+        kernel++;
+    return kernel;
+}
+
+static bool are_unlike(const struct gsim_space *space, const struct gsim_lane_gate *gate,
+                       const struct gsim_member *member, int64_t number,
+                       const struct gsim_member *other, int64_t other_number) {
+    enum kind kind = kind_of(space, gate, member, number);
+    return kind == NEITHER || kind != kind_of(space, gate, other, other_number);
+}
+
+static bool fits(const struct gsim_space *space, const struct gsim_lane_gate *gate,
+                 const struct gsim_member *member, int64_t number) {
+    struct gsim_sm_kernel kernel = gsim_gate_shape(space, member, number);
+    int64_t most = gate->below_sms > 0 ? gate->below_sms : space->profile->value[GSIM_KEY_SMS];
+    return sms_of(space->profile, &kernel) < most;
+}
+
+/* Whether no kernel of a higher rank is in the way of this one. */
+static bool is_clear(const struct gsim_space *space, const struct gsim_lanes *lanes,
+                     const struct gsim_gpu_lane *gated, int64_t number) {
+    const struct gsim_lane_gate *gate = &gated->how.gate;
+    const struct gsim_member *member = present(lanes, gated);
+    for (uint16_t i = 0; i < lanes->n_lanes; i++) {
+        const struct gsim_gpu_lane *lane = &lanes->lane[i];
+        int64_t urgent = is_above(lane, gated) ? kernel_under_way(lanes, lane) : -1;
+        if (urgent < 0 || !needs_sms(member, number))
+            continue;
+        if (gate->opens == GSIM_GATE_IDLE) {
+            if (gsim_gpu_lane_running(lane) != GSIM_NO_MEMBER)
+                return false;
+        } else if (!fits(space, gate, member, number) ||
+                   !are_unlike(space, gate, member, number, present(lanes, lane), urgent)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int64_t iteration_alone_ns(struct gsim_member *member) {
+    struct gsim_context once = {.spec = member->context.spec};
+    struct gsim_member_alone *alone = &member->alone;
+    if (alone->gpu_ns == once.spec.gpu_ns && alone->host_ns == once.spec.host_ns)
+        return alone->iteration_ns;
+    once.spec.iterations = 1;
+    once.spec.arrival_ns = NULL;
+    once.spec.latency_ns = NULL;
+    once.spec.refill_ns = 0;
+    int64_t longer_ns = once.spec.gpu_ns > once.spec.host_ns ? once.spec.gpu_ns : once.spec.host_ns;
+    *alone =
+        (struct gsim_member_alone){once.spec.gpu_ns, once.spec.host_ns,
+                                   once.spec.program ? gsim_program_alone_ns(&once) : longer_ns};
+    return alone->iteration_ns;
+}
+
+/* How long kernels may last together that begin before others have ended; GSIM_NEVER: no lane of a
+ * higher rank has a job. */
+static int64_t most_ahead_ns(struct gsim_lanes *lanes, const struct gsim_gpu_lane *gated) {
+    int64_t most_ns = GSIM_NEVER;
+    for (uint16_t i = 0; i < lanes->n_lanes; i++) {
+        const struct gsim_gpu_lane *lane = &lanes->lane[i];
+        if (!is_above(lane, gated))
+            continue;
+        struct gsim_member *member = &lanes->members[lane->spec.member[lane->state.at]];
+        int64_t one_ns =
+            gsim_muldiv_floor(iteration_alone_ns(member), gated->how.gate.ahead_ppm, GSIM_PPM);
+        most_ns = one_ns < most_ns ? one_ns : most_ns;
+    }
+    return most_ns;
+}
+
+/* --- kernels that were let begin -------------------------------------------------------------- */
+
+static bool is_beside(const struct gsim_gpu_lane *lane, const struct gsim_gpu_lane *gated) {
+    return lane->spec.n > 0 && lane->spec.space == gated->spec.space &&
+           gsim_gpu_lane_is_gated(lane);
+}
+
+static int64_t ahead_ns(const struct gsim_lanes *lanes, const struct gsim_gpu_lane *gated) {
+    int64_t sum_ns = 0;
+    for (uint16_t i = 0; i < lanes->n_lanes; i++)
+        if (is_beside(&lanes->lane[i], gated))
+            sum_ns += lanes->lane[i].state.ahead_ns;
+    return sum_ns;
+}
+
+/* Forgets the kernels that were let begin, if all of them have ended. */
+static bool have_ended(struct gsim_lanes *lanes, const struct gsim_gpu_lane *gated) {
+    for (uint16_t i = 0; i < lanes->n_lanes; i++) {
+        const struct gsim_gpu_lane *lane = &lanes->lane[i];
+        if (is_beside(lane, gated) && gsim_gpu_lane_running(lane) != GSIM_NO_MEMBER &&
+            present_kernel(lanes, lane) < (int64_t)lane->state.admitted)
+            return false;
+    }
+    for (uint16_t i = 0; i < lanes->n_lanes; i++)
+        if (is_beside(&lanes->lane[i], gated))
+            lanes->lane[i].state.ahead_ns = 0;
+    return true;
+}
+
+bool gsim_gate_admits(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t number,
+                      int64_t kernel) {
+    struct gsim_gpu_lane *lane = &lanes->lane[number];
+    const struct gsim_member *member = present(lanes, lane);
+    int64_t most_ns = most_ahead_ns(lanes, lane), sum_ns = ahead_ns(lanes, lane);
+    if (most_ns == GSIM_NEVER)
+        return true;
+    if (sum_ns > most_ns && have_ended(lanes, lane))
+        sum_ns = 0;
+    int64_t next = kernel > lane->state.admitted ? kernel : lane->state.admitted;
+    struct gsim_kernel_span span = gsim_context_kernel(
+        &member->context, sum_ns > most_ns ? 1 : next - kernel + LAUNCHES_AT_ONCE, lanes->now_ns);
+    while (sum_ns <= most_ns && next <= kernel + span.n_behind &&
+           is_clear(space, lanes, lane, next)) {
+        int64_t one_ns = time_of(member, next);
+        lane->state.ahead_ns += one_ns;
+        sum_ns += one_ns;
+        lane->state.admitted = (uint32_t)++next;
+    }
+    return kernel < lane->state.admitted;
+}
+
+bool gsim_gate_stops(struct gsim_lanes *lanes, uint16_t number) {
+    const struct gsim_gpu_lane *gated = &lanes->lane[number];
+    if (gated->how.gate.opens != GSIM_GATE_IDLE)
+        return false;
+    for (uint16_t i = 0; i < lanes->n_lanes; i++)
+        if (is_above(&lanes->lane[i], gated) &&
+            gsim_gpu_lane_running(&lanes->lane[i]) != GSIM_NO_MEMBER)
+            return true;
+    return false;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* When a kernel of a lane with a gate may begin, where kernels go to SMs block by block: the rules
+ * of include/gsim/arrangement.h. A scheduler in software holds launches back so; what it costs on
+ * the host is not modelled. */
+#ifndef GSIM_MODELS_GPU_GATE_H
+#define GSIM_MODELS_GPU_GATE_H
+
+#include "models/gpu/lanes.h"
+
+/* What a member's kernel of this number needs of SMs, without what it draws of power; one of which
+ * only the time is known fills its part of them, and is whole. */
+static inline struct gsim_sm_kernel
+gsim_gate_shape(const struct gsim_space *space, const struct gsim_member *member, int64_t number) {
+    const struct gsim_program *program = member->context.spec.program;
+    int64_t sms = space->profile->value[GSIM_KEY_SMS];
+    int64_t part = gsim_muldiv_ceil(sms, member->spec.demand.fill_ppm, GSIM_PPM);
+    struct gsim_sm_kernel out = {.blocks = part > 0 ? part : 1,
+                                 .threads = 1,
+                                 .is_whole = true,
+                                 .memory_ppm = member->spec.demand.memory_ppm};
+    if (!program)
+        return out;
+    const struct gsim_program_kernel *kernel = &program->kernels[number];
+    out.memory_ppm = kernel->memory_ppm;
+    if (kernel->blocks == 0 || kernel->threads == 0)
+        return out;
+    out.is_whole = false;
+    out.blocks = kernel->blocks;
+    out.threads = kernel->threads;
+    out.register_bytes = kernel->register_bytes;
+    out.shared_bytes = kernel->shared_bytes;
+    return out;
+}
+
+/* Whether the lane's kernel of this number may begin at lanes->now_ns. The kernel is the present
+ * one of the running member. */
+bool gsim_gate_admits(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t lane,
+                      int64_t number);
+/* Whether blocks of the lane's kernel that have not begun have to wait now. */
+bool gsim_gate_stops(struct gsim_lanes *lanes, uint16_t lane);
+
+#endif
