@@ -271,7 +271,7 @@ format:
 tidy:
 	clang-tidy --quiet $$(git ls-files '*.c' | grep -v '^tests/') -- -std=c11 -I.
 clean:
-	rm -rf build gsim libgsim.a libgsim.so python/gsim/_gsim.*.so* python/build python/*.egg-info
+	rm -rf build gsim libgsim.a libgsim.so python/gsim/_gsim.*.so*
 help:
 	@echo 'make            build ./gsim and ./libgsim.a'
 	@echo 'make libgsim.so build ./libgsim.so, for programs that load the library'

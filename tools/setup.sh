@@ -8,7 +8,7 @@ packages='gcc make libc6-dev libgsl-dev libsqlite3-dev libcsv-dev libyajl-dev li
 if [ "$mode" = test ]; then
     packages="$packages libcmocka-dev clang libclang-rt-14-dev sqlite3 zstd gzip gnuplot-nox binutils pkgconf dpkg-dev valgrind"
     # python3-dev builds the Python package; the others are what its tests try it with
-    packages="$packages python3-dev python3-setuptools python3-wheel python3-pip python3-numpy python3-pandas"
+    packages="$packages python3-dev python3-pip python3-numpy python3-pandas"
     packages="$packages mypy jupyter-nbconvert python3-ipykernel"
 fi
 command -v dpkg-query >/dev/null 2>&1 || {

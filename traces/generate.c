@@ -151,13 +151,13 @@ static void draw_gpus(struct generator *g, const struct gsim_job_kind *kind) {
 
 /* The time at which the arrivals' own clock, which runs at their mean rate, shows clock_s. */
 static double time_of_clock(const struct gsim_spec *spec, double clock_s) {
-    const double hour_s = 3600, week_s = GSIM_HOURS_OF_WEEK * hour_s;
+    const double hour_s = 3600, round_s = spec->profile_hours * hour_s;
     if (!spec->profile)
         return clock_s;
-    double weeks = floor(clock_s / week_s), rest = (clock_s - weeks * week_s) / hour_s;
-    int low = 0, high = GSIM_HOURS_OF_WEEK - 1; /* the last hour with a sum not above the rest */
+    double rounds = floor(clock_s / round_s), rest = (clock_s - rounds * round_s) / hour_s;
+    uint32_t low = 0, high = spec->profile_hours - 1; /* the last hour with a sum not above it */
     while (low < high) {
-        int middle = (low + high + 1) / 2;
+        uint32_t middle = (low + high + 1) / 2;
         if (spec->profile[middle] <= rest)
             low = middle;
         else
@@ -165,7 +165,7 @@ static double time_of_clock(const struct gsim_spec *spec, double clock_s) {
     }
     double rate = spec->profile[low + 1] - spec->profile[low];
     double part = rate > 0 ? (rest - spec->profile[low]) / rate : 0;
-    return weeks * week_s + (low + (part < 1 ? part : 1)) * hour_s;
+    return rounds * round_s + (low + (part < 1 ? part : 1)) * hour_s;
 }
 
 /* Adds a gap to a time in microseconds, and says where that is on the calendar. Where the rate

@@ -29,8 +29,10 @@ struct resampling {
     uint32_t *source;
     /* the new trace: the jobs that its jobs were, and their submissions */
     uint32_t *origin;
+    uint32_t *layer; /* in which the job was drawn */
     int64_t *submit_ns;
     uint32_t n_jobs, capacity;
+    uint32_t n_after, n_cut; /* jobs that came after others, and those that do so no more */
 };
 
 static int64_t user_of(const struct resampling *r, uint32_t job) {
@@ -60,21 +62,24 @@ static bool has_room(struct resampling *r, uint32_t more) {
     while (capacity - r->n_jobs < more)
         capacity *= 2;
     uint32_t *origin = gsim_arena_grow_raw(r->arena, r->origin, capacity * sizeof *origin);
+    uint32_t *layer = gsim_arena_grow_raw(r->arena, r->layer, capacity * sizeof *layer);
     int64_t *submit_ns = gsim_arena_grow_raw(r->arena, r->submit_ns, capacity * sizeof *submit_ns);
-    if (!origin || !submit_ns)
+    if (!origin || !layer || !submit_ns)
         return false;
     r->origin = origin;
+    r->layer = layer;
     r->submit_ns = submit_ns;
     r->capacity = capacity;
     return true;
 }
 
-static bool put_block(struct resampling *r, uint32_t block, uint32_t place) {
+static bool put_block(struct resampling *r, uint32_t block, uint32_t place, uint32_t layer) {
     int64_t by_ns = ((int64_t)place - block) * r->how->block_ns;
     if (!has_room(r, r->block[block].end - r->block[block].first))
         return false;
     for (uint32_t i = r->block[block].first; i < r->block[block].end; i++) {
         r->origin[r->n_jobs] = r->sorted[i];
+        r->layer[r->n_jobs] = layer;
         r->submit_ns[r->n_jobs++] = r->from->submit_ns[r->sorted[i]] + by_ns;
     }
     return true;
@@ -96,7 +101,7 @@ static bool put_layer(struct resampling *r, uint32_t layer, int64_t part_ppm) {
         drawn_ppm += part_ppm;
         bool is_drawn = drawn_ppm >= GSIM_PPM;
         drawn_ppm -= is_drawn ? GSIM_PPM : 0;
-        if (is_drawn && !put_block(r, block, (place + apart) % r->n_blocks))
+        if (is_drawn && !put_block(r, block, (place + apart) % r->n_blocks, layer))
             return false;
     }
     return true;
@@ -215,7 +220,55 @@ static bool move_deadlines(const struct resampling *r, struct gsim_trace *out) {
     return deadline_ns;
 }
 
-static bool take_all(const struct resampling *r, struct gsim_trace *out) {
+/* --- jobs that come after others -------------------------------------------------------------- */
+
+static int64_t moved_ns(const struct resampling *r, uint32_t i) {
+    return r->submit_ns[i] - r->from->submit_ns[r->origin[i]];
+}
+
+static bool go_together(const struct resampling *r, uint32_t a, uint32_t b) {
+    return r->layer[a] == r->layer[b] && moved_ns(r, a) == moved_ns(r, b);
+}
+
+/* The new trace's jobs of each job of the old one, as lists: the first by job, the next one by new
+ * job. Both end with -1. */
+static bool list_copies(const struct resampling *r, int64_t **first, int64_t **next) {
+    *first = gsim_arena_array(r->arena, r->from->n_jobs, sizeof **first);
+    *next = gsim_arena_array(r->arena, r->n_jobs, sizeof **next);
+    for (uint32_t i = 0; *first && i < r->from->n_jobs; i++)
+        (*first)[i] = -1;
+    for (uint32_t i = 0; *first && *next && i < r->n_jobs; i++) {
+        (*next)[i] = (*first)[r->origin[i]];
+        (*first)[r->origin[i]] = i;
+    }
+    return *first && *next;
+}
+
+/* A job comes after the job that its predecessor became, where that was drawn with it and moved by
+ * as much. Else its chain is cut there: a think time would pull the job out of its week, and the
+ * job is submitted at its own time. */
+static bool link_jobs(struct resampling *r, struct gsim_trace *out) {
+    const int64_t *was_after = r->from->column[GSIM_COL_AFTER];
+    const int64_t *was_think_ns = r->from->column[GSIM_COL_THINK_NS];
+    int64_t *after = gsim_arena_array(r->arena, r->n_jobs, sizeof *after), *first, *next;
+    int64_t *think_ns = gsim_arena_array(r->arena, r->n_jobs, sizeof *think_ns);
+    if (!after || !think_ns || !list_copies(r, &first, &next))
+        return false;
+    for (uint32_t i = 0; i < r->n_jobs; i++) {
+        int64_t before = was_after[r->origin[i]], at = before >= 0 ? first[before] : -1;
+        while (at >= 0 && !go_together(r, (uint32_t)at, i))
+            at = next[at];
+        after[i] = at;
+        think_ns[i] = was_think_ns && at >= 0 ? was_think_ns[r->origin[i]] : -1;
+        r->n_after += before >= 0;
+        r->n_cut += before >= 0 && at < 0;
+    }
+    out->column[GSIM_COL_AFTER] = after;
+    out->column[GSIM_COL_THINK_NS] = was_think_ns ? think_ns : NULL;
+    return true;
+}
+
+static bool take_all(struct resampling *r, struct gsim_trace *out) {
     uint32_t *order = gsim_arena_array(r->arena, r->n_jobs, sizeof *order);
     *out = *r->from;
     out->n_jobs = r->n_jobs;
@@ -229,6 +282,8 @@ static bool take_all(const struct resampling *r, struct gsim_trace *out) {
         if (r->from->column[c])
             is_fine = (out->column[c] = take_column(r, r->from->column[c])) != NULL;
     gsim_trace_forget_log(out);
+    if (is_fine && r->from->column[GSIM_COL_AFTER])
+        is_fine = link_jobs(r, out);
     return is_fine && (!r->from->column[GSIM_COL_DEADLINE_NS] || move_deadlines(r, out));
 }
 
@@ -239,10 +294,6 @@ enum gsim_status gsim_trace_resample(const struct gsim_trace *from,
     struct resampling r = {.from = from, .how = how, .arena = arena};
     if (from->n_jobs == 0)
         return gsim_fail(log, GSIM_BAD_INPUT, from->path, 0, "there is no job to resample");
-    if (from->column[GSIM_COL_AFTER])
-        return gsim_fail(log, GSIM_BAD_INPUT, from->path, 0,
-                         "jobs come after others (column 'after'), and blocks of weeks would tear "
-                         "them apart");
     r.begin_ns = from->submit_ns[gsim_trace_arrival(from, 0)];
     int64_t end_ns = from->submit_ns[gsim_trace_arrival(from, from->n_jobs - 1)];
     int64_t n_blocks = (end_ns - r.begin_ns) / how->block_ns + 1;
@@ -255,5 +306,10 @@ enum gsim_status gsim_trace_resample(const struct gsim_trace *from,
     gsl_rng_free(r.rng);
     if (is_fine && out->n_jobs == 0)
         return gsim_fail(log, GSIM_BAD_INPUT, from->path, 0, "at that load no job is left");
+    if (is_fine && r.n_cut > 0)
+        gsim_warn(log, from->path, 0,
+                  "%u of %u jobs that come after others lost that: the job before was moved "
+                  "elsewhere or left out, and they are submitted at their own time",
+                  r.n_cut, r.n_after);
     return is_fine ? GSIM_OK : gsim_no_memory(log, "resampling a trace");
 }

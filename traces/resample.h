@@ -20,6 +20,7 @@ struct gsim_resampling {
 
 /* At a load of 1, each job of `from` is there once, at another time; more load repeats blocks, less
  * leaves some out, evenly over each user's time. Equal seed and replication give an equal trace.
+ * Jobs come after others as they did where both moved by as much; a warning counts the others.
  * Unchanged columns are shared with `from`, which must outlive the result. */
 enum gsim_status gsim_trace_resample(const struct gsim_trace *from,
                                      const struct gsim_resampling *how, uint64_t seed,

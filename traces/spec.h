@@ -74,9 +74,10 @@ struct gsim_spec {
     uint32_t n_files;
     double kind_repeat;
     uint32_t n_users; /* of a closed loop; 0: jobs arrive whatever others do */
-    /* the rate by the hour of a week, as its sum until then, in units of the mean rate; NULL: it
-     * does not change */
+    /* the rate by the hour, as its sum until then, in units of the mean rate, for as many whole
+     * weeks as it takes to repeat; NULL: it does not change */
     const double *profile;
+    uint32_t profile_hours;
     double mean_gap_s; /* mean gap to which arrivals are scaled; 0: not scaled */
 };
 

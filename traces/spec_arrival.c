@@ -1,29 +1,50 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How often jobs arrive in each hour of a week, and closed loops. */
+/* How often jobs arrive in each hour, and closed loops. */
 #include <string.h>
 
 #include "traces/spec_keys.h"
 
-enum { HOURS = 24, DAYS = 7 };
+enum { HOURS = 24, DAYS = 7, MOST_WEEKS = 5200 };
+
+/* The part of one item of a list that is summed up. */
+static double part_of(const double *cumulative, uint32_t i) {
+    return cumulative[i] - (i > 0 ? cumulative[i - 1] : 0);
+}
+
+/* The weeks that the list names; one where there is no list. */
+static enum gsim_status read_weeks(const struct gsim_spec_reader *r, uint32_t *n,
+                                   const double **weeks) {
+    const struct gsim_ini_entry *entry = gsim_spec_find(r, "arrival", "weeks");
+    const char **parts;
+    *n = 1;
+    enum gsim_status status = entry ? gsim_spec_split(r, entry, &parts, n) : GSIM_OK;
+    if (status == GSIM_OK && *n > MOST_WEEKS)
+        status = gsim_spec_fail(r, entry, "a list of 5200 weights at most, which is a century");
+    return status == GSIM_OK ? gsim_spec_weights(r, "arrival", "weeks", *n, weeks) : status;
+}
 
 static enum gsim_status read_profile(const struct gsim_spec_reader *r) {
-    const double *hours, *days;
-    double *sum = gsim_arena_array(r->arena, GSIM_HOURS_OF_WEEK + 1, sizeof *sum);
-    if (!gsim_spec_find(r, "arrival", "hours") && !gsim_spec_find(r, "arrival", "weekdays"))
+    const double *hours, *days, *weeks;
+    uint32_t n_weeks;
+    if (!gsim_spec_find(r, "arrival", "hours") && !gsim_spec_find(r, "arrival", "weekdays") &&
+        !gsim_spec_find(r, "arrival", "weeks"))
         return GSIM_OK;
-    enum gsim_status status = sum ? gsim_spec_weights(r, "arrival", "hours", HOURS, &hours)
-                                  : gsim_no_memory(r->log, "reading a spec");
+    enum gsim_status status = gsim_spec_weights(r, "arrival", "hours", HOURS, &hours);
     if (status == GSIM_OK)
         status = gsim_spec_weights(r, "arrival", "weekdays", DAYS, &days);
+    if (status == GSIM_OK)
+        status = read_weeks(r, &n_weeks, &weeks);
     if (status != GSIM_OK)
         return status;
-    for (int h = 0; h < GSIM_HOURS_OF_WEEK; h++) {
-        int hour = h % HOURS, day = h / HOURS;
-        double of_hour = hours[hour] - (hour > 0 ? hours[hour - 1] : 0);
-        double of_day = days[day] - (day > 0 ? days[day - 1] : 0);
-        sum[h + 1] = sum[h] + of_hour * of_day * GSIM_HOURS_OF_WEEK;
-    }
+    uint32_t n = n_weeks * GSIM_HOURS_OF_WEEK;
+    double *sum = gsim_arena_array(r->arena, n + 1, sizeof *sum);
+    if (!sum)
+        return gsim_no_memory(r->log, "reading a spec");
+    for (uint32_t h = 0; h < n; h++)
+        sum[h + 1] = sum[h] + part_of(hours, h % HOURS) * part_of(days, h / HOURS % DAYS) *
+                                  part_of(weeks, h / GSIM_HOURS_OF_WEEK) * n;
     r->spec->profile = sum;
+    r->spec->profile_hours = n;
     return GSIM_OK;
 }
 
@@ -40,7 +61,7 @@ static enum gsim_status check_pairs(const struct gsim_spec_reader *r) {
         fault = "[batch_gap_s] is the time between jobs of a [batch_jobs], which is not there";
     else if (is_closed && (q[GSIM_OF_BATCH] || r->spec->profile))
         fault = "process = closed: jobs come when others have ended, so there are no batches, "
-                "hours or weekdays";
+                "hours, weekdays or weeks";
     return fault ? gsim_fail(r->log, GSIM_BAD_INPUT, r->spec->path, 0, "%s", fault) : GSIM_OK;
 }
 

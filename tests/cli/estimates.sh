@@ -68,6 +68,61 @@ check "the column estimate_s: the job that is thought to be shorter goes first" 
 "$gsim" run --policy srtf "$tmp/three.csv" --device ideal --gpus-per-node 1 --quiet --jobs-csv "$tmp/out" >"$tmp/log" 2>&1
 check "a job past its estimate goes on" "100.000000000" "$(awk -F, '$1 == "long" {print $4}' "$tmp/out")"
 
+# --- no policy sees the truth: two traces that differ only in how long jobs really take give equal
+# decisions for as long as no job has ended, with limits and without
+cat >"$tmp/truths.py" <<'P'
+import random, sys
+rng, rows = random.Random(3), []
+for i in range(60):
+    rows.append([f"j{i}", i * 15 + rng.random(), rng.uniform(1000, 40000), rng.choice([1, 1, 2, 4]),
+                 rng.choice([60, 300, 2000, 9000]), rng.choice(["", "", 100000])])
+other = [r[2] for r in rows]
+rng.shuffle(other)
+for name, limits in ("limits", True), ("none", False):
+    for which in "ab":
+        with open(f"{sys.argv[1]}/{name}.{which}.csv", "w") as out:
+            print("job_id,submit_s,duration_s,gpus,estimate_s" + ",limit_s" * limits, file=out)
+            for r, d in zip(rows, other):
+                print(f"{r[0]},{r[1]:.3f},{d if which == 'b' else r[2]:.3f},{r[3]},{r[4]}" + f",{max(50000, r[4])}" * limits, file=out)
+P
+python3 "$tmp/truths.py" "$tmp"
+for which in a b; do # without the column they would not be equal
+    cut -d, -f1-4 "$tmp/none.$which.csv" >"$tmp/known.$which.csv"
+    "$gsim" run --policy srtf "$tmp/known.$which.csv" --device ideal --nodes 2 --gpus-per-node 4 --until 950 --quiet --force --jobs-csv "$tmp/$which" >"$tmp/log" 2>&1
+    awk -F, '{print $1, $3, $10}' "$tmp/$which" >"$tmp/$which.seen"
+done
+[ -s "$tmp/a.seen" ] && ! cmp -s "$tmp/a.seen" "$tmp/b.seen"
+say "srtf decides by durations where nothing is estimated" $?
+saw= n=0
+for name in limits none; do
+    for policy in $("$gsim" list policies | awk '{print $1}'); do
+        for which in a b; do
+            "$gsim" run --policy "$policy" "$tmp/$name.$which.csv" --device ideal --nodes 2 --gpus-per-node 4 --until 950 --quiet --force --jobs-csv "$tmp/$which" >"$tmp/log" 2>&1 || continue 2
+            # duration and what is derived from it may differ; when jobs began, stopped and moved may not
+            python3 -c '
+import csv, sys
+for r in csv.DictReader(open(sys.argv[1])):
+    print(*(r.get(c) for c in ("job_id", "submit_s", "start_s", "end_s", "wait_s", "preemptions", "migrations")))' "$tmp/$which" >"$tmp/$which.seen"
+        done
+        n=$((n + 1))
+        cmp "$tmp/a.seen" "$tmp/b.seen" >>"$tmp/log" 2>&1 || saw="$saw $policy($name)"
+    done
+done
+check "no policy knows more than estimates and limits" "" "$saw"
+[ $n -ge 30 ]
+say "in $n runs, of most policies" $?
+# estimates do not replace limits: a planner with limit_s keeps to those, and kill=on to the job's own run time
+cat >"$tmp/killed.csv" <<'T'
+job_id,submit_s,duration_s,gpus,estimate_s,limit_s
+a,0,100,1,10,60
+b,1,50,1,500,60
+T
+for policy in easy-backfill fairshare; do
+    "$gsim" run --policy $policy "$tmp/killed.csv" --device ideal --gpus-per-node 1 --quiet --force --jobs-csv "$tmp/out" --set kill=on >"$tmp/log" 2>&1
+    check "$policy: a job is killed at its limit, whatever was estimated" "a 60, b 110" \
+        "$(awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == "end_s") e = i} NR > 1 {printf "%s%s %g", (NR > 2 ? ", " : ""), $1, $e}' "$tmp/out")"
+done
+
 # --- it is told
 run srtf "$tmp/out" --estimate 'duration*lognormal( 0,0.5 )'
 grep -q 'assumed: estimate_s=duration x lognormal(0, 0.5)' "$tmp/log"

@@ -105,6 +105,46 @@ check "swf: preceding job and think time" "1 0 10, 2 40 50, 3 6 16" "$(submitted
 grep -q "1 jobs come after a job that is not there" "$tmp/log"
 say "swf: a preceding job that the archive lacks is told" $?
 
+# --- resampled: a chain that moves as a whole stays one, the others are cut and counted
+sed 's/jobs = 200/jobs = 2000/; s/mean = 20000/mean = 90000/' "$tmp/users.ini" >"$tmp/weeks.ini"
+"$gsim" generate "$tmp/weeks.ini" -o "$tmp/weeks.csv" 2>"$tmp/log"
+cat >"$tmp/chains.py" <<'P'
+import csv, re, sys
+def read(path):
+    return {r["job_id"]: r for r in csv.DictReader(l for l in open(path) if l[0] != "#")}
+was, now = read(sys.argv[1]), read(sys.argv[2])
+told = re.search(r"(\d+) of (\d+) jobs that come after others lost that", open(sys.argv[3]).read())
+by = {i: round(float(r["submit_s"]) - float(was[i.split("~")[0]]["submit_s"]), 6) for i, r in now.items()}
+kept = cut = 0
+for i, r in now.items():
+    origin, copy = (i.split("~") + [""])[:2]
+    before = was[origin]["after"]
+    if not before:
+        assert not r["after"] and not r["think_s"]
+    elif r["after"]:
+        assert r["after"].split("~")[0] == before and r["think_s"] == was[origin]["think_s"], i
+        assert by[i] == by[r["after"]], i
+        kept += 1
+    else:
+        assert not r["think_s"], i
+        assert "~" in "".join(now) or by.get(before) != by[i], i  # no chain is cut without need
+        cut += 1
+assert (kept, cut) == ((int(told[2]) - int(told[1]), int(told[1])) if told else (kept, 0)), (kept, cut, told)
+print(len(now), kept, cut)
+P
+for how in "" "--load 1.7" "--load 0.6" "--near all --block day"; do
+    # shellcheck disable=SC2086
+    "$gsim" resample "$tmp/weeks.csv" --by user $how --force -o "$tmp/other.csv" 2>"$tmp/told" &&
+        python3 "$tmp/chains.py" "$tmp/weeks.csv" "$tmp/other.csv" "$tmp/told" >"$tmp/log" 2>&1 &&
+        awk '{exit !($2 > 0 && $3 > 0)}' "$tmp/log" &&
+        "$gsim" run --policy srtf "$tmp/other.csv" --nodes 2 --gpus-per-node 2 >>"$tmp/log" 2>&1
+    say "chains survive resampling where they can${how:+, }$how" $?
+done
+"$gsim" resample "$tmp/weeks.csv" --by user --near 0 --force -o "$tmp/other.csv" 2>"$tmp/told"
+python3 "$tmp/chains.py" "$tmp/weeks.csv" "$tmp/other.csv" "$tmp/told" >"$tmp/log" 2>&1
+check "weeks that stay cut none" "2000 1992 0" "$(cat "$tmp/log")"
+expect "compare over resampled loops" 0 "over 3 resampled traces" "$gsim" compare --quiet --no-what-if --policies fifo,srtf --nodes 2 --gpus-per-node 2 --resample user --reps 3 "$tmp/weeks.csv"
+
 # --- what is wrong
 put() { printf 'job_id,submit_s,duration_s,gpus,after\n%s\n' "$1" >"$tmp/bad.csv"; }
 put "a,0,1,1,b
@@ -113,7 +153,6 @@ expect "a circle" 3 "would wait for its own end" "$gsim" run --policy fifo "$tmp
 put "a,0,1,1,x"
 expect "a job that is not there" 3 "no job 'x'" "$gsim" run --policy fifo "$tmp/bad.csv"
 expect "no offered load" 3 "as much load as the cluster lets them" "$gsim" run --policy fifo "$tmp/five.csv" --gpus-per-node 1 --load 0.5
-expect "no weeks" 3 "tear them apart" "$gsim" resample "$tmp/users.csv" --by user
 expect "a copied simulator has none" 3 "no job waits for another" "$gsim" run --policy fifo "$tmp/five.csv" --set reference=tiresias
 "$gsim" run --policy fifo "$tmp/five.csv" --device ideal --gpus-per-node 1 --time-scale 2 --quiet --force --jobs-csv "$tmp/out" >"$tmp/log" 2>&1
 check "--time-scale scales think times" "b 20" "$(awk -F, '$1 == "b" {printf "b %g", $2}' "$tmp/out")"

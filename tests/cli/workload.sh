@@ -215,11 +215,35 @@ large = [math.log(r[1]) for r in rows if r[2] == 4]
 assert abs(sum(large) / len(large) - math.log(math.sqrt(1000 * 8000))) < 0.08
 P
 say "batches, hours, weekdays, repetition and quantiles" $?
+# --- surges: a rate for each week, in a ring, and fitted from a trace that has them
+sed 's/^weekdays = .*/weeks = 4, 0, 1/; s/^hours = .*//; s/^rate = .*/rate = 0.004/' "$tmp/batches.ini" >"$tmp/weeks.ini"
+"$gsim" generate "$tmp/weeks.ini" -o "$tmp/weeks.csv" 2>"$tmp/log" && "$gsim" fit spec "$tmp/weeks.csv" -o "$tmp/weeks2.ini" 2>>"$tmp/log" &&
+    "$gsim" generate "$tmp/weeks2.ini" --seed 4 -o "$tmp/weeks2.csv" 2>>"$tmp/log"
+cat >"$tmp/weeks.py" <<'P'
+import csv, sys
+def weeks(path):
+    n = [0] * 12
+    for r in csv.DictReader(l for l in open(path) if l[0] != "#"):
+        week = int(float(r["submit_s"]) // (7 * 86400))
+        n[week] += 1 if week < 12 else 0
+    return n
+was, drawn = weeks(sys.argv[1]), weeks(sys.argv[2])
+print(was, drawn)
+for n in was, drawn:
+    assert sum(n[w] for w in (1, 4)) <= 0.002 * sum(n), n  # the weight of these weeks is 0
+    assert all(2.8 < n[w] / n[w + 2] < 5.6 for w in (0, 3)), n  # 4
+P
+python3 "$tmp/weeks.py" "$tmp/weeks.csv" "$tmp/weeks2.csv" >>"$tmp/log" 2>&1
+say "weeks with surges, drawn, and drawn again from a fit" $?
+! grep -q '^weeks' "$tmp/tied.ini"
+say "a trace of seconds has no weeks" $?
 bad() { # name, pattern, sed script
     sed "$3" "$tmp/batches.ini" >"$tmp/bad.ini"
     expect "$1" 3 "$2" "$gsim" generate "$tmp/bad.ini"
 }
 bad "gaps of no batches" "which is not there" '/^\[batch_jobs\]/,+1d'
+bad "no week" "a number above 0" 's/^weekdays = .*/weeks = 0, 0/'
+bad "a week that is none" "0 or more" 's/^weekdays = .*/weeks = 1, -2/'
 bad "23 hours" "one weight for each" 's/^hours = 1, /hours = /'
 bad "quantiles that fall" "none below the last" 's/^quantiles = 1, 2/quantiles = 2, 1/'
 bad "sessions without users" "parts of a closed loop" 's/^\[batch_jobs\]/[session]/'
@@ -245,6 +269,15 @@ P
     echo "$(wait_of "$tmp/philly.csv") $(wait_of "$tmp/p1.csv") $(wait_of "$tmp/p2.csv") $(wait_of "$tmp/p3.csv")" >"$tmp/log"
     awk '{mean = ($2 + $3 + $4) / 3; exit !(mean > $1 / 2 && mean < 2 * $1)}' "$tmp/log"
     say "and its mean wait under EASY, within a factor of two" $?
+    "$gsim" fit spec "$tmp/philly.csv" -o "$tmp/philly.ini" 2>"$tmp/log"
+    for seed in 1 2 3 4 5; do
+        "$gsim" generate "$tmp/philly.ini" --seed $seed --force -o "$tmp/like.csv"
+        wait_of "$tmp/like.csv"
+    done >"$tmp/waits" 2>>"$tmp/log"
+    wait_of "$tmp/philly.csv" >>"$tmp/waits"
+    tr '\n' ' ' <"$tmp/waits" >>"$tmp/log"
+    awk 'NR < 6 {sum += $1; few += $1 < 86400} NR == 6 {exit !(sum / 5 > $1 / 2 && sum / 5 < 2 * $1 && !few)}' "$tmp/waits"
+    say "Philly drawn from its fitted spec waits as long, within a factor of two over five seeds" $?
 else
     echo "# skipped: no ../shared, or a slow build: Philly was not resampled"
 fi

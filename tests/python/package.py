@@ -77,11 +77,11 @@ def test_types():
 
 
 def test_pip(folder):
-    """pip installs the package, and the installed one runs."""
-    if importlib.util.find_spec("pip") is None or importlib.util.find_spec("setuptools") is None:
-        raise tap.Skip("pip or setuptools is not here (python3-pip, python3-setuptools)")
+    """pip installs the package without a network or another package, and the installed one runs."""
+    if importlib.util.find_spec("pip") is None:
+        raise tap.Skip("pip is not here (python3-pip)")
     to = os.path.join(folder, "site")
-    subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-build-isolation",
+    subprocess.run([sys.executable, "-m", "pip", "install", "-q",
                     "--no-deps", "--no-index", "--disable-pip-version-check",
                     "--root-user-action", "ignore", "--target", to, "./python"],
                    check=True, env={**os.environ, "WERROR": "1"}, stdout=sys.stderr)

@@ -5,8 +5,8 @@
  *   Feitelson, "On identifying user session boundaries in parallel workload logs", JSSPP 2012) one
  *   or two minutes keep most of the bursts of Philly's trace, in which a virtual cluster stands for
  *   its users;
- * - jobs come at the rate of their hour of the day and their day of the week; the gaps, on a clock
- *   that runs at that rate, are as they were;
+ * - jobs come at the rate of their hour of the day, their day of the week, and their week of the
+ *   trace, in which surges are; the gaps, on a clock that runs at that rate, are as they were;
  * - each width is a kind of jobs with durations of its own, which keeps the dependence of duration
  *   on width;
  * - in a batch, the width repeats as often as it did, and the duration as often as gives the
@@ -22,7 +22,7 @@
 #include "sim/base/sort.h"
 #include "traces/cells.h"
 
-enum { QUANTILES = 2049, MOST_KINDS = 16, HOURS = 24, DAYS = 7, LINE = 96 };
+enum { QUANTILES = 2049, MOST_KINDS = 16, HOURS = 24, DAYS = 7, WEEK = HOURS * DAYS, LINE = 96 };
 static const double BATCH_GAP_S = 60, HOUR_S = 3600;
 
 struct job {
@@ -45,6 +45,8 @@ struct fitting {
     int n_kinds;
     bool has_rest; /* the last kind has several widths */
     double hours[HOURS], days[DAYS];
+    double *weeks, *clock_s; /* the clock at each hour of n_weeks; one: there is no profile */
+    uint32_t n_weeks;
 };
 
 /* --- taking the trace apart ------------------------------------------------------------------- */
@@ -180,17 +182,60 @@ static void find_rates(struct fitting *f) {
         f->days[d] = 1; /* no whole week */
 }
 
-/* What a clock shows that runs at the rate of the hour, with a mean of 1 over a week. */
+static double sum_of(const double *value, uint32_t n) {
+    double sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += value[i];
+    return sum;
+}
+
+/* The share of a week's jobs that come before an hour of it, by hours and weekdays. */
+static double share_until(const struct fitting *f, double until_h) {
+    double sum = 0;
+    for (int h = 0; h < WEEK && h < until_h; h++)
+        sum += fmin(1, until_h - h) * f->hours[h % HOURS] * f->days[h / HOURS];
+    return sum / sum_of(f->hours, HOURS) / sum_of(f->days, DAYS);
+}
+
+/* Jobs of each week; of the last one, of which the trace has a part, as many as the whole week
+ * would have. A part of less than a day says nothing of its week, which goes on as the one before.
+ * A trace of less than two weeks has no profile of weeks. */
+static bool find_weeks(struct fitting *f) {
+    double span_h = f->job[f->n - 1].submit_s / HOUR_S;
+    uint32_t last = (uint32_t)(span_h / WEEK);
+    f->weeks = gsim_arena_array(f->arena, last + 1u, sizeof *f->weeks);
+    if (!f->weeks)
+        return false;
+    for (uint32_t i = 0; i < f->n; i++)
+        f->weeks[(uint32_t)(f->job[i].submit_s / HOUR_S / WEEK)]++;
+    double last_h = span_h - last * (double)WEEK, share = share_until(f, last_h);
+    if (last > 0 && (last_h < HOURS || share <= 0))
+        f->weeks[last] = f->weeks[last - 1];
+    else if (last > 0)
+        f->weeks[last] /= share;
+    f->n_weeks = span_h < 2 * WEEK ? 1 : last + 1;
+    return true;
+}
+
+/* What a clock shows at the beginning of each hour that runs at the rate of the hour, with a mean
+ * of 1 over all weeks. */
+static bool find_clock(struct fitting *f) {
+    uint32_t n = f->n_weeks * WEEK;
+    double all = sum_of(f->hours, HOURS) / HOURS * sum_of(f->days, DAYS) / DAYS *
+                 sum_of(f->weeks, f->n_weeks) / f->n_weeks;
+    f->clock_s = gsim_arena_array(f->arena, n + 1u, sizeof *f->clock_s);
+    for (uint32_t h = 0; f->clock_s && h < n; h++)
+        f->clock_s[h + 1] = f->clock_s[h] + f->hours[h % HOURS] * f->days[h / HOURS % DAYS] *
+                                                f->weeks[h / WEEK] / all * HOUR_S;
+    return f->clock_s;
+}
+
 static double clock_of(const struct fitting *f, double time_s) {
-    double sum = 0, all_hours = 0, all_days = 0, until_s = time_s / HOUR_S;
-    for (int h = 0; h < HOURS; h++)
-        all_hours += f->hours[h] / HOURS;
-    for (int d = 0; d < DAYS; d++)
-        all_days += f->days[d] / DAYS;
-    double weeks = floor(until_s / (HOURS * DAYS)), rest = until_s - weeks * HOURS * DAYS;
-    for (int h = 0; h < HOURS * DAYS && h < rest; h++)
-        sum += fmin(1, rest - h) * f->hours[h % HOURS] * f->days[h / HOURS] / all_hours / all_days;
-    return (weeks * HOURS * DAYS + sum) * HOUR_S;
+    double n = f->n_weeks * (double)WEEK, rounds = floor(time_s / HOUR_S / n);
+    double until = time_s / HOUR_S - rounds * n;
+    uint32_t h = (uint32_t)until;
+    return rounds * f->clock_s[(uint32_t)n] + f->clock_s[h] +
+           (until - h) * (f->clock_s[h + 1] - f->clock_s[h]);
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -286,6 +331,8 @@ static bool put_arrivals(struct fitting *f) {
         return false;
     put_weights(f, "hours", f->hours, HOURS);
     put_weights(f, "weekdays", f->days, DAYS);
+    if (f->n_weeks > 1)
+        put_weights(f, "weeks", f->weeks, (int)f->n_weeks);
     return true;
 }
 
@@ -426,6 +473,8 @@ enum gsim_status gsim_fit_spec(const struct gsim_trace *trace, struct gsim_arena
     if (!take_jobs(&f) || !find_batches(&f) || !find_kinds(&f))
         return gsim_no_memory(log, "fitting a spec");
     find_rates(&f);
+    if (!find_weeks(&f) || !find_clock(&f))
+        return gsim_no_memory(log, "fitting a spec");
     *unfitted = list_unfitted(&f);
     put_trace(&f);
     bool is_fine = put_arrivals(&f) && put_batches(&f) && put_kinds(&f) && put_owners(&f) &&
