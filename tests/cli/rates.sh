@@ -101,6 +101,9 @@ meets "mode=all gives it what is left" "600.000000000 300.000000000" --set mode=
 meets "mode=edf serves it first" "300.000000000 600.000000000" --set mode=edf
 due a,0,1,m,900,1200 b,60,1,m,900,400
 meets "a job that can wait gives way, and goes on" "600.000000000 360.000000000"
+"$gsim" run --policy elasticflow --quiet --device ideal --gpus-per-node 4 --rates "$tmp/widths.csv" \
+    --db "$tmp/widths.db" "$tmp/trace.csv" >"$tmp/log" 2>&1
+expect "its results keep the laws of a run" 0 "" "$gsim" check "$tmp/widths.db"
 # The third needs all GPUs for 30 s, and the second can do without them for 40.
 due a,0,1,m,900,1200 b,60,1,m,900,400 c,120,1,m,90,150
 meets "shares are counted in whole slots" "600.000000000 360.000000000 " --set slot=60s
