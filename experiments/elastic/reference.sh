@@ -7,6 +7,7 @@
 #            (time_s,job,device,share, may be compressed with gzip)
 #   synergy  CLUSTER is "4 servers x 8 GPUs, 24 CPUs, 500 GB, ..."; mode=fair|greedy|tune,
 #            arrivals=static|dynamic, placement="first fit"|placement
+#   elasticflow  CLUSTER is "16 nodes x 8 GPUs"; device=A100|T4, slot_s=SECONDS
 # [GSIM=./gsim] [JOBS_CSV=FILE] reference.sh DATA SIMULATOR TRACE CLUSTER POLICY [column=value ...]
 set -eu
 if [ $# -lt 5 ]; then
@@ -16,13 +17,15 @@ fi
 gsim=${GSIM:-./gsim}
 data=$1 simulator=$2 trace=$3 cluster=$4 policy=$5
 shift 5
-shares='' mode=fair arrivals=dynamic placement='first fit'
+shares='' mode=fair arrivals=dynamic placement='first fit' device=A100 slot_s=60
 for column; do
     case $column in
     shares=*) shares=${column#shares=} ;;
     mode=*) mode=${column#mode=} ;;
     arrivals=*) arrivals=${column#arrivals=} ;;
     placement=*) placement=${column#placement=} ;;
+    device=*) device=${column#device=} ;;
+    slot_s=*) slot_s=${column#slot_s=} ;;
     *=*) ;; # the other columns are results, or say nothing about the run
     *)
         echo "$0: '$column' is not column=value" >&2
@@ -139,9 +142,58 @@ synergy() {
         "$data/traces/$trace" >"$folder/result.csv"
 }
 
+# A model is another one at each batch size. The widths that the program lets a job have
+# (scheduler/models.py, get_max_gpu); edf all that were measured.
+elasticflow_rates() {
+    awk -F, -v device="$device" -v policy="$policy" '
+        function most(model, batch) {
+            if (policy == "edf")
+                return batch < 64 ? batch : 64
+            if (device == "T4") {
+                if (model == "bert" || model == "cifar10") return 16
+                if (model == "deepspeech2" && batch == 320) return 32
+                return model == "yolov3" ? 4 : model == "ncf" ? 1 : 64
+            }
+            if (model == "bert") return batch == 64 ? 8 : 16
+            if (model == "deepspeech2") return batch
+            if (model == "gpt2" && batch == 128) return 16
+            if (model == "gpt2" && batch == 256) return 32
+            if (model == "inception3" && batch == 64) return 16
+            if (model == "inception3" && batch == 128) return 32
+            if ((model == "resnet50" || model == "vgg16") && batch == 64) return 32
+            return batch < 64 ? batch : 64
+        }
+        BEGIN { print "device,model,gpus,iterations_per_s" }
+        $1 == device && $5 != "nan" && $5 > 0 && $4 <= most($2, $3) { print $1 "," $2 "-" $3 "," $4 "," $5 }
+    ' "$data/tables/elasticflow_width.csv"
+}
+
+elasticflow() {
+    case $policy in
+    ef-accessctrl) mode=admit ;;
+    ef) mode=all ;;
+    edf) mode=edf ;;
+    *)
+        echo "$0: elasticflow has no policy '$policy'" >&2
+        exit 3
+        ;;
+    esac
+    elasticflow_rates >"$folder/rates.csv"
+    echo "$cluster" | sed 's/[^0-9]\{1,\}/ /g' | awk -v device="$device" '{
+        printf "[node]\ncount = %d\ngpus = %d\ndevice = ideal\nrates_as = %s\n", $1, $2, device
+    }' >"$folder/cluster.ini"
+    awk -F, 'NR == 1 { print "job_id,submit_s,gpus,model,iterations,deadline_s"; next }
+        { print $1 "," $2 ",1," $4 "-" $6 "," $3 "," ($9 == 1 ? "" : $5) }' \
+        "$data/traces/$trace" >"$folder/trace.csv"
+    "$gsim" run --policy elasticflow --set reference=elasticflow --set "mode=$mode" \
+        --set "slot=${slot_s}s" --rates "$folder/rates.csv" --cluster "$folder/cluster.ini" \
+        --quiet --jobs-csv "$folder/jobs.csv" --format csv "$folder/trace.csv" >"$folder/result.csv"
+}
+
 case $simulator in
 gavel) gavel ;;
 synergy) synergy ;;
+elasticflow) elasticflow ;;
 *)
     echo "$0: no reference mode copies '$simulator'" >&2
     exit 3

@@ -41,7 +41,8 @@ static void note(void *arg, const struct gsim_change *change) {
         h->job_ppm[change->job] = 0;
         return;
     }
-    h->is_resized |= change->gpus != gsim_trace_gpus(h->trace, change->job);
+    uint32_t asked = gsim_trace_gpus(h->trace, change->job);
+    h->is_resized |= change->gpus != asked || (change->n_units > 0 && change->n_units != asked);
     if (change->is_sharing || has_instances(change))
         return;
     h->job_ppm[change->job] = change->share_ppm;

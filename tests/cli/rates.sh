@@ -82,6 +82,42 @@ for mode in tune greedy fair; do
         --rates "$tmp/hosts.csv" --cluster "$tmp/server.ini" "$tmp/trace.csv"
 done
 
+# Jobs with deadlines, on up to 4 GPUs at 1, 1.8 and 3 iterations a second.
+due() { # rows
+    { echo "job_id,submit_s,gpus,model,iterations,deadline_s"; printf '%s\n' "$@"; } >"$tmp/trace.csv"
+}
+meets() { # name, ends, arguments
+    name=$1 wanted=$2
+    shift 2
+    policy=elasticflow ends "elasticflow: $name" "$wanted" --device ideal --gpus-per-node "${n:-4}" "$@" \
+        --rates "$tmp/widths.csv" "$tmp/trace.csv"
+}
+table widths.csv ideal,m,1,1 ideal,m,2,1.8 ideal,m,4,3
+due a,0,1,m,900,
+meets "spare GPUs go to a job without a deadline" 300.000000000
+due a,0,1,m,900,299 b,0,1,m,900,301
+meets "a deadline that four GPUs miss by a second is declined" " 300.000000000"
+meets "mode=all gives it what is left" "600.000000000 300.000000000" --set mode=all
+meets "mode=edf serves it first" "300.000000000 600.000000000" --set mode=edf
+due a,0,1,m,900,1200 b,60,1,m,900,400
+meets "a job that can wait gives way, and goes on" "600.000000000 360.000000000"
+"$gsim" run --policy elasticflow --quiet --device ideal --gpus-per-node 4 --rates "$tmp/widths.csv" \
+    --db "$tmp/widths.db" "$tmp/trace.csv" >"$tmp/log" 2>&1
+expect "its results keep the laws of a run" 0 "" "$gsim" check "$tmp/widths.db"
+# The third needs all GPUs for 30 s, and the second can do without them for 40.
+due a,0,1,m,900,1200 b,60,1,m,900,400 c,120,1,m,90,150
+meets "shares are counted in whole slots" "600.000000000 360.000000000 " --set slot=60s
+meets "shorter slots admit more" "630.000000000 390.000000000 150.000000000" --set slot=10s
+due a,100,1,m,900,50
+meets "a deadline before the submission is declined" ""
+meets "without admission it is late" 400.000000000 --set mode=all
+due a,0,1,m,900,1000 b,0,1,m,900,1000 c,0,1,m,900,1000 d,0,1,m,900,1000 e,0,1,m,900,1000
+meets "as many are admitted as one GPU each serves" \
+    "900.000000000 900.000000000 900.000000000 900.000000000 "
+table widths.csv ideal,m,1,1 ideal,m,2,0.5 ideal,m,4,3
+due a,0,1,m,900, b,0,1,m,900,
+n=3 meets "a width that is slower than a narrower one is not used" "900.000000000 900.000000000"
+
 # --- what is refused ------------------------------------------------------------------------------
 run() { # arguments
     "$gsim" run --policy fifo --device ideal --gpus-per-node 8 "$@" "$tmp/trace.csv"
@@ -111,6 +147,13 @@ table bad.csv other,m,1,3 ideal,n,1,3
 expect "an order that counts iterations" 3 "synergy: this order counts iterations: job 'a' needs a row" \
     "$gsim" run --policy synergy --set order=srtf --assume gpu_ms=10ms --device ideal --rates "$tmp/bad.csv" "$tmp/trace.csv"
 printf 'device,gpus,iterations_per_s\nideal,1,3\n' >"$tmp/bad.csv"
+due a,0,1,other,90, && cp "$tmp/trace.csv" "$tmp/other.csv"
+trace a,0,1,m,7
+expect "widths of a model without a row" 3 "elasticflow: reference=elasticflow counts iterations: job 'a' needs a row" \
+    "$gsim" run --policy elasticflow --set reference=elasticflow --assume gpu_ms=10ms --device ideal \
+    --rates "$tmp/widths.csv" "$tmp/other.csv"
+expect "a slot that is shorter than a tick" 2 "elasticflow: slot= is shorter than a millisecond" \
+    "$gsim" run --policy elasticflow --set slot=10us --device ideal --rates "$tmp/widths.csv" "$tmp/trace.csv"
 expect "a table without models" 3 "no column 'model'" run --rates "$tmp/bad.csv"
 printf 'device,model,gpus,speed\nideal,m,1,3\n' >"$tmp/bad.csv"
 expect "a column that it does not have" 3 "has no column 'speed'" run --rates "$tmp/bad.csv"
@@ -186,6 +229,23 @@ END
         echo "ok every job of $name under $order, $mode, $placement, ends in its round" ||
         echo "not ok the jobs of $name under $order, $mode, $placement"
 done
+# ElasticFlow's: declined jobs are in no file of jobs.
+deadlines() { # trace, cluster, policy, device, slot, jobs
+    GSIM=$gsim JOBS_CSV=$tmp/own.csv sh "$(dirname "$0")/../../experiments/elastic/reference.sh" "$shared" elasticflow \
+        "elasticflow/$1" "$2" "$3" "device=$4" "slot_s=$5" >"$tmp/log" 2>&1
+    gzip -dc "$shared/visible/jobs/elasticflow.$6.$3.csv.gz" | grep -v '^#' | awk -F, '
+        NR == FNR { if (FNR > 1) end[$1] = $5; next }
+        FNR > 1 && ($4 == "") != (end[$1] == "") { n++; next }
+        FNR > 1 && $4 != "" && (d = $4 - end[$1]) * d > 1e-6 { n++ }
+        END { exit n > 0 || FNR < 100 }' - "$tmp/own.csv" &&
+        echo "ok every job of $6 under $3 ends in its second, or is declined" ||
+        echo "not ok the jobs of $6 under $3"
+}
+deadlines elasticVpollux_e.csv "16 nodes x 4 GPUs" edf T4 60 ep
+deadlines elasticVpollux_e.csv "16 nodes x 4 GPUs" ef T4 60 ep
+deadlines 100jobs_1500lam.csv "16 nodes x 8 GPUs" edf A100 240 100jobs_1500lam
+deadlines 100jobs_1500lam.csv "16 nodes x 8 GPUs" ef-accessctrl A100 240 100jobs_1500lam
+deadlines 120jobs_600lam.csv "8 nodes x 8 GPUs" ef-accessctrl A100 240 120jobs_600lam
 # Shares of gsim's own solver: an optimum is not unique, so that the program's results are near.
 own_row() { # trace, cluster, policy, column of the table, per cent
     wanted=$(awk -F, -v t="gavel/$1" -v c="$2" -v p="$3" -v column="$4" '

@@ -88,7 +88,8 @@ static void test_every_policy(void **state) {
             assert_true(result.summary.node_failures > 0);
             assert_true(result.summary.gpu_down > 0);
             check_shares(&result.summary);
-            if (!test_policy(policies[p])->shares_gpus)
+            bool is_resized = strcmp(policies[p], "elasticflow") == 0; /* wider jobs are faster */
+            if (!test_policy(policies[p])->shares_gpus && !is_resized)
                 check_times(&result, how.checkpoint_ns);
             struct gsim_result again = test_run(&how, arena);
             assert_true(again.summary.jct_mean_s == result.summary.jct_mean_s);

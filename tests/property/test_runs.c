@@ -34,10 +34,14 @@ static void hold_laws(const struct gsim_result *result, bool shares,
         fail_msg("over %s: %s", result->trace->path, log->errors[0].text);
 }
 
-/* What random jobs need: more room than a part of a GPU has; times that pass within short traces. */
+/* What random jobs need: more room than a part of a GPU has; times that pass within short traces;
+ * deadlines for which no job is declined. */
 static const char *const *sets_of(const char *policy) {
     static const char *const whole[] = {"per_gpu=1", NULL};
     static const char *const impatient[] = {"patience=50ms", "window=100ms", NULL};
+    static const char *const all[] = {"mode=all", NULL};
+    if (strcmp(policy, "elasticflow") == 0)
+        return all;
     return strcmp(policy, "vgpu") == 0 ? whole : strcmp(policy, "antman") == 0 ? impatient : NULL;
 }
 

@@ -9,7 +9,7 @@ measures='include/gsim/result.h sim/base/pick sim/base/rng sim/base/sort sim/bas
 generators='traces/build traces/csv.c traces/distribution traces/estimate traces/fit traces/generate traces/overlap traces/rates traces/shake traces/spec traces/values'
 numeric='policies/lib/lp policies/lib/shares policies/lib/assignment policies/lib/rounds'
 # Policies that weigh what these give: their calls have names that the check of operations knows.
-weighing='policies/gavel/state policies/gavel/gavel policies/gavel/loop policies/gavel/shares policies/gavel/allox policies/gavel/optimum policies/synergy/state policies/synergy/synergy policies/synergy/round policies/synergy/order'
+weighing='policies/gavel/state policies/gavel/gavel policies/gavel/loop policies/gavel/shares policies/gavel/allox policies/gavel/optimum policies/synergy/state policies/synergy/synergy policies/synergy/round policies/synergy/order policies/elasticflow/state policies/elasticflow/elasticflow policies/elasticflow/share policies/elasticflow/late policies/elasticflow/spare policies/elasticflow/edf policies/elasticflow/reference'
 without_comments() {
     awk '{
         line = $0

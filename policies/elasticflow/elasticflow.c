@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ElasticFlow: jobs with deadlines on as many GPUs as these need. Source: Gu et al., "ElasticFlow:
+ * An Elastic Serverless Training Platform for Distributed Deep Learning", ASPLOS 2023, and its
+ * simulator (pkusys/ElasticFlow, ElasticFlow/scheduler).
+ *
+ * The policy chooses the number of GPUs of a job: powers of two up to the fastest, by the table of
+ * --rates. The least GPUs over time with which a job meets its deadline are its minimum
+ * satisfactory share: from the deadline backwards it has one GPU wherever one is free; where that
+ * is not enough two, and so on; before the time from which that is enough, one level less. Shares
+ * are given out in the order of deadlines. A newcomer is admitted if it then meets its deadline and
+ * makes no other miss its own, and is declined else. GPUs that no share needs now go, level after
+ * level, to jobs that have none yet, then where a further level raises the GPU time of a job least.
+ * A job that misses its deadline after all, and one without a deadline, lives on the rest.
+ *
+ * reference=elasticflow copies the simulator's loop (reference.c). */
+#include "policies/elasticflow/reference.h"
+#include "policies/elasticflow/place.h"
+#include "policies/elasticflow/share.h"
+#include "policies/elasticflow/spare.h"
+#include "policies/lib/rounds.h"
+#include "sim/base/units.h"
+
+static struct elasticflow *own_of(const struct gsim_ctx *ctx) {
+    return ctx->state;
+}
+
+static struct elasticflow_job *nth(const struct elasticflow *own, uint32_t i) {
+    return &own->job[own->order[i]];
+}
+
+/* --- arrivals and ends ------------------------------------------------------------------------ */
+
+static void add_level(const struct gsim_ctx *ctx, struct elasticflow_job *job, uint32_t gpus) {
+    const struct elasticflow *own = own_of(ctx);
+    struct gsim_where where = {.type = ctx->view->cluster.type[0], .gpus = gpus};
+    struct gsim_rate rate = gsim_ask_rate(ctx, job->slot, &where);
+    double per_tick =
+        own->is_reference ? gsim_rounds_per_s(rate) : (double)rate.pace_q32 / (double)GSIM_RATE_ONE;
+    double last = job->n_levels > 0 ? job->level[job->n_levels - 1].per_tick : 0;
+    /* beyond the widest row of the table nothing changes; slower levels stay in the reference */
+    bool is_of_use = own->is_reference ? per_tick != last : per_tick > last;
+    if (is_of_use && per_tick > 0 && job->n_levels < ELASTICFLOW_LEVELS)
+        job->level[job->n_levels++] = (struct elasticflow_level){gpus, per_tick};
+}
+
+static void learn(struct gsim_ctx *ctx, struct elasticflow_job *job) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    const struct elasticflow *own = own_of(ctx);
+    uint32_t number = ctx->view->jobs.index[job->slot], asked = ctx->view->jobs.gpus[job->slot];
+    int64_t iterations = gsim_trace_get(trace, GSIM_COL_ITERATIONS, number);
+    struct gsim_where where = {.type = ctx->view->cluster.type[0], .gpus = 1};
+    for (uint32_t gpus = 1; gpus <= ctx->view->cluster.n_gpus && gpus < GSIM_MAX_GANG; gpus *= 2) {
+        add_level(ctx, job, gpus);
+        if (!own->is_reference && asked > gpus && asked < 2 * gpus &&
+            asked <= ctx->view->cluster.n_gpus)
+            add_level(ctx, job, asked);
+    }
+    job->left = (double)iterations;
+    if (own->is_reference && (iterations <= 0 || gsim_ask_rate(ctx, job->slot, &where).digits == 0))
+        ctx->status = gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, 0,
+                                "elasticflow: reference=elasticflow counts iterations: job '%s' "
+                                "needs a row in --rates for one GPU, and a number of iterations",
+                                gsim_trace_id(trace, number));
+    else if (job->n_levels == 0)
+        ctx->status = gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, 0,
+                                "elasticflow: by the table of --rates, job '%s' can run on no "
+                                "power of two of GPUs that the cluster has",
+                                gsim_trace_id(trace, number));
+}
+
+static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct elasticflow *own = own_of(ctx);
+    uint32_t number = ctx->view->jobs.index[slot];
+    int64_t deadline_ns = gsim_trace_get(ctx->view->trace, GSIM_COL_DEADLINE_NS, number);
+    struct elasticflow_job *job = &own->job[number];
+    bool was_admitted = job->is_admitted;
+    *job = (struct elasticflow_job){
+        .slot = slot,
+        .is_active = true,
+        .is_admitted = was_admitted, /* a job that comes again after a failure */
+        .deadline = deadline_ns >= 0 ? deadline_ns / own->tick_ns : ELASTICFLOW_NEVER,
+        .plan.arena = ctx->arena,
+        .event_at = -1,
+        .n_came = own->n_came++,
+        .n_start = UINT32_MAX};
+    own->arrived[own->n_arrived++] = number;
+    own->is_due = true;
+    learn(ctx, job);
+}
+
+static void forget(struct elasticflow *own) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < own->n_order; i++)
+        if (nth(own, i)->is_active)
+            own->order[n++] = own->order[i];
+    own->n_order = n;
+}
+
+static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct elasticflow *own = own_of(ctx);
+    own->job[ctx->view->jobs.index[slot]].is_active = false;
+    own->is_due = true;
+    if (!own->is_reference)
+        forget(own);
+}
+
+static void on_watch(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind kind) {
+    (void)kind;
+    own_of(ctx)->job[ctx->view->jobs.index[slot]].is_through = true;
+}
+
+/* --- a new plan ------------------------------------------------------------------------------- */
+
+static bool is_due_before(const struct elasticflow_job *a, const struct elasticflow_job *b) {
+    return a->deadline < b->deadline || (a->deadline == b->deadline && a->n_came < b->n_came);
+}
+
+static int64_t gpus_up(const struct gsim_ctx *ctx) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    int64_t n = 0;
+    for (uint32_t node = 0; node < cluster->n_nodes; node++)
+        if (!cluster->node_is_down[node])
+            n += cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
+    return n;
+}
+
+static void read_progress(const struct gsim_ctx *ctx, struct elasticflow_job *job) {
+    int64_t left_ns =
+        ctx->view->jobs.service_ns[job->slot] - gsim_attained_ns(ctx->view, job->slot);
+    job->left = (double)(left_ns > 0 ? left_ns : 1) / (double)GSIM_NS_PER_MS;
+}
+
+/* Gives all jobs their shares. A job that misses its deadline has none from then on, and all are
+ * planned again: returns the job, or NULL. */
+static struct elasticflow_job *plan_all(struct elasticflow *own, int64_t now) {
+    own->free.n = 0;
+    elasticflow_steps_set(&own->free, now, own->n_gpus);
+    elasticflow_sort(own, is_due_before);
+    for (uint32_t i = 0; i < own->n_order && !own->is_out_of_memory; i++)
+        if (!elasticflow_take(own, nth(own, i), now) && nth(own, i)->deadline < ELASTICFLOW_NEVER)
+            return nth(own, i);
+    return NULL;
+}
+
+static void plan_again(struct elasticflow *own, int64_t now) {
+    struct elasticflow_job *late;
+    while ((late = plan_all(own, now)) != NULL)
+        late->deadline = ELASTICFLOW_NEVER;
+}
+
+/* Whether all that are admitted meet their deadlines beside the newcomer, and it meets its own. */
+static void admit(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own,
+                  struct elasticflow_job *job, int64_t now) {
+    own->order[own->n_order++] = ctx->view->jobs.index[job->slot];
+    read_progress(ctx, job);
+    if (job->is_admitted || own->mode != ELASTICFLOW_ADMIT || !plan_all(own, now)) {
+        job->is_admitted = true;
+        return;
+    }
+    if (gsim_plan_decline(plan, job->slot))
+        job->is_active = false;
+    forget(own);
+}
+
+static uint32_t level_of(const struct elasticflow_job *job) {
+    return job->plan.n > 0 ? elasticflow_level(job, job->plan.step[0].gpus) : 0;
+}
+
+/* mode=edf: the widest level that is free, in the order of deadlines. */
+static void give_by_deadline(struct elasticflow *own) {
+    int64_t n_free = own->n_gpus;
+    elasticflow_sort(own, is_due_before);
+    for (uint32_t i = 0; i < own->n_order; i++) {
+        nth(own, i)->now_level = elasticflow_level(nth(own, i), n_free);
+        n_free -= elasticflow_gpus(nth(own, i), nth(own, i)->now_level);
+    }
+}
+
+static void give_shares(struct elasticflow *own, int64_t now) {
+    plan_again(own, now);
+    for (uint32_t i = 0; i < own->n_order; i++)
+        nth(own, i)->now_level = level_of(nth(own, i));
+    elasticflow_give_spare(own, now, NULL);
+    own->next_ns = GSIM_NEVER;
+    for (uint32_t i = 0; i < own->n_order; i++)
+        for (uint32_t s = 1; s < nth(own, i)->plan.n; s++)
+            if (nth(own, i)->plan.step[s].time * own->tick_ns < own->next_ns)
+                own->next_ns = nth(own, i)->plan.step[s].time * own->tick_ns;
+}
+
+static void make_plan(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own) {
+    int64_t now = (ctx->view->now_ns + own->tick_ns - 1) / own->tick_ns;
+    own->n_gpus = gpus_up(ctx);
+    forget(own);
+    for (uint32_t i = 0; i < own->n_order; i++)
+        read_progress(ctx, nth(own, i));
+    if (own->mode != ELASTICFLOW_EDF)
+        plan_again(own, now);
+    for (uint32_t i = 0; i < own->n_arrived; i++)
+        admit(ctx, plan, own, &own->job[own->arrived[i]], now);
+    own->n_arrived = 0;
+    own->next_ns = GSIM_NEVER;
+    if (own->mode == ELASTICFLOW_EDF)
+        give_by_deadline(own);
+    else
+        give_shares(own, now);
+    own->is_due = false;
+    own->held_until_ns = ctx->view->now_ns + own->slot * own->tick_ns;
+}
+
+static void decide_own(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own) {
+    int64_t now_ns = ctx->view->now_ns;
+    own->is_due |= own->next_ns <= now_ns || gpus_up(ctx) != own->n_gpus;
+    if (own->is_due && now_ns >= own->held_until_ns)
+        make_plan(ctx, plan, own);
+    int64_t wake_ns = own->is_due ? own->held_until_ns : own->next_ns;
+    if (wake_ns < own->held_until_ns)
+        wake_ns = own->held_until_ns;
+    if (wake_ns > now_ns && (own->is_due || own->n_order > 0))
+        gsim_plan_wake(plan, wake_ns);
+    elasticflow_place(ctx, plan, own);
+}
+
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct elasticflow *own = own_of(ctx);
+    if (own->is_reference)
+        elasticflow_decide_reference(ctx, plan, own);
+    else
+        decide_own(ctx, plan, own);
+    if (own->is_out_of_memory)
+        ctx->status = gsim_no_memory(ctx->log, "scheduling");
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static enum gsim_status open_elasticflow(struct gsim_ctx *ctx) {
+    struct elasticflow *own = own_of(ctx);
+    uint32_t n = ctx->view->trace->n_jobs;
+    if (ctx->view->pool.is_used)
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0, "elasticflow: a pool has no GPUs to count");
+    own->mode = (enum elasticflow_mode)gsim_param(ctx->params, "mode");
+    own->is_reference = ctx->reference == GSIM_REFERENCE_ELASTICFLOW;
+    own->tick_ns = own->is_reference ? GSIM_NS_PER_S : GSIM_NS_PER_MS;
+    own->slot = gsim_param(ctx->params, "slot") / own->tick_ns;
+    own->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
+    own->n_gpus = ctx->view->cluster.n_gpus;
+    own->next_ns = GSIM_NEVER;
+    own->free.arena = own->without.arena = own->plan_to_be.arena = own->free_to_be.arena =
+        ctx->arena;
+    own->job = gsim_arena_array(ctx->arena, n, sizeof *own->job);
+    own->order = gsim_arena_array(ctx->arena, n, sizeof *own->order);
+    own->arrived = gsim_arena_array(ctx->arena, n, sizeof *own->arrived);
+    if (own->slot < 1)
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0, "elasticflow: slot= is shorter than %s",
+                         own->is_reference ? "a second" : "a millisecond");
+    return own->job && own->order && own->arrived &&
+                   (!own->is_reference || elasticflow_open_reference(ctx, own))
+               ? GSIM_OK
+               : gsim_no_memory(ctx->log, "opening elasticflow");
+}
+
+static const struct gsim_param_def params[] = {
+    {.name = "mode",
+     .type = GSIM_PARAM_CHOICE,
+     .fallback = "admit",
+     .choices = "admit|all|edf",
+     .help = "admit: a job whose deadline cannot be met is declined; all: no job is; edf: no job "
+             "is, and as many GPUs as make it faster go to the job with the earliest deadline"},
+    {.name = "slot",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "60s",
+     .min = 1,
+     .max = INT64_MAX / 16,
+     .help = "least time between two plans; shares are counted in whole ones"},
+    GSIM_PREEMPT_PARAM_AS("restart, as in ElasticFlow, whose jobs go on from checkpoints"),
+    {0}};
+
+const struct gsim_policy gsim_policy_elasticflow = {
+    .name = "elasticflow",
+    .summary = "as many GPUs as deadlines need, jobs that cannot meet theirs declined",
+    .paper = "Gu et al., ASPLOS 2023",
+    .deviations = "GPUs go to the nodes that leave the fewest in pieces, not to buddies; what a "
+                  "change of width takes is not planned for",
+    .is_oracle = true,
+    .oracle_where = "where jobs have no row in --rates",
+    .names_gpus = true,
+    .references = 1u << GSIM_REFERENCE_ELASTICFLOW,
+    .params = params,
+    .state_size = sizeof(struct elasticflow),
+    .open = open_elasticflow,
+    .on_arrival = on_arrival,
+    .on_completion = on_completion,
+    .on_watch = on_watch,
+    .decide = decide,
+};

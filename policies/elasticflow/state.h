@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of elasticflow share: its jobs, and the GPUs that are free over time. Times are
+ * counted in ticks: milliseconds, of the reference seconds. */
+#ifndef GSIM_POLICIES_ELASTICFLOW_STATE_H
+#define GSIM_POLICIES_ELASTICFLOW_STATE_H
+
+#include "policies/elasticflow/steps.h"
+#include "policies/lib/settings.h"
+
+/* In the order of the parameter's choices. */
+enum elasticflow_mode { ELASTICFLOW_ADMIT = 0, ELASTICFLOW_ALL, ELASTICFLOW_EDF };
+
+enum { ELASTICFLOW_LEVELS = 21 }; /* powers of two up to the widest gang of a trace */
+/* The deadline of a job that has none. */
+#define ELASTICFLOW_NEVER (INT64_MAX / 8)
+
+struct elasticflow_level {
+    int64_t gpus;
+    double per_tick; /* work */
+};
+
+/* A job, by its number in the trace. */
+struct elasticflow_job {
+    gsim_slot slot;
+    bool is_active; /* it has come, is not declined, and has not ended */
+    bool is_admitted;
+    bool is_late; /* its deadline cannot be met any more */
+    bool is_through; /* reference: its work is done, and the end that it is given is to come */
+    double left; /* work: ms of service; of the reference iterations */
+    int64_t deadline;
+    uint32_t n_levels;
+    struct elasticflow_level level[ELASTICFLOW_LEVELS];
+    /* The level of the plan now, from 1 on; 0: none. */
+    uint32_t now_level;
+    struct elasticflow_steps plan; /* the GPUs that it is to have */
+    int64_t end, real_end; /* of the plan: aligned to slots, and as computed */
+    double gain; /* of the next level, per GPU */
+    /* reference */
+    bool has_started, is_ending;
+    int64_t event_at; /* the event in which it ends; -1: none */
+    int64_t overhead;
+    uint32_t n_came, n_start; /* its place among the jobs that have come, and started */
+};
+
+struct elasticflow_reference;
+
+struct elasticflow {
+    struct elasticflow_job *job;
+    uint32_t *order; /* the active jobs */
+    uint32_t n_order;
+    uint32_t *arrived; /* not looked at yet */
+    uint32_t n_arrived, n_came;
+    int64_t n_gpus; /* that are up */
+    enum elasticflow_mode mode;
+    bool is_reference, is_due;
+    struct gsim_preemption way;
+    int64_t slot, tick_ns; /* slot in ticks */
+    int64_t next_ns; /* when the plan has its next change */
+    int64_t held_until_ns; /* no new plan before that */
+    struct elasticflow_steps free; /* GPUs that no plan has */
+    struct elasticflow_steps without; /* scratch: as free, without one job */
+    struct elasticflow_steps plan_to_be, free_to_be; /* scratch: of the answer that is computed */
+    struct elasticflow_reference *reference;
+    bool is_out_of_memory;
+};
+
+struct elasticflow_question {
+    const struct elasticflow_job *job;
+    const struct elasticflow_steps *free; /* without the job; begins now */
+    int64_t now;
+    uint32_t level; /* that it begins with, until the first change of free; 0: any */
+};
+
+/* The answer's plan and free GPUs stand in elasticflow's plan_to_be and free_to_be. */
+struct elasticflow_answer {
+    int64_t end, real_end;
+    bool meets; /* its deadline */
+};
+
+/* The GPUs of a level. */
+static inline int64_t elasticflow_gpus(const struct elasticflow_job *job, uint32_t level) {
+    return level > 0 ? job->level[level - 1].gpus : 0;
+}
+
+/* The widest level with at most that many GPUs. */
+static inline uint32_t elasticflow_level(const struct elasticflow_job *job, int64_t gpus) {
+    uint32_t level = 0;
+    while (level < job->n_levels && job->level[level].gpus <= gpus)
+        level++;
+    return level;
+}
+
+/* Whole numbers not below x, which is at least 0; past any time of a run: that. */
+static inline int64_t elasticflow_ceil(double x) {
+    if (!(x < (double)ELASTICFLOW_NEVER))
+        return ELASTICFLOW_NEVER;
+    int64_t whole = (int64_t)x;
+    return (double)whole < x ? whole + 1 : whole;
+}
+
+/* The first end of a slot at or after time, where slots begin at `from`. */
+static inline int64_t elasticflow_align(const struct elasticflow *elasticflow, int64_t from,
+                                        int64_t time) {
+    int64_t n = (time - from) / elasticflow->slot;
+    if ((time - from) % elasticflow->slot > 0)
+        n++;
+    return from + n * elasticflow->slot;
+}
+
+#endif

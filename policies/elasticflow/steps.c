@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "policies/elasticflow/steps.h"
+
+#include <string.h>
+
+int64_t elasticflow_steps_find(const struct elasticflow_steps *steps, int64_t time) {
+    int64_t low = 0, high = steps->n;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (steps->step[middle].time <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - 1;
+}
+
+bool elasticflow_steps_have(const struct elasticflow_steps *steps, int64_t time) {
+    int64_t at = elasticflow_steps_find(steps, time);
+    return at >= 0 && steps->step[at].time == time;
+}
+
+static bool has_room(struct elasticflow_steps *steps, uint32_t n) {
+    if (n <= steps->capacity)
+        return true;
+    uint32_t capacity = n < 8 ? 16 : 2 * n;
+    struct elasticflow_step *step = gsim_arena_grow(
+        steps->arena, steps->step, steps->capacity * sizeof *step, capacity * sizeof *step);
+    if (!step) {
+        steps->has_failed = true;
+        return false;
+    }
+    steps->step = step;
+    steps->capacity = capacity;
+    return true;
+}
+
+void elasticflow_steps_set(struct elasticflow_steps *steps, int64_t time, int64_t gpus) {
+    int64_t at = elasticflow_steps_find(steps, time);
+    if (at >= 0 && steps->step[at].time == time) {
+        steps->step[at].gpus = gpus;
+        return;
+    }
+    if (!has_room(steps, steps->n + 1))
+        return;
+    struct elasticflow_step *place = &steps->step[at + 1];
+    memmove(place + 1, place, (steps->n - (size_t)(at + 1)) * sizeof *place);
+    *place = (struct elasticflow_step){time, gpus};
+    steps->n++;
+}
+
+void elasticflow_steps_add(struct elasticflow_steps *steps, int64_t time, int64_t gpus) {
+    if (!elasticflow_steps_have(steps, time))
+        elasticflow_steps_set(steps, time, gpus);
+}
+
+void elasticflow_steps_merge(struct elasticflow_steps *steps) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < steps->n; i++)
+        if (n == 0 || steps->step[i].gpus != steps->step[n - 1].gpus)
+            steps->step[n++] = steps->step[i];
+    steps->n = n;
+}
+
+void elasticflow_steps_copy(struct elasticflow_steps *to, const struct elasticflow_steps *from) {
+    to->n = 0;
+    if (!has_room(to, from->n))
+        return;
+    memcpy(to->step, from->step, from->n * sizeof *from->step);
+    to->n = from->n;
+}
+
+int64_t elasticflow_steps_area(const struct elasticflow_steps *steps, int64_t end) {
+    int64_t area = 0;
+    for (uint32_t i = 0; i < steps->n; i++) {
+        int64_t until = i + 1 < steps->n ? steps->step[i + 1].time : end;
+        area += steps->step[i].gpus * (until - steps->step[i].time);
+    }
+    return area;
+}
