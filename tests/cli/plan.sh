@@ -94,6 +94,28 @@ expect "as CSV" 0 '^fifo,1,6,48,1,.*,1$' plan --target 'wait_p95_s < 1h' --nodes
 expect "parameters of one policy" 0 'tiresias' "$gsim" plan --policies fifo,tiresias --set tiresias.queues=3250,7200 --target 'wait_p95_s < 1h' --nodes 4..9 --gpus-per-node 8 --quiet traces/samples/cluster.csv
 expect "the widest job" 0 'does not fit on fewer than 4 nodes' plan --target 'wait_p95_s < 1h' --nodes 1..40 --gpus-per-node 2 traces/samples/cluster.csv
 
+# --- energy and cost: two jobs of 100 hours on three A100s of 400 W, which draw 51 W idle. Two thirds of the
+# time is computed: 51 + 349 x 2 / 3 = 283.667 W, times three GPUs and 24 hours
+printf 'job_id,submit_s,duration_s,gpus,user\na,0,360000,1,x\nb,0,360000,1,y\n' >"$tmp/three.csv"
+costs="$gsim plan --policies fifo --gpus-per-node 1 --nodes 3,4 --target wait_mean_s<1s --quiet --format csv"
+expect "energy and cost of a day" 0 '^fifo,1,3,3,1,0,,,0,0.6666666666666666,20.42[0-9]*,180,60[.0-9]*,1$' $costs --device a100-40 --price 2.5 "$tmp/three.csv"
+expect "no price" 0 '^fifo,1,3,3,1,0,,,0,0.6666666666666666,20.42[0-9]*,,,1$' $costs --device a100-40 "$tmp/three.csv"
+expect "no watts" 0 '^fifo,1,3,3,1,0,,,0,0.6666666666666666,,,,1$' $costs --device ideal "$tmp/three.csv"
+expect "other watts" 0 '^fifo,1,3,3,1,0,,,0,0.6666666666666666,7.2,,,1$' $costs --device a100-40 --set energy.busy_w=100 --set energy.idle_w=100 "$tmp/three.csv"
+tables() { # FILE: the cells of a report, a line each
+    sed 's/<tr>/\n/g; s/<\/t[dh]>/|/g; s/<[^>]*>//g' "$1"
+}
+"$gsim" --policy fifo --device a100-40 --nodes 3 --gpus-per-node 1 --db "$tmp/bill.db" --quiet "$tmp/three.csv" >"$tmp/out" 2>&1 &&
+    "$gsim" report "$tmp/bill.db" --price 2.5 -o "$tmp/bill.html" --quiet >>"$tmp/out" 2>&1 && tables "$tmp/bill.html" >"$tmp/out" &&
+    grep -q '^fifo|300.0|200.0|100.0|85.1|5.1|750.00|250.00|' "$tmp/out" && grep -q '^x|fifo|1|100.0|250.00|' "$tmp/out"
+say "GPU hours, energy and cost in a report" $?
+# fifo: a first, b waits two hours; sjf: b first, a waits one
+printf 'job_id,submit_s,duration_s,gpus,user\na,0,7200,1,x\nb,0,3600,1,y\n' >"$tmp/users.csv"
+"$gsim" compare --policies fifo,sjf --nodes 1 --gpus-per-node 1 --db "$tmp/users.db" --no-what-if --quiet "$tmp/users.csv" >"$tmp/out" 2>&1 &&
+    "$gsim" report "$tmp/users.db" -o "$tmp/users.html" --quiet >>"$tmp/out" 2>&1 && tables "$tmp/users.html" >"$tmp/out" &&
+    grep -q '^x|sjf|1|2.0|-|1 h|1 h|loses 1 h|' "$tmp/out" && grep -q '^y|sjf|1|1.0|-|0 us|0 us|gains 2 h|' "$tmp/out"
+say "and which users gain and lose" $?
+
 # --- bad input
 nodes="--nodes 1..9 --gpus-per-node 8"
 trace=traces/samples/cluster.csv
@@ -115,4 +137,6 @@ expect "a policy twice" 2 'named twice' "$gsim" plan --policies fifo,fifo --targ
 expect "an unknown policy" 3 "did you mean 'fifo'" "$gsim" plan --policies fofi --target 'wait_p95_s < 1h' $nodes $trace
 expect "a factor of 0" 2 "'0' is not a factor" plan --arrivals 0 --target 'wait_p95_s < 1h' $nodes $trace
 expect "replications of a file" 2 'a trace that can be drawn again' plan --reps 3 --target 'wait_p95_s < 1h' $nodes $trace
+expect "a negative price" 2 "'-1' is no price" plan --price -1 --target 'wait_p95_s < 1h' $nodes $trace
+expect "a price in words" 2 "'cheap' is no price" "$gsim" report "$tmp/users.db" -o "$tmp/no.html" --price cheap
 expect "another file" 3 'not a database' plan --target 'wait_p95_s < 1h' -o tests/cli/plan.sh $nodes $trace

@@ -417,6 +417,8 @@ enum gsim_status gsim_figure_open(struct gsim_cli *cli, bool is_list, struct gsi
     struct gsim_target target = {.value = (double)NAN};
     enum gsim_status status =
         cli->value[GSIM_OPT_TARGET] ? gsim_target_read(cli, &target) : GSIM_OK;
+    if (status == GSIM_OK)
+        status = gsim_price_read(cli, &choice.price);
     if (status != GSIM_OK)
         return status;
     choice.target = target.value;

@@ -292,6 +292,8 @@ static enum gsim_status plan(struct gsim_planned *p) {
         status = gsim_report_format(cli, &format);
     if (status == GSIM_OK)
         status = gsim_target_read(cli, &p->target);
+    if (status == GSIM_OK)
+        status = gsim_price_read(cli, &p->price);
     if (status == GSIM_OK && (!cli->value[GSIM_OPT_POLICIES] || !cli->value[GSIM_OPT_NODES]))
         status = gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "which %s? %s",
                            cli->value[GSIM_OPT_POLICIES] ? "nodes" : "policies", usage);

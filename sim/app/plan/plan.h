@@ -16,6 +16,7 @@ struct gsim_plan_run {
     int64_t position; /* in the sweep, from 1; 0: the grid has no such run */
     double value; /* of the target's field; NaN: the run has none */
     double gpus, gpu_busy, unfinished;
+    double watts; /* of a GPU in the mean; NaN: not known */
 };
 
 /* The runs on one number of nodes, under one policy and one factor of arrivals. */
@@ -23,7 +24,7 @@ struct gsim_plan_cell {
     struct gsim_plan_run *run; /* by replication */
     bool is_known; /* all of them have been made */
     struct gsim_interval value; /* over replications; low and high are NaN if there is only one */
-    double gpus, gpu_busy;
+    double gpus, gpu_busy, watts; /* means, as above */
     double unfinished; /* jobs, over all replications */
 };
 
@@ -42,6 +43,7 @@ struct gsim_planned {
     struct gsim_sweep *sweep;
     struct gsim_db *db;
     struct gsim_target target;
+    double price; /* of a GPU for an hour; NaN: not given */
     const struct gsim_grid_key *policies, *nodes;
     char *const *arrivals; /* as they were typed */
     int n_arrivals, n_policies, n_nodes, n_reps;

@@ -25,6 +25,18 @@ static int below(const struct gsim_plan_series *s, int answer) {
     return answer >= s->first ? answer : -1;
 }
 
+/* What the GPUs of a cell draw and cost in a day. */
+struct day {
+    double energy_kwh, cost, idle_cost;
+};
+
+static struct day day_of(const struct gsim_planned *p, const struct gsim_plan_cell *cell) {
+    double hours = 24 * cell->gpus;
+    return (struct day){.energy_kwh = hours * cell->watts / 1000,
+                        .cost = hours * p->price,
+                        .idle_cost = hours * p->price * (1 - cell->gpu_busy)};
+}
+
 /* --- text ------------------------------------------------------------------------------------- */
 
 /* "12 [10, 15]", times what a node has; "> 64" where the most nodes are not enough. */
@@ -67,7 +79,13 @@ static void put_row(const struct gsim_planned *p, const struct gsim_plan_series 
     put_value(p, s, shown);
     put_value(p, s, answer < p->n_nodes ? below(s, answer) : -1);
     gsim_put_cell(out, 4, 0, 100 * s->cell[shown].gpu_busy);
-    fputs("%\n", out);
+    fputc('%', out);
+    gsim_put_cell(out, 10, 1, day_of(p, &s->cell[shown]).energy_kwh);
+    if (!isnan(p->price)) {
+        gsim_put_cell(out, 12, 2, day_of(p, &s->cell[shown]).cost);
+        gsim_put_cell(out, 12, 2, day_of(p, &s->cell[shown]).idle_cost);
+    }
+    fputc('\n', out);
 }
 
 /* Why no number of nodes is an answer. */
@@ -109,8 +127,11 @@ static void write_text(const struct gsim_planned *p) {
             p->n_reps == 1 ? "of this trace alone: no intervals"
                            : gsim_arena_printf(p->cli->arena, "%s over %s",
                                                p->is_range ? "ranges" : "95 % intervals", p->over));
-    fprintf(out, "%-*s %8s %16s %18s %24s %24s %5s\n", width, "policy", "arrivals", "nodes", "GPUs",
-            p->target.field, "with fewer nodes", "held");
+    fprintf(out, "%-*s %8s %16s %18s %24s %24s %5s %10s", width, "policy", "arrivals", "nodes",
+            "GPUs", p->target.field, "with fewer nodes", "held", "kWh/day");
+    if (!isnan(p->price))
+        fprintf(out, " %12s %12s", "cost/day", "of idle GPUs");
+    fputc('\n', out);
     for (int i = 0; i < p->n_series; i++)
         put_row(p, &p->series[i], width);
     for (int i = 0; i < p->n_series; i++)
@@ -121,8 +142,11 @@ static void write_text(const struct gsim_planned *p) {
 
 static void write_csv(const struct gsim_planned *p) {
     FILE *out = p->cli->io->out;
-    fprintf(out, "policy,arrivals,nodes,gpus,replications,%s,low,high,unfinished,gpu_busy,answer\n",
-            p->target.field);
+    fprintf(
+        out,
+        "policy,arrivals,nodes,gpus,replications,%s,low,high,unfinished,gpu_busy,energy_kwh_day,"
+        "cost_day,idle_cost_day,answer\n",
+        p->target.field);
     for (int i = 0; i < p->n_series; i++) {
         const struct gsim_plan_series *s = &p->series[i];
         int answer = gsim_plan_answer(p, s, GSIM_PLAN_MEAN);
@@ -130,8 +154,10 @@ static void write_csv(const struct gsim_planned *p) {
             const struct gsim_plan_cell *cell = &s->cell[k];
             if (!cell->is_known)
                 continue;
+            const struct day day = day_of(p, cell);
             const double numbers[] = {cell->value.mean, cell->value.low, cell->value.high,
-                                      cell->unfinished, cell->gpu_busy};
+                                      cell->unfinished, cell->gpu_busy,  day.energy_kwh,
+                                      day.cost,         day.idle_cost};
             gsim_put_csv_text(out, s->policy);
             fprintf(out, ",%s,%lld,%.0f,%d", s->arrivals, (long long)p->n[k], cell->gpus,
                     p->n_reps);
@@ -156,6 +182,13 @@ static void put_json_cells(const struct gsim_planned *p, const struct gsim_plan_
         gsim_put_json_interval(out, p->target.field, &cell->value);
         fprintf(out, ",\"unfinished\":%.0f,\"gpu_busy\":", cell->unfinished);
         gsim_put_real(out, cell->gpu_busy, true);
+        const struct day day = day_of(p, cell);
+        fputs(",\"energy_kwh_day\":", out);
+        gsim_put_real(out, day.energy_kwh, true);
+        fputs(",\"cost_day\":", out);
+        gsim_put_real(out, day.cost, true);
+        fputs(",\"idle_cost_day\":", out);
+        gsim_put_real(out, day.idle_cost, true);
         fputc('}', out);
         comma = ",";
     }

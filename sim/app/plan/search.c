@@ -36,11 +36,12 @@ static enum gsim_status describe(const struct gsim_planned *p, struct gsim_plan_
     double n = p->n_reps, mean = 0;
     if (!values)
         return gsim_no_memory(p->cli->log, "planning");
-    cell->gpu_busy = cell->unfinished = 0;
+    cell->gpu_busy = cell->unfinished = cell->watts = 0;
     for (int r = 0; r < p->n_reps; r++) {
         values[r] = cell->run[r].value;
         mean += values[r] / n;
         cell->gpu_busy += cell->run[r].gpu_busy / n;
+        cell->watts += cell->run[r].watts / n;
         cell->unfinished += cell->run[r].unfinished;
     }
     cell->gpus = cell->run[0].gpus;
@@ -126,14 +127,23 @@ struct reading {
 static void take_numbers(void *arg, const struct gsim_db_value *v, int n) {
     const struct reading *reading = arg;
     struct gsim_plan_run *run = reading->run;
-    if (n < 6)
+    if (n < 7)
         return;
     run->value = v[0].is_null ? (double)NAN : v[0].number;
     run->unfinished = v[1].number;
     run->gpus = v[2].number;
     run->gpu_busy = v[3].number;
     gsim_sweep_note(reading->notes, v[4].text, v[5].text);
+    run->watts = v[6].is_null ? (double)NAN : v[6].number;
 }
+
+/* The numbers of a run. A GPU draws its idle watts, and those of its datasheet while jobs compute. */
+static const char one_run[] =
+    "SELECT %s, unfinished, gpus, gpu_busy, assumed, outside_validated,"
+    " (SELECT i.value + (b.value - i.value) * min(gpu_useful, gpu_busy) FROM parameter AS i"
+    "  JOIN parameter AS b USING (run_id) WHERE i.run_id = run.run_id AND"
+    "  i.key = 'energy.idle_w' AND b.key = 'energy.busy_w' AND b.value > 0) "
+    "FROM run WHERE run_id = %lld";
 
 static enum gsim_status read_cell(struct gsim_planned *p, const struct gsim_db_asked *asked,
                                   struct gsim_plan_cell *cell) {
@@ -141,11 +151,8 @@ static enum gsim_status read_cell(struct gsim_planned *p, const struct gsim_db_a
     for (int r = 0; r < p->n_reps && status == GSIM_OK; r++) {
         struct gsim_plan_run *run = &cell->run[r];
         struct reading reading = {run, &p->notes};
-        const char *sql =
-            gsim_arena_printf(p->cli->arena,
-                              "SELECT %s, unfinished, gpus, gpu_busy, assumed, outside_validated "
-                              "FROM run WHERE run_id = %lld",
-                              p->target.field, (long long)asked[run->position - 1].run_id);
+        const char *sql = gsim_arena_printf(p->cli->arena, one_run, p->target.field,
+                                            (long long)asked[run->position - 1].run_id);
         run->value = run->unfinished = (double)NAN;
         status = sql ? gsim_db_query(p->db, &sql, take_numbers, &reading, p->cli->log)
                      : gsim_no_memory(p->cli->log, "planning");

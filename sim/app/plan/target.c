@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads --target: a field of a result, < or >, and a value. */
+/* Reads --target, a field of a result, < or >, and a value; and --price. */
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,4 +108,18 @@ enum gsim_status gsim_target_read(struct gsim_cli *cli, struct gsim_target *out)
                          out->is_time ? "time" : "number", usage);
     out->text = in_words(out, cli->arena);
     return out->text ? GSIM_OK : gsim_no_memory(cli->log, "reading --target");
+}
+
+enum gsim_status gsim_price_read(struct gsim_cli *cli, double *out) {
+    const char *text = cli->value[GSIM_OPT_PRICE];
+    int64_t millionths = 0;
+    *out = (double)NAN;
+    if (!text)
+        return GSIM_OK;
+    if (gsim_parse_decimal(text, strlen(text), 1000000, &millionths) != GSIM_PARSE_OK ||
+        millionths < 0)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--price: '%s' is no price of a GPU for an hour, such as 2.5", text);
+    *out = (double)millionths / 1e6;
+    return GSIM_OK;
 }

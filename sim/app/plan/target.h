@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --target: a number of a result, and the side of a value on which it has to be. */
+/* --target: a number of a result, and the side of a value on which it has to be; --price. */
 #ifndef GSIM_APP_TARGET_H
 #define GSIM_APP_TARGET_H
 
@@ -15,5 +15,7 @@ struct gsim_target {
 };
 /* Without --target it is a usage error. */
 enum gsim_status gsim_target_read(struct gsim_cli *cli, struct gsim_target *out);
+/* The price of a GPU for an hour (--price); NaN if it is not given. */
+enum gsim_status gsim_price_read(struct gsim_cli *cli, double *out);
 
 #endif
