@@ -128,6 +128,8 @@ expect "no comparison" 2 'a target is a field of a result' plan --target 'wait_p
 expect "a negative time" 2 "'-1h' is no time" plan --target 'wait_p95_s < -1h' $nodes $trace
 expect "a target out of reach" 0 '> 4 .*> 32 ' plan --target 'wait_p95_s < 1s' --nodes 1..4 --gpus-per-node 8 $trace
 expect "and what to do" 0 '4 nodes do not meet the target; give --nodes more' plan --target 'wait_p95_s < 1s' --nodes 1..4 --gpus-per-node 8 $trace
+expect "a target that the least number meets" 0 '<= 9  .*<= 72 ' plan --target 'wait_p95_s < 1h' --nodes 9..12 --gpus-per-node 8 $trace
+expect "and that fewer may" 0 'fewer may, too' plan --target 'wait_p95_s < 1h' --nodes 9..12 --gpus-per-node 8 $trace
 expect "a target that more nodes move away" 0 'more do not reach it' plan --target 'gpu_busy > 99%' $nodes $trace
 expect "a field that no run has" 0 'no run has that number' plan --target 'latency_p99_s < 1s' $nodes $trace
 expect "jobs that do not end" 0 'leave jobs that do not end' plan --target 'wait_p95_s < 1h' --until 1h $nodes $trace

@@ -34,20 +34,29 @@ static struct day day_of(const struct gsim_planned *p, const struct gsim_plan_ce
     double hours = 24 * cell->gpus;
     return (struct day){.energy_kwh = hours * cell->watts / 1000,
                         .cost = hours * p->price,
-                        .idle_cost = hours * p->price * (1 - cell->gpu_busy)};
+                        .idle_cost = hours * p->price * (1 - cell->held)};
 }
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* "12 [10, 15]", times what a node has; "> 64" where the most nodes are not enough. */
-static void put_numbers(const struct gsim_planned *p, struct answers a, double each, int width) {
+/* Whether the least number that was tried meets the target, and fewer nodes were not asked for. */
+static bool is_open_below(const struct gsim_planned *p, const struct gsim_plan_series *s,
+                          int answer) {
+    return answer == s->first && s->first == 0 && p->n[0] > 1;
+}
+
+/* "12 [10, 15]", times what a node has; "> 64" where the most nodes are not enough, "<= 4" where
+ * the least are. */
+static void put_numbers(const struct gsim_planned *p, const struct gsim_plan_series *s,
+                        struct answers a, double each, int width) {
     char text[128], low[32], high[32];
     const int64_t most = p->n[p->n_nodes - 1];
     char *out[] = {low, text, high};
     for (int end = 0; end < GSIM_PLAN_ENDS; end++) {
         bool is_there = a.of[end] < p->n_nodes;
         double n = (double)(is_there ? p->n[a.of[end]] : most) * each;
-        (void)snprintf(out[end], 32, is_there ? "%.0f" : "> %.0f", n);
+        const char *sign = !is_there ? "> " : is_open_below(p, s, a.of[end]) ? "<= " : "";
+        (void)snprintf(out[end], 32, "%s%.0f", sign, n);
     }
     if (p->n_reps > 1)
         (void)snprintf(text + strlen(text), sizeof text - 32, " [%.30s, %.30s]", low, high);
@@ -74,11 +83,11 @@ static void put_row(const struct gsim_planned *p, const struct gsim_plan_series 
     struct answers a = answers_of(p, s);
     int answer = a.of[GSIM_PLAN_MEAN], shown = answer < p->n_nodes ? answer : p->n_nodes - 1;
     fprintf(out, "%-*s %8s", width, s->policy, s->arrivals);
-    put_numbers(p, a, 1, 16);
-    put_numbers(p, a, s->cell[shown].gpus / (double)p->n[shown], 18);
+    put_numbers(p, s, a, 1, 16);
+    put_numbers(p, s, a, s->cell[shown].gpus / (double)p->n[shown], 18);
     put_value(p, s, shown);
     put_value(p, s, answer < p->n_nodes ? below(s, answer) : -1);
-    gsim_put_cell(out, 4, 0, 100 * s->cell[shown].gpu_busy);
+    gsim_put_cell(out, 4, 0, 100 * s->cell[shown].held);
     fputc('%', out);
     gsim_put_cell(out, 10, 1, day_of(p, &s->cell[shown]).energy_kwh);
     if (!isnan(p->price)) {
@@ -112,6 +121,9 @@ static void put_notes(const struct gsim_planned *p, const struct gsim_plan_serie
                 "%s x %s: more nodes did not always help, so all numbers from %lld to %lld were "
                 "tried: the answer is the least from which on all meet the target\n",
                 s->policy, s->arrivals, least, most);
+    if (is_open_below(p, s, gsim_plan_answer(p, s, GSIM_PLAN_MEAN)))
+        fprintf(out, "%s x %s: %lld nodes meet the target; fewer may, too: give --nodes less\n",
+                s->policy, s->arrivals, least);
     if (s->first > 0)
         fprintf(out, "%s x %s: the widest job does not fit on fewer than %lld nodes\n", s->policy,
                 s->arrivals, least);
@@ -142,11 +154,10 @@ static void write_text(const struct gsim_planned *p) {
 
 static void write_csv(const struct gsim_planned *p) {
     FILE *out = p->cli->io->out;
-    fprintf(
-        out,
-        "policy,arrivals,nodes,gpus,replications,%s,low,high,unfinished,gpu_busy,energy_kwh_day,"
-        "cost_day,idle_cost_day,answer\n",
-        p->target.field);
+    fprintf(out,
+            "policy,arrivals,nodes,gpus,replications,%s,low,high,unfinished,held,energy_kwh_day,"
+            "cost_day,idle_cost_day,answer\n",
+            p->target.field);
     for (int i = 0; i < p->n_series; i++) {
         const struct gsim_plan_series *s = &p->series[i];
         int answer = gsim_plan_answer(p, s, GSIM_PLAN_MEAN);
@@ -156,7 +167,7 @@ static void write_csv(const struct gsim_planned *p) {
                 continue;
             const struct day day = day_of(p, cell);
             const double numbers[] = {cell->value.mean, cell->value.low, cell->value.high,
-                                      cell->unfinished, cell->gpu_busy,  day.energy_kwh,
+                                      cell->unfinished, cell->held,      day.energy_kwh,
                                       day.cost,         day.idle_cost};
             gsim_put_csv_text(out, s->policy);
             fprintf(out, ",%s,%lld,%.0f,%d", s->arrivals, (long long)p->n[k], cell->gpus,
@@ -180,8 +191,8 @@ static void put_json_cells(const struct gsim_planned *p, const struct gsim_plan_
             continue;
         fprintf(out, "%s{\"nodes\":%lld,\"gpus\":%.0f", comma, (long long)p->n[k], cell->gpus);
         gsim_put_json_interval(out, p->target.field, &cell->value);
-        fprintf(out, ",\"unfinished\":%.0f,\"gpu_busy\":", cell->unfinished);
-        gsim_put_real(out, cell->gpu_busy, true);
+        fprintf(out, ",\"unfinished\":%.0f,\"held\":", cell->unfinished);
+        gsim_put_real(out, cell->held, true);
         const struct day day = day_of(p, cell);
         fputs(",\"energy_kwh_day\":", out);
         gsim_put_real(out, day.energy_kwh, true);

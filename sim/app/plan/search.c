@@ -36,11 +36,11 @@ static enum gsim_status describe(const struct gsim_planned *p, struct gsim_plan_
     double n = p->n_reps, mean = 0;
     if (!values)
         return gsim_no_memory(p->cli->log, "planning");
-    cell->gpu_busy = cell->unfinished = cell->watts = 0;
+    cell->held = cell->unfinished = cell->watts = 0;
     for (int r = 0; r < p->n_reps; r++) {
         values[r] = cell->run[r].value;
         mean += values[r] / n;
-        cell->gpu_busy += cell->run[r].gpu_busy / n;
+        cell->held += cell->run[r].held / n;
         cell->watts += cell->run[r].watts / n;
         cell->unfinished += cell->run[r].unfinished;
     }
@@ -132,18 +132,24 @@ static void take_numbers(void *arg, const struct gsim_db_value *v, int n) {
     run->value = v[0].is_null ? (double)NAN : v[0].number;
     run->unfinished = v[1].number;
     run->gpus = v[2].number;
-    run->gpu_busy = v[3].number;
+    run->held = v[3].number;
     gsim_sweep_note(reading->notes, v[4].text, v[5].text);
     run->watts = v[6].is_null ? (double)NAN : v[6].number;
 }
 
-/* The numbers of a run. A GPU draws its idle watts, and those of its datasheet while jobs compute. */
+/* The numbers of a run. Shares are of the time over which jobs arrive, by the GPU time of all jobs:
+ * from the last arrival to the last end ever fewer GPUs are held, which says nothing of a cluster
+ * to which jobs go on to come. A GPU draws its idle watts, and those of its datasheet while jobs
+ * compute. */
 static const char one_run[] =
-    "SELECT %s, unfinished, gpus, gpu_busy, assumed, outside_validated,"
-    " (SELECT i.value + (b.value - i.value) * min(gpu_useful, gpu_busy) FROM parameter AS i"
-    "  JOIN parameter AS b USING (run_id) WHERE i.run_id = run.run_id AND"
+    "SELECT %s, unfinished, gpus, held, assumed, outside_validated,"
+    " (SELECT i.value + (b.value - i.value) * min(useful, held) FROM parameter AS i"
+    "  JOIN parameter AS b USING (run_id) WHERE i.run_id = r.run_id AND"
     "  i.key = 'energy.idle_w' AND b.key = 'energy.busy_w' AND b.value > 0) "
-    "FROM run WHERE run_id = %lld";
+    "FROM (SELECT *, min(1.0, gpu_busy * makespan_s / span_s) AS held,"
+    "      gpu_useful * makespan_s / span_s AS useful FROM"
+    "      (SELECT *, CASE WHEN arrivals_s > 0 AND arrivals_s < makespan_s THEN arrivals_s"
+    "       ELSE makespan_s END AS span_s FROM run WHERE run_id = %lld)) AS r";
 
 static enum gsim_status read_cell(struct gsim_planned *p, const struct gsim_db_asked *asked,
                                   struct gsim_plan_cell *cell) {
