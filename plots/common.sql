@@ -1,7 +1,7 @@
 -- Tables that every figure starts from. From the runs that --where picks, the program has made:
 --   chosen      rows of `run`
 --   attribute   (run_id, key, value): the columns and settings of a run, by name
---   asked       one row: the keys that --x, --y and --value name, or NULL
+--   asked       one row: the keys that --x, --y and --value name, and the value of --target, or NULL
 -- and the functions quantity(text), a number with or without a unit, and low_end(x) and high_end(x),
 -- over rows: the ends of the 95 % interval of their mean, by Student's t on its logarithm as in gsim
 -- compare; NULL for a single row.

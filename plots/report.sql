@@ -8,6 +8,44 @@ SELECT label AS "policy", runs AS "runs", min(jobs) AS "jobs", sum(unfinished) A
        CAST(avg(preemptions) AS INTEGER) AS "preempted", CAST(avg(migrations) AS INTEGER) AS "migrated"
 FROM chosen JOIN member USING (run_id) JOIN series USING (series, label)
 GROUP BY series ORDER BY series;
+-- Energy of runs on one kind of device: idle GPUs draw energy.idle_w, computing ones energy.busy_w, the watts of the
+-- datasheet, which most jobs stay below.
+WITH bill AS MATERIALIZED (
+    SELECT series, label, gpus * makespan_s / 3600 AS hours, gpu_busy, coalesce(gpu_down, 0) AS down,
+           min(gpu_useful, gpu_busy) AS useful,
+           (SELECT max(CAST(value AS REAL)) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.busy_w') AS busy_w,
+           (SELECT max(CAST(value AS REAL)) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.idle_w') AS idle_w,
+           (SELECT count(*) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.busy_w') AS devices,
+           (SELECT price FROM asked) AS price
+    FROM chosen AS c JOIN member USING (run_id))
+SELECT label AS "policy", printf('%.1f', avg(hours)) AS "GPU hours", printf('%.1f', avg(hours * gpu_busy)) AS "held",
+       printf('%.1f', avg(hours * (1 - gpu_busy - down))) AS "idle",
+       CASE WHEN max(devices) = 1 AND min(busy_w) > 0
+           THEN printf('%.1f', avg(hours * (idle_w * (1 - down) + (busy_w - idle_w) * useful)) / 1000) END AS "energy (kWh)",
+       CASE WHEN max(devices) = 1 AND min(busy_w) > 0
+           THEN printf('%.1f', avg(hours * idle_w * (1 - gpu_busy - down)) / 1000) END AS "of idle GPUs (kWh)",
+       CASE WHEN price IS NOT NULL THEN printf('%.2f', avg(hours * price)) END AS "cost",
+       CASE WHEN price IS NOT NULL THEN printf('%.2f', avg(hours * (1 - gpu_busy) * price)) END AS "cost of idle GPUs"
+FROM bill WHERE hours IS NOT NULL GROUP BY series ORDER BY series;
+-- Users by their GPU hours, those with the most first; each waits less or longer than under the first series.
+WITH user_of AS MATERIALIZED (
+    SELECT series, label, t.user AS user, count(*) AS n, count(DISTINCT run_id) AS runs,
+           sum((j.end_ns - j.submit_ns - j.wait_ns) / 3.6e12 * j.gpus_ppm / 1e6) AS hours,
+           avg(j.wait_ns) / 1e9 AS wait_s, quantile_of(j.wait_ns / 1e9, 0.95) AS p95_s
+    FROM chosen AS c JOIN member USING (run_id) JOIN job AS j USING (run_id)
+         JOIN trace_job AS t ON t.trace_jobs = c.trace_jobs AND t.job = j.job
+    WHERE j.end_ns IS NOT NULL AND t.user IS NOT NULL GROUP BY series, t.user),
+user_rank AS MATERIALIZED (
+    SELECT user, row_number() OVER (ORDER BY sum(hours) DESC, user) AS rank FROM user_of GROUP BY user),
+first_of AS MATERIALIZED (SELECT user, series, wait_s FROM user_of WHERE series = (SELECT min(series) FROM user_of))
+SELECT u.user AS "user", u.label AS "policy", u.n / u.runs AS "jobs", printf('%.1f', u.hours / u.runs) AS "GPU hours",
+       CASE WHEN price IS NOT NULL THEN printf('%.2f', u.hours / u.runs * price) END AS "cost",
+       humane(u.wait_s) AS "wait mean", humane(u.p95_s) AS "wait p95",
+       CASE WHEN u.series = f.series THEN '' WHEN u.wait_s < f.wait_s THEN 'gains ' || humane(f.wait_s - u.wait_s)
+           WHEN u.wait_s > f.wait_s THEN 'loses ' || humane(u.wait_s - f.wait_s)
+           WHEN f.user IS NOT NULL THEN 'as there' END AS "mean wait against the first policy"
+FROM user_of AS u JOIN user_rank USING (user) JOIN asked LEFT JOIN first_of AS f ON f.user = u.user
+WHERE rank <= 12 ORDER BY rank, u.series;
 SELECT run_id AS "run", label AS "policy", seed AS "seed", replication AS "replication", trace AS "trace",
        device AS "device", gpus AS "GPUs", version AS "gsim", substr(config, 1, 12) AS "identity", argv AS "command"
 FROM chosen JOIN member USING (run_id) ORDER BY run_id LIMIT 200;

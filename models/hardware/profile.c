@@ -159,6 +159,9 @@ static int64_t least(int key) {
     case GSIM_KEY_GANG_SWITCHES_PPM:
     case GSIM_KEY_GANG_SWITCHES_SKEWED_PPM:
         return 1;
+    case GSIM_KEY_ENERGY_BUSY_W: /* 0: not known */
+    case GSIM_KEY_ENERGY_IDLE_W:
+        return 0;
     default:
         return gsim_keys[key].kind == GSIM_KIND_INT || gsim_keys[key].kind == GSIM_KIND_RATE;
     }

@@ -160,7 +160,7 @@ struct gsim_metrics {
     gsim_i128 lost_ppm_ns; /* work lost to failures, times GPUs and share */
     struct gsim_unused unused; /* since the first submission */
     struct gsim_unused unused_at_end; /* `unused` at last_end_ns, for the reported shares */
-    int64_t first_submit_ns, last_end_ns;
+    int64_t first_submit_ns, last_submit_ns, last_end_ns;
 };
 
 /* The number of jobs in the system, and the ratio of a job's completion time to that on a fair

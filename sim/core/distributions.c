@@ -11,7 +11,7 @@ static double seconds(gsim_i128 ns) {
 }
 
 static const double jct_p[] = {0.50, 0.95, 0.99, 1};
-static const double slowdown_p = 0.99;
+static const double slowdown_p = 0.99, wait_p = 0.95;
 enum { N_JCT_P = sizeof jct_p / sizeof *jct_p };
 
 struct distributions {
@@ -19,6 +19,7 @@ struct distributions {
     gsim_i128 jct_ns; /* summed */
     double slowdown; /* summed */
     struct gsim_tail slowdowns;
+    struct gsim_tail waits_ns; /* most jobs of most runs wait for 0 ns, which a tail skips */
     uint32_t n_slowdowns;
     double slowdown_squared; /* summed */
 };
@@ -27,7 +28,7 @@ struct distributions {
  * stopped. Jobs without work have no slowdown: they are left out of its mean and quantiles. */
 static uint32_t take_block(const struct gsim_core *core, uint32_t job, struct distributions *d) {
     const int64_t *end_ns = core->metrics.end_ns, *submit_ns = core->trace->submit_ns;
-    const int64_t *service_ns = core->trace->service_ns;
+    const int64_t *service_ns = core->trace->service_ns, *wait_ns = core->metrics.wait_ns;
     int64_t jcts[GSIM_PICK_BLOCK];
     uint32_t n = 0, n_slowdowns = 0, n_jobs = core->trace->n_jobs;
     gsim_u128 sum_ns = 0;
@@ -38,6 +39,7 @@ static uint32_t take_block(const struct gsim_core *core, uint32_t job, struct di
         int64_t jct_ns = end_ns[job] - submit_ns[job];
         jcts[n++] = jct_ns;
         sum_ns += (uint64_t)jct_ns;
+        gsim_tail_add(&d->waits_ns, (double)wait_ns[job]);
         if (service_ns[job] <= 0)
             continue;
         double slowdown = (double)jct_ns / (double)service_ns[job];
@@ -74,7 +76,8 @@ static void open_jcts(const struct gsim_core *core, struct distributions *d, con
 static enum gsim_picked take_jobs(struct gsim_core *core, struct distributions *d, const size_t *at,
                                   int64_t *picked, size_t n_sample) {
     *d = (struct distributions){0};
-    if (!gsim_tail_open(&d->slowdowns, core->arena, core->trace->n_jobs, slowdown_p))
+    if (!gsim_tail_open(&d->slowdowns, core->arena, core->trace->n_jobs, slowdown_p) ||
+        !gsim_tail_open(&d->waits_ns, core->arena, core->trace->n_jobs, wait_p))
         return GSIM_PICK_NO_MEMORY;
     open_jcts(core, d, at, n_sample);
     for (uint32_t job = 0; job < core->trace->n_jobs;)
@@ -94,7 +97,15 @@ static void fill_jct(const struct gsim_core *core, struct gsim_summary *s,
     s->jct_p95_s = quantiles[1];
     s->jct_p99_s = quantiles[2];
     s->jct_max_s = quantiles[3];
+}
+
+static void fill_wait(const struct gsim_core *core, struct gsim_summary *s,
+                      struct distributions *d) {
+    uint32_t n = core->metrics.n_completed;
+    double p95_ns;
+    gsim_tail_quantiles(&d->waits_ns, n, &wait_p, &p95_ns, 1);
     s->wait_mean_s = n ? seconds(core->metrics.ended_wait_ns) / n : (double)NAN;
+    s->wait_p95_s = p95_ns / 1e9;
 }
 
 static void fill_slowdown(struct gsim_summary *s, struct distributions *d) {
@@ -115,6 +126,7 @@ bool gsim_distributions_fill(struct gsim_core *core, struct gsim_summary *s) {
     if (outcome != GSIM_PICKED)
         return false;
     fill_jct(core, s, &d, picked);
+    fill_wait(core, s, &d);
     s->completed = core->metrics.n_completed;
     fill_slowdown(s, &d);
     return true;

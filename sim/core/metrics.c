@@ -32,12 +32,13 @@ bool gsim_metrics_open(struct gsim_core *core) {
     m->has_gaps = core->trace->column[GSIM_COL_ITERATIONS] != NULL;
     m->has_requests = core->trace->column[GSIM_COL_REQUESTS] != NULL;
     m->first_submit_ns = core->trace->submit_ns[gsim_trace_arrival(core->trace, 0)];
-    m->last_end_ns = m->first_submit_ns;
+    m->last_end_ns = m->last_submit_ns = m->first_submit_ns;
     return true;
 }
 
 void gsim_metrics_job_arrived(struct gsim_core *core, uint32_t job) {
     core->metrics.start_ns[job] = -1; /* not started */
+    core->metrics.last_submit_ns = core->trace->submit_ns[job];
 }
 
 /* Marks the jobs for which the run was over too early. */
@@ -198,6 +199,7 @@ static void fill_cluster(const struct gsim_core *core, struct gsim_summary *s) {
     const struct gsim_metrics *m = &core->metrics;
     gsim_i128 span = m->last_end_ns - m->first_submit_ns;
     double capacity = (double)span * (double)core->cluster.n_gpus * (double)GSIM_PPM;
+    s->arrivals_s = seconds(m->last_submit_ns - m->first_submit_ns);
     s->makespan_s = seconds(span) + seconds(core->compat->tick_ns);
     s->throughput_jobs_per_h = span > 0 ? m->n_completed * 3600.0 / seconds(span) : (double)NAN;
     gsim_i128 busy = m->busy_ppm_ns;

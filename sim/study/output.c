@@ -252,6 +252,7 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const cha
     table_time(out, "JCT p99", s->jct_p99_s);
     table_time(out, "JCT max", s->jct_max_s);
     table_time(out, "wait mean", s->wait_mean_s);
+    table_time(out, "wait p95", s->wait_p95_s);
     table_number(out, "slowdown mean", "%.3f", s->slowdown_mean);
     table_number(out, "slowdown p99", "%.3f", s->slowdown_p99);
     table_time(out, "latency mean", s->latency_mean_s);

@@ -77,7 +77,7 @@ for figure in $("$gsim" list figures | cut -d' ' -f1); do
     db=$tmp/a.db where=1
     case $figure in
     gantt) where="policy = 'srtf'" ;;
-    heatmap | oversubscription) db=$tmp/g.db ;;
+    heatmap | oversubscription | capacity) db=$tmp/g.db ;;
     latency_cdf) db=$tmp/o.db ;;
     as_logged) db=$tmp/l.db ;;
     esac

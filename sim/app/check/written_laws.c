@@ -83,6 +83,7 @@ static const enum gsim_written_field orders[][2] = {
     {GSIM_WRITTEN_jct_p99_s, GSIM_WRITTEN_jct_max_s},
     {GSIM_WRITTEN_jct_mean_s, GSIM_WRITTEN_jct_max_s},
     {GSIM_WRITTEN_wait_mean_s, GSIM_WRITTEN_jct_mean_s},
+    {GSIM_WRITTEN_wait_p95_s, GSIM_WRITTEN_jct_p95_s},
     {GSIM_WRITTEN_gpu_useful, GSIM_WRITTEN_gpu_work},
     {GSIM_WRITTEN_latency_p50_s, GSIM_WRITTEN_latency_p90_s},
     {GSIM_WRITTEN_latency_p90_s, GSIM_WRITTEN_latency_p99_s},

@@ -27,8 +27,9 @@ enum gsim_command_bit {
     GSIM_IN_DRIVE = 131072,
     GSIM_IN_CHECK_RUN = 262144,
     GSIM_IN_EXPLAIN = 524288,
-    GSIM_IN_ALL = 0xfffff,
     GSIM_IN_GRID = 0x100000, /* no command: the option is a key of a grid */
+    GSIM_IN_PLAN = 0x200000,
+    GSIM_IN_ALL = 0x2fffff,
 };
 
 enum gsim_option {

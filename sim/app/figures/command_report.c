@@ -229,6 +229,14 @@ static enum gsim_status put_page(struct page *page) {
     enum gsim_status status =
         put_table(out, page->db, "Results (means over seeds and replications)", &sql, log);
     if (status == GSIM_OK)
+        status =
+            put_table(out, page->db, "GPU hours, energy and cost (means over runs)", &sql, log);
+    if (status == GSIM_OK)
+        status = put_table(out, page->db,
+                           "Users: which wait less, and which longer (the twelve with the most GPU "
+                           "hours; jobs that ended)",
+                           &sql, log);
+    if (status == GSIM_OK)
         status = put_figures(page);
     if (status == GSIM_OK)
         status = put_table(out, page->db, "Runs (the first 200)", &sql, log);

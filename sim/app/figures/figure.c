@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
 #include "sim/app/figures/figure.h"
+#include "sim/app/plan/target.h"
 #include "sim/app/identity/program.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -412,7 +414,16 @@ enum gsim_status gsim_figure_open(struct gsim_cli *cli, bool is_list, struct gsi
                                     .y = cli->value[GSIM_OPT_Y],
                                     .value = cli->value[GSIM_OPT_VALUE],
                                     .is_list = is_list};
-    enum gsim_status status = gsim_db_open_existing(cli->operand[0], cli->arena, db, cli->log);
+    struct gsim_target target = {.value = (double)NAN};
+    enum gsim_status status =
+        cli->value[GSIM_OPT_TARGET] ? gsim_target_read(cli, &target) : GSIM_OK;
+    if (status == GSIM_OK)
+        status = gsim_price_read(cli, &choice.price);
+    if (status != GSIM_OK)
+        return status;
+    choice.target = target.value;
+    choice.value = target.field ? target.field : choice.value;
+    status = gsim_db_open_existing(cli->operand[0], cli->arena, db, cli->log);
     if (status != GSIM_OK)
         return status;
     gsim_db_heed(*db, cli->io->stop);

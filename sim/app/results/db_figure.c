@@ -266,14 +266,17 @@ static bool bind_key(sqlite3_stmt *statement, int at, const char *key) {
 static enum gsim_status make_asked(struct gsim_db *db, const struct gsim_db_choice *choice,
                                    struct gsim_log *log) {
     sqlite3_stmt *statement = NULL;
-    enum gsim_status status =
-        gsim_db_execute(db, "CREATE TEMP TABLE asked (x TEXT, y TEXT, value TEXT)", log);
+    enum gsim_status status = gsim_db_execute(
+        db, "CREATE TEMP TABLE asked (x TEXT, y TEXT, value TEXT, target REAL, price REAL)", log);
     if (status != GSIM_OK)
         return status;
-    bool is_done = sqlite3_prepare_v2(db->handle, "INSERT INTO asked VALUES (?, ?, ?)", -1,
+    bool is_done = sqlite3_prepare_v2(db->handle, "INSERT INTO asked VALUES (?, ?, ?, ?, ?)", -1,
                                       &statement, NULL) == SQLITE_OK &&
                    bind_key(statement, 1, choice->x) && bind_key(statement, 2, choice->y) &&
-                   bind_key(statement, 3, choice->value) && sqlite3_step(statement) == SQLITE_DONE;
+                   bind_key(statement, 3, choice->value) &&
+                   sqlite3_bind_double(statement, 4, choice->target) == SQLITE_OK &&
+                   sqlite3_bind_double(statement, 5, choice->price) == SQLITE_OK &&
+                   sqlite3_step(statement) == SQLITE_DONE;
     (void)sqlite3_finalize(statement);
     return is_done ? GSIM_OK : gsim_db_fail(db, log);
 }

@@ -21,6 +21,8 @@ typedef void gsim_db_row(void *arg, const struct gsim_db_value *values, int n);
 struct gsim_db_choice {
     const char *where; /* an SQL expression over the columns of `run` */
     const char *x, *y, *value; /* settings or columns of `run`, for the axes of a figure */
+    double target; /* a value of `value` to be reached; NaN: none */
+    double price; /* of a GPU for an hour; NaN: not given */
     bool is_list; /* value names several, separated by commas */
 };
 

@@ -70,7 +70,7 @@ struct gsim_window_jobs gsim_window_find(const struct gsim_window *window,
 
 /* Values of the jobs in the window, and their sums. */
 struct kept {
-    double *jct, *slowdown;
+    double *jct, *wait_ns, *slowdown;
     size_t n, n_slowdowns;
     double jct_sum, wait_sum, slowdown_sum, slowdown_squares;
 };
@@ -80,6 +80,7 @@ static void keep_job(const struct gsim_result *result, uint32_t job, struct kept
     if (end_ns < 0)
         return;
     double jct = (double)(end_ns - result->trace->submit_ns[job]) / 1e9;
+    kept->wait_ns[kept->n] = (double)result->jobs.wait_ns[job];
     kept->jct[kept->n++] = jct;
     kept->jct_sum += jct;
     kept->wait_sum += (double)result->jobs.wait_ns[job] / 1e9;
@@ -99,6 +100,7 @@ static void fill(const struct kept *kept, struct gsim_summary *out) {
     out->jct_p99_s = gsim_quantile_sorted(kept->jct, kept->n, 0.99);
     out->jct_max_s = kept->n ? kept->jct[kept->n - 1] : (double)NAN;
     out->wait_mean_s = kept->wait_sum / n;
+    out->wait_p95_s = gsim_quantile_sorted(kept->wait_ns, kept->n, 0.95) / 1e9;
     out->slowdown_mean = kept->slowdown_sum / m;
     out->slowdown_p99 = gsim_quantile_sorted(kept->slowdown, kept->n_slowdowns, 0.99);
     out->jain = kept->slowdown_sum * kept->slowdown_sum / (m * kept->slowdown_squares);
@@ -114,12 +116,14 @@ enum gsim_status gsim_window_apply(const struct gsim_window *window, struct gsim
         return gsim_fail(log, GSIM_BAD_INPUT, result->summary.trace, 0,
                          "--warmup and --cooldown leave none of its %u jobs", result->jobs.n);
     struct kept kept = {.jct = gsim_arena_array(arena, n, sizeof(double)),
+                        .wait_ns = gsim_arena_array(arena, n, sizeof(double)),
                         .slowdown = gsim_arena_array(arena, n, sizeof(double))};
-    if (!kept.jct || !kept.slowdown)
+    if (!kept.jct || !kept.wait_ns || !kept.slowdown)
         return gsim_no_memory(log, "leaving out the warm-up");
     for (uint32_t i = jobs.first; i < jobs.end; i++)
         keep_job(result, gsim_trace_arrival(result->trace, i), &kept);
-    if (!gsim_sort_f64(kept.jct, kept.n) || !gsim_sort_f64(kept.slowdown, kept.n_slowdowns))
+    if (!gsim_sort_f64(kept.jct, kept.n) || !gsim_sort_f64(kept.wait_ns, kept.n) ||
+        !gsim_sort_f64(kept.slowdown, kept.n_slowdowns))
         return gsim_no_memory(log, "leaving out the warm-up");
     fill(&kept, &result->summary);
     result->summary.warmup_jobs = jobs.first;

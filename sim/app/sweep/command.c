@@ -67,9 +67,8 @@ static bool is_in_shard(const struct shard *shard, int64_t position) {
 
 /* --- --list and --emit ------------------------------------------------------------------------ */
 
-/* Looks up which runs the database has. */
-static enum gsim_status find_states(struct gsim_sweep *sweep, struct gsim_db *db,
-                                    struct gsim_db_asked **out) {
+enum gsim_status gsim_sweep_find_states(struct gsim_sweep *sweep, struct gsim_db *db,
+                                        struct gsim_db_asked **out) {
     struct gsim_cli *cli = sweep->cli;
     struct gsim_db_asked *asked =
         gsim_arena_array(cli->arena, (size_t)sweep->n_runs, sizeof *asked);
@@ -97,7 +96,7 @@ static enum gsim_status look_up(struct gsim_sweep *sweep) {
         return GSIM_OK;
     enum gsim_status status = gsim_db_open_existing(path, cli->arena, &db, cli->log);
     if (status == GSIM_OK)
-        status = find_states(sweep, db, &asked);
+        status = gsim_sweep_find_states(sweep, db, &asked);
     gsim_db_close(db);
     return status;
 }
@@ -179,7 +178,7 @@ static enum gsim_status open_database(struct gsim_sweep *sweep, const struct sha
     if (status == GSIM_OK)
         status = gsim_db_open(cli->value[GSIM_OPT_OUTPUT], cli->arena, db, cli->log);
     if (status == GSIM_OK)
-        status = find_states(sweep, *db, &asked);
+        status = gsim_sweep_find_states(sweep, *db, &asked);
     if (status != GSIM_OK)
         return status;
     for (int64_t i = 0; i < sweep->n_runs; i++)
@@ -189,9 +188,9 @@ static enum gsim_status open_database(struct gsim_sweep *sweep, const struct sha
     return status == GSIM_OK ? gsim_db_begin_sweep(*db, &about, cli->log) : status;
 }
 
-static bool is_done(const struct gsim_sweep_run *run) {
-    /* an old run was refused before, or is kept */
-    return run->state == GSIM_DB_THERE || run->state == GSIM_DB_OLD;
+bool gsim_sweep_is_done(const struct gsim_sweep *sweep, const struct gsim_sweep_run *run) {
+    bool is_there = run->state == GSIM_DB_THERE || run->state == GSIM_DB_OLD;
+    return is_there && !gsim_report_replaces(sweep->cli, run->state);
 }
 
 static enum gsim_status find_todo(struct gsim_sweep *sweep, const struct shard *shard,
@@ -207,7 +206,7 @@ static enum gsim_status find_todo(struct gsim_sweep *sweep, const struct shard *
             continue;
         ++*n_in_shard;
         const struct gsim_sweep_run *run = &sweep->run[p - 1];
-        if (is_done(run) && !gsim_report_replaces(sweep->cli, run->state))
+        if (gsim_sweep_is_done(sweep, run))
             continue;
         position[todo->n++] = p;
         atomic_fetch_add(&sweep->trace[sweep->run[p - 1].trace].n_waiting, 1);
@@ -249,11 +248,25 @@ static enum gsim_status run_missing(struct gsim_sweep *sweep, const struct shard
     return status;
 }
 
+enum gsim_status gsim_sweep_begin(struct gsim_sweep *sweep) {
+    struct gsim_cli *cli = sweep->cli;
+    int64_t n_threads = 1;
+    enum gsim_status status =
+        gsim_option_int(cli, GSIM_OPT_JOBS, gsim_cores(), 1, GSIM_MAX_THREADS, &n_threads);
+    sweep->n_threads = (int)n_threads;
+    if (status == GSIM_OK)
+        status = gsim_setup_samples(cli, &sweep->n_samples);
+    if (status == GSIM_OK)
+        status = gsim_setup_policy_timeout(cli, &sweep->policy_timeout_ns);
+    if (status == GSIM_OK)
+        status = gsim_report_kept(cli, &sweep->is_summary);
+    return status == GSIM_OK ? gsim_identity_open(cli) : status;
+}
+
 static enum gsim_status sweep_grid(struct gsim_sweep *sweep) {
     struct gsim_cli *cli = sweep->cli;
     struct shard shard;
     struct gsim_db *db = NULL;
-    int64_t n_threads;
     bool is_run = !gsim_option_is_on(cli, GSIM_OPT_LIST) && !cli->value[GSIM_OPT_EMIT];
     enum gsim_status status = gsim_one_operand(cli, "grid", "gsim sweep GRID.ini -o results.db");
     if (status != GSIM_OK)
@@ -263,20 +276,11 @@ static enum gsim_status sweep_grid(struct gsim_sweep *sweep) {
                          "where do the results go? gsim sweep %s -o results.db", cli->operand[0]);
     status = read_shard(cli, &shard);
     if (status == GSIM_OK)
-        status = gsim_option_int(cli, GSIM_OPT_JOBS, gsim_cores(), 1, GSIM_MAX_THREADS, &n_threads);
-    if (status == GSIM_OK)
-        status = gsim_setup_samples(cli, &sweep->n_samples);
-    if (status == GSIM_OK)
-        status = gsim_setup_policy_timeout(cli, &sweep->policy_timeout_ns);
-    if (status == GSIM_OK)
-        status = gsim_report_kept(cli, &sweep->is_summary);
-    if (status == GSIM_OK)
-        status = gsim_identity_open(cli);
+        status = gsim_sweep_begin(sweep);
     if (status == GSIM_OK)
         status = gsim_grid_read(cli->operand[0], cli->foreign, cli->arena, &sweep->grid, cli->log);
     if (status != GSIM_OK)
         return status;
-    sweep->n_threads = (int)n_threads;
     status = gsim_sweep_plan(sweep);
     if (status == GSIM_OK && cli->value[GSIM_OPT_EMIT])
         return emit(sweep);

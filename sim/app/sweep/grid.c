@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "sim/app/setup/setup.h"
-#include "sim/base/ini.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 
@@ -86,7 +85,7 @@ static bool find_option(const char *name, int *option, const char **part) {
     return false;
 }
 
-static int find_key(const struct gsim_grid *grid, const char *name) {
+int gsim_grid_find(const struct gsim_grid *grid, const char *name) {
     for (int k = 0; k < grid->n_keys; k++)
         if (strcmp(grid->key[k].name, name) == 0)
             return k;
@@ -173,7 +172,7 @@ static enum gsim_status add_list(const struct reading *r, struct gsim_grid_key *
 /* Spreads reps = N, which is short for replication = 0..N-1. */
 static enum gsim_status spread_reps(const struct reading *r, struct gsim_grid_key *key) {
     int64_t reps;
-    if (find_key(r->grid, "replication") >= 0)
+    if (gsim_grid_find(r->grid, "replication") >= 0)
         return bad(r, key->line, "reps = N is short for replication = 0..N-1; give one of them");
     if (key->n != 1 || gsim_parse_int(key->value[0], &reps) != GSIM_PARSE_OK || reps < 1 ||
         reps > MAX_VALUES)
@@ -187,7 +186,7 @@ static enum gsim_status spread_reps(const struct reading *r, struct gsim_grid_ke
 
 static enum gsim_status read_key(const struct reading *r, const struct gsim_ini_entry *entry) {
     struct gsim_grid *grid = r->grid;
-    int at = find_key(grid, entry->key);
+    int at = gsim_grid_find(grid, entry->key);
     if (at < 0) {
         at = grid->n_keys;
         struct gsim_grid_key *key = &grid->key[at];
@@ -215,7 +214,7 @@ static bool is_of_file(const struct gsim_grid_key *key) {
 
 /* Whether a trace file can have replications. */
 static bool changes_file(const struct gsim_grid *grid) {
-    return find_key(grid, "shake") >= 0 || find_key(grid, "resample") >= 0;
+    return gsim_grid_find(grid, "shake") >= 0 || gsim_grid_find(grid, "resample") >= 0;
 }
 
 static bool is_of_cluster(const struct gsim_grid_key *key) {
@@ -239,7 +238,7 @@ static bool changes_trace(const struct gsim_grid *grid, const struct gsim_grid_k
     case GSIM_OPT_LOAD:
         return true;
     default:
-        return fills_gaps(key) || (is_of_cluster(key) && find_key(grid, "load") >= 0);
+        return fills_gaps(key) || (is_of_cluster(key) && gsim_grid_find(grid, "load") >= 0);
     }
 }
 
@@ -274,7 +273,7 @@ static enum gsim_status find_policies(struct reading *r) {
 
 static enum gsim_status find_specs(struct reading *r) {
     const struct gsim_grid_key *key = &r->grid->key[0];
-    int reps = find_key(r->grid, "replication");
+    int reps = gsim_grid_find(r->grid, "replication");
     bool is_any = false;
     r->is_spec = gsim_arena_array(r->arena, key->n, sizeof *r->is_spec);
     if (!r->is_spec)
@@ -356,7 +355,7 @@ static const char *list_keys(const struct reading *r) {
 }
 
 static enum gsim_status read_skip(struct reading *r, const struct gsim_ini_entry *entry) {
-    int k = find_key(r->grid, entry->key);
+    int k = gsim_grid_find(r->grid, entry->key);
     if (k < 0)
         return bad(r, entry->line, "[%s]: this grid has no key '%s'; it has%s", entry->section,
                    entry->key, list_keys(r));
@@ -453,14 +452,14 @@ static enum gsim_status read_keys(struct reading *r, const struct gsim_ini *ini)
     }
     if (status != GSIM_OK)
         return status;
-    int reps = find_key(r->grid, "reps");
+    int reps = gsim_grid_find(r->grid, "reps");
     if (reps >= 0)
         status = spread_reps(r, &r->grid->key[reps]);
     for (int k = 0; k < r->grid->n_keys && status == GSIM_OK; k++)
         status = check_flag(r, &r->grid->key[k]);
     order_keys(r->grid);
-    r->policy_key = find_key(r->grid, "policy");
-    if (status == GSIM_OK && find_key(r->grid, "trace") < 0)
+    r->policy_key = gsim_grid_find(r->grid, "policy");
+    if (status == GSIM_OK && gsim_grid_find(r->grid, "trace") < 0)
         status = bad(r, 0, "no trace; 'trace = FILE, FILE' says which");
     if (status == GSIM_OK && r->policy_key < 0)
         status = bad(r, 0, "no policy; 'policy = fifo, srtf' says which");
@@ -478,19 +477,15 @@ static enum gsim_status read_skips(struct reading *r, const struct gsim_ini *ini
     return status;
 }
 
-enum gsim_status gsim_grid_read(const char *path, struct gsim_foreign *foreign,
+enum gsim_status gsim_grid_make(const struct gsim_ini *ini, struct gsim_foreign *foreign,
                                 struct gsim_arena *arena, struct gsim_grid *out,
                                 struct gsim_log *log) {
-    struct gsim_ini ini;
     struct reading r = {.grid = out, .foreign = foreign, .arena = arena, .log = log};
-    enum gsim_status status = gsim_ini_read_file(path, arena, &ini, log);
-    if (status != GSIM_OK)
-        return status;
-    *out = (struct gsim_grid){.path = path};
+    *out = (struct gsim_grid){.path = ini->path};
     out->key = gsim_arena_array(arena, MAX_KEYS, sizeof *out->key);
     if (!out->key)
         return gsim_no_memory(log, "reading a grid");
-    status = read_keys(&r, &ini);
+    enum gsim_status status = read_keys(&r, ini);
     if (status == GSIM_OK)
         status = find_policies(&r);
     if (status == GSIM_OK)
@@ -498,12 +493,20 @@ enum gsim_status gsim_grid_read(const char *path, struct gsim_foreign *foreign,
     if (status == GSIM_OK)
         status = find_meetings(&r);
     if (status == GSIM_OK)
-        status = read_skips(&r, &ini);
+        status = read_skips(&r, ini);
     if (status == GSIM_OK)
         status = enumerate(&r);
     if (status == GSIM_OK && out->n_runs == 0)
         status = bad(&r, 0, "every run is skipped");
     return status;
+}
+
+enum gsim_status gsim_grid_read(const char *path, struct gsim_foreign *foreign,
+                                struct gsim_arena *arena, struct gsim_grid *out,
+                                struct gsim_log *log) {
+    struct gsim_ini ini;
+    enum gsim_status status = gsim_ini_read_file(path, arena, &ini, log);
+    return status == GSIM_OK ? gsim_grid_make(&ini, foreign, arena, out, log) : status;
 }
 
 /* --- a run ------------------------------------------------------------------------------------ */

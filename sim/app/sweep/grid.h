@@ -15,6 +15,7 @@
 #define GSIM_APP_GRID_H
 
 #include "sim/app/cli/options.h"
+#include "sim/base/ini.h"
 
 #define GSIM_GRID_UNMET UINT32_MAX
 
@@ -41,6 +42,12 @@ struct gsim_grid {
 enum gsim_status gsim_grid_read(const char *path, struct gsim_foreign *foreign,
                                 struct gsim_arena *arena, struct gsim_grid *out,
                                 struct gsim_log *log);
+/* Makes a grid of these keys with their lists of values; ini->path stands in messages. */
+enum gsim_status gsim_grid_make(const struct gsim_ini *ini, struct gsim_foreign *foreign,
+                                struct gsim_arena *arena, struct gsim_grid *out,
+                                struct gsim_log *log);
+/* The position of the key, or -1. */
+int gsim_grid_find(const struct gsim_grid *grid, const char *name);
 /* Puts the options of a run into cli, as parsing its command line would. cli starts zeroed, except
  * for its streams, arena and log. */
 enum gsim_status gsim_grid_apply(const struct gsim_grid *grid, int64_t run, struct gsim_cli *cli);

@@ -23,11 +23,6 @@ struct outcome {
     struct gsim_db_run row;
 };
 
-struct written {
-    /* runs; those with assumed constants; those outside validation */
-    int64_t n, n_assumed, n_outside;
-};
-
 struct execution {
     struct gsim_sweep_todo *todo;
     struct gsim_sweep *sweep;
@@ -43,7 +38,7 @@ struct execution {
     struct gsim_progress_bar bar; /* counts the runs that are in the database */
     enum gsim_status failure; /* status of the first failed run in the order of the grid */
     int64_t failed_position;
-    struct written sure, held; /* sure: committed; held: in the open transaction */
+    struct gsim_sweep_notes sure, held; /* sure: committed; held: in the open transaction */
     double held_since_s;
     enum gsim_status disk; /* not GSIM_OK: the database failed, and no more runs are written */
 };
@@ -88,7 +83,7 @@ static enum gsim_status run_one(struct execution *e, struct outcome *o) {
         .trace = &setup->trace,
         .is_summary = e->sweep->is_summary,
         .settings = gsim_run_settings(cli, setup, 0, setup->replication),
-        .sweep = e->sweep->id,
+        .sweep = e->sweep->is_search ? NULL : e->sweep->id,
         .position = o->position,
         .asked = gsim_report_replaces(e->sweep->cli, run->state) ? o->position : 0};
     return o->row.settings ? GSIM_OK : gsim_no_memory(&o->log, "ending a run");
@@ -168,7 +163,7 @@ static void note_failure(struct execution *e, const struct outcome *o) {
 
 static void give_up(struct execution *e, enum gsim_status status) {
     e->disk = status;
-    e->held = (struct written){0};
+    e->held = (struct gsim_sweep_notes){0};
     e->sweep->stop = 1;
 }
 
@@ -183,7 +178,7 @@ static void commit(struct execution *e) {
     e->sure.n += e->held.n;
     e->sure.n_assumed += e->held.n_assumed;
     e->sure.n_outside += e->held.n_outside;
-    e->held = (struct written){0};
+    e->held = (struct gsim_sweep_notes){0};
 }
 
 static void write_outcome(struct execution *e, const struct outcome *o) {
@@ -195,11 +190,9 @@ static void write_outcome(struct execution *e, const struct outcome *o) {
         give_up(e, status);
         return;
     }
-    if (e->held.n++ == 0)
+    if (e->held.n == 0)
         e->held_since_s = now_s();
-    const char *assumed = o->result.summary.assumed;
-    e->held.n_assumed += gsim_count_listed(assumed) > gsim_takes_durations(assumed);
-    e->held.n_outside += *o->result.summary.outside_validated != '\0';
+    gsim_sweep_note(&e->held, o->result.summary.assumed, o->result.summary.outside_validated);
     gsim_log_merge(log, &o->log);
 }
 
@@ -267,20 +260,25 @@ static enum gsim_status write_all(struct execution *e) {
 
 /* --- the sweep -------------------------------------------------------------------------------- */
 
-static void say_notes(const struct execution *e) {
-    const struct gsim_cli *cli = e->sweep->cli;
+void gsim_sweep_note(struct gsim_sweep_notes *notes, const char *assumed, const char *outside) {
+    notes->n++;
+    notes->n_assumed += gsim_count_listed(assumed) > gsim_takes_durations(assumed);
+    notes->n_outside += *outside != '\0';
+}
+
+void gsim_sweep_say(const struct gsim_cli *cli, const struct gsim_sweep_notes *notes) {
     if (gsim_option_is_on(cli, GSIM_OPT_QUIET))
         return;
-    if (e->sure.n_assumed)
+    if (notes->n_assumed)
         fprintf(cli->io->err,
                 "gsim: %lld of %lld runs rest on constants that are assumed, not known: column "
                 "'assumed'\n",
-                (long long)e->sure.n_assumed, (long long)e->todo->n_done);
-    if (e->sure.n_outside)
+                (long long)notes->n_assumed, (long long)notes->n);
+    if (notes->n_outside)
         fprintf(cli->io->err,
                 "gsim: %lld of %lld runs are outside what was validated: column "
                 "'outside_validated'\n",
-                (long long)e->sure.n_outside, (long long)e->todo->n_done);
+                (long long)notes->n_outside, (long long)notes->n);
 }
 
 enum gsim_status gsim_sweep_execute(struct gsim_sweep_todo *todo, struct gsim_db *db) {
@@ -304,7 +302,8 @@ enum gsim_status gsim_sweep_execute(struct gsim_sweep_todo *todo, struct gsim_db
     enum gsim_status status = todo->n > 0 ? write_all(e) : GSIM_OK;
     gsim_crew_join(crew);
     gsim_sweep_order_end(order);
-    say_notes(e);
+    if (!sweep->is_search) /* which says it of all its runs at once */
+        gsim_sweep_say(sweep->cli, &e->sure);
     if (status == GSIM_OK && sweep->cli->io->stop && *sweep->cli->io->stop &&
         todo->n_done + todo->n_failed < todo->n)
         return GSIM_INCOMPLETE;

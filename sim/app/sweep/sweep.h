@@ -57,6 +57,7 @@ struct gsim_sweep {
     int64_t policy_timeout_ns; /* see struct gsim_setup */
     uint32_t n_samples; /* steps that each run samples */
     bool is_summary; /* runs are kept without their jobs */
+    bool is_search; /* which runs are made depends on earlier ones: no sweep is to be completed */
     struct gsim_sweep_spec *specs;
     volatile sig_atomic_t stop; /* set only by the writer, to end the runs under way */
     pthread_mutex_t
@@ -65,6 +66,8 @@ struct gsim_sweep {
     struct gsim_log *bad_log;
 };
 
+/* Reads the options that hold for all runs, before the grid is read. */
+enum gsim_status gsim_sweep_begin(struct gsim_sweep *sweep);
 /* Sets every run up once without running it, so that mistakes show before the first run begins. */
 enum gsim_status gsim_sweep_plan(struct gsim_sweep *sweep);
 /* Sets a run up, as `gsim run` does, with the trace if that is in memory. The caller provides cli
@@ -78,6 +81,12 @@ enum gsim_status gsim_sweep_take_trace(struct gsim_sweep *sweep, uint32_t trace,
 void gsim_sweep_drop_trace(struct gsim_sweep *sweep, uint32_t trace);
 void gsim_sweep_end(struct gsim_sweep *sweep);
 
+/* Looks up which runs the database has; the answers are by position - 1. */
+enum gsim_status gsim_sweep_find_states(struct gsim_sweep *sweep, struct gsim_db *db,
+                                        struct gsim_db_asked **out);
+/* Whether the database has the run: an old one was refused before, or is kept. */
+bool gsim_sweep_is_done(const struct gsim_sweep *sweep, const struct gsim_sweep_run *run);
+
 /* The runs of the shard that the database lacks. */
 struct gsim_sweep_todo {
     struct gsim_sweep *sweep;
@@ -85,6 +94,13 @@ struct gsim_sweep_todo {
     int64_t n;
     int64_t n_done, n_failed; /* set by gsim_sweep_execute */
 };
+/* How many of n runs rest on assumed constants, and are outside what was validated. */
+struct gsim_sweep_notes {
+    int64_t n, n_assumed, n_outside;
+};
+void gsim_sweep_note(struct gsim_sweep_notes *notes, const char *assumed, const char *outside);
+void gsim_sweep_say(const struct gsim_cli *cli, const struct gsim_sweep_notes *notes);
+
 /* Makes the runs on all threads; the calling thread writes. GSIM_INCOMPLETE after an
  * interruption. */
 enum gsim_status gsim_sweep_execute(struct gsim_sweep_todo *todo, struct gsim_db *db);

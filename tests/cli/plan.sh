@@ -1,0 +1,144 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# gsim plan: its answers beside those of trying every number of nodes. $1 is gsim.
+set -u
+gsim=$1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+say() { # name, status
+    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/out" | head -5; fi
+}
+# expect NAME CODE PATTERN COMMAND...: exit code, and a pattern somewhere in the output
+expect() {
+    name=$1 code=$2 pattern=$3
+    shift 3
+    "$@" >"$tmp/out" 2>&1
+    got=$?
+    [ $got -eq "$code" ] && grep -q -e "$pattern" "$tmp/out"
+    say "$name (exit $got)" $?
+}
+plan() { # the rest of the options; the trace comes last
+    "$gsim" plan --policies fifo,easy-backfill --quiet "$@"
+}
+spec=traces/samples/cluster.ini
+
+# --- all numbers of nodes, by a sweep, and the answers from these by hand: the least from which on the
+# mean of three replications is below an hour, and likewise the ends of its interval by Student's t of
+# the logarithm (t of two degrees of freedom: 4.3027)
+cat >"$tmp/grid.ini" <<'G'
+trace = traces/samples/cluster.ini
+policy = fifo, easy-backfill
+nodes = 1..14
+gpus-per-node = 8
+time-scale = 1, 0.5
+reps = 3
+G
+"$gsim" sweep "$tmp/grid.ini" -o "$tmp/all.db" --keep summary --quiet >"$tmp/out" 2>&1
+say "every number of nodes" $?
+sqlite3 -csv "$tmp/all.db" "SELECT policy, (SELECT value FROM setting AS s WHERE s.run_id = run.run_id AND key = 'time-scale'), gpus / 8,
+    wait_p95_s FROM run" >"$tmp/all.csv"
+plan --target 'wait_p95_s < 1h' --arrivals 1,2 --nodes 1..14 --gpus-per-node 8 --reps 3 --format json -o "$tmp/p.db" "$spec" >"$tmp/plan.json" 2>"$tmp/out"
+say "a plan" $?
+cat >"$tmp/check.py" <<'P'
+import csv, json, math, sys
+waits = {}
+for policy, scale, nodes, wait in csv.reader(open(sys.argv[1])):
+    waits.setdefault((policy, 1 / float(scale)), {}).setdefault(int(nodes), []).append(float(wait))
+def ends(v):
+    mean = sum(v) / len(v)
+    error = math.sqrt(sum((x - mean) ** 2 for x in v) / (len(v) - 1) / len(v))
+    factor = math.exp(4.302652729911275 * error / mean) if mean else 1
+    return mean / factor, mean, mean * factor
+def least(by_nodes, end):
+    met = [n for n in by_nodes if all(ends(by_nodes[m])[end] < 3600 for m in by_nodes if m >= n)]
+    return min(met) if met else None
+rows = json.load(open(sys.argv[2]))
+assert len(rows) == 4
+for row in rows:
+    by_nodes = waits[row["policy"], row["arrivals"]]
+    assert len(by_nodes) == 14 and all(len(v) == 3 for v in by_nodes.values())
+    assert [least(by_nodes, end) for end in (0, 1, 2)] == [row["nodes_low"], row["nodes"], row["nodes_high"]], row
+    for cell in row["tried"]:
+        for name, value in zip(("low", "mean", "high"), ends(by_nodes[cell["nodes"]])):
+            assert abs(cell["wait_p95_s"][name] - value) <= 1e-9 * value, cell
+P
+python3 "$tmp/check.py" "$tmp/all.csv" "$tmp/plan.json" >"$tmp/out" 2>&1
+say "its answers and intervals are those of trying all" $?
+made=$(sqlite3 "$tmp/p.db" "select count(*) from run")
+[ "$made" -lt 120 ] && echo "$made of 168 runs" >"$tmp/out"
+say "and it made fewer runs ($made of 168)" $?
+plan --target 'p95_wait < 1h' --arrivals 1,2 --nodes 1..14 --gpus-per-node 8 --reps 3 --format json -o "$tmp/p.db" "$spec" >"$tmp/again.json" 2>"$tmp/out"
+cmp "$tmp/plan.json" "$tmp/again.json" >>"$tmp/out" && [ "$(sqlite3 "$tmp/p.db" "select count(*) from run")" = "$made" ]
+say "again, under another name of the field: no new run" $?
+plan --target 'wait_p95_s < 1h' --arrivals 1,2 --nodes 1..14 --gpus-per-node 8 --reps 3 --format json -j 1 "$spec" 2>"$tmp/out" | cmp - "$tmp/plan.json" >>"$tmp/out"
+say "without a database, on one thread" $?
+
+# --- the 95th percentile of waits, from the jobs: between the 19th and 20th of 20, at 0.05 of the way
+awk 'BEGIN { print "job_id,submit_s,duration_s,gpus"; for (i = 0; i < 20; i++) print "j" i ",0," 10 + i ",1" }' >"$tmp/queue.csv"
+# fifo on one GPU: job i waits for those before it, 10 + 11 + ... + (9 + i); of 18: 333, of 19: 361
+expect "wait_p95_s" 0 '"wait_p95_s":334.4,' "$gsim" --policy fifo --device ideal --nodes 1 --gpus-per-node 1 --format json --quiet "$tmp/queue.csv"
+# without the first and the last two: of 1 to 17 jobs the 17th waits 306, the 16th 280; 0.95 x 15 = 14.25
+expect "wait_p95_s in a window" 0 '"wait_p95_s":286.5,' "$gsim" --policy fifo --device ideal --nodes 1 --gpus-per-node 1 --format json --quiet --warmup 10% "$tmp/queue.csv"
+
+# --- more nodes may hurt: six nodes have a mean wait below 2 s, seven have not
+printf 'job_id,submit_s,duration_s,gpus\nj0,0,10,2\nj1,0,10,2\nj2,0,60,3\nj3,1,20,1\nj4,5,30,1\nj5,15,30,1\n' >"$tmp/anomaly.csv"
+anomaly="$gsim plan --policies backfill --device ideal --gpus-per-node 1 --quiet --target wait_mean_s<2s"
+expect "an answer from which on all meet the target" 0 '"nodes":8,"nodes_high":null,"all_tried":true' $anomaly --nodes 3..10 --format json "$tmp/anomaly.csv"
+expect "and a note" 0 'more nodes did not always help' $anomaly --nodes 3..10 "$tmp/anomaly.csv"
+
+# --- other forms
+expect "a range of resampled traces" 0 'ranges over 4 shaken traces' plan --target 'wait_p95_s < 1h' --nodes 4..9 --gpus-per-node 8 --shake 5% --reps 4 traces/samples/cluster.csv
+expect "a real trace alone" 0 'no intervals' plan --target 'wait_p95_s < 1h' --nodes 4..9 --gpus-per-node 8 traces/samples/cluster.csv
+expect "as CSV" 0 '^fifo,1,6,48,1,.*,1$' plan --target 'wait_p95_s < 1h' --nodes 4..9 --gpus-per-node 8 --format csv traces/samples/cluster.csv
+expect "parameters of one policy" 0 'tiresias' "$gsim" plan --policies fifo,tiresias --set tiresias.queues=3250,7200 --target 'wait_p95_s < 1h' --nodes 4..9 --gpus-per-node 8 --quiet traces/samples/cluster.csv
+expect "the widest job" 0 'does not fit on fewer than 4 nodes' plan --target 'wait_p95_s < 1h' --nodes 1..40 --gpus-per-node 2 traces/samples/cluster.csv
+
+# --- energy and cost: two jobs of 100 hours on three A100s of 400 W, which draw 51 W idle. Two thirds of the
+# time is computed: 51 + 349 x 2 / 3 = 283.667 W, times three GPUs and 24 hours
+printf 'job_id,submit_s,duration_s,gpus,user\na,0,360000,1,x\nb,0,360000,1,y\n' >"$tmp/three.csv"
+costs="$gsim plan --policies fifo --gpus-per-node 1 --nodes 3,4 --target wait_mean_s<1s --quiet --format csv"
+expect "energy and cost of a day" 0 '^fifo,1,3,3,1,0,,,0,0.6666666666666666,20.42[0-9]*,180,60[.0-9]*,1$' $costs --device a100-40 --price 2.5 "$tmp/three.csv"
+expect "no price" 0 '^fifo,1,3,3,1,0,,,0,0.6666666666666666,20.42[0-9]*,,,1$' $costs --device a100-40 "$tmp/three.csv"
+expect "no watts" 0 '^fifo,1,3,3,1,0,,,0,0.6666666666666666,,,,1$' $costs --device ideal "$tmp/three.csv"
+expect "other watts" 0 '^fifo,1,3,3,1,0,,,0,0.6666666666666666,7.2,,,1$' $costs --device a100-40 --set energy.busy_w=100 --set energy.idle_w=100 "$tmp/three.csv"
+tables() { # FILE: the cells of a report, a line each
+    sed 's/<tr>/\n/g; s/<\/t[dh]>/|/g; s/<[^>]*>//g' "$1"
+}
+"$gsim" --policy fifo --device a100-40 --nodes 3 --gpus-per-node 1 --db "$tmp/bill.db" --quiet "$tmp/three.csv" >"$tmp/out" 2>&1 &&
+    "$gsim" report "$tmp/bill.db" --price 2.5 -o "$tmp/bill.html" --quiet >>"$tmp/out" 2>&1 && tables "$tmp/bill.html" >"$tmp/out" &&
+    grep -q '^fifo|300.0|200.0|100.0|85.1|5.1|750.00|250.00|' "$tmp/out" && grep -q '^x|fifo|1|100.0|250.00|' "$tmp/out"
+say "GPU hours, energy and cost in a report" $?
+# fifo: a first, b waits two hours; sjf: b first, a waits one
+printf 'job_id,submit_s,duration_s,gpus,user\na,0,7200,1,x\nb,0,3600,1,y\n' >"$tmp/users.csv"
+"$gsim" compare --policies fifo,sjf --nodes 1 --gpus-per-node 1 --db "$tmp/users.db" --no-what-if --quiet "$tmp/users.csv" >"$tmp/out" 2>&1 &&
+    "$gsim" report "$tmp/users.db" -o "$tmp/users.html" --quiet >>"$tmp/out" 2>&1 && tables "$tmp/users.html" >"$tmp/out" &&
+    grep -q '^x|sjf|1|2.0|-|1 h|1 h|loses 1 h|' "$tmp/out" && grep -q '^y|sjf|1|1.0|-|0 us|0 us|gains 2 h|' "$tmp/out"
+say "and which users gain and lose" $?
+
+# --- bad input
+nodes="--nodes 1..9 --gpus-per-node 8"
+trace=traces/samples/cluster.csv
+expect "no target" 2 'what is to be reached' plan $nodes $trace
+expect "no nodes" 2 'which nodes' plan --target 'wait_p95_s < 1h' $trace
+expect "no policies" 2 'which policies' "$gsim" plan --target 'wait_p95_s < 1h' $nodes $trace
+expect "an unknown field" 2 "did you mean 'wait_p95_s'" plan --target 'wait_p59_s < 1h' $nodes $trace
+expect "a field that is no number" 2 "no number of a result is called 'policy'" plan --target 'policy < 1' $nodes $trace
+expect "no comparison" 2 'a target is a field of a result' plan --target 'wait_p95_s 1h' $nodes $trace
+expect "a negative time" 2 "'-1h' is no time" plan --target 'wait_p95_s < -1h' $nodes $trace
+expect "a target out of reach" 0 '> 4 .*> 32 ' plan --target 'wait_p95_s < 1s' --nodes 1..4 --gpus-per-node 8 $trace
+expect "and what to do" 0 '4 nodes do not meet the target; give --nodes more' plan --target 'wait_p95_s < 1s' --nodes 1..4 --gpus-per-node 8 $trace
+expect "a target that the least number meets" 0 '<= 9  .*<= 72 ' plan --target 'wait_p95_s < 1h' --nodes 9..12 --gpus-per-node 8 $trace
+expect "and that fewer may" 0 'fewer may, too' plan --target 'wait_p95_s < 1h' --nodes 9..12 --gpus-per-node 8 $trace
+expect "a target that more nodes move away" 0 'more do not reach it' plan --target 'gpu_busy > 99%' $nodes $trace
+expect "a field that no run has" 0 'no run has that number' plan --target 'latency_p99_s < 1s' $nodes $trace
+expect "jobs that do not end" 0 'leave jobs that do not end' plan --target 'wait_p95_s < 1h' --until 1h $nodes $trace
+expect "numbers that go down" 2 "'2' does not go on with ascending" plan --target 'wait_p95_s < 1h' --nodes 4,2 --gpus-per-node 8 $trace
+expect "no nodes wide enough" 2 'does not fit on 2 nodes' plan --target 'wait_p95_s < 1h' --nodes 1,2 --gpus-per-node 2 $trace
+expect "a policy twice" 2 'named twice' "$gsim" plan --policies fifo,fifo --target 'wait_p95_s < 1h' $nodes $trace
+expect "an unknown policy" 3 "did you mean 'fifo'" "$gsim" plan --policies fofi --target 'wait_p95_s < 1h' $nodes $trace
+expect "a factor of 0" 2 "'0' is not a factor" plan --arrivals 0 --target 'wait_p95_s < 1h' $nodes $trace
+expect "replications of a file" 2 'a trace that can be drawn again' plan --reps 3 --target 'wait_p95_s < 1h' $nodes $trace
+expect "a negative price" 2 "'-1' is no price" plan --price -1 --target 'wait_p95_s < 1h' $nodes $trace
+expect "a price in words" 2 "'cheap' is no price" "$gsim" report "$tmp/users.db" -o "$tmp/no.html" --price cheap
+expect "another file" 3 'not a database' plan --target 'wait_p95_s < 1h' -o tests/cli/plan.sh $nodes $trace
