@@ -24,9 +24,10 @@ static const char *const rules[] = {
 #define N_RULES (sizeof rules / sizeof *rules)
 
 /* An Ousterhout matrix has columns of its own, Gavel's rounds and Slurm take the fewest nodes, and
- * Synergy's go by what servers have beside their GPUs. */
+ * Synergy's go by what servers have beside their GPUs, and Pollux' simulator takes the emptiest
+ * nodes. */
 static bool places_by_rule(const char *name) {
-    static const char *const own[] = {"gang_rr", "gavel", "slurm", "synergy"};
+    static const char *const own[] = {"adaptdl", "gang_rr", "gavel", "slurm", "synergy"};
     bool has_own = false;
     if (test_knows(name, "placement"))
         return true;
