@@ -39,6 +39,7 @@ static const struct gsim_preemption ways[WAYS] = {
 struct state {
     struct gsim_slices slices; /* first */
     struct gsim_history seen; /* memory of all arrivals, in MiB */
+    struct gsim_index paused; /* jobs that wait in the memory of a GPU, and are not called back */
     struct gsim_index away; /* jobs without memory on a GPU, by memory */
     int64_t n_arrived, first_ns;
     int64_t choice, lead;
@@ -194,10 +195,11 @@ static void call_back(struct state *state, struct gsim_ctx *ctx) {
     if (slot == GSIM_NO_ID || ctx->view->jobs.state[slot] == GSIM_PAUSED ||
         ctx->view->now_ns - ctx->view->jobs.changed_ns[slot] < 2 * state->slices.slice_ns)
         return;
-    for (; slot != GSIM_NO_ID; slot = after) {
-        after = gsim_index_next(waiting, slot);
+    for (slot = gsim_index_first(&state->paused); slot != GSIM_NO_ID; slot = after) {
+        after = gsim_index_next(&state->paused, slot);
+        gsim_index_remove(&state->paused, slot);
         if (ctx->view->jobs.state[slot] != GSIM_PAUSED)
-            continue;
+            continue; /* it has been placed since */
         own(ctx, slot)->is_called = true;
         gsim_index_remove(waiting, slot);
         gsim_slices_wait(&state->slices, ctx, slot, -1); /* before all others */
@@ -217,6 +219,7 @@ static enum gsim_status open_adaptive(struct gsim_ctx *ctx) {
                                          .way = way};
     gsim_slices_init(&state->slices, ctx);
     gsim_index_init(&state->away, ctx->arena);
+    gsim_index_init(&state->paused, ctx->arena);
     return gsim_settings_open_memory(ctx);
 }
 
@@ -233,6 +236,7 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     struct state *state = ctx->state;
     gsim_slices_completed(&state->slices, slot);
     gsim_index_remove(&state->away, slot);
+    gsim_index_remove(&state->paused, slot);
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
@@ -241,7 +245,10 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     for (uint32_t i = 0; i < view->changes.n_settled; i++) {
         gsim_slot slot = view->changes.settled[i];
         gsim_index_remove(&state->away, slot);
+        gsim_index_remove(&state->paused, slot);
         own(ctx, slot)->is_called &= view->jobs.state[slot] == GSIM_RUNNING;
+        if (view->jobs.state[slot] == GSIM_PAUSED)
+            gsim_common_insert(ctx, &state->paused, slot, 0);
         if (view->jobs.state[slot] == GSIM_HELD || view->jobs.state[slot] == GSIM_QUEUED)
             gsim_common_insert(ctx, &state->away, slot, mem_mib(ctx, slot));
     }

@@ -23,8 +23,10 @@ struct state {
     uint32_t current; /* row */
     uint64_t turn; /* counts selections */
     uint64_t *taken; /* by column: the last selection that took it */
-    gsim_slot *selected;
+    gsim_slot *selected; /* gangs that are to start */
     uint32_t n_selected;
+    bool is_fresh; /* gangs were selected in this decide */
+    uint32_t *idle, n_idle; /* columns that no gang has taken, while gangs are selected */
     struct gsim_index on; /* gangs that are placed */
     int64_t slice_ns, began_ns; /* begin of the current row's slice; -1: not begun */
     int64_t turned_ns; /* time of the row's turn */
@@ -63,23 +65,61 @@ static void select_gang(struct state *s, const struct gsim_ctx *ctx, gsim_slot s
     s->selected[s->n_selected++] = slot;
 }
 
+static void select_row(struct state *s, const struct gsim_ctx *ctx,
+                       const struct gsim_matrix_row *row) {
+    for (gsim_slot slot = row->gangs.first; slot != GSIM_NO_SLOT;
+         slot = gsim_queue_after(ctx, slot))
+        select_gang(s, ctx, slot);
+}
+
+/* Keeps the columns of the list that no gang has taken. */
+static void look_at_idle(struct state *s) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_idle; i++)
+        if (s->taken[s->idle[i]] != s->turn)
+            s->idle[n++] = s->idle[i];
+    s->n_idle = n;
+}
+
+/* Selects gangs of a later row, in the order of the row. Each needs its lowest column idle. */
+static void fill_from(struct state *s, const struct gsim_ctx *ctx,
+                      const struct gsim_matrix_row *row) {
+    uint32_t first = s->n_selected;
+    for (uint32_t i = 0; i < s->n_idle; i++) {
+        gsim_slot slot = row->column[s->idle[i]];
+        if (slot != GSIM_NO_SLOT && own(ctx, slot)->matrix.first == s->idle[i])
+            select_gang(s, ctx, slot);
+    }
+    for (uint32_t i = first + 1; i < s->n_selected; i++) {
+        gsim_slot slot = s->selected[i];
+        uint32_t at = i;
+        for (; at > first &&
+               own(ctx, s->selected[at - 1])->matrix.entered > own(ctx, slot)->matrix.entered;
+             at--)
+            s->selected[at] = s->selected[at - 1];
+        s->selected[at] = slot;
+    }
+    if (s->n_selected > first)
+        look_at_idle(s);
+}
+
 /* Selects the gangs of the current row; then, in idle columns, gangs that run already (unless the
  * row is new); then gangs of later rows. */
 static void select_gangs(struct state *s, const struct gsim_ctx *ctx, bool is_new) {
     s->turn++;
     s->n_selected = 0;
-    for (uint32_t i = 0; i < s->matrix.n_rows; i++) {
-        const struct gsim_matrix_row *row = &s->matrix.rows[(s->current + i) % s->matrix.n_rows];
-        for (gsim_slot slot = row->gangs.first; slot != GSIM_NO_SLOT;
-             slot = gsim_queue_after(ctx, slot))
-            select_gang(s, ctx, slot);
-        if (!s->is_filling)
-            break;
-        gsim_slot slot = i > 0 || is_new ? GSIM_NO_SLOT : gsim_index_first(&s->on);
-        for (; slot != GSIM_NO_SLOT; slot = gsim_index_next(&s->on, slot))
-            select_gang(s, ctx, slot);
-    }
+    select_row(s, ctx, &s->matrix.rows[s->current]);
+    gsim_slot slot = is_new || !s->is_filling ? GSIM_NO_SLOT : gsim_index_first(&s->on);
+    for (; slot != GSIM_NO_SLOT; slot = gsim_index_next(&s->on, slot))
+        select_gang(s, ctx, slot);
+    s->n_idle = s->is_filling ? ctx->view->cluster.n_gpus : 0;
+    for (uint32_t gpu = 0; gpu < s->n_idle; gpu++)
+        s->idle[gpu] = gpu;
+    look_at_idle(s);
+    for (uint32_t i = 1; i < s->matrix.n_rows && s->n_idle > 0; i++)
+        fill_from(s, ctx, &s->matrix.rows[(s->current + i) % s->matrix.n_rows]);
     s->matrix.has_changed = false;
+    s->is_fresh = true;
 }
 
 static void next_row(struct state *s, const struct gsim_ctx *ctx) {
@@ -91,31 +131,53 @@ static void next_row(struct state *s, const struct gsim_ctx *ctx) {
     select_gangs(s, ctx, true);
 }
 
-/* Stops gangs that are not selected, as soon as they run; starts selected gangs, as soon as they
- * can be placed. */
-static void act(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    gsim_slot slot, after;
-    for (slot = gsim_index_first(&s->on); slot != GSIM_NO_SLOT; slot = after) {
+static bool is_to_stop(const struct state *s, const struct gsim_ctx *ctx, gsim_slot slot) {
+    return own(ctx, slot)->turn != s->turn && ctx->view->jobs.state[slot] == GSIM_RUNNING;
+}
+
+/* Between selections, a gang that is to stop is one that has just come to run. */
+static bool has_to_stop(const struct state *s, const struct gsim_ctx *ctx) {
+    for (uint32_t i = 0; i < ctx->view->changes.n_settled; i++)
+        if (is_to_stop(s, ctx, ctx->view->changes.settled[i]) &&
+            gsim_index_has(&s->on, ctx->view->changes.settled[i]))
+            return true;
+    return s->is_fresh;
+}
+
+/* Stops gangs that are not selected, as soon as they run. */
+static void stop_others(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    for (gsim_slot slot = gsim_index_first(&s->on), after; slot != GSIM_NO_SLOT; slot = after) {
         after = gsim_index_next(&s->on, slot);
-        if (own(ctx, slot)->turn == s->turn || ctx->view->jobs.state[slot] != GSIM_RUNNING)
+        if (!is_to_stop(s, ctx, slot))
             continue;
         (void)gsim_plan_preempt(plan, slot, s->preemption.stop, s->preemption.keep);
         gsim_index_remove(&s->on, slot);
     }
-    for (uint32_t i = 0; i < s->n_selected; i++) {
-        slot = s->selected[i];
-        if (own(ctx, slot)->turn != s->turn || gsim_index_has(&s->on, slot) ||
-            !gsim_common_waits(ctx->view, slot))
-            continue;
-        if (!gsim_plan_place_whole(plan, slot, s->matrix.units,
-                                   gsim_matrix_columns(&s->matrix, ctx, slot)))
-            continue;
-        gsim_common_insert(ctx, &s->on, slot, 0);
-        /* the slice waits for gangs that were there at the turn; newcomers do not prolong it */
-        if (own(ctx, slot)->matrix.row == s->current &&
-            ctx->view->jobs.submit_ns[slot] <= s->turned_ns)
-            s->began_ns = -1;
-    }
+}
+
+/* Whether the gang is on its columns, or has no turn any more. */
+static bool is_served(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      gsim_slot slot) {
+    if (own(ctx, slot)->turn != s->turn || gsim_index_has(&s->on, slot))
+        return true;
+    if (!gsim_common_waits(ctx->view, slot) ||
+        !gsim_plan_place_whole(plan, slot, s->matrix.units,
+                               gsim_matrix_columns(&s->matrix, ctx, slot)))
+        return false;
+    gsim_common_insert(ctx, &s->on, slot, 0);
+    /* the slice waits for gangs that were there at the turn; newcomers do not prolong it */
+    if (own(ctx, slot)->matrix.row == s->current && ctx->view->jobs.submit_ns[slot] <= s->turned_ns)
+        s->began_ns = -1;
+    return true;
+}
+
+/* Starts selected gangs as soon as they can be placed; those that cannot stay in the list. */
+static void start_selected(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_selected; i++)
+        if (!is_served(s, ctx, plan, s->selected[i]))
+            s->selected[n++] = s->selected[i];
+    s->n_selected = n;
 }
 
 /* The begin of the slice: the time when the last gang of the row came to run. -1: a gang is still
@@ -147,7 +209,10 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         next_row(s, ctx);
     else if (s->matrix.has_changed)
         select_gangs(s, ctx, false);
-    act(s, ctx, plan);
+    if (has_to_stop(s, ctx))
+        stop_others(s, ctx, plan);
+    start_selected(s, ctx, plan);
+    s->is_fresh = false;
     if (s->matrix.n_used > 1)
         gsim_plan_wake(plan, (s->began_ns >= 0 ? s->began_ns : now) + s->slice_ns);
 }
@@ -163,7 +228,8 @@ static enum gsim_status open_gang_rr(struct gsim_ctx *ctx) {
     gsim_index_init(&s->on, ctx->arena);
     s->taken = gsim_arena_array(ctx->arena, n, sizeof *s->taken);
     s->selected = gsim_arena_array(ctx->arena, n, sizeof *s->selected);
-    if (!s->taken || !s->selected)
+    s->idle = gsim_arena_array(ctx->arena, n, sizeof *s->idle);
+    if (!s->taken || !s->selected || !s->idle)
         return gsim_no_memory(ctx->log, "opening gang-rr");
     return status == GSIM_OK ? gsim_matrix_init(&s->matrix, ctx) : status;
 }

@@ -15,14 +15,21 @@ static bool add_row(struct gsim_matrix *s, struct gsim_ctx *ctx) {
             return false;
         s->rows = rows;
     }
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     struct gsim_matrix_row *row = &s->rows[s->n_rows];
-    row->column = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *row->column);
-    for (uint32_t gpu = 0; row->column && gpu < ctx->view->cluster.n_gpus; gpu++)
+    row->column = gsim_arena_array(ctx->arena, cluster->n_gpus, sizeof *row->column);
+    row->n_free_on = gsim_arena_array(ctx->arena, cluster->n_nodes, sizeof *row->n_free_on);
+    if (!row->column || !row->n_free_on)
+        return false;
+    for (uint32_t gpu = 0; gpu < cluster->n_gpus; gpu++) {
         row->column[gpu] = GSIM_NO_SLOT;
-    row->n_free = ctx->view->cluster.n_gpus;
+        row->n_free_on[cluster->node_of_gpu[gpu]]++;
+    }
+    row->n_free = cluster->n_gpus;
+    row->most_free = cluster->widest_node;
     gsim_queue_init(&row->gangs);
-    s->n_rows += row->column != NULL;
-    return row->column != NULL;
+    s->n_rows++;
+    return true;
 }
 
 static bool fits(const struct gsim_ctx *ctx, const struct gsim_matrix_row *row, gsim_slot slot,
@@ -36,12 +43,16 @@ static bool fits(const struct gsim_ctx *ctx, const struct gsim_matrix_row *row, 
 }
 
 /* The fullest node of the row that has room for the whole gang; n_nodes when there is none. */
-static uint32_t best_node(const struct gsim_ctx *ctx, const struct gsim_matrix_row *row,
-                          gsim_slot slot) {
+static uint32_t best_node(const struct gsim_ctx *ctx, struct gsim_matrix_row *row, gsim_slot slot) {
     const struct gsim_view *view = ctx->view;
-    uint32_t best = view->cluster.n_nodes, least = UINT32_MAX;
+    uint32_t best = view->cluster.n_nodes, least = UINT32_MAX, most = 0;
+    if (row->most_free < view->jobs.gpus[slot])
+        return best;
     for (uint32_t node = 0; node < view->cluster.n_nodes; node++) {
         uint32_t n = 0;
+        most = row->n_free_on[node] > most ? row->n_free_on[node] : most;
+        if (row->n_free_on[node] < view->jobs.gpus[slot])
+            continue;
         for (uint32_t gpu = view->cluster.node_first_gpu[node];
              gpu < view->cluster.node_first_gpu[node + 1]; gpu++)
             n += fits(ctx, row, slot, gpu);
@@ -50,6 +61,7 @@ static uint32_t best_node(const struct gsim_ctx *ctx, const struct gsim_matrix_r
             best = node;
         }
     }
+    row->most_free = most;
     return best;
 }
 
@@ -64,9 +76,12 @@ static bool take_columns(struct gsim_matrix *s, const struct gsim_ctx *ctx, uint
     if (n < gpus)
         return false;
     gsim_queue_remove(&s->outside, ctx, slot);
-    for (uint32_t u = 0; u < n; u++)
+    for (uint32_t u = 0; u < n; u++) {
         row->column[s->units[u].gpu] = slot;
+        row->n_free_on[ctx->view->cluster.node_of_gpu[s->units[u].gpu]]--;
+    }
     gsim_matrix_own(ctx, slot)->row = r;
+    gsim_matrix_own(ctx, slot)->entered = s->n_entered++;
     gsim_matrix_own(ctx, slot)->first = s->units[0].gpu;
     row->n_free -= gpus;
     gsim_matrix_own(ctx, slot)->is_in = true;
@@ -119,8 +134,11 @@ uint32_t gsim_matrix_columns(struct gsim_matrix *matrix, const struct gsim_ctx *
 static void leave(struct gsim_matrix *s, const struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_matrix_row *row = &s->rows[gsim_matrix_own(ctx, slot)->row];
     uint32_t n = gsim_matrix_columns(s, ctx, slot);
-    for (uint32_t u = 0; u < n; u++)
+    for (uint32_t u = 0; u < n; u++) {
+        uint32_t *n_free = &row->n_free_on[ctx->view->cluster.node_of_gpu[s->units[u].gpu]];
         row->column[s->units[u].gpu] = GSIM_NO_SLOT;
+        row->most_free = ++*n_free > row->most_free ? *n_free : row->most_free;
+    }
     row->n_free += n;
     gsim_queue_remove(&row->gangs, ctx, slot);
     s->n_used -= row->gangs.first == GSIM_NO_SLOT;

@@ -9,7 +9,9 @@
 struct gsim_matrix_row {
     gsim_slot *column; /* the gang in the column; GSIM_NO_SLOT: none */
     struct gsim_queue gangs;
-    uint32_t n_free;
+    uint32_t n_free; /* columns */
+    uint32_t *n_free_on; /* by node */
+    uint32_t most_free; /* on one node: no more than this */
 };
 
 /* The start of the per-job state. */
@@ -18,12 +20,14 @@ struct gsim_matrix_job {
     bool is_in; /* the gang has columns */
     uint32_t row;
     uint32_t first; /* its lowest column */
+    uint64_t entered; /* counts the gangs that got columns */
 };
 
 /* The start of the policy's state. */
 struct gsim_matrix {
     struct gsim_matrix_row *rows;
     uint32_t n_rows, n_used; /* used: rows with gangs */
+    uint64_t n_entered;
     /* gangs without columns: new gangs, or gangs of nodes that are down */
     struct gsim_queue outside;
     struct gsim_unit *units; /* scratch */

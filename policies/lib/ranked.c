@@ -315,12 +315,16 @@ struct pass {
     struct gsim_plan *plan;
     struct gsim_misfits misfits;
     uint32_t smallest_unforced; /* the smallest gang that even force did not place */
+    bool is_force_over; /* no job from here on could push out any running job */
 };
 
-/* Whether this waiting job could push out any running job. */
-static bool may_force(const struct pass *p, gsim_slot slot, int64_t rank) {
-    return p->ranked->is_preemptive && p->ctx->view->jobs.gpus[slot] < p->smallest_unforced &&
-           worst_for(p->ranked, p->ctx, slot, rank) != GSIM_NO_SLOT;
+/* Whether this waiting job could push out any running job. If it could not, no later job could:
+ * ranks only grow worse in a pass, and fewer jobs run. */
+static bool may_force(struct pass *p, gsim_slot slot, int64_t rank) {
+    if (p->is_force_over || p->ctx->view->jobs.gpus[slot] >= p->smallest_unforced)
+        return false;
+    p->is_force_over = worst_for(p->ranked, p->ctx, slot, rank) == GSIM_NO_SLOT;
+    return !p->is_force_over;
 }
 
 static void try_job(struct pass *p, gsim_slot slot) {
@@ -343,7 +347,7 @@ static bool is_over(const struct pass *p, gsim_slot slot) {
     if (!gsim_common_is_full(p->ctx->view) && !(p->misfits.is_size_all && p->misfits.smallest == 1))
         return false;
     int64_t rank = gsim_index_key(&p->ranked->waiting, slot);
-    return !p->ranked->is_preemptive || worst_for(p->ranked, p->ctx, slot, rank) == GSIM_NO_SLOT;
+    return p->is_force_over || worst_for(p->ranked, p->ctx, slot, rank) == GSIM_NO_SLOT;
 }
 
 /* The most GPUs (or shares of a pool) with which a job could still be placed. */
@@ -368,7 +372,7 @@ static int64_t most_by_force(const struct pass *p) {
  * no cost. */
 static gsim_slot candidate(const struct pass *p, gsim_slot slot) {
     const struct gsim_index *waiting = &p->ranked->waiting;
-    if (p->ranked->is_preemptive)
+    if (!p->is_force_over)
         return gsim_index_fitting(waiting, slot, most_by_force(p));
     int64_t most = room(p);
     slot = gsim_index_fitting(waiting, slot, most);
@@ -410,7 +414,8 @@ void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct
                         .ctx = ctx,
                         .plan = plan,
                         .misfits = gsim_misfits_none(view, ranked->rule, keeps_paused),
-                        .smallest_unforced = UINT32_MAX};
+                        .smallest_unforced = UINT32_MAX,
+                        .is_force_over = !ranked->is_preemptive};
     if (ranked->needs_full_pass || view->cluster.n_repairs != ranked->n_repairs)
         pass_over_all(&pass);
     else

@@ -9,7 +9,7 @@
 #include "policies/slurm/limits.h"
 #include "policies/slurm/nodes.h"
 #include "policies/slurm/passes.h"
-#include "sim/base/sort.h"
+#include "sim/base/pick.h"
 
 #include <string.h>
 
@@ -118,34 +118,62 @@ static int64_t next_change(const struct gsim_slurm_state *state, const struct gs
     return next_ns;
 }
 
-/* When the node could first be used by a job that takes that number of its GPUs. */
-static int64_t earliest_of(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                           gsim_slot slot, uint32_t node, uint32_t gpus) {
-    int64_t at_ns = free_from(state, node, gpus, ctx->view->now_ns);
-    return at_ns == GSIM_NEVER ? at_ns : gsim_slurm_nodes_clear(state, ctx, slot, node, at_ns);
-}
-
-/* No sooner than this time the job can start: as many nodes as it takes as a whole can be used by
- * then, or the one node that it takes. */
-static int64_t bound(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, gsim_slot slot) {
-    uint32_t set = gsim_slurm_job(ctx, slot)->set, gpus = ctx->view->jobs.gpus[slot];
-    uint32_t widest = gsim_slurm_nodes_widest(state, set), n = 0;
-    uint32_t whole = gpus <= widest ? 1 : gpus / widest;
-    for (uint32_t node = 0; node < state->n_nodes; node++)
-        if (gsim_slurm_nodes_has(state, set, node) && !ctx->view->cluster.node_is_down[node])
-            state->when[n++] = earliest_of(state, ctx, slot, node,
-                                           gpus <= widest ? gpus : state->node[node].n_gpus);
-    if (n < whole || !gsim_sort_i64(state->when, n))
+/* The first time at which the job could have that number of the node's GPUs, as far as it is no
+ * later than at_ns; GSIM_NEVER: it is later, or never. */
+static int64_t usable_from(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                           gsim_slot slot, uint32_t node, uint32_t gpus, int64_t at_ns) {
+    if (!gsim_slurm_nodes_has(state, gsim_slurm_job(ctx, slot)->set, node) ||
+        ctx->view->cluster.node_is_down[node])
         return GSIM_NEVER;
-    return state->when[whole - 1];
+    int64_t free_ns = free_from(state, node, gpus, ctx->view->now_ns);
+    return free_ns > at_ns ? GSIM_NEVER : gsim_slurm_nodes_clear(state, ctx, slot, node, free_ns);
 }
 
-/* Finds the earliest time within bf_window, with the nodes chosen; GSIM_NEVER: there is none. */
+/* A job of one node starts when the first node can be used. Fills in what it could have by then of
+ * the nodes that have room for it. */
+static int64_t earliest_of_one(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                               gsim_slot slot, int64_t last_ns) {
+    uint32_t gpus = ctx->view->jobs.gpus[slot];
+    int64_t first_ns = GSIM_NEVER;
+    for (uint32_t node = 0; node < state->n_nodes; node++) {
+        int64_t most_ns = first_ns < last_ns ? first_ns : last_ns;
+        state->when[node] = usable_from(state, ctx, slot, node, gpus, most_ns);
+        first_ns = state->when[node] < first_ns ? state->when[node] : first_ns;
+    }
+    for (uint32_t node = 0; node < state->n_nodes; node++)
+        state->usable[node] = state->when[node] == first_ns ? free_at(state, node, first_ns) : 0;
+    return first_ns <= last_ns ? first_ns : GSIM_NEVER;
+}
+
+/* No sooner than this time a job of several nodes can start: as many nodes as it takes as a whole
+ * can be used by then. */
+static int64_t bound(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, gsim_slot slot,
+                     uint32_t widest) {
+    size_t n = 0, last = ctx->view->jobs.gpus[slot] / widest - 1;
+    for (uint32_t node = 0; node < state->n_nodes; node++) {
+        int64_t when_ns = usable_from(state, ctx, slot, node, state->node[node].n_gpus, GSIM_NEVER);
+        if (when_ns != GSIM_NEVER)
+            state->when[n++] = when_ns;
+    }
+    if (n <= last)
+        return GSIM_NEVER;
+    gsim_pick_i64(state->when, n, &last, 1);
+    return state->when[last];
+}
+
+/* Finds the earliest time within bf_window, and fills in what the job could have of each node by
+ * then; GSIM_NEVER: there is none. */
 static int64_t earliest(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                         gsim_slot slot) {
-    int64_t at_ns = bound(state, ctx, slot);
     int64_t last_ns = ctx->view->now_ns + state->conf.bf_window_ns;
     uint32_t set = gsim_slurm_job(ctx, slot)->set, gpus = ctx->view->jobs.gpus[slot];
+    uint32_t widest = state->widest[set];
+    if (gpus <= widest) {
+        int64_t at_ns = earliest_of_one(state, ctx, slot, last_ns);
+        bool has = at_ns != GSIM_NEVER && gsim_slurm_nodes_choose(state, set, gpus, state->usable);
+        return has ? at_ns : GSIM_NEVER;
+    }
+    int64_t at_ns = bound(state, ctx, slot, widest);
     for (; at_ns <= last_ns; at_ns = next_change(state, ctx, slot, at_ns)) {
         look_at_nodes(state, ctx, slot, at_ns);
         if (gsim_slurm_nodes_choose(state, set, gpus, state->usable))

@@ -31,6 +31,7 @@ static bool fits_but_for_reservations(struct gsim_slurm_state *state, const stru
 
 /* No later job of the partition starts in this pass, and none on a node that the job could have. */
 static void block(struct gsim_slurm_state *state, const struct gsim_slurm_job *job) {
+    state->n_blocked += !state->is_blocked[job->partition];
     state->is_blocked[job->partition] = true;
     for (uint32_t node = 0; node < state->n_nodes; node++)
         state->node[node].is_closed |= gsim_slurm_nodes_has(state, job->set, node);
@@ -60,9 +61,12 @@ void gsim_slurm_main_pass(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
     bool preempts = state->conf.preempts_by_qos || state->conf.preempts_by_tier;
     uint32_t kept = 0, i = 0;
     memset(state->is_blocked, 0, state->conf.n_partitions * sizeof *state->is_blocked);
+    state->n_blocked = 0;
     gsim_slurm_nodes_drop_plans(state, ctx); /* those of backfill do not bind this scheduler */
     gsim_slurm_nodes_look(state, ctx);
-    for (; i < state->n_order && (preempts || ctx->view->cluster.n_idle_gpus > 0); i++)
+    for (; i < state->n_order && state->n_blocked < state->conf.n_partitions &&
+           (preempts || ctx->view->cluster.n_idle_gpus > 0);
+         i++)
         if (!try_job(state, ctx, plan, state->order[i]))
             state->order[kept++] = state->order[i];
     memmove(&state->order[kept], &state->order[i], (state->n_order - i) * sizeof *state->order);

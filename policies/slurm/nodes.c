@@ -89,18 +89,25 @@ bool gsim_slurm_nodes_plan(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
         state->window = window;
         state->windows_capacity = room;
     }
+    uint32_t *link = &state->first_window[node];
+    while (*link != GSIM_SLURM_NONE && state->window[*link].from_ns < from_ns)
+        link = &state->window[*link].next;
     state->window[state->n_windows] =
-        (struct gsim_slurm_window){from_ns, to_ns, state->first_window[node], reservation};
-    state->first_window[node] = state->n_windows++;
+        (struct gsim_slurm_window){from_ns, to_ns, *link, reservation};
+    *link = state->n_windows++;
     return true;
 }
 
-/* Windows are added at the front of their node's list, so that those of a pass come off it. */
 void gsim_slurm_nodes_drop_plans(struct gsim_slurm_state *state, const struct gsim_ctx *ctx) {
-    for (uint32_t node = 0; node < ctx->view->cluster.n_nodes; node++)
-        while (state->first_window[node] != GSIM_SLURM_NONE &&
-               state->first_window[node] >= state->n_lasting_windows)
-            state->first_window[node] = state->window[state->first_window[node]].next;
+    bool has_plans = state->n_windows > state->n_lasting_windows;
+    for (uint32_t node = 0; has_plans && node < ctx->view->cluster.n_nodes; node++) {
+        uint32_t *link = &state->first_window[node];
+        while (*link != GSIM_SLURM_NONE)
+            if (*link >= state->n_lasting_windows)
+                *link = state->window[*link].next;
+            else
+                link = &state->window[*link].next;
+    }
     state->n_windows = state->n_lasting_windows;
 }
 
@@ -147,19 +154,17 @@ static bool may_enter(const struct gsim_slurm_state *state, const struct gsim_ct
            lists_name(ctx, resv->accounts, GSIM_COL_VC, job);
 }
 
+/* Windows stand by their beginnings: behind the first that begins after the job, none meets it. */
 int64_t gsim_slurm_nodes_clear(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                gsim_slot slot, uint32_t node, int64_t from_ns) {
-    int64_t limit_ns = gsim_slurm_job(ctx, slot)->limit_ns, at_ns = from_ns, last_ns;
-    do {
-        last_ns = at_ns;
-        for (uint32_t w = state->first_window[node]; w != GSIM_SLURM_NONE;
-             w = state->window[w].next) {
-            const struct gsim_slurm_window *window = &state->window[w];
-            bool meets = window->from_ns < at_ns + limit_ns && at_ns < window->to_ns;
-            if (meets && !may_enter(state, ctx, slot, window->reservation))
-                at_ns = window->to_ns;
-        }
-    } while (at_ns != last_ns);
+    int64_t limit_ns = gsim_slurm_job(ctx, slot)->limit_ns, at_ns = from_ns;
+    for (uint32_t w = state->first_window[node]; w != GSIM_SLURM_NONE; w = state->window[w].next) {
+        const struct gsim_slurm_window *window = &state->window[w];
+        if (window->from_ns >= at_ns + limit_ns)
+            break;
+        if (at_ns < window->to_ns && !may_enter(state, ctx, slot, window->reservation))
+            at_ns = window->to_ns;
+    }
     return at_ns;
 }
 
@@ -190,9 +195,13 @@ static bool make_set(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_
     uint64_t *bits = &state->set[(size_t)set * state->set_words];
     if (!has || !mark_all(state, ctx, gsim_slurm_partition_of(state, job)->nodes, has))
         return false;
+    state->widest[set] = 1;
     for (uint32_t node = 0; node < n_nodes; node++)
-        if (has[node] && gsim_ask_may_use(ctx, slot, ctx->view->cluster.node_first_gpu[node]))
+        if (has[node] && gsim_ask_may_use(ctx, slot, ctx->view->cluster.node_first_gpu[node])) {
+            uint32_t n_gpus = state->node[node].n_gpus;
             bits[node / 64] |= UINT64_C(1) << (node % 64);
+            state->widest[set] = n_gpus > state->widest[set] ? n_gpus : state->widest[set];
+        }
     return true;
 }
 
@@ -205,9 +214,12 @@ bool gsim_slurm_nodes_enter(struct gsim_slurm_state *state, struct gsim_ctx *ctx
         size_t size = (size_t)state->set_words * sizeof *state->set;
         uint64_t *grown = gsim_arena_grow(ctx->arena, state->set, state->n_sets * size,
                                           (state->n_sets + 1) * size);
-        if (!grown)
+        uint32_t *widest =
+            gsim_arena_grow_raw(ctx->arena, state->widest, (state->n_sets + 1) * sizeof *widest);
+        if (!grown || !widest)
             return false;
         state->set = grown;
+        state->widest = widest;
         state->set_of[pair] = state->n_sets;
         if (!make_set(state, ctx, slot, state->n_sets++))
             return false;
@@ -240,14 +252,6 @@ uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const str
 }
 
 /* --- choosing --------------------------------------------------------------------------------- */
-
-uint32_t gsim_slurm_nodes_widest(const struct gsim_slurm_state *state, uint32_t set) {
-    uint32_t widest = 1;
-    for (uint32_t node = 0; node < state->n_nodes; node++)
-        if (gsim_slurm_nodes_has(state, set, node) && state->node[node].n_gpus > widest)
-            widest = state->node[node].n_gpus;
-    return widest;
-}
 
 static bool is_chosen(const struct gsim_slurm_state *state, uint32_t node) {
     for (uint32_t i = 0; i < state->n_chosen; i++)
@@ -289,7 +293,7 @@ static bool choose(struct gsim_slurm_state *state, const uint32_t *usable, uint3
 
 bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state, uint32_t set, uint32_t gpus,
                              const uint32_t *usable) {
-    uint32_t widest = gsim_slurm_nodes_widest(state, set), left = gpus;
+    uint32_t widest = state->widest[set], left = gpus;
     state->n_chosen = 0;
     while (left > widest || (left == widest && state->n_chosen > 0)) {
         if (!choose(state, usable, left, true))

@@ -21,8 +21,6 @@ bool gsim_slurm_nodes_has(const struct gsim_slurm_state *state, uint32_t set, ui
 /* The first time from which on the node is in no window for as long as the job's limit. */
 int64_t gsim_slurm_nodes_clear(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                gsim_slot slot, uint32_t node, int64_t from_ns);
-/* GPUs of the largest node of a set. */
-uint32_t gsim_slurm_nodes_widest(const struct gsim_slurm_state *state, uint32_t set);
 /* Chooses nodes for a job, by the GPUs that it could have of each (usable, by node). */
 bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state, uint32_t set, uint32_t gpus,
                              const uint32_t *usable);

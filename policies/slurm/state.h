@@ -92,12 +92,14 @@ struct gsim_slurm_state {
     uint32_t n_nodes;
     uint64_t *set; /* sets of nodes, a bit a node */
     uint32_t *set_of; /* by partition and type of GPU of the trace */
+    uint32_t *widest; /* by set: GPUs of its largest node */
     uint32_t n_sets, set_words, n_types;
     struct gsim_slurm_window *window;
     uint32_t *first_window, n_windows, n_lasting_windows, windows_capacity;
     struct gsim_slurm_freeing *freeing;
     uint32_t *first_freeing, n_freeing, freeing_capacity;
     bool *is_blocked; /* by partition, in a pass */
+    uint32_t n_blocked;
     uint32_t *user_tests, *part_tests; /* in a backfill pass */
     int64_t origin_s; /* the date of the trace's time 0 */
     gsim_slot *victim; /* candidates for preemption, and what they would free */

@@ -152,7 +152,12 @@ void synergy_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct sy
         if (!job->is_placed)
             name_gpus(ctx, synergy, synergy->order[i]);
     }
-    synergy->has_unplaced = true;
+    synergy->n_unplaced = 0;
+    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
+        const struct synergy_job *job = job_at(ctx, synergy, i);
+        if (job->is_active && job->is_chosen && !job->is_placed)
+            synergy->unplaced[synergy->n_unplaced++] = ctx->view->jobs.index[job->slot];
+    }
 }
 
 /* In the reference a job makes whole iterations, and does not end before its round. */
@@ -165,20 +170,24 @@ static void watch(const struct gsim_ctx *ctx, struct gsim_plan *plan,
     gsim_plan_watch(plan, job->slot, GSIM_WATCH_ATTAINED, service_ns);
 }
 
+/* Whether the job has the round's GPUs, or is done. */
+static bool is_served(struct gsim_ctx *ctx, struct gsim_plan *plan, const struct synergy *synergy,
+                      struct synergy_job *job) {
+    if (!job->is_active)
+        return true;
+    if (!gsim_state_waits(state_of(ctx, job)) ||
+        !gsim_plan_place_beside(plan, job->slot, job->units, job->gpus, job->had))
+        return false;
+    job->is_placed = true;
+    if (synergy->is_reference)
+        watch(ctx, plan, job);
+    return true;
+}
+
 void synergy_place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct synergy *synergy) {
-    if (!synergy->has_unplaced)
-        return;
-    synergy->has_unplaced = false;
-    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
-        struct synergy_job *job = job_at(ctx, synergy, i);
-        if (!job->is_active || !job->is_chosen || job->is_placed || job->is_at_end)
-            continue;
-        synergy->has_unplaced = true;
-        if (!gsim_state_waits(state_of(ctx, job)) ||
-            !gsim_plan_place_beside(plan, job->slot, job->units, job->gpus, job->had))
-            continue;
-        job->is_placed = true;
-        if (synergy->is_reference)
-            watch(ctx, plan, job);
-    }
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < synergy->n_unplaced; i++)
+        if (!is_served(ctx, plan, synergy, &synergy->job[synergy->unplaced[i]]))
+            synergy->unplaced[n++] = synergy->unplaced[i];
+    synergy->n_unplaced = n;
 }

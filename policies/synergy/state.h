@@ -46,6 +46,8 @@ struct synergy {
     uint32_t *owner; /* by GPU: the job that the round gives it to; GSIM_NO_OWNER: none */
     uint32_t *order; /* the jobs that are offered to the round, the first in line first */
     uint32_t n_order;
+    uint32_t *unplaced; /* jobs of the round that wait for their GPUs */
+    uint32_t n_unplaced;
     uint32_t n_active;
     struct gsim_host fair; /* the part of a server that falls to each GPU; of unlike ones the
                               least */
@@ -54,7 +56,6 @@ struct synergy {
     enum synergy_mode mode;
     enum synergy_order rule;
     bool is_reference, is_in_round, consolidates;
-    bool has_unplaced; /* jobs of the round may wait for their GPUs */
     struct gsim_preemption way;
     int64_t round_ns, first_ns, ends_ns;
 };

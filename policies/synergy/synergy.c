@@ -161,7 +161,8 @@ static enum gsim_status open_synergy(struct gsim_ctx *ctx) {
     synergy->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
     synergy->job = gsim_arena_array(ctx->arena, n, sizeof *synergy->job);
     synergy->order = gsim_arena_array(ctx->arena, n, sizeof *synergy->order);
-    return synergy->job && synergy->order && synergy_open_servers(ctx, synergy)
+    synergy->unplaced = gsim_arena_array(ctx->arena, n, sizeof *synergy->unplaced);
+    return synergy->job && synergy->order && synergy->unplaced && synergy_open_servers(ctx, synergy)
                ? GSIM_OK
                : gsim_no_memory(ctx->log, "opening synergy");
 }

@@ -41,7 +41,9 @@ struct gsim_core_job {
     /* Fields above are zeroed when a slot is reused; fields below are assigned before use. */
     int64_t last_ns; /* time up to which wait, stall and run times are counted */
     int64_t held_since_ns;
-    uint32_t wait_next; /* in the list of waiting jobs */
+    uint32_t wait_next, wait_before; /* in the list of waiting jobs */
+    uint64_t wait_nth; /* counts jobs that came to wait */
+    bool waits_alone; /* for whole GPUs */
     struct gsim_request request;
     gsim_i128 crowd_before; /* jobs in the system, summed over the time until its arrival */
 };
@@ -246,6 +248,10 @@ struct gsim_core {
     uint32_t *waiting_ppm;
     uint32_t *leaving_alone; /* by GPU: leaving jobs that did not share it */
     uint32_t waiting_first, waiting_last;
+    uint32_t n_waiting, n_waiting_alone; /* all; those for whole GPUs */
+    gsim_slot *waiter; /* by GPU: the job that waits for the whole of it */
+    uint64_t n_waited;
+    bool must_look_at_all; /* a waiting job may be clear that no job's leaving has made clear */
     uint32_t n_vacating; /* jobs that still hold units which they gave up */
     uint32_t *shared_clients; /* admitted jobs of an arranged GPU */
     int64_t *shared_since_ns;

@@ -140,8 +140,10 @@ GSIM_APART void gsim_jobs_will_leave(struct gsim_core *core, const struct gsim_o
 }
 
 GSIM_APART void gsim_job_leaves_now(struct gsim_core *core, const struct gsim_op *op) {
-    if (leaves(op))
-        announce(core, op, false);
+    if (!leaves(op))
+        return;
+    announce(core, op, false);
+    core->must_look_at_all |= !core->jobs.core[op->slot].is_admitted;
 }
 
 /* A shared GPU is busy while any job is on it; any other GPU for the share that is held. */
@@ -239,22 +241,58 @@ static inline void admit(struct gsim_core *core, gsim_slot slot, enum gsim_state
 
 /* --- waiting for units to clear --------------------------------------------------------------- */
 
+/* A job that waits for whole GPUs is the only one that waits for them: it becomes clear when a job
+ * leaves one of them, and not otherwise. */
+static bool waits_alone(const struct gsim_core *core, const struct gsim_job *job) {
+    if (job->share_ppm != GSIM_PPM)
+        return false;
+    for (uint32_t u = 0; core->cluster.n_arranged > 0 && u < job->n_units; u++)
+        if (core->cluster.gpu_is_arranged[job->units[u].gpu])
+            return false;
+    return true;
+}
+
 static void count_waiting(struct gsim_core *core, gsim_slot slot, bool begins) {
     const struct gsim_job *job = &core->jobs.info[slot];
-    for (uint32_t u = 0; u < job->n_units; u++)
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    if (begins)
+        own->waits_alone = waits_alone(core, job);
+    core->n_waiting += begins ? 1u : 0u - 1u;
+    core->n_waiting_alone += !own->waits_alone ? 0u : begins ? 1u : 0u - 1u;
+    for (uint32_t u = 0; u < job->n_units; u++) {
         core->waiting_ppm[job->units[u].gpu] += begins ? job->share_ppm : 0u - job->share_ppm;
+        if (own->waits_alone)
+            core->waiter[job->units[u].gpu] = begins ? slot : GSIM_NO_SLOT;
+    }
 }
 
 static void wait_for_units(struct gsim_core *core, gsim_slot slot) {
     struct gsim_core_job *jobs = core->jobs.core;
     jobs[slot].is_waiting = true;
     jobs[slot].wait_next = GSIM_NO_SLOT;
+    jobs[slot].wait_before = core->waiting_last;
+    jobs[slot].wait_nth = core->n_waited++;
     if (core->waiting_last == GSIM_NO_SLOT)
         core->waiting_first = slot;
     else
         jobs[core->waiting_last].wait_next = slot;
     core->waiting_last = slot;
     count_waiting(core, slot, true);
+}
+
+/* Takes a placed job from the list of jobs that wait for their units to clear. */
+static void stop_waiting(struct gsim_core *core, gsim_slot slot) {
+    struct gsim_core_job *jobs = core->jobs.core, *own = &jobs[slot];
+    if (own->wait_before == GSIM_NO_SLOT)
+        core->waiting_first = own->wait_next;
+    else
+        jobs[own->wait_before].wait_next = own->wait_next;
+    if (own->wait_next == GSIM_NO_SLOT)
+        core->waiting_last = own->wait_before;
+    else
+        jobs[own->wait_next].wait_before = own->wait_before;
+    own->is_waiting = false;
+    count_waiting(core, slot, false);
 }
 
 /* The state that a waiting job came from, which depends on where its memory lies: `keep` says so,
@@ -267,26 +305,51 @@ static enum gsim_state origin(const struct gsim_core *core, gsim_slot slot) {
                                                                               : GSIM_HELD;
 }
 
+static void admit_waiter(struct gsim_core *core, gsim_slot slot) {
+    stop_waiting(core, slot);
+    admit(core, slot, origin(core, slot));
+}
+
 /* Admits the waiting jobs with units that are clear now, in the order of their placement. */
 GSIM_APART static void admit_waiting(struct gsim_core *core) {
-    struct gsim_core_job *jobs = core->jobs.core;
-    gsim_slot before = GSIM_NO_SLOT, next;
+    gsim_slot next;
+    core->must_look_at_all = false;
     for (gsim_slot slot = core->waiting_first; slot != GSIM_NO_SLOT; slot = next) {
-        next = jobs[slot].wait_next;
-        if (!is_clear(core, slot)) {
-            before = slot;
-            continue;
-        }
-        if (before == GSIM_NO_SLOT)
-            core->waiting_first = next;
-        else
-            jobs[before].wait_next = next;
-        if (core->waiting_last == slot)
-            core->waiting_last = before;
-        jobs[slot].is_waiting = false;
-        count_waiting(core, slot, false);
-        admit(core, slot, origin(core, slot));
+        next = core->jobs.core[slot].wait_next;
+        if (is_clear(core, slot))
+            admit_waiter(core, slot);
     }
+}
+
+/* Of the jobs that wait for one of these units and are clear, the one that was placed first. */
+static gsim_slot first_clear(const struct gsim_core *core, const struct gsim_unit *units,
+                             uint32_t n) {
+    gsim_slot first = GSIM_NO_SLOT;
+    for (uint32_t u = 0; u < n; u++) {
+        gsim_slot slot = core->waiter[units[u].gpu];
+        if (slot == GSIM_NO_SLOT || slot == first)
+            continue;
+        if (first != GSIM_NO_SLOT &&
+            core->jobs.core[slot].wait_nth > core->jobs.core[first].wait_nth)
+            continue;
+        if (is_clear(core, slot))
+            first = slot;
+    }
+    return first;
+}
+
+/* As admit_waiting does, once these units have been left: looks only at the jobs that wait for them
+ * where that is less and no other job can have become clear. */
+GSIM_APART static void admit_waiting_for(struct gsim_core *core, const struct gsim_unit *units,
+                                         uint32_t n) {
+    gsim_slot slot;
+    if (n == 0 || core->must_look_at_all || core->n_vacating == 0 ||
+        core->n_waiting_alone < core->n_waiting || n > core->n_waiting / n) {
+        admit_waiting(core);
+        return;
+    }
+    while ((slot = first_clear(core, units, n)) != GSIM_NO_SLOT)
+        admit_waiter(core, slot);
 }
 
 static inline void vacate(struct gsim_core *core, gsim_slot slot) {
@@ -299,7 +362,7 @@ static inline void vacate(struct gsim_core *core, gsim_slot slot) {
     if (gsim_rarely(own->is_vacating))
         end_vacating(core, slot);
     if (gsim_rarely(core->waiting_first != GSIM_NO_SLOT))
-        admit_waiting(core);
+        admit_waiting_for(core, core->jobs.info[slot].units, core->jobs.info[slot].n_units);
 }
 
 /* --- what plans do ---------------------------------------------------------------------------- */
@@ -314,7 +377,10 @@ void gsim_job_place(struct gsim_core *core, gsim_slot slot) {
         return;
     }
     wait_for_units(core, slot);
-    admit_waiting(core);
+    if (core->must_look_at_all || !core->jobs.core[slot].waits_alone)
+        admit_waiting(core);
+    else if (is_clear(core, slot))
+        admit_waiter(core, slot);
 }
 
 static void completed(struct gsim_core *core, gsim_slot slot, bool has_costs);
@@ -439,22 +505,6 @@ GSIM_COLD static void cut_off(struct gsim_core *core, gsim_slot slot) {
 }
 
 /* --- failures --------------------------------------------------------------------------------- */
-
-/* Takes a placed job from the list of jobs that wait for their units to clear. */
-static void stop_waiting(struct gsim_core *core, gsim_slot slot) {
-    struct gsim_core_job *jobs = core->jobs.core;
-    gsim_slot before = GSIM_NO_SLOT, at = core->waiting_first;
-    for (; at != slot; at = jobs[at].wait_next)
-        before = at;
-    if (before == GSIM_NO_SLOT)
-        core->waiting_first = jobs[slot].wait_next;
-    else
-        jobs[before].wait_next = jobs[slot].wait_next;
-    if (core->waiting_last == slot)
-        core->waiting_last = before;
-    jobs[slot].is_waiting = false;
-    count_waiting(core, slot, false);
-}
 
 /* Tells the policy, which has placed the job, that the job ended, and announces it anew. */
 GSIM_APART static void resubmit(struct gsim_core *core, gsim_slot slot, bool has_units) {

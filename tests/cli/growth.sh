@@ -34,7 +34,7 @@ for n in 1000 4000; do
 done
 # 4 log 4000 / log 1000
 most=4.8
-for policy in fifo backfill easy-backfill fairshare srtf srsf; do
+for policy in fifo backfill easy-backfill fairshare srtf srsf las tiresias; do
     few=$(instructions "$policy" "$tmp/1000.csv") many=$(instructions "$policy" "$tmp/4000.csv")
     ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" 'BEGIN { printf("%.2f", (few > 0 ? many / few : 99)) }')
     if [ "$(awk -v ratio="$ratio" -v most="$most" 'BEGIN { print(ratio <= most) }')" = 1 ]; then
