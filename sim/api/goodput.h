@@ -93,8 +93,8 @@ uint32_t gsim_goodput_app(const struct gsim_goodput *goodput, const char *name);
 /* That many GPUs on nodes of `node_gpus`, as few as possible. */
 struct gsim_spread gsim_goodput_packed(uint32_t gpus, uint32_t node_gpus);
 /* The batch by which a job keeps its batch size over all GPUs: as few summed steps as the limits
- * allow, but one at least on one GPU beyond the smallest batch: of one step alone the variance would
- * be unknown. */
+ * allow, but one at least on one GPU beyond the smallest batch: of one step alone the variance is
+ * unknown. */
 struct gsim_batch gsim_goodput_batch(const struct gsim_app_limits *app, uint32_t gpus,
                                      uint32_t batch, uint32_t least_summed);
 struct gsim_step gsim_goodput_step(const struct gsim_goodput *goodput, uint32_t app,
