@@ -51,7 +51,8 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
                              m->form->name);
     }
     enum gsim_status status = gsim_rows_begin(&m->rows, m->b, m->options);
-    bool is_known = m->b->has_column[GSIM_COL_GPU_NS] || m->rows.by_model || m->rows.rates;
+    bool is_known =
+        m->b->has_column[GSIM_COL_GPU_NS] || m->rows.by_model || m->rows.rates || m->rows.goodput;
     if (status != GSIM_OK || !m->form->no_times || is_known)
         return status;
     return gsim_fail(m->b->log, GSIM_BAD_INPUT, m->b->path, 0,

@@ -132,6 +132,7 @@ static enum gsim_status check_header(struct native *n, int64_t line) {
         return missing(n, line, "'submit_s'");
     bool is_described = has[GSIM_COL_ITERATIONS] && (has[GSIM_COL_GPU_NS] || has[GSIM_COL_APP]);
     is_described |= has[GSIM_COL_ITERATIONS] && n->rows.rates;
+    is_described |= has[GSIM_COL_MODEL] && n->rows.goodput;
     if (!n->has_duration && !is_described && !has[GSIM_COL_REQUESTS])
         return missing(n, line, "'duration_s'");
     return GSIM_OK;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/api/goodput.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 #include "traces/csv.h"
@@ -88,23 +89,12 @@ static bool take_scaled(const char *text, int64_t scale, int64_t most, int64_t *
            *out <= most * scale;
 }
 
-/* The number as 53 bits and a power of two, which is what a text of it says to most programs. */
-static struct gsim_tempo tempo_of(double per_s) {
-    enum { FRACTION_BITS = 52, EXPONENT_BIAS = 1023 };
-    uint64_t bits, hidden = UINT64_C(1) << FRACTION_BITS;
-    memcpy(&bits, &per_s, sizeof bits);
-    int exponent = (int)(bits >> FRACTION_BITS);
-    return exponent == 0 ? (struct gsim_tempo){0}
-                         : gsim_tempo_of((bits & (hidden - 1)) | hidden,
-                                         exponent - EXPONENT_BIAS - FRACTION_BITS);
-}
-
 static bool take_rate(const char *text, struct gsim_rate_row *row) {
     char *end;
     double per_s = strtod(text, &end);
     bool is_ok = *text && !*end && per_s <= 1e9 && (per_s >= 1e-9 || !(per_s < 0 || per_s > 0));
     if (is_ok)
-        row->tempo = tempo_of(per_s);
+        row->tempo = gsim_tempo_near(per_s);
     return is_ok;
 }
 

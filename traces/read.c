@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "sim/api/rates.h"
+#include "sim/api/goodput.h"
 #include "sim/base/text.h"
 #include "traces/input.h"
 
@@ -66,7 +66,8 @@ static enum gsim_status find_sniffed(struct gsim_input *input, const struct gsim
  * application. */
 static bool has_measured_times(const struct gsim_trace *trace) {
     for (uint32_t job = 0; job < trace->n_jobs; job++)
-        if (gsim_rates_of_job(trace, job) != GSIM_NO_KIND)
+        if (gsim_rates_of_job(trace, job) != GSIM_NO_KIND ||
+            gsim_goodput_of_job(trace, job) != GSIM_NO_KIND)
             continue;
         else if (trace->service_ns[job] > 0 || gsim_trace_get(trace, GSIM_COL_GPU_NS, job) >= 0)
             return true;

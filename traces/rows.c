@@ -38,6 +38,8 @@ enum gsim_status gsim_rows_begin(struct gsim_rows *rows, struct gsim_builder *bu
         status = gsim_by_model_read(builder, options->by_model, &rows->by_model);
     if (status == GSIM_OK && options && options->rates)
         status = gsim_rates_read(options->rates, builder->arena, &rows->rates, builder->log);
+    if (status == GSIM_OK && options && options->goodput)
+        status = gsim_goodput_read(options->goodput, builder->arena, &rows->goodput, builder->log);
     return status == GSIM_OK ? gsim_assume_read(builder, options, rows->assumed, &rows->n_assumed)
                              : status;
 }
@@ -86,6 +88,8 @@ static enum gsim_status add(struct gsim_rows *rows, int64_t line) {
     gsim_assume_fill(b, rows->assumed, rows->n_assumed);
     if (status == GSIM_OK)
         status = gsim_rates_fill(rows->rates, b, line);
+    if (status == GSIM_OK)
+        status = gsim_goodput_fill(rows->goodput, b, line);
     if (status == GSIM_OK && b->is_absolute && b->has_column[GSIM_COL_LOGGED_START_NS])
         status = keep_log(b);
     if (status != GSIM_OK || !gsim_build_times(b, line))
@@ -112,7 +116,7 @@ enum gsim_status gsim_rows_finish(struct gsim_rows *rows, const char *format,
     if (status != GSIM_OK)
         return status;
     const char **list = gsim_arena_array(
-        rows->b->arena, (size_t)(rows->n_assumed + rows->n_told) + 4, sizeof *list);
+        rows->b->arena, (size_t)(rows->n_assumed + rows->n_told) + 5, sizeof *list);
     if (!list)
         return gsim_no_memory(rows->b->log, "reading a trace");
     int n = 0;
@@ -127,6 +131,9 @@ enum gsim_status gsim_rows_finish(struct gsim_rows *rows, const char *format,
             list[n++] = rows->assumed[i].text;
     out->rates = rows->rates;
     if (rows->rates && (list[n] = gsim_rates_name(rows->rates, out, rows->b->arena)) != NULL)
+        n++;
+    out->goodput = rows->goodput;
+    if (rows->goodput && (list[n] = gsim_goodput_name(rows->goodput, out, rows->b->arena)) != NULL)
         n++;
     out->assumed = n ? list : NULL;
     return GSIM_OK;

@@ -8,6 +8,7 @@
 #include "traces/by_model.h"
 #include "traces/gpu_mem.h"
 #include "traces/input.h"
+#include "traces/goodput.h"
 #include "traces/rates.h"
 
 enum { GSIM_MAX_TOLD = 16 };
@@ -17,6 +18,7 @@ struct gsim_rows {
     struct gsim_gpu_mem *gpu_mem; /* NULL: no measurements */
     struct gsim_by_model *by_model; /* NULL: no table */
     const struct gsim_rates *rates; /* NULL: no table */
+    struct gsim_goodput *goodput; /* NULL: no table */
     struct gsim_assumption assumed[GSIM_COL_COUNT];
     int n_assumed;
     const char *told[GSIM_MAX_TOLD]; /* notes in the file about cells filled when it was made */

@@ -8,6 +8,7 @@
 #   synergy  CLUSTER is "4 servers x 8 GPUs, 24 CPUs, 500 GB, ..."; mode=fair|greedy|tune,
 #            arrivals=static|dynamic, placement="first fit"|placement
 #   elasticflow  CLUSTER is "16 nodes x 8 GPUs"; device=A100|T4, slot_s=SECONDS
+#   pollux   CLUSTER is "16 nodes x 4 GPUs"; interval_s=60
 # [GSIM=./gsim] [JOBS_CSV=FILE] reference.sh DATA SIMULATOR TRACE CLUSTER POLICY [column=value ...]
 set -eu
 if [ $# -lt 5 ]; then
@@ -17,7 +18,7 @@ fi
 gsim=${GSIM:-./gsim}
 data=$1 simulator=$2 trace=$3 cluster=$4 policy=$5
 shift 5
-shares='' mode=fair arrivals=dynamic placement='first fit' device=A100 slot_s=60
+shares='' mode=fair arrivals=dynamic placement='first fit' device=A100 slot_s=60 interval_s=60
 for column; do
     case $column in
     shares=*) shares=${column#shares=} ;;
@@ -26,6 +27,7 @@ for column; do
     placement=*) placement=${column#placement=} ;;
     device=*) device=${column#device=} ;;
     slot_s=*) slot_s=${column#slot_s=} ;;
+    interval_s=*) interval_s=${column#interval_s=} ;;
     *=*) ;; # the other columns are results, or say nothing about the run
     *)
         echo "$0: '$column' is not column=value" >&2
@@ -190,8 +192,44 @@ elasticflow() {
         --quiet --jobs-csv "$folder/jobs.csv" --format csv "$folder/trace.csv" >"$folder/result.csv"
 }
 
+# One table of the measured steps and epochs. What the program answers for placements without rows is
+# a table of its own, since its interpolation there is not a rule. It gives ncf one GPU.
+pollux_goodput() {
+    echo "row,application,placement,nodes,gpus,batch,step_s,sync_s,epoch,progress,grad_sqr,grad_var,iterations,max_batch,min_local,max_local,most_gpus"
+    for table in applications placements offtable validation; do
+        awk -F, -v OFS=, -v table=$table '
+            /^#/ || $1 == "application" { next }
+            table == "applications" { print "limits", $1, "", "", "", "", "", "", "", "", "", "", "", $3, $4, $5, $1 == "ncf" ? 1 : "" }
+            table == "placements" { print "step", $1, $2, "", "", $3, $4, $5, "", "", "", "", "", "", "", "", "" }
+            table == "offtable" && $5 != "nan" { print "step", $1, "", $2, $3, $4, $5, $6, "", "", "", "", "", "", "", "", "" }
+            table == "validation" { print "epoch", $1, "", "", "", $2, "", "", $3, $4, $7, $8, $5, "", "", "", "" }
+            ' "$data/tables/pollux_$table.csv"
+    done
+}
+
+pollux_cluster() {
+    echo "$cluster" | sed 's/[^0-9]\{1,\}/ /g' | awk '{ printf "[node g4dn]\ncount = %d\ngpus = %d\ndevice = ideal\n", $1, $2 }'
+}
+
+pollux() {
+    pollux_goodput >"$folder/goodput.csv"
+    pollux_cluster >"$folder/cluster.ini"
+    case $policy in
+    tiresias | optimus) ;;
+    *)
+        echo "$0: no policy of gsim copies '$policy' of pollux" >&2
+        exit 3
+        ;;
+    esac
+    "$gsim" run --policy adaptdl --set reference=pollux --set "rule=$policy" \
+        --set "interval=${interval_s}s" --assume rescale_s=30 --goodput "$folder/goodput.csv" \
+        --cluster "$folder/cluster.ini" --quiet --jobs-csv "$folder/jobs.csv" --format csv \
+        "$data/traces/$trace" >"$folder/result.csv"
+}
+
 case $simulator in
 gavel) gavel ;;
+pollux) pollux ;;
 synergy) synergy ;;
 elasticflow) elasticflow ;;
 *)

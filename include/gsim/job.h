@@ -150,6 +150,9 @@ struct gsim_where {
     uint32_t nodes; /* 0: as few as there is a row for */
     /* that comes with each GPU; 0 of both: the part of its node that falls to each GPU there */
     struct gsim_host host;
+    /* Of a job that learns by a table (--goodput): the least number of steps of an iteration
+     * that only sum gradients; 0: as its batch size needs. */
+    uint32_t least_summed;
 };
 
 /* How fast a job would run. */
@@ -157,13 +160,18 @@ struct gsim_rate {
     /* Service per time, as it would be charged; 0: by the table it cannot run so, and is not to be
      * placed there. */
     uint64_t pace_q32;
-    /* Iterations per second by the table of speeds (--rates): digits * 2^exponent; 0: the table
-     * has no row, and the job runs by its own columns. */
+    /* Iterations per second by the table of speeds (--rates), or by that of goodput (--goodput):
+     * digits * 2^exponent; 0: the table has no row, and the job runs by its own columns. */
     uint64_t digits;
     int32_t exponent;
     /* The least of the host beside each GPU with which the table has it fastest on these GPUs;
      * 0 of both: its speed does not depend on the host. */
     struct gsim_host wants;
+    /* By the table of goodput: the most GPUs over which the job's batch can be spread; and, for
+     * oracles only, the iterations from the end of the epoch under way to the job's end. -1: not
+     * known. */
+    uint32_t most_gpus;
+    int64_t iterations_after_epoch;
 };
 
 /* The cost of sharing to a job so far. */

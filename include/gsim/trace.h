@@ -36,6 +36,7 @@ struct gsim_names {
 
 struct gsim_program; /* a job kernel by kernel */
 struct gsim_rates; /* measured speeds by model, device and GPUs */
+struct gsim_goodput; /* how fast applications learn, by GPUs, nodes and batch size */
 
 struct gsim_trace {
     const char *path; /* as given, for messages */
@@ -69,6 +70,10 @@ struct gsim_trace {
     /* The speeds by which the work of jobs of its models is counted and charged (opaque here);
      * NULL: the trace was read without a table. */
     const struct gsim_rates *rates;
+
+    /* By which jobs of its applications have their time and speed, epoch by epoch (opaque here);
+     * NULL: the trace was read without a table. */
+    const struct gsim_goodput *goodput;
 
     /* Whether some job has a time that was measured, on a device that no format names: not those
      * that follow from an application's kernels, and none that a spec draws. */
@@ -125,6 +130,7 @@ struct gsim_trace_options {
     bool is_lenient;
     FILE *left_out; /* a CSV row for what became of each row of the file; NULL: none is written */
     const char *rates; /* a table of measured speeds (traces/rates.h); NULL: none */
+    const char *goodput; /* a table of goodput (traces/goodput.h); NULL: none */
     /* The content of the trace where it is in memory: the path is then its name in messages, and no
      * file is read. NULL: the path is a file. */
     const void *bytes;

@@ -35,8 +35,9 @@ int64_t gsim_job_copies_rescale_ns(const struct gsim_model *model, gsim_slot slo
     const struct gsim_job *about = gsim_machine_info(model, slot);
     const struct gsim_unit *home;
     uint32_t had = home_of(about, &home);
-    return had == n_units ? -1
-                          : gsim_trace_get(model->setup.trace, GSIM_COL_RESCALE_NS, about->index);
+    return had == n_units && !model->jobs[slot].phases
+               ? -1
+               : gsim_trace_get(model->setup.trace, GSIM_COL_RESCALE_NS, about->index);
 }
 
 bool gsim_job_copies_is_bound(const struct gsim_model *model, gsim_slot slot) {
@@ -79,10 +80,12 @@ struct gsim_loading gsim_job_copies_in(struct gsim_model *model, gsim_slot slot,
         model->has_loaded |= bytes > 0;
         job->bytes_in += bytes > 0 ? bytes * gsim_machine_held(about) : 0;
         int64_t start_ns = gsim_machine_profile_of(model, slot)->value[GSIM_KEY_START_NS];
+        int64_t first_ns =
+            job->phases ? gsim_job_copies_rescale_ns(model, slot, about->n_units) : 0;
         model->has_key[GSIM_KEY_START_NS] |= start_ns > 0;
         return (struct gsim_loading){
             .cargo = {.way = GSIM_CARGO_IN_FRESH, .bytes = bytes > 0 ? bytes : 0},
-            .after_ns = start_ns};
+            .after_ns = start_ns + (first_ns > 0 ? first_ns : 0)};
     }
     int64_t rescale_ns = gsim_job_copies_rescale_ns(model, slot, about->n_units);
     if (rescale_ns >= 0)

@@ -38,9 +38,47 @@ static inline int64_t reached_at(const struct gsim_machine_job *job,
     return progress->since_ns + gsim_work_time(work - progress->done, progress->rate_q32);
 }
 
+/* When the phase ends. In a reference mode that is the nearest second. A phase with an end that
+ * is rounded down ends just after that second: where a tick is there, the program has not noticed
+ * the end yet. */
+static int64_t phase_end_ns(const struct gsim_model *model, const struct gsim_machine_job *job,
+                            const struct gsim_progress *progress, gsim_work end) {
+    int64_t end_ns = reached_at(job, progress, end), grid_ns = model->setup.phase_grid_ns;
+    if (grid_ns == 0)
+        return end_ns;
+    int64_t whole_ns = (end_ns + grid_ns / 2 - 1) / grid_ns * grid_ns;
+    whole_ns += whole_ns < end_ns;
+    return whole_ns > progress->since_ns ? whole_ns : progress->since_ns;
+}
+
+/* The first of: a boundary at which the job stops, a threshold, the end of its phase. */
+GSIM_APART static void expect_in_phase(struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    const struct gsim_progress *progress = &model->progress[slot];
+    gsim_work end = gsim_machine_phase_end(job);
+    int64_t at_ns = phase_end_ns(model, job, progress, end), before_ns;
+    enum ahead ahead = job->at_phase + 1 < job->phases->n ? NEXT_PHASE : ENDS;
+    if (job->phase == STOPPING && job->stop_at < end &&
+        (before_ns = reached_at(job, progress, job->stop_at)) < at_ns) {
+        at_ns = before_ns;
+        ahead = STOPS;
+    }
+    gsim_work watched =
+        job->phase == RUNNING && job->threshold_ns >= 0 ? gsim_work_of_ns(job->threshold_ns) : end;
+    if (watched < end && (before_ns = reached_at(job, progress, watched)) < at_ns) {
+        at_ns = before_ns;
+        ahead = IS_WATCHED;
+    }
+    gsim_machine_expect(model, slot, ahead, at_ns);
+}
+
 void gsim_machine_expect_progress(struct gsim_model *model, gsim_slot slot) {
     const struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_progress *progress = &model->progress[slot];
+    if (gsim_rarely(job->phases != NULL)) {
+        expect_in_phase(model, slot);
+        return;
+    }
     if (gsim_rarely(job->phase == STOPPING && job->stop_at < job->need)) {
         gsim_machine_expect(model, slot, STOPS, reached_at(job, progress, job->stop_at));
         return;

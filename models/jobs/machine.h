@@ -26,13 +26,13 @@
 #include "models/links/transfers.h"
 #include "models/jobs/shared_state.h"
 #include "sim/api/model.h"
-#include "sim/api/rates.h"
+#include "sim/api/goodput.h"
 #include "sim/base/eventq.h"
 
 enum phase { IDLE = 0, LOADING, RUNNING, STOPPING, SAVING };
 
 /* The kinds of a job's next event. */
-enum ahead { NOTHING = 0, ENDS, STOPS, CLEARS, RUNS, IS_WATCHED };
+enum ahead { NOTHING = 0, ENDS, STOPS, CLEARS, RUNS, IS_WATCHED, NEXT_PHASE };
 
 /* Fields that most jobs use come first. */
 struct gsim_machine_job {
@@ -47,6 +47,8 @@ struct gsim_machine_job {
     uint32_t sharing_gpu; /* UINT32_MAX: not sharing */
     uint32_t next_sharer; /* in the ring of an arranged GPU's sharers, by slot */
     int64_t bytes_in, bytes_out;
+    const struct gsim_phases *phases; /* NULL: the job has one speed wherever it is */
+    uint32_t at_phase;
     /* Fields above are zeroed for each job; fields below are written before they are read. */
     gsim_work stop_at; /* while stopping: the boundary */
     int64_t clear_ns; /* while saving: when saving ends, once that is known */
@@ -124,6 +126,11 @@ static inline const struct gsim_profile *gsim_machine_profile_of(const struct gs
 static inline int64_t gsim_machine_mem_bytes(const struct gsim_model *model, gsim_slot slot) {
     return gsim_trace_get(model->setup.trace, GSIM_COL_MEM_BYTES,
                           gsim_machine_info(model, slot)->index);
+}
+
+/* The work at the end of the phase that a job with phases is in. */
+static inline gsim_work gsim_machine_phase_end(const struct gsim_machine_job *job) {
+    return gsim_work_of_ns(job->phases->end_ns[job->at_phase]);
 }
 
 /* Sets the next event of a job, which has one at most. */

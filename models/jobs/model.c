@@ -32,6 +32,15 @@
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
+/* Finds the phase that the job's work has reached. */
+static void find_phase(struct gsim_model *model, gsim_slot slot) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    job->at_phase = 0;
+    while (job->phases && job->at_phase + 1 < job->phases->n &&
+           gsim_machine_phase_end(job) <= model->progress[slot].done)
+        job->at_phase++;
+}
+
 static enum gsim_status refuse_row(const struct gsim_trace *trace, uint32_t job,
                                    struct gsim_log *log, const char *column, const char *why) {
     return gsim_fail(log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
@@ -76,7 +85,7 @@ static enum gsim_status check_supported(const struct gsim_trace *trace, struct g
 }
 
 static bool takes_to_start(const struct gsim_model_setup *setup) {
-    bool takes = setup->trace->column[GSIM_COL_LOAD_BYTES] != NULL;
+    bool takes = setup->trace->column[GSIM_COL_LOAD_BYTES] || setup->trace->goodput;
     for (uint16_t type = 0; type < setup->n_profiles; type++)
         takes |= setup->profiles[type]->value[GSIM_KEY_START_NS] > 0;
     return takes;
@@ -130,6 +139,8 @@ static void enter(struct gsim_model *model, gsim_slot slot) {
     job->kind = gsim_rarely(model->rates_device != NULL)
                     ? gsim_rates_of_job(model->setup.trace, about->index)
                     : GSIM_NO_KIND;
+    if (gsim_rarely(model->setup.trace->goodput != NULL))
+        job->phases = gsim_goodput_phases(model->setup.trace, about->index);
     model->progress[slot] = (struct gsim_progress){0};
     gsim_shared_forget(model, slot);
     if (gsim_rarely(model->setup.trace->column[GSIM_COL_ITERATIONS] ||
@@ -333,8 +344,10 @@ static void begin_saving(struct gsim_model *model, gsim_slot slot, int64_t now_n
     struct gsim_machine_job *job = &model->jobs[slot];
     bool is_free = is_free_pause(model, slot, job->keep);
     stand_still(model, slot, keeps_memory(model, slot, job->keep), now_ns);
-    if (job->keep == GSIM_KEEP_DISCARD)
+    if (job->keep == GSIM_KEEP_DISCARD) {
         model->progress[slot].done = 0;
+        find_phase(model, slot);
+    }
     struct gsim_suspension_cost cost = {0};
     if (!is_free)
         cost = gsim_suspension_cost(gsim_machine_profile_of(model, slot), job->stop, job->keep,
@@ -407,6 +420,7 @@ static void inherit(struct gsim_model *model, gsim_slot slot, gsim_slot failed) 
     job->keep = from->keep;
     job->bytes_in = from->bytes_in;
     job->bytes_out = from->bytes_out;
+    find_phase(model, slot);
     gsim_shared_inherit(model, slot, failed);
 }
 
@@ -522,6 +536,19 @@ static bool serve_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns
     return report(model, events, slot, GSIM_EVENT_WATCH, GSIM_WATCH_ATTAINED);
 }
 
+/* The next phase begins where the last one ended, at a speed of its own. */
+static void begin_phase(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    gsim_machine_set_rate(model, slot, model->progress[slot].rate_q32, now_ns);
+    model->progress[slot].done = gsim_machine_phase_end(job);
+    job->done_low = 0;
+    job->at_phase++;
+    struct gsim_speed speed = gsim_speed_of(model, slot);
+    model->progress[slot].rate_q32 = speed.rate_q32;
+    job->rate_low = speed.low;
+    gsim_machine_expect_progress(model, slot);
+}
+
 /* Serves all events except ends. */
 GSIM_APART static bool serve_other(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                                    struct gsim_events *events) {
@@ -535,6 +562,9 @@ GSIM_APART static bool serve_other(struct gsim_model *model, gsim_slot slot, int
         return report(model, events, slot, GSIM_EVENT_RUNNING, 0);
     case IS_WATCHED:
         return serve_watch(model, slot, now_ns, events);
+    case NEXT_PHASE:
+        begin_phase(model, slot, now_ns);
+        return true;
     case ENDS:
     case NOTHING:
         break;

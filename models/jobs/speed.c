@@ -47,7 +47,8 @@ static enum gsim_status find_devices(struct gsim_model *model, struct gsim_log *
 
 enum gsim_status gsim_speed_init(struct gsim_model *model, struct gsim_log *log) {
     const struct gsim_model_setup *setup = &model->setup;
-    model->has_paces = setup->trace->app_rate_q32 != NULL || setup->trace->rates;
+    model->has_paces =
+        setup->trace->app_rate_q32 != NULL || setup->trace->rates || setup->trace->goodput;
     model->has_shares = setup->trace->column[GSIM_COL_SHARE_PPM] != NULL;
     for (uint16_t type = 0; type < setup->n_profiles; type++)
         model->has_paces |= !is_neutral(setup->profiles[type]);
@@ -263,10 +264,51 @@ static struct gsim_speed speed_at(struct gsim_model *model, gsim_slot slot,
     return speed.rate_q32 > 0 ? speed : (struct gsim_speed){.rate_q32 = 1};
 }
 
+/* --- by epochs -------------------------------------------------------------------------------- */
+
+/* The job's GPUs by node, the nodes in the order in which it holds them. */
+static struct gsim_spread spread_of(const struct gsim_model *model, const struct gsim_job *about) {
+    const uint32_t *node_of_gpu = model->setup.wiring.node_of_gpu;
+    struct gsim_spread spread = {0};
+    uint32_t nodes[GSIM_MOST_SPREAD];
+    for (uint32_t u = 0; u < about->n_units; u++) {
+        uint32_t node = node_of_gpu[about->units[u].gpu], at = 0;
+        while (at < spread.n && nodes[at] != node)
+            at++;
+        at = at < GSIM_MOST_SPREAD ? at : GSIM_MOST_SPREAD - 1;
+        spread.n += at == spread.n;
+        nodes[at] = node;
+        spread.gpus[at]++;
+    }
+    return spread;
+}
+
+static struct gsim_speed speed_in_phase(const struct gsim_model *model, gsim_slot slot,
+                                        const struct gsim_spread *spread) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    gsim_u128 q64 =
+        gsim_goodput_pace_q64(model->setup.trace->goodput, job->phases, job->at_phase, spread);
+    struct gsim_speed speed = {(uint64_t)(q64 >> 32), (uint32_t)q64};
+    return speed.rate_q32 > 0 ? speed : (struct gsim_speed){.rate_q32 = 1};
+}
+
+/* On units, or without any on as many GPUs as the job asks for. */
+static struct gsim_speed speed_by_epochs(const struct gsim_model *model, gsim_slot slot,
+                                         const struct gsim_job *about) {
+    const struct gsim_phases *phases = model->jobs[slot].phases;
+    struct gsim_spread spread =
+        about->n_units ? spread_of(model, about)
+                       : gsim_goodput_packed(
+                             about->gpus, model->setup.trace->goodput->app[phases->app].node_gpus);
+    return speed_in_phase(model, slot, &spread);
+}
+
 GSIM_APART static struct gsim_speed some_speed(struct gsim_model *model, gsim_slot slot,
                                                const struct gsim_job *about) {
     uint16_t types[MOST_TYPES];
     struct gsim_tempo tempo;
+    if (model->jobs[slot].phases)
+        return speed_by_epochs(model, slot, about);
     struct site site = site_of(model, about, types);
     return speed_at(model, slot, about, &site, &tempo);
 }
@@ -297,7 +339,7 @@ static bool is_fastest_together(const struct gsim_profile *profile) {
 uint64_t gsim_speed_most_q32(struct gsim_model *model, gsim_slot slot) {
     const struct gsim_model_setup *setup = &model->setup;
     uint64_t most_q32 = 0;
-    if (setup->trace->rates)
+    if (setup->trace->rates || setup->trace->goodput)
         return 0;
     for (uint16_t type = 0; type < setup->n_profiles; type++) {
         uint64_t rate_q32 = device_rate_q32(model, gsim_machine_info(model, slot)->index, type);
@@ -323,9 +365,36 @@ static struct site site_there(const struct gsim_model *model, const struct gsim_
         .host = {lesser_part(INT64_MAX, host.cpus_milli), lesser_part(INT64_MAX, host.mem_bytes)}};
 }
 
+/* On nodes that are equally full, but for the last one. */
+static struct gsim_spread spread_there(const struct gsim_model *model, gsim_slot slot,
+                                       const struct gsim_where *where) {
+    const struct gsim_phases *phases = model->jobs[slot].phases;
+    uint32_t each = model->setup.trace->goodput->app[phases->app].node_gpus;
+    if (where->nodes > 0)
+        each = where->gpus / where->nodes + (where->gpus % where->nodes != 0);
+    return gsim_goodput_packed(where->gpus, each);
+}
+
+static struct gsim_rate rate_by_epochs(const struct gsim_model *model, gsim_slot slot,
+                                       const struct gsim_where *where) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    const struct gsim_goodput *goodput = model->setup.trace->goodput;
+    struct gsim_spread spread = spread_there(model, slot, where);
+    struct gsim_tempo tempo =
+        gsim_goodput_tempo(goodput, job->phases, &spread, where->least_summed);
+    return (struct gsim_rate){.pace_q32 = speed_in_phase(model, slot, &spread).rate_q32,
+                              .digits = tempo.digits,
+                              .exponent = tempo.exponent,
+                              .most_gpus = gsim_goodput_most_gpus(goodput, job->phases),
+                              .iterations_after_epoch = gsim_goodput_iterations_after(
+                                  goodput, job->phases, job->at_phase)};
+}
+
 struct gsim_rate gsim_speed_there(struct gsim_model *model, gsim_slot slot,
                                   const struct gsim_where *where) {
     const struct gsim_rates *rates = model->setup.trace->rates;
+    if (model->jobs[slot].phases)
+        return rate_by_epochs(model, slot, where);
     struct gsim_job about = *gsim_machine_info(model, slot);
     struct site site = site_there(model, where);
     uint32_t kind = model->jobs[slot].kind;
@@ -333,8 +402,10 @@ struct gsim_rate gsim_speed_there(struct gsim_model *model, gsim_slot slot,
     about.share_ppm = gsim_trace_share(model->setup.trace, about.index);
     about.keeps_rate = false;
     uint64_t pace_q32 = speed_at(model, slot, &about, &site, &tempo).rate_q32;
-    struct gsim_rate rate = {
-        .pace_q32 = pace_q32, .digits = tempo.digits, .exponent = tempo.exponent};
+    struct gsim_rate rate = {.pace_q32 = pace_q32,
+                             .digits = tempo.digits,
+                             .exponent = tempo.exponent,
+                             .iterations_after_epoch = -1};
     if (rates && kind != GSIM_NO_KIND)
         rate.wants = gsim_rates_wants(rates, kind, model->rates_device[where->type], where->gpus,
                                       where->nodes);

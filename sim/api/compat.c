@@ -19,6 +19,10 @@ static const struct gsim_compat rows[GSIM_REFERENCE_COUNT] = {
     [GSIM_REFERENCE_ELASTICFLOW] = {.name = "elasticflow",
                                     .knows_nodes = true,
                                     .rule = GSIM_RULE_ANY},
+    [GSIM_REFERENCE_POLLUX] = {.name = "pollux",
+                               .knows_nodes = true,
+                               .phase_grid_ns = GSIM_NS_PER_S,
+                               .rule = GSIM_RULE_ANY},
 };
 
 const struct gsim_compat *gsim_compat_of(enum gsim_reference reference) {

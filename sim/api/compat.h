@@ -12,6 +12,7 @@ struct gsim_compat {
     bool shows_ends; /* its loop foresees the ends of jobs, so the policy sees true durations */
     /* its clock is read this much after the last end, and the makespan includes it */
     int64_t tick_ns;
+    int64_t phase_grid_ns; /* epochs end at multiples of it, the nearest; 0: anywhere */
     enum gsim_rule rule; /* its placement; GSIM_RULE_COUNT: as placement= says */
     bool keeps_rate; /* a gang's remainder is ignored, and the gang is as fast without it */
     /* One divisible pool of GPUs and CPUs in place of nodes, of this size where no option sets

@@ -153,10 +153,22 @@ static enum gsim_status check_hosts(struct gsim_core *core) {
         "give it with --assume mem_gib=SIZE or --by-model, or leave the limit out");
 }
 
+/* Phases of a job have speeds of their own, which nothing divides among jobs on one GPU. */
+static enum gsim_status check_learners(struct gsim_core *core) {
+    if (!core->trace->goodput || !core->policy->shares_gpus)
+        return GSIM_OK;
+    return gsim_fail(core->log, GSIM_USAGE, NULL, 0,
+                     "--goodput is of jobs that have their GPUs to themselves; policy '%s' lets "
+                     "jobs share a GPU",
+                     core->policy->name);
+}
+
 /* Refuses a job that no GPU can hold, or fewer GPUs than it asks for: it would wait for ever. */
 static enum gsim_status check_memory(struct gsim_core *core) {
     const int64_t *mem = core->trace->column[GSIM_COL_MEM_BYTES];
     int64_t least = mem ? least_memory(core) : 0, most;
+    if (check_learners(core) != GSIM_OK)
+        return GSIM_USAGE;
     if (check_hosts(core) != GSIM_OK)
         return GSIM_BAD_INPUT;
     for (uint32_t job = 0; mem && job < core->trace->n_jobs; job++) {
@@ -273,6 +285,7 @@ static enum gsim_status open_model(struct gsim_core *core) {
                                                          ? core->options->slice_budget
                                                          : GSIM_SLICE_BUDGET,
                                      .is_exact = core->options->is_exact,
+                                     .phase_grid_ns = core->compat->phase_grid_ns,
                                      .is_plain = core->options->is_plain,
                                      .observer = core->options->observer,
                                      .arg = core->options->model_arg};

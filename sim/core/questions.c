@@ -89,7 +89,10 @@ struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,
                                const struct gsim_where *where) {
     if (where->type >= ctx->core->options->cluster->n_profiles || where->gpus == 0)
         return (struct gsim_rate){0};
-    return ctx->core->ops->rate(ctx->core->model, job, where);
+    struct gsim_rate rate = ctx->core->ops->rate(ctx->core->model, job, where);
+    if (!ctx->policy->is_oracle)
+        rate.iterations_after_epoch = -1;
+    return rate;
 }
 
 struct gsim_host gsim_ask_host(const struct gsim_ctx *ctx, uint32_t node) {

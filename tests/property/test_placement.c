@@ -24,9 +24,11 @@ static const char *const rules[] = {
 #define N_RULES (sizeof rules / sizeof *rules)
 
 /* An Ousterhout matrix has columns of its own, Gavel's rounds and Slurm take the fewest nodes, and
- * Synergy's go by what servers have beside their GPUs; ElasticFlow's jobs change their width. */
+ * Synergy's go by what servers have beside their GPUs; ElasticFlow's jobs change their width; Pollux'
+ * simulator takes the emptiest nodes. */
 static bool places_by_rule(const char *name) {
-    static const char *const own[] = {"gang_rr", "gavel", "slurm", "synergy", "elasticflow"};
+    static const char *const own[] = {"adaptdl", "elasticflow", "gang_rr",
+                                      "gavel",   "slurm",       "synergy"};
     bool has_own = false;
     if (test_knows(name, "placement"))
         return true;

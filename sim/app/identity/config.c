@@ -220,7 +220,8 @@ static void name_resolved(struct gsim_resolved_list *list) {
  * the jobs of the original, so its replications share a list. */
 static void name_trace_jobs(const struct gsim_setup *setup, uint64_t replication,
                             struct gsim_identity *out) {
-    static const char *const kinds[] = {"trace", "spec", "values", "by-model", "gpu-mem", "rates"};
+    static const char *const kinds[] = {"trace",   "spec",  "values", "by-model",
+                                        "gpu-mem", "rates", "goodput"};
     struct hashing h;
     sha256_init(&h.context);
     if (setup->spec)

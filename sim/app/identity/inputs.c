@@ -121,6 +121,7 @@ enum gsim_status gsim_list_inputs(struct gsim_cli *cli, const struct gsim_setup 
     add_file(&c, "by-model", cli->value[GSIM_OPT_BY_MODEL], false);
     add_file(&c, "gpu-mem", cli->value[GSIM_OPT_GPU_MEM], false);
     add_file(&c, "rates", cli->value[GSIM_OPT_RATES], false);
+    add_file(&c, "goodput", cli->value[GSIM_OPT_GOODPUT], false);
     add_file(&c, "cluster", cli->value[GSIM_OPT_CLUSTER], true);
     add_file(&c, "slurm-conf", cli->value[GSIM_OPT_SLURM_CONF], true);
     add_devices(&c, &setup->cluster);

@@ -115,10 +115,11 @@ enum gsim_status gsim_setup_draw(const struct gsim_setup *setup, uint64_t replic
 
 static enum gsim_status read_spec(struct gsim_cli *cli, struct gsim_setup *setup) {
     if (*cli->repeats[GSIM_OPT_ASSUME] || cli->value[GSIM_OPT_BY_MODEL] ||
-        cli->value[GSIM_OPT_GPU_MEM] || cli->value[GSIM_OPT_RATES])
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--assume, --by-model, --gpu-mem and --rates are of a trace; a generated "
-                         "one has no gaps: set the column in the spec");
+        cli->value[GSIM_OPT_GPU_MEM] || cli->value[GSIM_OPT_RATES] || cli->value[GSIM_OPT_GOODPUT])
+        return gsim_fail(
+            cli->log, GSIM_USAGE, NULL, 0,
+            "--assume, --by-model, --gpu-mem, --rates and --goodput are of a trace; a generated "
+            "one has no gaps: set the column in the spec");
     if (!setup->spec) {
         enum gsim_status status =
             gsim_spec_read(setup->trace_path, setup->spec_keys, cli->arena, &setup->spec, cli->log);
@@ -141,7 +142,8 @@ static enum gsim_status read_file(struct gsim_cli *cli, struct gsim_setup *setup
     struct gsim_trace_options options = {.assume = cli->repeats[GSIM_OPT_ASSUME],
                                          .by_model = cli->value[GSIM_OPT_BY_MODEL],
                                          .gpu_mem = cli->value[GSIM_OPT_GPU_MEM],
-                                         .rates = cli->value[GSIM_OPT_RATES]};
+                                         .rates = cli->value[GSIM_OPT_RATES],
+                                         .goodput = cli->value[GSIM_OPT_GOODPUT]};
     const struct gsim_io *io = cli->io;
     if (io->trace_name && strcmp(io->trace_name, setup->trace_path) == 0) {
         options.bytes = io->trace_bytes;

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of adaptdl share: its jobs and nodes. */
+#ifndef GSIM_POLICIES_ADAPTDL_STATE_H
+#define GSIM_POLICIES_ADAPTDL_STATE_H
+
+#include "policies/lib/settings.h"
+
+/* A job, by its number in the trace. */
+struct adaptdl_job {
+    gsim_slot slot;
+    uint32_t gpus; /* that it asks for */
+    uint32_t n_nodes; /* entries of `node`: the GPUs that the last tick gave it; 0: none */
+    uint32_t *node; /* the node of each, those of one node beside each other */
+    struct gsim_unit *units; /* these GPUs by name */
+    uint32_t n_room; /* entries that node and units have room for */
+    bool is_active;
+    bool is_placed; /* it has these GPUs, or is on its way to them */
+    bool is_changed; /* the tick under way gives it others than it had */
+    bool is_chosen, is_demoted; /* tiresias: it is to run; it is in the second queue */
+    int64_t executed_ns, last_ns; /* tiresias: with GPUs so far; at the last tick */
+    /* optimus: the GPUs that the tick gives it, and could at most; the time of an iteration on them
+     * and on one more; iterations left; what one GPU more would save */
+    uint32_t width, most_gpus;
+    double step_s, next_s, left, gain;
+};
+
+struct adaptdl {
+    struct adaptdl_job *job;
+    uint32_t *active; /* the jobs that are not done, in the order in which they came */
+    uint32_t n_active;
+    uint32_t *queue[2]; /* tiresias: its queues, first in line first */
+    uint32_t n_queue[2];
+    uint32_t *free; /* by node: the GPUs that the tick has not given out */
+    uint32_t *node_gpus; /* by node */
+    uint32_t *owner; /* by GPU: the job that has it; GSIM_NO_OWNER: none */
+    uint32_t n_gpus;
+    int64_t interval_ns, next_ns, threshold_ns;
+    bool has_unplaced; /* jobs may wait for the GPUs that they were given */
+    bool is_optimus, is_reference;
+    struct gsim_preemption way;
+};
+
+#define GSIM_NO_OWNER UINT32_MAX
+
+/* Give each job its GPUs, or take them away (is_changed says so). false: no memory, or ctx->status
+ * says why. */
+bool adaptdl_tiresias(struct gsim_ctx *ctx, struct adaptdl *adaptdl);
+bool adaptdl_optimus(struct gsim_ctx *ctx, struct adaptdl *adaptdl);
+/* Makes room for that many GPUs of a job; false: no memory. */
+bool adaptdl_reserve(struct gsim_ctx *ctx, struct adaptdl_job *job, uint32_t gpus);
+/* Takes GPUs from the node with the most free ones, of equals the first, again and again. */
+void adaptdl_spread(const struct gsim_ctx *ctx, struct adaptdl *adaptdl, struct adaptdl_job *job,
+                    uint32_t gpus);
+
+#endif

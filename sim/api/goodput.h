@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Goodput as data: how fast applications learn, by GPUs, nodes and batch size (Qiao et al.,
+ * "Pollux", OSDI 2021). Read from a table (traces/goodput.h). A job's work is its epochs, each of
+ * which is a phase: the progress of an epoch over the goodput is the time that it takes.
+ *
+ * Goodput is the gain of a step over its time. The time of a step is linear in the local batch
+ * between the rows of a placement, and that of the nearest row beyond them. A placement without
+ * rows has those by nodes and GPUs; without these too, the rows with the nearest number of GPUs,
+ * then of nodes, hold. The gain follows from the gradient's square and variance in the epoch, which
+ * are linear in the batch between its rows.
+ *
+ * The file computes with doubles, of which only + - * / and comparisons are asked; what leaves it
+ * for a run is a time in ns, or a speed as digits and an exponent of two. */
+#ifndef GSIM_API_GOODPUT_H
+#define GSIM_API_GOODPUT_H
+
+#include "sim/api/rates.h"
+
+struct gsim_app_limits {
+    const char *name;
+    uint32_t max_batch; /* over all GPUs */
+    uint32_t min_local, max_local; /* on each GPU, in a step */
+    uint32_t most_gpus; /* over which a batch can be spread; 0: no limit of its own */
+    uint32_t init_batch; /* the smallest one with rows */
+    uint32_t n_epochs;
+    uint32_t node_gpus; /* GPUs of the fullest node of any placement */
+    uint32_t first_step, n_steps; /* its groups of rows */
+    uint32_t first_size, n_sizes; /* its batch sizes with rows of epochs */
+    bool is_given; /* by a row of its own */
+};
+
+/* Seconds of a step, and the part of them that replicas spend on telling each other. */
+struct gsim_step {
+    double step_s, sync_s;
+};
+
+struct gsim_step_row {
+    uint32_t app;
+    uint64_t place; /* GPUs by node as digits, the smallest rotation; 0: any of that many */
+    uint32_t nodes, gpus, local;
+    struct gsim_step step;
+};
+
+/* Rows of one placement, or of one number of nodes and GPUs, by rising batch. */
+struct gsim_step_group {
+    uint32_t first, n;
+};
+
+struct gsim_epoch_row {
+    uint32_t app, batch, epoch;
+    double progress, grad_sqr, grad_var;
+    double iterations; /* by the end of the epoch; 0: not known */
+};
+
+/* The work of jobs that are alike: the time at which each phase ends, alone on as many GPUs as the
+ * job asks for, on nodes as full as any placement has. */
+struct gsim_phases {
+    uint32_t app, gpus, batch;
+    uint32_t n;
+    const int64_t *end_ns;
+};
+
+struct gsim_goodput {
+    const char *path;
+    struct gsim_app_limits *app;
+    uint32_t n_apps;
+    const struct gsim_step_row *steps; /* by application, placement, nodes, GPUs, batch */
+    const struct gsim_step_group *group;
+    const struct gsim_epoch_row *epochs; /* by application, batch, epoch */
+    const uint32_t *size; /* the first row of each batch size */
+    struct gsim_phases *phases;
+    uint32_t n_phases, phases_capacity;
+};
+
+/* A job's GPUs by node, in the order in which it holds them. */
+enum { GSIM_MOST_SPREAD = 64 };
+struct gsim_spread {
+    uint32_t n; /* nodes */
+    uint32_t gpus[GSIM_MOST_SPREAD];
+};
+
+/* The batch of a GPU in a step, and the steps that only add to the sum of gradients before that. */
+struct gsim_batch {
+    uint32_t local, summed;
+};
+
+/* The number as 53 bits and a power of two; 0, or too small to have all bits: no digits. */
+struct gsim_tempo gsim_tempo_near(double value);
+
+/* The application of a job; GSIM_NO_KIND: the trace has no table, or the table not its model. */
+uint32_t gsim_goodput_of_job(const struct gsim_trace *trace, uint32_t job);
+uint32_t gsim_goodput_app(const struct gsim_goodput *goodput, const char *name);
+/* That many GPUs on nodes of `node_gpus`, as few as possible. */
+struct gsim_spread gsim_goodput_packed(uint32_t gpus, uint32_t node_gpus);
+/* The batch by which a job keeps its batch size over all GPUs: as few summed steps as the limits
+ * allow, but one at least on one GPU beyond the smallest batch: of one step alone the variance is
+ * unknown. */
+struct gsim_batch gsim_goodput_batch(const struct gsim_app_limits *app, uint32_t gpus,
+                                     uint32_t batch, uint32_t least_summed);
+struct gsim_step gsim_goodput_step(const struct gsim_goodput *goodput, uint32_t app,
+                                   const struct gsim_spread *spread, uint32_t local);
+/* Iterations per second there, with at least that many steps that only sum gradients. */
+struct gsim_tempo gsim_goodput_tempo(const struct gsim_goodput *goodput,
+                                     const struct gsim_phases *phases,
+                                     const struct gsim_spread *spread, uint32_t least_summed);
+/* The most GPUs over which the batch of such jobs can be spread. */
+uint32_t gsim_goodput_most_gpus(const struct gsim_goodput *goodput,
+                                const struct gsim_phases *phases);
+/* Iterations from the end of a phase to the end of the job; -1: the table does not say. */
+int64_t gsim_goodput_iterations_after(const struct gsim_goodput *goodput,
+                                      const struct gsim_phases *phases, uint32_t phase);
+/* The time of a phase there, in s. */
+double gsim_goodput_phase_s(const struct gsim_goodput *goodput, const struct gsim_phases *phases,
+                            uint32_t phase, const struct gsim_spread *spread);
+/* The speed in a phase there, in work of its phases, as Q64.64. */
+gsim_u128 gsim_goodput_pace_q64(const struct gsim_goodput *goodput,
+                                const struct gsim_phases *phases, uint32_t phase,
+                                const struct gsim_spread *spread);
+/* The phases of jobs of that kind, made when the first is asked for; NULL: no memory. end_ns is
+ * NULL where a phase ends past the end of the clock. */
+const struct gsim_phases *gsim_goodput_make(struct gsim_goodput *goodput, struct gsim_arena *arena,
+                                            uint32_t app, uint32_t gpus, uint32_t batch);
+/* The phases of a job that were made when the trace was read; NULL: it has none. */
+const struct gsim_phases *gsim_goodput_phases(const struct gsim_trace *trace, uint32_t job);
+
+#endif

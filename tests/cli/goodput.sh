@@ -1,0 +1,154 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Jobs that learn (--goodput): what a table makes of a trace, what is refused, and Pollux' program beside it.
+# $1 is gsim.
+set -u
+gsim=$1
+. tests/support/check.sh
+
+header=row,application,placement,nodes,gpus,batch,step_s,sync_s,epoch,progress,grad_sqr,grad_var,iterations,max_batch,min_local,max_local,most_gpus
+table() { # file, rows after those of the application m
+    file=$1
+    shift
+    { echo "$header"
+      # A GPU takes 1 s for a batch of 8 and 2 s for one of 16. Two GPUs on a node wait 0.5 s for each other in
+      # each step, on two nodes 1 s, and four GPUs of two nodes 2 s.
+      echo limits,m,,,,,,,,,,,,32,4,16,
+      echo step,m,1,,,8,1,0,,,,,,,,,
+      echo step,m,1,,,16,2,0,,,,,,,,,
+      echo step,m,2,,,8,1.5,0.5,,,,,,,,,
+      echo step,m,11,,,8,2,1,,,,,,,,,
+      echo step,m,,2,4,4,2.5,2,,,,,,,,,
+      # Epochs of 100 and 300 of progress. In the first all steps point one way, and a larger batch gains nothing;
+      # in the second they scatter, and a batch that is twice as large gains twice as much.
+      echo epoch,m,,,,8,,,0,100,1,0,100,,,,
+      echo epoch,m,,,,8,,,1,400,0,1,400,,,,
+      echo epoch,m,,,,16,,,0,100,1,0,100,,,,
+      echo epoch,m,,,,16,,,1,400,0,1,250,,,,
+      echo epoch,m,,,,32,,,0,100,1,0,100,,,,
+      echo epoch,m,,,,32,,,1,500,0,1,200,,,,
+      printf '%s\n' "$@"; } >"$tmp/$file"
+}
+trace() { # rows
+    { echo "job_id,submit_s,gpus,model,batch"; printf '%s\n' "$@"; } >"$tmp/trace.csv"
+}
+run() { # arguments
+    rm -f "$tmp/jobs.csv"
+    "$gsim" run --device ideal --quiet --jobs-csv "$tmp/jobs.csv" --goodput "$tmp/m.csv" "$@" "$tmp/trace.csv"
+}
+ends() { # name, the ends in seconds, arguments
+    name=$1 wanted=$2
+    shift 2
+    run "$@" >"$tmp/log" 2>&1
+    got=$(awk -F, 'NR > 1 { printf "%s%g", (NR > 2 ? " " : ""), $4 }' "$tmp/jobs.csv")
+    if [ "$got" = "$wanted" ]; then echo "ok $name"; else
+        echo "not ok $name: '$got' instead of '$wanted'"
+        sed 's/^/# /' "$tmp/log" | head -5
+    fi
+}
+
+# --- what a table says ----------------------------------------------------------------------------
+table m.csv
+trace a,0,1,m,8
+ends "an epoch is its progress over the goodput" 400 --policy fifo
+trace a,0,2,m,16 # 8 on each: 1.5 s a step; 100 steps, then 150 of twice the gain
+ends "a batch gains what the scatter of the gradients lets it gain" 375 --policy fifo --gpus-per-node 2
+ends "replicas on two nodes wait longer for each other" 500 --policy fifo --gpus-per-node 1 --nodes 2
+trace a,0,1,m,16 # two sums of 8: 2 s
+ends "one GPU sums gradients over two steps at least beyond the smallest batch" 500 --policy fifo
+trace a,0,2,m,24 # 12 on each: 1.5 s, the row's; gain 1, then 3
+ends "a batch beyond the rows takes as long as the nearest row" 300 --policy fifo --gpus-per-node 2
+trace a,0,4,m,16 # by nodes and GPUs: 2.5 s
+ends "a placement without rows has those of as many nodes and GPUs" 625 --policy fifo --gpus-per-node 2 --nodes 2
+trace a,0,3,m,24 # no rows of three: of those of two and of four, the rows of no placement in particular; 2.5 s
+ends "else the rows with the nearest number of GPUs" 500 --policy fifo --gpus-per-node 2 --nodes 2
+trace a,0,1,m,8 b,0,2,m,16
+ends "ticks, and rescale_s for the first start too" "430 405" --policy adaptdl --assume rescale_s=30 --gpus-per-node 4
+trace a,1,1,m,8
+ends "a job waits for a tick" 460 --policy adaptdl --gpus-per-node 2
+ends "of another length" 410 --policy adaptdl --gpus-per-node 2 --set interval=10s
+# At 120 s a has had 240 s of GPU time and makes room for b; at 360 s so has b, and is behind a again, which has
+# 255 s left. The tick after that, at 660 s, gives b its last 160 s.
+trace a,0,2,m,16 b,100,1,m,8
+ends "tiresias: a job with its share of GPU time goes behind one that comes later" "615 820" \
+    --policy adaptdl --gpus-per-node 2 --set threshold=200s
+trace a,0,1,m,16
+ends "optimus: a lone job gets what makes it faster, and no more" 375 \
+    --policy adaptdl --gpus-per-node 2 --nodes 2 --set rule=optimus
+# By the tick at 60 s a has made 40 of its first 100 steps on two GPUs. On one it takes 2 s for each: 60 more, then
+# 150 of twice the gain.
+trace a,0,1,m,16 b,30,1,m,8
+ends "optimus: a job that comes later takes a GPU of a wider one" "480 460" \
+    --policy adaptdl --gpus-per-node 2 --set rule=optimus
+printf 'job_id,submit_s,gpus,model,batch,duration_s\na,0,1,m,8,\nb,0,1,other,,5\n' >"$tmp/trace.csv"
+ends "a job of no application runs by its own columns" "400 5" --policy fifo --gpus-per-node 2
+expect "and the result says so" 0 "goodput=own columns (1 of 2 jobs are of no application" run --policy fifo --gpus-per-node 2
+
+# --- in a reference mode --------------------------------------------------------------------------
+table m.csv
+sed 's/^step,m,1,,,8,1,/step,m,1,,,8,1.0043,/' "$tmp/m.csv" >"$tmp/n.csv" && mv "$tmp/n.csv" "$tmp/m.csv"
+trace a,0,1,m,8 # 100.43 s and 301.29 s
+ends "epochs end where they end" 401.72 --policy adaptdl
+ends "reference=pollux: at the nearest second, and from the second tick on" 461 --policy adaptdl --set reference=pollux
+
+# --- what is refused ------------------------------------------------------------------------------
+trace a,0,1,m,8
+bad() { # name, pattern, rows
+    name=$1 pattern=$2
+    shift 2
+    table m.csv "$@"
+    expect "$name" 3 "$pattern" run --policy fifo
+}
+bad "a row of no kind" "column 'row': 'pace' cannot be read" pace,m,,,,,,,,,,,,,,,
+bad "a step without its time" "a row 'step' needs batch, step_s and sync_s" step,m,1,,,4,,,,,,,,,,,
+bad "a step of 0 s" "column 'step_s': '0' cannot be read" step,m,1,,,4,0,0,,,,,,,,,
+bad "a step nowhere" "needs a placement, or nodes and gpus" step,m,,2,,4,1,0,,,,,,,,,
+bad "a step that is nothing but waiting, and more" "has a sync_s above its step_s" step,m,1,,,4,1,2,,,,,,,,,
+bad "a step that stands twice" "a step of 'm' with batch 8 on 1 GPUs of 1 nodes stands twice" step,m,1,,,8,1,0,,,,,,,,,
+bad "an application without epochs" "application 'n' has no row 'epoch'" limits,n,,,,,,,,,,,,32,4,16, step,n,1,,,8,1,0,,,,,,,,,
+bad "an application without limits" "application 'n' has no row 'limits'" step,n,1,,,8,1,0,,,,,,,,,
+bad "limits that stand twice" "a row 'limits' stands twice" limits,m,,,,,,,,,,,,32,4,16,
+bad "an epoch that is missing" "the epochs of 'm' with batch 24 are not 0, 1" epoch,m,,,,24,,,1,400,1,1,,,,,
+bad "a gradient of 0" "a row 'epoch' has a gradient of 0" epoch,m,,,,24,,,0,400,0,0,,,,,
+bad "a placement with 0" "column 'placement': '10' cannot be read" step,m,10,,,8,1,0,,,,,,,,,
+table m.csv
+trace a,0,1,m,64
+expect "a batch beyond the application's" 3 "'m' has batches from 8 to 32, and not 64" run --policy fifo
+trace a,0,1,m,4
+expect "a batch below the smallest" 3 "'m' has batches from 8 to 32, and not 4" run --policy fifo
+trace a,0,64,m,32
+expect "more GPUs than a batch has parts" 3 "a batch of 'm' has no more than 32 parts" run --policy fifo
+printf 'job_id,submit_s,gpus,model,duration_s\na,0,1,other,5\n' >"$tmp/trace.csv"
+expect "optimus without a table of the job" 3 "rule=optimus counts iterations: job 'a' needs an application" \
+    run --policy adaptdl --set rule=optimus
+expect "nodes that fail" 2 "adaptdl has no rule for nodes that fail" run --policy adaptdl --mtbf 1s --mttr 1s --set interval=1s
+expect "a policy that shares GPUs" 2 "policy 'timeslice' lets jobs share a GPU" run --policy timeslice
+printf 'row,application\n' >"$tmp/m.csv"
+expect "a table without columns" 3 "no column 'placement'" run --policy fifo
+echo "$header" >"$tmp/m.csv"
+expect "a table without a row" 3 "a table of goodput without a row" run --policy fifo
+
+# --- the program itself, where its results are at hand --------------------------------------------
+shared=$(dirname "$0")/../../../shared/validation/elastic
+if [ ! -d "$shared" ]; then
+    echo "# skipped: Pollux' runs job by job: no ../shared/validation/elastic"
+    exit 0
+fi
+one_row() { # load, workload, policy
+    case $1 in 1.0) folder=workloads ;; *) folder=workloads-$1 ;; esac
+    GSIM=$gsim JOBS_CSV=$tmp/own.csv sh "$(dirname "$0")/../../experiments/elastic/reference.sh" "$shared" pollux \
+        "pollux/$folder/workload-$2.csv" "16 nodes x 4 GPUs" "$3" interval_s=60 interference=0.0 >"$tmp/log" 2>&1
+    gzip -dc "$shared/visible/jobs/pollux.csv.gz" | awk -F, -v load="$1" -v workload="$2" -v policy="$3" '
+        NR == FNR { if ($1 == load && $2 == workload && $3 == policy) jct[$4] = $5; next }
+        FNR > 1 && (d = $4 - $2 - jct[$1]) * d > 1e-6 { n++ }
+        FNR > 1 && jct[$1] != "" { had++ }
+        END { exit n > 0 || had < 80 }' - "$tmp/own.csv" &&
+        echo "ok every job of load $1, workload $2, under $3, ends at its second" ||
+        echo "not ok the jobs of load $1, workload $2, under $3"
+}
+for policy in tiresias optimus; do
+    one_row 0.5 1 $policy
+    one_row 1.0 2 $policy
+    one_row 1.5 7 $policy
+    one_row 2.0 3 $policy
+done

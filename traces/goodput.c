@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "traces/goodput.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/text.h"
+#include "sim/base/units.h"
+#include "traces/csv.h"
+
+enum target {
+    ROW = 0,
+    APPLICATION,
+    PLACEMENT,
+    NODES,
+    GPUS,
+    BATCH,
+    STEP_S,
+    SYNC_S,
+    EPOCH,
+    PROGRESS,
+    GRAD_SQR,
+    GRAD_VAR,
+    ITERATIONS,
+    MAX_BATCH,
+    MIN_LOCAL,
+    MAX_LOCAL,
+    MOST_GPUS,
+    N_TARGETS
+};
+static const char *const names[N_TARGETS] = {
+    "row",        "application", "placement", "nodes",     "gpus",     "batch",
+    "step_s",     "sync_s",      "epoch",     "progress",  "grad_sqr", "grad_var",
+    "iterations", "max_batch",   "min_local", "max_local", "most_gpus"};
+enum kind { LIMITS = 0, STEP, EPOCHS, N_KINDS };
+static const char *const kinds[N_KINDS] = {"limits", "step", "epoch"};
+enum { MOST_ROWS = 1000000, MOST_APPS = 1000, MOST_BATCH = 1 << 24 };
+
+struct reading {
+    struct gsim_arena *arena;
+    struct gsim_log *log;
+    struct gsim_goodput *goodput;
+    enum target target[GSIM_MAX_FIELD_COLUMNS];
+    struct gsim_step_row *steps;
+    struct gsim_epoch_row *epochs;
+    uint32_t n_steps, steps_capacity, n_epochs, epochs_capacity, apps_capacity;
+    /* the row under way; cells that are empty are 0 and not there */
+    double value[N_TARGETS];
+    bool is_there[N_TARGETS];
+    uint32_t app;
+    int kind;
+    const char *bad; /* the column of its first bad cell; NULL: none */
+    char bad_text[64];
+    bool is_out_of_memory;
+};
+
+/* --- cells ------------------------------------------------------------------------------------ */
+
+static enum gsim_status on_header(void *arg, const char *const *header, uint32_t n, int64_t line) {
+    struct reading *r = arg;
+    bool has[N_TARGETS] = {false};
+    for (uint32_t i = 0; i < n; i++) {
+        int t = 0;
+        while (t < N_TARGETS && strcmp(header[i], names[t]) != 0)
+            t++;
+        if (t == N_TARGETS)
+            return gsim_fail(r->log, GSIM_BAD_INPUT, r->goodput->path, line,
+                             "a table of goodput has no column '%.64s'", header[i]);
+        r->target[i] = (enum target)t;
+        has[t] = true;
+    }
+    for (int t = 0; t < N_TARGETS; t++)
+        if (!has[t])
+            return gsim_fail(r->log, GSIM_BAD_INPUT, r->goodput->path, line, "no column '%s'",
+                             names[t]);
+    return GSIM_OK;
+}
+
+static uint32_t app_named(struct reading *r, const char *name) {
+    struct gsim_goodput *goodput = r->goodput;
+    uint32_t at = gsim_goodput_app(goodput, name), n = goodput->n_apps;
+    if (at != GSIM_NO_KIND || n == MOST_APPS)
+        return at;
+    if (n == r->apps_capacity) {
+        uint32_t more = n ? 2 * n : 8;
+        struct gsim_app_limits *grown =
+            gsim_arena_grow(r->arena, goodput->app, n * sizeof *grown, more * sizeof *grown);
+        r->is_out_of_memory |= !grown;
+        if (!grown)
+            return GSIM_NO_KIND;
+        goodput->app = grown;
+        r->apps_capacity = more;
+    }
+    goodput->app[n] = (struct gsim_app_limits){.name = gsim_arena_strdup(r->arena, name)};
+    r->is_out_of_memory |= !goodput->app[n].name;
+    goodput->n_apps += goodput->app[n].name != NULL;
+    return n;
+}
+
+/* A whole number, of which batches and GPUs are at least 1. */
+static bool take_count(const char *text, int64_t least, int64_t most, double *out) {
+    int64_t value;
+    bool is_ok = gsim_parse_int(text, &value) == GSIM_PARSE_OK && value >= least && value <= most;
+    *out = is_ok ? (double)value : 0;
+    return is_ok;
+}
+
+/* Digits from 1 to 9, of which a double holds 15 exactly. */
+static bool take_placement(const char *text, double *out) {
+    size_t n = strlen(text);
+    return n <= 15 && strspn(text, "123456789") == n && take_count(text, 1, INT64_MAX / 16, out);
+}
+
+static bool take_decimal(const char *text, double least, double *out) {
+    char *end;
+    *out = strtod(text, &end);
+    return *text && !*end && *out >= least && *out <= 1e30;
+}
+
+static bool take(struct reading *r, enum target target, const char *text) {
+    double *value = &r->value[target];
+    r->is_there[target] = *text != '\0';
+    switch (target) {
+    case ROW:
+        for (r->kind = 0; r->kind < N_KINDS && strcmp(text, kinds[r->kind]) != 0;)
+            r->kind++;
+        return r->kind < N_KINDS;
+    case APPLICATION:
+        r->app = *text ? app_named(r, text) : GSIM_NO_KIND;
+        return r->app != GSIM_NO_KIND || r->is_out_of_memory;
+    case PLACEMENT:
+        return !*text || take_placement(text, value);
+    case NODES:
+    case GPUS:
+    case MOST_GPUS:
+        return !*text || take_count(text, 1, GSIM_MAX_GANG, value);
+    case EPOCH:
+        return !*text || take_count(text, 0, MOST_ROWS, value);
+    case BATCH:
+    case MAX_BATCH:
+    case MIN_LOCAL:
+    case MAX_LOCAL:
+        return !*text || take_count(text, 1, MOST_BATCH, value);
+    case STEP_S:
+        return !*text || take_decimal(text, 1e-9, value);
+    case SYNC_S:
+    case PROGRESS:
+    case GRAD_SQR:
+    case GRAD_VAR:
+    case ITERATIONS:
+        return !*text || take_decimal(text, 0, value);
+    case N_TARGETS:
+        break;
+    }
+    return false;
+}
+
+static void on_field(void *arg, uint32_t column, const char *text, size_t length) {
+    struct reading *r = arg;
+    (void)length;
+    if (take(r, r->target[column], text) || r->bad)
+        return;
+    r->bad = names[r->target[column]];
+    (void)snprintf(r->bad_text, sizeof r->bad_text, "%s", text);
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static bool grow(struct reading *r, void **list, uint32_t n, uint32_t *capacity, size_t size) {
+    uint32_t more = *capacity ? 2 * *capacity : 256;
+    if (n < *capacity)
+        return true;
+    void *grown = gsim_arena_grow(r->arena, *list, n * size, more * size);
+    r->is_out_of_memory |= !grown;
+    if (!grown)
+        return false;
+    *list = grown;
+    *capacity = more;
+    return true;
+}
+
+static uint32_t count_of(const struct reading *r, enum target target) {
+    return (uint32_t)r->value[target];
+}
+
+static void add_step(struct reading *r) {
+    void *list = r->steps;
+    if (!grow(r, &list, r->n_steps, &r->steps_capacity, sizeof *r->steps))
+        return;
+    r->steps = list;
+    struct gsim_step_row row = {.app = r->app,
+                                .place = (uint64_t)r->value[PLACEMENT],
+                                .nodes = count_of(r, NODES),
+                                .gpus = count_of(r, GPUS),
+                                .local = count_of(r, BATCH),
+                                .step = {r->value[STEP_S], r->value[SYNC_S]}};
+    struct gsim_app_limits *app = &r->goodput->app[r->app];
+    for (uint64_t digits = row.place; digits > 0; digits /= 10) {
+        uint32_t gpus = (uint32_t)(digits % 10);
+        row.nodes++;
+        row.gpus += gpus;
+        app->node_gpus = gpus > app->node_gpus ? gpus : app->node_gpus;
+    }
+    r->steps[r->n_steps++] = row;
+}
+
+static void add_epoch(struct reading *r) {
+    void *list = r->epochs;
+    if (!grow(r, &list, r->n_epochs, &r->epochs_capacity, sizeof *r->epochs))
+        return;
+    r->epochs = list;
+    r->epochs[r->n_epochs++] = (struct gsim_epoch_row){.app = r->app,
+                                                       .batch = count_of(r, BATCH),
+                                                       .epoch = count_of(r, EPOCH),
+                                                       .progress = r->value[PROGRESS],
+                                                       .grad_sqr = r->value[GRAD_SQR],
+                                                       .grad_var = r->value[GRAD_VAR],
+                                                       .iterations = r->value[ITERATIONS]};
+}
+
+static void set_limits(struct reading *r) {
+    struct gsim_app_limits *app = &r->goodput->app[r->app];
+    app->max_batch = count_of(r, MAX_BATCH);
+    app->min_local = count_of(r, MIN_LOCAL);
+    app->max_local = count_of(r, MAX_LOCAL);
+    app->most_gpus = count_of(r, MOST_GPUS);
+    app->is_given = true;
+}
+
+/* The fault of a row with readable cells; NULL: none. */
+static const char *fault_of(const struct reading *r) {
+    const bool *is = r->is_there;
+    bool by_nodes = is[NODES] && is[GPUS];
+    if (r->goodput->n_apps == MOST_APPS || r->n_steps + r->n_epochs >= MOST_ROWS)
+        return "is of too many";
+    if (r->kind == LIMITS && r->goodput->app[r->app].is_given)
+        return "stands twice";
+    if (r->kind == LIMITS && !(is[MAX_BATCH] && is[MIN_LOCAL] && is[MAX_LOCAL]))
+        return "needs max_batch, min_local and max_local";
+    if (r->kind == STEP && !(is[BATCH] && is[STEP_S] && is[SYNC_S]))
+        return "needs batch, step_s and sync_s";
+    if (r->kind == STEP && (is[PLACEMENT] ? is[NODES] || is[GPUS] : !by_nodes))
+        return "needs a placement, or nodes and gpus, and not both";
+    if (r->kind == STEP && r->value[SYNC_S] > r->value[STEP_S])
+        return "has a sync_s above its step_s";
+    if (r->kind == STEP && by_nodes && r->value[NODES] > r->value[GPUS])
+        return "has more nodes than GPUs";
+    if (r->kind == EPOCHS &&
+        !(is[BATCH] && is[EPOCH] && is[PROGRESS] && is[GRAD_SQR] && is[GRAD_VAR]))
+        return "needs batch, epoch, progress, grad_sqr and grad_var";
+    if (r->kind == EPOCHS && !(r->value[GRAD_SQR] + r->value[GRAD_VAR] > 0))
+        return "has a gradient of 0";
+    return NULL;
+}
+
+static enum gsim_status on_row(void *arg, int64_t line) {
+    struct reading *r = arg;
+    const char *path = r->goodput->path;
+    if (r->is_out_of_memory)
+        return gsim_no_memory(r->log, "reading a table of goodput");
+    if (r->bad)
+        return gsim_fail(r->log, GSIM_BAD_INPUT, path, line, "column '%s': '%s' cannot be read",
+                         r->bad, r->bad_text);
+    const char *fault = fault_of(r);
+    if (fault)
+        return gsim_fail(r->log, GSIM_BAD_INPUT, path, line, "a row '%s' %s", kinds[r->kind],
+                         fault);
+    if (r->kind == LIMITS)
+        set_limits(r);
+    else if (r->kind == STEP)
+        add_step(r);
+    else
+        add_epoch(r);
+    memset(r->value, 0, sizeof r->value);
+    return r->is_out_of_memory ? gsim_no_memory(r->log, "reading a table of goodput") : GSIM_OK;
+}
+
+/* --- compiling -------------------------------------------------------------------------------- */
+
+static int rank(uint64_t a, uint64_t b) {
+    return a == b ? 0 : a < b ? -1 : 1;
+}
+
+/* By where, and not by batch: equal rows are of one group. */
+static int by_place(const struct gsim_step_row *a, const struct gsim_step_row *b) {
+    int order = rank(a->app, b->app);
+    order = order ? order : rank(a->place, b->place);
+    order = order ? order : rank(a->nodes, b->nodes);
+    return order ? order : rank(a->gpus, b->gpus);
+}
+
+static int by_step(const void *left, const void *right) {
+    const struct gsim_step_row *a = left, *b = right;
+    int order = by_place(a, b);
+    return order ? order : rank(a->local, b->local);
+}
+
+static int by_epoch(const void *left, const void *right) {
+    const struct gsim_epoch_row *a = left, *b = right;
+    int order = rank(a->app, b->app);
+    order = order ? order : rank(a->batch, b->batch);
+    return order ? order : rank(a->epoch, b->epoch);
+}
+
+static enum gsim_status group_steps(struct reading *r) {
+    struct gsim_goodput *goodput = r->goodput;
+    struct gsim_step_group *group = gsim_arena_array(r->arena, r->n_steps + 1, sizeof *group);
+    uint32_t n = 0;
+    if (!group)
+        return gsim_no_memory(r->log, "reading a table of goodput");
+    qsort(r->steps, r->n_steps, sizeof *r->steps, by_step);
+    for (uint32_t i = 0; i < r->n_steps; i++) {
+        struct gsim_app_limits *app = &goodput->app[r->steps[i].app];
+        if (i > 0 && by_step(&r->steps[i - 1], &r->steps[i]) == 0)
+            return gsim_fail(r->log, GSIM_BAD_INPUT, goodput->path, 0,
+                             "a step of '%.64s' with batch %u on %u GPUs of %u nodes stands twice",
+                             app->name, r->steps[i].local, r->steps[i].gpus, r->steps[i].nodes);
+        if (i == 0 || by_place(&r->steps[i - 1], &r->steps[i]) != 0) {
+            group[n++] = (struct gsim_step_group){.first = i};
+            app->first_step = app->n_steps++ ? app->first_step : n - 1;
+        }
+        group[n - 1].n++;
+    }
+    goodput->steps = r->steps;
+    goodput->group = group;
+    return GSIM_OK;
+}
+
+/* Each batch size has a row for each epoch, and progress rises. */
+static enum gsim_status check_size(const struct reading *r, const struct gsim_app_limits *app,
+                                   uint32_t first, uint32_t n) {
+    const struct gsim_epoch_row *row = &r->epochs[first];
+    for (uint32_t i = 0; i < n; i++)
+        if (row[i].epoch != i || !(row[i].progress > (i ? row[i - 1].progress : 0)))
+            return gsim_fail(r->log, GSIM_BAD_INPUT, r->goodput->path, 0,
+                             "the epochs of '%.64s' with batch %u are not 0, 1, ... of rising "
+                             "progress",
+                             app->name, row->batch);
+    return GSIM_OK;
+}
+
+static enum gsim_status group_epochs(struct reading *r) {
+    struct gsim_goodput *goodput = r->goodput;
+    uint32_t *size = gsim_arena_array(r->arena, r->n_epochs + 1, sizeof *size), n = 0;
+    if (!size)
+        return gsim_no_memory(r->log, "reading a table of goodput");
+    qsort(r->epochs, r->n_epochs, sizeof *r->epochs, by_epoch);
+    for (uint32_t i = 0, to; i < r->n_epochs; i = to) {
+        struct gsim_app_limits *app = &goodput->app[r->epochs[i].app];
+        for (to = i; to < r->n_epochs && r->epochs[to].app == r->epochs[i].app &&
+                     r->epochs[to].batch == r->epochs[i].batch;)
+            to++;
+        if (check_size(r, app, i, to - i) != GSIM_OK)
+            return GSIM_BAD_INPUT;
+        if (app->n_sizes++ == 0) {
+            app->first_size = n;
+            app->init_batch = r->epochs[i].batch;
+            app->n_epochs = to - i;
+        }
+        app->n_epochs = to - i < app->n_epochs ? to - i : app->n_epochs;
+        size[n++] = i;
+    }
+    goodput->epochs = r->epochs;
+    goodput->size = size;
+    return GSIM_OK;
+}
+
+static enum gsim_status check_apps(const struct reading *r) {
+    const struct gsim_goodput *goodput = r->goodput;
+    for (uint32_t i = 0; i < goodput->n_apps; i++) {
+        struct gsim_app_limits *app = &goodput->app[i];
+        if (!app->is_given || app->n_steps == 0 || app->n_sizes == 0)
+            return gsim_fail(r->log, GSIM_BAD_INPUT, goodput->path, 0,
+                             "application '%.64s' has no row '%s'", app->name,
+                             kinds[!app->is_given      ? LIMITS
+                                   : app->n_steps == 0 ? STEP
+                                                       : EPOCHS]);
+        if (app->min_local > app->max_local || app->max_local > app->max_batch ||
+            app->max_batch < app->init_batch)
+            return gsim_fail(r->log, GSIM_BAD_INPUT, goodput->path, 0,
+                             "application '%.64s': min_local <= max_local <= max_batch does not "
+                             "hold, or max_batch is below its smallest batch of epochs",
+                             app->name);
+        app->node_gpus = app->node_gpus ? app->node_gpus : 1;
+    }
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_goodput_read(const char *path, struct gsim_arena *arena,
+                                   struct gsim_goodput **out, struct gsim_log *log) {
+    struct reading *r = gsim_arena_alloc(arena, sizeof *r);
+    struct gsim_goodput *goodput = gsim_arena_alloc(arena, sizeof *goodput);
+    if (!r || !goodput)
+        return gsim_no_memory(log, "reading a table of goodput");
+    goodput->path = path;
+    *r = (struct reading){.arena = arena, .log = log, .goodput = goodput};
+    struct gsim_csv_user user = {r, on_header, on_field, on_row, NULL};
+    enum gsim_status status = gsim_csv_read_file(path, &user, arena, log);
+    if (status == GSIM_OK && goodput->n_apps == 0)
+        status = gsim_fail(log, GSIM_BAD_INPUT, path, 0, "a table of goodput without a row");
+    if (status == GSIM_OK)
+        status = group_steps(r);
+    if (status == GSIM_OK)
+        status = group_epochs(r);
+    *out = goodput;
+    return status == GSIM_OK ? check_apps(r) : status;
+}
+
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+enum gsim_status gsim_goodput_fill(struct gsim_goodput *goodput, struct gsim_builder *builder,
+                                   int64_t line) {
+    struct gsim_row *row = &builder->row;
+    int64_t model = row->cell[GSIM_COL_MODEL], batch = row->cell[GSIM_COL_BATCH];
+    if (!goodput || model < 0)
+        return GSIM_OK;
+    uint32_t app = gsim_goodput_app(goodput, builder->names[GSIM_COL_MODEL].name[model]);
+    if (app == GSIM_NO_KIND)
+        return GSIM_OK;
+    const struct gsim_app_limits *limits = &goodput->app[app];
+    const char *id = row->id_length ? row->id : "";
+    if (batch > limits->max_batch || (batch > 0 && batch < limits->init_batch))
+        return gsim_fail(builder->log, GSIM_BAD_INPUT, builder->path, line,
+                         "job '%.64s': by %s, '%.64s' has batches from %u to %u, and not %lld", id,
+                         goodput->path, limits->name, limits->init_batch, limits->max_batch,
+                         (long long)batch);
+    if (row->gpus > limits->max_batch)
+        return gsim_fail(builder->log, GSIM_BAD_INPUT, builder->path, line,
+                         "job '%.64s' asks for %u GPUs; by %s, a batch of '%.64s' has no more than "
+                         "%u parts",
+                         id, row->gpus, goodput->path, limits->name, limits->max_batch);
+    const struct gsim_phases *phases = gsim_goodput_make(
+        goodput, builder->arena, app, row->gpus, batch > 0 ? (uint32_t)batch : limits->init_batch);
+    if (!phases)
+        return gsim_no_memory(builder->log, "reading a trace");
+    if (!phases->end_ns)
+        return gsim_fail(builder->log, GSIM_BAD_INPUT, builder->path, line,
+                         "job '%.64s': by %s it lasts past the end of the clock (146 years)", id,
+                         goodput->path);
+    row->cell[GSIM_COL_GPU_NS] = -1;
+    row->cell[GSIM_COL_ITERATIONS] = -1;
+    row->service_ns = phases->end_ns[phases->n - 1];
+    return GSIM_OK;
+}
+
+const char *gsim_goodput_name(const struct gsim_goodput *goodput, const struct gsim_trace *trace,
+                              struct gsim_arena *arena) {
+    uint32_t n = 0, first = 0;
+    for (uint32_t job = 0; job < trace->n_jobs; job++)
+        if (gsim_goodput_of_job(trace, job) == GSIM_NO_KIND && n++ == 0)
+            first = job;
+    if (n == 0)
+        return NULL;
+    const char *text = gsim_arena_printf(
+        arena, "goodput=own columns (%u of %u jobs are of no application in %s; the first is '%s')",
+        n, trace->n_jobs, goodput->path, gsim_trace_id(trace, first));
+    return text ? text : "goodput=own columns";
+}
