@@ -295,14 +295,6 @@ static bool arrange_lane(struct gsim_model *model, uint32_t gpu, uint16_t place,
     return gsim_arbiter_set_lane(model->shared.of_gpu[gpu], place, &here, 0, now_ns);
 }
 
-/* Lanes side by side, or with a part of the SMs, share the device in space; so do padded and
- * padding contexts. */
-static bool is_spatial(const struct gsim_arrangement *arrangement) {
-    const struct gsim_lane *lane = &arrangement->lanes[0];
-    return arrangement->n_lanes > 1 || lane->cap_ppm > 0 || lane->n_sms > 0 ||
-           lane->discipline == GSIM_DISCIPLINE_PADDING;
-}
-
 static void become_spatial(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     struct gsim_space space = gsim_space_of_device(gsim_machine_profile_at(model, gpu));
     model->gpus[gpu].is_spatial = true;
@@ -372,7 +364,7 @@ bool gsim_shared_arrange(struct gsim_model *model, uint32_t gpu,
         return false;
     if (gsim_arbiter_present(arbiter) == 0)
         arrange_memory(model, gpu, arbiter, arrangement);
-    if (is_spatial(arrangement) && !model->gpus[gpu].is_spatial)
+    if (gsim_arrangement_is_split(arrangement) && !model->gpus[gpu].is_spatial)
         become_spatial(model, gpu, now_ns);
     bool is_done = true;
     for (uint16_t i = 0; i < arrangement->n_lanes; i++)

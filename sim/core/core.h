@@ -103,7 +103,7 @@ enum gsim_op_kind {
 struct gsim_op {
     uint8_t kind, stop, keep, watch;
     bool was_pinned, was_hosted;
-    uint8_t *was_arranged, *was_memory; /* by unit, in the plan's scratch */
+    uint8_t *was_arranged, *was_memory, *was_split; /* by unit, in the plan's scratch */
     gsim_slot slot;
     uint32_t n_units;
     struct gsim_unit *units; /* of a move: the target; of an arrangement: the units arranged */

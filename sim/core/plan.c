@@ -698,6 +698,7 @@ static void undo(struct gsim_plan *plan, const struct gsim_op *op) {
         for (uint32_t u = op->n_units; u-- > 0;) {
             gsim_cluster_set_arranged(&plan->core->cluster, op->units[u].gpu, op->was_arranged[u]);
             plan->core->cluster.gpu_memory[op->units[u].gpu] = op->was_memory[u];
+            plan->core->cluster.gpu_is_split[op->units[u].gpu] = op->was_split[u];
         }
         break;
     case GSIM_OP_PARTITION:

@@ -23,6 +23,10 @@ static const char *cannot_arrange(const struct gsim_plan *plan, const struct gsi
             return "the unit holds a reservation; it must be idle to be arranged";
         if (cluster->gpu_clients[units[u].gpu] > 0 && is_exclusive(arrangement))
             return "jobs share the unit; it must be empty to become exclusive";
+        if (cluster->gpu_clients[units[u].gpu] > 0 && gsim_arrangement_is_split(arrangement) &&
+            !cluster->gpu_is_split[units[u].gpu])
+            return "jobs take turns on the whole unit; it must be empty for lanes beside each "
+                   "other, or its first lane have a cap from the beginning";
     }
     return plan->core->ops->refuses_arrangement(plan->core->model, arrangement);
 }
@@ -56,7 +60,7 @@ static bool note_arrangement(struct gsim_plan *plan, const struct gsim_unit *uni
                              uint32_t n_units, const struct gsim_arrangement *arrangement) {
     struct gsim_cluster *cluster = &plan->core->cluster;
     const struct gsim_arrangement *copy = copy_arrangement(plan, arrangement);
-    uint8_t *was = copy ? gsim_arena_array(plan->scratch, 2 * n_units, sizeof *was) : NULL;
+    uint8_t *was = copy ? gsim_arena_array(plan->scratch, 3 * n_units, sizeof *was) : NULL;
     struct gsim_unit *list = was ? gsim_arena_array(plan->scratch, n_units, sizeof *list) : NULL;
     struct gsim_op *op = list ? gsim_plan_append(plan, GSIM_OP_ARRANGE) : NULL;
     if (!op)
@@ -67,13 +71,18 @@ static bool note_arrangement(struct gsim_plan *plan, const struct gsim_unit *uni
                            .units = list,
                            .was_arranged = was,
                            .was_memory = was + n_units,
+                           .was_split = was + 2 * n_units,
                            .arrangement = copy};
     for (uint32_t u = 0; u < n_units; u++) {
         list[u] = units[u];
         was[u] = cluster->gpu_is_arranged[units[u].gpu];
         was[n_units + u] = cluster->gpu_memory[units[u].gpu];
+        was[2 * n_units + u] = cluster->gpu_is_split[units[u].gpu];
         gsim_cluster_set_arranged(cluster, units[u].gpu, !is_exclusive(arrangement));
         cluster->gpu_memory[units[u].gpu] = (uint8_t)arrangement->memory;
+        cluster->gpu_is_split[units[u].gpu] =
+            !is_exclusive(arrangement) &&
+            (gsim_arrangement_is_split(arrangement) || cluster->gpu_is_split[units[u].gpu]);
         cluster->gpu_client_limit[units[u].gpu] =
             plan->core->ops->client_limit(plan->core->model, units[u].gpu, arrangement);
     }

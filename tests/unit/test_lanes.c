@@ -124,6 +124,29 @@ static void test_a_running_job_goes_into_another_lane(void **state) {
     assert_in_range(result.jobs.end_ns[0], 1460 * (int64_t)MS, 1460 * (int64_t)MS + 100);
 }
 
+/* The first job has the GPU in turns; when the second comes, lanes beside each other are asked for. */
+static void decide_split(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    static const struct gsim_lane two[] = {{.discipline = GSIM_DISCIPLINE_RR},
+                                           {.discipline = GSIM_DISCIPLINE_RR}};
+    const struct gsim_view *view = ctx->view;
+    struct gsim_unit gpu = {0};
+    struct gsim_arrangement how = {.lanes = two, .n_lanes = view->jobs.n_active == 1 ? 1 : 2};
+    if (view->changes.n_arrived == 0)
+        return;
+    if (gsim_plan_arrange(plan, &gpu, 1, &how))
+        (void)place(plan, view->changes.arrived[0]);
+}
+
+static void test_a_gpu_in_turns_is_not_split_below_its_jobs(void **state) {
+    struct fixture *f = *state;
+    struct gsim_policy policy = {.name = "lanes", .shares_gpus = true, .decide = decide_split};
+    assert_int_equal(read_text(f, "job_id,submit_s,duration_s\na,0,2\nb,1,1\n"), GSIM_OK);
+    struct test_run one = {.trace = &f->trace, .policy = "lanes", .custom = &policy};
+    struct gsim_result result;
+    assert_int_equal(test_try(&one, f->arena, &result, &f->log), GSIM_FAILED);
+    assert_non_null(strstr(f->log.errors[0].text, "jobs take turns on the whole unit"));
+}
+
 /* Turns that pass whether they are used or not, and memory that may take longer than one to move:
  * no job would ever run. */
 static void decide_in_vain(struct gsim_ctx *ctx, struct gsim_plan *plan) {
@@ -150,6 +173,7 @@ int main(void) {
         TEST(test_a_job_pays_for_the_rule_of_its_own_lane),
         TEST(test_a_rank_counts_in_a_lane_by_priority),
         TEST(test_a_running_job_goes_into_another_lane),
+        TEST(test_a_gpu_in_turns_is_not_split_below_its_jobs),
         TEST(test_turns_do_not_pass_before_memory_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
