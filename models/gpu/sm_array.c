@@ -477,11 +477,13 @@ static void share_power(const struct gsim_space *space, struct gsim_sm_kernel *k
  * other is bound by memory too, and both would draw more than there is. */
 static int64_t longer_ppm(const struct gsim_space *space, const struct stretch *one,
                           const struct stretch *other) {
-    int64_t both = one->draws_bytes_per_s + other->draws_bytes_per_s;
     int64_t most = space->peak_bytes_per_s < INT64_MAX / 2
                        ? gsim_space_bandwidth(space, space->sms * GSIM_SM)
                        : INT64_MAX;
-    if (both <= most || most <= 0)
+    if (most <= 0 || most == INT64_MAX)
+        return 0;
+    int64_t both = one->draws_bytes_per_s + other->draws_bytes_per_s;
+    if (both <= most)
         return 0;
     return gsim_muldiv_floor(gsim_muldiv_floor(both - most, GSIM_PPM, most), other->bound_ppm,
                              GSIM_PPM);

@@ -166,17 +166,17 @@ static int64_t bound(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
 static int64_t earliest(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                         gsim_slot slot) {
     int64_t last_ns = ctx->view->now_ns + state->conf.bf_window_ns;
-    uint32_t set = gsim_slurm_job(ctx, slot)->set, gpus = ctx->view->jobs.gpus[slot];
-    uint32_t widest = state->widest[set];
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    uint32_t gpus = ctx->view->jobs.gpus[slot], widest = state->widest[job->set];
     if (gpus <= widest) {
         int64_t at_ns = earliest_of_one(state, ctx, slot, last_ns);
-        bool has = at_ns != GSIM_NEVER && gsim_slurm_nodes_choose(state, set, gpus, state->usable);
+        bool has = at_ns != GSIM_NEVER && gsim_slurm_nodes_choose(state, job, gpus, state->usable);
         return has ? at_ns : GSIM_NEVER;
     }
-    int64_t at_ns = bound(state, ctx, slot, widest);
+    int64_t at_ns = job->is_spread ? ctx->view->now_ns : bound(state, ctx, slot, widest);
     for (; at_ns <= last_ns; at_ns = next_change(state, ctx, slot, at_ns)) {
         look_at_nodes(state, ctx, slot, at_ns);
-        if (gsim_slurm_nodes_choose(state, set, gpus, state->usable))
+        if (gsim_slurm_nodes_choose(state, job, gpus, state->usable))
             return at_ns;
     }
     return GSIM_NEVER;

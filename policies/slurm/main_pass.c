@@ -26,7 +26,7 @@ static bool fits_but_for_reservations(struct gsim_slurm_state *state, const stru
             gsim_slurm_nodes_has(state, job->set, node) && !state->node[node].is_closed
                 ? state->node[node].free
                 : 0;
-    return gsim_slurm_nodes_choose(state, job->set, ctx->view->jobs.gpus[slot], state->usable);
+    return gsim_slurm_nodes_choose(state, job, ctx->view->jobs.gpus[slot], state->usable);
 }
 
 /* No later job of the partition starts in this pass, and none on a node that the job could have. */

@@ -291,8 +291,8 @@ static bool choose(struct gsim_slurm_state *state, const uint32_t *usable, uint3
     return true;
 }
 
-bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state, uint32_t set, uint32_t gpus,
-                             const uint32_t *usable) {
+static bool choose_whole(struct gsim_slurm_state *state, uint32_t set, uint32_t gpus,
+                         const uint32_t *usable) {
     uint32_t widest = state->widest[set], left = gpus;
     state->n_chosen = 0;
     while (left > widest || (left == widest && state->n_chosen > 0)) {
@@ -301,6 +301,42 @@ bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state, uint32_t set, uint3
         left -= state->chosen_gpus[state->n_chosen - 1];
     }
     return left == 0 || choose(state, usable, left, false);
+}
+
+/* Takes all usable GPUs of the nodes that have most of them. */
+static bool choose_spread(struct gsim_slurm_state *state, uint32_t gpus, const uint32_t *usable) {
+    state->n_chosen = 0;
+    for (uint32_t left = gpus; left > 0;) {
+        uint32_t most = GSIM_SLURM_NONE;
+        for (uint32_t node = 0; node < state->n_nodes; node++)
+            if (usable[node] > (most == GSIM_SLURM_NONE ? 0 : usable[most]) &&
+                !is_chosen(state, node))
+                most = node;
+        if (most == GSIM_SLURM_NONE)
+            return false;
+        uint32_t n = usable[most] < left ? usable[most] : left;
+        state->chosen[state->n_chosen] = most;
+        state->chosen_gpus[state->n_chosen++] = n;
+        left -= n;
+    }
+    return true;
+}
+
+bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
+                             uint32_t gpus, const uint32_t *usable) {
+    return job->is_spread ? choose_spread(state, gpus, usable)
+                          : choose_whole(state, job->set, gpus, usable);
+}
+
+void gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                            gsim_slot slot) {
+    struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    for (uint32_t node = 0; node < state->n_nodes; node++)
+        state->usable[node] =
+            gsim_slurm_nodes_has(state, job->set, node) ? state->node[node].n_gpus : 0;
+    uint32_t gpus = ctx->view->jobs.gpus[slot];
+    job->is_spread =
+        gpus > state->widest[job->set] && !choose_whole(state, job->set, gpus, state->usable);
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */

@@ -21,9 +21,13 @@ bool gsim_slurm_nodes_has(const struct gsim_slurm_state *state, uint32_t set, ui
 /* The first time from which on the node is in no window for as long as the job's limit. */
 int64_t gsim_slurm_nodes_clear(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                gsim_slot slot, uint32_t node, int64_t from_ns);
-/* Chooses nodes for a job, by the GPUs that it could have of each (usable, by node). */
-bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state, uint32_t set, uint32_t gpus,
-                             const uint32_t *usable);
+/* Finds out how a job may lie on the nodes of its set. */
+void gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                            gsim_slot slot);
+/* Chooses nodes for a job, by the GPUs that it could have of each (usable, by node): whole nodes and
+ * a part of one; for a job that nodes like these could never hold so, any of them. */
+bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
+                             uint32_t gpus, const uint32_t *usable);
 /* Adds a window to a node. false: no memory. */
 bool gsim_slurm_nodes_plan(struct gsim_slurm_state *state, struct gsim_ctx *ctx, uint32_t node,
                            int64_t from_ns, int64_t to_ns, uint32_t reservation);

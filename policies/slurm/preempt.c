@@ -93,8 +93,8 @@ static bool fits(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, gsi
     for (uint32_t node = 0; node < state->n_nodes; node++)
         state->usable[node] =
             gsim_slurm_nodes_usable(state, ctx, slot, node, ctx->view->now_ns, state->freed);
-    return gsim_slurm_nodes_choose(state, gsim_slurm_job(ctx, slot)->set,
-                                   ctx->view->jobs.gpus[slot], state->usable);
+    return gsim_slurm_nodes_choose(state, gsim_slurm_job(ctx, slot), ctx->view->jobs.gpus[slot],
+                                   state->usable);
 }
 
 /* Frees candidates until the job fits; returns how many, or 0: it never does. */

@@ -197,6 +197,7 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     describe(state, ctx, slot);
     if (!gsim_slurm_nodes_enter(state, ctx, slot))
         gsim_common_no_memory(ctx);
+    gsim_slurm_nodes_shape(state, ctx, slot);
     gsim_slurm_ranking_add(state, ctx, slot);
     state->is_due = state->has_changed = true;
 }

@@ -88,7 +88,7 @@ bool gsim_slurm_place(struct gsim_slurm_state *state, struct gsim_ctx *ctx, stru
                       gsim_slot slot) {
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     uint32_t n_units;
-    while (gsim_slurm_nodes_choose(state, job->set, ctx->view->jobs.gpus[slot], state->usable)) {
+    while (gsim_slurm_nodes_choose(state, job, ctx->view->jobs.gpus[slot], state->usable)) {
         if (name_units(state, ctx, &n_units) &&
             gsim_plan_place_whole(plan, slot, state->unit, n_units)) {
             take(state);

@@ -12,6 +12,7 @@
 struct gsim_slurm_job {
     uint32_t partition, qos, assoc; /* GSIM_SLURM_NONE: no QOS */
     uint32_t set; /* of nodes, see nodes.h */
+    bool is_spread; /* no nodes of the set could hold it as whole nodes and a part of one */
     uint32_t running_at; /* position in the list of running jobs; GSIM_SLURM_NONE: none */
     int64_t eligible_ns;
     int64_t limit_ns; /* GSIM_TIME_MAX: none */

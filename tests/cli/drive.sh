@@ -162,6 +162,23 @@ for command in "$tmp/job" "python3 $tmp/job.py $here/sim/job"; do
     check "alone it runs all the same" "$(seq 40)" "$(cat alone)"
 done
 
+# What a job still does after its `end` is its own matter, however long that takes.
+cat >late.py <<'END'
+import sys, time
+sys.path.insert(0, sys.argv[1])
+import gsim_job
+gsim_job.begin(1)
+gsim_job.iteration(1)
+gsim_job.end()
+time.sleep(1.5)
+print("written")
+END
+printf 'job_id,submit_s,duration_s,gpus,command\nlong,0,40,1,%s\nshort,0.7,1,1,sleep 0.1\n' "python3 $tmp/late.py $here/sim/job" >"$tmp/late.csv"
+for way in pause restart; do
+    run --cooperative --gpus 0 --grace 200ms --policy srtf --set preempt=$way "$tmp/late.csv"
+    check "a job that has told its end is not killed (preempt=$way)" "0 written" "$(ask "select exit_code from real_job where job_id = 'long'") $(cat logs/0-long.log)"
+done
+
 # --- what cannot be done is refused before a job starts
 expect "a policy that copies memory to the host" 1 "gsim drive pauses jobs" drive --policy suspend --set quantum=4s --gpus 0 "$tmp/s.csv"
 check "no job was started for it" 0 "$(ls "$tmp/logs" 2>/dev/null | wc -l)"

@@ -19,7 +19,7 @@ ok "the summary counts rows with a bound, without the fitted" $?
 for left in "$tmp"/.gsim-*; do [ ! -e "$left" ]; ok "nothing is left behind" $?; done
 
 "$gsim" validate nosuch >"$tmp/out" 2>&1
-[ $? -eq 2 ] && grep -q 'there are elastic, h200' "$tmp/out"
+[ $? -eq 2 ] && grep -q 'there are drive, elastic, h200' "$tmp/out"
 ok "an unknown suite is a usage error that names those there are" $?
 "$gsim" validate preemption reference --format csv >"$tmp/rows.csv" 2>"$tmp/out"
 [ $? -eq 0 ] && [ "$(grep -c within "$tmp/rows.csv")" -gt 80 ] && head -1 "$tmp/rows.csv" | grep -q '^suite,table,scenario,'

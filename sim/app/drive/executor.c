@@ -267,9 +267,9 @@ static enum gsim_when evict(struct gsim_model *model, gsim_slot slot, enum gsim_
         return GSIM_AT_ONCE;
     }
     task->phase = STOPPING;
-    task->deadline_ns = wall_ns() + model->executor->grace_ns;
-    if (task->has_told_end) /* it ends by itself, sooner than it could save or come back */
+    if (task->has_told_end) /* it ends by itself, and what it still does is its own matter */
         return GSIM_LATER;
+    task->deadline_ns = wall_ns() + model->executor->grace_ns;
     if (keep == GSIM_KEEP_DISCARD)
         gsim_job_process_signal(&task->process, SIGTERM);
     else if (!gsim_job_process_say(&task->process, "save\n"))
@@ -373,6 +373,7 @@ static void serve_line(struct gsim_model *model, gsim_slot slot, const char *lin
         expect(model, slot, GSIM_EVENT_STOPPED, at_ns);
     }
     task->has_told_end |= strcmp(word, "end") == 0;
+    task->deadline_ns = task->has_told_end ? GSIM_NEVER : task->deadline_ns;
 }
 
 static void serve_task(struct gsim_model *model, gsim_slot slot) {

@@ -12,7 +12,7 @@
 #include "sim/base/units.h"
 #include "sim/core/stats.h"
 
-enum { MAX_COLUMNS = 64 };
+enum { MAX_COLUMNS = 2000 }; /* of a table, by SQLite (SQLITE_MAX_COLUMN) */
 
 /* --- functions -------------------------------------------------------------------------------- */
 
