@@ -399,7 +399,7 @@ static enum gsim_status fill_gaps(struct loading *l) {
         l->profile->text[k] = defaults.text[k];
         l->profile->rule[k] = defaults.rule[k];
         l->profile->source[k] = defaults.source[k];
-        l->profile->tag[k] = GSIM_TAG_ASSUMED;
+        l->profile->tag[k] = defaults.tag[k];
     }
     return status;
 }
