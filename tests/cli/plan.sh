@@ -3,21 +3,8 @@
 # gsim plan: its answers beside those of trying every number of nodes. $1 is gsim.
 set -u
 gsim=$1
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+. tests/support/check.sh
 
-say() { # name, status
-    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/out" | head -5; fi
-}
-# expect NAME CODE PATTERN COMMAND...: exit code, and a pattern somewhere in the output
-expect() {
-    name=$1 code=$2 pattern=$3
-    shift 3
-    "$@" >"$tmp/out" 2>&1
-    got=$?
-    [ $got -eq "$code" ] && grep -q -e "$pattern" "$tmp/out"
-    say "$name (exit $got)" $?
-}
 plan() { # the rest of the options; the trace comes last
     "$gsim" plan --policies fifo,easy-backfill --quiet "$@"
 }
@@ -34,11 +21,11 @@ gpus-per-node = 8
 time-scale = 1, 0.5
 reps = 3
 G
-"$gsim" sweep "$tmp/grid.ini" -o "$tmp/all.db" --keep summary --quiet >"$tmp/out" 2>&1
+"$gsim" sweep "$tmp/grid.ini" -o "$tmp/all.db" --keep summary --quiet >"$tmp/log" 2>&1
 say "every number of nodes" $?
 sqlite3 -csv "$tmp/all.db" "SELECT policy, (SELECT value FROM setting AS s WHERE s.run_id = run.run_id AND key = 'time-scale'), gpus / 8,
     wait_p95_s FROM run" >"$tmp/all.csv"
-plan --target 'wait_p95_s < 1h' --arrivals 1,2 --nodes 1..14 --gpus-per-node 8 --reps 3 --format json -o "$tmp/p.db" "$spec" >"$tmp/plan.json" 2>"$tmp/out"
+plan --target 'wait_p95_s < 1h' --arrivals 1,2 --nodes 1..14 --gpus-per-node 8 --reps 3 --format json -o "$tmp/p.db" "$spec" >"$tmp/plan.json" 2>"$tmp/log"
 say "a plan" $?
 cat >"$tmp/check.py" <<'P'
 import csv, json, math, sys
@@ -63,15 +50,15 @@ for row in rows:
         for name, value in zip(("low", "mean", "high"), ends(by_nodes[cell["nodes"]])):
             assert abs(cell["wait_p95_s"][name] - value) <= 1e-9 * value, cell
 P
-python3 "$tmp/check.py" "$tmp/all.csv" "$tmp/plan.json" >"$tmp/out" 2>&1
+python3 "$tmp/check.py" "$tmp/all.csv" "$tmp/plan.json" >"$tmp/log" 2>&1
 say "its answers and intervals are those of trying all" $?
 made=$(sqlite3 "$tmp/p.db" "select count(*) from run")
-[ "$made" -lt 120 ] && echo "$made of 168 runs" >"$tmp/out"
+[ "$made" -lt 120 ] && echo "$made of 168 runs" >"$tmp/log"
 say "and it made fewer runs ($made of 168)" $?
-plan --target 'p95_wait < 1h' --arrivals 1,2 --nodes 1..14 --gpus-per-node 8 --reps 3 --format json -o "$tmp/p.db" "$spec" >"$tmp/again.json" 2>"$tmp/out"
-cmp "$tmp/plan.json" "$tmp/again.json" >>"$tmp/out" && [ "$(sqlite3 "$tmp/p.db" "select count(*) from run")" = "$made" ]
+plan --target 'p95_wait < 1h' --arrivals 1,2 --nodes 1..14 --gpus-per-node 8 --reps 3 --format json -o "$tmp/p.db" "$spec" >"$tmp/again.json" 2>"$tmp/log"
+cmp "$tmp/plan.json" "$tmp/again.json" >>"$tmp/log" && [ "$(sqlite3 "$tmp/p.db" "select count(*) from run")" = "$made" ]
 say "again, under another name of the field: no new run" $?
-plan --target 'wait_p95_s < 1h' --arrivals 1,2 --nodes 1..14 --gpus-per-node 8 --reps 3 --format json -j 1 "$spec" 2>"$tmp/out" | cmp - "$tmp/plan.json" >>"$tmp/out"
+plan --target 'wait_p95_s < 1h' --arrivals 1,2 --nodes 1..14 --gpus-per-node 8 --reps 3 --format json -j 1 "$spec" 2>"$tmp/log" | cmp - "$tmp/plan.json" >>"$tmp/log"
 say "without a database, on one thread" $?
 
 # --- the 95th percentile of waits, from the jobs: between the 19th and 20th of 20, at 0.05 of the way
@@ -105,15 +92,15 @@ expect "other watts" 0 '^fifo,1,3,3,1,0,,,0,0.6666666666666666,7.2,,,1$' $costs 
 tables() { # FILE: the cells of a report, a line each
     sed 's/<tr>/\n/g; s/<\/t[dh]>/|/g; s/<[^>]*>//g' "$1"
 }
-"$gsim" --policy fifo --device a100-40 --nodes 3 --gpus-per-node 1 --db "$tmp/bill.db" --quiet "$tmp/three.csv" >"$tmp/out" 2>&1 &&
-    "$gsim" report "$tmp/bill.db" --price 2.5 -o "$tmp/bill.html" --quiet >>"$tmp/out" 2>&1 && tables "$tmp/bill.html" >"$tmp/out" &&
-    grep -q '^fifo|300.0|200.0|100.0|85.1|5.1|750.00|250.00|' "$tmp/out" && grep -q '^x|fifo|1|100.0|250.00|' "$tmp/out"
+"$gsim" --policy fifo --device a100-40 --nodes 3 --gpus-per-node 1 --db "$tmp/bill.db" --quiet "$tmp/three.csv" >"$tmp/log" 2>&1 &&
+    "$gsim" report "$tmp/bill.db" --price 2.5 -o "$tmp/bill.html" --quiet >>"$tmp/log" 2>&1 && tables "$tmp/bill.html" >"$tmp/log" &&
+    grep -q '^fifo|300.0|200.0|100.0|85.1|5.1|750.00|250.00|' "$tmp/log" && grep -q '^x|fifo|1|100.0|250.00|' "$tmp/log"
 say "GPU hours, energy and cost in a report" $?
 # fifo: a first, b waits two hours; sjf: b first, a waits one
 printf 'job_id,submit_s,duration_s,gpus,user\na,0,7200,1,x\nb,0,3600,1,y\n' >"$tmp/users.csv"
-"$gsim" compare --policies fifo,sjf --nodes 1 --gpus-per-node 1 --db "$tmp/users.db" --no-what-if --quiet "$tmp/users.csv" >"$tmp/out" 2>&1 &&
-    "$gsim" report "$tmp/users.db" -o "$tmp/users.html" --quiet >>"$tmp/out" 2>&1 && tables "$tmp/users.html" >"$tmp/out" &&
-    grep -q '^x|sjf|1|2.0|-|1 h|1 h|loses 1 h|' "$tmp/out" && grep -q '^y|sjf|1|1.0|-|0 us|0 us|gains 2 h|' "$tmp/out"
+"$gsim" compare --policies fifo,sjf --nodes 1 --gpus-per-node 1 --db "$tmp/users.db" --no-what-if --quiet "$tmp/users.csv" >"$tmp/log" 2>&1 &&
+    "$gsim" report "$tmp/users.db" -o "$tmp/users.html" --quiet >>"$tmp/log" 2>&1 && tables "$tmp/users.html" >"$tmp/log" &&
+    grep -q '^x|sjf|1|2.0|-|1 h|1 h|loses 1 h|' "$tmp/log" && grep -q '^y|sjf|1|1.0|-|0 us|0 us|gains 2 h|' "$tmp/log"
 say "and which users gain and lose" $?
 
 # --- bad input

@@ -3,21 +3,8 @@
 # Sweeps: the runs of a grid, killed and resumed, in shards and merged. $1 is gsim.
 set -u
 gsim=$1
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+. tests/support/check.sh
 
-say() { # name, status
-    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/out" | head -5; fi
-}
-# expect NAME CODE PATTERN COMMAND...: exit code, and a pattern somewhere in the output
-expect() {
-    name=$1 code=$2 pattern=$3
-    shift 3
-    "$@" >"$tmp/out" 2>&1
-    got=$?
-    [ $got -eq "$code" ] && grep -q -e "$pattern" "$tmp/out"
-    say "$name (exit $got)" $?
-}
 # Everything but wall time, in order.
 dump() {
     for table in run job gpu setting sweep sweep_run request sample; do
@@ -27,7 +14,7 @@ dump() {
 same() { # name, database, database
     dump "$2" >"$tmp/one"
     dump "$3" >"$tmp/two"
-    [ -s "$tmp/one" ] && cmp "$tmp/one" "$tmp/two" >"$tmp/out" 2>&1
+    [ -s "$tmp/one" ] && cmp "$tmp/one" "$tmp/two" >"$tmp/log" 2>&1
     say "$1" $?
 }
 count() { # 0 also before there are tables, and while nobody can look
@@ -52,7 +39,7 @@ grid=$tmp/grid.ini
 # a trace: fifo 1, srtf 2, las 2 x 3
 [ "$(wc -l <"$tmp/list")" -eq 18 ] && [ "$(cut -f3 "$tmp/list" | sort -u | wc -l)" -eq 18 ]
 say "lists, ranges, keys of one policy and skips make 18 different runs" $?
-! grep -e 'policy fifo.*quantum' -e 'policy fifo --nodes 1' "$tmp/list" >"$tmp/out"
+! grep -e 'policy fifo.*quantum' -e 'policy fifo --nodes 1' "$tmp/list" >"$tmp/log"
 say "a key meets only the policies that know it" $?
 # --- load as an axis: a trace's submissions are stretched, a spec's rate is set, by the cluster's size
 cat >"$tmp/load.ini" <<'G'
@@ -63,7 +50,7 @@ gpus-per-node = 8
 load = 0.4, 0.8
 spec.trace.jobs = 400
 G
-"$gsim" sweep "$tmp/load.ini" -o "$tmp/load.db" --quiet >"$tmp/out" 2>&1
+"$gsim" sweep "$tmp/load.ini" -o "$tmp/load.db" --quiet >"$tmp/log" 2>&1
 [ "$(sqlite3 "$tmp/load.db" "select count(*), count(distinct config) from run")" = "8|8" ]
 say "loads and sizes make 8 different runs" $?
 # twice the load on half the GPUs is one and the same arrival process
@@ -80,7 +67,7 @@ expect "a spec's key for a trace is refused" 2 'is not' "$gsim" --policy fifo --
 "$gsim" generate --time-scale 0.5 traces/samples/cluster.csv -o "$tmp/half.csv" &&
     "$gsim" --policy srtf --quiet --gpus-per-node 32 "$tmp/half.csv" --format csv | cut -d, -f6-20 >"$tmp/one" &&
     "$gsim" --policy srtf --quiet --gpus-per-node 32 --time-scale 0.5 traces/samples/cluster.csv --format csv | cut -d, -f6-20 >"$tmp/two"
-cmp "$tmp/one" "$tmp/two" >"$tmp/out" 2>&1 && [ -s "$tmp/one" ]
+cmp "$tmp/one" "$tmp/two" >"$tmp/log" 2>&1 && [ -s "$tmp/one" ]
 say "generate --time-scale writes what --time-scale runs" $?
 
 cat >"$tmp/twins.ini" <<'G'
@@ -140,25 +127,25 @@ expect "a run that fails does not stop the others" 3 "1 of 2 runs are in .*1 fai
 # --- one process
 expect "a sweep" 0 "18 of 18 runs are in .* 18 of them new" "$gsim" sweep "$grid" -o "$tmp/all.db"
 expect "again: nothing to do" 0 "18 of 18 runs are in .* 0 of them new" "$gsim" sweep "$grid" -o "$tmp/all.db"
-"$gsim" sweep "$grid" -o "$tmp/one.db" -j 1 >"$tmp/out" 2>&1
+"$gsim" sweep "$grid" -o "$tmp/one.db" -j 1 >"$tmp/log" 2>&1
 same "one thread and all" "$tmp/one.db" "$tmp/all.db"
 line=$(sed -n 5p "$tmp/list" | cut -f3)
 # shellcheck disable=SC2086
 expect "a listed command is the same run" 0 "has this run already" $gsim ${line#gsim} --db "$tmp/all.db"
-$gsim ${line#gsim} --db "$tmp/single.db" >"$tmp/out" 2>&1
+$gsim ${line#gsim} --db "$tmp/single.db" >"$tmp/log" 2>&1
 [ "$(sqlite3 "$tmp/all.db" "attach '$tmp/single.db' as single; select count(*) from main.run a join single.run b
     using (config) where a.argv = b.argv and a.jct_mean_s = b.jct_mean_s and a.events = b.events")" = 1 ]
 say "and has its result" $?
 
 # --- shards
-for i in 1 2 3; do "$gsim" sweep "$grid" -o "$tmp/s$i.db" --shard $i/3 >"$tmp/out" 2>&1 || say "shard $i" 1; done
+for i in 1 2 3; do "$gsim" sweep "$grid" -o "$tmp/s$i.db" --shard $i/3 >"$tmp/log" 2>&1 || say "shard $i" 1; done
 expect "a merge without the last shard" 4 "6 of the 18 runs of .* are missing: 3, 6, 9, 12, 15, 18;" \
     "$gsim" merge -o "$tmp/merged.db" "$tmp/s1.db" "$tmp/s2.db"
 expect "shards that overlap" 4 "6 of the 18 runs of .* are missing: 3, 5, 9, 11, 15, 17;" sh -c \
     "'$gsim' sweep '$grid' -o '$tmp/half.db' --shard 2/2 && '$gsim' merge -o '$tmp/overlap.db' '$tmp/half.db' '$tmp/s1.db'"
-"$gsim" sweep "$tmp/wide.ini" -o "$tmp/bare.db" --shard 1/2 >"$tmp/out" 2>&1 # a shard without a run
+"$gsim" sweep "$tmp/wide.ini" -o "$tmp/bare.db" --shard 1/2 >"$tmp/log" 2>&1 # a shard without a run
 before=$(cat "$tmp/bare.db" "$tmp/s1.db" | cksum)
-"$gsim" merge -o "$tmp/bare_too.db" "$tmp/bare.db" "$tmp/s1.db" >"$tmp/out" 2>&1
+"$gsim" merge -o "$tmp/bare_too.db" "$tmp/bare.db" "$tmp/s1.db" >"$tmp/log" 2>&1
 [ "$before" = "$(cat "$tmp/bare.db" "$tmp/s1.db" | cksum)" ]
 say "a merge leaves the shards as they are" $?
 expect "a merge of all" 0 "6 new runs" "$gsim" merge -o "$tmp/merged.db" "$tmp/s3.db" "$tmp/s1.db" "$tmp/s2.db"
@@ -179,8 +166,8 @@ array() { # id, min, max, step, count, command...
     SLURM_ARRAY_TASK_ID=$1 SLURM_ARRAY_TASK_MIN=$2 SLURM_ARRAY_TASK_MAX=$3 SLURM_ARRAY_TASK_STEP=$4 \
         SLURM_ARRAY_TASK_COUNT=$5 "$gsim" sweep "$grid" --shard auto --list
 }
-for id in 10 12 14; do array $id 10 14 2 3; done | sort -n >"$tmp/out" 2>&1
-cmp -s "$tmp/out" "$tmp/list"
+for id in 10 12 14; do array $id 10 14 2 3; done | sort -n >"$tmp/log" 2>&1
+cmp -s "$tmp/log" "$tmp/list"
 say "the tasks of an array 10-14:2 share the runs" $?
 expect "an array with holes" 2 "holes" array 7 1 8 1 3
 "$gsim" sweep "$grid" --emit slurm --shards 3 -o "$tmp/by slurm.db" >"$tmp/job.sh"
@@ -188,9 +175,9 @@ sh -n "$tmp/job.sh" && grep -q '^#SBATCH --array=1-3$' "$tmp/job.sh"
 say "the script for Slurm is one" $?
 for id in 1 2 3; do
     SLURM_ARRAY_TASK_ID=$id SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=3 SLURM_ARRAY_TASK_STEP=1 \
-        SLURM_ARRAY_TASK_COUNT=3 sh "$tmp/job.sh" >"$tmp/out" 2>&1 || say "task $id of the script" 1
+        SLURM_ARRAY_TASK_COUNT=3 sh "$tmp/job.sh" >"$tmp/log" 2>&1 || say "task $id of the script" 1
 done
-eval "$(sed -n 's/^#   //p' "$tmp/job.sh")" >"$tmp/out" 2>&1
+eval "$(sed -n 's/^#   //p' "$tmp/job.sh")" >"$tmp/log" 2>&1
 same "its tasks, merged as it says" "$tmp/by slurm.db" "$tmp/all.db"
 
 # --- killed and resumed: many short runs, so that a kill falls anywhere
@@ -201,7 +188,7 @@ nodes = 1..2
 gpus-per-node = 8
 seed = 1..120
 G
-"$gsim" sweep "$tmp/many.ini" -o "$tmp/whole.db" >"$tmp/out" 2>&1
+"$gsim" sweep "$tmp/many.ini" -o "$tmp/whole.db" >"$tmp/log" 2>&1
 n=$(count "$tmp/whole.db")
 [ "$n" -eq 720 ]
 say "720 runs" $?
@@ -226,15 +213,15 @@ while [ $kills -lt "${KILLS:-10}" ]; do # KILLS=50: 50 moments
     [ "$whole" = ok ] && [ "$broken" -eq 0 ] && [ "$now" -ge "$before" ] && continue
     lost=1
     echo "kill $kills: $before runs before, $now after, $broken of them broken, $whole"
-done >"$tmp/out"
+done >"$tmp/log"
 say "a database that was killed $kills times ($within times with some runs) opens, and has whole runs only" $lost
 if [ "${now:-0}" -eq "$n" ]; then # the last kill came too late
     rm -f "$tmp/killed.db" "$tmp/killed.db-journal"
-    "$gsim" sweep "$tmp/many.ini" -o "$tmp/killed.db" --shard 1/3 >"$tmp/out" 2>&1
+    "$gsim" sweep "$tmp/many.ini" -o "$tmp/killed.db" --shard 1/3 >"$tmp/log" 2>&1
 fi
 there=$(count "$tmp/killed.db")
-"$gsim" sweep "$tmp/many.ini" -o "$tmp/killed.db" >"$tmp/out" 2>&1
-grep -q "720 of 720 runs are in .*, $((n - there)) of them new" "$tmp/out" || repeated=1
+"$gsim" sweep "$tmp/many.ini" -o "$tmp/killed.db" >"$tmp/log" 2>&1
+grep -q "720 of 720 runs are in .*, $((n - there)) of them new" "$tmp/log" || repeated=1
 say "what was there ($there runs) is not repeated" $repeated
 same "killed and resumed is uninterrupted" "$tmp/killed.db" "$tmp/whole.db"
 
@@ -243,7 +230,7 @@ awk 'BEGIN { print "job_id,submit_s,duration_s"; for (i = 0; i < 60000; i++) pri
 printf 'trace = %s\npolicy = fifo, las, srtf\ngpus-per-node = 8\nseed = 1..50\n' "$tmp/long.csv" >"$tmp/long.ini"
 for signal in INT TERM; do
     rm -f "$tmp/stopped.db"
-    "$gsim" sweep "$tmp/long.ini" -o "$tmp/stopped.db" >"$tmp/out" 2>&1 &
+    "$gsim" sweep "$tmp/long.ini" -o "$tmp/stopped.db" >"$tmp/log" 2>&1 &
     pid=$!
     i=0
     while [ $i -lt 100 ] && ! [ "$(count "$tmp/stopped.db" 2>/dev/null || echo 0)" -ge 3 ]; do
@@ -254,14 +241,14 @@ for signal in INT TERM; do
     wait $pid
     got=$?
     there=$(count "$tmp/stopped.db")
-    [ $got -eq 4 ] && [ "$there" -ge 3 ] && grep -q "to go on: .* sweep .*long.ini -o " "$tmp/out" && grep -q "$((150 - there)) runs are missing" "$tmp/out"
+    [ $got -eq 4 ] && [ "$there" -ge 3 ] && grep -q "to go on: .* sweep .*long.ini -o " "$tmp/log" && grep -q "$((150 - there)) runs are missing" "$tmp/log"
     say "SIG$signal: exit 4 and the command to go on (exit $got, $there runs kept)" $?
 done
 
 # --- a full disk: the limit of a file's size stands in for it
 expect "a full disk" 1 "earlier runs are untouched" \
     sh -c "ulimit -f 1000; trap '' XFSZ; '$gsim' sweep '$tmp/many.ini' -o '$tmp/full.db'"
-grep -q "to go on: " "$tmp/out"
+grep -q "to go on: " "$tmp/log"
 say "and the command to go on" $?
 expect "with room again" 0 "720 of 720" "$gsim" sweep "$tmp/many.ini" -o "$tmp/full.db"
 same "full and resumed is uninterrupted" "$tmp/full.db" "$tmp/whole.db"
@@ -279,8 +266,8 @@ expect "an older database" 3 "an older gsim" "$gsim" sweep "$grid" -o "$tmp/s1.d
 # --- on a terminal (script(1) has one) it says how far it is, ten times a second at most
 if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     script -qec "'$gsim' sweep '$tmp/many.ini' -o '$tmp/seen.db'" /dev/null </dev/null >"$tmp/seen" 2>&1
-    tr '\r' '\n' <"$tmp/seen" >"$tmp/out"
-    grep -q '^\[-*\] 0/720' "$tmp/out" && [ "$(grep -c '/720 ' "$tmp/out")" -lt 100 ]
+    tr '\r' '\n' <"$tmp/seen" >"$tmp/log"
+    grep -q '^\[-*\] 0/720' "$tmp/log" && [ "$(grep -c '/720 ' "$tmp/log")" -lt 100 ]
     say "a bar on a terminal" $?
 else
     echo "ok a bar on a terminal # SKIP no script(1), or no terminal for it"
@@ -300,6 +287,6 @@ printf 'trace = %s/plain.csv\npolicy = fifo\ndevice = t4, h200\n' "$tmp" >"$tmp/
 expect "a grid over devices of unknown speed" 0 "durations of a trace are taken as they are on each device" \
     "$gsim" sweep "$tmp/devices.ini" -o "$tmp/devices.db"
 printf 'trace = %s/plain.csv\npolicy = fifo\ndevice = t4\n' "$tmp" >"$tmp/device.ini"
-"$gsim" sweep "$tmp/device.ini" -o "$tmp/device.db" >"$tmp/out" 2>&1
-! grep -q "taken as they are" "$tmp/out"
+"$gsim" sweep "$tmp/device.ini" -o "$tmp/device.db" >"$tmp/log" 2>&1
+! grep -q "taken as they are" "$tmp/log"
 say "one device is no comparison" $?
