@@ -186,8 +186,8 @@ struct gsim_arrangement {
     bool is_served; /* jobs are clients of one MPS server; the device limits their number */
 };
 
-/* Whether lanes run beside each other, or a lane has a part of the SMs, so that the device is shared
- * in space; so do padded and padding contexts. */
+/* Whether lanes run beside each other, or a lane has a part of the SMs, so that the device is
+ * shared in space; so do padded and padding contexts. */
 static inline bool gsim_arrangement_is_split(const struct gsim_arrangement *arrangement) {
     const struct gsim_lane *lane = &arrangement->lanes[0];
     return arrangement->n_lanes > 1 || lane->cap_ppm > 0 || lane->n_sms > 0 ||

@@ -24,8 +24,8 @@ int64_t gsim_slurm_nodes_clear(const struct gsim_slurm_state *state, const struc
 /* Finds out how a job may lie on the nodes of its set. */
 void gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                             gsim_slot slot);
-/* Chooses nodes for a job, by the GPUs that it could have of each (usable, by node): whole nodes and
- * a part of one; for a job that nodes like these could never hold so, any of them. */
+/* Chooses nodes for a job, by the GPUs that it could have of each (usable, by node): whole nodes
+ * and a part of one; for a job that nodes like these could never hold so, any of them. */
 bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
                              uint32_t gpus, const uint32_t *usable);
 /* Adds a window to a node. false: no memory. */
