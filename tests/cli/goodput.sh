@@ -75,6 +75,8 @@ ends "tiresias: a job with its share of GPU time goes behind one that comes late
 trace a,0,1,m,16
 ends "optimus: a lone job gets what makes it faster, and no more" 375 \
     --policy adaptdl --gpus-per-node 2 --nodes 2 --set rule=optimus
+run --policy adaptdl --gpus-per-node 2 --nodes 2 --set rule=optimus --db "$tmp/widths.db" >"$tmp/log" 2>&1
+expect "its results keep the laws of a run" 0 "" "$gsim" check "$tmp/widths.db"
 # By the tick at 60 s a has made 40 of its first 100 steps on two GPUs. On one it takes 2 s for each: 60 more, then
 # 150 of twice the gain.
 trace a,0,1,m,16 b,30,1,m,8

@@ -55,10 +55,11 @@ struct gsim_written_job *gsim_written_add(struct gsim_written *w, const char *id
 void gsim_written_policy(struct gsim_written *w, const char *policy) {
     w->has_policy = true;
     w->is_shared = true;
-    w->is_resized |= strcmp(policy, "elasticflow") == 0; /* it chooses the width of each job */
     for (int i = 0; gsim_policies[i]; i++)
-        if (strcmp(gsim_policies[i]->name, policy) == 0)
+        if (strcmp(gsim_policies[i]->name, policy) == 0) {
             w->is_shared = gsim_policies[i]->shares_gpus;
+            w->is_resized |= gsim_policies[i]->chooses_widths;
+        }
 }
 
 /* --- the summary ------------------------------------------------------------------------------ */
