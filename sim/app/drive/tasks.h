@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The executor's jobs as tasks: their processes, the phases of these, and the events that the engine
- * has not heard of yet. */
+/* The executor's jobs as tasks: their processes, the phases of these, and the events that the
+ * engine has not heard of yet. */
 #ifndef GSIM_APP_TASKS_H
 #define GSIM_APP_TASKS_H
 
