@@ -137,6 +137,7 @@ struct gsim_unused {
 struct gsim_metrics {
     int64_t *start_ns, *end_ns, *wait_ns;
     int64_t *stall_ns, *bytes_in, *bytes_out, *faults; /* NULL: all zero so far */
+    uint8_t *declined; /* likewise */
     uint32_t *preemptions, *migrations;
     uint32_t n_completed;
     uint32_t n_declined; /* ended by a policy that declined them: they have no end in the result */
