@@ -4,12 +4,12 @@
 #include "sim/study/output.h"
 #include "sim/study/timeline.h"
 
+/* A model is a process; its number is its place in the file, from 1. */
 void gsim_serving_timeline_begin(FILE *out, const struct gsim_llms *llms) {
     fputs(GSIM_TIMELINE_BEGINS "\"ms\",\"traceEvents\":[\n", out);
     for (uint32_t m = 0; m < llms->n; m++) {
-        fprintf(out,
-                "%s{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":%u,\"args\":{\"name\":",
-                m > 0 ? ",\n" : "", m);
+        fprintf(out, "%s{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%u,\"args\":{\"name\":",
+                m > 0 ? ",\n" : "", m + 1);
         gsim_put_json_text(out, llms->list[m].name);
         fputs("}}", out);
     }
@@ -27,18 +27,21 @@ static const char *name_of(const struct gsim_llm_span *span) {
     return span->work->emitted == span->work->tokens ? "decode" : "prefill";
 }
 
-static void put_counter(FILE *out, const char *model, int64_t time_ns, int64_t blocks) {
-    fputs(",\n{\"name\":", out);
-    gsim_put_json_text(out, model);
-    fputs(",\"ph\":\"C\",\"pid\":1", out);
-    put_us(out, "ts", time_ns);
-    fprintf(out, ",\"args\":{\"blocks\":%lld}}", (long long)blocks);
+static const char *category_of(const struct gsim_llm_span *span) {
+    if (span->state == GSIM_LLM_IS_AWAKE)
+        return "slice";
+    return span->state == GSIM_LLM_WAKES ? "copy in" : "copy out";
 }
 
-void gsim_serving_timeline_add(FILE *out, const struct gsim_llms *llms,
-                               const struct gsim_llm_span *span) {
-    fprintf(out, ",\n{\"name\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":%u", name_of(span),
-            span->model);
+static void put_blocks(FILE *out, const struct gsim_llm_span *span) {
+    fprintf(out, ",\n{\"name\":\"blocks\",\"ph\":\"C\",\"pid\":%u", span->model + 1);
+    put_us(out, "ts", span->begin_ns);
+    fprintf(out, ",\"args\":{\"blocks\":%lld}}", (long long)span->blocks);
+}
+
+void gsim_serving_timeline_add(FILE *out, const struct gsim_llm_span *span) {
+    fprintf(out, ",\n{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":%u,\"tid\":1",
+            name_of(span), category_of(span), span->model + 1);
     put_us(out, "ts", span->begin_ns);
     put_us(out, "dur", span->end_ns - span->begin_ns);
     if (span->state == GSIM_LLM_IS_AWAKE)
@@ -46,7 +49,7 @@ void gsim_serving_timeline_add(FILE *out, const struct gsim_llms *llms,
                 (long long)span->work->sequences, (long long)span->work->tokens,
                 (long long)span->work->emitted);
     fputc('}', out);
-    put_counter(out, llms->list[span->model].name, span->begin_ns, span->blocks);
+    put_blocks(out, span);
 }
 
 void gsim_serving_timeline_end(FILE *out) {

@@ -104,7 +104,7 @@ static void on_token(void *arg, uint32_t request, int64_t gap_ns) {
 
 static void on_span(void *arg, const struct gsim_llm_span *span) {
     struct serving *s = arg;
-    gsim_serving_timeline_add(s->timeline.file, &s->llms, span);
+    gsim_serving_timeline_add(s->timeline.file, span);
 }
 
 /* Constants of the device with the tag `assumed` by which the times were computed, and keys of the
