@@ -34,7 +34,7 @@ struct reading {
     struct gsim_log *log;
     struct gsim_llm model;
     struct gsim_llms gpu;
-    int64_t tied, precision, preempt, sharing, sleep_copies;
+    int64_t tied, precision, batching, preempt, sharing, sleep_copies;
     const char **assumed;
     uint32_t n_assumed;
 };
@@ -63,9 +63,12 @@ static const struct key model_keys[] = {
     {"block_tokens", COUNT, MODEL(block_tokens), 1, PARTS_MOST, NULL, "16", false},
     {"batch_tokens", COUNT, MODEL(batch_tokens), 1, 100 * PARTS_MOST, NULL, "8192", false},
     {"sequences", COUNT, MODEL(sequences), 1, PARTS_MOST, NULL, "1024", false},
+    {"batching", CHOICE, offsetof(struct reading, batching), 0, 0, "step|request", "step", false},
     {"preempt", CHOICE, offsetof(struct reading, preempt), 0, 0, "recompute|swap", "recompute",
      false},
     {"swap_memory", BYTES, MODEL(swap_bytes), 0, INT64_MAX, NULL, "0MiB", false},
+    {"ttft_target", TIME, MODEL(ttft_target_ns), 1, GSIM_TIME_MAX / 4, NULL, "", false},
+    {"tpot_target", TIME, MODEL(tpot_target_ns), 1, GSIM_TIME_MAX / 4, NULL, "", false},
 };
 static const struct key gpu_keys[] = {
     {"sharing", CHOICE, offsetof(struct reading, sharing), 0, 0, "awake|sleep", "awake", false},
@@ -184,6 +187,7 @@ static enum gsim_status read_model(struct reading *r, const char *name, int64_t 
     enum gsim_status status = read_keys(r, name, line, model_keys, N_MODEL_KEYS);
     r->model.is_tied = r->tied != 0;
     r->model.precision = (enum gsim_precision)r->precision;
+    r->model.batching = (enum gsim_llm_batching)r->batching;
     r->model.preempt = (enum gsim_llm_preempt)r->preempt;
     return status == GSIM_OK ? check_shape(r) : status;
 }

@@ -196,10 +196,12 @@ bool gsim_batching_has_work(const struct gsim_batching *b) {
 const struct gsim_llm_work *gsim_batching_begin(struct gsim_batching *b, int64_t now_ns) {
     assert(gsim_batching_has_work(b));
     b->work = (struct gsim_llm_work){0};
+    bool is_open = b->llm->batching == GSIM_LLM_BY_STEP ||
+                   (b->n_running == 0 && b->swapped.first == GSIM_LLM_NONE);
     bool none_lost = go_on(b);
     if (none_lost)
         swap_in(b);
-    if (none_lost && b->swapped.first == GSIM_LLM_NONE)
+    if (none_lost && is_open && b->swapped.first == GSIM_LLM_NONE)
         let_in(b, now_ns);
     assert(b->work.tokens > 0); /* each request fits an empty cache */
     return &b->work;

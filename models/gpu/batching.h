@@ -12,7 +12,8 @@
  *   2. if none had to, requests come back in the order of their arrivals that had their keys and
  *      values swapped to the host, while blocks and the budget last;
  *   3. if none is on the host either, waiting requests are let in, in order, while there are blocks
- *      for the part of the prompt that the budget has room for.
+ *      for the part of the prompt that the budget has room for. Where batching=request, they are
+ *      let in only when none of those before is left (the scheduling that Orca was held against).
  *
  * A request that gave up its blocks computes its tokens again, generated ones as if they were of
  * the prompt; or, where preempt=swap and the host has room, its blocks go to the host and come back

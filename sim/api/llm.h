@@ -11,6 +11,10 @@
 #include "gsim/units.h"
 #include "sim/api/app.h"
 
+/* When waiting requests are let in: before each step, or when no request is left of those that were
+ * let in together. */
+enum gsim_llm_batching { GSIM_LLM_BY_STEP = 0, GSIM_LLM_BY_REQUEST };
+
 /* What becomes of the keys and values of a request that gives up its blocks. */
 enum gsim_llm_preempt { GSIM_LLM_RECOMPUTE = 0, GSIM_LLM_SWAP };
 
@@ -28,8 +32,10 @@ struct gsim_llm {
     int64_t other_bytes; /* the rest: activations, graphs */
     int64_t block_tokens; /* tokens of a block of the cache */
     int64_t batch_tokens, sequences; /* of a step, at most */
+    enum gsim_llm_batching batching;
     enum gsim_llm_preempt preempt;
     int64_t swap_bytes; /* room on the host for keys and values */
+    int64_t ttft_target_ns, tpot_target_ns; /* of a request that is in time; GSIM_NEVER: any is */
 };
 
 enum gsim_llm_sharing { GSIM_LLM_AWAKE = 0, GSIM_LLM_SLEEP };

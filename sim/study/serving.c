@@ -107,14 +107,32 @@ static void measure_gaps(const struct part *part, struct gsim_serving_result *ou
     out->itl_max_s = n > 0 ? seconds(most_ns) : (double)NAN;
 }
 
+/* A request of one token has no time per token: any target of it is met. */
+static bool is_in_time(const struct gsim_serving *serving, uint32_t request) {
+    const struct gsim_llm *llm = &serving->llms->list[serving->requests->list[request].model];
+    return measure_ns(serving, request, TTFT) <= llm->ttft_target_ns &&
+           measure_ns(serving, request, TPOT) <= llm->tpot_target_ns;
+}
+
+static bool has_target(const struct part *part) {
+    bool has_one = false;
+    for (uint32_t m = 0; m < part->serving->llms->n; m++) {
+        const struct gsim_llm *llm = &part->serving->llms->list[m];
+        has_one |= (part->model == part->serving->llms->n || part->model == m) &&
+                   (llm->ttft_target_ns != GSIM_NEVER || llm->tpot_target_ns != GSIM_NEVER);
+    }
+    return has_one;
+}
+
 static void count_requests(const struct part *part, struct gsim_serving_result *out) {
     const struct gsim_llm_requests *requests = part->serving->requests;
-    int64_t first_ns = GSIM_NEVER, last_ns = 0;
+    int64_t first_ns = GSIM_NEVER, last_ns = 0, in_time = 0;
     for (uint32_t r = 0; r < requests->n; r++) {
         const struct gsim_llm_served *one = &part->serving->served[r];
         if (!has(part, r))
             continue;
         out->requests++;
+        in_time += is_in_time(part->serving, r);
         out->prompt_tokens += requests->list[r].prompt;
         out->output_tokens += one->generated;
         out->preemptions += one->preemptions;
@@ -127,6 +145,7 @@ static void count_requests(const struct part *part, struct gsim_serving_result *
     if (out->requests == 0)
         return;
     out->duration_s = seconds(last_ns - first_ns);
+    out->in_time = has_target(part) ? (double)in_time / (double)out->requests : (double)NAN;
     out->requests_per_s = (double)out->requests / out->duration_s;
     out->output_tokens_per_s = (double)out->output_tokens / out->duration_s;
 }
@@ -168,7 +187,8 @@ enum gsim_status gsim_serving_measure(struct gsim_serving *serving, struct gsim_
         part.model = i == 0 ? n : i - 1;
         *out = (struct gsim_serving_result){.duration_s = (double)NAN,
                                             .requests_per_s = (double)NAN,
-                                            .output_tokens_per_s = (double)NAN};
+                                            .output_tokens_per_s = (double)NAN,
+                                            .in_time = (double)NAN};
         count_requests(&part, out);
         add_sums(&part, out);
         measure_requests(&part, out);

@@ -38,6 +38,17 @@ served "a request joins the batch at the next step" \
 # b waits until a has its last token: 30 ms.
 served "a batch of one sequence" "a 0.010000000 0.030000000 0 0 0; b 0.035000000 0.045000000 0 0 0" \
     --spec m.sequences=1
+# At half of the times b arrives at 2.5 ms, and joins the second step as before.
+served "arrivals that are scaled" "a 0.010000000 0.030000000 0 0 0; b 0.017500000 0.027500000 0 0 0" --time-scale 0.5
+# Where a batch is whole, b comes in when a is done.
+served "a batch that no request joins" "a 0.010000000 0.030000000 0 0 0; b 0.035000000 0.045000000 0 0 0" \
+    --spec m.batching=request
+# a has its first token at 10 ms, and each of both has one every 10 ms: a target of 12 ms for the first one misses b's (15 ms).
+expect "requests in time" 0 '"in_time": 0.5,' "$gsim" serve --format json --device ideal \
+    --models "$tmp/models.ini" --spec m.ttft_target=12ms --spec m.tpot_target=10ms "$tmp/requests.csv"
+expect "a target that none meets" 0 '"in_time": 0,' "$gsim" serve --format json --device ideal \
+    --models "$tmp/models.ini" --spec m.tpot_target=9ms "$tmp/requests.csv"
+expect "no target" 0 '"in_time": null,' "$gsim" serve --format json --device ideal --models "$tmp/models.ini" "$tmp/requests.csv"
 # Two tokens a step: a's prompt takes two steps, b's begins in the second with the token left over, and goes on
 # beside a's second token.
 served "a prompt in parts" "a 0.020000000 0.040000000 0 0 0; b 0.025000000 0.035000000 0 0 0" \

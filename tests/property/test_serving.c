@@ -198,6 +198,7 @@ static int64_t begin_step(struct walk *w, int m) {
     struct model *model = &w->model[m];
     struct moved moved = {0, 0};
     bool is_cut = false;
+    bool is_shut = llm->batching == GSIM_LLM_BY_REQUEST && model->running.n + model->swapped.n > 0;
     for (int i = 0; i < model->running.n && granted(w, model) < llm->batch_tokens; i++) {
         int request = model->running.at[i];
         int64_t tokens = most(w, llm, model, request);
@@ -211,7 +212,7 @@ static int64_t begin_step(struct walk *w, int m) {
     }
     if (!is_cut)
         join(w, llm, model, &model->swapped, &moved);
-    if (!is_cut && model->swapped.n == 0)
+    if (!is_cut && !is_shut && model->swapped.n == 0)
         join(w, llm, model, &model->waiting, &moved);
     return step_takes_ns(w, llm, model, moved);
 }
@@ -415,6 +416,7 @@ static struct gsim_llm draw_model(gsl_rng *rng) {
                            .block_tokens = pick(rng, 0, 1) ? 16 : pick(rng, 1, 5),
                            .batch_tokens = pick(rng, 1, 200),
                            .sequences = pick(rng, 1, 12),
+                           .batching = pick(rng, 0, 3) ? GSIM_LLM_BY_STEP : GSIM_LLM_BY_REQUEST,
                            .preempt = pick(rng, 0, 1) ? GSIM_LLM_SWAP : GSIM_LLM_RECOMPUTE};
     llm.parameters = 2 * llm.vocabulary * llm.hidden + pick(rng, 1, 50000000);
     int64_t block_bytes = token_bytes(&llm) * llm.block_tokens;

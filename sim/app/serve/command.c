@@ -40,6 +40,22 @@ static enum gsim_status check_options(struct serving *s) {
     return gsim_one_operand(cli, "a file of requests", "gsim serve --models FILE.ini REQUESTS.csv");
 }
 
+/* --time-scale: times since the first arrival become this part of themselves, rounded down. */
+static enum gsim_status scale(struct serving *s) {
+    struct gsim_llm_requests *requests = &s->requests;
+    int64_t ppm, first_ns = requests->list[0].arrival_ns;
+    enum gsim_status status = gsim_option_ratio(s->cli, GSIM_OPT_TIME_SCALE, &ppm);
+    for (uint32_t r = 0; r < requests->n && status == GSIM_OK && ppm > 0; r++) {
+        gsim_i128 since_ns = requests->list[r].arrival_ns - first_ns;
+        gsim_i128 arrival_ns = first_ns + since_ns * ppm / GSIM_PPM;
+        if (arrival_ns >= GSIM_TIME_MAX)
+            return gsim_fail(s->cli->log, GSIM_BAD_INPUT, requests->path, requests->list[r].line,
+                             "scaled, the request arrives past the end of the clock (146 years)");
+        requests->list[r].arrival_ns = (int64_t)arrival_ns;
+    }
+    return status;
+}
+
 static enum gsim_status read_files(struct serving *s) {
     struct gsim_cli *cli = s->cli;
     const char *device = cli->value[GSIM_OPT_DEVICE];
@@ -51,6 +67,8 @@ static enum gsim_status read_files(struct serving *s) {
     if (status == GSIM_OK)
         status =
             gsim_llm_requests_read(cli->operand[0], &s->llms, cli->arena, &s->requests, cli->log);
+    if (status == GSIM_OK)
+        status = scale(s);
     if (status == GSIM_OK && s->requests.n_empty > 0)
         gsim_warn(cli->log, s->requests.path, 0,
                   "%lld requests without response tokens failed, and are left out",
