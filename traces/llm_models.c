@@ -19,7 +19,7 @@ struct key {
     size_t at;
     int64_t least, most;
     const char *choices;
-    const char *fallback; /* NULL: the key has to be given; "": never */
+    const char *fallback; /* NULL: the key has to be given; "": GSIM_NEVER */
     bool is_assumed; /* without it the result rests on a guess */
 };
 
@@ -40,8 +40,7 @@ struct reading {
 };
 
 #define PARTS_MOST INT64_C(1000000)
-/* Defaults of servers are vLLM's: blocks of 16 tokens, and on GPUs of 70 GiB and more 8192 tokens
- * and 1024 sequences a step (vllm/engine/arg_utils.py, for its API server). */
+/* Blocks of 16 tokens are vLLM's default; those of batch_tokens and sequences depend on the device. */
 static const struct key model_keys[] = {
     {"parameters", COUNT, MODEL(parameters), 1, INT64_C(100000000000000), NULL, NULL, false},
     {"layers", COUNT, MODEL(layers), 1, PARTS_MOST, NULL, NULL, false},
@@ -61,8 +60,8 @@ static const struct key model_keys[] = {
     {"memory", BYTES, MODEL(mem_bytes), 1, INT64_MAX, NULL, NULL, false},
     {"other_memory", BYTES, MODEL(other_bytes), 0, INT64_MAX, NULL, "0MiB", true},
     {"block_tokens", COUNT, MODEL(block_tokens), 1, PARTS_MOST, NULL, "16", false},
-    {"batch_tokens", COUNT, MODEL(batch_tokens), 1, 100 * PARTS_MOST, NULL, "8192", false},
-    {"sequences", COUNT, MODEL(sequences), 1, PARTS_MOST, NULL, "1024", false},
+    {"batch_tokens", COUNT, MODEL(batch_tokens), 1, 100 * PARTS_MOST, NULL, "", false},
+    {"sequences", COUNT, MODEL(sequences), 1, PARTS_MOST, NULL, "", false},
     {"batching", CHOICE, offsetof(struct reading, batching), 0, 0, "step|request", "step", false},
     {"preempt", CHOICE, offsetof(struct reading, preempt), 0, 0, "recompute|swap", "recompute",
      false},

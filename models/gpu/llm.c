@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "models/gpu/llm.h"
 
+#include <string.h>
+
 #include "gsim/units.h"
 #include "models/gpu/roofline.h"
 #include "models/links/copy.h"
@@ -32,6 +34,15 @@ struct gsim_llm_memory gsim_llm_memory_of(const struct gsim_llm *llm) {
         .block_bytes = bounded(block, INT64_MAX),
         .copy_bytes = bounded(half_bits / BITS * llm->block_tokens, INT64_MAX),
         .blocks = room > 0 && block > 0 ? bounded(room / block, INT64_MAX) : 0};
+}
+
+void gsim_llm_fill(struct gsim_llm *llm, const struct gsim_profile *profile) {
+    bool is_large = profile->value[GSIM_KEY_HBM_BYTES] >= 70 * GSIM_GIB &&
+                    strncmp(profile->name, "a100", 4) != 0;
+    if (llm->batch_tokens == GSIM_NEVER)
+        llm->batch_tokens = is_large ? 8192 : 2048;
+    if (llm->sequences == GSIM_NEVER)
+        llm->sequences = is_large ? 1024 : 256;
 }
 
 /* --- time ------------------------------------------------------------------------------------- */

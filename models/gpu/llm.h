@@ -25,6 +25,10 @@ struct gsim_llm_memory {
 };
 struct gsim_llm_memory gsim_llm_memory_of(const struct gsim_llm *llm);
 
+/* Fills batch_tokens and sequences that are not given with the defaults of vLLM's API server
+ * (get_batch_defaults in vllm/engine/arg_utils.py). */
+void gsim_llm_fill(struct gsim_llm *llm, const struct gsim_profile *profile);
+
 /* At least 1 ns, at most half of GSIM_TIME_MAX. */
 int64_t gsim_llm_step_ns(const struct gsim_llm *llm, const struct gsim_profile *profile,
                          const struct gsim_llm_work *work);

@@ -31,7 +31,7 @@ struct gsim_llm {
     int64_t mem_bytes; /* on the GPU: weights, cache and the rest */
     int64_t other_bytes; /* the rest: activations, graphs */
     int64_t block_tokens; /* tokens of a block of the cache */
-    int64_t batch_tokens, sequences; /* of a step, at most */
+    int64_t batch_tokens, sequences; /* of a step, at most; GSIM_NEVER: as vLLM has it */
     enum gsim_llm_batching batching;
     enum gsim_llm_preempt preempt;
     int64_t swap_bytes; /* room on the host for keys and values */
@@ -43,7 +43,7 @@ enum gsim_llm_sharing { GSIM_LLM_AWAKE = 0, GSIM_LLM_SLEEP };
 /* The models that share a GPU. */
 struct gsim_llms {
     const char *path; /* for messages */
-    const struct gsim_llm *list;
+    struct gsim_llm *list;
     uint32_t n;
     enum gsim_llm_sharing sharing;
     int64_t quantum_ns; /* a model with work may be put to sleep after this; GSIM_NEVER: never */

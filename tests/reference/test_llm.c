@@ -115,11 +115,36 @@ static void test_memory(void **state) {
     assert_int_equal(gsim_llm_memory_of(&llm).blocks, 0);
 }
 
+/* get_batch_defaults of vllm/engine/arg_utils.py. */
+static void test_defaults_of_the_server(void **state) {
+    static const struct {
+        const char *device;
+        int64_t tokens, sequences;
+    } rows[] = {{"h200", 8192, 1024},
+                {"h100-sxm", 8192, 1024},
+                {"a100-80", 2048, 256},
+                {"rtx5080", 2048, 256}};
+    struct gsim_arena *arena = gsim_arena_new();
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gsim_profile profile = device(rows[i].device, arena);
+        struct gsim_llm llm = {.batch_tokens = GSIM_NEVER, .sequences = GSIM_NEVER};
+        gsim_llm_fill(&llm, &profile);
+        assert_int_equal(llm.batch_tokens, rows[i].tokens);
+        assert_int_equal(llm.sequences, rows[i].sequences);
+        llm.sequences = 3;
+        gsim_llm_fill(&llm, &profile);
+        assert_int_equal(llm.sequences, 3);
+    }
+    gsim_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_programs_of_which_the_parts_are),
         cmocka_unit_test(test_a_published_step),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_defaults_of_the_server),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

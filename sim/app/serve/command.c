@@ -64,6 +64,8 @@ static enum gsim_status read_files(struct serving *s) {
     if (status == GSIM_OK)
         status = gsim_llm_models_read(cli->value[GSIM_OPT_MODELS], cli->repeats[GSIM_OPT_SPEC],
                                       cli->arena, &s->llms, cli->log);
+    for (uint32_t m = 0; m < s->llms.n && status == GSIM_OK; m++)
+        gsim_llm_fill(&s->llms.list[m], &s->profile);
     if (status == GSIM_OK)
         status =
             gsim_llm_requests_read(cli->operand[0], &s->llms, cli->arena, &s->requests, cli->log);
