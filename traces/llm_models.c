@@ -40,7 +40,7 @@ struct reading {
 };
 
 #define PARTS_MOST INT64_C(1000000)
-/* Blocks of 16 tokens are vLLM's default; those of batch_tokens and sequences depend on the device. */
+/* Blocks of 16 tokens are vLLM's default; those of batch_tokens and sequences are of the device. */
 static const struct key model_keys[] = {
     {"parameters", COUNT, MODEL(parameters), 1, INT64_C(100000000000000), NULL, NULL, false},
     {"layers", COUNT, MODEL(layers), 1, PARTS_MOST, NULL, NULL, false},
