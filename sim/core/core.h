@@ -201,7 +201,7 @@ struct gsim_failures {
 };
 
 /* GPUs under one policy, and the jobs that go there. */
-struct gsim_extent {
+struct gsim_domain {
     const struct gsim_ctx *ctx;
     const struct gsim_trace *trace;
     uint32_t first_gpu, n_gpus, first_group, n_groups;
@@ -243,7 +243,7 @@ struct gsim_core {
     struct gsim_failures failures;
     struct gsim_events events;
     struct gsim_slots arrived, completed, settled;
-    struct gsim_extent extent; /* all of the cluster, under the run's policy */
+    struct gsim_domain domain; /* all of the cluster, under the run's policy */
     struct gsim_here here;
     uint32_t next_arrival; /* position in arrival order */
     uint32_t n_open; /* jobs that arrive without another one's end: the first in that order */
@@ -286,8 +286,8 @@ gsim_slot gsim_jobs_reenter(struct gsim_core *core, gsim_slot failed);
 /* Tells the policy and the observers about a job that has entered; false: no memory. */
 bool gsim_jobs_announce(struct gsim_core *core, gsim_slot slot);
 void gsim_jobs_leave(struct gsim_core *core, gsim_slot slot);
-/* Memory of a job of the trace with its context; a job that fills the largest GPU is assumed to have
- * run there alone, and keeps fitting. */
+/* Memory of a job of the trace with its context; a job that fills the largest GPU is assumed to
+ * have run there alone, and keeps fitting. */
 int64_t gsim_jobs_with_context(const struct gsim_core *core, uint32_t job, int64_t bytes);
 struct gsim_unit *gsim_units_new(struct gsim_core *core, uint32_t n);
 /* The exponent of the power of two at or above n > 0. */
@@ -465,9 +465,9 @@ bool gsim_loops_finish(struct gsim_core *core, struct gsim_result *result); /* f
 /* parts.c: the policy of a job's part has something to decide */
 GSIM_APART void gsim_parts_changed(struct gsim_core *core, gsim_slot slot);
 /* Where a job of the trace goes. */
-GSIM_APART const struct gsim_extent *gsim_parts_extent(const struct gsim_core *core, uint32_t job);
-static inline const struct gsim_extent *gsim_extent_of(const struct gsim_core *core, uint32_t job) {
-    return gsim_rarely(core->parts) ? gsim_parts_extent(core, job) : &core->extent;
+GSIM_APART const struct gsim_domain *gsim_parts_domain(const struct gsim_core *core, uint32_t job);
+static inline const struct gsim_domain *gsim_domain_of(const struct gsim_core *core, uint32_t job) {
+    return gsim_rarely(core->parts) ? gsim_parts_domain(core, job) : &core->domain;
 }
 /* Units as the core numbers them, of units as the policy does, and back; the lists live for one
  * decide. NULL: no memory. */

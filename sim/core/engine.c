@@ -41,25 +41,25 @@ static enum gsim_status check_job(struct gsim_core *core, uint32_t job) {
     return GSIM_OK;
 }
 
-static bool may_page(const struct gsim_extent *extent) {
-    return extent->ctx->devices && extent->ctx->devices->memory != GSIM_MEMORY_RESIDENT;
+static bool may_page(const struct gsim_domain *domain) {
+    return domain->ctx->devices && domain->ctx->devices->memory != GSIM_MEMORY_RESIDENT;
 }
 
 /* The number of GPUs with this much memory, and the most that one job can have on a GPU: the GPU's
  * own, and the host's where jobs may page. */
-static uint32_t count_gpus_with(const struct gsim_core *core, const struct gsim_extent *extent,
+static uint32_t count_gpus_with(const struct gsim_core *core, const struct gsim_domain *domain,
                                 int64_t bytes, int64_t *most) {
     const struct gsim_cluster *cluster = &core->cluster;
-    uint32_t n = 0, node = UINT32_MAX, end = extent->first_gpu + extent->n_gpus;
+    uint32_t n = 0, node = UINT32_MAX, end = domain->first_gpu + domain->n_gpus;
     int64_t host_bytes = 0;
     *most = 0;
-    for (uint32_t gpu = extent->first_gpu; gpu < end; gpu++) {
+    for (uint32_t gpu = domain->first_gpu; gpu < end; gpu++) {
         int64_t own = cluster->gpu_hbm_bytes[gpu];
         if (cluster->node_of_gpu[gpu] != node) {
             node = cluster->node_of_gpu[gpu];
-            host_bytes = may_page(extent) ? gsim_cluster_host_free(cluster, node) : 0;
+            host_bytes = may_page(domain) ? gsim_cluster_host_free(cluster, node) : 0;
         }
-        int64_t here = own + (may_page(extent) ? gsim_cluster_host_free(cluster, node) : 0);
+        int64_t here = own + (may_page(domain) ? gsim_cluster_host_free(cluster, node) : 0);
         *most = here > *most ? here : *most;
         int64_t needs = bytes > own ? bytes - own : 0;
         n += needs <= host_bytes;
@@ -76,21 +76,21 @@ static int64_t least_memory(const struct gsim_core *core) {
     return least;
 }
 
-static enum gsim_room room_of(const struct gsim_core *core, const struct gsim_extent *extent) {
-    const int64_t *hbm_bytes = core->cluster.gpu_hbm_bytes + extent->first_gpu;
-    const struct gsim_node_group *groups = core->options->cluster->groups + extent->first_group;
-    const int64_t *mem = extent->trace->column[GSIM_COL_MEM_BYTES];
+static enum gsim_room room_of(const struct gsim_core *core, const struct gsim_domain *domain) {
+    const int64_t *hbm_bytes = core->cluster.gpu_hbm_bytes + domain->first_gpu;
+    const struct gsim_node_group *groups = core->options->cluster->groups + domain->first_group;
+    const int64_t *mem = domain->trace->column[GSIM_COL_MEM_BYTES];
     int64_t largest = 0, smallest = INT64_MAX;
-    bool is_ample = may_page(extent) && extent->ctx->devices->memory != GSIM_MEMORY_LANES;
-    for (uint32_t g = 0; g < extent->n_groups; g++)
+    bool is_ample = may_page(domain) && domain->ctx->devices->memory != GSIM_MEMORY_LANES;
+    for (uint32_t g = 0; g < domain->n_groups; g++)
         is_ample &= groups[g].host_bytes == 0;
-    for (uint32_t gpu = 0; gpu < extent->n_gpus; gpu++)
+    for (uint32_t gpu = 0; gpu < domain->n_gpus; gpu++)
         smallest = hbm_bytes[gpu] < smallest ? hbm_bytes[gpu] : smallest;
-    for (uint32_t job = 0; mem && job < extent->trace->n_jobs; job++)
+    for (uint32_t job = 0; mem && job < domain->trace->n_jobs; job++)
         largest = mem[job] > largest ? mem[job] : largest;
     if (!mem || is_ample)
         return GSIM_ROOM_AMPLE;
-    largest += extent->context_bytes;
+    largest += domain->context_bytes;
     return largest <= smallest ? GSIM_ROOM_BUT_FOR_PAUSED : GSIM_ROOM_SCARCE;
 }
 
@@ -106,9 +106,9 @@ static void too_large(struct gsim_core *core, uint32_t job, uint32_t n_gpus, int
     const struct gsim_trace *trace = core->trace;
     int64_t own = trace->column[GSIM_COL_MEM_BYTES][job];
     int64_t bytes = gsim_jobs_with_context(core, job, own);
-    const struct gsim_extent *extent = gsim_extent_of(core, job);
-    const struct gsim_policy *policy = extent->ctx->policy;
-    bool is_paging = may_page(extent);
+    const struct gsim_domain *domain = gsim_domain_of(core, job);
+    const struct gsim_policy *policy = domain->ctx->policy;
+    bool is_paging = may_page(domain);
     char has[32], needs[32];
     gsim_format_size(needs, bytes);
     gsim_format_size(has, most);
@@ -173,7 +173,7 @@ static enum gsim_status check_memory(struct gsim_core *core) {
         int64_t bytes = gsim_jobs_with_context(core, job, mem[job]);
         if (bytes <= least)
             continue;
-        uint32_t n_gpus = count_gpus_with(core, gsim_extent_of(core, job), bytes, &most);
+        uint32_t n_gpus = count_gpus_with(core, gsim_domain_of(core, job), bytes, &most);
         if (n_gpus < gsim_trace_gpus(core->trace, job))
             too_large(core, job, n_gpus, most);
     }
@@ -181,13 +181,13 @@ static enum gsim_status check_memory(struct gsim_core *core) {
 }
 
 /* The number of GPUs with room for a part of the gang beside its CPUs, on nodes that are empty. */
-static uint32_t count_gpus_beside(const struct gsim_core *core, const struct gsim_extent *extent,
+static uint32_t count_gpus_beside(const struct gsim_core *core, const struct gsim_domain *domain,
                                   int64_t per_gpu, int64_t bytes) {
-    const struct gsim_node_group *groups = core->options->cluster->groups + extent->first_group;
+    const struct gsim_node_group *groups = core->options->cluster->groups + domain->first_group;
     int64_t n = 0;
-    for (uint32_t g = 0; g < extent->n_groups; g++) {
+    for (uint32_t g = 0; g < domain->n_groups; g++) {
         const struct gsim_node_group *group = &groups[g];
-        int64_t gpus = may_page(extent) || bytes <= group->hbm_bytes ? group->gpus_per_node : 0;
+        int64_t gpus = may_page(domain) || bytes <= group->hbm_bytes ? group->gpus_per_node : 0;
         if (group->cpus_milli && group->cpus_milli / per_gpu < gpus)
             gpus = group->cpus_milli / per_gpu;
         n += gpus * group->count;
@@ -205,7 +205,7 @@ static enum gsim_status check_cpus(struct gsim_core *core) {
         if (cpus[job] <= 0)
             continue;
         int64_t per_gpu = gsim_muldiv_ceil(cpus[job], 1, gpus);
-        uint32_t n_gpus = count_gpus_beside(core, gsim_extent_of(core, job), per_gpu,
+        uint32_t n_gpus = count_gpus_beside(core, gsim_domain_of(core, job), per_gpu,
                                             gsim_jobs_with_context(core, job, bytes));
         if (n_gpus < gpus)
             (void)gsim_fail(core->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
@@ -309,16 +309,16 @@ static bool open_gpu_columns(struct gsim_core *core) {
 
 /* Nothing moves the memory of a context, so it is counted where jobs stay resident beside each
  * other. */
-static void count_contexts(const struct gsim_core *core, struct gsim_extent *extent) {
-    (void)count_gpus_with(core, extent, 0, &extent->largest_bytes);
-    extent->context_bytes = may_page(extent) ? 0 : extent->context_bytes;
+static void count_contexts(const struct gsim_core *core, struct gsim_domain *domain) {
+    (void)count_gpus_with(core, domain, 0, &domain->largest_bytes);
+    domain->context_bytes = may_page(domain) ? 0 : domain->context_bytes;
 }
 
 /* The whole cluster, or one of its parts: nth counts them. NULL: there are no more. */
-static struct gsim_extent *extent(struct gsim_core *core, uint32_t nth) {
+static struct gsim_domain *domain(struct gsim_core *core, uint32_t nth) {
     if (core->parts)
-        return nth < core->parts->n ? &core->parts->list[nth].extent : NULL;
-    return nth == 0 ? &core->extent : NULL;
+        return nth < core->parts->n ? &core->parts->list[nth].domain : NULL;
+    return nth == 0 ? &core->domain : NULL;
 }
 
 static enum gsim_status open_policy(struct gsim_core *core) {
@@ -337,7 +337,7 @@ static enum gsim_status open_policy(struct gsim_core *core) {
                                   .core = core};
     if (!core->ctx.state)
         return gsim_core_no_memory(core);
-    core->extent = (struct gsim_extent){.ctx = &core->ctx,
+    core->domain = (struct gsim_domain){.ctx = &core->ctx,
                                         .trace = core->trace,
                                         .n_gpus = core->cluster.n_gpus,
                                         .n_groups = core->options->cluster->n_groups,
@@ -347,17 +347,17 @@ static enum gsim_status open_policy(struct gsim_core *core) {
 }
 
 /* Arranges the GPUs of a policy as its open asked, before any job runs. */
-static enum gsim_status arrange_devices(struct gsim_core *core, const struct gsim_extent *extent) {
-    const struct gsim_arrangement *devices = extent->ctx->devices;
+static enum gsim_status arrange_devices(struct gsim_core *core, const struct gsim_domain *domain) {
+    const struct gsim_arrangement *devices = domain->ctx->devices;
     struct gsim_unit *units =
-        devices ? gsim_arena_array(core->arena, extent->n_gpus, sizeof *units) : NULL;
+        devices ? gsim_arena_array(core->arena, domain->n_gpus, sizeof *units) : NULL;
     if (!devices)
         return GSIM_OK;
     if (!units)
         return gsim_core_no_memory(core);
-    for (uint32_t gpu = 0; gpu < extent->n_gpus; gpu++)
-        units[gpu].gpu = extent->first_gpu + gpu;
-    (void)gsim_plan_arrange(&core->plan, units, extent->n_gpus, devices);
+    for (uint32_t gpu = 0; gpu < domain->n_gpus; gpu++)
+        units[gpu].gpu = domain->first_gpu + gpu;
+    (void)gsim_plan_arrange(&core->plan, units, domain->n_gpus, devices);
     gsim_plan_apply(&core->plan);
     return core->status;
 }
@@ -388,17 +388,17 @@ static enum gsim_status check_sharing(const struct gsim_core *core) {
 /* What a policy has to be told, or refused, once it is open. */
 static enum gsim_status settle_policies(struct gsim_core *core) {
     enum gsim_status status = GSIM_OK;
-    for (uint32_t i = 0; extent(core, i); i++)
-        count_contexts(core, extent(core, i));
+    for (uint32_t i = 0; domain(core, i); i++)
+        count_contexts(core, domain(core, i));
     status = check_memory(core);
     if (status == GSIM_OK)
         status = check_cpus(core);
     if (!core->parts)
-        core->view.cluster.room = room_of(core, &core->extent);
+        core->view.cluster.room = room_of(core, &core->domain);
     for (uint32_t i = 0; core->parts && i < core->parts->n; i++)
-        core->parts->list[i].view.cluster.room = room_of(core, extent(core, i));
-    for (uint32_t i = 0; status == GSIM_OK && extent(core, i); i++)
-        status = arrange_devices(core, extent(core, i));
+        core->parts->list[i].view.cluster.room = room_of(core, domain(core, i));
+    for (uint32_t i = 0; status == GSIM_OK && domain(core, i); i++)
+        status = arrange_devices(core, domain(core, i));
     return status;
 }
 

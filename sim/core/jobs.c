@@ -72,9 +72,9 @@ bool gsim_jobs_open(struct gsim_core *core) {
 }
 
 int64_t gsim_jobs_with_context(const struct gsim_core *core, uint32_t job, int64_t bytes) {
-    const struct gsim_extent *extent = gsim_extent_of(core, job);
-    int64_t room = extent->largest_bytes - bytes;
-    int64_t context = extent->context_bytes < room ? extent->context_bytes : room;
+    const struct gsim_domain *domain = gsim_domain_of(core, job);
+    int64_t room = domain->largest_bytes - bytes;
+    int64_t context = domain->context_bytes < room ? domain->context_bytes : room;
     return bytes > 0 && context > 0 ? bytes + context : bytes;
 }
 

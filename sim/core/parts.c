@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Several policies in one run. Each sees a view of its own: the columns of the cluster from its
- * first node on, its jobs alone, and a trace of these. A policy is called when something has changed
- * in its part, and at no other time: it decides as it would in a run of its part alone. The run's
- * policy is then a table made here that hands each hook on. */
+ * first node on, its jobs alone, and a trace of these. A policy is called when something has
+ * changed in its part, and at no other time: it decides as it would in a run of its part alone. The
+ * run's policy is then a table made here that hands each hook on. */
 #include "sim/core/parts.h"
 
 #include <string.h>
@@ -15,8 +15,8 @@ static inline struct gsim_core_part *part_of(const struct gsim_core *core, gsim_
     return &core->parts->list[core->parts->of_job[core->jobs.job[slot]]];
 }
 
-const struct gsim_extent *gsim_parts_extent(const struct gsim_core *core, uint32_t job) {
-    return &core->parts->list[core->parts->of_job[job]].extent;
+const struct gsim_domain *gsim_parts_domain(const struct gsim_core *core, uint32_t job) {
+    return &core->parts->list[core->parts->of_job[job]].domain;
 }
 
 void gsim_parts_changed(struct gsim_core *core, gsim_slot slot) {
@@ -56,12 +56,12 @@ static enum gsim_status find_parts(const struct gsim_core *core, struct gsim_par
                               NULL);
             part = &parts->list[parts->n++];
             part->what = group->part;
-            part->extent.first_group = g;
-            part->extent.first_gpu = gpu;
+            part->domain.first_group = g;
+            part->domain.first_gpu = gpu;
             part->first_node = node;
         }
-        part->extent.n_groups++;
-        part->extent.n_gpus += group->count * group->gpus_per_node;
+        part->domain.n_groups++;
+        part->domain.n_gpus += group->count * group->gpus_per_node;
         part->n_nodes += group->count;
         gpu += group->count * group->gpus_per_node;
         node += group->count;
@@ -142,7 +142,7 @@ static void warn_of_the_idle(const struct gsim_core *core) {
             gsim_warn(core->log, core->trace->path, 0,
                       "no job goes to the %u GPUs of nodes '%s' under %s, by its partition or "
                       "class",
-                      part->extent.n_gpus, part->what ? part->what->name : "without a policy",
+                      part->domain.n_gpus, part->what ? part->what->name : "without a policy",
                       part->policy->name);
     }
 }
@@ -211,12 +211,12 @@ enum gsim_status gsim_parts_check(const struct gsim_core *core) {
         const struct gsim_core_part *part = &core->parts->list[core->parts->of_job[job]];
         const struct gsim_node_set *set = gsim_node_sets_of(&core->node_sets, trace, job);
         if ((part->policy->shares_gpus || part->policy->names_gpus) &&
-            set->n_gpus < part->extent.n_gpus)
+            set->n_gpus < part->domain.n_gpus)
             return gsim_fail(core->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
                              "job '%.64s' may use %u of the %u GPUs of its nodes, by its partition "
                              "and type; policy '%s' there gives jobs any of them: let the nodes of "
                              "one policy have one partition and one type of GPU",
-                             gsim_trace_id(trace, job), set->n_gpus, part->extent.n_gpus,
+                             gsim_trace_id(trace, job), set->n_gpus, part->domain.n_gpus,
                              part->policy->name);
     }
     return GSIM_OK;
@@ -278,7 +278,7 @@ static bool make_trace(struct gsim_core *core, struct gsim_core_part *part, uint
 static bool make_cluster(struct gsim_core *core, struct gsim_core_part *part) {
     const struct gsim_cluster *all = &core->cluster;
     struct gsim_view_cluster *own = &part->view.cluster;
-    uint32_t n_nodes = part->n_nodes, first = part->extent.first_gpu, n_gpus = part->extent.n_gpus;
+    uint32_t n_nodes = part->n_nodes, first = part->domain.first_gpu, n_gpus = part->domain.n_gpus;
     uint32_t *node_of_gpu = gsim_arena_array(core->arena, n_gpus, sizeof *node_of_gpu);
     uint32_t *first_gpu = gsim_arena_array(core->arena, n_nodes + 1, sizeof *first_gpu);
     if (!node_of_gpu || !first_gpu)
@@ -323,7 +323,7 @@ static void look(struct gsim_core *core, struct gsim_core_part *part) {
 static struct gsim_ctx *enter(struct gsim_core *core, struct gsim_core_part *part) {
     look(core, part);
     core->parts->now = part;
-    core->here = (struct gsim_here){part->extent.first_gpu, part->first_node, part->extent.n_gpus};
+    core->here = (struct gsim_here){part->domain.first_gpu, part->first_node, part->domain.n_gpus};
     return &part->ctx;
 }
 
@@ -348,9 +348,9 @@ static enum gsim_status open_part(struct gsim_core *core, struct gsim_core_part 
     part->view.trace = &part->trace;
     part->view.core = core;
     part->timer_ns = GSIM_NEVER;
-    part->extent.ctx = &part->ctx;
-    part->extent.trace = &part->trace;
-    part->extent.context_bytes =
+    part->domain.ctx = &part->ctx;
+    part->domain.trace = &part->trace;
+    part->domain.context_bytes =
         gsim_policy_has_contexts(part->policy,
                                  part->what ? part->what->params : options->policy_params)
             ? options->context_bytes

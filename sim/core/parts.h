@@ -13,7 +13,7 @@ struct gsim_core_part {
     struct gsim_ctx ctx;
     struct gsim_view view;
     struct gsim_trace trace; /* its jobs, as the policy sees them */
-    struct gsim_extent extent;
+    struct gsim_domain domain;
     uint32_t first_node, n_nodes, n_jobs;
     gsim_slot *active; /* its active jobs; the view has their number */
     struct gsim_slots arrived, completed, settled; /* since its last decide */
@@ -41,7 +41,7 @@ enum gsim_status gsim_parts_open(struct gsim_core *core);
 enum gsim_status gsim_parts_check(const struct gsim_core *core);
 /* Whether the part's nodes include this group of the cluster's description. */
 static inline bool gsim_parts_has_group(const struct gsim_core_part *part, uint32_t group) {
-    return group - part->extent.first_group < part->extent.n_groups;
+    return group - part->domain.first_group < part->domain.n_groups;
 }
 /* A node of a part has failed, or is repaired. */
 void gsim_parts_node(struct gsim_core *core, uint32_t node, bool is_down);

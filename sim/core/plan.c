@@ -228,7 +228,7 @@ struct memory {
 GSIM_APART static struct memory give_memory_up(struct gsim_core *core, gsim_slot slot) {
     const struct gsim_core_job *own = &core->jobs.core[slot];
     struct memory had = {
-        own->is_pinned, own->is_hosted && gsim_extent_of(core, core->jobs.job[slot])->ctx->devices};
+        own->is_pinned, own->is_hosted && gsim_domain_of(core, core->jobs.job[slot])->ctx->devices};
     if (had.was_pinned)
         unpin(core, slot, false);
     if (had.was_hosted)

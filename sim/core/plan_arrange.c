@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The verbs of a plan that are not about a job: arranging GPUs, cutting them into instances, and the
- * policy's timer. */
+/* The verbs of a plan that are not about a job: arranging GPUs, cutting them into instances, and
+ * the policy's timer. */
 #include "sim/core/parts.h"
 
 static bool is_exclusive(const struct gsim_arrangement *arrangement) {
