@@ -3,138 +3,19 @@
 #include "sim/app/drive/executor.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "gsim/units.h"
 #include "sim/app/drive/guard.h"
 #include "sim/app/drive/refusals.h"
 #include "sim/app/drive/start.h"
+#include "sim/app/drive/stops.h"
+
+enum { PPM_PER_PERCENT = GSIM_PPM / 100 };
 
 /* Without a signal or a descriptor that wakes it, the executor looks about this often. */
 #define LOOK_NS (100 * GSIM_NS_PER_MS)
 #define LOOK_WITHOUT_PIDFD_NS (5 * GSIM_NS_PER_MS)
-/* How long a job that is killed has until it is passed over: it waits for a device that hangs. */
-#define HANGS_NS (30 * GSIM_NS_PER_S)
-
-enum phase { IDLE = 0, LOADING, RUNNING, STOPPING, SAVING, PAUSED };
-
-/* A job in a slot. */
-struct task {
-    struct gsim_job_process process;
-    struct gsim_driven driven;
-    uint8_t phase, keep;
-    bool has_started; /* once at least */
-    bool has_told_end; /* its work is done, whatever its process does after that */
-    bool is_lost; /* its process ended while it was paused */
-    bool is_killed; /* after its grace */
-    int64_t threshold_ns; /* GSIM_WATCH_ATTAINED, or -1 */
-    int64_t deadline_ns; /* of the wall; GSIM_NEVER: none */
-    int64_t stalled_since_ns; /* while it loads, or saves */
-};
-
-struct pending {
-    int64_t at_ns;
-    struct gsim_event event;
-};
-
-struct gsim_model {
-    struct gsim_model_setup setup;
-    struct gsim_executor *executor;
-    struct gsim_guard guard;
-    struct task *tasks;
-    struct gsim_progress *progress;
-    struct pending *pending;
-    struct pollfd *poll; /* two by slot */
-    struct gsim_driven *ended; /* jobs to report when the policy has decided what follows */
-    uint32_t capacity, n_pending, n_poll, n_ended;
-    int64_t began_ns, woken_ns; /* of the wall */
-    bool is_stopping; /* the engine has been told of the interruption */
-};
-
-/* --- clocks ----------------------------------------------------------------------------------- */
-
-static int64_t wall_ns(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * GSIM_NS_PER_S + now.tv_nsec;
-}
-
-/* The run's clock. */
-static int64_t clock_ns(const struct gsim_model *model) {
-    return (wall_ns() - model->began_ns) * model->executor->speed_up;
-}
-
-/* --- small things ----------------------------------------------------------------------------- */
-
-static const struct gsim_job *info(const struct gsim_model *model, gsim_slot slot) {
-    return &(*model->setup.jobs)[slot];
-}
-
-/* Ends the run: the executor can do no more for it. */
-static void give_up(struct gsim_model *model, enum gsim_status status) {
-    if (model->executor->status == GSIM_OK)
-        model->executor->status = status;
-}
-
-static void expect(struct gsim_model *model, gsim_slot slot, enum gsim_event_kind kind,
-                   int64_t at_ns) {
-    assert(model->n_pending < 4 * model->capacity);
-    model->pending[model->n_pending++] =
-        (struct pending){.at_ns = at_ns, .event = {.kind = kind, .slot = slot}};
-}
-
-static void expect_end(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
-    expect(model, slot, GSIM_EVENT_COMPLETED, at_ns);
-    model->pending[model->n_pending - 1].event.is_cut = model->tasks[slot].driven.exit_code != 0;
-}
-
-static void forget(struct gsim_model *model, gsim_slot slot) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < model->n_pending; i++)
-        if (model->pending[i].event.slot != slot)
-            model->pending[n++] = model->pending[i];
-    model->n_pending = n;
-}
-
-static void set_rate(struct gsim_model *model, gsim_slot slot, uint64_t rate_q32, int64_t now_ns) {
-    struct gsim_progress *progress = &model->progress[slot];
-    int64_t elapsed_ns = now_ns > progress->since_ns ? now_ns - progress->since_ns : 0;
-    if (progress->rate_q32 > 0)
-        model->tasks[slot].driven.ran_ns += elapsed_ns;
-    progress->done += gsim_work_done(progress->rate_q32, elapsed_ns);
-    progress->since_ns = now_ns > progress->since_ns ? now_ns : progress->since_ns;
-    progress->rate_q32 = rate_q32;
-}
-
-/* Tells of the jobs that have ended. A report may wait for a disk, so the policy decides first. */
-static void report_ended(struct gsim_model *model) {
-    struct gsim_executor *executor = model->executor;
-    for (uint32_t i = 0; i < model->n_ended && executor->status == GSIM_OK; i++)
-        give_up(model, executor->on_end(executor->arg, &model->ended[i]));
-    model->n_ended = 0;
-}
-
-static void report(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
-    struct gsim_executor *executor = model->executor;
-    struct gsim_driven *driven = &model->tasks[slot].driven;
-    const struct gsim_trace *trace = model->setup.trace;
-    driven->submit_ns = trace->submit_ns[driven->job];
-    driven->end_ns = at_ns;
-    if (!driven->is_cut && driven->exit_code != 0) {
-        executor->n_died++;
-        gsim_warn(executor->log, trace->path, gsim_trace_line(trace, driven->job),
-                  "job '%s' ended with exit code %d: its work counts as undone; its output is in "
-                  "%s",
-                  gsim_trace_id(trace, driven->job), driven->exit_code, driven->log_path);
-    }
-    if (model->n_ended == model->capacity)
-        report_ended(model);
-    model->ended[model->n_ended++] = *driven;
-}
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
@@ -146,8 +27,12 @@ static enum gsim_status open_executor(const struct gsim_model_setup *setup, stru
     model->setup = *setup;
     model->executor = setup->arg;
     model->executor->model = *out = model;
-    model->began_ns = model->woken_ns = wall_ns();
-    return gsim_guard_open(&model->guard, log);
+    enum gsim_status status = gsim_guard_open(&model->guard, log);
+    if (status == GSIM_OK && model->executor->is_served && !model->executor->is_dry)
+        status = gsim_mps_start(&model->mps, model->executor, &model->guard);
+    model->executor->mps_folder = *model->mps.folder ? model->mps.folder : NULL;
+    model->began_ns = model->woken_ns = gsim_tasks_wall_ns();
+    return status;
 }
 
 static bool grow(struct gsim_model *model, void **list, size_t size, uint32_t capacity) {
@@ -164,7 +49,7 @@ static bool reserve(struct gsim_model *model, uint32_t capacity) {
     bool is_done = grow(model, &tasks, sizeof *model->tasks, capacity) &&
                    grow(model, &progress, sizeof *model->progress, capacity) &&
                    grow(model, &pending, 4 * sizeof *model->pending, capacity) &&
-                   grow(model, &poll_fds, 2 * sizeof *model->poll, capacity) &&
+                   grow(model, &poll_fds, 3 * sizeof *model->poll, capacity) &&
                    grow(model, &ended, sizeof *model->ended, capacity);
     if (!is_done)
         return false;
@@ -178,230 +63,22 @@ static bool reserve(struct gsim_model *model, uint32_t capacity) {
 }
 
 static void enter(struct gsim_model *model, gsim_slot slot) {
-    uint32_t job = info(model, slot)->index;
+    uint32_t job = gsim_tasks_job(model, slot)->index;
     model->progress[slot] = (struct gsim_progress){0};
-    model->tasks[slot] =
-        (struct task){.process = {.end_fd = -1, .talk_fd = -1},
-                      .driven = {.job = job,
-                                 .begin_ns = -1,
-                                 .end_ns = -1,
-                                 .iterations = -1,
-                                 .exit_code = -1,
-                                 .log_path = gsim_start_log_path(
-                                     model->executor, model->setup.arena, model->setup.trace, job)},
-                      .threshold_ns = -1,
-                      .deadline_ns = GSIM_NEVER};
+    model->tasks[slot] = (struct gsim_task){
+        .process = {.end_fd = -1, .talk_fd = -1},
+        .image = {.end_fd = -1},
+        .driven = {.job = job,
+                   .begin_ns = -1,
+                   .end_ns = -1,
+                   .iterations = -1,
+                   .exit_code = -1,
+                   .log_path = gsim_start_log_path(model->executor, model->setup.arena,
+                                                   model->setup.trace, job)},
+        .threshold_ns = -1,
+        .deadline_ns = GSIM_NEVER};
     if (!model->tasks[slot].driven.log_path)
-        give_up(model, gsim_no_memory(model->executor->log, "starting a job"));
-}
-
-/* --- starting and stopping -------------------------------------------------------------------- */
-
-static void start(struct gsim_model *model, gsim_slot slot, bool is_resumed, int64_t now_ns) {
-    struct task *task = &model->tasks[slot];
-    enum gsim_status status = gsim_start_job(model->executor, model->setup.trace, info(model, slot),
-                                             is_resumed, &model->guard, &task->process);
-    if (status != GSIM_OK)
-        give_up(model, status);
-    if (task->driven.begin_ns < 0)
-        task->driven.begin_ns = now_ns;
-    task->driven.starts++;
-    task->has_told_end = task->is_killed = false;
-    task->deadline_ns = GSIM_NEVER;
-}
-
-static void end_stall(struct task *task, int64_t at_ns) {
-    if (task->phase == LOADING || task->phase == SAVING)
-        task->driven.stall_ns += at_ns - task->stalled_since_ns;
-}
-
-static void run_on(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
-    end_stall(&model->tasks[slot], now_ns);
-    model->tasks[slot].phase = RUNNING;
-    set_rate(model, slot, GSIM_RATE_ONE, now_ns);
-}
-
-/* A paused process cannot go on anywhere but where its memory is. */
-static void go_on(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
-    struct task *task = &model->tasks[slot];
-    const struct gsim_trace *trace = model->setup.trace;
-    if (info(model, slot)->is_moved)
-        give_up(model, gsim_fail(model->executor->log, GSIM_FAILED, trace->path,
-                                 gsim_trace_line(trace, task->driven.job),
-                                 "the policy moves job '%s', which is paused, to other GPUs: the "
-                                 "memory of a process stays on its GPU; say preempt=restart",
-                                 gsim_trace_id(trace, task->driven.job)));
-    gsim_job_process_signal(&task->process, SIGCONT);
-    run_on(model, slot, now_ns);
-    if (task->is_lost)
-        expect_end(model, slot, now_ns);
-}
-
-static enum gsim_when admit(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
-                            enum gsim_keep keep, int64_t now_ns) {
-    (void)keep;
-    if (from == GSIM_PAUSED) {
-        go_on(model, slot, now_ns);
-        return GSIM_AT_ONCE;
-    }
-    start(model, slot, from == GSIM_HELD, now_ns);
-    if (gsim_start_cooperates(model->executor, model->setup.trace, info(model, slot)->index)) {
-        model->tasks[slot].phase = LOADING;
-        model->tasks[slot].stalled_since_ns = now_ns;
-        return GSIM_LATER;
-    }
-    run_on(model, slot, now_ns);
-    return GSIM_AT_ONCE;
-}
-
-static enum gsim_when evict(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
-                            enum gsim_keep keep, int64_t now_ns) {
-    struct task *task = &model->tasks[slot];
-    (void)stop;
-    task->keep = (uint8_t)keep;
-    task->driven.stops++;
-    if (keep == GSIM_KEEP_RESIDENT && !task->has_told_end) {
-        gsim_job_process_signal(&task->process, SIGSTOP);
-        task->phase = PAUSED;
-        set_rate(model, slot, 0, now_ns);
-        return GSIM_AT_ONCE;
-    }
-    task->phase = STOPPING;
-    if (task->has_told_end) /* it ends by itself, and what it still does is its own matter */
-        return GSIM_LATER;
-    task->deadline_ns = wall_ns() + model->executor->grace_ns;
-    if (keep == GSIM_KEEP_DISCARD)
-        gsim_job_process_signal(&task->process, SIGTERM);
-    else if (!gsim_job_process_say(&task->process, "save\n"))
-        task->deadline_ns = wall_ns(); /* it does not hear, and will not save */
-    return GSIM_LATER;
-}
-
-/* Kills a process, and waits for its end; one that hangs in a device is left to the guard. */
-static void put_an_end(struct gsim_model *model, struct task *task) {
-    int64_t until_ns = wall_ns() + HANGS_NS;
-    gsim_job_process_signal(&task->process, SIGKILL);
-    while (task->process.pid > 0 && wall_ns() < until_ns &&
-           !gsim_job_process_ended(&task->process, &model->guard, &task->driven.exit_code)) {
-        struct timespec nap = {.tv_nsec = GSIM_NS_PER_MS};
-        (void)nanosleep(&nap, NULL);
-    }
-}
-
-/* The job is out of the run before its work is done: a policy has ended it while it waited. */
-static void leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
-    struct task *task = &model->tasks[slot];
-    forget(model, slot);
-    put_an_end(model, task);
-    task->driven.is_cut = true;
-    set_rate(model, slot, 0, now_ns);
-    report(model, slot, now_ns);
-    task->phase = IDLE;
-}
-
-/* --- what happens to processes ---------------------------------------------------------------- */
-
-static void stopped_for_good(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
-    struct task *task = &model->tasks[slot];
-    set_rate(model, slot, 0, at_ns);
-    if (task->keep == GSIM_KEEP_DISCARD)
-        model->progress[slot].done = 0;
-    task->deadline_ns = GSIM_NEVER;
-}
-
-static void complete(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
-    struct task *task = &model->tasks[slot];
-    set_rate(model, slot, 0, at_ns);
-    task->phase = IDLE;
-    task->deadline_ns = GSIM_NEVER;
-    report(model, slot, at_ns);
-    expect_end(model, slot, at_ns);
-}
-
-/* The job's process has ended. */
-static void serve_end(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
-    struct task *task = &model->tasks[slot];
-    bool is_given_up = task->keep == GSIM_KEEP_DISCARD && !task->has_told_end;
-    end_stall(task, at_ns);
-    switch ((enum phase)task->phase) {
-    case LOADING: /* the core learns that it ran, and then that it ended */
-        expect(model, slot, GSIM_EVENT_RUNNING, at_ns);
-        complete(model, slot, at_ns + 1);
-        break;
-    case STOPPING:
-        if (!is_given_up) {
-            complete(model, slot, at_ns);
-            break;
-        }
-        stopped_for_good(model, slot, at_ns);
-        task->phase = IDLE;
-        expect(model, slot, GSIM_EVENT_STOPPED, at_ns);
-        expect(model, slot, GSIM_EVENT_CLEARED, at_ns);
-        break;
-    case SAVING:
-        task->phase = IDLE;
-        expect(model, slot, GSIM_EVENT_CLEARED, at_ns);
-        break;
-    case PAUSED:
-        task->is_lost = true;
-        break;
-    case RUNNING:
-        complete(model, slot, at_ns);
-        break;
-    case IDLE:
-        break;
-    }
-}
-
-/* What a job says that cooperates. */
-static void serve_line(struct gsim_model *model, gsim_slot slot, const char *line, int64_t at_ns) {
-    struct task *task = &model->tasks[slot];
-    char word[16];
-    long long number = 0;
-    if (sscanf(line, "%15s %lld", word, &number) < 1)
-        return;
-    if (strcmp(word, "begin") == 0 || strcmp(word, "iteration") == 0)
-        task->driven.iterations = *word == 'i' ? number : task->driven.iterations;
-    if (strcmp(word, "begin") == 0 && task->phase == LOADING) {
-        run_on(model, slot, at_ns);
-        expect(model, slot, GSIM_EVENT_RUNNING, at_ns);
-    }
-    if (strcmp(word, "saved") == 0 && task->phase == STOPPING) {
-        stopped_for_good(model, slot, at_ns);
-        task->phase = SAVING;
-        task->stalled_since_ns = at_ns;
-        expect(model, slot, GSIM_EVENT_STOPPED, at_ns);
-    }
-    task->has_told_end |= strcmp(word, "end") == 0;
-    task->deadline_ns = task->has_told_end ? GSIM_NEVER : task->deadline_ns;
-}
-
-static void serve_task(struct gsim_model *model, gsim_slot slot) {
-    struct task *task = &model->tasks[slot];
-    char line[GSIM_LINE_BYTES];
-    if (task->process.pid <= 0)
-        return;
-    bool has_ended = gsim_job_process_ended(&task->process, &model->guard, &task->driven.exit_code);
-    while (gsim_job_process_line(&task->process, line)) /* what it said last comes before its end */
-        serve_line(model, slot, line, clock_ns(model));
-    if (has_ended)
-        serve_end(model, slot, clock_ns(model));
-}
-
-/* The grace of a job that was to end, or to save, is over. */
-static void serve_deadline(struct gsim_model *model, gsim_slot slot) {
-    struct task *task = &model->tasks[slot];
-    const struct gsim_trace *trace = model->setup.trace;
-    if (task->process.pid <= 0 || wall_ns() < task->deadline_ns)
-        return;
-    if (!task->is_killed)
-        gsim_warn(model->executor->log, trace->path, gsim_trace_line(trace, task->driven.job),
-                  "job '%s' was killed: it did not %s in the time of --grace",
-                  gsim_trace_id(trace, task->driven.job),
-                  task->keep == GSIM_KEEP_DISCARD ? "end after SIGTERM" : "save its state");
-    task->is_killed = true;
-    task->deadline_ns = wall_ns() + HANGS_NS;
-    gsim_job_process_signal(&task->process, SIGKILL);
+        gsim_tasks_give_up(model, gsim_no_memory(model->executor->log, "starting a job"));
 }
 
 /* --- time ------------------------------------------------------------------------------------- */
@@ -427,18 +104,19 @@ static int64_t watch_ns(const struct gsim_model *model, gsim_slot slot) {
 
 /* Notes what to wait for. Returns the wall's time by which to look again. */
 static int64_t list_descriptors(struct gsim_model *model) {
-    int64_t look_ns = wall_ns() + LOOK_NS;
+    int64_t look_ns = gsim_tasks_wall_ns() + LOOK_NS;
     model->n_poll = 0;
     for (gsim_slot slot = 0; slot < model->capacity; slot++) {
-        const struct task *task = &model->tasks[slot];
+        const struct gsim_task *task = &model->tasks[slot];
         if (task->process.pid <= 0)
             continue;
         model->poll[model->n_poll++] =
             (struct pollfd){.fd = task->process.end_fd, .events = POLLIN};
         model->poll[model->n_poll++] =
             (struct pollfd){.fd = task->process.talk_fd, .events = POLLIN};
-        if (task->process.end_fd < 0)
-            look_ns = wall_ns() + LOOK_WITHOUT_PIDFD_NS;
+        model->poll[model->n_poll++] = (struct pollfd){.fd = task->image.end_fd, .events = POLLIN};
+        if (task->process.end_fd < 0 || (task->image.pid > 0 && task->image.end_fd < 0))
+            look_ns = gsim_tasks_wall_ns() + LOOK_WITHOUT_PIDFD_NS;
         if (task->deadline_ns < look_ns)
             look_ns = task->deadline_ns;
     }
@@ -447,13 +125,13 @@ static int64_t list_descriptors(struct gsim_model *model) {
 
 static void serve_all(struct gsim_model *model) {
     for (gsim_slot slot = 0; slot < model->capacity; slot++) {
-        serve_deadline(model, slot);
-        serve_task(model, slot);
-        int64_t due_ns = watch_ns(model, slot), now_ns = clock_ns(model);
+        gsim_stops_serve_deadline(model, slot);
+        gsim_stops_serve(model, slot);
+        int64_t due_ns = watch_ns(model, slot), now_ns = gsim_tasks_clock_ns(model);
         if (due_ns > now_ns)
             continue;
         model->tasks[slot].threshold_ns = -1;
-        expect(model, slot, GSIM_EVENT_WATCH, now_ns);
+        gsim_tasks_expect(model, slot, GSIM_EVENT_WATCH, now_ns);
     }
 }
 
@@ -472,7 +150,7 @@ static void wait_until(struct gsim_model *model, int64_t until_ns) {
     int64_t speed_up = model->executor->speed_up;
     if (until_ns < GSIM_TIME_MAX && model->began_ns + until_ns / speed_up + 1 < look_ns)
         look_ns = model->began_ns + until_ns / speed_up + 1;
-    int64_t wait_ns = look_ns - wall_ns();
+    int64_t wait_ns = look_ns - gsim_tasks_wall_ns();
     if (wait_ns <= 0)
         return;
     struct timespec wait = {.tv_sec = wait_ns / GSIM_NS_PER_S, .tv_nsec = wait_ns % GSIM_NS_PER_S};
@@ -482,14 +160,14 @@ static void wait_until(struct gsim_model *model, int64_t until_ns) {
 /* Whether anything can happen by itself. */
 static bool is_alive(const struct gsim_model *model) {
     for (gsim_slot slot = 0; slot < model->capacity; slot++)
-        if (model->tasks[slot].process.pid > 0 && model->tasks[slot].phase != PAUSED)
+        if (model->tasks[slot].process.pid > 0 && model->tasks[slot].phase != GSIM_PHASE_PAUSED)
             return true;
     return false;
 }
 
 static void note_busy(struct gsim_model *model) {
     struct gsim_executor *executor = model->executor;
-    int64_t busy_ns = wall_ns() - model->woken_ns;
+    int64_t busy_ns = gsim_tasks_wall_ns() - model->woken_ns;
     executor->n_waits++;
     executor->busy_ns += busy_ns;
     if (busy_ns > executor->slowest_ns)
@@ -507,23 +185,23 @@ static int64_t stop_ns(struct gsim_model *model) {
     if (model->is_stopping)
         model->executor->stop = 1;
     model->is_stopping = true;
-    return clock_ns(model);
+    return gsim_tasks_clock_ns(model);
 }
 
 static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
     int64_t next_ns;
     note_busy(model);
-    report_ended(model);
+    gsim_tasks_report_ended(model);
     for (;;) {
         next_ns = first_pending_ns(model);
         if (next_ns == GSIM_NEVER && is_asked_to_stop(model))
             next_ns = stop_ns(model);
         bool is_over = horizon_ns == GSIM_NEVER && !is_alive(model);
-        if (next_ns < GSIM_NEVER || is_over || clock_ns(model) >= horizon_ns)
+        if (next_ns < GSIM_NEVER || is_over || gsim_tasks_clock_ns(model) >= horizon_ns)
             break;
         int64_t watched_ns = first_watch_ns(model);
         wait_until(model, watched_ns < horizon_ns ? watched_ns : horizon_ns);
-        model->woken_ns = wall_ns();
+        model->woken_ns = gsim_tasks_wall_ns();
         serve_all(model);
     }
     return next_ns;
@@ -537,7 +215,8 @@ static void append(const struct gsim_model *model, struct gsim_events *events,
         const struct gsim_event *before = &events->list[at - 1];
         bool is_before = before->kind != event->kind
                              ? before->kind < event->kind
-                             : info(model, before->slot)->index < info(model, event->slot)->index;
+                             : gsim_tasks_job(model, before->slot)->index <
+                                   gsim_tasks_job(model, event->slot)->index;
         if (is_before)
             break;
         events->list[at] = *before;
@@ -583,8 +262,8 @@ static void watch(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind
 
 static const char *refuses_stop(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                 enum gsim_keep keep) {
-    return gsim_refusals_of_stop(model->executor, model->setup.trace, info(model, slot)->index,
-                                 stop, keep);
+    return gsim_refusals_of_stop(model->executor, model->setup.trace,
+                                 gsim_tasks_job(model, slot)->index, stop, keep);
 }
 
 static const char *refuses_arrangement(const struct gsim_model *model,
@@ -592,10 +271,34 @@ static const char *refuses_arrangement(const struct gsim_model *model,
     return gsim_refusals_of_arrangement(model->executor, arrangement);
 }
 
+/* A client's cap goes with its process's environment, and is that of the process for good. */
+static void cap(struct gsim_model *model, gsim_slot slot, uint32_t cap_ppm) {
+    struct gsim_task *task = &model->tasks[slot];
+    const struct gsim_trace *trace = model->setup.trace;
+    uint32_t percent = (cap_ppm + PPM_PER_PERCENT / 2) / PPM_PER_PERCENT;
+    percent = cap_ppm == 0 || cap_ppm == GSIM_PPM ? 0 : percent > 0 ? percent : 1;
+    if (task->process.pid > 0 && task->cap_percent != percent)
+        gsim_tasks_give_up(
+            model, gsim_fail(model->executor->log, GSIM_FAILED, trace->path,
+                             gsim_trace_line(trace, task->driven.job),
+                             "the policy gives job '%s', which runs, another part of the SMs: a "
+                             "client of MPS has that of its start",
+                             gsim_trace_id(trace, task->driven.job)));
+    task->cap_percent = percent;
+}
+
 /* The driver's time slices come by themselves to processes that are on one GPU. */
 static void arrange(struct gsim_model *model, const struct gsim_unit *units, uint32_t n_units,
                     const struct gsim_arrangement *arrangement, int64_t now_ns) {
-    (void)model, (void)units, (void)n_units, (void)arrangement, (void)now_ns;
+    struct gsim_executor *executor = model->executor;
+    (void)units, (void)n_units, (void)now_ns;
+    if (arrangement->is_served && !executor->is_served)
+        gsim_tasks_give_up(model, gsim_fail(executor->log, GSIM_FAILED, NULL, 0,
+                                            "the policy shares GPUs through MPS, which it did not "
+                                            "do in its rehearsal: no server was started"));
+    for (uint32_t i = 0; arrangement->is_served && i < arrangement->n_entries; i++)
+        cap(model, arrangement->entries[i].job,
+            arrangement->lanes[arrangement->entries[i].lane].cap_ppm);
 }
 
 static enum gsim_status read_layout(const struct gsim_model *model, uint32_t gpu,
@@ -619,7 +322,7 @@ static uint32_t client_limit(const struct gsim_model *model, uint32_t gpu,
 
 /* A paused process stays where it is. */
 static bool is_bound(const struct gsim_model *model, gsim_slot slot) {
-    return model->tasks[slot].phase == PAUSED;
+    return model->tasks[slot].phase == GSIM_PHASE_PAUSED;
 }
 
 /* Nodes do not fail: --mtbf is no option of drive. */
@@ -669,7 +372,7 @@ static void counters(const struct gsim_model *model, gsim_slot slot, int64_t now
                                   .iterations = model->tasks[slot].driven.iterations,
                                   .busy_ns = work_ns,
                                   .taken_ns = work_ns,
-                                  .gpu_time_ns = work_ns * info(model, slot)->gpus};
+                                  .gpu_time_ns = work_ns * gsim_tasks_job(model, slot)->gpus};
 }
 
 static const struct gsim_progress *progress_column(const struct gsim_model *model) {
@@ -678,7 +381,7 @@ static const struct gsim_progress *progress_column(const struct gsim_model *mode
 
 /* By the row, as for a simulated job. */
 static int64_t gap_ns(const struct gsim_model *model, gsim_slot slot, int64_t work_ns) {
-    uint32_t job = info(model, slot)->index;
+    uint32_t job = gsim_tasks_job(model, slot)->index;
     const struct gsim_trace *trace = model->setup.trace;
     int64_t n = gsim_trace_get(trace, GSIM_COL_ITERATIONS, job);
     int64_t gpu_ns = gsim_trace_get(trace, GSIM_COL_GPU_NS, job),
@@ -722,9 +425,9 @@ const struct gsim_model_ops gsim_model_executor = {
     .open = open_executor,
     .reserve = reserve,
     .enter = enter,
-    .leave = leave,
-    .admit = admit,
-    .evict = evict,
+    .leave = gsim_stops_leave,
+    .admit = gsim_stops_admit,
+    .evict = gsim_stops_evict,
     .refuses_arrangement = refuses_arrangement,
     .arrange = arrange,
     .read_layout = read_layout,
@@ -756,11 +459,11 @@ const struct gsim_model_ops gsim_model_executor = {
 /* Waits until the processes have ended, for so long of the wall at most. */
 static void await_ends(struct gsim_model *model, int64_t until_ns) {
     bool is_any = true;
-    while (is_any && wall_ns() < until_ns) {
+    while (is_any && gsim_tasks_wall_ns() < until_ns) {
         is_any = false;
         struct timespec nap = {.tv_nsec = 2 * GSIM_NS_PER_MS};
         for (gsim_slot slot = 0; slot < model->capacity; slot++) {
-            struct task *task = &model->tasks[slot];
+            struct gsim_task *task = &model->tasks[slot];
             bool has_ended =
                 gsim_job_process_ended(&task->process, &model->guard, &task->driven.exit_code);
             is_any |= !has_ended && task->process.pid > 0;
@@ -779,22 +482,26 @@ void gsim_executor_close(struct gsim_executor *executor) {
     struct gsim_model *model = executor->model;
     if (!model)
         return;
-    int64_t now_ns = clock_ns(model);
+    int64_t now_ns = gsim_tasks_clock_ns(model);
     for (gsim_slot slot = 0; slot < model->capacity; slot++) {
-        struct task *task = &model->tasks[slot];
+        struct gsim_task *task = &model->tasks[slot];
         task->driven.is_cut = task->process.pid > 0;
         if (task->driven.is_cut)
-            set_rate(model, slot, 0, now_ns);
+            gsim_tasks_set_rate(model, slot, 0, now_ns);
     }
+    for (gsim_slot slot = 0; slot < model->capacity; slot++)
+        gsim_image_abandon(&model->tasks[slot].image);
     signal_all(model, SIGTERM);
     signal_all(model, SIGCONT); /* a stopped process hears nothing but SIGKILL */
-    await_ends(model, wall_ns() + executor->grace_ns);
+    await_ends(model, gsim_tasks_wall_ns() + executor->grace_ns);
     signal_all(model, SIGKILL);
-    await_ends(model, wall_ns() + HANGS_NS);
+    await_ends(model, gsim_tasks_wall_ns() + GSIM_HANGS_NS);
     for (gsim_slot slot = 0; slot < model->capacity; slot++)
         if (model->tasks[slot].driven.is_cut)
-            report(model, slot, now_ns);
-    report_ended(model);
+            gsim_tasks_report(model, slot, now_ns);
+    gsim_tasks_report_ended(model);
+    if (*model->mps.folder)
+        gsim_mps_end(&model->mps, &model->guard);
     gsim_guard_close(&model->guard);
     executor->model = NULL;
 }

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "sim/app/drive/stops.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "sim/app/drive/start.h"
+
+/* --- starting and stopping -------------------------------------------------------------------- */
+
+static void start(struct gsim_model *model, gsim_slot slot, bool is_resumed, int64_t now_ns) {
+    struct gsim_task *task = &model->tasks[slot];
+    enum gsim_status status =
+        gsim_start_job(model->executor, model->setup.trace, gsim_tasks_job(model, slot), is_resumed,
+                       task->cap_percent, &model->guard, &task->process);
+    if (status != GSIM_OK)
+        gsim_tasks_give_up(model, status);
+    if (task->driven.begin_ns < 0)
+        task->driven.begin_ns = now_ns;
+    task->driven.starts++;
+    task->has_told_end = task->is_killed = false;
+    task->deadline_ns = GSIM_NEVER;
+}
+
+static void end_stall(struct gsim_task *task, int64_t at_ns) {
+    if (task->phase == GSIM_PHASE_LOADING || task->phase == GSIM_PHASE_SAVING)
+        task->driven.stall_ns += at_ns - task->stalled_since_ns;
+}
+
+static void run_on(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    end_stall(&model->tasks[slot], now_ns);
+    model->tasks[slot].phase = GSIM_PHASE_RUNNING;
+    gsim_tasks_set_rate(model, slot, GSIM_RATE_ONE, now_ns);
+}
+
+/* A paused process cannot go on anywhere but where its memory is, or came from. */
+static void check_place(struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_trace *trace = model->setup.trace;
+    uint32_t job = model->tasks[slot].driven.job;
+    if (gsim_tasks_job(model, slot)->is_moved)
+        gsim_tasks_give_up(
+            model,
+            gsim_fail(model->executor->log, GSIM_FAILED, trace->path, gsim_trace_line(trace, job),
+                      "the policy moves job '%s', which is paused, to other GPUs: the "
+                      "memory of a process stays on its GPU, or goes back to it; say "
+                      "preempt=restart",
+                      gsim_trace_id(trace, job)));
+}
+
+/* Begins to move the state of a job's processes; the end of that is served as it comes. */
+static void begin_transfer(struct gsim_model *model, gsim_slot slot, enum gsim_image_way way,
+                           int64_t now_ns) {
+    const struct gsim_executor *executor = model->executor;
+    struct gsim_task *task = &model->tasks[slot];
+    enum gsim_status status =
+        gsim_image_begin(&task->image, way, task->process.pid, executor->grace_ns / GSIM_NS_PER_MS,
+                         executor->is_dry, &model->guard, executor->log);
+    if (status != GSIM_OK)
+        gsim_tasks_give_up(model, status);
+    task->stalled_since_ns = now_ns;
+}
+
+static void go_on(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    struct gsim_task *task = &model->tasks[slot];
+    check_place(model, slot);
+    gsim_job_process_signal(&task->process, SIGCONT);
+    run_on(model, slot, now_ns);
+    if (task->is_lost)
+        gsim_tasks_expect_end(model, slot, now_ns);
+}
+
+enum gsim_when gsim_stops_admit(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
+                                enum gsim_keep keep, int64_t now_ns) {
+    (void)keep;
+    if (from == GSIM_PAUSED) {
+        go_on(model, slot, now_ns);
+        return GSIM_AT_ONCE;
+    }
+    if (model->tasks[slot].is_imaged) {
+        check_place(model, slot);
+        model->tasks[slot].phase = GSIM_PHASE_LOADING;
+        begin_transfer(model, slot, GSIM_IMAGE_BRING_BACK, now_ns);
+        return GSIM_LATER;
+    }
+    start(model, slot, from == GSIM_HELD, now_ns);
+    if (gsim_start_cooperates(model->executor, model->setup.trace,
+                              gsim_tasks_job(model, slot)->index)) {
+        model->tasks[slot].phase = GSIM_PHASE_LOADING;
+        model->tasks[slot].stalled_since_ns = now_ns;
+        return GSIM_LATER;
+    }
+    run_on(model, slot, now_ns);
+    return GSIM_AT_ONCE;
+}
+
+enum gsim_when gsim_stops_evict(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
+                                enum gsim_keep keep, int64_t now_ns) {
+    struct gsim_task *task = &model->tasks[slot];
+    (void)stop;
+    task->keep = (uint8_t)keep;
+    task->driven.stops++;
+    if (keep == GSIM_KEEP_RESIDENT && !task->has_told_end) {
+        gsim_job_process_signal(&task->process, SIGSTOP);
+        task->phase = GSIM_PHASE_PAUSED;
+        gsim_tasks_set_rate(model, slot, 0, now_ns);
+        return GSIM_AT_ONCE;
+    }
+    task->phase = GSIM_PHASE_STOPPING;
+    if (task->has_told_end) /* it ends by itself, and what it still does is its own matter */
+        return GSIM_LATER;
+    if (keep == GSIM_KEEP_IMAGE) {
+        gsim_tasks_set_rate(model, slot, 0, now_ns);
+        begin_transfer(model, slot, GSIM_IMAGE_TAKE, now_ns);
+        return GSIM_LATER;
+    }
+    task->deadline_ns = gsim_tasks_wall_ns() + model->executor->grace_ns;
+    if (keep == GSIM_KEEP_DISCARD)
+        gsim_job_process_signal(&task->process, SIGTERM);
+    else if (!gsim_job_process_say(&task->process, "save\n"))
+        task->deadline_ns = gsim_tasks_wall_ns(); /* it does not hear, and will not save */
+    return GSIM_LATER;
+}
+
+/* Kills a process, and waits for its end; one that hangs in a device is left to the guard. */
+static void put_an_end(struct gsim_model *model, struct gsim_task *task) {
+    int64_t until_ns = gsim_tasks_wall_ns() + GSIM_HANGS_NS;
+    gsim_image_abandon(&task->image);
+    gsim_job_process_signal(&task->process, SIGKILL);
+    while (task->process.pid > 0 && gsim_tasks_wall_ns() < until_ns &&
+           !gsim_job_process_ended(&task->process, &model->guard, &task->driven.exit_code)) {
+        struct timespec nap = {.tv_nsec = GSIM_NS_PER_MS};
+        (void)nanosleep(&nap, NULL);
+    }
+}
+
+/* The job is out of the run before its work is done: a policy has ended it while it waited. */
+void gsim_stops_leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    struct gsim_task *task = &model->tasks[slot];
+    gsim_tasks_forget(model, slot);
+    put_an_end(model, task);
+    task->driven.is_cut = true;
+    gsim_tasks_set_rate(model, slot, 0, now_ns);
+    gsim_tasks_report(model, slot, now_ns);
+    task->phase = GSIM_PHASE_IDLE;
+}
+
+/* --- what happens to processes ---------------------------------------------------------------- */
+
+static void stopped_for_good(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
+    struct gsim_task *task = &model->tasks[slot];
+    gsim_tasks_set_rate(model, slot, 0, at_ns);
+    if (task->keep == GSIM_KEEP_DISCARD)
+        model->progress[slot].done = 0;
+    task->deadline_ns = GSIM_NEVER;
+}
+
+static void complete(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
+    struct gsim_task *task = &model->tasks[slot];
+    gsim_tasks_set_rate(model, slot, 0, at_ns);
+    task->phase = GSIM_PHASE_IDLE;
+    task->deadline_ns = GSIM_NEVER;
+    gsim_tasks_report(model, slot, at_ns);
+    gsim_tasks_expect_end(model, slot, at_ns);
+}
+
+/* The job's process has ended. */
+static void serve_end(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
+    struct gsim_task *task = &model->tasks[slot];
+    bool is_given_up = task->keep == GSIM_KEEP_DISCARD && !task->has_told_end;
+    gsim_image_abandon(&task->image);
+    end_stall(task, at_ns);
+    switch ((enum gsim_phase)task->phase) {
+    case GSIM_PHASE_LOADING: /* the core learns that it ran, and then that it ended */
+        gsim_tasks_expect(model, slot, GSIM_EVENT_RUNNING, at_ns);
+        complete(model, slot, at_ns + 1);
+        break;
+    case GSIM_PHASE_STOPPING:
+        if (!is_given_up) {
+            complete(model, slot, at_ns);
+            break;
+        }
+        stopped_for_good(model, slot, at_ns);
+        task->phase = GSIM_PHASE_IDLE;
+        gsim_tasks_expect(model, slot, GSIM_EVENT_STOPPED, at_ns);
+        gsim_tasks_expect(model, slot, GSIM_EVENT_CLEARED, at_ns);
+        break;
+    case GSIM_PHASE_SAVING:
+        task->phase = GSIM_PHASE_IDLE;
+        gsim_tasks_expect(model, slot, GSIM_EVENT_CLEARED, at_ns);
+        break;
+    case GSIM_PHASE_PAUSED:
+        task->is_lost = true;
+        break;
+    case GSIM_PHASE_RUNNING:
+        complete(model, slot, at_ns);
+        break;
+    case GSIM_PHASE_IDLE:
+        break;
+    }
+}
+
+/* The state of a job is off its GPUs, or back on them. */
+static void serve_transfer(struct gsim_model *model, gsim_slot slot, bool is_fine, int64_t at_ns) {
+    struct gsim_task *task = &model->tasks[slot];
+    const struct gsim_trace *trace = model->setup.trace;
+    if (!is_fine) {
+        gsim_warn(model->executor->log, trace->path, gsim_trace_line(trace, task->driven.job),
+                  "job '%s' was killed: the driver could not %s",
+                  gsim_trace_id(trace, task->driven.job),
+                  task->phase == GSIM_PHASE_LOADING ? "bring its state back to its GPUs"
+                                                    : "take its state from its GPUs");
+        gsim_job_process_signal(&task->process, SIGKILL);
+    } else if (task->phase == GSIM_PHASE_LOADING) {
+        task->is_imaged = false;
+        run_on(model, slot, at_ns);
+        gsim_tasks_expect(model, slot, GSIM_EVENT_RUNNING, at_ns);
+    } else {
+        task->is_imaged = true;
+        task->phase = GSIM_PHASE_PAUSED;
+        task->driven.stall_ns += at_ns - task->stalled_since_ns;
+        gsim_tasks_expect(model, slot, GSIM_EVENT_STOPPED, at_ns);
+        gsim_tasks_expect(model, slot, GSIM_EVENT_CLEARED, at_ns);
+    }
+}
+
+/* What a job says that cooperates. */
+static void serve_line(struct gsim_model *model, gsim_slot slot, const char *line, int64_t at_ns) {
+    struct gsim_task *task = &model->tasks[slot];
+    char word[16];
+    long long number = 0;
+    if (sscanf(line, "%15s %lld", word, &number) < 1)
+        return;
+    if (strcmp(word, "begin") == 0 || strcmp(word, "iteration") == 0)
+        task->driven.iterations = *word == 'i' ? number : task->driven.iterations;
+    if (strcmp(word, "begin") == 0 && task->phase == GSIM_PHASE_LOADING) {
+        run_on(model, slot, at_ns);
+        gsim_tasks_expect(model, slot, GSIM_EVENT_RUNNING, at_ns);
+    }
+    if (strcmp(word, "saved") == 0 && task->phase == GSIM_PHASE_STOPPING) {
+        stopped_for_good(model, slot, at_ns);
+        task->phase = GSIM_PHASE_SAVING;
+        task->stalled_since_ns = at_ns;
+        gsim_tasks_expect(model, slot, GSIM_EVENT_STOPPED, at_ns);
+    }
+    task->has_told_end |= strcmp(word, "end") == 0;
+    task->deadline_ns = task->has_told_end ? GSIM_NEVER : task->deadline_ns;
+}
+
+void gsim_stops_serve(struct gsim_model *model, gsim_slot slot) {
+    struct gsim_task *task = &model->tasks[slot];
+    char line[GSIM_LINE_BYTES];
+    bool is_fine;
+    if (task->process.pid <= 0)
+        return;
+    if (gsim_image_ended(&task->image, &is_fine))
+        serve_transfer(model, slot, is_fine, gsim_tasks_clock_ns(model));
+    bool has_ended = gsim_job_process_ended(&task->process, &model->guard, &task->driven.exit_code);
+    while (gsim_job_process_line(&task->process, line)) /* what it said last comes before its end */
+        serve_line(model, slot, line, gsim_tasks_clock_ns(model));
+    if (has_ended)
+        serve_end(model, slot, gsim_tasks_clock_ns(model));
+}
+
+/* The grace of a job that was to end, or to save, is over. */
+void gsim_stops_serve_deadline(struct gsim_model *model, gsim_slot slot) {
+    struct gsim_task *task = &model->tasks[slot];
+    const struct gsim_trace *trace = model->setup.trace;
+    if (task->process.pid <= 0 || gsim_tasks_wall_ns() < task->deadline_ns)
+        return;
+    if (!task->is_killed)
+        gsim_warn(model->executor->log, trace->path, gsim_trace_line(trace, task->driven.job),
+                  "job '%s' was killed: it did not %s in the time of --grace",
+                  gsim_trace_id(trace, task->driven.job),
+                  task->keep == GSIM_KEEP_DISCARD ? "end after SIGTERM" : "save its state");
+    task->is_killed = true;
+    task->deadline_ns = gsim_tasks_wall_ns() + GSIM_HANGS_NS;
+    gsim_job_process_signal(&task->process, SIGKILL);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The executor's jobs as tasks: their processes, the phases of these, and the events that the
+ * engine has not heard of yet. */
+#ifndef GSIM_APP_TASKS_H
+#define GSIM_APP_TASKS_H
+
+#include <poll.h>
+
+#include "gsim/units.h"
+#include "sim/app/drive/driven.h"
+#include "sim/app/drive/image.h"
+#include "sim/app/drive/mps.h"
+#include "sim/app/drive/process.h"
+
+/* How long a job that is killed has until it is passed over: it waits for a device that hangs. */
+#define GSIM_HANGS_NS (30 * GSIM_NS_PER_S)
+
+enum gsim_phase {
+    GSIM_PHASE_IDLE = 0,
+    GSIM_PHASE_LOADING,
+    GSIM_PHASE_RUNNING,
+    GSIM_PHASE_STOPPING,
+    GSIM_PHASE_SAVING,
+    GSIM_PHASE_PAUSED
+};
+
+/* A job in a slot. */
+struct gsim_task {
+    struct gsim_job_process process;
+    struct gsim_driven driven;
+    struct gsim_image image; /* a transfer of its state */
+    uint8_t phase, keep;
+    bool has_told_end; /* its work is done, whatever its process does after that */
+    bool is_imaged; /* paused, with its state in host memory */
+    bool is_lost; /* its process ended while it was paused */
+    bool is_killed; /* after its grace */
+    int64_t threshold_ns; /* GSIM_WATCH_ATTAINED, or -1 */
+    int64_t deadline_ns; /* of the wall; GSIM_NEVER: none */
+    int64_t stalled_since_ns; /* while it loads, or saves */
+    uint32_t cap_percent; /* of the SMs, as a client of the MPS server; 0: no cap */
+};
+
+struct gsim_pending {
+    int64_t at_ns;
+    struct gsim_event event;
+};
+
+struct gsim_model {
+    struct gsim_model_setup setup;
+    struct gsim_executor *executor;
+    struct gsim_guard guard;
+    struct gsim_mps mps;
+    struct gsim_task *tasks;
+    struct gsim_progress *progress;
+    struct gsim_pending *pending;
+    struct pollfd *poll; /* three by slot */
+    struct gsim_driven *ended; /* jobs to report when the policy has decided what follows */
+    uint32_t capacity, n_pending, n_poll, n_ended;
+    int64_t began_ns, woken_ns; /* of the wall */
+    bool is_stopping; /* the engine has been told of the interruption */
+};
+
+/* The time of the wall, and of the run's clock. */
+int64_t gsim_tasks_wall_ns(void);
+int64_t gsim_tasks_clock_ns(const struct gsim_model *model);
+const struct gsim_job *gsim_tasks_job(const struct gsim_model *model, gsim_slot slot);
+/* Ends the run: the executor can do no more for it. */
+void gsim_tasks_give_up(struct gsim_model *model, enum gsim_status status);
+
+/* An event that the engine is to hear of. */
+void gsim_tasks_expect(struct gsim_model *model, gsim_slot slot, enum gsim_event_kind kind,
+                       int64_t at_ns);
+/* The job's end, with its work done or not. */
+void gsim_tasks_expect_end(struct gsim_model *model, gsim_slot slot, int64_t at_ns);
+void gsim_tasks_forget(struct gsim_model *model, gsim_slot slot);
+/* The job runs from now on (GSIM_RATE_ONE), or does not (0). */
+void gsim_tasks_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t rate_q32,
+                         int64_t now_ns);
+
+/* Notes that a job has ended; report_ended tells the run's owner of all that are noted. */
+void gsim_tasks_report(struct gsim_model *model, gsim_slot slot, int64_t at_ns);
+void gsim_tasks_report_ended(struct gsim_model *model);
+
+#endif
