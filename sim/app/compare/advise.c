@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gsim advise: from a log to a decision in one command. It reads the log, says what is missing in
- * it, runs the policies for which it has the columns, says which of them comes nearest to what the
- * log's own scheduler did, and advises against that one; more and fewer nodes run under it too. The
- * runs, statistics and sentences are those of gsim compare, the page is that of gsim report. */
+/* gsim advise: from a log to a decision in one command. It reads the log, says which columns it
+ * lacks, runs the policies for which it has the columns, says which of them comes nearest to what
+ * the log's own scheduler did, and advises against that one; more and fewer nodes run under it too.
+ * The runs, statistics and sentences are those of gsim compare, the page is that of gsim report. */
 #include <string.h>
 
 #include "sim/app/compare/advise.h"
@@ -22,7 +22,7 @@ static const struct wish wishes[] = {
     {GSIM_COL_LIMIT_NS, GSIM_COL_LIMIT_NS, "limit_s",
      "backfill plans by true durations, which no scheduler knows"},
     {GSIM_COL_USER, GSIM_COL_VC, "user or vc",
-     "fair share is not tried, and nobody's gain or loss is shown"},
+     "fair share is not tried, and the gain or loss of users is not known"},
     {GSIM_COL_MEM_BYTES, GSIM_COL_MEM_BYTES, "mem_gib",
      "sharing GPUs is not tried: give it with --gpu-mem, --by-model or --assume mem_gib=SIZE"},
     {GSIM_COL_ITERATIONS, GSIM_COL_APP, "iterations with gpu_ms, or app",
@@ -126,7 +126,7 @@ static const char *choose(struct gsim_cli *cli, const struct gsim_setup *setup) 
     return names;
 }
 
-/* --- how often, and what is kept ----------------------------------------------------------------- */
+/* --- how often the policies run --------------------------------------------------------------- */
 
 /* Resampled traces give intervals: ten runs more of each policy, of traces up to this size. */
 enum { MOST_RESAMPLED = 5000, LEAST_BLOCKS = 4 };
