@@ -30,7 +30,8 @@ enum gsim_command_bit {
     GSIM_IN_GRID = 0x100000, /* no command: the option is a key of a grid */
     GSIM_IN_PLAN = 0x200000,
     GSIM_IN_SERVE = 0x400000,
-    GSIM_IN_ALL = 0x6fffff,
+    GSIM_IN_ADVISE = 0x800000,
+    GSIM_IN_ALL = 0xefffff,
 };
 
 enum gsim_option {
