@@ -192,7 +192,8 @@ bool gsim_ask_may_use(const struct gsim_ctx *ctx, gsim_slot job, uint32_t gpu);
 /* How fast the job would run there alone, by the code that charges it. */
 struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,
                                const struct gsim_where *where);
-/* What a job that learns by a table (--goodput) may do, and has measured. false: it has no table. */
+/* What a job that learns by a table (--goodput) may do, and has measured. false: it has no
+ * table. */
 bool gsim_ask_learning(const struct gsim_ctx *ctx, gsim_slot job, struct gsim_learning *out);
 /* CPUs and memory of a node's host; 0: not counted, as much as any job wants. */
 struct gsim_host gsim_ask_host(const struct gsim_ctx *ctx, uint32_t node);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the schedulers of Pollux' simulator have in common: jobs that come and go, the ticks in which
- * GPUs change hands, and the way of each job to its own. */
+/* The schedulers of Pollux' simulator have in common: jobs that come and go, the ticks in which GPUs
+ * change hands, and the way of each job to its own. */
 #include "policies/adaptdl/state.h"
 
 /* --- arrivals and ends ------------------------------------------------------------------------ */

@@ -41,7 +41,7 @@ double pollux_tells_s(const struct pollux_model *model, bool is_spread, uint32_t
     return x[base] + x[base + 1] * past_two(gpus);
 }
 
-/* --- the distance of a model from the steps ---------------------------------------------------- */
+/* --- the distance of a model from the steps -------------------------------------------------- */
 
 /* The logarithm of the time of a step, and its slopes. */
 static double log_step(const struct pollux_step *step, const double *x, double log_sums,
@@ -107,7 +107,7 @@ static double measure(const void *arg, const double *x, double *slope_out) {
     return at->value;
 }
 
-/* --- what the steps do not say ----------------------------------------------------------------- */
+/* --- what the steps do not say --------------------------------------------------------------- */
 
 static void fix(struct gsim_descent *d, double *x, uint32_t k, double value) {
     x[k] = d->low[k] = d->high[k] = value;

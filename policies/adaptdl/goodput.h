@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a job would learn on so many GPUs, as it has come to know itself, and with which batch. */
+/* How fast a job would learn on a number of GPUs, as it has come to know itself, and with which
+ * batch. */
 #ifndef GSIM_POLICIES_ADAPTDL_GOODPUT_H
 #define GSIM_POLICIES_ADAPTDL_GOODPUT_H
 
@@ -8,7 +9,7 @@
 
 enum { POLLUX_SIZES = 50 }; /* batches that are weighed */
 
-/* The batches of an application on so many GPUs. */
+/* The batches of an application on a number of GPUs. */
 struct pollux_batches {
     bool is_made;
     struct gsim_batch batch[POLLUX_SIZES];

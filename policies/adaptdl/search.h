@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The search of Pollux for the GPUs of each job: NSGA-II (Deb et al., IEEE Transactions on
  * Evolutionary Computation 2002) as the library pymoo has it, on matrices of jobs by nodes. Two
- * objectives, of which the first decides in the end: the mean of the jobs' speeds by which slow
- * ones weigh most (a power mean with exponent -1), and how much of the nodes in use is well used. */
+ * objectives, of which the first decides in the end: the mean of the jobs' speeds in which slow ones
+ * weigh most (a power mean with exponent -1), and how well the nodes in use are used. */
 #ifndef GSIM_POLICIES_ADAPTDL_SEARCH_H
 #define GSIM_POLICIES_ADAPTDL_SEARCH_H
 
@@ -20,14 +20,14 @@ struct pollux_one {
     uint32_t rank;
 };
 
-/* What is searched for. */
+/* The jobs, the nodes, and the limits of a matrix. */
 struct pollux_problem {
     uint32_t n_jobs, n_nodes, n_gpus;
     const uint32_t *job; /* their numbers, in the order of rows */
     const uint32_t *node_gpus;
     const uint8_t *base; /* the matrix as it is */
     const uint32_t *most; /* GPUs of a job */
-    const double *factor; /* by job: what is left of its speed when its GPUs change */
+    const double *factor; /* by job: the part of its speed that is left when its GPUs change */
     uint32_t most_nodes; /* of a job */
     bool avoids; /* no two jobs on several nodes meet on one */
     bool is_by_place; /* earlier matrices are read by the places of jobs, not by the jobs */

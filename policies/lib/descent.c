@@ -15,7 +15,7 @@ struct point {
     double x[N], slope[N], value;
 };
 
-/* What is known of the curvature: the last moves, and how the slopes changed by them. */
+/* The curvature as far as it is known: the last moves, and how the slopes changed by them. */
 struct memory {
     double move[PAIRS][N], bend[PAIRS][N];
     uint32_t n_pairs;
@@ -34,7 +34,7 @@ static double within(const struct gsim_descent *d, uint32_t i, double x) {
     return x < d->low[i] ? d->low[i] : x > d->high[i] ? d->high[i] : x;
 }
 
-/* --- curvature -------------------------------------------------------------------------------- */
+/* --- curvature ------------------------------------------------------------------------------- */
 
 static void curve_times(const struct gsim_descent *d, const struct memory *m, const double *v,
                         double *out) {
@@ -85,7 +85,7 @@ static void learn(const struct gsim_descent *d, struct memory *m, const struct p
     make_curve(d, m);
 }
 
-/* --- where the model of the curvature is least ------------------------------------------------- */
+/* --- where the model of the curvature is least ----------------------------------------------- */
 
 /* The first least point on the way down that is bent at the bounds; is_free: away from them. */
 static void bent_way(const struct gsim_descent *d, const struct memory *m, const struct point *at,
@@ -175,7 +175,7 @@ static void free_way(const struct gsim_descent *d, const struct memory *m, const
         to[i] = is_put && down > 0 ? within(d, i, to[i] + part * way[i]) : put[i];
 }
 
-/* --- steps ------------------------------------------------------------------------------------- */
+/* --- steps ----------------------------------------------------------------------------------- */
 
 static double furthest(const struct gsim_descent *d, const struct point *at, const double *way) {
     double most = 1e10;

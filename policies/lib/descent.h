@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The least value of a smooth function of few numbers within bounds: L-BFGS-B (Byrd, Lu, Nocedal
  * and Zhu, SIAM J. Scientific Computing 1995; Morales and Nocedal, ACM TOMS 2011), with the steps
- * and ends of that program as SciPy calls it. With so few numbers the matrix of curvatures is kept
- * as it is, where the program keeps it in parts. Only + - * / and comparisons, so that every machine
- * ends at one and the same numbers. */
+ * and ends of that program as SciPy calls it. With few numbers the matrix of curvatures is kept
+ * as it is, where the program keeps it in parts. It needs + - * / and comparisons alone, so that
+ * every machine ends at one and the same numbers. */
 #ifndef GSIM_POLICIES_LIB_DESCENT_H
 #define GSIM_POLICIES_LIB_DESCENT_H
 

@@ -31,7 +31,7 @@ void gsim_line_begin(struct gsim_line_search *line, double value, double slope, 
                                       .width_before = 2 * furthest};
 }
 
-/* --- the minimum of a cubic through two points -------------------------------------------------- */
+/* --- the minimum of a cubic through two points ----------------------------------------------- */
 
 struct cubic {
     double theta, gamma;
@@ -122,7 +122,7 @@ static double narrow_down(struct gsim_line_search *s, struct gsim_line_point *x,
     return next;
 }
 
-/* --- steps -------------------------------------------------------------------------------------- */
+/* --- steps ----------------------------------------------------------------------------------- */
 
 /* Less the fall that is wanted of each step, or with it again. */
 static struct gsim_line_point tilted(struct gsim_line_point p, double slope) {

@@ -658,18 +658,6 @@ void gsim_plan_watch(struct gsim_plan *plan, gsim_slot job, enum gsim_watch_kind
     op->value = threshold;
 }
 
-bool gsim_plan_batch(struct gsim_plan *plan, gsim_slot job, struct gsim_batch batch) {
-    const struct gsim_core *core = plan->core;
-    if (!is_slot(plan, job))
-        return gsim_plan_broke(plan, job, "setting the batch of", "only active jobs have one");
-    if (!core->ops->may_have_batch || !core->ops->may_have_batch(core->model, job, batch))
-        return false;
-    struct gsim_op *op = append(plan, GSIM_OP_BATCH, job);
-    if (op)
-        op->batch = batch;
-    return op;
-}
-
 void gsim_plan_wake(struct gsim_plan *plan, int64_t time_ns) {
     if (time_ns <= plan->core->view.now_ns) {
         (void)gsim_plan_broke(plan, GSIM_NO_SLOT, "setting a timer for", "it must lie after now");

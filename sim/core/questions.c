@@ -95,11 +95,6 @@ struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,
     return rate;
 }
 
-bool gsim_ask_learning(const struct gsim_ctx *ctx, gsim_slot job, struct gsim_learning *out) {
-    const struct gsim_core *core = ctx->core;
-    return core->ops->learning && core->ops->learning(core->model, job, core->view.now_ns, out);
-}
-
 struct gsim_host gsim_ask_host(const struct gsim_ctx *ctx, uint32_t node) {
     const struct gsim_cluster_spec *spec = ctx->core->options->cluster;
     uint32_t first = 0, g = 0;
