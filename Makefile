@@ -221,7 +221,13 @@ $(BUILD)/installed/names.list $(BUILD)/installed/names.map $(BUILD)/installed/na
 	sh tools/public_names.sh $(subst .,,$(suffix $@)) $(BUILD)/installed/lib.h $(HEADERS) >$@
 $(BUILD)/installed/libgsim.a: tools/public_library.sh $(BUILD)/libgsim.a $(BUILD)/installed/names.list
 	sh tools/public_library.sh $(BUILD)/libgsim.a $@ $(BUILD)/installed/names.list
-install: gsim $(BUILD)/installed/libgsim.a $(BUILD)/libgsim.so
+# What a job links that cooperates with `gsim drive`; plain code, for programs of any compiler.
+JOB_FILES = sim/job/gsim_job.h sim/job/gsim_job.c sim/job/gsim_job.py
+$(BUILD)/installed/libgsim_job.a: sim/job/gsim_job.c sim/job/gsim_job.h
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -O2 -fPIC $(WARN) -ffile-prefix-map=$(CURDIR)=. -c -o $(@D)/gsim_job.o $<
+	rm -f $@ && $(AR) rcD $@ $(@D)/gsim_job.o
+install: gsim $(BUILD)/installed/libgsim.a $(BUILD)/libgsim.so $(BUILD)/installed/libgsim_job.a
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/include/gsim
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	install -m 755 gsim $(DESTDIR)$(PREFIX)/bin/gsim
@@ -233,7 +239,12 @@ install: gsim $(BUILD)/installed/libgsim.a $(BUILD)/libgsim.so
 	./gsim completion zsh >$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_gsim
 	./gsim completion fish >$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/gsim.fish
 	install -m 644 $(HEADERS) $(BUILD)/installed/lib.h $(DESTDIR)$(PREFIX)/include/gsim
-	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' tools/gsim.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/gsim.pc
+	install -d $(DESTDIR)$(PREFIX)/share/gsim/job
+	install -m 644 $(JOB_FILES) $(DESTDIR)$(PREFIX)/share/gsim/job
+	install -m 644 $(BUILD)/installed/libgsim_job.a $(DESTDIR)$(PREFIX)/lib/libgsim_job.a
+	for pc in gsim gsim-job; do \
+		sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' tools/$$pc.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/$$pc.pc || exit 1; \
+	done
 
 # --- Python -------------------------------------------------------------------------------------
 # The package in python/gsim, with the whole program as its module _gsim: the numbers are the program's.

@@ -28,8 +28,8 @@ move() { # package, path...: from what `make install` puts down
         mv "$tmp/all/$path" "$tmp/$package/$path"
     done
 }
+move libgsim-dev usr/include usr/lib usr/share/gsim
 move gsim usr/bin usr/share
-move libgsim-dev usr/include usr/lib
 [ -z "$(find "$tmp/all" ! -type d)" ] || {
     echo "deb: make install puts down files that belong to no package:" >&2
     find "$tmp/all" ! -type d >&2
@@ -38,6 +38,7 @@ move libgsim-dev usr/include usr/lib
 gzip -9n "$tmp/gsim/usr/share/man/man1/gsim.1"
 site=$tmp/python3-gsim/usr/lib/python3/dist-packages/gsim
 mkdir -p "$site"
+cp sim/job/gsim_job.py "$site/.."
 cp python/gsim/*.py python/gsim/*.pyi python/gsim/py.typed \
     "python/gsim/_gsim$("$python" -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')" "$site"
 strip --strip-unneeded "$tmp/gsim/usr/bin/gsim" "$site"/*.so "$tmp"/libgsim-dev/usr/lib/libgsim.so.*

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/calibrate/cuda.h"
+#include "sim/base/symbol.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
 static const char library[] = "libcuda.so.1";
 
-/* Stores a function's address in a pointer to an object, as dlsym returns it and POSIX allows. */
-static bool look_up(void *from, const char *symbol, void *function, size_t size) {
-    void *address = dlsym(from, symbol);
-    memcpy(function, &address, size);
-    return address != NULL;
-}
-
 static const char *missing_call(struct gsim_cuda *cuda) {
 #define GSIM_CUDA_CALL(field, symbol, parameters)                                                  \
-    if (!look_up(cuda->library, symbol, &cuda->field, sizeof cuda->field))                         \
+    if (!gsim_symbol(cuda->library, symbol, &cuda->field, sizeof cuda->field))                     \
         return symbol;
     GSIM_CUDA_CALLS
 #undef GSIM_CUDA_CALL

@@ -45,6 +45,7 @@ typedef uint64_t gsim_cuda_mem; /* an address on the device */
     GSIM_CUDA_CALL(module_unload, "cuModuleUnload", (void *module))                                \
     GSIM_CUDA_CALL(module_function, "cuModuleGetFunction",                                         \
                    (void **function, void *module, const char *name))                              \
+    GSIM_CUDA_CALL(function_set, "cuFuncSetAttribute", (void *function, int attribute, int value)) \
     GSIM_CUDA_CALL(launch, "cuLaunchKernel",                                                       \
                    (void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,             \
                     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,   \
@@ -69,6 +70,7 @@ enum gsim_cuda_attribute {
     GSIM_CUDA_SM_SHARED_BYTES = 81,
     GSIM_CUDA_SM_REGISTERS = 82,
     GSIM_CUDA_MANAGED = 83,
+    GSIM_CUDA_BLOCK_SHARED_BYTES = 97,
 };
 
 /* Opens the first device that the driver shows. */

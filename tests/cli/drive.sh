@@ -85,7 +85,8 @@ check "their work counts as undone" 2 "$(drive --quiet --policy fifo --format js
 
 # --- stops
 for policy in "gang-rr --set slice=4s --set preempt=pause" "srtf --set preempt=pause" "srtf --set preempt=restart" \
-    "las --set quantum=4s --set preempt=restart" "suspend --set mechanism=restart --set quantum=4s"; do
+    "las --set quantum=4s --set preempt=restart" "suspend --set mechanism=restart --set quantum=4s" \
+    "suspend --set mechanism=checkpoint --set quantum=4s --assume mem_gib=1" "srtf --set preempt=checkpoint --assume mem_gib=1"; do
     # shellcheck disable=SC2086
     run --speed-up 60 --gpus 0 --policy $policy "$tmp/s.csv"
     say "$policy" $?
@@ -104,6 +105,8 @@ check "srtf: jobs start and stop as in a simulation with their times" "a,c,b 0" 
 "$gsim" compare --quiet --real r.db --device ideal --set preempt=discard apart.csv >other 2>log
 cmp as_run again && ! cmp -s as_run other
 say "the simulation has the run's settings, but for those given" $?
+run --speed-up 60 --gpus 0 --policy suspend --set mechanism=checkpoint --set quantum=4s --assume mem_gib=1 "$tmp/s.csv"
+check "a job whose state the driver takes goes on as one process" "3 3" "$(ask 'select sum(starts), count(*) from real_job')"
 run --speed-up 60 --gpus 0 --policy srtf --set preempt=discard "$tmp/s.csv"
 check "a job that is discarded begins anew" 1 "$(ask "select starts > 1 and ran_ns > service_ns from real_job where job_id = 'a'")"
 check "after all that nothing is left" 0 "$(gone 5)"
@@ -220,6 +223,62 @@ expect "a GPU that is not there" 2 "this machine has no GPU 65001; it has 65000"
     on_gpus "$gsim" drive --policy fifo --gpus 65001 --logs "$tmp/logs" t.csv
 expect "a GPU on which no kernel runs" 1 "no kernel runs on GPU $first" \
     on_gpus FAKE_FAIL=cuCtxCreate_v2 "$gsim" drive --policy fifo --gpus $first,$second --logs "$tmp/logs" t.csv
+# Images by the driver's checkpoint calls: of a driver that is none, for jobs that need no GPU.
+images() { # variable=value... : two jobs, of which the second takes the GPU from the first
+    rm -rf r.db logs
+    printf 'job_id,submit_s,duration_s,gpus,command\na,0,30,1,sleep 0.6\nb,0.2,1,1,true\n' >"$tmp/i.csv"
+    on_gpus "$@" "$gsim" drive --policy srtf --set preempt=checkpoint --assume mem_gib=1 --gpus $first --db r.db --logs "$tmp/logs" "$tmp/i.csv" >out 2>log
+}
+images
+check "the driver takes a job's state, and brings it back" "a 1 1 0,b 1 0 0" "$(ask "select group_concat(x) from (select job_id || ' ' || starts || ' ' || stops || ' ' || exit_code as x from real_job order by job_id)")"
+for call in cuCheckpointProcessLock cuCheckpointProcessCheckpoint cuCheckpointProcessRestore; do
+    images FAKE_FAIL=$call
+    check "a job whose state is lost at $call is killed" "a 137,b 0" "$(ask "select group_concat(x) from (select job_id || ' ' || exit_code as x from real_job order by job_id)")"
+    check "and that is told" 1 "$(grep -c "job 'a' was killed: the driver could not" log)"
+    check "with the call" 1 "$(grep -c "$call: error 2 of the driver" log)"
+done
+check "nothing of that is left" 0 "$(gone 5)"
+
+# MPS: a control process that is none, which keeps to what drive says to it.
+mkdir -p "$tmp/bin"
+cat >"$tmp/bin/nvidia-cuda-mps-control" <<'END'
+#!/bin/sh
+# ends on `quit`, as the real one does; FAKE_MPS=dies: at once
+if [ "${1-}" = -f ]; then
+    [ "${FAKE_MPS-}" = dies ] && exit 1
+    echo "serves $CUDA_VISIBLE_DEVICES"
+    touch "$CUDA_MPS_PIPE_DIRECTORY/control"
+    while [ ! -e "$CUDA_MPS_PIPE_DIRECTORY/log" ]; do sleep 0.05; done
+else
+    read -r word && [ "$word" = quit ] && touch "$CUDA_MPS_PIPE_DIRECTORY/log"
+fi
+END
+chmod +x "$tmp/bin/nvidia-cuda-mps-control"
+printf '%s\n' 'job_id,submit_s,duration_s,gpus,command' \
+    'half,0,1,0.5,"echo $CUDA_VISIBLE_DEVICES $CUDA_MPS_ACTIVE_THREAD_PERCENTAGE; ls $CUDA_MPS_PIPE_DIRECTORY; sleep 0.3"' \
+    'all,0,1,1,"echo $CUDA_VISIBLE_DEVICES ${CUDA_MPS_ACTIVE_THREAD_PERCENTAGE-none}"' >"$tmp/m.csv"
+by_mps() { # variable=value... : the jobs as clients
+    rm -rf r.db logs
+    on_gpus PATH="$tmp/bin:$PATH" "$@" "$gsim" drive --quiet --policy mps --gpus $second --db r.db --logs "$tmp/logs" "$tmp/m.csv" >out 2>log
+}
+by_mps a=a
+say "jobs are clients of MPS" $?
+check "a client has its cap, and its place among the server's GPUs" "0 50 control" "$(tr '\n' ' ' <logs/0-half.log | sed 's/ $//')"
+check "or none" "0 none" "$(cat logs/1-all.log)"
+check "the server has the run's GPUs" "serves $second" "$(cat logs/mps.log)"
+check "and is gone, with its folder" "0 0" "$(pgrep -f "$tmp/bin/nvidia-cuda-mps" | wc -l) $(find /tmp -maxdepth 1 -name 'gsim-mps-*' -newer m.csv -user "$(id -un)" 2>/dev/null | wc -l)"
+by_mps FAKE_MPS=dies
+check "a server that does not start" "1 1 0" "$? $(grep -c 'did not start; its words are in this file' log) $(find logs -name '0-*.log' | wc -l)"
+expect "a machine without MPS" 1 "nvidia-cuda-mps-control, which comes with NVIDIA's driver, is not in PATH" \
+    on_gpus "$gsim" drive --policy mps --gpus $second --logs "$tmp/logs" m.csv
+sed 's/sleep 0.3/sleep 30/' m.csv >long.csv
+env LD_LIBRARY_PATH="$tmp/lib" FAKE_GPUS=65000 PATH="$tmp/bin:$PATH" "$gsim" drive --quiet --policy mps --gpus $second --logs "$tmp/logs3" long.csv >/dev/null 2>&1 &
+pid=$!
+while [ ! -e logs3/0-half.log ]; do sleep 0.05; done
+kill -9 $pid
+wait $pid 2>/dev/null
+check "kill -9 leaves no server" 0 "$(gone 5)"
+
 rm -rf logs
 printf 'job_id,submit_s,duration_s,gpus,command\na,0,30,1,sleep 30\n' >"$tmp/sleep.csv"
 env LD_LIBRARY_PATH="$tmp/lib" FAKE_GPUS=65000 "$gsim" drive --quiet --policy fifo --gpus $first --logs "$tmp/logs" "$tmp/sleep.csv" >/dev/null 2>&1 &

@@ -143,6 +143,36 @@ static void watch(uint64_t *out) {
     out[0] = 0;
 }
 
+/* --- checkpoints: every process has state on the GPU ------------------------------------------ */
+
+int cuCheckpointProcessGetState(int pid, int *state) {
+    (void)pid;
+    *state = 0;
+    return 0;
+}
+int cuCheckpointProcessLock(int pid, void *args) {
+    (void)pid;
+    return args ? result("cuCheckpointProcessLock") : 1;
+}
+int cuCheckpointProcessCheckpoint(int pid, void *args) {
+    (void)pid;
+    return args ? result("cuCheckpointProcessCheckpoint") : 1;
+}
+int cuCheckpointProcessRestore(int pid, void *args) {
+    (void)pid;
+    return args ? result("cuCheckpointProcessRestore") : 1;
+}
+int cuCheckpointProcessUnlock(int pid, void *args) {
+    (void)pid;
+    return args ? result("cuCheckpointProcessUnlock") : 1;
+}
+
+int cuFuncSetAttribute(void *function, int attribute, int value) {
+    (void)function;
+    (void)attribute;
+    (void)value;
+    return result("cuFuncSetAttribute");
+}
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                    unsigned bz, unsigned shared, void *stream, void **parameters, void **extra) {
     (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)stream;

@@ -37,6 +37,21 @@ flags=$(config --cflags --libs)
 static=$(config --static --cflags --libs | sed 's/-lgsim/-l:libgsim.a/')
 case $static in *sqlite* | *nettle*) false ;; *) [ -n "$flags" ] ;; esac
 say "the library needs no database" $?
+cat >"$tmp/job.c" <<'END'
+#include <gsim_job.h>
+int main(void) {
+    int i = gsim_worker_begin(3);
+    while (i < 3 && !gsim_worker_iteration(++i))
+        ;
+    gsim_worker_end();
+    return i == 3 ? 0 : 1;
+}
+END
+# shellcheck disable=SC2046
+gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -o "$tmp/job" "$tmp/job.c" \
+    $(PKG_CONFIG_LIBDIR="$root/lib/pkgconfig" pkg-config --define-variable=prefix="$root" --cflags --libs gsim-job) >"$tmp/log" 2>&1 &&
+    "$tmp/job" >>"$tmp/log" 2>&1 && (cd "$root/share/gsim/job" && PYTHONDONTWRITEBYTECODE=1 "${PYTHON:-python3}" -c 'import gsim_job') >>"$tmp/log" 2>&1
+say "a job builds with gsim-job.pc alone, and has the module for Python" $?
 cp -r examples "$tmp"
 example() { # flags, to build with: runs the example
     rm -f "$tmp/examples/compare"

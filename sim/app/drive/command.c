@@ -13,6 +13,8 @@
 #include "sim/app/cli/invocation.h"
 #include "sim/app/drive/executor.h"
 #include "sim/app/drive/gpus.h"
+#include "sim/app/drive/image.h"
+#include "sim/app/drive/mps.h"
 #include "sim/app/drive/rehearsal.h"
 #include "sim/app/drive/rows.h"
 #include "sim/app/drive/work_gpu.h"
@@ -49,6 +51,8 @@ static enum gsim_status read_grace(struct drive *d) {
 static enum gsim_status read_options(struct drive *d) {
     struct gsim_cli *cli = d->cli;
     d->executor.is_dry = gsim_option_is_on(cli, GSIM_OPT_DRY_RUN);
+    d->executor.no_images = d->executor.is_dry ? NULL : gsim_image_refusal();
+    d->executor.no_mps = d->executor.is_dry ? NULL : gsim_mps_refusal();
     d->executor.cooperates = gsim_option_is_on(cli, GSIM_OPT_COOPERATIVE);
     d->executor.log = cli->log;
     d->executor.asked_to_stop = cli->io->stop;
@@ -122,6 +126,7 @@ static enum gsim_status number_gpus(struct drive *d) {
         d->gpus.number[i] = i;
     d->gpus.n = n;
     d->executor.gpus = d->gpus.number;
+    d->executor.n_gpus = d->gpus.n;
     return GSIM_OK;
 }
 

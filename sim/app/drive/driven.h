@@ -25,11 +25,16 @@ struct gsim_driven {
 struct gsim_executor {
     struct gsim_log *log;
     const uint32_t *gpus; /* by GPU of the cluster: its number on this machine */
+    uint32_t n_gpus;
+    bool is_served; /* jobs are clients of an MPS server */
+    const char *mps_folder; /* of the server's pipes; NULL: it does not run */
+    const char *no_mps; /* why there can be no server; NULL: there can */
     const char *logs; /* a folder for the jobs' output and state */
     int64_t speed_up; /* of the clock and of sleeps; 1 on real GPUs */
     int64_t grace_ns; /* of the wall: how long a job has to end, or to save */
     int64_t steps_per_ms; /* of the GPUs, for rows without a command; 0: not measured */
     bool is_dry; /* no GPU: rows without a command sleep */
+    const char *no_images; /* why the driver cannot take a job's state; NULL: it can */
     bool cooperates; /* commands use sim/job/gsim_job.h */
     const volatile sig_atomic_t *asked_to_stop;
     /* Called for each job that has ended, as soon as it has; a failure ends the run. */

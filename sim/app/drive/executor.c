@@ -11,6 +11,8 @@
 #include "sim/app/drive/start.h"
 #include "sim/app/drive/stops.h"
 
+enum { PPM_PER_PERCENT = GSIM_PPM / 100 };
+
 /* Without a signal or a descriptor that wakes it, the executor looks about this often. */
 #define LOOK_NS (100 * GSIM_NS_PER_MS)
 #define LOOK_WITHOUT_PIDFD_NS (5 * GSIM_NS_PER_MS)
@@ -25,8 +27,12 @@ static enum gsim_status open_executor(const struct gsim_model_setup *setup, stru
     model->setup = *setup;
     model->executor = setup->arg;
     model->executor->model = *out = model;
+    enum gsim_status status = gsim_guard_open(&model->guard, log);
+    if (status == GSIM_OK && model->executor->is_served && !model->executor->is_dry)
+        status = gsim_mps_start(&model->mps, model->executor, &model->guard);
+    model->executor->mps_folder = *model->mps.folder ? model->mps.folder : NULL;
     model->began_ns = model->woken_ns = gsim_tasks_wall_ns();
-    return gsim_guard_open(&model->guard, log);
+    return status;
 }
 
 static bool grow(struct gsim_model *model, void **list, size_t size, uint32_t capacity) {
@@ -43,7 +49,7 @@ static bool reserve(struct gsim_model *model, uint32_t capacity) {
     bool is_done = grow(model, &tasks, sizeof *model->tasks, capacity) &&
                    grow(model, &progress, sizeof *model->progress, capacity) &&
                    grow(model, &pending, 4 * sizeof *model->pending, capacity) &&
-                   grow(model, &poll_fds, 2 * sizeof *model->poll, capacity) &&
+                   grow(model, &poll_fds, 3 * sizeof *model->poll, capacity) &&
                    grow(model, &ended, sizeof *model->ended, capacity);
     if (!is_done)
         return false;
@@ -61,6 +67,7 @@ static void enter(struct gsim_model *model, gsim_slot slot) {
     model->progress[slot] = (struct gsim_progress){0};
     model->tasks[slot] = (struct gsim_task){
         .process = {.end_fd = -1, .talk_fd = -1},
+        .image = {.end_fd = -1},
         .driven = {.job = job,
                    .begin_ns = -1,
                    .end_ns = -1,
@@ -107,7 +114,8 @@ static int64_t list_descriptors(struct gsim_model *model) {
             (struct pollfd){.fd = task->process.end_fd, .events = POLLIN};
         model->poll[model->n_poll++] =
             (struct pollfd){.fd = task->process.talk_fd, .events = POLLIN};
-        if (task->process.end_fd < 0)
+        model->poll[model->n_poll++] = (struct pollfd){.fd = task->image.end_fd, .events = POLLIN};
+        if (task->process.end_fd < 0 || (task->image.pid > 0 && task->image.end_fd < 0))
             look_ns = gsim_tasks_wall_ns() + LOOK_WITHOUT_PIDFD_NS;
         if (task->deadline_ns < look_ns)
             look_ns = task->deadline_ns;
@@ -265,10 +273,34 @@ static const char *refuses_arrangement(const struct gsim_model *model,
     return gsim_refusals_of_arrangement(model->executor, arrangement);
 }
 
+/* A client's cap goes with its process's environment, and is that of the process for good. */
+static void cap(struct gsim_model *model, gsim_slot slot, uint32_t cap_ppm) {
+    struct gsim_task *task = &model->tasks[slot];
+    const struct gsim_trace *trace = model->setup.trace;
+    uint32_t percent = (cap_ppm + PPM_PER_PERCENT / 2) / PPM_PER_PERCENT;
+    percent = cap_ppm == 0 || cap_ppm == GSIM_PPM ? 0 : percent > 0 ? percent : 1;
+    if (task->process.pid > 0 && task->cap_percent != percent)
+        gsim_tasks_give_up(
+            model, gsim_fail(model->executor->log, GSIM_FAILED, trace->path,
+                             gsim_trace_line(trace, task->driven.job),
+                             "the policy gives job '%s', which runs, another part of the SMs: a "
+                             "client of MPS has that of its start",
+                             gsim_trace_id(trace, task->driven.job)));
+    task->cap_percent = percent;
+}
+
 /* The driver's time slices come by themselves to processes that are on one GPU. */
 static void arrange(struct gsim_model *model, const struct gsim_unit *units, uint32_t n_units,
                     const struct gsim_arrangement *arrangement, int64_t now_ns) {
-    (void)model, (void)units, (void)n_units, (void)arrangement, (void)now_ns;
+    struct gsim_executor *executor = model->executor;
+    (void)units, (void)n_units, (void)now_ns;
+    if (arrangement->is_served && !executor->is_served)
+        gsim_tasks_give_up(model, gsim_fail(executor->log, GSIM_FAILED, NULL, 0,
+                                            "the policy shares GPUs through MPS, which it did not "
+                                            "do in its rehearsal: no server was started"));
+    for (uint32_t i = 0; arrangement->is_served && i < arrangement->n_entries; i++)
+        cap(model, arrangement->entries[i].job,
+            arrangement->lanes[arrangement->entries[i].lane].cap_ppm);
 }
 
 static enum gsim_status read_layout(const struct gsim_model *model, uint32_t gpu,
@@ -459,6 +491,8 @@ void gsim_executor_close(struct gsim_executor *executor) {
         if (task->driven.is_cut)
             gsim_tasks_set_rate(model, slot, 0, now_ns);
     }
+    for (gsim_slot slot = 0; slot < model->capacity; slot++)
+        gsim_image_abandon(&model->tasks[slot].image);
     signal_all(model, SIGTERM);
     signal_all(model, SIGCONT); /* a stopped process hears nothing but SIGKILL */
     await_ends(model, gsim_tasks_wall_ns() + executor->grace_ns);
@@ -468,6 +502,8 @@ void gsim_executor_close(struct gsim_executor *executor) {
         if (model->tasks[slot].driven.is_cut)
             gsim_tasks_report(model, slot, now_ns);
     gsim_tasks_report_ended(model);
+    if (*model->mps.folder)
+        gsim_mps_end(&model->mps, &model->guard);
     gsim_guard_close(&model->guard);
     executor->model = NULL;
 }

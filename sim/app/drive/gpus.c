@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "sim/base/units.h"
+#include "sim/base/symbol.h"
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
@@ -73,16 +74,9 @@ struct nvml {
     void *library;
 };
 
-/* Stores a function's address in a pointer to an object, as dlsym returns it and POSIX allows. */
-static bool look_up(void *from, const char *symbol, void *function, size_t size) {
-    void *address = dlsym(from, symbol);
-    memcpy(function, &address, size);
-    return address != NULL;
-}
-
 static const char *missing_call(struct nvml *nvml) {
 #define NVML_CALL(field, symbol, parameters)                                                       \
-    if (!look_up(nvml->library, symbol, &nvml->field, sizeof nvml->field))                         \
+    if (!gsim_symbol(nvml->library, symbol, &nvml->field, sizeof nvml->field))                     \
         return symbol;
     NVML_CALLS
 #undef NVML_CALL

@@ -16,23 +16,40 @@ const char *gsim_refusals_of_stop(const struct gsim_executor *executor,
         return cooperates ? NULL
                           : "its command has to save its state when it is asked to (gsim_job.h); "
                             "say --cooperative if it does";
-    return "gsim drive pauses jobs (preempt=pause), lets them save (restart), or starts them anew "
-           "(discard)";
+    if (keep == GSIM_KEEP_IMAGE)
+        return executor->no_images;
+    return "gsim drive pauses jobs (preempt=pause), lets them save (restart), has the driver take "
+           "their state (checkpoint), or starts them anew (discard)";
+}
+
+/* Turns as the driver gives them, without a say of `drive`. */
+static bool is_the_drivers(const struct gsim_lane *lane) {
+    return lane->discipline == GSIM_DISCIPLINE_RR && lane->quantum_ns == GSIM_QUANTUM_DEFAULT &&
+           !lane->ends_at_boundary && !lane->caps_launches && lane->n_sms == 0 &&
+           lane->gate.opens == GSIM_GATE_OPEN && lane->gate.rank == 0 &&
+           gsim_lane_turns(lane) == GSIM_TURNS_USED;
+}
+
+/* Each client in a lane of its own; the lane's cap is all that MPS is told. */
+static bool is_served_by_mps(const struct gsim_arrangement *arrangement) {
+    for (uint16_t i = 0; i < arrangement->n_lanes; i++)
+        if (!is_the_drivers(&arrangement->lanes[i]))
+            return false;
+    return true;
 }
 
 const char *gsim_refusals_of_arrangement(const struct gsim_executor *executor,
                                          const struct gsim_arrangement *arrangement) {
     const struct gsim_lane *lane = &arrangement->lanes[0];
-    (void)executor;
-    bool is_driver = lane->discipline == GSIM_DISCIPLINE_RR && !arrangement->is_served &&
-                     lane->quantum_ns == GSIM_QUANTUM_DEFAULT && !lane->ends_at_boundary &&
-                     !lane->caps_launches && gsim_lane_turns(lane) == GSIM_TURNS_USED &&
-                     arrangement->n_lanes == 1;
     if (arrangement->memory != GSIM_MEMORY_RESIDENT)
         return "gsim drive leaves memory to the jobs: none is paged or moved for them";
-    if (lane->discipline == GSIM_DISCIPLINE_EXCLUSIVE || is_driver)
+    if (lane->discipline == GSIM_DISCIPLINE_EXCLUSIVE)
+        return NULL;
+    if (arrangement->is_served && is_served_by_mps(arrangement))
+        return executor->no_mps;
+    if (!arrangement->is_served && arrangement->n_lanes == 1 && lane->cap_ppm == 0 &&
+        is_the_drivers(lane))
         return NULL;
     return "gsim drive shares a GPU as the driver does by itself (as under timeslice), in slices "
-           "of "
-           "the driver's own length, or not at all";
+           "of the driver's own length; as an MPS server does (as under mps); or not at all";
 }

@@ -6,7 +6,7 @@
 
 /* What the policy asked for. */
 struct rehearsal {
-    const struct gsim_executor *executor;
+    struct gsim_executor *executor;
     bool has_moved; /* a paused job to other GPUs */
     const char *layout; /* a partition of a GPU */
 };
@@ -39,7 +39,8 @@ static enum gsim_status open_both(const struct gsim_model_setup *setup, struct g
 
 static enum gsim_when admit(struct gsim_model *m, gsim_slot slot, enum gsim_state from,
                             enum gsim_keep keep, int64_t now_ns) {
-    m->heard->has_moved |= from == GSIM_PAUSED && (*m->jobs)[slot].is_moved;
+    bool stays = from == GSIM_PAUSED || (from == GSIM_HELD && keep == GSIM_KEEP_IMAGE);
+    m->heard->has_moved |= stays && (*m->jobs)[slot].is_moved;
     return gsim_model_device.admit(m->inner, slot, from, keep, now_ns);
 }
 
@@ -91,6 +92,7 @@ static enum gsim_when evict(struct gsim_model *m, gsim_slot slot, enum gsim_stop
 
 static void arrange(struct gsim_model *m, const struct gsim_unit *units, uint32_t n_units,
                     const struct gsim_arrangement *arrangement, int64_t now_ns) {
+    m->heard->executor->is_served |= arrangement->is_served;
     gsim_model_device.arrange(m->inner, units, n_units, arrangement, now_ns);
 }
 
@@ -222,7 +224,7 @@ static enum gsim_status judge(const struct rehearsal *rehearsal, const char *pol
     return GSIM_OK;
 }
 
-enum gsim_status gsim_rehearse(const struct gsim_setup *setup, const struct gsim_executor *executor,
+enum gsim_status gsim_rehearse(const struct gsim_setup *setup, struct gsim_executor *executor,
                                const struct gsim_io *io, struct gsim_log *log) {
     struct gsim_arena *arena = gsim_arena_new();
     struct gsim_setup *own = arena ? gsim_arena_alloc(arena, sizeof *own) : NULL;

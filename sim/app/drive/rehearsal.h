@@ -7,7 +7,7 @@
 #include "sim/app/drive/driven.h"
 #include "sim/app/setup/setup.h"
 
-enum gsim_status gsim_rehearse(const struct gsim_setup *setup, const struct gsim_executor *executor,
+enum gsim_status gsim_rehearse(const struct gsim_setup *setup, struct gsim_executor *executor,
                                const struct gsim_io *io, struct gsim_log *log);
 
 #endif

@@ -27,21 +27,24 @@ const char *gsim_start_log_path(const struct gsim_executor *executor, struct gsi
     return gsim_arena_printf(arena, "%s/%u-%s.log", executor->logs, job, id);
 }
 
-/* "CUDA_VISIBLE_DEVICES=0,3": the machine's numbers of the GPUs that the job is placed on. */
+/* "CUDA_VISIBLE_DEVICES=0,3": the machine's numbers of the GPUs that the job is placed on; for a
+ * client of MPS, their places among the GPUs of its server. */
 static const char *visible_devices(const struct gsim_executor *executor, struct gsim_arena *arena,
                                    const struct gsim_job *about) {
     const char *text = "CUDA_VISIBLE_DEVICES=";
     for (uint32_t u = 0; u < about->n_units && text; u++)
         text = gsim_arena_printf(arena, "%s%s%u", text, u ? "," : "",
-                                 executor->gpus[about->units[u].gpu]);
+                                 executor->mps_folder ? about->units[u].gpu
+                                                      : executor->gpus[about->units[u].gpu]);
     return text;
 }
 
-enum { VARIABLES = 6 };
+enum { VARIABLES = 8 };
 
 static bool fill_environment(const struct gsim_executor *executor, struct gsim_arena *arena,
                              const struct gsim_trace *trace, const struct gsim_job *about,
-                             bool is_resumed, const char *list[VARIABLES + 1]) {
+                             bool is_resumed, uint32_t cap_percent,
+                             const char *list[VARIABLES + 1]) {
     const char *log = gsim_start_log_path(executor, arena, trace, about->index);
     int n = 0;
     list[n++] = visible_devices(executor, arena, about);
@@ -51,6 +54,10 @@ static bool fill_environment(const struct gsim_executor *executor, struct gsim_a
     list[n++] = log ? gsim_arena_printf(arena, "GSIM_JOB_STATE=%s.state", log) : NULL;
     if (is_resumed)
         list[n++] = "GSIM_JOB_RESUME=1";
+    if (executor->mps_folder)
+        list[n++] = gsim_arena_printf(arena, "CUDA_MPS_PIPE_DIRECTORY=%s", executor->mps_folder);
+    if (cap_percent > 0)
+        list[n++] = gsim_arena_printf(arena, "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=%u", cap_percent);
     list[n] = NULL;
     for (int i = 0; i < n; i++)
         if (!list[i])
@@ -65,13 +72,14 @@ static int do_work(const void *arg) {
 /* Texts live as long as the call: the child has a copy of all of them. */
 enum gsim_status gsim_start_job(const struct gsim_executor *executor,
                                 const struct gsim_trace *trace, const struct gsim_job *about,
-                                bool is_resumed, const struct gsim_guard *guard,
-                                struct gsim_job_process *process) {
+                                bool is_resumed, uint32_t cap_percent,
+                                const struct gsim_guard *guard, struct gsim_job_process *process) {
     struct gsim_arena *arena = gsim_arena_new();
     const char *environment[VARIABLES + 1];
     struct gsim_work_load work = gsim_work_of(trace, about->index, executor);
     enum gsim_status status;
-    if (arena && fill_environment(executor, arena, trace, about, is_resumed, environment)) {
+    if (arena &&
+        fill_environment(executor, arena, trace, about, is_resumed, cap_percent, environment)) {
         struct gsim_start start = {.command = gsim_start_command(trace, about->index),
                                    .work = do_work,
                                    .arg = &work,

@@ -11,11 +11,12 @@
  * memory. */
 const char *gsim_start_log_path(const struct gsim_executor *executor, struct gsim_arena *arena,
                                 const struct gsim_trace *trace, uint32_t job);
-/* Starts a process for the job on its units. is_resumed: its state was saved before. */
+/* Starts a process for the job on its units. is_resumed: its state was saved before. cap_percent:
+ * of the SMs, for a client of MPS; 0: no cap. */
 enum gsim_status gsim_start_job(const struct gsim_executor *executor,
                                 const struct gsim_trace *trace, const struct gsim_job *about,
-                                bool is_resumed, const struct gsim_guard *guard,
-                                struct gsim_job_process *process);
+                                bool is_resumed, uint32_t cap_percent,
+                                const struct gsim_guard *guard, struct gsim_job_process *process);
 /* The command of the job's row; NULL: it has none. */
 const char *gsim_start_command(const struct gsim_trace *trace, uint32_t job);
 /* Whether the job tells of its progress, and saves when it is asked to. */

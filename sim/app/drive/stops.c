@@ -15,7 +15,7 @@ static void start(struct gsim_model *model, gsim_slot slot, bool is_resumed, int
     struct gsim_task *task = &model->tasks[slot];
     enum gsim_status status =
         gsim_start_job(model->executor, model->setup.trace, gsim_tasks_job(model, slot), is_resumed,
-                       &model->guard, &task->process);
+                       task->cap_percent, &model->guard, &task->process);
     if (status != GSIM_OK)
         gsim_tasks_give_up(model, status);
     if (task->driven.begin_ns < 0)
@@ -36,17 +36,36 @@ static void run_on(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     gsim_tasks_set_rate(model, slot, GSIM_RATE_ONE, now_ns);
 }
 
-/* A paused process cannot go on anywhere but where its memory is. */
-static void go_on(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
-    struct gsim_task *task = &model->tasks[slot];
+/* A paused process cannot go on anywhere but where its memory is, or came from. */
+static void check_place(struct gsim_model *model, gsim_slot slot) {
     const struct gsim_trace *trace = model->setup.trace;
+    uint32_t job = model->tasks[slot].driven.job;
     if (gsim_tasks_job(model, slot)->is_moved)
         gsim_tasks_give_up(
-            model, gsim_fail(model->executor->log, GSIM_FAILED, trace->path,
-                             gsim_trace_line(trace, task->driven.job),
-                             "the policy moves job '%s', which is paused, to other GPUs: the "
-                             "memory of a process stays on its GPU; say preempt=restart",
-                             gsim_trace_id(trace, task->driven.job)));
+            model,
+            gsim_fail(model->executor->log, GSIM_FAILED, trace->path, gsim_trace_line(trace, job),
+                      "the policy moves job '%s', which is paused, to other GPUs: the "
+                      "memory of a process stays on its GPU, or goes back to it; say "
+                      "preempt=restart",
+                      gsim_trace_id(trace, job)));
+}
+
+/* Begins to move the state of a job's processes; the end of that is served as it comes. */
+static void begin_transfer(struct gsim_model *model, gsim_slot slot, enum gsim_image_way way,
+                           int64_t now_ns) {
+    const struct gsim_executor *executor = model->executor;
+    struct gsim_task *task = &model->tasks[slot];
+    enum gsim_status status =
+        gsim_image_begin(&task->image, way, task->process.pid, executor->grace_ns / GSIM_NS_PER_MS,
+                         executor->is_dry, &model->guard, executor->log);
+    if (status != GSIM_OK)
+        gsim_tasks_give_up(model, status);
+    task->stalled_since_ns = now_ns;
+}
+
+static void go_on(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    struct gsim_task *task = &model->tasks[slot];
+    check_place(model, slot);
     gsim_job_process_signal(&task->process, SIGCONT);
     run_on(model, slot, now_ns);
     if (task->is_lost)
@@ -59,6 +78,12 @@ enum gsim_when gsim_stops_admit(struct gsim_model *model, gsim_slot slot, enum g
     if (from == GSIM_PAUSED) {
         go_on(model, slot, now_ns);
         return GSIM_AT_ONCE;
+    }
+    if (model->tasks[slot].is_imaged) {
+        check_place(model, slot);
+        model->tasks[slot].phase = GSIM_PHASE_LOADING;
+        begin_transfer(model, slot, GSIM_IMAGE_BRING_BACK, now_ns);
+        return GSIM_LATER;
     }
     start(model, slot, from == GSIM_HELD, now_ns);
     if (gsim_start_cooperates(model->executor, model->setup.trace,
@@ -86,6 +111,11 @@ enum gsim_when gsim_stops_evict(struct gsim_model *model, gsim_slot slot, enum g
     task->phase = GSIM_PHASE_STOPPING;
     if (task->has_told_end) /* it ends by itself, and what it still does is its own matter */
         return GSIM_LATER;
+    if (keep == GSIM_KEEP_IMAGE) {
+        gsim_tasks_set_rate(model, slot, 0, now_ns);
+        begin_transfer(model, slot, GSIM_IMAGE_TAKE, now_ns);
+        return GSIM_LATER;
+    }
     task->deadline_ns = gsim_tasks_wall_ns() + model->executor->grace_ns;
     if (keep == GSIM_KEEP_DISCARD)
         gsim_job_process_signal(&task->process, SIGTERM);
@@ -97,6 +127,7 @@ enum gsim_when gsim_stops_evict(struct gsim_model *model, gsim_slot slot, enum g
 /* Kills a process, and waits for its end; one that hangs in a device is left to the guard. */
 static void put_an_end(struct gsim_model *model, struct gsim_task *task) {
     int64_t until_ns = gsim_tasks_wall_ns() + GSIM_HANGS_NS;
+    gsim_image_abandon(&task->image);
     gsim_job_process_signal(&task->process, SIGKILL);
     while (task->process.pid > 0 && gsim_tasks_wall_ns() < until_ns &&
            !gsim_job_process_ended(&task->process, &model->guard, &task->driven.exit_code)) {
@@ -139,6 +170,7 @@ static void complete(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
 static void serve_end(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
     struct gsim_task *task = &model->tasks[slot];
     bool is_given_up = task->keep == GSIM_KEEP_DISCARD && !task->has_told_end;
+    gsim_image_abandon(&task->image);
     end_stall(task, at_ns);
     switch ((enum gsim_phase)task->phase) {
     case GSIM_PHASE_LOADING: /* the core learns that it ran, and then that it ended */
@@ -170,6 +202,30 @@ static void serve_end(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
     }
 }
 
+/* The state of a job is off its GPUs, or back on them. */
+static void serve_transfer(struct gsim_model *model, gsim_slot slot, bool is_fine, int64_t at_ns) {
+    struct gsim_task *task = &model->tasks[slot];
+    const struct gsim_trace *trace = model->setup.trace;
+    if (!is_fine) {
+        gsim_warn(model->executor->log, trace->path, gsim_trace_line(trace, task->driven.job),
+                  "job '%s' was killed: the driver could not %s",
+                  gsim_trace_id(trace, task->driven.job),
+                  task->phase == GSIM_PHASE_LOADING ? "bring its state back to its GPUs"
+                                                    : "take its state from its GPUs");
+        gsim_job_process_signal(&task->process, SIGKILL);
+    } else if (task->phase == GSIM_PHASE_LOADING) {
+        task->is_imaged = false;
+        run_on(model, slot, at_ns);
+        gsim_tasks_expect(model, slot, GSIM_EVENT_RUNNING, at_ns);
+    } else {
+        task->is_imaged = true;
+        task->phase = GSIM_PHASE_PAUSED;
+        task->driven.stall_ns += at_ns - task->stalled_since_ns;
+        gsim_tasks_expect(model, slot, GSIM_EVENT_STOPPED, at_ns);
+        gsim_tasks_expect(model, slot, GSIM_EVENT_CLEARED, at_ns);
+    }
+}
+
 /* What a job says that cooperates. */
 static void serve_line(struct gsim_model *model, gsim_slot slot, const char *line, int64_t at_ns) {
     struct gsim_task *task = &model->tasks[slot];
@@ -196,8 +252,11 @@ static void serve_line(struct gsim_model *model, gsim_slot slot, const char *lin
 void gsim_stops_serve(struct gsim_model *model, gsim_slot slot) {
     struct gsim_task *task = &model->tasks[slot];
     char line[GSIM_LINE_BYTES];
+    bool is_fine;
     if (task->process.pid <= 0)
         return;
+    if (gsim_image_ended(&task->image, &is_fine))
+        serve_transfer(model, slot, is_fine, gsim_tasks_clock_ns(model));
     bool has_ended = gsim_job_process_ended(&task->process, &model->guard, &task->driven.exit_code);
     while (gsim_job_process_line(&task->process, line)) /* what it said last comes before its end */
         serve_line(model, slot, line, gsim_tasks_clock_ns(model));

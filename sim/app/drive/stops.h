@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How jobs come onto GPUs and leave them, as processes; and the events that their processes make for
- * the engine. */
+/* How jobs come onto GPUs and leave them, as processes; and the events that their processes make
+ * for the engine. */
 #ifndef GSIM_APP_STOPS_H
 #define GSIM_APP_STOPS_H
 
@@ -13,7 +13,7 @@ enum gsim_when gsim_stops_evict(struct gsim_model *model, gsim_slot slot, enum g
 void gsim_stops_leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 /* Takes what the job's process has said, and its end. */
 void gsim_stops_serve(struct gsim_model *model, gsim_slot slot);
-/* Kills a process whose grace is over. */
+/* Kills the job's process once its grace is over. */
 void gsim_stops_serve_deadline(struct gsim_model *model, gsim_slot slot);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The executor's jobs as tasks: their processes, the phases of these, and the events that the engine
- * has not heard of yet. */
+/* The executor's jobs as tasks: their processes, the phases of these, and the events that the
+ * engine has not heard of yet. */
 #ifndef GSIM_APP_TASKS_H
 #define GSIM_APP_TASKS_H
 
@@ -8,6 +8,8 @@
 
 #include "gsim/units.h"
 #include "sim/app/drive/driven.h"
+#include "sim/app/drive/image.h"
+#include "sim/app/drive/mps.h"
 #include "sim/app/drive/process.h"
 
 /* How long a job that is killed has until it is passed over: it waits for a device that hangs. */
@@ -26,13 +28,16 @@ enum gsim_phase {
 struct gsim_task {
     struct gsim_job_process process;
     struct gsim_driven driven;
+    struct gsim_image image; /* a transfer of its state */
     uint8_t phase, keep;
     bool has_told_end; /* its work is done, whatever its process does after that */
+    bool is_imaged; /* paused, with its state in host memory */
     bool is_lost; /* its process ended while it was paused */
     bool is_killed; /* after its grace */
     int64_t threshold_ns; /* GSIM_WATCH_ATTAINED, or -1 */
     int64_t deadline_ns; /* of the wall; GSIM_NEVER: none */
     int64_t stalled_since_ns; /* while it loads, or saves */
+    uint32_t cap_percent; /* of the SMs, as a client of the MPS server; 0: no cap */
 };
 
 struct gsim_pending {
@@ -44,10 +49,11 @@ struct gsim_model {
     struct gsim_model_setup setup;
     struct gsim_executor *executor;
     struct gsim_guard guard;
+    struct gsim_mps mps;
     struct gsim_task *tasks;
     struct gsim_progress *progress;
     struct gsim_pending *pending;
-    struct pollfd *poll; /* two by slot */
+    struct pollfd *poll; /* three by slot */
     struct gsim_driven *ended; /* jobs to report when the policy has decided what follows */
     uint32_t capacity, n_pending, n_poll, n_ended;
     int64_t began_ns, woken_ns; /* of the wall */

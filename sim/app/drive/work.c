@@ -22,9 +22,11 @@ struct gsim_work_load gsim_work_of(const struct gsim_trace *trace, uint32_t job,
     int64_t service_ns = trace->service_ns[job];
     int64_t n = gsim_trace_get(trace, GSIM_COL_ITERATIONS, job);
     int64_t gpu_ns = gsim_trace_get(trace, GSIM_COL_GPU_NS, job);
+    int64_t sm_ppm = gsim_trace_get(trace, GSIM_COL_SM_PPM, job);
     int64_t tail_ns = gsim_trace_get(trace, GSIM_COL_HOST_TAIL_NS, job);
     struct gsim_work_load work = {.mem_bytes = gsim_trace_get(trace, GSIM_COL_MEM_BYTES, job),
                                   .gpus = gsim_trace_gpus(trace, job),
+                                  .sm_ppm = sm_ppm > 0 ? sm_ppm : GSIM_PPM,
                                   .speed_up = executor->speed_up,
                                   .steps_per_ms = executor->steps_per_ms};
     work.tail_ns = tail_ns > 0 && tail_ns < service_ns ? tail_ns : 0;
@@ -123,7 +125,8 @@ static int run(const struct gsim_work_load *work, struct gsim_work_gpus *gpus) {
 
 int gsim_work_do(const struct gsim_work_load *work) {
     struct gsim_work_gpus *gpus = NULL;
-    if (work->steps_per_ms > 0 && !(gpus = gsim_work_gpus_open(work->gpus, work->mem_bytes)))
+    if (work->steps_per_ms > 0 &&
+        !(gpus = gsim_work_gpus_open(work->gpus, work->mem_bytes, work->sm_ppm)))
         return 1;
     int code = run(work, gpus);
     gsim_work_gpus_close(gpus);

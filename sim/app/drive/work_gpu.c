@@ -14,7 +14,13 @@
 #include "sim/calibrate/cuda.h"
 #include "sim/base/embedded.h"
 
-enum { MOST_GPUS = 64, THREADS = 128, GUESS_STEPS = 100000, SCRATCH_BYTES = 4096 };
+enum {
+    MOST_GPUS = 64,
+    THREADS = 1024,
+    SHARED_BYTES_ATTRIBUTE = 8,
+    GUESS_STEPS = 100000,
+    SCRATCH_BYTES = 4096
+};
 
 /* No GPU does as many steps in a ms, by far: a driver that answers at once would run into the end
  * of numbers. */
@@ -24,7 +30,8 @@ enum { MOST_GPUS = 64, THREADS = 128, GUESS_STEPS = 100000, SCRATCH_BYTES = 4096
 struct gpu {
     void *context, *module, *kernel;
     gsim_cuda_mem scratch, memory;
-    unsigned blocks; /* one for each SM */
+    unsigned blocks; /* one for each SM that the job fills */
+    unsigned shared_bytes; /* of a block: all that an SM gives it, so that an SM holds one block */
 };
 
 struct gsim_work_gpus {
@@ -46,7 +53,7 @@ static const char *ptx(void) {
     return file ? (const char *)file->bytes : "";
 }
 
-static bool open_gpu(struct gsim_work_gpus *gpus, uint32_t nth, int64_t mem_bytes) {
+static bool open_gpu(struct gsim_work_gpus *gpus, uint32_t nth, int64_t mem_bytes, int64_t sm_ppm) {
     struct gsim_cuda *cuda = &gpus->cuda;
     struct gpu *gpu = &gpus->gpu[nth];
     int error = cuda->device_get(&cuda->device, (int)nth);
@@ -60,11 +67,15 @@ static bool open_gpu(struct gsim_work_gpus *gpus, uint32_t nth, int64_t mem_byte
         error = cuda->mem_alloc(&gpu->scratch, SCRATCH_BYTES);
     if (error == 0 && mem_bytes > SCRATCH_BYTES)
         error = cuda->mem_alloc(&gpu->memory, (size_t)mem_bytes - SCRATCH_BYTES);
-    gpu->blocks = (unsigned)gsim_cuda_attribute(cuda, GSIM_CUDA_SMS);
+    gpu->shared_bytes = (unsigned)gsim_cuda_attribute(cuda, GSIM_CUDA_BLOCK_SHARED_BYTES);
+    if (error == 0)
+        error = cuda->function_set(gpu->kernel, SHARED_BYTES_ATTRIBUTE, (int)gpu->shared_bytes);
+    unsigned sms = (unsigned)gsim_cuda_attribute(cuda, GSIM_CUDA_SMS);
+    gpu->blocks = (unsigned)gsim_muldiv_ceil(sms, sm_ppm, GSIM_PPM);
     return error == 0 || complain(gpus, "cannot use the GPU", error);
 }
 
-struct gsim_work_gpus *gsim_work_gpus_open(uint32_t n, int64_t mem_bytes) {
+struct gsim_work_gpus *gsim_work_gpus_open(uint32_t n, int64_t mem_bytes, int64_t sm_ppm) {
     struct gsim_work_gpus *gpus = calloc(1, sizeof *gpus);
     struct gsim_log *log = calloc(1, sizeof *log);
     bool is_open = gpus && log && n <= MOST_GPUS && gsim_cuda_open(&gpus->cuda, log) == GSIM_OK;
@@ -72,7 +83,7 @@ struct gsim_work_gpus *gsim_work_gpus_open(uint32_t n, int64_t mem_bytes) {
         fprintf(stderr, "gsim drive: %s\n", log->errors[0].text);
     free(log);
     for (; is_open && gpus->n < n; gpus->n++)
-        is_open = open_gpu(gpus, gpus->n, mem_bytes);
+        is_open = open_gpu(gpus, gpus->n, mem_bytes, sm_ppm);
     if (is_open)
         return gpus;
     free(gpus); /* the driver ends with the process */
@@ -93,8 +104,8 @@ static int launch(struct gsim_work_gpus *gpus, uint32_t nth, int64_t steps) {
     void *parameters[] = {&gpu->scratch, &n};
     int error = gpus->n > 1 ? gpus->cuda.context_set(gpu->context) : 0;
     return error ? error
-                 : gpus->cuda.launch(gpu->kernel, gpu->blocks, 1, 1, THREADS, 1, 1, 0, NULL,
-                                     parameters, NULL);
+                 : gpus->cuda.launch(gpu->kernel, gpu->blocks, 1, 1, THREADS, 1, 1,
+                                     gpu->shared_bytes, NULL, parameters, NULL);
 }
 
 static int wait_for(struct gsim_work_gpus *gpus, uint32_t nth) {
@@ -149,7 +160,7 @@ static void be_measuring(uint32_t gpu, int out) {
     (void)snprintf(number, sizeof number, "%u", gpu);
     (void)setenv("CUDA_VISIBLE_DEVICES", number, 1);
     (void)setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
-    struct gsim_work_gpus *gpus = gsim_work_gpus_open(1, 0);
+    struct gsim_work_gpus *gpus = gsim_work_gpus_open(1, 0, GSIM_PPM);
     int64_t steps = gpus ? measure(gpus) : 0;
     gsim_work_gpus_close(gpus);
     _exit(write(out, &steps, sizeof steps) == (ssize_t)sizeof steps ? 0 : 1);

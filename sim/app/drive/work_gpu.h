@@ -10,7 +10,7 @@ struct gsim_work_gpus;
 
 /* Opens the first n GPUs that the process sees, and takes that memory on each (none if it is not
  * above 0). Errors go to standard error. NULL: it cannot be done. */
-struct gsim_work_gpus *gsim_work_gpus_open(uint32_t n, int64_t mem_bytes);
+struct gsim_work_gpus *gsim_work_gpus_open(uint32_t n, int64_t mem_bytes, int64_t sm_ppm);
 /* That many steps on each GPU, in kernels of `most` steps or less; returns when all are done. */
 bool gsim_work_gpus_burn(struct gsim_work_gpus *gpus, int64_t steps, int64_t most);
 void gsim_work_gpus_close(struct gsim_work_gpus *gpus);

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
+#include "sim/app/drive/image.h"
+#include "sim/base/symbol.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MOST_PROCESSES = 1024 };
+
+/* --- the driver's calls ----------------------------------------------------------------------- */
+
+/* CUcheckpoint...Args: 64 bytes each, of which only the first number of the lock's is used. */
+struct lock_args {
+    unsigned timeout_ms, reserved;
+    uint64_t more[7];
+};
+
+enum { STATE_RUNNING = 0 /* CU_PROCESS_STATE_RUNNING: not locked, and its memory on the GPU */ };
+
+/* CALL(field, symbol, parameters); a call returns 0 for success. None of them needs cuInit, which
+ * would make a context's worth of state in `drive` (driver 580.159). */
+#define CALLS                                                                                      \
+    CALL(state, "cuCheckpointProcessGetState", (int pid, int *state))                              \
+    CALL(lock, "cuCheckpointProcessLock", (int pid, struct lock_args *args))                       \
+    CALL(take, "cuCheckpointProcessCheckpoint", (int pid, void *args))                             \
+    CALL(restore, "cuCheckpointProcessRestore", (int pid, void *args))                             \
+    CALL(unlock, "cuCheckpointProcessUnlock", (int pid, void *args))
+
+struct calls {
+#define CALL(field, symbol, parameters) int(*field) parameters;
+    CALLS
+#undef CALL
+};
+
+static bool open_calls(struct calls *calls) {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return false;
+#define CALL(field, symbol, parameters)                                                            \
+    if (!gsim_symbol(library, symbol, &calls->field, sizeof calls->field))                         \
+        return false;
+    CALLS
+#undef CALL
+    return true;
+}
+
+const char *gsim_image_refusal(void) {
+    struct calls calls;
+    return open_calls(&calls) ? NULL
+                              : "the driver of this machine has no checkpoint calls, which came "
+                                "with driver 570";
+}
+
+/* --- the process that makes them -------------------------------------------------------------- */
+
+/* The group of a process, as its line in /proc says; 0: it is gone. */
+static pid_t group_of(const char *pid) {
+    char path[64], line[512];
+    int group = 0;
+    (void)snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return 0;
+    const char *rest = fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+    if (rest) /* behind the name: its state, its parent, its group */
+        (void)sscanf(rest, ") %*c %*d %d", &group);
+    (void)fclose(file);
+    return group;
+}
+
+/* The processes of the group that have state on GPUs. */
+static int list_processes(const struct calls *calls, pid_t group, int list[MOST_PROCESSES]) {
+    DIR *folder = opendir("/proc");
+    int n = 0, state;
+    for (struct dirent *entry; folder && n < MOST_PROCESSES && (entry = readdir(folder));) {
+        if (!isdigit((unsigned char)*entry->d_name) || group_of(entry->d_name) != group)
+            continue;
+        int pid = atoi(entry->d_name);
+        if (calls->state(pid, &state) == 0)
+            list[n++] = pid;
+    }
+    if (folder)
+        (void)closedir(folder);
+    return n;
+}
+
+static int complain(const char *call, int error) {
+    if (error != 0)
+        fprintf(stderr, "gsim drive: %s: error %d of the driver\n", call, error);
+    return error;
+}
+
+/* Locks all before it takes any, so that processes that wait for each other stand still together.
+ * A failure gives the GPU back to them. */
+static int take(const struct calls *calls, const int *pid, int n, int64_t lock_ms) {
+    struct lock_args lock = {.timeout_ms = lock_ms < INT32_MAX ? (unsigned)lock_ms : INT32_MAX};
+    uint64_t args[8] = {0};
+    int error = 0;
+    for (int i = 0; i < n && error == 0; i++)
+        error = complain("cuCheckpointProcessLock", calls->lock(pid[i], &lock));
+    for (int i = 0; i < n && error == 0; i++)
+        error = complain("cuCheckpointProcessCheckpoint", calls->take(pid[i], args));
+    return error;
+}
+
+static int bring_back(const struct calls *calls, const int *pid, int n) {
+    uint64_t args[8] = {0};
+    int error = 0;
+    for (int i = 0; i < n && error == 0; i++)
+        error = complain("cuCheckpointProcessRestore", calls->restore(pid[i], args));
+    for (int i = 0; i < n && error == 0; i++)
+        error = complain("cuCheckpointProcessUnlock", calls->unlock(pid[i], args));
+    return error;
+}
+
+static int transfer(enum gsim_image_way way, pid_t group, int64_t lock_ms, bool is_dry) {
+    static int pid[MOST_PROCESSES];
+    struct calls calls;
+    int n = 0, error = 0;
+    if (!is_dry && !open_calls(&calls))
+        return 1;
+    if (way == GSIM_IMAGE_BRING_BACK) /* first, since a stopped process answers no call */
+        (void)kill(-group, SIGCONT);
+    if (!is_dry)
+        n = list_processes(&calls, group, pid);
+    if (way == GSIM_IMAGE_BRING_BACK)
+        return bring_back(&calls, pid, n);
+    error = take(&calls, pid, n, lock_ms);
+    if (error == 0)
+        (void)kill(-group, SIGSTOP);
+    return error;
+}
+
+/* --- the transfer as `drive` sees it ---------------------------------------------------------- */
+
+enum gsim_status gsim_image_begin(struct gsim_image *image, enum gsim_image_way way, pid_t group,
+                                  int64_t lock_ms, bool is_dry, const struct gsim_guard *guard,
+                                  struct gsim_log *log) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)setpgid(0, 0); /* Ctrl-C of a terminal is the matter of `drive` */
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        (void)close(guard->fd); /* else it would hide the end of `drive` from the guard */
+        _exit(transfer(way, group, lock_ms, is_dry) == 0 ? 0 : 1);
+    }
+    *image = (struct gsim_image){.pid = pid > 0 ? pid : 0, .end_fd = -1};
+    if (pid < 0)
+        return gsim_fail(log, GSIM_FAILED, NULL, 0, "cannot start a transfer of a job's state: %s",
+                         strerror(errno));
+    image->end_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    return GSIM_OK;
+}
+
+static void forget(struct gsim_image *image) {
+    if (image->end_fd >= 0)
+        (void)close(image->end_fd);
+    *image = (struct gsim_image){.end_fd = -1};
+}
+
+bool gsim_image_ended(struct gsim_image *image, bool *is_fine) {
+    int status = 0;
+    if (image->pid <= 0 || waitpid(image->pid, &status, WNOHANG) != image->pid)
+        return false;
+    *is_fine = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    forget(image);
+    return true;
+}
+
+void gsim_image_abandon(struct gsim_image *image) {
+    if (image->pid <= 0)
+        return;
+    (void)kill(image->pid, SIGKILL);
+    while (waitpid(image->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    forget(image);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The state that a job's processes have on GPUs goes to host memory and comes back, by the driver's
+ * checkpoint calls (NVIDIA driver 570 and newer). The calls take seconds, so a process beside
+ * `drive` makes them; the job's processes stand still in the meantime, and until they come back. */
+#ifndef GSIM_APP_IMAGE_H
+#define GSIM_APP_IMAGE_H
+
+#include "sim/app/drive/guard.h"
+
+enum gsim_image_way {
+    GSIM_IMAGE_TAKE, /* off the GPUs */
+    GSIM_IMAGE_BRING_BACK /* onto the GPUs that it came from */
+};
+
+/* A transfer under way; pid 0: none. */
+struct gsim_image {
+    pid_t pid;
+    int end_fd; /* readable once it has ended; -1: the kernel has none */
+};
+
+/* Why no image can be taken on this machine; NULL: images can be taken. */
+const char *gsim_image_refusal(void);
+/* Begins a transfer for all processes of a group. Kernels that are launched run to their end first,
+ * for lock_ms at most. is_dry: there is no GPU, and processes stand still only. */
+enum gsim_status gsim_image_begin(struct gsim_image *image, enum gsim_image_way way, pid_t group,
+                                  int64_t lock_ms, bool is_dry, const struct gsim_guard *guard,
+                                  struct gsim_log *log);
+/* Whether the transfer has ended, and *is_fine: as it should. */
+bool gsim_image_ended(struct gsim_image *image, bool *is_fine);
+/* Ends a transfer of a job that is no more. */
+void gsim_image_abandon(struct gsim_image *image);
+
+#endif

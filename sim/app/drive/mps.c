@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
+#include "sim/app/drive/mps.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long the service has to open its pipe, and to end after it was asked to. */
+#define START_NS (20 * GSIM_NS_PER_S)
+#define END_NS (5 * GSIM_NS_PER_S)
+#define LOOK_NS (5 * GSIM_NS_PER_MS)
+
+static const char program[] = "nvidia-cuda-mps-control";
+
+const char *gsim_mps_refusal(void) {
+    const char *path = getenv("PATH");
+    for (const char *from = path ? path : ""; *from;) {
+        size_t n = strcspn(from, ":");
+        char file[512];
+        int length = snprintf(file, sizeof file, "%.*s/%s", (int)n, from, program);
+        if (n > 0 && length < (int)sizeof file && access(file, X_OK) == 0)
+            return NULL;
+        from += n + (from[n] == ':');
+    }
+    return "nvidia-cuda-mps-control, which comes with NVIDIA's driver, is not in PATH";
+}
+
+static void nap(void) {
+    struct timespec time = {.tv_nsec = LOOK_NS};
+    (void)nanosleep(&time, NULL);
+}
+
+/* The clients' environment has to name the pipe, and a pipe's name is short, so that it is none of
+ * the folder of logs. */
+static bool make_folder(struct gsim_mps *mps) {
+    static const char pattern[] = "/tmp/gsim-mps-XXXXXX";
+    memcpy(mps->folder, pattern, sizeof pattern);
+    if (mkdtemp(mps->folder))
+        return true;
+    *mps->folder = '\0';
+    return false;
+}
+
+static const char *visible_devices(const struct gsim_executor *executor, struct gsim_arena *arena) {
+    const char *text = "CUDA_VISIBLE_DEVICES=";
+    for (uint32_t i = 0; i < executor->n_gpus && text; i++)
+        text = gsim_arena_printf(arena, "%s%s%u", text, i ? "," : "", executor->gpus[i]);
+    return text;
+}
+
+/* Whether the control process has made its pipe, and lives. */
+static bool is_ready(struct gsim_mps *mps, const struct gsim_guard *guard) {
+    char pipe[96];
+    int exit_code;
+    (void)snprintf(pipe, sizeof pipe, "%s/control", mps->folder);
+    for (int64_t left_ns = START_NS; left_ns > 0; left_ns -= LOOK_NS) {
+        if (gsim_job_process_ended(&mps->control, guard, &exit_code))
+            return false;
+        if (access(pipe, F_OK) == 0)
+            return true;
+        nap();
+    }
+    return false;
+}
+
+static enum gsim_status launch(struct gsim_mps *mps, const struct gsim_executor *executor,
+                               const struct gsim_guard *guard, struct gsim_arena *arena) {
+    const char *log = gsim_arena_printf(arena, "%s/mps.log", executor->logs);
+    const char *environment[] = {
+        visible_devices(executor, arena), "CUDA_DEVICE_ORDER=PCI_BUS_ID",
+        gsim_arena_printf(arena, "CUDA_MPS_PIPE_DIRECTORY=%s", mps->folder),
+        gsim_arena_printf(arena, "CUDA_MPS_LOG_DIRECTORY=%s", mps->folder), NULL};
+    /* in the foreground, so that it stays in its group */
+    struct gsim_start start = {
+        .command = "exec nvidia-cuda-mps-control -f", .environment = environment, .log_path = log};
+    if (!log || !environment[0] || !environment[2] || !environment[3])
+        return gsim_no_memory(executor->log, "starting MPS");
+    enum gsim_status status = gsim_job_process_start(&mps->control, &start, guard, executor->log);
+    if (status == GSIM_OK && !is_ready(mps, guard))
+        status = gsim_fail(executor->log, GSIM_FAILED, log, 0,
+                           "the multi-process service did not start; its words are in this file");
+    return status;
+}
+
+enum gsim_status gsim_mps_start(struct gsim_mps *mps, const struct gsim_executor *executor,
+                                const struct gsim_guard *guard) {
+    struct gsim_arena *arena = gsim_arena_new();
+    enum gsim_status status;
+    *mps = (struct gsim_mps){.control = {.end_fd = -1, .talk_fd = -1}};
+    if (!arena)
+        status = gsim_no_memory(executor->log, "starting MPS");
+    else if (!make_folder(mps))
+        status = gsim_fail(executor->log, GSIM_FAILED, "/tmp", 0,
+                           "cannot make a folder for the pipes of MPS: %s", strerror(errno));
+    else
+        status = launch(mps, executor, guard, arena);
+    gsim_arena_free(arena);
+    if (status != GSIM_OK)
+        gsim_mps_end(mps, guard);
+    return status;
+}
+
+/* `quit` goes to the control process as its own program would say it: through that program. */
+static void say_quit(const struct gsim_mps *mps) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)setenv("CUDA_MPS_PIPE_DIRECTORY", mps->folder, 1);
+        (void)execl("/bin/sh", "sh", "-c",
+                    "echo quit | exec timeout 5 nvidia-cuda-mps-control >/dev/null 2>&1",
+                    (char *)NULL);
+        _exit(127);
+    }
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+static void remove_folder(const char *folder) {
+    static const char *const files[] = {
+        "control",    "control_lock", "control_privileged",         "control.log",
+        "server.log", "log",          "nvidia-cuda-mps-control.pid"};
+    char path[128];
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        (void)unlink(path);
+    }
+    (void)rmdir(folder); /* what else it holds is none of ours, and stays */
+}
+
+void gsim_mps_end(struct gsim_mps *mps, const struct gsim_guard *guard) {
+    int exit_code;
+    if (mps->control.pid > 0)
+        say_quit(mps);
+    for (int64_t left_ns = END_NS; left_ns > 0 && mps->control.pid > 0 &&
+                                   !gsim_job_process_ended(&mps->control, guard, &exit_code);
+         left_ns -= LOOK_NS)
+        nap();
+    gsim_job_process_signal(&mps->control, SIGKILL);
+    while (mps->control.pid > 0 && !gsim_job_process_ended(&mps->control, guard, &exit_code))
+        nap();
+    if (*mps->folder)
+        remove_folder(mps->folder);
+    *mps->folder = '\0';
+}
