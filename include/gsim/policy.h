@@ -160,6 +160,10 @@ bool gsim_plan_arrange(struct gsim_plan *plan, const struct gsim_unit *units, ui
  * the layout "" makes the GPU whole again. A partition takes time, except the first of a GPU, which
  * counts as there before the run. */
 bool gsim_plan_partition(struct gsim_plan *plan, uint32_t gpu, const char *layout);
+/* Sets the batch of a job that learns by a table (--goodput), wherever it runs from now on. Nothing
+ * stops: a job that runs goes on at the speed of that batch. false: the job has no such table, or
+ * its limits do not allow the batch. */
+bool gsim_plan_batch(struct gsim_plan *plan, gsim_slot job, struct gsim_batch batch);
 void gsim_plan_watch(struct gsim_plan *plan, gsim_slot job, enum gsim_watch_kind kind,
                      int64_t threshold);
 /* Calls on_timer at time_ns, which must be after now. A policy has one timer: a new time replaces
@@ -200,6 +204,9 @@ bool gsim_ask_may_use(const struct gsim_ctx *ctx, gsim_slot job, uint32_t gpu);
 /* How fast the job would run there alone, by the code that charges it. */
 struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,
                                const struct gsim_where *where);
+/* What a job that learns by a table (--goodput) may do, and has measured. false: it has no
+ * table. */
+bool gsim_ask_learning(const struct gsim_ctx *ctx, gsim_slot job, struct gsim_learning *out);
 /* CPUs and memory of a node's host; 0: not counted, as much as any job wants. */
 struct gsim_host gsim_ask_host(const struct gsim_ctx *ctx, uint32_t node);
 /* The attained service of a job that has made this number of its iterations; -1: the trace does

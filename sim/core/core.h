@@ -96,6 +96,7 @@ enum gsim_op_kind {
     GSIM_OP_SUPPOSE,
     GSIM_OP_ARRANGE,
     GSIM_OP_PARTITION,
+    GSIM_OP_BATCH,
     GSIM_OP_WATCH,
     GSIM_OP_WAKE,
 };
@@ -109,6 +110,7 @@ struct gsim_op {
     uint32_t n_units;
     struct gsim_unit *units; /* of a move: the target; of an arrangement: the units arranged */
     int64_t value; /* threshold, time or bound */
+    struct gsim_batch batch;
     const struct gsim_arrangement *arrangement;
     const char *layout; /* of a partition */
     const struct gsim_instances *was_cut; /* instances before the partition */

@@ -707,6 +707,7 @@ static void undo(struct gsim_plan *plan, const struct gsim_op *op) {
         *plan->core->cluster.gpu_instances[op->units->gpu] = *op->was_cut;
         gsim_cluster_set_cut(&plan->core->cluster, op->units->gpu);
         break;
+    case GSIM_OP_BATCH:
     case GSIM_OP_WATCH:
     case GSIM_OP_WAKE:
         break;
@@ -745,6 +746,9 @@ GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
         break;
     case GSIM_OP_PARTITION:
         core->ops->partition(core->model, op->units->gpu, op->layout, now);
+        break;
+    case GSIM_OP_BATCH:
+        core->ops->set_batch(core->model, op->slot, op->batch, now);
         break;
     case GSIM_OP_WATCH:
         if (op->watch == GSIM_WATCH_RAN)
