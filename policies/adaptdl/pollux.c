@@ -15,7 +15,8 @@
  *
  * The search draws from the run's seed; the program draws from none. reference=pollux copies the
  * clock of the simulator, and that it reads the matrices of the last tick by the places of jobs in
- * a list with an order that changes, so that rows of some jobs go to others; else each job has its own. */
+ * a list with an order that changes, so that rows of some jobs go to others; else each job has its
+ * own. */
 #include "policies/adaptdl/learn.h"
 #include "policies/adaptdl/search.h"
 
