@@ -96,6 +96,18 @@ struct gsim_policy {
     void *user;
 };
 
+/* A part of the cluster with a policy of its own: whole groups of nodes, beside each other
+ * (gsim_node_group.part). Its policy sees these nodes, numbered from 0, and the jobs that go there:
+ * those that name one of its partitions, or are of one of its classes. All other jobs go to the
+ * nodes of the run's policy. */
+struct gsim_part {
+    const char *name; /* for messages */
+    const struct gsim_policy *policy;
+    const struct gsim_params *params;
+    const char *partitions; /* "notebooks,debug"; NULL: jobs of its classes, of any partition */
+    unsigned classes; /* bits 1 << enum gsim_class; 0: jobs of its partitions, of any class */
+};
+
 /* --- the plan: one transaction per decide ---
  * Verbs take effect at once in the plan's picture of the world, so that later verbs of the plan see
  * them; in the world they take effect when decide returns. A verb that returns false changed
@@ -228,6 +240,9 @@ struct gsim_policy_export {
 /* Loads the policy that a shared object exports. It stays loaded: the table and its texts are valid
  * until the process ends. NULL: the log says why. */
 const struct gsim_policy *gsim_policies_load(const char *path, struct gsim_log *log);
+
+/* Whether processes of jobs stay on their GPUs while others run there, with these parameters. */
+bool gsim_policy_has_contexts(const struct gsim_policy *policy, const struct gsim_params *params);
 
 /* --- the policies that are built in ----------------------------------------------------------- */
 

@@ -67,7 +67,7 @@ static void enter(struct gsim_model *model, gsim_slot slot) {
     model->progress[slot] = (struct gsim_progress){0};
     model->tasks[slot] = (struct gsim_task){
         .process = {.end_fd = -1, .talk_fd = -1},
-        .image = {.end_fd = -1},
+        .image = {.end_fd = -1, .words_fd = -1},
         .driven = {.job = job,
                    .begin_ns = -1,
                    .end_ns = -1,
