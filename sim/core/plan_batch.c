@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The verb and the question of jobs that learn by a table: nothing of the cluster changes by them. */
+/* The verb and the question of jobs that learn by a table. No GPU changes hands by them. */
 #include "sim/core/core.h"
 
 bool gsim_plan_batch(struct gsim_plan *plan, gsim_slot job, struct gsim_batch batch) {
