@@ -190,7 +190,7 @@ docs-reference: gsim
 	    cp build/$$kind.md docs/reference/$$kind.md || exit 1; done
 
 # What pages show of gsim: outputs of their commands, and tables of gsim validate.
-SHOWING  = docs/first-hour.md docs/one-gpu.md docs/capacity.md docs/embedding.md docs/own-policy.md $(wildcard docs/models/*.md)
+SHOWING  = docs/first-hour.md docs/one-gpu.md docs/capacity.md docs/questions.md docs/embedding.md docs/own-policy.md $(wildcard docs/models/*.md)
 docs-pages: gsim
 	sh tools/pages.sh ./gsim build $(SHOWING)
 	sh tools/policy_of_page.sh $(BUILD) build/policy_of_page

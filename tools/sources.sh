@@ -25,7 +25,7 @@ awk '/^(include\/gsim|sim\/base|sim\/api|sim\/site|sim\/core|traces|models\/[a-z
         sub(/\/[^\/]*$/, "", room)
         print "all", room, $0
     }
-    /^sim\/app\/(setup\/(apps|cluster|cluster_file|devices|foreign|one_run|resampling|set|setup|trace|window)|apart\/(port|watched))\.[ch]$/ { print "all", "sim/app", $0 }
+    /^sim\/app\/(setup\/(apps|cluster|cluster_file|cluster_parts|devices|foreign|one_run|resampling|set|setup|trace|window)|apart\/(port|watched))\.[ch]$/ { print "all", "sim/app", $0 }
     /^sim\/exec\/[a-z_]*\.[ch]$/ { print "all", "sim/exec", $0 }
     /^sim\/study\/(samples|occupancy)\.[ch]$/ { print "all", "sim/study", $0 }' \
     "$tmp/files" >"$tmp/parts"

@@ -43,3 +43,9 @@ for policy in timeslice mps; do
         'vit, its slices=*/slice/vit;vit, kernels=*/kernel/vit;llama, its slices=*/slice/llama;llama, kernels=*/kernel/llama' \
         --policy $policy --device h200 --gpus-per-node 1 --timeline-window 10s:10.004s
 done
+# Of the sample requests to language models.
+"$gsim" serve --quiet --device h100-sxm --models traces/serving/models.ini --timeline "$tmp/run.json" traces/serving/requests.csv >"$tmp/log" 2>&1 ||
+    { cat "$tmp/log" >&2; exit 1; }
+awk -v jobs='prefill;decode;wakes;falls asleep' -v from=10000 -v to=30000 -v rows='llama=1/*/*;qwen=2/*/*;mistral=3/*/*' \
+    -v title='three models, of which two fit: steps, waking (green) and falling asleep (pink)' \
+    -f tools/timeline.awk "$tmp/run.json" >"$out/serving.svg"

@@ -8,7 +8,7 @@
 #   synergy  CLUSTER is "4 servers x 8 GPUs, 24 CPUs, 500 GB, ..."; mode=fair|greedy|tune,
 #            arrivals=static|dynamic, placement="first fit"|placement
 #   elasticflow  CLUSTER is "16 nodes x 8 GPUs"; device=A100|T4, slot_s=SECONDS
-#   pollux   CLUSTER is "16 nodes x 4 GPUs"; interval_s=60
+#   pollux   CLUSTER is "16 nodes x 4 GPUs"; interval_s=60; interference=0 and no other
 # [GSIM=./gsim] [JOBS_CSV=FILE] reference.sh DATA SIMULATOR TRACE CLUSTER POLICY [column=value ...]
 set -eu
 if [ $# -lt 5 ]; then
@@ -18,7 +18,7 @@ fi
 gsim=${GSIM:-./gsim}
 data=$1 simulator=$2 trace=$3 cluster=$4 policy=$5
 shift 5
-shares='' mode=fair arrivals=dynamic placement='first fit' device=A100 slot_s=60 interval_s=60
+shares='' mode=fair arrivals=dynamic placement='first fit' device=A100 slot_s=60 interval_s=60 interference=0
 for column; do
     case $column in
     shares=*) shares=${column#shares=} ;;
@@ -28,6 +28,7 @@ for column; do
     device=*) device=${column#device=} ;;
     slot_s=*) slot_s=${column#slot_s=} ;;
     interval_s=*) interval_s=${column#interval_s=} ;;
+    interference=*) interference=${column#interference=} ;;
     *=*) ;; # the other columns are results, or say nothing about the run
     *)
         echo "$0: '$column' is not column=value" >&2
@@ -194,14 +195,18 @@ elasticflow() {
 
 # One table of the measured steps and epochs. What the program answers for placements without rows is
 # a table of its own, since its interpolation there is not a rule. It gives ncf one GPU.
+# Placements without rows: for jobs with the batch of the trace, what the program answers; for
+# pollux, which tries any batch, the rows by nodes and GPUs, of which gsim takes the nearest.
 pollux_goodput() {
+    elsewhere=offtable
+    [ "$policy" = tiresias ] || [ "$policy" = optimus ] || elsewhere=scalability
     echo "row,application,placement,nodes,gpus,batch,step_s,sync_s,epoch,progress,grad_sqr,grad_var,iterations,max_batch,min_local,max_local,most_gpus"
-    for table in applications placements offtable validation; do
+    for table in applications placements $elsewhere validation; do
         awk -F, -v OFS=, -v table=$table '
             /^#/ || $1 == "application" { next }
             table == "applications" { print "limits", $1, "", "", "", "", "", "", "", "", "", "", "", $3, $4, $5, $1 == "ncf" ? 1 : "" }
             table == "placements" { print "step", $1, $2, "", "", $3, $4, $5, "", "", "", "", "", "", "", "", "" }
-            table == "offtable" && $5 != "nan" { print "step", $1, "", $2, $3, $4, $5, $6, "", "", "", "", "", "", "", "", "" }
+            (table == "offtable" || table == "scalability") && $5 != "nan" { print "step", $1, "", $2, $3, $4, $5, $6, "", "", "", "", "", "", "", "", "" }
             table == "validation" { print "epoch", $1, "", "", "", $2, "", "", $3, $4, $7, $8, $5, "", "", "", "" }
             ' "$data/tables/pollux_$table.csv"
     done
@@ -212,16 +217,25 @@ pollux_cluster() {
 }
 
 pollux() {
+    case $interference in
+    0 | 0.0) ;;
+    *)
+        echo "$0: gsim has no model of interference=$interference between distributed jobs" >&2
+        exit 3
+        ;;
+    esac
     pollux_goodput >"$folder/goodput.csv"
     pollux_cluster >"$folder/cluster.ini"
     case $policy in
-    tiresias | optimus) ;;
+    tiresias | optimus) set -- --policy adaptdl --set "rule=$policy" ;;
+    pollux) set -- --policy pollux ;;
+    "pollux, interference not avoided") set -- --policy pollux --set interference=allow ;;
     *)
         echo "$0: no policy of gsim copies '$policy' of pollux" >&2
         exit 3
         ;;
     esac
-    "$gsim" run --policy adaptdl --set reference=pollux --set "rule=$policy" \
+    "$gsim" run "$@" --set reference=pollux \
         --set "interval=${interval_s}s" --assume rescale_s=30 --goodput "$folder/goodput.csv" \
         --cluster "$folder/cluster.ini" --quiet --jobs-csv "$folder/jobs.csv" --format csv \
         "$data/traces/$trace" >"$folder/result.csv"

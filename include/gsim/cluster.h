@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct gsim_profile; /* gsim/device.h */
+struct gsim_part; /* gsim/policy.h */
 
 /* Bandwidth of the memory of a node's host as the cluster file gives it; 0: the device
  * profile's. */
@@ -41,6 +42,7 @@ struct gsim_node_group {
     uint32_t nodes_per_switch;
     const char *partitions; /* "gpu,long": those that the nodes are in; NULL: none */
     const char *gpu_type; /* the name that jobs ask for; NULL: device_name, also up to its '-' */
+    const struct gsim_part *part; /* with a policy of its own; NULL: of the run's policy */
 };
 
 /* The cluster of a run; immutable. */

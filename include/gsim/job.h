@@ -83,6 +83,8 @@ enum gsim_watch_kind {
     GSIM_WATCH_ATTAINED = 0, /* threshold: attained service in ns */
     /* threshold: time the job has run, in ns; counted by the core, not by the model */
     GSIM_WATCH_RAN,
+    /* each end of an epoch of a job that learns by a table (--goodput); any threshold from 0 on */
+    GSIM_WATCH_EPOCHS,
     GSIM_WATCH_COUNT
 };
 
@@ -172,6 +174,34 @@ struct gsim_rate {
      * known. */
     uint32_t most_gpus;
     int64_t iterations_after_epoch;
+};
+
+/* A number as digits * 2^exponent; 0: no digits. */
+struct gsim_number {
+    uint64_t digits;
+    int32_t exponent;
+};
+
+/* The batch of a GPU in a step, and the steps that only add to the sum of gradients before the step
+ * that shares it. */
+struct gsim_batch {
+    uint32_t local, summed;
+};
+
+/* A job that learns by a table (--goodput): the batches that it may have, and what it measured
+ * last, as far as a real job could: not how long it will take. */
+struct gsim_learning {
+    uint32_t app; /* jobs of one application have equal numbers */
+    uint32_t init_batch, max_batch; /* over all GPUs */
+    uint32_t min_local, max_local; /* on each GPU, in a step */
+    uint32_t most_gpus; /* over which a batch may be spread; 0: no limit of its own */
+    uint32_t own_batch; /* that the trace gives it */
+    /* On the GPUs that it runs on now, or ran on last (0: it never ran); in the epoch under way, or
+     * in the one before where nothing of it is done yet. */
+    uint32_t gpus, nodes;
+    struct gsim_batch batch;
+    struct gsim_number step_s, sync_s; /* of a step; the part of it that replicas wait */
+    struct gsim_number grad_sqr, grad_var;
 };
 
 /* The cost of sharing to a job so far. */

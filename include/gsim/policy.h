@@ -96,6 +96,18 @@ struct gsim_policy {
     void *user;
 };
 
+/* A part of the cluster with a policy of its own: whole groups of nodes, beside each other
+ * (gsim_node_group.part). Its policy sees these nodes, numbered from 0, and the jobs that go there:
+ * those that name one of its partitions, or are of one of its classes. All other jobs go to the
+ * nodes of the run's policy. */
+struct gsim_part {
+    const char *name; /* for messages */
+    const struct gsim_policy *policy;
+    const struct gsim_params *params;
+    const char *partitions; /* "notebooks,debug"; NULL: jobs of its classes, of any partition */
+    unsigned classes; /* bits 1 << enum gsim_class; 0: jobs of its partitions, of any class */
+};
+
 /* --- the plan: one transaction per decide ---
  * Verbs take effect at once in the plan's picture of the world, so that later verbs of the plan see
  * them; in the world they take effect when decide returns. A verb that returns false changed
@@ -148,6 +160,10 @@ bool gsim_plan_arrange(struct gsim_plan *plan, const struct gsim_unit *units, ui
  * the layout "" makes the GPU whole again. A partition takes time, except the first of a GPU, which
  * counts as there before the run. */
 bool gsim_plan_partition(struct gsim_plan *plan, uint32_t gpu, const char *layout);
+/* Sets the batch of a job that learns by a table (--goodput), wherever it runs from now on. Nothing
+ * stops: a job that runs goes on at the speed of that batch. false: the job has no such table, or
+ * its limits do not allow the batch. */
+bool gsim_plan_batch(struct gsim_plan *plan, gsim_slot job, struct gsim_batch batch);
 void gsim_plan_watch(struct gsim_plan *plan, gsim_slot job, enum gsim_watch_kind kind,
                      int64_t threshold);
 /* Calls on_timer at time_ns, which must be after now. A policy has one timer: a new time replaces
@@ -188,6 +204,9 @@ bool gsim_ask_may_use(const struct gsim_ctx *ctx, gsim_slot job, uint32_t gpu);
 /* How fast the job would run there alone, by the code that charges it. */
 struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,
                                const struct gsim_where *where);
+/* What a job that learns by a table (--goodput) may do, and has measured. false: it has no
+ * table. */
+bool gsim_ask_learning(const struct gsim_ctx *ctx, gsim_slot job, struct gsim_learning *out);
 /* CPUs and memory of a node's host; 0: not counted, as much as any job wants. */
 struct gsim_host gsim_ask_host(const struct gsim_ctx *ctx, uint32_t node);
 /* The attained service of a job that has made this number of its iterations; -1: the trace does
@@ -221,6 +240,9 @@ struct gsim_policy_export {
 /* Loads the policy that a shared object exports. It stays loaded: the table and its texts are valid
  * until the process ends. NULL: the log says why. */
 const struct gsim_policy *gsim_policies_load(const char *path, struct gsim_log *log);
+
+/* Whether processes of jobs stay on their GPUs while others run there, with these parameters. */
+bool gsim_policy_has_contexts(const struct gsim_policy *policy, const struct gsim_params *params);
 
 /* --- the policies that are built in ----------------------------------------------------------- */
 

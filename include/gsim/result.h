@@ -29,6 +29,7 @@ struct gsim_job_results {
     const int64_t *bytes_in;
     const int64_t *bytes_out;
     const int64_t *stall_ns; /* on its units without progress: start, save, restore, faults */
+    const uint8_t *declined; /* 1: by the policy */
 };
 
 /* The fields of the summary: GSIM_FIELD(name, type, unit, help) in gsim/fields.def. */

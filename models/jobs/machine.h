@@ -49,6 +49,8 @@ struct gsim_machine_job {
     int64_t bytes_in, bytes_out;
     const struct gsim_phases *phases; /* NULL: the job has one speed wherever it is */
     uint32_t at_phase;
+    struct gsim_batch batch; /* that a policy has set; local 0: none */
+    bool tells_epochs; /* GSIM_WATCH_EPOCHS */
     /* Fields above are zeroed for each job; fields below are written before they are read. */
     gsim_work stop_at; /* while stopping: the boundary */
     int64_t clear_ns; /* while saving: when saving ends, once that is known */

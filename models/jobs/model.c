@@ -427,7 +427,11 @@ static void inherit(struct gsim_model *model, gsim_slot slot, gsim_slot failed) 
 static void watch(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind kind,
                   int64_t threshold, int64_t now_ns) {
     struct gsim_machine_job *job = &model->jobs[slot];
-    assert(kind == GSIM_WATCH_ATTAINED); /* the core counts the time that a job has run */
+    assert(kind != GSIM_WATCH_RAN); /* the core counts the time that a job has run */
+    if (kind == GSIM_WATCH_EPOCHS) {
+        job->tells_epochs = threshold >= 0;
+        return;
+    }
     job->threshold_ns = threshold;
     if (job->phase != RUNNING)
         return;
@@ -536,6 +540,14 @@ static bool serve_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns
     return report(model, events, slot, GSIM_EVENT_WATCH, GSIM_WATCH_ATTAINED);
 }
 
+/* Goes on at the speed that the job has now, on the units that it has. */
+static void take_speed(struct gsim_model *model, gsim_slot slot) {
+    struct gsim_speed speed = gsim_speed_of(model, slot);
+    model->progress[slot].rate_q32 = speed.rate_q32;
+    model->jobs[slot].rate_low = speed.low;
+    gsim_machine_expect_progress(model, slot);
+}
+
 /* The next phase begins where the last one ended, at a speed of its own. */
 static void begin_phase(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     struct gsim_machine_job *job = &model->jobs[slot];
@@ -543,10 +555,18 @@ static void begin_phase(struct gsim_model *model, gsim_slot slot, int64_t now_ns
     model->progress[slot].done = gsim_machine_phase_end(job);
     job->done_low = 0;
     job->at_phase++;
-    struct gsim_speed speed = gsim_speed_of(model, slot);
-    model->progress[slot].rate_q32 = speed.rate_q32;
-    job->rate_low = speed.low;
-    gsim_machine_expect_progress(model, slot);
+    take_speed(model, slot);
+}
+
+static void set_batch(struct gsim_model *model, gsim_slot slot, struct gsim_batch batch,
+                      int64_t now_ns) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    bool is_other = job->batch.local != batch.local || job->batch.summed != batch.summed;
+    if (job->phase == RUNNING && is_other)
+        gsim_machine_set_rate(model, slot, model->progress[slot].rate_q32, now_ns);
+    job->batch = batch;
+    if (job->phase == RUNNING && is_other)
+        take_speed(model, slot);
 }
 
 /* Serves all events except ends. */
@@ -564,7 +584,8 @@ GSIM_APART static bool serve_other(struct gsim_model *model, gsim_slot slot, int
         return serve_watch(model, slot, now_ns, events);
     case NEXT_PHASE:
         begin_phase(model, slot, now_ns);
-        return true;
+        return !model->jobs[slot].tells_epochs ||
+               report(model, events, slot, GSIM_EVENT_WATCH, GSIM_WATCH_EPOCHS);
     case ENDS:
     case NOTHING:
         break;
@@ -694,6 +715,9 @@ const struct gsim_model_ops gsim_model_device = {
     .pace = gsim_speed_q32,
     .most_pace = gsim_speed_most_q32,
     .rate = gsim_speed_there,
+    .learning = gsim_speed_learning,
+    .may_have_batch = gsim_speed_may_have_batch,
+    .set_batch = set_batch,
     .costs = gsim_counters_costs,
     .counters = gsim_counters_of,
     .progress = progress_column,

@@ -286,8 +286,8 @@ static struct gsim_spread spread_of(const struct gsim_model *model, const struct
 static struct gsim_speed speed_in_phase(const struct gsim_model *model, gsim_slot slot,
                                         const struct gsim_spread *spread) {
     const struct gsim_machine_job *job = &model->jobs[slot];
-    gsim_u128 q64 =
-        gsim_goodput_pace_q64(model->setup.trace->goodput, job->phases, job->at_phase, spread);
+    gsim_u128 q64 = gsim_goodput_pace_q64(model->setup.trace->goodput, job->phases, job->at_phase,
+                                          spread, job->batch);
     struct gsim_speed speed = {(uint64_t)(q64 >> 32), (uint32_t)q64};
     return speed.rate_q32 > 0 ? speed : (struct gsim_speed){.rate_q32 = 1};
 }
@@ -373,6 +373,35 @@ static struct gsim_spread spread_there(const struct gsim_model *model, gsim_slot
     if (where->nodes > 0)
         each = where->gpus / where->nodes + (where->gpus % where->nodes != 0);
     return gsim_goodput_packed(where->gpus, each);
+}
+
+bool gsim_speed_learning(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
+                         struct gsim_learning *out) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    if (!job->phases)
+        return false;
+    struct gsim_spread spread = {0};
+    if (about->n_units > 0)
+        spread = spread_of(model, about);
+    uint32_t phase = job->at_phase;
+    const struct gsim_progress *progress = &model->progress[slot];
+    gsim_work begun = phase > 0 ? gsim_work_of_ns(job->phases->end_ns[phase - 1]) : 0;
+    bool has_run = progress->rate_q32 > 0 && now_ns > progress->since_ns;
+    phase -= phase > 0 && progress->done <= begun && !has_run;
+    gsim_goodput_learning(model->setup.trace->goodput, job->phases, phase, &spread, job->batch,
+                          out);
+    return true;
+}
+
+bool gsim_speed_may_have_batch(const struct gsim_model *model, gsim_slot slot,
+                               struct gsim_batch batch) {
+    const struct gsim_phases *phases = model->jobs[slot].phases;
+    if (!phases)
+        return false;
+    const struct gsim_app_limits *app = &model->setup.trace->goodput->app[phases->app];
+    return batch.local > 0 && batch.local <= app->max_local &&
+           (uint64_t)batch.local * (batch.summed + 1) <= app->max_batch;
 }
 
 static struct gsim_rate rate_by_epochs(const struct gsim_model *model, gsim_slot slot,

@@ -19,5 +19,10 @@ uint64_t gsim_speed_most_q32(struct gsim_model *model, gsim_slot slot);
 /* How fast it would run there. */
 struct gsim_rate gsim_speed_there(struct gsim_model *model, gsim_slot slot,
                                   const struct gsim_where *where);
+/* What the job may do and has measured; false: it does not learn by a table. */
+bool gsim_speed_learning(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
+                         struct gsim_learning *out);
+bool gsim_speed_may_have_batch(const struct gsim_model *model, gsim_slot slot,
+                               struct gsim_batch batch);
 
 #endif

@@ -38,12 +38,20 @@ struct adaptdl {
     bool has_unplaced; /* jobs may wait for the GPUs that they were given */
     bool is_optimus, is_reference;
     struct gsim_preemption way;
+    /* gives each job its GPUs, or takes them away (is_changed says so); false: no memory, or
+     * ctx->status says why */
+    bool (*give)(struct gsim_ctx *ctx, struct adaptdl *adaptdl);
 };
 
 #define GSIM_NO_OWNER UINT32_MAX
 
-/* Give each job its GPUs, or take them away (is_changed says so). false: no memory, or ctx->status
- * says why. */
+/* The state of a policy begins with a struct adaptdl, which has its way of giving. */
+enum gsim_status adaptdl_open(struct gsim_ctx *ctx, struct adaptdl *adaptdl);
+void adaptdl_arrive(struct gsim_ctx *ctx, gsim_slot slot);
+void adaptdl_complete(struct gsim_ctx *ctx, gsim_slot slot);
+void adaptdl_decide(struct gsim_ctx *ctx, struct gsim_plan *plan);
+
+/* Two ways of giving. */
 bool adaptdl_tiresias(struct gsim_ctx *ctx, struct adaptdl *adaptdl);
 bool adaptdl_optimus(struct gsim_ctx *ctx, struct adaptdl *adaptdl);
 /* Makes room for that many GPUs of a job; false: no memory. */

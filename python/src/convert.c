@@ -10,7 +10,7 @@
 const char gsim_py_rules[] = "consolidate|any|spread|fullest|affinity|random|skew";
 const char gsim_py_stops[] = "kernel|iteration|block|save|flush|incremental|cheapest";
 const char gsim_py_keeps[] = "resident|pageable|host|storage|image|discard";
-const char gsim_py_watches[] = "attained|ran";
+const char gsim_py_watches[] = "attained|ran|epochs";
 const char gsim_py_states[] =
     "free|queued|starting|running|stopping|saving|paused|held|resuming|done";
 static const char disciplines[] = "exclusive|ps|rr|priority|boundary|padding";

@@ -155,19 +155,28 @@ static struct neighbours beside(const struct gsim_goodput *goodput,
     return (struct neighbours){low + epoch, high ? high + epoch : low + epoch};
 }
 
-static double gain_of(const struct gsim_goodput *goodput, const struct gsim_app_limits *app,
-                      uint32_t epoch, uint32_t batch) {
+struct gradient {
+    double sqr, var;
+};
+
+static struct gradient gradient_of(const struct gsim_goodput *goodput,
+                                   const struct gsim_app_limits *app, uint32_t epoch,
+                                   uint32_t batch) {
     struct neighbours at = beside(goodput, app, epoch, batch);
     const struct gsim_epoch_row *low = at.low, *high = at.high;
-    double sqr = low->grad_sqr, var = low->grad_var;
-    if (low->batch != high->batch) {
-        double up = (double)batch - low->batch, down = (double)high->batch - batch;
-        double whole = high->batch - low->batch;
-        sqr = (up * high->grad_sqr + down * low->grad_sqr) / whole;
-        var = (up * high->grad_var + down * low->grad_var) / whole;
-    }
+    if (low->batch == high->batch)
+        return (struct gradient){low->grad_sqr, low->grad_var};
+    double up = (double)batch - low->batch, down = (double)high->batch - batch;
+    double whole = high->batch - low->batch;
+    return (struct gradient){(up * high->grad_sqr + down * low->grad_sqr) / whole,
+                             (up * high->grad_var + down * low->grad_var) / whole};
+}
+
+static double gain_of(const struct gsim_goodput *goodput, const struct gsim_app_limits *app,
+                      uint32_t epoch, uint32_t batch) {
+    struct gradient at = gradient_of(goodput, app, epoch, batch);
     double scale = (double)batch / app->init_batch;
-    return (var + sqr) / (var / scale + sqr);
+    return (at.var + at.sqr) / (at.var / scale + at.sqr);
 }
 
 /* Progress at the end of the first n epochs: the least of all batch sizes. */
@@ -197,10 +206,12 @@ struct gsim_tempo gsim_goodput_tempo(const struct gsim_goodput *goodput,
 }
 
 double gsim_goodput_phase_s(const struct gsim_goodput *goodput, const struct gsim_phases *phases,
-                            uint32_t phase, const struct gsim_spread *spread) {
+                            uint32_t phase, const struct gsim_spread *spread,
+                            struct gsim_batch batch) {
     const struct gsim_app_limits *app = &goodput->app[phases->app];
     uint32_t gpus = gpus_of(spread);
-    struct gsim_batch batch = gsim_goodput_batch(app, gpus, phases->batch, 0);
+    if (batch.local == 0)
+        batch = gsim_goodput_batch(app, gpus, phases->batch, 0);
     double takes_s = iteration_s(goodput, phases->app, spread, batch);
     double gain = gain_of(goodput, app, phase, gpus * batch.local * (batch.summed + 1));
     return (progress_after(goodput, app, phase + 1) - progress_after(goodput, app, phase)) /
@@ -233,13 +244,45 @@ int64_t gsim_goodput_iterations_after(const struct gsim_goodput *goodput,
     return all > 0 ? (int64_t)(all - iterations_by(goodput, phases, phase)) : -1;
 }
 
+static struct gsim_number number_near(double value) {
+    struct gsim_tempo tempo = gsim_tempo_near(value);
+    return (struct gsim_number){tempo.digits, tempo.exponent};
+}
+
+void gsim_goodput_learning(const struct gsim_goodput *goodput, const struct gsim_phases *phases,
+                           uint32_t phase, const struct gsim_spread *spread,
+                           struct gsim_batch batch, struct gsim_learning *out) {
+    const struct gsim_app_limits *app = &goodput->app[phases->app];
+    uint32_t gpus = gpus_of(spread);
+    *out = (struct gsim_learning){.app = phases->app,
+                                  .init_batch = app->init_batch,
+                                  .max_batch = app->max_batch,
+                                  .min_local = app->min_local,
+                                  .max_local = app->max_local,
+                                  .most_gpus = app->most_gpus,
+                                  .own_batch = phases->batch,
+                                  .gpus = gpus,
+                                  .nodes = spread->n};
+    if (gpus == 0)
+        return;
+    out->batch = batch.local > 0 ? batch : gsim_goodput_batch(app, gpus, phases->batch, 0);
+    struct gsim_step step = gsim_goodput_step(goodput, phases->app, spread, out->batch.local);
+    struct gradient gradient =
+        gradient_of(goodput, app, phase, gpus * out->batch.local * (out->batch.summed + 1));
+    out->step_s = number_near(step.step_s);
+    out->sync_s = number_near(step.sync_s);
+    out->grad_sqr = number_near(gradient.sqr);
+    out->grad_var = number_near(gradient.var);
+}
+
 /* --- phases ----------------------------------------------------------------------------------- */
 
 gsim_u128 gsim_goodput_pace_q64(const struct gsim_goodput *goodput,
                                 const struct gsim_phases *phases, uint32_t phase,
-                                const struct gsim_spread *spread) {
+                                const struct gsim_spread *spread, struct gsim_batch batch) {
     int64_t work_ns = phases->end_ns[phase] - (phase ? phases->end_ns[phase - 1] : 0);
-    double takes_ns = gsim_goodput_phase_s(goodput, phases, phase, spread) * (double)GSIM_NS_PER_S;
+    double takes_ns =
+        gsim_goodput_phase_s(goodput, phases, phase, spread, batch) * (double)GSIM_NS_PER_S;
     return gsim_tempo_ratio_q64(gsim_tempo_of((uint64_t)work_ns, 0), gsim_tempo_near(takes_ns));
 }
 
@@ -260,7 +303,9 @@ static bool time_phases(const struct gsim_goodput *goodput, const struct gsim_ph
         gsim_goodput_packed(phases->gpus, goodput->app[phases->app].node_gpus);
     int64_t now_ns = 0;
     for (uint32_t i = 0; i < phases->n; i++) {
-        double takes_ns = gsim_goodput_phase_s(goodput, phases, i, &spread) * (double)GSIM_NS_PER_S;
+        double takes_ns =
+            gsim_goodput_phase_s(goodput, phases, i, &spread, (struct gsim_batch){0}) *
+            (double)GSIM_NS_PER_S;
         if (!(takes_ns < (double)(GSIM_TIME_MAX / 4)) || now_ns > GSIM_TIME_MAX / 4)
             return false;
         now_ns += takes_ns < 1 ? 1 : (int64_t)(takes_ns + 0.5);

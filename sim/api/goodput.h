@@ -79,11 +79,6 @@ struct gsim_spread {
     uint32_t gpus[GSIM_MOST_SPREAD];
 };
 
-/* The batch of a GPU in a step, and the steps that only add to the sum of gradients before that. */
-struct gsim_batch {
-    uint32_t local, summed;
-};
-
 /* The number as 53 bits and a power of two; 0, or too small to have all bits: no digits. */
 struct gsim_tempo gsim_tempo_near(double value);
 
@@ -109,13 +104,18 @@ uint32_t gsim_goodput_most_gpus(const struct gsim_goodput *goodput,
 /* Iterations from the end of a phase to the end of the job; -1: the table does not say. */
 int64_t gsim_goodput_iterations_after(const struct gsim_goodput *goodput,
                                       const struct gsim_phases *phases, uint32_t phase);
-/* The time of a phase there, in s. */
+/* The time of a phase there, in s, with a batch that a policy has set; local 0: with its own. */
 double gsim_goodput_phase_s(const struct gsim_goodput *goodput, const struct gsim_phases *phases,
-                            uint32_t phase, const struct gsim_spread *spread);
+                            uint32_t phase, const struct gsim_spread *spread,
+                            struct gsim_batch batch);
 /* The speed in a phase there, in work of its phases, as Q64.64. */
 gsim_u128 gsim_goodput_pace_q64(const struct gsim_goodput *goodput,
                                 const struct gsim_phases *phases, uint32_t phase,
-                                const struct gsim_spread *spread);
+                                const struct gsim_spread *spread, struct gsim_batch batch);
+/* Limits of the job, and what it measures in a phase there. */
+void gsim_goodput_learning(const struct gsim_goodput *goodput, const struct gsim_phases *phases,
+                           uint32_t phase, const struct gsim_spread *spread,
+                           struct gsim_batch batch, struct gsim_learning *out);
 /* The phases of jobs of that kind, made when the first is asked for; NULL: no memory. end_ns is
  * NULL where a phase ends past the end of the clock. */
 const struct gsim_phases *gsim_goodput_make(struct gsim_goodput *goodput, struct gsim_arena *arena,

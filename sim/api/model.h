@@ -178,6 +178,13 @@ struct gsim_model_ops {
     /* The job's speed alone there, by the code that charges it. */
     struct gsim_rate (*rate)(struct gsim_model *model, gsim_slot slot,
                              const struct gsim_where *where);
+    /* What a job that learns may do and has measured, and the batch that it has from now on. false,
+     * or no such functions: it has no table, or may not have the batch. */
+    bool (*learning)(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
+                     struct gsim_learning *out);
+    bool (*may_have_batch)(const struct gsim_model *model, gsim_slot slot, struct gsim_batch batch);
+    void (*set_batch)(struct gsim_model *model, gsim_slot slot, struct gsim_batch batch,
+                      int64_t now_ns);
     /* costs and counters: for a job with told progress. */
     struct gsim_costs (*costs)(const struct gsim_model *model, gsim_slot slot);
     void (*counters)(const struct gsim_model *model, gsim_slot slot, int64_t now_ns,

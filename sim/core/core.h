@@ -96,6 +96,7 @@ enum gsim_op_kind {
     GSIM_OP_SUPPOSE,
     GSIM_OP_ARRANGE,
     GSIM_OP_PARTITION,
+    GSIM_OP_BATCH,
     GSIM_OP_WATCH,
     GSIM_OP_WAKE,
 };
@@ -103,11 +104,13 @@ enum gsim_op_kind {
 struct gsim_op {
     uint8_t kind, stop, keep, watch;
     bool was_pinned, was_hosted;
+    uint16_t part; /* of a timer: the part of the cluster with the policy that sets it */
     uint8_t *was_arranged, *was_memory, *was_split; /* by unit, in the plan's scratch */
     gsim_slot slot;
     uint32_t n_units;
     struct gsim_unit *units; /* of a move: the target; of an arrangement: the units arranged */
     int64_t value; /* threshold, time or bound */
+    struct gsim_batch batch;
     const struct gsim_arrangement *arrangement;
     const char *layout; /* of a partition */
     const struct gsim_instances *was_cut; /* instances before the partition */
@@ -137,6 +140,7 @@ struct gsim_unused {
 struct gsim_metrics {
     int64_t *start_ns, *end_ns, *wait_ns;
     int64_t *stall_ns, *bytes_in, *bytes_out, *faults; /* NULL: all zero so far */
+    uint8_t *declined; /* likewise */
     uint32_t *preemptions, *migrations;
     uint32_t n_completed;
     uint32_t n_declined; /* ended by a policy that declined them: they have no end in the result */
@@ -199,6 +203,25 @@ struct gsim_failures {
     int64_t *kept_ns; /* by job of the trace: work kept at its last failure */
 };
 
+/* GPUs under one policy, and the jobs that go there. */
+struct gsim_domain {
+    const struct gsim_ctx *ctx;
+    const struct gsim_trace *trace;
+    uint32_t first_gpu, n_gpus, first_group, n_groups;
+    /* memory of a job's context beside its own memory; 0: contexts are not counted */
+    int64_t context_bytes;
+    /* largest memory that a job can have on a GPU, where contexts are counted */
+    int64_t largest_bytes;
+};
+
+/* What a policy calls its first GPU and node, 0, is this GPU and node of the cluster, and it has
+ * this number of GPUs. */
+struct gsim_here {
+    uint32_t first_gpu, first_node, n_gpus;
+};
+
+struct gsim_parts; /* parts.h */
+
 struct gsim_core {
     const struct gsim_run_options *options;
     const struct gsim_trace *trace;
@@ -215,6 +238,7 @@ struct gsim_core {
     struct gsim_jobs jobs;
     struct gsim_view view;
     struct gsim_ctx ctx;
+    struct gsim_parts *parts; /* with policies of their own; NULL: the run has one policy */
     struct gsim_plan plan;
     struct gsim_metrics metrics;
     struct gsim_crowd crowd;
@@ -222,10 +246,8 @@ struct gsim_core {
     struct gsim_failures failures;
     struct gsim_events events;
     struct gsim_slots arrived, completed, settled;
-    /* memory of a job's context beside its own memory; 0: contexts are not counted */
-    int64_t context_bytes;
-    /* largest memory that a job can have on a GPU, where contexts are counted */
-    int64_t largest_bytes;
+    struct gsim_domain domain; /* all of the cluster, under the run's policy */
+    struct gsim_here here;
     uint32_t next_arrival; /* position in arrival order */
     uint32_t n_open; /* jobs that arrive without another one's end: the first in that order */
     int64_t arrival_ns; /* time of that arrival */
@@ -267,9 +289,9 @@ gsim_slot gsim_jobs_reenter(struct gsim_core *core, gsim_slot failed);
 /* Tells the policy and the observers about a job that has entered; false: no memory. */
 bool gsim_jobs_announce(struct gsim_core *core, gsim_slot slot);
 void gsim_jobs_leave(struct gsim_core *core, gsim_slot slot);
-/* Memory with the context; a job that fills the largest GPU is assumed to have run there alone, and
- * keeps fitting. */
-int64_t gsim_jobs_with_context(const struct gsim_core *core, int64_t bytes);
+/* Memory of a job of the trace with its context; a job that fills the largest GPU is assumed to
+ * have run there alone, and keeps fitting. */
+int64_t gsim_jobs_with_context(const struct gsim_core *core, uint32_t job, int64_t bytes);
 struct gsim_unit *gsim_units_new(struct gsim_core *core, uint32_t n);
 /* The exponent of the power of two at or above n > 0. */
 static inline uint32_t gsim_units_class(uint32_t n) {
@@ -443,6 +465,35 @@ int64_t gsim_loops_next_ns(const struct gsim_core *core);
 GSIM_APART uint32_t gsim_loops_take(struct gsim_core *core);
 bool gsim_loops_finish(struct gsim_core *core, struct gsim_result *result); /* false: no memory */
 
+/* parts.c: the policy of a job's part has something to decide */
+GSIM_APART void gsim_parts_changed(struct gsim_core *core, gsim_slot slot);
+/* Where a job of the trace goes. */
+GSIM_APART const struct gsim_domain *gsim_parts_domain(const struct gsim_core *core, uint32_t job);
+static inline const struct gsim_domain *gsim_domain_of(const struct gsim_core *core, uint32_t job) {
+    return gsim_rarely(core->parts) ? gsim_parts_domain(core, job) : &core->domain;
+}
+/* Units as the core numbers them, of units as the policy does, and back; the lists live for one
+ * decide. NULL: no memory. */
+GSIM_APART const struct gsim_unit *gsim_parts_shift(struct gsim_core *core,
+                                                    const struct gsim_unit *units, uint32_t n_units,
+                                                    uint32_t by);
+static inline const struct gsim_unit *
+gsim_units_in(struct gsim_core *core, const struct gsim_unit *units, uint32_t n_units) {
+    return gsim_mostly(core->here.first_gpu == 0)
+               ? units
+               : gsim_parts_shift(core, units, n_units, core->here.first_gpu);
+}
+static inline const struct gsim_unit *
+gsim_units_out(struct gsim_core *core, const struct gsim_unit *units, uint32_t n_units) {
+    return gsim_mostly(core->here.first_gpu == 0)
+               ? units
+               : gsim_parts_shift(core, units, n_units, 0 - core->here.first_gpu);
+}
+/* Whether the GPU, as the core numbers it, is one of those that the policy sees. */
+static inline bool gsim_is_here(const struct gsim_core *core, uint32_t gpu) {
+    return gpu - core->here.first_gpu < core->here.n_gpus;
+}
+
 /* engine.c: finds the time of the next arrival again */
 void gsim_core_look_ahead(struct gsim_core *core);
 
@@ -453,6 +504,13 @@ bool gsim_distributions_fill(struct gsim_core *core, struct gsim_summary *summar
 bool gsim_metrics_model(struct gsim_core *core, struct gsim_result *result);
 
 GSIM_COLD enum gsim_status gsim_core_no_memory(struct gsim_core *core);
+
+/* The policy of the job sees a change, and decides at this instant. */
+static inline void gsim_core_changed(struct gsim_core *core, gsim_slot slot) {
+    core->has_changed = true;
+    if (gsim_rarely(core->parts))
+        gsim_parts_changed(core, slot);
+}
 
 /* After each hook: one that cannot go on ends the run before anything else happens. */
 static inline void gsim_core_heed(struct gsim_core *core) {

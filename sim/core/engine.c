@@ -4,6 +4,7 @@
  * policy's timer. At one instant they are served in this order, the model's completions first; then
  * the policy decides. Consequences of its plan at that instant are the next round. */
 #include "sim/core/core.h"
+#include "sim/core/parts.h"
 #include "sim/base/units.h"
 #include "sim/base/hints.h"
 #include "sim/base/wide.h"
@@ -40,31 +41,25 @@ static enum gsim_status check_job(struct gsim_core *core, uint32_t job) {
     return GSIM_OK;
 }
 
-static bool may_page(const struct gsim_core *core) {
-    return core->ctx.devices && core->ctx.devices->memory != GSIM_MEMORY_RESIDENT;
+static bool may_page(const struct gsim_domain *domain) {
+    return domain->ctx->devices && domain->ctx->devices->memory != GSIM_MEMORY_RESIDENT;
 }
 
-/* The most memory that one job can have on a GPU: the GPU's own, and the host's where jobs may
- * page. */
-static int64_t most_on(const struct gsim_core *core, uint32_t gpu) {
+/* The number of GPUs with this much memory, and the most that one job can have on a GPU: the GPU's
+ * own, and the host's where jobs may page. */
+static uint32_t count_gpus_with(const struct gsim_core *core, const struct gsim_domain *domain,
+                                int64_t bytes, int64_t *most) {
     const struct gsim_cluster *cluster = &core->cluster;
-    int64_t host_bytes = 0;
-    if (may_page(core))
-        host_bytes = gsim_cluster_host_free(cluster, cluster->node_of_gpu[gpu]);
-    return cluster->gpu_hbm_bytes[gpu] + host_bytes;
-}
-
-/* The number of GPUs with this much memory, and the most that any GPU has. */
-static uint32_t count_gpus_with(const struct gsim_core *core, int64_t bytes, int64_t *most) {
-    const struct gsim_cluster *cluster = &core->cluster;
-    uint32_t n = 0, node = UINT32_MAX;
+    uint32_t n = 0, node = UINT32_MAX, end = domain->first_gpu + domain->n_gpus;
     int64_t host_bytes = 0;
     *most = 0;
-    for (uint32_t gpu = 0; gpu < cluster->n_gpus; gpu++) {
-        int64_t here = most_on(core, gpu), own = cluster->gpu_hbm_bytes[gpu];
-        if (cluster->node_of_gpu[gpu] != node)
-            host_bytes = here - own; /* of the whole node */
-        node = cluster->node_of_gpu[gpu];
+    for (uint32_t gpu = domain->first_gpu; gpu < end; gpu++) {
+        int64_t own = cluster->gpu_hbm_bytes[gpu];
+        if (cluster->node_of_gpu[gpu] != node) {
+            node = cluster->node_of_gpu[gpu];
+            host_bytes = may_page(domain) ? gsim_cluster_host_free(cluster, node) : 0;
+        }
+        int64_t here = own + (may_page(domain) ? gsim_cluster_host_free(cluster, node) : 0);
         *most = here > *most ? here : *most;
         int64_t needs = bytes > own ? bytes - own : 0;
         n += needs <= host_bytes;
@@ -81,26 +76,27 @@ static int64_t least_memory(const struct gsim_core *core) {
     return least;
 }
 
-static enum gsim_room room_of(const struct gsim_core *core) {
-    const struct gsim_cluster *cluster = &core->cluster;
-    const int64_t *mem = core->trace->column[GSIM_COL_MEM_BYTES];
+static enum gsim_room room_of(const struct gsim_core *core, const struct gsim_domain *domain) {
+    const int64_t *hbm_bytes = core->cluster.gpu_hbm_bytes + domain->first_gpu;
+    const struct gsim_node_group *groups = core->options->cluster->groups + domain->first_group;
+    const int64_t *mem = domain->trace->column[GSIM_COL_MEM_BYTES];
     int64_t largest = 0, smallest = INT64_MAX;
-    bool is_ample = may_page(core) && core->ctx.devices->memory != GSIM_MEMORY_LANES;
-    for (uint32_t g = 0; g < core->options->cluster->n_groups; g++)
-        is_ample &= core->options->cluster->groups[g].host_bytes == 0;
-    for (uint32_t gpu = 0; gpu < cluster->n_gpus; gpu++)
-        smallest = cluster->gpu_hbm_bytes[gpu] < smallest ? cluster->gpu_hbm_bytes[gpu] : smallest;
-    for (uint32_t job = 0; mem && job < core->trace->n_jobs; job++)
+    bool is_ample = may_page(domain) && domain->ctx->devices->memory != GSIM_MEMORY_LANES;
+    for (uint32_t g = 0; g < domain->n_groups; g++)
+        is_ample &= groups[g].host_bytes == 0;
+    for (uint32_t gpu = 0; gpu < domain->n_gpus; gpu++)
+        smallest = hbm_bytes[gpu] < smallest ? hbm_bytes[gpu] : smallest;
+    for (uint32_t job = 0; mem && job < domain->trace->n_jobs; job++)
         largest = mem[job] > largest ? mem[job] : largest;
     if (!mem || is_ample)
         return GSIM_ROOM_AMPLE;
-    largest += core->context_bytes;
+    largest += domain->context_bytes;
     return largest <= smallest ? GSIM_ROOM_BUT_FOR_PAUSED : GSIM_ROOM_SCARCE;
 }
 
 /* A remedy for the message, where the policy can have its GPUs' memory managed. */
-static const char *paging_hint(const struct gsim_core *core) {
-    for (const struct gsim_param_def *def = core->policy->params; def && def->type; def++)
+static const char *paging_hint(const struct gsim_policy *policy) {
+    for (const struct gsim_param_def *def = policy->params; def && def->type; def++)
         if (strcmp(def->name, "memory") == 0)
             return "; --set memory=uvm lets them page";
     return "";
@@ -109,8 +105,10 @@ static const char *paging_hint(const struct gsim_core *core) {
 static void too_large(struct gsim_core *core, uint32_t job, uint32_t n_gpus, int64_t most) {
     const struct gsim_trace *trace = core->trace;
     int64_t own = trace->column[GSIM_COL_MEM_BYTES][job];
-    int64_t bytes = gsim_jobs_with_context(core, own);
-    bool is_paging = may_page(core);
+    int64_t bytes = gsim_jobs_with_context(core, job, own);
+    const struct gsim_domain *domain = gsim_domain_of(core, job);
+    const struct gsim_policy *policy = domain->ctx->policy;
+    bool is_paging = may_page(domain);
     char has[32], needs[32];
     gsim_format_size(needs, bytes);
     gsim_format_size(has, most);
@@ -125,15 +123,15 @@ static void too_large(struct gsim_core *core, uint32_t job, uint32_t n_gpus, int
             "GPUs of the cluster have that much%s",
             gsim_trace_id(trace, job), needs,
             bytes > own ? " with its context (context.bytes)" : "", gsim_trace_gpus(trace, job),
-            n_gpus, is_paging ? ", with their hosts' (--host-mem)" : paging_hint(core));
+            n_gpus, is_paging ? ", with their hosts' (--host-mem)" : paging_hint(policy));
     else
         (void)gsim_fail(core->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
                         is_paging ? "column 'mem_gib': job '%s' needs %s of memory per GPU; a GPU "
                                     "and its host (--host-mem) have %s%s%s"
                                   : "column 'mem_gib': job '%s' needs %s of memory per GPU; the "
                                     "largest GPU has %s, and policy '%s' keeps jobs resident%s",
-                        gsim_trace_id(trace, job), needs, has, is_paging ? "" : core->policy->name,
-                        is_paging ? "" : paging_hint(core));
+                        gsim_trace_id(trace, job), needs, has, is_paging ? "" : policy->name,
+                        is_paging ? "" : paging_hint(policy));
 }
 
 /* Host memory is counted by the memory of jobs, so a limit needs the column, unless it is the limit
@@ -172,10 +170,10 @@ static enum gsim_status check_memory(struct gsim_core *core) {
     if (check_hosts(core) != GSIM_OK)
         return GSIM_BAD_INPUT;
     for (uint32_t job = 0; mem && job < core->trace->n_jobs; job++) {
-        int64_t bytes = gsim_jobs_with_context(core, mem[job]);
+        int64_t bytes = gsim_jobs_with_context(core, job, mem[job]);
         if (bytes <= least)
             continue;
-        uint32_t n_gpus = count_gpus_with(core, bytes, &most);
+        uint32_t n_gpus = count_gpus_with(core, gsim_domain_of(core, job), bytes, &most);
         if (n_gpus < gsim_trace_gpus(core->trace, job))
             too_large(core, job, n_gpus, most);
     }
@@ -183,12 +181,13 @@ static enum gsim_status check_memory(struct gsim_core *core) {
 }
 
 /* The number of GPUs with room for a part of the gang beside its CPUs, on nodes that are empty. */
-static uint32_t count_gpus_beside(const struct gsim_core *core, int64_t per_gpu, int64_t bytes) {
-    const struct gsim_cluster_spec *spec = core->options->cluster;
+static uint32_t count_gpus_beside(const struct gsim_core *core, const struct gsim_domain *domain,
+                                  int64_t per_gpu, int64_t bytes) {
+    const struct gsim_node_group *groups = core->options->cluster->groups + domain->first_group;
     int64_t n = 0;
-    for (uint32_t g = 0; g < spec->n_groups; g++) {
-        const struct gsim_node_group *group = &spec->groups[g];
-        int64_t gpus = may_page(core) || bytes <= group->hbm_bytes ? group->gpus_per_node : 0;
+    for (uint32_t g = 0; g < domain->n_groups; g++) {
+        const struct gsim_node_group *group = &groups[g];
+        int64_t gpus = may_page(domain) || bytes <= group->hbm_bytes ? group->gpus_per_node : 0;
         if (group->cpus_milli && group->cpus_milli / per_gpu < gpus)
             gpus = group->cpus_milli / per_gpu;
         n += gpus * group->count;
@@ -206,7 +205,8 @@ static enum gsim_status check_cpus(struct gsim_core *core) {
         if (cpus[job] <= 0)
             continue;
         int64_t per_gpu = gsim_muldiv_ceil(cpus[job], 1, gpus);
-        uint32_t n_gpus = count_gpus_beside(core, per_gpu, gsim_jobs_with_context(core, bytes));
+        uint32_t n_gpus = count_gpus_beside(core, gsim_domain_of(core, job), per_gpu,
+                                            gsim_jobs_with_context(core, job, bytes));
         if (n_gpus < gpus)
             (void)gsim_fail(core->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
                             "column 'cpus': job '%s' needs %lld.%03lld CPUs beside each of %u "
@@ -309,9 +309,16 @@ static bool open_gpu_columns(struct gsim_core *core) {
 
 /* Nothing moves the memory of a context, so it is counted where jobs stay resident beside each
  * other. */
-static void count_contexts(struct gsim_core *core) {
-    (void)count_gpus_with(core, 0, &core->largest_bytes);
-    core->context_bytes = may_page(core) ? 0 : core->options->context_bytes;
+static void count_contexts(const struct gsim_core *core, struct gsim_domain *domain) {
+    (void)count_gpus_with(core, domain, 0, &domain->largest_bytes);
+    domain->context_bytes = may_page(domain) ? 0 : domain->context_bytes;
+}
+
+/* The whole cluster, or one of its parts: nth counts them. NULL: there are no more. */
+static struct gsim_domain *domain(struct gsim_core *core, uint32_t nth) {
+    if (core->parts)
+        return nth < core->parts->n ? &core->parts->list[nth].domain : NULL;
+    return nth == 0 ? &core->domain : NULL;
 }
 
 static enum gsim_status open_policy(struct gsim_core *core) {
@@ -330,22 +337,27 @@ static enum gsim_status open_policy(struct gsim_core *core) {
                                   .core = core};
     if (!core->ctx.state)
         return gsim_core_no_memory(core);
+    core->domain = (struct gsim_domain){.ctx = &core->ctx,
+                                        .trace = core->trace,
+                                        .n_gpus = core->cluster.n_gpus,
+                                        .n_groups = core->options->cluster->n_groups,
+                                        .context_bytes = core->options->context_bytes};
     enum gsim_status status = policy->open ? policy->open(&core->ctx) : GSIM_OK;
     return status == GSIM_OK ? core->ctx.status : status;
 }
 
-/* Arranges all GPUs as the policy's open asked, before any job runs. */
-static enum gsim_status arrange_devices(struct gsim_core *core) {
-    uint32_t n = core->cluster.n_gpus;
+/* Arranges the GPUs of a policy as its open asked, before any job runs. */
+static enum gsim_status arrange_devices(struct gsim_core *core, const struct gsim_domain *domain) {
+    const struct gsim_arrangement *devices = domain->ctx->devices;
     struct gsim_unit *units =
-        core->ctx.devices ? gsim_arena_array(core->arena, n, sizeof *units) : NULL;
-    if (!core->ctx.devices)
+        devices ? gsim_arena_array(core->arena, domain->n_gpus, sizeof *units) : NULL;
+    if (!devices)
         return GSIM_OK;
     if (!units)
         return gsim_core_no_memory(core);
-    for (uint32_t gpu = 0; gpu < n; gpu++)
-        units[gpu].gpu = gpu;
-    (void)gsim_plan_arrange(&core->plan, units, n, core->ctx.devices);
+    for (uint32_t gpu = 0; gpu < domain->n_gpus; gpu++)
+        units[gpu].gpu = domain->first_gpu + gpu;
+    (void)gsim_plan_arrange(&core->plan, units, domain->n_gpus, devices);
     gsim_plan_apply(&core->plan);
     return core->status;
 }
@@ -359,26 +371,49 @@ static uint64_t random_of(const struct gsim_run_options *options) {
 /* A policy that shares GPUs, or chooses them, names them itself, and knows of no sets of nodes. */
 static enum gsim_status check_sharing(const struct gsim_core *core) {
     const struct gsim_policy *policy = core->policy;
+    if (core->parts)
+        return gsim_parts_check(core);
     if (!core->node_sets.table || !(policy->shares_gpus || policy->names_gpus))
         return GSIM_OK;
     return gsim_fail(core->log, GSIM_USAGE, NULL, 0,
                      "policy '%s' %s GPUs, of any partition and type; this trace's jobs and "
-                     "this cluster's nodes have partitions or types: leave the columns out, or "
-                     "run %s",
+                     "this cluster's nodes have partitions or types: leave the columns out, run "
+                     "%s, or give the nodes of a partition this policy (key policy of a node in "
+                     "--cluster FILE.ini)",
                      policy->name, policy->shares_gpus ? "shares" : "chooses",
                      policy->shares_gpus ? "a policy that gives jobs GPUs of their own"
                                          : "another policy, such as fifo or las");
+}
+
+/* What a policy has to be told, or refused, once it is open. */
+static enum gsim_status settle_policies(struct gsim_core *core) {
+    enum gsim_status status = GSIM_OK;
+    for (uint32_t i = 0; domain(core, i); i++)
+        count_contexts(core, domain(core, i));
+    status = check_memory(core);
+    if (status == GSIM_OK)
+        status = check_cpus(core);
+    if (!core->parts)
+        core->view.cluster.room = room_of(core, &core->domain);
+    for (uint32_t i = 0; core->parts && i < core->parts->n; i++)
+        core->parts->list[i].view.cluster.room = room_of(core, domain(core, i));
+    for (uint32_t i = 0; status == GSIM_OK && domain(core, i); i++)
+        status = arrange_devices(core, domain(core, i));
+    return status;
 }
 
 static enum gsim_status open_run(struct gsim_core *core) {
     enum gsim_status status =
         gsim_cluster_open(&core->cluster, core->options->cluster, core->arena, core->log);
     core->cluster.random = random_of(core->options);
+    core->here.n_gpus = core->cluster.n_gpus;
     if (status == GSIM_OK)
         status = check_trace(core);
     if (status == GSIM_OK)
+        status = gsim_parts_open(core);
+    if (status == GSIM_OK)
         status = gsim_node_sets_open(&core->node_sets, &core->cluster, core->options->cluster,
-                                     core->trace, core->arena, core->log);
+                                     core->trace, core->parts, core->arena, core->log);
     if (status == GSIM_OK)
         status = check_sharing(core);
     if (status == GSIM_OK)
@@ -399,14 +434,7 @@ static enum gsim_status open_run(struct gsim_core *core) {
     status = gsim_failures_open(core);
     if (status == GSIM_OK)
         status = open_policy(core);
-    if (status == GSIM_OK)
-        count_contexts(core);
-    if (status == GSIM_OK)
-        status = check_memory(core);
-    if (status == GSIM_OK)
-        status = check_cpus(core);
-    core->view.cluster.room = room_of(core);
-    return status == GSIM_OK ? arrange_devices(core) : status;
+    return status == GSIM_OK ? settle_policies(core) : status;
 }
 
 /* --- one instant ------------------------------------------------------------------------------ */
@@ -443,12 +471,12 @@ static void serve_arrivals(struct gsim_core *core) {
     while (core->arrival_ns == core->view.now_ns && core->status == GSIM_OK) {
         gsim_slot slot = gsim_jobs_enter(core, take_arrival(core));
         gsim_core_look_ahead(core);
-        core->has_changed = true;
         core->metrics.n_events++;
         if (gsim_rarely(slot == GSIM_NO_SLOT || !gsim_jobs_announce(core, slot))) {
             (void)gsim_core_no_memory(core);
             return;
         }
+        gsim_core_changed(core, slot);
     }
 }
 

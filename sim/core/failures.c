@@ -4,6 +4,7 @@
  * failure, and from a failure to the repair. A failed node loses its jobs (states.c has their fate)
  * and has no capacity until it is repaired. */
 #include "sim/core/core.h"
+#include "sim/core/parts.h"
 
 #include <stdio.h>
 
@@ -144,6 +145,8 @@ static void fail(struct gsim_core *core, uint32_t node) {
     gsim_cluster_set_down(&core->cluster, node, true);
     core->metrics.n_node_failures++;
     core->view.cluster.n_failures++;
+    if (core->parts)
+        gsim_parts_node(core, node, true);
     expect(core, node, core->options->mttr_ns);
 }
 
@@ -160,6 +163,8 @@ void gsim_failures_serve(struct gsim_core *core) {
         }
         gsim_cluster_set_down(&core->cluster, node, false);
         core->view.cluster.n_repairs++;
+        if (core->parts)
+            gsim_parts_node(core, node, false);
         expect(core, node, core->options->mtbf_ns);
     }
 }

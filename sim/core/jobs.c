@@ -71,9 +71,10 @@ bool gsim_jobs_open(struct gsim_core *core) {
     return grow_slots(core);
 }
 
-int64_t gsim_jobs_with_context(const struct gsim_core *core, int64_t bytes) {
-    int64_t room = core->largest_bytes - bytes;
-    int64_t context = core->context_bytes < room ? core->context_bytes : room;
+int64_t gsim_jobs_with_context(const struct gsim_core *core, uint32_t job, int64_t bytes) {
+    const struct gsim_domain *domain = gsim_domain_of(core, job);
+    int64_t room = domain->largest_bytes - bytes;
+    int64_t context = domain->context_bytes < room ? domain->context_bytes : room;
     return bytes > 0 && context > 0 ? bytes + context : bytes;
 }
 
@@ -89,8 +90,8 @@ static inline void begin(struct gsim_core *core, gsim_slot slot, uint32_t job) {
     own->request.mem_bytes = gsim_trace_get(core->trace, GSIM_COL_MEM_BYTES, job);
     if (gsim_rarely(core->node_sets.table != NULL))
         own->request.nodes = gsim_node_sets_of(&core->node_sets, core->trace, job);
-    if (gsim_rarely(core->context_bytes > 0))
-        own->request.mem_bytes = gsim_jobs_with_context(core, own->request.mem_bytes);
+    if (gsim_rarely(core->options->context_bytes > 0))
+        own->request.mem_bytes = gsim_jobs_with_context(core, job, own->request.mem_bytes);
 }
 
 gsim_slot gsim_jobs_enter(struct gsim_core *core, uint32_t job) {

@@ -150,11 +150,22 @@ static inline void note_end(struct gsim_core *core, bool may_be_last) {
         core->metrics.unused_at_end = core->metrics.unused;
 }
 
+GSIM_APART static void note_declined(struct gsim_core *core, uint32_t job) {
+    struct gsim_metrics *m = &core->metrics;
+    m->n_declined++;
+    if (!m->declined)
+        m->declined = column(core, sizeof *m->declined);
+    if (m->declined)
+        m->declined[job] = 1;
+    else
+        (void)gsim_core_no_memory(core);
+}
+
 void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot, bool has_costs) {
     const struct gsim_core_job *own = &core->jobs.core[slot];
     gsim_fairness_leave(core, slot);
     if (gsim_rarely(own->is_declined)) {
-        core->metrics.n_declined++;
+        note_declined(core, core->jobs.job[slot]);
         record(core, slot, gsim_attained_ns(&core->view, slot), false);
         record_costs(core, slot);
         return;
@@ -335,6 +346,7 @@ static void fill_jobs(const struct gsim_core *core, struct gsim_result *result) 
         .bytes_in = m->bytes_in,
         .bytes_out = m->bytes_out,
         .stall_ns = m->stall_ns,
+        .declined = m->declined,
     };
 }
 
@@ -353,6 +365,22 @@ static bool fill_gpus(struct gsim_core *core, struct gsim_result *result) {
                 .busy_ns = (int64_t)(gpu_busy_ppm_ns(&core->metrics, gpu) / GSIM_PPM)};
     result->gpus = gpus;
     return true;
+}
+
+/* A deadline that the run did not reach is neither met nor missed, unless its job was declined. */
+static void fill_deadlines(const struct gsim_core *core, struct gsim_summary *s) {
+    const struct gsim_metrics *m = &core->metrics;
+    const int64_t *deadline_ns = core->trace->column[GSIM_COL_DEADLINE_NS];
+    for (uint32_t job = 0; deadline_ns && job < core->trace->n_jobs; job++) {
+        bool has_ended = m->end_ns[job] >= 0;
+        bool is_declined = m->declined && m->declined[job];
+        if (deadline_ns[job] < 0)
+            continue;
+        if (has_ended && m->end_ns[job] <= deadline_ns[job])
+            s->deadlines_met++;
+        else if (has_ended || is_declined || core->view.now_ns > deadline_ns[job])
+            s->deadlines_missed++;
+    }
 }
 
 enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result *result) {
@@ -376,6 +404,8 @@ enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result 
     s->seed = core->options->seed;
     s->jobs = core->trace->n_jobs;
     s->unfinished = s->jobs - s->completed;
+    s->declined = core->metrics.n_declined;
+    fill_deadlines(core, s);
     if (!gsim_metrics_model(core, result))
         return gsim_core_no_memory(core);
     s->wall_s = (double)NAN; /* filled in by the caller, which may read a clock */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Nodes of a group are alike, so that a set is made of whole groups. */
 #include "sim/core/node_sets.h"
+#include "sim/core/parts.h"
 
 #include <string.h>
 #include <strings.h>
@@ -20,7 +21,7 @@ static bool has_name(const char *list, const char *name, size_t length) {
 }
 
 /* Whether two lists share a name. */
-static bool meet(const char *a, const char *b) {
+bool gsim_node_sets_meet(const char *a, const char *b) {
     static const char separators[] = ",|";
     for (const char *at = a; *at; at += strspn(at, separators)) {
         size_t n = strcspn(at, separators);
@@ -36,10 +37,10 @@ static bool meet(const char *a, const char *b) {
 static bool is_of_type(const struct gsim_node_group *group, const char *types) {
     const char *device = group->device_name;
     if (group->gpu_type)
-        return meet(types, group->gpu_type);
+        return gsim_node_sets_meet(types, group->gpu_type);
     if (!device)
         return false;
-    return meet(types, device) || has_name(types, device, strcspn(device, "-"));
+    return gsim_node_sets_meet(types, device) || has_name(types, device, strcspn(device, "-"));
 }
 
 static const char *type_name(const struct gsim_node_group *group) {
@@ -79,13 +80,15 @@ static void say_what_is_not_used(const struct gsim_node_sets *sets, const struct
 }
 
 static bool is_in(const struct gsim_node_group *group, const char *partitions, const char *types) {
-    return (!partitions || (group->partitions && meet(partitions, group->partitions))) &&
+    return (!partitions ||
+            (group->partitions && gsim_node_sets_meet(partitions, group->partitions))) &&
            (!types || is_of_type(group, types));
 }
 
 static struct gsim_node_set *make_set(const struct gsim_cluster *c,
                                       const struct gsim_cluster_spec *spec, const char *partitions,
-                                      const char *types, struct gsim_arena *arena) {
+                                      const char *types, const struct gsim_core_part *part,
+                                      struct gsim_arena *arena) {
     struct gsim_node_set *set = gsim_arena_alloc(arena, sizeof *set);
     bool *has_node = gsim_arena_array(arena, c->n_nodes, sizeof *has_node);
     uint32_t node = 0;
@@ -94,7 +97,7 @@ static struct gsim_node_set *make_set(const struct gsim_cluster *c,
     *set = (struct gsim_node_set){.has_node = has_node};
     for (uint32_t g = 0; g < spec->n_groups; g++) {
         const struct gsim_node_group *group = &spec->groups[g];
-        bool is_there = is_in(group, partitions, types);
+        bool is_there = is_in(group, partitions, types) && (!part || gsim_parts_has_group(part, g));
         set->n_gpus += is_there ? group->count * group->gpus_per_node : 0;
         for (uint32_t i = 0; i < group->count; i++)
             has_node[node++] = is_there;
@@ -106,7 +109,8 @@ static size_t pair_of(const struct gsim_node_sets *sets, const struct gsim_trace
                       uint32_t job) {
     int64_t partition = sets->has_partitions ? gsim_trace_get(trace, GSIM_COL_PARTITION, job) : -1;
     int64_t type = sets->has_types ? gsim_trace_get(trace, GSIM_COL_GPU_TYPE, job) : -1;
-    return (size_t)(partition + 1) * sets->n_types + (size_t)(type + 1);
+    size_t pair = (size_t)(partition + 1) * sets->n_types + (size_t)(type + 1);
+    return sets->parts ? pair + (size_t)sets->parts->of_job[job] * sets->n_pairs : pair;
 }
 
 static const char *name_of(const struct gsim_trace *trace, enum gsim_column column, bool is_used,
@@ -115,8 +119,19 @@ static const char *name_of(const struct gsim_trace *trace, enum gsim_column colu
     return name >= 0 ? trace->names[column].name[name] : NULL;
 }
 
-static enum gsim_status refuse(const struct gsim_trace *trace, uint32_t job, const char *partition,
-                               const char *type, uint32_t n_gpus, struct gsim_log *log) {
+static enum gsim_status refuse(const struct gsim_node_sets *sets, const struct gsim_trace *trace,
+                               uint32_t job, const char *partition, const char *type,
+                               struct gsim_log *log) {
+    const struct gsim_core_part *part =
+        sets->parts ? &sets->parts->list[sets->parts->of_job[job]] : NULL;
+    uint32_t n_gpus = sets->table[pair_of(sets, trace, job)]->n_gpus;
+    if (part)
+        return gsim_fail(log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
+                         "job '%.64s' asks for %u GPUs%s%.64s%s%.64s; the nodes under %s, where "
+                         "it goes, have %u such GPUs",
+                         gsim_trace_id(trace, job), gsim_trace_gpus(trace, job),
+                         partition ? " of partition " : "", partition ? partition : "",
+                         type ? " of type " : "", type ? type : "", part->policy->name, n_gpus);
     return gsim_fail(log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
                      "job '%.64s' asks for %u GPUs%s%.64s%s%.64s; the cluster has %u such GPUs",
                      gsim_trace_id(trace, job), gsim_trace_gpus(trace, job),
@@ -127,16 +142,19 @@ static enum gsim_status refuse(const struct gsim_trace *trace, uint32_t job, con
 enum gsim_status gsim_node_sets_open(struct gsim_node_sets *sets,
                                      const struct gsim_cluster *cluster,
                                      const struct gsim_cluster_spec *spec,
-                                     const struct gsim_trace *trace, struct gsim_arena *arena,
-                                     struct gsim_log *log) {
-    *sets = (struct gsim_node_sets){.n_types = trace->names[GSIM_COL_GPU_TYPE].n + 1};
+                                     const struct gsim_trace *trace, const struct gsim_parts *parts,
+                                     struct gsim_arena *arena, struct gsim_log *log) {
+    *sets =
+        (struct gsim_node_sets){.n_types = trace->names[GSIM_COL_GPU_TYPE].n + 1, .parts = parts};
     if (spec->is_pool)
         return GSIM_OK;
     find_columns(sets, spec, trace);
     say_what_is_not_used(sets, trace, log);
-    if (!sets->has_partitions && !sets->has_types)
+    if (!sets->has_partitions && !sets->has_types && !parts)
         return GSIM_OK;
     size_t n = ((size_t)trace->names[GSIM_COL_PARTITION].n + 1) * sets->n_types;
+    sets->n_pairs = (uint32_t)n;
+    n *= parts ? parts->n : 1;
     if (n > MOST_PAIRS)
         return gsim_fail(log, GSIM_BAD_INPUT, trace->path, 0,
                          "%zu pairs of a partition and a type of GPU; at most %d are told apart", n,
@@ -148,12 +166,15 @@ enum gsim_status gsim_node_sets_open(struct gsim_node_sets *sets,
         size_t pair = pair_of(sets, trace, job);
         const char *partition = name_of(trace, GSIM_COL_PARTITION, sets->has_partitions, job);
         const char *type = name_of(trace, GSIM_COL_GPU_TYPE, sets->has_types, job);
-        if (pair > 0 && !sets->table[pair])
-            sets->table[pair] = make_set(cluster, spec, partition, type, arena);
-        if (pair > 0 && !sets->table[pair])
+        if (pair == 0 && !parts)
+            continue;
+        if (!sets->table[pair])
+            sets->table[pair] = make_set(cluster, spec, partition, type,
+                                         parts ? &parts->list[parts->of_job[job]] : NULL, arena);
+        if (!sets->table[pair])
             return gsim_no_memory(log, "reading partitions");
-        if (pair > 0 && sets->table[pair]->n_gpus < gsim_trace_gpus(trace, job))
-            (void)refuse(trace, job, partition, type, sets->table[pair]->n_gpus, log);
+        if (sets->table[pair]->n_gpus < gsim_trace_gpus(trace, job))
+            (void)refuse(sets, trace, job, partition, type, log);
     }
     return log->n_errors > 0 ? GSIM_BAD_INPUT : GSIM_OK;
 }

@@ -6,10 +6,14 @@
 #include "sim/core/cluster.h"
 #include "gsim/trace.h"
 
+struct gsim_parts; /* parts.h */
+
 /* Sets by pair of partition and type; a pair is a place in the table. */
 struct gsim_node_sets {
     const struct gsim_node_set **table; /* NULL: every job may run on every node */
     uint32_t n_types; /* entries of a row: the names of types, and none */
+    uint32_t n_pairs; /* of a partition and a type: as many places for each part of the cluster */
+    const struct gsim_parts *parts; /* NULL: every job goes to all of the cluster */
     bool has_partitions, has_types; /* the columns that are used */
 };
 
@@ -17,8 +21,10 @@ struct gsim_node_sets {
 enum gsim_status gsim_node_sets_open(struct gsim_node_sets *sets,
                                      const struct gsim_cluster *cluster,
                                      const struct gsim_cluster_spec *spec,
-                                     const struct gsim_trace *trace, struct gsim_arena *arena,
-                                     struct gsim_log *log);
+                                     const struct gsim_trace *trace, const struct gsim_parts *parts,
+                                     struct gsim_arena *arena, struct gsim_log *log);
+/* Whether two lists such as "gpu,long" and "G1|G2" share a name. */
+bool gsim_node_sets_meet(const char *a, const char *b);
 /* NULL: every node. */
 const struct gsim_node_set *gsim_node_sets_of(const struct gsim_node_sets *sets,
                                               const struct gsim_trace *trace, uint32_t job);

@@ -4,6 +4,7 @@
  * operations to the states and the model. The work is proportional to the plan, never to the
  * cluster. */
 #include "sim/core/core.h"
+#include "sim/core/parts.h"
 #include "sim/base/units.h"
 #include "sim/base/hints.h"
 
@@ -31,6 +32,8 @@ bool gsim_plan_reserve(struct gsim_plan *plan, uint32_t old_capacity, uint32_t c
 void gsim_plan_refresh_view(struct gsim_core *core) {
     const struct gsim_cluster *cluster = &core->cluster;
     core->view.cluster.n_idle_gpus = cluster->n_idle;
+    if (gsim_rarely(core->parts))
+        gsim_parts_refresh(core);
     if (gsim_mostly(!cluster->is_pool))
         return;
     core->view.cluster.n_idle_gpus = (uint32_t)(cluster->pool_free_ppm / GSIM_PPM);
@@ -224,7 +227,8 @@ struct memory {
 
 GSIM_APART static struct memory give_memory_up(struct gsim_core *core, gsim_slot slot) {
     const struct gsim_core_job *own = &core->jobs.core[slot];
-    struct memory had = {own->is_pinned, own->is_hosted && core->ctx.devices};
+    struct memory had = {
+        own->is_pinned, own->is_hosted && gsim_domain_of(core, core->jobs.job[slot])->ctx->devices};
     if (had.was_pinned)
         unpin(core, slot, false);
     if (had.was_hosted)
@@ -283,6 +287,7 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
         return gsim_plan_broke(plan, job, "placing",
                                "a shape has a GPU at least, and a share of it");
     own->request.shape = *shape;
+    own->request.shape.within += shape->within ? core->here.first_node : 0;
     own->request.on_node = 0;
     own->request.beside_bytes = 0;
     struct gsim_job *info = &core->jobs.info[job];
@@ -312,7 +317,7 @@ static const char *cannot_name(const struct gsim_plan *plan, gsim_slot slot,
     if (core->cluster.is_pool)
         return "a pool has no units to name";
     for (uint32_t u = 0; u < n_units; u++) {
-        if (units[u].gpu >= core->cluster.n_gpus || units[u].slot > GSIM_INSTANCES_MAX)
+        if (!gsim_is_here(core, units[u].gpu) || units[u].slot > GSIM_INSTANCES_MAX)
             return "the cluster has no such unit";
         if (!gsim_cluster_may_use(&core->jobs.core[slot].request,
                                   core->cluster.node_of_gpu[units[u].gpu]))
@@ -351,6 +356,9 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
                      uint32_t n_units, bool is_whole, const struct gsim_host *each) {
     *plan->core->at_hand = job;
     const char *why = cannot_place(plan, job);
+    units = gsim_units_in(plan->core, units, n_units);
+    if (!units && n_units > 0)
+        return gsim_core_no_memory(plan->core) == GSIM_OK;
     why = why ? why : cannot_name(plan, job, units, n_units);
     if (why)
         return gsim_plan_broke(plan, job, "placing", why);
@@ -507,6 +515,7 @@ static struct gsim_found find_target(struct gsim_core *core, gsim_slot slot,
                                      const struct target *to, struct gsim_unit **units) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     own->request.shape = *to->shape;
+    own->request.shape.within += to->shape->within ? core->here.first_node : 0;
     if (!to->units)
         return find_units(core, slot, units);
     *units = NULL;
@@ -571,7 +580,10 @@ bool gsim_plan_move_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_
     struct gsim_shape shape = {0};
     if (is_slot(plan, job))
         shape = gsim_shape_of(&plan->core->view, job, GSIM_RULE_ANY);
-    struct target to = {&shape, units ? units : &none, n_units};
+    units = units ? gsim_units_in(plan->core, units, n_units) : &none;
+    if (!units && n_units > 0)
+        return gsim_core_no_memory(plan->core) == GSIM_OK;
+    struct target to = {&shape, units, n_units};
     return move_to(plan, job, &to, stop, keep);
 }
 
@@ -643,31 +655,6 @@ static void undo_move(struct gsim_plan *plan, const struct gsim_op *op) {
     plan->touched[op->slot] = 0;
 }
 
-/* --- watch, wake ------------------------------------------------------------------------------ */
-
-void gsim_plan_watch(struct gsim_plan *plan, gsim_slot job, enum gsim_watch_kind kind,
-                     int64_t threshold) {
-    if (!is_slot(plan, job)) {
-        (void)gsim_plan_broke(plan, job, "watching", "only active jobs can be watched");
-        return;
-    }
-    struct gsim_op *op = append(plan, GSIM_OP_WATCH, job);
-    if (!op)
-        return;
-    op->watch = (uint8_t)kind;
-    op->value = threshold;
-}
-
-void gsim_plan_wake(struct gsim_plan *plan, int64_t time_ns) {
-    if (time_ns <= plan->core->view.now_ns) {
-        (void)gsim_plan_broke(plan, GSIM_NO_SLOT, "setting a timer for", "it must lie after now");
-        return;
-    }
-    struct gsim_op *op = append(plan, GSIM_OP_WAKE, GSIM_NO_SLOT);
-    if (op)
-        op->value = time_ns;
-}
-
 /* --- mark, rollback, apply -------------------------------------------------------------------- */
 
 uint32_t gsim_plan_mark(const struct gsim_plan *plan) {
@@ -705,6 +692,7 @@ static void undo(struct gsim_plan *plan, const struct gsim_op *op) {
         *plan->core->cluster.gpu_instances[op->units->gpu] = *op->was_cut;
         gsim_cluster_set_cut(&plan->core->cluster, op->units->gpu);
         break;
+    case GSIM_OP_BATCH:
     case GSIM_OP_WATCH:
     case GSIM_OP_WAKE:
         break;
@@ -744,6 +732,9 @@ GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
     case GSIM_OP_PARTITION:
         core->ops->partition(core->model, op->units->gpu, op->layout, now);
         break;
+    case GSIM_OP_BATCH:
+        core->ops->set_batch(core->model, op->slot, op->batch, now);
+        break;
     case GSIM_OP_WATCH:
         if (op->watch == GSIM_WATCH_RAN)
             gsim_watches_set(core, op->slot, op->value);
@@ -751,7 +742,10 @@ GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
             core->ops->watch(core->model, op->slot, op->watch, op->value, now);
         break;
     case GSIM_OP_WAKE:
-        core->timer_ns = op->value;
+        if (gsim_rarely(core->parts))
+            gsim_parts_wake(core, op->part, op->value);
+        else
+            core->timer_ns = op->value;
         break;
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The verbs of a plan that change how GPUs are shared: arranging them, and cutting them into
- * instances. */
-#include "sim/core/core.h"
+/* The verbs of a plan that are not about a job: arranging GPUs, cutting them into instances, and
+ * the policy's timer. */
+#include "sim/core/parts.h"
 
 static bool is_exclusive(const struct gsim_arrangement *arrangement) {
     return arrangement->lanes[0].discipline == GSIM_DISCIPLINE_EXCLUSIVE;
@@ -13,7 +13,7 @@ static const char *cannot_arrange(const struct gsim_plan *plan, const struct gsi
     if (cluster->is_pool)
         return "a pool has no units to arrange";
     for (uint32_t u = 0; u < n_units; u++) {
-        if (units[u].gpu >= cluster->n_gpus)
+        if (!gsim_is_here(plan->core, units[u].gpu))
             return "the cluster has no such unit";
         if (gsim_cluster_is_cut(cluster, units[u].gpu))
             return "the unit is cut into instances, which are not arranged";
@@ -91,6 +91,9 @@ static bool note_arrangement(struct gsim_plan *plan, const struct gsim_unit *uni
 
 bool gsim_plan_arrange(struct gsim_plan *plan, const struct gsim_unit *units, uint32_t n_units,
                        const struct gsim_arrangement *arrangement) {
+    units = gsim_units_in(plan->core, units, n_units);
+    if (!units && n_units > 0)
+        return gsim_core_no_memory(plan->core) == GSIM_OK;
     const char *why = cannot_arrange(plan, units, n_units, arrangement);
     if (why)
         return gsim_plan_broke(plan, GSIM_NO_SLOT, "arranging units for", why);
@@ -103,7 +106,7 @@ bool gsim_plan_arrange(struct gsim_plan *plan, const struct gsim_unit *units, ui
 static const char *cannot_partition(const struct gsim_plan *plan, uint32_t gpu) {
     const struct gsim_core *core = plan->core;
     const struct gsim_cluster *cluster = &core->cluster;
-    if (cluster->is_pool || gpu >= cluster->n_gpus)
+    if (cluster->is_pool || !gsim_is_here(core, gpu))
         return "the cluster has no such GPU";
     bool is_idle = cluster->gpu_is_arranged[gpu] ? cluster->gpu_clients[gpu] == 0
                                                  : gsim_cluster_is_idle(cluster, gpu);
@@ -140,6 +143,7 @@ bool gsim_plan_partition(struct gsim_plan *plan, uint32_t gpu, const char *layou
     struct gsim_core *core = plan->core;
     struct gsim_partition partition = {0};
     struct gsim_log log = {0};
+    gpu += core->here.first_gpu;
     const char *why = cannot_partition(plan, gpu);
     if (!why && *layout &&
         core->ops->read_layout(core->model, gpu, layout, &partition, &log) != GSIM_OK)
@@ -149,4 +153,17 @@ bool gsim_plan_partition(struct gsim_plan *plan, uint32_t gpu, const char *layou
     bool is_noted = note_partition(plan, gpu, layout, &partition);
     gsim_plan_refresh_view(core);
     return is_noted;
+}
+
+void gsim_plan_wake(struct gsim_plan *plan, int64_t time_ns) {
+    if (time_ns <= plan->core->view.now_ns) {
+        (void)gsim_plan_broke(plan, GSIM_NO_SLOT, "setting a timer for", "it must lie after now");
+        return;
+    }
+    struct gsim_op *op = gsim_plan_append(plan, GSIM_OP_WAKE);
+    const struct gsim_parts *parts = plan->core->parts;
+    if (!op)
+        return;
+    op->value = time_ns;
+    op->part = parts ? (uint16_t)(parts->now - parts->list) : 0;
 }

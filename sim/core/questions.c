@@ -29,21 +29,23 @@ struct gsim_quote gsim_ask(const struct gsim_ctx *ctx, gsim_slot job, enum gsim_
     struct gsim_core *core = ctx->core;
     gsim_tell_progress(core, job);
     keep = gsim_hosts_keep(core, job, keep);
+    units = units ? gsim_units_in(core, units, n_units) : NULL;
     return core->ops->quote(core->model, job, stop, keep, units, n_units, core->view.now_ns);
 }
 
 uint32_t gsim_ask_home(const struct gsim_ctx *ctx, gsim_slot job, const struct gsim_unit **units) {
-    const struct gsim_core *core = ctx->core;
+    struct gsim_core *core = ctx->core;
     const struct gsim_job *about = &core->jobs.info[job];
     bool is_bound = gsim_state_waits((enum gsim_state)core->jobs.state[job]) &&
                     about->n_left_units > 0 && core->ops->is_bound(core->model, job);
-    *units = about->left_units;
-    return is_bound ? about->n_left_units : 0;
+    *units = is_bound ? gsim_units_out(core, about->left_units, about->n_left_units) : NULL;
+    return *units ? about->n_left_units : 0;
 }
 
 int64_t gsim_ask_back_ns(const struct gsim_ctx *ctx, gsim_slot job, const struct gsim_unit *units,
                          uint32_t n_units) {
     struct gsim_core *core = ctx->core;
+    units = gsim_units_in(core, units, n_units);
     return core->ops
         ->quote(core->model, job, GSIM_STOP_SAVE, (enum gsim_keep)core->jobs.core[job].keep, units,
                 n_units, core->view.now_ns)
@@ -52,7 +54,8 @@ int64_t gsim_ask_back_ns(const struct gsim_ctx *ctx, gsim_slot job, const struct
 
 enum gsim_status gsim_ask_layout(const struct gsim_ctx *ctx, uint32_t gpu, const char *layout,
                                  struct gsim_partition *out, struct gsim_log *log) {
-    return ctx->core->ops->read_layout(ctx->core->model, gpu, layout, out, log);
+    return ctx->core->ops->read_layout(ctx->core->model, ctx->core->here.first_gpu + gpu, layout,
+                                       out, log);
 }
 
 int64_t gsim_ask_left_ns(const struct gsim_ctx *ctx, gsim_slot job) {
@@ -72,7 +75,8 @@ int64_t gsim_ask_least_ns(const struct gsim_ctx *ctx, gsim_slot job) {
 
 bool gsim_ask_may_use(const struct gsim_ctx *ctx, gsim_slot job, uint32_t gpu) {
     const struct gsim_core *core = ctx->core;
-    return gsim_cluster_may_use(&core->jobs.core[job].request, core->cluster.node_of_gpu[gpu]);
+    return gsim_cluster_may_use(&core->jobs.core[job].request,
+                                core->cluster.node_of_gpu[core->here.first_gpu + gpu]);
 }
 
 const char *gsim_ask_device(const struct gsim_ctx *ctx, uint16_t type) {
@@ -98,6 +102,7 @@ struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,
 struct gsim_host gsim_ask_host(const struct gsim_ctx *ctx, uint32_t node) {
     const struct gsim_cluster_spec *spec = ctx->core->options->cluster;
     uint32_t first = 0, g = 0;
+    node += ctx->core->here.first_node;
     for (; g < spec->n_groups && node - first >= spec->groups[g].count; g++)
         first += spec->groups[g].count;
     return g == spec->n_groups
@@ -133,10 +138,9 @@ uint32_t gsim_plan_units(const struct gsim_plan *plan, gsim_slot job,
     if (op &&
         (op->kind == GSIM_OP_PREEMPT || op->kind == GSIM_OP_END || op->kind == GSIM_OP_SUPPOSE))
         return 0;
-    if (op && op->kind == GSIM_OP_MOVE) {
-        *units = op->units;
-        return op->n_units;
-    }
-    *units = plan->core->jobs.info[job].units;
-    return plan->core->jobs.info[job].n_units;
+    const struct gsim_job *about = &plan->core->jobs.info[job];
+    bool moves = op && op->kind == GSIM_OP_MOVE;
+    uint32_t n_units = moves ? op->n_units : about->n_units;
+    *units = gsim_units_out(plan->core, moves ? op->units : about->units, n_units);
+    return *units ? n_units : 0;
 }

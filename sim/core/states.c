@@ -416,7 +416,7 @@ static void cleared(struct gsim_core *core, gsim_slot slot) {
         return;
     }
     settle(core, slot);
-    core->has_changed = true; /* the policy may place the job again at this instant */
+    gsim_core_changed(core, slot); /* the policy may place the job again at this instant */
 }
 
 void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop,
@@ -576,7 +576,7 @@ void gsim_job_fail(struct gsim_core *core, gsim_slot slot) {
 
 void gsim_job_end(struct gsim_core *core, gsim_slot slot) {
     struct gsim_core_job *own = &core->jobs.core[slot];
-    core->has_changed = true;
+    gsim_core_changed(core, slot);
     own->is_ending = true;
     if (!own->is_admitted) {
         completed(core, slot, true);
@@ -608,7 +608,7 @@ GSIM_APART static void other_event(struct gsim_core *core, const struct gsim_eve
     case GSIM_EVENT_COMPLETED:
         break;
     }
-    core->has_changed = true;
+    gsim_core_changed(core, event->slot);
 }
 
 void gsim_job_event(struct gsim_core *core, const struct gsim_event *event) {
@@ -622,5 +622,5 @@ void gsim_job_event(struct gsim_core *core, const struct gsim_event *event) {
         cut_off(core, event->slot);
     else
         completed(core, event->slot, event->has_costs);
-    core->has_changed = true;
+    gsim_core_changed(core, event->slot);
 }

@@ -70,7 +70,7 @@ void gsim_watches_serve(struct gsim_core *core) {
     while (core->watch_ns <= core->view.now_ns && core->status == GSIM_OK) {
         gsim_slot slot = gsim_eventq_first(&core->watches->due);
         gsim_watches_forget(core, slot);
-        core->has_changed = true;
+        gsim_core_changed(core, slot);
         core->metrics.n_events++;
         if (core->policy->on_watch)
             core->policy->on_watch(&core->ctx, slot, GSIM_WATCH_RAN);

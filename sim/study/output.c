@@ -243,6 +243,9 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const cha
     fprintf(out, " on %s: %s, device %s\n", s->trace, cluster_note, s->device);
     fprintf(out, "  %-22s %16lld   %lld completed, %lld unfinished\n", "jobs", (long long)s->jobs,
             (long long)s->completed, (long long)s->unfinished);
+    if (s->declined)
+        fprintf(out, "  %-22s %16lld   by the policy, among the unfinished\n", "declined",
+                (long long)s->declined);
     if (s->warmup_jobs + s->cooldown_jobs)
         fprintf(out, "  without the first %lld and the last %lld in JCT, waiting and slowdown\n",
                 (long long)s->warmup_jobs, (long long)s->cooldown_jobs);
@@ -274,6 +277,10 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const cha
     table_number(out, "GPUs fragmented (%)", "%.2f", 100 * s->fragmented);
     if (s->killed)
         table_count(out, "jobs ended early", s->killed);
+    if (s->deadlines_met + s->deadlines_missed > 0) {
+        table_count(out, "deadlines met", s->deadlines_met);
+        table_count(out, "deadlines missed", s->deadlines_missed);
+    }
     table_hosts(out, s);
     table_failures(out, s);
     table_assumed(out, s->assumed, is_verbose);
@@ -435,7 +442,6 @@ static void put_group_names(FILE *out, const struct gsim_trace *trace) {
     for (int i = 0; i < N_GROUP_COLUMNS; i++)
         if (trace->column[group_columns[i]])
             fprintf(out, ",%s", gsim_columns[group_columns[i]].name);
-    fputc('\n', out);
 }
 
 static void put_groups(FILE *out, const struct gsim_trace *trace, uint32_t job) {
@@ -448,7 +454,6 @@ static void put_groups(FILE *out, const struct gsim_trace *trace, uint32_t job) 
                          text, sizeof text);
         gsim_put_csv_text(out, text);
     }
-    fputc('\n', out);
 }
 
 static void put_job(FILE *out, const struct gsim_result *result, uint32_t job) {
@@ -491,6 +496,9 @@ static void put_job(FILE *out, const struct gsim_result *result, uint32_t job) {
     fputc(',', out);
     put_seconds(out, r->stall_ns ? r->stall_ns[job] : 0);
     put_groups(out, trace, job);
+    if (r->declined)
+        fputs(r->declined[job] ? ",1" : ",0", out);
+    fputc('\n', out);
 }
 
 void gsim_write_jobs_csv(FILE *out, const struct gsim_result *result) {
@@ -499,6 +507,8 @@ void gsim_write_jobs_csv(FILE *out, const struct gsim_result *result) {
                                "migrations,faults,bytes_in,bytes_out,stall_s",
           out);
     put_group_names(out, trace);
+    /* as the columns before: where the run has something to say in it */
+    fputs(result->jobs.declined ? ",declined\n" : "\n", out);
     for (uint32_t job = 0; job < result->jobs.n; job++)
         put_job(out, result, job);
 }

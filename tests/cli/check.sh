@@ -36,6 +36,8 @@ changed "a job that ends before it starts" "UPDATE job SET end_ns = start_ns - 1
 changed "a wait that is too short" "UPDATE job SET wait_ns = 0 WHERE job = (SELECT job FROM job WHERE start_ns > submit_ns LIMIT 1)" "job '.*' waited for less"
 changed "a job that took longer than it says" "UPDATE job SET stall_ns = stall_ns + 1 WHERE preemptions = 0 AND job = (SELECT max(job) FROM job WHERE preemptions = 0)" "job '.*' .* than its waiting, stalls and work\|waited and stalled for longer"
 changed "a lost job" "DELETE FROM job WHERE job = 3" "[a-z_]*=[0-9.]*, and its jobs have"
+changed "a declined job with an end" "UPDATE job SET declined = 1 WHERE job = 3" "job '.*' was declined, and has an end"
+changed "a job that nothing declined" "UPDATE run SET declined = 1, unfinished = 1, completed = completed - 1" "declined=1, and its jobs have 0\|[a-z_]*=[0-9.]*, and its jobs have"
 changed "a sum" "UPDATE run SET preemptions = preemptions + 1" "preemptions=[0-9]*, and its jobs have"
 changed "a mean" "UPDATE run SET jct_mean_s = jct_mean_s * 0.999" "jct_mean_s=.*, and its jobs have"
 changed "a share above one" "UPDATE run SET gpu_down = 1.7" "gpu_down=1.7 is not in \[0,1\]"

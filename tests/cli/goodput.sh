@@ -82,6 +82,23 @@ expect "its results keep the laws of a run" 0 "" "$gsim" check "$tmp/widths.db"
 trace a,0,1,m,16 b,30,1,m,8
 ends "optimus: a job that comes later takes a GPU of a wider one" "480 460" \
     --policy adaptdl --gpus-per-node 2 --set rule=optimus
+# --- pollux ---------------------------------------------------------------------------------------
+# Alone on one GPU each step takes as long as its batch is large, and none gains more than that: 400 s with any batch.
+trace a,0,1,m,8
+ends "pollux: a job learns no faster by larger batches where each step takes as long as its batch" 400 \
+    --policy pollux --gpus-per-node 1
+trace a,0,1,m,8 b,0,1,m,8 c,100,1,m,8
+run --policy pollux --gpus-per-node 2 --nodes 2 --seed 3 --assume rescale_s=5 >"$tmp/log" 2>&1 && mv "$tmp/jobs.csv" "$tmp/once.csv"
+run --policy pollux --gpus-per-node 2 --nodes 2 --seed 3 --assume rescale_s=5 --db "$tmp/pollux.db" >"$tmp/log" 2>&1
+cmp -s "$tmp/once.csv" "$tmp/jobs.csv" && echo "ok pollux: equal seeds, equal searches" || echo "not ok pollux: equal seeds, equal searches"
+expect "pollux: its results keep the laws of a run" 0 "" "$gsim" check "$tmp/pollux.db"
+awk -F, 'NR > 1 && $5 < 400 { n++ } END { exit n == 0 }' "$tmp/jobs.csv" &&
+    echo "ok pollux: jobs get more GPUs than they ask for, and end earlier" ||
+    echo "not ok pollux: jobs get more GPUs than they ask for, and end earlier"
+expect "pollux: nodes that fail" 2 "pollux has no rule for nodes that fail" run --policy pollux --mtbf 1s --mttr 1s --set interval=1s
+printf 'job_id,submit_s,gpus,model,batch,duration_s\na,0,1,m,8,\nb,0,2,other,,500\n' >"$tmp/trace.csv"
+expect "pollux: a job of no application beside one that learns" 0 "JCT mean" run --policy pollux --gpus-per-node 2 --nodes 2
+
 printf 'job_id,submit_s,gpus,model,batch,duration_s\na,0,1,m,8,\nb,0,1,other,,5\n' >"$tmp/trace.csv"
 ends "a job of no application runs by its own columns" "400 5" --policy fifo --gpus-per-node 2
 expect "and the result says so" 0 "goodput=own columns (1 of 2 jobs are of no application" run --policy fifo --gpus-per-node 2

@@ -60,7 +60,8 @@ static void check_shares(const struct gsim_summary *summary) {
 
 /* Gavel's rounds are of all GPUs, and so are the ticks of Pollux' simulator. */
 static bool refuses_failures(const char *policy) {
-    return strcmp(policy, "gavel") == 0 || strcmp(policy, "adaptdl") == 0;
+    return strcmp(policy, "gavel") == 0 || strcmp(policy, "adaptdl") == 0 ||
+           strcmp(policy, "pollux") == 0;
 }
 
 static void test_a_policy_that_refuses(void **state) {

@@ -27,8 +27,8 @@ static const char *const rules[] = {
  * Synergy's go by what servers have beside their GPUs; ElasticFlow's jobs change their width; Pollux'
  * simulator takes the emptiest nodes. */
 static bool places_by_rule(const char *name) {
-    static const char *const own[] = {"adaptdl", "elasticflow", "gang_rr",
-                                      "gavel",   "slurm",       "synergy"};
+    static const char *const own[] = {"adaptdl", "elasticflow", "gang_rr", "gavel",
+                                      "pollux",  "slurm",       "synergy"};
     bool has_own = false;
     if (test_knows(name, "placement"))
         return true;

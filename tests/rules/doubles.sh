@@ -7,9 +7,9 @@ set -u
 # What is counted and drawn after the fact, or before the run; what a policy asks for an optimum.
 measures='include/gsim/result.h sim/base/pick sim/base/rng sim/base/sort sim/base/units.h sim/core/core.h sim/core/distributions sim/core/fairness sim/core/jobs.c sim/core/latency sim/core/metrics sim/core/stats'
 generators='traces/build traces/csv.c traces/distribution traces/estimate traces/fit traces/goodput traces/generate traces/overlap traces/rates traces/shake traces/spec traces/values'
-numeric='policies/lib/lp policies/lib/shares policies/lib/assignment policies/lib/rounds sim/api/goodput'
+numeric='policies/lib/lp policies/lib/shares policies/lib/assignment policies/lib/rounds policies/lib/real policies/lib/line_search policies/lib/descent policies/adaptdl/fit policies/adaptdl/goodput sim/api/goodput'
 # Policies that weigh what these give: their calls have names that the check of operations knows.
-weighing='policies/gavel/state policies/gavel/gavel policies/gavel/loop policies/gavel/shares policies/gavel/allox policies/gavel/optimum policies/synergy/state policies/synergy/synergy policies/synergy/round policies/synergy/order policies/elasticflow/state policies/elasticflow/elasticflow policies/elasticflow/share policies/elasticflow/late policies/elasticflow/spare policies/elasticflow/edf policies/elasticflow/reference policies/adaptdl/state policies/adaptdl/optimus'
+weighing='policies/gavel/state policies/gavel/gavel policies/gavel/loop policies/gavel/shares policies/gavel/allox policies/gavel/optimum policies/synergy/state policies/synergy/synergy policies/synergy/round policies/synergy/order policies/elasticflow/state policies/elasticflow/elasticflow policies/elasticflow/share policies/elasticflow/late policies/elasticflow/spare policies/elasticflow/edf policies/elasticflow/reference policies/adaptdl/state policies/adaptdl/optimus policies/adaptdl/pollux policies/adaptdl/learn policies/adaptdl/search policies/adaptdl/vary policies/adaptdl/front'
 without_comments() {
     awk '{
         line = $0

@@ -6,7 +6,7 @@
 set -u
 build=$1 gsim=$1/gsim
 . tests/support/check.sh
-pages="docs/first-hour.md docs/one-gpu.md docs/capacity.md docs/embedding.md docs/own-policy.md $(echo docs/models/*.md)"
+pages="docs/first-hour.md docs/one-gpu.md docs/capacity.md docs/questions.md docs/embedding.md docs/own-policy.md $(echo docs/models/*.md)"
 # shellcheck disable=SC2086
 sh tools/pages.sh "$gsim" "$tmp/pages" $pages 2>"$tmp/log"
 say "pages can be made" $?

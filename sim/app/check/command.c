@@ -42,9 +42,18 @@ static double now_s(void) {
 
 /* --- one case -------------------------------------------------------------------------------- */
 
-static bool is_shared(const struct gsim_contender *contender) {
-    int at = gsim_params_find(&contender->params, "memory");
-    return contender->policy->shares_gpus || (at >= 0 && contender->params.values[at].value > 0);
+static bool shares(const struct gsim_policy *policy, const struct gsim_params *params) {
+    int at = gsim_params_find(params, "memory");
+    return policy->shares_gpus || (at >= 0 && params->values[at].value > 0);
+}
+
+static bool is_shared(const struct gsim_setup *setup) {
+    bool is = shares(setup->contender[0].policy, &setup->contender[0].params);
+    for (uint32_t g = 0; g < setup->cluster.n_groups; g++) {
+        const struct gsim_part *part = setup->cluster.groups[g].part;
+        is |= part && shares(part->policy, part->params);
+    }
+    return is;
 }
 
 /* In the process of the case: two runs, and the rules. */
@@ -65,7 +74,7 @@ static enum gsim_status run_twice(const void *arg, const struct gsim_run_options
         return status;
     struct gsim_run_facts facts = {.policy = options.policy->name,
                                    .n_gpus = (uint32_t)result->summary.gpus,
-                                   .is_shared = is_shared(&setup->contender[0]),
+                                   .is_shared = is_shared(setup),
                                    .has_failures = setup->mtbf_ns > 0,
                                    .holdings = holdings};
     status = gsim_laws_check(result, &facts, arena, log);

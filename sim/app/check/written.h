@@ -34,6 +34,7 @@ enum gsim_written_column {
     GSIM_WRITTEN_BYTES_IN,
     GSIM_WRITTEN_BYTES_OUT,
     GSIM_WRITTEN_STALL,
+    GSIM_WRITTEN_DECLINED,
     GSIM_WRITTEN_JCT, /* written in jobs.csv only; -1: not given */
     GSIM_WRITTEN_COLUMNS
 };

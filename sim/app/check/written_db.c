@@ -120,7 +120,8 @@ static enum gsim_status read_run(struct gsim_db *db, struct gsim_written *w, int
         {"SELECT job_id, CAST(submit_ns AS TEXT), CAST(start_ns AS TEXT), CAST(end_ns AS TEXT), "
          "CAST(wait_ns AS TEXT), CAST(service_ns AS TEXT), CAST(gpus_ppm AS TEXT), "
          "CAST(preemptions AS TEXT), CAST(migrations AS TEXT), CAST(faults AS TEXT), "
-         "CAST(bytes_in AS TEXT), CAST(bytes_out AS TEXT), CAST(stall_ns AS TEXT) FROM job WHERE "
+         "CAST(bytes_in AS TEXT), CAST(bytes_out AS TEXT), CAST(stall_ns AS TEXT), "
+         "CAST(declined AS TEXT) FROM job WHERE "
          "run_id = %lld ORDER BY job",
          take_job}};
     enum gsim_status status = GSIM_OK;

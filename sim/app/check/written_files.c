@@ -28,8 +28,10 @@ static const struct {
                {"faults", GSIM_WRITTEN_FAULTS, 1},
                {"bytes_in", GSIM_WRITTEN_BYTES_IN, 1},
                {"bytes_out", GSIM_WRITTEN_BYTES_OUT, 1},
-               {"stall_s", GSIM_WRITTEN_STALL, GSIM_NS_PER_S}};
+               {"stall_s", GSIM_WRITTEN_STALL, GSIM_NS_PER_S},
+               {"declined", GSIM_WRITTEN_DECLINED, 1}};
 enum { N_COLUMNS = sizeof columns / sizeof *columns, NO_COLUMN = -1, ID_COLUMN = -2 };
+enum { DECLINED = N_COLUMNS - 1 /* a file has it where a job was declined */ };
 
 struct csv {
     struct gsim_written *w;
@@ -49,9 +51,9 @@ static enum gsim_status take_header(void *arg, const char *const *names, uint32_
         for (int c = 0; c < N_COLUMNS; c++)
             if (strcmp(names[i], columns[c].name) == 0)
                 csv->meaning[i] = c;
-        n_found += csv->meaning[i] != NO_COLUMN;
+        n_found += csv->meaning[i] != NO_COLUMN && csv->meaning[i] != DECLINED;
     }
-    return n_found == N_COLUMNS + 1
+    return n_found == N_COLUMNS /* the job's id, and all but the last */
                ? GSIM_OK
                : gsim_fail(csv->w->log, GSIM_BAD_INPUT, csv->w->path, line,
                            "not the jobs of a run (--jobs-csv): columns are missing");

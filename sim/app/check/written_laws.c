@@ -91,6 +91,7 @@ static const enum gsim_written_field orders[][2] = {
     {GSIM_WRITTEN_rho_p99, GSIM_WRITTEN_rho_max},
     {GSIM_WRITTEN_rho_mean, GSIM_WRITTEN_rho_max},
     {GSIM_WRITTEN_killed, GSIM_WRITTEN_completed},
+    {GSIM_WRITTEN_declined, GSIM_WRITTEN_unfinished},
     {GSIM_WRITTEN_completed, GSIM_WRITTEN_jobs}};
 
 static bool is_more(double a, double b) {
@@ -139,6 +140,8 @@ static const char *broken_time(const struct gsim_written *w, const int64_t *v) {
         return "ended before it started";
     if (started && v[GSIM_WRITTEN_WAIT] < v[GSIM_WRITTEN_START] - v[GSIM_WRITTEN_SUBMIT])
         return "waited for less than the time until it started";
+    if (ended && v[GSIM_WRITTEN_DECLINED] > 0)
+        return "was declined, and has an end";
     if (ended && held_ns > jct_ns)
         return "waited and stalled for longer than it was there";
     if (ended && v[GSIM_WRITTEN_JCT] >= 0 && v[GSIM_WRITTEN_JCT] != jct_ns)
@@ -172,7 +175,8 @@ static const struct {
             {GSIM_WRITTEN_MIGRATIONS, GSIM_WRITTEN_migrations},
             {GSIM_WRITTEN_FAULTS, GSIM_WRITTEN_faults},
             {GSIM_WRITTEN_BYTES_IN, GSIM_WRITTEN_bytes_in},
-            {GSIM_WRITTEN_BYTES_OUT, GSIM_WRITTEN_bytes_out}};
+            {GSIM_WRITTEN_BYTES_OUT, GSIM_WRITTEN_bytes_out},
+            {GSIM_WRITTEN_DECLINED, GSIM_WRITTEN_declined}};
 
 /* Up to 2^53 a real holds a whole number exactly. */
 static bool differs(double said, double counted) {

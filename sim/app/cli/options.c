@@ -155,6 +155,18 @@ bool gsim_option_is_on(const struct gsim_cli *cli, enum gsim_option option) {
     return cli->value[option] != NULL;
 }
 
+enum gsim_status gsim_option_ratio(struct gsim_cli *cli, enum gsim_option option, int64_t *ppm) {
+    const char *text = cli->value[option];
+    *ppm = 0;
+    if (!text)
+        return GSIM_OK;
+    if (gsim_parse_ppm(text, ppm) == GSIM_PARSE_OK && *ppm > 0 && *ppm <= 1000 * GSIM_PPM)
+        return GSIM_OK;
+    return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                     "--%s: '%s' is not a ratio from 0.000001 to 1000, such as 0.8 or 80%%",
+                     gsim_option_defs[option].name, text);
+}
+
 enum gsim_status gsim_option_int(struct gsim_cli *cli, enum gsim_option option, int64_t fallback,
                                  int64_t least, int64_t most, int64_t *out) {
     *out = fallback;

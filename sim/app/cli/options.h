@@ -29,7 +29,9 @@ enum gsim_command_bit {
     GSIM_IN_EXPLAIN = 524288,
     GSIM_IN_GRID = 0x100000, /* no command: the option is a key of a grid */
     GSIM_IN_PLAN = 0x200000,
-    GSIM_IN_ALL = 0x2fffff,
+    GSIM_IN_SERVE = 0x400000,
+    GSIM_IN_ADVISE = 0x800000,
+    GSIM_IN_ALL = 0xefffff,
 };
 
 enum gsim_option {
@@ -85,6 +87,8 @@ bool gsim_option_is_on(const struct gsim_cli *cli, enum gsim_option option);
  * given. */
 enum gsim_status gsim_option_int(struct gsim_cli *cli, enum gsim_option option, int64_t fallback,
                                  int64_t least, int64_t most, int64_t *out);
+/* A ratio above 0, such as 0.8 or 80%, in ppm; 0 if it is not given. */
+enum gsim_status gsim_option_ratio(struct gsim_cli *cli, enum gsim_option option, int64_t *ppm);
 /* Checks that the command has exactly one operand; `what` names it ("grid"), `usage` is the usage
  * line. */
 enum gsim_status gsim_one_operand(struct gsim_cli *cli, const char *what, const char *usage);

@@ -92,8 +92,7 @@ static enum gsim_status write_by(const struct gsim_compare *c) {
     return gsim_report_by(c->cli, &all);
 }
 
-/* Writes a sentence, broken between words into lines of at most 98 columns. */
-static void put_wrapped(FILE *out, const char *prefix, const char *text) {
+void gsim_compare_put_wrapped(FILE *out, const char *prefix, const char *text) {
     enum { WIDTH = 98 };
     int column = fprintf(out, "%s", prefix);
     while (*text) {
@@ -107,12 +106,12 @@ static void put_wrapped(FILE *out, const char *prefix, const char *text) {
     fputc('\n', out);
 }
 
-static void write_verdict(FILE *out, const char *const *lines) {
+void gsim_compare_write_verdict(FILE *out, const char *const *lines) {
     if (!*lines)
         return;
     fputc('\n', out);
     for (int i = 0; lines[i]; i++)
-        put_wrapped(out, i == 0 ? "verdict:" : " ", lines[i]);
+        gsim_compare_put_wrapped(out, i == 0 ? "verdict:" : " ", lines[i]);
 }
 
 /* Prints the table before other values of assumed constants are tried, which may take as long as
@@ -137,7 +136,7 @@ static enum gsim_status write_all(const struct gsim_compare *c, enum gsim_output
     if (status != GSIM_OK)
         return status;
     if (format == GSIM_OUTPUT_TABLE) {
-        write_verdict(out, verdict);
+        gsim_compare_write_verdict(out, verdict);
         status = write_by(c);
     } else {
         status = gsim_compare_write_rows(c, s, verdict, format);
@@ -191,15 +190,8 @@ static enum gsim_status prepare(struct gsim_compare *c) {
     return make_traces(c);
 }
 
-static enum gsim_status compare(struct gsim_compare *c) {
-    enum gsim_output_format format;
-    enum gsim_status status = gsim_report_format(c->cli, &format);
-    if (status == GSIM_OK)
-        status = gsim_setup_load(c->cli, c->cli->value[GSIM_OPT_POLICIES], c->setup);
-    if (status == GSIM_OK)
-        status = gsim_report_check_by(c->cli, c->setup);
-    if (status == GSIM_OK)
-        status = prepare(c);
+enum gsim_status gsim_compare_runs(struct gsim_compare *c) {
+    enum gsim_status status = prepare(c);
     if (status == GSIM_OK)
         status =
             gsim_report_look_up(c->cli, c->setup, 0, c->n_traces, &(struct gsim_db_asked *){0});
@@ -216,7 +208,23 @@ static enum gsim_status compare(struct gsim_compare *c) {
     for (int i = 0; i < c->setup->n_contenders; i++)
         gsim_report_requests(c->cli, &gsim_compare_at(c, i, 0)->result);
     gsim_compare_warn_of_load(c);
-    status = store(c); /* stored before printing, so that a failing output loses no run */
+    return store(c); /* stored before printing, so that a failing output loses no run */
+}
+
+void gsim_compare_free(struct gsim_compare *c) {
+    for (int t = 0; t < c->n_tasks; t++)
+        gsim_arena_free(c->tasks[t].arena);
+}
+
+static enum gsim_status compare(struct gsim_compare *c) {
+    enum gsim_output_format format;
+    enum gsim_status status = gsim_report_format(c->cli, &format);
+    if (status == GSIM_OK)
+        status = gsim_setup_load(c->cli, c->cli->value[GSIM_OPT_POLICIES], c->setup);
+    if (status == GSIM_OK)
+        status = gsim_report_check_by(c->cli, c->setup);
+    if (status == GSIM_OK)
+        status = gsim_compare_runs(c);
     return status == GSIM_OK ? write_all(c, format) : status;
 }
 
@@ -233,7 +241,6 @@ enum gsim_status gsim_command_compare(struct gsim_cli *cli) {
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "which policies? gsim compare --policies fifo,srtf,las trace.csv");
     enum gsim_status status = compare(c);
-    for (int t = 0; t < c->n_tasks; t++)
-        gsim_arena_free(c->tasks[t].arena);
+    gsim_compare_free(c);
     return status;
 }

@@ -40,6 +40,16 @@ static inline const struct gsim_summary *gsim_compare_summary(const struct gsim_
     return &gsim_compare_at(c, contender, replication)->result.summary;
 }
 
+/* --- command.c -------------------------------------------------------------------------------- */
+
+/* Makes all runs of a loaded setup, with their notes, and puts them into --db. */
+enum gsim_status gsim_compare_runs(struct gsim_compare *c);
+/* Writes the verdict's sentences; a NULL ends them. */
+void gsim_compare_write_verdict(FILE *out, const char *const *lines);
+/* Writes a sentence, broken between words into lines of at most 98 columns. */
+void gsim_compare_put_wrapped(FILE *out, const char *prefix, const char *text);
+void gsim_compare_free(struct gsim_compare *c);
+
 /* --- logged.c --------------------------------------------------------------------------------- */
 
 /* How far the waits of a policy are from those of the log. */

@@ -67,7 +67,7 @@ static void enter(struct gsim_model *model, gsim_slot slot) {
     model->progress[slot] = (struct gsim_progress){0};
     model->tasks[slot] = (struct gsim_task){
         .process = {.end_fd = -1, .talk_fd = -1},
-        .image = {.end_fd = -1},
+        .image = {.end_fd = -1, .words_fd = -1},
         .driven = {.job = job,
                    .begin_ns = -1,
                    .end_ns = -1,
@@ -254,7 +254,9 @@ static bool advance(struct gsim_model *model, int64_t now_ns, struct gsim_events
 static void watch(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind kind,
                   int64_t threshold, int64_t now_ns) {
     (void)now_ns;
-    assert(kind == GSIM_WATCH_ATTAINED); /* the core counts the time that a job has run */
+    assert(kind != GSIM_WATCH_RAN); /* the core counts the time that a job has run */
+    if (kind != GSIM_WATCH_ATTAINED)
+        return; /* processes have no epochs */
     model->tasks[slot].threshold_ns = threshold;
 }
 

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,37 +96,40 @@ static int list_processes(const struct calls *calls, pid_t group, int list[MOST_
     return n;
 }
 
-static int complain(const char *call, int error) {
-    if (error != 0)
-        fprintf(stderr, "gsim drive: %s: error %d of the driver\n", call, error);
+/* What `drive` is told of a transfer: nothing, or the call that failed. */
+static int complain(int out, const char *call, int error) {
+    char text[GSIM_IMAGE_WORDS];
+    int n = snprintf(text, sizeof text, "%s: error %d of the driver", call, error);
+    if (error != 0 && n > 0 && write(out, text, (size_t)n) != n)
+        return -1;
     return error;
 }
 
 /* Locks all before it takes any, so that processes that wait for each other stand still together.
  * A failure gives the GPU back to them. */
-static int take(const struct calls *calls, const int *pid, int n, int64_t lock_ms) {
+static int take(const struct calls *calls, const int *pid, int n, int64_t lock_ms, int out) {
     struct lock_args lock = {.timeout_ms = lock_ms < INT32_MAX ? (unsigned)lock_ms : INT32_MAX};
     uint64_t args[8] = {0};
     int error = 0;
     for (int i = 0; i < n && error == 0; i++)
-        error = complain("cuCheckpointProcessLock", calls->lock(pid[i], &lock));
+        error = complain(out, "cuCheckpointProcessLock", calls->lock(pid[i], &lock));
     for (int i = 0; i < n && error == 0; i++)
-        error = complain("cuCheckpointProcessCheckpoint", calls->take(pid[i], args));
+        error = complain(out, "cuCheckpointProcessCheckpoint", calls->take(pid[i], args));
     return error;
 }
 
-static int bring_back(const struct calls *calls, const int *pid, int n) {
+static int bring_back(const struct calls *calls, const int *pid, int n, int out) {
     uint64_t args[8] = {0};
     int error = 0;
     for (int i = 0; i < n && error == 0; i++)
-        error = complain("cuCheckpointProcessRestore", calls->restore(pid[i], args));
+        error = complain(out, "cuCheckpointProcessRestore", calls->restore(pid[i], args));
     for (int i = 0; i < n && error == 0; i++)
-        error = complain("cuCheckpointProcessUnlock", calls->unlock(pid[i], args));
+        error = complain(out, "cuCheckpointProcessUnlock", calls->unlock(pid[i], args));
     return error;
 }
 
-static int transfer(enum gsim_image_way way, pid_t group, int64_t lock_ms, bool is_dry) {
-    static int pid[MOST_PROCESSES];
+static int transfer(enum gsim_image_way way, pid_t group, int64_t lock_ms, bool is_dry, int out) {
+    int pid[MOST_PROCESSES];
     struct calls calls;
     int n = 0, error = 0;
     if (!is_dry && !open_calls(&calls))
@@ -135,8 +139,8 @@ static int transfer(enum gsim_image_way way, pid_t group, int64_t lock_ms, bool 
     if (!is_dry)
         n = list_processes(&calls, group, pid);
     if (way == GSIM_IMAGE_BRING_BACK)
-        return bring_back(&calls, pid, n);
-    error = take(&calls, pid, n, lock_ms);
+        return bring_back(&calls, pid, n, out);
+    error = take(&calls, pid, n, lock_ms, out);
     if (error == 0)
         (void)kill(-group, SIGSTOP);
     return error;
@@ -144,35 +148,52 @@ static int transfer(enum gsim_image_way way, pid_t group, int64_t lock_ms, bool 
 
 /* --- the transfer as `drive` sees it ---------------------------------------------------------- */
 
+static void forget(struct gsim_image *image) {
+    if (image->end_fd >= 0)
+        (void)close(image->end_fd);
+    if (image->words_fd >= 0)
+        (void)close(image->words_fd);
+    *image = (struct gsim_image){.end_fd = -1, .words_fd = -1};
+}
+
+static enum gsim_status cannot_begin(struct gsim_log *log) {
+    return gsim_fail(log, GSIM_FAILED, NULL, 0, "cannot start a transfer of a job's state: %s",
+                     strerror(errno));
+}
+
 enum gsim_status gsim_image_begin(struct gsim_image *image, enum gsim_image_way way, pid_t group,
                                   int64_t lock_ms, bool is_dry, const struct gsim_guard *guard,
                                   struct gsim_log *log) {
+    int ends[2];
+    *image = (struct gsim_image){.end_fd = -1, .words_fd = -1};
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return cannot_begin(log);
     pid_t pid = fork();
     if (pid == 0) {
         (void)setpgid(0, 0); /* Ctrl-C of a terminal is the matter of `drive` */
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         (void)close(guard->fd); /* else it would hide the end of `drive` from the guard */
-        _exit(transfer(way, group, lock_ms, is_dry) == 0 ? 0 : 1);
+        _exit(transfer(way, group, lock_ms, is_dry, ends[1]) == 0 ? 0 : 1);
     }
-    *image = (struct gsim_image){.pid = pid > 0 ? pid : 0, .end_fd = -1};
-    if (pid < 0)
-        return gsim_fail(log, GSIM_FAILED, NULL, 0, "cannot start a transfer of a job's state: %s",
-                         strerror(errno));
+    (void)close(ends[1]);
+    image->words_fd = ends[0];
+    if (pid < 0) {
+        enum gsim_status status = cannot_begin(log);
+        forget(image);
+        return status;
+    }
+    image->pid = pid;
     image->end_fd = (int)syscall(SYS_pidfd_open, pid, 0);
     return GSIM_OK;
 }
 
-static void forget(struct gsim_image *image) {
-    if (image->end_fd >= 0)
-        (void)close(image->end_fd);
-    *image = (struct gsim_image){.end_fd = -1};
-}
-
-bool gsim_image_ended(struct gsim_image *image, bool *is_fine) {
+bool gsim_image_ended(struct gsim_image *image, bool *is_fine, char words[GSIM_IMAGE_WORDS]) {
     int status = 0;
     if (image->pid <= 0 || waitpid(image->pid, &status, WNOHANG) != image->pid)
         return false;
     *is_fine = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    ssize_t n = read(image->words_fd, words, GSIM_IMAGE_WORDS - 1);
+    words[n > 0 ? n : 0] = '\0';
     forget(image);
     return true;
 }

@@ -12,10 +12,13 @@ enum gsim_image_way {
     GSIM_IMAGE_BRING_BACK /* onto the GPUs that it came from */
 };
 
+enum { GSIM_IMAGE_WORDS = 80 /* bytes of the reason of a failure, at most */ };
+
 /* A transfer under way; pid 0: none. */
 struct gsim_image {
     pid_t pid;
     int end_fd; /* readable once it has ended; -1: the kernel has none */
+    int words_fd; /* why it failed */
 };
 
 /* Why no image can be taken on this machine; NULL: images can be taken. */
@@ -25,8 +28,9 @@ const char *gsim_image_refusal(void);
 enum gsim_status gsim_image_begin(struct gsim_image *image, enum gsim_image_way way, pid_t group,
                                   int64_t lock_ms, bool is_dry, const struct gsim_guard *guard,
                                   struct gsim_log *log);
-/* Whether the transfer has ended, and *is_fine: as it should. */
-bool gsim_image_ended(struct gsim_image *image, bool *is_fine);
+/* Whether the transfer has ended, and *is_fine: as it should; else the words say which call of the
+ * driver failed, if one did. */
+bool gsim_image_ended(struct gsim_image *image, bool *is_fine, char words[GSIM_IMAGE_WORDS]);
 /* Ends a transfer of a job that is no more. */
 void gsim_image_abandon(struct gsim_image *image);
 

@@ -203,15 +203,17 @@ static void serve_end(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
 }
 
 /* The state of a job is off its GPUs, or back on them. */
-static void serve_transfer(struct gsim_model *model, gsim_slot slot, bool is_fine, int64_t at_ns) {
+static void serve_transfer(struct gsim_model *model, gsim_slot slot, bool is_fine,
+                           const char *words, int64_t at_ns) {
     struct gsim_task *task = &model->tasks[slot];
     const struct gsim_trace *trace = model->setup.trace;
     if (!is_fine) {
         gsim_warn(model->executor->log, trace->path, gsim_trace_line(trace, task->driven.job),
-                  "job '%s' was killed: the driver could not %s",
+                  "job '%s' was killed: the driver could not %s%s%s",
                   gsim_trace_id(trace, task->driven.job),
                   task->phase == GSIM_PHASE_LOADING ? "bring its state back to its GPUs"
-                                                    : "take its state from its GPUs");
+                                                    : "take its state from its GPUs",
+                  *words ? ": " : "", words);
         gsim_job_process_signal(&task->process, SIGKILL);
     } else if (task->phase == GSIM_PHASE_LOADING) {
         task->is_imaged = false;
@@ -252,11 +254,12 @@ static void serve_line(struct gsim_model *model, gsim_slot slot, const char *lin
 void gsim_stops_serve(struct gsim_model *model, gsim_slot slot) {
     struct gsim_task *task = &model->tasks[slot];
     char line[GSIM_LINE_BYTES];
+    char words[GSIM_IMAGE_WORDS];
     bool is_fine;
     if (task->process.pid <= 0)
         return;
-    if (gsim_image_ended(&task->image, &is_fine))
-        serve_transfer(model, slot, is_fine, gsim_tasks_clock_ns(model));
+    if (gsim_image_ended(&task->image, &is_fine, words))
+        serve_transfer(model, slot, is_fine, words, gsim_tasks_clock_ns(model));
     bool has_ended = gsim_job_process_ended(&task->process, &model->guard, &task->driven.exit_code);
     while (gsim_job_process_line(&task->process, line)) /* what it said last comes before its end */
         serve_line(model, slot, line, gsim_tasks_clock_ns(model));

@@ -9,6 +9,7 @@
 #include "sim/app/figures/gnuplot.h"
 #include "sim/study/output.h"
 #include "sim/app/figures/made.h"
+#include "sim/app/figures/report.h"
 #include "sim/base/text.h"
 
 static const char picture[] = "figure.svg";
@@ -133,6 +134,7 @@ static char *read_text(const char *path, struct gsim_arena *arena) {
 
 struct page {
     struct gsim_cli *cli;
+    const char *const *advice; /* paragraphs, NULL-terminated; NULL: none */
     struct gsim_db *db;
     struct gsim_folder folder;
     FILE *out;
@@ -226,6 +228,13 @@ static enum gsim_status put_page(struct page *page) {
         put_html(out, page->cli->value[GSIM_OPT_WHERE]);
         fputs("</code></p>\n", out);
     }
+    if (page->advice)
+        fputs("<h2>Advice</h2>\n", out);
+    for (const char *const *text = page->advice; text && *text; text++) {
+        fputs("<p>", out);
+        put_html(out, *text);
+        fputs("</p>\n", out);
+    }
     enum gsim_status status =
         put_table(out, page->db, "Results (means over seeds and replications)", &sql, log);
     if (status == GSIM_OK)
@@ -246,9 +255,10 @@ static enum gsim_status put_page(struct page *page) {
     return status;
 }
 
-static enum gsim_status write_page(struct gsim_cli *cli, struct gsim_db *db) {
+static enum gsim_status write_page(struct gsim_cli *cli, struct gsim_db *db,
+                                   const char *const *advice) {
     struct gsim_outfile file;
-    struct page page = {.cli = cli, .db = db};
+    struct page page = {.cli = cli, .db = db, .advice = advice};
     enum gsim_status status =
         gsim_outfile_open(&file, cli->value[GSIM_OPT_OUTPUT], cli->arena, cli->log);
     if (status != GSIM_OK)
@@ -261,25 +271,32 @@ static enum gsim_status write_page(struct gsim_cli *cli, struct gsim_db *db) {
     return status;
 }
 
-enum gsim_status gsim_command_report(struct gsim_cli *cli) {
-    struct gsim_db *db = NULL;
-    static const char usage[] = "gsim report results.db -o report.html";
-    enum gsim_status status = gsim_one_operand(cli, "database", usage);
-    if (status != GSIM_OK)
-        return status;
-    if (!cli->value[GSIM_OPT_OUTPUT])
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "where does the page go? %s", usage);
+enum gsim_status gsim_report_check_page(struct gsim_cli *cli) {
     const char *ending = strrchr(cli->value[GSIM_OPT_OUTPUT], '.');
     if (gsim_text_choice(ending ? ending + 1 : "", "html|htm") < 0)
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "-o: '%s' does not end in .html or .htm, and a report is a page; gsim "
                          "plot writes single figures",
                          cli->value[GSIM_OPT_OUTPUT]);
-    status = gsim_made_check(cli, cli->value[GSIM_OPT_OUTPUT]);
+    return gsim_made_check(cli, cli->value[GSIM_OPT_OUTPUT]);
+}
+
+enum gsim_status gsim_report_page(struct gsim_cli *cli, const char *const *advice) {
+    struct gsim_db *db = NULL;
+    enum gsim_status status = gsim_figure_open(cli, false, &db);
     if (status == GSIM_OK)
-        status = gsim_figure_open(cli, false, &db);
-    if (status == GSIM_OK)
-        status = write_page(cli, db);
+        status = write_page(cli, db, advice);
     gsim_db_close(db);
     return status;
+}
+
+enum gsim_status gsim_command_report(struct gsim_cli *cli) {
+    static const char usage[] = "gsim report results.db -o report.html";
+    enum gsim_status status = gsim_one_operand(cli, "database", usage);
+    if (status != GSIM_OK)
+        return status;
+    if (!cli->value[GSIM_OPT_OUTPUT])
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "where does the page go? %s", usage);
+    status = gsim_report_check_page(cli);
+    return status == GSIM_OK ? gsim_report_page(cli, NULL) : status;
 }

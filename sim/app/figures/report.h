@@ -50,4 +50,9 @@ enum gsim_status gsim_report_db(struct gsim_cli *cli, const struct gsim_setup *s
 enum gsim_status gsim_report_is_known(struct gsim_cli *cli, const struct gsim_setup *setup,
                                       bool *is_known);
 
+/* Checks that --output can be a page; then writes there the page of the database that is the
+ * operand, with advice (paragraphs, NULL-terminated; NULL: none) before its tables. */
+enum gsim_status gsim_report_check_page(struct gsim_cli *cli);
+enum gsim_status gsim_report_page(struct gsim_cli *cli, const char *const *advice);
+
 #endif

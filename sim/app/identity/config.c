@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "models/hardware/mig.h"
+#include "sim/app/setup/cluster_parts.h"
 #include "sim/app/identity/program.h"
 #include "sim/base/units.h"
 
@@ -63,6 +64,13 @@ static void add_profile(struct hashing *h, const struct gsim_profile *profile) {
         add_mig(h, profile->mig);
 }
 
+static void add_part(struct hashing *h, const struct gsim_part *part) {
+    add(h, "part of policy %s", part->policy->name);
+    add_text(h, part->partitions ? part->partitions : "");
+    add(h, "classes %x", part->classes);
+    add_params(h, part->params);
+}
+
 static void add_cluster(struct hashing *h, const struct gsim_cluster_spec *cluster) {
     add(h, "pool=%d cpus=%lld", cluster->is_pool, (long long)cluster->pool_cpus_milli);
     for (uint32_t g = 0; g < cluster->n_groups; g++) {
@@ -79,6 +87,10 @@ static void add_cluster(struct hashing *h, const struct gsim_cluster_spec *clust
             add(h, "partitions %s", group->partitions);
         if (group->gpu_type)
             add(h, "gpu_type %s", group->gpu_type);
+        if (gsim_cluster_part(cluster, g))
+            add_part(h, gsim_cluster_part(cluster, g));
+        else if (group->part)
+            add(h, "as before");
         add(h, "root %u carries %lld network %lld", group->gpus_per_root,
             (long long)group->root_bytes_per_s, (long long)group->network_bytes_per_s);
     }
@@ -160,8 +172,27 @@ static void hash_config(const struct gsim_setup *setup, int contender, uint64_t 
 
 /* --- the program ------------------------------------------------------------------------------ */
 
-static enum gsim_status list_parts(struct gsim_cli *cli, const struct gsim_policy *policy,
-                                   struct gsim_identity *out) {
+/* Whether a policy of the run has the source. */
+static bool counts(const struct gsim_source *source, const struct gsim_setup *setup,
+                   int contender) {
+    bool is = gsim_source_counts(source, setup->contender[contender].policy);
+    for (uint32_t g = 0; g < setup->cluster.n_groups; g++) {
+        const struct gsim_part *part = gsim_cluster_part(&setup->cluster, g);
+        is |= part && gsim_source_counts(source, part->policy);
+    }
+    return is;
+}
+
+/* What policies share stands in the list of each. */
+static bool is_listed(const struct gsim_config_part *part, int n, const char *name) {
+    for (int i = 0; i < n; i++)
+        if (strcmp(part[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static enum gsim_status list_parts(struct gsim_cli *cli, const struct gsim_setup *setup,
+                                   int contender, struct gsim_identity *out) {
     size_t n = (size_t)out->n_inputs;
     for (const struct gsim_source *source = gsim_sources; source->owner; source++)
         n++;
@@ -169,7 +200,7 @@ static enum gsim_status list_parts(struct gsim_cli *cli, const struct gsim_polic
     if (!part)
         return gsim_no_memory(cli->log, "naming the program");
     for (const struct gsim_source *source = gsim_sources; source->owner; source++)
-        if (gsim_source_counts(source, policy))
+        if (counts(source, setup, contender) && !is_listed(part, out->n_parts, source->part))
             part[out->n_parts++] = (struct gsim_config_part){source->part, source->sha256};
     for (int i = 0; i < out->n_inputs; i++)
         if (out->input[i].is_built_in)
@@ -246,7 +277,7 @@ static enum gsim_status list(struct gsim_cli *cli, const struct gsim_setup *setu
                          "--db needs a trace file: what came through standard input cannot be "
                          "recognised again");
     enum gsim_status status = gsim_list_inputs(cli, setup, contender, out);
-    return status == GSIM_OK ? list_parts(cli, setup->contender[contender].policy, out) : status;
+    return status == GSIM_OK ? list_parts(cli, setup, contender, out) : status;
 }
 
 enum gsim_status gsim_identify_asked(struct gsim_cli *cli, const struct gsim_setup *setup,

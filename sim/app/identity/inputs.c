@@ -6,6 +6,7 @@
 
 #include "sim/exec/exec.h"
 #include "sim/app/setup/apps.h"
+#include "sim/app/setup/cluster_parts.h"
 #include "sim/app/identity/config.h"
 #include "sim/base/embedded.h"
 #include "traces/spec.h"
@@ -127,6 +128,9 @@ enum gsim_status gsim_list_inputs(struct gsim_cli *cli, const struct gsim_setup 
     add_devices(&c, &setup->cluster);
     add_apps(&c, &setup->trace.names[GSIM_COL_APP]);
     add_params(&c, &setup->contender[contender].params);
+    for (uint32_t g = 0; g < setup->cluster.n_groups; g++)
+        if (gsim_cluster_part(&setup->cluster, g))
+            add_params(&c, gsim_cluster_part(&setup->cluster, g)->params);
     add_policy(&c, &setup->contender[contender]);
     out->input = c.file;
     out->n_inputs = c.n;

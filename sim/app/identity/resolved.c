@@ -4,6 +4,7 @@
 
 #include "sim/api/compat.h"
 #include "sim/app/identity/config.h"
+#include "sim/app/setup/cluster_parts.h"
 
 enum { MOST_OF_RUN = 16, OF_GROUP = 9 };
 
@@ -60,9 +61,9 @@ static const char *param_text(struct listing *l, const struct gsim_params *param
     }
 }
 
-static void add_params(struct listing *l, const struct gsim_params *params) {
+static void add_params(struct listing *l, const char *owner, const struct gsim_params *params) {
     for (int i = 0; i < params->n; i++)
-        add(l, params->owner, params->defs[i].name, param_text(l, params, i),
+        add(l, owner, params->defs[i].name, param_text(l, params, i),
             params->values[i].is_set ? "given" : "default");
 }
 
@@ -125,14 +126,32 @@ static void add_group(struct listing *l, const struct gsim_cluster_spec *cluster
         add_number(l, owner, numbers[i].key, numbers[i].value, !is_default && numbers[i].value);
 }
 
+/* The policy of nodes that have one of their own. */
+static void add_part(struct listing *l, const struct gsim_part *part) {
+    const char *owner = gsim_arena_printf(l->arena, "part %s", part->name);
+    add(l, owner, "policy", part->policy->name, "given");
+    add_params(l, owner, part->params);
+}
+
+static int count_of_parts(const struct gsim_cluster_spec *cluster) {
+    int n = 0;
+    for (uint32_t g = 0; g < cluster->n_groups; g++)
+        if (gsim_cluster_part(cluster, g))
+            n += 1 + gsim_cluster_part(cluster, g)->params->n;
+    return n;
+}
+
 static void add_cluster(struct listing *l, const struct gsim_cli *cli,
                         const struct gsim_cluster_spec *cluster) {
     bool is_default = !is_given(cli, GSIM_OPT_CLUSTER) && !is_given(cli, GSIM_OPT_SLURM_CONF) &&
                       !is_given(cli, GSIM_OPT_NODES) && !is_given(cli, GSIM_OPT_GPUS_PER_NODE);
     if (cluster->is_pool)
         add_number(l, "run", "pool_cpus_milli", cluster->pool_cpus_milli, false);
-    for (uint32_t g = 0; g < cluster->n_groups; g++)
+    for (uint32_t g = 0; g < cluster->n_groups; g++) {
         add_group(l, cluster, g, is_default);
+        if (gsim_cluster_part(cluster, g))
+            add_part(l, gsim_cluster_part(cluster, g));
+    }
 }
 
 /* --- the devices' ----------------------------------------------------------------------------- */
@@ -157,9 +176,10 @@ enum gsim_status gsim_list_resolved(struct gsim_cli *cli, const struct gsim_setu
                                     int contender, struct gsim_identity *out) {
     const struct gsim_params *params = &setup->contender[contender].params;
     struct listing run = {.arena = cli->arena}, devices = {.arena = cli->arena};
-    reserve(&run, params->n + MOST_OF_RUN + OF_GROUP * (int)setup->cluster.n_groups);
+    reserve(&run, params->n + MOST_OF_RUN + OF_GROUP * (int)setup->cluster.n_groups +
+                      count_of_parts(&setup->cluster));
     reserve(&devices, GSIM_KEY_COUNT * setup->cluster.n_profiles);
-    add_params(&run, params);
+    add_params(&run, params->owner, params);
     add_run(&run, cli, setup);
     add_cluster(&run, cli, &setup->cluster);
     for (uint16_t p = 0; p < setup->cluster.n_profiles; p++)

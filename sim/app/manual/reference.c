@@ -94,6 +94,15 @@ static const struct {
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
+static const struct {
+    const char *name, *type, *help;
+} serving_fields[] = {
+#define GSIM_SERVING_INT(name, help) {#name, "whole number", help},
+#define GSIM_SERVING_REAL(name, help) {#name, "number", help},
+#include "sim/study/serving_fields.def"
+};
+enum { SERVING_FIELDS = sizeof serving_fields / sizeof *serving_fields };
+
 void gsim_reference_list_results(FILE *out) {
     for (int f = 0; f < FIELDS; f++)
         fprintf(out, "%-22s %s\n", fields[f].name, fields[f].help);
@@ -108,6 +117,12 @@ static void print_results(FILE *out) {
           out);
     for (int f = 0; f < FIELDS; f++)
         print_column(out, fields[f].name, fields[f].type, fields[f].help);
+    fputs("\n## Requests to language models\n\n`gsim serve` writes these fields, of all models "
+          "together and of each ([serving](../models/serving.md)).\n\n"
+          "| field | type | meaning |\n|---|---|---|\n",
+          out);
+    for (int f = 0; f < SERVING_FIELDS; f++)
+        print_column(out, serving_fields[f].name, serving_fields[f].type, serving_fields[f].help);
 }
 
 enum gsim_status gsim_reference_print(struct gsim_cli *cli, const char *kind) {

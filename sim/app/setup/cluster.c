@@ -2,6 +2,7 @@
 /* The cluster of a run: equal nodes by options, or a cluster file. */
 #include "sim/api/compat.h"
 #include "sim/app/setup/cluster_file.h"
+#include "sim/app/setup/cluster_parts.h"
 #include "sim/app/setup/set.h"
 #include "sim/app/setup/setup.h"
 #include "sim/base/units.h"
@@ -84,8 +85,13 @@ enum gsim_status gsim_setup_nodes(struct gsim_cli *cli, struct gsim_setup *setup
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "--cluster defines the nodes; leave out --nodes, --gpus-per-node, "
                          "--cpus-per-node and --host-mem");
-    setup->cluster_note = file;
-    return gsim_cluster_file_read(cli, file, setup->device_name, &setup->cluster);
+    enum gsim_status status =
+        gsim_cluster_file_read(cli, file, setup->device_name, &setup->cluster);
+    if (status == GSIM_OK)
+        setup->cluster_note = gsim_arena_printf(
+            cli->arena, "%s%s", file, gsim_cluster_parts_note(&setup->cluster, cli->arena));
+    return status == GSIM_OK && !setup->cluster_note ? gsim_no_memory(cli->log, "reading a cluster")
+                                                     : status;
 }
 
 enum gsim_status gsim_setup_count_gpus(struct gsim_cli *cli, int64_t *n_gpus) {

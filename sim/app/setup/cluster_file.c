@@ -17,10 +17,12 @@
  *     switch_nodes = 2   ; nodes below one switch, default: all of the section
  *     partitions = gpu,long ; those that the nodes are in (column partition), default: none
  *     gpu_type = a100    ; what jobs call these GPUs (column gpu_type), default: the device
+ *     policy = mps       ; of these nodes' own (cluster_parts.c), default: --policy
  *
  * Nodes are numbered in the order of the sections. A slurm.conf is read as well: its nodes with
  * GPUs, in its order. */
 #include "sim/app/setup/cluster_file.h"
+#include "sim/app/setup/cluster_parts.h"
 
 #include <string.h>
 
@@ -36,6 +38,7 @@ struct reading {
     const char *default_device;
     struct gsim_node_group *groups;
     const char **device; /* by group */
+    const char **section; /* by group */
     int64_t *line;
     int64_t *root_line; /* by group: the line of its last key about PCIe roots */
     uint32_t n;
@@ -134,7 +137,7 @@ static enum gsim_status refuse_key(const struct reading *r, const struct gsim_in
                            "pcie_root_bytes_per_s, network_bytes_per_s, "
                            "host_in_bytes_per_s, host_out_bytes_per_s, "
                            "host_both_bytes_per_s, numa_gpus, switch_nodes, rates_as, partitions, "
-                           "gpu_type",
+                           "gpu_type, policy, classes",
                      close >= 0 ? names[close] : "");
 }
 
@@ -207,16 +210,23 @@ static enum gsim_status read_groups(struct reading *r, const struct gsim_ini *in
     const char *section = NULL;
     for (int i = 0; i < ini->n; i++) {
         const struct gsim_ini_entry *entry = &ini->entries[i];
-        if (strncmp(entry->section, "node", 4) != 0)
+        bool is_of_policy = gsim_cluster_parts_has(entry), is_node;
+        is_node = strncmp(entry->section, "node", 4) == 0;
+        if (!is_node && !is_of_policy)
             return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
-                             "section [%s]: a cluster has sections [node NAME]", entry->section);
+                             "section [%s]: a cluster has sections [node NAME], and [partition "
+                             "NAME] with a policy",
+                             entry->section);
+        if (!is_node)
+            continue;
         if (!section || strcmp(section, entry->section) != 0) {
             section = entry->section;
             r->device[r->n] = r->default_device;
             r->line[r->n] = entry->line;
+            r->section[r->n] = section;
             r->groups[r->n++].count = 1;
         }
-        enum gsim_status status = take_entry(r, entry);
+        enum gsim_status status = is_of_policy ? GSIM_OK : take_entry(r, entry);
         if (status != GSIM_OK)
             return status;
     }
@@ -320,10 +330,14 @@ enum gsim_status gsim_cluster_file_read(struct gsim_cli *cli, const char *path,
     size_t most = (size_t)ini.n + 1;
     r.groups = gsim_arena_array(cli->arena, most, sizeof *r.groups);
     r.device = gsim_arena_array(cli->arena, most, sizeof *r.device);
+    r.section = gsim_arena_array(cli->arena, most, sizeof *r.section);
     r.line = gsim_arena_array(cli->arena, most, sizeof *r.line);
     r.root_line = gsim_arena_array(cli->arena, most, sizeof *r.root_line);
-    if (!r.groups || !r.device || !r.line || !r.root_line || ini.n > UINT16_MAX)
+    if (!r.groups || !r.device || !r.section || !r.line || !r.root_line || ini.n > UINT16_MAX)
         return gsim_no_memory(cli->log, "reading a cluster");
     status = read_groups(&r, &ini);
-    return status == GSIM_OK ? load_profiles(&r, out) : status;
+    if (status == GSIM_OK)
+        status = load_profiles(&r, out);
+    return status == GSIM_OK ? gsim_cluster_parts_read(cli, &ini, r.section, r.groups, r.n)
+                             : status;
 }

@@ -21,11 +21,14 @@ static void show_progress(void *bar, uint32_t n_done, uint32_t n_jobs) {
     gsim_progress_set(bar, n_done);
 }
 
-/* Whether processes stay on their GPUs while others run there. */
-static bool has_contexts(const struct gsim_contender *own) {
-    int at = gsim_params_find(&own->params, "preempt");
-    return own->policy->has_contexts ||
-           (at >= 0 && strcmp(own->params.values[at].text, "pause") == 0);
+/* Whether processes stay on their GPUs while others run there, under some policy of the run. */
+static bool has_contexts(const struct gsim_setup *setup, const struct gsim_contender *own) {
+    bool has = gsim_policy_has_contexts(own->policy, &own->params);
+    for (uint32_t g = 0; g < setup->cluster.n_groups; g++) {
+        const struct gsim_part *part = setup->cluster.groups[g].part;
+        has |= part && gsim_policy_has_contexts(part->policy, part->params);
+    }
+    return has;
 }
 
 /* Memory of a context on the device where it is largest; 0 if contexts do not stand beside each
@@ -33,7 +36,7 @@ static bool has_contexts(const struct gsim_contender *own) {
 static int64_t context_bytes(const struct gsim_setup *setup, const struct gsim_contender *own,
                              const struct gsim_trace *trace) {
     int64_t most = 0;
-    if (!has_contexts(own) || !trace->column[GSIM_COL_MEM_BYTES])
+    if (!has_contexts(setup, own) || !trace->column[GSIM_COL_MEM_BYTES])
         return 0;
     for (uint16_t p = 0; p < setup->cluster.n_profiles; p++) {
         int64_t bytes = setup->cluster.profiles[p]->value[GSIM_KEY_CONTEXT_BYTES];

@@ -18,19 +18,6 @@ bool gsim_setup_is_spec(const char *path) {
 
 /* --- load and time ---------------------------------------------------------------------------- */
 
-/* Reads a ratio above 0, such as 0.8 or 80%. */
-static enum gsim_status take_ratio(struct gsim_cli *cli, enum gsim_option option, int64_t *ppm) {
-    const char *text = cli->value[option];
-    *ppm = 0;
-    if (!text)
-        return GSIM_OK;
-    if (gsim_parse_ppm(text, ppm) == GSIM_PARSE_OK && *ppm > 0 && *ppm <= 1000 * GSIM_PPM)
-        return GSIM_OK;
-    return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                     "--%s: '%s' is not a ratio from 0.000001 to 1000, such as 0.8 or 80%%",
-                     gsim_option_defs[option].name, text);
-}
-
 /* The keys of the spec that stand on the command line, with those that --load stands for. */
 static enum gsim_status find_spec_keys(struct gsim_cli *cli, struct gsim_setup *setup) {
     size_t n = 0;
@@ -56,9 +43,9 @@ static enum gsim_status find_spec_keys(struct gsim_cli *cli, struct gsim_setup *
 }
 
 enum gsim_status gsim_setup_scales(struct gsim_cli *cli, struct gsim_setup *setup) {
-    enum gsim_status status = take_ratio(cli, GSIM_OPT_TIME_SCALE, &setup->time_scale_ppm);
+    enum gsim_status status = gsim_option_ratio(cli, GSIM_OPT_TIME_SCALE, &setup->time_scale_ppm);
     if (status == GSIM_OK)
-        status = take_ratio(cli, GSIM_OPT_LOAD, &setup->load_ppm);
+        status = gsim_option_ratio(cli, GSIM_OPT_LOAD, &setup->load_ppm);
     if (status == GSIM_OK && setup->load_ppm && setup->time_scale_ppm)
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "--load and --time-scale both set the times between submissions; give one "

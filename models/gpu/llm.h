@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A language model on a device: where its memory goes, and how long a step of its server takes.
+ *
+ * A step computes some tokens of each of its sequences: one that is generated, or a part of a
+ * prompt. Its matrix products and its attention run one after the other, each as long as the
+ * roofline says (models/gpu/roofline.h):
+ *
+ *   products   2 FLOPs a weight and token (the head's: a token that is generated), against all
+ *              weights once, whatever the number of tokens
+ *   attention  4 x layers x heads x head_dim FLOPs for each pair of a new token and a token before
+ *              it or itself, against the keys and values of each sequence once, and those that are
+ *              written
+ *
+ * Not counted: activations, elementwise kernels, rows of the embedding table. */
+#ifndef GSIM_MODELS_GPU_LLM_H
+#define GSIM_MODELS_GPU_LLM_H
+
+#include "models/hardware/profile.h"
+#include "sim/api/llm.h"
+
+struct gsim_llm_memory {
+    int64_t weight_bytes, token_bytes, block_bytes; /* token: keys and values of one token */
+    int64_t copy_bytes; /* of one layer's keys, or values, in a block: what a copy moves at once */
+    int64_t blocks; /* of the cache; below 1: the weights and the rest leave no room */
+};
+struct gsim_llm_memory gsim_llm_memory_of(const struct gsim_llm *llm);
+
+/* Fills batch_tokens and sequences that are not given with the defaults of vLLM's API server
+ * (get_batch_defaults in vllm/engine/arg_utils.py). */
+void gsim_llm_fill(struct gsim_llm *llm, const struct gsim_profile *profile);
+
+/* At least 1 ns, at most half of GSIM_TIME_MAX. */
+int64_t gsim_llm_step_ns(const struct gsim_llm *llm, const struct gsim_profile *profile,
+                         const struct gsim_llm_work *work);
+
+#endif

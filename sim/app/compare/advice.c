@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The sentences of gsim advise: for each policy that would have served the jobs better than the one
+ * that stands for today's, how much better, for how many users, what that rests on, and what would
+ * overturn it. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/app/compare/advise.h"
+
+/* An alternative is advised where its mean JCT is lower by more than this. */
+static const double WORTH = 0.02;
+/* A user is served better or worse where the mean wait differs by more than a minute, which is
+ * what a scheduler's own period makes of it. */
+static const double NOTICED_S = 60;
+
+void gsim_advice_add(struct gsim_advice *advice, const char *format, ...) {
+    enum { MOST = sizeof advice->text / sizeof *advice->text - 1 };
+    char buffer[4096];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(buffer, sizeof buffer, format, args);
+    va_end(args);
+    char *text = gsim_arena_strdup(advice->arena, buffer);
+    advice->is_out_of_memory |= !text;
+    if (text && advice->n < MOST)
+        advice->text[advice->n++] = text;
+}
+
+/* --- users ------------------------------------------------------------------------------------ */
+
+struct user {
+    double before_s, after_s; /* sums of waits */
+    uint32_t n;
+};
+
+struct served {
+    uint32_t n, n_better, n_worse;
+    double most_s; /* of the user that waits longer by most, on average */
+    const char *most;
+};
+
+static struct served serve(const struct gsim_compare *c, int contender) {
+    const struct gsim_trace *trace = &c->traces[0];
+    enum gsim_column owner = trace->column[GSIM_COL_USER] ? GSIM_COL_USER : GSIM_COL_VC;
+    const int64_t *before = gsim_compare_at(c, 0, 0)->result.jobs.wait_ns;
+    const int64_t *after = gsim_compare_at(c, contender, 0)->result.jobs.wait_ns;
+    uint32_t n = trace->names[owner].n;
+    struct user *user = gsim_arena_array(c->cli->arena, n + 1, sizeof *user);
+    struct served served = {0};
+    for (uint32_t job = 0; user && trace->column[owner] && job < trace->n_jobs; job++) {
+        int64_t name = trace->column[owner][job];
+        if (name < 0)
+            continue;
+        user[name].n++;
+        user[name].before_s += (double)before[job] / 1e9;
+        user[name].after_s += (double)after[job] / 1e9;
+    }
+    for (uint32_t u = 0; user && u < n; u++) {
+        double more_s = user[u].n ? (user[u].after_s - user[u].before_s) / user[u].n : 0;
+        served.n += user[u].n > 0;
+        served.n_better += more_s < -NOTICED_S;
+        served.n_worse += more_s > NOTICED_S;
+        if (more_s > served.most_s) {
+            served.most_s = more_s;
+            served.most = trace->names[owner].name[u];
+        }
+    }
+    return served;
+}
+
+static const char *say_users(const struct gsim_compare *c, int contender) {
+    struct served served = serve(c, contender);
+    char most[40];
+    if (served.n < 2)
+        return "";
+    (void)gsim_format_humane(most, served.most_s);
+    const char *text = gsim_arena_printf(
+        c->cli->arena, " Of %u users %u wait less on average, %u longer%s%s%s%s%s", served.n,
+        served.n_better, served.n_worse, served.n_worse ? " (the most: " : "",
+        served.n_worse ? served.most : "", served.n_worse ? ", by " : "",
+        served.n_worse ? most : "", served.n_worse ? ")." : ".");
+    return text ? text : "";
+}
+
+/* --- one alternative -------------------------------------------------------------------------- */
+
+static const char *name_of(const struct gsim_compare *c, int contender) {
+    return c->setup->contender[contender].policy->name;
+}
+
+/* Whether the interval, or the changed traces, leave open that it is no better. */
+static bool may_be_chance(const struct gsim_comparison *s, int i) {
+    if (s->units == GSIM_UNITS_CHANGED)
+        return s->policy[i].n_below < s->n_units;
+    return isnan(s->policy[i].ratio.high) || s->policy[i].ratio.high >= 1;
+}
+
+static const char *say_interval(const struct gsim_compare *c, const struct gsim_comparison *s,
+                                int i) {
+    const struct gsim_interval *ratio = &s->policy[i].ratio;
+    if (s->units == GSIM_UNITS_NONE || isnan(ratio->low) || isnan(ratio->high))
+        return "";
+    const char *text =
+        gsim_arena_printf(c->cli->arena, " (%.0f to %.0f %%, over %d %s)", 100 * (1 - ratio->high),
+                          100 * (1 - ratio->low), s->n_units, s->over);
+    return text ? text : "";
+}
+
+/* Whether the policy knows how long jobs will run: a bound for others, and no advice. */
+static bool knows_all(const struct gsim_compare *c, int i) {
+    const struct gsim_policy *policy = c->setup->contender[i].policy;
+    return policy->is_oracle && !policy->oracle_where;
+}
+
+static const char *rests_on(const struct gsim_compare *c, int i) {
+    const struct gsim_summary *own = gsim_compare_summary(c, i, 0);
+    bool is_assumed = *own->assumed != '\0', is_outside = *own->outside_validated != '\0';
+    const char *text = gsim_arena_printf(
+        c->cli->arena, " It rests on %s%s%s%s%s.",
+        is_assumed ? "assumed values (" : "the log's own numbers alone, and no assumed value",
+        own->assumed, is_assumed ? ")" : "",
+        is_outside ? "; it is outside what was validated: " : "", own->outside_validated);
+    return text ? text : "";
+}
+
+static const char *overturned_by(const struct gsim_compare *c, const struct gsim_comparison *s,
+                                 int i) {
+    const struct gsim_summary *own = gsim_compare_summary(c, i, 0);
+    const char *chance = s->units == GSIM_UNITS_NONE
+                             ? "another month (no interval: --resample user draws ten)"
+                         : may_be_chance(s, i) ? "chance: the interval has no difference in it"
+                                               : "users that submit otherwise once they wait less";
+    const char *text = gsim_arena_printf(
+        c->cli->arena, " It would be overturned by %s%s%s%s.", chance,
+        *own->assumed ? "; by other values of what is assumed (--what-if tries them)" : "",
+        own->preemptions > 0 ? "; by jobs that cannot be stopped and taken up again as assumed"
+                             : "",
+        c->setup->contender[i].policy->shares_gpus
+            ? "; by jobs that use a GPU otherwise than their rows say (sm_fraction, memory)"
+            : "");
+    return text ? text : "";
+}
+
+static void advise(struct gsim_advice *advice, const struct gsim_compare *c,
+                   const struct gsim_comparison *s, int i, int rank) {
+    const struct gsim_summary *today = gsim_compare_summary(c, 0, 0),
+                              *own = gsim_compare_summary(c, i, 0);
+    char before[40], after[40];
+    (void)gsim_format_humane(before, today->wait_mean_s);
+    (void)gsim_format_humane(after, own->wait_mean_s);
+    gsim_advice_add(
+        advice,
+        "%d. %s in place of %s: mean JCT %.0f %% lower%s, mean wait %s instead of %s.%s"
+        "%s%s",
+        rank, name_of(c, i), name_of(c, 0),
+        100 * (1 - s->ranking[GSIM_MEASURE_JCT].value[i] / s->ranking[GSIM_MEASURE_JCT].value[0]),
+        say_interval(c, s, i), after, before, say_users(c, i), rests_on(c, i),
+        overturned_by(c, s, i));
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+struct ranked {
+    int contender;
+    double value;
+};
+
+static int by_value(const void *a, const void *b) {
+    const struct ranked *x = a, *y = b;
+    return x->value < y->value ? -1 : x->value > y->value;
+}
+
+void gsim_advice_alternatives(struct gsim_advice *advice, const struct gsim_compare *c,
+                              const struct gsim_comparison *s) {
+    const struct gsim_compare_ranking *ranking = &s->ranking[GSIM_MEASURE_JCT];
+    struct ranked ranked[GSIM_MAX_COMPARED];
+    int n = 0, rank = 0;
+    for (int i = 1; ranking->is_there && i < c->setup->n_contenders; i++)
+        if (ranking->value[i] < ranking->value[0] * (1 - WORTH) && !knows_all(c, i))
+            ranked[n++] = (struct ranked){i, ranking->value[i]};
+    qsort(ranked, (size_t)n, sizeof *ranked, by_value);
+    for (int k = 0; k < n; k++)
+        advise(advice, c, s, ranked[k].contender, ++rank);
+    for (int i = 1; ranking->is_there && i < c->setup->n_contenders; i++)
+        if (knows_all(c, i))
+            gsim_advice_add(advice,
+                            "A bound: %s, which knows how long jobs will run, as no scheduler "
+                            "does, has a mean JCT %.0f %% below that of %s.",
+                            name_of(c, i), 100 * (1 - ranking->value[i] / ranking->value[0]),
+                            name_of(c, 0));
+    if (n == 0)
+        gsim_advice_add(advice,
+                        "No policy that was tried has a mean JCT more than %.0f %% below "
+                        "that of %s: leave the scheduler as it is.",
+                        100 * WORTH, name_of(c, 0));
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gsim advise: from a log to a decision in one command. It reads the log, says which columns it
+ * lacks, runs the policies for which it has the columns, says which of them comes nearest to what
+ * the log's own scheduler did, and advises against that one; more and fewer nodes run under it too.
+ * The runs, statistics and sentences are those of gsim compare, the page is that of gsim report. */
+#include <string.h>
+
+#include "sim/app/compare/advise.h"
+#include "sim/app/figures/report.h"
+#include "sim/app/setup/resampling.h"
+
+/* --- what the log has ------------------------------------------------------------------------- */
+
+struct wish {
+    enum gsim_column column, other; /* either will do */
+    const char *name, *without;
+};
+
+static const struct wish wishes[] = {
+    {GSIM_COL_LOGGED_START_NS, GSIM_COL_LOGGED_START_NS, "starts as logged",
+     "no policy can be held against what happened, so the first one stands for today's"},
+    {GSIM_COL_LIMIT_NS, GSIM_COL_LIMIT_NS, "limit_s",
+     "backfill plans by true durations, which no scheduler knows"},
+    {GSIM_COL_USER, GSIM_COL_VC, "user or vc",
+     "fair share is not tried, and the gain or loss of users is not known"},
+    {GSIM_COL_MEM_BYTES, GSIM_COL_MEM_BYTES, "mem_gib",
+     "sharing GPUs is not tried: give it with --gpu-mem, --by-model or --assume mem_gib=SIZE"},
+    {GSIM_COL_ITERATIONS, GSIM_COL_APP, "iterations with gpu_ms, or app",
+     "jobs are taken to compute all the time that they hold a GPU, so sharing gains little"},
+    {GSIM_COL_PARTITION, GSIM_COL_PARTITION, "partition",
+     "every job may run on every node, whatever the site's partitions"},
+};
+enum { N_WISHES = sizeof wishes / sizeof *wishes };
+
+static bool has(const struct gsim_trace *trace, enum gsim_column column) {
+    return trace->column[column] != NULL;
+}
+
+static void say_missing(struct gsim_advice *advice, const struct gsim_trace *trace) {
+    gsim_advice_add(advice, "%s: %u jobs%s.", trace->path, trace->n_jobs,
+                    trace->n_dropped ? "; rows that are no jobs were left out" : "");
+    for (int i = 0; i < N_WISHES; i++)
+        if (!has(trace, wishes[i].column) && !has(trace, wishes[i].other))
+            gsim_advice_add(advice, "Missing: %s. Without it %s.", wishes[i].name,
+                            wishes[i].without);
+}
+
+/* --- which policies --------------------------------------------------------------------------- */
+
+/* What a policy needs besides a trace of durations; in the order in which they are tried. */
+struct candidate {
+    const char *name;
+    bool needs_owner, needs_memory, needs_mig, needs_conf;
+    bool names_gpus; /* refuses partitions and types */
+    const char *set;
+};
+
+static const struct candidate candidates[] = {
+    {.name = "slurm", .needs_conf = true},
+    {.name = "fifo"},
+    {.name = "backfill"},
+    {.name = "easy-backfill"},
+    {.name = "fairshare", .needs_owner = true},
+    {.name = "las"},
+    {.name = "tiresias"},
+    {.name = "srtf"},
+    {.name = "timeslice",
+     .needs_memory = true,
+     .names_gpus = true,
+     .set = "timeslice.queue=backfill"},
+    {.name = "mps", .needs_memory = true, .names_gpus = true, .set = "mps.queue=backfill"},
+    {.name = "mig",
+     .needs_memory = true,
+     .needs_mig = true,
+     .names_gpus = true,
+     .set = "mig.queue=backfill"},
+};
+enum { N_CANDIDATES = sizeof candidates / sizeof *candidates };
+
+/* Whether nodes differ by partition or type, and jobs ask for one. */
+static bool has_sets(const struct gsim_setup *setup) {
+    bool has_partitions = false, has_types = false;
+    for (uint32_t g = 0; g < setup->cluster.n_groups; g++) {
+        const struct gsim_node_group *group = &setup->cluster.groups[g];
+        has_partitions |= group->partitions != NULL;
+        has_types |= group->gpu_type != NULL || group->device != setup->cluster.groups[0].device;
+    }
+    return (has_partitions && has(&setup->trace, GSIM_COL_PARTITION)) ||
+           (has_types && has(&setup->trace, GSIM_COL_GPU_TYPE));
+}
+
+static bool suits(const struct gsim_cli *cli, const struct gsim_setup *setup,
+                  const struct candidate *one) {
+    const struct gsim_trace *trace = &setup->trace;
+    return (!one->needs_conf || cli->value[GSIM_OPT_SLURM_CONF]) &&
+           (!one->needs_owner || has(trace, GSIM_COL_USER) || has(trace, GSIM_COL_VC)) &&
+           (!one->needs_memory || has(trace, GSIM_COL_MEM_BYTES)) &&
+           (!one->needs_mig || setup->cluster.profiles[0]->mig) &&
+           (!one->names_gpus || !has_sets(setup));
+}
+
+/* A setting of the command line; the user's own one for that policy stays. */
+static void set(struct gsim_cli *cli, const char *text) {
+    int n = 0;
+    size_t key = strcspn(text, "=");
+    for (; cli->repeats[GSIM_OPT_SET][n]; n++)
+        if (strncmp(cli->repeats[GSIM_OPT_SET][n], text, key + 1) == 0)
+            return;
+    if (n < GSIM_MAX_REPEATS)
+        cli->repeats[GSIM_OPT_SET][n] = text;
+}
+
+static const char *choose(struct gsim_cli *cli, const struct gsim_setup *setup) {
+    const char *names = cli->value[GSIM_OPT_POLICIES];
+    if (names)
+        return names;
+    names = "";
+    for (int i = 0; i < N_CANDIDATES && names; i++) {
+        if (!suits(cli, setup, &candidates[i]))
+            continue;
+        names =
+            gsim_arena_printf(cli->arena, "%s%s%s", names, *names ? "," : "", candidates[i].name);
+        if (candidates[i].set)
+            set(cli, candidates[i].set);
+    }
+    return names;
+}
+
+/* --- how often the policies run --------------------------------------------------------------- */
+
+/* Resampled traces give intervals: ten runs more of each policy, of traces up to this size. */
+enum { MOST_RESAMPLED = 5000, LEAST_BLOCKS = 4 };
+/* A database keeps the jobs of that many runs and jobs, some hundred MB of them. */
+static const int64_t MOST_KEPT = 1000000;
+
+/* Users' weeks change places where the trace has four of them, else their days. */
+static enum gsim_status resample(struct gsim_cli *cli, struct gsim_setup *setup) {
+    const struct gsim_trace *trace = &setup->trace;
+    const int64_t day_ns = 86400 * GSIM_NS_PER_S;
+    int64_t span_ns = trace->submit_ns[gsim_trace_arrival(trace, trace->n_jobs - 1)] -
+                      trace->submit_ns[gsim_trace_arrival(trace, 0)];
+    bool is_chosen = cli->value[GSIM_OPT_RESAMPLE] || cli->value[GSIM_OPT_SHAKE] ||
+                     cli->value[GSIM_OPT_REPS] || setup->spec;
+    bool has_owner = has(trace, GSIM_COL_USER) || has(trace, GSIM_COL_VC);
+    if (is_chosen || !has_owner || trace->n_jobs > MOST_RESAMPLED || has(trace, GSIM_COL_AFTER) ||
+        span_ns < LEAST_BLOCKS * day_ns)
+        return GSIM_OK;
+    cli->value[GSIM_OPT_RESAMPLE] = has(trace, GSIM_COL_USER) ? "user" : "vc";
+    if (span_ns < LEAST_BLOCKS * 7 * day_ns && !cli->value[GSIM_OPT_BLOCK])
+        cli->value[GSIM_OPT_BLOCK] = "day";
+    return gsim_resampling_read(cli, cli->value[GSIM_OPT_RESAMPLE], NULL, trace,
+                                &setup->resampling);
+}
+
+static void keep_less(struct gsim_cli *cli, const struct gsim_setup *setup,
+                      struct gsim_advice *advice) {
+    int64_t n = (int64_t)setup->trace.n_jobs * setup->n_contenders;
+    if (n <= MOST_KEPT || cli->value[GSIM_OPT_KEEP] || !cli->value[GSIM_OPT_DB])
+        return;
+    cli->value[GSIM_OPT_KEEP] = "summary";
+    gsim_advice_add(advice,
+                    "The report has no tables of users and no figures of jobs: these would "
+                    "be %lld rows of a database (--keep jobs writes them).",
+                    (long long)n);
+}
+
+/* The policies depend on the trace and the cluster, which are therefore loaded first. */
+static enum gsim_status load(struct gsim_cli *cli, struct gsim_setup *setup) {
+    enum gsim_status status = gsim_setup_trace(cli, setup, true);
+    if (status == GSIM_OK)
+        status = gsim_setup_cluster(cli, setup);
+    if (status == GSIM_OK)
+        status = resample(cli, setup);
+    if (status != GSIM_OK)
+        return status;
+    cli->value[GSIM_OPT_POLICIES] = choose(cli, setup);
+    if (!cli->value[GSIM_OPT_POLICIES])
+        return gsim_no_memory(cli->log, "choosing policies");
+    status = gsim_setup_policies(cli, cli->value[GSIM_OPT_POLICIES], setup);
+    if (status == GSIM_OK)
+        status = gsim_setup_policy_timeout(cli, &setup->policy_timeout_ns);
+    return status == GSIM_OK ? gsim_setup_samples(cli, &setup->n_samples) : status;
+}
+
+/* --- today ------------------------------------------------------------------------------------ */
+
+static void swap_tasks(struct gsim_compare *c, int contender) {
+    for (int r = 0; r < c->n_traces; r++) {
+        struct gsim_compare_task *own = &c->tasks[r * c->setup->n_contenders];
+        struct gsim_compare_task first = own[0];
+        own[0] = own[contender];
+        own[contender] = first;
+        own[0].contender = 0;
+        own[contender].contender = contender;
+    }
+}
+
+/* The policy nearest to the log comes first, so that all ratios are to it; without a log, or far
+ * from it, the first stays. */
+static bool put_nearest_first(struct gsim_compare *c, const struct gsim_logged *l) {
+    struct gsim_contender *contender = c->setup->contender;
+    int best = 0;
+    for (int i = 1; l->n > 0 && i < c->setup->n_contenders; i++)
+        if (l->policy[i].users_off_s < l->policy[best].users_off_s &&
+            !(contender[i].policy->is_oracle && !contender[i].policy->oracle_where))
+            best = i;
+    if (l->n == 0 || !l->policy[best].is_near)
+        return false;
+    struct gsim_contender first = contender[0];
+    contender[0] = contender[best];
+    contender[best] = first;
+    if (best > 0)
+        swap_tasks(c, best);
+    return true;
+}
+
+static void say_today(struct gsim_advice *advice, const struct gsim_compare *c,
+                      const struct gsim_logged *l, bool is_near) {
+    const char *name = c->setup->contender[0].policy->name;
+    if (l->n == 0)
+        gsim_advice_add(advice,
+                        "The trace does not say when jobs began, so %s stands for today's "
+                        "scheduler unchecked; all that follows is against it.",
+                        name);
+    else if (is_near)
+        gsim_advice_add(advice,
+                        "As logged: %s. So %s stands for today's scheduler, and all that follows "
+                        "is against it.",
+                        gsim_compare_say_logged(c, l), name);
+    else
+        gsim_advice_add(advice, "No decision can rest on these runs yet: %s.",
+                        gsim_compare_say_logged(c, l));
+}
+
+/* --- more and fewer nodes --------------------------------------------------------------------- */
+
+/* The cluster with a quarter more, or fewer, of each kind of node, at least one. */
+static bool resize(struct gsim_setup *setup, int sign, struct gsim_arena *arena, int64_t *n_gpus) {
+    uint32_t n = setup->cluster.n_groups;
+    struct gsim_node_group *groups = gsim_arena_array(arena, n, sizeof *groups);
+    *n_gpus = 0;
+    if (!groups)
+        return false;
+    for (uint32_t g = 0; g < n; g++) {
+        groups[g] = setup->cluster.groups[g];
+        uint32_t by = (groups[g].count + 3) / 4;
+        if (sign < 0 && by >= groups[g].count)
+            return false;
+        groups[g].count = sign < 0 ? groups[g].count - by : groups[g].count + by;
+        *n_gpus += (int64_t)groups[g].count * groups[g].gpus_per_node;
+    }
+    setup->cluster.groups = groups;
+    return true;
+}
+
+static void try_nodes(struct gsim_advice *advice, const struct gsim_compare *c, int sign) {
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_setup *setup = arena ? gsim_arena_alloc(arena, sizeof *setup) : NULL;
+    struct gsim_log log = {0};
+    struct gsim_result result;
+    int64_t n_gpus;
+    const struct gsim_summary *today = gsim_compare_summary(c, 0, 0);
+    if (setup)
+        *setup = *c->setup;
+    if (setup && resize(setup, sign, arena, &n_gpus) &&
+        gsim_setup_run(setup, 0, 0, &c->traces[0], c->cli->io, NULL, arena, &result, &log) ==
+            GSIM_OK) {
+        char before[40], after[40];
+        (void)gsim_format_humane(before, today->wait_mean_s);
+        (void)gsim_format_humane(after, result.summary.wait_mean_s);
+        gsim_advice_add(advice,
+                        "%lld GPUs in place of %lld, under %s: mean wait %s instead of %s, held "
+                        "%.0f %% instead of %.0f %%. It rests on users that submit these jobs at "
+                        "these times, and would be overturned by users that answer to waits; gsim "
+                        "plan has the number of nodes for a target, with intervals.",
+                        (long long)n_gpus, (long long)today->gpus,
+                        c->setup->contender[0].policy->name, after, before,
+                        100 * result.summary.gpu_busy, 100 * today->gpu_busy);
+    }
+    gsim_arena_free(arena);
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+static enum gsim_status write_page(struct gsim_cli *cli, const struct gsim_advice *advice) {
+    struct gsim_cli *page = gsim_arena_alloc(cli->arena, sizeof *page);
+    if (!cli->value[GSIM_OPT_OUTPUT])
+        return GSIM_OK;
+    if (!page)
+        return gsim_no_memory(cli->log, "writing a report");
+    *page = *cli;
+    page->operand[0] = cli->value[GSIM_OPT_DB];
+    page->n_operands = 1;
+    return gsim_report_page(page, advice->text);
+}
+
+static void print(FILE *out, const struct gsim_advice *advice, int first) {
+    for (int i = first; i < advice->n; i++)
+        gsim_compare_put_wrapped(out, i == first && first > 0 ? "\nadvice:\n " : " ",
+                                 advice->text[i]);
+}
+
+static enum gsim_status conclude(struct gsim_compare *c, struct gsim_advice *advice) {
+    struct gsim_comparison *s = gsim_arena_alloc(c->cli->arena, sizeof *s);
+    struct gsim_logged logged;
+    const char *const *verdict = NULL;
+    bool is_interrupted = false;
+    int n_said = advice->n;
+    if (!s)
+        return gsim_no_memory(c->cli->log, "comparing");
+    enum gsim_status status = gsim_compare_logged(c, &logged);
+    bool is_near = status == GSIM_OK && put_nearest_first(c, &logged);
+    if (status == GSIM_OK)
+        status = gsim_compare_statistics(c, s);
+    if (status == GSIM_OK)
+        status = gsim_compare_logged(c, &s->logged);
+    if (status != GSIM_OK)
+        return status;
+    gsim_compare_write_tables(c, s);
+    (void)fflush(c->cli->io->out);
+    status = gsim_compare_verdict(c, s, &verdict, &is_interrupted);
+    if (status != GSIM_OK)
+        return status;
+    gsim_compare_write_verdict(c->cli->io->out, verdict);
+    say_today(advice, c, &s->logged, is_near);
+    if (s->logged.n == 0 || is_near) {
+        gsim_advice_alternatives(advice, c, s);
+        try_nodes(advice, c, 1);
+        try_nodes(advice, c, -1);
+    }
+    for (int i = 0; verdict[i]; i++)
+        gsim_advice_add(advice, "Verdict: %s.", verdict[i]);
+    int n_all = advice->n;
+    while (advice->n > n_said && strncmp(advice->text[advice->n - 1], "Verdict:", 8) == 0)
+        advice->n--; /* stands on the terminal already */
+    print(c->cli->io->out, advice, n_said);
+    advice->n = n_all;
+    return advice->is_out_of_memory ? gsim_no_memory(c->cli->log, "advising") : GSIM_OK;
+}
+
+/* The database of the page stands beside it. */
+static enum gsim_status place_output(struct gsim_cli *cli) {
+    const char *page = cli->value[GSIM_OPT_OUTPUT];
+    if (!page)
+        return GSIM_OK;
+    enum gsim_status status = gsim_report_check_page(cli);
+    if (status != GSIM_OK || cli->value[GSIM_OPT_DB])
+        return status;
+    int stem = (int)(strrchr(page, '.') - page);
+    cli->value[GSIM_OPT_DB] = gsim_arena_printf(cli->arena, "%.*s.db", stem, page);
+    return cli->value[GSIM_OPT_DB] ? GSIM_OK : gsim_no_memory(cli->log, "advising");
+}
+
+enum gsim_status gsim_command_advise(struct gsim_cli *cli) {
+    struct gsim_compare *c = gsim_arena_alloc(cli->arena, sizeof *c);
+    struct gsim_setup *setup = gsim_arena_alloc(cli->arena, sizeof *setup);
+    struct gsim_advice *advice = gsim_arena_alloc(cli->arena, sizeof *advice);
+    if (!c || !setup || !advice)
+        return gsim_no_memory(cli->log, "starting");
+    *c = (struct gsim_compare){.cli = cli, .setup = setup};
+    advice->arena = cli->arena;
+    enum gsim_status status = place_output(cli);
+    if (status == GSIM_OK)
+        status = load(cli, setup);
+    if (status == GSIM_OK)
+        status = gsim_report_check_by(cli, setup);
+    if (status != GSIM_OK)
+        return status;
+    say_missing(advice, &setup->trace);
+    keep_less(cli, setup, advice);
+    print(cli->io->out, advice, 0);
+    fputc('\n', cli->io->out);
+    (void)fflush(cli->io->out);
+    status = gsim_compare_runs(c);
+    if (status == GSIM_OK)
+        status = conclude(c, advice);
+    if (status == GSIM_OK)
+        status = write_page(cli, advice);
+    gsim_compare_free(c);
+    return status;
+}

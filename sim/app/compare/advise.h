@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Declarations that the files of gsim advise share. */
+#ifndef GSIM_APP_ADVISE_H
+#define GSIM_APP_ADVISE_H
+
+#include "sim/app/compare/compare.h"
+
+/* Paragraphs, NULL-terminated. */
+struct gsim_advice {
+    struct gsim_arena *arena;
+    const char *text[64];
+    int n;
+    bool is_out_of_memory;
+};
+
+__attribute__((format(printf, 2, 3))) void gsim_advice_add(struct gsim_advice *advice,
+                                                           const char *format, ...);
+
+/* What the runs say to do, against contender 0: a paragraph for each alternative that is better,
+ * with what it rests on and what would overturn it. */
+void gsim_advice_alternatives(struct gsim_advice *advice, const struct gsim_compare *c,
+                              const struct gsim_comparison *s);
+
+#endif

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# gsim advise: from a log to a decision, and what it says where none can be had. $1 is gsim.
+set -u
+gsim=$1
+. tests/support/check.sh
+said() { # name, pattern in the last output, whose sentences are joined
+    sed -e ':a' -e 'N;$!ba' -e 's/\n    */ /g' "$tmp/log" >"$tmp/joined"
+    grep -q -e "$2" "$tmp/joined"
+    say "$1" $?
+}
+unsaid() { if grep -q -e "$2" "$tmp/log"; then echo "not ok $1"; else echo "ok $1"; fi; }
+one="--device ideal --nodes 1 --gpus-per-node 1"
+
+# One GPU that the log's scheduler gave to the first to come: a runs 1000 s, b 1000 s, c and d 10 s each. Their
+# waits are 0, 990, 1980 and 1980 s, fifo's own. Under las c and d stop a or b at once.
+printf 'job_id,submit_s,duration_s,gpus,user,logged_start_s,logged_end_s\na,0,1000,1,u,0,1000\nb,10,1000,1,u,1000,2000\nc,20,10,1,v,2000,2010\nd,30,10,1,v,2010,2020\n' >"$tmp/log.csv"
+# shellcheck disable=SC2086
+{
+    expect "the nearest policy stands for today's" 0 "As logged: fifo is nearest to the log" "$gsim" advise $one --set las.quantum=60s --set srtf.preempt=pause "$tmp/log.csv" -o "$tmp/page.html"
+    said "what is missing" "Missing: mem_gib. Without it sharing GPUs is not tried"
+    said "what a policy would have done, and for how many" "las in place of fifo: mean JCT [0-9]* % lower.* Of 2 users [12] wait less on average"
+    said "what that rests on" "It rests on "
+    said "what would overturn it" "It would be overturned by another month (no interval: --resample user draws ten)"
+    said "a policy that knows durations is a bound" "A bound: srtf, which knows"
+    said "more GPUs" "2 GPUs in place of 1, under fifo: mean wait"
+    unsaid "no policy that needs memory" "^mps"
+    check "the page has the advice, its database stands beside it" "1 1" "$(grep -c '<h2>Advice</h2>' "$tmp/page.html") $([ -s "$tmp/page.db" ] && echo 1)"
+    check "advice comes before the tables" "Advice Results" "$(grep -o '<h2>[A-Z][a-z]*' "$tmp/page.html" | sed 's/<h2>//' | head -2 | tr '\n' ' ' | sed 's/ $//')"
+    # d waited a day in the log: no rule of these runs did that
+    sed 's/2010,2020$/86400,86410/' "$tmp/log.csv" >"$tmp/held.csv"
+    expect "a log that no policy comes near" 0 "No decision can rest on these runs yet: no policy comes near the log" "$gsim" advise $one "$tmp/held.csv"
+    unsaid "no advice then" "in place of"
+    cut -d, -f1-5 "$tmp/log.csv" >"$tmp/plain.csv"
+    expect "a trace without a log" 0 "fifo stands for today's scheduler unchecked" "$gsim" advise $one "$tmp/plain.csv"
+    printf 'job_id,mem_gib\na,8\nb,8\nc,8\nd,8\n' >"$tmp/mem.csv"
+    expect "measured memory brings sharing" 0 "^mps " "$gsim" advise --device h200 --nodes 1 --gpus-per-node 1 --gpu-mem "$tmp/mem.csv" "$tmp/log.csv"
+    said "with a queue that holds no job up" "^timeslice "
+    printf '[node a]\ngpus = 1\npartitions = p\n[node b]\ngpus = 1\npartitions = q\n' >"$tmp/two.ini"
+    sed '1s/$/,partition/; 2,$s/$/,p/' "$tmp/log.csv" >"$tmp/parts.csv"
+    expect "policies that refuse partitions are left out" 0 "^tiresias " "$gsim" advise --cluster "$tmp/two.ini" --device h200 --gpu-mem "$tmp/mem.csv" "$tmp/parts.csv"
+    unsaid "of those that share" "^mps"
+    expect "a choice of policies" 0 "^sjf " "$gsim" advise $one --policies fifo,sjf "$tmp/log.csv"
+    unsaid "and no others" "^las"
+}
+# Twelve weeks, a day of each: weeks change places, and give an interval.
+awk 'BEGIN { print "job_id,submit_s,duration_s,gpus,user,limit_s"
+    for (w = 0; w < 12; w++) for (i = 0; i < 10; i++)
+        printf "j%d-%d,%d,%d,1,u%d,%d\n", w, i, w * 604800 + i * 600, i % 3 ? 300 : 6000, i % 4, i % 3 ? 400 : 8000 }' >"$tmp/weeks.csv"
+# shellcheck disable=SC2086
+expect "intervals" 0 "over 10 resampled traces" "$gsim" advise $one --policies fifo,las --set las.quantum=60s "$tmp/weeks.csv"
+said "of an advice" "las in place of fifo: mean JCT [0-9]* % lower ([0-9-]* to [0-9]* %, over 10 resampled traces)"
+
+# --- what is refused --------------------------------------------------------------------------------------
+expect "no log" 2 "which trace\|no trace\|gsim advise" "$gsim" advise
+expect "a log that is not there" 3 "none.txt" "$gsim" advise "$tmp/none.txt"
+expect "an unknown policy" 2 "did you mean 'fifo'" "$gsim" advise --policies fifi "$tmp/log.csv"
+expect "a page that is none" 2 "a report is a page" "$gsim" advise "$tmp/log.csv" -o "$tmp/page.pdf"
+echo "my notes" >"$tmp/notes.html"
+expect "a page that gsim did not make" 2 "notes.html" "$gsim" advise "$tmp/log.csv" -o "$tmp/notes.html"
+expect "a job that fits no GPU" 3 "job 'a' asks for 9 GPUs" sh -c "sed 's/^a,0,1000,1/a,0,1000,9/' '$tmp/log.csv' >'$tmp/wide.csv'; '$gsim' advise --nodes 1 --gpus-per-node 1 '$tmp/wide.csv'"

@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Nodes with policies of their own in one run: policy, settings and classes in a cluster file. $1 is
+# gsim.
+set -u
+gsim=$1
+. tests/support/check.sh
+ends() { # POLICY FILE.ini FILE.csv: when each job ended, in trace order
+    "$gsim" --quiet --policy "$1" --cluster "$2" --force --jobs-csv "$tmp/jobs.csv" "$3" >"$tmp/out" 2>&1 || cat "$tmp/out"
+    awk -F, 'NR > 1 { printf "%s%g", (NR > 2 ? " " : ""), $4 }' "$tmp/jobs.csv"
+    rm -f "$tmp/jobs.csv"
+}
+
+# Two GPUs for gangs, one under MIG for notebooks, one under mps for jobs of partition debug. A job of one
+# GPU that has no column but its duration is as fast in an instance as its part of the GPU.
+cat >"$tmp/lab.ini" <<X
+[node notebooks]
+gpus = 1
+device = h200
+policy = mig
+mig.layout = 3g+2g+2g
+[node big]
+gpus = 2
+device = h200
+[node small]
+gpus = 1
+device = h200
+partitions = debug
+[partition debug]
+policy = mps
+mps.queue = backfill
+X
+cat >"$tmp/lab.csv" <<X
+job_id,submit_s,iterations,gpu_ms,gpus,partition,mem_gib,sm_fraction
+a,0,100,100,1,notebooks,8,0.2
+b,0,100,100,1,notebooks,8,0.2
+c,0,100,100,1,debug,8,0.4
+d,0,100,100,1,debug,8,0.4
+e,0,100,100,2,,8,1
+f,0,100,100,2,,8,1
+X
+# c and d fit beside each other; f waits for e; a and b have 3 and 2 of 7 parts, and need less.
+check "each part by its own policy" "10 10 20" "$(ends fifo "$tmp/lab.ini" "$tmp/lab.csv" | awk '{ print $3, $4, $6 }')"
+check "exclusive debug: one after the other" "10 20" "$(grep -v '^policy = mps\|^mps\|^.partition' "$tmp/lab.ini" >"$tmp/no.ini"
+    ends fifo "$tmp/no.ini" "$tmp/lab.csv" | awk '{ print $3, $4 }')"
+check "the run is named by its policies" 1 "$("$gsim" --quiet --policy las --cluster "$tmp/lab.ini" "$tmp/lab.csv" | grep -c '^las+mig+mps on .*(notebooks: mig, debug: mps)')"
+
+# compare, database, report, sweep and check know of it
+"$gsim" compare --policies fifo,srtf --cluster "$tmp/lab.ini" --db "$tmp/lab.db" --quiet "$tmp/lab.csv" >"$tmp/out" 2>&1
+check "compare varies the policy of the other nodes" "fifo+mig+mps srtf+mig+mps" "$(awk '/mig.mps/ { printf "%s%s", n++ ? " " : "", $1 }' "$tmp/out")"
+check "a database says which part had which policy" "mig mps backfill" "$(sqlite3 "$tmp/lab.db" "select distinct value from parameter_list
+    where owner like 'part %' and key in ('policy', 'queue') and (value != 'fifo') order by owner desc, key" | tr '\n' ' ' | sed 's/ $//')"
+check "a run repeats" 1 "$("$gsim" repro "$tmp/lab.db" 1 --quiet | grep -c '^run 1 is reproduced')"
+"$gsim" report "$tmp/lab.db" -o "$tmp/lab.html" --quiet >"$tmp/out" 2>&1
+check "a report names them" 1 "$(grep -c 'fifo+mig+mps' "$tmp/lab.html" | awk '{ print ($1 > 0) }')"
+sed 's/mps.queue = backfill/mps.queue = fifo/' "$tmp/lab.ini" >"$tmp/lab2.ini"
+printf 'trace = %s\npolicy = fifo\ncluster = %s, %s\n' "$tmp/lab.csv" "$tmp/lab.ini" "$tmp/lab2.ini" >"$tmp/grid.ini"
+"$gsim" sweep "$tmp/grid.ini" -o "$tmp/grid.db" --quiet >"$tmp/out" 2>&1
+check "a setting of a part makes another run" 2 "$(sqlite3 "$tmp/grid.db" 'select count(distinct config) from run')"
+check "a sweep knows the runs that it has" 2 "$("$gsim" sweep "$tmp/grid.ini" -o "$tmp/grid.db" --list 2>/dev/null | grep -c '	done	')"
+
+# --- what is refused --------------------------------------------------------------------------------------
+refused() { # MESSAGE TEXT-OF-THE-FILE: the line of the file is in the message
+    printf '%b' "$2" >"$tmp/bad.ini"
+    "$gsim" --policy fifo --cluster "$tmp/bad.ini" "$tmp/lab.csv" >"$tmp/out" 2>&1
+    [ $? -ne 0 ] && grep -q -F -- "$1" "$tmp/out" || cat "$tmp/out"
+}
+node='[node a]\ngpus = 4\n[node notebooks]\ngpus = 1\n'
+check "an unknown policy" "" "$(refused "bad.ini:5: policy: no policy is called 'msp'; did you mean 'mps'?" "${node}policy = msp\n")"
+check "an unknown setting" "" "$(refused "bad.ini:6: no parameter is called 'quee'; did you mean 'queue'?" "${node}policy = mps\nmps.quee = fifo\n")"
+check "a setting with a wrong value" "" "$(refused "bad.ini:6: mps.queue: 'lifo' is not one of" "${node}policy = mps\nmps.queue = lifo\n")"
+check "a setting of another policy" "" "$(refused "bad.ini:6: mig.queue: the policy of these nodes is mps" "${node}policy = mps\nmig.queue = fifo\n")"
+check "a setting without a policy" "" "$(refused "bad.ini:5: mps.queue: the section says no policy" "${node}mps.queue = fifo\n")"
+check "an unknown class" "" "$(refused "bad.ini:6: classes: 'urgent' is not one of production" "${node}policy = mps\nclasses = urgent\n")"
+check "two policies of one section" "" "$(refused "bad.ini:6: policy: the section has said one already" "${node}policy = mps\npolicy = mig\n")"
+check "a partition on nodes of two policies" "" "$(refused "bad.ini:6: partition 'notebooks' is on nodes under mps and on other nodes, [node a]" \
+    '[node a]\ngpus = 4\npartitions = notebooks\n[node notebooks]\ngpus = 1\npolicy = mps\n')"
+check "a partition without nodes" "" "$(refused "bad.ini:6: [partition x]: no node is in that partition" "${node}[partition x]\npolicy = mps\n")"
+check "a node with two policies" "" "$(refused "the nodes of [node notebooks] have a policy already, mps of 'notebooks'" \
+    "${node}policy = mps\npartitions = x\n[partition x]\npolicy = mig\n")"
+check "a partition with nodes' keys" "" "$(refused "bad.ini:7: gpus: a partition has the keys policy, classes" \
+    "${node}[partition x]\npolicy = mps\ngpus = 3\n")"
+check "a job that no part takes" "" "$(refused "lab.csv:4: job 'c' asks for 1 GPUs of partition debug; the nodes under fifo, where it goes, have 0" \
+    "${node}policy = mps\n")"
+check "no nodes for the other jobs" "" "$(refused "goes to no node: every node has a policy of its own" \
+    '[node notebooks]\ngpus = 2\npolicy = mps\n[node debug]\ngpus = 2\npolicy = mps\n')"
+check "a part that no job goes to" 1 "$(printf '%bpolicy = mps\n[node x]\ngpus = 4\npolicy = mig\nclasses = realtime\n[node debug]\ngpus = 1\npolicy = fifo\n' "$node" >"$tmp/idle.ini"
+    "$gsim" --policy fifo --cluster "$tmp/idle.ini" "$tmp/lab.csv" 2>&1 | grep -c "no job goes to the 4 GPUs of nodes 'x' under mig")"
+check "reference= has one policy" 1 "$("$gsim" --policy tiresias --set reference=tiresias --cluster "$tmp/lab.ini" "$tmp/lab.csv" 2>&1 | grep -c 'copies a simulator that has one policy')"
+
+# Policies that choose GPUs themselves refuse partitions, and work inside of one each: of three jobs on two
+# GPUs the third waits for the first, until a turn of gang-rr ends (60 s), a round of gavel (360 s) or of
+# synergy (300 s), or a slot of elasticflow (60 s); adaptdl places at multiples of its interval of 60 s.
+printf 'job_id,submit_s,duration_s,gpus,partition\na,1,10,1,debug\nb,1,10,1,debug\nc,1,10,1,debug\nd,1,10,2,\n' >"$tmp/three.csv"
+for policy in gang-rr gavel synergy elasticflow adaptdl; do
+    printf '[node big]\ngpus = 2\n[node debug]\ngpus = 2\npolicy = %s\n' $policy >"$tmp/own.ini"
+    sed 's/,debug$/,/; /^d/d' "$tmp/three.csv" >"$tmp/alone.csv"
+    "$gsim" --quiet --policy $policy --gpus-per-node 2 --force --jobs-csv "$tmp/jobs.csv" "$tmp/alone.csv" >"$tmp/out" 2>&1
+    alone=$(awk -F, 'NR > 1 { printf "%g ", $4 }' "$tmp/jobs.csv")
+    check "$policy inside its partition as alone" "${alone}11" "$(ends fifo "$tmp/own.ini" "$tmp/three.csv")"
+done
