@@ -65,6 +65,14 @@ void gsim_put_json_text(FILE *out, const char *text) {
     fputc('"', out);
 }
 
+void gsim_put_plain(FILE *out, int width, const char *text) {
+    int n = 0;
+    for (; *text; text++, n++)
+        fputc(((unsigned char)*text < ' ' && *text != '\n') || *text == 127 ? '?' : *text, out);
+    for (; n < width; n++)
+        fputc(' ', out);
+}
+
 void gsim_put_csv_text(FILE *out, const char *text) {
     if (!strpbrk(text, ",\"\r\n")) {
         fputs(text, out);

@@ -21,6 +21,9 @@ int gsim_format_between(char *buffer, double seconds, double low, double high);
 /* These write a quoted string, a field, a number: NaN is null in JSON and an empty field in CSV. */
 void gsim_put_json_text(FILE *out, const char *text);
 void gsim_put_csv_text(FILE *out, const char *text);
+/* Writes a text for a terminal, which takes control characters for orders: ? in their place. At
+ * least `width` bytes, with blanks behind. */
+void gsim_put_plain(FILE *out, int width, const char *text);
 /* Writes ,"name":{"mean":...,"low":...,"high":...}. */
 void gsim_put_json_interval(FILE *out, const char *name, const struct gsim_interval *interval);
 /* A cell of a table, with a blank before it: "-" where the value is not known. */

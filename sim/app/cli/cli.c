@@ -11,6 +11,7 @@
 #include "sim/app/manual/page.h"
 #include "sim/app/setup/foreign.h"
 #include "sim/base/text.h"
+#include "sim/study/output.h"
 
 /* In the order of gsim_commands. */
 static enum gsim_status (*const runs[])(struct gsim_cli *cli) = {
@@ -26,14 +27,20 @@ static const struct gsim_command *find_command(const char *name) {
     return NULL;
 }
 
+static void print_entry(FILE *err, const struct gsim_log_entry *entry) {
+    fputs("gsim: ", err);
+    gsim_put_plain(err, 0, entry->text);
+    fputc('\n', err);
+}
+
 static void print_log(const struct gsim_io *io, const struct gsim_log *log, bool is_quiet) {
     for (int64_t i = 0; i < log->n_warnings && i < GSIM_LOG_ENTRIES && !is_quiet; i++)
-        fprintf(io->err, "gsim: %s\n", log->warnings[i].text);
+        print_entry(io->err, &log->warnings[i]);
     if (log->n_warnings > GSIM_LOG_ENTRIES && !is_quiet)
         fprintf(io->err, "gsim: and %lld more warnings\n",
                 (long long)(log->n_warnings - GSIM_LOG_ENTRIES));
     for (int64_t i = 0; i < log->n_errors && i < GSIM_LOG_ENTRIES; i++)
-        fprintf(io->err, "gsim: %s\n", log->errors[i].text);
+        print_entry(io->err, &log->errors[i]);
     if (log->n_errors > GSIM_LOG_ENTRIES)
         fprintf(io->err, "gsim: and %lld more errors\n",
                 (long long)(log->n_errors - GSIM_LOG_ENTRIES));

@@ -132,7 +132,10 @@ static void write_users(const struct gsim_compare *c, const struct gsim_logged *
         const struct gsim_logged_user *user = &l->user[u];
         const char *name =
             user->name < 0 ? "(none)" : c->traces[0].names[l->owner].name[user->name];
-        fprintf(out, "%-*.*s %8u", width, width, name, user->n);
+        char cut[256];
+        (void)snprintf(cut, sizeof cut, "%.*s", width, name);
+        gsim_put_plain(out, width, cut);
+        fprintf(out, " %8u", user->n);
         put_time(out, 10, user->logged_s / user->n);
         for (int i = 0; i < c->setup->n_contenders; i++)
             put_time(out, 14, user->policy_s[i] / user->n);

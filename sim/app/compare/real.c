@@ -209,7 +209,8 @@ static double error_percent(const struct beside *b) {
 
 static void print_row(const struct real *r, const char *name, const struct beside *b) {
     FILE *out = r->cli->io->out;
-    fprintf(out, "  %-20s", name);
+    fputs("  ", out);
+    gsim_put_plain(out, 20, name);
     gsim_put_cell(out, 11, 3, b->real_s);
     gsim_put_cell(out, 11, 3, b->simulated_s);
     gsim_put_cell(out, 8, 1, error_percent(b));

@@ -141,9 +141,17 @@ static bool slice_row(FILE *out, const struct gsim_results *all, int policy, con
     if (!times_of(slice, &times))
         return false;
     *first_mean = policy == 0 ? times.jct_mean_s : *first_mean;
-    fprintf(out, is_csv ? "%s,%s,%lld,%zu" : "%-14s %-20s %8lld %8zu",
-            all->result[policy * all->n_reps].summary.policy, name, (long long)slice->n_jobs,
-            slice->n);
+    const char *policy_name = all->result[policy * all->n_reps].summary.policy;
+    if (is_csv) {
+        gsim_put_csv_text(out, policy_name);
+        fputc(',', out);
+        gsim_put_csv_text(out, name);
+        fprintf(out, ",%lld,%zu", (long long)slice->n_jobs, slice->n);
+    } else {
+        fprintf(out, "%-14s ", policy_name);
+        gsim_put_plain(out, 20, name);
+        fprintf(out, " %8lld %8zu", (long long)slice->n_jobs, slice->n);
+    }
     put_time(out, times.jct_mean_s, is_csv);
     for (int i = 0; i < 3; i++)
         put_time(out, times.jct_s[i], is_csv);

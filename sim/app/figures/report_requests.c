@@ -107,8 +107,9 @@ static void name_rows(const struct gsim_result *result, const bool *is_behind, u
     for (uint32_t i = 0; i < n && i < NAMED; i++) {
         const struct gsim_request_log *log = next_behind(result, is_behind, before);
         before = log->job;
-        fprintf(err, "%s'%s' (line %lld)", i ? ", " : "", gsim_trace_id(result->trace, log->job),
-                (long long)gsim_trace_line(result->trace, log->job));
+        fputs(i ? ", '" : "'", err);
+        gsim_put_plain(err, 0, gsim_trace_id(result->trace, log->job));
+        fprintf(err, "' (line %lld)", (long long)gsim_trace_line(result->trace, log->job));
     }
     if (n > NAMED)
         fprintf(err, " and %u more", n - NAMED);

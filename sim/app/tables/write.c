@@ -52,7 +52,8 @@ static int width_of_rows(const struct gsim_table *table) {
 
 static void put_head(FILE *out, const struct gsim_table *table, const char *head, int width) {
     const char *interval = table->is_shaken ? "range" : "95 % interval";
-    fprintf(out, "%s\n  %-*s runs       mean  %-20s of %-6.6s %-20s%s\n", head, width, "", interval,
+    gsim_put_plain(out, 0, head);
+    fprintf(out, "\n  %-*s runs       mean  %-20s of %-6.6s %-20s%s\n", width, "", interval,
             table->against, interval, table->is_shaken ? "" : "      p");
 }
 
@@ -64,7 +65,9 @@ static void write_text(FILE *out, const struct gsim_table *table) {
             fputc('\n', out);
         if (is_new_column(table, i))
             put_head(out, table, cell->head, width);
-        fprintf(out, "  %-*s %4.0f %10.4g ", width, cell->row, cell->n, cell->value.mean);
+        fputs("  ", out);
+        gsim_put_plain(out, width, cell->row);
+        fprintf(out, " %4.0f %10.4g ", cell->n, cell->value.mean);
         put_interval(out, &cell->value);
         if (isfinite(cell->ratio.mean)) {
             fprintf(out, " %9.3f", cell->ratio.mean);
