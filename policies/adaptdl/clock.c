@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The schedulers of Pollux' simulator have in common: jobs that come and go, the ticks in which GPUs
- * change hands, and the way of each job to its own. */
+/* All schedulers of Pollux' simulator have these in common: jobs that come and go, the ticks in
+ * which GPUs change hands, and the way of each job to its own. */
 #include "policies/adaptdl/state.h"
 
 /* --- arrivals and ends ------------------------------------------------------------------------ */

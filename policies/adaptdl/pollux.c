@@ -9,13 +9,14 @@
  * the end of each epoch, takes the batch with the most goodput by the model (goodput.c). It may get
  * twice as many GPUs as it has measured with. Each tick a search (search.c) draws matrices of jobs
  * by nodes, and begins with the best ones of the last tick. The best matrix has the largest power
- * mean (exponent -1) of the jobs' speeds, each over its speed on a fair share; a job whose GPUs
- * change counts less, the more of its life it has spent on restarts. No two jobs on several nodes
+ * mean (exponent -1) of the jobs' speeds, each over its speed on a fair share; a job that changes
+ * its GPUs counts less, the more of its life it has spent on restarts. No two jobs on several nodes
  * meet on one (interference=avoid).
  *
  * The search draws from the run's seed; the program draws from none. reference=pollux copies the
  * clock of the simulator, and that it reads the matrices of the last tick by the places of jobs in
- * a list whose order changes, so that rows of some jobs go to others; else each job has its own. */
+ * a list with an order that changes, so that rows of some jobs go to others; else each job has its
+ * own. */
 #include "policies/adaptdl/learn.h"
 #include "policies/adaptdl/search.h"
 
@@ -75,8 +76,8 @@ static bool is_spread(const struct adaptdl_job *job) {
     return job->n_nodes > 0 && job->node[0] != job->node[job->n_nodes - 1];
 }
 
-/* A job whose application allows no more than a number of GPUs keeps the batch that the trace
- * gives it. */
+/* Where an application allows no more than a number of GPUs, its jobs keep the batch that the trace
+ * gives them. */
 static void set_batches(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct pollux *pollux = own(ctx);
     struct adaptdl *adaptdl = &pollux->adaptdl;

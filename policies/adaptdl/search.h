@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The search of Pollux for the GPUs of each job: NSGA-II (Deb et al., IEEE Transactions on
  * Evolutionary Computation 2002) as the library pymoo has it, on matrices of jobs by nodes. Two
- * objectives, of which the first decides in the end: the mean of the jobs' speeds in which slow ones
- * weigh most (a power mean with exponent -1), and how well the nodes in use are used. */
+ * objectives, of which the first decides in the end: the mean of the jobs' speeds, in which slow
+ * ones weigh most (a power mean with exponent -1), and how well the nodes in use are used. */
 #ifndef GSIM_POLICIES_ADAPTDL_SEARCH_H
 #define GSIM_POLICIES_ADAPTDL_SEARCH_H
 

@@ -655,21 +655,6 @@ static void undo_move(struct gsim_plan *plan, const struct gsim_op *op) {
     plan->touched[op->slot] = 0;
 }
 
-/* --- watch ------------------------------------------------------------------------------------ */
-
-void gsim_plan_watch(struct gsim_plan *plan, gsim_slot job, enum gsim_watch_kind kind,
-                     int64_t threshold) {
-    if (!is_slot(plan, job)) {
-        (void)gsim_plan_broke(plan, job, "watching", "only active jobs can be watched");
-        return;
-    }
-    struct gsim_op *op = append(plan, GSIM_OP_WATCH, job);
-    if (!op)
-        return;
-    op->watch = (uint8_t)kind;
-    op->value = threshold;
-}
-
 /* --- mark, rollback, apply -------------------------------------------------------------------- */
 
 uint32_t gsim_plan_mark(const struct gsim_plan *plan) {

@@ -87,6 +87,12 @@ expect "shaken traces give ranges" 0 'no chance of being wrong' "$gsim" table "$
 "$gsim" table "$tmp/s.db" --format csv | awk -F, 'NR > 1 && $NF != "" {exit 1}'
 say "shaken traces give no p" $?
 
+# --- one run of each policy has a mean, and no interval
+"$gsim" compare --policies fifo,srtf --device h200 --quiet --db "$tmp/one.db" traces/samples/small_lab.csv >"$tmp/log" 2>&1
+for format in table latex csv; do
+    check "no interval of one run in a $format" 0 "$("$gsim" table "$tmp/one.db" --format $format | grep -cE '\[|nan|inf|,0,,|scriptsize')"
+done
+
 # --- mistakes
 expect "a result that is none" 2 "did you mean 'jct_mean_s'" "$gsim" table "$tmp/r.db" --value jct_men_s
 expect "a policy that is not there" 2 "no chosen run is of the policy 'mps'" "$gsim" table "$tmp/r.db" --against mps

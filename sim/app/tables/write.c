@@ -20,9 +20,14 @@ static bool is_new_column(const struct gsim_table *table, int at) {
 
 /* --- text ------------------------------------------------------------------------------------- */
 
+/* One run has a mean and no interval. */
+static bool has_ends(const struct gsim_interval *interval) {
+    return isfinite(interval->low) && isfinite(interval->high);
+}
+
 static void put_interval(FILE *out, const struct gsim_interval *interval) {
     char text[64] = "";
-    if (isfinite(interval->low))
+    if (has_ends(interval))
         (void)snprintf(text, sizeof text, "[%.3g, %.3g]", interval->low, interval->high);
     fprintf(out, " %-20s", text);
 }
@@ -85,8 +90,9 @@ static void write_text(FILE *out, const struct gsim_table *table) {
 static void put_numbers(FILE *out, const struct gsim_interval *interval) {
     const double number[] = {interval->mean, interval->low, interval->high};
     for (int i = 0; i < 3; i++) {
+        bool is_said = i == 0 ? isfinite(interval->mean) : has_ends(interval);
         fputc(',', out);
-        gsim_put_real(out, isfinite(number[i]) ? number[i] : (double)NAN, false);
+        gsim_put_real(out, is_said ? number[i] : (double)NAN, false);
     }
 }
 
@@ -140,7 +146,7 @@ static void put_cell(FILE *out, const struct gsim_cell *cell) {
         return;
     fprintf(out, "$%.4g%s%s%s$", cell->value.mean, *stars(cell->p) ? "^{" : "", stars(cell->p),
             *stars(cell->p) ? "}" : "");
-    if (isfinite(cell->value.low))
+    if (has_ends(&cell->value))
         fprintf(out, " {\\scriptsize$[%.3g, %.3g]$}", cell->value.low, cell->value.high);
 }
 

@@ -1,10 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The verb and the question of jobs that learn by a table: nothing of the cluster changes by them. */
+/* Verbs by which no GPU changes hands: watches, and the batches of jobs that learn by a table; and
+ * the question of such a job's learning. */
 #include "sim/core/core.h"
+
+static bool is_active(const struct gsim_core *core, gsim_slot job) {
+    return job < core->jobs.capacity && core->jobs.state[job] != GSIM_FREE;
+}
+
+void gsim_plan_watch(struct gsim_plan *plan, gsim_slot job, enum gsim_watch_kind kind,
+                     int64_t threshold) {
+    if (!is_active(plan->core, job)) {
+        (void)gsim_plan_broke(plan, job, "watching", "only active jobs can be watched");
+        return;
+    }
+    struct gsim_op *op = gsim_plan_append(plan, GSIM_OP_WATCH);
+    if (!op)
+        return;
+    op->slot = job;
+    op->watch = (uint8_t)kind;
+    op->value = threshold;
+}
 
 bool gsim_plan_batch(struct gsim_plan *plan, gsim_slot job, struct gsim_batch batch) {
     const struct gsim_core *core = plan->core;
-    if (job >= core->jobs.capacity || core->jobs.state[job] == GSIM_FREE)
+    if (!is_active(core, job))
         return gsim_plan_broke(plan, job, "setting the batch of", "only active jobs have one");
     if (!core->ops->may_have_batch || !core->ops->may_have_batch(core->model, job, batch))
         return false;
