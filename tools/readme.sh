@@ -13,7 +13,7 @@ demo)
     sh tools/demo.sh "$gsim" >>"$text" 2>&1
     ;;
 validate)
-    { [ -z "${VALIDATED-}" ] && "$gsim" validate || cat "$VALIDATED"; } | awk '/^suite / { is_summary = 1; print; next } is_summary && $8 == 0' >"$text"
+    if [ -z "${VALIDATED-}" ]; then "$gsim" validate; else cat "$VALIDATED"; fi | awk '/^suite / { is_summary = 1; print; next } is_summary && $8 == 0' >"$text"
     ;;
 esac
 [ -s "$text" ]
