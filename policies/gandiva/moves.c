@@ -129,11 +129,27 @@ static bool gains(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot 
     return less_ns >= 0 && extra_on_ns(servers, ctx, slot, there) <= less_ns;
 }
 
+/* No gang that is wider than this leaves the other server with fewer rounds than this one has. */
+static int64_t widest_to_move(const struct gsim_ctx *ctx, const struct gsim_server *here,
+                              const struct gsim_server *at) {
+    if (ctx->view->trace->column[GSIM_COL_SHARE_PPM])
+        return INT64_MAX;
+    int64_t all_ppm = (int64_t)at->n_gpus * GSIM_PPM;
+    return ((gsim_server_height(here, 0) - 1) * all_ppm - at->load_ppm) / GSIM_PPM;
+}
+
+/* From the end of the line; where the wait is shorter than any on the other server it stays so up
+ * to the head. */
 static bool relieve(struct gsim_servers *servers, struct gsim_ctx *ctx, uint32_t from,
                     uint32_t to) {
-    struct gsim_server *here = &servers->of[from];
+    struct gsim_server *here = &servers->of[from], *at = &servers->of[to];
     int64_t ahead = here->waiting_gpus;
-    for (gsim_slot slot = here->line.last; slot != GSIM_NO_SLOT;
+    int64_t least_ns = wait_ns(servers, at, at->waiting_gpus + 1);
+    if (here->line.n == 0 || gsim_servers_narrow(servers, ctx, here->line.first,
+                                                 widest_to_move(ctx, here, at)) == GSIM_NO_SLOT)
+        return false;
+    for (gsim_slot slot = here->line.last;
+         slot != GSIM_NO_SLOT && wait_ns(servers, here, ahead) >= least_ns;
          slot = gsim_turn_of(ctx, slot)->before) {
         if (gains(servers, ctx, slot, here, ahead, to)) {
             gsim_servers_allot_to(servers, ctx, slot, to);

@@ -70,16 +70,49 @@ static bool is_before(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
                               : ctx->view->jobs.index[a] < ctx->view->jobs.index[b];
 }
 
-void gsim_servers_enlist(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot,
+/* The server, the time and the arrival of a job in one number of 128 bits: 32 bits of server, 63 of
+ * time, 32 of arrival. */
+static void add_to_lines(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
+    uint64_t since = (uint64_t)turn->since_ns, server = gsim_turn_parts(turn)->server;
+    uint64_t key = server << 32 | since >> 31;
+    uint64_t tie = (since & INT32_MAX) << 32 | ctx->view->jobs.index[slot];
+    if (!gsim_index_insert_sized(&servers->lines, slot, (int64_t)key, tie,
+                                 ctx->view->jobs.gpus[slot]))
+        gsim_common_no_memory(ctx);
+}
+
+gsim_slot gsim_servers_narrow(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                              gsim_slot slot, int64_t most_gpus) {
+    gsim_slot found = gsim_index_fitting(&servers->lines, slot, most_gpus);
+    bool is_here = found != GSIM_NO_ID &&
+                   gsim_turn_of(ctx, found)->only.server == gsim_turn_of(ctx, slot)->only.server;
+    return is_here ? found : GSIM_NO_SLOT;
+}
+
+/* The last job of the list that stands before this one. */
+static gsim_slot seek_before(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot,
+                             const struct gsim_turns_list *list, enum gsim_turn_list which) {
+    gsim_slot before = list->last;
+    if (before == GSIM_NO_SLOT || !is_before(ctx, slot, before))
+        return before;
+    if (which == GSIM_TURN_LINE && gsim_index_has(&servers->lines, slot))
+        return is_before(ctx, slot, list->first) ? GSIM_NO_SLOT
+                                                 : gsim_index_prev(&servers->lines, slot);
+    while (before != GSIM_NO_SLOT && is_before(ctx, slot, before))
+        before = gsim_turn_of(ctx, before)->before;
+    return before;
+}
+
+void gsim_servers_enlist(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot,
                          enum gsim_turn_list which) {
     gsim_servers_unlist(servers, ctx, slot);
     struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     struct gsim_turns_list *list = list_of(servers, turn, which);
-    gsim_slot before = list->last, after = GSIM_NO_SLOT;
-    while (before != GSIM_NO_SLOT && is_before(ctx, slot, before)) {
-        after = before;
-        before = gsim_turn_of(ctx, before)->before;
-    }
+    if (which == GSIM_TURN_LINE)
+        add_to_lines(servers, ctx, slot);
+    gsim_slot before = seek_before(servers, ctx, slot, list, which);
+    gsim_slot after = before == GSIM_NO_SLOT ? list->first : gsim_turn_of(ctx, before)->after;
     turn->list = (uint8_t)which;
     turn->before = before;
     turn->after = after;
@@ -122,6 +155,8 @@ void gsim_servers_unlist(struct gsim_servers *servers, const struct gsim_ctx *ct
     *(turn->after == GSIM_NO_SLOT ? &list->last : &gsim_turn_of(ctx, turn->after)->before) =
         turn->before;
     list->n--;
+    if (which == GSIM_TURN_LINE)
+        gsim_index_remove(&servers->lines, slot);
     count(servers, ctx, slot, which, -1);
     if (is_waiting_list(which)) {
         turn->waited_ns += ctx->view->now_ns - turn->since_ns;
@@ -198,7 +233,7 @@ static void add_loads(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_s
                  ctx->view->jobs.gpus[slot]);
 }
 
-static void stand_in(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot,
+static void stand_in(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot,
                      enum gsim_turn_list line) {
     const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     gsim_servers_enlist(servers, ctx, slot, line);
@@ -476,6 +511,7 @@ enum gsim_status gsim_servers_init(struct gsim_servers *servers, struct gsim_ctx
     servers->wide_line = servers->wide_running = servers->unplaced = empty;
     gsim_index_init(&servers->loads, arena);
     gsim_index_init(&servers->timed, arena);
+    gsim_index_init(&servers->lines, arena);
     servers->of = gsim_arena_array(arena, servers->n, sizeof *servers->of);
     servers->dirty = gsim_arena_array(arena, servers->n, sizeof *servers->dirty);
     servers->changed = gsim_arena_array(arena, servers->n, sizeof *servers->changed);

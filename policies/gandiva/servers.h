@@ -81,6 +81,9 @@ struct gsim_servers {
     struct gsim_index loads; /* servers that are up, by load */
     struct gsim_index *akin; /* servers that are up, by affinity and load */
     struct gsim_index timed; /* servers by when they want to look again */
+    /* jobs in the lines of servers, one server after the other, sized by their GPUs: it tells a
+     * job's place in its line, and the next job that is narrow enough */
+    struct gsim_index lines;
     uint32_t *dirty, n_dirty, *changed, n_changed;
     struct gsim_turns_list wide_line, wide_running, unplaced;
     uint32_t n_waiting; /* in lines, the wide one included */
@@ -110,8 +113,11 @@ void gsim_servers_completed(struct gsim_servers *servers, struct gsim_ctx *ctx, 
 /* The server is to be looked at in this decide. */
 void gsim_servers_touch(struct gsim_servers *servers, uint32_t server);
 /* Puts the job into a list, at the place of its since_ns, and takes it out of its list. */
-void gsim_servers_enlist(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot,
+void gsim_servers_enlist(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot,
                          enum gsim_turn_list list);
+/* The first job from this one on, in its line, that asks for most_gpus or fewer. */
+gsim_slot gsim_servers_narrow(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                              gsim_slot slot, int64_t most_gpus);
 void gsim_servers_unlist(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot);
 /* Rounds in which the jobs of a server have a turn each, with a further load of more_ppm. */
 int64_t gsim_server_height(const struct gsim_server *server, int64_t more_ppm);

@@ -239,19 +239,49 @@ static bool try_place(struct gsim_servers *servers, struct gsim_ctx *ctx, struct
     return !is_hopeless && place(servers, ctx, plan, slot);
 }
 
+/* Whether the job would claim its server now. */
+static bool has_to_claim(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                         uint32_t server, gsim_slot slot) {
+    gsim_slot claimant = servers->of[server].claimant;
+    return is_impatient(servers, ctx, slot) &&
+           (claimant == GSIM_NO_SLOT || is_older(ctx, slot, claimant));
+}
+
+static bool is_full(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                    uint32_t server) {
+    return !ctx->view->trace->column[GSIM_COL_SHARE_PPM] &&
+           gsim_servers_idle(servers, ctx->view, server) == 0;
+}
+
+/* The first job from this one on for which anything can be done: by force only a narrower job than
+ * those which lack GPUs even so, on idle GPUs only one that is not known to be too wide, and the
+ * first that is impatient claims the server. */
+static gsim_slot pass_over(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                           const struct pass *pass, uint32_t server, gsim_slot slot) {
+    if (slot == GSIM_NO_SLOT)
+        return slot;
+    bool full = is_full(servers, ctx, server);
+    if (full && pass->smallest_unforced == 1)
+        return GSIM_NO_SLOT;
+    uint32_t too_wide = pass->smallest_unforced;
+    if (!full && pass->misfits.smallest > too_wide)
+        too_wide = pass->misfits.smallest;
+    bool is_known = full || pass->misfits.is_size_all;
+    if (!is_known || ctx->view->jobs.gpus[slot] < too_wide ||
+        has_to_claim(servers, ctx, server, slot))
+        return slot;
+    return gsim_servers_narrow(servers, ctx, slot, (int64_t)too_wide - 1);
+}
+
 /* No job that rests is before a job that does not, except where lines have been joined. */
 static void serve_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
                        uint32_t server) {
     const struct gsim_server *at = &servers->of[server];
-    bool has_shares = ctx->view->trace->column[GSIM_COL_SHARE_PPM] != NULL;
     struct pass pass = {gsim_misfits_none(ctx->view, servers->rule, true), UINT32_MAX};
-    gsim_slot after;
-    for (gsim_slot slot = at->line.first; slot != GSIM_NO_SLOT; slot = after) {
-        after = gsim_turn_of(ctx, slot)->after;
-        bool is_full = !has_shares && gsim_servers_idle(servers, ctx->view, server) == 0;
-        if (pass.smallest_unforced == 1 && is_full)
-            break;
-        if ((!is_full && try_place(servers, ctx, plan, &pass, slot)) ||
+    gsim_slot slot = at->line.first;
+    while ((slot = pass_over(servers, ctx, &pass, server, slot)) != GSIM_NO_SLOT) {
+        gsim_slot after = gsim_turn_of(ctx, slot)->after;
+        if ((!is_full(servers, ctx, server) && try_place(servers, ctx, plan, &pass, slot)) ||
             try_force(servers, ctx, plan, &pass, slot)) {
             leave_line(servers, ctx, plan, slot);
             if (after != GSIM_NO_SLOT && gsim_turn_of(ctx, after)->list != GSIM_TURN_LINE)
@@ -259,6 +289,7 @@ static void serve_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struc
         } else if (is_impatient(servers, ctx, slot)) {
             claim(servers, ctx, slot);
         }
+        slot = after;
     }
 }
 

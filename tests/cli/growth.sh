@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # How the cost of a decide grows with the line: in a rush of four times as many jobs a run costs at most
-# as much more as n log n does, in instructions, which do not depend on the machine's load. $1 is gsim.
+# as much more as n log n does, in instructions, which do not depend on the machine's load. Where jobs
+# take turns, a run of more jobs has more turns by more than that: there a turn costs as much more as
+# log n does. $1 is gsim.
 set -u
 gsim=$1
 . tests/support/check.sh
@@ -41,5 +43,21 @@ for policy in fifo backfill easy-backfill fairshare srtf srsf las tiresias; do
         echo "ok $policy: four times the jobs cost $ratio times as much"
     else
         echo "not ok $policy: four times the jobs cost $ratio times as much, more than $most"
+    fi
+done
+# log 4000 / log 1000
+most_turn=1.2
+turns() { # jobs and preemptions of the last run
+    awk '$1 == "jobs" { n += $2 } $1 == "preemptions" { n += $2 } END { print(n) }' "$tmp/out"
+}
+for policy in gandiva; do
+    few=$(instructions "$policy" "$tmp/1000.csv") few_turns=$(turns)
+    many=$(instructions "$policy" "$tmp/4000.csv") many_turns=$(turns)
+    ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" -v few_turns="$few_turns" -v many_turns="$many_turns" \
+        'BEGIN { printf("%.2f", (few > 0 ? many / many_turns / (few / few_turns) : 99)) }')
+    if [ "$(awk -v ratio="$ratio" -v most="$most_turn" 'BEGIN { print(ratio <= most) }')" = 1 ]; then
+        echo "ok $policy: among four times the jobs a turn costs $ratio times as much"
+    else
+        echo "not ok $policy: among four times the jobs a turn costs $ratio times as much, more than $most_turn"
     fi
 done
