@@ -41,7 +41,6 @@ analytic/ property/ reference/ fuzz/ python/ rules/'
 scripts() { # build
     for cli in tests/cli/*.sh; do
         case $cli in
-        */exit_codes.sh | */compare.sh) ;;
         */validate.sh | */hosts.sh | */growth.sh | */estimates.sh) [ "$1" = "${BUILDS%% *}" ] || continue ;;
         *) [ "$1" = "${BUILDS%% *}" ] || [ "$1" = "${BUILDS##* }" ] || continue ;;
         esac

@@ -215,25 +215,38 @@ static enum gsim_status read_rows(struct gsim_validate_table *table,
 
 /* --- suites ----------------------------------------------------------------------------------- */
 
+/* The table of a file: "pcie" of "experiments/validate/h200/pcie.csv"; NULL: no memory. */
+static const char *table_of(const char *file, const char *suite, struct gsim_arena *arena) {
+    const char *name = file + sizeof root + strlen(suite);
+    return gsim_arena_strndup(arena, name, strlen(name) - 4);
+}
+
 static enum gsim_status read_table(struct gsim_validation *v, const char *suite,
                                    const struct gsim_embedded *csv,
                                    const struct gsim_embedded *ini) {
     struct gsim_arena *arena = v->cli->arena;
     struct gsim_validate_table *table = &v->table[v->n_tables++];
-    const char *name = csv->name + sizeof root + strlen(suite);
-    *table = (struct gsim_validate_table){.suite = suite,
-                                          .name = gsim_arena_strndup(arena, name, strlen(name) - 4),
-                                          .csv = csv->name};
+    *table = (struct gsim_validate_table){
+        .suite = suite, .name = table_of(csv->name, suite, arena), .csv = csv->name};
     if (!table->name)
         return gsim_no_memory(v->cli->log, "reading a table");
     enum gsim_status status = read_scenarios(table, ini, arena, v->cli->log);
     return status == GSIM_OK ? read_rows(table, csv, arena, v->cli->log) : status;
 }
 
-static bool is_asked_for(const struct gsim_cli *cli, const char *suite) {
+/* Whether the operand names the suite, or a table of it. A table may use any other file of its
+ * suite, so these are asked for with each table. */
+static bool names(const char *operand, const char *suite, const char *table) {
+    size_t n = strlen(suite);
+    if (strncmp(operand, suite, n) != 0 || (operand[n] != '\0' && operand[n] != '/'))
+        return false;
+    return operand[n] == '\0' || !table || strcmp(operand + n + 1, table) == 0;
+}
+
+static bool is_asked_for(const struct gsim_cli *cli, const char *suite, const char *table) {
     bool is_named = cli->n_operands == 0;
     for (int i = 0; i < cli->n_operands; i++)
-        is_named |= strcmp(cli->operand[i], suite) == 0;
+        is_named |= names(cli->operand[i], suite, table);
     return is_named;
 }
 
@@ -248,18 +261,26 @@ static int list_suites(struct gsim_arena *arena, const char **out) {
     return n;
 }
 
+/* Whether the operand is SUITE/TABLE. */
+static bool is_table(const char *operand, struct gsim_arena *arena) {
+    const struct gsim_embedded *csv =
+        strchr(operand, '/') ? find_file(gsim_arena_printf(arena, "%s%s.csv", root, operand))
+                             : NULL;
+    return csv && scenarios_beside(csv->name, arena);
+}
+
 static enum gsim_status check_names(struct gsim_cli *cli) {
     const char *suites[MOST_SUITES], *all = "";
     int n = list_suites(cli->arena, suites);
     for (int s = 0; s < n && all; s++)
         all = gsim_arena_printf(cli->arena, "%s%s%s", all, s ? ", " : "", suites[s]);
     for (int i = 0; i < cli->n_operands && all; i++) {
-        bool is_there = false;
+        bool is_there = is_table(cli->operand[i], cli->arena);
         for (int s = 0; s < n; s++)
             is_there |= strcmp(cli->operand[i], suites[s]) == 0;
         int close = gsim_text_suggest(cli->operand[i], suites, n);
         if (!is_there)
-            return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "no suite is called '%s'%s%s",
+            return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "no suite or table is called '%s'%s%s",
                              cli->operand[i], close >= 0 ? "; did you mean " : "; there are ",
                              close >= 0 ? suites[close] : all);
     }
@@ -278,9 +299,10 @@ enum gsim_status gsim_validate_load(struct gsim_validation *v) {
     for (const struct gsim_embedded *file = gsim_embedded_files; file->name && status == GSIM_OK;
          file++) {
         const char *suite = suite_of(file->name, arena);
-        if (!suite || !is_asked_for(v->cli, suite))
-            continue;
         const struct gsim_embedded *ini = scenarios_beside(file->name, arena);
+        const char *table = suite && ini ? table_of(file->name, suite, arena) : NULL;
+        if (!suite || !is_asked_for(v->cli, suite, table))
+            continue;
         status = ini ? read_table(v, suite, file, ini) : unpack(v, suite, file);
     }
     return status;

@@ -85,7 +85,7 @@ struct gsim_validation {
     struct gsim_folder folder; /* traces and other files, removed when the command ends */
 };
 
-/* tables.c: loads the tables of the suites that the operands name, or of all suites. */
+/* tables.c: loads the tables and the suites that the operands name, or all suites. */
 enum gsim_status gsim_validate_load(struct gsim_validation *v);
 /* The value of a scenario's key, or of the table's; NULL: neither has the key. */
 const char *gsim_scenario_key(const struct gsim_validate_scenario *scenario, const char *key);
