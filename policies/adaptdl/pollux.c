@@ -249,6 +249,7 @@ static enum gsim_status open_pollux(struct gsim_ctx *ctx) {
                              "pollux: a node has at most %d GPUs there", UINT8_MAX);
     pollux->adaptdl.give = give;
     pollux->search.arena = ctx->arena;
+    pollux->search.generations = (uint32_t)gsim_param(ctx->params, "generations");
     gsim_random_open(&pollux->search.random, ctx, "pollux");
     pollux->most_gpus = (uint32_t)gsim_param(ctx->params, "widest");
     pollux->problem =
@@ -293,6 +294,12 @@ static const struct gsim_param_def params[] = {
      .fallback = "avoid",
      .choices = "avoid|allow",
      .help = "whether two jobs that have GPUs of several nodes may meet on one"},
+    {.name = "generations",
+     .type = GSIM_PARAM_INT,
+     .fallback = "100",
+     .min = 1,
+     .max = 1000,
+     .help = "generations of the search of a tick; fewer are faster, and find less"},
     GSIM_PREEMPT_PARAM_AS("restart, as in Pollux, whose jobs write a checkpoint"),
     {0}};
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { GENERATIONS = 100, MOST_MATINGS = 100, ROOM = 2 * POLLUX_POPULATION };
+enum { MOST_MATINGS = 100, ROOM = 2 * POLLUX_POPULATION };
 /* of 2^64: pairs that exchange rows */
 static const uint64_t crossing = UINT64_C(16602069666338596454);
 
@@ -222,7 +222,7 @@ const uint8_t *pollux_search(struct pollux_search *search, const struct pollux_p
     if (!reserve(search, p))
         return NULL;
     begin(search, p);
-    for (uint32_t g = 1; g < GENERATIONS && mate(search, p); g++)
+    for (uint32_t g = 1; g < search->generations && mate(search, p); g++)
         pollux_survive(search);
     return keep(search, p);
 }

@@ -39,6 +39,7 @@ struct pollux_problem {
 struct pollux_search {
     struct gsim_arena *arena;
     struct gsim_random random;
+    uint32_t generations; /* of a search */
     uint32_t n_nodes;
     uint32_t room_jobs; /* that the matrices have room for */
     struct pollux_one one[2 * POLLUX_POPULATION]; /* parents first */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Questions of the view: progress of jobs, quotes, counters, layouts. */
+#include <math.h>
 #include "binding.h"
 
 #include <string.h>
@@ -143,16 +144,40 @@ static PyStructSequence_Field rate_fields[] = {
     {"exponent", "of two"},
     {"cpus_milli", "least CPUs beside each GPU with which it is fastest there; 0: any"},
     {"mem_bytes", "least memory of the host beside each GPU with which it is; 0: any"},
+    {"most_gpus", "most GPUs over which the job's batch can be spread, by the table of goodput; 0: "
+                  "any"},
+    {"iterations_after_epoch", "for oracles: iterations from the end of the epoch under way to the "
+                               "job's end, by that table; -1: not known"},
     {0}};
 static PyStructSequence_Desc rate_about = {"gsim.Rate", "How fast a job would run.", rate_fields,
-                                           5};
+                                           7};
+static PyStructSequence_Field learning_fields[] = {
+    {"app", "jobs of one application have equal numbers"},
+    {"init_batch", "batch over all GPUs that the job begins with"},
+    {"max_batch", "largest batch over all GPUs"},
+    {"min_local", "smallest batch of a GPU in a step"},
+    {"max_local", "largest batch of a GPU in a step"},
+    {"most_gpus", "over which a batch may be spread; 0: no limit of its own"},
+    {"own_batch", "that the trace gives it"},
+    {"gpus", "that it runs on, or ran on last; 0: it never ran"},
+    {"nodes", "of these"},
+    {"local", "batch of a GPU in a step, there"},
+    {"summed", "steps there that only add to the sum of gradients before one shares it"},
+    {"step_s", "time of a step there, as measured"},
+    {"sync_s", "the part of it that replicas wait"},
+    {"grad_sqr", "square of the gradient, as measured"},
+    {"grad_var", "its variance"},
+    {0}};
+static PyStructSequence_Desc learning_about = {
+    "gsim.Learning", "What a job that learns by a table may do, and has measured.", learning_fields,
+    15};
 static PyStructSequence_Field instance_fields[] = {{"name", "of the instance's profile"},
                                                    {"mem_bytes", "that jobs can use"},
                                                    {"part_ppm", "part of the GPU"},
                                                    {0}};
 static PyStructSequence_Desc instance_about = {"gsim.Instance", "A part of a GPU.", instance_fields,
                                                3};
-static PyTypeObject quote_type, count_type, rate_type, instance_type;
+static PyTypeObject quote_type, count_type, rate_type, learning_type, instance_type;
 
 static PyObject *filled(PyTypeObject *type, const int64_t *values, int n) {
     PyObject *out = PyStructSequence_New(type);
@@ -229,10 +254,38 @@ static PyObject *rate(PyObject *self, PyObject *args, PyObject *named) {
     struct gsim_rate r = gsim_ask_rate(ctx, slot, &where);
     PyObject *out = PyStructSequence_New(&rate_type);
     PyObject *items[] = {PyLong_FromUnsignedLongLong(r.pace_q32),
-                         PyLong_FromUnsignedLongLong(r.digits), PyLong_FromLong(r.exponent),
+                         PyLong_FromUnsignedLongLong(r.digits),
+                         PyLong_FromLong(r.exponent),
                          PyLong_FromLongLong(r.wants.cpus_milli),
-                         PyLong_FromLongLong(r.wants.mem_bytes)};
-    return filled_with(out, items, 5);
+                         PyLong_FromLongLong(r.wants.mem_bytes),
+                         PyLong_FromLong(r.most_gpus),
+                         PyLong_FromLongLong(r.iterations_after_epoch)};
+    return filled_with(out, items, 7);
+}
+
+static PyObject *real(struct gsim_number number) {
+    return PyFloat_FromDouble(ldexp((double)number.digits, number.exponent));
+}
+
+static PyObject *learning(PyObject *self, PyObject *job) {
+    struct gsim_ctx *ctx;
+    gsim_slot slot;
+    struct gsim_learning l;
+    if (!take(self, job, &ctx, &slot))
+        return NULL;
+    if (!gsim_ask_learning(ctx, slot, &l))
+        Py_RETURN_NONE;
+    const uint32_t numbers[] = {l.app,       l.init_batch,  l.max_batch,   l.min_local,
+                                l.max_local, l.most_gpus,   l.own_batch,   l.gpus,
+                                l.nodes,     l.batch.local, l.batch.summed};
+    PyObject *items[15];
+    for (int i = 0; i < 11; i++)
+        items[i] = PyLong_FromUnsignedLong(numbers[i]);
+    items[11] = real(l.step_s);
+    items[12] = real(l.sync_s);
+    items[13] = real(l.grad_sqr);
+    items[14] = real(l.grad_var);
+    return filled_with(PyStructSequence_New(&learning_type), items, 15);
 }
 
 static PyObject *may_use(PyObject *self, PyObject *args, PyObject *named) {
@@ -393,6 +446,8 @@ PyMethodDef gsim_py_questions[] = {
     {"preemption", preemption, METH_O,
      "preemption(own): the (stop, keep) of the parameter preempt; own: what auto keeps."},
     {"layout", NAMED(layout), "layout(gpu, layout=None): the instances of a layout."},
+    {"learning", learning, METH_O,
+     "learning(job): what a job that learns by a table may do, and has measured; None: no table."},
     {"lots", gsim_py_lots, METH_O, "lots(name): a stream of random numbers, fixed by the seed."},
     {"is_idle", is_idle, METH_O, "is_idle(gpu): whether the GPU is wholly free."},
     {"idle_gpus", idle_gpus, METH_NOARGS, "idle_gpus(): the GPUs that are wholly free."},
@@ -402,10 +457,11 @@ int gsim_py_questions_ready(PyObject *module) {
     if (PyStructSequence_InitType2(&quote_type, &quote_about) < 0 ||
         PyStructSequence_InitType2(&count_type, &count_about) < 0 ||
         PyStructSequence_InitType2(&rate_type, &rate_about) < 0 ||
+        PyStructSequence_InitType2(&learning_type, &learning_about) < 0 ||
         PyStructSequence_InitType2(&instance_type, &instance_about) < 0)
         return -1;
     if (PyModule_AddType(module, &quote_type) < 0 || PyModule_AddType(module, &count_type) < 0 ||
-        PyModule_AddType(module, &rate_type) < 0)
+        PyModule_AddType(module, &rate_type) < 0 || PyModule_AddType(module, &learning_type) < 0)
         return -1;
     return PyModule_AddType(module, &instance_type);
 }

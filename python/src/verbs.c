@@ -213,6 +213,20 @@ static PyObject *end(PyObject *self, PyObject *job) {
     return answer(&verb, gsim_plan_end(verb.plan, slot));
 }
 
+static PyObject *batch(PyObject *self, PyObject *args, PyObject *named) {
+    static char *names[] = {"job", "local", "summed", NULL};
+    PyObject *job;
+    struct verb verb;
+    gsim_slot slot;
+    unsigned int local, summed = 0;
+    if (!begin(self, &verb) ||
+        !PyArg_ParseTupleAndKeywords(args, named, "OI|I", names, &job, &local, &summed) ||
+        !gsim_py_slot(verb.ctx, job, &slot))
+        return NULL;
+    return answer(&verb, gsim_plan_batch(verb.plan, slot,
+                                         (struct gsim_batch){.local = local, .summed = summed}));
+}
+
 static PyObject *decline(PyObject *self, PyObject *job) {
     struct verb verb;
     gsim_slot slot;
@@ -337,6 +351,9 @@ static PyMethodDef methods[] = {
     {"move", NAMED(move), "move(job, rule, *, ...): to other units, by way of the host."},
     {"move_on", NAMED(move_on), "move_on(job, units, stop, keep): to these, more or fewer."},
     {"end", end, METH_O, "end(job): ends the job before its work is done."},
+    {"batch", NAMED(batch),
+     "batch(job, local, summed=0): the batch of a GPU in a step, for a job that learns by a "
+     "table."},
     {"decline", decline, METH_O, "decline(job): ends it without an end in the result."},
     {"suppose_over", suppose_over, METH_O,
      "suppose_over(job): treats it as ended; to be rolled back."},

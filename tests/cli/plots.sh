@@ -127,7 +127,7 @@ done
 # would lie on each other.
 cp "$tmp/a.db" "$tmp/wide.db"
 sqlite3 "$tmp/wide.db" "INSERT INTO job WITH RECURSIVE n (i, ns) AS (SELECT 1, 500000 UNION ALL SELECT i + 1, ns * 10 FROM n WHERE i < 11)
-    SELECT run_id, 10 + i, 'j' || i, 0, 0, ns, 0, ns, 1000000, 0, 0, 0, 0, 0, 0 FROM n, run;
+    SELECT run_id, 10 + i, 'j' || i, 0, 0, ns, 0, ns, 1000000, 0, 0, 0, 0, 0, 0, 0 FROM n, run;
     UPDATE run SET latency_p99_s = CASE run_id WHEN 1 THEN 0.01 ELSE 86400 END"
 "$gsim" plot "$tmp/wide.db" --figure slowdown_size -o "$tmp/wide.svg" >"$tmp/out" 2>&1 && [ "$(grep -c 'rotate(-30' "$tmp/wide.svg")" -ge 7 ]
 ok "labels of many sizes are slanted" $?

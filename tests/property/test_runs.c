@@ -40,6 +40,10 @@ static const char *const *sets_of(const char *policy) {
     static const char *const whole[] = {"per_gpu=1", NULL};
     static const char *const impatient[] = {"patience=50ms", "window=100ms", NULL};
     static const char *const all[] = {"mode=all", NULL};
+    /* the whole search of each minute takes longer than all that the engine does */
+    static const char *const seldom[] = {"generations=5", "interval=24h", NULL};
+    if (strcmp(policy, "pollux") == 0)
+        return seldom;
     if (strcmp(policy, "elasticflow") == 0)
         return all;
     return strcmp(policy, "vgpu") == 0 ? whole : strcmp(policy, "antman") == 0 ? impatient : NULL;
