@@ -394,6 +394,10 @@ void gsim_plan_apply(struct gsim_plan *plan);
 GSIM_COLD bool gsim_plan_broke(struct gsim_plan *plan, gsim_slot slot, const char *verb,
                                const char *why);
 struct gsim_op *gsim_plan_append(struct gsim_plan *plan, enum gsim_op_kind kind);
+/* Whether an active job has that slot. */
+static inline bool gsim_core_has_job(const struct gsim_core *core, gsim_slot slot) {
+    return slot < core->jobs.capacity && core->jobs.state[slot] != GSIM_FREE;
+}
 /* Free capacity as policies see it. */
 void gsim_plan_refresh_view(struct gsim_core *core);
 

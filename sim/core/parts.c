@@ -118,7 +118,8 @@ static enum gsim_status send_jobs(struct gsim_core *core, const uint64_t *by_nam
     uint32_t rest = 0;
     while (rest < parts->n && parts->list[rest].what)
         rest++;
-    for (uint32_t job = 0; job < core->trace->n_jobs && core->log->n_errors < 20; job++) {
+    for (uint32_t job = 0; job < core->trace->n_jobs && core->log->n_errors < GSIM_LOG_ENTRIES;
+         job++) {
         int64_t name = gsim_trace_get(core->trace, GSIM_COL_PARTITION, job);
         uint64_t found = with_class(parts, name >= 0 ? by_name[name] : 0,
                                     gsim_trace_get(core->trace, GSIM_COL_CLASS, job));

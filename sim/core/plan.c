@@ -87,14 +87,10 @@ struct gsim_op *gsim_plan_append(struct gsim_plan *plan, enum gsim_op_kind kind)
     return append(plan, kind, GSIM_NO_SLOT);
 }
 
-static bool is_slot(const struct gsim_plan *plan, gsim_slot slot) {
-    return slot < plan->core->jobs.capacity && plan->core->jobs.state[slot] != GSIM_FREE;
-}
-
 /* --- place ------------------------------------------------------------------------------------ */
 
 static inline const char *cannot_place(const struct gsim_plan *plan, gsim_slot slot) {
-    if (!is_slot(plan, slot))
+    if (!gsim_core_has_job(plan->core, slot))
         return "only active jobs can be placed";
     if (plan->touched[slot])
         return "this plan has placed or preempted it already";
@@ -417,7 +413,7 @@ static void undo_place(struct gsim_plan *plan, const struct gsim_op *op) {
 
 static const char *cannot_stop(const struct gsim_plan *plan, gsim_slot slot, enum gsim_stop stop,
                                enum gsim_keep keep) {
-    if (!is_slot(plan, slot))
+    if (!gsim_core_has_job(plan->core, slot))
         return "only active jobs can be preempted";
     if (plan->touched[slot])
         return "this plan has placed or preempted it already";
@@ -456,7 +452,7 @@ static void take_again(struct gsim_core *core, gsim_slot slot) {
 static bool lacks_column(struct gsim_plan *plan, gsim_slot slot, enum gsim_stop stop,
                          enum gsim_keep keep, const char *why) {
     struct gsim_core *core = plan->core;
-    if (!is_slot(plan, slot) || core->jobs.state[slot] != GSIM_RUNNING)
+    if (!gsim_core_has_job(plan->core, slot) || core->jobs.state[slot] != GSIM_RUNNING)
         return false;
     struct gsim_quote quote =
         core->ops->quote(core->model, slot, stop, keep, NULL, 0, core->view.now_ns);
@@ -578,7 +574,7 @@ bool gsim_plan_move_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_
                        uint32_t n_units, enum gsim_stop stop, enum gsim_keep keep) {
     static const struct gsim_unit none;
     struct gsim_shape shape = {0};
-    if (is_slot(plan, job))
+    if (gsim_core_has_job(plan->core, job))
         shape = gsim_shape_of(&plan->core->view, job, GSIM_RULE_ANY);
     units = units ? gsim_units_in(plan->core, units, n_units) : &none;
     if (!units && n_units > 0)
@@ -590,7 +586,7 @@ bool gsim_plan_move_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_
 /* A waiting job holds no units; a running job gives its units up as if preempted. */
 static bool end_job(struct gsim_plan *plan, gsim_slot job, bool is_declined) {
     *plan->core->at_hand = job;
-    bool waits = is_slot(plan, job) && plan->core->jobs.state[job] != GSIM_RUNNING;
+    bool waits = gsim_core_has_job(plan->core, job) && plan->core->jobs.state[job] != GSIM_RUNNING;
     const char *why =
         waits ? cannot_place(plan, job) : cannot_stop(plan, job, GSIM_STOP_SAVE, GSIM_KEEP_DISCARD);
     if (why)
@@ -616,7 +612,7 @@ bool gsim_plan_decline(struct gsim_plan *plan, gsim_slot job) {
 
 /* Only units from before this plan can be supposed free: those it placed are undone with it. */
 static const char *cannot_suppose(const struct gsim_plan *plan, gsim_slot slot) {
-    if (!is_slot(plan, slot))
+    if (!gsim_core_has_job(plan->core, slot))
         return "only active jobs can be over";
     if (plan->touched[slot])
         return "this plan has placed or preempted it already";

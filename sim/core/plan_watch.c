@@ -3,13 +3,9 @@
  * the question of such a job's learning. */
 #include "sim/core/core.h"
 
-static bool is_active(const struct gsim_core *core, gsim_slot job) {
-    return job < core->jobs.capacity && core->jobs.state[job] != GSIM_FREE;
-}
-
 void gsim_plan_watch(struct gsim_plan *plan, gsim_slot job, enum gsim_watch_kind kind,
                      int64_t threshold) {
-    if (!is_active(plan->core, job)) {
+    if (!gsim_core_has_job(plan->core, job)) {
         (void)gsim_plan_broke(plan, job, "watching", "only active jobs can be watched");
         return;
     }
@@ -23,7 +19,7 @@ void gsim_plan_watch(struct gsim_plan *plan, gsim_slot job, enum gsim_watch_kind
 
 bool gsim_plan_batch(struct gsim_plan *plan, gsim_slot job, struct gsim_batch batch) {
     const struct gsim_core *core = plan->core;
-    if (!is_active(core, job))
+    if (!gsim_core_has_job(core, job))
         return gsim_plan_broke(plan, job, "setting the batch of", "only active jobs have one");
     if (!core->ops->may_have_batch || !core->ops->may_have_batch(core->model, job, batch))
         return false;
