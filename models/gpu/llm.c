@@ -36,6 +36,8 @@ struct gsim_llm_memory gsim_llm_memory_of(const struct gsim_llm *llm) {
         .blocks = room > 0 && block > 0 ? bounded(room / block, INT64_MAX) : 0};
 }
 
+/* vLLM asks for the memory and for the name as well (vllm/engine/arg_utils.py): it leaves out every
+ * A100, also one of 80 GB. */
 void gsim_llm_fill(struct gsim_llm *llm, const struct gsim_profile *profile) {
     bool is_large = profile->value[GSIM_KEY_HBM_BYTES] >= 70 * GSIM_GIB &&
                     strncmp(profile->name, "a100", 4) != 0;

@@ -4,7 +4,8 @@
 #include <string.h>
 
 enum { MOST_MATINGS = 100, ROOM = 2 * POLLUX_POPULATION };
-/* of 2^64: pairs that exchange rows */
+/* Pairs that exchange rows: 0.9 of 2^64, which is pymoo's value for a crossover that names none
+ * (pymoo/model/crossover.py). */
 static const uint64_t crossing = UINT64_C(16602069666338596454);
 
 static size_t size_of(const struct pollux_problem *p) {
