@@ -51,7 +51,6 @@ static void say_missing(struct gsim_advice *advice, const struct gsim_trace *tra
 struct candidate {
     const char *name;
     bool needs_owner, needs_memory, needs_mig, needs_conf;
-    bool names_gpus; /* refuses partitions and types */
     const char *set;
 };
 
@@ -64,16 +63,9 @@ static const struct candidate candidates[] = {
     {.name = "las"},
     {.name = "tiresias"},
     {.name = "srtf"},
-    {.name = "timeslice",
-     .needs_memory = true,
-     .names_gpus = true,
-     .set = "timeslice.queue=backfill"},
-    {.name = "mps", .needs_memory = true, .names_gpus = true, .set = "mps.queue=backfill"},
-    {.name = "mig",
-     .needs_memory = true,
-     .needs_mig = true,
-     .names_gpus = true,
-     .set = "mig.queue=backfill"},
+    {.name = "timeslice", .needs_memory = true, .set = "timeslice.queue=backfill"},
+    {.name = "mps", .needs_memory = true, .set = "mps.queue=backfill"},
+    {.name = "mig", .needs_memory = true, .needs_mig = true, .set = "mig.queue=backfill"},
 };
 enum { N_CANDIDATES = sizeof candidates / sizeof *candidates };
 
@@ -92,11 +84,13 @@ static bool has_sets(const struct gsim_setup *setup) {
 static bool suits(const struct gsim_cli *cli, const struct gsim_setup *setup,
                   const struct candidate *one) {
     const struct gsim_trace *trace = &setup->trace;
-    return (!one->needs_conf || cli->value[GSIM_OPT_SLURM_CONF]) &&
+    const struct gsim_policy *policy = gsim_policies_find(one->name, cli->log);
+    bool names_gpus = policy && (policy->shares_gpus || policy->names_gpus);
+    return policy && (!one->needs_conf || cli->value[GSIM_OPT_SLURM_CONF]) &&
            (!one->needs_owner || has(trace, GSIM_COL_USER) || has(trace, GSIM_COL_VC)) &&
            (!one->needs_memory || has(trace, GSIM_COL_MEM_BYTES)) &&
            (!one->needs_mig || setup->cluster.profiles[0]->mig) &&
-           (!one->names_gpus || !has_sets(setup));
+           (!names_gpus || !has_sets(setup)); /* partitions and types are refused there */
 }
 
 /* A setting of the command line; the user's own one for that policy stays. */
@@ -262,9 +256,9 @@ static void try_nodes(struct gsim_advice *advice, const struct gsim_compare *c, 
     const struct gsim_summary *today = gsim_compare_summary(c, 0, 0);
     if (setup)
         *setup = *c->setup;
-    if (setup && resize(setup, sign, arena, &n_gpus) &&
-        gsim_setup_run(setup, 0, 0, &c->traces[0], c->cli->io, NULL, arena, &result, &log) ==
-            GSIM_OK) {
+    bool is_other = setup && resize(setup, sign, arena, &n_gpus);
+    if (is_other && gsim_setup_run(setup, 0, 0, &c->traces[0], c->cli->io, NULL, arena, &result,
+                                   &log) == GSIM_OK) {
         char before[40], after[40];
         (void)gsim_format_humane(before, today->wait_mean_s);
         (void)gsim_format_humane(after, result.summary.wait_mean_s);
@@ -276,6 +270,9 @@ static void try_nodes(struct gsim_advice *advice, const struct gsim_compare *c, 
                         (long long)n_gpus, (long long)today->gpus,
                         c->setup->contender[0].policy->name, after, before,
                         100 * result.summary.gpu_busy, 100 * today->gpu_busy);
+    } else if (is_other && log.n_errors > 0) {
+        gsim_advice_add(advice, "%lld GPUs in place of %lld cannot run this trace: %s",
+                        (long long)n_gpus, (long long)today->gpus, log.errors[0].text);
     }
     gsim_arena_free(arena);
 }
@@ -328,13 +325,9 @@ static enum gsim_status conclude(struct gsim_compare *c, struct gsim_advice *adv
         try_nodes(advice, c, 1);
         try_nodes(advice, c, -1);
     }
-    for (int i = 0; verdict[i]; i++)
-        gsim_advice_add(advice, "Verdict: %s.", verdict[i]);
-    int n_all = advice->n;
-    while (advice->n > n_said && strncmp(advice->text[advice->n - 1], "Verdict:", 8) == 0)
-        advice->n--; /* stands on the terminal already */
     print(c->cli->io->out, advice, n_said);
-    advice->n = n_all;
+    for (int i = 0; verdict[i]; i++) /* for the page; it stands on the terminal already */
+        gsim_advice_add(advice, "Verdict: %s.", verdict[i]);
     return advice->is_out_of_memory ? gsim_no_memory(c->cli->log, "advising") : GSIM_OK;
 }
 
