@@ -182,6 +182,51 @@ for way in pause restart; do
     check "a job that has told its end is not killed (preempt=$way)" "0 written" "$(ask "select exit_code from real_job where job_id = 'long'") $(cat logs/0-long.log)"
 done
 
+# A program that knows nothing of gsim, whose state another command saves. It counts to 40, and goes
+# on from the last number in its log.
+cat >counter.sh <<'END'
+i=0
+[ -z "${GSIM_JOB_RESUME:-}" ] || i=$(cat "$GSIM_JOB_STATE")
+trap 'is_over=1' USR1
+while [ $i -lt 40 ]; do
+    sleep 0.02
+    [ -z "${is_over:-}" ] || exit 0
+    i=$((i + 1))
+    echo $i
+done
+END
+told() { # name, pattern
+    grep -q -e "$2" log
+    say "$1" $?
+}
+saves() { # name, save_command, grace: a long job that is stopped for a short one
+    printf 'job_id,submit_s,duration_s,gpus,command,save_command\nlong,0,40,1,sh counter.sh,%s\nshort,0.3,1,1,sleep 0.1,\n' "$2" >h.csv
+    drive --gpus 0 --grace "${3:-5s}" --save-command false --policy srtf --set preempt=restart h.csv >out 2>log
+    say "$1" $?
+}
+went_on() { # name
+    check "$1: it was stopped, and went on" "2 1 0" "$(ask "select starts, stops, exit_code from real_job where job_id = 'long'")"
+    check "$1: each count was made once" "$(seq 40)" "$(grep '^[0-9]*$' logs/0-long.log)"
+    check "$1: nothing is left" 0 "$(gone 5)"
+}
+saves "a command that saves a job" 'kill -STOP -$GSIM_JOB_PID; tail -n 1 ${GSIM_JOB_STATE%.state} >$GSIM_JOB_STATE; echo saved $GSIM_JOB_ID'
+went_on "a job that runs on"
+check "the command's output is in the job's log" "saved long" "$(grep '^saved' logs/0-long.log)"
+saves "a command after which the job ends by itself" 'kill -USR1 $GSIM_JOB_PID; while kill -0 $GSIM_JOB_PID 2>/dev/null; do sleep 0.01; done; tail -n 1 ${GSIM_JOB_STATE%.state} >$GSIM_JOB_STATE'
+went_on "a job that ends by itself"
+saves "a command that fails" 'exit 7'
+told "it is told, with its exit code" "ended with exit code 7"
+check "and the job has died" "1 137" "$(ask "select starts, exit_code from real_job where job_id = 'long'")"
+saves "a command that fails after the job's end" 'while kill -0 $GSIM_JOB_PID 2>/dev/null; do sleep 0.01; done; exit 1'
+check "the job has done its work" "1 0" "$(ask "select starts, exit_code from real_job where job_id = 'long'")"
+saves "a command that hangs" 'sleep 100' 200ms
+told "it is killed with its job" "did not save its state"
+check "so the job has died" "1 137" "$(ask "select starts, exit_code from real_job where job_id = 'long'")"
+check "nothing is left of a command that hangs" 0 "$(gone 5)"
+printf 'job_id,submit_s,duration_s,gpus,command\nlong,0,40,1,sh counter.sh\nshort,0.3,1,1,sleep 0.1\n' >h.csv
+drive --gpus 0 --save-command 'exit 9' --policy srtf --set preempt=restart h.csv >out 2>log
+told "the run's own command saves what has none" "ended with exit code 9"
+
 # --- what cannot be done is refused before a job starts
 expect "a policy that copies memory to the host" 1 "gsim drive pauses jobs" drive --policy suspend --set quantum=4s --gpus 0 "$tmp/s.csv"
 check "no job was started for it" 0 "$(ls "$tmp/logs" 2>/dev/null | wc -l)"

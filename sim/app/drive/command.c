@@ -54,6 +54,7 @@ static enum gsim_status read_options(struct drive *d) {
     d->executor.no_images = d->executor.is_dry ? NULL : gsim_image_refusal();
     d->executor.no_mps = d->executor.is_dry ? NULL : gsim_mps_refusal();
     d->executor.cooperates = gsim_option_is_on(cli, GSIM_OPT_COOPERATIVE);
+    d->executor.save_command = cli->value[GSIM_OPT_SAVE_COMMAND];
     d->executor.log = cli->log;
     d->executor.asked_to_stop = cli->io->stop;
     d->executor.logs = cli->value[GSIM_OPT_LOGS] ? cli->value[GSIM_OPT_LOGS] : "gsim-drive-logs";

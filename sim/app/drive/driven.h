@@ -36,6 +36,7 @@ struct gsim_executor {
     bool is_dry; /* no GPU: rows without a command sleep */
     const char *no_images; /* why the driver cannot take a job's state; NULL: it can */
     bool cooperates; /* commands use sim/job/gsim_job.h */
+    const char *save_command; /* of rows that have none; NULL: none */
     const volatile sig_atomic_t *asked_to_stop;
     /* Called for each job that has ended, as soon as it has; a failure ends the run. */
     enum gsim_status (*on_end)(void *arg, const struct gsim_driven *driven);

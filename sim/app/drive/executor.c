@@ -49,7 +49,7 @@ static bool reserve(struct gsim_model *model, uint32_t capacity) {
     bool is_done = grow(model, &tasks, sizeof *model->tasks, capacity) &&
                    grow(model, &progress, sizeof *model->progress, capacity) &&
                    grow(model, &pending, 4 * sizeof *model->pending, capacity) &&
-                   grow(model, &poll_fds, 3 * sizeof *model->poll, capacity) &&
+                   grow(model, &poll_fds, GSIM_POLL_BY_TASK * sizeof *model->poll, capacity) &&
                    grow(model, &ended, sizeof *model->ended, capacity);
     if (!is_done)
         return false;
@@ -67,6 +67,7 @@ static void enter(struct gsim_model *model, gsim_slot slot) {
     model->progress[slot] = (struct gsim_progress){0};
     model->tasks[slot] = (struct gsim_task){
         .process = {.end_fd = -1, .talk_fd = -1},
+        .hook = {.end_fd = -1, .talk_fd = -1},
         .image = {.end_fd = -1, .words_fd = -1},
         .driven = {.job = job,
                    .begin_ns = -1,
@@ -102,20 +103,26 @@ static int64_t watch_ns(const struct gsim_model *model, gsim_slot slot) {
     return progress->since_ns + (left > 0 ? gsim_work_time(left, progress->rate_q32) : 0);
 }
 
+/* Whether the kernel tells nothing of an end that is waited for. */
+static bool lacks_pidfd(const struct gsim_task *task) {
+    return (task->process.pid > 0 && task->process.end_fd < 0) ||
+           (task->hook.pid > 0 && task->hook.end_fd < 0) ||
+           (task->image.pid > 0 && task->image.end_fd < 0);
+}
+
 /* Notes what to wait for. Returns the wall's time by which to look again. */
 static int64_t list_descriptors(struct gsim_model *model) {
     int64_t look_ns = gsim_tasks_wall_ns() + LOOK_NS;
     model->n_poll = 0;
     for (gsim_slot slot = 0; slot < model->capacity; slot++) {
         const struct gsim_task *task = &model->tasks[slot];
-        if (task->process.pid <= 0)
+        if (!gsim_tasks_is_alive(task))
             continue;
-        model->poll[model->n_poll++] =
-            (struct pollfd){.fd = task->process.end_fd, .events = POLLIN};
-        model->poll[model->n_poll++] =
-            (struct pollfd){.fd = task->process.talk_fd, .events = POLLIN};
-        model->poll[model->n_poll++] = (struct pollfd){.fd = task->image.end_fd, .events = POLLIN};
-        if (task->process.end_fd < 0 || (task->image.pid > 0 && task->image.end_fd < 0))
+        const int fds[GSIM_POLL_BY_TASK] = {task->process.end_fd, task->process.talk_fd,
+                                            task->hook.end_fd, task->image.end_fd};
+        for (int i = 0; i < GSIM_POLL_BY_TASK; i++)
+            model->poll[model->n_poll++] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+        if (lacks_pidfd(task))
             look_ns = gsim_tasks_wall_ns() + LOOK_WITHOUT_PIDFD_NS;
         if (task->deadline_ns < look_ns)
             look_ns = task->deadline_ns;
@@ -160,7 +167,8 @@ static void wait_until(struct gsim_model *model, int64_t until_ns) {
 /* Whether anything can happen by itself. */
 static bool is_alive(const struct gsim_model *model) {
     for (gsim_slot slot = 0; slot < model->capacity; slot++)
-        if (model->tasks[slot].process.pid > 0 && model->tasks[slot].phase != GSIM_PHASE_PAUSED)
+        if (gsim_tasks_is_alive(&model->tasks[slot]) &&
+            model->tasks[slot].phase != GSIM_PHASE_PAUSED)
             return true;
     return false;
 }
@@ -465,10 +473,7 @@ static void await_ends(struct gsim_model *model, int64_t until_ns) {
         is_any = false;
         struct timespec nap = {.tv_nsec = 2 * GSIM_NS_PER_MS};
         for (gsim_slot slot = 0; slot < model->capacity; slot++) {
-            struct gsim_task *task = &model->tasks[slot];
-            bool has_ended =
-                gsim_job_process_ended(&task->process, &model->guard, &task->driven.exit_code);
-            is_any |= !has_ended && task->process.pid > 0;
+            is_any |= !gsim_tasks_has_ended(model, &model->tasks[slot]);
         }
         if (is_any)
             (void)nanosleep(&nap, NULL);
@@ -477,7 +482,7 @@ static void await_ends(struct gsim_model *model, int64_t until_ns) {
 
 static void signal_all(struct gsim_model *model, int number) {
     for (gsim_slot slot = 0; slot < model->capacity; slot++)
-        gsim_job_process_signal(&model->tasks[slot].process, number);
+        gsim_tasks_signal(&model->tasks[slot], number);
 }
 
 void gsim_executor_close(struct gsim_executor *executor) {
@@ -487,7 +492,7 @@ void gsim_executor_close(struct gsim_executor *executor) {
     int64_t now_ns = gsim_tasks_clock_ns(model);
     for (gsim_slot slot = 0; slot < model->capacity; slot++) {
         struct gsim_task *task = &model->tasks[slot];
-        task->driven.is_cut = task->process.pid > 0;
+        task->driven.is_cut = gsim_tasks_is_alive(task);
         if (task->driven.is_cut)
             gsim_tasks_set_rate(model, slot, 0, now_ns);
     }

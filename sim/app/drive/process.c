@@ -78,6 +78,12 @@ static void be_job(const struct gsim_start *start, int go, int talk) {
 
 /* --- the parent ------------------------------------------------------------------------------- */
 
+static void close_if_open(int *fd) {
+    if (*fd >= 0)
+        (void)close(*fd);
+    *fd = -1;
+}
+
 static void close_both(int fds[2]) {
     (void)close(fds[0]);
     (void)close(fds[1]);
@@ -98,6 +104,7 @@ enum gsim_status gsim_job_process_start(struct gsim_job_process *process,
                                         const struct gsim_start *start,
                                         const struct gsim_guard *guard, struct gsim_log *log) {
     int go[2], talk[2];
+    close_if_open(&process->talk_fd); /* what an earlier process left to be read */
     *process = (struct gsim_job_process){.end_fd = -1, .talk_fd = -1};
     if (pipe2(go, O_CLOEXEC) != 0)
         return cannot_start(log, errno);
@@ -131,12 +138,6 @@ enum gsim_status gsim_job_process_start(struct gsim_job_process *process,
 void gsim_job_process_signal(const struct gsim_job_process *process, int number) {
     if (process->pid > 0)
         (void)kill(-process->pid, number);
-}
-
-static void close_if_open(int *fd) {
-    if (*fd >= 0)
-        (void)close(*fd);
-    *fd = -1;
 }
 
 /* The group is killed while the number of its first process cannot be given to another. */

@@ -13,9 +13,10 @@ const char *gsim_refusals_of_stop(const struct gsim_executor *executor,
     if (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_DISCARD)
         return NULL;
     if (keep == GSIM_KEEP_STORAGE)
-        return cooperates ? NULL
-                          : "its command has to save its state when it is asked to (gsim_job.h); "
-                            "say --cooperative if it does";
+        return cooperates || gsim_start_save_command(executor, trace, job)
+                   ? NULL
+                   : "its command has to save its state when it is asked to (gsim_job.h); say "
+                     "--cooperative if it does, or --save-command for what saves it";
     if (keep == GSIM_KEEP_IMAGE)
         return executor->no_images;
     return "gsim drive pauses jobs (preempt=pause), lets them save (restart), has the driver take "

@@ -6,9 +6,21 @@
 
 #include "sim/app/drive/work.h"
 
+static const char *text_of(const struct gsim_trace *trace, enum gsim_column column, uint32_t job) {
+    int64_t name = gsim_trace_get(trace, column, job);
+    return name < 0 ? NULL : trace->names[column].name[name];
+}
+
 const char *gsim_start_command(const struct gsim_trace *trace, uint32_t job) {
-    int64_t name = gsim_trace_get(trace, GSIM_COL_COMMAND, job);
-    return name < 0 ? NULL : trace->names[GSIM_COL_COMMAND].name[name];
+    return text_of(trace, GSIM_COL_COMMAND, job);
+}
+
+const char *gsim_start_save_command(const struct gsim_executor *executor,
+                                    const struct gsim_trace *trace, uint32_t job) {
+    const char *own = text_of(trace, GSIM_COL_SAVE_COMMAND, job);
+    if (!gsim_start_command(trace, job))
+        return NULL; /* iterations of the row save themselves */
+    return own || executor->cooperates ? own : executor->save_command;
 }
 
 bool gsim_start_cooperates(const struct gsim_executor *executor, const struct gsim_trace *trace,
@@ -41,6 +53,13 @@ static const char *visible_devices(const struct gsim_executor *executor, struct 
 
 enum { VARIABLES = 8 };
 
+static bool is_complete(const char *const *list, int n) {
+    for (int i = 0; i < n; i++)
+        if (!list[i])
+            return false;
+    return true;
+}
+
 static bool fill_environment(const struct gsim_executor *executor, struct gsim_arena *arena,
                              const struct gsim_trace *trace, const struct gsim_job *about,
                              bool is_resumed, uint32_t cap_percent,
@@ -59,10 +78,7 @@ static bool fill_environment(const struct gsim_executor *executor, struct gsim_a
     if (cap_percent > 0)
         list[n++] = gsim_arena_printf(arena, "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=%u", cap_percent);
     list[n] = NULL;
-    for (int i = 0; i < n; i++)
-        if (!list[i])
-            return false;
-    return true;
+    return is_complete(list, n);
 }
 
 static int do_work(const void *arg) {
@@ -91,6 +107,27 @@ enum gsim_status gsim_start_job(const struct gsim_executor *executor,
     } else {
         status = gsim_no_memory(executor->log, "starting a job");
     }
+    gsim_arena_free(arena);
+    return status;
+}
+
+enum gsim_status gsim_start_hook(const struct gsim_executor *executor,
+                                 const struct gsim_trace *trace, uint32_t job, pid_t group,
+                                 const struct gsim_guard *guard, struct gsim_job_process *hook) {
+    struct gsim_arena *arena = gsim_arena_new();
+    const char *log = arena ? gsim_start_log_path(executor, arena, trace, job) : NULL;
+    const char *environment[4] = {NULL};
+    if (log) {
+        environment[0] = gsim_arena_printf(arena, "GSIM_JOB_ID=%s", gsim_trace_id(trace, job));
+        environment[1] = gsim_arena_printf(arena, "GSIM_JOB_STATE=%s.state", log);
+        environment[2] = gsim_arena_printf(arena, "GSIM_JOB_PID=%ld", (long)group);
+    }
+    struct gsim_start start = {.command = gsim_start_save_command(executor, trace, job),
+                               .environment = environment,
+                               .log_path = log};
+    enum gsim_status status = is_complete(environment, 3)
+                                  ? gsim_job_process_start(hook, &start, guard, executor->log)
+                                  : gsim_no_memory(executor->log, "saving a job's state");
     gsim_arena_free(arena);
     return status;
 }

@@ -23,4 +23,12 @@ const char *gsim_start_command(const struct gsim_trace *trace, uint32_t job);
 bool gsim_start_cooperates(const struct gsim_executor *executor, const struct gsim_trace *trace,
                            uint32_t job);
 
+/* What saves the state of a job that does not cooperate; NULL: nothing does. */
+const char *gsim_start_save_command(const struct gsim_executor *executor,
+                                    const struct gsim_trace *trace, uint32_t job);
+/* Starts that command, for the processes of the group. Its output goes to the job's log. */
+enum gsim_status gsim_start_hook(const struct gsim_executor *executor,
+                                 const struct gsim_trace *trace, uint32_t job, pid_t group,
+                                 const struct gsim_guard *guard, struct gsim_job_process *hook);
+
 #endif

@@ -96,6 +96,18 @@ enum gsim_when gsim_stops_admit(struct gsim_model *model, gsim_slot slot, enum g
     return GSIM_AT_ONCE;
 }
 
+/* A command of the row or of the run saves the state of the job; what the job does in the meantime
+ * is no progress. */
+static void begin_hook(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    struct gsim_task *task = &model->tasks[slot];
+    enum gsim_status status = gsim_start_hook(model->executor, model->setup.trace, task->driven.job,
+                                              task->process.pid, &model->guard, &task->hook);
+    if (status != GSIM_OK)
+        gsim_tasks_give_up(model, status);
+    gsim_tasks_set_rate(model, slot, 0, now_ns);
+    task->stalled_since_ns = now_ns;
+}
+
 enum gsim_when gsim_stops_evict(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                 enum gsim_keep keep, int64_t now_ns) {
     struct gsim_task *task = &model->tasks[slot];
@@ -119,6 +131,8 @@ enum gsim_when gsim_stops_evict(struct gsim_model *model, gsim_slot slot, enum g
     task->deadline_ns = gsim_tasks_wall_ns() + model->executor->grace_ns;
     if (keep == GSIM_KEEP_DISCARD)
         gsim_job_process_signal(&task->process, SIGTERM);
+    else if (gsim_start_save_command(model->executor, model->setup.trace, task->driven.job))
+        begin_hook(model, slot, now_ns);
     else if (!gsim_job_process_say(&task->process, "save\n"))
         task->deadline_ns = gsim_tasks_wall_ns(); /* it does not hear, and will not save */
     return GSIM_LATER;
@@ -128,9 +142,8 @@ enum gsim_when gsim_stops_evict(struct gsim_model *model, gsim_slot slot, enum g
 static void put_an_end(struct gsim_model *model, struct gsim_task *task) {
     int64_t until_ns = gsim_tasks_wall_ns() + GSIM_HANGS_NS;
     gsim_image_abandon(&task->image);
-    gsim_job_process_signal(&task->process, SIGKILL);
-    while (task->process.pid > 0 && gsim_tasks_wall_ns() < until_ns &&
-           !gsim_job_process_ended(&task->process, &model->guard, &task->driven.exit_code)) {
+    gsim_tasks_signal(task, SIGKILL);
+    while (!gsim_tasks_has_ended(model, task) && gsim_tasks_wall_ns() < until_ns) {
         struct timespec nap = {.tv_nsec = GSIM_NS_PER_MS};
         (void)nanosleep(&nap, NULL);
     }
@@ -178,6 +191,8 @@ static void serve_end(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
         complete(model, slot, at_ns + 1);
         break;
     case GSIM_PHASE_STOPPING:
+        if (task->hook.pid > 0) /* the end of which says whether the state is saved */
+            break;
         if (!is_given_up) {
             complete(model, slot, at_ns);
             break;
@@ -199,6 +214,42 @@ static void serve_end(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
         break;
     case GSIM_PHASE_IDLE:
         break;
+    }
+}
+
+/* The state is saved: the processes that still run end now. */
+static void serve_saved(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
+    struct gsim_task *task = &model->tasks[slot];
+    stopped_for_good(model, slot, at_ns);
+    task->phase = GSIM_PHASE_SAVING;
+    gsim_tasks_expect(model, slot, GSIM_EVENT_STOPPED, at_ns);
+    if (task->process.pid <= 0) {
+        serve_end(model, slot, at_ns);
+        return;
+    }
+    task->deadline_ns = gsim_tasks_wall_ns() + model->executor->grace_ns;
+    gsim_job_process_signal(&task->process, SIGTERM);
+    gsim_job_process_signal(&task->process, SIGCONT); /* the command may have left it stopped */
+}
+
+/* The command that was to save the job's state has ended. A job that ended meanwhile, without a
+ * state, has done its work, or died; one that runs on can neither go on later nor give up its GPUs
+ * with its work kept. */
+static void serve_hook(struct gsim_model *model, gsim_slot slot, int exit_code, int64_t at_ns) {
+    struct gsim_task *task = &model->tasks[slot];
+    const struct gsim_trace *trace = model->setup.trace;
+    if (exit_code == 0 && !task->has_told_end) {
+        serve_saved(model, slot, at_ns);
+    } else if (task->process.pid <= 0) {
+        task->driven.stall_ns += at_ns - task->stalled_since_ns;
+        complete(model, slot, at_ns);
+    } else if (!task->is_killed && !task->has_told_end) {
+        gsim_warn(model->executor->log, trace->path, gsim_trace_line(trace, task->driven.job),
+                  "job '%s' was killed: the command that was to save its state ended with exit "
+                  "code %d; its output is in %s",
+                  gsim_trace_id(trace, task->driven.job), exit_code, task->driven.log_path);
+        task->is_killed = true;
+        gsim_job_process_signal(&task->process, SIGKILL);
     }
 }
 
@@ -241,14 +292,15 @@ static void serve_line(struct gsim_model *model, gsim_slot slot, const char *lin
         run_on(model, slot, at_ns);
         gsim_tasks_expect(model, slot, GSIM_EVENT_RUNNING, at_ns);
     }
-    if (strcmp(word, "saved") == 0 && task->phase == GSIM_PHASE_STOPPING) {
+    if (strcmp(word, "saved") == 0 && task->phase == GSIM_PHASE_STOPPING && task->hook.pid <= 0) {
         stopped_for_good(model, slot, at_ns);
         task->phase = GSIM_PHASE_SAVING;
         task->stalled_since_ns = at_ns;
         gsim_tasks_expect(model, slot, GSIM_EVENT_STOPPED, at_ns);
     }
     task->has_told_end |= strcmp(word, "end") == 0;
-    task->deadline_ns = task->has_told_end ? GSIM_NEVER : task->deadline_ns;
+    if (task->has_told_end && task->hook.pid <= 0)
+        task->deadline_ns = GSIM_NEVER;
 }
 
 void gsim_stops_serve(struct gsim_model *model, gsim_slot slot) {
@@ -256,6 +308,9 @@ void gsim_stops_serve(struct gsim_model *model, gsim_slot slot) {
     char line[GSIM_LINE_BYTES];
     char words[GSIM_IMAGE_WORDS];
     bool is_fine;
+    int exit_code;
+    if (gsim_job_process_ended(&task->hook, &model->guard, &exit_code))
+        serve_hook(model, slot, exit_code, gsim_tasks_clock_ns(model));
     if (task->process.pid <= 0)
         return;
     if (gsim_image_ended(&task->image, &is_fine, words))
@@ -271,14 +326,20 @@ void gsim_stops_serve(struct gsim_model *model, gsim_slot slot) {
 void gsim_stops_serve_deadline(struct gsim_model *model, gsim_slot slot) {
     struct gsim_task *task = &model->tasks[slot];
     const struct gsim_trace *trace = model->setup.trace;
-    if (task->process.pid <= 0 || gsim_tasks_wall_ns() < task->deadline_ns)
+    if (!gsim_tasks_is_alive(task) || gsim_tasks_wall_ns() < task->deadline_ns)
         return;
+    if (task->has_told_end) { /* which leaves what was to save its state */
+        gsim_job_process_signal(&task->hook, SIGKILL);
+        task->deadline_ns = GSIM_NEVER;
+        return;
+    }
+    bool was_to_save = task->keep != GSIM_KEEP_DISCARD && task->phase != GSIM_PHASE_SAVING;
     if (!task->is_killed)
         gsim_warn(model->executor->log, trace->path, gsim_trace_line(trace, task->driven.job),
                   "job '%s' was killed: it did not %s in the time of --grace",
                   gsim_trace_id(trace, task->driven.job),
-                  task->keep == GSIM_KEEP_DISCARD ? "end after SIGTERM" : "save its state");
+                  was_to_save ? "save its state" : "end after SIGTERM");
     task->is_killed = true;
     task->deadline_ns = gsim_tasks_wall_ns() + GSIM_HANGS_NS;
-    gsim_job_process_signal(&task->process, SIGKILL);
+    gsim_tasks_signal(task, SIGKILL);
 }

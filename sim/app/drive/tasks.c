@@ -24,6 +24,22 @@ const struct gsim_job *gsim_tasks_job(const struct gsim_model *model, gsim_slot 
     return &(*model->setup.jobs)[slot];
 }
 
+bool gsim_tasks_is_alive(const struct gsim_task *task) {
+    return task->process.pid > 0 || task->hook.pid > 0;
+}
+
+void gsim_tasks_signal(const struct gsim_task *task, int number) {
+    gsim_job_process_signal(&task->process, number);
+    gsim_job_process_signal(&task->hook, number);
+}
+
+bool gsim_tasks_has_ended(struct gsim_model *model, struct gsim_task *task) {
+    int unheard;
+    (void)gsim_job_process_ended(&task->process, &model->guard, &task->driven.exit_code);
+    (void)gsim_job_process_ended(&task->hook, &model->guard, &unheard);
+    return !gsim_tasks_is_alive(task);
+}
+
 /* Ends the run: the executor can do no more for it. */
 void gsim_tasks_give_up(struct gsim_model *model, enum gsim_status status) {
     if (model->executor->status == GSIM_OK)

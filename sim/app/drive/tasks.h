@@ -15,6 +15,9 @@
 /* How long a job that is killed has until it is passed over: it waits for a device that hangs. */
 #define GSIM_HANGS_NS (30 * GSIM_NS_PER_S)
 
+/* A task is woken by the end of its process, of its hook and of its transfer, and by lines. */
+enum { GSIM_POLL_BY_TASK = 4 };
+
 enum gsim_phase {
     GSIM_PHASE_IDLE = 0,
     GSIM_PHASE_LOADING,
@@ -27,6 +30,7 @@ enum gsim_phase {
 /* A job in a slot. */
 struct gsim_task {
     struct gsim_job_process process;
+    struct gsim_job_process hook; /* saves the state of a job that does not cooperate */
     struct gsim_driven driven;
     struct gsim_image image; /* a transfer of its state */
     uint8_t phase, keep;
@@ -53,7 +57,7 @@ struct gsim_model {
     struct gsim_task *tasks;
     struct gsim_progress *progress;
     struct gsim_pending *pending;
-    struct pollfd *poll; /* three by slot */
+    struct pollfd *poll; /* GSIM_POLL_BY_TASK by slot */
     struct gsim_driven *ended; /* jobs to report when the policy has decided what follows */
     uint32_t capacity, n_pending, n_poll, n_ended;
     int64_t began_ns, woken_ns; /* of the wall */
@@ -66,6 +70,13 @@ int64_t gsim_tasks_clock_ns(const struct gsim_model *model);
 const struct gsim_job *gsim_tasks_job(const struct gsim_model *model, gsim_slot slot);
 /* Ends the run: the executor can do no more for it. */
 void gsim_tasks_give_up(struct gsim_model *model, enum gsim_status status);
+
+/* Whether a process of the job can still do something. */
+bool gsim_tasks_is_alive(const struct gsim_task *task);
+/* A signal for all processes of the job. */
+void gsim_tasks_signal(const struct gsim_task *task, int number);
+/* Takes note of what has ended; true: no process of the job is left. */
+bool gsim_tasks_has_ended(struct gsim_model *model, struct gsim_task *task);
 
 /* An event that the engine is to hear of. */
 void gsim_tasks_expect(struct gsim_model *model, gsim_slot slot, enum gsim_event_kind kind,
