@@ -58,6 +58,10 @@ same_decisions() { # name, trace: with the times that the jobs took, the simulat
 }
 same_decisions fifo t.csv
 check "a strict queue explains all but durations" 1 "$(beside "select abs(j->>'\$.mean.queueing_s') < 20 and abs(j->>'\$.mean.overhead_s') < 20 from o")"
+check "what a start takes is told" 5 "$(beside "select j->>'\$.starts.jobs' from o")"
+took=$(beside "select round(1e3 * (j->>'\$.starts.real_s')) from o")
+check "but not where the simulation has it so" 0 "$("$gsim" compare --quiet --real r.db --device ideal --set "start.first_ns=${took%.0}ms" t.csv | grep -c 'takes that over')"
+expect "with the key that takes it over" 0 "simulation 0.000 s: --set start.first_ns=[0-9]*ms" "$gsim" compare --quiet --real r.db --device ideal t.csv
 printf 'job_id,submit_s,duration_s,gpus,after,think_s\na,0,4,1,,\nb,0,3,1,a,2\n' >"$tmp/loop.csv"
 rm -rf logs loop.db
 timeout 60 "$gsim" drive --quiet --dry-run --speed-up 20 --gpus 0 --policy fifo --db loop.db --logs "$tmp/logs" loop.csv >log 2>&1

@@ -15,6 +15,9 @@
 #include "sim/app/figures/report.h"
 #include "sim/app/results/db_real.h"
 
+/* Below this part of itself a start is as the simulation has it. */
+#define NOTABLE 0.1
+
 /* The parts of a job's JCT, real less simulated, in the order of the columns. */
 enum part { DURATIONS, SHARING, OVERHEAD, QUEUEING, PARTS };
 static const char *const part_names[PARTS] = {"durations", "sharing", "overhead", "queueing"};
@@ -22,6 +25,12 @@ static const char *const part_names[PARTS] = {"durations", "sharing", "overhead"
 struct beside {
     double real_s, simulated_s; /* JCT */
     double part_s[PARTS];
+};
+
+/* What jobs whose first process was their last took in the mean until they computed. */
+struct starts {
+    double real_s, simulated_s;
+    uint32_t n;
 };
 
 struct real {
@@ -32,6 +41,7 @@ struct real {
     struct gsim_result asked, observed; /* the two simulations */
     struct beside *beside;
     struct beside mean;
+    struct starts starts;
     uint32_t n_beside; /* jobs that both finished */
     bool shares;
 };
@@ -188,6 +198,22 @@ static void add(struct beside *sum, const struct beside *b, double times) {
         sum->part_s[part] += times * b->part_s[part];
 }
 
+/* Processes that tell when they compute, and that were never stopped: all of their stall is their
+ * start. */
+static void measure_starts(struct real *r) {
+    struct starts *starts = &r->starts;
+    for (uint32_t job = 0; job < r->setup->trace.n_jobs; job++) {
+        const struct gsim_db_real_job *real = &r->jobs[job];
+        if (!are_finished(r, job) || real->stall_ns <= 0 || real->starts != 1 || real->stops > 0)
+            continue;
+        starts->n++;
+        starts->real_s += seconds(real->stall_ns);
+        starts->simulated_s += seconds(cell(r->asked.jobs.stall_ns, job));
+    }
+    starts->real_s /= starts->n ? starts->n : 1;
+    starts->simulated_s /= starts->n ? starts->n : 1;
+}
+
 static void tell_all_apart(struct real *r) {
     struct beside sum = {0};
     for (uint32_t job = 0; job < r->setup->trace.n_jobs; job++) {
@@ -222,6 +248,18 @@ static void print_row(const struct real *r, const char *name, const struct besid
     fputc('\n', out);
 }
 
+/* A start that the simulation has otherwise is a constant of the machine, which can be given. */
+static void print_starts(const struct real *r) {
+    const struct starts *starts = &r->starts;
+    double off_s = starts->real_s - starts->simulated_s;
+    if (starts->n == 0 || fabs(off_s) < NOTABLE * starts->real_s)
+        return;
+    fprintf(r->cli->io->out,
+            "From its start until it computed a job took %.3f s (mean of %u), in the simulation "
+            "%.3f s: --set start.first_ns=%.0fms takes that over.\n",
+            starts->real_s, starts->n, starts->simulated_s, starts->real_s * 1e3);
+}
+
 static void print_table(const struct real *r) {
     FILE *out = r->cli->io->out;
     fprintf(out, "%s on %s: run %lld of %s, %s\n  %-20s %11s %11s %8s", r->run.policy,
@@ -235,6 +273,7 @@ static void print_table(const struct real *r) {
             print_row(r, gsim_trace_id(&r->setup->trace, job), &r->beside[job]);
     print_row(r, "mean", &r->mean);
     fprintf(out, "The last columns are the parts, in s, of real less simulated JCT.\n");
+    print_starts(r);
     if (r->n_beside < r->setup->trace.n_jobs)
         fprintf(out, "%u of %u jobs are left out: they did not finish in both.\n",
                 r->setup->trace.n_jobs - r->n_beside, r->setup->trace.n_jobs);
@@ -262,6 +301,10 @@ static void print_json(const struct real *r) {
     gsim_put_json_text(out, r->run.device);
     fprintf(out, ",\"jobs\":%u,\"compared\":%u,\"mean\":{", r->setup->trace.n_jobs, r->n_beside);
     put_json(r, &r->mean);
+    fprintf(out, "},\"starts\":{\"jobs\":%u,\"real_s\":", r->starts.n);
+    gsim_put_real(out, r->starts.n ? r->starts.real_s : (double)NAN, true);
+    fputs(",\"simulated_s\":", out);
+    gsim_put_real(out, r->starts.n ? r->starts.simulated_s : (double)NAN, true);
     fputs("},\"by_job\":[", out);
     for (uint32_t job = 0; job < r->setup->trace.n_jobs; job++) {
         if (!are_finished(r, job))
@@ -295,6 +338,7 @@ enum gsim_status gsim_compare_real(struct gsim_cli *cli, struct gsim_setup *setu
     if (status != GSIM_OK)
         return status;
     tell_all_apart(&r);
+    measure_starts(&r);
     gsim_report_notes(cli, (const struct gsim_summary *[]){&r.asked.summary}, 1);
     if (format == GSIM_OUTPUT_JSON)
         print_json(&r);

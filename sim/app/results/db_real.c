@@ -139,14 +139,15 @@ static struct gsim_db_real_job read_job(struct gsim_db *db, sqlite3_stmt *statem
                                      .ran_ns = sqlite3_column_int64(statement, 5),
                                      .stall_ns = sqlite3_column_int64(statement, 6),
                                      .stops = sqlite3_column_int64(statement, 7),
-                                     .exit_code = number_of(statement, 8)};
+                                     .exit_code = number_of(statement, 8),
+                                     .starts = sqlite3_column_int64(statement, 9)};
 }
 
 enum gsim_status gsim_db_real_jobs(struct gsim_db *db, int64_t id, struct gsim_db_real_job *jobs,
                                    uint32_t n, struct gsim_log *log) {
     sqlite3_stmt *statement = prepare(
-        db, "SELECT job, job_id, submit_ns, begin_ns, end_ns, ran_ns, stall_ns, stops, exit_code "
-            "FROM real_job WHERE real_run = ? ORDER BY job");
+        db, "SELECT job, job_id, submit_ns, begin_ns, end_ns, ran_ns, stall_ns, stops, exit_code, "
+            "starts FROM real_job WHERE real_run = ? ORDER BY job");
     int code = SQLITE_ERROR;
     (void)sqlite3_bind_int64(statement, 1, id);
     while (statement && (code = sqlite3_step(statement)) == SQLITE_ROW) {

@@ -39,7 +39,7 @@ enum gsim_status gsim_db_real_find(struct gsim_db *db, const char *policy,
 
 struct gsim_db_real_job {
     const char *id; /* NULL: the run has no such job */
-    int64_t submit_ns, begin_ns, end_ns, ran_ns, stall_ns, stops, exit_code;
+    int64_t submit_ns, begin_ns, end_ns, ran_ns, stall_ns, stops, exit_code, starts;
 };
 
 /* Its jobs, by their places in a trace of n jobs. */
