@@ -310,12 +310,15 @@ by_mps() { # variable=value... : the jobs as clients
     rm -rf r.db logs
     on_gpus PATH="$tmp/bin:$PATH" "$@" "$gsim" drive --quiet --policy mps --gpus $second --db r.db --logs "$tmp/logs" "$tmp/m.csv" >out 2>log
 }
+folders() { # of servers' pipes that this test's runs have left
+    find /tmp -maxdepth 1 -name 'gsim-mps-*' -newer m.csv -user "$(id -un)" 2>/dev/null | wc -l
+}
 by_mps a=a
 say "jobs are clients of MPS" $?
 check "a client has its cap, and its place among the server's GPUs" "0 50 control" "$(tr '\n' ' ' <logs/0-half.log | sed 's/ $//')"
 check "or none" "0 none" "$(cat logs/1-all.log)"
 check "the server has the run's GPUs" "serves $second" "$(cat logs/mps.log)"
-check "and is gone, with its folder" "0 0" "$(pgrep -f "$tmp/bin/nvidia-cuda-mps" | wc -l) $(find /tmp -maxdepth 1 -name 'gsim-mps-*' -newer m.csv -user "$(id -un)" 2>/dev/null | wc -l)"
+check "and is gone, with its folder" "0 0" "$(pgrep -f "$tmp/bin/nvidia-cuda-mps" | wc -l) $(folders)"
 by_mps FAKE_MPS=dies
 check "a server that does not start" "1 1 0" "$? $(grep -c 'did not start; its words are in this file' log) $(find logs -name '0-*.log' | wc -l)"
 expect "a machine without MPS" 1 "nvidia-cuda-mps-control, which comes with NVIDIA's driver, is not in PATH" \
@@ -327,6 +330,10 @@ while [ ! -e logs3/0-half.log ]; do sleep 0.05; done
 kill -9 $pid
 wait $pid 2>/dev/null
 check "kill -9 leaves no server" 0 "$(gone 5)"
+for _ in 1 2 3 4 5 6 7 8 9 10; do # the guard outlives its groups by a moment
+    [ "$(folders)" -eq 0 ] || sleep 0.2
+done
+check "nor its folder" 0 "$(folders)"
 
 rm -rf logs
 printf 'job_id,submit_s,duration_s,gpus,command\na,0,30,1,sleep 30\n' >"$tmp/sleep.csv"

@@ -27,8 +27,11 @@ static enum gsim_status open_executor(const struct gsim_model_setup *setup, stru
     model->setup = *setup;
     model->executor = setup->arg;
     model->executor->model = *out = model;
-    enum gsim_status status = gsim_guard_open(&model->guard, log);
-    if (status == GSIM_OK && model->executor->is_served && !model->executor->is_dry)
+    bool is_served = model->executor->is_served && !model->executor->is_dry;
+    enum gsim_status status = is_served ? gsim_mps_open(&model->mps, log) : GSIM_OK;
+    if (status == GSIM_OK)
+        status = gsim_guard_open(&model->guard, gsim_mps_clean, &model->mps, log);
+    if (status == GSIM_OK && is_served)
         status = gsim_mps_start(&model->mps, model->executor, &model->guard);
     model->executor->mps_folder = *model->mps.folder ? model->mps.folder : NULL;
     model->began_ns = model->woken_ns = gsim_tasks_wall_ns();

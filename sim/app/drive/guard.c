@@ -46,7 +46,7 @@ static void take_away(struct groups *groups, pid_t group) {
 
 /* Signals of a terminal go to `drive`, which ends its jobs in order; the guard waits for the end of
  * the pipe alone. */
-static void watch(int fd) {
+static void watch(int fd, void (*clean)(const void *arg), const void *arg) {
     struct groups groups = {0};
     pid_t note;
     ssize_t n;
@@ -64,10 +64,12 @@ static void watch(int fd) {
     }
     for (size_t i = 0; i < groups.n; i++)
         (void)kill(-groups.group[i], SIGKILL);
+    clean(arg);
     _exit(0);
 }
 
-enum gsim_status gsim_guard_open(struct gsim_guard *guard, struct gsim_log *log) {
+enum gsim_status gsim_guard_open(struct gsim_guard *guard, void (*clean)(const void *arg),
+                                 const void *arg, struct gsim_log *log) {
     int ends[2];
     *guard = (struct gsim_guard){.fd = -1};
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -76,7 +78,7 @@ enum gsim_status gsim_guard_open(struct gsim_guard *guard, struct gsim_log *log)
     guard->pid = fork();
     if (guard->pid == 0) {
         (void)close(ends[1]);
-        watch(ends[0]);
+        watch(ends[0], clean, arg);
     }
     (void)close(ends[0]);
     guard->fd = ends[1];

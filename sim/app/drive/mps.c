@@ -38,13 +38,15 @@ static void nap(void) {
 
 /* The clients' environment has to name the pipe, and a pipe's name is short, so that it is none of
  * the folder of logs. */
-static bool make_folder(struct gsim_mps *mps) {
+enum gsim_status gsim_mps_open(struct gsim_mps *mps, struct gsim_log *log) {
     static const char pattern[] = "/tmp/gsim-mps-XXXXXX";
+    *mps = (struct gsim_mps){.control = {.end_fd = -1, .talk_fd = -1}};
     memcpy(mps->folder, pattern, sizeof pattern);
     if (mkdtemp(mps->folder))
-        return true;
+        return GSIM_OK;
     *mps->folder = '\0';
-    return false;
+    return gsim_fail(log, GSIM_FAILED, "/tmp", 0, "cannot make a folder for the pipes of MPS: %s",
+                     strerror(errno));
 }
 
 static const char *visible_devices(const struct gsim_executor *executor, struct gsim_arena *arena) {
@@ -91,15 +93,8 @@ static enum gsim_status launch(struct gsim_mps *mps, const struct gsim_executor 
 enum gsim_status gsim_mps_start(struct gsim_mps *mps, const struct gsim_executor *executor,
                                 const struct gsim_guard *guard) {
     struct gsim_arena *arena = gsim_arena_new();
-    enum gsim_status status;
-    *mps = (struct gsim_mps){.control = {.end_fd = -1, .talk_fd = -1}};
-    if (!arena)
-        status = gsim_no_memory(executor->log, "starting MPS");
-    else if (!make_folder(mps))
-        status = gsim_fail(executor->log, GSIM_FAILED, "/tmp", 0,
-                           "cannot make a folder for the pipes of MPS: %s", strerror(errno));
-    else
-        status = launch(mps, executor, guard, arena);
+    enum gsim_status status =
+        arena ? launch(mps, executor, guard, arena) : gsim_no_memory(executor->log, "starting MPS");
     gsim_arena_free(arena);
     if (status != GSIM_OK)
         gsim_mps_end(mps, guard);
@@ -120,11 +115,14 @@ static void say_quit(const struct gsim_mps *mps) {
         ;
 }
 
-static void remove_folder(const char *folder) {
+void gsim_mps_clean(const void *mps) {
+    const char *folder = ((const struct gsim_mps *)mps)->folder;
     static const char *const files[] = {
         "control",    "control_lock", "control_privileged",         "control.log",
         "server.log", "log",          "nvidia-cuda-mps-control.pid"};
     char path[128];
+    if (!*folder)
+        return;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         (void)snprintf(path, sizeof path, "%s/%s", folder, files[i]);
         (void)unlink(path);
@@ -143,7 +141,6 @@ void gsim_mps_end(struct gsim_mps *mps, const struct gsim_guard *guard) {
     gsim_job_process_signal(&mps->control, SIGKILL);
     while (mps->control.pid > 0 && !gsim_job_process_ended(&mps->control, guard, &exit_code))
         nap();
-    if (*mps->folder)
-        remove_folder(mps->folder);
+    gsim_mps_clean(mps);
     *mps->folder = '\0';
 }

@@ -14,9 +14,13 @@ struct gsim_mps {
 
 /* Why this machine has no such service; NULL: it has. */
 const char *gsim_mps_refusal(void);
+/* Makes the folder of its pipes. */
+enum gsim_status gsim_mps_open(struct gsim_mps *mps, struct gsim_log *log);
 /* Starts it for the run's GPUs, and waits until it takes clients. */
 enum gsim_status gsim_mps_start(struct gsim_mps *mps, const struct gsim_executor *executor,
                                 const struct gsim_guard *guard);
+/* Removes the folder, if there is one. */
+void gsim_mps_clean(const void *mps);
 /* Ends it, for its jobs have ended. */
 void gsim_mps_end(struct gsim_mps *mps, const struct gsim_guard *guard);
 
