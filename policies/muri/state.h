@@ -73,7 +73,7 @@ struct muri {
     uint32_t *scratch; /* as long as the trace */
     struct {
         uint32_t *job, n;
-    } queue[MURI_N_QUEUES]; /* MURI_QUEUES and MURI_L */
+    } queue[MURI_N_QUEUES]; /* MURI_QUEUES */
     struct muri_packings packings; /* of the last decision */
     struct muri_room room;
     uint32_t *owner; /* by GPU: the packing that gets it */
@@ -92,7 +92,7 @@ struct muri {
 };
 
 static inline bool muri_has_queues(const struct muri *muri) {
-    return muri->rule == MURI_QUEUES || muri->rule == MURI_L;
+    return muri->rule == MURI_QUEUES;
 }
 
 static inline bool muri_packs(const struct muri *muri) {
