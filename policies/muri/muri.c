@@ -55,7 +55,8 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     if (!muri->is_arranged)
         arrange(plan, muri);
     muri_run_reference(ctx, plan, muri);
-    muri_assign(muri);
+    if (muri->rule != MURI_ANTMAN)
+        muri_assign(muri);
     muri_place(ctx, plan, muri);
     if (muri->is_out_of_memory)
         ctx->status = gsim_no_memory(ctx->log, "scheduling");

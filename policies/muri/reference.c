@@ -124,7 +124,7 @@ enum gsim_status muri_open_reference(struct gsim_ctx *ctx, struct muri *muri) {
     }
     for (uint32_t i = 0; i < n; i++)
         add_arrival(loop, trace, i);
-    return GSIM_OK;
+    return muri->rule == MURI_ANTMAN ? muri_antman_open(ctx, muri) : GSIM_OK;
 }
 
 /* --- the next event --------------------------------------------------------------------------- */
@@ -248,7 +248,8 @@ static bool decide(struct gsim_ctx *ctx, struct muri *muri, double now) {
     case MURI_THEMIS:
         return muri_themis(ctx, muri, now);
     case MURI_ANTMAN:
-        return muri_antman(muri);
+        muri_antman(muri);
+        return true;
     default:
         if (!muri_has_queues(muri))
             muri_sort_by_rank(muri, muri->order, muri->n_order);
@@ -258,6 +259,12 @@ static bool decide(struct gsim_ctx *ctx, struct muri *muri, double now) {
 }
 
 /* --- after it --------------------------------------------------------------------------------- */
+
+/* rule=antman looks at its list of events once more. */
+static bool is_merged(const struct muri *muri, uint32_t group) {
+    return muri->rule == MURI_ANTMAN &&
+           is_near(muri->loop->group_end[group], muri->loop->end, one_event, one_event_s);
+}
 
 /* Jobs with ends near each other are one event, at the end of the first of them in the order. */
 static void foresee_ends(struct muri *muri, double now) {
@@ -280,7 +287,7 @@ static void foresee_ends(struct muri *muri, double now) {
     loop->end = n_groups > 0 ? loop->group_end[first] : never;
     loop->n_ending = 0;
     for (uint32_t i = 0; i < muri->n_order; i++)
-        if (loop->group[i] == first && n_groups > 0)
+        if (loop->group[i] != MURI_NONE && (loop->group[i] == first || is_merged(muri, loop->group[i])))
             loop->ending[loop->n_ending++] = muri->order[i];
 }
 
