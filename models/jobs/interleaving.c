@@ -24,6 +24,14 @@ static bool stages_of(const struct gsim_model *model, const struct gsim_machine_
     return true;
 }
 
+static int64_t factor_ppm(const struct gsim_model *model, gsim_slot slot, uint32_t n) {
+    const int64_t *value = gsim_machine_profile_of(model, slot)->value;
+    return n == 2   ? value[GSIM_KEY_INTERLEAVE_PAIR_PPM]
+           : n == 3 ? value[GSIM_KEY_INTERLEAVE_THREE_PPM]
+                    : value[GSIM_KEY_INTERLEAVE_FOUR_PPM];
+}
+
+/* No job is faster than alone: what an iteration has beside its stages is not in their sum. */
 uint64_t gsim_interleaving_q32(struct gsim_model *model, gsim_slot slot) {
     const struct gsim_machine_gpu *shared = &model->gpus[model->jobs[slot].sharing_gpu];
     uint32_t index = gsim_machine_info(model, slot)->index, n = shared->n_sharers;
@@ -31,9 +39,13 @@ uint64_t gsim_interleaving_q32(struct gsim_model *model, gsim_slot slot) {
     struct gsim_stages stages[GSIM_INTERLEAVE_MOST];
     if (n == 1)
         return speed_q32;
-    if (!stages_of(model, shared, stages))
+    bool has_stages = stages_of(model, shared, stages);
+    model->has_equal_sharing |= !has_stages;
+    model->has_interleaved |= has_stages;
+    if (!has_stages)
         return speed_q32 / n;
     double alone_ns = (double)gsim_trace_get(model->setup.trace, GSIM_COL_ITERATION_NS, index);
     double together_ns = gsim_interleave_s(stages, n) * (double)GSIM_NS_PER_S;
-    return (uint64_t)((double)speed_q32 * (alone_ns / together_ns));
+    double part = alone_ns / together_ns * (double)factor_ppm(model, slot, n) / (double)GSIM_PPM;
+    return part < 1 ? (uint64_t)((double)speed_q32 * part) : speed_q32;
 }

@@ -83,6 +83,7 @@ struct gsim_model {
     struct gsim_machine_gpu *gpus;
     uint32_t capacity;
     bool has_shared;
+    bool has_equal_sharing, has_interleaved; /* ideal processor sharing; jobs that interleave */
     bool has_turners; /* some GPUs or jobs are the concern of shared_gpus.c */
     bool has_cut, has_recut; /* a GPU was cut into instances, and again */
     bool is_charged[GSIM_STOP_COUNT][GSIM_KEEP_COUNT]; /* stops that took time */

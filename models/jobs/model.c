@@ -190,6 +190,7 @@ static void arrange(struct gsim_model *model, const struct gsim_unit *units, uin
         gpu->is_interleaved = lane->discipline == GSIM_DISCIPLINE_INTERLEAVED;
         gpu->is_rotating = gsim_shared_knows(lane->discipline);
         model->has_shared |= gpu->is_shared;
+        model->has_equal_sharing |= lane->discipline == GSIM_DISCIPLINE_PS;
         if (!gpu->is_rotating)
             gsim_shared_disband(model, units[u].gpu, now_ns);
         bool is_done = true;

@@ -125,6 +125,11 @@ static double stages_of(const struct muri *muri, const struct muri_packing *a,
     return sum;
 }
 
+/* Whole numbers make the matching exact. */
+static double whole(double weight) {
+    return (double)(int64_t)(weight * (double)(1 << 30));
+}
+
 /* The part of four resources that two packings as one would use. */
 static void weigh(const struct muri *muri, const struct muri_packing *list, uint32_t n,
                   double *weight) {
@@ -137,6 +142,9 @@ static void weigh(const struct muri *muri, const struct muri_packing *list, uint
             double time = muri_packing_time(muri, &both) * MURI_PACKED;
             weight[(size_t)u * n + v] = stages_of(muri, &list[u], &list[v]) / time;
             weight[(size_t)v * n + u] = stages_of(muri, &list[v], &list[u]) / time;
+            if (!muri->is_reference)
+                weight[(size_t)u * n + v] = weight[(size_t)v * n + u] =
+                    whole(weight[(size_t)u * n + v]);
         }
 }
 
@@ -326,8 +334,11 @@ bool muri_pack(struct muri *muri) {
     struct widths widths = {0};
     struct muri_packings packings = {
         .list = gsim_arena_array(muri->scratch_arena, muri->n_line, sizeof *packings.list)};
+    muri->packings.n = 0;
+    if (muri->n_line == 0)
+        return true;
     if (!packings.list || !open_widths(muri, &widths))
-        return muri->n_line == 0;
+        return false;
     choose_candidates(muri, &widths);
     if (muri->rule == MURI_IN_ORDER)
         pack_in_order(muri, &widths, &packings);

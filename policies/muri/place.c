@@ -5,6 +5,9 @@
 
 #include "policies/muri/room.h"
 
+/* An owner: a job that is to leave. */
+#define OUTDATED (MURI_NONE - 1)
+
 /* --- the GPUs of packings --------------------------------------------------------------------- */
 
 static void want(const struct muri *muri, const struct muri_packing *packing,
@@ -125,8 +128,25 @@ static void stop(const struct gsim_ctx *ctx, struct gsim_plan *plan, const struc
         job->is_placed = false;
 }
 
-static void start(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct muri_job *job) {
-    if (job->is_placed || !job->has_wanted ||
+/* Whether a job that is still on its way to GPUs that it is no longer to have is on one of these. */
+static bool are_taken(const struct muri *muri, const struct muri_job *job) {
+    for (uint32_t u = 0; u < job->gpus; u++)
+        if (muri->owner[job->wanted[u].gpu] == OUTDATED)
+            return true;
+    return false;
+}
+
+static void note_outdated(struct muri *muri) {
+    for (uint32_t i = 0; i < muri->n_order; i++) {
+        const struct muri_job *job = &muri->job[muri->order[i]];
+        for (uint32_t u = 0; job->is_placed && !is_where_wanted(job) && u < job->gpus; u++)
+            muri->owner[job->units[u].gpu] = OUTDATED;
+    }
+}
+
+static void start(const struct gsim_ctx *ctx, struct gsim_plan *plan, const struct muri *muri,
+                  struct muri_job *job) {
+    if (job->is_placed || !job->has_wanted || are_taken(muri, job) ||
         !gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]) ||
         !gsim_plan_place_on(plan, job->slot, job->wanted, job->gpus))
         return;
@@ -137,6 +157,7 @@ static void start(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct mur
 void muri_place(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct muri *muri) {
     for (uint32_t i = 0; i < muri->n_order; i++)
         stop(ctx, plan, muri, &muri->job[muri->order[i]]);
+    note_outdated(muri);
     for (uint32_t i = 0; i < muri->n_order; i++)
-        start(ctx, plan, &muri->job[muri->order[i]]);
+        start(ctx, plan, muri, &muri->job[muri->order[i]]);
 }

@@ -83,7 +83,8 @@ struct muri {
     double slower[MURI_PACKED + 1];
     double tolerance; /* of the matching */
     double limit[MURI_N_QUEUES - 1]; /* executed GPU time at which a job leaves a queue */
-    bool is_reference, is_arranged, is_out_of_memory;
+    bool is_reference, is_arranged, is_due, is_out_of_memory;
+    uint32_t n_failures, n_repairs; /* of nodes, seen so far */
     struct gsim_preemption way;
     struct muri_loop *loop;
     struct muri_themis *themis;
