@@ -283,5 +283,5 @@ esac
 awk -F, '
     NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
     $at["end_s"] != "" { n++; sum += $at["end_s"] - $at["submit_s"]; if ($at["end_s"] > last) last = $at["end_s"] }
-    END { printf "{\"avg_jct_s\": %.4f, \"last_end_s\": %.4f, \"jobs\": %d}\n", n ? sum / n : 0, last, n }
+    END { printf "{\"avg_jct_s\": %.6f, \"last_end_s\": %.6f, \"jobs\": %d}\n", n ? sum / n : 0, last, n }
 ' "$folder/jobs.csv"

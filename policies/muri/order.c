@@ -9,6 +9,10 @@ static bool ranks_before(const struct muri_job *a, const struct muri_job *b) {
     return a->rank < b->rank;
 }
 
+static bool both_rank_before(const struct muri_job *a, const struct muri_job *b) {
+    return a->rank < b->rank || (a->rank == b->rank && a->second < b->second);
+}
+
 static bool is_wider(const struct muri_job *a, const struct muri_job *b) {
     return a->gpus > b->gpus;
 }
@@ -36,6 +40,10 @@ static void sort(struct muri *muri, uint32_t *list, uint32_t n, is_before_fn is_
 
 void muri_sort_by_rank(struct muri *muri, uint32_t *list, uint32_t n) {
     sort(muri, list, n, ranks_before);
+}
+
+void muri_sort_by_ranks(struct muri *muri, uint32_t *list, uint32_t n) {
+    sort(muri, list, n, both_rank_before);
 }
 
 void muri_sort_by_width(struct muri *muri, uint32_t *list, uint32_t n) {

@@ -7,6 +7,8 @@
 
 /* Sorts jobs, by a stable sort: the least rank first, or the widest gang. */
 void muri_sort_by_rank(struct muri *muri, uint32_t *list, uint32_t n);
+/* Of equal ranks by the second one. */
+void muri_sort_by_ranks(struct muri *muri, uint32_t *list, uint32_t n);
 void muri_sort_by_width(struct muri *muri, uint32_t *list, uint32_t n);
 /* Removes from a list those jobs that are over. */
 uint32_t muri_keep_active(const struct muri *muri, uint32_t *list, uint32_t n);

@@ -124,6 +124,8 @@ enum gsim_status muri_open_reference(struct gsim_ctx *ctx, struct muri *muri) {
     }
     for (uint32_t i = 0; i < n; i++)
         add_arrival(loop, trace, i);
+    if (muri->rule == MURI_THEMIS)
+        return muri_themis_open(ctx, muri);
     return muri->rule == MURI_ANTMAN ? muri_antman_open(ctx, muri) : GSIM_OK;
 }
 
@@ -235,7 +237,7 @@ static void run_by_queue(struct muri *muri) {
     muri_pack_alone(muri);
 }
 
-static bool decide(struct gsim_ctx *ctx, struct muri *muri, double now) {
+static bool decide(struct muri *muri, double now) {
     switch (muri->rule) {
     case MURI_SHORTEST:
     case MURI_SHORTEST_GPU:
@@ -246,7 +248,8 @@ static bool decide(struct gsim_ctx *ctx, struct muri *muri, double now) {
         run_by_queue(muri);
         return true;
     case MURI_THEMIS:
-        return muri_themis(ctx, muri, now);
+        muri_themis(muri, now);
+        return true;
     case MURI_ANTMAN:
         muri_antman(muri);
         return true;
@@ -320,7 +323,7 @@ static void process(struct gsim_ctx *ctx, struct gsim_plan *plan, struct muri *m
             muri_demote(muri, muri->order[i]);
         job->rank = rank_of(muri, job);
     }
-    if (!decide(ctx, muri, event->time)) {
+    if (!decide(muri, event->time)) {
         muri->is_out_of_memory = true;
         return;
     }

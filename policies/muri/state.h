@@ -34,7 +34,7 @@ struct muri_job {
     double current; /* an iteration in its packing */
     double left; /* iterations */
     double remaining, executed, since, overhead, own_overhead;
-    double rank; /* the least first */
+    double rank, second; /* the least first */
     struct gsim_stages stages;
     struct gsim_unit *units, *wanted; /* that it has or had last, and is to have; `gpus` each */
     bool is_placed; /* it has its units, or is on its way to them */
