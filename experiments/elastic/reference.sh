@@ -9,6 +9,7 @@
 #            arrivals=static|dynamic, placement="first fit"|placement
 #   elasticflow  CLUSTER is "16 nodes x 8 GPUs"; device=A100|T4, slot_s=SECONDS
 #   pollux   CLUSTER is "16 nodes x 4 GPUs"; interval_s=60; interference=0 and no other
+#   muri     CLUSTER is "8 nodes x 8 GPUs, yarn"
 # [GSIM=./gsim] [JOBS_CSV=FILE] reference.sh DATA SIMULATOR TRACE CLUSTER POLICY [column=value ...]
 set -eu
 if [ $# -lt 5 ]; then
@@ -241,8 +242,35 @@ pollux() {
         "$data/traces/$trace" >"$folder/result.csv"
 }
 
+muri() {
+    case $policy in
+    multi-resource-blossom-same-gpu) rule=muri-s ;;
+    multi-resource-blossom-same-gpu-unaware) rule=muri-l ;;
+    multi-resource-gpu-unaware) rule=in-order ;;
+    dlas-gpu) rule=queues ;;
+    shortest | shortest-gpu | themis | antman) rule=$policy ;;
+    *)
+        echo "$0: muri has no policy '$policy'" >&2
+        exit 3
+        ;;
+    esac
+    case $cluster in
+    *yarn) ;;
+    *)
+        echo "$0: muri places jobs as yarn does; '$cluster' does not end with yarn" >&2
+        exit 3
+        ;;
+    esac
+    echo "$cluster" | sed 's/[^0-9]\{1,\}/ /g' |
+        awk '{ printf "[node]\ncount = %d\ngpus = %d\ndevice = ideal\n", $1, $2 }' >"$folder/cluster.ini"
+    "$gsim" run --policy muri --set reference=muri --set "rule=$rule" \
+        --cluster "$folder/cluster.ini" --quiet --jobs-csv "$folder/jobs.csv" --format csv \
+        "$data/traces/$trace" >"$folder/result.csv"
+}
+
 case $simulator in
 gavel) gavel ;;
+muri) muri ;;
 pollux) pollux ;;
 synergy) synergy ;;
 elasticflow) elasticflow ;;
@@ -255,5 +283,5 @@ esac
 awk -F, '
     NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
     $at["end_s"] != "" { n++; sum += $at["end_s"] - $at["submit_s"]; if ($at["end_s"] > last) last = $at["end_s"] }
-    END { printf "{\"avg_jct_s\": %.4f, \"last_end_s\": %.4f, \"jobs\": %d}\n", n ? sum / n : 0, last, n }
+    END { printf "{\"avg_jct_s\": %.6f, \"last_end_s\": %.6f, \"jobs\": %d}\n", n ? sum / n : 0, last, n }
 ' "$folder/jobs.csv"

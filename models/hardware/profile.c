@@ -158,6 +158,9 @@ static int64_t least(int key) {
     case GSIM_KEY_GANG_NODES_SKEWED_PPM:
     case GSIM_KEY_GANG_SWITCHES_PPM:
     case GSIM_KEY_GANG_SWITCHES_SKEWED_PPM:
+    case GSIM_KEY_INTERLEAVE_PAIR_PPM:
+    case GSIM_KEY_INTERLEAVE_THREE_PPM:
+    case GSIM_KEY_INTERLEAVE_FOUR_PPM:
         return 1;
     case GSIM_KEY_ENERGY_BUSY_W: /* 0: not known */
     case GSIM_KEY_ENERGY_IDLE_W:

@@ -163,7 +163,9 @@ static bool rests_on(const struct gsim_model *model, enum gsim_mechanism mechani
     case GSIM_MECHANISM_ENDING:
         return has_kept(model, GSIM_KEEP_DISCARD);
     case GSIM_MECHANISM_PS:
-        return model->has_shared;
+        return model->has_equal_sharing;
+    case GSIM_MECHANISM_INTERLEAVING:
+        return model->has_interleaved;
     case GSIM_MECHANISM_COUNT:
         break;
     }

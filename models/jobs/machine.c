@@ -83,6 +83,10 @@ void gsim_machine_expect_progress(struct gsim_model *model, gsim_slot slot) {
         gsim_machine_expect(model, slot, STOPS, reached_at(job, progress, job->stop_at));
         return;
     }
+    if (gsim_rarely(model->setup.ends_are_told)) {
+        gsim_machine_expect_nothing(model, slot);
+        return;
+    }
     int64_t end_ns = reached_at(job, progress, job->need);
     gsim_work watched =
         job->phase == RUNNING && job->threshold_ns >= 0 ? gsim_work_of_ns(job->threshold_ns) : -1;

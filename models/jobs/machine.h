@@ -6,6 +6,7 @@
  *   speed.c         how fast a job runs where it is
  *   boundaries.c    where a job can be stopped
  *   processor_sharing.c  ideal processor sharing
+ *   interleaving.c  jobs that interleave the stages of their iterations
  *   shared_gpus.c   GPUs with an arbiter, on which contexts take turns
  *   arbiters.c      the arbiters themselves, made from the profiles
  *   shared_job.c    a job on such a GPU
@@ -61,7 +62,8 @@ struct gsim_machine_job {
 };
 
 struct gsim_machine_gpu {
-    bool is_shared; /* ideal processor sharing */
+    bool is_shared; /* ideal processor sharing, or: */
+    bool is_interleaved; /* jobs interleave their stages */
     bool is_rotating; /* contexts take turns */
     bool is_spatial; /* lanes run side by side, at rates that depend on the running jobs */
     uint16_t n_lanes; /* lanes of the arrangement */
@@ -81,6 +83,7 @@ struct gsim_model {
     struct gsim_machine_gpu *gpus;
     uint32_t capacity;
     bool has_shared;
+    bool has_equal_sharing, has_interleaved; /* ideal processor sharing; jobs that interleave */
     bool has_turners; /* some GPUs or jobs are the concern of shared_gpus.c */
     bool has_cut, has_recut; /* a GPU was cut into instances, and again */
     bool is_charged[GSIM_STOP_COUNT][GSIM_KEEP_COUNT]; /* stops that took time */

@@ -23,6 +23,7 @@
 #include "models/jobs/next_report.h"
 #include "models/jobs/process.h"
 #include "models/jobs/processor_sharing.h"
+#include "sim/api/interleave.h"
 #include "models/jobs/requests.h"
 #include "models/jobs/shared_gpus.h"
 #include "models/jobs/shared_state.h"
@@ -133,7 +134,8 @@ static void enter(struct gsim_model *model, gsim_slot slot) {
     struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_job *about = gsim_machine_info(model, slot);
     memset(job, 0, offsetof(struct gsim_machine_job, stop_at));
-    job->need = gsim_work_of_ns(about->service_ns);
+    job->need =
+        gsim_work_of_ns(model->setup.ends_are_told ? GSIM_TIME_MAX : about->service_ns);
     job->threshold_ns = -1;
     job->sharing_gpu = UINT32_MAX;
     job->kind = gsim_rarely(model->rates_device != NULL)
@@ -158,18 +160,23 @@ static void leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
 
 /* --- how units share -------------------------------------------------------------------------- */
 
+/* Jobs run side by side at rates of their own, and nothing takes turns. */
+static bool is_by_rate(enum gsim_discipline discipline) {
+    return discipline == GSIM_DISCIPLINE_PS || discipline == GSIM_DISCIPLINE_INTERLEAVED;
+}
+
 static const char *refuses_arrangement(const struct gsim_model *model,
                                        const struct gsim_arrangement *arrangement) {
     const char *why = gsim_shared_refuse(model, arrangement);
     if (why)
         return why;
     enum gsim_discipline discipline = arrangement->lanes[0].discipline;
-    if (arrangement->memory != GSIM_MEMORY_RESIDENT && discipline == GSIM_DISCIPLINE_PS)
-        return "memory is not managed under processor sharing";
-    if (discipline != GSIM_DISCIPLINE_EXCLUSIVE && discipline != GSIM_DISCIPLINE_PS &&
+    if (arrangement->memory != GSIM_MEMORY_RESIDENT && is_by_rate(discipline))
+        return "memory is not managed under processor sharing, or where jobs interleave";
+    if (discipline != GSIM_DISCIPLINE_EXCLUSIVE && !is_by_rate(discipline) &&
         !gsim_shared_knows(discipline))
-        return "this model knows the disciplines exclusive, processor sharing, time slices and "
-               "priority";
+        return "this model knows the disciplines exclusive, processor sharing, interleaved, time "
+               "slices and priority";
     return NULL;
 }
 
@@ -179,9 +186,11 @@ static void arrange(struct gsim_model *model, const struct gsim_unit *units, uin
     for (uint32_t u = 0; u < n_units; u++) {
         struct gsim_machine_gpu *gpu = &model->gpus[units[u].gpu];
         assert(gpu->n_sharers == 0);
-        gpu->is_shared = lane->discipline == GSIM_DISCIPLINE_PS;
+        gpu->is_shared = is_by_rate(lane->discipline);
+        gpu->is_interleaved = lane->discipline == GSIM_DISCIPLINE_INTERLEAVED;
         gpu->is_rotating = gsim_shared_knows(lane->discipline);
         model->has_shared |= gpu->is_shared;
+        model->has_equal_sharing |= lane->discipline == GSIM_DISCIPLINE_PS;
         if (!gpu->is_rotating)
             gsim_shared_disband(model, units[u].gpu, now_ns);
         bool is_done = true;
@@ -201,6 +210,8 @@ static uint32_t client_limit(const struct gsim_model *model, uint32_t gpu,
     const struct gsim_profile *profile = gsim_machine_profile_at(model, gpu);
     if (arrangement->lanes[0].discipline == GSIM_DISCIPLINE_PS)
         return UINT32_MAX;
+    if (arrangement->lanes[0].discipline == GSIM_DISCIPLINE_INTERLEAVED)
+        return GSIM_INTERLEAVE_MOST;
     int64_t limit =
         arrangement->is_served ? profile->value[GSIM_KEY_MAX_CLIENTS] : GSIM_CONTEXTS_MAX;
     if (arrangement->max_clients > 0 && arrangement->max_clients < limit)
@@ -217,8 +228,9 @@ static inline void run_now(struct gsim_model *model, gsim_slot slot, int64_t now
         gsim_shared_join(model, slot, now_ns);
         return;
     }
-    if (gsim_rarely(model->has_shared && about->n_units == 1 &&
-                    model->gpus[about->units[0].gpu].is_shared)) {
+    if (gsim_rarely(model->has_shared && about->n_units > 0 &&
+                    model->gpus[about->units[0].gpu].is_shared &&
+                    (about->n_units == 1 || model->gpus[about->units[0].gpu].is_interleaved))) {
         gsim_processor_sharing_join(model, slot, about->units[0].gpu, now_ns);
         return;
     }

@@ -4,6 +4,7 @@
  * down to 2^-32: a job of 100 s ends some 25 ns late per sharer. */
 #include "models/jobs/processor_sharing.h"
 
+#include "models/jobs/interleaving.h"
 #include "models/jobs/speed.h"
 
 static void share_again(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
@@ -12,7 +13,9 @@ static void share_again(struct gsim_model *model, uint32_t gpu, int64_t now_ns) 
         return;
     gsim_slot slot = shared->first_sharer;
     for (uint32_t i = 0; i < shared->n_sharers; i++, slot = model->jobs[slot].next_sharer) {
-        gsim_machine_set_rate(model, slot, gsim_speed_q32(model, slot) / shared->n_sharers, now_ns);
+        uint64_t rate_q32 = shared->is_interleaved ? gsim_interleaving_q32(model, slot)
+                                                   : gsim_speed_q32(model, slot) / shared->n_sharers;
+        gsim_machine_set_rate(model, slot, rate_q32, now_ns);
         gsim_machine_expect_progress(model, slot);
     }
 }

@@ -13,6 +13,7 @@ struct gsim_compat {
     /* its clock is read this much after the last end, and the makespan includes it */
     int64_t tick_ns;
     int64_t phase_grid_ns; /* epochs end at multiples of it, the nearest; 0: anywhere */
+    bool ends_jobs; /* its loop ends each job, by whatever work the job has done */
     enum gsim_rule rule; /* its placement; GSIM_RULE_COUNT: as placement= says */
     bool keeps_rate; /* a gang's remainder is ignored, and the gang is as fast without it */
     /* One divisible pool of GPUs and CPUs in place of nodes, of this size where no option sets

@@ -87,6 +87,7 @@ struct gsim_model_setup {
     int64_t slice_budget; /* slices without recurrence before the model extrapolates */
     bool is_exact; /* nothing may be extrapolated */
     int64_t phase_grid_ns; /* phases of jobs end at multiples of it, the nearest; 0: anywhere */
+    bool ends_are_told; /* jobs end when the core says so, and never by themselves */
     bool is_plain; /* nothing may be skipped: the reference for tests of the shortcuts */
     const struct gsim_observer *observer; /* for gsim_observe_span; NULL: no observer */
     void *arg; /* gsim_run_options.model_arg */

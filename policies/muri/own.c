@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "policies/muri/own.h"
+
+#include "policies/muri/order.h"
+#include "policies/muri/pack.h"
+#include "sim/base/units.h"
+
+static double seconds_of(int64_t ns) {
+    return (double)ns / (double)GSIM_NS_PER_S;
+}
+
+enum gsim_status muri_open_own(struct gsim_ctx *ctx, struct muri *muri) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    uint32_t n_exclusive = 0;
+    if (!muri_packs(muri))
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                         "muri: rules other than muri-s, muri-l and in-order are those of Muri's "
+                         "simulator alone: --set reference=muri; elsewhere the policies srtf, "
+                         "srsf, tiresias, gavel and antman are like them");
+    for (uint32_t i = 0; i < muri->n_jobs; i++) {
+        struct muri_job *job = &muri->job[i];
+        int64_t iteration_ns = gsim_trace_get(trace, GSIM_COL_ITERATION_NS, i);
+        job->is_exclusive |= iteration_ns <= 0;
+        job->iteration = iteration_ns > 0 ? seconds_of(iteration_ns) : 1;
+        n_exclusive += job->is_exclusive;
+    }
+    muri->tolerance = 0;
+    muri->is_due = true;
+    if (n_exclusive > 0)
+        ctx->deviation = gsim_arena_printf(
+            ctx->arena,
+            "%u of %u jobs have GPUs to themselves: the trace does not give iteration_ms and the "
+            "stages of an iteration (stage_host_ms, stage_gpu_ms, stage_net_ms)",
+            n_exclusive, muri->n_jobs);
+    return GSIM_OK;
+}
+
+static void read_jobs(struct gsim_ctx *ctx, struct muri *muri) {
+    const struct gsim_view *view = ctx->view;
+    for (uint32_t i = 0; i < view->changes.n_arrived; i++) {
+        uint32_t number = view->jobs.index[view->changes.arrived[i]];
+        if (!muri->job[number].is_active)
+            muri->order[muri->n_order++] = number;
+        muri->job[number].is_active = true;
+    }
+    for (uint32_t i = 0; i < muri->n_order; i++) {
+        struct muri_job *job = &muri->job[muri->order[i]];
+        job->is_active = job->is_here;
+        if (!job->is_here)
+            continue;
+        job->rank = muri->rule == MURI_S ? seconds_of(gsim_remaining_ns(view, job->slot))
+                                         : seconds_of(gsim_ran_ns(view, job->slot));
+        job->rank *= job->gpus;
+    }
+    muri->n_order = muri_keep_active(muri, muri->order, muri->n_order);
+}
+
+void muri_run_own(struct gsim_ctx *ctx, struct muri *muri) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    muri->is_due |= ctx->view->changes.n_arrived > 0 || ctx->view->changes.n_completed > 0 ||
+                    muri->n_failures != cluster->n_failures ||
+                    muri->n_repairs != cluster->n_repairs;
+    if (!muri->is_due)
+        return;
+    muri->is_due = false;
+    muri->n_failures = cluster->n_failures;
+    muri->n_repairs = cluster->n_repairs;
+    read_jobs(ctx, muri);
+    muri_sort_by_rank(muri, muri->order, muri->n_order);
+    muri_line_up(muri);
+    muri->is_out_of_memory = !muri_pack(muri);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Muri on the cluster as gsim models it, not as its simulator does. */
+#ifndef GSIM_POLICIES_MURI_OWN_H
+#define GSIM_POLICIES_MURI_OWN_H
+
+#include "policies/muri/state.h"
+
+enum gsim_status muri_open_own(struct gsim_ctx *ctx, struct muri *muri);
+/* Decides anew where a job has come or gone, or a node. */
+void muri_run_own(struct gsim_ctx *ctx, struct muri *muri);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "policies/muri/place.h"
+
+#include <string.h>
+
+#include "policies/muri/room.h"
+
+/* An owner: a job that is to leave. */
+#define OUTDATED (MURI_NONE - 1)
+
+/* --- the GPUs of packings --------------------------------------------------------------------- */
+
+static void want(const struct muri *muri, const struct muri_packing *packing,
+                 const struct gsim_unit *units) {
+    for (uint32_t i = 0; i < packing->n; i++) {
+        struct muri_job *job = &muri->job[packing->job[i]];
+        memmove(job->wanted, units, job->gpus * sizeof *units);
+        job->has_wanted = true;
+    }
+}
+
+static bool are_free(const struct muri *muri, const struct muri_job *job) {
+    for (uint32_t u = 0; u < job->gpus; u++) {
+        uint32_t gpu = job->units[u].gpu, node = muri->room.cluster->node_of_gpu[gpu];
+        if (muri->owner[gpu] != MURI_NONE || muri->room.cluster->node_is_down[node])
+            return false;
+    }
+    return true;
+}
+
+static void own(struct muri *muri, uint32_t p, const struct gsim_unit *units) {
+    for (uint32_t u = 0; u < muri->packings.list[p].gpus; u++) {
+        muri->owner[units[u].gpu] = p;
+        muri->room.free[muri->room.cluster->node_of_gpu[units[u].gpu]]--;
+    }
+    want(muri, &muri->packings.list[p], units);
+}
+
+static void keep(struct muri *muri, uint32_t p) {
+    const struct muri_packing *packing = &muri->packings.list[p];
+    for (uint32_t i = 0; i < packing->n; i++) {
+        const struct muri_job *job = &muri->job[packing->job[i]];
+        if (job->is_placed && are_free(muri, job)) {
+            own(muri, p, job->units);
+            return;
+        }
+    }
+}
+
+/* The first free GPUs: so many of each node, or (taken NULL) anywhere. */
+static void find(struct muri *muri, uint32_t p, const uint32_t *taken) {
+    const struct gsim_view_cluster *cluster = muri->room.cluster;
+    struct gsim_unit *units = muri->job[muri->packings.list[p].job[0]].wanted;
+    uint32_t n = 0, gpus = muri->packings.list[p].gpus;
+    for (uint32_t node = 0; node < cluster->n_nodes; node++) {
+        uint32_t here = taken ? taken[node] : gpus - n;
+        for (uint32_t gpu = cluster->node_first_gpu[node];
+             gpu < cluster->node_first_gpu[node + 1] && here > 0 && n < gpus; gpu++)
+            if (muri->owner[gpu] == MURI_NONE && !cluster->node_is_down[node]) {
+                units[n++] = (struct gsim_unit){.gpu = gpu};
+                here--;
+            }
+    }
+    own(muri, p, units);
+    if (taken) /* was counted as the room was taken */
+        for (uint32_t u = 0; u < gpus; u++)
+            muri->room.free[cluster->node_of_gpu[units[u].gpu]]++;
+}
+
+static bool is_wide_first(const struct muri *muri, uint32_t gpus, uint32_t *next) {
+    *next = 0;
+    for (uint32_t p = 0; p < muri->packings.n; p++)
+        if (muri->packings.list[p].is_granted && muri->packings.list[p].gpus < gpus &&
+            muri->packings.list[p].gpus > *next)
+            *next = muri->packings.list[p].gpus;
+    return *next > 0;
+}
+
+static bool has_gpus(const struct muri *muri, uint32_t p) {
+    return muri->job[muri->packings.list[p].job[0]].has_wanted;
+}
+
+/* Widest first; false: one does not fit. */
+static bool assign(struct muri *muri, bool keeps, bool is_anywhere) {
+    uint32_t gpus = UINT32_MAX;
+    muri_room_clear(&muri->room);
+    for (uint32_t gpu = 0; gpu < muri->n_gpus; gpu++)
+        muri->owner[gpu] = MURI_NONE;
+    for (uint32_t i = 0; i < muri->n_order; i++)
+        muri->job[muri->order[i]].has_wanted = false;
+    for (uint32_t p = 0; p < muri->packings.n && keeps; p++)
+        if (muri->packings.list[p].is_granted)
+            keep(muri, p);
+    while (is_wide_first(muri, gpus, &gpus))
+        for (uint32_t p = 0; p < muri->packings.n; p++) {
+            const struct muri_packing *packing = &muri->packings.list[p];
+            if (packing->gpus != gpus || !packing->is_granted || has_gpus(muri, p))
+                continue;
+            if (!is_anywhere && !muri_room_take(&muri->room, gpus, muri->scratch))
+                return false;
+            find(muri, p, is_anywhere ? NULL : muri->scratch);
+        }
+    return true;
+}
+
+void muri_assign(struct muri *muri) {
+    if (assign(muri, true, false) || assign(muri, false, false))
+        return;
+    (void)assign(muri, true, true);
+}
+
+/* --- jobs on their way ------------------------------------------------------------------------ */
+
+static bool is_where_wanted(const struct muri_job *job) {
+    if (!job->is_placed || !job->has_wanted)
+        return false;
+    for (uint32_t u = 0; u < job->gpus; u++)
+        if (job->units[u].gpu != job->wanted[u].gpu)
+            return false;
+    return true;
+}
+
+static void stop(const struct gsim_ctx *ctx, struct gsim_plan *plan, const struct muri *muri,
+                 struct muri_job *job) {
+    if (job->is_placed && !is_where_wanted(job) &&
+        ctx->view->jobs.state[job->slot] == GSIM_RUNNING &&
+        gsim_plan_preempt(plan, job->slot, muri->way.stop, muri->way.keep))
+        job->is_placed = false;
+}
+
+/* Whether a job that is still on its way to GPUs that it is no longer to have is on one of these. */
+static bool are_taken(const struct muri *muri, const struct muri_job *job) {
+    for (uint32_t u = 0; u < job->gpus; u++)
+        if (muri->owner[job->wanted[u].gpu] == OUTDATED)
+            return true;
+    return false;
+}
+
+static void note_outdated(struct muri *muri) {
+    for (uint32_t i = 0; i < muri->n_order; i++) {
+        const struct muri_job *job = &muri->job[muri->order[i]];
+        for (uint32_t u = 0; job->is_placed && !is_where_wanted(job) && u < job->gpus; u++)
+            muri->owner[job->units[u].gpu] = OUTDATED;
+    }
+}
+
+static void start(const struct gsim_ctx *ctx, struct gsim_plan *plan, const struct muri *muri,
+                  struct muri_job *job) {
+    if (job->is_placed || !job->has_wanted || are_taken(muri, job) ||
+        !gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]) ||
+        !gsim_plan_place_on(plan, job->slot, job->wanted, job->gpus))
+        return;
+    memcpy(job->units, job->wanted, job->gpus * sizeof *job->units);
+    job->is_placed = true;
+}
+
+void muri_place(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct muri *muri) {
+    for (uint32_t i = 0; i < muri->n_order; i++)
+        stop(ctx, plan, muri, &muri->job[muri->order[i]]);
+    note_outdated(muri);
+    for (uint32_t i = 0; i < muri->n_order; i++)
+        start(ctx, plan, muri, &muri->job[muri->order[i]]);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which GPUs a packing gets. It keeps those of one of its jobs where it can. */
+#ifndef GSIM_POLICIES_MURI_PLACE_H
+#define GSIM_POLICIES_MURI_PLACE_H
+
+#include "policies/muri/state.h"
+
+/* Chooses the GPUs of each packing that was granted some. */
+void muri_assign(struct muri *muri);
+/* Moves jobs to the GPUs that they are to have; again in each decide, until they are there. */
+void muri_place(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct muri *muri);
+
+#endif

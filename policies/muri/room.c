@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "policies/muri/room.h"
+
+#include <string.h>
+
+static uint32_t size_of(const struct muri_room *room, uint32_t node) {
+    return room->cluster->node_first_gpu[node + 1] - room->cluster->node_first_gpu[node];
+}
+
+bool muri_room_open(struct muri_room *room, const struct gsim_ctx *ctx) {
+    room->cluster = &ctx->view->cluster;
+    room->free = gsim_arena_array(ctx->arena, room->cluster->n_nodes, sizeof *room->free);
+    return room->free != NULL;
+}
+
+void muri_room_clear(struct muri_room *room) {
+    for (uint32_t node = 0; node < room->cluster->n_nodes; node++)
+        room->free[node] = room->cluster->node_is_down[node] ? 0 : size_of(room, node);
+}
+
+static void note(uint32_t *taken, uint32_t node, uint32_t gpus) {
+    if (taken)
+        taken[node] = gpus;
+}
+
+/* The first node with room for part of a gang, apart from those that the gang has whole. */
+static uint32_t first_with(const struct muri_room *room, uint32_t gpus, uint32_t n_whole) {
+    for (uint32_t node = 0; node < room->cluster->n_nodes; node++) {
+        if (n_whole > 0 && room->free[node] == room->cluster->widest_node)
+            n_whole--;
+        else if (room->free[node] >= gpus)
+            return node;
+    }
+    return MURI_NONE;
+}
+
+bool muri_room_take(struct muri_room *room, uint32_t gpus, uint32_t *taken) {
+    uint32_t widest = room->cluster->widest_node, n_nodes = room->cluster->n_nodes;
+    uint32_t n_whole = gpus > widest ? gpus / widest : 0, rest = gpus - n_whole * widest, n = 0;
+    for (uint32_t node = 0; node < n_nodes; node++)
+        n += room->free[node] == widest;
+    uint32_t last = rest > 0 ? first_with(room, rest, n_whole) : MURI_NONE;
+    if (n < n_whole || (rest > 0 && last == MURI_NONE))
+        return false;
+    if (taken)
+        memset(taken, 0, n_nodes * sizeof *taken);
+    for (uint32_t node = 0; node < n_nodes && n_whole > 0; node++)
+        if (room->free[node] == widest) {
+            room->free[node] = 0;
+            note(taken, node, widest);
+            n_whole--;
+        }
+    if (last != MURI_NONE) {
+        room->free[last] -= rest;
+        note(taken, last, rest);
+    }
+    return true;
+}

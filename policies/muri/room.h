@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Whether gangs fit, and where: a gang of up to a node on the first node that has room, a wider one
+ * on idle nodes and its remainder on the first other node that has room. */
+#ifndef GSIM_POLICIES_MURI_ROOM_H
+#define GSIM_POLICIES_MURI_ROOM_H
+
+#include "policies/muri/state.h"
+
+bool muri_room_open(struct muri_room *room, const struct gsim_ctx *ctx);
+/* All GPUs of nodes that are up are free. */
+void muri_room_clear(struct muri_room *room);
+/* Takes GPUs for a gang. taken: how many of each node; NULL: nobody asks. false: it does not fit, and
+ * nothing is taken. */
+bool muri_room_take(struct muri_room *room, uint32_t gpus, uint32_t *taken);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of muri share: its jobs, and the packings in which they run. Times are seconds. */
+#ifndef GSIM_POLICIES_MURI_STATE_H
+#define GSIM_POLICIES_MURI_STATE_H
+
+#include "policies/lib/settings.h"
+#include "sim/api/interleave.h"
+
+/* In the order of the parameter's choices. */
+enum muri_rule {
+    MURI_S = 0,
+    MURI_L,
+    MURI_IN_ORDER,
+    MURI_SHORTEST,
+    MURI_SHORTEST_GPU,
+    MURI_QUEUES,
+    MURI_THEMIS,
+    MURI_ANTMAN
+};
+
+enum { MURI_PACKED = GSIM_INTERLEAVE_MOST, MURI_N_QUEUES = 3 };
+#define MURI_NONE UINT32_MAX
+
+/* A job, by its number in the trace. */
+struct muri_job {
+    gsim_slot slot;
+    bool is_here; /* it has arrived, and has not ended */
+    bool is_active; /* the loop has seen it come, and not end */
+    bool runs; /* the last decision gives it GPUs */
+    bool is_exclusive; /* the trace does not give its stages */
+    bool is_guest; /* opportunistic */
+    uint32_t gpus, queue, packing;
+    double submit, iteration; /* an iteration alone */
+    double current; /* an iteration in its packing */
+    double left; /* iterations */
+    double remaining, executed, since, overhead, own_overhead;
+    double rank, second; /* the least first */
+    struct gsim_stages stages;
+    struct gsim_unit *units, *wanted; /* that it has or had last, and is to have; `gpus` each */
+    bool is_placed; /* it has its units, or is on its way to them */
+    bool has_wanted;
+};
+
+/* Jobs of one width on one set of GPUs. */
+struct muri_packing {
+    uint32_t n, gpus;
+    uint32_t job[MURI_PACKED];
+    double rank; /* of its first job in the order */
+    double time; /* of an iteration of its jobs */
+    bool is_granted; /* it has GPUs */
+};
+
+struct muri_packings {
+    uint32_t n;
+    struct muri_packing *list; /* room for as many as there are jobs */
+};
+
+/* GPUs that are free in a count that begins with an empty cluster, by node. */
+struct muri_room {
+    const struct gsim_view_cluster *cluster;
+    uint32_t *free;
+};
+
+struct muri_loop;
+struct muri_themis;
+struct muri_antman;
+
+struct muri {
+    struct muri_job *job;
+    uint32_t n_jobs;
+    uint32_t *order, n_order; /* the active jobs, as the last decision sorted them */
+    uint32_t *line, n_line; /* these in the order in which they are served */
+    uint32_t *scratch; /* as long as the trace */
+    struct {
+        uint32_t *job, n;
+    } queue[MURI_N_QUEUES]; /* MURI_QUEUES */
+    struct muri_packings packings; /* of the last decision */
+    struct muri_room room;
+    uint32_t *owner; /* by GPU: the packing that gets it */
+    uint32_t n_gpus;
+    enum muri_rule rule;
+    /* how much longer an iteration of 2, 3, ... jobs takes than the stages say */
+    double slower[MURI_PACKED + 1];
+    double tolerance; /* of the matching */
+    double limit[MURI_N_QUEUES - 1]; /* executed GPU time at which a job leaves a queue */
+    bool is_reference, is_arranged, is_due, is_out_of_memory;
+    uint32_t n_failures, n_repairs; /* of nodes, seen so far */
+    struct gsim_preemption way;
+    struct muri_loop *loop;
+    struct muri_themis *themis;
+    struct muri_antman *antman;
+    struct gsim_arena *scratch_arena; /* of the decide under way */
+};
+
+static inline bool muri_has_queues(const struct muri *muri) {
+    return muri->rule == MURI_QUEUES;
+}
+
+static inline bool muri_packs(const struct muri *muri) {
+    return muri->rule <= MURI_IN_ORDER;
+}
+
+#endif
