@@ -43,7 +43,7 @@ static uint32_t reserved(const struct gsim_core *core, gsim_slot slot,
 static void count_job(const struct gsim_core *core, gsim_slot slot, struct tally *tally) {
     const struct gsim_job *job = &core->jobs.info[slot];
     const struct gsim_core_job *own = &core->jobs.core[slot];
-    const struct gsim_unit *units;
+    const struct gsim_unit *units = NULL;
     uint32_t n = reserved(core, slot, &units);
     int64_t mem_bytes = own->request.mem_bytes > 0 ? own->request.mem_bytes : 0;
     for (uint32_t u = 0; u < n; u++) {
