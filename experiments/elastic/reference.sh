@@ -171,11 +171,27 @@ elasticflow_rates() {
     ' "$data/tables/elasticflow_width.csv"
 }
 
+# Jobs of las and gandiva have the GPUs and the duration of the trace, others iterations.
+elasticflow_trace() {
+    awk -F, -v mode="$mode" '
+        BEGIN { timed = mode == "las" || mode == "gandiva" }
+        NR == 1 {
+            print "job_id,submit_s,gpus," (timed ? "duration_s" : "model,iterations") ",deadline_s"
+            next
+        }
+        {
+            work = timed ? $7 "," $8 : "1," $4 "-" $6 "," $3
+            print $1 "," $2 "," work "," ($9 == 1 ? "" : $5)
+        }' "$data/traces/$trace"
+}
+
 elasticflow() {
     case $policy in
     ef-accessctrl) mode=admit ;;
     ef) mode=all ;;
     edf) mode=edf ;;
+    dlas-gpu) mode=las ;;
+    gandiva) mode=gandiva ;;
     *)
         echo "$0: elasticflow has no policy '$policy'" >&2
         exit 3
@@ -185,12 +201,11 @@ elasticflow() {
     echo "$cluster" | sed 's/[^0-9]\{1,\}/ /g' | awk -v device="$device" '{
         printf "[node]\ncount = %d\ngpus = %d\ndevice = ideal\nrates_as = %s\n", $1, $2, device
     }' >"$folder/cluster.ini"
-    awk -F, 'NR == 1 { print "job_id,submit_s,gpus,model,iterations,deadline_s"; next }
-        { print $1 "," $2 ",1," $4 "-" $6 "," $3 "," ($9 == 1 ? "" : $5) }' \
-        "$data/traces/$trace" >"$folder/trace.csv"
-    "$gsim" run --policy elasticflow --set reference=elasticflow --set "mode=$mode" \
-        --set "slot=${slot_s}s" --rates "$folder/rates.csv" --cluster "$folder/cluster.ini" \
-        --quiet --jobs-csv "$folder/jobs.csv" --format csv "$folder/trace.csv" >"$folder/result.csv"
+    elasticflow_trace >"$folder/trace.csv"
+    set -- --policy elasticflow --set reference=elasticflow --set "mode=$mode" --set "slot=${slot_s}s"
+    case $mode in las | gandiva) ;; *) set -- "$@" --rates "$folder/rates.csv" ;; esac
+    "$gsim" run "$@" --cluster "$folder/cluster.ini" --quiet --jobs-csv "$folder/jobs.csv" \
+        --format csv "$folder/trace.csv" >"$folder/result.csv"
 }
 
 # One table of the measured steps and epochs. What the program answers for placements without rows is
