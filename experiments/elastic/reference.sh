@@ -8,7 +8,8 @@
 #   synergy  CLUSTER is "4 servers x 8 GPUs, 24 CPUs, 500 GB, ..."; mode=fair|greedy|tune,
 #            arrivals=static|dynamic, placement="first fit"|placement
 #   elasticflow  CLUSTER is "16 nodes x 8 GPUs"; device=A100|T4, slot_s=SECONDS
-#   pollux   CLUSTER is "16 nodes x 4 GPUs"; interval_s=60; interference=0 and no other
+#   pollux   CLUSTER is "16 nodes x 4 GPUs"; interval_s=60; interference=0.25, what meeting on
+#            a node costs gangs on several nodes
 # [GSIM=./gsim] [JOBS_CSV=FILE] reference.sh DATA SIMULATOR TRACE CLUSTER POLICY [column=value ...]
 set -eu
 if [ $# -lt 5 ]; then
@@ -232,13 +233,6 @@ pollux_cluster() {
 }
 
 pollux() {
-    case $interference in
-    0 | 0.0) ;;
-    *)
-        echo "$0: gsim has no model of interference=$interference between distributed jobs" >&2
-        exit 3
-        ;;
-    esac
     pollux_goodput >"$folder/goodput.csv"
     pollux_cluster >"$folder/cluster.ini"
     case $policy in
@@ -250,7 +244,8 @@ pollux() {
         exit 3
         ;;
     esac
-    "$gsim" run "$@" --set reference=pollux \
+    met_ppm=$(awk -v lost="$interference" 'BEGIN { printf "%d\n", (1 - lost) * 1e6 + 0.5 }')
+    "$gsim" run "$@" --set reference=pollux --set "gang.met_ppm=$met_ppm" \
         --set "interval=${interval_s}s" --assume rescale_s=30 --goodput "$folder/goodput.csv" \
         --cluster "$folder/cluster.ini" --quiet --jobs-csv "$folder/jobs.csv" --format csv \
         "$data/traces/$trace" >"$folder/result.csv"
