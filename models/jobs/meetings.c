@@ -10,7 +10,6 @@
 
 #include "models/jobs/shared_gpus.h"
 #include "models/jobs/speed.h"
-#include "sim/base/hints.h"
 
 struct gsim_meeting {
     gsim_slot slot;
@@ -65,7 +64,7 @@ static uint32_t find_nodes(const struct gsim_model *model, const struct gsim_job
     return n;
 }
 
-GSIM_APART static void join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+static void join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     struct gsim_meetings *meetings = &model->meetings;
     struct gsim_meeting *gang = &meetings->gang[meetings->n_gangs];
     uint32_t n_nodes = model->setup.wiring.n_nodes;
@@ -85,14 +84,13 @@ GSIM_APART static void join(struct gsim_model *model, gsim_slot slot, int64_t no
     tell_all(model, now_ns);
 }
 
-void gsim_meetings_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+void gsim_meetings_add(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
-    bool is_apart = model->meetings.is_open && about->n_units > 1 && !about->is_on_one_node;
-    if (gsim_rarely(is_apart) && !gsim_shared_takes(model, slot))
+    if (about->n_units > 1 && !about->is_on_one_node && !gsim_shared_takes(model, slot))
         join(model, slot, now_ns);
 }
 
-GSIM_APART static void leave(struct gsim_model *model, uint32_t at, int64_t now_ns) {
+static void leave(struct gsim_model *model, uint32_t at, int64_t now_ns) {
     struct gsim_meetings *meetings = &model->meetings;
     struct gsim_meeting gone = meetings->gang[at];
     for (uint32_t n = 0; n < gone.n_nodes; n++)
@@ -105,8 +103,8 @@ GSIM_APART static void leave(struct gsim_model *model, uint32_t at, int64_t now_
     tell_all(model, now_ns);
 }
 
-void gsim_meetings_leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
-    for (uint32_t i = 0; gsim_rarely(i < model->meetings.n_gangs); i++)
+void gsim_meetings_remove(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    for (uint32_t i = 0; i < model->meetings.n_gangs; i++)
         if (model->meetings.gang[i].slot == slot) {
             leave(model, i, now_ns);
             return;
