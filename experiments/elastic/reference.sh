@@ -8,7 +8,8 @@
 #   synergy  CLUSTER is "4 servers x 8 GPUs, 24 CPUs, 500 GB, ..."; mode=fair|greedy|tune,
 #            arrivals=static|dynamic, placement="first fit"|placement
 #   elasticflow  CLUSTER is "16 nodes x 8 GPUs"; device=A100|T4, slot_s=SECONDS
-#   pollux   CLUSTER is "16 nodes x 4 GPUs"; interval_s=60; interference=0 and no other
+#   pollux   CLUSTER is "16 nodes x 4 GPUs"; interval_s=60; interference=0.25, what meeting on
+#            a node costs gangs on several nodes
 #   muri     CLUSTER is "8 nodes x 8 GPUs, yarn"
 # [GSIM=./gsim] [JOBS_CSV=FILE] reference.sh DATA SIMULATOR TRACE CLUSTER POLICY [column=value ...]
 set -eu
@@ -172,11 +173,27 @@ elasticflow_rates() {
     ' "$data/tables/elasticflow_width.csv"
 }
 
+# Jobs of las and gandiva have the GPUs and the duration of the trace, others iterations.
+elasticflow_trace() {
+    awk -F, -v mode="$mode" '
+        BEGIN { timed = mode == "las" || mode == "gandiva" }
+        NR == 1 {
+            print "job_id,submit_s,gpus," (timed ? "duration_s" : "model,iterations") ",deadline_s"
+            next
+        }
+        {
+            work = timed ? $7 "," $8 : "1," $4 "-" $6 "," $3
+            print $1 "," $2 "," work "," ($9 == 1 ? "" : $5)
+        }' "$data/traces/$trace"
+}
+
 elasticflow() {
     case $policy in
     ef-accessctrl) mode=admit ;;
     ef) mode=all ;;
     edf) mode=edf ;;
+    dlas-gpu) mode=las ;;
+    gandiva) mode=gandiva ;;
     *)
         echo "$0: elasticflow has no policy '$policy'" >&2
         exit 3
@@ -186,12 +203,11 @@ elasticflow() {
     echo "$cluster" | sed 's/[^0-9]\{1,\}/ /g' | awk -v device="$device" '{
         printf "[node]\ncount = %d\ngpus = %d\ndevice = ideal\nrates_as = %s\n", $1, $2, device
     }' >"$folder/cluster.ini"
-    awk -F, 'NR == 1 { print "job_id,submit_s,gpus,model,iterations,deadline_s"; next }
-        { print $1 "," $2 ",1," $4 "-" $6 "," $3 "," ($9 == 1 ? "" : $5) }' \
-        "$data/traces/$trace" >"$folder/trace.csv"
-    "$gsim" run --policy elasticflow --set reference=elasticflow --set "mode=$mode" \
-        --set "slot=${slot_s}s" --rates "$folder/rates.csv" --cluster "$folder/cluster.ini" \
-        --quiet --jobs-csv "$folder/jobs.csv" --format csv "$folder/trace.csv" >"$folder/result.csv"
+    elasticflow_trace >"$folder/trace.csv"
+    set -- --policy elasticflow --set reference=elasticflow --set "mode=$mode" --set "slot=${slot_s}s"
+    case $mode in las | gandiva) ;; *) set -- "$@" --rates "$folder/rates.csv" ;; esac
+    "$gsim" run "$@" --cluster "$folder/cluster.ini" --quiet --jobs-csv "$folder/jobs.csv" \
+        --format csv "$folder/trace.csv" >"$folder/result.csv"
 }
 
 # One table of the measured steps and epochs. What the program answers for placements without rows is
@@ -218,13 +234,6 @@ pollux_cluster() {
 }
 
 pollux() {
-    case $interference in
-    0 | 0.0) ;;
-    *)
-        echo "$0: gsim has no model of interference=$interference between distributed jobs" >&2
-        exit 3
-        ;;
-    esac
     pollux_goodput >"$folder/goodput.csv"
     pollux_cluster >"$folder/cluster.ini"
     case $policy in
@@ -236,7 +245,8 @@ pollux() {
         exit 3
         ;;
     esac
-    "$gsim" run "$@" --set reference=pollux \
+    met_ppm=$(awk -v lost="$interference" 'BEGIN { printf "%d\n", (1 - lost) * 1e6 + 0.5 }')
+    "$gsim" run "$@" --set reference=pollux --set "gang.met_ppm=$met_ppm" \
         --set "interval=${interval_s}s" --assume rescale_s=30 --goodput "$folder/goodput.csv" \
         --cluster "$folder/cluster.ini" --quiet --jobs-csv "$folder/jobs.csv" --format csv \
         "$data/traces/$trace" >"$folder/result.csv"

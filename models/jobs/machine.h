@@ -17,6 +17,7 @@
  *   link_shares.c   when the shares of links that paging GPUs and copies leave each other change
  *   link_parts.c    these shares
  *   job_copies.c    memory on its way to and from jobs' units
+ *   meetings.c      gangs over nodes that share one
  *   instances.c     GPUs that are cut into parts (MIG)
  *   claims.c        the claims of a result about how far it can be trusted */
 #ifndef GSIM_MODELS_JOBS_MACHINE_H
@@ -52,6 +53,7 @@ struct gsim_machine_job {
     uint32_t at_phase;
     struct gsim_batch batch; /* that a policy has set; local 0: none */
     bool tells_epochs; /* GSIM_WATCH_EPOCHS */
+    bool is_met; /* it is a gang that shares a node with another one over several nodes */
     /* Fields above are zeroed for each job; fields below are written before they are read. */
     gsim_work stop_at; /* while stopping: the boundary */
     int64_t clear_ns; /* while saving: when saving ends, once that is known */
@@ -73,6 +75,13 @@ struct gsim_machine_gpu {
     int64_t cut_until_ns; /* no job runs on it before */
     uint32_t n_sharers;
     uint32_t first_sharer;
+};
+
+/* The gangs on several nodes. */
+struct gsim_meetings {
+    bool is_open; /* some device says that meeting costs something */
+    struct gsim_meeting *gang;
+    uint32_t n_gangs, *gangs_of_node;
 };
 
 struct gsim_model {
@@ -99,6 +108,7 @@ struct gsim_model {
     struct gsim_shared shared;
     struct gsim_transfers transfers;
     struct gsim_link_shares link_shares;
+    struct gsim_meetings meetings;
 };
 
 static inline const struct gsim_job *gsim_machine_info(const struct gsim_model *model,

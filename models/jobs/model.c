@@ -20,6 +20,7 @@
 #include "models/jobs/instances.h"
 #include "models/jobs/job_copies.h"
 #include "models/jobs/link_shares.h"
+#include "models/jobs/meetings.h"
 #include "models/jobs/next_report.h"
 #include "models/jobs/process.h"
 #include "models/jobs/processor_sharing.h"
@@ -103,7 +104,8 @@ static enum gsim_status open_device(const struct gsim_model_setup *setup, struct
     model->setup = *setup;
     model->gpus = gsim_arena_array(setup->arena, setup->n_gpus, sizeof *model->gpus);
     model->is_asked = gsim_arena_array(setup->arena, GSIM_STOP_COUNT, sizeof *model->is_asked);
-    if (!model->gpus || !model->is_asked || !gsim_transfers_init(&model->transfers, setup))
+    if (!model->gpus || !model->is_asked || !gsim_transfers_init(&model->transfers, setup) ||
+        !gsim_meetings_init(model))
         return gsim_no_memory(log, "opening the device model");
     gsim_link_shares_init(model);
     model->has_turners = setup->trace->column[GSIM_COL_REQUESTS] != NULL;
@@ -154,6 +156,7 @@ static void leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     if (model->jobs[slot].is_turning)
         gsim_shared_leave(model, slot, false, now_ns);
     gsim_shared_drop(model, slot, now_ns);
+    gsim_meetings_leave(model, slot, now_ns);
     gsim_transfers_forget(&model->transfers, slot);
     gsim_eventq_cancel(&model->queue, slot);
 }
@@ -235,10 +238,7 @@ static inline void run_now(struct gsim_model *model, gsim_slot slot, int64_t now
         return;
     }
     model->progress[slot].since_ns = now_ns;
-    struct gsim_speed speed = gsim_speed_of(model, slot);
-    model->progress[slot].rate_q32 = speed.rate_q32;
-    model->jobs[slot].rate_low = speed.low;
-    gsim_machine_expect_progress(model, slot);
+    gsim_speed_take(model, slot);
 }
 
 /* Brings the job's memory to its units. Returns false if that takes no time. */
@@ -262,6 +262,7 @@ static enum gsim_when admit(struct gsim_model *model, gsim_slot slot, enum gsim_
                             enum gsim_keep keep, int64_t now_ns) {
     (void)keep;
     bool brings_nothing = from == GSIM_QUEUED && !model->takes_to_start;
+    gsim_meetings_join(model, slot, now_ns);
     if (gsim_rarely(!brings_nothing || model->has_recut) && load(model, slot, from, now_ns))
         return GSIM_LATER;
     run_now(model, slot, now_ns);
@@ -356,6 +357,7 @@ static void begin_saving(struct gsim_model *model, gsim_slot slot, int64_t now_n
     struct gsim_machine_job *job = &model->jobs[slot];
     bool is_free = is_free_pause(model, slot, job->keep);
     stand_still(model, slot, keeps_memory(model, slot, job->keep), now_ns);
+    gsim_meetings_leave(model, slot, now_ns);
     if (job->keep == GSIM_KEEP_DISCARD) {
         model->progress[slot].done = 0;
         find_phase(model, slot);
@@ -409,6 +411,7 @@ static int64_t fail(struct gsim_model *model, gsim_slot slot, int64_t checkpoint
     if (job->is_turning || job->phase == RUNNING || job->phase == STOPPING)
         stand_still(model, slot, false, now_ns);
     gsim_shared_drop(model, slot, now_ns);
+    gsim_meetings_leave(model, slot, now_ns);
     gsim_transfers_forget(&model->transfers, slot);
     gsim_machine_expect_nothing(model, slot);
     int64_t done_ns = gsim_work_to_ns(model->progress[slot].done);
@@ -507,6 +510,7 @@ static inline bool serve_end(struct gsim_model *model, gsim_slot slot, int64_t n
     }
     assert(!gsim_eventq_has(&model->queue, slot)); /* its event was just served */
     gsim_shared_drop(model, slot, now_ns);
+    gsim_meetings_leave(model, slot, now_ns);
     struct gsim_progress *progress = &model->progress[slot];
     progress->done = job->need; /* the last work of its host is service too */
     progress->since_ns = now_ns;
@@ -552,14 +556,6 @@ static bool serve_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns
     return report(model, events, slot, GSIM_EVENT_WATCH, GSIM_WATCH_ATTAINED);
 }
 
-/* Goes on at the speed that the job has now, on the units that it has. */
-static void take_speed(struct gsim_model *model, gsim_slot slot) {
-    struct gsim_speed speed = gsim_speed_of(model, slot);
-    model->progress[slot].rate_q32 = speed.rate_q32;
-    model->jobs[slot].rate_low = speed.low;
-    gsim_machine_expect_progress(model, slot);
-}
-
 /* The next phase begins where the last one ended, at a speed of its own. */
 static void begin_phase(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     struct gsim_machine_job *job = &model->jobs[slot];
@@ -567,7 +563,7 @@ static void begin_phase(struct gsim_model *model, gsim_slot slot, int64_t now_ns
     model->progress[slot].done = gsim_machine_phase_end(job);
     job->done_low = 0;
     job->at_phase++;
-    take_speed(model, slot);
+    gsim_speed_take(model, slot);
 }
 
 static void set_batch(struct gsim_model *model, gsim_slot slot, struct gsim_batch batch,
@@ -578,7 +574,7 @@ static void set_batch(struct gsim_model *model, gsim_slot slot, struct gsim_batc
         gsim_machine_set_rate(model, slot, model->progress[slot].rate_q32, now_ns);
     job->batch = batch;
     if (job->phase == RUNNING && is_other)
-        take_speed(model, slot);
+        gsim_speed_take(model, slot);
 }
 
 /* Serves all events except ends. */

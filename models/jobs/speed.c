@@ -313,6 +313,17 @@ GSIM_APART static struct gsim_speed some_speed(struct gsim_model *model, gsim_sl
     return speed_at(model, slot, about, &site, &tempo);
 }
 
+/* Of a gang over several nodes that meets another one on a node. */
+GSIM_APART static struct gsim_speed met_speed(struct gsim_model *model, gsim_slot slot,
+                                              struct gsim_speed alone) {
+    const struct gsim_profile *profile = gsim_machine_profile_of(model, slot);
+    uint64_t met_ppm = (uint64_t)profile->value[GSIM_KEY_GANG_MET_PPM];
+    model->has_key[GSIM_KEY_GANG_MET_PPM] = true;
+    gsim_u128 q64 = ((gsim_u128)alone.rate_q32 << 32 | alone.low) * met_ppm / GSIM_PPM;
+    struct gsim_speed speed = {(uint64_t)(q64 >> 32), (uint32_t)q64};
+    return speed.rate_q32 > 0 ? speed : (struct gsim_speed){.rate_q32 = 1};
+}
+
 struct gsim_speed gsim_speed_of(struct gsim_model *model, gsim_slot slot) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
     bool is_uniform = !model->has_paces && model->setup.n_profiles == 1;
@@ -320,7 +331,15 @@ struct gsim_speed gsim_speed_of(struct gsim_model *model, gsim_slot slot) {
     bool is_as_asked = !model->has_shares && (about->n_units == about->gpus || !about->n_units);
     if (gsim_mostly(is_together && is_uniform && is_as_asked))
         return (struct gsim_speed){.rate_q32 = GSIM_RATE_ONE};
-    return some_speed(model, slot, about);
+    struct gsim_speed speed = some_speed(model, slot, about);
+    return gsim_rarely(model->jobs[slot].is_met) ? met_speed(model, slot, speed) : speed;
+}
+
+void gsim_speed_take(struct gsim_model *model, gsim_slot slot) {
+    struct gsim_speed speed = gsim_speed_of(model, slot);
+    model->progress[slot].rate_q32 = speed.rate_q32;
+    model->jobs[slot].rate_low = speed.low;
+    gsim_machine_expect_progress(model, slot);
 }
 
 uint64_t gsim_speed_q32(struct gsim_model *model, gsim_slot slot) {

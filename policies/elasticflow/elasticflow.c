@@ -13,8 +13,9 @@
  * A job that misses its deadline after all, and one without a deadline, lives on the rest.
  *
  * reference=elasticflow copies the simulator's loop (reference.c). */
-#include "policies/elasticflow/reference.h"
+#include "policies/elasticflow/loop.h"
 #include "policies/elasticflow/place.h"
+#include "policies/elasticflow/reference.h"
 #include "policies/elasticflow/share.h"
 #include "policies/elasticflow/spare.h"
 #include "policies/lib/rounds.h"
@@ -41,6 +42,13 @@ static void add_level(const struct gsim_ctx *ctx, struct elasticflow_job *job, u
     bool is_of_use = own->is_reference ? per_tick != last : per_tick > last;
     if (is_of_use && per_tick > 0 && job->n_levels < ELASTICFLOW_LEVELS)
         job->level[job->n_levels++] = (struct elasticflow_level){gpus, per_tick};
+}
+
+/* The baselines of the reference: the job has what the trace says. */
+static void learn_trace(const struct gsim_ctx *ctx, struct elasticflow_job *job) {
+    job->level[0] = (struct elasticflow_level){ctx->view->jobs.gpus[job->slot], 1};
+    job->n_levels = 1;
+    job->needs = ctx->view->jobs.service_ns[job->slot] / own_of(ctx)->tick_ns;
 }
 
 static void learn(struct gsim_ctx *ctx, struct elasticflow_job *job) {
@@ -85,7 +93,10 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
         .n_start = UINT32_MAX};
     own->arrived[own->n_arrived++] = number;
     own->is_due = true;
-    learn(ctx, job);
+    if (elasticflow_is_baseline(own))
+        learn_trace(ctx, job);
+    else
+        learn(ctx, job);
 }
 
 static void forget(struct elasticflow *own) {
@@ -250,6 +261,12 @@ static enum gsim_status open_elasticflow(struct gsim_ctx *ctx) {
     own->job = gsim_arena_array(ctx->arena, n, sizeof *own->job);
     own->order = gsim_arena_array(ctx->arena, n, sizeof *own->order);
     own->arrived = gsim_arena_array(ctx->arena, n, sizeof *own->arrived);
+    if (elasticflow_is_baseline(own) && !own->is_reference)
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                         "elasticflow: mode=%s is a baseline of reference=elasticflow; without it, "
+                         "policy %s",
+                         own->mode == ELASTICFLOW_LAS ? "las" : "gandiva",
+                         own->mode == ELASTICFLOW_LAS ? "tiresias" : "gandiva");
     if (own->slot < 1)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0, "elasticflow: slot= is shorter than %s",
                          own->is_reference ? "a second" : "a millisecond");
@@ -263,9 +280,11 @@ static const struct gsim_param_def params[] = {
     {.name = "mode",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "admit",
-     .choices = "admit|all|edf",
-     .help = "admit: a job whose deadline cannot be met is declined; all: no job is; edf: no job "
-             "is, and as many GPUs as make it faster go to the job with the earliest deadline"},
+     .choices = "admit|all|edf|las|gandiva",
+     .help =
+         "admit: a job whose deadline cannot be met is declined; all: no job is; edf: no job "
+         "is, and as many GPUs as make it faster go to the job with the earliest deadline; las, "
+         "gandiva: with reference=elasticflow alone, its `dlas-gpu` and `gandiva`"},
     {.name = "slot",
      .type = GSIM_PARAM_TIME,
      .fallback = "60s",

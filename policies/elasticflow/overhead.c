@@ -24,6 +24,18 @@ static uint32_t log2_of(int64_t gpus) {
     return n;
 }
 
+bool elasticflow_restarts(const struct elasticflow *elasticflow,
+                          struct elasticflow_overheads *overheads) {
+    int64_t n = overheads->n_events++;
+    return n > 0 && n % elasticflow->slot == 0;
+}
+
+int64_t elasticflow_overhead(const struct elasticflow *elasticflow, int64_t gpus, bool is_restart) {
+    bool is_wide = elasticflow->n_gpus >= WIDE;
+    int64_t each = is_wide ? EACH_WIDE : EACH, restart = is_wide ? RESTART_WIDE : RESTART;
+    return each + (is_restart ? restart : 0) + NEW_PLACE * ((int64_t)log2_of(gpus) + 1);
+}
+
 struct places {
     struct elasticflow *own;
     struct elasticflow_overheads *overheads;
@@ -35,10 +47,8 @@ static void count_one(struct places *places, struct elasticflow_job *job, int64_
     bool is_wide = places->own->n_gpus >= WIDE;
     uint32_t log2 = log2_of(gpus);
     bool *is_known = &places->overheads->is_known[(size_t)places->next * ELASTICFLOW_LEVELS + log2];
-    job->overhead = is_wide ? EACH_WIDE : EACH;
-    if (!*is_known)
-        job->overhead +=
-            (places->is_restart ? is_wide ? RESTART_WIDE : RESTART : 0) + NEW_PLACE * (log2 + 1);
+    job->overhead = *is_known ? is_wide ? EACH_WIDE : EACH
+                              : elasticflow_overhead(places->own, gpus, places->is_restart);
     if (!places->is_counted || places->own->mode == ELASTICFLOW_EDF)
         job->overhead = 0;
     *is_known = true;
@@ -58,10 +68,8 @@ static void count_width(struct places *places, int64_t width) {
 
 void elasticflow_count_overheads(struct elasticflow *elasticflow,
                                  struct elasticflow_overheads *overheads, bool is_counted) {
-    int64_t slot_s = elasticflow->slot;
-    bool is_restart = is_counted && overheads->n_events > 0 && overheads->n_events % slot_s == 0;
+    bool is_restart = is_counted && elasticflow_restarts(elasticflow, overheads);
     struct places places = {elasticflow, overheads, 0, is_restart, is_counted};
-    overheads->n_events += is_counted;
     for (uint32_t i = 0; i < elasticflow->n_order; i++)
         elasticflow->job[elasticflow->order[i]].overhead = 0;
     count_width(&places, 0);

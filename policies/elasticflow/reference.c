@@ -6,19 +6,11 @@
  * second, the others at the end of a slot. */
 #include "policies/elasticflow/reference.h"
 #include "policies/elasticflow/edf.h"
-#include "policies/elasticflow/events.h"
-#include "policies/elasticflow/overhead.h"
+#include "policies/elasticflow/loop.h"
 #include "policies/elasticflow/place.h"
 #include "policies/elasticflow/share.h"
 #include "policies/elasticflow/spare.h"
 #include "sim/base/units.h"
-
-struct elasticflow_reference {
-    struct elasticflow_events events;
-    struct elasticflow_overheads overheads;
-    int64_t next; /* event; -1: none */
-    uint32_t n_started;
-};
 
 static struct elasticflow_job *nth(const struct elasticflow *own, uint32_t i) {
     return &own->job[own->order[i]];
@@ -51,22 +43,22 @@ bool elasticflow_open_reference(struct gsim_ctx *ctx, struct elasticflow *own) {
             return false;
         event->n_starts++;
     }
-    loop->next = loop->events.n > 0 ? loop->events.event[0].time : -1;
+    loop->last = loop->next = loop->events.n > 0 ? loop->events.event[0].time : -1;
+    if (own->mode == ELASTICFLOW_LAS && !elasticflow_las_open(ctx, own))
+        return false;
+    if (own->mode == ELASTICFLOW_GANDIVA && !elasticflow_turns_open(ctx, own))
+        return false;
     return elasticflow_open_overheads(ctx, own, &loop->overheads);
 }
 
 /* --- the event -------------------------------------------------------------------------------- */
 
-static void forget(struct elasticflow *own, bool (*is_gone)(const struct elasticflow_job *job)) {
+void elasticflow_forget(struct elasticflow *elasticflow) {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < own->n_order; i++)
-        if (!is_gone(nth(own, i)))
-            own->order[n++] = own->order[i];
-    own->n_order = n;
-}
-
-static bool is_gone(const struct elasticflow_job *job) {
-    return !job->is_active;
+    for (uint32_t i = 0; i < elasticflow->n_order; i++)
+        if (nth(elasticflow, i)->is_active)
+            elasticflow->order[n++] = elasticflow->order[i];
+    elasticflow->n_order = n;
 }
 
 /* Plans all jobs anew, in the order of their deadlines. Returns whether all meet them. */
@@ -84,11 +76,11 @@ static bool plan_all(struct elasticflow *own, int64_t now) {
     return do_meet;
 }
 
-static uint32_t add_newcomers(struct elasticflow *own) {
-    uint32_t n_new = own->n_arrived;
+uint32_t elasticflow_add_newcomers(struct elasticflow *elasticflow) {
+    uint32_t n_new = elasticflow->n_arrived;
     for (uint32_t i = 0; i < n_new; i++)
-        own->order[own->n_order++] = own->arrived[i];
-    own->n_arrived = 0;
+        elasticflow->order[elasticflow->n_order++] = elasticflow->arrived[i];
+    elasticflow->n_arrived = 0;
     return n_new;
 }
 
@@ -100,11 +92,11 @@ static void decline(struct gsim_plan *plan, struct elasticflow *own) {
     for (uint32_t i = 0; i < own->n_order; i++)
         if (is_declined(nth(own, i)) && gsim_plan_decline(plan, nth(own, i)->slot))
             nth(own, i)->is_active = false;
-    forget(own, is_gone);
+    elasticflow_forget(own);
 }
 
 static void admit(struct gsim_plan *plan, struct elasticflow *own, int64_t now) {
-    uint32_t n_new = add_newcomers(own);
+    uint32_t n_new = elasticflow_add_newcomers(own);
     bool do_meet = plan_all(own, now);
     if (n_new > 0 && !do_meet && own->mode == ELASTICFLOW_ADMIT) {
         decline(plan, own);
@@ -201,11 +193,11 @@ static void order_for_places(struct elasticflow *own, int64_t now) {
     elasticflow_sort(own, is_wider);
 }
 
-static void end_jobs(struct gsim_plan *plan, struct elasticflow *own, int64_t now) {
-    for (uint32_t i = 0; i < own->n_order; i++) {
-        struct elasticflow_job *job = nth(own, i);
-        if (job->is_active && job->is_ending && (job->end <= now || own->reference->next == now) &&
-            gsim_plan_end(plan, job->slot))
+void elasticflow_end_jobs(struct gsim_plan *plan, struct elasticflow *elasticflow, int64_t now) {
+    for (uint32_t i = 0; i < elasticflow->n_order; i++) {
+        struct elasticflow_job *job = nth(elasticflow, i);
+        bool is_due = job->end <= now || elasticflow->reference->next == now;
+        if (job->is_active && job->is_ending && is_due && gsim_plan_end(plan, job->slot))
             job->is_active = false;
     }
 }
@@ -278,11 +270,11 @@ static bool keep_ends(struct gsim_plan *plan, const struct elasticflow *own, int
     return *old_end != NULL;
 }
 
-static void process(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own) {
+static void process_elastic(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own) {
     struct elasticflow_reference *loop = own->reference;
     int64_t now = loop->next, *old_end;
-    end_jobs(plan, own, now);
-    forget(own, is_gone);
+    elasticflow_end_jobs(plan, own, now);
+    elasticflow_forget(own);
     leave_event(own, now);
     if (!keep_ends(plan, own, &old_end, ctx->view->trace->n_jobs)) {
         own->is_out_of_memory = true;
@@ -298,7 +290,16 @@ static void process(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elastic
     loop->next = elasticflow_events_next(&loop->events, now, own->slot, move_ends, own);
     if (loop->next >= 0)
         run_until(own, now, loop->next);
-    own->is_out_of_memory |= loop->events.has_failed;
+}
+
+static void process(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own) {
+    if (own->mode == ELASTICFLOW_LAS)
+        elasticflow_las_event(plan, own);
+    else if (own->mode == ELASTICFLOW_GANDIVA)
+        elasticflow_turns_event(plan, own);
+    else
+        process_elastic(ctx, plan, own);
+    own->is_out_of_memory |= own->reference->events.has_failed;
 }
 
 void elasticflow_decide_reference(struct gsim_ctx *ctx, struct gsim_plan *plan,
@@ -307,7 +308,7 @@ void elasticflow_decide_reference(struct gsim_ctx *ctx, struct gsim_plan *plan,
     int64_t now = ctx->view->now_ns / own->tick_ns;
     while (loop->next >= 0 && loop->next <= now && !own->is_out_of_memory)
         process(ctx, plan, own);
-    end_jobs(plan, own, now);
+    elasticflow_end_jobs(plan, own, now);
     int64_t wake = loop->next;
     for (uint32_t i = 0; i < own->n_order; i++)
         if (nth(own, i)->is_active && nth(own, i)->is_ending && nth(own, i)->end < wake)

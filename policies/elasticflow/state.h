@@ -8,7 +8,13 @@
 #include "policies/lib/settings.h"
 
 /* In the order of the parameter's choices. */
-enum elasticflow_mode { ELASTICFLOW_ADMIT = 0, ELASTICFLOW_ALL, ELASTICFLOW_EDF };
+enum elasticflow_mode {
+    ELASTICFLOW_ADMIT = 0,
+    ELASTICFLOW_ALL,
+    ELASTICFLOW_EDF,
+    ELASTICFLOW_LAS,
+    ELASTICFLOW_GANDIVA
+};
 
 enum { ELASTICFLOW_LEVELS = 21 }; /* powers of two up to the widest gang of a trace */
 /* The deadline of a job that has none. */
@@ -40,6 +46,12 @@ struct elasticflow_job {
     int64_t event_at; /* the event in which it ends; -1: none */
     int64_t overhead;
     uint32_t n_came, n_start; /* its place among the jobs that have come, and started */
+    /* the reference's baselines: ticks that it needs, and that it has run */
+    int64_t needs, served;
+    uint32_t queue; /* las */
+    bool is_next_end, ends_with_start; /* las: it ends first; it ends when others come */
+    uint32_t next_in_set; /* gandiva */
+    bool has_waited; /* gandiva: it had no set when it came */
 };
 
 struct elasticflow_reference;

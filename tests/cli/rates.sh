@@ -177,6 +177,30 @@ for policy in gavel synergy gang-rr; do
 done
 unset policy
 
+# --- gangs that meet ------------------------------------------------------------------------------
+# On 2 nodes of 2 GPUs, b and a have one GPU of each node. At half speed b needs 100 s for its 50,
+# in which a does 50 of its 100.
+printf 'job_id,submit_s,duration_s,gpus\na,0,100,2\nb,0,50,2\n' >"$tmp/pair.csv"
+met() { # arguments
+    gsim_met="--device ideal --nodes 2 --gpus-per-node 2 --set gang.met_ppm=500000"
+    # shellcheck disable=SC2086
+    ends "$1" "$2" $gsim_met --set "placement=$3" ${4:+--set "$4"} "$tmp/pair.csv"
+}
+met "gangs over nodes that meet on one slow each other" "150.000000000 100.000000000" spread
+met "gangs that are on one node each do not" "100.000000000 50.000000000" consolidate
+met "without the device's word meeting costs nothing" "100.000000000 50.000000000" spread gang.met_ppm=1000000
+expect "jobs that met keep the laws of a run" 0 "" sh -c "'$gsim' run --policy fifo --quiet --device ideal --nodes 2 \
+    --gpus-per-node 2 --set gang.met_ppm=500000 --set placement=spread --db '$tmp/met.db' '$tmp/pair.csv' && '$gsim' check '$tmp/met.db'"
+printf 'job_id,submit_s,duration_s,gpus\na,0,100,4\n' >"$tmp/pair.csv"
+met "a gang that meets none is as fast as alone" 100.000000000 spread
+
+# --- baselines of a reference --------------------------------------------------------------------
+printf 'job_id,submit_s,duration_s,gpus\na,0,100,4\n' >"$tmp/timed.csv"
+for mode in las:tiresias gandiva:gandiva; do
+    expect "mode=${mode%:*} without its reference" 2 "without it, policy ${mode#*:}" \
+        "$gsim" run --policy elasticflow --set "mode=${mode%:*}" --device ideal "$tmp/timed.csv"
+done
+
 # --- a policy in rounds ---------------------------------------------------------------------------
 trace a,0,1,m,7000 b,0,1,m,7000 c,100,1,m,7000
 expect "gavel gives jobs their shares in rounds" 0 "3 completed" \
@@ -246,6 +270,9 @@ deadlines elasticVpollux_e.csv "16 nodes x 4 GPUs" ef T4 60 ep
 deadlines 100jobs_1500lam.csv "16 nodes x 8 GPUs" edf A100 240 100jobs_1500lam
 deadlines 100jobs_1500lam.csv "16 nodes x 8 GPUs" ef-accessctrl A100 240 100jobs_1500lam
 deadlines 120jobs_600lam.csv "8 nodes x 8 GPUs" ef-accessctrl A100 240 120jobs_600lam
+deadlines elasticVpollux_e.csv "16 nodes x 4 GPUs" gandiva T4 60 ep
+deadlines 100jobs_1500lam.csv "16 nodes x 8 GPUs" dlas-gpu A100 240 100jobs_1500lam
+deadlines 120jobs_600lam.csv "8 nodes x 8 GPUs" dlas-gpu A100 240 120jobs_600lam
 # Shares of gsim's own solver: an optimum is not unique, so that the program's results are near.
 own_row() { # trace, cluster, policy, column of the table, per cent
     wanted=$(awk -F, -v t="gavel/$1" -v c="$2" -v p="$3" -v column="$4" '

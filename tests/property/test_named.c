@@ -131,6 +131,7 @@ static const struct scenario scenarios[] = {
     {served, "--policy tgs"},
     {served, "--policy mps"},
     {gangs, "--policy fifo --nodes 2 --gpus-per-node 1"},
+    {gangs, "--policy fifo --set placement=spread --nodes 2 --gpus-per-node 2"},
     {gangs, "--policy gandiva --set slice=2s --set grow=on --nodes 1 --gpus-per-node 4"},
     {gangs, "--policy srtf --set preempt=suspend --nodes 2 --gpus-per-node 2"},
     {gangs, "--policy srtf --set preempt=suspend --nodes 1 --gpus-per-node 2"},

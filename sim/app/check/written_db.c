@@ -62,6 +62,7 @@ static void take_setting(void *arg, const struct gsim_db_value *values, int n) {
     w->is_resized |= strcmp(key, "reference") == 0 && strcmp(value, "none") != 0;
     w->is_paced |= is_managed;
     w->is_paced |= strcmp(key, "speed_milli") == 0 && strcmp(value, "1000") != 0;
+    w->is_paced |= strncmp(key, "gang.", 5) == 0 && strcmp(value, "1000000") != 0;
     /* done work is lost, and done again */
     w->is_paced |= strcmp(key, "preempt") == 0 && strcmp(value, "discard") == 0;
     /* las shares a single GPU as theory does: every job an equal part of it */
