@@ -33,6 +33,8 @@ enum gsim_discipline {
     GSIM_DISCIPLINE_PRIORITY,
     GSIM_DISCIPLINE_BOUNDARY, /* whole iterations; the next iteration is chosen by priority */
     GSIM_DISCIPLINE_PADDING, /* REEF: by priority; kernels of other jobs fill the SMs left over */
+    /* two jobs at most, of equal gangs; each as fast as a table (--rates) says beside the other */
+    GSIM_DISCIPLINE_PAIR,
     GSIM_DISCIPLINE_COUNT
 };
 
