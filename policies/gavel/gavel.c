@@ -104,13 +104,15 @@ static void on_watch(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind 
 
 /* --- decide ----------------------------------------------------------------------------------- */
 
-/* Places a job of the round, if it waits. */
-static void place_job(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel,
-                      struct gavel_job *job) {
+/* Whether a job of the round has yet to be placed. */
+static bool is_to_be_placed(const struct gavel *gavel, const struct gavel_job *job) {
     bool is_over = gavel->is_reference && (job->is_at_end || job->fails);
-    if (!job->is_active || job->is_placed || is_over)
-        return;
-    gavel->has_unplaced = true;
+    return job->is_active && !job->is_placed && !is_over;
+}
+
+/* Places a job of the round, if it waits. */
+static void place_job(struct gsim_ctx *ctx, struct gsim_plan *plan, const struct gavel *gavel,
+                      struct gavel_job *job) {
     if (!gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]) ||
         !gsim_plan_place_on(plan, job->slot, job->units, job->gpus))
         return;
@@ -120,15 +122,18 @@ static void place_job(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel
                         gsim_ask_service_ns(ctx, job->slot, job->done + job->round_iterations));
 }
 
+/* Places the jobs of the round that wait, in the order of its choices. */
 static void place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
-    if (!gavel->has_unplaced)
-        return;
-    gavel->has_unplaced = false;
-    for (uint32_t c = 0; c < gavel->n_choices; c++) {
-        const struct gsim_round_entry *entry = gavel_chosen(gavel, c);
-        for (int m = 0; m <= gavel_is_pair(entry); m++)
-            place_job(ctx, plan, gavel, gavel_member(gavel, entry, m));
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < gavel->n_unplaced; i++) {
+        struct gavel_job *job = &gavel->job[gavel->unplaced[i]];
+        if (!is_to_be_placed(gavel, job))
+            continue;
+        place_job(ctx, plan, gavel, job);
+        if (!job->is_placed)
+            gavel->unplaced[kept++] = gavel->unplaced[i];
     }
+    gavel->n_unplaced = kept;
 }
 
 /* In the reference, jobs stop when they have made the round's iterations. */
@@ -233,7 +238,8 @@ static enum gsim_status open_gavel(struct gsim_ctx *ctx) {
     gavel->job = gsim_arena_array(ctx->arena, n, sizeof *gavel->job);
     gavel->arrived = gsim_arena_array(ctx->arena, 2 * (size_t)n + 1, sizeof *gavel->arrived);
     gavel->live = gsim_arena_array(ctx->arena, n, sizeof *gavel->live);
-    if (!gavel->job || !gavel->arrived || !gavel->live)
+    gavel->unplaced = gsim_arena_array(ctx->arena, n, sizeof *gavel->unplaced);
+    if (!gavel->job || !gavel->arrived || !gavel->live || !gavel->unplaced)
         return gsim_no_memory(ctx->log, "opening gavel");
     gsim_python_seed(&gavel->random, (uint32_t)ctx->seed + 5);
     gsim_python_seed(&gavel->draws, (uint32_t)ctx->seed);

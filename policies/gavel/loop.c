@@ -276,6 +276,16 @@ static void hold(struct gavel *gavel) {
     }
 }
 
+static void list_unplaced(struct gavel *gavel) {
+    gavel->n_unplaced = 0;
+    for (uint32_t c = 0; c < gavel->n_choices; c++) {
+        const struct gsim_round_entry *entry = gavel_chosen(gavel, c);
+        for (int m = 0; m <= gavel_is_pair(entry); m++)
+            if (!gavel_member(gavel, entry, m)->is_placed)
+                gavel->unplaced[gavel->n_unplaced++] = entry->member[m];
+    }
+}
+
 void gavel_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
     if (!add_arrivals(ctx, gavel) || !share_out(ctx, gavel) || !choose(ctx, gavel))
         return;
@@ -293,7 +303,7 @@ void gavel_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gave
     gavel->began_ns = ctx->view->now_ns;
     gavel->ends_ns = gavel->began_ns + gavel->round_ns;
     gavel->is_in_round = gavel->n_choices > 0;
-    gavel->has_unplaced = true;
+    list_unplaced(gavel);
     hold(gavel);
     if (gavel->is_in_round && !gavel->is_reference)
         gsim_plan_wake(plan, gavel->ends_ns);

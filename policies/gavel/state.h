@@ -78,7 +78,8 @@ struct gavel {
     uint32_t n_types, n_gpus[GSIM_ROUND_TYPES]; /* GPUs of each type */
     enum gavel_objective objective;
     bool is_reference, is_due, is_in_round;
-    bool has_unplaced; /* jobs of the round may wait for their GPUs */
+    uint32_t *unplaced; /* jobs of the round that wait for their GPUs, in its order */
+    uint32_t n_unplaced;
     bool sees_speed; /* false: the reference shuffles the device types */
     bool knows_speed; /* whether the objective looks at speeds */
     bool has_packing; /* pairs of jobs have entries */
