@@ -213,11 +213,12 @@ static enum gsim_status check(struct gsim_ctx *ctx, const struct gavel *gavel, c
     if (gavel->has_packing && !has_choice)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                          "gavel: packing=on goes with any objective but isolated and allox");
+    if (!gavel->has_packing && gavel->objective == GAVEL_GANDIVA)
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                         "gavel: objective=gandiva is of pairs: it needs packing=on");
     if (gavel->has_packing && !gavel->knows_speed)
-        return gsim_fail(
-            ctx->log, GSIM_USAGE, NULL, 0,
-            "gavel: pairs are judged by their speeds: packing=on and objective=gandiva "
-            "need sees_speed=on");
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                         "gavel: pairs are judged by their speeds: packing=on needs sees_speed=on");
     return GSIM_OK;
 }
 
@@ -230,8 +231,7 @@ static enum gsim_status open_gavel(struct gsim_ctx *ctx) {
     gavel->knows_speed = gsim_param(ctx->params, "sees_speed") != 0;
     gavel->sees_speed =
         !gavel->is_reference || (gavel->objective != GAVEL_ISOLATED && gavel->knows_speed);
-    gavel->has_packing =
-        gsim_param(ctx->params, "packing") != 0 || gavel->objective == GAVEL_GANDIVA;
+    gavel->has_packing = gsim_param(ctx->params, "packing") != 0;
     gavel->round_ns = gsim_param(ctx->params, "round");
     gavel->least_ns = gsim_param(ctx->params, "min_between");
     gavel->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
