@@ -9,9 +9,10 @@
 #include "sim/base/units.h"
 #include "traces/csv.h"
 
-enum target { DEVICE = 0, MODEL, GPUS, NODES, CPUS, MEMORY, RATE, N_TARGETS };
-static const char *const names[N_TARGETS] = {
-    "device", "model", "gpus", "nodes", "cpus_per_gpu", "host_gib_per_gpu", "iterations_per_s"};
+enum target { DEVICE = 0, MODEL, GPUS, NODES, CPUS, MEMORY, BESIDE, RATE, N_TARGETS };
+static const char *const names[N_TARGETS] = {"device", "model",           "gpus",
+                                             "nodes",  "cpus_per_gpu",    "host_gib_per_gpu",
+                                             "beside", "iterations_per_s"};
 enum { MOST_ROWS = 1000000, MOST_NAMES = 100000, MOST_CPUS = 1000000, MOST_GIB = 1000000 };
 
 struct reading {
@@ -21,9 +22,11 @@ struct reading {
     enum target target[GSIM_MAX_FIELD_COLUMNS];
     struct gsim_rates *rates;
     struct gsim_rate_row *rows;
+    uint32_t *beside; /* by row: the other model; GSIM_NO_KIND: the job was alone */
     int64_t *line; /* by row */
     uint32_t capacity, devices_capacity, kinds_capacity;
     struct gsim_rate_row next; /* the row under way */
+    uint32_t next_beside;
     const char *bad; /* the column of its first bad cell; NULL: none */
     char bad_text[64];
     enum gsim_status status;
@@ -33,7 +36,7 @@ struct reading {
 
 static enum gsim_status on_header(void *arg, const char *const *header, uint32_t n, int64_t line) {
     struct reading *r = arg;
-    bool has[N_TARGETS] = {[NODES] = true, [CPUS] = true, [MEMORY] = true};
+    bool has[N_TARGETS] = {[NODES] = true, [CPUS] = true, [MEMORY] = true, [BESIDE] = true};
     for (uint32_t i = 0; i < n; i++) {
         int t = 0;
         while (t < N_TARGETS && strcmp(header[i], names[t]) != 0)
@@ -41,8 +44,8 @@ static enum gsim_status on_header(void *arg, const char *const *header, uint32_t
         if (t == N_TARGETS)
             return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, line,
                              "a table of speeds has no column '%.64s'; it has device, model, gpus, "
-                             "iterations_per_s and, if need be, nodes, cpus_per_gpu and "
-                             "host_gib_per_gpu",
+                             "iterations_per_s and, if need be, nodes, cpus_per_gpu, "
+                             "host_gib_per_gpu and beside",
                              header[i]);
         r->target[i] = (enum target)t;
         has[t] = true;
@@ -115,6 +118,11 @@ static bool take(struct reading *r, enum target target, const char *text) {
         return !*text || take_scaled(text, 1000, MOST_CPUS, &r->next.host.cpus_milli);
     case MEMORY:
         return !*text || take_scaled(text, GSIM_GIB, MOST_GIB, &r->next.host.mem_bytes);
+    case BESIDE:
+        r->next_beside = GSIM_NO_KIND;
+        if (*text)
+            r->next_beside = intern(r, &rates->kind, &rates->n_kinds, &r->kinds_capacity, text);
+        return true;
     case RATE:
         return take_rate(text, &r->next);
     case N_TARGETS:
@@ -140,6 +148,7 @@ static enum gsim_status refuse(struct reading *r, int64_t line) {
         "a number of nodes (1, 2, …)",
         "a number of CPUs above 0, as 3 or 4.8",
         "a number of GiB above 0, as 62.5",
+        "a model's name",
         "a number of iterations per second from 1e-9 to 1e9 (0: it cannot run so)"};
     int t = 0;
     while (names[t] != r->bad)
@@ -152,10 +161,13 @@ static bool grow_rows(struct reading *r) {
     uint32_t n = r->rates->n_rows, more = r->capacity ? 2 * r->capacity : 256;
     struct gsim_rate_row *rows =
         gsim_arena_grow(r->arena, r->rows, n * sizeof *rows, more * sizeof *rows);
+    uint32_t *beside =
+        gsim_arena_grow(r->arena, r->beside, n * sizeof *beside, more * sizeof *beside);
     int64_t *line = gsim_arena_grow(r->arena, r->line, n * sizeof *line, more * sizeof *line);
-    if (!rows || !line)
+    if (!rows || !line || !beside)
         return false;
     r->rows = rows;
+    r->beside = beside;
     r->line = line;
     r->capacity = more;
     return true;
@@ -174,8 +186,10 @@ static enum gsim_status on_row(void *arg, int64_t line) {
         return gsim_no_memory(r->log, "reading a table of speeds");
     r->rates->has_host_memory |= r->next.host.mem_bytes > 0;
     r->line[r->rates->n_rows] = line;
+    r->beside[r->rates->n_rows] = r->next_beside;
     r->rows[r->rates->n_rows++] = r->next;
     r->next = (struct gsim_rate_row){0};
+    r->next_beside = GSIM_NO_KIND;
     return GSIM_OK;
 }
 
@@ -204,22 +218,33 @@ static bool are_beside(const struct gsim_rate_row *a, const struct gsim_rate_row
            a->gpus == b->gpus;
 }
 
+/* The model of a row, as an error names it. */
+static const char *named(const struct reading *r, uint32_t kind) {
+    const struct gsim_rates *rates = r->rates;
+    if (kind < rates->n_kinds)
+        return rates->kind[kind];
+    const struct gsim_rates_pair *pair = &rates->pair[kind - rates->n_kinds];
+    const char *text = gsim_arena_printf(r->arena, "%.64s' beside '%.64s", rates->kind[pair->kind],
+                                         rates->kind[pair->beside]);
+    return text ? text : rates->kind[pair->kind];
+}
+
 static enum gsim_status check_rows(const struct reading *r) {
     const struct gsim_rates *rates = r->rates;
     for (uint32_t i = 1; i < rates->n_rows; i++) {
         const struct gsim_rate_row *row = &r->rows[i];
         if (order(row - 1, row) == 0)
             return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, 0,
-                             "model '%.64s' stands twice for %u GPUs of %s%s",
-                             rates->kind[row->kind], row->gpus, rates->device[row->device],
+                             "model '%.160s' stands twice for %u GPUs of %s%s", named(r, row->kind),
+                             row->gpus, rates->device[row->device],
                              row->nodes ? " and that number of nodes" : "");
         if (are_beside(row - 1, row) &&
             ((row[-1].host.cpus_milli > 0) != (row->host.cpus_milli > 0) ||
              (row[-1].host.mem_bytes > 0) != (row->host.mem_bytes > 0)))
             return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, 0,
-                             "of the rows of model '%.64s' for %u GPUs of %s some say %s and "
+                             "of the rows of model '%.160s' for %u GPUs of %s some say %s and "
                              "others do not",
-                             rates->kind[row->kind], row->gpus, rates->device[row->device],
+                             named(r, row->kind), row->gpus, rates->device[row->device],
                              (row[-1].host.cpus_milli > 0) != (row->host.cpus_milli > 0)
                                  ? "cpus_per_gpu"
                                  : "host_gib_per_gpu");
@@ -227,12 +252,72 @@ static enum gsim_status check_rows(const struct reading *r) {
     return GSIM_OK;
 }
 
+/* --- pairs ------------------------------------------------------------------------------------ */
+
+static int order_of_pairs(const void *left, const void *right) {
+    const struct gsim_rates_pair *a = left, *b = right;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    return a->beside == b->beside ? 0 : a->beside < b->beside ? -1 : 1;
+}
+
+/* The work of a job is counted by rows of its model alone. */
+static enum gsim_status check_alone(const struct reading *r) {
+    const struct gsim_rates *rates = r->rates;
+    bool *is_alone = gsim_arena_array(r->arena, rates->n_kinds + 1, sizeof *is_alone);
+    if (!is_alone)
+        return gsim_no_memory(r->log, "reading a table of speeds");
+    for (uint32_t i = 0; i < rates->n_rows; i++)
+        is_alone[r->rows[i].kind] |= r->beside[i] == GSIM_NO_KIND;
+    for (uint32_t i = 0; i < rates->n_rows; i++) {
+        bool has_both =
+            is_alone[r->rows[i].kind] && (r->beside[i] == GSIM_NO_KIND || is_alone[r->beside[i]]);
+        if (!has_both)
+            return gsim_fail(
+                r->log, GSIM_BAD_INPUT, r->path, r->line[i],
+                "model '%.64s' beside another has no row without 'beside', by which "
+                "its work would be counted",
+                rates->kind[is_alone[r->rows[i].kind] ? r->beside[i] : r->rows[i].kind]);
+    }
+    return GSIM_OK;
+}
+
+/* Gives each model beside another a kind of its own, and its rows that kind. */
+static enum gsim_status number_pairs(struct reading *r) {
+    struct gsim_rates *rates = r->rates;
+    uint32_t n = 0, kept = 0;
+    for (uint32_t i = 0; i < rates->n_rows; i++)
+        n += r->beside[i] != GSIM_NO_KIND;
+    struct gsim_rates_pair *pair = gsim_arena_array(r->arena, n + 1, sizeof *pair);
+    if (!pair)
+        return gsim_no_memory(r->log, "reading a table of speeds");
+    n = 0;
+    for (uint32_t i = 0; i < rates->n_rows; i++)
+        if (r->beside[i] != GSIM_NO_KIND)
+            pair[n++] = (struct gsim_rates_pair){r->rows[i].kind, r->beside[i]};
+    qsort(pair, n, sizeof *pair, order_of_pairs);
+    for (uint32_t i = 0; i < n; i++)
+        if (i == 0 || order_of_pairs(&pair[i - 1], &pair[i]) != 0)
+            pair[kept++] = pair[i];
+    rates->pair = pair;
+    rates->n_pairs = kept;
+    for (uint32_t i = 0; i < rates->n_rows; i++)
+        if (r->beside[i] != GSIM_NO_KIND)
+            r->rows[i].kind = gsim_rates_beside(rates, r->rows[i].kind, r->beside[i]);
+    return GSIM_OK;
+}
+
 static enum gsim_status compile(struct reading *r) {
     struct gsim_rates *rates = r->rates;
     if (rates->n_rows == 0)
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, 0, "a table of speeds without a row");
+    enum gsim_status status = check_alone(r);
+    if (status == GSIM_OK)
+        status = number_pairs(r);
+    if (status != GSIM_OK)
+        return status;
     qsort(r->rows, rates->n_rows, sizeof *r->rows, order);
-    size_t cells = (size_t)rates->n_kinds * rates->n_devices;
+    size_t cells = ((size_t)rates->n_kinds + rates->n_pairs) * rates->n_devices;
     uint32_t *first = gsim_arena_array(r->arena, cells + 1, sizeof *first);
     if (!first)
         return gsim_no_memory(r->log, "reading a table of speeds");
@@ -255,7 +340,8 @@ enum gsim_status gsim_rates_read(const char *path, struct gsim_arena *arena,
     if (!r || !rates)
         return gsim_no_memory(log, "reading a table of speeds");
     rates->path = path;
-    *r = (struct reading){.arena = arena, .log = log, .path = path, .rates = rates};
+    *r = (struct reading){
+        .arena = arena, .log = log, .path = path, .rates = rates, .next_beside = GSIM_NO_KIND};
     struct gsim_csv_user user = {r, on_header, on_field, on_row, NULL};
     enum gsim_status status = gsim_csv_read_file(path, &user, arena, log);
     if (status == GSIM_OK)

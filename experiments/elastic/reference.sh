@@ -41,11 +41,19 @@ done
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
+# A row of a pair says what both of its jobs make; of two of one model it says it twice.
 gavel_rates() {
-    echo "device,model,gpus,iterations_per_s"
+    echo "device,model,gpus,beside,iterations_per_s"
     for device in v100 p100 k80; do
-        awk -F, -v device=$device '$1 == device' "$data/tables/gavel_solo.csv"
+        awk -F, -v OFS=, -v device=$device '$1 == device { print $1, $2, $3, "", $4 }' \
+            "$data/tables/gavel_solo.csv"
     done
+    awk -F, -v OFS=, '/^#/ || $1 == "device" || $1 ~ /_unconsolidated$/ { next }
+        {
+            print $1, $3, $2, $4, $5
+            if ($3 != $4)
+                print $1, $4, $2, $3, $6
+        }' "$data/tables/gavel_pairs.csv"
 }
 
 # v100:p100:k80 as nodes, in the order in which the program walks over them.
@@ -63,28 +71,27 @@ gavel() {
     gavel_cluster >"$folder/cluster.ini"
     case $policy in
     isolated) objective=isolated ;;
-    fifo_perf) objective=fifo ;;
-    max_min_fairness | max_min_fairness_perf) objective=max-min ;;
+    fifo | fifo_perf | fifo_packed) objective=fifo ;;
+    max_min_fairness | max_min_fairness_perf | max_min_fairness_packed) objective=max-min ;;
     max_min_fairness_water_filling_perf) objective=water-filling ;;
     max_sum_throughput_perf) objective=max-sum ;;
     min_total_duration_perf) objective=makespan ;;
     finish_time_fairness_perf) objective=finish-time ;;
     allox) objective=allox ;;
+    gandiva) objective=gandiva ;;
     *) objective=shares ;;
     esac
-    [ -z "$shares" ] || objective=shares
     if [ $objective = shares ] && [ -z "$shares" ]; then
         echo "$0: the policy $policy needs shares=FILE" >&2
         exit 3
     fi
     set -- --policy gavel --seed 0 --set reference=gavel --set "objective=$objective"
-    if [ $objective = shares ]; then
+    if [ -n "$shares" ]; then
         gzip -dcf "$shares" >"$folder/shares.csv"
         set -- "$@" --set "shares=$folder/shares.csv"
     fi
-    if [ $objective = shares ] || [ $objective = max-min ]; then
-        case $policy in *perf* | *packed* | allox | gandiva | min_total* | finish_time*) ;; *) set -- "$@" --set sees_speed=off ;; esac
-    fi
+    case $policy in fifo | max_min_fairness) set -- "$@" --set sees_speed=off ;; esac
+    case $policy in *_packed | gandiva) set -- "$@" --set packing=on ;; esac
     set -- "$@" --rates "$folder/rates.csv" --cluster "$folder/cluster.ini"
     "$gsim" run "$@" --quiet --jobs-csv "$folder/jobs.csv" --format csv "$data/traces/$trace" >"$folder/result.csv"
 }

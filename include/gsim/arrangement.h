@@ -35,6 +35,8 @@ enum gsim_discipline {
     GSIM_DISCIPLINE_PADDING, /* REEF: by priority; kernels of other jobs fill the SMs left over */
     /* jobs on one set of GPUs that interleave the stages of their iterations (stage_host_ms, ...) */
     GSIM_DISCIPLINE_INTERLEAVED,
+    /* two jobs at most, of equal gangs; each as fast as a table (--rates) says beside the other */
+    GSIM_DISCIPLINE_PAIR,
     GSIM_DISCIPLINE_COUNT
 };
 

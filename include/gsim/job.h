@@ -155,6 +155,8 @@ struct gsim_where {
     /* Of a job that learns by a table (--goodput): the least number of steps of an iteration
      * that only sum gradients; 0: as its batch size needs. */
     uint32_t least_summed;
+    /* The job that would share these GPUs, by its slot + 1; 0: none. */
+    gsim_slot beside;
 };
 
 /* How fast a job would run. */

@@ -202,7 +202,7 @@ enum gsim_status gsim_ask_layout(const struct gsim_ctx *ctx, uint32_t gpu, const
 const char *gsim_ask_device(const struct gsim_ctx *ctx, uint16_t type);
 /* Whether the job may run on this GPU, by its partition and its type of GPU. */
 bool gsim_ask_may_use(const struct gsim_ctx *ctx, gsim_slot job, uint32_t gpu);
-/* How fast the job would run there alone, by the code that charges it. */
+/* How fast the job would run there, alone or beside another, by the code that charges it. */
 struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,
                                const struct gsim_where *where);
 /* What a job that learns by a table (--goodput) may do, and has measured. false: it has no

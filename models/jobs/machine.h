@@ -7,6 +7,7 @@
  *   boundaries.c    where a job can be stopped
  *   processor_sharing.c  ideal processor sharing
  *   interleaving.c  jobs that interleave the stages of their iterations
+ *   pairs.c         two jobs on the same GPUs, at speeds of a table
  *   shared_gpus.c   GPUs with an arbiter, on which contexts take turns
  *   arbiters.c      the arbiters themselves, made from the profiles
  *   shared_job.c    a job on such a GPU
@@ -44,6 +45,7 @@ struct gsim_machine_job {
     uint32_t kind; /* in the table of speeds; GSIM_NO_KIND: it runs by its own columns */
     uint8_t phase, ahead, stop, keep;
     bool is_carried; /* its memory is under way */
+    bool waits_for_other; /* in a pair, until the other job is as far (models/jobs/pairs.c) */
     bool is_turning; /* has a context in a lane of its GPU */
     int64_t threshold_ns; /* GSIM_WATCH_ATTAINED, or -1 */
     uint32_t sharing_gpu; /* UINT32_MAX: not sharing */
@@ -84,6 +86,12 @@ struct gsim_meetings {
     uint32_t n_gangs, *gangs_of_node;
 };
 
+/* The jobs that share a GPU in a pair; GSIM_NO_SLOT: none. */
+struct gsim_machine_pair {
+    gsim_slot slot[2];
+    bool is_arranged;
+};
+
 struct gsim_model {
     struct gsim_model_setup setup;
     struct gsim_eventq queue;
@@ -93,6 +101,7 @@ struct gsim_model {
     uint32_t capacity;
     bool has_shared;
     bool has_equal_sharing, has_interleaved; /* ideal processor sharing; jobs that interleave */
+    struct gsim_machine_pair *pairs; /* by GPU; NULL: no GPU was ever shared so */
     bool has_turners; /* some GPUs or jobs are the concern of shared_gpus.c */
     bool has_cut, has_recut; /* a GPU was cut into instances, and again */
     bool is_charged[GSIM_STOP_COUNT][GSIM_KEEP_COUNT]; /* stops that took time */

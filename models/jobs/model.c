@@ -22,6 +22,7 @@
 #include "models/jobs/link_shares.h"
 #include "models/jobs/meetings.h"
 #include "models/jobs/next_report.h"
+#include "models/jobs/pairs.h"
 #include "models/jobs/process.h"
 #include "models/jobs/processor_sharing.h"
 #include "sim/api/interleave.h"
@@ -173,13 +174,18 @@ static const char *refuses_arrangement(const struct gsim_model *model,
     const char *why = gsim_shared_refuse(model, arrangement);
     if (why)
         return why;
+    why = gsim_pairs_refuse(model, arrangement);
+    if (why)
+        return why;
     enum gsim_discipline discipline = arrangement->lanes[0].discipline;
+    bool is_known = discipline == GSIM_DISCIPLINE_EXCLUSIVE ||
+                    discipline == GSIM_DISCIPLINE_PAIR || is_by_rate(discipline) ||
+                    gsim_shared_knows(discipline);
     if (arrangement->memory != GSIM_MEMORY_RESIDENT && is_by_rate(discipline))
         return "memory is not managed under processor sharing, or where jobs interleave";
-    if (discipline != GSIM_DISCIPLINE_EXCLUSIVE && !is_by_rate(discipline) &&
-        !gsim_shared_knows(discipline))
-        return "this model knows the disciplines exclusive, processor sharing, interleaved, time "
-               "slices and priority";
+    if (!is_known)
+        return "this model knows the disciplines exclusive, processor sharing, interleaved, pairs, "
+               "time slices and priority";
     return NULL;
 }
 
@@ -196,11 +202,12 @@ static void arrange(struct gsim_model *model, const struct gsim_unit *units, uin
         model->has_equal_sharing |= lane->discipline == GSIM_DISCIPLINE_PS;
         if (!gpu->is_rotating)
             gsim_shared_disband(model, units[u].gpu, now_ns);
-        bool is_done = true;
+        bool is_done =
+            gsim_pairs_arrange(model, units[u].gpu, lane->discipline == GSIM_DISCIPLINE_PAIR);
         if (gpu->is_rotating)
-            is_done = gsim_shared_arrange(model, units[u].gpu, arrangement, now_ns);
+            is_done &= gsim_shared_arrange(model, units[u].gpu, arrangement, now_ns);
         else if (gsim_shared_pages(arrangement->memory))
-            is_done = gsim_shared_manage(model, units[u].gpu, arrangement);
+            is_done &= gsim_shared_manage(model, units[u].gpu, arrangement);
         model->is_out_of_memory |= !is_done;
         model->has_turners |= gpu->is_rotating || gsim_shared_pages(arrangement->memory);
     }
@@ -215,6 +222,8 @@ static uint32_t client_limit(const struct gsim_model *model, uint32_t gpu,
         return UINT32_MAX;
     if (arrangement->lanes[0].discipline == GSIM_DISCIPLINE_INTERLEAVED)
         return GSIM_INTERLEAVE_MOST;
+    if (arrangement->lanes[0].discipline == GSIM_DISCIPLINE_PAIR)
+        return 2;
     int64_t limit =
         arrangement->is_served ? profile->value[GSIM_KEY_MAX_CLIENTS] : GSIM_CONTEXTS_MAX;
     if (arrangement->max_clients > 0 && arrangement->max_clients < limit)
@@ -235,6 +244,10 @@ static inline void run_now(struct gsim_model *model, gsim_slot slot, int64_t now
                     model->gpus[about->units[0].gpu].is_shared &&
                     (about->n_units == 1 || model->gpus[about->units[0].gpu].is_interleaved))) {
         gsim_processor_sharing_join(model, slot, about->units[0].gpu, now_ns);
+        return;
+    }
+    if (gsim_rarely(model->pairs && gsim_pairs_take(model, slot))) {
+        gsim_pairs_join(model, slot, now_ns);
         return;
     }
     model->progress[slot].since_ns = now_ns;
@@ -306,6 +319,8 @@ static void stand_still(struct gsim_model *model, gsim_slot slot, bool is_paused
     }
     if (gsim_machine_is_sharing(model, slot))
         gsim_processor_sharing_leave(model, slot, now_ns);
+    if (gsim_rarely(model->pairs != NULL))
+        gsim_pairs_leave(model, slot, now_ns);
     gsim_machine_set_rate(model, slot, 0, now_ns);
 }
 
@@ -508,6 +523,8 @@ static inline bool serve_end(struct gsim_model *model, gsim_slot slot, int64_t n
         stand_still(model, slot, false, now_ns);
         gsim_eventq_cancel(&model->queue, slot);
     }
+    if (gsim_rarely(model->pairs != NULL))
+        gsim_pairs_leave(model, slot, now_ns);
     assert(!gsim_eventq_has(&model->queue, slot)); /* its event was just served */
     gsim_shared_drop(model, slot, now_ns);
     gsim_meetings_leave(model, slot, now_ns);
@@ -604,6 +621,8 @@ GSIM_APART static bool serve_other(struct gsim_model *model, gsim_slot slot, int
 
 static inline bool serve(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                          struct gsim_events *events) {
+    if (gsim_rarely(model->pairs != NULL) && gsim_pairs_waits(model, slot, now_ns))
+        return true;
     return gsim_mostly(model->jobs[slot].ahead == ENDS) /* a jump that is predicted */
                ? serve_end(model, slot, now_ns, events)
                : serve_other(model, slot, now_ns, events);
@@ -721,6 +740,7 @@ const struct gsim_model_ops gsim_model_device = {
     .tell = tell,
     .quote = quote,
     .pace = gsim_speed_q32,
+    .pace_beside = gsim_speed_beside_q32,
     .most_pace = gsim_speed_most_q32,
     .rate = gsim_speed_there,
     .learning = gsim_speed_learning,

@@ -9,7 +9,9 @@
  * shape says that it keeps its rate.
  *
  * A job of a model that stands in the table of speeds (--rates) runs by the table instead: its rate
- * is the ratio of the row for its GPUs and nodes to the row by which its work is counted. */
+ * is the ratio of the row for its GPUs and nodes to the row by which its work is counted. Beside
+ * another job its row is that of its model beside the other's; without such a row it cannot run
+ * there. */
 #include "models/jobs/speed.h"
 #include "sim/base/hints.h"
 
@@ -77,6 +79,8 @@ struct site {
     uint32_t nodes;
     bool spans_nodes, spans_switches;
     struct gsim_host host; /* beside each GPU */
+    bool is_beside; /* another job shares the GPUs */
+    uint32_t other; /* its kind in the table; GSIM_NO_KIND: none */
 };
 
 enum { MOST_TYPES = 64 };
@@ -249,9 +253,16 @@ static struct gsim_speed speed_at(struct gsim_model *model, gsim_slot slot,
                                   struct gsim_tempo *tempo) {
     uint32_t kind = model->jobs[slot].kind;
     struct gsim_rated rated = {.is_there = false};
-    if (kind != GSIM_NO_KIND)
-        rated = rated_at(model, kind, about, site);
+    uint32_t row = kind;
+    if (gsim_rarely(site->is_beside))
+        row = kind == GSIM_NO_KIND
+                  ? kind
+                  : gsim_rates_beside(model->setup.trace->rates, kind, site->other);
+    if (row != GSIM_NO_KIND)
+        rated = rated_at(model, row, about, site);
     *tempo = rated.tempo;
+    if (site->is_beside && !rated.is_there)
+        return (struct gsim_speed){0};
     if (!rated.is_there) {
         model->is_unrated |= kind != GSIM_NO_KIND;
         return (struct gsim_speed){.rate_q32 = some_pace_q32(model, about, site)};
@@ -346,6 +357,20 @@ uint64_t gsim_speed_q32(struct gsim_model *model, gsim_slot slot) {
     return gsim_speed_of(model, slot).rate_q32;
 }
 
+struct gsim_speed gsim_speed_beside(struct gsim_model *model, gsim_slot slot, gsim_slot other) {
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    uint16_t types[MOST_TYPES];
+    struct gsim_tempo tempo;
+    struct site site = site_of(model, about, types);
+    site.is_beside = true;
+    site.other = model->jobs[other].kind;
+    return speed_at(model, slot, about, &site, &tempo);
+}
+
+uint64_t gsim_speed_beside_q32(struct gsim_model *model, gsim_slot slot, gsim_slot other) {
+    return gsim_speed_beside(model, slot, other).rate_q32;
+}
+
 /* A table of speeds may have rows for any nodes, and the factors of gangs may be above 1 in a
  * profile of a user's own. */
 static bool is_fastest_together(const struct gsim_profile *profile) {
@@ -381,6 +406,8 @@ static struct site site_there(const struct gsim_model *model, const struct gsim_
         .n_units = where->gpus,
         .nodes = where->nodes,
         .spans_nodes = where->nodes > 1,
+        .is_beside = where->beside > 0,
+        .other = where->beside > 0 ? model->jobs[where->beside - 1].kind : GSIM_NO_KIND,
         .host = {lesser_part(INT64_MAX, host.cpus_milli), lesser_part(INT64_MAX, host.mem_bytes)}};
 }
 

@@ -16,6 +16,9 @@ struct gsim_speed {
 struct gsim_speed gsim_speed_of(struct gsim_model *model, gsim_slot slot);
 /* Goes on at the speed that the job has now, on the units that it has. */
 void gsim_speed_take(struct gsim_model *model, gsim_slot slot);
+/* How fast it runs on its units beside the other job; 0: the table does not say. */
+struct gsim_speed gsim_speed_beside(struct gsim_model *model, gsim_slot slot, gsim_slot other);
+uint64_t gsim_speed_beside_q32(struct gsim_model *model, gsim_slot slot, gsim_slot other);
 uint64_t gsim_speed_q32(struct gsim_model *model, gsim_slot slot);
 uint64_t gsim_speed_most_q32(struct gsim_model *model, gsim_slot slot);
 /* How fast it would run there. */

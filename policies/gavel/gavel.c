@@ -6,8 +6,9 @@
  * An objective gives each job a share of the time on each device type; in every round the entries
  * that are furthest behind their shares run (policies/lib/rounds.h). Shares are computed when jobs
  * came or ended, but no sooner than min_between after the last time. The objectives: those of
- * policies/lib/shares.h, AlloX, isolated (a part of the cluster for each job), fifo, and the shares
- * of a file, for results of other solvers. A job's speeds are those of --rates; without a row,
+ * policies/lib/shares.h, AlloX, isolated (a part of the cluster for each job), fifo, the random
+ * pairs that Gavel calls gandiva, and the shares of a file, for results of other solvers. With
+ * packing=on two jobs of equal gangs may share GPUs: a pair is an entry with shares of its own. A job's speeds are those of --rates; without a row,
  * those of its device.
  *
  * A round lasts as long as round= says, or until all its jobs have ended; a job that stays on its
@@ -16,7 +17,8 @@
  * reference=gavel copies the simulator's loop: a round is as long as its slowest job takes for the
  * iterations that fit into round=, each job stops after its own, a job without shares holds its
  * GPUs and does not run, device types are walked in the order of the cluster (for isolated:
- * shuffled by the generator of Python), and an idle gap counts as time that jobs have had. */
+ * shuffled by the generator of Python), an idle gap counts as time that jobs have had, and a pair
+ * runs until both of its jobs have made their iterations. */
 #include <string.h>
 
 #include "policies/gavel/state.h"
@@ -102,38 +104,60 @@ static void on_watch(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind 
 
 /* --- decide ----------------------------------------------------------------------------------- */
 
-/* Places the round's jobs that wait. */
-static void place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
-    if (!gavel->has_unplaced)
+/* Whether a job of the round has yet to be placed. */
+static bool is_to_be_placed(const struct gavel *gavel, const struct gavel_job *job) {
+    bool is_over = gavel->is_reference && (job->is_at_end || job->fails);
+    return job->is_active && !job->is_placed && !is_over;
+}
+
+/* Places a job of the round, if it waits. */
+static void place_job(struct gsim_ctx *ctx, struct gsim_plan *plan, const struct gavel *gavel,
+                      struct gavel_job *job) {
+    if (!gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]) ||
+        !gsim_plan_place_on(plan, job->slot, job->units, job->gpus))
         return;
-    gavel->has_unplaced = false;
-    for (uint32_t c = 0; c < gavel->n_choices; c++) {
-        struct gavel_job *job = &gavel->job[gavel->rounds.entry[gavel->choice[c].entry].member[0]];
-        bool is_over = gavel->is_reference && (job->is_at_end || job->fails);
-        if (!job->is_active || job->is_placed || is_over)
+    job->is_placed = true;
+    if (gavel->is_reference && job->done + job->round_iterations < job->iterations)
+        gsim_plan_watch(plan, job->slot, GSIM_WATCH_ATTAINED,
+                        gsim_ask_service_ns(ctx, job->slot, job->done + job->round_iterations));
+}
+
+/* Places the jobs of the round that wait, in the order of its choices. */
+static void place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < gavel->n_unplaced; i++) {
+        struct gavel_job *job = &gavel->job[gavel->unplaced[i]];
+        if (!is_to_be_placed(gavel, job))
             continue;
-        gavel->has_unplaced = true;
-        if (!gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]) ||
-            !gsim_plan_place_on(plan, job->slot, job->units, job->gpus))
-            continue;
-        job->is_placed = true;
-        if (gavel->is_reference && job->done + job->round_iterations < job->iterations)
-            gsim_plan_watch(plan, job->slot, GSIM_WATCH_ATTAINED,
-                            gsim_ask_service_ns(ctx, job->slot, job->done + job->round_iterations));
+        place_job(ctx, plan, gavel, job);
+        if (!job->is_placed)
+            gavel->unplaced[kept++] = gavel->unplaced[i];
     }
+    gavel->n_unplaced = kept;
 }
 
 /* In the reference, jobs stop when they have made the round's iterations. */
 static bool stop_reached(struct gsim_plan *plan, struct gavel *gavel) {
     bool has_stopped = false;
     for (uint32_t c = 0; c < gavel->n_choices; c++) {
-        struct gavel_job *job = &gavel->job[gavel->rounds.entry[gavel->choice[c].entry].member[0]];
-        if (!job->is_active || !job->is_at_end || !job->is_placed)
-            continue;
-        gavel_preempt(plan, gavel, job);
-        has_stopped = true;
+        const struct gsim_round_entry *entry = gavel_chosen(gavel, c);
+        for (int m = 0; m <= gavel_is_pair(entry); m++) {
+            struct gavel_job *job = gavel_member(gavel, entry, m);
+            if (!job->is_active || !job->is_at_end || !job->is_placed)
+                continue;
+            gavel_preempt(plan, gavel, job);
+            has_stopped = true;
+        }
     }
     return has_stopped;
+}
+
+static bool is_over(const struct gsim_ctx *ctx, const struct gavel *gavel,
+                    const struct gavel_job *job) {
+    bool has_stopped = job->is_at_end || job->fails;
+    bool is_stopped = gavel->is_reference && has_stopped && !job->is_placed &&
+                      gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]);
+    return !job->is_active || is_stopped;
 }
 
 /* Whether the round's jobs have all stopped or ended. */
@@ -141,13 +165,10 @@ static bool has_run_out(const struct gsim_ctx *ctx, const struct gavel *gavel) {
     if (ctx->view->now_ns < gavel->held_until_ns)
         return false;
     for (uint32_t c = 0; c < gavel->n_choices; c++) {
-        const struct gavel_job *job =
-            &gavel->job[gavel->rounds.entry[gavel->choice[c].entry].member[0]];
-        bool has_stopped = job->is_at_end || job->fails;
-        bool is_stopped = gavel->is_reference && has_stopped && !job->is_placed &&
-                          gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]);
-        if (job->is_active && !is_stopped)
-            return false;
+        const struct gsim_round_entry *entry = gavel_chosen(gavel, c);
+        for (int m = 0; m <= gavel_is_pair(entry); m++)
+            if (!is_over(ctx, gavel, gavel_member(gavel, entry, m)))
+                return false;
     }
     return true;
 }
@@ -162,10 +183,12 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     }
     if (gavel->is_reference && stop_reached(plan, gavel))
         return;
-    bool is_over = has_run_out(ctx, gavel);
+    bool has_ended = has_run_out(ctx, gavel);
     if (!gavel->is_reference)
-        is_over |= ctx->view->now_ns >= gavel->ends_ns;
-    if (gavel->is_in_round && !is_over) {
+        has_ended |= ctx->view->now_ns >= gavel->ends_ns;
+    if (gavel->has_packing && !gavel->is_arranged)
+        gavel_arrange(ctx, plan, gavel);
+    if (gavel->is_in_round && !has_ended) {
         place(ctx, plan, gavel);
         return;
     }
@@ -173,13 +196,31 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         gavel_end_round(ctx, plan, gavel);
     else
         gavel_read_clock(ctx, gavel);
-    for (uint32_t i = 0; i < gavel->rounds.n; i++)
-        gavel->job[gavel->rounds.entry[i].member[0]].is_at_end = false;
+    for (uint32_t i = 0; i < gavel->n_live; i++)
+        gavel->job[gavel->live[i]].is_at_end = false;
     gavel_begin_round(ctx, plan, gavel);
     place(ctx, plan, gavel);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
+
+/* Which pairs of settings do not go together. */
+static enum gsim_status check(struct gsim_ctx *ctx, const struct gavel *gavel, const char *path) {
+    bool has_choice = gavel->objective != GAVEL_ISOLATED && gavel->objective != GAVEL_ALLOX;
+    if (gavel->objective == GAVEL_SHARES && *path == '\0')
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                         "gavel: objective=shares needs shares=FILE");
+    if (gavel->has_packing && !has_choice)
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                         "gavel: packing=on goes with any objective but isolated and allox");
+    if (!gavel->has_packing && gavel->objective == GAVEL_GANDIVA)
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                         "gavel: objective=gandiva is of pairs: it needs packing=on");
+    if (gavel->has_packing && !gavel->knows_speed)
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                         "gavel: pairs are judged by their speeds: packing=on needs sees_speed=on");
+    return GSIM_OK;
+}
 
 static enum gsim_status open_gavel(struct gsim_ctx *ctx) {
     struct gavel *gavel = own(ctx);
@@ -190,22 +231,25 @@ static enum gsim_status open_gavel(struct gsim_ctx *ctx) {
     gavel->knows_speed = gsim_param(ctx->params, "sees_speed") != 0;
     gavel->sees_speed =
         !gavel->is_reference || (gavel->objective != GAVEL_ISOLATED && gavel->knows_speed);
+    gavel->has_packing = gsim_param(ctx->params, "packing") != 0;
     gavel->round_ns = gsim_param(ctx->params, "round");
     gavel->least_ns = gsim_param(ctx->params, "min_between");
     gavel->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
     gavel->job = gsim_arena_array(ctx->arena, n, sizeof *gavel->job);
     gavel->arrived = gsim_arena_array(ctx->arena, 2 * (size_t)n + 1, sizeof *gavel->arrived);
-    if (!gavel->job || !gavel->arrived)
+    gavel->live = gsim_arena_array(ctx->arena, n, sizeof *gavel->live);
+    gavel->unplaced = gsim_arena_array(ctx->arena, n, sizeof *gavel->unplaced);
+    if (!gavel->job || !gavel->arrived || !gavel->live || !gavel->unplaced)
         return gsim_no_memory(ctx->log, "opening gavel");
     gsim_python_seed(&gavel->random, (uint32_t)ctx->seed + 5);
-    enum gsim_status status = gavel_open_gpus(ctx, gavel);
+    gsim_python_seed(&gavel->draws, (uint32_t)ctx->seed);
+    enum gsim_status status = check(ctx, gavel, path);
+    if (status == GSIM_OK)
+        status = gavel_open_gpus(ctx, gavel);
     if (status == GSIM_OK)
         status = gavel_open_optimum(ctx, gavel);
     gsim_rounds_open(&gavel->rounds, ctx->arena, gavel->n_types,
                      (double)gavel->round_ns / (double)GSIM_NS_PER_S);
-    if (status == GSIM_OK && (gavel->objective == GAVEL_SHARES) != (*path != '\0'))
-        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
-                         "gavel: objective=shares and shares=FILE go together");
     return status == GSIM_OK && *path ? gavel_read_shares(ctx, gavel, path) : status;
 }
 
@@ -213,22 +257,33 @@ static const struct gsim_param_def params[] = {
     {.name = "objective",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "isolated",
-     .choices = "isolated|fifo|shares|max-min|water-filling|max-sum|makespan|finish-time|allox",
+     .choices = "isolated|fifo|shares|max-min|water-filling|max-sum|makespan|finish-time|allox|"
+                "gandiva",
      .help = "what decides the shares: isolated: a part of the cluster for each job; fifo: the "
              "fastest devices for the first to come; shares: a file; max-min: the most for the job "
              "that has least, relative to its part and weight; water-filling: then the most for "
              "the next; max-sum: the most iterations per second; makespan: the earliest last end; "
              "finish-time: the smallest ratio to the end with a part of the cluster (Themis); "
-             "allox: the smallest mean time to the end, for jobs of one GPU"},
+             "allox: the smallest mean time to the end, for jobs of one GPU; gandiva: as isolated; "
+             "where jobs want more GPUs than there are, random pairs share them"},
     {.name = "shares",
      .type = GSIM_PARAM_FILE,
      .fallback = "",
-     .help = "with objective=shares: rows time_s,job,device,share, with job numbers from 0"},
+     .help = "shares in place of the objective's own: rows time_s,job,device,share, with job "
+             "job+job for a pair (packing=on)"},
+    {.name = "packing",
+     .type = GSIM_PARAM_BOOL,
+     .fallback = "off",
+     .help =
+         "whether two jobs may share GPUs, at the speeds that --rates has of a model beside "
+         "another; with fifo the next of the queue joins the job with which both lose least, if "
+         "they make more than 1.5 times what one does alone"},
     {.name = "sees_speed",
      .type = GSIM_PARAM_BOOL,
      .fallback = "on",
      .help = "whether the objective knows how fast devices are; off: they are equal to max-min "
-             "(with reference=gavel, the program then shuffles the device types)"},
+             "(with reference=gavel, the program then shuffles the device types), and fifo takes a "
+             "random one of those that are free"},
     {.name = "round", .type = GSIM_PARAM_TIME, .fallback = "360s", .help = "length of a round"},
     {.name = "min_between",
      .type = GSIM_PARAM_TIME,
@@ -242,9 +297,8 @@ const struct gsim_policy gsim_policy_gavel = {
     .name = "gavel",
     .summary = "shares of each device type, given in rounds by how far a job is behind its own",
     .paper = "Narayanan et al., OSDI 2020",
-    .deviations =
-        "of equally good shares those of policies/lib/shares.h are taken; no pairs but in "
-        "shares of a file; costs and SLOs are not considered; nodes that fail are refused",
+    .deviations = "of equally good shares those of policies/lib/shares.h are taken; costs and SLOs "
+                  "are not considered; nodes that fail are refused",
     .names_gpus = true,
     .references = 1u << GSIM_REFERENCE_GAVEL,
     .params = params,

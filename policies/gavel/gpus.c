@@ -23,16 +23,16 @@ enum gsim_status gavel_open_gpus(struct gsim_ctx *ctx, struct gavel *gavel) {
     uint32_t n = view->cluster.n_gpus;
     if (view->pool.is_used)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0, "gavel needs nodes, not a pool of GPUs");
-    gavel->owner = gsim_arena_array(ctx->arena, n, sizeof *gavel->owner);
+    gavel->n_owners = gsim_arena_array(ctx->arena, n, sizeof *gavel->n_owners);
+    gavel->claim = gsim_arena_array(ctx->arena, n, sizeof *gavel->claim);
     gavel->n_free = gsim_arena_array(ctx->arena, view->cluster.n_nodes, sizeof *gavel->n_free);
-    if (!gavel->owner || !gavel->n_free)
+    if (!gavel->n_owners || !gavel->claim || !gavel->n_free)
         return gsim_no_memory(ctx->log, "opening gavel");
     for (uint32_t gpu = 0; gpu < n; gpu++) {
         uint32_t type = view->cluster.type[gpu];
         if (type >= GSIM_ROUND_TYPES)
             return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0, "gavel: more than %d types of devices",
                              GSIM_ROUND_TYPES);
-        gavel->owner[gpu] = GSIM_NO_MEMBER;
         gavel->n_free[view->cluster.node_of_gpu[gpu]]++;
         gavel->n_gpus[type]++;
         gavel->n_types = type + 1 > gavel->n_types ? type + 1 : gavel->n_types;
@@ -66,10 +66,17 @@ static uint32_t best_node(const struct gsim_ctx *ctx, const struct gavel *gavel,
     return best;
 }
 
-static void own_gpu(const struct gsim_ctx *ctx, struct gavel *gavel, uint32_t gpu,
-                    uint32_t number) {
-    gavel->owner[gpu] = number;
-    gavel->n_free[ctx->view->cluster.node_of_gpu[gpu]]--;
+static void own_gpu(const struct gsim_ctx *ctx, struct gavel *gavel, uint32_t gpu) {
+    if (gavel->n_owners[gpu]++ == 0)
+        gavel->n_free[ctx->view->cluster.node_of_gpu[gpu]]--;
+}
+
+static void own_all(const struct gsim_ctx *ctx, struct gavel *gavel, struct gavel_job *job,
+                    uint32_t type) {
+    job->type = type;
+    job->has_gpus = true;
+    for (uint32_t u = 0; u < job->gpus; u++)
+        own_gpu(ctx, gavel, job->units[u].gpu);
 }
 
 /* Whether the GPUs that the job had are free. */
@@ -77,35 +84,134 @@ static bool are_free(const struct gsim_ctx *ctx, const struct gavel *gavel,
                      const struct gavel_job *job) {
     for (uint32_t u = 0; u < job->gpus; u++) {
         uint32_t gpu = job->units[u].gpu;
-        if (gavel->owner[gpu] != GSIM_NO_MEMBER ||
+        if (gavel->n_owners[gpu] > 0 ||
             ctx->view->cluster.node_is_down[ctx->view->cluster.node_of_gpu[gpu]])
             return false;
     }
     return true;
 }
 
-void gavel_take_gpus(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t number, uint32_t type) {
-    struct gavel_job *job = &gavel->job[number];
+static void take_gpus(struct gsim_ctx *ctx, struct gavel *gavel, struct gavel_job *job,
+                      uint32_t type) {
     const uint32_t *first = ctx->view->cluster.node_first_gpu;
     bool is_back = job->type == type && are_free(ctx, gavel, job);
+    if (is_back) {
+        own_all(ctx, gavel, job, type);
+        return;
+    }
     job->type = type;
-    for (uint32_t n = 0; !is_back && n < job->gpus;) {
+    job->has_gpus = true;
+    for (uint32_t n = 0; n < job->gpus;) {
         uint32_t node = best_node(ctx, gavel, type, job->gpus - n);
         for (uint32_t gpu = first[node]; gpu < first[node + 1] && n < job->gpus; gpu++)
-            if (gavel->owner[gpu] == GSIM_NO_MEMBER) {
-                own_gpu(ctx, gavel, gpu, number);
+            if (gavel->n_owners[gpu] == 0) {
+                own_gpu(ctx, gavel, gpu);
                 job->units[n++] = (struct gsim_unit){.gpu = gpu};
             }
     }
-    for (uint32_t u = 0; is_back && u < job->gpus; u++)
-        own_gpu(ctx, gavel, job->units[u].gpu, number);
 }
 
 void gavel_give_gpus(const struct gsim_ctx *ctx, struct gavel *gavel, uint32_t number) {
-    const struct gavel_job *job = &gavel->job[number];
+    struct gavel_job *job = &gavel->job[number];
+    for (uint32_t u = 0; job->has_gpus && u < job->gpus; u++) {
+        uint32_t gpu = job->units[u].gpu;
+        if (--gavel->n_owners[gpu] == 0)
+            gavel->n_free[ctx->view->cluster.node_of_gpu[gpu]]++;
+    }
+    job->has_gpus = false;
+}
+
+void gavel_preempt(struct gsim_plan *plan, const struct gavel *gavel, struct gavel_job *job) {
+    if (gsim_plan_preempt(plan, job->slot, gavel->way.stop, gavel->way.keep))
+        job->is_placed = false;
+}
+
+/* --- the round's GPUs ------------------------------------------------------------------------- */
+
+static bool has_equal_gpus(const struct gavel_job *a, const struct gavel_job *b) {
+    for (uint32_t u = 0; u < a->gpus; u++)
+        if (a->units[u].gpu != b->units[u].gpu)
+            return false;
+    return true;
+}
+
+static bool is_claimed(const struct gavel *gavel, const struct gavel_job *job) {
     for (uint32_t u = 0; u < job->gpus; u++)
-        if (gavel->owner[job->units[u].gpu] == number) {
-            gavel->owner[job->units[u].gpu] = GSIM_NO_MEMBER;
-            gavel->n_free[ctx->view->cluster.node_of_gpu[job->units[u].gpu]]++;
+        if (gavel->claim[job->units[u].gpu] != 0)
+            return true;
+    return false;
+}
+
+/* The first job of a choice that is on its type, on GPUs that no earlier choice keeps, stays there;
+ * so does a second one that is beside it already. */
+static void keep_members(struct gavel *gavel, uint32_t choice) {
+    const struct gsim_round_entry *entry = gavel_chosen(gavel, choice);
+    const struct gavel_job *first = NULL;
+    for (int m = 0; m <= gavel_is_pair(entry); m++) {
+        struct gavel_job *job = gavel_member(gavel, entry, m);
+        bool is_there = job->is_placed && job->has_gpus && job->type == gavel->choice[choice].type;
+        if (!is_there || (first ? !has_equal_gpus(first, job) : is_claimed(gavel, job)))
+            continue;
+        job->stays = true;
+        for (uint32_t u = 0; u < job->gpus; u++)
+            gavel->claim[job->units[u].gpu] = choice + 1;
+        first = first ? first : job;
+    }
+}
+
+static void let_go(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
+    for (uint32_t i = 0; i < gavel->n_live; i++) {
+        struct gavel_job *job = &gavel->job[gavel->live[i]];
+        if (job->stays)
+            continue;
+        if (job->is_placed && ctx->view->jobs.state[job->slot] == GSIM_RUNNING)
+            gavel_preempt(plan, gavel, job);
+        gavel_give_gpus(ctx, gavel, gavel->live[i]);
+    }
+}
+
+/* A job that is placed still could not be preempted: it stays where it is. */
+static void give_to_members(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t choice) {
+    const struct gsim_round_entry *entry = gavel_chosen(gavel, choice);
+    const struct gavel_job *first = NULL;
+    for (int m = 0; m <= gavel_is_pair(entry); m++)
+        if (gavel_member(gavel, entry, m)->stays)
+            first = gavel_member(gavel, entry, m);
+    for (int m = 0; m <= gavel_is_pair(entry); m++) {
+        struct gavel_job *job = gavel_member(gavel, entry, m);
+        if (job->is_placed)
+            continue;
+        if (!first) {
+            take_gpus(ctx, gavel, job, gavel->choice[choice].type);
+            first = job;
+            continue;
         }
+        memcpy(job->units, first->units, job->gpus * sizeof *job->units);
+        own_all(ctx, gavel, job, gavel->choice[choice].type);
+    }
+}
+
+void gavel_assign(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
+    memset(gavel->claim, 0, ctx->view->cluster.n_gpus * sizeof *gavel->claim);
+    for (uint32_t i = 0; i < gavel->n_live; i++)
+        gavel->job[gavel->live[i]].stays = false;
+    for (uint32_t c = 0; c < gavel->n_choices; c++)
+        keep_members(gavel, c);
+    let_go(ctx, plan, gavel);
+    for (uint32_t c = 0; c < gavel->n_choices; c++)
+        give_to_members(ctx, gavel, c);
+}
+
+void gavel_arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
+    static const struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_PAIR};
+    static const struct gsim_arrangement pairs = {.lanes = &lane, .n_lanes = 1};
+    uint32_t n = ctx->view->cluster.n_gpus;
+    struct gsim_unit *units = gsim_arena_array(ctx->arena, n, sizeof *units);
+    if (!units) {
+        ctx->status = gsim_no_memory(ctx->log, "scheduling");
+        return;
+    }
+    for (uint32_t gpu = 0; gpu < n; gpu++)
+        units[gpu].gpu = gpu;
+    gavel->is_arranged = gsim_plan_arrange(plan, units, n, &pairs);
 }

@@ -11,36 +11,42 @@
 /* --- the end of a round ----------------------------------------------------------------------- */
 
 /* The time that a choice has run in the round that is over. */
-static double ran_s(const struct gavel *gavel, const struct gsim_ctx *ctx,
-                    const struct gavel_job *job) {
-    if (gavel->is_reference)
-        return job->finish_s - gavel->start_s;
-    return (double)(ctx->view->now_ns - gavel->began_ns) / (double)GSIM_NS_PER_S;
-}
-
+/* A pair ends when both of its jobs do. */
 static double finish_of(const struct gavel *gavel, const struct gsim_round_choice *choice) {
     const struct gsim_round_entry *entry = &gavel->rounds.entry[choice->entry];
-    double finish_s = gavel->job[entry->member[0]].finish_s;
-    if (entry->member[1] != GSIM_NO_MEMBER && gavel->job[entry->member[1]].finish_s > finish_s)
-        finish_s = gavel->job[entry->member[1]].finish_s;
+    double finish_s = gavel_member(gavel, entry, 0)->finish_s;
+    if (gavel_is_pair(entry) && gavel_member(gavel, entry, 1)->finish_s > finish_s)
+        finish_s = gavel_member(gavel, entry, 1)->finish_s;
     return finish_s;
 }
 
-/* Orders the round's choices as the reference ends them: the latest first, then by number. */
+static double ran_s(const struct gavel *gavel, const struct gsim_ctx *ctx,
+                    const struct gsim_round_choice *choice) {
+    if (gavel->is_reference)
+        return finish_of(gavel, choice) - gavel->start_s;
+    return (double)(ctx->view->now_ns - gavel->began_ns) / (double)GSIM_NS_PER_S;
+}
+
+/* Whether the reference ends choice a before b: the latest first, then by number, pairs last. */
+static bool ends_before(const struct gavel *gavel, const struct gsim_round_choice *a,
+                        const struct gsim_round_choice *b) {
+    const struct gsim_round_entry *x = &gavel->rounds.entry[a->entry];
+    const struct gsim_round_entry *y = &gavel->rounds.entry[b->entry];
+    double a_s = finish_of(gavel, a), b_s = finish_of(gavel, b);
+    if (a_s > b_s || a_s < b_s)
+        return a_s > b_s;
+    if (gavel_is_pair(x) != gavel_is_pair(y))
+        return gavel_is_pair(y);
+    return x->member[0] < y->member[0];
+}
+
 static void sort_by_finish(const struct gavel *gavel) {
     struct gsim_round_choice *choice = gavel->choice;
     for (uint32_t i = 1; i < gavel->n_choices; i++) {
         struct gsim_round_choice moved = choice[i];
-        double finish_s = finish_of(gavel, &moved);
-        uint32_t number = gavel->rounds.entry[moved.entry].member[0], at = i;
-        for (; at > 0; at--) {
-            double other_s = finish_of(gavel, &choice[at - 1]);
-            if (other_s > finish_s ||
-                (other_s >= finish_s &&
-                 gavel->rounds.entry[choice[at - 1].entry].member[0] < number))
-                break;
+        uint32_t at = i;
+        for (; at > 0 && !ends_before(gavel, &choice[at - 1], &moved); at--)
             choice[at] = choice[at - 1];
-        }
         choice[at] = moved;
     }
 }
@@ -56,18 +62,22 @@ void gavel_read_clock(const struct gsim_ctx *ctx, struct gavel *gavel) {
     gavel->has_end = true;
 }
 
-/* Counts the time of a job's round, or that it failed. */
-static void count(const struct gsim_ctx *ctx, struct gavel *gavel, struct gavel_job *job,
+/* Counts the time of a choice's round, or that it failed. Failures of pairs are not counted. */
+static void count(const struct gsim_ctx *ctx, struct gavel *gavel,
                   const struct gsim_round_choice *choice) {
-    if (job->fails) {
-        job->n_failures++;
+    struct gsim_round_entry *entry = &gavel->rounds.entry[choice->entry];
+    struct gavel_job *first = gavel_member(gavel, entry, 0);
+    if (!gavel_is_pair(entry))
+        first->n_failures = first->fails ? first->n_failures + 1 : 0;
+    if (first->fails) {
         gavel->is_due = true;
         return;
     }
-    job->n_failures = 0;
-    gsim_rounds_credit(&gavel->rounds, &gavel->rounds.entry[choice->entry], choice->type,
-                       ran_s(gavel, ctx, job));
-    job->done += job->round_iterations;
+    gsim_rounds_credit(&gavel->rounds, entry, choice->type, ran_s(gavel, ctx, choice));
+    for (int m = 0; m <= gavel_is_pair(entry); m++) {
+        struct gavel_job *job = gavel_member(gavel, entry, m);
+        job->done += job->round_iterations;
+    }
 }
 
 /* The reference gives up a job that failed that often in a row. */
@@ -80,28 +90,42 @@ static bool has_ended(const void *arg, uint32_t number) {
     return ((const struct gavel *)arg)->job[number].has_ended;
 }
 
-/* Counts the time of the round, and lets the jobs go that ended in it. */
+/* Notes the jobs of the round that have ended, or are given up; returns their number. */
+static uint32_t find_gone(struct gsim_plan *plan, struct gavel *gavel, uint32_t *gone) {
+    uint32_t n = 0;
+    for (uint32_t c = 0; c < gavel->n_choices; c++) {
+        const struct gsim_round_entry *entry = gavel_chosen(gavel, c);
+        for (int m = 0; m <= gavel_is_pair(entry); m++) {
+            struct gavel_job *job = gavel_member(gavel, entry, m);
+            if (is_given_up(job) && gsim_plan_decline(plan, job->slot)) {
+                job->is_active = false;
+                job->has_ended = true;
+            }
+            if (job->has_ended)
+                gone[n++] = entry->member[m];
+        }
+    }
+    return n;
+}
+
+static void forget(struct gavel *gavel) {
+    uint32_t kept = 0;
+    gsim_rounds_remove(&gavel->rounds, has_ended, gavel);
+    for (uint32_t i = 0; i < gavel->n_live; i++)
+        if (!gavel->job[gavel->live[i]].has_ended)
+            gavel->live[kept++] = gavel->live[i];
+    gavel->n_live = kept;
+}
+
 void gavel_end_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
     if (gavel->is_reference)
         sort_by_finish(gavel);
     gavel_read_clock(ctx, gavel);
-    for (uint32_t c = 0; c < gavel->n_choices; c++) {
-        uint32_t number = gavel->rounds.entry[gavel->choice[c].entry].member[0];
-        count(ctx, gavel, &gavel->job[number], &gavel->choice[c]);
-    }
-    uint32_t *gone = gavel->arrived + gavel->n_arrived, n_gone = 0;
-    for (uint32_t c = 0; c < gavel->n_choices; c++) {
-        uint32_t number = gavel->rounds.entry[gavel->choice[c].entry].member[0];
-        struct gavel_job *job = &gavel->job[number];
-        if (is_given_up(job) && gsim_plan_decline(plan, job->slot)) {
-            job->is_active = false;
-            job->has_ended = true;
-        }
-        if (job->has_ended)
-            gone[n_gone++] = number;
-    }
+    for (uint32_t c = 0; c < gavel->n_choices; c++)
+        count(ctx, gavel, &gavel->choice[c]);
+    uint32_t *gone = gavel->arrived + gavel->n_arrived, n_gone = find_gone(plan, gavel, gone);
     if (n_gone > 0)
-        gsim_rounds_remove(&gavel->rounds, has_ended, gavel);
+        forget(gavel);
     for (uint32_t i = 0; i < n_gone; i++) {
         gavel->job[gone[i]].has_ended = false;
         gavel_give_gpus(ctx, gavel, gone[i]);
@@ -113,18 +137,57 @@ void gavel_end_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel 
 
 /* --- the next round --------------------------------------------------------------------------- */
 
+static struct gsim_round_entry *add_entry(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t first,
+                                          uint32_t second) {
+    struct gsim_round_entry *entry =
+        gsim_rounds_add(&gavel->rounds, first, second, gavel->job[first].gpus);
+    if (!entry)
+        ctx->status = gsim_no_memory(ctx->log, "scheduling");
+    gavel->is_due = true;
+    return entry;
+}
+
+/* The speed of one job of a pair on a type. */
+static double beside_per_s(struct gsim_ctx *ctx, const struct gavel_job *job,
+                           const struct gavel_job *other, uint32_t type) {
+    return gsim_rounds_per_s(gsim_ask_rate(ctx, job->slot,
+                                           &(struct gsim_where){.type = (uint16_t)type,
+                                                                .gpus = job->gpus,
+                                                                .beside = other->slot + 1}));
+}
+
+/* Adds the pair, if it can run anywhere. The reference's program has entries for all pairs, which
+ * count in the time of the types. */
+static bool add_pair(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t first, uint32_t second) {
+    double per_s[2][GSIM_ROUND_TYPES] = {0};
+    bool runs = false;
+    for (uint32_t type = 0; type < gavel->n_types; type++) {
+        per_s[0][type] = beside_per_s(ctx, &gavel->job[first], &gavel->job[second], type);
+        per_s[1][type] = beside_per_s(ctx, &gavel->job[second], &gavel->job[first], type);
+        runs |= per_s[0][type] > 0 && per_s[1][type] > 0;
+    }
+    if (!runs && !gavel->is_reference)
+        return true;
+    struct gsim_round_entry *entry = add_entry(ctx, gavel, first, second);
+    if (entry)
+        memcpy(entry->per_s, per_s, sizeof per_s);
+    return entry != NULL;
+}
+
+/* An arrival comes alone, and in pairs with jobs of equal gangs. */
 static bool add_arrivals(struct gsim_ctx *ctx, struct gavel *gavel) {
     for (uint32_t i = 0; i < gavel->n_arrived; i++) {
         uint32_t number = gavel->arrived[i];
         const struct gavel_job *job = &gavel->job[number];
-        struct gsim_round_entry *entry =
-            gsim_rounds_add(&gavel->rounds, number, GSIM_NO_MEMBER, job->gpus);
-        if (!entry) {
-            ctx->status = gsim_no_memory(ctx->log, "scheduling");
+        struct gsim_round_entry *entry = add_entry(ctx, gavel, number, GSIM_NO_MEMBER);
+        if (!entry)
             return false;
-        }
         memcpy(entry->per_s[0], job->per_s, sizeof job->per_s);
-        gavel->is_due = true;
+        for (uint32_t k = 0; gavel->has_packing && k < gavel->n_live; k++)
+            if (gavel->job[gavel->live[k]].gpus == job->gpus &&
+                !add_pair(ctx, gavel, gavel->live[k], number))
+                return false;
+        gavel->live[gavel->n_live++] = number;
     }
     gavel->n_arrived = 0;
     return true;
@@ -166,14 +229,22 @@ static bool choose(struct gsim_ctx *ctx, struct gavel *gavel) {
     return false;
 }
 
-/* The iterations of a round: those that fit into it, and are left. */
-static void plan_iterations(struct gavel *gavel, struct gavel_job *job, uint32_t type) {
+/* The iterations of a round: those that fit into it, and are left. A pair fails as a whole. */
+static void plan_iterations(struct gavel *gavel, const struct gsim_round_choice *choice) {
+    const struct gsim_round_entry *entry = &gavel->rounds.entry[choice->entry];
     double round_s = (double)gavel->round_ns / (double)GSIM_NS_PER_S;
-    int64_t fitting = (int64_t)(job->per_s[type] * round_s), left = job->iterations - job->done;
-    job->round_iterations = fitting < left ? fitting : left;
-    job->fails = job->round_iterations <= 0 ||
+    bool fails = false;
+    for (int m = 0; m <= gavel_is_pair(entry); m++) {
+        struct gavel_job *job = gavel_member(gavel, entry, m);
+        double per_s = entry->per_s[m][choice->type];
+        int64_t fitting = (int64_t)(per_s * round_s), left = job->iterations - job->done;
+        job->round_iterations = fitting < left ? fitting : left;
+        fails |= job->round_iterations <= 0 ||
                  (job->gpus > 1 && job->round_iterations / (int64_t)job->gpus == 0);
-    job->finish_s = gavel->now_s + (double)job->round_iterations / job->per_s[type];
+        job->finish_s = gavel->now_s + (double)job->round_iterations / per_s;
+    }
+    for (int m = 0; m <= gavel_is_pair(entry); m++)
+        gavel_member(gavel, entry, m)->fails = fails;
 }
 
 /* Whether a choice has shares. */
@@ -193,45 +264,25 @@ static void drop_idle(struct gavel *gavel) {
     gavel->n_choices = kept;
 }
 
-void gavel_preempt(struct gsim_plan *plan, const struct gavel *gavel, struct gavel_job *job) {
-    if (gsim_plan_preempt(plan, job->slot, gavel->way.stop, gavel->way.keep))
-        job->is_placed = false;
-}
-
-/* Assigns GPUs: a job that goes on where it is keeps its own. */
-static void assign(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
-    struct gavel_job *jobs = gavel->job;
-    for (uint32_t i = 0; i < gavel->rounds.n; i++)
-        jobs[gavel->rounds.entry[i].member[0]].round_type = GAVEL_NO_TYPE;
-    for (uint32_t c = 0; c < gavel->n_choices; c++)
-        jobs[gavel->rounds.entry[gavel->choice[c].entry].member[0]].round_type =
-            gavel->choice[c].type;
-    for (uint32_t i = 0; i < gavel->rounds.n; i++) {
-        uint32_t number = gavel->rounds.entry[i].member[0], type = jobs[number].round_type;
-        if (jobs[number].is_placed && jobs[number].type == type)
-            continue;
-        if (jobs[number].is_placed && ctx->view->jobs.state[jobs[number].slot] == GSIM_RUNNING)
-            gavel_preempt(plan, gavel, &jobs[number]);
-        gavel_give_gpus(ctx, gavel, number);
-    }
-    for (uint32_t c = 0; c < gavel->n_choices; c++) {
-        uint32_t number = gavel->rounds.entry[gavel->choice[c].entry].member[0];
-        if (gavel->is_reference)
-            plan_iterations(gavel, &jobs[number], gavel->choice[c].type);
-        if (!jobs[number].is_placed)
-            gavel_take_gpus(ctx, gavel, number, gavel->choice[c].type);
-    }
-}
-
 /* Jobs that fail hold their GPUs for the time of the iterations that they are not credited. */
 static void hold(struct gavel *gavel) {
     gavel->held_until_ns = gavel->began_ns;
     for (uint32_t c = 0; gavel->is_reference && c < gavel->n_choices; c++) {
-        const struct gavel_job *job =
-            &gavel->job[gavel->rounds.entry[gavel->choice[c].entry].member[0]];
-        double held_ns = (job->finish_s - gavel->now_s) * (double)GSIM_NS_PER_S;
+        const struct gavel_job *job = gavel_member(gavel, gavel_chosen(gavel, c), 0);
+        double held_ns =
+            (finish_of(gavel, &gavel->choice[c]) - gavel->now_s) * (double)GSIM_NS_PER_S;
         if (job->fails && gavel->began_ns + (int64_t)held_ns > gavel->held_until_ns)
             gavel->held_until_ns = gavel->began_ns + (int64_t)held_ns;
+    }
+}
+
+static void list_unplaced(struct gavel *gavel) {
+    gavel->n_unplaced = 0;
+    for (uint32_t c = 0; c < gavel->n_choices; c++) {
+        const struct gsim_round_entry *entry = gavel_chosen(gavel, c);
+        for (int m = 0; m <= gavel_is_pair(entry); m++)
+            if (!gavel_member(gavel, entry, m)->is_placed)
+                gavel->unplaced[gavel->n_unplaced++] = entry->member[m];
     }
 }
 
@@ -246,11 +297,13 @@ void gavel_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gave
     }
     if (gavel->is_reference)
         drop_idle(gavel);
-    assign(ctx, plan, gavel);
+    for (uint32_t c = 0; gavel->is_reference && c < gavel->n_choices; c++)
+        plan_iterations(gavel, &gavel->choice[c]);
+    gavel_assign(ctx, plan, gavel);
     gavel->began_ns = ctx->view->now_ns;
     gavel->ends_ns = gavel->began_ns + gavel->round_ns;
     gavel->is_in_round = gavel->n_choices > 0;
-    gavel->has_unplaced = true;
+    list_unplaced(gavel);
     hold(gavel);
     if (gavel->is_in_round && !gavel->is_reference)
         gsim_plan_wake(plan, gavel->ends_ns);

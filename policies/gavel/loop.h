@@ -11,6 +11,5 @@ void gavel_read_clock(const struct gsim_ctx *ctx, struct gavel *gavel);
 void gavel_end_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel);
 /* Adds arrivals, computes shares where they are due, and gives the GPUs of the next round. */
 void gavel_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel);
-void gavel_preempt(struct gsim_plan *plan, const struct gavel *gavel, struct gavel_job *job);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shares that are best for an objective (policies/lib/shares.h). Jobs with equal speeds,
  * gangs and weights count as one in objectives that do not look at how far they are: the programme
- * is as large as the number of kinds of jobs, not of jobs. */
+ * is as large as the number of kinds of jobs, not of jobs. With packing pairs have columns too, those
+ * of two kinds in one. */
 #include <string.h>
 
 #include "policies/gavel/optimum.h"
@@ -22,6 +23,7 @@ struct gavel_optimum {
     struct gsim_share_entry *entry;
     uint32_t *group_of; /* by entry of the rounds */
     uint32_t capacity;
+    uint32_t *pair_of; /* by two groups: the entry of their pairs; GSIM_NO_MEMBER: none yet */
     struct kind *kind;
     uint32_t n_kinds, kinds_capacity;
 };
@@ -127,7 +129,7 @@ static double isolated_per_s(const struct gavel *gavel, const struct gavel_job *
     double sum = 0, per_s = 0;
     for (uint32_t t = 0; t < gavel->n_types; t++) {
         uint32_t type = gavel->by_name[t];
-        double share = (double)gavel->n_gpus[type] / gavel->rounds.n / job->gpus;
+        double share = (double)gavel->n_gpus[type] / gavel->n_live / job->gpus;
         sum += share;
         per_s += share * job->per_s[type];
     }
@@ -147,9 +149,10 @@ static double alone_s(const struct gsim_ctx *ctx, const struct gavel *gavel,
 
 /* The speeds that the objective sees: none where the gang never fits. The reference takes all types
  * for equal also where the job does not run. */
-static void set_speeds(const struct gavel *gavel, const struct gavel_job *job, double *per_s) {
+static void set_speeds(const struct gavel *gavel, const struct gavel_job *job, const double *own,
+                       double *per_s) {
     for (uint32_t type = 0; type < gavel->n_types; type++) {
-        per_s[type] = job->per_s[type];
+        per_s[type] = own[type];
         if (!gavel->knows_speed)
             per_s[type] = gavel->is_reference || per_s[type] > 0;
         if (!gavel->is_reference && gavel->n_gpus[type] < job->gpus)
@@ -169,28 +172,70 @@ static void add_group(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t e) {
     if (gavel->objective == GAVEL_FINISH_TIME)
         o->job[group].alone_s = alone_s(ctx, gavel, job);
     o->entry[group] = (struct gsim_share_entry){.job = {group, GSIM_SHARE_ALONE}};
-    set_speeds(gavel, job, o->entry[group].per_s[0]);
+    set_speeds(gavel, job, job->per_s, o->entry[group].per_s[0]);
     o->group_of[e] = group;
 }
 
-static void build(struct gsim_ctx *ctx, struct gavel *gavel) {
+static void build_jobs(struct gsim_ctx *ctx, struct gavel *gavel) {
     struct gavel_optimum *o = gavel->optimum;
     o->shares.n_jobs = 0;
     for (uint32_t k = 0; k < o->n_kinds; k++)
         o->kind[k].group = GSIM_NO_MEMBER;
-    for (uint32_t e = 0; e < gavel->rounds.n; e++) {
-        struct kind *kind = &o->kind[gavel->job[gavel->rounds.entry[e].member[0]].kind];
+    for (uint32_t i = 0; i < gavel->n_live; i++) {
+        const struct gavel_job *job = &gavel->job[gavel->live[i]];
+        struct kind *kind = &o->kind[job->kind];
         if (has_kinds(gavel) && kind->group != GSIM_NO_MEMBER) {
-            o->group_of[e] = kind->group;
+            o->group_of[job->entry] = kind->group;
             o->job[kind->group].count++;
             continue;
         }
-        add_group(ctx, gavel, e);
-        kind->group = o->group_of[e];
+        add_group(ctx, gavel, job->entry);
+        kind->group = o->group_of[job->entry];
     }
     o->shares.n_entries = o->shares.n_jobs;
+}
+
+/* Pairs of jobs of two groups are one entry, in which the lower group comes first. */
+static void add_pair(struct gavel *gavel, uint32_t e) {
+    struct gavel_optimum *o = gavel->optimum;
+    const struct gsim_round_entry *pair = &gavel->rounds.entry[e];
+    const struct gavel_job *first = gavel_member(gavel, pair, 0);
+    const struct gavel_job *second = gavel_member(gavel, pair, 1);
+    uint32_t a = o->group_of[first->entry], b = o->group_of[second->entry];
+    bool is_turned = a > b;
+    uint32_t *at =
+        &o->pair_of[(size_t)(is_turned ? b : a) * o->shares.n_jobs + (is_turned ? a : b)];
+    if (*at == GSIM_NO_MEMBER) {
+        struct gsim_share_entry *entry = &o->entry[ *at = o->shares.n_entries++];
+        *entry = (struct gsim_share_entry){.job = {is_turned ? b : a, is_turned ? a : b}};
+        set_speeds(gavel, first, pair->per_s[0], entry->per_s[is_turned]);
+        set_speeds(gavel, second, pair->per_s[1], entry->per_s[!is_turned]);
+    }
+    o->group_of[e] = *at;
+}
+
+static bool build_pairs(struct gsim_ctx *ctx, struct gavel *gavel) {
+    struct gavel_optimum *o = gavel->optimum;
+    size_t cells = (size_t)o->shares.n_jobs * o->shares.n_jobs;
+    o->pair_of = gsim_arena_grow(ctx->arena, NULL, 0, (cells + 1) * sizeof *o->pair_of);
+    if (!o->pair_of)
+        return false;
+    for (size_t i = 0; i < cells; i++)
+        o->pair_of[i] = GSIM_NO_MEMBER;
+    for (uint32_t e = 0; e < gavel->rounds.n; e++)
+        if (gavel_is_pair(&gavel->rounds.entry[e]))
+            add_pair(gavel, e);
+    gsim_arena_drop(ctx->arena, o->pair_of);
+    return true;
+}
+
+static bool build(struct gsim_ctx *ctx, struct gavel *gavel) {
+    struct gavel_optimum *o = gavel->optimum;
+    build_jobs(ctx, gavel);
+    bool is_built = !gavel->has_packing || build_pairs(ctx, gavel);
     o->shares.job = o->job;
     o->shares.entry = o->entry;
+    return is_built;
 }
 
 static enum gsim_lp_end solve(const struct gavel *gavel) {
@@ -211,11 +256,10 @@ static enum gsim_lp_end solve(const struct gavel *gavel) {
 
 bool gavel_optimise(struct gsim_ctx *ctx, struct gavel *gavel) {
     struct gavel_optimum *o = gavel->optimum;
-    if (!grow(ctx, gavel)) {
+    if (!grow(ctx, gavel) || !build(ctx, gavel)) {
         ctx->status = gsim_no_memory(ctx->log, "scheduling");
         return false;
     }
-    build(ctx, gavel);
     enum gsim_lp_end end = solve(gavel);
     if (end != GSIM_LP_OPTIMAL) {
         ctx->status = gsim_fail(ctx->log, GSIM_FAILED, NULL, 0,

@@ -8,49 +8,16 @@
 
 #include "policies/gavel/allox.h"
 #include "policies/gavel/optimum.h"
+#include "policies/gavel/packing.h"
+#include "policies/gavel/queue.h"
 #include "policies/gavel/shares.h"
 
 /* --- rules ------------------------------------------------------------------------------------ */
 
 /* A cluster of its own for each job, of a part of each device type. */
 static void isolate(struct gavel *gavel) {
-    struct gsim_rounds *rounds = &gavel->rounds;
-    for (uint32_t i = 0; i < rounds->n; i++) {
-        struct gsim_round_entry *entry = &rounds->entry[i];
-        double sum = 0;
-        for (uint32_t t = 0; t < gavel->n_types; t++) {
-            uint32_t type = gavel->by_name[t];
-            entry->share[type] = (double)gavel->n_gpus[type] / rounds->n / entry->gpus;
-            sum += entry->share[type];
-        }
-        for (uint32_t type = 0; type < gavel->n_types; type++)
-            entry->share[type] /= sum > 1 ? sum : 1;
-    }
-}
-
-/* Jobs in the order of their arrival take GPUs of the type on which they are fastest, until one
- * finds none. */
-static void serve_in_order(struct gavel *gavel) {
-    struct gsim_rounds *rounds = &gavel->rounds;
-    uint32_t left[GSIM_ROUND_TYPES];
-    memcpy(left, gavel->n_gpus, sizeof left);
-    for (uint32_t i = 0; i < rounds->n; i++)
-        memset(rounds->entry[i].share, 0, sizeof rounds->entry[i].share);
-    for (uint32_t i = 0; i < rounds->n; i++) {
-        struct gsim_round_entry *entry = &rounds->entry[i];
-        uint32_t best = GAVEL_NO_TYPE;
-        for (uint32_t t = 0; t < gavel->n_types; t++) {
-            uint32_t type = gavel->by_name[t];
-            bool runs = entry->per_s[0][type] > 0 || gavel->is_reference; /* or holds a place */
-            if (left[type] >= entry->gpus && runs &&
-                (best == GAVEL_NO_TYPE || entry->per_s[0][type] > entry->per_s[0][best]))
-                best = type;
-        }
-        if (best == GAVEL_NO_TYPE)
-            return;
-        entry->share[best] = 1;
-        left[best] -= entry->gpus;
-    }
+    for (uint32_t i = 0; i < gavel->rounds.n; i++)
+        gavel_split_equally(gavel, &gavel->rounds.entry[i], gavel->rounds.n);
 }
 
 /* --- shares of a file ------------------------------------------------------------------------- */
@@ -101,6 +68,7 @@ static enum gsim_status take_row(struct gsim_ctx *ctx, struct gavel *gavel, char
     row->type = type_called(ctx, gavel, device);
     if (row->type == GAVEL_NO_TYPE)
         return bad_row(ctx, replay->path, line, "the cluster has no device of that name");
+    row->line = line;
     replay->n++;
     return GSIM_OK;
 }
@@ -143,6 +111,36 @@ static bool is_of_now(const struct gavel *gavel, const struct gavel_replay_row *
     return off < most_off_s && off > -most_off_s;
 }
 
+/* Pairs have equal gangs, and need packing=on. */
+static bool is_of_equal_gangs(struct gsim_ctx *ctx, const struct gavel *gavel,
+                              const struct gavel_replay_row *row) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    uint32_t a = row->member[0], b = row->member[1];
+    if (b == GSIM_NO_MEMBER || a >= trace->n_jobs || b >= trace->n_jobs)
+        return true;
+    if (gavel->has_packing && gavel->job[a].gpus == gavel->job[b].gpus)
+        return true;
+    ctx->status = gsim_fail(
+        ctx->log, GSIM_BAD_INPUT, gavel->replay.path, row->line,
+        gavel->has_packing ? "jobs '%s' and '%s' share no GPUs: a pair has equally many GPUs each"
+                           : "jobs '%s' and '%s' share GPUs: a file with pairs needs packing=on",
+        gsim_trace_id(trace, a), gsim_trace_id(trace, b));
+    return false;
+}
+
+/* NULL: no such jobs have entries. */
+static struct gsim_round_entry *entry_of_row(const struct gsim_ctx *ctx, const struct gavel *gavel,
+                                             const struct gavel_replay_row *row) {
+    uint32_t first = row->member[0], second = row->member[1];
+    uint32_t last = second == GSIM_NO_MEMBER ? first : second;
+    bool is_here = last < ctx->view->trace->n_jobs && first < ctx->view->trace->n_jobs &&
+                   gavel->job[last].is_active;
+    if (!is_here)
+        return NULL;
+    return second == GSIM_NO_MEMBER ? &gavel->rounds.entry[gavel->job[first].entry]
+                                    : gavel_pair(gavel, first, second);
+}
+
 static bool replay(struct gsim_ctx *ctx, struct gavel *gavel) {
     struct gavel_replay *replay = &gavel->replay;
     const uint32_t from = replay->next;
@@ -151,8 +149,9 @@ static bool replay(struct gsim_ctx *ctx, struct gavel *gavel) {
     for (; replay->next < replay->n && is_of_now(gavel, &replay->row[replay->next]);
          replay->next++) {
         const struct gavel_replay_row *row = &replay->row[replay->next];
-        struct gsim_round_entry *entry =
-            gsim_rounds_find(&gavel->rounds, row->member[0], row->member[1]);
+        if (!is_of_equal_gangs(ctx, gavel, row))
+            return false;
+        struct gsim_round_entry *entry = entry_of_row(ctx, gavel, row);
         if (entry)
             entry->share[row->type] = row->share;
     }
@@ -168,14 +167,19 @@ static bool replay(struct gsim_ctx *ctx, struct gavel *gavel) {
 
 bool gavel_share_out(struct gsim_ctx *ctx, struct gavel *gavel) {
     bool is_done = true;
-    for (uint32_t i = 0; i < gavel->rounds.n; i++)
+    for (uint32_t i = 0; i < gavel->rounds.n; i++) {
         gavel->rounds.entry[i].has_share = true;
-    if (gavel->objective == GAVEL_ISOLATED)
+        if (!gavel_is_pair(&gavel->rounds.entry[i]))
+            gavel->job[gavel->rounds.entry[i].member[0]].entry = i;
+    }
+    if (gavel->replay.path)
+        is_done = replay(ctx, gavel);
+    else if (gavel->objective == GAVEL_ISOLATED)
         isolate(gavel);
     else if (gavel->objective == GAVEL_FIFO)
-        serve_in_order(gavel);
-    else if (gavel->objective == GAVEL_SHARES)
-        is_done = replay(ctx, gavel);
+        is_done = gavel_serve(ctx, gavel);
+    else if (gavel->objective == GAVEL_GANDIVA)
+        is_done = gavel_pair_at_random(ctx, gavel);
     else if (gavel->objective == GAVEL_ALLOX)
         is_done = gavel_queue(ctx, gavel);
     else

@@ -17,7 +17,8 @@ enum gavel_objective {
     GAVEL_MAX_SUM,
     GAVEL_MAKESPAN,
     GAVEL_FINISH_TIME,
-    GAVEL_ALLOX
+    GAVEL_ALLOX,
+    GAVEL_GANDIVA
 };
 
 #define GAVEL_NO_TYPE UINT32_MAX
@@ -25,19 +26,24 @@ enum gavel_objective {
 /* A job, by its number in the trace. */
 struct gavel_job {
     gsim_slot slot;
+    uint32_t entry; /* of the job alone, when shares are computed */
     bool is_active, has_ended; /* has_ended: in the round under way, which has yet to count it */
     bool is_placed; /* it has GPUs, or is on its way to them */
+    bool has_gpus; /* that the round gives it */
+    bool stays; /* the next round leaves it on its GPUs */
+    bool is_new; /* of fifo without speeds: it has had no type before */
     bool is_at_end; /* it has made the round's iterations */
     bool fails; /* the reference's program fails in the round: it has too few iterations */
     uint32_t gpus;
     uint32_t type; /* of the GPUs that the round gives it; GAVEL_NO_TYPE: none */
-    uint32_t round_type; /* of the choice of the round; GAVEL_NO_TYPE: it does not run */
     struct gsim_unit *units; /* these GPUs, `gpus` of them */
     double per_s[GSIM_ROUND_TYPES]; /* by device type; 0: it does not run there */
     int64_t iterations, done; /* all, and made so far */
     int64_t round_iterations; /* of the round under way */
     double finish_s; /* of the round under way */
     uint32_t n_failures;
+    /* Of gandiva: the other job of its pair + 1; of fifo without speeds: its type + 1. 0: none. */
+    uint32_t partner, fixed_type;
     double weight;
     uint32_t kind; /* jobs of one kind are equal to objectives without times */
     /* Finish-time fairness: the time that its steps so far take with a part of the cluster, its
@@ -50,6 +56,7 @@ struct gavel_replay {
     struct gavel_replay_row {
         double time_s, share;
         uint32_t member[2], type;
+        int64_t line;
     } * row;
     uint32_t n, next;
     const char *path;
@@ -62,17 +69,24 @@ struct gavel {
     uint32_t n_choices, choices_capacity;
     uint32_t *arrived; /* jobs that came since the last round, in the order of the trace */
     uint32_t n_arrived, n_ever;
-    uint32_t *owner; /* by GPU: the job that the round gives it to; GSIM_NO_MEMBER: none */
+    uint32_t *live; /* jobs with entries, in the order of their arrival */
+    uint32_t n_live;
+    uint32_t *n_owners; /* by GPU: the jobs that the round gives it to */
+    uint32_t *claim; /* by GPU: the round's choice + 1 that keeps it; 0: none */
     uint32_t *n_free; /* GPUs of each node that the round gives to no job */
     uint32_t by_name[GSIM_ROUND_TYPES]; /* device types in the order of their names */
     uint32_t n_types, n_gpus[GSIM_ROUND_TYPES]; /* GPUs of each type */
     enum gavel_objective objective;
     bool is_reference, is_due, is_in_round;
-    bool has_unplaced; /* jobs of the round may wait for their GPUs */
+    uint32_t *unplaced; /* jobs of the round that wait for their GPUs, in its order */
+    uint32_t n_unplaced;
     bool sees_speed; /* false: the reference shuffles the device types */
     bool knows_speed; /* whether the objective looks at speeds */
+    bool has_packing; /* pairs of jobs have entries */
+    bool is_arranged; /* the GPUs are shared in pairs */
     struct gsim_preemption way;
     struct gsim_python_random random;
+    struct gsim_python_random draws; /* of the objectives that draw lots */
     struct gavel_replay replay;
     struct gavel_optimum *optimum;
     int64_t round_ns, least_ns;
@@ -83,5 +97,20 @@ struct gavel {
     double now_s, start_s, end_s, reset_s;
     bool has_end;
 };
+
+static inline bool gavel_is_pair(const struct gsim_round_entry *entry) {
+    return entry->member[1] != GSIM_NO_MEMBER;
+}
+
+/* A job of an entry: of a pair there is a second one. */
+static inline struct gavel_job *gavel_member(const struct gavel *gavel,
+                                             const struct gsim_round_entry *entry, int m) {
+    return &gavel->job[entry->member[m]];
+}
+
+/* The entry of a choice of the round under way. */
+static inline struct gsim_round_entry *gavel_chosen(const struct gavel *gavel, uint32_t choice) {
+    return &gavel->rounds.entry[gavel->choice[choice].entry];
+}
 
 #endif

@@ -58,6 +58,10 @@ static inline void gsim_lp_set(struct gsim_lp *lp, uint32_t row, uint32_t column
     lp->entry[(uint64_t)row * lp->n_columns + column] = value;
 }
 
+static inline void gsim_lp_add(struct gsim_lp *lp, uint32_t row, uint32_t column, double value) {
+    lp->entry[(uint64_t)row * lp->n_columns + column] += value;
+}
+
 static inline void gsim_lp_row(struct gsim_lp *lp, uint32_t row, enum gsim_lp_sense sense,
                                double bound) {
     lp->sense[row] = sense;

@@ -54,7 +54,7 @@ static uint32_t draw(struct gsim_python_random *random) {
 }
 
 /* A number below n > 0: as many bits as n has, until they are below it. */
-static uint32_t below(struct gsim_python_random *random, uint32_t n) {
+uint32_t gsim_python_below(struct gsim_python_random *random, uint32_t n) {
     uint32_t bits = 0, value;
     while (bits < 32 && n >> bits)
         bits++;
@@ -66,8 +66,23 @@ static uint32_t below(struct gsim_python_random *random, uint32_t n) {
 
 void gsim_python_shuffle(struct gsim_python_random *random, uint32_t *list, uint32_t n) {
     for (uint32_t i = n; i-- > 1;) {
-        uint32_t j = below(random, i + 1), kept = list[i];
+        uint32_t j = gsim_python_below(random, i + 1), kept = list[i];
         list[i] = list[j];
         list[j] = kept;
     }
+}
+
+/* From a short list the second is drawn among those that the first left, of which the last has
+ * taken the first's place; from a long one it is drawn until it is another. */
+void gsim_python_sample_two(struct gsim_python_random *random, uint32_t n, uint32_t out[2]) {
+    enum { SHORT = 21 };
+    out[0] = gsim_python_below(random, n);
+    if (n <= SHORT) {
+        uint32_t at = gsim_python_below(random, n - 1);
+        out[1] = at == out[0] ? n - 1 : at;
+        return;
+    }
+    do
+        out[1] = gsim_python_below(random, n);
+    while (out[1] == out[0]);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The generator of Python's module random, for reference modes that copy a program written in it:
  * the Mersenne twister MT19937 (Matsumoto and Nishimura, ACM TOMACS 8, 1998), seeded with a whole
- * number as CPython seeds it, and CPython's shuffle. */
+ * number as CPython seeds it, and CPython's shuffle, randrange and sample. */
 #ifndef GSIM_POLICIES_LIB_PYTHON_SHUFFLE_H
 #define GSIM_POLICIES_LIB_PYTHON_SHUFFLE_H
 
@@ -18,5 +18,9 @@ struct gsim_python_random {
 void gsim_python_seed(struct gsim_python_random *random, uint32_t seed);
 /* random.shuffle(list) */
 void gsim_python_shuffle(struct gsim_python_random *random, uint32_t *list, uint32_t n);
+/* random.randrange(n), n > 0 */
+uint32_t gsim_python_below(struct gsim_python_random *random, uint32_t n);
+/* random.sample(range(n), 2), n > 1 */
+void gsim_python_sample_two(struct gsim_python_random *random, uint32_t n, uint32_t out[2]);
 
 #endif

@@ -40,7 +40,7 @@ static void set_entry(struct gsim_shares *s, uint32_t e) {
         if (!runs_on(entry, type))
             lp->upper[column] = 0;
         for (int m = 0; m <= is_pair(entry); m++)
-            gsim_lp_set(lp, entry->job[m], column, 1);
+            gsim_lp_add(lp, entry->job[m], column, 1);
         gsim_lp_set(lp, s->n_jobs + type, column, s->job[entry->job[0]].gpus);
     }
 }
@@ -49,7 +49,7 @@ static void set_target(struct gsim_shares *s, const struct gsim_share_entry *ent
                        const struct target *target, uint32_t e) {
     uint32_t job = entry->job[member], row = s->n_jobs + s->n_types + job;
     for (uint32_t type = 0; type < s->n_types; type++)
-        gsim_lp_set(&s->lp, row, column_of(s, e, type),
+        gsim_lp_add(&s->lp, row, column_of(s, e, type),
                     target[job].factor * entry->per_s[member][type]);
 }
 
@@ -82,11 +82,21 @@ static bool build(struct gsim_shares *s, const struct target *target) {
     return true;
 }
 
+/* The jobs, or pairs of jobs, for which the entry stands. */
+static double count_of(const struct gsim_shares *s, const struct gsim_share_entry *entry) {
+    double count = s->job[entry->job[0]].count;
+    if (!is_pair(entry))
+        return count;
+    if (entry->job[0] == entry->job[1])
+        return count * (count - 1) / 2;
+    return count * s->job[entry->job[1]].count;
+}
+
 /* Equal jobs have equal parts of their time together; a share is never more than all of it. */
 static void read_shares(struct gsim_shares *s) {
     for (uint32_t e = 0; e < s->n_entries; e++)
         for (uint32_t type = 0; type < s->n_types; type++) {
-            double share = s->lp.x[column_of(s, e, type)] / s->job[s->entry[e].job[0]].count;
+            double share = s->lp.x[column_of(s, e, type)] / count_of(s, &s->entry[e]);
             s->entry[e].share[type] = share > 1 ? 1 : share;
         }
 }

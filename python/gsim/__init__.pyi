@@ -337,7 +337,7 @@ class Policy:
     view: View
 
 class Lane:
-    discipline: Literal["exclusive", "ps", "rr", "priority", "boundary", "padding"]
+    discipline: Literal["exclusive", "ps", "rr", "priority", "boundary", "padding", "pair"]
     first_sm: int
     n_sms: int
     cap_ppm: int

@@ -235,22 +235,24 @@ static PyObject *ask(PyObject *self, PyObject *args, PyObject *named) {
 }
 
 static PyObject *rate(PyObject *self, PyObject *args, PyObject *named) {
-    static char *names[] = {"job", "type", "gpus", "nodes", "cpus_milli", "mem_bytes", NULL};
-    PyObject *job;
+    static char *names[] = {"job",        "type",      "gpus",   "nodes",
+                            "cpus_milli", "mem_bytes", "beside", NULL};
+    PyObject *job, *beside = Py_None;
     unsigned int type, gpus = 0, nodes = 0;
     long long cpus_milli = 0, mem_bytes = 0;
     struct gsim_ctx *ctx;
-    gsim_slot slot;
-    if (!PyArg_ParseTupleAndKeywords(args, named, "OI|IILL", names, &job, &type, &gpus, &nodes,
-                                     &cpus_milli, &mem_bytes) ||
-        !take(self, job, &ctx, &slot))
+    gsim_slot slot, other = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OI|IILLO", names, &job, &type, &gpus, &nodes,
+                                     &cpus_milli, &mem_bytes, &beside) ||
+        !take(self, job, &ctx, &slot) || (beside != Py_None && !take(self, beside, &ctx, &other)))
         return NULL;
     if (type > UINT16_MAX || !gsim_ask_device(ctx, (uint16_t)type))
         return PyErr_Format(PyExc_ValueError, "there is no type of device %u", type);
     struct gsim_where where = {.type = (uint16_t)type,
                                .gpus = gpus ? gpus : ctx->view->jobs.gpus[slot],
                                .nodes = nodes,
-                               .host = {cpus_milli, mem_bytes}};
+                               .host = {cpus_milli, mem_bytes},
+                               .beside = beside != Py_None ? other + 1 : 0};
     struct gsim_rate r = gsim_ask_rate(ctx, slot, &where);
     PyObject *out = PyStructSequence_New(&rate_type);
     PyObject *items[] = {PyLong_FromUnsignedLongLong(r.pace_q32),

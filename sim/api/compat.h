@@ -14,6 +14,9 @@ struct gsim_compat {
     int64_t tick_ns;
     int64_t phase_grid_ns; /* epochs end at multiples of it, the nearest; 0: anywhere */
     bool ends_jobs; /* its loop ends each job, by whatever work the job has done */
+    /* Of two jobs that share GPUs (GSIM_DISCIPLINE_PAIR), the one that reaches its end, or a
+     * threshold, waits there until the other has reached its own. */
+    bool ends_pairs_together;
     enum gsim_rule rule; /* its placement; GSIM_RULE_COUNT: as placement= says */
     bool keeps_rate; /* a gang's remainder is ignored, and the gang is as fast without it */
     /* One divisible pool of GPUs and CPUs in place of nodes, of this size where no option sets

@@ -88,6 +88,7 @@ struct gsim_model_setup {
     bool is_exact; /* nothing may be extrapolated */
     int64_t phase_grid_ns; /* phases of jobs end at multiples of it, the nearest; 0: anywhere */
     bool ends_are_told; /* jobs end when the core says so, and never by themselves */
+    bool ends_pairs_together; /* gsim_compat.ends_pairs_together */
     bool is_plain; /* nothing may be skipped: the reference for tests of the shortcuts */
     const struct gsim_observer *observer; /* for gsim_observe_span; NULL: no observer */
     void *arg; /* gsim_run_options.model_arg */
@@ -173,6 +174,8 @@ struct gsim_model_ops {
                                int64_t now_ns);
     /* The job's speed alone on job.units (without units: on the device of reference), Q32. */
     uint64_t (*pace)(struct gsim_model *model, gsim_slot slot);
+    /* The job's speed on these units beside the other job, Q32; NULL: no job shares GPUs so. */
+    uint64_t (*pace_beside)(struct gsim_model *model, gsim_slot slot, gsim_slot other);
     /* A speed that the job exceeds nowhere on as many GPUs as it asks for, Q32; 0, or no such
      * function: none is known. */
     uint64_t (*most_pace)(struct gsim_model *model, gsim_slot slot);

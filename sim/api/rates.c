@@ -76,6 +76,21 @@ uint32_t gsim_rates_device(const struct gsim_rates *rates, const char *device) {
     return position(rates->device, rates->n_devices, device);
 }
 
+uint32_t gsim_rates_beside(const struct gsim_rates *rates, uint32_t kind, uint32_t other) {
+    uint32_t from = 0, to = rates->n_pairs;
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        const struct gsim_rates_pair *pair = &rates->pair[middle];
+        if (pair->kind == kind && pair->beside == other)
+            return rates->n_kinds + middle;
+        if (pair->kind < kind || (pair->kind == kind && pair->beside < other))
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return GSIM_NO_KIND;
+}
+
 uint32_t gsim_rates_of_job(const struct gsim_trace *trace, uint32_t job) {
     int64_t model = gsim_trace_get(trace, GSIM_COL_MODEL, job);
     if (!trace->rates || model < 0)

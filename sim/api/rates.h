@@ -10,7 +10,10 @@
  *
  * Rows may say which part of the host was beside each GPU. With another part the speed follows the
  * CPUs by the same rule, over the rows that were measured with no more memory; with less memory
- * than any row the model cannot run. */
+ * than any row the model cannot run.
+ *
+ * Rows may say which model another job on the GPUs trained: they are of a kind of their own, the
+ * model beside that one. A model without a row beside another cannot share GPUs with it. */
 #ifndef GSIM_API_RATES_H
 #define GSIM_API_RATES_H
 
@@ -41,10 +44,14 @@ struct gsim_rates {
     uint32_t n_devices;
     const char **kind; /* the models */
     uint32_t n_kinds;
+    /* The kinds from n_kinds on: a model beside another, in the order of both. */
+    const struct gsim_rates_pair { uint32_t kind, beside; } * pair;
+    uint32_t n_pairs;
     const struct gsim_rate_row *rows; /* by kind, device, nodes, GPUs, CPUs, memory */
     uint32_t n_rows;
     bool has_host_memory; /* some row says which part of a host's memory it was measured with */
-    const uint32_t *first; /* by kind * n_devices + device: its first row; one more at the end */
+    /* by kind * n_devices + device, pairs included: its first row; one more at the end */
+    const uint32_t *first;
 };
 
 #define GSIM_NO_KIND UINT32_MAX
@@ -62,6 +69,8 @@ const char *gsim_device_stem(const char *name, struct gsim_arena *arena);
 /* The position of a model or a device; GSIM_NO_KIND: the table does not have it. */
 uint32_t gsim_rates_kind(const struct gsim_rates *rates, const char *model);
 uint32_t gsim_rates_device(const struct gsim_rates *rates, const char *device);
+/* The kind of a model beside another; GSIM_NO_KIND: the table has no row of it. */
+uint32_t gsim_rates_beside(const struct gsim_rates *rates, uint32_t kind, uint32_t other);
 /* The kind of a job; GSIM_NO_KIND: the trace has no table, or the table no row for its model. */
 uint32_t gsim_rates_of_job(const struct gsim_trace *trace, uint32_t job);
 

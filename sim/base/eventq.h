@@ -84,6 +84,11 @@ static inline bool gsim_eventq_has(const struct gsim_eventq *queue, uint32_t id)
     return id < queue->capacity && queue->event[id + GSIM_EVENTQ_NUMBERS].prev != 0;
 }
 
+/* When the id, which is in the queue, is due. */
+static inline int64_t gsim_eventq_time(const struct gsim_eventq *queue, uint32_t id) {
+    return queue->event[id + GSIM_EVENTQ_NUMBERS].key.time_ns;
+}
+
 static inline int64_t gsim_eventq_next(const struct gsim_eventq *queue) {
     return queue->next_ns;
 }

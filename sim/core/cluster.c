@@ -50,6 +50,7 @@ static bool allocate(struct gsim_cluster *c) {
     c->node_host_used = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_host_used);
     c->node_host_peak = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_host_peak);
     c->gpu_memory = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_memory);
+    c->gpu_is_paired = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_is_paired);
     c->gpu_is_split = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_is_split);
     c->gpu_is_arranged = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_is_arranged);
     c->gpu_clients = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_clients);
@@ -61,10 +62,11 @@ static bool allocate(struct gsim_cluster *c) {
     c->nodes_with = gsim_arena_array(arena, c->widest_node + 1u, sizeof *c->nodes_with);
     bool ok = c->idle_gpus && c->gpu_part_ppm && c->node_of_gpu && c->node_first_gpu &&
               c->type_of_gpu && c->gpu_hbm_bytes && c->gpu_mem_used && c->gpu_memory &&
-              c->gpu_is_split && c->node_host_bytes && c->node_host_used && c->node_host_peak &&
-              c->gpu_is_arranged && c->gpu_clients && c->gpu_client_limit && c->node_cpus_free &&
-              c->node_beside_free && c->node_gang && c->node_idle && c->node_is_down &&
-              c->nodes_with && gsim_bitset_init(&c->counts, arena, c->widest_node + 1);
+              c->gpu_is_paired && c->gpu_is_split && c->node_host_bytes && c->node_host_used &&
+              c->node_host_peak && c->gpu_is_arranged && c->gpu_clients && c->gpu_client_limit &&
+              c->node_cpus_free && c->node_beside_free && c->node_gang && c->node_idle &&
+              c->node_is_down && c->nodes_with &&
+              gsim_bitset_init(&c->counts, arena, c->widest_node + 1);
     for (uint32_t k = 0; ok && k <= c->widest_node; k++)
         ok = gsim_bitset_init(&c->nodes_with[k], arena, c->n_nodes);
     return ok;

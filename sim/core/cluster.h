@@ -65,6 +65,7 @@ struct gsim_cluster {
     uint32_t *gpu_part_ppm; /* free share of a partly used GPU; 0 if the GPU is idle or full */
     int64_t *gpu_mem_used;
     uint8_t *gpu_memory; /* enum gsim_memory: how the GPU's memory is managed */
+    uint8_t *gpu_is_paired; /* its two jobs run at speeds of a table (GSIM_DISCIPLINE_PAIR) */
     uint8_t *gpu_is_split; /* lanes have run beside each other there since it was exclusive */
     /* Host memory: its size, the part that jobs use (paged out, stopped, or on their way back), and
      * the largest part ever used. */

@@ -105,7 +105,8 @@ struct gsim_op {
     uint8_t kind, stop, keep, watch;
     bool was_pinned, was_hosted;
     uint16_t part; /* of a timer: the part of the cluster with the policy that sets it */
-    uint8_t *was_arranged, *was_memory, *was_split; /* by unit, in the plan's scratch */
+    uint8_t *was_arranged, *was_memory, *was_split,
+        *was_paired; /* by unit, in the plan's scratch */
     gsim_slot slot;
     uint32_t n_units;
     struct gsim_unit *units; /* of a move: the target; of an arrangement: the units arranged */
@@ -391,6 +392,9 @@ bool gsim_plan_reserve(struct gsim_plan *plan, uint32_t old_capacity, uint32_t c
 void gsim_plan_apply(struct gsim_plan *plan);
 /* For plan_arrange.c: a policy broke a rule (false); a new operation, NULL when there is no
  * memory. */
+/* Whether the job, on the units that it is given, would share GPUs in a pair that the table of
+ * speeds does not allow; the plan is then broken. */
+bool gsim_plan_breaks_pair(struct gsim_plan *plan, gsim_slot slot);
 GSIM_COLD bool gsim_plan_broke(struct gsim_plan *plan, gsim_slot slot, const char *verb,
                                const char *why);
 struct gsim_op *gsim_plan_append(struct gsim_plan *plan, enum gsim_op_kind kind);

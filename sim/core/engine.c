@@ -287,6 +287,7 @@ static enum gsim_status open_model(struct gsim_core *core) {
                                      .is_exact = core->options->is_exact,
                                      .phase_grid_ns = core->compat->phase_grid_ns,
                                      .ends_are_told = core->compat->ends_jobs,
+                                     .ends_pairs_together = core->compat->ends_pairs_together,
                                      .is_plain = core->options->is_plain,
                                      .observer = core->options->observer,
                                      .arg = core->options->model_arg};

@@ -243,7 +243,7 @@ static inline struct memory take_memory(struct gsim_core *core, gsim_slot slot) 
 /* Whether the table of speeds says that the job cannot run on the units that it was given. */
 GSIM_APART static bool breaks_table(struct gsim_plan *plan, gsim_slot slot) {
     if (plan->core->ops->pace(plan->core->model, slot) > 0)
-        return false;
+        return gsim_rarely(plan->core->cluster.n_arranged > 0) && gsim_plan_breaks_pair(plan, slot);
     (void)gsim_plan_broke(plan, slot, "placing",
                           "by the table of speeds (--rates) its model cannot run on so many GPUs "
                           "of that device");
@@ -682,6 +682,7 @@ static void undo(struct gsim_plan *plan, const struct gsim_op *op) {
             gsim_cluster_set_arranged(&plan->core->cluster, op->units[u].gpu, op->was_arranged[u]);
             plan->core->cluster.gpu_memory[op->units[u].gpu] = op->was_memory[u];
             plan->core->cluster.gpu_is_split[op->units[u].gpu] = op->was_split[u];
+            plan->core->cluster.gpu_is_paired[op->units[u].gpu] = op->was_paired[u];
         }
         break;
     case GSIM_OP_PARTITION:

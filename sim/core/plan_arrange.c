@@ -7,6 +7,10 @@ static bool is_exclusive(const struct gsim_arrangement *arrangement) {
     return arrangement->lanes[0].discipline == GSIM_DISCIPLINE_EXCLUSIVE;
 }
 
+static bool is_paired(const struct gsim_arrangement *arrangement) {
+    return arrangement->lanes[0].discipline == GSIM_DISCIPLINE_PAIR;
+}
+
 static const char *cannot_arrange(const struct gsim_plan *plan, const struct gsim_unit *units,
                                   uint32_t n_units, const struct gsim_arrangement *arrangement) {
     const struct gsim_cluster *cluster = &plan->core->cluster;
@@ -23,6 +27,10 @@ static const char *cannot_arrange(const struct gsim_plan *plan, const struct gsi
             return "the unit holds a reservation; it must be idle to be arranged";
         if (cluster->gpu_clients[units[u].gpu] > 0 && is_exclusive(arrangement))
             return "jobs share the unit; it must be empty to become exclusive";
+        if (cluster->gpu_clients[units[u].gpu] > 0 &&
+            is_paired(arrangement) != cluster->gpu_is_paired[units[u].gpu])
+            return "jobs share the unit; it must be empty to be shared in pairs, or otherwise "
+                   "again";
         if (cluster->gpu_clients[units[u].gpu] > 0 && gsim_arrangement_is_split(arrangement) &&
             !cluster->gpu_is_split[units[u].gpu])
             return "jobs take turns on the whole unit; it must be empty for lanes beside each "
@@ -60,7 +68,7 @@ static bool note_arrangement(struct gsim_plan *plan, const struct gsim_unit *uni
                              uint32_t n_units, const struct gsim_arrangement *arrangement) {
     struct gsim_cluster *cluster = &plan->core->cluster;
     const struct gsim_arrangement *copy = copy_arrangement(plan, arrangement);
-    uint8_t *was = copy ? gsim_arena_array(plan->scratch, 3 * n_units, sizeof *was) : NULL;
+    uint8_t *was = copy ? gsim_arena_array(plan->scratch, 4 * n_units, sizeof *was) : NULL;
     struct gsim_unit *list = was ? gsim_arena_array(plan->scratch, n_units, sizeof *list) : NULL;
     struct gsim_op *op = list ? gsim_plan_append(plan, GSIM_OP_ARRANGE) : NULL;
     if (!op)
@@ -72,17 +80,20 @@ static bool note_arrangement(struct gsim_plan *plan, const struct gsim_unit *uni
                            .was_arranged = was,
                            .was_memory = was + n_units,
                            .was_split = was + 2 * n_units,
+                           .was_paired = was + 3 * n_units,
                            .arrangement = copy};
     for (uint32_t u = 0; u < n_units; u++) {
         list[u] = units[u];
         was[u] = cluster->gpu_is_arranged[units[u].gpu];
         was[n_units + u] = cluster->gpu_memory[units[u].gpu];
         was[2 * n_units + u] = cluster->gpu_is_split[units[u].gpu];
+        was[3 * n_units + u] = cluster->gpu_is_paired[units[u].gpu];
         gsim_cluster_set_arranged(cluster, units[u].gpu, !is_exclusive(arrangement));
         cluster->gpu_memory[units[u].gpu] = (uint8_t)arrangement->memory;
         cluster->gpu_is_split[units[u].gpu] =
             !is_exclusive(arrangement) &&
             (gsim_arrangement_is_split(arrangement) || cluster->gpu_is_split[units[u].gpu]);
+        cluster->gpu_is_paired[units[u].gpu] = is_paired(arrangement);
         cluster->gpu_client_limit[units[u].gpu] =
             plan->core->ops->client_limit(plan->core->model, units[u].gpu, arrangement);
     }

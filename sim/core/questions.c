@@ -91,7 +91,8 @@ const char *gsim_ask_device(const struct gsim_ctx *ctx, uint16_t type) {
 
 struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,
                                const struct gsim_where *where) {
-    if (where->type >= ctx->core->options->cluster->n_profiles || where->gpus == 0)
+    bool is_nowhere = where->type >= ctx->core->options->cluster->n_profiles || where->gpus == 0;
+    if (is_nowhere || (where->beside > 0 && !gsim_core_has_job(ctx->core, where->beside - 1)))
         return (struct gsim_rate){0};
     struct gsim_rate rate = ctx->core->ops->rate(ctx->core->model, job, where);
     if (!ctx->policy->is_oracle)

@@ -45,7 +45,7 @@ enum {
     N_OF_LANE
 };
 static const struct field of_lane[N_OF_LANE] = {
-    {"discipline", "exclusive|ps|rr|priority|boundary|padding|interleaved", 0, 0},
+    {"discipline", "exclusive|ps|rr|priority|boundary|padding|interleaved|pair", 0, 0},
     NUMBER("first_sm", 0, UINT16_MAX),
     NUMBER("n_sms", 0, UINT16_MAX),
     NUMBER("cap_ppm", 0, GSIM_PPM),

@@ -118,6 +118,67 @@ table widths.csv ideal,m,1,1 ideal,m,2,0.5 ideal,m,4,3
 due a,0,1,m,900, b,0,1,m,900,
 n=3 meets "a width that is slower than a narrower one is not used" "900.000000000 900.000000000"
 
+# --- two jobs on the same GPUs --------------------------------------------------------------------
+# Alone m makes 4 iterations a second and n 2; beside each other 3 and 1, m beside m 2 each. Two jobs
+# are paired by shares of a file.
+pairs() { # file, rows
+    file=$1
+    shift
+    { echo "device,model,gpus,beside,iterations_per_s"; printf '%s\n' "$@"; } >"$tmp/$file"
+}
+beside() { # name, ends, shares, arguments
+    name=$1 wanted=$2 printf_shares=$3
+    shift 3
+    printf '%b' "$printf_shares" >"$tmp/pair.shares"
+    policy=gavel ends "$name" "$wanted" --set objective=shares --set packing=on --set "shares=$tmp/pair.shares" \
+        --device ideal --rates "$tmp/pairs.csv" "$@" "$tmp/trace.csv"
+}
+pairs pairs.csv ideal,m,1,,4 ideal,n,1,,2 ideal,m,1,n,3 ideal,n,1,m,1 ideal,m,1,m,2 \
+    ideal,m,2,,8 ideal,n,2,,4 ideal,m,2,n,5 ideal,n,2,m,2 ideal,m,2,m,0 ideal,n,1,n,0
+trace a,0,1,m,300 b,0,1,n,150
+beside "two jobs of a pair, then one alone" "100.000000000 125.000000000" '0,0+1,ideal,1\n' # 100 s at 3 and 1; then 50 at 2
+trace a,0,1,m,200 b,0,1,m,200
+beside "two jobs of one model" "100.000000000 100.000000000" '0,0+1,ideal,1\n'
+trace a,0,2,m,500 b,0,2,n,400
+beside "a pair of gangs" "100.000000000 150.000000000" '0,0+1,ideal,1\n' --gpus-per-node 2 # 100 s at 5 and 2; then 200 at 4
+trace a,0,1,m,1200 b,0,1,m,1200 c,0,1,n,300 d,0,1,n,300
+# 3/4 + 1.6/2 is more than 1.5: c joins a, and d b, for 187.5 s; then a and b have 637.5 left, at 4.
+sed 's/^ideal,n,1,m,1$/ideal,n,1,m,1.6/' "$tmp/pairs.csv" >"$tmp/close.csv"
+policy=gavel ends "packing=on: the next of the queue join jobs beside which they lose little" \
+    "346.875000000 346.875000000 187.500000000 187.500000000" --set objective=fifo --set packing=on \
+    --device ideal --gpus-per-node 2 --rates "$tmp/close.csv" "$tmp/trace.csv"
+policy=gavel ends "but wait where a pair is worth less" \
+    "300.000000000 300.000000000 450.000000000 450.000000000" --set objective=fifo --set packing=on \
+    --device ideal --gpus-per-node 2 --rates "$tmp/pairs.csv" "$tmp/trace.csv"
+for objective in max-min water-filling max-sum makespan finish-time gandiva; do
+    "$gsim" run --policy gavel --quiet --set "objective=$objective" --set packing=on --device ideal --gpus-per-node 1 \
+        --rates "$tmp/pairs.csv" --db "$tmp/$objective.db" "$tmp/trace.csv" >"$tmp/log" 2>&1
+    expect "packing=on: shares of $objective, by the laws of a run" 0 "" "$gsim" check "$tmp/$objective.db"
+done
+packed() { # arguments
+    "$gsim" run --policy gavel --set packing=on --device ideal --gpus-per-node 2 --rates "$tmp/pairs.csv" "$@" "$tmp/trace.csv"
+}
+trace a,0,1,m,300 b,0,2,n,150
+printf '0,0+1,ideal,1\n' >"$tmp/pair.shares"
+expect "a pair of unequal gangs" 3 "pair.shares:1: jobs 'a' and 'b' share no GPUs: a pair has equally many GPUs each" \
+    packed --set objective=shares --set "shares=$tmp/pair.shares"
+expect "shares of pairs without packing" 3 "a file with pairs needs packing=on" \
+    "$gsim" run --policy gavel --set objective=shares --set "shares=$tmp/pair.shares" --device ideal --gpus-per-node 2 \
+    --rates "$tmp/pairs.csv" "$tmp/trace.csv"
+expect "packing where each job has a part of its own" 2 "packing=on goes with any objective but isolated and allox" packed
+expect "packing without speeds" 2 "need sees_speed=on" packed --set objective=max-min --set sees_speed=off
+expect "random pairs without packing" 2 "objective=gandiva is of pairs: it needs packing=on" \
+    "$gsim" run --policy gavel --set objective=gandiva --device ideal --gpus-per-node 2 --rates "$tmp/pairs.csv" "$tmp/trace.csv"
+expect "packing without rows of pairs" 1 "with rows of a model 'beside' another" \
+    "$gsim" run --policy gavel --set objective=max-min --set packing=on --device ideal --gpus-per-node 2 \
+    --rates "$tmp/rates.csv" "$tmp/trace.csv"
+pairs bad.csv ideal,m,1,,4 ideal,m,1,n,3
+expect "a pair with a model that has no row alone" 3 "bad.csv:3: model 'n' beside another has no row without 'beside'" \
+    "$gsim" run --policy fifo --device ideal --rates "$tmp/bad.csv" "$tmp/trace.csv"
+pairs bad.csv ideal,m,1,,4 ideal,m,1,m,3 ideal,m,1,m,2
+expect "a pair that stands twice" 3 "model 'm' beside 'm' stands twice for 1 GPUs of ideal" \
+    "$gsim" run --policy fifo --device ideal --rates "$tmp/bad.csv" "$tmp/trace.csv"
+
 # --- what is refused ------------------------------------------------------------------------------
 run() { # arguments
     "$gsim" run --policy fifo --device ideal --gpus-per-node 8 "$@" "$tmp/trace.csv"
@@ -233,6 +294,12 @@ one_row() { # trace, cluster, policy, name of its jobs and shares
         echo "ok every job of $4 under $3 ends within 1 ms" || echo "not ok the jobs of $4 under $3"
 }
 one_row max_min_fairness.trace 8:16:24 isolated mmf81624
+one_row max_min_fairness.trace 8:16:24 gandiva mmf81624
+one_row minimize_makespan.trace 12:12:12 fifo mm12
+one_row minimize_makespan.trace 12:12:12 fifo_packed mm12
+one_row single60.trace 3:3:3 fifo_packed single60
+one_row single60.trace 3:3:3 gandiva single60
+one_row single60.trace 3:3:3 max_min_fairness_packed single60
 one_row multi400.trace 24:24:24 fifo_perf multi400
 one_row single300.trace 8:8:8 allox single300
 one_row multi400.trace 24:24:24 max_min_fairness_perf multi400
@@ -294,4 +361,7 @@ own_row single60.trace 3:3:3 max_min_fairness_water_filling_perf avg_jct_s 4
 own_row max_min_fairness.trace 8:16:24 finish_time_fairness_perf avg_jct_s 4
 own_row minimize_makespan.trace 12:12:12 max_sum_throughput_perf avg_jct_s 6
 own_row minimize_makespan.trace 12:12:12 min_total_duration_perf last_end_s 2
-own_row single300.trace 8:8:8 allox avg_jct_s 1
+own_row single60.trace 3:3:3 max_min_fairness_packed avg_jct_s 4
+own_row single300.trace 8:8:8 allox avg_jct_s 0.0000001
+own_row single60.trace 3:3:3 gandiva avg_jct_s 0.0000001
+own_row minimize_makespan.trace 12:12:12 fifo_packed avg_jct_s 0.0000001

@@ -93,6 +93,27 @@ static void test_width(void **state) {
     end(&f);
 }
 
+/* Rows of a model beside another are a kind of their own, in both directions. */
+static void test_pairs(void **state) {
+    (void)state;
+    struct fixture f = table_of("device,model,gpus,beside,iterations_per_s\n"
+                                "d,m,1,n,3\nd,m,1,,4\nd,n,1,,2\nd,n,1,m,1\nd,m,2,,8\nd,m,2,n,7\n");
+    uint32_t m = gsim_rates_kind(f.rates, "m"), n = gsim_rates_kind(f.rates, "n");
+    uint32_t pair = gsim_rates_beside(f.rates, m, n);
+    assert_int_equal(f.rates->n_pairs, 2);
+    assert_int_equal(gsim_rates_beside(f.rates, m, m), GSIM_NO_KIND);
+    assert_int_equal(gsim_rates_beside(f.rates, m, GSIM_NO_KIND), GSIM_NO_KIND);
+    assert_true(gsim_rates_beside(f.rates, n, m) != pair);
+    struct gsim_tempo three = gsim_tempo_of(3, 0), seven = gsim_tempo_of(7, 0);
+    struct gsim_tempo one = gsim_rates_find(f.rates, pair, 0, 1, 0, gsim_host_ample).tempo;
+    struct gsim_tempo two = gsim_rates_find(f.rates, pair, 0, 2, 0, gsim_host_ample).tempo;
+    assert_true(one.digits == three.digits && one.exponent == three.exponent);
+    assert_true(two.digits == seven.digits && two.exponent == seven.exponent);
+    /* work is counted by the row alone */
+    assert_int_equal(gsim_rates_reference(f.rates, m, 1).digits, gsim_tempo_of(4, 0).digits);
+    end(&f);
+}
+
 static void test_nodes(void **state) {
     (void)state;
     struct fixture f = table_of("device,model,gpus,nodes,iterations_per_s\n"
@@ -153,10 +174,10 @@ static void test_reference(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ratios),    cmocka_unit_test(test_times),
-        cmocka_unit_test(test_width),     cmocka_unit_test(test_nodes),
-        cmocka_unit_test(test_hosts),     cmocka_unit_test(test_wants),
-        cmocka_unit_test(test_reference),
+        cmocka_unit_test(test_ratios), cmocka_unit_test(test_times),
+        cmocka_unit_test(test_width),  cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_nodes),  cmocka_unit_test(test_hosts),
+        cmocka_unit_test(test_wants),  cmocka_unit_test(test_reference),
     };
     return cmocka_run_group_tests_name("rates", tests, NULL, NULL);
 }

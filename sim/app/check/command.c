@@ -43,8 +43,9 @@ static double now_s(void) {
 /* --- one case -------------------------------------------------------------------------------- */
 
 static bool shares(const struct gsim_policy *policy, const struct gsim_params *params) {
-    int at = gsim_params_find(params, "memory");
-    return policy->shares_gpus || (at >= 0 && params->values[at].value > 0);
+    int memory = gsim_params_find(params, "memory"), packing = gsim_params_find(params, "packing");
+    return policy->shares_gpus || (memory >= 0 && params->values[memory].value > 0) ||
+           (packing >= 0 && params->values[packing].value > 0);
 }
 
 static bool is_shared(const struct gsim_setup *setup) {

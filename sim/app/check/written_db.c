@@ -67,6 +67,8 @@ static void take_setting(void *arg, const struct gsim_db_value *values, int n) {
     w->is_paced |= strcmp(key, "preempt") == 0 && strcmp(value, "discard") == 0;
     /* las shares a single GPU as theory does: every job an equal part of it */
     w->is_shared |= strcmp(key, "quantum") == 0 && w->number[GSIM_WRITTEN_gpus] <= 1;
+    /* gavel lets pairs of jobs share GPUs */
+    w->is_shared |= strcmp(key, "packing") == 0 && strcmp(value, "on") == 0;
 }
 
 static void take_gpu(void *arg, const struct gsim_db_value *values, int n) {
