@@ -51,6 +51,42 @@ static void learn_speeds(struct gsim_ctx *ctx, struct gavel *gavel, struct gavel
                                 gsim_trace_id(ctx->view->trace, ctx->view->jobs.index[job->slot]));
 }
 
+/* A job in phases is seen as its program sees it: by its present batch size, at which all epochs
+ * that are left would be made. Times of its past are kept, in iterations of that size. */
+static void take_mode(struct gsim_ctx *ctx, struct gavel *gavel, struct gavel_job *job,
+                      const struct gsim_modes *modes) {
+    int64_t epoch = modes->mode[modes->at].epoch_iterations;
+    if (job->epoch_iterations > 0) {
+        double scale = (double)epoch / (double)job->epoch_iterations;
+        job->left_before *= scale;
+        job->alone_per_s *= scale;
+    }
+    job->mode = modes->at;
+    job->epoch_iterations = epoch;
+    if (gavel->is_reference && modes->n > 1)
+        ctx->status = gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                                "reference=gavel: jobs of Gavel have one speed on a device; job "
+                                "'%s' has phases",
+                                gsim_trace_id(ctx->view->trace, ctx->view->jobs.index[job->slot]));
+}
+
+/* Asks again for the speeds of jobs that have changed their batch size since. */
+static void follow_modes(struct gsim_ctx *ctx, struct gavel *gavel) {
+    struct gsim_modes modes;
+    for (uint32_t e = 0; e < gavel->rounds.n; e++) {
+        struct gsim_round_entry *entry = &gavel->rounds.entry[e];
+        struct gavel_job *job = &gavel->job[entry->member[0]];
+        if (job->epoch_iterations == 0 || entry->member[1] != GSIM_NO_MEMBER ||
+            !gsim_ask_modes(ctx, job->slot, &modes) || modes.at == job->mode)
+            continue;
+        take_mode(ctx, gavel, job, &modes);
+        learn_speeds(ctx, gavel, job);
+        gavel_learn_kind(ctx, gavel, entry->member[0]);
+        memcpy(entry->per_s[0], job->per_s, sizeof job->per_s);
+        gavel->is_due = true;
+    }
+}
+
 /* A gang runs on GPUs of one type. The program that the reference copies lets such a job wait. */
 static void refuse_wide(struct gsim_ctx *ctx, const struct gavel *gavel, uint32_t number) {
     const struct gsim_trace *trace = ctx->view->trace;
@@ -82,6 +118,9 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     if (!job->units)
         ctx->status = gsim_no_memory(ctx->log, "scheduling");
     refuse_wide(ctx, gavel, number);
+    struct gsim_modes modes;
+    if (gsim_ask_modes(ctx, slot, &modes))
+        take_mode(ctx, gavel, job, &modes);
     learn_speeds(ctx, gavel, job);
     gavel_learn_kind(ctx, gavel, number);
     gavel->arrived[gavel->n_arrived++] = number;
@@ -175,6 +214,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         gavel_read_clock(ctx, gavel);
     for (uint32_t i = 0; i < gavel->rounds.n; i++)
         gavel->job[gavel->rounds.entry[i].member[0]].is_at_end = false;
+    follow_modes(ctx, gavel);
     gavel_begin_round(ctx, plan, gavel);
     place(ctx, plan, gavel);
 }

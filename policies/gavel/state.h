@@ -38,6 +38,8 @@ struct gavel_job {
     int64_t round_iterations; /* of the round under way */
     double finish_s; /* of the round under way */
     uint32_t n_failures;
+    uint32_t mode; /* of a job in phases, when its speeds were last asked for */
+    int64_t epoch_iterations; /* in that mode; 0: it has no phases */
     double weight;
     uint32_t kind; /* jobs of one kind are equal to objectives without times */
     /* Finish-time fairness: the time that its steps so far take with a part of the cluster, its
