@@ -20,9 +20,11 @@ struct model {
     int64_t most; /* the largest batch; 0: the batch never changes */
 };
 
-static const struct model models[] = {
-    {"ResNet-18", 50000, 256}, {"ResNet-50", 100000, 128},      {"Transformer", 10000, 0},
-    {"LM", 59675, 80},         {"Recommendation", 117907, 8192}};
+static const struct model models[] = {{"ResNet-18", 50000, 256},
+                                      {"ResNet-50", 100000, 128},
+                                      {"Transformer", 10000, 0},
+                                      {"LM", 59675, 80},
+                                      {"Recommendation", 117907, 8192}};
 
 /* The epochs, from 0, at which a job of gns doubles its batch. */
 static const struct doubling {
@@ -164,11 +166,10 @@ bool gsim_batch_modes_fill(struct gsim_builder *builder) {
         for (to = from + 1; to < end && batch_in(&job, to) == batch;)
             to++;
         int64_t n = (to < whole ? to : whole) - from;
-        int part = snprintf(text + used, sizeof text - used, "%s%lld/%lld %s (batch size %lld)",
-                            used ? "; " : "",
-                            (long long)iterations_in(&job, batch, n, to > whole ? rest : 0),
-                            (long long)quotient_up(job.model->samples, batch), job.name,
-                            (long long)batch);
+        int part = snprintf(
+            text + used, sizeof text - used, "%s%lld/%lld %s (batch size %lld)", used ? "; " : "",
+            (long long)iterations_in(&job, batch, n, to > whole ? rest : 0),
+            (long long)quotient_up(job.model->samples, batch), job.name, (long long)batch);
         if (part < 0 || used + (size_t)part >= sizeof text)
             return true; /* more changes than a cell has room for: the job keeps its batch */
         used += (size_t)part;

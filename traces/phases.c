@@ -51,7 +51,8 @@ static enum gsim_status take_model(const struct reading *r, const char *text, co
     uint32_t gpus = r->b->row.gpus;
     if (gpus > gsim_rates_widest(r->rates, phase->kind) ||
         gsim_rates_reference(r->rates, phase->kind, gpus).digits == 0)
-        return refuse(r, text, "is of a model that has no row for as many GPUs as the job asks for");
+        return refuse(r, text,
+                      "is of a model that has no row for as many GPUs as the job asks for");
     return GSIM_OK;
 }
 
@@ -108,8 +109,7 @@ static enum gsim_status read_parts(struct reading *r, char *text, struct gsim_ph
     return status;
 }
 
-static enum gsim_status read_phases(struct reading *r, const char *text,
-                                    struct gsim_phases **out) {
+static enum gsim_status read_phases(struct reading *r, const char *text, struct gsim_phases **out) {
     struct gsim_arena *arena = r->b->arena;
     uint32_t n = count_parts(text);
     if (n > MOST_PHASES)
@@ -139,8 +139,8 @@ static bool know_text(struct gsim_rates *rates, struct gsim_arena *arena, int64_
     if (text < n)
         return true;
     uint32_t more = text < 32 ? 64 : 2 * (uint32_t)text;
-    struct gsim_phases **grown = gsim_arena_grow(
-        arena, rates->phases, n * sizeof *grown, more * sizeof *grown);
+    struct gsim_phases **grown =
+        gsim_arena_grow(arena, rates->phases, n * sizeof *grown, more * sizeof *grown);
     if (!grown)
         return false;
     rates->phases = grown;

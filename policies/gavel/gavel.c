@@ -26,6 +26,9 @@
 #include "policies/gavel/shares.h"
 #include "sim/base/units.h"
 
+/* In the order of the parameter's choices. */
+enum { NEWCOMERS_RUN = 0, NEWCOMERS_HOLD };
+
 static struct gavel *own(const struct gsim_ctx *ctx) {
     return ctx->state;
 }
@@ -230,6 +233,8 @@ static enum gsim_status open_gavel(struct gsim_ctx *ctx) {
     gavel->knows_speed = gsim_param(ctx->params, "sees_speed") != 0;
     gavel->sees_speed =
         !gavel->is_reference || (gavel->objective != GAVEL_ISOLATED && gavel->knows_speed);
+    gavel->newcomers_hold =
+        gavel->is_reference || gsim_param(ctx->params, "newcomers") == NEWCOMERS_HOLD;
     gavel->round_ns = gsim_param(ctx->params, "round");
     gavel->least_ns = gsim_param(ctx->params, "min_between");
     gavel->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
@@ -274,6 +279,12 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_TIME,
      .fallback = "1920s",
      .help = "shares are not computed again sooner than this"},
+    {.name = "newcomers",
+     .type = GSIM_PARAM_CHOICE,
+     .fallback = "run",
+     .choices = "run|hold",
+     .help = "what jobs do that came since the last shares: they run where a round has GPUs left, "
+             "or hold these GPUs idle, as Gavel's own rounds have it (reference=gavel: hold)"},
     GSIM_PREEMPT_PARAM_AS("restart, as in Gavel, whose jobs write a checkpoint at the end of their "
                           "lease"),
     {0}};

@@ -73,6 +73,7 @@ struct gavel {
     bool has_unplaced; /* jobs of the round may wait for their GPUs */
     bool sees_speed; /* false: the reference shuffles the device types */
     bool knows_speed; /* whether the objective looks at speeds */
+    bool newcomers_hold; /* jobs without shares hold the GPUs that a round gives them, idle */
     struct gsim_preemption way;
     struct gsim_python_random random;
     struct gavel_replay replay;

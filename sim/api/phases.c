@@ -4,8 +4,7 @@
 #include "sim/base/units.h"
 
 struct gsim_phases *gsim_phases_find(const struct gsim_rates *rates, int64_t text, uint32_t gpus) {
-    struct gsim_phases *phases =
-        text >= 0 && text < rates->n_phases ? rates->phases[text] : NULL;
+    struct gsim_phases *phases = text >= 0 && text < rates->n_phases ? rates->phases[text] : NULL;
     while (phases && phases->gpus != gpus)
         phases = phases->next;
     return phases;
