@@ -252,6 +252,7 @@ shockwave_cluster() {
 # not run in the round before.
 shockwave() {
     case $policy in
+    shockwave) set -- --policy shockwave ;;
     max_min_fairness | max_min_fairness_perf) set -- --policy gavel --set objective=max-min ;;
     finish_time_fairness | finish_time_fairness_perf) set -- --policy gavel --set objective=finish-time ;;
     min_total_duration | min_total_duration_perf) set -- --policy gavel --set objective=makespan ;;
@@ -262,9 +263,10 @@ shockwave() {
         ;;
     esac
     [ "$policy" != max_min_fairness ] || set -- "$@" --set sees_speed=off
+    [ "$policy" = shockwave ] || set -- "$@" --set min_between=1000s --set newcomers=hold
     { echo device,model,gpus,iterations_per_s && awk -F, '$1 == "v100" && $4 > 0' "$data/tables/shockwave_solo.csv"; } >"$folder/rates.csv"
     shockwave_cluster >"$folder/cluster.ini"
-    "$gsim" run "$@" --seed 0 --set min_between=1000s --set newcomers=hold --set "round=${round_s}s" \
+    "$gsim" run "$@" --seed 0 --set "round=${round_s}s" \
         --set start.first_ns=20s --set restart.resume_ns=20s --rates "$folder/rates.csv" \
         --cluster "$folder/cluster.ini" --quiet --jobs-csv "$folder/jobs.csv" --format csv \
         "$data/traces/$trace" >"$folder/result.csv"

@@ -76,6 +76,17 @@ ends "newcomers run where GPUs are left" "110.000000000 130.000000000" --policy 
 ends "newcomers hold GPUs until shares are computed" "110.000000000 170.000000000" --policy gavel --gpus-per-node 2 \
     --set objective=max-min --set round=20s --set min_between=60s --set newcomers=hold
 
+# --- shockwave ------------------------------------------------------------------------------------
+# On one GPU, planned by two rounds of 60 s: with an equal part a (100 s) would end at 200 s and b (70 s) at
+# 140 s, so that a may have 40 s left at 120 and b 10 s. Each gets one round, a first. At 120 both cannot
+# be in time any more after two rounds; each gets one again, first b, which runs, until 130.
+printf 'job_id,submit_s,gpus,phases\na,0,1,200/20 small\nb,0,1,140/20 small\n' >"$tmp/trace.csv"
+ends "shockwave gives both jobs rounds" "170.000000000 130.000000000" --policy shockwave --gpus-per-node 1 --set round=60s --set rounds=2
+for bad in rounds=0 rounds=1001 round=0s replan=0 lambda=-1 lambda=101; do
+    expect "shockwave refuses $bad" 2 "shockwave: round= is a time above 0, rounds= is 1 to 1000, replan= 1 or more, and lambda= 0 to 100" \
+        "$gsim" run --policy shockwave --set $bad --device ideal --rates "$tmp/rates.csv" "$tmp/trace.csv"
+done
+
 # --- rows of Shockwave's authors --------------------------------------------------------------------
 shared=$(dirname "$0")/../../../shared/validation/elastic
 if [ ! -d "$shared" ]; then
@@ -92,3 +103,4 @@ row() { # policy, mean JCT on the cluster
 row max_min_fairness 12113.044
 row finish_time_fairness 10929.856
 row max_sum_throughput_perf 9703
+row shockwave 10509.334
