@@ -3,9 +3,11 @@
  * working directory, the weight and the SLO as well. They give the number of a job's steps, but not
  * the length of a step: that depends on model, GPU and gang, and comes with --by-model. A step is
  * an iteration here; the model is the job type, batch size included. Shockwave's traces have the
- * way in which the batch size changes, and a duration, which is the job's time alone. */
+ * way in which the batch size changes, which becomes phases (traces/batch_modes.h), and a duration,
+ * which is the job's time alone with its first batch. */
 #include <string.h>
 
+#include "traces/batch_modes.h"
 #include "traces/cells.h"
 #include "traces/mapped.h"
 #include "traces/format.h"
@@ -13,6 +15,13 @@
 /* -1: the job has none. */
 static bool take_slo(struct gsim_builder *builder, const char *text, size_t length) {
     return text[0] == '-' || gsim_take_cell(builder, GSIM_COL_SLO_MILLI, text, length);
+}
+
+/* A job that changes its batch size has phases. */
+static void find_phases(struct gsim_builder *builder) {
+    builder->has_column[GSIM_COL_PHASES] = builder->has_column[GSIM_COL_BATCH_MODE];
+    if (!gsim_batch_modes_fill(builder))
+        builder->row.wrong = "no memory is left for its phases";
 }
 
 static const struct gsim_mapping mappings[] = {
@@ -61,6 +70,7 @@ static enum gsim_status read_gavel(struct gsim_input *input,
         .mappings = mappings,
         .no_times = n_fields == SHOCKWAVE_FIELDS ? NULL : "has steps, not the length of a step",
         .lines = form_of(n_fields),
+        .finish_row = find_phases,
     };
     return gsim_mapped_read(input, &form, options, arena, out, log);
 }

@@ -165,6 +165,8 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
         status = take_name(n, names, count, i, line);
     if (status == GSIM_OK)
         status = gsim_rows_begin(&n->rows, n->b, n->options);
+    if (n->rows.rates && n->b->has_column[GSIM_COL_PHASES])
+        n->b->has_column[GSIM_COL_ITERATIONS] = true;
     n->b->is_lenient = false; /* a file of gsim's own with errors was damaged */
     return status == GSIM_OK ? check_header(n, line) : status;
 }

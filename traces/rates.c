@@ -8,6 +8,7 @@
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 #include "traces/csv.h"
+#include "traces/phases.h"
 
 enum target { DEVICE = 0, MODEL, GPUS, NODES, CPUS, MEMORY, BESIDE, RATE, N_TARGETS };
 static const char *const names[N_TARGETS] = {"device", "model",           "gpus",
@@ -334,7 +335,7 @@ static enum gsim_status compile(struct reading *r) {
 }
 
 enum gsim_status gsim_rates_read(const char *path, struct gsim_arena *arena,
-                                 const struct gsim_rates **out, struct gsim_log *log) {
+                                 struct gsim_rates **out, struct gsim_log *log) {
     struct reading *r = gsim_arena_alloc(arena, sizeof *r);
     struct gsim_rates *rates = gsim_arena_alloc(arena, sizeof *rates);
     if (!r || !rates)
@@ -352,10 +353,12 @@ enum gsim_status gsim_rates_read(const char *path, struct gsim_arena *arena,
 
 /* --- jobs ------------------------------------------------------------------------------------- */
 
-enum gsim_status gsim_rates_fill(const struct gsim_rates *rates, struct gsim_builder *builder,
+enum gsim_status gsim_rates_fill(struct gsim_rates *rates, struct gsim_builder *builder,
                                  int64_t line) {
     struct gsim_row *row = &builder->row;
     int64_t model = row->cell[GSIM_COL_MODEL];
+    if (rates && row->cell[GSIM_COL_PHASES] >= 0)
+        return gsim_phases_fill(rates, builder, line);
     if (!rates || model < 0)
         return GSIM_OK;
     const char *name = builder->names[GSIM_COL_MODEL].name[model];

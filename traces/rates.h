@@ -17,10 +17,10 @@
 #include "traces/build.h"
 
 enum gsim_status gsim_rates_read(const char *path, struct gsim_arena *arena,
-                                 const struct gsim_rates **out, struct gsim_log *log);
+                                 struct gsim_rates **out, struct gsim_log *log);
 /* Sets the time of the row under way by its iterations, and checks that a row of the table is as
  * wide as its gang; rates may be NULL. */
-enum gsim_status gsim_rates_fill(const struct gsim_rates *rates, struct gsim_builder *builder,
+enum gsim_status gsim_rates_fill(struct gsim_rates *rates, struct gsim_builder *builder,
                                  int64_t line);
 /* What the trace assumes for jobs of models without a row; NULL: each job has one. */
 const char *gsim_rates_name(const struct gsim_rates *rates, const struct gsim_trace *trace,

@@ -17,7 +17,7 @@ struct gsim_rows {
     struct gsim_builder *b;
     struct gsim_gpu_mem *gpu_mem; /* NULL: no measurements */
     struct gsim_by_model *by_model; /* NULL: no table */
-    const struct gsim_rates *rates; /* NULL: no table */
+    struct gsim_rates *rates; /* NULL: no table */
     struct gsim_goodput *goodput; /* NULL: no table */
     struct gsim_assumption assumed[GSIM_COL_COUNT];
     int n_assumed;

@@ -11,6 +11,7 @@
 #   pollux   CLUSTER is "16 nodes x 4 GPUs"; interval_s=60; interference=0.25, what meeting on
 #            a node costs gangs on several nodes
 #   muri     CLUSTER is "8 nodes x 8 GPUs, yarn"
+#   shockwave CLUSTER is "32" or "8 nodes x 4 GPUs"; round_s=120
 # [GSIM=./gsim] [JOBS_CSV=FILE] reference.sh DATA SIMULATOR TRACE CLUSTER POLICY [column=value ...]
 set -eu
 if [ $# -lt 5 ]; then
@@ -20,7 +21,7 @@ fi
 gsim=${GSIM:-./gsim}
 data=$1 simulator=$2 trace=$3 cluster=$4 policy=$5
 shift 5
-shares='' mode=fair arrivals=dynamic placement='first fit' device=A100 slot_s=60 interval_s=60 interference=0
+shares='' mode=fair arrivals=dynamic placement='first fit' device=A100 slot_s=60 interval_s=60 interference=0 round_s=120
 for column; do
     case $column in
     shares=*) shares=${column#shares=} ;;
@@ -29,6 +30,7 @@ for column; do
     placement=*) placement=${column#placement=} ;;
     device=*) device=${column#device=} ;;
     slot_s=*) slot_s=${column#slot_s=} ;;
+    round_s=*) round_s=${column#round_s=} ;;
     interval_s=*) interval_s=${column#interval_s=} ;;
     interference=*) interference=${column#interference=} ;;
     *=*) ;; # the other columns are results, or say nothing about the run
@@ -285,9 +287,39 @@ muri() {
         "$data/traces/$trace" >"$folder/result.csv"
 }
 
+shockwave_cluster() {
+    case $cluster in *x*) ;; *) cluster="$((cluster / 4)) x 4" ;; esac
+    echo "$cluster" | sed 's/[^0-9]\{1,\}/ /g' | awk '{ printf "[node]\ncount = %d\ngpus = %d\ndevice = ideal\nrates_as = v100\n", $1, $2 }'
+}
+
+# The program's constants: shares anew after 1000 s at the soonest, and 20 s that a job loses which did
+# not run in the round before.
+shockwave() {
+    case $policy in
+    shockwave) set -- --policy shockwave ;;
+    max_min_fairness | max_min_fairness_perf) set -- --policy gavel --set objective=max-min ;;
+    finish_time_fairness | finish_time_fairness_perf) set -- --policy gavel --set objective=finish-time ;;
+    min_total_duration | min_total_duration_perf) set -- --policy gavel --set objective=makespan ;;
+    max_sum_throughput_perf) set -- --policy gavel --set objective=max-sum ;;
+    *)
+        echo "$0: no policy of gsim stands for '$policy' of shockwave" >&2
+        exit 3
+        ;;
+    esac
+    [ "$policy" != max_min_fairness ] || set -- "$@" --set sees_speed=off
+    [ "$policy" = shockwave ] || set -- "$@" --set min_between=1000s --set newcomers=hold
+    { echo device,model,gpus,iterations_per_s && awk -F, '$1 == "v100" && $4 > 0' "$data/tables/shockwave_solo.csv"; } >"$folder/rates.csv"
+    shockwave_cluster >"$folder/cluster.ini"
+    "$gsim" run "$@" --seed 0 --set "round=${round_s}s" \
+        --set start.first_ns=20s --set restart.resume_ns=20s --rates "$folder/rates.csv" \
+        --cluster "$folder/cluster.ini" --quiet --jobs-csv "$folder/jobs.csv" --format csv \
+        "$data/traces/$trace" >"$folder/result.csv"
+}
+
 case $simulator in
 gavel) gavel ;;
 muri) muri ;;
+shockwave) shockwave ;;
 pollux) pollux ;;
 synergy) synergy ;;
 elasticflow) elasticflow ;;

@@ -206,6 +206,23 @@ struct gsim_learning {
     struct gsim_number grad_sqr, grad_var;
 };
 
+/* A model by which a job in phases (column phases) runs at times: its batch size, as a rule. */
+struct gsim_mode {
+    uint32_t model; /* in the table of speeds; equal numbers are equal rows */
+    int64_t epoch_iterations;
+    int64_t epoch_ns; /* alone, on as many GPUs as the job asks for, of the first device */
+    int64_t made_ppm; /* epochs made in it so far, in millionths */
+};
+
+/* What a scheduler may know of a job in phases: how many epochs it makes, which modes it will have
+ * and how fast each is, and how often it has had each; not when it changes. */
+enum { GSIM_MOST_MODES = 16 };
+struct gsim_modes {
+    uint32_t n, at; /* at: the mode under way */
+    int64_t epochs_ppm, made_ppm; /* of all epochs, in millionths */
+    struct gsim_mode mode[GSIM_MOST_MODES]; /* by their first phase */
+};
+
 /* The cost of sharing to a job so far. */
 struct gsim_costs {
     int64_t bytes_in, bytes_out;

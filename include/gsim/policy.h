@@ -208,6 +208,9 @@ struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,
 /* What a job that learns by a table (--goodput) may do, and has measured. false: it has no
  * table. */
 bool gsim_ask_learning(const struct gsim_ctx *ctx, gsim_slot job, struct gsim_learning *out);
+/* The modes of a job in phases, and its epochs so far. false: it has no phases, or the trace was
+ * read without a table of speeds. */
+bool gsim_ask_modes(const struct gsim_ctx *ctx, gsim_slot job, struct gsim_modes *out);
 /* CPUs and memory of a node's host; 0: not counted, as much as any job wants. */
 struct gsim_host gsim_ask_host(const struct gsim_ctx *ctx, uint32_t node);
 /* The attained service of a job that has made this number of its iterations; -1: the trace does

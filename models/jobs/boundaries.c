@@ -75,8 +75,21 @@ void gsim_boundaries_note(struct gsim_model *model, gsim_slot slot, bool is_iter
 
 /* --- where boundaries are --------------------------------------------------------------------- */
 
+static bool has_table_phases(const struct gsim_machine_job *job) {
+    return gsim_rarely(job->phases != NULL) && job->phases->phase;
+}
+
+/* Where the phase under way begins, from which its iterations are counted; 0 without phases of a
+ * table of speeds. */
+static int64_t origin_ns(const struct gsim_machine_job *job) {
+    return has_table_phases(job) && job->at_phase > 0 ? job->phases->end_ns[job->at_phase - 1] : 0;
+}
+
 int64_t gsim_boundaries_ns(const struct gsim_model *model, gsim_slot slot, bool is_iteration) {
     const struct gsim_machine_job *job = &model->jobs[slot];
+    if (is_iteration && has_table_phases(job))
+        return (job->phases->end_ns[job->at_phase] - origin_ns(job)) /
+               job->phases->phase[job->at_phase].iterations;
     int64_t period_ns = is_iteration ? job->iteration_ns : job->kernel_ns;
     return period_ns > 0 ? period_ns : assumed_period(model, slot, is_iteration).ns;
 }
@@ -91,9 +104,10 @@ gsim_work gsim_boundaries_next(const struct gsim_machine_job *job, gsim_work don
                                int64_t period_ns) {
     if (period_ns <= 0)
         return done;
-    int64_t passed = gsim_work_to_ns(done) / period_ns;
-    gsim_work boundary = gsim_work_of_ns((passed + 1) * period_ns);
-    return boundary < job->need ? boundary : job->need;
+    int64_t from_ns = origin_ns(job), passed = (gsim_work_to_ns(done) - from_ns) / period_ns;
+    gsim_work boundary = gsim_work_of_ns(from_ns + (passed + 1) * period_ns);
+    gsim_work most = has_table_phases(job) ? gsim_machine_phase_end(job) : job->need;
+    return boundary < most ? boundary : most;
 }
 
 gsim_work gsim_boundaries_stop(const struct gsim_model *model, gsim_slot slot, gsim_work done,
@@ -102,7 +116,10 @@ gsim_work gsim_boundaries_stop(const struct gsim_model *model, gsim_slot slot, g
         return done;
     int64_t period_ns =
         gsim_boundaries_ns(model, slot, gsim_boundaries_are_iterations(model, slot, stop));
-    if (period_ns > 0 && gsim_work_of_ns(gsim_work_to_ns(done) / period_ns * period_ns) == done)
+    int64_t from_ns = origin_ns(&model->jobs[slot]);
+    int64_t whole_ns =
+        period_ns > 0 ? (gsim_work_to_ns(done) - from_ns) / period_ns * period_ns : 0;
+    if (period_ns > 0 && gsim_work_of_ns(from_ns + whole_ns) == done)
         return done; /* on a boundary already */
     return gsim_boundaries_next(&model->jobs[slot], done, period_ns);
 }

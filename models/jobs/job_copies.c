@@ -35,7 +35,7 @@ int64_t gsim_job_copies_rescale_ns(const struct gsim_model *model, gsim_slot slo
     const struct gsim_job *about = gsim_machine_info(model, slot);
     const struct gsim_unit *home;
     uint32_t had = home_of(about, &home);
-    return had == n_units && !model->jobs[slot].phases
+    return had == n_units && !gsim_machine_learns(&model->jobs[slot])
                ? -1
                : gsim_trace_get(model->setup.trace, GSIM_COL_RESCALE_NS, about->index);
 }
@@ -81,7 +81,7 @@ struct gsim_loading gsim_job_copies_in(struct gsim_model *model, gsim_slot slot,
         job->bytes_in += bytes > 0 ? bytes * gsim_machine_held(about) : 0;
         int64_t start_ns = gsim_machine_profile_of(model, slot)->value[GSIM_KEY_START_NS];
         int64_t first_ns =
-            job->phases ? gsim_job_copies_rescale_ns(model, slot, about->n_units) : 0;
+            gsim_machine_learns(job) ? gsim_job_copies_rescale_ns(model, slot, about->n_units) : 0;
         model->has_key[GSIM_KEY_START_NS] |= start_ns > 0;
         return (struct gsim_loading){
             .cargo = {.way = GSIM_CARGO_IN_FRESH, .bytes = bytes > 0 ? bytes : 0},

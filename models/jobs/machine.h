@@ -152,6 +152,11 @@ static inline int64_t gsim_machine_mem_bytes(const struct gsim_model *model, gsi
                           gsim_machine_info(model, slot)->index);
 }
 
+/* Whether the job learns by a table of goodput: its phases are its epochs. */
+static inline bool gsim_machine_learns(const struct gsim_machine_job *job) {
+    return job->phases && !job->phases->phase;
+}
+
 /* The work at the end of the phase that a job with phases is in. */
 static inline gsim_work gsim_machine_phase_end(const struct gsim_machine_job *job) {
     return gsim_work_of_ns(job->phases->end_ns[job->at_phase]);

@@ -35,6 +35,12 @@
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
+/* In a phase by a table of speeds a job runs by the row of that phase. */
+static void take_kind(struct gsim_machine_job *job) {
+    if (job->phases && job->phases->phase)
+        job->kind = job->phases->phase[job->at_phase].kind;
+}
+
 /* Finds the phase that the job's work has reached. */
 static void find_phase(struct gsim_model *model, gsim_slot slot) {
     struct gsim_machine_job *job = &model->jobs[slot];
@@ -42,6 +48,7 @@ static void find_phase(struct gsim_model *model, gsim_slot slot) {
     while (job->phases && job->at_phase + 1 < job->phases->n &&
            gsim_machine_phase_end(job) <= model->progress[slot].done)
         job->at_phase++;
+    take_kind(job);
 }
 
 static enum gsim_status refuse_row(const struct gsim_trace *trace, uint32_t job,
@@ -146,6 +153,9 @@ static void enter(struct gsim_model *model, gsim_slot slot) {
                     : GSIM_NO_KIND;
     if (gsim_rarely(model->setup.trace->goodput != NULL))
         job->phases = gsim_goodput_phases(model->setup.trace, about->index);
+    else if (gsim_rarely(model->setup.trace->column[GSIM_COL_PHASES] != NULL))
+        job->phases = gsim_phases_of_job(model->setup.trace, about->index);
+    take_kind(job);
     model->progress[slot] = (struct gsim_progress){0};
     gsim_shared_forget(model, slot);
     if (gsim_rarely(model->setup.trace->column[GSIM_COL_ITERATIONS] ||
@@ -580,6 +590,7 @@ static void begin_phase(struct gsim_model *model, gsim_slot slot, int64_t now_ns
     model->progress[slot].done = gsim_machine_phase_end(job);
     job->done_low = 0;
     job->at_phase++;
+    take_kind(job);
     gsim_speed_take(model, slot);
 }
 

@@ -318,7 +318,7 @@ GSIM_APART static struct gsim_speed some_speed(struct gsim_model *model, gsim_sl
                                                const struct gsim_job *about) {
     uint16_t types[MOST_TYPES];
     struct gsim_tempo tempo;
-    if (model->jobs[slot].phases)
+    if (gsim_machine_learns(&model->jobs[slot]))
         return speed_by_epochs(model, slot, about);
     struct site site = site_of(model, about, types);
     return speed_at(model, slot, about, &site, &tempo);
@@ -425,7 +425,7 @@ bool gsim_speed_learning(struct gsim_model *model, gsim_slot slot, int64_t now_n
                          struct gsim_learning *out) {
     const struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_job *about = gsim_machine_info(model, slot);
-    if (!job->phases)
+    if (!gsim_machine_learns(job))
         return false;
     struct gsim_spread spread = {0};
     if (about->n_units > 0)
@@ -443,7 +443,7 @@ bool gsim_speed_learning(struct gsim_model *model, gsim_slot slot, int64_t now_n
 bool gsim_speed_may_have_batch(const struct gsim_model *model, gsim_slot slot,
                                struct gsim_batch batch) {
     const struct gsim_phases *phases = model->jobs[slot].phases;
-    if (!phases)
+    if (!gsim_machine_learns(&model->jobs[slot]))
         return false;
     const struct gsim_app_limits *app = &model->setup.trace->goodput->app[phases->app];
     return batch.local > 0 && batch.local <= app->max_local &&
@@ -468,7 +468,7 @@ static struct gsim_rate rate_by_epochs(const struct gsim_model *model, gsim_slot
 struct gsim_rate gsim_speed_there(struct gsim_model *model, gsim_slot slot,
                                   const struct gsim_where *where) {
     const struct gsim_rates *rates = model->setup.trace->rates;
-    if (model->jobs[slot].phases)
+    if (gsim_machine_learns(&model->jobs[slot]))
         return rate_by_epochs(model, slot, where);
     struct gsim_job about = *gsim_machine_info(model, slot);
     struct site site = site_there(model, where);

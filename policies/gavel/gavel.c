@@ -28,6 +28,9 @@
 #include "policies/gavel/shares.h"
 #include "sim/base/units.h"
 
+/* In the order of the parameter's choices. */
+enum { NEWCOMERS_RUN = 0, NEWCOMERS_HOLD };
+
 static struct gavel *own(const struct gsim_ctx *ctx) {
     return ctx->state;
 }
@@ -51,6 +54,42 @@ static void learn_speeds(struct gsim_ctx *ctx, struct gavel *gavel, struct gavel
                                 "reference=gavel counts iterations: job '%s' needs a row in "
                                 "--rates, and a number of iterations",
                                 gsim_trace_id(ctx->view->trace, ctx->view->jobs.index[job->slot]));
+}
+
+/* A job in phases is seen as its program sees it: by its present batch size, at which all epochs
+ * that are left would be made. Times of its past are kept, in iterations of that size. */
+static void take_mode(struct gsim_ctx *ctx, struct gavel *gavel, struct gavel_job *job,
+                      const struct gsim_modes *modes) {
+    int64_t epoch = modes->mode[modes->at].epoch_iterations;
+    if (job->epoch_iterations > 0) {
+        double scale = (double)epoch / (double)job->epoch_iterations;
+        job->left_before *= scale;
+        job->alone_per_s *= scale;
+    }
+    job->mode = modes->at;
+    job->epoch_iterations = epoch;
+    if (gavel->is_reference && modes->n > 1)
+        ctx->status = gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                                "reference=gavel: jobs of Gavel have one speed on a device; job "
+                                "'%s' has phases",
+                                gsim_trace_id(ctx->view->trace, ctx->view->jobs.index[job->slot]));
+}
+
+/* Asks again for the speeds of jobs that have changed their batch size since. */
+static void follow_modes(struct gsim_ctx *ctx, struct gavel *gavel) {
+    struct gsim_modes modes;
+    for (uint32_t e = 0; e < gavel->rounds.n; e++) {
+        struct gsim_round_entry *entry = &gavel->rounds.entry[e];
+        struct gavel_job *job = &gavel->job[entry->member[0]];
+        if (job->epoch_iterations == 0 || entry->member[1] != GSIM_NO_MEMBER ||
+            !gsim_ask_modes(ctx, job->slot, &modes) || modes.at == job->mode)
+            continue;
+        take_mode(ctx, gavel, job, &modes);
+        learn_speeds(ctx, gavel, job);
+        gavel_learn_kind(ctx, gavel, entry->member[0]);
+        memcpy(entry->per_s[0], job->per_s, sizeof job->per_s);
+        gavel->is_due = true;
+    }
 }
 
 /* A gang runs on GPUs of one type. The program that the reference copies lets such a job wait. */
@@ -84,6 +123,9 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     if (!job->units)
         ctx->status = gsim_no_memory(ctx->log, "scheduling");
     refuse_wide(ctx, gavel, number);
+    struct gsim_modes modes;
+    if (gsim_ask_modes(ctx, slot, &modes))
+        take_mode(ctx, gavel, job, &modes);
     learn_speeds(ctx, gavel, job);
     gavel_learn_kind(ctx, gavel, number);
     gavel->arrived[gavel->n_arrived++] = number;
@@ -198,6 +240,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         gavel_read_clock(ctx, gavel);
     for (uint32_t i = 0; i < gavel->n_live; i++)
         gavel->job[gavel->live[i]].is_at_end = false;
+    follow_modes(ctx, gavel);
     gavel_begin_round(ctx, plan, gavel);
     place(ctx, plan, gavel);
 }
@@ -232,6 +275,8 @@ static enum gsim_status open_gavel(struct gsim_ctx *ctx) {
     gavel->sees_speed =
         !gavel->is_reference || (gavel->objective != GAVEL_ISOLATED && gavel->knows_speed);
     gavel->has_packing = gsim_param(ctx->params, "packing") != 0;
+    gavel->newcomers_hold =
+        gavel->is_reference || gsim_param(ctx->params, "newcomers") == NEWCOMERS_HOLD;
     gavel->round_ns = gsim_param(ctx->params, "round");
     gavel->least_ns = gsim_param(ctx->params, "min_between");
     gavel->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
@@ -289,6 +334,12 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_TIME,
      .fallback = "1920s",
      .help = "shares are not computed again sooner than this"},
+    {.name = "newcomers",
+     .type = GSIM_PARAM_CHOICE,
+     .fallback = "run",
+     .choices = "run|hold",
+     .help = "what jobs do that came since the last shares: they run where a round has GPUs left, "
+             "or hold these GPUs idle, as Gavel's own rounds have it (reference=gavel: hold)"},
     GSIM_PREEMPT_PARAM_AS("restart, as in Gavel, whose jobs write a checkpoint at the end of their "
                           "lease"),
     {0}};

@@ -255,7 +255,7 @@ static bool has_shares(const struct gavel *gavel) {
     return has;
 }
 
-/* Only entries with shares run in the reference; the others hold their GPUs. */
+/* Where newcomers hold GPUs, only entries with shares run; the others have their GPUs idle. */
 static void drop_idle(struct gavel *gavel) {
     uint32_t kept = 0;
     for (uint32_t c = 0; c < gavel->n_choices; c++)
@@ -290,12 +290,12 @@ void gavel_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gave
     if (!add_arrivals(ctx, gavel) || !share_out(ctx, gavel) || !choose(ctx, gavel))
         return;
     bool is_last = gavel->n_ever == ctx->view->trace->n_jobs;
-    if (gavel->is_reference && is_last && gavel->rounds.n > 0 && !has_shares(gavel)) {
+    if (gavel->newcomers_hold && is_last && gavel->rounds.n > 0 && !has_shares(gavel)) {
         gavel->reset_s = 0; /* nothing is to come, and nothing would run */
         if (!share_out(ctx, gavel) || !choose(ctx, gavel))
             return;
     }
-    if (gavel->is_reference)
+    if (gavel->newcomers_hold)
         drop_idle(gavel);
     for (uint32_t c = 0; gavel->is_reference && c < gavel->n_choices; c++)
         plan_iterations(gavel, &gavel->choice[c]);

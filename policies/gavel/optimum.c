@@ -115,6 +115,10 @@ double gavel_left(const struct gsim_ctx *ctx, const struct gavel *gavel,
                   const struct gavel_job *job) {
     if (gavel->is_reference || !needs_times(gavel))
         return (double)(job->iterations - job->done);
+    struct gsim_modes modes;
+    if (job->epoch_iterations > 0 && gsim_ask_modes(ctx, job->slot, &modes))
+        return (double)(modes.epochs_ppm - modes.made_ppm) / GSIM_PPM *
+               (double)job->epoch_iterations;
     double all_ns = (double)gsim_ask_service_ns(ctx, job->slot, job->iterations);
     double done = (double)gsim_attained_ns(ctx->view, job->slot) / all_ns;
     return (double)job->iterations * (done < 1 ? 1 - done : 0);

@@ -44,6 +44,8 @@ struct gavel_job {
     uint32_t n_failures;
     /* Of gandiva: the other job of its pair + 1; of fifo without speeds: its type + 1. 0: none. */
     uint32_t partner, fixed_type;
+    uint32_t mode; /* of a job in phases, when its speeds were last asked for */
+    int64_t epoch_iterations; /* in that mode; 0: it has no phases */
     double weight;
     uint32_t kind; /* jobs of one kind are equal to objectives without times */
     /* Finish-time fairness: the time that its steps so far take with a part of the cluster, its
@@ -84,6 +86,7 @@ struct gavel {
     bool knows_speed; /* whether the objective looks at speeds */
     bool has_packing; /* pairs of jobs have entries */
     bool is_arranged; /* the GPUs are shared in pairs */
+    bool newcomers_hold; /* jobs without shares hold the GPUs that a round gives them, idle */
     struct gsim_preemption way;
     struct gsim_python_random random;
     struct gsim_python_random draws; /* of the objectives that draw lots */

@@ -14,7 +14,7 @@
 #ifndef GSIM_API_GOODPUT_H
 #define GSIM_API_GOODPUT_H
 
-#include "sim/api/rates.h"
+#include "sim/api/phases.h"
 
 struct gsim_app_limits {
     const char *name;
@@ -50,14 +50,6 @@ struct gsim_epoch_row {
     uint32_t app, batch, epoch;
     double progress, grad_sqr, grad_var;
     double iterations; /* by the end of the epoch; 0: not known */
-};
-
-/* The work of jobs that are alike: the time at which each phase ends, alone on as many GPUs as the
- * job asks for, on nodes as full as any placement has. */
-struct gsim_phases {
-    uint32_t app, gpus, batch;
-    uint32_t n;
-    const int64_t *end_ns;
 };
 
 struct gsim_goodput {

@@ -3,7 +3,7 @@
  * code of the model that charges it. */
 #include "sim/core/core.h"
 #include "sim/base/hints.h"
-#include "sim/api/rates.h"
+#include "sim/api/phases.h"
 
 struct gsim_shape gsim_shape_of(const struct gsim_view *view, gsim_slot job, enum gsim_rule rule) {
     int64_t cpus = gsim_trace_get(view->trace, GSIM_COL_CPUS_MILLI, view->jobs.index[job]);
@@ -116,7 +116,18 @@ int64_t gsim_ask_service_ns(const struct gsim_ctx *ctx, gsim_slot job, int64_t i
     int64_t all = gsim_trace_get(core->trace, GSIM_COL_ITERATIONS, core->jobs.job[job]);
     if (all <= 0 || iterations < 0)
         return -1;
+    const struct gsim_phases *phases = gsim_phases_of_job(core->trace, core->jobs.job[job]);
+    if (phases)
+        return gsim_phases_service_ns(phases, iterations);
     return gsim_muldiv_ceil(core->jobs.service_ns[job], iterations < all ? iterations : all, all);
+}
+
+bool gsim_ask_modes(const struct gsim_ctx *ctx, gsim_slot job, struct gsim_modes *out) {
+    const struct gsim_core *core = ctx->core;
+    const struct gsim_phases *phases = gsim_phases_of_job(core->trace, core->jobs.job[job]);
+    if (phases)
+        gsim_phases_modes(phases, gsim_attained_ns(ctx->view, job), out);
+    return phases != NULL;
 }
 
 struct gsim_counters gsim_count(const struct gsim_ctx *ctx, gsim_slot job) {

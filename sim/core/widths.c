@@ -55,7 +55,8 @@ static gsim_i128 gpu_time_of(const struct gsim_core *core, gsim_slot slot, int64
                              int64_t most_ns) {
     const struct gsim_job *job = &core->jobs.info[slot];
     uint64_t pace_q32 = core->ops->pace(core->model, slot);
-    if (core->trace->goodput && most_ns < INT64_MAX) /* the phases of the work had other speeds */
+    if ((core->trace->goodput || core->trace->column[GSIM_COL_PHASES]) &&
+        most_ns < INT64_MAX) /* the phases of the work had other speeds */
         return (gsim_i128)most_ns * job->n_units * job->share_ppm;
     int64_t takes_ns = pace_q32 > 0 ? gsim_work_time(gsim_work_of_ns(work_ns), pace_q32) : most_ns;
     return (gsim_i128)least(takes_ns, most_ns) * job->n_units * job->share_ppm;

@@ -447,6 +447,39 @@ static void test_shockwave(void **state) {
     expect_name(f, GSIM_COL_BATCH_MODE, 0, "gns");
     assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_ITERATIONS, 0), 20);
     assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_WEIGHT_MILLI, 0), 3000);
+    expect_name(f, GSIM_COL_PHASES, 0, "20/5968 LM (batch size 10)");
+}
+
+static void expect_phases(struct fixture *f, const char *job, const char *mode, int gpus, int steps,
+                          const char *wanted) {
+    char text[256];
+    (void)snprintf(text, sizeof text, "%s\tpython3\tlm\t--steps\t1\t%d\t%d\t%s\t1\t-1.0\t9\t0\n",
+                   job, steps, gpus, mode);
+    assert_int_equal(read_text(f, text), GSIM_OK);
+    expect_name(f, GSIM_COL_PHASES, 0, wanted);
+}
+
+/* An epoch of LM has 59675 samples: 5968 steps of 10, 2984 of 20, 1492 of 40, 746 of 80. An epoch
+ * of ResNet-18 has 50000: 1563 steps of 32, 196 of 256. */
+static void test_phases_of_batch_modes(void **state) {
+    struct fixture *f = *state;
+    const char *lm = "LM (batch size 10)", *resnet = "ResNet-18 (batch size 32)";
+    expect_phases(f, lm, "static", 1, 134583, "134583/5968 LM (batch size 10)");
+    /* 22.55 epochs: 11 of 10, 10 of 20, and 1.55 of 40: 1492 + 3287 / 4 rounded up */
+    expect_phases(f, lm, "gns", 1, 134583,
+                  "65648/5968 LM (batch size 10); 29840/2984 LM (batch size 20); "
+                  "2314/1492 LM (batch size 40)");
+    expect_phases(f, lm, "gns", 2, 134583, /* on two GPUs it doubles at 11 and 31: 11.55 of 20 */
+                  "65648/5968 LM (batch size 10); 34468/2984 LM (batch size 20)");
+    expect_phases(f, lm, "accordion", 1, 11 * 5968,
+                  "59680/5968 LM (batch size 10); 746/746 LM (batch size 80)");
+    expect_phases(f, resnet, "accordion", 1, 151 * 1563, /* critical: 0 to 9, and from 150 */
+                  "15630/1563 ResNet-18 (batch size 32); 27440/196 ResNet-18 (batch size 256); "
+                  "1563/1563 ResNet-18 (batch size 32)");
+    expect_phases(f, "LM (batch size 80)", "accordion", 1, 20 * 746,
+                  "14920/746 LM (batch size 80)");
+    expect_phases(f, "Transformer (batch size 16)", "gns", 1, 62500,
+                  "62500/625 Transformer (batch size 16)");
 }
 
 static void test_elasticflow(void **state) {
@@ -641,6 +674,7 @@ int main(void) {
         TEST(test_muri),
         TEST(test_gavel),
         TEST(test_shockwave),
+        TEST(test_phases_of_batch_modes),
         TEST(test_elasticflow),
         TEST(test_synergy_and_pollux),
         TEST(test_real_files),

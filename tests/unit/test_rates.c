@@ -44,7 +44,7 @@ static void test_times(void **state) {
 
 struct fixture {
     struct gsim_arena *arena;
-    const struct gsim_rates *rates;
+    struct gsim_rates *rates;
 };
 
 static struct fixture table_of(const char *rows) {

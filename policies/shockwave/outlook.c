@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is expected of jobs that change their batch size: how long they still take, and when they
+ * would end with an equal part of the cluster. */
+#include "policies/lib/real.h"
+#include "policies/shockwave/state.h"
+#include "sim/base/units.h"
+
+static double s_of(int64_t ns) {
+    return (double)ns / (double)GSIM_NS_PER_S;
+}
+
+/* The modes of a job; one without phases is one epoch, of a length that is known. */
+static struct gsim_modes modes_of(const struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gsim_modes modes;
+    if (gsim_ask_modes(ctx, slot, &modes))
+        return modes;
+    int64_t done_ns = gsim_attained_ns(ctx->view, slot);
+    int64_t all_ns = done_ns + gsim_remaining_ns(ctx->view, slot);
+    modes = (struct gsim_modes){.n = 1, .epochs_ppm = GSIM_PPM};
+    all_ns = all_ns > 0 ? all_ns : 1;
+    modes.made_ppm = gsim_muldiv_floor(GSIM_PPM, done_ns < all_ns ? done_ns : all_ns, all_ns);
+    modes.mode[0].epoch_ns = all_ns;
+    modes.mode[0].made_ppm = modes.made_ppm;
+    return modes;
+}
+
+struct outlook {
+    double done, all; /* epochs */
+    double epoch_s; /* of those so far, on average */
+    double had_s; /* all of those so far */
+    double left_s;
+};
+
+/* The epochs that a mode is expected to have, of all: each mode has an equal part beforehand, and
+ * each epoch that was seen, the one under way included, counts beside it (a Dirichlet
+ * distribution). */
+static double expected_of(const struct gsim_modes *modes, uint32_t m, const struct outlook *o,
+                          double begun) {
+    double seen = (double)modes->mode[m].made_ppm / GSIM_PPM + (m == modes->at ? begun : 0);
+    double expected = o->all * (o->all / modes->n + seen) / (o->all + o->done + begun);
+    return expected >= seen ? expected - seen : 0;
+}
+
+static struct outlook look_at(const struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gsim_modes modes = modes_of(ctx, slot);
+    struct outlook o = {.done = (double)modes.made_ppm / GSIM_PPM,
+                        .all = (double)modes.epochs_ppm / GSIM_PPM};
+    int64_t part_ppm = modes.made_ppm % GSIM_PPM;
+    double begun = (double)(GSIM_PPM - part_ppm) / GSIM_PPM, epochs = 0, spent_s = 0, sum_s = 0;
+    for (uint32_t m = 0; m < modes.n; m++) {
+        double epoch_s = s_of(modes.mode[m].epoch_ns), expected = expected_of(&modes, m, &o, begun);
+        double made = (double)modes.mode[m].made_ppm / GSIM_PPM;
+        o.had_s += made * epoch_s;
+        spent_s += (made + (m == modes.at ? begun : 0)) * epoch_s;
+        epochs += expected;
+        sum_s += expected * epoch_s;
+    }
+    double left = o.all - o.done;
+    o.epoch_s = spent_s / (o.done + begun);
+    o.left_s = epochs > 0 ? sum_s / epochs * left : left * o.epoch_s;
+    return o;
+}
+
+/* --- fair ends -------------------------------------------------------------------------------- */
+
+/* Notes when the job would end with an equal part from its arrival on. */
+static void note_fair(const struct shockwave *s, struct shockwave_job *job, double fair_s) {
+    if (!job->has_fair)
+        job->first_round = s->round;
+    else
+        job->fair_sum += job->fair_s * (double)(s->round - job->last_round);
+    job->fair_s = fair_s;
+    job->last_round = s->round;
+    job->has_fair = true;
+}
+
+/* The mean over rounds so far, of which the last estimate has a tenth besides. */
+static double mean_fair_s(const struct shockwave *s, const struct shockwave_job *job) {
+    const double momentum = 0.9;
+    double rounds = (double)(s->round - job->first_round);
+    double sum = job->fair_sum + job->fair_s * (double)(s->round - job->last_round);
+    double mean = rounds > 0 ? sum / rounds : job->fair_s;
+    return momentum * mean + (1 - momentum) * job->fair_s;
+}
+
+static double equal_part(const struct shockwave *s) {
+    return s->n_active > s->n_gpus ? (double)s->n_gpus / s->n_active : 1;
+}
+
+/* --- what the plan asks ----------------------------------------------------------------------- */
+
+void shockwave_look_ahead(struct gsim_ctx *ctx, struct shockwave *s) {
+    double part = equal_part(s), now_s = s_of(ctx->view->now_ns), round_s = s_of(s->round_ns);
+    for (uint32_t i = 0; i < s->n_active; i++) {
+        struct shockwave_job *job = &s->job[s->active[i]];
+        struct outlook o = look_at(ctx, job->slot);
+        if (!s->is_counted) {
+            double submit_s = s_of(ctx->view->jobs.submit_ns[job->slot]);
+            note_fair(s, job, submit_s + (o.had_s + o.left_s) / part);
+        }
+        double spare_s = mean_fair_s(s, job) - (now_s + s->n_rounds * round_s);
+        job->left_s = o.left_s;
+        job->weight = 1;
+        s->future[i] = (struct gsim_future_job){.gpus = job->gpus,
+                                                .done = o.done,
+                                                .all = o.all,
+                                                .epoch_s = o.epoch_s,
+                                                .left_s = o.left_s,
+                                                .most_left_s = spare_s * part,
+                                                .weight = 1};
+    }
+    s->is_counted = true;
+}
+
+void shockwave_weigh(struct gsim_ctx *ctx, struct shockwave *s) {
+    const double most_power = 100, almost_s = s_of(s->round_ns);
+    double part = equal_part(s), now_s = s_of(ctx->view->now_ns);
+    for (uint32_t i = 0; i < s->n_active; i++) {
+        struct shockwave_job *job = &s->job[s->active[i]];
+        double fair_s = mean_fair_s(s, job);
+        double ratio = fair_s > 0 ? (now_s + job->left_s / part) / fair_s : 1;
+        double power = job->left_s < almost_s ? most_power : s->lambda;
+        if (ratio > 1)
+            job->weight = gsim_real_exp(power * gsim_real_log(ratio));
+        s->future[i].weight = job->weight;
+    }
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How many of the next rounds each job gets. The sum of the jobs' utilities, a logarithm of their
+ * progress in straight pieces, less a price on the longest time that is left, is made large under
+ * the GPUs that there are; each job may have a time that must not be left after the plan.
+ *
+ * A job's gain falls with each round. For a bound on the longest time left, the rounds that it and
+ * the jobs' own bounds demand are given first, then one after the other where the gain per GPU is
+ * largest and still fits; the bounds tried are a round apart. With gangs of one size the rounds are
+ * the best for each of these bounds; with others, the value is short of the best by no more than
+ * the gain of the first round that did not fit (the bound of the knapsack). */
+#ifndef GSIM_POLICIES_SHOCKWAVE_PLAN_H
+#define GSIM_POLICIES_SHOCKWAVE_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gsim_future_job {
+    uint32_t gpus;
+    double done, all; /* epochs */
+    double epoch_s; /* of those so far, on average */
+    double left_s; /* until its end, as expected */
+    double most_left_s; /* that may be left after the plan; below 0: no plan does that */
+    double weight; /* of its utility */
+    uint32_t rounds; /* the answer */
+    uint32_t next; /* work of the search: rounds of the bound under way */
+    double gain; /* of one more round, by GPU; below 0: it cannot have one */
+};
+
+struct gsim_future {
+    struct gsim_future_job *job;
+    uint32_t n;
+    uint32_t n_gpus, n_rounds;
+    double round_s;
+    double price; /* of a second of the longest time left */
+};
+
+/* false: no plan keeps what jobs may have left; has_bounds false: they are not looked at. */
+bool gsim_future_plan(struct gsim_future *future, bool has_bounds);
+/* The value of the rounds that the jobs have. */
+double gsim_future_value(const struct gsim_future *future);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of shockwave share. */
+#ifndef GSIM_POLICIES_SHOCKWAVE_STATE_H
+#define GSIM_POLICIES_SHOCKWAVE_STATE_H
+
+#include "policies/lib/settings.h"
+#include "policies/shockwave/plan.h"
+
+/* A job, by its number in the trace. */
+struct shockwave_job {
+    gsim_slot slot;
+    uint32_t gpus;
+    uint32_t rounds_left; /* of the plan */
+    double weight, left_s; /* of the plan */
+    bool has_ended;
+    bool is_chosen, was_chosen; /* in this round, and in the last */
+    /* Times at which it would end with an equal part of the cluster: as found last, and the sum of
+     * those before, each times the rounds for which it held. */
+    double fair_s, fair_sum;
+    uint64_t first_round, last_round;
+    bool has_fair;
+};
+
+struct shockwave {
+    struct shockwave_job *job;
+    uint32_t *active, n_active; /* by arrival */
+    struct gsim_future_job *future; /* of the active jobs */
+    uint32_t n_gpus; /* that are up */
+    int64_t round_ns, ends_ns; /* of the round under way */
+    uint64_t round, planned_round; /* counted from 0; when the plan was made */
+    uint32_t n_rounds, most_rounds; /* of a plan; after which it is made anew */
+    uint32_t lambda;
+    double price;
+    enum gsim_rule rule;
+    struct gsim_preemption way;
+    bool is_due; /* jobs came or ended since the last plan */
+    bool is_counted; /* and the fair ends know that */
+};
+
+/* outlook.c: fills in what the plan asks of each active job, in their order. */
+void shockwave_look_ahead(struct gsim_ctx *ctx, struct shockwave *s);
+/* Weighs jobs that will end late by how late they are. */
+void shockwave_weigh(struct gsim_ctx *ctx, struct shockwave *s);
+
+#endif

@@ -1,0 +1,106 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Jobs in phases (column phases, with --rates): their times, what is refused, what gavel makes of them,
+# and rows of Shockwave's authors. $1 is gsim.
+set -u
+gsim=$1
+. tests/support/check.sh
+
+printf 'device,model,gpus,iterations_per_s\nideal,small,1,2\nideal,small,2,4\nideal,large,1,5\n' >"$tmp/rates.csv"
+cat >"$tmp/slow.ini" <<'END'
+[node fast]
+gpus = 1
+device = ideal
+END
+phases() { # gpus, phases
+    printf 'job_id,submit_s,gpus,phases\na,0,%s,%s\n' "$1" "$2" >"$tmp/trace.csv"
+}
+ends() { # name, the ends in seconds, arguments
+    name=$1 wanted=$2
+    shift 2
+    rm -f "$tmp/jobs.csv"
+    "$gsim" run --quiet --device ideal --rates "$tmp/rates.csv" --jobs-csv "$tmp/jobs.csv" "$@" "$tmp/trace.csv" >"$tmp/log" 2>&1
+    got=$(awk -F, 'NR > 1 { printf "%s%s", (NR > 2 ? " " : ""), $4 }' "$tmp/jobs.csv" 2>/dev/null)
+    if [ "$got" = "$wanted" ]; then echo "ok $name"; else
+        echo "not ok $name: '$got' instead of '$wanted'"
+        sed 's/^/# /' "$tmp/log" | head -5
+    fi
+}
+refused() { # name, message, gpus, phases
+    phases "$3" "$4"
+    expect "$1" 3 "$2" "$gsim" run --policy fifo --device ideal --rates "$tmp/rates.csv" "$tmp/trace.csv"
+}
+
+# --- times ----------------------------------------------------------------------------------------
+phases 1 '1000/500 small; 250/250 large'
+ends "a part after the other, each at its own speed" 550.000000000 --policy fifo
+phases 1 '10 small;10 large;10 small'
+ends "back to a model that it had before" 12.000000000 --policy fifo
+# Rounds of 4 s in turn; each has 3 s of small and 4 s of large. a runs from 0 and from 8, and b from 4 and
+# from 11: both are stopped after 1 s of large, and keep it.
+printf 'job_id,submit_s,gpus,phases\na,0,1,6 small;20 large\nb,0,1,6 small;20 large\n' >"$tmp/trace.csv"
+ends "a phase goes on where it was stopped" "11.000000000 14.000000000" --policy gavel --gpus-per-node 1 \
+    --set objective=max-min --set round=4s
+printf 'job_id,submit_s,gpus,phases\na,0,1,6 small;20 large\nb,1,2,8 small\n' >"$tmp/trace.csv"
+ends "gangs of other sizes have the times of their own rows" "7.000000000 9.000000000" --policy fifo --gpus-per-node 2
+printf 'job_id,submit_s,duration_s,gpus,phases\na,0,9,1,6 small;20 large\n' >"$tmp/trace.csv"
+expect "phases are written as they are read" 0 '^a,0,9,1,6 small;20 large$' "$gsim" import native "$tmp/trace.csv"
+expect "without a table of speeds the duration holds" 0 'JCT mean  *9.000 s' "$gsim" run --quiet --policy fifo \
+    --device ideal "$tmp/trace.csv"
+
+# --- what is refused ------------------------------------------------------------------------------
+refused "a model without a row" "trace.csv:2: column 'phases': part 2 of job 'a', '3 huge', is of a model without a row" 1 '1 small;3 huge'
+refused "a model without a row for the gang" "has no row for as many GPUs as the job asks for" 2 '1 small;3 large'
+refused "no number" "begins with no number of iterations above 0; a part is ITERATIONS/ITERATIONS_OF_AN_EPOCH MODEL" 1 'small'
+refused "no iterations" "begins with no number of iterations above 0" 1 '0 small'
+refused "an epoch of nothing" "has no number of iterations of an epoch, above 0, after the /" 1 '5/0 small'
+refused "no model" "has no blank between its numbers and its model" 1 '5'
+refused "an empty part" "part 2 of job 'a', '', begins with no number" 1 '5 small;'
+refused "past the end of the clock" "lasts past the end of the clock" 1 '1000000000000 small;1000000000000 small;1000000000000 small;1000000000000 small;1000000000000 small;1000000000000 small;1000000000000 small;1000000000000 small;1000000000000 small;1000000000000 small'
+printf 'job_id,submit_s,gpus,model,phases\na,0,1,large,5 small\n' >"$tmp/trace.csv"
+expect "another model in the row" 3 "job 'a' begins with model 'small', and its column 'model' says 'large'" \
+    "$gsim" run --policy fifo --device ideal --rates "$tmp/rates.csv" "$tmp/trace.csv"
+phases 1 '1000/500 small; 250/250 large'
+expect "Gavel's own program has one speed of a job" 2 "reference=gavel: jobs of Gavel have one speed on a device; job 'a' has phases" \
+    "$gsim" run --policy gavel --set reference=gavel --set objective=fifo --device ideal --rates "$tmp/rates.csv" "$tmp/trace.csv"
+
+# --- gavel ----------------------------------------------------------------------------------------
+# a has 120 s of work and b 100 s. While a has the small batch, its two epochs count for 200 s.
+printf 'job_id,submit_s,gpus,phases\na,0,1,200/200 small;100/100 large\nb,0,1,200/200 small\n' >"$tmp/trace.csv"
+ends "gavel follows the present batch size" "200.000000000 220.000000000" --policy gavel --gpus-per-node 1 \
+    --set objective=makespan --set round=20s --set min_between=20s
+# b comes in the round that began at 10; shares are due from 70 on.
+printf 'job_id,submit_s,gpus,phases\na,10,1,200 small\nb,11,1,200 small\n' >"$tmp/trace.csv"
+ends "newcomers run where GPUs are left" "110.000000000 130.000000000" --policy gavel --gpus-per-node 2 \
+    --set objective=max-min --set round=20s --set min_between=60s
+ends "newcomers hold GPUs until shares are computed" "110.000000000 170.000000000" --policy gavel --gpus-per-node 2 \
+    --set objective=max-min --set round=20s --set min_between=60s --set newcomers=hold
+
+# --- shockwave ------------------------------------------------------------------------------------
+# On one GPU, planned by two rounds of 60 s: with an equal part a (100 s) would end at 200 s and b (70 s) at
+# 140 s, so that a may have 40 s left at 120 and b 10 s. Each gets one round, a first. At 120 both cannot
+# be in time any more after two rounds; each gets one again, first b, which runs, until 130.
+printf 'job_id,submit_s,gpus,phases\na,0,1,200/20 small\nb,0,1,140/20 small\n' >"$tmp/trace.csv"
+ends "shockwave gives both jobs rounds" "170.000000000 130.000000000" --policy shockwave --gpus-per-node 1 --set round=60s --set rounds=2
+for bad in rounds=0 rounds=1001 round=0s replan=0 lambda=-1 lambda=101; do
+    expect "shockwave refuses $bad" 2 "shockwave: round= is a time above 0, rounds= is 1 to 1000, replan= 1 or more, and lambda= 0 to 100" \
+        "$gsim" run --policy shockwave --set $bad --device ideal --rates "$tmp/rates.csv" "$tmp/trace.csv"
+done
+
+# --- rows of Shockwave's authors --------------------------------------------------------------------
+shared=$(dirname "$0")/../../../shared/validation/elastic
+if [ ! -d "$shared" ]; then
+    echo "# skipped: rows of Shockwave's authors: no ../shared/validation/elastic"
+    exit 0
+fi
+row() { # policy, mean JCT on the cluster
+    GSIM=$gsim sh "$(dirname "$0")/../../experiments/elastic/reference.sh" "$shared" shockwave \
+        shockwave/120.trace 32 "$1" >"$tmp/row" 2>&1
+    awk -v wanted="$2" -v name="$1" -F'[:,]' '{ got = $2 }
+        END { ok = got > 0.9 * wanted && got < 1.1 * wanted
+              print (ok ? "ok " : "not ok ") "within 10 % of the cluster: " name " (" got + 0 ")" }' "$tmp/row"
+}
+row max_min_fairness 12113.044
+row finish_time_fairness 10929.856
+row max_sum_throughput_perf 9703
+row shockwave 10509.334
