@@ -208,6 +208,10 @@ struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,
 /* What a job that learns by a table (--goodput) may do, and has measured. false: it has no
  * table. */
 bool gsim_ask_learning(const struct gsim_ctx *ctx, gsim_slot job, struct gsim_learning *out);
+/* What such a job may do on GPUs of a type, and, as a profile of it there, a step with the largest
+ * batch on one GPU in its first epoch. false: it has no table, or cannot run there. */
+bool gsim_ask_learning_on(const struct gsim_ctx *ctx, gsim_slot job, uint16_t type,
+                          struct gsim_learning *out);
 /* CPUs and memory of a node's host; 0: not counted, as much as any job wants. */
 struct gsim_host gsim_ask_host(const struct gsim_ctx *ctx, uint32_t node);
 /* The attained service of a job that has made this number of its iterations; -1: the trace does

@@ -19,6 +19,8 @@
 
 #include <string.h>
 
+#include "policies/lib/real.h"
+
 static struct sia *own(const struct gsim_ctx *ctx) {
     return ctx->state;
 }
@@ -44,12 +46,30 @@ static int64_t reference_restart_ns(const struct gsim_trace *trace, uint32_t num
 }
 
 static bool begin_learning(struct gsim_ctx *ctx, struct sia *sia, uint32_t number, gsim_slot slot) {
-    bool is_there = true;
-    for (uint32_t l = 0; l < sia->n_learners && is_there; l++) {
-        is_there = pollux_learn_begin(&sia->learners[l], ctx, number, slot);
-        sia_learner(sia, l, number)->keeps_batch = sia->adapts != SIA_ADAPTS_BATCH;
+    for (uint32_t l = 0; l < sia->n_learners; l++) {
+        struct gsim_learning there;
+        struct pollux_job *learner = sia_learner(sia, l, number);
+        if (!pollux_learn_begin(&sia->learners[l], ctx, number, slot))
+            return false;
+        learner->keeps_batch = sia->adapts != SIA_ADAPTS_BATCH;
+        if (!gsim_ask_learning_on(ctx, slot, sia->type[l], &there))
+            continue;
+        learner->learner.limits = there;
+        learner->largest_per_s =
+            there.batch.local / gsim_real_of(there.step_s.digits, there.step_s.exponent);
     }
-    return is_there;
+    return true;
+}
+
+/* A job for which no tick could find GPUs would wait for ever. */
+static void check_job(struct gsim_ctx *ctx, struct sia *sia, uint32_t number) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    if (ctx->status != GSIM_OK || sia_fits(ctx, sia, number))
+        return;
+    ctx->status = gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, number),
+                            "sia: job '%.64s' can run on no type of GPU alone: its %u GPUs are "
+                            "more than there are of each, or --goodput has no steps of it there",
+                            gsim_trace_id(trace, number), sia->adaptdl.job[number].gpus);
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -63,6 +83,7 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
         .is_rigid = sia->adapts == SIA_ADAPTS_TYPE || !sia_learner(sia, 0, number)->is_learner,
         .restart_ns = sia->is_reference ? reference_restart_ns(ctx->view->trace, number)
                                         : gsim_param(ctx->params, "restart")};
+    check_job(ctx, sia, number);
 }
 
 /* What the job learns by where it has its GPUs. */
@@ -251,7 +272,7 @@ static const struct gsim_param_def params[] = {
     {.name = "idle",
      .type = GSIM_PARAM_PPM,
      .fallback = "1.1",
-     .min = 0,
+     .min = 1010000,
      .max = 100 * GSIM_PPM,
      .help = "what a job without GPUs costs; its slowest configuration costs 1"},
     {.name = "restart",

@@ -50,6 +50,8 @@ struct sia {
 
 enum { SIA_COST_ONE = 100 << 24 };
 
+/* Whether there is a configuration that the job could run in. */
+bool sia_fits(struct gsim_ctx *ctx, struct sia *sia, uint32_t number);
 /* Lists what each job that is not on its way could have, with its cost, in rows. false: no
  * memory. */
 bool sia_weigh(struct gsim_ctx *ctx, struct sia *sia);

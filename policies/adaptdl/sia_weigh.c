@@ -95,16 +95,35 @@ static uint32_t wider(const struct sia_kind *kind, uint32_t gpus) {
     return 2 * gpus < kind->node_gpus ? 2 * gpus : kind->node_gpus;
 }
 
+/* Whether the job can run on that kind of nodes at all. */
+static bool can_run(struct gsim_ctx *ctx, struct sia *sia, uint32_t number,
+                    const struct sia_kind *kind) {
+    const struct pollux_job *there = sia_learner(sia, kind->learners, number);
+    uint32_t gpus = sia->job[number].is_rigid ? sia->adaptdl.job[number].gpus : 1;
+    if (gpus > kind->node_gpus * kind->n_nodes)
+        return false;
+    return there->is_learner ? there->largest_per_s > 0
+                             : own_speed(ctx, sia, number, kind, gpus) > 0;
+}
+
+bool sia_fits(struct gsim_ctx *ctx, struct sia *sia, uint32_t number) {
+    bool fits = false;
+    for (uint32_t k = 0; k < sia->n_kinds; k++)
+        fits |= can_run(ctx, sia, number, &sia->kind[k]);
+    return fits;
+}
+
 static bool list(struct gsim_ctx *ctx, struct sia *sia, uint32_t number) {
     const struct sia_job *job = &sia->job[number];
     for (uint32_t k = 0; k < sia->n_kinds; k++) {
         const struct sia_kind *kind = &sia->kind[k];
-        uint32_t all = kind->node_gpus * kind->n_nodes, asked = sia->adaptdl.job[number].gpus;
-        if (job->is_rigid && asked <= all && !add(ctx, sia, number, k, asked))
+        if (!can_run(ctx, sia, number, kind))
+            continue;
+        if (job->is_rigid && !add(ctx, sia, number, k, sia->adaptdl.job[number].gpus))
             return false;
         if (job->is_rigid)
             continue;
-        uint32_t most = lesser(most_gpus(sia, number, kind), all);
+        uint32_t most = lesser(most_gpus(sia, number, kind), kind->node_gpus * kind->n_nodes);
         for (uint32_t gpus = 1; gpus <= most; gpus = wider(kind, gpus))
             if (!add(ctx, sia, number, k, gpus))
                 return false;

@@ -28,7 +28,7 @@ static const char *const rules[] = {
  * simulator takes the emptiest nodes. */
 static bool places_by_rule(const char *name) {
     static const char *const own[] = {"adaptdl", "elasticflow", "gang_rr", "gavel",
-                                      "pollux",  "slurm",       "synergy"};
+                                      "pollux",  "sia",         "slurm",   "synergy"};
     bool has_own = false;
     if (test_knows(name, "placement"))
         return true;
