@@ -55,8 +55,8 @@ bool sia_fits(struct gsim_ctx *ctx, struct sia *sia, uint32_t number);
 /* Lists what each job that is not on its way could have, with its cost, in rows. false: no
  * memory. */
 bool sia_weigh(struct gsim_ctx *ctx, struct sia *sia);
-/* Finds GPUs for what the tick gives: jobs whose part is as before keep theirs, but where a wider
- * one would not find room. false: no memory. */
+/* Finds GPUs for what the tick gives: a job that is given as many of one kind as before keeps its
+ * own, but where a wider one would not find room. false: no memory. */
 bool sia_place(struct gsim_ctx *ctx, struct sia *sia);
 /* What the job learns by on GPUs of that type. */
 static inline struct pollux_job *sia_learner(struct sia *sia, uint32_t learners, uint32_t number) {

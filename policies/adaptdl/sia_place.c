@@ -47,7 +47,7 @@ static void make_room(const struct gsim_ctx *ctx, struct sia *sia, uint32_t node
         }
 }
 
-/* The node of that kind for so many GPUs: the fullest one with room, else the one with the most
+/* The node of that kind for a part of that width: the fullest one with room, else the one with the most
  * free GPUs of those that can make room; n_nodes: there is none. */
 static uint32_t node_for(const struct gsim_ctx *ctx, const struct sia *sia, uint32_t kind,
                          uint32_t width) {

@@ -143,8 +143,8 @@ static double left_of(const struct sia_job *job, int64_t now_ns) {
     return left_ns > 0 ? (double)left_ns / (double)(age_ns + job->restart_ns) : 0;
 }
 
-/* As whole numbers; the program's are hundredths, rounded half to even, and of equal ones the lesser
- * cost before rounding decides. */
+/* As whole numbers; the program's are hundredths, rounded half to even, and of equal ones the one
+ * that cost less before rounding decides. */
 static int64_t cost_of(const struct sia *sia, double speed) {
     enum { HUNDREDTH = SIA_COST_ONE / 100, TIE = 1 << 12 };
     double cost = speed > 0 ? gsim_real_exp(-sia->power * gsim_real_log(speed)) : most_cost;

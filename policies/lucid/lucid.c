@@ -8,8 +8,8 @@
  * is not changed has no checkpoint (keeps=on: it is kept). Jobs wider than the pool are not
  * profiled. Order: the estimated time, of the user's jobs that are done (of all jobs, while there
  * is none), times the GPUs. The first in line holds up the jobs behind it. Binder (binder.c): a
- * measured job of one GPU that finds none idle joins another of one GPU, two on a GPU at most, while
- * many jobs arrive.
+ * measured job of one GPU that finds none idle joins another of one GPU, two on a GPU at most,
+ * while many jobs arrive.
  *
  * The paper's models are learned from a site's logs and from measured pairs: estimates by gradient
  * boosting over the columns of the log, classes by a decision tree over the profiler's counters,

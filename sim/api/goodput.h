@@ -6,8 +6,8 @@
  * Goodput is the gain of a step over its time. The time of a step is linear in the local batch
  * between the rows of a placement, and that of the nearest row beyond them. A placement without
  * rows has those by nodes and GPUs; without these too, the rows with the nearest number of GPUs,
- * then of nodes, hold. Rows of steps and limits may name a device. The gain follows from the gradient's square and variance in the epoch, which
- * are linear in the batch between its rows.
+ * then of nodes, hold. Rows of steps and limits may name a device. The gain follows from the
+ * gradient's square and variance in the epoch, which are linear in the batch between its rows.
  *
  * The file computes with doubles, of which only + - * / and comparisons are asked; what leaves it
  * for a run is a time in ns, or a speed as digits and an exponent of two. */

@@ -25,9 +25,9 @@ static const char *const rules[] = {
 
 /* An Ousterhout matrix has columns of its own, Gavel's rounds and Slurm take the fewest nodes, and
  * Synergy's go by what servers have beside their GPUs; ElasticFlow's jobs change their width; Pollux'
- * simulator takes the emptiest nodes. */
+ * simulator takes the emptiest nodes, Sia's whole ones, and Lucid's profiler has GPUs of its own. */
 static bool places_by_rule(const char *name) {
-    static const char *const own[] = {"adaptdl", "elasticflow", "gang_rr", "gavel",
+    static const char *const own[] = {"adaptdl", "elasticflow", "gang_rr", "gavel",  "lucid",
                                       "pollux",  "sia",         "slurm",   "synergy"};
     bool has_own = false;
     if (test_knows(name, "placement"))
