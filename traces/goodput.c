@@ -26,15 +26,21 @@ enum target {
     MIN_LOCAL,
     MAX_LOCAL,
     MOST_GPUS,
+    DEVICE, /* the only column that a table may lack */
     N_TARGETS
 };
 static const char *const names[N_TARGETS] = {
-    "row",        "application", "placement", "nodes",     "gpus",     "batch",
-    "step_s",     "sync_s",      "epoch",     "progress",  "grad_sqr", "grad_var",
-    "iterations", "max_batch",   "min_local", "max_local", "most_gpus"};
+    "row",        "application", "placement", "nodes",     "gpus",      "batch",
+    "step_s",     "sync_s",      "epoch",     "progress",  "grad_sqr",  "grad_var",
+    "iterations", "max_batch",   "min_local", "max_local", "most_gpus", "device"};
 enum kind { LIMITS = 0, STEP, EPOCHS, N_KINDS };
 static const char *const kinds[N_KINDS] = {"limits", "step", "epoch"};
-enum { MOST_ROWS = 1000000, MOST_APPS = 1000, MOST_BATCH = 1 << 24 };
+enum { MOST_ROWS = 1000000, MOST_APPS = 1000, MOST_DEVICES = 64, MOST_BATCH = 1 << 24 };
+
+/* Of an application on a device. */
+struct limits {
+    uint32_t app, device, min_local, max_local;
+};
 
 struct reading {
     struct gsim_arena *arena;
@@ -43,11 +49,15 @@ struct reading {
     enum target target[GSIM_MAX_FIELD_COLUMNS];
     struct gsim_step_row *steps;
     struct gsim_epoch_row *epochs;
+    struct limits *limits; /* rows */
+    uint32_t n_limits, limits_capacity;
+    const char *device[MOST_DEVICES];
+    uint32_t n_devices;
     uint32_t n_steps, steps_capacity, n_epochs, epochs_capacity, apps_capacity;
     /* the row under way; cells that are empty are 0 and not there */
     double value[N_TARGETS];
     bool is_there[N_TARGETS];
-    uint32_t app;
+    uint32_t app, device_of_row;
     int kind;
     const char *bad; /* the column of its first bad cell; NULL: none */
     char bad_text[64];
@@ -70,7 +80,7 @@ static enum gsim_status on_header(void *arg, const char *const *header, uint32_t
         has[t] = true;
     }
     for (int t = 0; t < N_TARGETS; t++)
-        if (!has[t])
+        if (!has[t] && t != DEVICE)
             return gsim_fail(r->log, GSIM_BAD_INPUT, r->goodput->path, line, "no column '%s'",
                              names[t]);
     return GSIM_OK;
@@ -95,6 +105,21 @@ static uint32_t app_named(struct reading *r, const char *name) {
     r->is_out_of_memory |= !goodput->app[n].name;
     goodput->n_apps += goodput->app[n].name != NULL;
     return n;
+}
+
+/* 0: none is named. MOST_DEVICES: there are too many. */
+static uint32_t device_named(struct reading *r, const char *name) {
+    uint32_t d = 1;
+    if (!*name)
+        return 0;
+    while (d < r->n_devices && strcmp(r->device[d], name) != 0)
+        d++;
+    if (d < r->n_devices || d == MOST_DEVICES)
+        return d;
+    r->device[d] = gsim_arena_strdup(r->arena, name);
+    r->is_out_of_memory |= !r->device[d];
+    r->n_devices = d + 1;
+    return d;
 }
 
 /* A whole number, of which batches and GPUs are at least 1. */
@@ -128,6 +153,9 @@ static bool take(struct reading *r, enum target target, const char *text) {
     case APPLICATION:
         r->app = *text ? app_named(r, text) : GSIM_NO_KIND;
         return r->app != GSIM_NO_KIND || r->is_out_of_memory;
+    case DEVICE:
+        r->device_of_row = device_named(r, text);
+        return r->device_of_row < MOST_DEVICES;
     case PLACEMENT:
         return !*text || take_placement(text, value);
     case NODES:
@@ -189,6 +217,7 @@ static void add_step(struct reading *r) {
         return;
     r->steps = list;
     struct gsim_step_row row = {.app = r->app,
+                                .device = r->device_of_row,
                                 .place = (uint64_t)r->value[PLACEMENT],
                                 .nodes = count_of(r, NODES),
                                 .gpus = count_of(r, GPUS),
@@ -218,13 +247,31 @@ static void add_epoch(struct reading *r) {
                                                        .iterations = r->value[ITERATIONS]};
 }
 
-static void set_limits(struct reading *r) {
+static void add_limits(struct reading *r) {
     struct gsim_app_limits *app = &r->goodput->app[r->app];
+    void *list = r->limits;
+    if (!grow(r, &list, r->n_limits, &r->limits_capacity, sizeof *r->limits))
+        return;
+    r->limits = list;
+    r->limits[r->n_limits++] =
+        (struct limits){r->app, r->device_of_row, count_of(r, MIN_LOCAL), count_of(r, MAX_LOCAL)};
     app->max_batch = count_of(r, MAX_BATCH);
-    app->min_local = count_of(r, MIN_LOCAL);
-    app->max_local = count_of(r, MAX_LOCAL);
     app->most_gpus = count_of(r, MOST_GPUS);
     app->is_given = true;
+}
+
+static bool has_limits(const struct reading *r) {
+    bool has = false;
+    for (uint32_t i = 0; i < r->n_limits; i++)
+        has |= r->limits[i].app == r->app && r->limits[i].device == r->device_of_row;
+    return has;
+}
+
+/* Whether the application has other limits on another device, of those that it has everywhere. */
+static bool has_other_limits(const struct reading *r) {
+    const struct gsim_app_limits *app = &r->goodput->app[r->app];
+    return app->is_given &&
+           (app->max_batch != count_of(r, MAX_BATCH) || app->most_gpus != count_of(r, MOST_GPUS));
 }
 
 /* The fault of a row with readable cells; NULL: none. */
@@ -233,8 +280,12 @@ static const char *fault_of(const struct reading *r) {
     bool by_nodes = is[NODES] && is[GPUS];
     if (r->goodput->n_apps == MOST_APPS || r->n_steps + r->n_epochs >= MOST_ROWS)
         return "is of too many";
-    if (r->kind == LIMITS && r->goodput->app[r->app].is_given)
+    if (r->kind == LIMITS && has_limits(r))
         return "stands twice";
+    if (r->kind == LIMITS && has_other_limits(r))
+        return "has another max_batch or most_gpus than that of another device";
+    if (r->kind == EPOCHS && r->device_of_row > 0)
+        return "is of all devices, and names one";
     if (r->kind == LIMITS && !(is[MAX_BATCH] && is[MIN_LOCAL] && is[MAX_LOCAL]))
         return "needs max_batch, min_local and max_local";
     if (r->kind == STEP && !(is[BATCH] && is[STEP_S] && is[SYNC_S]))
@@ -266,12 +317,13 @@ static enum gsim_status on_row(void *arg, int64_t line) {
         return gsim_fail(r->log, GSIM_BAD_INPUT, path, line, "a row '%s' %s", kinds[r->kind],
                          fault);
     if (r->kind == LIMITS)
-        set_limits(r);
+        add_limits(r);
     else if (r->kind == STEP)
         add_step(r);
     else
         add_epoch(r);
     memset(r->value, 0, sizeof r->value);
+    r->device_of_row = 0;
     return r->is_out_of_memory ? gsim_no_memory(r->log, "reading a table of goodput") : GSIM_OK;
 }
 
@@ -284,6 +336,7 @@ static int rank(uint64_t a, uint64_t b) {
 /* By where, and not by batch: equal rows are of one group. */
 static int by_place(const struct gsim_step_row *a, const struct gsim_step_row *b) {
     int order = rank(a->app, b->app);
+    order = order ? order : rank(a->device, b->device);
     order = order ? order : rank(a->place, b->place);
     order = order ? order : rank(a->nodes, b->nodes);
     return order ? order : rank(a->gpus, b->gpus);
@@ -316,8 +369,10 @@ static enum gsim_status group_steps(struct reading *r) {
                              "a step of '%.64s' with batch %u on %u GPUs of %u nodes stands twice",
                              app->name, r->steps[i].local, r->steps[i].gpus, r->steps[i].nodes);
         if (i == 0 || by_place(&r->steps[i - 1], &r->steps[i]) != 0) {
+            struct gsim_app_there *there =
+                &goodput->there[r->steps[i].app * goodput->n_devices + r->steps[i].device];
             group[n++] = (struct gsim_step_group){.first = i};
-            app->first_step = app->n_steps++ ? app->first_step : n - 1;
+            there->first_step = there->n_steps++ ? there->first_step : n - 1;
         }
         group[n - 1].n++;
     }
@@ -365,25 +420,87 @@ static enum gsim_status group_epochs(struct reading *r) {
     return GSIM_OK;
 }
 
+static enum gsim_status open_devices(struct reading *r) {
+    struct gsim_goodput *goodput = r->goodput;
+    goodput->n_devices = r->n_devices;
+    goodput->device = gsim_arena_array(r->arena, r->n_devices, sizeof *goodput->device);
+    goodput->there =
+        gsim_arena_array(r->arena, (size_t)goodput->n_apps * r->n_devices, sizeof *goodput->there);
+    if (!goodput->device || !goodput->there)
+        return gsim_no_memory(r->log, "reading a table of goodput");
+    for (uint32_t d = 0; d < r->n_devices; d++)
+        goodput->device[d] = r->device[d];
+    return GSIM_OK;
+}
+
+/* What no row says of a device, those say that name none. Where an application has no steps it
+ * cannot run. */
+static void fill_devices(struct reading *r) {
+    struct gsim_goodput *goodput = r->goodput;
+    for (uint32_t i = 0; i < r->n_limits; i++) {
+        struct gsim_app_there *there =
+            &goodput->there[r->limits[i].app * goodput->n_devices + r->limits[i].device];
+        there->min_local = r->limits[i].min_local;
+        there->max_local = r->limits[i].max_local;
+    }
+    for (uint32_t app = 0; app < goodput->n_apps; app++) {
+        struct gsim_app_there *any = &goodput->there[app * goodput->n_devices];
+        for (uint32_t d = 1; d < goodput->n_devices; d++) {
+            if (any[d].n_steps == 0) {
+                any[d].first_step = any->first_step;
+                any[d].n_steps = any->n_steps;
+            }
+            if (any[d].max_local == 0) {
+                any[d].min_local = any->min_local;
+                any[d].max_local = any->max_local;
+            }
+        }
+    }
+}
+
+static const char *missing_of(const struct gsim_goodput *goodput, uint32_t app) {
+    const struct gsim_app_there *there =
+        gsim_goodput_there(goodput, app, gsim_goodput_first(goodput, app));
+    if (!goodput->app[app].is_given)
+        return kinds[LIMITS];
+    return there->n_steps == 0              ? kinds[STEP]
+           : goodput->app[app].n_sizes == 0 ? kinds[EPOCHS]
+                                            : NULL;
+}
+
+static enum gsim_status check_there(const struct reading *r, uint32_t number, uint32_t device) {
+    const struct gsim_app_limits *app = &r->goodput->app[number];
+    const struct gsim_app_there *there = gsim_goodput_there(r->goodput, number, device);
+    if (there->n_steps == 0)
+        return GSIM_OK;
+    if (there->max_local == 0)
+        return gsim_fail(r->log, GSIM_BAD_INPUT, r->goodput->path, 0,
+                         "application '%.64s' has steps on '%.64s', and no row 'limits' that names "
+                         "it or no device",
+                         app->name, device ? r->device[device] : "any device");
+    if (there->min_local > there->max_local || there->max_local > app->max_batch ||
+        app->max_batch < app->init_batch)
+        return gsim_fail(r->log, GSIM_BAD_INPUT, r->goodput->path, 0,
+                         "application '%.64s': min_local <= max_local <= max_batch does not "
+                         "hold, or max_batch is below its smallest batch of epochs",
+                         app->name);
+    return GSIM_OK;
+}
+
 static enum gsim_status check_apps(const struct reading *r) {
     const struct gsim_goodput *goodput = r->goodput;
-    for (uint32_t i = 0; i < goodput->n_apps; i++) {
+    enum gsim_status status = GSIM_OK;
+    for (uint32_t i = 0; i < goodput->n_apps && status == GSIM_OK; i++) {
         struct gsim_app_limits *app = &goodput->app[i];
-        if (!app->is_given || app->n_steps == 0 || app->n_sizes == 0)
+        const char *missing = missing_of(goodput, i);
+        if (missing)
             return gsim_fail(r->log, GSIM_BAD_INPUT, goodput->path, 0,
-                             "application '%.64s' has no row '%s'", app->name,
-                             kinds[!app->is_given      ? LIMITS
-                                   : app->n_steps == 0 ? STEP
-                                                       : EPOCHS]);
-        if (app->min_local > app->max_local || app->max_local > app->max_batch ||
-            app->max_batch < app->init_batch)
-            return gsim_fail(r->log, GSIM_BAD_INPUT, goodput->path, 0,
-                             "application '%.64s': min_local <= max_local <= max_batch does not "
-                             "hold, or max_batch is below its smallest batch of epochs",
-                             app->name);
+                             "application '%.64s' has no row '%s'", app->name, missing);
+        for (uint32_t d = 0; d < goodput->n_devices && status == GSIM_OK; d++)
+            status = check_there(r, i, d);
         app->node_gpus = app->node_gpus ? app->node_gpus : 1;
     }
-    return GSIM_OK;
+    return status;
 }
 
 enum gsim_status gsim_goodput_read(const char *path, struct gsim_arena *arena,
@@ -393,17 +510,19 @@ enum gsim_status gsim_goodput_read(const char *path, struct gsim_arena *arena,
     if (!r || !goodput)
         return gsim_no_memory(log, "reading a table of goodput");
     goodput->path = path;
-    *r = (struct reading){.arena = arena, .log = log, .goodput = goodput};
+    *r = (struct reading){.arena = arena, .log = log, .goodput = goodput, .n_devices = 1};
     struct gsim_csv_user user = {r, on_header, on_field, on_row, NULL};
     enum gsim_status status = gsim_csv_read_file(path, &user, arena, log);
     if (status == GSIM_OK && goodput->n_apps == 0)
         status = gsim_fail(log, GSIM_BAD_INPUT, path, 0, "a table of goodput without a row");
-    if (status == GSIM_OK)
-        status = group_steps(r);
-    if (status == GSIM_OK)
-        status = group_epochs(r);
+    status = status == GSIM_OK ? open_devices(r) : status;
+    status = status == GSIM_OK ? group_steps(r) : status;
+    status = status == GSIM_OK ? group_epochs(r) : status;
     *out = goodput;
-    return status == GSIM_OK ? check_apps(r) : status;
+    if (status != GSIM_OK)
+        return status;
+    fill_devices(r);
+    return check_apps(r);
 }
 
 /* --- jobs ------------------------------------------------------------------------------------- */

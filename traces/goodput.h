@@ -4,6 +4,9 @@
  *     row,application,placement,nodes,gpus,batch,step_s,sync_s,epoch,progress,grad_sqr,grad_var,
  *     iterations,max_batch,min_local,max_local,most_gpus
  *
+ * and if need be a column device: limits and steps that hold on GPUs of that name alone, where a
+ * row that names none holds on all others. Where an application has no steps it cannot run.
+ *
  * limits: the largest batch over all GPUs, the least and the largest on each in a step,
  * and if need be the most GPUs.
  * step: the time of a step with that batch on each GPU, and the part of it in which the replicas

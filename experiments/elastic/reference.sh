@@ -12,6 +12,7 @@
 #            a node costs gangs on several nodes
 #   muri     CLUSTER is "8 nodes x 8 GPUs, yarn"
 #   shockwave CLUSTER is "32" or "8 nodes x 4 GPUs"; round_s=120
+#   sia      CLUSTER is "4 nodes x 4 GPUs" of its type aws; TRACE may end in ", first 12 rows"
 # [GSIM=./gsim] [JOBS_CSV=FILE] reference.sh DATA SIMULATOR TRACE CLUSTER POLICY [column=value ...]
 set -eu
 if [ $# -lt 5 ]; then
@@ -316,11 +317,37 @@ shockwave() {
         "$data/traces/$trace" >"$folder/result.csv"
 }
 
+# A job of Sia learns more slowly than its steps say, by a factor of its application, and starts anew in
+# a time of its own (simulator/applications.py). Pollux' jobs would start in 30 s.
+sia() {
+    if [ "$policy" != sia ]; then
+        echo "$0: no policy of gsim copies '$policy' of sia" >&2
+        exit 3
+    fi
+    pollux_goodput | awk -F, -v OFS=, '
+        BEGIN { slower["cifar10"] = 1.8; slower["ncf"] = 1.5; n = split("imagenet yolov3 bert deepspeech2", app, " ")
+            for (i = 1; i <= n; i++) slower[app[i]] = 1.2 }
+        $1 == "step" { $7 = sprintf("%.17g", $7 * slower[$2]); $8 = sprintf("%.17g", $8 * slower[$2]) }
+        { print }' >"$folder/goodput.csv"
+    printf 'model,rescale_s\ncifar10,50\ndeepspeech2,25\nbert,120\nyolov3,80\nimagenet,250\nncf,15\n' >"$folder/models.csv"
+    pollux_cluster >"$folder/cluster.ini"
+    rows=$(echo "$trace" | sed -n 's/.*, first \([0-9]*\) rows$/\1/p')
+    awk -F, -v OFS=, -v rows="$rows" -v cluster="$cluster" '
+        BEGIN { gsub(/[^0-9]+/, " ", cluster); split(cluster, size, " "); most = size[1] * size[2] }
+        rows != "" && NR > rows + 1 { exit }
+        NR > 1 && $4 > most { $4 = most } # which plays no part: sia gives GPUs by the batch
+        { print }' "$data/traces/${trace%, first * rows}" >"$folder/trace.csv"
+    "$gsim" run --policy sia --set reference=sia --by-model "$folder/models.csv" --assume rescale_s=30 \
+        --goodput "$folder/goodput.csv" --cluster "$folder/cluster.ini" --quiet --jobs-csv "$folder/jobs.csv" \
+        --format csv "$folder/trace.csv" >"$folder/result.csv"
+}
+
 case $simulator in
 gavel) gavel ;;
 muri) muri ;;
 shockwave) shockwave ;;
 pollux) pollux ;;
+sia) sia ;;
 synergy) synergy ;;
 elasticflow) elasticflow ;;
 *)

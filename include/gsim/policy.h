@@ -32,6 +32,7 @@ enum gsim_reference {
     GSIM_REFERENCE_ELASTICFLOW,
     GSIM_REFERENCE_POLLUX,
     GSIM_REFERENCE_MURI,
+    GSIM_REFERENCE_SIA,
     GSIM_REFERENCE_COUNT
 };
 
@@ -211,6 +212,10 @@ bool gsim_ask_learning(const struct gsim_ctx *ctx, gsim_slot job, struct gsim_le
 /* The modes of a job in phases, and its epochs so far. false: it has no phases, or the trace was
  * read without a table of speeds. */
 bool gsim_ask_modes(const struct gsim_ctx *ctx, gsim_slot job, struct gsim_modes *out);
+/* What such a job may do on GPUs of a type, and, as a profile of it there, a step with the largest
+ * batch on one GPU in its first epoch. false: it has no table, or cannot run there. */
+bool gsim_ask_learning_on(const struct gsim_ctx *ctx, gsim_slot job, uint16_t type,
+                          struct gsim_learning *out);
 /* CPUs and memory of a node's host; 0: not counted, as much as any job wants. */
 struct gsim_host gsim_ask_host(const struct gsim_ctx *ctx, uint32_t node);
 /* The attained service of a job that has made this number of its iterations; -1: the trace does

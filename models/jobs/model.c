@@ -755,6 +755,7 @@ const struct gsim_model_ops gsim_model_device = {
     .most_pace = gsim_speed_most_q32,
     .rate = gsim_speed_there,
     .learning = gsim_speed_learning,
+    .learning_on = gsim_speed_learning_on,
     .may_have_batch = gsim_speed_may_have_batch,
     .set_batch = set_batch,
     .costs = gsim_counters_costs,

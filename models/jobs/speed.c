@@ -47,6 +47,21 @@ static enum gsim_status find_devices(struct gsim_model *model, struct gsim_log *
     return GSIM_OK;
 }
 
+static enum gsim_status find_goodput_devices(struct gsim_model *model, struct gsim_log *log) {
+    const struct gsim_model_setup *setup = &model->setup;
+    uint32_t *device = gsim_arena_array(setup->arena, setup->n_profiles, sizeof *device);
+    bool is_there = device;
+    for (uint16_t type = 0; type < setup->n_profiles && is_there; type++) {
+        const struct gsim_profile *profile = setup->profiles[type];
+        const char *name =
+            gsim_device_stem(profile->in_rates ? profile->in_rates : profile->name, setup->arena);
+        is_there = name;
+        device[type] = name ? gsim_goodput_device(setup->trace->goodput, name) : 0;
+    }
+    model->goodput_device = device;
+    return is_there ? GSIM_OK : gsim_no_memory(log, "opening the device model");
+}
+
 enum gsim_status gsim_speed_init(struct gsim_model *model, struct gsim_log *log) {
     const struct gsim_model_setup *setup = &model->setup;
     model->has_paces =
@@ -54,7 +69,8 @@ enum gsim_status gsim_speed_init(struct gsim_model *model, struct gsim_log *log)
     model->has_shares = setup->trace->column[GSIM_COL_SHARE_PPM] != NULL;
     for (uint16_t type = 0; type < setup->n_profiles; type++)
         model->has_paces |= !is_neutral(setup->profiles[type]);
-    return setup->trace->rates ? find_devices(model, log) : GSIM_OK;
+    enum gsim_status status = setup->trace->goodput ? find_goodput_devices(model, log) : GSIM_OK;
+    return status == GSIM_OK && setup->trace->rates ? find_devices(model, log) : status;
 }
 
 /* The rate of the job on one device, without the effects of a gang. */
@@ -280,7 +296,8 @@ static struct gsim_speed speed_at(struct gsim_model *model, gsim_slot slot,
 /* The job's GPUs by node, the nodes in the order in which it holds them. */
 static struct gsim_spread spread_of(const struct gsim_model *model, const struct gsim_job *about) {
     const uint32_t *node_of_gpu = model->setup.wiring.node_of_gpu;
-    struct gsim_spread spread = {0};
+    uint16_t type = model->setup.type_of_gpu[about->units[0].gpu];
+    struct gsim_spread spread = {.device = model->goodput_device[type]};
     uint32_t nodes[GSIM_MOST_SPREAD];
     for (uint32_t u = 0; u < about->n_units; u++) {
         uint32_t node = node_of_gpu[about->units[u].gpu], at = 0;
@@ -300,18 +317,36 @@ static struct gsim_speed speed_in_phase(const struct gsim_model *model, gsim_slo
     gsim_u128 q64 = gsim_goodput_pace_q64(model->setup.trace->goodput, job->phases, job->at_phase,
                                           spread, job->batch);
     struct gsim_speed speed = {(uint64_t)(q64 >> 32), (uint32_t)q64};
-    return speed.rate_q32 > 0 ? speed : (struct gsim_speed){.rate_q32 = 1};
+    return speed.rate_q32 > 0 || q64 == 0 ? speed : (struct gsim_speed){.rate_q32 = 1};
 }
 
-/* On units, or without any on as many GPUs as the job asks for. */
+static bool is_slower(struct gsim_speed a, struct gsim_speed b) {
+    return a.rate_q32 != b.rate_q32 ? a.rate_q32 < b.rate_q32 : a.low < b.low;
+}
+
+/* On units, of several devices as fast as on the slowest; or without any on as many GPUs as the job
+ * asks for, of the first device on which it can run. */
 static struct gsim_speed speed_by_epochs(const struct gsim_model *model, gsim_slot slot,
                                          const struct gsim_job *about) {
-    const struct gsim_phases *phases = model->jobs[slot].phases;
-    struct gsim_spread spread =
-        about->n_units ? spread_of(model, about)
-                       : gsim_goodput_packed(
-                             about->gpus, model->setup.trace->goodput->app[phases->app].node_gpus);
-    return speed_in_phase(model, slot, &spread);
+    const struct gsim_goodput *goodput = model->setup.trace->goodput;
+    uint32_t app = model->jobs[slot].phases->app;
+    struct gsim_spread spread;
+    if (about->n_units == 0) {
+        spread = gsim_goodput_packed(gsim_goodput_first(goodput, app), about->gpus,
+                                     goodput->app[app].node_gpus);
+        return speed_in_phase(model, slot, &spread);
+    }
+    spread = spread_of(model, about);
+    struct gsim_speed slowest = speed_in_phase(model, slot, &spread);
+    for (uint32_t u = 1; u < about->n_units; u++) {
+        uint32_t device = model->goodput_device[model->setup.type_of_gpu[about->units[u].gpu]];
+        if (device == spread.device)
+            continue;
+        spread.device = device;
+        struct gsim_speed speed = speed_in_phase(model, slot, &spread);
+        slowest = is_slower(speed, slowest) ? speed : slowest;
+    }
+    return slowest;
 }
 
 GSIM_APART static struct gsim_speed some_speed(struct gsim_model *model, gsim_slot slot,
@@ -418,7 +453,7 @@ static struct gsim_spread spread_there(const struct gsim_model *model, gsim_slot
     uint32_t each = model->setup.trace->goodput->app[phases->app].node_gpus;
     if (where->nodes > 0)
         each = where->gpus / where->nodes + (where->gpus % where->nodes != 0);
-    return gsim_goodput_packed(where->gpus, each);
+    return gsim_goodput_packed(model->goodput_device[where->type], where->gpus, each);
 }
 
 bool gsim_speed_learning(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
@@ -427,7 +462,8 @@ bool gsim_speed_learning(struct gsim_model *model, gsim_slot slot, int64_t now_n
     const struct gsim_job *about = gsim_machine_info(model, slot);
     if (!gsim_machine_learns(job))
         return false;
-    struct gsim_spread spread = {0};
+    struct gsim_spread spread = {
+        .device = gsim_goodput_first(model->setup.trace->goodput, job->phases->app)};
     if (about->n_units > 0)
         spread = spread_of(model, about);
     uint32_t phase = job->at_phase;
@@ -440,14 +476,35 @@ bool gsim_speed_learning(struct gsim_model *model, gsim_slot slot, int64_t now_n
     return true;
 }
 
+bool gsim_speed_learning_on(const struct gsim_model *model, gsim_slot slot, uint16_t type,
+                            struct gsim_learning *out) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    if (!job->phases)
+        return false;
+    const struct gsim_goodput *goodput = model->setup.trace->goodput;
+    struct gsim_spread spread = gsim_goodput_packed(model->goodput_device[type], 1, 1);
+    const struct gsim_app_there *there =
+        gsim_goodput_there(goodput, job->phases->app, spread.device);
+    if (there->n_steps == 0)
+        return false;
+    struct gsim_batch batch = {there->max_local, 0};
+    gsim_goodput_learning(goodput, job->phases, 0, &spread, batch, out);
+    return true;
+}
+
 bool gsim_speed_may_have_batch(const struct gsim_model *model, gsim_slot slot,
                                struct gsim_batch batch) {
     const struct gsim_phases *phases = model->jobs[slot].phases;
     if (!gsim_machine_learns(&model->jobs[slot]))
         return false;
-    const struct gsim_app_limits *app = &model->setup.trace->goodput->app[phases->app];
-    return batch.local > 0 && batch.local <= app->max_local &&
-           (uint64_t)batch.local * (batch.summed + 1) <= app->max_batch;
+    const struct gsim_goodput *goodput = model->setup.trace->goodput;
+    uint32_t most = 0; /* on any device: the job may be on its way to another */
+    for (uint32_t d = 0; d < goodput->n_devices; d++) {
+        uint32_t there = gsim_goodput_there(goodput, phases->app, d)->max_local;
+        most = there > most ? there : most;
+    }
+    return batch.local > 0 && batch.local <= most &&
+           (uint64_t)batch.local * (batch.summed + 1) <= goodput->app[phases->app].max_batch;
 }
 
 static struct gsim_rate rate_by_epochs(const struct gsim_model *model, gsim_slot slot,
@@ -455,14 +512,17 @@ static struct gsim_rate rate_by_epochs(const struct gsim_model *model, gsim_slot
     const struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_goodput *goodput = model->setup.trace->goodput;
     struct gsim_spread spread = spread_there(model, slot, where);
+    if (gsim_goodput_there(goodput, job->phases->app, spread.device)->n_steps == 0)
+        return (struct gsim_rate){.iterations_after_epoch = -1};
     struct gsim_tempo tempo =
         gsim_goodput_tempo(goodput, job->phases, &spread, where->least_summed);
-    return (struct gsim_rate){.pace_q32 = speed_in_phase(model, slot, &spread).rate_q32,
-                              .digits = tempo.digits,
-                              .exponent = tempo.exponent,
-                              .most_gpus = gsim_goodput_most_gpus(goodput, job->phases),
-                              .iterations_after_epoch = gsim_goodput_iterations_after(
-                                  goodput, job->phases, job->at_phase)};
+    return (struct gsim_rate){
+        .pace_q32 = speed_in_phase(model, slot, &spread).rate_q32,
+        .digits = tempo.digits,
+        .exponent = tempo.exponent,
+        .most_gpus = gsim_goodput_most_gpus(goodput, job->phases, spread.device),
+        .iterations_after_epoch =
+            gsim_goodput_iterations_after(goodput, job->phases, job->at_phase)};
 }
 
 struct gsim_rate gsim_speed_there(struct gsim_model *model, gsim_slot slot,

@@ -27,6 +27,10 @@ struct gsim_rate gsim_speed_there(struct gsim_model *model, gsim_slot slot,
 /* What the job may do and has measured; false: it does not learn by a table. */
 bool gsim_speed_learning(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                          struct gsim_learning *out);
+/* Its limits on GPUs of that type, and a step with the largest batch on one of them; false: it does
+ * not learn by a table, or cannot run there. */
+bool gsim_speed_learning_on(const struct gsim_model *model, gsim_slot slot, uint16_t type,
+                            struct gsim_learning *out);
 bool gsim_speed_may_have_batch(const struct gsim_model *model, gsim_slot slot,
                                struct gsim_batch batch);
 

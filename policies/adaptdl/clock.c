@@ -58,14 +58,15 @@ static void move(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct adap
 }
 
 /* A job that takes longer than a tick to begin keeps its GPUs until it runs. */
-static bool is_on_its_way(const struct gsim_ctx *ctx, const struct adaptdl_job *job) {
+bool adaptdl_is_on_its_way(const struct gsim_ctx *ctx, const struct adaptdl_job *job) {
     enum gsim_state state = (enum gsim_state)ctx->view->jobs.state[job->slot];
     return job->is_placed && state != GSIM_RUNNING;
 }
 
 static void tick(struct gsim_ctx *ctx, struct gsim_plan *plan, struct adaptdl *adaptdl) {
     for (uint32_t i = 0; i < adaptdl->n_active; i++)
-        if (is_on_its_way(ctx, &adaptdl->job[adaptdl->active[i]]))
+        if (!adaptdl->passes_starters &&
+            adaptdl_is_on_its_way(ctx, &adaptdl->job[adaptdl->active[i]]))
             return;
     for (uint32_t node = 0; node < ctx->view->cluster.n_nodes; node++)
         adaptdl->free[node] = adaptdl->node_gpus[node];
@@ -135,7 +136,8 @@ enum gsim_status adaptdl_open(struct gsim_ctx *ctx, struct adaptdl *adaptdl) {
     if (ctx->view->pool.is_used)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0, "%s: a pool has no nodes",
                          ctx->policy->name);
-    adaptdl->is_reference = ctx->reference == GSIM_REFERENCE_POLLUX;
+    adaptdl->is_reference =
+        ctx->reference == GSIM_REFERENCE_POLLUX || ctx->reference == GSIM_REFERENCE_SIA;
     adaptdl->interval_ns = gsim_param(ctx->params, "interval");
     adaptdl->next_ns = adaptdl->is_reference ? adaptdl->interval_ns : 0;
     adaptdl->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);

@@ -33,7 +33,16 @@ void pollux_batches_make(struct pollux_batches *batches, const struct gsim_learn
         batches->batch[i] = batch;
         batches->in_all[i] = (double)gpus * batch.local * (batch.summed + 1);
     }
-    batches->is_made = true;
+    batches->n = POLLUX_SIZES;
+}
+
+void pollux_batches_keep(struct pollux_batches *batches, const struct gsim_learning *limits,
+                         uint32_t gpus) {
+    struct gsim_batch batch = divided(limits, gpus, (double)limits->own_batch / gpus);
+    batch = pollux_within(limits, gpus, batch);
+    batches->batch[0] = batch;
+    batches->in_all[0] = (double)gpus * batch.local * (batch.summed + 1);
+    batches->n = 1;
 }
 
 static double goodput_of(const struct pollux_learner *learner, struct gsim_batch batch,
@@ -57,7 +66,7 @@ struct pollux_best pollux_best(const struct pollux_learner *learner,
     const struct gsim_learning *limits = &learner->limits;
     double tells_s = pollux_tells_s(&learner->model, is_spread, gpus);
     struct pollux_best best = {.goodput = -1};
-    for (uint32_t i = 0; i < POLLUX_SIZES; i++) {
+    for (uint32_t i = 0; i < batches->n; i++) {
         struct gsim_batch batch = batches->batch[i];
         bool is_known = i > 0 && batch.local == batches->batch[i - 1].local &&
                         batch.summed == batches->batch[i - 1].summed;

@@ -11,7 +11,7 @@ enum { POLLUX_SIZES = 50 }; /* batches that are weighed */
 
 /* The batches of an application on a number of GPUs. */
 struct pollux_batches {
-    bool is_made;
+    uint32_t n;
     struct gsim_batch batch[POLLUX_SIZES];
     double in_all[POLLUX_SIZES];
 };
@@ -29,6 +29,9 @@ struct pollux_best {
 
 /* The batches from the smallest to the largest in equal ratios. */
 void pollux_batches_make(struct pollux_batches *batches, const struct gsim_learning *limits,
+                         uint32_t gpus);
+/* The batch that the trace gives, alone. */
+void pollux_batches_keep(struct pollux_batches *batches, const struct gsim_learning *limits,
                          uint32_t gpus);
 /* The batch with the most goodput, of equals the smallest. */
 struct pollux_best pollux_best(const struct pollux_learner *learner,

@@ -97,6 +97,10 @@ bool pollux_learn_look(struct pollux_jobs *jobs, const struct gsim_ctx *ctx, uin
 static const struct pollux_batches *batches_of(struct pollux_jobs *jobs,
                                                const struct pollux_job *job, uint32_t gpus) {
     const struct gsim_learning *limits = &job->learner.limits;
+    if (job->keeps_batch) {
+        pollux_batches_keep(&jobs->kept, limits, gpus);
+        return &jobs->kept;
+    }
     struct pollux_batches **slot = &jobs->app[limits->app].batches[gpus];
     if (!*slot && (*slot = gsim_arena_alloc(jobs->arena, sizeof **slot)))
         pollux_batches_make(*slot, limits, gpus);
@@ -142,5 +146,38 @@ bool pollux_learn_batch(struct pollux_jobs *jobs, uint32_t number, bool is_sprea
         *out = pollux_best(&job->learner, batches, is_spread, gpus).batch;
     }
     *out = pollux_within(limits, gpus, *out);
+    return true;
+}
+
+/* --- at ticks and ends of epochs -------------------------------------------------------------- */
+
+bool pollux_learn_visit(struct pollux_jobs *jobs, const struct gsim_ctx *ctx, uint32_t number,
+                        gsim_slot slot, bool is_tick) {
+    struct pollux_job *job = &jobs->job[number];
+    bool is_due = is_tick || job->is_ended_epoch;
+    job->is_ended_epoch = false;
+    if (!is_due || ctx->view->jobs.state[slot] != GSIM_RUNNING)
+        return true;
+    job->wants_batch = true;
+    return pollux_learn_look(jobs, ctx, number, slot);
+}
+
+static bool is_spread(const struct adaptdl_job *place) {
+    return place->n_nodes > 0 && place->node[0] != place->node[place->n_nodes - 1];
+}
+
+bool pollux_learn_tune(struct pollux_jobs *jobs, struct gsim_plan *plan, uint32_t number,
+                       const struct adaptdl_job *place) {
+    struct pollux_job *job = &jobs->job[number];
+    struct gsim_batch batch;
+    bool keeps = job->keeps_batch || job->learner.limits.most_gpus > 0;
+    bool wants = job->wants_batch && job->is_learner && place->n_nodes > 0 && !keeps;
+    job->wants_batch = false;
+    if (!wants)
+        return true;
+    if (!pollux_learn_batch(jobs, number, is_spread(place), place->n_nodes, &batch))
+        return false;
+    (void)gsim_plan_batch(plan, place->slot, batch);
+    gsim_plan_watch(plan, place->slot, GSIM_WATCH_EPOCHS, 0);
     return true;
 }

@@ -12,12 +12,14 @@ struct pollux_job {
     bool is_known; /* it has measured something */
     bool has_started, is_ended_epoch;
     bool wants_batch; /* the batch is to be set */
+    bool keeps_batch; /* the batch stays the one that the trace gives */
     uint32_t n_restarts, widest, fair; /* widest: GPUs that it has measured with */
     int64_t submit_ns, attained_ns, ran_ns; /* ran: when it measured last */
     struct pollux_learner learner;
     struct pollux_step *steps;
     uint32_t n_steps, room;
     double fair_goodput;
+    double largest_per_s; /* samples on one GPU with the largest batch that it holds */
     double *speed[2]; /* on one node, on several, by GPUs; below 0: not asked for yet */
     uint32_t n_speeds;
 };
@@ -31,6 +33,7 @@ struct pollux_jobs {
     struct pollux_job *job; /* by number */
     struct pollux_app *app;
     uint32_t n_apps, n_gpus;
+    struct pollux_batches kept; /* room: of a job that keeps its batch */
     struct pollux_logs *logs; /* room */
     uint32_t n_logs;
 };
@@ -50,5 +53,13 @@ double pollux_learn_speed(struct pollux_jobs *jobs, uint32_t number, bool is_spr
 /* The batch with which it learns most there; false: no memory. */
 bool pollux_learn_batch(struct pollux_jobs *jobs, uint32_t number, bool is_spread, uint32_t gpus,
                         struct gsim_batch *out);
+/* A running job measures at ticks and at the ends of its epochs, and wants its batch anew. false:
+ * no memory. */
+bool pollux_learn_visit(struct pollux_jobs *jobs, const struct gsim_ctx *ctx, uint32_t number,
+                        gsim_slot slot, bool is_tick);
+/* Sets the batch of a job that wants it on the GPUs that it has; where an application allows no
+ * more than a number of GPUs, the batch of the trace stays. false: no memory. */
+bool pollux_learn_tune(struct pollux_jobs *jobs, struct gsim_plan *plan, uint32_t number,
+                       const struct adaptdl_job *place);
 
 #endif

@@ -60,42 +60,18 @@ static void look(struct gsim_ctx *ctx, bool is_tick) {
     struct adaptdl *adaptdl = &pollux->adaptdl;
     for (uint32_t i = 0; i < adaptdl->n_active; i++) {
         uint32_t number = adaptdl->active[i];
-        struct pollux_job *job = &pollux->jobs.job[number];
-        gsim_slot slot = adaptdl->job[number].slot;
-        bool is_due = is_tick || job->is_ended_epoch;
-        job->is_ended_epoch = false;
-        if (!is_due || ctx->view->jobs.state[slot] != GSIM_RUNNING)
-            continue;
-        if (!pollux_learn_look(&pollux->jobs, ctx, number, slot))
+        if (!pollux_learn_visit(&pollux->jobs, ctx, number, adaptdl->job[number].slot, is_tick))
             fail(ctx);
-        job->wants_batch = true;
     }
 }
 
-static bool is_spread(const struct adaptdl_job *job) {
-    return job->n_nodes > 0 && job->node[0] != job->node[job->n_nodes - 1];
-}
-
-/* Where an application allows no more than a number of GPUs, its jobs keep the batch that the trace
- * gives them. */
 static void set_batches(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct pollux *pollux = own(ctx);
     struct adaptdl *adaptdl = &pollux->adaptdl;
     for (uint32_t i = 0; i < adaptdl->n_active; i++) {
         uint32_t number = adaptdl->active[i];
-        struct pollux_job *job = &pollux->jobs.job[number];
-        const struct adaptdl_job *place = &adaptdl->job[number];
-        struct gsim_batch batch;
-        bool wants = job->wants_batch && job->is_learner && place->n_nodes > 0 &&
-                     job->learner.limits.most_gpus == 0;
-        job->wants_batch = false;
-        if (!wants)
-            continue;
-        if (!pollux_learn_batch(&pollux->jobs, number, is_spread(place), place->n_nodes, &batch))
+        if (!pollux_learn_tune(&pollux->jobs, plan, number, &adaptdl->job[number]))
             fail(ctx);
-        else
-            (void)gsim_plan_batch(plan, place->slot, batch);
-        gsim_plan_watch(plan, place->slot, GSIM_WATCH_EPOCHS, 0);
     }
 }
 

@@ -37,6 +37,7 @@ struct adaptdl {
     int64_t interval_ns, next_ns, threshold_ns;
     bool has_unplaced; /* jobs may wait for the GPUs that they were given */
     bool is_optimus, is_reference;
+    bool passes_starters; /* ticks go on while jobs are on their way, which `give` leaves alone */
     struct gsim_preemption way;
     /* gives each job its GPUs, or takes them away (is_changed says so); false: no memory, or
      * ctx->status says why */
@@ -50,6 +51,9 @@ enum gsim_status adaptdl_open(struct gsim_ctx *ctx, struct adaptdl *adaptdl);
 void adaptdl_arrive(struct gsim_ctx *ctx, gsim_slot slot);
 void adaptdl_complete(struct gsim_ctx *ctx, gsim_slot slot);
 void adaptdl_decide(struct gsim_ctx *ctx, struct gsim_plan *plan);
+
+/* A job that has GPUs and does not run on them yet, or no longer. */
+bool adaptdl_is_on_its_way(const struct gsim_ctx *ctx, const struct adaptdl_job *job);
 
 /* Two ways of giving. */
 bool adaptdl_tiresias(struct gsim_ctx *ctx, struct adaptdl *adaptdl);

@@ -30,6 +30,10 @@ static const struct gsim_compat rows[GSIM_REFERENCE_COUNT] = {
                              .knows_nodes = true,
                              .ends_jobs = true,
                              .rule = GSIM_RULE_ANY},
+    [GSIM_REFERENCE_SIA] = {.name = "sia",
+                            .knows_nodes = true,
+                            .phase_grid_ns = GSIM_NS_PER_S,
+                            .rule = GSIM_RULE_ANY},
 };
 
 const struct gsim_compat *gsim_compat_of(enum gsim_reference reference) {

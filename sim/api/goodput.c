@@ -29,10 +29,32 @@ uint32_t gsim_goodput_of_job(const struct gsim_trace *trace, uint32_t job) {
     return gsim_goodput_app(trace->goodput, trace->names[GSIM_COL_MODEL].name[model]);
 }
 
+/* --- devices ---------------------------------------------------------------------------------- */
+
+uint32_t gsim_goodput_device(const struct gsim_goodput *goodput, const char *name) {
+    for (uint32_t d = 1; d < goodput->n_devices; d++)
+        if (strcmp(goodput->device[d], name) == 0)
+            return d;
+    return 0;
+}
+
+const struct gsim_app_there *gsim_goodput_there(const struct gsim_goodput *goodput, uint32_t app,
+                                                uint32_t device) {
+    return &goodput->there[app * goodput->n_devices + device];
+}
+
+uint32_t gsim_goodput_first(const struct gsim_goodput *goodput, uint32_t app) {
+    uint32_t device = 0;
+    while (device + 1 < goodput->n_devices &&
+           gsim_goodput_there(goodput, app, device)->n_steps == 0)
+        device++;
+    return device;
+}
+
 /* --- where and with which batch --------------------------------------------------------------- */
 
-struct gsim_spread gsim_goodput_packed(uint32_t gpus, uint32_t node_gpus) {
-    struct gsim_spread spread = {0};
+struct gsim_spread gsim_goodput_packed(uint32_t device, uint32_t gpus, uint32_t node_gpus) {
+    struct gsim_spread spread = {.device = device};
     while (gpus > 0 && spread.n < GSIM_MOST_SPREAD) {
         bool is_last = spread.n == GSIM_MOST_SPREAD - 1;
         uint32_t here = gpus < node_gpus || is_last ? gpus : node_gpus;
@@ -53,9 +75,13 @@ static uint32_t quotient_up(uint32_t a, uint32_t b) {
     return a / b + (a % b != 0);
 }
 
-struct gsim_batch gsim_goodput_batch(const struct gsim_app_limits *app, uint32_t gpus,
-                                     uint32_t batch, uint32_t least_summed) {
-    uint32_t each = quotient_up(batch, gpus), steps = quotient_up(each, app->max_local);
+struct gsim_batch gsim_goodput_batch(const struct gsim_goodput *goodput, uint32_t number,
+                                     const struct gsim_spread *spread, uint32_t batch,
+                                     uint32_t least_summed) {
+    const struct gsim_app_limits *app = &goodput->app[number];
+    const struct gsim_app_there *there = gsim_goodput_there(goodput, number, spread->device);
+    uint32_t gpus = gpus_of(spread);
+    uint32_t each = quotient_up(batch, gpus), steps = quotient_up(each, there->max_local);
     if (gpus == 1 && batch > app->init_batch && steps < 2)
         steps = 2;
     steps = steps > least_summed ? steps : least_summed + 1;
@@ -105,12 +131,12 @@ static bool is_nearer(const struct gsim_step_row *a, const struct gsim_step_row 
 
 static const struct gsim_step_group *group_of(const struct gsim_goodput *goodput, uint32_t app,
                                               const struct gsim_spread *spread) {
-    const struct gsim_app_limits *limits = &goodput->app[app];
-    const struct gsim_step_group *best = &goodput->group[limits->first_step];
+    const struct gsim_app_there *there = gsim_goodput_there(goodput, app, spread->device);
+    const struct gsim_step_group *best = &goodput->group[there->first_step];
     uint64_t place = place_of(spread);
     uint32_t gpus = gpus_of(spread);
-    for (uint32_t g = 0; g < limits->n_steps; g++) {
-        const struct gsim_step_group *group = &goodput->group[limits->first_step + g];
+    for (uint32_t g = 0; g < there->n_steps; g++) {
+        const struct gsim_step_group *group = &goodput->group[there->first_step + g];
         if (place != 0 && goodput->steps[group->first].place == place)
             return group;
         if (is_nearer(&goodput->steps[group->first], &goodput->steps[best->first], gpus, spread->n))
@@ -200,8 +226,8 @@ static double iteration_s(const struct gsim_goodput *goodput, uint32_t app,
 struct gsim_tempo gsim_goodput_tempo(const struct gsim_goodput *goodput,
                                      const struct gsim_phases *phases,
                                      const struct gsim_spread *spread, uint32_t least_summed) {
-    struct gsim_batch batch = gsim_goodput_batch(&goodput->app[phases->app], gpus_of(spread),
-                                                 phases->batch, least_summed);
+    struct gsim_batch batch =
+        gsim_goodput_batch(goodput, phases->app, spread, phases->batch, least_summed);
     return gsim_tempo_near(1 / iteration_s(goodput, phases->app, spread, batch));
 }
 
@@ -211,7 +237,7 @@ double gsim_goodput_phase_s(const struct gsim_goodput *goodput, const struct gsi
     const struct gsim_app_limits *app = &goodput->app[phases->app];
     uint32_t gpus = gpus_of(spread);
     if (batch.local == 0)
-        batch = gsim_goodput_batch(app, gpus, phases->batch, 0);
+        batch = gsim_goodput_batch(goodput, phases->app, spread, phases->batch, 0);
     double takes_s = iteration_s(goodput, phases->app, spread, batch);
     double gain = gain_of(goodput, app, phase, gpus * batch.local * (batch.summed + 1));
     return (progress_after(goodput, app, phase + 1) - progress_after(goodput, app, phase)) /
@@ -219,9 +245,10 @@ double gsim_goodput_phase_s(const struct gsim_goodput *goodput, const struct gsi
 }
 
 uint32_t gsim_goodput_most_gpus(const struct gsim_goodput *goodput,
-                                const struct gsim_phases *phases) {
+                                const struct gsim_phases *phases, uint32_t device) {
     const struct gsim_app_limits *app = &goodput->app[phases->app];
-    uint32_t most = phases->batch / app->min_local;
+    const struct gsim_app_there *there = gsim_goodput_there(goodput, phases->app, device);
+    uint32_t most = there->n_steps > 0 ? phases->batch / there->min_local : 0;
     if (app->most_gpus > 0 && app->most_gpus < most)
         most = app->most_gpus;
     return most > 0 ? most : 1;
@@ -253,19 +280,22 @@ void gsim_goodput_learning(const struct gsim_goodput *goodput, const struct gsim
                            uint32_t phase, const struct gsim_spread *spread,
                            struct gsim_batch batch, struct gsim_learning *out) {
     const struct gsim_app_limits *app = &goodput->app[phases->app];
+    const struct gsim_app_there *there = gsim_goodput_there(goodput, phases->app, spread->device);
     uint32_t gpus = gpus_of(spread);
     *out = (struct gsim_learning){.app = phases->app,
                                   .init_batch = app->init_batch,
                                   .max_batch = app->max_batch,
-                                  .min_local = app->min_local,
-                                  .max_local = app->max_local,
+                                  .min_local = there->min_local,
+                                  .max_local = there->max_local,
                                   .most_gpus = app->most_gpus,
                                   .own_batch = phases->batch,
                                   .gpus = gpus,
                                   .nodes = spread->n};
     if (gpus == 0)
         return;
-    out->batch = batch.local > 0 ? batch : gsim_goodput_batch(app, gpus, phases->batch, 0);
+    if (batch.local == 0)
+        batch = gsim_goodput_batch(goodput, phases->app, spread, phases->batch, 0);
+    out->batch = batch;
     struct gsim_step step = gsim_goodput_step(goodput, phases->app, spread, out->batch.local);
     struct gradient gradient =
         gradient_of(goodput, app, phase, gpus * out->batch.local * (out->batch.summed + 1));
@@ -280,6 +310,8 @@ void gsim_goodput_learning(const struct gsim_goodput *goodput, const struct gsim
 gsim_u128 gsim_goodput_pace_q64(const struct gsim_goodput *goodput,
                                 const struct gsim_phases *phases, uint32_t phase,
                                 const struct gsim_spread *spread, struct gsim_batch batch) {
+    if (gsim_goodput_there(goodput, phases->app, spread->device)->n_steps == 0)
+        return 0;
     int64_t work_ns = phases->end_ns[phase] - (phase ? phases->end_ns[phase - 1] : 0);
     double takes_ns =
         gsim_goodput_phase_s(goodput, phases, phase, spread, batch) * (double)GSIM_NS_PER_S;
@@ -300,7 +332,8 @@ static const struct gsim_phases *find(const struct gsim_goodput *goodput, uint32
 static bool time_phases(const struct gsim_goodput *goodput, const struct gsim_phases *phases,
                         int64_t *end_ns) {
     struct gsim_spread spread =
-        gsim_goodput_packed(phases->gpus, goodput->app[phases->app].node_gpus);
+        gsim_goodput_packed(gsim_goodput_first(goodput, phases->app), phases->gpus,
+                            goodput->app[phases->app].node_gpus);
     int64_t now_ns = 0;
     for (uint32_t i = 0; i < phases->n; i++) {
         double takes_ns =

@@ -186,6 +186,8 @@ struct gsim_model_ops {
      * or no such functions: it has no table, or may not have the batch. */
     bool (*learning)(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                      struct gsim_learning *out);
+    bool (*learning_on)(const struct gsim_model *model, gsim_slot slot, uint16_t type,
+                        struct gsim_learning *out);
     bool (*may_have_batch)(const struct gsim_model *model, gsim_slot slot, struct gsim_batch batch);
     void (*set_batch)(struct gsim_model *model, gsim_slot slot, struct gsim_batch batch,
                       int64_t now_ns);

@@ -240,13 +240,18 @@ static inline struct memory take_memory(struct gsim_core *core, gsim_slot slot) 
                                                          : (struct memory){0};
 }
 
+static inline bool has_table(const struct gsim_core *core) {
+    return core->trace->rates || core->trace->goodput;
+}
+
 /* Whether the table of speeds says that the job cannot run on the units that it was given. */
 GSIM_APART static bool breaks_table(struct gsim_plan *plan, gsim_slot slot) {
     if (plan->core->ops->pace(plan->core->model, slot) > 0)
         return gsim_rarely(plan->core->cluster.n_arranged > 0) && gsim_plan_breaks_pair(plan, slot);
-    (void)gsim_plan_broke(plan, slot, "placing",
-                          "by the table of speeds (--rates) its model cannot run on so many GPUs "
-                          "of that device");
+    (void)gsim_plan_broke(
+        plan, slot, "placing",
+        "by the table of speeds (--rates, --goodput) its model cannot run on so many GPUs "
+        "of that device");
     return true;
 }
 
@@ -304,7 +309,7 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
     if (gsim_rarely(shape->keeps_rate) && found.n_units < core->jobs.gpus[job])
         own->ignored_gpus = core->jobs.gpus[job] - found.n_units;
     note_place(plan, job, had);
-    return gsim_mostly(!core->trace->rates) || !breaks_table(plan, job);
+    return gsim_mostly(!has_table(core)) || !breaks_table(plan, job);
 }
 
 static const char *cannot_name(const struct gsim_plan *plan, gsim_slot slot,
@@ -379,7 +384,7 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
     core->jobs.info[job].share_ppm = own->request.shape.share_ppm;
     core->jobs.info[job].keeps_rate = false;
     note_place(plan, job, had);
-    return gsim_mostly(!core->trace->rates) || !breaks_table(plan, job);
+    return gsim_mostly(!has_table(core)) || !breaks_table(plan, job);
 }
 
 bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
@@ -525,7 +530,7 @@ static struct gsim_found find_target(struct gsim_core *core, gsim_slot slot,
 /* Whether the job could not run there, by the table of speeds. */
 static bool breaks_table_at(struct gsim_plan *plan, gsim_slot slot, const struct gsim_op *op) {
     struct gsim_job *info = &plan->core->jobs.info[slot], now = *info;
-    if (!plan->core->trace->rates)
+    if (!has_table(plan->core))
         return false;
     info->units = op->units;
     info->n_units = op->n_units;

@@ -35,3 +35,9 @@ bool gsim_ask_learning(const struct gsim_ctx *ctx, gsim_slot job, struct gsim_le
     const struct gsim_core *core = ctx->core;
     return core->ops->learning && core->ops->learning(core->model, job, core->view.now_ns, out);
 }
+
+bool gsim_ask_learning_on(const struct gsim_ctx *ctx, gsim_slot job, uint16_t type,
+                          struct gsim_learning *out) {
+    const struct gsim_core *core = ctx->core;
+    return core->ops->learning_on && core->ops->learning_on(core->model, job, type, out);
+}

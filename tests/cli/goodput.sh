@@ -99,6 +99,61 @@ expect "pollux: nodes that fail" 2 "pollux has no rule for nodes that fail" run 
 printf 'job_id,submit_s,gpus,model,batch,duration_s\na,0,1,m,8,\nb,0,2,other,,500\n' >"$tmp/trace.csv"
 expect "pollux: a job of no application beside one that learns" 0 "JCT mean" run --policy pollux --gpus-per-node 2 --nodes 2
 
+# --- sia ------------------------------------------------------------------------------------------
+trace a,0,1,m,8
+ends "sia: alone on one GPU a job learns as under pollux" 400 --policy sia --gpus-per-node 1
+trace a,1,1,m,8 # s / (s + 30) to the power of -0.5 is 1.1 at s = 142.9: of the ticks, that at 180 s comes next
+ends "sia: a job that a restart would cost too much for its age waits" 580 --policy sia --gpus-per-node 1
+ends "sia: less so where restarts are short" 460 --policy sia --gpus-per-node 1 --set restart=5s
+trace a,0,2,m,16
+ends "sia: rigid jobs have the GPUs and the batch that they ask for" 375 --policy sia --gpus-per-node 2 --set adapts=type
+trace a,0,2,m,8 b,0,2,m,8
+ends "sia: two of them wait for each other" "600 1200" --policy sia --gpus-per-node 2 --set adapts=type
+trace a,0,1,m,8 b,0,1,m,8 c,100,1,m,8
+run --policy sia --gpus-per-node 2 --nodes 2 --assume rescale_s=5 --db "$tmp/sia.db" >"$tmp/log" 2>&1
+expect "sia: its results keep the laws of a run" 0 "" "$gsim" check "$tmp/sia.db"
+awk -F, 'NR > 1 && $5 < 400 { n++ } END { exit n == 0 }' "$tmp/jobs.csv" &&
+    echo "ok sia: jobs get more GPUs than they ask for, and end earlier" ||
+    echo "not ok sia: jobs get more GPUs than they ask for, and end earlier"
+expect "sia: nodes that fail" 2 "sia has no rule for nodes that fail" run --policy sia --mtbf 1s --mttr 1s --set interval=1s
+# Two types of GPU: on b each step takes half the time, and on c none were measured.
+printf '[node a]\ngpus = 1\ndevice = ideal\nrates_as = a\n[node b]\ngpus = 1\ndevice = ideal\nrates_as = b\n' >"$tmp/two.ini"
+printf '[node c]\ngpus = 1\ndevice = ideal\nrates_as = c\n[node b]\ngpus = 1\ndevice = ideal\nrates_as = b\n' >"$tmp/other.ini"
+devices() { # adds the column device: steps without one, and on b
+    awk -F, -v OFS=, 'NF { print $0, (NR == 1 ? "device" : "") }
+        $1 == "step" { $7 /= 2; $8 /= 2; print $0, "b" }' "$tmp/m.csv" >"$tmp/n.csv" && mv "$tmp/n.csv" "$tmp/m.csv"
+}
+on() { # cluster, arguments
+    cluster=$1
+    shift
+    "$gsim" run --quiet --jobs-csv "$tmp/jobs.csv" --goodput "$tmp/m.csv" --cluster "$tmp/$cluster" "$@" "$tmp/trace.csv"
+}
+ended() { awk -F, 'NR > 1 { printf "%s%g", (NR > 2 ? " " : ""), $4 }' "$tmp/jobs.csv"; }
+trace a,0,2,m,16
+expect "sia: a rigid job wider than each type of GPU" 3 "job 'a' can run on no type of GPU alone: its 2 GPUs" \
+    on two.ini --policy sia --set adapts=type
+devices
+trace a,0,1,m,8 b,0,1,m,8
+on two.ini --policy fifo >"$tmp/log" 2>&1
+check "a job is as fast as the device's steps say" "400 200" "$(ended)"
+trace a,0,1,m,8 b,0,1,m,8
+# One has b, and ends at 200 s. The other moves there in the next tick, at 240 s, with 160 s left on a.
+on two.ini --policy sia >"$tmp/log" 2>&1
+check "sia: of two equal jobs each keeps its GPU while the other has one" "200 320" "$(ended)"
+trace a,0,1,m,8
+on two.ini --policy sia --assume rescale_s=5 >"$tmp/log" 2>&1
+check "sia: a job finds the faster type by comparison" "237.5" "$(ended)"
+trace a,0,2,m,16
+on two.ini --policy fifo --set placement=any >"$tmp/log" 2>&1
+check "a gang of two types is as fast as on the slower one" 500 "$(ended)"
+sed '/^step.*,$/d' "$tmp/m.csv" >"$tmp/n.csv" && mv "$tmp/n.csv" "$tmp/m.csv"
+trace a,0,1,m,8
+expect "a job that cannot run on a type of GPU is not to be placed there" 1 "its model cannot run on so many GPUs" on other.ini --policy fifo
+on other.ini --policy sia >"$tmp/log" 2>&1
+check "sia: it gets none of that type" 200 "$(ended)"
+printf '[node c]\ngpus = 1\ndevice = ideal\nrates_as = c\n' >"$tmp/only.ini"
+expect "sia: it refuses a job with nothing else" 3 "or --goodput has no steps of it there" on only.ini --policy sia
+table m.csv
 printf 'job_id,submit_s,gpus,model,batch,duration_s\na,0,1,m,8,\nb,0,1,other,,5\n' >"$tmp/trace.csv"
 ends "a job of no application runs by its own columns" "400 5" --policy fifo --gpus-per-node 2
 expect "and the result says so" 0 "goodput=own columns (1 of 2 jobs are of no application" run --policy fifo --gpus-per-node 2

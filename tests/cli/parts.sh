@@ -90,9 +90,9 @@ check "reference= has one policy" 1 "$("$gsim" --policy tiresias --set reference
 
 # Policies that choose GPUs themselves refuse partitions, and work inside of one each: of three jobs on two
 # GPUs the third waits for the first, until a turn of gang-rr ends (60 s), a round of gavel (360 s) or of
-# synergy (300 s), or a slot of elasticflow (60 s); adaptdl places at multiples of its interval of 60 s.
+# synergy (300 s), or a slot of elasticflow (60 s); adaptdl and sia place at multiples of their interval of 60 s.
 printf 'job_id,submit_s,duration_s,gpus,partition\na,1,10,1,debug\nb,1,10,1,debug\nc,1,10,1,debug\nd,1,10,2,\n' >"$tmp/three.csv"
-for policy in gang-rr gavel synergy elasticflow adaptdl; do
+for policy in gang-rr gavel synergy elasticflow adaptdl sia; do
     printf '[node big]\ngpus = 2\n[node debug]\ngpus = 2\npolicy = %s\n' $policy >"$tmp/own.ini"
     sed 's/,debug$/,/; /^d/d' "$tmp/three.csv" >"$tmp/alone.csv"
     "$gsim" --quiet --policy $policy --gpus-per-node 2 --force --jobs-csv "$tmp/jobs.csv" "$tmp/alone.csv" >"$tmp/out" 2>&1

@@ -58,10 +58,10 @@ static void check_shares(const struct gsim_summary *summary) {
     assert_true(summary->gpu_busy + summary->gpu_down <= 1 + 1e-12);
 }
 
-/* Gavel's rounds are of all GPUs, and so are the ticks of Pollux' simulator. */
+/* Gavel's rounds are of all GPUs, and so are the ticks of Pollux' simulator and of Sia's. */
 static bool refuses_failures(const char *policy) {
     return strcmp(policy, "gavel") == 0 || strcmp(policy, "adaptdl") == 0 ||
-           strcmp(policy, "pollux") == 0;
+           strcmp(policy, "pollux") == 0 || strcmp(policy, "sia") == 0;
 }
 
 static void test_a_policy_that_refuses(void **state) {

@@ -42,8 +42,11 @@ static const char *const *sets_of(const char *policy) {
     static const char *const all[] = {"mode=all", NULL};
     /* the whole search of each minute takes longer than all that the engine does */
     static const char *const seldom[] = {"generations=5", "interval=24h", NULL};
+    static const char *const rarely[] = {"interval=1h", NULL};
     if (strcmp(policy, "pollux") == 0)
         return seldom;
+    if (strcmp(policy, "sia") == 0)
+        return rarely;
     if (strcmp(policy, "elasticflow") == 0)
         return all;
     return strcmp(policy, "vgpu") == 0 ? whole : strcmp(policy, "antman") == 0 ? impatient : NULL;

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "policies/lib/knapsack.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { FIRST_STATES = 512 }; /* of a row, in the search for a first solution */
+
+static uint32_t bits_of(uint32_t n) {
+    uint32_t bits = 0;
+    for (; n > 0; n >>= 1)
+        bits++;
+    return bits;
+}
+
+bool gsim_knapsack_can(const uint32_t *capacity, uint32_t n_kinds) {
+    uint32_t bits = 0;
+    for (uint32_t k = 0; k < n_kinds; k++)
+        bits += bits_of(capacity[k]);
+    return n_kinds <= GSIM_KNAPSACK_KINDS && bits <= 64;
+}
+
+static void set_shifts(struct gsim_knapsack *k) {
+    uint32_t bits = 0;
+    assert(gsim_knapsack_can(k->capacity, k->n_kinds));
+    for (uint32_t i = 0; i < k->n_kinds; i++) {
+        k->shift[i] = bits;
+        bits += bits_of(k->capacity[i]);
+    }
+}
+
+static uint32_t used_of(const struct gsim_knapsack *k, uint64_t used, uint32_t kind) {
+    uint32_t bits = bits_of(k->capacity[kind]);
+    return bits > 0 ? (uint32_t)(used >> k->shift[kind] & ((UINT64_C(1) << bits) - 1)) : 0;
+}
+
+/* --- prices ----------------------------------------------------------------------------------- */
+
+static int64_t priced(const struct gsim_knapsack *k, const struct gsim_choice *choice) {
+    return choice->cost + k->price[choice->kind] * choice->units;
+}
+
+/* The cheapest choice of a row at these prices; of equal ones none, then the first. */
+static int64_t least_of(const struct gsim_knapsack *k, const struct gsim_choice_row *row,
+                        const struct gsim_choice **best) {
+    int64_t least = row->none_cost;
+    *best = NULL;
+    for (uint32_t c = row->first; c < row->first + row->n; c++)
+        if (k->choice[c].units <= k->capacity[k->choice[c].kind] &&
+            priced(k, &k->choice[c]) < least) {
+            *best = &k->choice[c];
+            least = priced(k, *best);
+        }
+    return least;
+}
+
+/* Whether the rows want more of a kind than there is. */
+static bool is_wanted(const struct gsim_knapsack *k, uint32_t kind) {
+    const struct gsim_choice *best;
+    uint64_t units = 0;
+    for (uint32_t r = 0; r < k->n_rows; r++) {
+        (void)least_of(k, &k->row[r], &best);
+        units += best && best->kind == kind ? best->units : 0;
+    }
+    return units > k->capacity[kind];
+}
+
+/* The least price at which no more of the kind is wanted than there is. */
+static void set_price(struct gsim_knapsack *k, uint32_t kind) {
+    int64_t low = -1, high = 0;
+    k->price[kind] = 0;
+    if (!is_wanted(k, kind))
+        return;
+    for (uint32_t r = 0; r < k->n_rows; r++)
+        high = k->row[r].none_cost > high ? k->row[r].none_cost : high;
+    for (low = 0; high - low > 1;) {
+        k->price[kind] = low + (high - low) / 2;
+        if (is_wanted(k, kind))
+            low = k->price[kind];
+        else
+            high = k->price[kind];
+    }
+    k->price[kind] = high;
+}
+
+/* The price of each kind in turn, and again: any prices bound the cost, and these do so well. */
+static void set_prices(struct gsim_knapsack *k) {
+    uint32_t rounds = k->n_kinds > 1 ? 4 : 1;
+    const struct gsim_choice *best;
+    memset(k->price, 0, sizeof k->price);
+    for (uint32_t round = 0; round < rounds; round++)
+        for (uint32_t kind = 0; kind < k->n_kinds; kind++)
+            set_price(k, kind);
+    k->bound = 0;
+    for (uint32_t kind = 0; kind < k->n_kinds; kind++)
+        k->bound -= k->price[kind] * k->capacity[kind];
+    for (uint32_t r = 0; r < k->n_rows; r++)
+        k->bound += least_of(k, &k->row[r], &best);
+}
+
+/* --- states ----------------------------------------------------------------------------------- */
+
+static bool add(struct gsim_knapsack *k, struct gsim_knapsack_states *to,
+                struct gsim_knapsack_state state) {
+    enum { FIRST = 1024 };
+    if (to->n == to->room) {
+        uint32_t more = to->room ? 2 * to->room : FIRST;
+        struct gsim_knapsack_state *grown =
+            gsim_arena_grow(k->arena, to->state, to->room * sizeof *grown, more * sizeof *grown);
+        if (!grown)
+            return false;
+        to->state = grown;
+        to->room = more;
+    }
+    to->state[to->n++] = state;
+    return true;
+}
+
+/* Merges the states that follow from those of the row before by one choice (NULL: none) with what
+ * other choices have reached. */
+static bool extend(struct gsim_knapsack *k, uint32_t first, uint32_t end,
+                   const struct gsim_choice *choice, int64_t beyond) {
+    struct gsim_knapsack_states *reached = &k->reached, *merged = &k->merged, swapped;
+    uint64_t more = choice ? (uint64_t)choice->units << k->shift[choice->kind] : 0;
+    uint32_t at = 0, number = choice ? (uint32_t)(choice - k->choice) : GSIM_NO_CHOICE;
+    merged->n = 0;
+    for (uint32_t i = first; i < end; i++) {
+        struct gsim_knapsack_state state = k->all.state[i];
+        bool fits = !choice || used_of(k, state.used, choice->kind) + choice->units <=
+                                   k->capacity[choice->kind];
+        state = (struct gsim_knapsack_state){state.used + more, state.sum + beyond, i, number};
+        if (!fits || state.sum > k->known - k->bound)
+            continue;
+        for (; at < reached->n && reached->state[at].used < state.used; at++)
+            if (!add(k, merged, reached->state[at]))
+                return false;
+        if (at < reached->n && reached->state[at].used == state.used) {
+            state = reached->state[at].sum <= state.sum ? reached->state[at] : state;
+            at++;
+        }
+        if (!add(k, merged, state))
+            return false;
+    }
+    for (; at < reached->n; at++)
+        if (!add(k, merged, reached->state[at]))
+            return false;
+    swapped = *reached;
+    *reached = *merged;
+    *merged = swapped;
+    return true;
+}
+
+static uint32_t count_below(const struct gsim_knapsack_states *states, int64_t sum) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < states->n; i++)
+        n += states->state[i].sum < sum;
+    return n;
+}
+
+/* Drops the dearest states; of equal ones the later. */
+static void cut(struct gsim_knapsack *k, uint32_t most) {
+    struct gsim_knapsack_states *states = &k->reached;
+    int64_t low = 0, high = k->known - k->bound + 1;
+    uint32_t n = 0;
+    if (states->n <= most)
+        return;
+    for (uint32_t i = 0; i < states->n; i++) /* the bound of a first search is far off */
+        n = states->state[i].sum > states->state[n].sum ? i : n;
+    high = states->state[n].sum + 1 < high ? states->state[n].sum + 1 : high;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (count_below(states, middle) <= most)
+            low = middle;
+        else
+            high = middle;
+    }
+    uint32_t equal = most - count_below(states, low);
+    n = 0;
+    for (uint32_t i = 0; i < states->n; i++) {
+        int64_t sum = states->state[i].sum;
+        if (sum < low || (sum == low && equal > 0)) {
+            equal -= sum == low;
+            states->state[n++] = states->state[i];
+        }
+    }
+    states->n = n;
+    k->is_cut = true;
+}
+
+static bool decide_row(struct gsim_knapsack *k, uint32_t r, uint32_t most) {
+    const struct gsim_choice_row *row = &k->row[r];
+    const struct gsim_choice *best;
+    uint32_t first = r > 0 ? (r > 1 ? k->end[r - 2] : 1) : 0, end = r > 0 ? k->end[r - 1] : 1;
+    int64_t least = least_of(k, row, &best);
+    k->reached.n = 0;
+    if (!extend(k, first, end, NULL, row->none_cost - least))
+        return false;
+    for (uint32_t c = row->first; c < row->first + row->n; c++) {
+        int64_t beyond = priced(k, &k->choice[c]) - least;
+        if (k->choice[c].units <= k->capacity[k->choice[c].kind] && beyond <= k->known - k->bound &&
+            !extend(k, first, end, &k->choice[c], beyond))
+            return false;
+    }
+    cut(k, most);
+    for (uint32_t i = 0; i < k->reached.n; i++)
+        if (!add(k, &k->all, k->reached.state[i]))
+            return false;
+    k->end[r] = k->all.n;
+    return true;
+}
+
+/* The cost of a state after the last row. */
+static int64_t cost_of(const struct gsim_knapsack *k, const struct gsim_knapsack_state *state) {
+    int64_t cost = k->bound + state->sum;
+    for (uint32_t kind = 0; kind < k->n_kinds; kind++)
+        cost += k->price[kind] * (k->capacity[kind] - used_of(k, state->used, kind));
+    return cost;
+}
+
+static bool search(struct gsim_knapsack *k, uint32_t most) {
+    struct gsim_knapsack_state begin = {.from = GSIM_NO_CHOICE, .choice = GSIM_NO_CHOICE};
+    k->all.n = 0;
+    k->is_cut = false;
+    if (!add(k, &k->all, begin))
+        return false;
+    for (uint32_t r = 0; r < k->n_rows; r++)
+        if (!decide_row(k, r, most))
+            return false;
+    uint32_t best = k->n_rows > 1 ? k->end[k->n_rows - 2] : k->n_rows;
+    for (uint32_t i = best; i < k->all.n; i++)
+        if (cost_of(k, &k->all.state[i]) < cost_of(k, &k->all.state[best]))
+            best = i;
+    k->cost = k->known = cost_of(k, &k->all.state[best]);
+    for (uint32_t r = k->n_rows; r-- > 0; best = k->all.state[best].from)
+        k->chosen[r] = k->all.state[best].choice;
+    return true;
+}
+
+static bool reserve(struct gsim_knapsack *k) {
+    if (k->n_rows < k->room_rows)
+        return true;
+    uint32_t room = 2 * k->n_rows + 1;
+    k->chosen = gsim_arena_array(k->arena, room, sizeof *k->chosen);
+    k->end = gsim_arena_array(k->arena, room, sizeof *k->end);
+    k->room_rows = k->chosen && k->end ? room : 0;
+    return k->room_rows > 0;
+}
+
+bool gsim_knapsack(struct gsim_knapsack *k) {
+    set_shifts(k);
+    if (!reserve(k))
+        return false;
+    set_prices(k);
+    k->known = INT64_MAX / 2;
+    if (!search(k, FIRST_STATES))
+        return false;
+    k->is_proven = !k->is_cut;
+    if (k->is_proven)
+        return true;
+    if (!search(k, GSIM_KNAPSACK_STATES))
+        return false;
+    k->is_proven = !k->is_cut;
+    return true;
+}

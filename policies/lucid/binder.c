@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which two jobs share a GPU, and when any do. Lucid sorts jobs into three classes by what they do
+ * to others on a GPU; it learns the classes from measurements of pairs. Here the class is that of
+ * the speed that the job would have on average beside each job that was measured so far, if the
+ * two took turns: in the time of one, both run at full speed where their parts of the time with
+ * kernels come to no more than 1, and at 1 over the sum where they do. */
+#include "policies/lib/common.h"
+#include "policies/lucid/lucid.h"
+
+enum { UNKNOWN = 100, AUTO = 0, ON = 1 };
+
+void lucid_measure(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct lucid *lucid = ctx->state;
+    struct lucid_job *job = lucid_job(ctx, slot);
+    int64_t ran_ns = gsim_ran_ns(ctx->view, slot), busy_ns = gsim_count(ctx, slot).busy_ns;
+    if (ran_ns <= 0)
+        return;
+    bool is_seen = gsim_common_sees_use(ctx);
+    job->use_ppm =
+        is_seen && busy_ns < ran_ns ? gsim_muldiv_floor(busy_ns, GSIM_PPM, ran_ns) : GSIM_PPM;
+    lucid->used[job->use_ppm * (LUCID_PARTS - 1) / GSIM_PPM]++;
+}
+
+/* Of the speed alone. */
+static int64_t speed_ppm(int64_t use_ppm, int64_t other_ppm) {
+    int64_t sum_ppm = use_ppm + other_ppm;
+    return sum_ppm <= GSIM_PPM ? GSIM_PPM : gsim_muldiv_floor(GSIM_PPM, GSIM_PPM, sum_ppm);
+}
+
+uint32_t lucid_score(const struct lucid *lucid, const struct lucid_job *job) {
+    int64_t sum_ppm = 0, n = 0;
+    for (int64_t part = 0; part < LUCID_PARTS; part++) {
+        int64_t other_ppm = part * GSIM_PPM / (LUCID_PARTS - 1);
+        sum_ppm += (int64_t)lucid->used[part] * speed_ppm(job->use_ppm, other_ppm);
+        n += (int64_t)lucid->used[part];
+    }
+    if (job->use_ppm < 0 || n == 0)
+        return UNKNOWN;
+    return sum_ppm / n >= lucid->tiny_ppm ? 0 : sum_ppm / n >= lucid->medium_ppm ? 1 : 2;
+}
+
+/* --- a partner -------------------------------------------------------------------------------- */
+
+/* Two classes come to no more than the limit; the guest is not much longer than its host. */
+static bool suits(const struct gsim_ctx *ctx, const struct lucid *lucid, gsim_slot slot,
+                  uint32_t score, uint32_t gpu) {
+    const struct gsim_view *view = ctx->view;
+    const struct lucid_job *host = lucid_job(ctx, lucid->host[gpu]);
+    return score + lucid_score(lucid, host) <= lucid->most_score &&
+           lucid_job(ctx, slot)->key / 2 <= host->key &&
+           view->cluster.mem_used[gpu] + gsim_job_memory(view, slot) <=
+               view->cluster.hbm_bytes[gpu];
+}
+
+bool lucid_pack(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
+    struct lucid *lucid = ctx->state;
+    uint32_t score = lucid_score(lucid, lucid_job(ctx, slot)), best = lucid->n_main, least = 0;
+    if (ctx->view->jobs.gpus[slot] != 1 || score > lucid->most_score)
+        return false;
+    for (uint32_t gpu = 0; gpu < lucid->n_main; gpu++) {
+        if (lucid->n_sharers[gpu] != 1 || ctx->view->cluster.clients[gpu] != 1 ||
+            !suits(ctx, lucid, slot, score, gpu))
+            continue;
+        uint32_t other = lucid_score(lucid, lucid_job(ctx, lucid->host[gpu]));
+        if (best == lucid->n_main || other < least) {
+            best = gpu;
+            least = other;
+        }
+    }
+    struct gsim_unit unit = {.gpu = best};
+    if (best == lucid->n_main || !gsim_plan_place_on(plan, slot, &unit, 1))
+        return false;
+    lucid_job(ctx, slot)->sharing.gpu = best + 1;
+    lucid->n_sharers[best] = 2;
+    return true;
+}
+
+/* --- when ------------------------------------------------------------------------------------- */
+
+void lucid_binder_arrival(struct lucid *lucid, int64_t now_ns) {
+    lucid->arrived_ns[lucid->n_arrived++] = now_ns;
+}
+
+/* Jobs share while no fewer arrive than on average so far. */
+void lucid_binder_look(struct lucid *lucid, int64_t now_ns) {
+    if (lucid->binder != AUTO)
+        lucid->shares = lucid->binder == ON;
+    if (lucid->binder != AUTO || now_ns < lucid->next_look_ns || lucid->n_arrived == 0)
+        return;
+    lucid->next_look_ns = now_ns + lucid->look_ns;
+    while (lucid->first_recent < lucid->n_arrived &&
+           lucid->arrived_ns[lucid->first_recent] < now_ns - lucid->window_ns)
+        lucid->first_recent++;
+    gsim_i128 recent = lucid->n_arrived - lucid->first_recent;
+    int64_t since_ns = now_ns - lucid->arrived_ns[0];
+    int64_t window_ns = since_ns < lucid->window_ns ? since_ns : lucid->window_ns;
+    lucid->shares = recent * since_ns >= (gsim_i128)lucid->n_arrived * window_ns;
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lucid: jobs are profiled first, run in the order of their estimated GPU time, are never stopped,
+ * and share a GPU where that costs little. Source: Hu et al., "Lucid: A Non-intrusive, Scalable and
+ * Interpretable Scheduler for Deep Learning Training Jobs", ASPLOS 2023.
+ *
+ * Profiler: a new job runs on GPUs that are kept for that (pool=), the one that asks for the fewest
+ * first, for `profile` at most; short ones end there. What it did there is lost, since a job that
+ * is not changed has no checkpoint (keeps=on: it is kept). Jobs wider than the pool are not
+ * profiled. Order: the estimated time, of the user's jobs that are done (of all jobs, while there
+ * is none), times the GPUs. The first in line holds up the jobs behind it. Binder (binder.c): a
+ * measured job of one GPU that finds none idle joins another of one GPU, two on a GPU at most,
+ * while many jobs arrive.
+ *
+ * The paper's models are learned from a site's logs and from measured pairs: estimates by gradient
+ * boosting over the columns of the log, classes by a decision tree over the profiler's counters,
+ * arrivals by a forecast. Here they are means, the utilisation of the GPU, and the arrivals of the
+ * last hour. */
+#include "policies/lib/common.h"
+#include "policies/lib/settings.h"
+#include "policies/lucid/lucid.h"
+
+static struct lucid *own(const struct gsim_ctx *ctx) {
+    return ctx->state;
+}
+
+/* --- order ------------------------------------------------------------------------------------ */
+
+static struct lucid_past *past_of(const struct gsim_ctx *ctx, gsim_slot slot) {
+    int64_t user = gsim_trace_get(ctx->view->trace, GSIM_COL_USER, ctx->view->jobs.index[slot]);
+    return user >= 0 ? &own(ctx)->user[user] : &own(ctx)->all;
+}
+
+static int64_t key_of(const struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct lucid_past *past = past_of(ctx, slot);
+    past = past->n > 0 ? past : &own(ctx)->all;
+    int64_t usual_ms = past->n > 0 ? past->sum_ms / past->n : 1;
+    return gsim_common_times(usual_ms > 0 ? usual_ms : 1, ctx->view->jobs.gpus[slot]);
+}
+
+static void note_past(const struct gsim_ctx *ctx, gsim_slot slot) {
+    struct lucid_past *past = past_of(ctx, slot), *all = &own(ctx)->all;
+    int64_t took_ms = gsim_attained_ns(ctx->view, slot) / GSIM_NS_PER_MS;
+    all->sum_ms += took_ms;
+    all->n++;
+    past->sum_ms += past != all ? took_ms : 0;
+    past->n += past != all;
+}
+
+/* Inserts by a rank, equal ones by the trace's order. */
+static void insert(const struct gsim_ctx *ctx, struct gsim_queue *queue, gsim_slot slot,
+                   int64_t (*rank)(const struct gsim_ctx *ctx, gsim_slot slot)) {
+    const uint32_t *index = ctx->view->jobs.index;
+    gsim_slot before = GSIM_NO_SLOT, at = queue->last;
+    for (; at != GSIM_NO_SLOT && (rank(ctx, at) > rank(ctx, slot) ||
+                                  (rank(ctx, at) == rank(ctx, slot) && index[at] > index[slot]));
+         at = gsim_queue_before(ctx, at))
+        before = at;
+    gsim_queue_insert(queue, ctx, before, slot);
+}
+
+static int64_t by_key(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return lucid_job(ctx, slot)->key;
+}
+
+static int64_t by_gpus(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return ctx->view->jobs.gpus[slot];
+}
+
+static void stand_in_line(const struct gsim_ctx *ctx, gsim_slot slot) {
+    struct lucid_job *job = lucid_job(ctx, slot);
+    job->stage = LUCID_IN_LINE;
+    job->key = key_of(ctx, slot);
+    insert(ctx, &own(ctx)->sharing.queue, slot, by_key);
+}
+
+/* --- what happens to jobs --------------------------------------------------------------------- */
+
+static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct lucid *lucid = own(ctx);
+    *lucid_job(ctx, slot) = (struct lucid_job){.use_ppm = -1};
+    lucid_binder_arrival(lucid, ctx->view->now_ns);
+    if (ctx->view->jobs.gpus[slot] <= lucid->most_profiled)
+        insert(ctx, &lucid->fresh, slot, by_gpus);
+    else
+        stand_in_line(ctx, slot);
+}
+
+static void on_watch(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind kind) {
+    if (kind == GSIM_WATCH_RAN)
+        lucid_job(ctx, slot)->is_due = true;
+}
+
+/* The GPU that a job shared has one job fewer. */
+static void leave(const struct gsim_ctx *ctx, gsim_slot slot) {
+    struct lucid *lucid = own(ctx);
+    uint32_t gpu = lucid_job(ctx, slot)->sharing.gpu;
+    if (gpu == 0 || lucid->n_sharers[gpu - 1] == 0)
+        return;
+    lucid->n_sharers[gpu - 1]--;
+    lucid->host[gpu - 1] = GSIM_NO_SLOT;
+    for (uint32_t i = 0; i < ctx->view->jobs.n_active && lucid->n_sharers[gpu - 1] > 0; i++) {
+        gsim_slot other = ctx->view->jobs.active[i];
+        if (other != slot && lucid_job(ctx, other)->sharing.gpu == gpu)
+            lucid->host[gpu - 1] = other;
+    }
+}
+
+static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
+    note_past(ctx, slot);
+    leave(ctx, slot);
+}
+
+/* Jobs that have left the profiler, and jobs with a node that failed. */
+static bool has_stopped(const struct gsim_ctx *ctx, gsim_slot slot) {
+    enum lucid_stage stage = lucid_job(ctx, slot)->stage;
+    return gsim_common_waits(ctx->view, slot) && stage != LUCID_NEW && stage != LUCID_IN_LINE;
+}
+
+/* They stand in line, and GPUs that no job shares any more are whole again. */
+static void settle(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    const struct gsim_view *view = ctx->view;
+    for (uint32_t i = 0; i < view->changes.n_settled; i++)
+        if (has_stopped(ctx, view->changes.settled[i]))
+            leave(ctx, view->changes.settled[i]);
+    gsim_sharing_give_back(&own(ctx)->sharing, ctx, plan);
+    for (uint32_t i = 0; i < view->changes.n_settled; i++)
+        if (has_stopped(ctx, view->changes.settled[i]))
+            stand_in_line(ctx, view->changes.settled[i]);
+}
+
+/* --- a decide --------------------------------------------------------------------------------- */
+
+static void end_profiles(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    const struct gsim_view *view = ctx->view;
+    struct lucid *lucid = own(ctx);
+    for (uint32_t i = 0; i < view->jobs.n_active; i++) {
+        gsim_slot slot = view->jobs.active[i];
+        struct lucid_job *job = lucid_job(ctx, slot);
+        if (job->stage != LUCID_PROFILED || !job->is_due || view->jobs.state[slot] != GSIM_RUNNING)
+            continue;
+        lucid_measure(ctx, slot);
+        if (gsim_plan_preempt(plan, slot, lucid->keeps ? GSIM_STOP_ITERATION : GSIM_STOP_SAVE,
+                              lucid->keeps ? GSIM_KEEP_STORAGE : GSIM_KEEP_DISCARD))
+            job->stage = LUCID_LEAVING;
+    }
+}
+
+static void profile(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct lucid *lucid = own(ctx);
+    gsim_slot slot = lucid->fresh.first, next;
+    for (; slot != GSIM_NO_SLOT; slot = next) {
+        next = gsim_queue_after(ctx, slot);
+        if (!lucid_place(ctx, plan, slot, lucid->first_pool, ctx->view->cluster.n_gpus, false))
+            return;
+        gsim_queue_remove(&lucid->fresh, ctx, slot);
+        lucid_job(ctx, slot)->stage = LUCID_PROFILED;
+        gsim_plan_watch(plan, slot, GSIM_WATCH_RAN, lucid->profile_ns);
+    }
+}
+
+/* Places jobs in order until one finds no GPUs; those behind it may still share. Returns whether
+ * the first that waits needs the profiler's GPUs too. */
+static bool serve(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct lucid *lucid = own(ctx);
+    gsim_slot slot = lucid->sharing.queue.first, next;
+    bool is_held_up = false, wants_all = false;
+    for (; slot != GSIM_NO_SLOT; slot = next) {
+        bool is_wide = ctx->view->jobs.gpus[slot] > lucid->n_main, is_placed = false;
+        uint32_t end = is_wide ? ctx->view->cluster.n_gpus : lucid->n_main;
+        next = gsim_queue_after(ctx, slot);
+        if (!gsim_common_waits(ctx->view, slot))
+            continue;
+        if (!is_held_up)
+            is_placed = lucid_place(ctx, plan, slot, 0, end, true);
+        wants_all |= !is_held_up && !is_placed && is_wide;
+        is_held_up |= !is_placed;
+        if (!is_placed && lucid->shares)
+            is_placed = lucid_pack(ctx, plan, slot);
+        if (!is_placed && !lucid->shares)
+            break;
+        if (!is_placed)
+            continue;
+        gsim_queue_remove(&lucid->sharing.queue, ctx, slot);
+        lucid_job(ctx, slot)->stage = LUCID_RUNS;
+    }
+    return wants_all;
+}
+
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct lucid *lucid = own(ctx);
+    settle(ctx, plan);
+    lucid_binder_look(lucid, ctx->view->now_ns);
+    end_profiles(ctx, plan);
+    if (!serve(ctx, plan))
+        profile(ctx, plan);
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+/* The last GPUs of the cluster are the profiler's: by default those of the last of several nodes,
+ * or the last one of several GPUs. */
+static enum gsim_status find_pool(struct gsim_ctx *ctx, struct lucid *lucid) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    uint32_t last = cluster->n_gpus - cluster->node_first_gpu[cluster->n_nodes - 1];
+    int64_t pool = gsim_param(ctx->params, "pool");
+    uint32_t own_pool = cluster->n_nodes > 1 ? last : cluster->n_gpus > 1;
+    if (pool >= cluster->n_gpus)
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                         "lucid.pool=%lld leaves no GPU of %u to jobs that were profiled",
+                         (long long)pool, cluster->n_gpus);
+    lucid->n_main = lucid->first_pool = cluster->n_gpus - (pool < 0 ? own_pool : (uint32_t)pool);
+    lucid->most_profiled = cluster->n_gpus - lucid->n_main;
+    for (uint32_t node = 0; node < cluster->n_nodes; node++) {
+        uint32_t first = cluster->node_first_gpu[node], end = cluster->node_first_gpu[node + 1];
+        end = end < lucid->n_main ? end : lucid->n_main;
+        if (end > first && end - first > lucid->widest_main)
+            lucid->widest_main = end - first;
+    }
+    return GSIM_OK;
+}
+
+static bool open_tables(struct gsim_ctx *ctx, struct lucid *lucid) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    uint32_t n_gpus = ctx->view->cluster.n_gpus, n_users = trace->names[GSIM_COL_USER].n;
+    lucid->host = gsim_arena_array(ctx->arena, n_gpus, sizeof *lucid->host);
+    lucid->n_sharers = gsim_arena_array(ctx->arena, n_gpus, sizeof *lucid->n_sharers);
+    lucid->unit = gsim_arena_array(ctx->arena, n_gpus, sizeof *lucid->unit);
+    lucid->arrived_ns = gsim_arena_array(ctx->arena, trace->n_jobs, sizeof *lucid->arrived_ns);
+    lucid->user = gsim_arena_array(ctx->arena, n_users, sizeof *lucid->user);
+    for (uint32_t gpu = 0; lucid->host && gpu < n_gpus; gpu++)
+        lucid->host[gpu] = GSIM_NO_SLOT;
+    return lucid->host && lucid->n_sharers && lucid->unit && lucid->arrived_ns && lucid->user;
+}
+
+static enum gsim_status open_lucid(struct gsim_ctx *ctx) {
+    struct lucid *lucid = own(ctx);
+    gsim_queue_init(&lucid->sharing.queue);
+    gsim_queue_init(&lucid->fresh);
+    lucid->sharing.lane = (struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR};
+    lucid->sharing.how.max_clients = 2;
+    lucid->profile_ns = gsim_param(ctx->params, "profile");
+    lucid->keeps = gsim_param(ctx->params, "keeps") != 0;
+    lucid->binder = (uint32_t)gsim_param(ctx->params, "binder");
+    lucid->look_ns = gsim_param(ctx->params, "look");
+    lucid->window_ns = gsim_param(ctx->params, "window");
+    lucid->most_score = (uint32_t)gsim_param(ctx->params, "score");
+    lucid->tiny_ppm = gsim_param(ctx->params, "tiny");
+    lucid->medium_ppm = gsim_param(ctx->params, "medium");
+    if (!gsim_common_sees_use(ctx) && lucid->binder != 2)
+        ctx->deviation = "no column of the trace says how jobs use a GPU, so that none are packed";
+    enum gsim_status status = find_pool(ctx, lucid);
+    if (status != GSIM_OK)
+        return status;
+    return open_tables(ctx, lucid) ? GSIM_OK : gsim_no_memory(ctx->log, "opening lucid");
+}
+
+static const struct gsim_param_def params[] = {
+    {.name = "pool",
+     .type = GSIM_PARAM_INT,
+     .fallback = "-1",
+     .min = -1,
+     .max = 1000000,
+     .help = "GPUs that the profiler has, the last ones of the cluster; -1: the last node of "
+             "several, or the last GPU of several; 0: no job is profiled, and none shares"},
+    {.name = "profile",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "200s",
+     .min = 1,
+     .max = INT64_MAX / 4,
+     .help = "how long a job is profiled at most"},
+    {.name = "keeps",
+     .type = GSIM_PARAM_BOOL,
+     .fallback = "off",
+     .help = "whether a job keeps what it did while it was profiled, by a checkpoint"},
+    {.name = "binder",
+     .type = GSIM_PARAM_CHOICE,
+     .fallback = "auto",
+     .choices = "auto|on|off",
+     .help = "whether jobs share GPUs: auto: while no fewer arrive than on average so far"},
+    {.name = "look",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "100s",
+     .min = 1,
+     .max = INT64_MAX / 4,
+     .help = "binder=auto: the time between two looks at the arrivals"},
+    {.name = "window",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "1h",
+     .min = 1,
+     .max = INT64_MAX / 4,
+     .help = "binder=auto: the time of which arrivals are held against the average"},
+    {.name = "score",
+     .type = GSIM_PARAM_INT,
+     .fallback = "2",
+     .min = 0,
+     .max = 4,
+     .help = "what the classes of two jobs on a GPU may come to: 0 slows no other, 1 slightly, 2 "
+             "clearly"},
+    {.name = "tiny",
+     .type = GSIM_PARAM_PPM,
+     .fallback = "95%",
+     .min = 1,
+     .max = GSIM_PPM,
+     .help = "the mean speed beside another from which a job is of class 0"},
+    {.name = "medium",
+     .type = GSIM_PARAM_PPM,
+     .fallback = "85%",
+     .min = 1,
+     .max = GSIM_PPM,
+     .help = "the mean speed beside another from which a job is of class 1"},
+    {0}};
+
+const struct gsim_policy gsim_policy_lucid = {
+    .name = "lucid",
+    .summary = "jobs are profiled, then run by estimated GPU time, two on a GPU where it costs "
+               "little",
+    .paper = "Hu et al., ASPLOS 2023",
+    .deviations = "means in place of learned models: the user's past jobs, the utilisation of a "
+                  "GPU, the arrivals of the last hour; gangs of several GPUs have them to "
+                  "themselves; there is one virtual cluster",
+    .names_gpus = true,
+    .shares_gpus = true,
+    .has_contexts = true,
+    .params = params,
+    .state_size = sizeof(struct lucid),
+    .job_size = sizeof(struct lucid_job),
+    .open = open_lucid,
+    .on_arrival = on_arrival,
+    .on_completion = on_completion,
+    .on_watch = on_watch,
+    .decide = decide,
+};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of lucid share: its jobs, the profiler's GPUs, and what jobs have shown so far. */
+#ifndef GSIM_POLICIES_LUCID_LUCID_H
+#define GSIM_POLICIES_LUCID_LUCID_H
+
+#include "policies/lib/sharing.h"
+
+enum lucid_stage { LUCID_NEW = 0, LUCID_PROFILED, LUCID_LEAVING, LUCID_IN_LINE, LUCID_RUNS };
+
+struct lucid_job {
+    struct gsim_sharing_job sharing; /* first; of the line that the job waits in */
+    enum lucid_stage stage;
+    bool is_due; /* it has been profiled for as long as a job may be */
+    int64_t key; /* estimated time * GPUs: the least goes first */
+    int64_t use_ppm; /* the part of its time with kernels on its GPU; below 0: not measured */
+};
+
+/* How long the jobs of a user, or of all, took that are done. */
+struct lucid_past {
+    int64_t sum_ms, n;
+};
+
+enum { LUCID_PARTS = 101 }; /* of a GPU's time, in whole per cents */
+
+struct lucid {
+    struct gsim_sharing sharing; /* first: its queue is the line of jobs that wait to run */
+    struct gsim_queue fresh; /* jobs that wait for the profiler, the fewest GPUs first */
+    uint32_t first_pool; /* GPUs from here on are the profiler's */
+    uint32_t n_main; /* GPUs before them */
+    uint32_t widest_main; /* of them on one node */
+    uint32_t most_profiled; /* GPUs of a job that is profiled */
+    int64_t profile_ns;
+    bool keeps; /* what a job does while it is profiled counts */
+    gsim_slot *host; /* by GPU: the job that was first to share it; GSIM_NO_SLOT: none */
+    uint32_t *n_sharers; /* by GPU */
+    struct gsim_unit *unit; /* room for the GPUs of a gang */
+    uint64_t used[LUCID_PARTS]; /* jobs by the part of their time with kernels */
+    struct lucid_past all, *user;
+    /* the binder */
+    uint32_t binder;
+    bool shares; /* now */
+    int64_t *arrived_ns; /* of all jobs so far */
+    uint32_t n_arrived, first_recent;
+    int64_t next_look_ns, look_ns, window_ns;
+    uint32_t most_score;
+    int64_t tiny_ppm, medium_ppm;
+};
+
+static inline struct lucid_job *lucid_job(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_job_state(ctx, slot);
+}
+
+/* Finds idle GPUs from `first` up to `end` on as few nodes as there can be, and places the job on
+ * them alone; a job of one GPU so that another may join it where `is_open`. */
+bool lucid_place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t first,
+                 uint32_t end, bool is_open);
+
+/* A job has been profiled, or has run: notes its use of the GPU. */
+void lucid_measure(struct gsim_ctx *ctx, gsim_slot slot);
+/* 0, 1 or 2: how much the job and others slow each other on a GPU; 100: not measured. */
+uint32_t lucid_score(const struct lucid *lucid, const struct lucid_job *job);
+/* Places the job beside one that has a GPU for itself; false: there is no such, or it does not
+ * suit. */
+bool lucid_pack(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot);
+/* A job arrives; whether jobs share at present follows from how many arrive. */
+void lucid_binder_arrival(struct lucid *lucid, int64_t now_ns);
+void lucid_binder_look(struct lucid *lucid, int64_t now_ns);
+
+#endif
