@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPreempt: high-priority and best-effort jobs have a context of the driver each, with time slices of
- * different lengths: `slice` of a best-effort one (1 us), 1 s of a high-priority one. So a
+/* GPreempt: high-priority and best-effort jobs have a context of the driver each, with time slices
+ * of different lengths: `slice` of a best-effort one (1 us), 1 s of a high-priority one. So a
  * best-effort job is off the GPU a switch (switch.preempt_ns) after a high-priority job is ready,
  * whatever its kernels are, and comes back when that has nothing to run. A hint `hint` before the
  * kernels of a request or iteration come launches a kernel that waits for them: the switch is over
- * when they are there. That kernel waits for all launches of the request, so that the GPU stays with
- * the high-priority context to the request's end.
+ * when they are there. That kernel waits for all launches of the request, so that the GPU stays
+ * with the high-priority context to the request's end.
  *
  * High priority have jobs of class realtime, or with a `priority` above 0.
  * Source: Fan et al., "GPreempt: GPU preemptive scheduling made general and efficient", USENIX ATC

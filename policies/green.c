@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Green contexts, and static SM partitions of MPS: each job has a group of SMs to itself, as long as
- * it runs. Kernels of other jobs never get these SMs, and their kernels do not wait for each other;
- * memory bandwidth is shared (models/gpu/space.h). A job gets at most the part of the SMs that it asks
- * for (a share of a GPU), and at most `part`, rounded down: a group has a multiple of green.sms SMs,
- * and at least green.least_sms; one of 100 % has all SMs. Groups are cut from
- * the first SM on, where there is room between others. A job that finds no group waits. Jobs go to
- * the GPU with the fewest jobs that has a group, in order of arrival; gangs have whole GPUs.
+/* Green contexts, and static SM partitions of MPS: each job has a group of SMs to itself, as long
+ * as it runs. Kernels of other jobs never get these SMs, and their kernels do not wait for each
+ * other; memory bandwidth is shared (models/gpu/space.h). A job gets at most the part of the SMs
+ * that it asks for (a share of a GPU), and at most `part`, rounded down: a group has a multiple of
+ * green.sms SMs, and at least green.least_sms; one of 100 % has all SMs. Groups are cut from the
+ * first SM on, where there is room between others. A job that finds no group waits. Jobs go to the
+ * GPU with the fewest jobs that has room for a group, in order of arrival; gangs have whole GPUs.
  * Source: NVIDIA, CUDA driver API 12.4, "Green Contexts" (cuDevSmResourceSplitByCount), and
  * "Multi-Process Service" (static SM partitioning). */
 #include "policies/lib/clients.h"

@@ -13,9 +13,9 @@
  *
  * A job without a program has kernels of one length (columns gpu_ms, kernels) on its part of the
  * SMs (sm_fraction), with blocks of kernel_ms; without it, a block is as long as its kernel.
- * Source: Zhao, Jayarajan and Pekhimenko, "Tally: Non-intrusive performance isolation for concurrent
- * deep learning workloads", ASPLOS 2025, for the bound on the turnaround (0.0316 ms); its public
- * code for one kernel at a time, and for the wait (0.1 ms). */
+ * Source: Zhao, Jayarajan and Pekhimenko, "Tally: Non-intrusive performance isolation for
+ * concurrent deep learning workloads", ASPLOS 2025; its public benchmarks for the bound on the
+ * turnaround (0.0316 ms), its public code for one kernel at a time and for the wait (0.1 ms). */
 #include "policies/lib/clients.h"
 #include "policies/lib/settings.h"
 

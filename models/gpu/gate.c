@@ -201,7 +201,7 @@ bool gsim_gate_admits(const struct gsim_space *space, struct gsim_lanes *lanes, 
     return kernel < lane->state.admitted;
 }
 
-/* --- gates that open where nothing of a higher rank is launched --------------------------------- */
+/* --- gates that open where nothing of a higher rank is launched ------------------------------- */
 
 static bool is_launched_above(const struct gsim_lanes *lanes, const struct gsim_gpu_lane *gated) {
     for (uint16_t i = 0; i < lanes->n_lanes; i++)

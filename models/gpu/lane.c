@@ -330,8 +330,8 @@ static int64_t turn_ends_ns(const struct gsim_lane_gpu *gpu, const struct gsim_g
     return sooner_ns(urgent_ns(gpu, lane, member), quantum_ns);
 }
 
-/* A member that asked for the lane ahead of its iteration, or is within one, keeps it until a member
- * that is at least as urgent is ready. */
+/* A member that asked for the lane ahead of its iteration, or is within one, keeps it until a
+ * member that is at least as urgent is ready. */
 static int64_t outranked_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
     int32_t priority = gsim_ready_at(gpu, lane, lane->state.at)->how.priority;
     return sooner_ns(gsim_ready_rivals_ns(gpu, lane, priority, true),

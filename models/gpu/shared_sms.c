@@ -205,8 +205,8 @@ static void divide(const struct gsim_gpu_lane *lane, const struct gsim_member *m
 GSIM_APART static void obey_gate(const struct gsim_lanes *lanes, uint16_t number, int64_t launch,
                                  struct gsim_sm_kernel *kernel) {
     const struct gsim_gpu_lane *lane = &lanes->lane[number];
-    enum gsim_gate_way way = gsim_gate_way(lanes, number, launch);
     divide(lane, &lanes->members[gsim_gpu_lane_running(lane)], kernel);
+    enum gsim_gate_way way = gsim_gate_way(lanes, number, launch);
     kernel->is_stopped = way == GSIM_GATE_STOPPED;
     if (way == GSIM_GATE_RUNS_OUT)
         kernel->rank = UINT16_MAX;
