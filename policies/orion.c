@@ -41,22 +41,8 @@ static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot
 }
 
 static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
-    const struct gsim_lane *lane;
-    uint16_t from = 0;
-    if (rank_of(ctx, slot) == BEST_EFFORT)
-        return true;
-    while ((lane = gsim_clients_next(ctx->state, gpu, &from)) != NULL)
-        if (lane->gate.rank == HIGH_PRIORITY)
-            return false;
-    return true;
-}
-
-/* Whether some jobs have no program, so that columns stand for their kernels. */
-static bool lacks_programs(const struct gsim_trace *trace) {
-    bool lacks = false;
-    for (uint32_t job = 0; job < trace->n_jobs && !lacks; job++)
-        lacks = !gsim_common_has_program(trace, job);
-    return lacks;
+    return rank_of(ctx, slot) == BEST_EFFORT ||
+           !gsim_clients_have_rank(ctx->state, gpu, HIGH_PRIORITY);
 }
 
 static enum gsim_status open_orion(struct gsim_ctx *ctx) {
@@ -64,7 +50,7 @@ static enum gsim_status open_orion(struct gsim_ctx *ctx) {
     enum gsim_status status = gsim_clients_init(clients, ctx);
     clients->sharing.arrange = arrange;
     clients->sharing.accepts = accepts;
-    if (lacks_programs(ctx->view->trace))
+    if (gsim_clients_lack_programs(ctx->view->trace))
         ctx->assumed = "program=columns";
     return status;
 }

@@ -77,6 +77,11 @@ struct gsim_lane_urgency {
     int64_t in_flight; /* with stop = kernel or flush: kernels launched ahead */
     int64_t pieces; /* with stop = kernel: pieces that a kernel is cut into */
     int64_t bound_ns; /* with stop = cheapest: the bound */
+    /* with stop = switch: the length of a slice of a job while a more urgent one waits; 0: any */
+    int64_t slice_ns;
+    /* With stop = switch: the lane is asked for so long before each iteration of a job that is more
+     * urgent than another, and is the job's until the iteration has ended. */
+    int64_t hint_ns;
 };
 
 /* Lanes of whole iterations (GSIM_DISCIPLINE_BOUNDARY). */
@@ -107,6 +112,11 @@ struct gsim_lane_gate {
     /* Kernels begin, in order, until they together last longer than this part of an iteration alone
      * of a job of a higher rank; then none until all of these have ended. 0: one at a time. */
     uint32_t ahead_ppm;
+    /* GSIM_GATE_IDLE: the gate stays closed for this time after the last such kernel */
+    int64_t wait_ns;
+    /* GSIM_GATE_IDLE: a kernel that takes no longer alone is not stopped: once begun it runs out,
+     * before blocks of any rank */
+    int64_t whole_ns;
 };
 
 /* A lane: a part of the SMs with a discipline of its own, which says what of the union is read. */

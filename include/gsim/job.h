@@ -52,6 +52,7 @@ enum gsim_stop {
     GSIM_STOP_FLUSH, /* at once, the running kernel's progress is lost (idempotent only) */
     GSIM_STOP_INCREMENTAL, /* at the next compiler checkpoint */
     GSIM_STOP_CHEAPEST, /* per SM the cheapest of save, drain, flush under a bound */
+    GSIM_STOP_SWITCH, /* at the end of a slice, by the driver's switch of contexts */
     GSIM_STOP_COUNT
 };
 

@@ -198,6 +198,9 @@ int64_t gsim_ask_back_ns(const struct gsim_ctx *ctx, gsim_slot job, const struct
  * layout. */
 enum gsim_status gsim_ask_layout(const struct gsim_ctx *ctx, uint32_t gpu, const char *layout,
                                  struct gsim_partition *out, struct gsim_log *log);
+/* The SMs of the largest group (a green context) within this part of the GPU's SMs, at least those
+ * of the smallest there is; GSIM_PPM: all SMs. 0: not known. */
+uint32_t gsim_ask_sms(const struct gsim_ctx *ctx, uint32_t gpu, uint32_t part_ppm);
 /* The name of a device type, as tables have it: of a device of a file, the name of the file. NULL:
  * there is no such type, the cluster's description does not name it, or no memory. */
 const char *gsim_ask_device(const struct gsim_ctx *ctx, uint16_t type);

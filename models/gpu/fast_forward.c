@@ -191,8 +191,9 @@ static bool can_be_cut(const struct gsim_lanes *lanes, const struct gsim_member 
         is_outranked |= lanes->members[lane->spec.member[i]].how.priority > member->how.priority;
         outranks |= lanes->members[lane->spec.member[i]].how.priority < member->how.priority;
     }
+    enum gsim_stop stop = gsim_lane_urgency(&lane->how).stop;
     return (is_outranked && (gsim_gpu_lane_is_padded(lane) ||
-                             gsim_lane_urgency(&lane->how).stop != GSIM_STOP_SAVE)) ||
+                             (stop != GSIM_STOP_SAVE && stop != GSIM_STOP_SWITCH))) ||
            (outranks && gsim_gpu_lane_is_padded(lane) &&
             member->context.spec.kernels > 1); /* the ends of its kernels let other members pad */
 }

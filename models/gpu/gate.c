@@ -101,15 +101,11 @@ static bool is_clear(const struct gsim_space *space, const struct gsim_lanes *la
     for (uint16_t i = 0; i < lanes->n_lanes; i++) {
         const struct gsim_gpu_lane *lane = &lanes->lane[i];
         int64_t urgent = is_above(lane, gated) ? kernel_under_way(lanes, lane) : -1;
-        if (urgent < 0 || !needs_sms(member, number))
+        if (urgent < 0 || !needs_sms(member, number) || gate->opens == GSIM_GATE_IDLE)
             continue;
-        if (gate->opens == GSIM_GATE_IDLE) {
-            if (gsim_gpu_lane_running(lane) != GSIM_NO_MEMBER)
-                return false;
-        } else if (!fits(space, gate, member, number) ||
-                   !are_unlike(space, gate, member, number, present(lanes, lane), urgent)) {
+        if (!fits(space, gate, member, number) ||
+            !are_unlike(space, gate, member, number, present(lanes, lane), urgent))
             return false;
-        }
     }
     return true;
 }
@@ -175,6 +171,12 @@ static bool have_ended(struct gsim_lanes *lanes, const struct gsim_gpu_lane *gat
     return true;
 }
 
+/* Whether a lane of GSIM_GATE_IDLE waits until nothing of a higher rank is launched, and has not
+ * been for long enough. */
+static bool is_waiting(const struct gsim_gpu_lane *lane) {
+    return lane->state.is_shut || lane->times.opens_ns != GSIM_NEVER;
+}
+
 bool gsim_gate_admits(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t number,
                       int64_t kernel) {
     struct gsim_gpu_lane *lane = &lanes->lane[number];
@@ -182,6 +184,8 @@ bool gsim_gate_admits(const struct gsim_space *space, struct gsim_lanes *lanes, 
     int64_t most_ns = most_ahead_ns(lanes, lane), sum_ns = ahead_ns(lanes, lane);
     if (most_ns == GSIM_NEVER)
         return true;
+    if (lane->how.gate.opens == GSIM_GATE_IDLE && is_waiting(lane))
+        return kernel < lane->state.admitted;
     if (sum_ns > most_ns && have_ended(lanes, lane))
         sum_ns = 0;
     int64_t next = kernel > lane->state.admitted ? kernel : lane->state.admitted;
@@ -197,13 +201,37 @@ bool gsim_gate_admits(const struct gsim_space *space, struct gsim_lanes *lanes, 
     return kernel < lane->state.admitted;
 }
 
-bool gsim_gate_stops(struct gsim_lanes *lanes, uint16_t number) {
-    const struct gsim_gpu_lane *gated = &lanes->lane[number];
-    if (gated->how.gate.opens != GSIM_GATE_IDLE)
-        return false;
+/* --- gates that open where nothing of a higher rank is launched ------------------------------- */
+
+static bool is_launched_above(const struct gsim_lanes *lanes, const struct gsim_gpu_lane *gated) {
     for (uint16_t i = 0; i < lanes->n_lanes; i++)
         if (is_above(&lanes->lane[i], gated) &&
             gsim_gpu_lane_running(&lanes->lane[i]) != GSIM_NO_MEMBER)
             return true;
     return false;
+}
+
+/* The time from which on the gate is open again is known only until then: later it would make equal
+ * states look different. */
+bool gsim_gate_look(struct gsim_lanes *lanes, uint16_t number) {
+    struct gsim_gpu_lane *lane = &lanes->lane[number];
+    int64_t was_ns = lane->times.opens_ns;
+    bool is_shut = is_launched_above(lanes, lane);
+    if (is_shut || was_ns <= lanes->now_ns)
+        lane->times.opens_ns = GSIM_NEVER;
+    else if (lane->state.is_shut && lane->how.gate.wait_ns > 0)
+        lane->times.opens_ns = lanes->now_ns + lane->how.gate.wait_ns;
+    lane->state.is_shut = is_shut;
+    return lane->times.opens_ns != was_ns;
+}
+
+enum gsim_gate_way gsim_gate_way(const struct gsim_lanes *lanes, uint16_t number, int64_t kernel) {
+    const struct gsim_gpu_lane *lane = &lanes->lane[number];
+    bool has_begun = lane->times.arrived_ns != GSIM_NEVER && lane->state.held.n > 0;
+    if (lane->how.gate.opens != GSIM_GATE_IDLE)
+        return GSIM_GATE_FREE;
+    if (lane->how.gate.whole_ns > 0 && has_begun &&
+        time_of(present(lanes, lane), kernel) <= lane->how.gate.whole_ns)
+        return GSIM_GATE_RUNS_OUT;
+    return is_waiting(lane) ? GSIM_GATE_STOPPED : GSIM_GATE_FREE;
 }

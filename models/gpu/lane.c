@@ -6,6 +6,7 @@
 #include "gsim/units.h"
 #include "sim/base/hints.h"
 #include "models/gpu/kernel_log.h"
+#include "models/gpu/ready.h"
 #include "models/gpu/turn_memory.h"
 
 GSIM_ROLE_ASSERT(struct gsim_lane_times);
@@ -47,6 +48,7 @@ static void enter(struct gsim_gpu_lane *lane, enum gsim_lane_phase phase) {
 void gsim_gpu_lane_init(struct gsim_gpu_lane *lane, int64_t quantum_ns) {
     *lane =
         (struct gsim_gpu_lane){.how = {.discipline = GSIM_DISCIPLINE_RR, .quantum_ns = quantum_ns},
+                               .times = {.opens_ns = GSIM_NEVER},
                                .state = {.last = GSIM_NO_MEMBER, .rate_q32 = GSIM_RATE_ONE},
                                .marks = {.next_ns = GSIM_NEVER}};
     enter(lane, GSIM_LANE_IDLE);
@@ -54,42 +56,11 @@ void gsim_gpu_lane_init(struct gsim_gpu_lane *lane, int64_t quantum_ns) {
     stop_halting(lane);
 }
 
-static struct gsim_member *member_at(const struct gsim_lane_gpu *gpu,
-                                     const struct gsim_gpu_lane *lane, uint16_t place) {
-    return &gpu->members[lane->spec.member[place]];
-}
-
 static uint16_t after(const struct gsim_gpu_lane *lane, uint16_t place) {
     return (uint16_t)(place + 1 == lane->spec.n ? 0 : place + 1);
 }
 
 /* --- the next event of the lane --------------------------------------------------------------- */
-
-/* The earliest instant at which a member other than that at place `but` is ready. */
-static int64_t ready_but_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
-                            uint16_t but) {
-    int64_t ready_ns = GSIM_NEVER;
-    for (uint16_t place = 0; place < lane->spec.n; place++) {
-        int64_t one_ns = member_at(gpu, lane, place)->context.times.ready_ns;
-        if (place != but && one_ns < ready_ns)
-            ready_ns = one_ns;
-    }
-    return ready_ns;
-}
-
-/* As ready_but_ns, among the members that are more urgent than this priority (above), or equally
- * urgent. */
-static int64_t ready_rivals_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
-                               int32_t priority, bool above) {
-    int64_t ready_ns = GSIM_NEVER;
-    for (uint16_t place = 0; place < lane->spec.n; place++) {
-        const struct gsim_member *one = member_at(gpu, lane, place);
-        bool is_rival = above ? one->how.priority > priority : one->how.priority == priority;
-        if (is_rival && place != lane->state.at && one->context.times.ready_ns < ready_ns)
-            ready_ns = one->context.times.ready_ns;
-    }
-    return ready_ns;
-}
 
 /* The least turns of a round: turns without an owner pass unused. */
 static uint16_t least_turns(const struct gsim_gpu_lane *lane) {
@@ -106,7 +77,7 @@ struct gsim_vgpu_grid gsim_gpu_lane_grid(const struct gsim_gpu_lane *lane) {
  * time to switch to it. */
 static int64_t turn_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                        uint16_t place, int64_t now_ns) {
-    int64_t ready_ns = member_at(gpu, lane, place)->context.times.ready_ns;
+    int64_t ready_ns = gsim_ready_at(gpu, lane, place)->context.times.ready_ns;
     bool is_there = !lane->state.is_used || lane->state.last == lane->spec.member[place];
     struct gsim_vgpu_grid grid = gsim_gpu_lane_grid(lane);
     if (ready_ns == GSIM_NEVER)
@@ -130,15 +101,27 @@ static void begin_round(struct gsim_gpu_lane *lane, int64_t place, int64_t now_n
     lane->marks.grid_ns = now_ns - place * lane->how.quantum_ns;
 }
 
-/* The first end of a quantum at which another member is ready. */
-static int64_t preemption_ns(const struct gsim_gpu_lane *lane, const struct gsim_member *member,
-                             int64_t ready_ns) {
-    int64_t quantum_ns = gsim_gpu_lane_quantum_ns(lane, member);
+/* The first end of a slice of this length at which another member is ready. */
+static int64_t slice_end_ns(const struct gsim_gpu_lane *lane, int64_t quantum_ns,
+                            int64_t ready_ns) {
     int64_t first_ns = lane->marks.quantum_start_ns + quantum_ns;
     if (ready_ns <= first_ns || ready_ns == GSIM_NEVER)
         return ready_ns == GSIM_NEVER ? GSIM_NEVER : first_ns;
     int64_t n = (ready_ns - lane->marks.quantum_start_ns + quantum_ns - 1) / quantum_ns;
     return lane->marks.quantum_start_ns + n * quantum_ns;
+}
+
+static int64_t preemption_ns(const struct gsim_gpu_lane *lane, const struct gsim_member *member,
+                             int64_t ready_ns) {
+    return slice_end_ns(lane, gsim_gpu_lane_quantum_ns(lane, member), ready_ns);
+}
+
+/* When a more urgent member takes the lane: at once, or at the end of a slice. */
+static int64_t urgent_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
+                         const struct gsim_member *member) {
+    int64_t ready_ns = gsim_ready_rivals_ns(gpu, lane, member->how.priority, true);
+    int64_t slice_ns = gsim_lane_urgency(&lane->how).slice_ns;
+    return slice_ns > 0 ? slice_end_ns(lane, slice_ns, ready_ns) : ready_ns;
 }
 
 /* When the running member gives up the lane by itself; a time past limit_ns does not matter. */
@@ -183,7 +166,7 @@ static bool is_worth_padding(const struct gsim_lane_gpu *gpu, const struct gsim_
     bool is_worth = false;
     for (uint16_t place = 0; gsim_gpu_lane_is_padded(lane) && place < lane->spec.n && !is_worth;
          place++)
-        is_worth = could_pad(running, member_at(gpu, lane, place));
+        is_worth = could_pad(running, gsim_ready_at(gpu, lane, place));
     return is_worth && gsim_padding_left_ppm(&lane->how, &running->spec.demand) > 0;
 }
 
@@ -205,12 +188,12 @@ static void plan_padding(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *
 
 /* Where a kernel of the running member begins, the first less urgent member that fits joins it. */
 static void pad(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t now_ns) {
-    const struct gsim_member *running = member_at(gpu, lane, lane->state.at);
+    const struct gsim_member *running = gsim_ready_at(gpu, lane, lane->state.at);
     if (lane->state.padding != GSIM_NO_MEMBER || !is_worth_padding(gpu, lane, running) ||
         !gsim_context_is_between_kernels(&running->context))
         return;
     for (uint16_t place = 0; place < lane->spec.n; place++) {
-        struct gsim_member *member = member_at(gpu, lane, place);
+        struct gsim_member *member = gsim_ready_at(gpu, lane, place);
         if (!could_pad(running, member) || member->context.times.ready_ns > now_ns)
             continue;
         int64_t time_ns =
@@ -235,7 +218,7 @@ GSIM_APART static int64_t look_until_ns(const struct gsim_lane_gpu *gpu,
     if (gsim_gpu_lane_is_strict(lane) || gsim_gpu_lane_is_by_priority(lane) ||
         lane->how.ends_at_boundary)
         return GSIM_NEVER;
-    return preemption_ns(lane, member, ready_but_ns(gpu, lane, lane->state.at));
+    return preemption_ns(lane, member, gsim_ready_but_ns(gpu, lane, lane->state.at));
 }
 
 /* When the kernel is to be looked at again, where kernels share SMs. */
@@ -275,7 +258,7 @@ static int64_t strict_end_ns(const struct gsim_gpu_lane *lane) {
 }
 
 static void plan_turn_end(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane) {
-    const struct gsim_member *member = member_at(gpu, lane, lane->state.at);
+    const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
     if (!ends_in_time(lane))
         return;
     if (gsim_gpu_lane_is_strict(lane)) {
@@ -283,13 +266,14 @@ static void plan_turn_end(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane 
         return;
     }
     if (!gsim_gpu_lane_is_by_priority(lane)) {
-        int64_t ready_ns = ready_but_ns(gpu, lane, lane->state.at);
+        int64_t ready_ns = gsim_ready_but_ns(gpu, lane, lane->state.at);
         consider(lane, GSIM_CHANGE_QUANTUM, preemption_ns(lane, member, ready_ns));
         return;
     }
-    consider(lane, GSIM_CHANGE_URGENT, ready_rivals_ns(gpu, lane, member->how.priority, true));
-    consider(lane, GSIM_CHANGE_QUANTUM,
-             preemption_ns(lane, member, ready_rivals_ns(gpu, lane, member->how.priority, false)));
+    consider(lane, GSIM_CHANGE_URGENT, urgent_ns(gpu, lane, member));
+    consider(
+        lane, GSIM_CHANGE_QUANTUM,
+        preemption_ns(lane, member, gsim_ready_rivals_ns(gpu, lane, member->how.priority, false)));
     if (is_worth_padding(gpu, lane, member))
         consider(lane, GSIM_CHANGE_KERNEL,
                  gsim_context_boundary_ns(&member->context,
@@ -298,7 +282,7 @@ static void plan_turn_end(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane 
 }
 
 static void plan_running(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane) {
-    const struct gsim_member *member = member_at(gpu, lane, lane->state.at);
+    const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
     lane->marks.next_ns = GSIM_NEVER;
     if (lane->state.is_halting) {
         consider(lane, GSIM_CHANGE_HALTED, lane->times.halted_ns);
@@ -310,6 +294,8 @@ static void plan_running(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *
         limit_ns = limit_of_program_ns(gpu, lane, member, look_ns);
     consider(lane, GSIM_CHANGE_YIELD, yields_ns(lane, member, limit_ns));
     consider(lane, GSIM_CHANGE_KERNEL, look_ns);
+    if (gsim_rarely(lane->times.opens_ns > lane->times.since_ns)) /* no sooner: it is open then */
+        consider(lane, GSIM_CHANGE_KERNEL, lane->times.opens_ns);
     if (member->watch_iterations >= 0)
         consider(lane, GSIM_CHANGE_WATCHED,
                  watched_ns(member, lane->times.since_ns, lane->state.rate_q32));
@@ -319,26 +305,15 @@ static void plan_running(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *
     consider(lane, GSIM_CHANGE_REACHED, gsim_turn_reached_ns(gpu, lane));
 }
 
-static gsim_i128 weighted_ns(const struct gsim_member *member) {
-    return (gsim_i128)(member->sums.busy_ns - member->spec.counted_ns) * member->how.weight;
-}
-
-static bool goes_before(const struct gsim_gpu_lane *lane, const struct gsim_member *one,
-                        const struct gsim_member *other) {
-    if (gsim_lane_is_fair(&lane->how) && weighted_ns(one) != weighted_ns(other))
-        return weighted_ns(one) < weighted_ns(other);
-    return one->how.priority > other->how.priority;
-}
-
 /* Between its iterations the member that has a whole lane keeps it until a member is ready that
  * ranks at least as high; within an iteration it keeps the lane in any case. */
 static int64_t challenged_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
-    const struct gsim_member *first = member_at(gpu, lane, lane->state.at);
+    const struct gsim_member *first = gsim_ready_at(gpu, lane, lane->state.at);
     int64_t ready_ns = GSIM_NEVER;
     for (uint16_t place = 0; first->context.done == 0 && place < lane->spec.n; place++) {
-        const struct gsim_member *one = member_at(gpu, lane, place);
+        const struct gsim_member *one = gsim_ready_at(gpu, lane, place);
         if (place != lane->state.at && one->context.times.ready_ns < ready_ns &&
-            !goes_before(lane, first, one))
+            !gsim_ready_goes_before(lane, first, one))
             ready_ns = one->context.times.ready_ns;
     }
     return ready_ns;
@@ -347,30 +322,43 @@ static int64_t challenged_ns(const struct gsim_lane_gpu *gpu, const struct gsim_
 /* The end of the present quantum while a rival is ready, or the instant at which a more urgent
  * member is ready. */
 static int64_t turn_ends_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
-    const struct gsim_member *member = member_at(gpu, lane, lane->state.at);
+    const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
     if (!gsim_gpu_lane_is_by_priority(lane))
-        return preemption_ns(lane, member, ready_but_ns(gpu, lane, lane->state.at));
-    int64_t urgent_ns = ready_rivals_ns(gpu, lane, member->how.priority, true);
+        return preemption_ns(lane, member, gsim_ready_but_ns(gpu, lane, lane->state.at));
     int64_t quantum_ns =
-        preemption_ns(lane, member, ready_rivals_ns(gpu, lane, member->how.priority, false));
-    return urgent_ns < quantum_ns ? urgent_ns : quantum_ns;
+        preemption_ns(lane, member, gsim_ready_rivals_ns(gpu, lane, member->how.priority, false));
+    return sooner_ns(urgent_ns(gpu, lane, member), quantum_ns);
+}
+
+/* A member that asked for the lane ahead of its iteration, or is within one, keeps it until a
+ * member that is at least as urgent is ready. */
+static int64_t outranked_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
+    int32_t priority = gsim_ready_at(gpu, lane, lane->state.at)->how.priority;
+    return sooner_ns(gsim_ready_rivals_ns(gpu, lane, priority, true),
+                     gsim_ready_rivals_ns(gpu, lane, priority, false));
 }
 
 /* The end of the turn, or of the time for which a context that has nothing to run may keep the lane
  * from ready members. */
 static int64_t released_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
-    int64_t ready_ns = ready_but_ns(gpu, lane, lane->state.at);
+    int64_t ready_ns = gsim_ready_but_ns(gpu, lane, lane->state.at);
     int64_t released = ready_ns > lane->times.release_ns ? ready_ns : lane->times.release_ns;
     int64_t turn_ns = turn_ends_ns(gpu, lane);
     return turn_ns < released ? turn_ns : released;
 }
 
+static int64_t kept_until_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
+    if (gsim_ready_is_switched(lane))
+        return outranked_ns(gpu, lane);
+    return gsim_gpu_lane_is_whole(lane) ? challenged_ns(gpu, lane) : released_ns(gpu, lane);
+}
+
 static void plan_kept(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t now_ns) {
     lane->times.since_ns = now_ns;
     lane->marks.next_ns = GSIM_NEVER;
-    consider(lane, GSIM_CHANGE_RELEASED,
-             gsim_gpu_lane_is_whole(lane) ? challenged_ns(gpu, lane) : released_ns(gpu, lane));
-    consider(lane, GSIM_CHANGE_YIELD, member_at(gpu, lane, lane->state.at)->context.times.ready_ns);
+    consider(lane, GSIM_CHANGE_RELEASED, kept_until_ns(gpu, lane));
+    consider(lane, GSIM_CHANGE_YIELD,
+             gsim_ready_at(gpu, lane, lane->state.at)->context.times.ready_ns);
 }
 
 void gsim_gpu_lane_plan(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
@@ -385,8 +373,9 @@ void gsim_gpu_lane_plan(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *l
         plan_kept(gpu, lane, now_ns);
         return;
     }
-    lane->marks.next_ns = gsim_gpu_lane_is_strict(lane) ? first_turn_ns(gpu, lane, now_ns)
-                                                        : ready_but_ns(gpu, lane, GSIM_NO_MEMBER);
+    lane->marks.next_ns = gsim_gpu_lane_is_strict(lane)
+                              ? first_turn_ns(gpu, lane, now_ns)
+                              : gsim_ready_but_ns(gpu, lane, GSIM_NO_MEMBER);
     if (lane->marks.next_ns < now_ns)
         lane->marks.next_ns = now_ns;
 }
@@ -401,7 +390,7 @@ static int64_t left_of_turn_ns(const struct gsim_lane_gpu *gpu, const struct gsi
     if (ends_in_time(lane))
         end_ns = gsim_gpu_lane_is_strict(lane) ? strict_end_ns(lane) : turn_ends_ns(gpu, lane);
     int64_t left_ns = end_ns == GSIM_NEVER ? GSIM_NEVER : end_ns - now_ns;
-    int64_t quantum_ns = gsim_gpu_lane_quantum_ns(lane, member_at(gpu, lane, lane->state.at));
+    int64_t quantum_ns = gsim_gpu_lane_quantum_ns(lane, gsim_ready_at(gpu, lane, lane->state.at));
     bool is_beside = gpu->n_lanes > 1 && quantum_ns > 0;
     return is_beside && quantum_ns < left_ns ? quantum_ns : left_ns;
 }
@@ -411,7 +400,7 @@ static void go_on(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, i
     enter(lane, GSIM_LANE_RUNNING);
     lane->times.since_ns = now_ns;
     gsim_turn_sweep(gpu, lane, left_of_turn_ns(gpu, lane, now_ns), now_ns);
-    gsim_context_resume(&member_at(gpu, lane, lane->state.at)->context, now_ns);
+    gsim_context_resume(&gsim_ready_at(gpu, lane, lane->state.at)->context, now_ns);
     pad(gpu, lane, now_ns);
     gsim_gpu_lane_plan(gpu, lane, now_ns);
 }
@@ -422,12 +411,17 @@ static void run(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int
     lane->marks.quantum_start_ns = now_ns;
     lane->sums.n_slices++;
     leave_sms(lane);
-    go_on(gpu, lane, now_ns);
+    if (gsim_rarely(gsim_ready_at(gpu, lane, lane->state.at)->context.times.ready_ns > now_ns)) {
+        enter(lane, GSIM_LANE_KEPT); /* it asked ahead */
+        plan_kept(gpu, lane, now_ns);
+    } else {
+        go_on(gpu, lane, now_ns);
+    }
 }
 
 static void switch_to(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, uint16_t place,
                       int64_t cost_ns, int64_t now_ns) {
-    struct gsim_member *member = member_at(gpu, lane, place);
+    struct gsim_member *member = gsim_ready_at(gpu, lane, place);
     lane->state.at = place;
     if (lane->state.is_halting)
         stop_halting(lane);
@@ -454,13 +448,14 @@ static uint16_t next_ready(const struct gsim_lane_gpu *gpu, const struct gsim_gp
     uint16_t place = lane->state.at, best = GSIM_NO_MEMBER;
     for (uint16_t i = 0; i < lane->spec.n; i++) {
         place = after(lane, place);
-        const struct gsim_member *member = member_at(gpu, lane, place);
-        if (member->context.times.ready_ns > now_ns ||
+        const struct gsim_member *member = gsim_ready_at(gpu, lane, place);
+        if (gsim_ready_asks_ns(gpu, lane, member) > now_ns ||
             (gsim_gpu_lane_is_strict(lane) && turn_ns(gpu, lane, place, now_ns) > now_ns))
             continue;
         if (!gsim_gpu_lane_is_by_priority(lane))
             return place;
-        if (best == GSIM_NO_MEMBER || goes_before(lane, member, member_at(gpu, lane, best)))
+        if (best == GSIM_NO_MEMBER ||
+            gsim_ready_is_next(lane, member, gsim_ready_at(gpu, lane, best), now_ns))
             best = place;
     }
     return best;
@@ -472,13 +467,13 @@ static void leave_idleness(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane
                            int64_t now_ns) {
     if (!gsim_gpu_lane_is_by_priority(lane) && !gsim_gpu_lane_is_strict(lane) &&
         lane->state.last == lane->spec.member[lane->state.at] &&
-        member_at(gpu, lane, lane->state.at)->context.times.ready_ns <= now_ns) {
+        gsim_ready_at(gpu, lane, lane->state.at)->context.times.ready_ns <= now_ns) {
         run(gpu, lane, now_ns);
         return;
     }
     uint16_t place = next_ready(gpu, lane, now_ns);
     assert(place != GSIM_NO_MEMBER);
-    bool is_free = gsim_gpu_lane_is_by_priority(lane) || !lane->state.is_used ||
+    bool is_free = gsim_ready_in_one_process(lane) || !lane->state.is_used ||
                    lane->state.last == lane->spec.member[place];
     switch_to(gpu, lane, place, is_free ? 0 : gpu->costs.idle_ns, now_ns);
 }
@@ -569,7 +564,7 @@ void gsim_gpu_lane_settle(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane 
     settle_padding(gpu, lane, now_ns);
     if (lane->state.phase != GSIM_LANE_RUNNING || now_ns <= lane->times.since_ns)
         return;
-    struct gsim_member *member = member_at(gpu, lane, lane->state.at);
+    struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
     int64_t since_ns = lane->times.since_ns;
     member->sums.busy_ns += now_ns - since_ns;
     int64_t begin_ns = wait_for_pages(member, since_ns, now_ns);
@@ -585,7 +580,7 @@ void gsim_gpu_lane_settle(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane 
 
 static void begin_halt(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
                        int64_t now_ns) {
-    const struct gsim_member *member = member_at(gpu, lane, lane->state.at);
+    const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
     struct gsim_lane_urgency urgency = gsim_lane_urgency(&lane->how);
     struct gsim_kernel_stop_outcome outcome =
         gsim_kernel_stop(&urgency, &gpu->costs.halt, &member->context, lane->state.rate_q32, now_ns,
@@ -599,7 +594,7 @@ static void begin_halt(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *la
 }
 
 static void end_halt(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t now_ns) {
-    struct gsim_member *member = member_at(gpu, lane, lane->state.at);
+    struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
     gsim_context_set(&member->context, lane->state.halted_done, now_ns);
     member->state.restore_ns = lane->state.halted_restore_ns;
     stop_halting(lane);
@@ -607,15 +602,18 @@ static void end_halt(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane
 }
 
 static int64_t yield_cost_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
-    return gsim_gpu_lane_is_by_priority(lane) ? 0 : gpu->costs.idle_ns;
+    return gsim_ready_in_one_process(lane) ? 0 : gpu->costs.idle_ns;
 }
 
 /* Whether the lane waits for the present member, which has nothing to run. */
 static bool is_kept(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t now_ns) {
-    const struct gsim_member *member = member_at(gpu, lane, lane->state.at);
+    const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
     if (gsim_gpu_lane_is_whole(lane))
         return member->stop_at == GSIM_EXIT_NEVER && !gsim_context_is_done(&member->context) &&
                challenged_ns(gpu, lane) > now_ns;
+    if (gsim_ready_is_switched(lane))
+        return member->stop_at == GSIM_EXIT_NEVER && member->context.done > 0 &&
+               gsim_ready_leads(gpu, lane, member) && outranked_ns(gpu, lane) > now_ns;
     if (lane->how.idle_release_ns == 0 || gsim_gpu_lane_is_strict(lane) ||
         member->stop_at != GSIM_EXIT_NEVER || gsim_context_is_done(&member->context))
         return false;
@@ -627,7 +625,7 @@ static void keep(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, in
     int64_t release_ns = lane->times.release_ns;
     enter(lane, GSIM_LANE_KEPT);
     lane->times.release_ns = release_ns;
-    if (member_at(gpu, lane, lane->state.at)->context.times.ready_ns <= now_ns)
+    if (gsim_ready_at(gpu, lane, lane->state.at)->context.times.ready_ns <= now_ns)
         go_on(gpu, lane, now_ns);
     else
         plan_kept(gpu, lane, now_ns);
@@ -638,7 +636,7 @@ static void keep(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, in
  * short its gap is. */
 static bool runs_on(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                     int64_t now_ns) {
-    const struct gsim_member *member = member_at(gpu, lane, lane->state.at);
+    const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
     const struct gsim_context *context = &member->context;
     if (member->stop_at != GSIM_EXIT_NEVER || gsim_gpu_lane_is_whole(lane) ||
         context->times.ready_ns > now_ns)
@@ -666,7 +664,7 @@ static bool is_in_vain(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_la
 }
 
 static void change(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t now_ns) {
-    const struct gsim_member *member = member_at(gpu, lane, lane->state.at);
+    const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
     switch ((enum gsim_lane_change)lane->change) {
     case GSIM_CHANGE_YIELD:
         yield(gpu, lane, now_ns);
@@ -679,7 +677,10 @@ static void change(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, 
         end_slice(gpu, lane, preempt_cost_ns(gpu, member), now_ns);
         break;
     case GSIM_CHANGE_URGENT:
-        begin_halt(gpu, lane, now_ns);
+        if (gsim_ready_is_switched(lane))
+            give_up(gpu, lane, preempt_cost_ns(gpu, member), now_ns);
+        else
+            begin_halt(gpu, lane, now_ns);
         break;
     case GSIM_CHANGE_HALTED:
         end_halt(gpu, lane, now_ns);

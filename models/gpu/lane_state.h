@@ -139,7 +139,8 @@ struct gsim_lane_state {
     uint8_t phase; /* enum gsim_lane_phase */
     bool is_halting;
     bool is_used; /* a context was on the lane before, so that coming on costs a switch */
-    uint8_t unused[15];
+    bool is_shut; /* gated: a kernel of a higher rank was launched when the gate was asked last */
+    uint8_t unused[14];
 };
 
 /* GSIM_NEVER in phases in which they do not apply. */
@@ -151,6 +152,7 @@ struct gsim_lane_times {
     int64_t halted_ns; /* halting: when the SMs are free */
     int64_t padding_since_ns; /* padding: up to when the padding context is brought forward */
     int64_t padding_until_ns; /* padding: the end of the last wave */
+    int64_t opens_ns; /* gated: when the gate opens, if no kernel of a higher rank comes before */
 };
 
 struct gsim_lane_marks {

@@ -192,6 +192,26 @@ static gsim_work done_at(const struct gsim_gpu_lane *lane, const struct gsim_mem
     return member->context.done + gsim_work_done(lane->state.rate_q32, ran_ns);
 }
 
+/* A kernel that is stopped block by block consists of its waves, where only the time of a block is
+ * known. */
+static void divide(const struct gsim_gpu_lane *lane, const struct gsim_member *member,
+                   struct gsim_sm_kernel *kernel) {
+    const struct gsim_context_spec *spec = &member->context.spec;
+    int64_t block_ns = member->spec.block_ns;
+    if (lane->how.gate.opens == GSIM_GATE_IDLE && !spec->program && block_ns > 0)
+        kernel->blocks *= (spec->gpu_ns / spec->kernels + block_ns - 1) / block_ns;
+}
+
+GSIM_APART static void obey_gate(const struct gsim_lanes *lanes, uint16_t number, int64_t launch,
+                                 struct gsim_sm_kernel *kernel) {
+    const struct gsim_gpu_lane *lane = &lanes->lane[number];
+    divide(lane, &lanes->members[gsim_gpu_lane_running(lane)], kernel);
+    enum gsim_gate_way way = gsim_gate_way(lanes, number, launch);
+    kernel->is_stopped = way == GSIM_GATE_STOPPED;
+    if (way == GSIM_GATE_RUNS_OUT)
+        kernel->rank = UINT16_MAX;
+}
+
 /* The kernel of a running lane joins the batch, unless it needs no SMs now. The lane is brought
  * forward where its rate changes only: it is asked again at the end of each of its kernels, so that
  * its kernel is the one that it had when it was last brought forward. */
@@ -225,8 +245,9 @@ static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *sp
     kernel.n_sms = (uint16_t)place->n_sms;
     kernel.has_queue = place->has_queue;
     kernel.rank = lane->how.gate.rank;
-    kernel.is_stopped = gsim_rarely(gsim_gpu_lane_is_gated(lane)) && gsim_gate_stops(lanes, number);
     kernel.held = &lane->state.held;
+    if (gsim_rarely(gsim_gpu_lane_is_gated(lane)))
+        obey_gate(lanes, number, span.kernel, &kernel);
     out->end[out->n] = span.end;
     out->lane[out->n] = number;
     out->kernel[out->n++] = kernel;
@@ -244,6 +265,16 @@ static void tell_sms(const struct gsim_lane_gpu *gpu, uint16_t number, struct gs
     }
 }
 
+/* A gate may open at a time of its own. */
+GSIM_APART static void look_at_gate(const struct gsim_lane_gpu *gpu, struct gsim_lanes *lanes,
+                                    uint16_t number) {
+    struct gsim_gpu_lane *lane = &lanes->lane[number];
+    if (!gsim_gate_look(lanes, number))
+        return;
+    gsim_gpu_lane_settle(gpu, lane, lanes->now_ns);
+    gsim_gpu_lane_plan(gpu, lane, lanes->now_ns);
+}
+
 bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
                            uint16_t number, struct gsim_lanes *lanes) {
     struct batch batch;
@@ -257,6 +288,8 @@ bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_sp
         if (!is_here(lane, number))
             continue;
         struct place place = place_of(space, lane, &laid_out);
+        if (gsim_rarely(lane->how.gate.opens == GSIM_GATE_IDLE))
+            look_at_gate(gpu, lanes, i);
         if (gsim_gpu_lane_running(lane) != GSIM_NO_MEMBER)
             collect(gpu, space, lanes, i, &place, &batch);
     }

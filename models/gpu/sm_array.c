@@ -72,6 +72,14 @@ int64_t gsim_sm_array_width(const struct gsim_profile *profile, int64_t sms, uin
     return least < sms ? least : sms;
 }
 
+int64_t gsim_sm_array_group(const struct gsim_profile *profile, uint32_t part_ppm) {
+    int64_t sms = profile->value[GSIM_KEY_SMS], least = profile->value[GSIM_KEY_GREEN_LEAST_SMS];
+    int64_t step = profile->value[GSIM_KEY_GREEN_SMS] > 0 ? profile->value[GSIM_KEY_GREEN_SMS] : 1;
+    int64_t group = gsim_muldiv_floor(sms, part_ppm, GSIM_PPM) / step * step;
+    group = group > least ? group : least;
+    return part_ppm < GSIM_PPM && group < sms ? group : sms;
+}
+
 static int64_t at_least_one(int64_t blocks) {
     return blocks > 0 ? blocks : 1;
 }

@@ -93,5 +93,8 @@ uint32_t gsim_sm_array_clock_alone(const struct gsim_profile *profile, int64_t e
                                    int64_t time_ns);
 /* The SMs that a cap leaves of `sms`, in the steps in which a device counts them. */
 int64_t gsim_sm_array_width(const struct gsim_profile *profile, int64_t sms, uint32_t cap_ppm);
+/* The SMs of the largest group within this part of the device's, as green contexts have them; at
+ * least those of the smallest group there is. */
+int64_t gsim_sm_array_group(const struct gsim_profile *profile, uint32_t part_ppm);
 
 #endif

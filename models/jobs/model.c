@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "models/gpu/sm_array.h"
 #include "models/jobs/boundaries.h"
 #include "models/jobs/claims.h"
 #include "models/jobs/counters.h"
@@ -239,6 +240,10 @@ static uint32_t client_limit(const struct gsim_model *model, uint32_t gpu,
     if (arrangement->max_clients > 0 && arrangement->max_clients < limit)
         limit = arrangement->max_clients;
     return limit < GSIM_CONTEXTS_MAX ? (uint32_t)limit : GSIM_CONTEXTS_MAX;
+}
+
+static uint32_t sms(const struct gsim_model *model, uint32_t gpu, uint32_t part_ppm) {
+    return (uint32_t)gsim_sm_array_group(gsim_machine_profile_at(model, gpu), part_ppm);
 }
 
 /* --- starting and stopping -------------------------------------------------------------------- */
@@ -739,6 +744,7 @@ const struct gsim_model_ops gsim_model_device = {
     .refuses_arrangement = refuses_arrangement,
     .arrange = arrange,
     .read_layout = gsim_instances_read,
+    .sms = sms,
     .partition = gsim_instances_cut,
     .client_limit = client_limit,
     .refuses_stop = refuses_stop,

@@ -38,6 +38,12 @@ static bool is_worth_switching(const struct gsim_model *model, const struct gsim
     return true;
 }
 
+/* Whether a lane has slices or hints, and no contexts that are switched. */
+static bool has_vain_hints(const struct gsim_lane *lane) {
+    struct gsim_lane_urgency urgency = gsim_lane_urgency(lane);
+    return urgency.stop != GSIM_STOP_SWITCH && (urgency.slice_ns != 0 || urgency.hint_ns != 0);
+}
+
 const char *gsim_shared_refuse(const struct gsim_model *model,
                                const struct gsim_arrangement *arrangement) {
     if (arrangement->n_lanes == 0 || arrangement->n_lanes > GSIM_CONTEXTS_MAX)
@@ -47,6 +53,8 @@ const char *gsim_shared_refuse(const struct gsim_model *model,
             return "a lane has more SMs than a device of the cluster";
         if (!is_worth_switching(model, &arrangement->lanes[i]))
             return "a turn that may pass unused is no longer than the switch to it";
+        if (has_vain_hints(&arrangement->lanes[i]))
+            return "slice_ns and hint_ns of a lane need stop=switch";
         if (arrangement->n_lanes > 1 && !gsim_shared_knows(arrangement->lanes[i].discipline))
             return "lanes can run side by side only by time slices or by priority";
         if (gsim_lane_turns(&arrangement->lanes[i]) && arrangement->memory == GSIM_MEMORY_PROACTIVE)
@@ -286,6 +294,9 @@ static bool arrange_lane(struct gsim_model *model, uint32_t gpu, uint16_t place,
     struct gsim_lane here = *lane;
     here.quantum_ns = gsim_arbiters_quantum_ns(lane, profile);
     model->shared.has_vgpus |= gsim_lane_most_vgpus(lane) > 0;
+    if (lane->n_sms > 0) /* a policy may have asked what groups of SMs there are */
+        model->shared.has_key[GSIM_KEY_GREEN_SMS] =
+            model->shared.has_key[GSIM_KEY_GREEN_LEAST_SMS] = true;
     if (gsim_lane_most_vgpus(lane) > 0 && lane->quantum_ns <= 0)
         model->shared.has_key[gsim_vgpu_slice_key(profile, gsim_lane_most_vgpus(lane))] = true;
     else if (lane->quantum_ns < 0) /* how long the driver's settings are is documented nowhere */
@@ -340,6 +351,7 @@ static bool halts_at_kernels(const struct gsim_lane *lane) {
         return true;
     return lane->discipline == GSIM_DISCIPLINE_PRIORITY &&
            gsim_lane_urgency(lane).stop != GSIM_STOP_SAVE &&
+           gsim_lane_urgency(lane).stop != GSIM_STOP_SWITCH &&
            gsim_lane_urgency(lane).stop != GSIM_STOP_INCREMENTAL;
 }
 

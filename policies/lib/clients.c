@@ -64,3 +64,19 @@ const struct gsim_lane *gsim_clients_next(const struct gsim_clients *clients, ui
     }
     return NULL;
 }
+
+bool gsim_clients_have_rank(const struct gsim_clients *clients, uint32_t gpu, uint16_t rank) {
+    const struct gsim_lane *lane;
+    uint16_t from = 0;
+    while ((lane = gsim_clients_next(clients, gpu, &from)) != NULL)
+        if (lane->gate.rank == rank)
+            return true;
+    return false;
+}
+
+bool gsim_clients_lack_programs(const struct gsim_trace *trace) {
+    bool lack = false;
+    for (uint32_t job = 0; job < trace->n_jobs && !lack; job++)
+        lack = !gsim_common_has_program(trace, job);
+    return lack;
+}

@@ -34,6 +34,10 @@ bool gsim_clients_enter(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot 
                         const struct gsim_arrangement *how);
 /* A hook: the job's lane is free. */
 void gsim_clients_on_completion(struct gsim_ctx *ctx, gsim_slot slot);
+/* Whether a client on this GPU has a lane of this rank. */
+bool gsim_clients_have_rank(const struct gsim_clients *clients, uint32_t gpu, uint16_t rank);
+/* Whether some jobs have no program, so that columns stand for their kernels. */
+bool gsim_clients_lack_programs(const struct gsim_trace *trace);
 /* The i-th lane of a GPU that has a client, from `from` on; NULL: no further one. */
 const struct gsim_lane *gsim_clients_next(const struct gsim_clients *clients, uint32_t gpu,
                                           uint16_t *from);

@@ -8,7 +8,7 @@ _Trace = _Path | _Jobs | Any  # or a data frame
 _PolicyLike = str | type["Policy"]
 _Unit = int | tuple[int, int]
 _Rule = Literal["consolidate", "any", "spread", "fullest", "affinity", "random", "skew"]
-_Stop = Literal["kernel", "iteration", "block", "save", "flush", "incremental", "cheapest"]
+_Stop = Literal["kernel", "iteration", "block", "save", "flush", "incremental", "cheapest", "switch"]
 _Keep = Literal["resident", "pageable", "host", "storage", "image", "discard"]
 
 __version__: str
@@ -351,12 +351,16 @@ class Lane:
     in_flight: int
     pieces: int
     bound_ns: int
+    slice_ns: int
+    hint_ns: int
     is_fair: bool
     opens: Literal["open", "apart", "idle"]
     rank: int
     below_sms: int
     bound_ppm: int
     ahead_ppm: int
+    wait_ns: int
+    whole_ns: int
     def __init__(
         self,
         discipline: str = "rr",
@@ -373,12 +377,16 @@ class Lane:
         in_flight: int = 0,
         pieces: int = 0,
         bound_ns: int = 0,
+        slice_ns: int = 0,
+        hint_ns: int = 0,
         is_fair: bool = False,
         opens: str = "open",
         rank: int = 0,
         below_sms: int = 0,
         bound_ppm: int = 0,
         ahead_ppm: int = 0,
+        wait_ns: int = 0,
+        whole_ns: int = 0,
     ) -> None: ...
 
 class Entry:

@@ -79,12 +79,16 @@ class Lane:
     in_flight: int = 0
     pieces: int = 0
     bound_ns: int = 0
+    slice_ns: int = 0
+    hint_ns: int = 0
     is_fair: bool = False
     opens: str = "open"
     rank: int = 0
     below_sms: int = 0
     bound_ppm: int = 0
     ahead_ppm: int = 0
+    wait_ns: int = 0
+    whole_ns: int = 0
 
 
 @dataclasses.dataclass

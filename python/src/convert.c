@@ -8,7 +8,7 @@
 
 /* In the order of their enumerations (gsim/job.h, gsim/arrangement.h). */
 const char gsim_py_rules[] = "consolidate|any|spread|fullest|affinity|random|skew";
-const char gsim_py_stops[] = "kernel|iteration|block|save|flush|incremental|cheapest";
+const char gsim_py_stops[] = "kernel|iteration|block|save|flush|incremental|cheapest|switch";
 const char gsim_py_keeps[] = "resident|pageable|host|storage|image|discard";
 const char gsim_py_watches[] = "attained|ran|epochs";
 const char gsim_py_states[] =
@@ -173,7 +173,7 @@ static bool take_flag(PyObject *object, const char *name, bool *out) {
 static const int64_t most = GSIM_TIME_MAX;
 
 static bool take_lane_rest(PyObject *object, struct gsim_lane *lane) {
-    int64_t n, pieces, bound;
+    int64_t n, pieces, bound, slice, hint;
     int choice;
     switch (lane->discipline) {
     case GSIM_DISCIPLINE_RR:
@@ -187,9 +187,12 @@ static bool take_lane_rest(PyObject *object, struct gsim_lane *lane) {
         if (!take_choice(object, "stop", gsim_py_stops, &choice) ||
             !take_int(object, "in_flight", 0, most, &n) ||
             !take_int(object, "pieces", 0, most, &pieces) ||
-            !take_int(object, "bound_ns", 0, most, &bound))
+            !take_int(object, "bound_ns", 0, most, &bound) ||
+            !take_int(object, "slice_ns", 0, most, &slice) ||
+            !take_int(object, "hint_ns", 0, most, &hint))
             return false;
-        lane->urgent = (struct gsim_lane_urgency){(enum gsim_stop)choice, n, pieces, bound};
+        lane->urgent =
+            (struct gsim_lane_urgency){(enum gsim_stop)choice, n, pieces, bound, slice, hint};
         return true;
     case GSIM_DISCIPLINE_BOUNDARY:
         return take_flag(object, "is_fair", &lane->whole.is_fair);
@@ -200,15 +203,22 @@ static bool take_lane_rest(PyObject *object, struct gsim_lane *lane) {
 
 static bool take_gate(PyObject *object, struct gsim_lane_gate *gate) {
     int opens;
-    int64_t rank, below_sms, bound, ahead;
+    int64_t rank, below_sms, bound, ahead, wait, whole;
     if (!take_choice(object, "opens", gates, &opens) ||
         !take_int(object, "rank", 0, UINT16_MAX, &rank) ||
         !take_int(object, "below_sms", 0, UINT16_MAX, &below_sms) ||
         !take_int(object, "bound_ppm", 0, GSIM_PPM, &bound) ||
-        !take_int(object, "ahead_ppm", 0, GSIM_PPM, &ahead))
+        !take_int(object, "ahead_ppm", 0, GSIM_PPM, &ahead) ||
+        !take_int(object, "wait_ns", 0, most, &wait) ||
+        !take_int(object, "whole_ns", 0, most, &whole))
         return false;
-    *gate = (struct gsim_lane_gate){(enum gsim_gate)opens, (uint16_t)rank, (uint16_t)below_sms,
-                                    (uint32_t)bound, (uint32_t)ahead};
+    *gate = (struct gsim_lane_gate){(enum gsim_gate)opens,
+                                    (uint16_t)rank,
+                                    (uint16_t)below_sms,
+                                    (uint32_t)bound,
+                                    (uint32_t)ahead,
+                                    wait,
+                                    whole};
     return true;
 }
 

@@ -136,6 +136,8 @@ struct gsim_model_ops {
     enum gsim_status (*read_layout)(const struct gsim_model *model, uint32_t gpu,
                                     const char *layout, struct gsim_partition *out,
                                     struct gsim_log *log);
+    /* The SMs of a group within this part of a GPU's, as in gsim_ask_sms. */
+    uint32_t (*sms)(const struct gsim_model *model, uint32_t gpu, uint32_t part_ppm);
     /* Partitions a GPU that holds no job; "" makes it whole. */
     void (*partition)(struct gsim_model *model, uint32_t gpu, const char *layout, int64_t now_ns);
     /* The number of jobs that may share this GPU in this arrangement. */

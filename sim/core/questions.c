@@ -58,6 +58,10 @@ enum gsim_status gsim_ask_layout(const struct gsim_ctx *ctx, uint32_t gpu, const
                                        out, log);
 }
 
+uint32_t gsim_ask_sms(const struct gsim_ctx *ctx, uint32_t gpu, uint32_t part_ppm) {
+    return ctx->core->ops->sms(ctx->core->model, ctx->core->here.first_gpu + gpu, part_ppm);
+}
+
 int64_t gsim_ask_left_ns(const struct gsim_ctx *ctx, gsim_slot job) {
     uint64_t pace_q32 = ctx->core->ops->pace(ctx->core->model, job);
     int64_t left_ns = gsim_remaining_ns(ctx->view, job);

@@ -8,7 +8,7 @@
 #include "gsim/policy.h"
 
 /* The words of enum gsim_stop. */
-#define GSIM_ANSWER_STOPS "kernel|iteration|block|save|flush|incremental|cheapest"
+#define GSIM_ANSWER_STOPS "kernel|iteration|block|save|flush|incremental|cheapest|switch"
 
 struct gsim_answer {
     struct gsim_ctx *ctx;

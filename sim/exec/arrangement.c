@@ -36,12 +36,16 @@ enum {
     IN_FLIGHT,
     PIECES,
     BOUND,
+    SLICE,
+    HINT,
     IS_FAIR,
     OPENS,
     RANK,
     BELOW_SMS,
     BOUND_PPM,
     AHEAD_PPM,
+    WAIT,
+    WHOLE,
     N_OF_LANE
 };
 static const struct field of_lane[N_OF_LANE] = {
@@ -59,12 +63,16 @@ static const struct field of_lane[N_OF_LANE] = {
     NUMBER("in_flight", 0, GSIM_TIME_MAX),
     NUMBER("pieces", 0, GSIM_TIME_MAX),
     NUMBER("bound_ns", 0, GSIM_TIME_MAX),
+    NUMBER("slice_ns", 0, GSIM_TIME_MAX),
+    NUMBER("hint_ns", 0, GSIM_TIME_MAX),
     FLAG("is_fair"),
     {"opens", "open|apart|idle", 0, 0},
     NUMBER("rank", 0, UINT16_MAX),
     NUMBER("below_sms", 0, UINT16_MAX),
     NUMBER("bound_ppm", 0, GSIM_PPM),
     NUMBER("ahead_ppm", 0, GSIM_PPM),
+    NUMBER("wait_ns", 0, GSIM_TIME_MAX),
+    NUMBER("whole_ns", 0, GSIM_TIME_MAX),
 };
 
 enum {
@@ -167,15 +175,17 @@ static bool take_lane(const struct gsim_answer *r, yajl_val value, struct gsim_l
                                         .rank = (uint16_t)n[RANK],
                                         .below_sms = (uint16_t)n[BELOW_SMS],
                                         .bound_ppm = (uint32_t)n[BOUND_PPM],
-                                        .ahead_ppm = (uint32_t)n[AHEAD_PPM]}};
+                                        .ahead_ppm = (uint32_t)n[AHEAD_PPM],
+                                        .wait_ns = n[WAIT],
+                                        .whole_ns = n[WHOLE]}};
     if (lane->discipline == GSIM_DISCIPLINE_RR)
         lane->slices =
             (struct gsim_lane_slices){(enum gsim_turns_rule)n[TURNS], (uint16_t)n[VGPUS]};
     else if (lane->discipline == GSIM_DISCIPLINE_BOUNDARY)
         lane->whole.is_fair = n[IS_FAIR] != 0;
     else
-        lane->urgent =
-            (struct gsim_lane_urgency){(enum gsim_stop)n[STOP], n[IN_FLIGHT], n[PIECES], n[BOUND]};
+        lane->urgent = (struct gsim_lane_urgency){
+            (enum gsim_stop)n[STOP], n[IN_FLIGHT], n[PIECES], n[BOUND], n[SLICE], n[HINT]};
     return true;
 }
 

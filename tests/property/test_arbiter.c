@@ -93,6 +93,10 @@ static struct gsim_lane_urgency draw_urgency(gsl_rng *rng) {
     urgency.in_flight = pick(rng, 1, 4);
     urgency.pieces = pick(rng, 1, 3);
     urgency.bound_ns = pick(rng, 0, 50);
+    if (urgency.stop == GSIM_STOP_SWITCH) {
+        urgency.slice_ns = pick(rng, 0, 1) * pick(rng, 1, 3000);
+        urgency.hint_ns = pick(rng, 0, 1) * pick(rng, 1, 3000);
+    }
     return urgency;
 }
 
@@ -442,7 +446,9 @@ static struct script draw_gated(gsl_rng *rng, struct gsim_arena *arena) {
             .rank = (uint16_t)pick(rng, 0, 2),
             .below_sms = (uint16_t)pick(rng, 0, 2 * SMS),
             .bound_ppm = (uint32_t)pick(rng, 1, GSIM_PPM),
-            .ahead_ppm = (uint32_t)(pick(rng, 0, 1) * pick(rng, 0, GSIM_PPM))};
+            .ahead_ppm = (uint32_t)(pick(rng, 0, 1) * pick(rng, 0, GSIM_PPM)),
+            .wait_ns = pick(rng, 0, 1) * pick(rng, 0, 3000),
+            .whole_ns = pick(rng, 0, 1) * pick(rng, 0, 3000)};
     return script;
 }
 

@@ -65,6 +65,9 @@ static const struct direction directions[] = {
     PLACEMENT("antman"),
     PLACEMENT("reef"),
     PLACEMENT("orion"),
+    PLACEMENT("gpreempt"),
+    PLACEMENT("tally"),
+    PLACEMENT("green"),
 
     /* who has least left, who came last, and everybody in turn: better for the short job */
     {"salus", "order", "fifo", "srtf", NULL, LANE, 1, 1, {{END, 1, SOONER}, {END, 0, LATER}}, 2},
@@ -189,6 +192,17 @@ static const struct direction directions[] = {
     {"orion", "bound", "60%", "30%", NULL, BESIDE, 1, 1, {{END, 1, LATER}}, 1},
     {"orion", "ahead", "0%", "100%", NULL, INFERENCES, 1, 1, {{LATENCY, 0, LATER}}, 1},
     {"orion", "queue", "fifo", "backfill", NULL, LINE, 1, 1, {{START, 2, SOONER}}, 1},
+
+    /* a longer slice keeps the service waiting; a hint hides the switch to it */
+    {"gpreempt", "slice", "1us", "400us", NULL, INFERENCES, 1, 1, {{LATENCY, 0, LATER}}, 1},
+    {"gpreempt", "hint", "0", "100us", NULL, INFERENCES, 1, 1, {{LATENCY, 0, SOONER}}, 1},
+    {"gpreempt", "queue", "fifo", "backfill", NULL, LINE, 1, 1, {{START, 2, SOONER}}, 1},
+    /* the training goes on later after each request */
+    {"tally", "wait", "0", "1ms", NULL, INFERENCES, 1, 1, {{END, 1, LATER}}, 1},
+    {"tally", "queue", "fifo", "backfill", NULL, LINE, 1, 1, {{START, 2, SOONER}}, 1},
+    /* more SMs */
+    {"green", "part", "20%", "50%", NULL, INFERENCES, 1, 1, {{END, 1, SOONER}}, 1},
+    {"green", "queue", "fifo", "backfill", NULL, LINE, 1, 1, {{START, 2, SOONER}}, 1},
 
     /* behind a job that has no room, one that has */
     {"reef", "queue", "fifo", "backfill", NULL, LINE, 1, 1, {{START, 2, SOONER}}, 1},

@@ -322,6 +322,12 @@ static enum gsim_status read_layout(const struct gsim_model *model, uint32_t gpu
                      layout);
 }
 
+/* Processes have no groups of SMs. */
+static uint32_t sms(const struct gsim_model *model, uint32_t gpu, uint32_t part_ppm) {
+    (void)model, (void)gpu, (void)part_ppm;
+    return 0;
+}
+
 static void partition(struct gsim_model *model, uint32_t gpu, const char *layout, int64_t now_ns) {
     (void)model, (void)gpu, (void)layout, (void)now_ns;
     assert(false); /* no layout can be read */
@@ -444,6 +450,7 @@ const struct gsim_model_ops gsim_model_executor = {
     .refuses_arrangement = refuses_arrangement,
     .arrange = arrange,
     .read_layout = read_layout,
+    .sms = sms,
     .partition = partition,
     .client_limit = client_limit,
     .refuses_stop = refuses_stop,

@@ -96,6 +96,10 @@ static void arrange(struct gsim_model *m, const struct gsim_unit *units, uint32_
     gsim_model_device.arrange(m->inner, units, n_units, arrangement, now_ns);
 }
 
+static uint32_t sms(const struct gsim_model *m, uint32_t gpu, uint32_t part_ppm) {
+    return gsim_model_device.sms(m->inner, gpu, part_ppm);
+}
+
 static void partition(struct gsim_model *m, uint32_t gpu, const char *layout, int64_t now_ns) {
     gsim_model_device.partition(m->inner, gpu, layout, now_ns);
 }
@@ -182,6 +186,7 @@ static const struct gsim_model_ops rehearsed = {
     .refuses_stop = refuses_stop,
     .refuses_arrangement = refuses_arrangement,
     .read_layout = read_layout,
+    .sms = sms,
     .quote = quote,
     .reserve = reserve,
     .enter = enter,

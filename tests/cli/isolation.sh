@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A service of high priority beside a best-effort training on one GPU, under policies that stop or hold
+# back the training: GPreempt, Tally, and groups of SMs. Numbers follow by hand. $1 is gsim.
+set -u
+gsim=$1
+. tests/support/check.sh
+
+# latency_of FIELD OPTIONS...: of the requests, in us, to 10 us
+latency() {
+    "$gsim" run --quiet --gpus-per-node 1 --format csv --jobs-csv "$tmp/jobs.csv" --force "$@" >"$tmp/out" 2>"$tmp/log" || cat "$tmp/log"
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { printf("%d", $at["latency_p99_s"] * 1e5 + 0.5) }' "$tmp/out"
+    echo 0
+}
+end() { # JOB: when it ended, in us, to 10 us
+    awk -F, -v job="$1" '$1 == job { printf("%d", $4 * 1e5 + 0.5) }' "$tmp/jobs.csv"
+    echo 0
+}
+
+# The training has kernels of 2 ms, of eight waves of blocks of 0.25 ms; the request comes 0.1 ms after a
+# kernel has begun, at 6.1 ms, and takes 0.5 ms.
+cat >"$tmp/one.csv" <<'END'
+job_id,submit_s,iterations,gpu_ms,kernels,kernel_ms,requests,period_ms,class,sm_fraction,mem_gib
+train,0,5,2,1,0.25,,,,1,1
+serve,0.0001,,0.5,1,,1,6,realtime,1,1
+END
+# A service that stays: its second request comes when the training is over.
+sed 's/,1,6,realtime/,2,6,realtime/' "$tmp/one.csv" >"$tmp/two.csv"
+head -1 "$tmp/one.csv" >"$tmp/alone.csv"
+grep serve "$tmp/one.csv" >>"$tmp/alone.csv"
+
+# GPreempt: a switch of 100 us to the service, and one of 80 us back, since it has nothing to run then.
+switches="--device ideal --set switch.preempt_ns=100us --set switch.preempt_full_ns=100us --set switch.idle_ns=80us"
+check "the service alone: its own 500 us" 500 "$(latency --policy gpreempt $switches "$tmp/alone.csv")"
+check "gpreempt without a hint: and a switch" 600 "$(latency --policy gpreempt $switches --set hint=0 "$tmp/one.csv")"
+check "which the training loses, with the request, and the switch back: 10 ms + 680 us" 10680 "$(end train)"
+check "a hint of 40 us hides as much of the switch" 560 "$(latency --policy gpreempt $switches --set hint=40us "$tmp/one.csv")"
+check "and costs the training nothing more" 10680 "$(end train)"
+check "a hint of 100 us hides the switch" 500 "$(latency --policy gpreempt $switches "$tmp/one.csv")"
+check "an earlier one hides no more" 500 "$(latency --policy gpreempt $switches --set hint=300us "$tmp/one.csv")"
+check "and the GPU waits for the request meanwhile: 200 us" 10880 "$(end train)"
+check "a slice of 3 ms of the training, which began at 6 ms, ends at 8 ms with its iteration, then a switch" 2480 \
+    "$(latency --policy gpreempt $switches --set hint=0 --set slice=3ms "$tmp/one.csv")"
+
+# Tally: the wave of blocks that runs ends at 6.25 ms; the training goes on 100 us after the request's end.
+check "tally: the running blocks, then the request" 650 "$(latency --policy tally --device ideal "$tmp/one.csv")"
+check "as long as the service is there, the training loses the request and the wait" 10600 \
+    "$(latency --policy tally --device ideal "$tmp/two.csv" >/dev/null; end train)"
+check "without a wait it loses the request" 10500 \
+    "$(latency --policy tally --device ideal --set wait=0 "$tmp/two.csv" >/dev/null; end train)"
+check "and nothing else where the service has left" 10500 \
+    "$(latency --policy tally --device ideal "$tmp/one.csv" >/dev/null; end train)"
+whole=$(latency --policy tally --device ideal --set bound=2ms "$tmp/one.csv")
+check "a kernel within the bound runs out, 1.9 ms, and its last wave leaves its SMs bit by bit" yes \
+    "$([ "$whole" -le 2400 ] && [ "$whole" -ge 2150 ] && echo yes || echo "$whole")"
+check "side by side both run at half their speed" 1000 "$(latency --policy mps --device ideal "$tmp/one.csv")"
+expect "columns stand for kernels: the result says so" 0 "program=columns" \
+    "$gsim" run --policy tally --device h200 --gpus-per-node 1 "$tmp/one.csv"
+expect "and that nothing of it was measured" 0 "outside what was validated: tally: kernels side by side" \
+    "$gsim" run --policy tally --device h200 --gpus-per-node 1 "$tmp/one.csv"
+
+# Programs: 2112 blocks of 1024 threads, of which 264 are on the 132 SMs of an H200 at a time: the same waves.
+cat >"$tmp/train_app.csv" <<'END'
+kind,name,time_us,device,host_us,blocks,threads
+kernel,gemm,2000,h200,,2112,1024
+launch,gemm,,,1,,
+END
+cat >"$tmp/serve_app.csv" <<'END'
+kind,name,time_us,device,host_us,blocks,threads
+kernel,gemm,500,h200,,264,1024
+launch,gemm,,,1,,
+END
+cat >"$tmp/programs.csv" <<END
+job_id,submit_s,iterations,requests,period_ms,class,app,mem_gib
+train,0,5,,,,$tmp/train_app.csv,1
+serve,0.0001,,2,6,realtime,$tmp/serve_app.csv,1
+END
+(head -1 "$tmp/programs.csv"; grep serve "$tmp/programs.csv") >"$tmp/program.csv"
+plain="--set job.spread_ppm=0 --set job.memory_ppm=0 --set launch.host_gap_ns=0"
+alone=$(latency --policy tally --device h200 $plain "$tmp/program.csv")
+tally=$(latency --policy tally --device h200 $plain "$tmp/programs.csv")
+mps=$(latency --policy mps --device h200 $plain "$tmp/programs.csv")
+check "of programs, tally costs the service at most a block's time, and mps more" "yes" \
+    "$([ "$tally" -gt "$alone" ] && [ "$tally" -le $((alone + 250)) ] && [ "$mps" -gt "$tally" ] && echo yes || echo "$alone $tally $mps")"
+
+# Groups of SMs: half of the 132 SMs of an H200 are 66, of which a group counts 64.
+cat >"$tmp/groups.csv" <<'END'
+job_id,submit_s,iterations,gpu_ms,kernels,sm_fraction,mem_gib
+a,0,100,10,1,1,1
+b,0,100,10,1,1,1
+c,0,100,10,1,1,1
+END
+latency --policy green --device h200 $plain "$tmp/groups.csv" >/dev/null
+check "green: a second of work on 64 of 132 SMs takes 132/64 of it, and the third job waits for a group" \
+    "2062500 2062500 4125000" "$(end a) $(end b) $(end c)"
+latency --policy green --device h200 --set part=30% $plain "$tmp/groups.csv" >/dev/null
+check "three groups of 32 SMs (30 % are 39.6)" "4125000 4125000 4125000" "$(end a) $(end b) $(end c)"
+latency --policy green --device a100-40 --set part=30% $plain "$tmp/groups.csv" >/dev/null
+check "of an A100's 108 SMs 30 % are 32, by twos" "3375000" "$(end a)"
+latency --policy green --device h200 --set part=1% $plain "$tmp/groups.csv" >/dev/null
+check "the smallest group has 8 SMs" "16500000" "$(end a)"
+check "a service in a group of its own does not feel the training" \
+    "$(latency --policy green --device h200 --set job.memory_ppm=0 "$tmp/alone.csv")" \
+    "$(latency --policy green --device h200 --set job.memory_ppm=0 "$tmp/one.csv")"
+expect "a part that no group has" 2 "part" "$gsim" run --policy green --set part=101% "$tmp/groups.csv"
