@@ -85,6 +85,7 @@ static bool note_arrangement(struct gsim_plan *plan, const struct gsim_unit *uni
             (gsim_arrangement_is_split(arrangement) || cluster->gpu_is_split[units[u].gpu]);
         cluster->gpu_client_limit[units[u].gpu] =
             plan->core->ops->client_limit(plan->core->model, units[u].gpu, arrangement);
+        gsim_cluster_note_open(cluster, units[u].gpu);
     }
     return true;
 }
