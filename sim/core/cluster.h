@@ -11,7 +11,7 @@
 #include "gsim/cluster.h"
 #include "sim/api/model.h"
 #include "sim/base/index.h"
-#include "sim/core/bitset.h"
+#include "sim/base/bitset.h"
 #include "gsim/arrangement.h"
 #include "gsim/arena.h"
 #include "sim/base/hints.h"
