@@ -46,7 +46,7 @@ VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/identi
 # The number of the interface between gsim and what is linked with it, or loaded by it.
 ABI      = $(shell sed -n 's/^.define GSIM_ABI \([0-9]*\)$$/\1/p' include/gsim/policy.h)
 
-.PHONY: FORCE all release demo check bench figures golden-update samples docs man docs-reference docs-pages docs-python docs-figures readme validate-readme install python deb deb-check clean help format tidy suites fuzz fuzz-runs
+.PHONY: FORCE all release demo check bench bench-sizes figures golden-update samples docs man docs-reference docs-pages docs-python docs-figures readme validate-readme install python deb deb-check clean help format tidy suites fuzz fuzz-runs
 all: gsim
 
 # The default variant's results stand at the root; other variants stay below build/.
@@ -122,7 +122,9 @@ TESTS    = $(TEST_SRC:%.c=$(BUILD)/%)
 $(TESTS) $(BUILD)/tests/bench/bench: $(BUILD)/%: $(BUILD)/%.o $(BUILD)/tests/support/runner.o $(ARCHIVES)
 	$(CC) $(CODEGEN) -fno-lto -o $@ $^ -lcmocka $(LIBS)
 
-$(BUILD)/tests/bench/bench: $(BUILD)/tests/bench/bare.o
+$(BUILD)/tests/bench/bench: $(BUILD)/tests/bench/bare.o $(BUILD)/tests/bench/process.o
+$(BUILD)/tests/bench/sizes: $(BUILD)/tests/bench/sizes.o $(BUILD)/tests/bench/process.o
+	$(CC) $(CODEGEN) -fno-lto -o $@ $^ -lm
 
 # Inputs that somebody might give (tests/fuzz/target.h): mutated at random by every `make check`, and by
 # what they reach for as long as one likes by `make fuzz`. What it finds belongs into tests/fuzz/corpus.
@@ -289,6 +291,13 @@ deb-check: deb
 
 bench: gsim $(BUILD)/tests/bench/bench
 	@$(BUILD)/tests/bench/bench ./gsim
+# What a job costs, by size: make bench-sizes POLICIES='las gandiva' GPUS=64 LOADS='0.95 3' SIZES='1000 4000'
+DEVICE = ideal
+SIZES  = 1000 10000 100000
+GPUS   = 8 1024 100000
+LOADS  = 0.7 0.95 1.1 3
+bench-sizes: gsim $(BUILD)/tests/bench/sizes
+	@$(BUILD)/tests/bench/sizes ./gsim $(DEVICE) '$(SIZES)' '$(GPUS)' '$(LOADS)' $(POLICIES)
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
@@ -303,6 +312,7 @@ help:
 	@echo 'make demo       install what is missing, build, compare policies on a sample trace'
 	@echo 'make check      install what is missing, build with -Werror, run every test'
 	@echo 'make bench      timings, as ratios'
+	@echo 'make bench-sizes  what a job costs by policy, GPUs, load and number of jobs'
 	@echo 'make fuzz       looks for inputs that break it, for FUZZ_S=300 seconds'
 	@echo 'make fuzz-runs  random runs under the laws of any run, N=2000 of them'
 	@echo 'make figures    every figure of experiments/, into plots/out/'

@@ -14,6 +14,7 @@
 #include "policies/lib/queue.h"
 #include "policies/lib/sharing.h"
 #include "policies/lib/settings.h"
+#include "sim/base/bitset.h"
 
 enum { LAYOUT_TEXT = GSIM_INSTANCES_MAX * 32 };
 
@@ -21,6 +22,13 @@ enum { LAYOUT_TEXT = GSIM_INSTANCES_MAX * 32 };
 struct mig_gpu {
     struct gsim_partition cut; /* n 0: the GPU is whole */
     uint32_t taken; /* instances, as bits */
+};
+
+/* Instances that hold equal jobs, and the GPUs with a free one. */
+struct mig_size {
+    uint32_t part_ppm;
+    int64_t mem_bytes;
+    struct gsim_bitset with_free;
 };
 
 struct mig {
@@ -32,6 +40,9 @@ struct mig {
     uint32_t n_types;
     const char *layout; /* NULL: auto */
     bool is_cut; /* all GPUs are cut by the layout */
+    struct mig_size *sizes; /* of all instances so far */
+    uint32_t n_sizes, size_capacity;
+    struct gsim_bitset unused; /* GPUs that are cut, and have no instance taken */
 };
 
 struct mig_job {
@@ -40,11 +51,16 @@ struct mig_job {
 };
 
 /* A job that asks for whole GPUs does not name the part that it needs. */
+static bool can_hold(const struct gsim_view *view, uint32_t part_ppm, int64_t mem_bytes,
+                     uint32_t job) {
+    uint32_t share = gsim_trace_share(view->trace, job);
+    return gsim_trace_get(view->trace, GSIM_COL_MEM_BYTES, job) <= mem_bytes &&
+           (share == GSIM_PPM || share <= part_ppm);
+}
+
 static bool holds(const struct gsim_view *view, const struct gsim_instance *instance,
                   uint32_t job) {
-    uint32_t share = gsim_trace_share(view->trace, job);
-    return gsim_trace_get(view->trace, GSIM_COL_MEM_BYTES, job) <= instance->mem_bytes &&
-           (share == GSIM_PPM || share <= instance->part_ppm);
+    return can_hold(view, instance->part_ppm, instance->mem_bytes, job);
 }
 
 /* The last of the smallest kinds, as kinds are ordered from the largest on; the number of kinds
@@ -72,23 +88,79 @@ static bool needs_whole(const struct gsim_ctx *ctx, gsim_slot slot) {
     return ctx->view->jobs.gpus[slot] > 1 || n_holding == 0;
 }
 
-/* The smallest free instance that holds the job; .slot 0: there is none. */
+/* --- which GPUs have free instances ------------------------------------------------------------ */
+
+/* NULL: there is no memory. */
+static struct mig_size *size_of(struct gsim_ctx *ctx, const struct gsim_instance *instance) {
+    enum { AT_FIRST = 16 };
+    struct mig *mig = ctx->state;
+    for (uint32_t i = 0; i < mig->n_sizes; i++)
+        if (mig->sizes[i].part_ppm == instance->part_ppm &&
+            mig->sizes[i].mem_bytes == instance->mem_bytes)
+            return &mig->sizes[i];
+    if (mig->n_sizes == mig->size_capacity) {
+        uint32_t capacity = mig->size_capacity ? 2 * mig->size_capacity : AT_FIRST;
+        struct mig_size *grown =
+            gsim_arena_grow_raw(ctx->arena, mig->sizes, capacity * sizeof *grown);
+        if (!grown)
+            return NULL;
+        mig->sizes = grown;
+        mig->size_capacity = capacity;
+    }
+    struct mig_size *size = &mig->sizes[mig->n_sizes];
+    *size = (struct mig_size){.part_ppm = instance->part_ppm, .mem_bytes = instance->mem_bytes};
+    if (!gsim_bitset_init(&size->with_free, ctx->arena, ctx->view->cluster.n_gpus))
+        return NULL;
+    mig->n_sizes++;
+    return size;
+}
+
+/* The GPU has been cut, or one of its instances taken or left. */
+static void note_free(struct gsim_ctx *ctx, uint32_t gpu) {
+    struct mig *mig = ctx->state;
+    const struct mig_gpu *one = &mig->gpu[gpu];
+    gsim_bitset_remove(&mig->unused, gpu);
+    if (one->cut.n > 0 && one->taken == 0)
+        gsim_bitset_add(&mig->unused, gpu);
+    for (uint32_t i = 0; i < mig->n_sizes; i++)
+        gsim_bitset_remove(&mig->sizes[i].with_free, gpu);
+    for (uint32_t i = 0; i < one->cut.n; i++) {
+        struct mig_size *size = one->taken >> i & 1 ? NULL : size_of(ctx, &one->cut.instance[i]);
+        if (size)
+            gsim_bitset_add(&size->with_free, gpu);
+        else if (!(one->taken >> i & 1))
+            gsim_common_no_memory(ctx);
+    }
+}
+
+/* The first free instance of the GPU that holds the job and is this part of it. */
+static struct gsim_unit first_free(const struct mig *mig, const struct gsim_view *view,
+                                   gsim_slot slot, uint32_t gpu, uint32_t part_ppm) {
+    const struct mig_gpu *one = &mig->gpu[gpu];
+    for (uint32_t i = 0; i < one->cut.n; i++)
+        if (!(one->taken >> i & 1) && one->cut.instance[i].part_ppm == part_ppm &&
+            holds(view, &one->cut.instance[i], view->jobs.index[slot]))
+            return (struct gsim_unit){.gpu = gpu, .slot = (uint16_t)(i + 1)};
+    return (struct gsim_unit){0};
+}
+
+/* The smallest free instance that holds the job, on the first GPU with one; .slot 0: there is
+ * none. */
 static struct gsim_unit best_free(const struct mig *mig, const struct gsim_view *view,
                                   gsim_slot slot) {
-    struct gsim_unit best = {0};
-    uint32_t best_ppm = UINT32_MAX;
-    for (uint32_t gpu = 0; gpu < view->cluster.n_gpus; gpu++) {
-        const struct mig_gpu *one = &mig->gpu[gpu];
-        for (uint32_t i = 0; i < one->cut.n; i++) {
-            const struct gsim_instance *instance = &one->cut.instance[i];
-            if (one->taken >> i & 1 || instance->part_ppm >= best_ppm ||
-                !holds(view, instance, view->jobs.index[slot]))
-                continue;
-            best = (struct gsim_unit){.gpu = gpu, .slot = (uint16_t)(i + 1)};
-            best_ppm = instance->part_ppm;
-        }
+    uint32_t best_ppm = UINT32_MAX, best = UINT32_MAX;
+    for (uint32_t i = 0; i < mig->n_sizes; i++) {
+        const struct mig_size *size = &mig->sizes[i];
+        uint32_t gpu = size->part_ppm > best_ppm || !can_hold(view, size->part_ppm, size->mem_bytes,
+                                                              view->jobs.index[slot])
+                           ? UINT32_MAX
+                           : gsim_bitset_first(&size->with_free);
+        if (gpu == UINT32_MAX || (size->part_ppm == best_ppm && gpu > best))
+            continue;
+        best = gpu;
+        best_ppm = size->part_ppm;
     }
-    return best;
+    return best == UINT32_MAX ? (struct gsim_unit){0} : first_free(mig, view, slot, best, best_ppm);
 }
 
 static bool cut(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu, const char *layout) {
@@ -99,12 +171,44 @@ static bool cut(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu, cons
     if (!gsim_plan_partition(plan, gpu, layout))
         return false;
     mig->gpu[gpu] = (struct mig_gpu){.cut = partition};
+    note_free(ctx, gpu);
     return true;
 }
 
-static bool is_empty(const struct mig *mig, const struct gsim_view *view, uint32_t gpu) {
-    return mig->gpu[gpu].cut.n > 0 ? mig->gpu[gpu].taken == 0 && view->cluster.mem_used[gpu] == 0
-                                   : gsim_gpu_is_idle(view, gpu);
+/* The first cut GPU from this one on without a job, and without memory of one that leaves. */
+static uint32_t next_unused(const struct mig *mig, const struct gsim_view *view, uint32_t gpu) {
+    gpu = gsim_bitset_next(&mig->unused, gpu);
+    while (gpu != UINT32_MAX && view->cluster.mem_used[gpu] != 0)
+        gpu = gsim_bitset_next(&mig->unused, gpu + 1);
+    return gpu;
+}
+
+/* The empty GPUs in their order: idle ones, and cut ones without a job. */
+struct empties {
+    uint32_t idle, unused; /* the next of each; the cluster's size: none */
+};
+
+/* GPUs with jobs in their instances stand behind the idle ones. */
+static uint32_t next_idle(struct gsim_ctx *ctx, uint32_t before) {
+    uint32_t gpu = gsim_ask_open_gpu(ctx, before, -1), end = ctx->view->cluster.n_gpus;
+    return gpu < end && gsim_gpu_is_idle(ctx->view, gpu) ? gpu : end;
+}
+
+static uint32_t next_empty(struct gsim_ctx *ctx, struct empties *next) {
+    const struct gsim_view *view = ctx->view;
+    uint32_t gpu = next->idle < next->unused ? next->idle : next->unused;
+    if (gpu >= view->cluster.n_gpus)
+        return UINT32_MAX;
+    if (gpu == next->idle)
+        next->idle = next_idle(ctx, gpu);
+    else
+        next->unused = next_unused(ctx->state, view, gpu + 1);
+    return gpu;
+}
+
+static struct empties empties_begin(struct gsim_ctx *ctx) {
+    return (struct empties){next_idle(ctx, ctx->view->cluster.n_gpus),
+                            next_unused(ctx->state, ctx->view, 0)};
 }
 
 /* --- cutting for the jobs that wait ----------------------------------------------------------- */
@@ -144,12 +248,11 @@ static void plan_layout(const struct gsim_ctx *ctx, uint32_t gpu, char *layout) 
 
 /* Cuts an empty GPU for the first job, which finds no instance of its size. */
 static bool cut_for_queue(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot first) {
-    const struct mig *mig = ctx->state;
     char layout[LAYOUT_TEXT];
-    for (uint32_t gpu = 0; gpu < ctx->view->cluster.n_gpus; gpu++) {
+    struct empties empties = empties_begin(ctx);
+    for (uint32_t gpu; (gpu = next_empty(ctx, &empties)) != UINT32_MAX;) {
         const struct gsim_partition *kinds = kinds_of(ctx, gpu);
-        if (!is_empty(mig, ctx->view, gpu) ||
-            smallest(ctx->view, kinds, ctx->view->jobs.index[first]) == kinds->n)
+        if (smallest(ctx->view, kinds, ctx->view->jobs.index[first]) == kinds->n)
             continue;
         plan_layout(ctx, gpu, layout);
         return cut(ctx, plan, gpu, layout);
@@ -177,6 +280,7 @@ static bool place_in_instance(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim
     if (unit.slot == 0 || !gsim_plan_place_on(plan, slot, &unit, 1))
         return false;
     mig->gpu[unit.gpu].taken |= 1u << (unit.slot - 1);
+    note_free(ctx, unit.gpu);
     job->unit = unit;
     return true;
 }
@@ -185,21 +289,20 @@ static bool place_in_instance(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim
 static bool place_whole(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
     struct mig *mig = ctx->state;
     const struct gsim_view *view = ctx->view;
-    uint32_t n_empty = 0;
-    for (uint32_t gpu = 0; gpu < view->cluster.n_gpus; gpu++)
-        n_empty += is_empty(mig, view, gpu);
+    uint32_t n_empty = view->cluster.n_idle_gpus, gpu;
+    for (gpu = next_unused(mig, view, 0); gpu != UINT32_MAX && n_empty < view->jobs.gpus[slot];
+         gpu = next_unused(mig, view, gpu + 1))
+        n_empty++;
     if (n_empty < view->jobs.gpus[slot])
         return false;
-    for (uint32_t gpu = 0; gpu <= view->cluster.n_gpus; gpu++) {
-        if (gsim_settings_place(ctx, plan, slot, mig->rule))
-            return true;
-        while (gpu < view->cluster.n_gpus &&
-               (mig->gpu[gpu].cut.n == 0 || !is_empty(mig, view, gpu)))
-            gpu++;
-        if (gpu < view->cluster.n_gpus && !cut(ctx, plan, gpu, ""))
+    bool is_placed = gsim_settings_place(ctx, plan, slot, mig->rule);
+    for (gpu = next_unused(mig, view, 0); !is_placed && gpu != UINT32_MAX;
+         gpu = next_unused(mig, view, gpu + 1)) {
+        if (!cut(ctx, plan, gpu, ""))
             return false;
+        is_placed = gsim_settings_place(ctx, plan, slot, mig->rule);
     }
-    return false;
+    return is_placed;
 }
 
 /* --- the policy ------------------------------------------------------------------------------- */
@@ -255,7 +358,8 @@ static enum gsim_status open_mig(struct gsim_ctx *ctx) {
     mig->layout = strcmp(layout, "auto") == 0 ? NULL : layout;
     mig->gpu = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *mig->gpu);
     mig->kinds = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *mig->kinds);
-    if (!mig->gpu || !mig->kinds)
+    if (!mig->gpu || !mig->kinds ||
+        !gsim_bitset_init(&mig->unused, ctx->arena, ctx->view->cluster.n_gpus))
         return gsim_no_memory(ctx->log, "opening policy mig");
     return ask_kinds(ctx, mig);
 }
@@ -263,8 +367,10 @@ static enum gsim_status open_mig(struct gsim_ctx *ctx) {
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     struct mig *mig = ctx->state;
     const struct mig_job *job = gsim_job_state(ctx, slot);
-    if (job->unit.slot > 0)
-        mig->gpu[job->unit.gpu].taken &= ~(1u << (job->unit.slot - 1));
+    if (job->unit.slot == 0)
+        return;
+    mig->gpu[job->unit.gpu].taken &= ~(1u << (job->unit.slot - 1));
+    note_free(ctx, job->unit.gpu);
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {

@@ -178,6 +178,8 @@ enum gsim_status gsim_cell_refuse(struct gsim_builder *builder, int64_t line, co
                                   const char *text, const char *form) {
     char shown[48];
     size_t n = 0;
+    if (gsim_arena_has_failed(builder->arena)) /* for a name */
+        return gsim_no_memory(builder->log, "reading a trace");
     for (; text[n] && n < sizeof shown - 4; n++) {
         bool is_control = (unsigned char)text[n] < 32 || text[n] == 127;
         shown[n] = is_control ? '?' : text[n];

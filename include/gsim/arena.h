@@ -5,6 +5,7 @@
 #ifndef GSIM_ARENA_H
 #define GSIM_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct gsim_arena;
@@ -16,6 +17,9 @@ void gsim_arena_free(struct gsim_arena *arena);
 /* Makes one owner more: the arena lives until each owner has called gsim_arena_free. Any thread may
  * do so. */
 void gsim_arena_share(struct gsim_arena *arena);
+
+/* Whether there was no memory for something at some time: what was made since may lack it. */
+bool gsim_arena_has_failed(const struct gsim_arena *arena);
 
 /* Zeroed and aligned to 16 bytes; NULL when there is no memory. size 0 gives a valid pointer. */
 void *gsim_arena_alloc(struct gsim_arena *arena, size_t size);

@@ -25,7 +25,8 @@ struct state {
     uint64_t *taken; /* by column: the last selection that took it */
     gsim_slot *selected; /* gangs that are to start */
     uint32_t n_selected;
-    bool is_fresh; /* gangs were selected in this decide */
+    bool is_fresh; /* gangs were selected anew in this decide */
+    uint32_t n_lagging; /* gangs that were placed and not selected when others were last stopped */
     uint32_t *idle, n_idle; /* columns that no gang has taken, while gangs are selected */
     struct gsim_index on; /* gangs that are placed */
     int64_t slice_ns, began_ns; /* begin of the current row's slice; -1: not begun */
@@ -42,8 +43,15 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     gsim_matrix_add(ctx->state, ctx, slot);
 }
 
+/* Whether the gangs that are selected are those that are placed. */
+static bool is_settled(const struct state *s) {
+    return s->n_selected == 0 && s->n_lagging == 0 && !s->matrix.news.is_much;
+}
+
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     struct state *s = ctx->state;
+    if (own(ctx, slot)->turn != s->turn || !gsim_index_has(&s->on, slot))
+        s->matrix.news.is_much = true; /* it has gone without its turn */
     gsim_matrix_remove(&s->matrix, ctx, slot);
     gsim_index_remove(&s->on, slot);
     own(ctx, slot)->turn = 0;
@@ -81,15 +89,8 @@ static void look_at_idle(struct state *s) {
     s->n_idle = n;
 }
 
-/* Selects gangs of a later row, in the order of the row. Each needs its lowest column idle. */
-static void fill_from(struct state *s, const struct gsim_ctx *ctx,
-                      const struct gsim_matrix_row *row) {
-    uint32_t first = s->n_selected;
-    for (uint32_t i = 0; i < s->n_idle; i++) {
-        gsim_slot slot = row->column[s->idle[i]];
-        if (slot != GSIM_NO_SLOT && own(ctx, slot)->matrix.first == s->idle[i])
-            select_gang(s, ctx, slot);
-    }
+/* The order of a row, for the gangs that were selected from `first` on. */
+static void order_selected(struct state *s, const struct gsim_ctx *ctx, uint32_t first) {
     for (uint32_t i = first + 1; i < s->n_selected; i++) {
         gsim_slot slot = s->selected[i];
         uint32_t at = i;
@@ -99,6 +100,18 @@ static void fill_from(struct state *s, const struct gsim_ctx *ctx,
             s->selected[at] = s->selected[at - 1];
         s->selected[at] = slot;
     }
+}
+
+/* Selects gangs of a later row, in the order of the row. Each needs its lowest column idle. */
+static void fill_from(struct state *s, const struct gsim_ctx *ctx,
+                      const struct gsim_matrix_row *row) {
+    uint32_t first = s->n_selected;
+    for (uint32_t i = 0; i < s->n_idle; i++) {
+        gsim_slot slot = row->column[s->idle[i]];
+        if (slot != GSIM_NO_SLOT && own(ctx, slot)->matrix.first == s->idle[i])
+            select_gang(s, ctx, slot);
+    }
+    order_selected(s, ctx, first);
     if (s->n_selected > first)
         look_at_idle(s);
 }
@@ -119,7 +132,59 @@ static void select_gangs(struct state *s, const struct gsim_ctx *ctx, bool is_ne
     for (uint32_t i = 1; i < s->matrix.n_rows && s->n_idle > 0; i++)
         fill_from(s, ctx, &s->matrix.rows[(s->current + i) % s->matrix.n_rows]);
     s->matrix.has_changed = false;
+    s->matrix.news.n_entered = s->matrix.news.n_left = 0;
+    s->matrix.news.is_much = false;
     s->is_fresh = true;
+}
+
+/* --- few changes among gangs that all have their turn ------------------------------------------ */
+
+static bool has_idle_columns(struct state *s, const struct gsim_ctx *ctx, gsim_slot slot) {
+    uint32_t n = gsim_matrix_columns(&s->matrix, ctx, slot);
+    for (uint32_t u = 0; u < n; u++)
+        if (s->taken[s->matrix.units[u].gpu] == s->turn)
+            return false;
+    return true;
+}
+
+/* Selects the new gangs of the current row. false: one of them displaces a gang of another row. */
+static bool select_entered(struct state *s, const struct gsim_ctx *ctx) {
+    const struct gsim_matrix_news *news = &s->matrix.news;
+    for (uint32_t i = 0; i < news->n_left; i++)
+        s->taken[news->left[i]] = s->turn - 1;
+    for (uint32_t i = 0; i < news->n_entered; i++)
+        if (own(ctx, news->entered[i])->matrix.row == s->current &&
+            !has_idle_columns(s, ctx, news->entered[i]))
+            return false;
+    for (uint32_t i = 0; i < news->n_entered; i++)
+        if (own(ctx, news->entered[i])->matrix.row == s->current)
+            select_gang(s, ctx, news->entered[i]);
+    return true;
+}
+
+/* Selects gangs of a later row that have got columns, or that had one of those that were left: all
+ * others have a column that a selected gang has. */
+static void fill_left(struct state *s, const struct gsim_ctx *ctx, uint32_t r) {
+    const struct gsim_matrix_news *news = &s->matrix.news;
+    uint32_t first = s->n_selected;
+    for (uint32_t i = 0; i < news->n_left; i++)
+        if (s->matrix.rows[r].column[news->left[i]] != GSIM_NO_SLOT)
+            select_gang(s, ctx, s->matrix.rows[r].column[news->left[i]]);
+    for (uint32_t i = 0; i < news->n_entered; i++)
+        if (own(ctx, news->entered[i])->matrix.row == r)
+            select_gang(s, ctx, news->entered[i]);
+    order_selected(s, ctx, first);
+}
+
+/* What select_gangs would select, where the gangs that run keep their columns. */
+static bool select_changed(struct state *s, const struct gsim_ctx *ctx) {
+    if (!is_settled(s) || !select_entered(s, ctx))
+        return false;
+    for (uint32_t i = 1; i < s->matrix.n_rows && s->is_filling; i++)
+        fill_left(s, ctx, (s->current + i) % s->matrix.n_rows);
+    s->matrix.has_changed = false;
+    s->matrix.news.n_entered = s->matrix.news.n_left = 0;
+    return true;
 }
 
 static void next_row(struct state *s, const struct gsim_ctx *ctx) {
@@ -146,10 +211,13 @@ static bool has_to_stop(const struct state *s, const struct gsim_ctx *ctx) {
 
 /* Stops gangs that are not selected, as soon as they run. */
 static void stop_others(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    s->n_lagging = 0;
     for (gsim_slot slot = gsim_index_first(&s->on), after; slot != GSIM_NO_SLOT; slot = after) {
         after = gsim_index_next(&s->on, slot);
+        s->n_lagging += own(ctx, slot)->turn != s->turn;
         if (!is_to_stop(s, ctx, slot))
             continue;
+        s->n_lagging--;
         (void)gsim_plan_preempt(plan, slot, s->preemption.stop, s->preemption.keep);
         gsim_index_remove(&s->on, slot);
     }
@@ -207,7 +275,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     bool is_over = s->began_ns >= 0 && s->matrix.n_used > 1 && now - s->began_ns >= s->slice_ns;
     if (is_over || s->matrix.rows[s->current].gangs.first == GSIM_NO_SLOT)
         next_row(s, ctx);
-    else if (s->matrix.has_changed)
+    else if (s->matrix.has_changed && !select_changed(s, ctx))
         select_gangs(s, ctx, false);
     if (has_to_stop(s, ctx))
         stop_others(s, ctx, plan);

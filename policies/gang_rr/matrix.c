@@ -19,11 +19,19 @@ static bool add_row(struct gsim_matrix *s, struct gsim_ctx *ctx) {
     struct gsim_matrix_row *row = &s->rows[s->n_rows];
     row->column = gsim_arena_array(ctx->arena, cluster->n_gpus, sizeof *row->column);
     row->n_free_on = gsim_arena_array(ctx->arena, cluster->n_nodes, sizeof *row->n_free_on);
-    if (!row->column || !row->n_free_on)
+    row->nodes_with =
+        gsim_arena_array(ctx->arena, cluster->widest_node + 1u, sizeof *row->nodes_with);
+    bool ok = row->column && row->n_free_on && row->nodes_with;
+    for (uint32_t k = 0; ok && k <= cluster->widest_node; k++)
+        ok = gsim_bitset_init(&row->nodes_with[k], ctx->arena, cluster->n_nodes);
+    if (!ok ||
+        !gsim_index_insert_sized(&s->room, s->n_rows, s->n_rows, 0, -(int64_t)cluster->widest_node))
         return false;
-    for (uint32_t gpu = 0; gpu < cluster->n_gpus; gpu++) {
+    for (uint32_t gpu = 0; gpu < cluster->n_gpus; gpu++)
         row->column[gpu] = GSIM_NO_SLOT;
-        row->n_free_on[cluster->node_of_gpu[gpu]]++;
+    for (uint32_t node = 0; node < cluster->n_nodes; node++) {
+        row->n_free_on[node] = cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
+        gsim_bitset_add(&row->nodes_with[row->n_free_on[node]], node);
     }
     row->n_free = cluster->n_gpus;
     row->most_free = cluster->widest_node;
@@ -32,37 +40,63 @@ static bool add_row(struct gsim_matrix *s, struct gsim_ctx *ctx) {
     return true;
 }
 
-static bool fits(const struct gsim_ctx *ctx, const struct gsim_matrix_row *row, gsim_slot slot,
-                 uint32_t gpu) {
+/* One column of the node more is free, or one less. */
+static void count_free(struct gsim_matrix_row *row, uint32_t node, int by) {
+    uint32_t was = row->n_free_on[node], is = was + (uint32_t)by;
+    gsim_bitset_move(&row->nodes_with[was], &row->nodes_with[is], node);
+    row->n_free_on[node] = is;
+}
+
+/* Once a gang has come to the row or left it. */
+static void note_room(struct gsim_matrix *s, const struct gsim_ctx *ctx, uint32_t r) {
+    struct gsim_matrix_row *row = &s->rows[r];
+    uint32_t most = ctx->view->cluster.widest_node;
+    while (most > 0 && gsim_bitset_first(&row->nodes_with[most]) == UINT32_MAX)
+        most--;
+    if (most == row->most_free)
+        return;
+    row->most_free = most;
+    gsim_index_remove(&s->room, r); /* and has the memory to come back */
+    (void)gsim_index_insert_sized(&s->room, r, r, 0, -(int64_t)most);
+}
+
+/* GPUs of a node are of one type, and go down together. */
+static bool may_use(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t node) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     int64_t bytes =
         gsim_trace_get(ctx->view->trace, GSIM_COL_MEM_BYTES, ctx->view->jobs.index[slot]);
     /* with `devices` the GPU pages */
+    return !cluster->node_is_down[node] &&
+           (ctx->devices || bytes <= cluster->hbm_bytes[cluster->node_first_gpu[node]]);
+}
+
+static bool fits(const struct gsim_ctx *ctx, const struct gsim_matrix_row *row, gsim_slot slot,
+                 uint32_t gpu) {
     return row->column[gpu] == GSIM_NO_SLOT &&
-           !ctx->view->cluster.node_is_down[ctx->view->cluster.node_of_gpu[gpu]] &&
-           (ctx->devices || bytes <= ctx->view->cluster.hbm_bytes[gpu]);
+           may_use(ctx, slot, ctx->view->cluster.node_of_gpu[gpu]);
 }
 
 /* The fullest node of the row that has room for the whole gang; n_nodes when there is none. */
-static uint32_t best_node(const struct gsim_ctx *ctx, struct gsim_matrix_row *row, gsim_slot slot) {
-    const struct gsim_view *view = ctx->view;
-    uint32_t best = view->cluster.n_nodes, least = UINT32_MAX, most = 0;
-    if (row->most_free < view->jobs.gpus[slot])
-        return best;
-    for (uint32_t node = 0; node < view->cluster.n_nodes; node++) {
-        uint32_t n = 0;
-        most = row->n_free_on[node] > most ? row->n_free_on[node] : most;
-        if (row->n_free_on[node] < view->jobs.gpus[slot])
-            continue;
-        for (uint32_t gpu = view->cluster.node_first_gpu[node];
-             gpu < view->cluster.node_first_gpu[node + 1]; gpu++)
-            n += fits(ctx, row, slot, gpu);
-        if (n >= view->jobs.gpus[slot] && n < least) {
-            least = n;
-            best = node;
-        }
-    }
-    row->most_free = most;
-    return best;
+static uint32_t best_node(const struct gsim_ctx *ctx, const struct gsim_matrix_row *row,
+                          gsim_slot slot) {
+    for (uint32_t k = ctx->view->jobs.gpus[slot]; k <= row->most_free; k++)
+        for (uint32_t node = gsim_bitset_first(&row->nodes_with[k]); node != UINT32_MAX;
+             node = gsim_bitset_next(&row->nodes_with[k], node + 1))
+            if (may_use(ctx, slot, node))
+                return node;
+    return ctx->view->cluster.n_nodes;
+}
+
+static void note_entered(struct gsim_matrix_news *news, gsim_slot slot) {
+    news->is_much |= news->n_entered == GSIM_MATRIX_NEWS;
+    if (!news->is_much)
+        news->entered[news->n_entered++] = slot;
+}
+
+static void note_left(struct gsim_matrix_news *news, uint32_t column) {
+    news->is_much |= news->n_left == GSIM_MATRIX_NEWS;
+    if (!news->is_much)
+        news->left[news->n_left++] = column;
 }
 
 /* Whether the gang got columns from `from` to `to`. */
@@ -78,8 +112,10 @@ static bool take_columns(struct gsim_matrix *s, const struct gsim_ctx *ctx, uint
     gsim_queue_remove(&s->outside, ctx, slot);
     for (uint32_t u = 0; u < n; u++) {
         row->column[s->units[u].gpu] = slot;
-        row->n_free_on[ctx->view->cluster.node_of_gpu[s->units[u].gpu]]--;
+        count_free(row, ctx->view->cluster.node_of_gpu[s->units[u].gpu], -1);
     }
+    note_room(s, ctx, r);
+    note_entered(&s->news, slot);
     gsim_matrix_own(ctx, slot)->row = r;
     gsim_matrix_own(ctx, slot)->entered = s->n_entered++;
     gsim_matrix_own(ctx, slot)->first = s->units[0].gpu;
@@ -103,10 +139,20 @@ static bool fits_row(struct gsim_matrix *s, const struct gsim_ctx *ctx, uint32_t
            take_columns(s, ctx, r, slot, 0, view->cluster.n_gpus);
 }
 
+/* The first row from r on that may have room. A gang of several nodes may find room in any row. */
+static uint32_t next_row(const struct gsim_matrix *s, const struct gsim_ctx *ctx, gsim_slot slot,
+                         uint32_t r) {
+    uint32_t gpus = ctx->view->jobs.gpus[slot];
+    if (r >= s->n_rows || gpus > ctx->view->cluster.widest_node)
+        return r;
+    uint32_t found = gsim_index_fitting(&s->room, r, -(int64_t)gpus);
+    return found == GSIM_NO_ID ? s->n_rows : found;
+}
+
 /* Whether the gang has columns now. If an empty row has no room for it, no other empty row has. */
 static bool enter(struct gsim_matrix *s, struct gsim_ctx *ctx, gsim_slot slot) {
     bool has_empty = false;
-    for (uint32_t r = 0; r < s->n_rows; r++) {
+    for (uint32_t r = next_row(s, ctx, slot, 0); r < s->n_rows; r = next_row(s, ctx, slot, r + 1)) {
         bool is_empty = s->rows[r].n_free == ctx->view->cluster.n_gpus;
         if (fits_row(s, ctx, r, slot, is_empty))
             return true;
@@ -135,10 +181,11 @@ static void leave(struct gsim_matrix *s, const struct gsim_ctx *ctx, gsim_slot s
     struct gsim_matrix_row *row = &s->rows[gsim_matrix_own(ctx, slot)->row];
     uint32_t n = gsim_matrix_columns(s, ctx, slot);
     for (uint32_t u = 0; u < n; u++) {
-        uint32_t *n_free = &row->n_free_on[ctx->view->cluster.node_of_gpu[s->units[u].gpu]];
         row->column[s->units[u].gpu] = GSIM_NO_SLOT;
-        row->most_free = ++*n_free > row->most_free ? *n_free : row->most_free;
+        count_free(row, ctx->view->cluster.node_of_gpu[s->units[u].gpu], 1);
+        note_left(&s->news, s->units[u].gpu);
     }
+    note_room(s, ctx, gsim_matrix_own(ctx, slot)->row);
     row->n_free += n;
     gsim_queue_remove(&row->gangs, ctx, slot);
     s->n_used -= row->gangs.first == GSIM_NO_SLOT;
@@ -182,6 +229,8 @@ static void leave_failed(struct gsim_matrix *s, const struct gsim_ctx *ctx) {
 
 void gsim_matrix_settle(struct gsim_matrix *matrix, struct gsim_ctx *ctx) {
     const struct gsim_view *view = ctx->view;
+    matrix->news.is_much |= view->cluster.n_failures != matrix->n_failures ||
+                            view->cluster.n_repairs != matrix->n_repairs;
     if (view->cluster.n_failures != matrix->n_failures)
         leave_failed(matrix, ctx);
     bool may_enter = matrix->has_changed || view->cluster.n_repairs != matrix->n_repairs;
@@ -196,6 +245,7 @@ void gsim_matrix_settle(struct gsim_matrix *matrix, struct gsim_ctx *ctx) {
 
 enum gsim_status gsim_matrix_init(struct gsim_matrix *matrix, struct gsim_ctx *ctx) {
     gsim_queue_init(&matrix->outside);
+    gsim_index_init(&matrix->room, ctx->arena);
     matrix->units = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *matrix->units);
     return matrix->units ? GSIM_OK : gsim_no_memory(ctx->log, "opening a matrix");
 }

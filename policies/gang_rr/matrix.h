@@ -5,13 +5,18 @@
 #define GSIM_POLICIES_COMMON_MATRIX_H
 
 #include "policies/lib/queue.h"
+#include "sim/base/bitset.h"
+#include "sim/base/index.h"
+
+#define GSIM_MATRIX_NEWS 64u /* what is listed costs room alone: more is looked at all over */
 
 struct gsim_matrix_row {
     gsim_slot *column; /* the gang in the column; GSIM_NO_SLOT: none */
     struct gsim_queue gangs;
     uint32_t n_free; /* columns */
     uint32_t *n_free_on; /* by node */
-    uint32_t most_free; /* on one node: no more than this */
+    struct gsim_bitset *nodes_with; /* [free columns] -> nodes */
+    uint32_t most_free; /* on one node */
 };
 
 /* The start of the per-job state. */
@@ -23,16 +28,27 @@ struct gsim_matrix_job {
     uint64_t entered; /* counts the gangs that got columns */
 };
 
+/* The gangs that got columns since this was last cleared, and the columns that gangs left. */
+struct gsim_matrix_news {
+    gsim_slot entered[GSIM_MATRIX_NEWS];
+    uint32_t left[GSIM_MATRIX_NEWS];
+    uint32_t n_entered, n_left;
+    bool is_much; /* more than can be listed, or nodes failed or were repaired */
+};
+
 /* The start of the policy's state. */
 struct gsim_matrix {
     struct gsim_matrix_row *rows;
     uint32_t n_rows, n_used; /* used: rows with gangs */
+    struct gsim_index
+        room; /* rows by number; the size is the most free columns of a node, negated */
     uint64_t n_entered;
     /* gangs without columns: new gangs, or gangs of nodes that are down */
     struct gsim_queue outside;
     struct gsim_unit *units; /* scratch */
     uint32_t n_failures, n_repairs; /* seen so far */
     bool has_changed; /* its gangs have changed since this was last cleared */
+    struct gsim_matrix_news news;
 };
 
 static inline struct gsim_matrix_job *gsim_matrix_own(const struct gsim_ctx *ctx, gsim_slot slot) {

@@ -407,6 +407,8 @@ void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct
         book_settled(ranked, ctx, view->changes.settled[i]);
     for (uint32_t i = 0; i < view->changes.n_arrived; i++)
         book_waiting(ranked, ctx, view->changes.arrived[i]);
+    if (ctx->status != GSIM_OK)
+        return;
     enum gsim_keep keep = ranked->preemption.keep;
     bool keeps_paused =
         ranked->is_preemptive && (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_PAGEABLE);

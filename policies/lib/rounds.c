@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "policies/lib/rounds.h"
 
-#include <stdlib.h>
+#include "policies/lib/heap.h"
+
 #include <string.h>
 
 /* The priority of an entry with a share that has had no time yet. */
@@ -134,13 +135,16 @@ static int by_rank(const void *left, const void *right) {
     return a->entry < b->entry ? -1 : 1; /* in the order in which they came */
 }
 
-static void sort(const struct gsim_rounds *rounds, uint32_t type, struct ranked *ranked) {
+static struct gsim_heap pile(const struct gsim_rounds *rounds, uint32_t type,
+                             struct ranked *ranked) {
     for (uint32_t i = 0; i < rounds->n; i++) {
         const struct gsim_round_entry *entry = &rounds->entry[i];
         ranked[i] = (struct ranked){entry->priority[type], entry->deficit[type],
                                     entry->has_share ? entry->share[type] : 0, i};
     }
-    qsort(ranked, rounds->n, sizeof *ranked, by_rank);
+    struct gsim_heap heap = {ranked, rounds->n, sizeof *ranked, by_rank};
+    gsim_heap_pile(&heap);
+    return heap;
 }
 
 /* Whether a job of the entry runs already. */
@@ -174,13 +178,14 @@ uint32_t gsim_rounds_choose(struct gsim_rounds *rounds, const uint32_t *types,
         memset(rounds->is_taken, 0, rounds->n_members);
     for (uint32_t t = 0; t < rounds->n_types; t++) {
         uint32_t type = types[t], left = n_gpus[type];
-        sort(rounds, type, ranked);
-        for (uint32_t i = 0; i < rounds->n && left > 0; i++) {
-            const struct gsim_round_entry *entry = &rounds->entry[ranked[i].entry];
+        struct gsim_heap line = pile(rounds, type, ranked);
+        while (line.n > 0 && left > 0) {
+            uint32_t at = ((const struct ranked *)gsim_heap_take(&line))->entry;
+            const struct gsim_round_entry *entry = &rounds->entry[at];
             if (entry->gpus > left || !runs_on(entry, type, needs_priority) ||
                 is_taken(rounds, entry))
                 continue;
-            choice[n++] = (struct gsim_round_choice){ranked[i].entry, type};
+            choice[n++] = (struct gsim_round_choice){at, type};
             left -= entry->gpus;
             take(rounds, entry);
         }

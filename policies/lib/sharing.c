@@ -102,28 +102,24 @@ void gsim_sharing_give_back(const struct gsim_sharing *sharing, const struct gsi
             leave(sharing, ctx, plan, view->changes.settled[i]);
 }
 
-static bool has_room(const struct gsim_sharing *sharing, const struct gsim_view *view, uint32_t gpu,
+static int64_t needs(const struct gsim_sharing *sharing, const struct gsim_view *view,
                      gsim_slot slot) {
-    bool is_idle = gsim_gpu_is_idle(view, gpu);
-    bool is_shared = view->cluster.clients[gpu] > 0 &&
-                     view->cluster.clients[gpu] < view->cluster.client_limit[gpu];
-    return (is_idle || is_shared) && (sharing->how.memory != GSIM_MEMORY_RESIDENT ||
-                                      view->cluster.mem_used[gpu] + gsim_job_memory(view, slot) <=
-                                          view->cluster.hbm_bytes[gpu]);
+    return sharing->how.memory == GSIM_MEMORY_RESIDENT ? gsim_job_memory(view, slot) : -1;
 }
 
-/* The GPU with the least load that has room; the cluster's size when there is none. */
-static uint32_t emptiest(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
-                         gsim_slot slot) {
-    const struct gsim_view *view = ctx->view;
-    uint32_t best = view->cluster.n_gpus;
-    int64_t least = 0;
-    for (uint32_t gpu = 0; gpu < view->cluster.n_gpus; gpu++) {
-        if (!has_room(sharing, view, gpu, slot) ||
-            (sharing->accepts && !sharing->accepts(ctx, gpu, slot)))
+/* The GPU with the least load that has room; the cluster's size when there is none. Where the load
+ * is the number of jobs, that is the first one. */
+static uint32_t emptiest(const struct gsim_sharing *sharing, struct gsim_ctx *ctx, gsim_slot slot) {
+    uint32_t end = ctx->view->cluster.n_gpus, best = end;
+    int64_t least = 0, mem_bytes = needs(sharing, ctx->view, slot);
+    for (uint32_t gpu = gsim_ask_open_gpu(ctx, end, mem_bytes); gpu != end;
+         gpu = gsim_ask_open_gpu(ctx, gpu, mem_bytes)) {
+        if (sharing->accepts && !sharing->accepts(ctx, gpu, slot))
             continue;
-        int64_t load = sharing->load ? sharing->load(ctx, gpu, slot) : view->cluster.clients[gpu];
-        if (best == view->cluster.n_gpus || load < least) {
+        if (!sharing->load)
+            return gpu;
+        int64_t load = sharing->load(ctx, gpu, slot);
+        if (best == end || load < least || (load == least && gpu < best)) {
             best = gpu;
             least = load;
         }

@@ -319,15 +319,26 @@ static bool serve_homes(struct gsim_slices *slices, struct gsim_ctx *ctx, struct
     return has_placed;
 }
 
+/* Jobs of this width and more cannot be placed as they are: a gang needs as many idle GPUs, whatever
+ * else may be lacking. */
+static uint32_t too_wide(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                         const struct pass *pass) {
+    const struct gsim_view *view = ctx->view;
+    bool is_whole = !view->pool.is_used && !view->trace->column[GSIM_COL_SHARE_PPM] &&
+                    slices->rule != GSIM_RULE_FULLEST; /* which takes fewer GPUs */
+    uint32_t smallest = pass->misfits.is_size_all ? pass->misfits.smallest : UINT32_MAX;
+    return is_whole && view->cluster.n_idle_gpus < smallest ? view->cluster.n_idle_gpus + 1
+                                                            : smallest;
+}
+
 /* The first job from here on for which there is no telling yet whether it fits, or fits by force.
  * Where patience ends, each job is looked at. */
-static gsim_slot candidate(const struct gsim_slices *slices, const struct pass *pass,
-                           gsim_slot slot) {
-    uint32_t most = pass->misfits.smallest > pass->smallest_unforced ? pass->misfits.smallest
-                                                                     : pass->smallest_unforced;
-    return pass->misfits.is_size_all && slices->patience == 0
-               ? gsim_index_fitting(&slices->waiting, slot, (int64_t)most - 1)
-               : slot;
+static gsim_slot candidate(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                           const struct pass *pass, gsim_slot slot) {
+    uint32_t wide = too_wide(slices, ctx, pass);
+    uint32_t most = wide > pass->smallest_unforced ? wide : pass->smallest_unforced;
+    return slices->patience == 0 ? gsim_index_fitting(&slices->waiting, slot, (int64_t)most - 1)
+                                 : slot;
 }
 
 static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
@@ -336,7 +347,7 @@ static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
     bool has_placed = false, has_tried_homes = false;
     gsim_slot slot, after;
     for (slot = gsim_index_first(&slices->waiting); slot != GSIM_NO_ID;
-         slot = candidate(slices, &pass, after)) {
+         slot = candidate(slices, ctx, &pass, after)) {
         after = gsim_index_next(&slices->waiting, slot);
         if (pass.smallest_unforced == 1 && gsim_common_is_full(ctx->view))
             break;

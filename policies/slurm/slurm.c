@@ -195,8 +195,10 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_slurm_state *state = ctx->state;
     (void)gsim_slurm_ranking_catch_up(state, ctx);
     describe(state, ctx, slot);
-    if (!gsim_slurm_nodes_enter(state, ctx, slot))
+    if (!gsim_slurm_nodes_enter(state, ctx, slot)) {
         gsim_common_no_memory(ctx);
+        return;
+    }
     gsim_slurm_nodes_shape(state, ctx, slot);
     gsim_slurm_ranking_add(state, ctx, slot);
     state->is_due = state->has_changed = true;

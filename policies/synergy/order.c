@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The order of jobs. Its keys are doubles of + - x / only, in the order of operations of the
  * authors' simulator, because ties are decided by the last bit; they stay in the policy. */
-#include <stdlib.h>
-
 #include "policies/synergy/order.h"
+#include "policies/lib/heap.h"
 #include "policies/lib/rounds.h"
 
 static const int64_t patience_ns = 1000 * INT64_C(3600) * GSIM_NS_PER_S;
@@ -83,17 +82,20 @@ static int by_rank(const void *left_side, const void *right_side) {
     return a->number < b->number ? -1 : 1;
 }
 
-/* Keeps the first jobs for which there are GPUs; jobs that do not fit are passed over. */
+static uint32_t first_of(struct synergy *synergy) {
+    return ((const struct ranked *)gsim_heap_take(&synergy->line))->number;
+}
+
+/* Orders the first jobs for which there are GPUs; jobs that do not fit are passed over. */
 static void cut(struct synergy *synergy, uint32_t n_gpus) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < synergy->n_order; i++) {
-        const struct synergy_job *job = &synergy->job[synergy->order[i]];
-        if (job->gpus > n_gpus)
+    while (synergy->line.n > 0 && n_gpus > 0) {
+        uint32_t number = first_of(synergy);
+        if (synergy->job[number].gpus > n_gpus)
             continue;
-        n_gpus -= job->gpus;
-        synergy->order[n++] = synergy->order[i];
+        n_gpus -= synergy->job[number].gpus;
+        synergy->order[synergy->n_order++] = number;
     }
-    synergy->n_order = n;
+    synergy->line.n = 0;
 }
 
 static void widest_first(struct synergy *synergy) {
@@ -106,31 +108,51 @@ static void widest_first(struct synergy *synergy) {
     }
 }
 
-void synergy_find_order(const struct gsim_ctx *ctx, struct synergy *synergy, uint32_t n_gpus) {
+/* The jobs that are not on their way, by rank. */
+static struct gsim_heap line_up(const struct gsim_ctx *ctx, const struct synergy *synergy) {
     const struct gsim_view *view = ctx->view;
-    struct ranked *ranked =
-        gsim_arena_grow(ctx->arena, NULL, 0, (view->jobs.n_active + 1) * sizeof *ranked);
-    synergy->n_order = 0;
-    for (uint32_t i = 0; ranked && i < view->jobs.n_active; i++) {
+    struct ranked *ranked = synergy->ranked;
+    size_t n = 0;
+    for (uint32_t i = 0; i < view->jobs.n_active; i++) {
         gsim_slot slot = view->jobs.active[i];
         struct synergy_job *job = &synergy->job[view->jobs.index[slot]];
         if (!job->is_active || job->is_chosen) /* it is on its way, and keeps its GPUs */
             continue;
         job->is_urgent |= synergy->rule != SYNERGY_FIFO && !job->is_placed &&
                           view->now_ns - job->last_ns > patience_ns;
-        ranked[synergy->n_order++] =
-            (struct ranked){key_of(ctx, synergy, job), view->jobs.submit_ns[slot],
-                            view->jobs.index[slot], job->is_urgent};
+        ranked[n++] = (struct ranked){key_of(ctx, synergy, job), view->jobs.submit_ns[slot],
+                                      view->jobs.index[slot], job->is_urgent};
+        if (synergy->rule != SYNERGY_LAS)
+            job->now_per_s = job->wants_per_s;
     }
-    if (!ranked)
-        return;
-    qsort(ranked, synergy->n_order, sizeof *ranked, by_rank);
-    for (uint32_t i = 0; i < synergy->n_order; i++)
-        synergy->order[i] = ranked[i].number;
-    gsim_arena_drop(ctx->arena, ranked);
+    return (struct gsim_heap){ranked, n, sizeof *ranked, by_rank};
+}
+
+bool synergy_open_order(const struct gsim_ctx *ctx, struct synergy *synergy) {
+    uint32_t n = ctx->view->trace->n_jobs;
+    synergy->ranked = gsim_arena_array(ctx->arena, n, sizeof(struct ranked));
+    synergy->order = gsim_arena_array(ctx->arena, n, sizeof *synergy->order);
+    return synergy->ranked && synergy->order;
+}
+
+void synergy_find_order(const struct gsim_ctx *ctx, struct synergy *synergy, uint32_t n_gpus) {
+    synergy->line = line_up(ctx, synergy);
+    synergy->n_order = synergy->n_offered = 0;
+    gsim_heap_pile(&synergy->line);
     if (synergy->rule != SYNERGY_LAS)
         return;
     cut(synergy, n_gpus);
     if (synergy->mode == SYNERGY_TUNE)
         widest_first(synergy);
+    for (uint32_t i = 0; i < synergy->n_order; i++)
+        synergy->job[synergy->order[i]].now_per_s = synergy->job[synergy->order[i]].wants_per_s;
+}
+
+bool synergy_next_in_line(struct synergy *synergy, uint32_t *number) {
+    if (synergy->line.n > 0)
+        synergy->order[synergy->n_order++] = first_of(synergy);
+    if (synergy->n_offered == synergy->n_order)
+        return false;
+    *number = synergy->order[synergy->n_offered++];
+    return true;
 }

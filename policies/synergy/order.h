@@ -5,8 +5,11 @@
 
 #include "policies/synergy/state.h"
 
-/* Fills synergy->order with the jobs that may be placed, the first in line first; n_gpus of them
- * are free. */
+/* false: no memory. */
+bool synergy_open_order(const struct gsim_ctx *ctx, struct synergy *synergy);
+/* Lines up the jobs that may be placed; n_gpus GPUs are free. */
 void synergy_find_order(const struct gsim_ctx *ctx, struct synergy *synergy, uint32_t n_gpus);
+/* The job that is next in line, which is in synergy->order then; false: there is none. */
+bool synergy_next_in_line(struct synergy *synergy, uint32_t *number);
 
 #endif

@@ -87,13 +87,11 @@ static void choose(struct gsim_ctx *ctx, struct synergy *synergy) {
     for (uint32_t node = 0; node < ctx->view->cluster.n_nodes; node++)
         n_gpus += synergy->server[node].gpus;
     synergy_find_order(ctx, synergy, n_gpus);
-    for (uint32_t i = 0; i < synergy->n_order; i++)
-        synergy->job[synergy->order[i]].now_per_s = synergy->job[synergy->order[i]].wants_per_s;
-    for (uint32_t i = 0; i < synergy->n_order; i++) {
-        const struct synergy_job *job = &synergy->job[synergy->order[i]];
+    for (uint32_t number; n_gpus > 0 && synergy_next_in_line(synergy, &number);) {
+        const struct synergy_job *job = &synergy->job[number];
         if (job->gpus > n_gpus)
             continue;
-        synergy_offer(ctx, synergy, synergy->order[i]);
+        synergy_offer(ctx, synergy, number);
         n_gpus -= job->is_chosen ? job->gpus : 0;
     }
 }

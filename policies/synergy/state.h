@@ -3,6 +3,7 @@
 #ifndef GSIM_POLICIES_SYNERGY_STATE_H
 #define GSIM_POLICIES_SYNERGY_STATE_H
 
+#include "policies/lib/heap.h"
 #include "policies/lib/settings.h"
 
 /* In the order of the parameters' choices. */
@@ -44,8 +45,10 @@ struct synergy {
     struct synergy_server *server;
     uint32_t *listed; /* the servers' lists of jobs, by GPU */
     uint32_t *owner; /* by GPU: the job that the round gives it to; GSIM_NO_OWNER: none */
+    void *ranked; /* room for the jobs with their ranks */
+    struct gsim_heap line; /* those of them that are still in line */
     uint32_t *order; /* the jobs that are offered to the round, the first in line first */
-    uint32_t n_order;
+    uint32_t n_order, n_offered;
     uint32_t *unplaced; /* jobs of the round that wait for their GPUs */
     uint32_t n_unplaced;
     uint32_t n_active;

@@ -160,9 +160,9 @@ static enum gsim_status open_synergy(struct gsim_ctx *ctx) {
     synergy->first_ns = gsim_param(ctx->params, "first");
     synergy->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
     synergy->job = gsim_arena_array(ctx->arena, n, sizeof *synergy->job);
-    synergy->order = gsim_arena_array(ctx->arena, n, sizeof *synergy->order);
     synergy->unplaced = gsim_arena_array(ctx->arena, n, sizeof *synergy->unplaced);
-    return synergy->job && synergy->order && synergy->unplaced && synergy_open_servers(ctx, synergy)
+    return synergy->job && synergy_open_order(ctx, synergy) && synergy->unplaced &&
+                   synergy_open_servers(ctx, synergy)
                ? GSIM_OK
                : gsim_no_memory(ctx->log, "opening synergy");
 }

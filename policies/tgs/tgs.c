@@ -21,6 +21,7 @@
 #include "policies/lib/settings.h"
 #include "policies/lib/sharing.h"
 #include "policies/tgs/throttle.h"
+#include "sim/base/index.h"
 
 struct launches {
     int64_t n;
@@ -39,12 +40,17 @@ struct state {
     struct gsim_sharing sharing; /* first; its queue holds production jobs */
     struct gsim_queue opportunistic;
     struct pair *pairs; /* by GPU */
+    struct gsim_index paired; /* GPUs with a pair, or with a job that was in one, by number */
     int64_t report_ns, refill_ns;
 };
 
 static bool is_opportunistic(const struct gsim_view *view, gsim_slot slot) {
     return gsim_trace_get(view->trace, GSIM_COL_CLASS, view->jobs.index[slot]) ==
            GSIM_CLASS_OPPORTUNISTIC;
+}
+
+static bool is_pair(const struct pair *pair) {
+    return pair->production != GSIM_NO_SLOT && pair->opportunistic != GSIM_NO_SLOT;
 }
 
 static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
@@ -85,6 +91,7 @@ static enum gsim_status open_tgs(struct gsim_ctx *ctx) {
     state->sharing.accepts = accepts;
     state->sharing.arrange = enter;
     gsim_queue_init(&state->opportunistic);
+    gsim_index_init(&state->paired, ctx->arena);
     state->report_ns = gsim_param(ctx->params, "report");
     state->refill_ns = gsim_param(ctx->params, "refill");
     state->pairs = gsim_arena_array(ctx->arena, n > 0 ? n : 1, sizeof *state->pairs);
@@ -127,6 +134,9 @@ static bool place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) 
     const struct gsim_sharing_job *job = gsim_job_state(ctx, slot);
     struct pair *pair = &state->pairs[job->gpu - 1];
     *(is_opportunistic(ctx->view, slot) ? &pair->opportunistic : &pair->production) = slot;
+    if (is_pair(pair) && !gsim_index_has(&state->paired, job->gpu - 1) &&
+        !gsim_index_insert(&state->paired, job->gpu - 1, 0, job->gpu - 1))
+        gsim_common_no_memory(ctx);
     return true;
 }
 
@@ -191,15 +201,15 @@ static void report(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t 
 /* Returns the time of the next look at the GPU. */
 static int64_t control(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
     struct pair *pair = &((struct state *)ctx->state)->pairs[gpu];
-    bool is_pair = pair->production != GSIM_NO_SLOT && pair->opportunistic != GSIM_NO_SLOT;
-    if (is_pair && !pair->is_controlled)
+    bool is_controlled = is_pair(pair);
+    if (is_controlled && !pair->is_controlled)
         begin(ctx, plan, gpu);
-    else if (is_pair && ctx->view->now_ns >= pair->due_ns)
+    else if (is_controlled && ctx->view->now_ns >= pair->due_ns)
         report(ctx, plan, gpu);
-    if (!is_pair && pair->is_controlled && pair->opportunistic != GSIM_NO_SLOT)
+    if (!is_controlled && pair->is_controlled && pair->opportunistic != GSIM_NO_SLOT)
         set_budget(ctx, plan, gpu, 0);
-    pair->is_controlled = is_pair;
-    return is_pair ? pair->due_ns : GSIM_NEVER;
+    pair->is_controlled = is_controlled;
+    return is_controlled ? pair->due_ns : GSIM_NEVER;
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
@@ -208,8 +218,11 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_sharing_give_back(&state->sharing, ctx, plan);
     place_queue(ctx, plan, &state->sharing.queue);
     place_queue(ctx, plan, &state->opportunistic);
-    for (uint32_t gpu = 0; gpu < ctx->view->cluster.n_gpus; gpu++) {
+    for (uint32_t gpu = gsim_index_first(&state->paired), after; gpu != GSIM_NO_ID; gpu = after) {
         int64_t due_ns = control(ctx, plan, gpu);
+        after = gsim_index_next(&state->paired, gpu);
+        if (due_ns == GSIM_NEVER)
+            gsim_index_remove(&state->paired, gpu);
         wake_ns = due_ns < wake_ns ? due_ns : wake_ns;
     }
     gsim_plan_wake(plan, wake_ns);

@@ -27,6 +27,7 @@ struct grown {
 
 struct gsim_arena {
     atomic_int n_more_owners; /* beside the first */
+    bool has_failed;
     struct chunk *chunks;
     struct grown *grown;
 };
@@ -53,9 +54,14 @@ void gsim_arena_free(struct gsim_arena *arena) {
     free(arena);
 }
 
+bool gsim_arena_has_failed(const struct gsim_arena *arena) {
+    return arena->has_failed;
+}
+
 static struct chunk *chunk_add(struct gsim_arena *arena, size_t size) {
     /* calloc: the kernel hands out large chunks already zeroed and untouched. */
     struct chunk *chunk = calloc(1, sizeof(struct chunk) + size);
+    arena->has_failed |= !chunk;
     if (!chunk)
         return NULL;
     chunk->size = size;
@@ -138,6 +144,7 @@ void *gsim_arena_grow_raw(struct gsim_arena *arena, void *block, size_t new_size
                               : calloc(1, sizeof(struct grown) + new_size);
     if (moved)
         use_large_pages(moved, sizeof(struct grown) + new_size);
+    arena->has_failed |= !moved;
     if (moved || old)
         grown_link(arena, moved ? moved : old);
     return moved ? moved->bytes : NULL;

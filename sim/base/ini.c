@@ -117,10 +117,10 @@ enum gsim_status gsim_ini_read_text(const char *path, const char *text, size_t l
     int bad_line = ini_parse_stream(read_line, &reader, take_entry, &reader);
     if (log->n_errors > errors_before)
         return GSIM_BAD_INPUT;
-    if (bad_line > 0)
+    if (bad_line > 0 && !gsim_arena_has_failed(arena))
         return gsim_fail(log, GSIM_BAD_INPUT, path, bad_line,
                          "neither '[section]' nor 'key = value' nor a '#' comment");
-    return bad_line < 0 || !out->path ? gsim_no_memory(log, "reading an INI file") : GSIM_OK;
+    return bad_line != 0 || !out->path ? gsim_no_memory(log, "reading an INI file") : GSIM_OK;
 }
 
 static enum gsim_status cannot_read(const char *path, const char *why, struct gsim_log *log) {

@@ -232,6 +232,7 @@ enum gsim_status gsim_cluster_open(struct gsim_cluster *cluster,
     if (!allocate(cluster))
         return gsim_no_memory(log, "building the cluster");
     gsim_index_init(&cluster->partial, arena);
+    gsim_index_init(&cluster->open, arena);
     uint32_t node = 0, gpu = 0;
     for (uint32_t g = 0; g < spec->n_groups; g++)
         add_group(cluster, &spec->groups[g], &node, &gpu);
@@ -296,6 +297,7 @@ static int charge_gpu(struct gsim_cluster *c, const struct gsim_request *request
         c->node_cpus_free[c->node_of_gpu[gpu]] -= sign * gsim_cluster_cpus(&request->shape, 1);
     if (c->gpu_is_arranged[gpu]) {
         c->gpu_clients[gpu] += is_taken ? 1u : UINT32_MAX;
+        gsim_cluster_note_open(c, gpu);
         return 0;
     }
     uint32_t share = request->shape.share_ppm, is_free = gsim_cluster_free_ppm(c, gpu);
@@ -368,8 +370,11 @@ void gsim_cluster_give_back(struct gsim_cluster *cluster, const struct gsim_requ
 
 void gsim_cluster_pin(struct gsim_cluster *cluster, const struct gsim_unit *units, uint32_t n_units,
                       int64_t bytes) {
-    for (uint32_t u = 0; u < n_units; u++)
+    for (uint32_t u = 0; u < n_units; u++) {
         charge_memory(cluster, &units[u], bytes);
+        if (cluster->gpu_is_arranged[units[u].gpu])
+            gsim_cluster_note_open(cluster, units[u].gpu);
+    }
 }
 
 /* --- hosts ------------------------------------------------------------------------------------ */

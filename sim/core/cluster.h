@@ -11,7 +11,7 @@
 #include "gsim/cluster.h"
 #include "sim/api/model.h"
 #include "sim/base/index.h"
-#include "sim/core/bitset.h"
+#include "sim/base/bitset.h"
 #include "gsim/arrangement.h"
 #include "gsim/arena.h"
 #include "sim/base/hints.h"
@@ -92,6 +92,8 @@ struct gsim_cluster {
     /* idle counts that may have nodes: a search drops counts without nodes */
     struct gsim_bitset counts;
     struct gsim_index partial; /* GPUs partly free, by free share */
+    struct gsim_index open; /* GPUs that further jobs may share, see open_gpus.c */
+    bool lacks_open; /* there was no memory to note one of them */
     bool is_pool;
     int64_t pool_free_ppm, pool_cpus_free;
 };
@@ -158,6 +160,9 @@ static inline void gsim_cluster_host(struct gsim_cluster *c, uint32_t node, int6
     c->has_host_used = true;
     assert(c->node_host_used[node] >= 0 && c->node_host_used[node] <= c->node_host_bytes[node]);
 }
+/* Notes whether further jobs may share the GPU, once its clients, their limit or its memory are
+ * others. */
+void gsim_cluster_note_open(struct gsim_cluster *cluster, uint32_t gpu);
 /* Takes a failed node out of capacity until it is repaired. No job may be on it. */
 void gsim_cluster_set_down(struct gsim_cluster *cluster, uint32_t node, bool is_down);
 /* Takes an idle GPU out of placement by shape (it is shared by an arrangement), or gives it

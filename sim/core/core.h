@@ -521,7 +521,10 @@ static inline void gsim_core_changed(struct gsim_core *core, gsim_slot slot) {
 }
 
 /* After each hook: one that cannot go on ends the run before anything else happens. */
+/* A policy that goes on where there was no memory for it is heeded, too. */
 static inline void gsim_core_heed(struct gsim_core *core) {
+    if (gsim_rarely(gsim_arena_has_failed(core->arena) && core->status == GSIM_OK))
+        (void)gsim_core_no_memory(core);
     if (gsim_rarely(core->ctx.status != GSIM_OK && core->status == GSIM_OK))
         core->status = core->ctx.status;
 }

@@ -225,7 +225,10 @@ static uint32_t akin(const struct search *s) {
         for (uint32_t node = next_node(c, k, 0); node != UINT32_MAX;
              node = next_node(c, k, node + 1)) {
             bool is_empty = k == c->node_first_gpu[node + 1] - c->node_first_gpu[node];
-            if ((!is_empty && c->node_gang[node] != need) || usable(s, node) < need)
+            if (is_empty && empty != UINT32_MAX && k == c->widest_node)
+                break; /* nodes as wide as any with as many idle GPUs are all empty */
+            if ((is_empty && empty != UINT32_MAX) || (!is_empty && c->node_gang[node] != need) ||
+                usable(s, node) < need)
                 continue;
             if (!is_empty)
                 return node;

@@ -46,6 +46,11 @@ GSIM_COLD bool gsim_plan_broke(struct gsim_plan *plan, gsim_slot slot, const cha
     struct gsim_core *core = plan->core;
     const struct gsim_jobs *jobs = &core->jobs;
     char now[32];
+    if (gsim_arena_has_failed(core->arena)) { /* it may not know what it does */
+        (void)gsim_core_no_memory(core);
+        plan->is_broken = true;
+        return false;
+    }
     gsim_format_seconds(now, core->view.now_ns, 9);
     bool is_known = slot < jobs->capacity && jobs->state[slot] != GSIM_FREE;
     if (!plan->is_broken)

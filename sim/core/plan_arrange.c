@@ -96,6 +96,7 @@ static bool note_arrangement(struct gsim_plan *plan, const struct gsim_unit *uni
         cluster->gpu_is_paired[units[u].gpu] = is_paired(arrangement);
         cluster->gpu_client_limit[units[u].gpu] =
             plan->core->ops->client_limit(plan->core->model, units[u].gpu, arrangement);
+        gsim_cluster_note_open(cluster, units[u].gpu);
     }
     return true;
 }

@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* make bench: timings as ratios to something plain measured in the same run, so that they mean the
  * same on any machine. Medians of several runs. Nothing here is a test: no time is asserted. */
-#define _DEFAULT_SOURCE /* wait4: the peak of one child, not of all so far */
+#define _DEFAULT_SOURCE /* mkdtemp */
 #include <gsl/gsl_randist.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sim/base/eventq.h"
 #include "sim/base/rng.h"
 #include "tests/bench/bare.h"
+#include "tests/bench/process.h"
 
 enum { ROUNDS = 5, LONG_ROUNDS = 3, POPS = 2000000 };
-
-static double now_s(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -173,19 +165,6 @@ static void bench_queue(void) {
 /* --- whole processes
  * ---------------------------------------------------------------------------------- */
 
-struct outcome {
-    double wall_s, cpu_s, run_s; /* of the process, twice; of the simulation, as it says itself */
-    double events;
-    long peak_kib;
-};
-
-static double field(const char *json, const char *name) {
-    char key[64];
-    (void)snprintf(key, sizeof key, "\"%s\":", name);
-    const char *at = strstr(json, key);
-    return at ? strtod(at + strlen(key), NULL) : 0;
-}
-
 /* A run that fails has no time: the benchmark ends. */
 static void require(bool is_fine, const char *const *argv) {
     if (is_fine)
@@ -199,31 +178,8 @@ static void require(bool is_fine, const char *const *argv) {
 }
 
 static struct outcome run_once(const char *const *argv, const char *out_path) {
-    struct outcome outcome = {0};
-    struct rusage usage;
-    int status = 0;
-    (void)fflush(NULL); /* the child must not print what is still buffered here */
-    double begin = now_s();
-    pid_t child = fork();
-    if (child == 0) {
-        if (!freopen(out_path, "w", stdout) || !freopen("/dev/null", "w", stderr))
-            _exit(127);
-        execv(argv[0], (char *const *)(void *)(size_t)argv);
-        _exit(127);
-    }
-    require(child > 0 && wait4(child, &status, 0, &usage) == child && status == 0, argv);
-    outcome.wall_s = now_s() - begin;
-    outcome.cpu_s = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-                    1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-    outcome.peak_kib = usage.ru_maxrss;
-    char json[8192] = "";
-    FILE *file = fopen(out_path, "r");
-    if (file) {
-        json[fread(json, 1, sizeof json - 1, file)] = '\0';
-        (void)fclose(file);
-    }
-    outcome.run_s = field(json, "wall_s");
-    outcome.events = field(json, "events");
+    struct outcome outcome = process_run(argv, out_path, 0);
+    require(outcome.is_done, argv);
     return outcome;
 }
 

@@ -27,12 +27,14 @@ sigma = 1.5
 choice = 1, 2, 4, 8, 16, 32
 weights = 60, 12, 12, 12, 3, 1
 END
-instructions() { # policy, trace
+instructions() { # policy, trace, nodes
     valgrind --tool=callgrind --callgrind-out-file=/dev/null "$gsim" --quiet --policy "$1" --device ideal \
-        --nodes 8 --gpus-per-node 8 "$2" 2>&1 >"$tmp/out" | sed -n 's/.*Collected : //p'
+        --nodes "${3:-8}" --gpus-per-node 8 "$2" 2>&1 >"$tmp/out" | sed -n 's/.*Collected : //p'
 }
 for n in 1000 4000; do
     "$gsim" generate --quiet --spec "trace.jobs=$n" "$tmp/rush.ini" -o "$tmp/$n.csv"
+    "$gsim" generate --quiet --spec "trace.jobs=$n" --spec mem_gib.distribution=uniform --spec mem_gib.lo=4 \
+        --spec mem_gib.hi=60 --spec mem_gib.round=1 "$tmp/rush.ini" -o "$tmp/${n}mem.csv"
 done
 # 4 log 4000 / log 1000
 most=4.8
@@ -50,14 +52,35 @@ most_turn=1.2
 turns() { # jobs and preemptions of the last run
     awk '$1 == "jobs" { n += $2 } $1 == "preemptions" { n += $2 } END { print(n) }' "$tmp/out"
 }
-for policy in gandiva; do
-    few=$(instructions "$policy" "$tmp/1000.csv") few_turns=$(turns)
-    many=$(instructions "$policy" "$tmp/4000.csv") many_turns=$(turns)
+for policy in gandiva suspend:mem adaptive:mem; do
+    suffix=${policy#"${policy%:mem}"} policy=${policy%:mem}
+    few=$(instructions "$policy" "$tmp/1000${suffix#:}.csv") few_turns=$(turns)
+    many=$(instructions "$policy" "$tmp/4000${suffix#:}.csv") many_turns=$(turns)
     ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" -v few_turns="$few_turns" -v many_turns="$many_turns" \
         'BEGIN { printf("%.2f", (few > 0 ? many / many_turns / (few / few_turns) : 99)) }')
     if [ "$(awk -v ratio="$ratio" -v most="$most_turn" 'BEGIN { print(ratio <= most) }')" = 1 ]; then
         echo "ok $policy: among four times the jobs a turn costs $ratio times as much"
     else
         echo "not ok $policy: among four times the jobs a turn costs $ratio times as much, more than $most_turn"
+    fi
+done
+
+# How the cost of a job grows with the cluster where no job waits: 16384 GPUs against 512, by log n. What
+# opening a cluster costs is counted apart, by a run of few jobs.
+most_job=1.56 # log 16384 / log 512
+"$gsim" generate --quiet --spec trace.jobs=20 --spec arrival.load=0.9 "$tmp/rush.ini" -o "$tmp/opening.csv"
+"$gsim" generate --quiet --spec trace.jobs=600 --spec arrival.load=2 "$tmp/rush.ini" -o "$tmp/quiet.csv"
+of_jobs() { # policy, nodes: instructions of the jobs
+    opening=$(instructions "$1" "$tmp/opening.csv" "$2")
+    all=$(instructions "$1" "$tmp/quiet.csv" "$2")
+    echo $((all - opening))
+}
+for policy in fifo srtf timeslice mps mig tgs gang-rr gandiva; do
+    few=$(of_jobs "$policy" 64) many=$(of_jobs "$policy" 2048)
+    ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" 'BEGIN { printf("%.2f", (few > 0 ? many / few : 99)) }')
+    if [ "$(awk -v ratio="$ratio" -v most="$most_job" 'BEGIN { print(ratio <= most) }')" = 1 ]; then
+        echo "ok $policy: on 32 times the GPUs a job costs $ratio times as much"
+    else
+        echo "not ok $policy: on 32 times the GPUs a job costs $ratio times as much, more than $most_job"
     fi
 done

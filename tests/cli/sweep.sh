@@ -225,6 +225,39 @@ grep -q "720 of 720 runs are in .*, $((n - there)) of them new" "$tmp/log" || re
 say "what was there ($there runs) is not repeated" $repeated
 same "killed and resumed is uninterrupted" "$tmp/killed.db" "$tmp/whole.db"
 
+# --- a merge that is killed, at moments of a seed (KILL_SEED): it adds all of a shard's runs or none
+for i in 1 2 3; do "$gsim" sweep "$tmp/many.ini" -o "$tmp/many$i.db" --shard $i/3 >"$tmp/log" 2>&1 || say "shard $i" 1; done
+shards="$tmp/many1.db $tmp/many2.db $tmp/many3.db"
+# shellcheck disable=SC2086
+before=$(cat $shards | cksum)
+seed=${KILL_SEED:-7} kills=0 within=0 now=0
+while [ $kills -lt "${KILLS:-10}" ]; do
+    kills=$((kills + 1))
+    [ "$now" -lt "$n" ] || rm -f "$tmp/killed.db" "$tmp/killed.db-journal"
+    # shellcheck disable=SC2086
+    "$gsim" merge -o "$tmp/killed.db" $shards >"$tmp/killed.out" 2>&1 &
+    pid=$!
+    sleep "$(awk -v seed="$seed$kills" 'BEGIN { srand(seed); printf("%.3f", 0.3 * rand()) }')"
+    kill -9 $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    now=0
+    [ -e "$tmp/killed.db" ] || continue
+    now=$(count "$tmp/killed.db")
+    [ "$now" -eq 0 ] || [ "$now" -eq "$n" ] || within=$((within + 1))
+    broken=0
+    [ "$now" -eq 0 ] || broken=$(sqlite3 "$tmp/killed.db" \
+        "select count(*) from run where (select count(*) from job where job.run_id = run.run_id) <> jobs")
+    whole=$(sqlite3 "$tmp/killed.db" "pragma integrity_check")
+    [ "$whole" = ok ] && [ "$broken" -eq 0 ] || echo "kill $kills: $now runs, $broken of them broken, $whole"
+done >"$tmp/log"
+[ ! -s "$tmp/log" ]
+say "a merge that was killed $kills times ($within times with some runs, seed $seed) leaves whole runs" $?
+# shellcheck disable=SC2086
+"$gsim" merge -o "$tmp/killed.db" $shards >"$tmp/log" 2>&1
+same "killed and merged again is uninterrupted" "$tmp/killed.db" "$tmp/whole.db"
+# shellcheck disable=SC2086
+check "and the shards are as they were" "$before" "$(cat $shards | cksum)"
+
 # --- asked to stop. Runs are long enough to be stopped in their middle.
 awk 'BEGIN { print "job_id,submit_s,duration_s"; for (i = 0; i < 60000; i++) printf "j%d,%d,%d\n", i, i, 1 + i % 7 }' >"$tmp/long.csv"
 printf 'trace = %s\npolicy = fifo, las, srtf\ngpus-per-node = 8\nseed = 1..50\n' "$tmp/long.csv" >"$tmp/long.ini"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A set of small numbers with "first at or after": bits, and a summary bit per word of bits.
  * Members are added and removed without a branch. */
-#ifndef GSIM_CORE_BITSET_H
-#define GSIM_CORE_BITSET_H
+#ifndef GSIM_BASE_BITSET_H
+#define GSIM_BASE_BITSET_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What happens where there is no memory: short commands under an allocator that fails once, at any
+# moment. A command then ends with 1, says so, and leaves nothing that is half written; or it did not
+# need that memory, and its output is the output of an undisturbed run. $1 is gsim. MOMENTS: how many
+# moments of each command are tried, spread over its allocations.
+set -u
+case $1 in
+*-san-*)
+    echo "ok no memory # SKIP a sanitizer has an allocator of its own"
+    exit 0
+    ;;
+esac
+gsim=$1
+. tests/support/check.sh
+if ! ${CC:-cc} -std=c11 -shared -fPIC -o "$tmp/failing.so" tests/support/failing_malloc.c 2>"$tmp/log"; then
+    echo "ok no memory # SKIP the allocator is for glibc"
+    exit 0
+fi
+moments=${MOMENTS:-12}
+
+# What two runs of a command may differ in.
+settled() { # folder
+    (
+        cd "$1" || exit
+        for file in *; do
+            case $file in
+            *.db) sqlite3 "$file" "pragma integrity_check; select count(*) from run; select count(*) from job;
+                select jct_mean_s, argv is not null from run order by run_id" ;;
+            *-journal) ;;
+            *) sed -e 's/"wall_s":[^,}]*//g' "$file" ;;
+            esac | cksum
+        done
+    )
+}
+# A database without the run is whole as well; other files are there as a whole or not at all.
+left_whole() { # folder, undisturbed folder
+    for file in "$1"/*; do
+        case $file in
+        *.db)
+            [ "$(sqlite3 "$file" "pragma integrity_check")" = ok ] || return 1
+            [ "$(sqlite3 "$file" "select count(*) from sqlite_master where name = 'job'")" = 1 ] || continue
+            [ "$(sqlite3 "$file" "select count(*) from run where jobs <> (select count(*) from job where
+                job.run_id = run.run_id)")" = 0 ] || return 1
+            ;;
+        */out | */err | *-journal | "$1/*") ;;
+        *)
+            sed -e 's/"wall_s":[^,}]*//g' "$file" >"$tmp/here"
+            sed -e 's/"wall_s":[^,}]*//g' "$2/${file##*/}" | cmp -s - "$tmp/here" || return 1
+            ;;
+        esac
+    done
+}
+# The command runs in a folder of its own, where it may write, and finds what it reads in $in.
+once() { # folder, command
+    rm -rf "$1"
+    mkdir "$1"
+    (
+        cd "$1" || exit
+        # shellcheck disable=SC2086
+        eval "LD_PRELOAD=$tmp/failing.so $2" >out 2>err
+    )
+}
+judge() { # status, moment
+    case $1 in
+    0) [ "$(rm -f "$tmp/now/err" && settled "$tmp/now")" = "$whole" ] || echo "moment $2: another output" ;;
+    1)
+        grep -q . "$tmp/now/err" || echo "moment $2: no word of it"
+        left_whole "$tmp/now" "$tmp/all" || echo "moment $2: something is half written"
+        ;;
+    *) echo "moment $2: exit code $1: $(tail -n 1 "$tmp/now/err")" ;;
+    esac
+}
+at_any_moment() { # name, command
+    COUNT_TO=$tmp/n once "$tmp/all" "$2" || say "$1, undisturbed" 1
+    rm -f "$tmp/all/err"
+    whole=$(settled "$tmp/all") n=$(cat "$tmp/n") i=0
+    while [ $i -lt "$moments" ]; do
+        moment=$(((2 * i + 1) * n / (2 * moments) + 1)) i=$((i + 1))
+        FAIL_AT=$moment once "$tmp/now" "$2"
+        judge $? $moment
+    done >"$tmp/log"
+    [ ! -s "$tmp/log" ]
+    say "$1: $moments of $n moments" $?
+}
+
+case $gsim in /*) ;; *) gsim=$PWD/$gsim ;; esac
+in=$PWD
+lab=$in/traces/samples/small_lab.csv
+memory=$in/traces/samples/memory.csv
+at_any_moment "a run" "'$gsim' --policy las --format json --jobs-csv jobs.csv --db run.db '$lab'"
+for policy in $("$gsim" list policies | awk '{ print $1 }'); do
+    case $policy in
+    pollux | elasticflow) continue ;; # minutes
+    esac
+    at_any_moment "$policy" "'$gsim' --quiet --policy $policy --device h200 --nodes 2 --gpus-per-node 4 --format json '$memory'"
+done
+at_any_moment "a timeline" "'$gsim' --quiet --policy timeslice --timeline t.json --gpus-per-node 4 '$memory'"
+at_any_moment "a comparison" "'$gsim' compare --quiet -j 1 --policies fifo,srtf '$lab'"
+printf 'trace = %s\npolicy = fifo, las\nnodes = 1..2\ngpus-per-node = 4\n' "$lab" >"$tmp/grid.ini"
+at_any_moment "a sweep" "'$gsim' sweep --quiet -j 1 '$tmp/grid.ini' -o runs.db"
+for i in 1 2; do "$gsim" sweep --quiet "$tmp/grid.ini" --shard $i/2 -o "$tmp/s$i.db" >"$tmp/log" 2>&1 || say "shard $i" 1; done
+at_any_moment "a merge" "'$gsim' merge --quiet '$tmp/s1.db' '$tmp/s2.db' -o all.db"
+"$gsim" sweep --quiet "$tmp/grid.ini" -o "$tmp/runs.db" >"$tmp/log" 2>&1
+at_any_moment "a table" "'$gsim' table '$tmp/runs.db'"
+at_any_moment "a report" "'$gsim' report '$tmp/runs.db' -o report.html"
+at_any_moment "a specification drawn" "'$gsim' generate '$in/traces/samples/training.ini' -o t.csv"
+at_any_moment "facts of a trace" "'$gsim' describe '$lab'"
