@@ -188,21 +188,19 @@ static bool follow(struct gsim_order *order, struct gsim_ctx *ctx, struct gsim_p
 
 /* --- jobs that give way ----------------------------------------------------------------------- */
 
-/* The job with the most service leaves first, if it is a quantum ahead of the one that waits. */
+static bool is_leaving(const struct gsim_ctx *ctx, gsim_slot slot) {
+    uint8_t state = ctx->view->jobs.state[slot];
+    return state == GSIM_STOPPING || state == GSIM_SAVING;
+}
+
+/* Jobs that were stopped before leave first, then the one with the most service, if it is a quantum ahead of the one that waits. */
 static int64_t lead_of(const struct gsim_ctx *ctx, gsim_slot slot, const void *of) {
     const int64_t *least_ns = of;
     int64_t attained_ns = gsim_attained_ns(ctx->view, slot);
+    if (is_leaving(ctx, slot))
+        return INT64_MIN;
     bool gives_way = ctx->view->jobs.state[slot] == GSIM_RUNNING && attained_ns >= *least_ns;
     return gives_way ? -attained_ns : GSIM_NEVER;
-}
-
-static bool any_stops(const struct gsim_view *view) {
-    bool is_any = false;
-    for (uint32_t i = 0; i < view->jobs.n_active && !is_any; i++) {
-        uint8_t state = view->jobs.state[view->jobs.active[i]];
-        is_any = state == GSIM_STOPPING || state == GSIM_SAVING;
-    }
-    return is_any;
 }
 
 /* Stops jobs for this one. false: it has its GPUs to wait for, and no job may take them before. */
@@ -221,10 +219,10 @@ static bool push_out(struct gsim_order *order, struct gsim_ctx *ctx, struct gsim
         uint32_t n_kept = gsim_vacancy_kept(&order->room, plan, victim);
         if (n_kept > 0 && search.wants_whole && n_kept <= order->room.n_spare)
             gsim_vacancy_spare(&order->room, plan, victim);
-        else if (n_kept > 0)
+        else if (n_kept > 0 && !is_leaving(ctx, victim))
             (void)gsim_plan_preempt(plan, victim, way.stop, way.keep);
     }
-    return n < 0 || (n == 0 && !any_stops(ctx->view));
+    return n <= 0; /* 0: on so many GPUs, but not on the nodes that placement= asks for */
 }
 
 /* Jobs share GPUs, so that none gains more service than time passes. */

@@ -178,7 +178,7 @@ static void test_attained_service(void **state) {
         struct gsim_arena *arena = gsim_arena_new();
         struct gsim_result result = five_jobs(policies[p], sets, arena);
         assert_in_range(result.jobs.start_ns[2], 60 * S, 201 * S);
-        assert_int_equal(result.summary.preemptions, 4);
+        assert_in_range(result.summary.preemptions, 3, 4); /* e may end first */
         for (int job = 0; job < 5; job++)
             assert_true(result.jobs.end_ns[job] > 0);
         gsim_arena_free(arena);
