@@ -69,7 +69,8 @@ const struct gsim_policy gsim_policy_chimera = {
     .paper = "Park, Park and Mahlke, Chimera, ASPLOS 2015",
     .deviations = "thread blocks are equally long and SMs evenly out of step; costs are known, not "
                   "estimated from earlier blocks; an urgent job gets all SMs; jobs wait in one "
-                  "queue, of which the head holds up all jobs behind it unless queue=backfill",
+                  "queue, of which the head holds up all jobs behind it unless queue= says another",
+    GSIM_QUEUE_ORACLE,
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

@@ -11,8 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policies/lib/common.h"
+#include "policies/lib/order.h"
 #include "policies/lib/queue.h"
-#include "policies/lib/sharing.h"
 #include "policies/lib/settings.h"
 #include "sim/base/bitset.h"
 
@@ -33,7 +34,7 @@ struct mig_size {
 
 struct mig {
     struct gsim_queue queue;
-    bool passes_over;
+    struct gsim_order order; /* of the queue */
     enum gsim_rule rule;
     struct mig_gpu *gpu;
     struct gsim_partition *kinds; /* instances that the GPU supports, by type of GPU */
@@ -46,7 +47,7 @@ struct mig {
 };
 
 struct mig_job {
-    struct gsim_queue_link link; /* first: the queue finds it there */
+    struct gsim_order_job order; /* first: the queue finds it there */
     struct gsim_unit unit; /* its instance; slot 0: none */
 };
 
@@ -144,17 +145,27 @@ static struct gsim_unit first_free(const struct mig *mig, const struct gsim_view
     return (struct gsim_unit){0};
 }
 
+/* The first GPU on which the job may have a free instance of the size. */
+static uint32_t first_with(const struct mig *mig, const struct gsim_ctx *ctx, gsim_slot slot,
+                           const struct mig_size *size) {
+    uint32_t gpu = gsim_bitset_first(&size->with_free);
+    while (gpu != UINT32_MAX && !gsim_order_allows(&mig->order, ctx, gpu, slot))
+        gpu = gsim_bitset_next(&size->with_free, gpu + 1);
+    return gpu;
+}
+
 /* The smallest free instance that holds the job, on the first GPU with one; .slot 0: there is
  * none. */
-static struct gsim_unit best_free(const struct mig *mig, const struct gsim_view *view,
+static struct gsim_unit best_free(const struct mig *mig, const struct gsim_ctx *ctx,
                                   gsim_slot slot) {
+    const struct gsim_view *view = ctx->view;
     uint32_t best_ppm = UINT32_MAX, best = UINT32_MAX;
     for (uint32_t i = 0; i < mig->n_sizes; i++) {
         const struct mig_size *size = &mig->sizes[i];
         uint32_t gpu = size->part_ppm > best_ppm || !can_hold(view, size->part_ppm, size->mem_bytes,
                                                               view->jobs.index[slot])
                            ? UINT32_MAX
-                           : gsim_bitset_first(&size->with_free);
+                           : first_with(mig, ctx, slot, size);
         if (gpu == UINT32_MAX || (size->part_ppm == best_ppm && gpu > best))
             continue;
         best = gpu;
@@ -235,7 +246,7 @@ static void plan_layout(const struct gsim_ctx *ctx, uint32_t gpu, char *layout) 
     const struct mig *mig = ctx->state;
     gsim_slot slot = mig->queue.first;
     for (; fits && slot != GSIM_NO_SLOT; slot = gsim_queue_after(ctx, slot)) {
-        if (mig->passes_over && view->jobs.gpus[slot] > 1)
+        if (mig->order.kind != GSIM_ORDER_FIFO && view->jobs.gpus[slot] > 1)
             continue;
         uint32_t kind = smallest(view, kinds, view->jobs.index[slot]);
         fits = view->jobs.gpus[slot] == 1 && kind < kinds->n &&
@@ -249,10 +260,12 @@ static void plan_layout(const struct gsim_ctx *ctx, uint32_t gpu, char *layout) 
 /* Cuts an empty GPU for the first job, which finds no instance of its size. */
 static bool cut_for_queue(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot first) {
     char layout[LAYOUT_TEXT];
+    const struct mig *mig = ctx->state;
     struct empties empties = empties_begin(ctx);
     for (uint32_t gpu; (gpu = next_empty(ctx, &empties)) != UINT32_MAX;) {
         const struct gsim_partition *kinds = kinds_of(ctx, gpu);
-        if (smallest(ctx->view, kinds, ctx->view->jobs.index[first]) == kinds->n)
+        if (!gsim_order_allows(&mig->order, ctx, gpu, first) ||
+            smallest(ctx->view, kinds, ctx->view->jobs.index[first]) == kinds->n)
             continue;
         plan_layout(ctx, gpu, layout);
         return cut(ctx, plan, gpu, layout);
@@ -274,9 +287,9 @@ static bool is_exact(const struct gsim_ctx *ctx, gsim_slot slot, struct gsim_uni
 static bool place_in_instance(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
     struct mig *mig = ctx->state;
     struct mig_job *job = gsim_job_state(ctx, slot);
-    struct gsim_unit unit = best_free(mig, ctx->view, slot);
+    struct gsim_unit unit = best_free(mig, ctx, slot);
     if (!mig->layout && !is_exact(ctx, slot, unit) && cut_for_queue(ctx, plan, slot))
-        unit = best_free(mig, ctx->view, slot);
+        unit = best_free(mig, ctx, slot);
     if (unit.slot == 0 || !gsim_plan_place_on(plan, slot, &unit, 1))
         return false;
     mig->gpu[unit.gpu].taken |= 1u << (unit.slot - 1);
@@ -303,6 +316,33 @@ static bool place_whole(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot 
         is_placed = gsim_settings_place(ctx, plan, slot, mig->rule);
     }
     return is_placed;
+}
+
+static bool place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
+    return needs_whole(ctx, slot) ? place_whole(ctx, plan, slot)
+                                  : place_in_instance(ctx, plan, slot);
+}
+
+/* Whether a GPU with fewer jobs has an instance for the job; an empty one is cut for it. */
+static bool has_room(const struct gsim_ctx *ctx, const struct gsim_vacancy_gpu *room, uint32_t gpu,
+                     gsim_slot slot) {
+    const struct mig *mig = ctx->state;
+    const struct gsim_partition *cut_so = &mig->gpu[gpu].cut, *kinds = kinds_of(ctx, gpu);
+    uint32_t job = ctx->view->jobs.index[slot];
+    bool has = room->n_jobs == 0 && !mig->layout && smallest(ctx->view, kinds, job) < kinds->n;
+    for (uint32_t i = 0; i < cut_so->n && !has; i++)
+        has = !(room->instances >> i & 1) && holds(ctx->view, &cut_so->instance[i], job);
+    return has;
+}
+
+static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct mig *mig = ctx->state;
+    struct mig_job *job = gsim_job_state(ctx, slot);
+    if (job->unit.slot == 0)
+        return;
+    mig->gpu[job->unit.gpu].taken &= ~(1u << (job->unit.slot - 1));
+    note_free(ctx, job->unit.gpu);
+    job->unit.slot = 0;
 }
 
 /* --- the policy ------------------------------------------------------------------------------- */
@@ -353,7 +393,12 @@ static enum gsim_status open_mig(struct gsim_ctx *ctx) {
     struct mig *mig = ctx->state;
     const char *layout = gsim_param_full(ctx->params, "layout")->text;
     gsim_queue_init(&mig->queue);
-    mig->passes_over = gsim_sharing_passes_over(ctx);
+    gsim_order_init(&mig->order, ctx);
+    mig->order.place = place;
+    mig->order.wants_whole = needs_whole;
+    mig->order.holds = has_room;
+    mig->order.forget = on_completion;
+    mig->order.places_for_good = true;
     mig->rule = gsim_settings_rule(ctx);
     mig->layout = strcmp(layout, "auto") == 0 ? NULL : layout;
     mig->gpu = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *mig->gpu);
@@ -364,31 +409,15 @@ static enum gsim_status open_mig(struct gsim_ctx *ctx) {
     return ask_kinds(ctx, mig);
 }
 
-static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
-    struct mig *mig = ctx->state;
-    const struct mig_job *job = gsim_job_state(ctx, slot);
-    if (job->unit.slot == 0)
-        return;
-    mig->gpu[job->unit.gpu].taken &= ~(1u << (job->unit.slot - 1));
-    note_free(ctx, job->unit.gpu);
-}
-
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct mig *mig = ctx->state;
+    gsim_order_begin(&mig->order, &mig->queue, ctx);
     gsim_queue_append_arrived(&mig->queue, ctx);
     for (uint32_t gpu = 0; mig->layout && !mig->is_cut && gpu < ctx->view->cluster.n_gpus; gpu++)
         if (!cut(ctx, plan, gpu, mig->layout))
             return;
     mig->is_cut = true;
-    for (gsim_slot slot = mig->queue.first, after; slot != GSIM_NO_SLOT; slot = after) {
-        after = gsim_queue_after(ctx, slot);
-        bool is_placed = needs_whole(ctx, slot) ? place_whole(ctx, plan, slot)
-                                                : place_in_instance(ctx, plan, slot);
-        if (is_placed)
-            gsim_queue_remove(&mig->queue, ctx, slot);
-        else if (!mig->passes_over)
-            return;
-    }
+    gsim_order_serve(&mig->order, &mig->queue, ctx, plan);
 }
 
 static const struct gsim_param_def params[] = {
@@ -407,7 +436,8 @@ const struct gsim_policy gsim_policy_mig = {
     .paper = "NVIDIA Multi-Instance GPU user guide",
     .deviations = "one job an instance; an idle GPU is cut as a whole, where the driver can "
                   "exchange single instances; jobs wait in one queue, of which the head holds up "
-                  "all jobs behind it unless queue=backfill",
+                  "all jobs behind it unless queue= says another",
+    GSIM_QUEUE_ORACLE,
     .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct mig),

@@ -117,7 +117,8 @@ const struct gsim_policy gsim_policy_mps = {
     .deviations =
         "gangs of several GPUs have them to themselves; a job's kernels are all alike, "
         "of its average demand; what the server costs on the host is not modelled; jobs wait in "
-        "one queue, of which the head holds up all jobs behind it unless queue=backfill",
+        "one queue, of which the head holds up all jobs behind it unless queue= says another",
+    GSIM_QUEUE_ORACLE,
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

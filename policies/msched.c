@@ -114,7 +114,8 @@ const struct gsim_policy gsim_policy_msched = {
         "the length of a turn is not published: see msched.period; a turn ends with an iteration "
         "and its memory is that of an iteration, where the paper suspends within one and moves "
         "what the turn will use; gangs of several GPUs have them to themselves; jobs wait in one "
-        "queue, of which the head holds up all jobs behind it unless queue=backfill",
+        "queue, of which the head holds up all jobs behind it unless queue= says another",
+    GSIM_QUEUE_ORACLE,
     .shares_gpus = true,
     .oversubscribes = true,
     .params = params,

@@ -71,7 +71,8 @@ const struct gsim_policy gsim_policy_nvshare = {
     .deviations =
         "the lock goes round in a ring, not first come first served; memory is touched in "
         "order, evenly over an iteration; jobs wait in one queue, of which the head holds up all "
-        "jobs behind it unless queue=backfill",
+        "jobs behind it unless queue= says another",
+    GSIM_QUEUE_ORACLE,
     .shares_gpus = true,
     .oversubscribes = true,
     .params = params,

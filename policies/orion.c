@@ -94,8 +94,9 @@ const struct gsim_policy gsim_policy_orion = {
         "high-priority kernel that runs, "
         "not against the one launched last; sms is fixed, and not searched for high-priority "
         "training; the time of intercepted launches is not modelled, and copies do not share "
-        "PCIe; jobs wait in one queue, of which the head holds up all jobs behind it unless "
-        "queue=backfill",
+        "PCIe; jobs wait in one queue, of which the head holds up all jobs behind it unless queue= "
+        "says another",
+    GSIM_QUEUE_ORACLE,
     .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct gsim_clients),

@@ -84,7 +84,8 @@ const struct gsim_policy gsim_policy_reef = {
         "of their own; which kernel was killed is known, so that no finished one runs again; a "
         "padded kernel costs the real-time one no occupancy, whatever registers they use, and what "
         "it did as padding is kept when it gets the GPU to itself; jobs wait in one queue, of "
-        "which the head holds up all jobs behind it unless queue=backfill",
+        "which the head holds up all jobs behind it unless queue= says another",
+    GSIM_QUEUE_ORACLE,
     .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct gsim_sharing),

@@ -215,20 +215,14 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
         *lane = (struct memory_lane){0};
 }
 
-static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    struct salus *salus = ctx->state;
-    gsim_sharing_give_back(&salus->sharing, ctx, plan);
-    for (gsim_slot slot = salus->sharing.queue.first, next; slot != GSIM_NO_SLOT; slot = next) {
-        next = gsim_queue_after(ctx, slot);
-        bool is_gang = ctx->view->jobs.gpus[slot] > 1;
-        bool is_placed = is_gang ? gsim_settings_place(ctx, plan, slot, salus->sharing.rule)
-                                 : gsim_sharing_share(&salus->sharing, ctx, plan, slot);
-        if (!is_placed)
-            continue;
-        if (!is_gang)
-            book(ctx, slot);
-        gsim_queue_remove(&salus->sharing.queue, ctx, slot);
-    }
+static bool place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
+    const struct salus *salus = ctx->state;
+    if (ctx->view->jobs.gpus[slot] > 1)
+        return gsim_settings_place(ctx, plan, slot, salus->sharing.rule);
+    if (!gsim_sharing_share(&salus->sharing, ctx, plan, slot))
+        return false;
+    book(ctx, slot);
+    return true;
 }
 
 static enum gsim_status open_salus(struct gsim_ctx *ctx) {
@@ -244,6 +238,7 @@ static enum gsim_status open_salus(struct gsim_ctx *ctx) {
     salus->sharing.accepts = accepts;
     salus->sharing.load = load;
     salus->sharing.arrange = arrange;
+    salus->sharing.order.place = place;
     salus->order = (enum order)gsim_param(ctx->params, "order");
     salus->reserve = gsim_param(ctx->params, "reserve");
     salus->has_one_lane = gsim_param(ctx->params, "lanes") != 0;
@@ -260,6 +255,7 @@ static enum gsim_status open_salus(struct gsim_ctx *ctx) {
 
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
+    GSIM_QUEUE_PARAM_WITHOUT_LAS("backfill"),
     {.name = "order",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "fair",
@@ -287,8 +283,7 @@ const struct gsim_policy gsim_policy_salus = {
              "applications, MLSys 2020, and its public code",
     .deviations = "lanes keep their size until they are empty; while the first job of a lane waits "
                   "for its host between iterations no job behind it runs; true remaining times for "
-                  "order=srtf; gangs of several GPUs have them to themselves; jobs wait in one "
-                  "strict queue; its head holds up all jobs behind it",
+                  "order=srtf; gangs of several GPUs have them to themselves",
     .is_oracle = true,
     .shares_gpus = true,
     .params = params,
@@ -297,5 +292,5 @@ const struct gsim_policy gsim_policy_salus = {
     .open = open_salus,
     .on_arrival = gsim_sharing_on_arrival,
     .on_completion = on_completion,
-    .decide = decide,
+    .decide = gsim_sharing_on_decide,
 };

@@ -24,7 +24,8 @@ const struct gsim_policy gsim_policy_timeslice = {
     .summary = "the driver's default: contexts on a GPU take turns, all memory resident",
     .paper = "NVIDIA's time-sliced scheduling of contexts, as measured on an H200",
     .deviations = "gangs of several GPUs have them to themselves; jobs wait in one queue, of which "
-                  "the head holds up all jobs behind it unless queue=backfill",
+                  "the head holds up all jobs behind it unless queue= says another",
+    GSIM_QUEUE_ORACLE,
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

@@ -23,7 +23,8 @@ const struct gsim_policy gsim_policy_uvm = {
     .paper = "nvidia-uvm of NVIDIA's open-gpu-kernel-modules",
     .deviations = "memory is touched in order, evenly over an iteration; gangs of "
                   "several GPUs have them to themselves; jobs wait in one queue, of which the head "
-                  "holds up all jobs behind it unless queue=backfill",
+                  "holds up all jobs behind it unless queue= says another",
+    GSIM_QUEUE_ORACLE,
     .shares_gpus = true,
     .oversubscribes = true,
     .params = params,

@@ -74,7 +74,8 @@ const struct gsim_policy gsim_policy_vgpu = {
     .deviations =
         "turns end on time, so there is no overshoot to be averaged; a switch is part of "
         "the turn that it leads to; gangs of several GPUs have them to themselves; jobs wait in "
-        "one queue, of which the head holds up all jobs behind it unless queue=backfill",
+        "one queue, of which the head holds up all jobs behind it unless queue= says another",
+    GSIM_QUEUE_ORACLE,
     .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct gsim_sharing),

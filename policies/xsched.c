@@ -41,7 +41,8 @@ const struct gsim_policy gsim_policy_xsched = {
     .deviations =
         "jobs of equal priority take turns by the driver's quantum; the cost of its queues on the "
         "host is not modelled; jobs wait in one queue, of which the head holds up all jobs behind "
-        "it unless queue=backfill",
+        "it unless queue= says another",
+    GSIM_QUEUE_ORACLE,
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

@@ -22,6 +22,9 @@ void gsim_queue_append_arrived(struct gsim_queue *queue, const struct gsim_ctx *
 void gsim_queue_insert(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot before,
                        gsim_slot slot);
 void gsim_queue_remove(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot slot);
+/* Stable; goes_before: whether job a goes before job b, an order of all jobs. */
+void gsim_queue_sort(struct gsim_queue *queue, const struct gsim_ctx *ctx,
+                     bool (*goes_before)(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b));
 static inline gsim_slot gsim_queue_before(const struct gsim_ctx *ctx, gsim_slot slot) {
     return ((const struct gsim_queue_link *)gsim_job_state(ctx, slot))->before;
 }

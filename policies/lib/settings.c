@@ -83,7 +83,13 @@ enum gsim_rule gsim_settings_rule_of(const struct gsim_ctx *ctx, gsim_slot slot,
     return gsim_mostly(rule != GSIM_RULE_SKEW) ? rule : rule_by_skew(ctx, slot);
 }
 
-struct gsim_preemption gsim_settings_preemption(struct gsim_ctx *ctx, enum gsim_keep own) {
+enum { AUTO, SUSPEND = 2, RESTART = 3, PAGING = 6 };
+
+static int64_t auto_choice(const struct gsim_ctx *ctx, enum gsim_keep own) {
+    return ctx->devices ? PAGING : own == GSIM_KEEP_HOST ? SUSPEND : RESTART;
+}
+
+static struct gsim_preemption way_of(int64_t choice) {
     static const struct gsim_preemption by_choice[] = {
         {GSIM_STOP_SAVE, GSIM_KEEP_STORAGE}, /* auto stands for one of the others */
         {GSIM_STOP_KERNEL, GSIM_KEEP_RESIDENT}, /* pause */
@@ -93,22 +99,28 @@ struct gsim_preemption gsim_settings_preemption(struct gsim_ctx *ctx, enum gsim_
         {GSIM_STOP_KERNEL, GSIM_KEEP_IMAGE}, /* checkpoint: the driver's, at any kernel's end */
         {GSIM_STOP_KERNEL, GSIM_KEEP_PAGEABLE}, /* paging: the host stops, others push it out */
     };
-    enum { AUTO, SUSPEND = 2, RESTART = 3, PAGING = 6 };
+    return by_choice[choice];
+}
+
+struct gsim_preemption gsim_settings_preemption_auto(const struct gsim_ctx *ctx,
+                                                     enum gsim_keep own) {
+    return way_of(auto_choice(ctx, own));
+}
+
+struct gsim_preemption gsim_settings_preemption(struct gsim_ctx *ctx, enum gsim_keep own) {
     /* reference simulators know no boundaries and no memory */
     if (ctx->reference != GSIM_REFERENCE_NONE)
-        return by_choice[AUTO];
+        return way_of(AUTO);
     int64_t choice = gsim_param(ctx->params, "preempt");
-    if (choice == AUTO && ctx->devices)
-        choice = PAGING;
     if (choice == AUTO)
-        choice = own == GSIM_KEEP_HOST ? SUSPEND : RESTART;
+        choice = auto_choice(ctx, own);
     if (choice == PAGING && !ctx->devices)
         ctx->status =
             gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                       "preempt=paging leaves a job's memory to a manager, and memory=resident "
                       "has none; add --set memory=uvm, lru or proactive, or choose "
                       "preempt=suspend or restart");
-    return by_choice[choice];
+    return way_of(choice);
 }
 
 bool gsim_settings_place(const struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,

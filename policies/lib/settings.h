@@ -56,6 +56,9 @@ struct gsim_preemption {
 };
 /* The way of preempt=; own: the way of auto where memory is not managed. */
 struct gsim_preemption gsim_settings_preemption(struct gsim_ctx *ctx, enum gsim_keep own);
+/* The way of preempt=auto, of a policy without the parameter. */
+struct gsim_preemption gsim_settings_preemption_auto(const struct gsim_ctx *ctx,
+                                                     enum gsim_keep own);
 
 /* Resolves GSIM_RULE_SKEW by the job's model; other rules stay. */
 enum gsim_rule gsim_settings_rule_of(const struct gsim_ctx *ctx, gsim_slot slot,

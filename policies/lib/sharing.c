@@ -2,8 +2,6 @@
 /* The choice of a GPU for a job to share, and the return of a shared GPU to be had whole. */
 #include "policies/lib/sharing.h"
 
-#include <string.h>
-
 #include "policies/lib/common.h"
 #include "policies/lib/queue.h"
 #include "policies/lib/settings.h"
@@ -25,21 +23,6 @@ int64_t gsim_sharing_quantum(const struct gsim_ctx *ctx) {
     default:
         return value;
     }
-}
-
-bool gsim_sharing_passes_over(const struct gsim_ctx *ctx) {
-    for (const struct gsim_param_def *def = ctx->policy->params; def && def->type; def++)
-        if (strcmp(def->name, "queue") == 0)
-            return gsim_param(ctx->params, "queue") > 0;
-    return false;
-}
-
-void gsim_sharing_init(struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
-                       const struct gsim_lane *lane) {
-    gsim_queue_init(&sharing->queue);
-    sharing->lane = *lane;
-    sharing->rule = gsim_settings_rule(ctx);
-    sharing->passes_over = gsim_sharing_passes_over(ctx);
 }
 
 enum gsim_status gsim_sharing_set_memory(struct gsim_sharing *sharing, struct gsim_ctx *ctx) {
@@ -77,6 +60,20 @@ static bool arrange(const struct gsim_sharing *sharing, const struct gsim_ctx *c
     return arrange_as(sharing, plan, gpu, &lane, entry);
 }
 
+/* Whether jobs that were stopped are still on the GPU. */
+static bool is_being_left(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
+                          uint32_t gpu) {
+    bool is_any = false;
+    uint32_t n = sharing->order.kind == GSIM_ORDER_LAS ? ctx->view->jobs.n_active : 0;
+    for (uint32_t i = 0; i < n && !is_any; i++) {
+        gsim_slot slot = ctx->view->jobs.active[i];
+        const struct gsim_sharing_job *job = gsim_job_state(ctx, slot);
+        uint8_t state = ctx->view->jobs.state[slot];
+        is_any = job->gpu == gpu + 1 && (state == GSIM_STOPPING || state == GSIM_SAVING);
+    }
+    return is_any;
+}
+
 static void leave(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
                   struct gsim_plan *plan, gsim_slot slot) {
     const struct gsim_view *view = ctx->view;
@@ -84,7 +81,9 @@ static void leave(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx
     struct gsim_unit unit = {.gpu = job->gpu - 1};
     /* Other jobs on their way out may have left the GPU before, and a job may have it whole by
      * now. */
-    if (job->gpu && view->cluster.is_arranged[unit.gpu] && view->cluster.clients[unit.gpu] == 0)
+    bool is_empty = job->gpu && view->cluster.is_arranged[unit.gpu] &&
+                    view->cluster.clients[unit.gpu] == 0 && !is_being_left(sharing, ctx, unit.gpu);
+    if (is_empty)
         (void)gsim_settings_make_whole(ctx, plan, unit.gpu);
     else if (job->gpu && sharing->adapt && view->cluster.clients[unit.gpu] > 0)
         (void)arrange(sharing, ctx, plan, unit.gpu, NULL, view->cluster.clients[unit.gpu],
@@ -114,7 +113,8 @@ static uint32_t emptiest(const struct gsim_sharing *sharing, struct gsim_ctx *ct
     int64_t least = 0, mem_bytes = needs(sharing, ctx->view, slot);
     for (uint32_t gpu = gsim_ask_open_gpu(ctx, end, mem_bytes); gpu != end;
          gpu = gsim_ask_open_gpu(ctx, gpu, mem_bytes)) {
-        if (sharing->accepts && !sharing->accepts(ctx, gpu, slot))
+        if (!gsim_order_allows(&sharing->order, ctx, gpu, slot) ||
+            (sharing->accepts && !sharing->accepts(ctx, gpu, slot)))
             continue;
         if (!sharing->load)
             return gpu;
@@ -168,17 +168,51 @@ bool gsim_sharing_share(const struct gsim_sharing *sharing, struct gsim_ctx *ctx
     return true;
 }
 
-void gsim_sharing_on_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    struct gsim_sharing *sharing = ctx->state;
+/* --- the queue -------------------------------------------------------------------------------- */
+
+static bool place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
+    const struct gsim_sharing *sharing = ctx->state;
+    return ctx->view->jobs.gpus[slot] == 1 ? gsim_sharing_share(sharing, ctx, plan, slot)
+                                           : gsim_settings_place(ctx, plan, slot, sharing->rule);
+}
+
+static bool wants_whole(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return ctx->view->jobs.gpus[slot] > 1;
+}
+
+/* A GPU without a job takes any; of one with jobs it is asked as it is now, when there are at least
+ * as many. */
+static bool holds(const struct gsim_ctx *ctx, const struct gsim_vacancy_gpu *room, uint32_t gpu,
+                  gsim_slot slot) {
+    const struct gsim_sharing *sharing = ctx->state;
+    const struct gsim_view *view = ctx->view;
+    if (room->n_jobs > 0 &&
+        (!view->cluster.is_arranged[gpu] || room->n_jobs >= view->cluster.client_limit[gpu] ||
+         (sharing->accepts && !sharing->accepts(ctx, gpu, slot))))
+        return false;
+    return sharing->how.memory != GSIM_MEMORY_RESIDENT ||
+           room->mem_bytes + gsim_job_memory(view, slot) <= view->cluster.hbm_bytes[gpu];
+}
+
+void gsim_sharing_init(struct gsim_sharing *sharing, struct gsim_ctx *ctx,
+                       const struct gsim_lane *lane) {
+    gsim_queue_init(&sharing->queue);
+    sharing->lane = *lane;
+    sharing->rule = gsim_settings_rule(ctx);
+    gsim_order_init(&sharing->order, ctx);
+    sharing->order.place = place;
+    sharing->order.wants_whole = wants_whole;
+    sharing->order.holds = holds;
+    sharing->order.forget = ctx->policy->on_completion;
+}
+
+void gsim_sharing_serve(struct gsim_sharing *sharing, struct gsim_ctx *ctx,
+                        struct gsim_plan *plan) {
+    gsim_order_begin(&sharing->order, &sharing->queue, ctx);
     gsim_sharing_give_back(sharing, ctx, plan);
-    for (gsim_slot slot = sharing->queue.first, after; slot != GSIM_NO_SLOT; slot = after) {
-        after = gsim_queue_after(ctx, slot);
-        bool is_placed = ctx->view->jobs.gpus[slot] == 1
-                             ? gsim_sharing_share(sharing, ctx, plan, slot)
-                             : gsim_settings_place(ctx, plan, slot, sharing->rule);
-        if (is_placed)
-            gsim_queue_remove(&sharing->queue, ctx, slot);
-        else if (!sharing->passes_over)
-            return;
-    }
+    gsim_order_serve(&sharing->order, &sharing->queue, ctx, plan);
+}
+
+void gsim_sharing_on_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    gsim_sharing_serve(ctx->state, ctx, plan);
 }

@@ -4,13 +4,14 @@
 #define GSIM_POLICIES_LIB_SHARING_H
 
 #include "policies/lib/common.h"
+#include "policies/lib/order.h"
 #include "policies/lib/queue.h"
 
 /* Jobs of one GPU share GPUs that are all arranged alike; gangs have whole GPUs to themselves. In
- * order of arrival, each job goes to the GPU with the fewest jobs that has room. */
+ * the order of queue=, each job goes to the GPU with the fewest jobs that has room. */
 struct gsim_sharing {
     struct gsim_queue queue;
-    bool passes_over; /* a job that finds no room does not hold up the jobs behind it */
+    struct gsim_order order; /* of the queue */
     struct gsim_lane lane; /* of the shared GPUs */
     struct gsim_arrangement how; /* their arrangement, without lanes and entries */
     enum gsim_rule rule;
@@ -32,23 +33,11 @@ struct gsim_sharing {
 
 /* A job's part of the sharing, first in the per-job state. */
 struct gsim_sharing_job {
-    struct gsim_queue_link link;
+    struct gsim_order_job order;
     uint32_t gpu; /* the GPU that it shares, + 1; 0: none */
 };
 
-/* A parameter of policies with the hooks below; gsim_sharing_init reads it where there is one. */
-#define GSIM_QUEUE_PARAM                                                                           \
-    {                                                                                              \
-        .name = "queue", .type = GSIM_PARAM_CHOICE, .fallback = "fifo",                            \
-        .choices = "fifo|backfill",                                                                \
-        .help =                                                                                    \
-            "whether a job that finds no room holds up the jobs behind it, or is passed over, "    \
-            "as fifo and backfill do"                                                              \
-    }
-/* Whether the policy has it, and its value is backfill. */
-bool gsim_sharing_passes_over(const struct gsim_ctx *ctx);
-
-void gsim_sharing_init(struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
+void gsim_sharing_init(struct gsim_sharing *sharing, struct gsim_ctx *ctx,
                        const struct gsim_lane *lane);
 /* Reads memory=, as gsim_settings_open_memory does, into the arrangement of shared GPUs. */
 enum gsim_status gsim_sharing_set_memory(struct gsim_sharing *sharing, struct gsim_ctx *ctx);
@@ -79,6 +68,8 @@ bool gsim_sharing_say(const struct gsim_sharing *sharing, struct gsim_plan *plan
 /* Places a job of one GPU; false: there is no room. */
 bool gsim_sharing_share(const struct gsim_sharing *sharing, struct gsim_ctx *ctx,
                         struct gsim_plan *plan, gsim_slot slot);
+/* Serves the queue, each job by order.place. */
+void gsim_sharing_serve(struct gsim_sharing *sharing, struct gsim_ctx *ctx, struct gsim_plan *plan);
 /* Hooks of policies with this state and no other. */
 void gsim_sharing_on_arrival(struct gsim_ctx *ctx, gsim_slot slot);
 void gsim_sharing_on_decide(struct gsim_ctx *ctx, struct gsim_plan *plan);

@@ -28,26 +28,30 @@ static uint32_t count_unlimited(const struct gsim_trace *trace) {
     return n;
 }
 
-enum gsim_status gsim_time_limits_init(struct gsim_time_limits *limits, struct gsim_ctx *ctx,
-                                       const char *policy, bool plans) {
-    uint32_t n_unlimited = count_unlimited(ctx->view->trace);
-    gsim_index_init(&limits->ending, ctx->arena);
-    gsim_index_init(&limits->coming, ctx->arena);
-    limits->kills = gsim_param(ctx->params, "kill") != 0;
-    limits->is_booked = plans || limits->kills;
-    if (limits->kills && n_unlimited == ctx->view->trace->n_jobs)
-        return gsim_fail(ctx->log, GSIM_BAD_INPUT, ctx->view->trace->path, 0,
-                         "column 'limit_s': kill=on ends jobs at their limit, and the trace gives "
-                         "none; give it with --assume limit_s=TIME, or leave kill off");
-    if (!plans || n_unlimited == 0)
-        return GSIM_OK;
+void gsim_time_limits_assume(struct gsim_ctx *ctx, const char *what) {
     bool is_estimated = ctx->view->trace->column[GSIM_COL_ESTIMATE_NS] != NULL;
+    if (count_unlimited(ctx->view->trace) == 0)
+        return;
     ctx->assumed = is_estimated ? "limit_s=estimate_s" : "limit_s=duration_s";
     if (!is_estimated)
         gsim_warn(ctx->log, NULL, 0,
                   "%s: the trace has no limit_s for some jobs; their true service time stands in "
                   "for it, as if users knew it exactly",
-                  policy);
+                  what);
+}
+
+enum gsim_status gsim_time_limits_init(struct gsim_time_limits *limits, struct gsim_ctx *ctx,
+                                       const char *policy, bool plans) {
+    gsim_index_init(&limits->ending, ctx->arena);
+    gsim_index_init(&limits->coming, ctx->arena);
+    limits->kills = gsim_param(ctx->params, "kill") != 0;
+    limits->is_booked = plans || limits->kills;
+    if (limits->kills && count_unlimited(ctx->view->trace) == ctx->view->trace->n_jobs)
+        return gsim_fail(ctx->log, GSIM_BAD_INPUT, ctx->view->trace->path, 0,
+                         "column 'limit_s': kill=on ends jobs at their limit, and the trace gives "
+                         "none; give it with --assume limit_s=TIME, or leave kill off");
+    if (plans)
+        gsim_time_limits_assume(ctx, policy);
     return GSIM_OK;
 }
 

@@ -8,68 +8,47 @@
 
 /* --- the site's nodes ------------------------------------------------------------------------- */
 
-/* Nodes without GPUs run no job here, so that a node of the cluster is the nth with GPUs. */
-static const struct gsim_slurm_node *nth_with_gpus(const struct gsim_slurm *conf, uint32_t nth) {
-    for (uint32_t i = 0; i < conf->n_nodes; i++)
-        if (conf->node[i].gpus > 0 && nth-- == 0)
-            return &conf->node[i];
-    return NULL;
-}
-
-static uint32_t count_with_gpus(const struct gsim_slurm *conf) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < conf->n_nodes; i++)
-        n += conf->node[i].gpus > 0;
-    return n;
-}
-
+/* A node of the cluster stands for one of the file, of which the cluster may have more or fewer. */
 static enum gsim_status check_nodes(const struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
-    uint32_t n = count_with_gpus(&state->conf), n_nodes = ctx->view->cluster.n_nodes;
+    uint32_t n = gsim_slurm_count_nodes(&state->conf), n_nodes = ctx->view->cluster.n_nodes,
+             bad = 0;
     const uint32_t *first = ctx->view->cluster.node_first_gpu;
-    uint32_t bad = n == n_nodes ? 0 : n_nodes, at = 0;
-    for (uint32_t i = 0; i < state->conf.n_nodes && n == n_nodes; i++)
-        if (state->conf.node[i].gpus > 0) {
-            bad += first[at + 1] - first[at] != state->conf.node[i].gpus;
-            at++;
-        }
-    if (n == 0 || bad == 0)
-        return GSIM_OK;
-    return gsim_fail(
-        ctx->log, GSIM_BAD_INPUT, state->conf.path, 0,
-        "it has %u nodes with GPUs, the cluster %u, or nodes of other sizes; leave out "
-        "--nodes, --gpus-per-node and --cluster, so that the cluster is the file's",
-        n, n_nodes);
-}
-
-/* A node by its name; GSIM_SLURM_NONE: the cluster does not have it. */
-static uint32_t called(const struct gsim_slurm *conf, const char *name, size_t length) {
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < conf->n_nodes; i++) {
-        const char *own = conf->node[i].name;
-        if (strlen(own) == length && strncmp(own, name, length) == 0)
-            return conf->node[i].gpus > 0 ? at : GSIM_SLURM_NONE;
-        at += conf->node[i].gpus > 0;
-    }
-    return GSIM_SLURM_NONE;
+    for (uint32_t i = 0; i < n_nodes && n > 0; i++)
+        bad += first[i + 1] - first[i] != state->of_file[i]->gpus;
+    if (bad > 0)
+        return gsim_fail(
+            ctx->log, GSIM_BAD_INPUT, state->conf.path, 0,
+            "its %u nodes with GPUs are of other sizes than those of the cluster (%u nodes); leave "
+            "out --gpus-per-node and --cluster, so that the cluster has the file's nodes, or with "
+            "--nodes as many as that, of its kinds in proportion",
+            n, n_nodes);
+    if (n > 0 && n != n_nodes)
+        gsim_warn(ctx->log, state->conf.path, 0,
+                  "it has %u nodes with GPUs, the cluster %u: its kinds of nodes, and nodes of "
+                  "partitions and reservations, are there in proportion",
+                  n, n_nodes);
+    return GSIM_OK;
 }
 
 struct marking {
-    const struct gsim_slurm *conf;
+    const struct gsim_slurm_state *state;
     bool *has;
 };
 
+/* Nodes without GPUs run no job here. */
 static bool mark(void *arg, const char *name, size_t length) {
     struct marking *m = arg;
-    uint32_t node = called(m->conf, name, length);
-    if (node != GSIM_SLURM_NONE)
-        m->has[node] = true;
+    for (uint32_t i = 0; i < m->state->n_nodes; i++) {
+        const char *own = m->state->of_file[i] ? m->state->of_file[i]->name : "";
+        m->has[i] |= strlen(own) == length && strncmp(own, name, length) == 0;
+    }
     return true;
 }
 
 /* Marks the nodes of a list. "ALL", and a list where the site's file names no nodes, is all. */
 static bool mark_all(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                      const char *list, bool *has) {
-    struct marking m = {&state->conf, has};
+    struct marking m = {state, has};
     bool is_all = strcasecmp(list, "ALL") == 0 || state->conf.n_nodes == 0;
     for (uint32_t node = 0; is_all && node < ctx->view->cluster.n_nodes; node++)
         has[node] = true;
@@ -343,6 +322,7 @@ void gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ct
 
 static bool allocate(struct gsim_slurm_state *state, struct gsim_ctx *ctx, size_t n_pairs) {
     uint32_t n = ctx->view->cluster.n_nodes;
+    state->of_file = gsim_arena_array(ctx->arena, n, sizeof *state->of_file);
     state->node = gsim_arena_array(ctx->arena, n, sizeof *state->node);
     state->first_window = gsim_arena_array(ctx->arena, n, sizeof *state->first_window);
     state->first_freeing = gsim_arena_array(ctx->arena, n, sizeof *state->first_freeing);
@@ -353,9 +333,9 @@ static bool allocate(struct gsim_slurm_state *state, struct gsim_ctx *ctx, size_
     state->when = gsim_arena_array(ctx->arena, n, sizeof *state->when);
     state->unit = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *state->unit);
     state->set_of = gsim_arena_array(ctx->arena, n_pairs, sizeof *state->set_of);
-    return state->node && state->first_window && state->first_freeing && state->chosen &&
-           state->chosen_gpus && state->freed && state->usable && state->when && state->unit &&
-           state->set_of;
+    return state->of_file && state->node && state->first_window && state->first_freeing &&
+           state->chosen && state->chosen_gpus && state->freed && state->usable && state->when &&
+           state->unit && state->set_of;
 }
 
 enum gsim_status gsim_slurm_nodes_open(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
@@ -365,18 +345,19 @@ enum gsim_status gsim_slurm_nodes_open(struct gsim_slurm_state *state, struct gs
     state->set_words = (cluster->n_nodes + 63) / 64;
     state->n_nodes = cluster->n_nodes;
     size_t n_pairs = ((size_t)trace->names[GSIM_COL_PARTITION].n + 1) * state->n_types;
+    if (!allocate(state, ctx, n_pairs))
+        return gsim_no_memory(ctx->log, "opening nodes");
+    for (uint32_t node = 0; node < cluster->n_nodes; node++)
+        state->of_file[node] = gsim_slurm_nth_node(&state->conf, node, cluster->n_nodes);
     enum gsim_status status = check_nodes(state, ctx);
     if (status != GSIM_OK)
         return status;
-    if (!allocate(state, ctx, n_pairs))
-        return gsim_no_memory(ctx->log, "opening nodes");
     memset(state->set_of, 0xff, n_pairs * sizeof *state->set_of);
     memset(state->first_window, 0xff, cluster->n_nodes * sizeof *state->first_window);
     for (uint32_t node = 0; node < cluster->n_nodes; node++) {
-        const struct gsim_slurm_node *conf = nth_with_gpus(&state->conf, node);
         state->node[node].n_gpus =
             cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
-        state->node[node].weight = conf ? conf->weight : 1;
+        state->node[node].weight = state->of_file[node] ? state->of_file[node]->weight : 1;
     }
     return open_windows(state, ctx);
 }

@@ -89,6 +89,7 @@ struct gsim_slurm_state {
         *name_count; /* by QOS; and user; and account */
     uint32_t *qos_of, *partition_of; /* by name of the trace's columns */
     uint32_t default_partition;
+    const struct gsim_slurm_node **of_file; /* by node: the one that it stands for; NULL: none */
     struct gsim_slurm_node_state *node;
     uint32_t n_nodes;
     uint64_t *set; /* sets of nodes, a bit a node */

@@ -52,7 +52,6 @@ struct gsim_rates {
     bool has_host_memory; /* some row says which part of a host's memory it was measured with */
     /* by kind * n_devices + device, pairs included: its first row; one more at the end */
     const uint32_t *first;
-    const uint32_t *first; /* by kind * n_devices + device: its first row; one more at the end */
     /* By name of GSIM_COL_PHASES: those of its jobs, a list by gang (sim/api/phases.h). */
     struct gsim_phases **phases;
     uint32_t n_phases;

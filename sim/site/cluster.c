@@ -40,18 +40,32 @@ static bool is_equal(const char *a, const char *b) {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-uint32_t gsim_slurm_groups(const struct gsim_slurm *slurm, struct gsim_arena *arena,
-                           struct gsim_node_group **out) {
-    struct gsim_node_group *groups = gsim_arena_array(arena, slurm->n_nodes + 1u, sizeof *groups);
+uint32_t gsim_slurm_count_nodes(const struct gsim_slurm *slurm) {
     uint32_t n = 0;
+    for (uint32_t i = 0; i < slurm->n_nodes; i++)
+        n += slurm->node[i].gpus > 0;
+    return n;
+}
+
+const struct gsim_slurm_node *gsim_slurm_nth_node(const struct gsim_slurm *slurm, uint32_t i,
+                                                  uint32_t n_nodes) {
+    uint32_t nth = (uint32_t)((uint64_t)i * gsim_slurm_count_nodes(slurm) / n_nodes);
+    for (uint32_t at = 0; at < slurm->n_nodes; at++)
+        if (slurm->node[at].gpus > 0 && nth-- == 0)
+            return &slurm->node[at];
+    return NULL;
+}
+
+uint32_t gsim_slurm_groups(const struct gsim_slurm *slurm, struct gsim_arena *arena,
+                           uint32_t n_nodes, struct gsim_node_group **out) {
+    struct gsim_node_group *groups = gsim_arena_array(arena, n_nodes + 1u, sizeof *groups);
+    uint32_t n = 0, n_of_file = gsim_slurm_count_nodes(slurm);
     *out = groups;
-    for (uint32_t i = 0; groups && i < slurm->n_nodes; i++) {
-        const struct gsim_slurm_node *node = &slurm->node[i];
-        const char *partitions = node->gpus ? partitions_of(slurm, node->name, arena) : NULL;
+    for (uint32_t i = 0; groups && n_of_file > 0 && i < n_nodes; i++) {
+        const struct gsim_slurm_node *node = gsim_slurm_nth_node(slurm, i, n_nodes);
+        const char *partitions = partitions_of(slurm, node->name, arena);
         const char *type = *node->type ? node->type : NULL;
         struct gsim_node_group *last = n ? &groups[n - 1] : NULL;
-        if (node->gpus == 0)
-            continue;
         if (last && last->gpus_per_node == node->gpus && is_equal(last->gpu_type, type) &&
             is_equal(last->partitions, partitions))
             last->count++;

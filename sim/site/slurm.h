@@ -128,10 +128,16 @@ enum gsim_status gsim_slurm_read(const char *path, struct gsim_arena *arena, str
                                  struct gsim_log *log);
 /* Whether the start of a file looks like one that gsim_slurm_read takes, and no INI file. */
 bool gsim_slurm_is_conf(const char *path);
-/* The nodes with GPUs as groups, in the order of the file; their devices are not set. Returns the
- * number of groups, 0 also where there is no memory. */
+/* The number of nodes with GPUs. */
+uint32_t gsim_slurm_count_nodes(const struct gsim_slurm *slurm);
+/* The node with GPUs for which the i-th of n_nodes nodes of a cluster stands: nodes of more or fewer
+ * than the file has are of its kinds in proportion, in its order. NULL: the file has none. */
+const struct gsim_slurm_node *gsim_slurm_nth_node(const struct gsim_slurm *slurm, uint32_t i,
+                                                  uint32_t n_nodes);
+/* A cluster of that many nodes with GPUs as groups, in the order of the file; their devices are not
+ * set. Returns the number of groups, 0 also where there is no memory. */
 uint32_t gsim_slurm_groups(const struct gsim_slurm *slurm, struct gsim_arena *arena,
-                           struct gsim_node_group **out);
+                           uint32_t n_nodes, struct gsim_node_group **out);
 /* Warns of all notes, as many to a warning as it has room for. */
 void gsim_slurm_warn(const struct gsim_slurm *slurm, struct gsim_log *log);
 /* Whether "a,b" has the name; upper and lower case are alike. */

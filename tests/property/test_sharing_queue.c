@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The queue of policies that share GPUs. Gangs have whole GPUs there, so that a trace of gangs runs
- * as under fifo, or with queue=backfill as under backfill: every start exact. */
+ * as under the policy of the queue's name, fifo, backfill, easy-backfill or fairshare by usage
+ * alone: every start exact. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "tests/support/runner.h"
 #include "sim/base/units.h"
@@ -24,7 +26,7 @@ static const char *const sharing[] = {"timeslice", "mps",    "mig",    "vgpu",  
 
 static struct gsim_result run(const char *policy, const char *set, const struct gsim_trace *trace,
                               struct gsim_arena *arena) {
-    const char *const sets[] = {set, NULL};
+    const char *const sets[] = {"placement=any", set, NULL};
     struct test_run how = {.trace = trace,
                            .policy = policy,
                            .sets = sets,
@@ -34,35 +36,78 @@ static struct gsim_result run(const char *policy, const char *set, const struct 
     return test_run(&how, arena);
 }
 
-static void test_gangs(void **state) {
-    (void)state;
-    static int64_t submit[JOBS], service[JOBS], mem[JOBS];
+#define ANY "placement=any" /* a reservation counts GPUs, not nodes */
+static const struct queue {
+    const char *set, *policy;
+    bool plans;
+    const char *sets[5]; /* of the policy */
+} queues[] = {
+    {"queue=fifo", "fifo", false, {ANY, NULL}},
+    {"queue=backfill", "backfill", false, {ANY, NULL}},
+    {"queue=easy", "easy-backfill", true, {ANY, NULL}},
+    {"queue=fairshare", "fairshare", true, {ANY, "weight_age=0", "weight_fairshare=1", NULL}}};
+
+/* Jobs of one GPU begin and end with switches of contexts, a few hundred us each. mig does not take
+ * back what it does with whole GPUs, so that there a gang passes the head only if
+ * it is over by then; jobs of one GPU have a part of it under mig and vgpu, even alone. */
+static void assert_alike(const struct queue *queue, uint32_t narrowest,
+                         const struct gsim_trace *trace, struct gsim_arena *arena) {
+    const int64_t slack_ns = narrowest == 1 ? 100 * GSIM_NS_PER_MS : 0;
+    struct test_run how = {.trace = trace,
+                           .policy = queue->policy,
+                           .sets = queue->sets,
+                           .device = "h200",
+                           .nodes = 3,
+                           .gpus_per_node = 4};
+    struct gsim_result alone = test_run(&how, arena);
+    for (size_t p = 0; p < N_RESIDENT; p++) {
+        bool is_cut = strcmp(sharing[p], "mig") == 0 || strcmp(sharing[p], "vgpu") == 0;
+        if (is_cut && (queue->plans || narrowest == 1))
+            continue;
+        struct gsim_result shared = run(sharing[p], queue->set, trace, arena);
+        for (int job = 0; job < JOBS; job++)
+            assert_in_range(shared.jobs.start_ns[job] - alone.jobs.start_ns[job] + slack_ns, 0,
+                            2 * slack_ns);
+    }
+}
+
+/* Gangs have whole GPUs, jobs of one GPU have one alone where two do not fit its memory. */
+static void assert_queues(uint32_t narrowest, int64_t mem_bytes) {
+    static int64_t submit[JOBS], service[JOBS], mem[JOBS], limit[JOBS], user[JOBS];
     static uint32_t gpus[JOBS];
+    static const char *names[] = {"ann", "bob", "eve"};
     for (uint64_t seed = 1; seed <= RUNS; seed++) {
         struct gsim_arena *arena = gsim_arena_new();
         uint64_t random = seed;
         int64_t at = 0;
         for (int job = 0; job < JOBS; job++) {
-            at += (int64_t)(gsim_mix_next(&random) % 60) * S;
+            at += (int64_t)(gsim_mix_next(&random) % (60 * S));
             submit[job] = at;
             service[job] = (int64_t)(1 + gsim_mix_next(&random) % 300) * S;
-            gpus[job] = (uint32_t)(2 + gsim_mix_next(&random) % 6);
-            mem[job] = GSIM_GIB;
+            gpus[job] = (uint32_t)(narrowest + gsim_mix_next(&random) % 6);
+            mem[job] = mem_bytes;
+            limit[job] = service[job] + (int64_t)(gsim_mix_next(&random) % 400) * S;
+            user[job] = (int64_t)(gsim_mix_next(&random) % 3);
         }
         struct gsim_trace trace = test_trace(JOBS, submit, service, gpus, arena);
         trace.column[GSIM_COL_MEM_BYTES] = mem;
-        struct gsim_result fifo = run("fifo", NULL, &trace, arena);
-        struct gsim_result backfill = run("backfill", NULL, &trace, arena);
-        for (size_t p = 0; p < N_RESIDENT; p++) {
-            struct gsim_result strict = run(sharing[p], "queue=fifo", &trace, arena);
-            struct gsim_result loose = run(sharing[p], "queue=backfill", &trace, arena);
-            for (int job = 0; job < JOBS; job++) {
-                assert_int_equal(strict.jobs.start_ns[job], fifo.jobs.start_ns[job]);
-                assert_int_equal(loose.jobs.start_ns[job], backfill.jobs.start_ns[job]);
-            }
-        }
+        trace.column[GSIM_COL_LIMIT_NS] = limit;
+        trace.column[GSIM_COL_USER] = user;
+        trace.names[GSIM_COL_USER] = (struct gsim_names){.name = names, .n = 3};
+        for (size_t q = 0; q < sizeof queues / sizeof *queues; q++)
+            assert_alike(&queues[q], narrowest, &trace, arena);
         gsim_arena_free(arena);
     }
+}
+
+static void test_gangs(void **state) {
+    (void)state;
+    assert_queues(2, GSIM_GIB);
+}
+
+static void test_jobs_alone(void **state) {
+    (void)state;
+    assert_queues(1, 100 * GSIM_GIB);
 }
 
 /* a has one of two GPUs for 100 s; b needs both; c and d need one each for 10 s. In one strict
@@ -88,10 +133,66 @@ static void test_a_gang_at_the_head(void **state) {
     }
 }
 
+/* Two GPUs, on which jobs of 60 GiB share, and limits are what jobs take alone. a and b have a GPU
+ * each from 0 and 1 s; c, at 2 s, needs both, and by limits has them when b ends, at 201 s. d at
+ * 3 s would run until 303 s, so that it waits; e at 4 s is over at 44 s, so that it passes c, beside
+ * a, and b is alone to its end. */
+static struct gsim_result five_jobs(const char *policy, const char *const *sets,
+                                    struct gsim_arena *arena) {
+    static const int64_t submit[] = {0, S, 2 * S, 3 * S, 4 * S};
+    static const int64_t service[] = {100 * S, 200 * S, 50 * S, 300 * S, 40 * S};
+    static const int64_t mem[] = {60 * GSIM_GIB, 60 * GSIM_GIB, 60 * GSIM_GIB, 60 * GSIM_GIB,
+                                  60 * GSIM_GIB};
+    static const uint32_t gpus[] = {1, 1, 2, 1, 1};
+    struct gsim_trace trace = test_trace(5, submit, service, gpus, arena);
+    trace.column[GSIM_COL_MEM_BYTES] = mem;
+    trace.column[GSIM_COL_LIMIT_NS] = service;
+    struct test_run how = {
+        .trace = &trace, .policy = policy, .sets = sets, .device = "h200", .gpus_per_node = 2};
+    return test_run(&how, arena);
+}
+
+static void test_a_reservation(void **state) {
+    (void)state;
+    static const char *const policies[] = {"timeslice", "mps", "salus", "xsched"};
+    static const char *const sets[] = {"queue=easy", NULL};
+    for (size_t p = 0; p < sizeof policies / sizeof *policies; p++) {
+        struct gsim_arena *arena = gsim_arena_new();
+        struct gsim_result result = five_jobs(policies[p], sets, arena);
+        assert_int_equal(result.jobs.start_ns[4], 4 * S);
+        assert_in_range(result.jobs.start_ns[2], 201 * S, 202 * S);
+        assert_true(result.jobs.start_ns[3] > result.jobs.start_ns[2]);
+        gsim_arena_free(arena);
+    }
+}
+
+/* All but c share two GPUs from 4 s on. The first job to be 30 s ahead of c, which has run for none,
+ * gives way no earlier than at 30 s; c needs both GPUs, and so all four jobs to be ahead. Where four
+ * take turns two by two that is after 60 s; c runs when they have saved their state, and long before
+ * 201 s, when b would end alone. */
+static void test_attained_service(void **state) {
+    (void)state;
+    static const char *const policies[] = {"timeslice", "mps",     "xsched",
+                                           "reef",      "chimera", "orion"};
+    static const char *const sets[] = {"queue=las", "queue_quantum=30s", NULL};
+    for (size_t p = 0; p < sizeof policies / sizeof *policies; p++) {
+        struct gsim_arena *arena = gsim_arena_new();
+        struct gsim_result result = five_jobs(policies[p], sets, arena);
+        assert_in_range(result.jobs.start_ns[2], 60 * S, 201 * S);
+        assert_in_range(result.summary.preemptions, 3, 4); /* e may end first */
+        for (int job = 0; job < 5; job++)
+            assert_true(result.jobs.end_ns[job] > 0);
+        gsim_arena_free(arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gangs),
+        cmocka_unit_test(test_jobs_alone),
         cmocka_unit_test(test_a_gang_at_the_head),
+        cmocka_unit_test(test_a_reservation),
+        cmocka_unit_test(test_attained_service),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,19 @@ check "limits bind" "a 0 b 600 c 2 d 62" "$(starts)"
 sed 's/AccountingStorageEnforce=limits/AccountingStorageEnforce=associations/' site.conf >off.conf
 expect "limits that are not enforced are said" 0 "not enforced, since the key does not" run off.conf t.csv
 expect "the cluster can be another" 0 "^slurm on t.csv: 1 node x 4 GPUs" sh -c "sed /NodeName/d site.conf >no.conf; sed -i 's/Nodes=n.1-2. /Nodes=ALL /' no.conf; '$gsim' --policy slurm --slurm-conf no.conf --gpus-per-node 4 t.csv"
-expect "but not one that contradicts the file" 3 "leave out --nodes, --gpus-per-node and --cluster" run site.conf --nodes 3 --gpus-per-node 4 t.csv
+expect "but not one that contradicts the file" 3 "leave out --gpus-per-node and --cluster" run site.conf --nodes 3 --gpus-per-node 4 t.csv
+# Two nodes of one GPU, one in each partition; p1..p4 and q1..q4 take 100 s each, all at once. On as many nodes
+# like them, of each kind in proportion, a partition serves its four jobs one, two and four at a time: mean
+# waits (0 + 100 + 200 + 300) / 4 = 150 s, 50 s and 0 s.
+printf 'PriorityType=priority/basic\nNodeName=p Gres=gpu:1\nNodeName=q Gres=gpu:1\nPartitionName=p Nodes=p Default=YES MaxTime=1:00:00\nPartitionName=q Nodes=q MaxTime=1:00:00\n' >two.conf
+{ echo job_id,submit_s,duration_s,gpus,partition; for i in 1 2 3 4; do printf 'p%d,0,100,1,p\nq%d,0,100,1,q\n' $i $i; done; } >two.csv
+for at in 2:150 4:50 8:0; do
+    for policy in slurm fifo; do
+        "$gsim" --policy $policy --device ideal --slurm-conf two.conf --nodes ${at%:*} --quiet --format json two.csv >two.json 2>"$tmp/log"
+        check "$policy on ${at%:*} nodes like the site's" "${at#*:}" "$(python3 -c 'import json, sys; d = json.load(open("two.json")); d = d[0] if isinstance(d, list) else d; print(round(d.get("summary", d)["wait_mean_s"]))')"
+    done
+done
+expect "a plan of more such nodes" 0 "^slurm  *1  *4  *4  *50 s  *2.5 min" "$gsim" plan --policies slurm --device ideal --slurm-conf two.conf --nodes 2,4,8 --target 'wait_mean_s < 60s' --quiet two.csv
 expect "another policy has the site's cluster" 0 "^fifo on t.csv: .*site.conf" "$gsim" --policy fifo --slurm-conf site.conf t.csv
 expect "--cluster takes it as well" 0 "^fifo on t.csv: .*site.conf" "$gsim" --policy fifo --cluster site.conf t.csv
 

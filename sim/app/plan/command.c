@@ -191,8 +191,25 @@ static enum gsim_status make_cells(struct gsim_planned *p) {
     return p->series ? GSIM_OK : gsim_no_memory(p->cli->log, "planning");
 }
 
+/* The GPUs of each number of nodes, so far as the options say. */
+static enum gsim_status count_gpus(struct gsim_planned *p, int64_t **n_gpus) {
+    struct gsim_cli *one = gsim_arena_alloc(p->cli->arena, sizeof *one);
+    enum gsim_status status = GSIM_OK;
+    *n_gpus = gsim_arena_array(p->cli->arena, (size_t)p->n_nodes, sizeof **n_gpus);
+    if (!one || !*n_gpus)
+        return gsim_no_memory(p->cli->log, "planning");
+    *one = *p->cli;
+    bool is_known = one->value[GSIM_OPT_GPUS_PER_NODE] || one->value[GSIM_OPT_SLURM_CONF];
+    for (int i = 0; i < p->n_nodes && status == GSIM_OK; i++) {
+        one->value[GSIM_OPT_NODES] = p->nodes->value[i];
+        (*n_gpus)[i] = INT64_MAX;
+        status = is_known ? gsim_setup_count_gpus(one, &(*n_gpus)[i]) : GSIM_OK;
+    }
+    return status;
+}
+
 /* Tells each cell the positions of its runs, and each series where its jobs fit. */
-static void find_runs(struct gsim_planned *p, int64_t gpus_per_node) {
+static void find_runs(struct gsim_planned *p, const int64_t *n_gpus) {
     const struct gsim_grid *grid = &p->sweep->grid;
     int policy = gsim_grid_find(grid, "policy"), scale = gsim_grid_find(grid, "time-scale");
     int nodes = gsim_grid_find(grid, "nodes"), rep = gsim_grid_find(grid, "replication");
@@ -203,8 +220,7 @@ static void find_runs(struct gsim_planned *p, int64_t gpus_per_node) {
             &p->series[choice[policy] * (uint32_t)p->n_arrivals + choice[scale]];
         s->cell[choice[nodes]].run[rep >= 0 ? choice[rep] : 0].position = i + 1;
         uint32_t widest = p->sweep->trace[run->trace].widest_gang;
-        while (gpus_per_node > 0 && s->first < p->n_nodes &&
-               p->n[s->first] * gpus_per_node < (int64_t)widest)
+        while (s->first < p->n_nodes && n_gpus[s->first] < (int64_t)widest)
             s->first++;
     }
 }
@@ -233,11 +249,8 @@ static void hold_traces(struct gsim_planned *p) {
 }
 
 static enum gsim_status prepare(struct gsim_planned *p) {
-    int64_t gpus_per_node = 0;
-    enum gsim_status status =
-        gsim_option_int(p->cli, GSIM_OPT_GPUS_PER_NODE, 0, 1, INT32_MAX, &gpus_per_node);
-    if (status == GSIM_OK)
-        status = make_grid(p);
+    int64_t *n_gpus;
+    enum gsim_status status = make_grid(p);
     if (status != GSIM_OK)
         return status;
     p->policies = key_of(&p->sweep->grid, "policy");
@@ -249,7 +262,10 @@ static enum gsim_status prepare(struct gsim_planned *p) {
         status = make_cells(p);
     if (status != GSIM_OK)
         return status;
-    find_runs(p, gpus_per_node);
+    status = count_gpus(p, &n_gpus);
+    if (status != GSIM_OK)
+        return status;
+    find_runs(p, n_gpus);
     hold_traces(p);
     return check_cells(p);
 }

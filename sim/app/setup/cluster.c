@@ -66,15 +66,29 @@ static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *set
     return GSIM_OK;
 }
 
+/* The nodes of the site's file; with --nodes as many as that, of its kinds in proportion. */
+static enum gsim_status of_site(struct gsim_cli *cli, struct gsim_setup *setup, const char *path,
+                                bool *has_nodes) {
+    int64_t nodes;
+    enum gsim_status status = gsim_option_int(cli, GSIM_OPT_NODES, 0, 1, GSIM_MAX_NODES, &nodes);
+    if (status == GSIM_OK)
+        status = gsim_cluster_slurm_read(cli, path, setup->device_name, nodes, &setup->cluster,
+                                         has_nodes);
+    setup->cluster_note = nodes > 0
+                              ? gsim_arena_printf(cli->arena, "%lld node%s like those of %s",
+                                                  (long long)nodes, nodes == 1 ? "" : "s", path)
+                              : path;
+    return status == GSIM_OK && !setup->cluster_note ? gsim_no_memory(cli->log, "reading a cluster")
+                                                     : status;
+}
+
 enum gsim_status gsim_setup_nodes(struct gsim_cli *cli, struct gsim_setup *setup) {
     const char *device = cli->value[GSIM_OPT_DEVICE];
     setup->device_name = device ? device : setup->reference ? "ideal" : "h200";
     const char *file = cli->value[GSIM_OPT_CLUSTER], *slurm = cli->value[GSIM_OPT_SLURM_CONF];
     bool has_nodes = false;
-    if (!file && slurm && !cli->value[GSIM_OPT_NODES] && !cli->value[GSIM_OPT_GPUS_PER_NODE]) {
-        enum gsim_status status =
-            gsim_cluster_slurm_read(cli, slurm, setup->device_name, &setup->cluster, &has_nodes);
-        setup->cluster_note = slurm;
+    if (!file && slurm && !cli->value[GSIM_OPT_GPUS_PER_NODE]) {
+        enum gsim_status status = of_site(cli, setup, slurm, &has_nodes);
         if (status != GSIM_OK || has_nodes)
             return status;
     }

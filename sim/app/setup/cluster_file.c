@@ -288,15 +288,17 @@ static enum gsim_status load_profiles(struct reading *r, struct gsim_cluster_spe
 }
 
 enum gsim_status gsim_cluster_slurm_read(struct gsim_cli *cli, const char *path,
-                                         const char *default_device, struct gsim_cluster_spec *out,
-                                         bool *has_nodes) {
+                                         const char *default_device, int64_t n_nodes,
+                                         struct gsim_cluster_spec *out, bool *has_nodes) {
     struct gsim_slurm *slurm = gsim_arena_alloc(cli->arena, sizeof *slurm);
     if (!slurm)
         return gsim_no_memory(cli->log, "reading a cluster");
     enum gsim_status status = gsim_slurm_read(path, cli->arena, slurm, cli->log);
     struct reading r = {.cli = cli, .path = path, .default_device = default_device};
     if (status == GSIM_OK)
-        r.n = gsim_slurm_groups(slurm, cli->arena, &r.groups);
+        r.n = gsim_slurm_groups(slurm, cli->arena,
+                                n_nodes > 0 ? (uint32_t)n_nodes : gsim_slurm_count_nodes(slurm),
+                                &r.groups);
     *has_nodes = r.n > 0;
     if (status != GSIM_OK || r.n == 0)
         return status;
@@ -311,7 +313,8 @@ enum gsim_status gsim_cluster_slurm_read(struct gsim_cli *cli, const char *path,
 static enum gsim_status read_slurm(struct gsim_cli *cli, const char *path,
                                    const char *default_device, struct gsim_cluster_spec *out) {
     bool has_nodes = false;
-    enum gsim_status status = gsim_cluster_slurm_read(cli, path, default_device, out, &has_nodes);
+    enum gsim_status status =
+        gsim_cluster_slurm_read(cli, path, default_device, 0, out, &has_nodes);
     if (status == GSIM_OK && !has_nodes)
         return gsim_fail(cli->log, GSIM_BAD_INPUT, path, 0,
                          "none of its nodes has GPUs (Gres=gpu:...)");

@@ -11,9 +11,10 @@
 enum gsim_status gsim_cluster_file_read(struct gsim_cli *cli, const char *path,
                                         const char *default_device, struct gsim_cluster_spec *out);
 
-/* Reads the nodes of a site's slurm.conf; *has_nodes false: it names none with GPUs. */
+/* Reads the nodes of a site's slurm.conf, or n_nodes like them (0: those of the file); *has_nodes
+ * false: it names none with GPUs. */
 enum gsim_status gsim_cluster_slurm_read(struct gsim_cli *cli, const char *path,
-                                         const char *default_device, struct gsim_cluster_spec *out,
-                                         bool *has_nodes);
+                                         const char *default_device, int64_t n_nodes,
+                                         struct gsim_cluster_spec *out, bool *has_nodes);
 
 #endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A decide sorts the queue and walks down it once. Where the head is found, vacancy.h says when it has
+ * room, and on which GPUs: these are kept for it, as Slurm plans nodes, and a job behind it takes a
+ * place on them only if it is over by then, or leaves the head its place beside it. */
+#include "policies/lib/order.h"
+
+#include <string.h>
+
+#include "policies/lib/common.h"
+#include "policies/lib/settings.h"
+#include "policies/lib/time_limits.h"
+
+static struct gsim_order_job *job_of(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_job_state(ctx, slot);
+}
+
+static bool plans(const struct gsim_order *order) {
+    return order->kind == GSIM_ORDER_EASY || order->kind == GSIM_ORDER_FAIRSHARE;
+}
+
+static bool has_param(const struct gsim_ctx *ctx, const char *name) {
+    for (const struct gsim_param_def *def = ctx->policy->params; def && def->type; def++)
+        if (strcmp(def->name, name) == 0)
+            return true;
+    return false;
+}
+
+static enum gsim_status open(struct gsim_order *order, struct gsim_ctx *ctx) {
+    const int64_t period_ns = 300 * GSIM_NS_PER_S; /* Slurm's PriorityCalcPeriod */
+    enum gsim_status status = GSIM_OK;
+    if (order->kind >= GSIM_ORDER_EASY)
+        status = gsim_vacancy_init(&order->room, ctx);
+    if (status == GSIM_OK && order->kind == GSIM_ORDER_FAIRSHARE)
+        status = gsim_usage_init(&order->usage, ctx, "queue=fairshare",
+                                 gsim_param(ctx->params, "queue_half_life"), period_ns);
+    if (status == GSIM_OK && plans(order))
+        gsim_time_limits_assume(ctx,
+                                order->kind == GSIM_ORDER_EASY ? "queue=easy" : "queue=fairshare");
+    return status;
+}
+
+void gsim_order_init(struct gsim_order *order, struct gsim_ctx *ctx) {
+    order->head = GSIM_NO_SLOT;
+    if (!has_param(ctx, "queue"))
+        return;
+    order->kind = (enum gsim_order_kind)gsim_param(ctx->params, "queue");
+    if (has_param(ctx, "queue_quantum"))
+        order->quantum_ns = gsim_param(ctx->params, "queue_quantum");
+    enum gsim_status status = open(order, ctx);
+    if (status != GSIM_OK)
+        ctx->status = status;
+}
+
+/* --- usage ------------------------------------------------------------------------------------ */
+
+static void charge(struct gsim_order *order, const struct gsim_ctx *ctx, gsim_slot slot,
+                   bool is_charged) {
+    struct gsim_order_job *job = job_of(ctx, slot);
+    if (order->kind != GSIM_ORDER_FAIRSHARE || job->is_charged == is_charged)
+        return;
+    job->is_charged = is_charged;
+    gsim_usage_change(&order->usage, ctx, slot, is_charged ? 1 : -1);
+}
+
+void gsim_order_begin(struct gsim_order *order, struct gsim_queue *queue, struct gsim_ctx *ctx) {
+    const struct gsim_view *view = ctx->view;
+    order->head = GSIM_NO_SLOT;
+    for (uint32_t i = 0; i < view->changes.n_completed; i++)
+        charge(order, ctx, view->changes.completed[i], false);
+    for (uint32_t i = 0; i < view->changes.n_settled && order->kind == GSIM_ORDER_LAS; i++) {
+        gsim_slot slot = view->changes.settled[i];
+        if (!gsim_common_waits(view, slot))
+            continue;
+        if (order->forget)
+            order->forget(ctx, slot);
+        gsim_queue_append(queue, ctx, slot);
+    }
+}
+
+/* --- ranks ------------------------------------------------------------------------------------ */
+
+static int64_t rank_of(struct gsim_order *order, const struct gsim_ctx *ctx, gsim_slot slot) {
+    return order->kind == GSIM_ORDER_LAS
+               ? gsim_attained_ns(ctx->view, slot)
+               : -(gsim_usage_factor_q32(&order->usage,
+                                         gsim_usage_owner(&order->usage, ctx, slot)) >>
+                   8); /* as fairshare has it */
+}
+
+static bool goes_before(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
+    int64_t left = job_of(ctx, a)->rank, right = job_of(ctx, b)->rank;
+    return left != right ? left < right : ctx->view->jobs.index[a] < ctx->view->jobs.index[b];
+}
+
+static void sort(struct gsim_order *order, struct gsim_queue *queue, const struct gsim_ctx *ctx) {
+    if (order->kind < GSIM_ORDER_FAIRSHARE)
+        return;
+    if (order->kind == GSIM_ORDER_FAIRSHARE)
+        gsim_usage_look(&order->usage, ctx);
+    for (gsim_slot slot = queue->first; slot != GSIM_NO_SLOT; slot = gsim_queue_after(ctx, slot))
+        job_of(ctx, slot)->rank = rank_of(order, ctx, slot);
+    gsim_queue_sort(queue, ctx, goes_before);
+}
+
+/* --- a reservation ---------------------------------------------------------------------------- */
+
+/* A limit counts from when the job runs. */
+static int64_t end_of(const struct gsim_ctx *ctx, gsim_slot slot, const void *of) {
+    (void)of;
+    const struct gsim_view *view = ctx->view;
+    int64_t limit_ns = gsim_trace_get(view->trace, GSIM_COL_LIMIT_NS, view->jobs.index[slot]);
+    bool runs = view->jobs.state[slot] == GSIM_RUNNING && limit_ns >= 0;
+    int64_t end_ns =
+        (runs ? view->jobs.changed_ns[slot] : view->now_ns) + gsim_time_limit_ns(ctx, slot);
+    return end_ns > view->now_ns ? end_ns : view->now_ns;
+}
+
+/* A job that has no room even if all others leave gets no reservation, and holds no job back. */
+static void reserve(struct gsim_order *order, struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                    gsim_slot slot) {
+    struct gsim_vacancy_search search = {.slot = slot,
+                                         .wants_whole = order->wants_whole(ctx, slot),
+                                         .holds = order->holds,
+                                         .key = end_of};
+    int64_t n = gsim_vacancy_find(&order->room, ctx, plan, &search);
+    if (n < 0)
+        return;
+    order->head = slot;
+    order->head_is_whole = search.wants_whole;
+    order->reserved_ns =
+        n == 0 ? ctx->view->now_ns : gsim_vacancy_key(&order->room, (uint32_t)n - 1);
+}
+
+static bool is_over_by_then(const struct gsim_order *order, const struct gsim_ctx *ctx,
+                            gsim_slot slot) {
+    return ctx->view->now_ns + gsim_time_limit_ns(ctx, slot) <= order->reserved_ns;
+}
+
+bool gsim_order_allows(const struct gsim_order *order, const struct gsim_ctx *ctx, uint32_t gpu,
+                       gsim_slot slot) {
+    if (order->head == GSIM_NO_SLOT || order->head == slot || !order->room.gpu[gpu].is_kept ||
+        is_over_by_then(order, ctx, slot))
+        return true;
+    return order->head_is_whole ? order->room.n_spare > 0
+                                : order->holds(ctx, &order->room.gpu[gpu], gpu, slot);
+}
+
+/* The job stays beyond the reservation: it takes a spare GPU, or its place beside the head's. */
+static void book(struct gsim_order *order, const struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                 gsim_slot slot) {
+    const struct gsim_unit *units;
+    uint32_t n = gsim_plan_units(plan, slot, &units);
+    if (order->head_is_whole) {
+        gsim_vacancy_spare(&order->room, plan, slot);
+        return;
+    }
+    for (uint32_t u = 0; u < n; u++) {
+        order->room.gpu[units[u].gpu].n_jobs++;
+        order->room.gpu[units[u].gpu].mem_bytes += gsim_job_memory(ctx->view, slot);
+    }
+}
+
+/* Whether a job with whole GPUs leaves the head its own. */
+static bool is_harmless(const struct gsim_order *order, const struct gsim_ctx *ctx,
+                        const struct gsim_plan *plan, gsim_slot slot) {
+    uint32_t n = gsim_vacancy_kept(&order->room, plan, slot);
+    return !order->wants_whole(ctx, slot) || n <= (order->head_is_whole ? order->room.n_spare : 0);
+}
+
+/* Places a job behind the head. */
+static bool follow(struct gsim_order *order, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                   gsim_slot slot) {
+    bool is_over = is_over_by_then(order, ctx, slot);
+    uint32_t mark = gsim_plan_mark(plan);
+    if (!is_over && order->places_for_good && order->wants_whole(ctx, slot))
+        return false;
+    if (!order->place(ctx, plan, slot))
+        return false;
+    if (is_over)
+        return true;
+    if (!is_harmless(order, ctx, plan, slot)) {
+        gsim_plan_rollback(plan, mark);
+        return false;
+    }
+    book(order, ctx, plan, slot);
+    return true;
+}
+
+/* --- jobs that give way ----------------------------------------------------------------------- */
+
+static bool is_leaving(const struct gsim_ctx *ctx, gsim_slot slot) {
+    uint8_t state = ctx->view->jobs.state[slot];
+    return state == GSIM_STOPPING || state == GSIM_SAVING;
+}
+
+/* Jobs that were stopped before leave first, then the one with the most service, if it is a quantum ahead of the one that waits. */
+static int64_t lead_of(const struct gsim_ctx *ctx, gsim_slot slot, const void *of) {
+    const int64_t *least_ns = of;
+    int64_t attained_ns = gsim_attained_ns(ctx->view, slot);
+    if (is_leaving(ctx, slot))
+        return INT64_MIN;
+    bool gives_way = ctx->view->jobs.state[slot] == GSIM_RUNNING && attained_ns >= *least_ns;
+    return gives_way ? -attained_ns : GSIM_NEVER;
+}
+
+/* Stops jobs for this one. false: it has its GPUs to wait for, and no job may take them before. */
+static bool push_out(struct gsim_order *order, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                     gsim_slot slot) {
+    int64_t least_ns = job_of(ctx, slot)->rank + order->quantum_ns;
+    struct gsim_vacancy_search search = {.slot = slot,
+                                         .wants_whole = order->wants_whole(ctx, slot),
+                                         .holds = order->holds,
+                                         .key = lead_of,
+                                         .of = &least_ns};
+    int64_t n = gsim_vacancy_find(&order->room, ctx, plan, &search);
+    struct gsim_preemption way = gsim_settings_preemption_auto(ctx, GSIM_KEEP_STORAGE);
+    for (int64_t i = n - 1; i >= 0; i--) {
+        gsim_slot victim = gsim_vacancy_leaver(&order->room, (uint32_t)i);
+        uint32_t n_kept = gsim_vacancy_kept(&order->room, plan, victim);
+        if (n_kept > 0 && search.wants_whole && n_kept <= order->room.n_spare)
+            gsim_vacancy_spare(&order->room, plan, victim);
+        else if (n_kept > 0 && !is_leaving(ctx, victim))
+            (void)gsim_plan_preempt(plan, victim, way.stop, way.keep);
+    }
+    return n <= 0; /* 0: on so many GPUs, but not on the nodes that placement= asks for */
+}
+
+/* Jobs share GPUs, so that none gains more service than time passes. */
+static void wake(const struct gsim_order *order, const struct gsim_queue *queue,
+                 const struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    enum { LOOKS = 16 }; /* in a quantum, at the most */
+    const struct gsim_view *view = ctx->view;
+    int64_t in_ns = order->quantum_ns;
+    if (queue->first == GSIM_NO_SLOT) {
+        gsim_plan_wake(plan, GSIM_NEVER);
+        return;
+    }
+    int64_t least_ns = job_of(ctx, queue->first)->rank + order->quantum_ns;
+    for (uint32_t i = 0; i < view->jobs.n_active; i++) {
+        gsim_slot slot = view->jobs.active[i];
+        int64_t left_ns = least_ns - gsim_attained_ns(view, slot);
+        if (view->jobs.state[slot] == GSIM_RUNNING && left_ns > 0 && left_ns < in_ns)
+            in_ns = left_ns;
+    }
+    int64_t grain_ns = order->quantum_ns / LOOKS + 1;
+    gsim_plan_wake(plan, view->now_ns + (in_ns > grain_ns ? in_ns : grain_ns));
+}
+
+/* --- a decide --------------------------------------------------------------------------------- */
+
+/* Whether jobs behind one that finds no room are looked at. */
+static bool goes_on(struct gsim_order *order, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                    gsim_slot slot) {
+    if (plans(order) && order->head == GSIM_NO_SLOT)
+        reserve(order, ctx, plan, slot);
+    if (order->kind == GSIM_ORDER_LAS)
+        return push_out(order, ctx, plan, slot);
+    return order->kind != GSIM_ORDER_FIFO;
+}
+
+void gsim_order_serve(struct gsim_order *order, struct gsim_queue *queue, struct gsim_ctx *ctx,
+                      struct gsim_plan *plan) {
+    sort(order, queue, ctx);
+    for (gsim_slot slot = queue->first, after; slot != GSIM_NO_SLOT; slot = after) {
+        after = gsim_queue_after(ctx, slot);
+        bool is_placed = order->head == GSIM_NO_SLOT ? order->place(ctx, plan, slot)
+                                                     : follow(order, ctx, plan, slot);
+        if (is_placed) {
+            gsim_queue_remove(queue, ctx, slot);
+            charge(order, ctx, slot, true);
+        } else if (!goes_on(order, ctx, plan, slot)) {
+            break;
+        }
+    }
+    if (order->kind == GSIM_ORDER_LAS)
+        wake(order, queue, ctx, plan);
+}
