@@ -32,7 +32,7 @@ struct muri_antman {
         uint32_t node; /* of a job on one node */
         double *taken_gb; /* that its end gives back: NULL, or by node */
         double node_gb;
-    } *job;
+    } * job;
     uint32_t *list; /* scratch, by GPU */
 };
 
@@ -259,8 +259,7 @@ static bool place(struct muri *muri, uint32_t number) {
         return place_guest(muri, number);
     if (job->gpus > muri->room.cluster->widest_node)
         return place_wide(muri, number);
-    return muri->antman->job[number].n == 0 ? place_first(muri, number)
-                                            : place_rest(muri, number);
+    return muri->antman->job[number].n == 0 ? place_first(muri, number) : place_rest(muri, number);
 }
 
 static bool goes_before(const struct muri *muri, uint32_t a, uint32_t b) {

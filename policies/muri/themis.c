@@ -33,8 +33,8 @@ struct muri_themis {
 
 enum gsim_status muri_themis_open(struct gsim_ctx *ctx, struct muri *muri) {
     muri->themis = gsim_arena_array(ctx->arena, 1, sizeof *muri->themis);
-    if (!muri->themis || !(muri->themis->share = gsim_arena_array(
-                               ctx->arena, muri->n_jobs, sizeof *muri->themis->share)))
+    if (!muri->themis || !(muri->themis->share = gsim_arena_array(ctx->arena, muri->n_jobs,
+                                                                  sizeof *muri->themis->share)))
         return gsim_no_memory(ctx->log, "opening muri");
     return GSIM_OK;
 }
