@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The baseline that Muri's simulator names after Themis (Mahajan et al., NSDI 2020): at each event
  * the shares x of time that make the worst finish-time fairness least, and jobs in the order of
- * x over the time that they have had. A job's fairness is its time since submission plus what is
- * left over x, by its time alone on an equal part of the cluster; in place of that part's speed
- * stands the part itself, as there.
+ * x over the time that they have had. A job's fairness is its time since submission plus the time
+ * that is left over x, by its time alone on an equal part of the cluster; in place of that part's
+ * speed stands the part itself, as there.
  *
  * The simulator hands this to ECOS. Where the cluster is full at the optimum, the shares are
  * unique: each job has the least with which it is no worse than the worst. Where one job is the
