@@ -33,7 +33,7 @@ enum gsim_discipline {
     GSIM_DISCIPLINE_PRIORITY,
     GSIM_DISCIPLINE_BOUNDARY, /* whole iterations; the next iteration is chosen by priority */
     GSIM_DISCIPLINE_PADDING, /* REEF: by priority; kernels of other jobs fill the SMs left over */
-    /* jobs on one set of GPUs that interleave the stages of their iterations (stage_host_ms, ...) */
+    /* jobs on one set of GPUs that interleave the stages of their iterations */
     GSIM_DISCIPLINE_INTERLEAVED,
     /* two jobs at most, of equal gangs; each as fast as a table (--rates) says beside the other */
     GSIM_DISCIPLINE_PAIR,

@@ -113,17 +113,20 @@ static bool has_copied_beside_paging(const struct gsim_model *model) {
     return model->link_shares.has_met_copies || model->transfers.pcie.has_met_paging;
 }
 
-/* Whether the result rests on a mechanism; *n_at_once: the most contexts at once, where their
- * number matters. */
+static bool has_taken_turns(const struct gsim_model *model) {
+    return model->shared.most_members > 1 || has_switched(model) ||
+           has_kept(model, GSIM_KEEP_RESIDENT) || has_kept(model, GSIM_KEEP_PAGEABLE);
+}
+
+/* Whether the result rests on a mechanism; *n_at_once, 0 before: the most contexts at once, where
+ * their number matters. */
 static bool rests_on(const struct gsim_model *model, enum gsim_mechanism mechanism,
                      int64_t *n_at_once) {
     const struct gsim_shared *shared = &model->shared;
-    *n_at_once = 0;
     switch (mechanism) {
     case GSIM_MECHANISM_SLICES:
         *n_at_once = shared->most_members;
-        return shared->most_members > 1 || has_switched(model) ||
-               has_kept(model, GSIM_KEEP_RESIDENT) || has_kept(model, GSIM_KEEP_PAGEABLE);
+        return has_taken_turns(model);
     case GSIM_MECHANISM_SETTINGS:
         return shared->has_key[GSIM_KEY_SLICE_SHORT_NS] || shared->has_key[GSIM_KEY_SLICE_LONG_NS];
     case GSIM_MECHANISM_VGPUS:
@@ -185,7 +188,7 @@ const char *gsim_claims_outside_validated(const struct gsim_model *model) {
         all = "thrashing: most quanta end before their pages are there, and with a quantum no "
               "longer than paging in, real processes may make no progress at all";
     for (int m = 0; m < GSIM_MECHANISM_COUNT; m++) {
-        int64_t n_at_once;
+        int64_t n_at_once = 0;
         if (!rests_on(model, (enum gsim_mechanism)m, &n_at_once))
             continue;
         all =

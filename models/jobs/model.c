@@ -145,8 +145,7 @@ static void enter(struct gsim_model *model, gsim_slot slot) {
     struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_job *about = gsim_machine_info(model, slot);
     memset(job, 0, offsetof(struct gsim_machine_job, stop_at));
-    job->need =
-        gsim_work_of_ns(model->setup.ends_are_told ? GSIM_TIME_MAX : about->service_ns);
+    job->need = gsim_work_of_ns(model->setup.ends_are_told ? GSIM_TIME_MAX : about->service_ns);
     job->threshold_ns = -1;
     job->sharing_gpu = UINT32_MAX;
     job->kind = gsim_rarely(model->rates_device != NULL)

@@ -39,8 +39,7 @@ static double distance(const struct search *s, const struct edge *e) {
 }
 
 static void update_slack(struct search *s, uint32_t u, uint32_t x) {
-    if (s->slack[x] == 0 ||
-        distance(s, edge_of(s, u, x)) < distance(s, edge_of(s, s->slack[x], x)))
+    if (s->slack[x] == 0 || distance(s, edge_of(s, u, x)) < distance(s, edge_of(s, s->slack[x], x)))
         s->slack[x] = u;
 }
 
@@ -372,8 +371,7 @@ static void fill(struct search *s, const double *weight) {
 
 bool gsim_matching_solve(struct gsim_matching *matching, struct gsim_arena *arena) {
     uint32_t n = matching->n;
-    struct search s = {
-        .n = n, .n_x = n, .room = n + n / 2 + 2, .tolerance = matching->tolerance};
+    struct search s = {.n = n, .n_x = n, .room = n + n / 2 + 2, .tolerance = matching->tolerance};
     if (!open_search(&s, arena))
         return false;
     fill(&s, matching->weight);

@@ -18,8 +18,8 @@
 
 struct gsim_matching {
     uint32_t n; /* vertices */
-    /* Of the edge from u to v at [u * n + v], looked at from u; 0 or less: there is no edge. The two
-     * directions may differ by rounding, no more. */
+    /* Of the edge from u to v at [u * n + v]; 0 or less: there is no edge. The two directions may
+     * differ by rounding, no more. */
     const double *weight;
     /* The search ends where a label would fall to 0, or to this part of itself. */
     double tolerance;

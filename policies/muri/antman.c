@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The baseline that Muri's simulator names after AntMan (Xiao et al., OSDI 2020), and marks "NOT
  * FINISHED" (simulator/run_sim.py and switch.py). Guaranteed jobs come first, by their submission.
- * One that does not fit reserves what is free on the node with the most, and waits for the rest
+ * One that does not fit reserves the free GPUs of the node with the most, and waits for the rest
  * there; one wider than a node reserves whole nodes. An opportunistic job, a guest here, takes the
  * least used GPUs, at most one on each. No job gives GPUs up before its end. Beside a guaranteed
  * job a guest makes an iteration in as many of that job's as its stages take there.
@@ -32,7 +32,7 @@ struct muri_antman {
         uint32_t node; /* of a job on one node */
         double *taken_gb; /* that its end gives back: NULL, or by node */
         double node_gb;
-    } *job;
+    } * job;
     uint32_t *list; /* scratch, by GPU */
 };
 
@@ -100,7 +100,7 @@ static bool begin(struct muri *muri, uint32_t number) {
     return true;
 }
 
-/* The first node with room; else what is free on the node with the most. */
+/* The first node with room; else the free GPUs of the node with the most. */
 static bool place_first(struct muri *muri, uint32_t number) {
     struct muri_antman *antman = muri->antman;
     uint32_t gpus = muri->job[number].gpus, best = MURI_NONE, n_best = 0;
@@ -259,8 +259,7 @@ static bool place(struct muri *muri, uint32_t number) {
         return place_guest(muri, number);
     if (job->gpus > muri->room.cluster->widest_node)
         return place_wide(muri, number);
-    return muri->antman->job[number].n == 0 ? place_first(muri, number)
-                                            : place_rest(muri, number);
+    return muri->antman->job[number].n == 0 ? place_first(muri, number) : place_rest(muri, number);
 }
 
 static bool goes_before(const struct muri *muri, uint32_t a, uint32_t b) {

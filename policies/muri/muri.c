@@ -45,8 +45,7 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
 static void arrange(struct gsim_plan *plan, struct muri *muri) {
     static const struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_INTERLEAVED};
     static const struct gsim_arrangement arrangement = {.lanes = &lane, .n_lanes = 1};
-    struct gsim_unit *all =
-        gsim_arena_array(muri->scratch_arena, muri->n_gpus, sizeof *all);
+    struct gsim_unit *all = gsim_arena_array(muri->scratch_arena, muri->n_gpus, sizeof *all);
     for (uint32_t gpu = 0; all && gpu < muri->n_gpus; gpu++)
         all[gpu].gpu = gpu;
     if (all)

@@ -47,7 +47,7 @@ static void keep(struct muri *muri, uint32_t p) {
     }
 }
 
-/* The first free GPUs: so many of each node, or (taken NULL) anywhere. */
+/* The first free GPUs: of each node the number that was taken, or (taken NULL) anywhere. */
 static void find(struct muri *muri, uint32_t p, const uint32_t *taken) {
     const struct gsim_view_cluster *cluster = muri->room.cluster;
     struct gsim_unit *units = muri->job[muri->packings.list[p].job[0]].wanted;
@@ -128,7 +128,7 @@ static void stop(const struct gsim_ctx *ctx, struct gsim_plan *plan, const struc
         job->is_placed = false;
 }
 
-/* Whether a job that is still on its way to GPUs that it is no longer to have is on one of these. */
+/* Whether one of its GPUs is held by a job that is to leave it, and is not there yet. */
 static bool are_taken(const struct muri *muri, const struct muri_job *job) {
     for (uint32_t u = 0; u < job->gpus; u++)
         if (muri->owner[job->wanted[u].gpu] == OUTDATED)

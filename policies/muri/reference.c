@@ -84,8 +84,7 @@ static enum gsim_status read_job(struct gsim_ctx *ctx, struct muri *muri, uint32
     if (job->is_exclusive && (muri_packs(muri) || muri->rule == MURI_ANTMAN))
         return refuse(ctx, number, "the stages of an iteration (stage_host_ms, ...)");
     job->submit = seconds_of(trace->submit_ns[number]);
-    job->iteration =
-        (double)iteration_ns / (double)GSIM_NS_PER_MS * slower_alone / 1000;
+    job->iteration = (double)iteration_ns / (double)GSIM_NS_PER_MS * slower_alone / 1000;
     job->current = job->iteration;
     job->left = (double)iterations;
     job->own_overhead = muri_overhead_s(model_of(trace, number), job->gpus);
@@ -140,9 +139,8 @@ static void attach(struct muri_loop *loop) {
 /* false: there is none. */
 static bool next_event(const struct muri *muri, struct event *event) {
     struct muri_loop *loop = muri->loop;
-    const struct arrival *arrival = loop->next_arrival < loop->n_arrivals
-                                        ? &loop->arrival[loop->next_arrival]
-                                        : NULL;
+    const struct arrival *arrival =
+        loop->next_arrival < loop->n_arrivals ? &loop->arrival[loop->next_arrival] : NULL;
     double start = arrival ? arrival->time : never;
     bool is_both = arrival && (muri_packs(muri) ? is_near(loop->end, start, one_event, one_event_s)
                                                 : loop->end == start);
@@ -290,7 +288,8 @@ static void foresee_ends(struct muri *muri, double now) {
     loop->end = n_groups > 0 ? loop->group_end[first] : never;
     loop->n_ending = 0;
     for (uint32_t i = 0; i < muri->n_order; i++)
-        if (loop->group[i] != MURI_NONE && (loop->group[i] == first || is_merged(muri, loop->group[i])))
+        if (loop->group[i] != MURI_NONE &&
+            (loop->group[i] == first || is_merged(muri, loop->group[i])))
             loop->ending[loop->n_ending++] = muri->order[i];
 }
 

@@ -9,8 +9,8 @@
 bool muri_room_open(struct muri_room *room, const struct gsim_ctx *ctx);
 /* All GPUs of nodes that are up are free. */
 void muri_room_clear(struct muri_room *room);
-/* Takes GPUs for a gang. taken: how many of each node; NULL: nobody asks. false: it does not fit, and
- * nothing is taken. */
+/* Takes GPUs for a gang. taken: how many of each node, or NULL. false: it does not fit, and all
+ * stays as it is. */
 bool muri_room_take(struct muri_room *room, uint32_t gpus, uint32_t *taken);
 
 #endif

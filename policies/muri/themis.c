@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The baseline that Muri's simulator names after Themis (Mahajan et al., NSDI 2020): at each event
  * the shares x of time that make the worst finish-time fairness least, and jobs in the order of
- * x over the time that they have had. A job's fairness is its time since submission plus what is
- * left over x, by its time alone on an equal part of the cluster; in place of that part's speed
- * stands the part itself, as there.
+ * x over the time that they have had. A job's fairness is its time since submission plus the time
+ * that is left over x, by its time alone on an equal part of the cluster; in place of that part's
+ * speed stands the part itself, as there.
  *
  * The simulator hands this to ECOS. Where the cluster is full at the optimum, the shares are
  * unique: each job has the least with which it is no worse than the worst. Where one job is the
@@ -33,8 +33,8 @@ struct muri_themis {
 
 enum gsim_status muri_themis_open(struct gsim_ctx *ctx, struct muri *muri) {
     muri->themis = gsim_arena_array(ctx->arena, 1, sizeof *muri->themis);
-    if (!muri->themis || !(muri->themis->share = gsim_arena_array(
-                               ctx->arena, muri->n_jobs, sizeof *muri->themis->share)))
+    if (!muri->themis || !(muri->themis->share = gsim_arena_array(ctx->arena, muri->n_jobs,
+                                                                  sizeof *muri->themis->share)))
         return gsim_no_memory(ctx->log, "opening muri");
     return GSIM_OK;
 }

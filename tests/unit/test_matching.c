@@ -55,9 +55,8 @@ static struct graph draw(gsl_rng *rng) {
     uint64_t weights = gsim_rng_word(rng) % 2 ? 3 : 1000, kept = 1 + gsim_rng_word(rng) % 4;
     for (uint32_t u = 0; u < graph.n; u++)
         for (uint32_t v = u + 1; v < graph.n; v++) {
-            double weight = gsim_rng_word(rng) % 4 < kept
-                                ? (double)(1 + gsim_rng_word(rng) % weights)
-                                : 0;
+            double weight =
+                gsim_rng_word(rng) % 4 < kept ? (double)(1 + gsim_rng_word(rng) % weights) : 0;
             graph.weight[u * graph.n + v] = graph.weight[v * graph.n + u] = weight;
         }
     return graph;
