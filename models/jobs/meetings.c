@@ -2,8 +2,8 @@
 /* A gang on several nodes that has GPUs on one with another such gang runs at gang.met_ppm of its
  * speed, however many it meets and wherever: it waits for its slowest part. That is the
  * interference of Pollux' simulator (Qiao et al., OSDI 2021, section 5.3), where a gang counts
- * from when it is given its GPUs, so that one that still loads slows others too. Gangs whose
- * members take turns on their GPUs neither slow others nor are slowed. */
+ * from when it is given its GPUs, so that one that still loads slows others too. Gangs that
+ * take turns on their GPUs neither slow others nor are slowed. */
 #include "models/jobs/meetings.h"
 
 #include <string.h>
@@ -47,6 +47,7 @@ static void tell_all(struct gsim_model *model, int64_t now_ns) {
             continue;
         gsim_machine_set_rate(model, gang->slot, model->progress[gang->slot].rate_q32, now_ns);
         gsim_speed_take(model, gang->slot);
+        gsim_machine_expect_progress(model, gang->slot);
     }
 }
 

@@ -266,6 +266,7 @@ static inline void run_now(struct gsim_model *model, gsim_slot slot, int64_t now
     }
     model->progress[slot].since_ns = now_ns;
     gsim_speed_take(model, slot);
+    gsim_machine_expect_progress(model, slot);
 }
 
 /* Brings the job's memory to its units. Returns false if that takes no time. */
@@ -596,6 +597,7 @@ static void begin_phase(struct gsim_model *model, gsim_slot slot, int64_t now_ns
     job->at_phase++;
     take_kind(job);
     gsim_speed_take(model, slot);
+    gsim_machine_expect_progress(model, slot);
 }
 
 static void set_batch(struct gsim_model *model, gsim_slot slot, struct gsim_batch batch,
@@ -605,8 +607,10 @@ static void set_batch(struct gsim_model *model, gsim_slot slot, struct gsim_batc
     if (job->phase == RUNNING && is_other)
         gsim_machine_set_rate(model, slot, model->progress[slot].rate_q32, now_ns);
     job->batch = batch;
-    if (job->phase == RUNNING && is_other)
+    if (job->phase == RUNNING && is_other) {
         gsim_speed_take(model, slot);
+        gsim_machine_expect_progress(model, slot);
+    }
 }
 
 /* Serves all events except ends. */

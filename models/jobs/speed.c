@@ -381,13 +381,6 @@ struct gsim_speed gsim_speed_of(struct gsim_model *model, gsim_slot slot) {
     return gsim_rarely(model->jobs[slot].is_met) ? met_speed(model, slot, speed) : speed;
 }
 
-void gsim_speed_take(struct gsim_model *model, gsim_slot slot) {
-    struct gsim_speed speed = gsim_speed_of(model, slot);
-    model->progress[slot].rate_q32 = speed.rate_q32;
-    model->jobs[slot].rate_low = speed.low;
-    gsim_machine_expect_progress(model, slot);
-}
-
 uint64_t gsim_speed_q32(struct gsim_model *model, gsim_slot slot) {
     return gsim_speed_of(model, slot).rate_q32;
 }

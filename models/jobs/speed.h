@@ -14,8 +14,13 @@ struct gsim_speed {
 };
 /* How fast the job runs on its units when it is alone there. */
 struct gsim_speed gsim_speed_of(struct gsim_model *model, gsim_slot slot);
-/* Goes on at the speed that the job has now, on the units that it has. */
-void gsim_speed_take(struct gsim_model *model, gsim_slot slot);
+/* Goes on at the speed that the job has now, on the units that it has; its next event is to be set
+ * anew. */
+static inline void gsim_speed_take(struct gsim_model *model, gsim_slot slot) {
+    struct gsim_speed speed = gsim_speed_of(model, slot);
+    model->progress[slot].rate_q32 = speed.rate_q32;
+    model->jobs[slot].rate_low = speed.low;
+}
 /* How fast it runs on its units beside the other job; 0: the table does not say. */
 struct gsim_speed gsim_speed_beside(struct gsim_model *model, gsim_slot slot, gsim_slot other);
 uint64_t gsim_speed_beside_q32(struct gsim_model *model, gsim_slot slot, gsim_slot other);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* reference=elasticflow, mode=las: the loop of the authors' simulator for `dlas-gpu`
- * (pkusys/ElasticFlow @ 04a0109, scheduler/scheduler.py, dlas_sim_jobs), a fork of that of Tiresias'
- * simulator: a job falls into the next queue by its GPU time, and queues are served one after the
- * other, jobs that do not fit being passed. Of its own the fork has events that are at least a slot
- * apart (but for the last job that comes), and the seconds in which a job that starts loads. Copied
- * with it: jobs fall one queue per event; the next fall divides by the GPUs a time that was not
- * multiplied by them; a job that was to end together with the next arrivals ends with them, even if
- * an event before stops it; a job that starts is taken to end as if it loaded at once, unless all
- * jobs are loaded anew; an end that comes before its event is logged as it came. */
+ * (pkusys/ElasticFlow @ 04a0109, scheduler/scheduler.py, dlas_sim_jobs), a fork of that of
+ * Tiresias' simulator: a job falls into the next queue by its GPU time, and queues are served one
+ * after the other, jobs that do not fit being passed. Of its own the fork has events that are at
+ * least a slot apart (but for the last job that comes), and the seconds in which a job that starts
+ * loads. Copied with it: jobs fall one queue per event; the next fall divides by the GPUs a time
+ * that was not multiplied by them; a job that was to end together with the next arrivals ends with
+ * them, even if an event before stops it; a job that starts is taken to end as if it loaded at
+ * once, unless all jobs are loaded anew; an end that comes before its event is logged so. */
 #include "policies/elasticflow/loop.h"
 #include "policies/elasticflow/spare.h"
 

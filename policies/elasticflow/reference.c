@@ -53,14 +53,6 @@ bool elasticflow_open_reference(struct gsim_ctx *ctx, struct elasticflow *own) {
 
 /* --- the event -------------------------------------------------------------------------------- */
 
-void elasticflow_forget(struct elasticflow *elasticflow) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < elasticflow->n_order; i++)
-        if (nth(elasticflow, i)->is_active)
-            elasticflow->order[n++] = elasticflow->order[i];
-    elasticflow->n_order = n;
-}
-
 /* Plans all jobs anew, in the order of their deadlines. Returns whether all meet them. */
 static bool plan_all(struct elasticflow *own, int64_t now) {
     bool do_meet = true;
@@ -74,14 +66,6 @@ static bool plan_all(struct elasticflow *own, int64_t now) {
             do_meet &= elasticflow_take(own, nth(own, i), now);
     }
     return do_meet;
-}
-
-uint32_t elasticflow_add_newcomers(struct elasticflow *elasticflow) {
-    uint32_t n_new = elasticflow->n_arrived;
-    for (uint32_t i = 0; i < n_new; i++)
-        elasticflow->order[elasticflow->n_order++] = elasticflow->arrived[i];
-    elasticflow->n_arrived = 0;
-    return n_new;
 }
 
 static bool is_declined(const struct elasticflow_job *job) {
@@ -191,15 +175,6 @@ static void order_for_places(struct elasticflow *own, int64_t now) {
     if (own->mode == ELASTICFLOW_ADMIT)
         first_change(own, now);
     elasticflow_sort(own, is_wider);
-}
-
-void elasticflow_end_jobs(struct gsim_plan *plan, struct elasticflow *elasticflow, int64_t now) {
-    for (uint32_t i = 0; i < elasticflow->n_order; i++) {
-        struct elasticflow_job *job = nth(elasticflow, i);
-        bool is_due = job->end <= now || elasticflow->reference->next == now;
-        if (job->is_active && job->is_ending && is_due && gsim_plan_end(plan, job->slot))
-            job->is_active = false;
-    }
 }
 
 /* A job that was to end in the event, and had no GPUs, goes on. */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* reference=elasticflow, mode=gandiva: the loop of the authors' simulator for `gandiva`
- * (pkusys/ElasticFlow @ 04a0109, scheduler/scheduler.py, gandiva_sim_jobs, and cluster.py), a fork of
- * that of Tiresias' simulator. Nodes belong to sets, a set to jobs of one width; it runs as many of
- * its jobs at once as it has room for, and where it has more they take turns. Widths get nodes by
- * their part of all GPUs that jobs ask for. Copied with it: jobs change their turns only in events
- * at whole minutes, and no event comes between arrivals, however far these are apart, so that GPUs
- * idle; the load of a set is not lessened when a job ends; a width that gets sets of one node each
- * loses them at once unless nodes were too few; of the jobs that wait for nodes every second one is
- * tried; each event costs all jobs the seconds in which they load; sets are made anew at the end of
- * the time that their jobs are counted for, here at its beginning, since nothing comes between. */
+ * (pkusys/ElasticFlow @ 04a0109, scheduler/scheduler.py, gandiva_sim_jobs, and cluster.py), a fork
+ * of that of Tiresias' simulator. Nodes belong to sets, a set to jobs of one width; it runs as
+ * many of its jobs at once as it has room for, and where it has more they take turns. Widths get
+ * nodes by their part of all GPUs that jobs ask for. Copied with it: jobs change their turns only
+ * in events at whole minutes, and no event comes between arrivals, however far these are apart, so
+ * that GPUs idle; the load of a set is not lessened when a job ends; a width that gets sets of one
+ * node each loses them at once unless nodes were too few; of the jobs that wait for nodes every
+ * second one is tried; each event costs all jobs the seconds in which they load; sets are made
+ * anew at the end of the time that their jobs are counted for, here at its beginning, since
+ * nothing comes between. */
 #include "policies/elasticflow/loop.h"
 
 #include <string.h>

@@ -262,6 +262,20 @@ for mode in las:tiresias gandiva:gandiva; do
         "$gsim" run --policy elasticflow --set "mode=${mode%:*}" --device ideal "$tmp/timed.csv"
 done
 
+# On the only node, the second waits for the end of the first (dlas-gpu); or both take turns of a slot from
+# 0 on: the second has done its 50 s at 110, when its turn began at 60, and the first goes on at 120.
+printf 'job_id,submit_s,duration_s,gpus\na,0,100,4\nb,0,50,4\n' >"$tmp/timed.csv"
+baseline() { # name, ends, mode
+    policy=elasticflow ends "$1" "$2" --set reference=elasticflow --set "mode=$3" --set slot=60s \
+        --device ideal --gpus-per-node 4 "$tmp/timed.csv"
+}
+baseline "mode=las: a job that does not fit waits" "100.000000000 150.000000000" las
+baseline "mode=gandiva: jobs take turns on their node" "160.000000000 110.000000000" gandiva
+# A start of 1 GPU takes 4 s, which dlas-gpu counts at the next event: at 60, when b comes, a has 44 s left; at
+# 120, the first event a slot later, b has 14.
+printf 'job_id,submit_s,duration_s,gpus\na,0,100,1\nb,60,70,1\n' >"$tmp/timed.csv"
+baseline "mode=las: what a start takes is counted at the next event" "104.000000000 134.000000000" las
+
 # --- a policy in rounds ---------------------------------------------------------------------------
 trace a,0,1,m,7000 b,0,1,m,7000 c,100,1,m,7000
 expect "gavel gives jobs their shares in rounds" 0 "3 completed" \
