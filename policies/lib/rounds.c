@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "policies/lib/rounds.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The priority of an entry with a share that has had no time yet. */
@@ -123,24 +122,40 @@ struct ranked {
     uint32_t entry;
 };
 
-static int by_rank(const void *left, const void *right) {
-    const struct ranked *a = left, *b = right;
+static bool is_ahead(const struct ranked *a, const struct ranked *b) {
     if (a->priority < b->priority || a->priority > b->priority)
-        return a->priority > b->priority ? -1 : 1;
+        return a->priority > b->priority;
     if (a->deficit < b->deficit || a->deficit > b->deficit)
-        return a->deficit > b->deficit ? -1 : 1;
+        return a->deficit > b->deficit;
     if (a->share < b->share || a->share > b->share)
-        return a->share > b->share ? -1 : 1;
-    return a->entry < b->entry ? -1 : 1; /* in the order in which they came */
+        return a->share > b->share;
+    return a->entry < b->entry; /* in the order in which they came */
 }
 
-static void sort(const struct gsim_rounds *rounds, uint32_t type, struct ranked *ranked) {
-    for (uint32_t i = 0; i < rounds->n; i++) {
-        const struct gsim_round_entry *entry = &rounds->entry[i];
-        ranked[i] = (struct ranked){entry->priority[type], entry->deficit[type],
-                                    entry->has_share ? entry->share[type] : 0, i};
+/* Entries that may run, as a heap: mostly a few of them are asked for. */
+struct heap {
+    struct ranked *list;
+    uint32_t n;
+};
+
+static void sift_down(struct heap *heap, uint32_t at) {
+    struct ranked moved = heap->list[at];
+    for (uint32_t below; (below = 2 * at + 1) < heap->n; at = below) {
+        if (below + 1 < heap->n && is_ahead(&heap->list[below + 1], &heap->list[below]))
+            below++;
+        if (!is_ahead(&heap->list[below], &moved))
+            break;
+        heap->list[at] = heap->list[below];
     }
-    qsort(ranked, rounds->n, sizeof *ranked, by_rank);
+    heap->list[at] = moved;
+}
+
+static uint32_t pop(struct heap *heap) {
+    uint32_t entry = heap->list[0].entry;
+    heap->list[0] = heap->list[--heap->n];
+    if (heap->n > 0)
+        sift_down(heap, 0);
+    return entry;
 }
 
 /* Whether a job of the entry runs already. */
@@ -162,29 +177,44 @@ static bool runs_on(const struct gsim_round_entry *entry, uint32_t type, bool ne
            (entry->member[1] == GSIM_NO_MEMBER || entry->per_s[1][type] > 0);
 }
 
+/* The entries that may run on the type. */
+static void gather(const struct gsim_rounds *rounds, uint32_t type, uint32_t left,
+                   bool needs_priority, struct heap *heap) {
+    heap->n = 0;
+    for (uint32_t i = 0; i < rounds->n; i++) {
+        const struct gsim_round_entry *entry = &rounds->entry[i];
+        if (entry->gpus > left || !runs_on(entry, type, needs_priority) || is_taken(rounds, entry))
+            continue;
+        heap->list[heap->n++] = (struct ranked){entry->priority[type], entry->deficit[type],
+                                                entry->has_share ? entry->share[type] : 0, i};
+    }
+    for (uint32_t i = heap->n / 2; i-- > 0;)
+        sift_down(heap, i);
+}
+
 uint32_t gsim_rounds_choose(struct gsim_rounds *rounds, const uint32_t *types,
                             const uint32_t *n_gpus, bool needs_priority,
                             struct gsim_round_choice *choice) {
     uint32_t n = 0;
-    struct ranked *ranked =
-        gsim_arena_grow(rounds->arena, NULL, 0, (rounds->n + 1) * sizeof *ranked);
-    if (!ranked)
+    struct heap heap = {
+        .list = gsim_arena_grow(rounds->arena, NULL, 0, (rounds->n + 1) * sizeof *heap.list)};
+    if (!heap.list)
         return UINT32_MAX;
     if (rounds->n_members > 0)
         memset(rounds->is_taken, 0, rounds->n_members);
     for (uint32_t t = 0; t < rounds->n_types; t++) {
         uint32_t type = types[t], left = n_gpus[type];
-        sort(rounds, type, ranked);
-        for (uint32_t i = 0; i < rounds->n && left > 0; i++) {
-            const struct gsim_round_entry *entry = &rounds->entry[ranked[i].entry];
-            if (entry->gpus > left || !runs_on(entry, type, needs_priority) ||
-                is_taken(rounds, entry))
+        gather(rounds, type, left, needs_priority, &heap);
+        while (heap.n > 0 && left > 0) {
+            uint32_t at = pop(&heap);
+            const struct gsim_round_entry *entry = &rounds->entry[at];
+            if (entry->gpus > left || is_taken(rounds, entry))
                 continue;
-            choice[n++] = (struct gsim_round_choice){ranked[i].entry, type};
+            choice[n++] = (struct gsim_round_choice){at, type};
             left -= entry->gpus;
             take(rounds, entry);
         }
     }
-    gsim_arena_drop(rounds->arena, ranked);
+    gsim_arena_drop(rounds->arena, heap.list);
     return n;
 }
