@@ -203,11 +203,11 @@ static bool is_over(const struct gsim_ctx *ctx, const struct gavel *gavel,
 }
 
 /* Whether the round's jobs have all stopped or ended. */
-static bool has_run_out(const struct gsim_ctx *ctx, const struct gavel *gavel) {
+static bool has_run_out(const struct gsim_ctx *ctx, struct gavel *gavel) {
     if (ctx->view->now_ns < gavel->held_until_ns)
         return false;
-    for (uint32_t c = 0; c < gavel->n_choices; c++) {
-        const struct gsim_round_entry *entry = gavel_chosen(gavel, c);
+    for (; gavel->first_running < gavel->n_choices; gavel->first_running++) {
+        const struct gsim_round_entry *entry = gavel_chosen(gavel, gavel->first_running);
         for (int m = 0; m <= gavel_is_pair(entry); m++)
             if (!is_over(ctx, gavel, gavel_member(gavel, entry, m)))
                 return false;

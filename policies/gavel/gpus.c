@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
 #include <string.h>
 
 #include "policies/gavel/gpus.h"
@@ -14,6 +15,18 @@ static enum gsim_status sort_types(struct gsim_ctx *ctx, struct gavel *gavel) {
         for (; at > 0 && strcmp(name[gavel->by_name[at - 1]], name[type]) > 0; at--)
             gavel->by_name[at] = gavel->by_name[at - 1];
         gavel->by_name[at] = type;
+    }
+    return GSIM_OK;
+}
+
+static enum gsim_status index_nodes(struct gsim_ctx *ctx, struct gavel *gavel) {
+    const struct gsim_view *view = ctx->view;
+    for (uint32_t type = 0; type < gavel->n_types; type++)
+        gsim_index_init(&gavel->nodes[type], ctx->arena);
+    for (uint32_t node = 0; node < view->cluster.n_nodes; node++) {
+        uint32_t type = view->cluster.type[view->cluster.node_first_gpu[node]];
+        if (!gsim_index_insert(&gavel->nodes[type], node, gavel->n_free[node], node))
+            return gsim_no_memory(ctx->log, "opening gavel");
     }
     return GSIM_OK;
 }
@@ -37,38 +50,33 @@ enum gsim_status gavel_open_gpus(struct gsim_ctx *ctx, struct gavel *gavel) {
         gavel->n_gpus[type]++;
         gavel->n_types = type + 1 > gavel->n_types ? type + 1 : gavel->n_types;
     }
-    return sort_types(ctx, gavel);
+    enum gsim_status status = index_nodes(ctx, gavel);
+    return status == GSIM_OK ? sort_types(ctx, gavel) : status;
 }
 
-/* All GPUs of a node are of one type. */
-static uint32_t count_free(const struct gsim_ctx *ctx, const struct gavel *gavel, uint32_t node,
-                           uint32_t type) {
-    const struct gsim_view *view = ctx->view;
-    uint32_t first = view->cluster.node_first_gpu[node];
-    bool is_there = !view->cluster.node_is_down[node] && gavel->n_free[node] > 0 &&
-                    view->cluster.type[first] == type;
-    return is_there ? gavel->n_free[node] : 0;
+/* The node with the fewest free GPUs that suffice, else the one with the most; the first of
+ * equals. All GPUs of a node are of one type. */
+static uint32_t best_node(const struct gavel *gavel, uint32_t type, uint32_t wanted) {
+    const struct gsim_index *nodes = &gavel->nodes[type];
+    uint32_t node = gsim_index_seek(nodes, wanted, 0);
+    if (node == GSIM_NO_ID)
+        node = gsim_index_seek(nodes, gsim_index_key(nodes, gsim_index_last(nodes)), 0);
+    return node;
 }
 
-/* The node with the fewest free GPUs that suffice, else the one with the most. */
-static uint32_t best_node(const struct gsim_ctx *ctx, const struct gavel *gavel, uint32_t type,
-                          uint32_t wanted) {
-    uint32_t best = 0, n_best = 0;
-    for (uint32_t node = 0; node < ctx->view->cluster.n_nodes && n_best != wanted; node++) {
-        uint32_t n = count_free(ctx, gavel, node, type);
-        bool suffices = n >= wanted;
-        if (n == 0 || (n_best >= wanted && (!suffices || n >= n_best)) ||
-            (n_best < wanted && !suffices && n <= n_best))
-            continue;
-        best = node;
-        n_best = n;
-    }
-    return best;
+static void note_free(const struct gsim_ctx *ctx, struct gavel *gavel, uint32_t gpu, bool is_free) {
+    uint32_t node = ctx->view->cluster.node_of_gpu[gpu];
+    gavel->n_free[node] += is_free ? 1 : 0u - 1;
+    struct gsim_index *nodes = &gavel->nodes[ctx->view->cluster.type[gpu]];
+    gsim_index_remove(nodes, node);
+    bool is_in = gsim_index_insert(nodes, node, gavel->n_free[node], node);
+    assert(is_in); /* it was a member: there is room */
+    (void)is_in;
 }
 
 static void own_gpu(const struct gsim_ctx *ctx, struct gavel *gavel, uint32_t gpu) {
     if (gavel->n_owners[gpu]++ == 0)
-        gavel->n_free[ctx->view->cluster.node_of_gpu[gpu]]--;
+        note_free(ctx, gavel, gpu, false);
 }
 
 static void own_all(const struct gsim_ctx *ctx, struct gavel *gavel, struct gavel_job *job,
@@ -102,7 +110,7 @@ static void take_gpus(struct gsim_ctx *ctx, struct gavel *gavel, struct gavel_jo
     job->type = type;
     job->has_gpus = true;
     for (uint32_t n = 0; n < job->gpus;) {
-        uint32_t node = best_node(ctx, gavel, type, job->gpus - n);
+        uint32_t node = best_node(gavel, type, job->gpus - n);
         for (uint32_t gpu = first[node]; gpu < first[node + 1] && n < job->gpus; gpu++)
             if (gavel->n_owners[gpu] == 0) {
                 own_gpu(ctx, gavel, gpu);
@@ -116,7 +124,7 @@ void gavel_give_gpus(const struct gsim_ctx *ctx, struct gavel *gavel, uint32_t n
     for (uint32_t u = 0; job->has_gpus && u < job->gpus; u++) {
         uint32_t gpu = job->units[u].gpu;
         if (--gavel->n_owners[gpu] == 0)
-            gavel->n_free[ctx->view->cluster.node_of_gpu[gpu]]++;
+            note_free(ctx, gavel, gpu, true);
     }
     job->has_gpus = false;
 }

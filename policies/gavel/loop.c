@@ -303,6 +303,7 @@ void gavel_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gave
     gavel->began_ns = ctx->view->now_ns;
     gavel->ends_ns = gavel->began_ns + gavel->round_ns;
     gavel->is_in_round = gavel->n_choices > 0;
+    gavel->first_running = 0;
     list_unplaced(gavel);
     hold(gavel);
     if (gavel->is_in_round && !gavel->is_reference)

@@ -6,6 +6,7 @@
 #include "policies/lib/python_shuffle.h"
 #include "policies/lib/rounds.h"
 #include "policies/lib/settings.h"
+#include "sim/base/index.h"
 
 /* In the order of the parameter's choices. */
 enum gavel_objective {
@@ -76,10 +77,12 @@ struct gavel {
     uint32_t *n_owners; /* by GPU: the jobs that the round gives it to */
     uint32_t *claim; /* by GPU: the round's choice + 1 that keeps it; 0: none */
     uint32_t *n_free; /* GPUs of each node that the round gives to no job */
+    struct gsim_index nodes[GSIM_ROUND_TYPES]; /* of each type, by these numbers */
     uint32_t by_name[GSIM_ROUND_TYPES]; /* device types in the order of their names */
     uint32_t n_types, n_gpus[GSIM_ROUND_TYPES]; /* GPUs of each type */
     enum gavel_objective objective;
     bool is_reference, is_due, is_in_round;
+    uint32_t first_running; /* choices before this one are over */
     uint32_t *unplaced; /* jobs of the round that wait for their GPUs, in its order */
     uint32_t n_unplaced;
     bool sees_speed; /* false: the reference shuffles the device types */

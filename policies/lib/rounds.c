@@ -135,18 +135,6 @@ static int by_rank(const void *left, const void *right) {
     return a->entry < b->entry ? -1 : 1; /* in the order in which they came */
 }
 
-static struct gsim_heap pile(const struct gsim_rounds *rounds, uint32_t type,
-                             struct ranked *ranked) {
-    for (uint32_t i = 0; i < rounds->n; i++) {
-        const struct gsim_round_entry *entry = &rounds->entry[i];
-        ranked[i] = (struct ranked){entry->priority[type], entry->deficit[type],
-                                    entry->has_share ? entry->share[type] : 0, i};
-    }
-    struct gsim_heap heap = {ranked, rounds->n, sizeof *ranked, by_rank};
-    gsim_heap_pile(&heap);
-    return heap;
-}
-
 /* Whether a job of the entry runs already. */
 static bool is_taken(const struct gsim_rounds *rounds, const struct gsim_round_entry *entry) {
     return rounds->is_taken[entry->member[0]] ||
@@ -166,30 +154,43 @@ static bool runs_on(const struct gsim_round_entry *entry, uint32_t type, bool ne
            (entry->member[1] == GSIM_NO_MEMBER || entry->per_s[1][type] > 0);
 }
 
+/* The entries that may run on the type, of which mostly a few are asked for. */
+static struct gsim_heap gather(const struct gsim_rounds *rounds, uint32_t type, uint32_t left,
+                               bool needs_priority, struct ranked *list) {
+    struct gsim_heap heap = {list, 0, sizeof *list, by_rank};
+    for (uint32_t i = 0; i < rounds->n; i++) {
+        const struct gsim_round_entry *entry = &rounds->entry[i];
+        if (entry->gpus > left || !runs_on(entry, type, needs_priority) || is_taken(rounds, entry))
+            continue;
+        list[heap.n++] = (struct ranked){entry->priority[type], entry->deficit[type],
+                                         entry->has_share ? entry->share[type] : 0, i};
+    }
+    gsim_heap_pile(&heap);
+    return heap;
+}
+
 uint32_t gsim_rounds_choose(struct gsim_rounds *rounds, const uint32_t *types,
                             const uint32_t *n_gpus, bool needs_priority,
                             struct gsim_round_choice *choice) {
     uint32_t n = 0;
-    struct ranked *ranked =
-        gsim_arena_grow(rounds->arena, NULL, 0, (rounds->n + 1) * sizeof *ranked);
-    if (!ranked)
+    struct ranked *list = gsim_arena_grow(rounds->arena, NULL, 0, (rounds->n + 1) * sizeof *list);
+    if (!list)
         return UINT32_MAX;
     if (rounds->n_members > 0)
         memset(rounds->is_taken, 0, rounds->n_members);
     for (uint32_t t = 0; t < rounds->n_types; t++) {
         uint32_t type = types[t], left = n_gpus[type];
-        struct gsim_heap line = pile(rounds, type, ranked);
-        while (line.n > 0 && left > 0) {
-            uint32_t at = ((const struct ranked *)gsim_heap_take(&line))->entry;
+        struct gsim_heap heap = gather(rounds, type, left, needs_priority, list);
+        while (heap.n > 0 && left > 0) {
+            uint32_t at = ((const struct ranked *)gsim_heap_take(&heap))->entry;
             const struct gsim_round_entry *entry = &rounds->entry[at];
-            if (entry->gpus > left || !runs_on(entry, type, needs_priority) ||
-                is_taken(rounds, entry))
+            if (entry->gpus > left || is_taken(rounds, entry))
                 continue;
             choice[n++] = (struct gsim_round_choice){at, type};
             left -= entry->gpus;
             take(rounds, entry);
         }
     }
-    gsim_arena_drop(rounds->arena, ranked);
+    gsim_arena_drop(rounds->arena, list);
     return n;
 }

@@ -166,7 +166,7 @@ expect "shares of pairs without packing" 3 "a file with pairs needs packing=on" 
     "$gsim" run --policy gavel --set objective=shares --set "shares=$tmp/pair.shares" --device ideal --gpus-per-node 2 \
     --rates "$tmp/pairs.csv" "$tmp/trace.csv"
 expect "packing where each job has a part of its own" 2 "packing=on goes with any objective but isolated and allox" packed
-expect "packing without speeds" 2 "need sees_speed=on" packed --set objective=max-min --set sees_speed=off
+expect "packing without speeds" 2 "packing=on needs sees_speed=on" packed --set objective=max-min --set sees_speed=off
 expect "random pairs without packing" 2 "objective=gandiva is of pairs: it needs packing=on" \
     "$gsim" run --policy gavel --set objective=gandiva --device ideal --gpus-per-node 2 --rates "$tmp/pairs.csv" "$tmp/trace.csv"
 expect "packing without rows of pairs" 1 "with rows of a model 'beside' another" \
