@@ -75,21 +75,6 @@ static void stand_in_line(const struct gsim_ctx *ctx, gsim_slot slot) {
 
 /* --- what happens to jobs --------------------------------------------------------------------- */
 
-static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
-    struct lucid *lucid = own(ctx);
-    *lucid_job(ctx, slot) = (struct lucid_job){.use_ppm = -1};
-    lucid_binder_arrival(lucid, ctx->view->now_ns);
-    if (ctx->view->jobs.gpus[slot] <= lucid->most_profiled)
-        insert(ctx, &lucid->fresh, slot, by_gpus);
-    else
-        stand_in_line(ctx, slot);
-}
-
-static void on_watch(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind kind) {
-    if (kind == GSIM_WATCH_RAN)
-        lucid_job(ctx, slot)->is_due = true;
-}
-
 /* The GPU that a job shared has one job fewer. */
 static void leave(const struct gsim_ctx *ctx, gsim_slot slot) {
     struct lucid *lucid = own(ctx);
@@ -105,12 +90,28 @@ static void leave(const struct gsim_ctx *ctx, gsim_slot slot) {
     }
 }
 
+static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct lucid *lucid = own(ctx);
+    lucid_job(ctx, slot)->use_ppm = -1;
+    if (!lucid_binder_arrival(ctx, lucid))
+        gsim_common_no_memory(ctx);
+    if (ctx->view->jobs.gpus[slot] <= lucid->most_profiled)
+        insert(ctx, &lucid->fresh, slot, by_gpus);
+    else
+        stand_in_line(ctx, slot);
+}
+
+static void on_watch(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind kind) {
+    if (kind == GSIM_WATCH_RAN)
+        lucid_job(ctx, slot)->is_due = true;
+}
+
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     note_past(ctx, slot);
     leave(ctx, slot);
 }
 
-/* Jobs that have left the profiler, and jobs with a node that failed. */
+/* Jobs that have left the profiler. (A job with a node that failed ends, and comes anew.) */
 static bool has_stopped(const struct gsim_ctx *ctx, gsim_slot slot) {
     enum lucid_stage stage = lucid_job(ctx, slot)->stage;
     return gsim_common_waits(ctx->view, slot) && stage != LUCID_NEW && stage != LUCID_IN_LINE;
@@ -225,11 +226,10 @@ static bool open_tables(struct gsim_ctx *ctx, struct lucid *lucid) {
     lucid->host = gsim_arena_array(ctx->arena, n_gpus, sizeof *lucid->host);
     lucid->n_sharers = gsim_arena_array(ctx->arena, n_gpus, sizeof *lucid->n_sharers);
     lucid->unit = gsim_arena_array(ctx->arena, n_gpus, sizeof *lucid->unit);
-    lucid->arrived_ns = gsim_arena_array(ctx->arena, trace->n_jobs, sizeof *lucid->arrived_ns);
     lucid->user = gsim_arena_array(ctx->arena, n_users, sizeof *lucid->user);
     for (uint32_t gpu = 0; lucid->host && gpu < n_gpus; gpu++)
         lucid->host[gpu] = GSIM_NO_SLOT;
-    return lucid->host && lucid->n_sharers && lucid->unit && lucid->arrived_ns && lucid->user;
+    return lucid->host && lucid->n_sharers && lucid->unit && lucid->user;
 }
 
 static enum gsim_status open_lucid(struct gsim_ctx *ctx) {

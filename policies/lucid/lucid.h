@@ -40,7 +40,7 @@ struct lucid {
     uint32_t binder;
     bool shares; /* now */
     int64_t *arrived_ns; /* of all jobs so far */
-    uint32_t n_arrived, first_recent;
+    uint32_t n_arrived, room_arrived, first_recent;
     int64_t next_look_ns, look_ns, window_ns;
     uint32_t most_score;
     int64_t tiny_ppm, medium_ppm;
@@ -62,8 +62,8 @@ uint32_t lucid_score(const struct lucid *lucid, const struct lucid_job *job);
 /* Places the job beside one that has a GPU for itself; false: there is no such, or it does not
  * suit. */
 bool lucid_pack(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot);
-/* A job arrives; whether jobs share at present follows from how many arrive. */
-void lucid_binder_arrival(struct lucid *lucid, int64_t now_ns);
+/* A job arrives (false: no memory); whether jobs share at present follows from how many arrive. */
+bool lucid_binder_arrival(const struct gsim_ctx *ctx, struct lucid *lucid);
 void lucid_binder_look(struct lucid *lucid, int64_t now_ns);
 
 #endif
