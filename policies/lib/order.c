@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A decide sorts the queue and walks down it once. Where the head is found, vacancy.h says when it has
- * room, and on which GPUs: these are kept for it, as Slurm plans nodes, and a job behind it takes a
- * place on them only if it is over by then, or leaves the head its place beside it. */
+/* A decide sorts the queue and walks down it once. Where the head is found, vacancy.h says when it
+ * has room, and on which GPUs: these are kept for it, as Slurm plans nodes, and a job behind it
+ * takes a place on them only if it is over by then, or leaves the head its place beside it. */
 #include "policies/lib/order.h"
 
 #include <string.h>
@@ -193,7 +193,8 @@ static bool is_leaving(const struct gsim_ctx *ctx, gsim_slot slot) {
     return state == GSIM_STOPPING || state == GSIM_SAVING;
 }
 
-/* Jobs that were stopped before leave first, then the one with the most service, if it is a quantum ahead of the one that waits. */
+/* Jobs that were stopped before leave first, then the one with the most service, if it is a quantum
+ * ahead of the one that waits. */
 static int64_t lead_of(const struct gsim_ctx *ctx, gsim_slot slot, const void *of) {
     const int64_t *least_ns = of;
     int64_t attained_ns = gsim_attained_ns(ctx->view, slot);
@@ -222,7 +223,7 @@ static bool push_out(struct gsim_order *order, struct gsim_ctx *ctx, struct gsim
         else if (n_kept > 0 && !is_leaving(ctx, victim))
             (void)gsim_plan_preempt(plan, victim, way.stop, way.keep);
     }
-    return n <= 0; /* 0: on so many GPUs, but not on the nodes that placement= asks for */
+    return n <= 0; /* 0: enough GPUs, on other nodes than placement= asks for */
 }
 
 /* Jobs share GPUs, so that none gains more service than time passes. */

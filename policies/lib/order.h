@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The order in which waiting jobs of a policy that shares GPUs start, and which may pass others:
- * queue=fifo, backfill, easy, fairshare or las, after the policies of these names. What they rank by
- * and plan by is what those policies do: limits of jobs (time_limits.h), decayed usage of users
- * (usage.h), attained service. */
+ * queue=fifo, backfill, easy, fairshare or las, after the policies of these names. They rank and
+ * plan as those policies do: by limits of jobs (time_limits.h), decayed usage of users (usage.h),
+ * attained service. */
 #ifndef GSIM_POLICIES_LIB_ORDER_H
 #define GSIM_POLICIES_LIB_ORDER_H
 
@@ -14,7 +14,7 @@ enum gsim_order_kind {
     GSIM_ORDER_FIFO, /* the first job that finds no room holds up all jobs behind it */
     GSIM_ORDER_BACKFILL, /* it is passed over */
     GSIM_ORDER_EASY, /* it is passed by jobs that leave it the room that it will have, by limits */
-    GSIM_ORDER_FAIRSHARE, /* the same, in order of users' decayed usage */
+    GSIM_ORDER_FAIRSHARE, /* as easy, in order of users' decayed usage */
     GSIM_ORDER_LAS, /* in order of attained service; jobs that are a quantum ahead give way */
 };
 
@@ -88,7 +88,7 @@ struct gsim_order {
     .is_oracle = true,                                                                             \
     .oracle_where = "with queue=easy or fairshare, where the trace has no limit_s"
 
-/* Reads the parameters, where the policy has them; what is wrong is in ctx->status. */
+/* Reads the parameters, where the policy has them; a failure is in ctx->status. */
 void gsim_order_init(struct gsim_order *order, struct gsim_ctx *ctx);
 /* Begins a decide, before the policy looks at jobs that have left: jobs that were stopped wait
  * again. */

@@ -48,7 +48,8 @@ void gsim_queue_remove(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsi
 
 /* --- sorting ---------------------------------------------------------------------------------- */
 
-/* Takes the longest sorted part from the front of a list linked by `after`; *rest: what is left. */
+/* Takes the longest sorted part from the front of a list linked by `after`; *rest: the jobs behind
+ * it. */
 static gsim_slot cut_run(const struct gsim_ctx *ctx, gsim_slot first, gsim_slot *rest,
                          bool (*goes_before)(const struct gsim_ctx *ctx, gsim_slot a,
                                              gsim_slot b)) {

@@ -25,8 +25,8 @@ struct gsim_time_limits {
  * them. */
 enum gsim_status gsim_time_limits_init(struct gsim_time_limits *limits, struct gsim_ctx *ctx,
                                        const char *policy, bool plans);
-/* Notes, and warns once, that true durations stand in for limits where the trace has none. what: the
- * policy, or the setting, that plans by them. */
+/* Notes, and warns once, that true durations stand in for limits where the trace has none. what:
+ * the policy, or the setting, that plans by them. */
 void gsim_time_limits_assume(struct gsim_ctx *ctx, const char *what);
 /* limit_s, or the time that the job takes where it is, where the trace gives none: then the policy
  * is an oracle. */

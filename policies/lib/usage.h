@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Usage of users that decays, and the fair-share factor that it gives: fairshare, and queue=fairshare
- * of policies that share GPUs. A user's usage is GPU time; at the end of every period all usage is
- * decayed so that it halves every half-life. Users have equal shares. Integer arithmetic only. */
+/* Usage of users that decays, and the fair-share factor that it gives: fairshare, and
+ * queue=fairshare of policies that share GPUs. A user's usage is GPU time; at the end of every
+ * period all usage is decayed so that it halves every half-life. Users have equal shares. Integer
+ * arithmetic only. */
 #ifndef GSIM_POLICIES_LIB_USAGE_H
 #define GSIM_POLICIES_LIB_USAGE_H
 

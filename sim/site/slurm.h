@@ -130,8 +130,9 @@ enum gsim_status gsim_slurm_read(const char *path, struct gsim_arena *arena, str
 bool gsim_slurm_is_conf(const char *path);
 /* The number of nodes with GPUs. */
 uint32_t gsim_slurm_count_nodes(const struct gsim_slurm *slurm);
-/* The node with GPUs for which the i-th of n_nodes nodes of a cluster stands: nodes of more or fewer
- * than the file has are of its kinds in proportion, in its order. NULL: the file has none. */
+/* The node with GPUs for which the i-th of n_nodes nodes of a cluster stands: where these are more
+ * or fewer than the file's, its kinds are there in proportion, in its order. NULL: the file has
+ * none. */
 const struct gsim_slurm_node *gsim_slurm_nth_node(const struct gsim_slurm *slurm, uint32_t i,
                                                   uint32_t n_nodes);
 /* A cluster of that many nodes with GPUs as groups, in the order of the file; their devices are not
