@@ -89,7 +89,7 @@ static void test_every_policy(void **state) {
             assert_true(result.summary.node_failures > 0);
             assert_true(result.summary.gpu_down > 0);
             check_shares(&result.summary);
-            bool is_resized = strcmp(policies[p], "elasticflow") == 0; /* wider jobs are faster */
+            bool is_resized = test_policy(policies[p])->chooses_widths; /* wider jobs are faster */
             if (!test_policy(policies[p])->shares_gpus && !is_resized)
                 check_times(&result, how.checkpoint_ns);
             struct gsim_result again = test_run(&how, arena);

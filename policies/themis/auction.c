@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "policies/themis/auction.h"
+
+#include "policies/lib/real.h"
+
+/* The largest sums of logarithms, by GPUs: of the first i bidders in row i of `before`, and of all
+ * from bidder i on in row i of `from`. */
+struct auction {
+    struct gsim_bidder *bidder;
+    uint32_t n, n_gpus;
+    double *before, *from;
+};
+
+static double *row(const struct auction *a, double *sums, uint32_t i) {
+    return sums + (size_t)i * (a->n_gpus + 1);
+}
+
+/* How many GPUs this bidder has where all, with the others' sums, is the most; of equal numbers
+ * the smallest. */
+static uint32_t best_for(const struct gsim_bidder *bidder, const double *others, uint32_t gpus) {
+    uint32_t best = 0;
+    for (uint32_t k = 1; k <= bidder->most && k <= gpus; k++)
+        if (bidder->log_value[k] + others[gpus - k] > bidder->log_value[best] + others[gpus - best])
+            best = k;
+    return best;
+}
+
+static void add(const struct auction *a, const struct gsim_bidder *bidder, const double *others,
+                double *sums) {
+    for (uint32_t gpus = 0; gpus <= a->n_gpus; gpus++) {
+        uint32_t k = best_for(bidder, others, gpus);
+        sums[gpus] = bidder->log_value[k] + others[gpus - k];
+    }
+}
+
+/* The most that all but one bidder can have. */
+static double without(const struct auction *a, uint32_t i) {
+    const double *before = row(a, a->before, i), *from = row(a, a->from, i + 1);
+    double best = before[0] + from[a->n_gpus];
+    for (uint32_t gpus = 1; gpus <= a->n_gpus; gpus++) {
+        double sum = before[gpus] + from[a->n_gpus - gpus];
+        best = sum > best ? sum : best;
+    }
+    return best;
+}
+
+static void settle(const struct auction *a) {
+    uint32_t left = a->n_gpus;
+    double all = row(a, a->from, 0)[a->n_gpus];
+    for (uint32_t i = 0; i < a->n; i++) {
+        struct gsim_bidder *bidder = &a->bidder[i];
+        bidder->won = best_for(bidder, row(a, a->from, i + 1), left);
+        left -= bidder->won;
+        double loss = without(a, i) - (all - bidder->log_value[bidder->won]);
+        bidder->kept = loss > 0 ? gsim_real_exp(-loss) : 1;
+    }
+}
+
+bool gsim_auction(struct gsim_bidder *bidder, uint32_t n_bidders, uint32_t n_gpus,
+                  struct gsim_arena *arena) {
+    size_t cells = ((size_t)n_bidders + 1) * ((size_t)n_gpus + 1);
+    double *sums = gsim_arena_grow(arena, NULL, 0, 2 * cells * sizeof *sums);
+    struct auction a = {.bidder = bidder, .n = n_bidders, .n_gpus = n_gpus, .before = sums};
+    if (!sums)
+        return false;
+    a.from = sums + cells;
+    for (uint32_t gpus = 0; gpus <= n_gpus; gpus++)
+        row(&a, a.before, 0)[gpus] = row(&a, a.from, n_bidders)[gpus] = 0;
+    for (uint32_t i = 0; i < n_bidders; i++)
+        add(&a, &bidder[i], row(&a, a.before, i), row(&a, a.before, i + 1));
+    for (uint32_t i = n_bidders; i-- > 0;)
+        add(&a, &bidder[i], row(&a, a.from, i + 1), row(&a, a.from, i));
+    settle(&a);
+    gsim_arena_drop(arena, sums);
+    return true;
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Themis: GPUs go to the jobs that are farthest behind an equal part of the cluster, by auction.
+ * Source: Mahajan et al., "Themis: Fair and Efficient GPU Cluster Scheduling", NSDI 2020; its
+ * program is not public, and what is modelled follows a description of the paper.
+ *
+ * A job has its GPUs for a lease. GPUs without one are offered to the part 1 - f of the jobs with
+ * the worst rho: the time from a job's arrival to its end over what it would be with an equal part
+ * of the cluster, by the mean number of jobs while it was there. A bid is 1 / rho for each number
+ * of GPUs that it may get, up to those that the job asks for; the speed on each is what the model
+ * says of that many on as few nodes as can be. The winners have the allotment with the largest
+ * product, of which each keeps a part (policies/themis/auction.h). What is left goes, a GPU at a
+ * time, to jobs that bid for nothing, drawn at random, and then to the bidders.
+ *
+ * A job is an application with one process a GPU: it runs on fewer GPUs than it asks for, and
+ * slower. What it would have with k GPUs is the end that it reaches with k for one lease and with
+ * all that it asks for after that, so that none is a bid too. A part of a GPU that a winner keeps
+ * is a whole one by lot. Jobs whose lease has not ended do not bid.
+ *
+ * Gavel's finish-time fairness, which others call Themis too, is --policy gavel with
+ * objective=finish-time. */
+#include "policies/lib/common.h"
+#include "policies/lib/random.h"
+#include "policies/lib/real.h"
+#include "policies/lib/rounds.h"
+#include "policies/lib/settings.h"
+#include "policies/themis/auction.h"
+#include "sim/base/units.h"
+
+struct job {
+    gsim_slot slot;
+    uint32_t gpus, has; /* that it asks for; of the lease under way */
+    int64_t until_ns; /* of the lease; jobs without GPUs: of no meaning */
+    double crowd; /* the sum of jobs over time at its arrival */
+    double rho;
+    bool has_ended, is_open; /* is_open: it has no lease, and may get one now */
+    bool bids;
+    uint32_t gets;
+    double *pace, *log_value; /* by GPUs, 0 to `gpus` */
+};
+
+struct state {
+    struct job *job; /* by number in the trace */
+    uint32_t *active, n_active; /* by arrival */
+    uint32_t *order; /* open jobs, the worst rho first */
+    uint32_t n_open;
+    struct gsim_bidder *bidder;
+    struct gsim_random random;
+    double crowd; /* jobs over time so far, in s */
+    int64_t crowd_ns; /* until when it is counted */
+    int64_t lease_ns;
+    double fairness;
+    enum gsim_rule rule;
+    struct gsim_preemption way;
+    bool is_due;
+};
+
+static struct state *own(const struct gsim_ctx *ctx) {
+    return ctx->state;
+}
+
+static double s_of(int64_t ns) {
+    return (double)ns / (double)GSIM_NS_PER_S;
+}
+
+static void count_crowd(const struct gsim_ctx *ctx, struct state *s) {
+    s->crowd += s->n_active * s_of(ctx->view->now_ns - s->crowd_ns);
+    s->crowd_ns = ctx->view->now_ns;
+}
+
+static void drop_ended(struct state *s) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_active; i++)
+        if (!s->job[s->active[i]].has_ended)
+            s->active[n++] = s->active[i];
+    s->n_active = n;
+}
+
+/* --- arrivals and ends ------------------------------------------------------------------------ */
+
+/* How fast the job is with each number of GPUs, in its own time alone; 0: it cannot run so. */
+static void learn_paces(const struct gsim_ctx *ctx, struct job *job) {
+    uint16_t type = ctx->view->cluster.type[0];
+    job->pace[0] = 0;
+    for (uint32_t k = 1; k <= job->gpus; k++) {
+        struct gsim_rate rate =
+            gsim_ask_rate(ctx, job->slot, &(struct gsim_where){.type = type, .gpus = k});
+        job->pace[k] = (double)rate.pace_q32 / (double)GSIM_RATE_ONE;
+    }
+}
+
+static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct state *s = own(ctx);
+    uint32_t number = ctx->view->jobs.index[slot], gpus = ctx->view->jobs.gpus[slot];
+    struct job *job = &s->job[number];
+    double *lists = job->pace;
+    count_crowd(ctx, s);
+    drop_ended(s);
+    if (!lists)
+        lists = gsim_arena_array(ctx->arena, 2 * ((size_t)gpus + 1), sizeof *lists);
+    if (!lists) {
+        gsim_common_no_memory(ctx);
+        return;
+    }
+    *job = (struct job){.slot = slot,
+                        .gpus = gpus,
+                        .crowd = s->crowd,
+                        .pace = lists,
+                        .log_value = lists + gpus + 1};
+    s->active[s->n_active++] = number;
+    s->is_due = true;
+}
+
+static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct state *s = own(ctx);
+    count_crowd(ctx, s);
+    s->job[ctx->view->jobs.index[slot]].has_ended = true;
+    drop_ended(s);
+    s->is_due = true;
+}
+
+/* --- how far jobs are behind ------------------------------------------------------------------ */
+
+/* With an equal part of the cluster from its arrival on. */
+static double fair_s(const struct gsim_ctx *ctx, const struct state *s, const struct job *job) {
+    double age_s = s_of(ctx->view->now_ns - ctx->view->jobs.submit_ns[job->slot]);
+    double jobs = age_s > 0 ? (s->crowd - job->crowd) / age_s : s->n_active;
+    double part = jobs * job->gpus / ctx->view->cluster.n_gpus;
+    int64_t all_ns = ctx->view->jobs.service_ns[job->slot];
+    return s_of(all_ns > 0 ? all_ns : 1) * (part > 1 ? part : 1);
+}
+
+/* From its arrival to its end, with k GPUs for a lease and all that it asks for from then on. */
+static double shared_s(const struct gsim_ctx *ctx, const struct state *s, const struct job *job,
+                       uint32_t k) {
+    double age_s = s_of(ctx->view->now_ns - ctx->view->jobs.submit_ns[job->slot]);
+    double left_s = s_of(gsim_remaining_ns(ctx->view, job->slot)), lease_s = s_of(s->lease_ns);
+    double full = job->pace[job->gpus] > 0 ? job->pace[job->gpus] : 1;
+    if (left_s <= lease_s * job->pace[k] && job->pace[k] > 0)
+        return age_s + left_s / job->pace[k];
+    return age_s + lease_s + (left_s - lease_s * job->pace[k]) / full;
+}
+
+static void value(const struct gsim_ctx *ctx, const struct state *s, struct job *job) {
+    const double least_s = 1e-9;
+    double fair = fair_s(ctx, s, job);
+    learn_paces(ctx, job);
+    for (uint32_t k = 0; k <= job->gpus; k++) {
+        double shared = shared_s(ctx, s, job, k);
+        job->log_value[k] = -gsim_real_log((shared > least_s ? shared : least_s) / fair);
+    }
+    job->rho = shared_s(ctx, s, job, job->gpus) / fair;
+}
+
+/* --- an auction ------------------------------------------------------------------------------- */
+
+/* Lists the jobs without a lease, the worst rho first. Returns the GPUs to be had. */
+static uint32_t open_jobs(const struct gsim_ctx *ctx, struct state *s) {
+    uint32_t pool = ctx->view->cluster.n_idle_gpus;
+    s->n_open = 0;
+    for (uint32_t i = 0; i < s->n_active; i++) {
+        struct job *job = &s->job[s->active[i]];
+        enum gsim_state state = (enum gsim_state)ctx->view->jobs.state[job->slot];
+        bool has_run_out = state == GSIM_RUNNING && job->until_ns <= ctx->view->now_ns;
+        job->is_open = has_run_out || gsim_state_waits(state);
+        job->gets = 0;
+        job->bids = false;
+        if (!job->is_open)
+            continue;
+        pool += has_run_out ? job->has : 0;
+        value(ctx, s, job);
+        uint32_t at = s->n_open++;
+        for (; at > 0 && s->job[s->order[at - 1]].rho < job->rho; at--)
+            s->order[at] = s->order[at - 1];
+        s->order[at] = s->active[i];
+    }
+    return pool;
+}
+
+/* Whole GPUs, and one more by lot where a part is left. */
+static uint32_t keep(struct state *s, const struct gsim_bidder *bidder) {
+    const uint64_t fine = UINT64_C(1) << 32;
+    double exact = bidder->won * bidder->kept;
+    uint32_t whole = (uint32_t)exact;
+    uint64_t lot = gsim_random_below(&s->random, fine);
+    whole += (double)lot < (exact - whole) * (double)fine;
+    return whole < bidder->won ? whole : bidder->won;
+}
+
+/* Returns the GPUs that the bidders leave. */
+static uint32_t sell(struct gsim_ctx *ctx, struct state *s, uint32_t pool) {
+    uint32_t n = (uint32_t)((1 - s->fairness) * s->n_active + 1 - 1e-9);
+    n = n < 1 ? 1 : n > s->n_open ? s->n_open : n;
+    for (uint32_t i = 0; i < n; i++) {
+        struct job *job = &s->job[s->order[i]];
+        job->bids = true;
+        s->bidder[i] = (struct gsim_bidder){.most = job->gpus, .log_value = job->log_value};
+    }
+    if (!gsim_auction(s->bidder, n, pool, ctx->arena)) {
+        gsim_common_no_memory(ctx);
+        return 0;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        pool -= s->job[s->order[i]].gets = keep(s, &s->bidder[i]);
+    return pool;
+}
+
+/* Gives what is left, a GPU at a time. */
+static void give_rest(struct state *s, uint32_t pool, bool to_bidders) {
+    while (pool > 0) {
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < s->n_open; i++) {
+            const struct job *job = &s->job[s->order[i]];
+            n += job->bids <= to_bidders && job->gets < job->gpus;
+        }
+        if (n == 0)
+            break;
+        uint64_t lot = gsim_random_below(&s->random, n);
+        for (uint32_t i = 0; i < s->n_open; i++) {
+            struct job *job = &s->job[s->order[i]];
+            if (job->bids > to_bidders || job->gets == job->gpus || lot-- > 0)
+                continue;
+            job->gets++;
+            break;
+        }
+        pool--;
+    }
+    if (pool > 0 && !to_bidders)
+        give_rest(s, pool, true);
+}
+
+/* --- leases ----------------------------------------------------------------------------------- */
+
+/* Stops the job, or moves it to its new number of GPUs; one that finds no room keeps its own. */
+static void change(struct gsim_ctx *ctx, struct gsim_plan *plan, struct state *s, struct job *job) {
+    struct gsim_shape shape = gsim_shape_of(ctx->view, job->slot, s->rule);
+    shape.gpus = job->gets;
+    if (job->gets == job->has)
+        return;
+    if (job->gets == 0 && gsim_plan_preempt(plan, job->slot, s->way.stop, s->way.keep))
+        job->has = 0;
+    else if (job->gets > 0 && gsim_plan_move(plan, job->slot, &shape))
+        job->has = job->gets;
+}
+
+static void place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct state *s, struct job *job) {
+    struct gsim_shape shape = gsim_shape_of(ctx->view, job->slot, s->rule);
+    shape.gpus = job->gets;
+    job->has = gsim_plan_place(plan, job->slot, &shape) ? job->gets : 0;
+}
+
+/* Jobs that give up GPUs come first, then those that take more. */
+static void lease(struct gsim_ctx *ctx, struct gsim_plan *plan, struct state *s) {
+    for (int pass = 0; pass < 3; pass++)
+        for (uint32_t i = 0; i < s->n_open; i++) {
+            struct job *job = &s->job[s->order[i]];
+            bool runs = ctx->view->jobs.state[job->slot] == GSIM_RUNNING;
+            if (pass == 0) /* only on numbers on which the model says that it runs */
+                while (job->gets > 0 && job->pace[job->gets] <= 0)
+                    job->gets--;
+            if (runs && pass == (job->gets < job->has ? 0 : 1))
+                change(ctx, plan, s, job);
+            else if (!runs && pass == 2 && job->gets > 0)
+                place(ctx, plan, s, job);
+            if (pass == 2)
+                job->until_ns = ctx->view->now_ns + s->lease_ns;
+        }
+}
+
+static int64_t next_end_ns(const struct gsim_ctx *ctx, const struct state *s) {
+    int64_t next_ns = GSIM_NEVER;
+    for (uint32_t i = 0; i < s->n_active; i++) {
+        const struct job *job = &s->job[s->active[i]];
+        if (job->until_ns > ctx->view->now_ns && job->until_ns < next_ns)
+            next_ns = job->until_ns;
+    }
+    return next_ns;
+}
+
+static void on_timer(struct gsim_ctx *ctx) {
+    own(ctx)->is_due = true;
+}
+
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct state *s = own(ctx);
+    s->is_due |= ctx->view->changes.n_settled > 0;
+    if (!s->is_due)
+        return;
+    s->is_due = false;
+    count_crowd(ctx, s);
+    uint32_t pool = open_jobs(ctx, s);
+    if (pool > 0 && s->n_open > 0) {
+        give_rest(s, sell(ctx, s, pool), false);
+        lease(ctx, plan, s);
+    }
+    gsim_plan_wake(plan, next_end_ns(ctx, s));
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static enum gsim_status open_themis(struct gsim_ctx *ctx) {
+    struct state *s = own(ctx);
+    size_t n = ctx->view->trace->n_jobs;
+    int64_t fairness_ppm = gsim_param(ctx->params, "f");
+    s->lease_ns = gsim_param(ctx->params, "lease");
+    if (ctx->view->pool.is_used)
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0, "themis needs nodes, not a pool of GPUs");
+    if (s->lease_ns <= 0 || fairness_ppm < 0 || fairness_ppm >= GSIM_PPM)
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                         "themis: lease= is a time above 0, and f= is from 0 to below 1");
+    s->fairness = (double)fairness_ppm / (double)GSIM_PPM;
+    s->rule = gsim_settings_rule(ctx);
+    s->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
+    gsim_random_open(&s->random, ctx, "themis");
+    s->job = gsim_arena_array(ctx->arena, n, sizeof *s->job);
+    s->active = gsim_arena_array(ctx->arena, n, sizeof *s->active);
+    s->order = gsim_arena_array(ctx->arena, n, sizeof *s->order);
+    s->bidder = gsim_arena_array(ctx->arena, n, sizeof *s->bidder);
+    return s->job && s->active && s->order && s->bidder
+               ? GSIM_OK
+               : gsim_no_memory(ctx->log, "opening themis");
+}
+
+static const struct gsim_param_def params[] = {
+    {.name = "f",
+     .type = GSIM_PARAM_PPM,
+     .fallback = "0.8",
+     .help = "GPUs are offered to the part 1 - f of the jobs that are worst off"},
+    {.name = "lease",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "20min",
+     .help = "how long a job has its GPUs before they are offered again"},
+    GSIM_PLACEMENT_PARAM,
+    GSIM_PREEMPT_PARAM_AS("restart, as in Themis, whose jobs write a checkpoint"),
+    {0}};
+
+const struct gsim_policy gsim_policy_themis = {
+    .name = "themis",
+    .summary = "leases of GPUs, auctioned among the jobs that are worst off",
+    .paper = "Mahajan et al., NSDI 2020",
+    .deviations = "bids are for numbers of GPUs, with one lease ahead; parts of GPUs are drawn by "
+                  "lot; jobs whose lease has not ended do not bid",
+    .is_oracle = true,
+    .names_gpus = true, /* an auction is of all GPUs, whichever a job may use */
+    .chooses_widths = true,
+    .params = params,
+    .state_size = sizeof(struct state),
+    .open = open_themis,
+    .on_arrival = on_arrival,
+    .on_completion = on_completion,
+    .on_timer = on_timer,
+    .decide = decide,
+};

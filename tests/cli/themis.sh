@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Leases and auctions of themis, by hand. $1 is gsim.
+set -u
+gsim=$1
+. tests/support/check.sh
+
+ends() { # name, the ends in seconds, arguments
+    name=$1 wanted=$2
+    shift 2
+    rm -f "$tmp/jobs.csv"
+    "$gsim" run --policy themis --quiet --device ideal --jobs-csv "$tmp/jobs.csv" "$@" "$tmp/trace.csv" >"$tmp/log" 2>&1
+    got=$(awk -F, 'NR > 1 { printf "%s%s", (NR > 2 ? " " : ""), $4 }' "$tmp/jobs.csv" 2>/dev/null)
+    if [ "$got" = "$wanted" ]; then echo "ok $name"; else
+        echo "not ok $name: '$got' instead of '$wanted'"
+        sed 's/^/# /' "$tmp/log" | head -5
+    fi
+}
+
+# Two jobs of 100 s on one GPU would end at 200 with half of it each. With f=0.8 one of the two bids, and has
+# no rival to pay for. Leases of 40 s, and (age + left) / 200 at their ends: at 40 a has 100/200 and b 140/200,
+# so that b gets the GPU; at 80 both have 140/200, and a came first; at 120 a has 140/200 and b 180/200; at
+# 160 both have 180/200; a ends at 180.
+printf 'job_id,submit_s,duration_s\na,0,100\nb,0,100\n' >"$tmp/trace.csv"
+ends "the job that is worst off bids" "180.000000000 200.000000000" --gpus-per-node 1 --set lease=40s
+ends "a lease is kept" "100.000000000 200.000000000" --gpus-per-node 1 --set lease=20min
+ends "what bidders leave goes to others" "100.000000000 100.000000000" --gpus-per-node 2
+# Alone, a has both GPUs, 10 s: the newcomer waits for the end of the lease.
+printf 'job_id,submit_s,duration_s,gpus\na,0,100,2\nb,1,50,1\n' >"$tmp/trace.csv"
+ends "newcomers wait for a lease to end" "100.000000000 150.000000000" --gpus-per-node 2
+# At 20 s, b is worst off: (19 + 50) / 50 against 100 / 195 of a, which has two jobs for 19 of 20 s, so that its
+# part is 1.95 * 2 / 2. b takes one GPU, and a the other, on which it is half as fast: 80 s of work, of which
+# 25 s are done when b ends at 70. From then on a has a lease of one GPU until 80, and two after that: at 80
+# another 5 s are done, and 50 s are left.
+ends "a job runs on fewer GPUs than it asks for" "130.000000000 70.000000000" --gpus-per-node 2 --set lease=20s
+for bad in f=1 lease=0s f=1.5; do
+    expect "themis refuses $bad" 2 "themis: lease= is a time above 0, and f= is from 0 to below 1" \
+        "$gsim" run --policy themis --set $bad --device ideal "$tmp/trace.csv"
+done
