@@ -160,8 +160,9 @@ static void leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
 /* --- how units share -------------------------------------------------------------------------- */
 
 static const char *refuses_arrangement(const struct gsim_model *model,
+                                       const struct gsim_unit *units, uint32_t n_units,
                                        const struct gsim_arrangement *arrangement) {
-    const char *why = gsim_shared_refuse(model, arrangement);
+    const char *why = gsim_shared_refuse(model, units, n_units, arrangement);
     if (why)
         return why;
     enum gsim_discipline discipline = arrangement->lanes[0].discipline;

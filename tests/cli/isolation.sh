@@ -6,7 +6,7 @@ set -u
 gsim=$1
 . tests/support/check.sh
 
-# latency_of FIELD OPTIONS...: of the requests, in us, to 10 us
+# latency OPTIONS...: the 99th percentile of the requests, in us, to 10 us; jobs.csv is written
 latency() {
     "$gsim" run --quiet --gpus-per-node 1 --format csv --jobs-csv "$tmp/jobs.csv" --force "$@" >"$tmp/out" 2>"$tmp/log" || cat "$tmp/log"
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { printf("%d", $at["latency_p99_s"] * 1e5 + 0.5) }' "$tmp/out"
@@ -103,3 +103,11 @@ check "a service in a group of its own does not feel the training" \
     "$(latency --policy green --device h200 --set job.memory_ppm=0 "$tmp/alone.csv")" \
     "$(latency --policy green --device h200 --set job.memory_ppm=0 "$tmp/one.csv")"
 expect "a part that no group has" 2 "part" "$gsim" run --policy green --set part=101% "$tmp/groups.csv"
+
+# Two GPUs, of 132 and of 40 SMs: 30 % are groups of 32 and of 12 by the devices' steps. The H200 has room for
+# four, of which the last ends past the T4's SMs, and the T4 for three.
+printf '[node big]\ngpus = 1\ndevice = h200\n\n[node small]\ngpus = 1\ndevice = t4\n' >"$tmp/mixed.ini"
+awk 'BEGIN { print "job_id,submit_s,duration_s,sm_fraction,mem_gib"; for (i = 1; i <= 8; i++) printf("j%d,0,100,0.1,1\n", i) }' >"$tmp/eight.csv"
+"$gsim" run --quiet --policy green --set part=30% --cluster "$tmp/mixed.ini" --jobs-csv "$tmp/jobs.csv" --force "$tmp/eight.csv" >"$tmp/log" 2>&1
+check "groups of GPUs of two types: seven jobs at once, the eighth when one has ended" "7 1" \
+    "$(awk -F, 'NR > 1 { n[$3 > 0]++ } END { print n[0], n[1] }' "$tmp/jobs.csv")"
