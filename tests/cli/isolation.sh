@@ -83,6 +83,22 @@ mps=$(latency --policy mps --device h200 $plain "$tmp/programs.csv")
 check "of programs, tally costs the service at most a block's time, and mps more" "yes" \
     "$([ "$tally" -gt "$alone" ] && [ "$tally" -le $((alone + 250)) ] && [ "$mps" -gt "$tally" ] && echo yes || echo "$alone $tally $mps")"
 
+# Measured programs: a server beside a product that keeps all SMs for 1.65 ms. All three cost the server no less
+# than being alone, and less than MPS, under which its kernels wait behind the product's.
+cat >"$tmp/pair.csv" <<'END'
+job_id,submit_s,requests,period_ms,iterations,app,mem_gib,class
+a,0,200,3,,h200-dlrm-infer,10,realtime
+b,0,,,100000,h200-gemm-chain,10,
+END
+grep -v ^b "$tmp/pair.csv" >"$tmp/server.csv"
+least=$(latency --policy mps --device h200 --until 1s "$tmp/server.csv")
+most=$(latency --policy mps --device h200 --until 1s "$tmp/pair.csv")
+for policy in gpreempt tally green; do
+    own=$(latency --policy $policy --device h200 --until 1s "$tmp/pair.csv")
+    check "$policy keeps the server's latency below half of that under mps" yes \
+        "$([ "$own" -ge "$least" ] && [ $((2 * own)) -lt "$most" ] && echo yes || echo "$least $own $most")"
+done
+
 # Groups of SMs: half of the 132 SMs of an H200 are 66, of which a group counts 64.
 cat >"$tmp/groups.csv" <<'END'
 job_id,submit_s,iterations,gpu_ms,kernels,sm_fraction,mem_gib
