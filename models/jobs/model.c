@@ -180,8 +180,9 @@ static bool is_by_rate(enum gsim_discipline discipline) {
 }
 
 static const char *refuses_arrangement(const struct gsim_model *model,
+                                       const struct gsim_unit *units, uint32_t n_units,
                                        const struct gsim_arrangement *arrangement) {
-    const char *why = gsim_shared_refuse(model, arrangement);
+    const char *why = gsim_shared_refuse(model, units, n_units, arrangement);
     if (why)
         return why;
     why = gsim_pairs_refuse(model, arrangement);

@@ -19,10 +19,11 @@ static const struct gsim_lane plain_lane = {.discipline = GSIM_DISCIPLINE_RR};
 
 /* --- arranging -------------------------------------------------------------------------------- */
 
-static bool is_on_devices(const struct gsim_model *model, const struct gsim_lane *lane) {
-    for (uint16_t type = 0; type < model->setup.n_profiles; type++)
+static bool is_on_devices(const struct gsim_model *model, const struct gsim_unit *units,
+                          uint32_t n_units, const struct gsim_lane *lane) {
+    for (uint32_t u = 0; u < n_units; u++)
         if ((int64_t)lane->first_sm + lane->n_sms >
-            model->setup.profiles[type]->value[GSIM_KEY_SMS])
+            gsim_machine_profile_at(model, units[u].gpu)->value[GSIM_KEY_SMS])
             return false;
     return lane->cap_ppm <= GSIM_PPM && (lane->n_sms > 0 || lane->first_sm == 0);
 }
@@ -44,13 +45,13 @@ static bool has_vain_hints(const struct gsim_lane *lane) {
     return urgency.stop != GSIM_STOP_SWITCH && (urgency.slice_ns != 0 || urgency.hint_ns != 0);
 }
 
-const char *gsim_shared_refuse(const struct gsim_model *model,
-                               const struct gsim_arrangement *arrangement) {
+const char *gsim_shared_refuse(const struct gsim_model *model, const struct gsim_unit *units,
+                               uint32_t n_units, const struct gsim_arrangement *arrangement) {
     if (arrangement->n_lanes == 0 || arrangement->n_lanes > GSIM_CONTEXTS_MAX)
         return "a device has 1 to 256 lanes";
     for (uint16_t i = 0; i < arrangement->n_lanes; i++) {
-        if (!is_on_devices(model, &arrangement->lanes[i]))
-            return "a lane has more SMs than a device of the cluster";
+        if (!is_on_devices(model, units, n_units, &arrangement->lanes[i]))
+            return "a lane has more SMs than the device";
         if (!is_worth_switching(model, &arrangement->lanes[i]))
             return "a turn that may pass unused is no longer than the switch to it";
         if (has_vain_hints(&arrangement->lanes[i]))

@@ -127,8 +127,9 @@ struct gsim_model_ops {
     enum gsim_when (*evict)(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                             enum gsim_keep keep, int64_t now_ns);
     /* How units share from now on; arrange is called only with an arrangement that is not
-     * refused. */
+     * refused of these units. */
     const char *(*refuses_arrangement)(const struct gsim_model *model,
+                                       const struct gsim_unit *units, uint32_t n_units,
                                        const struct gsim_arrangement *arrangement);
     void (*arrange)(struct gsim_model *model, const struct gsim_unit *units, uint32_t n_units,
                     const struct gsim_arrangement *arrangement, int64_t now_ns);

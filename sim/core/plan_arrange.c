@@ -36,7 +36,7 @@ static const char *cannot_arrange(const struct gsim_plan *plan, const struct gsi
             return "jobs take turns on the whole unit; it must be empty for lanes beside each "
                    "other, or its first lane have a cap from the beginning";
     }
-    return plan->core->ops->refuses_arrangement(plan->core->model, arrangement);
+    return plan->core->ops->refuses_arrangement(plan->core->model, units, n_units, arrangement);
 }
 
 struct gsim_arena *gsim_plan_scratch(struct gsim_plan *plan) {

@@ -6,7 +6,7 @@ set -u
 gsim=$1
 . tests/support/check.sh
 
-# latency_of FIELD OPTIONS...: of the requests, in us, to 10 us
+# latency OPTIONS...: the 99th percentile of the requests, in us, to 10 us; jobs.csv is written
 latency() {
     "$gsim" run --quiet --gpus-per-node 1 --format csv --jobs-csv "$tmp/jobs.csv" --force "$@" >"$tmp/out" 2>"$tmp/log" || cat "$tmp/log"
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { printf("%d", $at["latency_p99_s"] * 1e5 + 0.5) }' "$tmp/out"
@@ -83,6 +83,22 @@ mps=$(latency --policy mps --device h200 $plain "$tmp/programs.csv")
 check "of programs, tally costs the service at most a block's time, and mps more" "yes" \
     "$([ "$tally" -gt "$alone" ] && [ "$tally" -le $((alone + 250)) ] && [ "$mps" -gt "$tally" ] && echo yes || echo "$alone $tally $mps")"
 
+# Measured programs: a server beside a product that keeps all SMs for 1.65 ms. All three cost the server no less
+# than being alone, and less than MPS, under which its kernels wait behind the product's.
+cat >"$tmp/pair.csv" <<'END'
+job_id,submit_s,requests,period_ms,iterations,app,mem_gib,class
+a,0,200,3,,h200-dlrm-infer,10,realtime
+b,0,,,100000,h200-gemm-chain,10,
+END
+grep -v ^b "$tmp/pair.csv" >"$tmp/server.csv"
+least=$(latency --policy mps --device h200 --until 1s "$tmp/server.csv")
+most=$(latency --policy mps --device h200 --until 1s "$tmp/pair.csv")
+for policy in gpreempt tally green; do
+    own=$(latency --policy $policy --device h200 --until 1s "$tmp/pair.csv")
+    check "$policy keeps the server's latency below half of that under mps" yes \
+        "$([ "$own" -ge "$least" ] && [ $((2 * own)) -lt "$most" ] && echo yes || echo "$least $own $most")"
+done
+
 # Groups of SMs: half of the 132 SMs of an H200 are 66, of which a group counts 64.
 cat >"$tmp/groups.csv" <<'END'
 job_id,submit_s,iterations,gpu_ms,kernels,sm_fraction,mem_gib
@@ -103,3 +119,11 @@ check "a service in a group of its own does not feel the training" \
     "$(latency --policy green --device h200 --set job.memory_ppm=0 "$tmp/alone.csv")" \
     "$(latency --policy green --device h200 --set job.memory_ppm=0 "$tmp/one.csv")"
 expect "a part that no group has" 2 "part" "$gsim" run --policy green --set part=101% "$tmp/groups.csv"
+
+# Two GPUs, of 132 and of 40 SMs: 30 % are groups of 32 and of 12 by the devices' steps. The H200 has room for
+# four, of which the last ends past the T4's SMs, and the T4 for three.
+printf '[node big]\ngpus = 1\ndevice = h200\n\n[node small]\ngpus = 1\ndevice = t4\n' >"$tmp/mixed.ini"
+awk 'BEGIN { print "job_id,submit_s,duration_s,sm_fraction,mem_gib"; for (i = 1; i <= 8; i++) printf("j%d,0,100,0.1,1\n", i) }' >"$tmp/eight.csv"
+"$gsim" run --quiet --policy green --set part=30% --cluster "$tmp/mixed.ini" --jobs-csv "$tmp/jobs.csv" --force "$tmp/eight.csv" >"$tmp/log" 2>&1
+check "groups of GPUs of two types: seven jobs at once, the eighth when one has ended" "7 1" \
+    "$(awk -F, 'NR > 1 { n[$3 > 0]++ } END { print n[0], n[1] }' "$tmp/jobs.csv")"

@@ -280,7 +280,9 @@ static const char *refuses_stop(const struct gsim_model *model, gsim_slot slot, 
 }
 
 static const char *refuses_arrangement(const struct gsim_model *model,
+                                       const struct gsim_unit *units, uint32_t n_units,
                                        const struct gsim_arrangement *arrangement) {
+    (void)units, (void)n_units;
     return gsim_refusals_of_arrangement(model->executor, arrangement);
 }
 

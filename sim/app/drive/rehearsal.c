@@ -51,10 +51,11 @@ static const char *refuses_stop(const struct gsim_model *m, gsim_slot slot, enum
     return why ? why : gsim_model_device.refuses_stop(m->inner, slot, stop, keep);
 }
 
-static const char *refuses_arrangement(const struct gsim_model *m,
+static const char *refuses_arrangement(const struct gsim_model *m, const struct gsim_unit *units,
+                                       uint32_t n_units,
                                        const struct gsim_arrangement *arrangement) {
     const char *why = gsim_refusals_of_arrangement(m->executor, arrangement);
-    return why ? why : gsim_model_device.refuses_arrangement(m->inner, arrangement);
+    return why ? why : gsim_model_device.refuses_arrangement(m->inner, units, n_units, arrangement);
 }
 
 static enum gsim_status read_layout(const struct gsim_model *m, uint32_t gpu, const char *layout,
