@@ -126,13 +126,15 @@ static void inspect(struct gsim_lanes *lanes, uint16_t place) {
     lanes->has_reports = true;
 }
 
-/* While an observer watches, every slice is walked. */
+/* While an observer watches, every slice is walked; without memory, the state that is remembered may
+ * be no whole one. */
 static void look_for_cycles(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes,
                             int64_t limit_ns) {
     const struct gsim_arbiter_options *options = &arbiter->options;
     bool is_to_come = lanes->now_ns < options->watch_until_ns &&
                       !(lanes->spans && lanes->spans->n == GSIM_SPANS_MOST);
-    if (is_to_come && lanes->now_ns >= options->watch_from_ns)
+    if ((is_to_come && lanes->now_ns >= options->watch_from_ns) ||
+        gsim_arena_has_failed(arbiter->arena))
         return;
     if (is_to_come && options->watch_from_ns < limit_ns)
         limit_ns = options->watch_from_ns;

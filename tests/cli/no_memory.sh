@@ -63,7 +63,11 @@ once() { # folder, command
 }
 judge() { # status, moment
     case $1 in
-    0) [ "$(rm -f "$tmp/now/err" && settled "$tmp/now")" = "$whole" ] || echo "moment $2: another output" ;;
+    0)
+        # a report goes on without a figure, and says so
+        grep -q 'without figure .*: out of memory' "$tmp/now/err" ||
+            [ "$(rm -f "$tmp/now/err" && settled "$tmp/now")" = "$whole" ] || echo "moment $2: another output"
+        ;;
     1)
         grep -q . "$tmp/now/err" || echo "moment $2: no word of it"
         left_whole "$tmp/now" "$tmp/all" || echo "moment $2: something is half written"
