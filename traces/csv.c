@@ -297,7 +297,7 @@ static enum gsim_status read_input(struct gsim_input *input, char comment,
         status = gsim_fail(log, GSIM_BAD_INPUT, r->path, 0,
                            "the file is empty; a trace has a header line and a line a job");
     if (status == GSIM_OK && log->n_errors > errors_before)
-        status = GSIM_BAD_INPUT;
+        status = gsim_arena_has_failed(arena) ? GSIM_FAILED : GSIM_BAD_INPUT;
     return status;
 }
 

@@ -188,5 +188,7 @@ enum gsim_status gsim_lines_read(struct gsim_input *input, const struct gsim_lin
     if (status == GSIM_OK && !l->has_header)
         return gsim_fail(log, GSIM_BAD_INPUT, l->path, 0,
                          "the file is empty; a trace has a header line and a line a job");
-    return status == GSIM_OK && log->n_errors > errors_before ? GSIM_BAD_INPUT : status;
+    if (status == GSIM_OK && log->n_errors > errors_before)
+        status = gsim_arena_has_failed(arena) ? GSIM_FAILED : GSIM_BAD_INPUT;
+    return status;
 }

@@ -14,6 +14,8 @@
 
 enum gsim_status gsim_spec_fail(const struct gsim_spec_reader *r,
                                 const struct gsim_ini_entry *entry, const char *accepted) {
+    if (gsim_arena_has_failed(r->arena)) /* for a name */
+        return gsim_no_memory(r->log, "reading a spec");
     return gsim_fail(r->log, GSIM_BAD_INPUT, r->spec->path, entry->line,
                      "key '%s': '%.60s' is not %s", entry->key, entry->value, accepted);
 }

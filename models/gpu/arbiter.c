@@ -58,10 +58,11 @@ static bool grow_rings(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, u
     return true;
 }
 
-/* The copies that look ahead and that remember a cycle are as large as the committed state. */
+/* The copies that look ahead and that remember a cycle are as large as the committed state; what is
+ * copied from comes last, so that a copy is never the smaller one, also where memory ends. */
 static bool reserve(struct gsim_arbiter *arbiter, uint16_t members, uint16_t lane) {
-    struct gsim_lanes *all[] = {&arbiter->committed, &arbiter->ahead, &arbiter->cycle.seen,
-                                &arbiter->cycle.per_period};
+    struct gsim_lanes *all[] = {&arbiter->cycle.per_period, &arbiter->cycle.seen, &arbiter->ahead,
+                                &arbiter->committed};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (members > all[i]->capacity && !grow_members(arbiter, all[i], members))
             return false;
@@ -125,13 +126,15 @@ static void inspect(struct gsim_lanes *lanes, uint16_t place) {
     lanes->has_reports = true;
 }
 
-/* While an observer watches, every slice is walked. */
+/* While an observer watches, every slice is walked; without memory, the state that is remembered may
+ * be no whole one. */
 static void look_for_cycles(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes,
                             int64_t limit_ns) {
     const struct gsim_arbiter_options *options = &arbiter->options;
     bool is_to_come = lanes->now_ns < options->watch_until_ns &&
                       !(lanes->spans && lanes->spans->n == GSIM_SPANS_MOST);
-    if (is_to_come && lanes->now_ns >= options->watch_from_ns)
+    if ((is_to_come && lanes->now_ns >= options->watch_from_ns) ||
+        gsim_arena_has_failed(arbiter->arena))
         return;
     if (is_to_come && options->watch_from_ns < limit_ns)
         limit_ns = options->watch_from_ns;
@@ -197,6 +200,11 @@ static void settle_rings(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes)
 
 /* --- the two states --------------------------------------------------------------------------- */
 
+/* The state ahead may lack what it was to be a copy of: it makes no steps, and the run ends. */
+static bool lacks_memory(const struct gsim_arbiter *arbiter) {
+    return gsim_arena_has_failed(arbiter->arena) || gsim_arbiter_has_failed(arbiter);
+}
+
 int64_t gsim_arbiter_next_ns(struct gsim_arbiter *arbiter, int64_t horizon_ns) {
     if (!arbiter->is_ahead_valid) {
         gsim_lanes_copy(&arbiter->ahead, &arbiter->committed);
@@ -206,6 +214,8 @@ int64_t gsim_arbiter_next_ns(struct gsim_arbiter *arbiter, int64_t horizon_ns) {
         arbiter->is_ahead_event = arbiter->ahead.has_reports;
     }
     bool is_there = true;
+    if (lacks_memory(arbiter))
+        return GSIM_NEVER;
     if (!arbiter->is_ahead_event && arbiter->ahead.now_ns < horizon_ns) {
         is_there = run_some(arbiter, &arbiter->ahead, horizon_ns);
         arbiter->is_ahead_event = arbiter->ahead.has_reports;
@@ -226,7 +236,7 @@ static int64_t quiet_until_ns(const struct gsim_lanes *lanes) {
 struct gsim_foresight gsim_arbiter_foresee(struct gsim_arbiter *arbiter, int64_t horizon_ns) {
     struct gsim_lanes *ahead = &arbiter->ahead;
     int64_t next_ns = gsim_arbiter_next_ns(arbiter, horizon_ns);
-    if (!arbiter->is_ahead_event && next_ns < horizon_ns)
+    if (!arbiter->is_ahead_event && (next_ns < horizon_ns || lacks_memory(arbiter)))
         return (struct gsim_foresight){next_ns, false};
     if (!arbiter->is_ahead_event && !gsim_arbiter_is_close(arbiter)) {
         (void)run_steps(arbiter, ahead, GSIM_NEVER, GSIM_STEPS_PAST_HORIZON);

@@ -314,9 +314,11 @@ static enum gsim_status take_key(struct loading *l, int key, const struct gsim_i
         return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line, "key '%s' stands twice",
                          gsim_keys[key].name);
     if (!gsim_key_split(entry->value, part, l->arena))
-        return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line,
-                         "key '%s': expected 'value | tag | source', each not empty",
-                         gsim_keys[key].name);
+        return gsim_arena_has_failed(l->arena)
+                   ? gsim_no_memory(l->log, "reading a device")
+                   : gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line,
+                               "key '%s': expected 'value | tag | source', each not empty",
+                               gsim_keys[key].name);
     int tag = gsim_text_choice(part[1], "measured|published|fitted|assumed");
     if (tag < 0)
         return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line,

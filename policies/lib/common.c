@@ -24,8 +24,7 @@ int64_t gsim_common_times(int64_t a, int64_t b) {
 }
 
 void gsim_common_no_memory(struct gsim_ctx *ctx) {
-    if (ctx->log->n_errors == 0)
-        ctx->status = gsim_no_memory(ctx->log, "ordering jobs");
+    ctx->status = ctx->log->n_errors == 0 ? gsim_no_memory(ctx->log, "ordering jobs") : GSIM_FAILED;
 }
 
 void gsim_common_insert(struct gsim_ctx *ctx, struct gsim_index *index, gsim_slot slot,

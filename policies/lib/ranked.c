@@ -407,7 +407,7 @@ void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct
         book_settled(ranked, ctx, view->changes.settled[i]);
     for (uint32_t i = 0; i < view->changes.n_arrived; i++)
         book_waiting(ranked, ctx, view->changes.arrived[i]);
-    if (ctx->status != GSIM_OK)
+    if (ctx->status != GSIM_OK || gsim_arena_has_failed(ctx->arena))
         return;
     enum gsim_keep keep = ranked->preemption.keep;
     bool keeps_paused =

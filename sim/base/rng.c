@@ -3,6 +3,7 @@
 #include "sim/base/rng.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "sim/base/random.h"
 
@@ -26,9 +27,16 @@ gsl_rng *gsim_rng_stream(uint64_t seed, uint64_t replication, const char *name) 
                                       .set = begin,
                                       .get = get,
                                       .get_double = get_double};
-    gsl_rng *rng = gsl_rng_alloc(&type);
-    if (rng)
-        gsim_random_seed(rng->state, seed, replication, name);
+    gsl_rng *rng =
+        malloc(sizeof *rng); /* as gsl_rng_alloc, which ends the program without memory */
+    void *state = calloc(1, type.size);
+    if (!rng || !state) {
+        free(rng);
+        free(state);
+        return NULL;
+    }
+    *rng = (gsl_rng){.type = &type, .state = state};
+    gsim_random_seed(rng->state, seed, replication, name);
     return rng;
 }
 

@@ -689,6 +689,8 @@ GSIM_APART static enum gsim_status run_loop(struct gsim_core *core) {
     gsim_core_look_ahead(core);
     int64_t next = next_instant(core);
     for (uint32_t n = 1; core->status == GSIM_OK; n++) {
+        if (gsim_rarely(gsim_arena_has_failed(core->arena)))
+            return gsim_core_no_memory(core);
         bool may_be_over =
             next > last_ns || has_seen_all(core) || n % HEARTBEAT_EVERY == 0 || is_watched || *stop;
         if (gsim_rarely(may_be_over) && is_over(core, next, n, &status))

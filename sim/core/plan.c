@@ -778,6 +778,10 @@ void gsim_plan_apply(struct gsim_plan *plan) {
     if (gsim_rarely(has_shares))
         gsim_jobs_will_leave(plan->core, plan->ops, plan->n);
     for (uint32_t i = 0; i < plan->n; i++) {
+        if (gsim_rarely(gsim_arena_has_failed(plan->core->arena))) {
+            (void)gsim_core_no_memory(plan->core);
+            break;
+        }
         if (gsim_rarely(has_shares))
             gsim_job_leaves_now(plan->core, &plan->ops[i]);
         if (plan->ops[i].slot != GSIM_NO_SLOT)

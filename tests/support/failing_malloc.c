@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An allocator to be preloaded, which says that there is no memory once: at the FAIL_AT-th allocation
- * of the process, counted from 1. COUNT_TO names a file that gets the number of allocations. Children
- * count for themselves. The allocations are glibc's. */
+ * of the process, counted from 1. COUNT_TO names a file that gets the number of allocations. Programs
+ * that it starts have all the memory that there is. The allocations are glibc's. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +22,7 @@ __attribute__((constructor)) static void begin(void) {
     const char *at = getenv("FAIL_AT");
     fail_at = at ? strtoul(at, NULL, 10) : 0;
     n_allocations = 0;
+    unsetenv("LD_PRELOAD");
 }
 
 __attribute__((destructor)) static void end(void) {

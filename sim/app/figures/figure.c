@@ -281,10 +281,12 @@ static void put_row(void *arg, const struct gsim_db_value *values, int n) {
 static enum gsim_status write_block(struct writing *w, struct gsim_db *db, const char **sql,
                                     struct gsim_log *log) {
     char first[64];
-    gsim_db_first_column(db, *sql, first, sizeof first);
+    enum gsim_status status = gsim_db_first_column(db, *sql, first, sizeof first, log);
+    if (status != GSIM_OK)
+        return status;
     w->block += *first && strncmp(first, "var_", 4) != 0;
     w->n_rows = w->n_series = w->n_bars = 0;
-    enum gsim_status status = gsim_db_query(db, sql, put_row, w, log);
+    status = gsim_db_query(db, sql, put_row, w, log);
     if (w->n_rows == 0)
         return status;
     fprintf(w->out, "END_OF_DATA\nrows%d = %lld\n", w->block, (long long)w->n_rows);

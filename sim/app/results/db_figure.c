@@ -191,7 +191,9 @@ static enum gsim_status make_chosen(struct gsim_db *db, const char *where, struc
     if (code == SQLITE_OK && !*tail)
         code = sqlite3_step(statement);
     enum gsim_status status = GSIM_OK;
-    if (*tail || code != SQLITE_DONE)
+    if (code == SQLITE_NOMEM)
+        status = gsim_no_memory(log, "choosing runs");
+    else if (*tail || code != SQLITE_DONE)
         status = gsim_fail(log, GSIM_USAGE, NULL, 0,
                            "--where: '%.200s' is no condition on runs (%s); such as \"policy = "
                            "'srtf' AND gpus >= 64\"",
@@ -230,7 +232,8 @@ static enum gsim_status check_key(struct gsim_db *db, const char *option, const 
                                   "SELECT DISTINCT key FROM attribute JOIN chosen USING (run_id)",
                                   -1, &statement, NULL);
     bool is_there = false;
-    while (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW && n < 256) {
+    int step = code;
+    while (code == SQLITE_OK && (step = sqlite3_step(statement)) == SQLITE_ROW && n < 256) {
         names[n] = gsim_arena_strdup(db->arena, (const char *)sqlite3_column_text(statement, 0));
         if (!names[n])
             break;
@@ -239,6 +242,8 @@ static enum gsim_status check_key(struct gsim_db *db, const char *option, const 
     (void)sqlite3_finalize(statement);
     if (is_there)
         return GSIM_OK;
+    if (step == SQLITE_NOMEM || gsim_arena_has_failed(db->arena))
+        return gsim_no_memory(log, "choosing runs");
     int close = gsim_text_suggest(key, names, n);
     return gsim_fail(log, GSIM_USAGE, NULL, 0,
                      "%s: '%s' is neither a setting nor a result of these runs%s%s%s", option, key,
@@ -355,13 +360,18 @@ enum gsim_status gsim_db_query(struct gsim_db *db, const char **sql, gsim_db_row
     return status;
 }
 
-void gsim_db_first_column(struct gsim_db *db, const char *sql, char *out, size_t size) {
+enum gsim_status gsim_db_first_column(struct gsim_db *db, const char *sql, char *out, size_t size,
+                                      struct gsim_log *log) {
     sqlite3_stmt *statement = NULL;
     *out = '\0';
-    if (sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL) == SQLITE_OK && statement &&
-        sqlite3_column_count(statement) > 0)
-        (void)snprintf(out, size, "%s", sqlite3_column_name(statement, 0));
+    int code = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
+    const char *name = NULL;
+    bool has_column = code == SQLITE_OK && statement && sqlite3_column_count(statement) > 0;
+    if (has_column && (name = sqlite3_column_name(statement, 0)) != NULL)
+        (void)snprintf(out, size, "%s", name);
     (void)sqlite3_finalize(statement);
+    return code == SQLITE_NOMEM || (has_column && !name) ? gsim_no_memory(log, "drawing a figure")
+                                                         : GSIM_OK;
 }
 
 static int is_stopped(void *arg) {

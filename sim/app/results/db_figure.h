@@ -37,6 +37,7 @@ enum gsim_status gsim_db_query(struct gsim_db *db, const char **sql, gsim_db_row
 void gsim_db_heed(struct gsim_db *db, const volatile sig_atomic_t *stop);
 /* The name of the first column of the first statement; empty if that statement returns no
  * columns. */
-void gsim_db_first_column(struct gsim_db *db, const char *sql, char *out, size_t size);
+enum gsim_status gsim_db_first_column(struct gsim_db *db, const char *sql, char *out, size_t size,
+                                      struct gsim_log *log);
 
 #endif
