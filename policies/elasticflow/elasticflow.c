@@ -234,6 +234,12 @@ static void decide_own(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elas
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct elasticflow *own = own_of(ctx);
+    if (own->is_reference && ctx->view->cluster.n_failures > 0) {
+        ctx->status = gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                                "elasticflow: reference=elasticflow has no rule for nodes that "
+                                "fail; run it without --mtbf");
+        return;
+    }
     if (own->is_reference)
         elasticflow_decide_reference(ctx, plan, own);
     else

@@ -276,6 +276,12 @@ baseline "mode=gandiva: jobs take turns on their node" "160.000000000 110.000000
 printf 'job_id,submit_s,duration_s,gpus\na,0,100,1\nb,60,70,1\n' >"$tmp/timed.csv"
 baseline "mode=las: what a start takes is counted at the next event" "104.000000000 134.000000000" las
 
+for mode in las gandiva; do
+    expect "mode=$mode on nodes that fail" 2 "has no rule for nodes that fail; run it without --mtbf" \
+        "$gsim" run --policy elasticflow --set reference=elasticflow --set "mode=$mode" --device ideal \
+        --mtbf 10s --mttr 10s "$tmp/timed.csv"
+done
+
 # --- a policy in rounds ---------------------------------------------------------------------------
 trace a,0,1,m,7000 b,0,1,m,7000 c,100,1,m,7000
 expect "gavel gives jobs their shares in rounds" 0 "3 completed" \
