@@ -47,8 +47,8 @@ static void make_room(const struct gsim_ctx *ctx, struct sia *sia, uint32_t node
         }
 }
 
-/* The node of that kind for a part of that width: the fullest one with room, else the one with the most
- * free GPUs of those that can make room; n_nodes: there is none. */
+/* The node of that kind for a part of that width: the fullest one with room, else the one with the
+ * most free GPUs of those that can make room; n_nodes: there is none. */
 static uint32_t node_for(const struct gsim_ctx *ctx, const struct sia *sia, uint32_t kind,
                          uint32_t width) {
     const uint32_t *free = sia->adaptdl.free;
