@@ -314,14 +314,21 @@ static struct gsim_speed speed_by_epochs(const struct gsim_model *model, gsim_sl
     return speed_in_phase(model, slot, &spread);
 }
 
-GSIM_APART static struct gsim_speed some_speed(struct gsim_model *model, gsim_slot slot,
-                                               const struct gsim_job *about) {
+struct gsim_speed gsim_speed_beside(struct gsim_model *model, gsim_slot slot, gsim_slot other) {
+    const struct gsim_job *about = gsim_machine_info(model, slot);
     uint16_t types[MOST_TYPES];
     struct gsim_tempo tempo;
+    struct site site = site_of(model, about, types);
+    site.is_beside = other != GSIM_NO_SLOT;
+    site.other = site.is_beside ? model->jobs[other].kind : GSIM_NO_KIND;
+    return speed_at(model, slot, about, &site, &tempo);
+}
+
+GSIM_APART static struct gsim_speed some_speed(struct gsim_model *model, gsim_slot slot,
+                                               const struct gsim_job *about) {
     if (model->jobs[slot].phases)
         return speed_by_epochs(model, slot, about);
-    struct site site = site_of(model, about, types);
-    return speed_at(model, slot, about, &site, &tempo);
+    return gsim_speed_beside(model, slot, GSIM_NO_SLOT);
 }
 
 struct gsim_speed gsim_speed_of(struct gsim_model *model, gsim_slot slot) {
@@ -336,16 +343,6 @@ struct gsim_speed gsim_speed_of(struct gsim_model *model, gsim_slot slot) {
 
 uint64_t gsim_speed_q32(struct gsim_model *model, gsim_slot slot) {
     return gsim_speed_of(model, slot).rate_q32;
-}
-
-struct gsim_speed gsim_speed_beside(struct gsim_model *model, gsim_slot slot, gsim_slot other) {
-    const struct gsim_job *about = gsim_machine_info(model, slot);
-    uint16_t types[MOST_TYPES];
-    struct gsim_tempo tempo;
-    struct site site = site_of(model, about, types);
-    site.is_beside = true;
-    site.other = model->jobs[other].kind;
-    return speed_at(model, slot, about, &site, &tempo);
 }
 
 uint64_t gsim_speed_beside_q32(struct gsim_model *model, gsim_slot slot, gsim_slot other) {

@@ -14,7 +14,8 @@ struct gsim_speed {
 };
 /* How fast the job runs on its units when it is alone there. */
 struct gsim_speed gsim_speed_of(struct gsim_model *model, gsim_slot slot);
-/* How fast it runs on its units beside the other job; 0: the table does not say. */
+/* How fast it runs on its units beside the other job; 0: the table does not say. GSIM_NO_SLOT: by
+ * the table or its columns, alone. */
 struct gsim_speed gsim_speed_beside(struct gsim_model *model, gsim_slot slot, gsim_slot other);
 uint64_t gsim_speed_beside_q32(struct gsim_model *model, gsim_slot slot, gsim_slot other);
 uint64_t gsim_speed_q32(struct gsim_model *model, gsim_slot slot);
