@@ -7,9 +7,10 @@
  *
  * A speed of 0 says that the model cannot run so. nodes may be left out, or empty: the row then
  * holds on any number of nodes; so may cpus_per_gpu and host_gib_per_gpu, the part of the host that
- * was beside each GPU, and beside, the model that another job on these GPUs trained. The work of a job of such a model is its iterations: the time of its row is
- * that of its iterations on the first device of the table that has its model, on as many GPUs as it
- * asks for. A row without iterations keeps its duration, which counts as measured there. */
+ * was beside each GPU, and beside, the model that another job on these GPUs trained. The work of a
+ * job of such a model is its iterations: the time of its row is that of its iterations on the first
+ * device of the table that has its model, on as many GPUs as it asks for. A row without iterations
+ * keeps its duration, which counts as measured there. */
 #ifndef GSIM_TRACES_RATES_H
 #define GSIM_TRACES_RATES_H
 

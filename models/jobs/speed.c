@@ -349,14 +349,21 @@ static struct gsim_speed speed_by_epochs(const struct gsim_model *model, gsim_sl
     return slowest;
 }
 
-GSIM_APART static struct gsim_speed some_speed(struct gsim_model *model, gsim_slot slot,
-                                               const struct gsim_job *about) {
+struct gsim_speed gsim_speed_beside(struct gsim_model *model, gsim_slot slot, gsim_slot other) {
+    const struct gsim_job *about = gsim_machine_info(model, slot);
     uint16_t types[MOST_TYPES];
     struct gsim_tempo tempo;
+    struct site site = site_of(model, about, types);
+    site.is_beside = other != GSIM_NO_SLOT;
+    site.other = site.is_beside ? model->jobs[other].kind : GSIM_NO_KIND;
+    return speed_at(model, slot, about, &site, &tempo);
+}
+
+GSIM_APART static struct gsim_speed some_speed(struct gsim_model *model, gsim_slot slot,
+                                               const struct gsim_job *about) {
     if (gsim_machine_learns(&model->jobs[slot]))
         return speed_by_epochs(model, slot, about);
-    struct site site = site_of(model, about, types);
-    return speed_at(model, slot, about, &site, &tempo);
+    return gsim_speed_beside(model, slot, GSIM_NO_SLOT);
 }
 
 /* Of a gang over several nodes that meets another one on a node. */
@@ -383,16 +390,6 @@ struct gsim_speed gsim_speed_of(struct gsim_model *model, gsim_slot slot) {
 
 uint64_t gsim_speed_q32(struct gsim_model *model, gsim_slot slot) {
     return gsim_speed_of(model, slot).rate_q32;
-}
-
-struct gsim_speed gsim_speed_beside(struct gsim_model *model, gsim_slot slot, gsim_slot other) {
-    const struct gsim_job *about = gsim_machine_info(model, slot);
-    uint16_t types[MOST_TYPES];
-    struct gsim_tempo tempo;
-    struct site site = site_of(model, about, types);
-    site.is_beside = true;
-    site.other = model->jobs[other].kind;
-    return speed_at(model, slot, about, &site, &tempo);
 }
 
 uint64_t gsim_speed_beside_q32(struct gsim_model *model, gsim_slot slot, gsim_slot other) {

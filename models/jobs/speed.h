@@ -21,7 +21,8 @@ static inline void gsim_speed_take(struct gsim_model *model, gsim_slot slot) {
     model->progress[slot].rate_q32 = speed.rate_q32;
     model->jobs[slot].rate_low = speed.low;
 }
-/* How fast it runs on its units beside the other job; 0: the table does not say. */
+/* How fast it runs on its units beside the other job; 0: the table does not say. GSIM_NO_SLOT: by
+ * the table or its columns, alone. */
 struct gsim_speed gsim_speed_beside(struct gsim_model *model, gsim_slot slot, gsim_slot other);
 uint64_t gsim_speed_beside_q32(struct gsim_model *model, gsim_slot slot, gsim_slot other);
 uint64_t gsim_speed_q32(struct gsim_model *model, gsim_slot slot);

@@ -8,8 +8,8 @@
  * came or ended, but no sooner than min_between after the last time. The objectives: those of
  * policies/lib/shares.h, AlloX, isolated (a part of the cluster for each job), fifo, the random
  * pairs that Gavel calls gandiva, and the shares of a file, for results of other solvers. With
- * packing=on two jobs of equal gangs may share GPUs: a pair is an entry with shares of its own. A job's speeds are those of --rates; without a row,
- * those of its device.
+ * packing=on two jobs of equal gangs may share GPUs: a pair is an entry with shares of its own. A
+ * job's speeds are those of --rates; without a row, those of its device.
  *
  * A round lasts as long as round= says, or until all its jobs have ended; a job that stays on its
  * GPUs runs on. Jobs that came since the last shares were computed run where GPUs are left over.

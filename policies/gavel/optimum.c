@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shares that are best for an objective (policies/lib/shares.h). Jobs with equal speeds,
- * gangs and weights count as one in objectives that do not look at how far they are: the programme
- * is as large as the number of kinds of jobs, not of jobs. With packing pairs have columns too, those
- * of two kinds in one. */
+/* Shares that are best for an objective (policies/lib/shares.h). Jobs with equal speeds, gangs and
+ * weights count as one in objectives that do not look at how far they are: the programme is as
+ * large as the number of kinds of jobs, not of jobs. With packing pairs have columns too, those of
+ * two kinds in one. */
 #include <string.h>
 
 #include "policies/gavel/optimum.h"

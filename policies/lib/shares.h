@@ -27,7 +27,7 @@ struct gsim_share_job {
 };
 
 struct gsim_share_entry {
-    /* The second GSIM_SHARE_ALONE: a job alone. Twice the same: pairs of equal jobs. */
+    /* The second GSIM_SHARE_ALONE: a job alone. One job twice: pairs of equal jobs. */
     uint32_t job[2];
     double per_s[2][GSIM_SHARE_TYPES]; /* steps per second; 0: not on this type */
     double share[GSIM_SHARE_TYPES]; /* the answer */

@@ -179,6 +179,32 @@ pairs bad.csv ideal,m,1,,4 ideal,m,1,m,3 ideal,m,1,m,2
 expect "a pair that stands twice" 3 "model 'm' beside 'm' stands twice for 1 GPUs of ideal" \
     "$gsim" run --policy fifo --device ideal --rates "$tmp/bad.csv" "$tmp/trace.csv"
 
+# A policy from outside, which lets all jobs share: each on its own number of GPUs, from GPU 0 on.
+cat >"$tmp/share.py" <<'P'
+import json, sys
+print(json.dumps({"n": json.loads(sys.stdin.readline())["n"]}), flush=True)
+for line in sys.stdin:
+    s = json.loads(line)
+    arrived = s.get("arrived", [])
+    plan = [{"arrange": [0, 1], "lanes": [{"discipline": "pair"}]}] if any(j["job"] == 0 for j in arrived) else []
+    plan += [{"place": j["job"], "on": list(range(j.get("gpus", 1)))} for j in arrived]
+    print(json.dumps({"n": s["n"], "plan": plan}), flush=True)
+P
+shared_by() { # name, status, pattern, jobs
+    name=$1 status=$2 pattern=$3
+    shift 3
+    trace "$@"
+    expect "a policy from outside: $name" "$status" "$pattern" "$gsim" run --policy "exec-sharing:python3 $tmp/share.py" \
+        --device ideal --gpus-per-node 2 --rates "$tmp/pairs.csv" "$tmp/trace.csv"
+}
+if command -v python3 >/dev/null; then
+    shared_by "a pair by the table" 0 "JCT mean *112.500 s" a,0,1,m,300 b,0,1,n,150
+    shared_by "unequal gangs" 1 "job 'b' (queued): beside job 'a': two jobs that share GPUs .* have equally many" \
+        a,0,1,m,300 b,0,2,n,150
+    shared_by "models that do not share" 1 "beside job 'a': by the table of speeds (--rates) their models do not run" \
+        a,0,1,n,300 b,0,1,n,150
+fi
+
 # --- what is refused ------------------------------------------------------------------------------
 run() { # arguments
     "$gsim" run --policy fifo --device ideal --gpus-per-node 8 "$@" "$tmp/trace.csv"
