@@ -51,6 +51,7 @@ struct state {
     double fairness;
     enum gsim_rule rule;
     struct gsim_preemption way;
+    uint32_t n_repairs; /* of nodes, that an auction has seen */
     bool is_due;
 };
 
@@ -283,9 +284,11 @@ static void on_timer(struct gsim_ctx *ctx) {
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *s = own(ctx);
     s->is_due |= ctx->view->changes.n_settled > 0;
+    s->is_due |= ctx->view->cluster.n_repairs != s->n_repairs;
     if (!s->is_due)
         return;
     s->is_due = false;
+    s->n_repairs = ctx->view->cluster.n_repairs;
     count_crowd(ctx, s);
     uint32_t pool = open_jobs(ctx, s);
     if (pool > 0 && s->n_open > 0) {
