@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is expected of jobs that change their batch size: how long they still take, and when they
- * would end with an equal part of the cluster. */
+/* The outlook of jobs that change their batch size: how long they still take, and when they would
+ * end with an equal part of the cluster. */
 #include "policies/lib/real.h"
 #include "policies/shockwave/state.h"
 #include "sim/base/units.h"

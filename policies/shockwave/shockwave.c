@@ -228,7 +228,7 @@ static const struct gsim_param_def params[] = {
      .fallback = "12",
      .help = "where some job must end late: the power of its lateness by which it weighs"},
     GSIM_PLACEMENT_PARAM,
-    GSIM_PREEMPT_PARAM_AS("restart, as in Shockwave, whose jobs write a checkpoint at the end of "
+    GSIM_PREEMPT_PARAM_AS("restart, as in Shockwave: its jobs write a checkpoint at the end of "
                           "their lease"),
     {0}};
 

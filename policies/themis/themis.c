@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Themis: GPUs go to the jobs that are farthest behind an equal part of the cluster, by auction.
  * Source: Mahajan et al., "Themis: Fair and Efficient GPU Cluster Scheduling", NSDI 2020; its
- * program is not public, and what is modelled follows a description of the paper.
+ * program is not public, and the model follows a description of the paper.
  *
  * A job has its GPUs for a lease. GPUs without one are offered to the part 1 - f of the jobs with
  * the worst rho: the time from a job's arrival to its end over what it would be with an equal part
  * of the cluster, by the mean number of jobs while it was there. A bid is 1 / rho for each number
  * of GPUs that it may get, up to those that the job asks for; the speed on each is what the model
  * says of that many on as few nodes as can be. The winners have the allotment with the largest
- * product, of which each keeps a part (policies/themis/auction.h). What is left goes, a GPU at a
+ * product, of which each keeps a part (policies/themis/auction.h). The rest goes, a GPU at a
  * time, to jobs that bid for nothing, drawn at random, and then to the bidders.
  *
  * A job is an application with one process a GPU: it runs on fewer GPUs than it asks for, and
  * slower. What it would have with k GPUs is the end that it reaches with k for one lease and with
  * all that it asks for after that, so that none is a bid too. A part of a GPU that a winner keeps
- * is a whole one by lot. Jobs whose lease has not ended do not bid.
+ * is a whole one by lot. Jobs with a lease under way do not bid.
  *
  * Gavel's finish-time fairness, which others call Themis too, is --policy gavel with
  * objective=finish-time. */
@@ -51,6 +51,7 @@ struct state {
     double fairness;
     enum gsim_rule rule;
     struct gsim_preemption way;
+    uint32_t n_repairs; /* of nodes, that an auction has seen */
     bool is_due;
 };
 
@@ -204,7 +205,7 @@ static uint32_t sell(struct gsim_ctx *ctx, struct state *s, uint32_t pool) {
     return pool;
 }
 
-/* Gives what is left, a GPU at a time. */
+/* Gives the rest, a GPU at a time. */
 static void give_rest(struct state *s, uint32_t pool, bool to_bidders) {
     while (pool > 0) {
         uint32_t n = 0;
@@ -283,9 +284,11 @@ static void on_timer(struct gsim_ctx *ctx) {
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *s = own(ctx);
     s->is_due |= ctx->view->changes.n_settled > 0;
+    s->is_due |= ctx->view->cluster.n_repairs != s->n_repairs;
     if (!s->is_due)
         return;
     s->is_due = false;
+    s->n_repairs = ctx->view->cluster.n_repairs;
     count_crowd(ctx, s);
     uint32_t pool = open_jobs(ctx, s);
     if (pool > 0 && s->n_open > 0) {
@@ -330,7 +333,7 @@ static const struct gsim_param_def params[] = {
      .fallback = "20min",
      .help = "how long a job has its GPUs before they are offered again"},
     GSIM_PLACEMENT_PARAM,
-    GSIM_PREEMPT_PARAM_AS("restart, as in Themis, whose jobs write a checkpoint"),
+    GSIM_PREEMPT_PARAM_AS("restart, as in Themis: its jobs write a checkpoint"),
     {0}};
 
 const struct gsim_policy gsim_policy_themis = {
@@ -338,7 +341,7 @@ const struct gsim_policy gsim_policy_themis = {
     .summary = "leases of GPUs, auctioned among the jobs that are worst off",
     .paper = "Mahajan et al., NSDI 2020",
     .deviations = "bids are for numbers of GPUs, with one lease ahead; parts of GPUs are drawn by "
-                  "lot; jobs whose lease has not ended do not bid",
+                  "lot; jobs with a lease under way do not bid",
     .is_oracle = true,
     .names_gpus = true, /* an auction is of all GPUs, whichever a job may use */
     .chooses_widths = true,

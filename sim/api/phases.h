@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Jobs in phases: parts of their work with speeds of their own, between which they change without a
  * stop. They come from a table of goodput, a phase an epoch (sim/api/goodput.h), or from the column
- * phases and a table of speeds: a phase is then a number of iterations of a model of the table, which
- * names the batch size as a rule. */
+ * phases and a table of speeds: a phase is then a number of iterations of a model of the table,
+ * which names the batch size as a rule. */
 #ifndef GSIM_API_PHASES_H
 #define GSIM_API_PHASES_H
 
