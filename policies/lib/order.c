@@ -43,6 +43,7 @@ void gsim_order_init(struct gsim_order *order, struct gsim_ctx *ctx) {
     order->head = GSIM_NO_SLOT;
     if (!has_param(ctx, "queue"))
         return;
+    order->wants_few_nodes = gsim_settings_rule(ctx) == GSIM_RULE_CONSOLIDATE;
     order->kind = (enum gsim_order_kind)gsim_param(ctx->params, "queue");
     if (has_param(ctx, "queue_quantum"))
         order->quantum_ns = gsim_param(ctx->params, "queue_quantum");
@@ -120,6 +121,7 @@ static void reserve(struct gsim_order *order, struct gsim_ctx *ctx, const struct
                     gsim_slot slot) {
     struct gsim_vacancy_search search = {.slot = slot,
                                          .wants_whole = order->wants_whole(ctx, slot),
+                                         .wants_few_nodes = order->wants_few_nodes,
                                          .holds = order->holds,
                                          .key = end_of};
     int64_t n = gsim_vacancy_find(&order->room, ctx, plan, &search);
@@ -210,6 +212,7 @@ static bool push_out(struct gsim_order *order, struct gsim_ctx *ctx, struct gsim
     int64_t least_ns = job_of(ctx, slot)->rank + order->quantum_ns;
     struct gsim_vacancy_search search = {.slot = slot,
                                          .wants_whole = order->wants_whole(ctx, slot),
+                                         .wants_few_nodes = order->wants_few_nodes,
                                          .holds = order->holds,
                                          .key = lead_of,
                                          .of = &least_ns};

@@ -34,6 +34,7 @@ struct gsim_order {
     gsim_slot head;
     int64_t reserved_ns;
     bool head_is_whole;
+    bool wants_few_nodes; /* placement=consolidate */
     struct gsim_vacancy room;
     /* Places a job. false: there is no room. */
     bool (*place)(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot);

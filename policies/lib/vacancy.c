@@ -101,10 +101,59 @@ static bool keep_one(struct gsim_vacancy *room, const struct gsim_ctx *ctx,
     return true;
 }
 
-static bool keep_whole(struct gsim_vacancy *room, const struct gsim_ctx *ctx, gsim_slot slot) {
-    uint32_t needed = ctx->view->jobs.gpus[slot];
+static uint32_t empty_of(const struct gsim_vacancy *room, const struct gsim_ctx *ctx, uint32_t node,
+                         bool keeps) {
+    const uint32_t *first = ctx->view->cluster.node_first_gpu;
+    uint32_t n = 0;
+    for (uint32_t g = first[node]; g < first[node + 1]; g++) {
+        n += is_empty(&room->gpu[g]);
+        if (keeps)
+            room->gpu[g].is_kept = is_empty(&room->gpu[g]);
+    }
+    return n;
+}
+
+/* Keeps nodes with that many empty GPUs each until there are enough; how many GPUs are kept. */
+static uint32_t keep_nodes(struct gsim_vacancy *room, const struct gsim_ctx *ctx, uint32_t n,
+                           uint32_t each) {
+    const uint32_t *first = ctx->view->cluster.node_first_gpu;
+    uint32_t kept = 0;
+    for (uint32_t node = 0; node < ctx->view->cluster.n_nodes && n > 0; node++) {
+        uint32_t empty = empty_of(room, ctx, node, false);
+        if (empty < each || room->gpu[first[node]].is_taken)
+            continue;
+        room->gpu[first[node]].is_taken = true;
+        kept += empty_of(room, ctx, node, true);
+        n--;
+    }
+    return n == 0 ? kept : 0;
+}
+
+static void forget_nodes(struct gsim_vacancy *room, const struct gsim_ctx *ctx) {
+    for (uint32_t g = 0; g < ctx->view->cluster.n_gpus; g++)
+        room->gpu[g].is_taken = room->gpu[g].is_kept = false;
+}
+
+/* Whole nodes, and one for the rest. */
+static bool keep_few_nodes(struct gsim_vacancy *room, const struct gsim_ctx *ctx, uint32_t needed) {
+    uint32_t widest = ctx->view->cluster.widest_node, rest = needed % widest;
+    forget_nodes(room, ctx);
+    uint32_t whole = needed < widest ? 0 : keep_nodes(room, ctx, needed / widest, widest);
+    uint32_t part = rest > 0 && (whole > 0 || needed < widest) ? keep_nodes(room, ctx, 1, rest) : 0;
+    bool is_found = (needed < widest || whole > 0) && (rest == 0 || part > 0);
+    room->n_spare = is_found ? whole + part - needed : 0;
+    if (!is_found)
+        forget_nodes(room, ctx);
+    return is_found;
+}
+
+static bool keep_whole(struct gsim_vacancy *room, const struct gsim_ctx *ctx,
+                       const struct gsim_vacancy_search *search) {
+    uint32_t needed = ctx->view->jobs.gpus[search->slot];
     if (room->n_empty < needed)
         return false;
+    if (search->wants_few_nodes)
+        return keep_few_nodes(room, ctx, needed);
     room->n_spare = room->n_empty - needed;
     for (uint32_t g = 0; g < ctx->view->cluster.n_gpus; g++)
         room->gpu[g].is_kept = is_empty(&room->gpu[g]);
@@ -118,7 +167,7 @@ static bool keep_any(struct gsim_vacancy *room, const struct gsim_ctx *ctx,
     for (uint32_t g = 0; g < ctx->view->cluster.n_gpus; g++)
         room->n_empty += is_empty(&room->gpu[g]);
     if (search->wants_whole)
-        return keep_whole(room, ctx, search->slot);
+        return keep_whole(room, ctx, search);
     for (uint32_t g = 0; g < ctx->view->cluster.n_gpus && !is_found; g++)
         is_found = keep_one(room, ctx, search, g);
     return is_found;
@@ -134,7 +183,7 @@ static bool leave(struct gsim_vacancy *room, const struct gsim_ctx *ctx,
     for (uint32_t u = 0; u < n; u++)
         room->n_empty += is_empty(&room->gpu[units[u].gpu]);
     if (search->wants_whole)
-        return keep_whole(room, ctx, search->slot);
+        return keep_whole(room, ctx, search);
     for (uint32_t u = 0; u < n; u++)
         if (keep_one(room, ctx, search, units[u].gpu))
             return true;

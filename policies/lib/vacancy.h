@@ -2,8 +2,8 @@
 /* GPUs as they would be when some of the jobs on them had left: for policies that share GPUs, and
  * ask when, or by the leave of which jobs, a waiting job would find room. Nothing is planned.
  *
- * GPUs of gangs are counted, without regard to their nodes: where placement= asks for few nodes, a
- * gang may find no room on as many GPUs as it needs, and then waits longer than was planned. */
+ * Gangs have nodes in the order of the cluster, as many as they take where placement= asks
+ * for few (consolidate); under its other values their GPUs are counted, without regard to nodes. */
 #ifndef GSIM_POLICIES_LIB_VACANCY_H
 #define GSIM_POLICIES_LIB_VACANCY_H
 
@@ -14,6 +14,7 @@ struct gsim_vacancy_gpu {
     uint32_t instances; /* taken ones of a GPU that is cut, as bits */
     int64_t mem_bytes;
     bool is_down;
+    bool is_taken; /* of the first GPU of a node: a search has looked at the node */
     bool is_kept; /* the room that was found is here */
 };
 
@@ -32,6 +33,7 @@ struct gsim_vacancy {
 struct gsim_vacancy_search {
     gsim_slot slot; /* the job that waits */
     bool wants_whole; /* as many GPUs as it asks for, without other jobs */
+    bool wants_few_nodes; /* and on no more nodes than it takes */
     /* Whether the job would find room on a GPU like this. */
     bool (*holds)(const struct gsim_ctx *ctx, const struct gsim_vacancy_gpu *room, uint32_t gpu,
                   gsim_slot slot);

@@ -36,7 +36,7 @@ static struct gsim_result run(const char *policy, const char *set, const struct 
     return test_run(&how, arena);
 }
 
-#define ANY "placement=any" /* a reservation counts GPUs, not nodes */
+#define ANY "placement=any" /* a reservation keeps GPUs, on no nodes in particular */
 static const struct queue {
     const char *set, *policy;
     bool plans;
