@@ -89,7 +89,7 @@ static bool needs_whole(const struct gsim_ctx *ctx, gsim_slot slot) {
     return ctx->view->jobs.gpus[slot] > 1 || n_holding == 0;
 }
 
-/* --- which GPUs have free instances ------------------------------------------------------------ */
+/* --- which GPUs have free instances */
 
 /* NULL: there is no memory. */
 static struct mig_size *size_of(struct gsim_ctx *ctx, const struct gsim_instance *instance) {

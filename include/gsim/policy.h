@@ -207,7 +207,7 @@ const char *gsim_ask_device(const struct gsim_ctx *ctx, uint16_t type);
 /* Whether the job may run on this GPU, by its partition and its type of GPU. */
 bool gsim_ask_may_use(const struct gsim_ctx *ctx, gsim_slot job, uint32_t gpu);
 /* The GPUs that one more job could go to, those with the fewest jobs first, then by number: idle
- * GPUs, then arranged ones whose clients are fewer than their limit. `before` is the GPU that was
+ * GPUs, then arranged ones with fewer clients than their limit. `before` is the GPU that was
  * given last, at first the number of GPUs, which is also given at the end. GPUs with less memory
  * left than mem_bytes are passed over in log n; below 0: memory does not matter. */
 uint32_t gsim_ask_open_gpu(struct gsim_ctx *ctx, uint32_t before, int64_t mem_bytes);

@@ -58,8 +58,8 @@ static bool grow_rings(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, u
     return true;
 }
 
-/* The copies that look ahead and that remember a cycle are as large as the committed state; what is
- * copied from comes last, so that a copy is never the smaller one, also where memory ends. */
+/* The copies that look ahead and that remember a cycle are as large as the committed state, which
+ * grows last, so that a copy is never the smaller one, also where memory ends. */
 static bool reserve(struct gsim_arbiter *arbiter, uint16_t members, uint16_t lane) {
     struct gsim_lanes *all[] = {&arbiter->cycle.per_period, &arbiter->cycle.seen, &arbiter->ahead,
                                 &arbiter->committed};
@@ -126,8 +126,8 @@ static void inspect(struct gsim_lanes *lanes, uint16_t place) {
     lanes->has_reports = true;
 }
 
-/* While an observer watches, every slice is walked; without memory, the state that is remembered may
- * be no whole one. */
+/* While an observer watches, every slice is walked; without memory, the remembered state may be no
+ * whole one. */
 static void look_for_cycles(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes,
                             int64_t limit_ns) {
     const struct gsim_arbiter_options *options = &arbiter->options;

@@ -137,7 +137,7 @@ static void select_gangs(struct state *s, const struct gsim_ctx *ctx, bool is_ne
     s->is_fresh = true;
 }
 
-/* --- few changes among gangs that all have their turn ------------------------------------------ */
+/* --- few changes among gangs that all have their turn ----------------------------------------- */
 
 static bool has_idle_columns(struct state *s, const struct gsim_ctx *ctx, gsim_slot slot) {
     uint32_t n = gsim_matrix_columns(&s->matrix, ctx, slot);

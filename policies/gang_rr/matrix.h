@@ -8,7 +8,7 @@
 #include "sim/base/bitset.h"
 #include "sim/base/index.h"
 
-#define GSIM_MATRIX_NEWS 64u /* what is listed costs room alone: more is looked at all over */
+#define GSIM_MATRIX_NEWS 64u /* entries of a list; beyond, all gangs are looked at */
 
 struct gsim_matrix_row {
     gsim_slot *column; /* the gang in the column; GSIM_NO_SLOT: none */

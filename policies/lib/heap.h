@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* An order of which mostly the beginning is asked for: n items are piled up in time n, and each that
- * is taken costs log n. Comparisons are those of qsort, and no two items may be equal. */
+/* An order of which mostly the beginning is asked for: n items are piled up in time n, and each one
+ * taken costs log n. Comparisons are those of qsort, and no two items may be equal. */
 #ifndef GSIM_POLICIES_LIB_HEAP_H
 #define GSIM_POLICIES_LIB_HEAP_H
 

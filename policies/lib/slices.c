@@ -319,8 +319,8 @@ static bool serve_homes(struct gsim_slices *slices, struct gsim_ctx *ctx, struct
     return has_placed;
 }
 
-/* Jobs of this width and more cannot be placed as they are: a gang needs as many idle GPUs, whatever
- * else may be lacking. */
+/* Jobs of this width and more cannot be placed as they are: a gang needs as many idle GPUs,
+ * whatever else may be lacking. */
 static uint32_t too_wide(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                          const struct pass *pass) {
     const struct gsim_view *view = ctx->view;
