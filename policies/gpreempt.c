@@ -58,7 +58,8 @@ const struct gsim_policy gsim_policy_gpreempt = {
         "would have 1 us; jobs of one level take turns by the driver's quantum and switch, where "
         "they are streams of one context; each request is known early enough for its hint; the "
         "two blocks of a hint's kernel take no SM; jobs wait in one queue, of which the head holds "
-        "up all jobs behind it unless queue=backfill",
+        "up all jobs behind it unless queue= says another",
+    GSIM_QUEUE_ORACLE,
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

@@ -87,7 +87,8 @@ const struct gsim_policy gsim_policy_green = {
         "gangs of several GPUs have them to themselves; groups never change while a job runs; jobs "
         "are taken to be streams of one process or clients of one server, so that nothing "
         "switches; that groups are cut along clusters of SMs (GPCs) is not modelled; jobs wait in "
-        "one queue, of which the head holds up all jobs behind it unless queue=backfill",
+        "one queue, of which the head holds up all jobs behind it unless queue= says another",
+    GSIM_QUEUE_ORACLE,
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

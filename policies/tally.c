@@ -84,7 +84,8 @@ const struct gsim_policy gsim_policy_tally = {
         "launched in slices, nor on few workers where a block lasts longer than the bound; what "
         "passing on and launching kernels one by one costs on the host is not modelled, and copies "
         "do not share PCIe; jobs wait in one queue, of which the head holds up all jobs behind it "
-        "unless queue=backfill",
+        "unless queue= says another",
+    GSIM_QUEUE_ORACLE,
     .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct gsim_clients),

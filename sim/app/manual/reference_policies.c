@@ -180,7 +180,8 @@ void gsim_reference_parameters(FILE *out) {
     gsim_reference_title(out, "Parameters of policies", "parameters");
     fputs("`--set KEY=VALUE` sets a parameter; KEY is `POLICY.NAME`, or `NAME` alone where one "
           "policy runs. Keys\nof devices are set likewise ([devices](devices.md)). Besides, "
-          "`--set reference=tiresias|pai|helios|gavel|synergy|elasticflow|pollux|muri|sia`\nmakes some "
+          "`--set reference=tiresias|pai|helios|gavel|synergy|elasticflow|pollux|muri|sia`\nmakes "
+          "some "
           "policies "
           "copies of "
           "public simulators "
