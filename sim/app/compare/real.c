@@ -27,7 +27,7 @@ struct beside {
     double part_s[PARTS];
 };
 
-/* What jobs whose first process was their last took in the mean until they computed. */
+/* What jobs of one process took in the mean until they computed. */
 struct starts {
     double real_s, simulated_s;
     uint32_t n;
