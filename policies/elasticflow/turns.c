@@ -14,7 +14,9 @@
 
 #include <string.h>
 
-enum { NONE = UINT32_MAX, TURN_S = 60 };
+#define NONE UINT32_MAX
+
+enum { TURN_S = 60 };
 
 /* Nodes that jobs of a width share. Its jobs are linked by their numbers. */
 struct set {

@@ -171,13 +171,29 @@ static PyStructSequence_Field learning_fields[] = {
 static PyStructSequence_Desc learning_about = {
     "gsim.Learning", "What a job that learns by a table may do, and has measured.", learning_fields,
     15};
+static PyStructSequence_Field mode_fields[] = {
+    {"model", "in the table of speeds; equal numbers are equal rows"},
+    {"epoch_iterations", "iterations of an epoch"},
+    {"epoch_ns", "an epoch alone, on as many GPUs as the job asks for, of the first device"},
+    {"made_ppm", "epochs made in it so far, in millionths"},
+    {0}};
+static PyStructSequence_Desc mode_about = {"gsim.Mode", "A model by which a job in phases runs.",
+                                           mode_fields, 4};
+static PyStructSequence_Field modes_fields[] = {{"at", "the mode under way"},
+                                                {"epochs_ppm", "epochs in all, in millionths"},
+                                                {"made_ppm", "epochs made, in millionths"},
+                                                {"modes", "tuple of gsim.Mode, by first phase"},
+                                                {0}};
+static PyStructSequence_Desc modes_about = {"gsim.Modes", "What is known of a job in phases.",
+                                            modes_fields, 4};
 static PyStructSequence_Field instance_fields[] = {{"name", "of the instance's profile"},
                                                    {"mem_bytes", "that jobs can use"},
                                                    {"part_ppm", "part of the GPU"},
                                                    {0}};
 static PyStructSequence_Desc instance_about = {"gsim.Instance", "A part of a GPU.", instance_fields,
                                                3};
-static PyTypeObject quote_type, count_type, rate_type, learning_type, instance_type;
+static PyTypeObject quote_type, count_type, rate_type, learning_type, mode_type, modes_type,
+    instance_type;
 
 static PyObject *filled(PyTypeObject *type, const int64_t *values, int n) {
     PyObject *out = PyStructSequence_New(type);
@@ -269,6 +285,20 @@ static PyObject *real(struct gsim_number number) {
     return PyFloat_FromDouble(ldexp((double)number.digits, number.exponent));
 }
 
+static PyObject *learning_of(const struct gsim_learning *l) {
+    const uint32_t numbers[] = {l->app,       l->init_batch,  l->max_batch,   l->min_local,
+                                l->max_local, l->most_gpus,   l->own_batch,   l->gpus,
+                                l->nodes,     l->batch.local, l->batch.summed};
+    PyObject *items[15];
+    for (int i = 0; i < 11; i++)
+        items[i] = PyLong_FromUnsignedLong(numbers[i]);
+    items[11] = real(l->step_s);
+    items[12] = real(l->sync_s);
+    items[13] = real(l->grad_sqr);
+    items[14] = real(l->grad_var);
+    return filled_with(PyStructSequence_New(&learning_type), items, 15);
+}
+
 static PyObject *learning(PyObject *self, PyObject *job) {
     struct gsim_ctx *ctx;
     gsim_slot slot;
@@ -277,17 +307,78 @@ static PyObject *learning(PyObject *self, PyObject *job) {
         return NULL;
     if (!gsim_ask_learning(ctx, slot, &l))
         Py_RETURN_NONE;
-    const uint32_t numbers[] = {l.app,       l.init_batch,  l.max_batch,   l.min_local,
-                                l.max_local, l.most_gpus,   l.own_batch,   l.gpus,
-                                l.nodes,     l.batch.local, l.batch.summed};
-    PyObject *items[15];
-    for (int i = 0; i < 11; i++)
-        items[i] = PyLong_FromUnsignedLong(numbers[i]);
-    items[11] = real(l.step_s);
-    items[12] = real(l.sync_s);
-    items[13] = real(l.grad_sqr);
-    items[14] = real(l.grad_var);
-    return filled_with(PyStructSequence_New(&learning_type), items, 15);
+    return learning_of(&l);
+}
+
+static PyObject *learning_on(PyObject *self, PyObject *args, PyObject *named) {
+    static char *names[] = {"job", "type", NULL};
+    PyObject *job;
+    unsigned int type;
+    struct gsim_ctx *ctx;
+    gsim_slot slot;
+    struct gsim_learning l;
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OI", names, &job, &type) ||
+        !take(self, job, &ctx, &slot))
+        return NULL;
+    if (type > UINT16_MAX || !gsim_ask_device(ctx, (uint16_t)type))
+        return PyErr_Format(PyExc_ValueError, "there is no type of device %u", type);
+    if (!gsim_ask_learning_on(ctx, slot, (uint16_t)type, &l))
+        Py_RETURN_NONE;
+    return learning_of(&l);
+}
+
+static PyObject *modes(PyObject *self, PyObject *job) {
+    struct gsim_ctx *ctx;
+    gsim_slot slot;
+    struct gsim_modes m;
+    if (!take(self, job, &ctx, &slot))
+        return NULL;
+    if (!gsim_ask_modes(ctx, slot, &m))
+        Py_RETURN_NONE;
+    PyObject *list = PyTuple_New(m.n);
+    for (uint32_t i = 0; list && i < m.n; i++) {
+        const struct gsim_mode *mode = &m.mode[i];
+        const int64_t values[] = {mode->model, mode->epoch_iterations, mode->epoch_ns,
+                                  mode->made_ppm};
+        PyObject *item = filled(&mode_type, values, 4);
+        if (item)
+            PyTuple_SET_ITEM(list, i, item);
+        else
+            Py_CLEAR(list);
+    }
+    PyObject *items[] = {PyLong_FromUnsignedLong(m.at), PyLong_FromLongLong(m.epochs_ppm),
+                         PyLong_FromLongLong(m.made_ppm), list};
+    return filled_with(PyStructSequence_New(&modes_type), items, 4);
+}
+
+static PyObject *sms(PyObject *self, PyObject *args, PyObject *named) {
+    static char *names[] = {"gpu", "part_ppm", NULL};
+    struct gsim_ctx *ctx = ctx_of(self);
+    PyObject *number;
+    unsigned int part_ppm;
+    uint32_t gpu;
+    if (!ctx || !PyArg_ParseTupleAndKeywords(args, named, "OI", names, &number, &part_ppm) ||
+        !gsim_py_gpu(ctx, number, &gpu))
+        return NULL;
+    if (part_ppm > GSIM_PPM)
+        return PyErr_Format(PyExc_ValueError, "part_ppm is at most %d", (int)GSIM_PPM);
+    return PyLong_FromUnsignedLong(gsim_ask_sms(ctx, gpu, part_ppm));
+}
+
+static PyObject *open_gpu(PyObject *self, PyObject *args, PyObject *named) {
+    static char *names[] = {"before", "mem_bytes", NULL};
+    struct gsim_ctx *ctx = ctx_of(self);
+    PyObject *number = Py_None;
+    long long mem_bytes = -1;
+    if (!ctx || !PyArg_ParseTupleAndKeywords(args, named, "|OL", names, &number, &mem_bytes))
+        return NULL;
+    uint32_t end = ctx->view->cluster.n_gpus, before = end;
+    if (number != Py_None && !gsim_py_gpu(ctx, number, &before))
+        return NULL;
+    uint32_t gpu = gsim_ask_open_gpu(ctx, before, mem_bytes);
+    if (gpu == end)
+        Py_RETURN_NONE;
+    return PyLong_FromUnsignedLong(gpu);
 }
 
 static PyObject *may_use(PyObject *self, PyObject *args, PyObject *named) {
@@ -435,8 +526,9 @@ PyMethodDef gsim_py_questions[] = {
     {"ask", NAMED(ask), "ask(job, stop, keep, units=None): what stopping it now would cost."},
     {"back_ns", NAMED(back_ns), "back_ns(job, units): the time to bring its state to the units."},
     {"rate", NAMED(rate),
-     "rate(job, type, gpus=0, nodes=0, cpus_milli=0, mem_bytes=0): how fast it would run alone on "
-     "this number of GPUs (0: that it asks for) of this type, on this number of nodes (0: as few "
+     "rate(job, type, gpus=0, nodes=0, cpus_milli=0, mem_bytes=0, beside=None): how fast it would "
+     "run, alone or beside another job, on this number of "
+     "GPUs (0: that it asks for) of this type, on this number of nodes (0: as few "
      "as the table has), with this part of the host beside each (0: its share of a node)."},
     {"may_use", NAMED(may_use),
      "may_use(job, gpu): whether its partition and type of GPU let it run there."},
@@ -450,6 +542,17 @@ PyMethodDef gsim_py_questions[] = {
     {"layout", NAMED(layout), "layout(gpu, layout=None): the instances of a layout."},
     {"learning", learning, METH_O,
      "learning(job): what a job that learns by a table may do, and has measured; None: no table."},
+    {"learning_on", NAMED(learning_on),
+     "learning_on(job, type): what it may do on such GPUs; None: no table, or it cannot run "
+     "there."},
+    {"modes", modes, METH_O,
+     "modes(job): the modes of a job in phases, and its epochs so far; None: it has no phases."},
+    {"sms", NAMED(sms),
+     "sms(gpu, part_ppm): SMs of the largest group within this part of the GPU; 0: not known."},
+    {"open_gpu", NAMED(open_gpu),
+     "open_gpu(before=None, mem_bytes=-1): the next GPU after this one that one more job could go "
+     "to, those with the fewest jobs first, with this much memory left (below 0: any); None: there "
+     "is none."},
     {"lots", gsim_py_lots, METH_O, "lots(name): a stream of random numbers, fixed by the seed."},
     {"is_idle", is_idle, METH_O, "is_idle(gpu): whether the GPU is wholly free."},
     {"idle_gpus", idle_gpus, METH_NOARGS, "idle_gpus(): the GPUs that are wholly free."},
@@ -460,10 +563,13 @@ int gsim_py_questions_ready(PyObject *module) {
         PyStructSequence_InitType2(&count_type, &count_about) < 0 ||
         PyStructSequence_InitType2(&rate_type, &rate_about) < 0 ||
         PyStructSequence_InitType2(&learning_type, &learning_about) < 0 ||
+        PyStructSequence_InitType2(&mode_type, &mode_about) < 0 ||
+        PyStructSequence_InitType2(&modes_type, &modes_about) < 0 ||
         PyStructSequence_InitType2(&instance_type, &instance_about) < 0)
         return -1;
     if (PyModule_AddType(module, &quote_type) < 0 || PyModule_AddType(module, &count_type) < 0 ||
-        PyModule_AddType(module, &rate_type) < 0 || PyModule_AddType(module, &learning_type) < 0)
+        PyModule_AddType(module, &rate_type) < 0 || PyModule_AddType(module, &learning_type) < 0 ||
+        PyModule_AddType(module, &mode_type) < 0 || PyModule_AddType(module, &modes_type) < 0)
         return -1;
     return PyModule_AddType(module, &instance_type);
 }

@@ -207,6 +207,39 @@ def test_rate():
         raise AssertionError("a type that is not there has a speed")
 
 
+def test_phases_and_neighbours():
+    """the modes of a job in phases, its speed beside another job, groups of SMs, and open GPUs are told."""
+    seen = []
+
+    def decide(self, plan):
+        view = self.view
+        first, second = (sorted(view.changes.arrived) + [None, None])[:2]
+        if second is None:
+            return
+        modes = view.modes(first)
+        rate = view.rate(first, 0, beside=second)
+        seen.extend([modes.at, modes.epochs_ppm, [mode.epoch_iterations for mode in modes.modes],
+                     view.modes(second), view.learning(first), view.learning_on(first, 0),
+                     rate.digits * 2.0**rate.exponent, view.sms(0, 500000), view.open_gpu(),
+                     view.open_gpu(0), view.open_gpu(1)])
+        plan.place(first)
+        seen.append(view.open_gpu())
+        plan.place(second)
+
+    trace = [{"job_id": "a", "submit_s": 0, "gpus": 1, "phases": "8/4 small; 8/2 large"},
+             {"job_id": "b", "submit_s": 0, "gpus": 1, "model": "large", "iterations": 10}]
+    with tempfile.TemporaryDirectory() as folder:
+        rates = os.path.join(folder, "rates.csv")
+        with open(rates, "w", encoding="utf-8") as to:
+            to.write("device,model,gpus,iterations_per_s,beside\n"
+                     "h200,small,1,4,\nh200,large,1,2,\nh200,small,1,3,large\nh200,large,1,1,small\n")
+        result = run(made(decide=decide, on_completion=lambda self, job: None), trace,
+                     gpus_per_node=2, device="h200", rates=rates)
+    # 8 / 4 + 8 / 2 epochs; half of 132 SMs in groups of 8
+    equal(seen, [0, 6000000, [4, 2], None, None, None, 3, 64, 0, 1, None, 1])
+    equal(result["completed"], 2)
+
+
 def test_hosts_and_widths():
     """a job has a part of its host beside its GPUs, and moves to more of them in one transition."""
     seen = []
