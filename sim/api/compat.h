@@ -6,6 +6,9 @@
 
 #include "gsim/policy.h"
 
+/* The names for --set reference=, in the order of enum gsim_reference. */
+#define GSIM_REFERENCES "tiresias|pai|helios|gavel|synergy|elasticflow|pollux|muri|sia"
+
 struct gsim_compat {
     const char *name; /* as in --set reference= */
     bool knows_nodes; /* it has nodes, which may fail */

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "sim/api/compat.h"
 #include "sim/base/text.h"
 
 static void test_distance_counts_edits(void **state) {
@@ -86,8 +87,18 @@ static void test_near_misses(void **state) {
     assert_int_equal(gsim_text_near_miss(word, names, 9), -1);
 }
 
+/* The choices of reference= are the names of the simulators, in the order of their numbers. */
+static void test_references(void **state) {
+    (void)state;
+    for (int r = 1; r < GSIM_REFERENCE_COUNT; r++)
+        assert_int_equal(
+            gsim_text_choice(gsim_compat_of((enum gsim_reference)r)->name, "none|" GSIM_REFERENCES),
+            r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_references),
         cmocka_unit_test(test_near_misses),
         cmocka_unit_test(test_distance_counts_edits),
         cmocka_unit_test(test_long_words_are_far_from_everything),

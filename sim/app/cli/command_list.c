@@ -45,7 +45,7 @@ static void print_policy(FILE *out, const struct gsim_policy *policy) {
                 policy->oracle_where ? policy->oracle_where : "");
     for (int r = 1; r < GSIM_REFERENCE_COUNT; r++)
         if (policy->references & 1u << r)
-            fprintf(out, "  reference=%s: exactly as that public simulator\n",
+            fprintf(out, "  reference=%s: by the rules of that public simulator\n",
                     gsim_compat_of((enum gsim_reference)r)->name);
     for (const struct gsim_param_def *def = policy->params; def && def->type; def++) {
         fprintf(out, "  --set %s.%s=%s", policy->name, def->name, def->fallback);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "sim/api/compat.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 #include "traces/profiler.h"

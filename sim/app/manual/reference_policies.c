@@ -29,7 +29,7 @@ void gsim_reference_range(FILE *out, const struct gsim_param_def *def) {
 static void print_references(FILE *out, const struct gsim_policy *policy) {
     for (int r = 1; r < GSIM_REFERENCE_COUNT; r++)
         if (policy->references & 1u << r)
-            fprintf(out, "- `--set reference=%s`: exactly as that public simulator\n",
+            fprintf(out, "- `--set reference=%s`: by the rules of that public simulator\n",
                     gsim_compat_of((enum gsim_reference)r)->name);
 }
 
@@ -180,11 +180,7 @@ void gsim_reference_parameters(FILE *out) {
     gsim_reference_title(out, "Parameters of policies", "parameters");
     fputs("`--set KEY=VALUE` sets a parameter; KEY is `POLICY.NAME`, or `NAME` alone where one "
           "policy runs. Keys\nof devices are set likewise ([devices](devices.md)). Besides, "
-          "`--set reference=tiresias|pai|helios|gavel|synergy|elasticflow|pollux|muri|sia`\nmakes "
-          "some "
-          "policies "
-          "copies of "
-          "public simulators "
+          "`--set reference=" GSIM_REFERENCES "`\nmakes some policies copies of public simulators "
           "([policies](policies.md)), and `--set speed.DEVICE=RATIO`\nis how fast jobs run on a "
           "device of a mixed cluster.\n\n## In common\n",
           out);

@@ -19,13 +19,10 @@ enum { DEFAULT_SAMPLES = 256, MAX_SAMPLES = 100000 };
 
 static enum gsim_status set_reference(struct gsim_cli *cli, struct gsim_setup *setup,
                                       const char *value) {
-    int choice = gsim_text_choice(
-        value, "none|tiresias|pai|helios|gavel|synergy|elasticflow|pollux|muri|sia");
+    int choice = gsim_text_choice(value, "none|" GSIM_REFERENCES);
     if (choice < 0)
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "reference: '%s' is not one of tiresias, pai, helios, gavel, synergy, "
-                         "elasticflow, pollux, muri, sia",
-                         value);
+                         "reference: '%s' is not one of " GSIM_REFERENCES, value);
     setup->reference = (enum gsim_reference)choice;
     for (int c = 0; c < setup->n_contenders && choice > 0; c++)
         if (!(setup->contender[c].policy->references & 1u << choice))
