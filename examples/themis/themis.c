@@ -215,7 +215,7 @@ static const struct gsim_param_def params[] = {
     {0}};
 
 static const struct gsim_policy themis = {
-    .name = "themis",
+    .name = "my-themis", /* gsim has a policy of that name itself */
     .summary = "the worst finish-time fairness bids first, by leases",
     .paper = "Mahajan et al., Themis: Fair and Efficient GPU Cluster Scheduling, NSDI 2020",
     .deviations =

@@ -30,7 +30,7 @@ class Candidate:
 
 
 class Themis(gsim.Policy):
-    name = "themis"
+    name = "my-themis"  # gsim has a policy of that name itself
     summary = "the worst finish-time fairness bids first, by leases"
     paper = "Mahajan et al., Themis: Fair and Efficient GPU Cluster Scheduling, NSDI 2020"
     deviations = ("single jobs all or nothing; a greedy auction without hidden payments or placement "

@@ -237,7 +237,8 @@ static void add_overheads(struct elasticflow *own) {
 
 static bool keep_ends(struct gsim_plan *plan, const struct elasticflow *own, int64_t **old_end,
                       uint32_t n_jobs) {
-    *old_end = gsim_arena_array(gsim_plan_scratch(plan), n_jobs, sizeof **old_end);
+    struct gsim_arena *arena = gsim_plan_scratch(plan);
+    *old_end = arena ? gsim_arena_array(arena, n_jobs, sizeof **old_end) : NULL;
     for (uint32_t i = 0; *old_end && i < own->n_order; i++)
         (*old_end)[own->order[i]] = nth(own, i)->end;
     for (uint32_t i = 0; *old_end && i < own->n_arrived; i++)

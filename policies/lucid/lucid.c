@@ -226,10 +226,12 @@ static bool open_tables(struct gsim_ctx *ctx, struct lucid *lucid) {
     lucid->host = gsim_arena_array(ctx->arena, n_gpus, sizeof *lucid->host);
     lucid->n_sharers = gsim_arena_array(ctx->arena, n_gpus, sizeof *lucid->n_sharers);
     lucid->unit = gsim_arena_array(ctx->arena, n_gpus, sizeof *lucid->unit);
+    lucid->is_taken =
+        gsim_arena_array(ctx->arena, ctx->view->cluster.n_nodes, sizeof *lucid->is_taken);
     lucid->user = gsim_arena_array(ctx->arena, n_users, sizeof *lucid->user);
     for (uint32_t gpu = 0; lucid->host && gpu < n_gpus; gpu++)
         lucid->host[gpu] = GSIM_NO_SLOT;
-    return lucid->host && lucid->n_sharers && lucid->unit && lucid->user;
+    return lucid->host && lucid->n_sharers && lucid->unit && lucid->is_taken && lucid->user;
 }
 
 static enum gsim_status open_lucid(struct gsim_ctx *ctx) {

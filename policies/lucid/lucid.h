@@ -34,6 +34,7 @@ struct lucid {
     gsim_slot *host; /* by GPU: the job that was first to share it; GSIM_NO_SLOT: none */
     uint32_t *n_sharers; /* by GPU */
     struct gsim_unit *unit; /* room for the GPUs of a gang */
+    bool *is_taken; /* by node, while such GPUs are looked for */
     uint64_t used[LUCID_PARTS]; /* jobs by the part of their time with kernels */
     struct lucid_past all, *user;
     /* the binder */

@@ -3,6 +3,8 @@
  * whole nodes; a gang wider than a node takes the nodes with the most. */
 #include "policies/lucid/lucid.h"
 
+#include <string.h>
+
 static bool is_free(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu) {
     const struct gsim_view *view = ctx->view;
     return gsim_gpu_is_idle(view, gpu) && !view->cluster.is_arranged[gpu] &&
@@ -52,18 +54,17 @@ static uint32_t take(const struct search *search, uint32_t node, uint32_t left,
 }
 
 /* Whether the GPUs were found; they are in lucid->unit. */
-static bool find(const struct search *search, struct lucid *lucid, struct gsim_plan *plan,
-                 bool may_span) {
+static bool find(const struct search *search, struct lucid *lucid, bool may_span) {
     uint32_t n = 0, has, n_nodes = search->ctx->view->cluster.n_nodes;
-    bool *is_taken = gsim_arena_array(gsim_plan_scratch(plan), n_nodes, sizeof *is_taken);
-    while (is_taken && n < search->wanted) {
-        uint32_t left = search->wanted - n, node = best_node(search, left, is_taken, &has);
+    memset(lucid->is_taken, 0, n_nodes * sizeof *lucid->is_taken);
+    while (n < search->wanted) {
+        uint32_t left = search->wanted - n, node = best_node(search, left, lucid->is_taken, &has);
         if (node == n_nodes || (has < left && !may_span))
             return false;
         n += take(search, node, left, lucid->unit + n);
-        is_taken[node] = true;
+        lucid->is_taken[node] = true;
     }
-    return is_taken;
+    return true;
 }
 
 /* Jobs of one GPU share it by the driver's time slices, and there is room for one more. */
@@ -85,7 +86,7 @@ bool lucid_place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, u
     uint32_t gpus = ctx->view->jobs.gpus[slot], mark = gsim_plan_mark(plan);
     struct search search = {ctx, slot, first, end, gpus};
     bool may_span = gpus > lucid->widest_main || gpus > ctx->view->cluster.widest_node;
-    if (!find(&search, lucid, plan, may_span))
+    if (!find(&search, lucid, may_span))
         return false;
     bool is_done = is_open && gpus == 1 ? open_gpu(ctx, plan, slot)
                                         : gsim_plan_place_whole(plan, slot, lucid->unit, gpus);

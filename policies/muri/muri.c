@@ -13,6 +13,7 @@
  * take, the device. A job of which the trace does not give the stages has its GPUs to itself.
  *
  * reference=muri copies the simulator's loop (reference.c). */
+#include "policies/lib/common.h"
 #include "policies/muri/order.h"
 #include "policies/muri/own.h"
 #include "policies/muri/pack.h"
@@ -42,7 +43,8 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
 
 /* --- all GPUs are shared ---------------------------------------------------------------------- */
 
-static void arrange(struct gsim_plan *plan, struct muri *muri) {
+/* Returns false where there is no memory. */
+static bool arrange(struct gsim_plan *plan, struct muri *muri) {
     static const struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_INTERLEAVED};
     static const struct gsim_arrangement arrangement = {.lanes = &lane, .n_lanes = 1};
     struct gsim_unit *all = gsim_arena_array(muri->scratch_arena, muri->n_gpus, sizeof *all);
@@ -50,15 +52,16 @@ static void arrange(struct gsim_plan *plan, struct muri *muri) {
         all[gpu].gpu = gpu;
     if (all)
         muri->is_arranged = gsim_plan_arrange(plan, all, muri->n_gpus, &arrangement);
-    else
-        muri->is_out_of_memory = true;
+    return all != NULL;
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct muri *muri = own_of(ctx);
     muri->scratch_arena = gsim_plan_scratch(plan);
-    if (!muri->is_arranged)
-        arrange(plan, muri);
+    if (!muri->scratch_arena || (!muri->is_arranged && !arrange(plan, muri))) {
+        gsim_common_no_memory(ctx);
+        return;
+    }
     if (muri->is_reference)
         muri_run_reference(ctx, plan, muri);
     else

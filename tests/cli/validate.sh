@@ -26,7 +26,7 @@ ok "the summary counts rows with a bound, without the fitted" $?
 for left in "$tmp"/.gsim-*; do [ ! -e "$left" ]; ok "nothing is left behind" $?; done
 
 "$gsim" validate nosuch >"$tmp/out" 2>&1
-[ $? -eq 2 ] && grep -q 'there are drive, elastic, h200' "$tmp/out"
+[ $? -eq 2 ] && grep -q 'there are cluster32, drive, elastic, h200' "$tmp/out"
 ok "an unknown suite is a usage error that names those there are" $?
 "$gsim" validate preemption/order theory/eviction --format csv >"$tmp/out" 2>&1
 [ $? -eq 0 ] && [ "$(cut -d, -f1,2 "$tmp/out" | sort -u | tr '\n' ' ')" = "preemption,order suite,table theory,eviction " ]

@@ -76,8 +76,8 @@ def test_laws_beside_threads():
 
 def test_listed():
     """a policy in Python is listed like any other, with its source, deviations and parameters."""
-    text = gsim.command("list", "policies", "themis", policies=[themis_policy.Themis])
-    for part in ("NSDI 2020", "single jobs all or nothing", "--set themis.lease=20min",
+    text = gsim.command("list", "policies", "my-themis", policies=[themis_policy.Themis])
+    for part in ("NSDI 2020", "single jobs all or nothing", "--set my-themis.lease=20min",
                  "how long a job that wins holds its GPUs"):
         assert part in text, text
 

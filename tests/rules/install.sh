@@ -72,7 +72,7 @@ for policy in narrow_first themis; do
         "$policy.so" >"$tmp/log" 2>&1 &&
         "$root/bin/gsim" compare --policies "fifo,$tmp/examples/$policy.so" --nodes 1 --gpus-per-node 4 --quiet \
             traces/samples/small_lab.csv >"$tmp/log" 2>&1 &&
-        grep -q "^$(echo $policy | tr _ -) " "$tmp/log"
+        grep -q "^\(my-\)\{0,1\}$(echo $policy | tr _ -) " "$tmp/log"
     say "the policy $policy builds against the installed headers, and gsim loads it" $?
 done
 lines=$(wc -l <examples/themis/themis.c)

@@ -99,12 +99,15 @@ static enum gsim_status check_file(struct gsim_db *db, struct gsim_log *log) {
 }
 
 /* The system's reason for a failed open; SQLite's own message does not contain it. */
-static const char *why_not_opened(const struct gsim_db *db) {
+static enum gsim_status cannot_open(const struct gsim_db *db, struct gsim_log *log) {
     struct stat file;
     int error = db->handle ? sqlite3_system_errno(db->handle) : ENOMEM;
     if (stat(db->path, &file) == 0 && S_ISDIR(file.st_mode))
         error = EISDIR;
-    return error ? strerror(error) : sqlite3_errmsg(db->handle);
+    if (error == ENOMEM)
+        return gsim_no_memory(log, "opening a database");
+    return gsim_fail(log, db->is_written ? GSIM_FAILED : GSIM_BAD_INPUT, db->path, 0,
+                     "cannot open it: %s", error ? strerror(error) : sqlite3_errmsg(db->handle));
 }
 
 static enum gsim_status open_file(const char *path, int flags, struct gsim_arena *arena,
@@ -118,8 +121,7 @@ static enum gsim_status open_file(const char *path, int flags, struct gsim_arena
     db->is_written = flags & SQLITE_OPEN_CREATE;
     flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX; /* a connection serves one thread */
     if (sqlite3_open_v2(path, &db->handle, flags, NULL) != SQLITE_OK)
-        return gsim_fail(log, db->is_written ? GSIM_FAILED : GSIM_BAD_INPUT, path, 0,
-                         "cannot open it: %s", why_not_opened(db));
+        return cannot_open(db, log);
     (void)sqlite3_busy_timeout(db->handle, PATIENCE_MS);
     /* Foreign keys are not checked: a check costs a tenth of the time of writing a row, and the run
      * that the row refers to was written just before. */
