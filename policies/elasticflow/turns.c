@@ -251,22 +251,22 @@ static void foresee(struct elasticflow *own, int64_t now, int64_t next) {
 
 /* The jobs that have run go behind the others, or leave. */
 static void turn_jobs(struct elasticflow *own, struct set *set, int64_t n, bool is_turn) {
-    struct set left = {0};
-    uint32_t number = set->first;
+    struct set left = {0}, ran = {0};
     bool is_turned = is_turn && set->n_jobs > n;
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        uint32_t i = 0, at = number;
-        for (uint32_t k = set->n_jobs; k > 0; k--, i++) {
-            uint32_t next = own->job[at].next_in_set;
-            bool is_first = i < n;
-            if (own->job[at].is_active && (is_turned ? is_first == (pass == 1) : pass == 0))
-                link_job(own, &left, at);
-            at = next;
-        }
+    uint32_t at = set->first;
+    for (uint32_t i = 0; i < set->n_jobs; i++) {
+        uint32_t next = own->job[at].next_in_set;
+        if (own->job[at].is_active)
+            link_job(own, is_turned && i < n ? &ran : &left, at);
+        at = next;
     }
+    if (left.n_jobs == 0)
+        left.first = ran.first;
+    else if (ran.n_jobs > 0)
+        own->job[left.last].next_in_set = ran.first;
     set->first = left.first;
-    set->last = left.last;
-    set->n_jobs = left.n_jobs;
+    set->last = ran.n_jobs > 0 ? ran.last : left.last;
+    set->n_jobs = left.n_jobs + ran.n_jobs;
 }
 
 /* Returns whether nodes have become free. */
