@@ -19,17 +19,12 @@
 #include "policies/lib/clients.h"
 #include "policies/lib/settings.h"
 
-enum { BEST_EFFORT = 0, HIGH_PRIORITY };
-
-static uint16_t rank_of(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return gsim_common_urgency(ctx, slot) > 0 ? HIGH_PRIORITY : BEST_EFFORT;
-}
-
 static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
                     struct gsim_unit unit) {
-    struct gsim_lane lane = {
-        .discipline = GSIM_DISCIPLINE_RR, .cap_ppm = GSIM_PPM, .gate.rank = rank_of(ctx, slot)};
-    if (lane.gate.rank == BEST_EFFORT) {
+    struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR,
+                             .cap_ppm = GSIM_PPM,
+                             .gate.rank = gsim_clients_rank(ctx, slot)};
+    if (lane.gate.rank == GSIM_RANK_BEST_EFFORT) {
         lane.gate.opens = GSIM_GATE_IDLE;
         lane.gate.wait_ns = gsim_param(ctx->params, "wait");
         lane.gate.whole_ns = gsim_param(ctx->params, "bound");
@@ -38,19 +33,8 @@ static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot
     return gsim_clients_enter(ctx, plan, slot, unit, &lane, &how);
 }
 
-static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
-    return rank_of(ctx, slot) == BEST_EFFORT ||
-           !gsim_clients_have_rank(ctx->state, gpu, HIGH_PRIORITY);
-}
-
 static enum gsim_status open_tally(struct gsim_ctx *ctx) {
-    struct gsim_clients *clients = ctx->state;
-    enum gsim_status status = gsim_clients_init(clients, ctx);
-    clients->sharing.arrange = arrange;
-    clients->sharing.accepts = accepts;
-    if (gsim_clients_lack_programs(ctx->view->trace))
-        ctx->assumed = "program=columns";
-    return status;
+    return gsim_clients_open_ranked(ctx, arrange);
 }
 
 static const struct gsim_param_def params[] = {

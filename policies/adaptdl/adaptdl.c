@@ -36,12 +36,7 @@ static const struct gsim_param_def params[] = {
      .help = "which job gets which GPUs: tiresias: the GPUs that it asks for, in the order of two "
              "queues by the GPU time that it has had; optimus: one, and then the next one again "
              "and again goes where it saves the most time"},
-    {.name = "interval",
-     .type = GSIM_PARAM_TIME,
-     .fallback = "60s",
-     .min = 1,
-     .max = INT64_MAX / 4,
-     .help = "time between two ticks"},
+    ADAPTDL_INTERVAL_PARAM,
     {.name = "threshold",
      .type = GSIM_PARAM_TIME,
      .fallback = "16h",

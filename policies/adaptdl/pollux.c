@@ -241,18 +241,8 @@ static enum gsim_status open_pollux(struct gsim_ctx *ctx) {
 }
 
 static const struct gsim_param_def params[] = {
-    {.name = "interval",
-     .type = GSIM_PARAM_TIME,
-     .fallback = "60s",
-     .min = 1,
-     .max = INT64_MAX / 4,
-     .help = "time between two ticks"},
-    {.name = "restart",
-     .type = GSIM_PARAM_TIME,
-     .fallback = "30s",
-     .min = 1,
-     .max = INT64_MAX / 4,
-     .help = "what a change of a job's GPUs counts as, against the job's age"},
+    ADAPTDL_INTERVAL_PARAM,
+    ADAPTDL_RESTART_PARAM,
     {.name = "widest",
      .type = GSIM_PARAM_INT,
      .fallback = "64",

@@ -250,12 +250,7 @@ static enum gsim_status open_sia(struct gsim_ctx *ctx) {
 }
 
 static const struct gsim_param_def params[] = {
-    {.name = "interval",
-     .type = GSIM_PARAM_TIME,
-     .fallback = "60s",
-     .min = 1,
-     .max = INT64_MAX / 4,
-     .help = "time between two ticks"},
+    ADAPTDL_INTERVAL_PARAM,
     {.name = "adapts",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "batch",
@@ -275,12 +270,7 @@ static const struct gsim_param_def params[] = {
      .min = 1010000,
      .max = 100 * GSIM_PPM,
      .help = "what a job without GPUs costs; its slowest configuration costs 1"},
-    {.name = "restart",
-     .type = GSIM_PARAM_TIME,
-     .fallback = "30s",
-     .min = 1,
-     .max = INT64_MAX / 4,
-     .help = "what a change of a job's GPUs counts as, against the job's age"},
+    ADAPTDL_RESTART_PARAM,
     {.name = "widest",
      .type = GSIM_PARAM_INT,
      .fallback = "64",

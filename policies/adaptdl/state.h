@@ -64,4 +64,17 @@ bool adaptdl_reserve(struct gsim_ctx *ctx, struct adaptdl_job *job, uint32_t gpu
 void adaptdl_spread(const struct gsim_ctx *ctx, struct adaptdl *adaptdl, struct adaptdl_job *job,
                     uint32_t gpus);
 
+/* Parameters of several of these policies. */
+#define ADAPTDL_INTERVAL_PARAM                                                                     \
+    {                                                                                              \
+        .name = "interval", .type = GSIM_PARAM_TIME, .fallback = "60s", .min = 1,                  \
+        .max = INT64_MAX / 4, .help = "time between two ticks"                                     \
+    }
+#define ADAPTDL_RESTART_PARAM                                                                      \
+    {                                                                                              \
+        .name = "restart", .type = GSIM_PARAM_TIME, .fallback = "30s", .min = 1,                   \
+        .max = INT64_MAX / 4,                                                                      \
+        .help = "what a change of a job's GPUs counts as, against the job's age"                   \
+    }
+
 #endif

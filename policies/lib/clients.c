@@ -65,18 +65,41 @@ const struct gsim_lane *gsim_clients_next(const struct gsim_clients *clients, ui
     return NULL;
 }
 
-bool gsim_clients_have_rank(const struct gsim_clients *clients, uint32_t gpu, uint16_t rank) {
+uint16_t gsim_clients_rank(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_common_urgency(ctx, slot) > 0 ? GSIM_RANK_HIGH_PRIORITY : GSIM_RANK_BEST_EFFORT;
+}
+
+static bool has_high_priority(const struct gsim_clients *clients, uint32_t gpu) {
     const struct gsim_lane *lane;
     uint16_t from = 0;
     while ((lane = gsim_clients_next(clients, gpu, &from)) != NULL)
-        if (lane->gate.rank == rank)
+        if (lane->gate.rank == GSIM_RANK_HIGH_PRIORITY)
             return true;
     return false;
 }
 
-bool gsim_clients_lack_programs(const struct gsim_trace *trace) {
+static bool accepts_rank(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
+    return gsim_clients_rank(ctx, slot) == GSIM_RANK_BEST_EFFORT ||
+           !has_high_priority(ctx->state, gpu);
+}
+
+/* Whether some jobs have no program, so that columns stand for their kernels. */
+static bool lack_programs(const struct gsim_trace *trace) {
     bool lack = false;
     for (uint32_t job = 0; job < trace->n_jobs && !lack; job++)
         lack = !gsim_common_has_program(trace, job);
     return lack;
+}
+
+enum gsim_status gsim_clients_open_ranked(struct gsim_ctx *ctx,
+                                          bool (*arrange)(struct gsim_ctx *ctx,
+                                                          struct gsim_plan *plan, gsim_slot slot,
+                                                          struct gsim_unit unit)) {
+    struct gsim_clients *clients = ctx->state;
+    enum gsim_status status = gsim_clients_init(clients, ctx);
+    clients->sharing.arrange = arrange;
+    clients->sharing.accepts = accepts_rank;
+    if (lack_programs(ctx->view->trace))
+        ctx->assumed = "program=columns";
+    return status;
 }

@@ -34,10 +34,16 @@ bool gsim_clients_enter(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot 
                         const struct gsim_arrangement *how);
 /* A hook: the job's lane is free. */
 void gsim_clients_on_completion(struct gsim_ctx *ctx, gsim_slot slot);
-/* Whether a client on this GPU has a lane of this rank. */
-bool gsim_clients_have_rank(const struct gsim_clients *clients, uint32_t gpu, uint16_t rank);
-/* Whether some jobs have no program, so that columns stand for their kernels. */
-bool gsim_clients_lack_programs(const struct gsim_trace *trace);
+/* Clients of two ranks (gate.rank). High priority have jobs of class realtime, or with a `priority`
+ * above 0; a GPU takes one of them. */
+enum { GSIM_RANK_BEST_EFFORT = 0, GSIM_RANK_HIGH_PRIORITY };
+uint16_t gsim_clients_rank(const struct gsim_ctx *ctx, gsim_slot slot);
+/* Opens a policy of such clients that goes by their kernels; `arrange` gives a job its lane, as in
+ * gsim_sharing. */
+enum gsim_status gsim_clients_open_ranked(struct gsim_ctx *ctx,
+                                          bool (*arrange)(struct gsim_ctx *ctx,
+                                                          struct gsim_plan *plan, gsim_slot slot,
+                                                          struct gsim_unit unit));
 /* The i-th lane of a GPU that has a client, from `from` on; NULL: no further one. */
 const struct gsim_lane *gsim_clients_next(const struct gsim_clients *clients, uint32_t gpu,
                                           uint16_t *from);
