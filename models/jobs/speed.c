@@ -469,7 +469,7 @@ bool gsim_speed_learning(struct gsim_model *model, gsim_slot slot, int64_t now_n
 bool gsim_speed_learning_on(const struct gsim_model *model, gsim_slot slot, uint16_t type,
                             struct gsim_learning *out) {
     const struct gsim_machine_job *job = &model->jobs[slot];
-    if (!job->phases)
+    if (!gsim_machine_learns(job))
         return false;
     const struct gsim_goodput *goodput = model->setup.trace->goodput;
     struct gsim_spread spread = gsim_goodput_packed(model->goodput_device[type], 1, 1);

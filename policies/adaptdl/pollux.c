@@ -263,9 +263,10 @@ static const struct gsim_param_def params[] = {
     {.name = "generations",
      .type = GSIM_PARAM_INT,
      .fallback = "100",
-     .min = 1,
+     .min = 2,
      .max = 1000,
-     .help = "generations of the search of a tick; fewer are faster, and find less"},
+     .help = "generations of the search of a tick; fewer are faster, and find less (one only moves "
+             "jobs about)"},
     GSIM_PREEMPT_PARAM_AS("restart, as in Pollux, whose jobs write a checkpoint"),
     {0}};
 

@@ -628,7 +628,8 @@ static enum gsim_status livelock(struct gsim_core *core) {
         core->log, GSIM_FAILED, NULL, 0,
         "policy '%s' moves %u jobs about, and none has got anything done since %s s; the "
         "first is '%s'. Where GPUs page, slices must be longer than the way back in; where nodes "
-        "fail, --mtbf must be longer than the way back from storage",
+        "fail, --mtbf must be longer than the way back from storage; where jobs move at ticks, a "
+        "tick must be longer than their way",
         core->policy->name, core->view.jobs.n_active, since,
         gsim_trace_id(core->trace, core->jobs.job[core->view.jobs.active[0]]));
 }
