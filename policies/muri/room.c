@@ -34,9 +34,37 @@ static uint32_t first_with(const struct muri_room *room, uint32_t gpus, uint32_t
     return MURI_NONE;
 }
 
+/* Whether the cluster has this number of its widest nodes, and one more for the rest. */
+static bool has_nodes(const struct muri_room *room, uint32_t n_whole, uint32_t rest) {
+    uint32_t n_widest = 0, n_for_rest = 0;
+    for (uint32_t node = 0; node < room->cluster->n_nodes; node++) {
+        n_widest += size_of(room, node) == room->cluster->widest_node;
+        n_for_rest += size_of(room, node) >= rest;
+    }
+    return n_widest >= n_whole && (rest == 0 || n_for_rest > n_whole);
+}
+
+/* What nodes have, in their order: for a gang that would find whole nodes on no day. */
+static bool take_anywhere(struct muri_room *room, uint32_t gpus, uint32_t *taken) {
+    uint32_t n = 0, n_nodes = room->cluster->n_nodes;
+    for (uint32_t node = 0; node < n_nodes; node++)
+        n += room->free[node];
+    if (n < gpus)
+        return false;
+    for (uint32_t node = 0; node < n_nodes; node++) {
+        uint32_t here = room->free[node] < gpus ? room->free[node] : gpus;
+        room->free[node] -= here;
+        gpus -= here;
+        note(taken, node, here);
+    }
+    return true;
+}
+
 bool muri_room_take(struct muri_room *room, uint32_t gpus, uint32_t *taken) {
     uint32_t widest = room->cluster->widest_node, n_nodes = room->cluster->n_nodes;
     uint32_t n_whole = gpus > widest ? gpus / widest : 0, rest = gpus - n_whole * widest, n = 0;
+    if (!has_nodes(room, n_whole, rest))
+        return take_anywhere(room, gpus, taken);
     for (uint32_t node = 0; node < n_nodes; node++)
         n += room->free[node] == widest;
     uint32_t last = rest > 0 ? first_with(room, rest, n_whole) : MURI_NONE;

@@ -62,6 +62,13 @@ expect "reference=muri of another policy" 2 "policy 'fifo' has no reference=muri
 trace a,0,1,300,1000,300,0,300,0 b,100,1,300,1000,300,0,300,0
 ends "an event costs each running job its start" "314.500 414.500" --set reference=muri --gpus-per-node 2
 
+# A gang that nodes of several sizes can only hold in pieces does not wait for whole nodes.
+printf 'job_id,submit_s,duration_s,gpus\na,0,10,1\nb,0,5,13\n' >"$tmp/wide.csv"
+printf '[node wide]\ncount = 2\ngpus = 4\ndevice = ideal\n[node small]\ncount = 3\ngpus = 2\ndevice = ideal\n' >"$tmp/sizes.ini"
+"$gsim" run --quiet --policy muri --cluster "$tmp/sizes.ini" --jobs-csv "$tmp/wide-jobs.csv" "$tmp/wide.csv" >"$tmp/log" 2>&1
+say "a gang in pieces" $?
+check "it runs beside the other job" "10 5" "$(awk -F, 'NR > 1 { printf("%s%d", NR > 2 ? " " : "", $4) }' "$tmp/wide-jobs.csv")"
+
 # --- the program itself, where its results are at hand --------------------------------------------
 shared=$(dirname "$0")/../../../shared/validation/elastic
 if [ ! -d "$shared" ]; then
