@@ -26,6 +26,7 @@
 #include "policies/gavel/loop.h"
 #include "policies/gavel/optimum.h"
 #include "policies/gavel/shares.h"
+#include "sim/api/rates.h"
 #include "sim/base/units.h"
 
 /* In the order of the parameter's choices. */
@@ -249,6 +250,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 
 /* Which pairs of settings do not go together. */
 static enum gsim_status check(struct gsim_ctx *ctx, const struct gavel *gavel, const char *path) {
+    const struct gsim_rates *rates = ctx->view->trace->rates;
     bool has_choice = gavel->objective != GAVEL_ISOLATED && gavel->objective != GAVEL_ALLOX;
     if (gavel->objective == GAVEL_SHARES && *path == '\0')
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
@@ -262,6 +264,10 @@ static enum gsim_status check(struct gsim_ctx *ctx, const struct gavel *gavel, c
     if (gavel->has_packing && !gavel->knows_speed)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                          "gavel: pairs are judged by their speeds: packing=on needs sees_speed=on");
+    if (gavel->has_packing && (!rates || rates->n_pairs == 0))
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                         "gavel: packing=on needs a table of speeds (--rates) with rows of a model "
+                         "'beside' another");
     return GSIM_OK;
 }
 

@@ -169,7 +169,7 @@ expect "packing where each job has a part of its own" 2 "packing=on goes with an
 expect "packing without speeds" 2 "packing=on needs sees_speed=on" packed --set objective=max-min --set sees_speed=off
 expect "random pairs without packing" 2 "objective=gandiva is of pairs: it needs packing=on" \
     "$gsim" run --policy gavel --set objective=gandiva --device ideal --gpus-per-node 2 --rates "$tmp/pairs.csv" "$tmp/trace.csv"
-expect "packing without rows of pairs" 1 "with rows of a model 'beside' another" \
+expect "packing without rows of pairs" 2 "with rows of a model 'beside' another" \
     "$gsim" run --policy gavel --set objective=max-min --set packing=on --device ideal --gpus-per-node 2 \
     --rates "$tmp/rates.csv" "$tmp/trace.csv"
 pairs bad.csv ideal,m,1,,4 ideal,m,1,n,3
