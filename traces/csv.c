@@ -186,13 +186,11 @@ static char *split_lines(struct reader *r, char *p, char *end) {
         end--;
     while (p < end && r->status == GSIM_OK) {
         if (gsim_rarely(*p == r->comment)) {
-            p = memchr(p, '\n', (size_t)(end - p));
-            r->line++;
-        } else {
-            p = split_line(r, p);
-            on_row('\n', r);
+            p = skip_comment(r, p, end);
+            continue;
         }
-        p++;
+        p = split_line(r, p) + 1;
+        on_row('\n', r);
     }
     return p;
 }

@@ -26,12 +26,12 @@
 #include "models/jobs/pairs.h"
 #include "models/jobs/process.h"
 #include "models/jobs/processor_sharing.h"
-#include "sim/api/interleave.h"
 #include "models/jobs/requests.h"
 #include "models/jobs/shared_gpus.h"
 #include "models/jobs/shared_state.h"
 #include "models/jobs/speed.h"
 #include "models/jobs/suspension.h"
+#include "sim/api/interleave.h"
 #include "sim/base/hints.h"
 
 /* --- opening ---------------------------------------------------------------------------------- */

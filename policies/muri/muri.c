@@ -118,6 +118,10 @@ static enum gsim_status open_muri(struct gsim_ctx *ctx) {
     muri->n_jobs = ctx->view->trace->n_jobs;
     muri->n_gpus = ctx->view->cluster.n_gpus;
     muri->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
+    if (muri->way.keep == GSIM_KEEP_RESIDENT)
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                         "muri: packings move to other GPUs, and the memory of a paused job stays: "
+                         "preempt=pause is none of it");
     muri->slower[2] = slower[0];
     muri->slower[3] = slower[1];
     muri->slower[4] = muri->rule == MURI_IN_ORDER ? slower_in_order : slower[2];

@@ -69,6 +69,9 @@ printf '[node wide]\ncount = 2\ngpus = 4\ndevice = ideal\n[node small]\ncount = 
 say "a gang in pieces" $?
 check "it runs beside the other job" "10 5" "$(awk -F, 'NR > 1 { printf("%s%d", NR > 2 ? " " : "", $4) }' "$tmp/wide-jobs.csv")"
 
+expect "jobs that pause where they are" 2 "preempt=pause is none of it" \
+    "$gsim" run --quiet --policy muri --set preempt=pause --cluster "$tmp/sizes.ini" "$tmp/wide.csv"
+
 # --- the program itself, where its results are at hand --------------------------------------------
 shared=$(dirname "$0")/../../../shared/validation/elastic
 if [ ! -d "$shared" ]; then

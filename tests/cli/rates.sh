@@ -118,6 +118,11 @@ table widths.csv ideal,m,1,1 ideal,m,2,0.5 ideal,m,4,3
 due a,0,1,m,900, b,0,1,m,900,
 n=3 meets "a width that is slower than a narrower one is not used" "900.000000000 900.000000000"
 
+# Shares are due anew 1920 s after the last ones at the soonest, but where nothing would run by those.
+printf 'job_id,submit_s,duration_s,gpus\na,0.1,100,1\nb,0.1,100,1\n' >"$tmp/line.csv"
+policy=gavel ends "the next in line does not wait for new shares" "100.100000000 200.100000000" \
+    --set objective=fifo --device ideal --gpus-per-node 1 "$tmp/line.csv"
+
 # --- two jobs on the same GPUs --------------------------------------------------------------------
 # Alone m makes 4 iterations a second and n 2; beside each other 3 and 1, m beside m 2 each. Two jobs
 # are paired by shares of a file.
