@@ -10,7 +10,6 @@
 
 /* --- the end of a round ----------------------------------------------------------------------- */
 
-/* The time that a choice has run in the round that is over. */
 /* A pair ends when both of its jobs do. */
 static double finish_of(const struct gavel *gavel, const struct gsim_round_choice *choice) {
     const struct gsim_round_entry *entry = &gavel->rounds.entry[choice->entry];
@@ -20,6 +19,7 @@ static double finish_of(const struct gavel *gavel, const struct gsim_round_choic
     return finish_s;
 }
 
+/* The time that a choice has run in the round that is over. */
 static double ran_s(const struct gavel *gavel, const struct gsim_ctx *ctx,
                     const struct gsim_round_choice *choice) {
     if (gavel->is_reference)

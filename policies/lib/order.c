@@ -85,7 +85,7 @@ static int64_t rank_of(struct gsim_order *order, const struct gsim_ctx *ctx, gsi
                ? gsim_attained_ns(ctx->view, slot)
                : -(gsim_usage_factor_q32(&order->usage,
                                          gsim_usage_owner(&order->usage, ctx, slot)) >>
-                   8); /* as fairshare has it */
+                   8); /* in the steps in which the policy fairshare weighs it */
 }
 
 static bool goes_before(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {

@@ -7,7 +7,7 @@
 #include "policies/lib/common.h"
 #include "policies/lucid/lucid.h"
 
-enum { UNKNOWN = 100, AUTO = 0, ON = 1 };
+enum { UNKNOWN = 100 };
 
 void lucid_measure(struct gsim_ctx *ctx, gsim_slot slot) {
     struct lucid *lucid = ctx->state;
@@ -94,9 +94,9 @@ bool lucid_binder_arrival(const struct gsim_ctx *ctx, struct lucid *lucid) {
 
 /* Jobs share while no fewer arrive than on average so far. */
 void lucid_binder_look(struct lucid *lucid, int64_t now_ns) {
-    if (lucid->binder != AUTO)
-        lucid->shares = lucid->binder == ON;
-    if (lucid->binder != AUTO || now_ns < lucid->next_look_ns || lucid->n_arrived == 0)
+    if (lucid->binder != LUCID_BIND_AUTO)
+        lucid->shares = lucid->binder == LUCID_BIND_ON;
+    if (lucid->binder != LUCID_BIND_AUTO || now_ns < lucid->next_look_ns || lucid->n_arrived == 0)
         return;
     lucid->next_look_ns = now_ns + lucid->look_ns;
     while (lucid->first_recent < lucid->n_arrived &&

@@ -151,7 +151,7 @@ static void profile(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_slot slot = lucid->fresh.first, next;
     for (; slot != GSIM_NO_SLOT; slot = next) {
         next = gsim_queue_after(ctx, slot);
-        if (!lucid_place(ctx, plan, slot, lucid->first_pool, ctx->view->cluster.n_gpus, false))
+        if (!lucid_place(ctx, plan, slot, lucid->n_main, ctx->view->cluster.n_gpus, false))
             return;
         gsim_queue_remove(&lucid->fresh, ctx, slot);
         lucid_job(ctx, slot)->stage = LUCID_PROFILED;
@@ -209,7 +209,7 @@ static enum gsim_status find_pool(struct gsim_ctx *ctx, struct lucid *lucid) {
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                          "lucid.pool=%lld leaves no GPU of %u to jobs that were profiled",
                          (long long)pool, cluster->n_gpus);
-    lucid->n_main = lucid->first_pool = cluster->n_gpus - (pool < 0 ? own_pool : (uint32_t)pool);
+    lucid->n_main = cluster->n_gpus - (pool < 0 ? own_pool : (uint32_t)pool);
     lucid->most_profiled = cluster->n_gpus - lucid->n_main;
     for (uint32_t node = 0; node < cluster->n_nodes; node++) {
         uint32_t first = cluster->node_first_gpu[node], end = cluster->node_first_gpu[node + 1];
@@ -242,13 +242,13 @@ static enum gsim_status open_lucid(struct gsim_ctx *ctx) {
     lucid->sharing.how.max_clients = 2;
     lucid->profile_ns = gsim_param(ctx->params, "profile");
     lucid->keeps = gsim_param(ctx->params, "keeps") != 0;
-    lucid->binder = (uint32_t)gsim_param(ctx->params, "binder");
+    lucid->binder = (enum lucid_binding)gsim_param(ctx->params, "binder");
     lucid->look_ns = gsim_param(ctx->params, "look");
     lucid->window_ns = gsim_param(ctx->params, "window");
     lucid->most_score = (uint32_t)gsim_param(ctx->params, "score");
     lucid->tiny_ppm = gsim_param(ctx->params, "tiny");
     lucid->medium_ppm = gsim_param(ctx->params, "medium");
-    if (!gsim_common_sees_use(ctx) && lucid->binder != 2)
+    if (!gsim_common_sees_use(ctx) && lucid->binder != LUCID_BIND_OFF)
         ctx->deviation = "no column of the trace says how jobs use a GPU, so that none are packed";
     enum gsim_status status = find_pool(ctx, lucid);
     if (status != GSIM_OK)

@@ -15,6 +15,9 @@ struct lucid_job {
     int64_t use_ppm; /* the part of its time with kernels on its GPU; below 0: not measured */
 };
 
+/* Whether jobs share, as binder= says. */
+enum lucid_binding { LUCID_BIND_AUTO, LUCID_BIND_ON, LUCID_BIND_OFF };
+
 /* How long the jobs of a user, or of all, took that are done. */
 struct lucid_past {
     int64_t sum_ms, n;
@@ -25,8 +28,7 @@ enum { LUCID_PARTS = 101 }; /* of a GPU's time, in whole per cents */
 struct lucid {
     struct gsim_sharing sharing; /* first: its queue is the line of jobs that wait to run */
     struct gsim_queue fresh; /* jobs that wait for the profiler, the fewest GPUs first */
-    uint32_t first_pool; /* GPUs from here on are the profiler's */
-    uint32_t n_main; /* GPUs before them */
+    uint32_t n_main; /* GPUs from this one on are the profiler's */
     uint32_t widest_main; /* of them on one node */
     uint32_t most_profiled; /* GPUs of a job that is profiled */
     int64_t profile_ns;
@@ -38,7 +40,7 @@ struct lucid {
     uint64_t used[LUCID_PARTS]; /* jobs by the part of their time with kernels */
     struct lucid_past all, *user;
     /* the binder */
-    uint32_t binder;
+    enum lucid_binding binder;
     bool shares; /* now */
     int64_t *arrived_ns; /* of all jobs so far */
     uint32_t n_arrived, room_arrived, first_recent;

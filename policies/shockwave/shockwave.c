@@ -179,21 +179,12 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-enum { MOST_ROUNDS = 1000, MOST_POWER = 100 };
-
 static enum gsim_status open_shockwave(struct gsim_ctx *ctx) {
     struct shockwave *s = own(ctx);
     uint32_t n = ctx->view->trace->n_jobs;
     if (ctx->view->pool.is_used)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                          "shockwave needs nodes, not a pool of GPUs");
-    if (gsim_param(ctx->params, "round") <= 0 || gsim_param(ctx->params, "replan") < 1 ||
-        gsim_param(ctx->params, "rounds") < 1 || gsim_param(ctx->params, "rounds") > MOST_ROUNDS ||
-        gsim_param(ctx->params, "lambda") < 0 || gsim_param(ctx->params, "lambda") > MOST_POWER)
-        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
-                         "shockwave: round= is a time above 0, rounds= is 1 to %d, replan= 1 or "
-                         "more, and lambda= 0 to %d",
-                         MOST_ROUNDS, MOST_POWER);
     s->round_ns = gsim_param(ctx->params, "round");
     s->n_rounds = (uint32_t)gsim_param(ctx->params, "rounds");
     s->most_rounds = (uint32_t)gsim_param(ctx->params, "replan");
@@ -210,14 +201,23 @@ static enum gsim_status open_shockwave(struct gsim_ctx *ctx) {
 }
 
 static const struct gsim_param_def params[] = {
-    {.name = "round", .type = GSIM_PARAM_TIME, .fallback = "120s", .help = "length of a round"},
+    {.name = "round",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "120s",
+     .min = 1,
+     .max = INT64_MAX / 4,
+     .help = "length of a round"},
     {.name = "rounds",
      .type = GSIM_PARAM_INT,
      .fallback = "20",
+     .min = 1,
+     .max = 1000,
      .help = "rounds that a plan looks ahead"},
     {.name = "replan",
      .type = GSIM_PARAM_INT,
      .fallback = "8",
+     .min = 1,
+     .max = 1000,
      .help = "rounds after which a plan is made anew though no job came or ended"},
     {.name = "k",
      .type = GSIM_PARAM_PPM,
@@ -226,6 +226,8 @@ static const struct gsim_param_def params[] = {
     {.name = "lambda",
      .type = GSIM_PARAM_INT,
      .fallback = "12",
+     .min = 0,
+     .max = 100,
      .help = "where some job must end late: the power of its lateness by which it weighs"},
     GSIM_PLACEMENT_PARAM,
     GSIM_PREEMPT_PARAM_AS("restart, as in Shockwave: its jobs write a checkpoint at the end of "

@@ -303,14 +303,10 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 static enum gsim_status open_themis(struct gsim_ctx *ctx) {
     struct state *s = own(ctx);
     size_t n = ctx->view->trace->n_jobs;
-    int64_t fairness_ppm = gsim_param(ctx->params, "f");
     s->lease_ns = gsim_param(ctx->params, "lease");
     if (ctx->view->pool.is_used)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0, "themis needs nodes, not a pool of GPUs");
-    if (s->lease_ns <= 0 || fairness_ppm < 0 || fairness_ppm >= GSIM_PPM)
-        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
-                         "themis: lease= is a time above 0, and f= is from 0 to below 1");
-    s->fairness = (double)fairness_ppm / (double)GSIM_PPM;
+    s->fairness = (double)gsim_param(ctx->params, "f") / (double)GSIM_PPM;
     s->rule = gsim_settings_rule(ctx);
     s->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
     gsim_random_open(&s->random, ctx, "themis");
@@ -327,10 +323,14 @@ static const struct gsim_param_def params[] = {
     {.name = "f",
      .type = GSIM_PARAM_PPM,
      .fallback = "0.8",
+     .min = 0,
+     .max = GSIM_PPM - 1,
      .help = "GPUs are offered to the part 1 - f of the jobs that are worst off"},
     {.name = "lease",
      .type = GSIM_PARAM_TIME,
      .fallback = "20min",
+     .min = 1,
+     .max = INT64_MAX / 4,
      .help = "how long a job has its GPUs before they are offered again"},
     GSIM_PLACEMENT_PARAM,
     GSIM_PREEMPT_PARAM_AS("restart, as in Themis: its jobs write a checkpoint"),

@@ -83,7 +83,7 @@ ends "newcomers hold GPUs until shares are computed" "110.000000000 170.00000000
 printf 'job_id,submit_s,gpus,phases\na,0,1,200/20 small\nb,0,1,140/20 small\n' >"$tmp/trace.csv"
 ends "shockwave gives both jobs rounds" "170.000000000 130.000000000" --policy shockwave --gpus-per-node 1 --set round=60s --set rounds=2
 for bad in rounds=0 rounds=1001 round=0s replan=0 lambda=-1 lambda=101; do
-    expect "shockwave refuses $bad" 2 "shockwave: round= is a time above 0, rounds= is 1 to 1000, replan= 1 or more, and lambda= 0 to 100" \
+    expect "shockwave refuses $bad" 2 "shockwave.${bad%=*}: '${bad#*=}' is not a .*, [01].* to " \
         "$gsim" run --policy shockwave --set $bad --device ideal --rates "$tmp/rates.csv" "$tmp/trace.csv"
 done
 

@@ -34,6 +34,6 @@ ends "newcomers wait for a lease to end" "100.000000000 150.000000000" --gpus-pe
 # another 5 s are done, and 50 s are left.
 ends "a job runs on fewer GPUs than it asks for" "130.000000000 70.000000000" --gpus-per-node 2 --set lease=20s
 for bad in f=1 lease=0s f=1.5; do
-    expect "themis refuses $bad" 2 "themis: lease= is a time above 0, and f= is from 0 to below 1" \
+    expect "themis refuses $bad" 2 "themis.${bad%=*}: '${bad#*=}' is not a .*, .* to " \
         "$gsim" run --policy themis --set $bad --device ideal "$tmp/trace.csv"
 done
