@@ -135,6 +135,8 @@ static struct gsim_kueue_node *add_node(struct gsim_kueue_reading *r, const char
     node->flavor = gsim_arena_array(r->arena, out->n_flavors, sizeof *node->flavor);
     if (!node->quota || !node->flavor)
         r->status = gsim_no_memory(r->log, "reading objects of Kueue");
+    for (uint32_t f = 0; node->quota && f < out->n_flavors; f++)
+        node->quota[f] = (struct gsim_kueue_quota){.borrowing = -1, .lending = -1};
     return node;
 }
 
