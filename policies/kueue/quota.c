@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Quota of a tree of cohorts. A node keeps what its lendingLimit does not lend; what it uses beyond
- * that is booked with its cohort too, so that the cohort knows what is lent. */
+ * that is booked with its cohort too, so that the cohort knows how much it has lent. */
 #include "policies/kueue/quota.h"
 
 static struct gsim_kueue_use *use_of(const struct gsim_kueue_state *state, uint32_t node,

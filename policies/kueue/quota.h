@@ -22,7 +22,7 @@ bool gsim_kueue_quota_borrows(const struct gsim_kueue_state *state, uint32_t nod
                               int64_t gpus);
 /* The part of a node's unused quota that no other node may borrow. */
 int64_t gsim_kueue_quota_own(const struct gsim_kueue_state *state, uint32_t node, uint32_t flavor);
-/* The height of the lowest subtree that has room for so many GPUs; 0: the queue itself. *is_below:
+/* The height of the lowest subtree that has room for these GPUs; 0: the queue itself. *is_below:
  * that subtree is not the whole tree. */
 int gsim_kueue_quota_height(const struct gsim_kueue_state *state, uint32_t queue, uint32_t flavor,
                             int64_t gpus, bool *is_below);

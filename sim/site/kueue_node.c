@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The spec of a ClusterQueue or a Cohort, and the notes of what is not modelled. */
+/* The spec of a ClusterQueue or a Cohort, and notes for settings that no model has. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +65,13 @@ void gsim_kueue_look(struct gsim_kueue_reading *r, const struct gsim_yaml *spec,
 }
 
 /* --- quotas ----------------------------------------------------------------------------------- */
+
+uint32_t gsim_kueue_flavor_called(const struct gsim_kueue *kueue, const char *name) {
+    for (uint32_t f = 0; f < kueue->n_flavors; f++)
+        if (strcmp(kueue->flavor[f].name, name) == 0)
+            return f;
+    return GSIM_KUEUE_NONE;
+}
 
 static bool is_gpu(const char *resource) {
     size_t n = strlen(resource);

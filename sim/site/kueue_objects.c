@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The objects of Kueue: first the names of all, then quotas and settings, since objects name each
- * other in any order. Sources: the reference of the API kueue.x-k8s.io, v1beta1 and v1beta2 (fields,
- * defaults, accepted values). */
+ * other in any order. Sources: the reference of the API kueue.x-k8s.io, v1beta1 and v1beta2, for
+ * fields, defaults and accepted values. */
 #include "sim/site/kueue.h"
 
 #include <string.h>
@@ -61,13 +61,6 @@ static void add_document(struct gsim_kueue_reading *r, const struct gsim_yaml *d
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
-
-uint32_t gsim_kueue_flavor_called(const struct gsim_kueue *kueue, const char *name) {
-    for (uint32_t f = 0; f < kueue->n_flavors; f++)
-        if (strcmp(kueue->flavor[f].name, name) == 0)
-            return f;
-    return GSIM_KUEUE_NONE;
-}
 
 static uint32_t node_called(const struct gsim_kueue *kueue, uint32_t from, uint32_t to,
                             const char *name) {
