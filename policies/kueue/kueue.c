@@ -2,9 +2,9 @@
 /* Kueue, the queues of Kubernetes for batch jobs: quota first, then nodes. A ClusterQueue has
  * nominal quotas of GPUs by flavor; queues of a cohort borrow what others do not use, within
  * borrowingLimit and lendingLimit; cohorts form trees. Pending jobs go by priority, then by
- * arrival, under StrictFIFO behind their head, under BestEffortFIFO past it. A job that does not fit may have
- * others evicted (withinClusterQueue, reclaimWithinCohort, borrowWithinCohort). A gang is admitted
- * and placed whole.
+ * arrival, under StrictFIFO behind their head, under BestEffortFIFO past it. A job that does not
+ * fit may have others evicted (withinClusterQueue, reclaimWithinCohort, borrowWithinCohort). A
+ * gang is admitted and placed whole.
  *
  * Sources: the documentation of Kueue 0.20, pages "Cluster Queue", "Cohort" and "Preemption"
  * (kueue.sigs.k8s.io/docs/concepts), and the public code where these leave an order open

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The objects of Kueue as kubectl prints them, of the API versions v1beta1 and v1beta2: quotas of
- * GPUs, cohorts, queueing strategies, preemption. What else an object asks for is kept as a list of notes, each with the
- * assumption that stands in. */
+ * GPUs, cohorts, queueing strategies, preemption. What else an object asks for is kept as a list
+ * of notes, each with the assumption that stands in. */
 #ifndef GSIM_SITE_KUEUE_H
 #define GSIM_SITE_KUEUE_H
 
