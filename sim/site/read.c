@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A site's file line by line: which of its parts a line belongs to. */
-#define _POSIX_C_SOURCE 200809L /* fileno */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #include "gsim/units.h"
+#include "sim/site/file.h"
 #include "sim/site/slurm_read.h"
 
-enum { MOST_BYTES = 64 << 20, SNIFFED = 1 << 16 };
+enum { SNIFFED = 1 << 16 };
 
 struct gsim_slurm_partition gsim_slurm_partition_default(void) {
     return (struct gsim_slurm_partition){.nodes = "",
@@ -133,31 +131,6 @@ static void read_lines(struct gsim_slurm_reading *r, char *text) {
 
 /* --- the file --------------------------------------------------------------------------------- */
 
-static enum gsim_status cannot_read(const char *path, const char *why, struct gsim_log *log) {
-    return gsim_fail(log, GSIM_BAD_INPUT, path, 0, "cannot read it: %s", why);
-}
-
-static enum gsim_status read_text(const char *path, struct gsim_arena *arena, char **text,
-                                  struct gsim_log *log) {
-    FILE *file = fopen(path, "rb");
-    struct stat about;
-    enum gsim_status status = GSIM_OK;
-    if (!file)
-        return cannot_read(path, strerror(errno), log);
-    if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode))
-        status = cannot_read(path, "it is not a file", log);
-    else if (about.st_size > MOST_BYTES)
-        status = cannot_read(path, "it is larger than 64 MiB", log);
-    else if (!(*text = gsim_arena_alloc(arena, (size_t)about.st_size + 1)))
-        status = gsim_no_memory(log, "reading slurm.conf");
-    size_t size = status == GSIM_OK ? (size_t)about.st_size : 0;
-    size_t length = status == GSIM_OK ? fread(*text, 1, size, file) : 0;
-    (void)fclose(file);
-    if (status == GSIM_OK && memchr(*text, '\0', length))
-        status = gsim_fail(log, GSIM_BAD_INPUT, path, 0, "it has a NUL byte: it is no text");
-    return status;
-}
-
 /* Settings that need the whole file. */
 static void finish(struct gsim_slurm_reading *r) {
     struct gsim_slurm *out = r->out;
@@ -189,7 +162,7 @@ enum gsim_status gsim_slurm_read(const char *path, struct gsim_arena *arena, str
     struct gsim_slurm_reading r = {.out = out, .arena = arena, .log = log};
     r.partition_default = gsim_slurm_partition_default();
     r.node_default = (struct gsim_slurm_node){.type = "", .weight = 1};
-    r.status = read_text(path, arena, &text, log);
+    r.status = gsim_site_read_text(path, arena, &text, log);
     if (r.status == GSIM_OK)
         read_lines(&r, text);
     if (r.status == GSIM_OK)

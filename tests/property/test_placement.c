@@ -23,13 +23,14 @@ static const char *const rules[] = {
 };
 #define N_RULES (sizeof rules / sizeof *rules)
 
-/* An Ousterhout matrix has columns of its own, Gavel's rounds and Slurm take the fewest nodes, and
+/* An Ousterhout matrix has columns of its own, Gavel's rounds, Kueue and Slurm take the fewest nodes, and
  * Synergy's go by what servers have beside their GPUs; ElasticFlow's jobs change their width; Pollux'
  * simulator takes the emptiest nodes, Sia's whole ones, Muri the first that have room, and Lucid's
  * profiler has GPUs of its own. */
 static bool places_by_rule(const char *name) {
-    static const char *const own[] = {"adaptdl", "elasticflow", "gang_rr", "gavel", "lucid",
-                                      "muri",    "pollux",      "sia",     "slurm", "synergy"};
+    static const char *const own[] = {"adaptdl", "elasticflow", "gang_rr", "gavel",
+                                      "kueue",   "lucid",       "muri",    "pollux",
+                                      "sia",     "slurm",       "synergy"};
     bool has_own = false;
     if (test_knows(name, "placement"))
         return true;

@@ -16,7 +16,7 @@ check() {
         sim/exec/*) may='gsim/ sim/base/ sim/api/ sim/core/core.h traces/cells.h sim/study/ sim/exec/' ;;
         sim/calibrate/*) may='gsim/ sim/base/ sim/api/ models/hardware/ sim/calibrate/' ;;
         policies/lib/*) may='gsim/ sim/base/ sim/api/ policies/lib/' ;;
-        policies/slurm/*) may="gsim/ sim/base/ sim/api/ sim/site/ policies/lib/ ${f%/*}/" ;;
+        policies/slurm/* | policies/kueue/*) may="gsim/ sim/base/ sim/api/ sim/site/ policies/lib/ ${f%/*}/" ;;
         policies/*/*) may="gsim/ sim/base/ sim/api/ policies/lib/ ${f%/*}/" ;;
         policies/registry.* | policies/load.c) may='gsim/ sim/base/ policies/' ;;
         policies/*) may='gsim/ sim/base/ sim/api/ policies/lib/' ;;

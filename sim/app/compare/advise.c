@@ -50,12 +50,14 @@ static void say_missing(struct gsim_advice *advice, const struct gsim_trace *tra
 /* What a policy needs besides a trace of durations; in the order in which they are tried. */
 struct candidate {
     const char *name;
-    bool needs_owner, needs_memory, needs_mig, needs_conf;
+    bool needs_owner, needs_memory, needs_mig;
+    enum gsim_option conf; /* the file that it needs; 0: none */
     const char *set;
 };
 
 static const struct candidate candidates[] = {
-    {.name = "slurm", .needs_conf = true},
+    {.name = "slurm", .conf = GSIM_OPT_SLURM_CONF},
+    {.name = "kueue", .conf = GSIM_OPT_KUEUE_CONF},
     {.name = "fifo"},
     {.name = "backfill"},
     {.name = "easy-backfill"},
@@ -86,7 +88,7 @@ static bool suits(const struct gsim_cli *cli, const struct gsim_setup *setup,
     const struct gsim_trace *trace = &setup->trace;
     const struct gsim_policy *policy = gsim_policies_find(one->name, cli->log);
     bool names_gpus = policy && (policy->shares_gpus || policy->names_gpus);
-    return policy && (!one->needs_conf || cli->value[GSIM_OPT_SLURM_CONF]) &&
+    return policy && (!one->conf || cli->value[one->conf]) &&
            (!one->needs_owner || has(trace, GSIM_COL_USER) || has(trace, GSIM_COL_VC)) &&
            (!one->needs_memory || has(trace, GSIM_COL_MEM_BYTES)) &&
            (!one->needs_mig || setup->cluster.profiles[0]->mig) &&

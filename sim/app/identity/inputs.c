@@ -125,6 +125,7 @@ enum gsim_status gsim_list_inputs(struct gsim_cli *cli, const struct gsim_setup 
     add_file(&c, "goodput", cli->value[GSIM_OPT_GOODPUT], false);
     add_file(&c, "cluster", cli->value[GSIM_OPT_CLUSTER], true);
     add_file(&c, "slurm-conf", cli->value[GSIM_OPT_SLURM_CONF], true);
+    add_file(&c, "kueue-conf", cli->value[GSIM_OPT_KUEUE_CONF], true);
     add_devices(&c, &setup->cluster);
     add_apps(&c, &setup->trace.names[GSIM_COL_APP]);
     add_params(&c, &setup->contender[contender].params);

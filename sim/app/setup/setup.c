@@ -175,12 +175,13 @@ static enum gsim_status load_clock(struct gsim_cli *cli, struct gsim_setup *setu
     return gsim_option_int(cli, GSIM_OPT_SEED, setup->seed, 0, INT64_MAX, &setup->seed);
 }
 
-/* The file of --slurm-conf is a parameter of the policy. */
-static enum gsim_status set_slurm_conf(struct gsim_cli *cli, struct gsim_setup *setup) {
-    const char *path = cli->value[GSIM_OPT_SLURM_CONF];
+/* The file of --slurm-conf, or of --kueue-conf, is a parameter of its policy. */
+static enum gsim_status set_conf(struct gsim_cli *cli, struct gsim_setup *setup,
+                                 enum gsim_option option, const char *policy) {
+    const char *path = cli->value[option];
     enum gsim_status status = GSIM_OK;
     for (int c = 0; path && c < setup->n_contenders && status == GSIM_OK; c++)
-        if (strcmp(setup->contender[c].policy->name, "slurm") == 0)
+        if (strcmp(setup->contender[c].policy->name, policy) == 0)
             status =
                 gsim_params_set(&setup->contender[c].params, "conf", path, cli->arena, cli->log);
     return status;
@@ -190,7 +191,9 @@ enum gsim_status gsim_setup_policies(struct gsim_cli *cli, const char *names,
                                      struct gsim_setup *setup) {
     enum gsim_status status = add_contenders(cli, setup, names);
     if (status == GSIM_OK)
-        status = set_slurm_conf(cli, setup);
+        status = set_conf(cli, setup, GSIM_OPT_SLURM_CONF, "slurm");
+    if (status == GSIM_OK)
+        status = set_conf(cli, setup, GSIM_OPT_KUEUE_CONF, "kueue");
     return status == GSIM_OK ? apply_sets(cli, setup) : status;
 }
 

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Admitted jobs onto nodes: all GPUs of a job or none, on the fewest nodes of its flavor. */
+#include "policies/kueue/jobs.h"
+#include "policies/lib/common.h"
+
+/* Counts the free GPUs of each node that the job may have; returns the sum. */
+static uint32_t count_free(struct gsim_kueue_state *state, const struct gsim_ctx *ctx,
+                           gsim_slot slot) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    size_t row = (size_t)gsim_kueue_job(ctx, slot)->flavor * cluster->n_nodes;
+    uint32_t sum = 0;
+    for (uint32_t node = 0; node < cluster->n_nodes; node++) {
+        bool may_have =
+            state->is_of[row + node] && !cluster->node_is_down[node] &&
+            (!state->has_kinds || gsim_ask_may_use(ctx, slot, cluster->node_first_gpu[node]));
+        state->free_gpus[node] = may_have ? gsim_node_idle_gpus(ctx->view, node) : 0;
+        sum += state->free_gpus[node];
+    }
+    return sum;
+}
+
+/* The node with the fewest free GPUs that has enough, else the one with the most; of several the
+ * first. */
+static uint32_t best_node(const struct gsim_kueue_state *state, const struct gsim_ctx *ctx,
+                          uint32_t gpus) {
+    uint32_t best = 0;
+    for (uint32_t node = 1; node < ctx->view->cluster.n_nodes; node++) {
+        uint32_t here = state->free_gpus[node], there = state->free_gpus[best];
+        bool is_better = there >= gpus ? here >= gpus && here < there : here > there;
+        best = is_better ? node : best;
+    }
+    return best;
+}
+
+static uint32_t name_units(struct gsim_kueue_state *state, const struct gsim_ctx *ctx,
+                           uint32_t node, uint32_t most, uint32_t n) {
+    const uint32_t *first = ctx->view->cluster.node_first_gpu;
+    for (uint32_t gpu = first[node]; gpu < first[node + 1] && most > 0; gpu++)
+        if (gsim_gpu_is_idle(ctx->view, gpu)) {
+            state->unit[n++] = (struct gsim_unit){.gpu = gpu};
+            most--;
+        }
+    state->free_gpus[node] = 0;
+    return n;
+}
+
+static bool place(struct gsim_kueue_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                  gsim_slot slot) {
+    uint32_t gpus = ctx->view->jobs.gpus[slot], n = 0;
+    if (gpus > ctx->view->cluster.n_idle_gpus || count_free(state, ctx, slot) < gpus)
+        return false;
+    while (n < gpus)
+        n = name_units(state, ctx, best_node(state, ctx, gpus - n), gpus - n, n);
+    return gsim_plan_place_whole(plan, slot, state->unit, n);
+}
+
+void gsim_kueue_place(struct gsim_kueue_state *state, struct gsim_ctx *ctx,
+                      struct gsim_plan *plan) {
+    gsim_slot next;
+    for (gsim_slot slot = gsim_index_first(&state->waiting); slot != GSIM_NO_ID; slot = next) {
+        next = gsim_index_next(&state->waiting, slot);
+        if (!place(state, ctx, plan, slot))
+            continue;
+        gsim_index_remove(&state->waiting, slot);
+        gsim_kueue_job(ctx, slot)->phase = GSIM_KUEUE_PLACED;
+    }
+}

@@ -1,0 +1,175 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Policy kueue: small cases whose answers follow from Kueue's documentation, and files that are refused. $1 is
+# gsim.
+set -u
+case $1 in
+/*) gsim=$1 ;;
+*) gsim=$PWD/$1 ;;
+esac
+. tests/support/check.sh
+cd "$tmp" || exit 1
+
+queue() { # name, cohort, quota, further lines of the quota, further lines of the spec
+    cat <<EOT
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ClusterQueue
+metadata:
+  name: $1
+spec:
+  cohort: "$2"
+  resourceGroups:
+  - coveredResources: ["nvidia.com/gpu"]
+    flavors:
+    - name: gpu
+      resources:
+      - name: nvidia.com/gpu
+        nominalQuota: $3
+EOT
+    [ -z "$4" ] || printf '        %s\n' "$4"
+    [ -z "$5" ] || printf '%b\n' "$5"
+}
+jobs() { # rows of job, submit, duration, GPUs, queue, priority
+    echo job_id,submit_s,duration_s,gpus,queue,priority >t.csv
+    printf '%s\n' "$@" >>t.csv
+}
+starts() { # name, expected first starts and ends, options
+    name=$1 expected=$2
+    shift 2
+    "$gsim" --policy kueue --device ideal --quiet --force --jobs-csv jobs.csv "$@" t.csv >"$tmp/log" 2>&1
+    check "$name" "$expected" "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        { printf "%s%s %d-%d", sep, $at["job_id"], $at["start_s"], $at["end_s"]; sep = " " }' jobs.csv)"
+}
+on() { starts "$1" "$2" --kueue-conf q.yaml --gpus-per-node "$3"; }
+
+# --- borrowing ------------------------------------------------------------------------------------------
+{ queue a lab 4 '' '' && queue b lab 4 '' ''; } >q.yaml
+jobs b1,0,100,4,b,0 b2,1,100,4,b,0 a1,10,50,4,a,0
+on "a queue borrows what its cohort does not use, and keeps it" "b1 0-100 b2 1-101 a1 100-150" 8
+{ queue a lab 4 '' '' && queue b lab 4 'borrowingLimit: 2' ''; } >q.yaml
+jobs b1,0,100,4,b,0 b2,1,100,3,b,0 b3,2,100,2,b,0
+on "up to its borrowingLimit" "b1 0-100 b2 100-200 b3 2-102" 8
+{ queue a lab 4 'lendingLimit: 1' '' && queue b lab 4 '' ''; } >q.yaml
+jobs b1,0,100,4,b,0 b2,1,100,2,b,0 b3,2,100,1,b,0
+on "and the lendingLimit of the others" "b1 0-100 b2 100-200 b3 2-102" 8
+{ queue a '' 4 '' '' && queue b '' 4 '' ''; } >q.yaml
+jobs b1,0,100,4,b,0 b2,1,100,4,b,0 a1,10,50,4,a,0
+on "but not without a cohort" "b1 0-100 b2 100-200 a1 10-60" 8
+# Both heads wait for b1's and b2's GPUs; a1 fits a's own quota, b3 would borrow, although it came first.
+{ queue a lab 2 '' '' && queue b lab 2 '' ''; } >q.yaml
+jobs b1,0,100,4,b,0 b3,1,10,3,b,0 a1,2,10,2,a,0
+on "a job within its queue's quota goes before one that borrows" "b1 0-100 b3 110-120 a1 100-110" 4
+# Tree: root 2 of its own, left (queue a) and right (queue b) lend each other nothing beyond it.
+{
+    queue a left 2 '' ''
+    queue b right 2 '' ''
+    printf -- '---\nkind: Cohort\nmetadata: {name: left}\nspec:\n  parentName: root\n---\nkind: Cohort\nmetadata: {name: right}\nspec:\n  parentName: root\n  resourceGroups:\n  - flavors:\n    - name: gpu\n      resources:\n      - {name: nvidia.com/gpu, nominalQuota: 0, lendingLimit: 0}\n'
+    printf -- '---\nkind: Cohort\nmetadata: {name: root}\nspec:\n  resourceGroups:\n  - flavors:\n    - name: gpu\n      resources:\n      - {name: nvidia.com/gpu, nominalQuota: 1}\n'
+} >q.yaml
+jobs a1,0,100,3,a,0 a2,1,100,1,a,0 b1,2,100,2,b,0 b2,3,100,1,b,0
+on "cohorts in a tree: their own quota is lent, a lendingLimit kept" "a1 0-100 a2 100-200 b1 2-102 b2 100-200" 8
+
+# --- order ----------------------------------------------------------------------------------------------
+queue a '' 4 '' '' >q.yaml
+jobs j1,0,100,3,a,0 j2,1,10,2,a,0 j3,2,10,1,a,0
+on "BestEffortFIFO passes a job that does not fit" "j1 0-100 j2 100-110 j3 2-12" 4
+queue a '' 4 '' '  queueingStrategy: StrictFIFO' >q.yaml
+on "StrictFIFO does not" "j1 0-100 j2 100-110 j3 100-110" 4
+jobs j1,0,100,4,a,0 j2,1,10,4,a,0 j3,2,10,4,a,7
+on "priority goes before arrival" "j1 0-100 j2 110-120 j3 100-110" 4
+# Quota for eight GPUs, nodes with four: j2 is admitted at 1, and has GPUs at 100.
+queue a '' 8 '' '' >q.yaml
+jobs j1,0,100,4,a,0 j2,1,10,3,a,0
+on "a job with quota waits for nodes, whole" "j1 0-100 j2 100-110" 4
+
+# --- preemption -----------------------------------------------------------------------------------------
+take='  preemption:\n    reclaimWithinCohort: Any\n    withinClusterQueue: LowerPriority'
+{ queue a lab 4 '' "$take" && queue b lab 4 '' ''; } >q.yaml
+jobs b1,0,100,4,b,0 b2,1,100,4,b,0 a1,10,50,4,a,0 a2,20,50,2,a,5
+# b2, admitted last, gives way to a1 and begins anew when b1 has ended; a2 takes the place of a1.
+on "a queue reclaims its quota; within it the priority decides" "b1 0-100 b2 1-200 a1 10-120 a2 20-70" 8
+{ queue a lab 4 '' '  preemption:\n    reclaimWithinCohort: LowerPriority' && queue b lab 4 '' ''; } >q.yaml
+jobs b1,0,100,4,b,3 b2,1,100,4,b,0 a1,10,50,4,a,0 a2,11,50,4,a,1
+on "reclaimWithinCohort: LowerPriority spares equals" "b1 0-100 b2 1-200 a1 61-111 a2 11-61" 8
+queue a '' 4 '' '  preemption:\n    withinClusterQueue: LowerOrNewerEqualPriority' >q.yaml
+jobs j1,0,100,4,a,1 j2,1,100,4,a,0 j3,2,30,4,a,1
+on "an equal that is newer gives way, an older one does not" "j1 0-100 j2 130-230 j3 100-130" 4
+# j2 (3 GPUs) waits, j3 passes it and runs when j1 ends: j2, older, takes its GPU back at once.
+jobs j1,0,10,2,a,0 j2,1,50,3,a,0 j3,2,100,2,a,0
+on "a job that passed an older one gives way to it" "j1 0-10 j2 10-60 j3 2-160" 4
+# a would borrow two GPUs; only below the threshold may it take them from b.
+borrow='  preemption:\n    reclaimWithinCohort: LowerPriority\n    borrowWithinCohort:\n      policy: LowerPriority\n      maxPriorityThreshold: 4'
+{ queue a lab 2 '' "$borrow" && queue b lab 2 '' '' && queue c lab 4 '' ''; } >q.yaml
+jobs b1,0,100,4,b,3 b2,1,100,4,b,5 a1,10,50,4,a,9
+on "borrowWithinCohort takes jobs up to its threshold" "b1 0-160 b2 1-101 a1 10-60" 8
+{ queue a lab 2 '' "$borrow" && queue b lab 2 '' '' && queue c lab 4 '' ''; } | sed 's/Threshold: 4/Threshold: 2/' >q.yaml
+on "and none above it" "b1 0-100 b2 1-101 a1 100-150" 8
+# Of two jobs that would do, the one of the lowest priority leaves; the other, taken first, is spared.
+queue a '' 4 '' "$take" >q.yaml
+jobs l1,0,100,1,a,0 l2,1,100,3,a,1 h,2,10,3,a,9
+on "a target that is not needed stays" "l1 0-100 l2 1-112 h 2-12" 4
+
+# --- flavors --------------------------------------------------------------------------------------------
+cat >q.yaml <<'EOT'
+kind: ResourceFlavor
+metadata: {name: small}
+spec:
+  nodeLabels:
+    nvidia.com/gpu.product: NVIDIA-A10
+---
+kind: ResourceFlavor
+metadata: {name: h200}
+---
+kind: ClusterQueue
+metadata: {name: a}
+spec:
+  resourceGroups:
+  - coveredResources: [cpu, nvidia.com/gpu]
+    flavors:
+    - name: small
+      resources: [{name: cpu, nominalQuota: 64}, {name: nvidia.com/gpu, nominalQuota: 2}]
+    - name: h200
+      resources: [{name: cpu, nominalQuota: 64}, {name: nvidia.com/gpu, nominalQuota: 1}]
+---
+kind: LocalQueue
+metadata: {name: users, namespace: team}
+spec: {clusterQueue: a}
+EOT
+printf '[node x]\ndevice = a10\ngpus = 2\n[node y]\ndevice = h200\ngpus = 2\n' >two.ini
+jobs j1,0,100,1,team/users,0 j2,1,100,1,users,0 j3,2,100,1,a,0 j4,3,100,1,a,0
+"$gsim" --policy kueue --kueue-conf q.yaml --cluster two.ini --jobs-csv jobs.csv --force t.csv >"$tmp/log" 2>&1
+check "flavors are filled in order, each on its nodes and to its quota" "0 1 2 late" \
+    "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { printf "%s%s", sep, $at["start_s"] < 100 ? $at["start_s"] + 0 : "late"; sep = " " }' jobs.csv)"
+grep -q "not modelled: quotas of CPUs, memory and other resources (assumed: quotas of GPUs alone bind)" "$tmp/log"
+say "what is not modelled is listed, with what is assumed" $?
+
+# --- without a file, and what is refused ----------------------------------------------------------------
+jobs j1,0,100,3,a,0 j2,1,10,2,a,0 j3,2,10,1,a,0
+starts "without a file there is a queue with all GPUs" "j1 0-100 j2 100-110 j3 2-12" --gpus-per-node 4
+run() { "$gsim" --policy kueue --device ideal --gpus-per-node 4 --kueue-conf "$@"; }
+queue a '' 2 '' '' >q.yaml
+expect "a job above all quota is declined, with its line" 0 "t.csv:2: ClusterQueue 'a' can never admit a job of 3 GPUs" run q.yaml t.csv
+jobs j1,0,1,1,b,0
+expect "a queue that is not there" 3 "t.csv:2: queue 'b' is not there; q.yaml has 1 ClusterQueues, such as 'a'" run q.yaml t.csv
+{ queue a lab 4 '' '' && queue b lab 4 '' ''; } >q.yaml
+printf 'job_id,submit_s,duration_s\nj,0,1\n' >t.csv
+expect "no column queue, and several queues" 3 "t.csv:2: the job names no queue.*--assume queue=NAME" run q.yaml t.csv
+expect "a queue for all jobs" 0 "^kueue on t.csv" run q.yaml --assume queue=b t.csv
+wrong() { # name, pattern, sed command
+    queue a lab 4 'borrowingLimit: 2' '  queueingStrategy: StrictFIFO' | sed "$3" >bad.yaml
+    expect "$1" 3 "bad.yaml:$2" run bad.yaml t.csv
+}
+wrong "a quota that is none" "14: column 23: nominalQuota: 'four' is not a whole number" 's/nominalQuota: 4/nominalQuota: four/'
+wrong "a quota below 0" "15: column 25: borrowingLimit: '-2' is not" 's/borrowingLimit: 2/borrowingLimit: -2/'
+wrong "a key that is misspelt" "15: column 24: 'borowingLimit' is no key of this object; did you mean 'borrowingLimit'" 's/borrowingLimit/borowingLimit/'
+wrong "a strategy that is none" "16: column 21: queueingStrategy: 'FIFO' is not one of BestEffortFIFO|StrictFIFO" 's/StrictFIFO/FIFO/'
+wrong "a kind that is misspelt" "2: column 1: kind: 'ClusterQeue' is not one of .*; did you mean 'ClusterQueue'" 's/ClusterQueue/ClusterQeue/'
+wrong "no queue" ".*it has no ClusterQueue; kubectl get" 's/kind: ClusterQueue/kind: Cohort/'
+wrong "a key twice" "8: column 3: a key stands twice" '7s/.*/  cohort: x\n  cohort: y/'
+wrong "a tab" "8: column 1: a tab indents" '8s/ /\t/'
+wrong "a quote that is not closed" "17: column 1: a quote is not closed" 's/kind: ClusterQueue/kind: "ClusterQueue/; s/\["nvidia.com.gpu"\]/[gpu]/; s/"lab"/lab/'
+wrong "a flow that is not closed" "9: column .*a flow collection ends on its line" 's/gpu"\]/gpu"/'
+wrong "an anchor" "4: column 11: anchors, aliases" 's/metadata:/metadata: \&m/'
+expect "cohorts in a circle" 3 "'x' is an ancestor of itself" sh -c "printf -- '---\nkind: Cohort\nmetadata: {name: x}\nspec: {parent: y}\n---\nkind: Cohort\nmetadata: {name: y}\nspec: {parent: x}\n' | cat q.yaml - >c.yaml; '$gsim' --policy kueue --kueue-conf c.yaml --assume queue=a t.csv"
+expect "a file that is not there" 3 "none.yaml: cannot read it" run none.yaml t.csv
