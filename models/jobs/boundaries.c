@@ -38,7 +38,7 @@ static bool is_one_kernel(const struct gsim_model *model, gsim_slot slot) {
 static struct period assumed_iteration(const struct gsim_model *model, gsim_slot slot) {
     uint32_t index = gsim_machine_info(model, slot)->index;
     struct gsim_assumed_iterations assumed = {.key = GSIM_KEY_COUNT};
-    if (!is_one_kernel(model, slot) && !gsim_shared_job_is_open_loop(model, slot))
+    if (!is_one_kernel(model, slot) && !gsim_machine_is_open_loop(model, slot))
         assumed =
             gsim_process_assume(model->setup.trace, index, gsim_machine_profile_of(model, slot));
     return (struct period){.ns = assumed.n > 0 ? model->setup.trace->service_ns[index] / assumed.n

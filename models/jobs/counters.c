@@ -8,8 +8,8 @@
 
 /* Service of an iteration, or of a request; 0: unknown. */
 static int64_t iteration_ns_of(const struct gsim_model *model, gsim_slot slot) {
-    return gsim_shared_job_is_open_loop(model, slot) ? gsim_shared_request_ns(model, slot)
-                                                     : model->jobs[slot].iteration_ns;
+    return gsim_machine_is_open_loop(model, slot) ? gsim_shared_request_ns(model, slot)
+                                                  : model->jobs[slot].iteration_ns;
 }
 
 static int64_t launched_kernels(const struct gsim_model *model, gsim_slot slot, int64_t work_ns) {
@@ -27,7 +27,7 @@ static int64_t on_device(const struct gsim_model *model, gsim_slot slot, int64_t
     int64_t iteration_ns = model->jobs[slot].iteration_ns;
     int64_t gpu_ns =
         gsim_trace_get(model->setup.trace, GSIM_COL_GPU_NS, gsim_machine_info(model, slot)->index);
-    if (gpu_ns <= 0 || gpu_ns >= iteration_ns || gsim_shared_job_is_open_loop(model, slot))
+    if (gpu_ns <= 0 || gpu_ns >= iteration_ns || gsim_machine_is_open_loop(model, slot))
         return work_ns;
     return gsim_muldiv_floor(work_ns, gpu_ns, iteration_ns);
 }
@@ -45,7 +45,7 @@ void gsim_counters_of(const struct gsim_model *model, gsim_slot slot, int64_t no
                       struct gsim_counters *out) {
     const struct gsim_machine_job *job = &model->jobs[slot];
     int64_t work_ns = gsim_progress_ns(&model->progress[slot], now_ns);
-    bool is_bounded = !gsim_shared_job_is_open_loop(model, slot); /* the trace gives its service */
+    bool is_bounded = !gsim_machine_is_open_loop(model, slot); /* the trace gives its service */
     if (is_bounded && gsim_work_of_ns(work_ns) > job->need)
         work_ns = gsim_work_to_ns(job->need);
     int64_t taken_ns = gsim_shared_taken_ns(model, slot);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Gangs on GPUs with managed memory: the arbiter of the first GPU takes in the memory of the others
- * (models/memory/gang_memory.h) while the gang is there. */
+ * (models/memory/gang_memory.h) while the gang is there. And the memory that jobs have parked on
+ * their GPUs, which is gone when they go on elsewhere. */
 #include <assert.h>
 
 #include "models/jobs/gang_paging.h"
 #include "models/jobs/arbiters.h"
+#include "models/jobs/link_shares.h"
 #include "models/jobs/next_report.h"
 #include "models/jobs/shared_state.h"
 
@@ -28,11 +30,43 @@ static bool reserve(struct gsim_model *model, struct gsim_shared_job *sharer, ui
     return true;
 }
 
+/* Frees the parked memory on the job's first GPU and on the others of a gang: there, or where
+ * another gang has taken it in. */
+static void free_parked(struct gsim_shared *shared, struct gsim_shared_job *sharer,
+                        int64_t now_ns) {
+    for (uint32_t i = 0; i <= sharer->n_parts_left; i++) {
+        struct gsim_gang_part_left *part = i > 0 ? &sharer->parts_left[i - 1] : NULL;
+        uint32_t gpu = part ? part->gpu : sharer->gpu;
+        /* its own arbiter has the memory, or that of another gang */
+        uint32_t keeper = shared->taken_by[gpu] ? shared->taken_by[gpu] - 1 : gpu;
+        gsim_arbiter_drop(shared->of_gpu[keeper], part ? &part->tenant : &sharer->parked.tenant,
+                          gpu, now_ns);
+        gsim_next_report_anew(shared, keeper, now_ns);
+    }
+    sharer->n_parts_left = 0;
+}
+
+void gsim_gang_paging_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    struct gsim_shared *shared = &model->shared;
+    if (gsim_mostly(slot >= shared->capacity || !shared->by_slot[slot].is_parked))
+        return;
+    struct gsim_shared_job *sharer = &shared->by_slot[slot];
+    /* the job does not wait for these pages any more */
+    sharer->before.stall_ns -= sharer->parked.stall_ns;
+    sharer->sum = sharer->before;
+    gsim_link_shares_disturb(model, sharer->gpu, now_ns);
+    free_parked(shared, sharer, now_ns);
+    sharer->is_parked = false;
+}
+
 bool gsim_gang_paging_gather(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
     struct gsim_shared *shared = &model->shared;
     struct gsim_shared_job *sharer = &shared->by_slot[slot];
     uint32_t first = about->units[0].gpu;
+    if (sharer->gpu != first || (about->n_units > 1 && about->is_moved))
+        gsim_gang_paging_drop(model, slot, now_ns); /* its memory was carried here */
+    sharer->gpu = first;
     sharer->n_gpus = (uint16_t)about->n_units;
     assert(shared->taken_by[first] == 0);
     if (about->n_units == 1 || about->share_ppm < GSIM_PPM ||
@@ -67,19 +101,4 @@ void gsim_gang_paging_scatter(struct gsim_model *model, gsim_slot slot, int64_t 
         if (sharer->is_parked)
             sharer->parts_left[sharer->n_parts_left++] = (struct gsim_gang_part_left){gpu, left};
     }
-}
-
-void gsim_gang_paging_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
-    struct gsim_shared *shared = &model->shared;
-    struct gsim_shared_job *sharer = &shared->by_slot[slot];
-    for (uint32_t i = 0; i <= sharer->n_parts_left; i++) {
-        struct gsim_gang_part_left *part = i > 0 ? &sharer->parts_left[i - 1] : NULL;
-        uint32_t gpu = part ? part->gpu : sharer->gpu;
-        /* its own arbiter has the memory, or that of another gang */
-        uint32_t keeper = shared->taken_by[gpu] ? shared->taken_by[gpu] - 1 : gpu;
-        gsim_arbiter_drop(shared->of_gpu[keeper], part ? &part->tenant : &sharer->parked.tenant,
-                          gpu, now_ns);
-        gsim_next_report_anew(shared, keeper, now_ns);
-    }
-    sharer->n_parts_left = 0;
 }

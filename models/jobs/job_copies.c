@@ -3,7 +3,9 @@
  * and how the job goes on when they are over. */
 #include "models/jobs/job_copies.h"
 
+#include "models/jobs/instances.h"
 #include "models/jobs/suspension.h"
+#include "sim/base/hints.h"
 
 /* The units where a job is, or those that it left while its memory lies there. */
 static uint32_t home_of(const struct gsim_job *about, const struct gsim_unit **home) {
@@ -71,7 +73,8 @@ static void note_back(struct gsim_model *model, const struct gsim_machine_job *j
             model->has_key[GSIM_KEY_SUSPEND_FREE_NS_PER_GIB] = true;
 }
 
-struct gsim_loading gsim_job_copies_in(struct gsim_model *model, gsim_slot slot,
+/* The copies that an admitted job needs first; counts its bytes. */
+static struct gsim_loading coming_with(struct gsim_model *model, gsim_slot slot,
                                        enum gsim_state from) {
     struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_job *about = gsim_machine_info(model, slot);
@@ -113,6 +116,22 @@ void gsim_job_copies_begin(struct gsim_model *model, gsim_slot slot,
     if (job->is_carried && !gsim_transfers_begin(&model->transfers, slot, &loading->cargo,
                                                  about->units, about->n_units, now_ns))
         model->is_out_of_memory = true;
+}
+
+GSIM_APART bool gsim_job_copies_bring(struct gsim_model *model, gsim_slot slot,
+                                      enum gsim_state from, int64_t now_ns) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    struct gsim_loading loading = coming_with(model, slot, from);
+    int64_t takes_ns = gsim_job_copies_ns(model, &loading, about->units, about->n_units);
+    loading.after_ns += gsim_instances_wait_ns(model, about->units, about->n_units, now_ns);
+    if (takes_ns + loading.after_ns == 0)
+        return false;
+    job->phase = LOADING;
+    gsim_job_copies_begin(model, slot, &loading, takes_ns, now_ns);
+    if (!job->is_carried)
+        gsim_machine_expect(model, slot, RUNS, now_ns + takes_ns + loading.after_ns);
+    return true;
 }
 
 /* Reports a copy to observers: from when it was asked for, with its wait for the links. */

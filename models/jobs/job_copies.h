@@ -15,9 +15,10 @@ struct gsim_loading {
 /* Whether a waiting job's memory lies on a node, from which it would take time to cross to another
  * node. */
 bool gsim_job_copies_is_bound(const struct gsim_model *model, gsim_slot slot);
-/* The copies that an admitted job needs first; counts its bytes. */
-struct gsim_loading gsim_job_copies_in(struct gsim_model *model, gsim_slot slot,
-                                       enum gsim_state from);
+/* Brings the memory of an admitted job to its units; the job is LOADING until it RUNS there.
+ * Returns false if that takes no time. */
+bool gsim_job_copies_bring(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
+                           int64_t now_ns);
 /* The time until the job goes on on that number of GPUs, by the trace; -1: it has as many now, or
  * had when it stopped, or the trace does not say. */
 int64_t gsim_job_copies_rescale_ns(const struct gsim_model *model, gsim_slot slot,

@@ -158,7 +158,7 @@ static void begin_paging(struct gsim_model *model, uint32_t gpu, bool is) {
     about->found[GSIM_HOST_IN] = -1;
 }
 
-void gsim_link_shares_count(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+static void count_one(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     struct gsim_link_shares *link_shares = &model->link_shares;
     if (gsim_mostly(!link_shares->is_open) || !model->shared.of_gpu[gpu] ||
         gsim_eventq_has(&link_shares->windows, model->setup.wiring.node_of_gpu[gpu]))
@@ -167,6 +167,14 @@ void gsim_link_shares_count(struct gsim_model *model, uint32_t gpu, int64_t now_
         begin_paging(model, gpu, !link_shares->gpus[gpu].is_paging);
     if (link_shares->gpus[gpu].is_paging || link_shares->is_on)
         count_anew(model, gpu, now_ns);
+}
+
+void gsim_link_shares_count(struct gsim_model *model, const struct gsim_job *about,
+                            int64_t now_ns) {
+    for (uint32_t u = 0; u < about->n_units; u++) {
+        count_one(model, about->units[u].gpu, now_ns);
+        gsim_link_shares_disturb(model, about->units[u].gpu, now_ns);
+    }
 }
 
 /* Adds the bytes that have arrived since the last tally to what the GPU would have moved at full

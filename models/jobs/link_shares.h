@@ -33,10 +33,10 @@
 void gsim_link_shares_init(struct gsim_model *model);
 /* Some GPU may page from now on. Returns false if there is no memory left. */
 bool gsim_link_shares_open(struct gsim_model *model);
-/* Contexts or their memory come to this GPU, or leave it. */
+/* Memory of contexts leaves this GPU. */
 void gsim_link_shares_disturb(struct gsim_model *model, uint32_t gpu, int64_t now_ns);
-/* Contexts have come to this GPU, or left it: what it pages is counted anew. */
-void gsim_link_shares_count(struct gsim_model *model, uint32_t gpu, int64_t now_ns);
+/* A job's context has come to its GPUs, or left them: what they page is counted anew. */
+void gsim_link_shares_count(struct gsim_model *model, const struct gsim_job *about, int64_t now_ns);
 /* Before time goes on: settles the disturbed hosts, and the rates of copies there. Returns when the
  * next window ends. */
 int64_t gsim_link_shares_next_ns(struct gsim_model *model);

@@ -119,3 +119,9 @@ void gsim_machine_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t ra
     progress->since_ns = now_ns;
     progress->rate_q32 = rate_q32;
 }
+
+void gsim_machine_run_at(struct gsim_model *model, gsim_slot slot, uint64_t rate_q32,
+                         int64_t now_ns) {
+    gsim_machine_set_rate(model, slot, rate_q32, now_ns);
+    gsim_machine_expect_progress(model, slot);
+}

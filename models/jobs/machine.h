@@ -31,6 +31,7 @@
 #include "sim/api/model.h"
 #include "sim/api/goodput.h"
 #include "sim/base/eventq.h"
+#include "sim/base/hints.h"
 
 enum phase { IDLE = 0, LOADING, RUNNING, STOPPING, SAVING };
 
@@ -152,6 +153,20 @@ static inline int64_t gsim_machine_mem_bytes(const struct gsim_model *model, gsi
     return gsim_trace_get(model->setup.trace, GSIM_COL_MEM_BYTES,
                           gsim_machine_info(model, slot)->index);
 }
+static inline bool gsim_machine_is_open_loop(const struct gsim_model *model, gsim_slot slot) {
+    return gsim_trace_get(model->setup.trace, GSIM_COL_REQUESTS,
+                          gsim_machine_info(model, slot)->index) > 0;
+}
+/* Whether the job takes turns where it is placed. */
+static inline bool gsim_machine_takes_turns(const struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    if (gsim_mostly(!model->has_turners || about->n_units == 0))
+        return false;
+    const struct gsim_machine_gpu *gpu = &model->gpus[about->units[0].gpu];
+    return (about->n_units == 1 && gpu->is_rotating) ||
+           gsim_shared_pages((enum gsim_memory)gpu->memory) ||
+           gsim_machine_is_open_loop(model, slot);
+}
 
 /* Whether the job learns by a table of goodput: its phases are its epochs. */
 static inline bool gsim_machine_learns(const struct gsim_machine_job *job) {
@@ -172,5 +187,8 @@ void gsim_machine_expect_progress(struct gsim_model *model, gsim_slot slot);
 /* Books the work done until now, and goes on at another rate. */
 void gsim_machine_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t rate_q32,
                            int64_t now_ns);
+/* And sets the next event by that. */
+void gsim_machine_run_at(struct gsim_model *model, gsim_slot slot, uint64_t rate_q32,
+                         int64_t now_ns);
 
 #endif

@@ -87,7 +87,7 @@ static void join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
 
 void gsim_meetings_add(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
-    if (about->n_units > 1 && !about->is_on_one_node && !gsim_shared_takes(model, slot))
+    if (about->n_units > 1 && !about->is_on_one_node && !gsim_machine_takes_turns(model, slot))
         join(model, slot, now_ns);
 }
 

@@ -18,6 +18,7 @@
 #include "models/jobs/boundaries.h"
 #include "models/jobs/claims.h"
 #include "models/jobs/counters.h"
+#include "models/jobs/gang_paging.h"
 #include "models/jobs/instances.h"
 #include "models/jobs/job_copies.h"
 #include "models/jobs/link_shares.h"
@@ -166,7 +167,7 @@ static void enter(struct gsim_model *model, gsim_slot slot) {
 static void leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     if (model->jobs[slot].is_turning)
         gsim_shared_leave(model, slot, false, now_ns);
-    gsim_shared_drop(model, slot, now_ns);
+    gsim_gang_paging_drop(model, slot, now_ns);
     gsim_meetings_leave(model, slot, now_ns);
     gsim_transfers_forget(&model->transfers, slot);
     gsim_eventq_cancel(&model->queue, slot);
@@ -189,9 +190,8 @@ static const char *refuses_arrangement(const struct gsim_model *model,
     if (why)
         return why;
     enum gsim_discipline discipline = arrangement->lanes[0].discipline;
-    bool is_known = discipline == GSIM_DISCIPLINE_EXCLUSIVE ||
-                    discipline == GSIM_DISCIPLINE_PAIR || is_by_rate(discipline) ||
-                    gsim_shared_knows(discipline);
+    bool is_known = discipline == GSIM_DISCIPLINE_EXCLUSIVE || discipline == GSIM_DISCIPLINE_PAIR ||
+                    is_by_rate(discipline) || gsim_shared_knows(discipline);
     if (arrangement->memory != GSIM_MEMORY_RESIDENT && is_by_rate(discipline))
         return "memory is not managed under processor sharing, or where jobs interleave";
     if (!is_known)
@@ -251,7 +251,7 @@ static uint32_t sms(const struct gsim_model *model, uint32_t gpu, uint32_t part_
 static inline void run_now(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
     model->jobs[slot].phase = RUNNING;
-    if (gsim_rarely(gsim_shared_takes(model, slot))) {
+    if (gsim_rarely(gsim_machine_takes_turns(model, slot))) {
         gsim_shared_join(model, slot, now_ns);
         return;
     }
@@ -270,29 +270,13 @@ static inline void run_now(struct gsim_model *model, gsim_slot slot, int64_t now
     gsim_machine_expect_progress(model, slot);
 }
 
-/* Brings the job's memory to its units. Returns false if that takes no time. */
-GSIM_APART static bool load(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
-                            int64_t now_ns) {
-    struct gsim_machine_job *job = &model->jobs[slot];
-    const struct gsim_job *about = gsim_machine_info(model, slot);
-    struct gsim_loading loading = gsim_job_copies_in(model, slot, from);
-    int64_t takes_ns = gsim_job_copies_ns(model, &loading, about->units, about->n_units);
-    loading.after_ns += gsim_instances_wait_ns(model, about->units, about->n_units, now_ns);
-    if (takes_ns + loading.after_ns == 0)
-        return false;
-    job->phase = LOADING;
-    gsim_job_copies_begin(model, slot, &loading, takes_ns, now_ns);
-    if (!job->is_carried)
-        gsim_machine_expect(model, slot, RUNS, now_ns + takes_ns + loading.after_ns);
-    return true;
-}
-
 static enum gsim_when admit(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
                             enum gsim_keep keep, int64_t now_ns) {
     (void)keep;
     bool brings_nothing = from == GSIM_QUEUED && !model->takes_to_start;
     gsim_meetings_join(model, slot, now_ns);
-    if (gsim_rarely(!brings_nothing || model->has_recut) && load(model, slot, from, now_ns))
+    if (gsim_rarely(!brings_nothing || model->has_recut) &&
+        gsim_job_copies_bring(model, slot, from, now_ns))
         return GSIM_LATER;
     run_now(model, slot, now_ns);
     return GSIM_AT_ONCE;
@@ -441,7 +425,7 @@ static int64_t fail(struct gsim_model *model, gsim_slot slot, int64_t checkpoint
         checkpoint_ns > 0 && gsim_trace_get(model->setup.trace, GSIM_COL_REQUESTS, index) <= 0;
     if (job->is_turning || job->phase == RUNNING || job->phase == STOPPING)
         stand_still(model, slot, false, now_ns);
-    gsim_shared_drop(model, slot, now_ns);
+    gsim_gang_paging_drop(model, slot, now_ns);
     gsim_meetings_leave(model, slot, now_ns);
     gsim_transfers_forget(&model->transfers, slot);
     gsim_machine_expect_nothing(model, slot);
@@ -485,8 +469,7 @@ static void watch(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind
         gsim_shared_watch(model, slot, now_ns);
         return;
     }
-    gsim_machine_set_rate(model, slot, model->progress[slot].rate_q32, now_ns);
-    gsim_machine_expect_progress(model, slot);
+    gsim_machine_run_at(model, slot, model->progress[slot].rate_q32, now_ns);
 }
 
 /* --- time ------------------------------------------------------------------------------------- */
@@ -542,7 +525,7 @@ static inline bool serve_end(struct gsim_model *model, gsim_slot slot, int64_t n
     if (gsim_rarely(model->pairs != NULL))
         gsim_pairs_leave(model, slot, now_ns);
     assert(!gsim_eventq_has(&model->queue, slot)); /* its event was just served */
-    gsim_shared_drop(model, slot, now_ns);
+    gsim_gang_paging_drop(model, slot, now_ns);
     gsim_meetings_leave(model, slot, now_ns);
     struct gsim_progress *progress = &model->progress[slot];
     progress->done = job->need; /* the last work of its host is service too */

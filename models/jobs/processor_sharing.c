@@ -16,8 +16,7 @@ static void share_again(struct gsim_model *model, uint32_t gpu, int64_t now_ns) 
         uint64_t rate_q32 = shared->is_interleaved
                                 ? gsim_interleaving_q32(model, slot)
                                 : gsim_speed_q32(model, slot) / shared->n_sharers;
-        gsim_machine_set_rate(model, slot, rate_q32, now_ns);
-        gsim_machine_expect_progress(model, slot);
+        gsim_machine_run_at(model, slot, rate_q32, now_ns);
     }
 }
 

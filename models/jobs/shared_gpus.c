@@ -422,37 +422,12 @@ bool gsim_shared_knows_of(const struct gsim_model *model, gsim_slot slot) {
 
 /* --- joining and leaving ---------------------------------------------------------------------- */
 
-bool gsim_shared_takes(const struct gsim_model *model, gsim_slot slot) {
-    const struct gsim_job *about = gsim_machine_info(model, slot);
-    if (gsim_mostly(!model->has_turners || about->n_units == 0))
-        return false;
-    const struct gsim_machine_gpu *gpu = &model->gpus[about->units[0].gpu];
-    return (about->n_units == 1 && gpu->is_rotating) ||
-           gsim_shared_pages((enum gsim_memory)gpu->memory) ||
-           gsim_shared_job_is_open_loop(model, slot);
-}
-
 /* On a GPU that is not arranged, shares are reservations: each has a lane of its own. */
 static uint16_t own_lane(struct gsim_model *model, struct gsim_arbiter *arbiter, int64_t now_ns) {
     uint16_t lane = gsim_arbiter_free_lane(arbiter);
     if (!gsim_arbiter_set_lane(arbiter, lane, &plain_lane, 0, now_ns))
         model->is_out_of_memory = true;
     return lane;
-}
-
-/* The rest of the job's work needs no GPU. */
-static void run_host(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
-    model->progress[slot].since_ns = now_ns;
-    model->progress[slot].rate_q32 = model->shared.by_slot[slot].rate_q32;
-    gsim_machine_expect_progress(model, slot);
-}
-
-static void disturb_all(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
-    const struct gsim_job *about = gsim_machine_info(model, slot);
-    for (uint32_t u = 0; u < about->n_units; u++) {
-        gsim_link_shares_count(model, about->units[u].gpu, now_ns);
-        gsim_link_shares_disturb(model, about->units[u].gpu, now_ns);
-    }
 }
 
 static uint16_t admit(struct gsim_arbiter *arbiter, struct gsim_shared_job *sharer,
@@ -487,16 +462,12 @@ void gsim_shared_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
         return;
     }
     struct gsim_machine_job *job = &model->jobs[slot];
-    if (sharer->has_worked) {
-        run_host(model, slot, now_ns);
+    if (sharer->has_worked) { /* the rest of its work needs no GPU */
+        gsim_machine_run_at(model, slot, rate_q32, now_ns);
         return;
     }
     if (!model->gpus[gpu].is_rotating)
         newcomer.how.lane = own_lane(model, arbiter, now_ns);
-    const struct gsim_job *about = gsim_machine_info(model, slot);
-    if (sharer->gpu != gpu || (about->n_units > 1 && about->is_moved))
-        gsim_shared_drop(model, slot, now_ns); /* its memory was carried here */
-    sharer->gpu = gpu;
     model->is_out_of_memory |= !gsim_gang_paging_gather(model, slot, now_ns);
     sharer->member = admit(arbiter, sharer, &newcomer, now_ns);
     job->is_turning = sharer->member != GSIM_NO_MEMBER;
@@ -505,7 +476,7 @@ void gsim_shared_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
         apply_cap(model, sharer, now_ns);
     if (job->is_turning)
         note_joined(model, sharer);
-    disturb_all(model, slot, now_ns);
+    gsim_link_shares_count(model, gsim_machine_info(model, slot), now_ns);
     model->progress[slot].is_untold = job->is_turning;
     if (job->is_turning && job->threshold_ns >= 0)
         set_watch(job, arbiter, sharer, now_ns);
@@ -567,23 +538,10 @@ void gsim_shared_leave(struct gsim_model *model, gsim_slot slot, bool keeps_memo
     }
     deliver(model, sharer->gpu, arbiter); /* that it left, while the slot is the job's */
     gsim_gang_paging_scatter(model, slot, now_ns);
-    disturb_all(model, slot, now_ns);
+    gsim_link_shares_count(model, gsim_machine_info(model, slot), now_ns);
     model->jobs[slot].is_turning = false;
     model->progress[slot].is_untold = false;
     gsim_next_report_anew(&model->shared, sharer->gpu, now_ns);
-}
-
-void gsim_shared_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
-    struct gsim_shared *shared = &model->shared;
-    if (gsim_mostly(slot >= shared->capacity || !shared->by_slot[slot].is_parked))
-        return;
-    struct gsim_shared_job *sharer = &shared->by_slot[slot];
-    /* the job does not wait for these pages any more */
-    sharer->before.stall_ns -= sharer->parked.stall_ns;
-    sharer->sum = sharer->before;
-    gsim_link_shares_disturb(model, sharer->gpu, now_ns);
-    gsim_gang_paging_drop(model, slot, now_ns);
-    sharer->is_parked = false;
 }
 
 bool gsim_shared_exit(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,

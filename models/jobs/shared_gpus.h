@@ -8,14 +8,11 @@
 
 #include "models/jobs/machine.h"
 
-/* Whether this job takes turns where it is placed. */
-bool gsim_shared_takes(const struct gsim_model *model, gsim_slot slot);
+/* The job, which takes turns where it is placed, joins the arbiter there. */
 void gsim_shared_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 /* keeps_memory: the memory stays, and other jobs may push it out of the GPU while the job is
  * away. */
 void gsim_shared_leave(struct gsim_model *model, gsim_slot slot, bool keeps_memory, int64_t now_ns);
-/* The job will not come back to its kept memory, if it has any. */
-void gsim_shared_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 /* Returns true if the job is at such a boundary now; else its STOPS follows. */
 bool gsim_shared_exit(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                       int64_t now_ns);

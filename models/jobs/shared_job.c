@@ -21,11 +21,6 @@ bool gsim_shared_job_reserve(struct gsim_model *model, gsim_slot slot) {
     return true;
 }
 
-bool gsim_shared_job_is_open_loop(const struct gsim_model *model, gsim_slot slot) {
-    return gsim_trace_get(model->setup.trace, GSIM_COL_REQUESTS,
-                          gsim_machine_info(model, slot)->index) > 0;
-}
-
 static bool add_log(struct gsim_model *model, const struct gsim_request_log *log) {
     struct gsim_shared *shared = &model->shared;
     if (shared->n_logs == shared->logs_capacity) {

@@ -7,7 +7,6 @@
 
 /* false: no memory. */
 bool gsim_shared_job_reserve(struct gsim_model *model, gsim_slot slot);
-bool gsim_shared_job_is_open_loop(const struct gsim_model *model, gsim_slot slot);
 /* The overflow of an iteration of the job's context, by its cap. */
 struct gsim_overflow gsim_shared_job_overflow(struct gsim_model *model, gsim_slot slot,
                                               const struct gsim_profile *profile);
