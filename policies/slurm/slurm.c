@@ -174,6 +174,28 @@ static int64_t limit_of(const struct gsim_slurm_state *state, const struct gsim_
                                         : year_ns;
 }
 
+/* What the job asks for, as limits count it, and beside each of its GPUs as nodes do. */
+static void measure(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                    gsim_slot slot) {
+    const int64_t mib = INT64_C(1) << 20;
+    const struct gsim_trace *trace = ctx->view->trace;
+    struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    uint32_t index = ctx->view->jobs.index[slot];
+    int64_t gpus = ctx->view->jobs.gpus[slot];
+    int64_t cpus = gsim_trace_get(trace, GSIM_COL_CPUS_MILLI, index);
+    int64_t mem = gsim_trace_get(trace, GSIM_COL_HOST_MEM_BYTES, index);
+    int64_t type = gsim_trace_get(trace, GSIM_COL_GPU_TYPE, index);
+    job->each = (struct gsim_host){cpus > 0 ? gsim_muldiv_ceil(cpus, 1, gpus) : 0,
+                                   mem > 0 ? gsim_muldiv_ceil(mem, 1, gpus) : 0};
+    job->wants[GSIM_SLURM_JOBS] = 1;
+    job->wants[GSIM_SLURM_GPUS] = gpus;
+    job->wants[GSIM_SLURM_CPUS] = cpus > 0 ? gsim_muldiv_ceil(cpus, 1, 1000) : 0;
+    job->wants[GSIM_SLURM_MEM] = mem > 0 ? gsim_muldiv_ceil(mem, 1, mib) : 0;
+    job->type = type < 0 ? 0
+                         : (uint8_t)gsim_slurm_nodes_type(
+                               &state->conf, trace->names[GSIM_COL_GPU_TYPE].name[type]);
+}
+
 static void describe(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_trace *trace = ctx->view->trace;
     struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
@@ -186,7 +208,8 @@ static void describe(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_
     job->qos = qos >= 0               ? state->qos_of[qos]
                : assoc && *assoc->qos ? qos_called(&state->conf, assoc->qos)
                                       : qos_called(&state->conf, "normal");
-    job->running_at = GSIM_SLURM_NONE;
+    job->running_at = job->first_piece = GSIM_SLURM_NONE;
+    measure(state, ctx, slot);
     job->eligible_ns = ctx->view->now_ns;
     job->limit_ns = limit_of(state, ctx, slot);
 }

@@ -25,7 +25,7 @@ PartitionName=gpu Nodes=n[1-2] Default=YES MaxTime=1-0
 
 Name|Priority|GraceTime|Flags|MaxJobsPU|MaxTRESPU|MinTRES
 normal|10|00:00:00|||gres/gpu=2|gres/gpu=1
-high|100|00:00:00||1|cpu=4|
+high|100|00:00:00||1|node=4|
 EOT
 starts() {
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
@@ -33,11 +33,11 @@ starts() {
 }
 run() { "$gsim" --policy slurm --device ideal --slurm-conf "$@"; }
 expect "a site's nodes are the cluster" 0 "^slurm on t.csv: .*site.conf" run site.conf t.csv
-grep -q "bf_licenses= (assumed: it has no effect)" "$tmp/log" && grep -q "defer= (assumed: the main scheduler runs at each event)" "$tmp/log" && grep -q "MinTRES=gres/gpu=1 (assumed: no limit)" "$tmp/log" && grep -q "MaxTRESPU=cpu=4 (assumed: only its gres/gpu limits jobs)" "$tmp/log"
+grep -q "bf_licenses= (assumed: it has no effect)" "$tmp/log" && grep -q "defer= (assumed: the main scheduler runs at each event)" "$tmp/log" && grep -q "MinTRES=gres/gpu=1 (assumed: no limit)" "$tmp/log" && grep -q "MaxTRESPU=node=4 (assumed: no limit: gsim does not count it)" "$tmp/log"
 say "what is not modelled is listed, with what is assumed" $?
 { printf '%s\n' 'Licenses=matlab:2' 'JobRequeue=0' 'DefMemPerCPU=4096' 'DefMemPerNode=UNLIMITED' 'KillWait=30 sec'; cat site.conf; } >held.conf
 run held.conf t.csv >"$tmp/log" 2>&1
-grep -q "Licenses=matlab:2 (assumed: licenses never lack)" "$tmp/log" && grep -q "JobRequeue=0 (assumed: 1: " "$tmp/log" && grep -q "DefMemPerCPU=4096 (assumed: GPUs alone" "$tmp/log" && grep -q "KillWait=30 sec (assumed: 0: " "$tmp/log" && ! grep -q DefMemPerNode "$tmp/log"
+grep -q "Licenses=matlab:2 (assumed: licenses never lack)" "$tmp/log" && grep -q "JobRequeue=0 (assumed: 1: " "$tmp/log" && grep -q "DefMemPerCPU=4096 (assumed: a job has the CPUs" "$tmp/log" && grep -q "KillWait=30 sec (assumed: 0: " "$tmp/log" && ! grep -q DefMemPerNode "$tmp/log"
 say "so are licenses, memory and what becomes of jobs that are ended" $?
 run site.conf --quiet --jobs-csv jobs.csv t.csv >"$tmp/log" 2>&1
 # bob's jobs start by MaxJobsPU one after the other, ann's by MaxTRESPU
