@@ -5,8 +5,8 @@
  * without a file they are Slurm's defaults, with one partition. Sources: the manual pages of Slurm
  * 23.11 and its public code (job_scheduler.c, backfill.c, fair_tree.c, priority_multifactor.c).
  *
- * What differs: schedulers take no time; nodes have GPUs only, so that CPUs and memory never bind;
- * a gang takes the fewest nodes, of several the ones with the lowest Weight and the fewest free
+ * What differs: schedulers take no time; jobs without a GPU take nothing, so that CPUs and memory
+ * are those of GPU jobs; a gang takes the fewest nodes, of several the ones with the lowest Weight and the fewest free
  * GPUs; a job is of one partition, the first that it names; backfill does not preempt. A requeued
  * job waits no time before it may start again. */
 #include "policies/lib/common.h"
@@ -349,7 +349,7 @@ const struct gsim_policy gsim_policy_slurm = {
     .summary = "Slurm as a site has configured it (--slurm-conf)",
     .paper = "Slurm 23.11: slurm.conf(5), priority/multifactor, sched/backfill, fair tree",
     .deviations =
-        "nodes have GPUs only: CPUs, memory and topology never bind; the fewest nodes for "
+        "jobs without a GPU take no CPUs and memory; topology never binds; the fewest nodes for "
         "a gang; schedulers take no time; a job is of the first partition that it names; "
         "backfill does not preempt; shares of a GPU take a whole one",
     .is_oracle = true,
