@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Slurm's accounting, as `sacct --parsable2` writes it: fields separated by '|', a header. GPUs are
- * those allocated (AllocTRES: gres/gpu=4); a job's time is ElapsedRaw or Elapsed, the virtual
- * cluster its account; memory of hosts is what was allocated (mem=64G). Jobs that failed, timed out or were cancelled while they ran are kept: they
- * held their GPUs. Start, End and NodeList are kept as what the log's scheduler did. GPU memory is
- * in steps, where Slurm tracks gres/gpumem ('gsim import --help' names other sources of it). */
+/* Slurm's accounting, as `sacct --parsable2` writes it: fields separated by '|', a header. GPUs
+ * are those allocated (AllocTRES: gres/gpu=4); a job's time is ElapsedRaw or Elapsed, the virtual
+ * cluster its account; memory of hosts is what was allocated (mem=64G). Jobs that failed, timed
+ * out or were cancelled while they ran are kept: they held their GPUs. Start, End and NodeList are
+ * kept as what the log's scheduler did. GPU memory is in steps, where Slurm tracks gres/gpumem
+ * ('gsim import --help' names other sources of it). */
 #include <string.h>
 
 #include "sim/base/text.h"

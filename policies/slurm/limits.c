@@ -3,8 +3,8 @@
  * the other order with OverPartQOS), of the associations (slurm.schedmd.com/resource_limits.html).
  * Group limits of associations hold at the user and at every account above; a limit for each user
  * is that of the nearest association that has one. A job that alone is more than a limit would
- * never start; jobs of a log did, so that the limit is not asked of such a job. A limit of a type of
- * GPU is asked of jobs that name the type, and counts all GPUs of the type that jobs have
+ * never start; jobs of a log did, so that the limit is not asked of such a job. A limit of a type
+ * of GPU is asked of jobs that name the type, and counts all GPUs of the type that jobs have
  * (AccountingStorageTRES in slurm.conf(5)). */
 #include "policies/slurm/limits.h"
 

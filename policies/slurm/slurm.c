@@ -6,9 +6,9 @@
  * 23.11 and its public code (job_scheduler.c, backfill.c, fair_tree.c, priority_multifactor.c).
  *
  * What differs: schedulers take no time; jobs without a GPU take nothing, so that CPUs and memory
- * are those of GPU jobs; a gang takes the fewest nodes, of several the ones with the lowest Weight and the fewest free
- * GPUs; a job is of one partition, the first that it names; backfill does not preempt. A requeued
- * job waits no time before it may start again. */
+ * are those of GPU jobs; a gang takes the fewest nodes, of several the ones with the lowest Weight
+ * and the fewest free GPUs; a job is of one partition, the first that it names; backfill does not
+ * preempt. A requeued job waits no time before it may start again. */
 #include "policies/lib/common.h"
 #include "policies/slurm/accounts.h"
 #include "policies/slurm/limits.h"

@@ -67,7 +67,7 @@ struct gsim_slurm_room {
     struct gsim_host host;
 };
 
-/* A node, with what is free on it now, as the plan has it. */
+/* A node, and its free room now, as the plan has it. */
 struct gsim_slurm_node_state {
     uint32_t n_gpus;
     struct gsim_host host; /* of the node; GSIM_TIME_MAX: not counted */
