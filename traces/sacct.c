@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Slurm's accounting, as `sacct --parsable2` writes it: fields separated by '|', a header. GPUs are
- * those allocated (AllocTRES: gres/gpu=4); a job's time is ElapsedRaw or Elapsed, the virtual
- * cluster its account. Jobs that failed, timed out or were cancelled while they ran are kept: they
- * held their GPUs. Start, End and NodeList are kept as what the log's scheduler did. GPU memory is
- * in steps, where Slurm tracks gres/gpumem ('gsim import --help' names other sources of it). */
+/* Slurm's accounting, as `sacct --parsable2` writes it: fields separated by '|', a header. GPUs
+ * are those allocated (AllocTRES: gres/gpu=4); a job's time is ElapsedRaw or Elapsed, the virtual
+ * cluster its account; memory of hosts is what was allocated (mem=64G). Jobs that failed, timed
+ * out or were cancelled while they ran are kept: they held their GPUs. Start, End and NodeList are
+ * kept as what the log's scheduler did. GPU memory is in steps, where Slurm tracks gres/gpumem
+ * ('gsim import --help' names other sources of it). */
 #include <string.h>
 
 #include "sim/base/text.h"
@@ -68,22 +69,23 @@ static bool take_tasks(struct gsim_builder *builder, const char *text, size_t le
     return length == 0 || (gsim_parse_int(text, tasks) == GSIM_PARSE_OK && *tasks >= 0);
 }
 
+/* A size with a letter for 1024, in bytes; unit: of a number without a letter. */
+static bool take_size(const char *text, int64_t unit, int64_t *out) {
+    static const char letters[] = "KMGTP";
+    size_t digits = strspn(text, "0123456789.");
+    const char *letter = text[digits] ? strchr(letters, text[digits]) : NULL;
+    if (letter)
+        unit = INT64_C(1) << 10 * (letter - letters + 1);
+    return gsim_parse_decimal(text, digits, unit, out) == GSIM_PARSE_OK && *out >= 0;
+}
+
 /* cpu=00:01:00,gres/gpumem=40777023488,gres/gpuutil=93: the most memory that a task of the step had
  * on all its GPUs, in bytes or with a letter for 1024. */
 static bool take_usage(struct gsim_builder *builder, const char *text, size_t length) {
     static const char name[] = "gres/gpumem=";
-    static const char letters[] = "KMGT";
-    const char *at = strstr(text, name), *letter;
+    const char *at = strstr(text, name);
     (void)length;
-    if (!at)
-        return true;
-    at += sizeof name - 1;
-    size_t digits = strspn(at, "0123456789.");
-    int64_t unit = 1;
-    if (at[digits] && (letter = strchr(letters, at[digits])))
-        unit = INT64_C(1) << 10 * (letter - letters + 1);
-    return gsim_parse_decimal(at, digits, unit, &builder->row.extra[STEP_MEM]) == GSIM_PARSE_OK &&
-           builder->row.extra[STEP_MEM] >= 0;
+    return !at || take_size(at + sizeof name - 1, 1, &builder->row.extra[STEP_MEM]);
 }
 
 static bool take_nodes(struct gsim_builder *builder, const char *text, size_t length) {
@@ -181,6 +183,9 @@ static bool take_tres(struct gsim_builder *builder, const char *text, size_t len
     int64_t total = -1, typed = 0, count;
     const char *end = text + length;
     for (const char *at = text; at < end; at += strcspn(at, ",") + 1) {
+        if (strncmp(at, "mem=", 4) == 0 &&
+            !take_size(at + 4, INT64_C(1) << 20, &builder->row.cell[GSIM_COL_HOST_MEM_BYTES]))
+            return false;
         if (strncmp(at, "gres/gpu", 8) != 0 || (at[8] != '=' && at[8] != ':'))
             continue;
         const char *number = at + strcspn(at, "=,");
@@ -295,7 +300,7 @@ static const struct gsim_mapping mappings[] = {
     {"TRESUsageInMax", false, "a list such as cpu=00:01:00,gres/gpumem=40777023488", take_usage,
      GSIM_COL_MEM_BYTES},
     {"State", true, "a state", take_state, -1},
-    {"AllocTRES", true, "a list such as cpu=8,gres/gpu=4", take_tres, -1},
+    {"AllocTRES", true, "a list such as cpu=8,gres/gpu=4", take_tres, GSIM_COL_HOST_MEM_BYTES},
     {"ReqTRES", false, "a list such as cpu=8,gres/gpu:a100=4", take_request, GSIM_COL_GPU_TYPE},
     {"Partition", false, "a name", NULL, GSIM_COL_PARTITION},
     {"ElapsedRaw", false, GSIM_FORM_SECONDS, take_elapsed_raw, -1},

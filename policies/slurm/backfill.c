@@ -31,55 +31,61 @@ static bool reserve(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
     return state->freeing != NULL;
 }
 
-/* Adds the GPUs of a job to the lists of its nodes, each in the order of ends. */
-static void add_ending(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
-                       const struct gsim_plan *plan, gsim_slot slot) {
-    const struct gsim_unit *units;
-    uint32_t n = gsim_plan_units(plan, slot, &units);
+/* Adds what a job frees to the lists of its nodes, each in the order of ends. */
+static void add_ending(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     int64_t end_ns = end_of(state, ctx, slot);
-    for (uint32_t u = 0; u < n && state->n_freeing < state->freeing_capacity; u++) {
-        uint32_t node = ctx->view->cluster.node_of_gpu[units[u].gpu];
-        uint32_t *link = &state->first_freeing[node];
+    for (uint32_t p = job->first_piece;
+         p != GSIM_SLURM_NONE && state->n_freeing < state->freeing_capacity;
+         p = state->piece[p].next) {
+        uint32_t *link = &state->first_freeing[state->piece[p].node];
         while (*link != GSIM_SLURM_NONE && state->freeing[*link].end_ns < end_ns)
             link = &state->freeing[*link].next;
-        if (*link != GSIM_SLURM_NONE && state->freeing[*link].end_ns == end_ns) {
-            state->freeing[*link].gpus++;
-            continue;
+        if (*link == GSIM_SLURM_NONE || state->freeing[*link].end_ns != end_ns) {
+            state->freeing[state->n_freeing] =
+                (struct gsim_slurm_freeing){.end_ns = end_ns, .next = *link};
+            *link = state->n_freeing++;
         }
-        state->freeing[state->n_freeing] =
-            (struct gsim_slurm_freeing){.end_ns = end_ns, .node = node, .gpus = 1, .next = *link};
-        *link = state->n_freeing++;
+        gsim_slurm_nodes_add(&state->freeing[*link].room, job, state->piece[p].gpus, 1);
     }
 }
 
-static bool foresee(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
-                    const struct gsim_plan *plan) {
+static bool foresee(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
     memset(state->first_freeing, 0xff, state->n_nodes * sizeof *state->first_freeing);
     state->n_freeing = 0;
     if (!reserve(state, ctx))
         return false;
     for (uint32_t i = 0; i < state->n_running; i++)
-        add_ending(state, ctx, plan, state->running[i]);
+        add_ending(state, ctx, state->running[i]);
     return true;
 }
 
-static uint32_t free_at(const struct gsim_slurm_state *state, uint32_t node, int64_t at_ns) {
-    uint32_t n = state->node[node].free;
-    for (uint32_t f = state->first_freeing[node];
-         f != GSIM_SLURM_NONE && state->freeing[f].end_ns <= at_ns; f = state->freeing[f].next)
-        n += state->freeing[f].gpus;
-    return n;
+static void join(struct gsim_slurm_room *room, const struct gsim_slurm_room *more) {
+    room->gpus += more->gpus;
+    room->host.cpus_milli += more->host.cpus_milli;
+    room->host.mem_bytes += more->host.mem_bytes;
 }
 
-/* When the node has that number of GPUs free; GSIM_NEVER: not by any job's end. */
-static int64_t free_from(const struct gsim_slurm_state *state, uint32_t node, uint32_t gpus,
-                         int64_t now_ns) {
-    uint32_t n = state->node[node].free;
+/* How many GPUs of the node the job could have by then. */
+static uint32_t free_at(const struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
+                        uint32_t node, int64_t at_ns) {
+    struct gsim_slurm_room room = state->node[node].free;
+    for (uint32_t f = state->first_freeing[node];
+         f != GSIM_SLURM_NONE && state->freeing[f].end_ns <= at_ns; f = state->freeing[f].next)
+        join(&room, &state->freeing[f].room);
+    return gsim_slurm_nodes_fit(job, &room);
+}
+
+/* When the job could have that number of the node's GPUs; GSIM_NEVER: not by any job's end. */
+static int64_t free_from(const struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
+                         uint32_t node, uint32_t gpus, int64_t now_ns) {
+    struct gsim_slurm_room room = state->node[node].free;
     int64_t at_ns = now_ns;
-    for (uint32_t f = state->first_freeing[node]; n < gpus; f = state->freeing[f].next) {
+    for (uint32_t f = state->first_freeing[node]; gsim_slurm_nodes_fit(job, &room) < gpus;
+         f = state->freeing[f].next) {
         if (f == GSIM_SLURM_NONE)
             return GSIM_NEVER;
-        n += state->freeing[f].gpus;
+        join(&room, &state->freeing[f].room);
         at_ns = state->freeing[f].end_ns;
     }
     return at_ns;
@@ -89,12 +95,12 @@ static int64_t free_from(const struct gsim_slurm_state *state, uint32_t node, ui
 
 static void look_at_nodes(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                           gsim_slot slot, int64_t at_ns) {
-    uint32_t set = gsim_slurm_job(ctx, slot)->set;
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     for (uint32_t node = 0; node < state->n_nodes; node++)
-        state->usable[node] = gsim_slurm_nodes_has(state, set, node) &&
+        state->usable[node] = gsim_slurm_nodes_has(state, job->set, node) &&
                                       !ctx->view->cluster.node_is_down[node] &&
                                       gsim_slurm_nodes_clear(state, ctx, slot, node, at_ns) == at_ns
-                                  ? free_at(state, node, at_ns)
+                                  ? free_at(state, job, node, at_ns)
                                   : 0;
 }
 
@@ -122,10 +128,10 @@ static int64_t next_change(const struct gsim_slurm_state *state, const struct gs
  * later than at_ns; GSIM_NEVER: it is later, or never. */
 static int64_t usable_from(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                            gsim_slot slot, uint32_t node, uint32_t gpus, int64_t at_ns) {
-    if (!gsim_slurm_nodes_has(state, gsim_slurm_job(ctx, slot)->set, node) ||
-        ctx->view->cluster.node_is_down[node])
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    if (!gsim_slurm_nodes_has(state, job->set, node) || ctx->view->cluster.node_is_down[node])
         return GSIM_NEVER;
-    int64_t free_ns = free_from(state, node, gpus, ctx->view->now_ns);
+    int64_t free_ns = free_from(state, job, node, gpus, ctx->view->now_ns);
     return free_ns > at_ns ? GSIM_NEVER : gsim_slurm_nodes_clear(state, ctx, slot, node, free_ns);
 }
 
@@ -133,6 +139,7 @@ static int64_t usable_from(const struct gsim_slurm_state *state, const struct gs
  * the nodes that have room for it. */
 static int64_t earliest_of_one(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                gsim_slot slot, int64_t last_ns) {
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     uint32_t gpus = ctx->view->jobs.gpus[slot];
     int64_t first_ns = GSIM_NEVER;
     for (uint32_t node = 0; node < state->n_nodes; node++) {
@@ -141,7 +148,8 @@ static int64_t earliest_of_one(struct gsim_slurm_state *state, const struct gsim
         first_ns = state->when[node] < first_ns ? state->when[node] : first_ns;
     }
     for (uint32_t node = 0; node < state->n_nodes; node++)
-        state->usable[node] = state->when[node] == first_ns ? free_at(state, node, first_ns) : 0;
+        state->usable[node] =
+            state->when[node] == first_ns ? free_at(state, job, node, first_ns) : 0;
     return first_ns <= last_ns ? first_ns : GSIM_NEVER;
 }
 
@@ -167,7 +175,7 @@ static int64_t earliest(struct gsim_slurm_state *state, const struct gsim_ctx *c
                         gsim_slot slot) {
     int64_t last_ns = ctx->view->now_ns + state->conf.bf_window_ns;
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
-    uint32_t gpus = ctx->view->jobs.gpus[slot], widest = state->widest[job->set];
+    uint32_t gpus = ctx->view->jobs.gpus[slot], widest = job->widest;
     if (gpus <= widest) {
         int64_t at_ns = earliest_of_one(state, ctx, slot, last_ns);
         bool has = at_ns != GSIM_NEVER && gsim_slurm_nodes_choose(state, job, gpus, state->usable);
@@ -211,7 +219,7 @@ static bool try_job(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct
     if (at_ns == GSIM_NEVER)
         return false;
     if (at_ns == ctx->view->now_ns && gsim_slurm_place(state, ctx, plan, slot)) {
-        add_ending(state, ctx, plan, slot);
+        add_ending(state, ctx, slot);
         return true;
     }
     if (at_ns > ctx->view->now_ns && !plan_nodes(state, ctx, slot, at_ns))
@@ -234,7 +242,7 @@ void gsim_slurm_backfill_pass(struct gsim_slurm_state *state, struct gsim_ctx *c
     memset(state->part_tests, 0, conf->n_partitions * sizeof *state->part_tests);
     gsim_slurm_nodes_drop_plans(state, ctx);
     gsim_slurm_nodes_look(state, ctx);
-    if (!foresee(state, ctx, plan))
+    if (!foresee(state, ctx))
         gsim_common_no_memory(ctx);
     for (; i < state->n_order && ctx->view->cluster.n_idle_gpus > 0 && ctx->status == GSIM_OK &&
            (conf->bf_tests == 0 || n_tests < conf->bf_tests) &&

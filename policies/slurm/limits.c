@@ -3,48 +3,54 @@
  * the other order with OverPartQOS), of the associations (slurm.schedmd.com/resource_limits.html).
  * Group limits of associations hold at the user and at every account above; a limit for each user
  * is that of the nearest association that has one. A job that alone is more than a limit would
- * never start; jobs of a log did, so that the limit is not asked of such a job. */
+ * never start; jobs of a log did, so that the limit is not asked of such a job. A limit of a type
+ * of GPU is asked of jobs that name the type, and counts all GPUs of the type that jobs have
+ * (AccountingStorageTRES in slurm.conf(5)). */
 #include "policies/slurm/limits.h"
 
 #include <string.h>
 
-/* What counts against a limit. */
-static int64_t used(const struct gsim_slurm_count *count, enum gsim_slurm_limit limit,
-                    int64_t now_ns) {
-    switch (limit) {
-    case GSIM_SLURM_GRP_JOBS:
-    case GSIM_SLURM_USER_JOBS:
-    case GSIM_SLURM_ACCOUNT_JOBS:
-        return count->n_jobs;
-    case GSIM_SLURM_GRP_RUN: {
-        gsim_i128 left_ns = count->gpu_end_ns - (gsim_i128)count->n_gpus * now_ns;
-        return left_ns > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)left_ns;
-    }
-    default:
-        return count->n_gpus;
-    }
+/* --- amounts ---------------------------------------------------------------------------------- */
+
+/* What a job takes of a TRES: what it has, of a job that waits what it asks for. */
+static int64_t amount(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t tres, bool is_waiting) {
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    if (tres < GSIM_SLURM_FIRST_TYPE)
+        return job->wants[tres];
+    uint32_t type = tres - GSIM_SLURM_FIRST_TYPE;
+    return !is_waiting             ? job->of_type[type]
+           : job->type == type + 1 ? job->wants[GSIM_SLURM_GPUS]
+                                   : 0;
 }
 
-static int64_t asked(const struct gsim_ctx *ctx, gsim_slot slot, enum gsim_slurm_limit limit) {
-    int64_t gpus = ctx->view->jobs.gpus[slot];
-    switch (limit) {
-    case GSIM_SLURM_GRP_JOBS:
-    case GSIM_SLURM_USER_JOBS:
-    case GSIM_SLURM_ACCOUNT_JOBS:
-        return 1;
-    case GSIM_SLURM_GRP_RUN: {
-        gsim_i128 all = (gsim_i128)gpus * gsim_slurm_job(ctx, slot)->limit_ns;
-        return all > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)all;
-    }
-    default:
-        return gpus;
-    }
+static int64_t clipped(gsim_i128 number) {
+    return number > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)number;
 }
 
-static bool has_room(const struct gsim_ctx *ctx, gsim_slot slot, enum gsim_slurm_limit limit,
-                     int64_t most, const struct gsim_slurm_count *count) {
-    int64_t wants = asked(ctx, slot, limit);
-    return most < 0 || wants > most || used(count, limit, ctx->view->now_ns) + wants <= most;
+/* A counter: its first TRES. */
+struct place {
+    enum gsim_slurm_counter counter;
+    size_t at;
+};
+
+static struct place place_of(const struct gsim_slurm_state *state, enum gsim_slurm_counter counter,
+                             size_t nth) {
+    return (struct place){counter, nth * state->n_tres};
+}
+
+static bool has_room(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                     gsim_slot slot, const struct gsim_slurm_asked *asked, int64_t most,
+                     struct place place) {
+    int64_t wants = amount(ctx, slot, asked->tres, true);
+    if (most < 0 || wants == 0)
+        return true;
+    int64_t used = state->count[place.counter].held[place.at + asked->tres];
+    if (asked->limit == GSIM_SLURM_GROUP_RUN) {
+        gsim_i128 ends = state->count[place.counter].ends[place.at + asked->tres];
+        used = clipped(ends - (gsim_i128)used * ctx->view->now_ns);
+        wants = clipped((gsim_i128)wants * gsim_slurm_job(ctx, slot)->limit_ns);
+    }
+    return wants > most || used + wants <= most;
 }
 
 /* --- QOS -------------------------------------------------------------------------------------- */
@@ -52,13 +58,8 @@ static bool has_room(const struct gsim_ctx *ctx, gsim_slot slot, enum gsim_slurm
 /* The QOS that are asked, the first of them first; returns how many. */
 static int qos_of(const struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
                   uint32_t out[2]) {
-    const struct gsim_slurm_partition *partition = gsim_slurm_partition_of(state, job);
-    uint32_t of_partition = GSIM_SLURM_NONE;
+    uint32_t of_partition = state->qos_of_partition[job->partition];
     int n = 0;
-    for (uint32_t q = 0; *partition->qos && q < state->conf.n_qos; q++)
-        if (gsim_slurm_lists(partition->qos, state->conf.qos[q].name,
-                             strlen(state->conf.qos[q].name)))
-            of_partition = q;
     bool job_first = job->qos != GSIM_SLURM_NONE && state->conf.qos[job->qos].goes_over_partition;
     if (job_first)
         out[n++] = job->qos;
@@ -69,35 +70,39 @@ static int qos_of(const struct gsim_slurm_state *state, const struct gsim_slurm_
     return n;
 }
 
-static uint32_t user_of(const struct gsim_ctx *ctx, gsim_slot slot, enum gsim_column column) {
+static uint32_t name_of(const struct gsim_ctx *ctx, gsim_slot slot, enum gsim_column column) {
     return (uint32_t)(gsim_trace_get(ctx->view->trace, column, ctx->view->jobs.index[slot]) + 1);
 }
 
-/* The counter of the QOS that the limit is of. */
-static struct gsim_slurm_count *counter(const struct gsim_slurm_state *state,
-                                        const struct gsim_ctx *ctx, gsim_slot slot, uint32_t qos,
-                                        enum gsim_slurm_limit limit) {
-    if (limit == GSIM_SLURM_USER_JOBS || limit == GSIM_SLURM_USER_GPUS)
-        return &state->user_count[(size_t)qos * state->n_users + user_of(ctx, slot, GSIM_COL_USER)];
-    if (limit == GSIM_SLURM_ACCOUNT_JOBS || limit == GSIM_SLURM_ACCOUNT_GPUS)
-        return &state->name_count[(size_t)qos * state->n_names + user_of(ctx, slot, GSIM_COL_VC)];
-    return &state->qos_count[qos];
+/* The counter of a QOS for the job: of all jobs, of its user, or of its account. */
+static struct place counter_of(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                               gsim_slot slot, uint32_t qos, enum gsim_slurm_counter counter) {
+    if (counter == GSIM_SLURM_OF_USER)
+        return place_of(state, counter,
+                        (size_t)qos * state->n_users + name_of(ctx, slot, GSIM_COL_USER));
+    if (counter == GSIM_SLURM_OF_NAME)
+        return place_of(state, counter,
+                        (size_t)qos * state->n_names + name_of(ctx, slot, GSIM_COL_VC));
+    return place_of(state, counter, qos);
+}
+
+static enum gsim_slurm_counter counter_for(enum gsim_slurm_limit limit) {
+    return limit == GSIM_SLURM_USER      ? GSIM_SLURM_OF_USER
+           : limit == GSIM_SLURM_ACCOUNT ? GSIM_SLURM_OF_NAME
+                                         : GSIM_SLURM_OF_QOS;
 }
 
 /* --- associations ----------------------------------------------------------------------------- */
 
-static int64_t most_of(const struct gsim_slurm_account *account, enum gsim_slurm_limit limit) {
-    return account->conf ? account->conf->limits.most[limit] : -1;
-}
-
 static bool associations_let(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                             gsim_slot slot, enum gsim_slurm_limit limit) {
+                             gsim_slot slot, const struct gsim_slurm_asked *asked) {
     uint32_t own = gsim_slurm_job(ctx, slot)->assoc;
-    bool is_group = limit <= GSIM_SLURM_GRP_RUN;
+    bool is_group = asked->limit == GSIM_SLURM_GROUP || asked->limit == GSIM_SLURM_GROUP_RUN;
     for (uint32_t at = own; at != GSIM_SLURM_NONE; at = state->account[at].parent) {
-        const struct gsim_slurm_account *account = &state->account[is_group ? at : own];
-        int64_t most = most_of(&state->account[at], limit);
-        if (!has_room(ctx, slot, limit, most, &account->count))
+        const struct gsim_slurm_assoc *conf = state->account[at].conf;
+        int64_t most = conf ? conf->limits.most[asked->limit][asked->tres] : -1;
+        if (!has_room(state, ctx, slot, asked, most,
+                      place_of(state, GSIM_SLURM_OF_ASSOC, is_group ? at : own)))
             return false;
         if (!is_group && most >= 0)
             return true;
@@ -110,53 +115,109 @@ static bool associations_let(const struct gsim_slurm_state *state, const struct 
 bool gsim_slurm_limits_let(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                            gsim_slot slot) {
     uint32_t qos[2];
-    int n = state->conf.has_limits ? qos_of(state, gsim_slurm_job(ctx, slot), qos) : 0;
-    for (int l = 0; state->conf.has_limits && l < GSIM_SLURM_JOB_GPUS; l++) {
-        enum gsim_slurm_limit limit = (enum gsim_slurm_limit)l;
+    int n = state->n_asked > 0 ? qos_of(state, gsim_slurm_job(ctx, slot), qos) : 0;
+    for (uint32_t a = 0; a < state->n_asked; a++) {
+        const struct gsim_slurm_asked *asked = &state->asked[a];
+        int64_t most = -1;
         int i = 0;
-        while (i < n && state->conf.qos[qos[i]].limits.most[limit] < 0)
+        while (i < n && (most = state->conf.qos[qos[i]].limits.most[asked->limit][asked->tres]) < 0)
             i++;
-        bool lets = i < n ? has_room(ctx, slot, limit, state->conf.qos[qos[i]].limits.most[limit],
-                                     counter(state, ctx, slot, qos[i], limit))
-                          : associations_let(state, ctx, slot, limit);
+        bool lets = i < n
+                        ? has_room(state, ctx, slot, asked, most,
+                                   counter_of(state, ctx, slot, qos[i], counter_for(asked->limit)))
+                        : associations_let(state, ctx, slot, asked);
         if (!lets)
             return false;
     }
     return true;
 }
 
-static void book(const struct gsim_ctx *ctx, gsim_slot slot, struct gsim_slurm_count *count,
-                 int sign) {
-    int64_t gpus = ctx->view->jobs.gpus[slot];
-    count->n_jobs += sign;
-    count->n_gpus += sign * gpus;
-    count->gpu_end_ns += (gsim_i128)sign * gpus * gsim_slurm_job(ctx, slot)->end_ns;
+static void book(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, gsim_slot slot,
+                 struct place place, int sign) {
+    struct gsim_slurm_counts *counts = &state->count[place.counter];
+    for (uint32_t t = 0; t < state->n_tres; t++) {
+        int64_t n = sign * amount(ctx, slot, t, false);
+        counts->held[place.at + t] += n;
+        if (counts->ends)
+            counts->ends[place.at + t] += (gsim_i128)n * gsim_slurm_job(ctx, slot)->end_ns;
+    }
 }
 
 void gsim_slurm_limits_book(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                             gsim_slot slot, int sign) {
-    static const enum gsim_slurm_limit kinds[] = {GSIM_SLURM_GRP_JOBS, GSIM_SLURM_USER_JOBS,
-                                                  GSIM_SLURM_ACCOUNT_JOBS};
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     uint32_t qos[2];
-    int n = qos_of(state, job, qos);
+    int n = state->n_asked > 0 ? qos_of(state, job, qos) : 0;
     for (int i = 0; i < n; i++)
-        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-            book(ctx, slot, counter(state, ctx, slot, qos[i], kinds[k]), sign);
-    for (uint32_t at = job->assoc; at != GSIM_SLURM_NONE; at = state->account[at].parent)
-        book(ctx, slot, &state->account[at].count, sign);
+        for (int c = 0; c < GSIM_SLURM_OF_ASSOC; c++)
+            book(state, ctx, slot, counter_of(state, ctx, slot, qos[i], (enum gsim_slurm_counter)c),
+                 sign);
+    for (uint32_t at = job->assoc; state->n_asked > 0 && at != GSIM_SLURM_NONE;
+         at = state->account[at].parent)
+        book(state, ctx, slot, place_of(state, GSIM_SLURM_OF_ASSOC, at), sign);
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static bool is_set(const struct gsim_slurm *conf, int limit, int tres) {
+    for (uint32_t q = 0; q < conf->n_qos; q++)
+        if (conf->qos[q].limits.most[limit][tres] >= 0)
+            return true;
+    for (uint32_t a = 0; a < conf->n_assocs; a++)
+        if (conf->assoc[a].limits.most[limit][tres] >= 0)
+            return true;
+    return false;
+}
+
+static void list_asked(struct gsim_slurm_state *state) {
+    for (int l = 0; state->conf.has_limits && l < GSIM_SLURM_LIMITS; l++)
+        for (int t = 0; t < GSIM_SLURM_TRES; t++)
+            if (is_set(&state->conf, l, t))
+                state->asked[state->n_asked++] =
+                    (struct gsim_slurm_asked){(enum gsim_slurm_limit)l, (enum gsim_slurm_tres)t};
+}
+
+static bool allocate(struct gsim_slurm_state *state, struct gsim_arena *arena,
+                     const size_t n[GSIM_SLURM_COUNTERS]) {
+    bool is_ok = true;
+    for (int c = 0; c < GSIM_SLURM_COUNTERS; c++) {
+        struct gsim_slurm_counts *counts = &state->count[c];
+        bool needs_ends = c == GSIM_SLURM_OF_QOS || c == GSIM_SLURM_OF_ASSOC;
+        counts->held = gsim_arena_array(arena, n[c] * state->n_tres, sizeof *counts->held);
+        if (needs_ends)
+            counts->ends = gsim_arena_array(arena, n[c] * state->n_tres, sizeof *counts->ends);
+        is_ok = is_ok && counts->held && (counts->ends || !needs_ends);
+    }
+    uint32_t n_partitions = state->conf.n_partitions;
+    state->qos_of_partition =
+        gsim_arena_array(arena, n_partitions, sizeof *state->qos_of_partition);
+    return is_ok && state->qos_of_partition;
+}
+
+static void find_qos_of_partitions(struct gsim_slurm_state *state) {
+    const struct gsim_slurm *conf = &state->conf;
+    for (uint32_t p = 0; p < conf->n_partitions; p++) {
+        const char *name = conf->partition[p].qos;
+        state->qos_of_partition[p] = GSIM_SLURM_NONE;
+        for (uint32_t q = 0; *name && q < conf->n_qos; q++)
+            if (gsim_slurm_lists(name, conf->qos[q].name, strlen(conf->qos[q].name)))
+                state->qos_of_partition[p] = q;
+    }
 }
 
 enum gsim_status gsim_slurm_limits_open(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
     enum { MOST = 1 << 26 };
     size_t n = state->conf.n_qos + 1u;
-    if (n * state->n_users > MOST || n * state->n_names > MOST)
-        return gsim_fail(ctx->log, GSIM_BAD_INPUT, state->conf.path, 0,
-                         "%zu QOS of %u users; that is too many", n, state->n_users);
-    state->qos_count = gsim_arena_array(ctx->arena, n, sizeof *state->qos_count);
-    state->user_count = gsim_arena_array(ctx->arena, n * state->n_users, sizeof *state->user_count);
-    state->name_count = gsim_arena_array(ctx->arena, n * state->n_names, sizeof *state->name_count);
-    return state->qos_count && state->user_count && state->name_count
-               ? GSIM_OK
-               : gsim_no_memory(ctx->log, "opening limits");
+    const size_t sizes[GSIM_SLURM_COUNTERS] = {n, n * state->n_users, n * state->n_names,
+                                               state->n_accounts};
+    state->n_tres = GSIM_SLURM_FIRST_TYPE + state->conf.n_types;
+    for (int c = 0; c < GSIM_SLURM_COUNTERS; c++)
+        if (sizes[c] > MOST / state->n_tres)
+            return gsim_fail(ctx->log, GSIM_BAD_INPUT, state->conf.path, 0,
+                             "%zu QOS of %u users; that is too many", n, state->n_users);
+    if (!allocate(state, ctx->arena, sizes))
+        return gsim_no_memory(ctx->log, "opening limits");
+    find_qos_of_partitions(state);
+    list_asked(state);
+    return GSIM_OK;
 }

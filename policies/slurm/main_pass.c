@@ -24,7 +24,7 @@ static bool fits_but_for_reservations(struct gsim_slurm_state *state, const stru
     for (uint32_t node = 0; node < state->n_nodes; node++)
         state->usable[node] =
             gsim_slurm_nodes_has(state, job->set, node) && !state->node[node].is_closed
-                ? state->node[node].free
+                ? gsim_slurm_nodes_fit(job, &state->node[node].free)
                 : 0;
     return gsim_slurm_nodes_choose(state, job, ctx->view->jobs.gpus[slot], state->usable);
 }

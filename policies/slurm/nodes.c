@@ -174,13 +174,9 @@ static bool make_set(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_
     uint64_t *bits = &state->set[(size_t)set * state->set_words];
     if (!has || !mark_all(state, ctx, gsim_slurm_partition_of(state, job)->nodes, has))
         return false;
-    state->widest[set] = 1;
     for (uint32_t node = 0; node < n_nodes; node++)
-        if (has[node] && gsim_ask_may_use(ctx, slot, ctx->view->cluster.node_first_gpu[node])) {
-            uint32_t n_gpus = state->node[node].n_gpus;
+        if (has[node] && gsim_ask_may_use(ctx, slot, ctx->view->cluster.node_first_gpu[node]))
             bits[node / 64] |= UINT64_C(1) << (node % 64);
-            state->widest[set] = n_gpus > state->widest[set] ? n_gpus : state->widest[set];
-        }
     return true;
 }
 
@@ -193,12 +189,9 @@ bool gsim_slurm_nodes_enter(struct gsim_slurm_state *state, struct gsim_ctx *ctx
         size_t size = (size_t)state->set_words * sizeof *state->set;
         uint64_t *grown = gsim_arena_grow(ctx->arena, state->set, state->n_sets * size,
                                           (state->n_sets + 1) * size);
-        uint32_t *widest =
-            gsim_arena_grow_raw(ctx->arena, state->widest, (state->n_sets + 1) * sizeof *widest);
-        if (!grown || !widest)
+        if (!grown)
             return false;
         state->set = grown;
-        state->widest = widest;
         state->set_of[pair] = state->n_sets;
         if (!make_set(state, ctx, slot, state->n_sets++))
             return false;
@@ -212,7 +205,7 @@ bool gsim_slurm_nodes_enter(struct gsim_slurm_state *state, struct gsim_ctx *ctx
 void gsim_slurm_nodes_look(struct gsim_slurm_state *state, const struct gsim_ctx *ctx) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     for (uint32_t node = 0; node < cluster->n_nodes; node++) {
-        state->node[node].free =
+        state->node[node].free.gpus =
             cluster->node_is_down[node] ? 0 : gsim_node_idle_gpus(ctx->view, node);
         state->node[node].is_closed = false;
     }
@@ -220,14 +213,85 @@ void gsim_slurm_nodes_look(struct gsim_slurm_state *state, const struct gsim_ctx
 
 uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                  gsim_slot slot, uint32_t node, int64_t from_ns,
-                                 const uint32_t *freed) {
+                                 const struct gsim_slurm_room *freed) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
-    uint32_t n = state->node[node].free + (freed ? freed[node] : 0);
+    struct gsim_slurm_room room = state->node[node].free;
+    if (freed)
+        room = (struct gsim_slurm_room){room.gpus + freed[node].gpus,
+                                        {room.host.cpus_milli + freed[node].host.cpus_milli,
+                                         room.host.mem_bytes + freed[node].host.mem_bytes}};
+    uint32_t n = gsim_slurm_nodes_fit(job, &room);
     if (n == 0 || state->node[node].is_closed || !gsim_slurm_nodes_has(state, job->set, node) ||
         gsim_job_memory(ctx->view, slot) > cluster->hbm_bytes[cluster->node_first_gpu[node]])
         return 0;
     return gsim_slurm_nodes_clear(state, ctx, slot, node, from_ns) == from_ns ? n : 0;
+}
+
+/* --- where jobs run --------------------------------------------------------------------------- */
+
+uint32_t gsim_slurm_nodes_fit(const struct gsim_slurm_job *job,
+                              const struct gsim_slurm_room *room) {
+    int64_t n = room->gpus;
+    if (job->each.cpus_milli > 0 && room->host.cpus_milli / job->each.cpus_milli < n)
+        n = room->host.cpus_milli / job->each.cpus_milli;
+    if (job->each.mem_bytes > 0 && room->host.mem_bytes / job->each.mem_bytes < n)
+        n = room->host.mem_bytes / job->each.mem_bytes;
+    return n > 0 ? (uint32_t)n : 0;
+}
+
+void gsim_slurm_nodes_add(struct gsim_slurm_room *room, const struct gsim_slurm_job *job,
+                          uint32_t gpus, int sign) {
+    room->gpus += (uint32_t)sign * gpus;
+    room->host.cpus_milli += sign * job->each.cpus_milli * (int64_t)gpus;
+    room->host.mem_bytes += sign * job->each.mem_bytes * (int64_t)gpus;
+}
+
+/* A piece that is not in use; GSIM_SLURM_NONE: no memory. */
+static uint32_t new_piece(struct gsim_slurm_state *state, struct gsim_arena *arena) {
+    uint32_t at = state->first_idle_piece;
+    if (at != GSIM_SLURM_NONE) {
+        state->first_idle_piece = state->piece[at].next;
+        return at;
+    }
+    if (state->n_pieces == state->pieces_capacity) {
+        uint32_t room = state->pieces_capacity ? 2 * state->pieces_capacity : 64;
+        struct gsim_slurm_piece *piece =
+            gsim_arena_grow_raw(arena, state->piece, room * sizeof *piece);
+        if (!piece)
+            return GSIM_SLURM_NONE;
+        state->piece = piece;
+        state->pieces_capacity = room;
+    }
+    return state->n_pieces++;
+}
+
+bool gsim_slurm_nodes_take(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    for (uint32_t i = 0; i < state->n_chosen; i++) {
+        struct gsim_slurm_node_state *node = &state->node[state->chosen[i]];
+        uint32_t gpus = state->chosen_gpus[i], at = new_piece(state, ctx->arena);
+        if (at == GSIM_SLURM_NONE)
+            return false;
+        state->piece[at] = (struct gsim_slurm_piece){state->chosen[i], gpus, job->first_piece};
+        job->first_piece = at;
+        gsim_slurm_nodes_add(&node->free, job, gpus, -1);
+        if (node->type > 0)
+            job->of_type[node->type - 1] += gpus;
+    }
+    return true;
+}
+
+void gsim_slurm_nodes_leave(struct gsim_slurm_state *state, struct gsim_slurm_job *job) {
+    while (job->first_piece != GSIM_SLURM_NONE) {
+        uint32_t at = job->first_piece;
+        struct gsim_slurm_piece *piece = &state->piece[at];
+        job->first_piece = piece->next;
+        gsim_slurm_nodes_add(&state->node[piece->node].free, job, piece->gpus, 1);
+        piece->next = state->first_idle_piece;
+        state->first_idle_piece = at;
+    }
+    memset(job->of_type, 0, sizeof job->of_type);
 }
 
 /* --- choosing --------------------------------------------------------------------------------- */
@@ -270,9 +334,9 @@ static bool choose(struct gsim_slurm_state *state, const uint32_t *usable, uint3
     return true;
 }
 
-static bool choose_whole(struct gsim_slurm_state *state, uint32_t set, uint32_t gpus,
+static bool choose_whole(struct gsim_slurm_state *state, uint32_t widest, uint32_t gpus,
                          const uint32_t *usable) {
-    uint32_t widest = state->widest[set], left = gpus;
+    uint32_t left = gpus;
     state->n_chosen = 0;
     while (left > widest || (left == widest && state->n_chosen > 0)) {
         if (!choose(state, usable, left, true))
@@ -304,18 +368,35 @@ static bool choose_spread(struct gsim_slurm_state *state, uint32_t gpus, const u
 bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
                              uint32_t gpus, const uint32_t *usable) {
     return job->is_spread ? choose_spread(state, gpus, usable)
-                          : choose_whole(state, job->set, gpus, usable);
+                          : choose_whole(state, job->widest, gpus, usable);
 }
 
+/* What the job could have of each node if all were empty; returns the sum. */
+static uint64_t look_at_empty(struct gsim_slurm_state *state, struct gsim_slurm_job *job) {
+    uint64_t sum = 0;
+    job->widest = 1;
+    for (uint32_t node = 0; node < state->n_nodes; node++) {
+        struct gsim_slurm_room all = {state->node[node].n_gpus, state->node[node].host};
+        uint32_t n =
+            gsim_slurm_nodes_has(state, job->set, node) ? gsim_slurm_nodes_fit(job, &all) : 0;
+        state->usable[node] = n;
+        job->widest = n > job->widest ? n : job->widest;
+        sum += n;
+    }
+    return sum;
+}
+
+/* Memory that no nodes of the set have together holds no job back, as a limit that it exceeds
+ * alone; of CPUs the core has refused such a job. */
 void gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                             gsim_slot slot) {
     struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
-    for (uint32_t node = 0; node < state->n_nodes; node++)
-        state->usable[node] =
-            gsim_slurm_nodes_has(state, job->set, node) ? state->node[node].n_gpus : 0;
     uint32_t gpus = ctx->view->jobs.gpus[slot];
-    job->is_spread =
-        gpus > state->widest[job->set] && !choose_whole(state, job->set, gpus, state->usable);
+    if (look_at_empty(state, job) < gpus) {
+        job->each = (struct gsim_host){0};
+        (void)look_at_empty(state, job);
+    }
+    job->is_spread = gpus > job->widest && !choose_whole(state, job->widest, gpus, state->usable);
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -338,12 +419,34 @@ static bool allocate(struct gsim_slurm_state *state, struct gsim_ctx *ctx, size_
            state->unit && state->set_of;
 }
 
+/* The place of a name among the types of limits, counted from 1; 0: it is none of them. */
+uint32_t gsim_slurm_nodes_type(const struct gsim_slurm *conf, const char *name) {
+    for (uint32_t t = 0; t < conf->n_types; t++)
+        if (strcasecmp(conf->type[t], name) == 0)
+            return t + 1;
+    return 0;
+}
+
+static void describe_node(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                          uint32_t node) {
+    const struct gsim_slurm_node *of_file = state->of_file[node];
+    struct gsim_slurm_node_state *own = &state->node[node];
+    int64_t cpus_milli = gsim_ask_host(ctx, node).cpus_milli;
+    int64_t mem_mib = of_file && state->conf.counts_memory ? of_file->mem_mib : 0;
+    own->host.cpus_milli = cpus_milli > 0 ? cpus_milli : GSIM_TIME_MAX;
+    own->host.mem_bytes = mem_mib > 0 ? mem_mib * (INT64_C(1) << 20) : GSIM_TIME_MAX;
+    own->free.host = own->host;
+    own->weight = of_file ? of_file->weight : 1;
+    own->type = of_file ? gsim_slurm_nodes_type(&state->conf, of_file->type) : 0;
+}
+
 enum gsim_status gsim_slurm_nodes_open(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     const struct gsim_trace *trace = ctx->view->trace;
     state->n_types = trace->names[GSIM_COL_GPU_TYPE].n + 1;
     state->set_words = (cluster->n_nodes + 63) / 64;
     state->n_nodes = cluster->n_nodes;
+    state->first_idle_piece = GSIM_SLURM_NONE;
     size_t n_pairs = ((size_t)trace->names[GSIM_COL_PARTITION].n + 1) * state->n_types;
     if (!allocate(state, ctx, n_pairs))
         return gsim_no_memory(ctx->log, "opening nodes");
@@ -357,7 +460,7 @@ enum gsim_status gsim_slurm_nodes_open(struct gsim_slurm_state *state, struct gs
     for (uint32_t node = 0; node < cluster->n_nodes; node++) {
         state->node[node].n_gpus =
             cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
-        state->node[node].weight = state->of_file[node] ? state->of_file[node]->weight : 1;
+        describe_node(state, ctx, node);
     }
     return open_windows(state, ctx);
 }

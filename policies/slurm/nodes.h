@@ -10,13 +10,24 @@
 enum gsim_status gsim_slurm_nodes_open(struct gsim_slurm_state *state, struct gsim_ctx *ctx);
 /* Sets the job's set of nodes. false: no memory. */
 bool gsim_slurm_nodes_enter(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot);
+/* The place of a name among the types of limits, counted from 1; 0: it is none of them. */
+uint32_t gsim_slurm_nodes_type(const struct gsim_slurm *conf, const char *name);
 /* Counts free GPUs anew. */
 void gsim_slurm_nodes_look(struct gsim_slurm_state *state, const struct gsim_ctx *ctx);
 /* How many GPUs of a node the job could have from then on for as long as its limit. freed: by node,
- * GPUs that count as free besides; NULL: none. */
+ * what counts as free besides; NULL: none. */
 uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                  gsim_slot slot, uint32_t node, int64_t from_ns,
-                                 const uint32_t *freed);
+                                 const struct gsim_slurm_room *freed);
+/* How many GPUs the job could have of a room: CPUs and memory beside them may be fewer. */
+uint32_t gsim_slurm_nodes_fit(const struct gsim_slurm_job *job, const struct gsim_slurm_room *room);
+/* Adds to a room, sign times, what a job has on that number of GPUs. */
+void gsim_slurm_nodes_add(struct gsim_slurm_room *room, const struct gsim_slurm_job *job,
+                          uint32_t gpus, int sign);
+/* Books the nodes chosen as those where the job runs. false: no memory. */
+bool gsim_slurm_nodes_take(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot);
+/* Takes the job off its nodes; their GPUs are counted anew elsewhere. */
+void gsim_slurm_nodes_leave(struct gsim_slurm_state *state, struct gsim_slurm_job *job);
 bool gsim_slurm_nodes_has(const struct gsim_slurm_state *state, uint32_t set, uint32_t node);
 /* The first time from which on the node is in no window for as long as the job's limit. */
 int64_t gsim_slurm_nodes_clear(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,

@@ -81,12 +81,11 @@ static void list_victims(struct gsim_slurm_state *state, const struct gsim_ctx *
     }
 }
 
-static void free_units(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                       const struct gsim_plan *plan, gsim_slot victim, int sign) {
-    const struct gsim_unit *units;
-    uint32_t n = gsim_plan_units(plan, victim, &units);
-    for (uint32_t u = 0; u < n; u++)
-        state->freed[ctx->view->cluster.node_of_gpu[units[u].gpu]] += (uint32_t)sign;
+static void free_pieces(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                        gsim_slot victim, int sign) {
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, victim);
+    for (uint32_t p = job->first_piece; p != GSIM_SLURM_NONE; p = state->piece[p].next)
+        gsim_slurm_nodes_add(&state->freed[state->piece[p].node], job, state->piece[p].gpus, sign);
 }
 
 static bool fits(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, gsim_slot slot) {
@@ -99,10 +98,10 @@ static bool fits(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, gsi
 
 /* Frees candidates until the job fits; returns how many, or 0: it never does. */
 static uint32_t free_until_it_fits(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                                   const struct gsim_plan *plan, gsim_slot slot) {
+                                   gsim_slot slot) {
     memset(state->freed, 0, state->n_nodes * sizeof *state->freed);
     for (uint32_t v = 0; v < state->n_victims; v++) {
-        free_units(state, ctx, plan, state->victim[v], 1);
+        free_pieces(state, ctx, state->victim[v], 1);
         if (fits(state, ctx, slot))
             return v + 1;
     }
@@ -110,14 +109,14 @@ static uint32_t free_until_it_fits(struct gsim_slurm_state *state, const struct 
 }
 
 /* Whether the nodes chosen have enough without the candidate. */
-static bool is_spared(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                      const struct gsim_plan *plan, gsim_slot victim) {
-    free_units(state, ctx, plan, victim, -1);
+static bool is_spared(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, gsim_slot slot,
+                      gsim_slot victim) {
+    free_pieces(state, ctx, victim, -1);
     for (uint32_t i = 0; i < state->n_chosen; i++) {
-        uint32_t node = state->chosen[i];
-        if (state->node[node].free + state->freed[node] >= state->chosen_gpus[i])
+        if (gsim_slurm_nodes_usable(state, ctx, slot, state->chosen[i], ctx->view->now_ns,
+                                    state->freed) >= state->chosen_gpus[i])
             continue;
-        free_units(state, ctx, plan, victim, 1);
+        free_pieces(state, ctx, victim, 1);
         return false;
     }
     return true;
@@ -126,11 +125,7 @@ static bool is_spared(struct gsim_slurm_state *state, const struct gsim_ctx *ctx
 /* A job that begins anew is listed when it has left its GPUs (changes.settled). */
 static void push_out(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
                      gsim_slot victim) {
-    const struct gsim_unit *units;
-    uint32_t n = gsim_plan_units(plan, victim, &units);
     bool cancels = mode_of(state, gsim_slurm_job(ctx, victim)) == GSIM_SLURM_PREEMPT_CANCEL;
-    for (uint32_t u = 0; u < n; u++)
-        state->node[ctx->view->cluster.node_of_gpu[units[u].gpu]].free++;
     if (cancels ? gsim_plan_end(plan, victim)
                 : gsim_plan_preempt(plan, victim, GSIM_STOP_SAVE, GSIM_KEEP_DISCARD))
         gsim_slurm_stop(state, ctx, victim);
@@ -145,11 +140,11 @@ bool gsim_slurm_preempt(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
         return false;
     }
     list_victims(state, ctx, gsim_slurm_job(ctx, slot));
-    uint32_t n = free_until_it_fits(state, ctx, plan, slot);
+    uint32_t n = free_until_it_fits(state, ctx, slot);
     if (n == 0)
         return false;
     for (uint32_t v = n; v-- > 0;)
-        if (is_spared(state, ctx, plan, state->victim[v]))
+        if (is_spared(state, ctx, slot, state->victim[v]))
             state->victim[v] = GSIM_NO_SLOT;
     for (uint32_t v = 0; v < n; v++)
         if (state->victim[v] != GSIM_NO_SLOT)

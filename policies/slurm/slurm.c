@@ -5,10 +5,10 @@
  * without a file they are Slurm's defaults, with one partition. Sources: the manual pages of Slurm
  * 23.11 and its public code (job_scheduler.c, backfill.c, fair_tree.c, priority_multifactor.c).
  *
- * What differs: schedulers take no time; nodes have GPUs only, so that CPUs and memory never bind;
- * a gang takes the fewest nodes, of several the ones with the lowest Weight and the fewest free
- * GPUs; a job is of one partition, the first that it names; backfill does not preempt. A requeued
- * job waits no time before it may start again. */
+ * What differs: schedulers take no time; jobs without a GPU take nothing, so that CPUs and memory
+ * are those of GPU jobs; a gang takes the fewest nodes, of several the ones with the lowest Weight
+ * and the fewest free GPUs; a job is of one partition, the first that it names; backfill does not
+ * preempt. A requeued job waits no time before it may start again. */
 #include "policies/lib/common.h"
 #include "policies/slurm/accounts.h"
 #include "policies/slurm/limits.h"
@@ -174,6 +174,28 @@ static int64_t limit_of(const struct gsim_slurm_state *state, const struct gsim_
                                         : year_ns;
 }
 
+/* What the job asks for, as limits count it, and beside each of its GPUs as nodes do. */
+static void measure(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                    gsim_slot slot) {
+    const int64_t mib = INT64_C(1) << 20;
+    const struct gsim_trace *trace = ctx->view->trace;
+    struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    uint32_t index = ctx->view->jobs.index[slot];
+    int64_t gpus = ctx->view->jobs.gpus[slot];
+    int64_t cpus = gsim_trace_get(trace, GSIM_COL_CPUS_MILLI, index);
+    int64_t mem = gsim_trace_get(trace, GSIM_COL_HOST_MEM_BYTES, index);
+    int64_t type = gsim_trace_get(trace, GSIM_COL_GPU_TYPE, index);
+    job->each = (struct gsim_host){cpus > 0 ? gsim_muldiv_ceil(cpus, 1, gpus) : 0,
+                                   mem > 0 ? gsim_muldiv_ceil(mem, 1, gpus) : 0};
+    job->wants[GSIM_SLURM_JOBS] = 1;
+    job->wants[GSIM_SLURM_GPUS] = gpus;
+    job->wants[GSIM_SLURM_CPUS] = cpus > 0 ? gsim_muldiv_ceil(cpus, 1, 1000) : 0;
+    job->wants[GSIM_SLURM_MEM] = mem > 0 ? gsim_muldiv_ceil(mem, 1, mib) : 0;
+    job->type = type < 0 ? 0
+                         : (uint8_t)gsim_slurm_nodes_type(
+                               &state->conf, trace->names[GSIM_COL_GPU_TYPE].name[type]);
+}
+
 static void describe(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_trace *trace = ctx->view->trace;
     struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
@@ -186,7 +208,8 @@ static void describe(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_
     job->qos = qos >= 0               ? state->qos_of[qos]
                : assoc && *assoc->qos ? qos_called(&state->conf, assoc->qos)
                                       : qos_called(&state->conf, "normal");
-    job->running_at = GSIM_SLURM_NONE;
+    job->running_at = job->first_piece = GSIM_SLURM_NONE;
+    measure(state, ctx, slot);
     job->eligible_ns = ctx->view->now_ns;
     job->limit_ns = limit_of(state, ctx, slot);
 }
@@ -326,7 +349,7 @@ const struct gsim_policy gsim_policy_slurm = {
     .summary = "Slurm as a site has configured it (--slurm-conf)",
     .paper = "Slurm 23.11: slurm.conf(5), priority/multifactor, sched/backfill, fair tree",
     .deviations =
-        "nodes have GPUs only: CPUs, memory and topology never bind; the fewest nodes for "
+        "jobs without a GPU take no CPUs and memory; topology never binds; the fewest nodes for "
         "a gang; schedulers take no time; a job is of the first partition that it names; "
         "backfill does not preempt; shares of a GPU take a whole one",
     .is_oracle = true,

@@ -50,6 +50,7 @@ void gsim_slurm_stop(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_
     if (job->running_at == GSIM_SLURM_NONE)
         return;
     gsim_slurm_limits_book(state, ctx, slot, -1);
+    gsim_slurm_nodes_leave(state, job);
     gsim_slurm_accounts_change(state, job->assoc, ctx->view->now_ns, -billing_of(state, ctx, slot));
     gsim_slot last = state->running[--state->n_running];
     state->running[job->running_at] = last;
@@ -77,23 +78,14 @@ static bool name_units(struct gsim_slurm_state *state, const struct gsim_ctx *ct
     return true;
 }
 
-static void take(struct gsim_slurm_state *state) {
-    for (uint32_t i = 0; i < state->n_chosen; i++) {
-        struct gsim_slurm_node_state *node = &state->node[state->chosen[i]];
-        node->free -= node->free < state->chosen_gpus[i] ? node->free : state->chosen_gpus[i];
-    }
-}
-
 bool gsim_slurm_place(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       gsim_slot slot) {
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     uint32_t n_units;
     while (gsim_slurm_nodes_choose(state, job, ctx->view->jobs.gpus[slot], state->usable)) {
         if (name_units(state, ctx, &n_units) &&
-            gsim_plan_place_whole(plan, slot, state->unit, n_units)) {
-            take(state);
-            return gsim_slurm_start(state, ctx, slot);
-        }
+            gsim_plan_place_whole(plan, slot, state->unit, n_units))
+            return gsim_slurm_nodes_take(state, ctx, slot) && gsim_slurm_start(state, ctx, slot);
         state->usable[state->chosen[0]] = 0;
     }
     return false;

@@ -12,18 +12,40 @@
 struct gsim_slurm_job {
     uint32_t partition, qos, assoc; /* GSIM_SLURM_NONE: no QOS */
     uint32_t set; /* of nodes, see nodes.h */
+    uint32_t widest; /* the most GPUs that it could have on one of them */
     bool is_spread; /* no nodes of the set could hold it as whole nodes and a part of one */
     uint32_t running_at; /* position in the list of running jobs; GSIM_SLURM_NONE: none */
     int64_t eligible_ns;
     int64_t limit_ns; /* GSIM_TIME_MAX: none */
     int64_t end_ns; /* latest end of a running job */
     int64_t priority; /* as of the last ranking */
+    int64_t wants[GSIM_SLURM_FIRST_TYPE]; /* by TRES */
+    struct gsim_host each; /* beside each of its GPUs; 0: not asked for, or not counted */
+    uint32_t first_piece; /* where it runs; GSIM_SLURM_NONE: nowhere */
+    uint8_t type; /* that it asks for, among the types of limits, counted from 1; 0: none of them */
+    uint32_t of_type[GSIM_SLURM_MOST_TYPES]; /* GPUs that it has, by such a type */
 };
 
-/* Running jobs of an association, or of a QOS: of all, of a user, of an account. */
-struct gsim_slurm_count {
-    int64_t n_jobs, n_gpus;
-    gsim_i128 gpu_end_ns; /* sum of GPUs * end_ns */
+/* What running jobs hold, by counter and TRES: a row of n_tres for each counter. */
+struct gsim_slurm_counts {
+    int64_t *held;
+    gsim_i128 *ends; /* sum of amounts * end_ns */
+};
+
+/* Running jobs of a QOS: of all, of a user, of an account; and of an association with those below
+ * it. */
+enum gsim_slurm_counter {
+    GSIM_SLURM_OF_QOS,
+    GSIM_SLURM_OF_USER,
+    GSIM_SLURM_OF_NAME,
+    GSIM_SLURM_OF_ASSOC,
+    GSIM_SLURM_COUNTERS
+};
+
+/* A limit that some QOS or association sets. */
+struct gsim_slurm_asked {
+    enum gsim_slurm_limit limit;
+    enum gsim_slurm_tres tres;
 };
 
 /* A node of the tree of accounts: an account, or a user of one. */
@@ -37,12 +59,20 @@ struct gsim_slurm_account {
     gsim_i128 usage; /* billing milli * ns, up to updated_ns */
     int64_t updated_ns, running_milli;
     int64_t factor_q32; /* fair-share factor of a user */
-    struct gsim_slurm_count count; /* with those below it */
 };
 
-/* The free GPUs of the cluster now, as the plan has it, and windows in which nodes are planned. */
+/* GPUs of a node, and CPUs and memory beside them. */
+struct gsim_slurm_room {
+    uint32_t gpus;
+    struct gsim_host host;
+};
+
+/* A node, and its free room now, as the plan has it. */
 struct gsim_slurm_node_state {
-    uint32_t n_gpus, free;
+    uint32_t n_gpus;
+    struct gsim_host host; /* of the node; GSIM_TIME_MAX: not counted */
+    struct gsim_slurm_room free;
+    uint32_t type; /* among the types of limits, counted from 1; 0: none of them */
     int64_t weight;
     bool is_closed; /* to the rest of this pass of the main scheduler */
 };
@@ -54,11 +84,17 @@ struct gsim_slurm_window {
     uint32_t reservation; /* of the site; GSIM_SLURM_NONE: a job's of this backfill pass */
 };
 
-/* GPUs of a node that a running job frees. */
+/* Room on a node that a running job frees. */
 struct gsim_slurm_freeing {
     int64_t end_ns;
-    uint32_t node, gpus;
+    struct gsim_slurm_room room;
     uint32_t next;
+};
+
+/* The GPUs of a running job on one node. */
+struct gsim_slurm_piece {
+    uint32_t node, gpus;
+    uint32_t next; /* of the job, or of those that are not in use */
 };
 
 struct gsim_slurm_state {
@@ -85,8 +121,11 @@ struct gsim_slurm_state {
     uint64_t decay_q32; /* of usage, over a period */
     uint32_t *walk; /* accounts in the order of a fair tree that is being made */
     gsim_u128 *level; /* by account: level fair share */
-    struct gsim_slurm_count *qos_count, *user_count,
-        *name_count; /* by QOS; and user; and account */
+    struct gsim_slurm_counts count[GSIM_SLURM_COUNTERS];
+    uint32_t n_tres; /* those that are counted: the first ones */
+    struct gsim_slurm_asked asked[GSIM_SLURM_LIMITS * GSIM_SLURM_TRES];
+    uint32_t n_asked;
+    uint32_t *qos_of_partition; /* GSIM_SLURM_NONE: none */
     uint32_t *qos_of, *partition_of; /* by name of the trace's columns */
     uint32_t default_partition;
     const struct gsim_slurm_node **of_file; /* by node: the one that it stands for; NULL: none */
@@ -94,7 +133,6 @@ struct gsim_slurm_state {
     uint32_t n_nodes;
     uint64_t *set; /* sets of nodes, a bit a node */
     uint32_t *set_of; /* by partition and type of GPU of the trace */
-    uint32_t *widest; /* by set: GPUs of its largest node */
     uint32_t n_sets, set_words, n_types;
     struct gsim_slurm_window *window;
     uint32_t *first_window, n_windows, n_lasting_windows, windows_capacity;
@@ -108,7 +146,9 @@ struct gsim_slurm_state {
     uint32_t n_victims, victims_capacity;
     uint32_t *chosen; /* nodes of a job that is being placed, and the GPUs on each */
     uint32_t *chosen_gpus, n_chosen;
-    uint32_t *freed; /* by node: GPUs that preemption would free */
+    struct gsim_slurm_piece *piece;
+    uint32_t first_idle_piece, n_pieces, pieces_capacity;
+    struct gsim_slurm_room *freed; /* by node: what preemption would free */
     uint32_t *usable; /* by node: GPUs that the job at hand could have */
     int64_t *when; /* by node: the first time at which it could be used */
     struct gsim_unit *unit;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The nodes of a site's file as groups of a cluster: nodes that follow each other with as many GPUs
- * of one type, in the partitions of one list. */
+ * of one type and as many CPUs, in the partitions of one list. */
 #include <string.h>
 #include <strings.h>
 
@@ -66,12 +66,14 @@ uint32_t gsim_slurm_groups(const struct gsim_slurm *slurm, struct gsim_arena *ar
         const char *partitions = partitions_of(slurm, node->name, arena);
         const char *type = *node->type ? node->type : NULL;
         struct gsim_node_group *last = n ? &groups[n - 1] : NULL;
-        if (last && last->gpus_per_node == node->gpus && is_equal(last->gpu_type, type) &&
-            is_equal(last->partitions, partitions))
+        int64_t cpus_milli = slurm->counts_cpus ? node->cpus * 1000 : 0;
+        if (last && last->gpus_per_node == node->gpus && last->cpus_milli == cpus_milli &&
+            is_equal(last->gpu_type, type) && is_equal(last->partitions, partitions))
             last->count++;
         else
             groups[n++] = (struct gsim_node_group){.count = 1,
                                                    .gpus_per_node = node->gpus,
+                                                   .cpus_milli = cpus_milli,
                                                    .gpu_type = type,
                                                    .partitions = partitions};
     }

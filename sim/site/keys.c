@@ -178,7 +178,7 @@ static void take_weight_tres(struct gsim_slurm_reading *r, const char *value) {
         gsim_slurm_refuse(r, "PriorityWeightTRES", value, "a list such as GRES/gpu=1000");
         return;
     }
-    r->out->weight[GSIM_SLURM_GPUS] = weight > 0 ? weight : 0;
+    r->out->weight[GSIM_SLURM_BY_GPUS] = weight > 0 ? weight : 0;
     if (others)
         gsim_slurm_note(r, "PriorityWeightTRES", value, "weights of anything but GRES/gpu are 0");
 }
@@ -189,6 +189,24 @@ static void take_preempt_type(struct gsim_slurm_reading *r, const char *value) {
     if (!r->out->preempts_by_qos && !r->out->preempts_by_tier && !is(value, "preempt/none") &&
         !is(value, "(null)"))
         gsim_slurm_note(r, "PreemptType", value, "preempt/none");
+}
+
+/* CR_Core, CR_CPU_Memory, ...: what jobs use up beside GPUs. */
+static void take_select(struct gsim_slurm_reading *r, const char *value) {
+    static const char *const others[] = {"CR_ONE_TASK_PER_CORE", "CR_CORE_DEFAULT_DIST_BLOCK",
+                                         "CR_PACK_NODES",        "CR_LLN",
+                                         "LL_SHARED_GRES",       "MULTIPLE_SHARING_GRES_PJ",
+                                         "ENFORCE_BINDING_GRES", "ONE_TASK_PER_SHARING_GRES"};
+    static const char *const cpus[] = {"CR_CPU",        "CR_CORE",        "CR_SOCKET",
+                                       "CR_CPU_MEMORY", "CR_CORE_MEMORY", "CR_SOCKET_MEMORY"};
+    r->out->counts_cpus = false;
+    for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++)
+        r->out->counts_cpus |= has(value, cpus[i]);
+    r->out->counts_memory = has(value, "CR_CPU_MEMORY") || has(value, "CR_CORE_MEMORY") ||
+                            has(value, "CR_SOCKET_MEMORY") || has(value, "CR_MEMORY");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (has(value, others[i]))
+            gsim_slurm_note(r, "SelectTypeParameters", others[i], "it has no effect");
 }
 
 static bool take_word(struct gsim_slurm_reading *r, const char *key, const char *value) {
@@ -207,6 +225,8 @@ static bool take_word(struct gsim_slurm_reading *r, const char *key, const char 
         take_parameters(r, value);
     else if (is(key, "AccountingStorageEnforce"))
         out->has_limits = has(value, "limits") || has(value, "safe") || has(value, "all");
+    else if (is(key, "SelectTypeParameters"))
+        take_select(r, value);
     else if (is(key, "PreemptType"))
         take_preempt_type(r, value);
     else if (is(key, "PreemptMode"))
@@ -319,7 +339,6 @@ static const char *const moot[] = {"AccountingStorage*",
                                    "Wait*",
                                    "X11*",
                                    "PrEp*",
-                                   "SelectType",
                                    "TopologyParam",
                                    "Fed*",
                                    "Backup*",
@@ -337,7 +356,7 @@ static bool is_moot(const char *key) {
     return false;
 }
 
-static const char counted[] = "GPUs alone are counted: CPUs and memory of nodes never lack";
+static const char as_logged[] = "a job has the CPUs and the memory that the trace gives it";
 
 /* usual: the value that the assumption stands for; NULL: none but those of is_unset. */
 static const struct {
@@ -356,15 +375,16 @@ static const struct {
     {"MaxJobCount", "no job is turned away", "10000"},
     {"PreemptParameters", "none of them", NULL},
     {"SuspendTime", "nodes are never powered down", "-1"},
-    {"MaxMemPerCPU", counted, NULL},
-    {"MaxMemPerNode", counted, NULL},
-    {"DefMemPerCPU", counted, NULL},
-    {"DefMemPerNode", counted, NULL},
+    {"MaxMemPerCPU", as_logged, NULL},
+    {"MaxMemPerNode", as_logged, NULL},
+    {"DefMemPerCPU", as_logged, NULL},
+    {"DefMemPerNode", as_logged, NULL},
     {"EnforcePartLimits", "the jobs of the trace were accepted", NULL},
     {"JobSizeFactor", "it has no effect", NULL},
-    {"SelectTypeParameters", counted, NULL},
-    {"DefMemPerGPU", counted, NULL},
-    {"DefCpuPerGPU", counted, NULL},
+    {"SelectType", "select/cons_tres: jobs share nodes by their GPUs, CPUs and memory",
+     "select/cons_tres"},
+    {"DefMemPerGPU", as_logged, NULL},
+    {"DefCpuPerGPU", as_logged, NULL},
     {"GraceTime", "0", NULL},
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the readers of records, tables and keys share: lists that grow, notes, Slurm's forms of
  * times and of TRES. */
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -9,6 +10,7 @@
 #include "sim/site/slurm_read.h"
 
 enum { MOST_OF_VALUE = 60, MOST_NOTES = 200, MINUTE_S = 60, HOUR_S = 3600, DAY_S = 86400 };
+#define MOST_MIB (INT64_C(1) << 40) /* an EiB: times a minute in ns it is beyond any limit */
 
 static void out_of_memory(struct gsim_slurm_reading *r) {
     r->status = gsim_no_memory(r->log, "reading slurm.conf");
@@ -117,6 +119,78 @@ bool gsim_slurm_gpus(const char *text, int64_t *gpus, bool *others) {
         if (strncasecmp(at, name, length) != 0)
             *others = true;
         else if (!take_number(&number, gpus) || number != at + n)
+            return false;
+        at += n;
+    }
+    return true;
+}
+
+/* --- TRES ------------------------------------------------------------------------------------- */
+
+bool gsim_slurm_mib(const char *text, size_t length, int64_t *mib) {
+    static const char letters[] = "MGTP";
+    const char *letter =
+        length > 0 ? strchr(letters, toupper((unsigned char)text[length - 1])) : NULL;
+    bool is_kib = length > 0 && toupper((unsigned char)text[length - 1]) == 'K';
+    int64_t scale = letter ? INT64_C(1) << 10 * (letter - letters) : 1;
+    size_t digits = letter || is_kib ? length - 1 : length;
+    if (gsim_parse_decimal(text, digits, scale, mib) != GSIM_PARSE_OK || *mib < 0 ||
+        *mib > MOST_MIB)
+        return false;
+    if (is_kib)
+        *mib = (*mib + 1023) / 1024;
+    return true;
+}
+
+/* The place of a type of GPU among those that limits name; GSIM_SLURM_TRES: there is none left. */
+static int type_place(struct gsim_slurm_reading *r, const char *type, size_t length) {
+    struct gsim_slurm *out = r->out;
+    for (uint32_t t = 0; t < out->n_types; t++)
+        if (strlen(out->type[t]) == length && strncasecmp(out->type[t], type, length) == 0)
+            return GSIM_SLURM_FIRST_TYPE + (int)t;
+    if (out->n_types == GSIM_SLURM_MOST_TYPES)
+        return GSIM_SLURM_TRES;
+    out->type[out->n_types] = gsim_slurm_keep(r, type, length);
+    return GSIM_SLURM_FIRST_TYPE + (int)out->n_types++;
+}
+
+/* Which of the things that gsim counts the name is; GSIM_SLURM_TRES: none. */
+static int tres_called(struct gsim_slurm_reading *r, const char *name, size_t length) {
+    static const char gpu[] = "gres/gpu:";
+    const size_t n = sizeof gpu - 1;
+    if (gsim_slurm_lists("cpu", name, length))
+        return GSIM_SLURM_CPUS;
+    if (gsim_slurm_lists("mem", name, length))
+        return GSIM_SLURM_MEM;
+    if (gsim_slurm_lists("gres/gpu", name, length))
+        return GSIM_SLURM_GPUS;
+    return length > n && strncasecmp(name, gpu, n) == 0 ? type_place(r, name + n, length - n)
+                                                        : GSIM_SLURM_TRES;
+}
+
+/* A count; -1, which takes a limit back, is none. */
+static bool take_amount(const char *text, size_t length, int which, int64_t *out) {
+    if (length == 2 && strncmp(text, "-1", 2) == 0) {
+        *out = -1;
+        return true;
+    }
+    if (which == GSIM_SLURM_MEM)
+        return gsim_slurm_mib(text, length, out);
+    return length <= 12 && strspn(text, "0123456789") >= length &&
+           gsim_parse_decimal(text, length, 1, out) == GSIM_PARSE_OK;
+}
+
+bool gsim_slurm_take_tres(struct gsim_slurm_reading *r, const char *column, const char *text,
+                          int64_t out[GSIM_SLURM_TRES]) {
+    for (const char *at = text; *at; at += strspn(at, ",")) {
+        size_t n = strcspn(at, ","), name = strcspn(at, "=,");
+        int which = name < n ? tres_called(r, at, name) : -1;
+        if (which < 0)
+            return false;
+        if (which == GSIM_SLURM_TRES)
+            gsim_slurm_note(r, column, gsim_slurm_keep(r, at, n),
+                            "no limit: gsim does not count it");
+        else if (!take_amount(at + name + 1, n - name - 1, which, &out[which]))
             return false;
         at += n;
     }

@@ -26,6 +26,8 @@ void gsim_slurm_defaults(struct gsim_slurm *slurm) {
         .is_multifactor = true,
         .backfills = true,
         .is_fair_tree = true,
+        .counts_cpus = true, /* CR_Core_Memory is the default */
+        .counts_memory = true,
         .mode = GSIM_SLURM_PREEMPT_OFF,
         .max_age_ns = 7 * 86400 * GSIM_NS_PER_S,
         .half_life_ns = 7 * 86400 * GSIM_NS_PER_S,
@@ -138,6 +140,7 @@ static void finish(struct gsim_slurm_reading *r) {
     if (!out->has_conf)
         out->has_limits = true;
     r->line = 0;
+    gsim_slurm_measure_nodes(r);
     if (limits && !out->has_limits)
         gsim_slurm_note(r, "AccountingStorageEnforce", "",
                         "limits of QOS and associations are not enforced, since the key does not "

@@ -12,6 +12,8 @@
 #include "sim/base/units.h"
 #include "sim/site/slurm_read.h"
 
+enum { MOST_CPUS = 1000000 };
+
 static bool is(const char *a, const char *b) {
     return strcasecmp(a, b) == 0;
 }
@@ -71,9 +73,74 @@ static bool add_node(void *arg, const char *name, size_t length) {
     return out->n_nodes <= GSIM_MAX_NODES;
 }
 
+static const struct {
+    const char *key;
+    enum gsim_slurm_node_count count;
+} counts[] = {
+    {"CPUs", GSIM_SLURM_NODE_CPUS},
+    {"Procs", GSIM_SLURM_NODE_CPUS},
+    {"CPUTot", GSIM_SLURM_NODE_CPUS},
+    {"CPUEfctv", GSIM_SLURM_NODE_EFFECTIVE},
+    {"Boards", GSIM_SLURM_NODE_BOARDS},
+    {"Sockets", GSIM_SLURM_NODE_SOCKETS},
+    {"SocketsPerBoard", GSIM_SLURM_NODE_SOCKETS},
+    {"CoresPerSocket", GSIM_SLURM_NODE_CORES},
+    {"ThreadsPerCore", GSIM_SLURM_NODE_THREADS},
+    {"CoreSpecCount", GSIM_SLURM_NODE_CORES_ASIDE},
+    {"RealMemory", GSIM_SLURM_NODE_MEM},
+    {"MemSpecLimit", GSIM_SLURM_NODE_MEM_ASIDE},
+};
+
+/* Whether the key is a count. */
+static bool take_node_count(struct gsim_slurm_reading *r, const char *key, const char *value,
+                            struct gsim_slurm_node *node) {
+    enum { MOST = 1000000000 };
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        int64_t *said = &node->said[counts[i].count];
+        if (!is(key, counts[i].key))
+            continue;
+        if (gsim_parse_int(value, said) != GSIM_PARSE_OK || *said < 0 || *said > MOST)
+            gsim_slurm_refuse(r, key, value, "a whole number");
+        return true;
+    }
+    return false;
+}
+
+static int64_t at_least_1(int64_t number) {
+    return number > 0 ? number : 1;
+}
+
+/* CPUs that the record gives, or follow from its sockets, cores and threads; those set aside are
+ * no job's. */
+static void count_cpus(struct gsim_slurm_node *node) {
+    const int64_t *said = node->said;
+    int64_t threads = at_least_1(said[GSIM_SLURM_NODE_THREADS]), cpus = said[GSIM_SLURM_NODE_CPUS];
+    bool has_cores = said[GSIM_SLURM_NODE_CORES] > 0 || said[GSIM_SLURM_NODE_SOCKETS] > 0;
+    if (cpus == 0 && has_cores)
+        cpus = at_least_1(said[GSIM_SLURM_NODE_BOARDS]) *
+               at_least_1(said[GSIM_SLURM_NODE_SOCKETS]) * at_least_1(said[GSIM_SLURM_NODE_CORES]) *
+               threads;
+    cpus -= said[GSIM_SLURM_NODE_CORES_ASIDE] * threads;
+    node->cpus = said[GSIM_SLURM_NODE_EFFECTIVE] > 0 ? said[GSIM_SLURM_NODE_EFFECTIVE] : cpus;
+}
+
+void gsim_slurm_measure_nodes(struct gsim_slurm_reading *r) {
+    for (uint32_t i = 0; i < r->out->n_nodes; i++) {
+        struct gsim_slurm_node *node = &r->out->node[i];
+        int64_t mem = node->said[GSIM_SLURM_NODE_MEM],
+                aside = node->said[GSIM_SLURM_NODE_MEM_ASIDE];
+        count_cpus(node);
+        if (node->cpus < 0 || node->cpus > MOST_CPUS)
+            gsim_slurm_refuse(r, "NodeName", node->name, "a node with 1 to 1000000 CPUs for jobs");
+        node->mem_mib = mem > aside ? mem - aside : 0;
+    }
+}
+
 static void take_node_key(struct gsim_slurm_reading *r, const char *key, const char *value,
                           struct gsim_slurm_node *node) {
     int64_t weight;
+    if (take_node_count(r, key, value, node))
+        return;
     if (is(key, "Gres") && !is_unset(value)) {
         if (!take_gres(r, value, node))
             gsim_slurm_refuse(r, key, value, "a list such as gpu:a100:4");
@@ -285,6 +352,9 @@ static void finish_nodes(struct gsim_slurm_reading *r, const struct record *reco
         struct gsim_slurm_node *last = &out->node[out->n_nodes - 1];
         last->gpus += record->node.gpus;
         last->type = record->node.gpus ? record->node.type : last->type;
+        for (int i = 0; i < GSIM_SLURM_NODE_COUNTS; i++)
+            if (record->node.said[i] > 0)
+                last->said[i] = record->node.said[i];
     }
 }
 

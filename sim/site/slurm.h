@@ -13,22 +13,28 @@
 #include "gsim/cluster.h"
 #include "gsim/status.h"
 
-/* Limits of a QOS or of an association, GPUs being gres/gpu. */
+/* What limits count (Slurm's TRES, and jobs). */
+enum gsim_slurm_tres {
+    GSIM_SLURM_JOBS,
+    GSIM_SLURM_GPUS, /* gres/gpu */
+    GSIM_SLURM_CPUS,
+    GSIM_SLURM_MEM, /* in MiB */
+    GSIM_SLURM_FIRST_TYPE, /* gres/gpu:TYPE, of the types that limits name */
+    GSIM_SLURM_MOST_TYPES = 8,
+    GSIM_SLURM_TRES = GSIM_SLURM_FIRST_TYPE + GSIM_SLURM_MOST_TYPES
+};
+
+/* Limits of a QOS or of an association on the jobs that run together. */
 enum gsim_slurm_limit {
-    GSIM_SLURM_GRP_JOBS, /* GrpJobs: running jobs of all its users together */
-    GSIM_SLURM_GRP_GPUS, /* GrpTRES */
-    GSIM_SLURM_GRP_RUN, /* GrpTRESRunMins: GPUs times the time that is left of limits, in ns */
-    GSIM_SLURM_USER_JOBS, /* MaxJobsPU; of an association MaxJobs */
-    GSIM_SLURM_USER_GPUS, /* MaxTRESPU */
-    GSIM_SLURM_ACCOUNT_JOBS, /* MaxJobsPA */
-    GSIM_SLURM_ACCOUNT_GPUS, /* MaxTRESPA */
-    GSIM_SLURM_JOB_GPUS, /* MaxTRES */
-    GSIM_SLURM_JOB_TIME, /* MaxWall, in ns */
+    GSIM_SLURM_GROUP, /* GrpJobs, GrpTRES: of all its users together */
+    GSIM_SLURM_GROUP_RUN, /* GrpTRESRunMins: amounts times the time that is left of limits, in ns */
+    GSIM_SLURM_USER, /* MaxJobsPU, MaxTRESPU; of an association MaxJobs */
+    GSIM_SLURM_ACCOUNT, /* MaxJobsPA, MaxTRESPA */
     GSIM_SLURM_LIMITS
 };
 
 struct gsim_slurm_limits {
-    int64_t most[GSIM_SLURM_LIMITS]; /* -1: no limit */
+    int64_t most[GSIM_SLURM_LIMITS][GSIM_SLURM_TRES]; /* -1: no limit */
 };
 
 enum gsim_slurm_preempt {
@@ -68,12 +74,28 @@ struct gsim_slurm_partition {
     bool is_default;
 };
 
+/* Counts of a node's record, of which its CPUs and memory follow. */
+enum gsim_slurm_node_count {
+    GSIM_SLURM_NODE_CPUS,
+    GSIM_SLURM_NODE_EFFECTIVE, /* CPUEfctv: CPUs less those that are set aside */
+    GSIM_SLURM_NODE_BOARDS,
+    GSIM_SLURM_NODE_SOCKETS, /* of a board, or of all */
+    GSIM_SLURM_NODE_CORES, /* of a socket */
+    GSIM_SLURM_NODE_THREADS, /* of a core */
+    GSIM_SLURM_NODE_CORES_ASIDE, /* CoreSpecCount */
+    GSIM_SLURM_NODE_MEM, /* RealMemory, in MiB */
+    GSIM_SLURM_NODE_MEM_ASIDE, /* MemSpecLimit */
+    GSIM_SLURM_NODE_COUNTS
+};
+
 /* A node with GPUs. */
 struct gsim_slurm_node {
     const char *name;
     const char *type; /* gres/gpu:TYPE; "": none */
     uint32_t gpus;
     int64_t weight;
+    int64_t cpus, mem_mib; /* that jobs can have; 0: the file does not say */
+    int64_t said[GSIM_SLURM_NODE_COUNTS]; /* as the file says it; 0: it does not */
 };
 
 struct gsim_slurm_reservation {
@@ -89,7 +111,7 @@ enum gsim_slurm_factor {
     GSIM_SLURM_SIZE,
     GSIM_SLURM_PARTITION,
     GSIM_SLURM_QOS,
-    GSIM_SLURM_GPUS, /* PriorityWeightTRES=GRES/gpu=... */
+    GSIM_SLURM_BY_GPUS, /* PriorityWeightTRES=GRES/gpu=... */
     GSIM_SLURM_FACTORS
 };
 
@@ -105,6 +127,7 @@ struct gsim_slurm {
     bool stops_at_limits; /* assoc_limit_stop */
     bool youngest_first; /* preempt_youngest_first */
     bool preempts_by_qos, preempts_by_tier;
+    bool counts_cpus, counts_memory; /* SelectTypeParameters: CR_Core, CR_Core_Memory, ... */
     enum gsim_slurm_preempt mode;
     int64_t weight[GSIM_SLURM_FACTORS];
     int64_t max_age_ns, half_life_ns, period_ns; /* half_life_ns 0: usage is never forgotten */
@@ -118,6 +141,8 @@ struct gsim_slurm {
     struct gsim_slurm_reservation *reservation;
     struct gsim_slurm_note *note;
     uint32_t n_qos, n_assocs, n_partitions, n_nodes, n_reservations, n_notes;
+    const char *type[GSIM_SLURM_MOST_TYPES]; /* of GPUs, that limits name */
+    uint32_t n_types;
 };
 
 /* The settings of a Slurm without a file. */

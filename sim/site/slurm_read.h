@@ -36,6 +36,8 @@ void gsim_slurm_refuse(struct gsim_slurm_reading *r, const char *key, const char
 void gsim_slurm_take_key(struct gsim_slurm_reading *r, const char *key, const char *value);
 /* Begins or goes on with a record (nodes, a partition, a reservation): its keys. */
 void gsim_slurm_take_record(struct gsim_slurm_reading *r, const char *text, bool begins);
+/* CPUs and memory of all nodes, of what their records said. */
+void gsim_slurm_measure_nodes(struct gsim_slurm_reading *r);
 /* The first line of a table, false: it is none; and a row. */
 bool gsim_slurm_open_table(struct gsim_slurm_reading *r, char *line);
 void gsim_slurm_take_row(struct gsim_slurm_reading *r, char *line);
@@ -43,7 +45,13 @@ void gsim_slurm_take_row(struct gsim_slurm_reading *r, char *line);
 /* minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minutes[:seconds]], as Slurm's times
  * are; UNLIMITED and INFINITE give -1. */
 bool gsim_slurm_time(const char *text, int64_t *ns);
-/* The count of gres/gpu in "cpu=4,gres/gpu=8"; *others: whether other things are limited. */
+/* The count of gres/gpu in "cpu=4,gres/gpu=8"; *others: whether the list has more than that. */
 bool gsim_slurm_gpus(const char *text, int64_t *gpus, bool *others);
+/* A size in MiB: "512G", "1.5T", or without a letter in MiB. */
+bool gsim_slurm_mib(const char *text, size_t length, int64_t *mib);
+/* The amounts of "cpu=64,mem=1T,gres/gpu:a100=8", where they are named. What gsim does not count is
+ * noted. false: the text is no such list. */
+bool gsim_slurm_take_tres(struct gsim_slurm_reading *r, const char *column, const char *text,
+                          int64_t out[GSIM_SLURM_TRES]);
 
 #endif

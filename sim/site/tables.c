@@ -13,29 +13,33 @@ static bool is(const char *a, const char *b) {
 }
 
 /* How the cells of a column of limits are written. */
-enum form { COUNT, GPUS, GPU_MINUTES, TIME };
+enum form { COUNT, AMOUNTS, MINUTES };
 
 static const struct {
     const char *column;
     enum form form;
     enum gsim_slurm_limit of_qos, of_assoc; /* GSIM_SLURM_LIMITS: not modelled there */
 } limits[] = {
-    {"GrpJobs", COUNT, GSIM_SLURM_GRP_JOBS, GSIM_SLURM_GRP_JOBS},
-    {"GrpTRES", GPUS, GSIM_SLURM_GRP_GPUS, GSIM_SLURM_GRP_GPUS},
-    {"GrpTRESRunMins", GPU_MINUTES, GSIM_SLURM_GRP_RUN, GSIM_SLURM_GRP_RUN},
-    {"MaxJobs", COUNT, GSIM_SLURM_LIMITS, GSIM_SLURM_USER_JOBS},
-    {"MaxJobsPU", COUNT, GSIM_SLURM_USER_JOBS, GSIM_SLURM_LIMITS},
-    {"MaxJobsPerUser", COUNT, GSIM_SLURM_USER_JOBS, GSIM_SLURM_LIMITS},
-    {"MaxTRESPU", GPUS, GSIM_SLURM_USER_GPUS, GSIM_SLURM_LIMITS},
-    {"MaxTRESPerUser", GPUS, GSIM_SLURM_USER_GPUS, GSIM_SLURM_LIMITS},
-    {"MaxJobsPA", COUNT, GSIM_SLURM_ACCOUNT_JOBS, GSIM_SLURM_LIMITS},
-    {"MaxJobsPerAccount", COUNT, GSIM_SLURM_ACCOUNT_JOBS, GSIM_SLURM_LIMITS},
-    {"MaxTRESPA", GPUS, GSIM_SLURM_ACCOUNT_GPUS, GSIM_SLURM_LIMITS},
-    {"MaxTRESPerAccount", GPUS, GSIM_SLURM_ACCOUNT_GPUS, GSIM_SLURM_LIMITS},
-    {"MaxTRES", GPUS, GSIM_SLURM_JOB_GPUS, GSIM_SLURM_JOB_GPUS},
-    {"MaxTRESPerJob", GPUS, GSIM_SLURM_JOB_GPUS, GSIM_SLURM_JOB_GPUS},
-    {"MaxWall", TIME, GSIM_SLURM_JOB_TIME, GSIM_SLURM_JOB_TIME},
+    {"GrpJobs", COUNT, GSIM_SLURM_GROUP, GSIM_SLURM_GROUP},
+    {"GrpTRES", AMOUNTS, GSIM_SLURM_GROUP, GSIM_SLURM_GROUP},
+    {"GrpTRESRunMins", MINUTES, GSIM_SLURM_GROUP_RUN, GSIM_SLURM_GROUP_RUN},
+    {"MaxJobs", COUNT, GSIM_SLURM_LIMITS, GSIM_SLURM_USER},
+    {"MaxJobsPU", COUNT, GSIM_SLURM_USER, GSIM_SLURM_LIMITS},
+    {"MaxJobsPerUser", COUNT, GSIM_SLURM_USER, GSIM_SLURM_LIMITS},
+    {"MaxTRESPU", AMOUNTS, GSIM_SLURM_USER, GSIM_SLURM_LIMITS},
+    {"MaxTRESPerUser", AMOUNTS, GSIM_SLURM_USER, GSIM_SLURM_LIMITS},
+    {"MaxJobsPA", COUNT, GSIM_SLURM_ACCOUNT, GSIM_SLURM_LIMITS},
+    {"MaxJobsPerAccount", COUNT, GSIM_SLURM_ACCOUNT, GSIM_SLURM_LIMITS},
+    {"MaxTRESPA", AMOUNTS, GSIM_SLURM_ACCOUNT, GSIM_SLURM_LIMITS},
+    {"MaxTRESPerAccount", AMOUNTS, GSIM_SLURM_ACCOUNT, GSIM_SLURM_LIMITS},
 };
+
+/* Limits on one job, which the jobs of a trace have passed, and columns that limit no start. */
+static const char passed_over[] = "Priority,UsageFactor,Description,ID,MaxSubmit,MaxSubmitPU,"
+                                  "MaxSubmitPA,MaxSubmitJobs,MaxSubmitJobsPU,MaxSubmitJobsPA,"
+                                  "GrpSubmit,GrpSubmitJobs,LimitFactor,MaxTRES,MaxTRESPerJob,"
+                                  "MaxTRESPerNode,MaxTRESMins,MaxWall,MaxWallDurationPerJob,"
+                                  "Cluster,QOS,QOS_RAW,LFT,RGT,ParentID,Lineage,Comment";
 
 /* --- the header ------------------------------------------------------------------------------- */
 
@@ -75,27 +79,20 @@ bool gsim_slurm_open_table(struct gsim_slurm_reading *r, char *line) {
 
 /* --- cells ------------------------------------------------------------------------------------ */
 
-static int64_t scaled(int64_t count, enum form form) {
-    return form == GPU_MINUTES && count >= 0 ? count * 60 * GSIM_NS_PER_S : count;
-}
-
-/* Reads a limit; a count of -1, or an empty cell, is none. */
+/* Reads limits; a count of -1, or an empty cell, is none. */
 static void take_limit(struct gsim_slurm_reading *r, const char *column, const char *value,
-                       enum form form, int64_t *most) {
-    bool others = false;
-    int64_t number = -1;
-    bool is_ok = form == COUNT  ? gsim_parse_int(value, &number) == GSIM_PARSE_OK
-                 : form == TIME ? gsim_slurm_time(value, &number)
-                                : gsim_slurm_gpus(value, &number, &others);
-    if (!is_ok)
-        gsim_slurm_refuse(r, column, value,
-                          form == COUNT  ? "a whole number"
-                          : form == TIME ? "a time such as 2-00:00:00"
-                                         : "a list such as cpu=64,gres/gpu=8");
-    else
-        *most = scaled(number, form);
-    if (others)
-        gsim_slurm_note(r, column, value, "only its gres/gpu limits jobs");
+                       enum form form, int64_t most[GSIM_SLURM_TRES]) {
+    if (form == COUNT) {
+        if (gsim_parse_int(value, &most[GSIM_SLURM_JOBS]) != GSIM_PARSE_OK)
+            gsim_slurm_refuse(r, column, value, "a whole number");
+        return;
+    }
+    if (!gsim_slurm_take_tres(r, column, value, most))
+        gsim_slurm_refuse(r, column, value, "a list such as cpu=64,mem=512G,gres/gpu:a100=8");
+    for (int t = 0; form == MINUTES && t < GSIM_SLURM_TRES; t++)
+        most[t] = most[t] > INT64_MAX / 4 / (60 * GSIM_NS_PER_S) ? -1
+                  : most[t] > 0                                  ? most[t] * 60 * GSIM_NS_PER_S
+                                                                 : most[t];
 }
 
 /* Whether the column is one of limits. */
@@ -105,7 +102,7 @@ static bool take_limits(struct gsim_slurm_reading *r, const char *column, const 
         enum gsim_slurm_limit limit = is_qos ? limits[i].of_qos : limits[i].of_assoc;
         if (limit == GSIM_SLURM_LIMITS || !is(column, limits[i].column))
             continue;
-        take_limit(r, column, value, limits[i].form, &out->most[limit]);
+        take_limit(r, column, value, limits[i].form, out->most[limit]);
         return true;
     }
     return false;
@@ -138,10 +135,11 @@ static void take_qos(struct gsim_slurm_reading *r, const char *column, const cha
         gsim_slurm_refuse(r, column, value, "a number such as 1.0");
     else if (is(column, "Flags"))
         qos->goes_over_partition = gsim_slurm_lists(value, "OverPartQOS", 11);
-    else if (!take_limits(r, column, value, true, &qos->limits) &&
-             !gsim_slurm_lists("Priority,UsageFactor,Description,ID,GraceTime,MaxSubmit,"
-                               "MaxSubmitPU,MaxSubmitPA,GrpSubmit,LimitFactor",
-                               column, strlen(column)))
+    else if (is(column, "GraceTime")) {
+        if (!is(value, "00:00:00"))
+            gsim_slurm_note(r, column, value, "0: a job that gives way leaves its GPUs at once");
+    } else if (!take_limits(r, column, value, true, &qos->limits) &&
+               !gsim_slurm_lists(passed_over, column, strlen(column)))
         gsim_slurm_note(r, column, value, "no limit");
 }
 
@@ -164,15 +162,12 @@ static void take_assoc(struct gsim_slurm_reading *r, const char *column, const c
     } else if (is(column, "Partition"))
         gsim_slurm_note(r, "an association of the partition", value, "it is of all partitions");
     else if (!take_limits(r, column, value, false, &assoc->limits) &&
-             !gsim_slurm_lists(
-                 "Cluster,QOS,QOS_RAW,ID,LFT,RGT,MaxSubmit,GrpSubmit,ParentID,Lineage", column,
-                 strlen(column)))
+             !gsim_slurm_lists(passed_over, column, strlen(column)))
         gsim_slurm_note(r, column, value, "no limit");
 }
 
 static void set_no_limits(struct gsim_slurm_limits *out) {
-    for (int i = 0; i < GSIM_SLURM_LIMITS; i++)
-        out->most[i] = -1;
+    memset(out, 0xff, sizeof *out); /* -1 everywhere */
 }
 
 static struct gsim_slurm_qos *add_qos(struct gsim_slurm_reading *r) {

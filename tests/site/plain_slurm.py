@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Slurm in plain Python, by the documentation and without a look at gsim's sources: factors as exact
-fractions, GPUs counted by node, every pass from scratch. It writes what a site would have: slurm.conf
+fractions, GPUs, CPUs and memory counted by node, every pass from scratch. It writes what a site would have: slurm.conf
 with the dumps behind it, and the log that sacct prints. tests/site/slurm.py holds gsim against it."""
 import datetime
 import random
@@ -43,10 +43,21 @@ class Site:
         self.mode = r.choice(["REQUEUE", "REQUEUE", "CANCEL"]) if self.preempt != "none" else "OFF"
         self.youngest = r.random() < 0.5
         self.node_weight = [r.choice([1, 1, 5]) for _ in range(self.n_nodes)]
+        self.draw_hosts(random.Random(-1 - seed))
         self.draw_partitions()
         self.draw_qos()
         self.draw_accounts()
         self.draw_reservations()
+
+    def draw_hosts(self, r):
+        """CPUs and memory of nodes, and which TRES limits name; drawn apart, so that a seed's site is its
+        site of GPUs alone beside that."""
+        self.host_rng = r
+        self.select = r.choice(["CR_Core_Memory", "CR_Core_Memory", "CR_CPU", "CR_Memory", "CR_Board"])
+        self.counts = (self.select.startswith(("CR_Core", "CR_CPU")), "Memory" in self.select)
+        self.room = (self.width, self.width * 8, self.width * 64 * 1024)  # GPUs, CPUs, MiB of a node
+        self.limited = r.choice([GRES, GRES, "cpu", "mem", GRES + ":a100"])
+        self.unit = {"cpu": 8, "mem": 64 * 1024}.get(self.limited, 1)
 
     def draw_partitions(self):
         r, nodes = self.rng, list(range(self.n_nodes))
@@ -121,10 +132,10 @@ class Site:
                f"PriorityFlags={'FAIR_TREE' if self.fair_tree else 'NO_FAIR_TREE'}",
                f"PreemptType=preempt/{self.preempt}", f"PreemptMode={self.mode}",
                "AccountingStorageEnforce=associations" + (",limits,qos" if self.has_limits else ""),
-               "GresTypes=gpu"]
+               "GresTypes=gpu", "SelectType=select/cons_tres", f"SelectTypeParameters={self.select}"]
         out += [f"PriorityWeight{k}={v}" for k, v in self.weight.items()]
         out += ["NodeName=login NodeAddr=10.0.0.1"]
-        out += [f"NodeName=n{i:02} \\\n    CPUs=64 Gres=gpu:a100:{self.width} Weight={w}"
+        out += [f"NodeName=n{i:02} \\\n    CPUs={self.room[1]} RealMemory={self.room[2]} Gres=gpu:a100:{self.width} Weight={w}"
                 for i, w in enumerate(self.node_weight)]
         for name, p in self.partitions.items():
             nodes = ",".join(f"n{i:02}" for i in p["nodes"])
@@ -139,7 +150,7 @@ class Site:
         def cell(limits, kind):
             if kind not in limits:
                 return ""
-            return f"cpu=9999,{GRES}={limits[kind]}" if "TRES" in kind else str(limits[kind])
+            return f"node=9999,{self.limited}={limits[kind] * self.unit}" if "TRES" in kind else str(limits[kind])
 
         out = ["", "Name|Priority|Preempt|PreemptMode|Flags|UsageFactor|" + "|".join(kinds)]
         for name, q in self.qos.items():
@@ -174,9 +185,13 @@ def draw_jobs(site, n):
         limit = min(site.partitions[partition]["max"], 60 * r.choice([5, 30, 60, 120, 600]))
         run = r.randint(1, limit) if r.random() < 0.9 else limit
         user = r.choice(list(site.users))
+        h = site.host_rng
+        wide_each = h.choice([1, 2]) if gpus * 2 <= site.width else 1
+        cpus, mem = gpus * h.choice([1, 4, 8]) * wide_each, gpus * h.choice([8, 48, 64]) * 1024 * wide_each
         jobs.append(dict(id=str(100 + i), index=i, submit=at if i else 0, run=run, limit=limit, gpus=gpus,
                          user=user, account=site.users[user][0], partition=partition,
-                         qos=r.choice(["normal", "normal", "high", "low"])))
+                         qos=r.choice(["normal", "normal", "high", "low"]), cpus=cpus, mem=mem,
+                         type=h.choice(["a100", ""])))
         at = jobs[0]["submit"] if i == 0 else at
     return jobs
 
@@ -310,16 +325,24 @@ class Plain:
         if "Jobs" in kind:
             return len(jobs)
         if kind == "GrpTRESRunMins":
-            return sum(j["gpus"] * (j["start"] + j["limit"] - self.now) for j in jobs)
-        return sum(j["gpus"] for j in jobs)
+            return sum(self.amount(j) * (j["start"] + j["limit"] - self.now) for j in jobs)
+        return sum(self.amount(j) for j in jobs)
+
+    def amount(self, job):
+        return job[{"cpu": "cpus", "mem": "mem"}.get(self.site.limited, "gpus")]
 
     def asks(self, kind, job):
-        return 1 if "Jobs" in kind else job["gpus"] * (job["limit"] if kind == "GrpTRESRunMins" else 1)
+        if "Jobs" in kind:
+            return 1
+        if ":" in self.site.limited and not job["type"]:
+            return 0  # a limit of a type is asked of jobs that name the type
+        return self.amount(job) * (job["limit"] if kind == "GrpTRESRunMins" else 1)
 
     def room(self, kind, job, most, jobs):
         most = most * 60 if kind == "GrpTRESRunMins" else most
+        most = most * self.site.unit if "TRES" in kind else most
         wants = self.asks(kind, job)
-        return wants > most or self.counted(kind, jobs) + wants <= most
+        return wants == 0 or wants > most or self.counted(kind, jobs) + wants <= most
 
     def qos_of(self, job):
         part, own = self.site.partitions[job["partition"]]["qos"], job["qos"]
@@ -385,17 +408,28 @@ class Plain:
             chosen.append((min(some, key=lambda n: (site.node_weight[n], free[n], n)), left))
         return chosen
 
+    def add(self, room, job, gpus, sign):
+        """A room of GPUs, CPUs and MiB, and what the job has on that number of GPUs."""
+        each = (1, job["cpus"] // job["gpus"], job["mem"] // job["gpus"])
+        return tuple(has + sign * gpus * part for has, part in zip(room, each))
+
+    def had(self, job, room):
+        """GPUs that the job could have of a room."""
+        each = (job["cpus"] // job["gpus"], job["mem"] // job["gpus"])
+        most = [left // part for left, part, counts in zip(room[1:], each, self.site.counts) if counts]
+        return min([room[0]] + most)
+
     def free_now(self):
-        free = {n: self.site.width for n in range(self.site.n_nodes)}
+        free = {n: self.site.room for n in range(self.site.n_nodes)}
         for job in self.running:
             for node, gpus in job["on"]:
-                free[node] -= gpus
+                free[node] = self.add(free[node], job, gpus, -1)
         return free
 
     def usable(self, job, free, closed):
         nodes = self.site.partitions[job["partition"]]["nodes"]
-        return {n: f for n, f in free.items()
-                if f and n in nodes and n not in closed and self.clear(job, n, self.now, {}) == self.now}
+        return {n: self.had(job, f) for n, f in free.items()
+                if self.had(job, f) and n in nodes and n not in closed and self.clear(job, n, self.now, {}) == self.now}
 
     def start(self, job, chosen):
         self.charge(self.now)
@@ -428,7 +462,7 @@ class Plain:
             if chosen:
                 self.start(job, chosen)
                 continue
-            free = {n: f for n, f in self.free_now().items() if n in nodes and n not in closed}
+            free = {n: self.had(job, f) for n, f in self.free_now().items() if n in nodes and n not in closed}
             if not (self.site.reservations and self.choose(job, free)):
                 blocked.add(job["partition"])
                 closed |= nodes
@@ -452,7 +486,7 @@ class Plain:
         for victim in victims:
             tried.append(victim)
             for node, gpus in victim["on"]:
-                freed[node] += gpus
+                freed[node] = self.add(freed[node], victim, gpus, 1)
             chosen = self.choose(job, self.usable(job, freed, closed))
             if chosen:
                 break
@@ -461,8 +495,8 @@ class Plain:
         for victim in reversed(list(tried)):
             less = dict(freed)
             for node, gpus in victim["on"]:
-                less[node] -= gpus
-            if all(less[node] >= gpus for node, gpus in chosen):
+                less[node] = self.add(less[node], victim, gpus, -1)
+            if all(self.had(job, less[node]) >= gpus for node, gpus in chosen):
                 freed = less
                 tried.remove(victim)
         for victim in tried:
@@ -479,7 +513,7 @@ class Plain:
         step = site.bf_resolution
         self.changed = False
         for job in self.order():
-            if not any(self.free_now().values()):
+            if not any(room[0] for room in self.free_now().values()):
                 break
             if not self.limits_let(job):
                 continue
@@ -497,16 +531,19 @@ class Plain:
     def earliest(self, job, planned):
         site = self.site
         nodes = site.partitions[job["partition"]]["nodes"]
-        ends = {(id(j), node): (max(0, j["start"] + j["limit"]), gpus) for j in self.running for node, gpus in j["on"]}
-        ends = {k: (e if e > self.now else self.now + site.bf_resolution, g) for k, (e, g) in ends.items()}
-        times = {self.now} | {e for e, _ in ends.values()} | {w[1] for ws in planned.values() for w in ws}
+        ends = [(j["start"] + j["limit"], j, node, gpus) for j in self.running for node, gpus in j["on"]]
+        ends = [(e if e > self.now else self.now + site.bf_resolution, *rest) for e, *rest in ends]
+        times = {self.now} | {end[0] for end in ends} | {w[1] for ws in planned.values() for w in ws}
         times |= {r["end"] for r in site.reservations}
         now_free = self.free_now()
         for at in sorted(t for t in times if self.now <= t <= self.now + site.bf_window * 60):
             free = {}
             for node in nodes:
                 if self.clear(job, node, at, planned) == at:
-                    free[node] = now_free[node] + sum(g for (_, n), (e, g) in ends.items() if n == node and e <= at)
+                    room = now_free[node]
+                    for e, other, n, gpus in ends:
+                        room = self.add(room, other, gpus, 1) if n == node and e <= at else room
+                    free[node] = self.had(job, room)
             chosen = self.choose(job, free)
             if chosen:
                 return at, chosen
@@ -565,17 +602,19 @@ def close(a, b):
 
 
 def trace_of(jobs):
-    rows = ["job_id,submit_s,duration_s,gpus,limit_s,user,vc,partition,qos"]
+    rows = ["job_id,submit_s,duration_s,gpus,limit_s,user,vc,partition,qos,cpus,host_mem_gib,gpu_type"]
     rows += [f"{j['id']},{j['submit']},{j['run']},{j['gpus']},{j['limit']},{j['user']},{j['account']},"
-             f"{j['partition']},{j['qos']}" for j in jobs]
+             f"{j['partition']},{j['qos']},{j['cpus']},{j['mem'] // 1024},{j['type']}" for j in jobs]
     return "\n".join(rows) + "\n"
 
 
 def log_of(site, jobs):
     """What sacct --parsable2 would print."""
-    rows = ["JobIDRaw|User|Account|State|Submit|Start|End|ElapsedRaw|TimelimitRaw|AllocTRES|Partition|QOS|Priority"]
+    rows = ["JobIDRaw|User|Account|State|Submit|Start|End|ElapsedRaw|TimelimitRaw|AllocTRES|ReqTRES|AllocCPUS|Partition|"
+            "QOS|Priority"]
     for j in jobs:
         rows.append(f"{j['id']}|{j['user']}|{j['account']}|COMPLETED|{site.clock(j['submit'])}|"
                     f"{site.clock(j['start'])}|{site.clock(j['end'])}|{j['run']}|{j['limit'] // 60}|"
-                    f"cpu=8,{GRES}={j['gpus']},{GRES}:a100={j['gpus']}|{j['partition']}|{j['qos']}|{j['priority']}")
+                    f"cpu={j['cpus']},mem={j['mem']}M,{GRES}={j['gpus']},{GRES}:a100={j['gpus']}|"
+                    f"{GRES}{':' if j['type'] else ''}{j['type']}={j['gpus']}|{j['cpus']}|{j['partition']}|{j['qos']}|{j['priority']}")
     return "\n".join(rows) + "\n"

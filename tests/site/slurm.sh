@@ -25,7 +25,7 @@ PartitionName=gpu Nodes=n[1-2] Default=YES MaxTime=1-0
 
 Name|Priority|GraceTime|Flags|MaxJobsPU|MaxTRESPU|MinTRES
 normal|10|00:00:00|||gres/gpu=2|gres/gpu=1
-high|100|00:00:00||1|cpu=4|
+high|100|00:00:00||1|node=4|
 EOT
 starts() {
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
@@ -33,11 +33,11 @@ starts() {
 }
 run() { "$gsim" --policy slurm --device ideal --slurm-conf "$@"; }
 expect "a site's nodes are the cluster" 0 "^slurm on t.csv: .*site.conf" run site.conf t.csv
-grep -q "bf_licenses= (assumed: it has no effect)" "$tmp/log" && grep -q "defer= (assumed: the main scheduler runs at each event)" "$tmp/log" && grep -q "MinTRES=gres/gpu=1 (assumed: no limit)" "$tmp/log" && grep -q "MaxTRESPU=cpu=4 (assumed: only its gres/gpu limits jobs)" "$tmp/log"
+grep -q "bf_licenses= (assumed: it has no effect)" "$tmp/log" && grep -q "defer= (assumed: the main scheduler runs at each event)" "$tmp/log" && grep -q "MinTRES=gres/gpu=1 (assumed: no limit)" "$tmp/log" && grep -q "MaxTRESPU=node=4 (assumed: no limit: gsim does not count it)" "$tmp/log"
 say "what is not modelled is listed, with what is assumed" $?
 { printf '%s\n' 'Licenses=matlab:2' 'JobRequeue=0' 'DefMemPerCPU=4096' 'DefMemPerNode=UNLIMITED' 'KillWait=30 sec'; cat site.conf; } >held.conf
 run held.conf t.csv >"$tmp/log" 2>&1
-grep -q "Licenses=matlab:2 (assumed: licenses never lack)" "$tmp/log" && grep -q "JobRequeue=0 (assumed: 1: " "$tmp/log" && grep -q "DefMemPerCPU=4096 (assumed: GPUs alone" "$tmp/log" && grep -q "KillWait=30 sec (assumed: 0: " "$tmp/log" && ! grep -q DefMemPerNode "$tmp/log"
+grep -q "Licenses=matlab:2 (assumed: licenses never lack)" "$tmp/log" && grep -q "JobRequeue=0 (assumed: 1: " "$tmp/log" && grep -q "DefMemPerCPU=4096 (assumed: a job has the CPUs" "$tmp/log" && grep -q "KillWait=30 sec (assumed: 0: " "$tmp/log" && ! grep -q DefMemPerNode "$tmp/log"
 say "so are licenses, memory and what becomes of jobs that are ended" $?
 run site.conf --quiet --jobs-csv jobs.csv t.csv >"$tmp/log" 2>&1
 # bob's jobs start by MaxJobsPU one after the other, ann's by MaxTRESPU
@@ -61,6 +61,37 @@ expect "a plan of more such nodes" 0 "^slurm  *1  *4  *4  *50 s  *2.5 min" "$gsi
 expect "another policy has the site's cluster" 0 "^fifo on t.csv: .*site.conf" "$gsim" --policy fifo --slurm-conf site.conf t.csv
 expect "--cluster takes it as well" 0 "^fifo on t.csv: .*site.conf" "$gsim" --policy fifo --cluster site.conf t.csv
 
+# Nodes of 2 GPUs. Beside each GPU of a, b and c 4 CPUs of 8 - 2 set aside (1 core of 2 threads), d takes 2: a and c
+# each fill 4 of 6 CPUs of a node, so b, the third, waits 100 s with GPUs idle. By memory (100 GiB less 4): 60 of 96.
+cat >host.csv <<'EOT'
+job_id,submit_s,duration_s,gpus,limit_s,partition,cpus,host_mem_gib
+a,0,100,1,100,gpu,4,10
+c,0,100,1,100,gpu,4,60
+b,0,100,1,100,gpu,4,60
+d,0,100,1,100,gpu,2,10
+EOT
+host() { # SelectTypeParameters, expected starts
+    printf 'SchedulerType=sched/backfill\nSchedulerParameters=bf_interval=10\nSelectTypeParameters=%s\nNodeName=n[1-2] Gres=gpu:a100:2 Sockets=2 CoresPerSocket=2 ThreadsPerCore=2 CoreSpecCount=1 RealMemory=102400 MemSpecLimit=4096\nPartitionName=gpu Nodes=n[1-2] Default=YES MaxTime=1-0\n' "$1" >host.conf
+    run host.conf --quiet --jobs-csv jobs.csv host.csv >"$tmp/log" 2>&1
+    check "CPUs and memory with $1" "$2" "$(starts)"
+}
+host CR_Core "a 0 c 0 b 100 d 0"
+host CR_Memory "a 0 c 0 b 0 d 0"
+host CR_Core_Memory "a 0 c 0 b 100 d 0"
+sed -i 's/,4,10/,1,60/; s/,4,60/,1,60/' host.csv
+host CR_Core "a 0 c 0 b 0 d 0"
+host CR_Core_Memory "a 0 c 0 b 100 d 0"
+# The account may have one A100 at a time: b, which names the type, waits for a; d, which names none, does not.
+printf 'job_id,submit_s,duration_s,gpus,limit_s,user,vc,gpu_type\na,0,100,1,100,ann,bio,a100\nb,0,100,1,100,bob,bio,a100\nd,0,100,1,100,bob,bio,\n' >typed.csv
+typed() { # name, GrpTRES, expected starts
+    printf 'AccountingStorageEnforce=limits\nNodeName=n Gres=gpu:a100:4\nPartitionName=gpu Nodes=n Default=YES MaxTime=1-0\n\nCluster|Account|User|Share|GrpTRES\nlab|bio||1|%s\nlab|bio|ann|1|\nlab|bio|bob|1|\n' "$2" >typed.conf
+    run typed.conf --quiet --jobs-csv jobs.csv typed.csv >"$tmp/log" 2>&1
+    check "$1" "$3" "$(starts)"
+}
+typed "a limit of a type" "gres/gpu:a100=1" "a 0 b 100 d 0"
+typed "a limit of another type" "gres/gpu:v100=1" "a 0 b 0 d 0"
+typed "a limit taken back" "gres/gpu=-1" "a 0 b 0 d 0"
+
 wrong() { # name, pattern, line in place of ClusterName
     sed "s|^ClusterName=.*|$3|" site.conf >bad.conf
     expect "$1" 3 "bad.conf:[1-9].*$2" run bad.conf t.csv
@@ -75,6 +106,8 @@ wrong "a partition twice" "PartitionName: 'gpu' is not a new name" "PartitionNam
 wrong "a line of another file" "the line: 'hello' is not one of slurm.conf" "hello"
 wrong "a row that is too long" "is not as long as the table" "Name\|Priority\nlow\|1\|2"
 wrong "a limit that is none" "MaxJobsPU: 'few' is not a whole number" "Name\|MaxJobsPU\nlow\|few"
+wrong "an amount of memory that is none" "MaxTRESPU: 'mem=few' is not a list such as" "Name\|MaxTRESPU\nlow\|mem=few"
+wrong "CPUs that are none" "CPUs: 'all' is not a whole number" "NodeName=m1 CPUs=all Gres=gpu:2"
 wrong "a reservation without an end" "is not a reservation with a StartTime" "ReservationName=r StartTime=2024-05-01T00:00:00 Nodes=n1"
 wrong "a date that is none" "StartTime: 'tomorrow' is not a date" "ReservationName=r StartTime=tomorrow Nodes=n1"
 printf 'ReservationName=r StartTime=2024-05-01T00:01:00 EndTime=2024-05-01T01:00:00\n   Nodes=n[1-2] Users=(null)\n' | cat site.conf - >resv.conf
