@@ -12,8 +12,9 @@ JOBS     = $$(nproc)
 VARIANT  = $(notdir $(CC))$(OPT)$(if $(SAN),-san)$(if $(FUZZ),-fuzz)$(if $(WERROR),-werror)$(if $(PROFILE),-release)
 BUILD    = build/$(VARIANT)
 
-# What runs at every event is optimised across files when gsim is linked. gcc's objects hold machine
-# code as well (fat), so whatever else links libgsim.a may do without.
+# What runs at every event is optimised across files when gsim is linked. gcc's objects of libgsim.a hold
+# machine code as well (fat), so whatever else links it may do without; those of the shared library are
+# only ever linked across files, and are not compiled twice.
 HOT      = sim/base sim/core models policies
 LTO      = $(if $(SAN)$(filter-out gcc,$(notdir $(CC))),,-flto=auto)
 
@@ -86,7 +87,10 @@ libgsim.so: $(BUILD)/libgsim.so
 	@cp -f $(BUILD)/libgsim.so libgsim.so
 
 ifneq ($(LTO),)
-$(foreach room,$(HOT),$(filter $(BUILD)/$(room)/%.o $(BUILD)/pic/$(room)/%.o,$(LIB_OBJ) $(PIC_OBJ))): CFLAGS += $(LTO) -ffat-lto-objects -Wa,--debug-prefix-map=$(CURDIR)=. $(if $(filter -O2,$(OPT)),-O3)
+HOT_OF    = $(foreach room,$(HOT),$(filter $(1)/$(room)/%.o,$(2)))
+$(call HOT_OF,$(BUILD),$(LIB_OBJ)): CFLAGS += -ffat-lto-objects
+$(call HOT_OF,$(BUILD)/pic,$(PIC_OBJ)): CFLAGS += -fno-fat-lto-objects
+$(call HOT_OF,$(BUILD),$(LIB_OBJ)) $(call HOT_OF,$(BUILD)/pic,$(PIC_OBJ)): CFLAGS += $(LTO) -Wa,--debug-prefix-map=$(CURDIR)=. $(if $(filter -O2,$(OPT)),-O3)
 endif
 
 $(BUILD)/embedded.o: build/embedded.c
