@@ -197,10 +197,11 @@ for command in "$tmp/job" "python3 $tmp/job.py $here/sim/job"; do
     check "alone it runs all the same" "$(seq 40)" "$(cat alone)"
 done
 
-# The row says 40 s of a job that takes one: what is left of it, by its iterations, is less than 25 s when b comes.
-printf 'job_id,submit_s,duration_s,gpus,command\na,0,40,1,%s\nb,0.6,25,1,sleep 0.1\n' "$tmp/job" >"$tmp/left.csv"
+# The row says 40 s of a job that takes one. When it comes back from its stop for c, more than half of its
+# iterations are done, so that less than the 25 s of b are left; by the time that it ran, it would be 39 s.
+printf 'job_id,submit_s,duration_s,gpus,command\na,0,40,1,%s\nc,0.6,1,1,true\nb,0.8,25,1,sleep 0.1\n' "$tmp/job" >"$tmp/left.csv"
 run --cooperative --gpus 0 --policy srtf --set preempt=restart "$tmp/left.csv"
-check "srtf sees what is left of a job by the iterations that it tells of" "0 40" "$(ask "select stops, iterations from real_job where job_id = 'a'")"
+check "srtf sees what is left of a job by the iterations that it tells of" "1 40" "$(ask "select stops, iterations from real_job where job_id = 'a'")"
 
 # What a job still does after its `end` is its own matter, however long that takes.
 cat >late.py <<'END'

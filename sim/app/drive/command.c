@@ -382,7 +382,7 @@ enum gsim_status gsim_command_drive(struct gsim_cli *cli) {
         return gsim_no_memory(cli->log, "starting");
     d->cli = cli;
     d->setup = setup;
-    if (!cli->value[GSIM_OPT_POLICY])
+    if (!cli->value[GSIM_OPT_POLICY] && !cli->value[GSIM_OPT_REPLAY])
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "which policy? gsim drive --policy NAME trace.csv; 'gsim list policies' "
                          "shows them");
