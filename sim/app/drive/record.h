@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The record of a driven run: each event that the engine heard of, and each decision of the policy,
- * in the order in which they happened. It goes to the database as jobs end, and `--replay` reads it
- * back. */
+ * in the order in which they happened. It goes to the database when the run ends, or when there are
+ * many notes, and `--replay` reads it back. */
 #ifndef GSIM_APP_RECORD_H
 #define GSIM_APP_RECORD_H
 

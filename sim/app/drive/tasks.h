@@ -86,7 +86,7 @@ bool gsim_tasks_has_ended(struct gsim_model *model, struct gsim_task *task);
  * ends. */
 struct gsim_note *gsim_tasks_note(struct gsim_model *model, gsim_slot slot,
                                   enum gsim_note_kind kind, int64_t at_ns, int64_t value);
-/* Hands the notes to the run's owner, if jobs have ended or there are many. */
+/* Hands the notes to the run's owner, if that is due, or there are many. */
 void gsim_tasks_write_record(struct gsim_model *model, bool is_due);
 
 /* An event that the engine is to hear of. */
