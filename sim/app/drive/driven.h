@@ -38,7 +38,7 @@ struct gsim_executor {
     int64_t steps_per_ms; /* of the GPUs, for rows without a command; 0: not measured */
     bool is_dry; /* no GPU: rows without a command sleep */
     const char *no_images; /* why the driver cannot take a job's state; NULL: it can */
-    bool sees_durations; /* the policy does, and so sees what is left of jobs */
+    bool sees_durations; /* the policy does, and so sees the rest of jobs */
     bool cooperates; /* commands use sim/job/gsim_job.h */
     const char *save_command; /* of rows that have none; NULL: none */
     const volatile sig_atomic_t *asked_to_stop;

@@ -282,7 +282,7 @@ static void watch(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind
     model->tasks[slot].threshold_ns = threshold;
 }
 
-/* --- decisions, noted -------------------------------------------------------------------------- */
+/* --- decisions, noted ------------------------------------------------------------------------- */
 
 static void leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     (void)gsim_tasks_note(model, slot, GSIM_NOTE_DROP, now_ns, 0);

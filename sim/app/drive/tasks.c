@@ -113,7 +113,7 @@ void gsim_tasks_lose(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
 }
 
 /* A job that has told how many iterations it has is as far as these say, and not as the time that
- * it ran: a policy that sees durations sees what is left of this one. */
+ * it ran: a policy that sees durations sees the rest of this one. */
 void gsim_tasks_see_iterations(struct gsim_model *model, gsim_slot slot, int64_t n, int64_t at_ns) {
     struct gsim_task *task = &model->tasks[slot];
     int64_t of = task->of_iterations, service_ns = gsim_tasks_job(model, slot)->service_ns;
