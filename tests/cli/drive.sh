@@ -115,6 +115,34 @@ run --speed-up 60 --gpus 0 --policy srtf --set preempt=discard "$tmp/s.csv"
 check "a job that is discarded begins anew" 1 "$(ask "select starts > 1 and ran_ns > service_ns from real_job where job_id = 'a'")"
 check "after all that nothing is left" 0 "$(gone 5)"
 
+# --- the decisions of a run, again by its record
+seed=0
+for policy in fifo sjf backfill "srtf --set preempt=pause" "srtf --set preempt=restart" "srtf --set preempt=discard" \
+    "srtf --set preempt=checkpoint" "las --set quantum=4s --set preempt=restart" "gang-rr --set slice=4s --set preempt=pause" \
+    "suspend --set mechanism=restart --set quantum=4s" timeslice mps; do
+    seed=$((seed + 1))
+    awk -v seed=$seed 'BEGIN { srand(seed); print "job_id,submit_s,duration_s,gpus,mem_gib"
+        for (i = 0; i < 8; i++) { printf "j%d,%.2f,%.2f,1,1\n", i, at, 2 + 30 * rand(); at += 6 * rand() } }' >random.csv
+    # shellcheck disable=SC2086
+    run --speed-up 60 --gpus 0 --policy $policy random.csv
+    # shellcheck disable=SC2086
+    expect "$policy decides by its record as it did" 0 "decisions of run 1 are those of the policy again" \
+        "$gsim" drive --quiet --replay r.db --policy $policy random.csv
+done
+printf 'job_id,submit_s,duration_s,gpus\na,0,20,2\nb,1,9,1\nc,2,12,2\nd,3,8,1\ne,4,6,1\n' >gangs.csv
+for policy in backfill "las --set quantum=4s --set preempt=restart" "gang-rr --set slice=4s --set preempt=pause"; do
+    # shellcheck disable=SC2086
+    run --speed-up 40 --gpus 3,5 --policy $policy gangs.csv
+    # shellcheck disable=SC2086
+    expect "$policy with gangs decides as it did" 0 "are those of the policy again" \
+        "$gsim" drive --quiet --replay r.db --policy $policy gangs.csv
+done
+run --speed-up 40 --gpus 3,5 --policy backfill gangs.csv
+sqlite3 r.db "update real_note set detail = 'queued, on 7' where what = 'start' and job = 1"
+expect "another decision is told" 1 "the policy decides otherwise: recorded is 'start 'b', queued, on 7" \
+    "$gsim" drive --quiet --replay r.db gangs.csv
+expect "a record of another trace" 3 "its run is not one of the 3 jobs" "$gsim" drive --quiet --replay r.db s.csv
+
 # --- programs that cooperate, in C and in Python: each iteration is done once, by two processes
 cat >job.c <<'END'
 #include <stdio.h>
@@ -168,6 +196,12 @@ for command in "$tmp/job" "python3 $tmp/job.py $here/sim/job"; do
     $command >alone 2>&1
     check "alone it runs all the same" "$(seq 40)" "$(cat alone)"
 done
+
+# The row says 40 s of a job that takes one. When it comes back from its stop for c, more than half of its
+# iterations are done, so that less than the 25 s of b are left; by the time that it ran, it would be 39 s.
+printf 'job_id,submit_s,duration_s,gpus,command\na,0,40,1,%s\nc,0.6,1,1,true\nb,0.8,25,1,sleep 0.1\n' "$tmp/job" >"$tmp/left.csv"
+run --cooperative --gpus 0 --policy srtf --set preempt=restart "$tmp/left.csv"
+check "srtf sees what is left of a job by the iterations that it tells of" "1 40" "$(ask "select stops, iterations from real_job where job_id = 'a'")"
 
 # What a job still does after its `end` is its own matter, however long that takes.
 cat >late.py <<'END'

@@ -16,6 +16,7 @@
 #include "sim/app/drive/image.h"
 #include "sim/app/drive/mps.h"
 #include "sim/app/drive/rehearsal.h"
+#include "sim/app/drive/replay.h"
 #include "sim/app/drive/rows.h"
 #include "sim/app/drive/work_gpu.h"
 #include "sim/app/figures/report.h"
@@ -32,6 +33,7 @@ struct drive {
     struct gsim_setup *setup;
     struct gsim_gpus gpus;
     struct gsim_executor executor;
+    struct gsim_replay replay;
     struct gsim_db *db; /* NULL: no --db */
     int64_t real_run;
 };
@@ -139,6 +141,11 @@ static enum gsim_status keep(void *arg, const struct gsim_driven *driven) {
                  : GSIM_OK;
 }
 
+static enum gsim_status keep_notes(void *arg, const struct gsim_note *notes, uint32_t n) {
+    struct drive *d = arg;
+    return d->db ? gsim_db_real_note(d->db, d->real_run, notes, n, d->cli->log) : GSIM_OK;
+}
+
 static const char *numbers(struct drive *d) {
     const char *text = "";
     for (uint32_t i = 0; i < d->gpus.n && text; i++)
@@ -157,6 +164,7 @@ static const char *settings(const struct gsim_cli *cli) {
 static enum gsim_status begin_rows(struct drive *d) {
     struct gsim_cli *cli = d->cli;
     d->executor.on_end = keep;
+    d->executor.on_notes = keep_notes;
     d->executor.arg = d;
     if (!cli->value[GSIM_OPT_DB])
         return GSIM_OK;
@@ -270,6 +278,8 @@ static enum gsim_status prepare(struct drive *d, struct gsim_outfile *jobs) {
     if (status == GSIM_OK)
         status = gsim_rows_check(&d->setup->trace, cli->log);
     if (status == GSIM_OK)
+        d->executor.sees_durations = d->setup->contender[0].policy->is_oracle;
+    if (status == GSIM_OK)
         status = gsim_rehearse(d->setup, &d->executor, cli->io, cli->log);
     if (status == GSIM_OK)
         status = make_folder(d);
@@ -295,6 +305,76 @@ static enum gsim_status run(struct drive *d) {
     return status;
 }
 
+/* --- a run again ------------------------------------------------------------------------------ */
+
+static enum gsim_status read_record(struct drive *d, struct gsim_db_real_found *run) {
+    struct gsim_cli *cli = d->cli;
+    struct gsim_db *db = NULL;
+    struct gsim_note *notes = NULL;
+    d->replay.path = cli->value[GSIM_OPT_REPLAY];
+    enum gsim_status status = gsim_db_open_existing(d->replay.path, cli->arena, &db, cli->log);
+    if (status == GSIM_OK)
+        status = gsim_db_real_find(db, cli->value[GSIM_OPT_POLICY], run, cli->log);
+    if (status == GSIM_OK)
+        status = gsim_db_real_notes(db, run->id, &notes, &d->replay.n, cli->log);
+    gsim_db_close(db);
+    d->replay.notes = notes;
+    return status;
+}
+
+/* The record has jobs by their places in its trace: another trace has others. */
+static enum gsim_status check_record(const struct drive *d) {
+    const struct gsim_trace *trace = &d->setup->trace;
+    for (uint32_t i = 0; i < d->replay.n; i++)
+        if (d->replay.notes[i].job >= (int64_t)trace->n_jobs ||
+            d->replay.notes[i].kind == GSIM_NOTE_COUNT)
+            return gsim_fail(d->cli->log, GSIM_BAD_INPUT, d->replay.path, 0,
+                             "its run is not one of the %u jobs of %s", trace->n_jobs,
+                             d->setup->trace_path);
+    return GSIM_OK;
+}
+
+/* As many GPUs as the run had, and no driver: a record says what happened. */
+static enum gsim_status set_up_replay(struct drive *d, const struct gsim_db_real_found *run) {
+    struct gsim_cli *cli = d->cli;
+    cli->value[GSIM_OPT_DRY_RUN] = "on";
+    enum gsim_status status = read_options(d);
+    if (status == GSIM_OK && d->gpus.n == 0)
+        status = gsim_gpus_read(run->gpus, &d->gpus, cli->log);
+    if (status == GSIM_OK)
+        status = find_gpus(d);
+    if (status == GSIM_OK)
+        status = gsim_setup_load(cli, run->policy, d->setup);
+    if (status == GSIM_OK)
+        status = number_gpus(d);
+    d->executor.sees_durations = status == GSIM_OK && d->setup->contender[0].policy->is_oracle;
+    return status == GSIM_OK ? check_record(d) : status;
+}
+
+static enum gsim_status replay(struct drive *d) {
+    struct gsim_db_real_found run = {0};
+    struct gsim_result result;
+    struct gsim_model_ops ops = gsim_replay_ops();
+    enum gsim_status status = read_record(d, &run);
+    if (status == GSIM_OK)
+        status = set_up_replay(d, &run);
+    if (status != GSIM_OK)
+        return status;
+    d->executor.replay = &d->replay;
+    d->setup->model = &ops;
+    d->setup->model_arg = &d->executor;
+    d->setup->model_stop = &d->executor.stop;
+    status = gsim_run_output_make(d->cli, d->setup, &result);
+    if (d->executor.status != GSIM_OK)
+        return d->executor.status;
+    if (status == GSIM_OK)
+        status = gsim_replay_close(&d->executor, &d->setup->trace);
+    if (status == GSIM_OK)
+        fprintf(d->cli->io->out, "%s: the %u decisions of run %lld are those of the policy again\n",
+                run.policy, d->replay.n_decisions, (long long)run.id);
+    return status;
+}
+
 enum gsim_status gsim_command_drive(struct gsim_cli *cli) {
     struct drive *d = gsim_arena_alloc(cli->arena, sizeof *d);
     struct gsim_setup *setup = d ? gsim_arena_alloc(cli->arena, sizeof *setup) : NULL;
@@ -302,11 +382,11 @@ enum gsim_status gsim_command_drive(struct gsim_cli *cli) {
         return gsim_no_memory(cli->log, "starting");
     d->cli = cli;
     d->setup = setup;
-    if (!cli->value[GSIM_OPT_POLICY])
+    if (!cli->value[GSIM_OPT_POLICY] && !cli->value[GSIM_OPT_REPLAY])
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "which policy? gsim drive --policy NAME trace.csv; 'gsim list policies' "
                          "shows them");
-    enum gsim_status status = run(d);
+    enum gsim_status status = cli->value[GSIM_OPT_REPLAY] ? replay(d) : run(d);
     gsim_gpus_release(&d->gpus);
     return status;
 }

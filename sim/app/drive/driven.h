@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "sim/api/model.h"
+#include "sim/app/drive/record.h"
 
 /* A job that has ended, or was cut off. */
 struct gsim_driven {
@@ -21,6 +22,8 @@ struct gsim_driven {
     const char *log_path;
 };
 
+struct gsim_replay;
+
 /* What a run is to be driven with, and what became of it. */
 struct gsim_executor {
     struct gsim_log *log;
@@ -35,16 +38,20 @@ struct gsim_executor {
     int64_t steps_per_ms; /* of the GPUs, for rows without a command; 0: not measured */
     bool is_dry; /* no GPU: rows without a command sleep */
     const char *no_images; /* why the driver cannot take a job's state; NULL: it can */
+    bool sees_durations; /* the policy does, and so sees the rest of jobs */
     bool cooperates; /* commands use sim/job/gsim_job.h */
     const char *save_command; /* of rows that have none; NULL: none */
     const volatile sig_atomic_t *asked_to_stop;
     /* Called for each job that has ended, as soon as it has; a failure ends the run. */
     enum gsim_status (*on_end)(void *arg, const struct gsim_driven *driven);
+    /* Called now and then, and before the end, for the notes that came in the meantime. */
+    enum gsim_status (*on_notes)(void *arg, const struct gsim_note *notes, uint32_t n);
     void *arg;
     volatile sig_atomic_t stop; /* for gsim_run_options.stop */
     enum gsim_status status; /* a failure that ended the run; else GSIM_OK */
     uint32_t n_died; /* jobs with an exit code other than 0 */
     int64_t n_waits, busy_ns, slowest_ns; /* of the wall: from an event until `drive` waits again */
+    struct gsim_replay *replay; /* the record to go by; NULL: processes run */
     struct gsim_model *model; /* NULL: not opened */
 };
 

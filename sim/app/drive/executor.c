@@ -79,6 +79,7 @@ static void enter(struct gsim_model *model, gsim_slot slot) {
                    .exit_code = -1,
                    .log_path = gsim_start_log_path(model->executor, model->setup.arena,
                                                    model->setup.trace, job)},
+        .seen_iterations = -1,
         .threshold_ns = -1,
         .deadline_ns = GSIM_NEVER};
     if (!model->tasks[slot].driven.log_path)
@@ -199,10 +200,19 @@ static int64_t stop_ns(struct gsim_model *model) {
     return gsim_tasks_clock_ns(model);
 }
 
+/* What the engine goes on with: nothing of it happened after the next time that it serves. */
+static void end_wait(struct gsim_model *model, int64_t next_ns, int64_t horizon_ns) {
+    int64_t now_ns = gsim_tasks_clock_ns(model);
+    int64_t served_ns = next_ns < horizon_ns ? next_ns : horizon_ns;
+    gsim_tasks_show_iterations(model, served_ns < now_ns ? served_ns : now_ns);
+    (void)gsim_tasks_note(model, GSIM_NO_SLOT, GSIM_NOTE_WAITED, now_ns, next_ns);
+}
+
 static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
     int64_t next_ns;
     note_busy(model);
     gsim_tasks_report_ended(model);
+    gsim_tasks_write_record(model, false); /* an end waits for the disk once, for its job */
     for (;;) {
         next_ns = first_pending_ns(model);
         if (next_ns == GSIM_NEVER && is_asked_to_stop(model))
@@ -215,6 +225,7 @@ static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
         model->woken_ns = gsim_tasks_wall_ns();
         serve_all(model);
     }
+    end_wait(model, next_ns, horizon_ns);
     return next_ns;
 }
 
@@ -264,11 +275,44 @@ static bool advance(struct gsim_model *model, int64_t now_ns, struct gsim_events
 
 static void watch(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind kind,
                   int64_t threshold, int64_t now_ns) {
-    (void)now_ns;
     assert(kind != GSIM_WATCH_RAN); /* the core counts the time that a job has run */
     if (kind != GSIM_WATCH_ATTAINED)
         return; /* processes have no epochs */
+    (void)gsim_tasks_note(model, slot, GSIM_NOTE_WATCH, now_ns, threshold);
     model->tasks[slot].threshold_ns = threshold;
+}
+
+/* --- decisions, noted ------------------------------------------------------------------------- */
+
+static void leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    (void)gsim_tasks_note(model, slot, GSIM_NOTE_DROP, now_ns, 0);
+    gsim_stops_leave(model, slot, now_ns);
+}
+
+/* A note of what comes of a decision has its place after that of the decision. */
+static enum gsim_when admit(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
+                            enum gsim_keep keep, int64_t now_ns) {
+    const struct gsim_job *about = gsim_tasks_job(model, slot);
+    uint32_t nth = model->record.n;
+    struct gsim_note *note = gsim_tasks_note(model, slot, GSIM_NOTE_START, now_ns, 0);
+    if (note)
+        gsim_note_place(note, from, about->units, about->n_units);
+    enum gsim_when when = gsim_stops_admit(model, slot, from, keep, now_ns);
+    if (note)
+        model->record.list[nth].value = when;
+    return when;
+}
+
+static enum gsim_when evict(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
+                            enum gsim_keep keep, int64_t now_ns) {
+    uint32_t nth = model->record.n;
+    struct gsim_note *note = gsim_tasks_note(model, slot, GSIM_NOTE_STOP, now_ns, 0);
+    if (note)
+        gsim_note_stop(note, stop, keep);
+    enum gsim_when when = gsim_stops_evict(model, slot, stop, keep, now_ns);
+    if (note)
+        model->record.list[nth].value = when;
+    return when;
 }
 
 /* --- questions -------------------------------------------------------------------------------- */
@@ -306,7 +350,9 @@ static void cap(struct gsim_model *model, gsim_slot slot, uint32_t cap_ppm) {
 static void arrange(struct gsim_model *model, const struct gsim_unit *units, uint32_t n_units,
                     const struct gsim_arrangement *arrangement, int64_t now_ns) {
     struct gsim_executor *executor = model->executor;
-    (void)units, (void)n_units, (void)now_ns;
+    struct gsim_note *note = gsim_tasks_note(model, GSIM_NO_SLOT, GSIM_NOTE_ARRANGE, now_ns, 0);
+    if (note)
+        gsim_note_arrangement(note, units, n_units, arrangement);
     if (arrangement->is_served && !executor->is_served)
         gsim_tasks_give_up(model, gsim_fail(executor->log, GSIM_FAILED, NULL, 0,
                                             "the policy shares GPUs through MPS, which it did not "
@@ -390,7 +436,7 @@ static void counters(const struct gsim_model *model, gsim_slot slot, int64_t now
     *out = (struct gsim_counters){.work_ns = work_ns,
                                   .kernels = -1,
                                   .blocks = -1,
-                                  .iterations = model->tasks[slot].driven.iterations,
+                                  .iterations = model->tasks[slot].seen_iterations,
                                   .busy_ns = work_ns,
                                   .taken_ns = work_ns,
                                   .gpu_time_ns = work_ns * gsim_tasks_job(model, slot)->gpus};
@@ -446,9 +492,9 @@ const struct gsim_model_ops gsim_model_executor = {
     .open = open_executor,
     .reserve = reserve,
     .enter = enter,
-    .leave = gsim_stops_leave,
-    .admit = gsim_stops_admit,
-    .evict = gsim_stops_evict,
+    .leave = leave,
+    .admit = admit,
+    .evict = evict,
     .refuses_arrangement = refuses_arrangement,
     .arrange = arrange,
     .read_layout = read_layout,
@@ -519,6 +565,7 @@ void gsim_executor_close(struct gsim_executor *executor) {
         if (model->tasks[slot].driven.is_cut)
             gsim_tasks_report(model, slot, now_ns);
     gsim_tasks_report_ended(model);
+    gsim_tasks_write_record(model, true);
     if (*model->mps.folder)
         gsim_mps_end(&model->mps, &model->guard);
     gsim_guard_close(&model->guard);

@@ -69,7 +69,7 @@ static void go_on(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     gsim_job_process_signal(&task->process, SIGCONT);
     run_on(model, slot, now_ns);
     if (task->is_lost)
-        gsim_tasks_expect_end(model, slot, now_ns);
+        gsim_tasks_expect(model, slot, GSIM_EVENT_COMPLETED, now_ns);
 }
 
 enum gsim_when gsim_stops_admit(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
@@ -166,7 +166,7 @@ static void stopped_for_good(struct gsim_model *model, gsim_slot slot, int64_t a
     struct gsim_task *task = &model->tasks[slot];
     gsim_tasks_set_rate(model, slot, 0, at_ns);
     if (task->keep == GSIM_KEEP_DISCARD)
-        model->progress[slot].done = 0;
+        gsim_tasks_lose(model, slot, at_ns);
     task->deadline_ns = GSIM_NEVER;
 }
 
@@ -176,7 +176,7 @@ static void complete(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
     task->phase = GSIM_PHASE_IDLE;
     task->deadline_ns = GSIM_NEVER;
     gsim_tasks_report(model, slot, at_ns);
-    gsim_tasks_expect_end(model, slot, at_ns);
+    gsim_tasks_expect(model, slot, GSIM_EVENT_COMPLETED, at_ns);
 }
 
 /* The job's process has ended. */
@@ -286,8 +286,10 @@ static void serve_line(struct gsim_model *model, gsim_slot slot, const char *lin
     long long number = 0;
     if (sscanf(line, "%15s %lld", word, &number) < 1)
         return;
-    if (strcmp(word, "begin") == 0 || strcmp(word, "iteration") == 0)
-        task->driven.iterations = *word == 'i' ? number : task->driven.iterations;
+    if (strcmp(word, "iteration") == 0)
+        task->driven.iterations = number;
+    if (strcmp(word, "begin") == 0)
+        task->of_iterations = number;
     if (strcmp(word, "begin") == 0 && task->phase == GSIM_PHASE_LOADING) {
         run_on(model, slot, at_ns);
         gsim_tasks_expect(model, slot, GSIM_EVENT_RUNNING, at_ns);
@@ -298,7 +300,10 @@ static void serve_line(struct gsim_model *model, gsim_slot slot, const char *lin
         task->stalled_since_ns = at_ns;
         gsim_tasks_expect(model, slot, GSIM_EVENT_STOPPED, at_ns);
     }
-    task->has_told_end |= strcmp(word, "end") == 0;
+    if (strcmp(word, "end") == 0) {
+        task->has_told_end = true;
+        (void)gsim_tasks_note(model, slot, GSIM_NOTE_TOLD_END, at_ns, 0);
+    }
     if (task->has_told_end && task->hook.pid <= 0)
         task->deadline_ns = GSIM_NEVER;
 }
@@ -318,6 +323,9 @@ void gsim_stops_serve(struct gsim_model *model, gsim_slot slot) {
     bool has_ended = gsim_job_process_ended(&task->process, &model->guard, &task->driven.exit_code);
     while (gsim_job_process_line(&task->process, line)) /* what it said last comes before its end */
         serve_line(model, slot, line, gsim_tasks_clock_ns(model));
+    if (has_ended)
+        (void)gsim_tasks_note(model, slot, GSIM_NOTE_ENDED, gsim_tasks_clock_ns(model),
+                              task->driven.exit_code);
     if (has_ended)
         serve_end(model, slot, gsim_tasks_clock_ns(model));
 }

@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <time.h>
 
+enum { MANY_NOTES = 4096 };
+
 /* --- clocks ----------------------------------------------------------------------------------- */
 
 int64_t gsim_tasks_wall_ns(void) {
@@ -46,16 +48,40 @@ void gsim_tasks_give_up(struct gsim_model *model, enum gsim_status status) {
         model->executor->status = status;
 }
 
-void gsim_tasks_expect(struct gsim_model *model, gsim_slot slot, enum gsim_event_kind kind,
-                       int64_t at_ns) {
-    assert(model->n_pending < 4 * model->capacity);
-    model->pending[model->n_pending++] =
-        (struct gsim_pending){.at_ns = at_ns, .event = {.kind = kind, .slot = slot}};
+struct gsim_note *gsim_tasks_note(struct gsim_model *model, gsim_slot slot,
+                                  enum gsim_note_kind kind, int64_t at_ns, int64_t value) {
+    bool is_of_job = slot != GSIM_NO_SLOT;
+    int64_t job = is_of_job ? (int64_t)gsim_tasks_job(model, slot)->index : GSIM_NOTE_NO_JOB;
+    struct gsim_note *note = gsim_record_add(&model->record, model->setup.arena, kind, job, at_ns);
+    if (note)
+        note->value = value;
+    else
+        gsim_tasks_give_up(model, gsim_no_memory(model->executor->log, "recording a run"));
+    return note;
 }
 
-void gsim_tasks_expect_end(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
-    gsim_tasks_expect(model, slot, GSIM_EVENT_COMPLETED, at_ns);
-    model->pending[model->n_pending - 1].event.is_cut = model->tasks[slot].driven.exit_code != 0;
+void gsim_tasks_write_record(struct gsim_model *model, bool is_due) {
+    struct gsim_executor *executor = model->executor;
+    if (model->record.n == 0 || (!is_due && model->record.n < MANY_NOTES))
+        return;
+    if (executor->status == GSIM_OK)
+        gsim_tasks_give_up(model,
+                           executor->on_notes(executor->arg, model->record.list, model->record.n));
+    model->record.n = 0;
+}
+
+void gsim_tasks_expect(struct gsim_model *model, gsim_slot slot, enum gsim_event_kind kind,
+                       int64_t at_ns) {
+    static const uint8_t note[] = {[GSIM_EVENT_COMPLETED] = GSIM_NOTE_COMPLETED,
+                                   [GSIM_EVENT_STOPPED] = GSIM_NOTE_STOPPED,
+                                   [GSIM_EVENT_CLEARED] = GSIM_NOTE_CLEARED,
+                                   [GSIM_EVENT_RUNNING] = GSIM_NOTE_RUNNING,
+                                   [GSIM_EVENT_WATCH] = GSIM_NOTE_WATCHED};
+    bool is_cut = kind == GSIM_EVENT_COMPLETED && model->tasks[slot].driven.exit_code != 0;
+    assert(model->n_pending < 4 * model->capacity);
+    (void)gsim_tasks_note(model, slot, (enum gsim_note_kind)note[kind], at_ns, is_cut);
+    model->pending[model->n_pending++] = (struct gsim_pending){
+        .at_ns = at_ns, .event = {.kind = kind, .slot = slot, .is_cut = is_cut}};
 }
 
 void gsim_tasks_forget(struct gsim_model *model, gsim_slot slot) {
@@ -74,7 +100,36 @@ void gsim_tasks_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t rate
         model->tasks[slot].driven.ran_ns += elapsed_ns;
     progress->done += gsim_work_done(progress->rate_q32, elapsed_ns);
     progress->since_ns = now_ns > progress->since_ns ? now_ns : progress->since_ns;
+    if (progress->rate_q32 != rate_q32)
+        (void)gsim_tasks_note(model, slot, rate_q32 > 0 ? GSIM_NOTE_COMPUTES : GSIM_NOTE_HALTS,
+                              progress->since_ns,
+                              rate_q32 > 0 ? model->tasks[slot].of_iterations : 0);
     progress->rate_q32 = rate_q32;
+}
+
+void gsim_tasks_lose(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
+    model->progress[slot].done = 0;
+    (void)gsim_tasks_note(model, slot, GSIM_NOTE_LOST, at_ns, 0);
+}
+
+/* A job that has told how many iterations it has is as far as these say, and not as the time that
+ * it ran: a policy that sees durations sees the rest of this one. */
+void gsim_tasks_see_iterations(struct gsim_model *model, gsim_slot slot, int64_t n, int64_t at_ns) {
+    struct gsim_task *task = &model->tasks[slot];
+    int64_t of = task->of_iterations, service_ns = gsim_tasks_job(model, slot)->service_ns;
+    gsim_tasks_set_rate(model, slot, model->progress[slot].rate_q32, at_ns);
+    if (model->executor->sees_durations && of > 0 && n >= 0 && n <= of)
+        model->progress[slot].done = gsim_work_of_ns(gsim_muldiv_floor(service_ns, n, of));
+    task->seen_iterations = n;
+    (void)gsim_tasks_note(model, slot, GSIM_NOTE_TOLD, at_ns, n);
+}
+
+void gsim_tasks_show_iterations(struct gsim_model *model, int64_t at_ns) {
+    for (gsim_slot slot = 0; slot < model->capacity; slot++) {
+        const struct gsim_task *task = &model->tasks[slot];
+        if (task->phase == GSIM_PHASE_RUNNING && task->driven.iterations != task->seen_iterations)
+            gsim_tasks_see_iterations(model, slot, task->driven.iterations, at_ns);
+    }
 }
 
 /* Tells of the jobs that have ended. A report may wait for a disk, so the policy decides first. */

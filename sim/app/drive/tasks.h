@@ -11,6 +11,7 @@
 #include "sim/app/drive/image.h"
 #include "sim/app/drive/mps.h"
 #include "sim/app/drive/process.h"
+#include "sim/app/drive/record.h"
 
 /* How long a job that is killed has until it is passed over: it waits for a device that hangs. */
 #define GSIM_HANGS_NS (30 * GSIM_NS_PER_S)
@@ -34,6 +35,8 @@ struct gsim_task {
     struct gsim_driven driven;
     struct gsim_image image; /* a transfer of its state */
     uint8_t phase, keep;
+    int64_t of_iterations; /* that it said it has; 0: not known */
+    int64_t seen_iterations; /* of those that it has told of, as the policy knows; -1: none */
     bool has_told_end; /* its work is done, whatever its process does after that */
     bool is_imaged; /* paused, with its state in host memory */
     bool is_lost; /* its process ended while it was paused */
@@ -59,6 +62,7 @@ struct gsim_model {
     struct gsim_pending *pending;
     struct pollfd *poll; /* GSIM_POLL_BY_TASK by slot */
     struct gsim_driven *ended; /* jobs to report when the policy has decided what follows */
+    struct gsim_record record; /* what goes to the run's owner with them */
     uint32_t capacity, n_pending, n_poll, n_ended;
     int64_t began_ns, woken_ns; /* of the wall */
     bool is_stopping; /* the engine has been told of the interruption */
@@ -78,12 +82,23 @@ void gsim_tasks_signal(const struct gsim_task *task, int number);
 /* Takes note of what has ended; true: no process of the job is left. */
 bool gsim_tasks_has_ended(struct gsim_model *model, struct gsim_task *task);
 
+/* Adds a note to the record, of no job where the slot is GSIM_NO_SLOT. NULL: no memory, and the run
+ * ends. */
+struct gsim_note *gsim_tasks_note(struct gsim_model *model, gsim_slot slot,
+                                  enum gsim_note_kind kind, int64_t at_ns, int64_t value);
+/* Hands the notes to the run's owner, if that is due, or there are many. */
+void gsim_tasks_write_record(struct gsim_model *model, bool is_due);
+
 /* An event that the engine is to hear of. */
 void gsim_tasks_expect(struct gsim_model *model, gsim_slot slot, enum gsim_event_kind kind,
                        int64_t at_ns);
-/* The job's end, with its work done or not. */
-void gsim_tasks_expect_end(struct gsim_model *model, gsim_slot slot, int64_t at_ns);
 void gsim_tasks_forget(struct gsim_model *model, gsim_slot slot);
+/* The job's work is lost. */
+void gsim_tasks_lose(struct gsim_model *model, gsim_slot slot, int64_t at_ns);
+/* From at_ns on the policy sees the iterations that jobs have told of. */
+void gsim_tasks_show_iterations(struct gsim_model *model, int64_t at_ns);
+/* What the policy then sees of a job. */
+void gsim_tasks_see_iterations(struct gsim_model *model, gsim_slot slot, int64_t n, int64_t at_ns);
 /* The job runs from now on (GSIM_RATE_ONE), or does not (0). */
 void gsim_tasks_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t rate_q32,
                          int64_t now_ns);

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "sim/app/results/db_real.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 #include "sim/app/identity/program.h"
@@ -86,6 +87,37 @@ enum gsim_status gsim_db_real_add(struct gsim_db *db, int64_t id, const struct g
     return finish(db, statement, log);
 }
 
+static int add_note(struct gsim_db *db, int64_t id, const struct gsim_note *note) {
+    sqlite3_stmt *statement =
+        prepare(db, "INSERT INTO real_note (real_run, note, time_ns, job, what, detail, value) "
+                    "SELECT ?1, coalesce(max(note), 0) + 1, ?2, ?3, ?4, ?5, ?6 FROM real_note "
+                    "WHERE real_run = ?1");
+    (void)sqlite3_bind_int64(statement, 1, id);
+    (void)sqlite3_bind_int64(statement, 2, note->time_ns);
+    bind_time(statement, 3, note->job);
+    bind_text(statement, 4, gsim_note_text(note->kind));
+    bind_text(statement, 5, note->detail);
+    (void)sqlite3_bind_int64(statement, 6, note->value);
+    int code = statement ? sqlite3_step(statement) : SQLITE_ERROR;
+    (void)sqlite3_finalize(statement);
+    return code;
+}
+
+enum gsim_status gsim_db_real_note(struct gsim_db *db, int64_t id, const struct gsim_note *notes,
+                                   uint32_t n, struct gsim_log *log) {
+    int code = sqlite3_exec(db->handle, "BEGIN", NULL, NULL, NULL);
+    code = code == SQLITE_OK ? SQLITE_DONE : code;
+    for (uint32_t i = 0; i < n && code == SQLITE_DONE; i++)
+        code = add_note(db, id, &notes[i]);
+    if (code == SQLITE_DONE && sqlite3_exec(db->handle, "COMMIT", NULL, NULL, NULL) == SQLITE_OK)
+        return GSIM_OK;
+    enum gsim_status status =
+        gsim_fail(log, GSIM_FAILED, db->path, 0, "%s; jobs that ended before are kept",
+                  sqlite3_errmsg(db->handle));
+    (void)sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
 enum gsim_status gsim_db_real_end(struct gsim_db *db, int64_t id, const char *how,
                                   struct gsim_log *log) {
     sqlite3_stmt *statement = prepare(db, "UPDATE real_run SET status = ? WHERE real_run = ?");
@@ -155,6 +187,43 @@ enum gsim_status gsim_db_real_jobs(struct gsim_db *db, int64_t id, struct gsim_d
         if (job >= 0 && job < n)
             jobs[job] = read_job(db, statement);
     }
+    (void)sqlite3_finalize(statement);
+    return code == SQLITE_DONE ? GSIM_OK : gsim_db_fail(db, log);
+}
+
+static struct gsim_note read_note(sqlite3_stmt *statement) {
+    struct gsim_note note = {.time_ns = sqlite3_column_int64(statement, 0),
+                             .job = number_of(statement, 1),
+                             .value = sqlite3_column_int64(statement, 4)};
+    const char *what = (const char *)sqlite3_column_text(statement, 2);
+    const char *detail = (const char *)sqlite3_column_text(statement, 3);
+    note.kind = gsim_note_kind(what ? what : "");
+    (void)snprintf(note.detail, sizeof note.detail, "%s", detail ? detail : "");
+    return note;
+}
+
+static int64_t count_notes(struct gsim_db *db, int64_t id) {
+    sqlite3_stmt *statement = prepare(db, "SELECT count(*) FROM real_note WHERE real_run = ?");
+    (void)sqlite3_bind_int64(statement, 1, id);
+    int64_t n = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    (void)sqlite3_finalize(statement);
+    return n;
+}
+
+enum gsim_status gsim_db_real_notes(struct gsim_db *db, int64_t id, struct gsim_note **out,
+                                    uint32_t *n, struct gsim_log *log) {
+    int64_t most = count_notes(db, id);
+    int code = SQLITE_ERROR;
+    *n = 0;
+    *out = gsim_arena_array(db->arena, (size_t)most + 1, sizeof **out);
+    if (!*out)
+        return gsim_no_memory(log, "reading a record");
+    sqlite3_stmt *statement = prepare(
+        db, "SELECT time_ns, job, what, detail, value FROM real_note WHERE real_run = ? ORDER BY "
+            "note");
+    (void)sqlite3_bind_int64(statement, 1, id);
+    while (statement && (code = sqlite3_step(statement)) == SQLITE_ROW && *n < most)
+        (*out)[(*n)++] = read_note(statement);
     (void)sqlite3_finalize(statement);
     return code == SQLITE_DONE ? GSIM_OK : gsim_db_fail(db, log);
 }

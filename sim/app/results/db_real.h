@@ -21,6 +21,9 @@ enum gsim_status gsim_db_real_begin(struct gsim_db *db, const struct gsim_db_rea
                                     struct gsim_log *log);
 enum gsim_status gsim_db_real_add(struct gsim_db *db, int64_t id, const struct gsim_trace *trace,
                                   const struct gsim_driven *driven, struct gsim_log *log);
+/* Adds notes to the run's record, all or none. */
+enum gsim_status gsim_db_real_note(struct gsim_db *db, int64_t id, const struct gsim_note *notes,
+                                   uint32_t n, struct gsim_log *log);
 /* how: 'done', 'interrupted' or 'failed'. */
 enum gsim_status gsim_db_real_end(struct gsim_db *db, int64_t id, const char *how,
                                   struct gsim_log *log);
@@ -41,6 +44,10 @@ struct gsim_db_real_job {
     const char *id; /* NULL: the run has no such job */
     int64_t submit_ns, begin_ns, end_ns, ran_ns, stall_ns, stops, exit_code, starts;
 };
+
+/* The notes of its record, in order. */
+enum gsim_status gsim_db_real_notes(struct gsim_db *db, int64_t id, struct gsim_note **out,
+                                    uint32_t *n, struct gsim_log *log);
 
 /* Its jobs, by their places in a trace of n jobs. */
 enum gsim_status gsim_db_real_jobs(struct gsim_db *db, int64_t id, struct gsim_db_real_job *jobs,
