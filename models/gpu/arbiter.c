@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "models/gpu/side_by_side.h"
 #include "models/gpu/turn_memory.h"
 #include "gsim/units.h"
 
@@ -20,7 +19,7 @@ struct gsim_arbiter *gsim_arbiter_new(const struct gsim_arbiter_options *options
     if (!arbiter)
         return NULL;
     arbiter->options = *options;
-    arbiter->arena = arena;
+    arbiter->arena = arbiter->solved.arena = arena;
     arbiter->shares = gsim_pager_whole();
     for (int i = 0; i < 2; i++)
         arbiter->spans[i] = (struct gsim_slice_log){.arena = arena,
@@ -150,13 +149,13 @@ static bool has_begun(const struct gsim_lanes *lanes, const struct gsim_gpu_lane
 }
 
 /* The lane with the next change. Rates of an instant are solved when all its changes are made. */
-static uint16_t next_lane(const struct gsim_arbiter *arbiter, const struct gsim_lane_gpu *gpu,
+static uint16_t next_lane(struct gsim_arbiter *arbiter, const struct gsim_lane_gpu *gpu,
                           struct gsim_lanes *lanes) {
     for (;;) {
         uint16_t number = earliest(lanes);
         if (!lanes->unsolved || lanes->lane[number].marks.next_ns <= lanes->now_ns)
             return number;
-        gsim_side_by_side_solve(gpu, arbiter->spaces, lanes);
+        gsim_side_by_side_solve(gpu, arbiter->spaces, &arbiter->solved, lanes);
     }
 }
 
@@ -352,6 +351,8 @@ void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_spa
     for (uint16_t i = 0; i < n; i++)
         arbiter->spaces[i] = spaces[i];
     arbiter->n_spaces = n;
+    for (int i = 0; i < GSIM_SOLVED_SETS; i++)
+        arbiter->solved.set[i].n = 0;
     arbiter->committed.unsolved = 0;
     for (uint16_t i = 0; i < arbiter->committed.n_lanes; i++) {
         assert(arbiter->committed.lane[i].spec.n == 0);

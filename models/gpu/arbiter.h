@@ -17,6 +17,7 @@
 
 #include "gsim/arena.h"
 #include "models/gpu/fast_forward.h"
+#include "models/gpu/side_by_side.h"
 
 /* Steps past the horizon, in vain if an event comes before them. */
 enum { GSIM_STEPS_PAST_HORIZON = 16 };
@@ -27,6 +28,7 @@ struct gsim_arbiter {
     struct gsim_arena *arena;
     struct gsim_space spaces[GSIM_SPACES_MAX];
     uint16_t n_spaces;
+    struct gsim_solved solved; /* in these spaces */
     struct gsim_lanes committed, ahead;
     bool is_ahead_valid; /* `ahead` follows from `committed` with nothing from outside between */
     /* true: `ahead` stopped at an instant with reports; false: it was only brought that far */

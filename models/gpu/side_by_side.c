@@ -5,6 +5,7 @@
 #include "models/gpu/shared_sms.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* a lane may have a padding context beside the one that runs */
 enum { RUNNERS_MAX = 2 * GSIM_CONTEXTS_MAX };
@@ -53,6 +54,66 @@ static void collect(const struct gsim_lanes *lanes, uint16_t space, struct runne
     }
 }
 
+/* Whether all fields that are no answers are equal. */
+static bool is_alike(const struct gsim_holder *a, const struct gsim_holder *b) {
+    return a->first_sm == b->first_sm && a->n_sms == b->n_sms && a->cap_ppm == b->cap_ppm &&
+           a->fill_ppm == b->fill_ppm && a->memory_ppm == b->memory_ppm &&
+           a->hbm_bytes_per_s == b->hbm_bytes_per_s;
+}
+
+static bool is_set(const struct gsim_solved_set *set, uint16_t space,
+                   const struct runners *runners) {
+    bool is_it = set->n == runners->n && set->space == space;
+    for (uint32_t i = 0; is_it && i < runners->n; i++)
+        is_it = is_alike(&set->holder[i], &runners->holder[i]);
+    return is_it;
+}
+
+static const struct gsim_solved_set *find(const struct gsim_solved *solved, uint16_t space,
+                                          const struct runners *runners) {
+    for (uint32_t i = 0; i < GSIM_SOLVED_SETS; i++)
+        if (is_set(&solved->set[i], space, runners))
+            return &solved->set[i];
+    return NULL;
+}
+
+/* Without memory a set has no room, and the run ends. */
+static bool has_room(struct gsim_arena *arena, struct gsim_solved_set *set, uint32_t n) {
+    uint32_t room = set->room > 0 ? set->room : 1;
+    while (room < n)
+        room *= 2;
+    if (room == set->room)
+        return true;
+    struct gsim_holder *holder =
+        gsim_arena_grow(arena, set->holder, set->room * sizeof *holder, room * sizeof *holder);
+    if (!holder)
+        return false;
+    set->holder = holder;
+    set->room = room;
+    return true;
+}
+
+static void keep(struct gsim_solved *solved, uint16_t space, const struct runners *runners) {
+    struct gsim_solved_set *set = &solved->set[solved->oldest];
+    if (runners->n == 0 || !has_room(solved->arena, set, runners->n))
+        return;
+    solved->oldest = (solved->oldest + 1) % GSIM_SOLVED_SETS;
+    set->n = runners->n;
+    set->space = space;
+    memcpy(set->holder, runners->holder, runners->n * sizeof *set->holder);
+}
+
+static void solve(const struct gsim_space *spaces, uint16_t space, struct gsim_solved *solved,
+                  struct runners *runners) {
+    const struct gsim_solved_set *set = find(solved, space, runners);
+    if (set && set->n > 0) {
+        memcpy(runners->holder, set->holder, set->n * sizeof *set->holder);
+        return;
+    }
+    gsim_space_solve(&spaces[space], runners->holder, runners->n);
+    keep(solved, space, runners);
+}
+
 /* Whether kernels with different demands crowd the same SMs. */
 static bool are_crowded_unequals(const struct runners *runners) {
     bool is_crowded = false, is_unequal = false;
@@ -92,7 +153,7 @@ static void leave_blocks(const struct gsim_lane_gpu *gpu, uint16_t space,
 }
 
 void gsim_side_by_side_solve(const struct gsim_lane_gpu *gpu, const struct gsim_space *spaces,
-                             struct gsim_lanes *lanes) {
+                             struct gsim_solved *solved, struct gsim_lanes *lanes) {
     struct runners runners;
     for (uint16_t space = 0; lanes->unsolved >> space; space++) {
         if (!(lanes->unsolved >> space & 1))
@@ -101,7 +162,7 @@ void gsim_side_by_side_solve(const struct gsim_lane_gpu *gpu, const struct gsim_
             continue;
         leave_blocks(gpu, space, lanes);
         collect(lanes, space, &runners);
-        gsim_space_solve(&spaces[space], runners.holder, runners.n);
+        solve(spaces, space, solved, &runners);
         lanes->has_crowded_unequals |= are_crowded_unequals(&runners);
         for (uint32_t i = 0; i < runners.n; i++)
             set_rate(gpu, &lanes->lane[runners.lane[i]], runners.is_padding[i],

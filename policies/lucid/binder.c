@@ -18,7 +18,10 @@ void lucid_measure(struct gsim_ctx *ctx, gsim_slot slot) {
     bool is_seen = gsim_common_sees_use(ctx);
     job->use_ppm =
         is_seen && busy_ns < ran_ns ? gsim_muldiv_floor(busy_ns, GSIM_PPM, ran_ns) : GSIM_PPM;
-    lucid->used[job->use_ppm * (LUCID_PARTS - 1) / GSIM_PPM]++;
+    int64_t part = job->use_ppm * (LUCID_PARTS - 1) / GSIM_PPM;
+    lucid->used[part]++;
+    lucid->last_used[lucid->n_measured++ % LUCID_PARTS] = (uint8_t)part;
+    job->n_counted = job->sum_ppm = 0;
 }
 
 /* Of the speed alone. */
@@ -27,16 +30,29 @@ static int64_t speed_ppm(int64_t use_ppm, int64_t other_ppm) {
     return sum_ppm <= GSIM_PPM ? GSIM_PPM : gsim_muldiv_floor(GSIM_PPM, GSIM_PPM, sum_ppm);
 }
 
-uint32_t lucid_score(const struct lucid *lucid, const struct lucid_job *job) {
-    int64_t sum_ppm = 0, n = 0;
-    for (int64_t part = 0; part < LUCID_PARTS; part++) {
-        int64_t other_ppm = part * GSIM_PPM / (LUCID_PARTS - 1);
-        sum_ppm += (int64_t)lucid->used[part] * speed_ppm(job->use_ppm, other_ppm);
-        n += (int64_t)lucid->used[part];
-    }
-    if (job->use_ppm < 0 || n == 0)
+static int64_t speed_beside_ppm(const struct lucid_job *job, int64_t part) {
+    return speed_ppm(job->use_ppm, part * GSIM_PPM / (LUCID_PARTS - 1));
+}
+
+/* Adds the job's speeds beside the jobs that were measured since it was looked at last; beside all
+ * of them, where more were measured than parts are told apart. */
+static void catch_up(const struct lucid *lucid, struct lucid_job *job) {
+    bool is_far_behind = lucid->n_measured - job->n_counted > LUCID_PARTS;
+    if (is_far_behind)
+        job->sum_ppm = 0;
+    for (int64_t part = 0; is_far_behind && part < LUCID_PARTS; part++)
+        job->sum_ppm += (int64_t)lucid->used[part] * speed_beside_ppm(job, part);
+    for (int64_t n = job->n_counted; !is_far_behind && n < lucid->n_measured; n++)
+        job->sum_ppm += speed_beside_ppm(job, lucid->last_used[n % LUCID_PARTS]);
+    job->n_counted = lucid->n_measured;
+}
+
+uint32_t lucid_score(const struct lucid *lucid, struct lucid_job *job) {
+    if (job->use_ppm < 0 || lucid->n_measured == 0)
         return UNKNOWN;
-    return sum_ppm / n >= lucid->tiny_ppm ? 0 : sum_ppm / n >= lucid->medium_ppm ? 1 : 2;
+    catch_up(lucid, job);
+    int64_t mean_ppm = job->sum_ppm / lucid->n_measured;
+    return mean_ppm >= lucid->tiny_ppm ? 0 : mean_ppm >= lucid->medium_ppm ? 1 : 2;
 }
 
 /* --- a partner -------------------------------------------------------------------------------- */
@@ -45,7 +61,7 @@ uint32_t lucid_score(const struct lucid *lucid, const struct lucid_job *job) {
 static bool suits(const struct gsim_ctx *ctx, const struct lucid *lucid, gsim_slot slot,
                   uint32_t score, uint32_t gpu) {
     const struct gsim_view *view = ctx->view;
-    const struct lucid_job *host = lucid_job(ctx, lucid->host[gpu]);
+    struct lucid_job *host = lucid_job(ctx, lucid->host[gpu]);
     return score + lucid_score(lucid, host) <= lucid->most_score &&
            lucid_job(ctx, slot)->key / 2 <= host->key &&
            view->cluster.mem_used[gpu] + gsim_job_memory(view, slot) <=

@@ -13,6 +13,8 @@ struct lucid_job {
     bool is_due; /* it has been profiled for as long as a job may be */
     int64_t key; /* estimated time * GPUs: the least goes first */
     int64_t use_ppm; /* the part of its time with kernels on its GPU; below 0: not measured */
+    /* its speeds beside the first jobs that were measured, summed up, and how many these are */
+    int64_t sum_ppm, n_counted;
 };
 
 /* Whether jobs share, as binder= says. */
@@ -38,6 +40,8 @@ struct lucid {
     struct gsim_unit *unit; /* room for the GPUs of a gang */
     bool *is_taken; /* by node, while such GPUs are looked for */
     uint64_t used[LUCID_PARTS]; /* jobs by the part of their time with kernels */
+    int64_t n_measured; /* jobs */
+    uint8_t last_used[LUCID_PARTS]; /* by the measurement's number: that part of the last ones */
     struct lucid_past all, *user;
     /* the binder */
     enum lucid_binding binder;
@@ -61,7 +65,7 @@ bool lucid_place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, u
 /* A job has been profiled, or has run: notes its use of the GPU. */
 void lucid_measure(struct gsim_ctx *ctx, gsim_slot slot);
 /* 0, 1 or 2: how much the job and others slow each other on a GPU; 100: not measured. */
-uint32_t lucid_score(const struct lucid *lucid, const struct lucid_job *job);
+uint32_t lucid_score(const struct lucid *lucid, struct lucid_job *job);
 /* Places the job beside one that has a GPU for itself; false: there is no such, or it does not
  * suit. */
 bool lucid_pack(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot);
