@@ -44,13 +44,15 @@ done
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# A row of a pair says what both of its jobs make; of two of one model it says it twice.
+# A row of a pair says what both of its jobs make; of two of one model it says it twice. Only policies
+# that pack jobs read these rows.
 gavel_rates() {
     echo "device,model,gpus,beside,iterations_per_s"
     for device in v100 p100 k80; do
         awk -F, -v OFS=, -v device=$device '$1 == device { print $1, $2, $3, "", $4 }' \
             "$data/tables/gavel_solo.csv"
     done
+    case $policy in *_packed | gandiva) ;; *) return ;; esac
     awk -F, -v OFS=, '/^#/ || $1 == "device" || $1 ~ /_unconsolidated$/ { next }
         {
             print $1, $3, $2, $4, $5
