@@ -232,10 +232,11 @@ static bool derive_service(struct gsim_builder *b, int64_t line) {
     if (row->cell[GSIM_COL_ITERATIONS] < 0 || row->cell[GSIM_COL_GPU_NS] < 0) {
         int64_t model = row->cell[GSIM_COL_MODEL];
         (void)gsim_fail(b->log, GSIM_BAD_INPUT, b->path, line,
-                        "job '%.64s'%s%.64s%s has neither duration_s nor iterations and gpu_ms",
+                        "job '%.64s'%s%.64s%s has neither duration_s nor iterations and gpu_ms%s%s",
                         row->id, model >= 0 ? " of model '" : "",
                         model >= 0 ? b->names[GSIM_COL_MODEL].name[model] : "",
-                        model >= 0 ? "'" : "");
+                        model >= 0 ? "'" : "", b->lacking ? ", and its model no row in " : "",
+                        b->lacking ? b->lacking : "");
         return false;
     }
     row->service_ns = gsim_service_described(row->cell);

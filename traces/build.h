@@ -50,6 +50,8 @@ struct gsim_builder {
     bool is_unsorted;
     bool is_numbered; /* ids so far are rising whole numbers: they cannot repeat */
     int64_t last_number;
+    const char
+        *lacking; /* the table of speeds (--rates) that has no row of the model; NULL: none */
     uint32_t n_gappy; /* rows with a duration much longer than their iterations */
     char gpu_type[32]; /* of the first row that names one */
     bool is_absolute; /* submissions are on a calendar: the first one becomes 0 */

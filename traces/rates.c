@@ -24,7 +24,6 @@ struct reading {
     struct gsim_rates *rates;
     struct gsim_rate_row *rows;
     uint32_t *beside; /* by row: the other model; GSIM_NO_KIND: the job was alone */
-    int64_t *line; /* by row */
     uint32_t capacity, devices_capacity, kinds_capacity;
     struct gsim_rate_row next; /* the row under way */
     uint32_t next_beside;
@@ -164,12 +163,10 @@ static bool grow_rows(struct reading *r) {
         gsim_arena_grow(r->arena, r->rows, n * sizeof *rows, more * sizeof *rows);
     uint32_t *beside =
         gsim_arena_grow(r->arena, r->beside, n * sizeof *beside, more * sizeof *beside);
-    int64_t *line = gsim_arena_grow(r->arena, r->line, n * sizeof *line, more * sizeof *line);
-    if (!rows || !line || !beside)
+    if (!rows || !beside)
         return false;
     r->rows = rows;
     r->beside = beside;
-    r->line = line;
     r->capacity = more;
     return true;
 }
@@ -186,7 +183,7 @@ static enum gsim_status on_row(void *arg, int64_t line) {
     if (r->rates->n_rows == r->capacity && !grow_rows(r))
         return gsim_no_memory(r->log, "reading a table of speeds");
     r->rates->has_host_memory |= r->next.host.mem_bytes > 0;
-    r->line[r->rates->n_rows] = line;
+    r->next.line = (uint32_t)line;
     r->beside[r->rates->n_rows] = r->next_beside;
     r->rows[r->rates->n_rows++] = r->next;
     r->next = (struct gsim_rate_row){0};
@@ -208,15 +205,20 @@ static int order(const void *left, const void *right) {
         return a->gpus < b->gpus ? -1 : 1;
     if (a->host.cpus_milli != b->host.cpus_milli)
         return a->host.cpus_milli < b->host.cpus_milli ? -1 : 1;
-    return a->host.mem_bytes == b->host.mem_bytes  ? 0
-           : a->host.mem_bytes < b->host.mem_bytes ? -1
-                                                   : 1;
+    if (a->host.mem_bytes != b->host.mem_bytes)
+        return a->host.mem_bytes < b->host.mem_bytes ? -1 : 1;
+    return a->line < b->line ? -1 : a->line > b->line;
 }
 
 /* Whether two rows are for one place, but for the host. */
 static bool are_beside(const struct gsim_rate_row *a, const struct gsim_rate_row *b) {
     return a->kind == b->kind && a->device == b->device && a->nodes == b->nodes &&
            a->gpus == b->gpus;
+}
+
+static bool stand_twice(const struct gsim_rate_row *a, const struct gsim_rate_row *b) {
+    return are_beside(a, b) && a->host.cpus_milli == b->host.cpus_milli &&
+           a->host.mem_bytes == b->host.mem_bytes;
 }
 
 /* The model of a row, as an error names it. */
@@ -234,15 +236,15 @@ static enum gsim_status check_rows(const struct reading *r) {
     const struct gsim_rates *rates = r->rates;
     for (uint32_t i = 1; i < rates->n_rows; i++) {
         const struct gsim_rate_row *row = &r->rows[i];
-        if (order(row - 1, row) == 0)
-            return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, 0,
-                             "model '%.160s' stands twice for %u GPUs of %s%s", named(r, row->kind),
-                             row->gpus, rates->device[row->device],
-                             row->nodes ? " and that number of nodes" : "");
+        if (stand_twice(row - 1, row))
+            return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, row->line,
+                             "model '%.160s' stands twice for %u GPUs of %s%s: also in line %u",
+                             named(r, row->kind), row->gpus, rates->device[row->device],
+                             row->nodes ? " and that number of nodes" : "", row[-1].line);
         if (are_beside(row - 1, row) &&
             ((row[-1].host.cpus_milli > 0) != (row->host.cpus_milli > 0) ||
              (row[-1].host.mem_bytes > 0) != (row->host.mem_bytes > 0)))
-            return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, 0,
+            return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, row->line,
                              "of the rows of model '%.160s' for %u GPUs of %s some say %s and "
                              "others do not",
                              named(r, row->kind), row->gpus, rates->device[row->device],
@@ -275,7 +277,7 @@ static enum gsim_status check_alone(const struct reading *r) {
             is_alone[r->rows[i].kind] && (r->beside[i] == GSIM_NO_KIND || is_alone[r->beside[i]]);
         if (!has_both)
             return gsim_fail(
-                r->log, GSIM_BAD_INPUT, r->path, r->line[i],
+                r->log, GSIM_BAD_INPUT, r->path, r->rows[i].line,
                 "model '%.64s' beside another has no row without 'beside', by which "
                 "its work would be counted",
                 rates->kind[is_alone[r->rows[i].kind] ? r->beside[i] : r->rows[i].kind]);
@@ -357,12 +359,14 @@ enum gsim_status gsim_rates_fill(struct gsim_rates *rates, struct gsim_builder *
                                  int64_t line) {
     struct gsim_row *row = &builder->row;
     int64_t model = row->cell[GSIM_COL_MODEL];
+    builder->lacking = NULL;
     if (rates && row->cell[GSIM_COL_PHASES] >= 0)
         return gsim_phases_fill(rates, builder, line);
     if (!rates || model < 0)
         return GSIM_OK;
     const char *name = builder->names[GSIM_COL_MODEL].name[model];
     uint32_t kind = gsim_rates_kind(rates, name);
+    builder->lacking = kind == GSIM_NO_KIND ? rates->path : NULL;
     if (kind == GSIM_NO_KIND)
         return GSIM_OK;
     uint32_t widest = gsim_rates_widest(rates, kind);

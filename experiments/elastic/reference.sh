@@ -12,7 +12,8 @@
 #            a node costs gangs on several nodes
 #   muri     CLUSTER is "8 nodes x 8 GPUs, yarn"
 #   shockwave CLUSTER is "32" or "8 nodes x 4 GPUs"; round_s=120
-#   sia      CLUSTER is "4 nodes x 4 GPUs" of its type aws; TRACE may end in ", first 12 rows"
+#   sia      CLUSTER is "4 nodes x 4 GPUs" of its type aws
+# TRACE may end in ", first 12 rows" where it is a CSV file.
 # [GSIM=./gsim] [JOBS_CSV=FILE] reference.sh DATA SIMULATOR TRACE CLUSTER POLICY [column=value ...]
 set -eu
 if [ $# -lt 5 ]; then
@@ -44,13 +45,83 @@ done
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# A row of a pair says what both of its jobs make; of two of one model it says it twice.
+refuse() { # sentence
+    echo "$0: $1" >&2
+    exit 3
+}
+
+is_one_of() { # column, value, the values that it has
+    case "|$3|" in *"|$2|"*) ;; *) refuse "$1 is one of $3, not '$2'" ;; esac
+}
+
+is_number() { # column, value, the least, the most
+    awk -v value="$2" -v least="$3" -v most="$4" 'BEGIN {
+        exit !(value ~ /^[0-9]+([.][0-9]*)?$/ && value + 0 >= least && value + 0 <= most) }' ||
+        refuse "$1 is a number from $3 to $4, not '$2'"
+}
+
+check_cluster() {
+    nodes='[0-9]+( nodes?)? ?x ?[0-9]+( GPUs?)?([ ,].*)?'
+    case $simulator in
+    gavel) form='[0-9]+:[0-9]+:[0-9]+' says='GPUs of v100:p100:k80, as 8:16:24' ;;
+    shockwave) form="[0-9]+|$nodes" says='"32" or "8 nodes x 4 GPUs"' ;;
+    synergy)
+        form='[0-9]+ servers? x [0-9]+ GPUs?, [0-9]+ CPUs, [0-9]+ GB(,.*)?'
+        says='"4 servers x 8 GPUs, 24 CPUs, 500 GB"'
+        ;;
+    *) form=$nodes says='"16 nodes x 4 GPUs"' ;;
+    esac
+    echo "$cluster" | grep -Eqx "$form" || refuse "a cluster of $simulator is $says, not '$cluster'"
+    case $simulator,$cluster in
+    shockwave,*x*) ;;
+    shockwave,*) [ $((cluster % 4)) = 0 ] || refuse "nodes of shockwave have 4 GPUs each: '$cluster' is no multiple" ;;
+    esac
+}
+
+# TRACE may end in ", first N rows", of a trace with a header.
+take_first_rows() {
+    rows=$(echo "$trace" | sed -n 's/.*, first \([0-9]*\) rows$/\1/p')
+    trace=${trace%, first * rows}
+    [ -f "$data/traces/$trace" ] || refuse "no trace $data/traces/$trace"
+    trace_file=$data/traces/$trace
+    [ -n "$rows" ] || return 0
+    case $trace in *.csv) ;; *) refuse "only a trace that is a CSV file has first rows, not $trace" ;; esac
+    head -n $((rows + 1)) "$data/traces/$trace" >"$folder/first.csv"
+    trace_file=$folder/first.csv
+}
+
+check_run() {
+    is_one_of simulator "$simulator" 'gavel|synergy|elasticflow|pollux|muri|shockwave|sia'
+    case $simulator in
+    gavel) [ -z "$shares" ] || [ -r "$shares" ] || refuse "no file of shares $shares" ;;
+    synergy)
+        is_one_of mode "$mode" 'fair|greedy|tune'
+        is_one_of arrivals "$arrivals" 'static|dynamic'
+        is_one_of placement "$placement" 'first fit|placement'
+        ;;
+    elasticflow)
+        is_one_of device "$device" 'A100|T4'
+        is_number slot_s "$slot_s" 0.001 1000000
+        ;;
+    pollux)
+        is_number interval_s "$interval_s" 0.001 1000000
+        is_number interference "$interference" 0 1
+        ;;
+    shockwave) is_number round_s "$round_s" 0.001 1000000 ;;
+    esac
+    check_cluster
+    take_first_rows
+}
+
+# A row of a pair says what both of its jobs make; of two of one model it says it twice. Only policies
+# that pack jobs read these rows.
 gavel_rates() {
     echo "device,model,gpus,beside,iterations_per_s"
     for device in v100 p100 k80; do
         awk -F, -v OFS=, -v device=$device '$1 == device { print $1, $2, $3, "", $4 }' \
             "$data/tables/gavel_solo.csv"
     done
+    case $policy in *_packed | gandiva) ;; *) return ;; esac
     awk -F, -v OFS=, '/^#/ || $1 == "device" || $1 ~ /_unconsolidated$/ { next }
         {
             print $1, $3, $2, $4, $5
@@ -85,8 +156,7 @@ gavel() {
     *) objective=shares ;;
     esac
     if [ $objective = shares ] && [ -z "$shares" ]; then
-        echo "$0: the policy $policy needs shares=FILE" >&2
-        exit 3
+        refuse "the policy $policy needs shares=FILE"
     fi
     set -- --policy gavel --seed 0 --set reference=gavel --set "objective=$objective"
     if [ -n "$shares" ]; then
@@ -96,7 +166,7 @@ gavel() {
     case $policy in fifo | max_min_fairness) set -- "$@" --set sees_speed=off ;; esac
     case $policy in *_packed | gandiva) set -- "$@" --set packing=on ;; esac
     set -- "$@" --rates "$folder/rates.csv" --cluster "$folder/cluster.ini"
-    "$gsim" run "$@" --quiet --jobs-csv "$folder/jobs.csv" --format csv "$data/traces/$trace" >"$folder/result.csv"
+    "$gsim" run "$@" --quiet --jobs-csv "$folder/jobs.csv" --format csv "$trace_file" >"$folder/result.csv"
 }
 
 # GPUs, CPUs and GB of a server, and how many there are.
@@ -144,8 +214,7 @@ synergy() {
     case $policy in
     FIFO | SRTF | LAS | FTF) ;;
     *)
-        echo "$0: synergy has no policy '$policy'" >&2
-        exit 3
+        refuse "synergy has no policy '$policy'"
         ;;
     esac
     case $arrivals in static) first=1s ;; *) first=0s ;; esac
@@ -154,7 +223,7 @@ synergy() {
         --set "order=$(echo "$policy" | tr A-Z a-z)" --set "first=$first" \
         --set "consolidate=$consolidate" --rates "$folder/rates.csv" \
         --cluster "$folder/cluster.ini" --quiet --jobs-csv "$folder/jobs.csv" --format csv \
-        "$data/traces/$trace" >"$folder/result.csv"
+        "$trace_file" >"$folder/result.csv"
 }
 
 # A model is another one at each batch size. The widths that the program lets a job have
@@ -194,7 +263,7 @@ elasticflow_trace() {
         {
             work = timed ? $7 "," $8 : "1," $4 "-" $6 "," $3
             print $1 "," $2 "," work "," ($9 == 1 ? "" : $5)
-        }' "$data/traces/$trace"
+        }' "$trace_file"
 }
 
 elasticflow() {
@@ -205,8 +274,7 @@ elasticflow() {
     dlas-gpu) mode=las ;;
     gandiva) mode=gandiva ;;
     *)
-        echo "$0: elasticflow has no policy '$policy'" >&2
-        exit 3
+        refuse "elasticflow has no policy '$policy'"
         ;;
     esac
     elasticflow_rates >"$folder/rates.csv"
@@ -251,15 +319,14 @@ pollux() {
     pollux) set -- --policy pollux ;;
     "pollux, interference not avoided") set -- --policy pollux --set interference=allow ;;
     *)
-        echo "$0: no policy of gsim copies '$policy' of pollux" >&2
-        exit 3
+        refuse "no policy of gsim copies '$policy' of pollux"
         ;;
     esac
     met_ppm=$(awk -v lost="$interference" 'BEGIN { printf "%d\n", (1 - lost) * 1e6 + 0.5 }')
     "$gsim" run "$@" --set reference=pollux --set "gang.met_ppm=$met_ppm" \
         --set "interval=${interval_s}s" --assume rescale_s=30 --goodput "$folder/goodput.csv" \
         --cluster "$folder/cluster.ini" --quiet --jobs-csv "$folder/jobs.csv" --format csv \
-        "$data/traces/$trace" >"$folder/result.csv"
+        "$trace_file" >"$folder/result.csv"
 }
 
 muri() {
@@ -270,22 +337,20 @@ muri() {
     dlas-gpu) rule=queues ;;
     shortest | shortest-gpu | themis | antman) rule=$policy ;;
     *)
-        echo "$0: muri has no policy '$policy'" >&2
-        exit 3
+        refuse "muri has no policy '$policy'"
         ;;
     esac
     case $cluster in
     *yarn) ;;
     *)
-        echo "$0: muri places jobs as yarn does; '$cluster' does not end with yarn" >&2
-        exit 3
+        refuse "muri places jobs as yarn does; '$cluster' does not end with yarn"
         ;;
     esac
     echo "$cluster" | sed 's/[^0-9]\{1,\}/ /g' |
         awk '{ printf "[node]\ncount = %d\ngpus = %d\ndevice = ideal\n", $1, $2 }' >"$folder/cluster.ini"
     "$gsim" run --policy muri --set reference=muri --set "rule=$rule" \
         --cluster "$folder/cluster.ini" --quiet --jobs-csv "$folder/jobs.csv" --format csv \
-        "$data/traces/$trace" >"$folder/result.csv"
+        "$trace_file" >"$folder/result.csv"
 }
 
 shockwave_cluster() {
@@ -303,8 +368,7 @@ shockwave() {
     min_total_duration | min_total_duration_perf) set -- --policy gavel --set objective=makespan ;;
     max_sum_throughput_perf) set -- --policy gavel --set objective=max-sum ;;
     *)
-        echo "$0: no policy of gsim stands for '$policy' of shockwave" >&2
-        exit 3
+        refuse "no policy of gsim stands for '$policy' of shockwave"
         ;;
     esac
     [ "$policy" != max_min_fairness ] || set -- "$@" --set sees_speed=off
@@ -314,15 +378,14 @@ shockwave() {
     "$gsim" run "$@" --seed 0 --set "round=${round_s}s" \
         --set start.first_ns=20s --set restart.resume_ns=20s --rates "$folder/rates.csv" \
         --cluster "$folder/cluster.ini" --quiet --jobs-csv "$folder/jobs.csv" --format csv \
-        "$data/traces/$trace" >"$folder/result.csv"
+        "$trace_file" >"$folder/result.csv"
 }
 
 # A job of Sia learns more slowly than its steps say, by a factor of its application, and starts anew in
 # a time of its own (simulator/applications.py). Pollux' jobs would start in 30 s.
 sia() {
     if [ "$policy" != sia ]; then
-        echo "$0: no policy of gsim copies '$policy' of sia" >&2
-        exit 3
+        refuse "no policy of gsim copies '$policy' of sia"
     fi
     pollux_goodput | awk -F, -v OFS=, '
         BEGIN { slower["cifar10"] = 1.8; slower["ncf"] = 1.5; n = split("imagenet yolov3 bert deepspeech2", app, " ")
@@ -331,17 +394,16 @@ sia() {
         { print }' >"$folder/goodput.csv"
     printf 'model,rescale_s\ncifar10,50\ndeepspeech2,25\nbert,120\nyolov3,80\nimagenet,250\nncf,15\n' >"$folder/models.csv"
     pollux_cluster >"$folder/cluster.ini"
-    rows=$(echo "$trace" | sed -n 's/.*, first \([0-9]*\) rows$/\1/p')
-    awk -F, -v OFS=, -v rows="$rows" -v cluster="$cluster" '
+    awk -F, -v OFS=, -v cluster="$cluster" '
         BEGIN { gsub(/[^0-9]+/, " ", cluster); split(cluster, size, " "); most = size[1] * size[2] }
-        rows != "" && NR > rows + 1 { exit }
         NR > 1 && $4 > most { $4 = most } # which plays no part: sia gives GPUs by the batch
-        { print }' "$data/traces/${trace%, first * rows}" >"$folder/trace.csv"
+        { print }' "$trace_file" >"$folder/trace.csv"
     "$gsim" run --policy sia --set reference=sia --by-model "$folder/models.csv" --assume rescale_s=30 \
         --goodput "$folder/goodput.csv" --cluster "$folder/cluster.ini" --quiet --jobs-csv "$folder/jobs.csv" \
         --format csv "$folder/trace.csv" >"$folder/result.csv"
 }
 
+check_run
 case $simulator in
 gavel) gavel ;;
 muri) muri ;;
@@ -350,10 +412,6 @@ pollux) pollux ;;
 sia) sia ;;
 synergy) synergy ;;
 elasticflow) elasticflow ;;
-*)
-    echo "$0: no reference mode copies '$simulator'" >&2
-    exit 3
-    ;;
 esac
 [ -z "${JOBS_CSV:-}" ] || cp "$folder/jobs.csv" "$JOBS_CSV"
 awk -F, '

@@ -335,7 +335,12 @@ static const struct gsim_param_def params[] = {
      .help = "whether the objective knows how fast devices are; off: they are equal to max-min "
              "(with reference=gavel, the program then shuffles the device types), and fifo takes a "
              "random one of those that are free"},
-    {.name = "round", .type = GSIM_PARAM_TIME, .fallback = "360s", .help = "length of a round"},
+    {.name = "round",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "360s",
+     .min = 1,
+     .max = INT64_MAX / 4,
+     .help = "length of a round"},
     {.name = "min_between",
      .type = GSIM_PARAM_TIME,
      .fallback = "1920s",

@@ -6,6 +6,8 @@
 
 #include <assert.h>
 
+#include "policies/lib/interior.h"
+
 /* What a job is to have. */
 struct target {
     double factor, demand, floor;
@@ -111,6 +113,41 @@ static enum gsim_lp_end raise(struct gsim_shares *s, const struct target *target
     return end;
 }
 
+/* Rows and columns count as many times as there are jobs, or pairs, for which they stand. */
+static void count_all(const struct gsim_shares *s, double *row, double *column) {
+    uint32_t first = s->n_jobs + s->n_types;
+    for (uint32_t i = 0; i < s->lp.n_rows; i++)
+        row[i] = 1;
+    for (uint32_t job = 0; job < s->n_jobs; job++) {
+        row[job] = s->job[job].count;
+        if (first < s->lp.n_rows)
+            row[first + job] = s->job[job].count;
+    }
+    for (uint32_t c = 0; c < s->lp.n_columns; c++)
+        column[c] = 1;
+    for (uint32_t e = 0; e < s->n_entries; e++)
+        for (uint32_t type = 0; type < s->n_types; type++)
+            column[column_of(s, e, type)] = count_of(s, &s->entry[e]);
+}
+
+/* The middle of the best shares. */
+static enum gsim_lp_end find_middle(struct gsim_shares *s) {
+    size_t n = (size_t)s->lp.n_rows + s->lp.n_columns;
+    double *count = gsim_arena_grow(s->lp.arena, NULL, 0, (n + 1) * sizeof *count);
+    if (!count)
+        return GSIM_LP_NO_MEMORY;
+    count_all(s, count, count + s->lp.n_rows);
+    enum gsim_lp_end end = gsim_lp_centre(&s->lp, count, count + s->lp.n_rows);
+    gsim_arena_drop(s->lp.arena, count);
+    return end;
+}
+
+/* The middle of the best shares; a corner, where rounding hides the middle. */
+static enum gsim_lp_end find_best(struct gsim_shares *s) {
+    enum gsim_lp_end end = find_middle(s);
+    return end == GSIM_LP_STUCK ? gsim_lp_solve(&s->lp) : end;
+}
+
 /* --- what a job has alone --------------------------------------------------------------------- */
 
 /* Steps per second with an equal part of all GPUs. */
@@ -151,7 +188,7 @@ static enum gsim_lp_end answer(struct gsim_shares *s, struct target *target, dou
     return give_up(s, target, GSIM_LP_OPTIMAL);
 }
 
-/* --- the middle of the best shares ------------------------------------------------------------ */
+/* --- the mean of corners --------------------------------------------------------------------- */
 
 /* Keeps the level that was reached, and asks for the most, or the least, time on one type. */
 static enum gsim_lp_end lean(struct gsim_shares *s, uint32_t type, double sign) {
@@ -167,7 +204,8 @@ static void add_shares(struct gsim_shares *s, double *sum) {
 }
 
 /* Replaces the corner by the mean of corners that use each type most and least. */
-static enum gsim_lp_end centre(struct gsim_shares *s, const struct target *target, double level) {
+static enum gsim_lp_end mean_of_corners(struct gsim_shares *s, const struct target *target,
+                                        double level) {
     uint32_t columns = s->n_entries * s->n_types, first = s->n_jobs + s->n_types;
     double *sum = gsim_arena_grow(s->lp.arena, NULL, 0, (columns + 1) * sizeof *sum);
     if (!sum)
@@ -214,7 +252,7 @@ enum gsim_lp_end gsim_shares_max_min(struct gsim_shares *s) {
     enum gsim_lp_end end = gsim_lp_solve(&s->lp);
     double level = s->lp.value;
     if (end == GSIM_LP_OPTIMAL)
-        end = centre(s, target, level);
+        end = mean_of_corners(s, target, level);
     return end == GSIM_LP_OPTIMAL ? answer(s, target, level) : give_up(s, target, end);
 }
 
@@ -225,29 +263,76 @@ enum gsim_lp_end gsim_shares_max_sum(struct gsim_shares *s) {
         for (uint32_t type = 0; type < s->n_types; type++)
             for (int m = 0; m <= is_pair(&s->entry[e]); m++)
                 s->lp.gain[column_of(s, e, type)] += s->entry[e].per_s[m][type];
-    enum gsim_lp_end end = gsim_lp_solve(&s->lp);
+    enum gsim_lp_end end = find_best(s);
     return end == GSIM_LP_OPTIMAL ? answer(s, NULL, s->lp.value) : end;
 }
 
-/* The jobs' steps in a unit of time are their steps left, times a level: one over that time. */
+/* --- the makespan ----------------------------------------------------------------------------- */
+
+/* The longest time that a job takes alone on its best type: none of all jobs is shorter. Jobs are
+ * to make their steps in it, times the level. */
+static double aim_at_ends(const struct gsim_shares *s, struct target *target) {
+    double longest = 0;
+    for (uint32_t job = 0; job < s->n_jobs; job++) {
+        double best = best_per_s(s, job), left = s->job[job].left;
+        if (best <= 0 || left <= 0)
+            continue;
+        longest = left / best > longest ? left / best : longest;
+        target[job] = (struct target){.factor = 1 / s->job[job].count / left, .demand = 1};
+    }
+    for (uint32_t job = 0; job < s->n_jobs; job++)
+        target[job].factor *= longest;
+    return longest;
+}
+
+/* Gavel's program (scheduler/policies/min_total_duration.py) looks for the time by halves, between
+ * 100 s and a million, then ten, until the halves are 5 % apart. It ends with the shortest time
+ * that it tried in which all jobs can end. */
+static double tried_s(double least_s) {
+    double by_s = 0;
+    for (double low = 100, high = 1e6, most = high; by_s <= 0; low = most, most *= 10, high = most)
+        while (1.05 * low < high) {
+            double time_s = (low + high) / 2;
+            if (time_s >= least_s)
+                by_s = high = time_s;
+            else
+                low = time_s;
+        }
+    return by_s;
+}
+
+/* The middle of the shares with which all jobs end by a time; level: of the least. */
+static enum gsim_lp_end loosen(struct gsim_shares *s, struct target *target, double level) {
+    for (uint32_t job = 0; job < s->n_jobs; job++) {
+        target[job].floor = target[job].demand * level;
+        target[job].demand = 0;
+    }
+    if (!build(s, target))
+        return GSIM_LP_NO_MEMORY;
+    s->lp.gain[s->n_entries * s->n_types] = 0;
+    s->lp.upper[s->n_entries * s->n_types] = 0;
+    return find_middle(s);
+}
+
 enum gsim_lp_end gsim_shares_makespan(struct gsim_shares *s) {
     struct target *target = new_targets(s);
-    double level = 0;
-    bool has_any = false;
     if (!target)
         return GSIM_LP_NO_MEMORY;
-    for (uint32_t job = 0; job < s->n_jobs; job++)
-        if (best_per_s(s, job) > 0 && s->job[job].left > 0) {
-            target[job] =
-                (struct target){.factor = 1 / s->job[job].count, .demand = s->job[job].left};
-            has_any = true;
-        }
-    if (!has_any)
+    double longest_s = aim_at_ends(s, target);
+    if (longest_s <= 0)
         return give_up(s, target, GSIM_LP_OPTIMAL);
+    double level = 0;
     enum gsim_lp_end end = raise(s, target, &level);
     if (end == GSIM_LP_OPTIMAL && level <= 0)
         end = GSIM_LP_INFEASIBLE;
-    return end == GSIM_LP_OPTIMAL ? answer(s, target, 1 / level) : give_up(s, target, end);
+    if (end != GSIM_LP_OPTIMAL)
+        return give_up(s, target, end);
+    double least_s = longest_s / level;
+    (void)answer(s, NULL, least_s);
+    end = loosen(s, target, longest_s / tried_s(least_s));
+    if (end == GSIM_LP_OPTIMAL)
+        read_shares(s);
+    return give_up(s, target, end == GSIM_LP_STUCK ? GSIM_LP_OPTIMAL : end);
 }
 
 /* --- finish-time fairness --------------------------------------------------------------------- */
@@ -314,7 +399,7 @@ enum gsim_lp_end gsim_shares_finish_time(struct gsim_shares *s) {
             return give_up(s, target, end);
         double next = level >= met ? rho : raise_rho(s, target, level, rho);
         if (next <= rho) {
-            end = centre(s, target, level);
+            end = mean_of_corners(s, target, level);
             return end == GSIM_LP_OPTIMAL ? answer(s, target, rho) : give_up(s, target, end);
         }
         rho = next;

@@ -34,6 +34,7 @@ struct gsim_rate_row {
     uint32_t kind, device; /* positions in the lists of the table */
     uint32_t gpus;
     uint32_t nodes; /* 0: on any number of nodes */
+    uint32_t line; /* of the file */
     struct gsim_host host; /* beside each GPU; 0: with any */
     struct gsim_tempo tempo; /* iterations per second */
 };

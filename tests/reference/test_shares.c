@@ -261,9 +261,20 @@ static void test_gavel_optima(void **state) {
 
 /* --- what objectives promise ------------------------------------------------------------------ */
 
+/* With the shares each job ends in this time. */
+static void expect_ends_by(const struct fixture *f, double time_s) {
+    for (uint32_t job = 0; job < f->shares.n_jobs; job++) {
+        double per_s = 0;
+        for (uint32_t type = 0; type < f->shares.n_types; type++)
+            per_s += f->entry[job].per_s[0][type] * f->entry[job].share[type];
+        assert_true(f->job[job].left <= per_s * time_s * (1 + 1e-6));
+    }
+}
+
 /* Two jobs of 10 and 30 steps on a GPU of 1 step a second and one of 2: together 3 steps a second
  * can go to both as long as each has one GPU at a time. The second job's 30 steps take 15 s at
- * least, in which the slow GPU makes the other's 10. */
+ * least, in which the slow GPU makes the other's 10. The times that are tried begin at 100 s, and
+ * end when two of them are 5 % apart. Jobs that take 100 times as long have 1500 s, and 5 %. */
 static void test_makespan(void **state) {
     struct fixture *f = *state;
     begin(f, 1, 1, 0);
@@ -271,10 +282,16 @@ static void test_makespan(void **state) {
     add(f, 1, 1, (double[]){1, 2, 0})->left = 30;
     assert_int_equal(gsim_shares_makespan(&f->shares), GSIM_LP_OPTIMAL);
     expect_close(f->shares.value, 15, 1e-9);
-    expect_close(f->entry[1].share[1], 1, 1e-9);
+    expect_ends_by(f, 105);
     f->job[0].left = 25; /* 55 steps at 3 a second */
     assert_int_equal(gsim_shares_makespan(&f->shares), GSIM_LP_OPTIMAL);
     expect_close(f->shares.value, 55.0 / 3, 1e-9);
+    expect_fits(f);
+    f->job[0].left = 1000;
+    f->job[1].left = 3000;
+    assert_int_equal(gsim_shares_makespan(&f->shares), GSIM_LP_OPTIMAL);
+    expect_close(f->shares.value, 1500, 1e-7);
+    expect_ends_by(f, 1500 * 1.05);
     expect_fits(f);
 }
 

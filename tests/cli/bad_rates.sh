@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What a bad table of speeds (--rates) makes of a run: one error, whichever policy reads the speeds; and
+# bad shares of gavel. $1 is gsim.
+set -u
+gsim=$1
+. tests/support/check.sh
+
+printf 'job_id,submit_s,gpus,model,iterations\na,0,1,m,700\nb,0,2,m,700\nc,5,1,m,70\n' >"$tmp/trace.csv"
+policies="gavel:objective=max-min gavel:objective=water-filling gavel:objective=max-sum
+    gavel:objective=makespan gavel:objective=finish-time gavel:objective=isolated gavel:objective=fifo
+    gavel:objective=allox themis:lease=20min shockwave:round=120s synergy:order=fifo synergy:mode=greedy
+    elasticflow:mode=all elasticflow:mode=edf adaptdl:rule=tiresias adaptdl:rule=optimus pollux:interval=60s
+    sia:interval=60s muri:rule=muri-s muri:rule=muri-l lucid:policy=lucid"
+
+with_policy() { # POLICY:SETTING, arguments
+    of=$1
+    shift
+    case $of in lucid:*) set -- --policy lucid "$@" ;; *) set -- --policy "${of%%:*}" --set "${of#*:}" "$@" ;; esac
+    "$gsim" run "$@" --quiet --device ideal --gpus-per-node 4 "$tmp/trace.csv"
+}
+
+# Every policy refuses the table with the same sentence.
+all_refuse() { # name, pattern, rows of a table
+    name=$1 pattern=$2
+    shift 2
+    { echo "device,model,gpus,iterations_per_s" && printf '%s\n' "$@"; } >"$tmp/bad.csv"
+    others=
+    for policy in $policies; do
+        with_policy "$policy" --rates "$tmp/bad.csv" >"$tmp/log" 2>&1
+        status=$?
+        [ $status -eq 3 ] && grep -q -e "$pattern" "$tmp/log" || others="$others $policy ($status)"
+    done
+    check "each policy refuses $name" "" "$others"
+}
+
+speed="is not a number of iterations per second from 1e-9 to 1e9"
+all_refuse "a speed of zero for a width that a job asks for" \
+    "trace.csv:2: job 'a': by .*bad.csv, model 'm' cannot run on 1 GPUs of any device" ideal,m,1,0 ideal,m,2,3
+all_refuse "a speed of zero for a gang" "trace.csv:3: job 'b': .* cannot run on 2 GPUs of any device" ideal,m,1,3 ideal,m,2,0
+all_refuse "a speed below zero" "bad.csv:3: column 'iterations_per_s': '-1' $speed" ideal,m,1,3 ideal,m,2,-1
+all_refuse "a speed that is no number" "bad.csv:2: column 'iterations_per_s': 'nan' $speed" ideal,m,1,nan
+all_refuse "an infinite speed" "bad.csv:2: column 'iterations_per_s': 'inf' $speed" ideal,m,1,inf
+all_refuse "a speed past the range of numbers" "bad.csv:2: column 'iterations_per_s': '1e400' $speed" ideal,m,1,1e400
+all_refuse "a speed too small" "bad.csv:2: column 'iterations_per_s': '1e-30' $speed" ideal,m,1,1e-30
+all_refuse "an empty cell" "bad.csv:2: column 'iterations_per_s': '' $speed" ideal,m,1,
+all_refuse "a row with too few fields" "bad.csv:3: 3 fields; the header has 4 columns" ideal,m,1,2 ideal,m,2
+all_refuse "a row for no GPUs" "bad.csv:2: column 'gpus': '0' is not a number of GPUs" ideal,m,0,1
+all_refuse "a row for a part of a GPU" "bad.csv:2: column 'gpus': '1.5' is not a number of GPUs" ideal,m,1.5,1
+all_refuse "a row of no model" "bad.csv:2: column 'model': '' is not a model's name" ideal,,1,1
+all_refuse "a row of no device" "bad.csv:2: column 'device': '' is not a device's name" ,m,1,1
+all_refuse "a row that stands twice" "bad.csv:4: model 'm' stands twice for 1 GPUs of ideal: also in line 2" \
+    ideal,m,1,1 ideal,m,2,3 ideal,m,1,1
+all_refuse "two speeds for one width" "bad.csv:3: model 'm' stands twice for 1 GPUs of ideal: also in line 2" \
+    ideal,m,1,1 ideal,m,1,4
+all_refuse "a model without a row" "trace.csv:2: job 'a' of model 'm' has neither .*, and its model no row in .*bad.csv" ideal,other,1,1
+all_refuse "a gang wider than any row" "trace.csv:3: job 'b' asks for 2 GPUs; the widest row of model 'm' in .*bad.csv has 1" ideal,m,1,3
+all_refuse "a table for other devices" "no row is of 'ideal', which nodes of the cluster have; the table has 'v100'" v100,m,1,1 v100,m,2,3
+printf 'device,model,gpus,iterations_per_s\n' >"$tmp/none.csv"
+for policy in $policies; do
+    expect "$policy: a table without a row" 3 "none.csv: a table of speeds without a row" with_policy "$policy" --rates "$tmp/none.csv"
+done
+
+printf 'device,model,gpus,iterations_per_s\nideal,m,1,1\nideal,m,2,2\n' >"$tmp/rates.csv"
+expect "gavel: a round of no length" 2 "gavel.round: '0s' is not a time" with_policy gavel:round=0s --rates "$tmp/rates.csv"
+for row in 0,0,ideal,2 0,0,ideal,-1 0,0,ideal,nan 0,0,ideal,inf; do
+    echo "$row" >"$tmp/shares"
+    expect "gavel: a share outside of 0 to 1, $row" 3 "shares:1: .* a share is not in 0 to 1" \
+        with_policy gavel:objective=shares --set "shares=$tmp/shares" --rates "$tmp/rates.csv"
+done
