@@ -15,9 +15,9 @@
  *
  * A job without a program has kernels of one length (columns gpu_ms, kernels) on its part of the
  * SMs (sm_fraction), with blocks of kernel_ms; without it, a block is as long as its kernel.
- * Source: Coppock et al., "LithOS: An operating system for efficient machine learning on GPUs", SOSP
- * 2025: atoms of 250 to 500 us, right-sizing within a slip of 1.1. What a quota is where none is
- * asked for is not in it: half, assumed. */
+ * Source: Coppock et al., "LithOS: An operating system for efficient machine learning on GPUs",
+ * SOSP 2025: atoms of 250 to 500 us, right-sizing within a slip of 1.1. The quota
+ * of a job that asks for none is assumed. */
 #include "policies/lib/clients.h"
 #include "policies/lib/settings.h"
 
@@ -41,6 +41,7 @@ static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot
                     struct gsim_unit unit) {
     uint32_t n = quota(ctx, unit.gpu, slot);
     struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR,
+                             .cap_ppm = GSIM_PPM, /* the first job may own nothing */
                              .first_sm =
                                  n > 0 ? (uint16_t)gsim_clients_first_free_sm(ctx, unit.gpu, n) : 0,
                              .n_sms = (uint16_t)n,

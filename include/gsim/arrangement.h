@@ -120,7 +120,7 @@ struct gsim_lane_gate {
 };
 
 /* Lanes with time slices beside others, where kernels go to SMs block by block: kernels run as
- * atoms, ranges of their blocks, one after another. The SMs of an atom are chosen when it begins, as
+ * atoms, ranges of their blocks, one after another. The SMs of an atom are chosen at its begin, as
  * many as its kernel can use: of the lane's range first, which is the lane's own; a lane without a
  * range owns none. When a kernel of the owner begins on SMs that another lane has borrowed, the
  * blocks there run out, and no further ones of that lane begin there. */

@@ -71,8 +71,8 @@ static struct gsim_sm_set used_beside(const struct gsim_lanes *lanes, uint16_t n
     return used;
 }
 
-/* The SMs that other lanes own and do not lend now: a lane without atoms never does; a lane with
- * atoms keeps all of them from when its kernel is launched until its atom has chosen some. */
+/* The SMs that other lanes own and do not lend now: a lane keeps all of them from when its kernel
+ * is launched until its atom has chosen some. */
 static struct gsim_sm_set kept_beside(const struct gsim_lanes *lanes, uint16_t number,
                                       uint16_t mine) {
     struct gsim_sm_set kept = {{0}};
@@ -80,8 +80,7 @@ static struct gsim_sm_set kept_beside(const struct gsim_lanes *lanes, uint16_t n
         const struct gsim_gpu_lane *lane = &lanes->lane[i];
         if (!is_beside(lanes, i, number, mine))
             continue;
-        bool is_waiting = gsim_gpu_lane_running(lane) != GSIM_NO_MEMBER && !is_under_way(lane);
-        if (gsim_gpu_lane_has_atoms(lane) && !is_waiting)
+        if (is_under_way(lane) || gsim_gpu_lane_running(lane) == GSIM_NO_MEMBER)
             continue;
         struct gsim_sm_set own = own_of(lane);
         join(&kept, &own);
@@ -89,7 +88,7 @@ static struct gsim_sm_set kept_beside(const struct gsim_lanes *lanes, uint16_t n
     return kept;
 }
 
-/* The SMs that the next atom of the lane's kernel has: `wants` of them, if there are as many. Of its
+/* The SMs that the next atom of the lane's kernel has: `wants` of them, where it can. Of its
  * own it prefers those that it has not lent. */
 static struct gsim_sm_set sms_of_next(const struct gsim_space *space, uint16_t number,
                                       const struct gsim_lanes *lanes, uint16_t mine,
@@ -111,7 +110,7 @@ static struct gsim_sm_set sms_of_next(const struct gsim_space *space, uint16_t n
 
 /* --- atoms ------------------------------------------------------------------------------------ */
 
-/* A kernel in blocks: the work of so many of them, rounded up. */
+/* A kernel in blocks: the work of this number of them, rounded up. */
 static gsim_work work_of(const struct gsim_sm_kernel *kernel, int64_t blocks) {
     return (kernel->all * (gsim_work)blocks + kernel->blocks - 1) / kernel->blocks;
 }
@@ -120,7 +119,7 @@ static int64_t blocks_done(const struct gsim_sm_kernel *kernel) {
     return (int64_t)((kernel->all - kernel->left) * (gsim_work)kernel->blocks / kernel->all);
 }
 
-/* The blocks of an atom on so many SMs: whole waves. */
+/* The blocks of an atom on this number of SMs: whole waves. */
 static int64_t blocks_of_atom(const struct gsim_space *space, const struct gsim_lane_atoms *how,
                               const struct gsim_sm_kernel *kernel, int64_t sms) {
     struct gsim_sm_room sm = gsim_sm_room(space->profile);

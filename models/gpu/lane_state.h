@@ -129,7 +129,7 @@ struct gsim_lane_state {
     /* gated: time alone of its kernels that were let begin since all of them had ended last */
     int64_t ahead_ns;
     struct gsim_sm_held held; /* the blocks of its kernel on the SMs */
-    /* with atoms: the SMs of the present one, its blocks, and those of the kernel before it; 0: none
+    /* with atoms: SMs of the present one, its blocks, and those of the kernel before it; 0: none
      * is under way */
     struct gsim_sm_set atom_sms;
     int64_t atom_blocks, atom_first;

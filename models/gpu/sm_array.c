@@ -323,7 +323,7 @@ static void begin_to_leave(struct gsim_sm_kernel *kernel, int64_t going) {
     held->leaves_at = kernel->left - work / LEAVING_STEPS;
 }
 
-/* So many blocks end, first those on SMs that the kernel may not use. */
+/* This number of blocks end, first those on SMs that the kernel may not use. */
 static void let_go(struct gsim_sm_kernel *kernel, int64_t n) {
     struct gsim_sm_held *held = kernel->held;
     int64_t keep = held->n - n;

@@ -13,7 +13,7 @@
  * room on their SMs only. A kernel may be bound to its SMs: of SMs that are taken away from it, its
  * blocks leave as they end, and further ones begin on the others.
  *
- * An atom is a range of the blocks of a kernel, and is served as a kernel of these blocks; its speed
+ * An atom is a range of the blocks of a kernel, served as a kernel of these blocks; its speed
  * is still that of its kernel's blocks alone.
  *
  * A kernel with part of the blocks on SMs that it has alone runs at that part of its speed; of the

@@ -452,7 +452,7 @@ static struct script draw_gated(gsl_rng *rng, struct gsim_arena *arena) {
     return script;
 }
 
-/* Kernels of some lanes run as atoms, on their own SMs and on those that others leave idle. */
+/* Kernels of all lanes run as atoms, on their own SMs and on those that others leave idle. */
 static struct script draw_atoms(gsl_rng *rng, struct gsim_arena *arena) {
     struct script script = draw_sharing(rng, arena);
     for (uint16_t lane = 0; lane < script.n_lanes; lane++) {
