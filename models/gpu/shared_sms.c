@@ -254,7 +254,6 @@ static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *sp
     kernel.n_sms = (uint16_t)place->n_sms;
     kernel.has_queue = place->has_queue;
     kernel.rank = lane->how.gate.rank;
-    kernel.is_bound = lane->how.n_sms > 0;
     kernel.held = &lane->state.held;
     divide(lane, member, &kernel);
     if (gsim_rarely(gsim_gpu_lane_is_gated(lane)))
