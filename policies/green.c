@@ -17,38 +17,17 @@ static uint32_t width(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) 
     return gsim_ask_sms(ctx, gpu, share_ppm < part_ppm ? share_ppm : part_ppm);
 }
 
-/* The end of the last group that has an SM of these; 0: none has. */
-static uint32_t blocked_until(const struct gsim_ctx *ctx, uint32_t gpu, uint32_t first,
-                              uint32_t n) {
-    const struct gsim_lane *lane;
-    uint16_t from = 0;
-    uint32_t until = 0;
-    while ((lane = gsim_clients_next(ctx->state, gpu, &from)) != NULL) {
-        uint32_t end = (uint32_t)lane->first_sm + lane->n_sms;
-        if (lane->first_sm < first + n && end > first && end > until)
-            until = end;
-    }
-    return until;
-}
-
-/* The first SMs in a row that are in no group; their end is past the GPU's where there are none. */
-static uint32_t first_free(const struct gsim_ctx *ctx, uint32_t gpu, uint32_t n) {
-    uint32_t first = 0, until;
-    while ((until = blocked_until(ctx, gpu, first, n)) > 0)
-        first = until;
-    return first;
-}
-
 static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
     uint32_t n = width(ctx, gpu, slot);
-    return n > 0 && first_free(ctx, gpu, n) + n <= gsim_ask_sms(ctx, gpu, (uint32_t)GSIM_PPM);
+    return n > 0 && gsim_clients_first_free_sm(ctx, gpu, n) + n <=
+                        gsim_ask_sms(ctx, gpu, (uint32_t)GSIM_PPM);
 }
 
 static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
                     struct gsim_unit unit) {
     uint32_t n = width(ctx, unit.gpu, slot);
     struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR,
-                             .first_sm = (uint16_t)first_free(ctx, unit.gpu, n),
+                             .first_sm = (uint16_t)gsim_clients_first_free_sm(ctx, unit.gpu, n),
                              .n_sms = (uint16_t)n};
     struct gsim_arrangement how = {.max_clients = GSIM_MOST_CLIENTS};
     return gsim_clients_enter(ctx, plan, slot, unit, &lane, &how);

@@ -119,6 +119,24 @@ struct gsim_lane_gate {
     int64_t whole_ns;
 };
 
+/* Lanes with time slices beside others, where kernels go to SMs block by block: kernels run as
+ * atoms, ranges of their blocks, one after another. The SMs of an atom are chosen at its begin, as
+ * many as its kernel can use: of the lane's range first, which is the lane's own; a lane without a
+ * range owns none. When a kernel of the owner begins on SMs that another lane has borrowed, the
+ * blocks there run out, and no further ones of that lane begin there. */
+struct gsim_lane_atoms {
+    /* how long an atom is to last; it has at least as many blocks as its SMs hold at one time. 0:
+     * kernels stay whole */
+    int64_t atom_ns;
+    /* Atoms may have SMs beyond the lane's own: those that no lane owns, and those of lanes with
+     * atoms that need them for no kernel now. Lanes of a higher rank choose first, then the one
+     * that has waited for longest. */
+    bool borrows;
+    /* an atom has the fewest SMs on which its kernel takes no more than this part longer than
+     * alone */
+    uint32_t slip_ppm;
+};
+
 /* A lane: a part of the SMs with a discipline of its own, which says what of the union is read. */
 struct gsim_lane {
     enum gsim_discipline discipline;
@@ -129,6 +147,7 @@ struct gsim_lane {
     bool ends_at_boundary; /* a turn ends at the first end of an iteration past the quantum */
     bool caps_launches; /* entries may cap launches, so kernels are counted */
     struct gsim_lane_gate gate;
+    struct gsim_lane_atoms atoms;
     union {
         struct gsim_lane_slices slices;
         struct gsim_lane_urgency urgent;

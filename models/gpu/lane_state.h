@@ -129,6 +129,10 @@ struct gsim_lane_state {
     /* gated: time alone of its kernels that were let begin since all of them had ended last */
     int64_t ahead_ns;
     struct gsim_sm_held held; /* the blocks of its kernel on the SMs */
+    /* with atoms: SMs of the present one, its blocks, and those of the kernel before it; 0: none
+     * is under way */
+    struct gsim_sm_set atom_sms;
+    int64_t atom_blocks, atom_first;
     uint32_t held_kernel; /* the kernel that holds or waits for SMs */
     uint32_t admitted; /* gated: kernels of the iteration that may begin: those before this one */
     uint16_t at; /* place in the ring of the context that has the turn, or had it last */
@@ -140,7 +144,7 @@ struct gsim_lane_state {
     bool is_halting;
     bool is_used; /* a context was on the lane before, so that coming on costs a switch */
     bool is_shut; /* gated: a kernel of a higher rank was launched when the gate was asked last */
-    uint8_t unused[14];
+    uint8_t unused[6];
 };
 
 /* GSIM_NEVER in phases in which they do not apply. */
@@ -153,6 +157,7 @@ struct gsim_lane_times {
     int64_t padding_since_ns; /* padding: up to when the padding context is brought forward */
     int64_t padding_until_ns; /* padding: the end of the last wave */
     int64_t opens_ns; /* gated: when the gate opens, if no kernel of a higher rank comes before */
+    int64_t atom_ns; /* with atoms: when the next one of a kernel may begin, once one has ended */
 };
 
 struct gsim_lane_marks {
@@ -220,6 +225,9 @@ static inline bool gsim_gpu_lane_is_whole(const struct gsim_gpu_lane *lane) {
 static inline bool gsim_gpu_lane_is_gated(const struct gsim_gpu_lane *lane) {
     return lane->how.gate.opens != GSIM_GATE_OPEN;
 }
+static inline bool gsim_gpu_lane_has_atoms(const struct gsim_gpu_lane *lane) {
+    return lane->how.atoms.atom_ns > 0;
+}
 static inline bool gsim_gpu_lane_is_padded(const struct gsim_gpu_lane *lane) {
     return lane->how.discipline == GSIM_DISCIPLINE_PADDING;
 }
@@ -241,6 +249,11 @@ struct gsim_lane_gpu {
 static inline struct gsim_member *gsim_gpu_lane_present(const struct gsim_lane_gpu *gpu,
                                                         const struct gsim_gpu_lane *lane) {
     return &gpu->members[lane->spec.member[lane->state.at]];
+}
+/* No atom of the lane's kernel is under way. */
+static inline void gsim_gpu_lane_end_atom(struct gsim_gpu_lane *lane) {
+    lane->state.atom_sms = (struct gsim_sm_set){{0}};
+    lane->state.atom_blocks = lane->state.atom_first = 0;
 }
 static inline int64_t gsim_gpu_lane_quantum_ns(const struct gsim_gpu_lane *lane,
                                                const struct gsim_member *member) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "models/gpu/shared_sms.h"
 
+#include "models/gpu/atoms.h"
 #include "models/gpu/gate.h"
 #include "models/gpu/kernel_log.h"
 #include "sim/base/hints.h"
@@ -11,6 +12,8 @@ struct batch {
     gsim_work end[GSIM_CONTEXTS_MAX]; /* of each kernel, as work of its iteration */
     uint16_t lane[GSIM_CONTEXTS_MAX], order[GSIM_CONTEXTS_MAX];
     uint32_t n;
+    struct gsim_atom atom[GSIM_CONTEXTS_MAX]; /* of those that run as atoms */
+    uint32_t n_atoms;
 };
 
 /* The SMs of a lane, and how far lanes with a cap have come to lie. */
@@ -31,7 +34,8 @@ static bool has_program(const struct gsim_lanes *lanes, const struct gsim_gpu_la
 }
 
 static bool is_limited(const struct gsim_gpu_lane *lane) {
-    return lane->how.n_sms > 0 || (lane->how.cap_ppm > 0 && lane->how.cap_ppm < GSIM_PPM);
+    return lane->how.n_sms > 0 || gsim_gpu_lane_has_atoms(lane) ||
+           (lane->how.cap_ppm > 0 && lane->how.cap_ppm < GSIM_PPM);
 }
 
 static bool applies(const struct gsim_space *space, uint16_t number,
@@ -46,7 +50,8 @@ static bool applies(const struct gsim_space *space, uint16_t number,
             continue;
         if (gsim_gpu_lane_is_by_priority(lane))
             return false;
-        is_by_kernels |= has_program(lanes, lane) || gsim_gpu_lane_is_gated(lane);
+        is_by_kernels |= has_program(lanes, lane) || gsim_gpu_lane_is_gated(lane) ||
+                         gsim_gpu_lane_has_atoms(lane);
         has_limits |= is_limited(lane);
         n++;
     }
@@ -57,6 +62,8 @@ static bool applies(const struct gsim_space *space, uint16_t number,
  * two processes overlap only where their caps sum past the whole. */
 static struct place place_of(const struct gsim_space *space, const struct gsim_gpu_lane *lane,
                              int64_t *laid_out) {
+    if (gsim_rarely(gsim_gpu_lane_has_atoms(lane)))
+        return (struct place){0, space->sms, true}; /* of which each atom has its own */
     if (lane->how.n_sms > 0)
         return (struct place){lane->how.first_sm, lane->how.n_sms, true};
     if (!is_limited(lane))
@@ -143,8 +150,10 @@ static void note_arrival(struct gsim_gpu_lane *lane, int64_t kernel, int64_t now
     if (lane->times.arrived_ns != GSIM_NEVER && state->held_kernel == kernel)
         return;
     gsim_sm_held_clear(&state->held);
+    gsim_gpu_lane_end_atom(lane);
     state->held_kernel = (uint32_t)kernel;
     lane->times.arrived_ns = now_ns;
+    lane->times.atom_ns = GSIM_NEVER;
 }
 
 static void set(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, uint64_t rate_q32,
@@ -169,8 +178,9 @@ static void set(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, uin
 static void go_on_without(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
                           uint64_t rate_q32, gsim_work look_done, int64_t now_ns) {
     gsim_sm_held_clear(&lane->state.held);
+    gsim_gpu_lane_end_atom(lane);
     lane->state.held_kernel = 0;
-    lane->times.arrived_ns = GSIM_NEVER;
+    lane->times.arrived_ns = lane->times.atom_ns = GSIM_NEVER;
     set(gpu, lane, rate_q32, look_done, (struct gsim_sm_losses){0}, now_ns);
 }
 
@@ -192,20 +202,19 @@ static gsim_work done_at(const struct gsim_gpu_lane *lane, const struct gsim_mem
     return member->context.done + gsim_work_done(lane->state.rate_q32, ran_ns);
 }
 
-/* A kernel that is stopped block by block consists of its waves, where only the time of a block is
- * known. */
+/* A kernel that is stopped block by block, or runs as atoms, consists of its waves, where only the
+ * time of a block is known. */
 static void divide(const struct gsim_gpu_lane *lane, const struct gsim_member *member,
                    struct gsim_sm_kernel *kernel) {
     const struct gsim_context_spec *spec = &member->context.spec;
     int64_t block_ns = member->spec.block_ns;
-    if (lane->how.gate.opens == GSIM_GATE_IDLE && !spec->program && block_ns > 0)
+    bool is_divided = lane->how.gate.opens == GSIM_GATE_IDLE || gsim_gpu_lane_has_atoms(lane);
+    if (is_divided && !spec->program && block_ns > 0)
         kernel->blocks *= (spec->gpu_ns / spec->kernels + block_ns - 1) / block_ns;
 }
 
 GSIM_APART static void obey_gate(const struct gsim_lanes *lanes, uint16_t number, int64_t launch,
                                  struct gsim_sm_kernel *kernel) {
-    const struct gsim_gpu_lane *lane = &lanes->lane[number];
-    divide(lane, &lanes->members[gsim_gpu_lane_running(lane)], kernel);
     enum gsim_gate_way way = gsim_gate_way(lanes, number, launch);
     kernel->is_stopped = way == GSIM_GATE_STOPPED;
     if (way == GSIM_GATE_RUNS_OUT)
@@ -246,11 +255,15 @@ static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *sp
     kernel.has_queue = place->has_queue;
     kernel.rank = lane->how.gate.rank;
     kernel.held = &lane->state.held;
+    divide(lane, member, &kernel);
     if (gsim_rarely(gsim_gpu_lane_is_gated(lane)))
         obey_gate(lanes, number, span.kernel, &kernel);
     out->end[out->n] = span.end;
     out->lane[out->n] = number;
     out->kernel[out->n++] = kernel;
+    if (gsim_rarely(gsim_gpu_lane_has_atoms(lane)))
+        out->atom[out->n_atoms++] = (struct gsim_atom){
+            .kernel = &out->kernel[out->n - 1], .end = &out->end[out->n - 1], .lane = number};
 }
 
 /* Observers learn which SMs each lane of the space has now. */
@@ -282,7 +295,7 @@ bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_sp
     if (!applies(space, number, lanes))
         return false;
     lanes->has_shared_blocks = true;
-    batch.n = 0;
+    batch.n = batch.n_atoms = 0;
     for (uint16_t i = 0; i < lanes->n_lanes; i++) {
         const struct gsim_gpu_lane *lane = &lanes->lane[i];
         if (!is_here(lane, number))
@@ -293,6 +306,8 @@ bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_sp
         if (gsim_gpu_lane_running(lane) != GSIM_NO_MEMBER)
             collect(gpu, space, lanes, i, &place, &batch);
     }
+    if (gsim_rarely(batch.n_atoms > 0))
+        gsim_atoms_choose(space, number, lanes, batch.atom, batch.n_atoms);
     gsim_sm_array_solve(space, batch.kernel, batch.order, batch.n);
     for (uint32_t i = 0; i < batch.n; i++) {
         struct gsim_gpu_lane *lane = &lanes->lane[batch.lane[i]];

@@ -104,8 +104,9 @@ static struct alone of_alone(const struct gsim_space *space, const struct gsim_s
     struct gsim_sm_room sm = gsim_sm_room(space->profile);
     struct alone alone = {.need = gsim_sm_room_of_kernel(space->profile, kernel)};
     int64_t sms = space->profile->value[GSIM_KEY_SMS];
+    int64_t blocks = kernel->whole_blocks > 0 ? kernel->whole_blocks : kernel->blocks;
     alone.per_sm = at_least_one(gsim_sm_room_fit(&sm, &alone.need));
-    alone.in_flight = kernel->blocks < alone.per_sm * sms ? kernel->blocks : alone.per_sm * sms;
+    alone.in_flight = blocks < alone.per_sm * sms ? blocks : alone.per_sm * sms;
     if (alone.in_flight < alone.per_sm * sms)
         alone.per_sm = (alone.in_flight + sms - 1) / sms;
     return alone;
@@ -209,6 +210,21 @@ static int64_t room_at(const struct array *array, const struct gsim_sm_room *nee
     return gsim_sm_room_fit(&free, need);
 }
 
+static bool may_use(const struct gsim_sm_kernel *kernel, int64_t sm) {
+    return sm >= kernel->first_sm && sm < kernel->first_sm + kernel->n_sms &&
+           (!kernel->only || gsim_sm_set_has(kernel->only, sm));
+}
+
+/* Leaves out SMs that the kernel may not use; returns how many blocks fit the others. */
+static int64_t keep_to_its_own(const struct gsim_sm_kernel *kernel, uint8_t *fits) {
+    int64_t all = 0, end = kernel->first_sm + kernel->n_sms;
+    for (int64_t sm = kernel->first_sm; sm < end; sm++) {
+        fits[sm] = may_use(kernel, sm) ? fits[sm] : 0;
+        all += fits[sm];
+    }
+    return all;
+}
+
 /* How many blocks of the kernel fit each of its SMs; returns how many in all. */
 static int64_t find_fits(const struct array *array, uint16_t number, uint8_t *fits) {
     const struct gsim_sm_kernel *kernel = &array->kernels[number];
@@ -219,7 +235,7 @@ static int64_t find_fits(const struct array *array, uint16_t number, uint8_t *fi
         memset(&fits[sm], (int)one, (size_t)(next - sm));
         all += one * (next - sm);
     }
-    return all;
+    return gsim_rarely(kernel->only != NULL) ? keep_to_its_own(kernel, fits) : all;
 }
 
 /* Blocks go one by one to an SM with the most room for them. */
@@ -281,20 +297,43 @@ static int64_t blocks_to_be_there(const struct gsim_sm_kernel *kernel) {
     return kernel->held->some_ended ? left : kernel->blocks;
 }
 
+/* --- blocks that leave ------------------------------------------------------------------------ */
+
 enum { LEAVING_STEPS = 3 };
 
-/* Of a kernel of which no block may begin: those on SMs end one after another, a third of them at a
- * time; blocks that began together, and of which none has ended, end together. */
-static void begin_to_leave(struct gsim_sm_kernel *kernel) {
+/* Blocks of a bound kernel that are on SMs that it may not use any more. */
+static int64_t strays(const struct gsim_sm_kernel *kernel) {
+    int64_t n = 0;
+    for (int64_t sm = 0; kernel->is_bound && sm < GSIM_ARRAY_SMS_MAX; sm++)
+        n += may_use(kernel, sm) ? 0 : kernel->held->blocks[sm];
+    return n;
+}
+
+/* Of blocks that have no successors on their SMs: they end one after another, a third of them at a
+ * time; where blocks began together, and none has ended, together. */
+static void begin_to_leave(struct gsim_sm_kernel *kernel, int64_t going) {
     struct gsim_sm_held *held = kernel->held;
     gsim_work work = work_of_blocks(kernel, held->n);
     if (!held->some_ended) {
-        held->leaving = held->n;
+        held->leaving = going;
         held->leaves_at = kernel->all - work;
         return;
     }
-    held->leaving = ((int64_t)held->n + LEAVING_STEPS - 1) / LEAVING_STEPS;
+    held->leaving = (going + LEAVING_STEPS - 1) / LEAVING_STEPS;
     held->leaves_at = kernel->left - work / LEAVING_STEPS;
+}
+
+/* This number of blocks end, first those on SMs that the kernel may not use. */
+static void let_go(struct gsim_sm_kernel *kernel, int64_t n) {
+    struct gsim_sm_held *held = kernel->held;
+    int64_t keep = held->n - n;
+    for (int64_t sm = 0; kernel->is_bound && sm < GSIM_ARRAY_SMS_MAX && n > 0; sm++) {
+        int64_t out = may_use(kernel, sm) ? 0 : held->blocks[sm] < n ? held->blocks[sm] : n;
+        held->blocks[sm] = (uint8_t)(held->blocks[sm] - out);
+        n -= out;
+    }
+    release(kernel, keep);
+    held->pace = (uint16_t)keep;
 }
 
 /* The blocks leave that are due to. The next ones do after as much time, in which those that stay
@@ -302,10 +341,13 @@ static void begin_to_leave(struct gsim_sm_kernel *kernel) {
 static void leave_on(struct gsim_sm_kernel *kernel) {
     struct gsim_sm_held *held = kernel->held;
     while (held->n > 0 && kernel->left <= held->leaves_at) {
-        int64_t keep = held->n > held->leaving ? held->n - held->leaving : 0;
-        held->leaves_at -= work_of_blocks(kernel, keep) / LEAVING_STEPS;
-        release(kernel, keep);
-        held->pace = (uint16_t)keep;
+        bool all_go = kernel->is_stopped || !kernel->is_bound;
+        int64_t going = all_go ? (int64_t)held->n : strays(kernel);
+        int64_t out = going < held->leaving ? going : held->leaving;
+        if (out == 0)
+            return;
+        held->leaves_at -= work_of_blocks(kernel, held->n - out) / LEAVING_STEPS;
+        let_go(kernel, out);
     }
 }
 
@@ -314,11 +356,30 @@ static void stay(struct gsim_sm_held *held) {
     held->leaves_at = 0;
 }
 
+/* Blocks of a bound kernel leave the SMs that it may not use, unless all blocks have begun: then
+ * they have no successors anyway. */
+static void run_out(struct gsim_sm_kernel *kernel) {
+    struct gsim_sm_held *held = kernel->held;
+    int64_t going = is_all_there(kernel) ? 0 : strays(kernel);
+    if (going == 0) {
+        stay(held);
+        return;
+    }
+    if (held->leaving == 0)
+        begin_to_leave(kernel, going);
+    if (held->leaves_at >= kernel->left) /* by a part of a block: at the next instant */
+        held->leaves_at = kernel->left - 1;
+    if (kernel->look < held->leaves_at)
+        kernel->look = held->leaves_at;
+}
+
+/* --- serving ---------------------------------------------------------------------------------- */
+
 /* Gives the kernel what it can have. Returns whether all of its blocks have begun. */
-static bool serve(struct array *array, uint16_t number) {
+static bool begin_blocks(struct array *array, uint16_t number) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
     struct gsim_sm_held *held = kernel->held;
-    if (gsim_rarely(held->leaving > 0))
+    if (gsim_rarely(held->leaving > 0) && !kernel->is_bound)
         stay(held);
     if (is_all_there(kernel)) {
         end_unevenly(array->space->profile, kernel);
@@ -348,6 +409,13 @@ static bool serve(struct array *array, uint16_t number) {
     return true;
 }
 
+static bool serve(struct array *array, uint16_t number) {
+    bool is_served = begin_blocks(array, number);
+    if (gsim_rarely(array->kernels[number].is_bound))
+        run_out(&array->kernels[number]);
+    return is_served;
+}
+
 /* No block of the kernel may begin. Returns whether all have. */
 static bool hold_back(struct array *array, uint16_t number) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
@@ -357,7 +425,7 @@ static bool hold_back(struct array *array, uint16_t number) {
     if (is_all_there(kernel) || blocks_to_be_there(kernel) <= held->pace)
         return serve(array, number);
     if (held->leaving == 0)
-        begin_to_leave(kernel);
+        begin_to_leave(kernel, held->n);
     kernel->look = held->leaves_at;
     return false;
 }
@@ -398,10 +466,10 @@ static int64_t bandwidth(const struct gsim_space *space, const struct gsim_sm_ke
                : gsim_space_bandwidth(space, sms);
 }
 
-static struct stretch undisturbed(const struct gsim_space *space,
-                                  const struct gsim_sm_kernel *kernel, const struct alone *alone) {
+static struct stretch on_sms(const struct gsim_space *space, const struct gsim_sm_kernel *kernel,
+                             const struct alone *alone, int64_t has) {
     struct gsim_space device = gsim_space_of_device(space->profile);
-    int64_t had = worth(alone, alone->in_flight), has = worth(alone, kernel->held->pace);
+    int64_t had = worth(alone, alone->in_flight);
     struct stretch out = {.draws_bytes_per_s = bandwidth(space, kernel, has)};
     out.compute_q32 = over_q32(had, has);
     out.memory_q32 = over_q32(bandwidth(&device, kernel, had), out.draws_bytes_per_s);
@@ -410,6 +478,32 @@ static struct stretch undisturbed(const struct gsim_space *space,
     gsim_u128 bound = (gsim_u128)kernel->memory_ppm * out.memory_q32;
     out.bound_ppm = (int64_t)(bound * (uint64_t)GSIM_PPM / time_of(kernel, &out));
     return out;
+}
+
+static struct stretch undisturbed(const struct gsim_space *space,
+                                  const struct gsim_sm_kernel *kernel, const struct alone *alone) {
+    return on_sms(space, kernel, alone, worth(alone, kernel->held->pace));
+}
+
+int64_t gsim_sm_array_wants(const struct gsim_space *space, const struct gsim_sm_kernel *kernel,
+                            uint32_t slip_ppm) {
+    struct alone alone = of_alone(space, kernel);
+    gsim_u128 most = ((gsim_u128)(uint64_t)(GSIM_PPM + slip_ppm)) << 32; /* of GSIM_PPM parts */
+    int64_t low = 1, high = (alone.in_flight + alone.per_sm - 1) / alone.per_sm;
+    while (slip_ppm > 0 && low < high) {
+        int64_t middle = (low + high) / 2;
+        struct stretch stretch = on_sms(space, kernel, &alone, middle * GSIM_SM);
+        if (time_of(kernel, &stretch) <= most)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return high;
+}
+
+int64_t gsim_sm_array_in_flight(const struct gsim_space *space,
+                                const struct gsim_sm_kernel *kernel) {
+    return of_alone(space, kernel).in_flight;
 }
 
 /* --- power ------------------------------------------------------------------------------------ */

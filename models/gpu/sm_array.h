@@ -10,7 +10,11 @@
  * within the time of one of them, and goes on later with those that have not begun.
  *
  * Processes with a cap, or with SMs of their own, have queues of their own: their kernels wait for
- * room on their SMs only.
+ * room on their SMs only. A kernel may be bound to its SMs: of SMs that are taken away from it, its
+ * blocks leave as they end, and further ones begin on the others.
+ *
+ * An atom is a range of the blocks of a kernel, served as a kernel of these blocks; its speed
+ * is still that of its kernel's blocks alone.
  *
  * A kernel with part of the blocks on SMs that it has alone runs at that part of its speed; of the
  * part of its time that is bound by memory, at that part of the bandwidth. Free of time: the owner
@@ -27,6 +31,18 @@ enum { GSIM_ARRAY_SMS_MAX = 192, GSIM_ARRAY_KERNELS_MAX = 256 };
 struct gsim_sm_room {
     int64_t threads, register_bytes, shared_bytes, blocks;
 };
+
+/* SMs of a space. */
+struct gsim_sm_set {
+    uint64_t word[GSIM_ARRAY_SMS_MAX / 64];
+};
+
+static inline bool gsim_sm_set_has(const struct gsim_sm_set *set, int64_t sm) {
+    return set->word[sm / 64] >> (sm % 64) & 1;
+}
+static inline void gsim_sm_set_add(struct gsim_sm_set *set, int64_t sm) {
+    set->word[sm / 64] |= UINT64_C(1) << (sm % 64);
+}
 
 /* What a kernel puts on the SMs of its lane; part of the lane's state. */
 struct gsim_sm_held {
@@ -47,6 +63,7 @@ struct gsim_sm_losses {
 /* A kernel that runs or waits. */
 struct gsim_sm_kernel {
     int64_t blocks, threads; /* above 0; threads of one block */
+    int64_t whole_blocks; /* of the kernel of which it is an atom; 0: it is whole */
     int64_t register_bytes, shared_bytes; /* of one block */
     /* a kernel of which only the time is known: it lets none run beside its blocks */
     bool is_whole;
@@ -58,7 +75,9 @@ struct gsim_sm_kernel {
     gsim_work all, left; /* its work, and the rest of it; above 0 */
     int64_t arrived_ns; /* when it could begin; kernels of one instant go by their order here */
     uint16_t first_sm, n_sms; /* the SMs that it may use */
+    const struct gsim_sm_set *only; /* of these; NULL: all of them */
     bool has_queue; /* its SMs have a queue of their own */
+    bool is_bound; /* its blocks on other SMs leave as they end; else they have successors there */
     uint16_t rank; /* a kernel of a higher rank goes before it */
     bool is_stopped; /* none of its blocks may begin now */
     struct gsim_sm_held *held;
@@ -81,6 +100,13 @@ int64_t gsim_sm_array_per_sm(const struct gsim_profile *profile, int64_t threads
                              int64_t register_bytes, int64_t shared_bytes);
 struct gsim_sm_room gsim_sm_room_of_kernel(const struct gsim_profile *profile,
                                            const struct gsim_sm_kernel *kernel);
+/* The fewest SMs on which the kernel takes at most this part longer than alone; no more than it
+ * fills alone. */
+int64_t gsim_sm_array_wants(const struct gsim_space *space, const struct gsim_sm_kernel *kernel,
+                            uint32_t slip_ppm);
+/* The blocks that SMs hold at one time when the kernel has the device alone. */
+int64_t gsim_sm_array_in_flight(const struct gsim_space *space,
+                                const struct gsim_sm_kernel *kernel);
 /* How many blocks that need this much fit in the free room. */
 int64_t gsim_sm_room_fit(const struct gsim_sm_room *free, const struct gsim_sm_room *need);
 void gsim_sm_held_clear(struct gsim_sm_held *held);

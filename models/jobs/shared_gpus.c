@@ -45,10 +45,32 @@ static bool has_vain_hints(const struct gsim_lane *lane) {
     return urgency.stop != GSIM_STOP_SWITCH && (urgency.slice_ns != 0 || urgency.hint_ns != 0);
 }
 
+/* Whether kernels are to run as atoms where they do not go to SMs block by block, beside a lane by
+ * priority or on a device with more SMs than that model has; or beside a gate, where lanes could
+ * wait for each other; or beside a lane without atoms: its blocks take no notice of the SMs that
+ * an atom has. */
+static bool has_vain_atoms(const struct gsim_model *model, const struct gsim_unit *units,
+                           uint32_t n_units, const struct gsim_arrangement *arrangement) {
+    bool has_atoms = false, is_otherwise = false;
+    for (uint16_t i = 0; i < arrangement->n_lanes; i++) {
+        has_atoms |= arrangement->lanes[i].atoms.atom_ns > 0;
+        is_otherwise |= arrangement->lanes[i].atoms.atom_ns == 0 ||
+                        gsim_lane_is_by_priority(&arrangement->lanes[i]) ||
+                        arrangement->lanes[i].gate.opens != GSIM_GATE_OPEN;
+    }
+    for (uint32_t u = 0; has_atoms && u < n_units; u++)
+        is_otherwise |=
+            gsim_machine_profile_at(model, units[u].gpu)->value[GSIM_KEY_SMS] > GSIM_ARRAY_SMS_MAX;
+    return has_atoms && is_otherwise;
+}
+
 const char *gsim_shared_refuse(const struct gsim_model *model, const struct gsim_unit *units,
                                uint32_t n_units, const struct gsim_arrangement *arrangement) {
     if (arrangement->n_lanes == 0 || arrangement->n_lanes > GSIM_CONTEXTS_MAX)
         return "a device has 1 to 256 lanes";
+    if (has_vain_atoms(model, units, n_units, arrangement))
+        return "kernels run as atoms (atom_ns) in all lanes of a GPU or in none, in lanes with "
+               "time slices and without a gate, on at most 192 SMs";
     for (uint16_t i = 0; i < arrangement->n_lanes; i++) {
         if (!is_on_devices(model, units, n_units, &arrangement->lanes[i]))
             return "a lane has more SMs than the device";

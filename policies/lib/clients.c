@@ -65,6 +65,27 @@ const struct gsim_lane *gsim_clients_next(const struct gsim_clients *clients, ui
     return NULL;
 }
 
+/* The end of the last lane that owns an SM of these; 0: none has. */
+static uint32_t blocked_until(const struct gsim_ctx *ctx, uint32_t gpu, uint32_t first,
+                              uint32_t n) {
+    const struct gsim_lane *lane;
+    uint16_t from = 0;
+    uint32_t until = 0;
+    while ((lane = gsim_clients_next(ctx->state, gpu, &from)) != NULL) {
+        uint32_t end = (uint32_t)lane->first_sm + lane->n_sms;
+        if (lane->first_sm < first + n && end > first && end > until)
+            until = end;
+    }
+    return until;
+}
+
+uint32_t gsim_clients_first_free_sm(const struct gsim_ctx *ctx, uint32_t gpu, uint32_t n) {
+    uint32_t first = 0, until;
+    while ((until = blocked_until(ctx, gpu, first, n)) > 0)
+        first = until;
+    return first;
+}
+
 uint16_t gsim_clients_rank(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_common_urgency(ctx, slot) > 0 ? GSIM_RANK_HIGH_PRIORITY : GSIM_RANK_BEST_EFFORT;
 }

@@ -89,6 +89,9 @@ class Lane:
     ahead_ppm: int = 0
     wait_ns: int = 0
     whole_ns: int = 0
+    atom_ns: int = 0
+    borrows: bool = False
+    slip_ppm: int = 0
 
 
 @dataclasses.dataclass

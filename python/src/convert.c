@@ -222,6 +222,16 @@ static bool take_gate(PyObject *object, struct gsim_lane_gate *gate) {
     return true;
 }
 
+static bool take_atoms(PyObject *object, struct gsim_lane_atoms *atoms) {
+    int64_t slip;
+    if (!take_int(object, "atom_ns", 0, most, &atoms->atom_ns) ||
+        !take_flag(object, "borrows", &atoms->borrows) ||
+        !take_int(object, "slip_ppm", 0, GSIM_PPM, &slip))
+        return false;
+    atoms->slip_ppm = (uint32_t)slip;
+    return true;
+}
+
 static bool take_lane(PyObject *object, struct gsim_lane *lane) {
     int discipline;
     int64_t first_sm, n_sms, cap;
@@ -233,7 +243,7 @@ static bool take_lane(PyObject *object, struct gsim_lane *lane) {
         !take_int(object, "idle_release_ns", 0, most, &lane->idle_release_ns) ||
         !take_flag(object, "ends_at_boundary", &lane->ends_at_boundary) ||
         !take_flag(object, "caps_launches", &lane->caps_launches) ||
-        !take_gate(object, &lane->gate))
+        !take_gate(object, &lane->gate) || !take_atoms(object, &lane->atoms))
         return false;
     lane->discipline = (enum gsim_discipline)discipline;
     lane->first_sm = (uint16_t)first_sm;

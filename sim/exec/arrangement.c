@@ -46,6 +46,9 @@ enum {
     AHEAD_PPM,
     WAIT,
     WHOLE,
+    ATOM,
+    BORROWS,
+    SLIP_PPM,
     N_OF_LANE
 };
 static const struct field of_lane[N_OF_LANE] = {
@@ -73,6 +76,9 @@ static const struct field of_lane[N_OF_LANE] = {
     NUMBER("ahead_ppm", 0, GSIM_PPM),
     NUMBER("wait_ns", 0, GSIM_TIME_MAX),
     NUMBER("whole_ns", 0, GSIM_TIME_MAX),
+    NUMBER("atom_ns", 0, GSIM_TIME_MAX),
+    FLAG("borrows"),
+    NUMBER("slip_ppm", 0, GSIM_PPM),
 };
 
 enum {
@@ -177,7 +183,10 @@ static bool take_lane(const struct gsim_answer *r, yajl_val value, struct gsim_l
                                         .bound_ppm = (uint32_t)n[BOUND_PPM],
                                         .ahead_ppm = (uint32_t)n[AHEAD_PPM],
                                         .wait_ns = n[WAIT],
-                                        .whole_ns = n[WHOLE]}};
+                                        .whole_ns = n[WHOLE]},
+                               .atoms = {.atom_ns = n[ATOM],
+                                         .borrows = n[BORROWS] != 0,
+                                         .slip_ppm = (uint32_t)n[SLIP_PPM]}};
     if (lane->discipline == GSIM_DISCIPLINE_RR)
         lane->slices =
             (struct gsim_lane_slices){(enum gsim_turns_rule)n[TURNS], (uint16_t)n[VGPUS]};

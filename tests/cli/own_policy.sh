@@ -403,6 +403,7 @@ arranging "a discipline that is none" "'discipline' is not one of exclusive|ps" 
 arranging "a number that is too large" "'cap_ppm' is more than 1000000" '{"arrange": [0], "lanes": [{"discipline": "rr", "cap_ppm": 2000000}]}'
 arranging "a lane that is not there" "there is no lane 1" '{"arrange": [0], "lanes": [lane], "entries": [{"job": 0, "lane": 1}]}'
 arranging "a hint without a switch of contexts" "slice_ns and hint_ns of a lane need stop=switch" '{"arrange": [0], "lanes": [{"discipline": "priority", "stop": "save", "hint_ns": 1000}]}'
+arranging "atoms beside a lane without any" "run as atoms (atom_ns) in all lanes of a GPU or in none" '{"arrange": [0], "lanes": [{"discipline": "rr", "atom_ns": 1000, "borrows": True}, {"discipline": "rr"}]}'
 arranging "more SMs than there are" "a lane has more SMs than the device" '{"arrange": [0], "lanes": [{"discipline": "rr", "first_sm": 130, "n_sms": 8}]}'
 arranging "a GPU that is not there" "'GPU' is more than 0" '{"arrange": [1], "lanes": [lane]}'
 arranging "a GPU that is named twice" "GPU 0 is named twice" '{"arrange": [0, 0], "lanes": [lane]}'

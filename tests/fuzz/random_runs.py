@@ -211,7 +211,7 @@ class Case:
                               "--samples", str(rng.choice([1, 8, 64])), "--timeline", "timeline.json", "trace.csv"]
 
 
-SHARING = {"timeslice", "mps", "mig", "vgpu", "xsched", "chimera", "reef", "orion", "gpreempt", "tally", "green", "tgs", "antman", "salus", "lucid", "uvm",
+SHARING = {"timeslice", "mps", "mig", "vgpu", "xsched", "chimera", "reef", "orion", "gpreempt", "tally", "lithos", "green", "tgs", "antman", "salus", "lucid", "uvm",
            "msched", "nvshare"}
 
 

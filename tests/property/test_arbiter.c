@@ -452,6 +452,19 @@ static struct script draw_gated(gsl_rng *rng, struct gsim_arena *arena) {
     return script;
 }
 
+/* Kernels of all lanes run as atoms, on their own SMs and on those that others leave idle. */
+static struct script draw_atoms(gsl_rng *rng, struct gsim_arena *arena) {
+    struct script script = draw_sharing(rng, arena);
+    for (uint16_t lane = 0; lane < script.n_lanes; lane++) {
+        script.lane[lane].gate.rank = (uint16_t)pick(rng, 0, 2);
+        script.lane[lane].atoms = (struct gsim_lane_atoms){
+            .atom_ns = pick(rng, 1, 5000),
+            .borrows = script.lane[lane].n_sms == 0 || pick(rng, 0, 1) > 0,
+            .slip_ppm = (uint32_t)(pick(rng, 0, 1) * pick(rng, 0, GSIM_PPM))};
+    }
+    return script;
+}
+
 static void expect_same(const struct outcome *plain, const struct outcome *fast) {
     assert_memory_equal(plain->finish_ns, fast->finish_ns, sizeof plain->finish_ns);
     assert_memory_equal(plain->busy_ns, fast->busy_ns, sizeof plain->busy_ns);
@@ -507,6 +520,11 @@ static void so_it_does_of_programs(void **state) {
 static void so_it_does_where_lanes_are_gated(void **state) {
     (void)state;
     assert_true(play_many("gated", CASES / 20, draw_gated) > 0.05);
+}
+
+static void so_it_does_where_kernels_run_as_atoms(void **state) {
+    (void)state;
+    assert_true(play_many("atoms", CASES / 20, draw_atoms) > 0.05);
 }
 
 static void so_it_does_where_programs_share_sms(void **state) {
@@ -691,6 +709,7 @@ int main(void) {
         cmocka_unit_test(so_it_does_of_programs),
         cmocka_unit_test(so_it_does_where_programs_share_sms),
         cmocka_unit_test(so_it_does_where_lanes_are_gated),
+        cmocka_unit_test(so_it_does_where_kernels_run_as_atoms),
         cmocka_unit_test(extrapolation_is_within_half_a_per_cent),
         cmocka_unit_test(so_it_is_to_a_per_cent_where_memory_pages),
         cmocka_unit_test(the_shortcut_equals_the_plain_engine),

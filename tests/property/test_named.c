@@ -129,6 +129,7 @@ static const struct scenario scenarios[] = {
     {served, "--policy orion"},
     {served, "--policy gpreempt"},
     {served, "--policy tally"},
+    {served, "--policy lithos"},
     {served, "--policy green"},
     {full, "--policy green --set part=30%"},
     {served, "--policy chimera"},

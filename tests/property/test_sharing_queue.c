@@ -20,8 +20,8 @@ enum { JOBS = 60, RUNS = 20 / TEST_FEWER + 1 };
 /* The last three manage memory of gangs as well, whose times then differ from those alone. */
 static const char *const sharing[] = {"timeslice", "mps",    "mig",    "vgpu",     "chimera",
                                       "reef",      "xsched", "orion",  "gpreempt", "tally",
-                                      "uvm",       "msched", "nvshare"};
-#define N_RESIDENT 10
+                                      "lithos",    "uvm",    "msched", "nvshare"};
+#define N_RESIDENT 11
 #define N_SHARING (sizeof sharing / sizeof *sharing)
 
 static struct gsim_result run(const char *policy, const char *set, const struct gsim_trace *trace,

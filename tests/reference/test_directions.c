@@ -67,6 +67,7 @@ static const struct direction directions[] = {
     PLACEMENT("orion"),
     PLACEMENT("gpreempt"),
     PLACEMENT("tally"),
+    PLACEMENT("lithos"),
     PLACEMENT("green"),
 
     /* who has least left, who came last, and everybody in turn: better for the short job */
@@ -203,6 +204,7 @@ static const struct direction directions[] = {
     /* more SMs */
     {"green", "part", "20%", "50%", NULL, INFERENCES, 1, 1, {{END, 1, SOONER}}, 1},
     {"green", "queue", "fifo", "backfill", NULL, LINE, 1, 1, {{START, 2, SOONER}}, 1},
+    {"lithos", "queue", "fifo", "backfill", NULL, LINE, 1, 1, {{START, 2, SOONER}}, 1},
 
     /* behind a job that has no room, one that has */
     {"salus", "queue", "fifo", "backfill", NULL, LINE, 1, 1, {{START, 2, SOONER}}, 1},

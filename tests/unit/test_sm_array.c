@@ -333,6 +333,69 @@ static void test_a_stopped_kernel_leaves_at_its_blocks(void **state) {
     assert_int_equal(one.rate_q32, GSIM_RATE_ONE);
 }
 
+/* A kernel of eight waves on all four SMs loses two of them when one wave is over: the blocks there
+ * leave a third at a time within the time of a block (an eighth of the kernel), the others have
+ * successors. A kernel that owns the two SMs gets them then, and not before; the blocks that the
+ * first kernel has left are those that it may have, and no work is lost. */
+static void test_blocks_leave_sms_that_are_taken_away(void **state) {
+    (void)state;
+    enum { BLOCKS = 32 };
+    struct gsim_sm_held held[2] = {{.n = 0}};
+    struct gsim_sm_set first_two = {{3}};
+    struct gsim_sm_kernel kernels[] = {kernel(BLOCKS, 8192, &held[0]), kernel(4, 8192, &held[1])};
+    kernels[0].is_bound = kernels[0].has_queue = kernels[1].has_queue = true;
+    kernels[1].first_sm = kernels[1].n_sms = 2;
+    kernels[1].arrived_ns = 1;
+    solve(kernels, 1);
+    assert_int_equal(held[0].n, 4);
+    kernels[0].left = kernels[0].all * 7 / 8;
+    kernels[0].only = &first_two;
+    solve(kernels, 2);
+    assert_int_equal(held[0].n, 4);
+    assert_int_equal(kernels[0].rate_q32, GSIM_RATE_ONE);
+    assert_int_equal(kernels[1].rate_q32, 0);
+    for (int steps = 0; held[0].n > 2 && steps < BLOCKS; steps++) {
+        assert_true(kernels[0].look > 0 && kernels[0].look < kernels[0].left);
+        kernels[0].left = kernels[0].look;
+        solve(kernels, 2);
+    }
+    assert_true(kernels[0].left >= kernels[0].all * 6 / 8);
+    assert_int_equal(held[0].blocks[0] + held[0].blocks[1], 2);
+    assert_int_equal(held[0].blocks[2] + held[0].blocks[3], 0);
+    assert_int_equal(kernels[0].rate_q32, GSIM_RATE_ONE / 2);
+    assert_int_equal(held[1].n, 2);
+    assert_int_equal(held[1].blocks[2] + held[1].blocks[3], 2);
+    kernels[0].only = NULL; /* and comes back when its owner has ended */
+    solve(kernels, 1);
+    assert_int_equal(held[0].n, 4);
+}
+
+/* Half of the blocks of a kernel of two waves: served as a kernel of one wave, at the speed that its
+ * kernel has alone. */
+static void test_an_atom_has_the_speed_of_its_kernel(void **state) {
+    (void)state;
+    struct gsim_sm_held held = {.n = 0};
+    struct gsim_sm_kernel atom = kernel(2, 8192, &held);
+    atom.whole_blocks = 8;
+    solve(&atom, 1);
+    assert_int_equal(held.n, 2);
+    assert_int_equal(atom.rate_q32, GSIM_RATE_ONE / 2);
+}
+
+/* Eight blocks that fill an SM each want all four SMs, and three where a third longer is allowed:
+ * 4 / 3 of the time. Two blocks want two. */
+static void test_the_sms_that_a_kernel_wants(void **state) {
+    (void)state;
+    struct gsim_space space = gsim_space_of_device(&device);
+    struct gsim_sm_held held = {.n = 0};
+    struct gsim_sm_kernel one = kernel(8, 8192, &held);
+    assert_int_equal(gsim_sm_array_wants(&space, &one, 0), 4);
+    assert_int_equal(gsim_sm_array_wants(&space, &one, 330000), 4);
+    assert_int_equal(gsim_sm_array_wants(&space, &one, 340000), 3);
+    one.blocks = 2;
+    assert_int_equal(gsim_sm_array_wants(&space, &one, 0), 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_kernel_waits_for_the_blocks_before_it),
@@ -348,6 +411,9 @@ int main(void) {
         cmocka_unit_test(test_power_lowers_the_clock),
         cmocka_unit_test(test_a_lower_clock_slows_all_kernels),
         cmocka_unit_test(test_staged_kernels_draw_more),
+        cmocka_unit_test(test_blocks_leave_sms_that_are_taken_away),
+        cmocka_unit_test(test_an_atom_has_the_speed_of_its_kernel),
+        cmocka_unit_test(test_the_sms_that_a_kernel_wants),
         cmocka_unit_test(test_a_higher_rank_goes_first),
         cmocka_unit_test(test_a_stopped_kernel_leaves_at_its_blocks),
     };

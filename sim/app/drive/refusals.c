@@ -27,7 +27,7 @@ const char *gsim_refusals_of_stop(const struct gsim_executor *executor,
 static bool is_the_drivers(const struct gsim_lane *lane) {
     return lane->discipline == GSIM_DISCIPLINE_RR && lane->quantum_ns == GSIM_QUANTUM_DEFAULT &&
            !lane->ends_at_boundary && !lane->caps_launches && lane->n_sms == 0 &&
-           lane->gate.opens == GSIM_GATE_OPEN && lane->gate.rank == 0 &&
+           lane->gate.opens == GSIM_GATE_OPEN && lane->gate.rank == 0 && lane->atoms.atom_ns == 0 &&
            gsim_lane_turns(lane) == GSIM_TURNS_USED;
 }
 

@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Policy lithos on one H200: quotas, SMs that are idle, and a server beside a training. Numbers follow by
+# hand: a kernel has a block for each of the 132 SMs, so on the 64 SMs of a quota it has three waves. $1 is
+# gsim.
+set -u
+gsim=$1
+. tests/support/check.sh
+
+run() { # OPTIONS...: jobs.csv is written, and the result in out
+    "$gsim" run --quiet --gpus-per-node 1 --device h200 --format csv --jobs-csv "$tmp/jobs.csv" --force "$@" >"$tmp/out" 2>"$tmp/log" ||
+        sed 's/^/# /' "$tmp/log"
+}
+end() { # JOB: when it ended, in ms
+    awk -F, -v job="$1" '$1 == job { printf("%d", $4 * 1e3 + 0.5) }' "$tmp/jobs.csv"
+}
+p99() { # of the latency, in us; the number follows a run
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { printf("%d", $at["latency_p99_s"] * 1e6 + 0.5) }' "$tmp/out"
+}
+within() { # LEAST VALUE MOST
+    [ "$1" -le "${2:-0}" ] && [ "${2:-0}" -le "$3" ] && echo yes || echo "$1 $2 $3"
+}
+
+cat >"$tmp/owners.csv" <<'END'
+job_id,submit_s,iterations,gpu_ms,kernels,sm_fraction,mem_gib,class
+a,0,100,10,10,1,1,realtime
+b,0,10,10,10,1,1,realtime
+c,0,10,10,10,1,1,realtime
+END
+plain="--policy lithos --set job.memory_ppm=0"
+run $plain --set steal=off "$tmp/owners.csv"
+apart=$(end a)
+check "an owner keeps to its quota: a second of work in three waves for one" yes "$(within 3000 "$apart" 3030)"
+check "and so does another beside it: 0.1 s of work" yes "$(within 300 "$(end b)" 303)"
+check "a job that finds no room for its quota waits for it" yes "$(within 600 "$(end c)" 606)"
+run $plain "$tmp/owners.csv"
+check "with stealing no owner ends later than on its quota" yes "$(within 100 "$(end b)" 303)"
+check "idle SMs go to the owner that is left: its work of a second ends sooner, not sooner than alone" yes \
+    "$(within 1000 "$(end a)" $((apart / 2)))"
+
+# A best-effort job owns nothing; it may be the first on the GPU.
+sed -e '/^c/d' -e 's/^b\(.*\)realtime/b\1/' "$tmp/owners.csv" >"$tmp/best_effort.csv"
+{
+    head -1 "$tmp/best_effort.csv"
+    grep ^b "$tmp/best_effort.csv"
+    grep ^a "$tmp/best_effort.csv"
+} >"$tmp/other_order.csv"
+run $plain --set steal=off "$tmp/best_effort.csv"
+check "a best-effort job runs on the SMs of no quota, 68 of 132: two waves" yes "$(within 198 "$(end b)" 202)"
+run $plain --set steal=off "$tmp/other_order.csv"
+check "and so it does as the first job of the GPU" yes "$(within 198 "$(end b)" 202)"
+check "beside an owner that keeps its quota" yes "$(within 3000 "$(end a)" 3030)"
+
+# A server beside products whose blocks last 1.65 ms each: it waits for no more than one of them.
+cat >"$tmp/pair.csv" <<'END'
+job_id,submit_s,requests,period_ms,iterations,app,mem_gib,class
+a,0,200,3,,h200-dlrm-infer,10,realtime
+b,0,,,100000,h200-gemm-chain,10,
+END
+grep -v ^b "$tmp/pair.csv" >"$tmp/server.csv"
+run --policy lithos --until 1s "$tmp/server.csv"
+alone=$(p99)
+run --policy mps --until 1s "$tmp/pair.csv"
+mps=$(p99)
+run --policy lithos --until 1s "$tmp/pair.csv"
+check "a server's latency is above that alone by at most a block of the training" yes "$(within "$alone" "$(p99)" $((alone + 1650)))"
+check "and far below that under mps" yes "$(within "$alone" "$(p99)" $((mps / 4)))"
+expect "an atom of no time" 2 "atom" "$gsim" run --policy lithos --set atom=0 "$tmp/pair.csv"
