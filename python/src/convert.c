@@ -13,8 +13,7 @@ const char gsim_py_keeps[] = "resident|pageable|host|storage|image|discard";
 const char gsim_py_watches[] = "attained|ran|epochs";
 const char gsim_py_states[] =
     "free|queued|starting|running|stopping|saving|paused|held|resuming|done";
-static const char disciplines[] =
-    "exclusive|ps|rr|priority|boundary|padding|interleaved|pair";
+static const char disciplines[] = "exclusive|ps|rr|priority|boundary|padding|interleaved|pair";
 static const char memories[] = "resident|uvm|lru|proactive|lanes|overflow";
 static const char turns_rules[] = "used|equal|fixed";
 static const char gates[] = "open|apart|idle";
