@@ -40,7 +40,7 @@ enum { MOVES_SINCE = 13000 /* CUDA 13.0: CUcheckpointRestoreArgs.gpuPairs */ };
 
 enum { STATE_RUNNING = 0 /* CU_PROCESS_STATE_RUNNING: not locked, and its memory on the GPU */ };
 
-/* CALL(field, symbol, parameters); a call returns 0 for success. `drive` itself does without cuInit,
+/* CALL(field, symbol, parameters); a call returns 0 for success. `drive` itself calls no cuInit,
  * which would make a context's worth of state in it (driver 580.159). */
 #define CALLS                                                                                      \
     CALL(init, "cuInit", (unsigned flags))                                                         \

@@ -10,7 +10,7 @@ bool gsim_moves_is_due(const struct gsim_job *about) {
     return is_due;
 }
 
-/* Whether each GPU that the job left has one successor, and no two have the same. */
+/* Whether each GPU that the job left has one successor, which no other one has. */
 static bool is_one_to_one(const struct gsim_job *about) {
     for (uint32_t u = 0; u < about->n_units; u++)
         for (uint32_t v = 0; v < u; v++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Jobs whose state the driver holds, and which go on on other GPUs than those it was taken from.
+/* Jobs of which the driver holds the state, and which go on on other GPUs than they left.
  * The driver takes such a move as a permutation of all GPUs of the machine. */
 #ifndef GSIM_APP_MOVES_H
 #define GSIM_APP_MOVES_H

@@ -9,7 +9,7 @@
 struct rehearsal {
     struct gsim_executor *executor;
     bool has_moved; /* a paused job to other GPUs than those with its memory */
-    const char *no_move; /* why a job whose state the driver has cannot move; NULL: none has to */
+    const char *no_move; /* why a job cannot take its image elsewhere; NULL: none has to */
     const char *layout; /* a partition of a GPU */
 };
 
