@@ -321,6 +321,32 @@ for call in cuCheckpointProcessLock cuCheckpointProcessCheckpoint cuCheckpointPr
     check "with the call" 1 "$(grep -c "$call: error 2 of the driver" log)"
 done
 check "nothing of that is left" 0 "$(gone 5)"
+# A job goes on on another GPU: its own has a shorter job when another one becomes free. The driver that is
+# none checks that the move is a permutation of all 65000 GPUs.
+third=$((second + 1))
+printf 'job_id,submit_s,duration_s,gpus,command\na,0,30,1,sleep 2.5\nb,0,3,1,sleep 0.8\nc,0.2,5,1,sleep 2\n' >"$tmp/v.csv"
+sed 's/^a,0,30,1/a,0,30,2/' "$tmp/v.csv" >"$tmp/w.csv"
+moves() { # GPUs, trace, variable=value...
+    by="srtf --set preempt=checkpoint --assume mem_gib=1 --gpus $1 --db r.db --logs $tmp/logs $2"
+    shift 2
+    rm -rf r.db logs moved
+    # shellcheck disable=SC2086
+    on_gpus FAKE_MOVES="$tmp/moved" "$@" "$gsim" drive --policy $by
+}
+moves $first,$second v.csv FAKE_CUDA=13000 >out 2>log
+check "a job whose state the driver has goes on on another GPU" "a 1 1 0,b 1 0 0,c 1 0 0" "$(ask "select group_concat(x) from (select job_id || ' ' || starts || ' ' || stops || ' ' || exit_code as x from real_job order by job_id)")"
+check "which takes the place of its own" "$first>$second $second>$first " "$(sort -u moved | tr '\n' ' ')"
+moves $first,$second,$third w.csv FAKE_CUDA=13000 >out 2>log
+check "a gang that moves by one GPU goes on" "a 1 1 0" "$(ask "select job_id || ' ' || starts || ' ' || stops || ' ' || exit_code from real_job where job_id = 'a'")"
+check "and the GPU that it keeps stays what it is" "$first>$second $second>$first " "$(sort -u moved | tr '\n' ' ')"
+expect "a driver that brings state back only where it was" 1 "others came with driver 580 (CUDA 13.0); say preempt=restart" \
+    moves $first,$second v.csv FAKE_CUDA=12080
+check "no job was started on it" 0 "$(ls "$tmp/logs" 2>/dev/null | wc -l)"
+moves $first,$second v.csv FAKE_CUDA=13000 FAKE_FAIL=cuCheckpointProcessRestore >out 2>log
+check "a job that the driver cannot move is killed" 137 "$(ask "select exit_code from real_job where job_id = 'a'")"
+run --speed-up 1 --gpus 3,5 --policy srtf --set preempt=checkpoint --assume mem_gib=1 v.csv
+check "in a dry run a job goes on as one process" "3 3 0" "$(ask 'select sum(starts), count(*), sum(exit_code) from real_job')"
+check "after moves nothing is left" 0 "$(gone 5)"
 
 # MPS: a control process that is none, which keeps to what drive says to it.
 mkdir -p "$tmp/bin"

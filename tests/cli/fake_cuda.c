@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A libcuda.so.1 without a GPU, for calibrate.sh: memory is the host's, kernels take no time, and two
  * processes take turns of 2.08 ms with switches of 0.165 ms. FAKE_GPU is its name; FAKE_FAIL names a call
- * that fails. */
+ * that fails; FAKE_CUDA is its version. FAKE_MOVES is a file for the moves of restored processes, among as
+ * many GPUs as FAKE_GPUS says, with the UUIDs of fake_nvml.c. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +21,8 @@ int cuInit(unsigned flags) {
     return result("cuInit");
 }
 int cuDriverGetVersion(int *version) {
-    *version = 12040;
+    const char *text = getenv("FAKE_CUDA");
+    *version = text ? atoi(text) : 12040;
     return 0;
 }
 int cuDeviceGet(int *device, int nth) {
@@ -158,9 +160,58 @@ int cuCheckpointProcessCheckpoint(int pid, void *args) {
     (void)pid;
     return args ? result("cuCheckpointProcessCheckpoint") : 1;
 }
-int cuCheckpointProcessRestore(int pid, void *args) {
+
+struct pair {
+    unsigned char from[16], to[16];
+};
+struct restore_args {
+    struct pair *pairs;
+    unsigned n_pairs;
+};
+
+/* The number of the GPU with this UUID; n: none of n has it. */
+static unsigned number_of(const unsigned char uuid[16], unsigned n) {
+    unsigned number = (unsigned)uuid[0] << 24 | (unsigned)uuid[1] << 16 | (unsigned)uuid[2] << 8 | uuid[3];
+    for (int i = 4; i < 16; i++)
+        if (uuid[i] != 0xfa)
+            return n;
+    return number < n ? number : n;
+}
+
+/* As the driver does: all GPUs are in the pairs, each once as the old and once as the new one. */
+static int is_permutation(const struct restore_args *args, unsigned n) {
+    char *has_from = calloc(n + 1, 1), *has_to = calloc(n + 1, 1);
+    int is_right = has_from && has_to && args->n_pairs == n;
+    for (unsigned i = 0; is_right && i < n; i++) {
+        unsigned from = number_of(args->pairs[i].from, n), to = number_of(args->pairs[i].to, n);
+        is_right = from < n && to < n && !has_from[from]++ && !has_to[to]++;
+    }
+    free(has_from);
+    free(has_to);
+    return is_right;
+}
+
+static void tell_moves(const struct restore_args *args, unsigned n) {
+    const char *path = getenv("FAKE_MOVES");
+    FILE *file = path ? fopen(path, "a") : NULL;
+    for (unsigned i = 0; file && i < n; i++) {
+        unsigned from = number_of(args->pairs[i].from, n), to = number_of(args->pairs[i].to, n);
+        if (from != to)
+            fprintf(file, "%u>%u\n", from, to);
+    }
+    if (file)
+        fclose(file);
+}
+
+int cuCheckpointProcessRestore(int pid, struct restore_args *args) {
+    const char *gpus = getenv("FAKE_GPUS");
+    unsigned n = gpus ? (unsigned)atoi(gpus) : 1;
     (void)pid;
-    return args ? result("cuCheckpointProcessRestore") : 1;
+    if (!args || (args->n_pairs > 0 && !is_permutation(args, n)))
+        return 1;
+    if (args->n_pairs > 0)
+        tell_moves(args, n);
+    return result("cuCheckpointProcessRestore");
 }
 int cuCheckpointProcessUnlock(int pid, void *args) {
     (void)pid;

@@ -54,6 +54,7 @@ static enum gsim_status read_options(struct drive *d) {
     struct gsim_cli *cli = d->cli;
     d->executor.is_dry = gsim_option_is_on(cli, GSIM_OPT_DRY_RUN);
     d->executor.no_images = d->executor.is_dry ? NULL : gsim_image_refusal();
+    d->executor.no_moves = d->executor.is_dry ? NULL : gsim_image_move_refusal();
     d->executor.no_mps = d->executor.is_dry ? NULL : gsim_mps_refusal();
     d->executor.cooperates = gsim_option_is_on(cli, GSIM_OPT_COOPERATIVE);
     d->executor.save_command = cli->value[GSIM_OPT_SAVE_COMMAND];
@@ -130,6 +131,10 @@ static enum gsim_status number_gpus(struct drive *d) {
     d->gpus.n = n;
     d->executor.gpus = d->gpus.number;
     d->executor.n_gpus = d->gpus.n;
+    d->executor.uuids = d->gpus.uuids;
+    d->executor.n_uuids = d->gpus.n_uuids;
+    if (!d->executor.is_dry && d->gpus.n_uuids == 0)
+        d->executor.no_moves = "the driver does not tell the UUIDs of all GPUs of the machine";
     return GSIM_OK;
 }
 

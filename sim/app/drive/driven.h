@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "sim/api/model.h"
+#include "sim/app/drive/gpus.h"
 #include "sim/app/drive/record.h"
 
 /* A job that has ended, or was cut off. */
@@ -29,6 +30,8 @@ struct gsim_executor {
     struct gsim_log *log;
     const uint32_t *gpus; /* by GPU of the cluster: its number on this machine */
     uint32_t n_gpus;
+    const struct gsim_gpu_uuid *uuids; /* of all GPUs of the machine, by number */
+    uint32_t n_uuids; /* 0 in a dry run */
     bool is_served; /* jobs are clients of an MPS server */
     const char *mps_folder; /* of the server's pipes; NULL: it does not run */
     const char *no_mps; /* why there can be no server; NULL: there can */
@@ -38,6 +41,7 @@ struct gsim_executor {
     int64_t steps_per_ms; /* of the GPUs, for rows without a command; 0: not measured */
     bool is_dry; /* no GPU: rows without a command sleep */
     const char *no_images; /* why the driver cannot take a job's state; NULL: it can */
+    const char *no_moves; /* why it cannot bring the state onto another GPU; NULL: it can */
     bool sees_durations; /* the policy does, and so sees the rest of jobs */
     bool cooperates; /* commands use sim/job/gsim_job.h */
     const char *save_command; /* of rows that have none; NULL: none */

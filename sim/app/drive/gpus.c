@@ -64,6 +64,7 @@ struct nvml_process { /* nvmlProcessInfo_v2_t */
     NVML_CALL(count, "nvmlDeviceGetCount_v2", (unsigned *n))                                       \
     NVML_CALL(device, "nvmlDeviceGetHandleByIndex_v2", (unsigned nth, void **device))              \
     NVML_CALL(name, "nvmlDeviceGetName", (void *device, char *name, unsigned size))                \
+    NVML_CALL(uuid, "nvmlDeviceGetUUID", (void *device, char *uuid, unsigned size))                \
     NVML_CALL(processes, "nvmlDeviceGetComputeRunningProcesses_v3",                                \
               (void *device, unsigned *n, struct nvml_process *list))
 
@@ -141,12 +142,46 @@ static enum gsim_status look_at(const struct nvml *nvml, struct gsim_gpus *gpus,
                          : gsim_no_memory(log, "looking at GPUs");
 }
 
+/* "GPU-f6222090-cffa-06d6-2ad8-cdefcfafe916". */
+static bool read_uuid(const char *text, struct gsim_gpu_uuid *uuid) {
+    static const char digits[] = "0123456789abcdef";
+    size_t n = 0;
+    if (strncmp(text, "GPU-", 4) != 0)
+        return false;
+    for (const char *p = text + 4; *p; p++) {
+        const char *digit = strchr(digits, *p);
+        if (*p == '-')
+            continue;
+        if (!digit || n == 2 * sizeof uuid->bytes)
+            return false;
+        uuid->bytes[n / 2] = (uint8_t)(uuid->bytes[n / 2] << 4 | (digit - digits));
+        n++;
+    }
+    return n == 2 * sizeof uuid->bytes;
+}
+
+/* Only moves of jobs need the UUIDs: a GPU that does not tell its own is no reason to stop. */
+static enum gsim_status list_uuids(const struct nvml *nvml, struct gsim_gpus *gpus, unsigned n,
+                                   struct gsim_arena *arena, struct gsim_log *log) {
+    void *device;
+    char text[96]; /* NVML_DEVICE_UUID_V2_BUFFER_SIZE */
+    bool is_told = true;
+    gpus->uuids = gsim_arena_array(arena, n, sizeof *gpus->uuids);
+    if (!gpus->uuids)
+        return gsim_no_memory(log, "listing GPUs");
+    for (unsigned i = 0; i < n && is_told; i++)
+        is_told = nvml->device(i, &device) == 0 && nvml->uuid(device, text, sizeof text) == 0 &&
+                  read_uuid(text, &gpus->uuids[i]);
+    gpus->n_uuids = is_told ? n : 0;
+    return GSIM_OK;
+}
+
 static enum gsim_status find(const struct nvml *nvml, struct gsim_gpus *gpus,
                              struct gsim_arena *arena, struct gsim_log *log) {
     unsigned n = 0;
-    enum gsim_status status = GSIM_OK;
     if (nvml->count(&n) != 0 || n == 0)
         return gsim_fail(log, GSIM_FAILED, NULL, 0, "the driver shows no GPU");
+    enum gsim_status status = list_uuids(nvml, gpus, n, arena, log);
     for (unsigned i = 0; gpus->n == 0 && i < n && i < GSIM_DRIVE_GPUS; i++)
         gpus->number[i] = i;
     gpus->n = gpus->n ? gpus->n : n < GSIM_DRIVE_GPUS ? n : GSIM_DRIVE_GPUS;

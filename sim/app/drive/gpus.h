@@ -9,10 +9,17 @@
 
 enum { GSIM_DRIVE_GPUS = 64 /* more than one machine has */ };
 
+/* As cuDeviceGetUuid gives it. */
+struct gsim_gpu_uuid {
+    uint8_t bytes[16];
+};
+
 struct gsim_gpus {
     uint32_t number[GSIM_DRIVE_GPUS]; /* as nvidia-smi counts them */
     uint32_t n;
     const char *product; /* "NVIDIA H200"; NULL in a dry run */
+    struct gsim_gpu_uuid *uuids; /* of all GPUs of the machine, by number */
+    uint32_t n_uuids; /* 0: the driver does not tell them all, or there is none */
     int lock[GSIM_DRIVE_GPUS + 1]; /* of each, and of the folder of logs */
     uint32_t n_locks;
 };

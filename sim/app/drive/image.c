@@ -21,21 +21,34 @@ enum { MOST_PROCESSES = 1024 };
 
 /* --- the driver's calls ----------------------------------------------------------------------- */
 
-/* CUcheckpoint...Args: 64 bytes each, of which only the first number of the lock's is used. */
+/* CUcheckpoint...Args, as the driver's API has them (CUDA 13.0): 64 bytes each. */
 struct lock_args {
     unsigned timeout_ms, reserved;
     uint64_t more[7];
 };
 
+struct restore_args {
+    const struct gsim_image_pair *pairs;
+    unsigned n_pairs, reserved;
+    uint64_t more[6];
+};
+
+_Static_assert(sizeof(struct restore_args) == 64 && sizeof(struct gsim_image_pair) == 32,
+               "as in the driver's API");
+
+enum { MOVES_SINCE = 13000 /* CUDA 13.0: CUcheckpointRestoreArgs.gpuPairs */ };
+
 enum { STATE_RUNNING = 0 /* CU_PROCESS_STATE_RUNNING: not locked, and its memory on the GPU */ };
 
-/* CALL(field, symbol, parameters); a call returns 0 for success. None of them needs cuInit, which
- * would make a context's worth of state in `drive` (driver 580.159). */
+/* CALL(field, symbol, parameters); a call returns 0 for success. `drive` itself calls no cuInit,
+ * which would make a context's worth of state in it (driver 580.159). */
 #define CALLS                                                                                      \
+    CALL(init, "cuInit", (unsigned flags))                                                         \
+    CALL(version, "cuDriverGetVersion", (int *version))                                            \
     CALL(state, "cuCheckpointProcessGetState", (int pid, int *state))                              \
     CALL(lock, "cuCheckpointProcessLock", (int pid, struct lock_args *args))                       \
     CALL(take, "cuCheckpointProcessCheckpoint", (int pid, void *args))                             \
-    CALL(restore, "cuCheckpointProcessRestore", (int pid, void *args))                             \
+    CALL(restore, "cuCheckpointProcessRestore", (int pid, const struct restore_args *args))        \
     CALL(unlock, "cuCheckpointProcessUnlock", (int pid, void *args))
 
 struct calls {
@@ -61,6 +74,15 @@ const char *gsim_image_refusal(void) {
     return open_calls(&calls) ? NULL
                               : "the driver of this machine has no checkpoint calls, which came "
                                 "with driver 570";
+}
+
+const char *gsim_image_move_refusal(void) {
+    struct calls calls;
+    int version = 0;
+    bool can_move = open_calls(&calls) && calls.version(&version) == 0 && version >= MOVES_SINCE;
+    return can_move ? NULL
+                    : "the driver of this machine brings state back only to the GPU that it was "
+                      "taken from; others came with driver 580 (CUDA 13.0)";
 }
 
 /* --- the process that makes them -------------------------------------------------------------- */
@@ -118,31 +140,39 @@ static int take(const struct calls *calls, const int *pid, int n, int64_t lock_m
     return error;
 }
 
-static int bring_back(const struct calls *calls, const int *pid, int n, int out) {
+/* A move names all GPUs of the machine, so the driver is to show all of them to this process. */
+static int see_gpus(const struct calls *calls, int out) {
+    (void)unsetenv("CUDA_VISIBLE_DEVICES");
+    return complain(out, "cuInit", calls->init(0));
+}
+
+static int bring_back(const struct calls *calls, const struct gsim_image_order *order,
+                      const int *pid, int n, int out) {
+    struct restore_args restore = {.pairs = order->pairs, .n_pairs = order->n_pairs};
     uint64_t args[8] = {0};
-    int error = 0;
+    int error = order->pairs ? see_gpus(calls, out) : 0;
     for (int i = 0; i < n && error == 0; i++)
-        error = complain(out, "cuCheckpointProcessRestore", calls->restore(pid[i], args));
+        error = complain(out, "cuCheckpointProcessRestore", calls->restore(pid[i], &restore));
     for (int i = 0; i < n && error == 0; i++)
         error = complain(out, "cuCheckpointProcessUnlock", calls->unlock(pid[i], args));
     return error;
 }
 
-static int transfer(enum gsim_image_way way, pid_t group, int64_t lock_ms, bool is_dry, int out) {
+static int transfer(const struct gsim_image_order *order, int out) {
     int pid[MOST_PROCESSES];
     struct calls calls;
     int n = 0, error = 0;
-    if (!is_dry && !open_calls(&calls))
+    if (!order->is_dry && !open_calls(&calls))
         return 1;
-    if (way == GSIM_IMAGE_BRING_BACK) /* first, since a stopped process answers no call */
-        (void)kill(-group, SIGCONT);
-    if (!is_dry)
-        n = list_processes(&calls, group, pid);
-    if (way == GSIM_IMAGE_BRING_BACK)
-        return bring_back(&calls, pid, n, out);
-    error = take(&calls, pid, n, lock_ms, out);
+    if (order->way == GSIM_IMAGE_BRING_BACK) /* first, since a stopped process answers no call */
+        (void)kill(-order->group, SIGCONT);
+    if (!order->is_dry)
+        n = list_processes(&calls, order->group, pid);
+    if (order->way == GSIM_IMAGE_BRING_BACK)
+        return bring_back(&calls, order, pid, n, out);
+    error = take(&calls, pid, n, order->lock_ms, out);
     if (error == 0)
-        (void)kill(-group, SIGSTOP);
+        (void)kill(-order->group, SIGSTOP);
     return error;
 }
 
@@ -161,9 +191,8 @@ static enum gsim_status cannot_begin(struct gsim_log *log) {
                      strerror(errno));
 }
 
-enum gsim_status gsim_image_begin(struct gsim_image *image, enum gsim_image_way way, pid_t group,
-                                  int64_t lock_ms, bool is_dry, const struct gsim_guard *guard,
-                                  struct gsim_log *log) {
+enum gsim_status gsim_image_begin(struct gsim_image *image, const struct gsim_image_order *order,
+                                  const struct gsim_guard *guard, struct gsim_log *log) {
     int ends[2];
     *image = (struct gsim_image){.end_fd = -1, .words_fd = -1};
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -173,7 +202,7 @@ enum gsim_status gsim_image_begin(struct gsim_image *image, enum gsim_image_way 
         (void)setpgid(0, 0); /* Ctrl-C of a terminal is the matter of `drive` */
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         (void)close(guard->fd); /* else it would hide the end of `drive` from the guard */
-        _exit(transfer(way, group, lock_ms, is_dry, ends[1]) == 0 ? 0 : 1);
+        _exit(transfer(order, ends[1]) == 0 ? 0 : 1);
     }
     (void)close(ends[1]);
     image->words_fd = ends[0];

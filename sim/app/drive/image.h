@@ -5,11 +5,27 @@
 #ifndef GSIM_APP_IMAGE_H
 #define GSIM_APP_IMAGE_H
 
+#include "sim/app/drive/gpus.h"
 #include "sim/app/drive/guard.h"
 
 enum gsim_image_way {
     GSIM_IMAGE_TAKE, /* off the GPUs */
-    GSIM_IMAGE_BRING_BACK /* onto the GPUs that it came from */
+    GSIM_IMAGE_BRING_BACK /* onto the GPUs that it came from, or onto others */
+};
+
+/* The state that was taken from a GPU, and the GPU that it comes onto: CUcheckpointGpuPair. */
+struct gsim_image_pair {
+    struct gsim_gpu_uuid from, to;
+};
+
+struct gsim_image_order {
+    enum gsim_image_way way;
+    pid_t group; /* the processes of which are meant */
+    int64_t lock_ms; /* kernels that are launched run to their end first, for so long at most */
+    bool is_dry; /* there is no GPU, and processes stand still only */
+    const struct gsim_image_pair *pairs; /* a permutation of all GPUs of the machine; NULL: the
+                                          * state goes back to where it came from */
+    uint32_t n_pairs;
 };
 
 enum { GSIM_IMAGE_WORDS = 80 /* bytes of the reason of a failure, at most */ };
@@ -23,11 +39,11 @@ struct gsim_image {
 
 /* Why no image can be taken on this machine; NULL: images can be taken. */
 const char *gsim_image_refusal(void);
-/* Begins a transfer for all processes of a group. Kernels that are launched run to their end first,
- * for lock_ms at most. is_dry: there is no GPU, and processes stand still only. */
-enum gsim_status gsim_image_begin(struct gsim_image *image, enum gsim_image_way way, pid_t group,
-                                  int64_t lock_ms, bool is_dry, const struct gsim_guard *guard,
-                                  struct gsim_log *log);
+/* Why an image cannot come onto a GPU that it was not taken from; NULL: it can. */
+const char *gsim_image_move_refusal(void);
+/* Begins a transfer. The pairs are needed until the call returns. */
+enum gsim_status gsim_image_begin(struct gsim_image *image, const struct gsim_image_order *order,
+                                  const struct gsim_guard *guard, struct gsim_log *log);
 /* Whether the transfer has ended, and *is_fine: as it should; else the words say which call of the
  * driver failed, if one did. */
 bool gsim_image_ended(struct gsim_image *image, bool *is_fine, char words[GSIM_IMAGE_WORDS]);

@@ -2,12 +2,14 @@
 #include "sim/app/drive/rehearsal.h"
 
 #include "gsim/device.h"
+#include "sim/app/drive/moves.h"
 #include "sim/app/drive/refusals.h"
 
 /* What the policy asked for. */
 struct rehearsal {
     struct gsim_executor *executor;
-    bool has_moved; /* a paused job to other GPUs */
+    bool has_moved; /* a paused job to other GPUs than those with its memory */
+    const char *no_move; /* why a job cannot take its image elsewhere; NULL: none has to */
     const char *layout; /* a partition of a GPU */
 };
 
@@ -39,8 +41,10 @@ static enum gsim_status open_both(const struct gsim_model_setup *setup, struct g
 
 static enum gsim_when admit(struct gsim_model *m, gsim_slot slot, enum gsim_state from,
                             enum gsim_keep keep, int64_t now_ns) {
-    bool stays = from == GSIM_PAUSED || (from == GSIM_HELD && keep == GSIM_KEEP_IMAGE);
-    m->heard->has_moved |= stays && (*m->jobs)[slot].is_moved;
+    const struct gsim_job *about = &(*m->jobs)[slot];
+    m->heard->has_moved |= from == GSIM_PAUSED && about->is_moved;
+    if (from == GSIM_HELD && keep == GSIM_KEEP_IMAGE && about->is_moved && !m->heard->no_move)
+        m->heard->no_move = gsim_moves_refusal(m->executor, about);
     return gsim_model_device.admit(m->inner, slot, from, keep, now_ns);
 }
 
@@ -227,6 +231,11 @@ static enum gsim_status judge(const struct rehearsal *rehearsal, const char *pol
                          "policy '%s' would resume paused jobs on other GPUs, where their memory "
                          "is not; say preempt=restart, or use one GPU",
                          policy);
+    if (rehearsal->no_move)
+        return gsim_fail(log, GSIM_FAILED, NULL, 0,
+                         "policy '%s' would resume paused jobs on other GPUs: %s; say "
+                         "preempt=restart, or use one GPU",
+                         policy, rehearsal->no_move);
     return GSIM_OK;
 }
 

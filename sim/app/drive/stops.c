@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "sim/app/drive/moves.h"
 #include "sim/app/drive/start.h"
 
 /* --- starting and stopping -------------------------------------------------------------------- */
@@ -36,7 +37,7 @@ static void run_on(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     gsim_tasks_set_rate(model, slot, GSIM_RATE_ONE, now_ns);
 }
 
-/* A paused process cannot go on anywhere but where its memory is, or came from. */
+/* A paused process cannot go on anywhere but where its memory is. */
 static void check_place(struct gsim_model *model, gsim_slot slot) {
     const struct gsim_trace *trace = model->setup.trace;
     uint32_t job = model->tasks[slot].driven.job;
@@ -45,22 +46,54 @@ static void check_place(struct gsim_model *model, gsim_slot slot) {
             model,
             gsim_fail(model->executor->log, GSIM_FAILED, trace->path, gsim_trace_line(trace, job),
                       "the policy moves job '%s', which is paused, to other GPUs: the "
-                      "memory of a process stays on its GPU, or goes back to it; say "
-                      "preempt=restart",
+                      "memory of a process stays on its GPU; say preempt=restart",
                       gsim_trace_id(trace, job)));
 }
 
 /* Begins to move the state of a job's processes; the end of that is served as it comes. */
-static void begin_transfer(struct gsim_model *model, gsim_slot slot, enum gsim_image_way way,
+static void begin_transfer(struct gsim_model *model, gsim_slot slot, struct gsim_image_order order,
                            int64_t now_ns) {
     const struct gsim_executor *executor = model->executor;
     struct gsim_task *task = &model->tasks[slot];
-    enum gsim_status status =
-        gsim_image_begin(&task->image, way, task->process.pid, executor->grace_ns / GSIM_NS_PER_MS,
-                         executor->is_dry, &model->guard, executor->log);
+    order.group = task->process.pid;
+    order.lock_ms = executor->grace_ns / GSIM_NS_PER_MS;
+    order.is_dry = executor->is_dry;
+    enum gsim_status status = gsim_image_begin(&task->image, &order, &model->guard, executor->log);
     if (status != GSIM_OK)
         gsim_tasks_give_up(model, status);
     task->stalled_since_ns = now_ns;
+}
+
+static void begin_move(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    const struct gsim_executor *executor = model->executor;
+    struct gsim_image_order order = {.way = GSIM_IMAGE_BRING_BACK, .n_pairs = executor->n_uuids};
+    struct gsim_arena *arena = gsim_arena_new();
+    order.pairs = arena ? gsim_moves_pairs(executor, gsim_tasks_job(model, slot), arena) : NULL;
+    if (order.pairs)
+        begin_transfer(model, slot, order, now_ns);
+    else
+        gsim_tasks_give_up(model, gsim_no_memory(executor->log, "moving a job"));
+    gsim_arena_free(arena);
+}
+
+/* The driver has the job's state, and brings it onto the job's GPUs, which may be others now. */
+static void bring_back(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    const struct gsim_executor *executor = model->executor;
+    const struct gsim_trace *trace = model->setup.trace;
+    const struct gsim_job *about = gsim_tasks_job(model, slot);
+    const char *why = gsim_moves_refusal(executor, about);
+    model->tasks[slot].phase = GSIM_PHASE_LOADING;
+    if (why)
+        gsim_tasks_give_up(model, gsim_fail(executor->log, GSIM_FAILED, trace->path,
+                                            gsim_trace_line(trace, about->index),
+                                            "the policy moves job '%s' to other GPUs: %s; say "
+                                            "preempt=restart",
+                                            gsim_trace_id(trace, about->index), why));
+    else if (gsim_moves_is_due(about) && !executor->is_dry)
+        begin_move(model, slot, now_ns);
+    else
+        begin_transfer(model, slot, (struct gsim_image_order){.way = GSIM_IMAGE_BRING_BACK},
+                       now_ns);
 }
 
 static void go_on(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
@@ -80,9 +113,7 @@ enum gsim_when gsim_stops_admit(struct gsim_model *model, gsim_slot slot, enum g
         return GSIM_AT_ONCE;
     }
     if (model->tasks[slot].is_imaged) {
-        check_place(model, slot);
-        model->tasks[slot].phase = GSIM_PHASE_LOADING;
-        begin_transfer(model, slot, GSIM_IMAGE_BRING_BACK, now_ns);
+        bring_back(model, slot, now_ns);
         return GSIM_LATER;
     }
     start(model, slot, from == GSIM_HELD, now_ns);
@@ -125,7 +156,7 @@ enum gsim_when gsim_stops_evict(struct gsim_model *model, gsim_slot slot, enum g
         return GSIM_LATER;
     if (keep == GSIM_KEEP_IMAGE) {
         gsim_tasks_set_rate(model, slot, 0, now_ns);
-        begin_transfer(model, slot, GSIM_IMAGE_TAKE, now_ns);
+        begin_transfer(model, slot, (struct gsim_image_order){.way = GSIM_IMAGE_TAKE}, now_ns);
         return GSIM_LATER;
     }
     task->deadline_ns = gsim_tasks_wall_ns() + model->executor->grace_ns;
