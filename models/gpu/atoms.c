@@ -162,16 +162,17 @@ static void end(const struct gsim_space *space, struct gsim_lanes *lanes,
         gsim_gpu_lane_end_atom(lane);
         gsim_sm_held_clear(&lane->state.held);
         lane->times.arrived_ns = lanes->now_ns;
-        lane->times.atom_ns = between_ns > 0 ? lanes->now_ns + between_ns : GSIM_NEVER;
+        lane->times.next_atom_ns = between_ns > 0 ? lanes->now_ns + between_ns : GSIM_NEVER;
     }
-    if (lane->times.atom_ns <= lanes->now_ns)
-        lane->times.atom_ns = GSIM_NEVER;
+    if (lane->times.next_atom_ns <= lanes->now_ns)
+        lane->times.next_atom_ns = GSIM_NEVER;
     atom->kernel->arrived_ns = lane->times.arrived_ns;
 }
 
 static bool is_due(const struct gsim_lanes *lanes, const struct gsim_atom *atom) {
     const struct gsim_gpu_lane *lane = &lanes->lane[atom->lane];
-    return !is_under_way(lane) && lane->times.atom_ns == GSIM_NEVER && !atom->kernel->is_stopped;
+    return !is_under_way(lane) && lane->times.next_atom_ns == GSIM_NEVER &&
+           !atom->kernel->is_stopped;
 }
 
 static bool goes_before(const struct gsim_atom *one, const struct gsim_atom *other) {

@@ -26,7 +26,7 @@ static void leave_sms(struct gsim_gpu_lane *lane) {
     lane->state.held_kernel = 0;
     lane->state.admitted = 0; /* those that could run have ended */
     gsim_gpu_lane_end_atom(lane);
-    lane->times.arrived_ns = lane->times.atom_ns = GSIM_NEVER;
+    lane->times.arrived_ns = lane->times.next_atom_ns = GSIM_NEVER;
 }
 
 static void stop_halting(struct gsim_gpu_lane *lane) {
@@ -297,8 +297,8 @@ static void plan_running(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *
     consider(lane, GSIM_CHANGE_KERNEL, look_ns);
     if (gsim_rarely(lane->times.opens_ns > lane->times.since_ns)) /* no sooner: it is open then */
         consider(lane, GSIM_CHANGE_KERNEL, lane->times.opens_ns);
-    if (gsim_rarely(lane->times.atom_ns > lane->times.since_ns))
-        consider(lane, GSIM_CHANGE_KERNEL, lane->times.atom_ns);
+    if (gsim_rarely(lane->times.next_atom_ns > lane->times.since_ns))
+        consider(lane, GSIM_CHANGE_KERNEL, lane->times.next_atom_ns);
     if (member->watch_iterations >= 0)
         consider(lane, GSIM_CHANGE_WATCHED,
                  watched_ns(member, lane->times.since_ns, lane->state.rate_q32));

@@ -153,7 +153,7 @@ static void note_arrival(struct gsim_gpu_lane *lane, int64_t kernel, int64_t now
     gsim_gpu_lane_end_atom(lane);
     state->held_kernel = (uint32_t)kernel;
     lane->times.arrived_ns = now_ns;
-    lane->times.atom_ns = GSIM_NEVER;
+    lane->times.next_atom_ns = GSIM_NEVER;
 }
 
 static void set(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, uint64_t rate_q32,
@@ -180,7 +180,7 @@ static void go_on_without(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane 
     gsim_sm_held_clear(&lane->state.held);
     gsim_gpu_lane_end_atom(lane);
     lane->state.held_kernel = 0;
-    lane->times.arrived_ns = lane->times.atom_ns = GSIM_NEVER;
+    lane->times.arrived_ns = lane->times.next_atom_ns = GSIM_NEVER;
     set(gpu, lane, rate_q32, look_done, (struct gsim_sm_losses){0}, now_ns);
 }
 

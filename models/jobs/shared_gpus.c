@@ -56,7 +56,7 @@ static bool has_vain_atoms(const struct gsim_model *model, const struct gsim_uni
         has_atoms |= arrangement->lanes[i].atoms.atom_ns > 0;
         is_otherwise |= arrangement->lanes[i].atoms.atom_ns == 0 ||
                         gsim_lane_is_by_priority(&arrangement->lanes[i]) ||
-                        arrangement->lanes[i].gate.opens != GSIM_GATE_OPEN;
+                        gsim_lane_is_gated(&arrangement->lanes[i]);
     }
     for (uint32_t u = 0; has_atoms && u < n_units; u++)
         is_otherwise |=

@@ -378,6 +378,9 @@ class Lane:
     ahead_ppm: int
     wait_ns: int
     whole_ns: int
+    atom_ns: int
+    borrows: bool
+    slip_ppm: int
     def __init__(
         self,
         discipline: str = "rr",
@@ -404,6 +407,9 @@ class Lane:
         ahead_ppm: int = 0,
         wait_ns: int = 0,
         whole_ns: int = 0,
+        atom_ns: int = 0,
+        borrows: bool = False,
+        slip_ppm: int = 0,
     ) -> None: ...
 
 class Entry:

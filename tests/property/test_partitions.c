@@ -244,7 +244,7 @@ static void test_every_policy(void **state) {
     }
     /* all that give jobs GPUs of their own, but adaptdl, elasticflow, gang-rr, gavel, pollux,
      * shockwave, sia, synergy and themis */
-    assert_int_equal(n_ran, 13);
+    assert_int_equal(n_ran, 14);
     assert_int_equal(n_ran + n_refused, sizeof policies / sizeof *policies);
 }
 
