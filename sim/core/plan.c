@@ -355,7 +355,7 @@ static void ask_for(struct gsim_core *core, gsim_slot job, uint32_t n_units, boo
     if (!each)
         return;
     request->shape.gpus = n_units;
-    /* a host that does not count its CPUs has ample ones, whose sum no number may hold */
+    /* a host that does not count its CPUs has ample ones: a number may not hold their sum */
     if (__builtin_mul_overflow(each->cpus_milli, n_units, &request->shape.cpus_milli))
         request->shape.cpus_milli = INT64_MAX / 4;
 }
