@@ -31,6 +31,7 @@
 
 /* In the order of the parameter's choices. */
 enum { NEWCOMERS_RUN = 0, NEWCOMERS_HOLD };
+enum { ENDS_LEAST = 0, ENDS_TRIED };
 
 static struct gavel *own(const struct gsim_ctx *ctx) {
     return ctx->state;
@@ -283,6 +284,7 @@ static enum gsim_status open_gavel(struct gsim_ctx *ctx) {
     gavel->has_packing = gsim_param(ctx->params, "packing") != 0;
     gavel->newcomers_hold =
         gavel->is_reference || gsim_param(ctx->params, "newcomers") == NEWCOMERS_HOLD;
+    gavel->ends_as_tried = gavel->is_reference || gsim_param(ctx->params, "ends") == ENDS_TRIED;
     gavel->round_ns = gsim_param(ctx->params, "round");
     gavel->least_ns = gsim_param(ctx->params, "min_between");
     gavel->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
@@ -351,6 +353,13 @@ static const struct gsim_param_def params[] = {
      .choices = "run|hold",
      .help = "what jobs do that came since the last shares: they run where a round has GPUs left, "
              "or hold these GPUs idle, as Gavel's own rounds have it (reference=gavel: hold)"},
+    {.name = "ends",
+     .type = GSIM_PARAM_CHOICE,
+     .fallback = "least",
+     .choices = "least|tried",
+     .help = "with objective=makespan, by when the shares let all jobs end: in the least time, or "
+             "by the next time that Gavel's program tries, up to 5 % later (reference=gavel: "
+             "tried)"},
     GSIM_PREEMPT_PARAM_AS("restart, as in Gavel, whose jobs write a checkpoint at the end of their "
                           "lease"),
     {0}};

@@ -250,7 +250,7 @@ static enum gsim_lp_end solve(const struct gavel *gavel) {
     case GAVEL_MAX_SUM:
         return gsim_shares_max_sum(shares);
     case GAVEL_MAKESPAN:
-        return gsim_shares_makespan(shares);
+        return gsim_shares_makespan(shares, gavel->ends_as_tried);
     case GAVEL_FINISH_TIME:
         return gsim_shares_finish_time(shares);
     default:

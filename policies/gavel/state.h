@@ -86,6 +86,7 @@ struct gavel {
     uint32_t *unplaced; /* jobs of the round that wait for their GPUs, in its order */
     uint32_t n_unplaced;
     bool sees_speed; /* false: the reference shuffles the device types */
+    bool ends_as_tried; /* objective=makespan: by the next time that Gavel's program tries */
     bool knows_speed; /* whether the objective looks at speeds */
     bool has_packing; /* pairs of jobs have entries */
     bool is_arranged; /* the GPUs are shared in pairs */

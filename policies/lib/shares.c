@@ -301,7 +301,12 @@ static double tried_s(double least_s) {
     return by_s;
 }
 
-/* The middle of the shares with which all jobs end by a time; level: of the least. */
+/* The middle of the shares with which all jobs end in the least time. */
+static enum gsim_lp_end keep_least(struct gsim_shares *s, const struct target *target) {
+    return build(s, target) ? find_middle(s) : GSIM_LP_NO_MEMORY;
+}
+
+/* The middle of the shares with which all jobs end by a longer time; level: of the least. */
 static enum gsim_lp_end loosen(struct gsim_shares *s, struct target *target, double level) {
     for (uint32_t job = 0; job < s->n_jobs; job++) {
         target[job].floor = target[job].demand * level;
@@ -314,7 +319,7 @@ static enum gsim_lp_end loosen(struct gsim_shares *s, struct target *target, dou
     return find_middle(s);
 }
 
-enum gsim_lp_end gsim_shares_makespan(struct gsim_shares *s) {
+enum gsim_lp_end gsim_shares_makespan(struct gsim_shares *s, bool is_tried) {
     struct target *target = new_targets(s);
     if (!target)
         return GSIM_LP_NO_MEMORY;
@@ -329,7 +334,7 @@ enum gsim_lp_end gsim_shares_makespan(struct gsim_shares *s) {
         return give_up(s, target, end);
     double least_s = longest_s / level;
     (void)answer(s, NULL, least_s);
-    end = loosen(s, target, longest_s / tried_s(least_s));
+    end = is_tried ? loosen(s, target, longest_s / tried_s(least_s)) : keep_least(s, target);
     if (end == GSIM_LP_OPTIMAL)
         read_shares(s);
     return give_up(s, target, end == GSIM_LP_STUCK ? GSIM_LP_OPTIMAL : end);

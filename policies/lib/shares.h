@@ -65,9 +65,9 @@ enum gsim_lp_end gsim_shares_max_min(struct gsim_shares *shares);
 enum gsim_lp_end gsim_shares_water_fill(struct gsim_shares *shares);
 /* The largest sum of steps per second; weights do not count. */
 enum gsim_lp_end gsim_shares_max_sum(struct gsim_shares *shares);
-/* The shortest time in which all jobs end. With the shares they end by a time that is up to 5 %
- * longer (105 s where it is shorter than 100 s), the next that Gavel's program tries. */
-enum gsim_lp_end gsim_shares_makespan(struct gsim_shares *shares);
+/* The shortest time in which all jobs end. is_tried: with the shares they end by the next time that
+ * Gavel's program tries, which is up to 5 % longer (105 s where it is shorter than 100 s). */
+enum gsim_lp_end gsim_shares_makespan(struct gsim_shares *shares, bool is_tried);
 /* The smallest rho so that each job ends within rho times alone_s: (age + left / speed) / alone_s.
  * Not a linear programme: the demands at a rho below the optimum are one, and its prices prove a
  * larger rho, from below, until the demands can be met. */

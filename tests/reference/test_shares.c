@@ -273,23 +273,36 @@ static void expect_ends_by(const struct fixture *f, double time_s) {
 
 /* Two jobs of 10 and 30 steps on a GPU of 1 step a second and one of 2: together 3 steps a second
  * can go to both as long as each has one GPU at a time. The second job's 30 steps take 15 s at
- * least, in which the slow GPU makes the other's 10. The times that are tried begin at 100 s, and
- * end when two of them are 5 % apart. Jobs that take 100 times as long have 1500 s, and 5 %. */
+ * least, in which the slow GPU makes the other's 10. */
 static void test_makespan(void **state) {
     struct fixture *f = *state;
     begin(f, 1, 1, 0);
     add(f, 1, 1, (double[]){1, 2, 0})->left = 10;
     add(f, 1, 1, (double[]){1, 2, 0})->left = 30;
-    assert_int_equal(gsim_shares_makespan(&f->shares), GSIM_LP_OPTIMAL);
+    assert_int_equal(gsim_shares_makespan(&f->shares, false), GSIM_LP_OPTIMAL);
+    expect_close(f->shares.value, 15, 1e-9);
+    expect_close(f->entry[1].share[1], 1, 1e-6);
+    expect_ends_by(f, 15);
+    f->job[0].left = 25; /* 55 steps at 3 a second */
+    assert_int_equal(gsim_shares_makespan(&f->shares, false), GSIM_LP_OPTIMAL);
+    expect_close(f->shares.value, 55.0 / 3, 1e-9);
+    expect_ends_by(f, 55.0 / 3);
+    expect_fits(f);
+}
+
+/* The times that Gavel's program tries begin at 100 s, and end when two of them are 5 % apart. Jobs
+ * that take 100 times as long have 1500 s, and 5 %. */
+static void test_makespan_as_tried(void **state) {
+    struct fixture *f = *state;
+    begin(f, 1, 1, 0);
+    add(f, 1, 1, (double[]){1, 2, 0})->left = 10;
+    add(f, 1, 1, (double[]){1, 2, 0})->left = 30;
+    assert_int_equal(gsim_shares_makespan(&f->shares, true), GSIM_LP_OPTIMAL);
     expect_close(f->shares.value, 15, 1e-9);
     expect_ends_by(f, 105);
-    f->job[0].left = 25; /* 55 steps at 3 a second */
-    assert_int_equal(gsim_shares_makespan(&f->shares), GSIM_LP_OPTIMAL);
-    expect_close(f->shares.value, 55.0 / 3, 1e-9);
-    expect_fits(f);
     f->job[0].left = 1000;
     f->job[1].left = 3000;
-    assert_int_equal(gsim_shares_makespan(&f->shares), GSIM_LP_OPTIMAL);
+    assert_int_equal(gsim_shares_makespan(&f->shares, true), GSIM_LP_OPTIMAL);
     expect_close(f->shares.value, 1500, 1e-7);
     expect_ends_by(f, 1500 * 1.05);
     expect_fits(f);
@@ -356,7 +369,7 @@ static void test_finish_time_fairness_is_least(void **state) {
             is_at_limit |= f->job[job].left <= 0;
         if (is_at_limit)
             continue;
-        assert_int_equal(gsim_shares_makespan(&f->shares), GSIM_LP_OPTIMAL);
+        assert_int_equal(gsim_shares_makespan(&f->shares, false), GSIM_LP_OPTIMAL);
         assert_true(f->shares.value > 1);
     }
 }
@@ -378,7 +391,7 @@ static void test_equal_jobs_as_one(void **state) {
             values[0] = f->shares.value;
             assert_int_equal(gsim_shares_max_sum(&f->shares), GSIM_LP_OPTIMAL);
             values[1] = f->shares.value;
-            assert_int_equal(gsim_shares_makespan(&f->shares), GSIM_LP_OPTIMAL);
+            assert_int_equal(gsim_shares_makespan(&f->shares, false), GSIM_LP_OPTIMAL);
             values[2] = f->shares.value;
             expect_fits(f);
             for (uint32_t job = 0; job < n && round == 0; job++)
@@ -489,7 +502,7 @@ static void test_jobs_that_run_nowhere(void **state) {
     for (int round = 0; round < 2; round++) {
         assert_int_equal(gsim_shares_max_min(&f->shares), GSIM_LP_OPTIMAL);
         assert_int_equal(gsim_shares_water_fill(&f->shares), GSIM_LP_OPTIMAL);
-        assert_int_equal(gsim_shares_makespan(&f->shares), GSIM_LP_OPTIMAL);
+        assert_int_equal(gsim_shares_makespan(&f->shares, false), GSIM_LP_OPTIMAL);
         assert_int_equal(gsim_shares_finish_time(&f->shares), GSIM_LP_OPTIMAL);
         assert_int_equal(gsim_shares_max_sum(&f->shares), GSIM_LP_OPTIMAL);
         if (round == 0) {
@@ -509,6 +522,7 @@ int main(void) {
         TEST(test_small_optima),
         TEST(test_gavel_optima),
         TEST(test_makespan),
+        TEST(test_makespan_as_tried),
         TEST(test_finish_time_fairness),
         TEST(test_finish_time_fairness_is_least),
         TEST(test_equal_jobs_as_one),
