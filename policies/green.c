@@ -19,8 +19,7 @@ static uint32_t width(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) 
 
 static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
     uint32_t n = width(ctx, gpu, slot);
-    return n > 0 && gsim_clients_first_free_sm(ctx, gpu, n) + n <=
-                        gsim_ask_sms(ctx, gpu, (uint32_t)GSIM_PPM);
+    return n > 0 && gsim_clients_have_room(ctx, gpu, n);
 }
 
 static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,

@@ -120,14 +120,15 @@ static int64_t blocks_done(const struct gsim_sm_kernel *kernel) {
 }
 
 /* The blocks of an atom on this number of SMs: whole waves. */
-static int64_t blocks_of_atom(const struct gsim_space *space, const struct gsim_lane_atoms *how,
-                              const struct gsim_sm_kernel *kernel, int64_t sms) {
+static int64_t blocks_of_atom(const struct gsim_space *space, int64_t atom_ns,
+                              const struct gsim_atom *atom, int64_t sms) {
+    const struct gsim_sm_kernel *kernel = atom->kernel;
     struct gsim_sm_room sm = gsim_sm_room(space->profile);
     struct gsim_sm_room need = gsim_sm_room_of_kernel(space->profile, kernel);
     int64_t per_sm = gsim_sm_room_fit(&sm, &need);
     int64_t wave = (per_sm > 0 ? per_sm : 1) * sms, left = kernel->blocks - blocks_done(kernel);
-    gsim_work block = kernel->all * (gsim_work)gsim_sm_array_in_flight(space, kernel);
-    gsim_work waves = gsim_work_of_ns(how->atom_ns) * (gsim_work)kernel->blocks / block;
+    gsim_work block = kernel->all * (gsim_work)atom->needs.in_flight;
+    gsim_work waves = gsim_work_of_ns(atom_ns) * (gsim_work)kernel->blocks / block;
     gsim_work blocks = (waves > 1 ? waves : 1) * (gsim_work)wave;
     return blocks < left ? (int64_t)blocks : left;
 }
@@ -135,11 +136,9 @@ static int64_t blocks_of_atom(const struct gsim_space *space, const struct gsim_
 static void begin(const struct gsim_space *space, uint16_t number, struct gsim_lanes *lanes,
                   const struct gsim_atom *atom) {
     struct gsim_gpu_lane *lane = &lanes->lane[atom->lane];
-    const struct gsim_lane_atoms *how = &lane->how.atoms;
     int64_t step = space->profile->value[GSIM_KEY_MPS_SMS];
     int64_t left = atom->kernel->blocks - blocks_done(atom->kernel);
-    int64_t wants = gsim_sm_array_wants(space, atom->kernel, how->slip_ppm);
-    wants = wants < left ? wants : left;
+    int64_t wants = atom->needs.sms < left ? atom->needs.sms : left;
     wants = step > 1 ? (wants + step - 1) / step * step : wants;
     struct gsim_sm_set sms = sms_of_next(space, number, lanes, atom->lane, wants);
     int64_t n = count(&sms);
@@ -147,7 +146,7 @@ static void begin(const struct gsim_space *space, uint16_t number, struct gsim_l
         return;
     lane->state.atom_sms = sms;
     lane->state.atom_first = blocks_done(atom->kernel);
-    lane->state.atom_blocks = blocks_of_atom(space, how, atom->kernel, n);
+    lane->state.atom_blocks = blocks_of_atom(space, lane->how.atoms.atom_ns, atom, n);
 }
 
 /* The present atom ends where its work is done; the next one can begin a little later. */
@@ -175,19 +174,14 @@ static bool is_due(const struct gsim_lanes *lanes, const struct gsim_atom *atom)
            !atom->kernel->is_stopped;
 }
 
-static bool goes_before(const struct gsim_atom *one, const struct gsim_atom *other) {
-    if (one->kernel->rank != other->kernel->rank)
-        return one->kernel->rank > other->kernel->rank;
-    return one->kernel->arrived_ns < other->kernel->arrived_ns;
-}
-
 /* Which of the kernels without an atom chooses next; NULL: none is left. */
 static const struct gsim_atom *first_due(const struct gsim_lanes *lanes,
                                          const struct gsim_atom *atoms, const bool *has_chosen,
                                          uint32_t n) {
     const struct gsim_atom *first = NULL;
     for (uint32_t i = 0; i < n; i++)
-        if (!has_chosen[i] && is_due(lanes, &atoms[i]) && (!first || goes_before(&atoms[i], first)))
+        if (!has_chosen[i] && is_due(lanes, &atoms[i]) &&
+            (!first || gsim_sm_kernel_goes_before(atoms[i].kernel, first->kernel)))
             first = &atoms[i];
     return first;
 }
@@ -216,7 +210,7 @@ static void cut(const struct gsim_lanes *lanes, uint16_t number, struct gsim_ato
     struct gsim_sm_kernel *kernel = atom->kernel;
     atom->only = usable(lanes, number, atom->lane);
     kernel->only = &atom->only;
-    kernel->is_bound = kernel->has_queue = true;
+    kernel->has_queue = true;
     if (state->atom_blocks == 0)
         return;
     gsim_work begin = *atom->end - kernel->all, done = kernel->all - kernel->left;

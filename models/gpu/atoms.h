@@ -15,6 +15,7 @@ struct gsim_atom {
     struct gsim_sm_kernel *kernel; /* whole; answered as its atom, which may have no SMs yet */
     gsim_work *end; /* of the kernel, as work of its iteration; answered as that of the atom */
     uint16_t lane;
+    struct gsim_sm_needs needs;
     struct gsim_sm_set only; /* answered: the SMs that it may use now */
 };
 

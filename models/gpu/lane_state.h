@@ -157,8 +157,7 @@ struct gsim_lane_times {
     int64_t padding_since_ns; /* padding: up to when the padding context is brought forward */
     int64_t padding_until_ns; /* padding: the end of the last wave */
     int64_t opens_ns; /* gated: when the gate opens, if no kernel of a higher rank comes before */
-    int64_t
-        next_atom_ns; /* with atoms: when the next one of a kernel may begin, once one has ended */
+    int64_t next_atom_ns; /* with atoms: one has ended, and the next one may begin then */
 };
 
 struct gsim_lane_marks {
@@ -214,6 +213,9 @@ static inline bool gsim_lane_is_by_priority(const struct gsim_lane *how) {
 static inline bool gsim_lane_is_gated(const struct gsim_lane *how) {
     return how->gate.opens != GSIM_GATE_OPEN;
 }
+static inline bool gsim_lane_has_atoms(const struct gsim_lane *how) {
+    return how->atoms.atom_ns > 0;
+}
 /* How a lane's discipline gives turns. Strict: a turn is its owner's, used or not
  * (models/gpu/vgpu.h). Whole: by priority, but no context is halted; iterations run to their
  * end. */
@@ -230,7 +232,7 @@ static inline bool gsim_gpu_lane_is_gated(const struct gsim_gpu_lane *lane) {
     return gsim_lane_is_gated(&lane->how);
 }
 static inline bool gsim_gpu_lane_has_atoms(const struct gsim_gpu_lane *lane) {
-    return lane->how.atoms.atom_ns > 0;
+    return gsim_lane_has_atoms(&lane->how);
 }
 static inline bool gsim_gpu_lane_is_padded(const struct gsim_gpu_lane *lane) {
     return lane->how.discipline == GSIM_DISCIPLINE_PADDING;

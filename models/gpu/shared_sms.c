@@ -263,7 +263,10 @@ static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *sp
     out->kernel[out->n++] = kernel;
     if (gsim_rarely(gsim_gpu_lane_has_atoms(lane)))
         out->atom[out->n_atoms++] = (struct gsim_atom){
-            .kernel = &out->kernel[out->n - 1], .end = &out->end[out->n - 1], .lane = number};
+            .kernel = &out->kernel[out->n - 1],
+            .end = &out->end[out->n - 1],
+            .lane = number,
+            .needs = gsim_sm_array_needs(space, &kernel, lane->how.atoms.slip_ppm)};
 }
 
 /* Observers learn which SMs each lane of the space has now. */

@@ -304,7 +304,7 @@ enum { LEAVING_STEPS = 3 };
 /* Blocks of a bound kernel that are on SMs that it may not use any more. */
 static int64_t strays(const struct gsim_sm_kernel *kernel) {
     int64_t n = 0;
-    for (int64_t sm = 0; kernel->is_bound && sm < GSIM_ARRAY_SMS_MAX; sm++)
+    for (int64_t sm = 0; kernel->only && sm < GSIM_ARRAY_SMS_MAX; sm++)
         n += may_use(kernel, sm) ? 0 : kernel->held->blocks[sm];
     return n;
 }
@@ -327,7 +327,7 @@ static void begin_to_leave(struct gsim_sm_kernel *kernel, int64_t going) {
 static void let_go(struct gsim_sm_kernel *kernel, int64_t n) {
     struct gsim_sm_held *held = kernel->held;
     int64_t keep = held->n - n;
-    for (int64_t sm = 0; kernel->is_bound && sm < GSIM_ARRAY_SMS_MAX && n > 0; sm++) {
+    for (int64_t sm = 0; kernel->only && sm < GSIM_ARRAY_SMS_MAX && n > 0; sm++) {
         int64_t out = may_use(kernel, sm) ? 0 : held->blocks[sm] < n ? held->blocks[sm] : n;
         held->blocks[sm] = (uint8_t)(held->blocks[sm] - out);
         n -= out;
@@ -341,7 +341,7 @@ static void let_go(struct gsim_sm_kernel *kernel, int64_t n) {
 static void leave_on(struct gsim_sm_kernel *kernel) {
     struct gsim_sm_held *held = kernel->held;
     while (held->n > 0 && kernel->left <= held->leaves_at) {
-        bool all_go = kernel->is_stopped || !kernel->is_bound;
+        bool all_go = kernel->is_stopped || !kernel->only;
         int64_t going = all_go ? (int64_t)held->n : strays(kernel);
         int64_t out = going < held->leaving ? going : held->leaving;
         if (out == 0)
@@ -379,7 +379,7 @@ static void run_out(struct gsim_sm_kernel *kernel) {
 static bool begin_blocks(struct array *array, uint16_t number) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
     struct gsim_sm_held *held = kernel->held;
-    if (gsim_rarely(held->leaving > 0) && !kernel->is_bound)
+    if (gsim_rarely(held->leaving > 0) && !kernel->only)
         stay(held);
     if (is_all_there(kernel)) {
         end_unevenly(array->space->profile, kernel);
@@ -411,7 +411,7 @@ static bool begin_blocks(struct array *array, uint16_t number) {
 
 static bool serve(struct array *array, uint16_t number) {
     bool is_served = begin_blocks(array, number);
-    if (gsim_rarely(array->kernels[number].is_bound))
+    if (gsim_rarely(array->kernels[number].only != NULL))
         run_out(&array->kernels[number]);
     return is_served;
 }
@@ -485,8 +485,8 @@ static struct stretch undisturbed(const struct gsim_space *space,
     return on_sms(space, kernel, alone, worth(alone, kernel->held->pace));
 }
 
-int64_t gsim_sm_array_wants(const struct gsim_space *space, const struct gsim_sm_kernel *kernel,
-                            uint32_t slip_ppm) {
+struct gsim_sm_needs gsim_sm_array_needs(const struct gsim_space *space,
+                                         const struct gsim_sm_kernel *kernel, uint32_t slip_ppm) {
     struct alone alone = of_alone(space, kernel);
     gsim_u128 most = ((gsim_u128)(uint64_t)(GSIM_PPM + slip_ppm)) << 32; /* of GSIM_PPM parts */
     int64_t low = 1, high = (alone.in_flight + alone.per_sm - 1) / alone.per_sm;
@@ -498,12 +498,7 @@ int64_t gsim_sm_array_wants(const struct gsim_space *space, const struct gsim_sm
         else
             low = middle + 1;
     }
-    return high;
-}
-
-int64_t gsim_sm_array_in_flight(const struct gsim_space *space,
-                                const struct gsim_sm_kernel *kernel) {
-    return of_alone(space, kernel).in_flight;
+    return (struct gsim_sm_needs){high, alone.in_flight};
 }
 
 /* --- power ------------------------------------------------------------------------------------ */
@@ -644,14 +639,10 @@ static void find_rates(const struct array *array) {
 
 /* --- all kernels ------------------------------------------------------------------------------ */
 
-static bool goes_before(const struct gsim_sm_kernel *one, const struct gsim_sm_kernel *other) {
-    return one->rank != other->rank ? one->rank > other->rank : one->arrived_ns < other->arrived_ns;
-}
-
 static void order(const struct gsim_sm_kernel *kernels, uint16_t *by_age, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t at = i;
-        for (; at > 0 && goes_before(&kernels[i], &kernels[by_age[at - 1]]); at--)
+        for (; at > 0 && gsim_sm_kernel_goes_before(&kernels[i], &kernels[by_age[at - 1]]); at--)
             by_age[at] = by_age[at - 1];
         by_age[at] = (uint16_t)i;
     }

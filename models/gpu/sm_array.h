@@ -75,9 +75,10 @@ struct gsim_sm_kernel {
     gsim_work all, left; /* its work, and the rest of it; above 0 */
     int64_t arrived_ns; /* when it could begin; kernels of one instant go by their order here */
     uint16_t first_sm, n_sms; /* the SMs that it may use */
-    const struct gsim_sm_set *only; /* of these; NULL: all of them */
+    /* Of these; NULL: all of them. Its blocks on others leave as they end; without a set they have
+     * successors there. */
+    const struct gsim_sm_set *only;
     bool has_queue; /* its SMs have a queue of their own */
-    bool is_bound; /* its blocks on other SMs leave as they end; else they have successors there */
     uint16_t rank; /* a kernel of a higher rank goes before it */
     bool is_stopped; /* none of its blocks may begin now */
     struct gsim_sm_held *held;
@@ -100,13 +101,18 @@ int64_t gsim_sm_array_per_sm(const struct gsim_profile *profile, int64_t threads
                              int64_t register_bytes, int64_t shared_bytes);
 struct gsim_sm_room gsim_sm_room_of_kernel(const struct gsim_profile *profile,
                                            const struct gsim_sm_kernel *kernel);
-/* The fewest SMs on which the kernel takes at most this part longer than alone; no more than it
- * fills alone. */
-int64_t gsim_sm_array_wants(const struct gsim_space *space, const struct gsim_sm_kernel *kernel,
-                            uint32_t slip_ppm);
-/* The blocks that SMs hold at one time when the kernel has the device alone. */
-int64_t gsim_sm_array_in_flight(const struct gsim_space *space,
-                                const struct gsim_sm_kernel *kernel);
+/* What a kernel needs to be at most a part longer than alone. */
+struct gsim_sm_needs {
+    int64_t sms; /* the fewest; no more than it fills alone */
+    int64_t in_flight; /* the blocks that SMs hold at one time when it has the device alone */
+};
+struct gsim_sm_needs gsim_sm_array_needs(const struct gsim_space *space,
+                                         const struct gsim_sm_kernel *kernel, uint32_t slip_ppm);
+/* The order in which kernels are served. */
+static inline bool gsim_sm_kernel_goes_before(const struct gsim_sm_kernel *one,
+                                              const struct gsim_sm_kernel *other) {
+    return one->rank != other->rank ? one->rank > other->rank : one->arrived_ns < other->arrived_ns;
+}
 /* How many blocks that need this much fit in the free room. */
 int64_t gsim_sm_room_fit(const struct gsim_sm_room *free, const struct gsim_sm_room *need);
 void gsim_sm_held_clear(struct gsim_sm_held *held);

@@ -53,8 +53,8 @@ static bool has_vain_atoms(const struct gsim_model *model, const struct gsim_uni
                            uint32_t n_units, const struct gsim_arrangement *arrangement) {
     bool has_atoms = false, is_otherwise = false;
     for (uint16_t i = 0; i < arrangement->n_lanes; i++) {
-        has_atoms |= arrangement->lanes[i].atoms.atom_ns > 0;
-        is_otherwise |= arrangement->lanes[i].atoms.atom_ns == 0 ||
+        has_atoms |= gsim_lane_has_atoms(&arrangement->lanes[i]);
+        is_otherwise |= !gsim_lane_has_atoms(&arrangement->lanes[i]) ||
                         gsim_lane_is_by_priority(&arrangement->lanes[i]) ||
                         gsim_lane_is_gated(&arrangement->lanes[i]);
     }

@@ -63,6 +63,9 @@ struct gsim_kueue_candidate {
     gsim_slot slot;
     uint32_t meets_at; /* the cohort at which both jobs' ways up meet */
     enum gsim_kueue_variant variant;
+    bool leaves; /* it is on its way out already */
+    int64_t priority;
+    uint64_t admitted_nth;
 };
 
 /* A head of a cycle. */

@@ -7,6 +7,7 @@
 
 #include "policies/kueue/quota.h"
 #include "policies/lib/common.h"
+#include "policies/lib/heap.h"
 
 static bool uses_more(const struct gsim_kueue_state *state, uint32_t node, uint32_t flavor) {
     return gsim_kueue_quota_borrows(state, node, flavor, 0);
@@ -106,53 +107,37 @@ static void consider(struct search *s, gsim_slot other) {
     enum gsim_kueue_variant variant = is_own ? GSIM_KUEUE_WITHIN : variant_of(s, other, meets_at);
     s->n_variant[variant]++;
     s->state->candidate[s->state->n_candidates++] =
-        (struct gsim_kueue_candidate){.slot = other, .meets_at = meets_at, .variant = variant};
+        (struct gsim_kueue_candidate){.slot = other,
+                                      .meets_at = meets_at,
+                                      .variant = variant,
+                                      .leaves = job->phase == GSIM_KUEUE_EVICTED,
+                                      .priority = job->priority,
+                                      .admitted_nth = job->admitted_nth};
 }
 
 static int group_of(const struct gsim_kueue_candidate *one) {
     return one->variant == GSIM_KUEUE_BY_PLACE ? 0 : one->variant == GSIM_KUEUE_WITHIN ? 2 : 1;
 }
 
-static bool goes_first(const struct search *s, const struct gsim_kueue_candidate *a,
-                       const struct gsim_kueue_candidate *b) {
-    const struct gsim_kueue_job *job_a = gsim_kueue_job(s->ctx, a->slot);
-    const struct gsim_kueue_job *job_b = gsim_kueue_job(s->ctx, b->slot);
-    bool leaves_a = job_a->phase == GSIM_KUEUE_EVICTED;
-    bool leaves_b = job_b->phase == GSIM_KUEUE_EVICTED;
-    if (leaves_a != leaves_b)
-        return leaves_a;
+/* No two admissions have one number. */
+static int by_order(const void *left, const void *right) {
+    const struct gsim_kueue_candidate *a = left, *b = right;
+    if (a->leaves != b->leaves)
+        return a->leaves ? -1 : 1;
     if (group_of(a) != group_of(b))
-        return group_of(a) < group_of(b);
-    if (job_a->priority != job_b->priority)
-        return job_a->priority < job_b->priority;
-    return job_a->admitted_nth > job_b->admitted_nth;
+        return group_of(a) - group_of(b);
+    if (a->priority != b->priority)
+        return a->priority < b->priority ? -1 : 1;
+    return a->admitted_nth > b->admitted_nth ? -1 : a->admitted_nth < b->admitted_nth;
 }
 
-/* A heap with the last candidate on top, of the first n. */
-static void sink(const struct search *s, uint32_t at, uint32_t n) {
-    struct gsim_kueue_candidate *c = s->state->candidate;
-    for (uint32_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
-        child += child + 1 < n && goes_first(s, &c[child], &c[child + 1]);
-        if (!goes_first(s, &c[at], &c[child]))
-            return;
-        struct gsim_kueue_candidate moved = c[at];
-        c[at] = c[child];
-        c[child] = moved;
-        at = child;
-    }
-}
-
-static void sort(const struct search *s) {
-    struct gsim_kueue_candidate *c = s->state->candidate;
-    uint32_t n = s->state->n_candidates;
-    for (uint32_t i = n / 2; i-- > 0;)
-        sink(s, i, n);
-    for (uint32_t last = n; last-- > 1;) {
-        struct gsim_kueue_candidate top = c[0];
-        c[0] = c[last];
-        c[last] = top;
-        sink(s, 0, last);
-    }
+/* The first candidate comes to stand last. */
+static void put_in_order(const struct gsim_kueue_state *state) {
+    struct gsim_heap heap = {state->candidate, state->n_candidates, sizeof *state->candidate,
+                             by_order};
+    gsim_heap_pile(&heap);
+    while (heap.n > 0)
+        (void)gsim_heap_take(&heap);
 }
 
 /* --- targets ---------------------------------------------------------------------------------- */
@@ -189,7 +174,7 @@ static uint32_t attempt(const struct search *s, bool may_borrow) {
     gsim_slot *target = state->target + state->n_targets;
     uint32_t n = 0;
     bool is_enough = false;
-    for (uint32_t c = 0; c < state->n_candidates && !is_enough; c++) {
+    for (uint32_t c = state->n_candidates; c-- > 0 && !is_enough;) {
         if (!is_valid(s, &state->candidate[c], may_borrow))
             continue;
         target[n++] = state->candidate[c].slot;
@@ -250,6 +235,6 @@ uint32_t gsim_kueue_find_targets(struct gsim_kueue_state *state, struct gsim_ctx
         consider(&s, state->admitted[i]);
     if (state->n_candidates == 0)
         return 0;
-    sort(&s);
+    put_in_order(state);
     return search_targets(&s);
 }

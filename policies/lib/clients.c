@@ -86,6 +86,11 @@ uint32_t gsim_clients_first_free_sm(const struct gsim_ctx *ctx, uint32_t gpu, ui
     return first;
 }
 
+bool gsim_clients_have_room(const struct gsim_ctx *ctx, uint32_t gpu, uint32_t n) {
+    return gsim_clients_first_free_sm(ctx, gpu, n) + n <=
+           gsim_ask_sms(ctx, gpu, (uint32_t)GSIM_PPM);
+}
+
 uint16_t gsim_clients_rank(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_common_urgency(ctx, slot) > 0 ? GSIM_RANK_HIGH_PRIORITY : GSIM_RANK_BEST_EFFORT;
 }

@@ -47,6 +47,8 @@ enum gsim_status gsim_clients_open_ranked(struct gsim_ctx *ctx,
 /* The first of n SMs in a row that no lane of the GPU owns; their end is past the GPU's where there
  * are none. */
 uint32_t gsim_clients_first_free_sm(const struct gsim_ctx *ctx, uint32_t gpu, uint32_t n);
+/* Whether the device has that many. */
+bool gsim_clients_have_room(const struct gsim_ctx *ctx, uint32_t gpu, uint32_t n);
 /* The i-th lane of a GPU that has a client, from `from` on; NULL: no further one. */
 const struct gsim_lane *gsim_clients_next(const struct gsim_clients *clients, uint32_t gpu,
                                           uint16_t *from);

@@ -6,7 +6,7 @@
 set -u
 # What a lane is and where, which job an entry is of: not knobs, but used all over. Priorities stand in
 # the comparison of states besides. The others have names that other structs have as well.
-known='discipline|first_sm|n_sms|cap_ppm|lane|lanes|n_lanes|job|entries|n_entries|memory|migration|priority|stop|quantum_ns|slices|urgent|whole|rank'
+known='discipline|first_sm|n_sms|cap_ppm|lane|lanes|n_lanes|job|entries|n_entries|memory|migration|priority|stop|quantum_ns|slices|urgent|whole'
 # Prints the fields of these structs of a header.
 fields() {
     sed 's|/\*.*\*/||' "$1" | awk '

@@ -343,7 +343,7 @@ static void test_blocks_leave_sms_that_are_taken_away(void **state) {
     struct gsim_sm_held held[2] = {{.n = 0}};
     struct gsim_sm_set first_two = {{3}};
     struct gsim_sm_kernel kernels[] = {kernel(BLOCKS, 8192, &held[0]), kernel(4, 8192, &held[1])};
-    kernels[0].is_bound = kernels[0].has_queue = kernels[1].has_queue = true;
+    kernels[0].has_queue = kernels[1].has_queue = true;
     kernels[1].first_sm = kernels[1].n_sms = 2;
     kernels[1].arrived_ns = 1;
     solve(kernels, 1);
@@ -389,11 +389,11 @@ static void test_the_sms_that_a_kernel_wants(void **state) {
     struct gsim_space space = gsim_space_of_device(&device);
     struct gsim_sm_held held = {.n = 0};
     struct gsim_sm_kernel one = kernel(8, 8192, &held);
-    assert_int_equal(gsim_sm_array_wants(&space, &one, 0), 4);
-    assert_int_equal(gsim_sm_array_wants(&space, &one, 330000), 4);
-    assert_int_equal(gsim_sm_array_wants(&space, &one, 340000), 3);
+    assert_int_equal(gsim_sm_array_needs(&space, &one, 0).sms, 4);
+    assert_int_equal(gsim_sm_array_needs(&space, &one, 330000).sms, 4);
+    assert_int_equal(gsim_sm_array_needs(&space, &one, 340000).sms, 3);
     one.blocks = 2;
-    assert_int_equal(gsim_sm_array_wants(&space, &one, 0), 2);
+    assert_int_equal(gsim_sm_array_needs(&space, &one, 0).sms, 2);
 }
 
 int main(void) {
