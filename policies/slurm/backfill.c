@@ -60,19 +60,13 @@ static bool foresee(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
     return true;
 }
 
-static void join(struct gsim_slurm_room *room, const struct gsim_slurm_room *more) {
-    room->gpus += more->gpus;
-    room->host.cpus_milli += more->host.cpus_milli;
-    room->host.mem_bytes += more->host.mem_bytes;
-}
-
 /* How many GPUs of the node the job could have by then. */
 static uint32_t free_at(const struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
                         uint32_t node, int64_t at_ns) {
     struct gsim_slurm_room room = state->node[node].free;
     for (uint32_t f = state->first_freeing[node];
          f != GSIM_SLURM_NONE && state->freeing[f].end_ns <= at_ns; f = state->freeing[f].next)
-        join(&room, &state->freeing[f].room);
+        gsim_slurm_nodes_join(&room, &state->freeing[f].room);
     return gsim_slurm_nodes_fit(job, &room);
 }
 
@@ -85,7 +79,7 @@ static int64_t free_from(const struct gsim_slurm_state *state, const struct gsim
          f = state->freeing[f].next) {
         if (f == GSIM_SLURM_NONE)
             return GSIM_NEVER;
-        join(&room, &state->freeing[f].room);
+        gsim_slurm_nodes_join(&room, &state->freeing[f].room);
         at_ns = state->freeing[f].end_ns;
     }
     return at_ns;

@@ -218,9 +218,7 @@ uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const str
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     struct gsim_slurm_room room = state->node[node].free;
     if (freed)
-        room = (struct gsim_slurm_room){room.gpus + freed[node].gpus,
-                                        {room.host.cpus_milli + freed[node].host.cpus_milli,
-                                         room.host.mem_bytes + freed[node].host.mem_bytes}};
+        gsim_slurm_nodes_join(&room, &freed[node]);
     uint32_t n = gsim_slurm_nodes_fit(job, &room);
     if (n == 0 || state->node[node].is_closed || !gsim_slurm_nodes_has(state, job->set, node) ||
         gsim_job_memory(ctx->view, slot) > cluster->hbm_bytes[cluster->node_first_gpu[node]])

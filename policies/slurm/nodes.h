@@ -19,6 +19,12 @@ void gsim_slurm_nodes_look(struct gsim_slurm_state *state, const struct gsim_ctx
 uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                  gsim_slot slot, uint32_t node, int64_t from_ns,
                                  const struct gsim_slurm_room *freed);
+static inline void gsim_slurm_nodes_join(struct gsim_slurm_room *room,
+                                         const struct gsim_slurm_room *more) {
+    room->gpus += more->gpus;
+    room->host.cpus_milli += more->host.cpus_milli;
+    room->host.mem_bytes += more->host.mem_bytes;
+}
 /* How many GPUs the job could have of a room: CPUs and memory beside them may be fewer. */
 uint32_t gsim_slurm_nodes_fit(const struct gsim_slurm_job *job, const struct gsim_slurm_room *room);
 /* Adds to a room, sign times, what a job has on that number of GPUs. */
