@@ -142,6 +142,13 @@ sqlite3 r.db "update real_note set detail = 'queued, on 7' where what = 'start' 
 expect "another decision is told" 1 "the policy decides otherwise: recorded is 'start 'b', queued, on 7" \
     "$gsim" drive --quiet --replay r.db gangs.csv
 expect "a record of another trace" 3 "its run is not one of the 3 jobs" "$gsim" drive --quiet --replay r.db s.csv
+# An arrangement of forty clients is longer than a note: a sum of all of it ends the text.
+awk 'BEGIN { print "job_id,submit_s,duration_s,gpus,mem_gib"; for (i = 0; i < 40; i++) printf "j%d,0,20,1,0.1\n", i }' >many.csv
+run --speed-up 60 --gpus 0 --policy mps many.csv
+check "a long decision is noted with its sum" 1 "$(ask "select max(detail like '%~________') from real_note where what = 'arrange'")"
+expect "and decided again" 0 "are those of the policy again" "$gsim" drive --quiet --replay r.db many.csv
+sqlite3 r.db "update real_note set detail = substr(detail, 1, length(detail) - 8) || 'zzzzzzzz' where what = 'arrange' and detail like '%~________'"
+expect "another long decision is told" 1 "the policy decides otherwise" "$gsim" drive --quiet --replay r.db many.csv
 
 # --- programs that cooperate, in C and in Python: each iteration is done once, by two processes
 cat >job.c <<'END'

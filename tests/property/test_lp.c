@@ -309,7 +309,7 @@ static void test_bytes(void **state) {
 
 /* --- the centre ------------------------------------------------------------------------------- */
 
-/* To 1e-3, by which products may be off in the end. */
+/* The method ends where products are within 1e-3 of each other; columns are off by no more than twice that. */
 static void expect_about(double value, double expected) {
     if (size_of(value - expected) > 2e-3)
         fail_msg("%.12g is not about %.12g", value, expected);

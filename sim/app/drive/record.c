@@ -43,10 +43,19 @@ struct gsim_note *gsim_record_add(struct gsim_record *record, struct gsim_arena 
 
 /* --- what a decision says --------------------------------------------------------------------- */
 
-/* Appends to the detail; a text that is too long ends early. */
+enum { SUM_BYTES = sizeof "~01234567", SUM_PRIME = 16777619 /* FNV-1a, 32 bits */ };
+
 static void append(struct gsim_note *note, const char *text) {
     size_t n = strlen(note->detail);
-    (void)snprintf(note->detail + n, sizeof note->detail - n, "%s", text);
+    for (const char *p = text; *p; p++)
+        note->sum = (note->sum ^ (uint8_t)*p) * SUM_PRIME;
+    bool fits = note->n_shown == 0 && n + strlen(text) + SUM_BYTES < sizeof note->detail;
+    if (fits) {
+        memcpy(note->detail + n, text, strlen(text) + 1);
+        return;
+    }
+    note->n_shown = note->n_shown > 0 ? note->n_shown : (uint16_t)n;
+    (void)snprintf(note->detail + note->n_shown, SUM_BYTES, "~%08x", (unsigned)note->sum);
 }
 
 static void append_number(struct gsim_note *note, const char *before, uint32_t number) {

@@ -21,7 +21,11 @@ struct gsim_note {
     int64_t time_ns, value;
     int64_t job; /* its place in the trace, or GSIM_NOTE_NO_JOB */
     enum gsim_note_kind kind;
-    char detail[GSIM_NOTE_DETAIL]; /* of a decision: where, or how */
+    /* Of a decision: where, or how. A text that does not fit ends with a sum of all of it, so that
+     * equal details are those of equal decisions. */
+    char detail[GSIM_NOTE_DETAIL];
+    uint32_t sum; /* of the whole text */
+    uint16_t n_shown; /* the bytes before that sum; 0: the text fits */
 };
 
 /* Notes that are not in the database yet. */
@@ -42,12 +46,12 @@ struct gsim_note *gsim_record_add(struct gsim_record *record, struct gsim_arena 
 
 /* --- what a decision says --------------------------------------------------------------------- */
 
-/* "queued on 0,1": where the job comes from, and its GPUs. */
+/* "queued, on 0,1": where the job comes from, and its GPUs. */
 void gsim_note_place(struct gsim_note *note, enum gsim_state from, const struct gsim_unit *units,
                      uint32_t n_units);
-/* "at an iteration, memory to storage". */
+/* "iteration, storage": when it stops, and where its memory goes. */
 void gsim_note_stop(struct gsim_note *note, enum gsim_stop stop, enum gsim_keep keep);
-/* "0,1: 2 lanes, 3 jobs". */
+/* "0,1; caps 0,0; lanes 0,1": the GPUs, the cap of each lane in ppm, and the lane of each job. */
 void gsim_note_arrangement(struct gsim_note *note, const struct gsim_unit *units, uint32_t n_units,
                            const struct gsim_arrangement *arrangement);
 
