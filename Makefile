@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# gsim: builds ./gsim and ./libgsim.a (and ./libgsim.so, when asked); `make help` lists what else
-# there is.
+# gsim: builds ./gsim (and ./libgsim.a and ./libgsim.so, when asked); `make help` lists what else there
+# is.
 # Nothing here runs a compiler or pkg-config while the file is parsed: `make demo` and
 # `make check` must work on a machine that has only git and make.
 CC       = gcc
@@ -9,12 +9,13 @@ PREFIX   = /usr/local
 JOBS     = $$(nproc)
 # Each set of flags has a folder of its own, so that `make check` never takes over an object whose
 # warnings were let pass.
-VARIANT  = $(notdir $(CC))$(OPT)$(if $(SAN),-san)$(if $(FUZZ),-fuzz)$(if $(WERROR),-werror)$(if $(PROFILE),-release)
+VARIANT  = $(notdir $(CC))$(OPT)$(if $(SAN),-san)$(if $(FUZZ),-fuzz)$(if $(WERROR),-werror)$(if $(PROFILE),-release)$(filter-out -g1,$(DEBUG))
 BUILD    = build/$(VARIANT)
 
-# What runs at every event is optimised across files when gsim is linked. gcc's objects of libgsim.a hold
-# machine code as well (fat), so whatever else links it may do without; those of the shared library are
-# only ever linked across files, and are not compiled twice.
+# What runs at every event is optimised across files: gcc's objects of these rooms hold no machine code.
+# It is made for gsim when gsim is linked, as one program whose parts nobody else calls; and once more as
+# one object, hot.o, for whatever else links the library. `make LTO=` compiles them as other files are, for
+# short ways from an edit to a run.
 HOT      = sim/base sim/core models policies
 LTO      = $(if $(SAN)$(filter-out gcc,$(notdir $(CC))),,-flto=auto)
 
@@ -23,11 +24,16 @@ SANITIZE = $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover
 comma    = ,
 # Equal sources give equal bytes in whatever folder: no object names its folder, and names that the
 # compiler makes up follow from the source file's.
+# Lines of the source are known to a backtrace and to a profile. `make DEBUG=-g3 OPT=-Og` knows variables,
+# and takes a fifth longer. All objects may be part of something that is loaded: the linker makes direct
+# calls of those within one program, and nothing is compiled twice.
+DEBUG    = -g1
+PIC      = -fPIC -fno-semantic-interposition
 # PROFILE=train counts which ways a run takes, PROFILE=use compiles by these counts (`make release`).
 COUNTS   = $(if $(filter train,$(PROFILE)),-fprofile-generate -fprofile-update=prefer-atomic) $(if $(filter use,$(PROFILE)),-fprofile-use -fprofile-correction -Wno-missing-profile)
-CODEGEN  = -std=c11 $(OPT) $(COUNTS) $(if $(SAN),-g1,-g) -ffp-contract=off -ffile-prefix-map=$(CURDIR)=. $(SANITIZE)
+CODEGEN  = -std=c11 $(OPT) $(COUNTS) $(DEBUG) -ffp-contract=off -ffile-prefix-map=$(CURDIR)=. $(SANITIZE)
 SEED     = -frandom-seed=$<
-CFLAGS   = $(CODEGEN) $(WARN)
+CFLAGS   = $(CODEGEN) $(PIC) $(WARN)
 CPPFLAGS = -I. -Iinclude
 LIBS     = -linih -lcsv -lyajl -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -lm -lpthread
 LIB_LIBS = $(filter-out -lsqlite3 -lnettle,$(LIBS))
@@ -35,6 +41,8 @@ LIB_LIBS = $(filter-out -lsqlite3 -lnettle,$(LIBS))
 # The library simulates; the program reads its command line, keeps results, compares and draws.
 LIB_SRC  = $(wildcard sim/base/*.c sim/api/*.c sim/site/*.c sim/core/*.c models/*/*.c traces/*.c policies/*.c policies/*/*.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
+# The list of policies is left out: a program may bring its own.
+HOT_OBJ  = $(if $(LTO),$(filter-out $(BUILD)/policies/registry.o,$(foreach room,$(HOT),$(filter $(BUILD)/$(room)/%.o,$(LIB_OBJ)))))
 APP_SRC  = $(wildcard sim/study/*.c sim/exec/*.c sim/calibrate/*.c sim/app/*/*.c sim/job/*.c)
 APP_OBJ  = $(APP_SRC:%.c=$(BUILD)/%.o) $(BUILD)/pages.o $(BUILD)/sources.o
 ARCHIVES = $(BUILD)/libapp.a $(BUILD)/libgsim.a
@@ -51,47 +59,32 @@ ABI      = $(shell sed -n 's/^.define GSIM_ABI \([0-9]*\)$$/\1/p' include/gsim/p
 all: gsim
 
 # The default variant's results stand at the root; other variants stay below build/.
-gsim: $(BUILD)/gsim $(BUILD)/libgsim.a
-	@cp -f $(BUILD)/libgsim.a libgsim.a
-	@cp -f $(BUILD)/gsim gsim
+gsim libgsim.a libgsim.so: %: $(BUILD)/%
+	@cp -f $< $@
 
 # Policies that are shared objects of their own (--policy ./mine.so) call functions of the program: all
 # of the library's objects are linked, and the names of the installed headers are shown.
-$(BUILD)/gsim: $(BUILD)/sim/app/main.o $(ARCHIVES) $(BUILD)/installed/names.dynamic
-	$(CC) $(CODEGEN) $(LTO) -o $@ $< $(BUILD)/libapp.a -Wl,--whole-archive $(BUILD)/libgsim.a -Wl,--no-whole-archive \
-	    -Wl,--dynamic-list=$(BUILD)/installed/names.dynamic $(LIBS)
+$(BUILD)/gsim: $(BUILD)/sim/app/main.o $(BUILD)/libapp.a $(LIB_OBJ) $(BUILD)/installed/names.dynamic
+	$(CC) $(CODEGEN) $(LTO) -o $@ $(filter %.o %.a,$^) -Wl,--dynamic-list=$(BUILD)/installed/names.dynamic $(LIBS)
 
-$(BUILD)/libgsim.a: $(LIB_OBJ)
+$(BUILD)/libgsim.a: $(if $(LTO),$(BUILD)/hot.o) $(filter-out $(HOT_OBJ),$(LIB_OBJ))
 $(BUILD)/libapp.a: $(APP_OBJ)
 $(ARCHIVES):
 	@rm -f $@
 	ar rcs $@ $^
+$(BUILD)/hot.o: $(HOT_OBJ)
+	$(CC) $(CODEGEN) $(PIC) $(LTO) -r -flinker-output=nolto-rel -o $@ $^
+
+# Calls within the shared library stay within it.
+$(BUILD)/libgsim.so: $(BUILD)/libgsim.a $(BUILD)/installed/names.map
+	$(CC) $(CODEGEN) -fno-lto -shared -Wl,-soname,libgsim.so.$(ABI) -Wl,-z,defs \
+	    -Wl,--version-script=$(BUILD)/installed/names.map -o $@ -Wl,--whole-archive $< -Wl,--no-whole-archive $(LIB_LIBS)
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SEED) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
-# The shared library has objects of its own: code that can be loaded anywhere is slower by a little,
-# and the program is not to pay for it. Calls within the library stay within it.
-$(BUILD)/pic/%.o: %.c Makefile
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(SEED) -fPIC -fno-semantic-interposition $(CPPFLAGS) -MMD -MP -c -o $@ $<
-$(BUILD)/pic/embedded.o $(BUILD)/pic/pages.o $(BUILD)/pic/sources.o: $(BUILD)/pic/%.o: build/%.c
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -fPIC $(CPPFLAGS) -c -o $@ $<
-PIC_OBJ  = $(LIB_SRC:%.c=$(BUILD)/pic/%.o) $(BUILD)/pic/embedded.o
-$(BUILD)/libgsim.so: $(PIC_OBJ) $(BUILD)/installed/names.map
-	$(CC) $(CODEGEN) $(LTO) -shared -Wl,-soname,libgsim.so.$(ABI) -Wl,-z,defs \
-	    -Wl,--version-script=$(BUILD)/installed/names.map -o $@ $(PIC_OBJ) $(LIB_LIBS)
-libgsim.so: $(BUILD)/libgsim.so
-	@cp -f $(BUILD)/libgsim.so libgsim.so
-
-ifneq ($(LTO),)
-HOT_OF    = $(foreach room,$(HOT),$(filter $(1)/$(room)/%.o,$(2)))
-$(call HOT_OF,$(BUILD),$(LIB_OBJ)): CFLAGS += -ffat-lto-objects
-$(call HOT_OF,$(BUILD)/pic,$(PIC_OBJ)): CFLAGS += -fno-fat-lto-objects
-$(call HOT_OF,$(BUILD),$(LIB_OBJ)) $(call HOT_OF,$(BUILD)/pic,$(PIC_OBJ)): CFLAGS += $(LTO) -Wa,--debug-prefix-map=$(CURDIR)=. $(if $(filter -O2,$(OPT)),-O3)
-endif
+$(HOT_OBJ): CFLAGS += $(LTO) -fno-fat-lto-objects -Wa,--debug-prefix-map=$(CURDIR)=. $(if $(filter -O2,$(OPT)),-O3)
 
 $(BUILD)/embedded.o: build/embedded.c
 	@mkdir -p $(@D)
@@ -120,12 +113,28 @@ build/sources.c: FORCE
 	@sh tools/sources.sh $@ $(SOURCES)
 
 # --- tests ---------------------------------------------------------------------------------------
-TEST_SRC = $(wildcard tests/unit/*.c tests/property/*.c tests/analytic/*.c tests/reference/*.c)
-TESTS    = $(TEST_SRC:%.c=$(BUILD)/%)
-
-$(TESTS) $(BUILD)/tests/bench/bench: $(BUILD)/%: $(BUILD)/%.o $(BUILD)/tests/support/runner.o $(ARCHIVES)
+# The suites are one program, so that a build is linked once: `tests/all unit/test_text` runs one of them.
+# gcc's build with sanitizers has the unit tests alone: the random cases and the numbers of others are in
+# clang's, and are the same ones.
+TEST_DIR = unit $(if $(and $(SAN),$(filter gcc,$(notdir $(CC)))),,analytic property reference)
+TEST_SRC = $(sort $(foreach room,$(TEST_DIR),$(wildcard tests/$(room)/*.c)))
+TEST_OBJ = $(TEST_SRC:%.c=$(BUILD)/%.o)
+# unit/test_text.c has main_unit_test_text.
+MAIN     = main_$(subst /,_,$(1:$(BUILD)/tests/%=%))
+$(TEST_OBJ): CPPFLAGS += -Dmain=$(call MAIN,$(@:%.o=%))
+$(BUILD)/tests/all: $(TEST_OBJ) $(BUILD)/tests/all.o $(BUILD)/tests/support/runner.o $(ARCHIVES)
 	$(CC) $(CODEGEN) -fno-lto -o $@ $^ -lcmocka $(LIBS)
+$(BUILD)/tests/all.o: $(BUILD)/tests/all.c
+	$(CC) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
+$(BUILD)/tests/all.c: tools/suites.sh $(TEST_SRC)
+	@mkdir -p $(@D)
+	sh tools/suites.sh $(TEST_SRC) >$@
+# One suite as a program of its own, for short ways from an edit to a run.
+$(TEST_OBJ:%.o=%): %: %.o $(BUILD)/tests/support/runner.o $(ARCHIVES)
+	$(CC) $(CODEGEN) -fno-lto -Wl,--defsym=main=$(call MAIN,$@) -o $@ $^ -lcmocka $(LIBS)
 
+$(BUILD)/tests/bench/bench: $(BUILD)/tests/bench/bench.o $(BUILD)/tests/support/runner.o $(ARCHIVES)
+	$(CC) $(CODEGEN) -fno-lto -o $@ $^ -lcmocka $(LIBS)
 $(BUILD)/tests/bench/bench: $(BUILD)/tests/bench/bare.o $(BUILD)/tests/bench/process.o
 $(BUILD)/tests/bench/sizes: $(BUILD)/tests/bench/sizes.o $(BUILD)/tests/bench/process.o
 	$(CC) $(CODEGEN) -fno-lto -o $@ $^ -lm
@@ -152,13 +161,13 @@ N = 2000
 fuzz-runs: gsim
 	@$(PYTHON) tests/fuzz/random_runs.py ./gsim --runs $(N) $(if $(FIRST),--first $(FIRST))
 
-suites: $(BUILD)/gsim $(TESTS) $(BUILD)/tests/fuzz/replay
+suites: $(BUILD)/gsim $(BUILD)/tests/all $(if $(SAN),$(BUILD)/tests/fuzz/replay)
 
 # Each variant is a build of its own; the first one is the one that users get.
 VARIANTS = build/gcc-O2-werror build/gcc-O1-san-werror build/clang-O3-werror build/clang-O1-san-werror
 check:
 	@sh tools/setup.sh test
-	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O2 gsim libgsim.so python suites
+	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O2 gsim libgsim.a libgsim.so python suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O1 SAN=1 suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O3 suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O1 SAN=1 suites
@@ -210,7 +219,7 @@ docs-reference: gsim
 
 # What pages show of gsim: outputs of their commands, and tables of gsim validate.
 SHOWING  = docs/first-hour.md docs/one-gpu.md docs/capacity.md docs/questions.md docs/embedding.md docs/own-policy.md $(wildcard docs/models/*.md)
-docs-pages: gsim
+docs-pages: gsim $(ARCHIVES)
 	sh tools/pages.sh ./gsim build $(SHOWING)
 	sh tools/policy_of_page.sh $(BUILD) build/policy_of_page
 	sh tools/pages.sh build/policy_of_page/gsim build docs/writing-a-policy.md
@@ -271,18 +280,19 @@ install: gsim $(BUILD)/installed/libgsim.a $(BUILD)/libgsim.so $(BUILD)/installe
 # of Debian comes first, since that is what python3-dev is for.
 PYTHON   = $(firstword $(wildcard /usr/bin/python3) python3)
 PY_SRC   = $(wildcard python/src/*.c)
-PY_OBJ   = $(patsubst %.c,$(BUILD)/pic/%.o,$(PY_SRC) $(APP_SRC)) $(BUILD)/pic/pages.o $(BUILD)/pic/sources.o $(PIC_OBJ)
+PY_OBJ   = $(PY_SRC:%.c=$(BUILD)/%.o)
 PY_OF    = $$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_$(1))')
 # A process that has the old module loaded keeps it: the new one is a new file.
 python: $(BUILD)/python/_gsim.so
 	@to=python/gsim/_gsim$(call PY_OF,config_var("EXT_SUFFIX")); \
 	cmp -s $< $$to || { cp $< $$to.part && mv $$to.part $$to; }
-$(PY_SRC:%.c=$(BUILD)/pic/%.o): CPPFLAGS += -isystem $(call PY_OF,path("include"))
+$(PY_OBJ): CPPFLAGS += -isystem $(call PY_OF,path("include"))
 $(BUILD)/python/names.map: $(BUILD)/installed/names.map
 	@mkdir -p $(@D)
 	sed 's/global:/global: PyInit__gsim;/' $< >$@
-$(BUILD)/python/_gsim.so: $(PY_OBJ) $(BUILD)/python/names.map
-	$(CC) $(CODEGEN) $(LTO) -shared -Wl,--version-script=$(BUILD)/python/names.map -o $@ $(PY_OBJ) $(LIBS)
+$(BUILD)/python/_gsim.so: $(PY_OBJ) $(ARCHIVES) $(BUILD)/python/names.map
+	$(CC) $(CODEGEN) -fno-lto -shared -Wl,--version-script=$(BUILD)/python/names.map -o $@ $(PY_OBJ) $(BUILD)/libapp.a \
+	    -Wl,--whole-archive $(BUILD)/libgsim.a -Wl,--no-whole-archive $(LIBS)
 
 # Debian packages, in build/deb: gsim, libgsim-dev, python3-gsim.
 deb: gsim python
@@ -310,7 +320,8 @@ tidy:
 clean:
 	rm -rf build gsim libgsim.a libgsim.so python/gsim/_gsim.*.so*
 help:
-	@echo 'make            build ./gsim and ./libgsim.a'
+	@echo 'make            build ./gsim'
+	@echo 'make libgsim.a  build ./libgsim.a, for programs that link the library'
 	@echo 'make libgsim.so build ./libgsim.so, for programs that load the library'
 	@echo 'make release    build ./gsim by the counts of a training run: a tenth faster, equal results'
 	@echo 'make demo       install what is missing, build, compare policies on a sample trace'

@@ -53,18 +53,10 @@ inputs() { # build
     *-san-*) suite "$1/tests/fuzz/replay" sh tests/fuzz/replay.sh "$1/tests/fuzz/replay" ;;
     esac
 }
-# Of the builds with sanitizers only the last one has the random cases and the numbers of others: the cases
-# are the same ones in both.
+# The suites that the Makefile put into the build's one program.
 programs() { # build
-    case $1 in
-    "${BUILDS##* }") folders='analytic property reference unit' ;;
-    *-san-*) folders=unit ;;
-    *) folders='analytic property reference unit' ;;
-    esac
-    for dir in $folders; do
-        for source in "tests/$dir"/*.c; do
-            suite "$1/${source%.c}" "$1/${source%.c}"
-        done
+    for suite in $("$1/tests/all"); do
+        suite "$1/tests/$suite" "$1/tests/all" "$suite"
     done
 }
 title sweeps
