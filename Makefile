@@ -9,13 +9,13 @@ PREFIX   = /usr/local
 JOBS     = $$(nproc)
 # Each set of flags has a folder of its own, so that `make check` never takes over an object whose
 # warnings were let pass.
-VARIANT  = $(notdir $(CC))$(OPT)$(if $(SAN),-san)$(if $(FUZZ),-fuzz)$(if $(WERROR),-werror)$(if $(PROFILE),-release)$(filter-out -g1,$(DEBUG))
+VARIANT  = $(notdir $(CC))$(OPT)$(if $(SAN),-san)$(if $(FUZZ),-fuzz)$(if $(WERROR),-werror)$(if $(PROFILE),-release)$(filter-out -g1,$(DEBUG))$(if $(and $(filter command,$(origin LTO)),$(if $(LTO),,1)),-plain)
 BUILD    = build/$(VARIANT)
 
 # What runs at every event is optimised across files: gcc's objects of these rooms hold no machine code.
 # It is made for gsim when gsim is linked, as one program whose parts nobody else calls; and once more as
-# one object, hot.o, for whatever else links the library. `make LTO=` compiles them as other files are, for
-# short ways from an edit to a run.
+# one object, hot.o, for whatever else links the library. `make LTO=` compiles them as other files are,
+# for short ways from an edit to a run; what it makes lies in a folder of its own (-plain).
 HOT      = sim/base sim/core models policies
 LTO      = $(if $(SAN)$(filter-out gcc,$(notdir $(CC))),,-flto=auto)
 
@@ -28,6 +28,10 @@ comma    = ,
 # and takes a fifth longer. All objects may be part of something that is loaded: the linker makes direct
 # calls of those within one program, and nothing is compiled twice.
 DEBUG    = -g1
+# TIMES=1 notes the processor time of each file that is made, in build/times.
+ifneq ($(TIMES),)
+SHELL    = $(CURDIR)/tools/timed_shell.sh
+endif
 PIC      = -fPIC -fno-semantic-interposition
 # PROFILE=train counts which ways a run takes, PROFILE=use compiles by these counts (`make release`).
 COUNTS   = $(if $(filter train,$(PROFILE)),-fprofile-generate -fprofile-update=prefer-atomic) $(if $(filter use,$(PROFILE)),-fprofile-use -fprofile-correction -Wno-missing-profile)
@@ -135,7 +139,7 @@ $(TEST_OBJ:%.o=%): %: %.o $(BUILD)/tests/support/runner.o $(ARCHIVES)
 
 $(BUILD)/tests/bench/bench: $(BUILD)/tests/bench/bench.o $(BUILD)/tests/support/runner.o $(ARCHIVES)
 	$(CC) $(CODEGEN) -fno-lto -o $@ $^ -lcmocka $(LIBS)
-$(BUILD)/tests/bench/bench: $(BUILD)/tests/bench/bare.o $(BUILD)/tests/bench/process.o
+$(BUILD)/tests/bench/bench: $(patsubst %,$(BUILD)/tests/bench/%.o,bare paired process rows)
 $(BUILD)/tests/bench/sizes: $(BUILD)/tests/bench/sizes.o $(BUILD)/tests/bench/process.o
 	$(CC) $(CODEGEN) -fno-lto -o $@ $^ -lm
 
@@ -165,13 +169,16 @@ suites: $(BUILD)/gsim $(BUILD)/tests/all $(if $(SAN),$(BUILD)/tests/fuzz/replay)
 
 # Each variant is a build of its own; the first one is the one that users get.
 VARIANTS = build/gcc-O2-werror build/gcc-O1-san-werror build/clang-O3-werror build/clang-O1-san-werror
+# TIMES=1: at the end, where processor time went.
 check:
 	@sh tools/setup.sh test
+	@rm -f build/times
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O2 gsim libgsim.a libgsim.so python suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O1 SAN=1 suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O3 suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O1 SAN=1 suites
-	@BUILDS="$(VARIANTS)" PYTHON="$(PYTHON)" sh tests/run.sh
+	@$(if $(TIMES),sh tools/times.sh)
+	@BUILDS="$(VARIANTS)" PYTHON="$(PYTHON)" $(if $(TIMES),SLOWEST=1000) sh tests/run.sh
 
 golden-update: gsim
 	sh tests/golden/run.sh ./gsim update
@@ -303,8 +310,11 @@ deb-check: deb
 	sh tools/deb_test.sh build/deb
 	sh tools/reproducible.sh build/deb
 
+# BASE=COMMIT: beside gsim of that commit, which is built in a folder of its own; MOST, the jobs of the
+# largest row (100000, 1000000 or 10000000).
+MOST   = 10000000
 bench: gsim $(BUILD)/tests/bench/bench
-	@$(BUILD)/tests/bench/bench ./gsim
+	@$(if $(BASE),sh tools/bench_base.sh $(BUILD)/tests/bench/bench ./gsim '$(BASE)' '$(MOST)',$(BUILD)/tests/bench/bench ./gsim)
 # What a job costs, by size: make bench-sizes POLICIES='las gandiva' GPUS=64 LOADS='0.95 3' SIZES='1000 4000'
 DEVICE = ideal
 SIZES  = 1000 10000 100000
@@ -326,7 +336,8 @@ help:
 	@echo 'make release    build ./gsim by the counts of a training run: a tenth faster, equal results'
 	@echo 'make demo       install what is missing, build, compare policies on a sample trace'
 	@echo 'make check      install what is missing, build with -Werror, run every test'
-	@echo 'make bench      timings, as ratios'
+	@echo 'make check TIMES=1  as well, with where processor time went'
+	@echo 'make bench      timings, as ratios; BASE=COMMIT: to those of that commit'
 	@echo 'make bench-sizes  what a job costs by policy, GPUs, load and number of jobs'
 	@echo 'make fuzz       looks for inputs that break it, for FUZZ_S=300 seconds'
 	@echo 'make fuzz-runs  random runs under the laws of any run, N=2000 of them'

@@ -41,7 +41,12 @@ analytic/ property/ reference/ fuzz/ python/ rules/'
 scripts() { # build
     for cli in tests/cli/*.sh; do
         case $cli in
-        */validate.sh | */hosts.sh | */growth.sh | */estimates.sh) [ "$1" = "${BUILDS%% *}" ] || continue ;;
+        */validate.sh) # the pages show its rows, which are computed once
+            [ "$1" = "${BUILDS%% *}" ] || continue
+            suite "$1 $cli, tests/rules/pages.sh" "export ROWS=$tmp/rows.csv; sh $cli $1/gsim; a=\$?; sh tests/rules/pages.sh $1 && exit \$a"
+            continue
+            ;;
+        */hosts.sh | */growth.sh | */estimates.sh) [ "$1" = "${BUILDS%% *}" ] || continue ;;
         *) [ "$1" = "${BUILDS%% *}" ] || [ "$1" = "${BUILDS##* }" ] || continue ;;
         esac
         suite "$1 $cli" sh "$cli" "$1/gsim"
@@ -55,7 +60,8 @@ inputs() { # build
 }
 # The suites that the Makefile put into the build's one program.
 programs() { # build
-    for suite in $("$1/tests/all"); do
+    suites=$("$1/tests/all") || suites=none # that there are none is a failure
+    for suite in $suites; do
         suite "$1/tests/$suite" "$1/tests/all" "$suite"
     done
 }
@@ -90,6 +96,7 @@ for script in tests/site/slurm*.sh tests/site/kueue.sh tests/site/slurm.py; do
 done
 title rules
 for rule in tests/rules/*.sh; do
+    case $rule in */pages.sh) continue ;; esac # above
     suite "$rule" sh "$rule" "${BUILDS%% *}"
 done
 suite "same bytes from every build" sh tests/same_bytes.sh "$BUILDS"

@@ -7,6 +7,7 @@
 #   gsim validate;
 # - between "<!-- rows: SUITE/TABLE ... -->" and "<!-- end -->" stands each of their rows;
 # - between "<!-- file: FILE -->" and "<!-- end -->" stands that file of C or Python.
+# Variable: ROWS, a file of --rows-csv with the tables of this build, when they have been computed.
 set -eu
 gsim=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 out=$2
@@ -45,6 +46,7 @@ cells='
 shown=$(sed -n 's/^<!-- \(validate\|rows\): \(.*\) -->$/\2/p' "$@" | tr ' ' '\n' | sort -u)
 validated() {
     # shellcheck disable=SC2086
+    [ -z "${ROWS-}" ] || [ -e "$tmp/validate.csv" ] || cp "$ROWS" "$tmp/validate.csv"
     [ -s "$tmp/validate.csv" ] || gsim validate --quiet --format csv $shown >"$tmp/validate.csv" || [ -s "$tmp/validate.csv" ]
 }
 # A row with a bound counts in the mean unless a constant was fitted to it.

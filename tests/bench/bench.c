@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* make bench: timings as ratios to something plain measured in the same run, so that they mean the
- * same on any machine. Medians of several runs. Nothing here is a test: no time is asserted. */
+ * same on any machine; with BASE, to another build of gsim. Medians of several runs. Nothing here is a test: no time is asserted. */
 #define _DEFAULT_SOURCE /* mkdtemp */
 #include <gsl/gsl_randist.h>
 #include <stdio.h>
@@ -11,19 +11,9 @@
 #include "sim/base/eventq.h"
 #include "sim/base/rng.h"
 #include "tests/bench/bare.h"
-#include "tests/bench/process.h"
+#include "tests/bench/rows.h"
 
-enum { ROUNDS = 5, LONG_ROUNDS = 3, POPS = 2000000 };
-
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int n) {
-    qsort(values, (size_t)n, sizeof *values, by_value);
-    return values[n / 2];
-}
+enum { POPS = 2000000 };
 
 /* --- the event queue against binary heaps that cannot cancel ---------------------------------- */
 
@@ -143,7 +133,8 @@ static void bench_queue_at(uint32_t pending, int spread, const int64_t *steps) {
         plain[r] = time_plain(pending, steps);
         keyed[r] = time_keyed(pending, steps);
     }
-    double a = median(ours, ROUNDS), b = median(plain, ROUNDS), c = median(keyed, ROUNDS);
+    double a = bench_median(ours, ROUNDS), b = bench_median(plain, ROUNDS),
+           c = bench_median(keyed, ROUNDS);
     printf("event queue, pop + push at %6u pending, %s: %6.1f ns, %.2f x a plain binary heap of "
            "times (%.1f ns), %.2f x a fused one with order and id (%.1f ns); neither can cancel\n",
            pending, spreads[spread], a, a / b, b, a / c, c);
@@ -165,93 +156,47 @@ static void bench_queue(void) {
 /* --- whole processes
  * ---------------------------------------------------------------------------------- */
 
-/* A run that fails has no time: the benchmark ends. */
-static void require(bool is_fine, const char *const *argv) {
-    if (is_fine)
-        return;
-    (void)fflush(stdout);
-    fprintf(stderr, "bench: failed:");
-    for (; *argv; argv++)
-        fprintf(stderr, " %s", *argv);
-    fprintf(stderr, "\n");
-    exit(1);
-}
-
-static struct outcome run_once(const char *const *argv, const char *out_path) {
-    struct outcome outcome = process_run(argv, out_path, 0);
-    require(outcome.is_done, argv);
-    return outcome;
-}
-
 /* db: where --db writes, a new file each time; NULL: no database. */
 static struct outcome run_median(const char *gsim, const char *policy, const char *trace,
                                  const char *out_path, int rounds, const char *db) {
-    const char *argv[] = {
-        gsim,      "--policy", policy, "--nodes",         "125", "--device", "ideal",
-        "--quiet", "--format", "json", "--gpus-per-node", "8",   trace,      db ? "--db" : NULL,
-        db,        NULL};
+    const char *argv[BENCH_ARGV];
     double wall[ROUNDS], run[ROUNDS];
     struct outcome last = {0};
+    bench_long_argv(argv, gsim, policy, trace, db);
     for (int r = 0; r < rounds; r++) {
         if (db)
             (void)unlink(db);
-        last = run_once(argv, out_path);
+        last = bench_run(argv, out_path);
         wall[r] = last.wall_s;
         run[r] = last.run_s;
     }
-    last.wall_s = median(wall, rounds);
-    last.run_s = median(run, rounds);
+    last.wall_s = bench_median(wall, rounds);
+    last.run_s = bench_median(run, rounds);
     return last;
 }
-
-static void write_spec(const char *path, int jobs) {
-    FILE *file = fopen(path, "w");
-    if (!file)
-        return;
-    fprintf(file,
-            "[trace]\njobs = %d\n[arrival]\nprocess = poisson\nload = 0.85\ngpus = 1000\n"
-            "[duration]\ndistribution = lognormal\nmu = 7.0636\nsigma = 1.5\n"
-            "[gpus]\nchoice = 1, 2, 4, 8\nweights = 1, 1, 1, 1\n",
-            jobs);
-    (void)fclose(file);
-}
-
-struct files {
-    char spec[64], trace[64], out[64], db[64];
-};
-
-static void make_trace(const char *gsim, const struct files *files, int jobs) {
-    const char *argv[] = {gsim, "generate", files->spec, "--force", "-o", files->trace, NULL};
-    write_spec(files->spec, jobs);
-    (void)run_once(argv, files->out);
-}
-
-enum { FEW = 100000, MANY = 1000000, MOST = 10000000 };
-static const char *const policies[] = {"fifo", "srtf", "las"};
-enum { N_POLICIES = sizeof policies / sizeof *policies };
 
 static double ns_per_job(double seconds, int jobs) {
     return seconds * 1e9 / jobs;
 }
 
-static void bench_sizes(const char *gsim, const struct files *files) {
+static void bench_sizes(const char *gsim, const struct bench_files *files) {
     struct outcome few[N_POLICIES], many[N_POLICIES];
-    make_trace(gsim, files, FEW);
+    bench_make_trace(gsim, files, FEW);
     for (int p = 0; p < N_POLICIES; p++)
-        few[p] = run_median(gsim, policies[p], files->trace, files->out, ROUNDS, NULL);
-    make_trace(gsim, files, MANY);
+        few[p] = run_median(gsim, bench_policies[p], files->trace, files->out, ROUNDS, NULL);
+    bench_make_trace(gsim, files, MANY);
     for (int p = 0; p < N_POLICIES; p++) {
-        many[p] = run_median(gsim, policies[p], files->trace, files->out, ROUNDS, NULL);
+        many[p] = run_median(gsim, bench_policies[p], files->trace, files->out, ROUNDS, NULL);
         printf("%-5s 1 000 000 jobs on 125 x 8 GPUs: %.2f s from CSV to summary, simulation %.0f "
                "ns a job, %.1f M events/s, peak %.0f B a job beyond the fixed part\n",
-               policies[p], many[p].wall_s, ns_per_job(many[p].run_s, MANY),
+               bench_policies[p], many[p].wall_s, ns_per_job(many[p].run_s, MANY),
                many[p].events / many[p].run_s / 1e6,
                (double)(many[p].peak_kib - few[p].peak_kib) * 1024 / (MANY - FEW));
     }
     double bare[ROUNDS];
     for (int r = 0; r < ROUNDS; r++)
         bare[r] = bare_ns_per_job(MANY);
-    double floor_ns = median(bare, ROUNDS), fifo_ns = ns_per_job(many[0].run_s, MANY);
+    double floor_ns = bench_median(bare, ROUNDS), fifo_ns = ns_per_job(many[0].run_s, MANY);
     printf(
         "fifo  simulation: %.2f x a bare loop of arrivals, a heap and best fit (%.0f ns a job)\n",
         fifo_ns / floor_ns, floor_ns);
@@ -259,7 +204,7 @@ static void bench_sizes(const char *gsim, const struct files *files) {
         run_median(gsim, "fifo", files->trace, files->out, LONG_ROUNDS, files->db);
     printf("SQLite: %.0f rows/s (whole process with --db against without, hash included)\n",
            MANY / (with.wall_s - many[0].wall_s));
-    make_trace(gsim, files, MOST);
+    bench_make_trace(gsim, files, MOST);
     struct outcome most = run_median(gsim, "fifo", files->trace, files->out, LONG_ROUNDS, NULL);
     printf("fifo  10 000 000 jobs: time per job %.2f x that of 100 000 in the simulation, %.2f x "
            "from CSV to summary (%.1f s)\n",
@@ -269,73 +214,38 @@ static void bench_sizes(const char *gsim, const struct files *files) {
 
 /* --- beside public simulators --------------------------------------------------------------- */
 
-/* Seconds that each took, rerun, for the same trace and policy:
- * SymbioticLab/Tiresias @ 959f9b0 under Python 2.7, alibaba/clusterdata @ 7a6c496
- * (cluster-trace-gpu-v2020, -n 7000), HeliosArtifact QSSF @ bdaae10. Their results are those of
- * `gsim validate reference`. */
-#define PHILLY "../shared/traces/derived/phillymix5000_job.csv"
-static const struct {
-    const char *what;
-    double there_s;
-    const char *arguments[10]; /* the last one is the trace */
-} others[] = {
-    {"Tiresias, fifo, 5000 jobs on 32 x 8",
-     10.3,
-     {"--policy", "fifo", "--set", "reference=tiresias", "--nodes", "32", "--gpus-per-node", "8",
-      PHILLY}},
-    {"Tiresias, dlas-gpu, 5000 jobs on 32 x 8",
-     28,
-     {"--policy", "tiresias", "--set", "reference=tiresias", "--nodes", "32", "--gpus-per-node",
-      "8", PHILLY}},
-    {"PAI, SJF, 7000 jobs in a pool",
-     25.4,
-     {"--policy", "sjf", "--set", "reference=pai",
-      "experiments/validate/reference/openb_7000.csv.zst"}},
-    {"PAI, FIFO with skips, 7000 jobs in a pool",
-     43.5,
-     {"--policy", "fifo", "--set", "reference=pai",
-      "experiments/validate/reference/openb_7000.csv.zst"}},
-    {"Helios, fifo, 480 jobs on 16 x 8",
-     10.95,
-     {"--policy", "fifo", "--set", "reference=helios", "--nodes", "16", "--gpus-per-node", "8",
-      "experiments/validate/reference/philly_ee_480_job.csv"}},
-};
-
 static void bench_other(const char *gsim, size_t which, const char *out_path) {
-    enum { FIXED = 4, ROOM = sizeof others->arguments / sizeof *others->arguments };
-    const char *argv[FIXED + ROOM + 1] = {gsim, "--quiet", "--format", "json"};
-    const char *trace = NULL;
+    const struct bench_other *other = &bench_others[which];
+    const char *argv[BENCH_ARGV];
     double cpu_s[ROUNDS];
-    for (size_t i = 0; i < ROOM && others[which].arguments[i]; i++)
-        trace = argv[FIXED + i] = others[which].arguments[i];
-    if (!trace || access(trace, R_OK) != 0) {
-        printf("%s: skipped: no %s\n", others[which].what, trace);
+    const char *lacking = bench_other_argv(argv, gsim, which);
+    if (lacking) {
+        printf("%s: skipped: no %s\n", other->what, lacking);
         return;
     }
     for (int r = 0; r < ROUNDS; r++)
-        cpu_s[r] = run_once(argv, out_path).cpu_s;
-    double here_s = median(cpu_s, ROUNDS);
-    printf("%s: %.1f ms of processor time against %.1f s: %.0f x\n", others[which].what,
-           here_s * 1e3, others[which].there_s, others[which].there_s / here_s);
+        cpu_s[r] = bench_run(argv, out_path).cpu_s;
+    double here_s = bench_median(cpu_s, ROUNDS);
+    printf("%s: %.1f ms of processor time against %.1f s: %.0f x\n", other->what, here_s * 1e3,
+           other->there_s, other->there_s / here_s);
 }
 
 static void bench_runs(const char *gsim, const char *folder) {
-    struct files files;
-    (void)snprintf(files.spec, sizeof files.spec, "%s/spec.ini", folder);
-    (void)snprintf(files.trace, sizeof files.trace, "%s/trace.csv", folder);
-    (void)snprintf(files.out, sizeof files.out, "%s/out.json", folder);
-    (void)snprintf(files.db, sizeof files.db, "%s/bench.db", folder);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    struct bench_files files;
+    bench_files_name(&files, folder);
+    for (size_t i = 0; i < bench_n_others; i++)
         bench_other(gsim, i, files.out);
     bench_sizes(gsim, &files);
-    (void)unlink(files.db);
-    (void)unlink(files.spec);
-    (void)unlink(files.trace);
-    (void)unlink(files.out);
+    bench_files_remove(&files);
 }
 
+/* GSIM, or GSIM BASE FOLDER JOBS [VALGRIND]. */
 int main(int argc, char **argv) {
     char folder[] = "/tmp/gsim-bench-XXXXXX";
+    if (argc > 4) {
+        bench_paired(argv[1], argv[2], argv[3], atoi(argv[4]), argc > 5 ? argv[5] : NULL);
+        return 0;
+    }
     bench_queue();
     if (argc > 1 && mkdtemp(folder)) {
         bench_runs(argv[1], folder);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # gsim validate: every row keeps to its bound, README says what it says, and a row that misses shows.
-# $1 is gsim.
+# $1 is gsim. Variable: ROWS, a file that the rows are written to, for whatever else needs them.
 set -u
 gsim=$1
 tmp=$(mktemp -d) || exit 1
@@ -16,7 +16,7 @@ build/gcc-O2-werror/* | ./gsim) suites= ;;
 *) suites='h200 reference preemption elastic' ;;
 esac
 # shellcheck disable=SC2086
-TMPDIR=$tmp "$gsim" validate $suites >"$tmp/out" 2>&1
+TMPDIR=$tmp "$gsim" validate $suites --rows-csv "${ROWS:=$tmp/all.csv}" >"$tmp/out" 2>&1
 ok "measured rows and public simulators are within their bounds" $?
 cp "$tmp/out" "$tmp/whole"
 grep -q 'fitted$' "$tmp/out"
@@ -37,6 +37,12 @@ ok "an unknown table is a usage error" $?
 "$gsim" validate preemption reference --format csv >"$tmp/rows.csv" 2>"$tmp/out"
 [ $? -eq 0 ] && [ "$(grep -c within "$tmp/rows.csv")" -gt 80 ] && head -1 "$tmp/rows.csv" | grep -q '^suite,table,scenario,'
 ok "rows as csv" $?
+grep -e '^suite,' -e '^preemption,' -e '^reference,' "$ROWS" | cmp - "$tmp/rows.csv" >"$tmp/out" 2>&1
+ok "--rows-csv has these as well" $?
+echo 'of something else' >"$tmp/own.csv"
+"$gsim" validate preemption/order --rows-csv "$tmp/own.csv" >"$tmp/out" 2>&1
+[ $? -eq 2 ] && grep -q 'own.csv' "$tmp/out" && [ "$(cat "$tmp/own.csv")" = 'of something else' ]
+ok "--rows-csv replaces no file of something else" $?
 if command -v python3 >"$tmp/which"; then
     "$gsim" validate preemption reference --format json >"$tmp/rows.json" 2>"$tmp/out" && python3 -c '
 import csv, json, sys

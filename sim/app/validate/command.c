@@ -2,6 +2,7 @@
 /* gsim validate: results of this build beside measured, published or proved values. */
 #include <stdlib.h>
 
+#include "sim/app/cli/output_file.h"
 #include "sim/app/sweep/parallel.h"
 #include "sim/app/figures/report.h"
 #include "sim/app/validate/validate.h"
@@ -32,6 +33,38 @@ static enum gsim_status say_what_missed(const struct gsim_validation *v) {
                      n_bound);
 }
 
+static enum gsim_status open_rows(struct gsim_validation *v, struct gsim_outfile *rows) {
+    const char *path = v->cli->value[GSIM_OPT_ROWS_CSV];
+    if (!path)
+        return GSIM_OK;
+    enum gsim_status status = gsim_output_file_check_own(v->cli, path, GSIM_ROWS_CSV_BEGINS);
+    return status == GSIM_OK ? gsim_outfile_open(rows, path, v->cli->arena, v->cli->log) : status;
+}
+
+static enum gsim_status close_rows(const struct gsim_validation *v, struct gsim_outfile *rows) {
+    if (!rows->path)
+        return GSIM_OK;
+    gsim_validate_print_csv(v, rows->file);
+    return gsim_outfile_close(rows, v->cli->log);
+}
+
+static enum gsim_status run_tables(struct gsim_validation *v, int n_threads,
+                                   enum gsim_output_format format) {
+    struct gsim_outfile rows = {0};
+    enum gsim_status status = gsim_validate_load(v);
+    if (status == GSIM_OK)
+        status = open_rows(v, &rows);
+    if (status == GSIM_OK)
+        status = gsim_validate_run(v, n_threads);
+    if (status == GSIM_OK)
+        status = close_rows(v, &rows);
+    else if (rows.path)
+        gsim_outfile_abandon(&rows);
+    if (status == GSIM_OK)
+        gsim_validate_print(v, format);
+    return status;
+}
+
 static enum gsim_status validate(struct gsim_validation *v) {
     int64_t n_threads;
     enum gsim_output_format format;
@@ -42,13 +75,8 @@ static enum gsim_status validate(struct gsim_validation *v) {
     if (status == GSIM_OK)
         status = make_folder(v);
     if (status == GSIM_OK)
-        status = gsim_validate_load(v);
-    if (status == GSIM_OK)
-        status = gsim_validate_run(v, (int)n_threads);
-    if (status != GSIM_OK)
-        return status;
-    gsim_validate_print(v, format);
-    return say_what_missed(v);
+        status = run_tables(v, (int)n_threads, format);
+    return status == GSIM_OK ? say_what_missed(v) : status;
 }
 
 enum gsim_status gsim_command_validate(struct gsim_cli *cli) {

@@ -148,9 +148,9 @@ static void print_table(const struct gsim_validation *v, FILE *out) {
     print_summaries(v, out);
 }
 
-static void print_csv(const struct gsim_validation *v, FILE *out) {
-    fputs("suite,table,scenario,what,simulated,reference,unit,error_percent,standard_error,bound,"
-          "use,verdict\n",
+void gsim_validate_print_csv(const struct gsim_validation *v, FILE *out) {
+    fputs(GSIM_ROWS_CSV_BEGINS
+          "simulated,reference,unit,error_percent,standard_error,bound,use,verdict\n",
           out);
     for (int t = 0; t < v->n_tables; t++)
         for (int r = 0; r < v->table[t].n_rows; r++) {
@@ -236,7 +236,7 @@ void gsim_validate_print(const struct gsim_validation *v, enum gsim_output_forma
     if (format == GSIM_OUTPUT_JSON)
         print_json(v, v->cli->io->out);
     else if (format == GSIM_OUTPUT_CSV)
-        print_csv(v, v->cli->io->out);
+        gsim_validate_print_csv(v, v->cli->io->out);
     else
         print_table(v, v->cli->io->out);
 }

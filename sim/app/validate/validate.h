@@ -118,5 +118,8 @@ void gsim_validate_sum(const struct gsim_validate_table *table, struct gsim_vali
  * bound. */
 bool gsim_validate_mean_is_within(const struct gsim_validate_table *table);
 void gsim_validate_print(const struct gsim_validation *v, enum gsim_output_format format);
+/* What the file of --rows-csv begins with. */
+#define GSIM_ROWS_CSV_BEGINS "suite,table,scenario,what,"
+void gsim_validate_print_csv(const struct gsim_validation *v, FILE *out);
 
 #endif
