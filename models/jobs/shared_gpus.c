@@ -249,8 +249,8 @@ static void note_memory(struct gsim_model *model, const struct gsim_shared_job *
         apply_cap(model, sharer, now_ns);
 }
 
-/* The last entry of a job is kept for when it joins. A running job keeps the quantum and the
- * yielding of its join. */
+/* The last entry of a job is kept for when it joins. A running job keeps the quantum, the yielding
+ * and the form of its kernels from when it joined. */
 static void note_entry(struct gsim_model *model, const struct gsim_entry *entry, int64_t now_ns) {
     struct gsim_shared_job *sharer = &model->shared.by_slot[entry->job];
     struct gsim_entry was = sharer->how;
@@ -260,6 +260,7 @@ static void note_entry(struct gsim_model *model, const struct gsim_entry *entry,
         return;
     sharer->how.quantum_ns = was.quantum_ns;
     sharer->how.memory_yields = was.memory_yields;
+    sharer->how.keeps_kernels = was.keeps_kernels;
     note_rank(model, sharer, now_ns);
     if (!is_capped_alike(model, &was, entry))
         apply_cap(model, sharer, now_ns);

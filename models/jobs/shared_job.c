@@ -137,7 +137,10 @@ struct gsim_member gsim_shared_job_member(struct gsim_model *model, gsim_slot sl
     member.tenant.spec = tenant_of(model, slot, profile);
     struct gsim_lane lane = lane_of(model, gpu, member.how.lane);
     member.spec = gsim_process_spec(&sharer->process, &site);
-    member.context = gsim_process_context(&sharer->process, &site, &lane);
+    member.context = gsim_process_context(&sharer->process, &site);
+    if (!sharer->how.keeps_kernels)
+        member.context.spec.gpu_ns = gsim_kernel_stop_form_ns(
+            &lane, profile, member.context.spec.gpu_ns, member.context.spec.kernels);
     member.context.spec.gpu_ns += member.tenant.spec.overflow.ns;
     return member;
 }
