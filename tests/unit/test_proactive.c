@@ -217,7 +217,7 @@ static void test_an_unknown_order_starts_nothing_early(void **state) {
                                               .allocated_bytes = 8 * CHUNK};
         pager.proactive.has_early_start = true;
         gsim_pager_store_init(&store, &pager, arena);
-        assert_true(gsim_pager_open(&store, &a, &spec));
+        assert_true(gsim_pager_open(&store, &a, &spec, false));
         gsim_residency_write_host(&store.residency, gsim_range_whole(&store.residency, a.used));
         const struct gsim_next_turn turn = {&a, 1000000, 100000};
         assert_int_equal(gsim_pager_switch(&store, &turn, 1, 0).starts_ns, waits_ns[i]);
@@ -290,10 +290,9 @@ static void what_was_carried_here_is_there(void **state) {
     struct gsim_tenant a, b;
     const struct gsim_tenant_spec spec = {.used_bytes = 8 * CHUNK, .allocated_bytes = 8 * CHUNK};
     gsim_pager_store_init(&store, &pager, arena);
-    assert_true(gsim_pager_open(&store, &a, &spec) && gsim_pager_open(&store, &b, &spec));
-    gsim_pager_fill(&store, &a);
+    assert_true(gsim_pager_open(&store, &a, &spec, true));
     (void)gsim_pager_switch(&store, &(struct gsim_next_turn){&a, 1000, 100}, 1, 0);
-    gsim_pager_fill(&store, &b);
+    assert_true(gsim_pager_open(&store, &b, &spec, true));
     assert_int_equal(gsim_pager_resident_bytes(&store, &b), 8 * CHUNK);
     assert_int_equal(gsim_pager_resident_bytes(&store, &a), 2 * CHUNK);
     gsim_arena_free(arena);
