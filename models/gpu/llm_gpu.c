@@ -25,7 +25,8 @@ struct gpu {
     bool has_slept; /* memory has been freed */
 };
 
-int64_t gsim_llm_gpu_bytes(const struct gsim_llms *llms, const struct gsim_profile *profile) {
+/* Memory of the GPU for the models: all but the contexts of their processes. */
+static int64_t bytes_of(const struct gsim_llms *llms, const struct gsim_profile *profile) {
     return profile->value[GSIM_KEY_HBM_BYTES] -
            (int64_t)llms->n * profile->value[GSIM_KEY_CONTEXT_BYTES];
 }
@@ -73,7 +74,7 @@ static enum gsim_status check_request(const struct gsim_llm_requests *requests,
 enum gsim_status gsim_llm_gpu_check(const struct gsim_llms *llms,
                                     const struct gsim_llm_requests *requests,
                                     const struct gsim_profile *profile, struct gsim_log *log) {
-    int64_t bytes = gsim_llm_gpu_bytes(llms, profile);
+    int64_t bytes = bytes_of(llms, profile);
     gsim_i128 all = 0;
     enum gsim_status status = GSIM_OK;
     for (uint32_t m = 0; m < llms->n && status == GSIM_OK; m++) {
@@ -334,7 +335,7 @@ static bool open_gpu(struct gpu *gpu, struct gsim_arena *arena) {
 enum gsim_status gsim_llm_gpu_serve(struct gsim_llm_run *run, struct gsim_arena *arena,
                                     struct gsim_log *log) {
     struct gpu gpu = {.run = run,
-                      .free_bytes = gsim_llm_gpu_bytes(run->llms, run->profile),
+                      .free_bytes = bytes_of(run->llms, run->profile),
                       .running = GSIM_LLM_NONE,
                       .last = GSIM_LLM_NONE,
                       .ends_ns = GSIM_NEVER,

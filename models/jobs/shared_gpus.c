@@ -540,7 +540,7 @@ void gsim_shared_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns)
     if (!job->is_turning)
         return;
     struct gsim_arbiter *arbiter = model->shared.of_gpu[sharer->gpu];
-    struct gsim_watched watched = gsim_shared_job_watched(
+    struct gsim_watched_work watched = gsim_shared_job_watched(
         model, slot, &gsim_arbiter_member(arbiter, sharer->member)->context);
     gsim_arbiter_watch(arbiter, sharer->member, watched.iterations, watched.done, now_ns);
     gsim_next_report_anew(&model->shared, sharer->gpu, now_ns);

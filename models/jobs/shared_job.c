@@ -208,16 +208,16 @@ struct gsim_launch_cap gsim_shared_job_cap(const struct gsim_model *model,
     return (struct gsim_launch_cap){launch_cap(model, how), how->launch_refill_ns};
 }
 
-bool gsim_shared_job_is_capped_alike(const struct gsim_model *model,
-                                     const struct gsim_entry *was, const struct gsim_entry *is) {
+bool gsim_shared_job_is_capped_alike(const struct gsim_model *model, const struct gsim_entry *was,
+                                     const struct gsim_entry *is) {
     return was->launch_refill_ns == is->launch_refill_ns &&
            was->launch_share_ppm == is->launch_share_ppm &&
            (was->launch_refill_ns == 0 || launch_cap(model, was) == launch_cap(model, is));
 }
 
-struct gsim_watched gsim_shared_job_watched(const struct gsim_model *model, gsim_slot slot,
-                                            const struct gsim_context *context) {
-    struct gsim_watched watched = {.iterations = -1};
+struct gsim_watched_work gsim_shared_job_watched(const struct gsim_model *model, gsim_slot slot,
+                                                 const struct gsim_context *context) {
+    struct gsim_watched_work watched = {.iterations = -1};
     if (model->jobs[slot].threshold_ns >= 0)
         gsim_process_locate(&model->shared.by_slot[slot].process, context,
                             model->jobs[slot].threshold_ns, &watched.iterations, &watched.done);
@@ -235,8 +235,8 @@ static enum gsim_arrival fetch_memory(struct gsim_shared_job *sharer,
     if (!sharer->is_parked)
         return GSIM_ARRIVAL_CARRIED;
     sharer->is_parked = false;
-    newcomer->tenant = (struct gsim_tenant){
-        .spec = parked->spec, .used = parked->used, .unused = parked->unused};
+    newcomer->tenant =
+        (struct gsim_tenant){.spec = parked->spec, .used = parked->used, .unused = parked->unused};
     newcomer->tenant.spec.overflow = overflow;
     newcomer->state.stall_ns = sharer->parked.stall_ns;
     return GSIM_ARRIVAL_PARKED;
@@ -251,7 +251,7 @@ enum gsim_arrival gsim_shared_job_ready(struct gsim_model *model, gsim_slot slot
         *context = sharer->left;
     struct gsim_launch_cap cap = gsim_shared_job_cap(model, &sharer->how, context);
     enum gsim_arrival arrival = fetch_memory(sharer, newcomer);
-    struct gsim_watched watched = gsim_shared_job_watched(model, slot, context);
+    struct gsim_watched_work watched = gsim_shared_job_watched(model, slot, context);
     newcomer->watch_iterations = watched.iterations;
     newcomer->watch_done = watched.done;
     if (sharer->has_left)

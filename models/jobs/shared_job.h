@@ -25,7 +25,7 @@ struct gsim_shared_job *gsim_shared_job_come(struct gsim_model *model, gsim_slot
 enum gsim_arrival gsim_shared_job_ready(struct gsim_model *model, gsim_slot slot,
                                         struct gsim_member *newcomer, int64_t now_ns);
 
-/* So many kernels of a context may begin in a period; refill_ns 0: no cap. */
+/* How many kernels of a context may begin in a period; refill_ns 0: no cap. */
 struct gsim_launch_cap {
     int64_t kernels, refill_ns;
 };
@@ -36,11 +36,11 @@ bool gsim_shared_job_is_capped_alike(const struct gsim_model *model, const struc
                                      const struct gsim_entry *is);
 /* The iterations, and the part of the next, at which the job is as far as is watched for;
  * iterations < 0: nothing is. */
-struct gsim_watched {
+struct gsim_watched_work {
     int64_t iterations;
     gsim_work done;
 };
-struct gsim_watched gsim_shared_job_watched(const struct gsim_model *model, gsim_slot slot,
-                                            const struct gsim_context *context);
+struct gsim_watched_work gsim_shared_job_watched(const struct gsim_model *model, gsim_slot slot,
+                                                 const struct gsim_context *context);
 
 #endif

@@ -127,7 +127,8 @@ bool gsim_slurm_gpus(const char *text, int64_t *gpus, bool *others) {
 
 /* --- TRES ------------------------------------------------------------------------------------- */
 
-bool gsim_slurm_mib(const char *text, size_t length, int64_t *mib) {
+/* A size in MiB: "512G", "1.5T", or without a letter in MiB. */
+static bool mib_of(const char *text, size_t length, int64_t *mib) {
     static const char letters[] = "MGTP";
     const char *letter =
         length > 0 ? strchr(letters, toupper((unsigned char)text[length - 1])) : NULL;
@@ -175,7 +176,7 @@ static bool take_amount(const char *text, size_t length, int which, int64_t *out
         return true;
     }
     if (which == GSIM_SLURM_MEM)
-        return gsim_slurm_mib(text, length, out);
+        return mib_of(text, length, out);
     return length <= 12 && strspn(text, "0123456789") >= length &&
            gsim_parse_decimal(text, length, 1, out) == GSIM_PARSE_OK;
 }

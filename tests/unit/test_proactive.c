@@ -149,18 +149,6 @@ static void test_a_task_larger_than_memory_takes_all_of_it(void **state) {
     gsim_arena_free(tasks.arena);
 }
 
-static void test_pinned_chunks_stay(void **state) {
-    (void)state;
-    struct tasks tasks = open_tasks(2, 20, 0, 30, GSIM_EVICT_BELADY);
-    (void)switch_to(&tasks, &plain, 0, true);
-    gsim_residency_pin(&tasks.memory, (struct gsim_range){tasks.used[0].buffer, 5, 15}, true);
-    struct gsim_migration m = switch_to(&tasks, &plain, 1, true);
-    assert_int_equal(m.moved.in, 15);
-    assert_int_equal(m.moved.out_dirty, 5);
-    assert_int_equal(m.missed, 5);
-    gsim_arena_free(tasks.arena);
-}
-
 static void test_untouched_chunks_come_for_nothing(void **state) {
     (void)state;
     struct gsim_arena *arena = gsim_arena_new();
@@ -306,7 +294,6 @@ int main(void) {
         cmocka_unit_test(test_lru_brings_everything_each_time),
         cmocka_unit_test(test_predictions_are_wrong_by_as_much_as_said),
         cmocka_unit_test(test_a_task_larger_than_memory_takes_all_of_it),
-        cmocka_unit_test(test_pinned_chunks_stay),
         cmocka_unit_test(test_untouched_chunks_come_for_nothing),
         cmocka_unit_test(test_an_early_start_never_overtakes),
         cmocka_unit_test(test_an_unknown_order_starts_nothing_early),
