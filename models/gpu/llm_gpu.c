@@ -18,8 +18,9 @@ struct gpu {
     struct server *servers;
     int64_t free_bytes, now_ns;
     uint32_t n_arrived;
-    uint32_t running, last; /* models; GSIM_LLM_NONE: none */
-    int64_t began_ns, ends_ns; /* of the step; GSIM_NEVER: none is under way */
+    /* the model that runs a step; the one that ran last; GSIM_LLM_NONE: none */
+    uint32_t running, last;
+    int64_t began_ns, ends_ns; /* begin and end of the step; GSIM_NEVER: none is under way */
     uint32_t changing; /* the model that falls asleep or wakes */
     int64_t change_ns, changed_ns;
     bool has_slept; /* memory has been freed */

@@ -169,7 +169,7 @@ static int tres_called(struct gsim_slurm_reading *r, const char *name, size_t le
                                                         : GSIM_SLURM_TRES;
 }
 
-/* A count; -1, which takes a limit back, is none. */
+/* Reads a count; -1 takes a limit back, and stands for no count. */
 static bool take_amount(const char *text, size_t length, int which, int64_t *out) {
     if (length == 2 && strncmp(text, "-1", 2) == 0) {
         *out = -1;
