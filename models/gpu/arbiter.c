@@ -45,7 +45,7 @@ static bool grow_members(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes,
     return true;
 }
 
-static bool grow_rings(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, uint16_t n) {
+static bool grow_lanes(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, uint16_t n) {
     struct gsim_gpu_lane *lane = gsim_arena_grow(arbiter->arena, lanes->lane,
                                                  lanes->n_lanes * sizeof *lane, n * sizeof *lane);
     if (!lane)
@@ -65,7 +65,7 @@ static bool reserve(struct gsim_arbiter *arbiter, uint16_t members, uint16_t lan
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (members > all[i]->capacity && !grow_members(arbiter, all[i], members))
             return false;
-        if (lane > all[i]->n_lanes && !grow_rings(arbiter, all[i], lane))
+        if (lane > all[i]->n_lanes && !grow_lanes(arbiter, all[i], lane))
             return false;
     }
     return true;
@@ -191,7 +191,7 @@ static bool run_some(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int
     return run_steps(arbiter, lanes, limit_ns, STEPS_AT_ONCE);
 }
 
-static void settle_rings(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes) {
+static void settle_lanes(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes) {
     struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, lanes);
     for (uint16_t i = 0; i < lanes->n_lanes; i++)
         gsim_gpu_lane_settle(&gpu, &lanes->lane[i], lanes->now_ns);
@@ -301,7 +301,7 @@ bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
             arbiter->is_ahead_valid = false;
     }
     committed->now_ns = now_ns;
-    settle_rings(arbiter, committed);
+    settle_lanes(arbiter, committed);
     return committed->has_reports;
 }
 
@@ -473,6 +473,7 @@ uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_membe
                            enum gsim_arrival arrival, int64_t now_ns) {
     struct gsim_lanes *lanes = &arbiter->committed;
     struct gsim_member member = *newcomer;
+    assert(member.how.lane < lanes->n_lanes && !member.is_present);
     disturb(arbiter, now_ns);
     if (arrival != GSIM_ARRIVAL_PARKED &&
         !open_memory(lanes, &member, arrival == GSIM_ARRIVAL_CARRIED))
@@ -504,6 +505,7 @@ static void leave_lane(struct gsim_arbiter *arbiter, uint16_t member, int64_t no
 
 static void step_out(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
     struct gsim_lanes *lanes = &arbiter->committed;
+    assert(member < lanes->capacity && lanes->members[member].is_present);
     disturb(arbiter, now_ns);
     leave_lane(arbiter, member, now_ns);
     lanes->members[member].is_present = false;

@@ -443,7 +443,7 @@ void gsim_shared_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
         gsim_machine_run_at(model, slot, rate_q32, now_ns);
         return;
     }
-    if (!model->gpus[gpu].is_rotating)
+    if (!model->gpus[gpu].takes_turns)
         newcomer.how.lane = own_lane(model, arbiter, now_ns);
     model->is_out_of_memory |= !gsim_gang_paging_gather(model, slot, now_ns);
     enum gsim_arrival arrival = gsim_shared_job_ready(model, slot, &newcomer, now_ns);

@@ -121,7 +121,7 @@ static struct gsim_tenant_spec tenant_of(struct gsim_model *model, gsim_slot slo
 
 /* On a GPU that is not arranged each job has a lane of its own, in which nothing halts it. */
 static struct gsim_lane lane_of(const struct gsim_model *model, uint32_t gpu, uint16_t place) {
-    if (!model->gpus[gpu].is_rotating)
+    if (!model->gpus[gpu].takes_turns)
         return (struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR};
     return gsim_arbiter_lane(model->shared.of_gpu[gpu], place);
 }

@@ -213,12 +213,40 @@ static bool join(struct gsim_residency *r, uint32_t at) {
     return true;
 }
 
+#ifdef GSIM_PARANOID
+enum { FEW_EXTENTS = 64 }; /* buffers of more extents are not counted again, so that runs end */
+
+/* Counts the chunks of a buffer again, which its extents cover without a gap, and those of all
+ * buffers that are on the GPU. */
+static void count_again(const struct gsim_residency *r, const struct gsim_buffer *buffer) {
+    uint32_t end = 0, n_resident = 0, n_dirty = 0, n_all = 0, n = 0;
+    for (uint32_t at = buffer->first_extent; at != NONE; at = r->extents[at].after) {
+        if (n++ == FEW_EXTENTS)
+            return;
+        assert(r->extents[at].first == end && r->extents[at].n > 0);
+        end = end_of(&r->extents[at]);
+        n_resident += is_resident(&r->extents[at]) ? r->extents[at].n : 0;
+        n_dirty += r->extents[at].content == GSIM_DIRTY ? r->extents[at].n : 0;
+    }
+    assert(end == buffer->n_chunks);
+    assert(n_resident == buffer->n_resident && n_dirty == buffer->n_dirty);
+    for (uint32_t b = 0; b < r->n_buffers; b++)
+        n_all += r->buffers[b].is_open ? r->buffers[b].n_resident : 0;
+    assert(n_all == r->n_resident);
+}
+#else
+static inline void count_again(const struct gsim_residency *r, const struct gsim_buffer *buffer) {
+    (void)r, (void)buffer;
+}
+#endif
+
 /* Joins extents that became alike, from the neighbour below a range to the neighbour above it. */
 static void tidy(struct gsim_residency *r, struct gsim_range range) {
     uint32_t at = find(r, range.buffer, range.first > 0 ? range.first - 1 : 0);
     while (at != NONE && r->extents[at].first <= range.first + range.n)
         if (!join(r, at))
             at = r->extents[at].after;
+    count_again(r, &r->buffers[range.buffer]);
 }
 
 /* Cuts at both ends of the range, which then is the extents from the returned one to the last that

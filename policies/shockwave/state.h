@@ -39,7 +39,7 @@ struct shockwave {
     bool is_counted; /* the fair ends take these jobs into account already */
 };
 
-/* outlook.c: fills in what the plan asks of each active job, in their order. */
+/* estimate.c: fills in what the plan asks of each active job, in their order. */
 void shockwave_look_ahead(struct gsim_ctx *ctx, struct shockwave *s);
 /* Weighs jobs that will end late by how late they are. */
 void shockwave_weigh(struct gsim_ctx *ctx, struct shockwave *s);
