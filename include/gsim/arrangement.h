@@ -188,6 +188,10 @@ struct gsim_entry {
     int64_t mem_cap_bytes;
     /* the job's pages go out first; applies from when it joins, not when proactive */
     bool memory_yields;
+    /* In a lane that cuts kernels into pieces, adds checkpoints to them or launches none ahead, so
+     * that they can be halted: this job's kernels stay as they are, and take no longer. Applies
+     * from when it joins. */
+    bool keeps_kernels;
     /* A kernel is launched as long as the period has seen no more thread blocks than this; where
      * the trace does not give the blocks of a kernel, no more kernels. */
     int64_t launch_cap;

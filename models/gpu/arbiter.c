@@ -45,7 +45,7 @@ static bool grow_members(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes,
     return true;
 }
 
-static bool grow_rings(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, uint16_t n) {
+static bool grow_lanes(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, uint16_t n) {
     struct gsim_gpu_lane *lane = gsim_arena_grow(arbiter->arena, lanes->lane,
                                                  lanes->n_lanes * sizeof *lane, n * sizeof *lane);
     if (!lane)
@@ -65,7 +65,7 @@ static bool reserve(struct gsim_arbiter *arbiter, uint16_t members, uint16_t lan
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (members > all[i]->capacity && !grow_members(arbiter, all[i], members))
             return false;
-        if (lane > all[i]->n_lanes && !grow_rings(arbiter, all[i], lane))
+        if (lane > all[i]->n_lanes && !grow_lanes(arbiter, all[i], lane))
             return false;
     }
     return true;
@@ -191,7 +191,7 @@ static bool run_some(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int
     return run_steps(arbiter, lanes, limit_ns, STEPS_AT_ONCE);
 }
 
-static void settle_rings(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes) {
+static void settle_lanes(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes) {
     struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, lanes);
     for (uint16_t i = 0; i < lanes->n_lanes; i++)
         gsim_gpu_lane_settle(&gpu, &lanes->lane[i], lanes->now_ns);
@@ -301,7 +301,7 @@ bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
             arbiter->is_ahead_valid = false;
     }
     committed->now_ns = now_ns;
-    settle_rings(arbiter, committed);
+    settle_lanes(arbiter, committed);
     return committed->has_reports;
 }
 
@@ -462,60 +462,35 @@ static uint16_t free_place(struct gsim_arbiter *arbiter) {
     return old;
 }
 
-/* Opens the memory of a newcomer; that of a job that was elsewhere is carried here. */
-static bool open_tenant(struct gsim_arbiter *arbiter, const struct gsim_tenant_spec *spec,
-                        struct gsim_parked *memory, bool is_carried) {
-    struct gsim_lanes *lanes = &arbiter->committed;
-    memory->stall_ns = 0;
-    if (!gsim_pager_open(&lanes->store, &memory->tenant, spec) ||
-        !gsim_gang_memory_open(&lanes->gang, spec, is_carried))
-        return false;
-    if (is_carried)
-        gsim_pager_fill(&lanes->store, &memory->tenant);
-    return true;
-}
-
-static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
-                      const struct gsim_context *context, const struct gsim_parked *memory) {
-    struct gsim_lanes *lanes = &arbiter->committed;
-    /* the memory stays as it was opened */
-    struct gsim_tenant tenant = {
-        .spec = memory->tenant.spec, .used = memory->tenant.used, .unused = memory->tenant.unused};
-    tenant.spec.overflow = newcomer->tenant.spec.overflow;
-    uint16_t place = free_place(arbiter);
-    if (place == GSIM_NO_MEMBER) {
-        gsim_pager_close(&lanes->store, &tenant);
-        return GSIM_NO_MEMBER;
-    }
-    lanes->members[place] = (struct gsim_member){.how = newcomer->how,
-                                                 .spec = newcomer->spec,
-                                                 .context = *context,
-                                                 .tenant = tenant,
-                                                 .state.stall_ns = memory->stall_ns,
-                                                 .is_present = true,
-                                                 .watch_iterations = -1,
-                                                 .finish_ns = GSIM_NEVER};
-    struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, lanes);
-    gsim_gpu_lane_join(&gpu, &lanes->lane[newcomer->how.lane], place, lanes->now_ns);
-    gsim_lanes_choose_anchor(lanes);
-    arbiter->n_present++;
-    return place;
+/* Opens the memory of a newcomer on this GPU and on those of its gang. */
+static bool open_memory(struct gsim_lanes *lanes, struct gsim_member *newcomer, bool is_carried) {
+    struct gsim_tenant_spec spec = newcomer->tenant.spec;
+    return gsim_pager_open(&lanes->store, &newcomer->tenant, &spec, is_carried) &&
+           gsim_gang_memory_open(&lanes->gang, &spec, is_carried);
 }
 
 uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
-                           const struct gsim_left *left, int64_t now_ns) {
-    struct gsim_context context = left ? *left->context : newcomer->context;
-    struct gsim_parked memory;
+                           enum gsim_arrival arrival, int64_t now_ns) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    struct gsim_member member = *newcomer;
+    assert(member.how.lane < lanes->n_lanes && !member.is_present);
     disturb(arbiter, now_ns);
-    if (left)
-        gsim_context_restart(&context, left->left_ns, now_ns);
-    else
-        gsim_context_start(&context, now_ns);
-    if (left && left->parked)
-        memory = *left->parked;
-    else if (!open_tenant(arbiter, &newcomer->tenant.spec, &memory, left != NULL))
+    if (arrival != GSIM_ARRIVAL_PARKED &&
+        !open_memory(lanes, &member, arrival == GSIM_ARRIVAL_CARRIED))
         return GSIM_NO_MEMBER;
-    return enrol(arbiter, newcomer, &context, &memory);
+    uint16_t place = free_place(arbiter);
+    if (place == GSIM_NO_MEMBER) {
+        gsim_pager_close(&lanes->store, &member.tenant);
+        return GSIM_NO_MEMBER;
+    }
+    member.is_present = true;
+    member.finish_ns = GSIM_NEVER;
+    lanes->members[place] = member;
+    struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, lanes);
+    gsim_gpu_lane_join(&gpu, &lanes->lane[member.how.lane], place, now_ns);
+    gsim_lanes_choose_anchor(lanes);
+    arbiter->n_present++;
+    return place;
 }
 
 static void leave_lane(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
@@ -530,6 +505,7 @@ static void leave_lane(struct gsim_arbiter *arbiter, uint16_t member, int64_t no
 
 static void step_out(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
     struct gsim_lanes *lanes = &arbiter->committed;
+    assert(member < lanes->capacity && lanes->members[member].is_present);
     disturb(arbiter, now_ns);
     leave_lane(arbiter, member, now_ns);
     lanes->members[member].is_present = false;

@@ -100,17 +100,17 @@ struct gsim_parked {
     struct gsim_tenant tenant;
     int64_t stall_ns;
 };
-/* Where a newcomer goes on. */
-struct gsim_left {
-    const struct gsim_context *context; /* an earlier context of its process, as it was left */
-    int64_t left_ns; /* when that was */
-    const struct gsim_parked *parked; /* the memory that it parked here; NULL: carried back here */
+/* How the memory of a newcomer comes. */
+enum gsim_arrival {
+    GSIM_ARRIVAL_NEW, /* its process begins and has touched none */
+    GSIM_ARRIVAL_CARRIED, /* all of it was copied here */
+    GSIM_ARRIVAL_PARKED, /* it lies here: the newcomer's tenant is the one that was parked */
 };
-/* A newcomer joins; how, spec, the fixed part of its context and the spec of its memory are filled
- * in. left NULL: its process begins. Returns the member's place in the table until it leaves;
- * GSIM_NO_MEMBER: no memory left. */
+/* A newcomer joins, complete: how, spec, its context as it stands now, begun or going on, the spec
+ * of its memory, what it waits for, and the progress to be watched (watch_iterations < 0: none).
+ * Returns the member's place in the table until it leaves; GSIM_NO_MEMBER: no memory left. */
 uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
-                           const struct gsim_left *left, int64_t now_ns);
+                           enum gsim_arrival arrival, int64_t now_ns);
 void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns);
 /* A member that parks leaves its memory where it is; memory of other members may push it out. When
  * it joins again, its context goes on with the memory that is left. Dropping frees the parked

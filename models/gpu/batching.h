@@ -26,8 +26,8 @@
 
 #define GSIM_LLM_NONE UINT32_MAX
 
-/* Told of each token, at the end of its step: the time since the token before it, or since the
- * arrival. */
+/* Hears of each token at the end of its step, with the time since the token before it, or since
+ * the arrival of the request. */
 struct gsim_llm_listener {
     void (*token)(void *arg, uint32_t request, int64_t gap_ns);
     void *arg;

@@ -3,7 +3,7 @@
 
 #include "models/gpu/program_alone.h"
 
-enum { LAUNCHES_AT_ONCE = 64 }; /* more of them are looked at when the lane is next */
+enum { LAUNCHES_AT_ONCE = 64 }; /* launches that one look at the gate goes through */
 
 /* --- kernels ---------------------------------------------------------------------------------- */
 
@@ -17,7 +17,8 @@ static int64_t sms_of(const struct gsim_profile *profile, const struct gsim_sm_k
 
 enum kind { NEITHER, COMPUTES, MOVES };
 
-/* A kernel on few SMs cannot use much of the arithmetic of all. How busy the SMs of a kernel on
+/* w busy the SMs are that a kernel on many of them has is not known: they are taken to be busy. */
+/* A kernel on few SMs cannot use much of the arithmetic of all.
  * many of them are is not known: they are taken to be. */
 static enum kind kind_of(const struct gsim_space *space, const struct gsim_lane_gate *gate,
                          const struct gsim_member *member, int64_t number) {

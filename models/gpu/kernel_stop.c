@@ -36,15 +36,16 @@ bool gsim_kernel_stop_uses(const struct gsim_lane_urgency *how, enum gsim_key ke
     }
 }
 
-int64_t gsim_kernel_stop_overhead(const struct gsim_lane_urgency *how,
-                                  const struct gsim_kernel_stop_costs *costs, int64_t gpu_ns,
-                                  int64_t kernels) {
-    if (how->stop == GSIM_STOP_INCREMENTAL)
-        return gpu_ns + gsim_muldiv_ceil(gpu_ns, costs->incremental_ppm, GSIM_PPM);
-    if (how->pieces > 1)
-        return gpu_ns + kernels * (how->pieces - 1) * costs->piece_ns;
-    if (how->stop == GSIM_STOP_FLUSH && how->in_flight == 1) /* nothing is launched ahead */
-        return gpu_ns + (kernels - 1) * costs->gap_ns;
+int64_t gsim_kernel_stop_form_ns(const struct gsim_lane *how, const struct gsim_profile *profile,
+                                 int64_t gpu_ns, int64_t kernels) {
+    struct gsim_lane_urgency urgency = gsim_lane_urgency(how);
+    struct gsim_kernel_stop_costs costs = gsim_kernel_stop_costs_of(profile);
+    if (urgency.stop == GSIM_STOP_INCREMENTAL)
+        return gpu_ns + gsim_muldiv_ceil(gpu_ns, costs.incremental_ppm, GSIM_PPM);
+    if (urgency.pieces > 1)
+        return gpu_ns + kernels * (urgency.pieces - 1) * costs.piece_ns;
+    if (urgency.stop == GSIM_STOP_FLUSH && urgency.in_flight == 1) /* nothing is launched ahead */
+        return gpu_ns + (kernels - 1) * costs.gap_ns;
     return gpu_ns;
 }
 

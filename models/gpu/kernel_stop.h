@@ -11,7 +11,7 @@
  *                device queue each start, see that they are to end, and end. A kernel that is not
  *                idempotent runs out
  *   incremental  the next compiler checkpoint, then only the changed state is written (and the
- *                kernel always runs slower, by the factor of gsim_kernel_stop_overhead)
+ *                kernel always runs slower, by the factor of gsim_kernel_stop_form_ns)
  *   cheapest     Chimera: on each SM the cheapest of drain, flush and save within a bound
  *
  * Thread blocks of a kernel are equally long and their SMs evenly out of step. */
@@ -50,9 +50,9 @@ struct gsim_kernel_stop_outcome gsim_kernel_stop(const struct gsim_lane_urgency 
                                                  const struct gsim_context *context,
                                                  uint64_t rate_q32, int64_t now_ns,
                                                  int64_t block_ns, bool is_idempotent);
-/* GPU time of an iteration under this rule, preempted or not. */
-int64_t gsim_kernel_stop_overhead(const struct gsim_lane_urgency *how,
-                                  const struct gsim_kernel_stop_costs *costs, int64_t gpu_ns,
-                                  int64_t kernels);
+/* The GPU time of an iteration with kernels in the form in which this lane can halt them, halted or
+ * not: in pieces, with checkpoints, or none launched ahead. */
+int64_t gsim_kernel_stop_form_ns(const struct gsim_lane *how, const struct gsim_profile *profile,
+                                 int64_t gpu_ns, int64_t kernels);
 
 #endif

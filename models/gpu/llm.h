@@ -20,8 +20,8 @@
 
 struct gsim_llm_memory {
     int64_t weight_bytes, token_bytes, block_bytes; /* token: keys and values of one token */
-    int64_t copy_bytes; /* of one layer's keys, or values, in a block: what a copy moves at once */
-    int64_t blocks; /* of the cache; below 1: the weights and the rest leave no room */
+    int64_t copy_bytes; /* keys, or values, of one layer in a block: what a copy moves at once */
+    int64_t blocks; /* blocks of the cache; below 1: the weights and the rest leave no room */
 };
 struct gsim_llm_memory gsim_llm_memory_of(const struct gsim_llm *llm);
 
@@ -29,7 +29,7 @@ struct gsim_llm_memory gsim_llm_memory_of(const struct gsim_llm *llm);
  * (get_batch_defaults in vllm/engine/arg_utils.py). */
 void gsim_llm_fill(struct gsim_llm *llm, const struct gsim_profile *profile);
 
-/* At least 1 ns, at most half of GSIM_TIME_MAX. */
+/* The time of a step: at least 1 ns, at most half of GSIM_TIME_MAX. */
 int64_t gsim_llm_step_ns(const struct gsim_llm *llm, const struct gsim_profile *profile,
                          const struct gsim_llm_work *work);
 

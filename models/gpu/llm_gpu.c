@@ -18,14 +18,16 @@ struct gpu {
     struct server *servers;
     int64_t free_bytes, now_ns;
     uint32_t n_arrived;
-    uint32_t running, last; /* models; GSIM_LLM_NONE: none */
-    int64_t began_ns, ends_ns; /* of the step; GSIM_NEVER: none is under way */
+    /* the model that runs a step; the one that ran last; GSIM_LLM_NONE: none */
+    uint32_t running, last;
+    int64_t began_ns, ends_ns; /* begin and end of the step; GSIM_NEVER: none is under way */
     uint32_t changing; /* the model that falls asleep or wakes */
     int64_t change_ns, changed_ns;
     bool has_slept; /* memory has been freed */
 };
 
-int64_t gsim_llm_gpu_bytes(const struct gsim_llms *llms, const struct gsim_profile *profile) {
+/* Memory of the GPU for the models: all but the contexts of their processes. */
+static int64_t bytes_of(const struct gsim_llms *llms, const struct gsim_profile *profile) {
     return profile->value[GSIM_KEY_HBM_BYTES] -
            (int64_t)llms->n * profile->value[GSIM_KEY_CONTEXT_BYTES];
 }
@@ -73,7 +75,7 @@ static enum gsim_status check_request(const struct gsim_llm_requests *requests,
 enum gsim_status gsim_llm_gpu_check(const struct gsim_llms *llms,
                                     const struct gsim_llm_requests *requests,
                                     const struct gsim_profile *profile, struct gsim_log *log) {
-    int64_t bytes = gsim_llm_gpu_bytes(llms, profile);
+    int64_t bytes = bytes_of(llms, profile);
     gsim_i128 all = 0;
     enum gsim_status status = GSIM_OK;
     for (uint32_t m = 0; m < llms->n && status == GSIM_OK; m++) {
@@ -334,7 +336,7 @@ static bool open_gpu(struct gpu *gpu, struct gsim_arena *arena) {
 enum gsim_status gsim_llm_gpu_serve(struct gsim_llm_run *run, struct gsim_arena *arena,
                                     struct gsim_log *log) {
     struct gpu gpu = {.run = run,
-                      .free_bytes = gsim_llm_gpu_bytes(run->llms, run->profile),
+                      .free_bytes = bytes_of(run->llms, run->profile),
                       .running = GSIM_LLM_NONE,
                       .last = GSIM_LLM_NONE,
                       .ends_ns = GSIM_NEVER,

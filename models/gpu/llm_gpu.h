@@ -33,8 +33,6 @@ struct gsim_llm_run {
     int64_t switches; /* turns of another process than the one before */
 };
 
-/* Memory of the GPU for the models: all but the contexts of their processes. */
-int64_t gsim_llm_gpu_bytes(const struct gsim_llms *llms, const struct gsim_profile *profile);
 /* Whether the models can serve the requests on this device: memory, and room for each request. */
 enum gsim_status gsim_llm_gpu_check(const struct gsim_llms *llms,
                                     const struct gsim_llm_requests *requests,

@@ -24,11 +24,6 @@ struct gsim_vgpu_rule gsim_vgpu_rule(const struct gsim_profile *profile,
     return rule;
 }
 
-uint32_t gsim_vgpu_share_ppm(const struct gsim_vgpu_rule *rule, uint32_t n_running) {
-    uint32_t turns = rule->n_turns > 0 ? rule->n_turns : n_running;
-    return (uint32_t)GSIM_PPM / turns;
-}
-
 int64_t gsim_vgpu_offset_ns(const struct gsim_vgpu_grid *grid, int64_t at_ns) {
     int64_t round_ns = grid->quantum_ns * grid->n;
     int64_t offset_ns = (at_ns - grid->origin_ns) % round_ns;

@@ -32,9 +32,6 @@ enum gsim_key gsim_vgpu_slice_key(const struct gsim_profile *profile, uint32_t n
 struct gsim_vgpu_rule gsim_vgpu_rule(const struct gsim_profile *profile,
                                      enum gsim_vgpu_scheduler scheduler, uint32_t n_running,
                                      uint32_t n_most, int64_t slice_ns);
-/* The part of the device's time, in ppm, that a vGPU with enough work is sure to get, without
- * switches. */
-uint32_t gsim_vgpu_share_ppm(const struct gsim_vgpu_rule *rule, uint32_t n_running);
 
 /* Turns that pass whether they are used or not lie on a grid: the turn of place 0 begins at the
  * origin, and the n turns of a round follow each other. */

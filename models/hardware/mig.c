@@ -149,7 +149,9 @@ int gsim_mig_find(const struct gsim_mig *mig, const char *name) {
     return -1;
 }
 
-int gsim_mig_find_short(const struct gsim_mig *mig, const char *name) {
+/* Position of a profile, or -1; a short name such as "3g" is the smallest profile with that name
+ * before its point. */
+static int find_short(const struct gsim_mig *mig, const char *name) {
     int found = gsim_mig_find(mig, name);
     size_t length = strlen(name);
     for (int p = 0; found < 0 && p < mig->n; p++) {
@@ -172,47 +174,6 @@ static uint32_t taken_by(const struct gsim_mig *mig, struct gsim_mig_instance in
 static bool may_start(const struct gsim_mig *mig, int profile, uint32_t start, uint32_t taken) {
     const struct gsim_mig_profile *p = &mig->profile[profile];
     return (p->starts >> start & 1) && !(bits(p->slices, start) & taken);
-}
-
-const char *gsim_mig_check(const struct gsim_mig *mig, const struct gsim_mig_layout *layout) {
-    uint32_t taken = 0;
-    for (int i = 0; i < layout->n; i++) {
-        struct gsim_mig_instance instance = layout->instance[i];
-        if (instance.profile >= mig->n)
-            return "an instance has no profile";
-        if (!may_start(mig, instance.profile, instance.start, 0))
-            return "an instance begins where its profile may not";
-        if (!may_start(mig, instance.profile, instance.start, taken))
-            return "two instances overlap";
-        taken |= taken_by(mig, instance);
-    }
-    return NULL;
-}
-
-static int count_possible(const struct gsim_mig *mig, uint32_t taken) {
-    int n = 0;
-    for (int p = 0; p < mig->n; p++)
-        for (uint32_t start = 0; start < mig->slices; start++)
-            n += may_start(mig, p, start, taken);
-    return n;
-}
-
-int gsim_mig_best_start(const struct gsim_mig *mig, const struct gsim_mig_layout *layout,
-                        int profile) {
-    uint32_t taken = 0;
-    int best = -1, most = -1;
-    for (int i = 0; i < layout->n; i++)
-        taken |= taken_by(mig, layout->instance[i]);
-    for (uint32_t start = 0; start < mig->slices; start++) {
-        if (!may_start(mig, profile, start, taken))
-            continue;
-        int left = count_possible(mig, taken | bits(mig->profile[profile].slices, start));
-        if (left >= most) {
-            most = left;
-            best = (int)start;
-        }
-    }
-    return best;
 }
 
 int gsim_mig_format(const struct gsim_mig_profile *profile, char *buffer, size_t size) {
@@ -310,7 +271,7 @@ static enum gsim_status parse_instance(const struct gsim_mig *mig, char *text,
     int64_t start = anywhere;
     if (at)
         *at++ = '\0';
-    int profile = gsim_mig_find_short(mig, text);
+    int profile = find_short(mig, text);
     if (profile < 0)
         return unknown(mig, text, log);
     if (at && (gsim_parse_int(at, &start) != GSIM_PARSE_OK || start < 0 || start >= mig->slices ||

@@ -54,21 +54,12 @@ enum gsim_status gsim_mig_read(const struct gsim_ini *ini, struct gsim_arena *ar
                                const struct gsim_mig **out, struct gsim_log *log);
 /* Position of a profile, or -1. */
 int gsim_mig_find(const struct gsim_mig *mig, const char *name);
-/* Position of a profile, or -1; a short name such as "3g" is the smallest profile with that name
- * before its point. */
-int gsim_mig_find_short(const struct gsim_mig *mig, const char *name);
 /* The part of an amount of the whole device that belongs to an instance's slices. */
 int64_t gsim_mig_part(const struct gsim_mig *mig, const struct gsim_mig_profile *profile,
                       int64_t whole);
 /* Writes the profile as in the device's file, the memory in its shortest exact form. Returns the
  * length. */
 int gsim_mig_format(const struct gsim_mig_profile *profile, char *buffer, size_t size);
-/* NULL when the instances may exist together, else the reason why not. */
-const char *gsim_mig_check(const struct gsim_mig *mig, const struct gsim_mig_layout *layout);
-/* Best fit: of the free starts the one that leaves the most other placements possible, of several
- * the last. -1 when there is none. */
-int gsim_mig_best_start(const struct gsim_mig *mig, const struct gsim_mig_layout *layout,
-                        int profile);
 /* Reads "3g.20gb,2g.10gb", "3g+2g" or "3g.20gb@4,...": names, short ones too, and starts for
  * instances that are to lie at one. The others are placed wherever all of them fit. A layout that
  * cannot exist is a usage error. */

@@ -100,7 +100,8 @@ bool gsim_boundaries_are_iterations(const struct gsim_model *model, gsim_slot sl
     return stop == GSIM_STOP_ITERATION && !is_stream;
 }
 
-gsim_work gsim_boundaries_next(const struct gsim_machine_job *job, gsim_work done,
+/* The next boundary strictly after the work done, as work. */
+static gsim_work next_boundary(const struct gsim_machine_job *job, gsim_work done,
                                int64_t period_ns) {
     if (period_ns <= 0)
         return done;
@@ -121,5 +122,5 @@ gsim_work gsim_boundaries_stop(const struct gsim_model *model, gsim_slot slot, g
         period_ns > 0 ? (gsim_work_to_ns(done) - from_ns) / period_ns * period_ns : 0;
     if (period_ns > 0 && gsim_work_of_ns(from_ns + whole_ns) == done)
         return done; /* on a boundary already */
-    return gsim_boundaries_next(&model->jobs[slot], done, period_ns);
+    return next_boundary(&model->jobs[slot], done, period_ns);
 }

@@ -12,9 +12,6 @@ int64_t gsim_boundaries_ns(const struct gsim_model *model, gsim_slot slot, bool 
 /* Whether such a stop waits for an iteration of this job, and not for a kernel. */
 bool gsim_boundaries_are_iterations(const struct gsim_model *model, gsim_slot slot,
                                     enum gsim_stop stop);
-/* The next boundary strictly after the work done, as work. */
-gsim_work gsim_boundaries_next(const struct gsim_machine_job *job, gsim_work done,
-                               int64_t period_ns);
 /* The work at which a job stops that is told now to stop. */
 gsim_work gsim_boundaries_stop(const struct gsim_model *model, gsim_slot slot, gsim_work done,
                                enum gsim_stop stop);

@@ -259,13 +259,13 @@ static void mark_rows(const struct gsim_model *model, const struct gsim_profile 
                     profile->tag[GSIM_KEY_LAUNCH_NS] != GSIM_TAG_ASSUMED;
     bool is_plain = !trace->column[GSIM_COL_ITERATIONS] && !trace->column[GSIM_COL_REQUESTS];
     /* rows are many, and here none adds an assumed key */
-    if (is_known || (is_plain && !model->has_turners))
+    if (is_known || (is_plain && !model->may_take_turns))
         return;
     for (uint32_t job = 0; job < trace->n_jobs; job++) {
         unsigned keys = gsim_process_keys(trace, job, profile);
         is_used[GSIM_KEY_LAUNCH_GAP_NS] |= (keys & GSIM_PROCESS_HAS_GAP) != 0;
         is_used[GSIM_KEY_LAUNCH_BETWEEN_NS] |= (keys & GSIM_PROCESS_HAS_BETWEEN) != 0;
-        is_used[GSIM_KEY_LAUNCH_NS] |= model->has_turners && keys & GSIM_PROCESS_HAS_LAUNCHES;
+        is_used[GSIM_KEY_LAUNCH_NS] |= model->may_take_turns && keys & GSIM_PROCESS_HAS_LAUNCHES;
     }
 }
 
@@ -343,7 +343,7 @@ static uint32_t add_keys(const struct gsim_model *model, const struct gsim_profi
  * for each kernel, or an urgent job cuts them short. */
 static bool guesses_kernels(const struct gsim_model *model) {
     const struct gsim_trace *trace = model->setup.trace;
-    bool may_guess = model->has_turners && trace->column[GSIM_COL_HOST_NS];
+    bool may_guess = model->may_take_turns && trace->column[GSIM_COL_HOST_NS];
     for (uint32_t job = 0; may_guess && job < trace->n_jobs; job++) {
         unsigned keys = gsim_process_keys(trace, job, model->setup.profiles[0]);
         if (keys & GSIM_PROCESS_HAS_GUESS &&

@@ -64,8 +64,8 @@ void gsim_instances_cut(struct gsim_model *model, uint32_t gpu, const char *layo
     const struct gsim_profile *profile = gsim_machine_profile_at(model, gpu);
     struct gsim_space spaces[GSIM_SPACES_MAX];
     charge(model, cut, profile, now_ns);
-    cut->is_cut = cut->is_rotating = *layout != '\0';
-    model->has_turners |= cut->is_rotating;
+    cut->is_cut = cut->takes_turns = *layout != '\0';
+    model->may_take_turns |= cut->takes_turns;
     cut->is_shared = false;
     if (!cut->is_cut)
         gsim_shared_disband(model, gpu, now_ns);

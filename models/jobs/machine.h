@@ -69,7 +69,7 @@ struct gsim_machine_job {
 struct gsim_machine_gpu {
     bool is_shared; /* ideal processor sharing, or: */
     bool is_interleaved; /* jobs interleave their stages */
-    bool is_rotating; /* contexts take turns */
+    bool takes_turns; /* its contexts take turns */
     bool is_spatial; /* lanes run side by side, at rates that depend on the running jobs */
     uint16_t n_lanes; /* lanes of the arrangement */
     uint8_t memory; /* enum gsim_memory: the manager of its memory */
@@ -103,13 +103,13 @@ struct gsim_model {
     bool has_shared;
     bool has_equal_sharing, has_interleaved; /* ideal processor sharing; jobs that interleave */
     struct gsim_machine_pair *pairs; /* by GPU; NULL: no GPU was ever shared so */
-    bool has_turners; /* some GPUs or jobs are the concern of shared_gpus.c */
+    bool may_take_turns; /* some GPU or job is one of shared_gpus.c */
     bool has_cut, has_recut; /* a GPU was cut into instances, and again */
     bool is_charged[GSIM_STOP_COUNT][GSIM_KEEP_COUNT]; /* stops that took time */
     bool (*is_asked)[GSIM_KEEP_COUNT]; /* by stop: a policy was quoted a cost */
     bool has_loaded;
     bool takes_to_start; /* a job that has nothing to go on from does not compute at once */
-    bool has_paces; /* some profile or application makes jobs faster or slower */
+    bool has_speeds; /* some profile or application makes jobs faster or slower */
     bool has_shares; /* some job asks for a part of a GPU */
     uint32_t *rates_device; /* by type: its place in the table of speeds; NULL: no table */
     uint32_t *goodput_device; /* by type: its place in the table of goodput; NULL: no table */
@@ -160,10 +160,10 @@ static inline bool gsim_machine_is_open_loop(const struct gsim_model *model, gsi
 /* Whether the job takes turns where it is placed. */
 static inline bool gsim_machine_takes_turns(const struct gsim_model *model, gsim_slot slot) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
-    if (gsim_mostly(!model->has_turners || about->n_units == 0))
+    if (gsim_mostly(!model->may_take_turns || about->n_units == 0))
         return false;
     const struct gsim_machine_gpu *gpu = &model->gpus[about->units[0].gpu];
-    return (about->n_units == 1 && gpu->is_rotating) ||
+    return (about->n_units == 1 && gpu->takes_turns) ||
            gsim_shared_pages((enum gsim_memory)gpu->memory) ||
            gsim_machine_is_open_loop(model, slot);
 }

@@ -118,7 +118,7 @@ static enum gsim_status open_device(const struct gsim_model_setup *setup, struct
         !gsim_meetings_init(model))
         return gsim_no_memory(log, "opening the device model");
     gsim_link_shares_init(model);
-    model->has_turners = setup->trace->column[GSIM_COL_REQUESTS] != NULL;
+    model->may_take_turns = setup->trace->column[GSIM_COL_REQUESTS] != NULL;
     gsim_eventq_init(&model->queue, setup->arena);
     model->takes_to_start = takes_to_start(setup);
     *out = model;
@@ -208,19 +208,19 @@ static void arrange(struct gsim_model *model, const struct gsim_unit *units, uin
         assert(gpu->n_sharers == 0);
         gpu->is_shared = is_by_rate(lane->discipline);
         gpu->is_interleaved = lane->discipline == GSIM_DISCIPLINE_INTERLEAVED;
-        gpu->is_rotating = gsim_shared_knows(lane->discipline);
+        gpu->takes_turns = gsim_shared_knows(lane->discipline);
         model->has_shared |= gpu->is_shared;
         model->has_equal_sharing |= lane->discipline == GSIM_DISCIPLINE_PS;
-        if (!gpu->is_rotating)
+        if (!gpu->takes_turns)
             gsim_shared_disband(model, units[u].gpu, now_ns);
         bool is_done =
             gsim_pairs_arrange(model, units[u].gpu, lane->discipline == GSIM_DISCIPLINE_PAIR);
-        if (gpu->is_rotating)
+        if (gpu->takes_turns)
             is_done &= gsim_shared_arrange(model, units[u].gpu, arrangement, now_ns);
         else if (gsim_shared_pages(arrangement->memory))
             is_done &= gsim_shared_manage(model, units[u].gpu, arrangement);
         model->is_out_of_memory |= !is_done;
-        model->has_turners |= gpu->is_rotating || gsim_shared_pages(arrangement->memory);
+        model->may_take_turns |= gpu->takes_turns || gsim_shared_pages(arrangement->memory);
     }
 }
 

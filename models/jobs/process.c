@@ -354,17 +354,9 @@ static void pace(struct gsim_context *context, uint64_t rate_q32) {
 }
 
 struct gsim_context gsim_process_context(const struct gsim_process *process,
-                                         const struct gsim_site *site,
-                                         const struct gsim_lane *lane) {
+                                         const struct gsim_site *site) {
     struct gsim_context context = process->context;
     pace(&context, site->rate_q32);
-    if (gsim_lane_is_by_priority(lane) &&
-        gsim_trace_get(site->trace, GSIM_COL_CLASS, site->index) != GSIM_CLASS_REALTIME) {
-        struct gsim_kernel_stop_costs costs = gsim_kernel_stop_costs_of(site->profile);
-        struct gsim_lane_urgency urgency = gsim_lane_urgency(lane);
-        context.spec.gpu_ns =
-            gsim_kernel_stop_overhead(&urgency, &costs, context.spec.gpu_ns, context.spec.kernels);
-    }
     return context;
 }
 

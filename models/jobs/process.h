@@ -78,11 +78,9 @@ struct gsim_site {
     const struct gsim_profile *profile;
     uint64_t rate_q32;
 };
-/* The context of the process in this lane. A job that may be halted runs in the form that its lane
- * needs: in pieces, or with checkpoints. */
+/* The context of the process, with kernels that no lane has changed. */
 struct gsim_context gsim_process_context(const struct gsim_process *process,
-                                         const struct gsim_site *site,
-                                         const struct gsim_lane *lane);
+                                         const struct gsim_site *site);
 /* The properties by which a lane treats it. */
 struct gsim_member_spec gsim_process_spec(const struct gsim_process *process,
                                           const struct gsim_site *site);

@@ -101,25 +101,6 @@ const char *gsim_shared_refuse(const struct gsim_model *model, const struct gsim
     return NULL;
 }
 
-/* The cap in kernels: a kernel begins if some of the blocks are left. */
-static int64_t launch_cap(const struct gsim_model *model, const struct gsim_entry *how) {
-    int64_t blocks = gsim_trace_get(model->setup.trace, GSIM_COL_BLOCKS,
-                                    gsim_machine_info(model, how->job)->index);
-    return how->launch_cap / (blocks > 0 ? blocks : 1) + 1;
-}
-
-/* A share of the time is a number of kernels at once, in a period that is long enough for them: at
- * least the named period. How a context uses the time that other contexts leave is not limited. */
-static void share_time(const struct gsim_entry *how, const struct gsim_context *context,
-                       int64_t *cap, int64_t *refill_ns) {
-    int64_t kernel_ns = (context->spec.gpu_ns + context->spec.kernels - 1) / context->spec.kernels;
-    int64_t part_ns = gsim_muldiv_ceil(how->launch_refill_ns, how->launch_share_ppm, GSIM_PPM);
-    *cap = (part_ns + kernel_ns - 1) / kernel_ns;
-    *refill_ns = GSIM_TIME_MAX;
-    if (kernel_ns < GSIM_TIME_MAX / GSIM_PPM / *cap)
-        *refill_ns = gsim_muldiv_ceil(*cap * kernel_ns, GSIM_PPM, how->launch_share_ppm);
-}
-
 /* Assumed numbers of a job's row have decided something. */
 static void note_assumptions(struct gsim_model *model, const struct gsim_shared_job *sharer) {
     const struct gsim_process *process = &sharer->process;
@@ -201,6 +182,8 @@ static void note_lengths(struct gsim_model *model, const struct gsim_shared_job 
 static void note_joined(struct gsim_model *model, const struct gsim_shared_job *sharer) {
     const struct gsim_arbiter *arbiter = model->shared.of_gpu[sharer->gpu];
     note_keys(model, sharer->gpu, gsim_arbiter_member(arbiter, sharer->member)->how.lane);
+    if (sharer->how.launch_refill_ns > 0)
+        note_assumptions(model, sharer);
     if (model->gpus[sharer->gpu].parts)
         note_lengths(model, sharer);
 }
@@ -208,12 +191,10 @@ static void note_joined(struct gsim_model *model, const struct gsim_shared_job *
 static void apply_cap(struct gsim_model *model, const struct gsim_shared_job *sharer,
                       int64_t now_ns) {
     struct gsim_arbiter *arbiter = model->shared.of_gpu[sharer->gpu];
-    const struct gsim_entry *how = &sharer->how;
-    int64_t cap = launch_cap(model, how), refill_ns = how->launch_refill_ns;
-    if (how->launch_share_ppm > 0 && refill_ns > 0)
-        share_time(how, &gsim_arbiter_member(arbiter, sharer->member)->context, &cap, &refill_ns);
-    gsim_arbiter_cap(arbiter, sharer->member, cap, refill_ns, now_ns);
-    if (refill_ns > 0)
+    struct gsim_launch_cap cap = gsim_shared_job_cap(
+        model, &sharer->how, &gsim_arbiter_member(arbiter, sharer->member)->context);
+    gsim_arbiter_cap(arbiter, sharer->member, cap.kernels, cap.refill_ns, now_ns);
+    if (cap.refill_ns > 0)
         note_assumptions(model, sharer);
     gsim_next_report_anew(&model->shared, sharer->gpu, now_ns);
 }
@@ -229,13 +210,6 @@ static void note_rank(struct gsim_model *model, const struct gsim_shared_job *sh
     gsim_next_report_anew(&model->shared, sharer->gpu, now_ns);
 }
 
-static bool is_capped_alike(const struct gsim_model *model, const struct gsim_entry *was,
-                            const struct gsim_entry *is) {
-    return was->launch_refill_ns == is->launch_refill_ns &&
-           was->launch_share_ppm == is->launch_share_ppm &&
-           (was->launch_refill_ns == 0 || launch_cap(model, was) == launch_cap(model, is));
-}
-
 static void note_memory(struct gsim_model *model, const struct gsim_shared_job *sharer,
                         int64_t now_ns) {
     const struct gsim_entry *how = &sharer->how;
@@ -249,8 +223,8 @@ static void note_memory(struct gsim_model *model, const struct gsim_shared_job *
         apply_cap(model, sharer, now_ns);
 }
 
-/* The last entry of a job is kept for when it joins. A running job keeps the quantum and the
- * yielding of its join. */
+/* The last entry of a job is kept for when it joins. A running job keeps the quantum, the yielding
+ * and the form of its kernels from when it joined. */
 static void note_entry(struct gsim_model *model, const struct gsim_entry *entry, int64_t now_ns) {
     struct gsim_shared_job *sharer = &model->shared.by_slot[entry->job];
     struct gsim_entry was = sharer->how;
@@ -260,8 +234,9 @@ static void note_entry(struct gsim_model *model, const struct gsim_entry *entry,
         return;
     sharer->how.quantum_ns = was.quantum_ns;
     sharer->how.memory_yields = was.memory_yields;
+    sharer->how.keeps_kernels = was.keeps_kernels;
     note_rank(model, sharer, now_ns);
-    if (!is_capped_alike(model, &was, entry))
+    if (!gsim_shared_job_is_capped_alike(model, &was, entry))
         apply_cap(model, sharer, now_ns);
     if (was.mem_cap_bytes != entry->mem_cap_bytes)
         note_memory(model, sharer, now_ns);
@@ -452,26 +427,6 @@ static uint16_t own_lane(struct gsim_model *model, struct gsim_arbiter *arbiter,
     return lane;
 }
 
-static uint16_t admit(struct gsim_arbiter *arbiter, struct gsim_shared_job *sharer,
-                      const struct gsim_member *newcomer, int64_t now_ns) {
-    struct gsim_left left = {&sharer->left, sharer->left_ns,
-                             sharer->is_parked ? &sharer->parked : NULL};
-    if (sharer->has_left)
-        sharer->is_parked = false;
-    return gsim_arbiter_join(arbiter, newcomer, sharer->has_left ? &left : NULL, now_ns);
-}
-
-/* The arbiter's state is settled. */
-static void set_watch(const struct gsim_machine_job *job, struct gsim_arbiter *arbiter,
-                      const struct gsim_shared_job *sharer, int64_t now_ns) {
-    const struct gsim_context *context = &gsim_arbiter_member(arbiter, sharer->member)->context;
-    int64_t iterations = -1;
-    gsim_work done = 0;
-    if (job->threshold_ns >= 0)
-        gsim_process_locate(&sharer->process, context, job->threshold_ns, &iterations, &done);
-    gsim_arbiter_watch(arbiter, sharer->member, iterations, done, now_ns);
-}
-
 void gsim_shared_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     uint32_t gpu = gsim_machine_info(model, slot)->units[0].gpu;
     struct gsim_arbiter *arbiter = gsim_arbiters_at(model, gpu);
@@ -488,20 +443,17 @@ void gsim_shared_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
         gsim_machine_run_at(model, slot, rate_q32, now_ns);
         return;
     }
-    if (!model->gpus[gpu].is_rotating)
+    if (!model->gpus[gpu].takes_turns)
         newcomer.how.lane = own_lane(model, arbiter, now_ns);
     model->is_out_of_memory |= !gsim_gang_paging_gather(model, slot, now_ns);
-    sharer->member = admit(arbiter, sharer, &newcomer, now_ns);
+    enum gsim_arrival arrival = gsim_shared_job_ready(model, slot, &newcomer, now_ns);
+    sharer->member = gsim_arbiter_join(arbiter, &newcomer, arrival, now_ns);
     job->is_turning = sharer->member != GSIM_NO_MEMBER;
     model->is_out_of_memory |= !job->is_turning;
-    if (job->is_turning && (sharer->how.launch_refill_ns > 0 || sharer->has_left))
-        apply_cap(model, sharer, now_ns);
     if (job->is_turning)
         note_joined(model, sharer);
     gsim_link_shares_count(model, gsim_machine_info(model, slot), now_ns);
     model->progress[slot].is_untold = job->is_turning;
-    if (job->is_turning && job->threshold_ns >= 0)
-        set_watch(job, arbiter, sharer, now_ns);
     gsim_next_report_anew(&model->shared, gpu, now_ns);
 }
 
@@ -588,8 +540,9 @@ void gsim_shared_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns)
     if (!job->is_turning)
         return;
     struct gsim_arbiter *arbiter = model->shared.of_gpu[sharer->gpu];
-    (void)gsim_arbiter_settle(arbiter, now_ns);
-    set_watch(job, arbiter, sharer, now_ns);
+    struct gsim_watched_work watched = gsim_shared_job_watched(
+        model, slot, &gsim_arbiter_member(arbiter, sharer->member)->context);
+    gsim_arbiter_watch(arbiter, sharer->member, watched.iterations, watched.done, now_ns);
     gsim_next_report_anew(&model->shared, sharer->gpu, now_ns);
 }
 

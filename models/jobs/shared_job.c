@@ -121,7 +121,7 @@ static struct gsim_tenant_spec tenant_of(struct gsim_model *model, gsim_slot slo
 
 /* On a GPU that is not arranged each job has a lane of its own, in which nothing halts it. */
 static struct gsim_lane lane_of(const struct gsim_model *model, uint32_t gpu, uint16_t place) {
-    if (!model->gpus[gpu].is_rotating)
+    if (!model->gpus[gpu].takes_turns)
         return (struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR};
     return gsim_arbiter_lane(model->shared.of_gpu[gpu], place);
 }
@@ -137,7 +137,10 @@ struct gsim_member gsim_shared_job_member(struct gsim_model *model, gsim_slot sl
     member.tenant.spec = tenant_of(model, slot, profile);
     struct gsim_lane lane = lane_of(model, gpu, member.how.lane);
     member.spec = gsim_process_spec(&sharer->process, &site);
-    member.context = gsim_process_context(&sharer->process, &site, &lane);
+    member.context = gsim_process_context(&sharer->process, &site);
+    if (!sharer->how.keeps_kernels)
+        member.context.spec.gpu_ns = gsim_kernel_stop_form_ns(
+            &lane, profile, member.context.spec.gpu_ns, member.context.spec.kernels);
     member.context.spec.gpu_ns += member.tenant.spec.overflow.ns;
     return member;
 }
@@ -174,4 +177,88 @@ struct gsim_shared_job *gsim_shared_job_come(struct gsim_model *model, gsim_slot
         gsim_shared_job_member(model, slot, gsim_machine_info(model, slot)->units[0].gpu, profile);
     find_place(sharer, model->progress[slot].done, &newcomer->context);
     return sharer;
+}
+
+/* --- joining ---------------------------------------------------------------------------------- */
+
+/* The cap in kernels: a kernel begins if some of the blocks are left. */
+static int64_t launch_cap(const struct gsim_model *model, const struct gsim_entry *how) {
+    int64_t blocks = gsim_trace_get(model->setup.trace, GSIM_COL_BLOCKS,
+                                    gsim_machine_info(model, how->job)->index);
+    return how->launch_cap / (blocks > 0 ? blocks : 1) + 1;
+}
+
+/* A share of the time is a number of kernels at once, in a period that is long enough for them: at
+ * least the named period. How a context uses the time that other contexts leave is not limited. */
+static struct gsim_launch_cap share_time(const struct gsim_entry *how,
+                                         const struct gsim_context *context) {
+    int64_t kernel_ns = (context->spec.gpu_ns + context->spec.kernels - 1) / context->spec.kernels;
+    int64_t part_ns = gsim_muldiv_ceil(how->launch_refill_ns, how->launch_share_ppm, GSIM_PPM);
+    struct gsim_launch_cap cap = {(part_ns + kernel_ns - 1) / kernel_ns, GSIM_TIME_MAX};
+    if (kernel_ns < GSIM_TIME_MAX / GSIM_PPM / cap.kernels)
+        cap.refill_ns = gsim_muldiv_ceil(cap.kernels * kernel_ns, GSIM_PPM, how->launch_share_ppm);
+    return cap;
+}
+
+struct gsim_launch_cap gsim_shared_job_cap(const struct gsim_model *model,
+                                           const struct gsim_entry *how,
+                                           const struct gsim_context *context) {
+    if (how->launch_share_ppm > 0 && how->launch_refill_ns > 0)
+        return share_time(how, context);
+    return (struct gsim_launch_cap){launch_cap(model, how), how->launch_refill_ns};
+}
+
+bool gsim_shared_job_is_capped_alike(const struct gsim_model *model, const struct gsim_entry *was,
+                                     const struct gsim_entry *is) {
+    return was->launch_refill_ns == is->launch_refill_ns &&
+           was->launch_share_ppm == is->launch_share_ppm &&
+           (was->launch_refill_ns == 0 || launch_cap(model, was) == launch_cap(model, is));
+}
+
+struct gsim_watched_work gsim_shared_job_watched(const struct gsim_model *model, gsim_slot slot,
+                                                 const struct gsim_context *context) {
+    struct gsim_watched_work watched = {.iterations = -1};
+    if (model->jobs[slot].threshold_ns >= 0)
+        gsim_process_locate(&model->shared.by_slot[slot].process, context,
+                            model->jobs[slot].threshold_ns, &watched.iterations, &watched.done);
+    return watched;
+}
+
+/* Memory that the job has parked here is that of the newcomer; bytes that it moves are counted from
+ * zero. */
+static enum gsim_arrival fetch_memory(struct gsim_shared_job *sharer,
+                                      struct gsim_member *newcomer) {
+    const struct gsim_tenant *parked = &sharer->parked.tenant;
+    struct gsim_overflow overflow = newcomer->tenant.spec.overflow;
+    if (!sharer->has_left)
+        return GSIM_ARRIVAL_NEW;
+    if (!sharer->is_parked)
+        return GSIM_ARRIVAL_CARRIED;
+    sharer->is_parked = false;
+    newcomer->tenant =
+        (struct gsim_tenant){.spec = parked->spec, .used = parked->used, .unused = parked->unused};
+    newcomer->tenant.spec.overflow = overflow;
+    newcomer->state.stall_ns = sharer->parked.stall_ns;
+    return GSIM_ARRIVAL_PARKED;
+}
+
+enum gsim_arrival gsim_shared_job_ready(struct gsim_model *model, gsim_slot slot,
+                                        struct gsim_member *newcomer, int64_t now_ns) {
+    struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
+    struct gsim_context *context = &newcomer->context;
+    bool is_capped = sharer->has_left || sharer->how.launch_refill_ns > 0;
+    if (sharer->has_left)
+        *context = sharer->left;
+    struct gsim_launch_cap cap = gsim_shared_job_cap(model, &sharer->how, context);
+    enum gsim_arrival arrival = fetch_memory(sharer, newcomer);
+    struct gsim_watched_work watched = gsim_shared_job_watched(model, slot, context);
+    newcomer->watch_iterations = watched.iterations;
+    newcomer->watch_done = watched.done;
+    if (sharer->has_left)
+        gsim_context_restart(context, sharer->left_ns, now_ns);
+    else
+        gsim_context_start(context, now_ns);
+    if (is_capped)
+        gsim_context_cap(context, cap.kernels, cap.refill_ns, now_ns);
+    return arrival;
 }

@@ -10,8 +10,8 @@ bool gsim_shared_job_reserve(struct gsim_model *model, gsim_slot slot);
 /* The overflow of an iteration of the job's context, by its cap. */
 struct gsim_overflow gsim_shared_job_overflow(struct gsim_model *model, gsim_slot slot,
                                               const struct gsim_profile *profile);
-/* The member as which the job joins the arbiter of this GPU. A job that may be halted runs in the
- * form that its lane needs: in pieces, or with checkpoints. */
+/* The member as which the job joins the arbiter of this GPU, with kernels in the form in which its
+ * lane can halt them, unless its entry keeps them. */
 struct gsim_member gsim_shared_job_member(struct gsim_model *model, gsim_slot slot, uint32_t gpu,
                                           const struct gsim_profile *profile);
 /* The job comes to its GPUs, where it runs alone at this rate: describes it by its row as the
@@ -20,5 +20,27 @@ struct gsim_member gsim_shared_job_member(struct gsim_model *model, gsim_slot sl
 struct gsim_shared_job *gsim_shared_job_come(struct gsim_model *model, gsim_slot slot,
                                              uint64_t rate_q32, int64_t now_ns,
                                              struct gsim_member *newcomer);
+/* Completes the newcomer that joins now: its context begins, or goes on from where it was left,
+ * with the cap of its launches and the progress that is watched; and takes its parked memory. */
+enum gsim_arrival gsim_shared_job_ready(struct gsim_model *model, gsim_slot slot,
+                                        struct gsim_member *newcomer, int64_t now_ns);
+
+/* How many kernels of a context may begin in a period; refill_ns 0: no cap. */
+struct gsim_launch_cap {
+    int64_t kernels, refill_ns;
+};
+struct gsim_launch_cap gsim_shared_job_cap(const struct gsim_model *model,
+                                           const struct gsim_entry *how,
+                                           const struct gsim_context *context);
+bool gsim_shared_job_is_capped_alike(const struct gsim_model *model, const struct gsim_entry *was,
+                                     const struct gsim_entry *is);
+/* The iterations, and the part of the next, at which the job is as far as is watched for;
+ * iterations < 0: nothing is. */
+struct gsim_watched_work {
+    int64_t iterations;
+    gsim_work done;
+};
+struct gsim_watched_work gsim_shared_job_watched(const struct gsim_model *model, gsim_slot slot,
+                                                 const struct gsim_context *context);
 
 #endif

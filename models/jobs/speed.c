@@ -64,11 +64,11 @@ static enum gsim_status find_goodput_devices(struct gsim_model *model, struct gs
 
 enum gsim_status gsim_speed_init(struct gsim_model *model, struct gsim_log *log) {
     const struct gsim_model_setup *setup = &model->setup;
-    model->has_paces =
+    model->has_speeds =
         setup->trace->app_rate_q32 != NULL || setup->trace->rates || setup->trace->goodput;
     model->has_shares = setup->trace->column[GSIM_COL_SHARE_PPM] != NULL;
     for (uint16_t type = 0; type < setup->n_profiles; type++)
-        model->has_paces |= !is_neutral(setup->profiles[type]);
+        model->has_speeds |= !is_neutral(setup->profiles[type]);
     enum gsim_status status = setup->trace->goodput ? find_goodput_devices(model, log) : GSIM_OK;
     return status == GSIM_OK && setup->trace->rates ? find_devices(model, log) : status;
 }
@@ -230,7 +230,7 @@ static uint64_t shrunk_rate_q32(struct gsim_model *model, const struct gsim_job 
 
 static uint64_t some_pace_q32(struct gsim_model *model, const struct gsim_job *about,
                               const struct site *site) {
-    bool is_uniform = !model->has_paces && model->setup.n_profiles == 1;
+    bool is_uniform = !model->has_speeds && model->setup.n_profiles == 1;
     uint64_t rate = is_uniform ? GSIM_RATE_ONE : slowest_rate_q32(model, about, site);
     enum gsim_key key = span_key(model, about, site);
     if (key < GSIM_KEY_COUNT) {
@@ -379,7 +379,7 @@ GSIM_APART static struct gsim_speed met_speed(struct gsim_model *model, gsim_slo
 
 struct gsim_speed gsim_speed_of(struct gsim_model *model, gsim_slot slot) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
-    bool is_uniform = !model->has_paces && model->setup.n_profiles == 1;
+    bool is_uniform = !model->has_speeds && model->setup.n_profiles == 1;
     bool is_together = about->is_on_one_node || about->n_units == 1;
     bool is_as_asked = !model->has_shares && (about->n_units == about->gpus || !about->n_units);
     if (gsim_mostly(is_together && is_uniform && is_as_asked))

@@ -43,8 +43,6 @@ int64_t gsim_link_next_time(const struct gsim_link *link);
 /* Takes out the next transfer that ends at or before now_ns, by time and engine; its successor on
  * the engine begins at its end. Returns false if there is none. */
 bool gsim_link_pop(struct gsim_link *link, int64_t now_ns, struct gsim_transfer_done *out);
-/* Bytes that have crossed by now_ns, as if the costs of copies were spread evenly. */
-int64_t gsim_link_carried(const struct gsim_link *link, uint32_t handle, int64_t now_ns);
 /* From now on GPUs may page besides their transfers: each transfer gets what the paging of the GPUs
  * on its links leaves. carried: what the link of a GPU of this type carries. Returns false if there
  * is no memory left. */
@@ -65,10 +63,5 @@ bool gsim_link_is_busy(const struct gsim_link *link, uint32_t gpu, enum gsim_dir
 static inline bool gsim_link_is_copying(const struct gsim_link *link, uint32_t gpu) {
     return gsim_link_is_busy(link, gpu, GSIM_H2D) || gsim_link_is_busy(link, gpu, GSIM_D2H);
 }
-/* Writes the numbers that decide the future of a GPU's engines, times relative to now_ns: equal
- * numbers mean equal futures, as long as no root is shared. Returns the count of numbers; room may
- * be less. */
-size_t gsim_link_state(const struct gsim_link *link, uint32_t gpu, int64_t now_ns, int64_t *out,
-                       size_t room);
 
 #endif

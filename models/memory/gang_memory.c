@@ -41,11 +41,9 @@ bool gsim_gang_memory_open(struct gsim_gang_memory *gang, const struct gsim_tena
         struct gsim_gang_part *part = &gang->part[i];
         if (part->is_open)
             continue;
-        if (!gsim_pager_open(&part->store, &part->tenant, spec))
+        if (!gsim_pager_open(&part->store, &part->tenant, spec, is_filled))
             return false;
         part->is_open = true;
-        if (is_filled)
-            gsim_pager_fill(&part->store, &part->tenant);
     }
     return true;
 }

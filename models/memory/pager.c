@@ -91,8 +91,18 @@ static uint32_t open_buffer(struct gsim_store *store, const struct gsim_tenant_s
     return buffer;
 }
 
+static void fill(struct gsim_store *store, const struct gsim_tenant *tenant) {
+    if (tenant->used == GSIM_NO_BUFFER)
+        return;
+    struct gsim_range all = gsim_range_whole(&store->residency, tenant->used);
+    if (store->pager->eviction == GSIM_EVICT_BELADY) /* its turn is the next */
+        gsim_residency_set_next_use(&store->residency, tenant->used, INT64_MIN);
+    gsim_residency_write_host(&store->residency, all);
+    (void)gsim_residency_access(&store->residency, all, false);
+}
+
 bool gsim_pager_open(struct gsim_store *store, struct gsim_tenant *tenant,
-                     const struct gsim_tenant_spec *spec) {
+                     const struct gsim_tenant_spec *spec, bool is_filled) {
     *tenant = (struct gsim_tenant){.spec = *spec, .used = GSIM_NO_BUFFER, .unused = GSIM_NO_BUFFER};
     if (!store->pager)
         return true;
@@ -102,6 +112,8 @@ bool gsim_pager_open(struct gsim_store *store, struct gsim_tenant *tenant,
     uint32_t n_all = gsim_chunks_of(spec->allocated_bytes, chunk_bytes);
     tenant->used = open_buffer(store, spec, n_used);
     tenant->unused = open_buffer(store, spec, n_all > n_used ? n_all - n_used : 0);
+    if (is_filled && !store->residency.has_failed)
+        fill(store, tenant);
     return !store->residency.has_failed;
 }
 
@@ -112,17 +124,6 @@ void gsim_pager_close(struct gsim_store *store, struct gsim_tenant *tenant) {
     gsim_residency_close(&store->residency, tenant->used);
     gsim_residency_close(&store->residency, tenant->unused);
     tenant->used = tenant->unused = GSIM_NO_BUFFER;
-}
-
-void gsim_pager_fill(struct gsim_store *store, const struct gsim_tenant *tenant) {
-    if (!store->pager || tenant->used == GSIM_NO_BUFFER)
-        return;
-    change(store);
-    struct gsim_range all = gsim_range_whole(&store->residency, tenant->used);
-    if (store->pager->eviction == GSIM_EVICT_BELADY) /* its turn is the next */
-        gsim_residency_set_next_use(&store->residency, tenant->used, INT64_MIN);
-    gsim_residency_write_host(&store->residency, all);
-    (void)gsim_residency_access(&store->residency, all, false);
 }
 
 /* --- moving ----------------------------------------------------------------------------------- */

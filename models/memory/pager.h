@@ -131,12 +131,11 @@ struct gsim_store {
 /* Empties the store. pager NULL: all memory is resident. */
 void gsim_pager_store_init(struct gsim_store *store, struct gsim_pager *pager,
                            struct gsim_arena *arena);
-/* Returns false if there is no memory left; nothing is opened then. */
+/* is_filled: the working set was brought here as a whole, as far as it fits; the copies are not
+ * timed here. Returns false if there is no memory left; nothing is opened then. */
 bool gsim_pager_open(struct gsim_store *store, struct gsim_tenant *tenant,
-                     const struct gsim_tenant_spec *spec);
+                     const struct gsim_tenant_spec *spec, bool is_filled);
 void gsim_pager_close(struct gsim_store *store, struct gsim_tenant *tenant);
-/* The working set is brought back as a whole, as far as it fits; the copies are not timed here. */
-void gsim_pager_fill(struct gsim_store *store, const struct gsim_tenant *tenant);
 static inline bool gsim_pager_has_failed(const struct gsim_store *store) {
     return store->pager && store->residency.has_failed;
 }

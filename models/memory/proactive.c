@@ -14,8 +14,9 @@ struct gsim_proactive gsim_proactive_default(const struct gsim_profile *profile)
                                    .copies_clean = profile->value[GSIM_KEY_UVM_CLEAN_COPY] != 0};
 }
 
-int64_t gsim_proactive_ns(const struct gsim_proactive *proactive, int64_t bytes_in,
-                          int64_t bytes_out) {
+/* The time of moving these bytes on an idle link, pipelined or not. */
+static int64_t move_ns(const struct gsim_proactive *proactive, int64_t bytes_in,
+                       int64_t bytes_out) {
     if (proactive->is_pipelined)
         return gsim_copy_duplex_ns(&proactive->rates, bytes_in, bytes_out, proactive->chunk_bytes);
     return gsim_copy_serial_ns(&proactive->rates, bytes_in, bytes_out, proactive->chunk_bytes,
@@ -29,8 +30,11 @@ static void rank_ranges(struct gsim_residency *residency, const struct gsim_rang
             gsim_residency_set_next_use(residency, ranges[i].buffer, key);
 }
 
-void gsim_proactive_rank(const struct gsim_proactive *proactive, struct gsim_residency *residency,
-                         const struct gsim_turn *turns, uint32_t n_turns) {
+/* Sets the next uses for Belady's order: a buffer that is predicted of a turn is used when the turn
+ * begins, a buffer that is predicted of none never again. The first turn is about to run. A buffer
+ * has one next use, so memory that moves separately should have buffers of its own. */
+static void rank_all(const struct gsim_proactive *proactive, struct gsim_residency *residency,
+                     const struct gsim_turn *turns, uint32_t n_turns) {
     bool is_all = proactive->predicts_allocations || proactive->false_positive_ppm > 0;
     int64_t begins_ns = 0;
     for (uint32_t b = 0; b < residency->n_buffers; b++)
@@ -116,16 +120,6 @@ static void use(struct gsim_residency *residency, const struct predicted *part) 
     }
 }
 
-/* Chunks that may go for the prediction: all except its own and the pinned ones. Chunks that are
- * both are subtracted twice, which evicts less, never too much. */
-static int64_t evictable(const struct gsim_residency *residency, int64_t hits) {
-    int64_t n = (int64_t)residency->n_resident - hits;
-    for (uint32_t b = 0; b < residency->n_buffers; b++)
-        if (residency->buffers[b].is_open)
-            n -= residency->buffers[b].n_pinned;
-    return n > 0 ? n : 0;
-}
-
 static void make_room(struct gsim_residency *residency, const struct prediction *prediction,
                       struct gsim_moved *moved) {
     int64_t need = -(int64_t)gsim_residency_free(residency), hits = 0;
@@ -134,7 +128,7 @@ static void make_room(struct gsim_residency *residency, const struct prediction 
         need += part.in + part.zeroed;
         hits += part.hits;
     }
-    int64_t most = evictable(residency, hits);
+    int64_t most = (int64_t)residency->n_resident - hits; /* all except its own */
     need = need < most ? need : most;
     if (need <= 0)
         return;
@@ -225,7 +219,7 @@ static void populate(const struct gsim_proactive *proactive, struct gsim_residen
     out->moved.in = count.moved.in;
     out->moved.zeroed = count.moved.zeroed;
     out->bytes_in = count.moved.in * proactive->chunk_bytes;
-    out->ns = gsim_proactive_ns(proactive, out->bytes_in, out->bytes_out);
+    out->ns = move_ns(proactive, out->bytes_in, out->bytes_out);
     struct walk bring_in = begin_walk(residency, turn);
     bring_in.n_in = count.moved.in > 0 ? count.moved.in : 1;
     bring_in.ns = out->ns;
@@ -239,7 +233,7 @@ struct gsim_migration gsim_proactive_switch(const struct gsim_proactive *proacti
     struct gsim_migration out = {0};
     struct prediction prediction = predict(proactive, &turns[0]);
     struct predicted all = {turns[0].used, turns[0].n_used, total(turns[0].used, turns[0].n_used)};
-    gsim_proactive_rank(proactive, residency, turns, n_turns);
+    rank_all(proactive, residency, turns, n_turns);
     for (int p = 0; p < 2; p++)
         use(residency, &prediction.part[p]); /* under LRU, the needed chunks are not the oldest */
     make_room(residency, &prediction, &out.moved);

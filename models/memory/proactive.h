@@ -47,18 +47,10 @@ struct gsim_migration {
 /* The profile's rates; all choices as in MSched. */
 struct gsim_proactive gsim_proactive_default(const struct gsim_profile *profile);
 
-/* Sets the next uses for Belady's order: a buffer that is predicted of a turn is used when the turn
- * begins, a buffer that is predicted of none never again. The first turn is about to run. A buffer
- * has one next use, so memory that moves separately should have buffers of its own. */
-void gsim_proactive_rank(const struct gsim_proactive *proactive, struct gsim_residency *residency,
-                         const struct gsim_turn *turns, uint32_t n_turns);
 /* Moves memory for turns[0] and returns the cost. Ranks by the timeline first. The caller dirties
  * the chunks that the task writes (gsim_residency_touch) as it runs. */
 struct gsim_migration gsim_proactive_switch(const struct gsim_proactive *proactive,
                                             struct gsim_residency *residency,
                                             const struct gsim_turn *turns, uint32_t n_turns);
-/* The time of moving these bytes on an idle link, pipelined or not. */
-int64_t gsim_proactive_ns(const struct gsim_proactive *proactive, int64_t bytes_in,
-                          int64_t bytes_out);
 
 #endif

@@ -16,7 +16,6 @@ struct gsim_extent {
     uint32_t before, after; /* by address */
     uint32_t older, newer; /* by age, when resident */
     uint8_t content; /* enum gsim_content */
-    bool is_pinned;
 };
 
 static bool is_resident(const struct gsim_extent *extent) {
@@ -201,8 +200,7 @@ static bool join(struct gsim_residency *r, uint32_t at) {
         return false;
     uint32_t next = left->after;
     const struct gsim_extent *right = &r->extents[next];
-    if (left->content != right->content || left->is_pinned != right->is_pinned ||
-        !are_of_one_age(r, at))
+    if (left->content != right->content || !are_of_one_age(r, at))
         return false;
     if (is_resident(left))
         unlink_age(r, next);
@@ -215,12 +213,40 @@ static bool join(struct gsim_residency *r, uint32_t at) {
     return true;
 }
 
+#ifdef GSIM_PARANOID
+enum { FEW_EXTENTS = 64 }; /* buffers of more extents are not counted again, so that runs end */
+
+/* Counts the chunks of a buffer again, which its extents cover without a gap, and those of all
+ * buffers that are on the GPU. */
+static void count_again(const struct gsim_residency *r, const struct gsim_buffer *buffer) {
+    uint32_t end = 0, n_resident = 0, n_dirty = 0, n_all = 0, n = 0;
+    for (uint32_t at = buffer->first_extent; at != NONE; at = r->extents[at].after) {
+        if (n++ == FEW_EXTENTS)
+            return;
+        assert(r->extents[at].first == end && r->extents[at].n > 0);
+        end = end_of(&r->extents[at]);
+        n_resident += is_resident(&r->extents[at]) ? r->extents[at].n : 0;
+        n_dirty += r->extents[at].content == GSIM_DIRTY ? r->extents[at].n : 0;
+    }
+    assert(end == buffer->n_chunks);
+    assert(n_resident == buffer->n_resident && n_dirty == buffer->n_dirty);
+    for (uint32_t b = 0; b < r->n_buffers; b++)
+        n_all += r->buffers[b].is_open ? r->buffers[b].n_resident : 0;
+    assert(n_all == r->n_resident);
+}
+#else
+static inline void count_again(const struct gsim_residency *r, const struct gsim_buffer *buffer) {
+    (void)r, (void)buffer;
+}
+#endif
+
 /* Joins extents that became alike, from the neighbour below a range to the neighbour above it. */
 static void tidy(struct gsim_residency *r, struct gsim_range range) {
     uint32_t at = find(r, range.buffer, range.first > 0 ? range.first - 1 : 0);
     while (at != NONE && r->extents[at].first <= range.first + range.n)
         if (!join(r, at))
             at = r->extents[at].after;
+    count_again(r, &r->buffers[range.buffer]);
 }
 
 /* Cuts at both ends of the range, which then is the extents from the returned one to the last that
@@ -249,9 +275,6 @@ static void become(struct gsim_residency *r, uint32_t at, enum gsim_content cont
         buffer->n_dirty += extent->n;
     extent->content = (uint8_t)content;
     if (was && !is) {
-        if (extent->is_pinned)
-            buffer->n_pinned -= extent->n;
-        extent->is_pinned = false;
         buffer->n_resident -= extent->n;
         r->n_resident -= extent->n;
         unlink_age(r, at);
@@ -366,25 +389,10 @@ struct gsim_moved gsim_residency_populate(struct gsim_residency *residency,
     return change(residency, range, populate, false);
 }
 
-static void pin(struct gsim_residency *residency, uint32_t at, bool is_pinned,
-                struct gsim_moved *moved) {
-    struct gsim_extent *extent = &residency->extents[at];
-    (void)moved;
-    if (!is_resident(extent) || extent->is_pinned == is_pinned)
-        return;
-    uint32_t *n_pinned = &residency->buffers[extent->buffer].n_pinned;
-    extent->is_pinned = is_pinned;
-    *n_pinned = is_pinned ? *n_pinned + extent->n : *n_pinned - extent->n;
-}
-
-void gsim_residency_pin(struct gsim_residency *residency, struct gsim_range range, bool is_pinned) {
-    (void)change(residency, range, pin, is_pinned);
-}
-
 static void evict(struct gsim_residency *residency, uint32_t at, bool flag,
                   struct gsim_moved *moved) {
     (void)flag;
-    if (is_resident(&residency->extents[at]) && !residency->extents[at].is_pinned)
+    if (is_resident(&residency->extents[at]))
         leave(residency, at, moved);
 }
 
@@ -399,8 +407,7 @@ static const struct gsim_range nothing = {NONE, 0, 0};
 
 static uint32_t oldest_of(const struct gsim_residency *r, bool yields) {
     uint32_t at = r->oldest;
-    while (at != NONE &&
-           (r->extents[at].is_pinned || (yields && !r->buffers[r->extents[at].buffer].yields)))
+    while (at != NONE && yields && !r->buffers[r->extents[at].buffer].yields)
         at = r->extents[at].newer;
     return at;
 }
@@ -433,7 +440,7 @@ static struct gsim_range highest_part(const struct gsim_residency *r, uint32_t b
                                       struct gsim_range to_come) {
     struct gsim_range found = nothing;
     for (uint32_t at = r->buffers[buffer].first_extent; at != NONE; at = r->extents[at].after) {
-        if (!is_resident(&r->extents[at]) || r->extents[at].is_pinned)
+        if (!is_resident(&r->extents[at]))
             continue;
         struct gsim_range part = part_outside(&r->extents[at], to_come);
         if (part.n > 0)
@@ -447,7 +454,7 @@ static struct gsim_range furthest_part(const struct gsim_residency *r, struct gs
     for (uint32_t b = 0; b < r->n_buffers; b++) {
         const struct gsim_buffer *buffer = &r->buffers[b];
         bool is_later = found.n == 0 || buffer->next_use >= r->buffers[found.buffer].next_use;
-        if (!buffer->is_open || buffer->n_resident == buffer->n_pinned || !is_later)
+        if (!buffer->is_open || buffer->n_resident == 0 || !is_later)
             continue;
         struct gsim_range part = highest_part(r, b, to_come);
         if (part.n > 0)
@@ -671,12 +678,10 @@ static void put_contents(const struct gsim_residency *r, uint32_t buffer, struct
     while (at != NONE) {
         const struct gsim_extent *extent = &r->extents[at];
         int64_t n = 0;
-        for (; at != NONE && r->extents[at].content == extent->content &&
-               r->extents[at].is_pinned == extent->is_pinned;
-             at = r->extents[at].after)
+        for (; at != NONE && r->extents[at].content == extent->content; at = r->extents[at].after)
             n += r->extents[at].n;
         put(w, n);
-        put(w, extent->content * 2 + extent->is_pinned);
+        put(w, extent->content);
     }
 }
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which part of each buffer is on one GPU. Buffers are rows of equal chunks (2 MiB, the driver's
  * unit of eviction); each chunk is untouched (never written: zero-filled when it first comes,
- * without a copy over PCIe), on the host, or resident, clean or dirty, and resident chunks may be
- * pinned. Neighbouring chunks that are alike are kept as one extent, so that sweeping gigabytes
- * costs a few steps; all operations act as on a table with a row for each chunk, and a test
- * compares them with one.
+ * without a copy over PCIe), on the host, or resident, clean or dirty. Neighbouring chunks that are
+ * alike are kept as one extent, so that sweeping gigabytes costs a few steps; all operations act as
+ * on a table with a row for each chunk, and a test compares them with one.
  *
  * A zero-filled chunk has no copy on the host, so it is dirty even when it was only read. */
 #ifndef GSIM_MODELS_MEMORY_RESIDENCY_H
@@ -53,7 +52,7 @@ struct gsim_buffer {
      * one with what goes out */
     uint32_t near[2];
     uint32_t n_chunks;
-    uint32_t n_resident, n_dirty, n_pinned;
+    uint32_t n_resident, n_dirty;
     uint32_t next_unused;
     uint32_t owner;
     bool is_open;
@@ -113,16 +112,14 @@ struct gsim_moved gsim_residency_touch(struct gsim_residency *residency, struct 
 /* Brings in the missing chunks, in ascending order; there must be room. */
 struct gsim_moved gsim_residency_populate(struct gsim_residency *residency,
                                           struct gsim_range range);
-/* Takes up to n chunks out by the order of eviction, never pinned ones; fewer when no more can
- * go. */
+/* Takes up to n chunks out by the order of eviction; fewer when no more are there. */
 struct gsim_moved gsim_residency_evict(struct gsim_residency *residency, uint32_t n);
-/* Takes all chunks of a range out, never pinned ones. */
+/* Takes all chunks of a range out. */
 struct gsim_moved gsim_residency_evict_range(struct gsim_residency *residency,
                                              struct gsim_range range);
 /* Demand: chunk by chunk in ascending order, a missing chunk comes in, and when there is no room,
  * another goes out before. Under Belady the range's chunks that are still to come are not evicted,
- * as the buffer's next use is the use after this one. Stops short when all resident chunks are
- * pinned. */
+ * as the buffer's next use is the use after this one. */
 struct gsim_moved gsim_residency_access(struct gsim_residency *residency, struct gsim_range range,
                                         bool is_write);
 /* Demand in steps that tell runs of missing chunks apart: a whole resident extent, or missing
@@ -130,8 +127,6 @@ struct gsim_moved gsim_residency_access(struct gsim_residency *residency, struct
  * the chunks of the step and returns their number; 0: no further. */
 uint32_t gsim_residency_step(struct gsim_residency *residency, struct gsim_range left,
                              bool is_write, struct gsim_moved *moved);
-/* Pins or unpins the resident chunks of a range; the others stay as they are. */
-void gsim_residency_pin(struct gsim_residency *residency, struct gsim_range range, bool is_pinned);
 /* The key is any growing measure of time; INT64_MAX: never again. Of equal keys the buffer with the
  * higher id goes first, in a buffer the higher chunk: buffers are swept upwards. */
 void gsim_residency_set_next_use(struct gsim_residency *residency, uint32_t buffer, int64_t key);
@@ -143,7 +138,7 @@ uint32_t gsim_residency_alike(const struct gsim_residency *residency, struct gsi
 /* Makes `to`, which was initialised in an arena, a copy of `from`, to try what would happen. */
 bool gsim_residency_copy(struct gsim_residency *to, const struct gsim_residency *from);
 
-/* The canonical form: open buffers, the contents and pins of their chunks in runs, and the order of
+/* The canonical form: open buffers, the contents of their chunks in runs, and the order of
  * eviction in runs. Equal numbers mean equal futures under equal next uses; how the runs came about
  * leaves no trace. Returns the count of numbers; room may be less. */
 size_t gsim_residency_state(const struct gsim_residency *residency, int64_t *out, size_t room);

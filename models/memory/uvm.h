@@ -66,7 +66,7 @@ bool gsim_uvm_run_plainly(struct gsim_uvm *uvm, uint32_t n_chunks, struct gsim_t
                           struct gsim_paging *out);
 /* Touches a range, evicting where there is no room. Batches do not reach over resident chunks: a
  * sweep that stalls on a missing page goes on through resident pages only when the fault is served.
- * Stops short when all resident chunks are pinned. Returns false if out of memory. */
+ * Returns false if out of memory. */
 bool gsim_uvm_access(struct gsim_uvm *uvm, struct gsim_residency *residency,
                      struct gsim_range range, struct gsim_touches how, struct gsim_paging *out);
 

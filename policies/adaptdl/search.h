@@ -63,8 +63,8 @@ void pollux_mutate(struct pollux_search *search, const struct pollux_problem *pr
 /* Takes away what breaks a limit. */
 void pollux_repair(struct pollux_search *search, const struct pollux_problem *problem,
                    uint8_t *cell);
-/* Ranks all by which are beaten in both objectives, and keeps the best of them, the less crowded
- * ones of the last rank. */
+/* Ranks all candidates by which others beat them in both objectives, and keeps the best ranks; of
+ * the last rank that has room, the less crowded candidates. */
 void pollux_survive(struct pollux_search *search);
 
 #endif

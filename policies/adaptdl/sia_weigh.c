@@ -15,8 +15,8 @@ static double known_goodput(struct sia *sia, uint32_t learners, uint32_t number,
            sia_learner(sia, learners, number)->fair_goodput;
 }
 
-/* On a type of GPU on which the job has not run it is as much faster than on one where it has as a
- * GPU is with the largest batch. */
+/* The speed of a job on a type of GPU on which it has not run: its speed on a type on which it has,
+ * times how much faster one GPU of that type is with the largest batch. */
 static double learner_goodput(struct sia *sia, uint32_t learners, uint32_t number, bool is_spread,
                               uint32_t gpus) {
     const struct pollux_job *here = sia_learner(sia, learners, number);

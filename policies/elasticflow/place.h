@@ -4,7 +4,7 @@
 
 #include "policies/elasticflow/state.h"
 
-/* Gives each active job the GPUs of its level, as far as they are clear. */
+/* Gives each active job the GPUs of its level, as far as no other job is still on them. */
 void elasticflow_place(const struct gsim_ctx *ctx, struct gsim_plan *plan,
                        struct elasticflow *elasticflow);
 

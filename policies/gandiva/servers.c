@@ -104,27 +104,6 @@ static gsim_slot seek_before(struct gsim_servers *servers, struct gsim_ctx *ctx,
     return before;
 }
 
-void gsim_servers_enlist(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot,
-                         enum gsim_turn_list which) {
-    gsim_servers_unlist(servers, ctx, slot);
-    struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
-    struct gsim_turns_list *list = list_of(servers, turn, which);
-    if (which == GSIM_TURN_LINE)
-        add_to_lines(servers, ctx, slot);
-    gsim_slot before = seek_before(servers, ctx, slot, list, which);
-    gsim_slot after = before == GSIM_NO_SLOT ? list->first : gsim_turn_of(ctx, before)->after;
-    turn->list = (uint8_t)which;
-    turn->before = before;
-    turn->after = after;
-    *(before == GSIM_NO_SLOT ? &list->first : &gsim_turn_of(ctx, before)->after) = slot;
-    *(after == GSIM_NO_SLOT ? &list->last : &gsim_turn_of(ctx, after)->before) = slot;
-    list->n++;
-    count(servers, ctx, slot, which, 1);
-    struct gsim_server *server = &servers->of[gsim_turn_parts(turn)->server];
-    if (which == GSIM_TURN_RUNS && server->next_due == after)
-        server->next_due = slot; /* its slice has just begun */
-}
-
 /* The claims of a job that does not wait any more end. */
 static void end_claims(struct gsim_servers *servers, const struct gsim_gandiva_turn *turn,
                        gsim_slot slot) {
@@ -141,7 +120,7 @@ static void count_guest(struct gsim_servers *servers, struct gsim_gandiva_turn *
     turn->is_guest = false;
 }
 
-void gsim_servers_unlist(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot) {
+static void unlist(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     enum gsim_turn_list which = (enum gsim_turn_list)turn->list;
     if (which == GSIM_TURN_NONE)
@@ -165,6 +144,27 @@ void gsim_servers_unlist(struct gsim_servers *servers, const struct gsim_ctx *ct
         count_guest(servers, turn);
     }
     turn->list = GSIM_TURN_NONE;
+}
+
+void gsim_servers_enlist(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot,
+                         enum gsim_turn_list which) {
+    unlist(servers, ctx, slot);
+    struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
+    struct gsim_turns_list *list = list_of(servers, turn, which);
+    if (which == GSIM_TURN_LINE)
+        add_to_lines(servers, ctx, slot);
+    gsim_slot before = seek_before(servers, ctx, slot, list, which);
+    gsim_slot after = before == GSIM_NO_SLOT ? list->first : gsim_turn_of(ctx, before)->after;
+    turn->list = (uint8_t)which;
+    turn->before = before;
+    turn->after = after;
+    *(before == GSIM_NO_SLOT ? &list->first : &gsim_turn_of(ctx, before)->after) = slot;
+    *(after == GSIM_NO_SLOT ? &list->last : &gsim_turn_of(ctx, after)->before) = slot;
+    list->n++;
+    count(servers, ctx, slot, which, 1);
+    struct gsim_server *server = &servers->of[gsim_turn_parts(turn)->server];
+    if (which == GSIM_TURN_RUNS && server->next_due == after)
+        server->next_due = slot; /* its slice has just begun */
 }
 
 void gsim_servers_touch(struct gsim_servers *servers, uint32_t server) {
@@ -246,7 +246,7 @@ static void stand_in(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_sl
 /* The job leaves the servers to which it was allotted. */
 static void leave(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
-    gsim_servers_unlist(servers, ctx, slot);
+    unlist(servers, ctx, slot);
     add_loads(servers, ctx, slot, -1);
     turn->n_parts = 0;
     turn->parts = NULL;
@@ -364,7 +364,7 @@ void gsim_servers_note_units(struct gsim_servers *servers, struct gsim_ctx *ctx,
     struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     const struct gsim_unit *units;
     uint32_t n_units = gsim_plan_units(plan, slot, &units);
-    gsim_servers_unlist(servers, ctx, slot);
+    unlist(servers, ctx, slot);
     if ((servers->is_one && turn->n_parts == 1) ||
         is_allotted_there(turn, ctx->view, units, n_units))
         return;
@@ -560,5 +560,5 @@ void gsim_servers_has_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx
     /* the job may leave more GPUs than it was stopped for */
     for (uint32_t p = 0; p < turn->n_parts; p++)
         gsim_servers_touch(servers, gsim_turn_parts(turn)[p].server);
-    gsim_servers_unlist(servers, ctx, slot);
+    unlist(servers, ctx, slot);
 }

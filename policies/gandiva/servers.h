@@ -118,7 +118,6 @@ void gsim_servers_enlist(struct gsim_servers *servers, struct gsim_ctx *ctx, gsi
 /* The first job from this one on, in its line, that asks for most_gpus or fewer. */
 gsim_slot gsim_servers_narrow(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
                               gsim_slot slot, int64_t most_gpus);
-void gsim_servers_unlist(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot);
 /* Rounds in which the jobs of a server have a turn each, with a further load of more_ppm. */
 int64_t gsim_server_height(const struct gsim_server *server, int64_t more_ppm);
 int64_t gsim_servers_need_ppm(const struct gsim_ctx *ctx, gsim_slot slot);

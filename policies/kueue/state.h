@@ -9,10 +9,10 @@
 #include "sim/site/kueue.h"
 
 enum gsim_kueue_phase {
-    GSIM_KUEUE_PENDING, /* in the order of its queue */
-    GSIM_KUEUE_ADMITTED, /* it has quota, and waits for nodes */
-    GSIM_KUEUE_PLACED, /* it has GPUs */
-    GSIM_KUEUE_EVICTED, /* it leaves its GPUs; its quota is used until it has left */
+    GSIM_KUEUE_PENDING, /* the job waits for quota, in the order of its queue */
+    GSIM_KUEUE_ADMITTED, /* the job has quota, and waits for nodes */
+    GSIM_KUEUE_PLACED, /* the job has GPUs */
+    GSIM_KUEUE_EVICTED, /* the job leaves its GPUs; it uses its quota until it has left */
 };
 
 /* Per job. */
@@ -23,7 +23,7 @@ struct gsim_kueue_job {
     enum gsim_kueue_phase phase;
     uint64_t parked_in; /* the round of its queue in which it was found not to fit; 0: none */
     int64_t priority;
-    uint64_t admitted_nth; /* counts admissions: the larger, the later */
+    uint64_t admitted_nth; /* the number of the job's admission: a later one is larger */
     uint32_t admitted_at; /* position in the list of admitted jobs */
     bool is_target; /* chosen for eviction in the cycle under way */
 };
@@ -44,16 +44,17 @@ struct gsim_kueue_line {
 /* How well a job fits a flavor; a larger value is better. */
 enum gsim_kueue_mode {
     GSIM_KUEUE_NO_FIT,
-    GSIM_KUEUE_NO_CANDIDATES, /* it needs preemption, and no set of jobs would do */
-    GSIM_KUEUE_PREEMPT, /* of jobs of its own queue among others */
-    GSIM_KUEUE_RECLAIM, /* of other queues alone */
+    GSIM_KUEUE_NO_CANDIDATES, /* the job needs preemption, and no set of jobs makes room enough */
+    GSIM_KUEUE_PREEMPT, /* by evicting jobs of its own queue, and perhaps of others */
+    GSIM_KUEUE_RECLAIM, /* by evicting jobs of other queues alone */
     GSIM_KUEUE_FIT,
 };
 
 /* In the order in which candidates go first. */
 enum gsim_kueue_variant {
-    GSIM_KUEUE_BY_PLACE, /* of a queue that borrows what the job's subtree owns */
-    GSIM_KUEUE_WITHOUT_BORROWING, /* only if the job's queue would not borrow itself */
+    GSIM_KUEUE_BY_PLACE, /* its queue borrows quota that the job's subtree owns */
+    /* it is evicted only if the job's queue then borrows nothing itself */
+    GSIM_KUEUE_WITHOUT_BORROWING,
     GSIM_KUEUE_WHILE_BORROWING,
     GSIM_KUEUE_WITHIN, /* of the job's own queue */
 };
@@ -61,9 +62,9 @@ enum gsim_kueue_variant {
 /* A job that may be evicted for another. */
 struct gsim_kueue_candidate {
     gsim_slot slot;
-    uint32_t meets_at; /* the cohort at which both jobs' ways up meet */
+    uint32_t meets_at; /* the lowest cohort that both jobs' queues are in */
     enum gsim_kueue_variant variant;
-    bool leaves; /* it is on its way out already */
+    bool leaves; /* the job leaves its GPUs already */
     int64_t priority;
     uint64_t admitted_nth;
 };
@@ -75,9 +76,10 @@ struct gsim_kueue_entry {
     enum gsim_kueue_mode mode;
     int borrows; /* height of the subtree that has room; 0: within its own quota */
     int64_t booked; /* GPUs booked for it until the cycle is over */
-    uint32_t first_target, n_targets; /* in the list of targets */
+    /* the place of its targets in the list of all; how many they are */
+    uint32_t first_target, n_targets;
     bool is_chosen; /* it is admitted, or evicts its targets, when the cycle is over */
-    bool is_skipped; /* it fitted before those that went first */
+    bool is_skipped; /* it fitted until other heads of the cycle were admitted */
 };
 
 struct gsim_kueue_state {
@@ -96,7 +98,7 @@ struct gsim_kueue_state {
     uint32_t n_entries;
     struct gsim_kueue_candidate *candidate; /* scratch; as large as the list of admitted jobs */
     uint32_t n_candidates;
-    gsim_slot *target; /* of the entries of a cycle, one after the other */
+    gsim_slot *target; /* targets of the entries of a cycle, one entry after the other */
     uint32_t n_targets, targets_capacity;
     uint32_t *free_gpus; /* scratch of placing, by node of the cluster */
     struct gsim_unit *unit;

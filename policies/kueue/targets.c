@@ -131,7 +131,7 @@ static int by_order(const void *left, const void *right) {
     return a->admitted_nth > b->admitted_nth ? -1 : a->admitted_nth < b->admitted_nth;
 }
 
-/* The first candidate comes to stand last. */
+/* Sorts the candidates in descending order: the one to be evicted first stands last. */
 static void put_in_order(const struct gsim_kueue_state *state) {
     struct gsim_heap heap = {state->candidate, state->n_candidates, sizeof *state->candidate,
                              by_order};

@@ -73,14 +73,6 @@ void gsim_rounds_remove(struct gsim_rounds *rounds,
     rounds->n = kept;
 }
 
-struct gsim_round_entry *gsim_rounds_find(struct gsim_rounds *rounds, uint32_t first,
-                                          uint32_t second) {
-    for (uint32_t i = 0; i < rounds->n; i++)
-        if (rounds->entry[i].member[0] == first && rounds->entry[i].member[1] == second)
-            return &rounds->entry[i];
-    return NULL;
-}
-
 void gsim_rounds_credit(struct gsim_rounds *rounds, struct gsim_round_entry *entry, uint32_t type,
                         double time_s) {
     entry->time[type] += time_s;

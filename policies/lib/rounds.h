@@ -52,9 +52,6 @@ struct gsim_round_entry *gsim_rounds_add(struct gsim_rounds *rounds, uint32_t fi
 /* Removes the entries of jobs that are gone. */
 void gsim_rounds_remove(struct gsim_rounds *rounds,
                         bool (*is_gone)(const void *arg, uint32_t member), const void *arg);
-/* The entry of a job, or of a pair; NULL: none. */
-struct gsim_round_entry *gsim_rounds_find(struct gsim_rounds *rounds, uint32_t first,
-                                          uint32_t second);
 /* Notes that an entry has run for that time. */
 void gsim_rounds_credit(struct gsim_rounds *rounds, struct gsim_round_entry *entry, uint32_t type,
                         double time_s);

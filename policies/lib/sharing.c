@@ -135,13 +135,16 @@ static int32_t urgency(const struct gsim_sharing *sharing, const struct gsim_ctx
 }
 
 /* Enters the job into one lane with the other jobs; the arrangement is repeated only where the job
- * changes it. */
+ * changes it. The kernels of a real-time job, which no other job halts, stay as they are. */
 static bool enter_lane(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
                        struct gsim_unit unit) {
     const struct gsim_sharing *sharing = ctx->state;
     const struct gsim_view *view = ctx->view;
-    struct gsim_entry entry = {.job = slot, .priority = urgency(sharing, ctx, slot)};
-    if (sharing->has_two_levels && gsim_common_is_realtime(view, slot))
+    bool is_realtime = gsim_common_is_realtime(view, slot);
+    struct gsim_entry entry = {.job = slot,
+                               .priority = urgency(sharing, ctx, slot),
+                               .keeps_kernels = is_realtime};
+    if (sharing->has_two_levels && is_realtime)
         entry.quantum_ns = GSIM_TIME_MAX;
     uint32_t n_jobs = view->cluster.clients[unit.gpu] + 1;
     bool says_something = n_jobs == 1 || sharing->adapt ||

@@ -30,7 +30,8 @@ struct muri_antman {
     struct {
         uint32_t n; /* GPUs in job->wanted */
         uint32_t node; /* of a job on one node */
-        double *taken_gb; /* that its end gives back: NULL, or by node */
+        /* GB that the end of the job gives back, by node; NULL: the job is on one node */
+        double *taken_gb;
         double node_gb;
     } * job;
     uint32_t *list; /* scratch, by GPU */
@@ -171,7 +172,7 @@ static uint32_t list_free(const struct muri *muri) {
     return n;
 }
 
-/* Of each node that has some of the guest's GPUs. */
+/* Takes memory of each node that has some of the guest's GPUs. */
 static void charge_nodes(struct muri *muri, uint32_t number, double gb) {
     const struct muri_job *job = &muri->job[number];
     for (uint32_t u = 0; u < job->gpus; u++) {

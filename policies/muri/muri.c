@@ -125,7 +125,7 @@ static enum gsim_status open_muri(struct gsim_ctx *ctx) {
     muri->slower[2] = slower[0];
     muri->slower[3] = slower[1];
     muri->slower[4] = muri->rule == MURI_IN_ORDER ? slower_in_order : slower[2];
-    muri->tolerance = 1e-5; /* of my_cmp in simulator/matching.py */
+    muri->tolerance = 1e-5; /* the tolerance of my_cmp in simulator/matching.py */
     muri->limit[0] = 3250; /* seconds: queue_limit in simulator/jobs.py */
     muri->limit[1] = 7200;
     if (!open_lists(ctx, muri))

@@ -7,7 +7,7 @@
 
 /* Sorts jobs, by a stable sort: the least rank first, or the widest gang. */
 void muri_sort_by_rank(struct muri *muri, uint32_t *list, uint32_t n);
-/* Of equal ranks by the second one. */
+/* Sorts jobs as well, those with equal ranks by their second rank. */
 void muri_sort_by_ranks(struct muri *muri, uint32_t *list, uint32_t n);
 void muri_sort_by_width(struct muri *muri, uint32_t *list, uint32_t n);
 /* Removes from a list those jobs that are over. */

@@ -14,13 +14,13 @@ enum { MOST_WIDTHS = 64 };
 
 struct width {
     uint32_t gpus, n_booked, n_candidates, n_listed;
-    uint32_t *job; /* of the line, in its order */
+    uint32_t *job; /* candidates, in the order of the line */
 };
 
 struct widths {
     uint32_t n;
     struct width *list;
-    uint32_t *room; /* of the lists, one after the other */
+    uint32_t *room; /* memory of all lists, one after the other */
 };
 
 double muri_packing_time(const struct muri *muri, const struct muri_packing *packing) {
@@ -259,7 +259,8 @@ static double rank_of(const struct muri *muri, const struct muri_packing *packin
     return rank;
 }
 
-/* Packings that are worth it, and the jobs of the others, by rank. */
+/* Lists by rank the packings that are faster than their jobs one after the other, and each job of
+ * the others by itself. */
 static void take_apart(struct muri *muri, const struct muri_packings *packings) {
     struct muri_packings *out = &muri->packings;
     out->n = 0;

@@ -9,7 +9,7 @@
 bool muri_pack(struct muri *muri);
 /* Each job that runs is a packing of its own. */
 void muri_pack_alone(struct muri *muri);
-/* Of an iteration of each job of the packing. */
+/* How long an iteration of each job of the packing takes. */
 double muri_packing_time(const struct muri *muri, const struct muri_packing *packing);
 
 #endif

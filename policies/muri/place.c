@@ -62,7 +62,7 @@ static void find(struct muri *muri, uint32_t p, const uint32_t *taken) {
             }
     }
     own(muri, p, units);
-    if (taken) /* was counted as the room was taken */
+    if (taken) /* the room was counted as taken already */
         for (uint32_t u = 0; u < gpus; u++)
             muri->room.free[cluster->node_of_gpu[units[u].gpu]]++;
 }

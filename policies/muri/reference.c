@@ -15,7 +15,7 @@
 #include "policies/muri/themis.h"
 #include "sim/base/units.h"
 
-/* No event: later than all. */
+/* The time of no event, later than all events. */
 static const double never = 1e300;
 /* Times within this part of each other are one event; with packed jobs also those within 0.1 ms. */
 static const double one_event = 1e-9, one_event_s = 1e-4;
@@ -31,8 +31,8 @@ struct arrival {
 struct muri_loop {
     struct arrival *arrival;
     uint32_t n_arrivals, next_arrival;
-    uint32_t *ending, n_ending; /* that end next, at `end` */
-    uint32_t *attached, n_attached; /* that end with the next arrival */
+    uint32_t *ending, n_ending; /* the jobs that end next, at `end` */
+    uint32_t *attached, n_attached; /* the jobs that end with the next arrival */
     uint32_t *group; /* scratch */
     double *group_end;
     double end, jump;
@@ -213,7 +213,7 @@ static double rank_of(const struct muri *muri, const struct muri_job *job) {
     }
 }
 
-/* In the order, passing over jobs that do not fit. */
+/* Runs jobs in their order, passing over those that do not fit. */
 static void run_by_rank(struct muri *muri) {
     muri_sort_by_rank(muri, muri->order, muri->n_order);
     muri_room_clear(&muri->room);
@@ -261,7 +261,7 @@ static bool decide(struct muri *muri, double now) {
 
 /* --- after it --------------------------------------------------------------------------------- */
 
-/* rule=antman looks at its list of events once more. */
+/* Whether an end joins those of its group: rule=antman looks at its list of events once more. */
 static bool is_merged(const struct muri *muri, uint32_t group) {
     return muri->rule == MURI_ANTMAN &&
            is_near(muri->loop->group_end[group], muri->loop->end, one_event, one_event_s);

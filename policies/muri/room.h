@@ -7,7 +7,7 @@
 #include "policies/muri/state.h"
 
 bool muri_room_open(struct muri_room *room, const struct gsim_ctx *ctx);
-/* All GPUs of nodes that are up are free. */
+/* Makes all GPUs free that are on nodes that are up. */
 void muri_room_clear(struct muri_room *room);
 /* Takes GPUs for a gang. taken: how many of each node, or NULL. false: it does not fit, and all
  * stays as it is. */

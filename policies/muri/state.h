@@ -25,7 +25,7 @@ enum { MURI_PACKED = GSIM_INTERLEAVE_MOST, MURI_N_QUEUES = 3 };
 struct muri_job {
     gsim_slot slot;
     bool is_here; /* it has arrived, and has not ended */
-    bool is_active; /* the loop has seen it come, and not end */
+    bool is_active; /* the simulator's loop has seen the job arrive, and not yet end */
     bool runs; /* the last decision gives it GPUs */
     bool is_exclusive; /* the trace does not give its stages */
     bool is_guest; /* opportunistic */
@@ -36,7 +36,8 @@ struct muri_job {
     double remaining, executed, since, overhead, own_overhead;
     double rank, second; /* the least first */
     struct gsim_stages stages;
-    struct gsim_unit *units, *wanted; /* that it has or had last, and is to have; `gpus` each */
+    /* the units that the job has or had last; those that it is to have; `gpus` of each */
+    struct gsim_unit *units, *wanted;
     bool is_placed; /* it has its units, or is on its way to them */
     bool has_wanted;
 };
@@ -45,8 +46,8 @@ struct muri_job {
 struct muri_packing {
     uint32_t n, gpus;
     uint32_t job[MURI_PACKED];
-    double rank; /* of its first job in the order */
-    double time; /* of an iteration of its jobs */
+    double rank; /* the rank of its first job in the order */
+    double time; /* how long an iteration of each of its jobs takes */
     bool is_granted; /* it has GPUs */
 };
 

@@ -19,9 +19,10 @@
 enum { STEPS = 200 }; /* halvings: past the last digit */
 
 struct share {
-    double alone, least, x; /* its part of the cluster alone; the least share; its share */
-    double elapsed, left; /* seconds since it came; alone on all of its GPUs until its end */
-    double fair; /* the time that it would take alone on its part */
+    double alone, least, x; /* the job's equal part of the cluster; its least share; its share */
+    /* seconds since its submission; seconds until its end, alone on all of its GPUs */
+    double elapsed, left;
+    double fair; /* seconds that the job would take alone on its equal part */
     double so_far, last_left, last_alone, due;
     bool is_known;
 };

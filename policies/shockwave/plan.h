@@ -17,13 +17,14 @@
 struct gsim_future_job {
     uint32_t gpus;
     double done, all; /* epochs */
-    double epoch_s; /* of those so far, on average */
-    double left_s; /* until its end, as expected */
-    double most_left_s; /* that may be left after the plan; below 0: no plan does that */
+    double epoch_s; /* the mean length of the epochs so far */
+    double left_s; /* the time until the job's end, as expected */
+    /* the time that may be left after the plan; below 0: no plan leaves so little */
+    double most_left_s;
     double weight; /* of its utility */
     uint32_t rounds; /* the answer */
     uint32_t next; /* work of the search: rounds of the bound under way */
-    double gain; /* of one more round, by GPU; below 0: it cannot have one */
+    double gain; /* the gain of one more round, by GPU; below 0: the job cannot have one */
 };
 
 struct gsim_future {
@@ -31,7 +32,7 @@ struct gsim_future {
     uint32_t n;
     uint32_t n_gpus, n_rounds;
     double round_s;
-    double price; /* of a second of the longest time left */
+    double price; /* what a second of the longest time left costs */
 };
 
 /* false: no plan keeps what jobs may have left; has_bounds false: they are not looked at. */

@@ -7,7 +7,7 @@
  * of the jobs' progress large (a market's equilibrium), less k= times the longest time that any job
  * has left, so that no job ends later than with an equal part of the cluster; where no plan does
  * that, jobs that would end late weigh by how late they are, to the power of lambda=. How long a
- * job still takes is expected from the batch sizes that it has had (policies/shockwave/outlook.c):
+ * job still takes is expected from the batch sizes that it has had (policies/shockwave/estimate.c):
  * jobs are profiled at each batch size, and when they change is not known. A plan is made anew when
  * jobs came or ended, and after replan= rounds. GPUs that it leaves idle go to the jobs with the
  * most time left.

@@ -13,7 +13,7 @@ struct shockwave_job {
     uint32_t rounds_left; /* of the plan */
     double weight, left_s; /* of the plan */
     bool has_ended;
-    bool is_chosen, was_chosen; /* in this round, and in the last */
+    bool is_chosen, was_chosen; /* the job runs in this round; it ran in the last one */
     /* Times at which it would end with an equal part of the cluster: as found last, and the sum of
      * those before, each times the rounds for which it held. */
     double fair_s, fair_sum;
@@ -25,19 +25,21 @@ struct shockwave {
     struct shockwave_job *job;
     uint32_t *active, n_active; /* by arrival */
     struct gsim_future_job *future; /* of the active jobs */
-    uint32_t n_gpus; /* that are up */
-    int64_t round_ns, ends_ns; /* of the round under way */
-    uint64_t round, planned_round; /* counted from 0; when the plan was made */
-    uint32_t n_rounds, most_rounds; /* of a plan; after which it is made anew */
+    uint32_t n_gpus; /* GPUs of nodes that are up */
+    int64_t round_ns, ends_ns; /* the length of a round; the end of the round under way */
+    /* the number of the round under way; of the round in which the plan was made */
+    uint64_t round, planned_round;
+    /* rounds that a plan reaches; rounds after which a plan is made anew */
+    uint32_t n_rounds, most_rounds;
     uint32_t lambda;
     double price;
     enum gsim_rule rule;
     struct gsim_preemption way;
     bool is_due; /* jobs came or ended since the last plan */
-    bool is_counted; /* and the fair ends know that */
+    bool is_counted; /* the fair ends take these jobs into account already */
 };
 
-/* outlook.c: fills in what the plan asks of each active job, in their order. */
+/* estimate.c: fills in what the plan asks of each active job, in their order. */
 void shockwave_look_ahead(struct gsim_ctx *ctx, struct shockwave *s);
 /* Weighs jobs that will end late by how late they are. */
 void shockwave_weigh(struct gsim_ctx *ctx, struct shockwave *s);

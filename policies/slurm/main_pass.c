@@ -62,7 +62,7 @@ void gsim_slurm_main_pass(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
     uint32_t kept = 0, i = 0;
     memset(state->is_blocked, 0, state->conf.n_partitions * sizeof *state->is_blocked);
     state->n_blocked = 0;
-    gsim_slurm_nodes_drop_plans(state, ctx); /* those of backfill do not bind this scheduler */
+    gsim_slurm_nodes_drop_plans(state, ctx); /* plans of backfill do not bind this scheduler */
     gsim_slurm_nodes_look(state, ctx);
     for (; i < state->n_order && state->n_blocked < state->conf.n_partitions &&
            (preempts || ctx->view->cluster.n_idle_gpus > 0);

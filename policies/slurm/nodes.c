@@ -133,7 +133,8 @@ static bool may_enter(const struct gsim_slurm_state *state, const struct gsim_ct
            lists_name(ctx, resv->accounts, GSIM_COL_VC, job);
 }
 
-/* Windows stand by their beginnings: behind the first that begins after the job, none meets it. */
+/* Windows are in the order of their beginnings: behind the first one that begins after the job's
+ * limit, none overlaps with the job. */
 int64_t gsim_slurm_nodes_clear(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                gsim_slot slot, uint32_t node, int64_t from_ns) {
     int64_t limit_ns = gsim_slurm_job(ctx, slot)->limit_ns, at_ns = from_ns;

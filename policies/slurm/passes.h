@@ -5,8 +5,6 @@
 
 #include "policies/slurm/state.h"
 
-/* Books a job as running. false: no memory. */
-bool gsim_slurm_start(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot);
 /* Takes a job off the books; it may not have run. */
 void gsim_slurm_stop(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot);
 /* Places a job on usable GPUs (state->usable), and books it. Where the core finds no room on the

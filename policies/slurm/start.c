@@ -25,7 +25,8 @@ static int64_t billing_of(const struct gsim_slurm_state *state, const struct gsi
                : gsim_muldiv_floor(all, state->conf.qos[job->qos].usage_milli, 1000);
 }
 
-bool gsim_slurm_start(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot) {
+/* Books a job as running. false: no memory. */
+static bool start_of(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     if (state->n_running == state->running_capacity) {
         uint32_t room = state->running_capacity ? 2 * state->running_capacity : 64;
@@ -85,7 +86,7 @@ bool gsim_slurm_place(struct gsim_slurm_state *state, struct gsim_ctx *ctx, stru
     while (gsim_slurm_nodes_choose(state, job, ctx->view->jobs.gpus[slot], state->usable)) {
         if (name_units(state, ctx, &n_units) &&
             gsim_plan_place_whole(plan, slot, state->unit, n_units))
-            return gsim_slurm_nodes_take(state, ctx, slot) && gsim_slurm_start(state, ctx, slot);
+            return gsim_slurm_nodes_take(state, ctx, slot) && start_of(state, ctx, slot);
         state->usable[state->chosen[0]] = 0;
     }
     return false;

@@ -11,18 +11,21 @@
 /* Per job. */
 struct gsim_slurm_job {
     uint32_t partition, qos, assoc; /* GSIM_SLURM_NONE: no QOS */
-    uint32_t set; /* of nodes, see nodes.h */
+    uint32_t set; /* the set of nodes that it may have, see nodes.h */
     uint32_t widest; /* the most GPUs that it could have on one of them */
     bool is_spread; /* no nodes of the set could hold it as whole nodes and a part of one */
     uint32_t running_at; /* position in the list of running jobs; GSIM_SLURM_NONE: none */
     int64_t eligible_ns;
     int64_t limit_ns; /* GSIM_TIME_MAX: none */
-    int64_t end_ns; /* latest end of a running job */
+    int64_t end_ns; /* while the job runs: the latest time at which it ends */
     int64_t priority; /* as of the last ranking */
     int64_t wants[GSIM_SLURM_FIRST_TYPE]; /* by TRES */
-    struct gsim_host each; /* beside each of its GPUs; 0: not asked for, or not counted */
-    uint32_t first_piece; /* where it runs; GSIM_SLURM_NONE: nowhere */
-    uint8_t type; /* that it asks for, among the types of limits, counted from 1; 0: none of them */
+    /* CPUs and memory beside each of its GPUs; 0: not asked for, or not counted */
+    struct gsim_host each;
+    uint32_t first_piece; /* the first of its nodes; GSIM_SLURM_NONE: it does not run */
+    /* the type of GPU that it asks for, among the types of limits, counted from 1; 0: none of
+     * them */
+    uint8_t type;
     uint32_t of_type[GSIM_SLURM_MOST_TYPES]; /* GPUs that it has, by such a type */
 };
 
@@ -51,7 +54,7 @@ struct gsim_slurm_asked {
 /* A node of the tree of accounts: an account, or a user of one. */
 struct gsim_slurm_account {
     uint32_t parent; /* GSIM_SLURM_NONE: the root, which is account 0 */
-    uint32_t first_child, next; /* of its parent */
+    uint32_t first_child, next; /* next: the next child of its parent */
     bool is_user;
     const struct gsim_slurm_assoc *conf; /* NULL: the site's file does not have it */
     const char *name;
@@ -70,18 +73,19 @@ struct gsim_slurm_room {
 /* A node, and its free room now, as the plan has it. */
 struct gsim_slurm_node_state {
     uint32_t n_gpus;
-    struct gsim_host host; /* of the node; GSIM_TIME_MAX: not counted */
+    struct gsim_host host; /* CPUs and memory of the node; GSIM_TIME_MAX: not counted */
     struct gsim_slurm_room free;
-    uint32_t type; /* among the types of limits, counted from 1; 0: none of them */
+    uint32_t type; /* of its GPUs, among the types of limits, counted from 1; 0: none of them */
     int64_t weight;
-    bool is_closed; /* to the rest of this pass of the main scheduler */
+    bool is_closed; /* no job starts on it in the rest of this pass of the main scheduler */
 };
 
 /* A time in which a node is not to be used. */
 struct gsim_slurm_window {
     int64_t from_ns, to_ns;
-    uint32_t next; /* of its node; GSIM_SLURM_NONE: the last */
-    uint32_t reservation; /* of the site; GSIM_SLURM_NONE: a job's of this backfill pass */
+    uint32_t next; /* window of the node; GSIM_SLURM_NONE: this is the last */
+    /* the site's reservation; GSIM_SLURM_NONE: the window is of a job that backfill plans */
+    uint32_t reservation;
 };
 
 /* Room on a node that a running job frees. */
@@ -94,7 +98,7 @@ struct gsim_slurm_freeing {
 /* The GPUs of a running job on one node. */
 struct gsim_slurm_piece {
     uint32_t node, gpus;
-    uint32_t next; /* of the job, or of those that are not in use */
+    uint32_t next; /* piece of the job, or of those that are not in use */
 };
 
 struct gsim_slurm_state {
@@ -102,27 +106,29 @@ struct gsim_slurm_state {
     gsim_slot *running;
     uint32_t n_running, running_capacity;
     bool kills, has_time_limits;
-    int64_t next_edge_ns; /* of a reservation */
+    int64_t next_edge_ns; /* when the next reservation begins or ends */
     bool is_due; /* the main scheduler: something has happened */
     bool has_changed; /* something has happened since the last backfill pass */
-    int64_t backfilled_ns, ranked_ns; /* the last pass; the time of the priorities */
+    /* time of the last backfill pass; time for which priorities were computed */
+    int64_t backfilled_ns, ranked_ns;
     uint32_t n_repairs;
-    int64_t most_priority, most_factor; /* of the site's QOS and partitions */
+    /* the largest among the site's QOS, and among its partitions */
+    int64_t most_priority, most_factor;
     gsim_slot *order; /* waiting jobs, first to last */
     gsim_slot *before; /* scratch of sorting, as large as the order */
     int64_t *key;
     uint32_t *sorted;
     uint32_t n_order, order_capacity;
-    /* by user and account of the trace: the account of the tree */
+    /* by user and account of the trace: the place in the tree of accounts */
     uint32_t *account_of;
-    uint32_t n_users, n_names; /* of the trace, and one more for jobs without */
+    uint32_t n_users, n_names; /* users and accounts of the trace, and one more for jobs without */
     struct gsim_slurm_account *account;
     uint32_t n_accounts, n_ranked_users;
-    uint64_t decay_q32; /* of usage, over a period */
+    uint64_t decay_q32; /* the part of usage that is left after a period */
     uint32_t *walk; /* accounts in the order of a fair tree that is being made */
     gsim_u128 *level; /* by account: level fair share */
     struct gsim_slurm_counts count[GSIM_SLURM_COUNTERS];
-    uint32_t n_tres; /* those that are counted: the first ones */
+    uint32_t n_tres; /* the TRES that are counted are the first n_tres ones */
     struct gsim_slurm_asked asked[GSIM_SLURM_LIMITS * GSIM_SLURM_TRES];
     uint32_t n_asked;
     uint32_t *qos_of_partition; /* GSIM_SLURM_NONE: none */

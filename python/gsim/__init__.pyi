@@ -420,6 +420,7 @@ class Entry:
     weight: int
     mem_cap_bytes: int
     memory_yields: bool
+    keeps_kernels: bool
     launch_cap: int
     launch_refill_ns: int
     launch_share_ppm: int
@@ -432,6 +433,7 @@ class Entry:
         weight: int = 0,
         mem_cap_bytes: int = 0,
         memory_yields: bool = False,
+        keeps_kernels: bool = False,
         launch_cap: int = 0,
         launch_refill_ns: int = 0,
         launch_share_ppm: int = 0,

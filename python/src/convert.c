@@ -263,6 +263,7 @@ static bool take_entry(const struct gsim_ctx *ctx, PyObject *object, uint16_t n_
         !take_int(object, "weight", 0, INT32_MAX, &entry->weight) ||
         !take_int(object, "mem_cap_bytes", 0, most, &entry->mem_cap_bytes) ||
         !take_flag(object, "memory_yields", &entry->memory_yields) ||
+        !take_flag(object, "keeps_kernels", &entry->keeps_kernels) ||
         !take_int(object, "launch_cap", 0, most, &entry->launch_cap) ||
         !take_int(object, "launch_refill_ns", 0, most, &entry->launch_refill_ns) ||
         !take_int(object, "launch_share_ppm", 0, GSIM_PPM, &share))

@@ -75,9 +75,12 @@ static uint32_t quotient_up(uint32_t a, uint32_t b) {
     return a / b + (a % b != 0);
 }
 
-struct gsim_batch gsim_goodput_batch(const struct gsim_goodput *goodput, uint32_t number,
-                                     const struct gsim_spread *spread, uint32_t batch,
-                                     uint32_t least_summed) {
+/* The batch by which a job keeps its batch size over all GPUs: as few summed steps as the limits
+ * allow, but one at least on one GPU beyond the smallest batch: of one step alone the variance is
+ * unknown. */
+static struct gsim_batch batch_for(const struct gsim_goodput *goodput, uint32_t number,
+                                   const struct gsim_spread *spread, uint32_t batch,
+                                   uint32_t least_summed) {
     const struct gsim_app_limits *app = &goodput->app[number];
     const struct gsim_app_there *there = gsim_goodput_there(goodput, number, spread->device);
     uint32_t gpus = gpus_of(spread);
@@ -149,8 +152,8 @@ static double between(double low, double high, double part, double whole) {
     return (high - low) / whole * part + low;
 }
 
-struct gsim_step gsim_goodput_step(const struct gsim_goodput *goodput, uint32_t app,
-                                   const struct gsim_spread *spread, uint32_t local) {
+static struct gsim_step step_of(const struct gsim_goodput *goodput, uint32_t app,
+                                const struct gsim_spread *spread, uint32_t local) {
     const struct gsim_step_group *group = group_of(goodput, app, spread);
     const struct gsim_step_row *row = &goodput->steps[group->first];
     uint32_t i = 0;
@@ -219,25 +222,24 @@ static double progress_after(const struct gsim_goodput *goodput, const struct gs
 /* The time of the steps of an iteration. */
 static double iteration_s(const struct gsim_goodput *goodput, uint32_t app,
                           const struct gsim_spread *spread, struct gsim_batch batch) {
-    struct gsim_step step = gsim_goodput_step(goodput, app, spread, batch.local);
+    struct gsim_step step = step_of(goodput, app, spread, batch.local);
     return step.step_s + (step.step_s - step.sync_s) * batch.summed;
 }
 
 struct gsim_tempo gsim_goodput_tempo(const struct gsim_goodput *goodput,
                                      const struct gsim_phases *phases,
                                      const struct gsim_spread *spread, uint32_t least_summed) {
-    struct gsim_batch batch =
-        gsim_goodput_batch(goodput, phases->app, spread, phases->batch, least_summed);
+    struct gsim_batch batch = batch_for(goodput, phases->app, spread, phases->batch, least_summed);
     return gsim_tempo_near(1 / iteration_s(goodput, phases->app, spread, batch));
 }
 
-double gsim_goodput_phase_s(const struct gsim_goodput *goodput, const struct gsim_phases *phases,
-                            uint32_t phase, const struct gsim_spread *spread,
-                            struct gsim_batch batch) {
+/* The time of a phase there, in s, with a batch that a policy has set; local 0: with its own. */
+static double phase_s(const struct gsim_goodput *goodput, const struct gsim_phases *phases,
+                      uint32_t phase, const struct gsim_spread *spread, struct gsim_batch batch) {
     const struct gsim_app_limits *app = &goodput->app[phases->app];
     uint32_t gpus = gpus_of(spread);
     if (batch.local == 0)
-        batch = gsim_goodput_batch(goodput, phases->app, spread, phases->batch, 0);
+        batch = batch_for(goodput, phases->app, spread, phases->batch, 0);
     double takes_s = iteration_s(goodput, phases->app, spread, batch);
     double gain = gain_of(goodput, app, phase, gpus * batch.local * (batch.summed + 1));
     return (progress_after(goodput, app, phase + 1) - progress_after(goodput, app, phase)) /
@@ -294,9 +296,9 @@ void gsim_goodput_learning(const struct gsim_goodput *goodput, const struct gsim
     if (gpus == 0)
         return;
     if (batch.local == 0)
-        batch = gsim_goodput_batch(goodput, phases->app, spread, phases->batch, 0);
+        batch = batch_for(goodput, phases->app, spread, phases->batch, 0);
     out->batch = batch;
-    struct gsim_step step = gsim_goodput_step(goodput, phases->app, spread, out->batch.local);
+    struct gsim_step step = step_of(goodput, phases->app, spread, out->batch.local);
     struct gradient gradient =
         gradient_of(goodput, app, phase, gpus * out->batch.local * (out->batch.summed + 1));
     out->step_s = number_near(step.step_s);
@@ -313,8 +315,7 @@ gsim_u128 gsim_goodput_pace_q64(const struct gsim_goodput *goodput,
     if (gsim_goodput_there(goodput, phases->app, spread->device)->n_steps == 0)
         return 0;
     int64_t work_ns = phases->end_ns[phase] - (phase ? phases->end_ns[phase - 1] : 0);
-    double takes_ns =
-        gsim_goodput_phase_s(goodput, phases, phase, spread, batch) * (double)GSIM_NS_PER_S;
+    double takes_ns = phase_s(goodput, phases, phase, spread, batch) * (double)GSIM_NS_PER_S;
     return gsim_tempo_ratio_q64(gsim_tempo_of((uint64_t)work_ns, 0), gsim_tempo_near(takes_ns));
 }
 
@@ -337,8 +338,7 @@ static bool time_phases(const struct gsim_goodput *goodput, const struct gsim_ph
     int64_t now_ns = 0;
     for (uint32_t i = 0; i < phases->n; i++) {
         double takes_ns =
-            gsim_goodput_phase_s(goodput, phases, i, &spread, (struct gsim_batch){0}) *
-            (double)GSIM_NS_PER_S;
+            phase_s(goodput, phases, i, &spread, (struct gsim_batch){0}) * (double)GSIM_NS_PER_S;
         if (!(takes_ns < (double)(GSIM_TIME_MAX / 4)) || now_ns > GSIM_TIME_MAX / 4)
             return false;
         now_ns += takes_ns < 1 ? 1 : (int64_t)(takes_ns + 0.5);

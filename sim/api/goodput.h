@@ -96,14 +96,6 @@ const struct gsim_app_there *gsim_goodput_there(const struct gsim_goodput *goodp
 uint32_t gsim_goodput_first(const struct gsim_goodput *goodput, uint32_t app);
 /* That many GPUs of a device on nodes of `node_gpus`, as few as possible. */
 struct gsim_spread gsim_goodput_packed(uint32_t device, uint32_t gpus, uint32_t node_gpus);
-/* The batch by which a job keeps its batch size over all GPUs: as few summed steps as the limits
- * allow, but one at least on one GPU beyond the smallest batch: of one step alone the variance is
- * unknown. */
-struct gsim_batch gsim_goodput_batch(const struct gsim_goodput *goodput, uint32_t app,
-                                     const struct gsim_spread *spread, uint32_t batch,
-                                     uint32_t least_summed);
-struct gsim_step gsim_goodput_step(const struct gsim_goodput *goodput, uint32_t app,
-                                   const struct gsim_spread *spread, uint32_t local);
 /* Iterations per second there, with at least that many steps that only sum gradients. */
 struct gsim_tempo gsim_goodput_tempo(const struct gsim_goodput *goodput,
                                      const struct gsim_phases *phases,
@@ -114,10 +106,6 @@ uint32_t gsim_goodput_most_gpus(const struct gsim_goodput *goodput,
 /* Iterations from the end of a phase to the end of the job; -1: the table does not say. */
 int64_t gsim_goodput_iterations_after(const struct gsim_goodput *goodput,
                                       const struct gsim_phases *phases, uint32_t phase);
-/* The time of a phase there, in s, with a batch that a policy has set; local 0: with its own. */
-double gsim_goodput_phase_s(const struct gsim_goodput *goodput, const struct gsim_phases *phases,
-                            uint32_t phase, const struct gsim_spread *spread,
-                            struct gsim_batch batch);
 /* The speed in a phase there, in work of its phases, as Q64.64; 0: it cannot run there. */
 gsim_u128 gsim_goodput_pace_q64(const struct gsim_goodput *goodput,
                                 const struct gsim_phases *phases, uint32_t phase,

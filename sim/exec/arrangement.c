@@ -89,6 +89,7 @@ enum {
     WEIGHT,
     MEM_CAP,
     YIELDS,
+    KEEPS_KERNELS,
     LAUNCH_CAP,
     REFILL,
     LAUNCH_SHARE,
@@ -102,6 +103,7 @@ static const struct field of_entry[N_OF_ENTRY] = {
     NUMBER("weight", 0, INT32_MAX),
     NUMBER("mem_cap_bytes", 0, GSIM_TIME_MAX),
     FLAG("memory_yields"),
+    FLAG("keeps_kernels"),
     NUMBER("launch_cap", 0, GSIM_TIME_MAX),
     NUMBER("launch_refill_ns", 0, GSIM_TIME_MAX),
     NUMBER("launch_share_ppm", 0, GSIM_PPM),
@@ -211,6 +213,7 @@ static bool take_entry(const struct gsim_answer *r, yajl_val value, uint16_t n_l
                                  .weight = n[WEIGHT],
                                  .mem_cap_bytes = n[MEM_CAP],
                                  .memory_yields = n[YIELDS] != 0,
+                                 .keeps_kernels = n[KEEPS_KERNELS] != 0,
                                  .launch_cap = n[LAUNCH_CAP],
                                  .launch_refill_ns = n[REFILL],
                                  .launch_share_ppm = (uint32_t)n[LAUNCH_SHARE]};

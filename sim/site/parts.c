@@ -127,7 +127,8 @@ bool gsim_slurm_gpus(const char *text, int64_t *gpus, bool *others) {
 
 /* --- TRES ------------------------------------------------------------------------------------- */
 
-bool gsim_slurm_mib(const char *text, size_t length, int64_t *mib) {
+/* A size in MiB: "512G", "1.5T", or without a letter in MiB. */
+static bool mib_of(const char *text, size_t length, int64_t *mib) {
     static const char letters[] = "MGTP";
     const char *letter =
         length > 0 ? strchr(letters, toupper((unsigned char)text[length - 1])) : NULL;
@@ -168,14 +169,14 @@ static int tres_called(struct gsim_slurm_reading *r, const char *name, size_t le
                                                         : GSIM_SLURM_TRES;
 }
 
-/* A count; -1, which takes a limit back, is none. */
+/* Reads a count; -1 takes a limit back, and stands for no count. */
 static bool take_amount(const char *text, size_t length, int which, int64_t *out) {
     if (length == 2 && strncmp(text, "-1", 2) == 0) {
         *out = -1;
         return true;
     }
     if (which == GSIM_SLURM_MEM)
-        return gsim_slurm_mib(text, length, out);
+        return mib_of(text, length, out);
     return length <= 12 && strspn(text, "0123456789") >= length &&
            gsim_parse_decimal(text, length, 1, out) == GSIM_PARSE_OK;
 }

@@ -47,8 +47,6 @@ void gsim_slurm_take_row(struct gsim_slurm_reading *r, char *line);
 bool gsim_slurm_time(const char *text, int64_t *ns);
 /* The count of gres/gpu in "cpu=4,gres/gpu=8"; *others: whether the list has more than that. */
 bool gsim_slurm_gpus(const char *text, int64_t *gpus, bool *others);
-/* A size in MiB: "512G", "1.5T", or without a letter in MiB. */
-bool gsim_slurm_mib(const char *text, size_t length, int64_t *mib);
 /* The amounts of "cpu=64,mem=1T,gres/gpu:a100=8", where they are named. What gsim does not count is
  * noted. false: the text is no such list. */
 bool gsim_slurm_take_tres(struct gsim_slurm_reading *r, const char *column, const char *text,

@@ -7,8 +7,9 @@
 #include "sim/study/dependence.h"
 #include "sim/base/sort.h"
 
-const char *const gsim_latency_names[GSIM_LATENCY_COUNT] = {"latency_mean_s", "latency_p50_s",
-                                                            "latency_p99_s"};
+/* Names of a result's fields. */
+static const char *const names[GSIM_LATENCY_COUNT] = {"latency_mean_s", "latency_p50_s",
+                                                      "latency_p99_s"};
 
 double gsim_latency_of(const struct gsim_summary *summary, enum gsim_latency which) {
     const double values[] = {summary->latency_mean_s, summary->latency_p50_s,
@@ -115,5 +116,5 @@ void gsim_latencies_put_json(FILE *out, const struct gsim_latencies *latencies) 
     else
         fputs("null", out);
     for (int l = 0; l < GSIM_LATENCY_COUNT; l++)
-        gsim_put_json_interval(out, gsim_latency_names[l], &latencies->of_s[l]);
+        gsim_put_json_interval(out, names[l], &latencies->of_s[l]);
 }

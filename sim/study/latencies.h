@@ -10,7 +10,6 @@
 #include "sim/study/stats.h"
 
 enum gsim_latency { GSIM_LATENCY_MEAN = 0, GSIM_LATENCY_P50, GSIM_LATENCY_P99, GSIM_LATENCY_COUNT };
-extern const char *const gsim_latency_names[GSIM_LATENCY_COUNT]; /* names of a result's fields */
 double gsim_latency_of(const struct gsim_summary *summary, enum gsim_latency which);
 
 struct gsim_latencies {

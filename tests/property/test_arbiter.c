@@ -309,7 +309,10 @@ static struct outcome play(const struct script *script, bool is_plain, enum driv
         if (is_due && gsim_arbiter_settle(arbiter, now_ns))
             take_reports(arbiter, &outcome, now_ns, &n_left);
         for (; joined < script->n && script->joins_ns[joined] == now_ns; joined++) {
-            assert_true(gsim_arbiter_join(arbiter, &script->member[joined], NULL, now_ns) !=
+            struct gsim_member member = script->member[joined];
+            member.watch_iterations = -1;
+            gsim_context_start(&member.context, now_ns);
+            assert_true(gsim_arbiter_join(arbiter, &member, GSIM_ARRIVAL_NEW, now_ns) !=
                         GSIM_NO_MEMBER);
             overflow_before(script, arbiter, joined, now_ns);
             move_before(script, arbiter, joined, now_ns);
@@ -693,7 +696,9 @@ static void who_leaves_at_a_kernel_does_so_at_any_rate(void **state) {
             .spec = {.demand = {.fill_ppm = GSIM_PPM}},
             .context = {
                 .spec.iterations = 1, .spec.kernels = 7, .spec.gpu_ns = 1000, .spec.queue = 8}};
-        assert_int_equal(gsim_arbiter_join(arbiter, &member, NULL, 0), lane);
+        member.watch_iterations = -1;
+        gsim_context_start(&member.context, 0);
+        assert_int_equal(gsim_arbiter_join(arbiter, &member, GSIM_ARRIVAL_NEW, 0), lane);
     }
     (void)gsim_arbiter_settle(arbiter, 100);
     assert_false(gsim_arbiter_exit(arbiter, 1, GSIM_EXIT_KERNEL, 100));

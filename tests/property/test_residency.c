@@ -18,7 +18,6 @@ enum { MOST_BUFFERS = 7, MOST_CHUNKS = 24, MOST_CAPACITY = 60, STATE = 4096 };
 
 struct chunk {
     enum gsim_content content;
-    bool is_pinned;
     uint64_t age; /* when it came, or under LRU was used */
 };
 
@@ -84,7 +83,7 @@ static struct chunk *table_victim(struct table *t, struct gsim_range to_come) {
         for (uint32_t c = 0; c < t->n_chunks[b]; c++) {
             bool is_to_come =
                 b == to_come.buffer && c >= to_come.first && c < to_come.first + to_come.n;
-            if (!is_resident(&t->chunk[b][c]) || t->chunk[b][c].is_pinned)
+            if (!is_resident(&t->chunk[b][c]))
                 continue;
             if (best && !goes_before(t, b, c, is_to_come, best_b, best_c, is_best_to_come))
                 continue;
@@ -123,8 +122,8 @@ static struct gsim_moved table_access(struct table *t, struct gsim_range range, 
     return moved;
 }
 
-/* What populate, touch, evict_range, write_host and pin do to one chunk. */
-enum simple { POPULATE, TOUCH, WRITE, EVICT_RANGE, WRITE_HOST, PIN, UNPIN, SIMPLE_COUNT };
+/* What populate, touch, evict_range and write_host do to one chunk. */
+enum simple { POPULATE, TOUCH, WRITE, EVICT_RANGE, WRITE_HOST, SIMPLE_COUNT };
 
 static void table_simple(struct table *t, struct chunk *chunk, enum simple what,
                          struct gsim_moved *moved) {
@@ -137,13 +136,11 @@ static void table_simple(struct table *t, struct chunk *chunk, enum simple what,
     } else if ((what == TOUCH || what == WRITE) && is_there) {
         moved->hits++;
         table_use(t, chunk, what == WRITE);
-    } else if (what == EVICT_RANGE && is_there && !chunk->is_pinned) {
+    } else if (what == EVICT_RANGE && is_there) {
         table_leave(t, chunk, moved);
     } else if (what == WRITE_HOST) {
         t->n_resident -= is_there;
         *chunk = (struct chunk){.content = GSIM_ON_HOST};
-    } else if ((what == PIN || what == UNPIN) && is_there) {
-        chunk->is_pinned = what == PIN;
     }
 }
 
@@ -190,11 +187,10 @@ static size_t table_state(const struct table *t, int64_t *out) {
         for (uint32_t c = 0; c < t->n_chunks[b];) {
             const struct chunk *chunk = &t->chunk[b][c];
             uint32_t first = c;
-            while (c < t->n_chunks[b] && t->chunk[b][c].content == chunk->content &&
-                   t->chunk[b][c].is_pinned == chunk->is_pinned)
+            while (c < t->n_chunks[b] && t->chunk[b][c].content == chunk->content)
                 c++;
             put(c - first, out, &n);
-            put((int64_t)chunk->content * 2 + chunk->is_pinned, out, &n);
+            put(chunk->content, out, &n);
         }
     }
     put(-1, out, &n);
@@ -232,17 +228,15 @@ static void expect_same_moved(struct gsim_moved a, struct gsim_moved b) {
 }
 
 static void expect_same_counts(const struct pair *pair, uint32_t buffer) {
-    uint32_t n_resident = 0, n_dirty = 0, n_pinned = 0;
+    uint32_t n_resident = 0, n_dirty = 0;
     for (uint32_t c = 0; c < pair->table.n_chunks[buffer]; c++) {
         const struct chunk *chunk = &pair->table.chunk[buffer][c];
         assert_int_equal(gsim_residency_content(&pair->extents, buffer, c), chunk->content);
         n_resident += is_resident(chunk);
         n_dirty += chunk->content == GSIM_DIRTY;
-        n_pinned += chunk->is_pinned;
     }
     assert_int_equal(pair->extents.buffers[buffer].n_resident, n_resident);
     assert_int_equal(pair->extents.buffers[buffer].n_dirty, n_dirty);
-    assert_int_equal(pair->extents.buffers[buffer].n_pinned, n_pinned);
 }
 
 static void expect_same(const struct pair *pair) {
@@ -288,10 +282,8 @@ static struct gsim_moved simple(struct gsim_residency *r, struct gsim_range rang
         moved = gsim_residency_touch(r, range, what == WRITE);
     else if (what == EVICT_RANGE)
         moved = gsim_residency_evict_range(r, range);
-    else if (what == WRITE_HOST)
-        gsim_residency_write_host(r, range);
     else
-        gsim_residency_pin(r, range, what == PIN);
+        gsim_residency_write_host(r, range);
     return moved;
 }
 

@@ -236,7 +236,9 @@ static struct moved play(const struct mix *mix, const struct gsim_profile *profi
     assert_true(gsim_arbiter_set_lane(arbiter, 0, &lane, 0, 0));
     for (uint32_t i = 0; i < mix->n; i++) {
         struct gsim_member member = member_of(mix, i);
-        assert_true(gsim_arbiter_join(arbiter, &member, NULL, 0) != GSIM_NO_MEMBER);
+        member.watch_iterations = -1;
+        gsim_context_start(&member.context, 0);
+        assert_true(gsim_arbiter_join(arbiter, &member, GSIM_ARRIVAL_NEW, 0) != GSIM_NO_MEMBER);
     }
     while (gsim_arbiter_next_ns(arbiter, until_ns) < until_ns)
         fail_msg("nothing is to be reported");
@@ -296,7 +298,9 @@ static double play_urgent(const struct mix *mix, int64_t period_ns,
             member.context.spec.arrival_ns = arrival_ns;
             member.context.spec.latency_ns = latency_ns;
         }
-        assert_true(gsim_arbiter_join(arbiter, &member, NULL, 0) != GSIM_NO_MEMBER);
+        member.watch_iterations = -1;
+        gsim_context_start(&member.context, 0);
+        assert_true(gsim_arbiter_join(arbiter, &member, GSIM_ARRIVAL_NEW, 0) != GSIM_NO_MEMBER);
     }
     now_ns = gsim_arbiter_next_ns(arbiter, GSIM_NEVER);
     assert_true(now_ns != GSIM_NEVER);

@@ -20,6 +20,25 @@ breaches=$(check_globals "$build/libgsim.a"; check_globals "$build/libapp.a")
 if [ -z "$breaches" ]; then echo "ok no mutable globals"; else printf 'not ok no mutable globals\n%s\n' "$breaches"; fi
 breaches=$(check_calls "$build/libgsim.a"; check_calls "$build/libapp.a")
 if [ -z "$breaches" ]; then echo "ok the library never exits or prints"; else printf 'not ok the library never exits or prints\n%s\n' "$breaches"; fi
+# A header declares what another file uses: the program, or tests and the module of Python, if its own file
+# does so as well. What is installed is for other programs.
+# Prints the functions and tables of objects that no other object uses, and that are named nowhere else.
+unused() { # archive...
+    nm -A "$@" 2>/dev/null | awk '
+        $2 == "U" { used[$3] = 1 }
+        $2 ~ /^[TDRB]$/ && $3 ~ /^gsim_/ { at[$3] = 1 }
+        END { for (name in at) if (!(name in used)) print name }' | sort
+}
+installed=$(cat include/gsim/*.h policies/lib/*.h | grep -o 'gsim_[a-z0-9_]*' | sort -u)
+elsewhere=$(cat tests/*/*.c tests/*/*.h python/src/*.c examples/*/*.c | grep -o 'gsim_[a-z0-9_]*' | sort -u)
+within=$(cat sim/*/*.c sim/*/*/*.c models/*/*.c policies/*.c policies/*/*.c traces/*.c | grep -o 'gsim_[a-z0-9_]*' | sort | uniq -d)
+# The skeleton is what a new policy starts from; the value of a plan is what a test finds no better plan by.
+breaches=$(unused "$build/libgsim.a" "$build/libapp.a" | grep -vxE 'gsim_policy_skeleton|gsim_future_value' | while read -r name; do
+    printf '%s\n' "$installed" | grep -qx "$name" && continue
+    printf '%s\n' "$elsewhere" | grep -qx "$name" && printf '%s\n' "$within" | grep -qx "$name" && continue
+    echo "$name"
+done)
+if [ -z "$breaches" ]; then echo "ok headers declare what other files use"; else printf 'not ok headers declare what other files use\n%s\n' "$breaches"; fi
 # the rules can fail
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
 cat >"$tmp/bad.c" <<'C'
@@ -27,9 +46,11 @@ cat >"$tmp/bad.c" <<'C'
 #include <stdlib.h>
 int counter = 3;
 void bad(void) { counter++; printf("%d\n", counter); exit(1); }
+void gsim_bad_alone(void) { bad(); }
 C
 gcc -c -o "$tmp/bad.o" "$tmp/bad.c" && ar rcs "$tmp/bad.a" "$tmp/bad.o"
-if [ -n "$(check_globals "$tmp/bad.a")" ] && [ -n "$(check_calls "$tmp/bad.a")" ]; then
+if [ -n "$(check_globals "$tmp/bad.a")" ] && [ -n "$(check_calls "$tmp/bad.a")" ] &&
+    [ "$(unused "$tmp/bad.a")" = gsim_bad_alone ]; then
     echo "ok the object rules find breaches"
 else
     echo "not ok the object rules find breaches"

@@ -312,13 +312,10 @@ static void the_three_schedulers_of_vgpus(void **state) {
     struct gsim_profile a100 = load_device(f, "a100-40");
     struct gsim_vgpu_rule rule = gsim_vgpu_rule(&a100, GSIM_VGPU_BEST_EFFORT, 2, 8, 0);
     assert_true(rule.is_work_conserving && rule.n_turns == 0 && rule.quantum_ns == 2000000);
-    assert_int_equal(gsim_vgpu_share_ppm(&rule, 2), PPM / 2);
     rule = gsim_vgpu_rule(&a100, GSIM_VGPU_EQUAL, 2, 9, 0);
     assert_true(!rule.is_work_conserving && rule.n_turns == 2 && rule.quantum_ns == 1000000);
-    assert_int_equal(gsim_vgpu_share_ppm(&rule, 2), PPM / 2);
     rule = gsim_vgpu_rule(&a100, GSIM_VGPU_FIXED, 2, 8, 5000000);
     assert_true(!rule.is_work_conserving && rule.n_turns == 8 && rule.quantum_ns == 5000000);
-    assert_int_equal(gsim_vgpu_share_ppm(&rule, 2), PPM / 8);
 }
 
 int main(void) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* MIG: the tables of the real devices, layouts that the driver makes and refuses, and best fit. */
+/* MIG: the tables of the real devices, and layouts that the driver makes and refuses. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,6 +31,32 @@ static int close_arena(void **state) {
     return 0;
 }
 
+/* Each instance begins where its profile may, on slices that no other one has. */
+static void expect_sound(const struct gsim_mig *mig, const struct gsim_mig_layout *layout) {
+    uint32_t taken = 0;
+    for (int i = 0; i < layout->n; i++) {
+        const struct gsim_mig_profile *profile = &mig->profile[layout->instance[i].profile];
+        uint32_t start = layout->instance[i].start;
+        uint32_t slices = ((UINT32_C(1) << profile->slices) - 1) << start;
+        assert_true(profile->starts >> start & 1);
+        assert_int_equal(taken & slices, 0);
+        taken |= slices;
+    }
+}
+
+/* The layout of n instances of a profile. */
+static enum gsim_status parse_many(const struct gsim_mig *mig, const char *profile, int n,
+                                   struct gsim_mig_layout *layout) {
+    static struct gsim_log log;
+    char text[256] = "";
+    log = (struct gsim_log){0};
+    for (int i = 0; i < n; i++) {
+        strcat(text, i > 0 ? "," : "");
+        strcat(text, profile);
+    }
+    return gsim_mig_parse(mig, text, layout, &log);
+}
+
 /* --- tables ----------------------------------------------------------------------------------- */
 
 /* How many instances of each profile fit alone: as nvidia-smi mig -lgip says under "Instances". */
@@ -55,15 +81,15 @@ static void as_many_instances_fit_as_nvidia_smi_says(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct gsim_mig *mig = load(rows[i].device, *state);
         assert_non_null(mig);
-        int p = gsim_mig_find(mig, rows[i].profile), start;
+        int p = gsim_mig_find(mig, rows[i].profile);
         assert_true(p >= 0);
         assert_int_equal(mig->profile[p].sms, rows[i].sms);
         assert_true(mig->profile[p].mem_bytes == (int64_t)(rows[i].gib * (double)GSIM_GIB + 0.5));
-        struct gsim_mig_layout layout = {0};
-        while ((start = gsim_mig_best_start(mig, &layout, p)) >= 0)
-            layout.instance[layout.n++] = (struct gsim_mig_instance){(uint8_t)p, (uint8_t)start};
+        struct gsim_mig_layout layout;
+        assert_int_equal(parse_many(mig, rows[i].profile, rows[i].most, &layout), GSIM_OK);
         assert_int_equal(layout.n, rows[i].most);
-        assert_null(gsim_mig_check(mig, &layout));
+        expect_sound(mig, &layout);
+        assert_int_equal(parse_many(mig, rows[i].profile, rows[i].most + 1, &layout), GSIM_USAGE);
     }
     assert_null(load("v100", *state));
 }
@@ -122,7 +148,7 @@ static void layouts_that_the_driver_makes(void **state) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct gsim_mig_layout layout;
         assert_int_equal(gsim_mig_parse(mig, texts[i], &layout, &log), GSIM_OK);
-        assert_null(gsim_mig_check(mig, &layout));
+        expect_sound(mig, &layout);
         /* instances stand in the order of the text */
         assert_int_equal(strncmp(mig->profile[layout.instance[0].profile].name, texts[i], 2), 0);
     }
@@ -156,33 +182,6 @@ static void layouts_that_the_driver_refuses(void **state) {
            "1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,"
            "1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb",
            "more instances than any device has");
-}
-
-static void a_layout_is_checked_by_itself(void **state) {
-    const struct gsim_mig *mig = load("h100-sxm", *state);
-    uint8_t three = (uint8_t)gsim_mig_find(mig, "3g.40gb");
-    struct gsim_mig_layout layout = {2, {{three, 0}, {three, 4}}};
-    assert_null(gsim_mig_check(mig, &layout));
-    layout.instance[1].start = 0;
-    assert_string_equal(gsim_mig_check(mig, &layout), "two instances overlap");
-    layout.instance[1].start = 2;
-    assert_string_equal(gsim_mig_check(mig, &layout),
-                        "an instance begins where its profile may not");
-    layout.instance[1].profile = 99;
-    assert_string_equal(gsim_mig_check(mig, &layout), "an instance has no profile");
-}
-
-/* A small instance goes where it spoils least: at 6, where only 7g, 3g at 4 and 1g.10gb at 6 could
- * be besides another 1g; at 0 it would spoil 7g, 4g, 3g, 2g, 1g.10gb. */
-static void best_fit_spoils_least(void **state) {
-    const struct gsim_mig *mig = load("a100-40", *state);
-    struct gsim_mig_layout layout = {0};
-    int one = gsim_mig_find(mig, "1g.5gb"), three = gsim_mig_find(mig, "3g.20gb");
-    assert_int_equal(gsim_mig_best_start(mig, &layout, one), 6);
-    layout = (struct gsim_mig_layout){1, {{(uint8_t)one, 6}}};
-    assert_int_equal(gsim_mig_best_start(mig, &layout, three), 0);
-    layout = (struct gsim_mig_layout){2, {{(uint8_t)one, 6}, {(uint8_t)three, 0}}};
-    assert_int_equal(gsim_mig_best_start(mig, &layout, three), -1);
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -221,8 +220,6 @@ int main(void) {
         cmocka_unit_test(an_instance_has_its_eighths),
         cmocka_unit_test(layouts_that_the_driver_makes),
         cmocka_unit_test(layouts_that_the_driver_refuses),
-        cmocka_unit_test(a_layout_is_checked_by_itself),
-        cmocka_unit_test(best_fit_spoils_least),
         cmocka_unit_test(a_bad_table_is_named_by_its_line),
     };
     return cmocka_run_group_tests(tests, open_arena, close_arena);

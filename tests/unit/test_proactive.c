@@ -149,18 +149,6 @@ static void test_a_task_larger_than_memory_takes_all_of_it(void **state) {
     gsim_arena_free(tasks.arena);
 }
 
-static void test_pinned_chunks_stay(void **state) {
-    (void)state;
-    struct tasks tasks = open_tasks(2, 20, 0, 30, GSIM_EVICT_BELADY);
-    (void)switch_to(&tasks, &plain, 0, true);
-    gsim_residency_pin(&tasks.memory, (struct gsim_range){tasks.used[0].buffer, 5, 15}, true);
-    struct gsim_migration m = switch_to(&tasks, &plain, 1, true);
-    assert_int_equal(m.moved.in, 15);
-    assert_int_equal(m.moved.out_dirty, 5);
-    assert_int_equal(m.missed, 5);
-    gsim_arena_free(tasks.arena);
-}
-
 static void test_untouched_chunks_come_for_nothing(void **state) {
     (void)state;
     struct gsim_arena *arena = gsim_arena_new();
@@ -217,7 +205,7 @@ static void test_an_unknown_order_starts_nothing_early(void **state) {
                                               .allocated_bytes = 8 * CHUNK};
         pager.proactive.has_early_start = true;
         gsim_pager_store_init(&store, &pager, arena);
-        assert_true(gsim_pager_open(&store, &a, &spec));
+        assert_true(gsim_pager_open(&store, &a, &spec, false));
         gsim_residency_write_host(&store.residency, gsim_range_whole(&store.residency, a.used));
         const struct gsim_next_turn turn = {&a, 1000000, 100000};
         assert_int_equal(gsim_pager_switch(&store, &turn, 1, 0).starts_ns, waits_ns[i]);
@@ -290,10 +278,9 @@ static void what_was_carried_here_is_there(void **state) {
     struct gsim_tenant a, b;
     const struct gsim_tenant_spec spec = {.used_bytes = 8 * CHUNK, .allocated_bytes = 8 * CHUNK};
     gsim_pager_store_init(&store, &pager, arena);
-    assert_true(gsim_pager_open(&store, &a, &spec) && gsim_pager_open(&store, &b, &spec));
-    gsim_pager_fill(&store, &a);
+    assert_true(gsim_pager_open(&store, &a, &spec, true));
     (void)gsim_pager_switch(&store, &(struct gsim_next_turn){&a, 1000, 100}, 1, 0);
-    gsim_pager_fill(&store, &b);
+    assert_true(gsim_pager_open(&store, &b, &spec, true));
     assert_int_equal(gsim_pager_resident_bytes(&store, &b), 8 * CHUNK);
     assert_int_equal(gsim_pager_resident_bytes(&store, &a), 2 * CHUNK);
     gsim_arena_free(arena);
@@ -307,7 +294,6 @@ int main(void) {
         cmocka_unit_test(test_lru_brings_everything_each_time),
         cmocka_unit_test(test_predictions_are_wrong_by_as_much_as_said),
         cmocka_unit_test(test_a_task_larger_than_memory_takes_all_of_it),
-        cmocka_unit_test(test_pinned_chunks_stay),
         cmocka_unit_test(test_untouched_chunks_come_for_nothing),
         cmocka_unit_test(test_an_early_start_never_overtakes),
         cmocka_unit_test(test_an_unknown_order_starts_nothing_early),

@@ -172,10 +172,6 @@ static void test_first_touches_bring_nothing(void **state) {
     struct gsim_paging sum = sweep(f, &r, 0, false);
     expect(sum, 16, 16, 8 * 512, 0);
     assert_int_equal(sum.moved.zeroed, 8);
-    gsim_residency_pin(&r, gsim_range_whole(&r, 0), true);
-    assert_int_equal(gsim_residency_open(&r, 1, 8), 1);
-    assert_int_equal(sweep(f, &r, 1, false).moved.zeroed, 8); /* in the two chunks of room left */
-    assert_int_equal(r.buffers[1].n_resident, 2);
 }
 
 static void test_ideal_pages_for_nothing(void **state) {

@@ -77,7 +77,7 @@ static const struct {
               {GSIM_WRITTEN_stall_s, 0, 1e30},     {GSIM_WRITTEN_host_wait_s, 0, 1e18},
               {GSIM_WRITTEN_completed, 0, 1e18},   {GSIM_WRITTEN_unfinished, 0, 1e18}};
 
-/* Fields of which none is more than the next. */
+/* Fields in ascending order: no value is larger than that of the next field. */
 static const enum gsim_written_field orders[][2] = {
     {GSIM_WRITTEN_jct_p50_s, GSIM_WRITTEN_jct_p95_s},
     {GSIM_WRITTEN_jct_p95_s, GSIM_WRITTEN_jct_p99_s},

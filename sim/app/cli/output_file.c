@@ -10,7 +10,9 @@
 
 #include "sim/study/output.h"
 
-enum gsim_status gsim_output_file_check_new(struct gsim_cli *cli, const char *path) {
+/* A usage error if the file exists and --force is not given. A device file may always be
+ * written. */
+static enum gsim_status check_new(struct gsim_cli *cli, const char *path) {
     if (gsim_option_is_on(cli, GSIM_OPT_FORCE) || access(path, F_OK) != 0 ||
         strncmp(path, "/dev/", 5) == 0)
         return GSIM_OK;
@@ -35,7 +37,7 @@ enum gsim_status gsim_output_file_check_own(struct gsim_cli *cli, const char *pa
     struct stat there;
     if (stat(path, &there) == 0 && S_ISREG(there.st_mode) && is_own(path, begins_with))
         return GSIM_OK;
-    return gsim_output_file_check_new(cli, path);
+    return check_new(cli, path);
 }
 
 enum gsim_status gsim_output_file_open(struct gsim_cli *cli, struct gsim_outfile *out) {
@@ -43,7 +45,7 @@ enum gsim_status gsim_output_file_open(struct gsim_cli *cli, struct gsim_outfile
     *out = (struct gsim_outfile){.file = cli->io->out};
     if (!path || strcmp(path, "-") == 0)
         return GSIM_OK;
-    enum gsim_status status = gsim_output_file_check_new(cli, path);
+    enum gsim_status status = check_new(cli, path);
     return status == GSIM_OK ? gsim_outfile_open(out, path, cli->arena, cli->log) : status;
 }
 

@@ -6,9 +6,6 @@
 #include "sim/app/cli/options.h"
 
 struct gsim_outfile;
-/* A usage error if the file exists and --force is not given. A device file may always be
- * written. */
-enum gsim_status gsim_output_file_check_new(struct gsim_cli *cli, const char *path);
 /* The check above, but an empty file, or one that begins with the text that gsim writes there
  * (compressed or not), is an earlier result, which the command may write again. */
 enum gsim_status gsim_output_file_check_own(struct gsim_cli *cli, const char *path,

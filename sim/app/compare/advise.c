@@ -92,7 +92,8 @@ static bool suits(const struct gsim_cli *cli, const struct gsim_setup *setup,
            (!one->needs_owner || has(trace, GSIM_COL_USER) || has(trace, GSIM_COL_VC)) &&
            (!one->needs_memory || has(trace, GSIM_COL_MEM_BYTES)) &&
            (!one->needs_mig || setup->cluster.profiles[0]->mig) &&
-           (!names_gpus || !has_sets(setup)); /* partitions and types are refused there */
+           /* such policies refuse traces that name partitions or types of GPU */
+           (!names_gpus || !has_sets(setup));
 }
 
 /* A setting of the command line; the user's own one for that policy stays. */

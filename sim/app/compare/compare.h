@@ -165,9 +165,6 @@ void gsim_format_p(char *buffer, double p);
 
 /* --- load.c ----------------------------------------------------------------------------------- */
 
-/* The work of all jobs, as a part of the work that the GPUs can do between the first arrival and
- * the last. */
-double gsim_offered_load(const struct gsim_trace *trace, double gpus, int64_t span_ns);
 /* The GPUs of the cluster, each counted by its speed relative to the device of reference. */
 double gsim_compare_capacity(const struct gsim_compare *c);
 /* The GPU time that a job of the trace asks for. */

@@ -25,7 +25,9 @@ double gsim_compare_capacity(const struct gsim_compare *c) {
     return gpus;
 }
 
-double gsim_offered_load(const struct gsim_trace *trace, double gpus, int64_t span_ns) {
+/* The work of all jobs, as a part of the work that the GPUs can do between the first arrival and
+ * the last. */
+static double offered_load(const struct gsim_trace *trace, double gpus, int64_t span_ns) {
     double work_s = 0;
     for (uint32_t job = 0; job < trace->n_jobs; job++)
         work_s += gsim_work_of_job_s(trace, job);
@@ -66,7 +68,7 @@ void gsim_compare_warn_of_load(const struct gsim_compare *c) {
     int64_t n_gpus = gsim_compare_at(c, 0, 0)->result.summary.gpus;
     if (span_ns < 4)
         return; /* all jobs arrive at once: a batch has no load */
-    double load = gsim_offered_load(trace, gsim_compare_capacity(c), span_ns);
+    double load = offered_load(trace, gsim_compare_capacity(c), span_ns);
     if (load > 1)
         fprintf(
             err,

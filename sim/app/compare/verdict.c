@@ -82,7 +82,8 @@ static bool is_alike(const struct gsim_compare_ranking *r, int i) {
 static bool may_be_chance(const struct verdict *v, const struct gsim_compare_ranking *r, int i) {
     if (v->s->units == GSIM_UNITS_CHANGED)
         return r->n_above[i] < v->s->n_units;
-    return r->p[i] > 0.05; /* and so does the interval of the ratio say, before Holm's procedure */
+    /* the interval of the ratio, before Holm's procedure, excludes 1 as well */
+    return r->p[i] > 0.05;
 }
 
 static const char *tie(struct verdict *v, const struct gsim_compare_ranking *r, const char *what,

@@ -204,7 +204,7 @@ static enum gsim_status end_rows(struct drive *d, enum gsim_status status) {
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-/* The share of a core that the run took, and how soon it acted: nothing of that is the jobs'. */
+/* Prints the share of a core that `drive` itself took, without its jobs, and how soon it acted. */
 static void say_overhead(const struct drive *d, double wall_s) {
     const struct gsim_executor *x = &d->executor;
     struct rusage used;
@@ -226,7 +226,7 @@ static enum gsim_status drive_jobs(struct drive *d, struct gsim_result *result) 
     setup->model_arg = &d->executor;
     setup->model_stop = &d->executor.stop;
     setup->device_name = d->executor.is_dry ? "dry run" : d->gpus.product;
-    /* the guard, and jobs that do not listen, are no reason to end */
+    /* a write to a guard or a job that is gone is no reason to end */
     (void)signal(SIGPIPE, SIG_IGN);
     enum gsim_status status = gsim_run_output_make(d->cli, setup, result);
     gsim_executor_close(&d->executor);

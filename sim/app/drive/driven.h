@@ -13,13 +13,13 @@
 struct gsim_driven {
     uint32_t job; /* in the trace */
     int64_t submit_ns; /* when it arrived */
-    int64_t begin_ns, end_ns; /* of its first process, and of its last */
+    int64_t begin_ns, end_ns; /* begin of its first process, end of its last */
     int64_t ran_ns; /* on its GPUs, without the times of its stops */
     int64_t stall_ns; /* on its GPUs without progress: its state is saved, or comes back */
-    int64_t iterations; /* that it has told of; -1: it has not cooperated */
-    uint32_t starts, stops; /* of processes; and times that it lost its GPUs */
+    int64_t iterations; /* iterations that the job has told of; -1: it does not cooperate */
+    uint32_t starts, stops; /* how often a process was started; how often the job lost its GPUs */
     int exit_code; /* 128 and the signal, if one ended it; -1: it never ran */
-    bool is_cut; /* ended by `drive`: by an interruption, or since the policy has ended it */
+    bool is_cut; /* `drive` ended it: the run was interrupted, or the policy ended the job */
     const char *log_path;
 };
 
@@ -33,18 +33,18 @@ struct gsim_executor {
     const struct gsim_gpu_uuid *uuids; /* of all GPUs of the machine, by number */
     uint32_t n_uuids; /* 0 in a dry run */
     bool is_served; /* jobs are clients of an MPS server */
-    const char *mps_folder; /* of the server's pipes; NULL: it does not run */
+    const char *mps_folder; /* where the server's pipes are; NULL: there is no server */
     const char *no_mps; /* why there can be no server; NULL: there can */
     const char *logs; /* a folder for the jobs' output and state */
-    int64_t speed_up; /* of the clock and of sleeps; 1 on real GPUs */
-    int64_t grace_ns; /* of the wall: how long a job has to end, or to save */
-    int64_t steps_per_ms; /* of the GPUs, for rows without a command; 0: not measured */
+    int64_t speed_up; /* how much faster the clock runs, and sleeps end; 1 on real GPUs */
+    int64_t grace_ns; /* how long a job has to end, or to save, on the wall's clock */
+    int64_t steps_per_ms; /* how fast the GPUs are, for rows without a command; 0: not measured */
     bool is_dry; /* no GPU: rows without a command sleep */
     const char *no_images; /* why the driver cannot take a job's state; NULL: it can */
     const char *no_moves; /* why it cannot bring the state onto another GPU; NULL: it can */
-    bool sees_durations; /* the policy does, and so sees the rest of jobs */
+    bool sees_durations; /* the policy sees durations: it is shown how much of a job is left */
     bool cooperates; /* commands use sim/job/gsim_job.h */
-    const char *save_command; /* of rows that have none; NULL: none */
+    const char *save_command; /* for rows without one of their own; NULL: none */
     const volatile sig_atomic_t *asked_to_stop;
     /* Called for each job that has ended, as soon as it has; a failure ends the run. */
     enum gsim_status (*on_end)(void *arg, const struct gsim_driven *driven);
@@ -54,7 +54,8 @@ struct gsim_executor {
     volatile sig_atomic_t stop; /* for gsim_run_options.stop */
     enum gsim_status status; /* a failure that ended the run; else GSIM_OK */
     uint32_t n_died; /* jobs with an exit code other than 0 */
-    int64_t n_waits, busy_ns, slowest_ns; /* of the wall: from an event until `drive` waits again */
+    /* time on the wall's clock from an event until `drive` waits again */
+    int64_t n_waits, busy_ns, slowest_ns;
     struct gsim_replay *replay; /* the record to go by; NULL: processes run */
     struct gsim_model *model; /* NULL: not opened */
 };

@@ -200,7 +200,8 @@ static int64_t stop_ns(struct gsim_model *model) {
     return gsim_tasks_clock_ns(model);
 }
 
-/* What the engine goes on with: nothing of it happened after the next time that it serves. */
+/* Ends a wait. Of what jobs have told, the policy is shown as much as happened by the time that the
+ * engine serves next. */
 static void end_wait(struct gsim_model *model, int64_t next_ns, int64_t horizon_ns) {
     int64_t now_ns = gsim_tasks_clock_ns(model);
     int64_t served_ns = next_ns < horizon_ns ? next_ns : horizon_ns;
@@ -212,7 +213,8 @@ static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
     int64_t next_ns;
     note_busy(model);
     gsim_tasks_report_ended(model);
-    gsim_tasks_write_record(model, false); /* an end waits for the disk once, for its job */
+    /* only if there are many: the report of an end has waited for the disk already */
+    gsim_tasks_write_record(model, false);
     for (;;) {
         next_ns = first_pending_ns(model);
         if (next_ns == GSIM_NEVER && is_asked_to_stop(model))
@@ -406,7 +408,7 @@ static void inherit(struct gsim_model *model, gsim_slot slot, gsim_slot failed) 
 }
 
 static void tell(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
-    (void)model, (void)slot, (void)now_ns; /* progress is never untold */
+    (void)model, (void)slot, (void)now_ns; /* progress is shown as soon as it is known */
 }
 
 /* The cost of a stop is not known before it is made. */
@@ -557,7 +559,7 @@ void gsim_executor_close(struct gsim_executor *executor) {
     for (gsim_slot slot = 0; slot < model->capacity; slot++)
         gsim_image_abandon(&model->tasks[slot].image);
     signal_all(model, SIGTERM);
-    signal_all(model, SIGCONT); /* a stopped process hears nothing but SIGKILL */
+    signal_all(model, SIGCONT); /* a stopped process obeys SIGKILL alone until it goes on */
     await_ends(model, gsim_tasks_wall_ns() + executor->grace_ns);
     signal_all(model, SIGKILL);
     await_ends(model, gsim_tasks_wall_ns() + GSIM_HANGS_NS);

@@ -7,7 +7,7 @@
 #include "gsim/arena.h"
 #include "gsim/status.h"
 
-enum { GSIM_DRIVE_GPUS = 64 /* more than one machine has */ };
+enum { GSIM_DRIVE_GPUS = 64 /* more GPUs than any machine has */ };
 
 /* As cuDeviceGetUuid gives it. */
 struct gsim_gpu_uuid {
@@ -20,7 +20,8 @@ struct gsim_gpus {
     const char *product; /* "NVIDIA H200"; NULL in a dry run */
     struct gsim_gpu_uuid *uuids; /* of all GPUs of the machine, by number */
     uint32_t n_uuids; /* 0: the driver does not tell them all, or there is none */
-    int lock[GSIM_DRIVE_GPUS + 1]; /* of each, and of the folder of logs */
+    /* locked files: one for each GPU, and one for the folder of logs */
+    int lock[GSIM_DRIVE_GPUS + 1];
     uint32_t n_locks;
 };
 

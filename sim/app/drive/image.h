@@ -20,7 +20,7 @@ struct gsim_image_pair {
 
 struct gsim_image_order {
     enum gsim_image_way way;
-    pid_t group; /* the processes of which are meant */
+    pid_t group; /* the group of the job's processes */
     int64_t lock_ms; /* kernels that are launched run to their end first, for so long at most */
     bool is_dry; /* there is no GPU, and processes stand still only */
     const struct gsim_image_pair *pairs; /* a permutation of all GPUs of the machine; NULL: the
@@ -47,7 +47,7 @@ enum gsim_status gsim_image_begin(struct gsim_image *image, const struct gsim_im
 /* Whether the transfer has ended, and *is_fine: as it should; else the words say which call of the
  * driver failed, if one did. */
 bool gsim_image_ended(struct gsim_image *image, bool *is_fine, char words[GSIM_IMAGE_WORDS]);
-/* Ends a transfer of a job that is no more. */
+/* Ends a transfer of a job that has been given up. */
 void gsim_image_abandon(struct gsim_image *image);
 
 #endif

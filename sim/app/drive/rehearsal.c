@@ -5,12 +5,12 @@
 #include "sim/app/drive/moves.h"
 #include "sim/app/drive/refusals.h"
 
-/* What the policy asked for. */
+/* What the policy asks for in the rehearsal that the executor may be unable to do. */
 struct rehearsal {
     struct gsim_executor *executor;
-    bool has_moved; /* a paused job to other GPUs than those with its memory */
+    bool has_moved; /* a paused job went to other GPUs than those with its memory */
     const char *no_move; /* why a job cannot take its image elsewhere; NULL: none has to */
-    const char *layout; /* a partition of a GPU */
+    const char *layout; /* the instances into which a GPU was partitioned; NULL: none was */
 };
 
 /* The model of devices, which computes the run, and the executor, which says what it could not

@@ -152,7 +152,8 @@ enum gsim_when gsim_stops_evict(struct gsim_model *model, gsim_slot slot, enum g
         return GSIM_AT_ONCE;
     }
     task->phase = GSIM_PHASE_STOPPING;
-    if (task->has_told_end) /* it ends by itself, and what it still does is its own matter */
+    /* the job ends by itself; its work is done, and its state need not be saved */
+    if (task->has_told_end)
         return GSIM_LATER;
     if (keep == GSIM_KEEP_IMAGE) {
         gsim_tasks_set_rate(model, slot, 0, now_ns);
@@ -165,7 +166,8 @@ enum gsim_when gsim_stops_evict(struct gsim_model *model, gsim_slot slot, enum g
     else if (gsim_start_save_command(model->executor, model->setup.trace, task->driven.job))
         begin_hook(model, slot, now_ns);
     else if (!gsim_job_process_say(&task->process, "save\n"))
-        task->deadline_ns = gsim_tasks_wall_ns(); /* it does not hear, and will not save */
+        /* the job does not read its socket, so it will not save */
+        task->deadline_ns = gsim_tasks_wall_ns();
     return GSIM_LATER;
 }
 
@@ -222,7 +224,7 @@ static void serve_end(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
         complete(model, slot, at_ns + 1);
         break;
     case GSIM_PHASE_STOPPING:
-        if (task->hook.pid > 0) /* the end of which says whether the state is saved */
+        if (task->hook.pid > 0) /* the end of that command says whether the state is saved */
             break;
         if (!is_given_up) {
             complete(model, slot, at_ns);
@@ -367,7 +369,8 @@ void gsim_stops_serve_deadline(struct gsim_model *model, gsim_slot slot) {
     const struct gsim_trace *trace = model->setup.trace;
     if (!gsim_tasks_is_alive(task) || gsim_tasks_wall_ns() < task->deadline_ns)
         return;
-    if (task->has_told_end) { /* which leaves what was to save its state */
+    /* the job is done: the command that was to save its state is not needed */
+    if (task->has_told_end) {
         gsim_job_process_signal(&task->hook, SIGKILL);
         task->deadline_ns = GSIM_NEVER;
         return;

@@ -35,15 +35,15 @@ struct gsim_task {
     struct gsim_driven driven;
     struct gsim_image image; /* a transfer of its state */
     uint8_t phase, keep;
-    int64_t of_iterations; /* that it said it has; 0: not known */
-    int64_t seen_iterations; /* of those that it has told of, as the policy knows; -1: none */
+    int64_t of_iterations; /* iterations that the job says it has in all; 0: not known */
+    int64_t seen_iterations; /* iterations done, as the policy was last shown; -1: none */
     bool has_told_end; /* its work is done, whatever its process does after that */
-    bool is_imaged; /* paused, with its state in host memory */
+    bool is_imaged; /* the job is paused, with its state in host memory */
     bool is_lost; /* its process ended while it was paused */
-    bool is_killed; /* after its grace */
+    bool is_killed; /* its grace was over, and `drive` killed it */
     int64_t threshold_ns; /* GSIM_WATCH_ATTAINED, or -1 */
-    int64_t deadline_ns; /* of the wall; GSIM_NEVER: none */
-    int64_t stalled_since_ns; /* while it loads, or saves */
+    int64_t deadline_ns; /* when its grace ends, on the wall's clock; GSIM_NEVER: it has no end */
+    int64_t stalled_since_ns; /* since when the job loads, or saves */
     uint32_t cap_percent; /* of the SMs, as a client of the MPS server; 0: no cap */
 };
 
@@ -64,7 +64,7 @@ struct gsim_model {
     struct gsim_driven *ended; /* jobs to report when the policy has decided what follows */
     struct gsim_record record; /* what goes to the run's owner with them */
     uint32_t capacity, n_pending, n_poll, n_ended;
-    int64_t began_ns, woken_ns; /* of the wall */
+    int64_t began_ns, woken_ns; /* begin of the run, end of the last wait; on the wall's clock */
     bool is_stopping; /* the engine has been told of the interruption */
 };
 
@@ -97,7 +97,7 @@ void gsim_tasks_forget(struct gsim_model *model, gsim_slot slot);
 void gsim_tasks_lose(struct gsim_model *model, gsim_slot slot, int64_t at_ns);
 /* From at_ns on the policy sees the iterations that jobs have told of. */
 void gsim_tasks_show_iterations(struct gsim_model *model, int64_t at_ns);
-/* What the policy then sees of a job. */
+/* The progress that the policy then sees of a job. */
 void gsim_tasks_see_iterations(struct gsim_model *model, gsim_slot slot, int64_t n, int64_t at_ns);
 /* The job runs from now on (GSIM_RATE_ONE), or does not (0). */
 void gsim_tasks_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t rate_q32,

@@ -12,12 +12,12 @@
 
 struct gsim_work_load {
     int64_t iterations;
-    int64_t gpu_ns, gap_ns; /* of one iteration: its GPU time, and its host's time after that */
-    int64_t tail_ns; /* of the host, after the last iteration */
-    int64_t mem_bytes; /* on each GPU; -1: not known, and none is taken */
+    int64_t gpu_ns, gap_ns; /* GPU time of an iteration; time of its host after that */
+    int64_t tail_ns; /* time of the host after the last iteration */
+    int64_t mem_bytes; /* memory to take on each GPU; -1: not known, none is taken */
     int64_t sm_ppm; /* part of the SMs that its kernels fill */
     int64_t speed_up; /* sleeps are shorter by this factor */
-    int64_t steps_per_ms; /* of the GPUs; 0: a dry run */
+    int64_t steps_per_ms; /* how fast the GPUs are; 0: a dry run */
     uint32_t gpus;
 };
 

@@ -9,7 +9,8 @@
 #include "sim/app/manual/reference_pages.h"
 #include "sim/base/text.h"
 
-const char gsim_reference_kinds[] = "columns|results|devices|parameters|policies";
+/* The kinds of `gsim list` that have a page, as gsim_text_choice takes them. */
+static const char kinds[] = "columns|results|devices|parameters|policies";
 
 /* --- columns of a trace ----------------------------------------------------------------------- */
 
@@ -127,7 +128,7 @@ static void print_results(FILE *out) {
 
 enum gsim_status gsim_reference_print(struct gsim_cli *cli, const char *kind) {
     FILE *out = cli->io->out;
-    switch (gsim_text_choice(kind, gsim_reference_kinds)) {
+    switch (gsim_text_choice(kind, kinds)) {
     case 0:
         print_columns(out);
         return GSIM_OK;
@@ -143,7 +144,7 @@ enum gsim_status gsim_reference_print(struct gsim_cli *cli, const char *kind) {
         gsim_reference_policies(out);
         return GSIM_OK;
     default:
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "--format md is of %s, not of '%s'",
-                         gsim_reference_kinds, kind);
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "--format md is of %s, not of '%s'", kinds,
+                         kind);
     }
 }

@@ -6,9 +6,6 @@
 
 #include "sim/app/cli/options.h"
 
-/* The kinds of `gsim list` that have a page, as gsim_text_choice takes them. */
-extern const char gsim_reference_kinds[];
-
 /* Prints the page of a kind; a kind without a page is a usage error. */
 enum gsim_status gsim_reference_print(struct gsim_cli *cli, const char *kind);
 

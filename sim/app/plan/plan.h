@@ -57,8 +57,6 @@ struct gsim_planned {
 
 /* --- search.c --------------------------------------------------------------------------------- */
 
-bool gsim_plan_is_met(const struct gsim_planned *p, const struct gsim_plan_cell *cell,
-                      enum gsim_plan_end end);
 /* The least number of nodes (its position) from which on every number that was tried meets the
  * target; n_nodes: the most nodes do not meet it, or were not tried. */
 int gsim_plan_answer(const struct gsim_planned *p, const struct gsim_plan_series *s,

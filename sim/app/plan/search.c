@@ -11,8 +11,8 @@
 
 /* --- one cell --------------------------------------------------------------------------------- */
 
-bool gsim_plan_is_met(const struct gsim_planned *p, const struct gsim_plan_cell *cell,
-                      enum gsim_plan_end end) {
+static bool is_met(const struct gsim_planned *p, const struct gsim_plan_cell *cell,
+                   enum gsim_plan_end end) {
     const struct gsim_interval *v = &cell->value;
     bool takes_low = (end == GSIM_PLAN_NEAR) != p->target.is_above;
     double value = end == GSIM_PLAN_MEAN || isnan(v->low) ? v->mean : takes_low ? v->low : v->high;
@@ -60,7 +60,7 @@ int gsim_plan_answer(const struct gsim_planned *p, const struct gsim_plan_series
     for (int i = p->n_nodes - 1; i >= s->first; i--) {
         if (!s->cell[i].is_known)
             continue;
-        if (!gsim_plan_is_met(p, &s->cell[i], end))
+        if (!is_met(p, &s->cell[i], end))
             break;
         answer = i;
     }
@@ -71,7 +71,7 @@ int gsim_plan_answer(const struct gsim_planned *p, const struct gsim_plan_series
 static bool is_broken(const struct gsim_planned *p, const struct gsim_plan_series *s) {
     int answer = gsim_plan_answer(p, s, GSIM_PLAN_MEAN);
     for (int i = s->first; i < answer && answer < p->n_nodes; i++)
-        if (s->cell[i].is_known && gsim_plan_is_met(p, &s->cell[i], GSIM_PLAN_MEAN))
+        if (s->cell[i].is_known && is_met(p, &s->cell[i], GSIM_PLAN_MEAN))
             return true;
     return false;
 }

@@ -53,7 +53,8 @@ bool gsim_db_keeps_field(const char *name) {
     return strcmp(name, "wall_s") != 0;
 }
 
-void gsim_db_trace_column(enum gsim_column column, char name[48]) {
+/* Writes the name of a trace's column in base units, as trace_job has it: "mem_bytes". */
+static void trace_column(enum gsim_column column, char name[48]) {
     size_t n = 0;
     for (const char *p = trace_columns[column].name; *p && n < 47; p++)
         name[n++] = (char)tolower((unsigned char)*p);
@@ -77,7 +78,7 @@ static void visit_column(const struct line *line, each_column *each, void *arg) 
             each(arg, fields[f].name, fields[f].type, fields[f].help);
     for (int c = 0; line->kind == OF_TRACE && c < GSIM_COL_COUNT; c++) {
         char name[48];
-        gsim_db_trace_column((enum gsim_column)c, name);
+        trace_column((enum gsim_column)c, name);
         each(arg, name, trace_type((enum gsim_column)c), trace_columns[c].help);
     }
 }

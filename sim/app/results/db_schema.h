@@ -14,8 +14,6 @@ bool gsim_db_keeps_field(const char *name);
 const char *gsim_db_schema(struct gsim_arena *arena);
 /* The columns of a table, "run_id, config, ...", each with a prefix ("s."); NULL: no memory. */
 const char *gsim_db_columns(struct gsim_arena *arena, const char *table, const char *prefix);
-/* Writes the name of a trace's column in base units, as trace_job has it: "mem_bytes". */
-void gsim_db_trace_column(enum gsim_column column, char name[48]);
 /* Prints a table with the meaning of its columns as Markdown; name NULL: all tables. */
 bool gsim_db_describe(FILE *out, const char *name);
 

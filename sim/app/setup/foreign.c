@@ -157,8 +157,9 @@ enum gsim_status gsim_foreign_put(struct gsim_foreign *foreign, const struct gsi
     return GSIM_OK;
 }
 
-const struct gsim_policy *gsim_foreign_take(struct gsim_foreign *foreign, const char *text,
-                                            struct gsim_log *log) {
+/* Loads the policy unless it is loaded; any thread may call this. NULL: the log says why. */
+static const struct gsim_policy *take_policy(struct gsim_foreign *foreign, const char *text,
+                                             struct gsim_log *log) {
     (void)pthread_mutex_lock(&foreign->lock);
     const struct entry *entry = foreign->first;
     while (entry && strcmp(entry->text, text) != 0)
@@ -171,7 +172,7 @@ const struct gsim_policy *gsim_foreign_take(struct gsim_foreign *foreign, const 
 const struct gsim_policy *gsim_foreign_find(struct gsim_foreign *foreign, const char *text,
                                             struct gsim_log *log) {
     if (gsim_foreign_is(text))
-        return gsim_foreign_take(foreign, text, log);
+        return take_policy(foreign, text, log);
     (void)pthread_mutex_lock(&foreign->lock);
     const struct entry *put = foreign->first;
     while (put && strcmp(put->text, text) != 0)

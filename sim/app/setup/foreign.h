@@ -19,9 +19,6 @@ enum gsim_status gsim_foreign_put(struct gsim_foreign *foreign, const struct gsi
                                   const char *file, struct gsim_log *log);
 /* Whether this names a policy from outside: it begins with "exec:", has a '/', or ends in ".so". */
 bool gsim_foreign_is(const char *text);
-/* Loads the policy unless it is loaded; any thread may call this. NULL: the log says why. */
-const struct gsim_policy *gsim_foreign_take(struct gsim_foreign *foreign, const char *text,
-                                            struct gsim_log *log);
 /* The policy of that text, built in or from outside; NULL: the log says why. */
 const struct gsim_policy *gsim_foreign_find(struct gsim_foreign *foreign, const char *text,
                                             struct gsim_log *log);

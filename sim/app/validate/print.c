@@ -36,7 +36,8 @@ static void add_row(struct gsim_validate_summary *s, const struct gsim_validate_
     s->worst_percent = fmax(s->worst_percent, off);
 }
 
-void gsim_validate_sum(const struct gsim_validate_table *table, struct gsim_validate_summary *s) {
+/* Adds a table's rows to a summary, which starts zeroed. */
+static void add_table(const struct gsim_validate_table *table, struct gsim_validate_summary *s) {
     s->suite = table->suite;
     for (int r = 0; r < table->n_rows; r++)
         add_row(s, &table->row[r]);
@@ -63,7 +64,7 @@ bool gsim_validate_mean_is_within(const struct gsim_validate_table *table) {
 static struct gsim_validate_summary next_suite(const struct gsim_validation *v, int *at) {
     struct gsim_validate_summary summary = {0};
     do
-        gsim_validate_sum(&v->table[*at], &summary);
+        add_table(&v->table[*at], &summary);
     while (++*at < v->n_tables && strcmp(v->table[*at].suite, summary.suite) == 0);
     return summary;
 }

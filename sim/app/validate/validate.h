@@ -112,8 +112,6 @@ struct gsim_validate_summary {
     int n_errors; /* rows with an error in per cent */
     double mean_percent, worst_percent;
 };
-/* Adds a table's rows to a summary, which starts zeroed. */
-void gsim_validate_sum(const struct gsim_validate_table *table, struct gsim_validate_summary *s);
 /* Whether the mean error is within the table's bound on it; true for a table without such a
  * bound. */
 bool gsim_validate_mean_is_within(const struct gsim_validate_table *table);

@@ -74,9 +74,12 @@ static bool run(const struct gsim_profile *profile, struct gsim_arena *arena, st
         if (!gsim_arbiter_set_lane(arbiter, i, &lane, 0, 0))
             return false;
     for (uint16_t i = 0; i < n; i++) {
-        struct gsim_member member = {
-            .how.lane = i, .spec.demand.fill_ppm = (uint32_t)GSIM_PPM, .context = side[i].context};
-        if (gsim_arbiter_join(arbiter, &member, NULL, 0) == GSIM_NO_MEMBER)
+        struct gsim_member member = {.how.lane = i,
+                                     .spec.demand.fill_ppm = (uint32_t)GSIM_PPM,
+                                     .context = side[i].context,
+                                     .watch_iterations = -1};
+        gsim_context_start(&member.context, 0);
+        if (gsim_arbiter_join(arbiter, &member, GSIM_ARRIVAL_NEW, 0) == GSIM_NO_MEMBER)
             return false;
     }
     (void)gsim_arbiter_settle(arbiter, span_ns);

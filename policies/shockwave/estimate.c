@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The outlook of jobs that change their batch size: how long they still take, and when they would
+/* Estimates of jobs that change their batch size: how long they still take, and when they would
  * end with an equal part of the cluster. */
 #include "policies/lib/real.h"
 #include "policies/shockwave/state.h"
@@ -24,7 +24,7 @@ static struct gsim_modes modes_of(const struct gsim_ctx *ctx, gsim_slot slot) {
     return modes;
 }
 
-struct outlook {
+struct estimate {
     double done, all; /* epochs */
     double epoch_s; /* of those so far, on average */
     double had_s; /* all of those so far */
@@ -34,17 +34,17 @@ struct outlook {
 /* The epochs that a mode is expected to have, of all: each mode has an equal part beforehand, and
  * each epoch that was seen, the one under way included, counts beside it (a Dirichlet
  * distribution). */
-static double expected_of(const struct gsim_modes *modes, uint32_t m, const struct outlook *o,
+static double expected_of(const struct gsim_modes *modes, uint32_t m, const struct estimate *o,
                           double begun) {
     double seen = (double)modes->mode[m].made_ppm / GSIM_PPM + (m == modes->at ? begun : 0);
     double expected = o->all * (o->all / modes->n + seen) / (o->all + o->done + begun);
     return expected >= seen ? expected - seen : 0;
 }
 
-static struct outlook look_at(const struct gsim_ctx *ctx, gsim_slot slot) {
+static struct estimate estimate_of(const struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_modes modes = modes_of(ctx, slot);
-    struct outlook o = {.done = (double)modes.made_ppm / GSIM_PPM,
-                        .all = (double)modes.epochs_ppm / GSIM_PPM};
+    struct estimate o = {.done = (double)modes.made_ppm / GSIM_PPM,
+                         .all = (double)modes.epochs_ppm / GSIM_PPM};
     int64_t part_ppm = modes.made_ppm % GSIM_PPM;
     double begun = (double)(GSIM_PPM - part_ppm) / GSIM_PPM, epochs = 0, spent_s = 0, sum_s = 0;
     for (uint32_t m = 0; m < modes.n; m++) {
@@ -93,7 +93,7 @@ void shockwave_look_ahead(struct gsim_ctx *ctx, struct shockwave *s) {
     double part = equal_part(s), now_s = s_of(ctx->view->now_ns), round_s = s_of(s->round_ns);
     for (uint32_t i = 0; i < s->n_active; i++) {
         struct shockwave_job *job = &s->job[s->active[i]];
-        struct outlook o = look_at(ctx, job->slot);
+        struct estimate o = estimate_of(ctx, job->slot);
         if (!s->is_counted) {
             double submit_s = s_of(ctx->view->jobs.submit_ns[job->slot]);
             note_fair(s, job, submit_s + (o.had_s + o.left_s) / part);
