@@ -62,6 +62,55 @@ static enum gsim_status find_goodput_devices(struct gsim_model *model, struct gs
     return is_there ? GSIM_OK : gsim_no_memory(log, "opening the device model");
 }
 
+/* The largest part of a host's memory that falls to a GPU of a type; INT64_MAX: as much as any row
+ * wants. */
+static int64_t most_memory_beside(const struct gsim_model *model, uint16_t type) {
+    const struct gsim_wiring *wiring = &model->setup.wiring;
+    int64_t most_bytes = wiring->part_of_host ? 0 : INT64_MAX;
+    for (uint32_t gpu = 0; wiring->part_of_host && gpu < model->setup.n_gpus; gpu++) {
+        int64_t bytes = wiring->part_of_host[wiring->node_of_gpu[gpu]].mem_bytes;
+        if (model->setup.type_of_gpu[gpu] == type)
+            most_bytes = bytes <= 0 ? INT64_MAX : bytes > most_bytes ? bytes : most_bytes;
+    }
+    return most_bytes;
+}
+
+/* Whether a job of that model and width can run on GPUs of a type with that part of a host's memory
+ * beside each, on one node or on as many nodes as it has GPUs. */
+static bool can_run_beside(const struct gsim_model *model, uint32_t kind, uint32_t gpus,
+                           uint16_t type, int64_t mem_bytes) {
+    struct gsim_host host = {INT64_MAX, mem_bytes};
+    for (uint32_t nodes = 1;; nodes = gpus) {
+        struct gsim_rated rated = gsim_rates_find(model->setup.trace->rates, kind,
+                                                  model->rates_device[type], gpus, nodes, host);
+        if (!rated.is_there || rated.tempo.digits > 0)
+            return true;
+        if (nodes == gpus)
+            return false;
+    }
+}
+
+/* A model that needs more of a host's memory than falls to any GPU could run nowhere. */
+static enum gsim_status refuse_lack_of_memory(const struct gsim_model *model,
+                                              struct gsim_log *log) {
+    const struct gsim_trace *trace = model->setup.trace;
+    enum gsim_status status = GSIM_OK;
+    for (uint32_t job = 0; job < trace->n_jobs; job++) {
+        uint32_t kind = gsim_rates_of_job(trace, job), gpus = gsim_trace_gpus(trace, job);
+        bool can_run = kind == GSIM_NO_KIND, could_run = false;
+        for (uint16_t type = 0; type < model->setup.n_profiles && !can_run; type++) {
+            can_run = can_run_beside(model, kind, gpus, type, most_memory_beside(model, type));
+            could_run |= can_run_beside(model, kind, gpus, type, INT64_MAX);
+        }
+        if (!can_run && could_run)
+            status = gsim_fail(log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
+                               "job '%s': by %s its model needs more of a host's memory for each "
+                               "of %u GPUs than falls to any GPU of the cluster (host_mem)",
+                               gsim_trace_id(trace, job), trace->rates->path, gpus);
+    }
+    return status;
+}
+
 enum gsim_status gsim_speed_init(struct gsim_model *model, struct gsim_log *log) {
     const struct gsim_model_setup *setup = &model->setup;
     model->has_speeds =
@@ -70,7 +119,10 @@ enum gsim_status gsim_speed_init(struct gsim_model *model, struct gsim_log *log)
     for (uint16_t type = 0; type < setup->n_profiles; type++)
         model->has_speeds |= !is_neutral(setup->profiles[type]);
     enum gsim_status status = setup->trace->goodput ? find_goodput_devices(model, log) : GSIM_OK;
-    return status == GSIM_OK && setup->trace->rates ? find_devices(model, log) : status;
+    status = status == GSIM_OK && setup->trace->rates ? find_devices(model, log) : status;
+    if (status == GSIM_OK && setup->trace->rates && setup->trace->rates->has_host_memory)
+        status = refuse_lack_of_memory(model, log);
+    return status;
 }
 
 /* The rate of the job on one device, without the effects of a gang. */

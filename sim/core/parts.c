@@ -530,6 +530,7 @@ static void forget(struct gsim_core *core, gsim_slot slot) {
     core->parts->active_at[last] = core->parts->active_at[slot];
 }
 
+/* The policy of a part without jobs was never opened: it decides nothing, also when nodes fail. */
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_core *core = ctx->core;
     if (!hand_out(core)) {
@@ -537,7 +538,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         return;
     }
     for (uint32_t i = 0; i < core->parts->n && ctx->status == GSIM_OK; i++)
-        if (core->parts->list[i].must_decide)
+        if (core->parts->list[i].must_decide && core->parts->list[i].n_jobs > 0)
             decide_part(core, &core->parts->list[i], plan);
     for (uint32_t i = 0; i < core->completed.n; i++)
         forget(core, core->completed.list[i]);

@@ -68,3 +68,15 @@ for row in 0,0,ideal,2 0,0,ideal,-1 0,0,ideal,nan 0,0,ideal,inf; do
     expect "gavel: a share outside of 0 to 1, $row" 3 "shares:1: .* a share is not in 0 to 1" \
         with_policy gavel:objective=shares --set "shares=$tmp/shares" --rates "$tmp/rates.csv"
 done
+
+# --- hosts with less memory than any row was measured with
+printf 'device,model,gpus,cpus_per_gpu,host_gib_per_gpu,iterations_per_s\nideal,m,1,1,10,2\nideal,m,2,1,10,3\n' >"$tmp/hosts.csv"
+printf '[node small]\ngpus = 4\nhost_mem = 32GiB\ndevice = ideal\n' >"$tmp/small.ini"
+printf '[node large]\ngpus = 2\nhost_mem = 32GiB\ndevice = ideal\n' >"$tmp/large.ini"
+for policy in fifo srtf exclusive; do
+    expect "$policy: a model that needs more of a host than any GPU has" 3 \
+        "trace.csv:2: job 'a': by .*hosts.csv its model needs more of a host's memory for each of 1 GPUs" \
+        "$gsim" run --quiet --policy $policy --rates "$tmp/hosts.csv" --cluster "$tmp/small.ini" "$tmp/trace.csv"
+    expect "$policy: it runs where the host has 16 GiB for each GPU" 0 "3 completed" "$gsim" run --quiet \
+        --policy $policy --rates "$tmp/hosts.csv" --cluster "$tmp/large.ini" "$tmp/trace.csv"
+done

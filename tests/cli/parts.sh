@@ -99,3 +99,9 @@ for policy in gang-rr gavel synergy elasticflow adaptdl sia; do
     alone=$(awk -F, 'NR > 1 { printf "%g ", $4 }' "$tmp/jobs.csv")
     check "$policy inside its partition as alone" "${alone}11" "$(ends fifo "$tmp/own.ini" "$tmp/three.csv")"
 done
+
+# A part for which the trace has no job was never opened. Its nodes fail like others, and its policy is not asked.
+printf '[node all]\ngpus = 2\ndevice = ideal\n[node side]\ngpus = 2\ndevice = ideal\npolicy = timeslice\n' >"$tmp/side.ini"
+printf 'job_id,submit_s,duration_s\na,0,400000\nb,5,300000\n' >"$tmp/two.csv"
+expect "nodes of a part without jobs fail" 0 "2 completed" "$gsim" run --quiet --policy backfill --cluster "$tmp/side.ini" \
+    --mtbf 1d --mttr 1h --checkpoint 30min "$tmp/two.csv"

@@ -23,6 +23,8 @@ import sys
 import tempfile
 import time
 
+import random_wide
+
 REFUSALS = (2, 3)
 # The words of a run in which no job gets anything done, as the case had to expect.
 HOPELESS = "none has got anything done"
@@ -40,6 +42,7 @@ class Lists:
     def __init__(self, gsim):
         self.devices = [line.split()[0] for line in lines_of(gsim, "devices")]
         self.policies = [line.split()[0] for line in lines_of(gsim, "policies")]
+        self.apps = [line.split()[0] for line in lines_of(gsim, "apps")]
         self.settings = collections.defaultdict(list)
         for line in lines_of(gsim, "parameters"):
             owner, name, value, allowed = re.fullmatch(
@@ -88,7 +91,10 @@ class Case:
         self.files = {}
         self.draw_settings(lists)
         self.draw_cluster(lists)
+        self.extra = []
         self.draw_trace()
+        random_wide.widen(self, lists)
+        self.files["trace.csv"] = "".join(",".join(map(quoted, row)) + "\n" for row in self.rows)
         self.draw_run()
 
     def draw_settings(self, lists):
@@ -180,15 +186,14 @@ class Case:
         self.has_iterations, self.has_shares = some(rng, 0.5), some(rng, 0.15)
         n = rng.choice([1, 3, 8, 12, 20, 40, 80])
         columns = self.draw_columns()
-        rows = [["job_id", "submit_s", "duration_s", "gpus", "iterations", "gpu_ms", *columns]]
+        self.rows = [["job_id", "submit_s", "duration_s", "gpus", "iterations", "gpu_ms", *columns]]
         for i in range(n):
-            rows.append([f"j{i}", *self.draw_work(i), *[draw() for draw in columns.values()]])
-        self.files["trace.csv"] = "".join(",".join(map(quoted, row)) + "\n" for row in rows)
+            self.rows.append([f"j{i}", *self.draw_work(i), *[draw() for draw in columns.values()]])
 
     # --- the command ----------------------------------------------------------------------------
     def draw_run(self):
         rng = self.rng
-        words = ["run", "--policy", self.policy, "--cluster", "cluster.ini", "--seed", str(rng.randint(0, 9))]
+        words = ["run", "--policy", self.policy, "--cluster", "cluster.ini", "--seed", str(rng.randint(0, 9)), *self.extra]
         for text in self.sets:
             words += ["--set", text]
         mtbf_s = self.scale * rng.choice([5, 50])

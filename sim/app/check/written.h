@@ -61,6 +61,7 @@ struct gsim_written {
     bool is_shared; /* jobs may share GPUs, in turns or beside each other */
     bool is_resized; /* gangs may have fewer or more GPUs than they ask for */
     bool is_paced; /* work may take another time than the trace's: other devices, copies, paging */
+    bool begins_anew; /* a job that the site's scheduler evicts loses its work */
     struct gsim_written_job *jobs; /* in trace order */
     uint32_t n_jobs, capacity;
     bool has_jobs;

@@ -71,6 +71,21 @@ static void take_setting(void *arg, const struct gsim_db_value *values, int n) {
     w->is_shared |= strcmp(key, "packing") == 0 && strcmp(value, "on") == 0;
 }
 
+/* By a table of speeds or of goodput, work takes as long as the job's GPUs, hosts and partners
+ * say. */
+static void take_input(void *arg, const struct gsim_db_value *values, int n) {
+    struct gsim_written *w = arg;
+    (void)n;
+    w->is_paced |= strcmp(values[0].text, "rates") == 0 || strcmp(values[0].text, "goodput") == 0;
+}
+
+/* An application's kernels take other times on another device. */
+static void take_unlike(void *arg, const struct gsim_db_value *values, int n) {
+    struct gsim_written *w = arg;
+    (void)n;
+    w->is_paced |= values[0].number > 0;
+}
+
 static void take_gpu(void *arg, const struct gsim_db_value *values, int n) {
     struct gsim_written *w = arg;
     (void)n;
@@ -116,6 +131,12 @@ static enum gsim_status read_run(struct gsim_db *db, struct gsim_written *w, int
         {"SELECT p.key, p.value FROM run r JOIN parameter_list p ON p.list IN (r.parameters, "
          "r.devices) WHERE run_id = %lld",
          take_setting},
+        {"SELECT i.kind FROM run r JOIN input_list i USING (inputs) WHERE run_id = %lld",
+         take_input},
+        {"SELECT count(DISTINCT device) > 1 AND EXISTS (SELECT 1 FROM run r JOIN trace_job t USING "
+         "(trace_jobs) WHERE r.run_id = g.run_id AND app IS NOT NULL) FROM gpu g WHERE run_id = "
+         "%lld GROUP BY run_id",
+         take_unlike},
         {"SELECT g.busy_ns, (SELECT max(p.value) FROM parameter_list p WHERE "
          "p.list = r.devices AND p.owner = g.device AND p.key = 'hbm_bytes') FROM run r JOIN gpu g "
          "USING (run_id) WHERE run_id = %lld ORDER BY gpu",

@@ -51,15 +51,25 @@ struct gsim_written_job *gsim_written_add(struct gsim_written *w, const char *id
     return job->id ? job : NULL;
 }
 
-/* A policy from outside may do anything with GPUs. */
-void gsim_written_policy(struct gsim_written *w, const char *policy) {
-    w->has_policy = true;
-    w->is_shared = true;
+static const struct gsim_policy *policy_named(const char *name, size_t length) {
     for (int i = 0; gsim_policies[i]; i++)
-        if (strcmp(gsim_policies[i]->name, policy) == 0) {
-            w->is_shared = gsim_policies[i]->shares_gpus;
-            w->is_resized |= gsim_policies[i]->chooses_widths;
-        }
+        if (strncmp(gsim_policies[i]->name, name, length) == 0 && !gsim_policies[i]->name[length])
+            return gsim_policies[i];
+    return NULL;
+}
+
+/* The parts of a cluster may have policies of their own (fifo+mig): a run may do what any of them
+ * may. A policy from outside may do anything with GPUs. */
+void gsim_written_policy(struct gsim_written *w, const char *policies) {
+    w->has_policy = true;
+    for (const char *name = policies, *end = policies; *end; name = end + 1) {
+        end = name + strcspn(name, "+");
+        const struct gsim_policy *policy = policy_named(name, (size_t)(end - name));
+        w->is_shared |= !policy || policy->shares_gpus;
+        w->is_resized |= policy && policy->chooses_widths;
+        w->begins_anew |=
+            policy && (strcmp(policy->name, "slurm") == 0 || strcmp(policy->name, "kueue") == 0);
+    }
 }
 
 /* --- the summary ------------------------------------------------------------------------------ */
@@ -130,6 +140,16 @@ static enum gsim_status hold_summary(struct gsim_written *w) {
 
 /* --- the jobs --------------------------------------------------------------------------------- */
 
+/* Whether a job takes its waiting, its stalls and its work, and no other time. Jobs without work
+ * serve requests, when these come. */
+static bool is_exact(const struct gsim_written *w, const int64_t *v) {
+    bool is_plain =
+        w->has_policy && w->has_summary && !w->is_shared && !w->is_resized && !w->is_paced;
+    bool has_lost = w->number[GSIM_WRITTEN_restarts] > 0 || w->number[GSIM_WRITTEN_killed] > 0 ||
+                    (w->begins_anew && v[GSIM_WRITTEN_PREEMPTIONS] > 0);
+    return is_plain && !has_lost && v[GSIM_WRITTEN_SERVICE] > 0;
+}
+
 static const char *broken_time(const struct gsim_written *w, const int64_t *v) {
     bool ended = v[GSIM_WRITTEN_END] >= 0, started = v[GSIM_WRITTEN_START] >= 0;
     int64_t jct_ns = v[GSIM_WRITTEN_END] - v[GSIM_WRITTEN_SUBMIT];
@@ -146,10 +166,7 @@ static const char *broken_time(const struct gsim_written *w, const int64_t *v) {
         return "waited and stalled for longer than it was there";
     if (ended && v[GSIM_WRITTEN_JCT] >= 0 && v[GSIM_WRITTEN_JCT] != jct_ns)
         return "has a completion time that is not its end less its submission";
-    bool is_exact = w->has_policy && w->has_summary && !w->is_shared && !w->is_resized &&
-                    !w->is_paced && !(w->number[GSIM_WRITTEN_restarts] > 0) &&
-                    !(w->number[GSIM_WRITTEN_killed] > 0);
-    if (ended && is_exact && jct_ns != held_ns + v[GSIM_WRITTEN_SERVICE])
+    if (ended && is_exact(w, v) && jct_ns != held_ns + v[GSIM_WRITTEN_SERVICE])
         return "took another time than its waiting, stalls and work";
     return NULL;
 }
