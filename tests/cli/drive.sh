@@ -40,6 +40,17 @@ check "in the order of a simulation" "$(starts --policy fifo --gpus-per-node 2 "
     "$(ask 'select job_id from real_job order by begin_ns, job_id' | tr '\n' ' ')"
 check "no job took less than its duration, nor far more" 5 \
     "$(ask 'select count(*) from real_job where ran_ns > service_ns - 1e9 and ran_ns < service_ns + 200e9')"
+check "the run has a row as a simulated one has it, with its jobs" "fifo 5 5 1" \
+    "$(ask 'select policy, completed, (select count(*) from job j where j.run_id = r.run_id), (select run_id = r.run_id from real_run) from run r')"
+expect "the laws of runs hold of it" 0 "1 file, 1 run: nothing that cannot be" "$gsim" check r.db
+cp r.db broken.db
+sqlite3 broken.db "update real_job set ran_ns = ran_ns + 1000 where job_id = 'c'"
+expect "and break where its record says something else" 1 "job 'c' had its GPUs for another time" "$gsim" check broken.db
+"$gsim" run --quiet --policy fifo --device ideal --gpus-per-node 2 --db r.db "$tmp/t.csv" >/dev/null 2>&1
+check "a simulated run has its place beside it" "2 1" "$(ask 'select count(*), count(distinct jobs) from run')"
+"$gsim" report --quiet --force -o page.html r.db >/dev/null 2>&1
+check "a page shows both, with the device of each" "1 1" "$(grep -c ">dry run<" page.html | sed "s/[1-9][0-9]*/1/") $(grep -c ">ideal<" page.html | sed "s/[1-9][0-9]*/1/")"
+expect "it is not repeated" 2 "gsim drive --replay r.db" "$gsim" repro r.db 1
 check "the run is marked as done" "done 3,5 1 40" "$(ask 'select status, gpus, is_dry, speed_up from real_run')"
 check "nothing is left of it" 0 "$(gone 5)"
 
@@ -305,6 +316,19 @@ on_gpus "$gsim" drive --quiet --policy fifo --gpus $first,$second --db r.db --lo
 say "jobs without a command run kernels" $?
 check "on the GPUs that are named" "5 0 NVIDIA H100 80GB HBM3 $first,$second" \
     "$(ask 'select count(*), sum(exit_code), device, gpus from real_job join real_run using (real_run)')"
+# What processes use of GPUs, as the driver counts it: of jobs that do not tell how far they are.
+printf 'job_id,submit_s,duration_s,gpus,command\nused,0,3,1,sleep 2.5\n' >"$tmp/use.csv"
+use() { # variable=value...
+    rm -rf r.db logs
+    on_gpus "$@" "$gsim" drive --policy fifo --gpus $first --db r.db --logs "$tmp/logs" use.csv >out 2>log
+}
+use FAKE_USE=40
+check "GPU time is what the driver counts" 1 "$(ask 'select gpu_ns > 0 and gpu_ns <= 0.4 * ran_ns from real_job')"
+check "and stands in the record" 1 "$(ask "select count(*) > 0 from real_note where what = 'used'")"
+check "nothing is said of it" 0 "$(grep -c 'GPU time of processes' log)"
+use FAKE_NO_USE=4
+check "where the driver does not tell, there is none" 1 "$(ask 'select gpu_ns is null from real_job')"
+check "and that is said, with the driver's error" 1 "$(grep -c 'does not tell the GPU time of processes (nvmlDeviceGetProcessUtilization: error 4' log)"
 expect "a GPU that others use" 1 "GPU $second is in use by other processes (4711)" \
     on_gpus FAKE_BUSY=$second "$gsim" drive --policy fifo --gpus $first,$second --logs "$tmp/logs" t.csv
 expect "two products" 2 "--gpus names GPUs of one product" \

@@ -8,6 +8,7 @@
 #include "sim/api/model.h"
 #include "sim/app/drive/gpus.h"
 #include "sim/app/drive/record.h"
+#include "sim/app/drive/accounting.h"
 
 /* A job that has ended, or was cut off. */
 struct gsim_driven {
@@ -17,6 +18,7 @@ struct gsim_driven {
     int64_t ran_ns; /* on its GPUs, without the times of its stops */
     int64_t stall_ns; /* on its GPUs without progress: its state is saved, or comes back */
     int64_t iterations; /* that it has told of; -1: it has not cooperated */
+    int64_t gpu_ns; /* of its kernels, summed over its GPUs, by the driver; -1: not told */
     uint32_t starts, stops; /* of processes; and times that it lost its GPUs */
     int exit_code; /* 128 and the signal, if one ended it; -1: it never ran */
     bool is_cut; /* ended by `drive`: by an interruption, or since the policy has ended it */
@@ -42,6 +44,7 @@ struct gsim_executor {
     bool is_dry; /* no GPU: rows without a command sleep */
     const char *no_images; /* why the driver cannot take a job's state; NULL: it can */
     const char *no_moves; /* why it cannot bring the state onto another GPU; NULL: it can */
+    struct gsim_accounting *usage; /* NULL: there is no driver to ask */
     bool sees_durations; /* the policy does, and so sees the rest of jobs */
     bool cooperates; /* commands use sim/job/gsim_job.h */
     const char *save_command; /* of rows that have none; NULL: none */
