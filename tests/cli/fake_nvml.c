@@ -66,7 +66,7 @@ int nvmlDeviceGetProcessUtilization(void *device, struct sample *list, unsigned 
     if (number("FAKE_NO_USE") > 0)
         return number("FAKE_NO_USE");
     FILE *children = number("FAKE_USE") > 0 ? fopen("/proc/thread-self/children", "r") : NULL;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    (void)clock_gettime(CLOCK_REALTIME, &now);
     while (children && *n < most && fscanf(children, "%u", &pid) == 1)
         list[(*n)++] = (struct sample){.pid = pid,
                                        .time_us = (unsigned long long)now.tv_sec * 1000000 +

@@ -14,7 +14,7 @@
 struct gsim_accounting {
     struct gsim_nvml nvml;
     void *device[GSIM_DRIVE_GPUS];
-    unsigned long long since_us[GSIM_DRIVE_GPUS]; /* the latest sample of each GPU */
+    unsigned long long since_us[GSIM_DRIVE_GPUS]; /* until when each GPU's samples are taken */
     uint32_t n;
     int64_t next_ns; /* of the wall: when to ask again */
     char no_usage[96]; /* why the driver does not tell; empty: it does */
@@ -23,10 +23,10 @@ struct gsim_accounting {
 /* Called for each process that has used a GPU since the last call. */
 typedef void gsim_accounting_take(void *arg, pid_t pid, int64_t gpu_ns);
 
-void gsim_accounting_open(struct gsim_accounting *usage, const uint32_t *numbers, uint32_t n);
+void gsim_accounting_open(struct gsim_accounting *accounting, const uint32_t *numbers, uint32_t n);
 /* Asks, if a second has passed. */
-void gsim_accounting_ask(struct gsim_accounting *usage, int64_t now_ns, gsim_accounting_take *take,
-                         void *arg);
-void gsim_accounting_close(struct gsim_accounting *usage);
+void gsim_accounting_ask(struct gsim_accounting *accounting, int64_t now_ns,
+                         gsim_accounting_take *take, void *arg);
+void gsim_accounting_close(struct gsim_accounting *accounting);
 
 #endif

@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sim/app/drive/start.h"
+
 enum { MANY_NOTES = 4096 };
 
 /* --- clocks ----------------------------------------------------------------------------------- */
@@ -139,8 +141,18 @@ static void take_usage(void *arg, pid_t pid, int64_t gpu_ns) {
     }
 }
 
+/* Jobs that tell of their iterations need no accounting. */
+static bool needs_usage(const struct gsim_model *model) {
+    for (gsim_slot slot = 0; slot < model->capacity; slot++)
+        if (model->tasks[slot].process.pid > 0 &&
+            !gsim_start_cooperates(model->executor, model->setup.trace,
+                                   model->tasks[slot].driven.job))
+            return true;
+    return false;
+}
+
 void gsim_tasks_ask_usage(struct gsim_model *model) {
-    if (model->executor->usage)
+    if (model->executor->usage && needs_usage(model))
         gsim_accounting_ask(model->executor->usage, gsim_tasks_wall_ns(), take_usage, model);
 }
 
