@@ -118,6 +118,14 @@ static bool has_taken_turns(const struct gsim_model *model) {
            has_kept(model, GSIM_KEEP_RESIDENT) || has_kept(model, GSIM_KEEP_PAGEABLE);
 }
 
+/* Whether something was computed from a key of the mechanism. */
+static bool has_any_key(const struct gsim_model *model, enum gsim_mechanism mechanism) {
+    bool has = false;
+    for (const enum gsim_key *key = gsim_validated_keys(mechanism); *key != GSIM_KEY_COUNT; key++)
+        has |= model->has_key[*key];
+    return has;
+}
+
 /* Whether the result rests on a mechanism; *n_at_once, 0 before: the most contexts at once, where
  * their number matters. */
 static bool rests_on(const struct gsim_model *model, enum gsim_mechanism mechanism,
@@ -160,7 +168,7 @@ static bool rests_on(const struct gsim_model *model, enum gsim_mechanism mechani
     case GSIM_MECHANISM_IMAGES:
         return has_kept(model, GSIM_KEEP_IMAGE) || has_kept(model, GSIM_KEEP_IMAGE_SPILT);
     case GSIM_MECHANISM_STARTS:
-        return model->has_key[GSIM_KEY_START_NS];
+        return has_any_key(model, GSIM_MECHANISM_STARTS);
     case GSIM_MECHANISM_RESTARTS:
         return has_kept(model, GSIM_KEEP_STORAGE) || model->has_key[GSIM_KEY_RESTART_NS];
     case GSIM_MECHANISM_ENDING:

@@ -38,7 +38,7 @@ struct gsim_costs gsim_counters_costs(const struct gsim_model *model, gsim_slot 
     return (struct gsim_costs){.bytes_in = job->bytes_in + memory.bytes_in,
                                .bytes_out = job->bytes_out + memory.bytes_out,
                                .faults = memory.faults,
-                               .stall_ns = memory.stall_ns};
+                               .stall_ns = memory.stall_ns + job->ending_ns};
 }
 
 void gsim_counters_of(const struct gsim_model *model, gsim_slot slot, int64_t now_ns,

@@ -3,6 +3,7 @@
  * and how the job goes on when they are over. */
 #include "models/jobs/job_copies.h"
 
+#include "models/jobs/host_driver.h"
 #include "models/jobs/instances.h"
 #include "models/jobs/suspension.h"
 #include "sim/base/hints.h"
@@ -88,7 +89,8 @@ static struct gsim_loading coming_with(struct gsim_model *model, gsim_slot slot,
         model->has_key[GSIM_KEY_START_NS] |= start_ns > 0;
         return (struct gsim_loading){
             .cargo = {.way = GSIM_CARGO_IN_FRESH, .bytes = bytes > 0 ? bytes : 0},
-            .after_ns = start_ns + (first_ns > 0 ? first_ns : 0)};
+            .after_ns = start_ns + (first_ns > 0 ? first_ns : 0),
+            .process_ns = start_ns};
     }
     int64_t rescale_ns = gsim_job_copies_rescale_ns(model, slot, about->n_units);
     if (rescale_ns >= 0)
@@ -101,7 +103,10 @@ static struct gsim_loading coming_with(struct gsim_model *model, gsim_slot slot,
     job->bytes_in += cost.bytes_in * gsim_machine_held(about);
     if (cost.is_out_late)
         job->bytes_out += cost.bytes_out * gsim_machine_held(about);
-    return gsim_job_copies_back(model, slot, &cost, about->units, about->n_units);
+    struct gsim_loading loading =
+        gsim_job_copies_back(model, slot, &cost, about->units, about->n_units);
+    loading.process_ns = job->keep == GSIM_KEEP_STORAGE ? cost.resume_ns : 0;
+    return loading;
 }
 
 /* Sends a job's memory on its way, when that takes time. A pool has no links to queue on. */
@@ -111,6 +116,7 @@ void gsim_job_copies_begin(struct gsim_model *model, gsim_slot slot,
     const struct gsim_job *about = gsim_machine_info(model, slot);
     job->is_carried = takes_ns > 0 && about->n_units > 0;
     job->after_ns = loading->after_ns;
+    job->process_ns = loading->process_ns;
     job->carried_since_ns = now_ns;
     job->carried_bytes = loading->cargo.bytes;
     if (job->is_carried && !gsim_transfers_begin(&model->transfers, slot, &loading->cargo,
@@ -125,12 +131,13 @@ GSIM_APART bool gsim_job_copies_bring(struct gsim_model *model, gsim_slot slot,
     struct gsim_loading loading = coming_with(model, slot, from);
     int64_t takes_ns = gsim_job_copies_ns(model, &loading, about->units, about->n_units);
     loading.after_ns += gsim_instances_wait_ns(model, about->units, about->n_units, now_ns);
-    if (takes_ns + loading.after_ns == 0)
+    if (takes_ns + loading.after_ns == 0 && !model->processes)
         return false;
     job->phase = LOADING;
     gsim_job_copies_begin(model, slot, &loading, takes_ns, now_ns);
     if (!job->is_carried)
-        gsim_machine_expect(model, slot, RUNS, now_ns + takes_ns + loading.after_ns);
+        gsim_host_driver_expect(model, slot, RUNS, loading.process_ns,
+                                now_ns + takes_ns + loading.after_ns, now_ns);
     return true;
 }
 
@@ -159,8 +166,8 @@ bool gsim_job_copies_serve(struct gsim_model *model, int64_t now_ns) {
         job->is_carried = false;
         if (model->setup.observer)
             report(model, slot, end_ns);
-        gsim_machine_expect(model, slot, job->phase == SAVING ? CLEARS : RUNS,
-                            end_ns + job->after_ns);
+        gsim_host_driver_expect(model, slot, job->phase == SAVING ? CLEARS : RUNS, job->process_ns,
+                                end_ns + job->after_ns, end_ns);
     }
     return !has_failed;
 }

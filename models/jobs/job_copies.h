@@ -10,6 +10,7 @@
 struct gsim_loading {
     struct gsim_cargo cargo;
     int64_t after_ns; /* time after the copies */
+    int64_t process_ns; /* of that, the part in which its process starts, or ends */
 };
 
 /* Whether a waiting job's memory lies on a node, from which it would take time to cross to another

@@ -18,6 +18,7 @@
  *   link_shares.c   when the shares of links that paging GPUs and copies leave each other change
  *   link_parts.c    these shares
  *   job_copies.c    memory on its way to and from jobs' units
+ *   host_driver.c   processes that start and end at once on one host
  *   meetings.c      gangs over nodes that share one
  *   instances.c     GPUs that are cut into parts (MIG)
  *   claims.c        the claims of a result about how far it can be trusted */
@@ -33,10 +34,10 @@
 #include "sim/base/eventq.h"
 #include "sim/base/hints.h"
 
-enum phase { IDLE = 0, LOADING, RUNNING, STOPPING, SAVING };
+enum phase { IDLE = 0, LOADING, RUNNING, STOPPING, SAVING, ENDING };
 
 /* The kinds of a job's next event. */
-enum ahead { NOTHING = 0, ENDS, STOPS, CLEARS, RUNS, IS_WATCHED, NEXT_PHASE };
+enum ahead { NOTHING = 0, ENDS, STOPS, CLEARS, RUNS, IS_WATCHED, NEXT_PHASE, PASSES };
 
 /* Fields that most jobs use come first. */
 struct gsim_machine_job {
@@ -57,10 +58,17 @@ struct gsim_machine_job {
     struct gsim_batch batch; /* that a policy has set; local 0: none */
     bool tells_epochs; /* GSIM_WATCH_EPOCHS */
     bool is_met; /* it is a gang that shares a node with another one over several nodes */
+    bool is_in_driver; /* its process waits for the driver of its host */
+    bool has_process; /* on its GPUs, where these are counted */
+    uint8_t after_driver; /* enum ahead: what comes after_ns after that */
+    int64_t ending_ns; /* from its last work until its process had ended */
     /* Fields above are zeroed for each job; fields below are written before they are read. */
     gsim_work stop_at; /* while stopping: the boundary */
-    int64_t clear_ns; /* while saving: when saving ends, once that is known */
-    int64_t after_ns; /* while its memory is carried: the time that follows its arrival */
+    int64_t clear_ns; /* while saving: when that ends, once it is known; while ending: since when */
+    int64_t after_ns; /* while its memory is carried, or in the driver: the time that follows */
+    int64_t process_ns; /* of that time, the part in which its process starts, or ends */
+    gsim_work passes_at; /* in the driver: the driver's work by which its part is done */
+    uint32_t driver, next_in_driver; /* in the driver: which, and the next process in it, by slot */
     /* while its memory is carried: since when, and the bytes of each GPU */
     int64_t carried_since_ns, carried_bytes;
     int64_t iteration_ns, kernel_ns; /* 0: unknown */
@@ -109,6 +117,9 @@ struct gsim_model {
     bool (*is_asked)[GSIM_KEEP_COUNT]; /* by stop: a policy was quoted a cost */
     bool has_loaded;
     bool takes_to_start; /* a job that has nothing to go on from does not compute at once */
+    bool takes_to_end; /* a process is not gone with its last iteration */
+    struct gsim_host_driver *drivers; /* by node; NULL: processes do not wait for drivers */
+    uint32_t *processes; /* by GPU: processes on it; NULL: it makes no difference */
     bool has_speeds; /* some profile or application makes jobs faster or slower */
     bool has_shares; /* some job asks for a part of a GPU */
     uint32_t *rates_device; /* by type: its place in the table of speeds; NULL: no table */

@@ -19,6 +19,7 @@
 #include "models/jobs/claims.h"
 #include "models/jobs/counters.h"
 #include "models/jobs/gang_paging.h"
+#include "models/jobs/host_driver.h"
 #include "models/jobs/instances.h"
 #include "models/jobs/job_copies.h"
 #include "models/jobs/link_shares.h"
@@ -53,47 +54,12 @@ static void find_phase(struct gsim_model *model, gsim_slot slot) {
     take_kind(job);
 }
 
-static enum gsim_status refuse_row(const struct gsim_trace *trace, uint32_t job,
-                                   struct gsim_log *log, const char *column, const char *why) {
-    return gsim_fail(log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
-                     "column '%s': job '%s' %s", column, gsim_trace_id(trace, job), why);
-}
-
-/* Checks the columns that an open-loop job needs. */
-static enum gsim_status check_requests(const struct gsim_trace *trace, uint32_t job,
-                                       struct gsim_log *log) {
-    struct gsim_request_law law;
-    int64_t name = gsim_trace_get(trace, GSIM_COL_ARRIVAL, job);
-    int64_t kernels = gsim_trace_get(trace, GSIM_COL_KERNELS, job);
-    int64_t gpu_ns = gsim_trace_get(trace, GSIM_COL_GPU_NS, job);
-    if (gpu_ns <= 0)
-        return refuse_row(trace, job, log, "gpu_ms",
-                          "has requests: it needs the GPU time of a "
-                          "kernel, above 0");
-    if (gpu_ns > GSIM_TIME_MAX / 2 / (kernels > 0 ? kernels : 1))
-        return refuse_row(trace, job, log, "kernels", "has requests past the end of the clock");
-    if (gsim_trace_get(trace, GSIM_COL_PERIOD_NS, job) <= 0)
-        return refuse_row(trace, job, log, "period_ms",
-                          "has requests: it needs the mean time "
-                          "between two, above 0");
-    if (name >= 0 && !gsim_request_law_parse(trace->names[GSIM_COL_ARRIVAL].name[name], &law))
-        return refuse_row(trace, job, log, "arrival",
-                          "has neither periodic, poisson nor "
-                          "uniform:LO:HI with LO <= HI <= 1000");
-    return GSIM_OK;
-}
-
-static enum gsim_status check_supported(const struct gsim_trace *trace, struct gsim_log *log) {
-    enum gsim_status status = GSIM_OK;
-    const int64_t *requests = trace->column[GSIM_COL_REQUESTS], *app = trace->column[GSIM_COL_APP];
-    for (uint32_t job = 0; (requests || app) && job < trace->n_jobs; job++) {
-        if (requests && requests[job] > 0 && check_requests(trace, job, log) != GSIM_OK)
-            status = GSIM_BAD_INPUT;
-        if (app && app[job] >= 0 && gsim_trace_get(trace, GSIM_COL_GPU_NS, job) < 0)
-            status = refuse_row(trace, job, log, "app",
-                                "names a profile that was not looked up (gsim_apps_resolve)");
-    }
-    return status;
+static bool takes_to_end(const struct gsim_model *model) {
+    const struct gsim_model_setup *setup = &model->setup;
+    bool takes = false;
+    for (uint16_t type = 0; type < setup->n_profiles; type++)
+        takes |= setup->profiles[type]->value[GSIM_KEY_END_NS] > 0;
+    return takes || model->processes != NULL;
 }
 
 static bool takes_to_start(const struct gsim_model_setup *setup) {
@@ -105,7 +71,7 @@ static bool takes_to_start(const struct gsim_model_setup *setup) {
 
 static enum gsim_status open_device(const struct gsim_model_setup *setup, struct gsim_model **out,
                                     struct gsim_log *log) {
-    enum gsim_status status = check_supported(setup->trace, log);
+    enum gsim_status status = gsim_requests_check(setup->trace, log);
     if (status != GSIM_OK)
         return status;
     struct gsim_model *model = gsim_arena_alloc(setup->arena, sizeof *model);
@@ -115,12 +81,13 @@ static enum gsim_status open_device(const struct gsim_model_setup *setup, struct
     model->gpus = gsim_arena_array(setup->arena, setup->n_gpus, sizeof *model->gpus);
     model->is_asked = gsim_arena_array(setup->arena, GSIM_STOP_COUNT, sizeof *model->is_asked);
     if (!model->gpus || !model->is_asked || !gsim_transfers_init(&model->transfers, setup) ||
-        !gsim_meetings_init(model))
+        !gsim_meetings_init(model) || !gsim_host_driver_init(model))
         return gsim_no_memory(log, "opening the device model");
     gsim_link_shares_init(model);
     model->may_take_turns = setup->trace->column[GSIM_COL_REQUESTS] != NULL;
     gsim_eventq_init(&model->queue, setup->arena);
-    model->takes_to_start = takes_to_start(setup);
+    model->takes_to_start = takes_to_start(setup) || model->processes != NULL;
+    model->takes_to_end = takes_to_end(model);
     *out = model;
     return gsim_speed_init(model, log);
 }
@@ -170,6 +137,7 @@ static void leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     gsim_gang_paging_drop(model, slot, now_ns);
     gsim_meetings_leave(model, slot, now_ns);
     gsim_transfers_forget(&model->transfers, slot);
+    gsim_host_driver_forget(model, slot, now_ns);
     gsim_eventq_cancel(&model->queue, slot);
 }
 
@@ -368,6 +336,16 @@ static struct gsim_loading leaving_with(const struct gsim_suspension_cost *cost)
                                  .after_ns = cost->save_ns};
 }
 
+/* Whether a stop that keeps the job's memory there ends its process. */
+static bool ends_process(enum gsim_keep keep) {
+    return keep == GSIM_KEEP_STORAGE || keep == GSIM_KEEP_DISCARD;
+}
+
+/* Whether no process of the job is on its GPUs then. */
+static bool leaves_gpu(enum gsim_keep keep) {
+    return ends_process(keep) || keep == GSIM_KEEP_IMAGE || keep == GSIM_KEEP_IMAGE_SPILT;
+}
+
 static void begin_saving(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     struct gsim_machine_job *job = &model->jobs[slot];
     bool is_free = is_free_pause(model, slot, job->keep);
@@ -383,6 +361,10 @@ static void begin_saving(struct gsim_model *model, gsim_slot slot, int64_t now_n
                                     gsim_machine_mem_bytes(model, slot), false);
     const struct gsim_job *about = gsim_machine_info(model, slot);
     struct gsim_loading leaving = leaving_with(&cost);
+    if (ends_process((enum gsim_keep)job->keep))
+        leaving.process_ns = cost.save_ns;
+    if (leaves_gpu((enum gsim_keep)job->keep))
+        gsim_host_driver_has_none(model, slot);
     int64_t takes_ns = gsim_job_copies_ns(model, &leaving, about->units, about->n_units);
     bool is_charged = takes_ns + cost.save_ns + cost.resume_ns > 0;
     if (job->keep == GSIM_KEEP_HOST && gsim_machine_mem_bytes(model, slot) < 0)
@@ -398,10 +380,12 @@ static void begin_saving(struct gsim_model *model, gsim_slot slot, int64_t now_n
 static enum gsim_when evict(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                             enum gsim_keep keep, int64_t now_ns) {
     struct gsim_machine_job *job = &model->jobs[slot];
-    assert(job->phase == RUNNING);
+    assert(job->phase == RUNNING || job->phase == ENDING);
     job->stop = (uint8_t)stop;
     job->keep = (uint8_t)keep;
     job->threshold_ns = -1;
+    if (gsim_rarely(job->phase == ENDING)) /* its work is done, and its end comes first */
+        return GSIM_LATER;
     if (!reaches_boundary(model, slot, stop, now_ns)) {
         job->phase = STOPPING;
         return GSIM_LATER;
@@ -428,6 +412,7 @@ static int64_t fail(struct gsim_model *model, gsim_slot slot, int64_t checkpoint
     gsim_gang_paging_drop(model, slot, now_ns);
     gsim_meetings_leave(model, slot, now_ns);
     gsim_transfers_forget(&model->transfers, slot);
+    gsim_host_driver_forget(model, slot, now_ns);
     gsim_machine_expect_nothing(model, slot);
     int64_t done_ns = gsim_work_to_ns(model->progress[slot].done);
     int64_t kept_ns = keeps ? done_ns / checkpoint_ns * checkpoint_ns : 0;
@@ -515,9 +500,38 @@ static inline bool report(struct gsim_model *model, struct gsim_events *events, 
     return true;
 }
 
+/* The work of a job is done, and its process ends: other contexts have its GPUs to themselves,
+ * but no job has its place yet. */
+GSIM_APART static void begin_ending(struct gsim_model *model, gsim_slot slot, int64_t end_ns,
+                                    int64_t now_ns) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    stand_still(model, slot, false, now_ns);
+    model->progress[slot].done = job->need;
+    job->phase = ENDING;
+    job->clear_ns = now_ns;
+    model->has_key[GSIM_KEY_END_NS] = true;
+    gsim_host_driver_expect(model, slot, ENDS, end_ns, now_ns + end_ns, now_ns);
+}
+
+/* Whether the process of a job that has done its work ends later. */
+static bool ends_later(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    int64_t end_ns = gsim_machine_profile_of(model, slot)->value[GSIM_KEY_END_NS];
+    if (job->phase == ENDING) {
+        job->ending_ns = now_ns - job->clear_ns;
+        return false;
+    }
+    gsim_host_driver_has_none(model, slot);
+    if (end_ns > 0)
+        begin_ending(model, slot, end_ns, now_ns);
+    return end_ns > 0;
+}
+
 static inline bool serve_end(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                              struct gsim_events *events) {
     struct gsim_machine_job *job = &model->jobs[slot];
+    if (gsim_rarely(model->takes_to_end) && ends_later(model, slot, now_ns))
+        return true;
     if (gsim_rarely(switches_by_itself(model, slot))) {
         stand_still(model, slot, false, now_ns);
         gsim_eventq_cancel(&model->queue, slot);
@@ -536,7 +550,7 @@ static inline bool serve_end(struct gsim_model *model, gsim_slot slot, int64_t n
     if (!report(model, events, slot, GSIM_EVENT_COMPLETED, 0))
         return false;
     events->list[events->n - 1].has_costs =
-        (job->bytes_in | job->bytes_out) != 0 || gsim_shared_knows_of(model, slot);
+        (job->bytes_in | job->bytes_out | job->ending_ns) != 0 || gsim_shared_knows_of(model, slot);
     return true;
 }
 
@@ -548,7 +562,7 @@ static bool serve_stop(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
     if (job->is_carried)
         gsim_machine_expect_nothing(model, slot);
     else
-        gsim_machine_expect(model, slot, CLEARS, job->clear_ns);
+        gsim_host_driver_expect(model, slot, CLEARS, job->process_ns, job->clear_ns, now_ns);
     return report(model, events, slot, GSIM_EVENT_STOPPED, 0);
 }
 
@@ -610,6 +624,9 @@ GSIM_APART static bool serve_other(struct gsim_model *model, gsim_slot slot, int
         return report(model, events, slot, GSIM_EVENT_RUNNING, 0);
     case IS_WATCHED:
         return serve_watch(model, slot, now_ns, events);
+    case PASSES:
+        gsim_host_driver_pass(model, slot, now_ns);
+        return true;
     case NEXT_PHASE:
         begin_phase(model, slot, now_ns);
         return !model->jobs[slot].tells_epochs ||
@@ -658,6 +675,12 @@ static void tell(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
         gsim_shared_tell(model, slot, now_ns);
 }
 
+/* The work of a job that lost its state begins anew, in a process of its own. */
+static int64_t start_again_ns(const struct gsim_model *model, const struct gsim_unit *there,
+                              uint32_t n_there) {
+    return gsim_machine_profile(model, there, n_there)->value[GSIM_KEY_START_NS];
+}
+
 static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units,
                                int64_t now_ns) {
@@ -682,6 +705,12 @@ static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, e
         back =
             (struct gsim_loading){.cargo = {.way = GSIM_CARGO_IN_REUSED}, .after_ns = rescale_ns};
         cost.bytes_in = 0;
+    }
+    if (ends_process(keep)) {
+        back.after_ns += keep == GSIM_KEEP_DISCARD ? start_again_ns(model, there, n_there) : 0;
+        away.after_ns = gsim_host_driver_end_ns(model, slot, away.after_ns, now_ns);
+        back.after_ns =
+            gsim_host_driver_start_ns(model, slot, there, n_there, back.after_ns, now_ns);
     }
     struct gsim_quote answer = {
         .save_ns = gsim_job_copies_ns(model, &away, about->units, about->n_units) + away.after_ns,

@@ -69,3 +69,48 @@ bool gsim_requests_draw(const struct gsim_request_law *law, int64_t period_ns, u
     gsl_rng_free(rng);
     return true;
 }
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static enum gsim_status refuse_row(const struct gsim_trace *trace, uint32_t job,
+                                   struct gsim_log *log, const char *column, const char *why) {
+    return gsim_fail(log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
+                     "column '%s': job '%s' %s", column, gsim_trace_id(trace, job), why);
+}
+
+/* Checks the columns that an open-loop job needs. */
+static enum gsim_status check_requests(const struct gsim_trace *trace, uint32_t job,
+                                       struct gsim_log *log) {
+    struct gsim_request_law law;
+    int64_t name = gsim_trace_get(trace, GSIM_COL_ARRIVAL, job);
+    int64_t kernels = gsim_trace_get(trace, GSIM_COL_KERNELS, job);
+    int64_t gpu_ns = gsim_trace_get(trace, GSIM_COL_GPU_NS, job);
+    if (gpu_ns <= 0)
+        return refuse_row(trace, job, log, "gpu_ms",
+                          "has requests: it needs the GPU time of a "
+                          "kernel, above 0");
+    if (gpu_ns > GSIM_TIME_MAX / 2 / (kernels > 0 ? kernels : 1))
+        return refuse_row(trace, job, log, "kernels", "has requests past the end of the clock");
+    if (gsim_trace_get(trace, GSIM_COL_PERIOD_NS, job) <= 0)
+        return refuse_row(trace, job, log, "period_ms",
+                          "has requests: it needs the mean time "
+                          "between two, above 0");
+    if (name >= 0 && !gsim_request_law_parse(trace->names[GSIM_COL_ARRIVAL].name[name], &law))
+        return refuse_row(trace, job, log, "arrival",
+                          "has neither periodic, poisson nor "
+                          "uniform:LO:HI with LO <= HI <= 1000");
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_requests_check(const struct gsim_trace *trace, struct gsim_log *log) {
+    enum gsim_status status = GSIM_OK;
+    const int64_t *requests = trace->column[GSIM_COL_REQUESTS], *app = trace->column[GSIM_COL_APP];
+    for (uint32_t job = 0; (requests || app) && job < trace->n_jobs; job++) {
+        if (requests && requests[job] > 0 && check_requests(trace, job, log) != GSIM_OK)
+            status = GSIM_BAD_INPUT;
+        if (app && app[job] >= 0 && gsim_trace_get(trace, GSIM_COL_GPU_NS, job) < 0)
+            status = refuse_row(trace, job, log, "app",
+                                "names a profile that was not looked up (gsim_apps_resolve)");
+    }
+    return status;
+}

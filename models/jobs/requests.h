@@ -24,4 +24,7 @@ bool gsim_requests_draw(const struct gsim_request_law *law, int64_t period_ns, u
                         uint64_t replication, uint32_t job, int64_t start_ns, int64_t *arrival_ns,
                         int64_t n);
 
+/* Checks the rows of open-loop jobs, and of applications that were not looked up. */
+enum gsim_status gsim_requests_check(const struct gsim_trace *trace, struct gsim_log *log);
+
 #endif

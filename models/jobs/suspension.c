@@ -91,6 +91,7 @@ const enum gsim_key *gsim_suspension_keys(enum gsim_stop stop, enum gsim_keep ke
                                                GSIM_KEY_PCIE_H2D_REUSED,
                                                GSIM_KEY_STORAGE_BYTES_PER_S, GSIM_KEY_COUNT};
     static const enum gsim_key storage[] = {GSIM_KEY_RESTART_STOP_NS, GSIM_KEY_RESTART_NS,
+                                            GSIM_KEY_START_SERIAL_NS, GSIM_KEY_END_SERIAL_NS,
                                             GSIM_KEY_COUNT};
     static const enum gsim_key image[] = {
         GSIM_KEY_CHECKPOINT_OUT_NS, GSIM_KEY_CHECKPOINT_OUT_NS_PER_GIB, GSIM_KEY_CHECKPOINT_IN_NS,
@@ -99,7 +100,8 @@ const enum gsim_key *gsim_suspension_keys(enum gsim_stop stop, enum gsim_keep ke
         GSIM_KEY_CHECKPOINT_OUT_NS,   GSIM_KEY_CHECKPOINT_OUT_NS_PER_GIB,
         GSIM_KEY_CHECKPOINT_IN_NS,    GSIM_KEY_CHECKPOINT_IN_NS_PER_GIB,
         GSIM_KEY_STORAGE_BYTES_PER_S, GSIM_KEY_COUNT};
-    static const enum gsim_key discard[] = {GSIM_KEY_CONTEXT_DESTROY_NS, GSIM_KEY_COUNT};
+    static const enum gsim_key discard[] = {GSIM_KEY_CONTEXT_DESTROY_NS, GSIM_KEY_START_NS,
+                                            GSIM_KEY_END_SERIAL_NS, GSIM_KEY_COUNT};
     switch (keep) {
     case GSIM_KEEP_HOST:
         return host;

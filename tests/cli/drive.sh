@@ -40,6 +40,17 @@ check "in the order of a simulation" "$(starts --policy fifo --gpus-per-node 2 "
     "$(ask 'select job_id from real_job order by begin_ns, job_id' | tr '\n' ' ')"
 check "no job took less than its duration, nor far more" 5 \
     "$(ask 'select count(*) from real_job where ran_ns > service_ns - 1e9 and ran_ns < service_ns + 200e9')"
+check "the run has a row as a simulated one has it, with its jobs" "fifo 5 5 1" \
+    "$(ask 'select policy, completed, (select count(*) from job j where j.run_id = r.run_id), (select run_id = r.run_id from real_run) from run r')"
+expect "the laws of runs hold of it" 0 "1 file, 1 run: nothing that cannot be" "$gsim" check r.db
+cp r.db broken.db
+sqlite3 broken.db "update real_job set ran_ns = ran_ns + 1000 where job_id = 'c'"
+expect "and break where its record says something else" 1 "job 'c' had its GPUs for another time" "$gsim" check broken.db
+"$gsim" run --quiet --policy fifo --device ideal --gpus-per-node 2 --db r.db "$tmp/t.csv" >/dev/null 2>&1
+check "a simulated run has its place beside it" "2 1" "$(ask 'select count(*), count(distinct jobs) from run')"
+"$gsim" report --quiet --force -o page.html r.db >/dev/null 2>&1
+check "a page shows both, with the device of each" "1 1" "$(grep -c ">dry run<" page.html | sed "s/[1-9][0-9]*/1/") $(grep -c ">ideal<" page.html | sed "s/[1-9][0-9]*/1/")"
+expect "it is not repeated" 2 "gsim drive --replay r.db" "$gsim" repro r.db 1
 check "the run is marked as done" "done 3,5 1 40" "$(ask 'select status, gpus, is_dry, speed_up from real_run')"
 check "nothing is left of it" 0 "$(gone 5)"
 
@@ -291,6 +302,18 @@ if ! ldconfig -p 2>/dev/null | grep -q libnvidia-ml; then
     expect "a machine without a driver" 1 "no NVIDIA driver" "$gsim" drive --policy fifo --logs "$tmp/logs" "$tmp/c.csv"
 fi
 
+# --- what drive itself takes: nothing here rests on time. Each of 60 jobs is two events, its start and its end.
+${CC:-cc} -shared -fPIC -o "$tmp/count.so" "$here/tests/cli/count_calls.c" -ldl || exit 1
+awk 'BEGIN { print "job_id,submit_s,duration_s,gpus,command"; for (i = 0; i < 60; i++) print i ",0,1,1,sleep 0.0" i % 9 }' >"$tmp/calls.csv"
+rm -rf logs r.db
+env LD_PRELOAD="$tmp/count.so" COUNT_CALLS="$tmp/calls" "$gsim" drive --quiet --dry-run --gpus 0,1,2 --policy fifo --db r.db --logs "$tmp/logs" calls.csv >out 2>log
+check "all jobs of the counted run have ended" "60 0" "$(ask 'select count(*), sum(exit_code) from real_job')"
+# a job wakes it by its end, and perhaps once before, when its end of the socket is closed
+check "drive wakes up for what happens" yes "$(awk '{ print($1 > 0 && $1 <= 2 * 60 ? "yes" : $0) }' calls)"
+check "and seldom in vain, but to look about" yes "$(awk '{ print($2 <= 60 ? "yes" : $0) }' calls)"
+# whatever the number of jobs that wait: two processes and two sockets of each of three jobs, at each wait
+check "it asks after the jobs that run, once a time" yes "$(awk '{ print($4 > 60 && $4 <= 3 * 4 * $3 ? "yes" : $0) }' calls)"
+
 # --- GPUs, by drivers that are none; numbers of this process, since a lock is the machine's
 mkdir "$tmp/lib"
 ${CC:-cc} -shared -fPIC -o "$tmp/lib/libcuda.so.1" "$here/tests/cli/fake_cuda.c" &&
@@ -305,6 +328,19 @@ on_gpus "$gsim" drive --quiet --policy fifo --gpus $first,$second --db r.db --lo
 say "jobs without a command run kernels" $?
 check "on the GPUs that are named" "5 0 NVIDIA H100 80GB HBM3 $first,$second" \
     "$(ask 'select count(*), sum(exit_code), device, gpus from real_job join real_run using (real_run)')"
+# What processes use of GPUs, as the driver counts it: of jobs that do not tell how far they are.
+printf 'job_id,submit_s,duration_s,gpus,command\nused,0,3,1,sleep 2.5\nnext,2.2,1,1,true\n' >"$tmp/use.csv"
+use() { # variable=value...
+    rm -rf r.db logs
+    on_gpus "$@" "$gsim" drive --policy fifo --gpus $first --db r.db --logs "$tmp/logs" use.csv >out 2>log
+}
+use FAKE_USE=40
+check "GPU time is what the driver counts" 1 "$(ask 'select gpu_ns > 0 and gpu_ns <= 0.4 * ran_ns from real_job where job = 0')"
+check "and stands in the record" 1 "$(ask "select count(*) > 0 from real_note where what = 'used'")"
+check "nothing is said of it" 0 "$(grep -c 'GPU time of processes' log)"
+use FAKE_NO_USE=4
+check "where the driver does not tell, there is none" 1 "$(ask 'select gpu_ns is null from real_job where job = 0')"
+check "and that is said, with the driver's error" 1 "$(grep -c 'does not tell the GPU time of processes (nvmlDeviceGetProcessUtilization: error 4' log)"
 expect "a GPU that others use" 1 "GPU $second is in use by other processes (4711)" \
     on_gpus FAKE_BUSY=$second "$gsim" drive --policy fifo --gpus $first,$second --logs "$tmp/logs" t.csv
 expect "two products" 2 "--gpus names GPUs of one product" \

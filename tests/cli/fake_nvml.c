@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A libnvidia-ml.so.1 without a GPU, for drive.sh: FAKE_GPUS of them, all of which are FAKE_GPU; process 4711
- * uses the one of number FAKE_BUSY, and the one of number FAKE_OTHER is another product. */
+/* A libnvidia-ml.so.1 without a GPU, for drive.sh: FAKE_GPUS of them, all of which are FAKE_GPU;
+ * process 4711 uses the one of number FAKE_BUSY, and the one of number FAKE_OTHER is another
+ * product. Each child of the caller uses FAKE_USE per cent of each GPU; FAKE_NO_USE is the error
+ * with which that is not told. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 struct process {
     unsigned pid;
@@ -46,4 +49,30 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *n, struct pr
         list[0].pid = 4711;
     *n = is_busy ? 1 : 0;
     return 0;
+}
+
+struct sample {
+    unsigned pid;
+    unsigned long long time_us;
+    unsigned sm_percent, memory_percent, encoder_percent, decoder_percent;
+};
+
+int nvmlDeviceGetProcessUtilization(void *device, struct sample *list, unsigned *n,
+                                    unsigned long long since_us) {
+    struct timespec now;
+    unsigned most = *n, pid;
+    (void)device, (void)since_us;
+    *n = 0;
+    if (number("FAKE_NO_USE") > 0)
+        return number("FAKE_NO_USE");
+    FILE *children = number("FAKE_USE") > 0 ? fopen("/proc/thread-self/children", "r") : NULL;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    while (children && *n < most && fscanf(children, "%u", &pid) == 1)
+        list[(*n)++] = (struct sample){.pid = pid,
+                                       .time_us = (unsigned long long)now.tv_sec * 1000000 +
+                                                  (unsigned long long)now.tv_nsec / 1000,
+                                       .sm_percent = (unsigned)number("FAKE_USE")};
+    if (children)
+        (void)fclose(children);
+    return *n > 0 ? 0 : 6; /* NVML_ERROR_NOT_FOUND */
 }

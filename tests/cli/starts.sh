@@ -23,6 +23,50 @@ check "on a shared GPU two jobs start side by side" "0.50" \
 expect "a start that takes time is named in the result" 0 "start.first_ns" \
     "$gsim" run --policy fifo --device h100-sxm --set start.first_ns=500ms "$tmp/two.csv"
 
+# Processes that start at once wait for the driver of their host: 100 ms of each start are its work.
+serial() { # trace, options: the ends
+    trace=$1
+    shift
+    ends --policy fifo --set start.first_ns=300ms --set start.serial_ns=100ms "$@" "$trace"
+}
+check "two starts at once: the driver has done both after 200 ms, the rest goes on side by side" \
+    "10.400000000 10.400000000" "$(serial "$tmp/two.csv" --nodes 1 --gpus-per-node 2)"
+check "a start on another node does not wait" "10.300000000 10.300000000" \
+    "$(serial "$tmp/two.csv" --nodes 2 --gpus-per-node 1)"
+sed 's/^b,0,/b,0.05,/' "$tmp/two.csv" >"$tmp/late.csv"
+# the first has 50 ms of the driver alone and 50 at half speed, the second 50 at half speed and 50 alone
+check "the driver works for all at equal rates" "10.350000000 10.400000000" "$(serial "$tmp/late.csv" --nodes 1 --gpus-per-node 2)"
+printf 'job_id,submit_s,duration_s,gpus\na,0,10,2\n' >"$tmp/gang.csv"
+check "a gang's process makes its contexts one after the other" "10.400000000" "$(serial "$tmp/gang.csv" --nodes 1 --gpus-per-node 2)"
+check "a start alone takes what it took" "10.300000000 20.600000000" "$(serial "$tmp/two.csv" --nodes 1 --gpus-per-node 1)"
+stalls() { # options: the time on its GPUs in which each job did not compute
+    ends "$@" >/dev/null
+    awk -F, 'NR > 1 { printf("%s%s", (NR > 2 ? " " : ""), $NF) }' "$tmp/jobs.csv"
+}
+sed 's/^b,0,/b,1,/' "$tmp/two.csv" >"$tmp/beside.csv"
+check "the first process on a GPU brings it up, and one beside it need not" "0.300000000 0.220000000" \
+    "$(stalls --policy timeslice --set start.first_ns=300ms --set start.wake_ns=80ms "$tmp/beside.csv")"
+check "once the GPU is without processes, the next one brings it up again" "0.300000000 0.300000000" \
+    "$(stalls --policy fifo --set start.first_ns=300ms --set start.wake_ns=80ms "$tmp/beside.csv")"
+
+# The end of a process keeps its GPUs, and the driver busy.
+printf 'job_id,submit_s,duration_s\na,0,10\nb,0,10\n' >"$tmp/plain.csv"
+check "end.process_ns: its GPUs are free when its process is gone" "10.120000000 20.240000000" \
+    "$(ends --policy fifo --set end.process_ns=120ms "$tmp/plain.csv")"
+check "two ends at once" "10.170000000 10.170000000" \
+    "$(ends --policy fifo --nodes 1 --gpus-per-node 2 --set end.process_ns=120ms --set end.serial_ns=50ms "$tmp/plain.csv")"
+check "in which a job does not compute" "0.170000000 0.170000000" \
+    "$(stalls --policy fifo --nodes 1 --gpus-per-node 2 --set end.process_ns=120ms --set end.serial_ns=50ms "$tmp/plain.csv")"
+check "the last process of a GPU lets it rest" "0.080000000 0.120000000" \
+    "$(stalls --policy timeslice --set end.process_ns=120ms --set end.sleep_ns=40ms "$tmp/beside.csv")"
+# A job that is restarted: 10 ms of its end are the driver's, and no other process is there.
+printf 'job_id,submit_s,duration_s,iterations,gpu_ms\na,0,10,100,100\nb,2,1,10,100\n' >"$tmp/restart.csv"
+check "restarts have both parts" "12.100000000 3.420000000" \
+    "$(ends --policy srtf --set preempt=restart --set restart.stop_ns=120ms --set restart.resume_ns=380ms --set start.first_ns=300ms --set start.serial_ns=100ms --set end.serial_ns=10ms "$tmp/restart.csv")"
+"$gsim" run --quiet --device h100-sxm --policy srtf --set preempt=restart --set restart.stop_ns=120ms --set end.process_ns=90ms \
+    --set end.serial_ns=50ms --set start.first_ns=300ms --set start.serial_ns=100ms --db "$tmp/r.db" "$tmp/restart.csv" >/dev/null 2>&1
+expect "the laws hold" 0 "nothing that cannot be" "$gsim" check "$tmp/r.db"
+
 # 2 x 39.4 GiB fit the 79.6 GiB of an H100 without their contexts, and not with them.
 cat >"$tmp/pause.csv" <<'END'
 job_id,submit_s,duration_s,iterations,gpu_ms,mem_gib

@@ -39,9 +39,16 @@ enum gsim_written_column {
     GSIM_WRITTEN_COLUMNS
 };
 
+/* What the record of a driven run says of a job; times in ns. */
+struct gsim_written_driven {
+    int64_t begin_ns, end_ns, ran_ns, stall_ns, stops;
+};
+
 struct gsim_written_job {
     const char *id;
     int64_t value[GSIM_WRITTEN_COLUMNS];
+    struct gsim_written_driven driven; /* of a driven run */
+    bool is_driven;
 };
 
 struct gsim_written_gpu {
@@ -65,6 +72,7 @@ struct gsim_written {
     struct gsim_written_job *jobs; /* in trace order */
     uint32_t n_jobs, capacity;
     bool has_jobs;
+    bool is_driven; /* on real GPUs: jobs took the time that they took */
     struct gsim_written_gpu *gpus;
     uint32_t n_gpus;
     int64_t n_spans; /* of timelines, checked */

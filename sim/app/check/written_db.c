@@ -115,6 +115,20 @@ static void take_job(void *arg, const struct gsim_db_value *values, int n) {
         job->value[c] = whole(&values[c + 1]);
 }
 
+static void take_driven(void *arg, const struct gsim_db_value *values, int n) {
+    struct gsim_written *w = arg;
+    int64_t job = whole(&values[0]);
+    w->is_driven = w->is_paced = true;
+    if (n < 6 || job < 0 || job >= w->n_jobs)
+        return;
+    w->jobs[job].is_driven = true;
+    w->jobs[job].driven = (struct gsim_written_driven){.begin_ns = whole(&values[1]),
+                                                       .end_ns = whole(&values[2]),
+                                                       .ran_ns = whole(&values[3]),
+                                                       .stall_ns = whole(&values[4]),
+                                                       .stops = whole(&values[5])};
+}
+
 static enum gsim_status query(struct gsim_db *db, const struct gsim_written *w, const char *sql,
                               int64_t run, gsim_db_row *row) {
     const char *text = gsim_arena_printf(w->arena, sql, (long long)run);
@@ -147,7 +161,11 @@ static enum gsim_status read_run(struct gsim_db *db, struct gsim_written *w, int
          "CAST(bytes_in AS TEXT), CAST(bytes_out AS TEXT), CAST(stall_ns AS TEXT), "
          "CAST(declined AS TEXT) FROM job WHERE "
          "run_id = %lld ORDER BY job",
-         take_job}};
+         take_job},
+        {"SELECT CAST(job AS TEXT), CAST(begin_ns AS TEXT), CAST(end_ns AS TEXT), CAST(ran_ns AS "
+         "TEXT), CAST(stall_ns AS TEXT), CAST(stops AS TEXT) FROM real_run JOIN real_job USING "
+         "(real_run) WHERE run_id = %lld ORDER BY job",
+         take_driven}};
     enum gsim_status status = GSIM_OK;
     w->run = gsim_arena_printf(w->arena, "run %lld", (long long)run);
     w->run = w->run ? w->run : "";

@@ -279,6 +279,40 @@ static enum gsim_status hold_gpus(struct gsim_written *w) {
     return GSIM_OK;
 }
 
+/* --- a driven run ----------------------------------------------------------------------------- */
+
+/* What the record of a job, which follows its processes, and its row, which follows the engine,
+ * have differently at most, for each start and stop of the job: an event is served at a time of
+ * the clock that is whole ns of the run, one ns after the event that it may not meet. */
+enum { DRIVEN_SLACK_NS = 2 };
+
+static const char *broken_record(const struct gsim_written_job *job) {
+    const int64_t *v = job->value;
+    const struct gsim_written_driven *real = &job->driven;
+    int64_t there_ns = v[GSIM_WRITTEN_END] - v[GSIM_WRITTEN_SUBMIT] - v[GSIM_WRITTEN_WAIT];
+    int64_t off_ns = there_ns - real->ran_ns - real->stall_ns;
+    int64_t slack_ns = DRIVEN_SLACK_NS * (real->stops + 1);
+    if (!job->is_driven)
+        return "has no row in real_job";
+    if (real->begin_ns != v[GSIM_WRITTEN_START] || real->end_ns != v[GSIM_WRITTEN_END])
+        return "began or ended at another time than in real_job";
+    if (real->stops > v[GSIM_WRITTEN_PREEMPTIONS]) /* fewer: it ended before it had stopped */
+        return "lost its GPUs more often, by real_job, than its policy had it";
+    if (off_ns > slack_ns || off_ns < -slack_ns)
+        return "had its GPUs for another time than it ran and stalled by real_job";
+    return NULL;
+}
+
+static enum gsim_status hold_driven(struct gsim_written *w) {
+    for (uint32_t i = 0; i < w->n_jobs; i++) {
+        const char *why =
+            w->jobs[i].value[GSIM_WRITTEN_END] >= 0 ? broken_record(&w->jobs[i]) : NULL;
+        if (why)
+            return gsim_written_broken(w, "job '%s' %s", w->jobs[i].id, why);
+    }
+    return GSIM_OK;
+}
+
 enum gsim_status gsim_written_hold(struct gsim_written *w) {
     enum gsim_status status = w->has_summary ? hold_summary(w) : GSIM_OK;
     if (status == GSIM_OK && w->has_jobs)
@@ -287,5 +321,7 @@ enum gsim_status gsim_written_hold(struct gsim_written *w) {
         status = hold_sums(w);
     if (status == GSIM_OK && w->has_jobs && w->has_summary)
         status = hold_means(w);
+    if (status == GSIM_OK && w->is_driven)
+        status = hold_driven(w);
     return status == GSIM_OK && w->has_summary ? hold_gpus(w) : status;
 }

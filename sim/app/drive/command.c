@@ -17,7 +17,9 @@
 #include "sim/app/drive/mps.h"
 #include "sim/app/drive/rehearsal.h"
 #include "sim/app/drive/replay.h"
+#include "sim/app/drive/row.h"
 #include "sim/app/drive/rows.h"
+#include "sim/app/drive/start.h"
 #include "sim/app/drive/work_gpu.h"
 #include "sim/app/figures/report.h"
 #include "sim/app/figures/run_output.h"
@@ -33,6 +35,7 @@ struct drive {
     struct gsim_setup *setup;
     struct gsim_gpus gpus;
     struct gsim_executor executor;
+    struct gsim_accounting usage;
     struct gsim_replay replay;
     struct gsim_db *db; /* NULL: no --db */
     int64_t real_run;
@@ -228,14 +231,32 @@ static enum gsim_status drive_jobs(struct drive *d, struct gsim_result *result) 
     setup->device_name = d->executor.is_dry ? "dry run" : d->gpus.product;
     /* a write to a guard or a job that is gone is no reason to end */
     (void)signal(SIGPIPE, SIG_IGN);
+    if (!d->executor.is_dry) {
+        gsim_accounting_open(&d->usage, d->gpus.number, d->gpus.n);
+        d->executor.usage = &d->usage;
+    }
     enum gsim_status status = gsim_run_output_make(d->cli, setup, result);
     gsim_executor_close(&d->executor);
+    gsim_accounting_close(&d->usage);
     return d->executor.status != GSIM_OK ? d->executor.status : status;
+}
+
+/* Jobs that do not tell how far they are count by the driver's accounting, where it tells. */
+static void say_usage(const struct drive *d) {
+    bool is_needed = false;
+    for (uint32_t job = 0; job < d->setup->trace.n_jobs; job++)
+        is_needed |= !gsim_start_cooperates(&d->executor, &d->setup->trace, job);
+    if (d->executor.usage && *d->usage.no_usage && is_needed)
+        gsim_warn(d->cli->log, NULL, 0,
+                  "the driver does not tell the GPU time of processes (%s): all time on its GPUs "
+                  "counts for a job that does not cooperate",
+                  d->usage.no_usage);
 }
 
 static enum gsim_status finish(struct drive *d, const struct gsim_result *result,
                                struct gsim_outfile *jobs, enum gsim_status ran) {
     say_overhead(d, result->summary.wall_s);
+    say_usage(d);
     gsim_report_notes(d->cli, (const struct gsim_summary *[]){&result->summary}, 1);
     if (d->executor.n_died > 0)
         gsim_warn(d->cli->log, d->setup->trace_path, 0,
@@ -302,6 +323,8 @@ static enum gsim_status run(struct drive *d) {
     status = begin_rows(d);
     if (status == GSIM_OK)
         status = drive_jobs(d, &result);
+    if (status == GSIM_OK && d->db)
+        status = gsim_drive_add_row(d->cli, d->setup, &result, d->db, d->real_run);
     enum gsim_status ended = end_rows(d, status);
     if (status == GSIM_OK || status == GSIM_INCOMPLETE)
         return ended == status ? finish(d, &result, &jobs, status) : ended;
@@ -346,6 +369,9 @@ static enum gsim_status set_up_replay(struct drive *d, const struct gsim_db_real
     enum gsim_status status = read_options(d);
     if (status == GSIM_OK && d->gpus.n == 0)
         status = gsim_gpus_read(run->gpus, &d->gpus, cli->log);
+    d->gpus.product = strcmp(run->device, "dry run") != 0 ? run->device : NULL;
+    if (status == GSIM_OK && d->gpus.product)
+        status = name_device(d);
     if (status == GSIM_OK)
         status = find_gpus(d);
     if (status == GSIM_OK)

@@ -8,6 +8,7 @@
 #include "sim/api/model.h"
 #include "sim/app/drive/gpus.h"
 #include "sim/app/drive/record.h"
+#include "sim/app/drive/accounting.h"
 
 /* A job that has ended, or was cut off. */
 struct gsim_driven {
@@ -17,6 +18,7 @@ struct gsim_driven {
     int64_t ran_ns; /* on its GPUs, without the times of its stops */
     int64_t stall_ns; /* on its GPUs without progress: its state is saved, or comes back */
     int64_t iterations; /* iterations that the job has told of; -1: it does not cooperate */
+    int64_t gpu_ns; /* GPU time of its kernels by the driver, over all its GPUs; -1: not told */
     uint32_t starts, stops; /* how often a process was started; how often the job lost its GPUs */
     int exit_code; /* 128 and the signal, if one ended it; -1: it never ran */
     bool is_cut; /* `drive` ended it: the run was interrupted, or the policy ended the job */
@@ -42,6 +44,7 @@ struct gsim_executor {
     bool is_dry; /* no GPU: rows without a command sleep */
     const char *no_images; /* why the driver cannot take a job's state; NULL: it can */
     const char *no_moves; /* why it cannot bring the state onto another GPU; NULL: it can */
+    struct gsim_accounting *usage; /* NULL: there is no driver to ask */
     bool sees_durations; /* the policy sees durations: it is shown how much of a job is left */
     bool cooperates; /* commands use sim/job/gsim_job.h */
     const char *save_command; /* for rows without one of their own; NULL: none */

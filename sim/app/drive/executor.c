@@ -76,10 +76,12 @@ static void enter(struct gsim_model *model, gsim_slot slot) {
                    .begin_ns = -1,
                    .end_ns = -1,
                    .iterations = -1,
+                   .gpu_ns = -1,
                    .exit_code = -1,
                    .log_path = gsim_start_log_path(model->executor, model->setup.arena,
                                                    model->setup.trace, job)},
         .seen_iterations = -1,
+        .seen_gpu_ns = -1,
         .threshold_ns = -1,
         .deadline_ns = GSIM_NEVER};
     if (!model->tasks[slot].driven.log_path)
@@ -205,7 +207,7 @@ static int64_t stop_ns(struct gsim_model *model) {
 static void end_wait(struct gsim_model *model, int64_t next_ns, int64_t horizon_ns) {
     int64_t now_ns = gsim_tasks_clock_ns(model);
     int64_t served_ns = next_ns < horizon_ns ? next_ns : horizon_ns;
-    gsim_tasks_show_iterations(model, served_ns < now_ns ? served_ns : now_ns);
+    gsim_tasks_show_progress(model, served_ns < now_ns ? served_ns : now_ns);
     (void)gsim_tasks_note(model, GSIM_NO_SLOT, GSIM_NOTE_WAITED, now_ns, next_ns);
 }
 
@@ -223,6 +225,7 @@ static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
         if (next_ns < GSIM_NEVER || is_over || gsim_tasks_clock_ns(model) >= horizon_ns)
             break;
         int64_t watched_ns = first_watch_ns(model);
+        gsim_tasks_ask_usage(model);
         wait_until(model, watched_ns < horizon_ns ? watched_ns : horizon_ns);
         model->woken_ns = gsim_tasks_wall_ns();
         serve_all(model);
@@ -435,13 +438,14 @@ static struct gsim_costs costs(const struct gsim_model *model, gsim_slot slot) {
 static void counters(const struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                      struct gsim_counters *out) {
     int64_t work_ns = gsim_progress_ns(&model->progress[slot], now_ns);
+    int64_t gpus = gsim_tasks_job(model, slot)->gpus, gpu_ns = model->tasks[slot].seen_gpu_ns;
     *out = (struct gsim_counters){.work_ns = work_ns,
                                   .kernels = -1,
                                   .blocks = -1,
                                   .iterations = model->tasks[slot].seen_iterations,
-                                  .busy_ns = work_ns,
+                                  .busy_ns = gpu_ns >= 0 ? gpu_ns / gpus : work_ns,
                                   .taken_ns = work_ns,
-                                  .gpu_time_ns = work_ns * gsim_tasks_job(model, slot)->gpus};
+                                  .gpu_time_ns = work_ns * gpus};
 }
 
 static const struct gsim_progress *progress_column(const struct gsim_model *model) {

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "sim/app/drive/gpus.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,8 +9,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "sim/app/drive/nvml.h"
 #include "sim/base/units.h"
-#include "sim/base/symbol.h"
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
@@ -47,65 +46,12 @@ enum gsim_status gsim_gpus_read(const char *text, struct gsim_gpus *gpus, struct
     return GSIM_OK;
 }
 
-/* --- the driver's management library ---------------------------------------------------------- */
-
-static const char library_name[] = "libnvidia-ml.so.1";
-
-struct nvml_process { /* nvmlProcessInfo_v2_t */
-    unsigned pid;
-    unsigned long long used_bytes;
-    unsigned gpu_instance, compute_instance;
-};
-
-/* NVML_CALL(field, symbol, parameters); a call returns 0 for success. */
-#define NVML_CALLS                                                                                 \
-    NVML_CALL(init, "nvmlInit_v2", (void))                                                         \
-    NVML_CALL(shutdown, "nvmlShutdown", (void))                                                    \
-    NVML_CALL(count, "nvmlDeviceGetCount_v2", (unsigned *n))                                       \
-    NVML_CALL(device, "nvmlDeviceGetHandleByIndex_v2", (unsigned nth, void **device))              \
-    NVML_CALL(name, "nvmlDeviceGetName", (void *device, char *name, unsigned size))                \
-    NVML_CALL(uuid, "nvmlDeviceGetUUID", (void *device, char *uuid, unsigned size))                \
-    NVML_CALL(processes, "nvmlDeviceGetComputeRunningProcesses_v3",                                \
-              (void *device, unsigned *n, struct nvml_process *list))
-
-struct nvml {
-#define NVML_CALL(field, symbol, parameters) int(*field) parameters;
-    NVML_CALLS
-#undef NVML_CALL
-    void *library;
-};
-
-static const char *missing_call(struct nvml *nvml) {
-#define NVML_CALL(field, symbol, parameters)                                                       \
-    if (!gsim_symbol(nvml->library, symbol, &nvml->field, sizeof nvml->field))                     \
-        return symbol;
-    NVML_CALLS
-#undef NVML_CALL
-    return NULL;
-}
-
-static enum gsim_status open_nvml(struct nvml *nvml, struct gsim_log *log) {
-    *nvml = (struct nvml){.library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL)};
-    if (!nvml->library)
-        return gsim_fail(log, GSIM_FAILED, NULL, 0,
-                         "no NVIDIA driver on this machine: %s; run it where the GPUs are, or try "
-                         "--dry-run",
-                         dlerror());
-    const char *missing = missing_call(nvml);
-    int error = missing ? 0 : nvml->init();
-    if (!missing && error == 0)
-        return GSIM_OK;
-    (void)dlclose(nvml->library);
-    return missing ? gsim_fail(log, GSIM_FAILED, NULL, 0, "%s has no %s: too old a driver",
-                               library_name, missing)
-                   : gsim_fail(log, GSIM_FAILED, NULL, 0,
-                               "the driver shows no GPU: nvmlInit gives error %d", error);
-}
+/* --- the driver ------------------------------------------------------------------------------- */
 
 /* Refuses a GPU on which other processes compute, by their numbers. */
-static enum gsim_status check_free(const struct nvml *nvml, void *device, uint32_t number,
+static enum gsim_status check_free(const struct gsim_nvml *nvml, void *device, uint32_t number,
                                    struct gsim_log *log) {
-    struct nvml_process list[32];
+    struct gsim_nvml_process list[32];
     unsigned n = sizeof list / sizeof *list;
     char pids[256] = "";
     size_t length = 0;
@@ -123,8 +69,8 @@ static enum gsim_status check_free(const struct nvml *nvml, void *device, uint32
                               number, pids);
 }
 
-static enum gsim_status look_at(const struct nvml *nvml, struct gsim_gpus *gpus, uint32_t number,
-                                struct gsim_arena *arena, struct gsim_log *log) {
+static enum gsim_status look_at(const struct gsim_nvml *nvml, struct gsim_gpus *gpus,
+                                uint32_t number, struct gsim_arena *arena, struct gsim_log *log) {
     char name[128] = "";
     void *device;
     int error = nvml->device(number, &device);
@@ -161,7 +107,7 @@ static bool read_uuid(const char *text, struct gsim_gpu_uuid *uuid) {
 }
 
 /* Only moves of jobs need the UUIDs: a GPU that does not tell its own is no reason to stop. */
-static enum gsim_status list_uuids(const struct nvml *nvml, struct gsim_gpus *gpus, unsigned n,
+static enum gsim_status list_uuids(const struct gsim_nvml *nvml, struct gsim_gpus *gpus, unsigned n,
                                    struct gsim_arena *arena, struct gsim_log *log) {
     void *device;
     char text[96]; /* NVML_DEVICE_UUID_V2_BUFFER_SIZE */
@@ -176,7 +122,7 @@ static enum gsim_status list_uuids(const struct nvml *nvml, struct gsim_gpus *gp
     return GSIM_OK;
 }
 
-static enum gsim_status find(const struct nvml *nvml, struct gsim_gpus *gpus,
+static enum gsim_status find(const struct gsim_nvml *nvml, struct gsim_gpus *gpus,
                              struct gsim_arena *arena, struct gsim_log *log) {
     unsigned n = 0;
     if (nvml->count(&n) != 0 || n == 0)
@@ -196,13 +142,12 @@ static enum gsim_status find(const struct nvml *nvml, struct gsim_gpus *gpus,
 
 enum gsim_status gsim_gpus_find(struct gsim_gpus *gpus, struct gsim_arena *arena,
                                 struct gsim_log *log) {
-    struct nvml nvml;
-    enum gsim_status status = open_nvml(&nvml, log);
+    struct gsim_nvml nvml;
+    enum gsim_status status = gsim_nvml_open(&nvml, log);
     if (status != GSIM_OK)
         return status;
     status = find(&nvml, gpus, arena, log);
-    (void)nvml.shutdown();
-    (void)dlclose(nvml.library);
+    gsim_nvml_close(&nvml);
     return status;
 }
 

@@ -92,6 +92,9 @@ static void happen(struct gsim_model *model, const struct gsim_note *note) {
     case GSIM_NOTE_TOLD:
         gsim_tasks_see_iterations(model, slot, note->value, note->time_ns);
         break;
+    case GSIM_NOTE_USED:
+        model->tasks[slot].seen_gpu_ns = note->value;
+        break;
     case GSIM_NOTE_COMPLETED:
         happen_event(model, slot, note, GSIM_EVENT_COMPLETED);
         break;

@@ -144,8 +144,8 @@ enum gsim_when gsim_stops_evict(struct gsim_model *model, gsim_slot slot, enum g
     struct gsim_task *task = &model->tasks[slot];
     (void)stop;
     task->keep = (uint8_t)keep;
-    task->driven.stops++;
     if (keep == GSIM_KEEP_RESIDENT && !task->has_told_end) {
+        task->driven.stops++;
         gsim_job_process_signal(&task->process, SIGSTOP);
         task->phase = GSIM_PHASE_PAUSED;
         gsim_tasks_set_rate(model, slot, 0, now_ns);

@@ -4,6 +4,9 @@
 
 #include <assert.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "sim/app/drive/start.h"
 
 enum { MANY_NOTES = 4096 };
 
@@ -79,6 +82,7 @@ void gsim_tasks_expect(struct gsim_model *model, gsim_slot slot, enum gsim_event
                                    [GSIM_EVENT_WATCH] = GSIM_NOTE_WATCHED};
     bool is_cut = kind == GSIM_EVENT_COMPLETED && model->tasks[slot].driven.exit_code != 0;
     assert(model->n_pending < 4 * model->capacity);
+    model->tasks[slot].driven.stops += kind == GSIM_EVENT_STOPPED;
     (void)gsim_tasks_note(model, slot, (enum gsim_note_kind)note[kind], at_ns, is_cut);
     model->pending[model->n_pending++] = (struct gsim_pending){
         .at_ns = at_ns, .event = {.kind = kind, .slot = slot, .is_cut = is_cut}};
@@ -124,11 +128,49 @@ void gsim_tasks_see_iterations(struct gsim_model *model, gsim_slot slot, int64_t
     (void)gsim_tasks_note(model, slot, GSIM_NOTE_TOLD, at_ns, n);
 }
 
-void gsim_tasks_show_iterations(struct gsim_model *model, int64_t at_ns) {
+/* A process of a job is in its group, which a command's children inherit. */
+static void take_usage(void *arg, pid_t pid, int64_t gpu_ns) {
+    struct gsim_model *model = arg;
+    pid_t group = getpgid(pid);
+    for (gsim_slot slot = 0; slot < model->capacity; slot++) {
+        struct gsim_task *task = &model->tasks[slot];
+        if (task->process.pid <= 0 || (task->process.pid != group && task->process.pid != pid))
+            continue;
+        task->driven.gpu_ns = (task->driven.gpu_ns > 0 ? task->driven.gpu_ns : 0) + gpu_ns;
+        return;
+    }
+}
+
+/* Jobs that tell of their iterations need no accounting. */
+static bool needs_usage(const struct gsim_model *model) {
+    for (gsim_slot slot = 0; slot < model->capacity; slot++)
+        if (model->tasks[slot].process.pid > 0 &&
+            !gsim_start_cooperates(model->executor, model->setup.trace,
+                                   model->tasks[slot].driven.job))
+            return true;
+    return false;
+}
+
+void gsim_tasks_ask_usage(struct gsim_model *model) {
+    if (model->executor->usage && needs_usage(model))
+        gsim_accounting_ask(model->executor->usage, gsim_tasks_wall_ns(), take_usage, model);
+}
+
+static void see_gpu_time(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
+    struct gsim_task *task = &model->tasks[slot];
+    task->seen_gpu_ns = task->driven.gpu_ns;
+    (void)gsim_tasks_note(model, slot, GSIM_NOTE_USED, at_ns, task->seen_gpu_ns);
+}
+
+void gsim_tasks_show_progress(struct gsim_model *model, int64_t at_ns) {
     for (gsim_slot slot = 0; slot < model->capacity; slot++) {
         const struct gsim_task *task = &model->tasks[slot];
-        if (task->phase == GSIM_PHASE_RUNNING && task->driven.iterations != task->seen_iterations)
+        if (task->phase != GSIM_PHASE_RUNNING)
+            continue;
+        if (task->driven.iterations != task->seen_iterations)
             gsim_tasks_see_iterations(model, slot, task->driven.iterations, at_ns);
+        if (task->driven.gpu_ns != task->seen_gpu_ns)
+            see_gpu_time(model, slot, at_ns);
     }
 }
 

@@ -37,6 +37,7 @@ struct gsim_task {
     uint8_t phase, keep;
     int64_t of_iterations; /* iterations that the job says it has in all; 0: not known */
     int64_t seen_iterations; /* iterations done, as the policy was last shown; -1: none */
+    int64_t seen_gpu_ns; /* GPU time, as the policy was last shown; -1: none */
     bool has_told_end; /* its work is done, whatever its process does after that */
     bool is_imaged; /* the job is paused, with its state in host memory */
     bool is_lost; /* its process ended while it was paused */
@@ -95,8 +96,10 @@ void gsim_tasks_expect(struct gsim_model *model, gsim_slot slot, enum gsim_event
 void gsim_tasks_forget(struct gsim_model *model, gsim_slot slot);
 /* The job's work is lost. */
 void gsim_tasks_lose(struct gsim_model *model, gsim_slot slot, int64_t at_ns);
-/* From at_ns on the policy sees the iterations that jobs have told of. */
-void gsim_tasks_show_iterations(struct gsim_model *model, int64_t at_ns);
+/* Asks the driver for the GPU time of the jobs' processes, now and then. */
+void gsim_tasks_ask_usage(struct gsim_model *model);
+/* From at_ns on the policy sees the iterations that jobs have told of, and their GPU time. */
+void gsim_tasks_show_progress(struct gsim_model *model, int64_t at_ns);
 /* The progress that the policy then sees of a job. */
 void gsim_tasks_see_iterations(struct gsim_model *model, gsim_slot slot, int64_t n, int64_t at_ns);
 /* The job runs from now on (GSIM_RATE_ONE), or does not (0). */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/app/results/db_real.h"
 #include "sim/app/results/db_repro.h"
 #include "sim/app/results/placed.h"
 
@@ -192,10 +193,24 @@ static enum gsim_status compare(struct repro *r) {
     return GSIM_OK;
 }
 
+/* What processes did on real GPUs cannot be had again, but for the decisions. */
+static enum gsim_status check_driven(const struct repro *r) {
+    bool is_driven = false;
+    enum gsim_status status = gsim_db_real_is_of(r->db, r->run.run_id, &is_driven, r->cli->log);
+    return status == GSIM_OK && is_driven
+               ? gsim_fail(r->cli->log, GSIM_USAGE, r->cli->operand[0], 0,
+                           "run %lld was driven: its processes have run. gsim drive --replay %s "
+                           "--policy NAME TRACE goes through its decisions again",
+                           (long long)r->run.run_id, r->cli->operand[0])
+               : status;
+}
+
 static enum gsim_status repeat(struct repro *r) {
     struct gsim_cli *cli = r->cli;
     fprintf(cli->io->out, "run %lld: %s\n", (long long)r->run.run_id, r->run.argv);
-    enum gsim_status status = check_files(r);
+    enum gsim_status status = check_driven(r);
+    if (status == GSIM_OK)
+        status = check_files(r);
     if (status == GSIM_OK)
         status = set_up(r);
     if (status != GSIM_OK)

@@ -66,8 +66,8 @@ enum gsim_status gsim_db_real_add(struct gsim_db *db, int64_t id, const struct g
     sqlite3_stmt *statement = prepare(
         db,
         "INSERT OR REPLACE INTO real_job (real_run, job, job_id, submit_ns, service_ns, "
-        "begin_ns, end_ns, ran_ns, stall_ns, starts, stops, iterations, exit_code, is_cut, log) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        "begin_ns, end_ns, ran_ns, stall_ns, starts, stops, iterations, gpu_ns, exit_code, is_cut, "
+        "log) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     int at = 1;
     (void)sqlite3_bind_int64(statement, at++, id);
     (void)sqlite3_bind_int64(statement, at++, driven->job);
@@ -81,6 +81,7 @@ enum gsim_status gsim_db_real_add(struct gsim_db *db, int64_t id, const struct g
     (void)sqlite3_bind_int64(statement, at++, driven->starts);
     (void)sqlite3_bind_int64(statement, at++, driven->stops);
     bind_time(statement, at++, driven->iterations);
+    bind_time(statement, at++, driven->gpu_ns);
     bind_time(statement, at++, driven->exit_code);
     (void)sqlite3_bind_int(statement, at++, driven->is_cut);
     bind_text(statement, at, driven->log_path);
@@ -124,6 +125,26 @@ enum gsim_status gsim_db_real_end(struct gsim_db *db, int64_t id, const char *ho
     bind_text(statement, 1, how);
     (void)sqlite3_bind_int64(statement, 2, id);
     return finish(db, statement, log);
+}
+
+enum gsim_status gsim_db_real_link(struct gsim_db *db, int64_t id, const char *config,
+                                   struct gsim_log *log) {
+    sqlite3_stmt *statement =
+        prepare(db, "UPDATE real_run SET run_id = (SELECT run_id FROM run WHERE config = ?) "
+                    "WHERE real_run = ?");
+    bind_text(statement, 1, config);
+    (void)sqlite3_bind_int64(statement, 2, id);
+    return finish(db, statement, log);
+}
+
+enum gsim_status gsim_db_real_is_of(struct gsim_db *db, int64_t run_id, bool *is_driven,
+                                    struct gsim_log *log) {
+    sqlite3_stmt *statement = prepare(db, "SELECT count(*) FROM real_run WHERE run_id = ?");
+    (void)sqlite3_bind_int64(statement, 1, run_id);
+    int code = statement ? sqlite3_step(statement) : SQLITE_ERROR;
+    *is_driven = code == SQLITE_ROW && sqlite3_column_int64(statement, 0) > 0;
+    (void)sqlite3_finalize(statement);
+    return code == SQLITE_ROW ? GSIM_OK : gsim_db_fail(db, log);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */

@@ -24,6 +24,12 @@ enum gsim_status gsim_db_real_add(struct gsim_db *db, int64_t id, const struct g
 /* Adds notes to the run's record, all or none. */
 enum gsim_status gsim_db_real_note(struct gsim_db *db, int64_t id, const struct gsim_note *notes,
                                    uint32_t n, struct gsim_log *log);
+/* The run is the one of that config in `run`. */
+enum gsim_status gsim_db_real_link(struct gsim_db *db, int64_t id, const char *config,
+                                   struct gsim_log *log);
+/* Whether that run of `run` was driven. */
+enum gsim_status gsim_db_real_is_of(struct gsim_db *db, int64_t run_id, bool *is_driven,
+                                    struct gsim_log *log);
 /* how: 'done', 'interrupted' or 'failed'. */
 enum gsim_status gsim_db_real_end(struct gsim_db *db, int64_t id, const char *how,
                                   struct gsim_log *log);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The part of the driver's management library that `drive` uses, taken from the library at run
+ * time. A call returns 0 for success. */
+#ifndef GSIM_APP_NVML_H
+#define GSIM_APP_NVML_H
+
+#include "gsim/status.h"
+
+enum { GSIM_NVML_NOT_FOUND = 6 }; /* NVML_ERROR_NOT_FOUND */
+
+struct gsim_nvml_process { /* nvmlProcessInfo_v2_t */
+    unsigned pid;
+    unsigned long long used_bytes;
+    unsigned gpu_instance, compute_instance;
+};
+
+/* nvmlProcessUtilizationSample_t: the share of the time since the sample before in which kernels of
+ * the process ran, in per cent. */
+struct gsim_nvml_sample {
+    unsigned pid;
+    unsigned long long time_us;
+    unsigned sm_percent, memory_percent, encoder_percent, decoder_percent;
+};
+
+/* GSIM_NVML_CALL(field, symbol, parameters) */
+#define GSIM_NVML_CALLS                                                                            \
+    GSIM_NVML_CALL(init, "nvmlInit_v2", (void))                                                    \
+    GSIM_NVML_CALL(shutdown, "nvmlShutdown", (void))                                               \
+    GSIM_NVML_CALL(count, "nvmlDeviceGetCount_v2", (unsigned *n))                                  \
+    GSIM_NVML_CALL(device, "nvmlDeviceGetHandleByIndex_v2", (unsigned nth, void **device))         \
+    GSIM_NVML_CALL(name, "nvmlDeviceGetName", (void *device, char *name, unsigned size))           \
+    GSIM_NVML_CALL(uuid, "nvmlDeviceGetUUID", (void *device, char *uuid, unsigned size))           \
+    GSIM_NVML_CALL(processes, "nvmlDeviceGetComputeRunningProcesses_v3",                           \
+                   (void *device, unsigned *n, struct gsim_nvml_process *list))                    \
+    GSIM_NVML_CALL(                                                                                \
+        use, "nvmlDeviceGetProcessUtilization",                                                    \
+        (void *device, struct gsim_nvml_sample *list, unsigned *n, unsigned long long since_us))
+
+struct gsim_nvml {
+#define GSIM_NVML_CALL(field, symbol, parameters) int(*field) parameters;
+    GSIM_NVML_CALLS
+#undef GSIM_NVML_CALL
+    void *library;
+};
+
+enum gsim_status gsim_nvml_open(struct gsim_nvml *nvml, struct gsim_log *log);
+void gsim_nvml_close(struct gsim_nvml *nvml);
+
+#endif
