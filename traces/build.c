@@ -17,7 +17,7 @@ void gsim_build_init(struct gsim_builder *builder, const char *path, struct gsim
     *builder = (struct gsim_builder){.arena = arena, .log = log, .path = path};
     builder->fates.arena = arena;
     builder->is_numbered = true;
-    builder->last_number = -1;
+    builder->last_number = builder->leader_number = -1;
     gsim_build_clear_row(builder);
 }
 
@@ -31,7 +31,7 @@ void gsim_build_clear_row(struct gsim_builder *builder) {
     row->cell[GSIM_COL_PRIORITY] = GSIM_EMPTY_PRIORITY;
     for (int i = 0; i < GSIM_ROW_EXTRAS; i++)
         row->extra[i] = -1;
-    row->nodes[0] = '\0';
+    row->nodes[0] = row->text[0] = '\0';
     row->ran_from_s = row->ran_to_s = -1;
     row->drop = row->loss = row->wrong = NULL;
 }

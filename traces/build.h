@@ -9,7 +9,9 @@
 /* A priority may be -1, so an empty cell has this value until the row is added; then it is 0. */
 #define GSIM_EMPTY_PRIORITY INT64_MIN
 
-enum { GSIM_ROW_EXTRAS = 4 };
+enum { GSIM_ROW_EXTRAS = 12 };
+
+struct gsim_known_jobs; /* known_jobs.h */
 
 /* The row under way. Cells not set are -1 (the priority: GSIM_EMPTY_PRIORITY). */
 struct gsim_row {
@@ -24,6 +26,7 @@ struct gsim_row {
     /* Nodes and time of the run, in seconds on the calendar, to join measurements. */
     char nodes[GSIM_MAX_FIELD_BYTES + 1];
     int64_t ran_from_s, ran_to_s;
+    char text[GSIM_MAX_FIELD_BYTES + 1]; /* that a format needs, and no column keeps */
     const char *drop; /* why the row is left out, a literal; NULL: it is not */
     const char *loss; /* what the row says and a trace cannot, a literal; NULL: nothing */
     const char *wrong; /* the fault of the row as a whole, a literal; NULL: none */
@@ -55,6 +58,9 @@ struct gsim_builder {
     uint32_t n_gappy; /* rows with a duration much longer than their iterations */
     char gpu_type[32]; /* of the first row that names one */
     bool is_absolute; /* submissions are on a calendar: the first one becomes 0 */
+    int64_t leader_number; /* of the heterogeneous job under way; -1: none is */
+    uint32_t leader; /* its first part */
+    struct gsim_known_jobs *known; /* NULL: none was looked for yet */
     uint32_t measured_job; /* 1 + the job that has its memory from its steps; 0: none */
     bool has_runs; /* rows with one id are runs of one job, which was requeued; else an error */
     struct gsim_fates fates;

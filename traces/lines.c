@@ -77,11 +77,17 @@ static void find_free_text(struct lines *l) {
 }
 
 /* A line with more fields than columns has separators in a text: where one column alone may have
- * them, they are its own. The text is not put together again, since no format reads it. */
+ * them, they are its own, and its parts, which stand behind each other in the line, are one text
+ * again. */
 static void merge_free_text(struct lines *l) {
     if (l->free_text == 0 || l->n <= l->n_columns)
         return;
-    uint32_t more = l->n - l->n_columns;
+    uint32_t more = l->n - l->n_columns, own = l->free_text - 1;
+    size_t length = (size_t)(l->field[own + more] - l->field[own]) + l->field_length[own + more];
+    for (uint32_t i = 0; i < more && length <= GSIM_MAX_FIELD_BYTES; i++)
+        l->field[own + i][l->field_length[own + i]] = l->form->separator;
+    if (length <= GSIM_MAX_FIELD_BYTES)
+        l->field_length[own] = length;
     for (uint32_t i = l->free_text; i < l->n_columns; i++) {
         l->field[i] = l->field[i + more];
         l->field_length[i] = l->field_length[i + more];

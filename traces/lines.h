@@ -9,8 +9,7 @@
 struct gsim_lines_form {
     char separator; /* ' ': any run of blanks */
     char comment; /* lines that begin with it are skipped; 0: only '#' */
-    /* "A|B": columns of names that users choose, which may have the separator in them and which no
-     * format reads; NULL: none */
+    /* "A|B": columns of texts by users, which may have the separator in them; NULL: none */
     const char *free_texts;
     const char *names; /* "a,b,c": the columns of a file without a header line; NULL: it has one */
 };

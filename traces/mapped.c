@@ -38,8 +38,9 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
         if (!m->name[i])
             return gsim_no_memory(m->b->log, "reading a trace");
         m->of_field[i] = find(m, names[i]);
-        if (m->of_field[i] && m->of_field[i]->column >= 0)
-            m->b->has_column[m->of_field[i]->column] = true;
+        for (const struct gsim_mapping *at = m->form->mappings; at->name; at++)
+            if (at->column >= 0 && strcmp(at->name, names[i]) == 0)
+                m->b->has_column[at->column] = true;
     }
     for (const struct gsim_mapping *mapping = m->form->mappings; mapping->name; mapping++) {
         bool is_there = !mapping->is_required;

@@ -18,7 +18,9 @@ struct gsim_mapping {
 
 struct gsim_mapped_form {
     const char *name; /* the format's */
-    const struct gsim_mapping *mappings; /* end with a NULL name */
+    /* They end with a NULL name. A name may stand several times: the first takes the cell, the
+     * others are further columns that it fills. */
+    const struct gsim_mapping *mappings;
     /* Completes a row before it is added; may set row.drop or row.wrong. May be NULL. */
     void (*finish_row)(struct gsim_builder *builder);
     /* Looks at a row that is left out, such as a part of the job before it; may set another reason.

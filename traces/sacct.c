@@ -13,8 +13,7 @@
 #include "traces/cells.h"
 #include "traces/mapped.h"
 #include "traces/format.h"
-
-enum { GPUS, STEP_MEM, TASKS, ELIGIBLE_S }; /* row.extra */
+#include "traces/sacct_wishes.h"
 
 static const char is_step[] = "they are steps; their job has a row of its own (sacct -X)";
 
@@ -31,10 +30,8 @@ static bool take_job(struct gsim_builder *builder, const char *text, size_t leng
 /* JobID calls the tasks of an array 7_1, 7_2, and the parts of a heterogeneous job 7+0, 7+1;
  * JobIDRaw wins where both are there. */
 static bool take_shown_job(struct gsim_builder *builder, const char *text, size_t length) {
-    if (strchr(text, '+'))
-        builder->row.loss = "they are parts of heterogeneous jobs (7+0, 7+1), which wait for each "
-                            "other; here each is a job of its own";
-    return (builder->row.id_length > 0 && length > 0) || take_job(builder, text, length);
+    return gsim_sacct_take_shown_id(builder, text, length) &&
+           ((builder->row.id_length > 0 && length > 0) || take_job(builder, text, length));
 }
 
 /* A local time, or seconds since 1970 (SLURM_TIME_FORMAT=%s). */
@@ -61,11 +58,11 @@ static bool take_end(struct gsim_builder *builder, const char *text, size_t leng
 }
 
 static bool take_eligible(struct gsim_builder *builder, const char *text, size_t length) {
-    return take_moment(text, length, &builder->row.extra[ELIGIBLE_S]);
+    return take_moment(text, length, &builder->row.extra[GSIM_SACCT_ELIGIBLE_S]);
 }
 
 static bool take_tasks(struct gsim_builder *builder, const char *text, size_t length) {
-    int64_t *tasks = &builder->row.extra[TASKS];
+    int64_t *tasks = &builder->row.extra[GSIM_SACCT_TASKS];
     return length == 0 || (gsim_parse_int(text, tasks) == GSIM_PARSE_OK && *tasks >= 0);
 }
 
@@ -85,7 +82,7 @@ static bool take_usage(struct gsim_builder *builder, const char *text, size_t le
     static const char name[] = "gres/gpumem=";
     const char *at = strstr(text, name);
     (void)length;
-    return !at || take_size(at + sizeof name - 1, 1, &builder->row.extra[STEP_MEM]);
+    return !at || take_size(at + sizeof name - 1, 1, &builder->row.extra[GSIM_SACCT_STEP_MEM]);
 }
 
 static bool take_nodes(struct gsim_builder *builder, const char *text, size_t length) {
@@ -201,17 +198,17 @@ static bool take_tres(struct gsim_builder *builder, const char *text, size_t len
         else
             typed += count;
     }
-    builder->row.extra[GPUS] = total >= 0 ? total : typed;
-    return builder->row.extra[GPUS] <= GSIM_MAX_GANG;
+    builder->row.extra[GSIM_SACCT_GPUS] = total >= 0 ? total : typed;
+    return builder->row.extra[GSIM_SACCT_GPUS] <= GSIM_MAX_GANG;
 }
 
 /* GPUs of a task of the step; 0: not known. */
 static int64_t gpus_of_task(const struct gsim_builder *b, uint32_t job) {
     const struct gsim_row *row = &b->row;
-    int64_t gpus = row->extra[GPUS] > 0 ? row->extra[GPUS] : b->gpus[job];
-    if (gpus == 1 || row->extra[TASKS] <= 0)
+    int64_t gpus = row->extra[GSIM_SACCT_GPUS] > 0 ? row->extra[GSIM_SACCT_GPUS] : b->gpus[job];
+    if (gpus == 1 || row->extra[GSIM_SACCT_TASKS] <= 0)
         return gpus == 1;
-    return (gpus + row->extra[TASKS] - 1) / row->extra[TASKS];
+    return (gpus + row->extra[GSIM_SACCT_TASKS] - 1) / row->extra[GSIM_SACCT_TASKS];
 }
 
 /* A step follows its job, and says how much GPU memory the job had. */
@@ -219,7 +216,7 @@ static void look_at_step(struct gsim_builder *builder) {
     struct gsim_row *row = &builder->row;
     size_t length = strcspn(row->id, ".");
     uint32_t job = builder->n - 1;
-    if (row->drop != is_step || row->extra[STEP_MEM] <= 0 || builder->n == 0)
+    if (row->drop != is_step || row->extra[GSIM_SACCT_STEP_MEM] <= 0 || builder->n == 0)
         return;
     const char *id = builder->id_text + builder->id_at[job];
     if (strlen(id) != length || strncmp(id, row->id, length) != 0)
@@ -232,24 +229,11 @@ static void look_at_step(struct gsim_builder *builder) {
         return;
     }
     row->drop = "they are steps, which gave their job its GPU memory (gres/gpumem)";
-    int64_t bytes = (row->extra[STEP_MEM] + gpus - 1) / gpus;
+    int64_t bytes = (row->extra[GSIM_SACCT_STEP_MEM] + gpus - 1) / gpus;
     int64_t *mem = &builder->column[GSIM_COL_MEM_BYTES][job];
     *mem = builder->measured_job == builder->n && *mem > bytes ? *mem : bytes;
     builder->measured_job = builder->n;
     builder->is_used[GSIM_COL_MEM_BYTES] = true;
-}
-
-/* A job that was held, or waited for another or for its hour, could not be scheduled before. */
-static void arrive_when_eligible(struct gsim_row *row) {
-    int64_t eligible_s = row->extra[ELIGIBLE_S];
-    if (eligible_s < 0 || eligible_s > GSIM_TIME_MAX / 2 / GSIM_NS_PER_S ||
-        eligible_s * GSIM_NS_PER_S <= row->submit_ns ||
-        (row->ran_from_s >= 0 && eligible_s > row->ran_from_s))
-        return;
-    row->submit_ns = eligible_s * GSIM_NS_PER_S;
-    row->loss =
-        "they became eligible after they were submitted (a dependency, --begin, a hold or a "
-        "limit of their array): they arrive when they became eligible";
 }
 
 /* cpu=8,gres/gpu:a100=2: the type that the job asked for, which binds it; a job that asked for any
@@ -279,18 +263,19 @@ static void finish_job(struct gsim_builder *builder) {
         row->wrong = "no time: the columns ElapsedRaw or Elapsed have it";
     else if (row->service_ns == 0)
         row->drop = "they ended before they ran (no elapsed time)";
-    else if (row->extra[GPUS] <= 0)
+    else if (row->extra[GSIM_SACCT_GPUS] <= 0)
         row->drop = "they had no GPU (no gres/gpu in AllocTRES)";
     else
-        row->gpus = (uint32_t)row->extra[GPUS];
-    arrive_when_eligible(row);
+        row->gpus = (uint32_t)row->extra[GSIM_SACCT_GPUS];
+    gsim_sacct_arrive(builder);
+    gsim_sacct_join_parts(builder);
 }
 
 static const char time_form[] = "a time such as 2024-05-31T12:00:00, or seconds since 1970";
 static const char elapsed_form[] = "a time such as 1-02:30:00";
 static const struct gsim_mapping mappings[] = {
     {"JobIDRaw", false, "an id", take_job, -1},
-    {"JobID", false, "an id", take_shown_job, -1},
+    {"JobID", false, "an id", take_shown_job, GSIM_COL_ARRAY},
     {"Submit", true, time_form, take_submit, -1},
     {"Eligible", false, time_form, take_eligible, -1},
     {"Start", false, time_form, take_start, GSIM_COL_LOGGED_START_NS},
@@ -308,6 +293,12 @@ static const struct gsim_mapping mappings[] = {
     {"TimelimitRaw", false, "a time in minutes", take_limit_raw, GSIM_COL_LIMIT_NS},
     {"Timelimit", false, elapsed_form, take_limit, GSIM_COL_LIMIT_NS},
     {"AllocCPUS", false, "a number of CPUs", NULL, GSIM_COL_CPUS_MILLI},
+    {"Constraints", false, "features", gsim_sacct_take_constraints, GSIM_COL_FEATURES},
+    {"SubmitLine", false, "a command line", gsim_sacct_take_submit_line, GSIM_COL_FEATURES},
+    {"SubmitLine", false, NULL, NULL, GSIM_COL_ARRAY_LIMIT},
+    {"SubmitLine", false, NULL, NULL, GSIM_COL_AFTER},
+    {"SubmitLine", false, NULL, NULL, GSIM_COL_THINK_NS},
+    {"JobName", false, "a name", gsim_sacct_take_name, -1},
     {"User", false, "a name", NULL, GSIM_COL_USER},
     {"Account", false, "a name", NULL, GSIM_COL_VC},
     {"QOS", false, "a name", NULL, GSIM_COL_QOS},
@@ -317,7 +308,8 @@ static const struct gsim_mapping mappings[] = {
 
 static const struct gsim_lines_form lines = {
     .separator = '|',
-    .free_texts = "JobName|Comment|AdminComment|SystemComment|SubmitLine|WorkDir|Reason"};
+    .free_texts =
+        "JobName|Comment|AdminComment|SystemComment|SubmitLine|Constraints|WorkDir|Reason"};
 
 static enum gsim_status read_sacct(struct gsim_input *input,
                                    const struct gsim_trace_options *options,
@@ -346,7 +338,7 @@ const struct gsim_trace_format gsim_format_sacct = {
         "  sacct --allusers --duplicates --parsable2 --starttime 2024-01-01 --endtime now \\\n"
         "    --format JobIDRaw,JobID,User,Account,State,Submit,Eligible,Start,End,ElapsedRaw,"
         "TimelimitRaw,ReqTRES,AllocTRES,AllocCPUS,Partition,QOS,Priority,NTasks,TRESUsageInMax,"
-        "NodeList "
+        "NodeList,SubmitLine "
         ">jobs.txt\n"
         "  gsim import sacct jobs.txt -o trace.csv\n"
         "Steps follow their job; where Slurm tracks GPU memory (AccountingStorageTRES has "

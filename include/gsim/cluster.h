@@ -42,6 +42,7 @@ struct gsim_node_group {
     uint32_t nodes_per_switch;
     const char *partitions; /* "gpu,long": those that the nodes are in; NULL: none */
     const char *gpu_type; /* the name that jobs ask for; NULL: device_name, also up to its '-' */
+    const char *features; /* "ib,a100": what a job's constraint may ask for; NULL: none */
     const struct gsim_part *part; /* with a policy of its own; NULL: of the run's policy */
 };
 

@@ -9,6 +9,7 @@
 #include "policies/slurm/limits.h"
 #include "policies/slurm/nodes.h"
 #include "policies/slurm/passes.h"
+#include "policies/slurm/ways.h"
 #include "sim/base/pick.h"
 
 #include <string.h>
@@ -91,7 +92,7 @@ static void look_at_nodes(struct gsim_slurm_state *state, const struct gsim_ctx 
                           gsim_slot slot, int64_t at_ns) {
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     for (uint32_t node = 0; node < state->n_nodes; node++)
-        state->usable[node] = gsim_slurm_nodes_has(state, job->set, node) &&
+        state->usable[node] = gsim_slurm_nodes_has(state, job->way.set, node) &&
                                       !ctx->view->cluster.node_is_down[node] &&
                                       gsim_slurm_nodes_clear(state, ctx, slot, node, at_ns) == at_ns
                                   ? free_at(state, job, node, at_ns)
@@ -101,7 +102,7 @@ static void look_at_nodes(struct gsim_slurm_state *state, const struct gsim_ctx 
 /* The first time after at_ns at which a node may have become usable: a job ends, or a window. */
 static int64_t next_change(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                            gsim_slot slot, int64_t at_ns) {
-    uint32_t set = gsim_slurm_job(ctx, slot)->set;
+    uint32_t set = gsim_slurm_job(ctx, slot)->way.set;
     int64_t next_ns = GSIM_NEVER;
     for (uint32_t node = 0; node < state->n_nodes; node++) {
         if (!gsim_slurm_nodes_has(state, set, node))
@@ -123,7 +124,7 @@ static int64_t next_change(const struct gsim_slurm_state *state, const struct gs
 static int64_t usable_from(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                            gsim_slot slot, uint32_t node, uint32_t gpus, int64_t at_ns) {
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
-    if (!gsim_slurm_nodes_has(state, job->set, node) || ctx->view->cluster.node_is_down[node])
+    if (!gsim_slurm_nodes_has(state, job->way.set, node) || ctx->view->cluster.node_is_down[node])
         return GSIM_NEVER;
     int64_t free_ns = free_from(state, job, node, gpus, ctx->view->now_ns);
     return free_ns > at_ns ? GSIM_NEVER : gsim_slurm_nodes_clear(state, ctx, slot, node, free_ns);
@@ -169,13 +170,13 @@ static int64_t earliest(struct gsim_slurm_state *state, const struct gsim_ctx *c
                         gsim_slot slot) {
     int64_t last_ns = ctx->view->now_ns + state->conf.bf_window_ns;
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
-    uint32_t gpus = ctx->view->jobs.gpus[slot], widest = job->widest;
+    uint32_t gpus = ctx->view->jobs.gpus[slot], widest = job->way.widest;
     if (gpus <= widest) {
         int64_t at_ns = earliest_of_one(state, ctx, slot, last_ns);
         bool has = at_ns != GSIM_NEVER && gsim_slurm_nodes_choose(state, job, gpus, state->usable);
         return has ? at_ns : GSIM_NEVER;
     }
-    int64_t at_ns = job->is_spread ? ctx->view->now_ns : bound(state, ctx, slot, widest);
+    int64_t at_ns = job->way.is_spread ? ctx->view->now_ns : bound(state, ctx, slot, widest);
     for (; at_ns <= last_ns; at_ns = next_change(state, ctx, slot, at_ns)) {
         look_at_nodes(state, ctx, slot, at_ns);
         if (gsim_slurm_nodes_choose(state, job, gpus, state->usable))
@@ -189,7 +190,7 @@ static int64_t earliest(struct gsim_slurm_state *state, const struct gsim_ctx *c
 static bool plan_nodes(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot,
                        int64_t at_ns) {
     int64_t step_ns = state->conf.bf_resolution_ns;
-    int64_t end_ns = at_ns + gsim_slurm_job(ctx, slot)->limit_ns + step_ns - 1;
+    int64_t end_ns = at_ns + gsim_slurm_job(ctx, slot)->way.limit_ns + step_ns - 1;
     for (uint32_t i = 0; i < state->n_chosen; i++)
         if (!gsim_slurm_nodes_plan(state, ctx, state->chosen[i], at_ns - at_ns % step_ns,
                                    end_ns - end_ns % step_ns, GSIM_SLURM_NONE))
@@ -203,26 +204,58 @@ static bool has_had_enough(struct gsim_slurm_state *state, const struct gsim_ctx
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     int64_t user = gsim_trace_get(ctx->view->trace, GSIM_COL_USER, ctx->view->jobs.index[slot]) + 1;
     return (conf->bf_user_tests > 0 && ++state->user_tests[user] > conf->bf_user_tests) ||
-           (conf->bf_part_tests > 0 && ++state->part_tests[job->partition] > conf->bf_part_tests);
+           (conf->bf_part_tests > 0 &&
+            ++state->part_tests[job->way.partition] > conf->bf_part_tests);
+}
+
+/* The earliest time over the ways of an entry, of which the job gets the one. */
+static int64_t earliest_of_ways(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                                const struct gsim_slurm_entry *entry) {
+    struct gsim_slurm_job *job = gsim_slurm_job(ctx, entry->slot);
+    uint32_t found = entry->first_choice, choice = entry->first_choice;
+    int64_t first_ns = GSIM_NEVER;
+    do {
+        gsim_slurm_ways_load(state, job, choice);
+        int64_t at_ns = earliest(state, ctx, entry->slot);
+        found = at_ns < first_ns ? choice : found;
+        first_ns = at_ns < first_ns ? at_ns : first_ns;
+        choice = gsim_slurm_ways_next(state, choice);
+    } while (choice != GSIM_SLURM_NONE);
+    if (first_ns == GSIM_NEVER ||
+        gsim_slurm_ways_next(state, entry->first_choice) == GSIM_SLURM_NONE)
+        return first_ns;
+    gsim_slurm_ways_load(state, job, found);
+    return earliest(state, ctx, entry->slot); /* the nodes chosen are those of this way again */
+}
+
+/* Of an array a pass plans no more than bf_max_job_array_resv tasks. */
+static bool is_planned(struct gsim_slurm_state *state, const struct gsim_slurm_job *job) {
+    return job->array == GSIM_SLURM_NONE ||
+           ++state->array_plans[job->array] <= state->conf.bf_array_plans;
 }
 
 /* Whether the job starts. */
 static bool try_job(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                    gsim_slot slot) {
-    int64_t at_ns = earliest(state, ctx, slot);
+                    const struct gsim_slurm_entry *entry) {
+    int64_t at_ns = earliest_of_ways(state, ctx, entry);
     if (at_ns == GSIM_NEVER)
         return false;
-    if (at_ns == ctx->view->now_ns && gsim_slurm_place(state, ctx, plan, slot)) {
-        add_ending(state, ctx, slot);
+    if (at_ns == ctx->view->now_ns && gsim_slurm_place(state, ctx, plan, entry->slot)) {
+        add_ending(state, ctx, entry->slot);
         return true;
     }
-    if (at_ns > ctx->view->now_ns && !plan_nodes(state, ctx, slot, at_ns))
+    if (at_ns > ctx->view->now_ns && is_planned(state, gsim_slurm_job(ctx, entry->slot)) &&
+        !plan_nodes(state, ctx, entry->slot, at_ns))
         gsim_common_no_memory(ctx);
     return false;
 }
 
-static bool is_tried(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, gsim_slot slot) {
-    return gsim_slurm_limits_let(state, ctx, slot) && !has_had_enough(state, ctx, slot);
+static bool is_tried(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                     const struct gsim_slurm_entry *entry) {
+    gsim_slurm_ways_load(state, gsim_slurm_job(ctx, entry->slot), entry->first_choice);
+    return gsim_slurm_limits_let_array(state, ctx, entry->slot) &&
+           gsim_slurm_limits_let(state, ctx, entry->slot) &&
+           !has_had_enough(state, ctx, entry->slot);
 }
 
 void gsim_slurm_backfill_pass(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
@@ -234,6 +267,7 @@ void gsim_slurm_backfill_pass(struct gsim_slurm_state *state, struct gsim_ctx *c
     state->backfilled_ns = ctx->view->now_ns;
     memset(state->user_tests, 0, state->n_users * sizeof *state->user_tests);
     memset(state->part_tests, 0, conf->n_partitions * sizeof *state->part_tests);
+    memset(state->array_plans, 0, state->n_arrays * sizeof *state->array_plans);
     gsim_slurm_nodes_drop_plans(state, ctx);
     gsim_slurm_nodes_look(state, ctx);
     if (!foresee(state, ctx))
@@ -242,13 +276,18 @@ void gsim_slurm_backfill_pass(struct gsim_slurm_state *state, struct gsim_ctx *c
            (conf->bf_tests == 0 || n_tests < conf->bf_tests) &&
            (conf->bf_starts == 0 || n_starts < conf->bf_starts);
          i++) {
-        bool is_looked_at = is_tried(state, ctx, state->order[i]);
-        bool starts = is_looked_at && try_job(state, ctx, plan, state->order[i]);
+        const struct gsim_slurm_entry *entry = &state->order[i];
+        bool has_started = gsim_slurm_job(ctx, entry->slot)->running_at != GSIM_SLURM_NONE;
+        bool is_looked_at = !has_started && is_tried(state, ctx, entry);
+        bool starts = is_looked_at && try_job(state, ctx, plan, entry);
         n_tests += is_looked_at;
         n_starts += starts;
-        if (!starts)
-            state->order[kept++] = state->order[i];
+        if (starts || has_started)
+            gsim_slurm_ways_leave(state, entry);
+        else
+            state->order[kept++] = *entry;
     }
     memmove(&state->order[kept], &state->order[i], (state->n_order - i) * sizeof *state->order);
     state->n_order -= i - kept;
+    gsim_slurm_ways_tidy(state, ctx);
 }

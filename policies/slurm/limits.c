@@ -48,7 +48,7 @@ static bool has_room(const struct gsim_slurm_state *state, const struct gsim_ctx
     if (asked->limit == GSIM_SLURM_GROUP_RUN) {
         gsim_i128 ends = state->count[place.counter].ends[place.at + asked->tres];
         used = clipped(ends - (gsim_i128)used * ctx->view->now_ns);
-        wants = clipped((gsim_i128)wants * gsim_slurm_job(ctx, slot)->limit_ns);
+        wants = clipped((gsim_i128)wants * gsim_slurm_job(ctx, slot)->way.limit_ns);
     }
     return wants > most || used + wants <= most;
 }
@@ -58,7 +58,7 @@ static bool has_room(const struct gsim_slurm_state *state, const struct gsim_ctx
 /* The QOS that are asked, the first of them first; returns how many. */
 static int qos_of(const struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
                   uint32_t out[2]) {
-    uint32_t of_partition = state->qos_of_partition[job->partition];
+    uint32_t of_partition = state->qos_of_partition[job->way.partition];
     int n = 0;
     bool job_first = job->qos != GSIM_SLURM_NONE && state->conf.qos[job->qos].goes_over_partition;
     if (job_first)
@@ -130,6 +130,14 @@ bool gsim_slurm_limits_let(const struct gsim_slurm_state *state, const struct gs
             return false;
     }
     return true;
+}
+
+bool gsim_slurm_limits_let_array(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                                 gsim_slot slot) {
+    uint32_t array = gsim_slurm_job(ctx, slot)->array;
+    int64_t most =
+        gsim_trace_get(ctx->view->trace, GSIM_COL_ARRAY_LIMIT, ctx->view->jobs.index[slot]);
+    return array == GSIM_SLURM_NONE || most <= 0 || state->array_running[array] < most;
 }
 
 static void book(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, gsim_slot slot,

@@ -9,6 +9,9 @@ enum gsim_status gsim_slurm_limits_open(struct gsim_slurm_state *state, struct g
 /* Whether the limits let the job start now. */
 bool gsim_slurm_limits_let(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                            gsim_slot slot);
+/* Whether fewer tasks of the job's array run than may at once (sbatch --array=1-100%5). */
+bool gsim_slurm_limits_let_array(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                                 gsim_slot slot);
 /* Books a job that starts (sign 1) or has ended (-1); its end_ns is set. */
 void gsim_slurm_limits_book(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                             gsim_slot slot, int sign);

@@ -5,6 +5,7 @@
 #include "policies/slurm/limits.h"
 #include "policies/slurm/nodes.h"
 #include "policies/slurm/passes.h"
+#include "policies/slurm/ways.h"
 
 #include <string.h>
 
@@ -17,43 +18,79 @@ static void look_at_nodes(struct gsim_slurm_state *state, const struct gsim_ctx 
 
 /* Whether the job would fit if there were no reservations. */
 static bool fits_but_for_reservations(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                                      gsim_slot slot) {
-    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+                                      const struct gsim_slurm_entry *entry) {
+    struct gsim_slurm_job *job = gsim_slurm_job(ctx, entry->slot);
+    uint32_t choice = entry->first_choice;
     if (state->conf.n_reservations == 0)
         return false;
-    for (uint32_t node = 0; node < state->n_nodes; node++)
-        state->usable[node] =
-            gsim_slurm_nodes_has(state, job->set, node) && !state->node[node].is_closed
-                ? gsim_slurm_nodes_fit(job, &state->node[node].free)
-                : 0;
-    return gsim_slurm_nodes_choose(state, job, ctx->view->jobs.gpus[slot], state->usable);
+    do {
+        gsim_slurm_ways_load(state, job, choice);
+        for (uint32_t node = 0; node < state->n_nodes; node++)
+            state->usable[node] =
+                gsim_slurm_nodes_has(state, job->way.set, node) && !state->node[node].is_closed
+                    ? gsim_slurm_nodes_fit(job, &state->node[node].free)
+                    : 0;
+        if (gsim_slurm_nodes_choose(state, job, ctx->view->jobs.gpus[entry->slot], state->usable))
+            return true;
+        choice = gsim_slurm_ways_next(state, choice);
+    } while (choice != GSIM_SLURM_NONE);
+    return false;
 }
 
-/* No later job of the partition starts in this pass, and none on a node that the job could have. */
-static void block(struct gsim_slurm_state *state, const struct gsim_slurm_job *job) {
-    state->n_blocked += !state->is_blocked[job->partition];
-    state->is_blocked[job->partition] = true;
+/* No later job of the partition starts in this pass, and none on a node of the partition. */
+static void block(struct gsim_slurm_state *state, uint32_t partition) {
+    state->n_blocked += !state->is_blocked[partition];
+    state->is_blocked[partition] = true;
     for (uint32_t node = 0; node < state->n_nodes; node++)
-        state->node[node].is_closed |= gsim_slurm_nodes_has(state, job->set, node);
+        state->node[node].is_closed |= gsim_slurm_nodes_has(state, partition, node);
+}
+
+static bool fits_somewhere(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
+                           struct gsim_plan *plan, const struct gsim_slurm_entry *entry) {
+    struct gsim_slurm_job *job = gsim_slurm_job(ctx, entry->slot);
+    for (int by_preemption = 0; by_preemption < 2; by_preemption++) {
+        uint32_t choice = entry->first_choice;
+        do {
+            gsim_slurm_ways_load(state, job, choice);
+            if (!by_preemption)
+                look_at_nodes(state, ctx, entry->slot);
+            if (by_preemption ? gsim_slurm_preempt(state, ctx, plan, entry->slot)
+                              : gsim_slurm_place(state, ctx, plan, entry->slot))
+                return true;
+            choice = gsim_slurm_ways_next(state, choice);
+        } while (choice != GSIM_SLURM_NONE);
+    }
+    return false;
 }
 
 /* Whether the job starts. */
 static bool try_job(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                    gsim_slot slot) {
-    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
-    if (state->is_blocked[job->partition])
+                    const struct gsim_slurm_entry *entry) {
+    struct gsim_slurm_job *job = gsim_slurm_job(ctx, entry->slot);
+    gsim_slurm_ways_load(state, job, entry->first_choice);
+    uint32_t partition = job->way.partition;
+    if (state->is_blocked[partition] || !gsim_slurm_limits_let_array(state, ctx, entry->slot))
         return false;
-    if (!gsim_slurm_limits_let(state, ctx, slot)) {
+    if (!gsim_slurm_limits_let(state, ctx, entry->slot)) {
         if (state->conf.stops_at_limits)
-            block(state, job);
+            block(state, partition);
         return false;
     }
-    look_at_nodes(state, ctx, slot);
-    if (gsim_slurm_place(state, ctx, plan, slot) || gsim_slurm_preempt(state, ctx, plan, slot))
+    if (fits_somewhere(state, ctx, plan, entry))
         return true;
-    if (!fits_but_for_reservations(state, ctx, slot))
-        block(state, job);
+    if (!fits_but_for_reservations(state, ctx, entry))
+        block(state, partition);
     return false;
+}
+
+/* Whether the entry is done: its job starts, or has started by another one. */
+static bool is_done(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                    const struct gsim_slurm_entry *entry) {
+    if (gsim_slurm_job(ctx, entry->slot)->running_at == GSIM_SLURM_NONE &&
+        !try_job(state, ctx, plan, entry))
+        return false;
+    gsim_slurm_ways_leave(state, entry);
+    return true;
 }
 
 void gsim_slurm_main_pass(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
@@ -67,9 +104,10 @@ void gsim_slurm_main_pass(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
     for (; i < state->n_order && state->n_blocked < state->conf.n_partitions &&
            (preempts || ctx->view->cluster.n_idle_gpus > 0);
          i++)
-        if (!try_job(state, ctx, plan, state->order[i]))
+        if (!is_done(state, ctx, plan, &state->order[i]))
             state->order[kept++] = state->order[i];
     memmove(&state->order[kept], &state->order[i], (state->n_order - i) * sizeof *state->order);
     state->n_order -= i - kept;
+    gsim_slurm_ways_tidy(state, ctx);
     state->is_due = false;
 }

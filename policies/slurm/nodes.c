@@ -4,7 +4,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "policies/lib/common.h"
+#include "sim/base/features.h"
 #include "sim/base/hostlist.h"
+
+enum { MOST_WISHES = 1 << 24 };
 
 /* --- the site's nodes ------------------------------------------------------------------------- */
 
@@ -137,7 +141,7 @@ static bool may_enter(const struct gsim_slurm_state *state, const struct gsim_ct
  * limit, none overlaps with the job. */
 int64_t gsim_slurm_nodes_clear(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                gsim_slot slot, uint32_t node, int64_t from_ns) {
-    int64_t limit_ns = gsim_slurm_job(ctx, slot)->limit_ns, at_ns = from_ns;
+    int64_t limit_ns = gsim_slurm_job(ctx, slot)->way.limit_ns, at_ns = from_ns;
     for (uint32_t w = state->first_window[node]; w != GSIM_SLURM_NONE; w = state->window[w].next) {
         const struct gsim_slurm_window *window = &state->window[w];
         if (window->from_ns >= at_ns + limit_ns)
@@ -166,38 +170,85 @@ bool gsim_slurm_nodes_has(const struct gsim_slurm_state *state, uint32_t set, ui
     return state->set[(size_t)set * state->set_words + node / 64] >> (node % 64) & 1;
 }
 
-/* The nodes of the job's partition on which the core lets it run. */
-static bool make_set(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot,
-                     uint32_t set) {
-    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
-    uint32_t n_nodes = ctx->view->cluster.n_nodes;
-    bool *has = gsim_arena_array(ctx->arena, n_nodes, sizeof *has);
-    uint64_t *bits = &state->set[(size_t)set * state->set_words];
-    if (!has || !mark_all(state, ctx, gsim_slurm_partition_of(state, job)->nodes, has))
-        return false;
-    for (uint32_t node = 0; node < n_nodes; node++)
-        if (has[node] && gsim_ask_may_use(ctx, slot, ctx->view->cluster.node_first_gpu[node]))
-            bits[node / 64] |= UINT64_C(1) << (node % 64);
-    return true;
+static void add_node(uint64_t *bits, uint32_t node) {
+    bits[node / 64] |= UINT64_C(1) << (node % 64);
 }
 
-bool gsim_slurm_nodes_enter(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot) {
+/* Room for n more sets; NULL: no memory. */
+static uint64_t *grow_sets(struct gsim_slurm_state *state, struct gsim_ctx *ctx, uint32_t n) {
+    size_t size = (size_t)state->set_words * sizeof *state->set;
+    uint64_t *grown =
+        gsim_arena_grow(ctx->arena, state->set, state->n_sets * size, (state->n_sets + n) * size);
+    if (!grown)
+        return NULL;
+    state->set = grown;
+    state->n_sets += n;
+    return &grown[(size_t)(state->n_sets - n) * state->set_words];
+}
+
+/* The nodes of each partition, whatever a job asks for. */
+static enum gsim_status make_sets_of_partitions(struct gsim_slurm_state *state,
+                                                struct gsim_ctx *ctx) {
+    uint32_t n_nodes = state->n_nodes, n = state->conf.n_partitions;
+    bool *has = gsim_arena_array(ctx->arena, n_nodes, sizeof *has);
+    uint64_t *bits = grow_sets(state, ctx, n);
+    if (!has || !bits)
+        return gsim_no_memory(ctx->log, "opening partitions");
+    for (uint32_t p = 0; p < n; p++) {
+        memset(has, 0, n_nodes * sizeof *has);
+        if (!mark_all(state, ctx, state->conf.partition[p].nodes, has))
+            return gsim_fail(ctx->log, GSIM_BAD_INPUT, state->conf.path, 0,
+                             "partition '%.64s': '%.80s' is no list of nodes",
+                             state->conf.partition[p].name, state->conf.partition[p].nodes);
+        for (uint32_t node = 0; node < n_nodes; node++)
+            if (has[node])
+                add_node(&bits[(size_t)p * state->set_words], node);
+    }
+    return GSIM_OK;
+}
+
+static const char *features_of(const struct gsim_slurm_state *state, uint32_t node) {
+    return state->of_file[node] ? state->of_file[node]->features : "";
+}
+
+/* The nodes of the job's partition on which the core lets it run, and of each choice those with the
+ * feature. */
+static bool make_sets(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot,
+                      uint32_t n_choices) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    uint32_t partition = gsim_slurm_job(ctx, slot)->way.partition;
+    int64_t name = gsim_trace_get(trace, GSIM_COL_FEATURES, ctx->view->jobs.index[slot]);
+    uint64_t *bits = grow_sets(state, ctx, n_choices > 1 ? n_choices + 1 : 1);
+    for (uint32_t node = 0; bits && node < state->n_nodes; node++) {
+        if (!gsim_slurm_nodes_has(state, partition, node) ||
+            !gsim_ask_may_use(ctx, slot, ctx->view->cluster.node_first_gpu[node]))
+            continue;
+        add_node(bits, node);
+        for (uint32_t c = 0; n_choices > 1 && c < n_choices; c++)
+            if (gsim_constraint_meets(trace->names[GSIM_COL_FEATURES].name[name],
+                                      features_of(state, node), c))
+                add_node(&bits[(size_t)(c + 1) * state->set_words], node);
+    }
+    return bits != NULL;
+}
+
+bool gsim_slurm_nodes_enter(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot,
+                            uint32_t listed, uint32_t n_choices, uint32_t *set) {
     const struct gsim_trace *trace = ctx->view->trace;
     uint32_t job = ctx->view->jobs.index[slot];
-    size_t pair = (size_t)(gsim_trace_get(trace, GSIM_COL_PARTITION, job) + 1) * state->n_types +
+    size_t wish = (size_t)listed * state->n_types +
                   (size_t)(gsim_trace_get(trace, GSIM_COL_GPU_TYPE, job) + 1);
-    if (state->set_of[pair] == GSIM_SLURM_NONE) {
-        size_t size = (size_t)state->set_words * sizeof *state->set;
-        uint64_t *grown = gsim_arena_grow(ctx->arena, state->set, state->n_sets * size,
-                                          (state->n_sets + 1) * size);
-        if (!grown)
+    wish =
+        wish * state->n_constraints + (size_t)(gsim_trace_get(trace, GSIM_COL_FEATURES, job) + 1);
+    if (state->set_of[wish] == GSIM_SLURM_NONE) {
+        uint32_t at = state->n_sets;
+        if (!make_sets(state, ctx, slot, n_choices)) {
+            gsim_common_no_memory(ctx);
             return false;
-        state->set = grown;
-        state->set_of[pair] = state->n_sets;
-        if (!make_set(state, ctx, slot, state->n_sets++))
-            return false;
+        }
+        state->set_of[wish] = at;
     }
-    gsim_slurm_job(ctx, slot)->set = state->set_of[pair];
+    *set = state->set_of[wish];
     return true;
 }
 
@@ -221,7 +272,7 @@ uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const str
     if (freed)
         gsim_slurm_nodes_join(&room, &freed[node]);
     uint32_t n = gsim_slurm_nodes_fit(job, &room);
-    if (n == 0 || state->node[node].is_closed || !gsim_slurm_nodes_has(state, job->set, node) ||
+    if (n == 0 || state->node[node].is_closed || !gsim_slurm_nodes_has(state, job->way.set, node) ||
         gsim_job_memory(ctx->view, slot) > cluster->hbm_bytes[cluster->node_first_gpu[node]])
         return 0;
     return gsim_slurm_nodes_clear(state, ctx, slot, node, from_ns) == from_ns ? n : 0;
@@ -232,18 +283,18 @@ uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const str
 uint32_t gsim_slurm_nodes_fit(const struct gsim_slurm_job *job,
                               const struct gsim_slurm_room *room) {
     int64_t n = room->gpus;
-    if (job->each.cpus_milli > 0 && room->host.cpus_milli / job->each.cpus_milli < n)
-        n = room->host.cpus_milli / job->each.cpus_milli;
-    if (job->each.mem_bytes > 0 && room->host.mem_bytes / job->each.mem_bytes < n)
-        n = room->host.mem_bytes / job->each.mem_bytes;
+    if (job->way.each.cpus_milli > 0 && room->host.cpus_milli / job->way.each.cpus_milli < n)
+        n = room->host.cpus_milli / job->way.each.cpus_milli;
+    if (job->way.each.mem_bytes > 0 && room->host.mem_bytes / job->way.each.mem_bytes < n)
+        n = room->host.mem_bytes / job->way.each.mem_bytes;
     return n > 0 ? (uint32_t)n : 0;
 }
 
 void gsim_slurm_nodes_add(struct gsim_slurm_room *room, const struct gsim_slurm_job *job,
                           uint32_t gpus, int sign) {
     room->gpus += (uint32_t)sign * gpus;
-    room->host.cpus_milli += sign * job->each.cpus_milli * (int64_t)gpus;
-    room->host.mem_bytes += sign * job->each.mem_bytes * (int64_t)gpus;
+    room->host.cpus_milli += sign * job->way.each.cpus_milli * (int64_t)gpus;
+    room->host.mem_bytes += sign * job->way.each.mem_bytes * (int64_t)gpus;
 }
 
 /* A piece that is not in use; GSIM_SLURM_NONE: no memory. */
@@ -366,20 +417,20 @@ static bool choose_spread(struct gsim_slurm_state *state, uint32_t gpus, const u
 
 bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
                              uint32_t gpus, const uint32_t *usable) {
-    return job->is_spread ? choose_spread(state, gpus, usable)
-                          : choose_whole(state, job->widest, gpus, usable);
+    return job->way.is_spread ? choose_spread(state, gpus, usable)
+                              : choose_whole(state, job->way.widest, gpus, usable);
 }
 
 /* What the job could have of each node if all were empty; returns the sum. */
 static uint64_t look_at_empty(struct gsim_slurm_state *state, struct gsim_slurm_job *job) {
     uint64_t sum = 0;
-    job->widest = 1;
+    job->way.widest = 1;
     for (uint32_t node = 0; node < state->n_nodes; node++) {
         struct gsim_slurm_room all = {state->node[node].n_gpus, state->node[node].host};
         uint32_t n =
-            gsim_slurm_nodes_has(state, job->set, node) ? gsim_slurm_nodes_fit(job, &all) : 0;
+            gsim_slurm_nodes_has(state, job->way.set, node) ? gsim_slurm_nodes_fit(job, &all) : 0;
         state->usable[node] = n;
-        job->widest = n > job->widest ? n : job->widest;
+        job->way.widest = n > job->way.widest ? n : job->way.widest;
         sum += n;
     }
     return sum;
@@ -387,20 +438,23 @@ static uint64_t look_at_empty(struct gsim_slurm_state *state, struct gsim_slurm_
 
 /* Memory that no nodes of the set have together holds no job back, as a limit that it exceeds
  * alone; of CPUs the core has refused such a job. */
-void gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                            gsim_slot slot) {
+bool gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                            gsim_slot slot, bool is_forced) {
     struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     uint32_t gpus = ctx->view->jobs.gpus[slot];
-    if (look_at_empty(state, job) < gpus) {
-        job->each = (struct gsim_host){0};
+    bool fits = look_at_empty(state, job) >= gpus;
+    if (!fits && is_forced) {
+        job->way.each = (struct gsim_host){0};
         (void)look_at_empty(state, job);
     }
-    job->is_spread = gpus > job->widest && !choose_whole(state, job->widest, gpus, state->usable);
+    job->way.is_spread =
+        gpus > job->way.widest && !choose_whole(state, job->way.widest, gpus, state->usable);
+    return fits;
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static bool allocate(struct gsim_slurm_state *state, struct gsim_ctx *ctx, size_t n_pairs) {
+static bool allocate(struct gsim_slurm_state *state, struct gsim_ctx *ctx, size_t n_wishes) {
     uint32_t n = ctx->view->cluster.n_nodes;
     state->of_file = gsim_arena_array(ctx->arena, n, sizeof *state->of_file);
     state->node = gsim_arena_array(ctx->arena, n, sizeof *state->node);
@@ -412,7 +466,7 @@ static bool allocate(struct gsim_slurm_state *state, struct gsim_ctx *ctx, size_
     state->usable = gsim_arena_array(ctx->arena, n, sizeof *state->usable);
     state->when = gsim_arena_array(ctx->arena, n, sizeof *state->when);
     state->unit = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *state->unit);
-    state->set_of = gsim_arena_array(ctx->arena, n_pairs, sizeof *state->set_of);
+    state->set_of = gsim_arena_array(ctx->arena, n_wishes, sizeof *state->set_of);
     return state->of_file && state->node && state->first_window && state->first_freeing &&
            state->chosen && state->chosen_gpus && state->freed && state->usable && state->when &&
            state->unit && state->set_of;
@@ -446,20 +500,27 @@ enum gsim_status gsim_slurm_nodes_open(struct gsim_slurm_state *state, struct gs
     state->set_words = (cluster->n_nodes + 63) / 64;
     state->n_nodes = cluster->n_nodes;
     state->first_idle_piece = GSIM_SLURM_NONE;
-    size_t n_pairs = ((size_t)trace->names[GSIM_COL_PARTITION].n + 1) * state->n_types;
-    if (!allocate(state, ctx, n_pairs))
+    state->n_constraints = trace->names[GSIM_COL_FEATURES].n + 1;
+    size_t n_wishes = (size_t)state->n_listed * state->n_types * state->n_constraints;
+    if (n_wishes > MOST_WISHES)
+        return gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, 0,
+                         "%zu wishes for a partition, a type of GPU and features; at most %d are "
+                         "told apart",
+                         n_wishes, MOST_WISHES);
+    if (!allocate(state, ctx, n_wishes))
         return gsim_no_memory(ctx->log, "opening nodes");
     for (uint32_t node = 0; node < cluster->n_nodes; node++)
         state->of_file[node] = gsim_slurm_nth_node(&state->conf, node, cluster->n_nodes);
     enum gsim_status status = check_nodes(state, ctx);
     if (status != GSIM_OK)
         return status;
-    memset(state->set_of, 0xff, n_pairs * sizeof *state->set_of);
+    memset(state->set_of, 0xff, n_wishes * sizeof *state->set_of);
     memset(state->first_window, 0xff, cluster->n_nodes * sizeof *state->first_window);
     for (uint32_t node = 0; node < cluster->n_nodes; node++) {
         state->node[node].n_gpus =
             cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
         describe_node(state, ctx, node);
     }
-    return open_windows(state, ctx);
+    status = make_sets_of_partitions(state, ctx);
+    return status == GSIM_OK ? open_windows(state, ctx) : status;
 }

@@ -8,8 +8,11 @@
 
 /* Reads the nodes and the windows of reservations. Expects the site's settings and origin_s. */
 enum gsim_status gsim_slurm_nodes_open(struct gsim_slurm_state *state, struct gsim_ctx *ctx);
-/* Sets the job's set of nodes. false: no memory. */
-bool gsim_slurm_nodes_enter(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot);
+/* The set of nodes that the job may have in the partition of its way, which is listed there, and
+ * behind it, where there is more than one, a set for each choice of its constraint. false: no
+ * memory. */
+bool gsim_slurm_nodes_enter(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot,
+                            uint32_t listed, uint32_t n_choices, uint32_t *set);
 /* The place of a name among the types of limits, counted from 1; 0: it is none of them. */
 uint32_t gsim_slurm_nodes_type(const struct gsim_slurm *conf, const char *name);
 /* Counts free GPUs anew. */
@@ -38,9 +41,10 @@ bool gsim_slurm_nodes_has(const struct gsim_slurm_state *state, uint32_t set, ui
 /* The first time from which on the node is in no window for as long as the job's limit. */
 int64_t gsim_slurm_nodes_clear(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                gsim_slot slot, uint32_t node, int64_t from_ns);
-/* Finds out how a job may lie on the nodes of its set. */
-void gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                            gsim_slot slot);
+/* Finds out how a job may lie on the nodes of its way. false: they could not hold it if they were
+ * empty; is_forced: memory that they lack does not count then. */
+bool gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                            gsim_slot slot, bool is_forced);
 /* Chooses nodes for a job, by the GPUs that it could have of each (usable, by node): whole nodes
  * and a part of one; for a job that nodes like these could never hold so, any of them. */
 bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,

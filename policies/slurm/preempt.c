@@ -43,7 +43,8 @@ static bool goes_first(const struct gsim_slurm_state *state, const struct gsim_c
         rank_a = state->conf.qos[job_a->qos].priority;
         rank_b = state->conf.qos[job_b->qos].priority;
     }
-    int64_t start_a = job_a->end_ns - job_a->limit_ns, start_b = job_b->end_ns - job_b->limit_ns;
+    int64_t start_a = job_a->end_ns - job_a->way.limit_ns,
+            start_b = job_b->end_ns - job_b->way.limit_ns;
     if (rank_a != rank_b)
         return rank_a < rank_b;
     if (!state->conf.youngest_first && gpus[a] != gpus[b])

@@ -42,8 +42,9 @@ static int64_t part(int64_t weight, int64_t of, int64_t all) {
     return gsim_muldiv_floor(weight << POINT, of < all ? of : all, all);
 }
 
+/* Of the job in a partition. */
 static int64_t priority_of(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                           gsim_slot slot) {
+                           gsim_slot slot, const struct gsim_slurm_partition *partition) {
     const struct gsim_slurm *conf = &state->conf;
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     int64_t gpus = ctx->view->jobs.gpus[slot], all = ctx->view->cluster.n_gpus;
@@ -56,8 +57,7 @@ static int64_t priority_of(const struct gsim_slurm_state *state, const struct gs
         part(weight[GSIM_SLURM_FAIRSHARE], state->account[job->assoc].factor_q32,
              (int64_t)GSIM_RATE_ONE) +
         part(weight[GSIM_SLURM_SIZE], wide, all) +
-        part(weight[GSIM_SLURM_PARTITION], gsim_slurm_partition_of(state, job)->factor,
-             state->most_factor) +
+        part(weight[GSIM_SLURM_PARTITION], partition->factor, state->most_factor) +
         part(weight[GSIM_SLURM_QOS], job->qos == GSIM_SLURM_NONE ? 0 : conf->qos[job->qos].priority,
              state->most_priority) +
         part(weight[GSIM_SLURM_BY_GPUS], gpus, all);
@@ -67,26 +67,36 @@ static int64_t priority_of(const struct gsim_slurm_state *state, const struct gs
 
 /* --- the order -------------------------------------------------------------------------------- */
 
-static int64_t key_of(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                      gsim_slot slot) {
-    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
-    return -(gsim_slurm_partition_of(state, job)->tier * (INT64_C(1) << TIER_SHIFT) +
-             job->priority);
+static void rank(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                 struct gsim_slurm_entry *entry) {
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, entry->slot);
+    uint32_t p = entry->first_choice == GSIM_SLURM_NONE
+                     ? job->way.partition
+                     : state->choice[entry->first_choice].way.partition;
+    const struct gsim_slurm_partition *partition = &state->conf.partition[p];
+    entry->key = -(partition->tier * (INT64_C(1) << TIER_SHIFT) +
+                   priority_of(state, ctx, entry->slot, partition));
 }
 
-static bool comes_before(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                         gsim_slot a, gsim_slot b) {
-    int64_t key_a = key_of(state, ctx, a), key_b = key_of(state, ctx, b);
-    return key_a != key_b ? key_a < key_b : ctx->view->jobs.index[a] < ctx->view->jobs.index[b];
+/* Jobs by submission, those of one by the order in which it names its partitions. */
+static int64_t number_of(const struct gsim_ctx *ctx, const struct gsim_slurm_entry *entry) {
+    enum { SHIFT = 16 };
+    return ((int64_t)ctx->view->jobs.index[entry->slot] << SHIFT) + entry->nth;
+}
+
+static bool comes_before(const struct gsim_ctx *ctx, const struct gsim_slurm_entry *a,
+                         const struct gsim_slurm_entry *b) {
+    return a->key != b->key ? a->key < b->key : number_of(ctx, a) < number_of(ctx, b);
 }
 
 static bool reserve(struct gsim_slurm_state *state, struct gsim_arena *arena) {
     if (state->n_order < state->order_capacity)
         return true;
     uint32_t room = state->order_capacity ? 2 * state->order_capacity : 64;
-    gsim_slot *order = gsim_arena_grow_raw(arena, state->order, room * sizeof *order);
+    struct gsim_slurm_entry *order = gsim_arena_grow_raw(arena, state->order, room * sizeof *order);
     state->order = order ? order : state->order;
-    gsim_slot *before = gsim_arena_grow_raw(arena, state->before, room * sizeof *before);
+    struct gsim_slurm_entry *before =
+        gsim_arena_grow_raw(arena, state->before, room * sizeof *before);
     state->before = before ? before : state->before;
     int64_t *key = gsim_arena_grow_raw(arena, state->key, room * sizeof *key);
     state->key = key ? key : state->key;
@@ -96,42 +106,33 @@ static bool reserve(struct gsim_slurm_state *state, struct gsim_arena *arena) {
     return order && before && key && sorted;
 }
 
-void gsim_slurm_ranking_add(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot) {
+void gsim_slurm_ranking_add(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot,
+                            uint32_t nth, uint32_t first_choice) {
+    struct gsim_slurm_entry own = {.slot = slot, .first_choice = first_choice, .nth = nth};
     if (!reserve(state, ctx->arena)) {
         gsim_common_no_memory(ctx);
         return;
     }
-    gsim_slurm_job(ctx, slot)->priority = priority_of(state, ctx, slot);
+    rank(state, ctx, &own);
     uint32_t low = 0, high = state->n_order;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (comes_before(state, ctx, state->order[middle], slot))
+        if (comes_before(ctx, &state->order[middle], &own))
             low = middle + 1;
         else
             high = middle;
     }
     memmove(&state->order[low + 1], &state->order[low],
             (state->n_order - low) * sizeof *state->order);
-    state->order[low] = slot;
+    state->order[low] = own;
     state->n_order++;
-}
-
-void gsim_slurm_ranking_remove(struct gsim_slurm_state *state, gsim_slot slot) {
-    for (uint32_t i = 0; i < state->n_order; i++)
-        if (state->order[i] == slot) {
-            memmove(&state->order[i], &state->order[i + 1],
-                    (state->n_order - i - 1) * sizeof *state->order);
-            state->n_order--;
-            return;
-        }
 }
 
 /* Sorts by one key after the other; equal keys stay in their order. */
 static bool sort_by(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, bool by_index) {
     memcpy(state->before, state->order, state->n_order * sizeof *state->order);
     for (uint32_t i = 0; i < state->n_order; i++)
-        state->key[i] = by_index ? (int64_t)ctx->view->jobs.index[state->before[i]]
-                                 : key_of(state, ctx, state->before[i]);
+        state->key[i] = by_index ? number_of(ctx, &state->before[i]) : state->before[i].key;
     if (!gsim_sort_order(state->key, state->sorted, state->n_order))
         return false;
     for (uint32_t i = 0; i < state->n_order; i++)
@@ -152,7 +153,7 @@ bool gsim_slurm_ranking_catch_up(struct gsim_slurm_state *state, struct gsim_ctx
     if (state->conf.weight[GSIM_SLURM_FAIRSHARE] > 0)
         gsim_slurm_accounts_rank(state, at_ns);
     for (uint32_t i = 0; i < state->n_order; i++)
-        gsim_slurm_job(ctx, state->order[i])->priority = priority_of(state, ctx, state->order[i]);
+        rank(state, ctx, &state->order[i]);
     if (state->n_order > 1 && (!sort_by(state, ctx, true) || !sort_by(state, ctx, false)))
         gsim_common_no_memory(ctx);
     return true;

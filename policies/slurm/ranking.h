@@ -9,10 +9,10 @@ enum gsim_status gsim_slurm_ranking_open(struct gsim_slurm_state *state, struct 
 /* Computes usage and priorities as of the last end of a period, unless they are. true: the order
  * may have changed. Comes before anything that changes what runs. */
 bool gsim_slurm_ranking_catch_up(struct gsim_slurm_state *state, struct gsim_ctx *ctx);
-/* A job begins to wait. */
-void gsim_slurm_ranking_add(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot);
-/* Takes a job out of the order. */
-void gsim_slurm_ranking_remove(struct gsim_slurm_state *state, gsim_slot slot);
+/* A job begins to wait in its nth partition, which is that of its way; first_choice: the list of
+ * its ways there, or GSIM_SLURM_NONE. */
+void gsim_slurm_ranking_add(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot,
+                            uint32_t nth, uint32_t first_choice);
 /* The next time at which priorities change by themselves; GSIM_NEVER: they do not. */
 int64_t gsim_slurm_ranking_next(const struct gsim_slurm_state *state, int64_t now_ns);
 

@@ -7,14 +7,15 @@
  *
  * What differs: schedulers take no time; jobs without a GPU take nothing, so that CPUs and memory
  * are those of GPU jobs; a gang takes the fewest nodes, of several the ones with the lowest Weight
- * and the fewest free GPUs; a job is of one partition, the first that it names; backfill does not
- * preempt. A requeued job waits no time before it may start again. */
+ * and the fewest free GPUs; backfill does not preempt. A requeued job waits no time before it may
+ * start again. */
 #include "policies/lib/common.h"
 #include "policies/slurm/accounts.h"
 #include "policies/slurm/limits.h"
 #include "policies/slurm/nodes.h"
 #include "policies/slurm/passes.h"
 #include "policies/slurm/ranking.h"
+#include "policies/slurm/ways.h"
 
 #include "sim/base/calendar.h"
 
@@ -60,13 +61,6 @@ static enum gsim_status read_origin(struct gsim_slurm_state *state, struct gsim_
     return GSIM_OK;
 }
 
-static uint32_t partition_called(const struct gsim_slurm *conf, const char *name) {
-    for (uint32_t p = 0; p < conf->n_partitions; p++)
-        if (gsim_slurm_lists(conf->partition[p].name, name, strcspn(name, ",|")))
-            return p;
-    return GSIM_SLURM_NONE;
-}
-
 static uint32_t qos_called(const struct gsim_slurm *conf, const char *name) {
     for (uint32_t q = 0; *name && q < conf->n_qos; q++)
         if (strcasecmp(conf->qos[q].name, name) == 0)
@@ -74,37 +68,18 @@ static uint32_t qos_called(const struct gsim_slurm *conf, const char *name) {
     return GSIM_SLURM_NONE;
 }
 
-/* Where the file has none of that kind, each name stands for the only one there is. */
-static void warn_of_unknown(const struct gsim_slurm_state *state, struct gsim_ctx *ctx,
-                            const char *kind, const char *name, const char *assumed) {
-    if (state->conf.path)
-        gsim_warn(ctx->log, state->conf.path, 0, "it has no %s '%.64s'; its jobs are of %.64s",
-                  kind, name, assumed);
-}
-
-static enum gsim_status name_columns(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
-    const struct gsim_names *partitions = &ctx->view->trace->names[GSIM_COL_PARTITION];
+static enum gsim_status name_qos(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
     const struct gsim_names *qos = &ctx->view->trace->names[GSIM_COL_QOS];
     const struct gsim_slurm *conf = &state->conf;
-    state->partition_of =
-        gsim_arena_array(ctx->arena, partitions->n + 1u, sizeof *state->partition_of);
     state->qos_of = gsim_arena_array(ctx->arena, qos->n + 1u, sizeof *state->qos_of);
-    if (!state->partition_of || !state->qos_of)
-        return gsim_no_memory(ctx->log, "opening partitions");
-    for (uint32_t p = conf->n_partitions; p-- > 0;)
-        if (conf->partition[p].is_default || p == conf->n_partitions - 1)
-            state->default_partition = p;
-    for (uint32_t n = 0; n < partitions->n; n++) {
-        uint32_t p = partition_called(conf, partitions->name[n]);
-        state->partition_of[n] = p == GSIM_SLURM_NONE ? state->default_partition : p;
-        if (p == GSIM_SLURM_NONE)
-            warn_of_unknown(state, ctx, "partition", partitions->name[n],
-                            conf->partition[state->default_partition].name);
-    }
+    if (!state->qos_of)
+        return gsim_no_memory(ctx->log, "opening QOS");
     for (uint32_t n = 0; n < qos->n; n++) {
         state->qos_of[n] = qos_called(conf, qos->name[n]);
-        if (state->qos_of[n] == GSIM_SLURM_NONE && conf->n_qos > 0)
-            warn_of_unknown(state, ctx, "QOS", qos->name[n], "none, without priority and limits");
+        if (state->qos_of[n] == GSIM_SLURM_NONE && conf->n_qos > 0 && conf->path)
+            gsim_warn(ctx->log, conf->path, 0,
+                      "it has no QOS '%.64s'; its jobs are of none, without priority and limits",
+                      qos->name[n]);
     }
     return GSIM_OK;
 }
@@ -131,7 +106,13 @@ static bool allocate(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
     state->is_blocked = gsim_arena_array(ctx->arena, n_partitions, sizeof *state->is_blocked);
     state->part_tests = gsim_arena_array(ctx->arena, n_partitions, sizeof *state->part_tests);
     state->user_tests = gsim_arena_array(ctx->arena, state->n_users, sizeof *state->user_tests);
-    return state->is_blocked && state->part_tests && state->user_tests;
+    state->n_arrays = ctx->view->trace->names[GSIM_COL_ARRAY].n;
+    state->array_running =
+        gsim_arena_array(ctx->arena, state->n_arrays + 1u, sizeof *state->array_running);
+    state->array_plans =
+        gsim_arena_array(ctx->arena, state->n_arrays + 1u, sizeof *state->array_plans);
+    return state->is_blocked && state->part_tests && state->user_tests && state->array_running &&
+           state->array_plans;
 }
 
 static enum gsim_status open_slurm(struct gsim_ctx *ctx) {
@@ -142,7 +123,9 @@ static enum gsim_status open_slurm(struct gsim_ctx *ctx) {
     if (status == GSIM_OK)
         status = read_origin(state, ctx);
     if (status == GSIM_OK)
-        status = name_columns(state, ctx);
+        status = name_qos(state, ctx);
+    if (status == GSIM_OK)
+        status = gsim_slurm_ways_open(state, ctx);
     if (status == GSIM_OK)
         status = gsim_slurm_nodes_open(state, ctx);
     if (status == GSIM_OK)
@@ -158,21 +141,6 @@ static enum gsim_status open_slurm(struct gsim_ctx *ctx) {
 }
 
 /* --- jobs ------------------------------------------------------------------------------------- */
-
-/* What Slurm's backfill takes a job without a limit to be: a year. */
-static int64_t limit_of(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                        gsim_slot slot) {
-    const int64_t year_ns = 365 * 86400 * GSIM_NS_PER_S;
-    const struct gsim_slurm_partition *partition =
-        gsim_slurm_partition_of(state, gsim_slurm_job(ctx, slot));
-    int64_t own = gsim_trace_get(ctx->view->trace, GSIM_COL_LIMIT_NS, ctx->view->jobs.index[slot]);
-    if (!state->has_time_limits)
-        return gsim_ask_left_ns(ctx, slot);
-    return own >= 0                     ? own
-           : partition->default_ns >= 0 ? partition->default_ns
-           : partition->max_ns >= 0     ? partition->max_ns
-                                        : year_ns;
-}
 
 /* What the job asks for, as limits count it, and beside each of its GPUs as nodes do. */
 static void measure(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
@@ -200,9 +168,9 @@ static void describe(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_
     const struct gsim_trace *trace = ctx->view->trace;
     struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     uint32_t index = ctx->view->jobs.index[slot];
-    int64_t partition = gsim_trace_get(trace, GSIM_COL_PARTITION, index);
+    int64_t array = gsim_trace_get(trace, GSIM_COL_ARRAY, index);
     int64_t qos = gsim_trace_get(trace, GSIM_COL_QOS, index);
-    job->partition = partition < 0 ? state->default_partition : state->partition_of[partition];
+    job->array = array < 0 ? GSIM_SLURM_NONE : (uint32_t)array;
     job->assoc = gsim_slurm_accounts_of(state, ctx, index);
     const struct gsim_slurm_assoc *assoc = state->account[job->assoc].conf;
     job->qos = qos >= 0               ? state->qos_of[qos]
@@ -211,19 +179,13 @@ static void describe(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_
     job->running_at = job->first_piece = GSIM_SLURM_NONE;
     measure(state, ctx, slot);
     job->eligible_ns = ctx->view->now_ns;
-    job->limit_ns = limit_of(state, ctx, slot);
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_slurm_state *state = ctx->state;
     (void)gsim_slurm_ranking_catch_up(state, ctx);
     describe(state, ctx, slot);
-    if (!gsim_slurm_nodes_enter(state, ctx, slot)) {
-        gsim_common_no_memory(ctx);
-        return;
-    }
-    gsim_slurm_nodes_shape(state, ctx, slot);
-    gsim_slurm_ranking_add(state, ctx, slot);
+    gsim_slurm_ways_enter(state, ctx, slot);
     state->is_due = state->has_changed = true;
 }
 
@@ -231,7 +193,7 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_slurm_state *state = ctx->state;
     (void)gsim_slurm_ranking_catch_up(state, ctx);
     if (gsim_slurm_job(ctx, slot)->running_at == GSIM_SLURM_NONE)
-        gsim_slurm_ranking_remove(state, slot);
+        gsim_slurm_ways_remove(state, slot);
     gsim_slurm_stop(state, ctx, slot);
     state->is_due = state->has_changed = true;
 }
@@ -244,10 +206,10 @@ static void settle(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_sl
     struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     if (view->jobs.state[slot] == GSIM_QUEUED && job->running_at == GSIM_SLURM_NONE) {
         job->eligible_ns = view->now_ns;
-        gsim_slurm_ranking_add(state, ctx, slot);
+        gsim_slurm_ways_enter(state, ctx, slot);
         state->is_due = state->has_changed = true;
     } else if (view->jobs.state[slot] == GSIM_RUNNING && job->running_at != GSIM_SLURM_NONE) {
-        int64_t end_ns = view->jobs.changed_ns[slot] + job->limit_ns;
+        int64_t end_ns = view->jobs.changed_ns[slot] + job->way.limit_ns;
         if (end_ns == job->end_ns)
             return;
         gsim_slurm_limits_book(state, ctx, slot, -1);
@@ -350,7 +312,7 @@ const struct gsim_policy gsim_policy_slurm = {
     .paper = "Slurm 23.11: slurm.conf(5), priority/multifactor, sched/backfill, fair tree",
     .deviations =
         "jobs without a GPU take no CPUs and memory; topology never binds; the fewest nodes for "
-        "a gang; schedulers take no time; a job is of the first partition that it names; "
+        "a gang; schedulers take no time; "
         "backfill does not preempt; shares of a GPU take a whole one",
     .is_oracle = true,
     .oracle_where = "where the trace has no limit_s and no partition of the site a time",

@@ -38,8 +38,11 @@ static bool start_of(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_
         state->running_capacity = room;
     }
     job->running_at = state->n_running;
-    job->end_ns = ctx->view->now_ns + job->limit_ns;
+    job->end_ns = ctx->view->now_ns + job->way.limit_ns;
     state->running[state->n_running++] = slot;
+    state->n_stale += job->has_choices;
+    if (job->array != GSIM_SLURM_NONE)
+        state->array_running[job->array]++;
     gsim_slurm_limits_book(state, ctx, slot, 1);
     gsim_slurm_accounts_change(state, job->assoc, ctx->view->now_ns, billing_of(state, ctx, slot));
     state->has_changed = true;
@@ -52,6 +55,8 @@ void gsim_slurm_stop(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_
         return;
     gsim_slurm_limits_book(state, ctx, slot, -1);
     gsim_slurm_nodes_leave(state, job);
+    if (job->array != GSIM_SLURM_NONE)
+        state->array_running[job->array]--;
     gsim_slurm_accounts_change(state, job->assoc, ctx->view->now_ns, -billing_of(state, ctx, slot));
     gsim_slot last = state->running[--state->n_running];
     state->running[job->running_at] = last;

@@ -8,25 +8,48 @@
 
 #define GSIM_SLURM_NONE UINT32_MAX
 
+/* A way for a job to run: its partition, and nodes of it. */
+struct gsim_slurm_way {
+    uint32_t partition;
+    uint32_t set; /* of nodes, see nodes.h */
+    uint32_t widest; /* the most GPUs that the job could have on one of them */
+    bool is_spread; /* no nodes of the set could hold it as whole nodes and a part of one */
+    int64_t limit_ns; /* GSIM_TIME_MAX: none */
+    struct gsim_host each; /* beside each of its GPUs; 0: not asked for, or not counted */
+};
+
+/* A way of a job that has several, in a list: the nodes of one partition for each choice of its
+ * constraint, [rack1|rack2]. */
+struct gsim_slurm_choice {
+    struct gsim_slurm_way way;
+    uint32_t next; /* of the partition, or of those that are not in use */
+};
+
 /* Per job. */
 struct gsim_slurm_job {
-    uint32_t partition, qos, assoc; /* GSIM_SLURM_NONE: no QOS */
-    uint32_t set; /* the set of nodes that it may have, see nodes.h */
-    uint32_t widest; /* the most GPUs that it could have on one of them */
-    bool is_spread; /* no nodes of the set could hold it as whole nodes and a part of one */
+    struct gsim_slurm_way way; /* where it runs, or is tried */
+    bool has_choices; /* it waits in entries with lists of ways; else `way` is its only one */
+    uint32_t qos, assoc; /* GSIM_SLURM_NONE: no QOS */
     uint32_t running_at; /* position in the list of running jobs; GSIM_SLURM_NONE: none */
     int64_t eligible_ns;
-    int64_t limit_ns; /* GSIM_TIME_MAX: none */
     int64_t end_ns; /* while the job runs: the latest time at which it ends */
-    int64_t priority; /* as of the last ranking */
     int64_t wants[GSIM_SLURM_FIRST_TYPE]; /* by TRES */
     /* CPUs and memory beside each of its GPUs; 0: not asked for, or not counted */
     struct gsim_host each;
+    uint32_t array; /* its array, a name of the trace's column; GSIM_SLURM_NONE: it has none */
     uint32_t first_piece; /* the first of its nodes; GSIM_SLURM_NONE: it does not run */
     /* the type of GPU that it asks for, among the types of limits, counted from 1; 0: none of
      * them */
     uint8_t type;
     uint32_t of_type[GSIM_SLURM_MOST_TYPES]; /* GPUs that it has, by such a type */
+};
+
+/* A job that waits, in one of its partitions. */
+struct gsim_slurm_entry {
+    gsim_slot slot;
+    uint32_t first_choice; /* GSIM_SLURM_NONE: the job has one way */
+    uint32_t nth; /* of the job's partitions, as it names them */
+    int64_t key; /* tier and priority as of the last ranking; the least comes first */
 };
 
 /* What running jobs hold, by counter and TRES: a row of n_tres for each counter. */
@@ -114,11 +137,16 @@ struct gsim_slurm_state {
     uint32_t n_repairs;
     /* the largest among the site's QOS, and among its partitions */
     int64_t most_priority, most_factor;
-    gsim_slot *order; /* waiting jobs, first to last */
-    gsim_slot *before; /* scratch of sorting, as large as the order */
+    struct gsim_slurm_entry *order; /* waiting jobs, first to last */
+    struct gsim_slurm_entry *before; /* scratch of sorting, as large as the order */
     int64_t *key;
     uint32_t *sorted;
     uint32_t n_order, order_capacity;
+    uint32_t n_stale; /* jobs of several entries that have started in this pass */
+    struct gsim_slurm_choice *choice;
+    uint32_t first_idle_choice, n_choices, choices_capacity;
+    uint32_t *array_running, *array_plans; /* by name of the column; plans of a backfill pass */
+    uint32_t n_arrays;
     /* by user and account of the trace: the place in the tree of accounts */
     uint32_t *account_of;
     uint32_t n_users, n_names; /* users and accounts of the trace, and one more for jobs without */
@@ -132,14 +160,17 @@ struct gsim_slurm_state {
     struct gsim_slurm_asked asked[GSIM_SLURM_LIMITS * GSIM_SLURM_TRES];
     uint32_t n_asked;
     uint32_t *qos_of_partition; /* GSIM_SLURM_NONE: none */
-    uint32_t *qos_of, *partition_of; /* by name of the trace's columns */
+    uint32_t *qos_of; /* by name of the trace's column */
+    uint32_t *partitions_of; /* by name of the trace's column: a place in the list */
+    uint32_t *partition_list; /* partitions of names, each list ends with GSIM_SLURM_NONE */
+    uint32_t n_listed;
     uint32_t default_partition;
     const struct gsim_slurm_node **of_file; /* by node: the one that it stands for; NULL: none */
     struct gsim_slurm_node_state *node;
     uint32_t n_nodes;
     uint64_t *set; /* sets of nodes, a bit a node */
-    uint32_t *set_of; /* by partition and type of GPU of the trace */
-    uint32_t n_sets, set_words, n_types;
+    uint32_t *set_of; /* by wish: its nodes, behind which those of its choices follow */
+    uint32_t n_sets, set_words, n_types, n_constraints; /* the first sets are those of partitions */
     struct gsim_slurm_window *window;
     uint32_t *first_window, n_windows, n_lasting_windows, windows_capacity;
     struct gsim_slurm_freeing *freeing;
@@ -166,7 +197,7 @@ static inline struct gsim_slurm_job *gsim_slurm_job(const struct gsim_ctx *ctx, 
 
 static inline const struct gsim_slurm_partition *
 gsim_slurm_partition_of(const struct gsim_slurm_state *state, const struct gsim_slurm_job *job) {
-    return &state->conf.partition[job->partition];
+    return &state->conf.partition[job->way.partition];
 }
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Nodes of a group are alike, so that a set is made of whole groups. */
 #include "sim/core/node_sets.h"
+#include "sim/base/features.h"
 #include "sim/core/parts.h"
 
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_PAIRS = 1 << 20 };
+enum { MOST_WISHES = 1 << 20 };
 
 /* Whether a list such as "gpu,long" or "G1|G2" has the name. */
 static bool has_name(const char *list, const char *name, size_t length) {
@@ -55,10 +56,12 @@ static void find_columns(struct gsim_node_sets *sets, const struct gsim_cluster_
         const struct gsim_node_group *group = &spec->groups[g];
         sets->has_partitions |= group->partitions != NULL;
         sets->has_types |= group->gpu_type != NULL;
+        sets->has_features |= group->features != NULL;
         sets->has_types |= strcasecmp(type_name(group), type_name(&spec->groups[0])) != 0;
     }
     sets->has_partitions = sets->has_partitions && trace->column[GSIM_COL_PARTITION];
     sets->has_types = sets->has_types && trace->column[GSIM_COL_GPU_TYPE];
+    sets->has_features = sets->has_features && trace->column[GSIM_COL_FEATURES];
 }
 
 /* A name of a single kind tells no job from another. */
@@ -77,18 +80,26 @@ static void say_what_is_not_used(const struct gsim_node_sets *sets, const struct
             "the trace names %u types of GPU, the cluster has one (--cluster FILE.ini): every "
             "job may run on every GPU",
             trace->names[GSIM_COL_GPU_TYPE].n);
+    if (!sets->has_features && trace->column[GSIM_COL_FEATURES])
+        gsim_warn(log, trace->path, 0,
+                  "the trace names features, the cluster's nodes have none (--cluster "
+                  "FILE.ini, key features of a node; Feature= of slurm.conf): every job may run on "
+                  "every node");
 }
 
-static bool is_in(const struct gsim_node_group *group, const char *partitions, const char *types) {
-    return (!partitions ||
-            (group->partitions && gsim_node_sets_meet(partitions, group->partitions))) &&
-           (!types || is_of_type(group, types));
+static bool is_in(const struct gsim_node_group *group, const struct gsim_node_wish *wish) {
+    const char *features = group->features ? group->features : "";
+    return (!wish->partitions ||
+            (group->partitions && gsim_node_sets_meet(wish->partitions, group->partitions))) &&
+           (!wish->types || is_of_type(group, wish->types)) &&
+           (!wish->constraint ||
+            gsim_constraint_meets(wish->constraint, features, GSIM_ANY_CHOICE));
 }
 
 static struct gsim_node_set *make_set(const struct gsim_cluster *c,
-                                      const struct gsim_cluster_spec *spec, const char *partitions,
-                                      const char *types, const struct gsim_core_part *part,
-                                      struct gsim_arena *arena) {
+                                      const struct gsim_cluster_spec *spec,
+                                      const struct gsim_node_wish *wish,
+                                      const struct gsim_core_part *part, struct gsim_arena *arena) {
     struct gsim_node_set *set = gsim_arena_alloc(arena, sizeof *set);
     bool *has_node = gsim_arena_array(arena, c->n_nodes, sizeof *has_node);
     uint32_t node = 0;
@@ -97,7 +108,7 @@ static struct gsim_node_set *make_set(const struct gsim_cluster *c,
     *set = (struct gsim_node_set){.has_node = has_node};
     for (uint32_t g = 0; g < spec->n_groups; g++) {
         const struct gsim_node_group *group = &spec->groups[g];
-        bool is_there = is_in(group, partitions, types) && (!part || gsim_parts_has_group(part, g));
+        bool is_there = is_in(group, wish) && (!part || gsim_parts_has_group(part, g));
         set->n_gpus += is_there ? group->count * group->gpus_per_node : 0;
         for (uint32_t i = 0; i < group->count; i++)
             has_node[node++] = is_there;
@@ -105,12 +116,14 @@ static struct gsim_node_set *make_set(const struct gsim_cluster *c,
     return set;
 }
 
-static size_t pair_of(const struct gsim_node_sets *sets, const struct gsim_trace *trace,
-                      uint32_t job) {
+static size_t place_of(const struct gsim_node_sets *sets, const struct gsim_trace *trace,
+                       uint32_t job) {
     int64_t partition = sets->has_partitions ? gsim_trace_get(trace, GSIM_COL_PARTITION, job) : -1;
     int64_t type = sets->has_types ? gsim_trace_get(trace, GSIM_COL_GPU_TYPE, job) : -1;
-    size_t pair = (size_t)(partition + 1) * sets->n_types + (size_t)(type + 1);
-    return sets->parts ? pair + (size_t)sets->parts->of_job[job] * sets->n_pairs : pair;
+    int64_t constraint = sets->has_features ? gsim_trace_get(trace, GSIM_COL_FEATURES, job) : -1;
+    size_t place = (size_t)(partition + 1) * sets->n_types + (size_t)(type + 1);
+    place = place * sets->n_constraints + (size_t)(constraint + 1);
+    return sets->parts ? place + (size_t)sets->parts->of_job[job] * sets->n_wishes : place;
 }
 
 static const char *name_of(const struct gsim_trace *trace, enum gsim_column column, bool is_used,
@@ -119,24 +132,72 @@ static const char *name_of(const struct gsim_trace *trace, enum gsim_column colu
     return name >= 0 ? trace->names[column].name[name] : NULL;
 }
 
+static struct gsim_node_wish wish_of(const struct gsim_node_sets *sets,
+                                     const struct gsim_trace *trace, uint32_t job) {
+    return (struct gsim_node_wish){
+        name_of(trace, GSIM_COL_PARTITION, sets->has_partitions, job),
+        name_of(trace, GSIM_COL_GPU_TYPE, sets->has_types, job),
+        name_of(trace, GSIM_COL_FEATURES, sets->has_features, job),
+    };
+}
+
 static enum gsim_status refuse(const struct gsim_node_sets *sets, const struct gsim_trace *trace,
-                               uint32_t job, const char *partition, const char *type,
-                               struct gsim_log *log) {
+                               uint32_t job, struct gsim_log *log) {
     const struct gsim_core_part *part =
         sets->parts ? &sets->parts->list[sets->parts->of_job[job]] : NULL;
-    uint32_t n_gpus = sets->table[pair_of(sets, trace, job)]->n_gpus;
-    if (part)
-        return gsim_fail(log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
-                         "job '%.64s' asks for %u GPUs%s%.64s%s%.64s; the nodes under %s, where "
-                         "it goes, have %u such GPUs",
-                         gsim_trace_id(trace, job), gsim_trace_gpus(trace, job),
-                         partition ? " of partition " : "", partition ? partition : "",
-                         type ? " of type " : "", type ? type : "", part->policy->name, n_gpus);
-    return gsim_fail(log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
-                     "job '%.64s' asks for %u GPUs%s%.64s%s%.64s; the cluster has %u such GPUs",
-                     gsim_trace_id(trace, job), gsim_trace_gpus(trace, job),
-                     partition ? " of partition " : "", partition ? partition : "",
-                     type ? " of type " : "", type ? type : "", n_gpus);
+    struct gsim_node_wish wish = wish_of(sets, trace, job);
+    return gsim_fail(
+        log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
+        "job '%.64s' asks for %u GPUs%s%.64s%s%.64s%s%.64s; the %s%s%s %s %u such GPUs",
+        gsim_trace_id(trace, job), gsim_trace_gpus(trace, job),
+        wish.partitions ? " of partition " : "", wish.partitions ? wish.partitions : "",
+        wish.types ? " of type " : "", wish.types ? wish.types : "",
+        wish.constraint ? " of nodes with " : "", wish.constraint ? wish.constraint : "",
+        part ? "nodes under " : "cluster", part ? part->policy->name : "",
+        part ? ", where it goes," : "", part ? "have" : "has",
+        sets->table[place_of(sets, trace, job)]->n_gpus);
+}
+
+/* The names of the column are constraints. */
+static enum gsim_status check_constraints(const struct gsim_node_sets *sets,
+                                          const struct gsim_trace *trace, struct gsim_log *log) {
+    const struct gsim_names *names = &trace->names[GSIM_COL_FEATURES];
+    enum gsim_status status = GSIM_OK;
+    uint32_t n_counts = 0;
+    struct gsim_constraint found;
+    for (uint32_t n = 0; sets->has_features && n < names->n; n++) {
+        if (!gsim_constraint_read(names->name[n], &found))
+            status = gsim_fail(log, GSIM_BAD_INPUT, trace->path, 0,
+                               "column 'features': '%.64s' is none; it is of features, &, | and "
+                               "parentheses, as a100&(ib|roce), or [rack1|rack2]",
+                               names->name[n]);
+        n_counts += found.has_counts;
+    }
+    if (n_counts > 0)
+        gsim_warn(log, trace->path, 0,
+                  "%u constraints count nodes (rack1*2); here each node of the job has a feature "
+                  "that the constraint names, in any number",
+                  n_counts);
+    return status;
+}
+
+static enum gsim_status add_set(struct gsim_node_sets *sets, const struct gsim_cluster *cluster,
+                                const struct gsim_cluster_spec *spec,
+                                const struct gsim_trace *trace, uint32_t job,
+                                struct gsim_arena *arena, struct gsim_log *log) {
+    const struct gsim_parts *parts = sets->parts;
+    size_t place = place_of(sets, trace, job);
+    struct gsim_node_wish wish = wish_of(sets, trace, job);
+    if (place == 0 && !parts)
+        return GSIM_OK;
+    if (!sets->table[place])
+        sets->table[place] =
+            make_set(cluster, spec, &wish, parts ? &parts->list[parts->of_job[job]] : NULL, arena);
+    if (!sets->table[place])
+        return gsim_no_memory(log, "reading partitions");
+    if (sets->table[place]->n_gpus < gsim_trace_gpus(trace, job))
+        (void)refuse(sets, trace, job, log);
+    return GSIM_OK;
 }
 
 enum gsim_status gsim_node_sets_open(struct gsim_node_sets *sets,
@@ -144,42 +205,35 @@ enum gsim_status gsim_node_sets_open(struct gsim_node_sets *sets,
                                      const struct gsim_cluster_spec *spec,
                                      const struct gsim_trace *trace, const struct gsim_parts *parts,
                                      struct gsim_arena *arena, struct gsim_log *log) {
-    *sets =
-        (struct gsim_node_sets){.n_types = trace->names[GSIM_COL_GPU_TYPE].n + 1, .parts = parts};
+    *sets = (struct gsim_node_sets){.n_types = trace->names[GSIM_COL_GPU_TYPE].n + 1,
+                                    .n_constraints = trace->names[GSIM_COL_FEATURES].n + 1,
+                                    .parts = parts};
     if (spec->is_pool)
         return GSIM_OK;
     find_columns(sets, spec, trace);
     say_what_is_not_used(sets, trace, log);
-    if (!sets->has_partitions && !sets->has_types && !parts)
-        return GSIM_OK;
-    size_t n = ((size_t)trace->names[GSIM_COL_PARTITION].n + 1) * sets->n_types;
-    sets->n_pairs = (uint32_t)n;
+    enum gsim_status status = check_constraints(sets, trace, log);
+    if (status != GSIM_OK ||
+        (!sets->has_partitions && !sets->has_types && !sets->has_features && !parts))
+        return status;
+    size_t n =
+        ((size_t)trace->names[GSIM_COL_PARTITION].n + 1) * sets->n_types * sets->n_constraints;
+    sets->n_wishes = (uint32_t)n;
     n *= parts ? parts->n : 1;
-    if (n > MOST_PAIRS)
+    if (n > MOST_WISHES)
         return gsim_fail(log, GSIM_BAD_INPUT, trace->path, 0,
-                         "%zu pairs of a partition and a type of GPU; at most %d are told apart", n,
-                         MOST_PAIRS);
+                         "%zu wishes for a partition, a type of GPU and features; at most %d are "
+                         "told apart",
+                         n, MOST_WISHES);
     sets->table = gsim_arena_array(arena, n, sizeof *sets->table);
     if (!sets->table)
         return gsim_no_memory(log, "reading partitions");
-    for (uint32_t job = 0; job < trace->n_jobs; job++) {
-        size_t pair = pair_of(sets, trace, job);
-        const char *partition = name_of(trace, GSIM_COL_PARTITION, sets->has_partitions, job);
-        const char *type = name_of(trace, GSIM_COL_GPU_TYPE, sets->has_types, job);
-        if (pair == 0 && !parts)
-            continue;
-        if (!sets->table[pair])
-            sets->table[pair] = make_set(cluster, spec, partition, type,
-                                         parts ? &parts->list[parts->of_job[job]] : NULL, arena);
-        if (!sets->table[pair])
-            return gsim_no_memory(log, "reading partitions");
-        if (sets->table[pair]->n_gpus < gsim_trace_gpus(trace, job))
-            (void)refuse(sets, trace, job, partition, type, log);
-    }
-    return log->n_errors > 0 ? GSIM_BAD_INPUT : GSIM_OK;
+    for (uint32_t job = 0; job < trace->n_jobs && status == GSIM_OK; job++)
+        status = add_set(sets, cluster, spec, trace, job, arena, log);
+    return status == GSIM_OK && log->n_errors > 0 ? GSIM_BAD_INPUT : status;
 }
 
 const struct gsim_node_set *gsim_node_sets_of(const struct gsim_node_sets *sets,
                                               const struct gsim_trace *trace, uint32_t job) {
-    return sets->table ? sets->table[pair_of(sets, trace, job)] : NULL;
+    return sets->table ? sets->table[place_of(sets, trace, job)] : NULL;
 }

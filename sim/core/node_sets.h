@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The nodes on which a job may run, by its partition and its type of GPU. */
+/* The nodes on which a job may run, by its partition, its type of GPU and its constraint. */
 #ifndef GSIM_CORE_NODE_SETS_H
 #define GSIM_CORE_NODE_SETS_H
 
@@ -8,13 +8,18 @@
 
 struct gsim_parts; /* parts.h */
 
-/* Sets by pair of partition and type; a pair is a place in the table. */
+/* A job's wish: a partition, a type and a constraint; NULL: none. */
+struct gsim_node_wish {
+    const char *partitions, *types, *constraint;
+};
+
+/* Sets by wish; a wish is a place in the table. */
 struct gsim_node_sets {
     const struct gsim_node_set **table; /* NULL: every job may run on every node */
-    uint32_t n_types; /* entries of a row: the names of types, and none */
-    uint32_t n_pairs; /* of a partition and a type: as many places for each part of the cluster */
+    uint32_t n_types, n_constraints; /* entries of a row: the names of the column, and none */
+    uint32_t n_wishes; /* as many places for each part of the cluster */
     const struct gsim_parts *parts; /* NULL: every job goes to all of the cluster */
-    bool has_partitions, has_types; /* the columns that are used */
+    bool has_partitions, has_types, has_features; /* the columns that are used */
 };
 
 /* Builds the sets that the trace's jobs need, and refuses a job that its nodes are too few for. */

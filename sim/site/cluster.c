@@ -65,16 +65,19 @@ uint32_t gsim_slurm_groups(const struct gsim_slurm *slurm, struct gsim_arena *ar
         const struct gsim_slurm_node *node = gsim_slurm_nth_node(slurm, i, n_nodes);
         const char *partitions = partitions_of(slurm, node->name, arena);
         const char *type = *node->type ? node->type : NULL;
+        const char *features = *node->features ? node->features : NULL;
         struct gsim_node_group *last = n ? &groups[n - 1] : NULL;
         int64_t cpus_milli = slurm->counts_cpus ? node->cpus * 1000 : 0;
         if (last && last->gpus_per_node == node->gpus && last->cpus_milli == cpus_milli &&
-            is_equal(last->gpu_type, type) && is_equal(last->partitions, partitions))
+            is_equal(last->gpu_type, type) && is_equal(last->features, features) &&
+            is_equal(last->partitions, partitions))
             last->count++;
         else
             groups[n++] = (struct gsim_node_group){.count = 1,
                                                    .gpus_per_node = node->gpus,
                                                    .cpus_milli = cpus_milli,
                                                    .gpu_type = type,
+                                                   .features = features,
                                                    .partitions = partitions};
     }
     return n;

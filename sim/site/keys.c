@@ -89,7 +89,7 @@ static const struct {
     {"bf_yield_sleep", "a backfill pass is over at once"},
     {"bf_busy_nodes", "the fullest node that has room"},
     {"bf_window_linear", "the time at which a job can start is found exactly"},
-    {"bf_one_resv_per_job", "a job is of one partition"},
+    {"bf_one_resv_per_job", "a job is planned in each of its partitions"},
 };
 
 static void take_count(struct gsim_slurm_reading *r, const char *name, const char *value,
@@ -111,7 +111,8 @@ static bool take_backfill(struct gsim_slurm_reading *r, const char *name, const 
                   {"bf_max_job_test", 1, &out->bf_tests},
                   {"bf_max_job_start", 1, &out->bf_starts},
                   {"bf_max_job_user", 1, &out->bf_user_tests},
-                  {"bf_max_job_part", 1, &out->bf_part_tests}};
+                  {"bf_max_job_part", 1, &out->bf_part_tests},
+                  {"bf_max_job_array_resv", 1, &out->bf_array_plans}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (is(name, counts[i].name)) {
             take_count(r, name, value, counts[i].unit, counts[i].place);

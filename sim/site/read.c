@@ -36,6 +36,7 @@ void gsim_slurm_defaults(struct gsim_slurm *slurm) {
         .bf_resolution_ns = 60 * GSIM_NS_PER_S,
         .bf_window_ns = 86400 * GSIM_NS_PER_S,
         .bf_tests = 500,
+        .bf_array_plans = 20,
     };
 }
 
@@ -164,7 +165,7 @@ enum gsim_status gsim_slurm_read(const char *path, struct gsim_arena *arena, str
     out->path = path;
     struct gsim_slurm_reading r = {.out = out, .arena = arena, .log = log};
     r.partition_default = gsim_slurm_partition_default();
-    r.node_default = (struct gsim_slurm_node){.type = "", .weight = 1};
+    r.node_default = (struct gsim_slurm_node){.type = "", .features = "", .weight = 1};
     r.status = gsim_site_read_text(path, arena, &text, log);
     if (r.status == GSIM_OK)
         read_lines(&r, text);

@@ -146,6 +146,8 @@ static void take_node_key(struct gsim_slurm_reading *r, const char *key, const c
             gsim_slurm_refuse(r, key, value, "a list such as gpu:a100:4");
     } else if (is(key, "Weight") && gsim_parse_int(value, &weight) == GSIM_PARSE_OK) {
         node->weight = weight;
+    } else if (is(key, "Feature") || is(key, "Features") || is(key, "ActiveFeatures")) {
+        node->features = gsim_slurm_keep(r, value, is_unset(value) ? 0 : strlen(value));
     } else if (is(key, "State") && (strstr(value, "DOWN") || strstr(value, "DRAIN"))) {
         gsim_slurm_note(r, key, value, "the node is up");
     }
@@ -352,6 +354,7 @@ static void finish_nodes(struct gsim_slurm_reading *r, const struct record *reco
         struct gsim_slurm_node *last = &out->node[out->n_nodes - 1];
         last->gpus += record->node.gpus;
         last->type = record->node.gpus ? record->node.type : last->type;
+        last->features = *record->node.features ? record->node.features : last->features;
         for (int i = 0; i < GSIM_SLURM_NODE_COUNTS; i++)
             if (record->node.said[i] > 0)
                 last->said[i] = record->node.said[i];
@@ -360,7 +363,7 @@ static void finish_nodes(struct gsim_slurm_reading *r, const struct record *reco
 
 void gsim_slurm_take_record(struct gsim_slurm_reading *r, const char *text, bool begins) {
     struct record record = {.is_default = !begins && r->is_default};
-    record.node = begins ? r->node_default : (struct gsim_slurm_node){.type = ""};
+    record.node = begins ? r->node_default : (struct gsim_slurm_node){.type = "", .features = ""};
     for (const char *at = text + strspn(text, " \t"); *at && r->status == GSIM_OK;
          at += strspn(at, " \t")) {
         size_t n = strcspn(at, " \t"), name = strcspn(at, "= \t");

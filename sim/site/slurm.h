@@ -92,6 +92,7 @@ enum gsim_slurm_node_count {
 struct gsim_slurm_node {
     const char *name;
     const char *type; /* gres/gpu:TYPE; "": none */
+    const char *features; /* "a100,ib"; "": none */
     uint32_t gpus;
     int64_t weight;
     int64_t cpus, mem_mib; /* that jobs can have; 0: the file does not say */
@@ -134,6 +135,7 @@ struct gsim_slurm {
     int64_t over_ns; /* OverTimeLimit */
     int64_t bf_interval_ns, bf_resolution_ns, bf_window_ns;
     int64_t bf_tests, bf_starts, bf_user_tests, bf_part_tests; /* jobs a pass; 0: any number */
+    int64_t bf_array_plans; /* bf_max_job_array_resv: tasks of an array that are planned */
     struct gsim_slurm_qos *qos;
     struct gsim_slurm_assoc *assoc;
     struct gsim_slurm_partition *partition;

@@ -173,3 +173,51 @@ wrong "a flow that is not closed" "9: column .*a flow collection ends on its lin
 wrong "an anchor" "4: column 11: anchors, aliases" 's/metadata:/metadata: \&m/'
 expect "cohorts in a circle" 3 "'x' is an ancestor of itself" sh -c "printf -- '---\nkind: Cohort\nmetadata: {name: x}\nspec: {parent: y}\n---\nkind: Cohort\nmetadata: {name: y}\nspec: {parent: x}\n' | cat q.yaml - >c.yaml; '$gsim' --policy kueue --kueue-conf c.yaml --assume queue=a t.csv"
 expect "a file that is not there" 3 "none.yaml: cannot read it" run none.yaml t.csv
+
+# --- pods as a trace ------------------------------------------------------------------------------
+pod() { # name, owner, its kind, created, scheduled, ended (minutes of 10 o'clock), GPUs, phase, restarts
+    owner=$(printf ',"ownerReferences":[{"kind":"%s","name":"%s"}]' "$3" "$2")
+    [ -n "$2" ] || owner=
+    printf '{"kind":"Pod","metadata":{"name":"%s","namespace":"ml","creationTimestamp":"2024-05-01T10:%s:00Z"%s},' "$1" "$4" "$owner"
+    printf '"spec":{"nodeName":"n-%s","priority":5,"containers":[{"resources":{"requests":{"cpu":"500m","memory":"2Gi","nvidia.com/gpu":"%s"},"limits":{"nvidia.com/gpu":"%s"}}}]},' "$1" "$7" "$7"
+    printf '"status":{"phase":"%s","conditions":[{"type":"Ready","status":"False","lastTransitionTime":"2024-05-01T10:59:00Z"},' "$8"
+    printf '{"type":"PodScheduled","status":"True","lastTransitionTime":"2024-05-01T10:%s:00Z"}],' "$5"
+    printf '"containerStatuses":[{"restartCount":%d,"state":{"terminated":{"finishedAt":"2024-05-01T10:%s:00Z"}}}]}}' "$9" "$6"
+}
+{
+    echo '{"apiVersion":"v1","items":['
+    pod a-0 a Job 05 05 30 4 Succeeded 0; echo ,
+    pod a-1 a Job 05 06 31 4 Failed 0; echo ,
+    pod a-2 a Job 40 41 50 4 Succeeded 0; echo ,
+    pod web-1 web ReplicaSet 01 02 20 1 Succeeded 2; echo ,
+    pod web-2 web ReplicaSet 01 03 20 1 Succeeded 0; echo ,
+    pod cpu '' '' 01 02 03 0 Succeeded 0; echo ,
+    pod now '' '' 01 02 03 1 Running 0; echo ,
+    pod late '' '' 01 02 03 1 Pending 0; echo ,
+    pod bad '' '' 01 02 xx 1 Succeeded 0; echo ,
+    pod event '' '' 01 02 09 1 Succeeded 0 | sed 's/"PodScheduled"/"Other"/'; echo ,
+    pod lost '' '' 01 02 09 1 Succeeded 0 | sed 's/"PodScheduled"/"Other"/'; echo ,
+    pod part '' '' 01 02 09 1 Succeeded 0 | sed 's,nvidia.com/gpu,nvidia.com/mig-1g.10gb,g'; echo ,
+    echo '{"kind":"Job","metadata":{"name":"a","namespace":"ml","creationTimestamp":"2024-05-01T10:00:00Z"},"spec":{"activeDeadlineSeconds":7200}},'
+    echo '{"kind":"Workload","metadata":{"name":"job-a-x","namespace":"ml","creationTimestamp":"2024-05-01T10:00:01Z","ownerReferences":[{"kind":"Job","name":"a"}]},"spec":{"queueName":"team"}},'
+    echo '{"kind":"Event","reason":"Scheduled","involvedObject":{"kind":"Pod","name":"event","namespace":"ml"},"firstTimestamp":"2024-05-01T10:04:00Z"},'
+    echo '{"kind":"Service","metadata":{"name":"s"}}'
+    echo '],"kind":"List"}'
+} >pods.json
+"$gsim" import kube pods.json -o pods.csv --left-out left.csv --force >"$tmp/log" 2>&1
+# a gang from the last that was scheduled to the last that ended, submitted with its owner; then a retry
+check "pods of an owner are a job, later ones a run of their own" "ml/a 0 1500 8 360 1860
+ml/a#2 2400 540 4 2460 3000
+ml/event 60 300 1 240 540
+ml/web-1 60 1080 1 120 1200
+ml/web-2 60 1020 1 180 1200" "$(python3 -c 'import csv
+rows = csv.DictReader(line for line in open("pods.csv") if not line.startswith("#"))
+for r in sorted(rows, key=lambda r: r["job_id"]): print(*(r[k] for k in ("job_id", "submit_s", "duration_s", "gpus", "logged_start_s", "logged_end_s")))')"
+for why in "pods of a job with others" "ask for no GPU" "had not ended yet" "had not started" "a time is not of the form" "do not say when they were scheduled" "parts of GPUs" "say nothing of jobs"; do
+    grep -q "left out 1 row .*$why" "$tmp/log"
+    say "left out and counted: $why" $?
+done
+check "what became of each object can be listed" "7 not readable 1 left out ml/a 1" "$(grep -c ',left out,' left.csv) not readable $(grep -c ',ml/bad,not readable,' left.csv) left out ml/a $(grep -c ',ml/a,left out,' left.csv)"
+expect "one object alone is read" 0 "1 jobs of 1" sh -c "sed -n 2p pods.json | sed 's/,\$//' >one.json; '$gsim' import kube one.json -o one.csv --force"
+expect "a list of something else" 3 "no List of Kubernetes\|no jobs\|is empty" sh -c "echo 5 >five.json; '$gsim' import kube five.json -o five.csv --force"
+expect "a file that is cut" 3 "pods.json\|cut.json:" sh -c "head -c 900 pods.json >cut.json; '$gsim' import kube cut.json -o cut.csv --force"

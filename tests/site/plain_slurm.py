@@ -48,6 +48,15 @@ class Site:
         self.draw_qos()
         self.draw_accounts()
         self.draw_reservations()
+        self.draw_wishes(random.Random(-1000000 - seed))
+
+    def draw_wishes(self, r):
+        """What jobs may ask for beside GPUs and a partition: features of nodes, several partitions, arrays whose
+        tasks run a few at a time, the end of another job; drawn apart again."""
+        self.wish_rng = r
+        self.features = [[f for f in ("ib", "roce", "fast") if r.random() < 0.6] for _ in range(self.n_nodes)]
+        self.has_wishes = r.random() < 0.7
+        self.array_plans = r.choice([20, 0, 1])
 
     def draw_hosts(self, r):
         """CPUs and memory of nodes, and which TRES limits name; drawn apart, so that a seed's site is its
@@ -123,6 +132,7 @@ class Site:
                "SchedulerType=sched/" + ("builtin" if self.builtin else "backfill"),
                f"SchedulerParameters=bf_interval={self.bf_interval},bf_resolution={self.bf_resolution},"
                f"bf_max_job_test={self.bf_tests},bf_window={self.bf_window}"
+               + (f",bf_max_job_array_resv={self.array_plans}" if self.array_plans != 20 else "")
                + (",assoc_limit_stop" if self.stops else "")
                + (",preempt_youngest_first" if self.youngest else ""),
                "PriorityType=priority/multifactor", f"PriorityCalcPeriod={self.period // 60}",
@@ -136,6 +146,7 @@ class Site:
         out += [f"PriorityWeight{k}={v}" for k, v in self.weight.items()]
         out += ["NodeName=login NodeAddr=10.0.0.1"]
         out += [f"NodeName=n{i:02} \\\n    CPUs={self.room[1]} RealMemory={self.room[2]} Gres=gpu:a100:{self.width} Weight={w}"
+                + (f" Feature={','.join(self.features[i])}" if self.features[i] else "")
                 for i, w in enumerate(self.node_weight)]
         for name, p in self.partitions.items():
             nodes = ",".join(f"n{i:02}" for i in p["nodes"])
@@ -189,11 +200,45 @@ def draw_jobs(site, n):
         wide_each = h.choice([1, 2]) if gpus * 2 <= site.width else 1
         cpus, mem = gpus * h.choice([1, 4, 8]) * wide_each, gpus * h.choice([8, 48, 64]) * 1024 * wide_each
         jobs.append(dict(id=str(100 + i), index=i, submit=at if i else 0, run=run, limit=limit, gpus=gpus,
-                         user=user, account=site.users[user][0], partition=partition,
+                         user=user, account=site.users[user][0], partition=partition, named=[partition],
                          qos=r.choice(["normal", "normal", "high", "low"]), cpus=cpus, mem=mem,
-                         type=h.choice(["a100", ""])))
+                         type=h.choice(["a100", ""]), features="", array="", at_once=0, after=None, asked=at if i else 0))
         at = jobs[0]["submit"] if i == 0 else at
+    if site.has_wishes:
+        draw_wishes(site, jobs)
     return jobs
+
+
+FORMS = ["ib", "ib&fast", "ib|fast", "[ib|roce]", "(ib|roce)&fast", "[fast|ib|roce]", "ib|roce&fast", "roce,ib"]
+
+
+def choices_of(features, has):
+    """Whether a node with these features may be had, by choice: sbatch's operators as Python's, from left to right."""
+    tests = {"": [True], "ib": ["ib" in has], "ib&fast": ["ib" in has and "fast" in has],
+             "ib|fast": ["ib" in has or "fast" in has], "[ib|roce]": ["ib" in has, "roce" in has],
+             "(ib|roce)&fast": [("ib" in has or "roce" in has) and "fast" in has],
+             "[fast|ib|roce]": ["fast" in has, "ib" in has, "roce" in has],
+             "ib|roce&fast": [("ib" in has or "roce" in has) and "fast" in has],
+             "roce,ib": ["roce" in has and "ib" in has]}
+    return tests[features]
+
+
+def draw_wishes(site, jobs):
+    r, left, array, at_once = site.wish_rng, 0, "", 0
+    for job in jobs:
+        if r.random() < 0.3:
+            job["named"] = r.choice([["gpu", "short"], ["short", "gpu"]])
+        wide = max(len(site.partitions[p]["nodes"]) for p in job["named"]) * site.width
+        job["gpus"] = min(job["gpus"], wide)
+        features = r.choice(FORMS) if r.random() < 0.4 else ""
+        nodes = {n for p in job["named"] for n in site.partitions[p]["nodes"] if any(choices_of(features, site.features[n]))}
+        job["features"] = features if len(nodes) * site.width >= job["gpus"] else ""
+        if left == 0 and r.random() < 0.08:
+            left, array, at_once = r.randint(3, 9), job["id"], r.randint(1, 3)
+        if left:
+            job["array"], job["at_once"], left = array, at_once, left - 1
+        if job["index"] and not job["array"] and r.random() < 0.1:
+            job["after"] = jobs[r.randrange(job["index"])]
 
 
 class Plain:
@@ -296,13 +341,42 @@ class Plain:
         if changed and (self.site.weight["Age"] or self.site.weight["Fairshare"]):
             self.rank(self.ticked)
             for job in self.pending:
-                job["priority"] = self.priority(job)
+                self.prioritise(job)
             return True
         return False
 
     ticked = 0
 
-    def priority(self, job):
+    def ways(self, job, partition):
+        """The nodes that the job may have in a partition, once for each choice of its features."""
+        by_choice = {}
+        for n in self.site.partitions[partition]["nodes"]:
+            for c, may in enumerate(choices_of(job["features"], self.site.features[n])):
+                by_choice.setdefault(c, []).extend([n] if may else [])
+        return [by_choice[c] for c in sorted(by_choice)]
+
+    def enter(self, job):
+        """Lists the ways of a job by partition: those whose MaxTime and nodes would let it run."""
+        empty, alone = {n: self.site.room for n in range(self.site.n_nodes)}, len(job["named"]) == 1
+        job["ways"] = {}
+        for p in job["named"]:
+            ways = self.ways(job, p)
+            if not (alone and len(ways) == 1):
+                ways = [w for w in ways if sum(self.had(job, empty[n]) for n in w) >= job["gpus"]]
+                if job["limit"] > self.site.partitions[p]["max"]:
+                    ways = []
+            if ways:
+                job["ways"][p] = ways
+        if not job["ways"]:
+            job["ways"] = {job["named"][0]: [sorted({n for w in self.ways(job, job["named"][0]) for n in w})]}
+        job["eligible"] = self.now
+        self.prioritise(job)
+        self.pending.append(job)
+
+    def prioritise(self, job):
+        job["priority"] = {p: self.priority(job, p) for p in job["ways"]}
+
+    def priority(self, job, partition):
         site, w = self.site, self.site.weight
         all_gpus = site.width * site.n_nodes
         wide = all_gpus - job["gpus"] if site.favor_small else job["gpus"]
@@ -310,15 +384,20 @@ class Plain:
         most_qos = max(q["priority"] for q in site.qos.values())
         most_part = max(p["factor"] for p in site.partitions.values())
         total = w["Age"] * age + w["JobSize"] * Fraction(wide, all_gpus)
-        total += w["Partition"] * Fraction(site.partitions[job["partition"]]["factor"], most_part)
+        total += w["Partition"] * Fraction(site.partitions[partition]["factor"], most_part)
         total += w["QOS"] * Fraction(site.qos[job["qos"]]["priority"], most_qos)
         fair = self.factors.get(job["user"], 0)
         total = total + w["Fairshare"] * fair if isinstance(fair, Fraction) else float(total) + w["Fairshare"] * fair
         return max(1, int(total + (0 if isinstance(total, Fraction) else 1e-5)))
 
     def order(self):
+        """Jobs by partition: each that a job may run in is an entry of its own."""
         tier = {p: v["tier"] for p, v in self.site.partitions.items()}
-        return sorted(self.pending, key=lambda j: (-tier[j["partition"]], -j["priority"], j["index"]))
+        entries = [(job, p) for job in self.pending for p in job["ways"]]
+        return sorted(entries, key=lambda e: (-tier[e[1]], -e[0]["priority"][e[1]], e[0]["index"], e[0]["named"].index(e[1])))
+
+    def array_lets(self, job):
+        return not job["array"] or sum(j["array"] == job["array"] for j in self.running) < job["at_once"]
 
     # --- limits
     def counted(self, kind, jobs):
@@ -427,9 +506,8 @@ class Plain:
         return free
 
     def usable(self, job, free, closed):
-        nodes = self.site.partitions[job["partition"]]["nodes"]
         return {n: self.had(job, f) for n, f in free.items()
-                if self.had(job, f) and n in nodes and n not in closed and self.clear(job, n, self.now, {}) == self.now}
+                if self.had(job, f) and n in job["nodes"] and n not in closed and self.clear(job, n, self.now, {}) == self.now}
 
     def start(self, job, chosen):
         self.charge(self.now)
@@ -447,25 +525,35 @@ class Plain:
     # --- the two schedulers
     def main_pass(self):
         blocked, closed = set(), set()
-        for job in self.order():
-            nodes = set(self.site.partitions[job["partition"]]["nodes"])
-            if job["partition"] in blocked:
+        for job, partition in self.order():
+            nodes = set(self.site.partitions[partition]["nodes"])
+            if partition in blocked or job in self.running or not self.array_lets(job):
                 continue
+            job["partition"] = partition
             if not self.limits_let(job):
                 if self.site.stops:
-                    blocked.add(job["partition"])
+                    blocked.add(partition)
                     closed |= nodes
                 continue
-            chosen = self.choose(job, self.usable(job, self.free_now(), closed))
-            if not chosen:
-                chosen = self.preempt(job, closed)
-            if chosen:
-                self.start(job, chosen)
+            if self.starts(job, closed):
                 continue
-            free = {n: self.had(job, f) for n, f in self.free_now().items() if n in nodes and n not in closed}
-            if not (self.site.reservations and self.choose(job, free)):
-                blocked.add(job["partition"])
+            free = {n: self.had(job, f) for n, f in self.free_now().items() if n not in closed}
+            if not (self.site.reservations and any(self.choose(job, {n: free[n] for n in w if n in free})
+                                                   for w in job["ways"][partition])):
+                blocked.add(partition)
                 closed |= nodes
+
+    def starts(self, job, closed):
+        for way in (self.first_fit, self.preempt):
+            for job["nodes"] in job["ways"][job["partition"]]:
+                chosen = way(job, closed)
+                if chosen:
+                    self.start(job, chosen)
+                    return True
+        return False
+
+    def first_fit(self, job, closed):
+        return self.choose(job, self.usable(job, self.free_now(), closed))
 
     def outranks(self, job, victim):
         site = self.site
@@ -503,46 +591,65 @@ class Plain:
             self.stop(victim)
             if site.mode == "CANCEL":
                 victim["end"] = self.now
+                self.ended.append(victim)
                 self.over = True
             else:
                 self.requeued.append(victim)
         return self.choose(job, self.usable(job, self.free_now(), closed))
 
     def backfill(self):
-        site, planned, tests = self.site, {}, 0
+        site, planned, tests, of_array = self.site, {}, 0, {}
         step = site.bf_resolution
         self.changed = False
-        for job in self.order():
+        for job, partition in self.order():
             if not any(room[0] for room in self.free_now().values()):
                 break
+            if job in self.running or not self.array_lets(job):
+                continue
+            job["partition"] = partition
             if not self.limits_let(job):
                 continue
             if site.bf_tests and tests == site.bf_tests:
                 break
             tests += 1
-            at, chosen = self.earliest(job, planned)
+            at, chosen = self.earliest_way(job, planned)
             if at == self.now:
                 self.start(job, chosen)
             elif at is not None:
+                of_array[job["array"]] = of_array.get(job["array"], 0) + 1
+                if job["array"] and of_array[job["array"]] > site.array_plans:
+                    continue
                 end = -(-(at + job["limit"]) // step) * step
                 for node, _ in chosen:
                     planned.setdefault(node, []).append((at // step * step, end))
 
+    def earliest_way(self, job, planned):
+        best = (None, None)
+        for job["nodes"] in job["ways"][job["partition"]]:
+            at, chosen = self.earliest(job, planned)
+            if at is not None and (best[0] is None or at < best[0]):
+                best = (at, chosen)
+        return best
+
     def earliest(self, job, planned):
         site = self.site
-        nodes = site.partitions[job["partition"]]["nodes"]
-        ends = [(j["start"] + j["limit"], j, node, gpus) for j in self.running for node, gpus in j["on"]]
-        ends = [(e if e > self.now else self.now + site.bf_resolution, *rest) for e, *rest in ends]
-        times = {self.now} | {end[0] for end in ends} | {w[1] for ws in planned.values() for w in ws}
-        times |= {r["end"] for r in site.reservations}
+        frees = {n: [] for n in job["nodes"]}
+        times = {self.now} | {w[1] for ws in planned.values() for w in ws} | {r["end"] for r in site.reservations}
+        for other in self.running:
+            end = other["start"] + other["limit"]
+            end = end if end > self.now else self.now + site.bf_resolution
+            times.add(end)
+            for node, gpus in other["on"]:
+                if node in frees:
+                    frees[node].append((end, other, gpus))
         now_free = self.free_now()
         for at in sorted(t for t in times if self.now <= t <= self.now + site.bf_window * 60):
             free = {}
-            for node in nodes:
+            for node in job["nodes"]:
                 if self.clear(job, node, at, planned) == at:
                     room = now_free[node]
-                    for e, other, n, gpus in ends:
-                        room = self.add(room, other, gpus, 1) if n == node and e <= at else room
+                    for end, other, gpus in frees[node]:
+                        room = self.add(room, other, gpus, 1) if end <= at else room
                     free[node] = self.had(job, room)
             chosen = self.choose(job, free)
             if chosen:
@@ -552,9 +659,9 @@ class Plain:
     # --- time
     def run(self):
         site = self.site
-        arrivals = sorted(self.jobs, key=lambda j: (j["submit"], j["index"]))
+        arrivals = sorted([j for j in self.jobs if not j["after"]], key=lambda j: (j["submit"], j["index"]))
         edges = sorted({t for r in site.reservations for t in (r["start"], r["end"])})
-        self.changed, self.requeued = False, []
+        self.changed, self.requeued, self.ended = False, [], []
         while arrivals or self.pending or self.running:
             times = [j["start"] + j["run"] for j in self.running]
             times += [arrivals[0]["submit"]] if arrivals else []
@@ -572,13 +679,9 @@ class Plain:
         for job in [j for j in self.running if j["start"] + j["run"] == self.now]:
             self.stop(job)
             job["end"] = self.now
+            self.ended.append(job)
             due = True
-        while arrivals and arrivals[0]["submit"] == self.now:
-            job = arrivals.pop(0)
-            job["eligible"] = self.now
-            job["priority"] = self.priority(job)
-            self.pending.append(job)
-            due = self.changed = True
+        due |= self.arrive(arrivals)
         is_first = True
         while due or is_first:
             self.over = False
@@ -590,11 +693,23 @@ class Plain:
             is_first = False
             due = self.over or bool(self.requeued)
             for job in self.requeued:
-                job["eligible"] = self.now
-                job["priority"] = self.priority(job)
-                self.pending.append(job)
+                self.enter(job)
                 self.changed = True
             self.requeued = []
+            due |= self.arrive(arrivals)
+
+    def arrive(self, arrivals):
+        """Takes in who is submitted now; those that come after a job that has ended are, if their time has come."""
+        for job in self.jobs:
+            if job["after"] in self.ended:
+                arrivals.append(job)
+                job["submit"] = max(job["submit"], self.now)
+        arrivals.sort(key=lambda j: (j["submit"], j["index"]))
+        self.ended, found = [], False
+        while arrivals and arrivals[0]["submit"] == self.now:
+            self.enter(arrivals.pop(0))
+            found = self.changed = True
+        return found
 
 
 def close(a, b):
@@ -602,19 +717,35 @@ def close(a, b):
 
 
 def trace_of(jobs):
-    rows = ["job_id,submit_s,duration_s,gpus,limit_s,user,vc,partition,qos,cpus,host_mem_gib,gpu_type"]
-    rows += [f"{j['id']},{j['submit']},{j['run']},{j['gpus']},{j['limit']},{j['user']},{j['account']},"
-             f"{j['partition']},{j['qos']},{j['cpus']},{j['mem'] // 1024},{j['type']}" for j in jobs]
+    rows = ["job_id,submit_s,duration_s,gpus,limit_s,user,vc,partition,qos,cpus,host_mem_gib,gpu_type,features,array,"
+            "array_limit,after"]
+    for j in jobs:
+        cells = [j["id"], j["submit"], j["run"], j["gpus"], j["limit"], j["user"], j["account"], "|".join(j["named"]), j["qos"],
+                 j["cpus"], j["mem"] // 1024, j["type"], f'"{j["features"]}"', j["array"], j["at_once"] or "",
+                 j["after"]["id"] if j["after"] else ""]
+        rows.append(",".join(map(str, cells)))
     return "\n".join(rows) + "\n"
+
+
+def submit_line(job):
+    """What the user typed, in the forms that sbatch takes."""
+    line = ["sbatch", "-p", ",".join(job["named"])]
+    line += [f"--constraint={job['features']}"] if job["features"] else []
+    line += [f"--array=0-99%{job['at_once']}"] if job["array"] else []
+    line += [f"--dependency=afterok:{job['after']['id']}"] if job["after"] else []
+    return " ".join(line + ["--gres", f"gpu:{job['gpus']}", "run.sh", "-p", "other"])
 
 
 def log_of(site, jobs):
     """What sacct --parsable2 would print."""
-    rows = ["JobIDRaw|User|Account|State|Submit|Start|End|ElapsedRaw|TimelimitRaw|AllocTRES|ReqTRES|AllocCPUS|Partition|"
-            "QOS|Priority"]
+    rows = ["JobIDRaw|JobID|User|Account|State|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|AllocTRES|ReqTRES|AllocCPUS|"
+            "Partition|QOS|Priority|SubmitLine"]
     for j in jobs:
-        rows.append(f"{j['id']}|{j['user']}|{j['account']}|COMPLETED|{site.clock(j['submit'])}|"
-                    f"{site.clock(j['start'])}|{site.clock(j['end'])}|{j['run']}|{j['limit'] // 60}|"
-                    f"cpu={j['cpus']},mem={j['mem']}M,{GRES}={j['gpus']},{GRES}:a100={j['gpus']}|"
-                    f"{GRES}{':' if j['type'] else ''}{j['type']}={j['gpus']}|{j['cpus']}|{j['partition']}|{j['qos']}|{j['priority']}")
+        shown = f"{j['array']}_{j['index']}" if j["array"] else j["id"]
+        cells = [j["id"], shown, j["user"], j["account"], "COMPLETED", site.clock(j["asked"]), site.clock(j["eligible"]),
+                 site.clock(j["start"]), site.clock(j["end"]), j["run"], j["limit"] // 60,
+                 f"cpu={j['cpus']},mem={j['mem']}M,{GRES}={j['gpus']},{GRES}:a100={j['gpus']}",
+                 f"{GRES}{':' if j['type'] else ''}{j['type']}={j['gpus']}", j["cpus"], j["partition"], j["qos"],
+                 j["priority"][j["partition"]], submit_line(j)]
+        rows.append("|".join(map(str, cells)))
     return "\n".join(rows) + "\n"

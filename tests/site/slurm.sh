@@ -92,6 +92,36 @@ typed "a limit of a type" "gres/gpu:a100=1" "a 0 b 100 d 0"
 typed "a limit of another type" "gres/gpu:v100=1" "a 0 b 0 d 0"
 typed "a limit taken back" "gres/gpu=-1" "a 0 b 0 d 0"
 
+# Nodes of 2 GPUs: n1 has ib and fast, n2 roce. a wants ib, b roce or fast as a whole: fast is on n1, which a has, so the
+# main scheduler takes the second choice, n2. c wants ib&fast and waits for a; d wants neither, but c holds up its
+# partition and all nodes of it.
+printf 'SchedulerType=sched/builtin\nNodeName=n1 Gres=gpu:2 Feature=ib,fast\nNodeName=n2 Gres=gpu:2 Features=roce\nPartitionName=gpu Nodes=n[1-2] Default=YES MaxTime=1-0\nPartitionName=long Nodes=n2 MaxTime=2-0\n' >feat.conf
+printf 'job_id,submit_s,duration_s,gpus,limit_s,features,partition\na,0,100,2,100,ib,gpu\nb,1,100,1,100,[fast|roce],gpu\nc,2,10,2,100,ib&fast,gpu\nd,3,10,1,100,,gpu\n' >feat.csv
+feat() { # name, expected starts
+    run feat.conf --quiet --jobs-csv jobs.csv --force feat.csv >"$tmp/log" 2>&1
+    check "$1" "$2" "$(starts)"
+}
+feat "features, and choices of them" "a 0 b 1 c 100 d 100"
+# in a second partition d starts at once: n2 is closed by c in gpu only while c is looked at first, so long has a tier of its own
+sed -i 's/MaxTime=2-0/MaxTime=2-0 PriorityTier=2/' feat.conf
+sed -i 's/^d,.*/d,3,10,1,100,,gpu|long/' feat.csv
+feat "a job of two partitions starts in the first that lets it" "a 0 b 1 c 100 d 3"
+"$gsim" --policy fifo --device ideal --slurm-conf feat.conf --quiet --jobs-csv jobs.csv --force feat.csv >"$tmp/log" 2>&1
+check "other policies keep to features as well" "a 0 b 1 c 100 d 100" "$(starts)"
+printf '[node a]\ngpus = 2\nfeatures = ib, fast\n[node b]\ngpus = 2\nfeatures = roce\n' >feat.ini
+"$gsim" --policy fifo --device ideal --cluster feat.ini --quiet --jobs-csv jobs.csv --force feat.csv >"$tmp/log" 2>&1
+check "and a cluster file has them" "a 0 b 1 c 100 d 100" "$(starts)"
+for bad in 'ib&' '(ib' 'ib)' '[ib|fast' '[ib|fast]&[roce]' 'ib*' '|ib'; do
+    expect "features '$bad' are refused" 3 "column 'features': '.*' is none; it is of features" sh -c "printf 'job_id,submit_s,duration_s,gpus,features\na,0,1,1,$bad\n' >bad.csv; '$gsim' --policy slurm --slurm-conf feat.conf bad.csv"
+done
+expect "features that too few nodes have" 3 "asks for 2 GPUs of partition gpu of nodes with nvlink; the cluster has 0 such GPUs" sh -c "sed 's/^a,\(.*\),ib,/a,\1,nvlink,/' feat.csv >bad.csv; '$gsim' --policy slurm --slurm-conf feat.conf bad.csv"
+expect "counts of nodes are said not to bind" 0 "1 constraints count nodes" sh -c "sed 's/ib&fast/[ib*1\&fast*1]/' feat.csv >count.csv; '$gsim' --policy slurm --device ideal --slurm-conf feat.conf count.csv"
+expect "features of a cluster without are said" 0 "the trace names features, the cluster's nodes have none" run site.conf feat.csv
+# Four GPUs, four tasks of 100 s, two of which may run at once; a job behind them does not wait.
+printf 'job_id,submit_s,duration_s,gpus,limit_s,array,array_limit\n1,0,100,1,100,7,2\n2,0,100,1,100,7,2\n3,0,100,1,100,7,2\n4,0,100,1,100,7,2\n5,0,10,1,100,,\n' >array.csv
+run feat.conf --quiet --jobs-csv jobs.csv --force array.csv >"$tmp/log" 2>&1
+check "as many tasks of an array run as may" "1 0 2 0 3 100 4 100 5 0" "$(starts)"
+
 wrong() { # name, pattern, line in place of ClusterName
     sed "s|^ClusterName=.*|$3|" site.conf >bad.conf
     expect "$1" 3 "bad.conf:[1-9].*$2" run bad.conf t.csv

@@ -87,6 +87,8 @@ static void add_cluster(struct hashing *h, const struct gsim_cluster_spec *clust
             add(h, "partitions %s", group->partitions);
         if (group->gpu_type)
             add(h, "gpu_type %s", group->gpu_type);
+        if (group->features)
+            add(h, "features %s", group->features);
         if (gsim_cluster_part(cluster, g))
             add_part(h, gsim_cluster_part(cluster, g));
         else if (group->part)

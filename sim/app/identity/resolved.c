@@ -122,6 +122,8 @@ static void add_group(struct listing *l, const struct gsim_cluster_spec *cluster
         add(l, owner, "partitions", group->partitions, "given");
     if (group->gpu_type)
         add(l, owner, "gpu_type", group->gpu_type, "given");
+    if (group->features)
+        add(l, owner, "features", group->features, "given");
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         add_number(l, owner, numbers[i].key, numbers[i].value, !is_default && numbers[i].value);
 }

@@ -17,6 +17,7 @@
  *     switch_nodes = 2   ; nodes below one switch, default: all of the section
  *     partitions = gpu,long ; those that the nodes are in (column partition), default: none
  *     gpu_type = a100    ; what jobs call these GPUs (column gpu_type), default: the device
+ *     features = ib,a100 ; what jobs may ask for (column features), default: none
  *     policy = mps       ; of these nodes' own (cluster_parts.c), default: --policy
  *
  * Nodes are numbered in the order of the sections. A slurm.conf is read as well: its nodes with
@@ -137,8 +138,16 @@ static enum gsim_status refuse_key(const struct reading *r, const struct gsim_in
                            "pcie_root_bytes_per_s, network_bytes_per_s, "
                            "host_in_bytes_per_s, host_out_bytes_per_s, "
                            "host_both_bytes_per_s, numa_gpus, switch_nodes, rates_as, partitions, "
-                           "gpu_type, policy, classes",
+                           "gpu_type, features, policy, classes",
                      close >= 0 ? names[close] : "");
+}
+
+/* Where a key with names goes; NULL: the key is another one. */
+static const char **text_of(struct gsim_node_group *group, const char *key) {
+    return strcmp(key, "partitions") == 0 ? &group->partitions
+           : strcmp(key, "gpu_type") == 0 ? &group->gpu_type
+           : strcmp(key, "features") == 0 ? &group->features
+                                          : NULL;
 }
 
 static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entry *entry) {
@@ -151,6 +160,7 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
                                         "rates_as",
                                         "partitions",
                                         "gpu_type",
+                                        "features",
                                         "pcie_root_gpus",
                                         "pcie_root_bytes_per_s",
                                         "network_bytes_per_s",
@@ -158,7 +168,7 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
                                         "host_out_bytes_per_s",
                                         "host_both_bytes_per_s",
                                         "numa_gpus"};
-    enum { N_PLAIN = 9, N_NAMES = sizeof names / sizeof *names };
+    enum { N_PLAIN = 10, N_NAMES = sizeof names / sizeof *names };
     struct gsim_node_group *group = &r->groups[r->n - 1];
     enum gsim_status status = GSIM_OK;
     int64_t number = 0;
@@ -178,8 +188,8 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
         status = take_bytes(r, entry, &group->host_bytes);
     } else if (strcmp(entry->key, "rates_as") == 0) {
         group->in_rates = entry->value;
-    } else if (strcmp(entry->key, "partitions") == 0 || strcmp(entry->key, "gpu_type") == 0) {
-        status = take_name(r, entry, *entry->key == 'p' ? &group->partitions : &group->gpu_type);
+    } else if (text_of(group, entry->key)) {
+        status = take_name(r, entry, text_of(group, entry->key));
     } else if (strcmp(entry->key, "device") == 0) {
         r->device[r->n - 1] = entry->value;
     } else {

@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What a log of sacct says of a job's wishes in SubmitLine, JobID and Constraints. $1 is gsim.
+set -u
+case $1 in
+/*) gsim=$1 ;;
+*) gsim=$PWD/$1 ;;
+esac
+. tests/support/check.sh
+cd "$tmp" || exit 1
+head='JobIDRaw|JobID|User|State|Submit|Eligible|Start|End|ElapsedRaw|AllocTRES|Partition|SubmitLine'
+row() { # raw, shown, submit, eligible, start, end (minutes of an hour), GPUs, partition, SubmitLine
+    printf '%s|%s|ann|COMPLETED|2024-05-01T10:%s:00|2024-05-01T10:%s:00|2024-05-01T10:%s:00|2024-05-01T10:%s:00|%d|cpu=4,mem=8G,gres/gpu=%s|%s|%s\n' "$1" "$2" "$3" "$4" "$5" "$6" $(((${6#0} - ${5#0}) * 60)) "$7" "$8" "$9"
+}
+import() {
+    "$gsim" import sacct log.txt -o log.csv --force >"$tmp/log" 2>&1
+}
+cells() { # column: its cells, by job
+    python3 -c 'import csv, sys
+rows = csv.DictReader(line for line in open("log.csv") if not line.startswith("#"))
+print(*(row["job_id"] + "=" + row[sys.argv[1]] for row in rows))' "$1"
+}
+{
+    echo "$head"
+    row 1 1 00 00 00 10 1 gpu 'sbatch --constraint=ib|roce -Jone --gres gpu:1 run.sh -C other'
+    row 2 2 01 11 12 20 1 gpu 'sbatch -d afterok:1 -C (ib|roce)&fast run.sh'
+    row 3 3 02 21 22 30 1 gpu 'sbatch --dependency afterany:1:2 --wrap x'
+    row 4 4 03 11 12 20 1 gpu 'sbatch --dependency=afterok:2?afterany:1 --hold-not run.sh'
+    row 5 5 04 40 41 45 1 gpu 'sbatch --dependency=after:1 run.sh'
+    row 6 6 05 40 41 45 1 gpu 'sbatch --dependency=afterok:99 run.sh'
+    row 7 7 25 25 26 30 1 gpu 'sbatch --dependency=afterok:1 run.sh'
+} >log.txt
+import
+check "constraints of command lines, with the log's separator in them" "1=ib|roce 2=(ib|roce)&fast 3= 4= 5= 6= 7=" "$(cells features)"
+# 3 waits for 1 and 2, of which 2 ended last; 4 for one of them, of which 1 ended first
+check "dependencies: the job that let this one go" "1= 2=1 3=2 4=1 5= 6= 7=1" "$(cells after)"
+check "and the time after its end" "1= 2=60 3=60 4=60 5= 6= 7=" "$(cells think_s)"
+check "others arrive when they were eligible" "1=0 2=660 3=1260 4=660 5=2400 6=2400 7=1500" "$(cells submit_s)"
+grep -q "2 rows (the first is line 6): they became eligible after they were submitted" "$tmp/log"
+say "which is counted" $?
+{
+    echo "$head"
+    row 10 10 00 00 00 10 1 gpu 'sbatch -J x --dependency=singleton run.sh'
+    row 11 11 01 10 10 20 1 gpu 'sbatch --job-name=x -d singleton run.sh'
+    row 12 12 02 02 03 05 1 gpu 'sbatch -d singleton /home/ann/other.sh'
+    row 13 13 03 20 20 25 1 gpu 'sbatch -Jx -dsingleton run.sh'
+    row 14 14 03 05 06 25 1 gpu 'sbatch -d singleton other.sh'
+    row 15 15_1 04 04 05 06 1 gpu 'sbatch -p gpu,long --array=1-2%1 run.sh'
+    row 16 15_2 04 06 06 07 1 long 'sbatch -p gpu,long --array=1-2%1 run.sh'
+    row 17 17 04 04 05 06 1 debug 'sbatch -p gpu,long run.sh'
+} >log.txt
+import
+check "singletons follow each other by name" "10= 11=10 12= 13=11 14=12 15= 16= 17=" "$(cells after)"
+check "tasks are of their array" "10= 11= 12= 13= 14= 15=15 16=15 17=" "$(cells array)"
+check "of which so many run at once" "10= 11= 12= 13= 14= 15=1 16=1 17=" "$(cells array_limit)"
+check "and which were there when they were submitted" "10=0 11=600 12=120 13=1200 14=300 15=240 16=240 17=240" "$(cells submit_s)"
+grep -q '^15,.*"gpu,long"' log.csv && grep -q '^16,.*"gpu,long"' log.csv && grep -q '^17,.*,debug,' log.csv
+say "partitions of the command line count where the job ran in one" $?
+{
+    echo "$head"
+    row 20 20+0 00 00 00 10 2 gpu 'sbatch het.sh'
+    row 21 20+1 00 00 00 10 4 gpu 'sbatch het.sh'
+    row 22 22+0 01 01 01 10 2 gpu 'sbatch het.sh'
+    row 23 22+1 01 01 01 10 4 big 'sbatch het.sh'
+} >log.txt
+import
+check "parts of a heterogeneous job on nodes of one kind are one job" "20=6 22=2 23=4" "$(cells gpus)"
+check "with their memory" "20=16 22=8 23=8" "$(cells host_mem_gib)"
+grep -q "left out 1 row (the first is line 3): they are parts of heterogeneous jobs" "$tmp/log" && grep -q "1 row (the first is line 5): they are parts of heterogeneous jobs (7+0, 7+1) on nodes of other kinds" "$tmp/log"
+say "both are counted" $?
+printf '%s|Constraints\n' "$head" >log.txt
+row 30 30 00 00 00 10 1 gpu 'sbatch run.sh' | sed 's/$/|[ib*2\&fast*1]/' >>log.txt
+row 31 31 00 00 00 10 1 gpu 'sbatch run.sh' | sed 's/$/|(ib/' >>log.txt
+import
+check "Constraints, and one in a form that is none" "30=[ib*2&fast*1] 31=" "$(cells features)"
+grep -q "1 row (the first is line 3): they asked for features in a form that is not known" "$tmp/log"
+say "which is counted too" $?
