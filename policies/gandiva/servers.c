@@ -77,8 +77,8 @@ static void add_to_lines(struct gsim_servers *servers, struct gsim_ctx *ctx, gsi
     uint64_t since = (uint64_t)turn->since_ns, server = gsim_turn_parts(turn)->server;
     uint64_t key = server << 32 | since >> 31;
     uint64_t tie = (since & INT32_MAX) << 32 | ctx->view->jobs.index[slot];
-    if (!gsim_index_insert_sized(&servers->lines, slot, (int64_t)key, tie,
-                                 ctx->view->jobs.gpus[slot]))
+    if (!gsim_index_insert_after(&servers->lines, slot, (int64_t)key, tie,
+                                 ctx->view->jobs.gpus[slot], servers->of[server].line.last))
         gsim_common_no_memory(ctx);
 }
 

@@ -53,7 +53,7 @@ static void add_ending(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsi
 
 static bool foresee(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
     memset(state->first_freeing, 0xff, state->n_nodes * sizeof *state->first_freeing);
-    state->n_freeing = 0;
+    state->n_freeing = state->n_outlooks = 0;
     if (!reserve(state, ctx))
         return false;
     for (uint32_t i = 0; i < state->n_running; i++)
@@ -88,15 +88,19 @@ static int64_t free_from(const struct gsim_slurm_state *state, const struct gsim
 
 /* --- the earliest time ------------------------------------------------------------------------ */
 
+static bool is_usable(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                      gsim_slot slot, uint32_t node, int64_t at_ns) {
+    return gsim_slurm_nodes_has(state, gsim_slurm_job(ctx, slot)->way.set, node) &&
+           !ctx->view->cluster.node_is_down[node] &&
+           gsim_slurm_nodes_clear(state, ctx, slot, node, at_ns, at_ns) == at_ns;
+}
+
 static void look_at_nodes(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                           gsim_slot slot, int64_t at_ns) {
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     for (uint32_t node = 0; node < state->n_nodes; node++)
-        state->usable[node] = gsim_slurm_nodes_has(state, job->way.set, node) &&
-                                      !ctx->view->cluster.node_is_down[node] &&
-                                      gsim_slurm_nodes_clear(state, ctx, slot, node, at_ns) == at_ns
-                                  ? free_at(state, job, node, at_ns)
-                                  : 0;
+        state->usable[node] =
+            is_usable(state, ctx, slot, node, at_ns) ? free_at(state, job, node, at_ns) : 0;
 }
 
 /* The first time after at_ns at which a node may have become usable: a job ends, or a window. */
@@ -119,33 +123,82 @@ static int64_t next_change(const struct gsim_slurm_state *state, const struct gs
     return next_ns;
 }
 
-/* The first time at which the job could have that number of the node's GPUs, as far as it is no
- * later than at_ns; GSIM_NEVER: it is later, or never. */
-static int64_t usable_from(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                           gsim_slot slot, uint32_t node, uint32_t gpus, int64_t at_ns) {
+/* The first time at which the job could have that number of the node's GPUs if none were planned
+ * for other jobs; GSIM_NEVER: none. */
+static int64_t room_from(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                         gsim_slot slot, uint32_t node, uint32_t gpus) {
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     if (!gsim_slurm_nodes_has(state, job->way.set, node) || ctx->view->cluster.node_is_down[node])
         return GSIM_NEVER;
-    int64_t free_ns = free_from(state, job, node, gpus, ctx->view->now_ns);
-    return free_ns > at_ns ? GSIM_NEVER : gsim_slurm_nodes_clear(state, ctx, slot, node, free_ns);
+    return free_from(state, job, node, gpus, ctx->view->now_ns);
+}
+
+/* The first time at which the job could have that number of the node's GPUs, as far as it is no
+ * later than at_ns; GSIM_NEVER: it is later, or never. free_ns: of room_from. */
+static int64_t usable_from(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                           gsim_slot slot, uint32_t node, int64_t free_ns, int64_t at_ns) {
+    if (free_ns > at_ns || free_ns == GSIM_NEVER)
+        return GSIM_NEVER;
+    int64_t clear_ns = gsim_slurm_nodes_clear(state, ctx, slot, node, free_ns, at_ns);
+    return clear_ns > at_ns ? GSIM_NEVER : clear_ns;
+}
+
+/* The times before which jobs that ask for as much as this one find no room on a node: in a pass
+ * jobs start and are planned, so that these times only grow. */
+static struct gsim_slurm_outlook *outlook_of(struct gsim_slurm_state *state,
+                                             const struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    uint32_t gpus = ctx->view->jobs.gpus[slot];
+    for (uint32_t i = 0; i < state->n_outlooks && i < GSIM_SLURM_OUTLOOKS; i++) {
+        struct gsim_slurm_outlook *known = &state->outlook[i];
+        if (known->set == job->way.set && known->gpus == gpus &&
+            known->each.cpus_milli == job->way.each.cpus_milli &&
+            known->each.mem_bytes == job->way.each.mem_bytes)
+            return known;
+    }
+    struct gsim_slurm_outlook *own = &state->outlook[state->n_outlooks++ % GSIM_SLURM_OUTLOOKS];
+    own->set = job->way.set;
+    own->gpus = gpus;
+    own->each = job->way.each;
+    own->least_ns = 0;
+    memset(own->from_ns, 0, state->n_nodes * sizeof *own->from_ns);
+    return own;
+}
+
+/* The first time, of those up to last_ns, at which the job can use the first of the nodes. */
+static int64_t first_of_all(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                            gsim_slot slot, struct gsim_slurm_outlook *outlook, int64_t last_ns) {
+    int64_t first_ns = GSIM_NEVER, least_ns = GSIM_NEVER;
+    for (uint32_t node = 0; node < state->n_nodes; node++) {
+        int64_t most_ns = first_ns < last_ns ? first_ns : last_ns;
+        state->when[node] = GSIM_NEVER;
+        if (outlook->from_ns[node] <= most_ns) {
+            int64_t free_ns = room_from(state, ctx, slot, node, outlook->gpus);
+            outlook->from_ns[node] = gsim_slurm_nodes_unplanned(state, node, free_ns);
+            state->when[node] = usable_from(state, ctx, slot, node, free_ns, most_ns);
+        }
+        first_ns = state->when[node] < first_ns ? state->when[node] : first_ns;
+        least_ns = outlook->from_ns[node] < least_ns ? outlook->from_ns[node] : least_ns;
+    }
+    outlook->least_ns = least_ns;
+    return first_ns;
 }
 
 /* A job of one node starts when the first node can be used. Fills in what it could have by then of
- * the nodes that have room for it. */
+ * the nodes that have room for it; GSIM_NEVER: none has. */
 static int64_t earliest_of_one(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                gsim_slot slot, int64_t last_ns) {
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
-    uint32_t gpus = ctx->view->jobs.gpus[slot];
-    int64_t first_ns = GSIM_NEVER;
-    for (uint32_t node = 0; node < state->n_nodes; node++) {
-        int64_t most_ns = first_ns < last_ns ? first_ns : last_ns;
-        state->when[node] = usable_from(state, ctx, slot, node, gpus, most_ns);
-        first_ns = state->when[node] < first_ns ? state->when[node] : first_ns;
-    }
+    struct gsim_slurm_outlook *outlook = outlook_of(state, ctx, slot);
+    if (outlook->least_ns > last_ns)
+        return GSIM_NEVER;
+    int64_t first_ns = first_of_all(state, ctx, slot, outlook, last_ns);
+    if (first_ns == GSIM_NEVER)
+        return GSIM_NEVER;
     for (uint32_t node = 0; node < state->n_nodes; node++)
         state->usable[node] =
             state->when[node] == first_ns ? free_at(state, job, node, first_ns) : 0;
-    return first_ns <= last_ns ? first_ns : GSIM_NEVER;
+    return first_ns;
 }
 
 /* No sooner than this time a job of several nodes can start: as many nodes as it takes as a whole
@@ -154,7 +207,8 @@ static int64_t bound(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                      uint32_t widest) {
     size_t n = 0, last = ctx->view->jobs.gpus[slot] / widest - 1;
     for (uint32_t node = 0; node < state->n_nodes; node++) {
-        int64_t when_ns = usable_from(state, ctx, slot, node, state->node[node].n_gpus, GSIM_NEVER);
+        int64_t free_ns = room_from(state, ctx, slot, node, state->node[node].n_gpus);
+        int64_t when_ns = usable_from(state, ctx, slot, node, free_ns, GSIM_NEVER);
         if (when_ns != GSIM_NEVER)
             state->when[n++] = when_ns;
     }

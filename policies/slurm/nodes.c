@@ -61,23 +61,49 @@ static bool mark_all(const struct gsim_slurm_state *state, const struct gsim_ctx
 
 /* --- windows ---------------------------------------------------------------------------------- */
 
-bool gsim_slurm_nodes_plan(struct gsim_slurm_state *state, struct gsim_ctx *ctx, uint32_t node,
-                           int64_t from_ns, int64_t to_ns, uint32_t reservation) {
+static uint32_t new_window(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
     if (state->n_windows == state->windows_capacity) {
         uint32_t room = state->windows_capacity ? 2 * state->windows_capacity : 64;
         struct gsim_slurm_window *window =
             gsim_arena_grow_raw(ctx->arena, state->window, room * sizeof *window);
         if (!window)
-            return false;
+            return GSIM_SLURM_NONE;
         state->window = window;
         state->windows_capacity = room;
     }
-    uint32_t *link = &state->first_window[node];
-    while (*link != GSIM_SLURM_NONE && state->window[*link].from_ns < from_ns)
-        link = &state->window[*link].next;
-    state->window[state->n_windows] =
-        (struct gsim_slurm_window){from_ns, to_ns, *link, reservation};
-    *link = state->n_windows++;
+    return state->n_windows++;
+}
+
+static bool is_plan(const struct gsim_slurm_state *state, uint32_t window) {
+    return window != GSIM_SLURM_NONE && state->window[window].reservation == GSIM_SLURM_NONE;
+}
+
+/* Joins a plan with those behind it that it meets: no job begins where they meet, and a node with a
+ * long backlog has few windows. */
+static void join_next(struct gsim_slurm_state *state, uint32_t at) {
+    struct gsim_slurm_window *window = &state->window[at];
+    while (is_plan(state, window->next) && state->window[window->next].from_ns <= window->to_ns) {
+        const struct gsim_slurm_window *next = &state->window[window->next];
+        window->to_ns = next->to_ns > window->to_ns ? next->to_ns : window->to_ns;
+        window->next = next->next;
+    }
+}
+
+bool gsim_slurm_nodes_plan(struct gsim_slurm_state *state, struct gsim_ctx *ctx, uint32_t node,
+                           int64_t from_ns, int64_t to_ns, uint32_t reservation) {
+    uint32_t before = GSIM_SLURM_NONE, next = state->first_window[node];
+    for (; next != GSIM_SLURM_NONE && state->window[next].from_ns < from_ns;
+         next = state->window[next].next)
+        before = next;
+    uint32_t own = new_window(state, ctx);
+    if (own == GSIM_SLURM_NONE)
+        return false;
+    state->window[own] = (struct gsim_slurm_window){from_ns, to_ns, next, reservation};
+    *(before == GSIM_SLURM_NONE ? &state->first_window[node] : &state->window[before].next) = own;
+    if (is_plan(state, own))
+        join_next(state, own);
+    if (is_plan(state, before))
+        join_next(state, before);
     return true;
 }
 
@@ -140,9 +166,10 @@ static bool may_enter(const struct gsim_slurm_state *state, const struct gsim_ct
 /* Windows are in the order of their beginnings: behind the first one that begins after the job's
  * limit, none overlaps with the job. */
 int64_t gsim_slurm_nodes_clear(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                               gsim_slot slot, uint32_t node, int64_t from_ns) {
+                               gsim_slot slot, uint32_t node, int64_t from_ns, int64_t last_ns) {
     int64_t limit_ns = gsim_slurm_job(ctx, slot)->way.limit_ns, at_ns = from_ns;
-    for (uint32_t w = state->first_window[node]; w != GSIM_SLURM_NONE; w = state->window[w].next) {
+    for (uint32_t w = state->first_window[node]; w != GSIM_SLURM_NONE && at_ns <= last_ns;
+         w = state->window[w].next) {
         const struct gsim_slurm_window *window = &state->window[w];
         if (window->from_ns >= at_ns + limit_ns)
             break;
@@ -150,6 +177,15 @@ int64_t gsim_slurm_nodes_clear(const struct gsim_slurm_state *state, const struc
             at_ns = window->to_ns;
     }
     return at_ns;
+}
+
+int64_t gsim_slurm_nodes_unplanned(const struct gsim_slurm_state *state, uint32_t node,
+                                   int64_t from_ns) {
+    for (uint32_t w = state->first_window[node];
+         w != GSIM_SLURM_NONE && state->window[w].from_ns <= from_ns; w = state->window[w].next)
+        if (is_plan(state, w) && from_ns < state->window[w].to_ns)
+            from_ns = state->window[w].to_ns;
+    return from_ns;
 }
 
 int64_t gsim_slurm_nodes_next(const struct gsim_slurm_state *state, int64_t now_ns) {
@@ -275,7 +311,7 @@ uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const str
     if (n == 0 || state->node[node].is_closed || !gsim_slurm_nodes_has(state, job->way.set, node) ||
         gsim_job_memory(ctx->view, slot) > cluster->hbm_bytes[cluster->node_first_gpu[node]])
         return 0;
-    return gsim_slurm_nodes_clear(state, ctx, slot, node, from_ns) == from_ns ? n : 0;
+    return gsim_slurm_nodes_clear(state, ctx, slot, node, from_ns, from_ns) == from_ns ? n : 0;
 }
 
 /* --- where jobs run --------------------------------------------------------------------------- */
@@ -466,10 +502,14 @@ static bool allocate(struct gsim_slurm_state *state, struct gsim_ctx *ctx, size_
     state->usable = gsim_arena_array(ctx->arena, n, sizeof *state->usable);
     state->when = gsim_arena_array(ctx->arena, n, sizeof *state->when);
     state->unit = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *state->unit);
+    int64_t *from_ns =
+        gsim_arena_array(ctx->arena, (size_t)n * GSIM_SLURM_OUTLOOKS, sizeof *from_ns);
+    for (uint32_t i = 0; from_ns && i < GSIM_SLURM_OUTLOOKS; i++)
+        state->outlook[i].from_ns = from_ns + (size_t)i * n;
     state->set_of = gsim_arena_array(ctx->arena, n_wishes, sizeof *state->set_of);
     return state->of_file && state->node && state->first_window && state->first_freeing &&
            state->chosen && state->chosen_gpus && state->freed && state->usable && state->when &&
-           state->unit && state->set_of;
+           state->unit && state->set_of && from_ns;
 }
 
 /* The place of a name among the types of limits, counted from 1; 0: it is none of them. */

@@ -38,9 +38,13 @@ bool gsim_slurm_nodes_take(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
 /* Takes the job off its nodes; their GPUs are counted anew elsewhere. */
 void gsim_slurm_nodes_leave(struct gsim_slurm_state *state, struct gsim_slurm_job *job);
 bool gsim_slurm_nodes_has(const struct gsim_slurm_state *state, uint32_t set, uint32_t node);
-/* The first time from which on the node is in no window for as long as the job's limit. */
+/* The first time from which on the node is in no window for as long as the job's limit, or a time
+ * after last_ns that comes no later. */
 int64_t gsim_slurm_nodes_clear(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                               gsim_slot slot, uint32_t node, int64_t from_ns);
+                               gsim_slot slot, uint32_t node, int64_t from_ns, int64_t last_ns);
+/* The first time from then on that no plan has taken, reservations aside: no job starts before. */
+int64_t gsim_slurm_nodes_unplanned(const struct gsim_slurm_state *state, uint32_t node,
+                                   int64_t from_ns);
 /* Finds out how a job may lie on the nodes of its way. false: they could not hold it if they were
  * empty; is_forced: memory that they lack does not count then. */
 bool gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
@@ -49,7 +53,7 @@ bool gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ct
  * and a part of one; for a job that nodes like these could never hold so, any of them. */
 bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
                              uint32_t gpus, const uint32_t *usable);
-/* Adds a window to a node. false: no memory. */
+/* Adds a window to a node; plans that meet become one. false: no memory. */
 bool gsim_slurm_nodes_plan(struct gsim_slurm_state *state, struct gsim_ctx *ctx, uint32_t node,
                            int64_t from_ns, int64_t to_ns, uint32_t reservation);
 /* Drops all windows but those of reservations. */

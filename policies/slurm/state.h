@@ -124,6 +124,16 @@ struct gsim_slurm_piece {
     uint32_t next; /* piece of the job, or of those that are not in use */
 };
 
+/* Jobs that ask for as much, in a backfill pass. */
+struct gsim_slurm_outlook {
+    uint32_t set, gpus;
+    struct gsim_host each;
+    int64_t *from_ns; /* by node: none of them starts there before */
+    int64_t least_ns; /* none of them starts anywhere before */
+};
+/* Most sites have jobs of 1, 2, 4, 8 GPUs; what more there are is forgotten in turn. */
+#define GSIM_SLURM_OUTLOOKS 16
+
 struct gsim_slurm_state {
     struct gsim_slurm conf;
     gsim_slot *running;
@@ -175,6 +185,8 @@ struct gsim_slurm_state {
     uint32_t *first_window, n_windows, n_lasting_windows, windows_capacity;
     struct gsim_slurm_freeing *freeing;
     uint32_t *first_freeing, n_freeing, freeing_capacity;
+    struct gsim_slurm_outlook outlook[GSIM_SLURM_OUTLOOKS];
+    uint32_t n_outlooks; /* met in this pass */
     bool *is_blocked; /* by partition, in a pass */
     uint32_t n_blocked;
     uint32_t *user_tests, *part_tests; /* in a backfill pass */

@@ -56,9 +56,21 @@ static void renew_least(struct gsim_index *index, uint32_t id) {
             node->least = index->node[node->child[side]].least;
 }
 
+/* A member of this size has come below id: above one that had less already nothing changes. */
+static void lower_above(struct gsim_index *index, uint32_t id, int64_t size) {
+    for (; index->is_sized && id != GSIM_NO_ID && index->node[id].least > size;
+         id = index->node[id].parent)
+        index->node[id].least = size;
+}
+
+/* A member has gone from below id: above one with as little as before nothing changes. */
 static void renew_above(struct gsim_index *index, uint32_t id) {
-    for (; index->is_sized && id != GSIM_NO_ID; id = index->node[id].parent)
+    for (int64_t was; index->is_sized && id != GSIM_NO_ID; id = index->node[id].parent) {
+        was = index->node[id].least;
         renew_least(index, id);
+        if (index->node[id].least == was)
+            return;
+    }
 }
 
 /* The first member of the subtree that fits; the subtree must have one. */
@@ -114,8 +126,8 @@ static void rotate_up(struct gsim_index *index, uint32_t id) {
     node[id].child[!side] = parent;
     node[parent].parent = id;
     if (index->is_sized) {
+        node[id].least = node[parent].least; /* the members are those that were below the parent */
         renew_least(index, parent);
-        renew_least(index, id);
     }
 }
 
@@ -133,39 +145,65 @@ static void unlink_from(struct gsim_index *index, uint32_t id) {
     *(after == GSIM_NO_ID ? &index->end[1] : &index->links[after].beside[0]) = before;
 }
 
-static bool insert(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie, int64_t size) {
-    if (!reserve(index, id))
-        return false;
-    struct gsim_index_node *node = index->node;
-    assert(!node[id].is_member);
-    uint32_t parent = GSIM_NO_ID, at = index->root;
-    /* the nearest members before and after, on the way down */
-    uint32_t passed[2] = {GSIM_NO_ID, GSIM_NO_ID};
-    int side = 0;
+/* A place for a member: between two neighbours, below that one of them which has room on the side
+ * of the other. */
+struct place {
+    uint32_t before, after; /* GSIM_NO_ID: none */
+};
+
+/* Finds the place on the way down from the root. */
+static struct place seek_place(const struct gsim_index *index, int64_t key, uint64_t tie) {
+    const struct gsim_index_node *node = index->node;
+    uint32_t at = index->root, passed[2] = {GSIM_NO_ID, GSIM_NO_ID};
     while (at != GSIM_NO_ID) {
-        side = is_less(&node[at], key, tie);
+        int side = is_less(&node[at], key, tie);
         passed[!side] = at;
-        parent = at;
         at = node[at].child[side];
     }
-    node[id] = (struct gsim_index_node){.key = key,
-                                        .tie = tie,
-                                        .child = {GSIM_NO_ID, GSIM_NO_ID},
-                                        .parent = parent,
-                                        .is_member = true,
-                                        .size = size,
-                                        .least = size};
-    link_between(index, passed[0], id, passed[1]);
-    if (parent == GSIM_NO_ID)
+    return (struct place){passed[0], passed[1]};
+}
+
+/* Many a member comes last, or first: times do, for one. */
+static struct place place_of(const struct gsim_index *index, int64_t key, uint64_t tie) {
+    if (index->n > 0 && is_less(&index->node[index->end[1]], key, tie))
+        return (struct place){index->end[1], GSIM_NO_ID};
+    if (index->n > 0 && !is_less(&index->node[index->end[0]], key, tie))
+        return (struct place){GSIM_NO_ID, index->end[0]};
+    return seek_place(index, key, tie);
+}
+
+static bool insert_at(struct gsim_index *index, uint32_t id, struct gsim_index_node member,
+                      struct place place) {
+    struct gsim_index_node *node = index->node;
+    assert(!node[id].is_member);
+    bool is_below_after = place.before == GSIM_NO_ID || node[place.before].child[1] != GSIM_NO_ID;
+    member.parent = is_below_after ? place.after : place.before;
+    node[id] = member;
+    link_between(index, place.before, id, place.after);
+    if (member.parent == GSIM_NO_ID)
         index->root = id;
     else
-        node[parent].child[side] = id;
-    renew_above(index, parent);
+        node[member.parent].child[!is_below_after] = id;
+    lower_above(index, member.parent, member.size);
     uint64_t priority = priority_of(id);
     while (node[id].parent != GSIM_NO_ID && priority < priority_of(node[id].parent))
         rotate_up(index, id);
     index->n++;
     return true;
+}
+
+static struct gsim_index_node member_of(int64_t key, uint64_t tie, int64_t size) {
+    return (struct gsim_index_node){.key = key,
+                                    .tie = tie,
+                                    .child = {GSIM_NO_ID, GSIM_NO_ID},
+                                    .is_member = true,
+                                    .size = size,
+                                    .least = size};
+}
+
+static bool insert(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie, int64_t size) {
+    return reserve(index, id) &&
+           insert_at(index, id, member_of(key, tie, size), place_of(index, key, tie));
 }
 
 bool gsim_index_insert(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie) {
@@ -178,6 +216,17 @@ bool gsim_index_insert_sized(struct gsim_index *index, uint32_t id, int64_t key,
     assert(index->is_sized || index->n == 0);
     index->is_sized = true;
     return insert(index, id, key, tie, size);
+}
+
+bool gsim_index_insert_after(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie,
+                             int64_t size, uint32_t before) {
+    if (before == GSIM_NO_ID || !is_less(&index->node[before], key, tie))
+        return gsim_index_insert_sized(index, id, key, tie, size);
+    uint32_t after = gsim_index_next(index, before);
+    if (after != GSIM_NO_ID && is_less(&index->node[after], key, tie))
+        return gsim_index_insert_sized(index, id, key, tie, size);
+    return reserve(index, id) &&
+           insert_at(index, id, member_of(key, tie, size), (struct place){before, after});
 }
 
 void gsim_index_remove(struct gsim_index *index, uint32_t id) {

@@ -43,6 +43,10 @@ bool gsim_index_insert(struct gsim_index *index, uint32_t id, int64_t key, uint6
 /* Adds a member with a size, for gsim_index_fitting; in such an index all members have sizes. */
 bool gsim_index_insert_sized(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie,
                              int64_t size);
+/* In a sized index: the new member probably stands right behind this one (GSIM_NO_ID: no telling
+ * where), and is put there without a search if so. */
+bool gsim_index_insert_after(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie,
+                             int64_t size, uint32_t before);
 /* Does nothing when id is not a member. */
 void gsim_index_remove(struct gsim_index *index, uint32_t id);
 /* Walking gives GSIM_NO_ID at the end. To remove the current id while walking, fetch the next id

@@ -275,6 +275,16 @@ static void compare_fitting(const struct gsim_index *index, const struct referen
     }
 }
 
+/* With a hint: of the neighbour, of a member that stands elsewhere, or none. */
+static bool add_sized(struct gsim_index *index, uint32_t id, int64_t key, uint64_t hint) {
+    uint32_t after = gsim_index_seek(index, key, id), near = gsim_index_first(index);
+    if (hint == 0)
+        return gsim_index_insert_sized(index, id, key, id, size_of(key, id));
+    if (hint == 1)
+        near = after == GSIM_NO_ID ? gsim_index_last(index) : gsim_index_prev(index, after);
+    return gsim_index_insert_after(index, id, key, id, size_of(key, id), near);
+}
+
 static void walk_ordered_index(bool is_sized) {
     struct gsim_arena *arena = gsim_arena_new();
     gsl_rng *rng = gsim_rng_stream(2, 0, "index");
@@ -291,7 +301,7 @@ static void walk_ordered_index(bool is_sized) {
             r.is_there[id] = true;
             r.time[id] = key;
             r.order[id] = id;
-            assert_true(is_sized ? gsim_index_insert_sized(&index, id, key, id, size_of(key, id))
+            assert_true(is_sized ? add_sized(&index, id, key, step % 3)
                                  : gsim_index_insert(&index, id, key, id));
         }
         assert_int_equal(gsim_index_seek(&index, key, 100), scan_next(&r, key, 100, false));
