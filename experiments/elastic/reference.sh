@@ -372,7 +372,7 @@ shockwave() {
         ;;
     esac
     [ "$policy" != max_min_fairness ] || set -- "$@" --set sees_speed=off
-    [ "$policy" = shockwave ] || set -- "$@" --set min_between=1000s --set newcomers=hold
+    [ "$policy" = shockwave ] || set -- "$@" --set min_between=1000s --set newcomers=hold --set ends=tried
     { echo device,model,gpus,iterations_per_s && awk -F, '$1 == "v100" && $4 > 0' "$data/tables/shockwave_solo.csv"; } >"$folder/rates.csv"
     shockwave_cluster >"$folder/cluster.ini"
     "$gsim" run "$@" --seed 0 --set "round=${round_s}s" \

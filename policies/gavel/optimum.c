@@ -34,6 +34,7 @@ enum gsim_status gavel_open_optimum(struct gsim_ctx *ctx, struct gavel *gavel) {
         return gsim_no_memory(ctx->log, "opening gavel");
     gavel->optimum->shares.lp.arena = ctx->arena;
     gavel->optimum->shares.n_types = gavel->n_types;
+    gavel->optimum->shares.is_as_gavel = gavel->is_reference;
     for (uint32_t type = 0; type < gavel->n_types; type++)
         gavel->optimum->shares.gpus[type] = gavel->n_gpus[type];
     return GSIM_OK;

@@ -6,15 +6,15 @@
  *
  * A job has at most its whole time, and a type no more GPUs than there are. An entry is a job
  * alone, or a pair of jobs that share the GPUs of one. The value of an optimum is unique, its
- * shares are not. Gavel's program leaves the choice to ECOS, an interior-point solver, which ends
- * in the middle of the best shares, near their analytic centre. Those of max-sum and makespan are
- * that centre here (policies/lib/interior.h). Those of max-min and finish-time fairness are the
- * mean of the optima that use each type most, and least: ECOS ends far from the centre there, and
- * runs with that mean come nearer to the program's. Those of water filling are one corner. */
+ * shares are not. Gavel's program leaves the choice to ECOS, an interior-point solver; the shares
+ * here are those at which its path ends (policies/lib/conic.h). Those of water filling, for which
+ * Gavel's program has a second solver, are one corner (policies/lib/lp.h), as are those of
+ * programmes with numbers too far apart for the path.
+ */
 #ifndef GSIM_POLICIES_LIB_SHARES_H
 #define GSIM_POLICIES_LIB_SHARES_H
 
-#include "policies/lib/lp.h"
+#include "policies/lib/conic.h"
 
 enum { GSIM_SHARE_TYPES = 16 };
 #define GSIM_SHARE_ALONE UINT32_MAX
@@ -45,11 +45,16 @@ struct gsim_share_entity {
 
 struct gsim_shares {
     struct gsim_lp lp; /* its arena set, otherwise zero at first */
+    struct gsim_conic path; /* zero at first */
     uint32_t n_jobs, n_entries, n_types, n_entities;
     const struct gsim_share_job *job;
     struct gsim_share_entry *entry; /* first the n_jobs alone, in their order; then pairs */
     double gpus[GSIM_SHARE_TYPES]; /* of each type */
     const struct gsim_share_entity *entity; /* NULL: no hierarchy */
+    /* As Gavel's program: types on which a job does not run have columns too, which are worth
+     * nothing but stand in the way of the others, and the path ends at the tolerance of ECOS.
+     * Otherwise it goes on as far as the numbers allow. */
+    bool is_as_gavel;
     double value; /* of the objective */
 };
 

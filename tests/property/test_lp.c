@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "policies/lib/interior.h"
 #include "policies/lib/lp.h"
 #include "sim/base/random.h"
 #include "tests/support/runner.h"
@@ -307,47 +306,6 @@ static void test_bytes(void **state) {
     assert_int_equal(sum, 0x8e7cc5b2612c5ab0);
 }
 
-/* --- the centre ------------------------------------------------------------------------------- */
-
-/* The method ends where products are within 1e-3 of each other; columns are off by no more than twice that. */
-static void expect_about(double value, double expected) {
-    if (size_of(value - expected) > 2e-3)
-        fail_msg("%.12g is not about %.12g", value, expected);
-}
-
-/* x + y + z <= 1 without a gain: the product of three columns and the room is largest where all
- * four are 1/4. Where x stands for two columns it counts twice: 2/5, 1/5, 1/5, 1/5. */
-static void test_a_centre(void **state) {
-    struct gsim_lp *lp = *state;
-    build(lp, 1, 3, (double[]){1, 1, 1}, NULL, (double[]){1}, (double[]){0, 0, 0});
-    assert_int_equal(gsim_lp_centre(lp, NULL, NULL), GSIM_LP_OPTIMAL);
-    for (int c = 0; c < 3; c++)
-        expect_about(lp->x[c], 0.25);
-    assert_int_equal(gsim_lp_centre(lp, NULL, (double[]){2, 1, 1}), GSIM_LP_OPTIMAL);
-    expect_about(lp->x[0], 0.4);
-    expect_about(lp->x[1], 0.2);
-}
-
-/* The largest 2x + 2y with x + y <= 1, z <= 1 and z >= 1/2: 2, with x = y, and z between its
- * bounds where z (z - 1/2) (1 - z) is largest: 3 z^2 - 3 z + 1/2 = 0, z = 0.789. */
-static void test_the_centre_of_optima(void **state) {
-    struct gsim_lp *lp = *state;
-    build(lp, 3, 3, (double[]){1, 1, 0, 0, 0, 1, 0, 0, 1},
-          (enum gsim_lp_sense[]){GSIM_LP_AT_MOST, GSIM_LP_AT_MOST, GSIM_LP_AT_LEAST},
-          (double[]){1, 1, 0.5}, (double[]){2, 2, 0});
-    assert_int_equal(gsim_lp_centre(lp, NULL, NULL), GSIM_LP_OPTIMAL);
-    assert_true(size_of(lp->value - 2) < 1e-7 && size_of(lp->price[0] - 2) < 1e-7);
-    expect_about(lp->x[0], 0.5);
-    expect_about(lp->x[2], 0.7887);
-}
-
-static void test_no_centre(void **state) {
-    struct gsim_lp *lp = *state;
-    build(lp, 2, 1, (double[]){1, 1}, (enum gsim_lp_sense[]){GSIM_LP_AT_MOST, GSIM_LP_AT_LEAST},
-          (double[]){1, 2}, (double[]){1});
-    assert_int_equal(gsim_lp_centre(lp, NULL, NULL), GSIM_LP_STUCK);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_lp, close_lp)
 
 int main(void) {
@@ -362,9 +320,6 @@ int main(void) {
         TEST(test_random_programmes),
         TEST(test_random_programmes_that_nothing_meets),
         TEST(test_bytes),
-        TEST(test_a_centre),
-        TEST(test_the_centre_of_optima),
-        TEST(test_no_centre),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

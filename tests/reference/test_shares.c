@@ -122,29 +122,33 @@ static void expect_optimum(struct fixture *f, const char *policy, double expecte
 
 /* Rows 71 77 84 86 89 90 92 94 95 of max_min_fairness.trace on 8:16:24 at 54359.4 s, and the rows
  * 71 79 82 84 88 89 90 92 94 95: v100, p100, k80 in steps per second. */
-static void test_small_optima(void **state) {
-    struct fixture *f = *state;
-    static const struct {
-        double gpus, per_s[TYPES];
-    } some[] = {{4, {14.17451716526748, 8.774055121555529, 2.8653897227567016}},
-                {4, {69.95051765177759, 45.35074002546124, 6.98169990398197}},
+struct small {
+    double gpus, per_s[TYPES];
+};
+
+static const struct small
+    some[] = {{4, {14.17451716526748, 8.774055121555529, 2.8653897227567016}},
+              {4, {69.95051765177759, 45.35074002546124, 6.98169990398197}},
+              {1, {4.394774823323071, 2.6194694075770055, 0.6190282202246573}},
+              {4, {69.95051765177759, 45.35074002546124, 6.98169990398197}},
+              {2, {15.882848624471642, 14.228807697629525, 1.673815653100855}},
+              {2, {4.2230145549692715, 2.8808978271495276, 0.0}},
+              {4, {69.95051765177759, 45.35074002546124, 6.98169990398197}},
+              {1, {17.994906225052176, 11.675499943575447, 1.8065297880422846}},
+              {1, {45.23737155222392, 35.76638325549232, 11.49965208600937}}},
+    others[] = {{4, {14.17451716526748, 8.774055121555529, 2.8653897227567016}},
+                {2, {2.8852436298687203, 2.941399294868527, 0.8491945073883904}},
+                {1, {5.44610521981264, 3.0735350560514787, 0.9815827061299781}},
                 {1, {4.394774823323071, 2.6194694075770055, 0.6190282202246573}},
-                {4, {69.95051765177759, 45.35074002546124, 6.98169990398197}},
+                {2, {2.8852436298687203, 2.941399294868527, 0.8491945073883904}},
                 {2, {15.882848624471642, 14.228807697629525, 1.673815653100855}},
                 {2, {4.2230145549692715, 2.8808978271495276, 0.0}},
                 {4, {69.95051765177759, 45.35074002546124, 6.98169990398197}},
                 {1, {17.994906225052176, 11.675499943575447, 1.8065297880422846}},
-                {1, {45.23737155222392, 35.76638325549232, 11.49965208600937}}},
-      others[] = {{4, {14.17451716526748, 8.774055121555529, 2.8653897227567016}},
-                  {2, {2.8852436298687203, 2.941399294868527, 0.8491945073883904}},
-                  {1, {5.44610521981264, 3.0735350560514787, 0.9815827061299781}},
-                  {1, {4.394774823323071, 2.6194694075770055, 0.6190282202246573}},
-                  {2, {2.8852436298687203, 2.941399294868527, 0.8491945073883904}},
-                  {2, {15.882848624471642, 14.228807697629525, 1.673815653100855}},
-                  {2, {4.2230145549692715, 2.8808978271495276, 0.0}},
-                  {4, {69.95051765177759, 45.35074002546124, 6.98169990398197}},
-                  {1, {17.994906225052176, 11.675499943575447, 1.8065297880422846}},
-                  {1, {45.23737155222392, 35.76638325549232, 11.49965208600937}}};
+                {1, {45.23737155222392, 35.76638325549232, 11.49965208600937}}};
+
+static void test_small_optima(void **state) {
+    struct fixture *f = *state;
     begin(f, 8, 16, 24);
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
         add(f, some[i].gpus, 1, some[i].per_s);
@@ -157,6 +161,29 @@ static void test_small_optima(void **state) {
     add(f, 4, 1, ones);
     add(f, 4, 1, ones);
     expect_optimum(f, "max_min_fairness", 4);
+}
+
+/* What ECOS 2.0.10 returned for the first of these, in Gavel's program: v100, p100, k80. */
+static void test_the_shares_of_ecos(void **state) {
+    struct fixture *f = *state;
+    static const double expected[][TYPES] = {
+        {0.1712442994695236, 0.33224810821626177, 0.3235047462478074},
+        {0.16838049172987643, 0.32853096179905833, 0.32907545506959274},
+        {0.73743287527157586, 0.13864261216148088, 0.071973596337781401},
+        {0.16838049172987643, 0.32853096179905833, 0.32907545506959274},
+        {0.27360036867217752, 0.36010412632782263, 0.22153202289859916},
+        {0.27625654770550262, 0.33257340427995297, 0.2324529395433037},
+        {0.16838049172987643, 0.32853096179905833, 0.32907545506959274},
+        {0.71321809666835312, 0.15964348678426962, 0.073448678912269735},
+        {0.99999999999618638, 2.1836826928711e-12, 3.167185763850014e-12}};
+    f->shares.is_as_gavel = true;
+    begin(f, 8, 16, 24);
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+        add(f, some[i].gpus, 1, some[i].per_s);
+    assert_int_equal(gsim_shares_max_min(&f->shares), GSIM_LP_OPTIMAL);
+    for (uint32_t job = 0; job < f->shares.n_jobs; job++)
+        for (uint32_t type = 0; type < TYPES; type++)
+            expect_close(1 + f->entry[job].share[type], 1 + expected[job][type], 1e-9);
 }
 
 #define ELASTIC "../shared/validation/elastic/"
@@ -290,21 +317,22 @@ static void test_makespan(void **state) {
     expect_fits(f);
 }
 
-/* The times that Gavel's program tries begin at 100 s, and end when two of them are 5 % apart. Jobs
- * that take 100 times as long have 1500 s, and 5 %. */
+/* The times that Gavel's program tries are 100 s and a part of 999 900 s, halved again and again, until
+ * the last two are 5 % apart: the shortest in which jobs of 15 s can end is then the 18th half, and
+ * in which jobs of 1500 s can, 1503.66 s. */
 static void test_makespan_as_tried(void **state) {
     struct fixture *f = *state;
     begin(f, 1, 1, 0);
     add(f, 1, 1, (double[]){1, 2, 0})->left = 10;
     add(f, 1, 1, (double[]){1, 2, 0})->left = 30;
     assert_int_equal(gsim_shares_makespan(&f->shares, true), GSIM_LP_OPTIMAL);
-    expect_close(f->shares.value, 15, 1e-9);
-    expect_ends_by(f, 105);
+    expect_close(f->shares.value, 100 + 999900.0 / (1 << 18), 1e-12);
+    expect_ends_by(f, f->shares.value);
     f->job[0].left = 1000;
     f->job[1].left = 3000;
     assert_int_equal(gsim_shares_makespan(&f->shares, true), GSIM_LP_OPTIMAL);
-    expect_close(f->shares.value, 1500, 1e-7);
-    expect_ends_by(f, 1500 * 1.05);
+    expect_close(f->shares.value, 100 + 999900.0 * 23 / (1 << 14), 1e-12);
+    expect_ends_by(f, f->shares.value);
     expect_fits(f);
 }
 
@@ -331,12 +359,16 @@ static double draw(struct gsim_random *random, int64_t least, int64_t most) {
 
 static void draw_jobs(struct fixture *f, struct gsim_random *random) {
     uint32_t n = (uint32_t)draw(random, 1, 12);
-    begin(f, draw(random, 2, 6), draw(random, 2, 6), draw(random, 2, 6));
+    double size[TYPES]; /* one after the other: compilers differ in the order of arguments */
+    for (int type = 0; type < TYPES; type++)
+        size[type] = draw(random, 2, 6);
+    begin(f, size[0], size[1], size[2]);
     for (uint32_t i = 0; i < n; i++) {
         double per_s[TYPES];
         for (int type = 0; type < TYPES; type++)
             per_s[type] = draw(random, type > 0 ? 0 : 1, 40) / 7;
-        struct gsim_share_job *job = add(f, draw(random, 1, 2), draw(random, 1, 3), per_s);
+        struct gsim_share_job *job = add(f, draw(random, 1, 2), 1, per_s);
+        job->weight = draw(random, 1, 3);
         job->left = draw(random, 1, 10000);
         job->age_s = draw(random, 0, 2000);
         job->alone_s = job->age_s + job->left * draw(random, 1, 9);
@@ -405,6 +437,32 @@ static void test_equal_jobs_as_one(void **state) {
         for (int k = 0; k < 3; k++)
             expect_close(as_one[k], one_by_one[k], 1e-7);
     }
+}
+
+static uint64_t sum_bytes(const struct fixture *f, uint64_t sum) {
+    for (uint32_t e = 0; e < f->shares.n_entries; e++) {
+        const unsigned char *bytes = (const unsigned char *)f->entry[e].share;
+        for (size_t b = 0; b < TYPES * sizeof(double); b++)
+            sum = (sum ^ bytes[b]) * 1099511628211u;
+    }
+    return sum;
+}
+
+/* The bytes of all shares: this number is one in every build, by gcc and clang, at any
+ * optimisation. */
+static void test_bytes(void **state) {
+    struct fixture *f = *state;
+    struct gsim_random random;
+    uint64_t sum = 14695981039346656037u;
+    gsim_random_seed(&random, 4, 0, "shares");
+    for (int i = 0; i < 20; i++) {
+        draw_jobs(f, &random);
+        assert_int_equal(gsim_shares_max_min(&f->shares), GSIM_LP_OPTIMAL);
+        sum = sum_bytes(f, sum);
+        assert_int_equal(gsim_shares_finish_time(&f->shares), GSIM_LP_OPTIMAL);
+        sum = sum_bytes(f, sum);
+    }
+    assert_int_equal(sum, 0x797f311114da1c4d);
 }
 
 /* The level of a job in parts of the cluster. */
@@ -520,6 +578,8 @@ static void test_jobs_that_run_nowhere(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_small_optima),
+        TEST(test_the_shares_of_ecos),
+        TEST(test_bytes),
         TEST(test_gavel_optima),
         TEST(test_makespan),
         TEST(test_makespan_as_tried),

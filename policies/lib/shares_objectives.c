@@ -5,13 +5,9 @@
 #include "policies/lib/shares.h"
 
 #include <assert.h>
+#include <string.h>
 
-#include "policies/lib/interior.h"
-
-/* What a job is to have. */
-struct target {
-    double factor, demand, floor;
-};
+#include "policies/lib/shares_path.h"
 
 /* Prices that are rounding, of all prices together. */
 #define NO_PRICE 1e-7
@@ -48,14 +44,14 @@ static void set_entry(struct gsim_shares *s, uint32_t e) {
 }
 
 static void set_target(struct gsim_shares *s, const struct gsim_share_entry *entry, int member,
-                       const struct target *target, uint32_t e) {
+                       const struct gsim_share_target *target, uint32_t e) {
     uint32_t job = entry->job[member], row = s->n_jobs + s->n_types + job;
     for (uint32_t type = 0; type < s->n_types; type++)
         gsim_lp_add(&s->lp, row, column_of(s, e, type),
                     target[job].factor * entry->per_s[member][type]);
 }
 
-static void set_targets(struct gsim_shares *s, const struct target *target) {
+static void set_targets(struct gsim_shares *s, const struct gsim_share_target *target) {
     uint32_t level = s->n_entries * s->n_types, first = s->n_jobs + s->n_types;
     for (uint32_t e = 0; e < s->n_entries; e++)
         for (int m = 0; m <= is_pair(&s->entry[e]); m++)
@@ -68,7 +64,7 @@ static void set_targets(struct gsim_shares *s, const struct target *target) {
 }
 
 /* target NULL: there is neither a level nor what a job is to have. */
-static bool build(struct gsim_shares *s, const struct target *target) {
+static bool build(struct gsim_shares *s, const struct gsim_share_target *target) {
     uint32_t columns = s->n_entries * s->n_types + (target != NULL);
     uint32_t rows = s->n_jobs + s->n_types + (target ? s->n_jobs : 0);
     if (!gsim_lp_begin(&s->lp, rows, columns))
@@ -104,48 +100,14 @@ static void read_shares(struct gsim_shares *s) {
 }
 
 /* The largest level; it stands in *level. */
-static enum gsim_lp_end raise(struct gsim_shares *s, const struct target *target, double *level) {
+static enum gsim_lp_end raise(struct gsim_shares *s, const struct gsim_share_target *target,
+                              double *level) {
     if (!build(s, target))
         return GSIM_LP_NO_MEMORY;
     enum gsim_lp_end end = gsim_lp_solve(&s->lp);
     if (end == GSIM_LP_OPTIMAL)
         *level = s->lp.x[s->n_entries * s->n_types];
     return end;
-}
-
-/* Rows and columns count as many times as there are jobs, or pairs, for which they stand. */
-static void count_all(const struct gsim_shares *s, double *row, double *column) {
-    uint32_t first = s->n_jobs + s->n_types;
-    for (uint32_t i = 0; i < s->lp.n_rows; i++)
-        row[i] = 1;
-    for (uint32_t job = 0; job < s->n_jobs; job++) {
-        row[job] = s->job[job].count;
-        if (first < s->lp.n_rows)
-            row[first + job] = s->job[job].count;
-    }
-    for (uint32_t c = 0; c < s->lp.n_columns; c++)
-        column[c] = 1;
-    for (uint32_t e = 0; e < s->n_entries; e++)
-        for (uint32_t type = 0; type < s->n_types; type++)
-            column[column_of(s, e, type)] = count_of(s, &s->entry[e]);
-}
-
-/* The middle of the best shares. */
-static enum gsim_lp_end find_middle(struct gsim_shares *s) {
-    size_t n = (size_t)s->lp.n_rows + s->lp.n_columns;
-    double *count = gsim_arena_grow(s->lp.arena, NULL, 0, (n + 1) * sizeof *count);
-    if (!count)
-        return GSIM_LP_NO_MEMORY;
-    count_all(s, count, count + s->lp.n_rows);
-    enum gsim_lp_end end = gsim_lp_centre(&s->lp, count, count + s->lp.n_rows);
-    gsim_arena_drop(s->lp.arena, count);
-    return end;
-}
-
-/* The middle of the best shares; a corner, where rounding hides the middle. */
-static enum gsim_lp_end find_best(struct gsim_shares *s) {
-    enum gsim_lp_end end = find_middle(s);
-    return end == GSIM_LP_STUCK ? gsim_lp_solve(&s->lp) : end;
 }
 
 /* --- what a job has alone --------------------------------------------------------------------- */
@@ -171,99 +133,75 @@ static double best_per_s(const struct gsim_shares *s, uint32_t job) {
     return best;
 }
 
-static struct target *new_targets(struct gsim_shares *s) {
-    return gsim_arena_grow(s->lp.arena, NULL, 0, (s->n_jobs + 1) * sizeof(struct target));
+static struct gsim_share_target *new_targets(struct gsim_shares *s) {
+    return gsim_arena_grow(s->lp.arena, NULL, 0,
+                           (s->n_jobs + 1) * sizeof(struct gsim_share_target));
 }
 
-static enum gsim_lp_end give_up(struct gsim_shares *s, struct target *target,
+static enum gsim_lp_end give_up(struct gsim_shares *s, struct gsim_share_target *target,
                                 enum gsim_lp_end end) {
     gsim_arena_drop(s->lp.arena, target);
     return end;
 }
 
 /* Gives the answer, and frees the targets. */
-static enum gsim_lp_end answer(struct gsim_shares *s, struct target *target, double value) {
+static enum gsim_lp_end answer(struct gsim_shares *s, struct gsim_share_target *target,
+                               double value) {
     read_shares(s);
     s->value = value;
     return give_up(s, target, GSIM_LP_OPTIMAL);
 }
 
-/* --- the mean of corners --------------------------------------------------------------------- */
-
-/* Keeps the level that was reached, and asks for the most, or the least, time on one type. */
-static enum gsim_lp_end lean(struct gsim_shares *s, uint32_t type, double sign) {
+/* Where no job runs anywhere. */
+static enum gsim_lp_end give_nothing(struct gsim_shares *s, struct gsim_share_target *target) {
     for (uint32_t e = 0; e < s->n_entries; e++)
-        for (uint32_t t = 0; t < s->n_types; t++)
-            s->lp.gain[column_of(s, e, t)] = t == type ? sign : 0;
-    return gsim_lp_solve(&s->lp);
-}
-
-static void add_shares(struct gsim_shares *s, double *sum) {
-    for (uint32_t c = 0; c < s->n_entries * s->n_types; c++)
-        sum[c] += s->lp.x[c];
-}
-
-/* Replaces the corner by the mean of corners that use each type most and least. */
-static enum gsim_lp_end mean_of_corners(struct gsim_shares *s, const struct target *target,
-                                        double level) {
-    uint32_t columns = s->n_entries * s->n_types, first = s->n_jobs + s->n_types;
-    double *sum = gsim_arena_grow(s->lp.arena, NULL, 0, (columns + 1) * sizeof *sum);
-    if (!sum)
-        return GSIM_LP_NO_MEMORY;
-    enum gsim_lp_end end = GSIM_LP_OPTIMAL;
-    for (uint32_t job = 0; job < s->n_jobs; job++) {
-        s->lp.bound[first + job] = target[job].demand * level * LOWERED;
-        gsim_lp_set(&s->lp, first + job, columns, 0);
-    }
-    s->lp.gain[columns] = 0;
-    for (uint32_t k = 0; k < 2 * s->n_types && end == GSIM_LP_OPTIMAL; k++) {
-        end = lean(s, k / 2, k % 2 ? -1 : 1);
-        if (end == GSIM_LP_OPTIMAL)
-            add_shares(s, sum);
-    }
-    for (uint32_t c = 0; c < columns; c++)
-        s->lp.x[c] = sum[c] / (2 * s->n_types);
-    gsim_arena_drop(s->lp.arena, sum);
-    return end;
+        memset(s->entry[e].share, 0, sizeof s->entry[e].share);
+    s->value = 0;
+    return give_up(s, target, GSIM_LP_OPTIMAL);
 }
 
 /* --- objectives ------------------------------------------------------------------------------- */
 
 /* By its weight, a job's speed in parts of the cluster, for all equal jobs. */
-static struct target fair_target(const struct gsim_shares *s, uint32_t job, double weight) {
+static struct gsim_share_target fair_target(const struct gsim_shares *s, uint32_t job,
+                                            double weight) {
     double part = part_per_s(s, job);
     if (part <= 0 || weight <= 0)
-        return (struct target){0};
-    return (struct target){.factor = s->job[job].gpus / (weight * part) / s->job[job].count,
-                           .demand = 1};
+        return (struct gsim_share_target){0};
+    return (struct gsim_share_target){
+        .factor = s->job[job].gpus / (weight * part) / s->job[job].count, .demand = 1};
 }
 
 enum gsim_lp_end gsim_shares_max_min(struct gsim_shares *s) {
-    struct target *target = new_targets(s);
+    struct gsim_share_target *target = new_targets(s);
     bool has_any = false;
     for (uint32_t job = 0; target && job < s->n_jobs; job++) {
         target[job] = fair_target(s, job, s->job[job].weight);
         has_any |= target[job].demand > 0;
     }
-    if (!target || !build(s, target))
-        return give_up(s, target, GSIM_LP_NO_MEMORY);
+    if (!target)
+        return GSIM_LP_NO_MEMORY;
     if (!has_any)
-        s->lp.gain[s->n_entries * s->n_types] = 0;
-    enum gsim_lp_end end = gsim_lp_solve(&s->lp);
-    double level = s->lp.value;
-    if (end == GSIM_LP_OPTIMAL)
-        end = mean_of_corners(s, target, level);
+        return give_nothing(s, target);
+    double level = 0;
+    enum gsim_lp_end end = gsim_shares_path_level(s, target);
+    if (end != GSIM_LP_STUCK)
+        return give_up(s, target, end);
+    end = raise(s, target, &level);
     return end == GSIM_LP_OPTIMAL ? answer(s, target, level) : give_up(s, target, end);
 }
 
 enum gsim_lp_end gsim_shares_max_sum(struct gsim_shares *s) {
+    enum gsim_lp_end end = gsim_shares_path_sum(s);
+    if (end != GSIM_LP_STUCK)
+        return end;
     if (!build(s, NULL))
         return GSIM_LP_NO_MEMORY;
     for (uint32_t e = 0; e < s->n_entries; e++)
         for (uint32_t type = 0; type < s->n_types; type++)
             for (int m = 0; m <= is_pair(&s->entry[e]); m++)
                 s->lp.gain[column_of(s, e, type)] += s->entry[e].per_s[m][type];
-    enum gsim_lp_end end = find_best(s);
+    end = gsim_lp_solve(&s->lp);
     return end == GSIM_LP_OPTIMAL ? answer(s, NULL, s->lp.value) : end;
 }
 
@@ -271,73 +209,78 @@ enum gsim_lp_end gsim_shares_max_sum(struct gsim_shares *s) {
 
 /* The longest time that a job takes alone on its best type: none of all jobs is shorter. Jobs are
  * to make their steps in it, times the level. */
-static double aim_at_ends(const struct gsim_shares *s, struct target *target) {
+static double aim_at_ends(const struct gsim_shares *s, struct gsim_share_target *target) {
     double longest = 0;
     for (uint32_t job = 0; job < s->n_jobs; job++) {
         double best = best_per_s(s, job), left = s->job[job].left;
         if (best <= 0 || left <= 0)
             continue;
         longest = left / best > longest ? left / best : longest;
-        target[job] = (struct target){.factor = 1 / s->job[job].count / left, .demand = 1};
+        target[job] =
+            (struct gsim_share_target){.factor = 1 / s->job[job].count / left, .demand = 1};
     }
     for (uint32_t job = 0; job < s->n_jobs; job++)
         target[job].factor *= longest;
     return longest;
 }
 
+/* Makes the floors those of an end after that time. */
+static void end_by(const struct gsim_shares *s, struct gsim_share_target *target, double by_s) {
+    for (uint32_t job = 0; job < s->n_jobs; job++)
+        if (target[job].factor > 0)
+            target[job] = (struct gsim_share_target){.factor = 1 / s->job[job].count,
+                                                     .floor = s->job[job].left / by_s};
+}
+
 /* Gavel's program (scheduler/policies/min_total_duration.py) looks for the time by halves, between
- * 100 s and a million, then ten, until the halves are 5 % apart. It ends with the shortest time
- * that it tried in which all jobs can end. */
-static double tried_s(double least_s) {
+ * 100 s and a million, then ten, until the halves are 5 % apart: it asks ECOS each time for shares
+ * with which all jobs end by then. It ends with those of the shortest time that had any. */
+static enum gsim_lp_end try_ends(struct gsim_shares *s, struct gsim_share_target *target) {
+    const double longest = 1e18;
     double by_s = 0;
-    for (double low = 100, high = 1e6, most = high; by_s <= 0; low = most, most *= 10, high = most)
-        while (1.05 * low < high) {
+    enum gsim_lp_end end = GSIM_LP_STUCK;
+    for (double low = 100, high = 1e6, most = high; by_s <= 0 && most < longest;
+         low = most, most *= 10, high = most)
+        while (1.05 * low < high && end != GSIM_LP_NO_MEMORY) {
             double time_s = (low + high) / 2;
-            if (time_s >= least_s)
+            end_by(s, target, time_s);
+            end = gsim_shares_path_floors(s, target);
+            if (end == GSIM_LP_OPTIMAL)
                 by_s = high = time_s;
             else
                 low = time_s;
         }
-    return by_s;
+    if (end == GSIM_LP_NO_MEMORY)
+        return end;
+    s->value = by_s;
+    return by_s > 0 ? GSIM_LP_OPTIMAL : GSIM_LP_INFEASIBLE;
 }
 
-/* The middle of the shares with which all jobs end in the least time. */
-static enum gsim_lp_end keep_least(struct gsim_shares *s, const struct target *target) {
-    return build(s, target) ? find_middle(s) : GSIM_LP_NO_MEMORY;
-}
-
-/* The middle of the shares with which all jobs end by a longer time; level: of the least. */
-static enum gsim_lp_end loosen(struct gsim_shares *s, struct target *target, double level) {
-    for (uint32_t job = 0; job < s->n_jobs; job++) {
-        target[job].floor = target[job].demand * level;
-        target[job].demand = 0;
+/* The least time; s->value is the level of the jobs' speeds in it. */
+static enum gsim_lp_end find_least(struct gsim_shares *s, struct gsim_share_target *target,
+                                   double longest_s) {
+    double level = 0;
+    enum gsim_lp_end end = gsim_shares_path_level(s, target);
+    if (end != GSIM_LP_STUCK) {
+        level = s->value;
+        s->value = longest_s / level;
+        return end == GSIM_LP_OPTIMAL && level <= 0 ? GSIM_LP_INFEASIBLE : end;
     }
-    if (!build(s, target))
-        return GSIM_LP_NO_MEMORY;
-    s->lp.gain[s->n_entries * s->n_types] = 0;
-    s->lp.upper[s->n_entries * s->n_types] = 0;
-    return find_middle(s);
+    end = raise(s, target, &level);
+    if (end == GSIM_LP_OPTIMAL && level <= 0)
+        end = GSIM_LP_INFEASIBLE;
+    return end == GSIM_LP_OPTIMAL ? answer(s, NULL, longest_s / level) : end;
 }
 
 enum gsim_lp_end gsim_shares_makespan(struct gsim_shares *s, bool is_tried) {
-    struct target *target = new_targets(s);
+    struct gsim_share_target *target = new_targets(s);
     if (!target)
         return GSIM_LP_NO_MEMORY;
     double longest_s = aim_at_ends(s, target);
-    if (longest_s <= 0)
-        return give_up(s, target, GSIM_LP_OPTIMAL);
-    double level = 0;
-    enum gsim_lp_end end = raise(s, target, &level);
-    if (end == GSIM_LP_OPTIMAL && level <= 0)
-        end = GSIM_LP_INFEASIBLE;
-    if (end != GSIM_LP_OPTIMAL)
-        return give_up(s, target, end);
-    double least_s = longest_s / level;
-    (void)answer(s, NULL, least_s);
-    end = is_tried ? loosen(s, target, longest_s / tried_s(least_s)) : keep_least(s, target);
-    if (end == GSIM_LP_OPTIMAL)
-        read_shares(s);
-    return give_up(s, target, end == GSIM_LP_STUCK ? GSIM_LP_OPTIMAL : end);
+    enum gsim_lp_end end = GSIM_LP_OPTIMAL;
+    if (longest_s > 0)
+        end = is_tried ? try_ends(s, target) : find_least(s, target, longest_s);
+    return give_up(s, target, end);
 }
 
 /* --- finish-time fairness --------------------------------------------------------------------- */
@@ -348,7 +291,7 @@ static double speed_for(const struct gsim_share_job *job, double rho) {
 }
 
 /* The least rho of each job alone on its best type: none is smaller. Sets each target's factor. */
-static double least_rho(const struct gsim_shares *s, struct target *target) {
+static double least_rho(const struct gsim_shares *s, struct gsim_share_target *target) {
     double rho = 0;
     for (uint32_t job = 0; job < s->n_jobs; job++) {
         const struct gsim_share_job *j = &s->job[job];
@@ -366,8 +309,8 @@ static double least_rho(const struct gsim_shares *s, struct target *target) {
 /* The prices weigh the jobs' speeds: with any shares the weighted sum is at most the level.
  * The weighted demands fall with rho, and are convex in it: Newton's steps rise to the rho at which
  * they are the level, never past it. */
-static double raise_rho(const struct gsim_shares *s, const struct target *target, double level,
-                        double rho) {
+static double raise_rho(const struct gsim_shares *s, const struct gsim_share_target *target,
+                        double level, double rho) {
     const double *price = s->lp.price + s->n_jobs + s->n_types;
     for (int i = 0; i < MOST_STEPS; i++) {
         double demand = 0, slope = 0, before = rho;
@@ -390,12 +333,15 @@ static double raise_rho(const struct gsim_shares *s, const struct target *target
 
 enum gsim_lp_end gsim_shares_finish_time(struct gsim_shares *s) {
     const double met = 1 - 1e-9;
-    struct target *target = new_targets(s);
+    struct gsim_share_target *target = new_targets(s);
     if (!target)
         return GSIM_LP_NO_MEMORY;
     double rho = least_rho(s, target), level = 0;
     if (rho <= 0)
         return give_up(s, target, GSIM_LP_OPTIMAL);
+    enum gsim_lp_end on_path = gsim_shares_path_ends(s);
+    if (on_path != GSIM_LP_STUCK)
+        return give_up(s, target, on_path);
     for (int i = 0; i < MOST_STEPS; i++) {
         for (uint32_t job = 0; job < s->n_jobs; job++)
             target[job].demand = target[job].factor > 0 ? speed_for(&s->job[job], rho) : 0;
@@ -403,10 +349,8 @@ enum gsim_lp_end gsim_shares_finish_time(struct gsim_shares *s) {
         if (end != GSIM_LP_OPTIMAL)
             return give_up(s, target, end);
         double next = level >= met ? rho : raise_rho(s, target, level, rho);
-        if (next <= rho) {
-            end = mean_of_corners(s, target, level);
-            return end == GSIM_LP_OPTIMAL ? answer(s, target, rho) : give_up(s, target, end);
-        }
+        if (next <= rho)
+            return answer(s, target, rho);
         rho = next;
     }
     return give_up(s, target, GSIM_LP_STUCK);
@@ -444,7 +388,8 @@ static double part_of(const struct gsim_shares *s, uint32_t job, double factor) 
 /* Every job that can still get more rises by the level times its weight. Jobs with a price
  * rise by no more in any optimum (complementary slackness): they are full, and keep their speed
  * from now on. Returns the number of those. */
-static uint32_t fill_up(struct gsim_shares *s, struct target *target, bool *is_full, double level) {
+static uint32_t fill_up(struct gsim_shares *s, struct gsim_share_target *target, bool *is_full,
+                        double level) {
     const double *price = s->lp.price + s->n_jobs + s->n_types;
     uint32_t n = 0;
     for (uint32_t job = 0; job < s->n_jobs; job++) {
@@ -459,7 +404,8 @@ static uint32_t fill_up(struct gsim_shares *s, struct target *target, bool *is_f
 }
 
 /* Sets the demands of jobs that can get more; false: there is none. */
-static bool next_demands(const struct gsim_shares *s, struct target *target, const bool *is_full) {
+static bool next_demands(const struct gsim_shares *s, struct gsim_share_target *target,
+                         const bool *is_full) {
     bool has_any = false;
     for (uint32_t job = 0; job < s->n_jobs; job++) {
         bool runs = target[job].factor > 0;
@@ -470,7 +416,8 @@ static bool next_demands(const struct gsim_shares *s, struct target *target, con
 }
 
 /* Sets jobs that run nowhere full, so that they take no weight from others. */
-static void begin_filling(const struct gsim_shares *s, struct target *target, bool *is_full) {
+static void begin_filling(const struct gsim_shares *s, struct gsim_share_target *target,
+                          bool *is_full) {
     for (uint32_t job = 0; job < s->n_jobs; job++) {
         target[job] = fair_target(s, job, 1);
         is_full[job] = target[job].factor <= 0;
@@ -478,7 +425,7 @@ static void begin_filling(const struct gsim_shares *s, struct target *target, bo
 }
 
 enum gsim_lp_end gsim_shares_water_fill(struct gsim_shares *s) {
-    struct target *target = new_targets(s);
+    struct gsim_share_target *target = new_targets(s);
     bool *is_full = gsim_arena_grow(s->lp.arena, NULL, 0, s->n_jobs + 1);
     enum gsim_lp_end end = target && is_full ? GSIM_LP_OPTIMAL : GSIM_LP_NO_MEMORY;
     double level = 0;
