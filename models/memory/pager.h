@@ -27,14 +27,17 @@
  * rest of its wait to the next. Where all memory fits, or nothing can end the turn, the whole
  * sweep is one part.
  *
+ * Where the link is coherent (models/memory/remote.h), what a sweep misses is read on the host and
+ * moves in behind the reads, under each manager; jobs that yield read over the bus as elsewhere.
+ *
  * Which pages are written is not known: pages count as written when they are first used, and as
  * read from then on. */
 #ifndef GSIM_MODELS_MEMORY_PAGER_H
 #define GSIM_MODELS_MEMORY_PAGER_H
 
 #include "models/memory/proactive.h"
+#include "models/memory/remote.h"
 #include "models/roles.h"
-#include "models/memory/uvm.h"
 #include "gsim/arrangement.h"
 #include "gsim/cluster.h"
 
@@ -45,6 +48,7 @@ struct gsim_pager_rates {
     struct gsim_copy_rates migrate;
     int64_t copy_bytes_per_s; /* copies under faults */
     int64_t mapped_bytes_per_s, prefetch_bytes_per_s; /* of a job that yields */
+    int64_t remote_bytes_per_s; /* reads over a coherent link */
 };
 
 /* Paging parameters of a GPU, shared by all copies of its state, and the scratch space of `uvm`. */
@@ -54,6 +58,7 @@ struct gsim_pager {
     uint32_t capacity; /* chunks that the GPU has room for */
     struct gsim_uvm uvm;
     struct gsim_proactive proactive;
+    struct gsim_remote remote;
     int64_t mapped_bytes_per_s, prefetch_bytes_per_s; /* of a job that yields */
     int64_t plan_ns, plan_ns_per_task; /* proactive: time of a switch besides copying */
     int64_t first_touch_ppm; /* proactive: part of an iteration over which memory is touched */

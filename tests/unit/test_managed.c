@@ -153,6 +153,22 @@ static void test_attained_service_is_time_while_it_pages(void **state) {
     assert_int_equal(result.jobs.start_ns[1], 5 * GSIM_NS_PER_S);
 }
 
+/* A job of 24 GiB on a GH200 cut down to 16 that moves nothing out: each iteration after the first reads
+ * 8 GiB where they are, 8 589 934 592 bytes at 342 GB/s in 25 116 768 ns, and waits for nothing else. */
+static void test_a_coherent_link_is_read_at_its_rate(void **state) {
+    struct test_run how = {.policy = "uvm",
+                           .device = "gh200",
+                           .hbm_bytes = 16 * GSIM_GIB,
+                           .device_sets = WITH("uvm.remote_evicts=off")};
+    struct gsim_result two = run(*state, "a,0,2,200,1,24\n", how);
+    int64_t two_ns = two.jobs.end_ns[0];
+    struct gsim_result three = run(*state, "a,0,3,200,1,24\n", how);
+    int64_t iteration_ns = 200 * GSIM_NS_PER_MS;
+    assert_int_equal(three.jobs.end_ns[0] - two_ns, iteration_ns + 25116768);
+    assert_int_equal(three.jobs.bytes_in[0], 3 * 8 * GSIM_GIB);
+    assert_int_equal(three.jobs.bytes_out[0], 0);
+}
+
 static void test_the_column_is_asked_for(void **state) {
     struct fixture *f = *state;
     struct gsim_result result;
@@ -174,6 +190,7 @@ int main(void) {
         TEST(test_who_has_most_left_is_known_while_it_pages),
         TEST(test_service_is_time_while_it_pages),
         TEST(test_attained_service_is_time_while_it_pages),
+        TEST(test_a_coherent_link_is_read_at_its_rate),
         TEST(test_the_column_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
