@@ -34,6 +34,14 @@ static bool has_faulted(const struct gsim_model *model) {
     return model->shared.has_managed[GSIM_MEMORY_UVM] || model->shared.has_managed[GSIM_MEMORY_LRU];
 }
 
+/* Whether jobs of some device could read the host's memory over a coherent link. */
+static bool has_read_remotely(const struct gsim_model *model) {
+    bool is_coherent = false;
+    for (uint16_t type = 0; type < model->setup.n_profiles; type++)
+        is_coherent |= model->setup.profiles[type]->value[GSIM_KEY_UVM_REMOTE] != 0;
+    return is_coherent && (has_faulted(model) || model->shared.has_managed[GSIM_MEMORY_PROACTIVE]);
+}
+
 /* Whether on some GPU most slices end before their pages are there, so that its time goes into
  * paging. */
 static bool is_thrashing(const struct gsim_model *model) {
@@ -46,9 +54,10 @@ static bool is_thrashing(const struct gsim_model *model) {
     return false;
 }
 
-/* Whether some turn could have begun ahead of memory that was moved for it. */
+/* Whether some turn could have begun ahead of memory that was moved for it, or ended inside an
+ * iteration for which memory was moved. */
 static bool has_awaited_memory(const struct gsim_model *model) {
-    for (uint32_t i = 0; model->shared.starts_early && i < model->shared.n_active; i++)
+    for (uint32_t i = 0; model->shared.goes_by_touches && i < model->shared.n_active; i++)
         if (gsim_arbiter_stats(model->shared.of_gpu[model->shared.active[i]]).bytes_in > 0)
             return true;
     return false;
@@ -126,6 +135,16 @@ static bool has_any_key(const struct gsim_model *model, enum gsim_mechanism mech
     return has;
 }
 
+/* Of mechanisms that move memory while jobs run. */
+static bool rests_on_paging(const struct gsim_model *model, enum gsim_mechanism mechanism) {
+    bool has_migrated = model->shared.has_managed[GSIM_MEMORY_PROACTIVE];
+    if (mechanism == GSIM_MECHANISM_FAULTS) /* memory that was not predicted faults too */
+        return has_faulted(model) || has_migrated;
+    if (mechanism == GSIM_MECHANISM_EVICTION)
+        return has_faulted(model);
+    return mechanism == GSIM_MECHANISM_REMOTE ? has_read_remotely(model) : has_migrated;
+}
+
 /* Whether the result rests on a mechanism; *n_at_once, 0 before: the most contexts at once, where
  * their number matters. */
 static bool rests_on(const struct gsim_model *model, enum gsim_mechanism mechanism,
@@ -146,13 +165,12 @@ static bool rests_on(const struct gsim_model *model, enum gsim_mechanism mechani
         return shared->most_beside > 1;
     case GSIM_MECHANISM_INSTANCES:
         return model->has_cut;
-    case GSIM_MECHANISM_FAULTS: /* memory that was not predicted faults too */
-        return has_faulted(model) || shared->has_managed[GSIM_MEMORY_PROACTIVE];
+    case GSIM_MECHANISM_FAULTS:
     case GSIM_MECHANISM_EVICTION:
-        return has_faulted(model);
+    case GSIM_MECHANISM_REMOTE:
     case GSIM_MECHANISM_MIGRATION:
     case GSIM_MECHANISM_PLANNING:
-        return shared->has_managed[GSIM_MEMORY_PROACTIVE];
+        return rests_on_paging(model, mechanism);
     case GSIM_MECHANISM_OVERFLOW:
         return shared->has_overflown;
     case GSIM_MECHANISM_LOADING:
@@ -250,6 +268,8 @@ static void mark_memory(const struct gsim_model *model, bool *is_used) {
         mark_mechanism(GSIM_MECHANISM_FAULTS, is_used);
     if (has_faulted(model))
         mark_mechanism(GSIM_MECHANISM_EVICTION, is_used);
+    if (has_read_remotely(model))
+        mark_mechanism(GSIM_MECHANISM_REMOTE, is_used);
     if (has_migrated)
         mark_all(migration_keys, sizeof migration_keys / sizeof *migration_keys, is_used);
     is_used[GSIM_KEY_JOB_FIRST_TOUCH_PPM] |= has_awaited_memory(model);

@@ -22,6 +22,15 @@ bool gsim_link_parts_is_at_once(const struct gsim_pager *pager) {
     return migrates(pager) && pager->proactive.is_pipelined;
 }
 
+/* What a GPU that pages on demand asks of one way: over a coherent link its kernels read inwards,
+ * and copies take memory out. */
+static int64_t asks_by_faults(const struct gsim_pager *pager, enum gsim_host_way how) {
+    const struct gsim_pager_rates *alone = &pager->alone;
+    if (!pager->remote.is_on)
+        return alone->copy_bytes_per_s;
+    return how == GSIM_HOST_IN ? alone->remote_bytes_per_s : alone->migrate.bytes_per_s[GSIM_D2H];
+}
+
 /* The bytes per second that the GPU asks of one way while it copies in, out or both ways at once;
  * 0: none. */
 static int64_t asks(const struct gsim_model *model, uint32_t gpu, enum gsim_host_way how,
@@ -31,7 +40,7 @@ static int64_t asks(const struct gsim_model *model, uint32_t gpu, enum gsim_host
     if (how != GSIM_HOST_BOTH) {
         int64_t alone = migrates(pager)
                             ? rates->bytes_per_s[how == GSIM_HOST_IN ? GSIM_H2D : GSIM_D2H]
-                            : pager->alone.copy_bytes_per_s;
+                            : asks_by_faults(pager, how);
         return way == how || way == GSIM_HOST_BOTH ? alone : 0;
     }
     if (!gsim_link_parts_is_at_once(pager)) /* both ways take turns */

@@ -15,7 +15,8 @@ void gsim_pager_init(struct gsim_pager *pager, const struct gsim_arrangement *ar
                      const struct gsim_profile *profile, struct gsim_arena *arena) {
     *pager = (struct gsim_pager){.manager = arrangement->memory,
                                  .eviction = eviction_of(arrangement),
-                                 .proactive = gsim_proactive_default(profile)};
+                                 .proactive = gsim_proactive_default(profile),
+                                 .remote = gsim_remote_of(profile)};
     pager->proactive.is_pipelined = arrangement->migration.pipeline;
     pager->proactive.has_early_start = arrangement->migration.early_start;
     pager->proactive.predicts_allocations = !arrangement->migration.predict_by_template;
@@ -32,7 +33,8 @@ void gsim_pager_init(struct gsim_pager *pager, const struct gsim_arrangement *ar
     pager->alone = (struct gsim_pager_rates){.migrate = pager->proactive.rates,
                                              .copy_bytes_per_s = pager->uvm.copy_bytes_per_s,
                                              .mapped_bytes_per_s = pager->mapped_bytes_per_s,
-                                             .prefetch_bytes_per_s = pager->prefetch_bytes_per_s};
+                                             .prefetch_bytes_per_s = pager->prefetch_bytes_per_s,
+                                             .remote_bytes_per_s = pager->remote.bytes_per_s};
 }
 
 static int64_t shared(int64_t bytes_per_s, uint64_t share_q32) {
@@ -58,6 +60,7 @@ void gsim_pager_share(struct gsim_pager *pager, const struct gsim_pager_shares *
     pager->uvm.copy_bytes_per_s = shared(alone->copy_bytes_per_s, least);
     pager->mapped_bytes_per_s = shared(alone->mapped_bytes_per_s, least);
     pager->prefetch_bytes_per_s = shared(alone->prefetch_bytes_per_s, least);
+    pager->remote.bytes_per_s = shared(alone->remote_bytes_per_s, in);
 }
 
 GSIM_ROLE_ASSERT(struct gsim_memory_use);
@@ -136,24 +139,55 @@ static uint32_t range_of(const struct gsim_residency *residency, uint32_t buffer
     return 1;
 }
 
+/* Ranges of a turn on the timeline. */
+struct ranges {
+    struct gsim_range used[GSIM_UPCOMING_RANGES], unused;
+    struct gsim_upcoming upcoming;
+};
+
+/* A turn that may end inside its iteration uses what it will reach. */
+static void use_within_reach(const struct gsim_next_turn *next, struct ranges *ranges,
+                             struct gsim_turn *turn) {
+    struct gsim_range memory = ranges->used[0];
+    ranges->upcoming = (struct gsim_upcoming){.memory = memory,
+                                              .done_ns = next->done_ns,
+                                              .all_ns = next->sweep_ns,
+                                              .run_ns = next->run_ns};
+    turn->upcoming = &ranges->upcoming;
+    if (turn->n_used == 0)
+        return;
+    turn->n_used = gsim_upcoming_ranges(&ranges->upcoming, ranges->used);
+    uint32_t n = ranges->used[0].n + (turn->n_used > 1 ? ranges->used[1].n : 0);
+    turn->sweep_ns = gsim_muldiv_floor(turn->sweep_ns, n, memory.n);
+}
+
+static struct gsim_turn turn_of(const struct gsim_store *store, const struct gsim_next_turn *next,
+                                struct ranges *ranges) {
+    const struct gsim_residency *residency = &store->residency;
+    int64_t first_touch_ppm = store->pager->first_touch_ppm;
+    struct gsim_turn turn = {.used = ranges->used,
+                             .n_used = range_of(residency, next->tenant->used, &ranges->used[0]),
+                             .unused = &ranges->unused,
+                             .n_unused = range_of(residency, next->tenant->unused, &ranges->unused),
+                             .run_ns = next->run_ns,
+                             .sweep_ns =
+                                 gsim_muldiv_floor(next->sweep_ns, first_touch_ppm, GSIM_PPM)};
+    bool is_in_order = first_touch_ppm == GSIM_PPM && next->sweep_ns > 0 && next->run_ns > 0;
+    if (next->ends_inside && is_in_order)
+        use_within_reach(next, ranges, &turn);
+    return turn;
+}
+
 struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
                                          const struct gsim_next_turn *turns, uint32_t n_turns,
                                          int64_t now_ns) {
     if (n_turns > 1)
         now_ns += store->pager->plan_ns + n_turns * store->pager->plan_ns_per_task;
     change(store);
-    const struct gsim_residency *residency = &store->residency;
     struct gsim_turn timeline[GSIM_STORE_TURNS_MAX];
-    struct gsim_range used[GSIM_STORE_TURNS_MAX], unused[GSIM_STORE_TURNS_MAX];
+    struct ranges ranges[GSIM_STORE_TURNS_MAX];
     for (uint32_t i = 0; i < n_turns; i++)
-        timeline[i] =
-            (struct gsim_turn){.used = &used[i],
-                               .n_used = range_of(residency, turns[i].tenant->used, &used[i]),
-                               .unused = &unused[i],
-                               .n_unused = range_of(residency, turns[i].tenant->unused, &unused[i]),
-                               .run_ns = turns[i].run_ns,
-                               .sweep_ns = gsim_muldiv_floor(
-                                   turns[i].sweep_ns, store->pager->first_touch_ppm, GSIM_PPM)};
+        timeline[i] = turn_of(store, &turns[i], &ranges[i]);
     struct gsim_migration moved =
         gsim_proactive_switch(&store->pager->proactive, &store->residency, timeline, n_turns);
     int64_t begins_ns = now_ns > store->times.link_free_ns ? now_ns : store->times.link_free_ns;
@@ -221,6 +255,19 @@ static int64_t sweep_faulting(struct gsim_store *store, struct gsim_range range,
     return gsim_uvm_ns(uvm, paging);
 }
 
+/* Sweeps a range over a coherent link. */
+static int64_t sweep_remote(struct gsim_store *store, struct gsim_range range,
+                            struct gsim_paging *paging) {
+    struct gsim_pager *pager = store->pager;
+    struct gsim_remote_bytes bytes = {0};
+    if (!gsim_remote_access(&pager->remote, &pager->uvm, &store->residency, range, paging, &bytes))
+        store->residency.has_failed = true;
+    int64_t faulted_ns = gsim_uvm_ns(&pager->uvm, paging);
+    paging->bytes_in += bytes.read + bytes.in;
+    paging->bytes_out += bytes.out;
+    return faulted_ns + gsim_remote_ns(&pager->remote, &pager->proactive.rates, &bytes);
+}
+
 static bool is_mapped(const struct gsim_store *store, const struct gsim_tenant *tenant) {
     return tenant->spec.yields && !gsim_pager_is_proactive(store);
 }
@@ -229,8 +276,9 @@ static bool is_mapped(const struct gsim_store *store, const struct gsim_tenant *
 static int64_t touch(struct gsim_store *store, struct gsim_tenant *tenant, struct gsim_range range,
                      struct gsim_memory_use *use) {
     struct gsim_paging paging = {0};
-    int64_t stall_ns = is_mapped(store, tenant) ? sweep_mapped(store, range, &paging)
-                                                : sweep_faulting(store, range, &paging);
+    int64_t stall_ns = is_mapped(store, tenant)     ? sweep_mapped(store, range, &paging)
+                       : store->pager->remote.is_on ? sweep_remote(store, range, &paging)
+                                                    : sweep_faulting(store, range, &paging);
     gsim_memory_use_add(
         use, &(struct gsim_memory_use){paging.faults, paging.bytes_in, paging.bytes_out, stall_ns},
         1);
@@ -275,9 +323,19 @@ static uint32_t within_reach(const struct sweep *sweep) {
     return n < sweep->to_come.n ? n : sweep->to_come.n;
 }
 
-/* The longest time of a missing chunk. */
-static int64_t most_chunk_ns(struct gsim_store *store, const struct gsim_tenant *tenant) {
+/* A chunk that is read on the host, moves in, and pushes another out. */
+static int64_t remote_chunk_ns(const struct gsim_pager *pager) {
+    int64_t chunk_bytes = pager->uvm.chunk_bytes;
+    struct gsim_remote_bytes bytes = {chunk_bytes, chunk_bytes, chunk_bytes};
+    return gsim_remote_ns(&pager->remote, &pager->proactive.rates, &bytes);
+}
+
+/* The longest time of a missing chunk of this content. */
+static int64_t most_chunk_ns(struct gsim_store *store, const struct gsim_tenant *tenant,
+                             enum gsim_content content) {
     struct gsim_uvm *uvm = &store->pager->uvm;
+    if (store->pager->remote.is_on && content == GSIM_ON_HOST && !is_mapped(store, tenant))
+        return remote_chunk_ns(store->pager);
     struct gsim_paging paging = {.bytes_out = uvm->chunk_bytes};
     store->residency.has_failed |= !gsim_uvm_run(uvm, 1, (struct gsim_touches){0}, &paging);
     int64_t slowest = store->pager->mapped_bytes_per_s, ns = gsim_uvm_ns(uvm, &paging);
@@ -295,7 +353,7 @@ static struct gsim_range next_part(struct gsim_store *store, const struct gsim_t
     part.n = gsim_residency_alike(&store->residency, part, &content);
     uint32_t reach = within_reach(sweep);
     if (content < GSIM_CLEAN) {
-        int64_t chunk_ns = most_chunk_ns(store, tenant) + run_ns(sweep, 1);
+        int64_t chunk_ns = most_chunk_ns(store, tenant, content) + run_ns(sweep, 1);
         int64_t fit = chunk_ns > 0 ? (sweep->left_ns + chunk_ns - 1) / chunk_ns : reach;
         reach = fit < (int64_t)reach ? (uint32_t)fit : reach;
     }

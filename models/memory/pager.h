@@ -7,7 +7,10 @@
  *              and the chunks that came to the GPU first go out
  *   lru        as uvm, but the chunks that were used longest ago go out
  *   proactive  at the beginning of a turn the memory that it is predicted to use is moved in, by
- *              the known timeline of the ring (models/memory/proactive.h); the rest faults
+ *              the known timeline of the ring (models/memory/proactive.h); the rest faults. Of a
+ *              turn that may end inside its iteration this is what it will reach, where the whole
+ *              iteration is known to touch its memory evenly and in order (first_touch_ppm), else
+ *              all that the iteration touches
  *
  * Under uvm and lru, a job that yields (TGS's opportunistic jobs) has its pages mapped: pages that
  * were pushed out stay on the host and are read from there, over the bus, in each iteration, until
@@ -27,24 +30,28 @@
  * rest of its wait to the next. Where all memory fits, or nothing can end the turn, the whole
  * sweep is one part.
  *
+ * Where the link is coherent (models/memory/remote.h), what a sweep misses is read on the host and
+ * moves in behind the reads, under each manager; jobs that yield read over the bus as elsewhere.
+ *
  * Which pages are written is not known: pages count as written when they are first used, and as
  * read from then on. */
 #ifndef GSIM_MODELS_MEMORY_PAGER_H
 #define GSIM_MODELS_MEMORY_PAGER_H
 
 #include "models/memory/proactive.h"
+#include "models/memory/remote.h"
 #include "models/roles.h"
-#include "models/memory/uvm.h"
 #include "gsim/arrangement.h"
 #include "gsim/cluster.h"
 
-enum { GSIM_STORE_TURNS_MAX = 256 }; /* turns of a timeline: contexts of one GPU */
+enum { GSIM_STORE_TURNS_MAX = GSIM_TURNS_MOST };
 
 /* How fast memory moves on otherwise idle links. */
 struct gsim_pager_rates {
     struct gsim_copy_rates migrate;
     int64_t copy_bytes_per_s; /* copies under faults */
     int64_t mapped_bytes_per_s, prefetch_bytes_per_s; /* of a job that yields */
+    int64_t remote_bytes_per_s; /* reads over a coherent link */
 };
 
 /* Paging parameters of a GPU, shared by all copies of its state, and the scratch space of `uvm`. */
@@ -54,6 +61,7 @@ struct gsim_pager {
     uint32_t capacity; /* chunks that the GPU has room for */
     struct gsim_uvm uvm;
     struct gsim_proactive proactive;
+    struct gsim_remote remote;
     int64_t mapped_bytes_per_s, prefetch_bytes_per_s; /* of a job that yields */
     int64_t plan_ns, plan_ns_per_task; /* proactive: time of a switch besides copying */
     int64_t first_touch_ppm; /* proactive: part of an iteration over which memory is touched */
@@ -147,6 +155,8 @@ static inline bool gsim_pager_is_proactive(const struct gsim_store *store) {
 struct gsim_next_turn {
     struct gsim_tenant *tenant;
     int64_t run_ns, sweep_ns;
+    bool ends_inside; /* it may end inside an iteration, of which done_ns are done */
+    int64_t done_ns;
 };
 struct gsim_store_move {
     int64_t begins_ns, ends_ns; /* of the copies */

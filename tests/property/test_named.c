@@ -211,7 +211,7 @@ static bool has_same_numbers(const char *a, const char *b) {
 /* --- another value ---------------------------------------------------------------------------- */
 
 static bool has_one_other(int key) {
-    return key == GSIM_KEY_UVM_CLEAN_COPY || strstr(gsim_key_name((enum gsim_key)key), "_ppm");
+    return gsim_keys[key].kind == GSIM_KIND_BOOL || strstr(gsim_key_name((enum gsim_key)key), "_ppm");
 }
 
 /* Half as much again or half as much, or the other of two; NULL: there is none. */
@@ -220,7 +220,7 @@ static const char *other_value(struct fixture *f, const struct gsim_profile *pro
     int64_t value = profile->value[key];
     if (profile->curve[key] || value == INT64_MAX)
         return NULL;
-    if (key == GSIM_KEY_UVM_CLEAN_COPY)
+    if (gsim_keys[key].kind == GSIM_KIND_BOOL)
         return value ? "off" : "on";
     if (strstr(gsim_key_name((enum gsim_key)key), "_ppm"))
         value -= value / 3;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "models/memory/remote.h"
 #include "models/memory/uvm.h"
 
 enum { CHUNK = 2 << 20, LEAF = 64 << 10, PAGE = 4096 };
@@ -183,6 +184,92 @@ static void test_ideal_pages_for_nothing(void **state) {
     assert_int_equal(gsim_uvm_ns(&f->uvm, &sum), 0);
 }
 
+/* --- over a coherent link --------------------------------------------------------------------- */
+
+/* A GH200 that has this room, with a buffer of so many chunks. */
+static struct gsim_remote open_coherent(struct fixture *f, struct gsim_residency *r,
+                                        uint32_t capacity, uint32_t n_chunks) {
+    static struct gsim_log log;
+    assert_int_equal(gsim_profile_load("gh200", f->arena, &f->profile, &log), GSIM_OK);
+    gsim_uvm_init(&f->uvm, &f->profile, f->arena);
+    gsim_residency_init(r, capacity, GSIM_EVICT_ALLOCATION, f->arena);
+    assert_int_equal(gsim_residency_open(r, 0, n_chunks), 0);
+    struct gsim_remote remote = gsim_remote_of(&f->profile);
+    assert_true(remote.is_on && remote.evicts);
+    return remote;
+}
+
+/* Sweeps a buffer over the link, and says what it sent in chunks. */
+static struct gsim_remote_bytes cross(struct fixture *f, const struct gsim_remote *remote,
+                                      struct gsim_residency *r, uint32_t buffer,
+                                      struct gsim_paging *faulted) {
+    struct gsim_remote_bytes sum = {0};
+    *faulted = (struct gsim_paging){0};
+    assert_true(gsim_remote_access(remote, &f->uvm, r, gsim_range_whole(r, buffer), faulted, &sum));
+    return (struct gsim_remote_bytes){sum.read / CHUNK, sum.in / CHUNK, sum.out / CHUNK};
+}
+
+static void expect_sent(struct gsim_remote_bytes sent, int64_t read, int64_t in, int64_t out) {
+    assert_int_equal(sent.read, read);
+    assert_int_equal(sent.in, in);
+    assert_int_equal(sent.out, out);
+}
+
+/* Of 16 chunks on a GPU with room for 10, the first touch pushes six out. From then on each chunk is
+ * on the host when the sweep comes to it, since the one that came first goes: 16 are read, move in,
+ * and push out 16. */
+static void test_managed_memory_moves_behind_its_reads(void **state) {
+    struct fixture *f = *state;
+    struct gsim_residency r;
+    struct gsim_paging faulted;
+    struct gsim_remote remote = open_coherent(f, &r, 10, 16);
+    expect_sent(cross(f, &remote, &r, 0, &faulted), 0, 0, 0);
+    assert_int_equal(faulted.moved.zeroed, 16);
+    assert_int_equal(faulted.bytes_out, INT64_C(6) * CHUNK);
+    for (int i = 0; i < 3; i++) {
+        expect_sent(cross(f, &remote, &r, 0, &faulted), 16, 16, 16);
+        assert_int_equal(faulted.faults, 0);
+    }
+}
+
+/* Where nothing makes room, the first touch of what the GPU has no room for is on the host, which is
+ * read there in each sweep; when another buffer of six goes, four chunks move in, once. */
+static void test_system_memory_moves_where_there_is_room(void **state) {
+    struct fixture *f = *state;
+    struct gsim_residency r;
+    struct gsim_paging faulted;
+    struct gsim_remote remote = open_coherent(f, &r, 10, 6);
+    remote.evicts = false;
+    expect_sent(cross(f, &remote, &r, 0, &faulted), 0, 0, 0);
+    assert_int_equal(gsim_residency_open(&r, 1, 8), 1);
+    expect_sent(cross(f, &remote, &r, 1, &faulted), 4, 0, 0);
+    assert_int_equal(faulted.moved.zeroed, 4);
+    expect_sent(cross(f, &remote, &r, 1, &faulted), 4, 0, 0);
+    gsim_residency_close(&r, 0);
+    expect_sent(cross(f, &remote, &r, 1, &faulted), 4, 4, 0);
+    expect_sent(cross(f, &remote, &r, 1, &faulted), 0, 0, 0);
+}
+
+/* 16 chunks are 33 554 432 bytes: read at 342 GB/s in 98 113 ns, moved in at 375 in 89 479, out at 297 in
+ * 112 978. Inwards that is 187 592 ns, and all of it at the 660.555 GB/s of both ways 152 392. */
+static void test_a_coherent_link_carries_reads_and_copies(void **state) {
+    struct fixture *f = *state;
+    struct gsim_residency r;
+    struct gsim_remote remote = open_coherent(f, &r, 10, 16);
+    struct gsim_copy_rates rates = gsim_copy_rates_migrate(&f->profile);
+    int64_t bytes = INT64_C(16) * CHUNK;
+    assert_int_equal(gsim_remote_ns(&remote, &rates, &(struct gsim_remote_bytes){bytes, 0, 0}),
+                     98113);
+    assert_int_equal(
+        gsim_remote_ns(&remote, &rates, &(struct gsim_remote_bytes){bytes, bytes, bytes}),
+        98113 + 89479);
+    assert_int_equal(gsim_remote_ns(&remote, &rates, &(struct gsim_remote_bytes){0, 0, bytes}),
+                     112978);
+    rates.both_bytes_per_s = INT64_C(450000000000); /* three times 33 554 432 bytes at this rate */
+    assert_int_equal(
+        gsim_remote_ns(&remote, &rates, &(struct gsim_remote_bytes){bytes, bytes, bytes}), 223697);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_batches_of_a_sweep, begin, end),
@@ -194,6 +281,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_sweeps_larger_than_memory_miss_everything, begin, end),
         cmocka_unit_test_setup_teardown(test_first_touches_bring_nothing, begin, end),
         cmocka_unit_test_setup_teardown(test_ideal_pages_for_nothing, begin, end),
+        cmocka_unit_test_setup_teardown(test_managed_memory_moves_behind_its_reads, begin, end),
+        cmocka_unit_test_setup_teardown(test_system_memory_moves_where_there_is_room, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_coherent_link_carries_reads_and_copies, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

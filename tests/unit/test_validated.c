@@ -102,6 +102,7 @@ static void what_nobody_claims_names_its_constants(void **state) {
                  "validated on an H200 only (t4: slice.quantum_ns=2080000 is assumed, and 9 more");
     assert_int_equal(load(f, "h200"), GSIM_OK);
     assert_doubt(f, GSIM_MECHANISM_EVICTION, 0, "eviction under faults: never measured");
+    assert_doubt(f, GSIM_MECHANISM_REMOTE, 0, "memory read over a coherent link: rates as published");
     assert_doubt(f, GSIM_MECHANISM_PLANNING, 0, "migrate.plan_ns=42900 is assumed, and 1 more");
     assert_doubt(f, GSIM_MECHANISM_PS, 0, "an idealisation without switching costs");
 }

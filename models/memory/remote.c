@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/memory/remote.h"
+
+struct gsim_remote gsim_remote_of(const struct gsim_profile *profile) {
+    return (struct gsim_remote){.is_on = profile->value[GSIM_KEY_UVM_REMOTE] != 0,
+                                .evicts = profile->value[GSIM_KEY_UVM_REMOTE_EVICTS] != 0,
+                                .bytes_per_s = profile->value[GSIM_KEY_UVM_REMOTE_RATE]};
+}
+
+/* Chunks on the host move in behind the reads of them. */
+static struct gsim_moved move_in(const struct gsim_remote *remote, struct gsim_residency *residency,
+                                 struct gsim_range range) {
+    uint32_t room = gsim_residency_free(residency);
+    if (remote->evicts)
+        return gsim_residency_access(residency, range, false);
+    range.n = range.n < room ? range.n : room;
+    return gsim_residency_populate(residency, range);
+}
+
+static void read_on_host(const struct gsim_remote *remote, const struct gsim_uvm *uvm,
+                         struct gsim_residency *residency, struct gsim_range range,
+                         struct gsim_remote_bytes *sum) {
+    struct gsim_moved moved = move_in(remote, residency, range);
+    int64_t out = moved.out_dirty + (uvm->copies_clean ? moved.out_clean : 0);
+    sum->read += range.n * uvm->chunk_bytes;
+    sum->in += moved.in * uvm->chunk_bytes;
+    sum->out += out * uvm->chunk_bytes;
+}
+
+bool gsim_remote_access(const struct gsim_remote *remote, struct gsim_uvm *uvm,
+                        struct gsim_residency *residency, struct gsim_range range,
+                        struct gsim_paging *faulted, struct gsim_remote_bytes *sum) {
+    bool is_fine = !residency->has_failed;
+    while (range.n > 0 && is_fine) {
+        enum gsim_content content;
+        struct gsim_range part = range;
+        part.n = gsim_residency_alike(residency, range, &content);
+        uint32_t room = gsim_residency_free(residency);
+        if (content == GSIM_UNTOUCHED && !remote->evicts && room == 0)
+            gsim_residency_write_host(residency, part); /* the next step reads it there */
+        else if (content == GSIM_UNTOUCHED && !remote->evicts && room < part.n)
+            part.n = room;
+        if (gsim_residency_content(residency, part.buffer, part.first) == GSIM_ON_HOST)
+            read_on_host(remote, uvm, residency, part, sum);
+        else
+            is_fine = gsim_uvm_access(uvm, residency, part, (struct gsim_touches){0}, faulted);
+        range.first += part.n;
+        range.n -= part.n;
+        is_fine &= !residency->has_failed;
+    }
+    return is_fine;
+}
