@@ -20,7 +20,8 @@ echo "$n headers" >"$tmp/log"
 [ "$n" -le 15 ]
 say "at most 15 headers are installed" $?
 cat "$root"/include/gsim/*.h | grep -o 'gsim_[a-z0-9_]*' | sort -u >"$tmp/named"
-names() { nm "$1" | awk '$2 ~ /^[A-TV-Z]$/ { print $3 }' | sort -u; }
+# N is a place in debug information, which links to nothing.
+names() { nm "$1" | awk '$2 ~ /^[A-MO-TV-Z]$/ { print $3 }' | sort -u; }
 names "$root/lib/libgsim.a" | comm -23 - "$tmp/named" >"$tmp/log"
 [ ! -s "$tmp/log" ] && names "$root/lib/libgsim.a" | grep -qx gsim_run
 say "the library shows the names of its headers and no others" $?
