@@ -353,13 +353,6 @@ static void pace(struct gsim_context *context, uint64_t rate_q32) {
         context->spec.gpu_ns = context->spec.kernels;
 }
 
-struct gsim_context gsim_process_context(const struct gsim_process *process,
-                                         const struct gsim_site *site) {
-    struct gsim_context context = process->context;
-    pace(&context, site->rate_q32);
-    return context;
-}
-
 /* The demand of the kernels when they are alone on the device: without columns they fill all SMs,
  * or the part of a GPU that the job asks for, and draw nothing from memory. */
 static struct gsim_demand demand_of(const struct gsim_trace *trace, uint32_t index,
@@ -374,14 +367,18 @@ static struct gsim_demand demand_of(const struct gsim_trace *trace, uint32_t ind
     return demand;
 }
 
-struct gsim_member_spec gsim_process_spec(const struct gsim_process *process,
-                                          const struct gsim_site *site) {
+struct gsim_member gsim_process_member(const struct gsim_process *process,
+                                       const struct gsim_site *site) {
     int64_t block_ns = gsim_trace_get(site->trace, GSIM_COL_KERNEL_NS, site->index);
-    return (struct gsim_member_spec){
-        .is_cold = process->is_cold,
-        .is_idempotent = gsim_trace_get(site->trace, GSIM_COL_IDEMPOTENT, site->index) > 0,
-        .block_ns = block_ns > 0 ? gsim_process_time_ns(block_ns, site->rate_q32) : block_ns,
-        .demand = demand_of(site->trace, site->index, site->profile)};
+    struct gsim_member member = {
+        .spec = {.is_cold = process->is_cold,
+                 .is_idempotent = gsim_trace_get(site->trace, GSIM_COL_IDEMPOTENT, site->index) > 0,
+                 .block_ns =
+                     block_ns > 0 ? gsim_process_time_ns(block_ns, site->rate_q32) : block_ns},
+        .context = process->context};
+    pace(&member.context, site->rate_q32);
+    member.spec.demand = demand_of(site->trace, site->index, site->profile);
+    return member;
 }
 
 void gsim_process_repace(struct gsim_context *left, const struct gsim_context *whole) {

@@ -78,12 +78,10 @@ struct gsim_site {
     const struct gsim_profile *profile;
     uint64_t rate_q32;
 };
-/* The context of the process, with kernels that no lane has changed. */
-struct gsim_context gsim_process_context(const struct gsim_process *process,
-                                         const struct gsim_site *site);
-/* The properties by which a lane treats it. */
-struct gsim_member_spec gsim_process_spec(const struct gsim_process *process,
-                                          const struct gsim_site *site);
+/* The process as a member of a lane there: its context, with kernels that no lane has changed, and
+ * the properties by which a lane treats it. */
+struct gsim_member gsim_process_member(const struct gsim_process *process,
+                                       const struct gsim_site *site);
 /* The time of a service on a device that runs the job at this rate; and the pace of a context that
  * was left on another device, which goes on with the lengths of `whole`. */
 int64_t gsim_process_time_ns(int64_t service_ns, uint64_t rate_q32);

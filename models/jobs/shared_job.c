@@ -131,13 +131,12 @@ struct gsim_member gsim_shared_job_member(struct gsim_model *model, gsim_slot sl
     const struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
     const struct gsim_site site = {model->setup.trace, gsim_machine_info(model, slot)->index,
                                    profile, sharer->rate_q32};
-    struct gsim_member member = {.how = sharer->how};
+    struct gsim_member member = gsim_process_member(&sharer->process, &site);
+    member.how = sharer->how;
     member.how.job = slot;
     member.how.lane = lane_entered(model, slot, gpu);
     member.tenant.spec = tenant_of(model, slot, profile);
     struct gsim_lane lane = lane_of(model, gpu, member.how.lane);
-    member.spec = gsim_process_spec(&sharer->process, &site);
-    member.context = gsim_process_context(&sharer->process, &site);
     if (!sharer->how.keeps_kernels)
         member.context.spec.gpu_ns = gsim_kernel_stop_form_ns(
             &lane, profile, member.context.spec.gpu_ns, member.context.spec.kernels);
