@@ -468,14 +468,14 @@ static int64_t bandwidth(const struct gsim_space *space, const struct gsim_sm_ke
 }
 
 /* An SM with few threads has fewer bytes on their way than it can have; threads that stage what
- * they read have all. */
+ * they read have all. Blocks that a cap crowds on fewer SMs than alone have what these can have. */
 static int64_t under_way(const struct gsim_profile *profile, const struct gsim_sm_kernel *kernel,
                          const struct alone *alone, int64_t has) {
     int64_t enough = profile->value[GSIM_KEY_SM_MEMORY_THREADS];
-    int64_t threads = alone->per_sm * alone->need.threads;
-    if (threads >= enough || gsim_space_is_staged(profile, kernel->shared_bytes))
-        return has;
-    return gsim_muldiv_floor(has, threads, enough);
+    int64_t threads = alone->per_sm * alone->need.threads, most = kernel->n_sms * GSIM_SM;
+    if (threads < enough && !gsim_space_is_staged(profile, kernel->shared_bytes))
+        has = gsim_muldiv_floor(has, threads, enough);
+    return has < most ? has : most;
 }
 
 static struct stretch on_sms(const struct gsim_space *space, const struct gsim_sm_kernel *kernel,
@@ -584,8 +584,8 @@ static void share_power(const struct gsim_space *space, struct gsim_sm_kernel *k
 /* --- bandwidth -------------------------------------------------------------------------------- */
 
 /* How much longer a part that is bound by memory takes beside another kernel, in ppm, while the
- * other is bound by memory too. What is on its way to memory waits in one queue, so by Little's law
- * each kernel is served in proportion to the bytes that it has there. */
+ * other is bound by memory too. All bytes on their way to memory wait in one queue, so by Little's
+ * law each kernel is served in proportion to those that it has there. */
 static int64_t longer_ppm(const struct gsim_space *space, const struct stretch *one,
                           const struct stretch *other) {
     int64_t most = space->peak_bytes_per_s < INT64_MAX / 2

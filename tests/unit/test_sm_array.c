@@ -247,6 +247,18 @@ static void test_few_threads_have_few_bytes_under_way(void **state) {
     }
 }
 
+/* Four blocks that have an SM each alone have two SMs together, with as many bytes under way as
+ * these can have: as many as the other kernel. So it gets 500 of the 1000 that it draws alone. */
+static void test_crowded_blocks_have_the_bytes_of_their_sms(void **state) {
+    (void)state;
+    struct gsim_sm_held held[2] = {{.n = 0}};
+    struct gsim_sm_kernel kernels[] = {kernel(4, 0, &held[0]), kernel(40, 8192, &held[1])};
+    solve_on_own_sms(kernels);
+    assert_int_equal(held[0].n, 4);
+    for (uint16_t i = 0; i < 2; i++)
+        assert_in_range(kernels[i].rate_q32 / (GSIM_RATE_ONE / 100000), 49998, 50001);
+}
+
 /* On two of four SMs a kernel that is never bound by memory runs at half of its speed: half of its
  * time is lost to SMs. Beside another on the other two, both bound by memory all the time, each
  * alone there would run at 0.7 and runs at 0.5: of its time 0.5 x (1 / 0.7 - 1) goes to the SMs that
@@ -455,6 +467,7 @@ int main(void) {
         cmocka_unit_test(test_bandwidth_is_shared_as_by_rates),
         cmocka_unit_test(test_bandwidth_goes_by_bytes_under_way),
         cmocka_unit_test(test_few_threads_have_few_bytes_under_way),
+        cmocka_unit_test(test_crowded_blocks_have_the_bytes_of_their_sms),
         cmocka_unit_test(test_what_is_lost_has_a_cause),
         cmocka_unit_test(test_power_lowers_the_clock),
         cmocka_unit_test(test_a_lower_clock_slows_all_kernels),
