@@ -447,6 +447,7 @@ struct stretch {
     gsim_u128 compute_q32, memory_q32;
     int64_t draws_bytes_per_s;
     int64_t bound_ppm;
+    int64_t under_way; /* bytes on their way to it meanwhile, in those that an SM has at most */
 };
 
 static gsim_u128 time_of(const struct gsim_sm_kernel *kernel, const struct stretch *stretch) {
@@ -466,11 +467,23 @@ static int64_t bandwidth(const struct gsim_space *space, const struct gsim_sm_ke
                : gsim_space_bandwidth(space, sms);
 }
 
+/* An SM with few threads has fewer bytes on their way than it can have; threads that stage what
+ * they read have all. Blocks that a cap crowds on fewer SMs than alone have what these can have. */
+static int64_t under_way(const struct gsim_profile *profile, const struct gsim_sm_kernel *kernel,
+                         const struct alone *alone, int64_t has) {
+    int64_t enough = profile->value[GSIM_KEY_SM_MEMORY_THREADS];
+    int64_t threads = alone->per_sm * alone->need.threads, most = kernel->n_sms * GSIM_SM;
+    if (threads < enough && !gsim_space_is_staged(profile, kernel->shared_bytes))
+        has = gsim_muldiv_floor(has, threads, enough);
+    return has < most ? has : most;
+}
+
 static struct stretch on_sms(const struct gsim_space *space, const struct gsim_sm_kernel *kernel,
                              const struct alone *alone, int64_t has) {
     struct gsim_space device = gsim_space_of_device(space->profile);
     int64_t had = worth(alone, alone->in_flight);
-    struct stretch out = {.draws_bytes_per_s = bandwidth(space, kernel, has)};
+    struct stretch out = {.draws_bytes_per_s = bandwidth(space, kernel, has),
+                          .under_way = under_way(space->profile, kernel, alone, has)};
     out.compute_q32 = over_q32(had, has);
     out.memory_q32 = over_q32(bandwidth(&device, kernel, had), out.draws_bytes_per_s);
     if (out.memory_q32 < GSIM_RATE_ONE)
@@ -570,8 +583,9 @@ static void share_power(const struct gsim_space *space, struct gsim_sm_kernel *k
 
 /* --- bandwidth -------------------------------------------------------------------------------- */
 
-/* How much longer a part that is bound by memory takes beside another kernel, in ppm: while the
- * other is bound by memory too, and both would draw more than there is. */
+/* How much longer a part that is bound by memory takes beside another kernel, in ppm, while the
+ * other is bound by memory too. All bytes on their way to memory wait in one queue, so by Little's
+ * law each kernel is served in proportion to those that it has there. */
 static int64_t longer_ppm(const struct gsim_space *space, const struct stretch *one,
                           const struct stretch *other) {
     int64_t most = space->peak_bytes_per_s < INT64_MAX / 2
@@ -579,11 +593,12 @@ static int64_t longer_ppm(const struct gsim_space *space, const struct stretch *
                        : INT64_MAX;
     if (most <= 0 || most == INT64_MAX)
         return 0;
-    int64_t both = one->draws_bytes_per_s + other->draws_bytes_per_s;
-    if (both <= most)
+    gsim_u128 wants =
+        (gsim_u128)(uint64_t)one->draws_bytes_per_s * (uint64_t)(one->under_way + other->under_way);
+    gsim_u128 gets = (gsim_u128)(uint64_t)most * (uint64_t)one->under_way;
+    if (wants <= gets || gets == 0)
         return 0;
-    return gsim_muldiv_floor(gsim_muldiv_floor(both - most, GSIM_PPM, most), other->bound_ppm,
-                             GSIM_PPM);
+    return (int64_t)((wants - gets) * (uint64_t)other->bound_ppm / gets);
 }
 
 /* Kernels are bound by memory at times that have nothing to do with each other. */

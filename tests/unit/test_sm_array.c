@@ -201,6 +201,64 @@ static void test_bandwidth_is_shared_as_by_rates(void **state) {
                         GSIM_RATE_ONE / 2 / 20000 + 1);
 }
 
+/* On three SMs and on one they would draw 850 and 400 of the 1000 bytes a second, and wait in one
+ * queue, where three quarters of the bytes are the first one's: it gets 750, the other 250. */
+static void test_bandwidth_goes_by_bytes_under_way(void **state) {
+    (void)state;
+    struct gsim_sm_held held[2] = {{.n = 0}};
+    struct gsim_sm_kernel kernels[] = {kernel(40, 8192, &held[0]), kernel(40, 8192, &held[1])};
+    kernels[0].n_sms = 3;
+    kernels[1].first_sm = 3;
+    kernels[1].n_sms = 1;
+    for (uint16_t i = 0; i < 2; i++) {
+        kernels[i].has_queue = true;
+        kernels[i].memory_ppm = GSIM_PPM;
+    }
+    solve(kernels, 2);
+    assert_in_range(kernels[0].rate_q32 / (GSIM_RATE_ONE / 100000), 74998, 75001);
+    assert_in_range(kernels[1].rate_q32 / (GSIM_RATE_ONE / 100000), 24998, 25001);
+}
+
+/* Two SMs each; the blocks of the second kernel have registers for one on an SM, 32 threads of the
+ * 64 that have as many bytes under way as an SM can have. Two thirds of the bytes are the first
+ * one's: it gets 667 of its 700 bytes a second, the other 333. Where the second one stages what it
+ * reads (half of the shared memory), both get 500. */
+static void test_few_threads_have_few_bytes_under_way(void **state) {
+    (void)state;
+    struct gsim_profile waiting = device;
+    waiting.value[GSIM_KEY_SM_MEMORY_THREADS] = 64;
+    struct gsim_space space = gsim_space_of_device(&waiting);
+    for (int64_t staged = 0; staged < 2; staged++) {
+        struct gsim_sm_held held[2] = {{.n = 0}};
+        struct gsim_sm_kernel kernels[] = {kernel(40, 0, &held[0]),
+                                           kernel(40, staged * 4096, &held[1])};
+        kernels[1].register_bytes = 40960;
+        uint16_t order[2];
+        for (uint16_t i = 0; i < 2; i++) {
+            kernels[i].first_sm = (uint16_t)(2 * i);
+            kernels[i].n_sms = 2;
+            kernels[i].has_queue = true;
+            kernels[i].memory_ppm = GSIM_PPM;
+        }
+        gsim_sm_array_solve(&space, kernels, order, 2);
+        uint64_t first = staged ? 50000 : 66666, second = staged ? 50000 : 33333;
+        assert_in_range(kernels[0].rate_q32 / (GSIM_RATE_ONE / 100000), first - 2, first + 1);
+        assert_in_range(kernels[1].rate_q32 / (GSIM_RATE_ONE / 100000), second - 2, second + 1);
+    }
+}
+
+/* Four blocks that have an SM each alone have two SMs together, with as many bytes under way as
+ * these can have: as many as the other kernel. So it gets 500 of the 1000 that it draws alone. */
+static void test_crowded_blocks_have_the_bytes_of_their_sms(void **state) {
+    (void)state;
+    struct gsim_sm_held held[2] = {{.n = 0}};
+    struct gsim_sm_kernel kernels[] = {kernel(4, 0, &held[0]), kernel(40, 8192, &held[1])};
+    solve_on_own_sms(kernels);
+    assert_int_equal(held[0].n, 4);
+    for (uint16_t i = 0; i < 2; i++)
+        assert_in_range(kernels[i].rate_q32 / (GSIM_RATE_ONE / 100000), 49998, 50001);
+}
+
 /* On two of four SMs a kernel that is never bound by memory runs at half of its speed: half of its
  * time is lost to SMs. Beside another on the other two, both bound by memory all the time, each
  * alone there would run at 0.7 and runs at 0.5: of its time 0.5 x (1 / 0.7 - 1) goes to the SMs that
@@ -407,6 +465,9 @@ int main(void) {
         cmocka_unit_test(test_a_cap_is_rounded_down_to_pairs_of_sms),
         cmocka_unit_test(test_alone_under_a_cap_both_models_agree),
         cmocka_unit_test(test_bandwidth_is_shared_as_by_rates),
+        cmocka_unit_test(test_bandwidth_goes_by_bytes_under_way),
+        cmocka_unit_test(test_few_threads_have_few_bytes_under_way),
+        cmocka_unit_test(test_crowded_blocks_have_the_bytes_of_their_sms),
         cmocka_unit_test(test_what_is_lost_has_a_cause),
         cmocka_unit_test(test_power_lowers_the_clock),
         cmocka_unit_test(test_a_lower_clock_slows_all_kernels),
