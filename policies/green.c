@@ -7,10 +7,10 @@
  * first SM on, where there is room between others. A job that finds no group waits. Jobs go to the
  * GPU with the fewest jobs that has room for a group, in order of arrival; gangs have whole GPUs.
  *
- * Static partitions of MPS (`partitions`): each GPU is cut once, into partitions of the given numbers
- * of chunks, of green.least_sms SMs each. Jobs are clients, whatever part of a GPU they ask for: each goes to the
- * partition with the fewest clients, of these to the one with the most SMs, and shares it with its
- * other clients as under MPS. SMs that are in no partition stay unused.
+ * Static partitions of MPS (`partitions`): each GPU is cut once, into partitions of the given
+ * numbers of chunks, of green.least_sms SMs each. Jobs are clients, whatever part of a GPU they ask
+ * for: each goes to the partition with the fewest clients, of these to the one with the most SMs,
+ * and shares it with its other clients as under MPS. SMs that are in no partition stay unused.
  * Source: NVIDIA, CUDA driver API 12.4, "Green Contexts" (cuDevSmResourceSplitByCount), and
  * "Multi-Process Service" (static SM partitioning). */
 #include "policies/lib/clients.h"
