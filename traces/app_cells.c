@@ -28,6 +28,8 @@ const char *const gsim_app_columns[N_COLUMNS] = {
     [DRAM_BYTES] = "dram_bytes",
     [JOULES] = "joules",
     [GROW] = "grow_us",
+    [PHASE] = "phase",
+    [GROW_BYTES] = "grow_bytes",
 };
 
 enum gsim_status gsim_app_refuse(struct gsim_app_reader *r, enum gsim_app_column column,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The reader of application profiles, as its files share it: apps.c has the kernels and the
- * memory, app_calls.c the program that launches them, app_cells.c the columns. No other file
- * includes it. */
+ * memory, app_calls.c the program that launches them, app_memory.c the memory of its phases,
+ * app_cells.c the columns. No other file includes it. */
 #ifndef GSIM_TRACES_APP_READER_H
 #define GSIM_TRACES_APP_READER_H
 
@@ -31,6 +31,8 @@ enum gsim_app_column {
     DRAM_BYTES,
     JOULES,
     GROW,
+    PHASE,
+    GROW_BYTES,
     N_COLUMNS
 };
 
@@ -50,6 +52,13 @@ struct gsim_app_phase {
     uint32_t first; /* call */
 };
 
+/* When a buffer is there. */
+struct gsim_app_lifetime {
+    const char *phase; /* in this phase only; NULL: always */
+    int64_t grow_bytes; /* how much larger it is each time that the phase's calls are made */
+    int64_t line;
+};
+
 struct gsim_app_reader {
     struct gsim_arena *arena;
     struct gsim_log *log;
@@ -57,6 +66,7 @@ struct gsim_app_reader {
     struct gsim_app *app;
     struct gsim_app_kernel *kernels;
     struct gsim_app_buffer *buffers;
+    struct gsim_app_lifetime lifetime[GSIM_APP_ROWS_MOST]; /* by buffer */
     const char *touches[GSIM_APP_ROWS_MOST]; /* resolved when all buffers are known */
     struct gsim_app_call *calls;
     int64_t *grow_ns; /* by call: by how much a launch takes longer each time in its phase */
@@ -86,6 +96,10 @@ enum gsim_status gsim_app_take_number(struct gsim_app_reader *r, enum gsim_app_c
 enum gsim_status gsim_app_take_call(struct gsim_app_reader *r, enum gsim_app_call_kind kind);
 /* A row of the kind phase: the calls that follow, until the next one, are made several times. */
 enum gsim_status gsim_app_take_phase(struct gsim_app_reader *r);
+/* What only the whole file tells of its memory: how large buffers of phases become, the most memory
+ * that there is at one time, and launches that touch buffers which are not there. It
+ * comes after gsim_app_finish_calls, which writes out the calls of the last phase. */
+enum gsim_status gsim_app_finish_memory(struct gsim_app_reader *r);
 /* What only the whole file tells of its program: kernels without a launch, and the like. */
 enum gsim_status gsim_app_finish_calls(struct gsim_app_reader *r);
 

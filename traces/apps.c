@@ -205,8 +205,12 @@ static enum gsim_status take_kernel(struct gsim_app_reader *r, enum gsim_app_uni
 
 static enum gsim_status take_buffer(struct gsim_app_reader *r) {
     struct gsim_app_buffer *buffer = &r->buffers[r->app->n_buffers];
+    struct gsim_app_lifetime *lifetime = &r->lifetime[r->app->n_buffers];
     *buffer = (struct gsim_app_buffer){r->cell[NAME], -1};
+    *lifetime = (struct gsim_app_lifetime){.phase = r->cell[PHASE], .line = r->line};
     enum gsim_status status = take_bytes(r, BYTES, &buffer->bytes);
+    if (status == GSIM_OK)
+        status = take_bytes(r, GROW_BYTES, &lifetime->grow_bytes);
     for (uint32_t b = 0; b < r->app->n_buffers; b++)
         if (strcmp(r->buffers[b].name, buffer->name) == 0)
             return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line, "buffer '%s' stands twice",
@@ -215,8 +219,12 @@ static enum gsim_status take_buffer(struct gsim_app_reader *r) {
         return gsim_app_refuse(r, BYTES, "the size of a buffer");
     if (status == GSIM_OK && r->app->mem_bytes > most_ops - buffer->bytes)
         return gsim_app_refuse(r, BYTES, "a size that buffers can sum to");
+    if (status == GSIM_OK && lifetime->grow_bytes > 0 && !lifetime->phase)
+        return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
+                         "grow_bytes is of a buffer of a phase, and buffer '%.64s' names none",
+                         buffer->name);
     r->app->n_buffers++;
-    r->app->mem_bytes += buffer->bytes;
+    r->app->mem_bytes += lifetime->phase ? 0 : buffer->bytes;
     return status;
 }
 
@@ -371,7 +379,8 @@ static enum gsim_status finish(struct gsim_app_reader *r) {
         if (status != GSIM_OK)
             return status;
     }
-    return gsim_app_finish_calls(r);
+    enum gsim_status status = gsim_app_finish_calls(r);
+    return status == GSIM_OK ? gsim_app_finish_memory(r) : status;
 }
 
 enum gsim_status gsim_app_read(struct gsim_input *input, struct gsim_arena *arena,

@@ -3,7 +3,8 @@
  * of a `kind`:
  *
  *     title       name: one line about it
- *     buffer      name, bytes: memory that it allocates
+ *     buffer      name, bytes: memory that it allocates; phase: in this phase only, and grow_bytes:
+ *                   how much larger it is each time that the phase's calls are made
  *     kernel      name, count (per iteration, default 1), and of one launch
  *                   flops, bytes, precision (fp32 tf32 fp16 int8), efficiency (share of the roof
  *                     that binds it, default 100%): the time on any device follows, or

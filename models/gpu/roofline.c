@@ -193,7 +193,9 @@ enum gsim_status gsim_roofline_cost(const struct gsim_app *app, const struct gsi
                          profile->name);
     out->gpu_ns = (int64_t)sums.ns;
     out->bytes = (int64_t)sums.bytes;
-    out->working_set_bytes = touched_bytes(app, app->kernels, app->n_kernels);
+    int64_t touched = touched_bytes(app, app->kernels, app->n_kernels);
+    /* buffers of different phases are not there together */
+    out->working_set_bytes = touched < app->mem_bytes ? touched : app->mem_bytes;
     if (sums.ns == 0)
         return GSIM_OK;
     gsim_i128 bytes_per_s = sums.bytes * GSIM_NS_PER_S / sums.ns;

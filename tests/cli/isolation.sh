@@ -120,6 +120,18 @@ check "a service in a group of its own does not feel the training" \
     "$(latency --policy green --device h200 --set job.memory_ppm=0 "$tmp/one.csv")"
 expect "a part that no group has" 2 "part" "$gsim" run --policy green --set part=101% "$tmp/groups.csv"
 
+# Static partitions of MPS: 64 SMs each, where the third job shares the first one's. Two jobs on 64 SMs have half of
+# them each: 2 x 132/64 s. Of 96 and 32 SMs the larger one is taken first: 132/96 and 132/32 s.
+latency --policy green --device h200 --set partitions=8,8 $plain "$tmp/groups.csv" >/dev/null
+check "green: a third client of two partitions shares the first one" "4125000 2062500 4125000" \
+    "$(end a) $(end b) $(end c)"
+grep -v ^c "$tmp/groups.csv" >"$tmp/two.csv"
+latency --policy green --device h200 --set partitions=4,12 $plain "$tmp/two.csv" >/dev/null
+check "the largest free partition is taken first" "1375000 4125000" "$(end a) $(end b)"
+expect "more chunks than any GPU has" 2 "the first GPU has 16 chunks" \
+    "$gsim" run --policy green --device h200 --set partitions=8,9 "$tmp/groups.csv"
+expect "a partition of no chunk" 2 "partitions" "$gsim" run --policy green --set partitions=0,4 "$tmp/groups.csv"
+
 # Two GPUs, of 132 and of 40 SMs: 30 % are groups of 32 and of 12 by the devices' steps. The H200 has room for
 # four, of which the last ends past the T4's SMs, and the T4 for three.
 printf '[node big]\ngpus = 1\ndevice = h200\n\n[node small]\ngpus = 1\ndevice = t4\n' >"$tmp/mixed.ini"

@@ -133,6 +133,49 @@ static void phases_follow_each_other(void **state) {
     assert_same_programs(phases, written_out);
 }
 
+#define MEMORY "kind,name,count,time_us,device,host_us,bytes,touches,phase,grow_bytes\n"
+#define OPTIMIZER "buffer,w,,,,,1000,,,\nbuffer,o,,,,,4000,,train,\nbuffer,kv,,,,,100,,answer,10\n"
+#define TOUCHING "kernel,step,,9,h200,,,w o@rw,,\nkernel,token,,2,h200,,,w@r kv@rw,,\n"
+#define TRAIN "phase,train,3,,,,,,,\nlaunch,step,,,,1,,,,\n"
+#define ANSWER "phase,answer,301,,,,,,,\nlaunch,token,,,,1,,,,\n"
+
+/* Weights of 1000 are always there. In one phase an optimizer of 4000 is there, in the other a cache of 100
+ * that is 300 times 10 larger at the end: 3100. So there are 5000 at most. */
+static void memory_is_that_of_the_largest_phase(void **state) {
+    struct fixture *f = *state;
+    struct gsim_app *app = gsim_arena_alloc(f->arena, sizeof *app);
+    assert_int_equal(read_app(f, MEMORY OPTIMIZER TOUCHING TRAIN ANSWER, app), GSIM_OK);
+    assert_int_equal(app->mem_bytes, 5000);
+    assert_int_equal(app->buffers[2].bytes, 3100);
+    assert_int_equal(read_app(f,
+                              MEMORY OPTIMIZER TOUCHING TRAIN
+                              "phase,answer,501,,,,,,,\nlaunch,token,,,,1,,,,\n",
+                              app),
+                     GSIM_OK);
+    assert_int_equal(app->mem_bytes, 1000 + 100 + 5000);
+}
+
+static void memory_of_phases_that_cannot_be(void **state) {
+    struct fixture *f = *state;
+    refuse_app(f, MEMORY "buffer,w,,,,,10,,,5\n" TOUCHING TRAIN ANSWER,
+               "2: grow_bytes is of a buffer of a phase, and buffer 'w' names none");
+    refuse_app(f,
+               MEMORY "buffer,w,,,,,10,,nap,\nkernel,k,,1,h200,,,,,\n"
+                      "phase,a,,,,,,,,\nlaunch,k,,,,1,,,,\n",
+               "2: buffer 'w' is of phase 'nap', which no row names");
+    refuse_app(f, MEMORY "buffer,w,,,,,10,,nap,\nkernel,k,,1,h200,,,,,\nlaunch,k,,,,1,,,,\n",
+               "2: buffer 'w' is of phase 'nap', and the file has no phases");
+    refuse_app(f, MEMORY OPTIMIZER TOUCHING TRAIN ANSWER "launch,step,,,,1,,,,\n",
+               "11: it launches 'step', which touches buffer 'o', and that is there in phase "
+               "'train' only");
+    refuse_app(f,
+               MEMORY "buffer,kv,,,,,1,,a,1000000000000000000\nkernel,k,,1,h200,,,,,\n"
+                      "phase,a,9,,,,,,,\nlaunch,k,,,,1,,,,\n",
+               "2: buffer 'kv' grows past 2^60 bytes while phase 'a' lasts");
+    refuse_app(f, MEMORY "buffer,kv,,,,,1,,a,lots\nkernel,k,,1,h200,,,,,\n",
+               "2: grow_bytes: 'lots' is not a number of bytes");
+}
+
 static void phases_that_cannot_be(void **state) {
     struct fixture *f = *state;
     refuse_app(f, PHASES TWO_KERNELS "phase,a,2,,,,\nphase,b,,,,,\nlaunch,p,,,,1,\n",
@@ -532,6 +575,8 @@ int main(void) {
         TEST(what_a_program_says),
         TEST(phases_follow_each_other),
         TEST(phases_that_cannot_be),
+        TEST(memory_is_that_of_the_largest_phase),
+        TEST(memory_of_phases_that_cannot_be),
         TEST(what_is_wrong_is_named_by_its_line),
         TEST(a_block_that_no_sm_holds),
         TEST(a_range_that_never_ends),
