@@ -321,6 +321,12 @@ for objective in max-min water-filling max-sum makespan finish-time allox; do
     expect "gavel finds the shares of $objective" 0 "3 completed" \
         "$gsim" run --policy gavel --set "objective=$objective" --cluster "$tmp/cluster.ini" --rates "$tmp/two.csv" "$tmp/trace.csv"
 done
+# Each is the first on a GPU of its own: the gang has half of the time, the single job all of it. Rounds go to the
+# job farther behind: to b, then to a, which has 1/2 of the time and had 1/4 of it, then to b, which ends; then to a.
+printf 'job_id,submit_s,gpus,duration_s,iterations\na,0,2,300,300\nb,0,1,200,200\n' >"$tmp/timed.csv"
+printf '[node]\ngpus = 2\ndevice = ideal\n' >"$tmp/two.ini"
+policy=gavel ends "allox queues a gang as a job of one GPU" "500.000000000 300.000000000" \
+    --set objective=allox --set round=100s --cluster "$tmp/two.ini" "$tmp/timed.csv"
 expect "shares of another run are refused" 3 "it is of another trace, cluster or policy" \
     sh -c 'echo 5,0,fast,1 >"$1/s.csv" && "$2" run --policy gavel --set objective=shares --set "shares=$1/s.csv" \
         --cluster "$1/cluster.ini" --rates "$1/two.csv" "$1/trace.csv"' - "$tmp" "$gsim"
