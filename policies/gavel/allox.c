@@ -2,7 +2,12 @@
 /* AlloX (Le et al., "AlloX: Compute Allocation in Hybrid Clusters", EuroSys 2020), as Gavel has it:
  * jobs of one GPU. Jobs that wait are assigned to places in the queues of the free GPUs, so that
  * their mean time to the end is least: a job at place k from the end of a queue delays k jobs by
- * its own time. The first of each queue gets the GPU, and keeps it to its end. */
+ * its own time. The first of each queue gets the GPU, and keeps it to its end.
+ *
+ * AlloX has no rule for gangs. Shockwave's authors ran it with gangs on their cluster
+ * (uw-mad-dash/shockwave, scheduler/policies/allox.py): a gang is queued as a job of one GPU, has
+ * one part in g of the time where it is the first, and is queued anew beside that, since only a
+ * job with all of its time keeps a GPU. */
 #include "policies/gavel/allox.h"
 #include "policies/gavel/optimum.h"
 #include "policies/lib/assignment.h"
@@ -63,20 +68,8 @@ static void give_gpus(struct allox *x, struct gsim_round_entry *entry) {
     for (uint32_t gpu = 0; gpu < x->n_free; gpu++)
         if (x->first[gpu] != GSIM_NO_MEMBER) {
             struct gsim_round_entry *e = &entry[x->entry[x->first[gpu]]];
-            e->share[x->type[gpu]] = e->per_s[0][x->type[gpu]] > 0;
+            e->share[x->type[gpu]] = e->per_s[0][x->type[gpu]] > 0 ? 1.0 / e->gpus : 0;
         }
-}
-
-static bool has_gangs(const struct gsim_ctx *ctx, const struct gavel *gavel) {
-    for (uint32_t e = 0; e < gavel->rounds.n; e++)
-        if (gavel->rounds.entry[e].gpus > 1) {
-            (void)gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
-                            "gavel: objective=allox is for jobs of one GPU; job '%s' has %u",
-                            gsim_trace_id(ctx->view->trace, gavel->rounds.entry[e].member[0]),
-                            gavel->rounds.entry[e].gpus);
-            return true;
-        }
-    return false;
 }
 
 bool gavel_queue(struct gsim_ctx *ctx, struct gavel *gavel) {
@@ -84,10 +77,6 @@ bool gavel_queue(struct gsim_ctx *ctx, struct gavel *gavel) {
     size_t n_gpus = 0, n = gavel->rounds.n;
     for (uint32_t type = 0; type < gavel->n_types; type++)
         n_gpus += gavel->n_gpus[type];
-    if (has_gangs(ctx, gavel)) {
-        ctx->status = GSIM_USAGE;
-        return false;
-    }
     uint32_t *lists = gsim_arena_grow(ctx->arena, NULL, 0, 2 * (n + n_gpus) * sizeof *lists);
     if (lists) {
         x.entry = lists;

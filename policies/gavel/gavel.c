@@ -317,7 +317,8 @@ static const struct gsim_param_def params[] = {
              "that has least, relative to its part and weight; water-filling: then the most for "
              "the next; max-sum: the most iterations per second; makespan: the earliest last end; "
              "finish-time: the smallest ratio to the end with a part of the cluster (Themis); "
-             "allox: the smallest mean time to the end, for jobs of one GPU; gandiva: as isolated; "
+             "allox: the smallest mean time to the end, gangs queued as jobs of one GPU; gandiva: "
+             "as isolated; "
              "where jobs want more GPUs than there are, random pairs share them"},
     {.name = "shares",
      .type = GSIM_PARAM_FILE,

@@ -210,7 +210,8 @@ static double largest(const double *value, uint32_t n) {
 }
 
 /* The refinement of ECOS: at most 9 times, until the error is 1e-14 of the right side, or no longer
- * falls by a factor of 6. */
+ * falls by a factor of 6. A coarser one (1e-12) saves a fifth of the time, but moves single shares
+ * by 1e-7, and with them which of two jobs comes first where they are nearly equal. */
 void gsim_conic_solve_system(struct gsim_conic *p, const double *right_x, const double *right_side,
                              double *x, double *worth) {
     const double accuracy = 1e-14, fall = 6;

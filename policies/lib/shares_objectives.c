@@ -224,39 +224,7 @@ static double aim_at_ends(const struct gsim_shares *s, struct gsim_share_target 
     return longest;
 }
 
-/* Makes the floors those of an end after that time. */
-static void end_by(const struct gsim_shares *s, struct gsim_share_target *target, double by_s) {
-    for (uint32_t job = 0; job < s->n_jobs; job++)
-        if (target[job].factor > 0)
-            target[job] = (struct gsim_share_target){.factor = 1 / s->job[job].count,
-                                                     .floor = s->job[job].left / by_s};
-}
-
-/* Gavel's program (scheduler/policies/min_total_duration.py) looks for the time by halves, between
- * 100 s and a million, then ten, until the halves are 5 % apart: it asks ECOS each time for shares
- * with which all jobs end by then. It ends with those of the shortest time that had any. */
-static enum gsim_lp_end try_ends(struct gsim_shares *s, struct gsim_share_target *target) {
-    const double longest = 1e18;
-    double by_s = 0;
-    enum gsim_lp_end end = GSIM_LP_STUCK;
-    for (double low = 100, high = 1e6, most = high; by_s <= 0 && most < longest;
-         low = most, most *= 10, high = most)
-        while (1.05 * low < high && end != GSIM_LP_NO_MEMORY) {
-            double time_s = (low + high) / 2;
-            end_by(s, target, time_s);
-            end = gsim_shares_path_floors(s, target);
-            if (end == GSIM_LP_OPTIMAL)
-                by_s = high = time_s;
-            else
-                low = time_s;
-        }
-    if (end == GSIM_LP_NO_MEMORY)
-        return end;
-    s->value = by_s;
-    return by_s > 0 ? GSIM_LP_OPTIMAL : GSIM_LP_INFEASIBLE;
-}
-
-/* The least time; s->value is the level of the jobs' speeds in it. */
+/* The least time. */
 static enum gsim_lp_end find_least(struct gsim_shares *s, struct gsim_share_target *target,
                                    double longest_s) {
     double level = 0;
@@ -272,15 +240,61 @@ static enum gsim_lp_end find_least(struct gsim_shares *s, struct gsim_share_targ
     return end == GSIM_LP_OPTIMAL ? answer(s, NULL, longest_s / level) : end;
 }
 
+/* Makes the floors those of an end after that time, and looks for shares that meet them. */
+static enum gsim_lp_end end_by(struct gsim_shares *s, struct gsim_share_target *target,
+                               double by_s) {
+    for (uint32_t job = 0; job < s->n_jobs; job++)
+        if (target[job].factor > 0)
+            target[job] = (struct gsim_share_target){.factor = 1 / s->job[job].count,
+                                                     .floor = s->job[job].left / by_s};
+    return gsim_shares_path_floors(s, target);
+}
+
+/* Whether all jobs can end by a time, of which the least is known but for rounding. */
+static bool can_end(struct gsim_shares *s, struct gsim_share_target *target, double by_s,
+                    double least_s) {
+    const double rounding = 1e-5;
+    double off = by_s / least_s - 1;
+    if (off > rounding || off < -rounding)
+        return off > 0;
+    return end_by(s, target, by_s) == GSIM_LP_OPTIMAL;
+}
+
+/* Gavel's program (scheduler/policies/min_total_duration.py) looks for the time by halves, between
+ * 100 s and a million, then ten, until the halves are 5 % apart: it asks ECOS each time for shares
+ * with which all jobs end by then. It ends with those of the shortest time that had any. */
+static enum gsim_lp_end try_ends(struct gsim_shares *s, struct gsim_share_target *target,
+                                 double least_s) {
+    const double longest = 1e300;
+    double by_s = 0;
+    for (double low = 100, high = 1e6, most = high; by_s <= 0 && most < longest;
+         low = most, most *= 10, high = most)
+        while (1.05 * low < high) {
+            double time_s = (low + high) / 2;
+            if (can_end(s, target, time_s, least_s))
+                by_s = high = time_s;
+            else
+                low = time_s;
+        }
+    if (by_s <= 0)
+        return GSIM_LP_INFEASIBLE;
+    enum gsim_lp_end end = end_by(s, target, by_s);
+    s->value = by_s;
+    return end;
+}
+
 enum gsim_lp_end gsim_shares_makespan(struct gsim_shares *s, bool is_tried) {
     struct gsim_share_target *target = new_targets(s);
     if (!target)
         return GSIM_LP_NO_MEMORY;
     double longest_s = aim_at_ends(s, target);
-    enum gsim_lp_end end = GSIM_LP_OPTIMAL;
-    if (longest_s > 0)
-        end = is_tried ? try_ends(s, target) : find_least(s, target, longest_s);
-    return give_up(s, target, end);
+    if (longest_s <= 0)
+        return give_up(s, target, GSIM_LP_OPTIMAL);
+    enum gsim_lp_end end = find_least(s, target, longest_s);
+    if (end != GSIM_LP_OPTIMAL || !is_tried)
+        return give_up(s, target, end);
+    end = try_ends(s, target, s->value);
+    return give_up(s, target, end == GSIM_LP_STUCK ? GSIM_LP_OPTIMAL : end);
 }
 
 /* --- finish-time fairness --------------------------------------------------------------------- */
