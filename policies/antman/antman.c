@@ -3,11 +3,12 @@
  * GPU has one guaranteed job and many opportunistic jobs, its guests. Jobs of class opportunistic
  * are opportunistic, all others guaranteed.
  *
- * Cluster: guaranteed jobs start in order of arrival; a gang that cannot start reserves the GPUs
- * that it waits for, and opportunistic jobs run there meanwhile. An opportunistic job goes to the
- * GPU that was used least in the last antman.window, if that was below antman.busy. A guaranteed
- * job that has waited for antman.patience starts as an opportunistic job too, and is upgraded in
- * place as soon as its GPU has no guaranteed job.
+ * Cluster: guaranteed jobs start in order of arrival (with antman.queue=backfill, jobs that find no
+ * room are passed by others on GPUs that are not reserved); a gang that cannot start reserves the
+ * GPUs that it waits for, and opportunistic jobs run there meanwhile. An opportunistic job goes to
+ * the GPU that was used least in the last antman.window, if that was below antman.busy. A
+ * guaranteed job that has waited for antman.patience starts as an opportunistic job too, and is
+ * upgraded in place as soon as its GPU has no guaranteed job.
  *
  * GPU, launches: the guaranteed job's pace (time by iteration, or by request) is measured for one
  * window while the guests rest. Then the launches of guests are capped so that each guest has a
@@ -46,7 +47,7 @@ static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
     const struct antman *antman = ctx->state;
     const struct antman_gpu *here = &antman->gpu[gpu];
     if (!gsim_antman_job(ctx, slot)->is_opportunistic)
-        return here->guaranteed == GSIM_NO_SLOT;
+        return here->guaranteed == GSIM_NO_SLOT && !here->is_kept_free;
     return !here->is_kept_free && here->busy_ppm < antman->busy_ppm &&
            gsim_antman_may_overflow(ctx, gpu, slot);
 }
@@ -108,6 +109,23 @@ static void make_room(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot sl
     }
 }
 
+/* Guaranteed jobs behind the first one take GPUs that are not kept for it. */
+static void pass_first(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct antman *antman = ctx->state;
+    struct gsim_queue *queue = &antman->sharing.queue;
+    struct gsim_order_misfit misfits[2] = {{0}};
+    for (gsim_slot slot = gsim_queue_after(ctx, queue->first), next; slot != GSIM_NO_SLOT;
+         slot = next) {
+        next = gsim_queue_after(ctx, slot);
+        if (gsim_order_is_misfit(misfits, ctx, slot))
+            continue;
+        if (start(ctx, plan, slot))
+            gsim_queue_remove(queue, ctx, slot);
+        else
+            gsim_order_note_misfit(misfits, ctx, slot);
+    }
+}
+
 static void start_guaranteed(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct antman *antman = ctx->state;
     struct gsim_queue *queue = &antman->sharing.queue;
@@ -115,8 +133,11 @@ static void start_guaranteed(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         antman->gpu[gpu].is_kept_free = false;
     while (queue->first != GSIM_NO_SLOT && start(ctx, plan, queue->first))
         gsim_queue_remove(queue, ctx, queue->first);
-    if (queue->first != GSIM_NO_SLOT)
-        make_room(ctx, plan, queue->first);
+    if (queue->first == GSIM_NO_SLOT)
+        return;
+    make_room(ctx, plan, queue->first);
+    if (antman->sharing.order.kind == GSIM_ORDER_BACKFILL)
+        pass_first(ctx, plan);
 }
 
 /* A job that finds no room does not block later jobs. */
@@ -240,6 +261,7 @@ static enum gsim_status open_antman(struct gsim_ctx *ctx) {
 
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
+    GSIM_QUEUE_PARAM_OF_CLASSES("fifo"),
     GSIM_PREEMPT_PARAM_AS("suspend, AntMan's for guests that have no room"),
     {.name = "overflow",
      .type = GSIM_PARAM_BOOL,

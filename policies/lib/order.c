@@ -279,3 +279,30 @@ void gsim_order_serve(struct gsim_order *order, struct gsim_queue *queue, struct
     if (order->kind == GSIM_ORDER_LAS)
         wake(order, queue, ctx, plan);
 }
+
+/* --- walks that pass over --------------------------------------------------------------------- */
+
+static struct gsim_order_misfit misfit_of(const struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_view *view = ctx->view;
+    return (struct gsim_order_misfit){
+        view->jobs.gpus[slot], gsim_job_memory(view, slot),
+        gsim_trace_get(view->trace, GSIM_COL_CPUS_MILLI, view->jobs.index[slot])};
+}
+
+static bool asks_no_less(const struct gsim_order_misfit *a, const struct gsim_order_misfit *b) {
+    return a->gpus >= b->gpus && a->mem_bytes >= b->mem_bytes && a->cpus_milli >= b->cpus_milli;
+}
+
+bool gsim_order_is_misfit(const struct gsim_order_misfit misfits[2], const struct gsim_ctx *ctx,
+                          gsim_slot slot) {
+    struct gsim_order_misfit own = misfit_of(ctx, slot);
+    const struct gsim_order_misfit *noted = &misfits[own.gpus > 1];
+    return noted->gpus > 0 && asks_no_less(&own, noted);
+}
+
+void gsim_order_note_misfit(struct gsim_order_misfit misfits[2], const struct gsim_ctx *ctx,
+                            gsim_slot slot) {
+    struct gsim_order_misfit own = misfit_of(ctx, slot), *noted = &misfits[own.gpus > 1];
+    if (noted->gpus == 0 || asks_no_less(noted, &own))
+        *noted = own;
+}

@@ -85,9 +85,28 @@ struct gsim_order {
         .max = INT64_MAX,                                                                          \
         .help = "queue=las: how far a running job may get ahead of a waiting one, as las's"        \
     }
+/* Of policies that serve classes of jobs apart, and plan no reservation. */
+#define GSIM_QUEUE_PARAM_OF_CLASSES(by_default)                                                    \
+    {                                                                                              \
+        .name = "queue", .type = GSIM_PARAM_CHOICE, .fallback = (by_default),                      \
+        .choices = "fifo|backfill",                                                                \
+        .help = "of each class: a job that finds no room holds up the jobs behind it; or is "      \
+                "passed over"                                                                      \
+    }
 #define GSIM_QUEUE_ORACLE                                                                          \
     .is_oracle = true,                                                                             \
     .oracle_where = "with queue=easy or fairshare, where the trace has no limit_s"
+
+/* Waiting jobs that found no room: a job that asks for no less in any way finds none either. */
+struct gsim_order_misfit {
+    uint32_t gpus; /* 0: none has failed */
+    int64_t mem_bytes, cpus_milli;
+};
+bool gsim_order_is_misfit(const struct gsim_order_misfit misfits[2], const struct gsim_ctx *ctx,
+                          gsim_slot slot);
+/* Notes a job that found no room; jobs of one GPU and gangs are told apart. */
+void gsim_order_note_misfit(struct gsim_order_misfit misfits[2], const struct gsim_ctx *ctx,
+                            gsim_slot slot);
 
 /* Reads the parameters, where the policy has them; a failure is in ctx->status. */
 void gsim_order_init(struct gsim_order *order, struct gsim_ctx *ctx);

@@ -9,7 +9,7 @@
  *
  * Jobs of class opportunistic are opportunistic, all others production. A GPU has at most one
  * production job and one opportunistic job; production jobs come first, each kind in order of
- * arrival.
+ * arrival; with tgs.queue=backfill a job that finds no room is passed over.
  *
  * tgs.memory=uvm is TGS's own way with memory: memory that does not fit is paged, and pages of the
  * opportunistic job go first, so that a production job keeps the pages that it has brought. When
@@ -141,8 +141,19 @@ static bool place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) 
 }
 
 static void place_queue(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gsim_queue *queue) {
-    for (gsim_slot slot; (slot = queue->first) != GSIM_NO_SLOT && place(ctx, plan, slot);)
-        gsim_queue_remove(queue, ctx, slot);
+    const struct state *state = ctx->state;
+    struct gsim_order_misfit misfits[2] = {{0}};
+    for (gsim_slot slot = queue->first, next; slot != GSIM_NO_SLOT; slot = next) {
+        next = gsim_queue_after(ctx, slot);
+        if (gsim_order_is_misfit(misfits, ctx, slot))
+            continue;
+        if (place(ctx, plan, slot))
+            gsim_queue_remove(queue, ctx, slot);
+        else if (state->sharing.order.kind == GSIM_ORDER_FIFO)
+            return;
+        else
+            gsim_order_note_misfit(misfits, ctx, slot);
+    }
 }
 
 /* --- the feedback ----------------------------------------------------------------------------- */
@@ -230,6 +241,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
+    GSIM_QUEUE_PARAM_OF_CLASSES("fifo"),
     GSIM_MEMORY_PARAM_AS("resident"),
     {.name = "report",
      .type = GSIM_PARAM_TIME,

@@ -40,6 +40,9 @@ printf 'job_id,submit_s,duration_s,gpus,user,logged_start_s,logged_end_s\na,0,10
     sed '1s/$/,partition/; 2,$s/$/,p/' "$tmp/log.csv" >"$tmp/parts.csv"
     expect "policies that refuse partitions are left out" 0 "^tiresias " "$gsim" advise --cluster "$tmp/two.ini" --device h200 --gpu-mem "$tmp/mem.csv" "$tmp/parts.csv"
     unsaid "of those that share" "^mps"
+    # the log of a scheduler that knew durations: sjf is a bound all the same, and stands for nobody's scheduler
+    printf 'job_id,submit_s,duration_s,gpus,user,logged_start_s,logged_end_s\na,0,1000,1,u,0,1000\nb,10,1000,1,u,1020,2020\nc,20,10,1,v,1000,1010\nd,30,10,1,v,1010,1020\n' >"$tmp/short.csv"
+    expect "a bound does not stand for today's scheduler" 0 "no policy comes near the log: under fifo, the nearest" "$gsim" advise $one --policies sjf,fifo "$tmp/short.csv"
     expect "a choice of policies" 0 "^sjf " "$gsim" advise $one --policies fifo,sjf "$tmp/log.csv"
     unsaid "and no others" "^las"
 }
@@ -52,6 +55,12 @@ expect "intervals" 0 "over 10 resampled traces" "$gsim" advise $one --policies f
 said "of an advice" "las in place of fifo: mean JCT [0-9]* % lower ([0-9-]* to [0-9]* %, over 10 resampled traces)"
 
 # --- what is refused --------------------------------------------------------------------------------------
+# 500 001 jobs of a second, one at a time: two policies make a million job rows and more
+awk 'BEGIN { print "job_id,submit_s,duration_s,gpus"; for (i = 0; i < 500001; i++) printf "%d,%d,1,1\n", i, i * 2 }' >"$tmp/long.csv"
+# shellcheck disable=SC2086
+expect "a long log: other nodes are tried on a part, which is said" 0 "2 GPUs in place of 1, under fifo, for the first 20 000 jobs alone" "$gsim" advise $one --policies fifo,backfill "$tmp/long.csv" -o "$tmp/long.html"
+said "what the page lacks is said" "The report has no tables of users and no figures of jobs"
+check "and its database has no rows of jobs" 0 "$(python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute("SELECT COUNT(*) FROM job").fetchone()[0])' "$tmp/long.db")"
 expect "no log" 2 "which trace\|no trace\|gsim advise" "$gsim" advise
 expect "a log that is not there" 3 "none.txt" "$gsim" advise "$tmp/none.txt"
 expect "an unknown policy" 2 "did you mean 'fifo'" "$gsim" advise --policies fifi "$tmp/log.csv"

@@ -17,10 +17,11 @@
 #define S GSIM_NS_PER_S
 enum { JOBS = 60, RUNS = 20 / TEST_FEWER + 1 };
 
-/* The last three manage memory of gangs as well, whose times then differ from those alone. */
-static const char *const sharing[] = {"timeslice", "mps",    "mig",    "vgpu",     "chimera",
-                                      "reef",      "xsched", "orion",  "gpreempt", "tally",
-                                      "lithos",    "uvm",    "msched", "nvshare"};
+/* Behind the first eleven come those that manage memory of gangs as well, whose times then differ
+ * from those alone, and those with rules of their own on who shares. */
+static const char *const sharing[] = {
+    "timeslice", "mps",    "mig", "vgpu",   "chimera", "reef",  "xsched", "orion", "gpreempt",
+    "tally",     "lithos", "uvm", "msched", "nvshare", "salus", "green",  "tgs",   "antman"};
 #define N_RESIDENT 11
 #define N_SHARING (sizeof sharing / sizeof *sharing)
 
@@ -111,7 +112,8 @@ static void test_jobs_alone(void **state) {
 }
 
 /* a has one of two GPUs for 100 s; b needs both; c and d need one each for 10 s. In one strict
- * queue they wait for b; passed over b, they share the GPUs with a, or have the idle one. */
+ * queue they wait for b; passed over b, they share the GPUs with a, or have the idle one: no later
+ * than where all jobs have GPUs of their own, 2 s and 12 s. */
 static void test_a_gang_at_the_head(void **state) {
     (void)state;
     static const int64_t submit[] = {0, S, 2 * S, 3 * S};
@@ -122,15 +124,38 @@ static void test_a_gang_at_the_head(void **state) {
         struct gsim_arena *arena = gsim_arena_new();
         struct gsim_trace trace = test_trace(4, submit, service, gpus, arena);
         trace.column[GSIM_COL_MEM_BYTES] = mem;
-        struct test_run how = {
-            .trace = &trace, .policy = sharing[p], .device = "h200", .gpus_per_node = 2};
+        struct test_run how = {.trace = &trace,
+                               .policy = sharing[p],
+                               .sets = (const char *const[]){"queue=fifo", NULL},
+                               .device = "h200",
+                               .gpus_per_node = 2};
         struct gsim_result strict = test_run(&how, arena);
         how.sets = (const char *const[]){"queue=backfill", NULL};
         struct gsim_result loose = test_run(&how, arena);
         assert_true(strict.jobs.start_ns[2] >= strict.jobs.start_ns[1]);
-        assert_true(loose.jobs.start_ns[2] < 10 * S && loose.jobs.start_ns[3] < 10 * S);
+        assert_true(loose.jobs.start_ns[2] < 3 * S && loose.jobs.start_ns[3] < 13 * S);
         gsim_arena_free(arena);
     }
+}
+
+/* Every policy that shares GPUs is one of those above, and so takes queue=, or has an order of its
+ * own that is no queue: Gandiva's slices, Lucid's and Muri's priorities. */
+static void test_no_hidden_queue(void **state) {
+    (void)state;
+    static const char *const own_order[] = {"gandiva", "lucid", "muri"};
+    const size_t n_own = sizeof own_order / sizeof *own_order;
+    size_t n_sharing = 0, n_ordering = 0;
+    for (size_t p = 0; gsim_policies[p]; p++) {
+        const char *name = gsim_policies[p]->name;
+        bool has_queue = false;
+        for (size_t i = 0; gsim_policies[p]->shares_gpus && i < N_SHARING; i++)
+            has_queue |= strcmp(name, sharing[i]) == 0;
+        for (size_t i = 0; gsim_policies[p]->shares_gpus && i < n_own; i++)
+            n_ordering += strcmp(name, own_order[i]) == 0;
+        n_sharing += gsim_policies[p]->shares_gpus;
+        n_ordering += has_queue;
+    }
+    assert_int_equal(n_ordering, n_sharing);
 }
 
 /* Two GPUs, on which jobs of 60 GiB share, and limits are what jobs take alone. a and b have a GPU
@@ -191,6 +216,7 @@ int main(void) {
         cmocka_unit_test(test_gangs),
         cmocka_unit_test(test_jobs_alone),
         cmocka_unit_test(test_a_gang_at_the_head),
+        cmocka_unit_test(test_no_hidden_queue),
         cmocka_unit_test(test_a_reservation),
         cmocka_unit_test(test_attained_service),
     };

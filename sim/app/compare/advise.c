@@ -8,6 +8,7 @@
 #include "sim/app/compare/advise.h"
 #include "sim/app/figures/report.h"
 #include "sim/app/setup/resampling.h"
+#include "traces/first_jobs.h"
 
 /* --- what the log has ------------------------------------------------------------------------- */
 
@@ -152,9 +153,9 @@ static enum gsim_status resample(struct gsim_cli *cli, struct gsim_setup *setup)
 static void keep_less(struct gsim_cli *cli, const struct gsim_setup *setup,
                       struct gsim_advice *advice) {
     int64_t n = (int64_t)setup->trace.n_jobs * setup->n_contenders;
-    if (n <= MOST_KEPT || cli->value[GSIM_OPT_KEEP] || !cli->value[GSIM_OPT_DB])
+    if (n <= MOST_KEPT || cli->value[GSIM_OPT_KEEP_ROWS] || !cli->value[GSIM_OPT_DB])
         return;
-    cli->value[GSIM_OPT_KEEP] = "summary";
+    cli->value[GSIM_OPT_KEEP_ROWS] = "summary";
     gsim_advice_add(advice,
                     "The report has no tables of users and no figures of jobs: these would "
                     "be %lld rows of a database (--keep jobs writes them).",
@@ -192,22 +193,23 @@ static void swap_tasks(struct gsim_compare *c, int contender) {
     }
 }
 
+static void swap_contenders(struct gsim_contender *a, struct gsim_contender *b) {
+    struct gsim_contender kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
 /* The policy nearest to the log comes first, so that all ratios are to it; without a log, or far
  * from it, the first stays. */
 static bool put_nearest_first(struct gsim_compare *c, const struct gsim_logged *l) {
     struct gsim_contender *contender = c->setup->contender;
-    int best = 0;
-    for (int i = 1; l->n > 0 && i < c->setup->n_contenders; i++)
-        if (l->policy[i].users_off_s < l->policy[best].users_off_s &&
-            !(contender[i].policy->is_oracle && !contender[i].policy->oracle_where))
-            best = i;
+    int best = l->n > 0 ? gsim_compare_nearest(c, l) : 0;
     if (l->n == 0 || !l->policy[best].is_near)
         return false;
-    struct gsim_contender first = contender[0];
-    contender[0] = contender[best];
-    contender[best] = first;
-    if (best > 0)
-        swap_tasks(c, best);
+    if (best == 0)
+        return true;
+    swap_contenders(&contender[0], &contender[best]);
+    swap_tasks(c, best);
     return true;
 }
 
@@ -250,33 +252,72 @@ static bool resize(struct gsim_setup *setup, int sign, struct gsim_arena *arena,
     return true;
 }
 
+/* Where jobs are more than that, the first ones alone run on other nodes: with fewer nodes the line
+ * of waiting jobs is long, and each job costs many times what it does today. */
+enum { MOST_TRIED = 20000 };
+
+/* A run of today's policy. */
+static enum gsim_status run_today(const struct gsim_compare *c, const struct gsim_setup *setup,
+                                  const struct gsim_trace *trace, struct gsim_arena *arena,
+                                  struct gsim_summary *out, struct gsim_log *log) {
+    struct gsim_result result;
+    enum gsim_status status =
+        gsim_setup_run(setup, 0, 0, trace, c->cli->io, NULL, arena, &result, log);
+    if (status == GSIM_OK)
+        *out = result.summary;
+    return status;
+}
+
+static void say_nodes(struct gsim_advice *advice, const struct gsim_compare *c,
+                      const struct gsim_summary *today, const struct gsim_summary *then,
+                      bool is_part) {
+    char before[40], after[40];
+    (void)gsim_format_humane(before, today->wait_mean_s);
+    (void)gsim_format_humane(after, then->wait_mean_s);
+    gsim_advice_add(advice,
+                    "%lld GPUs in place of %lld, under %s%s: mean wait %s instead of %s, held %.0f "
+                    "%% instead of %.0f %%. It rests on users that submit these jobs at these "
+                    "times, and would be overturned by users that answer to waits; gsim plan has "
+                    "the number of nodes for a target, with intervals.",
+                    (long long)then->gpus, (long long)today->gpus,
+                    c->setup->contender[0].policy->name,
+                    is_part ? ", for the first 20 000 jobs alone" : "", after, before,
+                    100 * then->gpu_busy, 100 * today->gpu_busy);
+}
+
+/* The jobs that run on other nodes, and how they fare today. */
+struct trial {
+    const struct gsim_trace *trace;
+    struct gsim_trace part;
+    struct gsim_summary today;
+};
+
+static enum gsim_status open_trial(const struct gsim_compare *c, struct gsim_arena *arena,
+                                   struct trial *out, struct gsim_log *log) {
+    *out = (struct trial){.trace = &c->traces[0], .today = *gsim_compare_summary(c, 0, 0)};
+    if (out->trace->n_jobs <= MOST_TRIED)
+        return GSIM_OK;
+    enum gsim_status status = gsim_trace_first(&c->traces[0], MOST_TRIED, arena, &out->part, log);
+    out->trace = &out->part;
+    return status == GSIM_OK ? run_today(c, c->setup, &out->part, arena, &out->today, log) : status;
+}
+
 static void try_nodes(struct gsim_advice *advice, const struct gsim_compare *c, int sign) {
     struct gsim_arena *arena = gsim_arena_new();
     struct gsim_setup *setup = arena ? gsim_arena_alloc(arena, sizeof *setup) : NULL;
+    struct trial *trial = arena ? gsim_arena_alloc(arena, sizeof *trial) : NULL;
     struct gsim_log log = {0};
-    struct gsim_result result;
+    struct gsim_summary then;
     int64_t n_gpus;
-    const struct gsim_summary *today = gsim_compare_summary(c, 0, 0);
     if (setup)
         *setup = *c->setup;
-    bool is_other = setup && resize(setup, sign, arena, &n_gpus);
-    if (is_other && gsim_setup_run(setup, 0, 0, &c->traces[0], c->cli->io, NULL, arena, &result,
-                                   &log) == GSIM_OK) {
-        char before[40], after[40];
-        (void)gsim_format_humane(before, today->wait_mean_s);
-        (void)gsim_format_humane(after, result.summary.wait_mean_s);
-        gsim_advice_add(advice,
-                        "%lld GPUs in place of %lld, under %s: mean wait %s instead of %s, held "
-                        "%.0f %% instead of %.0f %%. It rests on users that submit these jobs at "
-                        "these times, and would be overturned by users that answer to waits; gsim "
-                        "plan has the number of nodes for a target, with intervals.",
-                        (long long)n_gpus, (long long)today->gpus,
-                        c->setup->contender[0].policy->name, after, before,
-                        100 * result.summary.gpu_busy, 100 * today->gpu_busy);
-    } else if (is_other && log.n_errors > 0) {
+    bool is_other = setup && trial && resize(setup, sign, arena, &n_gpus) &&
+                    open_trial(c, arena, trial, &log) == GSIM_OK;
+    if (is_other && run_today(c, setup, trial->trace, arena, &then, &log) == GSIM_OK)
+        say_nodes(advice, c, &trial->today, &then, trial->trace != &c->traces[0]);
+    else if (is_other && log.n_errors > 0)
         gsim_advice_add(advice, "%lld GPUs in place of %lld cannot run this trace: %s",
-                        (long long)n_gpus, (long long)today->gpus, log.errors[0].text);
-    }
+                        (long long)n_gpus, (long long)trial->today.gpus, log.errors[0].text);
     gsim_arena_free(arena);
 }
 

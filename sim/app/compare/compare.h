@@ -77,6 +77,8 @@ enum gsim_status gsim_compare_logged(const struct gsim_compare *c, struct gsim_l
 void gsim_compare_write_logged(const struct gsim_compare *c, const struct gsim_logged *l,
                                int width);
 void gsim_compare_put_json_logged(FILE *out, const struct gsim_logged *l, int contender);
+/* The contender nearest to the log; a bound, which knows how long jobs run, only where all are. */
+int gsim_compare_nearest(const struct gsim_compare *c, const struct gsim_logged *l);
 /* A sentence for the verdict, of a trace with a log; NULL: no memory. */
 const char *gsim_compare_say_logged(const struct gsim_compare *c, const struct gsim_logged *l);
 

@@ -196,12 +196,26 @@ void gsim_compare_put_json_logged(FILE *out, const struct gsim_logged *l, int co
     fprintf(out, ",\"is_near\":%s}", p->is_near ? "true" : "false");
 }
 
+static bool is_a_bound(const struct gsim_compare *c, int contender) {
+    const struct gsim_policy *policy = c->setup->contender[contender].policy;
+    return policy->is_oracle && !policy->oracle_where;
+}
+
+int gsim_compare_nearest(const struct gsim_compare *c, const struct gsim_logged *l) {
+    int best = 0;
+    for (int i = 1; i < c->setup->n_contenders; i++) {
+        bool is_worse_kind = is_a_bound(c, i) && !is_a_bound(c, best);
+        bool is_better_kind = !is_a_bound(c, i) && is_a_bound(c, best);
+        if (is_better_kind ||
+            (!is_worse_kind && l->policy[i].users_off_s < l->policy[best].users_off_s))
+            best = i;
+    }
+    return best;
+}
+
 const char *gsim_compare_say_logged(const struct gsim_compare *c, const struct gsim_logged *l) {
     char off[40], wait[40];
-    int best = 0;
-    for (int i = 1; i < c->setup->n_contenders; i++)
-        if (l->policy[i].users_off_s < l->policy[best].users_off_s)
-            best = i;
+    int best = gsim_compare_nearest(c, l);
     format_time(off, l->policy[best].users_off_s);
     format_time(wait, l->wait_mean_s);
     const char *name = c->setup->contender[best].policy->name;
