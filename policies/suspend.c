@@ -93,6 +93,7 @@ static enum gsim_status open_suspend(struct gsim_ctx *ctx) {
     state->slices.preemption = by_choice[mechanism];
     state->slices.slice_ns = gsim_param(ctx->params, "quantum");
     state->slices.rank = rank;
+    state->slices.urgency = priority;
     state->slices.yields = yields;
     state->slices.worth = worth;
     state->slices.will_yield = gsim_param(ctx->params, "home") ? will_yield : NULL;

@@ -63,6 +63,7 @@ void gsim_homes_add(struct gsim_homes *homes, struct gsim_ctx *ctx, gsim_slot sl
     if (first != GSIM_NO_SLOT)
         homes->of[first].before = slot;
     homes->first[node] = slot;
+    homes->n++;
 }
 
 void gsim_homes_remove(struct gsim_homes *homes, gsim_slot slot) {
@@ -76,6 +77,7 @@ void gsim_homes_remove(struct gsim_homes *homes, gsim_slot slot) {
     if (home->after != GSIM_NO_SLOT)
         homes->of[home->after].before = home->before;
     home->is_in = false;
+    homes->n--;
 }
 
 gsim_slot gsim_homes_best(const struct gsim_homes *homes, const struct gsim_index *waiting,

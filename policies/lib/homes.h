@@ -17,7 +17,7 @@ struct gsim_homes {
     struct gsim_arena *arena;
     gsim_slot *first; /* by node */
     struct gsim_home *of; /* by slot */
-    uint32_t capacity;
+    uint32_t n, capacity; /* n: jobs with a home */
     uint64_t *tried, n_tries; /* by node: the last try in which it was looked at */
 };
 void gsim_homes_init(struct gsim_homes *homes, struct gsim_ctx *ctx);

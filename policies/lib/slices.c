@@ -21,10 +21,13 @@ void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx) {
         gsim_common_no_memory(ctx);
     gsim_index_init(&slices->waiting, ctx->arena);
     gsim_index_init(&slices->running, ctx->arena);
+    gsim_due_init(&slices->due, ctx, slices->rank);
+    slices->looked_ns = INT64_MIN;
 }
 
 void gsim_slices_completed(struct gsim_slices *slices, gsim_slot slot) {
     gsim_index_remove(&slices->running, slot);
+    gsim_due_remove(&slices->due, slot);
     gsim_index_remove(&slices->waiting, slot);
     gsim_homes_remove(&slices->homes, slot);
 }
@@ -72,6 +75,8 @@ static bool is_worth_waiting(const struct gsim_slices *slices, const struct gsim
         return false;
     int64_t until_ns =
         ctx->view->jobs.changed_ns[slot] + gsim_homes_extra_ns(ctx, slot, units, n_units);
+    if (until_ns <= ctx->view->now_ns)
+        return false;
     uint32_t room = 0, need = ctx->view->jobs.gpus[slot];
     gsim_slot other = gsim_index_first(&slices->running);
     for (; other != GSIM_NO_ID && gsim_slices_end_ns(slices, other) < until_ns && room < need;
@@ -79,7 +84,7 @@ static bool is_worth_waiting(const struct gsim_slices *slices, const struct gsim
         if (gsim_homes_node(ctx, plan, other) == home &&
             slices->will_yield(ctx, other, slot, until_ns))
             room += ctx->view->jobs.gpus[other]; /* that job runs on until it gives way */
-    return until_ns > ctx->view->now_ns && room >= need;
+    return room >= need;
 }
 
 /* Accepts the job's placement, unless the job had better wait for its home. */
@@ -109,40 +114,28 @@ static bool is_due(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
     return gsim_slices_end_ns(slices, slot) <= ctx->view->now_ns;
 }
 
-static bool note_due(struct gsim_slices *slices, struct gsim_ctx *ctx, gsim_slot slot) {
-    if (slices->n_due == slices->due_capacity) {
-        uint32_t capacity = slices->due_capacity ? 2 * slices->due_capacity : 64;
-        struct gsim_due *grown =
-            gsim_arena_grow_raw(ctx->arena, slices->due, capacity * sizeof *grown);
-        if (!grown) {
-            gsim_common_no_memory(ctx);
-            return false;
-        }
-        slices->due = grown;
-        slices->due_capacity = capacity;
-    }
-    int64_t rank = slices->yields ? slices->rank(ctx, slot) : INT64_MAX;
-    slices->due[slices->n_due++] = (struct gsim_due){slot, rank};
-    if (rank > slices->last_due_rank)
-        slices->last_due_rank = rank;
-    return true;
-}
-
-/* Within a decide no job becomes due, and the ranks of jobs stay. */
-static void gather_due(struct gsim_slices *slices, struct gsim_ctx *ctx) {
-    slices->has_due = true;
-    slices->n_due = 0;
-    slices->last_due_rank = INT64_MIN;
-    gsim_slot slot = gsim_index_first(&slices->running);
-    for (; slot != GSIM_NO_ID && is_due(slices, ctx, slot) && note_due(slices, ctx, slot);
+/* Notes the jobs with slices that have ended since the last look. Within a decide no job becomes
+ * due, and the ranks of jobs stay. */
+static void look_at_due(struct gsim_slices *slices, struct gsim_ctx *ctx) {
+    int64_t due_ns = ctx->view->now_ns - slices->slice_ns;
+    gsim_slot slot = gsim_index_seek(&slices->running, slices->looked_ns + 1, 0);
+    for (; slot != GSIM_NO_ID && gsim_index_key(&slices->running, slot) <= due_ns;
          slot = gsim_index_next(&slices->running, slot))
-        continue;
+        if (!gsim_due_add(&slices->due, ctx, slot,
+                          slices->urgency ? slices->urgency(ctx, slot) : 0))
+            gsim_common_no_memory(ctx);
+    slices->looked_ns = due_ns;
+    slices->has_looked = true;
+    gsim_due_forget(&slices->due);
+    slices->last_due_rank = gsim_due_last_rank(&slices->due, ctx);
 }
 
 /* A victim yields to no job behind this rank. */
 static int64_t rank_to_yield_to(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                                 gsim_slot slot) {
     int64_t in_line = gsim_index_key(&slices->waiting, slot), rank = slices->rank(ctx, slot);
+    if (!slices->yields)
+        return INT64_MIN;
     return in_line < rank ? in_line : rank;
 }
 
@@ -150,31 +143,33 @@ static int64_t rank_to_yield_to(const struct gsim_slices *slices, const struct g
 static bool could_fit(struct gsim_slices *slices, struct gsim_ctx *ctx,
                       const struct gsim_plan *plan, gsim_slot slot) {
     struct gsim_reach *reach = &slices->reach;
+    struct gsim_due *due = &slices->due;
     int64_t rank = rank_to_yield_to(slices, ctx, slot);
-    if (!slices->has_due)
-        gather_due(slices, ctx);
+    if (!slices->has_looked)
+        look_at_due(slices, ctx);
     if (rank > slices->last_due_rank)
         return ctx->view->cluster.n_idle_gpus >= ctx->view->jobs.gpus[slot];
+    if (!gsim_due_find(due, ctx, rank))
+        gsim_common_no_memory(ctx);
     gsim_reach_begin(reach, ctx, slot);
-    for (uint32_t i = 0; i < slices->n_due && !gsim_reach_is_enough(reach, ctx); i++) {
-        const struct gsim_due *due = &slices->due[i];
-        if (due->rank >= rank && due->slot != GSIM_NO_SLOT &&
-            yields(slices, ctx, plan, due->slot, slot))
-            gsim_reach_add(reach, ctx, plan, due->slot);
-    }
+    for (uint32_t i = 0; i < due->n_found && !gsim_reach_is_enough(reach, ctx); i++)
+        if (yields(slices, ctx, plan, due->found[i].slot, slot))
+            gsim_reach_add(reach, ctx, plan, due->found[i].slot);
     return gsim_reach_is_enough(reach, ctx);
 }
 
 /* Preempts jobs that are due, longest slice first, until the job fits. */
 static bool push_out(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                      gsim_slot slot) {
-    int64_t rank = rank_to_yield_to(slices, ctx, slot);
+    struct gsim_due *due = &slices->due;
     gsim_eviction_begin(&slices->eviction);
     gsim_reach_begin(&slices->reach, ctx, slot);
-    for (uint32_t i = 0; i < slices->n_due; i++) {
-        gsim_slot victim = slices->due[i].slot;
-        if (slices->due[i].rank < rank || victim == GSIM_NO_SLOT ||
-            !yields(slices, ctx, plan, victim, slot))
+    if (!gsim_due_find(due, ctx, rank_to_yield_to(slices, ctx, slot)))
+        return false;
+    gsim_due_sort(due, ctx, &slices->running);
+    for (uint32_t i = 0; i < due->n_found; i++) {
+        gsim_slot victim = due->found[i].slot;
+        if (!yields(slices, ctx, plan, victim, slot))
             continue;
         struct gsim_preemption way =
             slices->way ? slices->way(ctx, plan, victim, slot) : slices->preemption;
@@ -189,12 +184,10 @@ static bool push_out(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gs
 
 /* The jobs that were pushed out are due no more. */
 static void leave_due(struct gsim_slices *slices) {
-    for (uint32_t v = 0; v < slices->eviction.n; v++)
+    for (uint32_t v = 0; v < slices->eviction.n; v++) {
         gsim_index_remove(&slices->running, slices->eviction.victims[v].slot);
-    for (uint32_t i = 0; i < slices->n_due; i++)
-        if (slices->due[i].slot != GSIM_NO_SLOT &&
-            !gsim_index_has(&slices->running, slices->due[i].slot))
-            slices->due[i].slot = GSIM_NO_SLOT;
+        gsim_due_remove(&slices->due, slices->eviction.victims[v].slot);
+    }
 }
 
 static bool force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
@@ -300,7 +293,8 @@ static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
 static bool serve_homes(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_slot first = gsim_index_first(&slices->waiting), victim, after;
     bool has_placed = false;
-    if (!slices->worth || (ctx->view->jobs.gpus[first] > 1 && is_impatient(slices, ctx, first)))
+    if (!slices->worth || slices->homes.n == 0 ||
+        (ctx->view->jobs.gpus[first] > 1 && is_impatient(slices, ctx, first)))
         return false;
     slices->homes.n_tries++;
     for (victim = gsim_index_first(&slices->running);
@@ -375,7 +369,7 @@ static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
 
 void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     int64_t now = ctx->view->now_ns, next_ns = GSIM_NEVER;
-    slices->has_due = false;
+    slices->has_looked = false;
     bool has_placed = slices->waiting.n > 0 && serve_waiting(slices, ctx, plan);
     if (slices->waiting.n == 0)
         return;

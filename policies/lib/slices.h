@@ -3,6 +3,7 @@
 #ifndef GSIM_POLICIES_LIB_SLICES_H
 #define GSIM_POLICIES_LIB_SLICES_H
 
+#include "policies/lib/due.h"
 #include "policies/lib/eviction.h"
 #include "policies/lib/homes.h"
 #include "policies/lib/reach.h"
@@ -17,11 +18,6 @@
             "until it has its GPUs. 0: always passed, so that wide gangs may starve"               \
     }
 
-struct gsim_due {
-    gsim_slot slot; /* GSIM_NO_SLOT: it has given way in this decide */
-    int64_t rank;
-};
-
 /* Jobs run for a slice, counted from the end of their copy-in; afterwards they give way to jobs
  * that wait, longest slice first, and run on while no job does. Jobs that wait are served in the
  * order of a rank; a job that does not fit, not even by force, is passed over, but by patience= not
@@ -30,8 +26,10 @@ struct gsim_due {
 struct gsim_slices {
     int64_t slice_ns;
     /* Also asked of jobs that run; it does not change while a job waits, unless the policy puts the
-     * job into `waiting` anew. */
+     * job into `waiting` anew. Of jobs of one urgency with as many GPUs, the one with more service
+     * has no rank before the other's. */
     int64_t (*rank)(const struct gsim_ctx *ctx, gsim_slot slot);
+    int64_t (*urgency)(const struct gsim_ctx *ctx, gsim_slot slot); /* NULL: one of all jobs */
     /* Whether the victim, which has run for its slice, gives way to this job; NULL: always. It
      * never does to a job that stands behind the victim's own rank, so that few are asked. */
     bool (*yields)(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
@@ -59,11 +57,10 @@ struct gsim_slices {
     uint32_t only_node; /* the node of the jobs that may be pushed out now, if set */
     struct gsim_index waiting; /* by rank */
     struct gsim_index running; /* by when the slice began */
-    /* jobs that are due, longest slice first, with their ranks: gathered once a decide */
-    struct gsim_due *due;
-    uint32_t n_due, due_capacity;
-    int64_t last_due_rank; /* none of them has a rank behind this one */
-    bool has_due;
+    struct gsim_due due; /* those of them with slices that are over, as of the last look */
+    int64_t looked_ns; /* of slices that began later, none was over then */
+    int64_t last_due_rank; /* none of them had a rank behind this one */
+    bool has_looked; /* in this decide */
     uint32_t mark; /* where the plan stood before the last placement */
     struct gsim_eviction eviction;
     struct gsim_reach reach;
