@@ -268,6 +268,7 @@ static void mark_memory(const struct gsim_model *model, bool *is_used) {
         mark_mechanism(GSIM_MECHANISM_FAULTS, is_used);
     if (has_faulted(model))
         mark_mechanism(GSIM_MECHANISM_EVICTION, is_used);
+    is_used[GSIM_KEY_UVM_REMOTE] |= has_faulted(model) || has_migrated;
     if (has_read_remotely(model))
         mark_mechanism(GSIM_MECHANISM_REMOTE, is_used);
     if (has_migrated)
