@@ -32,7 +32,7 @@ static bool scale_cone(struct gsim_conic_cone *cone, const double *left, const d
 bool gsim_conic_scale(struct gsim_conic *p, bool is_first) {
     struct gsim_conic_work *w = p->work;
     for (uint32_t i = 0; i < w->n_sides; i++)
-        w->ratio[i] = is_first || w->kind[i] != SIDE_ROW ? 1 : w->left[i] / w->worth[i];
+        w->ratio[i] = is_first || w->kind[i] != GSIM_CONIC_ROW ? 1 : w->left[i] / w->worth[i];
     for (uint32_t k = 0; k < p->n_cones; k++) {
         struct gsim_conic_cone *cone = &w->cone[k];
         if (is_first)

@@ -125,7 +125,7 @@ bool gsim_conic_begin(struct gsim_conic *p, uint32_t n_rows, uint32_t n_columns,
 }
 
 /* The side of a line, or of a column. */
-static void add_side(struct gsim_conic *p, uint32_t side, enum side_kind kind, double bound,
+static void add_side(struct gsim_conic *p, uint32_t side, enum gsim_conic_side kind, double bound,
                      double count) {
     struct gsim_conic_work *w = p->work;
     w->kind[side] = kind;
@@ -135,7 +135,7 @@ static void add_side(struct gsim_conic *p, uint32_t side, enum side_kind kind, d
 
 uint32_t gsim_conic_row(struct gsim_conic *p, double bound, double count) {
     uint32_t line = p->n_lines++;
-    add_side(p, gsim_conic_line_side(p, line), SIDE_ROW, bound, count);
+    add_side(p, gsim_conic_line_side(p, line), GSIM_CONIC_ROW, bound, count);
     p->work->is_free[line] = false;
     return line;
 }
@@ -144,7 +144,7 @@ void gsim_conic_close_cone(struct gsim_conic *p) {
     struct gsim_conic_work *w = p->work;
     uint32_t side = gsim_conic_line_side(p, p->n_lines - 3);
     for (uint32_t i = 0; i < 3; i++)
-        w->kind[side + i] = SIDE_CONE;
+        w->kind[side + i] = GSIM_CONIC_CONE;
     w->cone[p->n_cones++].side = side;
 }
 
@@ -161,14 +161,14 @@ static uint32_t add_column(struct gsim_conic *p, double cost, double count, uint
 
 uint32_t gsim_conic_column(struct gsim_conic *p, double cost, double count) {
     uint32_t column = add_column(p, cost, count, UINT32_MAX);
-    add_side(p, column, SIDE_ROW, 0, count);
+    add_side(p, column, GSIM_CONIC_ROW, 0, count);
     return column;
 }
 
 uint32_t gsim_conic_free_column(struct gsim_conic *p, double cost) {
     uint32_t line = p->n_lines++, column = add_column(p, cost, 1, line);
-    add_side(p, column, SIDE_NONE, 0, 1);
-    add_side(p, gsim_conic_line_side(p, line), SIDE_NONE, 0, 1);
+    add_side(p, column, GSIM_CONIC_NONE, 0, 1);
+    add_side(p, gsim_conic_line_side(p, line), GSIM_CONIC_NONE, 0, 1);
     p->work->is_free[line] = true;
     return column;
 }
@@ -228,7 +228,7 @@ static void scale_once(struct gsim_conic *p) {
 static void scale(struct gsim_conic *p) {
     struct gsim_conic_work *w = p->work;
     for (uint32_t c = 0; c < p->n_columns; c++) {
-        w->bound_entry[c] = w->kind[c] == SIDE_NONE ? 0 : 1;
+        w->bound_entry[c] = w->kind[c] == GSIM_CONIC_NONE ? 0 : 1;
         w->column_scale[c] = 1;
     }
     for (uint32_t i = 0; i < w->n_sides; i++)
@@ -256,7 +256,7 @@ static double over_sides(const struct gsim_conic *p, const double *a, const doub
     const struct gsim_conic_work *w = p->work;
     double sum = 0;
     for (uint32_t i = 0; i < w->n_sides; i++)
-        if (w->kind[i] != SIDE_NONE)
+        if (w->kind[i] != GSIM_CONIC_NONE)
             sum += w->count[i] * a[i] * b[i];
     return sum;
 }
@@ -273,7 +273,7 @@ static double count_sides(const struct gsim_conic *p) {
     const struct gsim_conic_work *w = p->work;
     double sum = 0;
     for (uint32_t i = 0; i < w->n_sides; i++)
-        if (w->kind[i] == SIDE_ROW)
+        if (w->kind[i] == GSIM_CONIC_ROW)
             sum += w->count[i];
     for (uint32_t k = 0; k < p->n_cones; k++)
         sum += w->count[w->cone[k].side];
@@ -287,7 +287,7 @@ static void bring_within(const struct gsim_conic *p, double *value) {
     const struct gsim_conic_work *w = p->work;
     double missing = -SHORT_OF;
     for (uint32_t i = 0; i < w->n_sides; i++)
-        if (w->kind[i] == SIDE_ROW && value[i] <= 0)
+        if (w->kind[i] == GSIM_CONIC_ROW && value[i] <= 0)
             missing = larger(-value[i], missing);
     for (uint32_t k = 0; k < p->n_cones; k++) {
         const double *v = value + w->cone[k].side;
@@ -296,7 +296,7 @@ static void bring_within(const struct gsim_conic *p, double *value) {
             missing = larger(-room, missing);
     }
     for (uint32_t i = 0; i < w->n_sides; i++)
-        if (w->kind[i] == SIDE_ROW)
+        if (w->kind[i] == GSIM_CONIC_ROW)
             value[i] += 1 + missing;
     for (uint32_t k = 0; k < p->n_cones; k++)
         value[w->cone[k].side] += 1 + missing;
@@ -335,7 +335,7 @@ static void find_errors(struct gsim_conic *p, struct path *path) {
         w->off_x[c] = -w->off_x[c] - w->cost[c] * path->tau;
     gsim_conic_times_x(p, p->x, w->off);
     for (uint32_t i = 0; i < w->n_sides; i++)
-        w->off[i] = w->kind[i] == SIDE_NONE ? 0 : w->off[i] + w->left[i];
+        w->off[i] = w->kind[i] == GSIM_CONIC_NONE ? 0 : w->off[i] + w->left[i];
     path->homogeneous_row = side_norm(p, w->off);
     for (uint32_t i = 0; i < w->n_sides; i++)
         w->off[i] -= w->bound[i] * path->tau;
@@ -385,7 +385,7 @@ static double find_length(const struct gsim_conic *p, const struct path *path,
     const struct gsim_conic_work *w = p->work;
     double length = LONGEST;
     for (uint32_t i = 0; i < w->n_sides; i++) {
-        if (w->kind[i] != SIDE_ROW)
+        if (w->kind[i] != GSIM_CONIC_ROW)
             continue;
         length = room_of_line(w->left[i], w->left_step[i], length);
         length = room_of_line(w->worth[i], w->worth_step[i], length);
@@ -415,7 +415,7 @@ static void predict(struct gsim_conic *p, const struct path *path, double denomi
                     struct step *step) {
     struct gsim_conic_work *w = p->work;
     for (uint32_t i = 0; i < w->n_sides; i++)
-        w->side_right[i] = w->kind[i] == SIDE_NONE ? 0 : w->left[i] - w->off[i];
+        w->side_right[i] = w->kind[i] == GSIM_CONIC_NONE ? 0 : w->left[i] - w->off[i];
     gsim_conic_solve_system(p, w->off_x, w->side_right, w->x_step, w->worth_step);
     step->tau = (path->off_tau - path->kappa + worth_of(p, w->x_step, w->worth_step)) / denominator;
     add(w->worth_step, w->worth_aim, w->n_sides, step->tau);
@@ -436,7 +436,7 @@ static void predict(struct gsim_conic *p, const struct path *path, double denomi
 static void aim(struct gsim_conic *p, double target) {
     struct gsim_conic_work *w = p->work;
     for (uint32_t i = 0; i < w->n_sides; i++)
-        if (w->kind[i] == SIDE_ROW)
+        if (w->kind[i] == GSIM_CONIC_ROW)
             w->wanted[i] = w->left[i] + (w->left_step[i] * w->worth_step[i] - target) / w->worth[i];
     for (uint32_t k = 0; k < p->n_cones; k++) {
         struct gsim_conic_cone *cone = &w->cone[k];
@@ -457,7 +457,8 @@ static void correct(struct gsim_conic *p, const struct path *path, double denomi
     for (uint32_t c = 0; c < p->n_columns; c++)
         w->off_x[c] *= 1 - centre;
     for (uint32_t i = 0; i < w->n_sides; i++)
-        w->side_right[i] = w->kind[i] == SIDE_NONE ? 0 : w->wanted[i] - (1 - centre) * w->off[i];
+        w->side_right[i] =
+            w->kind[i] == GSIM_CONIC_NONE ? 0 : w->wanted[i] - (1 - centre) * w->off[i];
     gsim_conic_solve_system(p, w->off_x, w->side_right, w->x_step, w->worth_step);
     step->tau = ((1 - centre) * path->off_tau - kappa_off / path->tau +
                  worth_of(p, w->x_step, w->worth_step)) /
@@ -481,7 +482,7 @@ static void go(struct gsim_conic *p, struct path *path, const struct step *step)
     struct gsim_conic_work *w = p->work;
     add(p->x, w->x_step, p->n_columns, step->length);
     for (uint32_t i = 0; i < w->n_sides; i++) {
-        if (w->kind[i] == SIDE_NONE)
+        if (w->kind[i] == GSIM_CONIC_NONE)
             continue;
         w->worth[i] += step->length * w->worth_step[i];
         w->left[i] += step->length * w->left_step[i];

@@ -113,7 +113,7 @@ void gsim_conic_factorise(struct gsim_conic *p) {
     gsim_skyline_clear(&w->matrix);
     for (uint32_t i = 0; i < p->n_lines; i++) {
         uint32_t side = gsim_conic_line_side(p, i);
-        if (w->kind[side] == SIDE_ROW)
+        if (w->kind[side] == GSIM_CONIC_ROW)
             w->matrix.diagonal[i] = w->count[side] * (w->ratio[side] + GSIM_CONIC_DELTA);
     }
     for (uint32_t c = 0; c < p->n_columns; c++)
@@ -188,8 +188,10 @@ static double find_errors(struct gsim_conic *p, const double *right_x, const dou
     }
     gsim_conic_times_x(p, x, w->side_error);
     for (uint32_t i = 0; i < w->n_sides; i++) {
-        double taken = w->kind[i] == SIDE_ROW ? (w->ratio[i] + GSIM_CONIC_DELTA) * worth[i] : 0;
-        w->side_error[i] = w->kind[i] == SIDE_NONE ? 0 : right_side[i] - w->side_error[i] + taken;
+        double taken =
+            w->kind[i] == GSIM_CONIC_ROW ? (w->ratio[i] + GSIM_CONIC_DELTA) * worth[i] : 0;
+        w->side_error[i] =
+            w->kind[i] == GSIM_CONIC_NONE ? 0 : right_side[i] - w->side_error[i] + taken;
     }
     add_cone_errors(p, worth);
     for (uint32_t i = 0; i < w->n_sides; i++)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the files of conic.h share. A side is what a constraint leaves and what that is worth: first
  * the bound of each column, then the lines of the linear system, which are rows and free columns.
- * Free columns have no side: its kind is SIDE_NONE at both places. */
+ * Free columns have no side: its kind is GSIM_CONIC_NONE at both places. */
 #ifndef GSIM_POLICIES_LIB_CONIC_WORK_H
 #define GSIM_POLICIES_LIB_CONIC_WORK_H
 
 #include "policies/lib/conic.h"
 #include "policies/lib/skyline.h"
 
-enum side_kind { SIDE_NONE = 0, SIDE_ROW, SIDE_CONE };
+enum gsim_conic_side { GSIM_CONIC_NONE = 0, GSIM_CONIC_ROW, GSIM_CONIC_CONE };
 
 /* Static regularisation of ECOS, DELTASTAT. */
 #define GSIM_CONIC_DELTA 7e-8
@@ -23,7 +23,7 @@ struct gsim_conic_work {
     uint32_t *entry_line;
     double *entry, *times;
     /* By side. */
-    enum side_kind *kind;
+    enum gsim_conic_side *kind;
     double *count, *bound, *row_scale;
     double *left, *worth; /* what the constraint leaves, s, and its price, z */
     double *ratio; /* s / z; in a cone: its square of the scaling, times the price */
