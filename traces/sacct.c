@@ -183,6 +183,9 @@ static bool take_tres(struct gsim_builder *builder, const char *text, size_t len
         if (strncmp(at, "mem=", 4) == 0 &&
             !take_size(at + 4, INT64_C(1) << 20, &builder->row.cell[GSIM_COL_HOST_MEM_BYTES]))
             return false;
+        if (strncmp(at, "gres/shard=", 11) == 0 && !builder->row.drop)
+            builder->row.drop = "they had shards of GPUs (gres/shard), not whole ones; how many a "
+                                "GPU has is not in the log";
         if (strncmp(at, "gres/gpu", 8) != 0 || (at[8] != '=' && at[8] != ':'))
             continue;
         const char *number = at + strcspn(at, "=,");

@@ -68,6 +68,14 @@ check "parts of a heterogeneous job on nodes of one kind are one job" "20=6 22=2
 check "with their memory" "20=16 22=8 23=8" "$(cells host_mem_gib)"
 grep -q "left out 1 row (the first is line 3): they are parts of heterogeneous jobs" "$tmp/log" && grep -q "1 row (the first is line 5): they are parts of heterogeneous jobs (7+0, 7+1) on nodes of other kinds" "$tmp/log"
 say "both are counted" $?
+{
+    echo "$head"
+    row 25 25 00 00 00 10 1 gpu 'sbatch run.sh'
+    row 26 26 00 00 00 10 1 gpu 'sbatch run.sh' | sed 's,gres/gpu=1,gres/shard=2,'
+} >log.txt
+import
+grep -q "left out 1 row (the first is line 3): they had shards of GPUs (gres/shard)" "$tmp/log"
+say "jobs with shards are counted as such" $?
 printf '%s|Constraints\n' "$head" >log.txt
 row 30 30 00 00 00 10 1 gpu 'sbatch run.sh' | sed 's/$/|[ib*2\&fast*1]/' >>log.txt
 row 31 31 00 00 00 10 1 gpu 'sbatch run.sh' | sed 's/$/|(ib/' >>log.txt
