@@ -4,6 +4,8 @@
  * at its entry by which value of it its part is done. */
 #include "models/jobs/host_driver.h"
 
+#include <assert.h>
+
 /* A start, or an end, where no other process starts or ends. */
 struct host_time {
     int64_t all_ns;
@@ -43,15 +45,18 @@ bool gsim_host_driver_init(struct gsim_model *model) {
 static uint32_t units_of(const struct gsim_model *model, gsim_slot slot,
                          const struct gsim_unit **units) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
-    bool waits = model->jobs[slot].phase == IDLE;
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    bool waits = job->phase == IDLE || (job->phase == LOADING && job->is_carried);
     *units = waits ? about->left_units : about->units;
     return waits ? about->n_left_units : about->n_units;
 }
 
 static void count(struct gsim_model *model, const struct gsim_unit *units, uint32_t n_units,
                   uint32_t more) {
-    for (uint32_t u = 0; u < n_units; u++)
+    for (uint32_t u = 0; u < n_units; u++) {
+        assert(more == 1 || model->processes[units[u].gpu] > 0);
         model->processes[units[u].gpu] += more;
+    }
 }
 
 void gsim_host_driver_has_none(struct gsim_model *model, gsim_slot slot) {

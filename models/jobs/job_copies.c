@@ -133,11 +133,11 @@ GSIM_APART bool gsim_job_copies_bring(struct gsim_model *model, gsim_slot slot,
     loading.after_ns += gsim_instances_wait_ns(model, about->units, about->n_units, now_ns);
     if (takes_ns + loading.after_ns == 0 && !model->processes)
         return false;
-    job->phase = LOADING;
     gsim_job_copies_begin(model, slot, &loading, takes_ns, now_ns);
     if (!job->is_carried)
         gsim_host_driver_expect(model, slot, RUNS, loading.process_ns,
                                 now_ns + takes_ns + loading.after_ns, now_ns);
+    job->phase = LOADING; /* until then its process is where it was */
     return true;
 }
 
@@ -163,11 +163,11 @@ bool gsim_job_copies_serve(struct gsim_model *model, int64_t now_ns) {
     bool has_failed;
     while (gsim_transfers_pop(&model->transfers, now_ns, &slot, &end_ns, &has_failed)) {
         struct gsim_machine_job *job = &model->jobs[slot];
-        job->is_carried = false;
         if (model->setup.observer)
             report(model, slot, end_ns);
         gsim_host_driver_expect(model, slot, job->phase == SAVING ? CLEARS : RUNS, job->process_ns,
                                 end_ns + job->after_ns, end_ns);
+        job->is_carried = false;
     }
     return !has_failed;
 }

@@ -67,6 +67,16 @@ check "restarts have both parts" "12.100000000 3.420000000" \
     --set end.serial_ns=50ms --set start.first_ns=300ms --set start.serial_ns=100ms --db "$tmp/r.db" "$tmp/restart.csv" >/dev/null 2>&1
 expect "the laws hold" 0 "nothing that cannot be" "$gsim" check "$tmp/r.db"
 
+# Processes are counted right wherever jobs go: to their hosts and back to other GPUs, and off nodes that fail.
+for policy in "las --set preempt=suspend --set quantum=1s" "suspend --set quantum=1s" "gang-rr --set slice=1s --set preempt=pause"; do
+    # shellcheck disable=SC2086
+    "$gsim" run --quiet --policy $policy --device h100-sxm --nodes 2 --gpus-per-node 2 --assume mem_gib=8 --mtbf 60s \
+        --mttr 5s --checkpoint 1s --set start.first_ns=3s --set start.wake_ns=1s --set start.serial_ns=1s \
+        --set end.process_ns=2s --set end.sleep_ns=1s --db "$tmp/moved.db" experiments/validate/drive/fourteen_jobs_two_gpus.csv >/dev/null 2>&1
+    say "$policy" $?
+done
+expect "the laws hold of them" 0 "1 file, 3 runs: nothing that cannot be" "$gsim" check "$tmp/moved.db"
+
 # 2 x 39.4 GiB fit the 79.6 GiB of an H100 without their contexts, and not with them.
 cat >"$tmp/pause.csv" <<'END'
 job_id,submit_s,duration_s,iterations,gpu_ms,mem_gib

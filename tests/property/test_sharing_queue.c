@@ -133,7 +133,10 @@ static void test_a_gang_at_the_head(void **state) {
         how.sets = (const char *const[]){"queue=backfill", NULL};
         struct gsim_result loose = test_run(&how, arena);
         assert_true(strict.jobs.start_ns[2] >= strict.jobs.start_ns[1]);
-        assert_true(loose.jobs.start_ns[2] < 3 * S && loose.jobs.start_ns[3] < 13 * S);
+        /* under tgs and antman one job of two that share is a guest, and none is a third */
+        bool has_guests = strcmp(sharing[p], "tgs") == 0 || strcmp(sharing[p], "antman") == 0;
+        assert_true(loose.jobs.start_ns[2] < 3 * S);
+        assert_true(loose.jobs.start_ns[3] < (has_guests ? 13 : 10) * S);
         gsim_arena_free(arena);
     }
 }
