@@ -27,7 +27,7 @@ static enum gsim_status open_msched(struct gsim_ctx *ctx) {
     bool is_by_priority = gsim_param(ctx->params, "order") == 1;
     struct gsim_lane lane = {.discipline =
                                  is_by_priority ? GSIM_DISCIPLINE_PRIORITY : GSIM_DISCIPLINE_RR,
-                             .ends_at_boundary = gsim_param(ctx->params, "ends") == 1,
+                             .ends_at_boundary = true,
                              .idle_release_ns = gsim_param(ctx->params, "idle_release")};
     if (is_by_priority)
         lane.urgent.stop = GSIM_STOP_SAVE;
@@ -52,19 +52,14 @@ static const struct gsim_param_def params[] = {
     {.name = "slice",
      .type = GSIM_PARAM_CHOICE_TIME,
      .fallback = "period",
-     .usual = "920ms",
+     .usual = "900ms",
      .min = 1000,
      .max = GSIM_TIME_MAX,
      .choices = "period",
-     .help = "run time of a turn; period: an equal share of it"},
-    {.name = "ends",
-     .type = GSIM_PARAM_CHOICE,
-     .fallback = "quantum",
-     .choices = "quantum|iteration",
-     .help = "where a turn ends whose time is up: at once, or with its iteration"},
+     .help = "run time of a turn, which ends with the iteration; period: an equal share of it"},
     {.name = "period",
      .type = GSIM_PARAM_TIME,
-     .fallback = "920ms",
+     .fallback = "900ms",
      .min = 1000,
      .max = GSIM_TIME_MAX,
      .help = "run time of a whole round of turns, fitted to figure 1 of the paper"},
@@ -116,10 +111,9 @@ const struct gsim_policy gsim_policy_msched = {
     .summary = "turns with the next task's memory moved in ahead of it",
     .paper = "MSched, arXiv 2512.24637",
     .deviations =
-        "the length of a turn is not published: see msched.period; the memory of a turn is that "
-        "of an iteration, where the paper moves what its kernels will use, unless "
-        "job.first_touch_ppm says that iterations touch their memory evenly; gangs of several GPUs "
-        "have them to themselves; jobs wait in one "
+        "the length of a turn is not published: see msched.period; a turn ends with an iteration "
+        "and its memory is that of an iteration, where the paper suspends within one and moves "
+        "what the turn will use; gangs of several GPUs have them to themselves; jobs wait in one "
         "queue, of which the head holds up all jobs behind it unless queue= says another",
     GSIM_QUEUE_ORACLE,
     .shares_gpus = true,

@@ -155,10 +155,6 @@ struct gsim_lane {
     };
 };
 
-/* Whether turns end inside iterations, where their time is up. */
-static inline bool gsim_lane_ends_inside(const struct gsim_lane *lane) {
-    return lane->discipline == GSIM_DISCIPLINE_RR && !lane->ends_at_boundary;
-}
 static inline enum gsim_turns_rule gsim_lane_turns(const struct gsim_lane *lane) {
     return lane->discipline == GSIM_DISCIPLINE_RR ? lane->slices.turns : GSIM_TURNS_USED;
 }

@@ -402,7 +402,7 @@ static int64_t left_of_turn_ns(const struct gsim_lane_gpu *gpu, const struct gsi
 static void go_on(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t now_ns) {
     enter(lane, GSIM_LANE_RUNNING);
     lane->times.since_ns = now_ns;
-    gsim_turn_sweep(gpu, lane, left_of_turn_ns(gpu, lane, now_ns), false, now_ns);
+    gsim_turn_sweep(gpu, lane, left_of_turn_ns(gpu, lane, now_ns), now_ns);
     gsim_context_resume(&gsim_ready_at(gpu, lane, lane->state.at)->context, now_ns);
     pad(gpu, lane, now_ns);
     gsim_gpu_lane_plan(gpu, lane, now_ns);
@@ -689,7 +689,7 @@ static void change(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, 
         end_halt(gpu, lane, now_ns);
         break;
     case GSIM_CHANGE_REACHED:
-        gsim_turn_sweep(gpu, lane, left_of_turn_ns(gpu, lane, now_ns), true, now_ns);
+        gsim_turn_sweep(gpu, lane, left_of_turn_ns(gpu, lane, now_ns), now_ns);
         gsim_gpu_lane_plan(gpu, lane, now_ns);
         break;
     case GSIM_CHANGE_WATCHED:

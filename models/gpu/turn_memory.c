@@ -14,25 +14,14 @@ static void tell_residency(const struct gsim_lane_gpu *gpu, int64_t now_ns) {
     }
 }
 
-static struct gsim_next_turn next_turn(const struct gsim_gpu_lane *lane,
-                                       struct gsim_member *member) {
-    const struct gsim_context *context = &member->context;
-    bool ends_inside = gsim_lane_ends_inside(&lane->how);
-    return (struct gsim_next_turn){.tenant = &member->tenant,
-                                   .run_ns = gsim_gpu_lane_quantum_ns(lane, member),
-                                   .sweep_ns = ends_inside
-                                                   ? gsim_work_to_ns(gsim_context_sweep(context))
-                                                   : context->spec.gpu_ns,
-                                   .ends_inside = ends_inside,
-                                   .done_ns = gsim_work_to_ns(gsim_context_swept(context))};
-}
-
 int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                           int64_t now_ns) {
     struct gsim_next_turn turns[GSIM_CONTEXTS_MAX];
     uint16_t place = lane->state.at, n = 0;
     do {
-        turns[n++] = next_turn(lane, &gpu->members[lane->spec.member[place]]);
+        struct gsim_member *member = &gpu->members[lane->spec.member[place]];
+        turns[n++] = (struct gsim_next_turn){
+            &member->tenant, gsim_gpu_lane_quantum_ns(lane, member), member->context.spec.gpu_ns};
         place = (uint16_t)(place + 1 == lane->spec.n ? 0 : place + 1);
     } while (place != lane->state.at);
     struct gsim_store_move move = gsim_pager_switch(gpu->store, turns, n, now_ns);
@@ -48,13 +37,11 @@ int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu
 }
 
 void gsim_turn_sweep(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
-                     int64_t left_ns, bool is_beyond, int64_t now_ns) {
+                     int64_t left_ns, int64_t now_ns) {
     struct gsim_member *member = gsim_gpu_lane_present(gpu, lane);
     bool waits_for_sms = lane->state.rate_q32 == 0;
     if (waits_for_sms || !gsim_pager_is_sweeping(gpu->store, &member->tenant))
         return;
-    if (is_beyond && gsim_pager_is_proactive(gpu->store) && gsim_lane_ends_inside(&lane->how))
-        member->state.stall_ns += gsim_turn_migrate(gpu, lane, now_ns) - now_ns;
     struct gsim_pace pace = {.done = gsim_context_swept(&member->context),
                              .all = gsim_context_sweep(&member->context),
                              .rate_q32 = lane->state.rate_q32,

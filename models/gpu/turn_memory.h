@@ -11,10 +11,9 @@
 int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                           int64_t now_ns);
 /* The present member touches the memory that it can reach in this turn, of which left_ns are left,
- * and waits for it. is_beyond: it has passed what it touched before in this turn, which goes on
- * longer than memory was moved ahead for; more is moved as for a turn of its own. */
+ * and waits for it. */
 void gsim_turn_sweep(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
-                     int64_t left_ns, bool is_beyond, int64_t now_ns);
+                     int64_t left_ns, int64_t now_ns);
 /* When the running member comes to memory that it has not touched. */
 int64_t gsim_turn_reached_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane);
 

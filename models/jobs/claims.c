@@ -54,10 +54,9 @@ static bool is_thrashing(const struct gsim_model *model) {
     return false;
 }
 
-/* Whether some turn could have begun ahead of memory that was moved for it, or ended inside an
- * iteration for which memory was moved. */
+/* Whether some turn could have begun ahead of memory that was moved for it. */
 static bool has_awaited_memory(const struct gsim_model *model) {
-    for (uint32_t i = 0; model->shared.goes_by_touches && i < model->shared.n_active; i++)
+    for (uint32_t i = 0; model->shared.starts_early && i < model->shared.n_active; i++)
         if (gsim_arbiter_stats(model->shared.of_gpu[model->shared.active[i]]).bytes_in > 0)
             return true;
     return false;

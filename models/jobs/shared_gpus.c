@@ -271,23 +271,14 @@ static void move_entry(struct gsim_model *model, uint32_t gpu, const struct gsim
     note_joined(model, sharer);
 }
 
-/* Whether the order in which iterations touch their memory may decide what moves ahead, or when a
- * turn begins. */
-static bool goes_by_touches(const struct gsim_arrangement *arrangement) {
-    bool ends_inside = false;
-    for (uint16_t i = 0; i < arrangement->n_lanes; i++)
-        ends_inside |= gsim_lane_ends_inside(&arrangement->lanes[i]);
-    return arrangement->memory == GSIM_MEMORY_PROACTIVE &&
-           (arrangement->migration.early_start || ends_inside);
-}
-
 static void arrange_memory(struct gsim_model *model, uint32_t gpu, struct gsim_arbiter *arbiter,
                            const struct gsim_arrangement *arrangement) {
     struct gsim_pager pager;
     bool is_paging = gsim_shared_pages(arrangement->memory);
     model->shared.has_managed[arrangement->memory] = true;
     model->is_out_of_memory |= is_paging && !gsim_link_shares_open(model);
-    model->shared.goes_by_touches |= goes_by_touches(arrangement);
+    model->shared.starts_early |=
+        arrangement->memory == GSIM_MEMORY_PROACTIVE && arrangement->migration.early_start;
     if (is_paging)
         gsim_pager_init(&pager, arrangement, gsim_machine_profile_at(model, gpu),
                         model->setup.arena);

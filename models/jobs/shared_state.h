@@ -56,7 +56,7 @@ struct gsim_shared {
     bool has_vgpus;
     uint16_t most_beside; /* most contexts of one GPU that ran side by side */
     bool has_managed[GSIM_MEMORY_COUNT]; /* memory was managed in this way */
-    bool goes_by_touches; /* turns may begin ahead of their memory, or end inside iterations */
+    bool starts_early; /* turns may begin ahead of their memory */
     bool has_overflown; /* a job's memory has overflown */
 };
 

@@ -139,55 +139,24 @@ static uint32_t range_of(const struct gsim_residency *residency, uint32_t buffer
     return 1;
 }
 
-/* Ranges of a turn on the timeline. */
-struct ranges {
-    struct gsim_range used[GSIM_UPCOMING_RANGES], unused;
-    struct gsim_upcoming upcoming;
-};
-
-/* A turn that may end inside its iteration uses what it will reach. */
-static void use_within_reach(const struct gsim_next_turn *next, struct ranges *ranges,
-                             struct gsim_turn *turn) {
-    struct gsim_range memory = ranges->used[0];
-    ranges->upcoming = (struct gsim_upcoming){.memory = memory,
-                                              .done_ns = next->done_ns,
-                                              .all_ns = next->sweep_ns,
-                                              .run_ns = next->run_ns};
-    turn->upcoming = &ranges->upcoming;
-    if (turn->n_used == 0)
-        return;
-    turn->n_used = gsim_upcoming_ranges(&ranges->upcoming, ranges->used);
-    uint32_t n = ranges->used[0].n + (turn->n_used > 1 ? ranges->used[1].n : 0);
-    turn->sweep_ns = gsim_muldiv_floor(turn->sweep_ns, n, memory.n);
-}
-
-static struct gsim_turn turn_of(const struct gsim_store *store, const struct gsim_next_turn *next,
-                                struct ranges *ranges) {
-    const struct gsim_residency *residency = &store->residency;
-    int64_t first_touch_ppm = store->pager->first_touch_ppm;
-    struct gsim_turn turn = {.used = ranges->used,
-                             .n_used = range_of(residency, next->tenant->used, &ranges->used[0]),
-                             .unused = &ranges->unused,
-                             .n_unused = range_of(residency, next->tenant->unused, &ranges->unused),
-                             .run_ns = next->run_ns,
-                             .sweep_ns =
-                                 gsim_muldiv_floor(next->sweep_ns, first_touch_ppm, GSIM_PPM)};
-    bool is_in_order = first_touch_ppm == GSIM_PPM && next->sweep_ns > 0 && next->run_ns > 0;
-    if (next->ends_inside && is_in_order)
-        use_within_reach(next, ranges, &turn);
-    return turn;
-}
-
 struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
                                          const struct gsim_next_turn *turns, uint32_t n_turns,
                                          int64_t now_ns) {
     if (n_turns > 1)
         now_ns += store->pager->plan_ns + n_turns * store->pager->plan_ns_per_task;
     change(store);
+    const struct gsim_residency *residency = &store->residency;
     struct gsim_turn timeline[GSIM_STORE_TURNS_MAX];
-    struct ranges ranges[GSIM_STORE_TURNS_MAX];
+    struct gsim_range used[GSIM_STORE_TURNS_MAX], unused[GSIM_STORE_TURNS_MAX];
     for (uint32_t i = 0; i < n_turns; i++)
-        timeline[i] = turn_of(store, &turns[i], &ranges[i]);
+        timeline[i] =
+            (struct gsim_turn){.used = &used[i],
+                               .n_used = range_of(residency, turns[i].tenant->used, &used[i]),
+                               .unused = &unused[i],
+                               .n_unused = range_of(residency, turns[i].tenant->unused, &unused[i]),
+                               .run_ns = turns[i].run_ns,
+                               .sweep_ns = gsim_muldiv_floor(
+                                   turns[i].sweep_ns, store->pager->first_touch_ppm, GSIM_PPM)};
     struct gsim_migration moved =
         gsim_proactive_switch(&store->pager->proactive, &store->residency, timeline, n_turns);
     int64_t begins_ns = now_ns > store->times.link_free_ns ? now_ns : store->times.link_free_ns;

@@ -7,10 +7,7 @@
  *              and the chunks that came to the GPU first go out
  *   lru        as uvm, but the chunks that were used longest ago go out
  *   proactive  at the beginning of a turn the memory that it is predicted to use is moved in, by
- *              the known timeline of the ring (models/memory/proactive.h); the rest faults. Of a
- *              turn that may end inside its iteration this is what it will reach, where the whole
- *              iteration is known to touch its memory evenly and in order (first_touch_ppm), else
- *              all that the iteration touches
+ *              the known timeline of the ring (models/memory/proactive.h); the rest faults
  *
  * Under uvm and lru, a job that yields (TGS's opportunistic jobs) has its pages mapped: pages that
  * were pushed out stay on the host and are read from there, over the bus, in each iteration, until
@@ -44,7 +41,7 @@
 #include "gsim/arrangement.h"
 #include "gsim/cluster.h"
 
-enum { GSIM_STORE_TURNS_MAX = GSIM_TURNS_MOST };
+enum { GSIM_STORE_TURNS_MAX = 256 }; /* turns of a timeline: contexts of one GPU */
 
 /* How fast memory moves on otherwise idle links. */
 struct gsim_pager_rates {
@@ -155,8 +152,6 @@ static inline bool gsim_pager_is_proactive(const struct gsim_store *store) {
 struct gsim_next_turn {
     struct gsim_tenant *tenant;
     int64_t run_ns, sweep_ns;
-    bool ends_inside; /* it may end inside an iteration, of which done_ns are done */
-    int64_t done_ns;
 };
 struct gsim_store_move {
     int64_t begins_ns, ends_ns; /* of the copies */

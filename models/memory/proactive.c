@@ -53,133 +53,6 @@ static void rank_all(const struct gsim_proactive *proactive, struct gsim_residen
     }
 }
 
-/* --- turns that end inside iterations --------------------------------------------------------- */
-
-/* The chunk that is under way at this GPU time of a sweep. */
-static uint32_t chunk_at(const struct gsim_upcoming *task, int64_t ns) {
-    int64_t chunk = gsim_muldiv_floor(ns, task->memory.n, task->all_ns);
-    return chunk < task->memory.n ? (uint32_t)chunk : task->memory.n - 1;
-}
-
-uint32_t gsim_upcoming_ranges(const struct gsim_upcoming *task,
-                              struct gsim_range out[GSIM_UPCOMING_RANGES]) {
-    const struct gsim_range memory = task->memory;
-    uint32_t at = chunk_at(task, task->done_ns), n = 1;
-    int64_t left_ns = task->all_ns - task->done_ns;
-    if (memory.n == 0)
-        return 0;
-    if (task->run_ns < left_ns) {
-        uint32_t last = chunk_at(task, task->done_ns + task->run_ns);
-        out[0] = (struct gsim_range){memory.buffer, at, last - at + 1};
-        return n;
-    }
-    out[0] = (struct gsim_range){memory.buffer, at, memory.n - at};
-    int64_t over_ns = task->run_ns - left_ns;
-    uint32_t again = over_ns < task->all_ns ? chunk_at(task, over_ns) + 1 : memory.n;
-    again = again < at ? again : at;
-    if (over_ns > 0 && again > 0)
-        out[n++] = (struct gsim_range){memory.buffer, 0, again};
-    return n;
-}
-
-/* The turns of its own that the task has before the turn that comes to this chunk. */
-static int64_t turns_before(const struct gsim_upcoming *task, uint32_t chunk) {
-    int64_t begins_ns = gsim_muldiv_floor(task->all_ns, chunk, task->memory.n);
-    bool is_passed = chunk < chunk_at(task, task->done_ns);
-    int64_t until_ns = begins_ns + (is_passed ? task->all_ns : 0) - task->done_ns;
-    return until_ns > 0 ? until_ns / task->run_ns : 0;
-}
-
-/* Resident chunks that are used in one turn, the last before their end last. */
-struct candidate {
-    struct gsim_range range;
-    int64_t turns;
-};
-
-/* The last chunks of a range that are resident and alike; n = 0: none. */
-static struct gsim_range last_resident(const struct gsim_residency *residency,
-                                       struct gsim_range range) {
-    struct gsim_range found = {0};
-    while (range.n > 0) {
-        enum gsim_content content;
-        struct gsim_range part = range;
-        part.n = gsim_residency_alike(residency, range, &content);
-        if (content >= GSIM_CLEAN)
-            found = part;
-        range.first += part.n;
-        range.n -= part.n;
-    }
-    return found;
-}
-
-/* The resident chunks of a task that it uses last: behind its position, else the end of its
- * memory. */
-static struct candidate last_used(const struct gsim_residency *residency,
-                                  const struct gsim_upcoming *task) {
-    struct gsim_range memory = task->memory;
-    uint32_t at = chunk_at(task, task->done_ns);
-    struct gsim_range behind = {memory.buffer, 0, at}, ahead = {memory.buffer, at, memory.n - at};
-    struct gsim_range found = last_resident(residency, behind);
-    if (found.n == 0)
-        found = last_resident(residency, ahead);
-    if (found.n == 0)
-        return (struct candidate){0};
-    return (struct candidate){found, turns_before(task, found.first + found.n - 1)};
-}
-
-/* Cuts a candidate down to the chunks at its end that are used in its turn: their number by
- * halves, since uses are in order. */
-static void cut_to_turn(const struct gsim_upcoming *task, struct candidate *candidate) {
-    uint32_t low = 0, high = candidate->range.n - 1, first = candidate->range.first;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (turns_before(task, first + middle) == candidate->turns)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    candidate->range.first += low;
-    candidate->range.n -= low;
-}
-
-/* The chunks of all tasks that are used last: of equal turns, by the task with the later turn. */
-static struct candidate furthest(const struct gsim_residency *residency,
-                                 const struct gsim_upcoming *const *tasks, uint32_t n_tasks) {
-    struct candidate best = {0};
-    uint32_t of = 0;
-    for (uint32_t t = 0; t < n_tasks; t++) {
-        struct candidate one = last_used(residency, tasks[t]);
-        if (one.range.n == 0 || (t == 0 && one.turns == 0) ||
-            (best.range.n > 0 && one.turns < best.turns))
-            continue;
-        best = one;
-        of = t;
-    }
-    if (best.range.n > 0)
-        cut_to_turn(tasks[of], &best);
-    return best;
-}
-
-struct gsim_moved gsim_upcoming_evict(struct gsim_residency *residency,
-                                      const struct gsim_upcoming *const *tasks, uint32_t n_tasks,
-                                      uint32_t n) {
-    struct gsim_moved sum = {0};
-    while (n > 0 && !residency->has_failed) {
-        struct gsim_range out = furthest(residency, tasks, n_tasks).range;
-        if (out.n == 0)
-            break;
-        if (out.n > n) {
-            out.first += out.n - n;
-            out.n = n;
-        }
-        struct gsim_moved moved = gsim_residency_evict_range(residency, out);
-        sum.out_dirty += moved.out_dirty;
-        sum.out_clean += moved.out_clean;
-        n -= out.n;
-    }
-    return sum;
-}
-
 /* --- prediction ------------------------------------------------------------------------------- */
 
 static int64_t total(const struct gsim_range *ranges, uint32_t n) {
@@ -247,48 +120,8 @@ static void use(struct gsim_residency *residency, const struct predicted *part) 
     }
 }
 
-/* Whether each task's next uses are known chunk by chunk, and go by: predictions of whole
- * allocations, and the order of least recent use, have no such order. */
-static bool is_by_chunk(const struct gsim_proactive *proactive,
-                        const struct gsim_residency *residency, const struct gsim_turn *turns,
-                        uint32_t n_turns) {
-    bool is_known = residency->eviction == GSIM_EVICT_BELADY && !proactive->predicts_allocations &&
-                    proactive->false_positive_ppm == 0;
-    for (uint32_t t = 0; t < n_turns && is_known; t++)
-        is_known = turns[t].upcoming != NULL;
-    return is_known;
-}
-
-/* Chunks of buffers that no turn uses. */
-static uint32_t n_never_used(const struct gsim_residency *residency) {
-    uint32_t n = 0;
-    for (uint32_t b = 0; b < residency->n_buffers; b++)
-        if (residency->buffers[b].is_open && residency->buffers[b].next_use == INT64_MAX)
-            n += residency->buffers[b].n_resident;
-    return n;
-}
-
-static void add_out(struct gsim_moved *sum, struct gsim_moved out) {
-    sum->out_dirty += out.out_dirty;
-    sum->out_clean += out.out_clean;
-}
-
-/* Of memory that some turn uses, the chunks that are used last; before them what none uses. */
-static void evict_by_chunk(struct gsim_residency *residency, const struct gsim_turn *turns,
-                           uint32_t n_turns, uint32_t need, struct gsim_moved *moved) {
-    const struct gsim_upcoming *tasks[GSIM_TURNS_MOST];
-    uint32_t n_tasks = 0, never = n_never_used(residency);
-    for (uint32_t t = 0; t < n_turns; t++)
-        if (turns[t].upcoming->memory.n > 0)
-            tasks[n_tasks++] = turns[t].upcoming;
-    never = never < need ? never : need;
-    add_out(moved, gsim_residency_evict(residency, never));
-    add_out(moved, gsim_upcoming_evict(residency, tasks, n_tasks, need - never));
-}
-
-static void make_room(const struct gsim_proactive *proactive, struct gsim_residency *residency,
-                      const struct gsim_turn *turns, uint32_t n_turns,
-                      const struct prediction *prediction, struct gsim_moved *moved) {
+static void make_room(struct gsim_residency *residency, const struct prediction *prediction,
+                      struct gsim_moved *moved) {
     int64_t need = -(int64_t)gsim_residency_free(residency), hits = 0;
     for (int p = 0; p < 2; p++) {
         struct gsim_moved part = missing(residency, &prediction->part[p]);
@@ -299,10 +132,9 @@ static void make_room(const struct gsim_proactive *proactive, struct gsim_reside
     need = need < most ? need : most;
     if (need <= 0)
         return;
-    if (is_by_chunk(proactive, residency, turns, n_turns))
-        evict_by_chunk(residency, turns, n_turns, (uint32_t)need, moved);
-    else
-        add_out(moved, gsim_residency_evict(residency, (uint32_t)need));
+    struct gsim_moved out = gsim_residency_evict(residency, (uint32_t)need);
+    moved->out_dirty += out.out_dirty;
+    moved->out_clean += out.out_clean;
 }
 
 /* --- population ------------------------------------------------------------------------------- */
@@ -404,7 +236,7 @@ struct gsim_migration gsim_proactive_switch(const struct gsim_proactive *proacti
     rank_all(proactive, residency, turns, n_turns);
     for (int p = 0; p < 2; p++)
         use(residency, &prediction.part[p]); /* under LRU, the needed chunks are not the oldest */
-    make_room(proactive, residency, turns, n_turns, &prediction, &out.moved);
+    make_room(residency, &prediction, &out.moved);
     int64_t copied = out.moved.out_dirty + (proactive->copies_clean ? out.moved.out_clean : 0);
     out.bytes_out = copied * proactive->chunk_bytes;
     populate(proactive, residency, &turns[0], &prediction, &out);

@@ -13,35 +13,6 @@
 #include "models/links/copy.h"
 #include "models/memory/residency.h"
 
-enum { GSIM_TURNS_MOST = 256 }; /* of a timeline: contexts of one GPU */
-
-/* --- turns that end inside iterations --------------------------------------------------------- */
-
-/* Where a task touches its memory in order and evenly, a sweep has a position: the next turn uses
- * the chunks from there on that it can reach, the turn after it those that follow, and behind the
- * end of the memory the next sweep begins. So the next use of each chunk is known: the number of
- * turns that its task has before it, and the place of the task among those that take turns. */
-/* A task of the timeline: its memory, GPU time of a sweep and what of it is done, and the run time
- * of a turn. */
-struct gsim_upcoming {
-    struct gsim_range memory; /* a whole buffer */
-    int64_t done_ns, all_ns, run_ns; /* all_ns and run_ns > 0 */
-};
-
-enum { GSIM_UPCOMING_RANGES = 2 };
-
-/* The chunks that the next turn uses, in the order of use, the one at the position first. Returns
- * the count of ranges. */
-uint32_t gsim_upcoming_ranges(const struct gsim_upcoming *task,
-                              struct gsim_range out[GSIM_UPCOMING_RANGES]);
-/* Takes up to n chunks out, those that are used last first; never what the next turn of the first
- * task uses. Tasks are in the order of their turns. */
-struct gsim_moved gsim_upcoming_evict(struct gsim_residency *residency,
-                                      const struct gsim_upcoming *const *tasks, uint32_t n_tasks,
-                                      uint32_t n);
-
-/* --- switches --------------------------------------------------------------------------------- */
-
 /* A turn on the timeline. Ranges are in the order of a sweep and do not overlap. */
 struct gsim_turn {
     const struct gsim_range *used; /* the working set */
@@ -49,11 +20,8 @@ struct gsim_turn {
     const struct gsim_range *unused; /* allocated, not used in this turn */
     uint32_t n_unused;
     int64_t run_ns; /* how long it runs */
-    /* run time over which `used` is first touched, evenly; for an early start */
+    /* run time over which the working set is first touched, evenly; for an early start */
     int64_t sweep_ns;
-    /* a turn that may end inside its iteration, which touches its memory in order and evenly: what
-     * it uses, which is `used`, and what later turns use; NULL: each turn uses all of it */
-    const struct gsim_upcoming *upcoming;
 };
 
 struct gsim_proactive {

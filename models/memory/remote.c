@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "models/memory/remote.h"
 
+#include "gsim/units.h"
+
 struct gsim_remote gsim_remote_of(const struct gsim_profile *profile) {
     return (struct gsim_remote){.is_on = profile->value[GSIM_KEY_UVM_REMOTE] != 0,
                                 .evicts = profile->value[GSIM_KEY_UVM_REMOTE_EVICTS] != 0,
@@ -49,4 +51,18 @@ bool gsim_remote_access(const struct gsim_remote *remote, struct gsim_uvm *uvm,
         is_fine &= !residency->has_failed;
     }
     return is_fine;
+}
+
+static int64_t bytes_ns(int64_t bytes, int64_t bytes_per_s) {
+    return bytes_per_s == INT64_MAX ? 0 : gsim_muldiv_ceil(bytes, GSIM_NS_PER_S, bytes_per_s);
+}
+
+int64_t gsim_remote_ns(const struct gsim_remote *remote, const struct gsim_copy_rates *rates,
+                       const struct gsim_remote_bytes *bytes) {
+    int64_t in_ns = bytes_ns(bytes->read, remote->bytes_per_s) +
+                    bytes_ns(bytes->in, rates->bytes_per_s[GSIM_H2D]);
+    int64_t out_ns = bytes_ns(bytes->out, rates->bytes_per_s[GSIM_D2H]);
+    int64_t both_ns = bytes_ns(bytes->read + bytes->in + bytes->out, rates->both_bytes_per_s);
+    int64_t longer_ns = in_ns > out_ns ? in_ns : out_ns;
+    return longer_ns > both_ns ? longer_ns : both_ns;
 }

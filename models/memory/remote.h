@@ -13,7 +13,6 @@
 #ifndef GSIM_MODELS_MEMORY_REMOTE_H
 #define GSIM_MODELS_MEMORY_REMOTE_H
 
-#include "gsim/units.h"
 #include "models/links/copy.h"
 #include "models/memory/uvm.h"
 
@@ -36,21 +35,7 @@ struct gsim_remote gsim_remote_of(const struct gsim_profile *profile);
 bool gsim_remote_access(const struct gsim_remote *remote, struct gsim_uvm *uvm,
                         struct gsim_residency *residency, struct gsim_range range,
                         struct gsim_paging *faulted, struct gsim_remote_bytes *sum);
-/* Time of bytes over the link; none where it is unlimited. */
-static inline int64_t gsim_remote_bytes_ns(int64_t bytes, int64_t bytes_per_s) {
-    return bytes_per_s == INT64_MAX ? 0 : gsim_muldiv_ceil(bytes, GSIM_NS_PER_S, bytes_per_s);
-}
-
-static inline int64_t gsim_remote_ns(const struct gsim_remote *remote,
-                                     const struct gsim_copy_rates *rates,
-                                     const struct gsim_remote_bytes *bytes) {
-    int64_t in_ns = gsim_remote_bytes_ns(bytes->read, remote->bytes_per_s) +
-                    gsim_remote_bytes_ns(bytes->in, rates->bytes_per_s[GSIM_H2D]);
-    int64_t out_ns = gsim_remote_bytes_ns(bytes->out, rates->bytes_per_s[GSIM_D2H]);
-    int64_t both_ns =
-        gsim_remote_bytes_ns(bytes->read + bytes->in + bytes->out, rates->both_bytes_per_s);
-    int64_t longer_ns = in_ns > out_ns ? in_ns : out_ns;
-    return longer_ns > both_ns ? longer_ns : both_ns;
-}
+int64_t gsim_remote_ns(const struct gsim_remote *remote, const struct gsim_copy_rates *rates,
+                       const struct gsim_remote_bytes *bytes);
 
 #endif

@@ -169,33 +169,6 @@ static void test_a_coherent_link_is_read_at_its_rate(void **state) {
     assert_true(three.summary.bytes_out == 0);
 }
 
-/* a has iterations of 1 s, b 400 of 10 ms, which are 80 turns of 50 ms. Where a turn ends when its time is
- * up, b ends after 80 turns of both, at 8 s; where a turn ends with an iteration, after 80 of 1.05 s. */
-static void test_a_turn_ends_inside_an_iteration(void **state) {
-    const char *rows = "a,0,100,1000,1,1\nb,0,400,10,1,1\n";
-    struct test_run how = {.policy = "msched", .device = "ideal", .sets = WITH("slice=50ms")};
-    assert_int_equal(run(*state, rows, how).jobs.end_ns[1], 8 * GSIM_NS_PER_S);
-    how.sets = WITH("slice=50ms", "ends=iteration");
-    assert_int_equal(run(*state, rows, how).jobs.end_ns[1], 84 * GSIM_NS_PER_S);
-}
-
-/* Two jobs of 12 GiB in 16, iterations of 1 s, turns of 50 ms. Where an iteration may touch its memory at any
- * time, each switch moves what is missing of all 12 GiB. Where it touches it in order a turn uses 0.6 GiB,
- * and of the 24 GiB that the two use by turns in a second of each at least the 8 without room must move,
- * and at most all 24. */
-static void test_a_turn_moves_what_it_reaches(void **state) {
-    const char *rows = "a,0,20,1000,1,12\nb,0,20,1000,1,12\n";
-    struct test_run how = {.policy = "msched",
-                           .device = "h200",
-                           .hbm_bytes = 16 * GSIM_GIB,
-                           .sets = WITH("slice=50ms")};
-    double whole = (double)run(*state, rows, how).summary.bytes_in;
-    how.device_sets = WITH("job.first_touch_ppm=1000000");
-    double reached = (double)run(*state, rows, how).summary.bytes_in;
-    assert_true(whole > 20 * 19 * 8.0 * GSIM_GIB);
-    assert_true(reached > 18 * 8.0 * GSIM_GIB && reached < 20 * 24.0 * GSIM_GIB);
-}
-
 static void test_the_column_is_asked_for(void **state) {
     struct fixture *f = *state;
     struct gsim_result result;
@@ -218,8 +191,6 @@ int main(void) {
         TEST(test_service_is_time_while_it_pages),
         TEST(test_attained_service_is_time_while_it_pages),
         TEST(test_a_coherent_link_is_read_at_its_rate),
-        TEST(test_a_turn_ends_inside_an_iteration),
-        TEST(test_a_turn_moves_what_it_reaches),
         TEST(test_the_column_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

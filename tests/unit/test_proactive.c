@@ -207,7 +207,7 @@ static void test_an_unknown_order_starts_nothing_early(void **state) {
         gsim_pager_store_init(&store, &pager, arena);
         assert_true(gsim_pager_open(&store, &a, &spec, false));
         gsim_residency_write_host(&store.residency, gsim_range_whole(&store.residency, a.used));
-        const struct gsim_next_turn turn = {.tenant = &a, .run_ns = 1000000, .sweep_ns = 100000};
+        const struct gsim_next_turn turn = {&a, 1000000, 100000};
         assert_int_equal(gsim_pager_switch(&store, &turn, 1, 0).starts_ns, waits_ns[i]);
         gsim_arena_free(arena);
     }
@@ -279,122 +279,11 @@ static void what_was_carried_here_is_there(void **state) {
     const struct gsim_tenant_spec spec = {.used_bytes = 8 * CHUNK, .allocated_bytes = 8 * CHUNK};
     gsim_pager_store_init(&store, &pager, arena);
     assert_true(gsim_pager_open(&store, &a, &spec, true));
-    (void)gsim_pager_switch(
-        &store, &(struct gsim_next_turn){.tenant = &a, .run_ns = 1000, .sweep_ns = 100}, 1, 0);
+    (void)gsim_pager_switch(&store, &(struct gsim_next_turn){&a, 1000, 100}, 1, 0);
     assert_true(gsim_pager_open(&store, &b, &spec, true));
     assert_int_equal(gsim_pager_resident_bytes(&store, &b), 8 * CHUNK);
     assert_int_equal(gsim_pager_resident_bytes(&store, &a), 2 * CHUNK);
     gsim_arena_free(arena);
-}
-
-/* --- turns that end inside iterations --------------------------------------------------------- */
-
-static void expect_range(struct gsim_range range, uint32_t first, uint32_t n) {
-    assert_int_equal(range.first, first);
-    assert_int_equal(range.n, n);
-}
-
-/* Ten chunks in 100 ns; chunk 3 is under way at 35. A turn of 30 ns goes on to 65, into chunk 6. One of 80
- * goes on for 15 ns of the next sweep, into chunk 1. One of 100 uses everything. */
-static void test_a_turn_uses_what_it_reaches(void **state) {
-    (void)state;
-    struct gsim_upcoming task = {.memory = {0, 0, 10}, .done_ns = 35, .all_ns = 100};
-    struct gsim_range range[GSIM_UPCOMING_RANGES];
-    task.run_ns = 30;
-    assert_int_equal(gsim_upcoming_ranges(&task, range), 1);
-    expect_range(range[0], 3, 4);
-    task.run_ns = 80;
-    assert_int_equal(gsim_upcoming_ranges(&task, range), 2);
-    expect_range(range[0], 3, 7);
-    expect_range(range[1], 0, 2);
-    task.run_ns = 100;
-    assert_int_equal(gsim_upcoming_ranges(&task, range), 2);
-    expect_range(range[0], 3, 7);
-    expect_range(range[1], 0, 3);
-    task.done_ns = 0;
-    assert_int_equal(gsim_upcoming_ranges(&task, range), 1);
-    expect_range(range[0], 0, 10);
-}
-
-/* The time until a chunk is used, counted turn by turn: by turns of its task, then by the place of the
- * task, then within the turn. */
-static int64_t next_use(const struct gsim_upcoming *task, uint32_t place, uint32_t chunk) {
-    int64_t at_ns = task->all_ns * chunk / task->memory.n, now_ns = task->done_ns, turns = 0;
-    bool is_under_way = (int64_t)task->done_ns * task->memory.n / task->all_ns == chunk;
-    int64_t left_ns = is_under_way      ? 0
-                      : at_ns >= now_ns ? at_ns - now_ns
-                                        : at_ns + task->all_ns - now_ns;
-    for (; left_ns >= task->run_ns; left_ns -= task->run_ns)
-        turns++;
-    return (turns * MOST_TASKS + place) * 1000000 + left_ns;
-}
-
-struct cut_tasks {
-    struct tasks tasks;
-    struct gsim_upcoming task[MOST_TASKS];
-    const struct gsim_upcoming *ring[MOST_TASKS];
-};
-
-static uint32_t below(gsl_rng *rng, uint32_t n) {
-    return (uint32_t)gsl_rng_uniform_int(rng, n);
-}
-
-static struct cut_tasks open_cut_tasks(gsl_rng *rng) {
-    uint32_t n = 2 + below(rng, 3), size = 8 + below(rng, 30);
-    struct cut_tasks cut = {.tasks = open_tasks(n, size, 0, n * size, GSIM_EVICT_BELADY)};
-    for (uint32_t t = 0; t < n; t++) {
-        int64_t all_ns = 500 + below(rng, 1000);
-        cut.task[t] = (struct gsim_upcoming){.memory = cut.tasks.used[t],
-                                             .done_ns = below(rng, (uint32_t)all_ns),
-                                             .all_ns = all_ns,
-                                             .run_ns = 20 + below(rng, 700)};
-        for (uint32_t c = 0; c < size; c++)
-            if (below(rng, 4) > 0)
-                (void)gsim_residency_populate(&cut.tasks.memory,
-                                              (struct gsim_range){cut.tasks.used[t].buffer, c, 1});
-    }
-    return cut;
-}
-
-/* Whatever goes is used later than whatever stays, of what may go. */
-static void test_what_is_used_last_goes_first(void **state) {
-    (void)state;
-    gsl_rng *rng = gsim_rng_stream(1, 0, "used last");
-    for (int round = 0; round < 300; round++) {
-        struct cut_tasks cut = open_cut_tasks(rng);
-        struct gsim_residency *memory = &cut.tasks.memory;
-        struct gsim_range next[GSIM_UPCOMING_RANGES];
-        uint32_t before = memory->n_resident, n = 1 + below(rng, before);
-        bool was_there[MOST_TASKS][64];
-        for (uint32_t t = 0; t < cut.tasks.n; t++) {
-            cut.ring[t] = &cut.task[t];
-            for (uint32_t c = 0; c < cut.task[t].memory.n; c++)
-                was_there[t][c] =
-                    gsim_residency_content(memory, cut.task[t].memory.buffer, c) >= GSIM_CLEAN;
-        }
-        (void)gsim_upcoming_evict(memory, cut.ring, cut.tasks.n, n);
-        int64_t soonest_out = INT64_MAX, latest_in = -1;
-        for (uint32_t t = 0; t < cut.tasks.n; t++)
-            for (uint32_t c = 0; c < cut.task[t].memory.n; c++) {
-                int64_t use = next_use(&cut.task[t], t, c);
-                bool is_there =
-                    gsim_residency_content(memory, cut.task[t].memory.buffer, c) >= GSIM_CLEAN;
-                bool may_go = t > 0 || use >= MOST_TASKS * 1000000;
-                if (was_there[t][c] && !is_there && use < soonest_out)
-                    soonest_out = use;
-                if (is_there && may_go && use > latest_in)
-                    latest_in = use;
-            }
-        assert_true(latest_in < soonest_out);
-        assert_true(before - memory->n_resident == n || latest_in < 0);
-        /* what the next turn uses stays */
-        for (uint32_t r = 0; r < gsim_upcoming_ranges(&cut.task[0], next); r++)
-            for (uint32_t c = next[r].first; c < next[r].first + next[r].n; c++)
-                if (next_use(&cut.task[0], 0, c) < MOST_TASKS * 1000000 && was_there[0][c])
-                    assert_true(gsim_residency_content(memory, next[r].buffer, c) >= GSIM_CLEAN);
-        gsim_arena_free(cut.tasks.arena);
-    }
-    gsl_rng_free(rng);
 }
 
 int main(void) {
@@ -409,8 +298,6 @@ int main(void) {
         cmocka_unit_test(test_an_early_start_never_overtakes),
         cmocka_unit_test(test_an_unknown_order_starts_nothing_early),
         cmocka_unit_test(test_switches_between_random_tasks),
-        cmocka_unit_test(test_a_turn_uses_what_it_reaches),
-        cmocka_unit_test(test_what_is_used_last_goes_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
