@@ -19,15 +19,6 @@ static uint32_t column_of(const struct gsim_shares *s, uint32_t entry, uint32_t 
     return entry * s->n_types + type;
 }
 
-static bool is_pair(const struct gsim_share_entry *entry) {
-    return entry->job[1] != GSIM_SHARE_ALONE;
-}
-
-/* A pair runs on a type where both of its jobs do. */
-static bool runs_on(const struct gsim_share_entry *entry, uint32_t type) {
-    return entry->per_s[0][type] > 0 && (!is_pair(entry) || entry->per_s[1][type] > 0);
-}
-
 /* --- the programme ---------------------------------------------------------------------------- */
 
 static void set_entry(struct gsim_shares *s, uint32_t e) {
@@ -35,9 +26,9 @@ static void set_entry(struct gsim_shares *s, uint32_t e) {
     const struct gsim_share_entry *entry = &s->entry[e];
     for (uint32_t type = 0; type < s->n_types; type++) {
         uint32_t column = column_of(s, e, type);
-        if (!runs_on(entry, type))
+        if (!gsim_share_runs_on(entry, type))
             lp->upper[column] = 0;
-        for (int m = 0; m <= is_pair(entry); m++)
+        for (int m = 0; m <= gsim_share_is_pair(entry); m++)
             gsim_lp_add(lp, entry->job[m], column, 1);
         gsim_lp_set(lp, s->n_jobs + type, column, s->job[entry->job[0]].gpus);
     }
@@ -54,7 +45,7 @@ static void set_target(struct gsim_shares *s, const struct gsim_share_entry *ent
 static void set_targets(struct gsim_shares *s, const struct gsim_share_target *target) {
     uint32_t level = s->n_entries * s->n_types, first = s->n_jobs + s->n_types;
     for (uint32_t e = 0; e < s->n_entries; e++)
-        for (int m = 0; m <= is_pair(&s->entry[e]); m++)
+        for (int m = 0; m <= gsim_share_is_pair(&s->entry[e]); m++)
             set_target(s, &s->entry[e], m, target, e);
     for (uint32_t job = 0; job < s->n_jobs; job++) {
         gsim_lp_row(&s->lp, first + job, GSIM_LP_AT_LEAST, target[job].floor);
@@ -80,21 +71,11 @@ static bool build(struct gsim_shares *s, const struct gsim_share_target *target)
     return true;
 }
 
-/* The jobs, or pairs of jobs, for which the entry stands. */
-static double count_of(const struct gsim_shares *s, const struct gsim_share_entry *entry) {
-    double count = s->job[entry->job[0]].count;
-    if (!is_pair(entry))
-        return count;
-    if (entry->job[0] == entry->job[1])
-        return count * (count - 1) / 2;
-    return count * s->job[entry->job[1]].count;
-}
-
 /* Equal jobs have equal parts of their time together; a share is never more than all of it. */
 static void read_shares(struct gsim_shares *s) {
     for (uint32_t e = 0; e < s->n_entries; e++)
         for (uint32_t type = 0; type < s->n_types; type++) {
-            double share = s->lp.x[column_of(s, e, type)] / count_of(s, &s->entry[e]);
+            double share = s->lp.x[column_of(s, e, type)] / gsim_share_count(s, &s->entry[e]);
             s->entry[e].share[type] = share > 1 ? 1 : share;
         }
 }
@@ -126,7 +107,7 @@ static double part_per_s(const struct gsim_shares *s, uint32_t job) {
 static double best_per_s(const struct gsim_shares *s, uint32_t job) {
     double best = 0;
     for (uint32_t e = 0; e < s->n_entries; e++)
-        for (int m = 0; m <= is_pair(&s->entry[e]); m++)
+        for (int m = 0; m <= gsim_share_is_pair(&s->entry[e]); m++)
             for (uint32_t type = 0; type < s->n_types && s->entry[e].job[m] == job; type++)
                 if (s->gpus[type] >= s->job[job].gpus && s->entry[e].per_s[m][type] > best)
                     best = s->entry[e].per_s[m][type];
@@ -199,7 +180,7 @@ enum gsim_lp_end gsim_shares_max_sum(struct gsim_shares *s) {
         return GSIM_LP_NO_MEMORY;
     for (uint32_t e = 0; e < s->n_entries; e++)
         for (uint32_t type = 0; type < s->n_types; type++)
-            for (int m = 0; m <= is_pair(&s->entry[e]); m++)
+            for (int m = 0; m <= gsim_share_is_pair(&s->entry[e]); m++)
                 s->lp.gain[column_of(s, e, type)] += s->entry[e].per_s[m][type];
     end = gsim_lp_solve(&s->lp);
     return end == GSIM_LP_OPTIMAL ? answer(s, NULL, s->lp.value) : end;
@@ -393,7 +374,7 @@ static double weight_of(const struct gsim_shares *s, const bool *is_full, uint32
 static double part_of(const struct gsim_shares *s, uint32_t job, double factor) {
     double speed = 0;
     for (uint32_t e = 0; e < s->n_entries; e++)
-        for (int m = 0; m <= is_pair(&s->entry[e]); m++)
+        for (int m = 0; m <= gsim_share_is_pair(&s->entry[e]); m++)
             for (uint32_t type = 0; type < s->n_types && s->entry[e].job[m] == job; type++)
                 speed += s->entry[e].per_s[m][type] * s->lp.x[column_of(s, e, type)];
     return speed * factor;

@@ -4,24 +4,10 @@
 
 enum kind { SUM, FLOORS, LEVEL, ENDS };
 
-static bool is_pair(const struct gsim_share_entry *entry) {
-    return entry->job[1] != GSIM_SHARE_ALONE;
-}
-
 /* Whether the entry has a column for the type. */
 static bool is_open(const struct gsim_shares *s, const struct gsim_share_entry *entry,
                     uint32_t type) {
-    bool runs = entry->per_s[0][type] > 0 && (!is_pair(entry) || entry->per_s[1][type] > 0);
-    return runs || s->is_as_gavel;
-}
-
-static double count_of(const struct gsim_shares *s, const struct gsim_share_entry *entry) {
-    double count = s->job[entry->job[0]].count;
-    if (!is_pair(entry))
-        return count;
-    if (entry->job[0] == entry->job[1])
-        return count * (count - 1) / 2;
-    return count * s->job[entry->job[1]].count;
+    return gsim_share_runs_on(entry, type) || s->is_as_gavel;
 }
 
 /* The rows of a job: its time; and its target, or the cone in which its speed and the inverse of it
@@ -95,7 +81,7 @@ static void add_job(struct gsim_shares *s, enum kind kind, uint32_t j,
 static void add_member(struct gsim_shares *s, enum kind kind, const struct gsim_share_entry *entry,
                        int member, uint32_t type, const struct gsim_share_target *target) {
     uint32_t j = entry->job[member], row = target_row(kind, j);
-    double times = is_pair(entry) && entry->job[0] == entry->job[1] ? 2 : 1;
+    double times = gsim_share_is_pair(entry) && entry->job[0] == entry->job[1] ? 2 : 1;
     double speed = entry->per_s[member][type];
     gsim_conic_entry(&s->path, time_row(kind, j), 1, times);
     if (kind == SUM || !is_target(kind, &s->job[j], target ? &target[j] : NULL) || speed == 0)
@@ -110,15 +96,16 @@ static void add_member(struct gsim_shares *s, enum kind kind, const struct gsim_
 
 static void add_entry(struct gsim_shares *s, enum kind kind, const struct gsim_share_entry *entry,
                       const struct gsim_share_target *target) {
-    double count = count_of(s, entry);
+    double count = gsim_share_count(s, entry);
     for (uint32_t type = 0; type < s->n_types; type++) {
-        double gain = entry->per_s[0][type] + (is_pair(entry) ? entry->per_s[1][type] : 0);
+        double gain =
+            entry->per_s[0][type] + (gsim_share_is_pair(entry) ? entry->per_s[1][type] : 0);
         if (!is_open(s, entry, type) || count == 0)
             continue;
         (void)gsim_conic_column(&s->path, kind == SUM ? -gain : 0, count);
         gsim_conic_entry(&s->path, type_row(s, kind, type), s->job[entry->job[0]].gpus, 1);
-        bool is_alike = is_pair(entry) && entry->job[0] == entry->job[1];
-        for (int m = 0; m <= (is_pair(entry) && !is_alike); m++)
+        bool is_alike = gsim_share_is_pair(entry) && entry->job[0] == entry->job[1];
+        for (int m = 0; m <= (gsim_share_is_pair(entry) && !is_alike); m++)
             add_member(s, kind, entry, m, type, target);
     }
 }
@@ -129,7 +116,7 @@ static uint32_t count_columns(const struct gsim_shares *s) {
     uint32_t n = 0;
     for (uint32_t e = 0; e < s->n_entries; e++)
         for (uint32_t type = 0; type < s->n_types; type++)
-            n += is_open(s, &s->entry[e], type) && count_of(s, &s->entry[e]) > 0;
+            n += is_open(s, &s->entry[e], type) && gsim_share_count(s, &s->entry[e]) > 0;
     return n;
 }
 
@@ -169,7 +156,7 @@ static void read_shares(struct gsim_shares *s, enum kind kind) {
     for (uint32_t e = 0; e < s->n_entries; e++) {
         struct gsim_share_entry *entry = &s->entry[e];
         for (uint32_t type = 0; type < s->n_types; type++) {
-            bool has_column = is_open(s, entry, type) && count_of(s, entry) > 0;
+            bool has_column = is_open(s, entry, type) && gsim_share_count(s, entry) > 0;
             double share = has_column ? *x++ : 0;
             entry->share[type] = share > 1 ? 1 : share < 0 ? 0 : share;
         }
