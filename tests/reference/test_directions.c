@@ -59,6 +59,9 @@ struct direction {
     "a,0,,1,50,1000,,1,,100,,,,,,\n"                                                               \
     "b,1,,1,10,1000,,1,,100,,,,,,\nc,2,,1,10,1000,,1,,20,,,,,,\n"
 
+/* Two GPUs, of which a has one, b needs both, and c would have the other. */
+#define BEHIND_A_GANG "a,0,100,1,,,,,,,,,,,,\nb,1,10,2,,,,,,,,,,,,\nc,2,10,1,,,,,,,,,,,,\n"
+
 static const struct direction directions[] = {
     PLACEMENT("salus"),
     PLACEMENT("tgs"),
@@ -209,6 +212,8 @@ static const struct direction directions[] = {
     /* behind a job that has no room, one that has */
     {"salus", "queue", "fifo", "backfill", NULL, LINE, 1, 1, {{START, 2, SOONER}}, 1},
     {"reef", "queue", "fifo", "backfill", NULL, LINE, 1, 1, {{START, 2, SOONER}}, 1},
+    {"tgs", "queue", "fifo", "backfill", NULL, BEHIND_A_GANG, 1, 2, {{START, 2, SOONER}}, 1},
+    {"antman", "queue", "fifo", "backfill", NULL, BEHIND_A_GANG, 1, 2, {{START, 2, SOONER}}, 1},
     /* the first job gives way when it is so far ahead, or ends */
     {"reef", "queue_quantum", "1h", "5s", "queue=las", LINE, 1, 1, {{START, 1, SOONER}}, 1},
 };
