@@ -42,9 +42,9 @@ bool gsim_skyline_shape(struct gsim_skyline *m) {
         m->line[i] = cells;
         cells += i - m->first[i];
     }
-    if (cells <= m->cells_room)
+    if (m->cell && cells <= m->cells_room)
         return true;
-    if (!grow(m, &m->cell, 2 * cells, sizeof *m->cell))
+    if (!grow(m, &m->cell, 2 * cells + 1, sizeof *m->cell))
         return false;
     m->cells_room = 2 * cells;
     return true;
