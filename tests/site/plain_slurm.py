@@ -727,12 +727,17 @@ def trace_of(jobs):
     return "\n".join(rows) + "\n"
 
 
+def name_of(job):
+    """As Slurm names it: a task by its array, whose number alone stands for all of its tasks."""
+    return f"{job['array']}_{job['index']}" if job["array"] else job["id"]
+
+
 def submit_line(job):
     """What the user typed, in the forms that sbatch takes."""
     line = ["sbatch", "-p", ",".join(job["named"])]
     line += [f"--constraint={job['features']}"] if job["features"] else []
     line += [f"--array=0-99%{job['at_once']}"] if job["array"] else []
-    line += [f"--dependency=afterok:{job['after']['id']}"] if job["after"] else []
+    line += [f"--dependency=afterok:{name_of(job['after'])}"] if job["after"] else []
     return " ".join(line + ["--gres", f"gpu:{job['gpus']}", "run.sh", "-p", "other"])
 
 
@@ -741,8 +746,7 @@ def log_of(site, jobs):
     rows = ["JobIDRaw|JobID|User|Account|State|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|AllocTRES|ReqTRES|AllocCPUS|"
             "Partition|QOS|Priority|SubmitLine"]
     for j in jobs:
-        shown = f"{j['array']}_{j['index']}" if j["array"] else j["id"]
-        cells = [j["id"], shown, j["user"], j["account"], "COMPLETED", site.clock(j["asked"]), site.clock(j["eligible"]),
+        cells = [j["id"], name_of(j), j["user"], j["account"], "COMPLETED", site.clock(j["asked"]), site.clock(j["eligible"]),
                  site.clock(j["start"]), site.clock(j["end"]), j["run"], j["limit"] // 60,
                  f"cpu={j['cpus']},mem={j['mem']}M,{GRES}={j['gpus']},{GRES}:a100={j['gpus']}",
                  f"{GRES}{':' if j['type'] else ''}{j['type']}={j['gpus']}", j["cpus"], j["partition"], j["qos"],
