@@ -40,6 +40,12 @@ void gsim_time_limits_assume(struct gsim_ctx *ctx, const char *what) {
                   what);
 }
 
+enum gsim_status gsim_time_limits_refuse(const struct gsim_ctx *ctx) {
+    return gsim_fail(ctx->log, GSIM_BAD_INPUT, ctx->view->trace->path, 0,
+                     "column 'limit_s': kill=on ends jobs at their limit, and the trace gives "
+                     "none; give it with --assume limit_s=TIME, or leave kill off");
+}
+
 enum gsim_status gsim_time_limits_init(struct gsim_time_limits *limits, struct gsim_ctx *ctx,
                                        const char *policy, bool plans) {
     gsim_index_init(&limits->ending, ctx->arena);
@@ -47,9 +53,7 @@ enum gsim_status gsim_time_limits_init(struct gsim_time_limits *limits, struct g
     limits->kills = gsim_param(ctx->params, "kill") != 0;
     limits->is_booked = plans || limits->kills;
     if (limits->kills && count_unlimited(ctx->view->trace) == ctx->view->trace->n_jobs)
-        return gsim_fail(ctx->log, GSIM_BAD_INPUT, ctx->view->trace->path, 0,
-                         "column 'limit_s': kill=on ends jobs at their limit, and the trace gives "
-                         "none; give it with --assume limit_s=TIME, or leave kill off");
+        return gsim_time_limits_refuse(ctx);
     if (plans)
         gsim_time_limits_assume(ctx, policy);
     return GSIM_OK;

@@ -25,6 +25,8 @@ struct gsim_time_limits {
  * them. */
 enum gsim_status gsim_time_limits_init(struct gsim_time_limits *limits, struct gsim_ctx *ctx,
                                        const char *policy, bool plans);
+/* The error of kill=on where nothing has a limit: a true duration ends no job before its time. */
+enum gsim_status gsim_time_limits_refuse(const struct gsim_ctx *ctx);
 /* Notes, and warns once, that true durations stand in for limits where the trace has none. what:
  * the policy, or the setting, that plans by them. */
 void gsim_time_limits_assume(struct gsim_ctx *ctx, const char *what);

@@ -10,6 +10,7 @@
  * and the fewest free GPUs; backfill does not preempt. A requeued job waits no time before it may
  * start again. */
 #include "policies/lib/common.h"
+#include "policies/lib/time_limits.h"
 #include "policies/slurm/accounts.h"
 #include "policies/slurm/limits.h"
 #include "policies/slurm/nodes.h"
@@ -137,6 +138,8 @@ static enum gsim_status open_slurm(struct gsim_ctx *ctx) {
     if (status == GSIM_OK && !allocate(state, ctx))
         status = gsim_no_memory(ctx->log, "opening slurm");
     look_at_limits(state, ctx);
+    if (status == GSIM_OK && state->kills && !state->has_time_limits)
+        status = gsim_time_limits_refuse(ctx);
     return status;
 }
 

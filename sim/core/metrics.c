@@ -100,9 +100,10 @@ static void put(struct gsim_core *core, int64_t **cells, uint32_t job, int64_t v
     *total += value;
 }
 
-/* For a job that serves requests: the GPU time of their kernels, whatever service its row has. */
+/* For a job that serves requests: the GPU time of their kernels, whatever service its row has. A
+ * job that was ended early has not served all of them. */
 GSIM_APART static int64_t served_ns(const struct gsim_trace *trace, uint32_t job, int64_t work_ns,
-                                    bool has_ended) {
+                                    bool has_served) {
     int64_t requests = gsim_trace_get(trace, GSIM_COL_REQUESTS, job);
     int64_t kernels = gsim_trace_get(trace, GSIM_COL_KERNELS, job);
     int64_t kernel_ns = gsim_trace_get(trace, GSIM_COL_GPU_NS, job);
@@ -110,8 +111,8 @@ GSIM_APART static int64_t served_ns(const struct gsim_trace *trace, uint32_t job
         return work_ns;
     gsim_i128 all_ns =
         (gsim_i128)requests * (kernels > 0 ? kernels : 1) * (kernel_ns > 0 ? kernel_ns : 0);
-    return has_ended || work_ns > all_ns ? (int64_t)(all_ns < INT64_MAX ? all_ns : INT64_MAX)
-                                         : work_ns;
+    return has_served || work_ns > all_ns ? (int64_t)(all_ns < INT64_MAX ? all_ns : INT64_MAX)
+                                          : work_ns;
 }
 
 static inline void record(struct gsim_core *core, gsim_slot slot, int64_t work_ns, bool has_ended) {
@@ -124,7 +125,7 @@ static inline void record(struct gsim_core *core, gsim_slot slot, int64_t work_n
     }
     m->end_ns[job] = has_ended ? core->view.now_ns : -1;
     if (gsim_rarely(m->has_requests))
-        work_ns = served_ns(core->trace, job, work_ns, has_ended);
+        work_ns = served_ns(core->trace, job, work_ns, has_ended && !own->is_ending);
     gsim_i128 gpu_ppm_ns = gsim_widths_gpu_time(core, slot, work_ns);
     m->work_ppm_ns += gpu_ppm_ns;
     if (gsim_rarely(m->has_gaps))

@@ -256,7 +256,7 @@ GSIM_APART static bool breaks_table(struct gsim_plan *plan, gsim_slot slot) {
     (void)gsim_plan_broke(
         plan, slot, "placing",
         "by the table of speeds (--rates, --goodput) its model cannot run on so many GPUs "
-        "of that device");
+        "of that device, or with so little of a host's memory beside each");
     return true;
 }
 

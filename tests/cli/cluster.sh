@@ -53,6 +53,12 @@ check "true durations stand in for limits by device" "40 100 200 76 56" \
     "$(policy=easy-backfill ends --cluster "$tmp/four.ini" --set speed.v100=0.4 "$tmp/over.csv")"
 check "kill=on needs limits" 1 "$("$gsim" --policy easy-backfill --set kill=on "$tmp/over.csv" 2>&1 |
     grep -c "column 'limit_s': kill=on ends jobs at their limit")"
+check "so it does under slurm, where partitions have none either" 1 "$("$gsim" --policy slurm --set kill=on "$tmp/over.csv" 2>&1 |
+    grep -c "column 'limit_s': kill=on ends jobs at their limit")"
+# Four requests of 5 s, of which at most two are served in the 10 s until the limit.
+printf 'job_id,submit_s,gpu_ms,limit_s,requests,period_ms\na,0,5000,10,4,6000\n' >"$tmp/served.csv"
+check "a job that is ended early has not served all its requests" 1 "$("$gsim" --quiet --policy easy-backfill --set kill=on \
+    --device ideal --gpus-per-node 1 --format json "$tmp/served.csv" | sed 's/.*"gpu_work":\([0-9.]*\).*/\1/' | awk '{ print ($1 <= 1) }')"
 check "assumed limits, and those that reach them" 4 "$("$gsim" --quiet --policy easy-backfill --set kill=on \
     --assume limit_s=30 --device ideal --gpus-per-node 8 --format json "$tmp/over.csv" | sed 's/.*"killed":\([0-9]*\).*/\1/')"
 

@@ -12,7 +12,7 @@ for folder in a a-folder-with-a-longer-name; do
     mkdir -p "$tmp/$folder"
     git ls-files '*.c' '*.h' '*.def' Makefile | tar cf - -T - | tar xf - -C "$tmp/$folder"
     # shellcheck disable=SC2046 # a word for each object
-    (cd "$tmp/$folder" && CCACHE_DISABLE=1 make -s CC=gcc OPT=-O2 HOT_OBJ="$hot" $(printf 'build/gcc-O2/%s ' $objects)) >"$tmp/log" 2>&1
+    (cd "$tmp/$folder" && CCACHE_DISABLE=1 make -s TIMES= CC=gcc OPT=-O2 HOT_OBJ="$hot" $(printf 'build/gcc-O2/%s ' $objects)) >"$tmp/log" 2>&1
     say "objects in $folder" $?
 done
 for object in $objects; do
