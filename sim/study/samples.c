@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/study/samples.h"
 
-enum quantity { QUEUE = 0, RUNNING, BUSY, N_QUANTITIES };
+enum { N_QUANTITIES = GSIM_SAMPLED_BUSY + 1 };
 
 static const char *const names[N_QUANTITIES] = {"queue", "running", "busy_gpus"};
 
@@ -41,10 +41,10 @@ static void widen(struct gsim_samples *s) {
     s->width_ns *= 2;
 }
 
-static int64_t value_now(const struct gsim_samples *s, enum quantity quantity) {
-    if (quantity == QUEUE)
+static int64_t value_now(const struct gsim_samples *s, enum gsim_sampled quantity) {
+    if (quantity == GSIM_SAMPLED_QUEUE)
         return s->occupancy.n_waiting;
-    return quantity == RUNNING ? s->occupancy.n_placed : s->occupancy.busy_ppm;
+    return quantity == GSIM_SAMPLED_RUNNING ? s->occupancy.n_placed : s->occupancy.busy_ppm;
 }
 
 /* Adds the present values, which have held since the last change, to the steps up to now. */
@@ -58,7 +58,8 @@ static void fill(struct gsim_samples *s, int64_t now_ns) {
         int64_t end_ns = s->first_ns + (step + 1) * s->width_ns;
         end_ns = end_ns < now_ns ? end_ns : now_ns;
         for (int q = 0; q < N_QUANTITIES; q++)
-            s->sum[q][step] += (gsim_i128)value_now(s, (enum quantity)q) * (end_ns - s->since_ns);
+            s->sum[q][step] +=
+                (gsim_i128)value_now(s, (enum gsim_sampled)q) * (end_ns - s->since_ns);
         s->n = step + 1;
         s->since_ns = end_ns;
     }
@@ -164,18 +165,39 @@ const struct gsim_observer *gsim_samples_observer(struct gsim_samples *samples,
 
 /* --- the list --------------------------------------------------------------------------------- */
 
-static bool list_means(struct gsim_samples *s, struct samples_list *list, enum quantity quantity) {
-    double scale = quantity == BUSY ? (double)GSIM_PPM : 1;
+static double scale_of(enum gsim_sampled quantity) {
+    return quantity == GSIM_SAMPLED_BUSY ? (double)GSIM_PPM : 1;
+}
+
+/* The last step is as wide as it has got. */
+static double mean_of_step(const struct gsim_samples *s, enum gsim_sampled quantity, uint32_t i) {
+    int64_t width_ns = s->width_ns;
+    if (i + 1 == s->n)
+        width_ns = s->since_ns - (s->first_ns + i * s->width_ns);
+    return (double)s->sum[quantity][i] / (double)width_ns / scale_of(quantity);
+}
+
+double gsim_samples_now(const struct gsim_samples *s, enum gsim_sampled quantity) {
+    return (double)value_now(s, quantity) / scale_of(quantity);
+}
+
+uint32_t gsim_samples_steps(const struct gsim_samples *s, enum gsim_sampled quantity,
+                            double *steps) {
+    for (uint32_t i = 0; i < s->n; i++)
+        steps[i] = mean_of_step(s, quantity, i);
+    return s->n;
+}
+
+static bool list_means(struct gsim_samples *s, struct samples_list *list,
+                       enum gsim_sampled quantity) {
     for (uint32_t i = 0; i < s->n; i++) {
-        int64_t begin_ns = s->first_ns + i * s->width_ns, width_ns = s->width_ns;
-        if (i + 1 == s->n)
-            width_ns = s->since_ns - begin_ns;
-        double mean = (double)s->sum[quantity][i] / (double)width_ns / scale;
+        int64_t begin_ns = s->first_ns + i * s->width_ns;
+        double mean = mean_of_step(s, quantity, i);
         if (!append(s, list, (struct gsim_sample){begin_ns, names[quantity], mean}))
             return false;
     }
     /* the value at the end of the run closes the last step */
-    double last = (double)value_now(s, quantity) / scale;
+    double last = gsim_samples_now(s, quantity);
     return append(s, list, (struct gsim_sample){s->since_ns, names[quantity], last});
 }
 
@@ -203,7 +225,7 @@ bool gsim_samples_finish(struct gsim_samples *s, struct gsim_result *result) {
     if (s->since_ns < 0)
         return true;
     for (int q = 0; q < N_QUANTITIES; q++)
-        if (!list_means(s, &list, (enum quantity)q))
+        if (!list_means(s, &list, (enum gsim_sampled)q))
             return false;
     if (!s->has_overflowed && !list_occupants(s, &list))
         return false;

@@ -653,7 +653,9 @@ enum gsim_status gsim_timeline_open(const struct gsim_timeline_options *options,
     return status;
 }
 
-const struct gsim_observer *gsim_timeline_observer(struct gsim_run_timeline *timeline) {
+const struct gsim_observer *gsim_timeline_observer(struct gsim_run_timeline *timeline,
+                                                   const struct gsim_observer *next) {
+    timeline->observer.next = next;
     return &timeline->observer;
 }
 

@@ -30,7 +30,9 @@ enum gsim_status gsim_timeline_window(const char *text, struct gsim_timeline_opt
 enum gsim_status gsim_timeline_open(const struct gsim_timeline_options *options,
                                     struct gsim_arena *arena, struct gsim_run_timeline **out,
                                     struct gsim_log *log);
-const struct gsim_observer *gsim_timeline_observer(struct gsim_run_timeline *timeline);
+/* `next` is the observer that gets each change after this one; it may be NULL. */
+const struct gsim_observer *gsim_timeline_observer(struct gsim_run_timeline *timeline,
+                                                   const struct gsim_observer *next);
 /* Ends the timeline after the run: writes the names of rows, closes the file, and warns if events
  * were left out. */
 enum gsim_status gsim_timeline_close(struct gsim_run_timeline *timeline, struct gsim_log *log);

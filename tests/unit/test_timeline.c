@@ -59,7 +59,7 @@ static void begin(struct fixture *f, int64_t most) {
         .path = f->path, .to_ns = GSIM_NEVER, .most = most, .has_kernels = true};
     struct gsim_scene scene = {.trace = &f->trace, .n_gpus = 2, .node_of_gpu = node_of_gpu};
     assert_int_equal(gsim_timeline_open(&options, f->arena, &f->timeline, &f->log), GSIM_OK);
-    f->observer = gsim_timeline_observer(f->timeline);
+    f->observer = gsim_timeline_observer(f->timeline, NULL);
     f->observer->begin(f->observer->arg, &scene);
 }
 

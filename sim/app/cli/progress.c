@@ -18,10 +18,18 @@ static double now_s(void) {
 
 void gsim_progress_begin(struct gsim_progress_bar *bar, const struct gsim_cli *cli,
                          const char *what, int64_t n) {
-    bool is_shown = cli->io->is_err_terminal && !gsim_option_is_on(cli, GSIM_OPT_QUIET) && n > 0;
-    *bar = (struct gsim_progress_bar){
-        .err = is_shown ? cli->io->err : NULL, .what = what, .n = n, .begin_s = now_s()};
+    bool is_terminal = cli->io->is_err_terminal;
+    bool is_heard = !gsim_option_is_on(cli, GSIM_OPT_QUIET) && n > 0;
+    *bar = (struct gsim_progress_bar){.what = what, .n = n, .begin_s = now_s()};
     (void)pthread_mutex_init(&bar->lock, NULL);
+    if (is_heard && gsim_option_is_on(cli, GSIM_OPT_LIVE))
+        bar->live = gsim_live_begin(cli->io->err, is_terminal);
+    if (is_heard && is_terminal && !bar->live)
+        bar->err = cli->io->err;
+}
+
+bool gsim_progress_is_shown(const struct gsim_progress_bar *bar) {
+    return bar && (bar->err || bar->live);
 }
 
 /* Writes the time left, "12.3 min left", or "less than 1 s left"; a plus follows the time if part
@@ -44,34 +52,39 @@ static void format_left(const struct gsim_progress_bar *bar, double now, char te
 static void show(struct gsim_progress_bar *bar, double now) {
     enum { WIDTH = 30 };
     int filled = (int)(bar->n_done * WIDTH / bar->n);
-    char text[WIDTH + 1], left[48] = "";
+    char text[WIDTH + 1], left[48] = "", line[128];
     memset(text, '-', WIDTH);
     memset(text, '#', (size_t)filled);
     text[WIDTH] = '\0';
     if (bar->n_done > 0)
         format_left(bar, now, left);
-    fprintf(bar->err, "\r%s[%s] %lld/%lld %.20s\033[K", bar->what, text, (long long)bar->n_done,
-            (long long)bar->n, left);
+    snprintf(line, sizeof line, "%.16s[%s] %lld/%lld %.20s", bar->what, text,
+             (long long)bar->n_done, (long long)bar->n, left);
+    if (bar->live) {
+        gsim_live_note(bar->live, line);
+        return;
+    }
+    fprintf(bar->err, "\r%s\033[K", line);
     (void)fflush(bar->err);
 }
 
 static void show_at_times(struct gsim_progress_bar *bar) {
     double now = now_s();
-    if (now < bar->shown_s + show_every_s)
+    if (now < bar->shown_s + show_every_s && bar->n_done < bar->n)
         return;
     bar->shown_s = now;
     show(bar, now);
 }
 
 void gsim_progress_set(struct gsim_progress_bar *bar, int64_t n_done) {
-    if (!bar->err)
+    if (!gsim_progress_is_shown(bar))
         return;
     bar->n_done = n_done;
     show_at_times(bar);
 }
 
 void gsim_progress_add(struct gsim_progress_bar *bar) {
-    if (!bar->err)
+    if (!gsim_progress_is_shown(bar))
         return;
     (void)pthread_mutex_lock(&bar->lock);
     bar->n_done++;
@@ -82,5 +95,7 @@ void gsim_progress_add(struct gsim_progress_bar *bar) {
 void gsim_progress_end(struct gsim_progress_bar *bar) {
     if (bar->err)
         fputs("\r\033[K", bar->err);
+    gsim_live_end(bar->live);
     bar->err = NULL;
+    bar->live = NULL;
 }

@@ -8,9 +8,11 @@
 #include <stdint.h>
 
 #include "sim/app/cli/options.h"
+#include "sim/app/live/live.h"
 
 struct gsim_progress_bar {
-    FILE *err; /* NULL: the bar is not shown */
+    FILE *err; /* NULL: the bar is not drawn */
+    struct gsim_live *live; /* the view of the runs, with the bar in its first line; NULL: none */
     const char *what; /* the label of the bar, "what if" or "" */
     int64_t n, n_done;
     double begin_s, shown_s;
@@ -22,12 +24,15 @@ struct gsim_progress_bar {
     pthread_mutex_t lock;
 };
 
-/* Starts a bar of n steps. The bar is hidden with --quiet, or if stderr is no terminal. */
+/* Starts a bar of n steps, with --live also the view of the runs. The bar is hidden with --quiet,
+ * or if stderr is no terminal. */
 void gsim_progress_begin(struct gsim_progress_bar *bar, const struct gsim_cli *cli,
                          const char *what, int64_t n);
 /* Sets the number of steps that are done; the bar is redrawn ten times a second at most. */
 void gsim_progress_set(struct gsim_progress_bar *bar, int64_t n_done);
 void gsim_progress_add(struct gsim_progress_bar *bar);
+/* Whether a bar is drawn anywhere. bar may be NULL. */
+bool gsim_progress_is_shown(const struct gsim_progress_bar *bar);
 /* Wipes the bar. */
 void gsim_progress_end(struct gsim_progress_bar *bar);
 

@@ -39,7 +39,9 @@ static void run_all(struct gsim_compare *c) {
     struct running running = {.c = c};
     gsim_progress_begin(&running.bar, c->cli, "", c->n_tasks);
     gsim_progress_set(&running.bar, 0);
+    c->setup->live = running.bar.live;
     gsim_in_parallel(c->n_threads, c->n_tasks, run_task, &running);
+    c->setup->live = NULL;
     gsim_progress_end(&running.bar);
 }
 

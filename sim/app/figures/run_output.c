@@ -33,9 +33,11 @@ enum gsim_status gsim_run_output_make(struct gsim_cli *cli, struct gsim_setup *s
     struct gsim_progress_bar bar;
     setup->timeline = options.path ? &options : NULL;
     gsim_progress_begin(&bar, cli, "", setup->trace.n_jobs);
+    setup->live = bar.live;
     status = gsim_setup_run(setup, 0, setup->replication, &setup->trace, cli->io, &bar, cli->arena,
                             result, cli->log);
     gsim_progress_end(&bar);
+    setup->live = NULL;
     setup->timeline = NULL;
     return status;
 }

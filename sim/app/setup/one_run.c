@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "sim/app/apart/apart.h"
+#include "sim/app/live/run.h"
 #include "sim/study/samples.h"
 #include "sim/app/setup/apps.h"
 #include "sim/app/setup/setup.h"
@@ -77,7 +78,7 @@ static enum gsim_status run_observed(const void *arg, const struct gsim_run_opti
     enum gsim_status status = gsim_timeline_open(setup->timeline, arena, &timeline, log);
     if (status != GSIM_OK)
         return status;
-    options.observer = gsim_timeline_observer(timeline);
+    options.observer = gsim_timeline_observer(timeline, given->observer);
     status = run_sampled(setup, &options, arena, result, log);
     if (status != GSIM_OK && status != GSIM_INCOMPLETE) {
         gsim_timeline_abandon(timeline);
@@ -100,6 +101,28 @@ static enum gsim_status run_apart(const struct gsim_setup *setup, const char *so
     enum gsim_status status = gsim_apart_run(&apart, options, arena, result, log);
     if (status == GSIM_FAILED && setup->timeline) /* of a process that ended in the middle of it */
         gsim_outfile_forget(setup->timeline->path, arena);
+    return status;
+}
+
+/* A policy from outside has a process of its own, in which the view is not. */
+static enum gsim_status run_shown(const struct gsim_setup *setup, const struct gsim_contender *own,
+                                  struct gsim_run_options *options, struct gsim_arena *arena,
+                                  struct gsim_result *result, struct gsim_log *log) {
+    if (!setup->live)
+        return run_observed(setup, options, arena, result, log);
+    const char *folder = strrchr(setup->trace_path, '/');
+    const char *trace = folder ? folder + 1 : setup->trace_path;
+    const char *name = options->replication
+                           ? gsim_arena_printf(arena, "%s on %s, replication %llu", own->typed,
+                                               trace, (unsigned long long)options->replication)
+                           : gsim_arena_printf(arena, "%s on %s", own->typed, trace);
+    struct gsim_live_run *run =
+        name ? gsim_live_open(setup->live, name, arena, options->observer) : NULL;
+    if (!run)
+        return gsim_no_memory(log, "starting a run");
+    options->observer = gsim_live_observer(run);
+    enum gsim_status status = run_observed(setup, options, arena, result, log);
+    gsim_live_close(run);
     return status;
 }
 
@@ -153,14 +176,14 @@ enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender, u
         return status;
     gsim_setup_options(setup, contender, trace, io, &options);
     options.replication = replication;
-    bool has_bar = bar && bar->err;
+    bool has_bar = gsim_progress_is_shown(bar);
     if (has_bar) {
         options.progress = show_progress;
         options.progress_arg = bar;
     }
     status = own->is_foreign && !setup->model ? run_apart(setup, own->typed, &options, io,
                                                           has_bar ? bar : NULL, arena, result, log)
-                                              : run_observed(setup, &options, arena, result, log);
+                                              : run_shown(setup, own, &options, arena, result, log);
     if (status != GSIM_OK && status != GSIM_INCOMPLETE)
         return status;
     enum gsim_status applied = gsim_window_apply(&setup->window, result, arena, log);

@@ -52,6 +52,7 @@ struct gsim_setup {
     uint32_t n_samples; /* steps of quantities over time; 0: no samples */
     /* of a command with a single run; may be NULL */
     const struct gsim_timeline_options *timeline;
+    struct gsim_live *live; /* the view that shows the runs; NULL: none */
     int64_t policy_timeout_ns; /* of a hook of a policy from outside, on the clock; 0: no limit */
     /* In place of the model of devices, with its own flag that ends a run; the policy then runs in
      * this process. NULL: the model of devices. */

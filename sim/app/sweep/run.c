@@ -71,6 +71,7 @@ static enum gsim_status run_one(struct execution *e, struct outcome *o) {
             gsim_sweep_set_up(e->sweep, run->grid_run, run->trace, o->arena, &o->log, cli, setup);
     if (status == GSIM_OK)
         status = gsim_identify_lists(cli, setup, 0, setup->replication, identity);
+    setup->live = e->bar.live;
     if (status == GSIM_OK)
         status = gsim_setup_run(setup, 0, setup->replication, &setup->trace, &e->io, NULL, o->arena,
                                 &o->result, &o->log);
