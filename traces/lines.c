@@ -11,6 +11,7 @@ enum { MAX_LINE = 64 * 1024 };
 struct lines {
     const struct gsim_lines_form *form;
     const struct gsim_csv_user *user;
+    struct gsim_arena *arena;
     struct gsim_log *log;
     const char *path;
     int64_t line;
@@ -19,8 +20,7 @@ struct lines {
     bool has_header;
     uint32_t n_columns;
     uint32_t n; /* fields of the line */
-    /* the one column with texts that may have separators in them, plus 1; 0: none, or several */
-    uint32_t free_text;
+    struct gsim_free_texts free_texts;
     char *field[GSIM_MAX_FIELD_COLUMNS];
     size_t field_length[GSIM_MAX_FIELD_COLUMNS];
 };
@@ -66,31 +66,40 @@ static enum gsim_status cut_up(struct lines *l, char *text, char separator) {
     return GSIM_OK;
 }
 
-static void find_free_text(struct lines *l) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < l->n && l->form->free_texts; i++)
-        if (gsim_text_choice(l->field[i], l->form->free_texts) >= 0) {
-            l->free_text = i + 1;
-            n++;
-        }
-    l->free_text = n == 1 ? l->free_text : 0;
+static enum gsim_status find_free_texts(struct lines *l) {
+    struct gsim_free_texts *found = &l->free_texts;
+    const char **names = gsim_arena_array(l->arena, l->n, sizeof *names);
+    *found = (struct gsim_free_texts){.names = names, .n_columns = l->n, .fits = l->form->fits};
+    for (uint32_t i = 0; i < l->n && names; i++) {
+        names[i] = gsim_arena_strdup(l->arena, l->field[i]);
+        if (!names[i])
+            return gsim_no_memory(l->log, "reading a trace");
+        if (gsim_text_choice(names[i], l->form->free_texts) >= 0 && found->n < GSIM_MOST_FREE_TEXTS)
+            found->column[found->n++] = i;
+    }
+    return names ? GSIM_OK : gsim_no_memory(l->log, "reading a trace");
 }
 
-/* A line with more fields than columns has separators in a text: where one column alone may have
- * them, they are its own, and its parts, which stand behind each other in the line, are one text
- * again. */
-static void merge_free_text(struct lines *l) {
-    if (l->free_text == 0 || l->n <= l->n_columns)
-        return;
-    uint32_t more = l->n - l->n_columns, own = l->free_text - 1;
-    size_t length = (size_t)(l->field[own + more] - l->field[own]) + l->field_length[own + more];
+/* Makes one text of a field and the ones behind it. */
+static void join(struct lines *l, uint32_t from, uint32_t more, uint32_t to) {
+    size_t length = (size_t)(l->field[from + more] - l->field[from]) + l->field_length[from + more];
     for (uint32_t i = 0; i < more && length <= GSIM_MAX_FIELD_BYTES; i++)
-        l->field[own + i][l->field_length[own + i]] = l->form->separator;
-    if (length <= GSIM_MAX_FIELD_BYTES)
-        l->field_length[own] = length;
-    for (uint32_t i = l->free_text; i < l->n_columns; i++) {
-        l->field[i] = l->field[i + more];
-        l->field_length[i] = l->field_length[i + more];
+        l->field[from + i][l->field_length[from + i]] = l->form->separator;
+    l->field[to] = l->field[from];
+    l->field_length[to] = length <= GSIM_MAX_FIELD_BYTES ? length : l->field_length[from];
+}
+
+/* A line with more fields than columns has separators in its texts. */
+static void merge_free_texts(struct lines *l) {
+    uint32_t more[GSIM_MOST_FREE_TEXTS], k = 0, before = 0;
+    if (l->free_texts.n == 0 || l->n <= l->n_columns ||
+        !gsim_free_texts_place(&l->free_texts, l->field, l->n, more))
+        return;
+    for (uint32_t i = 0; i < l->n_columns; i++) {
+        bool is_free = k < l->free_texts.n && l->free_texts.column[k] == i;
+        uint32_t own = is_free ? more[k++] : 0;
+        join(l, i + before, own, i);
+        before += own;
     }
     l->n = l->n_columns;
 }
@@ -102,7 +111,8 @@ static enum gsim_status take_header(struct lines *l, char *text, char separator)
         names[i] = l->field[i];
     l->has_header = true;
     l->n_columns = l->n;
-    find_free_text(l);
+    if (status == GSIM_OK && l->form->free_texts)
+        status = find_free_texts(l);
     return status == GSIM_OK ? l->user->header(l->user->arg, names, l->n, l->line) : status;
 }
 
@@ -110,7 +120,7 @@ static enum gsim_status take_row(struct lines *l) {
     enum gsim_status status = cut_up(l, l->text, l->form->separator);
     if (status != GSIM_OK)
         return status;
-    merge_free_text(l);
+    merge_free_texts(l);
     if (l->n != l->n_columns && l->user->misfit &&
         l->user->misfit(l->user->arg, l->line, l->n, l->n_columns))
         return GSIM_OK;
@@ -184,6 +194,7 @@ enum gsim_status gsim_lines_read(struct gsim_input *input, const struct gsim_lin
         return gsim_no_memory(log, "reading a trace");
     l->form = form;
     l->user = user;
+    l->arena = arena;
     l->log = log;
     l->path = gsim_input_path(input);
     l->line = 1;

@@ -5,12 +5,14 @@
 #define GSIM_TRACES_LINES_H
 
 #include "traces/csv.h"
+#include "traces/free_texts.h"
 
 struct gsim_lines_form {
     char separator; /* ' ': any run of blanks */
     char comment; /* lines that begin with it are skipped; 0: only '#' */
     /* "A|B": columns of texts by users, which may have the separator in them; NULL: none */
     const char *free_texts;
+    gsim_text_fits *fits; /* what may stand in which column; NULL: anything */
     const char *names; /* "a,b,c": the columns of a file without a header line; NULL: it has one */
 };
 

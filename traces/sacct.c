@@ -17,8 +17,10 @@
 
 static const char is_step[] = "they are steps; their job has a row of its own (sacct -X)";
 
+#define NO_TIMES "|Unknown|None|None assigned|N/A|INVALID"
+
 static bool is_nothing(const char *text) {
-    return gsim_text_choice(text, "|Unknown|None|None assigned|N/A|INVALID") >= 0;
+    return gsim_text_choice(text, NO_TIMES) >= 0;
 }
 
 static bool take_job(struct gsim_builder *builder, const char *text, size_t length) {
@@ -309,8 +311,43 @@ static const struct gsim_mapping mappings[] = {
     {0},
 };
 
+/* What stands in columns between texts by users, which tells where such a text ends that has the
+ * separator in it. Other columns may have any text. */
+static const struct {
+    const char *columns, *characters, *words;
+} looks[] = {
+    {"Submit|Eligible|Start|End", "0123456789-:T", NO_TIMES},
+    {"ElapsedRaw|AllocCPUS|NTasks|NNodes|AllocNodes|Priority", "0123456789", ""},
+    {"TimelimitRaw", "0123456789", "UNLIMITED|Partition_Limit"},
+    {"Elapsed|Timelimit", "0123456789-:.", "UNLIMITED|Partition_Limit"},
+    {"State", "ABCDEFGHIJKLMNOPQRSTUVWXYZ_+ by0123456789", ""}, /* CANCELLED by 1000 */
+};
+
+/* The first word of SubmitLine is the command, sometimes with its folder. */
+static bool is_submit_line(const char *text) {
+    size_t length = strcspn(text, " ");
+    const char *name = text + length;
+    while (name > text && name[-1] != '/')
+        name--;
+    length -= (size_t)(name - text);
+    return *text == '\0' ||
+           (length == 6 && (memcmp(name, "sbatch", 6) == 0 || memcmp(name, "salloc", 6) == 0)) ||
+           (length == 4 && memcmp(name, "srun", 4) == 0);
+}
+
+static bool fits(const char *column, const char *text) {
+    if (strcmp(column, "SubmitLine") == 0)
+        return is_submit_line(text);
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
+        if (gsim_text_choice(column, looks[i].columns) >= 0)
+            return text[strspn(text, looks[i].characters)] == '\0' ||
+                   gsim_text_choice(text, looks[i].words) >= 0;
+    return true;
+}
+
 static const struct gsim_lines_form lines = {
     .separator = '|',
+    .fits = fits,
     .free_texts =
         "JobName|Comment|AdminComment|SystemComment|SubmitLine|Constraints|WorkDir|Reason"};
 

@@ -52,6 +52,36 @@ static void test_bad_rows_are_counted(void **state) {
     refuse(f, dirty, "4: column 'Submit': 'Submit' is not a time such as");
 }
 
+/* Names, comments and command lines with separators in one log: the other columns say where each
+ * ends. Names and comments adjoin, so what belongs to which of them stays open, and changes nothing
+ * else. Row 4 is cut off, and no cell of row 5 is the time of a submission. */
+static void test_several_free_texts(void **state) {
+    struct fixture *f = *state;
+    static const char text[] =
+        "JobID|JobName|Comment|User|Submit|Eligible|State|ElapsedRaw|AllocTRES|Partition|"
+        "SubmitLine\n"
+        "1|a|b|c||amy|100|100|COMPLETED|10|gres/gpu=1|gpu|sbatch x.sh\n"
+        "2|a||ben|100|100|COMPLETED|20|gres/gpu=2|gpu|/bin/sbatch -C a1|v1 --wrap a|b|c\n"
+        "3|x|y||cem|100|100|COMPLETED|30|gres/gpu=4|gpu|srun python t.py|tee log\n"
+        "4|x||9|100|100|COMPLETED|30|gres/gpu=4|gpu\n"
+        "5|x|y||dan|soon|100|COMPLETED|40|gres/gpu=4|gpu|srun p\n"
+        "6|x|y|dan|110|110|COMPLETED|40|gres/gpu=4|gpu|\n";
+    static const int64_t seconds[] = {10, 20, 30, 40};
+    static const char *const users[] = {"amy", "ben", "cem", "dan"};
+    static const uint32_t gpus[] = {1, 2, 4, 4};
+    assert_int_equal(read_lenient(f, text, NULL), GSIM_OK);
+    assert_int_equal(f->trace.n_jobs, 4);
+    for (uint32_t job = 0; job < 4; job++) {
+        const char *const *names = f->trace.names[GSIM_COL_USER].name;
+        assert_string_equal(names[f->trace.column[GSIM_COL_USER][job]], users[job]);
+        assert_int_equal(f->trace.service_ns[job], seconds[job] * S);
+        assert_int_equal(gsim_trace_gpus(&f->trace, job), gpus[job]);
+    }
+    assert_string_equal(
+        f->trace.names[GSIM_COL_FEATURES].name[f->trace.column[GSIM_COL_FEATURES][1]], "a1|v1");
+    assert_int_equal(f->trace.n_dropped, 2);
+}
+
 static void test_start_end_and_nodes_are_kept(void **state) {
     struct fixture *f = *state;
     assert_int_equal(read_lenient(f, dirty, NULL), GSIM_OK);
@@ -191,10 +221,15 @@ static void test_answer_of_prometheus(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_bad_rows_are_counted),   TEST(test_start_end_and_nodes_are_kept),
-        TEST(test_runs_of_a_requeued_job), TEST(test_memory_of_steps),
-        TEST(test_partitions_and_types),   TEST(test_eligible),
-        TEST(test_measurements),           TEST(test_answer_of_prometheus),
+        TEST(test_bad_rows_are_counted),
+        TEST(test_several_free_texts),
+        TEST(test_start_end_and_nodes_are_kept),
+        TEST(test_runs_of_a_requeued_job),
+        TEST(test_memory_of_steps),
+        TEST(test_partitions_and_types),
+        TEST(test_eligible),
+        TEST(test_measurements),
+        TEST(test_answer_of_prometheus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
