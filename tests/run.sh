@@ -87,7 +87,7 @@ for script in tests/python/*.py; do
     suite "$script" env "GSIM=${BUILDS%% *}/gsim" "${PYTHON:-python3}" "$script"
 done
 title "a site's scheduler"
-for script in tests/site/slurm*.sh tests/site/kueue.sh tests/site/slurm.py; do
+for script in tests/site/slurm*.sh tests/site/kueue.sh tests/site/vc.sh tests/site/slurm.py; do
     case $script in
     *.py) suite "$script" "${PYTHON:-python3}" "$script" "${BUILDS%% *}/gsim" ;;
     *) suite "$script" sh "$script" "${BUILDS%% *}/gsim" ;;

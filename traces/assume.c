@@ -32,6 +32,33 @@ static enum gsim_status unknown(struct gsim_builder *b, const char *name) {
                      close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
 }
 
+static enum gsim_column column_of(const char *name, size_t length) {
+    for (int c = 0; c < GSIM_COL_COUNT; c++)
+        if (strncmp(gsim_columns[c].name, name, length) == 0 && !gsim_columns[c].name[length])
+            return (enum gsim_column)c;
+    return GSIM_COL_COUNT;
+}
+
+/* "{vc}". Columns of names alone: values of others have units and limits of their own. */
+static enum gsim_status read_source(struct gsim_builder *b, const char *value,
+                                    struct gsim_assumption *out) {
+    size_t length = strlen(value);
+    const char *name = gsim_columns[out->column].name;
+    if (*value != '{' || value[length - 1] != '}')
+        return gsim_fail(b->log, GSIM_USAGE, NULL, 0, "--assume %s: '%s' is not %s", name, value,
+                         gsim_cell_form(gsim_columns[out->column].kind));
+    out->source = column_of(value + 1, length - 2);
+    bool is_name = out->source != GSIM_COL_COUNT &&
+                   gsim_columns[out->source].kind == GSIM_CELL_NAME &&
+                   gsim_columns[out->column].kind == GSIM_CELL_NAME;
+    if (!is_name || out->source == out->column)
+        return gsim_fail(b->log, GSIM_USAGE, NULL, 0,
+                         "--assume %s: '%s' is not another column of names, such as {vc}; nor has "
+                         "a column of other values one",
+                         name, value);
+    return GSIM_OK;
+}
+
 static enum gsim_status read_one(struct gsim_builder *b, const char *text,
                                  struct gsim_assumption *out) {
     const char *equals = strchr(text, '=');
@@ -44,11 +71,11 @@ static enum gsim_status read_one(struct gsim_builder *b, const char *text,
     for (int c = 0; c < GSIM_COL_COUNT; c++) {
         if (c == GSIM_COL_SHARE_PPM || strcmp(gsim_columns[c].name, name) != 0)
             continue; /* gpus: an empty cell means one GPU already */
-        *out = (struct gsim_assumption){.column = (enum gsim_column)c, .text = text};
-        if (parse(b, out->column, equals + 1, &out->value))
+        *out = (struct gsim_assumption){
+            .column = (enum gsim_column)c, .text = text, .source = GSIM_COL_COUNT};
+        if (equals[1] != '{' && parse(b, out->column, equals + 1, &out->value))
             return GSIM_OK;
-        return gsim_fail(b->log, GSIM_USAGE, NULL, 0, "--assume %s: '%s' is not %s", name,
-                         equals + 1, gsim_cell_form(gsim_columns[c].kind));
+        return read_source(b, equals + 1, out);
     }
     return unknown(b, name);
 }
@@ -68,11 +95,36 @@ enum gsim_status gsim_assume_read(struct gsim_builder *builder,
     return GSIM_OK;
 }
 
-void gsim_assume_fill(struct gsim_builder *builder, struct gsim_assumption *assumed, int n) {
+/* The job's own name in the other column, as a name of this one; -1: it has none, or there is no
+ * memory. */
+static int64_t name_there(struct gsim_builder *b, const struct gsim_assumption *assumed) {
+    int64_t there = b->row.cell[assumed->source];
+    if (there < 0)
+        return -1;
+    const char *name = b->names[assumed->source].name[there];
+    return gsim_build_intern(b, assumed->column, name, strlen(name));
+}
+
+bool gsim_assume_fill(struct gsim_builder *builder, struct gsim_assumption *assumed, int n) {
     for (int i = 0; i < n; i++) {
         if (!gsim_row_is_empty(&builder->row, assumed[i].column))
             continue;
-        builder->row.cell[assumed[i].column] = assumed[i].value;
-        assumed[i].is_used = true;
+        bool is_value = assumed[i].source == GSIM_COL_COUNT;
+        int64_t value = is_value ? assumed[i].value : name_there(builder, &assumed[i]);
+        if (!is_value && value < 0 && builder->row.cell[assumed[i].source] >= 0)
+            return false;
+        builder->row.cell[assumed[i].column] = value;
+        assumed[i].is_used |= is_value || value >= 0;
     }
+    return true;
+}
+
+enum gsim_status gsim_assume_check(struct gsim_builder *builder,
+                                   const struct gsim_assumption *assumed, int n) {
+    for (int i = 0; i < n; i++)
+        if (assumed[i].source != GSIM_COL_COUNT && !builder->is_used[assumed[i].source])
+            return gsim_fail(builder->log, GSIM_BAD_INPUT, builder->path, 0,
+                             "--assume %s: no job has a %s", assumed[i].text,
+                             gsim_columns[assumed[i].source].name);
+    return GSIM_OK;
 }

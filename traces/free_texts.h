@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lines whose texts by users have the separator of the fields in them, and so more fields than the
- * header. Where one column alone may have such texts, all that is too much is its own; where several
- * may, the cells of the other columns say which of them it is. */
+/* Lines with the separator of the fields in texts by users, and so with more fields than the
+ * header. Where one column alone may have such texts, all that is too much is its own; where
+ * several may, the cells of the other columns say which of them it is. */
 #ifndef GSIM_TRACES_FREE_TEXTS_H
 #define GSIM_TRACES_FREE_TEXTS_H
 

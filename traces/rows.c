@@ -85,7 +85,8 @@ static enum gsim_status add(struct gsim_rows *rows, int64_t line) {
     enum gsim_status status = gsim_gpu_mem_fill(rows->gpu_mem, b, line);
     if (status == GSIM_OK)
         status = gsim_by_model_fill(rows->by_model, b);
-    gsim_assume_fill(b, rows->assumed, rows->n_assumed);
+    if (!gsim_assume_fill(b, rows->assumed, rows->n_assumed))
+        return gsim_no_memory(b->log, "reading a trace");
     if (status == GSIM_OK)
         status = gsim_rates_fill(rows->rates, b, line);
     if (status == GSIM_OK)
@@ -107,6 +108,8 @@ enum gsim_status gsim_rows_add(struct gsim_rows *rows, int64_t line) {
 enum gsim_status gsim_rows_finish(struct gsim_rows *rows, const char *format,
                                   struct gsim_trace *out) {
     enum gsim_status status = gsim_gpu_mem_finish(rows->gpu_mem, rows->b);
+    if (status == GSIM_OK)
+        status = gsim_assume_check(rows->b, rows->assumed, rows->n_assumed);
     if (status == GSIM_OK && !rows->b->is_numbered)
         status = gsim_repeats_find(rows->b);
     if (status == GSIM_OK) /* archives name jobs that they do not have */

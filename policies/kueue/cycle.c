@@ -17,7 +17,7 @@ static bool goes_first(const struct gsim_ctx *ctx, const struct gsim_kueue_entry
         return a->borrows < b->borrows;
     if (priority_a != priority_b)
         return priority_a > priority_b;
-    return ctx->view->jobs.index[a->slot] < ctx->view->jobs.index[b->slot];
+    return gsim_kueue_job(ctx, a->slot)->nth < gsim_kueue_job(ctx, b->slot)->nth;
 }
 
 /* Lists the heads in the order in which they go. */

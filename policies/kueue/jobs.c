@@ -38,9 +38,10 @@ void gsim_kueue_pend(struct gsim_kueue_state *state, struct gsim_ctx *ctx, gsim_
     struct gsim_kueue_line *line = &state->line[job->queue];
     job->phase = GSIM_KUEUE_PENDING;
     job->parked_in = 0;
-    gsim_common_insert(ctx, &line->pending, slot, -job->priority);
-    if (ctx->status != GSIM_OK)
+    if (!gsim_index_insert(&line->pending, slot, -job->priority, job->nth)) {
+        gsim_common_no_memory(ctx);
         return;
+    }
     if (line->head == GSIM_NO_SLOT || goes_before(line, slot, line->head))
         line->head = slot;
     state->is_due = true;

@@ -217,6 +217,7 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
 static void arrive(struct gsim_kueue_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
                    gsim_slot slot) {
     describe(state, ctx, slot);
+    gsim_kueue_job(ctx, slot)->nth = state->n_arrived++;
     const struct gsim_kueue_job *job = gsim_kueue_job(ctx, slot);
     if (job->may_have) {
         gsim_kueue_pend(state, ctx, slot);

@@ -23,6 +23,7 @@ struct gsim_kueue_job {
     enum gsim_kueue_phase phase;
     uint64_t parked_in; /* the round of its queue in which it was found not to fit; 0: none */
     int64_t priority;
+    uint32_t nth; /* in the order of arrivals, whatever the trace's rows are in */
     uint64_t admitted_nth; /* the number of the job's admission: a later one is larger */
     uint32_t admitted_at; /* position in the list of admitted jobs */
     bool is_target; /* chosen for eviction in the cycle under way */
@@ -93,6 +94,7 @@ struct gsim_kueue_state {
     gsim_slot *admitted; /* jobs with quota, in no order */
     uint32_t n_admitted, admitted_capacity;
     uint64_t n_admissions;
+    uint32_t n_arrived;
     struct gsim_index waiting; /* admitted jobs without GPUs: by priority, then by admission */
     struct gsim_kueue_entry *entry; /* by ClusterQueue, of the cycle under way */
     uint32_t n_entries;

@@ -40,14 +40,15 @@ struct search {
 };
 
 static bool is_low_enough(const struct search *s, enum gsim_kueue_preempt policy, gsim_slot other) {
-    const uint32_t *index = s->ctx->view->jobs.index;
     int64_t priority = gsim_kueue_job(s->ctx, other)->priority;
     bool is_lower = priority < s->job->priority;
     switch (policy) {
     case GSIM_KUEUE_LOWER_PRIORITY:
         return is_lower;
     case GSIM_KUEUE_LOWER_OR_NEWER_EQUAL:
-        return is_lower || (priority == s->job->priority && index[other] > index[s->slot]);
+        return is_lower ||
+               (priority == s->job->priority &&
+                gsim_kueue_job(s->ctx, other)->nth > gsim_kueue_job(s->ctx, s->slot)->nth);
     case GSIM_KUEUE_ANY:
         return true;
     default:
