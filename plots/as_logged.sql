@@ -3,6 +3,7 @@
 -- lines
 -- A curve of more than 2000 jobs is drawn through about 2000 of its points. A policy that does what
 -- the log's scheduler did is a step at 0; jobs that begin earlier than there are left of it.
+SELECT max(2.2, 1.5 + 0.15 * n) AS var_height FROM on_sheet; -- the key takes up to a line a series
 CREATE TEMP TABLE as_logged_step AS
 SELECT series, label, later_ns / 3.6e12 AS x, rank * 1.0 / n AS y
 FROM (

@@ -3,6 +3,7 @@
 -- lines
 -- A curve of more than 2000 jobs is drawn through about 2000 of its points.
 -- Jobs that never end count below the line: the curve then stays below 1.
+SELECT max(2.2, 1.5 + 0.15 * n) AS var_height FROM on_sheet; -- the key takes up to a line a series
 CREATE TEMP TABLE jct_step AS
 SELECT series, label, jct_ns / 1e9 AS x, rank * 1.0 / n AS y
 FROM (

@@ -2,6 +2,7 @@
 -- needs: open-loop jobs (column 'requests' of the trace)
 -- lines
 -- A curve of more than 2000 requests is drawn through about 2000 of its points.
+SELECT max(2.2, 1.5 + 0.15 * n) AS var_height FROM on_sheet; -- the key takes up to a line a series
 CREATE TEMP TABLE latency_step AS
 SELECT series, label, latency_ns / 1e9 AS x, rank * 1.0 / n AS y
 FROM (

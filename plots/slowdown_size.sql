@@ -2,6 +2,7 @@
 -- needs: finished jobs
 -- lines
 -- Limits between sizes, in seconds of a GPU; the axis shows the limits that jobs reach.
+SELECT max(2.2, 1.5 + 0.15 * n) AS var_height FROM on_sheet; -- the key takes up to a line a series
 CREATE TEMP TABLE size_limit AS
 SELECT row_number() OVER (ORDER BY column1) AS size, column1 AS below_s, column2 AS name
 FROM (VALUES (0.001, '1 ms'), (0.01, '10 ms'), (0.1, '100 ms'), (1, '1 s'), (10, '10 s'), (60, '1 min'), (600, '10 min'),
