@@ -367,7 +367,8 @@ shockwave() {
     finish_time_fairness | finish_time_fairness_perf) set -- --policy gavel --set objective=finish-time ;;
     min_total_duration | min_total_duration_perf) set -- --policy gavel --set objective=makespan ;;
     max_sum_throughput_perf) set -- --policy gavel --set objective=max-sum ;;
-    allox | allox_perf) set -- --policy gavel --set objective=allox ;;
+    allox | allox_perf) set -- --policy gavel --set objective=allox --set queued=20% ;;
+    gandiva_fair) set -- --policy gavel --set objective=proportional ;;
     *)
         refuse "no policy of gsim stands for '$policy' of shockwave"
         ;;

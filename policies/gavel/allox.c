@@ -7,7 +7,12 @@
  * AlloX has no rule for gangs. Shockwave's authors ran it with gangs on their cluster
  * (uw-mad-dash/shockwave, scheduler/policies/allox.py): a gang is queued as a job of one GPU, has
  * one part in g of the time where it is the first, and is queued anew beside that, since only a
- * job with all of its time keeps a GPU. */
+ * job with all of its time keeps a GPU.
+ *
+ * queued= is the alpha of the paper, a part of the jobs that wait: the others are not considered,
+ * so that short jobs do not pass them for ever. The paper takes those that have had least, both
+ * programs those that came first, and as many as there are free GPUs at least. Gavel's runs have
+ * alpha 1, Shockwave's 0.2 (get_policy in scheduler/utils.py of each). */
 #include "policies/gavel/allox.h"
 #include "policies/gavel/optimum.h"
 #include "policies/lib/assignment.h"
@@ -56,6 +61,13 @@ static void find_free(struct allox *x) {
             x->entry[x->n_rows++] = e;
 }
 
+/* Only the first of the jobs that wait are queued: entries are in the order of arrival. */
+static void leave_out_late(struct allox *x) {
+    uint32_t queued = (uint32_t)((uint64_t)x->n_rows * x->gavel->queued_ppm / GSIM_PPM);
+    queued = queued > x->n_free ? queued : x->n_free;
+    x->n_rows = queued < x->n_rows ? queued : x->n_rows;
+}
+
 /* The row with the place farthest from the end is the first of its queue. */
 static void give_gpus(struct allox *x, struct gsim_round_entry *entry) {
     for (uint32_t gpu = 0; gpu < x->n_free; gpu++)
@@ -84,6 +96,7 @@ bool gavel_queue(struct gsim_ctx *ctx, struct gavel *gavel) {
         x.type = lists + 2 * n;
         x.first = x.type + n_gpus;
         find_free(&x);
+        leave_out_late(&x);
     }
     bool is_ok = lists && (x.n_free == 0 || x.n_rows == 0 ||
                            gsim_assign(x.n_rows, x.n_free * x.n_rows, queue_cost, &x, ctx->arena,

@@ -6,10 +6,11 @@
  * An objective gives each job a share of the time on each device type; in every round the entries
  * that are furthest behind their shares run (policies/lib/rounds.h). Shares are computed when jobs
  * came or ended, but no sooner than min_between after the last time. The objectives: those of
- * policies/lib/shares.h, AlloX, isolated (a part of the cluster for each job), fifo, the random
- * pairs that Gavel calls gandiva, and the shares of a file, for results of other solvers. With
- * packing=on two jobs of equal gangs may share GPUs: a pair is an entry with shares of its own. A
- * job's speeds are those of --rates; without a row, those of its device.
+ * policies/lib/shares.h, AlloX, isolated (a part of the cluster for each job), proportional (a part
+ * of the time), fifo, the random pairs that Gavel calls gandiva, and the shares of a file, for
+ * results of other solvers. With packing=on two jobs of equal gangs may share GPUs: a pair is an
+ * entry with shares of its own. A job's speeds are those of --rates; without a row, those of its
+ * device.
  *
  * A round lasts as long as round= says, or until all its jobs have ended; a job that stays on its
  * GPUs runs on. Jobs that came since the last shares were computed run where GPUs are left over.
@@ -252,13 +253,15 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 /* Which pairs of settings do not go together. */
 static enum gsim_status check(struct gsim_ctx *ctx, const struct gavel *gavel, const char *path) {
     const struct gsim_rates *rates = ctx->view->trace->rates;
-    bool has_choice = gavel->objective != GAVEL_ISOLATED && gavel->objective != GAVEL_ALLOX;
+    bool has_choice = gavel->objective != GAVEL_ISOLATED && gavel->objective != GAVEL_ALLOX &&
+                      gavel->objective != GAVEL_PROPORTIONAL;
     if (gavel->objective == GAVEL_SHARES && *path == '\0')
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                          "gavel: objective=shares needs shares=FILE");
     if (gavel->has_packing && !has_choice)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
-                         "gavel: packing=on goes with any objective but isolated and allox");
+                         "gavel: packing=on goes with any objective but isolated, proportional and "
+                         "allox");
     if (!gavel->has_packing && gavel->objective == GAVEL_GANDIVA)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                          "gavel: objective=gandiva is of pairs: it needs packing=on");
@@ -285,6 +288,7 @@ static enum gsim_status open_gavel(struct gsim_ctx *ctx) {
     gavel->newcomers_hold =
         gavel->is_reference || gsim_param(ctx->params, "newcomers") == NEWCOMERS_HOLD;
     gavel->ends_as_tried = gavel->is_reference || gsim_param(ctx->params, "ends") == ENDS_TRIED;
+    gavel->queued_ppm = (uint32_t)gsim_param(ctx->params, "queued");
     gavel->round_ns = gsim_param(ctx->params, "round");
     gavel->least_ns = gsim_param(ctx->params, "min_between");
     gavel->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
@@ -311,7 +315,7 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "isolated",
      .choices = "isolated|fifo|shares|max-min|water-filling|max-sum|makespan|finish-time|allox|"
-                "gandiva",
+                "gandiva|proportional",
      .help = "what decides the shares: isolated: a part of the cluster for each job; fifo: the "
              "fastest devices for the first to come; shares: a file; max-min: the most for the job "
              "that has least, relative to its part and weight; water-filling: then the most for "
@@ -319,7 +323,9 @@ static const struct gsim_param_def params[] = {
              "finish-time: the smallest ratio to the end with a part of the cluster (Themis); "
              "allox: the smallest mean time to the end, gangs queued as jobs of one GPU; gandiva: "
              "as isolated; "
-             "where jobs want more GPUs than there are, random pairs share them"},
+             "where jobs want more GPUs than there are, random pairs share them; proportional: an "
+             "equal part of the time for each job, however wide it is (the Gandiva-Fair of "
+             "Shockwave's authors)"},
     {.name = "shares",
      .type = GSIM_PARAM_FILE,
      .fallback = "",
@@ -361,6 +367,14 @@ static const struct gsim_param_def params[] = {
      .help = "with objective=makespan, by when the shares let all jobs end: in the least time, or "
              "by the next time that Gavel's program tries, up to 5 % later (reference=gavel: "
              "tried)"},
+    {.name = "queued",
+     .type = GSIM_PARAM_PPM,
+     .fallback = "100%",
+     .min = 0,
+     .max = GSIM_PPM,
+     .help = "with objective=allox: the part of the waiting jobs, the first to come, that is "
+             "considered, at least as many as there are free GPUs (AlloX' alpha; Shockwave's "
+             "authors ran it with 20 %)"},
     GSIM_PREEMPT_PARAM_AS("restart, as in Gavel, whose jobs write a checkpoint at the end of their "
                           "lease"),
     {0}};

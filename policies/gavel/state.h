@@ -19,7 +19,8 @@ enum gavel_objective {
     GAVEL_MAKESPAN,
     GAVEL_FINISH_TIME,
     GAVEL_ALLOX,
-    GAVEL_GANDIVA
+    GAVEL_GANDIVA,
+    GAVEL_PROPORTIONAL
 };
 
 #define GAVEL_NO_TYPE UINT32_MAX
@@ -96,6 +97,7 @@ struct gavel {
     struct gsim_python_random draws; /* of the objectives that draw lots */
     struct gavel_replay replay;
     struct gavel_optimum *optimum;
+    uint32_t queued_ppm; /* objective=allox: the part of the waiting jobs that is queued */
     int64_t round_ns, least_ns;
     int64_t began_ns, ends_ns; /* of the round under way */
     int64_t
