@@ -28,6 +28,7 @@
 #include "policies/gavel/optimum.h"
 #include "policies/gavel/shares.h"
 #include "sim/api/rates.h"
+#include "sim/base/sort.h"
 #include "sim/base/units.h"
 
 /* In the order of the parameter's choices. */
@@ -144,7 +145,11 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
 
 static void on_watch(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind kind) {
     (void)kind;
-    own(ctx)->job[ctx->view->jobs.index[slot]].is_at_end = true;
+    struct gavel *gavel = own(ctx);
+    uint32_t number = ctx->view->jobs.index[slot];
+    if (!gavel->job[number].is_at_end)
+        gavel->reached[gavel->n_reached++] = gavel_key(gavel, number);
+    gavel->job[number].is_at_end = true;
 }
 
 /* --- decide ----------------------------------------------------------------------------------- */
@@ -155,11 +160,14 @@ static bool is_to_be_placed(const struct gavel *gavel, const struct gavel_job *j
     return job->is_active && !job->is_placed && !is_over;
 }
 
+static bool waits(const struct gsim_ctx *ctx, const struct gavel_job *job) {
+    return gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]);
+}
+
 /* Places a job of the round, if it waits. */
 static void place_job(struct gsim_ctx *ctx, struct gsim_plan *plan, const struct gavel *gavel,
                       struct gavel_job *job) {
-    if (!gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]) ||
-        !gsim_plan_place_on(plan, job->slot, job->units, job->gpus))
+    if (!waits(ctx, job) || !gsim_plan_place_on(plan, job->slot, job->units, job->gpus))
         return;
     job->is_placed = true;
     if (gavel->is_reference && job->done + job->round_iterations < job->iterations)
@@ -168,33 +176,70 @@ static void place_job(struct gsim_ctx *ctx, struct gsim_plan *plan, const struct
 }
 
 /* Places the jobs of the round that wait, in the order of its choices. */
-static void place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
+static void place_all(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
     uint32_t kept = 0;
+    gavel->has_blocked = false;
     for (uint32_t i = 0; i < gavel->n_unplaced; i++) {
         struct gavel_job *job = &gavel->job[gavel->unplaced[i]];
         if (!is_to_be_placed(gavel, job))
             continue;
         place_job(ctx, plan, gavel, job);
-        if (!job->is_placed)
-            gavel->unplaced[kept++] = gavel->unplaced[i];
+        if (job->is_placed)
+            continue;
+        gavel->has_blocked |= waits(ctx, job);
+        gavel->unplaced[kept++] = gavel->unplaced[i];
     }
     gavel->n_unplaced = kept;
 }
 
-/* In the reference, jobs stop when they have made the round's iterations. */
-static bool stop_reached(struct gsim_plan *plan, struct gavel *gavel) {
-    bool has_stopped = false;
-    for (uint32_t c = 0; c < gavel->n_choices; c++) {
-        const struct gsim_round_entry *entry = gavel_chosen(gavel, c);
-        for (int m = 0; m <= gavel_is_pair(entry); m++) {
-            struct gavel_job *job = gavel_member(gavel, entry, m);
-            if (!job->is_active || !job->is_at_end || !job->is_placed)
-                continue;
-            gavel_preempt(plan, gavel, job);
-            has_stopped = true;
-        }
+static bool sort(struct gsim_ctx *ctx, int64_t *keys, uint32_t n) {
+    if (n < 2 || gsim_sort_i64(keys, n))
+        return true;
+    ctx->status = gsim_no_memory(ctx->log, "scheduling");
+    return false;
+}
+
+/* As place_all, where all that has yet to be placed is still on its way from other GPUs: only jobs
+ * that have come to the end of that can be. */
+static void place_settled(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
+    const struct gsim_view_changes *changes = &ctx->view->changes;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < changes->n_settled; i++) {
+        uint32_t number = ctx->view->jobs.index[changes->settled[i]];
+        if (gavel->job[number].has_gpus && is_to_be_placed(gavel, &gavel->job[number]))
+            gavel->settled[n++] = gavel_key(gavel, number);
     }
-    return has_stopped;
+    if (!sort(ctx, gavel->settled, n))
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        struct gavel_job *job = &gavel->job[(uint32_t)gavel->settled[i]];
+        place_job(ctx, plan, gavel, job);
+        gavel->has_blocked |= !job->is_placed && waits(ctx, job);
+    }
+}
+
+static void place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
+    if (gavel->has_blocked)
+        place_all(ctx, plan, gavel);
+    else if (gavel->n_unplaced > 0)
+        place_settled(ctx, plan, gavel);
+}
+
+/* In the reference, jobs stop when they have made the round's iterations. */
+static bool stop_reached(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
+    uint32_t kept = 0, n = gavel->n_reached;
+    if (n == 0 || !sort(ctx, gavel->reached, n))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        struct gavel_job *job = &gavel->job[(uint32_t)gavel->reached[i]];
+        if (!job->is_active || !job->is_placed)
+            continue;
+        gavel_preempt(plan, gavel, job);
+        gavel->reached[kept++] = gavel->reached[i];
+    }
+    gavel->n_reached = kept;
+    gavel->has_blocked |= kept > 0 && gavel->n_unplaced > 0; /* what has settled is not looked at */
+    return kept > 0;
 }
 
 static bool is_over(const struct gsim_ctx *ctx, const struct gavel *gavel,
@@ -226,7 +271,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
                                 "of all GPUs; run it without --mtbf");
         return;
     }
-    if (gavel->is_reference && stop_reached(plan, gavel))
+    if (gavel->is_reference && stop_reached(ctx, plan, gavel))
         return;
     bool has_ended = has_run_out(ctx, gavel);
     if (!gavel->is_reference)
@@ -243,9 +288,10 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         gavel_read_clock(ctx, gavel);
     for (uint32_t i = 0; i < gavel->n_live; i++)
         gavel->job[gavel->live[i]].is_at_end = false;
+    gavel->n_reached = 0;
     follow_modes(ctx, gavel);
     gavel_begin_round(ctx, plan, gavel);
-    place(ctx, plan, gavel);
+    place_all(ctx, plan, gavel);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -296,7 +342,10 @@ static enum gsim_status open_gavel(struct gsim_ctx *ctx) {
     gavel->arrived = gsim_arena_array(ctx->arena, 2 * (size_t)n + 1, sizeof *gavel->arrived);
     gavel->live = gsim_arena_array(ctx->arena, n, sizeof *gavel->live);
     gavel->unplaced = gsim_arena_array(ctx->arena, n, sizeof *gavel->unplaced);
-    if (!gavel->job || !gavel->arrived || !gavel->live || !gavel->unplaced)
+    gavel->reached = gsim_arena_array(ctx->arena, n, sizeof *gavel->reached);
+    gavel->settled = gsim_arena_array(ctx->arena, n, sizeof *gavel->settled);
+    if (!gavel->job || !gavel->arrived || !gavel->live || !gavel->unplaced || !gavel->reached ||
+        !gavel->settled)
         return gsim_no_memory(ctx->log, "opening gavel");
     gsim_python_seed(&gavel->random, (uint32_t)ctx->seed + 5);
     gsim_python_seed(&gavel->draws, (uint32_t)ctx->seed);
