@@ -147,10 +147,10 @@ gavel() {
     isolated) objective=isolated ;;
     fifo | fifo_perf | fifo_packed) objective=fifo ;;
     max_min_fairness | max_min_fairness_perf | max_min_fairness_packed) objective=max-min ;;
-    max_min_fairness_water_filling_perf) objective=water-filling ;;
+    max_min_fairness_water_filling_perf | max_min_fairness_water_filling_packed) objective=water-filling ;;
     max_sum_throughput_perf) objective=max-sum ;;
-    min_total_duration_perf) objective=makespan ;;
-    finish_time_fairness_perf) objective=finish-time ;;
+    min_total_duration_perf | min_total_duration_packed) objective=makespan ;;
+    finish_time_fairness_perf | finish_time_fairness_packed) objective=finish-time ;;
     allox) objective=allox ;;
     gandiva) objective=gandiva ;;
     *) objective=shares ;;
