@@ -96,13 +96,14 @@ static void follow_modes(struct gsim_ctx *ctx, struct gavel *gavel) {
     }
 }
 
-/* A gang runs on GPUs of one type. The program that the reference copies lets such a job wait. */
+/* A gang runs on GPUs of one type. The program that the reference copies would let such a job wait
+ * for ever. */
 static void refuse_wide(struct gsim_ctx *ctx, const struct gavel *gavel, uint32_t number) {
     const struct gsim_trace *trace = ctx->view->trace;
     uint32_t most = 0, gpus = gavel->job[number].gpus;
     for (uint32_t type = 0; type < gavel->n_types; type++)
         most = gavel->n_gpus[type] > most ? gavel->n_gpus[type] : most;
-    if (gpus <= most || gavel->is_reference)
+    if (gpus <= most)
         return;
     ctx->status = gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, number),
                             "job '%s' asks for %u GPUs; gavel runs a gang on one type of device, "

@@ -346,6 +346,14 @@ expect "shares of another run are refused" 3 "it is of another trace, cluster or
 expect "a reference needs the table" 3 "needs a row in --rates, and a number of iterations" \
     "$gsim" run --policy gavel --set reference=gavel --assume gpu_ms=10ms --cluster "$tmp/cluster.ini" "$tmp/trace.csv"
 
+{ echo device,model,gpus,iterations_per_s; echo fast,m,2,1; echo slow,m,2,1; } >"$tmp/gangs.csv"
+printf 'job_id,submit_s,gpus,model,iterations\na,0,2,m,7000\n' >"$tmp/trace.csv"
+for setting in seed=0 set=reference=gavel; do
+    expect "gavel: a gang wider than any type of device, $setting" 3 \
+        "trace.csv:2: job 'a' asks for 2 GPUs; gavel runs a gang on one type of device, and no type .* has more than 1" \
+        "$gsim" run --policy gavel "--${setting%%=*}" "${setting#*=}" --cluster "$tmp/cluster.ini" --rates "$tmp/gangs.csv" "$tmp/trace.csv"
+done
+
 # --- the program itself, where its results are at hand --------------------------------------------
 shared=$(dirname "$0")/../../../shared/validation/elastic
 if [ ! -d "$shared" ]; then
