@@ -147,10 +147,10 @@ gavel() {
     isolated) objective=isolated ;;
     fifo | fifo_perf | fifo_packed) objective=fifo ;;
     max_min_fairness | max_min_fairness_perf | max_min_fairness_packed) objective=max-min ;;
-    max_min_fairness_water_filling_perf) objective=water-filling ;;
+    max_min_fairness_water_filling_perf | max_min_fairness_water_filling_packed) objective=water-filling ;;
     max_sum_throughput_perf) objective=max-sum ;;
-    min_total_duration_perf) objective=makespan ;;
-    finish_time_fairness_perf) objective=finish-time ;;
+    min_total_duration_perf | min_total_duration_packed) objective=makespan ;;
+    finish_time_fairness_perf | finish_time_fairness_packed) objective=finish-time ;;
     allox) objective=allox ;;
     gandiva) objective=gandiva ;;
     *) objective=shares ;;
@@ -311,7 +311,18 @@ pollux_cluster() {
     echo "$cluster" | sed 's/[^0-9]\{1,\}/ /g' | awk '{ printf "[node g4dn]\ncount = %d\ngpus = %d\ndevice = ideal\n", $1, $2 }'
 }
 
+# How many GPUs a job asks for plays no part where a policy gives them by what the job learns: it may ask
+# for more than there are.
+cap_gpus() {
+    awk -F, -v OFS=, -v cluster="$cluster" '
+        BEGIN { gsub(/[^0-9]+/, " ", cluster); split(cluster, size, " "); most = size[1] * size[2] }
+        NR > 1 && $4 > most { $4 = most }
+        { print }' "$trace_file" >"$folder/trace.csv"
+    trace_file=$folder/trace.csv
+}
+
 pollux() {
+    [ "$policy" = tiresias ] || cap_gpus
     pollux_goodput >"$folder/goodput.csv"
     pollux_cluster >"$folder/cluster.ini"
     case $policy in
@@ -367,7 +378,8 @@ shockwave() {
     finish_time_fairness | finish_time_fairness_perf) set -- --policy gavel --set objective=finish-time ;;
     min_total_duration | min_total_duration_perf) set -- --policy gavel --set objective=makespan ;;
     max_sum_throughput_perf) set -- --policy gavel --set objective=max-sum ;;
-    allox | allox_perf) set -- --policy gavel --set objective=allox ;;
+    allox | allox_perf) set -- --policy gavel --set objective=allox --set queued=20% ;;
+    gandiva_fair) set -- --policy gavel --set objective=proportional ;;
     *)
         refuse "no policy of gsim stands for '$policy' of shockwave"
         ;;
@@ -395,13 +407,10 @@ sia() {
         { print }' >"$folder/goodput.csv"
     printf 'model,rescale_s\ncifar10,50\ndeepspeech2,25\nbert,120\nyolov3,80\nimagenet,250\nncf,15\n' >"$folder/models.csv"
     pollux_cluster >"$folder/cluster.ini"
-    awk -F, -v OFS=, -v cluster="$cluster" '
-        BEGIN { gsub(/[^0-9]+/, " ", cluster); split(cluster, size, " "); most = size[1] * size[2] }
-        NR > 1 && $4 > most { $4 = most } # which plays no part: sia gives GPUs by the batch
-        { print }' "$trace_file" >"$folder/trace.csv"
+    cap_gpus
     "$gsim" run --policy sia --set reference=sia --by-model "$folder/models.csv" --assume rescale_s=30 \
         --goodput "$folder/goodput.csv" --cluster "$folder/cluster.ini" --quiet --jobs-csv "$folder/jobs.csv" \
-        --format csv "$folder/trace.csv" >"$folder/result.csv"
+        --format csv "$trace_file" >"$folder/result.csv"
 }
 
 check_run

@@ -40,8 +40,10 @@ static void add_level(const struct gsim_ctx *ctx, struct elasticflow_job *job, u
     double last = job->n_levels > 0 ? job->level[job->n_levels - 1].per_tick : 0;
     /* beyond the widest row of the table nothing changes; slower levels stay in the reference */
     bool is_of_use = own->is_reference ? per_tick != last : per_tick > last;
-    if (is_of_use && per_tick > 0 && job->n_levels < ELASTICFLOW_LEVELS)
-        job->level[job->n_levels++] = (struct elasticflow_level){gpus, per_tick};
+    if (!is_of_use || per_tick <= 0 || job->n_levels == ELASTICFLOW_LEVELS)
+        return;
+    job->has_slower_level |= per_tick < last;
+    job->level[job->n_levels++] = (struct elasticflow_level){gpus, per_tick};
 }
 
 /* The baselines of the reference: the job has what the trace says. */

@@ -15,13 +15,13 @@ static double rate(const struct elasticflow_job *job, uint32_t level) {
     return job->level[level - 1].per_tick;
 }
 
-static uint32_t least(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
-}
-
-/* The level that a step of free leaves to the job, at most this one. */
+/* The level that a step of free leaves to the job, at most this one, which it has. */
 static uint32_t level_at(const struct pass *p, uint32_t step, uint32_t most) {
-    return least(most, elasticflow_level(p->q->job, p->own->free_to_be.step[step].gpus));
+    int64_t gpus = p->own->free_to_be.step[step].gpus;
+    uint32_t level = most;
+    while (level > 0 && p->q->job->level[level - 1].gpus > gpus)
+        level--;
+    return level;
 }
 
 /* The time between two steps; the last one before the deadline ends with the deadline itself. */
@@ -31,8 +31,12 @@ static double between(const struct pass *p, int64_t from, int64_t to) {
 
 static void give(struct pass *p, uint32_t step, uint32_t level) {
     struct elasticflow_step *at = &p->own->free_to_be.step[step];
+    struct elasticflow_steps *plan = &p->own->plan_to_be;
     int64_t gpus = elasticflow_gpus(p->q->job, level);
-    elasticflow_steps_set(&p->own->plan_to_be, at->time, gpus);
+    if (step < plan->n && plan->step[step].time == at->time) /* plans have the steps of free */
+        plan->step[step].gpus = gpus;
+    else
+        elasticflow_steps_set(plan, at->time, gpus);
     at->gpus -= gpus;
 }
 
@@ -132,14 +136,18 @@ static struct elasticflow_answer compute(struct pass *p) {
     if (p->q->level > 0 && begins(p, &answer))
         return answer;
     note_times(p);
-    uint32_t level = 1;
-    for (; level <= job->n_levels && job->level[level - 1].gpus <= p->own->n_gpus; level++) {
+    uint32_t widest = 0;
+    while (widest < job->n_levels && job->level[widest].gpus <= p->own->n_gpus)
+        widest++;
+    /* where no level makes less than the one below, the widest makes most, to the last bit */
+    bool is_late = widest == 0 || (!job->has_slower_level && begin_of(p, widest) < 0);
+    for (uint32_t level = 1; !is_late && level <= widest; level++) {
         int64_t begin = begin_of(p, level);
         if (begin >= 0)
             return fill(p, level, begin);
     }
     struct elasticflow_late late = {
-        .left = p->left, .from = p->from, .limit = p->limit, .widest = level - 1};
+        .left = p->left, .from = p->from, .limit = p->limit, .widest = widest};
     return elasticflow_late(p->own, p->q, &late);
 }
 

@@ -21,30 +21,10 @@ static bool gains_more(const struct elasticflow_job *a, const struct elasticflow
     return a->gain > b->gain;
 }
 
-/* GPUs over time as they would be without the job's plan. */
-static void leave_out(struct elasticflow *elasticflow, const struct elasticflow_job *job) {
-    struct elasticflow_steps *without = &elasticflow->without;
-    elasticflow_steps_copy(without, &elasticflow->free);
-    int64_t at = elasticflow_steps_find(without, job->end - 1);
-    if (at >= 0)
-        elasticflow_steps_add(without, job->end, without->step[at].gpus);
-    int64_t had = 0;
-    for (uint32_t i = 0; i < job->plan.n; i++) {
-        const struct elasticflow_step *step = &job->plan.step[i];
-        at = elasticflow_steps_find(without, step->time);
-        elasticflow_steps_add(without, step->time,
-                              at >= 0 ? without->step[at].gpus : elasticflow->n_gpus);
-        for (uint32_t s = 0; s < without->n && without->step[s].time < job->end; s++)
-            if (without->step[s].time >= step->time)
-                without->step[s].gpus += step->gpus - had;
-        had = step->gpus;
-    }
-    elasticflow_steps_merge(without);
-}
-
 static struct elasticflow_answer try_next(struct elasticflow *elasticflow,
                                           const struct elasticflow_job *job, int64_t now) {
-    leave_out(elasticflow, job);
+    elasticflow_steps_give_back(&elasticflow->without, &elasticflow->free, &job->plan, job->end,
+                                elasticflow->n_gpus);
     struct elasticflow_question question = {job, &elasticflow->without, now, job->now_level + 1};
     return elasticflow_share(elasticflow, &question);
 }

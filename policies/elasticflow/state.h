@@ -36,6 +36,7 @@ struct elasticflow_job {
     int64_t deadline;
     uint32_t n_levels;
     struct elasticflow_level level[ELASTICFLOW_LEVELS];
+    bool has_slower_level; /* a level that is slower than the one below */
     /* The level of the plan now, from 1 on; 0: none. */
     uint32_t now_level;
     struct elasticflow_steps plan; /* the GPUs that it is to have */

@@ -5,6 +5,8 @@
 
 int64_t elasticflow_steps_find(const struct elasticflow_steps *steps, int64_t time) {
     int64_t low = 0, high = steps->n;
+    if (high > 0 && steps->step[high - 1].time <= time) /* most steps come at the end */
+        return high - 1;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
         if (steps->step[middle].time <= time)
@@ -68,6 +70,41 @@ void elasticflow_steps_copy(struct elasticflow_steps *to, const struct elasticfl
         return;
     memcpy(to->step, from->step, from->n * sizeof *from->step);
     to->n = from->n;
+}
+
+/* Adds a step behind the others, unless it changes nothing. There is room. */
+static void append(struct elasticflow_steps *steps, int64_t time, int64_t gpus) {
+    if (steps->n == 0 || steps->step[steps->n - 1].gpus != gpus)
+        steps->step[steps->n++] = (struct elasticflow_step){time, gpus};
+}
+
+/* The time of the next step of those from `at` on; INT64_MAX: none. */
+static int64_t time_of(const struct elasticflow_steps *steps, uint32_t at) {
+    return at < steps->n ? steps->step[at].time : INT64_MAX;
+}
+
+static int64_t earlier(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+void elasticflow_steps_give_back(struct elasticflow_steps *to, const struct elasticflow_steps *free,
+                                 const struct elasticflow_steps *plan, int64_t end,
+                                 int64_t n_gpus) {
+    int64_t has = n_gpus, had = 0;
+    bool ends = elasticflow_steps_find(free, end - 1) >= 0; /* the end is a step too */
+    to->n = 0;
+    if (!has_room(to, free->n + plan->n + 1))
+        return;
+    for (uint32_t f = 0, p = 0; f < free->n || p < plan->n || ends;) {
+        int64_t time = earlier(time_of(free, f), time_of(plan, p));
+        time = ends ? earlier(time, end) : time;
+        if (time_of(free, f) == time)
+            has = free->step[f++].gpus;
+        if (time_of(plan, p) == time)
+            had = plan->step[p++].gpus;
+        ends &= time != end;
+        append(to, time, has + (time < end ? had : 0));
+    }
 }
 
 int64_t elasticflow_steps_area(const struct elasticflow_steps *steps, int64_t end) {

@@ -28,6 +28,10 @@ void elasticflow_steps_add(struct elasticflow_steps *steps, int64_t time, int64_
 /* Drops steps that change nothing. */
 void elasticflow_steps_merge(struct elasticflow_steps *steps);
 void elasticflow_steps_copy(struct elasticflow_steps *to, const struct elasticflow_steps *from);
+/* The free GPUs as they would be without a plan that ends then: both added up to its end. Before
+ * the first step of free all GPUs are. Steps that change nothing are left out. */
+void elasticflow_steps_give_back(struct elasticflow_steps *to, const struct elasticflow_steps *free,
+                                 const struct elasticflow_steps *plan, int64_t end, int64_t n_gpus);
 /* GPUs times time up to `end`. */
 int64_t elasticflow_steps_area(const struct elasticflow_steps *steps, int64_t end);
 

@@ -6,10 +6,11 @@
  * An objective gives each job a share of the time on each device type; in every round the entries
  * that are furthest behind their shares run (policies/lib/rounds.h). Shares are computed when jobs
  * came or ended, but no sooner than min_between after the last time. The objectives: those of
- * policies/lib/shares.h, AlloX, isolated (a part of the cluster for each job), fifo, the random
- * pairs that Gavel calls gandiva, and the shares of a file, for results of other solvers. With
- * packing=on two jobs of equal gangs may share GPUs: a pair is an entry with shares of its own. A
- * job's speeds are those of --rates; without a row, those of its device.
+ * policies/lib/shares.h, AlloX, isolated (a part of the cluster for each job), proportional (a part
+ * of the time), fifo, the random pairs that Gavel calls gandiva, and the shares of a file, for
+ * results of other solvers. With packing=on two jobs of equal gangs may share GPUs: a pair is an
+ * entry with shares of its own. A job's speeds are those of --rates; without a row, those of its
+ * device.
  *
  * A round lasts as long as round= says, or until all its jobs have ended; a job that stays on its
  * GPUs runs on. Jobs that came since the last shares were computed run where GPUs are left over.
@@ -27,6 +28,7 @@
 #include "policies/gavel/optimum.h"
 #include "policies/gavel/shares.h"
 #include "sim/api/rates.h"
+#include "sim/base/sort.h"
 #include "sim/base/units.h"
 
 /* In the order of the parameter's choices. */
@@ -94,13 +96,14 @@ static void follow_modes(struct gsim_ctx *ctx, struct gavel *gavel) {
     }
 }
 
-/* A gang runs on GPUs of one type. The program that the reference copies lets such a job wait. */
+/* A gang runs on GPUs of one type. The program that the reference copies would let such a job wait
+ * for ever. */
 static void refuse_wide(struct gsim_ctx *ctx, const struct gavel *gavel, uint32_t number) {
     const struct gsim_trace *trace = ctx->view->trace;
     uint32_t most = 0, gpus = gavel->job[number].gpus;
     for (uint32_t type = 0; type < gavel->n_types; type++)
         most = gavel->n_gpus[type] > most ? gavel->n_gpus[type] : most;
-    if (gpus <= most || gavel->is_reference)
+    if (gpus <= most)
         return;
     ctx->status = gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, number),
                             "job '%s' asks for %u GPUs; gavel runs a gang on one type of device, "
@@ -143,7 +146,11 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
 
 static void on_watch(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind kind) {
     (void)kind;
-    own(ctx)->job[ctx->view->jobs.index[slot]].is_at_end = true;
+    struct gavel *gavel = own(ctx);
+    uint32_t number = ctx->view->jobs.index[slot];
+    if (!gavel->job[number].is_at_end)
+        gavel->reached[gavel->n_reached++] = gavel_key(gavel, number);
+    gavel->job[number].is_at_end = true;
 }
 
 /* --- decide ----------------------------------------------------------------------------------- */
@@ -154,11 +161,14 @@ static bool is_to_be_placed(const struct gavel *gavel, const struct gavel_job *j
     return job->is_active && !job->is_placed && !is_over;
 }
 
+static bool waits(const struct gsim_ctx *ctx, const struct gavel_job *job) {
+    return gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]);
+}
+
 /* Places a job of the round, if it waits. */
 static void place_job(struct gsim_ctx *ctx, struct gsim_plan *plan, const struct gavel *gavel,
                       struct gavel_job *job) {
-    if (!gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]) ||
-        !gsim_plan_place_on(plan, job->slot, job->units, job->gpus))
+    if (!waits(ctx, job) || !gsim_plan_place_on(plan, job->slot, job->units, job->gpus))
         return;
     job->is_placed = true;
     if (gavel->is_reference && job->done + job->round_iterations < job->iterations)
@@ -167,33 +177,70 @@ static void place_job(struct gsim_ctx *ctx, struct gsim_plan *plan, const struct
 }
 
 /* Places the jobs of the round that wait, in the order of its choices. */
-static void place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
+static void place_all(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
     uint32_t kept = 0;
+    gavel->has_blocked = false;
     for (uint32_t i = 0; i < gavel->n_unplaced; i++) {
         struct gavel_job *job = &gavel->job[gavel->unplaced[i]];
         if (!is_to_be_placed(gavel, job))
             continue;
         place_job(ctx, plan, gavel, job);
-        if (!job->is_placed)
-            gavel->unplaced[kept++] = gavel->unplaced[i];
+        if (job->is_placed)
+            continue;
+        gavel->has_blocked |= waits(ctx, job);
+        gavel->unplaced[kept++] = gavel->unplaced[i];
     }
     gavel->n_unplaced = kept;
 }
 
-/* In the reference, jobs stop when they have made the round's iterations. */
-static bool stop_reached(struct gsim_plan *plan, struct gavel *gavel) {
-    bool has_stopped = false;
-    for (uint32_t c = 0; c < gavel->n_choices; c++) {
-        const struct gsim_round_entry *entry = gavel_chosen(gavel, c);
-        for (int m = 0; m <= gavel_is_pair(entry); m++) {
-            struct gavel_job *job = gavel_member(gavel, entry, m);
-            if (!job->is_active || !job->is_at_end || !job->is_placed)
-                continue;
-            gavel_preempt(plan, gavel, job);
-            has_stopped = true;
-        }
+static bool sort(struct gsim_ctx *ctx, int64_t *keys, uint32_t n) {
+    if (n < 2 || gsim_sort_i64(keys, n))
+        return true;
+    ctx->status = gsim_no_memory(ctx->log, "scheduling");
+    return false;
+}
+
+/* As place_all, where all that has yet to be placed is still on its way from other GPUs: only jobs
+ * that have come to the end of that can be. */
+static void place_settled(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
+    const struct gsim_view_changes *changes = &ctx->view->changes;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < changes->n_settled; i++) {
+        uint32_t number = ctx->view->jobs.index[changes->settled[i]];
+        if (gavel->job[number].has_gpus && is_to_be_placed(gavel, &gavel->job[number]))
+            gavel->settled[n++] = gavel_key(gavel, number);
     }
-    return has_stopped;
+    if (!sort(ctx, gavel->settled, n))
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        struct gavel_job *job = &gavel->job[(uint32_t)gavel->settled[i]];
+        place_job(ctx, plan, gavel, job);
+        gavel->has_blocked |= !job->is_placed && waits(ctx, job);
+    }
+}
+
+static void place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
+    if (gavel->has_blocked)
+        place_all(ctx, plan, gavel);
+    else if (gavel->n_unplaced > 0)
+        place_settled(ctx, plan, gavel);
+}
+
+/* In the reference, jobs stop when they have made the round's iterations. */
+static bool stop_reached(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
+    uint32_t kept = 0, n = gavel->n_reached;
+    if (n == 0 || !sort(ctx, gavel->reached, n))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        struct gavel_job *job = &gavel->job[(uint32_t)gavel->reached[i]];
+        if (!job->is_active || !job->is_placed)
+            continue;
+        gavel_preempt(plan, gavel, job);
+        gavel->reached[kept++] = gavel->reached[i];
+    }
+    gavel->n_reached = kept;
+    gavel->has_blocked |= kept > 0 && gavel->n_unplaced > 0; /* what has settled is not looked at */
+    return kept > 0;
 }
 
 static bool is_over(const struct gsim_ctx *ctx, const struct gavel *gavel,
@@ -225,7 +272,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
                                 "of all GPUs; run it without --mtbf");
         return;
     }
-    if (gavel->is_reference && stop_reached(plan, gavel))
+    if (gavel->is_reference && stop_reached(ctx, plan, gavel))
         return;
     bool has_ended = has_run_out(ctx, gavel);
     if (!gavel->is_reference)
@@ -242,9 +289,10 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         gavel_read_clock(ctx, gavel);
     for (uint32_t i = 0; i < gavel->n_live; i++)
         gavel->job[gavel->live[i]].is_at_end = false;
+    gavel->n_reached = 0;
     follow_modes(ctx, gavel);
     gavel_begin_round(ctx, plan, gavel);
-    place(ctx, plan, gavel);
+    place_all(ctx, plan, gavel);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -252,13 +300,15 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 /* Which pairs of settings do not go together. */
 static enum gsim_status check(struct gsim_ctx *ctx, const struct gavel *gavel, const char *path) {
     const struct gsim_rates *rates = ctx->view->trace->rates;
-    bool has_choice = gavel->objective != GAVEL_ISOLATED && gavel->objective != GAVEL_ALLOX;
+    bool has_choice = gavel->objective != GAVEL_ISOLATED && gavel->objective != GAVEL_ALLOX &&
+                      gavel->objective != GAVEL_PROPORTIONAL;
     if (gavel->objective == GAVEL_SHARES && *path == '\0')
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                          "gavel: objective=shares needs shares=FILE");
     if (gavel->has_packing && !has_choice)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
-                         "gavel: packing=on goes with any objective but isolated and allox");
+                         "gavel: packing=on goes with any objective but isolated, proportional and "
+                         "allox");
     if (!gavel->has_packing && gavel->objective == GAVEL_GANDIVA)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                          "gavel: objective=gandiva is of pairs: it needs packing=on");
@@ -285,6 +335,7 @@ static enum gsim_status open_gavel(struct gsim_ctx *ctx) {
     gavel->newcomers_hold =
         gavel->is_reference || gsim_param(ctx->params, "newcomers") == NEWCOMERS_HOLD;
     gavel->ends_as_tried = gavel->is_reference || gsim_param(ctx->params, "ends") == ENDS_TRIED;
+    gavel->queued_ppm = (uint32_t)gsim_param(ctx->params, "queued");
     gavel->round_ns = gsim_param(ctx->params, "round");
     gavel->least_ns = gsim_param(ctx->params, "min_between");
     gavel->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
@@ -292,7 +343,10 @@ static enum gsim_status open_gavel(struct gsim_ctx *ctx) {
     gavel->arrived = gsim_arena_array(ctx->arena, 2 * (size_t)n + 1, sizeof *gavel->arrived);
     gavel->live = gsim_arena_array(ctx->arena, n, sizeof *gavel->live);
     gavel->unplaced = gsim_arena_array(ctx->arena, n, sizeof *gavel->unplaced);
-    if (!gavel->job || !gavel->arrived || !gavel->live || !gavel->unplaced)
+    gavel->reached = gsim_arena_array(ctx->arena, n, sizeof *gavel->reached);
+    gavel->settled = gsim_arena_array(ctx->arena, n, sizeof *gavel->settled);
+    if (!gavel->job || !gavel->arrived || !gavel->live || !gavel->unplaced || !gavel->reached ||
+        !gavel->settled)
         return gsim_no_memory(ctx->log, "opening gavel");
     gsim_python_seed(&gavel->random, (uint32_t)ctx->seed + 5);
     gsim_python_seed(&gavel->draws, (uint32_t)ctx->seed);
@@ -311,7 +365,7 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "isolated",
      .choices = "isolated|fifo|shares|max-min|water-filling|max-sum|makespan|finish-time|allox|"
-                "gandiva",
+                "gandiva|proportional",
      .help = "what decides the shares: isolated: a part of the cluster for each job; fifo: the "
              "fastest devices for the first to come; shares: a file; max-min: the most for the job "
              "that has least, relative to its part and weight; water-filling: then the most for "
@@ -319,7 +373,9 @@ static const struct gsim_param_def params[] = {
              "finish-time: the smallest ratio to the end with a part of the cluster (Themis); "
              "allox: the smallest mean time to the end, gangs queued as jobs of one GPU; gandiva: "
              "as isolated; "
-             "where jobs want more GPUs than there are, random pairs share them"},
+             "where jobs want more GPUs than there are, random pairs share them; proportional: an "
+             "equal part of the time for each job, however wide it is (the Gandiva-Fair of "
+             "Shockwave's authors)"},
     {.name = "shares",
      .type = GSIM_PARAM_FILE,
      .fallback = "",
@@ -361,6 +417,14 @@ static const struct gsim_param_def params[] = {
      .help = "with objective=makespan, by when the shares let all jobs end: in the least time, or "
              "by the next time that Gavel's program tries, up to 5 % later (reference=gavel: "
              "tried)"},
+    {.name = "queued",
+     .type = GSIM_PARAM_PPM,
+     .fallback = "100%",
+     .min = 0,
+     .max = GSIM_PPM,
+     .help = "with objective=allox: the part of the waiting jobs, the first to come, that is "
+             "considered, at least as many as there are free GPUs (AlloX' alpha; Shockwave's "
+             "authors ran it with 20 %)"},
     GSIM_PREEMPT_PARAM_AS("restart, as in Gavel, whose jobs write a checkpoint at the end of their "
                           "lease"),
     {0}};

@@ -276,13 +276,17 @@ static void hold(struct gavel *gavel) {
     }
 }
 
+/* Ranks the jobs of the round, and lists those that wait for their GPUs. */
 static void list_unplaced(struct gavel *gavel) {
+    uint32_t rank = 0;
     gavel->n_unplaced = 0;
     for (uint32_t c = 0; c < gavel->n_choices; c++) {
         const struct gsim_round_entry *entry = gavel_chosen(gavel, c);
-        for (int m = 0; m <= gavel_is_pair(entry); m++)
+        for (int m = 0; m <= gavel_is_pair(entry); m++) {
+            gavel_member(gavel, entry, m)->rank = rank++;
             if (!gavel_member(gavel, entry, m)->is_placed)
                 gavel->unplaced[gavel->n_unplaced++] = entry->member[m];
+        }
     }
 }
 

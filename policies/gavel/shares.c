@@ -20,6 +20,18 @@ static void isolate(struct gavel *gavel) {
         gavel_split_equally(gavel, &gavel->rounds.entry[i], gavel->rounds.n);
 }
 
+/* An equal part of each device type's time for each job, whatever its gang; a job has no more than
+ * all of its own time. */
+static void share_time(struct gavel *gavel) {
+    double there = 0;
+    for (uint32_t type = 0; type < gavel->n_types; type++)
+        there += gavel->n_gpus[type];
+    for (uint32_t i = 0; i < gavel->rounds.n; i++)
+        for (uint32_t type = 0; type < gavel->n_types; type++)
+            gavel->rounds.entry[i].share[type] =
+                gavel->n_gpus[type] / (there > gavel->rounds.n ? there : gavel->rounds.n);
+}
+
 /* --- shares of a file ------------------------------------------------------------------------- */
 
 static enum gsim_status bad_row(struct gsim_ctx *ctx, const char *path, int64_t line,
@@ -176,6 +188,8 @@ bool gavel_share_out(struct gsim_ctx *ctx, struct gavel *gavel) {
         is_done = replay(ctx, gavel);
     else if (gavel->objective == GAVEL_ISOLATED)
         isolate(gavel);
+    else if (gavel->objective == GAVEL_PROPORTIONAL)
+        share_time(gavel);
     else if (gavel->objective == GAVEL_FIFO)
         is_done = gavel_serve(ctx, gavel);
     else if (gavel->objective == GAVEL_GANDIVA)

@@ -19,7 +19,8 @@ enum gavel_objective {
     GAVEL_MAKESPAN,
     GAVEL_FINISH_TIME,
     GAVEL_ALLOX,
-    GAVEL_GANDIVA
+    GAVEL_GANDIVA,
+    GAVEL_PROPORTIONAL
 };
 
 #define GAVEL_NO_TYPE UINT32_MAX
@@ -34,6 +35,7 @@ struct gavel_job {
     bool stays; /* the next round leaves it on its GPUs */
     bool is_new; /* of fifo without speeds: it has had no type before */
     bool is_at_end; /* it has made the round's iterations */
+    uint32_t rank; /* in the order of the round's choices */
     bool fails; /* the reference's program fails in the round: it has too few iterations */
     uint32_t gpus;
     uint32_t type; /* of the GPUs that the round gives it; GAVEL_NO_TYPE: none */
@@ -85,6 +87,9 @@ struct gavel {
     uint32_t first_running; /* choices before this one are over */
     uint32_t *unplaced; /* jobs of the round that wait for their GPUs, in its order */
     uint32_t n_unplaced;
+    bool has_blocked; /* of these, some wait for other than the end of their own transition */
+    int64_t *reached, *settled; /* jobs to be looked at, as gavel_key */
+    uint32_t n_reached;
     bool sees_speed; /* false: the reference shuffles the device types */
     bool ends_as_tried; /* objective=makespan: by the next time that Gavel's program tries */
     bool knows_speed; /* whether the objective looks at speeds */
@@ -96,6 +101,7 @@ struct gavel {
     struct gsim_python_random draws; /* of the objectives that draw lots */
     struct gavel_replay replay;
     struct gavel_optimum *optimum;
+    uint32_t queued_ppm; /* objective=allox: the part of the waiting jobs that is queued */
     int64_t round_ns, least_ns;
     int64_t began_ns, ends_ns; /* of the round under way */
     int64_t
@@ -113,6 +119,11 @@ static inline bool gavel_is_pair(const struct gsim_round_entry *entry) {
 static inline struct gavel_job *gavel_member(const struct gavel *gavel,
                                              const struct gsim_round_entry *entry, int m) {
     return &gavel->job[entry->member[m]];
+}
+
+/* A job of the round: keys sort as its choices do. */
+static inline int64_t gavel_key(const struct gavel *gavel, uint32_t number) {
+    return (int64_t)gavel->job[number].rank << 32 | number;
 }
 
 /* The entry of a choice of the round under way. */

@@ -3,7 +3,9 @@
  * to others on a GPU; it learns the classes from measurements of pairs. Here the class is that of
  * the speed that the job would have on average beside each job that was measured so far, if the
  * two took turns: in the time of one, both run at full speed where their parts of the time with
- * kernels come to no more than 1, and at 1 over the sum where they do. */
+ * kernels come to no more than 1, and at 1 over the sum where they do. Where --rates has rows of
+ * models beside each other, the speed is theirs, as a part of that alone, and 0 beside a model for
+ * which there is no row; only jobs with rows beside each other share. */
 #include "policies/lib/common.h"
 #include "policies/lucid/lucid.h"
 
@@ -22,7 +24,49 @@ void lucid_measure(struct gsim_ctx *ctx, gsim_slot slot) {
     lucid->used[part]++;
     lucid->last_used[lucid->n_measured++ % LUCID_PARTS] = (uint8_t)part;
     job->n_counted = job->sum_ppm = 0;
+    job->kind = lucid->pairs ? gsim_rates_of_job(ctx->view->trace, ctx->view->jobs.index[slot])
+                             : GSIM_NO_KIND;
+    if (job->kind != GSIM_NO_KIND)
+        lucid->n_of_kind[job->kind]++;
 }
+
+/* --- by a table of pairs ---------------------------------------------------------------------- */
+
+static struct gsim_tempo tempo_of(const struct lucid *lucid, uint32_t kind) {
+    return gsim_rates_find(lucid->pairs, kind, lucid->device, 1, 1, gsim_host_ample).tempo;
+}
+
+/* The speed of a model beside another, of that alone. */
+static int64_t paired_ppm(const struct lucid *lucid, uint32_t kind, uint32_t other) {
+    uint32_t beside = gsim_rates_beside(lucid->pairs, kind, other);
+    if (beside == GSIM_NO_KIND)
+        return 0;
+    struct gsim_tempo alone = tempo_of(lucid, kind), paired = tempo_of(lucid, beside);
+    if (alone.digits == 0 || paired.digits == 0)
+        return 0;
+    return (int64_t)(gsim_tempo_ratio_q64(paired, alone) * GSIM_PPM >> 64);
+}
+
+/* Adds up the speeds beside all measured jobs; returns how many have a model in the table. */
+static int64_t sum_paired(const struct lucid *lucid, struct lucid_job *job) {
+    int64_t n = 0;
+    job->sum_ppm = 0;
+    for (uint32_t other = 0; other < lucid->pairs->n_kinds; other++) {
+        if (lucid->n_of_kind[other] == 0)
+            continue;
+        job->sum_ppm += lucid->n_of_kind[other] * paired_ppm(lucid, job->kind, other);
+        n += lucid->n_of_kind[other];
+    }
+    return n;
+}
+
+static bool runs_beside(struct gsim_ctx *ctx, gsim_slot slot, gsim_slot other, uint32_t gpu) {
+    struct gsim_where where = {
+        .type = ctx->view->cluster.type[gpu], .gpus = 1, .beside = other + 1};
+    return gsim_ask_rate(ctx, slot, &where).digits > 0;
+}
+
+/* --- by the use of the GPU -------------------------------------------------------------------- */
 
 /* Of the speed alone. */
 static int64_t speed_ppm(int64_t use_ppm, int64_t other_ppm) {
@@ -50,18 +94,27 @@ static void catch_up(const struct lucid *lucid, struct lucid_job *job) {
 uint32_t lucid_score(const struct lucid *lucid, struct lucid_job *job) {
     if (job->use_ppm < 0 || lucid->n_measured == 0)
         return UNKNOWN;
-    catch_up(lucid, job);
-    int64_t mean_ppm = job->sum_ppm / lucid->n_measured;
+    int64_t n = lucid->n_measured;
+    if (lucid->pairs && job->kind == GSIM_NO_KIND)
+        return UNKNOWN;
+    if (lucid->pairs)
+        n = sum_paired(lucid, job);
+    else
+        catch_up(lucid, job);
+    int64_t mean_ppm = job->sum_ppm / n;
     return mean_ppm >= lucid->tiny_ppm ? 0 : mean_ppm >= lucid->medium_ppm ? 1 : 2;
 }
 
 /* --- a partner -------------------------------------------------------------------------------- */
 
 /* Two classes come to no more than the limit; the guest is not much longer than its host. */
-static bool suits(const struct gsim_ctx *ctx, const struct lucid *lucid, gsim_slot slot,
-                  uint32_t score, uint32_t gpu) {
+static bool suits(struct gsim_ctx *ctx, const struct lucid *lucid, gsim_slot slot, uint32_t score,
+                  uint32_t gpu) {
     const struct gsim_view *view = ctx->view;
     struct lucid_job *host = lucid_job(ctx, lucid->host[gpu]);
+    if (lucid->pairs && (!runs_beside(ctx, slot, lucid->host[gpu], gpu) ||
+                         !runs_beside(ctx, lucid->host[gpu], slot, gpu)))
+        return false;
     return score + lucid_score(lucid, host) <= lucid->most_score &&
            lucid_job(ctx, slot)->key / 2 <= host->key &&
            view->cluster.mem_used[gpu] + gsim_job_memory(view, slot) <=

@@ -13,8 +13,8 @@
  *
  * The paper's models are learned from a site's logs and from measured pairs: estimates by gradient
  * boosting over the columns of the log, classes by a decision tree over the profiler's counters,
- * arrivals by a forecast. Here they are means, the utilisation of the GPU, and the arrivals of the
- * last hour. */
+ * arrivals by a forecast. Here they are means, the table of pairs of --rates or else the
+ * utilisation of the GPU, and the arrivals of the last hour. */
 #include "policies/lib/common.h"
 #include "policies/lib/settings.h"
 #include "policies/lucid/lucid.h"
@@ -231,7 +231,24 @@ static bool open_tables(struct gsim_ctx *ctx, struct lucid *lucid) {
     lucid->user = gsim_arena_array(ctx->arena, n_users, sizeof *lucid->user);
     for (uint32_t gpu = 0; lucid->host && gpu < n_gpus; gpu++)
         lucid->host[gpu] = GSIM_NO_SLOT;
-    return lucid->host && lucid->n_sharers && lucid->unit && lucid->is_taken && lucid->user;
+    if (lucid->pairs)
+        lucid->n_of_kind =
+            gsim_arena_array(ctx->arena, lucid->pairs->n_kinds, sizeof *lucid->n_of_kind);
+    return (!lucid->pairs || lucid->n_of_kind) && lucid->host && lucid->n_sharers && lucid->unit &&
+           lucid->is_taken && lucid->user;
+}
+
+/* Where the table of speeds has rows of pairs for the cluster's first device, jobs share by it. */
+static void find_pairs(struct gsim_ctx *ctx, struct lucid *lucid) {
+    const struct gsim_rates *rates = ctx->view->trace->rates;
+    const char *device = gsim_ask_device(ctx, ctx->view->cluster.type[0]);
+    if (!rates || rates->n_pairs == 0 || !device)
+        return;
+    lucid->device = gsim_rates_device(rates, device);
+    if (lucid->device == GSIM_NO_KIND)
+        return;
+    lucid->pairs = rates;
+    lucid->sharing.lane = (struct gsim_lane){.discipline = GSIM_DISCIPLINE_PAIR};
 }
 
 static enum gsim_status open_lucid(struct gsim_ctx *ctx) {
@@ -248,7 +265,8 @@ static enum gsim_status open_lucid(struct gsim_ctx *ctx) {
     lucid->most_score = (uint32_t)gsim_param(ctx->params, "score");
     lucid->tiny_ppm = gsim_param(ctx->params, "tiny");
     lucid->medium_ppm = gsim_param(ctx->params, "medium");
-    if (!gsim_common_sees_use(ctx) && lucid->binder != LUCID_BIND_OFF)
+    find_pairs(ctx, lucid);
+    if (!lucid->pairs && !gsim_common_sees_use(ctx) && lucid->binder != LUCID_BIND_OFF)
         ctx->deviation = "no column of the trace says how jobs use a GPU, so that none are packed";
     enum gsim_status status = find_pool(ctx, lucid);
     if (status != GSIM_OK)
@@ -317,8 +335,9 @@ const struct gsim_policy gsim_policy_lucid = {
     .summary = "jobs are profiled, then run by estimated GPU time, two on a GPU where it costs "
                "little",
     .paper = "Hu et al., ASPLOS 2023",
-    .deviations = "means in place of learned models: the user's past jobs, the utilisation of a "
-                  "GPU, the arrivals of the last hour; gangs of several GPUs have them to "
+    .deviations = "means in place of learned models: the user's past jobs, the rows of pairs in "
+                  "--rates or else the utilisation of a GPU, the arrivals of the last hour; gangs "
+                  "of several GPUs have them to "
                   "themselves; there is one virtual cluster",
     .names_gpus = true,
     .shares_gpus = true,

@@ -4,6 +4,7 @@
 #define GSIM_POLICIES_LUCID_LUCID_H
 
 #include "policies/lib/sharing.h"
+#include "sim/api/rates.h"
 
 enum lucid_stage { LUCID_NEW = 0, LUCID_PROFILED, LUCID_LEAVING, LUCID_IN_LINE, LUCID_RUNS };
 
@@ -13,6 +14,7 @@ struct lucid_job {
     bool is_due; /* it has been profiled for as long as a job may be */
     int64_t key; /* estimated time * GPUs: the least goes first */
     int64_t use_ppm; /* the part of its time with kernels on its GPU; below 0: not measured */
+    uint32_t kind; /* of the table of pairs; GSIM_NO_KIND: it has no row */
     /* its speeds beside the first jobs that were measured, summed up, and how many these are */
     int64_t sum_ppm, n_counted;
 };
@@ -43,6 +45,10 @@ struct lucid {
     int64_t n_measured; /* jobs */
     uint8_t last_used[LUCID_PARTS]; /* by the measurement's number: that part of the last ones */
     struct lucid_past all, *user;
+    /* by a table of pairs (--rates, rows beside another model); NULL: by the use of the GPU */
+    const struct gsim_rates *pairs;
+    uint32_t device; /* the table's, of the cluster's first GPU */
+    uint32_t *n_of_kind; /* measured jobs by the table's model */
     /* the binder */
     enum lucid_binding binder;
     bool shares; /* now */

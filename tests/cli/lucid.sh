@@ -120,3 +120,16 @@ overlaps() {
 }
 check "two jobs on a GPU at most, and no more than 141 GiB" "pairs 0" "$(overlaps 141)"
 check "and the count can fail" 1 "$(overlaps 60 | grep -c '^pairs [1-9]')"
+
+# --- sharing by a table of pairs ------------------------------------------------------------------
+printf 'device,model,gpus,beside,iterations_per_s\nideal,m,1,,1\nideal,m,1,m,0.9\nideal,n,1,,1\nideal,n,1,n,0.5\n' >"$tmp/pairs.csv"
+for job in a b c; do echo "$job,0,1,m,400"; done | sed '1i job_id,submit_s,gpus,model,iterations' >"$tmp/trace.csv"
+# Profiled until 200, 400 and 600 s. b joins a at 400 s, which has made 200 iterations then and makes the others at 0.9 a
+# second, until 622.2; so does c beside b, until 844.4, and then c is alone with 200 left. 0.9 is class 1, and 1 + 1 = 2.
+ends "two share a GPU at the speeds of the table" "622.222 844.444 1044.44" --gpus-per-node 2 --set binder=on --rates "$tmp/pairs.csv"
+ends "score=1: two of class 1 do not" "600 1000 1400" --gpus-per-node 2 --set binder=on --set score=1 --rates "$tmp/pairs.csv"
+sed -i 's/,m,/,n,/' "$tmp/trace.csv"
+ends "models that the table has slow beside each other do not" "600 1000 1400" --gpus-per-node 2 --set binder=on --rates "$tmp/pairs.csv"
+# The table has no row of m beside n: with score=4, which lets all classes share, they still do not. a and c would.
+sed -i 's/^[ac],0,1,n/&x/; s/nx/m/' "$tmp/trace.csv"
+ends "nor do models without a row beside each other" "600 1000 1400" --gpus-per-node 2 --set binder=on --set score=4 --rates "$tmp/pairs.csv"

@@ -170,7 +170,7 @@ expect "a pair of unequal gangs" 3 "pair.shares:1: jobs 'a' and 'b' share no GPU
 expect "shares of pairs without packing" 3 "a file with pairs needs packing=on" \
     "$gsim" run --policy gavel --set objective=shares --set "shares=$tmp/pair.shares" --device ideal --gpus-per-node 2 \
     --rates "$tmp/pairs.csv" "$tmp/trace.csv"
-expect "packing where each job has a part of its own" 2 "packing=on goes with any objective but isolated and allox" packed
+expect "packing where each job has a part of its own" 2 "packing=on goes with any objective but isolated, proportional and allox" packed
 expect "packing without speeds" 2 "packing=on needs sees_speed=on" packed --set objective=max-min --set sees_speed=off
 expect "random pairs without packing" 2 "objective=gandiva is of pairs: it needs packing=on" \
     "$gsim" run --policy gavel --set objective=gandiva --device ideal --gpus-per-node 2 --rates "$tmp/pairs.csv" "$tmp/trace.csv"
@@ -318,7 +318,7 @@ done
 trace a,0,1,m,7000 b,0,1,m,7000 c,100,1,m,7000
 expect "gavel gives jobs their shares in rounds" 0 "3 completed" \
     "$gsim" run --policy gavel --cluster "$tmp/cluster.ini" --rates "$tmp/two.csv" "$tmp/trace.csv"
-for objective in max-min water-filling max-sum makespan finish-time allox; do
+for objective in max-min water-filling max-sum makespan finish-time allox proportional; do
     expect "gavel finds the shares of $objective" 0 "3 completed" \
         "$gsim" run --policy gavel --set "objective=$objective" --cluster "$tmp/cluster.ini" --rates "$tmp/two.csv" "$tmp/trace.csv"
 done
@@ -328,11 +328,31 @@ printf 'job_id,submit_s,gpus,duration_s,iterations\na,0,2,300,300\nb,0,1,200,200
 printf '[node]\ngpus = 2\ndevice = ideal\n' >"$tmp/two.ini"
 policy=gavel ends "allox queues a gang as a job of one GPU" "500.000000000 300.000000000" \
     --set objective=allox --set round=100s --cluster "$tmp/two.ini" "$tmp/timed.csv"
+# Each has all of its time as its share; half a round counts as had. The gang came first; rounds go to the job that has
+# had less: a, b, and at equal times to the first, a, then b, which ends at 400 s, then a.
+policy=gavel ends "proportional shares do not count the GPUs of a gang" "500.000000000 400.000000000" \
+    --set objective=proportional --set round=100s --cluster "$tmp/two.ini" "$tmp/timed.csv"
+# One GPU: the mean time to the end is least with the shorter job first, which is not considered where only the first
+# to come is: a fifth of two jobs is none, and there is one free GPU.
+printf 'job_id,submit_s,gpus,duration_s,iterations\na,0,1,300,300\nb,0,1,100,100\n' >"$tmp/timed.csv"
+printf '[node]\ngpus = 1\ndevice = ideal\n' >"$tmp/one.ini"
+policy=gavel ends "allox lets the shorter job go first" "400.000000000 100.000000000" \
+    --set objective=allox --set round=100s --cluster "$tmp/one.ini" "$tmp/timed.csv"
+policy=gavel ends "allox considers a part of the jobs that wait" "300.000000000 400.000000000" \
+    --set objective=allox --set queued=20% --set round=100s --cluster "$tmp/one.ini" "$tmp/timed.csv"
 expect "shares of another run are refused" 3 "it is of another trace, cluster or policy" \
     sh -c 'echo 5,0,fast,1 >"$1/s.csv" && "$2" run --policy gavel --set objective=shares --set "shares=$1/s.csv" \
         --cluster "$1/cluster.ini" --rates "$1/two.csv" "$1/trace.csv"' - "$tmp" "$gsim"
 expect "a reference needs the table" 3 "needs a row in --rates, and a number of iterations" \
     "$gsim" run --policy gavel --set reference=gavel --assume gpu_ms=10ms --cluster "$tmp/cluster.ini" "$tmp/trace.csv"
+
+{ echo device,model,gpus,iterations_per_s; echo fast,m,2,1; echo slow,m,2,1; } >"$tmp/gangs.csv"
+printf 'job_id,submit_s,gpus,model,iterations\na,0,2,m,7000\n' >"$tmp/trace.csv"
+for setting in seed=0 set=reference=gavel; do
+    expect "gavel: a gang wider than any type of device, $setting" 3 \
+        "trace.csv:2: job 'a' asks for 2 GPUs; gavel runs a gang on one type of device, and no type .* has more than 1" \
+        "$gsim" run --policy gavel "--${setting%%=*}" "${setting#*=}" --cluster "$tmp/cluster.ini" --rates "$tmp/gangs.csv" "$tmp/trace.csv"
+done
 
 # --- the program itself, where its results are at hand --------------------------------------------
 shared=$(dirname "$0")/../../../shared/validation/elastic

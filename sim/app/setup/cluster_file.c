@@ -254,10 +254,14 @@ static bool is_equal(const char *a, const char *b) {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* The profile of a group: its GPUs may have a name of their own in a table of speeds. */
-static enum gsim_status load_profile(struct reading *r, uint32_t g,
+/* The profile of a group: its GPUs may have a name of their own in a table of speeds. A device that
+ * another group has (like; NULL: none) is not read again. */
+static enum gsim_status load_profile(struct reading *r, uint32_t g, const struct gsim_profile *like,
                                      const struct gsim_profile **out) {
-    enum gsim_status status = gsim_set_profile(r->cli, r->device[g], out);
+    enum gsim_status status = GSIM_OK;
+    *out = like;
+    if (!like || !r->groups[g].in_rates)
+        status = gsim_set_profile(r->cli, r->device[g], out);
     if (status != GSIM_OK || !r->groups[g].in_rates)
         return status;
     struct gsim_profile *own = gsim_arena_alloc(r->cli->arena, sizeof *own);
@@ -278,11 +282,15 @@ static enum gsim_status load_profiles(struct reading *r, struct gsim_cluster_spe
     uint16_t n = 0;
     for (uint32_t g = 0; g < r->n; g++) {
         uint16_t at = 0;
-        while (at < n && (strcmp(names[at], r->device[g]) != 0 ||
-                          !is_equal(profiles[at]->in_rates, r->groups[g].in_rates)))
-            at++;
+        const struct gsim_profile *like = NULL;
+        for (; at < n; at++) {
+            bool is_like = strcmp(names[at], r->device[g]) == 0;
+            if (is_like && is_equal(profiles[at]->in_rates, r->groups[g].in_rates))
+                break;
+            like = is_like ? profiles[at] : like;
+        }
         if (at == n) {
-            enum gsim_status status = load_profile(r, g, &profiles[n]);
+            enum gsim_status status = load_profile(r, g, like, &profiles[n]);
             if (status != GSIM_OK)
                 return status;
             names[n++] = r->device[g];
