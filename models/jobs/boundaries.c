@@ -106,8 +106,8 @@ static gsim_work end_of(const struct gsim_machine_job *job) {
     return has_table_phases(job) ? gsim_machine_phase_end(job) : job->need;
 }
 
-/* Periods are whole ns, so that all of them together may be some ns shorter than the work: what is
- * left after the last one is no period, but belongs to it. Kernels whose length is given may end in
+/* Periods are whole ns, so that all of them together may be some ns shorter than the work: the
+ * rest after the last one is no period, but belongs to it. Kernels whose length is given may end in
  * a shorter one. */
 static bool is_remainder(const struct gsim_machine_job *job, gsim_work left, int64_t period_ns) {
     bool is_division = period_ns == job->iteration_ns || !job->has_given_kernel;

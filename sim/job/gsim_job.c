@@ -29,7 +29,7 @@ static void say(const char *word, long long number) {
 
 enum { AT_ONCE = 0, FOREVER = -1 };
 
-/* Reads a line that comes within so many ms. 0: there is none. */
+/* Reads a line that comes within that time. 0: there is none. */
 static int hear(char line[LINE_BYTES], int wait_ms) {
     struct pollfd from = {.fd = talk_fd(), .events = POLLIN};
     size_t n = 0;

@@ -408,7 +408,7 @@ void gsim_stops_serve_deadline(struct gsim_model *model, gsim_slot slot) {
         task->deadline_ns = GSIM_NEVER;
         return;
     }
-    if (task->is_asked) { /* its iteration is longer than that: it pauses in the midst of it */
+    if (task->is_asked) { /* its iteration is longer: it pauses in the midst of it */
         serve_paused(model, slot, gsim_tasks_clock_ns(model));
         return;
     }

@@ -145,7 +145,7 @@ static int64_t take_ns(struct gsim_work_gpus *gpus, int64_t kernels, int64_t ste
     return ns > 0 ? ns : 1;
 }
 
-/* The steps of a ms by that many kernels of so many steps. */
+/* The steps of a ms, as a round of kernels of equal lengths tells. */
 static int64_t round_of(struct gsim_work_gpus *gpus, int64_t kernels, int64_t steps,
                         bool *is_fine) {
     int64_t ns = take_ns(gpus, kernels, steps, is_fine);
