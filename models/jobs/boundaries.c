@@ -107,8 +107,8 @@ static gsim_work end_of(const struct gsim_machine_job *job) {
 }
 
 /* Periods are whole ns, so that all of them together may be some ns shorter than the work: the
- * rest after the last one is no period, but belongs to it. Kernels whose length is given may end in
- * a shorter one. */
+ * rest after the last one is no period, but belongs to it. Kernels of a given length may end in a
+ * shorter one. */
 static bool is_remainder(const struct gsim_machine_job *job, gsim_work left, int64_t period_ns) {
     bool is_division = period_ns == job->iteration_ns || !job->has_given_kernel;
     return is_division && left < gsim_work_of_ns(period_ns);

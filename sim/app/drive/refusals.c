@@ -12,9 +12,9 @@ const char *gsim_refusals_of_stop(const struct gsim_executor *executor,
         return "a process can be stopped, or asked to save at the end of an iteration";
     if (keep == GSIM_KEEP_RESIDENT && stop == GSIM_STOP_ITERATION)
         return cooperates ? NULL
-                          : "its command has to pause at the end of an iteration when it is asked "
-                            "to (gsim_job.h); say --cooperative if it does, or preempt=pause, which "
-                            "stops processes wherever they are";
+                          : "its command has to pause at the end of an iteration when asked "
+                            "(gsim_job.h); say --cooperative if it does, or preempt=pause, "
+                            "which stops processes wherever they are";
     if (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_DISCARD)
         return NULL;
     if (keep == GSIM_KEEP_STORAGE)

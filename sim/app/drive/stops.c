@@ -158,8 +158,8 @@ static void serve_paused(struct gsim_model *model, gsim_slot slot, int64_t at_ns
     gsim_tasks_expect(model, slot, GSIM_EVENT_CLEARED, at_ns);
 }
 
-/* At the end of an iteration the job's GPUs are idle. A process that is stopped at once has launched
- * kernels that run to their end. */
+/* At the end of an iteration the job's GPUs are idle. A process that is stopped at once has
+ * launched kernels that run to their end. */
 static enum gsim_when begin_pause(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                   int64_t now_ns) {
     struct gsim_task *task = &model->tasks[slot];
