@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* For programs that run under `gsim drive`: they tell how far they are, and pause, or
- * save their state, at the end of an iteration when they are asked to. One file, no library, any C
- * or C++ program; without `gsim drive` every call does nothing and the program runs as it always did.
+/* For programs that run under `gsim drive`: they tell how far they are, and pause, or save their
+ * state, at the end of an iteration when they are asked to. One file, no library, any C or C++
+ * program; without `gsim drive` every call does nothing and the program runs as it always did.
  *
  *     long i = gsim_worker_begin(n) ? load(gsim_worker_state()) : 0;
  *     for (; i < n; i++) {
