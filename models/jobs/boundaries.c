@@ -17,6 +17,7 @@ void gsim_boundaries_fill(struct gsim_model *model, gsim_slot slot) {
     int64_t kernels = gsim_trace_get(trace, GSIM_COL_KERNELS, index);
     int64_t kernel_ns = gsim_trace_get(trace, GSIM_COL_KERNEL_NS, index);
     job->iteration_ns = iterations > 0 ? trace->service_ns[index] / iterations : 0;
+    job->has_given_kernel = kernel_ns > 0;
     if (kernel_ns > 0)
         job->kernel_ns = kernel_ns;
     else
@@ -100,6 +101,19 @@ bool gsim_boundaries_are_iterations(const struct gsim_model *model, gsim_slot sl
     return stop == GSIM_STOP_ITERATION && !is_stream;
 }
 
+/* Where the last boundary is: at the end of the work, or of the phase under way. */
+static gsim_work end_of(const struct gsim_machine_job *job) {
+    return has_table_phases(job) ? gsim_machine_phase_end(job) : job->need;
+}
+
+/* Periods are whole ns, so that all of them together may be some ns shorter than the work: the
+ * rest after the last one is no period, but belongs to it. Kernels of a given length may end in a
+ * shorter one. */
+static bool is_remainder(const struct gsim_machine_job *job, gsim_work left, int64_t period_ns) {
+    bool is_division = period_ns == job->iteration_ns || !job->has_given_kernel;
+    return is_division && left < gsim_work_of_ns(period_ns);
+}
+
 /* The next boundary strictly after the work done, as work. */
 static gsim_work next_boundary(const struct gsim_machine_job *job, gsim_work done,
                                int64_t period_ns) {
@@ -107,8 +121,8 @@ static gsim_work next_boundary(const struct gsim_machine_job *job, gsim_work don
         return done;
     int64_t from_ns = origin_ns(job), passed = (gsim_work_to_ns(done) - from_ns) / period_ns;
     gsim_work boundary = gsim_work_of_ns(from_ns + (passed + 1) * period_ns);
-    gsim_work most = has_table_phases(job) ? gsim_machine_phase_end(job) : job->need;
-    return boundary < most ? boundary : most;
+    gsim_work most = end_of(job);
+    return boundary < most && !is_remainder(job, most - boundary, period_ns) ? boundary : most;
 }
 
 gsim_work gsim_boundaries_stop(const struct gsim_model *model, gsim_slot slot, gsim_work done,
@@ -120,7 +134,9 @@ gsim_work gsim_boundaries_stop(const struct gsim_model *model, gsim_slot slot, g
     int64_t from_ns = origin_ns(&model->jobs[slot]);
     int64_t whole_ns =
         period_ns > 0 ? (gsim_work_to_ns(done) - from_ns) / period_ns * period_ns : 0;
-    if (period_ns > 0 && gsim_work_of_ns(from_ns + whole_ns) == done)
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    if (period_ns > 0 && gsim_work_of_ns(from_ns + whole_ns) == done &&
+        !is_remainder(job, end_of(job) - done, period_ns))
         return done; /* on a boundary already */
     return next_boundary(&model->jobs[slot], done, period_ns);
 }

@@ -72,6 +72,7 @@ struct gsim_machine_job {
     /* while its memory is carried: since when, and the bytes of each GPU */
     int64_t carried_since_ns, carried_bytes;
     int64_t iteration_ns, kernel_ns; /* 0: unknown */
+    bool has_given_kernel; /* kernel_ns is no part of iteration_ns */
 };
 
 struct gsim_machine_gpu {

@@ -98,6 +98,7 @@ static struct gsim_preemption way_of(int64_t choice) {
         {GSIM_STOP_SAVE, GSIM_KEEP_DISCARD}, /* discard */
         {GSIM_STOP_KERNEL, GSIM_KEEP_IMAGE}, /* checkpoint: the driver's, at any kernel's end */
         {GSIM_STOP_KERNEL, GSIM_KEEP_PAGEABLE}, /* paging: the host stops, others push it out */
+        {GSIM_STOP_ITERATION, GSIM_KEEP_RESIDENT}, /* pause-iteration: the program stands still */
     };
     return by_choice[choice];
 }

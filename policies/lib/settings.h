@@ -20,7 +20,7 @@
 #define GSIM_PREEMPT_PARAM_AS(own)                                                                 \
     {                                                                                              \
         .name = "preempt", .type = GSIM_PARAM_CHOICE, .fallback = "auto",                          \
-        .choices = "auto|pause|suspend|restart|discard|checkpoint|paging",                         \
+        .choices = "auto|pause|suspend|restart|discard|checkpoint|paging|pause-iteration",         \
         .help = "how a running job gives way: auto is " own "; under memory= it is paging"         \
     }
 #define GSIM_PREEMPT_PARAM_FREE                                                                    \

@@ -548,8 +548,9 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 
 bool gsim_policy_has_contexts(const struct gsim_policy *policy, const struct gsim_params *params) {
     int at = gsim_params_find(params, "preempt");
+    const char *way = at >= 0 ? params->values[at].text : NULL;
     return policy->has_contexts ||
-           (at >= 0 && params->values[at].text && strcmp(params->values[at].text, "pause") == 0);
+           (way && (strcmp(way, "pause") == 0 || strcmp(way, "pause-iteration") == 0));
 }
 
 /* The policy of each part, and the run's. */

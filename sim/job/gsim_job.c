@@ -27,12 +27,14 @@ static void say(const char *word, long long number) {
         (void)send(talk_fd(), line, (size_t)n, MSG_NOSIGNAL);
 }
 
-/* Reads a line that has come. 0: there is none. */
-static int hear(char line[LINE_BYTES]) {
+enum { AT_ONCE = 0, FOREVER = -1 };
+
+/* Reads a line that comes within that time. 0: there is none. */
+static int hear(char line[LINE_BYTES], int wait_ms) {
     struct pollfd from = {.fd = talk_fd(), .events = POLLIN};
     size_t n = 0;
     char byte;
-    if (from.fd < 0 || poll(&from, 1, 0) <= 0)
+    if (from.fd < 0 || poll(&from, 1, wait_ms) <= 0)
         return 0;
     while (recv(from.fd, &byte, 1, 0) == 1 && byte != '\n')
         if (n + 1 < LINE_BYTES)
@@ -45,6 +47,7 @@ static long long in_all; /* iterations; 0: not known */
 
 int gsim_worker_begin(long long iterations) {
     in_all = iterations;
+    say("pauses", 0);
     say("begin", iterations);
     return getenv("GSIM_JOB_RESUME") != NULL;
 }
@@ -61,13 +64,25 @@ static int is_due(void) {
     return 1;
 }
 
+/* The job stands still until `drive` has it go on, or is gone. */
+static void pause_here(long long done) {
+    char line[LINE_BYTES] = "";
+    say("paused", done);
+    while (strcmp(line, "go") != 0 && hear(line, FOREVER))
+        ;
+}
+
 int gsim_worker_iteration(long long done) {
     char line[LINE_BYTES];
+    int is_last = in_all > 0 && done >= in_all; /* behind it there is nothing to save or to do */
     if (is_due())
         say("iteration", done);
-    while (hear(line))
+    while (hear(line, AT_ONCE)) {
+        if (strcmp(line, "pause") == 0 && !is_last)
+            pause_here(done);
         if (strcmp(line, "save") == 0)
-            return in_all <= 0 || done < in_all; /* behind the last one there is nothing to save */
+            return !is_last;
+    }
     return 0;
 }
 

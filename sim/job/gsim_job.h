@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* For programs that run under `gsim drive`: they tell how far they are, and save
- * their state at the end of an iteration when they are asked to. One file, no library, any C or C++
+/* For programs that run under `gsim drive`: they tell how far they are, and pause, or save their
+ * state, at the end of an iteration when they are asked to. One file, no library, any C or C++
  * program; without `gsim drive` every call does nothing and the program runs as it always did.
  *
  *     long i = gsim_worker_begin(n) ? load(gsim_worker_state()) : 0;
@@ -23,7 +23,8 @@ extern "C" {
 /* The job is ready to compute; it has this many iterations in all (0: it does not know). Returns
  * 1 where an earlier process of the job saved its state, with which this one goes on. */
 int gsim_worker_begin(long long iterations);
-/* That many iterations of all are done. Returns 1 when the job is to save its state and leave. */
+/* That many iterations of all are done, and the GPU is idle. Returns 1 when the job is to save its
+ * state and leave; where the job is to pause, the call returns when its turn comes again. */
 int gsim_worker_iteration(long long done);
 /* The state is saved as a whole; the program ends now. */
 void gsim_worker_saved(void);

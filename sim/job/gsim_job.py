@@ -32,16 +32,25 @@ def _say(word, number=0):
             pass  # `drive` is gone, and its guard ends the job
 
 
-def _hear():
-    """The lines that have come."""
+def _hear(flags=socket.MSG_DONTWAIT):
+    """The next line that has come, or, without flags, that comes. Empty: there is none."""
     global _heard
     try:
-        while _talk and (more := _talk.recv(4096, socket.MSG_DONTWAIT)):
+        while _talk and b"\n" not in _heard and (more := _talk.recv(4096, flags)):
             _heard += more
     except OSError:
         pass
-    *lines, _heard = _heard.split(b"\n")
-    return lines
+    line, is_whole, rest = _heard.partition(b"\n")
+    if is_whole:
+        _heard = rest
+    return line if is_whole else b""
+
+
+def _pause(done):
+    """The job stands still until `drive` has it go on, or is gone."""
+    _say("paused", done)
+    while _hear(0) not in (b"go", b""):
+        pass
 
 
 def begin(iterations=0):
@@ -49,17 +58,25 @@ def begin(iterations=0):
     an earlier process of the job saved its state, with which this one goes on."""
     global _in_all
     _in_all = iterations
+    _say("pauses")
     _say("begin", iterations)
     return "GSIM_JOB_RESUME" in os.environ
 
 
 def iteration(done):
-    """That many iterations of all are done. Returns whether the job is to save its state and leave."""
+    """That many iterations of all are done, and the GPU is idle. Returns whether the job is to save its state
+    and leave; where the job is to pause, the call returns when its turn comes again."""
     global _said_s
+    is_last = 0 < _in_all <= done  # behind it there is nothing to save or to do
     if time.monotonic() - _said_s >= _SAY_EVERY_S:
         _said_s = time.monotonic()
         _say("iteration", done)
-    return b"save" in _hear() and (_in_all <= 0 or done < _in_all)  # behind the last there is nothing to save
+    while (line := _hear()) and not is_last:
+        if line == b"pause":
+            _pause(done)
+        if line == b"save":
+            return True
+    return False
 
 
 def saved():

@@ -99,7 +99,7 @@ check "as is that the means have them in it" 1 "$(grep -c '2 of 3 jobs died, and
 check "their work counts as undone" 2 "$(drive --quiet --policy fifo --format json --gpus 0,1 "$tmp/c.csv" | grep -o '"killed": *[0-9]*' | grep -o '[0-9]*$')"
 
 # --- stops
-for policy in "gang-rr --set slice=4s --set preempt=pause" "srtf --set preempt=pause" "srtf --set preempt=restart" \
+for policy in "gang-rr --set slice=4s --set preempt=pause" "gang-rr --set slice=4s --set preempt=pause-iteration" "srtf --set preempt=pause" "srtf --set preempt=restart" \
     "las --set quantum=4s --set preempt=restart" "suspend --set mechanism=restart --set quantum=4s" \
     "suspend --set mechanism=checkpoint --set quantum=4s --assume mem_gib=1" "srtf --set preempt=checkpoint --assume mem_gib=1"; do
     # shellcheck disable=SC2086
@@ -214,6 +214,20 @@ for command in "$tmp/job" "python3 $tmp/job.py $here/sim/job"; do
     $command >alone 2>&1
     check "alone it runs all the same" "$(seq 40)" "$(cat alone)"
 done
+
+# A job that cooperates pauses at the end of an iteration, and stands still until its turn comes again.
+for command in "$tmp/job" "python3 $tmp/job.py $here/sim/job"; do
+    printf 'job_id,submit_s,duration_s,gpus,command\nlong,0,40,1,%s\nshort,0.3,1,1,sleep 0.1\n' "$command" >"$tmp/w.csv"
+    run --cooperative --gpus 0 --policy srtf --set preempt=pause-iteration "$tmp/w.csv"
+    say "${command##*/} pauses" $?
+    check "it stays one process" "1 1 0 40" "$(ask "select starts, stops, exit_code, iterations from real_job where job_id = 'long'")"
+    check "each of its iterations was done once" "$(seq 40)" "$(cat logs/0-long.log)"
+    expect "its decisions are those of the policy again" 0 "are those of the policy again" \
+        "$gsim" drive --quiet --cooperative --replay r.db --policy srtf --set preempt=pause-iteration w.csv
+done
+printf 'job_id,submit_s,duration_s,gpus,command\na,0,30,1,sleep 1\nb,1,1,1,sleep 1\n' >"$tmp/plain.csv"
+expect "a command that does not cooperate cannot pause so" 1 "has to pause at the end of an iteration" \
+    drive --policy srtf --set preempt=pause-iteration --gpus 0 "$tmp/plain.csv"
 
 # The row says 40 s of a job that takes one. When it comes back from its stop for c, more than half of its
 # iterations are done, so that less than the 25 s of b are left; by the time that it ran, it would be 39 s.

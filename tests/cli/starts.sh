@@ -89,5 +89,18 @@ pauses() {
     awk -F, 'NR == 3 { print($3 < 10 ? "turns" : "one after the other") }' "$tmp/jobs.csv"
 }
 check "paused jobs leave no room for another context" "one after the other" "$(pauses --set preempt=pause)"
+check "nor where they pause at the end of an iteration" "one after the other" "$(pauses --set preempt=pause-iteration)"
 check "without a context there is room" "turns" "$(pauses --set preempt=pause --set context.bytes=0)"
 check "memory that leaves the GPU takes its context's room along" "turns" "$(pauses --set preempt=suspend)"
+
+# 2.0085 s in 167 iterations are 12.0269461... ms each: whole ns of them end 18 ns before the work does. A stop in
+# the last one, asked for at 2 s, waits for the end of the work, and leaves no job with 18 ns for another turn.
+cat >"$tmp/pause.csv" <<'END'
+job_id,submit_s,duration_s,iterations,gpu_ms,mem_gib
+a,0,2.0085,167,4,3
+b,0.1,20,500,40,3
+END
+for way in pause-iteration restart; do
+    pauses --set preempt=$way >/dev/null
+    check "the last iteration ends with the work (preempt=$way)" 2.008500000 "$(awk -F, '$1 == "a" { print $4 }' "$tmp/jobs.csv")"
+done

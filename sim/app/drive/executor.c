@@ -35,6 +35,9 @@ static enum gsim_status open_executor(const struct gsim_model_setup *setup, stru
         status = gsim_mps_start(&model->mps, model->executor, &model->guard);
     model->executor->mps_folder = *model->mps.folder ? model->mps.folder : NULL;
     model->began_ns = model->woken_ns = gsim_tasks_wall_ns();
+    if (model->executor->steps_per_ms > 0)
+        (void)gsim_tasks_note(model, GSIM_NO_SLOT, GSIM_NOTE_SPEED, 0,
+                              model->executor->steps_per_ms);
     return status;
 }
 

@@ -10,6 +10,11 @@ const char *gsim_refusals_of_stop(const struct gsim_executor *executor,
     bool cooperates = gsim_start_cooperates(executor, trace, job);
     if (stop != GSIM_STOP_KERNEL && stop != GSIM_STOP_ITERATION && stop != GSIM_STOP_SAVE)
         return "a process can be stopped, or asked to save at the end of an iteration";
+    if (keep == GSIM_KEEP_RESIDENT && stop == GSIM_STOP_ITERATION)
+        return cooperates ? NULL
+                          : "its command has to pause at the end of an iteration when asked "
+                            "(gsim_job.h); say --cooperative if it does, or preempt=pause, "
+                            "which stops processes wherever they are";
     if (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_DISCARD)
         return NULL;
     if (keep == GSIM_KEEP_STORAGE)
@@ -19,8 +24,8 @@ const char *gsim_refusals_of_stop(const struct gsim_executor *executor,
                      "--cooperative if it does, or --save-command for what saves it";
     if (keep == GSIM_KEEP_IMAGE)
         return executor->no_images;
-    return "gsim drive pauses jobs (preempt=pause), lets them save (restart), has the driver take "
-           "their state (checkpoint), or starts them anew (discard)";
+    return "gsim drive pauses jobs (preempt=pause, pause-iteration), lets them save (restart), has "
+           "the driver take their state (checkpoint), or starts them anew (discard)";
 }
 
 /* Turns as the driver gives them, without a say of `drive`. */

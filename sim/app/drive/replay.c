@@ -72,12 +72,15 @@ static void happen_event(struct gsim_model *model, gsim_slot slot, const struct 
     if (kind == GSIM_EVENT_RUNNING)
         task->phase = GSIM_PHASE_RUNNING;
     if (kind == GSIM_EVENT_CLEARED)
-        task->phase = task->keep == GSIM_KEEP_IMAGE ? GSIM_PHASE_PAUSED : GSIM_PHASE_IDLE;
+        task->phase = task->keep == GSIM_KEEP_IMAGE || task->keep == GSIM_KEEP_RESIDENT
+                          ? GSIM_PHASE_PAUSED
+                          : GSIM_PHASE_IDLE;
     gsim_tasks_expect(model, slot, kind, note->time_ns);
 }
 
 static void happen(struct gsim_model *model, const struct gsim_note *note) {
-    gsim_slot slot = model->executor->replay->slot_of_job[note->job];
+    gsim_slot slot =
+        note->job >= 0 ? model->executor->replay->slot_of_job[note->job] : GSIM_NO_SLOT;
     switch (note->kind) {
     case GSIM_NOTE_COMPUTES:
         model->tasks[slot].of_iterations = note->value;

@@ -22,7 +22,7 @@ static void start(struct gsim_model *model, gsim_slot slot, bool is_resumed, int
     if (task->driven.begin_ns < 0)
         task->driven.begin_ns = now_ns;
     task->driven.starts++;
-    task->has_told_end = task->is_killed = false;
+    task->has_told_end = task->is_killed = task->pauses = task->is_asked = false;
     task->deadline_ns = GSIM_NEVER;
 }
 
@@ -100,6 +100,9 @@ static void go_on(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     struct gsim_task *task = &model->tasks[slot];
     check_place(model, slot);
     gsim_job_process_signal(&task->process, SIGCONT);
+    if (task->is_asked)
+        (void)gsim_job_process_say(&task->process, "go\n");
+    task->is_asked = false;
     run_on(model, slot, now_ns);
     if (task->is_lost)
         gsim_tasks_expect(model, slot, GSIM_EVENT_COMPLETED, now_ns);
@@ -139,22 +142,48 @@ static void begin_hook(struct gsim_model *model, gsim_slot slot, int64_t now_ns)
     task->stalled_since_ns = now_ns;
 }
 
+/* All processes of the job stand still, whatever they do beside its iterations. */
+static void stand_still(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    struct gsim_task *task = &model->tasks[slot];
+    gsim_job_process_signal(&task->process, SIGSTOP);
+    task->phase = GSIM_PHASE_PAUSED;
+    task->deadline_ns = GSIM_NEVER;
+    gsim_tasks_set_rate(model, slot, 0, now_ns);
+}
+
+/* The job, which was to pause at the end of an iteration, stands still. */
+static void serve_paused(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
+    stand_still(model, slot, at_ns);
+    gsim_tasks_expect(model, slot, GSIM_EVENT_STOPPED, at_ns);
+    gsim_tasks_expect(model, slot, GSIM_EVENT_CLEARED, at_ns);
+}
+
+/* At the end of an iteration the job's GPUs are idle. A process that is stopped at once has
+ * launched kernels that run to their end. */
+static enum gsim_when begin_pause(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
+                                  int64_t now_ns) {
+    struct gsim_task *task = &model->tasks[slot];
+    bool is_to_wait = stop == GSIM_STOP_ITERATION && task->pauses;
+    if (is_to_wait && gsim_job_process_say(&task->process, "pause\n")) {
+        task->is_asked = true;
+        task->deadline_ns = gsim_tasks_wall_ns() + model->executor->grace_ns;
+        return GSIM_LATER;
+    }
+    task->driven.stops++;
+    stand_still(model, slot, now_ns);
+    return GSIM_AT_ONCE;
+}
+
 enum gsim_when gsim_stops_evict(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                 enum gsim_keep keep, int64_t now_ns) {
     struct gsim_task *task = &model->tasks[slot];
-    (void)stop;
     task->keep = (uint8_t)keep;
-    if (keep == GSIM_KEEP_RESIDENT && !task->has_told_end) {
-        task->driven.stops++;
-        gsim_job_process_signal(&task->process, SIGSTOP);
-        task->phase = GSIM_PHASE_PAUSED;
-        gsim_tasks_set_rate(model, slot, 0, now_ns);
-        return GSIM_AT_ONCE;
-    }
     task->phase = GSIM_PHASE_STOPPING;
     /* the job ends by itself; its work is done, and its state need not be saved */
     if (task->has_told_end)
         return GSIM_LATER;
+    if (keep == GSIM_KEEP_RESIDENT)
+        return begin_pause(model, slot, stop, now_ns);
     if (keep == GSIM_KEEP_IMAGE) {
         gsim_tasks_set_rate(model, slot, 0, now_ns);
         begin_transfer(model, slot, (struct gsim_image_order){.way = GSIM_IMAGE_TAKE}, now_ns);
@@ -319,7 +348,7 @@ static void serve_line(struct gsim_model *model, gsim_slot slot, const char *lin
     long long number = 0;
     if (sscanf(line, "%15s %lld", word, &number) < 1)
         return;
-    if (strcmp(word, "iteration") == 0)
+    if (strcmp(word, "iteration") == 0 || strcmp(word, "paused") == 0)
         task->driven.iterations = number;
     if (strcmp(word, "begin") == 0)
         task->of_iterations = number;
@@ -327,6 +356,10 @@ static void serve_line(struct gsim_model *model, gsim_slot slot, const char *lin
         run_on(model, slot, at_ns);
         gsim_tasks_expect(model, slot, GSIM_EVENT_RUNNING, at_ns);
     }
+    if (strcmp(word, "pauses") == 0)
+        task->pauses = true;
+    if (strcmp(word, "paused") == 0 && task->phase == GSIM_PHASE_STOPPING && task->is_asked)
+        serve_paused(model, slot, at_ns);
     if (strcmp(word, "saved") == 0 && task->phase == GSIM_PHASE_STOPPING && task->hook.pid <= 0) {
         stopped_for_good(model, slot, at_ns);
         task->phase = GSIM_PHASE_SAVING;
@@ -373,6 +406,10 @@ void gsim_stops_serve_deadline(struct gsim_model *model, gsim_slot slot) {
     if (task->has_told_end) {
         gsim_job_process_signal(&task->hook, SIGKILL);
         task->deadline_ns = GSIM_NEVER;
+        return;
+    }
+    if (task->is_asked) { /* its iteration is longer: it pauses in the midst of it */
+        serve_paused(model, slot, gsim_tasks_clock_ns(model));
         return;
     }
     bool was_to_save = task->keep != GSIM_KEEP_DISCARD && task->phase != GSIM_PHASE_SAVING;

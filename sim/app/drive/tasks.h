@@ -39,6 +39,8 @@ struct gsim_task {
     int64_t seen_iterations; /* iterations done, as the policy was last shown; -1: none */
     int64_t seen_gpu_ns; /* GPU time, as the policy was last shown; -1: none */
     bool has_told_end; /* its work is done, whatever its process does after that */
+    bool pauses; /* it has said that it pauses at the end of an iteration when it is asked to */
+    bool is_asked; /* its process was asked to pause since it last went on */
     bool is_imaged; /* the job is paused, with its state in host memory */
     bool is_lost; /* its process ended while it was paused */
     bool is_killed; /* its grace was over, and `drive` killed it */

@@ -15,7 +15,7 @@ struct gsim_work_gpus *gsim_work_gpus_open(uint32_t n, int64_t mem_bytes, int64_
 bool gsim_work_gpus_burn(struct gsim_work_gpus *gpus, int64_t steps, int64_t most);
 void gsim_work_gpus_close(struct gsim_work_gpus *gpus);
 
-/* Steps that a GPU does in a ms alone, for kernels of about a ms: measured for half a second, in a
+/* Steps that a GPU does in a ms alone, for kernels of about a ms: measured for 1.2 s, in a
  * process of its own, on the GPU of that number. 0: it cannot be done; the reason went to standard
  * error. */
 int64_t gsim_work_steps_per_ms(uint32_t gpu);
