@@ -249,9 +249,13 @@ static inline bool has_table(const struct gsim_core *core) {
     return core->trace->rates || core->trace->goodput;
 }
 
-/* Whether the table of speeds says that the job cannot run on the units that it was given. */
-GSIM_APART static bool breaks_table(struct gsim_plan *plan, gsim_slot slot) {
-    if (plan->core->ops->pace(plan->core->model, slot) > 0)
+/* Whether the table of speeds lets the job run on the units that it was given. */
+GSIM_APART static bool has_speed(const struct gsim_core *core, gsim_slot slot) {
+    return core->ops->pace(core->model, slot) > 0;
+}
+
+static bool breaks_table(struct gsim_plan *plan, gsim_slot slot) {
+    if (has_speed(plan->core, slot))
         return gsim_rarely(plan->core->cluster.n_arranged > 0) && gsim_plan_breaks_pair(plan, slot);
     (void)gsim_plan_broke(
         plan, slot, "placing",
@@ -313,8 +317,12 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
     info->keeps_rate = shape->keeps_rate;
     if (gsim_rarely(shape->keeps_rate) && found.n_units < core->jobs.gpus[job])
         own->ignored_gpus = core->jobs.gpus[job] - found.n_units;
+    uint32_t mark = gsim_plan_mark(plan);
     note_place(plan, job, had);
-    return gsim_mostly(!has_table(core)) || !breaks_table(plan, job);
+    if (gsim_mostly(!has_table(core)) || has_speed(core, job))
+        return true;
+    gsim_plan_rollback(plan, mark); /* over so many nodes its model cannot run */
+    return false;
 }
 
 static const char *cannot_name(const struct gsim_plan *plan, gsim_slot slot,
