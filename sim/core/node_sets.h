@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The nodes on which a job may run, by its partition, its type of GPU, its constraint, and the table
- * of speeds. */
+/* The nodes on which a job may run, by its partition, its type of GPU, its constraint, and the
+ * table of speeds. */
 #ifndef GSIM_CORE_NODE_SETS_H
 #define GSIM_CORE_NODE_SETS_H
 
