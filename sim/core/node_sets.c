@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Nodes of a group are alike, so that a set is made of whole groups. */
 #include "sim/core/node_sets.h"
+#include "sim/api/goodput.h"
+#include "sim/api/phases.h"
 #include "sim/api/rates.h"
 #include "sim/base/features.h"
 #include "sim/core/core.h"
@@ -152,9 +154,15 @@ static bool can_run_everywhere(const struct gsim_core *core, uint32_t job) {
     return true;
 }
 
+/* The job's model by the table of speeds, or its application by that of goodput. */
+static uint32_t kind_of(const struct gsim_trace *trace, uint32_t job) {
+    const struct gsim_phases *phases = trace->goodput ? gsim_goodput_phases(trace, job) : NULL;
+    return phases ? phases->app : gsim_rates_of_job(trace, job);
+}
+
 /* The place of the job's model and width; NULL: no memory. */
 static struct need *need_of(const struct gsim_core *core, uint32_t job, struct needs *needs) {
-    uint32_t kind = gsim_rates_of_job(core->trace, job), gpus = gsim_trace_gpus(core->trace, job);
+    uint32_t kind = kind_of(core->trace, job), gpus = gsim_trace_gpus(core->trace, job);
     for (uint32_t i = 0; i < needs->n; i++)
         if (needs->list[i].kind == kind && needs->list[i].gpus == gpus)
             return &needs->list[i];
@@ -172,7 +180,7 @@ static struct need *need_of(const struct gsim_core *core, uint32_t job, struct n
 static enum gsim_status find_needs(struct gsim_core *core) {
     const struct gsim_policy *policy = core->policy;
     struct needs needs = {0};
-    bool has_table = core->trace->rates && core->ops->can_run_on;
+    bool has_table = (core->trace->rates || core->trace->goodput) && core->ops->can_run_on;
     if (!has_table || (!core->parts && policy->asks_speeds))
         return GSIM_OK;
     uint32_t *need = gsim_arena_array(core->arena, core->trace->n_jobs, sizeof *need);

@@ -264,7 +264,7 @@ unset policy
 # 7 iterations at 0.5 a second; the second job waits, though the slow GPU is free.
 ends "jobs wait for GPUs on which their model can run" "14.000000000 28.000000000" \
     --cluster "$tmp/cluster.ini" --rates "$tmp/zero.csv" "$tmp/trace.csv"
-expect "a policy that shares GPUs knows of none" 3 "zero.csv: by this table models cannot run on some nodes .*policy 'mps' shares" \
+expect "a policy that shares GPUs knows of none" 3 "by the table of speeds .* models cannot run on some nodes .*policy 'mps' shares" \
     "$gsim" run --policy mps --cluster "$tmp/cluster.ini" --rates "$tmp/zero.csv" "$tmp/trace.csv"
 expect "nor does one that chooses them" 3 "policy 'gang-rr' chooses GPUs without regard to that" \
     "$gsim" run --policy gang-rr --cluster "$tmp/cluster.ini" --rates "$tmp/zero.csv" "$tmp/trace.csv"
