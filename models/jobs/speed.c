@@ -94,8 +94,9 @@ static bool can_run_beside(const struct gsim_model *model, uint32_t kind, uint32
 static bool has_steps(const struct gsim_model *model, uint32_t job, uint16_t type) {
     const struct gsim_trace *trace = model->setup.trace;
     const struct gsim_phases *phases = gsim_goodput_phases(trace, job);
-    return !phases || gsim_goodput_there(trace->goodput, phases->app, model->goodput_device[type])
-                              ->n_steps > 0;
+    return !phases ||
+           gsim_goodput_there(trace->goodput, phases->app, model->goodput_device[type])->n_steps >
+               0;
 }
 
 bool gsim_speed_can_run_on(const struct gsim_model *model, uint32_t job, uint32_t gpu) {
