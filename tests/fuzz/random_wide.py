@@ -34,7 +34,7 @@ def devices_of(case):
 
 def widest(case):
     at = case.rows[0].index("gpus")
-    return max(1, *[int(row[at]) for row in case.rows[1:] if float(row[at]) >= 1])
+    return max([1] + [int(row[at]) for row in case.rows[1:] if float(row[at]) >= 1])
 
 
 def programs(case, rng, lists):
