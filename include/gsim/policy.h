@@ -75,6 +75,8 @@ struct gsim_policy {
     bool is_oracle; /* sees true durations */
     const char *oracle_where; /* "where ...": the part that uses durations; NULL: always */
     bool names_gpus; /* it chooses GPUs itself, without regard to partitions and types */
+    /* with names_gpus: it asks for the speed on GPUs (gsim_ask_rate) before it gives them */
+    bool asks_speeds;
     bool chooses_widths; /* jobs get more or fewer GPUs than they ask for */
     bool shares_gpus; /* jobs share a GPU with others and run longer than alone */
     bool has_contexts; /* jobs that share a GPU are processes of their own, and all stay resident */

@@ -90,6 +90,28 @@ static bool can_run_beside(const struct gsim_model *model, uint32_t kind, uint32
     }
 }
 
+/* Whether a job that learns has steps on GPUs of a type. */
+static bool has_steps(const struct gsim_model *model, uint32_t job, uint16_t type) {
+    const struct gsim_trace *trace = model->setup.trace;
+    const struct gsim_phases *phases = gsim_goodput_phases(trace, job);
+    return !phases ||
+           gsim_goodput_there(trace->goodput, phases->app, model->goodput_device[type])->n_steps >
+               0;
+}
+
+bool gsim_speed_can_run_on(const struct gsim_model *model, uint32_t job, uint32_t gpu) {
+    const struct gsim_trace *trace = model->setup.trace;
+    const struct gsim_wiring *wiring = &model->setup.wiring;
+    uint16_t type = model->setup.type_of_gpu[gpu];
+    if (trace->goodput)
+        return has_steps(model, job, type);
+    uint32_t kind = gsim_rates_of_job(trace, job);
+    int64_t bytes =
+        wiring->part_of_host ? wiring->part_of_host[wiring->node_of_gpu[gpu]].mem_bytes : 0;
+    return kind == GSIM_NO_KIND || can_run_beside(model, kind, gsim_trace_gpus(trace, job), type,
+                                                  bytes > 0 ? bytes : INT64_MAX);
+}
+
 /* A model that needs more of a host's memory than falls to any GPU could run nowhere. */
 static enum gsim_status refuse_lack_of_memory(const struct gsim_model *model,
                                               struct gsim_log *log) {

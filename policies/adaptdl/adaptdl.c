@@ -55,6 +55,7 @@ const struct gsim_policy gsim_policy_adaptdl = {
     .is_oracle = true,
     .oracle_where = "where rule=optimus, which counts the iterations that are left",
     .names_gpus = true,
+    .asks_speeds = true,
     .chooses_widths = true,
     .references = 1u << GSIM_REFERENCE_POLLUX,
     .params = params,

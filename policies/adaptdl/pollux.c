@@ -279,6 +279,7 @@ const struct gsim_policy gsim_policy_pollux = {
                   "to its GPUs is passed over; GPUs of different types count as equal; nodes that "
                   "fail are refused",
     .names_gpus = true,
+    .asks_speeds = true,
     .chooses_widths = true,
     .references = 1u << GSIM_REFERENCE_POLLUX,
     .params = params,

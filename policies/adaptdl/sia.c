@@ -287,6 +287,7 @@ const struct gsim_policy gsim_policy_sia = {
     .deviations = "all jobs adapt alike (adapts), but those of no application, which are rigid; "
                   "jobs of a hybrid parallelism are not modelled; nodes that fail are refused",
     .names_gpus = true,
+    .asks_speeds = true,
     .chooses_widths = true,
     .references = 1u << GSIM_REFERENCE_SIA,
     .params = params,

@@ -41,18 +41,34 @@ static double own_speed(struct gsim_ctx *ctx, const struct sia *sia, uint32_t nu
     return gsim_real_of(rate.pace_q32, -32);
 }
 
+static uint32_t lesser(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+/* The GPUs over which the job's batch, or the largest that it may have, can be spread. */
+static uint32_t most_parts(const struct sia *sia, const struct gsim_learning *limits) {
+    uint32_t batch = sia->adapts == SIA_ADAPTS_BATCH ? limits->max_batch : limits->own_batch;
+    uint32_t most = batch / limits->min_local;
+    return limits->most_gpus > 0 ? lesser(most, limits->most_gpus) : most;
+}
+
+/* A rigid job with more GPUs than its batch has parts is on them as its trace says; what it learned
+ * says nothing of them. */
+static bool is_beyond_batch(struct sia *sia, uint32_t number, const struct sia_kind *kind,
+                            uint32_t gpus) {
+    const struct gsim_learning *limits = &sia_learner(sia, kind->learners, number)->learner.limits;
+    return sia->job[number].is_rigid && gpus > most_parts(sia, limits);
+}
+
 static double goodput(struct gsim_ctx *ctx, struct sia *sia, uint32_t number,
                       const struct sia_kind *kind, uint32_t gpus) {
-    if (!sia_learner(sia, kind->learners, number)->is_learner)
+    if (!sia_learner(sia, kind->learners, number)->is_learner ||
+        is_beyond_batch(sia, number, kind, gpus))
         return own_speed(ctx, sia, number, kind, gpus);
     return learner_goodput(sia, kind->learners, number, gpus > kind->node_gpus, gpus);
 }
 
 /* --- configurations --------------------------------------------------------------------------- */
-
-static uint32_t lesser(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
-}
 
 /* Twice as many GPUs as it has measured with on any type, and no more than its batch has parts. */
 static uint32_t most_gpus(struct sia *sia, uint32_t number, const struct sia_kind *kind) {
@@ -63,9 +79,7 @@ static uint32_t most_gpus(struct sia *sia, uint32_t number, const struct sia_kin
         widest = measured > widest ? measured : widest;
     }
     uint32_t most = lesser(widest > 0 ? 2 * widest : 1, sia->widest);
-    uint32_t batch = sia->adapts == SIA_ADAPTS_BATCH ? limits->max_batch : limits->own_batch;
-    most = lesser(most, batch / limits->min_local);
-    most = limits->most_gpus > 0 ? lesser(most, limits->most_gpus) : most;
+    most = lesser(most, most_parts(sia, limits));
     return most > 0 ? most : 1;
 }
 

@@ -311,6 +311,7 @@ const struct gsim_policy gsim_policy_elasticflow = {
     .is_oracle = true,
     .oracle_where = "where jobs have no row in --rates",
     .names_gpus = true,
+    .asks_speeds = true,
     .chooses_widths = true,
     .references = 1u << GSIM_REFERENCE_ELASTICFLOW,
     .params = params,

@@ -43,13 +43,14 @@ static struct gavel *own(const struct gsim_ctx *ctx) {
 
 static void learn_speeds(struct gsim_ctx *ctx, struct gavel *gavel, struct gavel_job *job) {
     double by_columns[GSIM_ROUND_TYPES];
-    bool has_table = false;
+    bool has_table = false, can_run = false;
     for (uint32_t type = 0; type < gavel->n_types; type++) {
         struct gsim_rate rate = gsim_ask_rate(
             ctx, job->slot, &(struct gsim_where){.type = (uint16_t)type, .gpus = job->gpus});
         job->per_s[type] = gsim_rounds_per_s(rate);
         by_columns[type] = (double)rate.pace_q32 / (double)GSIM_RATE_ONE;
         has_table |= rate.digits > 0 || rate.pace_q32 == 0;
+        can_run |= rate.pace_q32 > 0;
     }
     if (!has_table)
         memcpy(job->per_s, by_columns, gavel->n_types * sizeof *by_columns);
@@ -58,6 +59,12 @@ static void learn_speeds(struct gsim_ctx *ctx, struct gavel *gavel, struct gavel
                                 "reference=gavel counts iterations: job '%s' needs a row in "
                                 "--rates, and a number of iterations",
                                 gsim_trace_id(ctx->view->trace, ctx->view->jobs.index[job->slot]));
+    else if (!can_run)
+        ctx->status = gsim_fail(ctx->log, GSIM_BAD_INPUT, ctx->view->trace->path, 0,
+                                "gavel: by the table of speeds, job '%s' cannot run on %u GPUs of "
+                                "any type, with the least part of a host that falls to a GPU of it",
+                                gsim_trace_id(ctx->view->trace, ctx->view->jobs.index[job->slot]),
+                                job->gpus);
 }
 
 /* A job in phases is seen as its program sees it: by its present batch size, at which all epochs
@@ -436,6 +443,7 @@ const struct gsim_policy gsim_policy_gavel = {
     .deviations = "of equally good shares those of policies/lib/shares.h are taken; costs and SLOs "
                   "are not considered; nodes that fail are refused",
     .names_gpus = true,
+    .asks_speeds = true,
     .references = 1u << GSIM_REFERENCE_GAVEL,
     .params = params,
     .state_size = sizeof(struct gavel),

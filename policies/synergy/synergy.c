@@ -211,6 +211,7 @@ const struct gsim_policy gsim_policy_synergy = {
     .deviations = "opt, by two linear programmes, is not there; bandwidth of storage is not given "
                   "out; GPUs of different types count as equal",
     .names_gpus = true,
+    .asks_speeds = true,
     .references = 1u << GSIM_REFERENCE_SYNERGY,
     .params = params,
     .state_size = sizeof(struct synergy),

@@ -344,6 +344,7 @@ const struct gsim_policy gsim_policy_themis = {
                   "lot; jobs with a lease under way do not bid",
     .is_oracle = true,
     .names_gpus = true, /* an auction is of all GPUs, whichever a job may use */
+    .asks_speeds = true,
     .chooses_widths = true,
     .params = params,
     .state_size = sizeof(struct state),

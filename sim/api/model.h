@@ -182,6 +182,9 @@ struct gsim_model_ops {
     /* A speed that the job exceeds nowhere on as many GPUs as it asks for, Q32; 0, or no such
      * function: none is known. */
     uint64_t (*most_pace)(struct gsim_model *model, gsim_slot slot);
+    /* Whether the table of speeds lets a job of the trace run on its own number of GPUs like this
+     * one, with the part of the host that falls to each. NULL: there is no such table. */
+    bool (*can_run_on)(const struct gsim_model *model, uint32_t job, uint32_t gpu);
     /* The job's speed alone there, by the code that charges it. */
     struct gsim_rate (*rate)(struct gsim_model *model, gsim_slot slot,
                              const struct gsim_where *where);

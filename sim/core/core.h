@@ -392,9 +392,11 @@ bool gsim_plan_reserve(struct gsim_plan *plan, uint32_t old_capacity, uint32_t c
 void gsim_plan_apply(struct gsim_plan *plan);
 /* For plan_arrange.c: a policy broke a rule (false); a new operation, NULL when there is no
  * memory. */
-/* Whether the job, on the units that it is given, would share GPUs in a pair that the table of
- * speeds does not allow; the plan is then broken. */
-bool gsim_plan_breaks_pair(struct gsim_plan *plan, gsim_slot slot);
+/* Whether the table of speeds lets the job run on the units that it is given. */
+bool gsim_plan_has_speed(const struct gsim_core *core, gsim_slot slot);
+/* Whether it does not, or the job would share GPUs in a pair that it does not allow; the plan is
+ * then broken. */
+bool gsim_plan_breaks_table(struct gsim_plan *plan, gsim_slot slot);
 GSIM_COLD bool gsim_plan_broke(struct gsim_plan *plan, gsim_slot slot, const char *verb,
                                const char *why);
 struct gsim_op *gsim_plan_append(struct gsim_plan *plan, enum gsim_op_kind kind);

@@ -377,6 +377,14 @@ static enum gsim_status check_sharing(const struct gsim_core *core) {
         return gsim_parts_check(core);
     if (!core->node_sets.table || !(policy->shares_gpus || policy->names_gpus))
         return GSIM_OK;
+    if (core->node_sets.need)
+        return gsim_fail(core->log, GSIM_BAD_INPUT, core->trace->path, 0,
+                         "by the table of speeds (--rates, --goodput) models cannot run on some "
+                         "nodes of the cluster, which have other GPUs or less of a host's memory "
+                         "for each; policy '%s' %s GPUs without regard to that: run a policy that "
+                         "gives jobs GPUs of their own, "
+                         "such as fifo or las, or one that asks for speeds, such as gavel",
+                         policy->name, policy->shares_gpus ? "shares" : "chooses");
     return gsim_fail(core->log, GSIM_USAGE, NULL, 0,
                      "policy '%s' %s GPUs, of any partition and type; this trace's jobs and "
                      "this cluster's nodes have partitions or types: leave the columns out, run "
@@ -414,17 +422,16 @@ static enum gsim_status open_run(struct gsim_core *core) {
     if (status == GSIM_OK)
         status = gsim_parts_open(core);
     if (status == GSIM_OK)
-        status = gsim_node_sets_open(&core->node_sets, &core->cluster, core->options->cluster,
-                                     core->trace, core->parts, core->arena, core->log);
-    if (status == GSIM_OK)
-        status = check_sharing(core);
-    if (status == GSIM_OK)
         status = gsim_loops_open(core);
     core->n_open = core->loops ? gsim_loops_count_open(core) : core->trace->n_jobs;
     if (status == GSIM_OK)
         status = gsim_foreseen_open(core);
     if (status == GSIM_OK)
         status = open_model(core);
+    if (status == GSIM_OK)
+        status = gsim_node_sets_open(core);
+    if (status == GSIM_OK)
+        status = check_sharing(core);
     if (status != GSIM_OK)
         return status;
     gsim_plan_open(&core->plan, core);

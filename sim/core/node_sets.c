@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Nodes of a group are alike, so that a set is made of whole groups. */
 #include "sim/core/node_sets.h"
+#include "sim/api/goodput.h"
+#include "sim/api/phases.h"
+#include "sim/api/rates.h"
 #include "sim/base/features.h"
+#include "sim/core/core.h"
 #include "sim/core/parts.h"
 
 #include <string.h>
@@ -96,25 +100,102 @@ static bool is_in(const struct gsim_node_group *group, const struct gsim_node_wi
             gsim_constraint_meets(wish->constraint, features, GSIM_ANY_CHOICE));
 }
 
-static struct gsim_node_set *make_set(const struct gsim_cluster *c,
-                                      const struct gsim_cluster_spec *spec,
-                                      const struct gsim_node_wish *wish,
-                                      const struct gsim_core_part *part, struct gsim_arena *arena) {
-    struct gsim_node_set *set = gsim_arena_alloc(arena, sizeof *set);
-    bool *has_node = gsim_arena_array(arena, c->n_nodes, sizeof *has_node);
+/* Whether the table of speeds lets the job run on the GPUs of this node. */
+static bool can_run_on(const struct gsim_core *core, uint32_t job, uint32_t node) {
+    return core->ops->can_run_on(core->model, job, core->cluster.node_first_gpu[node]);
+}
+
+static const struct gsim_core_part *part_of(const struct gsim_core *core, uint32_t job) {
+    return core->parts ? &core->parts->list[core->parts->of_job[job]] : NULL;
+}
+
+/* The set of the nodes that are as this job wishes, and on which it can run. */
+static struct gsim_node_set *make_set(const struct gsim_core *core, uint32_t job,
+                                      const struct gsim_node_wish *wish) {
+    const struct gsim_cluster_spec *spec = core->options->cluster;
+    const struct gsim_core_part *part = part_of(core, job);
+    struct gsim_node_set *set = gsim_arena_alloc(core->arena, sizeof *set);
+    bool *has_node = gsim_arena_array(core->arena, core->cluster.n_nodes, sizeof *has_node);
+    bool has_need = core->node_sets.need && core->node_sets.need[job] > 0;
     uint32_t node = 0;
     if (!set || !has_node)
         return NULL;
     *set = (struct gsim_node_set){.has_node = has_node};
     for (uint32_t g = 0; g < spec->n_groups; g++) {
         const struct gsim_node_group *group = &spec->groups[g];
-        bool is_there = is_in(group, wish) && (!part || gsim_parts_has_group(part, g));
+        bool is_there = is_in(group, wish) && (!part || gsim_parts_has_group(part, g)) &&
+                        (!has_need || can_run_on(core, job, node));
         set->n_gpus += is_there ? group->count * group->gpus_per_node : 0;
         for (uint32_t i = 0; i < group->count; i++)
             has_node[node++] = is_there;
     }
     return set;
 }
+
+/* --- what the table of speeds needs ----------------------------------------------------------- */
+
+/* A model of the table and a number of GPUs. */
+struct need {
+    uint32_t kind, gpus;
+    uint32_t nth; /* among those that cannot run on all nodes, from 1 on; 0: it can */
+};
+
+struct needs {
+    struct need *list; /* with room for one more */
+    uint32_t n, n_some;
+};
+
+static bool can_run_everywhere(const struct gsim_core *core, uint32_t job) {
+    const struct gsim_cluster_spec *spec = core->options->cluster;
+    uint32_t node = 0;
+    for (uint32_t g = 0; g < spec->n_groups; node += spec->groups[g++].count)
+        if (!can_run_on(core, job, node))
+            return false;
+    return true;
+}
+
+/* The job's model by the table of speeds, or its application by that of goodput. */
+static uint32_t kind_of(const struct gsim_trace *trace, uint32_t job) {
+    const struct gsim_phases *phases = trace->goodput ? gsim_goodput_phases(trace, job) : NULL;
+    return phases ? phases->app : gsim_rates_of_job(trace, job);
+}
+
+/* The place of the job's model and width; NULL: no memory. */
+static struct need *need_of(const struct gsim_core *core, uint32_t job, struct needs *needs) {
+    uint32_t kind = kind_of(core->trace, job), gpus = gsim_trace_gpus(core->trace, job);
+    for (uint32_t i = 0; i < needs->n; i++)
+        if (needs->list[i].kind == kind && needs->list[i].gpus == gpus)
+            return &needs->list[i];
+    needs->list = gsim_arena_grow(core->arena, needs->list, needs->n * sizeof *needs->list,
+                                  (needs->n + 1) * sizeof *needs->list);
+    if (!needs->list)
+        return NULL;
+    struct need *need = &needs->list[needs->n++];
+    *need = (struct need){kind, gpus, can_run_everywhere(core, job) ? 0 : ++needs->n_some};
+    return need;
+}
+
+/* A policy that shares GPUs, or chooses them, asks for speeds before it names a GPU, or is refused
+ * where the table has nodes on which a job cannot run. */
+static enum gsim_status find_needs(struct gsim_core *core) {
+    const struct gsim_policy *policy = core->policy;
+    struct needs needs = {0};
+    bool has_table = (core->trace->rates || core->trace->goodput) && core->ops->can_run_on;
+    if (!has_table || (!core->parts && policy->asks_speeds))
+        return GSIM_OK;
+    uint32_t *need = gsim_arena_array(core->arena, core->trace->n_jobs, sizeof *need);
+    for (uint32_t job = 0; need && job < core->trace->n_jobs; job++) {
+        const struct need *found = need_of(core, job, &needs);
+        if (!found)
+            return gsim_core_no_memory(core);
+        need[job] = found->nth;
+    }
+    core->node_sets.need = needs.n_some > 0 ? need : NULL;
+    core->node_sets.n_needs = needs.n_some + 1;
+    return need ? GSIM_OK : gsim_core_no_memory(core);
+}
+
+/* --- the table of sets ------------------------------------------------------------------------ */
 
 static size_t place_of(const struct gsim_node_sets *sets, const struct gsim_trace *trace,
                        uint32_t job) {
@@ -123,6 +204,7 @@ static size_t place_of(const struct gsim_node_sets *sets, const struct gsim_trac
     int64_t constraint = sets->has_features ? gsim_trace_get(trace, GSIM_COL_FEATURES, job) : -1;
     size_t place = (size_t)(partition + 1) * sets->n_types + (size_t)(type + 1);
     place = place * sets->n_constraints + (size_t)(constraint + 1);
+    place = place * sets->n_needs + (sets->need ? sets->need[job] : 0);
     return sets->parts ? place + (size_t)sets->parts->of_job[job] * sets->n_wishes : place;
 }
 
@@ -141,18 +223,20 @@ static struct gsim_node_wish wish_of(const struct gsim_node_sets *sets,
     };
 }
 
-static enum gsim_status refuse(const struct gsim_node_sets *sets, const struct gsim_trace *trace,
-                               uint32_t job, struct gsim_log *log) {
-    const struct gsim_core_part *part =
-        sets->parts ? &sets->parts->list[sets->parts->of_job[job]] : NULL;
+static enum gsim_status refuse(const struct gsim_core *core, uint32_t job) {
+    const struct gsim_node_sets *sets = &core->node_sets;
+    const struct gsim_trace *trace = core->trace;
+    const struct gsim_core_part *part = part_of(core, job);
     struct gsim_node_wish wish = wish_of(sets, trace, job);
     return gsim_fail(
-        log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
-        "job '%.64s' asks for %u GPUs%s%.64s%s%.64s%s%.64s; the %s%s%s %s %u such GPUs",
+        core->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
+        "job '%.64s' asks for %u GPUs%s%.64s%s%.64s%s%.64s%s; the %s%s%s %s %u such GPUs",
         gsim_trace_id(trace, job), gsim_trace_gpus(trace, job),
         wish.partitions ? " of partition " : "", wish.partitions ? wish.partitions : "",
         wish.types ? " of type " : "", wish.types ? wish.types : "",
         wish.constraint ? " of nodes with " : "", wish.constraint ? wish.constraint : "",
+        sets->need && sets->need[job] > 0 ? ", on which its model can run by the table of speeds"
+                                          : "",
         part ? "nodes under " : "cluster", part ? part->policy->name : "",
         part ? ", where it goes," : "", part ? "have" : "has",
         sets->table[place_of(sets, trace, job)]->n_gpus);
@@ -181,56 +265,61 @@ static enum gsim_status check_constraints(const struct gsim_node_sets *sets,
     return status;
 }
 
-static enum gsim_status add_set(struct gsim_node_sets *sets, const struct gsim_cluster *cluster,
-                                const struct gsim_cluster_spec *spec,
-                                const struct gsim_trace *trace, uint32_t job,
-                                struct gsim_arena *arena, struct gsim_log *log) {
-    const struct gsim_parts *parts = sets->parts;
-    size_t place = place_of(sets, trace, job);
-    struct gsim_node_wish wish = wish_of(sets, trace, job);
-    if (place == 0 && !parts)
+static enum gsim_status add_set(struct gsim_core *core, uint32_t job) {
+    struct gsim_node_sets *sets = &core->node_sets;
+    size_t place = place_of(sets, core->trace, job);
+    struct gsim_node_wish wish = wish_of(sets, core->trace, job);
+    if (place == 0 && !sets->parts)
         return GSIM_OK;
     if (!sets->table[place])
-        sets->table[place] =
-            make_set(cluster, spec, &wish, parts ? &parts->list[parts->of_job[job]] : NULL, arena);
+        sets->table[place] = make_set(core, job, &wish);
     if (!sets->table[place])
-        return gsim_no_memory(log, "reading partitions");
-    if (sets->table[place]->n_gpus < gsim_trace_gpus(trace, job))
-        (void)refuse(sets, trace, job, log);
+        return gsim_no_memory(core->log, "reading partitions");
+    if (sets->table[place]->n_gpus < gsim_trace_gpus(core->trace, job))
+        (void)refuse(core, job);
     return GSIM_OK;
 }
 
-enum gsim_status gsim_node_sets_open(struct gsim_node_sets *sets,
-                                     const struct gsim_cluster *cluster,
-                                     const struct gsim_cluster_spec *spec,
-                                     const struct gsim_trace *trace, const struct gsim_parts *parts,
-                                     struct gsim_arena *arena, struct gsim_log *log) {
+static bool has_any(const struct gsim_node_sets *sets) {
+    return sets->has_partitions || sets->has_types || sets->has_features || sets->need ||
+           sets->parts;
+}
+
+static enum gsim_status fill_table(struct gsim_core *core) {
+    struct gsim_node_sets *sets = &core->node_sets;
+    const struct gsim_trace *trace = core->trace;
+    enum gsim_status status = GSIM_OK;
+    size_t n = ((size_t)trace->names[GSIM_COL_PARTITION].n + 1) * sets->n_types *
+               sets->n_constraints * sets->n_needs;
+    sets->n_wishes = (uint32_t)n;
+    n *= sets->parts ? sets->parts->n : 1;
+    if (n > MOST_WISHES)
+        return gsim_fail(core->log, GSIM_BAD_INPUT, trace->path, 0,
+                         "%zu wishes for a partition, a type of GPU, features and a model of the "
+                         "table of speeds; at most %d are told apart",
+                         n, MOST_WISHES);
+    sets->table = gsim_arena_array(core->arena, n, sizeof *sets->table);
+    if (!sets->table)
+        return gsim_no_memory(core->log, "reading partitions");
+    for (uint32_t job = 0; job < trace->n_jobs && status == GSIM_OK; job++)
+        status = add_set(core, job);
+    return status == GSIM_OK && core->log->n_errors > 0 ? GSIM_BAD_INPUT : status;
+}
+
+enum gsim_status gsim_node_sets_open(struct gsim_core *core) {
+    struct gsim_node_sets *sets = &core->node_sets;
+    const struct gsim_trace *trace = core->trace;
     *sets = (struct gsim_node_sets){.n_types = trace->names[GSIM_COL_GPU_TYPE].n + 1,
                                     .n_constraints = trace->names[GSIM_COL_FEATURES].n + 1,
-                                    .parts = parts};
-    if (spec->is_pool)
+                                    .n_needs = 1,
+                                    .parts = core->parts};
+    if (core->options->cluster->is_pool)
         return GSIM_OK;
-    find_columns(sets, spec, trace);
-    say_what_is_not_used(sets, trace, log);
-    enum gsim_status status = check_constraints(sets, trace, log);
-    if (status != GSIM_OK ||
-        (!sets->has_partitions && !sets->has_types && !sets->has_features && !parts))
-        return status;
-    size_t n =
-        ((size_t)trace->names[GSIM_COL_PARTITION].n + 1) * sets->n_types * sets->n_constraints;
-    sets->n_wishes = (uint32_t)n;
-    n *= parts ? parts->n : 1;
-    if (n > MOST_WISHES)
-        return gsim_fail(log, GSIM_BAD_INPUT, trace->path, 0,
-                         "%zu wishes for a partition, a type of GPU and features; at most %d are "
-                         "told apart",
-                         n, MOST_WISHES);
-    sets->table = gsim_arena_array(arena, n, sizeof *sets->table);
-    if (!sets->table)
-        return gsim_no_memory(log, "reading partitions");
-    for (uint32_t job = 0; job < trace->n_jobs && status == GSIM_OK; job++)
-        status = add_set(sets, cluster, spec, trace, job, arena, log);
-    return status == GSIM_OK && log->n_errors > 0 ? GSIM_BAD_INPUT : status;
+    find_columns(sets, core->options->cluster, trace);
+    say_what_is_not_used(sets, trace, core->log);
+    enum gsim_status status = check_constraints(sets, trace, core->log);
+    status = status == GSIM_OK ? find_needs(core) : status;
+    return status == GSIM_OK && has_any(sets) ? fill_table(core) : status;
 }
 
 const struct gsim_node_set *gsim_node_sets_of(const struct gsim_node_sets *sets,

@@ -249,17 +249,6 @@ static inline bool has_table(const struct gsim_core *core) {
     return core->trace->rates || core->trace->goodput;
 }
 
-/* Whether the table of speeds says that the job cannot run on the units that it was given. */
-GSIM_APART static bool breaks_table(struct gsim_plan *plan, gsim_slot slot) {
-    if (plan->core->ops->pace(plan->core->model, slot) > 0)
-        return gsim_rarely(plan->core->cluster.n_arranged > 0) && gsim_plan_breaks_pair(plan, slot);
-    (void)gsim_plan_broke(
-        plan, slot, "placing",
-        "by the table of speeds (--rates, --goodput) its model cannot run on so many GPUs "
-        "of that device, or with so little of a host's memory beside each");
-    return true;
-}
-
 static inline void note_place(struct gsim_plan *plan, gsim_slot slot, struct memory had) {
     struct gsim_op *op = append(plan, GSIM_OP_PLACE, slot);
     if (!op)
@@ -313,8 +302,12 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
     info->keeps_rate = shape->keeps_rate;
     if (gsim_rarely(shape->keeps_rate) && found.n_units < core->jobs.gpus[job])
         own->ignored_gpus = core->jobs.gpus[job] - found.n_units;
+    uint32_t mark = gsim_plan_mark(plan);
     note_place(plan, job, had);
-    return gsim_mostly(!has_table(core)) || !breaks_table(plan, job);
+    if (gsim_mostly(!has_table(core)) || gsim_plan_has_speed(core, job))
+        return true;
+    gsim_plan_rollback(plan, mark); /* its model cannot run on GPUs of these nodes together */
+    return false;
 }
 
 static const char *cannot_name(const struct gsim_plan *plan, gsim_slot slot,
@@ -391,7 +384,7 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
     core->jobs.info[job].share_ppm = own->request.shape.share_ppm;
     core->jobs.info[job].keeps_rate = false;
     note_place(plan, job, had);
-    return gsim_mostly(!has_table(core)) || !breaks_table(plan, job);
+    return gsim_mostly(!has_table(core)) || !gsim_plan_breaks_table(plan, job);
 }
 
 bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
@@ -542,7 +535,7 @@ static bool breaks_table_at(struct gsim_plan *plan, gsim_slot slot, const struct
     info->units = op->units;
     info->n_units = op->n_units;
     info->is_on_one_node = false;
-    bool breaks = breaks_table(plan, slot);
+    bool breaks = gsim_plan_breaks_table(plan, slot);
     *info = now;
     return breaks;
 }

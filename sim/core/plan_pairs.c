@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which two jobs may share GPUs in a pair (GSIM_DISCIPLINE_PAIR). */
+/* What a table of speeds allows: the units of a job, and which two jobs may share GPUs in a pair
+ * (GSIM_DISCIPLINE_PAIR). */
 #include "sim/core/core.h"
 
 /* Whether the job has units reserved when the plan, as far as it is, is carried out. */
@@ -39,7 +40,7 @@ static bool refuse(struct gsim_plan *plan, gsim_slot slot, gsim_slot other, cons
     return true;
 }
 
-bool gsim_plan_breaks_pair(struct gsim_plan *plan, gsim_slot slot) {
+static bool breaks_pair(struct gsim_plan *plan, gsim_slot slot) {
     struct gsim_core *core = plan->core;
     const struct gsim_job *job = &core->jobs.info[slot];
     if (!is_paired(plan, job))
@@ -60,4 +61,18 @@ bool gsim_plan_breaks_pair(struct gsim_plan *plan, gsim_slot slot) {
                           "other on so many GPUs of that device");
     }
     return false;
+}
+
+bool gsim_plan_has_speed(const struct gsim_core *core, gsim_slot slot) {
+    return core->ops->pace(core->model, slot) > 0;
+}
+
+bool gsim_plan_breaks_table(struct gsim_plan *plan, gsim_slot slot) {
+    if (gsim_plan_has_speed(plan->core, slot))
+        return plan->core->cluster.n_arranged > 0 && breaks_pair(plan, slot);
+    (void)gsim_plan_broke(
+        plan, slot, "placing",
+        "by the table of speeds (--rates, --goodput) its model cannot run on so many GPUs "
+        "of that device, or with so little of a host's memory beside each");
+    return true;
 }

@@ -109,6 +109,11 @@ trace a,0,2,m,16
 ends "sia: rigid jobs have the GPUs and the batch that they ask for" 375 --policy sia --gpus-per-node 2 --set adapts=type
 trace a,0,2,m,8 b,0,2,m,8
 ends "sia: two of them wait for each other" "600 1200" --policy sia --gpus-per-node 2 --set adapts=type
+# Its batch of 8 has two parts of 4 or more; the job has its four GPUs as its trace says, and fifo moves none.
+trace a,0,4,m,8
+run --policy fifo --gpus-per-node 4 >"$tmp/log" 2>&1
+alone=$(awk -F, 'NR == 2 { printf "%g", $4 }' "$tmp/jobs.csv")
+ends "sia: a rigid job with more GPUs than its batch has parts" "$alone" --policy sia --gpus-per-node 4 --set adapts=type
 trace a,0,1,m,8 b,0,1,m,8 c,100,1,m,8
 run --policy sia --gpus-per-node 2 --nodes 2 --assume rescale_s=5 --db "$tmp/sia.db" >"$tmp/log" 2>&1
 expect "sia: its results keep the laws of a run" 0 "" "$gsim" check "$tmp/sia.db"
@@ -148,7 +153,8 @@ on two.ini --policy fifo --set placement=any >"$tmp/log" 2>&1
 check "a gang of two types is as fast as on the slower one" 500 "$(ended)"
 sed '/^step.*,$/d' "$tmp/m.csv" >"$tmp/n.csv" && mv "$tmp/n.csv" "$tmp/m.csv"
 trace a,0,1,m,8
-expect "a job that cannot run on a type of GPU is not to be placed there" 1 "its model cannot run on so many GPUs" on other.ini --policy fifo
+on other.ini --policy fifo >"$tmp/log" 2>&1
+check "a job gets no GPU of a type on which it cannot run" 200 "$(ended)"
 on other.ini --policy sia >"$tmp/log" 2>&1
 check "sia: it gets none of that type" 200 "$(ended)"
 printf '[node c]\ngpus = 1\ndevice = ideal\nrates_as = c\n' >"$tmp/only.ini"

@@ -70,6 +70,7 @@ ends "a job has the part of its node that falls to its GPU" "6.000000000" \
     --rates "$tmp/hosts.csv" --cluster "$tmp/server.ini" "$tmp/trace.csv"
 ends "a node that does not say has as much as any row wants" "3.000000000" \
     --rates "$tmp/hosts.csv" --device ideal "$tmp/trace.csv"
+printf 'device,model,gpus,cpus_per_gpu,host_gib_per_gpu,iterations_per_s\nideal,m,1,1,60,1\n' >"$tmp/one_host.csv"
 # Two jobs want 12 CPUs and 120 GiB for one GPU; a third finds no CPUs left.
 trace a,0,1,m,1200 b,0,1,m,1200 c,0,1,m,1200
 for mode in tune greedy fair; do
@@ -257,10 +258,32 @@ expect "a gang that no type of device has room for" 3 "wide.csv:3: job 'b' asks 
     "$gsim" run --policy gavel --cluster "$tmp/two.ini" "$tmp/wide.csv"
 expect "a gang that is wider than any row" 3 "asks for 8 GPUs; the widest row of model 'm' in .*rates.csv has 4" \
     run --rates "$tmp/rates.csv"
-table zero.csv fast,m,1,0.7 slow,m,1,0
+table zero.csv fast,m,1,0.5 slow,m,1,0
 trace a,0,1,m,7 b,0,1,m,7
-expect "a policy that places a job where it cannot run" 1 "cannot run on so many GPUs of that device" \
+unset policy
+# 7 iterations at 0.5 a second; the second job waits, though the slow GPU is free.
+ends "jobs wait for GPUs on which their model can run" "14.000000000 28.000000000" \
+    --cluster "$tmp/cluster.ini" --rates "$tmp/zero.csv" "$tmp/trace.csv"
+expect "a policy that shares GPUs knows of none" 3 "by the table of speeds .* models cannot run on some nodes .*policy 'mps' shares" \
+    "$gsim" run --policy mps --cluster "$tmp/cluster.ini" --rates "$tmp/zero.csv" "$tmp/trace.csv"
+expect "nor does one that chooses them" 3 "policy 'gang-rr' chooses GPUs without regard to that" \
+    "$gsim" run --policy gang-rr --cluster "$tmp/cluster.ini" --rates "$tmp/zero.csv" "$tmp/trace.csv"
+trace a,0,2,m,7
+table zero.csv fast,m,2,0.7 slow,m,2,0
+expect "a gang for which such GPUs are too few" 3 "job 'a' asks for 2 GPUs, on which its model can run by the table of speeds; the cluster has 1 such" \
     "$gsim" run --policy fifo --cluster "$tmp/cluster.ini" --rates "$tmp/zero.csv" "$tmp/trace.csv"
+# Of two nodes with 4 GPUs each, a job of 6 iterations needs 60 GiB beside its GPU: only b has that.
+printf '[node a]\ndevice = ideal\ngpus = 4\nhost_mem = 100GiB\n[node b]\ndevice = ideal\ngpus = 1\nhost_mem = 100GiB\n' >"$tmp/hosts.ini"
+trace a,0,1,m,6 b,0,1,m,6
+ends "jobs wait for a host with memory enough" "6.000000000 12.000000000" \
+    --rates "$tmp/one_host.csv" --cluster "$tmp/hosts.ini" "$tmp/trace.csv"
+expect "gavel looks at the least host of a type" 3 "gavel: by the table of speeds, job 'a' cannot run on 1 GPUs of any type" \
+    "$gsim" run --policy gavel --rates "$tmp/one_host.csv" --cluster "$tmp/hosts.ini" "$tmp/trace.csv"
+# Its row of two nodes is 0: with one GPU of each node left, the gang waits for b's end.
+printf 'device,model,gpus,nodes,iterations_per_s\nideal,m,2,1,1\nideal,m,2,2,0\n' >"$tmp/nodes.csv"
+printf 'job_id,submit_s,duration_s,gpus,model,iterations\nb,0,5,1,,\nc,0,9,1,,\na,1,,2,m,3\n' >"$tmp/trace.csv"
+ends "a gang waits for a node on which it can be whole" "5.000000000 9.000000000 8.000000000" \
+    --device ideal --nodes 2 --gpus-per-node 2 --set placement=spread --rates "$tmp/nodes.csv" "$tmp/trace.csv"
 
 printf '[node a]\ngpus = 2\ndevice = ideal\npartitions = x\n[node b]\ngpus = 2\ndevice = ideal\npartitions = y\n' >"$tmp/parts.ini"
 printf 'job_id,submit_s,duration_s,gpus,partition\na,0,5,2,y\n' >"$tmp/parts.csv"
