@@ -115,8 +115,7 @@ static void arrange_once(struct state *state, struct gsim_plan *plan) {
 }
 
 static void book(struct state *state, struct gsim_ctx *ctx, gsim_slot slot) {
-    (void)gsim_index_insert(&state->waiting, slot, share_ns(ctx, slot),
-                            ctx->view->jobs.index[slot]);
+    (void)gsim_index_insert(&state->waiting, slot, share_ns(ctx, slot), gsim_nth(ctx->view, slot));
 }
 
 static void book_changes(struct state *state, struct gsim_ctx *ctx) {
@@ -151,7 +150,7 @@ static void admit_up_to(struct state *state, struct gsim_ctx *ctx, struct gsim_p
         if (!gsim_plan_place_on(plan, slot, &the_gpu, 1))
             return;
         gsim_index_remove(&state->waiting, slot);
-        (void)gsim_index_insert(&state->sharing, slot, 0, ctx->view->jobs.index[slot]);
+        (void)gsim_index_insert(&state->sharing, slot, 0, gsim_nth(ctx->view, slot));
     }
 }
 

@@ -133,7 +133,7 @@ static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
 }
 
 static int32_t priority(const struct gsim_ctx *ctx, gsim_slot slot) {
-    int64_t came = ctx->view->jobs.index[slot], value = 0;
+    int64_t came = gsim_nth(ctx->view, slot), value = 0;
     switch (((const struct salus *)ctx->state)->order) {
     case FIFO:
         value = -came;

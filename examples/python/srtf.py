@@ -26,20 +26,20 @@ class Srtf(gsim.Policy):
     def open(self):
         self.stop, self.keep = self.view.preemption("storage")
         self.rule = self.params["placement"]
-        self.waiting = []  # (remaining, place in the trace, slot)
-        self.running = []  # (end, place in the trace, slot)
+        self.waiting = []  # (remaining, place in the order of submission, slot)
+        self.running = []  # (end, place in the order of submission, slot)
         self.stopped = []  # slots, within a decide
 
     def on_arrival(self, job):
         self._wait(job)
 
     def on_completion(self, job):
-        index = self.view.jobs.index[job]
-        self.running = [entry for entry in self.running if entry[1] != index]
+        nth = self.view.nth(job)
+        self.running = [entry for entry in self.running if entry[1] != nth]
 
     def _wait(self, job):
         view = self.view
-        bisect.insort(self.waiting, (view.remaining_ns(job), view.jobs.index[job], job))
+        bisect.insort(self.waiting, (view.remaining_ns(job), view.nth(job), job))
 
     def decide(self, plan):
         jobs, now = self.view.jobs, self.view.now_ns

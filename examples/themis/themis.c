@@ -46,7 +46,7 @@ struct state {
 
 struct candidate {
     gsim_slot slot;
-    uint32_t index; /* position in the trace */
+    uint32_t index; /* position in the order of submission */
     uint32_t gpus;
     bool holds, wins;
     int64_t rho_ppm;
@@ -87,7 +87,7 @@ static void add(const struct gsim_ctx *ctx, struct auction *auction, gsim_slot s
     uint32_t gpus = view->jobs.gpus[slot];
     auction->candidate[auction->n++] = (struct candidate){
         .slot = slot,
-        .index = view->jobs.index[slot],
+        .index = gsim_nth(view, slot),
         .gpus = gpus,
         .holds = holds,
         .rho_ppm = rho_ppm(ctx, slot, auction->n_jobs),

@@ -20,7 +20,7 @@ class Candidate:
     def __init__(self, view, slot, holds, n_jobs):
         jobs = view.jobs
         self.slot, self.holds, self.wins = slot, holds, False
-        self.index, self.gpus = jobs.index[slot], jobs.gpus[slot]
+        self.index, self.gpus = view.nth(slot), jobs.gpus[slot]
         age = view.now_ns - jobs.submit_ns[slot]
         total = age + view.remaining_ns(slot)
         all_gpus = view.cluster.n_gpus

@@ -23,7 +23,10 @@ struct gsim_view_jobs {
     uint32_t n_slots; /* every slot is below this */
     uint32_t n_active;
     const gsim_slot *active; /* the active slots, in no particular order (fixed by the inputs) */
-    const uint32_t *index; /* position in the trace: arrival order, and the tie breaker */
+    const uint32_t *index; /* position in the trace */
+    /* By index: the position in the order of submission, of equal times by row; NULL: rows are in
+     * that order. See gsim_nth. */
+    const uint32_t *nth_of;
     const int64_t *submit_ns;
     const uint32_t *gpus;
     const uint32_t *share_ppm;
@@ -104,6 +107,12 @@ static inline uint32_t gsim_node_idle_gpus(const struct gsim_view *view, uint32_
     for (uint32_t w = 0; w < view->cluster.node_words; w++)
         n += (uint32_t)__builtin_popcountll(words[w]);
     return n;
+}
+
+/* The job's position in the order of submission: the tie breaker. */
+static inline uint32_t gsim_nth(const struct gsim_view *view, gsim_slot slot) {
+    uint32_t job = view->jobs.index[slot];
+    return view->jobs.nth_of ? view->jobs.nth_of[job] : job;
 }
 
 /* Has the model write the job's progress up to now. */

@@ -5,6 +5,12 @@
 
 /* --- arrivals and ends ------------------------------------------------------------------------ */
 
+/* Whether an active job was submitted after the one that arrives. */
+static bool came_later(const struct gsim_ctx *ctx, uint32_t number, gsim_slot arrived) {
+    const struct adaptdl *adaptdl = ctx->state;
+    return gsim_nth(ctx->view, adaptdl->job[number].slot) > gsim_nth(ctx->view, arrived);
+}
+
 void adaptdl_arrive(struct gsim_ctx *ctx, gsim_slot slot) {
     struct adaptdl *adaptdl = ctx->state;
     uint32_t number = ctx->view->jobs.index[slot], at = adaptdl->n_active++;
@@ -12,7 +18,7 @@ void adaptdl_arrive(struct gsim_ctx *ctx, gsim_slot slot) {
                                                 .is_active = true,
                                                 .gpus = ctx->view->jobs.gpus[slot],
                                                 .last_ns = ctx->view->now_ns};
-    for (; at > 0 && adaptdl->active[at - 1] > number; at--)
+    for (; at > 0 && came_later(ctx, adaptdl->active[at - 1], slot); at--)
         adaptdl->active[at] = adaptdl->active[at - 1];
     adaptdl->active[at] = number;
     adaptdl->queue[0][adaptdl->n_queue[0]++] = number;

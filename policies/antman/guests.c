@@ -21,8 +21,7 @@ static int64_t room_for(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu
         room -= mem_of(view, guaranteed);
     for (uint32_t i = 0; i < view->jobs.n_active; i++) {
         gsim_slot other = view->jobs.active[i];
-        if (view->jobs.index[other] < view->jobs.index[slot] &&
-            gsim_antman_is_guest(ctx, other, gpu))
+        if (gsim_nth(view, other) < gsim_nth(view, slot) && gsim_antman_is_guest(ctx, other, gpu))
             room -= mem_of(view, other);
     }
     return room > 1 ? room : 1;

@@ -66,8 +66,7 @@ static void count(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim
 
 static bool is_before(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
     int64_t since_a = gsim_turn_of(ctx, a)->since_ns, since_b = gsim_turn_of(ctx, b)->since_ns;
-    return since_a != since_b ? since_a < since_b
-                              : ctx->view->jobs.index[a] < ctx->view->jobs.index[b];
+    return since_a != since_b ? since_a < since_b : gsim_nth(ctx->view, a) < gsim_nth(ctx->view, b);
 }
 
 /* The server, the time and the arrival of a job in one number of 128 bits: 32 bits of server, 63 of
@@ -76,7 +75,7 @@ static void add_to_lines(struct gsim_servers *servers, struct gsim_ctx *ctx, gsi
     const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     uint64_t since = (uint64_t)turn->since_ns, server = gsim_turn_parts(turn)->server;
     uint64_t key = server << 32 | since >> 31;
-    uint64_t tie = (since & INT32_MAX) << 32 | ctx->view->jobs.index[slot];
+    uint64_t tie = (since & INT32_MAX) << 32 | gsim_nth(ctx->view, slot);
     if (!gsim_index_insert_after(&servers->lines, slot, (int64_t)key, tie,
                                  ctx->view->jobs.gpus[slot], servers->of[server].line.last))
         gsim_common_no_memory(ctx);

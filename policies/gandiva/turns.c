@@ -157,8 +157,7 @@ static bool force(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsi
 
 static bool is_older(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
     int64_t since_a = gsim_turn_of(ctx, a)->since_ns, since_b = gsim_turn_of(ctx, b)->since_ns;
-    return since_a != since_b ? since_a < since_b
-                              : ctx->view->jobs.index[a] < ctx->view->jobs.index[b];
+    return since_a != since_b ? since_a < since_b : gsim_nth(ctx->view, a) < gsim_nth(ctx->view, b);
 }
 
 /* Whether a job that has waited longer keeps this one from pushing out others. */

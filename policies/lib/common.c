@@ -29,7 +29,7 @@ void gsim_common_no_memory(struct gsim_ctx *ctx) {
 
 void gsim_common_insert(struct gsim_ctx *ctx, struct gsim_index *index, gsim_slot slot,
                         int64_t key) {
-    if (!gsim_index_insert(index, slot, key, ctx->view->jobs.index[slot]))
+    if (!gsim_index_insert(index, slot, key, gsim_nth(ctx->view, slot)))
         gsim_common_no_memory(ctx);
 }
 

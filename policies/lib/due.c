@@ -43,7 +43,7 @@ bool gsim_due_add(struct gsim_due *due, struct gsim_ctx *ctx, gsim_slot slot, in
     uint64_t class = class_for(due, urgency, ctx->view->jobs.gpus[slot]);
     uint64_t ahead = (uint64_t)(gsim_service_ns(ctx, slot) - ctx->view->now_ns) + middle;
     uint64_t key = class << 32 | ahead >> 32;
-    uint64_t tie = (ahead & UINT32_MAX) << 32 | ctx->view->jobs.index[slot];
+    uint64_t tie = (ahead & UINT32_MAX) << 32 | gsim_nth(ctx->view, slot);
     due->has_found = false;
     return class != GSIM_NO_ID && gsim_index_insert(&due->jobs, slot, (int64_t)key, tie);
 }
@@ -122,7 +122,7 @@ void gsim_due_sort(struct gsim_due *due, const struct gsim_ctx *ctx,
         return;
     for (uint32_t i = 0; i < due->n_found; i++) {
         due->found[i].began_ns = gsim_index_key(running, due->found[i].slot);
-        due->found[i].arrival = ctx->view->jobs.index[due->found[i].slot];
+        due->found[i].arrival = gsim_nth(ctx->view, due->found[i].slot);
     }
     gsim_heap_pile(&heap);
     while (heap.n > 0)

@@ -90,7 +90,7 @@ static int64_t rank_of(struct gsim_order *order, const struct gsim_ctx *ctx, gsi
 
 static bool goes_before(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
     int64_t left = job_of(ctx, a)->rank, right = job_of(ctx, b)->rank;
-    return left != right ? left < right : ctx->view->jobs.index[a] < ctx->view->jobs.index[b];
+    return left != right ? left < right : gsim_nth(ctx->view, a) < gsim_nth(ctx->view, b);
 }
 
 static void sort(struct gsim_order *order, struct gsim_queue *queue, const struct gsim_ctx *ctx) {

@@ -68,8 +68,8 @@ static int64_t need_of(const struct gsim_view *view, gsim_slot slot) {
 
 static void book_waiting(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
     int64_t rank = gsim_common_times(ranked->value(ctx, slot), weight_of(ranked, ctx, slot));
-    uint32_t job = ctx->view->jobs.index[slot];
-    if (!gsim_index_insert_sized(&ranked->waiting, slot, rank, job, need_of(ctx->view, slot)))
+    if (!gsim_index_insert_sized(&ranked->waiting, slot, rank, gsim_nth(ctx->view, slot),
+                                 need_of(ctx->view, slot)))
         out_of_memory(ctx);
 }
 
@@ -85,7 +85,7 @@ static int64_t slope(const struct gsim_ranked *ranked, const struct gsim_ctx *ct
 static void book_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_rank_group *group = group_of(ranked, ctx, weight_of(ranked, ctx, slot));
     int64_t key = ranked->value(ctx, slot) - slope(ranked, ctx) * ctx->view->now_ns;
-    if (group && !gsim_index_insert(&group->running, slot, key, ctx->view->jobs.index[slot]))
+    if (group && !gsim_index_insert(&group->running, slot, key, gsim_nth(ctx->view, slot)))
         out_of_memory(ctx);
 }
 

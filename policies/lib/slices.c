@@ -41,7 +41,7 @@ int64_t gsim_slices_end_ns(const struct gsim_slices *slices, gsim_slot slot) {
 void gsim_slices_wait(struct gsim_slices *slices, struct gsim_ctx *ctx, gsim_slot slot,
                       int64_t rank) {
     const struct gsim_view *view = ctx->view;
-    if (!gsim_index_insert_sized(&slices->waiting, slot, rank, view->jobs.index[slot],
+    if (!gsim_index_insert_sized(&slices->waiting, slot, rank, gsim_nth(view, slot),
                                  view->jobs.gpus[slot]))
         gsim_common_no_memory(ctx);
 }

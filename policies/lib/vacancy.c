@@ -53,7 +53,7 @@ static bool list_holders(struct gsim_vacancy *room, const struct gsim_ctx *ctx,
             continue;
         if (!reserve(room, ctx->arena))
             return false;
-        room->key[room->n_holders] = view->jobs.index[view->jobs.active[i]];
+        room->key[room->n_holders] = gsim_nth(view, view->jobs.active[i]);
         room->holder[room->n_holders++] = view->jobs.active[i];
     }
     return true;

@@ -46,13 +46,13 @@ static void note_past(const struct gsim_ctx *ctx, gsim_slot slot) {
     past->n += past != all;
 }
 
-/* Inserts by a rank, equal ones by the trace's order. */
+/* Inserts by a rank, equal ones by submission. */
 static void insert(const struct gsim_ctx *ctx, struct gsim_queue *queue, gsim_slot slot,
                    int64_t (*rank)(const struct gsim_ctx *ctx, gsim_slot slot)) {
-    const uint32_t *index = ctx->view->jobs.index;
     gsim_slot before = GSIM_NO_SLOT, at = queue->last;
     for (; at != GSIM_NO_SLOT && (rank(ctx, at) > rank(ctx, slot) ||
-                                  (rank(ctx, at) == rank(ctx, slot) && index[at] > index[slot]));
+                                  (rank(ctx, at) == rank(ctx, slot) &&
+                                   gsim_nth(ctx->view, at) > gsim_nth(ctx->view, slot)));
          at = gsim_queue_before(ctx, at))
         before = at;
     gsim_queue_insert(queue, ctx, before, slot);

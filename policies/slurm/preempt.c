@@ -51,7 +51,7 @@ static bool goes_first(const struct gsim_slurm_state *state, const struct gsim_c
         return gpus[a] > gpus[b];
     if (start_a != start_b)
         return start_a > start_b;
-    return state->number[ctx->view->jobs.index[a]] > state->number[ctx->view->jobs.index[b]];
+    return gsim_nth(ctx->view, a) > gsim_nth(ctx->view, b);
 }
 
 static bool reserve(struct gsim_slurm_state *state, struct gsim_arena *arena) {

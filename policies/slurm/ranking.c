@@ -18,30 +18,6 @@
 /* Bits behind the point of a sum of factors, and the part of one that rounding may lack. */
 enum { POINT = 20, SLACK = 1 << 6, TIER_SHIFT = 33 };
 
-/* Whether rows of the trace are in the order in which their jobs were submitted, as those of sacct
- * are. A job that comes after another one was submitted before its arrival: its row says when. */
-static bool is_in_order(const struct gsim_trace *trace) {
-    const int64_t *after = trace->column[GSIM_COL_AFTER];
-    int64_t last_ns = 0;
-    for (uint32_t job = 0; job < trace->n_jobs; job++) {
-        if (after && after[job] >= 0)
-            continue;
-        if (trace->submit_ns[job] < last_ns)
-            return false;
-        last_ns = trace->submit_ns[job];
-    }
-    return true;
-}
-
-static bool number_jobs(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
-    const struct gsim_trace *trace = ctx->view->trace;
-    bool has_rows_in_order = is_in_order(trace);
-    state->number = gsim_arena_array(ctx->arena, trace->n_jobs, sizeof *state->number);
-    for (uint32_t i = 0; i < trace->n_jobs && state->number; i++)
-        state->number[has_rows_in_order ? i : gsim_trace_arrival(trace, i)] = i;
-    return state->number;
-}
-
 enum gsim_status gsim_slurm_ranking_open(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
     const struct gsim_slurm *conf = &state->conf;
     for (uint32_t q = 0; q < conf->n_qos; q++)
@@ -55,7 +31,7 @@ enum gsim_status gsim_slurm_ranking_open(struct gsim_slurm_state *state, struct 
                            : GSIM_RATE_ONE;
     if (conf->weight[GSIM_SLURM_FAIRSHARE] > 0)
         gsim_slurm_accounts_rank(state, ctx->view->now_ns);
-    return number_jobs(state, ctx) ? GSIM_OK : gsim_no_memory(ctx->log, "numbering jobs");
+    return GSIM_OK;
 }
 
 /* --- factors ---------------------------------------------------------------------------------- */
@@ -103,15 +79,14 @@ static void rank(const struct gsim_slurm_state *state, const struct gsim_ctx *ct
 }
 
 /* Jobs by submission, those of one by the order in which it names its partitions. */
-static int64_t number_of(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                         const struct gsim_slurm_entry *entry) {
+static int64_t number_of(const struct gsim_ctx *ctx, const struct gsim_slurm_entry *entry) {
     enum { SHIFT = 16 };
-    return ((int64_t)state->number[ctx->view->jobs.index[entry->slot]] << SHIFT) + entry->nth;
+    return ((int64_t)gsim_nth(ctx->view, entry->slot) << SHIFT) + entry->nth;
 }
 
-static bool comes_before(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                         const struct gsim_slurm_entry *a, const struct gsim_slurm_entry *b) {
-    return a->key != b->key ? a->key < b->key : number_of(state, ctx, a) < number_of(state, ctx, b);
+static bool comes_before(const struct gsim_ctx *ctx, const struct gsim_slurm_entry *a,
+                         const struct gsim_slurm_entry *b) {
+    return a->key != b->key ? a->key < b->key : number_of(ctx, a) < number_of(ctx, b);
 }
 
 static bool reserve(struct gsim_slurm_state *state, struct gsim_arena *arena) {
@@ -142,7 +117,7 @@ void gsim_slurm_ranking_add(struct gsim_slurm_state *state, struct gsim_ctx *ctx
     uint32_t low = 0, high = state->n_order;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (comes_before(state, ctx, &state->order[middle], &own))
+        if (comes_before(ctx, &state->order[middle], &own))
             low = middle + 1;
         else
             high = middle;
@@ -157,7 +132,7 @@ void gsim_slurm_ranking_add(struct gsim_slurm_state *state, struct gsim_ctx *ctx
 static bool sort_by(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, bool by_index) {
     memcpy(state->before, state->order, state->n_order * sizeof *state->order);
     for (uint32_t i = 0; i < state->n_order; i++)
-        state->key[i] = by_index ? number_of(state, ctx, &state->before[i]) : state->before[i].key;
+        state->key[i] = by_index ? number_of(ctx, &state->before[i]) : state->before[i].key;
     if (!gsim_sort_order(state->key, state->sorted, state->n_order))
         return false;
     for (uint32_t i = 0; i < state->n_order; i++)

@@ -147,7 +147,6 @@ struct gsim_slurm_state {
     uint32_t n_repairs;
     /* the largest among the site's QOS, and among its partitions */
     int64_t most_priority, most_factor;
-    uint32_t *number; /* by job of the trace, as Slurm's job ids: in the order of submission */
     struct gsim_slurm_entry *order; /* waiting jobs, first to last */
     struct gsim_slurm_entry *before; /* scratch of sorting, as large as the order */
     int64_t *key;

@@ -34,7 +34,7 @@ static const struct {
     X(jobs, active, UINT32, v->jobs.active, v->jobs.n_active,                                      \
       "The active slots, in no order that means anything.")                                        \
     X(jobs, index, UINT32, v->jobs.index, v->jobs.n_slots,                                         \
-      "Places in the trace: order of arrival, and the tie breaker.")                               \
+      "Places in the trace.")                               \
     X(jobs, submit_ns, INT64, v->jobs.submit_ns, v->jobs.n_slots, "Times of arrival.")             \
     X(jobs, gpus, UINT32, v->jobs.gpus, v->jobs.n_slots, "GPUs that jobs ask for.")                \
     X(jobs, share_ppm, UINT32, v->jobs.share_ppm, v->jobs.n_slots,                                 \

@@ -54,6 +54,12 @@ static PyObject *remaining_ns(PyObject *self, PyObject *job) {
                : NULL;
 }
 
+static PyObject *nth(PyObject *self, PyObject *job) {
+    struct gsim_ctx *ctx;
+    gsim_slot slot;
+    return take(self, job, &ctx, &slot) ? PyLong_FromUnsignedLong(gsim_nth(ctx->view, slot)) : NULL;
+}
+
 static PyObject *left_ns(PyObject *self, PyObject *job) {
     struct gsim_ctx *ctx;
     gsim_slot slot;
@@ -521,6 +527,7 @@ PyMethodDef gsim_py_questions[] = {
      "least_ns(job): a time that no placement on as many GPUs as it asks for can beat; 0: unknown; "
      "oracles only."},
     {"memory_bytes", memory_bytes, METH_O, "memory_bytes(job): on each GPU; 0: unknown."},
+    {"nth", nth, METH_O, "nth(job): its place in the order of submission: the tie breaker."},
     {"id", id, METH_O, "id(job): the job's id in the trace."},
     {"home", home, METH_O, "home(job): the units where a waiting job's state lies, or []."},
     {"ask", NAMED(ask), "ask(job, stop, keep, units=None): what stopping it now would cost."},

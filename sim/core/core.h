@@ -227,6 +227,7 @@ struct gsim_core {
     const struct gsim_run_options *options;
     const struct gsim_trace *trace;
     struct gsim_node_sets node_sets;
+    const uint32_t *nth_of; /* view.jobs.nth_of */
     struct gsim_trace seen; /* the trace as policies see it */
     const struct gsim_compat *compat; /* of options->reference */
     const struct gsim_policy *policy;
@@ -283,6 +284,8 @@ struct gsim_core {
 };
 
 /* jobs.c: slots and unit lists */
+/* Numbers rows by submission, where their order is another one. */
+enum gsim_status gsim_jobs_number(struct gsim_core *core);
 bool gsim_jobs_open(struct gsim_core *core);
 gsim_slot gsim_jobs_enter(struct gsim_core *core, uint32_t job); /* GSIM_NO_SLOT: no memory */
 /* Submits the job of a failed slot again, with the work of its last checkpoint. */

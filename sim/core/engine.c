@@ -265,6 +265,7 @@ static void fill_view(struct gsim_core *core) {
     view->cluster.client_limit = cluster->gpu_client_limit;
     view->cluster.type = cluster->type_of_gpu;
     view->pool.is_used = cluster->is_pool;
+    view->jobs.nth_of = core->nth_of;
     view->trace = &core->seen;
     view->core = core;
 }
@@ -421,6 +422,8 @@ static enum gsim_status open_run(struct gsim_core *core) {
         status = check_trace(core);
     if (status == GSIM_OK)
         status = gsim_parts_open(core);
+    if (status == GSIM_OK)
+        status = gsim_jobs_number(core);
     if (status == GSIM_OK)
         status = gsim_loops_open(core);
     core->n_open = core->loops ? gsim_loops_count_open(core) : core->trace->n_jobs;

@@ -233,7 +233,9 @@ static bool copy_cells(struct gsim_core *core, struct gsim_core_part *part, uint
     uint32_t *gpus = gsim_arena_array(core->arena, part->n_jobs, sizeof *gpus);
     uint32_t *order = gsim_arena_array(core->arena, part->n_jobs, sizeof *order);
     int64_t *submit_ns = gsim_arena_array(core->arena, part->n_jobs, sizeof *submit_ns);
-    if (!id_at || !line || !gpus || !order || !submit_ns)
+    uint32_t *nth_of =
+        core->nth_of ? gsim_arena_array(core->arena, part->n_jobs, sizeof *nth_of) : NULL;
+    if (!id_at || !line || !gpus || !order || !submit_ns || (core->nth_of && !nth_of))
         return false;
     for (uint32_t job = 0, n = 0; job < all->n_jobs; job++) {
         uint32_t arrival = gsim_trace_arrival(all, job), nth = core->parts->nth[job];
@@ -245,7 +247,10 @@ static bool copy_cells(struct gsim_core *core, struct gsim_core_part *part, uint
         line[nth] = (uint32_t)gsim_trace_line(all, job);
         gpus[nth] = gsim_trace_gpus(all, job);
         submit_ns[nth] = all->submit_ns[job];
+        if (nth_of)
+            nth_of[nth] = core->nth_of[job];
     }
+    part->nth_of = nth_of;
     own->id_at = id_at;
     own->line = line;
     own->gpus = gpus;
@@ -317,6 +322,7 @@ static void look(struct gsim_core *core, struct gsim_core_part *part) {
     own->n_active = n_active;
     own->active = part->active;
     own->index = core->parts->index;
+    own->nth_of = part->nth_of;
     own->service_ns = part->policy->is_oracle ? own->service_ns : NULL;
     part->ctx.job_states = core->ctx.job_states;
 }

@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The order of a trace's rows plays no part: every policy runs the jobs of a file and of its reverse alike.
+# No two jobs are submitted at one time, since then the order of rows decides.
+# $1 is gsim.
+set -u
+gsim=$1
+. tests/support/check.sh
+
+# 120 jobs of 1, 2 and 4 GPUs on 8, more work than they can do at once; a fixed walk, no random numbers.
+awk 'BEGIN {
+    for (i = 0; i < 120; i++) {
+        x = (x * 29 + 17) % 101
+        at += 0.2 + x % 37 / 7
+        printf "j%d,%.6f,%.6f,%d,%d,%d,%s,%d\n", i, at, (x % 3 == 0 ? 20 : x % 3 + 1) * (0.5 + x / 101),
+            (x % 5 == 0 ? 4 : x % 7 == 0 ? 2 : 1), 10 + x % 90, 1 + x % 9, substr("abc", x % 3 + 1, 1), x % 4
+    }
+}' >"$tmp/rows"
+head=job_id,submit_s,duration_s,gpus,gpu_ms,mem_gib,user,priority
+{ echo $head; cat "$tmp/rows"; } >"$tmp/forth.csv"
+{ echo $head; awk '{ row[NR] = $0 } END { for (i = NR; i > 0; i--) print row[i] }' "$tmp/rows"; } >"$tmp/back.csv"
+
+run() { # policy, trace
+    "$gsim" run --policy "$1" --quiet --nodes 2 --gpus-per-node 4 --device ideal --jobs-csv "$tmp/$2.jobs" \
+        "$tmp/$2.csv" >"$tmp/log" 2>&1 && sort "$tmp/$2.jobs" >"$tmp/$2.sorted"
+}
+n=0
+for policy in $("$gsim" list policies | awk 'NF { print $1 }'); do
+    run "$policy" forth && run "$policy" back && cmp "$tmp/forth.sorted" "$tmp/back.sorted" >>"$tmp/log" 2>&1
+    say "$policy: the order of rows plays no part" $?
+    rm -f "$tmp"/*.jobs "$tmp"/*.sorted
+    n=$((n + 1))
+done
+check "policies are listed" yes "$([ $n -gt 40 ] && echo yes)"
