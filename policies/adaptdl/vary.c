@@ -13,27 +13,26 @@ static uint64_t chance(double probability) {
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-static void reset_rows(struct pollux_search *search, const struct pollux_problem *p,
-                       uint8_t *cell) {
+static void reset_rows(struct gsim_random *random, const struct pollux_problem *p, uint8_t *cell) {
     for (uint32_t j = 0; j < p->n_jobs; j++)
-        if (gsim_random_next(&search->random) < tenth)
+        if (gsim_random_next(random) < tenth)
             memcpy(cell + (size_t)j * p->n_nodes, p->base + (size_t)j * p->n_nodes, p->n_nodes);
 }
 
-static void empty_cells(struct pollux_search *search, const struct pollux_problem *p,
+static void empty_cells(struct gsim_random *random, const struct pollux_problem *p,
                         uint8_t *cell) {
     for (uint32_t j = 0; j < p->n_jobs; j++) {
-        if (gsim_random_next(&search->random) >= tenth)
+        if (gsim_random_next(random) >= tenth)
             continue;
         for (uint32_t n = 0; n < p->n_nodes; n++)
-            if (gsim_random_next(&search->random) < tenth)
+            if (gsim_random_next(random) < tenth)
                 cell[(size_t)j * p->n_nodes + n] = 0;
     }
 }
 
 /* On a node with a free GPU: about one job of all, and about one of those that are there, gets
  * more. */
-static void fill_node(struct pollux_search *search, const struct pollux_problem *p, uint8_t *cell,
+static void fill_node(struct gsim_random *random, const struct pollux_problem *p, uint8_t *cell,
                       uint32_t node) {
     uint32_t used = 0, there = 0, all = p->node_gpus[node];
     for (uint32_t j = 0; j < p->n_jobs; j++) {
@@ -47,19 +46,36 @@ static void fill_node(struct pollux_search *search, const struct pollux_problem 
     uint64_t empty_chance = chance(some), there_chance = chance(some + one - some * one);
     for (uint32_t j = 0; j < p->n_jobs; j++) {
         uint8_t *gpus = &cell[(size_t)j * p->n_nodes + node];
-        if (gsim_random_next(&search->random) <= (*gpus > 0 ? there_chance : empty_chance))
-            *gpus = (uint8_t)(*gpus + gsim_random_below(&search->random, all - *gpus + 1));
+        if (gsim_random_next(random) <= (*gpus > 0 ? there_chance : empty_chance))
+            *gpus = (uint8_t)(*gpus + gsim_random_below(random, all - *gpus + 1));
     }
 }
 
+/* The lots come from a copy of their state, which stays in registers. */
 void pollux_mutate(struct pollux_search *search, const struct pollux_problem *p, uint8_t *cell) {
-    reset_rows(search, p, cell);
-    empty_cells(search, p, cell);
+    struct gsim_random random = search->random;
+    reset_rows(&random, p, cell);
+    empty_cells(&random, p, cell);
     for (uint32_t node = 0; node < p->n_nodes; node++)
-        fill_node(search, p, cell, node);
+        fill_node(&random, p, cell, node);
+    search->random = random;
 }
 
 /* --- limits ----------------------------------------------------------------------------------- */
+
+/* The first row from `job` on that has a GPU: most have none. */
+static uint32_t next_row(const struct pollux_problem *p, const uint8_t *cell, uint32_t job) {
+    size_t at = (size_t)job * p->n_nodes, size = (size_t)p->n_jobs * p->n_nodes;
+    uint64_t word = 0;
+    for (; at + sizeof word <= size; at += sizeof word) {
+        memcpy(&word, cell + at, sizeof word);
+        if (word != 0)
+            break;
+    }
+    while (at < size && cell[at] == 0)
+        at++;
+    return at < size ? (uint32_t)(at / p->n_nodes) : p->n_jobs;
+}
 
 static uint32_t nodes_of(const uint8_t *row, uint32_t n_nodes) {
     uint32_t nodes = 0;
@@ -113,7 +129,7 @@ static void cut_row(struct pollux_search *search, const struct pollux_problem *p
 static void cut_nodes(struct pollux_search *search, const struct pollux_problem *p, uint8_t *cell) {
     uint32_t *left = search->scratch;
     memcpy(left, p->node_gpus, p->n_nodes * sizeof *left);
-    for (uint32_t j = 0; j < p->n_jobs; j++) {
+    for (uint32_t j = next_row(p, cell, 0); j < p->n_jobs; j = next_row(p, cell, j + 1)) {
         uint8_t *row = cell + (size_t)j * p->n_nodes;
         for (uint32_t n = 0; n < p->n_nodes; n++) {
             row[n] = row[n] > left[n] ? (uint8_t)left[n] : row[n];
@@ -125,7 +141,7 @@ static void cut_nodes(struct pollux_search *search, const struct pollux_problem 
 void pollux_repair(struct pollux_search *search, const struct pollux_problem *p, uint8_t *cell) {
     if (p->avoids)
         part_spread(search, p, cell);
-    for (uint32_t j = 0; j < p->n_jobs; j++)
+    for (uint32_t j = next_row(p, cell, 0); j < p->n_jobs; j = next_row(p, cell, j + 1))
         cut_row(search, p, j, cell + (size_t)j * p->n_nodes);
     cut_nodes(search, p, cell);
 }

@@ -3,22 +3,6 @@
 
 #include "sim/base/wide.h"
 
-static uint64_t rotate(uint64_t x, int k) {
-    return x << k | x >> (64 - k);
-}
-
-uint64_t gsim_random_next(struct gsim_random *random) {
-    uint64_t *word = random->word;
-    uint64_t result = rotate(word[1] * 5, 7) * 9, shifted = word[1] << 17;
-    word[2] ^= word[0];
-    word[3] ^= word[1];
-    word[1] ^= word[2];
-    word[0] ^= word[3];
-    word[2] ^= shifted;
-    word[3] = rotate(word[3], 45);
-    return result;
-}
-
 /* Numbers beyond the largest multiple of n are drawn again: all remainders are equally likely. */
 uint64_t gsim_random_below(struct gsim_random *random, uint64_t n) {
     uint64_t excess = (UINT64_MAX % n + 1) % n, drawn;

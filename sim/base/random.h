@@ -14,7 +14,17 @@ struct gsim_random {
 void gsim_random_seed(struct gsim_random *random, uint64_t seed, uint64_t replication,
                       const char *name);
 /* Uniform over all values of 64 bits. */
-uint64_t gsim_random_next(struct gsim_random *random);
+static inline uint64_t gsim_random_next(struct gsim_random *random) {
+    uint64_t *word = random->word;
+    uint64_t times_5 = word[1] * 5, shifted = word[1] << 17;
+    word[2] ^= word[0];
+    word[3] ^= word[1];
+    word[1] ^= word[2];
+    word[0] ^= word[3];
+    word[2] ^= shifted;
+    word[3] = word[3] << 45 | word[3] >> 19;
+    return (times_5 << 7 | times_5 >> 57) * 9;
+}
 /* Uniform over 0 .. n - 1; n > 0. */
 uint64_t gsim_random_below(struct gsim_random *random, uint64_t n);
 
