@@ -19,8 +19,7 @@ static void reset_rows(struct gsim_random *random, const struct pollux_problem *
             memcpy(cell + (size_t)j * p->n_nodes, p->base + (size_t)j * p->n_nodes, p->n_nodes);
 }
 
-static void empty_cells(struct gsim_random *random, const struct pollux_problem *p,
-                        uint8_t *cell) {
+static void empty_cells(struct gsim_random *random, const struct pollux_problem *p, uint8_t *cell) {
     for (uint32_t j = 0; j < p->n_jobs; j++) {
         if (gsim_random_next(random) >= tenth)
             continue;
