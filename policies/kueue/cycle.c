@@ -124,13 +124,17 @@ static bool evict_targets(struct gsim_kueue_state *state, struct gsim_ctx *ctx,
  * not fit stays the head; a head that was skipped, or waits for its targets, always does. */
 static bool conclude(struct gsim_kueue_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
                      const struct gsim_kueue_entry *entry) {
+    uint32_t queue = gsim_kueue_job(ctx, entry->slot)->queue;
+    bool is_strict = state->conf.node[queue].is_strict;
+    bool has_targets = entry->is_chosen && entry->mode != GSIM_KUEUE_FIT;
+    state->line[queue].preemptor = has_targets && !is_strict ? entry->slot : GSIM_NO_SLOT;
     if (entry->is_chosen && entry->mode == GSIM_KUEUE_FIT) {
         gsim_kueue_take_quota(state, ctx, entry->slot, entry->flavor);
         return true;
     }
-    if (entry->is_chosen)
+    if (has_targets)
         return evict_targets(state, ctx, plan, entry);
-    if (entry->is_skipped || state->conf.node[gsim_kueue_job(ctx, entry->slot)->queue].is_strict)
+    if (entry->is_skipped || is_strict)
         return false;
     gsim_kueue_park(state, ctx, entry->slot);
     return true;

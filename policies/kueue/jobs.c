@@ -19,7 +19,7 @@ enum gsim_status gsim_kueue_jobs_open(struct gsim_kueue_state *state, struct gsi
     gsim_index_init(&state->waiting, ctx->arena);
     for (uint32_t q = 0; q < n; q++) {
         gsim_index_init(&state->line[q].pending, ctx->arena);
-        state->line[q].head = GSIM_NO_SLOT;
+        state->line[q].head = state->line[q].preemptor = GSIM_NO_SLOT;
         state->line[q].round = 1;
     }
     return GSIM_OK;
@@ -50,6 +50,8 @@ void gsim_kueue_pend(struct gsim_kueue_state *state, struct gsim_ctx *ctx, gsim_
 gsim_slot gsim_kueue_head(struct gsim_kueue_state *state, const struct gsim_ctx *ctx,
                           uint32_t queue) {
     struct gsim_kueue_line *line = &state->line[queue];
+    if (line->preemptor != GSIM_NO_SLOT)
+        return line->preemptor;
     while (line->head != GSIM_NO_SLOT && gsim_kueue_job(ctx, line->head)->parked_in == line->round)
         line->head = gsim_index_next(&line->pending, line->head);
     return line->head;
@@ -64,6 +66,8 @@ static void leave_line(struct gsim_kueue_state *state, const struct gsim_ctx *ct
     struct gsim_kueue_line *line = &state->line[gsim_kueue_job(ctx, slot)->queue];
     if (line->head == slot)
         line->head = gsim_index_next(&line->pending, slot);
+    if (line->preemptor == slot)
+        line->preemptor = GSIM_NO_SLOT;
     gsim_index_remove(&line->pending, slot);
 }
 

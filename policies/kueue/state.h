@@ -39,6 +39,9 @@ struct gsim_kueue_use {
 struct gsim_kueue_line {
     struct gsim_index pending;
     gsim_slot head; /* no job before it may be tried; GSIM_NO_SLOT: all are parked */
+    /* Under BestEffortFIFO: the job for which others are evicted. It is the head until it is
+     * admitted, or finds no more to evict; GSIM_NO_SLOT: none. */
+    gsim_slot preemptor;
     uint64_t round; /* counts the times at which parked jobs become heads again */
 };
 

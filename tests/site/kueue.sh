@@ -56,6 +56,11 @@ on "and the lendingLimit of the others" "b1 0-100 b2 100-200 b3 2-102" 8
 { queue a '' 4 '' '' && queue b '' 4 '' ''; } >q.yaml
 jobs b1,0,100,4,b,0 b2,1,100,4,b,0 a1,10,50,4,a,0
 on "but not without a cohort" "b1 0-100 b2 100-200 a1 10-60" 8
+# b2 has a1 evicted, which borrows; b1, before it in the line, would borrow too and finds no job to evict. While
+# a1 leaves, b2 stays the head: otherwise b1 would be it, a1 would be admitted again, and so on without end.
+{ queue a lab 4 '' '' && queue b lab 2 '' '  queueingStrategy: BestEffortFIFO\n  preemption:\n    reclaimWithinCohort: Any'; } >q.yaml
+jobs a1,0,100,6,a,0 b1,1,50,4,b,0 b2,2,10,1,b,0
+on "a job for which others are evicted stays the head" "a1 0-152 b1 2-52 b2 2-12" 6
 # Both heads wait for b1's and b2's GPUs; a1 fits a's own quota, b3 would borrow, although it came first.
 { queue a lab 2 '' '' && queue b lab 2 '' ''; } >q.yaml
 jobs b1,0,100,4,b,0 b3,1,10,3,b,0 a1,2,10,2,a,0
