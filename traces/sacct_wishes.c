@@ -102,9 +102,11 @@ static void take_dependency(struct gsim_builder *b, const char *at, size_t lengt
 }
 
 static void take_dependencies(struct gsim_builder *b, const struct gsim_text_part *list) {
+    if (!list->at)
+        return;
     const char *end = list->at + list->length;
-    bool is_any = list->at && memchr(list->at, '?', list->length);
-    for (const char *at = list->at; at && at < end; at++) {
+    bool is_any = memchr(list->at, '?', list->length);
+    for (const char *at = list->at; at < end; at++) {
         size_t n = strcspn(at, ",? \t");
         n = n < (size_t)(end - at) ? n : (size_t)(end - at);
         take_dependency(b, at, n, is_any);

@@ -383,8 +383,8 @@ static enum gsim_status check_sharing(const struct gsim_core *core) {
                          "by the table of speeds (--rates, --goodput) models cannot run on some "
                          "nodes of the cluster, which have other GPUs or less of a host's memory "
                          "for each; policy '%s' %s GPUs without regard to that: run a policy that "
-                         "gives jobs GPUs of their own, "
-                         "such as fifo or las, or one that asks for speeds, such as gavel",
+                         "gives jobs GPUs of their own, such as fifo or las, or one that asks for "
+                         "speeds before it places a job",
                          policy->name, policy->shares_gpus ? "shares" : "chooses");
     return gsim_fail(core->log, GSIM_USAGE, NULL, 0,
                      "policy '%s' %s GPUs, of any partition and type; this trace's jobs and "
