@@ -46,7 +46,7 @@ scripts() { # build
             suite "$1 $cli, tests/rules/pages.sh" "export ROWS=$tmp/rows.csv; sh $cli $1/gsim; a=\$?; sh tests/rules/pages.sh $1 && exit \$a"
             continue
             ;;
-        */hosts.sh | */growth.sh | */estimates.sh) [ "$1" = "${BUILDS%% *}" ] || continue ;;
+        */hosts.sh | */growth.sh | */estimates.sh | */live.sh) [ "$1" = "${BUILDS%% *}" ] || continue ;;
         *) [ "$1" = "${BUILDS%% *}" ] || [ "$1" = "${BUILDS##* }" ] || continue ;;
         esac
         suite "$1 $cli" sh "$cli" "$1/gsim"
