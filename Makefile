@@ -7,6 +7,11 @@ CC       = gcc
 OPT      = -O2
 PREFIX   = /usr/local
 JOBS     = $$(nproc)
+# A plain `make` compiles as many files at once as there are processors, unless it is told how many (-j1);
+# what goes through other makes says so itself.
+ifeq ($(MAKELEVEL)$(filter-out all gsim libgsim.a libgsim.so,$(MAKECMDGOALS)),0)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
+endif
 # Each set of flags has a folder of its own, so that `make check` never takes over an object whose
 # warnings were let pass.
 VARIANT  = $(notdir $(CC))$(OPT)$(if $(SAN),-san)$(if $(FUZZ),-fuzz)$(if $(WERROR),-werror)$(if $(PROFILE),-release)$(filter-out -g1,$(DEBUG))$(if $(and $(filter command,$(origin LTO)),$(if $(LTO),,1)),-plain)
