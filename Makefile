@@ -146,7 +146,7 @@ COLD_OBJ = $(APP_OBJ) $(TEST_OBJ) $(filter-out $(foreach room,$(HOT),$(BUILD)/$(
 $(if $(and $(SAN),$(if $(FUZZ),,1)),$(COLD_OBJ)): CFLAGS += -O0
 # unit/test_text.c has main_unit_test_text.
 MAIN     = main_$(subst /,_,$(1:$(BUILD)/tests/%=%))
-$(TEST_OBJ): CPPFLAGS += -Dmain=$(call MAIN,$(@:%.o=%))
+$(TEST_OBJ): CPPFLAGS += -Dmain=$(call MAIN,$(@:%.o=%)) $(if $(filter all,$(CASES)),-DGSIM_ALL_CASES)
 $(BUILD)/tests/all: $(TEST_OBJ) $(BUILD)/tests/all.o $(BUILD)/tests/support/runner.o $(ARCHIVES)
 	$(CC) $(CODEGEN) -fno-lto -o $@ $^ -lcmocka $(LIBS)
 $(BUILD)/tests/all.o: $(BUILD)/tests/all.c

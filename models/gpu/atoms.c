@@ -5,10 +5,15 @@
 
 enum { WORDS = GSIM_ARRAY_SMS_MAX / 64 };
 
+/* The first bits of a word, as many. */
+static uint64_t below(int64_t bits) {
+    return bits <= 0 ? 0 : bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+}
+
 static struct gsim_sm_set range_of(int64_t first, int64_t n) {
-    struct gsim_sm_set set = {{0}};
-    for (int64_t sm = first; sm < first + n && sm < GSIM_ARRAY_SMS_MAX; sm++)
-        gsim_sm_set_add(&set, sm);
+    struct gsim_sm_set set;
+    for (int w = 0; w < WORDS; w++)
+        set.word[w] = below(first + n - 64 * w) & ~below(first - 64 * w);
     return set;
 }
 
@@ -35,19 +40,28 @@ static struct gsim_sm_set both(struct gsim_sm_set one, const struct gsim_sm_set 
 
 static int64_t count(const struct gsim_sm_set *set) {
     int64_t n = 0;
-    for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++)
-        n += gsim_sm_set_has(set, sm);
+    for (int w = 0; w < WORDS; w++)
+        n += __builtin_popcountll(set->word[w]);
     return n;
+}
+
+/* The lowest bits of a word, as many; all of them when there are fewer. */
+static uint64_t lowest(uint64_t word, int64_t bits) {
+    if (__builtin_popcountll(word) <= bits)
+        return word;
+    uint64_t left = word;
+    for (int64_t i = 0; i < bits; i++)
+        left &= left - 1;
+    return word & ~left;
 }
 
 /* Adds the first SMs of the pool, until the set has n. */
 static void add_up_to(struct gsim_sm_set *set, const struct gsim_sm_set *pool, int64_t n) {
-    int64_t has = count(set);
-    for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX && has < n; sm++) {
-        if (!gsim_sm_set_has(pool, sm) || gsim_sm_set_has(set, sm))
-            continue;
-        gsim_sm_set_add(set, sm);
-        has++;
+    int64_t lacks = n - count(set);
+    for (int w = 0; w < WORDS && lacks > 0; w++) {
+        uint64_t added = lowest(pool->word[w] & ~set->word[w], lacks);
+        set->word[w] |= added;
+        lacks -= __builtin_popcountll(added);
     }
 }
 

@@ -17,7 +17,7 @@
 #include "gsim/units.h"
 #include "tests/support/runner.h"
 
-enum { MOST = 6, MOST_LANES = 4, CASES = 10000 / TEST_FEWER, SMS = 8, CHUNK = 2 << 20 };
+enum { MOST = 6, MOST_LANES = 4, CASES = 10000 / TEST_FEWER_DRAWN, SMS = 8, CHUNK = 2 << 20 };
 
 struct script {
     uint16_t n, n_lanes;
@@ -675,7 +675,7 @@ static void let_page(struct script *script, gsl_rng *rng, struct gsim_arena *are
 /* Where memory pages, rates drift as what is where does: a per cent. */
 static void so_it_is_to_a_per_cent_where_memory_pages(void **state) {
     (void)state;
-    int n_cases = TEST_FEWER > 1 ? 1 : 4;
+    int n_cases = TEST_FEWER_DRAWN > 1 ? 1 : 4;
     assert_true(worst_end("paging", n_cases, let_page) <= 0.01);
 }
 

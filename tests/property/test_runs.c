@@ -41,7 +41,7 @@ static const char *const *sets_of(const char *policy) {
     static const char *const impatient[] = {"patience=50ms", "window=100ms", NULL};
     static const char *const all[] = {"mode=all", NULL};
     /* the whole search of each minute takes longer than all that the engine does */
-    static const char *const seldom[] = {"generations=5", "interval=24h", NULL};
+    static const char *const seldom[] = {"generations=2", "interval=24h", NULL};
     static const char *const rarely[] = {"interval=1h", NULL};
     if (strcmp(policy, "pollux") == 0)
         return seldom;
@@ -116,11 +116,8 @@ static void test_every_policy_over_every_sample(void **state) {
                     continue;
                 struct gsim_arena *arena = gsim_arena_new();
                 struct gsim_trace trace = test_read(files.gl_pathv[f], arena);
-                /* where each turn pages, a turn is as much work as ten others */
                 if (test_policy(policies[p])->shares_gpus)
-                    hurry(&trace,
-                          test_policy(policies[p])->oversubscribes ? 1000 : 100 * TEST_FEWER,
-                          arena);
+                    hurry(&trace, TEST_FEWER_DRAWN > 1 ? 1000 : 100, arena);
                 if (test_policy(policies[p])->oversubscribes)
                     give_memory(&trace, arena);
                 check_run(&trace, policies[p], nodes == 1 ? "h200" : "ideal", nodes, arena);
@@ -131,7 +128,7 @@ static void test_every_policy_over_every_sample(void **state) {
 
 /* --- random small traces: many ties, zero services, gangs, memory, classes, priorities -------- */
 
-enum { SMALL = GSIM_SMALL_JOBS, SEEDS = 600 / TEST_FEWER };
+enum { SMALL = GSIM_SMALL_JOBS, SEEDS = 600 / TEST_FEWER_DRAWN };
 
 static struct gsim_trace small_trace(uint64_t seed, int64_t scale, struct gsim_arena *arena) {
     struct gsim_trace trace;
