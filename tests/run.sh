@@ -77,7 +77,7 @@ done
 title "random runs"
 for build in $BUILDS; do
     case $build in
-    *gcc*-san-*) suite "$build random runs" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$build/gsim" --runs 25 --first 900000 ;;
+    *-san-*) suite "$build random runs" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$build/gsim" --runs 25 --first 900000 ;;
     "${BUILDS%% *}") suite "$build random runs" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$build/gsim" --runs 200 --first 900000 ;;
     esac
 done

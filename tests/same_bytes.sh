@@ -1,22 +1,32 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The same trace file gives the same bytes of --jobs-csv from every compiler, optimisation level and
-# number of threads, and twice in a row.
+# Each policy writes the same bytes of --jobs-csv from every compiler, optimisation level and number of
+# threads, and twice in a row. Policies that solve programs in floating point are among them.
 set -u
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-for policy in fifo backfill easy-backfill fairshare sjf srtf srsf las; do
+. tests/support/check.sh
+first=$1
+"$first/gsim" generate --quiet --spec trace.jobs=60 traces/samples/cluster.ini -o "$tmp/jobs.csv"
+options() { # policy: a whole search of each minute takes longer than all else
+    case $1 in pollux) echo "--set pollux.generations=3" ;; esac
+}
+ran=0
+for policy in $("$first/gsim" list policies | awk '{ print $1 }'); do
     sums=
-    for build in "$@" "$1"; do
-        "$build/gsim" --policy $policy --nodes 2 --gpus-per-node 8 --quiet \
-            --force --jobs-csv "$tmp/jobs.csv" traces/samples/cluster.csv >"$tmp/out" 2>&1 || sums="$sums bad"
-        sums="$sums $(cksum <"$tmp/jobs.csv" | tr ' ' :)"
+    for build in "$@" "$first"; do
+        # shellcheck disable=SC2046
+        "$build/gsim" run --policy "$policy" $(options "$policy") --nodes 2 --gpus-per-node 8 --quiet --force --jobs-csv "$tmp/out.csv" \
+            "$tmp/jobs.csv" >"$tmp/log" 2>&1 || break
+        sums="$sums $(cksum <"$tmp/out.csv" | tr ' ' :)"
     done
-    n=$(printf '%s\n' $sums | sort -u | wc -l)
-    if [ "$n" -eq 1 ]; then echo "ok $policy is the same in every build"; else echo "not ok $policy differs: $sums"; fi
+    [ -n "$sums" ] || continue # the policy needs a column that this trace lacks
+    ran=$((ran + 1))
+    check "$policy gives equal bytes in all builds" "$(($# + 1)) 1" \
+        "$(printf '%s\n' $sums | wc -l) $(printf '%s\n' $sums | sort -u | wc -l)"
 done
+[ "$ran" -ge 30 ]
+say "of $ran policies" $?
 for threads in 1 2; do
-    "$1/gsim" compare --policies fifo,srtf,las,sjf -j $threads --nodes 2 --gpus-per-node 8 --quiet \
+    "$first/gsim" compare --policies fifo,srtf,las,sjf -j $threads --nodes 2 --gpus-per-node 8 --quiet \
         --format json traces/samples/cluster.csv | sed 's/"wall_s":[^}]*//' | cksum
 done >"$tmp/threads"
-if [ "$(sort -u "$tmp/threads" | wc -l)" -eq 1 ]; then echo "ok one thread and two"; else echo "not ok one thread and two"; fi
+check "one thread and two give equal bytes" 1 "$(sort -u "$tmp/threads" | wc -l)"
