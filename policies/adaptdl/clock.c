@@ -140,8 +140,8 @@ static bool open_tables(struct gsim_ctx *ctx, struct adaptdl *adaptdl) {
 
 void adaptdl_note_table(struct gsim_ctx *ctx) {
     if (!ctx->view->trace->goodput)
-        ctx->deviation = "no table (--goodput) says how jobs learn: each runs by its own columns, on "
-                         "the GPUs that it asks for";
+        ctx->deviation = "no table (--goodput) says how jobs learn: each runs by its own columns, "
+                         "on the GPUs that it asks for";
 }
 
 enum gsim_status adaptdl_open(struct gsim_ctx *ctx, struct adaptdl *adaptdl) {

@@ -125,7 +125,7 @@ static uint32_t pile(struct gsim_future *f) {
     return n;
 }
 
-/* A job that no longer fits never will: what is left only falls. */
+/* A job that no longer fits never will: the rounds that are left only get fewer. */
 static void give_others(struct gsim_future *f, int64_t left) {
     for (uint32_t n = pile(f); n > 0; sink(f, n, 0)) {
         struct gsim_future_job *best = &f->job[f->job[0].piled];
