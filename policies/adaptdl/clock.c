@@ -138,6 +138,12 @@ static bool open_tables(struct gsim_ctx *ctx, struct adaptdl *adaptdl) {
     return true;
 }
 
+void adaptdl_note_table(struct gsim_ctx *ctx) {
+    if (!ctx->view->trace->goodput)
+        ctx->deviation = "no table (--goodput) says how jobs learn: each runs by its own columns, "
+                         "on the GPUs that it asks for";
+}
+
 enum gsim_status adaptdl_open(struct gsim_ctx *ctx, struct adaptdl *adaptdl) {
     if (ctx->view->pool.is_used)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0, "%s: a pool has no nodes",

@@ -223,6 +223,7 @@ static enum gsim_status open_pollux(struct gsim_ctx *ctx) {
         if (pollux->adaptdl.node_gpus[node] > UINT8_MAX)
             return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                              "pollux: a node has at most %d GPUs there", UINT8_MAX);
+    adaptdl_note_table(ctx);
     pollux->adaptdl.give = give;
     pollux->search.arena = ctx->arena;
     pollux->search.generations = (uint32_t)gsim_param(ctx->params, "generations");

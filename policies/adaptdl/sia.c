@@ -234,6 +234,7 @@ static enum gsim_status open_sia(struct gsim_ctx *ctx) {
     status = status == GSIM_OK ? find_kinds(ctx, sia) : status;
     if (status != GSIM_OK)
         return status;
+    adaptdl_note_table(ctx);
     sia->adaptdl.give = give;
     sia->adaptdl.passes_starters = true;
     sia->is_reference = ctx->reference == GSIM_REFERENCE_SIA;

@@ -48,6 +48,8 @@ struct adaptdl {
 
 /* The state of a policy begins with a struct adaptdl, which has its way of giving. */
 enum gsim_status adaptdl_open(struct gsim_ctx *ctx, struct adaptdl *adaptdl);
+/* Where no table says how jobs learn, the result says so. */
+void adaptdl_note_table(struct gsim_ctx *ctx);
 void adaptdl_arrive(struct gsim_ctx *ctx, gsim_slot slot);
 void adaptdl_complete(struct gsim_ctx *ctx, gsim_slot slot);
 void adaptdl_decide(struct gsim_ctx *ctx, struct gsim_plan *plan);

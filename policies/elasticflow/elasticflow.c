@@ -266,6 +266,9 @@ static enum gsim_status open_elasticflow(struct gsim_ctx *ctx) {
     own->next_ns = GSIM_NEVER;
     own->free.arena = own->without.arena = own->plan_to_be.arena = own->free_to_be.arena =
         ctx->arena;
+    if (!ctx->view->trace->rates && !elasticflow_is_baseline(own))
+        ctx->deviation = "no table of speeds (--rates) says how jobs scale: each GPU beyond those "
+                         "that a job asks for is worth gang.grown_ppm of one of its own";
     own->job = gsim_arena_array(ctx->arena, n, sizeof *own->job);
     own->order = gsim_arena_array(ctx->arena, n, sizeof *own->order);
     own->arrived = gsim_arena_array(ctx->arena, n, sizeof *own->arrived);

@@ -44,13 +44,15 @@ static void weigh(struct elasticflow *elasticflow, struct elasticflow_job *job, 
     job->gain = -MOST;
     if (gpus == 0 || gpus > n_spare)
         return;
+    if (job->now_level == 0) { /* before all others, whatever it costs */
+        job->gain = MOST;
+        return;
+    }
     struct elasticflow_answer answer = try_next(elasticflow, job, now);
     double costs = (double)(elasticflow_steps_area(&elasticflow->plan_to_be, answer.end) -
                             elasticflow_steps_area(&job->plan, job->end)) /
                    (double)gpus;
     job->gain = elasticflow->is_reference ? costs : -costs;
-    if (job->now_level == 0)
-        job->gain = MOST;
 }
 
 static struct elasticflow_job *best_of(const struct elasticflow *elasticflow, int64_t n_spare) {

@@ -62,7 +62,8 @@ static void learn_speeds(struct gsim_ctx *ctx, struct gavel *gavel, struct gavel
     else if (!can_run)
         ctx->status = gsim_fail(ctx->log, GSIM_BAD_INPUT, ctx->view->trace->path, 0,
                                 "gavel: by the table of speeds, job '%s' cannot run on %u GPUs of "
-                                "any type, with the least part of a host that falls to a GPU of it",
+                                "any type of the cluster: it has rows of 0 there, or the least "
+                                "part of a host that falls to a GPU is too small",
                                 gsim_trace_id(ctx->view->trace, ctx->view->jobs.index[job->slot]),
                                 job->gpus);
 }

@@ -3,9 +3,10 @@
  * loads data while another computes and a third sends. Source: Zhao et al., "Multi-Resource
  * Interleaving for Deep Learning Training", SIGCOMM 2022, and its simulator (Rivendile/Muri).
  *
- * At each arrival and each end, and where a job falls to another queue, all is decided anew
- * (pack.c). rule=muri-s serves the job with the least GPU time left first; rule=muri-l knows no
- * durations: three queues by the GPU time that jobs have had, first come first served in each.
+ * At each arrival and each end all is decided anew (pack.c). rule=muri-s serves the job with the
+ * least GPU time left first; rule=muri-l knows no durations and serves the job that has had the
+ * least GPU time first. Neither keeps a job that runs before one that comes before it in the order:
+ * jobs change places at every event, and pay for it as preempt= says.
  * rule=in-order packs the jobs that have had the least GPU time, in that order, without a matching.
  * The other rules are those that Muri is compared with in its simulator.
  *
@@ -138,8 +139,8 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "muri-s",
      .choices = "muri-s|muri-l|in-order|shortest|shortest-gpu|queues|themis|antman",
-     .help = "muri-s: the least GPU time left first, packed by a matching; muri-l: three queues "
-             "by the GPU time that jobs have had; in-order: the least GPU time had first, packed "
+     .help = "muri-s: the least GPU time left first, packed by a matching; muri-l: the least GPU "
+             "time had first, packed by a matching; in-order: the least GPU time had first, packed "
              "in that order; the others, under reference=muri alone, are those that Muri is "
              "compared with: the least time left, the least GPU time left, queues, finish-time "
              "fairness, guaranteed jobs with opportunistic ones beside them"},

@@ -9,13 +9,19 @@
 
 /* The logarithm in straight pieces between these parts of a job, as its authors have it; at 0 it is
  * that of a millionth. */
-static double log_of(double part) {
-    const double nothing = 1e-6, pieces = 5;
+static void open_logs(struct gsim_future *f) {
+    const double nothing = 1e-6, pieces = GSIM_FUTURE_PIECES;
+    f->log_at[0] = gsim_real_log(nothing);
+    for (uint32_t at = 1; at <= GSIM_FUTURE_PIECES; at++)
+        f->log_at[at] = gsim_real_log(at / pieces);
+}
+
+static double log_of(const struct gsim_future *f, double part) {
+    const double pieces = GSIM_FUTURE_PIECES;
     uint32_t at = 0;
-    while (at + 1 < (uint32_t)pieces && part * pieces > at + 1)
+    while (at + 1 < GSIM_FUTURE_PIECES && part * pieces > at + 1)
         at++;
-    double low = gsim_real_log(at == 0 ? nothing : at / pieces);
-    double high = gsim_real_log((at + 1) / pieces);
+    double low = f->log_at[at], high = f->log_at[at + 1];
     double inside = part * pieces - at;
     return low + (high - low) * (inside < 1 ? inside : 1);
 }
@@ -28,7 +34,7 @@ static double work_s(const struct gsim_future *f, const struct gsim_future_job *
 
 static double utility(const struct gsim_future *f, const struct gsim_future_job *job, uint32_t n) {
     double part = (job->done + work_s(f, job, n) / job->epoch_s) / job->all;
-    return job->weight * log_of(part) / ((double)f->n * f->n_rounds);
+    return job->weight * log_of(f, part) / ((double)f->n * f->n_rounds);
 }
 
 static double left_s(const struct gsim_future *f, const struct gsim_future_job *job, uint32_t n) {
@@ -86,24 +92,58 @@ static int64_t give_demanded(struct gsim_future *f, bool has_bounds, double most
     return left;
 }
 
-static void give_others(struct gsim_future *f, int64_t left) {
-    for (;;) {
-        struct gsim_future_job *best = NULL;
-        for (uint32_t i = 0; i < f->n; i++)
-            if (f->job[i].gain > 0 && f->job[i].gpus <= left &&
-                (!best || f->job[i].gain > best->gain))
-                best = &f->job[i];
-        if (!best)
+/* Whether the job of one place of the pile gains more; of equal ones the first to come. */
+static bool gains_more(const struct gsim_future *f, uint32_t a, uint32_t b) {
+    uint32_t left = f->job[a].piled, right = f->job[b].piled;
+    double more = f->job[left].gain, less = f->job[right].gain;
+    return more > less || (!(more < less) && left < right);
+}
+
+/* Lets the job of that place sink below all that gain more: each place comes before 2 p + 1 and
+ * 2 p + 2. */
+static void sink(struct gsim_future *f, uint32_t n, uint32_t place) {
+    for (uint32_t next = 2 * place + 1; next < n; next = 2 * place + 1) {
+        if (next + 1 < n && gains_more(f, next + 1, next))
+            next++;
+        if (!gains_more(f, next, place))
             return;
-        best->next++;
-        left -= best->gpus;
-        find_gain(f, best);
+        uint32_t job = f->job[place].piled;
+        f->job[place].piled = f->job[next].piled;
+        f->job[next].piled = job;
+        place = next;
+    }
+}
+
+/* Piles up the jobs that gain by one more round. */
+static uint32_t pile(struct gsim_future *f) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->job[i].gain > 0)
+            f->job[n++].piled = i;
+    for (uint32_t place = n / 2; place-- > 0;)
+        sink(f, n, place);
+    return n;
+}
+
+/* A job that no longer fits never will: the rounds that are left only get fewer. */
+static void give_others(struct gsim_future *f, int64_t left) {
+    for (uint32_t n = pile(f); n > 0; sink(f, n, 0)) {
+        struct gsim_future_job *best = &f->job[f->job[0].piled];
+        bool fits = best->gpus <= left;
+        if (fits) {
+            best->next++;
+            left -= best->gpus;
+            find_gain(f, best);
+        }
+        if (!fits || !(best->gain > 0))
+            f->job[0].piled = f->job[--n].piled;
     }
 }
 
 bool gsim_future_plan(struct gsim_future *f, bool has_bounds) {
     double first_s = 0, best = 0;
     bool has_plan = false;
+    open_logs(f);
     for (uint32_t i = 0; i < f->n; i++)
         first_s = f->job[i].left_s > first_s ? f->job[i].left_s : first_s;
     for (uint32_t step = 0; step <= f->n_rounds; step++) {
@@ -123,7 +163,8 @@ bool gsim_future_plan(struct gsim_future *f, bool has_bounds) {
     return has_plan;
 }
 
-double gsim_future_value(const struct gsim_future *f) {
+double gsim_future_value(struct gsim_future *f) {
+    open_logs(f);
     for (uint32_t i = 0; i < f->n; i++)
         f->job[i].next = f->job[i].rounds;
     return value(f);

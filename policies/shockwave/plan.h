@@ -25,7 +25,10 @@ struct gsim_future_job {
     uint32_t rounds; /* the answer */
     uint32_t next; /* work of the search: rounds of the bound under way */
     double gain; /* the gain of one more round, by GPU; below 0: the job cannot have one */
+    uint32_t piled; /* the job in this place of a heap by gain */
 };
+
+enum { GSIM_FUTURE_PIECES = 5 }; /* straight pieces of the logarithm */
 
 struct gsim_future {
     struct gsim_future_job *job;
@@ -33,11 +36,12 @@ struct gsim_future {
     uint32_t n_gpus, n_rounds;
     double round_s;
     double price; /* what a second of the longest time left costs */
+    double log_at[GSIM_FUTURE_PIECES + 1]; /* the logarithm where its pieces meet */
 };
 
 /* false: no plan keeps what jobs may have left; has_bounds false: they are not looked at. */
 bool gsim_future_plan(struct gsim_future *future, bool has_bounds);
 /* The value of the rounds that the jobs have. */
-double gsim_future_value(const struct gsim_future *future);
+double gsim_future_value(struct gsim_future *future);
 
 #endif

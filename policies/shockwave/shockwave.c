@@ -85,53 +85,63 @@ static void plan(struct gsim_ctx *ctx, struct shockwave *s) {
 
 /* --- a round ---------------------------------------------------------------------------------- */
 
-/* Whether a job comes before another: one that needs every round that is left of the plan, then the
- * heavier one, then one that runs, then the wider one. */
-static bool is_before(const struct shockwave *s, const struct shockwave_job *a,
-                      const struct shockwave_job *b) {
+/* The order of the plan: first a job that needs every round that is left of the plan, then the
+ * heavier one, then one that runs, then the wider one, then the first to come. */
+static int by_plan(const void *left, const void *right) {
+    const struct shockwave_turn *a = left, *b = right;
+    if (a->must != b->must)
+        return a->must ? -1 : 1;
+    if (a->job->weight > b->job->weight || a->job->weight < b->job->weight)
+        return a->job->weight > b->job->weight ? -1 : 1;
+    if (a->job->was_chosen != b->job->was_chosen)
+        return a->job->was_chosen ? -1 : 1;
+    if (a->job->gpus != b->job->gpus)
+        return a->job->gpus > b->job->gpus ? -1 : 1;
+    return a->nth < b->nth ? -1 : 1;
+}
+
+static int by_time_left(const void *left, const void *right) {
+    const struct shockwave_turn *a = left, *b = right;
+    if (a->job->left_s > b->job->left_s || a->job->left_s < b->job->left_s)
+        return a->job->left_s > b->job->left_s ? -1 : 1;
+    return a->nth < b->nth ? -1 : 1;
+}
+
+static void line_up(struct shockwave *s, struct gsim_heap *heap, bool is_planned) {
     uint64_t left = s->planned_round + s->n_rounds - s->round;
-    bool a_must = a->rounds_left >= left, b_must = b->rounds_left >= left;
-    if (a_must != b_must)
-        return a_must;
-    if (a->weight > b->weight || a->weight < b->weight)
-        return a->weight > b->weight;
-    if (a->was_chosen != b->was_chosen)
-        return a->was_chosen;
-    return a->gpus > b->gpus;
-}
-
-static bool has_more_left(const struct shockwave_job *a, const struct shockwave_job *b) {
-    return a->left_s > b->left_s;
-}
-
-/* The job to choose next of those that fit; of equal ones the first to come. NULL: none. */
-static struct shockwave_job *next_job(struct shockwave *s, uint32_t free, bool is_planned) {
-    struct shockwave_job *best = NULL;
+    heap->n = 0;
     for (uint32_t i = 0; i < s->n_active; i++) {
         struct shockwave_job *job = &s->job[s->active[i]];
-        if (job->is_chosen || job->gpus > free || (is_planned && job->rounds_left == 0))
-            continue;
-        if (!best || (is_planned ? is_before(s, job, best) : has_more_left(job, best)))
-            best = job;
+        if (!job->is_chosen && (!is_planned || job->rounds_left > 0))
+            s->turn[heap->n++] = (struct shockwave_turn){job, i, job->rounds_left >= left};
     }
-    return best;
+    gsim_heap_pile(heap);
+}
+
+/* Chooses jobs in that order, each that fits. Returns the GPUs that are free still. */
+static uint32_t choose_by(struct shockwave *s, uint32_t free, bool is_planned) {
+    struct gsim_heap heap = {.items = s->turn,
+                             .size = sizeof *s->turn,
+                             .by_rank = is_planned ? by_plan : by_time_left};
+    line_up(s, &heap, is_planned);
+    while (free > 0 && heap.n > 0) {
+        const struct shockwave_turn *next = gsim_heap_take(&heap);
+        if (next->job->gpus > free)
+            continue;
+        next->job->is_chosen = true;
+        next->job->rounds_left -= next->job->rounds_left > 0;
+        free -= next->job->gpus;
+    }
+    return free;
 }
 
 static void choose(struct shockwave *s) {
-    uint32_t free = s->n_gpus;
     for (uint32_t i = 0; i < s->n_active; i++) {
         struct shockwave_job *job = &s->job[s->active[i]];
         job->was_chosen = job->is_chosen;
         job->is_chosen = false;
     }
-    for (int pass = 0; pass < 2; pass++) {
-        struct shockwave_job *job;
-        while ((job = next_job(s, free, pass == 0)) != NULL) {
-            job->is_chosen = true;
-            job->rounds_left -= job->rounds_left > 0;
-            free -= job->gpus;
-        }
-    }
+    (void)choose_by(s, choose_by(s, s->n_gpus, true), false);
 }
 
 static void begin_round(struct gsim_ctx *ctx, struct shockwave *s) {
@@ -196,8 +206,10 @@ static enum gsim_status open_shockwave(struct gsim_ctx *ctx) {
     s->job = gsim_arena_array(ctx->arena, n, sizeof *s->job);
     s->active = gsim_arena_array(ctx->arena, n, sizeof *s->active);
     s->future = gsim_arena_array(ctx->arena, n, sizeof *s->future);
-    return s->job && s->active && s->future ? GSIM_OK
-                                            : gsim_no_memory(ctx->log, "opening shockwave");
+    s->turn = gsim_arena_array(ctx->arena, n, sizeof *s->turn);
+    return s->job && s->active && s->future && s->turn
+               ? GSIM_OK
+               : gsim_no_memory(ctx->log, "opening shockwave");
 }
 
 static const struct gsim_param_def params[] = {

@@ -3,6 +3,7 @@
 #ifndef GSIM_POLICIES_SHOCKWAVE_STATE_H
 #define GSIM_POLICIES_SHOCKWAVE_STATE_H
 
+#include "policies/lib/heap.h"
 #include "policies/lib/settings.h"
 #include "policies/shockwave/plan.h"
 
@@ -21,8 +22,16 @@ struct shockwave_job {
     bool has_fair;
 };
 
+/* A job that may have a turn in a round; nth of the active ones. */
+struct shockwave_turn {
+    struct shockwave_job *job;
+    uint32_t nth;
+    bool must; /* the job needs every round that is left of the plan */
+};
+
 struct shockwave {
     struct shockwave_job *job;
+    struct shockwave_turn *turn; /* a heap, as long as the trace */
     uint32_t *active, n_active; /* by arrival */
     struct gsim_future_job *future; /* of the active jobs */
     uint32_t n_gpus; /* GPUs of nodes that are up */

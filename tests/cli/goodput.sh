@@ -99,6 +99,13 @@ expect "pollux: nodes that fail" 2 "pollux has no rule for nodes that fail" run 
 printf 'job_id,submit_s,gpus,model,batch,duration_s\na,0,1,m,8,\nb,0,2,other,,500\n' >"$tmp/trace.csv"
 expect "pollux: a job of no application beside one that learns" 0 "JCT mean" run --policy pollux --gpus-per-node 2 --nodes 2
 
+printf 'job_id,submit_s,duration_s,gpus\na,0,100,1\n' >"$tmp/plain.csv"
+for policy in pollux sia; do
+    expect "$policy: without a table the result says that no job adapts" 0 \
+        '"deviation": *"no table .--goodput. says how jobs learn: each runs by its own columns' \
+        "$gsim" run --policy $policy --device ideal --gpus-per-node 4 --format json "$tmp/plain.csv"
+done
+
 # --- sia ------------------------------------------------------------------------------------------
 trace a,0,1,m,8
 ends "sia: alone on one GPU a job learns as under pollux" 400 --policy sia --gpus-per-node 1

@@ -246,6 +246,9 @@ trace a,0,1,m,7
 expect "widths of a model without a row" 3 "elasticflow: reference=elasticflow counts iterations: job 'a' needs a row" \
     "$gsim" run --policy elasticflow --set reference=elasticflow --assume gpu_ms=10ms --device ideal \
     --rates "$tmp/widths.csv" "$tmp/other.csv"
+printf 'job_id,submit_s,duration_s,gpus\na,0,100,1\n' >"$tmp/plain.csv"
+expect "widths without any table" 0 '"deviation": *"no table of speeds .--rates. says how jobs scale' \
+    "$gsim" run --policy elasticflow --device ideal --gpus-per-node 4 --format json "$tmp/plain.csv"
 expect "a slot that is shorter than a tick" 2 "elasticflow: slot= is shorter than a millisecond" \
     "$gsim" run --policy elasticflow --set slot=10us --device ideal --rates "$tmp/widths.csv" "$tmp/trace.csv"
 expect "a table without models" 3 "no column 'model'" run --rates "$tmp/bad.csv"
