@@ -37,3 +37,8 @@ const void *gsim_heap_take(struct gsim_heap *heap) {
         sink(heap, 0);
     return last;
 }
+
+void gsim_heap_put_back(const struct gsim_heap *heap) {
+    if (heap->n > 1)
+        sink(heap, 0);
+}

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "policies/lib/heap.h"
 #include "policies/lib/real.h"
 
 /* --- one job ---------------------------------------------------------------------------------- */
@@ -92,51 +93,41 @@ static int64_t give_demanded(struct gsim_future *f, bool has_bounds, double most
     return left;
 }
 
-/* Whether the job of one place of the pile gains more; of equal ones the first to come. */
-static bool gains_more(const struct gsim_future *f, uint32_t a, uint32_t b) {
-    uint32_t left = f->job[a].piled, right = f->job[b].piled;
-    double more = f->job[left].gain, less = f->job[right].gain;
-    return more > less || (!(more < less) && left < right);
+/* The job that gains more is before another; of equal ones the first to come. */
+static int by_gain(const void *left, const void *right) {
+    const struct gsim_future_job *a = *(struct gsim_future_job *const *)left;
+    const struct gsim_future_job *b = *(struct gsim_future_job *const *)right;
+    if (a->gain > b->gain || a->gain < b->gain)
+        return a->gain > b->gain ? -1 : 1;
+    return a < b ? -1 : 1;
 }
 
-/* Lets the job of that place sink below all that gain more: each place comes before 2 p + 1 and
- * 2 p + 2. */
-static void sink(struct gsim_future *f, uint32_t n, uint32_t place) {
-    for (uint32_t next = 2 * place + 1; next < n; next = 2 * place + 1) {
-        if (next + 1 < n && gains_more(f, next + 1, next))
-            next++;
-        if (!gains_more(f, next, place))
-            return;
-        uint32_t job = f->job[place].piled;
-        f->job[place].piled = f->job[next].piled;
-        f->job[next].piled = job;
-        place = next;
-    }
-}
-
-/* Piles up the jobs that gain by one more round. */
-static uint32_t pile(struct gsim_future *f) {
-    uint32_t n = 0;
+/* The jobs that gain by one more round. */
+static struct gsim_heap pile(const struct gsim_future *f) {
+    struct gsim_heap heap = {
+        .items = f->by_gain, .size = sizeof(struct gsim_future_job *), .by_rank = by_gain};
     for (uint32_t i = 0; i < f->n; i++)
         if (f->job[i].gain > 0)
-            f->job[n++].piled = i;
-    for (uint32_t place = n / 2; place-- > 0;)
-        sink(f, n, place);
-    return n;
+            f->by_gain[heap.n++] = &f->job[i];
+    gsim_heap_pile(&heap);
+    return heap;
 }
 
 /* A job that no longer fits never will: the rounds that are left only get fewer. */
 static void give_others(struct gsim_future *f, int64_t left) {
-    for (uint32_t n = pile(f); n > 0; sink(f, n, 0)) {
-        struct gsim_future_job *best = &f->job[f->job[0].piled];
+    struct gsim_heap heap = pile(f);
+    while (heap.n > 0) {
+        struct gsim_future_job *best = f->by_gain[0];
         bool fits = best->gpus <= left;
         if (fits) {
             best->next++;
             left -= best->gpus;
             find_gain(f, best);
         }
-        if (!fits || !(best->gain > 0))
-            f->job[0].piled = f->job[--n].piled;
+        if (fits && best->gain > 0)
+            gsim_heap_put_back(&heap);
+        else
+            (void)gsim_heap_take(&heap);
     }
 }
 

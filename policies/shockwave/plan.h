@@ -25,13 +25,13 @@ struct gsim_future_job {
     uint32_t rounds; /* the answer */
     uint32_t next; /* work of the search: rounds of the bound under way */
     double gain; /* the gain of one more round, by GPU; below 0: the job cannot have one */
-    uint32_t piled; /* the job in this place of a heap by gain */
 };
 
 enum { GSIM_FUTURE_PIECES = 5 }; /* straight pieces of the logarithm */
 
 struct gsim_future {
     struct gsim_future_job *job;
+    struct gsim_future_job **by_gain; /* work of the search: a heap, as long as the jobs */
     uint32_t n;
     uint32_t n_gpus, n_rounds;
     double round_s;

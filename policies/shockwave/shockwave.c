@@ -66,6 +66,7 @@ static void plan(struct gsim_ctx *ctx, struct shockwave *s) {
     if (!s->is_due && s->round - s->planned_round < s->most_rounds)
         return;
     struct gsim_future future = {.job = s->future,
+                                 .by_gain = s->by_gain,
                                  .n = s->n_active,
                                  .n_gpus = s->n_gpus,
                                  .n_rounds = s->n_rounds,
@@ -120,9 +121,8 @@ static void line_up(struct shockwave *s, struct gsim_heap *heap, bool is_planned
 
 /* Chooses jobs in that order, each that fits. Returns the GPUs that are free still. */
 static uint32_t choose_by(struct shockwave *s, uint32_t free, bool is_planned) {
-    struct gsim_heap heap = {.items = s->turn,
-                             .size = sizeof *s->turn,
-                             .by_rank = is_planned ? by_plan : by_time_left};
+    struct gsim_heap heap = {
+        .items = s->turn, .size = sizeof *s->turn, .by_rank = is_planned ? by_plan : by_time_left};
     line_up(s, &heap, is_planned);
     while (free > 0 && heap.n > 0) {
         const struct shockwave_turn *next = gsim_heap_take(&heap);
@@ -206,8 +206,9 @@ static enum gsim_status open_shockwave(struct gsim_ctx *ctx) {
     s->job = gsim_arena_array(ctx->arena, n, sizeof *s->job);
     s->active = gsim_arena_array(ctx->arena, n, sizeof *s->active);
     s->future = gsim_arena_array(ctx->arena, n, sizeof *s->future);
+    s->by_gain = gsim_arena_array(ctx->arena, n, sizeof(struct gsim_future_job *));
     s->turn = gsim_arena_array(ctx->arena, n, sizeof *s->turn);
-    return s->job && s->active && s->future && s->turn
+    return s->job && s->active && s->future && s->by_gain && s->turn
                ? GSIM_OK
                : gsim_no_memory(ctx->log, "opening shockwave");
 }

@@ -14,7 +14,7 @@ enum { MOST_JOBS = 4, N_PROBLEMS = 4000 };
 
 struct problem {
     struct gsim_future future;
-    struct gsim_future_job job[MOST_JOBS];
+    struct gsim_future_job job[MOST_JOBS], *by_gain[MOST_JOBS];
 };
 
 static double between(struct gsim_random *random, double low, double high) {
@@ -23,6 +23,7 @@ static double between(struct gsim_random *random, double low, double high) {
 
 static void draw(struct problem *p, struct gsim_random *random, uint32_t widest) {
     p->future = (struct gsim_future){.job = p->job,
+                                     .by_gain = p->by_gain,
                                      .n = 1 + (uint32_t)gsim_random_below(random, MOST_JOBS),
                                      .n_gpus = widest + (uint32_t)gsim_random_below(random, 3),
                                      .n_rounds = 1 + (uint32_t)gsim_random_below(random, 4),
