@@ -68,7 +68,8 @@ def main():
     for (name, policy), texts in sorted(breaks.items()):
         print(f"BREAK {name} | {policy} x{len(texts)} | {texts[0][:230]}")
     for name, _ in RELATIONS:
-        print(f"# {name}: held {held[name]}, skipped {skipped[name]}, refused {skipped[name + ' REFUSED']}")
+        if held[name] or skipped[name] or skipped[name + ' REFUSED']:
+            print(f"# {name}: held {held[name]}, skipped {skipped[name]}, refused {skipped[name + ' REFUSED']}")
     print(runner.count, "runs")
 
 
