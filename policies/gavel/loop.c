@@ -193,8 +193,9 @@ static bool add_arrivals(struct gsim_ctx *ctx, struct gavel *gavel) {
     return true;
 }
 
-/* Shares of a first instant are of the jobs that came first alone, and keep no others waiting. In the
- * program that is time 0, at which its traces begin; else it comes again after each time without jobs. */
+/* Shares of a first instant are of the jobs that came first alone, and keep no others waiting. In
+ * the program that is time 0, at which its traces begin; else it comes again after each time
+ * without jobs. */
 static bool is_too_soon(const struct gavel *gavel, double since_s) {
     double first_s = gavel->is_reference ? 0 : gavel->first_s;
     return gavel->reset_s > first_s &&

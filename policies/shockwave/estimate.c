@@ -94,7 +94,8 @@ static double equal_part(const struct shockwave *s) {
 /* --- what the plan asks ----------------------------------------------------------------------- */
 
 void shockwave_look_ahead(struct gsim_ctx *ctx, struct shockwave *s) {
-    double part = equal_part(s), now_s = since_origin_s(s, ctx->view->now_ns), round_s = s_of(s->round_ns);
+    double part = equal_part(s), now_s = since_origin_s(s, ctx->view->now_ns);
+    double round_s = s_of(s->round_ns);
     for (uint32_t i = 0; i < s->n_active; i++) {
         struct shockwave_job *job = &s->job[s->active[i]];
         struct estimate o = estimate_of(ctx, job->slot);

@@ -5,7 +5,11 @@ import csv
 import os
 import random
 import subprocess
+import sys
 from decimal import Decimal
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fuzz"))
+import random_runs
 
 
 class Refused(Exception):
@@ -100,6 +104,9 @@ def seconds(whole_ns):
     return "%d.%09d" % divmod(whole_ns, 10**9)
 
 
+KINDS = ("plain", "iterations", "classes", "shares")
+
+
 def small(policy, seed, kind):
     """A busy cluster of two nodes with four GPUs, and 24 jobs; no two are submitted at one time."""
     rng = random.Random(seed)
@@ -127,3 +134,19 @@ def small(policy, seed, kind):
     device = "ideal" if seed % 2 == 0 else "h200"
     nodes = [("n", {"count": 2, "gpus": 4, "device": device})]
     return Setup(policy, rows, nodes)
+
+
+def drawn(seed, lists):
+    """A setup of fuzz/random_runs.py: any policy with any settings on any cluster."""
+    case = random_runs.Case(seed, lists)
+    rows = [{name: str(cell) for name, cell in zip(case.rows[0], row) if cell != ""} for row in case.rows[1:]]
+    nodes = []
+    for line in case.files.pop("cluster.ini").splitlines():
+        if line.startswith("[node "):
+            nodes.append((line[6:-1], {}))
+        elif "=" in line:
+            key, _, value = line.partition("=")
+            nodes[-1][1][key.strip()] = int(value) if key == "count" else value.strip()
+    del case.files["trace.csv"]
+    options = case.words[5:case.words.index("--quiet")]
+    return Setup(case.policy, rows, nodes, options, case.files)
