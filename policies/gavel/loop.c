@@ -198,8 +198,7 @@ static bool add_arrivals(struct gsim_ctx *ctx, struct gavel *gavel) {
  * without jobs. */
 static bool is_too_soon(const struct gavel *gavel, double since_s) {
     double first_s = gavel->is_reference ? 0 : gavel->first_s;
-    return gavel->reset_s > first_s &&
-           since_s < (double)gavel->least_ns / (double)GSIM_NS_PER_S;
+    return gavel->reset_s > first_s && since_s < (double)gavel->least_ns / (double)GSIM_NS_PER_S;
 }
 
 static bool share_out(struct gsim_ctx *ctx, struct gavel *gavel) {
