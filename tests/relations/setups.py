@@ -78,7 +78,7 @@ class Runner:
         self.count += 1
         try:
             return subprocess.run(words, cwd=self.folder, capture_output=True, text=True, timeout=self.limit,
-                                  stdin=stdin)
+                                  stdin=stdin, close_fds=False)
         except subprocess.TimeoutExpired:
             raise Refused(f"it did not end in {self.limit} s") from None
 
