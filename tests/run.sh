@@ -81,6 +81,8 @@ for build in $BUILDS; do
     "${BUILDS%% *}") suite "$build random runs" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$build/gsim" --runs 200 --first 900000 ;;
     esac
 done
+title relations
+suite "relations between runs" "${PYTHON:-python3}" tests/relations/run.py "${BUILDS%% *}/gsim"
 title python
 for script in tests/python/*.py; do
     case $script in */tap.py) continue ;; esac

@@ -193,10 +193,20 @@ static bool add_arrivals(struct gsim_ctx *ctx, struct gavel *gavel) {
     return true;
 }
 
+/* Shares of a first instant are of the jobs that came first alone, and keep no others waiting. In
+ * the program that is time 0, at which its traces begin; else it comes again after each time
+ * without jobs. */
+static bool is_too_soon(const struct gavel *gavel, double since_s) {
+    double first_s = gavel->is_reference ? 0 : gavel->first_s;
+    return gavel->reset_s > first_s && since_s < (double)gavel->least_ns / (double)GSIM_NS_PER_S;
+}
+
 static bool share_out(struct gsim_ctx *ctx, struct gavel *gavel) {
     double since_s = gavel->now_s - gavel->reset_s;
-    bool is_soon = gavel->reset_s > 0 && since_s < (double)gavel->least_ns / (double)GSIM_NS_PER_S;
-    if (!gavel->is_due || is_soon || gavel->rounds.n == 0)
+    if (!gavel->has_jobs)
+        gavel->first_s = gavel->now_s;
+    gavel->has_jobs = gavel->rounds.n > 0;
+    if (!gavel->is_due || is_too_soon(gavel, since_s) || !gavel->has_jobs)
         return true;
     gsim_rounds_settle(&gavel->rounds, since_s);
     gavel->reset_s = gavel->now_s;

@@ -109,6 +109,8 @@ struct gavel {
     /* The reference's clock: now, the bounds of the last round, the last shares. */
     double now_s, start_s, end_s, reset_s;
     bool has_end;
+    double first_s; /* when the first jobs came since there were none */
+    bool has_jobs; /* there were some when shares were last looked at */
 };
 
 static inline bool gavel_is_pair(const struct gsim_round_entry *entry) {

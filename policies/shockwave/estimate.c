@@ -61,6 +61,10 @@ static struct estimate estimate_of(const struct gsim_ctx *ctx, gsim_slot slot) {
     return o;
 }
 
+static double since_origin_s(const struct shockwave *s, int64_t at_ns) {
+    return s_of(at_ns - s->origin_ns);
+}
+
 /* --- fair ends -------------------------------------------------------------------------------- */
 
 /* Notes when the job would end with an equal part from its arrival on. */
@@ -90,12 +94,13 @@ static double equal_part(const struct shockwave *s) {
 /* --- what the plan asks ----------------------------------------------------------------------- */
 
 void shockwave_look_ahead(struct gsim_ctx *ctx, struct shockwave *s) {
-    double part = equal_part(s), now_s = s_of(ctx->view->now_ns), round_s = s_of(s->round_ns);
+    double part = equal_part(s), now_s = since_origin_s(s, ctx->view->now_ns);
+    double round_s = s_of(s->round_ns);
     for (uint32_t i = 0; i < s->n_active; i++) {
         struct shockwave_job *job = &s->job[s->active[i]];
         struct estimate o = estimate_of(ctx, job->slot);
         if (!s->is_counted) {
-            double submit_s = s_of(ctx->view->jobs.submit_ns[job->slot]);
+            double submit_s = since_origin_s(s, ctx->view->jobs.submit_ns[job->slot]);
             note_fair(s, job, submit_s + (o.had_s + o.left_s) / part);
         }
         double spare_s = mean_fair_s(s, job) - (now_s + s->n_rounds * round_s);
@@ -114,7 +119,7 @@ void shockwave_look_ahead(struct gsim_ctx *ctx, struct shockwave *s) {
 
 void shockwave_weigh(struct gsim_ctx *ctx, struct shockwave *s) {
     const double most_power = 100, almost_s = s_of(s->round_ns);
-    double part = equal_part(s), now_s = s_of(ctx->view->now_ns);
+    double part = equal_part(s), now_s = since_origin_s(s, ctx->view->now_ns);
     for (uint32_t i = 0; i < s->n_active; i++) {
         struct shockwave_job *job = &s->job[s->active[i]];
         double fair_s = mean_fair_s(s, job);

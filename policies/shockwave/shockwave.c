@@ -17,7 +17,9 @@
  * unlike sizes (policies/shockwave/plan.h). In which of its rounds a job runs is of no value to the
  * plan: the heaviest jobs run first, then those that ran in the last round. A job's progress is
  * counted in parts of epochs; the program rounds it down. Its speeds are those of its profile; the
- * program scales them where measurements are 40 % off. */
+ * program scales them where measurements are 40 % off. How late a job is is a ratio of two times
+ * of day, counted from when the program begins; here from the first submission since the cluster
+ * was last without jobs, so that neither when a trace begins nor jobs of long ago decide. */
 #include "policies/shockwave/state.h"
 #include "policies/lib/common.h"
 #include "sim/base/units.h"
@@ -42,6 +44,8 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     struct shockwave *s = own(ctx);
     uint32_t number = ctx->view->jobs.index[slot];
     drop_ended(s); /* a job that failed comes again */
+    if (s->n_active == 0)
+        s->origin_ns = ctx->view->jobs.submit_ns[slot];
     s->job[number] = (struct shockwave_job){.slot = slot, .gpus = ctx->view->jobs.gpus[slot]};
     s->active[s->n_active++] = number;
     s->is_due = true;
@@ -253,7 +257,8 @@ const struct gsim_policy gsim_policy_shockwave = {
     .paper = "Zheng et al., NSDI 2023, and its program",
     .deviations =
         "the programme is searched, exactly but for gangs of unlike sizes; progress counts "
-        "in parts of epochs; profiles are not corrected by measurements",
+        "in parts of epochs; profiles are not corrected by measurements; lateness counts from the "
+        "first submission since the cluster was last without jobs, not from the run's begin",
     .names_gpus = true, /* a plan is of all GPUs, whichever a job may use */
     .is_oracle = true,
     .oracle_where = "where jobs have no phases",

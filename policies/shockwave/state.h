@@ -37,6 +37,8 @@ struct shockwave {
     struct gsim_future_job **by_gain; /* as long */
     uint32_t n_gpus; /* GPUs of nodes that are up */
     int64_t round_ns, ends_ns; /* the length of a round; the end of the round under way */
+    /* from when lateness counts: the first submission since the cluster was last without jobs */
+    int64_t origin_ns;
     /* the number of the round under way; of the round in which the plan was made */
     uint64_t round, planned_round;
     /* rounds that a plan reaches; rounds after which a plan is made anew */

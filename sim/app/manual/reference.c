@@ -70,8 +70,8 @@ static void print_columns(FILE *out) {
     gsim_reference_title(out, "Columns of a trace", "columns");
     fputs(
         "A native trace is a CSV file with a header. The first four columns are needed, all others "
-        "are\noptional: a cell that is empty is unknown, and stays so. Times and sizes may carry "
-        "a unit in the\ncell (`30min`, `16GiB`).\n\n"
+        "are\noptional: a cell that is empty is unknown, and stays so. Cells are plain numbers in "
+        "the unit of\ntheir column; `--assume` takes values with a unit (`mem_gib=16GiB`).\n\n"
         "| column | unit | meaning for the job |\n|---|---|---|\n",
         out);
     for (int c = 0; c < FIRST_COLUMNS; c++)
