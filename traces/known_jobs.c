@@ -75,14 +75,41 @@ static bool index_jobs(struct gsim_builder *b) {
     return known != NULL;
 }
 
+/* A later run of a job is ID#2. */
+static bool is_run_of(const char *own, const char *id) {
+    size_t length = strlen(id);
+    return strncmp(own, id, length) == 0 && (own[length] == '\0' || own[length] == '#');
+}
+
+/* The job of the key, if it was not left out; -1: there is none. */
+static int64_t find(const struct gsim_builder *b, const char *key) {
+    const struct entry *entry = place(b->known->table, b->known->n_buckets, key);
+    bool is_there = entry->key && entry->job < b->n &&
+                    (!entry->id || is_run_of(b->id_text + b->id_at[entry->job], entry->id));
+    return is_there ? (int64_t)entry->job : -1;
+}
+
+/* The row under way is the job of the key, unless another one of the key ended later. */
+static void add_row(struct gsim_builder *b, const char *key) {
+    const char *id = gsim_arena_strdup(b->arena, b->row.id);
+    if (!key || !id || !open_known(b))
+        return;
+    int64_t last = find(b, key);
+    int64_t end_ns = b->row.ran_to_s < 0 ? -1 : b->row.ran_to_s * GSIM_NS_PER_S;
+    struct entry *entry = place(b->known->table, b->known->n_buckets, key);
+    if (last >= 0 && end_of(b, (uint32_t)last) > end_ns)
+        return;
+    b->known->n += !entry->key;
+    *entry = (struct entry){key, b->n, id};
+}
+
 int64_t gsim_known_job(struct gsim_builder *b, const char *id, size_t length) {
     char key[64];
     if (length >= sizeof key || !index_jobs(b))
         return -1;
     memcpy(key, id, length);
     key[length] = '\0';
-    const struct entry *entry = place(b->known->table, b->known->n_buckets, key);
-    return entry->key ? (int64_t)entry->job : -1;
+    return find(b, key);
 }
 
 /* "/3/train": no id has a '/'. */
@@ -92,23 +119,13 @@ static const char *fellow_key(struct gsim_builder *b, uint64_t user, const char 
 
 int64_t gsim_known_fellow(struct gsim_builder *b, uint64_t user, const char *name) {
     const char *key = fellow_key(b, user, name);
-    if (!key || !open_known(b))
-        return -1;
-    const struct entry *entry = place(b->known->table, b->known->n_buckets, key);
-    bool is_there = entry->key && entry->job < b->n &&
-                    strcmp(b->id_text + b->id_at[entry->job], entry->id) == 0;
-    return is_there ? (int64_t)entry->job : -1;
+    return key && open_known(b) ? find(b, key) : -1;
 }
 
 void gsim_known_add_fellow(struct gsim_builder *b, uint64_t user, const char *name) {
-    const char *key = fellow_key(b, user, name), *id = gsim_arena_strdup(b->arena, b->row.id);
-    int64_t last = gsim_known_fellow(b, user, name);
-    if (!key || !id || !open_known(b))
-        return;
-    struct entry *entry = place(b->known->table, b->known->n_buckets, key);
-    int64_t end_ns = b->row.ran_to_s < 0 ? -1 : b->row.ran_to_s * GSIM_NS_PER_S;
-    if (last >= 0 && end_of(b, (uint32_t)last) > end_ns)
-        return;
-    b->known->n += !entry->key;
-    *entry = (struct entry){key, b->n, id};
+    add_row(b, fellow_key(b, user, name));
+}
+
+void gsim_known_add_task(struct gsim_builder *b, const char *array, int64_t task) {
+    add_row(b, gsim_arena_printf(b->arena, "%s_%lld", array, (long long)task));
 }

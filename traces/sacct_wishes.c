@@ -5,6 +5,7 @@
  * --dependency, --array and --constraint; sacct(1), JobID, SubmitLine and Constraints. */
 #include "traces/sacct_wishes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/base/features.h"
@@ -74,8 +75,15 @@ static int64_t choose(const struct gsim_builder *b, int64_t found, int64_t other
     return (end_of(b, other) > end_of(b, found)) != is_any ? other : found;
 }
 
-/* "afterok:12:14+5": the jobs; those that only have to begin, and tasks of arrays that wait for
- * tasks, are not looked for. */
+/* The task of array 12 that has the number of the row's task, aftercorr:12; -1: there is none. */
+static int64_t fellow_task(struct gsim_builder *b, const char *array, size_t length) {
+    char id[64];
+    int n = snprintf(id, sizeof id, "%.*s_%lld", length < 32 ? (int)length : 0, array,
+                     (long long)b->row.extra[GSIM_SACCT_TASK]);
+    return b->row.extra[GSIM_SACCT_TASK] < 0 ? -1 : gsim_known_job(b, id, (size_t)n);
+}
+
+/* "afterok:12:14+5": the jobs; those that only have to begin are not looked for. */
 static void take_dependency(struct gsim_builder *b, const char *at, size_t length, bool is_any) {
     int64_t *before = &b->row.extra[GSIM_SACCT_BEFORE];
     const char *end = at + length, *colon = memchr(at, ':', length);
@@ -84,13 +92,14 @@ static void take_dependency(struct gsim_builder *b, const char *at, size_t lengt
         b->row.extra[GSIM_SACCT_IS_SINGLETON] = 1;
         return;
     }
-    bool is_end = (kind == 7 && strncmp(at, "afterok", kind) == 0) ||
+    bool is_corr = kind == 9 && strncmp(at, "aftercorr", kind) == 0;
+    bool is_end = is_corr || (kind == 7 && strncmp(at, "afterok", kind) == 0) ||
                   (kind == 8 && strncmp(at, "afterany", kind) == 0) ||
                   (kind == 10 && strncmp(at, "afternotok", kind) == 0);
     for (at += kind; is_end && at < end && *at == ':';) {
         size_t n = strcspn(++at, ":+,? \t");
         n = n < (size_t)(end - at) ? n : (size_t)(end - at);
-        int64_t job = gsim_known_job(b, at, n);
+        int64_t job = is_corr ? fellow_task(b, at, n) : gsim_known_job(b, at, n);
         if (job < 0)
             b->row.extra[GSIM_SACCT_IS_LOST] = 1;
         *before = choose(b, *before, job, is_any);
@@ -152,11 +161,22 @@ static void find_fellow(struct gsim_builder *b) {
 
 /* --- arrays and heterogeneous jobs ------------------------------------------------------------ */
 
+/* "7_3": task 3 of array 7, by which other jobs call it. Tasks that have not begun are
+ * one row, 7_[4-9]. */
+static bool take_task(struct gsim_builder *b, const char *text, size_t length, size_t digits) {
+    size_t n = length - digits - 1;
+    if (n > 0 && strspn(text + digits + 1, "0123456789") == n &&
+        gsim_parse_decimal(text + digits + 1, n, 1, &b->row.extra[GSIM_SACCT_TASK]) !=
+            GSIM_PARSE_OK)
+        return false;
+    return gsim_cell_parse(b, GSIM_COL_ARRAY, text, digits, &b->row.cell[GSIM_COL_ARRAY]);
+}
+
 bool gsim_sacct_take_shown_id(struct gsim_builder *b, const char *text, size_t length) {
     size_t digits = strspn(text, "0123456789");
     int64_t number;
     if (digits > 0 && text[digits] == '_')
-        return gsim_cell_parse(b, GSIM_COL_ARRAY, text, digits, &b->row.cell[GSIM_COL_ARRAY]);
+        return take_task(b, text, length, digits);
     if (digits == 0 || digits > 18 || text[digits] != '+' || strchr(text, '.'))
         return true;
     (void)gsim_parse_decimal(text, digits, 1, &number);
@@ -229,12 +249,20 @@ static void come_after(struct gsim_builder *b, int64_t before, int64_t eligible_
     row->cell[GSIM_COL_THINK_NS] = row->submit_ns > end_ns ? row->submit_ns - end_ns : 0;
 }
 
+/* Where JobIDRaw is the job's id, other jobs call it by its array and number. */
+static void note_task(struct gsim_builder *b) {
+    int64_t array = b->row.cell[GSIM_COL_ARRAY], task = b->row.extra[GSIM_SACCT_TASK];
+    if (array >= 0 && task >= 0 && !strchr(b->row.id, '_'))
+        gsim_known_add_task(b, b->names[GSIM_COL_ARRAY].name[array], task);
+}
+
 void gsim_sacct_arrive(struct gsim_builder *b) {
     struct gsim_row *row = &b->row;
     int64_t eligible_s = row->extra[GSIM_SACCT_ELIGIBLE_S];
     bool is_throttled = row->cell[GSIM_COL_ARRAY] >= 0 && row->cell[GSIM_COL_ARRAY_LIMIT] > 0;
     choose_partitions(b);
     find_fellow(b);
+    note_task(b);
     bool is_known = row->extra[GSIM_SACCT_BEFORE] >= 0 && row->extra[GSIM_SACCT_IS_HELD] <= 0;
     if (is_known) {
         come_after(b, row->extra[GSIM_SACCT_BEFORE], eligible_s);

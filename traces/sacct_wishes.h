@@ -19,6 +19,7 @@ enum {
     GSIM_SACCT_IS_HELD,
     GSIM_SACCT_LEADER, /* number of the heterogeneous job */
     GSIM_SACCT_PART, /* the row's place in it */
+    GSIM_SACCT_TASK, /* its number in its array */
 };
 
 bool gsim_sacct_take_constraints(struct gsim_builder *b, const char *text, size_t length);

@@ -93,20 +93,79 @@ static bool is_to_be_had(const struct gsim_ctx *ctx, uint32_t gpu) {
            (ctx->view->cluster.is_arranged[gpu] || gsim_gpu_is_idle(ctx->view, gpu));
 }
 
-/* Keeps GPUs without a guaranteed job free for the first waiting job, once they are enough for it:
- * until then opportunistic jobs may use the GPUs that it reserves. */
+static uint32_t width_of(const struct gsim_view_cluster *cluster, uint32_t node) {
+    return cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
+}
+
+static bool may_keep(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu) {
+    const struct antman *antman = ctx->state;
+    return !antman->gpu[gpu].is_kept_free && is_to_be_had(ctx, gpu) &&
+           gsim_ask_may_use(ctx, slot, gpu) &&
+           gsim_job_memory(ctx->view, slot) <= ctx->view->cluster.hbm_bytes[gpu];
+}
+
+/* Keeps the first GPUs from there on that may be kept; the number that is still needed. */
+static uint32_t keep(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t from, uint32_t to,
+                     uint32_t needed) {
+    struct antman *antman = ctx->state;
+    for (uint32_t gpu = from; gpu < to && needed > 0; gpu++)
+        if (may_keep(ctx, slot, gpu)) {
+            antman->gpu[gpu].is_kept_free = true;
+            needed--;
+        }
+    return needed;
+}
+
+/* Keeps GPUs of the node with the fewest that is wide enough. */
+static bool keep_node(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t needed) {
+    const uint32_t *first = ctx->view->cluster.node_first_gpu;
+    uint32_t best = 0, least = UINT32_MAX;
+    for (uint32_t node = 0; node < ctx->view->cluster.n_nodes; node++) {
+        uint32_t n = 0;
+        for (uint32_t gpu = first[node]; gpu < first[node + 1]; gpu++)
+            n += may_keep(ctx, slot, gpu);
+        if (n >= needed && n < least) {
+            least = n;
+            best = node;
+        }
+    }
+    return least < UINT32_MAX && keep(ctx, slot, first[best], first[best + 1], needed) == 0;
+}
+
+/* Keeps a node where one is wide enough, else whole nodes, the widest first, and a part of one for
+ * the remainder, since the gang is placed on no others. */
+static bool keep_nodes(const struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    uint32_t needed = ctx->view->jobs.gpus[slot], widest = 0;
+    for (uint32_t node = 0; node < cluster->n_nodes; node++)
+        if (width_of(cluster, node) > widest &&
+            gsim_ask_may_use(ctx, slot, cluster->node_first_gpu[node]))
+            widest = width_of(cluster, node);
+    for (uint32_t width = needed > widest ? widest : 0; width > 0; width--)
+        for (uint32_t node = 0; node < cluster->n_nodes && needed >= width; node++)
+            if (width_of(cluster, node) == width &&
+                gsim_ask_may_use(ctx, slot, cluster->node_first_gpu[node])) {
+                if (!keep_node(ctx, slot, width))
+                    return false;
+                needed -= width;
+            }
+    return needed == 0 || keep_node(ctx, slot, needed);
+}
+
+/* Keeps GPUs without a guaranteed job free for the first waiting job, once they are enough for it
+ * by its rule of placement: until then opportunistic jobs may use the GPUs that it reserves. */
 static void make_room(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
     struct antman *antman = ctx->state;
-    uint32_t n = 0, needed = ctx->view->jobs.gpus[slot];
-    for (uint32_t gpu = 0; gpu < ctx->view->cluster.n_gpus; gpu++)
-        n += is_to_be_had(ctx, gpu);
-    for (uint32_t gpu = 0; n >= needed && needed > 0 && gpu < ctx->view->cluster.n_gpus; gpu++) {
-        if (!is_to_be_had(ctx, gpu))
-            continue;
-        clear(ctx, plan, gpu);
-        antman->gpu[gpu].is_kept_free = true;
-        needed--;
-    }
+    uint32_t n_gpus = ctx->view->cluster.n_gpus;
+    enum gsim_rule rule = gsim_settings_rule_of(ctx, slot, antman->sharing.rule);
+    bool is_any = rule == GSIM_RULE_ANY || rule == GSIM_RULE_SPREAD || rule == GSIM_RULE_RANDOM;
+    bool has_room = is_any ? keep(ctx, slot, 0, n_gpus, ctx->view->jobs.gpus[slot]) == 0
+                           : keep_nodes(ctx, slot);
+    for (uint32_t gpu = 0; gpu < n_gpus; gpu++)
+        if (antman->gpu[gpu].is_kept_free && has_room)
+            clear(ctx, plan, gpu);
+        else
+            antman->gpu[gpu].is_kept_free = false;
 }
 
 /* Guaranteed jobs behind the first one take GPUs that are not kept for it. */

@@ -141,6 +141,36 @@ static void test_a_gang_at_the_head(void **state) {
     }
 }
 
+/* Two nodes of two GPUs. a and b have one node, c and d the other; b and d end at 10 s, so that each
+ * node has an idle GPU, and a and c run on to 100 s. e needs a whole node, and is placed on nothing
+ * else; f needs one GPU and passes e at once: keeping the two idle GPUs for e would not help it. */
+static void test_a_gang_of_one_node(void **state) {
+    (void)state;
+    static const int64_t submit[] = {0, 0, 0, 0, 11 * S, 12 * S};
+    static const int64_t service[] = {100 * S, 10 * S, 100 * S, 10 * S, 50 * S, 10 * S};
+    static const int64_t mem[] = {100 * GSIM_GIB, 100 * GSIM_GIB, 100 * GSIM_GIB,
+                                  100 * GSIM_GIB, 100 * GSIM_GIB, 100 * GSIM_GIB};
+    static const uint32_t gpus[] = {1, 1, 1, 1, 2, 1};
+    for (size_t p = 0; p < N_SHARING; p++) {
+        if (strcmp(sharing[p], "vgpu") == 0 || strcmp(sharing[p], "green") == 0)
+            continue; /* jobs have a part of a GPU there, of its memory or its time */
+        struct gsim_arena *arena = gsim_arena_new();
+        struct gsim_trace trace = test_trace(6, submit, service, gpus, arena);
+        trace.column[GSIM_COL_MEM_BYTES] = mem;
+        struct test_run how = {
+            .trace = &trace,
+            .policy = sharing[p],
+            .sets = (const char *const[]){"placement=consolidate", "queue=backfill", NULL},
+            .device = "h200",
+            .nodes = 2,
+            .gpus_per_node = 2};
+        struct gsim_result result = test_run(&how, arena);
+        assert_in_range(result.jobs.start_ns[5], 12 * S, 12 * S + 100 * GSIM_NS_PER_MS);
+        assert_true(result.jobs.start_ns[4] < 110 * S); /* under uvm a and c page their memory in */
+        gsim_arena_free(arena);
+    }
+}
+
 /* Every policy that shares GPUs is one of those above, and so takes queue=, or has an order of its
  * own that is no queue: Gandiva's slices, Lucid's and Muri's priorities. */
 static void test_no_hidden_queue(void **state) {
@@ -219,6 +249,7 @@ int main(void) {
         cmocka_unit_test(test_gangs),
         cmocka_unit_test(test_jobs_alone),
         cmocka_unit_test(test_a_gang_at_the_head),
+        cmocka_unit_test(test_a_gang_of_one_node),
         cmocka_unit_test(test_no_hidden_queue),
         cmocka_unit_test(test_a_reservation),
         cmocka_unit_test(test_attained_service),

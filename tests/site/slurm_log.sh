@@ -58,6 +58,22 @@ grep -q '^15,.*"gpu,long"' log.csv && grep -q '^16,.*"gpu,long"' log.csv && grep
 say "partitions of the command line count where the job ran in one" $?
 {
     echo "$head"
+    row 40 40_1 00 00 00 10 1 gpu 'sbatch --array=1-2 a.sh'
+    row 41 41_2 00 00 00 12 1 gpu 'sbatch --array=1-2 a.sh' | sed 's,41_2,40_2,'
+    row 42 42_1 01 10 11 20 1 gpu 'sbatch --array=1-3 -d aftercorr:40 b.sh'
+    row 43 42_2 01 13 14 20 1 gpu 'sbatch --array=1-3 -d aftercorr:40 b.sh'
+    row 44 42_3 01 15 16 20 1 gpu 'sbatch --array=1-3 -d aftercorr:40 b.sh'
+    row 45 45 02 10 11 20 1 gpu 'sbatch -d afterok:40_1 c.sh'
+    row 46 46 02 12 12 20 1 gpu 'sbatch -d afterany:40 c.sh'
+    row 47 47 02 20 21 25 1 gpu 'sbatch -d aftercorr:40 c.sh'
+} >log.txt
+import
+# 42_1 and 42_2 wait for the tasks of their numbers, 42_3 and 47 have none; 40 is its last task to end
+check "tasks of arrays are found by array and number" "40= 41= 42=40 43=41 44= 45=40 46=41 47=" "$(cells after)"
+# 42_1 at the minute at which 40_1 ended, 42_2 a minute after 40_2
+check "with the time after their ends" "40= 41= 42=0 43=60 44= 45=0 46=0 47=" "$(cells think_s)"
+{
+    echo "$head"
     row 20 20+0 00 00 00 10 2 gpu 'sbatch het.sh'
     row 21 20+1 00 00 00 10 4 gpu 'sbatch het.sh'
     row 22 22+0 01 01 01 10 2 gpu 'sbatch het.sh'
