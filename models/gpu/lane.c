@@ -245,6 +245,27 @@ GSIM_APART static int64_t limit_of_program_ns(const struct gsim_lane_gpu *gpu,
     return sooner_ns(look_ns, look_until_ns(gpu, lane, member));
 }
 
+/* Whether the present turn, which else ends with its iteration, ends inside it, with the kernel in
+ * which its time is up: memory moves for the kernels that begin within the turn. */
+static bool ends_with_kernel(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
+    return lane->how.ends_at_boundary && lane->how.discipline == GSIM_DISCIPLINE_RR &&
+           gsim_gpu_lane_present(gpu, lane)->tenant.spec.order != NULL;
+}
+
+/* The end of the kernel in which the time of the turn is up. */
+GSIM_APART static int64_t kernel_turn_end_ns(const struct gsim_lane_gpu *gpu,
+                                             const struct gsim_gpu_lane *lane) {
+    const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
+    const struct gsim_context *context = &member->context;
+    int64_t end_ns = preemption_ns(lane, member, gsim_ready_but_ns(gpu, lane, lane->state.at));
+    int64_t from_ns = lane->times.since_ns + member->state.stall_ns;
+    bool is_up = end_ns <= lane->times.since_ns && member->state.stall_ns == 0;
+    if (end_ns == GSIM_NEVER || lane->state.rate_q32 == 0 ||
+        (is_up && gsim_context_is_between_kernels(context)))
+        return end_ns;
+    return gsim_context_kernel_end_ns(context, end_ns, from_ns, lane->state.rate_q32);
+}
+
 /* Whether a quantum or a more urgent member can end the present turn. */
 static bool ends_in_time(const struct gsim_gpu_lane *lane) {
     if (gsim_gpu_lane_is_strict(lane))
@@ -260,6 +281,8 @@ static int64_t strict_end_ns(const struct gsim_gpu_lane *lane) {
 
 static void plan_turn_end(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane) {
     const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
+    if (gsim_rarely(ends_with_kernel(gpu, lane)))
+        consider(lane, GSIM_CHANGE_QUANTUM, kernel_turn_end_ns(gpu, lane));
     if (!ends_in_time(lane))
         return;
     if (gsim_gpu_lane_is_strict(lane)) {
@@ -389,7 +412,7 @@ void gsim_gpu_lane_plan(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *l
  * beside other lanes with memory of their own on this GPU. */
 static int64_t left_of_turn_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                                int64_t now_ns) {
-    int64_t end_ns = GSIM_NEVER;
+    int64_t end_ns = ends_with_kernel(gpu, lane) ? kernel_turn_end_ns(gpu, lane) : GSIM_NEVER;
     if (ends_in_time(lane))
         end_ns = gsim_gpu_lane_is_strict(lane) ? strict_end_ns(lane) : turn_ends_ns(gpu, lane);
     int64_t left_ns = end_ns == GSIM_NEVER ? GSIM_NEVER : end_ns - now_ns;
@@ -646,7 +669,8 @@ static bool runs_on(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane 
         return false;
     if (context->spec.arrival_ns)
         return !gsim_gpu_lane_is_strict(lane) && turn_ends_ns(gpu, lane) > now_ns;
-    return (context->spec.never_waits || context->spec.program) && !lane->how.ends_at_boundary;
+    return (context->spec.never_waits || context->spec.program) &&
+           (!lane->how.ends_at_boundary || ends_with_kernel(gpu, lane));
 }
 
 static void yield(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t now_ns) {
