@@ -274,10 +274,11 @@ static enum gsim_status order_touches(struct maker *m, struct gsim_arena *arena,
         gsim_chunks_of(m->out->order_bytes, m->profile->value[GSIM_KEY_UVM_CHUNK_BYTES]);
     for (uint32_t k = 0; k < m->out->n_kernels; k++)
         if (!append_touches(m, k, places, order, parts))
-            return gsim_fail(log, GSIM_BAD_INPUT, m->app->path, 0,
-                             "the kernels of an iteration touch more than 2^32 chunks of %lld bytes "
-                             "one after another; a kernel that touches a buffer anew counts again",
-                             (long long)m->profile->value[GSIM_KEY_UVM_CHUNK_BYTES]);
+            return gsim_fail(
+                log, GSIM_BAD_INPUT, m->app->path, 0,
+                "the kernels of an iteration touch more than 2^32 chunks of %lld bytes "
+                "one after another; a kernel that touches a buffer anew counts again",
+                (long long)m->profile->value[GSIM_KEY_UVM_CHUNK_BYTES]);
     m->out->order = order->n_parts > 0 ? order : NULL;
     return GSIM_OK;
 }

@@ -174,9 +174,8 @@ struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
                                .sweep_ns = gsim_muldiv_floor(
                                    turns[i].sweep_ns, store->pager->first_touch_ppm, GSIM_PPM),
                                .upcoming = upcoming_of(&turns[i])};
-    struct gsim_migration moved =
-        gsim_proactive_switch(&store->pager->proactive, &store->residency, timeline, n_turns,
-                              &store->pager->scratch);
+    struct gsim_migration moved = gsim_proactive_switch(&store->pager->proactive, &store->residency,
+                                                        timeline, n_turns, &store->pager->scratch);
     int64_t begins_ns = now_ns > store->times.link_free_ns ? now_ns : store->times.link_free_ns;
     int64_t starts_ns = moved.bytes_in + moved.bytes_out > 0 ? begins_ns + moved.start_ns : now_ns;
     if (moved.bytes_in + moved.bytes_out > 0)

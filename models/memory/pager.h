@@ -21,13 +21,13 @@
  *              from there: it crosses the bus once each way, a part with each of the iteration's
  *              kernels, which are longer by that. No chunks, no faults
  *
- * An iteration touches its memory in order, evenly over its GPU time, or as its program says. The lane asks when a turn
- * begins: then the chunks that the turn can reach before it ends are touched, those that miss come
- * in and others go out for them, and the turn waits for them before it runs on. The contexts of a
- * lane see each other's memory at the ends of turns only, so within a turn the order of waits and
- * kernels is of no account; a chunk that the end of the turn cuts is charged to this turn, and the
- * rest of its wait to the next. Where all memory fits, or nothing can end the turn, the whole
- * sweep is one part.
+ * An iteration touches its memory in order, evenly over its GPU time, or kernel by kernel as its
+ * program says. The lane asks when a turn begins: then the chunks that the turn can reach before it
+ * ends are touched, those that miss come in and others go out for them, and the turn waits for them
+ * before it runs on. The contexts of a lane see each other's memory at the ends of turns only, so
+ * within a turn the order of waits and kernels is of no account; a chunk that the end of the turn
+ * cuts is charged to this turn, and the rest of its wait to the next. Where all memory fits, or
+ * nothing can end the turn, the whole sweep is one part.
  *
  * Where the link is coherent (models/memory/remote.h), what a sweep misses is read on the host and
  * moves in behind the reads, under each manager; jobs that yield read over the bus as elsewhere.

@@ -246,7 +246,7 @@ static void add_out(struct gsim_moved *sum, struct gsim_moved out) {
     sum->out_clean += out.out_clean;
 }
 
-/* First memory that no turn uses, then chunk by chunk what is used last. */
+/* First memory that no turn uses, then the chunks with the last next use. */
 static struct gsim_moved evict_last_used(struct gsim_residency *residency,
                                          const struct gsim_turn *turns, uint32_t n_turns,
                                          uint32_t need, struct gsim_upcoming_scratch *scratch) {
@@ -388,9 +388,8 @@ struct gsim_migration gsim_proactive_switch(const struct gsim_proactive *proacti
     for (int p = 0; p < 2; p++)
         use(residency, &prediction.part[p]); /* under LRU, the needed chunks are not the oldest */
     uint32_t need = needed(residency, &prediction);
-    add_out(&out.moved, has_order
-                            ? evict_last_used(residency, turns, n_turns, need, scratch)
-                            : gsim_residency_evict(residency, need));
+    add_out(&out.moved, has_order ? evict_last_used(residency, turns, n_turns, need, scratch)
+                                  : gsim_residency_evict(residency, need));
     int64_t copied = out.moved.out_dirty + (proactive->copies_clean ? out.moved.out_clean : 0);
     out.bytes_out = copied * proactive->chunk_bytes;
     populate(proactive, residency, &next, &prediction, &out);

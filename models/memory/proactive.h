@@ -5,7 +5,7 @@
  * chunk in a pipeline, or by turns in one stream; the task may start before all chunks are there,
  * as long as its sweep never overtakes them. Where a program says in which order its kernels touch
  * their memory, a turn uses what the kernels touch that begin within it, and chunk by chunk that
- * goes which is used after the most turns. Chunks that were not predicted fault later
+ * goes out that is used after the most turns. Chunks that were not predicted fault later
  * (models/memory/uvm.h).
  *
  * The order of eviction is the residency's: Belady's for MSched, LRU for comparison. */
