@@ -118,7 +118,8 @@ static int64_t preemption_ns(const struct gsim_gpu_lane *lane, const struct gsim
 }
 
 /* The end of the present quantum while another member is ready. */
-static int64_t quantum_end_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
+static inline int64_t quantum_end_ns(const struct gsim_lane_gpu *gpu,
+                                     const struct gsim_gpu_lane *lane) {
     return preemption_ns(lane, gsim_ready_at(gpu, lane, lane->state.at),
                          gsim_ready_but_ns(gpu, lane, lane->state.at));
 }
@@ -328,8 +329,7 @@ static int64_t challenged_ns(const struct gsim_lane_gpu *gpu, const struct gsim_
     return ready_ns;
 }
 
-/* The end of the present quantum while a rival is ready, or the instant at which a more urgent
- * member is ready. */
+/* The end of the quantum while a rival is ready, or when a more urgent member is ready. */
 static int64_t turn_ends_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
     const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
     if (!gsim_gpu_lane_is_by_priority(lane))

@@ -146,7 +146,7 @@ static uint32_t range_of(const struct gsim_residency *residency, uint32_t buffer
 /* Where the order of touches is known, in the order's own time. */
 static struct gsim_upcoming upcoming_of(const struct gsim_next_turn *next) {
     const struct gsim_touch_order *order = next->tenant->spec.order;
-    if (!order || next->tenant->used == GSIM_NO_BUFFER || next->sweep_ns <= 0)
+    if (next->tenant->used == GSIM_NO_BUFFER || next->sweep_ns <= 0)
         return (struct gsim_upcoming){0};
     int64_t run_ns = gsim_muldiv_floor(next->run_ns, order->all_ns, next->sweep_ns);
     return (struct gsim_upcoming){
@@ -164,7 +164,7 @@ struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
     const struct gsim_residency *residency = &store->residency;
     struct gsim_turn timeline[GSIM_STORE_TURNS_MAX];
     struct gsim_range used[GSIM_STORE_TURNS_MAX], unused[GSIM_STORE_TURNS_MAX];
-    for (uint32_t i = 0; i < n_turns; i++)
+    for (uint32_t i = 0; i < n_turns; i++) {
         timeline[i] =
             (struct gsim_turn){.used = &used[i],
                                .n_used = range_of(residency, turns[i].tenant->used, &used[i]),
@@ -172,8 +172,10 @@ struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
                                .n_unused = range_of(residency, turns[i].tenant->unused, &unused[i]),
                                .run_ns = turns[i].run_ns,
                                .sweep_ns = gsim_muldiv_floor(
-                                   turns[i].sweep_ns, store->pager->first_touch_ppm, GSIM_PPM),
-                               .upcoming = upcoming_of(&turns[i])};
+                                   turns[i].sweep_ns, store->pager->first_touch_ppm, GSIM_PPM)};
+        if (gsim_rarely(turns[i].tenant->spec.order != NULL))
+            timeline[i].upcoming = upcoming_of(&turns[i]);
+    }
     struct gsim_migration moved = gsim_proactive_switch(&store->pager->proactive, &store->residency,
                                                         timeline, n_turns, &store->pager->scratch);
     int64_t begins_ns = now_ns > store->times.link_free_ns ? now_ns : store->times.link_free_ns;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "gsim/units.h"
+#include "sim/base/hints.h"
 
 struct gsim_proactive gsim_proactive_default(const struct gsim_profile *profile) {
     return (struct gsim_proactive){.rates = gsim_copy_rates_migrate(profile),
@@ -273,9 +274,9 @@ static struct gsim_moved evict_last_used(struct gsim_residency *residency,
 
 /* Whether chunks go by their own next use. Predictions of memory that kernels do not touch, and the
  * order of least recent use, know no such order. */
-static bool is_by_chunk(const struct gsim_proactive *proactive,
-                        const struct gsim_residency *residency, const struct gsim_turn *turns,
-                        uint32_t n_turns) {
+static inline bool is_by_chunk(const struct gsim_proactive *proactive,
+                               const struct gsim_residency *residency,
+                               const struct gsim_turn *turns, uint32_t n_turns) {
     bool is_any = false;
     for (uint32_t t = 0; t < n_turns; t++)
         is_any |= turns[t].upcoming.order != NULL;
@@ -380,7 +381,7 @@ struct gsim_migration gsim_proactive_switch(const struct gsim_proactive *proacti
     struct gsim_migration out = {0};
     struct gsim_turn next = turns[0];
     bool has_order = is_by_chunk(proactive, residency, turns, n_turns);
-    if (has_order && next.upcoming.order)
+    if (gsim_rarely(has_order && next.upcoming.order))
         use_in_turn(residency, &next, scratch);
     struct prediction prediction = predict(proactive, &next);
     struct predicted all = {next.used, next.n_used, total(next.used, next.n_used)};
