@@ -56,7 +56,8 @@ static const struct gsim_param_def params[] = {
      .min = 1000,
      .max = GSIM_TIME_MAX,
      .choices = "period",
-     .help = "run time of a turn, which ends with the iteration; period: an equal share of it"},
+     .help = "run time of a turn, which ends with the iteration, or with the "
+             "kernel of a program that says what it touches; period: an equal share of it"},
     {.name = "period",
      .type = GSIM_PARAM_TIME,
      .fallback = "900ms",
@@ -112,8 +113,9 @@ const struct gsim_policy gsim_policy_msched = {
     .paper = "MSched, arXiv 2512.24637",
     .deviations =
         "the length of a turn is not published: see msched.period; a turn ends with an iteration "
-        "and its memory is that of an iteration, where the paper suspends within one and moves "
-        "what the turn will use; gangs of several GPUs have them to themselves; jobs wait in one "
+        "and its memory is that of an iteration, or with a kernel and what its kernels touch, "
+        "where a program says that, and the paper suspends at any time; gangs of several GPUs have "
+        "them to themselves; jobs wait in one "
         "queue, of which the head holds up all jobs behind it unless queue= says another",
     GSIM_QUEUE_ORACLE,
     .shares_gpus = true,

@@ -383,6 +383,16 @@ int64_t gsim_context_boundary_ns(const struct gsim_context *context, int64_t fro
     return end_ns < idle_ns ? end_ns : idle_ns;
 }
 
+int64_t gsim_context_kernel_end_ns(const struct gsim_context *context, int64_t at_ns,
+                                   int64_t from_ns, uint64_t rate_q32) {
+    struct gsim_context then = *context;
+    if (at_ns > from_ns)
+        then.done += gsim_work_done(rate_q32, at_ns - from_ns);
+    if (then.done >= gsim_work_of_ns(context->spec.gpu_ns))
+        return GSIM_NEVER;
+    return end_of(context, present_kernel(&then), from_ns, rate_q32);
+}
+
 /* The host may be in a later iteration already, or has some of this one's time left. A program that
  * is slower alone than its kernels are begins its iterations no faster than it does alone. */
 GSIM_APART static void end_iteration_of_program(struct gsim_context *context, int64_t now_ns) {

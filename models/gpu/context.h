@@ -144,6 +144,10 @@ int64_t gsim_context_idle_ns(const struct gsim_context *context, int64_t from_ns
  * iteration. */
 int64_t gsim_context_boundary_ns(const struct gsim_context *context, int64_t from_ns,
                                  uint64_t rate_q32, bool is_iteration);
+/* The end of the kernel that runs at at_ns, or begins then, if the context runs from from_ns on at
+ * this rate and its host launches in time; GSIM_NEVER: the iteration ends before. */
+int64_t gsim_context_kernel_end_ns(const struct gsim_context *context, int64_t at_ns,
+                                   int64_t from_ns, uint64_t rate_q32);
 /* The running kernel, as work of the iteration; and the end of the last kernel of the first n that
  * are launched by now_ns, the running kernel included. */
 struct gsim_kernel_span {

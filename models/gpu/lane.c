@@ -117,6 +117,13 @@ static int64_t preemption_ns(const struct gsim_gpu_lane *lane, const struct gsim
     return slice_end_ns(lane, gsim_gpu_lane_quantum_ns(lane, member), ready_ns);
 }
 
+/* The end of the present quantum while another member is ready. */
+static inline int64_t quantum_end_ns(const struct gsim_lane_gpu *gpu,
+                                     const struct gsim_gpu_lane *lane) {
+    return preemption_ns(lane, gsim_ready_at(gpu, lane, lane->state.at),
+                         gsim_ready_but_ns(gpu, lane, lane->state.at));
+}
+
 /* When a more urgent member takes the lane: at once, or at the end of a slice. */
 static int64_t urgent_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                          const struct gsim_member *member) {
@@ -214,12 +221,11 @@ static void pad(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int
 
 /* How far a program is worth looking at: where turns end with quanta, to the end of this one. */
 GSIM_APART static int64_t look_until_ns(const struct gsim_lane_gpu *gpu,
-                                        const struct gsim_gpu_lane *lane,
-                                        const struct gsim_member *member) {
+                                        const struct gsim_gpu_lane *lane) {
     if (gsim_gpu_lane_is_strict(lane) || gsim_gpu_lane_is_by_priority(lane) ||
         lane->how.ends_at_boundary)
         return GSIM_NEVER;
-    return preemption_ns(lane, member, gsim_ready_but_ns(gpu, lane, lane->state.at));
+    return quantum_end_ns(gpu, lane);
 }
 
 /* When the kernel is to be looked at again, where kernels share SMs. */
@@ -238,11 +244,10 @@ static int64_t sooner_ns(int64_t a_ns, int64_t b_ns) {
 /* How far changes of a program matter. Where kernels share SMs and the look at this one is due, or
  * there was none, the plan holds for this instant only. */
 GSIM_APART static int64_t limit_of_program_ns(const struct gsim_lane_gpu *gpu,
-                                              const struct gsim_gpu_lane *lane,
-                                              const struct gsim_member *member, int64_t look_ns) {
+                                              const struct gsim_gpu_lane *lane, int64_t look_ns) {
     if (lane->is_by_blocks && look_ns == GSIM_NEVER)
         return lane->times.since_ns;
-    return sooner_ns(look_ns, look_until_ns(gpu, lane, member));
+    return sooner_ns(look_ns, look_until_ns(gpu, lane));
 }
 
 /* Whether a quantum or a more urgent member can end the present turn. */
@@ -260,6 +265,9 @@ static int64_t strict_end_ns(const struct gsim_gpu_lane *lane) {
 
 static void plan_turn_end(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane) {
     const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
+    if (gsim_rarely(gsim_turn_ends_with_kernel(gpu, lane)))
+        consider(lane, GSIM_CHANGE_QUANTUM,
+                 gsim_turn_kernel_end_ns(gpu, lane, quantum_end_ns(gpu, lane)));
     if (!ends_in_time(lane))
         return;
     if (gsim_gpu_lane_is_strict(lane)) {
@@ -267,8 +275,7 @@ static void plan_turn_end(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane 
         return;
     }
     if (!gsim_gpu_lane_is_by_priority(lane)) {
-        int64_t ready_ns = gsim_ready_but_ns(gpu, lane, lane->state.at);
-        consider(lane, GSIM_CHANGE_QUANTUM, preemption_ns(lane, member, ready_ns));
+        consider(lane, GSIM_CHANGE_QUANTUM, quantum_end_ns(gpu, lane));
         return;
     }
     consider(lane, GSIM_CHANGE_URGENT, urgent_ns(gpu, lane, member));
@@ -292,7 +299,7 @@ static void plan_running(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *
     plan_padding(gpu, lane);
     int64_t look_ns = looked_at_ns(lane, member), limit_ns = look_ns;
     if (gsim_rarely(member->context.spec.program != NULL))
-        limit_ns = limit_of_program_ns(gpu, lane, member, look_ns);
+        limit_ns = limit_of_program_ns(gpu, lane, look_ns);
     consider(lane, GSIM_CHANGE_YIELD, yields_ns(lane, member, limit_ns));
     consider(lane, GSIM_CHANGE_KERNEL, look_ns);
     if (gsim_rarely(lane->times.opens_ns > lane->times.since_ns)) /* no sooner: it is open then */
@@ -322,12 +329,11 @@ static int64_t challenged_ns(const struct gsim_lane_gpu *gpu, const struct gsim_
     return ready_ns;
 }
 
-/* The end of the present quantum while a rival is ready, or the instant at which a more urgent
- * member is ready. */
+/* The end of the quantum while a rival is ready, or when a more urgent member is ready. */
 static int64_t turn_ends_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
     const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
     if (!gsim_gpu_lane_is_by_priority(lane))
-        return preemption_ns(lane, member, gsim_ready_but_ns(gpu, lane, lane->state.at));
+        return quantum_end_ns(gpu, lane);
     int64_t quantum_ns =
         preemption_ns(lane, member, gsim_ready_rivals_ns(gpu, lane, member->how.priority, false));
     return sooner_ns(urgent_ns(gpu, lane, member), quantum_ns);
@@ -346,8 +352,7 @@ static int64_t outranked_ns(const struct gsim_lane_gpu *gpu, const struct gsim_g
 static int64_t released_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
     int64_t ready_ns = gsim_ready_but_ns(gpu, lane, lane->state.at);
     int64_t released = ready_ns > lane->times.release_ns ? ready_ns : lane->times.release_ns;
-    int64_t turn_ns = turn_ends_ns(gpu, lane);
-    return turn_ns < released ? turn_ns : released;
+    return sooner_ns(turn_ends_ns(gpu, lane), released);
 }
 
 static int64_t kept_until_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
@@ -390,7 +395,9 @@ void gsim_gpu_lane_plan(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *l
 static int64_t left_of_turn_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                                int64_t now_ns) {
     int64_t end_ns = GSIM_NEVER;
-    if (ends_in_time(lane))
+    if (gsim_rarely(gsim_turn_ends_with_kernel(gpu, lane)))
+        end_ns = gsim_turn_kernel_end_ns(gpu, lane, quantum_end_ns(gpu, lane));
+    else if (ends_in_time(lane))
         end_ns = gsim_gpu_lane_is_strict(lane) ? strict_end_ns(lane) : turn_ends_ns(gpu, lane);
     int64_t left_ns = end_ns == GSIM_NEVER ? GSIM_NEVER : end_ns - now_ns;
     int64_t quantum_ns = gsim_gpu_lane_quantum_ns(lane, gsim_ready_at(gpu, lane, lane->state.at));
@@ -522,8 +529,7 @@ static void end_slice(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lan
 
 /* The instant up to which the member waits for pages, of the time between these two. */
 static int64_t wait_for_pages(struct gsim_member *member, int64_t from_ns, int64_t to_ns) {
-    int64_t waited_ns =
-        to_ns - from_ns < member->state.stall_ns ? to_ns - from_ns : member->state.stall_ns;
+    int64_t waited_ns = sooner_ns(to_ns - from_ns, member->state.stall_ns);
     member->state.stall_ns -= waited_ns;
     return from_ns + waited_ns;
 }
@@ -646,7 +652,8 @@ static bool runs_on(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane 
         return false;
     if (context->spec.arrival_ns)
         return !gsim_gpu_lane_is_strict(lane) && turn_ends_ns(gpu, lane) > now_ns;
-    return (context->spec.never_waits || context->spec.program) && !lane->how.ends_at_boundary;
+    return (context->spec.never_waits || context->spec.program) &&
+           (!lane->how.ends_at_boundary || gsim_turn_ends_with_kernel(gpu, lane));
 }
 
 static void yield(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t now_ns) {
@@ -659,13 +666,6 @@ static void yield(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, i
         give_up(gpu, lane, yield_cost_ns(gpu, lane), now_ns);
 }
 
-/* Whether more than half of the turn went into a wait for pages, and more are missing. */
-static bool is_in_vain(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
-                       const struct gsim_member *member, int64_t now_ns) {
-    return gsim_pager_is_sweeping(gpu->store, &member->tenant) &&
-           2 * member->tenant.last.stall_ns > now_ns - lane->marks.quantum_start_ns;
-}
-
 static void change(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t now_ns) {
     const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
     switch ((enum gsim_lane_change)lane->change) {
@@ -676,7 +676,8 @@ static void change(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, 
         give_up(gpu, lane, yield_cost_ns(gpu, lane), now_ns);
         break;
     case GSIM_CHANGE_QUANTUM:
-        lane->sums.n_vain += lane->how.idle_release_ns > 0 && is_in_vain(gpu, lane, member, now_ns);
+        lane->sums.n_vain +=
+            lane->how.idle_release_ns > 0 && gsim_turn_is_in_vain(gpu, lane, now_ns);
         end_slice(gpu, lane, preempt_cost_ns(gpu, member), now_ns);
         break;
     case GSIM_CHANGE_URGENT:

@@ -5,6 +5,7 @@
 #include "models/gpu/roofline.h"
 #include "models/gpu/sm_array.h"
 #include "models/gpu/space.h"
+#include "models/memory/residency.h"
 
 struct maker {
     const struct gsim_app *app;
@@ -199,6 +200,89 @@ static void make_calls(struct maker *m) {
     out->host_ns += out->rest_ns;
 }
 
+/* --- the order of touches --------------------------------------------------------------------- */
+
+struct place {
+    int64_t from_bytes, to_bytes; /* of the buffer: the first and the last that are touched */
+    int64_t at_bytes; /* where the first lies in the memory of an iteration */
+};
+
+static void place_buffers(const struct maker *m, struct place *places) {
+    int64_t at_bytes = 0;
+    for (uint32_t k = 0; k < m->out->n_kernels; k++) {
+        const struct gsim_program_kernel *kernel = &m->kernels[k];
+        for (uint32_t t = kernel->first_touch; t < kernel->first_touch + kernel->n_touches; t++) {
+            const struct gsim_program_touch *touch = &m->touches[t];
+            struct place *place = &places[touch->buffer];
+            bool is_first = place->to_bytes == 0;
+            if (is_first || touch->from_bytes < place->from_bytes)
+                place->from_bytes = touch->from_bytes;
+            if (touch->to_bytes > place->to_bytes)
+                place->to_bytes = touch->to_bytes;
+        }
+    }
+    for (uint32_t b = 0; b < m->app->n_buffers; b++) {
+        places[b].at_bytes = at_bytes;
+        at_bytes += places[b].to_bytes - places[b].from_bytes;
+    }
+    m->out->order_bytes = at_bytes;
+}
+
+static uint64_t n_touches_of(const struct maker *m) {
+    uint64_t n = 0;
+    for (uint32_t k = 0; k < m->out->n_kernels; k++)
+        n += m->kernels[k].n_touches;
+    return n;
+}
+
+/* Appends what a kernel touches; returns false where all positions are past 32 bits. */
+static bool append_touches(const struct maker *m, uint32_t k, const struct place *places,
+                           struct gsim_touch_order *order, struct gsim_touch_part *parts) {
+    const struct gsim_program_kernel *kernel = &m->kernels[k];
+    int64_t chunk_bytes = m->profile->value[GSIM_KEY_UVM_CHUNK_BYTES];
+    int64_t to_ns = m->steps[k].end_ns, from_ns = to_ns - (kernel->ns > 0 ? kernel->ns : 1);
+    for (uint32_t t = kernel->first_touch; t < kernel->first_touch + kernel->n_touches; t++) {
+        const struct gsim_program_touch *touch = &m->touches[t];
+        const struct place *place = &places[touch->buffer];
+        int64_t begin = place->at_bytes + touch->from_bytes - place->from_bytes;
+        int64_t end = begin + touch->to_bytes - touch->from_bytes;
+        uint32_t first = (uint32_t)(begin / chunk_bytes);
+        uint32_t n = gsim_chunks_of(end, chunk_bytes) - first;
+        if (end <= begin)
+            continue;
+        if (n > UINT32_MAX - order->n)
+            return false;
+        parts[order->n_parts++] = (struct gsim_touch_part){from_ns, to_ns, first, n, order->n};
+        order->n += n;
+    }
+    return true;
+}
+
+static enum gsim_status order_touches(struct maker *m, struct gsim_arena *arena,
+                                      struct gsim_log *log) {
+    uint64_t n = n_touches_of(m);
+    if (n == 0)
+        return GSIM_OK;
+    struct place *places = gsim_arena_array(arena, m->app->n_buffers + 1U, sizeof *places);
+    struct gsim_touch_order *order = gsim_arena_alloc(arena, sizeof *order);
+    struct gsim_touch_part *parts = gsim_arena_array(arena, n, sizeof *parts);
+    if (!places || !order || !parts)
+        return gsim_no_memory(log, "reading the touches of a program");
+    place_buffers(m, places);
+    *order = (struct gsim_touch_order){.parts = parts, .all_ns = m->out->gpu_ns};
+    order->n_chunks =
+        gsim_chunks_of(m->out->order_bytes, m->profile->value[GSIM_KEY_UVM_CHUNK_BYTES]);
+    for (uint32_t k = 0; k < m->out->n_kernels; k++)
+        if (!append_touches(m, k, places, order, parts))
+            return gsim_fail(
+                log, GSIM_BAD_INPUT, m->app->path, 0,
+                "the kernels of an iteration touch more than 2^32 chunks of %lld bytes "
+                "one after another; a kernel that touches a buffer anew counts again",
+                (long long)m->profile->value[GSIM_KEY_UVM_CHUNK_BYTES]);
+    m->out->order = order->n_parts > 0 ? order : NULL;
+    return GSIM_OK;
+}
+
 enum gsim_status gsim_program_of(const struct gsim_app *app, const struct gsim_profile *profile,
                                  struct gsim_arena *arena, const struct gsim_program **out,
                                  struct gsim_log *log) {
@@ -230,5 +314,5 @@ enum gsim_status gsim_program_of(const struct gsim_app *app, const struct gsim_p
         return gsim_fail(log, GSIM_BAD_INPUT, app->path, 0,
                          "an iteration of a program takes the GPU ten days at most");
     *out = program;
-    return GSIM_OK;
+    return order_touches(&m, arena, log);
 }

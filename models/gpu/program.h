@@ -15,6 +15,7 @@
 #include "gsim/status.h"
 #include "gsim/units.h"
 #include "models/hardware/profile.h"
+#include "models/memory/touch_order.h"
 #include "sim/api/app.h"
 
 /* The longest host or GPU time of an iteration: ten days. */
@@ -74,6 +75,10 @@ struct gsim_program {
     int64_t kernels_ns; /* of all kernels */
     /* GPU time of an iteration in turns: the kernels, and the time between two of a stream */
     int64_t gpu_ns;
+    /* The order of its touches in a memory of order_bytes: buffers one after another, of each the
+     * bytes from the first to the last that kernels touch. NULL: it touches nothing. */
+    const struct gsim_touch_order *order;
+    int64_t order_bytes;
 };
 
 /* The program of an application on this device. An application without calls has none: *out is

@@ -2,6 +2,7 @@
 #include "models/gpu/turn_memory.h"
 
 #include "gsim/units.h"
+#include "sim/base/hints.h"
 
 /* Logs how much memory of each member is resident, after some of it has moved: what one lane brings
  * in may push out memory of another. */
@@ -21,7 +22,8 @@ int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu
     do {
         struct gsim_member *member = &gpu->members[lane->spec.member[place]];
         turns[n++] = (struct gsim_next_turn){
-            &member->tenant, gsim_gpu_lane_quantum_ns(lane, member), member->context.spec.gpu_ns};
+            &member->tenant, gsim_gpu_lane_quantum_ns(lane, member), member->context.spec.gpu_ns,
+            gsim_work_to_ns(member->context.done)};
         place = (uint16_t)(place + 1 == lane->spec.n ? 0 : place + 1);
     } while (place != lane->state.at);
     struct gsim_store_move move = gsim_pager_switch(gpu->store, turns, n, now_ns);
@@ -36,12 +38,30 @@ int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu
     return gsim_gang_memory_switch(gpu->gang, &turns[0], now_ns, move.starts_ns);
 }
 
+/* Memory was moved ahead for the kernels of a quantum. A turn that goes on since no other member is
+ * ready has more moved, as for a turn of its own; returns how long the part is that is touched
+ * now. */
+GSIM_APART static int64_t move_for_more(const struct gsim_lane_gpu *gpu,
+                                        const struct gsim_gpu_lane *lane,
+                                        struct gsim_member *member, int64_t left_ns,
+                                        int64_t now_ns) {
+    int64_t quantum_ns = gsim_gpu_lane_quantum_ns(lane, member);
+    bool is_moved_for = left_ns != GSIM_NEVER || lane->marks.quantum_start_ns == now_ns;
+    if (!gsim_pager_is_too_much(gpu->store) || quantum_ns == 0)
+        return left_ns;
+    if (!is_moved_for)
+        member->state.stall_ns += gsim_turn_migrate(gpu, lane, now_ns) - now_ns;
+    return quantum_ns < left_ns ? quantum_ns : left_ns;
+}
+
 void gsim_turn_sweep(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                      int64_t left_ns, int64_t now_ns) {
     struct gsim_member *member = gsim_gpu_lane_present(gpu, lane);
     bool waits_for_sms = lane->state.rate_q32 == 0;
     if (waits_for_sms || !gsim_pager_is_sweeping(gpu->store, &member->tenant))
         return;
+    if (gsim_rarely(member->tenant.spec.order != NULL))
+        left_ns = move_for_more(gpu, lane, member, left_ns, now_ns);
     struct gsim_pace pace = {.done = gsim_context_swept(&member->context),
                              .all = gsim_context_sweep(&member->context),
                              .rate_q32 = lane->state.rate_q32,
@@ -52,6 +72,25 @@ void gsim_turn_sweep(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane
     if (stall_ns > 0)
         tell_residency(gpu, now_ns);
     member->state.stall_ns += stall_ns;
+}
+
+bool gsim_turn_is_in_vain(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
+                          int64_t now_ns) {
+    const struct gsim_tenant *tenant = &gsim_gpu_lane_present(gpu, lane)->tenant;
+    return gsim_pager_is_sweeping(gpu->store, tenant) &&
+           2 * tenant->last.stall_ns > now_ns - lane->marks.quantum_start_ns;
+}
+
+int64_t gsim_turn_kernel_end_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
+                                int64_t up_ns) {
+    const struct gsim_member *member = gsim_gpu_lane_present(gpu, lane);
+    const struct gsim_context *context = &member->context;
+    int64_t since_ns = lane->times.since_ns, stall_ns = member->state.stall_ns;
+    bool is_up = up_ns <= since_ns && stall_ns == 0;
+    bool stays = up_ns == GSIM_NEVER || lane->state.rate_q32 == 0;
+    if (stays || (is_up && gsim_context_is_between_kernels(context)))
+        return up_ns;
+    return gsim_context_kernel_end_ns(context, up_ns, since_ns + stall_ns, lane->state.rate_q32);
 }
 
 int64_t gsim_turn_reached_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {

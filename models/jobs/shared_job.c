@@ -107,6 +107,21 @@ static uint16_t lane_entered(const struct gsim_model *model, gsim_slot slot, uin
     return lane < model->gpus[gpu].n_lanes ? lane : 0;
 }
 
+/* The order in which the job's program touches its memory, where memory moves ahead of turns. The
+ * row may say another size of it, and a gang's memory lies on several GPUs: then it is not
+ * known. */
+static const struct gsim_touch_order *order_of(const struct gsim_model *model, gsim_slot slot,
+                                               const struct gsim_profile *profile) {
+    const struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
+    const struct gsim_program *program = sharer->process.context.spec.program;
+    uint32_t index = gsim_machine_info(model, slot)->index;
+    if (!program || !program->order || gsim_machine_info(model, slot)->gpus != 1)
+        return NULL;
+    uint32_t n_chunks = gsim_chunks_of(working_set(model->setup.trace, index),
+                                       profile->value[GSIM_KEY_UVM_CHUNK_BYTES]);
+    return program->order->n_chunks == n_chunks ? program->order : NULL;
+}
+
 static struct gsim_tenant_spec tenant_of(struct gsim_model *model, gsim_slot slot,
                                          const struct gsim_profile *profile) {
     const struct gsim_trace *trace = model->setup.trace;
@@ -116,7 +131,8 @@ static struct gsim_tenant_spec tenant_of(struct gsim_model *model, gsim_slot slo
                                      .allocated_bytes =
                                          gsim_trace_get(trace, GSIM_COL_MEM_BYTES, index),
                                      .yields = model->shared.by_slot[slot].how.memory_yields,
-                                     .overflow = gsim_shared_job_overflow(model, slot, profile)};
+                                     .overflow = gsim_shared_job_overflow(model, slot, profile),
+                                     .order = order_of(model, slot, profile)};
 }
 
 /* On a GPU that is not arranged each job has a lane of its own, in which nothing halts it. */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "sim/base/hints.h"
+
 /* --- opening ---------------------------------------------------------------------------------- */
 
 static enum gsim_eviction eviction_of(const struct gsim_arrangement *arrangement) {
@@ -107,6 +109,8 @@ static void fill(struct gsim_store *store, const struct gsim_tenant *tenant) {
 bool gsim_pager_open(struct gsim_store *store, struct gsim_tenant *tenant,
                      const struct gsim_tenant_spec *spec, bool is_filled) {
     *tenant = (struct gsim_tenant){.spec = *spec, .used = GSIM_NO_BUFFER, .unused = GSIM_NO_BUFFER};
+    if (!gsim_pager_is_proactive(store))
+        tenant->spec.order = NULL;
     if (!store->pager)
         return true;
     change(store);
@@ -139,6 +143,18 @@ static uint32_t range_of(const struct gsim_residency *residency, uint32_t buffer
     return 1;
 }
 
+/* Where the order of touches is known, in the order's own time. */
+static struct gsim_upcoming upcoming_of(const struct gsim_next_turn *next) {
+    const struct gsim_touch_order *order = next->tenant->spec.order;
+    if (next->tenant->used == GSIM_NO_BUFFER || next->sweep_ns <= 0)
+        return (struct gsim_upcoming){0};
+    int64_t run_ns = gsim_muldiv_floor(next->run_ns, order->all_ns, next->sweep_ns);
+    return (struct gsim_upcoming){
+        .order = order,
+        .done_ns = gsim_muldiv_floor(next->done_ns, order->all_ns, next->sweep_ns),
+        .run_ns = run_ns > 0 ? run_ns : 1};
+}
+
 struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
                                          const struct gsim_next_turn *turns, uint32_t n_turns,
                                          int64_t now_ns) {
@@ -148,7 +164,7 @@ struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
     const struct gsim_residency *residency = &store->residency;
     struct gsim_turn timeline[GSIM_STORE_TURNS_MAX];
     struct gsim_range used[GSIM_STORE_TURNS_MAX], unused[GSIM_STORE_TURNS_MAX];
-    for (uint32_t i = 0; i < n_turns; i++)
+    for (uint32_t i = 0; i < n_turns; i++) {
         timeline[i] =
             (struct gsim_turn){.used = &used[i],
                                .n_used = range_of(residency, turns[i].tenant->used, &used[i]),
@@ -157,8 +173,11 @@ struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
                                .run_ns = turns[i].run_ns,
                                .sweep_ns = gsim_muldiv_floor(
                                    turns[i].sweep_ns, store->pager->first_touch_ppm, GSIM_PPM)};
-    struct gsim_migration moved =
-        gsim_proactive_switch(&store->pager->proactive, &store->residency, timeline, n_turns);
+        if (gsim_rarely(turns[i].tenant->spec.order != NULL))
+            timeline[i].upcoming = upcoming_of(&turns[i]);
+    }
+    struct gsim_migration moved = gsim_proactive_switch(&store->pager->proactive, &store->residency,
+                                                        timeline, n_turns, &store->pager->scratch);
     int64_t begins_ns = now_ns > store->times.link_free_ns ? now_ns : store->times.link_free_ns;
     int64_t starts_ns = moved.bytes_in + moved.bytes_out > 0 ? begins_ns + moved.start_ns : now_ns;
     if (moved.bytes_in + moved.bytes_out > 0)
@@ -258,8 +277,9 @@ static int64_t touch(struct gsim_store *store, struct gsim_tenant *tenant, struc
 
 /* A sweep that is brought forward: how much of the turn is left at its next chunk. */
 struct sweep {
-    struct gsim_range to_come;
+    struct gsim_range to_come; /* positions, where the order of touches is known */
     uint32_t n_chunks;
+    const struct gsim_touch_order *order; /* NULL: evenly over all_ns */
     int64_t all_ns;
     uint64_t rate_q32;
     int64_t left_ns;
@@ -267,6 +287,9 @@ struct sweep {
 
 /* The progress at which a chunk is touched, to the nanosecond. */
 static gsim_work touched_at(const struct sweep *sweep, uint32_t chunk) {
+    if (gsim_rarely(sweep->order != NULL))
+        return gsim_work_of_ns(gsim_muldiv_floor(gsim_touch_order_ns(sweep->order, chunk),
+                                                 sweep->all_ns, sweep->order->all_ns));
     return gsim_work_of_ns(gsim_muldiv_floor(sweep->all_ns, chunk, sweep->n_chunks));
 }
 
@@ -275,6 +298,9 @@ static uint32_t after_progress(const struct sweep *sweep, gsim_work done) {
     int64_t done_ns = gsim_work_to_ns(done);
     if (done_ns >= sweep->all_ns)
         return sweep->all_ns > 0 ? sweep->n_chunks : 0;
+    if (gsim_rarely(sweep->order != NULL))
+        return gsim_touch_order_after(
+            sweep->order, gsim_muldiv_floor(done_ns, sweep->order->all_ns, sweep->all_ns));
     return (uint32_t)gsim_muldiv_floor(done_ns, sweep->n_chunks, sweep->all_ns);
 }
 
@@ -314,11 +340,23 @@ static int64_t most_chunk_ns(struct gsim_store *store, const struct gsim_tenant 
     return is_mapped(store, tenant) && read_ns > ns ? read_ns : ns;
 }
 
+/* The next chunks of a sweep that lie one behind another. */
+static struct gsim_range chunks_to_come(const struct sweep *sweep) {
+    struct gsim_range chunks = sweep->to_come;
+    if (gsim_mostly(!sweep->order))
+        return chunks;
+    const struct gsim_touch_part *part = gsim_touch_order_at(sweep->order, chunks.first);
+    uint32_t passed = chunks.first - part->at, left = part->n - passed;
+    chunks.first = part->first + passed;
+    chunks.n = left < chunks.n ? left : chunks.n;
+    return chunks;
+}
+
 /* The next chunks that are alike, as far as the turn reaches; the last of them may end past it. */
 static struct gsim_range next_part(struct gsim_store *store, const struct gsim_tenant *tenant,
                                    const struct sweep *sweep) {
     enum gsim_content content;
-    struct gsim_range part = sweep->to_come;
+    struct gsim_range part = chunks_to_come(sweep);
     part.n = gsim_residency_alike(&store->residency, part, &content);
     uint32_t reach = within_reach(sweep);
     if (content < GSIM_CLEAN) {
@@ -336,7 +374,7 @@ static int64_t touch_within(struct gsim_store *store, struct gsim_tenant *tenant
     int64_t stall_ns = 0;
     while (sweep->to_come.n > 0 && sweep->left_ns > 0 && !store->residency.has_failed) {
         struct gsim_range part =
-            sweep->left_ns == GSIM_NEVER ? sweep->to_come : next_part(store, tenant, sweep);
+            sweep->left_ns == GSIM_NEVER ? chunks_to_come(sweep) : next_part(store, tenant, sweep);
         int64_t one_ns = touch(store, tenant, part, use);
         stall_ns += one_ns;
         if (sweep->left_ns != GSIM_NEVER)
@@ -358,7 +396,10 @@ static void wait_for(struct gsim_tenant *tenant, const struct gsim_memory_use *u
     tenant->last.stall_ns += left_ns;
 }
 
+/* Chunks, or positions of the order of touches. */
 static uint32_t n_used(const struct gsim_store *store, const struct gsim_tenant *tenant) {
+    if (gsim_rarely(tenant->spec.order != NULL))
+        return tenant->spec.order->n;
     return tenant->used == GSIM_NO_BUFFER ? 0 : store->residency.buffers[tenant->used].n_chunks;
 }
 
@@ -368,7 +409,9 @@ bool gsim_pager_is_sweeping(const struct gsim_store *store, const struct gsim_te
 
 gsim_work gsim_pager_reach(const struct gsim_store *store, const struct gsim_tenant *tenant,
                            gsim_work all) {
-    struct sweep sweep = {.n_chunks = n_used(store, tenant), .all_ns = gsim_work_to_ns(all)};
+    struct sweep sweep = {.n_chunks = n_used(store, tenant),
+                          .order = tenant->spec.order,
+                          .all_ns = gsim_work_to_ns(all)};
     return touched_at(&sweep, tenant->state.n_touched);
 }
 
@@ -383,6 +426,7 @@ static struct sweep begin_sweep(const struct gsim_store *store, const struct gsi
                                 const struct gsim_pace *pace) {
     struct sweep sweep = {.to_come = gsim_range_whole(&store->residency, tenant->used),
                           .n_chunks = n_used(store, tenant),
+                          .order = tenant->spec.order,
                           .all_ns = gsim_work_to_ns(pace->all),
                           .rate_q32 = pace->rate_q32,
                           .left_ns = left_of_turn(store, pace)};

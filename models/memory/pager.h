@@ -7,7 +7,9 @@
  *              and the chunks that came to the GPU first go out
  *   lru        as uvm, but the chunks that were used longest ago go out
  *   proactive  at the beginning of a turn the memory that it is predicted to use is moved in, by
- *              the known timeline of the ring (models/memory/proactive.h); the rest faults
+ *              the known timeline of the ring (models/memory/proactive.h); the rest faults. Where
+ *              a program says in which order its kernels touch their memory, this is what the
+ *              kernels that begin within the turn touch, else all that an iteration touches
  *
  * Under uvm and lru, a job that yields (TGS's opportunistic jobs) has its pages mapped: pages that
  * were pushed out stay on the host and are read from there, over the bus, in each iteration, until
@@ -19,13 +21,13 @@
  *              from there: it crosses the bus once each way, a part with each of the iteration's
  *              kernels, which are longer by that. No chunks, no faults
  *
- * An iteration touches its memory in order, evenly over its GPU time. The lane asks when a turn
- * begins: then the chunks that the turn can reach before it ends are touched, those that miss come
- * in and others go out for them, and the turn waits for them before it runs on. The contexts of a
- * lane see each other's memory at the ends of turns only, so within a turn the order of waits and
- * kernels is of no account; a chunk that the end of the turn cuts is charged to this turn, and the
- * rest of its wait to the next. Where all memory fits, or nothing can end the turn, the whole
- * sweep is one part.
+ * An iteration touches its memory in order, evenly over its GPU time, or kernel by kernel as its
+ * program says. The lane asks when a turn begins: then the chunks that the turn can reach before it
+ * ends are touched, those that miss come in and others go out for them, and the turn waits for them
+ * before it runs on. The contexts of a lane see each other's memory at the ends of turns only, so
+ * within a turn the order of waits and kernels is of no account; a chunk that the end of the turn
+ * cuts is charged to this turn, and the rest of its wait to the next. Where all memory fits, or
+ * nothing can end the turn, the whole sweep is one part.
  *
  * Where the link is coherent (models/memory/remote.h), what a sweep misses is read on the host and
  * moves in behind the reads, under each manager; jobs that yield read over the bus as elsewhere.
@@ -37,6 +39,7 @@
 
 #include "models/memory/proactive.h"
 #include "models/memory/remote.h"
+#include "models/memory/touch_order.h"
 #include "models/roles.h"
 #include "gsim/arrangement.h"
 #include "gsim/cluster.h"
@@ -64,6 +67,7 @@ struct gsim_pager {
     int64_t first_touch_ppm; /* proactive: part of an iteration over which memory is touched */
     struct gsim_pager_rates
         alone; /* the rates above are shares of these (models/jobs/link_shares.h) */
+    struct gsim_upcoming_scratch scratch; /* proactive: of one switch */
     uint64_t stamp; /* the last stamp given to a store */
 };
 
@@ -99,13 +103,15 @@ struct gsim_tenant_spec {
     bool yields; /* its memory goes before that of all jobs that do not yield */
     /* of each iteration; the time is part of the context's GPU time */
     struct gsim_overflow overflow;
+    /* proactive: the order in which an iteration touches these bytes, where a program gives it */
+    const struct gsim_touch_order *order;
 };
 
 GSIM_ROLES_BEGIN
 struct gsim_tenant_state {
     /* of the sweep under way, from the first on; untouched chunks below the iteration's progress
      * are passed by (the context came back to other memory) */
-    uint32_t n_touched; /* chunks */
+    uint32_t n_touched; /* chunks, or positions of the order of touches */
 };
 GSIM_ROLES_END
 
@@ -152,6 +158,7 @@ static inline bool gsim_pager_is_proactive(const struct gsim_store *store) {
 struct gsim_next_turn {
     struct gsim_tenant *tenant;
     int64_t run_ns, sweep_ns;
+    int64_t done_ns; /* of the sweep; used where the order of touches is known */
 };
 struct gsim_store_move {
     int64_t begins_ns, ends_ns; /* of the copies */
@@ -171,7 +178,7 @@ struct gsim_pace {
 };
 /* A part of a sweep, and the wait for its missing chunks. */
 struct gsim_swept {
-    uint32_t first, n; /* chunks */
+    uint32_t first, n; /* chunks, or positions of the order of touches */
     int64_t stall_ns;
 };
 /* A turn begins, or goes on past the chunks that it has touched: touches those that it can

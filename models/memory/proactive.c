@@ -3,7 +3,10 @@
  * call on a copy of the residency. */
 #include "models/memory/proactive.h"
 
+#include <stdlib.h>
+
 #include "gsim/units.h"
+#include "sim/base/hints.h"
 
 struct gsim_proactive gsim_proactive_default(const struct gsim_profile *profile) {
     return (struct gsim_proactive){.rates = gsim_copy_rates_migrate(profile),
@@ -120,8 +123,9 @@ static void use(struct gsim_residency *residency, const struct predicted *part) 
     }
 }
 
-static void make_room(struct gsim_residency *residency, const struct prediction *prediction,
-                      struct gsim_moved *moved) {
+/* Chunks that have to go for a prediction. */
+static uint32_t needed(const struct gsim_residency *residency,
+                       const struct prediction *prediction) {
     int64_t need = -(int64_t)gsim_residency_free(residency), hits = 0;
     for (int p = 0; p < 2; p++) {
         struct gsim_moved part = missing(residency, &prediction->part[p]);
@@ -130,11 +134,154 @@ static void make_room(struct gsim_residency *residency, const struct prediction 
     }
     int64_t most = (int64_t)residency->n_resident - hits; /* all except its own */
     need = need < most ? need : most;
-    if (need <= 0)
+    return need > 0 ? (uint32_t)need : 0;
+}
+
+/* --- eviction by the order of touches --------------------------------------------------------- */
+
+static bool grow(struct gsim_residency *residency, void **block, size_t *room, size_t n,
+                 size_t size) {
+    if (n <= *room)
+        return true;
+    void *grown = gsim_arena_grow(residency->arena, *block, *room * size, 2 * n * size);
+    if (!grown) {
+        residency->has_failed = true;
+        return false;
+    }
+    *block = grown;
+    *room = 2 * n;
+    return true;
+}
+
+/* For each chunk of a task the turns of its own before it is used. */
+static bool note_turns(struct gsim_residency *residency, const struct gsim_upcoming *task,
+                       struct gsim_upcoming_scratch *scratch) {
+    const struct gsim_touch_order *order = task->order;
+    if (!grow(residency, (void **)&scratch->turns, &scratch->turns_room, order->n_chunks,
+              sizeof *scratch->turns))
+        return false;
+    gsim_touch_order_turns(order, task->done_ns, task->run_ns, scratch->turns);
+    return true;
+}
+
+/* Chunks from `from` on that have one next use. */
+static uint32_t n_alike(const uint32_t *turns, uint32_t from, uint32_t to) {
+    uint32_t n = 1;
+    while (from + n < to && turns[from + n] == turns[from])
+        n++;
+    return n;
+}
+
+/* Cuts a turn with a known order down to what its kernels touch; these wait for all of it. */
+static void use_in_turn(struct gsim_residency *residency, struct gsim_turn *turn,
+                        struct gsim_upcoming_scratch *scratch) {
+    const struct gsim_touch_order *order = turn->upcoming.order;
+    uint32_t buffer = turn->used[0].buffer, n_used = 0;
+    if (!note_turns(residency, &turn->upcoming, scratch) ||
+        !grow(residency, (void **)&scratch->used, &scratch->used_room, order->n_chunks / 2 + 1U,
+              sizeof *scratch->used))
         return;
-    struct gsim_moved out = gsim_residency_evict(residency, (uint32_t)need);
-    moved->out_dirty += out.out_dirty;
-    moved->out_clean += out.out_clean;
+    for (uint32_t c = 0, n; c < order->n_chunks; c += n) {
+        n = n_alike(scratch->turns, c, order->n_chunks);
+        if (scratch->turns[c] == 0)
+            scratch->used[n_used++] = (struct gsim_range){buffer, c, n};
+    }
+    turn->used = scratch->used;
+    turn->n_used = n_used;
+    turn->sweep_ns = 0;
+}
+
+/* Appends the resident chunks of a range. */
+static void append_use(struct gsim_residency *residency, struct gsim_later_use use, size_t *n,
+                       struct gsim_upcoming_scratch *scratch) {
+    struct gsim_range left = use.range;
+    while (left.n > 0) {
+        enum gsim_content content;
+        use.range = left;
+        use.range.n = gsim_residency_alike(residency, left, &content);
+        if (content >= GSIM_CLEAN && grow(residency, (void **)&scratch->uses, &scratch->uses_room,
+                                          *n + 1, sizeof *scratch->uses))
+            scratch->uses[(*n)++] = use;
+        left.first += use.range.n;
+        left.n -= use.range.n;
+    }
+}
+
+/* Appends the resident chunks of a turn's task that may go: all except what the next turn uses. */
+static void append_uses(struct gsim_residency *residency, const struct gsim_turn *turn,
+                        uint32_t place, size_t *n_uses, struct gsim_upcoming_scratch *scratch) {
+    struct gsim_range all = gsim_range_whole(residency, turn->used[0].buffer);
+    bool is_known = turn->upcoming.order != NULL;
+    if (is_known && !note_turns(residency, &turn->upcoming, scratch))
+        return;
+    for (uint32_t c = 0, n; c < all.n; c += n) {
+        uint32_t turns = is_known ? scratch->turns[c] : 0;
+        n = is_known ? n_alike(scratch->turns, c, all.n) : all.n;
+        if (place > 0 || turns > 0)
+            append_use(residency, (struct gsim_later_use){{all.buffer, c, n}, turns, place}, n_uses,
+                       scratch);
+    }
+}
+
+/* The later use first; of equal uses, as elsewhere, the higher chunk. */
+static int compare_uses(const void *a, const void *b) {
+    const struct gsim_later_use *one = a, *other = b;
+    if (one->turns != other->turns)
+        return one->turns > other->turns ? -1 : 1;
+    if (one->place != other->place)
+        return one->place > other->place ? -1 : 1;
+    return one->range.first > other->range.first ? -1 : one->range.first < other->range.first;
+}
+
+/* Chunks of buffers that no turn uses. */
+static uint32_t n_never_used(const struct gsim_residency *residency) {
+    uint32_t n = 0;
+    for (uint32_t b = 0; b < residency->n_buffers; b++)
+        if (residency->buffers[b].is_open && residency->buffers[b].next_use == INT64_MAX)
+            n += residency->buffers[b].n_resident;
+    return n;
+}
+
+static void add_out(struct gsim_moved *sum, struct gsim_moved out) {
+    sum->out_dirty += out.out_dirty;
+    sum->out_clean += out.out_clean;
+}
+
+/* First memory that no turn uses, then the chunks with the last next use. */
+static struct gsim_moved evict_last_used(struct gsim_residency *residency,
+                                         const struct gsim_turn *turns, uint32_t n_turns,
+                                         uint32_t need, struct gsim_upcoming_scratch *scratch) {
+    uint32_t never = n_never_used(residency);
+    size_t n_uses = 0;
+    never = never < need ? never : need;
+    struct gsim_moved sum = gsim_residency_evict(residency, never);
+    need -= never;
+    for (uint32_t t = 0; t < n_turns && need > 0; t++)
+        if (turns[t].n_used > 0)
+            append_uses(residency, &turns[t], t, &n_uses, scratch);
+    if (n_uses > 0)
+        qsort(scratch->uses, n_uses, sizeof *scratch->uses, compare_uses);
+    for (size_t i = 0; i < n_uses && need > 0; i++) {
+        struct gsim_range out = scratch->uses[i].range;
+        uint32_t n = out.n < need ? out.n : need;
+        out.first += out.n - n;
+        out.n = n;
+        add_out(&sum, gsim_residency_evict_range(residency, out));
+        need -= n;
+    }
+    return sum;
+}
+
+/* Whether chunks go by their own next use. Predictions of memory that kernels do not touch, and the
+ * order of least recent use, know no such order. */
+static inline bool is_by_chunk(const struct gsim_proactive *proactive,
+                               const struct gsim_residency *residency,
+                               const struct gsim_turn *turns, uint32_t n_turns) {
+    bool is_any = false;
+    for (uint32_t t = 0; t < n_turns; t++)
+        is_any |= turns[t].upcoming.order != NULL;
+    return is_any && residency->eviction == GSIM_EVICT_BELADY && !proactive->predicts_allocations &&
+           proactive->false_positive_ppm == 0;
 }
 
 /* --- population ------------------------------------------------------------------------------- */
@@ -229,17 +376,24 @@ static void populate(const struct gsim_proactive *proactive, struct gsim_residen
 
 struct gsim_migration gsim_proactive_switch(const struct gsim_proactive *proactive,
                                             struct gsim_residency *residency,
-                                            const struct gsim_turn *turns, uint32_t n_turns) {
+                                            const struct gsim_turn *turns, uint32_t n_turns,
+                                            struct gsim_upcoming_scratch *scratch) {
     struct gsim_migration out = {0};
-    struct prediction prediction = predict(proactive, &turns[0]);
-    struct predicted all = {turns[0].used, turns[0].n_used, total(turns[0].used, turns[0].n_used)};
+    struct gsim_turn next = turns[0];
+    bool has_order = is_by_chunk(proactive, residency, turns, n_turns);
+    if (gsim_rarely(has_order && next.upcoming.order))
+        use_in_turn(residency, &next, scratch);
+    struct prediction prediction = predict(proactive, &next);
+    struct predicted all = {next.used, next.n_used, total(next.used, next.n_used)};
     rank_all(proactive, residency, turns, n_turns);
     for (int p = 0; p < 2; p++)
         use(residency, &prediction.part[p]); /* under LRU, the needed chunks are not the oldest */
-    make_room(residency, &prediction, &out.moved);
+    uint32_t need = needed(residency, &prediction);
+    add_out(&out.moved, has_order ? evict_last_used(residency, turns, n_turns, need, scratch)
+                                  : gsim_residency_evict(residency, need));
     int64_t copied = out.moved.out_dirty + (proactive->copies_clean ? out.moved.out_clean : 0);
     out.bytes_out = copied * proactive->chunk_bytes;
-    populate(proactive, residency, &turns[0], &prediction, &out);
+    populate(proactive, residency, &next, &prediction, &out);
     struct gsim_moved left = missing(residency, &all);
     out.missed = left.in + left.zeroed;
     return out;

@@ -3,7 +3,9 @@
  * next task is predicted to use comes in before the task runs; the memory that is used again last,
  * by the known timeline, goes out for it. Eviction and population run on one engine each, chunk by
  * chunk in a pipeline, or by turns in one stream; the task may start before all chunks are there,
- * as long as its sweep never overtakes them. Chunks that were not predicted fault later
+ * as long as its sweep never overtakes them. Where a program says in which order its kernels touch
+ * their memory, a turn uses what the kernels touch that begin within it, and chunk by chunk that
+ * goes out that is used after the most turns. Chunks that were not predicted fault later
  * (models/memory/uvm.h).
  *
  * The order of eviction is the residency's: Belady's for MSched, LRU for comparison. */
@@ -12,6 +14,28 @@
 
 #include "models/links/copy.h"
 #include "models/memory/residency.h"
+#include "models/memory/touch_order.h"
+
+/* A task with a known order of touches, as its next turn begins; in the order's time. */
+struct gsim_upcoming {
+    const struct gsim_touch_order *order; /* NULL: each turn uses all of the working set */
+    int64_t done_ns, run_ns; /* of the iteration; of a turn, > 0 */
+};
+
+/* Resident chunks with one next use: turns of their task before it, then its place among those
+ * that take turns. */
+struct gsim_later_use {
+    struct gsim_range range;
+    uint32_t turns, place;
+};
+
+/* Room for what a switch computes, grown as needed; nothing in it outlasts the switch. */
+struct gsim_upcoming_scratch {
+    uint32_t *turns; /* by chunk */
+    struct gsim_range *used;
+    struct gsim_later_use *uses;
+    size_t turns_room, used_room, uses_room;
+};
 
 /* A turn on the timeline. Ranges are in the order of a sweep and do not overlap. */
 struct gsim_turn {
@@ -22,6 +46,7 @@ struct gsim_turn {
     int64_t run_ns; /* how long it runs */
     /* run time over which the working set is first touched, evenly; for an early start */
     int64_t sweep_ns;
+    struct gsim_upcoming upcoming;
 };
 
 struct gsim_proactive {
@@ -47,10 +72,12 @@ struct gsim_migration {
 /* The profile's rates; all choices as in MSched. */
 struct gsim_proactive gsim_proactive_default(const struct gsim_profile *profile);
 
-/* Moves memory for turns[0] and returns the cost. Ranks by the timeline first. The caller dirties
+/* Moves memory for turns[0] and returns the cost. Ranks by the timeline first. scratch: NULL where
+ * no turn has an order of touches. The caller dirties
  * the chunks that the task writes (gsim_residency_touch) as it runs. */
 struct gsim_migration gsim_proactive_switch(const struct gsim_proactive *proactive,
                                             struct gsim_residency *residency,
-                                            const struct gsim_turn *turns, uint32_t n_turns);
+                                            const struct gsim_turn *turns, uint32_t n_turns,
+                                            struct gsim_upcoming_scratch *scratch);
 
 #endif

@@ -58,7 +58,7 @@ static struct gsim_migration switch_to(struct tasks *tasks, const struct gsim_pr
                                       .sweep_ns = 100000};
     }
     struct gsim_migration migration =
-        gsim_proactive_switch(proactive, &tasks->memory, turns, tasks->n);
+        gsim_proactive_switch(proactive, &tasks->memory, turns, tasks->n, NULL);
     (void)gsim_residency_touch(&tasks->memory, tasks->used[next], is_write);
     return migration;
 }
@@ -156,7 +156,7 @@ static void test_untouched_chunks_come_for_nothing(void **state) {
     gsim_residency_init(&memory, 10, GSIM_EVICT_BELADY, arena);
     struct gsim_range used = {gsim_residency_open(&memory, 0, 8), 0, 8};
     struct gsim_turn turn = {.used = &used, .n_used = 1};
-    struct gsim_migration m = gsim_proactive_switch(&plain, &memory, &turn, 1);
+    struct gsim_migration m = gsim_proactive_switch(&plain, &memory, &turn, 1, NULL);
     assert_int_equal(m.moved.zeroed, 8);
     assert_int_equal(m.ns, 0);
     assert_int_equal(m.missed, 0);
@@ -207,7 +207,7 @@ static void test_an_unknown_order_starts_nothing_early(void **state) {
         gsim_pager_store_init(&store, &pager, arena);
         assert_true(gsim_pager_open(&store, &a, &spec, false));
         gsim_residency_write_host(&store.residency, gsim_range_whole(&store.residency, a.used));
-        const struct gsim_next_turn turn = {&a, 1000000, 100000};
+        const struct gsim_next_turn turn = {.tenant = &a, .run_ns = 1000000, .sweep_ns = 100000};
         assert_int_equal(gsim_pager_switch(&store, &turn, 1, 0).starts_ns, waits_ns[i]);
         gsim_arena_free(arena);
     }
@@ -279,7 +279,7 @@ static void what_was_carried_here_is_there(void **state) {
     const struct gsim_tenant_spec spec = {.used_bytes = 8 * CHUNK, .allocated_bytes = 8 * CHUNK};
     gsim_pager_store_init(&store, &pager, arena);
     assert_true(gsim_pager_open(&store, &a, &spec, true));
-    (void)gsim_pager_switch(&store, &(struct gsim_next_turn){&a, 1000, 100}, 1, 0);
+    (void)gsim_pager_switch(&store, &(struct gsim_next_turn){.tenant = &a, .run_ns = 1000, .sweep_ns = 100}, 1, 0);
     assert_true(gsim_pager_open(&store, &b, &spec, true));
     assert_int_equal(gsim_pager_resident_bytes(&store, &b), 8 * CHUNK);
     assert_int_equal(gsim_pager_resident_bytes(&store, &a), 2 * CHUNK);

@@ -154,7 +154,7 @@ static struct gsim_migration switch_to(struct round *r, const struct gsim_proact
     for (uint32_t i = 0; i < r->n_tasks; i++)
         turns[i] = (struct gsim_turn){
             .used = &r->used[(at + i) % r->n_tasks], .n_used = 1, .run_ns = GSIM_NS_PER_MS};
-    struct gsim_migration moved = gsim_proactive_switch(how, &r->memory, turns, r->n_tasks);
+    struct gsim_migration moved = gsim_proactive_switch(how, &r->memory, turns, r->n_tasks, NULL);
     (void)gsim_residency_touch(&r->memory, r->used[at % r->n_tasks], r->is_dirty);
     return moved;
 }

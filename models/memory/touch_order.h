@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The order in which an iteration of a program touches its memory: for each kernel, the ranges of
+ * chunks that it touches, evenly over its run. A chunk may come several times. A position in the
+ * order counts the chunks that were touched before it. Made once from a program
+ * (models/gpu/program.h), immutable, and shared by all jobs that run it. */
+#ifndef GSIM_MODELS_MEMORY_TOUCH_ORDER_H
+#define GSIM_MODELS_MEMORY_TOUCH_ORDER_H
+
+#include <stdint.h>
+
+/* Chunks that one kernel touches one after another. */
+struct gsim_touch_part {
+    int64_t from_ns, to_ns; /* GPU time of the iteration: when its kernel begins and ends */
+    uint32_t first, n; /* chunks of the memory that an iteration touches; n > 0 */
+    uint32_t at; /* its position: chunks of all parts before it */
+};
+
+struct gsim_touch_order {
+    const struct gsim_touch_part *parts; /* in the order of their kernels */
+    uint32_t n_parts; /* > 0 */
+    uint32_t n; /* chunks of all parts */
+    uint32_t n_chunks; /* of the memory */
+    int64_t all_ns; /* GPU time of the iteration */
+};
+
+/* The part that holds this position, which is below order->n. */
+const struct gsim_touch_part *gsim_touch_order_at(const struct gsim_touch_order *order,
+                                                  uint32_t position);
+/* The GPU time at which the chunk at this position is touched; all_ns for order->n. */
+int64_t gsim_touch_order_ns(const struct gsim_touch_order *order, uint32_t position);
+/* The first position that is not passed at this GPU time. */
+uint32_t gsim_touch_order_after(const struct gsim_touch_order *order, int64_t ns);
+/* For each chunk of the memory the number of turns that end before the turn in which a kernel
+ * begins that touches the chunk, or is under way. The first turn begins when done_ns of an
+ * iteration are done; each ends with the kernel in which it has run for run_ns, the next one begins
+ * there. GSIM_TURNS_NEVER: no kernel touches the chunk. */
+#define GSIM_TURNS_NEVER UINT32_MAX
+void gsim_touch_order_turns(const struct gsim_touch_order *order, int64_t done_ns, int64_t run_ns,
+                            uint32_t *turns);
+
+#endif

@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Policy msched on two jobs of 12 GiB on a GPU of 16, with turns of 50 ms. Each iteration has two kernels of
+# 500 ms, and the programs differ in what these touch. Numbers follow by hand. $1 is gsim.
+set -u
+gsim=$1
+. tests/support/check.sh
+
+run() { # PROGRAM ITERATIONS: jobs.csv is written
+    printf 'job_id,submit_s,iterations,mem_gib,app\na,0,%s,12,%s\nb,0,%s,12,%s\n' "$2" "$tmp/$1.csv" "$2" "$tmp/$1.csv" >"$tmp/pair.csv"
+    "$gsim" run --quiet --gpus-per-node 1 --device h200 --set hbm_bytes=16GiB --policy msched --set msched.slice=50ms \
+        --set msched.missed=0% --jobs-csv "$tmp/jobs.csv" --force "$tmp/pair.csv" >"$tmp/out" 2>"$tmp/log" ||
+        sed 's/^/# /' "$tmp/log"
+}
+column() { # NAME: its sum over jobs
+    awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { sum += $at[name] } END { printf("%.0f", sum) }' "$tmp/jobs.csv"
+}
+moved() { # PROGRAM: GiB that come in during 15 iterations of both, whatever came at their begin
+    run "$1" 5
+    before=$(column bytes_in)
+    run "$1" 20
+    echo $((($(column bytes_in) - before) / 1073741824))
+}
+
+cat >"$tmp/parts.csv" <<'END'
+kind,name,time_us,device,host_us,bytes,touches
+buffer,front,,,,6GiB,
+buffer,back,,,,6GiB,
+kernel,f,500000,h200,,,front@rw
+kernel,b,500000,h200,,,back@rw
+launch,f,,,20,,
+launch,b,,,20,,
+wait,device,,,5,,
+END
+sed '/^kernel/s/[a-z]*@rw/front@rw back@rw/' "$tmp/parts.csv" >"$tmp/all.csv"
+sed '/^kernel/s/[a-z]*@rw//' "$tmp/parts.csv" >"$tmp/none.csv"
+
+# A turn ends with the kernel in which its time is up. So kernels that touch 6 GiB alternate: the fronts and
+# backs of both are four parts in a ring. Before a turn, 6 of 16 GiB belong to the turn before, which is used
+# again last, and 10 to the other three parts: 8 GiB of these 18 are missing, and come in within three turns.
+# 15 iterations of both are 60 turns.
+check "a turn moves what its kernels touch" 160 "$(moved parts)"
+# Where each kernel touches 12 GiB, two parts in a ring have room for 16: a turn misses 8 GiB.
+check "a turn moves all that its kernels touch" 480 "$(moved all)"
+# Without touches a turn ends with its iteration, and has all memory moved: 30 turns.
+check "a job without touches has its turns by iterations" 240 "$(moved none)"
+
+# States recur, so that 400 000 turns are exact: 8 GiB come in during three, 1066 thousand GiB and some.
+run parts 100000
+check "turns inside iterations recur" 1066 "$(($(column bytes_in) / 1073741824 / 1000))"
+check "and are not extrapolated" 0 "$(cat "$tmp/out" "$tmp/log" | grep -c approximate)"
