@@ -7,9 +7,8 @@
 
 #include "gsim/units.h"
 
-enum { MOST_SAMPLES = 1024, PERCENT = 100, US_PER_S = 1000000 };
-/* As often as the driver of an H100 and of an H200 takes samples: those of a process go with it. */
-#define ASK_NS (200 * GSIM_NS_PER_MS)
+enum { MOST_SAMPLES = 1024, PERCENT = 100 };
+#define ASK_NS GSIM_NS_PER_S
 
 static void give_up(struct gsim_accounting *accounting, const char *call, int error) {
     (void)snprintf(accounting->no_usage, sizeof accounting->no_usage, "%s: error %d of the driver",
@@ -20,7 +19,7 @@ static void give_up(struct gsim_accounting *accounting, const char *call, int er
 static unsigned long long clock_us(void) {
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (unsigned long long)now.tv_sec * US_PER_S + (unsigned long long)now.tv_nsec / 1000;
+    return (unsigned long long)now.tv_sec * 1000000 + (unsigned long long)now.tv_nsec / 1000;
 }
 
 void gsim_accounting_open(struct gsim_accounting *accounting, const uint32_t *numbers, uint32_t n) {
@@ -37,12 +36,6 @@ void gsim_accounting_open(struct gsim_accounting *accounting, const uint32_t *nu
         if (error != 0)
             give_up(accounting, "nvmlDeviceGetHandleByIndex", error);
     }
-}
-
-/* Without a sample the time stays open for the next one, of a driver that takes one a second too;
- * what is further back belongs to none. */
-static unsigned long long still_open_us(unsigned long long since_us, unsigned long long now_us) {
-    return now_us > since_us + US_PER_S ? now_us - US_PER_S : since_us;
 }
 
 static bool has_later(const struct gsim_nvml_sample *list, unsigned n,
@@ -80,8 +73,7 @@ static void ask_gpu(struct gsim_accounting *accounting, uint32_t nth, gsim_accou
     for (unsigned i = 0; i < n; i++)
         latest_us = list[i].time_us > latest_us ? list[i].time_us : latest_us;
     take_samples(list, n, accounting->since_us[nth], take, arg);
-    unsigned long long *since_us = &accounting->since_us[nth];
-    *since_us = latest_us > *since_us ? latest_us : still_open_us(*since_us, now_us);
+    accounting->since_us[nth] = latest_us > accounting->since_us[nth] ? latest_us : now_us;
 }
 
 void gsim_accounting_ask(struct gsim_accounting *accounting, int64_t now_ns,

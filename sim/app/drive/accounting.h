@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPU time of processes, as the driver counts it: five times a second it is asked which share
- * of the time since it was last asked kernels of each process ran. That needs no rights where
- * processes of all users may be seen; where the driver does not tell, the reason is kept. The
- * driver forgets a process at its end: its last 0.2 s may be missed. */
+/* GPU time of processes, as the driver counts it: about once a second it is asked which share of
+ * the time since it was last asked kernels of each process ran. That needs no rights where
+ * processes of all users may be seen; where the driver does not tell, the reason is kept. What a
+ * process does in the second before its end may be missed. */
 #ifndef GSIM_APP_ACCOUNTING_H
 #define GSIM_APP_ACCOUNTING_H
 
@@ -24,7 +24,7 @@ struct gsim_accounting {
 typedef void gsim_accounting_take(void *arg, pid_t pid, int64_t gpu_ns);
 
 void gsim_accounting_open(struct gsim_accounting *accounting, const uint32_t *numbers, uint32_t n);
-/* Asks, if a fifth of a second has passed. */
+/* Asks, if a second has passed. */
 void gsim_accounting_ask(struct gsim_accounting *accounting, int64_t now_ns,
                          gsim_accounting_take *take, void *arg);
 void gsim_accounting_close(struct gsim_accounting *accounting);
