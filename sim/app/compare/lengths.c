@@ -6,8 +6,8 @@
 #include "gsim/units.h"
 #include "traces/shake.h"
 
-/* Without --shake, --reps. A share of 1 %: by so much the measured speed of a GPU differed between
- * runs of one machine (docs/drive.md). A hundred runs: what a job hangs on is told to 0.01 %. */
+/* Without --shake, --reps. 1 % is the difference of a GPU's measured speed between two runs on
+ * one machine (docs/drive.md). A hundred runs: what a job hangs on is told to 0.01 %. */
 enum { USUAL_PPM = GSIM_PPM / 100, USUAL_RUNS = 100, MOST_RUNS = 10000 };
 
 static double jct_s(const struct gsim_result *result, uint32_t job) {
