@@ -69,25 +69,45 @@ static bool reserve(struct shaking *s, struct gsim_arena *arena) {
     return is_fine;
 }
 
+static void take_work(const struct shaking *s, struct gsim_trace *out) {
+    *out = *s->from;
+    out->service_ns = s->service_ns;
+    gsim_trace_forget_log(out);
+    for (int c = 0; c < N_WORK_COLUMNS; c++)
+        if (s->column[c])
+            out->column[work_columns[c]] = s->column[c];
+}
+
+static enum gsim_status shake(struct shaking *s, uint64_t seed, uint64_t replication,
+                              struct gsim_arena *arena, struct gsim_trace *out,
+                              struct gsim_log *log) {
+    s->gaps = gsim_rng_stream(seed, replication, "shake gaps");
+    s->work = gsim_rng_stream(seed, replication, "shake work");
+    bool is_fine = s->gaps && s->work && reserve(s, arena);
+    if (is_fine) {
+        shake_gaps(s);
+        shake_work(s);
+        take_work(s, out);
+    }
+    gsl_rng_free(s->gaps);
+    gsl_rng_free(s->work);
+    return is_fine ? GSIM_OK : gsim_no_memory(log, "shaking a trace");
+}
+
 enum gsim_status gsim_trace_shake(const struct gsim_trace *from, int64_t amount_ppm, uint64_t seed,
                                   uint64_t replication, struct gsim_arena *arena,
                                   struct gsim_trace *out, struct gsim_log *log) {
     struct shaking s = {.from = from, .amount_ppm = amount_ppm};
-    s.gaps = gsim_rng_stream(seed, replication, "shake gaps");
-    s.work = gsim_rng_stream(seed, replication, "shake work");
-    bool is_fine = s.gaps && s.work && reserve(&s, arena);
-    if (is_fine) {
-        shake_gaps(&s);
-        shake_work(&s);
-        *out = *from;
+    enum gsim_status status = shake(&s, seed, replication, arena, out, log);
+    if (status == GSIM_OK)
         out->submit_ns = s.submit_ns;
-        out->service_ns = s.service_ns;
-        gsim_trace_forget_log(out);
-        for (int c = 0; c < N_WORK_COLUMNS; c++)
-            if (s.column[c])
-                out->column[work_columns[c]] = s.column[c];
-    }
-    gsl_rng_free(s.gaps);
-    gsl_rng_free(s.work);
-    return is_fine ? GSIM_OK : gsim_no_memory(log, "shaking a trace");
+    return status;
+}
+
+enum gsim_status gsim_trace_shake_work(const struct gsim_trace *from, int64_t amount_ppm,
+                                       uint64_t seed, uint64_t replication,
+                                       struct gsim_arena *arena, struct gsim_trace *out,
+                                       struct gsim_log *log) {
+    struct shaking s = {.from = from, .amount_ppm = amount_ppm};
+    return shake(&s, seed, replication, arena, out, log);
 }

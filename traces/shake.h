@@ -13,5 +13,10 @@
 enum gsim_status gsim_trace_shake(const struct gsim_trace *from, int64_t amount_ppm, uint64_t seed,
                                   uint64_t replication, struct gsim_arena *arena,
                                   struct gsim_trace *out, struct gsim_log *log);
+/* The work alone: jobs arrive when they do in `from`. */
+enum gsim_status gsim_trace_shake_work(const struct gsim_trace *from, int64_t amount_ppm,
+                                       uint64_t seed, uint64_t replication,
+                                       struct gsim_arena *arena, struct gsim_trace *out,
+                                       struct gsim_log *log);
 
 #endif

@@ -125,17 +125,25 @@ static gsim_work next_boundary(const struct gsim_machine_job *job, gsim_work don
     return boundary < most && !is_remainder(job, most - boundary, period_ns) ? boundary : most;
 }
 
+/* A program that computes sees what it is asked at the end of an iteration. Where it has just come
+ * to its GPUs, it is in the iteration that begins there: a job asked at that moment does that one
+ * first, or two jobs that push each other out would never get anywhere. */
+static bool is_in_first(const struct gsim_machine_job *job, gsim_work done, bool is_iteration) {
+    return is_iteration && !job->is_turning && done == job->came_at;
+}
+
 gsim_work gsim_boundaries_stop(const struct gsim_model *model, gsim_slot slot, gsim_work done,
                                enum gsim_stop stop) {
     if (stop == GSIM_STOP_SAVE)
         return done;
-    int64_t period_ns =
-        gsim_boundaries_ns(model, slot, gsim_boundaries_are_iterations(model, slot, stop));
+    bool is_iteration = gsim_boundaries_are_iterations(model, slot, stop);
+    int64_t period_ns = gsim_boundaries_ns(model, slot, is_iteration);
     int64_t from_ns = origin_ns(&model->jobs[slot]);
     int64_t whole_ns =
         period_ns > 0 ? (gsim_work_to_ns(done) - from_ns) / period_ns * period_ns : 0;
     const struct gsim_machine_job *job = &model->jobs[slot];
     if (period_ns > 0 && gsim_work_of_ns(from_ns + whole_ns) == done &&
+        !is_in_first(job, done, is_iteration) &&
         !is_remainder(job, end_of(job) - done, period_ns))
         return done; /* on a boundary already */
     return next_boundary(&model->jobs[slot], done, period_ns);

@@ -64,6 +64,7 @@ struct gsim_machine_job {
     int64_t ending_ns; /* from its last work until its process had ended */
     /* Fields above are zeroed for each job; fields below are written before they are read. */
     gsim_work stop_at; /* while stopping: the boundary */
+    gsim_work came_at; /* the work that was done when it last came to its GPUs */
     int64_t clear_ns; /* while saving: when that ends, once it is known; while ending: since when */
     int64_t after_ns; /* while its memory is carried, or in the driver: the time that follows */
     int64_t process_ns; /* of that time, the part in which its process starts, or ends */

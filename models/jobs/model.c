@@ -219,6 +219,7 @@ static uint32_t sms(const struct gsim_model *model, uint32_t gpu, uint32_t part_
 static inline void run_now(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
     model->jobs[slot].phase = RUNNING;
+    model->jobs[slot].came_at = model->progress[slot].done;
     if (gsim_rarely(gsim_machine_takes_turns(model, slot))) {
         gsim_shared_join(model, slot, now_ns);
         return;

@@ -73,6 +73,21 @@ check "what a start takes is told" 5 "$(beside "select j->>'\$.starts.jobs' from
 took=$(beside "select round(1e3 * (j->>'\$.starts.real_s')) from o")
 check "but not where the simulation has it so" 0 "$("$gsim" compare --quiet --real r.db --device ideal --set "start.first_ns=${took%.0}ms" t.csv | grep -c 'takes that over')"
 expect "with the key that takes it over" 0 "simulation 0.000 s: --set start.first_ns=[0-9]*ms" "$gsim" compare --quiet --real r.db --device ideal t.csv
+# Of t.csv on one GPU less: fifo keeps its order whatever lengths are, so that no job hangs on 1 % of them.
+expect "no place of a strict queue hangs on lengths" 0 "up to 1 % (--shake, --reps), 0 of 5 jobs end elsewhere\." \
+    "$gsim" compare --quiet --real r.db --device ideal t.csv
+# Under srtf on one GPU two jobs of 20.1 and 20 s that come at once stand in the order of their lengths, which 1 % turns over.
+printf 'job_id,submit_s,duration_s,gpus\nfirst,0,20.1,1\nsecond,0,20,1\n' >"$tmp/tie.csv"
+rm -rf logs tie.db
+timeout 60 "$gsim" drive --quiet --dry-run --speed-up 40 --gpus 0 --policy srtf --db tie.db --logs "$tmp/logs" tie.csv >log 2>&1
+expect "a near tie is told" 0 "2 of 2 jobs end elsewhere:" "$gsim" compare --quiet --real tie.db --device ideal tie.csv
+"$gsim" compare --quiet --real tie.db --device ideal --format json tie.csv >beside.json 2>log
+check "with the change that turns it over: more than the half of 0.5 %" "2" \
+    "$(beside "select count(*) from job where (v->>'hangs_on_percent') between 0.25 and 1")"
+check "and the range over both orders" "1" \
+    "$(beside "select count(*) from job where v->>'job' = 'second' and (v->>'least_s') < 20.2 and (v->>'most_s') > 39.7")"
+expect "smaller errors leave it" 0 "up to 0.2 % (--shake, --reps), 0 of 2 jobs end elsewhere" \
+    "$gsim" compare --quiet --real tie.db --device ideal --shake 0.2% tie.csv
 printf 'job_id,submit_s,duration_s,gpus,after,think_s\na,0,4,1,,\nb,0,3,1,a,2\n' >"$tmp/loop.csv"
 rm -rf logs loop.db
 timeout 60 "$gsim" drive --quiet --dry-run --speed-up 20 --gpus 0 --policy fifo --db loop.db --logs "$tmp/logs" loop.csv >log 2>&1

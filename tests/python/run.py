@@ -187,4 +187,32 @@ def test_shared_object(folder):
     equal(without_time(result.summary), without_time(json.loads(text)))
 
 
+def test_driven(folder):
+    """a database of gsim drive is read as one of simulations, and has the jobs of its trace."""
+    path, db = os.path.join(folder, "driven.csv"), os.path.join(folder, "driven.db")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("job_id,submit_s,duration_s,gpus\na,0,20,1\nb,1,10,1\nc,2,5,2\n")
+    program("drive", "--quiet", "--dry-run", "--speed-up", "40", "--gpus", "0,1", "--policy",
+            "fifo", "--db", db, "--logs", os.path.join(folder, "logs"), path)
+    driven = gsim.Sweep(db)
+    jobs = driven.query("select job_id, submit_ns, start_ns, end_ns, gpus_ppm from job order by job")
+    rows = jobs.to_dict("records") if hasattr(jobs, "to_dict") else jobs
+    with open(path, encoding="utf-8") as file:
+        trace = list(csv.DictReader(file))
+    equal([row["job_id"] for row in rows], [row["job_id"] for row in trace])
+    equal([row["submit_ns"] for row in rows], [int(row["submit_s"]) * 10**9 for row in trace])
+    equal([row["gpus_ppm"] for row in rows], [int(row["gpus"]) * 10**6 for row in trace])
+    # a process sleeps for its duration at least; c waits for the GPU of a
+    for row, of in zip(rows, trace):
+        equal(row["end_ns"] - row["start_ns"] >= int(of["duration_s"]) * 10**9, True)
+    equal(rows[2]["start_ns"] >= rows[0]["end_ns"], True)
+    real = driven.query("select job_id, begin_ns, end_ns from real_job order by job")
+    real = real.to_dict("records") if hasattr(real, "to_dict") else real
+    equal([tuple(row.values()) for row in real],
+          [(row["job_id"], row["start_ns"], row["end_ns"]) for row in rows])
+    table = driven.table
+    table = table.to_dict("records") if hasattr(table, "to_dict") else table
+    equal([(row["policy"], row["completed"]) for row in table], [("fifo", 3)])
+
+
 tap.main(globals())

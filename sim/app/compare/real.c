@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "sim/app/compare/compare.h"
+#include "sim/app/compare/lengths.h"
 #include "sim/app/figures/report.h"
 #include "sim/app/results/db_real.h"
 
@@ -42,6 +43,7 @@ struct real {
     struct beside *beside;
     struct beside mean;
     struct starts starts;
+    struct gsim_lengths lengths;
     uint32_t n_beside; /* jobs that both finished */
     bool shares;
 };
@@ -260,6 +262,59 @@ static void print_starts(const struct real *r) {
             starts->real_s, starts->n, starts->simulated_s, starts->real_s * 1e3);
 }
 
+static bool is_within(double s, const struct gsim_lengths_job *range) {
+    return s >= range->least_s && s <= range->most_s;
+}
+
+static void print_range(const struct real *r, const char *name, const struct beside *b,
+                        const struct gsim_lengths_job *range) {
+    FILE *out = r->cli->io->out;
+    fputs("  ", out);
+    gsim_put_plain(out, 20, name);
+    gsim_put_cell(out, 11, 3, b->real_s);
+    gsim_put_cell(out, 11, 3, b->simulated_s);
+    gsim_put_cell(out, 11, 3, range->least_s);
+    gsim_put_cell(out, 11, 3, range->most_s);
+    if (range->hangs_on_ppm > 0)
+        gsim_put_cell(out, 11, 2, (double)range->hangs_on_ppm / 1e4);
+    fputc('\n', out);
+}
+
+/* The rows of the jobs that hang on lengths; returns how many really ended within their range. */
+static uint32_t print_ranges(const struct real *r) {
+    uint32_t n_within = 0;
+    for (uint32_t job = 0; job < r->setup->trace.n_jobs; job++) {
+        const struct gsim_lengths_job *range = &r->lengths.job[job];
+        if (!are_finished(r, job) || range->hangs_on_ppm == 0)
+            continue;
+        n_within += is_within(r->beside[job].real_s, range);
+        print_range(r, gsim_trace_id(&r->setup->trace, job), &r->beside[job], range);
+    }
+    print_range(r, "mean", &r->mean, &r->lengths.mean);
+    return n_within;
+}
+
+static void print_lengths(const struct real *r) {
+    const struct gsim_lengths *l = &r->lengths;
+    FILE *out = r->cli->io->out;
+    fprintf(out,
+            "With the length of each job off by up to %.4g %% (--shake, --reps), %u of %u jobs end "
+            "elsewhere%s\n",
+            (double)l->off_ppm / 1e4, l->n_hanging, r->setup->trace.n_jobs,
+            l->n_hanging > 0 ? ":" : ".");
+    if (l->n_hanging == 0)
+        return;
+    fprintf(out, "  %-20s %11s %11s %11s %11s %11s\n", "JCT, s", "real", "simulated", "least",
+            "most", "hangs on %");
+    uint32_t n_within = print_ranges(r);
+    fprintf(
+        out,
+        "The last column is the smallest change of lengths that put the job elsewhere. Of these "
+        "jobs %u\nreally ended within the range: the order in which they came is not predicted "
+        "more closely.\n",
+        n_within);
+}
+
 static void print_table(const struct real *r) {
     FILE *out = r->cli->io->out;
     fprintf(out, "%s on %s: run %lld of %s, %s\n  %-20s %11s %11s %8s", r->run.policy,
@@ -274,6 +329,7 @@ static void print_table(const struct real *r) {
     print_row(r, "mean", &r->mean);
     fprintf(out, "The last columns are the parts, in s, of real less simulated JCT.\n");
     print_starts(r);
+    print_lengths(r);
     if (r->n_beside < r->setup->trace.n_jobs)
         fprintf(out, "%u of %u jobs are left out: they did not finish in both.\n",
                 r->setup->trace.n_jobs - r->n_beside, r->setup->trace.n_jobs);
@@ -292,6 +348,18 @@ static void put_json(const struct real *r, const struct beside *b) {
     }
 }
 
+static void put_json_range(FILE *out, const struct gsim_lengths_job *range) {
+    fputs(",\"least_s\":", out);
+    gsim_put_real(out, range->least_s, true);
+    fputs(",\"most_s\":", out);
+    gsim_put_real(out, range->most_s, true);
+}
+
+static void put_json_lengths(FILE *out, const struct gsim_lengths *l) {
+    fprintf(out, "\"lengths\":{\"off_percent\":%.4g,\"runs\":%lld,\"elsewhere\":%u}",
+            (double)l->off_ppm / 1e4, (long long)l->runs, l->n_hanging);
+}
+
 static void print_json(const struct real *r) {
     FILE *out = r->cli->io->out;
     const char *comma = "";
@@ -301,7 +369,10 @@ static void print_json(const struct real *r) {
     gsim_put_json_text(out, r->run.device);
     fprintf(out, ",\"jobs\":%u,\"compared\":%u,\"mean\":{", r->setup->trace.n_jobs, r->n_beside);
     put_json(r, &r->mean);
-    fprintf(out, "},\"starts\":{\"jobs\":%u,\"real_s\":", r->starts.n);
+    put_json_range(out, &r->lengths.mean);
+    fputs("},", out);
+    put_json_lengths(out, &r->lengths);
+    fprintf(out, ",\"starts\":{\"jobs\":%u,\"real_s\":", r->starts.n);
     gsim_put_real(out, r->starts.n ? r->starts.real_s : (double)NAN, true);
     fputs(",\"simulated_s\":", out);
     gsim_put_real(out, r->starts.n ? r->starts.simulated_s : (double)NAN, true);
@@ -319,6 +390,10 @@ static void print_json(const struct real *r) {
         fprintf(out, ",\"stops\":%lld,\"observed_stops\":%u,", (long long)r->jobs[job].stops,
                 preemptions ? preemptions[job] : 0);
         put_json(r, &r->beside[job]);
+        put_json_range(out, &r->lengths.job[job]);
+        int64_t hangs_on_ppm = r->lengths.job[job].hangs_on_ppm;
+        fputs(",\"hangs_on_percent\":", out);
+        gsim_put_real(out, hangs_on_ppm ? (double)hangs_on_ppm / 1e4 : (double)NAN, true);
         fputc('}', out);
         comma = ",";
     }
@@ -335,6 +410,8 @@ enum gsim_status gsim_compare_real(struct gsim_cli *cli, struct gsim_setup *setu
         status = load(&r);
     if (status == GSIM_OK)
         status = simulate_both(&r);
+    if (status == GSIM_OK)
+        status = gsim_lengths_try(cli, setup, &r.asked, &r.lengths);
     if (status != GSIM_OK)
         return status;
     tell_all_apart(&r);

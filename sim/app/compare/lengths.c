@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The first of n runs has all lengths off by up to an n-th of the share, the last one by all of it:
+ * so the run with the smallest share that moved a job bounds what the job hangs on. */
+#include "sim/app/compare/lengths.h"
+
+#include "gsim/units.h"
+#include "traces/shake.h"
+
+/* Without --shake, --reps. 1 % is the difference of a GPU's measured speed between two runs on
+ * one machine (docs/drive.md). A hundred runs: what a job hangs on is told to 0.01 %. */
+enum { USUAL_PPM = GSIM_PPM / 100, USUAL_RUNS = 100, MOST_RUNS = 10000 };
+
+static double jct_s(const struct gsim_result *result, uint32_t job) {
+    return (double)(result->jobs.end_ns[job] - result->trace->submit_ns[job]) / 1e9;
+}
+
+static void widen(struct gsim_lengths_job *range, double s) {
+    range->least_s = s < range->least_s ? s : range->least_s;
+    range->most_s = s > range->most_s ? s : range->most_s;
+}
+
+static bool is_elsewhere(int64_t end_ns, int64_t from_ns, int64_t off_ppm) {
+    int64_t moved_ns = end_ns > from_ns ? end_ns - from_ns : from_ns - end_ns;
+    return moved_ns > gsim_muldiv_floor(from_ns, off_ppm, GSIM_PPM) + 1;
+}
+
+static void see_job(struct gsim_lengths *l, uint32_t job, int64_t end_ns, int64_t from_ns,
+                    int64_t off_ppm) {
+    struct gsim_lengths_job *j = &l->job[job];
+    if (j->hangs_on_ppm > 0 || !is_elsewhere(end_ns, from_ns, off_ppm))
+        return;
+    j->hangs_on_ppm = off_ppm;
+    l->n_hanging++;
+}
+
+static void see_run(struct gsim_lengths *l, const struct gsim_result *asked,
+                    const struct gsim_result *run, int64_t off_ppm) {
+    const int64_t *end_ns = run->jobs.end_ns, *from_ns = asked->jobs.end_ns;
+    double sum_s = 0;
+    uint32_t n = 0;
+    for (uint32_t job = 0; job < asked->trace->n_jobs; job++) {
+        if (from_ns[job] < 0 || end_ns[job] < 0)
+            continue;
+        widen(&l->job[job], jct_s(run, job));
+        see_job(l, job, end_ns[job], from_ns[job], off_ppm);
+        sum_s += jct_s(run, job);
+        n++;
+    }
+    if (n > 0)
+        widen(&l->mean, sum_s / n);
+}
+
+/* The simulation itself is one of the range. */
+static void begin(struct gsim_lengths *l, const struct gsim_result *asked) {
+    double sum_s = 0;
+    uint32_t n = 0;
+    for (uint32_t job = 0; job < asked->trace->n_jobs; job++)
+        if (asked->jobs.end_ns[job] >= 0) {
+            l->job[job].least_s = l->job[job].most_s = jct_s(asked, job);
+            sum_s += jct_s(asked, job);
+            n++;
+        }
+    l->mean.least_s = l->mean.most_s = n > 0 ? sum_s / n : 0;
+}
+
+static enum gsim_status try_once(struct gsim_cli *cli, const struct gsim_setup *setup,
+                                 const struct gsim_result *asked, int64_t nth,
+                                 struct gsim_lengths *l) {
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_trace trace;
+    struct gsim_result run;
+    int64_t off_ppm = gsim_muldiv_floor(l->off_ppm, nth, l->runs);
+    if (!arena)
+        return gsim_no_memory(cli->log, "comparing");
+    enum gsim_status status = gsim_trace_shake_work(&setup->trace, off_ppm, (uint64_t)setup->seed,
+                                                    (uint64_t)nth, arena, &trace, cli->log);
+    if (status == GSIM_OK)
+        status = gsim_setup_run(setup, 0, setup->replication, &trace, cli->io, NULL, arena, &run,
+                                cli->log);
+    if (status == GSIM_OK)
+        see_run(l, asked, &run, off_ppm);
+    gsim_arena_free(arena);
+    return status == GSIM_INCOMPLETE
+               ? gsim_fail(cli->log, GSIM_INCOMPLETE, NULL, 0, "interrupted: nothing is compared")
+               : status;
+}
+
+enum gsim_status gsim_lengths_try(struct gsim_cli *cli, const struct gsim_setup *setup,
+                                  const struct gsim_result *result, struct gsim_lengths *out) {
+    *out = (struct gsim_lengths){.off_ppm = setup->shake_ppm > 0 ? setup->shake_ppm : USUAL_PPM};
+    enum gsim_status status =
+        gsim_option_int(cli, GSIM_OPT_REPS, USUAL_RUNS, 1, MOST_RUNS, &out->runs);
+    if (status != GSIM_OK)
+        return status;
+    out->job = gsim_arena_array(cli->arena, setup->trace.n_jobs, sizeof *out->job);
+    if (!out->job)
+        return gsim_no_memory(cli->log, "comparing");
+    begin(out, result);
+    for (int64_t nth = 1; nth <= out->runs && status == GSIM_OK; nth++)
+        status = try_once(cli, setup, result, nth, out);
+    return status;
+}

@@ -1,0 +1,2 @@
+# A job that is asked to stop as it begins to compute does one iteration first. long computes from 0.5, asked by short (9.5 s) at that moment: it stops at 1.5 with 9 s left. short computes from 2.0, asked by long in turn: it stops at 2.1 with 9.4 s left. long is back at 2.6 and ends at 11.6, short is back at 12.1 and ends at 21.5
+--policy srtf --set preempt=restart --set start.first_ns=500ms --set restart.resume_ns=500ms --set restart.stop_ns=0ns --device ideal --quiet --jobs-csv /dev/stdout tests/golden/first_iteration.csv
