@@ -237,17 +237,13 @@ static int64_t looked_at_ns(const struct gsim_gpu_lane *lane, const struct gsim_
            gsim_work_time(left, lane->state.rate_q32);
 }
 
-static int64_t sooner_ns(int64_t a_ns, int64_t b_ns) {
-    return a_ns < b_ns ? a_ns : b_ns;
-}
-
 /* How far changes of a program matter. Where kernels share SMs and the look at this one is due, or
  * there was none, the plan holds for this instant only. */
 GSIM_APART static int64_t limit_of_program_ns(const struct gsim_lane_gpu *gpu,
                                               const struct gsim_gpu_lane *lane, int64_t look_ns) {
     if (lane->is_by_blocks && look_ns == GSIM_NEVER)
         return lane->times.since_ns;
-    return sooner_ns(look_ns, look_until_ns(gpu, lane));
+    return gsim_sooner_ns(look_ns, look_until_ns(gpu, lane));
 }
 
 /* Whether a quantum or a more urgent member can end the present turn. */
@@ -263,19 +259,29 @@ static int64_t strict_end_ns(const struct gsim_gpu_lane *lane) {
     return gsim_vgpu_end_ns(&grid, lane->state.at, lane->times.since_ns);
 }
 
+/* When a turn ends that ends with a kernel; GSIM_NEVER: its iteration ends before. */
+GSIM_APART static int64_t kernel_turn_end_ns(const struct gsim_lane_gpu *gpu,
+                                             const struct gsim_gpu_lane *lane) {
+    const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
+    int64_t up_ns = quantum_end_ns(gpu, lane), since_ns = lane->times.since_ns;
+    int64_t from_ns = since_ns + member->state.stall_ns;
+    bool is_up = up_ns <= since_ns && from_ns <= since_ns;
+    if (up_ns == GSIM_NEVER || lane->state.rate_q32 == 0 ||
+        (is_up && gsim_context_is_between_kernels(&member->context)))
+        return up_ns;
+    return gsim_context_kernel_end_ns(&member->context, up_ns, from_ns, lane->state.rate_q32);
+}
+
 static void plan_turn_end(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane) {
     const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
     if (gsim_rarely(gsim_turn_ends_with_kernel(gpu, lane)))
-        consider(lane, GSIM_CHANGE_QUANTUM,
-                 gsim_turn_kernel_end_ns(gpu, lane, quantum_end_ns(gpu, lane)));
+        consider(lane, GSIM_CHANGE_QUANTUM, kernel_turn_end_ns(gpu, lane));
     if (!ends_in_time(lane))
         return;
-    if (gsim_gpu_lane_is_strict(lane)) {
-        consider(lane, GSIM_CHANGE_QUANTUM, strict_end_ns(lane));
-        return;
-    }
-    if (!gsim_gpu_lane_is_by_priority(lane)) {
-        consider(lane, GSIM_CHANGE_QUANTUM, quantum_end_ns(gpu, lane));
+    bool is_strict = gsim_gpu_lane_is_strict(lane);
+    if (is_strict || !gsim_gpu_lane_is_by_priority(lane)) {
+        consider(lane, GSIM_CHANGE_QUANTUM,
+                 is_strict ? strict_end_ns(lane) : quantum_end_ns(gpu, lane));
         return;
     }
     consider(lane, GSIM_CHANGE_URGENT, urgent_ns(gpu, lane, member));
@@ -336,15 +342,15 @@ static int64_t turn_ends_ns(const struct gsim_lane_gpu *gpu, const struct gsim_g
         return quantum_end_ns(gpu, lane);
     int64_t quantum_ns =
         preemption_ns(lane, member, gsim_ready_rivals_ns(gpu, lane, member->how.priority, false));
-    return sooner_ns(urgent_ns(gpu, lane, member), quantum_ns);
+    return gsim_sooner_ns(urgent_ns(gpu, lane, member), quantum_ns);
 }
 
 /* A member that asked for the lane ahead of its iteration, or is within one, keeps it until a
  * member that is at least as urgent is ready. */
 static int64_t outranked_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
     int32_t priority = gsim_ready_at(gpu, lane, lane->state.at)->how.priority;
-    return sooner_ns(gsim_ready_rivals_ns(gpu, lane, priority, true),
-                     gsim_ready_rivals_ns(gpu, lane, priority, false));
+    return gsim_sooner_ns(gsim_ready_rivals_ns(gpu, lane, priority, true),
+                          gsim_ready_rivals_ns(gpu, lane, priority, false));
 }
 
 /* The end of the turn, or of the time for which a context that has nothing to run may keep the lane
@@ -352,7 +358,7 @@ static int64_t outranked_ns(const struct gsim_lane_gpu *gpu, const struct gsim_g
 static int64_t released_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
     int64_t ready_ns = gsim_ready_but_ns(gpu, lane, lane->state.at);
     int64_t released = ready_ns > lane->times.release_ns ? ready_ns : lane->times.release_ns;
-    return sooner_ns(turn_ends_ns(gpu, lane), released);
+    return gsim_sooner_ns(turn_ends_ns(gpu, lane), released);
 }
 
 static int64_t kept_until_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
@@ -396,7 +402,7 @@ static int64_t left_of_turn_ns(const struct gsim_lane_gpu *gpu, const struct gsi
                                int64_t now_ns) {
     int64_t end_ns = GSIM_NEVER;
     if (gsim_rarely(gsim_turn_ends_with_kernel(gpu, lane)))
-        end_ns = gsim_turn_kernel_end_ns(gpu, lane, quantum_end_ns(gpu, lane));
+        end_ns = kernel_turn_end_ns(gpu, lane);
     else if (ends_in_time(lane))
         end_ns = gsim_gpu_lane_is_strict(lane) ? strict_end_ns(lane) : turn_ends_ns(gpu, lane);
     int64_t left_ns = end_ns == GSIM_NEVER ? GSIM_NEVER : end_ns - now_ns;
@@ -527,13 +533,6 @@ static void end_slice(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lan
     pass_on(gpu, lane, place, cost_ns, now_ns);
 }
 
-/* The instant up to which the member waits for pages, of the time between these two. */
-static int64_t wait_for_pages(struct gsim_member *member, int64_t from_ns, int64_t to_ns) {
-    int64_t waited_ns = sooner_ns(to_ns - from_ns, member->state.stall_ns);
-    member->state.stall_ns -= waited_ns;
-    return from_ns + waited_ns;
-}
-
 static void run_on(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                    struct gsim_member *member, int64_t from_ns, int64_t to_ns, uint64_t rate_q32) {
     if (gsim_rarely(gpu->spans != NULL))
@@ -576,7 +575,7 @@ void gsim_gpu_lane_settle(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane 
     struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
     int64_t since_ns = lane->times.since_ns;
     member->sums.busy_ns += now_ns - since_ns;
-    int64_t begin_ns = wait_for_pages(member, since_ns, now_ns);
+    int64_t begin_ns = gsim_turn_wait(member, since_ns, now_ns);
     if (gsim_rarely(lane->is_by_blocks))
         count_losses(lane, member, now_ns - begin_ns);
     if (!lane->state.is_halting &&

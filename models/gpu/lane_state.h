@@ -207,6 +207,9 @@ struct gsim_gpu_lane {
     struct gsim_lane_sums sums;
 };
 
+static inline int64_t gsim_sooner_ns(int64_t a_ns, int64_t b_ns) {
+    return a_ns < b_ns ? a_ns : b_ns;
+}
 static inline bool gsim_lane_is_by_priority(const struct gsim_lane *how) {
     return how->discipline != GSIM_DISCIPLINE_RR;
 }

@@ -81,18 +81,6 @@ bool gsim_turn_is_in_vain(const struct gsim_lane_gpu *gpu, const struct gsim_gpu
            2 * tenant->last.stall_ns > now_ns - lane->marks.quantum_start_ns;
 }
 
-int64_t gsim_turn_kernel_end_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
-                                int64_t up_ns) {
-    const struct gsim_member *member = gsim_gpu_lane_present(gpu, lane);
-    const struct gsim_context *context = &member->context;
-    int64_t since_ns = lane->times.since_ns, stall_ns = member->state.stall_ns;
-    bool is_up = up_ns <= since_ns && stall_ns == 0;
-    bool stays = up_ns == GSIM_NEVER || lane->state.rate_q32 == 0;
-    if (stays || (is_up && gsim_context_is_between_kernels(context)))
-        return up_ns;
-    return gsim_context_kernel_end_ns(context, up_ns, since_ns + stall_ns, lane->state.rate_q32);
-}
-
 int64_t gsim_turn_reached_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
     const struct gsim_member *member = gsim_gpu_lane_present(gpu, lane);
     const struct gsim_context *context = &member->context;

@@ -21,13 +21,15 @@ static inline bool gsim_turn_ends_with_kernel(const struct gsim_lane_gpu *gpu,
     return lane->how.ends_at_boundary && lane->how.discipline == GSIM_DISCIPLINE_RR &&
            gsim_gpu_lane_present(gpu, lane)->tenant.spec.order != NULL;
 }
-/* When such a turn ends, of which the time is up at up_ns; GSIM_NEVER: its iteration ends
- * before. */
-int64_t gsim_turn_kernel_end_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
-                                int64_t up_ns);
 /* Whether more than half of the turn went into a wait for pages, and more are missing. */
 bool gsim_turn_is_in_vain(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                           int64_t now_ns);
+/* The instant up to which the member waits for pages, of the time between these two. */
+static inline int64_t gsim_turn_wait(struct gsim_member *member, int64_t from_ns, int64_t to_ns) {
+    int64_t waited_ns = gsim_sooner_ns(to_ns - from_ns, member->state.stall_ns);
+    member->state.stall_ns -= waited_ns;
+    return from_ns + waited_ns;
+}
 /* When the running member comes to memory that it has not touched. */
 int64_t gsim_turn_reached_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane);
 

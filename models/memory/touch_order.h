@@ -30,8 +30,10 @@ const struct gsim_touch_part *gsim_touch_order_at(const struct gsim_touch_order 
 int64_t gsim_touch_order_ns(const struct gsim_touch_order *order, uint32_t position);
 /* The first position that is not passed at this GPU time. */
 uint32_t gsim_touch_order_after(const struct gsim_touch_order *order, int64_t ns);
-/* For each chunk of the memory the number of turns that end before the turn in which a kernel
- * begins that touches the chunk, or is under way. The first turn begins when done_ns of an
+/* The first part of a kernel that ends after this GPU time; n_parts: there is none. */
+uint32_t gsim_touch_order_part_after(const struct gsim_touch_order *order, int64_t ns);
+/* touch_turns.c: for each chunk of the memory the number of turns that end before the turn in which
+ * a kernel begins that touches the chunk, or is under way. The first turn begins when done_ns of an
  * iteration are done; each ends with the kernel in which it has run for run_ns, the next one begins
  * there. GSIM_TURNS_NEVER: no kernel touches the chunk. */
 #define GSIM_TURNS_NEVER UINT32_MAX

@@ -17,7 +17,7 @@ struct gsim_heap {
 void gsim_heap_pile(const struct gsim_heap *heap);
 /* Moves the first item behind the others, which are one fewer then, and returns it there. */
 const void *gsim_heap_take(struct gsim_heap *heap);
-/* Puts the first item, whose rank has become later, where it belongs. */
+/* Puts the first item where it belongs after its rank has become later. */
 void gsim_heap_put_back(const struct gsim_heap *heap);
 
 #endif
