@@ -248,6 +248,15 @@ sed 's/,0.7$/,1.15/' "$tmp/steady.csv" >"$tmp/steadier.csv"
 printf '[node a]\ngpus = 1\ndevice = h200\n[node b]\ngpus = 1\ndevice = t4\n' >"$tmp/two.ini"
 expect "two GPUs of which one is slow" 0 "offered load 1.0[0-9]" "$gsim" compare --policies fifo,sjf --cluster "$tmp/two.ini" --set speed.t4=0.1 "$tmp/steadier.csv"
 
+# a mean over classes hides that one pays for another
+printf 'job_id,submit_s,duration_s,class\na,0,100,production\nb,0,100,opportunistic\n' >"$tmp/classes.csv"
+expect "the verdict names the table by class" 0 "that mean is over jobs of several classes" "$gsim" compare --quiet --policies fifo,sjf "$tmp/classes.csv"
+expect "which has each class" 0 "^fifo  *opportunistic  *1 " "$gsim" compare --quiet --policies fifo,sjf --by class "$tmp/classes.csv"
+unsaid "and is not named then" "several classes"
+sed 's/opportunistic/production/' "$tmp/classes.csv" >"$tmp/class.csv"
+expect "nor of one class" 0 "^fifo " "$gsim" compare --quiet --policies fifo,sjf "$tmp/class.csv"
+unsaid "whose mean is that of all jobs" "several classes"
+
 # what is not known is "-" in tables, empty in CSV, null in JSON
 printf 'job_id,submit_s,requests,period_ms,gpu_ms,kernels,class\na,0,20,10,2,1,realtime\nb,0,30,20,3,1,batch\n' >"$tmp/asked.csv"
 printf 'job_id,submit_s,duration_s,class\na,0,100,batch\nb,5,100,production\n' >"$tmp/cut.csv"
