@@ -108,6 +108,11 @@ static enum gsim_status on_value(void *arg, enum gsim_json_kind kind, const char
     return p->n_of_pair == 2 ? put_pair(p, text, length, line) : GSIM_OK;
 }
 
+/* The text format of an exporter (prometheus.io/docs, Exposition formats) begins with comments. */
+static bool is_exposition(const char *bytes, size_t n) {
+    return n > 7 && (memcmp(bytes, "# HELP ", 7) == 0 || memcmp(bytes, "# TYPE ", 7) == 0);
+}
+
 enum gsim_status gsim_prometheus_is(struct gsim_input *input, bool *is, struct gsim_log *log) {
     const char *bytes;
     size_t n, at = 0;
@@ -115,6 +120,10 @@ enum gsim_status gsim_prometheus_is(struct gsim_input *input, bool *is, struct g
     while (status == GSIM_OK && at < n && strchr(" \t\r\n", bytes[at]))
         at++;
     *is = status == GSIM_OK && at < n && bytes[at] == '{';
+    if (status == GSIM_OK && is_exposition(bytes + at, n - at))
+        return gsim_fail(log, GSIM_BAD_INPUT, gsim_input_path(input), 1,
+                         "what an exporter shows (/metrics) is one moment, without its time; ask "
+                         "Prometheus for a range: /api/v1/query_range?query=DCGM_FI_DEV_FB_USED");
     return status;
 }
 

@@ -16,6 +16,11 @@
 #include "traces/sacct_wishes.h"
 
 static const char is_step[] = "they are steps; their job has a row of its own (sacct -X)";
+static const char is_memory_step[] =
+    "they are steps, which gave their job its GPU memory (gres/gpumem)";
+static const char is_idle_step[] =
+    "they are steps, which gave their job its GPU memory (gres/gpumem), and no sample of them saw "
+    "work on its GPUs (gres/gpuutil=0)";
 
 #define NO_TIMES "|Unknown|None|None assigned|N/A|INVALID"
 
@@ -78,13 +83,23 @@ static bool take_size(const char *text, int64_t unit, int64_t *out) {
     return gsim_parse_decimal(text, digits, unit, out) == GSIM_PARSE_OK && *out >= 0;
 }
 
-/* cpu=00:01:00,gres/gpumem=40777023488,gres/gpuutil=93: the most memory that a task of the step had
- * on all its GPUs, in bytes or with a letter for 1024. */
-static bool take_usage(struct gsim_builder *builder, const char *text, size_t length) {
-    static const char name[] = "gres/gpumem=";
+/* cpu=00:01:00,gres/gpumem=40777023488,gres/gpuutil=93: the number after name, if there is one. */
+static bool take_named(const char *text, const char *name, int64_t *out) {
     const char *at = strstr(text, name);
+    return !at || take_size(at + strlen(name), 1, out);
+}
+
+/* gres/gpumem is the most memory that a task of the step had on all its GPUs, in bytes or with a
+ * letter for 1024; gres/gpuutil the largest sample of a task, in percent summed over its GPUs.
+ * TRESUsageInMax is "maximum usage in by all tasks" and InAve the "average usage in by all tasks"
+ * (slurm.schedmd.com/sacct.html): over tasks, not over time. A task's InTot is its last sample
+ * (jag_common_poll_data in Slurm's common_jag.c), so that none of them says how much of its time a
+ * job computed. A largest sample of 0 does: it computed in no sample. */
+static bool take_usage(struct gsim_builder *builder, const char *text, size_t length) {
+    int64_t *extra = builder->row.extra;
     (void)length;
-    return !at || take_size(at + sizeof name - 1, 1, &builder->row.extra[GSIM_SACCT_STEP_MEM]);
+    return take_named(text, "gres/gpumem=", &extra[GSIM_SACCT_STEP_MEM]) &&
+           take_named(text, "gres/gpuutil=", &extra[GSIM_SACCT_STEP_USE]);
 }
 
 static bool take_nodes(struct gsim_builder *builder, const char *text, size_t length) {
@@ -233,7 +248,7 @@ static void look_at_step(struct gsim_builder *builder) {
             "NTasks would divide";
         return;
     }
-    row->drop = "they are steps, which gave their job its GPU memory (gres/gpumem)";
+    row->drop = row->extra[GSIM_SACCT_STEP_USE] == 0 ? is_idle_step : is_memory_step;
     int64_t bytes = (row->extra[GSIM_SACCT_STEP_MEM] + gpus - 1) / gpus;
     int64_t *mem = &builder->column[GSIM_COL_MEM_BYTES][job];
     *mem = builder->measured_job == builder->n && *mem > bytes ? *mem : bytes;
@@ -383,7 +398,9 @@ const struct gsim_trace_format gsim_format_sacct = {
         "  gsim import sacct jobs.txt -o trace.csv\n"
         "Steps follow their job; where Slurm tracks GPU memory (AccountingStorageTRES has "
         "gres/gpumem), their TRESUsageInMax has the most that a task had on its GPUs, and becomes "
-        "mem_gib. --allocations leaves the steps out, which is a tenth of the file.\n"
+        "mem_gib. gres/gpuutil there is the largest sample, and no field has the mean over time, "
+        "so it becomes no column; steps without work in any sample are counted apart. "
+        "--allocations leaves the steps out, which is a tenth of the file.\n"
         "A job that was requeued has a row for each run (--duplicates): the second is ID#2.\n"
         "Without gpumem, GPU memory comes from --assume mem_gib=20GiB, or from measurements,\n"
         "  gsim import sacct jobs.txt --gpu-mem usage.csv -o trace.csv\n"

@@ -10,6 +10,7 @@
 enum {
     GSIM_SACCT_GPUS,
     GSIM_SACCT_STEP_MEM,
+    GSIM_SACCT_STEP_USE,
     GSIM_SACCT_TASKS,
     GSIM_SACCT_ELIGIBLE_S,
     GSIM_SACCT_PARTITIONS, /* those of SubmitLine, a name of the column */

@@ -66,6 +66,9 @@ one="--device ideal --nodes 1 --gpus-per-node 1 --no-what-if"
     said "a policy that did what the log did" "^fifo  *1.5 min  *+0.0 %  *0 s  *0 s  *100.0 %"
     said "one that did not" "^sjf  *1 min  *-33.3 %  *36.7 s  *36.7 s  *66.7 %"
     said "the verdict names the nearest" "fifo is nearest to the log: users' mean waits are off by 0 s"
+    # b waited 50 s, where fifo has it wait for a alone, 20 s: the user's mean is off by 15 s, of 25 s
+    printf 'job_id,submit_s,duration_s,gpus,user,logged_start_s,logged_end_s\na,0,20,1,u,0,20\nb,0,20,1,u,50,70\n' >"$tmp/soon.csv"
+    expect "why most of a short wait is near" 0 "nearest to the log: users' mean waits are off by 15 s on average, of 25 s, which is near because it is within a minute" sh -c "'$gsim' compare --policies fifo,easy-backfill $one '$tmp/soon.csv' | tr -s '\n ' ' '"
     expect "by user" 0 "^u  *2  *45 s  *45 s  *50 s$" "$gsim" compare --policies fifo,sjf $one --by user "$tmp/logged.csv"
     expect "as data" 0 '"as_logged":{"jobs":3,"wait_mean_s":90,"policy_wait_mean_s":60,"off_by_user_s":36.6666.*"is_near":true}' "$gsim" compare --policies fifo,sjf $one --format json "$tmp/logged.csv"
     sed 's/200,210$/2000,2010/' "$tmp/logged.csv" >"$tmp/held.csv"
@@ -244,6 +247,15 @@ unsaid "it is not overloaded" "offered load"
 sed 's/,0.7$/,1.15/' "$tmp/steady.csv" >"$tmp/steadier.csv"
 printf '[node a]\ngpus = 1\ndevice = h200\n[node b]\ngpus = 1\ndevice = t4\n' >"$tmp/two.ini"
 expect "two GPUs of which one is slow" 0 "offered load 1.0[0-9]" "$gsim" compare --policies fifo,sjf --cluster "$tmp/two.ini" --set speed.t4=0.1 "$tmp/steadier.csv"
+
+# a mean over classes hides that one pays for another
+printf 'job_id,submit_s,duration_s,class\na,0,100,production\nb,0,100,opportunistic\n' >"$tmp/classes.csv"
+expect "the verdict names the table by class" 0 "that mean is over jobs of several classes" "$gsim" compare --quiet --policies fifo,sjf "$tmp/classes.csv"
+expect "which has each class" 0 "^fifo  *opportunistic  *1 " "$gsim" compare --quiet --policies fifo,sjf --by class "$tmp/classes.csv"
+unsaid "and is not named then" "several classes"
+sed 's/opportunistic/production/' "$tmp/classes.csv" >"$tmp/class.csv"
+expect "nor of one class" 0 "^fifo " "$gsim" compare --quiet --policies fifo,sjf "$tmp/class.csv"
+unsaid "whose mean is that of all jobs" "several classes"
 
 # what is not known is "-" in tables, empty in CSV, null in JSON
 printf 'job_id,submit_s,requests,period_ms,gpu_ms,kernels,class\na,0,20,10,2,1,realtime\nb,0,30,20,3,1,batch\n' >"$tmp/asked.csv"

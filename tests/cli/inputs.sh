@@ -170,6 +170,8 @@ expect "an error with --strict" 3 "slurm.txt:4: column 'Submit': 'then' is not a
 expect "and in a run" 3 "slurm.txt:4: column 'Submit': 'then' is not a time" "$gsim" --policy fifo "$tmp/slurm.txt"
 expect "what became of each row" 0 "^4,13,not readable,.*Submit.*,then$" sh -c "'$gsim' import sacct '$tmp/slurm.txt' --quiet --left-out '$tmp/left.csv' -o '$tmp/kept.csv' && cat '$tmp/left.csv'"
 expect "a file of something else stays" 2 "slurm.txt: it is there already; --force" "$gsim" import sacct "$tmp/slurm.txt" --left-out "$tmp/slurm.txt"
+printf '{"kind":"List","items":[{"kind":"Event","involvedObject":{"kind":"Pod","name":"a","namespace":"m"},"reason":"Scheduled"}]}' >"$tmp/events.json"
+expect "events without their pods" 3 "events.json: no pod is in it" "$gsim" import kube "$tmp/events.json"
 printf 'NSYSREP' >"$tmp/run.nsys-rep"
 expect "a report of Nsight Systems" 3 "nsys export --type sqlite" "$gsim" import timeline "$tmp/run.nsys-rep" --device h200
 

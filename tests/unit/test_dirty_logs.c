@@ -141,6 +141,31 @@ static void test_memory_of_steps(void **state) {
     expect_warning(f, "left out 1 row (the first is line 9): they are steps with GPU memory");
 }
 
+/* The first job's largest sample is 93 %, the second's (a notebook) 0 %; the third's batch step had
+ * no GPU memory, and a step without gpuutil says nothing. The second job alone was idle, whatever
+ * the order of the two numbers; its memory is its own all the same. */
+static void test_steps_without_work(void **state) {
+    struct fixture *f = *state;
+    static const char text[] =
+        "JobID|State|Submit|ElapsedRaw|AllocTRES|NTasks|TRESUsageInMax\n"
+        "1|COMPLETED|0|10|gres/gpu=1||\n"
+        "1.0|COMPLETED|0|10|gres/gpu=1|1|gres/gpumem=2G,gres/gpuutil=93\n"
+        "2|COMPLETED|0|10|gres/gpu=1||\n"
+        "2.0|COMPLETED|0|10|gres/gpu=1|1|gres/gpuutil=0,gres/gpumem=3G\n"
+        "3|COMPLETED|0|10|gres/gpu=1||\n"
+        "3.batch|COMPLETED|0|10|gres/gpu=1|1|gres/gpumem=0,gres/gpuutil=0\n"
+        "3.0|COMPLETED|0|10|gres/gpu=1|1|gres/gpumem=4G\n";
+    assert_int_equal(read_lenient(f, text, NULL), GSIM_OK);
+    for (uint32_t job = 0; job < 3; job++)
+        assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_MEM_BYTES, job), (job + 2LL) << 30);
+    expect_warning(f, "left out 1 row (the first is line 5): they are steps, which gave their job "
+                      "its GPU memory (gres/gpumem), and no sample of them saw work on its GPUs");
+    expect_warning(f, "left out 2 rows (the first is line 3): they are steps, which gave");
+    refuse(f, "JobID|State|Submit|ElapsedRaw|AllocTRES|NTasks|TRESUsageInMax\n"
+              "1|COMPLETED|0|10|gres/gpu=1|1|gres/gpumem=2G,gres/gpuutil=x\n",
+           "2: column 'TRESUsageInMax': 'gres/gpumem=2G,gres/gpuutil=x' is not a list");
+}
+
 /* The type that a job asked for binds it, the type that it had does not. */
 static void test_partitions_and_types(void **state) {
     struct fixture *f = *state;
@@ -226,6 +251,7 @@ int main(void) {
         TEST(test_start_end_and_nodes_are_kept),
         TEST(test_runs_of_a_requeued_job),
         TEST(test_memory_of_steps),
+        TEST(test_steps_without_work),
         TEST(test_partitions_and_types),
         TEST(test_eligible),
         TEST(test_measurements),

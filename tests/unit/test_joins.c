@@ -225,6 +225,9 @@ static void test_measurements_that_do_not_do(void **state) {
     } cases[] = {
         {"hostname,memory.used [MiB]\nn1,1\n", "beside.csv:1: measured memory has a column such"},
         {"job_id,util\n1,1\n", "beside.csv:1: measured memory has a column such"},
+        {"# HELP DCGM_FI_DEV_FB_USED Framebuffer memory used (in MiB).\n"
+         "DCGM_FI_DEV_FB_USED{gpu=\"0\",Hostname=\"n1\"} 1\n",
+         "beside.csv:1: what an exporter shows (/metrics) is one moment"},
         {"job_id,mem_mib,mem_gib\n1,1,1\n", "beside.csv:1: column 'mem_gib' is of a kind"},
         {"job_id,mem_mib\n1,-5\n", "beside.csv:2: column 'mem_mib': '-5' is no measurement"},
         {"job_id,mem_mib\n1,1e99\n", "beside.csv:2: column 'mem_mib': '1e99' is no"},

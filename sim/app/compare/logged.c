@@ -213,6 +213,13 @@ int gsim_compare_nearest(const struct gsim_compare *c, const struct gsim_logged 
     return best;
 }
 
+/* Where the minute alone makes a policy near, the distance may be most of a short wait. */
+static const char *why_near(const struct gsim_from_log *p, double wait_s) {
+    static const char minute[] = ", which is near because it is within a minute (Slurm's backfill "
+                                 "scheduler looks every 30 s)";
+    return p->users_off_s <= NEAR * wait_s ? "" : minute;
+}
+
 const char *gsim_compare_say_logged(const struct gsim_compare *c, const struct gsim_logged *l) {
     char off[40], wait[40];
     int best = gsim_compare_nearest(c, l);
@@ -222,8 +229,8 @@ const char *gsim_compare_say_logged(const struct gsim_compare *c, const struct g
     if (l->policy[best].is_near)
         return gsim_arena_printf(c->cli->arena,
                                  "%s is nearest to the log: users' mean waits are off by %s on "
-                                 "average, of %s",
-                                 name, off, wait);
+                                 "average, of %s%s",
+                                 name, off, wait, why_near(&l->policy[best], l->wait_mean_s));
     return gsim_arena_printf(
         c->cli->arena,
         "no policy comes near the log: under %s, the nearest, users' mean waits are off by %s on "

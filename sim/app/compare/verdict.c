@@ -161,6 +161,20 @@ static void say_unsure(struct verdict *v) {
               "much hangs on coincidences of this trace, --reps of a spec how much is chance");
 }
 
+static bool has_classes(const struct gsim_trace *trace) {
+    for (uint32_t job = 1; job < trace->n_jobs; job++)
+        if (gsim_trace_get(trace, GSIM_COL_CLASS, job) != gsim_trace_get(trace, GSIM_COL_CLASS, 0))
+            return true;
+    return false;
+}
+
+/* Policies with guests serve one class at the cost of another, which a mean over all jobs hides. */
+static void say_classes(struct verdict *v) {
+    if (has_classes(&v->c->traces[0]) && !v->c->cli->value[GSIM_OPT_BY])
+        add(v, "that mean is over jobs of several classes, which policies may treat unequally: "
+               "gsim compare --by class shows each");
+}
+
 static const char *outside_of(const struct verdict *v, int contender) {
     for (int r = 0; r < v->c->n_traces; r++) {
         const char *outside = gsim_compare_summary(v->c, contender, r)->outside_validated;
@@ -247,6 +261,8 @@ enum gsim_status gsim_compare_verdict(const struct gsim_compare *c, const struct
         bool is_won_here = (m != GSIM_MEASURE_JCT || has_batch_jobs(&c->traces[0])) &&
                            rank(v, (enum gsim_measure)m);
         winner[m] = is_won_here ? s->ranking[m].best : -1;
+        if (v->n > 0 && m == GSIM_MEASURE_JCT)
+            say_classes(v);
         is_won |= is_won_here;
     }
     bool is_ranked = v->n > 0; /* a single policy has no rank */
