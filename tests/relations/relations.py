@@ -371,10 +371,8 @@ TURNS = {name: "jobs take turns on a GPU: as long as the device says, and which 
     "antman", "chimera", "gpreempt", "green", "lithos", "mig", "mps", "msched", "nvshare", "orion", "reef", "salus", "tally",
     "tgs", "timeslice", "uvm", "vgpu", "xsched")}
 EXCEPT = {
-    # antman is up to 0.5 ms off, which is not explained
-    "all is later by a week": {"antman": "turns"},
-    "all is later by 1000 s": {**TICKS, "antman": "turns"},
-    "all begins at 0": {**TICKS, "antman": "turns"},
+    "all is later by 1000 s": {**TICKS},
+    "all begins at 0": {**TICKS},
     "all takes twice as long": {**TURNS, "slurm": "its passes come at intervals of slurm.conf",
                                 "pollux": "speeds are rounded to 2^-32"},
     "all happens twice": {**TURNS, **LOTS, "fairshare": "usage is remembered", "slurm": "usage is remembered",
