@@ -166,8 +166,8 @@ void gsim_context_set(struct gsim_context *context, gsim_work done, int64_t now_
 /* The context had the GPU from from_ns to to_ns, which is not past its idle_ns. */
 void gsim_context_run(struct gsim_context *context, int64_t from_ns, int64_t to_ns,
                       uint64_t rate_q32);
-/* From now on at most `cap` kernels begin in each period of refill_ns. A period of a length that the
- * context does not have yet begins now. */
+/* From now on at most `cap` kernels begin in each period of refill_ns. The first one begins now, if
+ * periods were of another length. */
 void gsim_context_cap(struct gsim_context *context, int64_t cap, int64_t refill_ns, int64_t now_ns);
 /* The end of the present period; GSIM_NEVER without a cap. The answer of gsim_context_idle_ns holds
  * up to then. */
