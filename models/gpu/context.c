@@ -259,15 +259,18 @@ static void hold_back(struct gsim_context *context, int64_t now_ns) {
 int64_t gsim_context_refill_ns(const struct gsim_context *context, int64_t now_ns) {
     if (context->spec.refill_ns == 0)
         return GSIM_NEVER;
-    int64_t n = now_ns / context->spec.refill_ns; /* periods as long as the clock end with it */
-    return n < GSIM_NEVER / context->spec.refill_ns ? (n + 1) * context->spec.refill_ns
-                                                    : GSIM_NEVER;
+    int64_t began_ns = context->spec.capped_ns +
+                       gsim_context_refills(context, now_ns) * context->spec.refill_ns;
+    bool ends = began_ns < GSIM_NEVER - context->spec.refill_ns; /* within the clock's range */
+    return ends ? began_ns + context->spec.refill_ns : GSIM_NEVER;
 }
 
 void gsim_context_cap(struct gsim_context *context, int64_t cap, int64_t refill_ns,
                       int64_t now_ns) {
-    if (refill_ns != context->spec.refill_ns)
-        context->begun = context->marks.counted_ns = 0;
+    if (refill_ns != context->spec.refill_ns) {
+        context->begun = 0;
+        context->spec.capped_ns = context->marks.counted_ns = now_ns;
+    }
     context->spec.cap = cap;
     context->spec.refill_ns = refill_ns;
     int64_t left_ns = context->times.ready_ns > now_ns ? context->times.ready_ns - now_ns : 0;

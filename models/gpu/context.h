@@ -74,9 +74,10 @@ struct gsim_context_spec {
     /* iterations that together touch the memory once (sync=kernel); 0: each iteration does */
     int64_t per_sweep;
     bool never_waits; /* sync=none: iterations follow each other in the queue */
-    /* In each period of refill_ns (periods begin at its multiples) at most `cap` kernels begin;
-     * then the host waits in the launch of the next one. refill_ns 0: no cap. */
-    int64_t refill_ns, cap;
+    /* In each period of refill_ns at most `cap` kernels begin; then the host waits in the launch of
+     * the next one. The first period begins at capped_ns, when the context had another or none.
+     * refill_ns 0: no cap. */
+    int64_t refill_ns, cap, capped_ns;
 };
 
 struct gsim_context {
@@ -169,14 +170,20 @@ void gsim_context_set(struct gsim_context *context, gsim_work done, int64_t now_
 /* The context had the GPU from from_ns to to_ns, which is not past its idle_ns. */
 void gsim_context_run(struct gsim_context *context, int64_t from_ns, int64_t to_ns,
                       uint64_t rate_q32);
-/* From now on at most `cap` kernels begin in each period of refill_ns. */
+/* From now on at most `cap` kernels begin in each period of refill_ns. The first one begins now, if
+ * periods were of another length. */
 void gsim_context_cap(struct gsim_context *context, int64_t cap, int64_t refill_ns, int64_t now_ns);
 /* The end of the present period; GSIM_NEVER without a cap. The answer of gsim_context_idle_ns holds
  * up to then. */
 int64_t gsim_context_refill_ns(const struct gsim_context *context, int64_t now_ns);
+/* How many whole periods of the cap are over at now_ns. */
+static inline int64_t gsim_context_refills(const struct gsim_context *context, int64_t now_ns) {
+    return (now_ns - context->spec.capped_ns) / context->spec.refill_ns;
+}
 static inline int64_t gsim_context_begun(const struct gsim_context *context, int64_t now_ns) {
-    int64_t refill_ns = context->spec.refill_ns;
-    bool is_present = refill_ns > 0 && context->marks.counted_ns / refill_ns == now_ns / refill_ns;
+    bool is_present = context->spec.refill_ns > 0 &&
+                      gsim_context_refills(context, context->marks.counted_ns) ==
+                          gsim_context_refills(context, now_ns);
     return is_present ? context->begun : 0;
 }
 /* From now on an iteration takes gpu_ns of GPU time: each kernel is longer, or shorter, by the same

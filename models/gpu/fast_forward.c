@@ -60,7 +60,7 @@ static bool is_same_within(const struct gsim_context *a, int64_t a_now_ns,
         iterations % a->spec.program->sync_every != 0)
         return false;
     return a->spec.refill_ns == 0 ||
-           (a_now_ns % a->spec.refill_ns == b_now_ns % b->spec.refill_ns &&
+           ((b_now_ns - a_now_ns) % a->spec.refill_ns == 0 &&
             gsim_context_begun(a, a_now_ns) == gsim_context_begun(b, b_now_ns));
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The pass over ranked queues that sjf, srtf, srsf and las share.
  *
- * Between events only the ranks of running jobs change, for jobs of one weight at one speed, so an
- * ordered index with the key "rank at time 0" stays sorted without being touched. A pass tries
+ * Between events only the ranks of running jobs change. Where they rise, those of one weight rise
+ * alike, so an ordered index with the key "rank at time 0" stays sorted without being touched; where
+ * they fall, an index of earlier ranks bounds them. A pass tries
  * waiting jobs from the best; a job that does not fit may push out running jobs of worse rank,
  * worst first; of these only jobs on units that it really takes are preempted. */
 #include "policies/lib/ranked.h"
@@ -73,18 +74,19 @@ static void book_waiting(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_
         out_of_memory(ctx);
 }
 
-/* Whether keys are bounds: where jobs wait for pages, their remaining work falls at any speed. */
-static bool is_bound(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx) {
-    return ctx->devices && ranked->slope_sign < 0;
+/* Whether keys are bounds: remaining work falls at any speed, by device and where jobs wait for
+ * pages. */
+static bool is_bound(const struct gsim_ranked *ranked) {
+    return ranked->slope_sign < 0;
 }
 
-static int64_t slope(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx) {
-    return is_bound(ranked, ctx) ? 0 : ranked->slope_sign;
+static int64_t slope(const struct gsim_ranked *ranked) {
+    return is_bound(ranked) ? 0 : ranked->slope_sign;
 }
 
 static void book_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_rank_group *group = group_of(ranked, ctx, weight_of(ranked, ctx, slot));
-    int64_t key = ranked->value(ctx, slot) - slope(ranked, ctx) * ctx->view->now_ns;
+    int64_t key = ranked->value(ctx, slot) - slope(ranked) * ctx->view->now_ns;
     if (group && !gsim_index_insert(&group->running, slot, key, gsim_nth(ctx->view, slot)))
         out_of_memory(ctx);
 }
@@ -190,7 +192,7 @@ void gsim_ranked_rerank(struct gsim_ranked *ranked, struct gsim_ctx *ctx, bool i
 static gsim_slot last_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
                          struct gsim_rank_group *group) {
     gsim_slot last = gsim_index_last(&group->running);
-    while (last != GSIM_NO_SLOT && is_bound(ranked, ctx)) {
+    while (last != GSIM_NO_SLOT && is_bound(ranked)) {
         int64_t value = ranked->value(ctx, last);
         if (value == gsim_index_key(&group->running, last))
             break;
@@ -210,7 +212,7 @@ static gsim_slot worst_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
         if (last == GSIM_NO_SLOT)
             continue;
         int64_t value =
-            gsim_index_key(&group->running, last) + slope(ranked, ctx) * ctx->view->now_ns;
+            gsim_index_key(&group->running, last) + slope(ranked) * ctx->view->now_ns;
         int64_t group_rank = gsim_common_times(value, group->weight);
         if (worst == GSIM_NO_SLOT || group_rank > *rank) {
             worst = last;
@@ -244,7 +246,7 @@ static gsim_slot worst_for(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsi
 static bool is_enough_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
                          const struct gsim_plan *plan, const struct gsim_rank_group *group,
                          int64_t rank) {
-    int64_t shift = slope(ranked, ctx) * ctx->view->now_ns;
+    int64_t shift = slope(ranked) * ctx->view->now_ns;
     gsim_slot slot = gsim_index_last(&group->running);
     for (; slot != GSIM_NO_ID && !gsim_reach_is_enough(&ranked->reach, ctx);
          slot = gsim_index_prev(&group->running, slot)) {

@@ -8,10 +8,9 @@
 #include "policies/lib/settings.h"
 #include "sim/base/index.h"
 
-/* A running job's rank moves with time: rank = (key + slope_sign * now) * weight. Jobs of one
- * weight keep their order while they run, so there is one ordered index per weight. Where GPUs
- * page, falling ranks fall at any speed: a key is then rank / weight as of its last computation,
- * and no rank is above it. */
+/* A running job's rank moves with time. Rising ranks: rank = (key + now) * weight. Jobs of one
+ * weight keep their order while they run, so there is one ordered index per weight. Falling ranks
+ * fall at any speed: a key is rank / weight as of its last computation, and no rank is above it. */
 struct gsim_rank_group {
     int64_t weight;
     struct gsim_index running; /* by key */

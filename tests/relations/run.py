@@ -18,7 +18,8 @@ from relations import EXCEPT, READER, RELATIONS, Case, Skip
 from setups import KINDS, Broke, Refused, Runner, drawn, random_runs, small
 
 # Setups in which a relation was once broken: policy, kind, seed.
-FOUND = [("shockwave", "plain", 0), ("gavel", "shares", 1)]
+FOUND = [("shockwave", "plain", 0), ("gavel", "shares", 1), ("antman", "classes", 1),
+         ("srtf", "plain", 1), ("srsf", "plain", 1)]
 
 
 def difference(got, due):

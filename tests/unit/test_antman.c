@@ -116,9 +116,11 @@ static void expect_fifth(struct fixture *f, const char *row, int64_t end_ns) {
 }
 
 /* 2 s of kernels of 1 ms: 10 of them every 50 ms, the last ones 199 periods later. Of 100 ms: one every
- * 500 ms. Of 3 ms: 4 every 60 ms, since 10 ms are not a whole number of them; 167 times, the last 3. */
+ * 500 ms. Of 3 ms: 4 every 60 ms, since 10 ms are not a whole number of them; 167 times, the last 3.
+ * Periods begin with the cap: 13 ms later, all is 13 ms later. */
 static void test_a_share_of_the_time(void **state) {
     expect_fifth(*state, "a,0,200,10,10\n", 199 * (S / 20) + S / 100);
+    expect_fifth(*state, "a,0.013,200,10,10\n", S / 1000 * 13 + 199 * (S / 20) + S / 100);
     expect_fifth(*state, "a,0,20,100,1\n", 19 * (S / 2) + S / 10);
     expect_fifth(*state, "a,0,667,3,1\n", 166 * (S / 1000 * 60) + 3 * (S / 1000 * 3));
 }
