@@ -142,8 +142,8 @@ static bool parse_value(struct gsim_profile *profile, int key, const char *text,
 
 /* --- ranges ----------------------------------------------------------------------------------- */
 
-/* Nothing runs on a device without SMs or memory, a slice of no length never ends, and a lower clock
- * saves no energy of work where power goes with the clock itself. */
+/* Nothing runs on a device without SMs or memory, a slice of no length never ends, and where power
+ * goes with the clock itself, a lower clock saves no energy of work. */
 static int64_t least(int key) {
     switch (key) {
     case GSIM_KEY_HBM_BYTES:

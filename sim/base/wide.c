@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* 2^-x, and its inverse, by roots: 2^(-2^-k) for each bit k of the fraction, as Q64 constants obtained by repeated
- * integer square roots, so that no platform's libm can change a result. */
+/* 2^-x, and its inverse, by roots: 2^(-2^-k) for each bit k of the fraction, as Q64 constants
+ * obtained by repeated integer square roots, so that no platform's libm can change a result. */
 #include "sim/base/wide.h"
 
 enum { FRACTION_BITS = 40 };
