@@ -78,13 +78,24 @@ static enum gsim_status no_room(const struct maker *m, const struct gsim_app_ker
                      kernel->name, (long long)needed, what, m->profile->name, (long long)there);
 }
 
-/* A block fits an SM. A device without limits (ideal) has zeros. */
+static enum gsim_status too_large(const struct maker *m, const struct gsim_app_kernel *kernel,
+                                  int64_t most, struct gsim_log *log) {
+    return gsim_fail(log, GSIM_BAD_INPUT, m->app->path, kernel->line,
+                     "a block of kernel '%s' has %lld threads; device %s launches blocks of at "
+                     "most %lld",
+                     kernel->name, (long long)kernel->threads, m->profile->name, (long long)most);
+}
+
+/* A block can be launched, and fits an SM. A device without limits (ideal) has zeros. */
 static enum gsim_status check_blocks(const struct maker *m, struct gsim_log *log) {
     struct gsim_sm_room sm = gsim_sm_room(m->profile);
+    int64_t most = m->profile->value[GSIM_KEY_SM_BLOCK_THREADS];
     for (uint32_t k = 0; k < m->app->n_kernels; k++) {
         const struct gsim_app_kernel *kernel = &m->app->kernels[k];
         if (sm.threads == 0 || kernel->threads <= 0)
             continue;
+        if (kernel->threads > most)
+            return too_large(m, kernel, most, log);
         if (kernel->threads > sm.threads)
             return no_room(m, kernel, "threads", kernel->threads, sm.threads, log);
         struct gsim_sm_room need = gsim_sm_room_of_block(

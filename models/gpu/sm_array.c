@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/base/hints.h"
+#include "sim/base/wide.h"
 
 static int64_t up_to(int64_t value, int64_t step) {
     return (value + step - 1) / step * step;
@@ -516,48 +517,39 @@ struct gsim_sm_needs gsim_sm_array_needs(const struct gsim_space *space,
 
 /* --- power ------------------------------------------------------------------------------------ */
 
-/* The energy of work goes with the clock to the power of 3/2, and power at full use with 5/2: an
- * exponent that was fitted to the clocks of two programs (docs/models/sm-sharing.md). */
-
 static int64_t room_w(const struct gsim_profile *profile) {
     return profile->value[GSIM_KEY_POWER_LIMIT_W] - profile->value[GSIM_KEY_POWER_IDLE_W];
 }
 
-/* The largest clock, in ppm, of which this power is at most the square of a share in ppm. */
-static uint32_t root_ppm(uint64_t share_ppm, int power) {
-    gsim_u128 most = (gsim_u128)share_ppm * share_ppm;
-    for (int i = 2; i < power; i++)
-        most *= (uint64_t)GSIM_PPM;
-    uint32_t low = 1, high = (uint32_t)GSIM_PPM;
-    while (low < high) {
-        uint32_t middle = low + (high - low + 1) / 2;
-        gsim_u128 is = 1;
-        for (int i = 0; i < power; i++)
-            is *= middle;
-        if (is <= most)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
+/* The clock, in ppm, that goes to this exponent with the part of `all` that `room` is. */
+static uint32_t clock_of(gsim_u128 room, gsim_u128 all, int64_t exponent_milli) {
+    enum { ONE = 1000, Q = 32 };
+    if (room >= all)
+        return (uint32_t)GSIM_PPM;
+    uint64_t part = (uint64_t)((room << Q) / all);
+    int64_t log2 = gsim_log2_neg_q32(part > 0 ? part : 1);
+    uint64_t clock = gsim_exp2_neg_q32(log2 * ONE, exponent_milli << Q);
+    uint64_t ppm = clock * (uint64_t)GSIM_PPM >> Q;
+    return ppm > 0 ? (uint32_t)ppm : 1;
 }
 
 uint32_t gsim_sm_array_clock(const struct gsim_profile *profile, gsim_u128 power_uw) {
     enum { UW = 1000000 };
-    gsim_u128 room = (gsim_u128)(uint64_t)room_w(profile) * UW;
-    if (room_w(profile) <= 0 || power_uw <= room)
+    if (room_w(profile) <= 0)
         return (uint32_t)GSIM_PPM;
-    return root_ppm((uint64_t)(room * (uint64_t)GSIM_PPM / power_uw), 5);
+    return clock_of((gsim_u128)(uint64_t)room_w(profile) * UW, power_uw,
+                    profile->value[GSIM_KEY_POWER_EXPONENT_MILLI]);
 }
 
+/* Work takes longer at a lower clock, so its energy goes with an exponent that is lower by one. */
 uint32_t gsim_sm_array_clock_alone(const struct gsim_profile *profile, int64_t energy_uj,
                                    int64_t time_ns) {
-    enum { UJ_OF_W_NS = 1000 }; /* a watt for 1000 ns */
-    gsim_u128 least = (gsim_u128)(uint64_t)energy_uj * UJ_OF_W_NS;
-    gsim_u128 room = (gsim_u128)(uint64_t)room_w(profile) * (uint64_t)time_ns;
-    if (room_w(profile) <= 0 || room >= least)
+    enum { UJ_OF_W_NS = 1000, ONE = 1000 }; /* a watt for 1000 ns */
+    if (room_w(profile) <= 0)
         return (uint32_t)GSIM_PPM;
-    return root_ppm((uint64_t)(room * (uint64_t)GSIM_PPM / least), 3);
+    return clock_of((gsim_u128)(uint64_t)room_w(profile) * (uint64_t)time_ns,
+                    (gsim_u128)(uint64_t)energy_uj * UJ_OF_W_NS,
+                    profile->value[GSIM_KEY_POWER_EXPONENT_MILLI] - ONE);
 }
 
 /* One clock for all: what draws more than the limit lowers it for kernels beside it, too. */

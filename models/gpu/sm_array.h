@@ -116,8 +116,7 @@ static inline bool gsim_sm_kernel_goes_before(const struct gsim_sm_kernel *one,
 /* How many blocks that need this much fit in the free room. */
 int64_t gsim_sm_room_fit(const struct gsim_sm_room *free, const struct gsim_sm_room *need);
 void gsim_sm_held_clear(struct gsim_sm_held *held);
-/* The clock at which work that draws `power_uw` at the highest one is within the power limit; its
- * energy goes with the clock to the power of 3/2, its rate with the clock. */
+/* The clock at which work that draws `power_uw` at the highest one is within the power limit. */
 uint32_t gsim_sm_array_clock(const struct gsim_profile *profile, gsim_u128 power_uw);
 /* The clock of a program alone, of which an iteration takes this time at that clock and this energy
  * at the highest one. */

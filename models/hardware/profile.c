@@ -142,7 +142,8 @@ static bool parse_value(struct gsim_profile *profile, int key, const char *text,
 
 /* --- ranges ----------------------------------------------------------------------------------- */
 
-/* Nothing runs on a device without SMs or memory, and a slice of no length never ends. */
+/* Nothing runs on a device without SMs or memory, a slice of no length never ends, and where power
+ * goes with the clock itself, a lower clock saves no energy of work. */
 static int64_t least(int key) {
     switch (key) {
     case GSIM_KEY_HBM_BYTES:
@@ -162,6 +163,8 @@ static int64_t least(int key) {
     case GSIM_KEY_INTERLEAVE_THREE_PPM:
     case GSIM_KEY_INTERLEAVE_FOUR_PPM:
         return 1;
+    case GSIM_KEY_POWER_EXPONENT_MILLI:
+        return 1001;
     case GSIM_KEY_ENERGY_BUSY_W: /* 0: not known */
     case GSIM_KEY_ENERGY_IDLE_W:
         return 0;

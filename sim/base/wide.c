@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* 2^-x by roots: 2^(-2^-k) for each bit k of the fraction, as Q64 constants obtained by repeated
- * integer square roots, so that no platform's libm can change a result. */
+/* 2^-x, and its inverse, by roots: 2^(-2^-k) for each bit k of the fraction, as Q64 constants
+ * obtained by repeated integer square roots, so that no platform's libm can change a result. */
 #include "sim/base/wide.h"
 
 enum { FRACTION_BITS = 40 };
@@ -39,4 +39,24 @@ uint64_t gsim_exp2_neg_q32(int64_t numerator, int64_t denominator) {
     }
     value = (value >> whole) + (UINT64_C(1) << 31);
     return (uint64_t)(value >> 32);
+}
+
+/* x grows bit by bit as long as 2^-x is not below the part. */
+int64_t gsim_log2_neg_q32(uint64_t part_q32) {
+    enum { BITS = 32 };
+    assert(part_q32 > 0);
+    if (part_q32 >> BITS)
+        return 0;
+    int64_t whole = 0, rest = 0;
+    uint64_t part = part_q32 << BITS; /* Q64 */
+    for (; !(part >> 63); whole++)
+        part <<= 1;
+    gsim_u128 value = (gsim_u128)1 << 64;
+    for (int bit = 0; bit < BITS; bit++) {
+        gsim_u128 next = value >> 64 ? roots[bit] : (gsim_u128)(uint64_t)value * roots[bit] >> 64;
+        bool is_set = next >= part;
+        value = is_set ? next : value;
+        rest = rest * 2 + is_set;
+    }
+    return (whole << BITS) + rest;
 }

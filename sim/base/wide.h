@@ -18,5 +18,8 @@ static inline uint64_t gsim_mix_next(uint64_t *state) {
 /* 2^(-numerator/denominator) in Q32, by integer arithmetic only (libm never reaches a
  * simulation). 0 <= numerator, 0 < denominator. */
 uint64_t gsim_exp2_neg_q32(int64_t numerator, int64_t denominator);
+/* The x, in Q32, for which 2^-x is this part of 1, which is in Q32 too and above zero; right to one
+ * step of Q32. */
+int64_t gsim_log2_neg_q32(uint64_t part_q32);
 
 #endif

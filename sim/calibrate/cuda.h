@@ -64,6 +64,7 @@ struct gsim_cuda {
 
 /* Attributes of a device, as the driver numbers them. */
 enum gsim_cuda_attribute {
+    GSIM_CUDA_BLOCK_THREADS = 1,
     GSIM_CUDA_SMS = 16,
     GSIM_CUDA_L2_BYTES = 38,
     GSIM_CUDA_SM_THREADS = 39,

@@ -31,6 +31,7 @@ export LD_LIBRARY_PATH
 expect "a profile" 0 "NVIDIA A100-SXM4-40GB: [0-9]* keys measured, the others are those of a100-40" \
     "$gsim" calibrate -o "$tmp/my.ini"
 has "what the driver says" "^sms = 4 | measured | said by the driver$"
+has "what the driver says of blocks" "^block_threads = 1024 | measured | said by the driver$"
 has "a time slice by two processes" \
     "^quantum_ns = 2080000 | measured | two processes .*; median of 240 turns, middle half within 0.0 %$"
 has "a switch" "^preempt_ns = 165000 | measured | "

@@ -361,6 +361,18 @@ static void test_exp2(void **state) {
     assert_int_equal(gsim_exp2_neg_q32(INT64_MAX, 1), 0);
 }
 
+/* In steps of 2^-32, to one step; the least part is 2^-32 itself. */
+static void test_log2(void **state) {
+    (void)state;
+    for (uint64_t part = 1; part < UINT64_C(1) << 32; part += part / 7 + 1) {
+        double exact = 32 - log2((double)part);
+        double ours = (double)gsim_log2_neg_q32(part) / 4294967296.0;
+        assert_true(fabs(ours - exact) <= 1 / 4294967296.0);
+    }
+    assert_int_equal(gsim_log2_neg_q32(UINT64_C(1) << 32), 0);
+    assert_in_range(gsim_log2_neg_q32(1), (INT64_C(32) << 32) - 1, INT64_C(32) << 32);
+}
+
 /* --- arena
  * -------------------------------------------------------------------------------------------- */
 
@@ -448,6 +460,7 @@ int main(void) {
         cmocka_unit_test(test_work_is_additive),
         cmocka_unit_test(test_work_time_is_the_first_instant),
         cmocka_unit_test(test_exp2),
+        cmocka_unit_test(test_log2),
         cmocka_unit_test(test_arena),
         cmocka_unit_test(test_an_arena_of_two_owners),
         cmocka_unit_test(test_params),

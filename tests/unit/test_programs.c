@@ -206,10 +206,12 @@ static void a_block_that_no_sm_holds(void **state) {
     const struct gsim_program *program;
     struct gsim_app app;
     struct gsim_roofline_cost cost;
-    assert_int_equal(read_app(f, HEAD "kernel,k,,10,h200,2049,,,,,\nlaunch,k,,,,,,,1,,\n", &app),
+    profile.value[GSIM_KEY_SM_THREADS] = 768;
+    assert_int_equal(read_app(f, HEAD "kernel,k,,10,h200,1024,,,,,\nlaunch,k,,,,,,,1,,\n", &app),
                      GSIM_OK);
     assert_int_equal(gsim_program_of(&app, &profile, f->arena, &program, &f->log), GSIM_BAD_INPUT);
-    expect_error(f, "2: a block of kernel 'k' has 2049 threads, which no SM can hold");
+    expect_error(f, "2: a block of kernel 'k' has 1024 threads, which no SM can hold");
+    profile = h200(f);
     assert_int_equal(read_app(f, HEAD "kernel,k,,10,h200,1024,65,,,,\nlaunch,k,,,,,,,1,,\n", &app),
                      GSIM_OK);
     assert_int_equal(gsim_roofline_cost(&app, &profile, &cost, &f->log), GSIM_BAD_INPUT);
@@ -219,6 +221,22 @@ static void a_block_that_no_sm_holds(void **state) {
                      GSIM_OK);
     assert_int_equal(gsim_program_of(&app, &profile, f->arena, &program, &f->log), GSIM_BAD_INPUT);
     expect_error(f, "2: a block of kernel 'k' has 294912 bytes of registers");
+}
+
+/* An SM has 2048 threads in two blocks of 1024, the largest that CUDA launches. */
+static void a_block_that_cannot_be_launched(void **state) {
+    struct fixture *f = *state;
+    struct gsim_profile profile = h200(f);
+    const struct gsim_program *program;
+    struct gsim_app app;
+    assert_int_equal(read_app(f, HEAD "kernel,k,,10,h200,1024,,,,,\nlaunch,k,,,,,,,1,,\n", &app),
+                     GSIM_OK);
+    assert_int_equal(gsim_program_of(&app, &profile, f->arena, &program, &f->log), GSIM_OK);
+    assert_int_equal(read_app(f, HEAD "kernel,k,,10,h200,1025,,,,,\nlaunch,k,,,,,,,1,,\n", &app),
+                     GSIM_OK);
+    assert_int_equal(gsim_program_of(&app, &profile, f->arena, &program, &f->log), GSIM_BAD_INPUT);
+    expect_error(f, "2: a block of kernel 'k' has 1025 threads; device h200 launches blocks of at "
+                    "most 1024");
 }
 
 /* An SM has 228 KiB, of which each block takes one for the system. */
@@ -579,6 +597,7 @@ int main(void) {
         TEST(memory_of_phases_that_cannot_be),
         TEST(what_is_wrong_is_named_by_its_line),
         TEST(a_block_that_no_sm_holds),
+        TEST(a_block_that_cannot_be_launched),
         TEST(a_range_that_never_ends),
         TEST(shared_memory_that_no_sm_holds),
         TEST(what_a_program_takes_alone),

@@ -279,17 +279,22 @@ static void test_what_is_lost_has_a_cause(void **state) {
 
 /* 700 W, 140 of them idle. Work of 700 W within 560: the clock whose 5/2 power is 0.8, 0.9146 of the
  * highest. Alone, an iteration of 8.5 J that takes 10.2 ms draws within 560 W at the clock whose
- * 3/2 power is 560 x 0.0102 / 8.5 = 0.672, 0.7672 of the highest. */
+ * 3/2 power is 560 x 0.0102 / 8.5 = 0.672, 0.7672 of the highest. With the exponent 3 it is the cubic
+ * root of 0.8, 0.92831, and the square root of 0.672, 0.81975. */
 static void test_power_lowers_the_clock(void **state) {
     (void)state;
     struct gsim_profile limited = device;
     limited.value[GSIM_KEY_POWER_LIMIT_W] = 700;
     limited.value[GSIM_KEY_POWER_IDLE_W] = 140;
+    limited.value[GSIM_KEY_POWER_EXPONENT_MILLI] = 2500;
     assert_int_equal(gsim_sm_array_clock(&limited, 560000000), GSIM_PPM);
     assert_int_equal(gsim_sm_array_clock(&limited, 700000000), 914610);
     assert_int_equal(gsim_sm_array_clock_alone(&limited, 8500000, 10200000) / 100, 7672);
     assert_int_equal(gsim_sm_array_clock_alone(&limited, 5712000, 10200000), GSIM_PPM);
     assert_int_equal(gsim_sm_array_clock(&device, 700000000), GSIM_PPM);
+    limited.value[GSIM_KEY_POWER_EXPONENT_MILLI] = 3000;
+    assert_int_equal(gsim_sm_array_clock(&limited, 700000000) / 10, 92831);
+    assert_int_equal(gsim_sm_array_clock_alone(&limited, 8500000, 10200000) / 10, 81975);
 }
 
 /* Two kernels on two SMs each. The first draws 800 W at the highest clock, where the limit leaves
@@ -301,6 +306,7 @@ static void test_a_lower_clock_slows_all_kernels(void **state) {
     struct gsim_profile limited = device;
     limited.value[GSIM_KEY_POWER_LIMIT_W] = 201;
     limited.value[GSIM_KEY_POWER_IDLE_W] = 1;
+    limited.value[GSIM_KEY_POWER_EXPONENT_MILLI] = 2500;
     struct gsim_space space = gsim_space_of_device(&limited);
     struct gsim_sm_held held[2] = {{.n = 0}};
     struct gsim_sm_kernel kernels[] = {kernel(40, 8192, &held[0]), kernel(40, 8192, &held[1])};
