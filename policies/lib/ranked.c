@@ -2,8 +2,8 @@
 /* The pass over ranked queues that sjf, srtf, srsf and las share.
  *
  * Between events only the ranks of running jobs change. Where they rise, those of one weight rise
- * alike, so an ordered index with the key "rank at time 0" stays sorted without being touched; where
- * they fall, an index of earlier ranks bounds them. A pass tries
+ * alike, so an ordered index with the key "rank at time 0" stays sorted without being touched;
+ * where they fall, an index of earlier ranks bounds them. A pass tries
  * waiting jobs from the best; a job that does not fit may push out running jobs of worse rank,
  * worst first; of these only jobs on units that it really takes are preempted. */
 #include "policies/lib/ranked.h"
