@@ -255,6 +255,7 @@ static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *sp
     kernel.has_queue = place->has_queue;
     kernel.rank = lane->how.gate.rank;
     kernel.held = &lane->state.held;
+    kernel.ran_alone = !lane->is_by_blocks && done > begin;
     divide(lane, member, &kernel);
     if (gsim_rarely(gsim_gpu_lane_is_gated(lane)))
         obey_gate(lanes, number, span.kernel, &kernel);

@@ -290,10 +290,10 @@ static gsim_work work_of_blocks(const struct gsim_sm_kernel *kernel, int64_t blo
 }
 
 /* Blocks that run or have not begun. As long as the kernel has not done the work of as many blocks
- * as it has on SMs, none of them has ended. */
-static int64_t blocks_to_be_there(const struct gsim_sm_kernel *kernel) {
+ * as it has, or had when it ran alone, none of them has ended. */
+static int64_t blocks_to_be_there(const struct gsim_sm_kernel *kernel, int64_t has) {
     int64_t left = blocks_left(kernel), done = kernel->blocks - left;
-    if (done > 0 && done >= kernel->held->n)
+    if (done > 0 && done >= has)
         kernel->held->some_ended = 1;
     return kernel->held->some_ended ? left : kernel->blocks;
 }
@@ -386,10 +386,11 @@ static bool begin_blocks(struct array *array, uint16_t number) {
         end_unevenly(array->space->profile, kernel);
         return true;
     }
-    int64_t left = blocks_to_be_there(kernel);
+    if (held->n == 0)
+        array->alone[number] = of_alone(array->space, kernel);
+    int64_t left =
+        blocks_to_be_there(kernel, kernel->ran_alone ? array->alone[number].in_flight : held->n);
     if (left > held->pace) {
-        if (held->n == 0)
-            array->alone[number] = of_alone(array->space, kernel);
         place(array, number, left - held->n);
         held->pace = (uint16_t)held->n;
     }
@@ -423,7 +424,7 @@ static bool hold_back(struct array *array, uint16_t number) {
     struct gsim_sm_held *held = kernel->held;
     if (held->n == 0)
         return false;
-    if (is_all_there(kernel) || blocks_to_be_there(kernel) <= held->pace)
+    if (is_all_there(kernel) || blocks_to_be_there(kernel, held->n) <= held->pace)
         return serve(array, number);
     if (held->leaving == 0)
         begin_to_leave(kernel, held->n);

@@ -81,6 +81,7 @@ struct gsim_sm_kernel {
     bool has_queue; /* its SMs have a queue of their own */
     uint16_t rank; /* a kernel of a higher rank goes before it */
     bool is_stopped; /* none of its blocks may begin now */
+    bool ran_alone; /* it has begun, where no other kernel was beside it: its blocks are on SMs */
     struct gsim_sm_held *held;
 
     /* Answers. */

@@ -66,3 +66,11 @@ run --policy lithos --until 1s "$tmp/pair.csv"
 check "a server's latency is above that alone by at most a block of the training" yes "$(within "$alone" "$(p99)" $((alone + 1650)))"
 check "and far below that under mps" yes "$(within "$alone" "$(p99)" $((mps / 4)))"
 expect "an atom of no time" 2 "atom" "$gsim" run --policy lithos --set atom=0 "$tmp/pair.csv"
+
+# Two kernels of 100 s that fill the GPU, b 10 s after a: a's blocks are on all SMs when b comes, though a was
+# alone until then and nothing was shared. They end together at 100 s; then b has the GPU.
+printf 'job_id,submit_s,duration_s,gpus\na,0,100,1\nb,10,100,1\n' >"$tmp/late.csv"
+for policy in orion tally lithos; do
+    "$gsim" run --quiet --policy $policy --device ideal --gpus-per-node 1 --jobs-csv "$tmp/jobs.csv" --force "$tmp/late.csv" >"$tmp/log" 2>&1
+    check "$policy: a kernel that comes later waits for blocks that began alone" "100000 200000" "$(end a) $(end b)"
+done

@@ -478,8 +478,6 @@ LOTS = {name: "it draws lots" for name in ("pollux", "themis")}
 TURNS = {name: "jobs take turns on a GPU: as long as the device says, and which context a GPU had last counts" for name in (
     "antman", "chimera", "gpreempt", "green", "lithos", "mig", "mps", "msched", "nvshare", "orion", "reef", "salus", "tally",
     "tgs", "timeslice", "uvm", "vgpu", "xsched")}
-# An error that is not mended: of two kernels of 100 s, the second 10 s later, both are over at 171.9 s.
-LONG = "of kernels of many seconds side by side, blocks end sooner than the GPU can run them"
 EXCEPT = {
     "all is later by 1000 s": {**TICKS},
     "all begins at 0": {**TICKS},
@@ -497,9 +495,7 @@ EXCEPT = {
     "a node for each job": {**ROUNDS, "elasticflow": "jobs get more GPUs than they ask for",
                             "green": "a job has a part of the SMs", "lucid": "jobs are profiled on a few nodes first"},
     "one GPU is never idle": {**ROUNDS, "elasticflow": "a job that has begun anew is put off until the next event",
-                              "green": "a job has a part of the SMs",
-                              "orion": LONG,
-                              "tally": LONG},
+                              "green": "a job has a part of the SMs"},
     "gangs of all GPUs": {"las": "jobs share a single GPU", "pollux": "it chooses the GPUs of a job",
                           "elasticflow": "jobs get more GPUs than they ask for",
                           "shockwave": "what a plan gains goes with the GPUs of a job",
