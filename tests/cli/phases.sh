@@ -71,11 +71,12 @@ expect "Gavel's own program has one speed of a job" 2 "reference=gavel: jobs of 
 printf 'job_id,submit_s,gpus,phases\na,0,1,200/200 small;100/100 large\nb,0,1,190/190 small\n' >"$tmp/trace.csv"
 ends "gavel follows the present batch size" "180.000000000 215.000000000" --policy gavel --gpus-per-node 1 \
     --set objective=makespan --set round=20s --set min_between=20s
-# b comes in the round that began at 10; shares are due from 70 on.
-printf 'job_id,submit_s,gpus,phases\na,10,1,200 small\nb,11,1,200 small\n' >"$tmp/trace.csv"
-ends "newcomers run where GPUs are left" "110.000000000 130.000000000" --policy gavel --gpus-per-node 2 \
+# b comes in the round that began at 10, of which the shares are those of the first instant and keep b not
+# waiting: new ones are computed at 30. c comes then, and others are due from 90 on.
+printf 'job_id,submit_s,gpus,phases\na,10,1,200 small\nb,11,1,200 small\nc,31,1,200 small\n' >"$tmp/trace.csv"
+ends "newcomers run where GPUs are left" "110.000000000 130.000000000 150.000000000" --policy gavel --gpus-per-node 3 \
     --set objective=max-min --set round=20s --set min_between=60s
-ends "newcomers hold GPUs until shares are computed" "110.000000000 170.000000000" --policy gavel --gpus-per-node 2 \
+ends "newcomers hold GPUs until shares are computed" "110.000000000 130.000000000 190.000000000" --policy gavel --gpus-per-node 3 \
     --set objective=max-min --set round=20s --set min_between=60s --set newcomers=hold
 
 # --- shockwave ------------------------------------------------------------------------------------
