@@ -40,9 +40,6 @@ struct gsim_sm_set {
 static inline bool gsim_sm_set_has(const struct gsim_sm_set *set, int64_t sm) {
     return set->word[sm / 64] >> (sm % 64) & 1;
 }
-static inline void gsim_sm_set_add(struct gsim_sm_set *set, int64_t sm) {
-    set->word[sm / 64] |= UINT64_C(1) << (sm % 64);
-}
 
 /* What a kernel puts on the SMs of its lane; part of the lane's state. */
 struct gsim_sm_held {
