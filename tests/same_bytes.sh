@@ -18,13 +18,13 @@ for policy in $("$first/gsim" list policies | awk '{ print $1 }'); do
             "$tmp/jobs.csv" >"$tmp/log" 2>&1 || break
         sums="$sums $(cksum <"$tmp/out.csv" | tr ' ' :)"
     done
-    [ -n "$sums" ] || continue # the policy needs a column that this trace lacks
+    [ -n "$sums" ] || continue # the policy refuses this trace
     ran=$((ran + 1))
     check "$policy gives equal bytes in all builds" "$(($# + 1)) 1" \
         "$(printf '%s\n' $sums | wc -l) $(printf '%s\n' $sums | sort -u | wc -l)"
 done
-[ "$ran" -ge 30 ]
-say "of $ran policies" $?
+[ "$ran" -ge 43 ] # vgpu refuses the trace: a job needs more memory than its vGPU has
+say "of all policies but one: $ran" $?
 for threads in 1 2; do
     "$first/gsim" compare --policies fifo,srtf,las,sjf -j $threads --nodes 2 --gpus-per-node 8 --quiet \
         --format json traces/samples/cluster.csv | sed 's/"wall_s":[^}]*//' | cksum

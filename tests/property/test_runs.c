@@ -116,8 +116,10 @@ static void test_every_policy_over_every_sample(void **state) {
                     continue;
                 struct gsim_arena *arena = gsim_arena_new();
                 struct gsim_trace trace = test_read(files.gl_pathv[f], arena);
+                /* where each turn pages, a turn is as much work as ten others */
+                bool pages = test_policy(policies[p])->oversubscribes;
                 if (test_policy(policies[p])->shares_gpus)
-                    hurry(&trace, TEST_FEWER_DRAWN > 1 ? 1000 : 100, arena);
+                    hurry(&trace, pages || TEST_FEWER_DRAWN > 1 ? 1000 : 100, arena);
                 if (test_policy(policies[p])->oversubscribes)
                     give_memory(&trace, arena);
                 check_run(&trace, policies[p], nodes == 1 ? "h200" : "ideal", nodes, arena);
