@@ -227,10 +227,14 @@ static void count_call(struct joining *j, uint32_t at, bool is_inside) {
     }
     timeline->left.n_outside += !is_inside;
     for (; place < j->n_work && timeline->record[j->work[place]].corr == call->corr; place++) {
+        const struct gsim_timeline_record *work = &timeline->record[j->work[place]];
         j->is_called[j->work[place]] = true;
-        j->joined_ns += timeline->record[j->work[place]].dur_ns;
+        j->joined_ns += work->dur_ns;
         if (!is_inside)
-            timeline->left.outside_ns += timeline->record[j->work[place]].dur_ns;
+            timeline->left.outside_ns += work->dur_ns;
+        timeline->left.n_early += work->begin_ns < call->begin_ns;
+        if (work->begin_ns < call->begin_ns && timeline->left.early_line == 0)
+            timeline->left.early_line = work->line;
     }
 }
 

@@ -44,7 +44,7 @@ struct gsim_timeline_iteration {
     int64_t host_ns, gpu_ns; /* all host time without waits, and all work */
 };
 
-/* The parts of a timeline that a program leaves out, to be told. */
+/* The parts of a timeline that a program leaves out, or cannot be sure of, to be told. */
 struct gsim_timeline_left {
     uint32_t n_outside; /* calls outside of all iterations, and the GPU time of their work */
     int64_t outside_ns;
@@ -52,6 +52,8 @@ struct gsim_timeline_left {
     int64_t uncalled_ns, uncalled_line;
     uint32_t n_idle; /* launches without work on the GPU */
     int64_t idle_line;
+    uint32_t n_early; /* work that begins before the call that launches it */
+    int64_t early_line;
     uint32_t n_other; /* iterations with another sequence of calls */
 };
 

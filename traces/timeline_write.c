@@ -239,6 +239,12 @@ static void tell(const struct gsim_timeline *timeline) {
                   "%u calls that launch have no work on the GPU; their time is part of the host's "
                   "before the next call",
                   left->n_idle);
+    if (left->n_early > 0)
+        gsim_warn(timeline->log, timeline->path, left->early_line,
+                  "%u kernels, copies and sets, this one first, begin before the call that "
+                  "launches them: the profiler's clocks of host and GPU are apart, and waits of "
+                  "the host are as wrong",
+                  left->n_early);
 }
 
 /* How much of the program has bytes, and kernels of the counters that are none of its. */

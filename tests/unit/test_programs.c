@@ -557,6 +557,10 @@ static void a_range_that_never_ends(void **state) {
     assert_int_equal(import_database(f, NSIGHT_OPEN("55000"), "step"), GSIM_BAD_INPUT);
     expect_error(f, " the range of NVTX 'step' that begins at 55000 ns never ends");
     assert_int_equal(import_database(f, NSIGHT_OPEN("120000"), "step"), GSIM_OK);
+    assert_int_equal(
+        import_database(f, NSIGHT_OPEN("900") ";DELETE FROM NVTX_EVENTS WHERE end > 0", "step"),
+        GSIM_BAD_INPUT);
+    expect_error(f, " the range of NVTX 'step' that begins at 900 ns never ends, and no other is");
 }
 
 static void refuse_timeline(struct fixture *f, const char *text, const char *expected) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "models/gpu/program.h"
 #include "models/hardware/profile.h"
 #include "sim/app/cli/output_file.h"
 #include "sim/app/cli/options.h"
@@ -168,6 +169,26 @@ static enum gsim_status refuse_report(struct gsim_cli *cli) {
                      path, cli->value[GSIM_OPT_DEVICE]);
 }
 
+/* Every kernel fits the device on which it is said to have been measured. */
+static enum gsim_status check_blocks(const struct gsim_timeline *timeline,
+                                     const struct gsim_profile *profile) {
+    enum { REGISTER_BYTES = 4 };
+    enum gsim_status status = GSIM_OK;
+    for (uint32_t i = 0; i < timeline->n && status == GSIM_OK; i++) {
+        const struct gsim_timeline_record *record = &timeline->record[i];
+        struct gsim_program_block block = {
+            .path = timeline->path,
+            .kernel = timeline->names->names[GSIM_COL_APP].name[record->name],
+            .line = record->line,
+            .threads = record->threads,
+            .register_bytes = record->registers * record->threads * REGISTER_BYTES,
+            .shared_bytes = record->shared_bytes};
+        if (record->what == GSIM_TIMELINE_KERNEL)
+            status = gsim_program_check_block(profile, &block, timeline->log);
+    }
+    return status;
+}
+
 /* Imports a program, launch by launch. */
 static enum gsim_status import_timeline(struct gsim_cli *cli) {
     static const enum gsim_option of_profiles[] = {GSIM_OPT_ITERATIONS};
@@ -192,6 +213,8 @@ static enum gsim_status import_timeline(struct gsim_cli *cli) {
                                                           : gsim_timeline_read(&timeline);
     if (status == GSIM_OK)
         status = check_gpu(cli, timeline.gpu, &profile);
+    if (status == GSIM_OK)
+        status = check_blocks(&timeline, &profile);
     if (status == GSIM_OK)
         status = gsim_timeline_fold(&timeline);
     if (status == GSIM_OK && of_bytes)
