@@ -49,3 +49,15 @@ check "a job without touches has its turns by iterations" 240 "$(moved none)"
 run parts 100000
 check "turns inside iterations recur" 1066 "$(($(column bytes_in) / 1073741824 / 1000))"
 check "and are not extrapolated" 0 "$(cat "$tmp/out" "$tmp/log" | grep -c approximate)"
+
+# Turns of two iterations: 8 of 12 GiB are missing at each, the upper 2 of the front and all of the back, and
+# the front comes first. Its kernel runs for 500 ms, in which the back comes (186 ms for all 8 GiB, beside 8 that
+# go out). So a turn waits for 2 of 8 GiB where it starts early, a quarter of what it waits otherwise.
+stall_ms() { # EARLY_START: of the first job
+    "$gsim" run --quiet --gpus-per-node 1 --device h200 --set hbm_bytes=16GiB --policy msched --set msched.slice=2s \
+        --set msched.missed=0% --set "msched.early_start=$1" --jobs-csv "$tmp/jobs.csv" --force "$tmp/pair.csv" >"$tmp/out" 2>"$tmp/log"
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $1 == "a" { printf("%.0f", $at["stall_s"] * 1000) }' "$tmp/jobs.csv"
+}
+run parts 40
+early=$(stall_ms on)
+check "turns that start early wait for the first kernel's memory" "$(($(stall_ms off) / 4))" "$early"
