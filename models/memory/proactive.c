@@ -324,16 +324,14 @@ static struct gsim_moved evict_last_used(struct gsim_residency *residency,
     return sum;
 }
 
-/* Whether chunks go by their own next use. Predictions of memory that kernels do not touch, and the
- * order of least recent use, know no such order. */
-static inline bool is_by_chunk(const struct gsim_proactive *proactive,
-                               const struct gsim_residency *residency,
-                               const struct gsim_turn *turns, uint32_t n_turns) {
+/* Whether memory comes by what the kernels of a turn touch. Predictions of memory that they do not
+ * touch know no such order. */
+static inline bool is_by_touches(const struct gsim_proactive *proactive,
+                                 const struct gsim_turn *turns, uint32_t n_turns) {
     bool is_any = false;
     for (uint32_t t = 0; t < n_turns; t++)
         is_any |= turns[t].upcoming.order != NULL;
-    return is_any && residency->eviction == GSIM_EVICT_BELADY && !proactive->predicts_allocations &&
-           proactive->false_positive_ppm == 0;
+    return is_any && !proactive->predicts_allocations && proactive->false_positive_ppm == 0;
 }
 
 /* --- population ------------------------------------------------------------------------------- */
@@ -436,7 +434,8 @@ struct gsim_migration gsim_proactive_switch(const struct gsim_proactive *proacti
                                             struct gsim_upcoming_scratch *scratch) {
     struct gsim_migration out = {0};
     struct gsim_turn next = turns[0];
-    bool has_order = is_by_chunk(proactive, residency, turns, n_turns);
+    bool has_order = is_by_touches(proactive, turns, n_turns);
+    bool is_by_chunk = has_order && residency->eviction == GSIM_EVICT_BELADY;
     if (gsim_rarely(has_order && next.upcoming.order))
         use_in_turn(residency, &next, scratch);
     struct prediction prediction = predict(proactive, &next);
@@ -445,8 +444,8 @@ struct gsim_migration gsim_proactive_switch(const struct gsim_proactive *proacti
     for (int p = 0; p < 2; p++)
         use(residency, &prediction.part[p]); /* under LRU, the needed chunks are not the oldest */
     uint32_t need = needed(residency, &prediction);
-    add_out(&out.moved, has_order ? evict_last_used(residency, turns, n_turns, need, scratch)
-                                  : gsim_residency_evict(residency, need));
+    add_out(&out.moved, is_by_chunk ? evict_last_used(residency, turns, n_turns, need, scratch)
+                                    : gsim_residency_evict(residency, need));
     int64_t copied = out.moved.out_dirty + (proactive->copies_clean ? out.moved.out_clean : 0);
     out.bytes_out = copied * proactive->chunk_bytes;
     populate(proactive, residency, &next, &prediction, &out);
