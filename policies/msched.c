@@ -82,8 +82,8 @@ static const struct gsim_param_def params[] = {
     {.name = "early_start",
      .type = GSIM_PARAM_BOOL,
      .fallback = "on",
-     .help = "a turn begins as soon as its pages cannot be overtaken, where job.first_touch_ppm "
-             "says how fast it comes to them"},
+     .help = "a turn begins as soon as its pages cannot be overtaken, where its program says what "
+             "kernels touch, or job.first_touch_ppm how fast it comes to its memory"},
     {.name = "predictor",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "template",

@@ -227,10 +227,14 @@ static void count_call(struct joining *j, uint32_t at, bool is_inside) {
     }
     timeline->left.n_outside += !is_inside;
     for (; place < j->n_work && timeline->record[j->work[place]].corr == call->corr; place++) {
+        const struct gsim_timeline_record *work = &timeline->record[j->work[place]];
         j->is_called[j->work[place]] = true;
-        j->joined_ns += timeline->record[j->work[place]].dur_ns;
+        j->joined_ns += work->dur_ns;
         if (!is_inside)
-            timeline->left.outside_ns += timeline->record[j->work[place]].dur_ns;
+            timeline->left.outside_ns += work->dur_ns;
+        timeline->left.n_early += work->begin_ns < call->begin_ns;
+        if (work->begin_ns < call->begin_ns && timeline->left.early_line == 0)
+            timeline->left.early_line = work->line;
     }
 }
 
@@ -274,50 +278,7 @@ static enum gsim_status walk_all(struct joining *j, uint32_t n_iterations) {
     return status;
 }
 
-/* --- the most common sequence ----------------------------------------------------------------- */
-
-static bool is_same_work(const struct gsim_timeline_record *a,
-                         const struct gsim_timeline_record *b) {
-    return a->what == b->what && a->name == b->name && a->blocks == b->blocks &&
-           a->threads == b->threads;
-}
-
-static bool is_same_sequence(const struct gsim_timeline *timeline,
-                             const struct gsim_timeline_iteration *a,
-                             const struct gsim_timeline_iteration *b) {
-    if (a->n != b->n)
-        return false;
-    for (uint32_t i = 0; i < a->n; i++) {
-        const struct gsim_timeline_step *one = &timeline->step[a->first + i];
-        const struct gsim_timeline_step *other = &timeline->step[b->first + i];
-        if (one->kind != other->kind || one->stream != other->stream ||
-            (one->kind == GSIM_CALL_LAUNCH &&
-             !is_same_work(&timeline->record[one->record], &timeline->record[other->record])))
-            return false;
-    }
-    return true;
-}
-
-/* Keeps the iterations of the most common sequence: of equally common ones the last, which is
- * furthest from the program's start. */
-static void keep_common(struct gsim_timeline *timeline) {
-    uint32_t best = 0, most = 0, n = 0;
-    for (uint32_t i = 0; i < timeline->n_iterations; i++) {
-        uint32_t n_same = 0;
-        for (uint32_t k = 0; k < timeline->n_iterations; k++)
-            n_same += is_same_sequence(timeline, &timeline->iteration[i], &timeline->iteration[k]);
-        if (n_same >= most && timeline->iteration[i].n > 0) {
-            most = n_same;
-            best = i;
-        }
-    }
-    struct gsim_timeline_iteration model = timeline->iteration[best];
-    for (uint32_t i = 0; i < timeline->n_iterations; i++)
-        if (is_same_sequence(timeline, &model, &timeline->iteration[i]))
-            timeline->iteration[n++] = timeline->iteration[i];
-    timeline->left.n_other = timeline->n_iterations - n;
-    timeline->n_iterations = n;
-}
+/* --- checks and folding ----------------------------------------------------------------------- */
 
 static enum gsim_status check(const struct joining *j, uint32_t n_calls) {
     const struct gsim_timeline *timeline = j->timeline;
@@ -366,9 +327,13 @@ enum gsim_status gsim_timeline_fold(struct gsim_timeline *timeline) {
     status = check(&j, n_calls);
     if (status != GSIM_OK)
         return status;
-    keep_common(timeline);
-    if (timeline->iteration[0].gpu_ns > 0)
-        return GSIM_OK;
+    status = timeline->has_phases ? gsim_timeline_find_phases(timeline)
+                                  : gsim_timeline_keep_common(timeline);
+    for (uint32_t i = 0; i < timeline->n_iterations && status == GSIM_OK; i++)
+        if (timeline->iteration[i].gpu_ns > 0)
+            return GSIM_OK;
+    if (status != GSIM_OK)
+        return status;
     return gsim_fail(timeline->log, GSIM_BAD_INPUT, timeline->path, 0,
                      "no call within an iteration has work on the GPU");
 }

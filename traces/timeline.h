@@ -44,7 +44,13 @@ struct gsim_timeline_iteration {
     int64_t host_ns, gpu_ns; /* all host time without waits, and all work */
 };
 
-/* The parts of a timeline that a program leaves out, to be told. */
+/* Iterations with one sequence of calls. */
+struct gsim_timeline_phase {
+    uint32_t first, n; /* of the iterations that make the program */
+    int64_t count; /* how often its calls are made in an iteration of the program */
+};
+
+/* The parts of a timeline that a program leaves out, or cannot be sure of, to be told. */
 struct gsim_timeline_left {
     uint32_t n_outside; /* calls outside of all iterations, and the GPU time of their work */
     int64_t outside_ns;
@@ -52,6 +58,8 @@ struct gsim_timeline_left {
     int64_t uncalled_ns, uncalled_line;
     uint32_t n_idle; /* launches without work on the GPU */
     int64_t idle_line;
+    uint32_t n_early; /* work that begins before the call that launches it */
+    int64_t early_line;
     uint32_t n_other; /* iterations with another sequence of calls */
 };
 
@@ -66,8 +74,11 @@ struct gsim_timeline {
     uint32_t n, capacity;
     struct gsim_timeline_step *step;
     uint32_t n_steps, steps_capacity;
-    struct gsim_timeline_iteration *iteration; /* those that make the program */
+    struct gsim_timeline_iteration *iteration; /* those that make the program, by phase */
     uint32_t n_iterations;
+    bool has_phases; /* whether changes of the sequence of calls are phases */
+    struct gsim_timeline_phase *phase; /* one: the program has no phases */
+    uint32_t n_phases;
     struct gsim_timeline_left left;
 };
 
@@ -84,8 +95,13 @@ enum gsim_status gsim_timeline_read(struct gsim_timeline *timeline);
 enum gsim_status gsim_timeline_read_csv(struct gsim_timeline *timeline, struct gsim_input *input);
 enum gsim_status gsim_timeline_read_kineto(struct gsim_timeline *timeline,
                                            struct gsim_input *input);
-/* Joins and folds the records into the iterations that have the most common sequence of calls. */
+/* Joins and folds the records into the iterations that make the program. */
 enum gsim_status gsim_timeline_fold(struct gsim_timeline *timeline);
+/* Of all iterations, keeps those that have the most common sequence of calls: of equally common
+ * ones the last, which is furthest from the program's start. */
+enum gsim_status gsim_timeline_keep_common(struct gsim_timeline *timeline);
+/* Keeps those of the most common cycle of sequences, by phase. */
+enum gsim_status gsim_timeline_find_phases(struct gsim_timeline *timeline);
 /* Writes the program, and tells of the parts that are left out. sync_every: iterations after which
  * the host waits; 0: it waits only where the timeline says so. bytes: what its kernels move, NULL:
  * not known. The caller checks the stream for errors. */

@@ -25,15 +25,23 @@ struct writer {
     const struct gsim_timeline *timeline;
     struct kernel_row *row;
     uint32_t n_rows;
-    uint32_t *row_of; /* by step of the first iteration */
-    int64_t *sorted; /* a time of every iteration */
+    const struct gsim_timeline_phase *phase; /* the one that is being written */
+    uint32_t *row_of; /* by step of the first iteration of each phase, by the step's place */
+    int64_t *sorted; /* a time of every iteration of the phase */
     FILE *out;
     struct gsim_ncu *bytes; /* NULL: the program says nothing of them */
 };
 
-static const struct gsim_timeline_step *step_of(const struct gsim_timeline *timeline, uint32_t i,
-                                                uint32_t step) {
-    return &timeline->step[timeline->iteration[i].first + step];
+static const struct gsim_timeline_iteration *iteration_of(const struct writer *w, uint32_t i) {
+    return &w->timeline->iteration[w->phase->first + i];
+}
+
+static const struct gsim_timeline_step *step_of(const struct writer *w, uint32_t i, uint32_t step) {
+    return &w->timeline->step[iteration_of(w, i)->first + step];
+}
+
+static uint32_t *row_of(const struct writer *w, uint32_t step) {
+    return &w->row_of[iteration_of(w, 0)->first + step];
 }
 
 static const struct gsim_timeline_record *record_of(const struct gsim_timeline *timeline,
@@ -54,23 +62,22 @@ static int64_t median(int64_t *values, uint32_t n) {
 }
 
 static int64_t host_ns(const struct writer *w, uint32_t step) {
-    const struct gsim_timeline *timeline = w->timeline;
-    for (uint32_t i = 0; i < timeline->n_iterations; i++)
-        w->sorted[i] = step_of(timeline, i, step)->host_ns;
-    return median(w->sorted, timeline->n_iterations);
+    for (uint32_t i = 0; i < w->phase->n; i++)
+        w->sorted[i] = step_of(w, i, step)->host_ns;
+    return median(w->sorted, w->phase->n);
 }
 
 static int64_t rest_ns(const struct writer *w) {
-    for (uint32_t i = 0; i < w->timeline->n_iterations; i++)
-        w->sorted[i] = w->timeline->iteration[i].rest_ns;
-    return median(w->sorted, w->timeline->n_iterations);
+    for (uint32_t i = 0; i < w->phase->n; i++)
+        w->sorted[i] = iteration_of(w, i)->rest_ns;
+    return median(w->sorted, w->phase->n);
 }
 
 static int64_t dur_ns(const struct writer *w, uint32_t step) {
     gsim_i128 sum = 0;
-    for (uint32_t i = 0; i < w->timeline->n_iterations; i++)
-        sum += step_of(w->timeline, i, step)->dur_ns;
-    return (int64_t)((sum + w->timeline->n_iterations / 2) / w->timeline->n_iterations);
+    for (uint32_t i = 0; i < w->phase->n; i++)
+        sum += step_of(w, i, step)->dur_ns;
+    return (int64_t)((sum + w->phase->n / 2) / w->phase->n);
 }
 
 /* --- kernels ---------------------------------------------------------------------------------- */
@@ -104,7 +111,7 @@ static int64_t bytes_of(const struct writer *w, const struct gsim_timeline_recor
 
 static bool add_kernel(struct writer *w, uint32_t step) {
     const struct gsim_timeline *timeline = w->timeline;
-    uint32_t record = step_of(timeline, 0, step)->record, k = 0;
+    uint32_t record = step_of(w, 0, step)->record, k = 0;
     while (k < w->n_rows &&
            !is_same_kernel(record_of(timeline, w->row[k].record), record_of(timeline, record)))
         k++;
@@ -115,9 +122,9 @@ static bool add_kernel(struct writer *w, uint32_t step) {
         w->row[k].bytes = bytes_of(w, record_of(timeline, record));
         name_row(w, &w->row[w->n_rows++]);
     }
-    w->row[k].n++;
-    w->row[k].total_ns += dur_ns(w, step);
-    w->row_of[step] = k;
+    w->row[k].n += w->phase->count;
+    w->row[k].total_ns += dur_ns(w, step) * w->phase->count;
+    *row_of(w, step) = k;
     return true;
 }
 
@@ -161,11 +168,17 @@ static void put_stream(const struct gsim_timeline_step *step, FILE *out) {
         fprintf(out, "%lld", (long long)step->stream);
 }
 
+/* The host's time after the last call of a phase that is repeated comes before its first one. */
+static int64_t host_ns_here(const struct writer *w, uint32_t step) {
+    int64_t before_ns = step == 0 && w->timeline->n_phases > 1 ? rest_ns(w) : 0;
+    return before_ns + host_ns(w, step);
+}
+
 static void put_step(const struct writer *w, uint32_t step) {
-    const struct gsim_timeline_step *one = step_of(w->timeline, 0, step);
+    const struct gsim_timeline_step *one = step_of(w, 0, step);
     if (one->kind == GSIM_CALL_LAUNCH) {
         fputs("launch,", w->out);
-        gsim_csv_put(w->row[w->row_of[step]].name, w->out);
+        gsim_csv_put(w->row[*row_of(w, step)].name, w->out);
         fputs(",,", w->out);
         put_us(dur_ns(w, step), w->out);
     } else {
@@ -175,7 +188,7 @@ static void put_step(const struct writer *w, uint32_t step) {
     if (one->kind == GSIM_CALL_LAUNCH || one->kind == GSIM_CALL_WAIT_STREAM)
         put_stream(one, w->out);
     fputc(',', w->out);
-    put_us(host_ns(w, step), w->out);
+    put_us(host_ns_here(w, step), w->out);
     end_row(w, -1);
 }
 
@@ -191,7 +204,29 @@ static void put_spread(const struct writer *w, FILE *out) {
     }
 }
 
-static void put_program(const struct writer *w, const char *device, int64_t sync_every) {
+static void put_phase(struct writer *w, const struct gsim_timeline_phase *phase) {
+    w->phase = phase;
+    if (w->timeline->n_phases > 1) {
+        fprintf(w->out, "phase,phase%u,%lld,,,,,,,,", (unsigned)(phase - w->timeline->phase) + 1,
+                (long long)phase->count);
+        end_row(w, -1);
+    }
+    for (uint32_t i = 0; i < iteration_of(w, 0)->n; i++)
+        put_step(w, i);
+}
+
+static void put_calls(struct writer *w) {
+    for (uint32_t p = 0; p < w->timeline->n_phases; p++)
+        put_phase(w, &w->timeline->phase[p]);
+    if (w->timeline->n_phases > 1)
+        return;
+    fputs("host,gap,,", w->out);
+    put_us(rest_ns(w), w->out);
+    fputs(",,,,,,,", w->out);
+    end_row(w, -1);
+}
+
+static void put_program(struct writer *w, const char *device, int64_t sync_every) {
     const struct gsim_timeline *timeline = w->timeline;
     fprintf(w->out, "# Program of %s, measured on %s: %u iterations.\n",
             timeline->kind ? timeline->kind : "an iteration", device, timeline->n_iterations);
@@ -205,12 +240,7 @@ static void put_program(const struct writer *w, const char *device, int64_t sync
     end_row(w, -1);
     for (uint32_t k = 0; k < w->n_rows; k++)
         put_kernel(w, &w->row[k], device);
-    for (uint32_t i = 0; i < timeline->iteration[0].n; i++)
-        put_step(w, i);
-    fputs("host,gap,,", w->out);
-    put_us(rest_ns(w), w->out);
-    fputs(",,,,,,,", w->out);
-    end_row(w, -1);
+    put_calls(w);
     if (sync_every > 0)
         fprintf(w->out, "sync,iteration,%lld,,,,,,,,", (long long)sync_every);
     else
@@ -224,8 +254,9 @@ static void tell(const struct gsim_timeline *timeline) {
     const struct gsim_timeline_left *left = &timeline->left;
     if (left->n_other > 0)
         gsim_warn(timeline->log, timeline->path, 0,
-                  "left out %u of %u iterations: their calls are others than those of the rest",
-                  left->n_other, left->n_other + timeline->n_iterations);
+                  "left out %u of %u iterations: their calls are others than those of the rest%s",
+                  left->n_other, left->n_other + timeline->n_iterations,
+                  timeline->has_phases ? ", or come in another order" : "");
     if (left->n_outside > 0)
         gsim_warn(timeline->log, timeline->path, 0,
                   "left out %u calls outside of the iterations, with %lld us of work on the GPU",
@@ -239,6 +270,12 @@ static void tell(const struct gsim_timeline *timeline) {
                   "%u calls that launch have no work on the GPU; their time is part of the host's "
                   "before the next call",
                   left->n_idle);
+    if (left->n_early > 0)
+        gsim_warn(timeline->log, timeline->path, left->early_line,
+                  "%u kernels, copies and sets, this one first, begin before the call that "
+                  "launches them: the profiler's clocks of host and GPU are apart, and waits of "
+                  "the host are as wrong",
+                  left->n_early);
 }
 
 /* How much of the program has bytes, and kernels of the counters that are none of its. */
@@ -277,20 +314,31 @@ static enum gsim_status tell_bytes(const struct writer *w) {
     return GSIM_OK;
 }
 
+/* Finds the kernels of all phases. */
+static enum gsim_status find_kernels(struct writer *w) {
+    const struct gsim_timeline *timeline = w->timeline;
+    for (uint32_t p = 0; p < timeline->n_phases; p++) {
+        w->phase = &timeline->phase[p];
+        for (uint32_t i = 0; i < iteration_of(w, 0)->n; i++)
+            if (step_of(w, 0, i)->kind == GSIM_CALL_LAUNCH && !add_kernel(w, i))
+                return gsim_fail(timeline->log, GSIM_BAD_INPUT, timeline->path,
+                                 record_of(timeline, step_of(w, 0, i)->record)->line,
+                                 "more than %d different kernels", MOST_KERNELS);
+    }
+    return GSIM_OK;
+}
+
 enum gsim_status gsim_timeline_write(const struct gsim_timeline *timeline, const char *device,
                                      int64_t sync_every, struct gsim_ncu *bytes, FILE *out) {
     struct writer w = {.timeline = timeline, .out = out, .bytes = bytes};
-    uint32_t n_steps = timeline->iteration[0].n;
     w.row = gsim_arena_array(timeline->arena, MOST_KERNELS, sizeof *w.row);
-    w.row_of = gsim_arena_array(timeline->arena, n_steps + 1, sizeof *w.row_of);
+    w.row_of = gsim_arena_array(timeline->arena, timeline->n_steps + 1, sizeof *w.row_of);
     w.sorted = gsim_arena_array(timeline->arena, timeline->n_iterations, sizeof *w.sorted);
     if (!w.row || !w.row_of || !w.sorted)
         return gsim_no_memory(timeline->log, "writing a program");
-    for (uint32_t i = 0; i < n_steps; i++)
-        if (step_of(timeline, 0, i)->kind == GSIM_CALL_LAUNCH && !add_kernel(&w, i))
-            return gsim_fail(timeline->log, GSIM_BAD_INPUT, timeline->path,
-                             record_of(timeline, step_of(timeline, 0, i)->record)->line,
-                             "more than %d different kernels", MOST_KERNELS);
+    enum gsim_status status = find_kernels(&w);
+    if (status != GSIM_OK)
+        return status;
     put_program(&w, device, sync_every);
     tell(timeline);
     return tell_bytes(&w);

@@ -69,45 +69,58 @@ static enum gsim_status time_kernels(struct maker *m, struct gsim_log *log) {
     return GSIM_OK;
 }
 
-static enum gsim_status no_room(const struct maker *m, const struct gsim_app_kernel *kernel,
-                                const char *what, int64_t needed, int64_t there,
-                                struct gsim_log *log) {
-    return gsim_fail(log, GSIM_BAD_INPUT, m->app->path, kernel->line,
-                     "a block of kernel '%s' has %lld %s, which no SM can hold; one of device %s "
-                     "holds %lld",
-                     kernel->name, (long long)needed, what, m->profile->name, (long long)there);
+static enum gsim_status no_room(const struct gsim_profile *profile,
+                                const struct gsim_program_block *block, const char *what,
+                                int64_t needed, int64_t there, struct gsim_log *log) {
+    return gsim_fail(log, GSIM_BAD_INPUT, block->path, block->line,
+                     "a block of kernel '%.64s' has %lld %s, which no SM can hold; one of device "
+                     "%s holds %lld",
+                     block->kernel, (long long)needed, what, profile->name, (long long)there);
 }
 
-static enum gsim_status too_large(const struct maker *m, const struct gsim_app_kernel *kernel,
-                                  int64_t most, struct gsim_log *log) {
-    return gsim_fail(log, GSIM_BAD_INPUT, m->app->path, kernel->line,
-                     "a block of kernel '%s' has %lld threads; device %s launches blocks of at "
+static enum gsim_status too_large(const struct gsim_profile *profile,
+                                  const struct gsim_program_block *block, struct gsim_log *log) {
+    return gsim_fail(log, GSIM_BAD_INPUT, block->path, block->line,
+                     "a block of kernel '%.64s' has %lld threads; device %s launches blocks of at "
                      "most %lld",
-                     kernel->name, (long long)kernel->threads, m->profile->name, (long long)most);
+                     block->kernel, (long long)block->threads, profile->name,
+                     (long long)profile->value[GSIM_KEY_SM_BLOCK_THREADS]);
 }
 
-/* A block can be launched, and fits an SM. A device without limits (ideal) has zeros. */
-static enum gsim_status check_blocks(const struct maker *m, struct gsim_log *log) {
-    struct gsim_sm_room sm = gsim_sm_room(m->profile);
-    int64_t most = m->profile->value[GSIM_KEY_SM_BLOCK_THREADS];
-    for (uint32_t k = 0; k < m->app->n_kernels; k++) {
-        const struct gsim_app_kernel *kernel = &m->app->kernels[k];
-        if (sm.threads == 0 || kernel->threads <= 0)
-            continue;
-        if (kernel->threads > most)
-            return too_large(m, kernel, most, log);
-        if (kernel->threads > sm.threads)
-            return no_room(m, kernel, "threads", kernel->threads, sm.threads, log);
-        struct gsim_sm_room need = gsim_sm_room_of_block(
-            m->profile, kernel->threads, kernel->register_bytes, kernel->shared_bytes);
-        if (sm.register_bytes > 0 && need.register_bytes > sm.register_bytes)
-            return no_room(m, kernel, "bytes of registers (whole warps, a thread's by eight)",
-                           need.register_bytes, sm.register_bytes, log);
-        if (sm.shared_bytes > 0 && need.shared_bytes > sm.shared_bytes)
-            return no_room(m, kernel, "bytes of shared memory (with the system's)",
-                           need.shared_bytes, sm.shared_bytes, log);
-    }
+enum gsim_status gsim_program_check_block(const struct gsim_profile *profile,
+                                          const struct gsim_program_block *block,
+                                          struct gsim_log *log) {
+    struct gsim_sm_room sm = gsim_sm_room(profile);
+    if (sm.threads == 0 || block->threads <= 0)
+        return GSIM_OK;
+    if (block->threads > profile->value[GSIM_KEY_SM_BLOCK_THREADS])
+        return too_large(profile, block, log);
+    if (block->threads > sm.threads)
+        return no_room(profile, block, "threads", block->threads, sm.threads, log);
+    struct gsim_sm_room need =
+        gsim_sm_room_of_block(profile, block->threads, block->register_bytes, block->shared_bytes);
+    if (sm.register_bytes > 0 && need.register_bytes > sm.register_bytes)
+        return no_room(profile, block, "bytes of registers (whole warps, a thread's by eight)",
+                       need.register_bytes, sm.register_bytes, log);
+    if (sm.shared_bytes > 0 && need.shared_bytes > sm.shared_bytes)
+        return no_room(profile, block, "bytes of shared memory (with the system's)",
+                       need.shared_bytes, sm.shared_bytes, log);
     return GSIM_OK;
+}
+
+static enum gsim_status check_blocks(const struct maker *m, struct gsim_log *log) {
+    enum gsim_status status = GSIM_OK;
+    for (uint32_t k = 0; k < m->app->n_kernels && status == GSIM_OK; k++) {
+        const struct gsim_app_kernel *kernel = &m->app->kernels[k];
+        struct gsim_program_block block = {.path = m->app->path,
+                                           .kernel = kernel->name,
+                                           .line = kernel->line,
+                                           .threads = kernel->threads,
+                                           .register_bytes = kernel->register_bytes,
+                                           .shared_bytes = kernel->shared_bytes};
+        status = gsim_program_check_block(m->profile, &block, log);
+    }
+    return status;
 }
 
 /* By the bandwidth that the kernel draws alone, where its bytes are known. A launch with a time of

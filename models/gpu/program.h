@@ -81,6 +81,18 @@ struct gsim_program {
     int64_t order_bytes;
 };
 
+/* A block of a kernel of a file, and where the file says so. */
+struct gsim_program_block {
+    const char *path, *kernel;
+    int64_t line, threads, register_bytes, shared_bytes;
+};
+
+/* Whether the device can launch the block, and an SM of it hold the block. A device without limits
+ * (ideal) has zeros. */
+enum gsim_status gsim_program_check_block(const struct gsim_profile *profile,
+                                          const struct gsim_program_block *block,
+                                          struct gsim_log *log);
+
 /* The program of an application on this device. An application without calls has none: *out is
  * NULL then. */
 enum gsim_status gsim_program_of(const struct gsim_app *app, const struct gsim_profile *profile,

@@ -151,6 +151,7 @@ static struct gsim_upcoming upcoming_of(const struct gsim_next_turn *next) {
     int64_t run_ns = gsim_muldiv_floor(next->run_ns, order->all_ns, next->sweep_ns);
     return (struct gsim_upcoming){
         .order = order,
+        .iteration_ns = next->sweep_ns,
         .done_ns = gsim_muldiv_floor(next->done_ns, order->all_ns, next->sweep_ns),
         .run_ns = run_ns > 0 ? run_ns : 1};
 }

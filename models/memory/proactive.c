@@ -172,23 +172,75 @@ static uint32_t n_alike(const uint32_t *turns, uint32_t from, uint32_t to) {
     return n;
 }
 
-/* Cuts a turn with a known order down to what its kernels touch; these wait for all of it. */
+/* Chunks that a turn uses, by the kernels that touch them first. */
+struct firsts {
+    struct gsim_residency *residency;
+    struct gsim_upcoming_scratch *scratch;
+    uint32_t buffer, n; /* ranges so far */
+    uint32_t n_left; /* chunks that no range has yet */
+};
+
+static uint32_t n_used_chunks(const uint32_t *turns, uint32_t n) {
+    uint32_t sum = 0;
+    for (uint32_t c = 0; c < n; c++)
+        sum += turns[c] == 0;
+    return sum;
+}
+
+static bool add_range(struct firsts *firsts, uint32_t first, uint32_t n, int64_t at_ns) {
+    struct gsim_upcoming_scratch *scratch = firsts->scratch;
+    if (!grow(firsts->residency, (void **)&scratch->used, &scratch->used_room, firsts->n + 1U,
+              sizeof *scratch->used) ||
+        !grow(firsts->residency, (void **)&scratch->used_ns, &scratch->used_ns_room, firsts->n + 1U,
+              sizeof *scratch->used_ns))
+        return false;
+    scratch->used[firsts->n] = (struct gsim_range){firsts->buffer, first, n};
+    scratch->used_ns[firsts->n++] = at_ns;
+    firsts->n_left -= n;
+    for (uint32_t c = first; c < first + n; c++)
+        scratch->turns[c] = GSIM_TURNS_NEVER; /* the turn has it */
+    return true;
+}
+
+static bool add_part(struct firsts *firsts, const struct gsim_touch_part *part, int64_t at_ns) {
+    const uint32_t *turns = firsts->scratch->turns;
+    uint32_t end = part->first + part->n;
+    for (uint32_t c = part->first, n; c < end; c += n) {
+        n = n_alike(turns, c, end);
+        if (turns[c] == 0 && !add_range(firsts, c, n, at_ns))
+            return false;
+    }
+    return true;
+}
+
+/* When the kernel of a part begins, in run time from the begin of the turn. */
+static int64_t begins_ns(const struct gsim_upcoming *task, uint32_t part, uint32_t present) {
+    const struct gsim_touch_order *order = task->order;
+    int64_t at_ns = order->parts[part].from_ns + (part < present ? order->all_ns : 0);
+    return at_ns <= task->done_ns
+               ? 0
+               : gsim_muldiv_floor(at_ns - task->done_ns, task->iteration_ns, order->all_ns);
+}
+
+/* Cuts a turn with a known order down to what its kernels touch, in the order in which they do. All
+ * that a kernel touches must be there when it begins. */
 static void use_in_turn(struct gsim_residency *residency, struct gsim_turn *turn,
                         struct gsim_upcoming_scratch *scratch) {
     const struct gsim_touch_order *order = turn->upcoming.order;
-    uint32_t buffer = turn->used[0].buffer, n_used = 0;
-    if (!note_turns(residency, &turn->upcoming, scratch) ||
-        !grow(residency, (void **)&scratch->used, &scratch->used_room, order->n_chunks / 2 + 1U,
-              sizeof *scratch->used))
+    struct firsts firsts = {
+        .residency = residency, .scratch = scratch, .buffer = turn->used[0].buffer};
+    if (!note_turns(residency, &turn->upcoming, scratch))
         return;
-    for (uint32_t c = 0, n; c < order->n_chunks; c += n) {
-        n = n_alike(scratch->turns, c, order->n_chunks);
-        if (scratch->turns[c] == 0)
-            scratch->used[n_used++] = (struct gsim_range){buffer, c, n};
+    uint32_t present = gsim_touch_order_part_after(order, turn->upcoming.done_ns);
+    firsts.n_left = n_used_chunks(scratch->turns, order->n_chunks);
+    for (uint32_t k = 0; k < order->n_parts && firsts.n_left > 0; k++) {
+        uint32_t part = (present + k) % order->n_parts;
+        if (!add_part(&firsts, &order->parts[part], begins_ns(&turn->upcoming, part, present)))
+            return;
     }
     turn->used = scratch->used;
-    turn->n_used = n_used;
-    turn->sweep_ns = 0;
+    turn->used_ns = scratch->used_ns;
+    turn->n_used = firsts.n;
 }
 
 /* Appends the resident chunks of a range. */
@@ -272,16 +324,14 @@ static struct gsim_moved evict_last_used(struct gsim_residency *residency,
     return sum;
 }
 
-/* Whether chunks go by their own next use. Predictions of memory that kernels do not touch, and the
- * order of least recent use, know no such order. */
-static inline bool is_by_chunk(const struct gsim_proactive *proactive,
-                               const struct gsim_residency *residency,
-                               const struct gsim_turn *turns, uint32_t n_turns) {
+/* Whether memory comes by what the kernels of a turn touch. Predictions of memory that they do not
+ * touch know no such order. */
+static inline bool is_by_touches(const struct gsim_proactive *proactive,
+                                 const struct gsim_turn *turns, uint32_t n_turns) {
     bool is_any = false;
     for (uint32_t t = 0; t < n_turns; t++)
         is_any |= turns[t].upcoming.order != NULL;
-    return is_any && residency->eviction == GSIM_EVICT_BELADY && !proactive->predicts_allocations &&
-           proactive->false_positive_ppm == 0;
+    return is_any && !proactive->predicts_allocations && proactive->false_positive_ppm == 0;
 }
 
 /* --- population ------------------------------------------------------------------------------- */
@@ -295,6 +345,7 @@ struct walk {
     int64_t room;
     int64_t passed, n_sweep; /* chunks of the sweep so far, and in all */
     int64_t n_in, ns; /* chunks that will come and their time; 0 while counting */
+    const int64_t *needed_ns; /* when the present range must be there; NULL: by the sweep */
     int64_t late_ns; /* the worst so far */
 };
 
@@ -302,7 +353,9 @@ struct walk {
  * others. */
 static void is_touched(struct walk *walk, int64_t came, int64_t passed) {
     int64_t arrives_ns = gsim_muldiv_ceil(walk->ns, came, walk->n_in);
-    int64_t needed_ns = gsim_muldiv_floor(walk->turn->sweep_ns, passed, walk->n_sweep);
+    int64_t needed_ns = walk->needed_ns
+                            ? *walk->needed_ns
+                            : gsim_muldiv_floor(walk->turn->sweep_ns, passed, walk->n_sweep);
     if (arrives_ns - needed_ns > walk->late_ns)
         walk->late_ns = arrives_ns - needed_ns;
 }
@@ -342,6 +395,7 @@ static void walk_through(struct walk *walk, const struct prediction *prediction)
         int64_t left = part->most;
         for (uint32_t i = 0; i < part->n && left > 0; i++) {
             struct gsim_range range = cut(part->ranges[i], left);
+            walk->needed_ns = p == 0 && walk->turn->used_ns ? &walk->turn->used_ns[i] : NULL;
             walk_range(walk, range);
             left -= range.n;
         }
@@ -380,7 +434,8 @@ struct gsim_migration gsim_proactive_switch(const struct gsim_proactive *proacti
                                             struct gsim_upcoming_scratch *scratch) {
     struct gsim_migration out = {0};
     struct gsim_turn next = turns[0];
-    bool has_order = is_by_chunk(proactive, residency, turns, n_turns);
+    bool has_order = is_by_touches(proactive, turns, n_turns);
+    bool is_by_chunk = has_order && residency->eviction == GSIM_EVICT_BELADY;
     if (gsim_rarely(has_order && next.upcoming.order))
         use_in_turn(residency, &next, scratch);
     struct prediction prediction = predict(proactive, &next);
@@ -389,8 +444,8 @@ struct gsim_migration gsim_proactive_switch(const struct gsim_proactive *proacti
     for (int p = 0; p < 2; p++)
         use(residency, &prediction.part[p]); /* under LRU, the needed chunks are not the oldest */
     uint32_t need = needed(residency, &prediction);
-    add_out(&out.moved, has_order ? evict_last_used(residency, turns, n_turns, need, scratch)
-                                  : gsim_residency_evict(residency, need));
+    add_out(&out.moved, is_by_chunk ? evict_last_used(residency, turns, n_turns, need, scratch)
+                                    : gsim_residency_evict(residency, need));
     int64_t copied = out.moved.out_dirty + (proactive->copies_clean ? out.moved.out_clean : 0);
     out.bytes_out = copied * proactive->chunk_bytes;
     populate(proactive, residency, &next, &prediction, &out);

@@ -20,6 +20,7 @@
 struct gsim_upcoming {
     const struct gsim_touch_order *order; /* NULL: each turn uses all of the working set */
     int64_t done_ns, run_ns; /* of the iteration; of a turn, > 0 */
+    int64_t iteration_ns; /* how long the iteration runs here, where its order has all_ns */
 };
 
 /* Resident chunks with one next use: turns of their task before it, then its place among those
@@ -33,8 +34,9 @@ struct gsim_later_use {
 struct gsim_upcoming_scratch {
     uint32_t *turns; /* by chunk */
     struct gsim_range *used;
+    int64_t *used_ns;
     struct gsim_later_use *uses;
-    size_t turns_room, used_room, uses_room;
+    size_t turns_room, used_room, used_ns_room, uses_room;
 };
 
 /* A turn on the timeline. Ranges are in the order of a sweep and do not overlap. */
@@ -46,6 +48,8 @@ struct gsim_turn {
     int64_t run_ns; /* how long it runs */
     /* run time over which the working set is first touched, evenly; for an early start */
     int64_t sweep_ns;
+    const int64_t
+        *used_ns; /* instead, where it is known: by range of `used`, when it must be there */
     struct gsim_upcoming upcoming;
 };
 

@@ -8,7 +8,8 @@
 struct nsight {
     struct gsim_timeline *timeline;
     sqlite3 *db;
-    int64_t last_range_ns; /* the begin of the last iteration */
+    uint32_t n_ranges; /* iterations, and the begin of the last one */
+    int64_t last_range_ns;
 };
 
 /* A query of which each row is a record: begin, end, correlation, stream, blocks, threads,
@@ -106,8 +107,10 @@ static enum gsim_status take_row(struct nsight *n, const struct table *table, sq
         name = "";
     if (table->what == GSIM_TIMELINE_ITERATION && !is_wanted(n->timeline, name))
         return GSIM_OK;
-    if (table->what == GSIM_TIMELINE_ITERATION)
+    if (table->what == GSIM_TIMELINE_ITERATION) {
         n->last_range_ns = begin_ns;
+        n->n_ranges++;
+    }
     return gsim_timeline_add(n->timeline, &record, name, strlen(name));
 }
 
@@ -133,7 +136,7 @@ static enum gsim_status read_table(struct nsight *n, const struct table *table) 
 }
 
 /* A range that began before another iteration and never ended: its end is not known. One that is
- * the last was cut off with the profile, and is left out. */
+ * the last was cut off with the profile, and is left out, unless it is the only one. */
 static enum gsim_status check_ranges(struct nsight *n) {
     static const char sql[] =
         "SELECT n.start, coalesce(n.text, s.value, '') FROM NVTX_EVENTS n LEFT JOIN StringIds s ON "
@@ -145,11 +148,14 @@ static enum gsim_status check_ranges(struct nsight *n) {
     while (status == GSIM_OK && sqlite3_step(row) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(row, 1);
         int64_t begin_ns = sqlite3_column_int64(row, 0);
-        if (name && is_wanted(n->timeline, name) && begin_ns < n->last_range_ns)
-            status = gsim_fail(n->timeline->log, GSIM_BAD_INPUT, n->timeline->path, 0,
-                               "the range of NVTX '%.64s' that begins at %lld ns never ends, and "
-                               "others begin after it: each push has a pop",
-                               name, (long long)begin_ns);
+        if (name && is_wanted(n->timeline, name) &&
+            (n->n_ranges == 0 || begin_ns < n->last_range_ns))
+            status =
+                gsim_fail(n->timeline->log, GSIM_BAD_INPUT, n->timeline->path, 0,
+                          "the range of NVTX '%.64s' that begins at %lld ns never ends, and "
+                          "%s: each push has a pop",
+                          name, (long long)begin_ns,
+                          n->n_ranges == 0 ? "no other is an iteration" : "others begin after it");
     }
     (void)sqlite3_finalize(row);
     return status;

@@ -203,6 +203,15 @@ rows="import timeline $tmp/rows.csv --device h200"
     "$gsim" $rows --quiet --bytes "$tmp/ncu.csv" -o "$tmp/with.csv" 2>"$tmp/out"
     printf 'job_id,submit_s,iterations,app\na,0,9,%s\n' "$tmp/with.csv" >"$tmp/one.csv"
     expect "the program can be run" 0 "JCT mean" "$gsim" --policy timeslice --device h200 --gpus-per-node 1 "$tmp/one.csv"
+    for bad in "64x2x1,32,1024/4096x1x1,32,1024/a block of kernel 'void a::f<int>(b)' has 4096 threads; device h200 launches blocks of at most 1024" \
+        "64x2x1,32,1024/64x2x1,32,240000/has 241024 bytes of shared memory (with the system's), which no SM can hold" \
+        "64x2x1,32,1024/1024x1x1,128,1024/has 524288 bytes of registers (whole warps, a thread's by eight), which no SM can hold"; do
+        from=${bad%%/*} to=${bad#*/}
+        sed "s/$from/${to%%/*}/" "$tmp/rows.csv" >"$tmp/bad.csv"
+        expect "a block that the device cannot have" 3 "bad.csv:4: .*${to#*/}" "$gsim" import timeline "$tmp/bad.csv" --device h200
+    done
+    sed 's/^kernel,1000/kernel,100/' "$tmp/rows.csv" >"$tmp/bad.csv"
+    expect "work before its launch is told" 0 "bad.csv:4: 1 kernels, copies and sets, this one first, begin before the call" "$gsim" import timeline "$tmp/bad.csv" --device h200
     grep -v '"(4, 2, 1)"' "$tmp/ncu.csv" >"$tmp/none.csv"
     expect "bytes of another program" 3 "none.csv: none of its 1 kernels has the name, grid and block" "$gsim" $rows --bytes "$tmp/none.csv" -o "$tmp/none_app.csv"
     expect "leave no file" 0 "gone" sh -c "test ! -e '$tmp/none_app.csv' && echo gone"

@@ -6,19 +6,19 @@ set -u
 gsim=$1
 . tests/support/check.sh
 
-run() { # PROGRAM ITERATIONS: jobs.csv is written
+run() { # PROGRAM ITERATIONS [SETTING]: jobs.csv is written
     printf 'job_id,submit_s,iterations,mem_gib,app\na,0,%s,12,%s\nb,0,%s,12,%s\n' "$2" "$tmp/$1.csv" "$2" "$tmp/$1.csv" >"$tmp/pair.csv"
     "$gsim" run --quiet --gpus-per-node 1 --device h200 --set hbm_bytes=16GiB --policy msched --set msched.slice=50ms \
-        --set msched.missed=0% --jobs-csv "$tmp/jobs.csv" --force "$tmp/pair.csv" >"$tmp/out" 2>"$tmp/log" ||
+        --set msched.missed=0% --set "${3:-msched.eviction=belady}" --jobs-csv "$tmp/jobs.csv" --force "$tmp/pair.csv" >"$tmp/out" 2>"$tmp/log" ||
         sed 's/^/# /' "$tmp/log"
 }
 column() { # NAME: its sum over jobs
     awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { sum += $at[name] } END { printf("%.0f", sum) }' "$tmp/jobs.csv"
 }
-moved() { # PROGRAM: GiB that come in during 15 iterations of both, whatever came at their begin
-    run "$1" 5
+moved() { # PROGRAM [SETTING]: GiB that come in during 15 iterations of both, whatever came at their begin
+    run "$1" 5 "${2:-}"
     before=$(column bytes_in)
-    run "$1" 20
+    run "$1" 20 "${2:-}"
     echo $((($(column bytes_in) - before) / 1073741824))
 }
 
@@ -40,6 +40,10 @@ sed '/^kernel/s/[a-z]*@rw//' "$tmp/parts.csv" >"$tmp/none.csv"
 # again last, and 10 to the other three parts: 8 GiB of these 18 are missing, and come in within three turns.
 # 15 iterations of both are 60 turns.
 check "a turn moves what its kernels touch" 160 "$(moved parts)"
+# The least recently used of four parts is the next one, so that a turn finds nothing of its 6 GiB.
+check "and all of it, where the least recently used goes" 360 "$(moved parts msched.eviction=lru)"
+# By allocations, what a turn does not touch moves for it too: as where each kernel touches all.
+check "and what it does not touch, by allocations" 480 "$(moved parts msched.predictor=allocation)"
 # Where each kernel touches 12 GiB, two parts in a ring have room for 16: a turn misses 8 GiB.
 check "a turn moves all that its kernels touch" 480 "$(moved all)"
 # Without touches a turn ends with its iteration, and has all memory moved: 30 turns.
@@ -49,3 +53,15 @@ check "a job without touches has its turns by iterations" 240 "$(moved none)"
 run parts 100000
 check "turns inside iterations recur" 1066 "$(($(column bytes_in) / 1073741824 / 1000))"
 check "and are not extrapolated" 0 "$(cat "$tmp/out" "$tmp/log" | grep -c approximate)"
+
+# Turns of two iterations: 8 of 12 GiB are missing at each, the upper 2 of the front and all of the back, and
+# the front comes first. Its kernel runs for 500 ms, in which the back comes (186 ms for all 8 GiB, beside 8 that
+# go out). So a turn waits for 2 of 8 GiB where it starts early, a quarter of what it waits otherwise.
+stall_ms() { # EARLY_START: of the first job
+    "$gsim" run --quiet --gpus-per-node 1 --device h200 --set hbm_bytes=16GiB --policy msched --set msched.slice=2s \
+        --set msched.missed=0% --set "msched.early_start=$1" --jobs-csv "$tmp/jobs.csv" --force "$tmp/pair.csv" >"$tmp/out" 2>"$tmp/log"
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $1 == "a" { printf("%.0f", $at["stall_s"] * 1000) }' "$tmp/jobs.csv"
+}
+run parts 40
+early=$(stall_ms on)
+check "turns that start early wait for the first kernel's memory" "$(($(stall_ms off) / 4))" "$early"

@@ -213,6 +213,47 @@ static void test_an_unknown_order_starts_nothing_early(void **state) {
     }
 }
 
+/* The eight chunks of an iteration of two kernels, of which each touches four, the first one the
+ * upper four, come at 1 us each, in the order of the kernels. All that a kernel touches must be
+ * there when it begins: the first four after 4 us, the others 8 us less the time of the first
+ * kernel: 5 us of 3, 4 of 10. A turn of the first kernel alone has its four. Where an
+ * iteration takes half as long as its order says, kernels of 8 us begin 4 us apart, and of 6 us 3. */
+static void test_kernels_start_as_their_memory_comes(void **state) {
+    (void)state;
+    static const struct {
+        int64_t kernel_ns, run_ns, iteration_ns, starts_ns;
+    } cases[] = {{3000, 6000, 6000, 5000},
+                 {10000, 20000, 20000, 4000},
+                 {10000, 1000, 20000, 4000},
+                 {8000, 8000, 8000, 4000},
+                 {6000, 6000, 6000, 5000}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t one_ns = cases[i].kernel_ns;
+        struct gsim_arena *arena = gsim_arena_new();
+        const struct gsim_touch_part parts[] = {{0, one_ns, 4, 4, 0},
+                                                {one_ns, 2 * one_ns, 0, 4, 4}};
+        const struct gsim_touch_order order = {
+            .parts = parts, .n_parts = 2, .n = 8, .n_chunks = 8, .all_ns = 2 * one_ns};
+        struct gsim_pager pager = {.manager = GSIM_MEMORY_PROACTIVE,
+                                   .eviction = GSIM_EVICT_BELADY,
+                                   .capacity = 10,
+                                   .uvm.chunk_bytes = CHUNK,
+                                   .proactive = plain};
+        struct gsim_store store;
+        struct gsim_tenant a;
+        const struct gsim_tenant_spec spec = {
+            .used_bytes = 8 * CHUNK, .allocated_bytes = 8 * CHUNK, .order = &order};
+        pager.proactive.has_early_start = true;
+        gsim_pager_store_init(&store, &pager, arena);
+        assert_true(gsim_pager_open(&store, &a, &spec, false));
+        gsim_residency_write_host(&store.residency, gsim_range_whole(&store.residency, a.used));
+        const struct gsim_next_turn turn = {
+            .tenant = &a, .run_ns = cases[i].run_ns, .sweep_ns = cases[i].iteration_ns};
+        assert_int_equal(gsim_pager_switch(&store, &turn, 1, 0).starts_ns, cases[i].starts_ns);
+        gsim_arena_free(arena);
+    }
+}
+
 /* Chunk by chunk: how late each missing one is for a sweep that begins at once. */
 static int64_t worst_lateness(const struct gsim_residency *before, struct gsim_range range,
                               int64_t ns, int64_t n_in) {
@@ -279,7 +320,8 @@ static void what_was_carried_here_is_there(void **state) {
     const struct gsim_tenant_spec spec = {.used_bytes = 8 * CHUNK, .allocated_bytes = 8 * CHUNK};
     gsim_pager_store_init(&store, &pager, arena);
     assert_true(gsim_pager_open(&store, &a, &spec, true));
-    (void)gsim_pager_switch(&store, &(struct gsim_next_turn){.tenant = &a, .run_ns = 1000, .sweep_ns = 100}, 1, 0);
+    (void)gsim_pager_switch(
+        &store, &(struct gsim_next_turn){.tenant = &a, .run_ns = 1000, .sweep_ns = 100}, 1, 0);
     assert_true(gsim_pager_open(&store, &b, &spec, true));
     assert_int_equal(gsim_pager_resident_bytes(&store, &b), 8 * CHUNK);
     assert_int_equal(gsim_pager_resident_bytes(&store, &a), 2 * CHUNK);
@@ -297,6 +339,7 @@ int main(void) {
         cmocka_unit_test(test_untouched_chunks_come_for_nothing),
         cmocka_unit_test(test_an_early_start_never_overtakes),
         cmocka_unit_test(test_an_unknown_order_starts_nothing_early),
+        cmocka_unit_test(test_kernels_start_as_their_memory_comes),
         cmocka_unit_test(test_switches_between_random_tasks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

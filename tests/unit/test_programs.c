@@ -557,6 +557,57 @@ static void a_range_that_never_ends(void **state) {
     assert_int_equal(import_database(f, NSIGHT_OPEN("55000"), "step"), GSIM_BAD_INPUT);
     expect_error(f, " the range of NVTX 'step' that begins at 55000 ns never ends");
     assert_int_equal(import_database(f, NSIGHT_OPEN("120000"), "step"), GSIM_OK);
+    assert_int_equal(
+        import_database(f, NSIGHT_OPEN("900") ";DELETE FROM NVTX_EVENTS WHERE end > 0", "step"),
+        GSIM_BAD_INPUT);
+    expect_error(f, " the range of NVTX 'step' that begins at 900 ns never ends, and no other is");
+}
+
+/* An iteration of each name, 20 us apart and 15 us long: a call that ends after 1 us launches the
+ * kernel of that name, which lasts 2 us in every second iteration and 4 us in the others. */
+static void phases_of(struct fixture *f, const char *names, struct gsim_app *app) {
+    struct gsim_timeline timeline;
+    char text[4096] = ROWS;
+    for (int i = 0; names[i] != '\0'; i++)
+        (void)snprintf(&text[strlen(text)], sizeof text - strlen(text),
+                       "iteration,%d,15000,,,,,,,i\ncall,%d,500,%d,,,,,,cudaLaunchKernel\n"
+                       "kernel,%d,%d,%d,7,1,32,8,0,%c\n",
+                       i * 20000, i * 20000 + 500, i, i * 20000 + 1000, i % 2 ? 2000 : 4000, i,
+                       names[i]);
+    put(f, text, strlen(text));
+    f->log = (struct gsim_log){0};
+    assert_int_equal(gsim_timeline_init(&timeline, f->path, NULL, f->arena, &f->log), GSIM_OK);
+    timeline.has_phases = true;
+    assert_int_equal(gsim_timeline_read(&timeline), GSIM_OK);
+    assert_int_equal(write_app(f, &timeline, 0), GSIM_OK);
+    assert_int_equal(gsim_apps_load(f->path, NULL, 0, f->arena, app, &f->log), GSIM_OK);
+}
+
+static void expect_calls(struct fixture *f, const char *names, const char *calls) {
+    struct gsim_app app;
+    phases_of(f, names, &app);
+    assert_int_equal(app.n_calls, strlen(calls));
+    for (uint32_t c = 0; c < app.n_calls; c++)
+        assert_int_equal(app.kernels[app.calls[c].kernel].name[0], calls[c]);
+}
+
+/* A warm-up comes once and is left out; a cycle that the end of the file cuts off is, too. Cycles of
+ * two, three and four b have three in the mean. Where nothing comes again, all is one cycle. */
+static void sequences_that_change_are_phases(void **state) {
+    struct fixture *f = *state;
+    struct gsim_app app;
+    expect_calls(f, "wwabbabbab", "abb");
+    assert_non_null(strstr(f->log.warnings[0].text, "left out 4 of 10 iterations"));
+    expect_calls(f, "abbabbbabbbb", "abbb");
+    expect_calls(f, "abcbabcb", "abcb");
+    expect_calls(f, "wwwabb", "wwwabb");
+    expect_calls(f, "aaaa", "a");
+    phases_of(f, "abab", &app);
+    assert_int_equal(app.n_calls, 2);
+    assert_int_equal(app.calls[0].time_ns, 4 * US);
+    assert_int_equal(app.calls[1].time_ns, 2 * US);
+    assert_int_equal(app.calls[1].host_ns, 15 * US); /* the rest of 14 us, and 1 us to the call */
+    assert_int_equal(app.gap_ns, 0);
 }
 
 static void refuse_timeline(struct fixture *f, const char *text, const char *expected) {
@@ -597,6 +648,7 @@ int main(void) {
         TEST(memory_of_phases_that_cannot_be),
         TEST(what_is_wrong_is_named_by_its_line),
         TEST(a_block_that_no_sm_holds),
+        TEST(sequences_that_change_are_phases),
         TEST(a_block_that_cannot_be_launched),
         TEST(a_range_that_never_ends),
         TEST(shared_memory_that_no_sm_holds),

@@ -97,6 +97,31 @@ static void test_blocks_in_pieces_end_together(void **state) {
     assert_int_equal(kernels[1].rate_q32, 0);
 }
 
+/* Blocks that end over the last 60 % of their kernel free a third of its SMs when five sixths of
+ * that are left (500 of 1000 ns), a third at a half (300 ns), all but one block's at a sixth
+ * (100 ns): half of the SM time of these 600 ns, as if each block left by itself. */
+static void test_uneven_ends_free_half_of_the_time(void **state) {
+    (void)state;
+    static const struct {
+        int64_t left_ns, look_ns;
+        uint32_t first, second;
+    } at[] = {{1000, 500, 4, 0}, {500, 300, 3, 1}, {300, 100, 2, 2}, {100, 0, 1, 3}};
+    struct gsim_profile uneven = device;
+    uneven.value[GSIM_KEY_JOB_SPREAD_PPM] = 600000;
+    struct gsim_space space = gsim_space_of_device(&uneven);
+    struct gsim_sm_held held[2] = {{.n = 0}};
+    struct gsim_sm_kernel kernels[] = {kernel(4, 8192, &held[0]), kernel(4, 8192, &held[1])};
+    kernels[1].arrived_ns = 1;
+    for (uint32_t i = 0; i < 4; i++) {
+        uint16_t order[2];
+        kernels[0].left = gsim_work_of_ns(at[i].left_ns);
+        gsim_sm_array_solve(&space, kernels, order, 2);
+        assert_int_equal(held[0].n, at[i].first);
+        assert_int_equal(held[1].n, at[i].second);
+        assert_true(kernels[0].look == gsim_work_of_ns(at[i].look_ns));
+    }
+}
+
 /* A kernel of four waves began on the last two SMs; its cap lies on the first two now, where its
  * neighbour has left. The blocks that began stay where they are until they end. */
 static void test_blocks_stay_when_a_cap_moves(void **state) {
@@ -465,6 +490,7 @@ int main(void) {
         cmocka_unit_test(test_a_kernel_waits_for_the_blocks_before_it),
         cmocka_unit_test(test_ends_of_blocks_matter_to_others),
         cmocka_unit_test(test_blocks_in_pieces_end_together),
+        cmocka_unit_test(test_uneven_ends_free_half_of_the_time),
         cmocka_unit_test(test_blocks_stay_when_a_cap_moves),
         cmocka_unit_test(test_a_queue_of_its_own_does_not_wait),
         cmocka_unit_test(test_blocks_go_where_there_is_room),

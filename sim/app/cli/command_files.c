@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "models/gpu/program.h"
 #include "models/hardware/profile.h"
 #include "sim/app/cli/output_file.h"
 #include "sim/app/cli/options.h"
@@ -168,6 +169,26 @@ static enum gsim_status refuse_report(struct gsim_cli *cli) {
                      path, cli->value[GSIM_OPT_DEVICE]);
 }
 
+/* Every kernel fits the device on which it is said to have been measured. */
+static enum gsim_status check_blocks(const struct gsim_timeline *timeline,
+                                     const struct gsim_profile *profile) {
+    enum { REGISTER_BYTES = 4 };
+    enum gsim_status status = GSIM_OK;
+    for (uint32_t i = 0; i < timeline->n && status == GSIM_OK; i++) {
+        const struct gsim_timeline_record *record = &timeline->record[i];
+        struct gsim_program_block block = {
+            .path = timeline->path,
+            .kernel = timeline->names->names[GSIM_COL_APP].name[record->name],
+            .line = record->line,
+            .threads = record->threads,
+            .register_bytes = record->registers * record->threads * REGISTER_BYTES,
+            .shared_bytes = record->shared_bytes};
+        if (record->what == GSIM_TIMELINE_KERNEL)
+            status = gsim_program_check_block(profile, &block, timeline->log);
+    }
+    return status;
+}
+
 /* Imports a program, launch by launch. */
 static enum gsim_status import_timeline(struct gsim_cli *cli) {
     static const enum gsim_option of_profiles[] = {GSIM_OPT_ITERATIONS};
@@ -182,9 +203,15 @@ static enum gsim_status import_timeline(struct gsim_cli *cli) {
     enum gsim_status status = take_device(cli, "timeline", &profile);
     if (status == GSIM_OK)
         status = gsim_option_int(cli, GSIM_OPT_SYNC_EVERY, 0, 1, 1000000000, &sync_every);
+    if (status == GSIM_OK && sync_every > 0 && gsim_option_is_on(cli, GSIM_OPT_PHASES))
+        status = gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                           "--sync-every counts iterations, which --phases makes parts of one: "
+                           "name one of them; with --phases the host waits where the timeline "
+                           "shows a wait");
     if (status == GSIM_OK)
         status = gsim_timeline_init(&timeline, cli->operand[1], cli->value[GSIM_OPT_KIND],
                                     cli->arena, cli->log);
+    timeline.has_phases = gsim_option_is_on(cli, GSIM_OPT_PHASES);
     if (status == GSIM_OK)
         status = refuse_report(cli);
     if (status == GSIM_OK)
@@ -192,6 +219,8 @@ static enum gsim_status import_timeline(struct gsim_cli *cli) {
                                                           : gsim_timeline_read(&timeline);
     if (status == GSIM_OK)
         status = check_gpu(cli, timeline.gpu, &profile);
+    if (status == GSIM_OK)
+        status = check_blocks(&timeline, &profile);
     if (status == GSIM_OK)
         status = gsim_timeline_fold(&timeline);
     if (status == GSIM_OK && of_bytes)
@@ -210,12 +239,12 @@ static enum gsim_status import_timeline(struct gsim_cli *cli) {
 /* Imports an application profile. Its times are those of one device, so --device is required. */
 static enum gsim_status import_profile(struct gsim_cli *cli, const struct gsim_profiler *profiler) {
     static const enum gsim_option of_timelines[] = {GSIM_OPT_KIND, GSIM_OPT_SYNC_EVERY,
-                                                    GSIM_OPT_BYTES};
+                                                    GSIM_OPT_BYTES, GSIM_OPT_PHASES};
     struct gsim_profile profile;
     struct gsim_kernels kernels;
     struct gsim_outfile out;
     int64_t iterations;
-    if (refuse_options(cli, of_timelines, 3, "a timeline") != GSIM_OK)
+    if (refuse_options(cli, of_timelines, 4, "a timeline") != GSIM_OK)
         return GSIM_USAGE;
     enum gsim_status status = take_device(cli, profiler->name, &profile);
     if (status == GSIM_OK)
@@ -268,9 +297,10 @@ enum gsim_status gsim_command_import(struct gsim_cli *cli) {
     const struct gsim_profiler *profiler = find_profiler(cli->operand[0]);
     if (profiler)
         return profiler->read ? import_profile(cli, profiler) : import_timeline(cli);
-    static const enum gsim_option of_profiles[] = {
-        GSIM_OPT_DEVICE, GSIM_OPT_ITERATIONS, GSIM_OPT_KIND, GSIM_OPT_SYNC_EVERY, GSIM_OPT_BYTES};
-    if (refuse_options(cli, of_profiles, 5, "profiles (nsys, kineto, timeline)") != GSIM_OK)
+    static const enum gsim_option of_profiles[] = {GSIM_OPT_DEVICE, GSIM_OPT_ITERATIONS,
+                                                   GSIM_OPT_KIND,   GSIM_OPT_SYNC_EVERY,
+                                                   GSIM_OPT_BYTES,  GSIM_OPT_PHASES};
+    if (refuse_options(cli, of_profiles, 6, "profiles (nsys, kineto, timeline)") != GSIM_OK)
         return GSIM_USAGE;
     enum gsim_status status = read_log(cli, &options, &trace);
     if (status == GSIM_OK)
