@@ -54,6 +54,25 @@ awk 'BEGIN { print "job_id,submit_s,duration_s,gpus,user,limit_s"
 expect "intervals" 0 "over 10 resampled traces" "$gsim" advise $one --policies fifo,las --set las.quantum=60s "$tmp/weeks.csv"
 said "of an advice" "las in place of fifo: mean JCT [0-9]* % lower ([0-9-]* to [0-9]* %, over 10 resampled traces)"
 
+# The page is of the trace as it is: resampled traces, in which jobs change places and users with them, are
+# ranges beside it. Users' GPU hours are added up by awk. As logged each job began at once.
+awk -F, 'NR == 1 { print $0 ",logged_start_s"; next } { print $0 "," $2 }' "$tmp/weeks.csv" >"$tmp/began.csv"
+awk -F, 'NR > 1 { s[$5] += $3 } END { for (u in s) printf "%s|%.1f\n", u, s[u] / 3600 }' "$tmp/weeks.csv" | sort >"$tmp/hours"
+cells() { sed 's/<tr>/\n/g; s/<\/t[dh]>/|/g; s/<[^>]*>//g' "$1"; }
+# shellcheck disable=SC2086
+"$gsim" advise --quiet --force --device ideal --nodes 1 --gpus-per-node 2 --policies fifo,sjf "$tmp/began.csv" -o "$tmp/weeks.html" >"$tmp/log" 2>&1
+# shellcheck disable=SC2086
+"$gsim" advise --quiet --force $one --policies sjf,fifo "$tmp/began.csv" -o "$tmp/weeks.html" >"$tmp/log" 2>&1
+cells "$tmp/weeks.html" >"$tmp/log"
+check "users of the page are those of the log" "$(cat "$tmp/hours")" "$(sed -n 's/^\(u[0-9]\)|fifo|[0-9]*|\([0-9.]*\)|.*/\1|\2/p' "$tmp/log" | sort)"
+check "a run a policy, and ten changed traces" "fifo|1|120 fifo|10" "$(sed -n 's/^\(fifo|1|120\)|.*/\1/p; s/^\(fifo|10\)|.*/\1/p' "$tmp/log" | tr '\n' ' ' | sed 's/ $//')"
+check "runs of an earlier command stay out of it" 0 "$(grep -c 'gpus-per-node=2' "$tmp/log")"
+check "waits as logged" 1 "$(grep -c '^fifo|120|0 us|' "$tmp/log")"
+# u0 to u3 as the trace has them in each resampled run of the database, too
+check "and users of resampled jobs are theirs" "$(cat "$tmp/hours")" "$(python3 -c 'import sqlite3, sys
+for row in sqlite3.connect(sys.argv[1]).execute("""SELECT DISTINCT user, round(sum(service_ns) / 3.6e12, 1) FROM run JOIN job USING (run_id)
+    JOIN trace_job USING (trace_jobs, job) GROUP BY run_id, user ORDER BY user"""): print("%s|%.1f" % row)' "$tmp/weeks.db")"
+
 # --- what is refused --------------------------------------------------------------------------------------
 # 500 001 jobs of a second, one at a time: two policies make a million job rows and more
 awk 'BEGIN { print "job_id,submit_s,duration_s,gpus"; for (i = 0; i < 500001; i++) printf "%d,%d,1,1\n", i, i * 2 }' >"$tmp/long.csv"

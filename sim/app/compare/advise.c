@@ -323,16 +323,29 @@ static void try_nodes(struct gsim_advice *advice, const struct gsim_compare *c, 
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static enum gsim_status write_page(struct gsim_cli *cli, const struct gsim_advice *advice) {
-    struct gsim_cli *page = gsim_arena_alloc(cli->arena, sizeof *page);
+/* The names of this command's runs for SQL: its database may have others, of another log or
+ * cluster. */
+static const char *list_configs(const struct gsim_compare *c) {
+    size_t n = 0, length = strlen("'',") + strlen(c->asked[0].config);
+    char *list = gsim_arena_array(c->cli->arena, (size_t)c->n_tasks * length + 1, 1);
+    for (int t = 0; list && t < c->n_tasks; t++)
+        n += (size_t)sprintf(list + n, "%s'%s'", t ? "," : "", c->asked[t].config);
+    return list;
+}
+
+static enum gsim_status write_page(const struct gsim_compare *c, const struct gsim_advice *advice) {
+    struct gsim_cli *cli = c->cli, *page = gsim_arena_alloc(cli->arena, sizeof *page);
+    struct gsim_report_front front = {.advice = advice->text,
+                                      .first = c->setup->contender[0].policy->name};
     if (!cli->value[GSIM_OPT_OUTPUT])
         return GSIM_OK;
-    if (!page)
+    front.configs = list_configs(c);
+    if (!page || !front.configs)
         return gsim_no_memory(cli->log, "writing a report");
     *page = *cli;
     page->operand[0] = cli->value[GSIM_OPT_DB];
     page->n_operands = 1;
-    return gsim_report_page(page, advice->text);
+    return gsim_report_page(page, &front);
 }
 
 static void print(FILE *out, const struct gsim_advice *advice, int first) {
@@ -412,7 +425,7 @@ enum gsim_status gsim_command_advise(struct gsim_cli *cli) {
     if (status == GSIM_OK)
         status = conclude(c, advice);
     if (status == GSIM_OK)
-        status = write_page(cli, advice);
+        status = write_page(c, advice);
     gsim_compare_free(c);
     return status;
 }

@@ -195,8 +195,7 @@ static enum gsim_status prepare(struct gsim_compare *c) {
 enum gsim_status gsim_compare_runs(struct gsim_compare *c) {
     enum gsim_status status = prepare(c);
     if (status == GSIM_OK)
-        status =
-            gsim_report_look_up(c->cli, c->setup, 0, c->n_traces, &(struct gsim_db_asked *){0});
+        status = gsim_report_look_up(c->cli, c->setup, 0, c->n_traces, &c->asked);
     if (status != GSIM_OK)
         return status;
     run_all(c);

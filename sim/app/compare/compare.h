@@ -29,6 +29,7 @@ struct gsim_compare {
     int n_tasks;
     struct gsim_compare_task *tasks; /* in order of replication, then of contender */
     int n_threads;
+    struct gsim_db_asked *asked; /* of each task, in the database; NULL: there is none */
 };
 
 static inline const struct gsim_compare_task *gsim_compare_at(const struct gsim_compare *c,

@@ -210,6 +210,27 @@ static enum gsim_status put_figures(struct page *page) {
 
 /* --- the page --------------------------------------------------------------------------------- */
 
+/* The titles of the tables of plots/report.sql, in its order; those without a row are left out. */
+static const char *const before_figures[] = {
+    "Results (means over seeds and replications)",
+    "As logged: waits until the first start, and how far they are from those of the log",
+    "Over changed traces (shaken or resampled): ranges, which say how much hangs on coincidences "
+    "of "
+    "the trace",
+    "GPU hours, energy and cost (means over runs)",
+    "Users: which wait less, and which longer (the twelve with the most GPU hours; jobs that "
+    "ended)",
+    NULL};
+static const char *const after_figures[] = {"Runs (the first 200)", "What to be careful with",
+                                            NULL};
+
+static enum gsim_status put_tables(struct page *page, const char *const *titles, const char **sql) {
+    enum gsim_status status = GSIM_OK;
+    for (; *titles && status == GSIM_OK; titles++)
+        status = put_table(page->out, page->db, *titles, sql, page->cli->log);
+    return status;
+}
+
 static enum gsim_status put_page(struct page *page) {
     FILE *out = page->out;
     const char *sql = gsim_figure_file("report.sql", page->cli->arena);
@@ -235,22 +256,11 @@ static enum gsim_status put_page(struct page *page) {
         put_html(out, *text);
         fputs("</p>\n", out);
     }
-    enum gsim_status status =
-        put_table(out, page->db, "Results (means over seeds and replications)", &sql, log);
-    if (status == GSIM_OK)
-        status =
-            put_table(out, page->db, "GPU hours, energy and cost (means over runs)", &sql, log);
-    if (status == GSIM_OK)
-        status = put_table(out, page->db,
-                           "Users: which wait less, and which longer (the twelve with the most GPU "
-                           "hours; jobs that ended)",
-                           &sql, log);
+    enum gsim_status status = put_tables(page, before_figures, &sql);
     if (status == GSIM_OK)
         status = put_figures(page);
     if (status == GSIM_OK)
-        status = put_table(out, page->db, "Runs (the first 200)", &sql, log);
-    if (status == GSIM_OK)
-        status = put_table(out, page->db, "What to be careful with", &sql, log);
+        status = put_tables(page, after_figures, &sql);
     fputs("<p>" GSIM_MADE_MARK " " GSIM_VERSION ".</p>\n</body>\n</html>\n", out);
     return status;
 }
@@ -281,11 +291,15 @@ enum gsim_status gsim_report_check_page(struct gsim_cli *cli) {
     return gsim_made_check(cli, cli->value[GSIM_OPT_OUTPUT]);
 }
 
-enum gsim_status gsim_report_page(struct gsim_cli *cli, const char *const *advice) {
+enum gsim_status gsim_report_page(struct gsim_cli *cli, const struct gsim_report_front *front) {
     struct gsim_db *db = NULL;
-    enum gsim_status status = gsim_figure_open(cli, false, &db);
+    enum gsim_status status =
+        gsim_figure_open(cli,
+                         (struct gsim_db_choice){
+                             .is_report = true, .configs = front->configs, .first = front->first},
+                         &db);
     if (status == GSIM_OK)
-        status = write_page(cli, db, advice);
+        status = write_page(cli, db, front->advice);
     gsim_db_close(db);
     return status;
 }
@@ -298,5 +312,5 @@ enum gsim_status gsim_command_report(struct gsim_cli *cli) {
     if (!cli->value[GSIM_OPT_OUTPUT])
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "where does the page go? %s", usage);
     status = gsim_report_check_page(cli);
-    return status == GSIM_OK ? gsim_report_page(cli, NULL) : status;
+    return status == GSIM_OK ? gsim_report_page(cli, &(struct gsim_report_front){0}) : status;
 }
