@@ -162,11 +162,25 @@ static void keep_less(struct gsim_cli *cli, const struct gsim_setup *setup,
                     (long long)n);
 }
 
+/* A cluster that the log contradicts is not guessed. */
+static enum gsim_status check_cluster(struct gsim_cli *cli, const struct gsim_setup *setup) {
+    const char *held = cli->value[GSIM_OPT_NODES] || cli->value[GSIM_OPT_GPUS_PER_NODE] ||
+                               cli->value[GSIM_OPT_CLUSTER] || cli->value[GSIM_OPT_SLURM_CONF] ||
+                               cli->value[GSIM_OPT_KUEUE_CONF]
+                           ? NULL
+                           : gsim_held_say(setup, cli->arena);
+    return held ? gsim_fail(cli->log, GSIM_USAGE, setup->trace_path, 0,
+                            "how many GPUs are there? %s", held)
+                : GSIM_OK;
+}
+
 /* The policies depend on the trace and the cluster, which are therefore loaded first. */
 static enum gsim_status load(struct gsim_cli *cli, struct gsim_setup *setup) {
     enum gsim_status status = gsim_setup_trace(cli, setup, true);
     if (status == GSIM_OK)
         status = gsim_setup_cluster(cli, setup);
+    if (status == GSIM_OK)
+        status = check_cluster(cli, setup);
     if (status == GSIM_OK)
         status = resample(cli, setup);
     if (status != GSIM_OK)

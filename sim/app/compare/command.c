@@ -192,6 +192,13 @@ static enum gsim_status prepare(struct gsim_compare *c) {
     return make_traces(c);
 }
 
+static void warn_of_held(const struct gsim_compare *c) {
+    const char *held =
+        gsim_option_is_on(c->cli, GSIM_OPT_QUIET) ? NULL : gsim_held_say(c->setup, c->cli->arena);
+    if (held)
+        fprintf(c->cli->io->err, "gsim: %s\n", held);
+}
+
 enum gsim_status gsim_compare_runs(struct gsim_compare *c) {
     enum gsim_status status = prepare(c);
     if (status == GSIM_OK)
@@ -209,6 +216,7 @@ enum gsim_status gsim_compare_runs(struct gsim_compare *c) {
     for (int i = 0; i < c->setup->n_contenders; i++)
         gsim_report_requests(c->cli, &gsim_compare_at(c, i, 0)->result);
     gsim_compare_warn_of_load(c);
+    warn_of_held(c);
     return store(c); /* stored before printing, so that a failing output loses no run */
 }
 

@@ -83,6 +83,13 @@ int gsim_compare_nearest(const struct gsim_compare *c, const struct gsim_logged 
 /* A sentence for the verdict, of a trace with a log; NULL: no memory. */
 const char *gsim_compare_say_logged(const struct gsim_compare *c, const struct gsim_logged *l);
 
+/* --- held.c ----------------------------------------------------------------------------------- */
+
+/* The most GPUs that the log's jobs held at once; 0: the trace has no log. */
+int64_t gsim_held_gpus(const struct gsim_trace *trace, struct gsim_arena *arena);
+/* A clause that says so where the cluster has fewer; NULL: it has not. */
+const char *gsim_held_say(const struct gsim_setup *setup, struct gsim_arena *arena);
+
 /* --- real.c: a run of gsim drive beside its simulation (--real) ------------------------------- */
 
 enum gsim_status gsim_compare_real(struct gsim_cli *cli, struct gsim_setup *setup);

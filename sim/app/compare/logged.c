@@ -231,6 +231,12 @@ const char *gsim_compare_say_logged(const struct gsim_compare *c, const struct g
                                  "%s is nearest to the log: users' mean waits are off by %s on "
                                  "average, of %s%s",
                                  name, off, wait, why_near(&l->policy[best], l->wait_mean_s));
+    const char *held = gsim_held_say(c->setup, c->cli->arena);
+    if (held)
+        return gsim_arena_printf(c->cli->arena,
+                                 "no policy comes near the log: under %s, the nearest, users' mean "
+                                 "waits are off by %s on average, of %s, and %s",
+                                 name, off, wait, held);
     return gsim_arena_printf(
         c->cli->arena,
         "no policy comes near the log: under %s, the nearest, users' mean waits are off by %s on "
