@@ -9,6 +9,7 @@ said() { # name, pattern in the last output, whose sentences are joined
     grep -q -e "$2" "$tmp/joined"
     say "$1" $?
 }
+cells() { sed 's/<tr>/\n/g; s/<\/t[dh]>/|/g; s/<[^>]*>//g' "$1"; } # of the tables of a page, a row a line
 unsaid() { if grep -q -e "$2" "$tmp/log"; then echo "not ok $1"; else echo "ok $1"; fi; }
 one="--device ideal --nodes 1 --gpus-per-node 1"
 
@@ -25,6 +26,10 @@ printf 'job_id,submit_s,duration_s,gpus,user,logged_start_s,logged_end_s\na,0,10
     said "a policy that knows durations is no advice" "To compare: srtf, which knows"
     said "more GPUs" "2 GPUs in place of 1, under fifo: mean wait"
     unsaid "no policy that needs memory" "^mps"
+    # one GPU for 24 hours at 2.5 is 60; a used 1000 s = 0.28 h of the four jobs' 2020 s = 0.56 h, 1.40 in all
+    expect "with a price" 0 "2 GPUs in place of 1, under fifo, 60.00 a day more: mean wait" "$gsim" advise $one --policies fifo --price 2.5 "$tmp/log.csv" -o "$tmp/price.html"
+    check "on the page, too" 1 "$(cells "$tmp/price.html" | grep -c '^fifo|0.6|0.6|0.0|-|-|1.40|0.00|')"
+    expect "a price that is none is refused before the runs" 2 "'cheap' is no price" "$gsim" advise $one --price cheap "$tmp/log.csv"
     check "the page has the advice, its database stands beside it" "1 1" "$(grep -c '<h2>Advice</h2>' "$tmp/page.html") $([ -s "$tmp/page.db" ] && echo 1)"
     check "advice comes before the tables" "Advice Results" "$(grep -o '<h2>[A-Z][a-z]*' "$tmp/page.html" | sed 's/<h2>//' | head -2 | tr '\n' ' ' | sed 's/ $//')"
     # d waited a day in the log: no rule of these runs did that
@@ -58,7 +63,6 @@ said "of an advice" "las in place of fifo: mean JCT [0-9]* % lower ([0-9-]* to [
 # ranges beside it. Users' GPU hours are added up by awk. As logged each job began at once.
 awk -F, 'NR == 1 { print $0 ",logged_start_s"; next } { print $0 "," $2 }' "$tmp/weeks.csv" >"$tmp/began.csv"
 awk -F, 'NR > 1 { s[$5] += $3 } END { for (u in s) printf "%s|%.1f\n", u, s[u] / 3600 }' "$tmp/weeks.csv" | sort >"$tmp/hours"
-cells() { sed 's/<tr>/\n/g; s/<\/t[dh]>/|/g; s/<[^>]*>//g' "$1"; }
 # shellcheck disable=SC2086
 "$gsim" advise --quiet --force --device ideal --nodes 1 --gpus-per-node 2 --policies fifo,sjf "$tmp/began.csv" -o "$tmp/weeks.html" >"$tmp/log" 2>&1
 # shellcheck disable=SC2086

@@ -3,10 +3,13 @@
  * lacks, runs the policies for which it has the columns, says which of them comes nearest to what
  * the log's own scheduler did, and advises against that one; more and fewer nodes run under it too.
  * The runs, statistics and sentences are those of gsim compare, the page is that of gsim report. */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/app/compare/advise.h"
 #include "sim/app/figures/report.h"
+#include "sim/app/plan/target.h"
 #include "sim/app/setup/resampling.h"
 #include "traces/first_jobs.h"
 
@@ -282,21 +285,32 @@ static enum gsim_status run_today(const struct gsim_compare *c, const struct gsi
     return status;
 }
 
+/* What the GPUs cost that there are more, or fewer, with --price. */
+static const char *say_price(const struct gsim_compare *c, int64_t more) {
+    double price = (double)NAN; /* read before the runs, so that it is one */
+    (void)gsim_price_read(c->cli, &price);
+    const char *text = isnan(price) ? ""
+                                    : gsim_arena_printf(c->cli->arena, ", %.2f a day %s",
+                                                        24 * price * (double)llabs(more),
+                                                        more > 0 ? "more" : "less");
+    return text ? text : "";
+}
+
 static void say_nodes(struct gsim_advice *advice, const struct gsim_compare *c,
                       const struct gsim_summary *today, const struct gsim_summary *then,
                       bool is_part) {
     char before[40], after[40];
     (void)gsim_format_humane(before, today->wait_mean_s);
     (void)gsim_format_humane(after, then->wait_mean_s);
-    gsim_advice_add(advice,
-                    "%lld GPUs in place of %lld, under %s%s: mean wait %s instead of %s, held %.0f "
-                    "%% instead of %.0f %%. It rests on users that submit these jobs at these "
-                    "times, and would be overturned by users that answer to waits; gsim plan has "
-                    "the number of nodes for a target, with intervals.",
-                    (long long)then->gpus, (long long)today->gpus,
-                    c->setup->contender[0].policy->name,
-                    is_part ? ", for the first 20 000 jobs alone" : "", after, before,
-                    100 * then->gpu_busy, 100 * today->gpu_busy);
+    gsim_advice_add(
+        advice,
+        "%lld GPUs in place of %lld, under %s%s%s: mean wait %s instead of %s, held "
+        "%.0f %% instead of %.0f %%. It rests on users that submit these jobs at these "
+        "times, and would be overturned by users that answer to waits; gsim plan has "
+        "the number of nodes for a target, with intervals.",
+        (long long)then->gpus, (long long)today->gpus, c->setup->contender[0].policy->name,
+        is_part ? ", for the first 20 000 jobs alone" : "", say_price(c, then->gpus - today->gpus),
+        after, before, 100 * then->gpu_busy, 100 * today->gpu_busy);
 }
 
 /* The jobs that run on other nodes, and how they fare today. */
@@ -405,9 +419,11 @@ static enum gsim_status conclude(struct gsim_compare *c, struct gsim_advice *adv
 /* The database of the page stands beside it. */
 static enum gsim_status place_output(struct gsim_cli *cli) {
     const char *page = cli->value[GSIM_OPT_OUTPUT];
-    if (!page)
-        return GSIM_OK;
-    enum gsim_status status = gsim_report_check_page(cli);
+    double price;
+    enum gsim_status status = gsim_price_read(cli, &price);
+    if (status != GSIM_OK || !page)
+        return status;
+    status = gsim_report_check_page(cli);
     if (status != GSIM_OK || cli->value[GSIM_OPT_DB])
         return status;
     int stem = (int)(strrchr(page, '.') - page);
