@@ -48,8 +48,9 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
             is_there = m->of_field[i] == mapping;
         if (!is_there)
             return gsim_fail(m->b->log, GSIM_BAD_INPUT, m->b->path, line,
-                             "no column '%s', which the format '%s' has", mapping->name,
-                             m->form->name);
+                             "no column '%s', which the format '%s' has%s", mapping->name,
+                             m->form->name,
+                             m->form->why_absent ? m->form->why_absent(names[0], n) : "");
     }
     enum gsim_status status = gsim_rows_begin(&m->rows, m->b, m->options);
     bool is_known =

@@ -21,6 +21,7 @@ enum {
     GSIM_SACCT_LEADER, /* number of the heterogeneous job */
     GSIM_SACCT_PART, /* the row's place in it */
     GSIM_SACCT_TASK, /* its number in its array */
+    GSIM_SACCT_HAS_ASKED, /* for GPUs, in ReqTRES */
 };
 
 bool gsim_sacct_take_constraints(struct gsim_builder *b, const char *text, size_t length);
