@@ -93,7 +93,7 @@ static const char *name_of(const struct gsim_compare *c, int contender) {
 }
 
 /* Of changed traces the trace as it is counts, which is replication 0: waits and users are of it,
- * and a sentence is of one thing. Of a spec, whose replications are drawn alike, their mean. */
+ * and a sentence is of one thing. Of a spec the mean of all replications, which are drawn alike. */
 static double mean_of(const struct gsim_compare *c, int contender,
                       double (*value)(const struct gsim_summary *)) {
     double sum = 0;
@@ -129,14 +129,20 @@ static bool may_be_chance(const struct gsim_comparison *s, int i) {
     return isnan(s->policy[i].ratio.high) || s->policy[i].ratio.high >= 1;
 }
 
+/* After the point, of per cents: 0.4 is not 0. */
+static int digits_of(double percent) {
+    return fabs(percent) < 10 ? 1 : 0;
+}
+
 static const char *say_interval(const struct gsim_compare *c, const struct gsim_comparison *s,
                                 int i) {
     const struct gsim_interval *ratio = &s->policy[i].ratio;
     if (s->units == GSIM_UNITS_NONE || isnan(ratio->low) || isnan(ratio->high))
         return "";
+    double least = 100 * (1 - ratio->high), most = 100 * (1 - ratio->low);
     const char *text =
-        gsim_arena_printf(c->cli->arena, " (%.0f to %.0f %%, over %d %s)", 100 * (1 - ratio->high),
-                          100 * (1 - ratio->low), s->n_units, s->over);
+        gsim_arena_printf(c->cli->arena, " (%.*f to %.*f %%, over %d %s)", digits_of(least), least,
+                          digits_of(most), most, s->n_units, s->over);
     return text ? text : "";
 }
 
@@ -186,11 +192,15 @@ static const char *say_times(const struct gsim_compare *c, int i,
 
 static void advise(struct gsim_advice *advice, const struct gsim_compare *c,
                    const struct gsim_comparison *s, int i, int rank) {
+    double lower = 100 * (1 - ratio_of(c, i));
+    bool has_tail = mean_of(c, i, p99_s) > mean_of(c, 0, p99_s) * (1 + WORTH);
     gsim_advice_add(advice,
-                    "%d. %s in place of %s: mean JCT %.0f %% lower%s, p99 %s; mean wait %s.%s%s%s",
-                    rank, name_of(c, i), name_of(c, 0), 100 * (1 - ratio_of(c, i)),
-                    say_interval(c, s, i), say_times(c, i, p99_s), say_times(c, i, wait_s),
-                    say_users(c, i), rests_on(c, i), overturned_by(c, s, i));
+                    "%d. %s in place of %s: mean JCT %.*f %% lower%s, %sp99 %s; mean wait "
+                    "%s.%s%s%s",
+                    rank, name_of(c, i), name_of(c, 0), digits_of(lower), lower,
+                    say_interval(c, s, i), has_tail ? "but " : "", say_times(c, i, p99_s),
+                    say_times(c, i, wait_s), say_users(c, i), rests_on(c, i),
+                    overturned_by(c, s, i));
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */
@@ -234,19 +244,40 @@ static int say_chance(struct gsim_advice *advice, const struct gsim_compare *c,
 /* With gangs, or where stops cost time, the policy that serves the least remaining time first need
  * not have the least mean JCT. */
 static void say_known(struct gsim_advice *advice, const struct gsim_compare *c) {
-    for (int i = 1; i < c->setup->n_contenders; i++)
-        if (knows_all(c, i))
-            gsim_advice_add(advice,
-                            "To compare: %s, which knows how long jobs will run, as no scheduler "
-                            "does, has a mean JCT %.0f %% %s that of %s.",
-                            name_of(c, i), fabs(100 * (1 - ratio_of(c, i))),
-                            ratio_of(c, i) > 1 ? "above" : "below", name_of(c, 0));
+    static const double ALIKE = 0.5; /* per cent: printed as 0 */
+    for (int i = 1; i < c->setup->n_contenders; i++) {
+        double lower = 100 * (1 - ratio_of(c, i));
+        if (!knows_all(c, i))
+            continue;
+        const char *how =
+            fabs(lower) < ALIKE
+                ? gsim_arena_printf(c->cli->arena, "the mean JCT of %s", name_of(c, 0))
+                : gsim_arena_printf(c->cli->arena, "a mean JCT %.0f %% %s that of %s", fabs(lower),
+                                    lower > 0 ? "below" : "above", name_of(c, 0));
+        gsim_advice_add(advice,
+                        "To compare: %s, which knows how long jobs will run, as no scheduler "
+                        "does, has %s.",
+                        name_of(c, i), how ? how : "");
+    }
+}
+
+/* Where jobs hardly wait there is nothing to gain. */
+static void say_little(struct gsim_advice *advice, const struct gsim_compare *c) {
+    char wait[40];
+    double s = mean_of(c, 0, wait_s);
+    (void)gsim_format_humane(wait, s);
+    if (s < NOTICED_S)
+        gsim_advice_add(advice,
+                        "Jobs wait %s on average under %s: neither another scheduler nor more GPUs "
+                        "can give them more than that. Whether fewer GPUs would do stands below.",
+                        s > 0 ? wait : "0 s", name_of(c, 0));
 }
 
 void gsim_advice_alternatives(struct gsim_advice *advice, const struct gsim_compare *c,
                               const struct gsim_comparison *s) {
     struct ranked ranked[GSIM_MAX_COMPARED];
     bool is_there = s->ranking[GSIM_MEASURE_JCT].is_there;
+    say_little(advice, c);
     int n = is_there ? rank(c, ranked) : 0, n_said = 0;
     for (int k = 0; k < n; k++)
         if (!may_be_chance(s, ranked[k].contender))

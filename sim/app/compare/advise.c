@@ -248,6 +248,32 @@ static void say_today(struct gsim_advice *advice, const struct gsim_compare *c,
                         gsim_compare_say_logged(c, l));
 }
 
+/* Where work comes faster than the GPUs can do it, no scheduler ends that. */
+static void say_load(struct gsim_advice *advice, const struct gsim_compare *c) {
+    double load = gsim_compare_load(c), gpus = gsim_compare_capacity(c);
+    if (load > 1)
+        gsim_advice_add(advice,
+                        "More work arrives than the GPUs can do (offered load %.2f), whatever the "
+                        "scheduler: waits grow as long as jobs arrive, so all waits here measure "
+                        "the length of the log. The work alone needs %.0f GPUs in place of %.0f.",
+                        load, ceil(gpus * load), gpus);
+}
+
+/* Sharing is tried as the trace has it, which is the least that it can gain. */
+static void say_sharing(struct gsim_advice *advice, const struct gsim_compare *c) {
+    const struct gsim_trace *trace = &c->traces[0];
+    bool is_shared = false;
+    for (int i = 0; i < c->setup->n_contenders; i++)
+        is_shared |= c->setup->contender[i].policy->shares_gpus;
+    if (is_shared && !has(trace, GSIM_COL_SM_PPM) && !has(trace, GSIM_COL_ITERATIONS) &&
+        !has(trace, GSIM_COL_APP))
+        gsim_advice_add(advice,
+                        "Sharing GPUs was tried with jobs that compute on all SMs for all of "
+                        "their time, since the log does not say how much they use: that is the "
+                        "least that sharing can gain, and no evidence against it (columns "
+                        "sm_fraction, or iterations with gpu_ms).");
+}
+
 /* --- more and fewer nodes --------------------------------------------------------------------- */
 
 /* The cluster with a quarter more, or fewer, of each kind of node, at least one. */
@@ -406,7 +432,9 @@ static enum gsim_status conclude(struct gsim_compare *c, struct gsim_advice *adv
     gsim_compare_write_verdict(c->cli->io->out, verdict);
     say_today(advice, c, &s->logged, is_near);
     if (s->logged.n == 0 || is_near) {
+        say_load(advice, c);
         gsim_advice_alternatives(advice, c, s);
+        say_sharing(advice, c);
         try_nodes(advice, c, 1);
         try_nodes(advice, c, -1);
     }

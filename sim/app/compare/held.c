@@ -35,7 +35,8 @@ static uint32_t list_changes(const struct gsim_trace *trace, int64_t *key, int64
     return n;
 }
 
-int64_t gsim_held_gpus(const struct gsim_trace *trace, struct gsim_arena *arena) {
+/* The most GPUs that the log's jobs held at once; 0: the trace has no log. */
+static int64_t most_held(const struct gsim_trace *trace, struct gsim_arena *arena) {
     int64_t now_ppm = 0, most_ppm = 0;
     if (!trace->column[GSIM_COL_LOGGED_START_NS] || !trace->column[GSIM_COL_LOGGED_END_NS])
         return 0;
@@ -50,6 +51,75 @@ int64_t gsim_held_gpus(const struct gsim_trace *trace, struct gsim_arena *arena)
         most_ppm = now_ppm > most_ppm ? now_ppm : most_ppm;
     }
     return (most_ppm + GSIM_PPM - 1) / GSIM_PPM;
+}
+
+/* --- idle GPUs -------------------------------------------------------------------------------- */
+
+/* What changes at an instant: jobs that wait, and GPUs that are held. */
+struct change {
+    int64_t ns;
+    int waits, holds;
+};
+
+static int by_ns(const void *a, const void *b) {
+    const struct change *x = a, *y = b;
+    return x->ns < y->ns ? -1 : x->ns > y->ns;
+}
+
+static size_t list_waits(const struct gsim_trace *trace, struct change *change) {
+    size_t n = 0;
+    for (uint32_t job = 0; job < trace->n_jobs; job++) {
+        if (!is_held(trace, job))
+            continue;
+        change[n++] = (struct change){trace->submit_ns[job], 1, 0};
+        change[n++] = (struct change){trace->column[GSIM_COL_LOGGED_START_NS][job], -1, 1};
+        change[n++] = (struct change){trace->column[GSIM_COL_LOGGED_END_NS][job], 0, -1};
+    }
+    if (n > 0)
+        qsort(change, n, sizeof *change, by_ns);
+    return n;
+}
+
+/* The longest time on end in which jobs wait and none has a GPU; its begin in *from_ns. */
+static int64_t longest_idle(const struct change *change, size_t n, int64_t *from_ns) {
+    int64_t longest_ns = 0, since_ns = -1;
+    int waits = 0, holds = 0;
+    for (size_t i = 0; i < n; i++) {
+        waits += change[i].waits;
+        holds += change[i].holds;
+        if (i + 1 < n && change[i + 1].ns == change[i].ns)
+            continue;
+        if (since_ns >= 0 && change[i].ns - since_ns > longest_ns) {
+            longest_ns = change[i].ns - since_ns;
+            *from_ns = since_ns;
+        }
+        if (waits == 0 || holds > 0)
+            since_ns = -1;
+        else if (since_ns < 0)
+            since_ns = change[i].ns;
+    }
+    return longest_ns;
+}
+
+const char *gsim_held_say_idle(const struct gsim_setup *setup, struct gsim_arena *arena) {
+    const struct gsim_trace *trace = &setup->trace;
+    const int64_t hour_ns = 3600 * GSIM_NS_PER_S;
+    int64_t from_ns = 0;
+    char length[40], from[40];
+    if (!trace->column[GSIM_COL_LOGGED_START_NS] || !trace->column[GSIM_COL_LOGGED_END_NS])
+        return NULL;
+    struct change *change = gsim_arena_array(arena, 3 * (size_t)trace->n_jobs, sizeof *change);
+    size_t n = change ? list_waits(trace, change) : 0;
+    int64_t longest_ns = longest_idle(change, n, &from_ns);
+    if (longest_ns < hour_ns)
+        return NULL;
+    (void)gsim_format_humane(length, (double)longest_ns / 1e9);
+    (void)gsim_format_humane(from, (double)from_ns / 1e9);
+    return gsim_arena_printf(arena,
+                             "in the log no job had a GPU for %s on end though jobs waited, from "
+                             "%s after time 0 on: GPUs were down or reserved then (reservations "
+                             "belong in --slurm-conf)",
+                             length, from);
 }
 
 /* --- nodes ------------------------------------------------------------------------------------ */
@@ -107,7 +177,7 @@ static int64_t gpus_of(const struct gsim_cluster_spec *cluster) {
 
 const char *gsim_held_say(const struct gsim_setup *setup, struct gsim_arena *arena) {
     const struct gsim_trace *trace = &setup->trace;
-    int64_t held = gsim_held_gpus(trace, arena), there = gpus_of(&setup->cluster);
+    int64_t held = most_held(trace, arena), there = gpus_of(&setup->cluster);
     if (held <= there)
         return NULL;
     size_t n_nodes = count_nodes(trace, arena);
