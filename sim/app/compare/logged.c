@@ -203,9 +203,9 @@ static bool is_a_bound(const struct gsim_compare *c, int contender) {
     return policy->is_oracle && !policy->oracle_where;
 }
 
-/* Whether contender a comes nearer to the log than b. The jobs' own waits tell queues with
- * like means apart, as all are where jobs wait for days; means of users say whether it is near at
- * all. */
+/* Whether contender a comes nearer to the log than b. Where jobs wait for days the means of all
+ * queues are alike, and the jobs' own waits tell them apart; means of users say whether a queue is
+ * near at all. */
 static bool is_nearer(const struct gsim_compare *c, const struct gsim_logged *l, int a, int b) {
     const struct gsim_from_log *x = &l->policy[a], *y = &l->policy[b];
     if (is_a_bound(c, a) != is_a_bound(c, b))
