@@ -351,6 +351,7 @@ static const struct gsim_mapping mappings[] = {
     {"SubmitLine", false, "a command line", gsim_sacct_take_submit_line, GSIM_COL_FEATURES},
     {"SubmitLine", false, NULL, NULL, GSIM_COL_ARRAY_LIMIT},
     {"SubmitLine", false, NULL, NULL, GSIM_COL_AFTER},
+    {"SubmitLine", false, NULL, NULL, GSIM_COL_AFTER_BEGIN},
     {"SubmitLine", false, NULL, NULL, GSIM_COL_THINK_NS},
     {"JobName", false, "a name", gsim_sacct_take_name, -1},
     {"User", false, "a name", NULL, GSIM_COL_USER},

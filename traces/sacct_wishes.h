@@ -15,6 +15,8 @@ enum {
     GSIM_SACCT_ELIGIBLE_S,
     GSIM_SACCT_PARTITIONS, /* those of SubmitLine, a name of the column */
     GSIM_SACCT_BEFORE, /* the job on which this one depends */
+    GSIM_SACCT_IS_BEGIN, /* on its begin, not on its end */
+    GSIM_SACCT_MINUTES, /* after that begin */
     GSIM_SACCT_IS_SINGLETON,
     GSIM_SACCT_IS_LOST, /* a dependency that no job of the trace stands for */
     GSIM_SACCT_IS_HELD,

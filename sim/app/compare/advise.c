@@ -253,9 +253,10 @@ static void say_load(struct gsim_advice *advice, const struct gsim_compare *c) {
     double load = gsim_compare_load(c), gpus = gsim_compare_capacity(c);
     if (load > 1)
         gsim_advice_add(advice,
-                        "More work arrives than the GPUs can do (offered load %.2f), whatever the "
-                        "scheduler: waits grow as long as jobs arrive, so all waits here measure "
-                        "the length of the log. The work alone needs %.0f GPUs in place of %.0f.",
+                        "More work arrives between the first job and the last than the GPUs can do "
+                        "in that time (offered load %.2f): while that is so, waits grow under any "
+                        "scheduler, and a longer log like this one would have longer waits. The "
+                        "work alone needs %.0f GPUs in place of %.0f.",
                         load, ceil(gpus * load), gpus);
 }
 
