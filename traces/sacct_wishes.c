@@ -99,8 +99,8 @@ static void take_minutes(struct gsim_builder *b, const char *text, int64_t job) 
         b->row.extra[GSIM_SACCT_MINUTES] = minutes;
 }
 
-/* "afterok:12:14", "after:12+5": the jobs. After the begin of 12 and 5 minutes; how long that was is
- * in the row's Eligible. */
+/* "afterok:12:14", "after:12+5": the jobs. The latter waits for the begin of 12 and 5 minutes more,
+ * which the row's Eligible shows. */
 static void take_dependency(struct gsim_builder *b, const char *at, size_t length, bool is_any) {
     const char *end = at + length, *colon = memchr(at, ':', length);
     size_t kind = colon ? (size_t)(colon - at) : length;
@@ -256,8 +256,8 @@ static bool is_later(const struct gsim_row *row, int64_t eligible_s) {
            (row->ran_from_s < 0 || eligible_s <= row->ran_from_s);
 }
 
-/* A job that another one held up is submitted after it, as long after it as in the log. A begin with
- * minutes (after:7+60) may lie before the submission. */
+/* A job that another one held up is submitted after it, as long after it as in the log. A begin
+ * with minutes (after:7+60) may lie before the submission. */
 static void come_after(struct gsim_builder *b, int64_t before, int64_t eligible_s) {
     struct gsim_row *row = &b->row;
     const char *id = b->id_text + b->id_at[before];
@@ -280,7 +280,8 @@ static void note_task(struct gsim_builder *b) {
 }
 
 /* Whether a job that waited for a begin became Eligible later than that explains: something else
- * held it then. Slurm looks at dependencies once a minute at least (sched_interval, slurm.conf(5)). */
+ * held it then. Slurm looks at dependencies once a minute at least (sched_interval in
+ * slurm.conf(5)). */
 static bool is_held_longer(const struct gsim_builder *b, int64_t eligible_s) {
     enum { MINUTE_S = 60 };
     const struct gsim_row *row = &b->row;

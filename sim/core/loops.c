@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Closed loops: a job that comes after another one is submitted when that one has ended, or begun, a
- * think time later. Such jobs take no part in the stream of arrivals until then. The run has a trace of
- * its own, in which they have the submissions that came of it: whatever is computed from a result
- * reads those. Runs of traces without such jobs have none of this. */
+/* Closed loops: a job that comes after another one is submitted when that one has ended, or begun,
+ * a think time later. Such jobs take no part in the stream of arrivals until then. The run has a
+ * trace of its own, in which they have the submissions that came of it: whatever is computed from a
+ * result reads those. Runs of traces without such jobs have none of this. */
 #include "sim/core/loops.h"
 
 #include "sim/base/sort.h"
