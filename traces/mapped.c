@@ -114,8 +114,11 @@ static bool on_misfit(void *arg, int64_t line, uint32_t n, uint32_t n_columns) {
     char why[96];
     if (!m->b->is_lenient)
         return false;
-    (void)snprintf(why, sizeof why, "they have %s fields than the %u of the header",
-                   n < n_columns ? "fewer" : "more", n_columns);
+    if (n == 0)
+        (void)snprintf(why, sizeof why, "they have NUL bytes, and a trace is text");
+    else
+        (void)snprintf(why, sizeof why, "they have %s fields than the %u of the header",
+                       n < n_columns ? "fewer" : "more", n_columns);
     gsim_build_refuse(m->b, line, why);
     gsim_build_clear_row(m->b);
     m->bad = NULL;

@@ -52,6 +52,24 @@ static void test_bad_rows_are_counted(void **state) {
     refuse(f, dirty, "4: column 'Submit': 'Submit' is not a time such as");
 }
 
+/* A line of which a disk left NUL bytes, in the middle of a log and at its end without a newline. */
+static void test_lines_of_nul_bytes(void **state) {
+    struct fixture *f = *state;
+    static const char text[] =
+        HEADER JOB("1", "a", "COMPLETED", "100", "110", "120", "10") "2|b\0\0\0\n" JOB(
+            "3", "c", "COMPLETED", "100", "110", "120", "10") "\0\0\0\0";
+    struct gsim_trace_options options = {.is_lenient = true};
+    put(f, text, sizeof text - 1);
+    assert_int_equal(gsim_trace_read(f->path, NULL, &options, f->arena, &f->trace, &f->log),
+                     GSIM_OK);
+    assert_int_equal(f->trace.n_jobs, 2);
+    expect_warning(f, "left out 2 rows (the first is line 3): they have NUL bytes");
+    options.is_lenient = false;
+    assert_int_equal(gsim_trace_read(f->path, NULL, &options, f->arena, &f->trace, &f->log),
+                     GSIM_BAD_INPUT);
+    assert_non_null(strstr(f->log.errors[0].text, "3: a NUL byte; a trace is text"));
+}
+
 /* Names, comments and command lines with separators in one log: the other columns say where each
  * ends. Names and comments adjoin, so what belongs to which of them stays open, and changes nothing
  * else. Row 4 is cut off, and no cell of row 5 is the time of a submission. */
@@ -251,6 +269,7 @@ static void test_answer_of_prometheus(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_bad_rows_are_counted),
+        TEST(test_lines_of_nul_bytes),
         TEST(test_several_free_texts),
         TEST(test_start_end_and_nodes_are_kept),
         TEST(test_runs_of_a_requeued_job),
