@@ -63,7 +63,7 @@ HOT_OBJ  = $(if $(LTO),$(filter-out $(BUILD)/policies/registry.o,$(foreach room,
 APP_SRC  = $(wildcard sim/study/*.c sim/exec/*.c sim/calibrate/*.c sim/app/*/*.c sim/job/*.c)
 APP_OBJ  = $(APP_SRC:%.c=$(BUILD)/%.o) $(BUILD)/pages.o $(BUILD)/sources.o
 ARCHIVES = $(BUILD)/libapp.a $(BUILD)/libgsim.a
-EMBEDDED = $(sort $(wildcard models/devices/*.ini models/apps/*.csv sim/*/*.ptx sim/app/*/*.ptx plots/*.sql plots/*.gp experiments/validate/*/*))
+EMBEDDED = $(sort $(wildcard models/devices/*.ini models/apps/*.csv sim/*/*.ptx sim/app/*/*.ptx plots/*.sql plots/*.gp plots/*.js experiments/validate/*/*))
 # The manual, which `gsim help PAGE` shows. It changes no result, so it is none of the SOURCES.
 PAGES    = $(sort $(wildcard docs/*.md docs/models/*.md docs/reference/*.md))
 SOURCES  = $(sort $(LIB_SRC) $(APP_SRC) $(wildcard include/gsim/*.h include/gsim/*.def sim/*/*.h sim/study/*.def sim/app/*/*.h sim/app/*/*.def models/*/*.h models/*/*.def traces/*.h traces/*.def policies/*.h policies/*/*.h policies/*.def) $(EMBEDDED))

@@ -1,7 +1,8 @@
 -- Tables that every figure starts from. From the runs that --where picks, the program has made:
 --   chosen      rows of `run`
 --   attribute   (run_id, key, value): the columns and settings of a run, by name
---   asked       one row: the keys that --x, --y and --value name, and the value of --target, or NULL
+--   asked       one row: the keys that --x, --y and --value name, the value of --target, the price of a
+--               GPU for an hour, and the policy that comes first, or NULL
 -- and the functions quantity(text), a number with or without a unit, and low_end(x) and high_end(x),
 -- over rows: the ends of the 95 % interval of their mean, by Student's t on its logarithm as in gsim
 -- compare; NULL for a single row.
@@ -25,13 +26,14 @@ SELECT run_id, key, ' ' || key || '=' || value AS full,
        CASE key WHEN 'trace' THEN replace(value, rtrim(value, replace(value, '/', '')), '') ELSE value END AS brief
 FROM chosen JOIN distinguishing AS d USING (policy) JOIN setting USING (run_id, key);
 CREATE TEMP TABLE labelled AS
-SELECT run_id, policy || coalesce(group_concat(full, ''), '') AS full,
+SELECT run_id, policy, policy || coalesce(group_concat(full, ''), '') AS full,
        policy || coalesce(group_concat(brief, ''), '') AS brief
 FROM chosen LEFT JOIN (SELECT * FROM part ORDER BY run_id, key) USING (run_id) GROUP BY run_id;
 
--- Runs with one label are one series, in the order of their first run.
+-- Runs with one label are one series, in the order of their first run; those of the policy that
+-- comes first stand in front.
 CREATE TEMP TABLE series AS
-SELECT row_number() OVER (ORDER BY min(run_id)) AS series, full, count(*) AS runs,
+SELECT row_number() OVER (ORDER BY min(policy IS NOT (SELECT first FROM asked)), min(run_id)) AS series, full, count(*) AS runs,
        CASE count(*) OVER (PARTITION BY min(brief)) WHEN 1 THEN min(brief) ELSE full END AS label
 FROM labelled GROUP BY full;
 

@@ -3,7 +3,7 @@
 -- any
 CREATE TEMP TABLE value_of AS
 SELECT run_id, trace, policy, jct_mean_s, latency_p99_s, throughput_jobs_per_h, gpu_useful,
-       (SELECT a.value FROM attribute AS a WHERE a.run_id = c.run_id AND a.key = axes.x) AS value
+       coalesce((SELECT a.value FROM attribute AS a WHERE a.run_id = c.run_id AND a.key = axes.x), '-') AS value
 FROM chosen AS c, axes WHERE completed > 0;
 CREATE TEMP TABLE facet AS
 SELECT trace, row_number() OVER (ORDER BY min(run_id)) AS facet,
@@ -78,6 +78,9 @@ LEFT JOIN measured ON measured.facet = f.facet AND measured.mark = m.mark AND me
 WHERE y IS NULL GROUP BY f.facet, panel, m.place, of_policy.line;
 UPDATE missing SET text = 'not run' WHERE NOT EXISTS (SELECT 1 FROM measured AS c JOIN mark_here AS m USING (mark)
     WHERE c.facet = missing.facet AND c.line = missing.line AND m.place = missing.mark);
+-- A policy without the setting was run, and has the mark '-'; one with it has none to miss there.
+DELETE FROM missing WHERE text = 'not run' AND (mark IN (SELECT place FROM mark_here WHERE value = '-')
+    OR line IN (SELECT line FROM of_policy JOIN value_of USING (policy) WHERE value = '-'));
 SELECT place AS facet, panel, avg(mark) AS mark, line, min(text) AS text FROM missing
 GROUP BY place, panel, line, CASE (SELECT count(*) FROM missing AS m WHERE m.place = missing.place AND m.panel = missing.panel
     AND m.line = missing.line) WHEN (SELECT count(*) FROM mark_here) THEN 0 ELSE mark END

@@ -1,6 +1,8 @@
 -- The tables of `gsim report`, in their order; names of columns are the heads of the tables.
 SELECT label AS "policy", runs AS "runs", min(jobs) AS "jobs", sum(unfinished) AS "unfinished",
-       humane(avg(jct_mean_s)) AS "JCT mean", humane(avg(jct_p50_s)) AS "median",
+       humane(avg(jct_mean_s)) AS "JCT mean",
+       CASE WHEN low_end(jct_mean_s) IS NOT NULL THEN humane(low_end(jct_mean_s)) || ' to ' || humane(high_end(jct_mean_s)) END AS "95 %",
+       humane(avg(jct_p50_s)) AS "median",
        humane(avg(jct_p95_s)) AS "p95", humane(avg(jct_p99_s)) AS "p99",
        humane(avg(wait_mean_s)) AS "wait mean", printf('%.2f', avg(slowdown_mean)) AS "slowdown",
        printf('%.3f', avg(jain)) AS "Jain", humane(avg(makespan_s)) AS "makespan",
@@ -8,6 +10,28 @@ SELECT label AS "policy", runs AS "runs", min(jobs) AS "jobs", sum(unfinished) A
        CAST(avg(preemptions) AS INTEGER) AS "preempted", CAST(avg(migrations) AS INTEGER) AS "migrated"
 FROM chosen JOIN member USING (run_id) JOIN series USING (series, label)
 GROUP BY series ORDER BY series;
+-- Waits until a job's first start, of jobs that began in the log and in the run.
+WITH late AS MATERIALIZED (
+    SELECT series, label, t.user, t.logged_start_ns - j.submit_ns AS logged_ns, j.start_ns - j.submit_ns AS wait_ns
+    FROM chosen AS c JOIN member USING (run_id) JOIN job AS j USING (run_id)
+         JOIN trace_job AS t ON t.trace_jobs = c.trace_jobs AND t.job = j.job
+    WHERE t.logged_start_ns IS NOT NULL AND j.start_ns IS NOT NULL)
+SELECT label AS "policy", count(*) AS "jobs", humane(avg(logged_ns) / 1e9) AS "wait as logged", humane(avg(wait_ns) / 1e9) AS "wait",
+       CASE WHEN sum(logged_ns) > 0 THEN printf('%+.1f %%', 100.0 * sum(wait_ns) / sum(logged_ns) - 100) END AS "off",
+       humane(avg(abs(wait_ns - logged_ns)) / 1e9) AS "off by job",
+       printf('%.1f %%', 100.0 * avg(abs(wait_ns - logged_ns) <= 60e9)) AS "in 1 min"
+FROM late GROUP BY series ORDER BY series;
+WITH range AS MATERIALIZED (
+    SELECT series, label, replication, seed, jct_mean_s, jct_p99_s, wait_mean_s
+    FROM changed JOIN member ON member.run_id = original)
+SELECT r.label AS "policy", count(*) AS "traces", humane(avg(r.jct_mean_s)) AS "JCT mean",
+       humane(min(r.jct_mean_s)) || ' to ' || humane(max(r.jct_mean_s)) AS "JCT mean, range",
+       humane(min(r.jct_p99_s)) || ' to ' || humane(max(r.jct_p99_s)) AS "p99, range",
+       humane(min(r.wait_mean_s)) || ' to ' || humane(max(r.wait_mean_s)) AS "wait mean, range",
+       CASE WHEN r.series <> f.series THEN printf('%.3f to %.3f', min(r.jct_mean_s / f.jct_mean_s), max(r.jct_mean_s / f.jct_mean_s)) END AS "ratio to the first policy",
+       CASE WHEN r.series <> f.series THEN sum(r.jct_mean_s < f.jct_mean_s) || '/' || count(*) END AS "below it"
+FROM range AS r LEFT JOIN range AS f ON f.series = (SELECT min(series) FROM range) AND f.replication = r.replication AND f.seed = r.seed
+GROUP BY r.series ORDER BY r.series;
 -- Energy of runs on one kind of device: idle GPUs draw energy.idle_w, computing ones energy.busy_w, the watts of the
 -- datasheet, which most jobs stay below.
 WITH bill AS MATERIALIZED (
@@ -31,7 +55,7 @@ FROM bill WHERE hours IS NOT NULL GROUP BY series ORDER BY series;
 WITH user_of AS MATERIALIZED (
     SELECT series, label, t.user AS user, count(*) AS n, count(DISTINCT run_id) AS runs,
            sum((j.end_ns - j.submit_ns - j.wait_ns) / 3.6e12 * j.gpus_ppm / 1e6) AS hours,
-           avg(j.wait_ns) / 1e9 AS wait_s, quantile_of(j.wait_ns / 1e9, 0.95) AS p95_s
+           avg(t.logged_start_ns - j.submit_ns) / 1e9 AS logged_s, avg(j.wait_ns) / 1e9 AS wait_s, quantile_of(j.wait_ns / 1e9, 0.95) AS p95_s
     FROM chosen AS c JOIN member USING (run_id) JOIN job AS j USING (run_id)
          JOIN trace_job AS t ON t.trace_jobs = c.trace_jobs AND t.job = j.job
     WHERE j.end_ns IS NOT NULL AND t.user IS NOT NULL GROUP BY series, t.user),
@@ -40,15 +64,17 @@ user_rank AS MATERIALIZED (
 first_of AS MATERIALIZED (SELECT user, series, wait_s FROM user_of WHERE series = (SELECT min(series) FROM user_of))
 SELECT u.user AS "user", u.label AS "policy", u.n / u.runs AS "jobs", printf('%.1f', u.hours / u.runs) AS "GPU hours",
        CASE WHEN price IS NOT NULL THEN printf('%.2f', u.hours / u.runs * price) END AS "cost",
-       humane(u.wait_s) AS "wait mean", humane(u.p95_s) AS "wait p95",
+       humane(u.logged_s) AS "wait as logged", humane(u.wait_s) AS "wait mean", humane(u.p95_s) AS "wait p95",
        CASE WHEN u.series = f.series THEN '' WHEN u.wait_s < f.wait_s THEN 'gains ' || humane(f.wait_s - u.wait_s)
            WHEN u.wait_s > f.wait_s THEN 'loses ' || humane(u.wait_s - f.wait_s)
            WHEN f.user IS NOT NULL THEN 'as there' END AS "mean wait against the first policy"
 FROM user_of AS u JOIN user_rank USING (user) JOIN asked LEFT JOIN first_of AS f ON f.user = u.user
 WHERE rank <= 12 ORDER BY rank, u.series;
-SELECT run_id AS "run", label AS "policy", seed AS "seed", replication AS "replication", trace AS "trace",
+SELECT r.run_id AS "run", label AS "policy", seed AS "seed", replication AS "replication", trace AS "trace",
        device AS "device", gpus AS "GPUs", version AS "gsim", substr(config, 1, 12) AS "identity", argv AS "command"
-FROM chosen JOIN member USING (run_id) ORDER BY run_id LIMIT 200;
+FROM (SELECT run_id, seed, replication, trace, device, gpus, version, config, argv, run_id AS original FROM chosen
+      UNION ALL SELECT run_id, seed, replication, trace, device, gpus, version, config, argv, original FROM changed) AS r
+     JOIN member ON member.run_id = original ORDER BY r.run_id LIMIT 200;
 SELECT label AS "policy", CASE WHEN approximate THEN 'yes' ELSE '' END AS "extrapolated",
        deviation AS "not as its source", assumed AS "rests on assumed constants",
        given AS "constants given by hand", outside_validated AS "outside what was validated"

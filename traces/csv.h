@@ -14,7 +14,7 @@ struct gsim_csv_user {
     enum gsim_status (*header)(void *arg, const char *const *names, uint32_t n, int64_t line);
     void (*field)(void *arg, uint32_t column, const char *text, size_t length);
     /* Called after the fields of a row. A row with another number of fields than the header is
-     * a misfit, and not handed over. */
+     * a misfit, and not handed over; n is 0 of a line with NUL bytes. */
     enum gsim_status (*row)(void *arg, int64_t line);
     /* Called for a row with n fields where the header has n_columns, in place of an error; the
      * first of its fields may have been handed over. NULL, or false: an error. */

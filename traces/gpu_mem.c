@@ -69,6 +69,17 @@ static const struct {
     {"nvidia_smi_memory_used_bytes", MEMORY, 1},
 };
 
+/* "job, host, mem", cut where they are many. */
+static const char *list_columns(const struct gsim_gpu_mem *g) {
+    enum { MOST_SHOWN = 12 };
+    const char *list = g->column[0];
+    for (uint32_t i = 1; i < g->n_columns && i < MOST_SHOWN && list; i++)
+        list = gsim_arena_printf(g->b->arena, "%s, %.60s", list, g->column[i]);
+    if (list && g->n_columns > MOST_SHOWN)
+        list = gsim_arena_printf(g->b->arena, "%s and %u more", list, g->n_columns - MOST_SHOWN);
+    return list ? list : "others";
+}
+
 static enum gsim_status on_header(void *arg, const char *const *names, uint32_t n, int64_t line) {
     struct gsim_gpu_mem *g = arg;
     bool has[MEMORY + 1] = {false};
@@ -93,7 +104,8 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
         return GSIM_OK;
     return gsim_fail(g->b->log, GSIM_BAD_INPUT, g->path, line,
                      "measured memory has a column such as memory.used [MiB] or "
-                     "DCGM_FI_DEV_FB_USED, and job_id, or hostname and timestamp");
+                     "DCGM_FI_DEV_FB_USED, and job_id, or hostname and timestamp; here are %s",
+                     list_columns(g));
 }
 
 /* Parses 2024/05/31 12:00:00.123 as nvidia-smi writes it, 2024-05-31T12:00:00, or seconds since
@@ -146,7 +158,8 @@ static void on_field(void *arg, uint32_t column, const char *text, size_t length
     struct gsim_gpu_mem *g = arg;
     g->sum = gsim_text_sum(g->sum, text, length);
     g->n_like_header += strcmp(text, g->column[column]) == 0;
-    if (g->is_bad || parse_field(g, g->target[column], text, length))
+    bool fits = parse_field(g, g->target[column], text, length); /* also notes an empty value */
+    if (g->is_bad || fits)
         return;
     g->is_bad = true;
     g->bad_column = column;

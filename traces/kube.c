@@ -238,6 +238,24 @@ static enum gsim_status add_runs(struct kube *k) {
     return status;
 }
 
+/* The table that kubectl prints without -o, or YAML: neither is read, and both are told how to be
+ * written. */
+static bool is_other_output(const char *header) {
+    return strncmp(header, "NAME ", 5) == 0 || strncmp(header, "NAMESPACE ", 10) == 0 ||
+           strncmp(header, "apiVersion:", 11) == 0;
+}
+
+static enum gsim_status check_output(struct gsim_input *input, struct gsim_log *log) {
+    const char *header;
+    enum gsim_status status = gsim_input_peek_line(input, &header, log);
+    if (status == GSIM_OK && is_other_output(header))
+        return gsim_fail(log, GSIM_BAD_INPUT, gsim_input_path(input), 1,
+                         "this is what kubectl prints %s, and -o json is read, which has times and "
+                         "GPUs: kubectl get pods,jobs,events -A -o json",
+                         *header == 'N' ? "without -o" : "with -o yaml");
+    return status;
+}
+
 static enum gsim_status read_kube(struct gsim_input *input,
                                   const struct gsim_trace_options *options,
                                   struct gsim_arena *arena, struct gsim_trace *out,
@@ -256,7 +274,9 @@ static enum gsim_status read_kube(struct gsim_input *input,
     *k = (struct kube){.b = b};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         b->has_column[columns[i]] = true;
-    enum gsim_status status = gsim_rows_begin(&k->rows, b, options);
+    enum gsim_status status = check_output(input, log);
+    if (status == GSIM_OK)
+        status = gsim_rows_begin(&k->rows, b, options);
     if (status == GSIM_OK)
         status = gsim_kube_read(input, arena, &k->all, log);
     if (status == GSIM_OK && k->all.n_pods == 0)
@@ -269,7 +289,9 @@ static enum gsim_status read_kube(struct gsim_input *input,
 }
 
 static int sniff_kube(const char *header) {
-    return header[strspn(header, " \t")] == '{'; /* an object in JSON: no other format begins so */
+    return header[strspn(header, " \t")] ==
+               '{' || /* an object in JSON: no other format begins so */
+           is_other_output(header);
 }
 
 const struct gsim_trace_format gsim_format_kube = {

@@ -135,6 +135,13 @@ static enum gsim_status take_row(struct lines *l) {
     return l->user->row(l->user->arg, l->line);
 }
 
+/* What a disk leaves of a line that was being written when it failed. */
+static enum gsim_status refuse_nul(struct lines *l) {
+    if (l->has_header && l->user->misfit && l->user->misfit(l->user->arg, l->line, 0, l->n_columns))
+        return GSIM_OK;
+    return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, l->line, "a NUL byte; a trace is text");
+}
+
 static enum gsim_status end_line(struct lines *l) {
     enum gsim_status status = GSIM_OK;
     if (l->length > 0 && l->text[l->length - 1] == '\r')
@@ -142,7 +149,7 @@ static enum gsim_status end_line(struct lines *l) {
     l->text[l->length] = '\0';
     bool is_comment = *l->text == '#' || (l->form->comment && *l->text == l->form->comment);
     if (memchr(l->text, '\0', l->length))
-        status = gsim_fail(l->log, GSIM_BAD_INPUT, l->path, l->line, "a NUL byte; a trace is text");
+        status = refuse_nul(l);
     else if (!is_comment && strspn(l->text, " \t") < l->length)
         status = l->has_header ? take_row(l) : take_header(l, l->text, l->form->separator);
     l->length = 0;

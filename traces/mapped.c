@@ -48,8 +48,9 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
             is_there = m->of_field[i] == mapping;
         if (!is_there)
             return gsim_fail(m->b->log, GSIM_BAD_INPUT, m->b->path, line,
-                             "no column '%s', which the format '%s' has", mapping->name,
-                             m->form->name);
+                             "no column '%s', which the format '%s' has%s", mapping->name,
+                             m->form->name,
+                             m->form->why_absent ? m->form->why_absent(names[0], n) : "");
     }
     enum gsim_status status = gsim_rows_begin(&m->rows, m->b, m->options);
     bool is_known =
@@ -113,8 +114,11 @@ static bool on_misfit(void *arg, int64_t line, uint32_t n, uint32_t n_columns) {
     char why[96];
     if (!m->b->is_lenient)
         return false;
-    (void)snprintf(why, sizeof why, "they have %s fields than the %u of the header",
-                   n < n_columns ? "fewer" : "more", n_columns);
+    if (n == 0)
+        (void)snprintf(why, sizeof why, "they have NUL bytes, and a trace is text");
+    else
+        (void)snprintf(why, sizeof why, "they have %s fields than the %u of the header",
+                       n < n_columns ? "fewer" : "more", n_columns);
     gsim_build_refuse(m->b, line, why);
     gsim_build_clear_row(m->b);
     m->bad = NULL;

@@ -29,6 +29,9 @@ struct gsim_mapped_form {
     const struct gsim_lines_form *lines; /* NULL: CSV with a header */
     /* how its traces describe a job's length, if not by a time; NULL: by a time */
     const char *no_times;
+    /* why a file of the format may lack a column, by the first name of its header, as the end of a
+     * sentence; NULL: it says nothing more */
+    const char *(*why_absent)(const char *first_name, uint32_t n_names);
     bool is_absolute; /* submissions are on a calendar */
     bool has_runs; /* rows with one id are runs of a requeued job */
 };

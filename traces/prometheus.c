@@ -17,9 +17,23 @@ enum { MAX_DEPTH = 64, MAX_LABEL = 256 };
 enum { IN_SERIES = 4, IN_METRIC = 5 };
 enum label { NAME, JOB, HOST, INSTANCE, LABELS };
 
+/* Whether measurements are of jobs is known from the first series with a job; those of idle GPUs
+ * may stand before it, and are held back until then. Beyond that many they are of nodes. */
+enum { MOST_HELD = 1000000 };
+struct held {
+    const char *host;
+    char time[24], value[24];
+    int64_t line;
+};
+
 struct prometheus {
     const struct gsim_csv_user *user;
     struct gsim_log *log;
+    struct gsim_arena *arena;
+    struct held *held;
+    uint32_t n_held, held_capacity;
+    char held_host[256]; /* of the last one that was held, and its copy */
+    const char *held_copy;
     const char *path;
     int depth;
     bool is_in_metric, is_in_values, has_header, is_by_job;
@@ -69,7 +83,7 @@ static void take_label(struct prometheus *p, const char *key, const char *text) 
 
 static enum gsim_status begin(struct prometheus *p, int64_t line) {
     p->has_header = true;
-    p->is_by_job = *p->label[JOB];
+    p->is_by_job = *p->label[JOB] != '\0';
     if (!*p->label[NAME])
         return gsim_fail(p->log, GSIM_BAD_INPUT, p->path, line,
                          "the series has no label __name__, so that its unit is not known: query "
@@ -78,17 +92,75 @@ static enum gsim_status begin(struct prometheus *p, int64_t line) {
     return p->user->header(p->user->arg, names, 3, line);
 }
 
-static enum gsim_status put_pair(struct prometheus *p, const char *value, size_t length,
-                                 int64_t line) {
-    enum gsim_status status = p->has_header ? GSIM_OK : begin(p, line);
-    const char *host = *p->label[HOST] ? p->label[HOST] : p->label[INSTANCE];
-    const char *name = p->is_by_job ? p->label[JOB] : host;
-    if (status != GSIM_OK)
-        return status;
+static enum gsim_status put_row(struct prometheus *p, const char *name, const char *time,
+                                const char *value, size_t length, int64_t line) {
     p->user->field(p->user->arg, 0, name, strlen(name));
-    p->user->field(p->user->arg, 1, p->time, strlen(p->time));
+    p->user->field(p->user->arg, 1, time, strlen(time));
     p->user->field(p->user->arg, 2, *name ? value : "", *name ? length : 0); /* no job was there */
     return p->user->row(p->user->arg, line);
+}
+
+/* Where measurements are of jobs, those that were held back are of idle GPUs. */
+static enum gsim_status put_held(struct prometheus *p) {
+    enum gsim_status status = GSIM_OK;
+    for (uint32_t i = 0; i < p->n_held && status == GSIM_OK; i++) {
+        const struct held *h = &p->held[i];
+        status =
+            put_row(p, p->is_by_job ? "" : h->host, h->time, h->value, strlen(h->value), h->line);
+    }
+    p->n_held = 0;
+    return status;
+}
+
+static bool grow_held(struct prometheus *p) {
+    uint32_t capacity = p->held_capacity ? 2 * p->held_capacity : 1024;
+    struct held *grown =
+        gsim_arena_grow(p->arena, p->held, p->n_held * sizeof *grown, capacity * sizeof *grown);
+    if (grown) {
+        p->held = grown;
+        p->held_capacity = capacity;
+    }
+    return grown != NULL;
+}
+
+static enum gsim_status hold(struct prometheus *p, const char *host, const char *value,
+                             size_t length, int64_t line) {
+    struct held h = {.line = line};
+    if (!p->held_copy || strcmp(p->held_host, host) != 0) {
+        (void)snprintf(p->held_host, sizeof p->held_host, "%s", host);
+        p->held_copy = gsim_arena_strdup(p->arena, host);
+    }
+    h.host = p->held_copy;
+    (void)snprintf(h.time, sizeof h.time, "%.23s", p->time);
+    (void)snprintf(h.value, sizeof h.value, "%.*s", (int)(length < 23 ? length : 23), value);
+    if (!h.host || (p->n_held == p->held_capacity && !grow_held(p)))
+        return gsim_no_memory(p->log, "reading measurements");
+    p->held[p->n_held++] = h;
+    return GSIM_OK;
+}
+
+static enum gsim_status put_pair(struct prometheus *p, const char *value, size_t length,
+                                 int64_t line) {
+    const char *host = *p->label[HOST] ? p->label[HOST] : p->label[INSTANCE];
+    enum gsim_status status = GSIM_OK;
+    if (!p->has_header && !*p->label[JOB] && *p->label[NAME] && p->n_held < MOST_HELD)
+        return hold(p, host, value, length, line);
+    if (!p->has_header)
+        status = begin(p, line);
+    if (status == GSIM_OK)
+        status = put_held(p);
+    return status == GSIM_OK
+               ? put_row(p, p->is_by_job ? p->label[JOB] : host, p->time, value, length, line)
+               : status;
+}
+
+/* No series has a job: all are of nodes. */
+static enum gsim_status finish(struct prometheus *p) {
+    if (!p->has_header && p->n_held == 0)
+        return gsim_fail(p->log, GSIM_BAD_INPUT, p->path, 0,
+                         "the answer of Prometheus has no series");
+    enum gsim_status status = p->has_header ? GSIM_OK : begin(p, p->held[0].line);
+    return status == GSIM_OK ? put_held(p) : status;
 }
 
 static enum gsim_status on_value(void *arg, enum gsim_json_kind kind, const char *key,
@@ -132,11 +204,10 @@ enum gsim_status gsim_prometheus_read(struct gsim_input *input, const struct gsi
     struct prometheus *p = gsim_arena_alloc(arena, sizeof *p);
     if (!p)
         return gsim_no_memory(log, "reading measurements");
-    *p = (struct prometheus){.user = user, .log = log, .path = gsim_input_path(input)};
+    *p = (struct prometheus){
+        .user = user, .log = log, .arena = arena, .path = gsim_input_path(input)};
     struct gsim_json_user events = {
         .arg = p, .open = on_open, .close = on_close, .value = on_value};
     enum gsim_status status = gsim_json_read(input, &events, arena, log);
-    if (status == GSIM_OK && !p->has_header)
-        return gsim_fail(log, GSIM_BAD_INPUT, p->path, 0, "the answer of Prometheus has no series");
-    return status;
+    return status == GSIM_OK ? finish(p) : status;
 }

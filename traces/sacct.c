@@ -262,6 +262,8 @@ static bool take_request(struct gsim_builder *builder, const char *text, size_t 
     static const char name[] = "gres/gpu:";
     const char *at = strstr(text, name);
     (void)length;
+    if (at || strstr(text, "gres/gpu="))
+        builder->row.extra[GSIM_SACCT_HAS_ASKED] = 1;
     if (!at)
         return true;
     at += sizeof name - 1;
@@ -275,8 +277,39 @@ static bool take_request(struct gsim_builder *builder, const char *text, size_t 
                                          &builder->row.cell[GSIM_COL_GPU_TYPE]);
 }
 
+/* Slurm's elapsed time is End - Start less suspensions. An hour exactly is summer time, as a rule:
+ * the end is then put on the clock of the start. GPUs of a suspended job "do not become available
+ * for use by other jobs" (slurm.schedmd.com/gres.html). */
+static void look_at_clock(struct gsim_row *row) {
+    enum { HOUR_S = 3600 };
+    int64_t elapsed_s = row->service_ns / GSIM_NS_PER_S;
+    int64_t more_s = row->ran_to_s - row->ran_from_s - elapsed_s;
+    if (row->ran_from_s < 0 || row->ran_to_s < 0 || elapsed_s <= 0)
+        return;
+    if (more_s == HOUR_S || more_s == -HOUR_S) {
+        row->ran_to_s = row->ran_from_s + elapsed_s;
+        row->loss = "their End is an hour off Start and the elapsed time: clocks were put forward "
+                    "or back (summer time), so that waits around that hour are an hour off, or "
+                    "the job was suspended for an hour (with SLURM_TIME_FORMAT=%s sacct writes "
+                    "seconds, which have no summer time)";
+    } else if (more_s > 1) {
+        row->loss = "they were suspended (End - Start is longer than the elapsed time): Slurm does "
+                    "not give their GPUs to other jobs meanwhile, and here they hold them for the "
+                    "elapsed time alone";
+    }
+}
+
+/* A job that ran and has an empty AllocTRES is known by what it asked for. */
+static const char *why_no_gpu(const struct gsim_row *row) {
+    return row->extra[GSIM_SACCT_HAS_ASKED] > 0
+               ? "they ran and asked for GPUs (gres/gpu in ReqTRES), and AllocTRES names none: "
+                 "what they held is not known"
+               : "they had no GPU (no gres/gpu in AllocTRES)";
+}
+
 static void finish_job(struct gsim_builder *builder) {
     struct gsim_row *row = &builder->row;
+    look_at_clock(row);
     if (row->id_length == 0)
         row->wrong = "no job id: the columns JobIDRaw or JobID have it";
     else if (row->service_ns < 0)
@@ -284,14 +317,15 @@ static void finish_job(struct gsim_builder *builder) {
     else if (row->service_ns == 0)
         row->drop = "they ended before they ran (no elapsed time)";
     else if (row->extra[GSIM_SACCT_GPUS] <= 0)
-        row->drop = "they had no GPU (no gres/gpu in AllocTRES)";
+        row->drop = why_no_gpu(row);
     else
         row->gpus = (uint32_t)row->extra[GSIM_SACCT_GPUS];
     gsim_sacct_arrive(builder);
     gsim_sacct_join_parts(builder);
 }
 
-static const char time_form[] = "a time such as 2024-05-31T12:00:00, or seconds since 1970";
+static const char time_form[] = "a time such as 2024-05-31T12:00:00, or seconds since 1970 "
+                                "(SLURM_TIME_FORMAT=standard, or %s)";
 static const char elapsed_form[] = "a time such as 1-02:30:00";
 static const struct gsim_mapping mappings[] = {
     {"JobIDRaw", false, "an id", take_job, -1},
@@ -317,6 +351,7 @@ static const struct gsim_mapping mappings[] = {
     {"SubmitLine", false, "a command line", gsim_sacct_take_submit_line, GSIM_COL_FEATURES},
     {"SubmitLine", false, NULL, NULL, GSIM_COL_ARRAY_LIMIT},
     {"SubmitLine", false, NULL, NULL, GSIM_COL_AFTER},
+    {"SubmitLine", false, NULL, NULL, GSIM_COL_AFTER_BEGIN},
     {"SubmitLine", false, NULL, NULL, GSIM_COL_THINK_NS},
     {"JobName", false, "a name", gsim_sacct_take_name, -1},
     {"User", false, "a name", NULL, GSIM_COL_USER},
@@ -366,6 +401,15 @@ static const struct gsim_lines_form lines = {
     .free_texts =
         "JobName|Comment|AdminComment|SystemComment|SubmitLine|Constraints|WorkDir|Reason"};
 
+static const char *why_absent(const char *first_name, uint32_t n_names) {
+    if (n_names == 1)
+        return ": nothing in its first line is parted by '|', which sacct writes with --parsable2 "
+               "(-P)";
+    if (first_name[strspn(first_name, "0123456789")] == '\0')
+        return ": its first line is no header, which sacct leaves out with --noheader (-n)";
+    return "; sacct --format=... takes it in ('gsim import --help' has the command)";
+}
+
 static enum gsim_status read_sacct(struct gsim_input *input,
                                    const struct gsim_trace_options *options,
                                    struct gsim_arena *arena, struct gsim_trace *out,
@@ -375,13 +419,19 @@ static enum gsim_status read_sacct(struct gsim_input *input,
                                                  .finish_row = finish_job,
                                                  .lines = &lines,
                                                  .look_at_dropped = look_at_step,
+                                                 .why_absent = why_absent,
                                                  .is_absolute = true,
                                                  .has_runs = true};
     return gsim_mapped_read(input, &form, options, arena, out, log);
 }
 
+/* A header that lacks a column, or that is of fixed width, is sacct's as well, so that its error is
+ * of sacct. */
 static int sniff_sacct(const char *header) {
-    return strstr(header, "|") && strstr(header, "JobID") && strstr(header, "Submit") ? 2 : 0;
+    bool is_whole = strstr(header, "|") && strstr(header, "Submit");
+    if (!strstr(header, "JobID"))
+        return 0;
+    return is_whole ? 2 : strstr(header, "State") && !strchr(header, ',');
 }
 
 const struct gsim_trace_format gsim_format_sacct = {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Dependencies go to the column `after`, which has one job: of several that all have to end the one
- * that ended last in the log, of several of which one has to the one that ended first. A job that
- * was held up by it keeps the time from that end to its Eligible as think_s. Sources: sbatch(1),
+/* Dependencies go to the column `after`, which has one job: of several that all have to end (or
+ * begin) the one that did so last in the log, of several of which one has to the one that did so
+ * first. A job that was held up by it keeps the time from that end, or begin, to its Eligible as
+ * think_s. Sources: sbatch(1),
  * --dependency, --array and --constraint; sacct(1), JobID, SubmitLine and Constraints. */
 #include "traces/sacct_wishes.h"
 
@@ -63,16 +64,23 @@ static void choose_partitions(struct gsim_builder *b) {
 
 /* --- dependencies ----------------------------------------------------------------------------- */
 
-static int64_t end_of(const struct gsim_builder *b, int64_t job) {
-    const int64_t *end_ns = b->column[GSIM_COL_LOGGED_END_NS];
-    return end_ns ? end_ns[job] : -1;
+/* When the job let the row's job go in the log: at its end, or at its begin. */
+static int64_t release_of(const struct gsim_builder *b, int64_t job, bool is_begin) {
+    const int64_t *ns = b->column[is_begin ? GSIM_COL_LOGGED_START_NS : GSIM_COL_LOGGED_END_NS];
+    return ns ? ns[job] : -1;
 }
 
-/* Of the job found so far and another one, the one with the end that counts. */
-static int64_t choose(const struct gsim_builder *b, int64_t found, int64_t other, bool is_any) {
-    if (found < 0 || other < 0)
-        return found < 0 ? other : found;
-    return (end_of(b, other) > end_of(b, found)) != is_any ? other : found;
+/* Of the job found so far and another one, the one with the end, or begin, that counts. */
+static void choose(struct gsim_builder *b, int64_t other, bool is_begin, bool is_any) {
+    int64_t *before = &b->row.extra[GSIM_SACCT_BEFORE], *own = &b->row.extra[GSIM_SACCT_IS_BEGIN];
+    if (other < 0)
+        return;
+    if (*before >= 0 &&
+        (release_of(b, other, is_begin) > release_of(b, *before, *own > 0)) == is_any)
+        return;
+    *before = other;
+    *own = is_begin;
+    b->row.extra[GSIM_SACCT_MINUTES] = 0;
 }
 
 /* The task of array 12 that has the number of the row's task, aftercorr:12; -1: there is none. */
@@ -83,9 +91,17 @@ static int64_t fellow_task(struct gsim_builder *b, const char *array, size_t len
     return b->row.extra[GSIM_SACCT_TASK] < 0 ? -1 : gsim_known_job(b, id, (size_t)n);
 }
 
-/* "afterok:12:14+5": the jobs; those that only have to begin are not looked for. */
+/* Of the begin that counts so far. */
+static void take_minutes(struct gsim_builder *b, const char *text, int64_t job) {
+    int64_t minutes;
+    if (b->row.extra[GSIM_SACCT_BEFORE] == job && b->row.extra[GSIM_SACCT_IS_BEGIN] > 0 &&
+        gsim_parse_decimal(text, strspn(text, "0123456789"), 1, &minutes) == GSIM_PARSE_OK)
+        b->row.extra[GSIM_SACCT_MINUTES] = minutes;
+}
+
+/* "afterok:12:14", "after:12+5": the jobs. The latter waits for the begin of 12 and 5 minutes more,
+ * which the row's Eligible shows. */
 static void take_dependency(struct gsim_builder *b, const char *at, size_t length, bool is_any) {
-    int64_t *before = &b->row.extra[GSIM_SACCT_BEFORE];
     const char *end = at + length, *colon = memchr(at, ':', length);
     size_t kind = colon ? (size_t)(colon - at) : length;
     if (kind == 9 && strncmp(at, "singleton", kind) == 0) {
@@ -93,20 +109,24 @@ static void take_dependency(struct gsim_builder *b, const char *at, size_t lengt
         return;
     }
     bool is_corr = kind == 9 && strncmp(at, "aftercorr", kind) == 0;
-    bool is_end = is_corr || (kind == 7 && strncmp(at, "afterok", kind) == 0) ||
-                  (kind == 8 && strncmp(at, "afterany", kind) == 0) ||
-                  (kind == 10 && strncmp(at, "afternotok", kind) == 0);
-    for (at += kind; is_end && at < end && *at == ':';) {
+    bool is_begin = kind == 5 && strncmp(at, "after", kind) == 0;
+    bool is_known = is_begin || is_corr || (kind == 7 && strncmp(at, "afterok", kind) == 0) ||
+                    (kind == 8 && strncmp(at, "afterany", kind) == 0) ||
+                    (kind == 10 && strncmp(at, "afternotok", kind) == 0);
+    for (at += kind; is_known && at < end && *at == ':';) {
         size_t n = strcspn(++at, ":+,? \t");
         n = n < (size_t)(end - at) ? n : (size_t)(end - at);
         int64_t job = is_corr ? fellow_task(b, at, n) : gsim_known_job(b, at, n);
         if (job < 0)
             b->row.extra[GSIM_SACCT_IS_LOST] = 1;
-        *before = choose(b, *before, job, is_any);
-        for (at += n; at < end && *at != ':';)
+        choose(b, job, is_begin, is_any);
+        at += n;
+        if (is_begin && at < end && *at == '+')
+            take_minutes(b, at + 1, job);
+        while (at < end && *at != ':')
             at++;
     }
-    if (!is_end)
+    if (!is_known)
         b->row.extra[GSIM_SACCT_IS_LOST] = 1;
 }
 
@@ -148,14 +168,13 @@ bool gsim_sacct_take_name(struct gsim_builder *b, const char *text, size_t lengt
  * that are singletons as well. */
 static void find_fellow(struct gsim_builder *b) {
     uint64_t user = (uint64_t)b->row.cell[GSIM_COL_USER];
-    int64_t *before = &b->row.extra[GSIM_SACCT_BEFORE];
     if (b->row.extra[GSIM_SACCT_IS_SINGLETON] < 0)
         return;
     if (!*b->row.text || b->row.cell[GSIM_COL_USER] < 0) {
         b->row.extra[GSIM_SACCT_IS_LOST] = 1;
         return;
     }
-    *before = choose(b, *before, gsim_known_fellow(b, user, b->row.text), false);
+    choose(b, gsim_known_fellow(b, user, b->row.text), false, false);
     gsim_known_add_fellow(b, user, b->row.text);
 }
 
@@ -237,13 +256,17 @@ static bool is_later(const struct gsim_row *row, int64_t eligible_s) {
            (row->ran_from_s < 0 || eligible_s <= row->ran_from_s);
 }
 
-/* A job that another one held up is submitted after it, as long after it as in the log. */
+/* A job that another one held up is submitted after it, as long after it as in the log. A begin
+ * with minutes (after:7+60) may lie before the submission. */
 static void come_after(struct gsim_builder *b, int64_t before, int64_t eligible_s) {
     struct gsim_row *row = &b->row;
     const char *id = b->id_text + b->id_at[before];
-    int64_t end_ns = end_of(b, before);
+    bool is_begin = row->extra[GSIM_SACCT_IS_BEGIN] > 0;
+    int64_t end_ns = release_of(b, before, is_begin);
     row->cell[GSIM_COL_AFTER] = gsim_build_intern(b, GSIM_COL_AFTER, id, strlen(id));
-    if (!is_later(row, eligible_s) || end_ns < 0 || end_ns <= row->submit_ns)
+    if (is_begin)
+        row->cell[GSIM_COL_AFTER_BEGIN] = 1;
+    if (!is_later(row, eligible_s) || end_ns < 0 || (!is_begin && end_ns <= row->submit_ns))
         return;
     row->submit_ns = eligible_s * GSIM_NS_PER_S;
     row->cell[GSIM_COL_THINK_NS] = row->submit_ns > end_ns ? row->submit_ns - end_ns : 0;
@@ -256,6 +279,21 @@ static void note_task(struct gsim_builder *b) {
         gsim_known_add_task(b, b->names[GSIM_COL_ARRAY].name[array], task);
 }
 
+/* Whether a job that waited for a begin became Eligible later than that explains: something else
+ * held it then. Slurm looks at dependencies once a minute at least (sched_interval in
+ * slurm.conf(5)). */
+static bool is_held_longer(const struct gsim_builder *b, int64_t eligible_s) {
+    enum { MINUTE_S = 60 };
+    const struct gsim_row *row = &b->row;
+    int64_t begin_ns = release_of(b, row->extra[GSIM_SACCT_BEFORE], true);
+    int64_t minutes = row->extra[GSIM_SACCT_MINUTES], submit_s = row->submit_ns / GSIM_NS_PER_S;
+    if (row->extra[GSIM_SACCT_IS_BEGIN] <= 0 || begin_ns < 0 ||
+        minutes > GSIM_TIME_MAX / 2 / GSIM_NS_PER_S / MINUTE_S)
+        return false;
+    int64_t due_s = begin_ns / GSIM_NS_PER_S + minutes * MINUTE_S;
+    return eligible_s > (due_s > submit_s ? due_s : submit_s) + MINUTE_S;
+}
+
 void gsim_sacct_arrive(struct gsim_builder *b) {
     struct gsim_row *row = &b->row;
     int64_t eligible_s = row->extra[GSIM_SACCT_ELIGIBLE_S];
@@ -263,7 +301,8 @@ void gsim_sacct_arrive(struct gsim_builder *b) {
     choose_partitions(b);
     find_fellow(b);
     note_task(b);
-    bool is_known = row->extra[GSIM_SACCT_BEFORE] >= 0 && row->extra[GSIM_SACCT_IS_HELD] <= 0;
+    bool is_known = row->extra[GSIM_SACCT_BEFORE] >= 0 && row->extra[GSIM_SACCT_IS_HELD] <= 0 &&
+                    !is_held_longer(b, eligible_s);
     if (is_known) {
         come_after(b, row->extra[GSIM_SACCT_BEFORE], eligible_s);
         if (row->extra[GSIM_SACCT_IS_LOST] > 0)

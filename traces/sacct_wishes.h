@@ -15,12 +15,15 @@ enum {
     GSIM_SACCT_ELIGIBLE_S,
     GSIM_SACCT_PARTITIONS, /* those of SubmitLine, a name of the column */
     GSIM_SACCT_BEFORE, /* the job on which this one depends */
+    GSIM_SACCT_IS_BEGIN, /* on its begin, not on its end */
+    GSIM_SACCT_MINUTES, /* after that begin */
     GSIM_SACCT_IS_SINGLETON,
     GSIM_SACCT_IS_LOST, /* a dependency that no job of the trace stands for */
     GSIM_SACCT_IS_HELD,
     GSIM_SACCT_LEADER, /* number of the heterogeneous job */
     GSIM_SACCT_PART, /* the row's place in it */
     GSIM_SACCT_TASK, /* its number in its array */
+    GSIM_SACCT_HAS_ASKED, /* for GPUs, in ReqTRES */
 };
 
 bool gsim_sacct_take_constraints(struct gsim_builder *b, const char *text, size_t length);

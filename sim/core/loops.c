@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Closed loops: a job that comes after another one is submitted when that one has ended, a think
- * time later. Such jobs take no part in the stream of arrivals until then. The run has a trace of
- * its own, in which they have the submissions that came of it: whatever is computed from a result
- * reads those. Runs of traces without such jobs have none of this. */
+/* Closed loops: a job that comes after another one is submitted when that one has ended, or begun,
+ * a think time later. Such jobs take no part in the stream of arrivals until then. The run has a
+ * trace of its own, in which they have the submissions that came of it: whatever is computed from a
+ * result reads those. Runs of traces without such jobs have none of this. */
 #include "sim/core/loops.h"
 
 #include "sim/base/sort.h"
@@ -87,8 +87,8 @@ uint32_t gsim_loops_count_open(const struct gsim_core *core) {
     return core->loops->n_open;
 }
 
-/* The think time counts from the end of the job before; without one the trace's own time stands,
- * unless that end is later. */
+/* The think time counts from the end, or begin, of the job before; without one the trace's own time
+ * stands, unless that is later. */
 static int64_t submission_ns(const struct gsim_core *core, uint32_t job) {
     int64_t think_ns = gsim_trace_get(core->trace, GSIM_COL_THINK_NS, job);
     int64_t now_ns = core->view.now_ns, said_ns = core->file_submit_ns[job];
@@ -97,10 +97,22 @@ static int64_t submission_ns(const struct gsim_core *core, uint32_t job) {
     return said_ns > now_ns ? said_ns : now_ns;
 }
 
+void gsim_loops_begin(struct gsim_core *core, uint32_t begun) {
+    struct gsim_loops *loops = core->loops;
+    for (uint32_t job = loops->first[begun]; job != NONE; job = loops->next[job])
+        if (gsim_trace_get(core->trace, GSIM_COL_AFTER_BEGIN, job) > 0)
+            gsim_eventq_set(&loops->due, job, submission_ns(core, job), job);
+    gsim_core_look_ahead(core);
+}
+
+/* Jobs that wait for a begin were released by it; where there was none, the end counts for them
+ * too. */
 void gsim_loops_release(struct gsim_core *core, uint32_t ended) {
     struct gsim_loops *loops = core->loops;
+    bool has_begun = core->metrics.start_ns[ended] >= 0;
     for (uint32_t job = loops->first[ended]; job != NONE; job = loops->next[job])
-        gsim_eventq_set(&loops->due, job, submission_ns(core, job), job);
+        if (!has_begun || gsim_trace_get(core->trace, GSIM_COL_AFTER_BEGIN, job) <= 0)
+            gsim_eventq_set(&loops->due, job, submission_ns(core, job), job);
     gsim_core_look_ahead(core);
 }
 

@@ -203,8 +203,11 @@ static inline void note_admission(struct gsim_core *core, gsim_slot slot) {
         hold_shared(core, job);
     if (gsim_rarely(job->n_units != job->gpus || job->share_ppm != GSIM_PPM || own->is_resized))
         gsim_widths_begin(core, slot);
-    if (core->metrics.start_ns[job->index] < 0)
+    if (core->metrics.start_ns[job->index] < 0) {
         core->metrics.start_ns[job->index] = core->view.now_ns;
+        if (gsim_rarely(core->loops))
+            gsim_loops_begin(core, job->index);
+    }
     job->is_moved = job->n_left_units > 0 && is_elsewhere(job);
     if (job->is_moved) {
         core->metrics.migrations[job->index]++;

@@ -67,7 +67,7 @@ void gsim_put_json_text(FILE *out, const char *text) {
 
 void gsim_put_plain(FILE *out, int width, const char *text) {
     int n = 0;
-    for (; *text; text++, n++)
+    for (; *text; n += ((unsigned char)*text++ & 0xC0) != 0x80) /* bytes that begin a character */
         fputc(((unsigned char)*text < ' ' && *text != '\n') || *text == 127 ? '?' : *text, out);
     for (; n < width; n++)
         fputc(' ', out);

@@ -9,6 +9,7 @@ said() { # name, pattern in the last output, whose sentences are joined
     grep -q -e "$2" "$tmp/joined"
     say "$1" $?
 }
+cells() { sed 's/<tr>/\n/g; s/<\/t[dh]>/|/g; s/<[^>]*>//g' "$1"; } # of the tables of a page, a row a line
 unsaid() { if grep -q -e "$2" "$tmp/log"; then echo "not ok $1"; else echo "ok $1"; fi; }
 one="--device ideal --nodes 1 --gpus-per-node 1"
 
@@ -17,20 +18,30 @@ one="--device ideal --nodes 1 --gpus-per-node 1"
 printf 'job_id,submit_s,duration_s,gpus,user,logged_start_s,logged_end_s\na,0,1000,1,u,0,1000\nb,10,1000,1,u,1000,2000\nc,20,10,1,v,2000,2010\nd,30,10,1,v,2010,2020\n' >"$tmp/log.csv"
 # shellcheck disable=SC2086
 {
-    expect "the nearest policy stands for today's" 0 "As logged: fifo is nearest to the log" "$gsim" advise $one --set las.quantum=60s --set srtf.preempt=pause "$tmp/log.csv" -o "$tmp/page.html"
+    expect "the nearest policy stands for today's" 0 "fifo, backfill, easy-backfill and tiresias are equally near" "$gsim" advise $one --set las.quantum=60s --set srtf.preempt=pause "$tmp/log.csv" -o "$tmp/page.html"
     said "what is missing" "Missing: mem_gib. Without it sharing GPUs is not tried"
-    said "what a policy would have done, and for how many" "las in place of fifo: mean JCT [0-9]* % lower.* Of 2 users [12] wait less on average"
+    said "what a policy would have done, and for how many" "las in place of fifo: mean JCT [0-9]* % lower.*, p99 .* instead of .*; mean wait .* Of 2 users [12] wait less on average by more than a minute"
     said "what that rests on" "It rests on "
     said "what would overturn it" "It would be overturned by another month (no interval: --resample user draws ten)"
-    said "a policy that knows durations is a bound" "A bound: srtf, which knows"
+    said "a policy that knows durations is no advice" "To compare: srtf, which knows"
     said "more GPUs" "2 GPUs in place of 1, under fifo: mean wait"
     unsaid "no policy that needs memory" "^mps"
+    # one GPU for 24 hours at 2.5 is 60; a used 1000 s = 0.28 h of the four jobs' 2020 s = 0.56 h, 1.40 in all
+    expect "with a price" 0 "2 GPUs in place of 1, under fifo, 60.00 a day more: mean wait" "$gsim" advise $one --policies fifo --price 2.5 "$tmp/log.csv" -o "$tmp/price.html"
+    check "on the page, too" 1 "$(cells "$tmp/price.html" | grep -c '^fifo|0.6|0.6|0.0|-|-|1.40|0.00|')"
+    expect "a price that is none is refused before the runs" 2 "'cheap' is no price" "$gsim" advise $one --price cheap "$tmp/log.csv"
     check "the page has the advice, its database stands beside it" "1 1" "$(grep -c '<h2>Advice</h2>' "$tmp/page.html") $([ -s "$tmp/page.db" ] && echo 1)"
     check "advice comes before the tables" "Advice Results" "$(grep -o '<h2>[A-Z][a-z]*' "$tmp/page.html" | sed 's/<h2>//' | head -2 | tr '\n' ' ' | sed 's/ $//')"
     # d waited a day in the log: no rule of these runs did that
     sed 's/2010,2020$/86400,86410/' "$tmp/log.csv" >"$tmp/held.csv"
     expect "a log that no policy comes near" 0 "No decision can rest on these runs yet: no policy comes near the log" "$gsim" advise $one "$tmp/held.csv"
     unsaid "no advice then" "in place of"
+    # d waits while no job runs, from 2010 s, when c ended, until 86 400 s: 84 390 s are 23.4 h
+    said "and that no job had a GPU while it waited" "no job had a GPU for 23.4 h on end though jobs waited, from 33.5 min after time 0 on"
+    # three jobs of the log at once, on two nodes
+    printf 'job_id,submit_s,duration_s,gpus,logged_start_s,logged_end_s,logged_nodes\na,0,100,1,0,100,n[1-2]\nb,0,100,1,0,100,n1\nc,0,100,1,0,100,n2\nd,0,100,1,100,200,n2\n' >"$tmp/more.csv"
+    expect "a cluster that the log contradicts is not guessed" 2 "how many GPUs are there? in the log up to 3 GPUs were held at once, on 2 nodes in all, and this cluster has 1" "$gsim" advise "$tmp/more.csv"
+    expect "and is said where it is given" 0 "of 25 s, and in the log up to 3 GPUs were held at once" "$gsim" advise $one "$tmp/more.csv"
     cut -d, -f1-5 "$tmp/log.csv" >"$tmp/plain.csv"
     expect "a trace without a log" 0 "fifo stands for today's scheduler unchecked" "$gsim" advise $one "$tmp/plain.csv"
     printf 'job_id,mem_gib\na,8\nb,8\nc,8\nd,8\n' >"$tmp/mem.csv"
@@ -52,7 +63,37 @@ awk 'BEGIN { print "job_id,submit_s,duration_s,gpus,user,limit_s"
         printf "j%d-%d,%d,%d,1,u%d,%d\n", w, i, w * 604800 + i * 600, i % 3 ? 300 : 6000, i % 4, i % 3 ? 400 : 8000 }' >"$tmp/weeks.csv"
 # shellcheck disable=SC2086
 expect "intervals" 0 "over 10 resampled traces" "$gsim" advise $one --policies fifo,las --set las.quantum=60s "$tmp/weeks.csv"
+# 120 jobs, 4 of ten 6000 s and 6 of ten 300 s: 309 600 s of work in 11 weeks and 5400 s are a load of 0.05;
+# an hour between jobs in place of weeks, 12 x 10 x 10 min: 309 600 / (119 x 600) = 4.34, so five GPUs
+awk -F, -v OFS=, 'NR > 1 { $2 = (NR - 2) * 600 } 1' "$tmp/weeks.csv" >"$tmp/much.csv"
+# shellcheck disable=SC2086
+"$gsim" advise $one --policies fifo,las "$tmp/much.csv" >"$tmp/log" 2>&1
+said "more work than the GPUs can do" "(offered load 4.34): while that is so, waits grow under any scheduler"
+said "and how many it needs" "The work alone needs 5 GPUs in place of 1"
+# shellcheck disable=SC2086
+expect "no wait, no advice" 0 "Jobs wait 0 s on average under fifo: neither another scheduler" "$gsim" advise --device ideal --nodes 1 --gpus-per-node 10 --policies fifo,srtf "$tmp/weeks.csv"
+said "nor a policy that knows more" "srtf, which knows .*, has the mean JCT of fifo"
+# shellcheck disable=SC2086
+"$gsim" advise $one --policies fifo,las --set las.quantum=60s "$tmp/weeks.csv" >"$tmp/log" 2>&1
 said "of an advice" "las in place of fifo: mean JCT [0-9]* % lower ([0-9-]* to [0-9]* %, over 10 resampled traces)"
+
+# The page is of the trace as it is: resampled traces, in which jobs change places and users with them, are
+# ranges beside it. Users' GPU hours are added up by awk. As logged each job began at once.
+awk -F, 'NR == 1 { print $0 ",logged_start_s"; next } { print $0 "," $2 }' "$tmp/weeks.csv" >"$tmp/began.csv"
+awk -F, 'NR > 1 { s[$5] += $3 } END { for (u in s) printf "%s|%.1f\n", u, s[u] / 3600 }' "$tmp/weeks.csv" | sort >"$tmp/hours"
+# shellcheck disable=SC2086
+"$gsim" advise --quiet --force --device ideal --nodes 1 --gpus-per-node 2 --policies fifo,sjf "$tmp/began.csv" -o "$tmp/weeks.html" >"$tmp/log" 2>&1
+# shellcheck disable=SC2086
+"$gsim" advise --quiet --force $one --policies sjf,fifo "$tmp/began.csv" -o "$tmp/weeks.html" >"$tmp/log" 2>&1
+cells "$tmp/weeks.html" >"$tmp/log"
+check "users of the page are those of the log" "$(cat "$tmp/hours")" "$(sed -n 's/^\(u[0-9]\)|fifo|[0-9]*|\([0-9.]*\)|.*/\1|\2/p' "$tmp/log" | sort)"
+check "a run a policy, and ten changed traces" "fifo|1|120 fifo|10" "$(sed -n 's/^\(fifo|1|120\)|.*/\1/p; s/^\(fifo|10\)|.*/\1/p' "$tmp/log" | tr '\n' ' ' | sed 's/ $//')"
+check "runs of an earlier command stay out of it" 0 "$(grep -c 'gpus-per-node=2' "$tmp/log")"
+check "waits as logged" 1 "$(grep -c '^fifo|120|0 us|' "$tmp/log")"
+# u0 to u3 as the trace has them in each resampled run of the database, too
+check "and users of resampled jobs are theirs" "$(cat "$tmp/hours")" "$(python3 -c 'import sqlite3, sys
+for row in sqlite3.connect(sys.argv[1]).execute("""SELECT DISTINCT user, round(sum(service_ns) / 3.6e12, 1) FROM run JOIN job USING (run_id)
+    JOIN trace_job USING (trace_jobs, job) GROUP BY run_id, user ORDER BY user"""): print("%s|%.1f" % row)' "$tmp/weeks.db")"
 
 # --- what is refused --------------------------------------------------------------------------------------
 # 500 001 jobs of a second, one at a time: two policies make a million job rows and more

@@ -68,7 +68,7 @@ one="--device ideal --nodes 1 --gpus-per-node 1 --no-what-if"
     said "the verdict names the nearest" "fifo is nearest to the log: users' mean waits are off by 0 s"
     # b waited 50 s, where fifo has it wait for a alone, 20 s: the user's mean is off by 15 s, of 25 s
     printf 'job_id,submit_s,duration_s,gpus,user,logged_start_s,logged_end_s\na,0,20,1,u,0,20\nb,0,20,1,u,50,70\n' >"$tmp/soon.csv"
-    expect "why most of a short wait is near" 0 "nearest to the log: users' mean waits are off by 15 s on average, of 25 s, which is near because it is within a minute" sh -c "'$gsim' compare --policies fifo,easy-backfill $one '$tmp/soon.csv' | tr -s '\n ' ' '"
+    expect "why most of a short wait is near" 0 "equally near to the log: users' mean waits are off by 15 s on average, of 25 s, which is near because it is within a minute" sh -c "'$gsim' compare --policies fifo,easy-backfill $one '$tmp/soon.csv' | tr -s '\n ' ' '"
     expect "by user" 0 "^u  *2  *45 s  *45 s  *50 s$" "$gsim" compare --policies fifo,sjf $one --by user "$tmp/logged.csv"
     expect "as data" 0 '"as_logged":{"jobs":3,"wait_mean_s":90,"policy_wait_mean_s":60,"off_by_user_s":36.6666.*"is_near":true}' "$gsim" compare --policies fifo,sjf $one --format json "$tmp/logged.csv"
     sed 's/200,210$/2000,2010/' "$tmp/logged.csv" >"$tmp/held.csv"

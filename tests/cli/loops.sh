@@ -22,6 +22,24 @@ check "another policy ends jobs at other times, and so they come at other times"
 run --policy fifo --until 18
 check "jobs that did not come have no submission" "c|||, d|||" "$(awk -F, '$1 == "c" || $1 == "d" {printf "%s%s|%s|%s|%s", (n++ ? ", " : ""), $1, $2, $3, $4}' "$tmp/out")"
 
+# After a begin. One GPU, fifo: a 0 to 10, b (at once) 10 to 20. c 5 s after b's begin, d at a's begin but not before
+# its submit_s, e after b's end: c comes at 15, d at 3, e at 20. d runs 20 to 21, so c from 21, e from 22.
+mv "$tmp/five.csv" "$tmp/ends.csv"
+cat >"$tmp/five.csv" <<'T'
+job_id,submit_s,duration_s,gpus,after,think_s,after_begin
+a,0,10,1,,,
+b,0,10,1,,,
+c,99,1,1,b,5,yes
+d,3,1,1,a,,yes
+e,0,1,1,b,,no
+T
+run --policy fifo
+check "after another job's begin, and some time" "a 0 10, b 0 20, c 15 22, d 3 21, e 20 23" "$(submitted)"
+# las with a share of a second: a begins once, however often it is stopped
+run --policy las --set las.quantum=1s
+check "a job begins once" "d 3" "$(awk -F, '$1 == "d" {printf "d %g", $2}' "$tmp/out")"
+mv "$tmp/ends.csv" "$tmp/five.csv"
+
 # --- every policy, with the core counting again, in the database and apart
 cat >"$tmp/users.ini" <<'S'
 [trace]

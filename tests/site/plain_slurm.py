@@ -48,6 +48,7 @@ class Site:
         self.draw_qos()
         self.draw_accounts()
         self.draw_reservations()
+        self.begin_rng = random.Random(f"begins {seed}")
         self.draw_wishes(random.Random(-1000000 - seed))
 
     def draw_wishes(self, r):
@@ -225,6 +226,7 @@ def choices_of(features, has):
 
 def draw_wishes(site, jobs):
     r, left, array, at_once = site.wish_rng, 0, "", 0
+    r_begin = site.begin_rng
     for job in jobs:
         if r.random() < 0.3:
             job["named"] = r.choice([["gpu", "short"], ["short", "gpu"]])
@@ -239,6 +241,8 @@ def draw_wishes(site, jobs):
             job["array"], job["at_once"], left = array, at_once, left - 1
         if job["index"] and not job["array"] and r.random() < 0.1:
             job["after"] = jobs[r.randrange(job["index"])]
+            job["is_begin"] = r_begin.random() < 0.5
+            job["minutes"] = r_begin.choice([0, 0, 5, 60]) if job["is_begin"] else 0
 
 
 class Plain:
@@ -512,7 +516,9 @@ class Plain:
     def start(self, job, chosen):
         self.charge(self.now)
         job.update(start=self.now, on=chosen)
-        job.setdefault("first", self.now)
+        if "first" not in job:
+            job["first"] = self.now
+            self.begun.append(job)
         self.pending.remove(job)
         self.running.append(job)
         self.changed = True
@@ -661,7 +667,7 @@ class Plain:
         site = self.site
         arrivals = sorted([j for j in self.jobs if not j["after"]], key=lambda j: (j["submit"], j["index"]))
         edges = sorted({t for r in site.reservations for t in (r["start"], r["end"])})
-        self.changed, self.requeued, self.ended = False, [], []
+        self.changed, self.requeued, self.ended, self.begun = False, [], [], []
         while arrivals or self.pending or self.running:
             times = [j["start"] + j["run"] for j in self.running]
             times += [arrivals[0]["submit"]] if arrivals else []
@@ -699,13 +705,15 @@ class Plain:
             due |= self.arrive(arrivals)
 
     def arrive(self, arrivals):
-        """Takes in who is submitted now; those that come after a job that has ended are, if their time has come."""
+        """Takes in who is submitted now; those that come after a job that has ended, or begun, are, if their time
+        has come. After a begin and some minutes a job is submitted then, though it was asked for later."""
         for job in self.jobs:
-            if job["after"] in self.ended:
+            if job["after"] in (self.begun if job.get("is_begin") else self.ended):
                 arrivals.append(job)
-                job["submit"] = max(job["submit"], self.now)
+                job["submit"] = self.now + 60 * job["minutes"] if job["minutes"] else max(job["submit"], self.now)
+                job["asked"] = min(job["asked"], job["submit"])
         arrivals.sort(key=lambda j: (j["submit"], j["index"]))
-        self.ended, found = [], False
+        self.ended, self.begun, found = [], [], False
         while arrivals and arrivals[0]["submit"] == self.now:
             self.enter(arrivals.pop(0))
             found = self.changed = True
@@ -718,11 +726,12 @@ def close(a, b):
 
 def trace_of(jobs):
     rows = ["job_id,submit_s,duration_s,gpus,limit_s,user,vc,partition,qos,cpus,host_mem_gib,gpu_type,features,array,"
-            "array_limit,after"]
+            "array_limit,after,after_begin,think_s"]
     for j in jobs:
         cells = [j["id"], j["submit"], j["run"], j["gpus"], j["limit"], j["user"], j["account"], "|".join(j["named"]), j["qos"],
                  j["cpus"], j["mem"] // 1024, j["type"], f'"{j["features"]}"', j["array"], j["at_once"] or "",
-                 j["after"]["id"] if j["after"] else ""]
+                 j["after"]["id"] if j["after"] else "", int(j.get("is_begin", 0)) if j["after"] else "",
+                 60 * j["minutes"] if j["after"] and j["minutes"] else ""]
         rows.append(",".join(map(str, cells)))
     return "\n".join(rows) + "\n"
 
@@ -737,7 +746,9 @@ def submit_line(job):
     line = ["sbatch", "-p", ",".join(job["named"])]
     line += [f"--constraint={job['features']}"] if job["features"] else []
     line += [f"--array=0-99%{job['at_once']}"] if job["array"] else []
-    line += [f"--dependency=afterok:{name_of(job['after'])}"] if job["after"] else []
+    if job["after"]:
+        kind, delay = "after" if job["is_begin"] else "afterok", f"+{job['minutes']}" if job["minutes"] else ""
+        line += [f"--dependency={kind}:{name_of(job['after'])}{delay}"]
     return " ".join(line + ["--gres", f"gpu:{job['gpus']}", "run.sh", "-p", "other"])
 
 

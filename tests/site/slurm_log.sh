@@ -72,6 +72,21 @@ import
 check "tasks of arrays are found by array and number" "40= 41= 42=40 43=41 44= 45=40 46=41 47=" "$(cells after)"
 # 42_1 at the minute at which 40_1 ended, 42_2 a minute after 40_2
 check "with the time after their ends" "40= 41= 42=0 43=60 44= 45=0 46=0 47=" "$(cells think_s)"
+# after: the begin of another job, plus minutes (sbatch(1)). 51 is eligible at 01:15, five minutes after 50 began;
+# 52, asked for at 01:14, at once, since 50 had begun; 53 has to wait for the end of 51, which is later than the begin
+# of 50; of 54 one of both is enough, and the begin of 50 was first
+{
+    echo "$head"
+    row 50 50 00 00 10 20 1 gpu 'sbatch a.sh'
+    row 51 51 02 15 16 25 1 gpu 'sbatch -d after:50+5 b.sh'
+    row 52 52 14 14 20 30 1 gpu 'sbatch -d after:50 b.sh'
+    row 53 53 02 25 30 35 1 gpu 'sbatch -d after:50,afterok:51 b.sh'
+    row 54 54 02 10 35 40 1 gpu 'sbatch -d after:50?afterok:51 b.sh'
+} >log.txt
+import
+check "the begin of another job" "50= 51=50 52=50 53=51 54=50" "$(cells after)"
+check "is told from its end" "50= 51=1 52=1 53= 54=1" "$(cells after_begin)"
+check "with the minutes after it" "50= 51=300 52= 53=0 54=0" "$(cells think_s)"
 {
     echo "$head"
     row 20 20+0 00 00 00 10 2 gpu 'sbatch het.sh'

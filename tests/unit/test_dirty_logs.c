@@ -52,6 +52,24 @@ static void test_bad_rows_are_counted(void **state) {
     refuse(f, dirty, "4: column 'Submit': 'Submit' is not a time such as");
 }
 
+/* A line of which a disk left NUL bytes, in the middle of a log and at its end without a newline. */
+static void test_lines_of_nul_bytes(void **state) {
+    struct fixture *f = *state;
+    static const char text[] =
+        HEADER JOB("1", "a", "COMPLETED", "100", "110", "120", "10") "2|b\0\0\0\n" JOB(
+            "3", "c", "COMPLETED", "100", "110", "120", "10") "\0\0\0\0";
+    struct gsim_trace_options options = {.is_lenient = true};
+    put(f, text, sizeof text - 1);
+    assert_int_equal(gsim_trace_read(f->path, NULL, &options, f->arena, &f->trace, &f->log),
+                     GSIM_OK);
+    assert_int_equal(f->trace.n_jobs, 2);
+    expect_warning(f, "left out 2 rows (the first is line 3): they have NUL bytes");
+    options.is_lenient = false;
+    assert_int_equal(gsim_trace_read(f->path, NULL, &options, f->arena, &f->trace, &f->log),
+                     GSIM_BAD_INPUT);
+    assert_non_null(strstr(f->log.errors[0].text, "3: a NUL byte; a trace is text"));
+}
+
 /* Names, comments and command lines with separators in one log: the other columns say where each
  * ends. Names and comments adjoin, so what belongs to which of them stays open, and changes nothing
  * else. Row 4 is cut off, and no cell of row 5 is the time of a submission. */
@@ -146,23 +164,23 @@ static void test_memory_of_steps(void **state) {
  * the order of the two numbers; its memory is its own all the same. */
 static void test_steps_without_work(void **state) {
     struct fixture *f = *state;
-    static const char text[] =
-        "JobID|State|Submit|ElapsedRaw|AllocTRES|NTasks|TRESUsageInMax\n"
-        "1|COMPLETED|0|10|gres/gpu=1||\n"
-        "1.0|COMPLETED|0|10|gres/gpu=1|1|gres/gpumem=2G,gres/gpuutil=93\n"
-        "2|COMPLETED|0|10|gres/gpu=1||\n"
-        "2.0|COMPLETED|0|10|gres/gpu=1|1|gres/gpuutil=0,gres/gpumem=3G\n"
-        "3|COMPLETED|0|10|gres/gpu=1||\n"
-        "3.batch|COMPLETED|0|10|gres/gpu=1|1|gres/gpumem=0,gres/gpuutil=0\n"
-        "3.0|COMPLETED|0|10|gres/gpu=1|1|gres/gpumem=4G\n";
+    static const char text[] = "JobID|State|Submit|ElapsedRaw|AllocTRES|NTasks|TRESUsageInMax\n"
+                               "1|COMPLETED|0|10|gres/gpu=1||\n"
+                               "1.0|COMPLETED|0|10|gres/gpu=1|1|gres/gpumem=2G,gres/gpuutil=93\n"
+                               "2|COMPLETED|0|10|gres/gpu=1||\n"
+                               "2.0|COMPLETED|0|10|gres/gpu=1|1|gres/gpuutil=0,gres/gpumem=3G\n"
+                               "3|COMPLETED|0|10|gres/gpu=1||\n"
+                               "3.batch|COMPLETED|0|10|gres/gpu=1|1|gres/gpumem=0,gres/gpuutil=0\n"
+                               "3.0|COMPLETED|0|10|gres/gpu=1|1|gres/gpumem=4G\n";
     assert_int_equal(read_lenient(f, text, NULL), GSIM_OK);
     for (uint32_t job = 0; job < 3; job++)
         assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_MEM_BYTES, job), (job + 2LL) << 30);
     expect_warning(f, "left out 1 row (the first is line 5): they are steps, which gave their job "
                       "its GPU memory (gres/gpumem), and no sample of them saw work on its GPUs");
     expect_warning(f, "left out 2 rows (the first is line 3): they are steps, which gave");
-    refuse(f, "JobID|State|Submit|ElapsedRaw|AllocTRES|NTasks|TRESUsageInMax\n"
-              "1|COMPLETED|0|10|gres/gpu=1|1|gres/gpumem=2G,gres/gpuutil=x\n",
+    refuse(f,
+           "JobID|State|Submit|ElapsedRaw|AllocTRES|NTasks|TRESUsageInMax\n"
+           "1|COMPLETED|0|10|gres/gpu=1|1|gres/gpumem=2G,gres/gpuutil=x\n",
            "2: column 'TRESUsageInMax': 'gres/gpumem=2G,gres/gpuutil=x' is not a list");
 }
 
@@ -223,7 +241,8 @@ static void test_measurements(void **state) {
     (void)unlink(path);
 }
 
-/* The largest sample of the job counts; a series without a job is of an idle GPU. */
+/* The largest sample of the job counts; a series without a job is of an idle GPU, also before the first with a
+ * job. */
 static void test_answer_of_prometheus(void **state) {
     struct fixture *f = *state;
     char path[112];
@@ -231,6 +250,8 @@ static void test_answer_of_prometheus(void **state) {
     FILE *out = fopen(path, "w");
     assert_non_null(out);
     (void)fputs("{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":["
+                "{\"metric\":{\"__name__\":\"DCGM_FI_DEV_FB_USED\",\"gpu\":\"0\"},"
+                "\"values\":[[120,\"8888\"],[130,\"8888\"]]},\n"
                 "{\"metric\":{\"__name__\":\"DCGM_FI_DEV_FB_USED\",\"hpc_job\":\"2\"},"
                 "\"values\":[[120,\"1024\"],[130,\"3072\"],[140,\"2048\"]]},\n"
                 "{\"metric\":{\"__name__\":\"DCGM_FI_DEV_FB_USED\",\"gpu\":\"1\"},"
@@ -240,6 +261,7 @@ static void test_answer_of_prometheus(void **state) {
     assert_int_equal(read_lenient(f, dirty, path), GSIM_OK);
     assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_MEM_BYTES, 1), INT64_C(3) << 30);
     assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_MEM_BYTES, 0), -1);
+    expect_warning(f, "left out 3 rows (the first is line 1): they have no value");
     expect_warning(f, "measured GPU memory of 1 jobs of 3");
     (void)unlink(path);
 }
@@ -247,6 +269,7 @@ static void test_answer_of_prometheus(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_bad_rows_are_counted),
+        TEST(test_lines_of_nul_bytes),
         TEST(test_several_free_texts),
         TEST(test_start_end_and_nodes_are_kept),
         TEST(test_runs_of_a_requeued_job),

@@ -180,6 +180,62 @@ static void test_sacct_says_what_a_trace_cannot(void **state) {
     assert_int_equal(f->log.n_warnings, 0);
 }
 
+/* Job 1 ran from 01:00 to 04:00 of the night in which 02:00 became 03:00: two hours. Job 2 began at 02:50 of the
+ * night in which 03:00 became 02:00, and ended 20 minutes later at 02:10. Job 3 was suspended for three of four
+ * hours. Job 4 has no AllocTRES though it ran. */
+static void test_sacct_clocks(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(
+        read_text(
+            f, "JobIDRaw|Submit|Start|End|State|ElapsedRaw|ReqTRES|AllocTRES\n"
+               "1|2026-03-29T00:30:00|2026-03-29T01:00:00|2026-03-29T04:00:00|COMPLETED|7200|gres/"
+               "gpu=1|gres/gpu=1\n"
+               "2|2026-10-25T01:30:00|2026-10-25T02:50:00|2026-10-25T02:10:00|COMPLETED|1200|gres/"
+               "gpu=1|gres/gpu=1\n"
+               "3|2026-10-26T00:00:00|2026-10-26T01:00:00|2026-10-26T05:00:00|COMPLETED|3600|gres/"
+               "gpu=1|gres/gpu=1\n"
+               "4|2026-10-26T00:00:00|2026-10-26T01:00:00|2026-10-26T02:00:00|COMPLETED|3600|gres/"
+               "gpu=1|\n"),
+        GSIM_OK);
+    assert_int_equal(f->trace.n_jobs, 3);
+    expect_job(f, 0, "1", 0, 7200, 1);
+    assert_int_equal(f->trace.service_ns[1], 1200 * S);
+    assert_int_equal(f->trace.service_ns[2], 3600 * S);
+    /* 00:30 is time 0 */
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_LOGGED_START_NS, 0), 1800 * S);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_LOGGED_END_NS, 0), (1800 + 7200) * S);
+    int64_t start_ns = gsim_trace_get(&f->trace, GSIM_COL_LOGGED_START_NS, 1);
+    assert_int_equal(start_ns - f->trace.submit_ns[1], 80 * 60 * S);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_LOGGED_END_NS, 1) - start_ns, 1200 * S);
+    expect_warning(f, "2 rows (the first is line 2): their End is an hour off");
+    expect_warning(f, "1 row (the first is line 4): they were suspended");
+    expect_warning(f, "line 5): they ran and asked for GPUs (gres/gpu in ReqTRES)");
+}
+
+/* How a log that sacct wrote otherwise is to be written. */
+static void test_sacct_written_otherwise(void **state) {
+    struct fixture *f = *state;
+    static const struct {
+        const char *text, *error;
+    } logs[] = {
+        {"       JobID     Submit      State \n------------ ---------- ---------- \n           1 "
+         "2026-03-30 COMPLETED\n",
+         "1: no column 'Submit', which the format 'sacct' has: nothing in its first line is parted "
+         "by '|'"},
+        {"1|2026-03-30T00:00:00|COMPLETED|10|gres/gpu=1\n",
+         "its first line is no header, which sacct leaves out with --noheader (-n)"},
+        {"JobID|Submit|State|Elapsed|ReqTRES\n1|2026-03-30T00:00:00|COMPLETED|00:10:00|gres/"
+         "gpu=1\n",
+         "1: no column 'AllocTRES', which the format 'sacct' has; sacct --format=... takes it in"}};
+    for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
+        put(f, logs[i].text, strlen(logs[i].text));
+        assert_int_equal(gsim_trace_read(f->path, "sacct", NULL, f->arena, &f->trace, &f->log),
+                         GSIM_BAD_INPUT);
+        assert_non_null(strstr(f->log.errors[0].text, logs[i].error));
+        f->log = (struct gsim_log){0};
+    }
+}
+
 /* 1-02:03:04 is 93784 s; 59:59 of a limit is 3599 s. Epoch seconds are as good as dates. */
 static void test_sacct_in_words(void **state) {
     struct fixture *f = *state;
@@ -666,6 +722,8 @@ int main(void) {
         TEST(test_helios),
         TEST(test_openb),
         TEST(test_sacct),
+        TEST(test_sacct_clocks),
+        TEST(test_sacct_written_otherwise),
         TEST(test_sacct_in_words),
         TEST(test_sacct_says_what_a_trace_cannot),
         TEST(test_swf),

@@ -9,7 +9,7 @@
 
 #include "sim/app/compare/advise.h"
 
-/* An alternative is advised where its mean JCT is lower by more than this. */
+/* An alternative is named where its mean JCT is lower by more than this. */
 static const double WORTH = 0.02;
 /* A user is served better or worse where the mean wait differs by more than a minute, which is
  * what a scheduler's own period makes of it. */
@@ -77,8 +77,10 @@ static const char *say_users(const struct gsim_compare *c, int contender) {
         return "";
     (void)gsim_format_humane(most, served.most_s);
     const char *text = gsim_arena_printf(
-        c->cli->arena, " Of %u users %u wait less on average, %u longer%s%s%s%s%s", served.n,
-        served.n_better, served.n_worse, served.n_worse ? " (the most: " : "",
+        c->cli->arena,
+        " Of %u users %u wait less on average by more than a minute, %u longer by more than "
+        "that%s%s%s%s%s",
+        served.n, served.n_better, served.n_worse, served.n_worse ? " (the most: " : "",
         served.n_worse ? served.most : "", served.n_worse ? ", by " : "",
         served.n_worse ? most : "", served.n_worse ? ")." : ".");
     return text ? text : "";
@@ -90,11 +92,46 @@ static const char *name_of(const struct gsim_compare *c, int contender) {
     return c->setup->contender[contender].policy->name;
 }
 
+/* Of changed traces the trace as it is counts, which is replication 0: waits and users are of it,
+ * and a sentence is of one thing. Of a spec the mean of all replications, which are drawn alike. */
+static double mean_of(const struct gsim_compare *c, int contender,
+                      double (*value)(const struct gsim_summary *)) {
+    double sum = 0;
+    int n = c->first_rep ? 1 : c->n_reps;
+    for (int r = 0; r < n; r++)
+        sum += value(gsim_compare_summary(c, contender, r));
+    return sum / n;
+}
+
+static double jct_s(const struct gsim_summary *summary) {
+    return summary->jct_mean_s;
+}
+
+static double p99_s(const struct gsim_summary *summary) {
+    return summary->jct_p99_s;
+}
+
+static double wait_s(const struct gsim_summary *summary) {
+    return summary->wait_mean_s;
+}
+
+/* Its mean JCT, to that of today's policy. */
+static double ratio_of(const struct gsim_compare *c, int i) {
+    return mean_of(c, i, jct_s) / mean_of(c, 0, jct_s);
+}
+
 /* Whether the interval, or the changed traces, leave open that it is no better. */
 static bool may_be_chance(const struct gsim_comparison *s, int i) {
+    if (s->units == GSIM_UNITS_NONE)
+        return false; /* which its sentence says */
     if (s->units == GSIM_UNITS_CHANGED)
         return s->policy[i].n_below < s->n_units;
     return isnan(s->policy[i].ratio.high) || s->policy[i].ratio.high >= 1;
+}
+
+/* After the point, of per cents: 0.4 is not 0. */
+static int digits_of(double percent) {
+    return fabs(percent) < 10 ? 1 : 0;
 }
 
 static const char *say_interval(const struct gsim_compare *c, const struct gsim_comparison *s,
@@ -102,13 +139,14 @@ static const char *say_interval(const struct gsim_compare *c, const struct gsim_
     const struct gsim_interval *ratio = &s->policy[i].ratio;
     if (s->units == GSIM_UNITS_NONE || isnan(ratio->low) || isnan(ratio->high))
         return "";
+    double least = 100 * (1 - ratio->high), most = 100 * (1 - ratio->low);
     const char *text =
-        gsim_arena_printf(c->cli->arena, " (%.0f to %.0f %%, over %d %s)", 100 * (1 - ratio->high),
-                          100 * (1 - ratio->low), s->n_units, s->over);
+        gsim_arena_printf(c->cli->arena, " (%.*f to %.*f %%, over %d %s)", digits_of(least), least,
+                          digits_of(most), most, s->n_units, s->over);
     return text ? text : "";
 }
 
-/* Whether the policy knows how long jobs will run: a bound for others, and no advice. */
+/* Whether the policy knows how long jobs will run: a measure for others, and no advice. */
 static bool knows_all(const struct gsim_compare *c, int i) {
     const struct gsim_policy *policy = c->setup->contender[i].policy;
     return policy->is_oracle && !policy->oracle_where;
@@ -130,8 +168,7 @@ static const char *overturned_by(const struct gsim_compare *c, const struct gsim
     const struct gsim_summary *own = gsim_compare_summary(c, i, 0);
     const char *chance = s->units == GSIM_UNITS_NONE
                              ? "another month (no interval: --resample user draws ten)"
-                         : may_be_chance(s, i) ? "chance: the interval has no difference in it"
-                                               : "users that submit otherwise once they wait less";
+                             : "users that submit otherwise once they wait less";
     const char *text = gsim_arena_printf(
         c->cli->arena, " It would be overturned by %s%s%s%s.", chance,
         *own->assumed ? "; by other values of what is assumed (--what-if tries them)" : "",
@@ -143,56 +180,114 @@ static const char *overturned_by(const struct gsim_compare *c, const struct gsim
     return text ? text : "";
 }
 
+/* "4.1 h instead of 5 h" */
+static const char *say_times(const struct gsim_compare *c, int i,
+                             double (*value)(const struct gsim_summary *)) {
+    char before[40], after[40];
+    (void)gsim_format_humane(before, mean_of(c, 0, value));
+    (void)gsim_format_humane(after, mean_of(c, i, value));
+    const char *text = gsim_arena_printf(c->cli->arena, "%s instead of %s", after, before);
+    return text ? text : "";
+}
+
 static void advise(struct gsim_advice *advice, const struct gsim_compare *c,
                    const struct gsim_comparison *s, int i, int rank) {
-    const struct gsim_summary *today = gsim_compare_summary(c, 0, 0),
-                              *own = gsim_compare_summary(c, i, 0);
-    char before[40], after[40];
-    (void)gsim_format_humane(before, today->wait_mean_s);
-    (void)gsim_format_humane(after, own->wait_mean_s);
-    gsim_advice_add(
-        advice,
-        "%d. %s in place of %s: mean JCT %.0f %% lower%s, mean wait %s instead of %s.%s"
-        "%s%s",
-        rank, name_of(c, i), name_of(c, 0),
-        100 * (1 - s->ranking[GSIM_MEASURE_JCT].value[i] / s->ranking[GSIM_MEASURE_JCT].value[0]),
-        say_interval(c, s, i), after, before, say_users(c, i), rests_on(c, i),
-        overturned_by(c, s, i));
+    double lower = 100 * (1 - ratio_of(c, i));
+    bool has_tail = mean_of(c, i, p99_s) > mean_of(c, 0, p99_s) * (1 + WORTH);
+    gsim_advice_add(advice,
+                    "%d. %s in place of %s: mean JCT %.*f %% lower%s, %sp99 %s; mean wait "
+                    "%s.%s%s%s",
+                    rank, name_of(c, i), name_of(c, 0), digits_of(lower), lower,
+                    say_interval(c, s, i), has_tail ? "but " : "", say_times(c, i, p99_s),
+                    say_times(c, i, wait_s), say_users(c, i), rests_on(c, i),
+                    overturned_by(c, s, i));
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
 struct ranked {
     int contender;
-    double value;
+    double ratio;
 };
 
-static int by_value(const void *a, const void *b) {
+static int by_ratio(const void *a, const void *b) {
     const struct ranked *x = a, *y = b;
-    return x->value < y->value ? -1 : x->value > y->value;
+    return x->ratio < y->ratio ? -1 : x->ratio > y->ratio;
+}
+
+/* The alternatives with a mean JCT that is lower, the lowest first. */
+static int rank(const struct gsim_compare *c, struct ranked *ranked) {
+    int n = 0;
+    for (int i = 1; i < c->setup->n_contenders; i++)
+        if (ratio_of(c, i) < 1 - WORTH && !knows_all(c, i))
+            ranked[n++] = (struct ranked){i, ratio_of(c, i)};
+    qsort(ranked, (size_t)n, sizeof *ranked, by_ratio);
+    return n;
+}
+
+/* Those that other traces like this one put above today's policy: no reason to change it. */
+static int say_chance(struct gsim_advice *advice, const struct gsim_compare *c,
+                      const struct gsim_comparison *s, const struct ranked *ranked, int n) {
+    int n_chance = 0;
+    for (int k = 0; k < n; k++)
+        if (may_be_chance(s, ranked[k].contender)) {
+            n_chance++;
+            gsim_advice_add(advice,
+                            "No advice: %s in place of %s, with a mean JCT that is %.0f %% lower "
+                            "here%s: that may be chance.",
+                            name_of(c, ranked[k].contender), name_of(c, 0),
+                            100 * (1 - ranked[k].ratio), say_interval(c, s, ranked[k].contender));
+        }
+    return n_chance;
+}
+
+/* With gangs, or where stops cost time, the policy that serves the least remaining time first need
+ * not have the least mean JCT. */
+static void say_known(struct gsim_advice *advice, const struct gsim_compare *c) {
+    static const double ALIKE = 0.5; /* per cent: printed as 0 */
+    for (int i = 1; i < c->setup->n_contenders; i++) {
+        double lower = 100 * (1 - ratio_of(c, i));
+        if (!knows_all(c, i))
+            continue;
+        const char *how =
+            fabs(lower) < ALIKE
+                ? gsim_arena_printf(c->cli->arena, "the mean JCT of %s", name_of(c, 0))
+                : gsim_arena_printf(c->cli->arena, "a mean JCT %.0f %% %s that of %s", fabs(lower),
+                                    lower > 0 ? "below" : "above", name_of(c, 0));
+        gsim_advice_add(advice,
+                        "To compare: %s, which knows how long jobs will run, as no scheduler "
+                        "does, has %s.",
+                        name_of(c, i), how ? how : "");
+    }
+}
+
+/* Where jobs hardly wait there is nothing to gain. */
+static void say_little(struct gsim_advice *advice, const struct gsim_compare *c) {
+    char wait[40];
+    double s = mean_of(c, 0, wait_s);
+    (void)gsim_format_humane(wait, s);
+    if (s < NOTICED_S)
+        gsim_advice_add(advice,
+                        "Jobs wait %s on average under %s: neither another scheduler nor more GPUs "
+                        "can give them more than that. Whether fewer GPUs would do stands below.",
+                        s > 0 ? wait : "0 s", name_of(c, 0));
 }
 
 void gsim_advice_alternatives(struct gsim_advice *advice, const struct gsim_compare *c,
                               const struct gsim_comparison *s) {
-    const struct gsim_compare_ranking *ranking = &s->ranking[GSIM_MEASURE_JCT];
     struct ranked ranked[GSIM_MAX_COMPARED];
-    int n = 0, rank = 0;
-    for (int i = 1; ranking->is_there && i < c->setup->n_contenders; i++)
-        if (ranking->value[i] < ranking->value[0] * (1 - WORTH) && !knows_all(c, i))
-            ranked[n++] = (struct ranked){i, ranking->value[i]};
-    qsort(ranked, (size_t)n, sizeof *ranked, by_value);
+    bool is_there = s->ranking[GSIM_MEASURE_JCT].is_there;
+    say_little(advice, c);
+    int n = is_there ? rank(c, ranked) : 0, n_said = 0;
     for (int k = 0; k < n; k++)
-        advise(advice, c, s, ranked[k].contender, ++rank);
-    for (int i = 1; ranking->is_there && i < c->setup->n_contenders; i++)
-        if (knows_all(c, i))
-            gsim_advice_add(advice,
-                            "A bound: %s, which knows how long jobs will run, as no scheduler "
-                            "does, has a mean JCT %.0f %% below that of %s.",
-                            name_of(c, i), 100 * (1 - ranking->value[i] / ranking->value[0]),
-                            name_of(c, 0));
-    if (n == 0)
+        if (!may_be_chance(s, ranked[k].contender))
+            advise(advice, c, s, ranked[k].contender, ++n_said);
+    int n_chance = say_chance(advice, c, s, ranked, n);
+    if (is_there)
+        say_known(advice, c);
+    if (n_said == 0)
         gsim_advice_add(advice,
-                        "No policy that was tried has a mean JCT more than %.0f %% below "
-                        "that of %s: leave the scheduler as it is.",
-                        100 * WORTH, name_of(c, 0));
+                        "No policy that was tried has a mean JCT more than %.0f %% below that of "
+                        "%s%s: leave the scheduler as it is.",
+                        100 * WORTH, name_of(c, 0), n_chance ? " beyond chance" : "");
 }

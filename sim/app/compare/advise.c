@@ -3,10 +3,13 @@
  * lacks, runs the policies for which it has the columns, says which of them comes nearest to what
  * the log's own scheduler did, and advises against that one; more and fewer nodes run under it too.
  * The runs, statistics and sentences are those of gsim compare, the page is that of gsim report. */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/app/compare/advise.h"
 #include "sim/app/figures/report.h"
+#include "sim/app/plan/target.h"
 #include "sim/app/setup/resampling.h"
 #include "traces/first_jobs.h"
 
@@ -162,11 +165,25 @@ static void keep_less(struct gsim_cli *cli, const struct gsim_setup *setup,
                     (long long)n);
 }
 
+/* A cluster that the log contradicts is not guessed. */
+static enum gsim_status check_cluster(struct gsim_cli *cli, const struct gsim_setup *setup) {
+    const char *held = cli->value[GSIM_OPT_NODES] || cli->value[GSIM_OPT_GPUS_PER_NODE] ||
+                               cli->value[GSIM_OPT_CLUSTER] || cli->value[GSIM_OPT_SLURM_CONF] ||
+                               cli->value[GSIM_OPT_KUEUE_CONF]
+                           ? NULL
+                           : gsim_held_say(setup, cli->arena);
+    return held ? gsim_fail(cli->log, GSIM_USAGE, setup->trace_path, 0,
+                            "how many GPUs are there? %s", held)
+                : GSIM_OK;
+}
+
 /* The policies depend on the trace and the cluster, which are therefore loaded first. */
 static enum gsim_status load(struct gsim_cli *cli, struct gsim_setup *setup) {
     enum gsim_status status = gsim_setup_trace(cli, setup, true);
     if (status == GSIM_OK)
         status = gsim_setup_cluster(cli, setup);
+    if (status == GSIM_OK)
+        status = check_cluster(cli, setup);
     if (status == GSIM_OK)
         status = resample(cli, setup);
     if (status != GSIM_OK)
@@ -231,6 +248,33 @@ static void say_today(struct gsim_advice *advice, const struct gsim_compare *c,
                         gsim_compare_say_logged(c, l));
 }
 
+/* Where work comes faster than the GPUs can do it, no scheduler ends that. */
+static void say_load(struct gsim_advice *advice, const struct gsim_compare *c) {
+    double load = gsim_compare_load(c), gpus = gsim_compare_capacity(c);
+    if (load > 1)
+        gsim_advice_add(advice,
+                        "More work arrives between the first job and the last than the GPUs can do "
+                        "in that time (offered load %.2f): while that is so, waits grow under any "
+                        "scheduler, and a longer log like this one would have longer waits. The "
+                        "work alone needs %.0f GPUs in place of %.0f.",
+                        load, ceil(gpus * load), gpus);
+}
+
+/* Sharing is tried as the trace has it, which is the least that it can gain. */
+static void say_sharing(struct gsim_advice *advice, const struct gsim_compare *c) {
+    const struct gsim_trace *trace = &c->traces[0];
+    bool is_shared = false;
+    for (int i = 0; i < c->setup->n_contenders; i++)
+        is_shared |= c->setup->contender[i].policy->shares_gpus;
+    if (is_shared && !has(trace, GSIM_COL_SM_PPM) && !has(trace, GSIM_COL_ITERATIONS) &&
+        !has(trace, GSIM_COL_APP))
+        gsim_advice_add(advice,
+                        "Sharing GPUs was tried with jobs that compute on all SMs for all of "
+                        "their time, since the log does not say how much they use: that is the "
+                        "least that sharing can gain, and no evidence against it (columns "
+                        "sm_fraction, or iterations with gpu_ms).");
+}
+
 /* --- more and fewer nodes --------------------------------------------------------------------- */
 
 /* The cluster with a quarter more, or fewer, of each kind of node, at least one. */
@@ -268,21 +312,32 @@ static enum gsim_status run_today(const struct gsim_compare *c, const struct gsi
     return status;
 }
 
+/* What the GPUs cost that there are more, or fewer, with --price. */
+static const char *say_price(const struct gsim_compare *c, int64_t more) {
+    double price = (double)NAN; /* read before the runs, so that it is one */
+    (void)gsim_price_read(c->cli, &price);
+    const char *text = isnan(price) ? ""
+                                    : gsim_arena_printf(c->cli->arena, ", %.2f a day %s",
+                                                        24 * price * (double)llabs(more),
+                                                        more > 0 ? "more" : "less");
+    return text ? text : "";
+}
+
 static void say_nodes(struct gsim_advice *advice, const struct gsim_compare *c,
                       const struct gsim_summary *today, const struct gsim_summary *then,
                       bool is_part) {
     char before[40], after[40];
     (void)gsim_format_humane(before, today->wait_mean_s);
     (void)gsim_format_humane(after, then->wait_mean_s);
-    gsim_advice_add(advice,
-                    "%lld GPUs in place of %lld, under %s%s: mean wait %s instead of %s, held %.0f "
-                    "%% instead of %.0f %%. It rests on users that submit these jobs at these "
-                    "times, and would be overturned by users that answer to waits; gsim plan has "
-                    "the number of nodes for a target, with intervals.",
-                    (long long)then->gpus, (long long)today->gpus,
-                    c->setup->contender[0].policy->name,
-                    is_part ? ", for the first 20 000 jobs alone" : "", after, before,
-                    100 * then->gpu_busy, 100 * today->gpu_busy);
+    gsim_advice_add(
+        advice,
+        "%lld GPUs in place of %lld, under %s%s%s: mean wait %s instead of %s, held "
+        "%.0f %% instead of %.0f %%. It rests on users that submit these jobs at these "
+        "times, and would be overturned by users that answer to waits; gsim plan has "
+        "the number of nodes for a target, with intervals.",
+        (long long)then->gpus, (long long)today->gpus, c->setup->contender[0].policy->name,
+        is_part ? ", for the first 20 000 jobs alone" : "", say_price(c, then->gpus - today->gpus),
+        after, before, 100 * then->gpu_busy, 100 * today->gpu_busy);
 }
 
 /* The jobs that run on other nodes, and how they fare today. */
@@ -323,16 +378,29 @@ static void try_nodes(struct gsim_advice *advice, const struct gsim_compare *c, 
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static enum gsim_status write_page(struct gsim_cli *cli, const struct gsim_advice *advice) {
-    struct gsim_cli *page = gsim_arena_alloc(cli->arena, sizeof *page);
+/* The names of this command's runs for SQL: its database may have others, of another log or
+ * cluster. */
+static const char *list_configs(const struct gsim_compare *c) {
+    size_t n = 0, length = strlen("'',") + strlen(c->asked[0].config);
+    char *list = gsim_arena_array(c->cli->arena, (size_t)c->n_tasks * length + 1, 1);
+    for (int t = 0; list && t < c->n_tasks; t++)
+        n += (size_t)sprintf(list + n, "%s'%s'", t ? "," : "", c->asked[t].config);
+    return list;
+}
+
+static enum gsim_status write_page(const struct gsim_compare *c, const struct gsim_advice *advice) {
+    struct gsim_cli *cli = c->cli, *page = gsim_arena_alloc(cli->arena, sizeof *page);
+    struct gsim_report_front front = {.advice = advice->text,
+                                      .first = c->setup->contender[0].policy->name};
     if (!cli->value[GSIM_OPT_OUTPUT])
         return GSIM_OK;
-    if (!page)
+    front.configs = list_configs(c);
+    if (!page || !front.configs)
         return gsim_no_memory(cli->log, "writing a report");
     *page = *cli;
     page->operand[0] = cli->value[GSIM_OPT_DB];
     page->n_operands = 1;
-    return gsim_report_page(page, advice->text);
+    return gsim_report_page(page, &front);
 }
 
 static void print(FILE *out, const struct gsim_advice *advice, int first) {
@@ -365,7 +433,9 @@ static enum gsim_status conclude(struct gsim_compare *c, struct gsim_advice *adv
     gsim_compare_write_verdict(c->cli->io->out, verdict);
     say_today(advice, c, &s->logged, is_near);
     if (s->logged.n == 0 || is_near) {
+        say_load(advice, c);
         gsim_advice_alternatives(advice, c, s);
+        say_sharing(advice, c);
         try_nodes(advice, c, 1);
         try_nodes(advice, c, -1);
     }
@@ -378,9 +448,11 @@ static enum gsim_status conclude(struct gsim_compare *c, struct gsim_advice *adv
 /* The database of the page stands beside it. */
 static enum gsim_status place_output(struct gsim_cli *cli) {
     const char *page = cli->value[GSIM_OPT_OUTPUT];
-    if (!page)
-        return GSIM_OK;
-    enum gsim_status status = gsim_report_check_page(cli);
+    double price;
+    enum gsim_status status = gsim_price_read(cli, &price);
+    if (status != GSIM_OK || !page)
+        return status;
+    status = gsim_report_check_page(cli);
     if (status != GSIM_OK || cli->value[GSIM_OPT_DB])
         return status;
     int stem = (int)(strrchr(page, '.') - page);
@@ -412,7 +484,7 @@ enum gsim_status gsim_command_advise(struct gsim_cli *cli) {
     if (status == GSIM_OK)
         status = conclude(c, advice);
     if (status == GSIM_OK)
-        status = write_page(cli, advice);
+        status = write_page(c, advice);
     gsim_compare_free(c);
     return status;
 }

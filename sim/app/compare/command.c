@@ -192,11 +192,17 @@ static enum gsim_status prepare(struct gsim_compare *c) {
     return make_traces(c);
 }
 
+static void warn_of_held(const struct gsim_compare *c) {
+    const char *held =
+        gsim_option_is_on(c->cli, GSIM_OPT_QUIET) ? NULL : gsim_held_say(c->setup, c->cli->arena);
+    if (held)
+        fprintf(c->cli->io->err, "gsim: %s\n", held);
+}
+
 enum gsim_status gsim_compare_runs(struct gsim_compare *c) {
     enum gsim_status status = prepare(c);
     if (status == GSIM_OK)
-        status =
-            gsim_report_look_up(c->cli, c->setup, 0, c->n_traces, &(struct gsim_db_asked *){0});
+        status = gsim_report_look_up(c->cli, c->setup, 0, c->n_traces, &c->asked);
     if (status != GSIM_OK)
         return status;
     run_all(c);
@@ -210,6 +216,7 @@ enum gsim_status gsim_compare_runs(struct gsim_compare *c) {
     for (int i = 0; i < c->setup->n_contenders; i++)
         gsim_report_requests(c->cli, &gsim_compare_at(c, i, 0)->result);
     gsim_compare_warn_of_load(c);
+    warn_of_held(c);
     return store(c); /* stored before printing, so that a failing output loses no run */
 }
 

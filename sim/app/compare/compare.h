@@ -29,6 +29,7 @@ struct gsim_compare {
     int n_tasks;
     struct gsim_compare_task *tasks; /* in order of replication, then of contender */
     int n_threads;
+    struct gsim_db_asked *asked; /* of each task, in the database; NULL: there is none */
 };
 
 static inline const struct gsim_compare_task *gsim_compare_at(const struct gsim_compare *c,
@@ -66,6 +67,7 @@ struct gsim_logged {
     uint32_t n; /* jobs that began in the log and in all runs; 0: the trace has no log */
     double wait_mean_s; /* as logged */
     enum gsim_column owner; /* USER or VC; GSIM_COL_COUNT: the trace names neither */
+    const char *held; /* says that the cluster has fewer GPUs than the log held; NULL: it has not */
     struct gsim_logged_user *user; /* the most jobs first */
     uint32_t n_users;
     struct gsim_from_log policy[GSIM_MAX_COMPARED];
@@ -81,6 +83,15 @@ void gsim_compare_put_json_logged(FILE *out, const struct gsim_logged *l, int co
 int gsim_compare_nearest(const struct gsim_compare *c, const struct gsim_logged *l);
 /* A sentence for the verdict, of a trace with a log; NULL: no memory. */
 const char *gsim_compare_say_logged(const struct gsim_compare *c, const struct gsim_logged *l);
+
+/* --- held.c ----------------------------------------------------------------------------------- */
+
+/* A clause that names the most GPUs that the log's jobs held at once, where the cluster has fewer;
+ * NULL: it has not, or the trace has no log. */
+const char *gsim_held_say(const struct gsim_setup *setup, struct gsim_arena *arena);
+/* A clause that names the longest time in which no job of the log had a GPU though jobs waited;
+ * NULL: none of an hour. */
+const char *gsim_held_say_idle(const struct gsim_setup *setup, struct gsim_arena *arena);
 
 /* --- real.c: a run of gsim drive beside its simulation (--real) ------------------------------- */
 
@@ -171,6 +182,9 @@ void gsim_format_p(char *buffer, double p);
 double gsim_compare_capacity(const struct gsim_compare *c);
 /* The GPU time that a job of the trace asks for. */
 double gsim_work_of_job_s(const struct gsim_trace *trace, uint32_t job);
+/* The work of all jobs, as a part of what the GPUs can do from the first arrival to the last; NaN
+ * where they are few, or all arrive at once. */
+double gsim_compare_load(const struct gsim_compare *c);
 /* Warns on stderr when more work arrives than the cluster can do, or a policy falls behind. */
 void gsim_compare_warn_of_load(const struct gsim_compare *c);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A cluster that gets more work than it can do has no steady state: mean completion times then grow
  * with the length of the trace. */
+#include <math.h>
+
 #include "sim/app/compare/compare.h"
 
 /* In fewer jobs a trend of the backlog cannot be seen. */
@@ -58,17 +60,30 @@ static bool falls_behind(const struct gsim_result *result, int64_t first_ns, int
     return late > 2 * early && late > 2 * (double)result->summary.gpus;
 }
 
+/* From the first arrival to the last; below LEAST_NS all jobs arrive at once, and a batch has no
+ * load. */
+enum { LEAST_NS = 4 };
+
+static int64_t span_of(const struct gsim_trace *trace) {
+    return trace->submit_ns[gsim_trace_arrival(trace, trace->n_jobs - 1)] -
+           trace->submit_ns[gsim_trace_arrival(trace, 0)];
+}
+
+double gsim_compare_load(const struct gsim_compare *c) {
+    const struct gsim_trace *trace = &c->traces[0];
+    if (trace->n_jobs < LEAST_JOBS || span_of(trace) < LEAST_NS)
+        return (double)NAN;
+    return offered_load(trace, gsim_compare_capacity(c), span_of(trace));
+}
+
 void gsim_compare_warn_of_load(const struct gsim_compare *c) {
     const struct gsim_trace *trace = &c->traces[0];
     FILE *err = c->cli->io->err;
-    if (trace->n_jobs < LEAST_JOBS || gsim_option_is_on(c->cli, GSIM_OPT_QUIET))
+    double load = gsim_compare_load(c);
+    if (isnan(load) || gsim_option_is_on(c->cli, GSIM_OPT_QUIET))
         return;
-    int64_t first_ns = trace->submit_ns[gsim_trace_arrival(trace, 0)];
-    int64_t span_ns = trace->submit_ns[gsim_trace_arrival(trace, trace->n_jobs - 1)] - first_ns;
+    int64_t first_ns = trace->submit_ns[gsim_trace_arrival(trace, 0)], span_ns = span_of(trace);
     int64_t n_gpus = gsim_compare_at(c, 0, 0)->result.summary.gpus;
-    if (span_ns < 4)
-        return; /* all jobs arrive at once: a batch has no load */
-    double load = offered_load(trace, gsim_compare_capacity(c), span_ns);
     if (load > 1)
         fprintf(
             err,

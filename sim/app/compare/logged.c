@@ -9,7 +9,7 @@
 
 /* A policy is near the log when the mean waits of users are off by no more than this part of the
  * log's mean wait, or by no more than a minute: the period of Slurm's backfill scheduler is 30 s,
- * so that its starts are late by about that. */
+ * so that its starts are late by about that. None is near on fewer GPUs than the log held. */
 static const double NEAR = 0.2, NEAR_S = 60;
 enum { MOST_USERS = 12 };
 
@@ -66,7 +66,8 @@ static void take_means(const struct gsim_compare *c, struct gsim_logged *l) {
         p->within_minute /= n;
         for (uint32_t u = 0; u < l->n_users; u++)
             p->users_off_s += fabs(l->user[u].policy_s[i] - l->user[u].logged_s) / n;
-        p->is_near = p->users_off_s <= NEAR * l->wait_mean_s || p->users_off_s <= NEAR_S;
+        p->is_near =
+            !l->held && (p->users_off_s <= NEAR * l->wait_mean_s || p->users_off_s <= NEAR_S);
     }
 }
 
@@ -82,6 +83,7 @@ enum gsim_status gsim_compare_logged(const struct gsim_compare *c, struct gsim_l
     *out = (struct gsim_logged){.owner = GSIM_COL_COUNT};
     if (!trace->column[GSIM_COL_LOGGED_START_NS])
         return GSIM_OK;
+    out->held = gsim_held_say(c->setup, c->cli->arena);
     if (trace->column[GSIM_COL_USER] || trace->column[GSIM_COL_VC])
         out->owner = trace->column[GSIM_COL_USER] ? GSIM_COL_USER : GSIM_COL_VC;
     out->n_users = 1 + (out->owner < GSIM_COL_COUNT ? trace->names[out->owner].n : 0);
@@ -201,15 +203,23 @@ static bool is_a_bound(const struct gsim_compare *c, int contender) {
     return policy->is_oracle && !policy->oracle_where;
 }
 
+/* Whether contender a comes nearer to the log than b. Where jobs wait for days the means of all
+ * queues are alike, and the jobs' own waits tell them apart; means of users say whether a queue is
+ * near at all. */
+static bool is_nearer(const struct gsim_compare *c, const struct gsim_logged *l, int a, int b) {
+    const struct gsim_from_log *x = &l->policy[a], *y = &l->policy[b];
+    if (is_a_bound(c, a) != is_a_bound(c, b))
+        return is_a_bound(c, b);
+    if (x->is_near != y->is_near)
+        return x->is_near;
+    return x->is_near ? x->off_s < y->off_s : x->users_off_s < y->users_off_s;
+}
+
 int gsim_compare_nearest(const struct gsim_compare *c, const struct gsim_logged *l) {
     int best = 0;
-    for (int i = 1; i < c->setup->n_contenders; i++) {
-        bool is_worse_kind = is_a_bound(c, i) && !is_a_bound(c, best);
-        bool is_better_kind = !is_a_bound(c, i) && is_a_bound(c, best);
-        if (is_better_kind ||
-            (!is_worse_kind && l->policy[i].users_off_s < l->policy[best].users_off_s))
+    for (int i = 1; i < c->setup->n_contenders; i++)
+        if (is_nearer(c, l, i, best))
             best = i;
-    }
     return best;
 }
 
@@ -220,23 +230,62 @@ static const char *why_near(const struct gsim_from_log *p, double wait_s) {
     return p->users_off_s <= NEAR * wait_s ? "" : minute;
 }
 
+/* "fifo is nearest", or "fifo, sjf and las are equally near" where their distances are equal. */
+static const char *name_nearest(const struct gsim_compare *c, const struct gsim_logged *l,
+                                int best) {
+    const struct gsim_from_log *p = &l->policy[best];
+    const char *names = c->setup->contender[best].policy->name;
+    int last = best, n = 1;
+    for (int i = 0; i < c->setup->n_contenders; i++)
+        if (i != best && is_a_bound(c, i) == is_a_bound(c, best) &&
+            l->policy[i].off_s == p->off_s && l->policy[i].users_off_s == p->users_off_s)
+            last = i;
+    for (int i = 0; i <= last && names; i++)
+        if (i != best && is_a_bound(c, i) == is_a_bound(c, best) &&
+            l->policy[i].off_s == p->off_s && l->policy[i].users_off_s == p->users_off_s && ++n)
+            names = gsim_arena_printf(c->cli->arena, "%s%s%s", names, i == last ? " and " : ", ",
+                                      c->setup->contender[i].policy->name);
+    return names ? gsim_arena_printf(c->cli->arena, "%s %s", names,
+                                     n > 1 ? "are equally near" : "is nearest")
+                 : "one policy is nearest";
+}
+
+static const char *say_near(const struct gsim_compare *c, const struct gsim_logged *l, int best) {
+    const struct gsim_from_log *p = &l->policy[best];
+    char off[40], wait[40], own[40];
+    format_time(off, p->users_off_s);
+    format_time(wait, l->wait_mean_s);
+    format_time(own, p->off_s);
+    return gsim_arena_printf(
+        c->cli->arena, "%s to the log: users' mean waits are off by %s on average, of %s%s%s%s",
+        name_nearest(c, l, best), off, wait,
+        p->off_s > p->users_off_s ? ", jobs' own waits by " : "",
+        p->off_s > p->users_off_s ? own : "", why_near(p, l->wait_mean_s));
+}
+
+/* What the log says of the reason, or what it may be. */
+static const char *why_far(const struct gsim_compare *c, const char *held) {
+    struct gsim_arena *arena = c->cli->arena;
+    const char *idle = gsim_held_say_idle(c->setup, arena);
+    if (held || idle)
+        return gsim_arena_printf(arena, "and %s%s%s", held ? held : "",
+                                 held && idle ? ", and " : "", idle ? idle : "");
+    return "so what held jobs back there, or let them pass, is missing from these runs (another "
+           "policy, partitions, limits of users or accounts, reservations, nodes that were down or "
+           "not counted, jobs without a GPU); what a change would have done is not known before "
+           "that";
+}
+
 const char *gsim_compare_say_logged(const struct gsim_compare *c, const struct gsim_logged *l) {
     char off[40], wait[40];
     int best = gsim_compare_nearest(c, l);
+    if (l->policy[best].is_near)
+        return say_near(c, l, best);
     format_time(off, l->policy[best].users_off_s);
     format_time(wait, l->wait_mean_s);
-    const char *name = c->setup->contender[best].policy->name;
-    if (l->policy[best].is_near)
-        return gsim_arena_printf(c->cli->arena,
-                                 "%s is nearest to the log: users' mean waits are off by %s on "
-                                 "average, of %s%s",
-                                 name, off, wait, why_near(&l->policy[best], l->wait_mean_s));
-    return gsim_arena_printf(
-        c->cli->arena,
-        "no policy comes near the log: under %s, the nearest, users' mean waits are off by %s on "
-        "average, of %s, so what held jobs back there, or let them pass, is missing from these "
-        "runs (another policy, partitions, limits of users or accounts, reservations, nodes that "
-        "were down or not counted, jobs without a GPU); what a change would have done is not known "
-        "before that",
-        name, off, wait);
+    const char *why = why_far(c, l->held);
+    return gsim_arena_printf(c->cli->arena,
+                             "no policy comes near the log: under %s, the nearest, users' mean "
+                             "waits are off by %s on average, of %s, %s",
+                             c->setup->contender[best].policy->name, off, wait, why ? why : "");
 }

@@ -189,7 +189,7 @@ enum gsim_status gsim_command_plot(struct gsim_cli *cli) {
     enum gsim_status status = read_request(cli, &plot);
     if (status != GSIM_OK)
         return status;
-    status = gsim_figure_open(cli, false, &db);
+    status = gsim_figure_open(cli, (struct gsim_db_choice){0}, &db);
     if (status == GSIM_OK)
         status = draw(cli, &plot, db);
     gsim_db_close(db);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gsim report: a database as one page that needs no other file: the tables of plots/report.sql, and
- * every figure for which the runs have data. Every text of the database is escaped. */
+ * every figure for which the runs have data. Every text of the database is escaped, and the one
+ * script of the page, plots/report.js, holds none. */
 #define _POSIX_C_SOURCE 200809L
+#include <nettle/base64.h>
+#include <nettle/sha2.h>
 #include <string.h>
 
 #include "sim/app/cli/options.h"
@@ -27,7 +30,12 @@ static const char style[] =
     "figcaption{font-size:.85rem;max-width:31rem}\n"
     ".absent{font-size:.85rem;color:#555}\n"
     "svg{width:31rem;max-width:100%;height:auto}\n"
-    "@media print{body{max-width:none;padding:0;font-size:10pt}figure,tr{break-inside:avoid}"
+    "th[role=button]{cursor:pointer}th[aria-sort=ascending]::after{content:' \\25B2'}"
+    "th[aria-sort=descending]::after{content:' \\25BC'}tbody tr:hover{background:#eef3fa}"
+    ".filter{font:inherit;font-size:.85rem;margin-bottom:.3rem}.faint{opacity:.15}\n"
+    "@media "
+    "print{.filter{display:none}th::after{content:none!important}body{max-width:none;padding:0;"
+    "font-size:10pt}figure,tr{break-inside:avoid}"
     "table{font-size:6.5pt}th,td{padding:.1rem .25rem}td:first-child,td:last-child{"
     "white-space:normal;overflow-wrap:anywhere}}\n"
     "</style>\n";
@@ -61,16 +69,22 @@ struct table {
     int64_t n_rows;
 };
 
+/* Numbers stand at the right of their column, also those with a unit. */
+static bool is_number(const struct gsim_db_value *value) {
+    const char *digits = value->text + (*value->text == '+' || *value->text == '-');
+    return !value->is_text || (*digits >= '0' && *digits <= '9');
+}
+
 static void put_head(const struct table *table, const struct gsim_db_value *values, int n) {
     fputs("<h2>", table->out);
     put_html(table->out, table->title);
-    fputs("</h2>\n<div class=\"wide\"><table>\n<tr>", table->out);
+    fputs("</h2>\n<div class=\"wide\"><table>\n<thead><tr>", table->out);
     for (int i = 0; i < n; i++) {
-        fputs(values[i].is_text ? "<th>" : "<th class=\"n\">", table->out);
+        fputs(is_number(&values[i]) ? "<th class=\"n\">" : "<th>", table->out);
         put_html(table->out, values[i].name);
         fputs("</th>", table->out);
     }
-    fputs("</tr>\n", table->out);
+    fputs("</tr></thead><tbody>\n", table->out);
 }
 
 static void put_table_row(void *arg, const struct gsim_db_value *values, int n) {
@@ -79,7 +93,7 @@ static void put_table_row(void *arg, const struct gsim_db_value *values, int n) 
         put_head(table, values, n);
     fputs("<tr>", table->out);
     for (int i = 0; i < n; i++) {
-        fputs(values[i].is_text ? "<td>" : "<td class=\"n\">", table->out);
+        fputs(is_number(&values[i]) ? "<td class=\"n\">" : "<td>", table->out);
         put_html(table->out, values[i].is_null ? "-" : values[i].text);
         fputs("</td>", table->out);
     }
@@ -91,7 +105,7 @@ static enum gsim_status put_table(FILE *out, struct gsim_db *db, const char *tit
     struct table table = {.out = out, .title = title};
     enum gsim_status status = gsim_db_query(db, sql, put_table_row, &table, log);
     if (table.n_rows)
-        fputs("</table></div>\n", out);
+        fputs("</tbody></table></div>\n", out);
     return status;
 }
 
@@ -210,14 +224,52 @@ static enum gsim_status put_figures(struct page *page) {
 
 /* --- the page --------------------------------------------------------------------------------- */
 
+/* The titles of the tables of plots/report.sql, in its order; those without a row are left out. */
+static const char *const before_figures[] = {
+    "Results (means over seeds and replications)",
+    "As logged: waits until the first start, and how far they are from those of the log",
+    "Over changed traces (shaken or resampled): ranges, which say how much hangs on coincidences "
+    "of "
+    "the trace",
+    "GPU hours, energy and cost (means over runs)",
+    "Users: which wait less, and which longer (the twelve with the most GPU hours; jobs that "
+    "ended)",
+    NULL};
+static const char *const after_figures[] = {"Runs (the first 200)", "What to be careful with",
+                                            NULL};
+
+static enum gsim_status put_tables(struct page *page, const char *const *titles, const char **sql) {
+    enum gsim_status status = GSIM_OK;
+    for (; *titles && status == GSIM_OK; titles++)
+        status = put_table(page->out, page->db, *titles, sql, page->cli->log);
+    return status;
+}
+
+/* The page's policy: nothing is loaded from elsewhere, and no script runs but this one. */
+static void put_policy(FILE *out, const char *script) {
+    struct sha256_ctx context;
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    char text[BASE64_ENCODE_RAW_LENGTH(SHA256_DIGEST_SIZE) + 1] = "";
+    sha256_init(&context);
+    sha256_update(&context, strlen(script), (const uint8_t *)script);
+    sha256_digest(&context, sizeof digest, digest);
+    base64_encode_raw(text, sizeof digest, digest);
+    fprintf(out,
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src "
+            "data:; style-src 'unsafe-inline'; script-src 'sha256-%s'\">\n",
+            text);
+}
+
 static enum gsim_status put_page(struct page *page) {
     FILE *out = page->out;
     const char *sql = gsim_figure_file("report.sql", page->cli->arena);
+    const char *script = gsim_figure_file("report.js", page->cli->arena);
     struct gsim_log *log = page->cli->log;
-    if (!sql)
+    if (!sql || !script)
         return gsim_no_memory(log, "writing a report");
-    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
-          "name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>gsim: ",
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", out);
+    put_policy(out, script);
+    fputs("<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>gsim: ",
           out);
     put_html(out, page->cli->operand[0]);
     fprintf(out, "</title>\n%s</head>\n<body>\n<h1>", style);
@@ -235,23 +287,14 @@ static enum gsim_status put_page(struct page *page) {
         put_html(out, *text);
         fputs("</p>\n", out);
     }
-    enum gsim_status status =
-        put_table(out, page->db, "Results (means over seeds and replications)", &sql, log);
-    if (status == GSIM_OK)
-        status =
-            put_table(out, page->db, "GPU hours, energy and cost (means over runs)", &sql, log);
-    if (status == GSIM_OK)
-        status = put_table(out, page->db,
-                           "Users: which wait less, and which longer (the twelve with the most GPU "
-                           "hours; jobs that ended)",
-                           &sql, log);
+    enum gsim_status status = put_tables(page, before_figures, &sql);
     if (status == GSIM_OK)
         status = put_figures(page);
     if (status == GSIM_OK)
-        status = put_table(out, page->db, "Runs (the first 200)", &sql, log);
-    if (status == GSIM_OK)
-        status = put_table(out, page->db, "What to be careful with", &sql, log);
-    fputs("<p>" GSIM_MADE_MARK " " GSIM_VERSION ".</p>\n</body>\n</html>\n", out);
+        status = put_tables(page, after_figures, &sql);
+    fprintf(out,
+            "<script>%s</script>\n<p>" GSIM_MADE_MARK " " GSIM_VERSION ".</p>\n</body>\n</html>\n",
+            script);
     return status;
 }
 
@@ -281,11 +324,15 @@ enum gsim_status gsim_report_check_page(struct gsim_cli *cli) {
     return gsim_made_check(cli, cli->value[GSIM_OPT_OUTPUT]);
 }
 
-enum gsim_status gsim_report_page(struct gsim_cli *cli, const char *const *advice) {
+enum gsim_status gsim_report_page(struct gsim_cli *cli, const struct gsim_report_front *front) {
     struct gsim_db *db = NULL;
-    enum gsim_status status = gsim_figure_open(cli, false, &db);
+    enum gsim_status status =
+        gsim_figure_open(cli,
+                         (struct gsim_db_choice){
+                             .is_report = true, .configs = front->configs, .first = front->first},
+                         &db);
     if (status == GSIM_OK)
-        status = write_page(cli, db, advice);
+        status = write_page(cli, db, front->advice);
     gsim_db_close(db);
     return status;
 }
@@ -298,5 +345,5 @@ enum gsim_status gsim_command_report(struct gsim_cli *cli) {
     if (!cli->value[GSIM_OPT_OUTPUT])
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "where does the page go? %s", usage);
     status = gsim_report_check_page(cli);
-    return status == GSIM_OK ? gsim_report_page(cli, NULL) : status;
+    return status == GSIM_OK ? gsim_report_page(cli, &(struct gsim_report_front){0}) : status;
 }

@@ -167,10 +167,10 @@ struct writing {
     double height_in;
 };
 
-/* The most characters of a label: a key is as wide as the plot, labels of bars and rows stand
- * beside it. */
+/* The most characters of a label: a key is as wide as the plot, so that (3.33 - 1.13) in / 0.063 in
+ * are left behind its sample lines; labels of bars and rows stand beside it. */
 static int most_characters(const struct writing *w) {
-    return w->request->is_double ? MAX_CHARACTERS : w->figure->most_series == MAX_LINES ? 38 : 30;
+    return w->request->is_double ? MAX_CHARACTERS : w->figure->most_series == MAX_LINES ? 34 : 30;
 }
 
 /* Writes a text into data, where gnuplot reads a backslash as an escape and a double quote as the
@@ -410,12 +410,8 @@ static enum gsim_status share_tables(struct gsim_db *db, struct gsim_cli *cli) {
     return status;
 }
 
-enum gsim_status gsim_figure_open(struct gsim_cli *cli, bool is_list, struct gsim_db **db) {
-    struct gsim_db_choice choice = {.where = cli->value[GSIM_OPT_WHERE],
-                                    .x = cli->value[GSIM_OPT_X],
-                                    .y = cli->value[GSIM_OPT_Y],
-                                    .value = cli->value[GSIM_OPT_VALUE],
-                                    .is_list = is_list};
+enum gsim_status gsim_figure_open(struct gsim_cli *cli, struct gsim_db_choice choice,
+                                  struct gsim_db **db) {
     struct gsim_target target = {.value = (double)NAN};
     enum gsim_status status =
         cli->value[GSIM_OPT_TARGET] ? gsim_target_read(cli, &target) : GSIM_OK;
@@ -423,8 +419,11 @@ enum gsim_status gsim_figure_open(struct gsim_cli *cli, bool is_list, struct gsi
         status = gsim_price_read(cli, &choice.price);
     if (status != GSIM_OK)
         return status;
+    choice.where = cli->value[GSIM_OPT_WHERE];
+    choice.x = cli->value[GSIM_OPT_X];
+    choice.y = cli->value[GSIM_OPT_Y];
     choice.target = target.value;
-    choice.value = target.field ? target.field : choice.value;
+    choice.value = target.field ? target.field : cli->value[GSIM_OPT_VALUE];
     status = gsim_db_open_existing(cli->operand[0], cli->arena, db, cli->log);
     if (status != GSIM_OK)
         return status;

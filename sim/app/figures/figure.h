@@ -62,9 +62,10 @@ bool gsim_figure_at(int at, struct gsim_arena *arena, struct gsim_figure *out);
 enum gsim_status gsim_figure_find(const char *name, struct gsim_arena *arena,
                                   struct gsim_figure *out, struct gsim_log *log);
 /* Opens the database that the first operand names, for the runs that the options choose, with the
- * tables that figures share. is_list: --value names several results. *db is to be closed whatever
- * comes of it. */
-enum gsim_status gsim_figure_open(struct gsim_cli *cli, bool is_list, struct gsim_db **db);
+ * tables that figures share. `choice` has what no option says: is_list, is_report, configs, first.
+ * *db is to be closed whatever comes of it. */
+enum gsim_status gsim_figure_open(struct gsim_cli *cli, struct gsim_db_choice choice,
+                                  struct gsim_db **db);
 /* Writes the script of one page; *n_pages is the number of pages. GSIM_USAGE if the figure cannot
  * show that many runs, GSIM_BAD_INPUT if the chosen runs have no data for it. */
 enum gsim_status gsim_figure_write(const struct gsim_figure *figure, struct gsim_db *db,

@@ -50,9 +50,15 @@ enum gsim_status gsim_report_db(struct gsim_cli *cli, const struct gsim_setup *s
 enum gsim_status gsim_report_is_known(struct gsim_cli *cli, const struct gsim_setup *setup,
                                       bool *is_known);
 
+/* What a page has besides the runs of a database. */
+struct gsim_report_front {
+    const char *const *advice; /* paragraphs before the tables, NULL-terminated; NULL: none */
+    const char *configs, *first; /* the only runs, and the first policy: struct gsim_db_choice */
+};
+
 /* Checks that --output can be a page; then writes there the page of the database that is the
- * operand, with advice (paragraphs, NULL-terminated; NULL: none) before its tables. */
+ * operand. */
 enum gsim_status gsim_report_check_page(struct gsim_cli *cli);
-enum gsim_status gsim_report_page(struct gsim_cli *cli, const char *const *advice);
+enum gsim_status gsim_report_page(struct gsim_cli *cli, const struct gsim_report_front *front);
 
 #endif

@@ -249,8 +249,21 @@ static void name_resolved(struct gsim_resolved_list *list) {
     finish_name(&h, list->name);
 }
 
-/* Names the trace's jobs. A drawn trace has other jobs in each replication; a shaken trace keeps
- * the jobs of the original, so its replications share a list. */
+/* A resampled trace has the jobs of the original in other places. A shaken one keeps them where
+ * they are, and has nothing of what the log's scheduler did, so that all shaken replications share
+ * a list. */
+static void add_changed(struct hashing *h, const struct gsim_setup *setup, uint64_t replication) {
+    if (replication == 0)
+        return;
+    if (setup->resampling.block_ns)
+        add(h, "resample %d by %lld near %lld seed=%lld replication=%llu", setup->resampling.by,
+            (long long)setup->resampling.block_ns, (long long)setup->resampling.near,
+            (long long)setup->seed, (unsigned long long)replication);
+    else if (setup->trace.column[GSIM_COL_LOGGED_START_NS])
+        add_text(h, "shaken");
+}
+
+/* Names the trace's jobs. A drawn trace has other jobs in each replication. */
 static void name_trace_jobs(const struct gsim_setup *setup, uint64_t replication,
                             struct gsim_identity *out) {
     static const char *const kinds[] = {"trace",   "spec",  "values", "by-model",
@@ -262,6 +275,8 @@ static void name_trace_jobs(const struct gsim_setup *setup, uint64_t replication
             (unsigned long long)replication);
     else
         add(&h, "format %s", setup->trace.format);
+    if (!setup->spec)
+        add_changed(&h, setup, replication);
     add_assumed(&h, setup);
     for (int i = 0; i < out->n_inputs; i++)
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)

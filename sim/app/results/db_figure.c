@@ -178,13 +178,32 @@ static enum gsim_status leave_out_older(struct gsim_db *db, struct gsim_log *log
     return status;
 }
 
-static enum gsim_status make_chosen(struct gsim_db *db, const char *where, struct gsim_log *log) {
+/* The command line of a replication is that of the original with `--replication N` in it. */
+static enum gsim_status set_changed_apart(struct gsim_db *db, struct gsim_log *log) {
+    enum gsim_status status = gsim_db_execute(
+        db,
+        "CREATE TEMP TABLE changed AS SELECT c.*, o.run_id AS original FROM chosen AS c "
+        "JOIN chosen AS o ON o.replication = 0 AND o.argv = "
+        "replace(c.argv, ' --replication ' || c.replication, '') WHERE c.replication > 0 AND "
+        "c.run_id IN (SELECT run_id FROM main.setting WHERE key IN ('shake', 'resample'))",
+        log);
+    return status == GSIM_OK ? gsim_db_execute(db,
+                                               "DELETE FROM temp.chosen WHERE run_id IN "
+                                               "(SELECT run_id FROM temp.changed)",
+                                               log)
+                             : status;
+}
+
+static enum gsim_status make_chosen(struct gsim_db *db, const struct gsim_db_choice *choice,
+                                    struct gsim_log *log) {
+    const char *where = choice->where, *configs = choice->configs;
     sqlite3_stmt *statement = NULL;
     const char *tail = "";
     const char *sql = gsim_arena_printf(
         db->arena,
-        "CREATE TEMP TABLE chosen AS SELECT * FROM main.run WHERE (%s\n) ORDER BY run_id",
-        where ? where : "1");
+        "CREATE TEMP TABLE chosen AS SELECT * FROM main.run WHERE (%s\n)%s%s%s ORDER BY run_id",
+        where ? where : "1", configs ? " AND config IN (" : "", configs ? configs : "",
+        configs ? ")" : "");
     if (!sql)
         return gsim_no_memory(log, "choosing runs");
     int code = sqlite3_prepare_v2(db->handle, sql, -1, &statement, &tail);
@@ -202,6 +221,8 @@ static enum gsim_status make_chosen(struct gsim_db *db, const char *where, struc
     (void)sqlite3_finalize(statement);
     if (status == GSIM_OK)
         status = leave_out_older(db, log);
+    if (status == GSIM_OK && choice->is_report)
+        status = set_changed_apart(db, log);
     return status == GSIM_OK ? gsim_db_warn_of_builds(db, "temp.chosen", log) : status;
 }
 
@@ -272,16 +293,19 @@ static enum gsim_status make_asked(struct gsim_db *db, const struct gsim_db_choi
                                    struct gsim_log *log) {
     sqlite3_stmt *statement = NULL;
     enum gsim_status status = gsim_db_execute(
-        db, "CREATE TEMP TABLE asked (x TEXT, y TEXT, value TEXT, target REAL, price REAL)", log);
+        db,
+        "CREATE TEMP TABLE asked (x TEXT, y TEXT, value TEXT, target REAL, price REAL, "
+        "first TEXT)",
+        log);
     if (status != GSIM_OK)
         return status;
-    bool is_done = sqlite3_prepare_v2(db->handle, "INSERT INTO asked VALUES (?, ?, ?, ?, ?)", -1,
+    bool is_done = sqlite3_prepare_v2(db->handle, "INSERT INTO asked VALUES (?, ?, ?, ?, ?, ?)", -1,
                                       &statement, NULL) == SQLITE_OK &&
                    bind_key(statement, 1, choice->x) && bind_key(statement, 2, choice->y) &&
                    bind_key(statement, 3, choice->value) &&
                    sqlite3_bind_double(statement, 4, choice->target) == SQLITE_OK &&
                    sqlite3_bind_double(statement, 5, choice->price) == SQLITE_OK &&
-                   sqlite3_step(statement) == SQLITE_DONE;
+                   bind_key(statement, 6, choice->first) && sqlite3_step(statement) == SQLITE_DONE;
     (void)sqlite3_finalize(statement);
     return is_done ? GSIM_OK : gsim_db_fail(db, log);
 }
@@ -291,7 +315,7 @@ enum gsim_status gsim_db_choose(struct gsim_db *db, const struct gsim_db_choice 
     int64_t n_runs = 0;
     if (!add_functions(db))
         return gsim_db_fail(db, log);
-    enum gsim_status status = make_chosen(db, choice->where, log);
+    enum gsim_status status = make_chosen(db, choice, log);
     if (status == GSIM_OK)
         status = gsim_db_number(db, "SELECT count(*) FROM chosen", &n_runs, log);
     if (status == GSIM_OK && n_runs == 0)

@@ -24,6 +24,11 @@ struct gsim_db_choice {
     double target; /* a value of `value` to be reached; NaN: none */
     double price; /* of a GPU for an hour; NaN: not given */
     bool is_list; /* value names several, separated by commas */
+    /* Runs of shaken or resampled traces are set apart, in the table `changed`, where the run of
+     * the trace as it is was chosen as well: their means tell of no log, and of no user. */
+    bool is_report;
+    const char *configs; /* the only runs to choose: "'CONFIG','CONFIG'"; NULL: all */
+    const char *first; /* the policy to which others are compared; NULL: that of the first run */
 };
 
 /* Makes the tables `chosen`, `attribute` and `asked` (see plots/common.sql) on this connection. A
