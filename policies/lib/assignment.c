@@ -8,7 +8,7 @@
  *
  * The columns of one place and one type are a bucket. What a way to a column of it is before the
  * column's price depends on the bucket alone, and rounding keeps order; so a step of the search
- * costs a bucket one sum, and the nearest column of a bucket is the one with the highest price. Free
+ * costs a bucket one sum, and the nearest column of a bucket is the one of the highest price. Free
  * columns have the price 0, so that of a type the nearest ones are at the first place with a free
  * one, and later places are looked at only where they are as near. */
 #include "policies/lib/assignment.h"
