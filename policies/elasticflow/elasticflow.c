@@ -36,7 +36,7 @@ static void add_level(const struct gsim_ctx *ctx, struct elasticflow_job *job, u
     struct gsim_where where = {.type = ctx->view->cluster.type[0], .gpus = gpus};
     struct gsim_rate rate = gsim_ask_rate(ctx, job->slot, &where);
     double per_tick =
-        own->is_reference ? gsim_rounds_per_s(rate) : (double)rate.pace_q32 / (double)GSIM_RATE_ONE;
+        own->is_reference ? gsim_rounds_per_s(rate) : gsim_rounds_paces(ctx, job->slot, gpus).least;
     double last = job->n_levels > 0 ? job->level[job->n_levels - 1].per_tick : 0;
     /* beyond the widest row of the table nothing changes; slower levels stay in the reference */
     bool is_of_use = own->is_reference ? per_tick != last : per_tick > last;
@@ -310,7 +310,8 @@ const struct gsim_policy gsim_policy_elasticflow = {
     .summary = "as many GPUs as deadlines need, jobs that cannot meet theirs declined",
     .paper = "Gu et al., ASPLOS 2023",
     .deviations = "GPUs go to the nodes that leave the fewest in pieces, not to buddies; what a "
-                  "change of width takes is not planned for",
+                  "change of width takes is not planned for; GPUs of different types count as the "
+                  "slowest, with which a promise holds",
     .is_oracle = true,
     .oracle_where = "where jobs have no row in --rates",
     .names_gpus = true,
