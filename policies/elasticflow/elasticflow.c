@@ -309,9 +309,9 @@ const struct gsim_policy gsim_policy_elasticflow = {
     .name = "elasticflow",
     .summary = "as many GPUs as deadlines need, jobs that cannot meet theirs declined",
     .paper = "Gu et al., ASPLOS 2023",
-    .deviations = "GPUs go to the nodes that leave the fewest in pieces, not to buddies; what a "
-                  "change of width takes is not planned for; GPUs of different types count as the "
-                  "slowest, with which a promise holds",
+    .deviations = "GPUs go to the nodes that leave the fewest in pieces, and jobs in the way move, "
+                  "where the paper has buddies; what a change of width takes is not planned for; "
+                  "GPUs of different types count as the slowest, with which a promise holds",
     .is_oracle = true,
     .oracle_where = "where jobs have no row in --rates",
     .names_gpus = true,

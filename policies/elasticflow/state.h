@@ -32,6 +32,7 @@ struct elasticflow_job {
     bool is_admitted;
     bool is_late; /* its deadline cannot be met any more */
     bool is_through; /* reference: its work is done, and the end that it is given is to come */
+    bool is_changed; /* by the plan under way */
     double left; /* work: ms of service; of the reference iterations */
     int64_t deadline;
     uint32_t n_levels;

@@ -129,6 +129,14 @@ printf 'job_id,submit_s,duration_s,gpus,iterations\nc,0,5000,1,5000\na,1,1000,1,
 policy=gavel ends "AlloX counts seconds where there is no table" "5000.000000000 6100.000000000 5100.000000000" \
     --set objective=allox --device ideal --gpus-per-node 1 "$tmp/line.csv"
 
+# Two nodes of two GPUs. The jobs of 100 s leave a GPU idle on each; at 200 s e needs two of one node to be
+# done by 405 s, and gets them, since one of the long jobs moves beside the other at the end of an iteration.
+table widths.csv ideal,n,1,1 ideal,m,1,1 ideal,m,2,2
+due a,0,1,n,100,9000 b,0,1,n,1000,9000 c,0,1,n,100,9000 d,0,1,n,1000,9000 e,200,1,m,400,405
+policy=elasticflow ends "elasticflow: jobs in the way move, so that idle GPUs are of one node" \
+    "100.000000000 1000.000000000 100.000000000 1000.000000000 400.000000000" --device ideal --nodes 2 \
+    --gpus-per-node 2 --rates "$tmp/widths.csv" --set slot=10s "$tmp/trace.csv"
+
 # --- GPUs of two types ----------------------------------------------------------------------------
 cat >"$tmp/types.ini" <<'END'
 [node fast]
