@@ -155,10 +155,19 @@ static struct elasticflow_job *plan_all(struct elasticflow *own, int64_t now) {
     return NULL;
 }
 
+/* Slots count from now on, and so a job that was in time by those of another plan may be late by
+ * these; it has its share without them, as all jobs then, if that is in time. */
 static void plan_again(struct elasticflow *own, int64_t now) {
-    struct elasticflow_job *late;
-    while ((late = plan_all(own, now)) != NULL)
-        late->deadline = ELASTICFLOW_NEVER;
+    struct elasticflow_job *late = NULL;
+    do {
+        own->has_no_slots = false;
+        if (!plan_all(own, now))
+            return;
+        own->has_no_slots = true;
+        late = plan_all(own, now);
+        if (late)
+            late->deadline = ELASTICFLOW_NEVER;
+    } while (late);
 }
 
 /* Whether all that are admitted meet their deadlines beside the newcomer, and it meets its own. */

@@ -73,7 +73,7 @@ static bool clear_node(const struct gsim_ctx *ctx, struct gsim_plan *plan,
 }
 
 /* Idle GPUs of several nodes become those of one, where jobs in the way move: a node with most of
- * them first. Levels are powers of two, so that they fit; the paper's buddies do the same. */
+ * them first. Levels are powers of two, so that they fit, as the paper's buddies do. */
 static bool make_room(const struct gsim_ctx *ctx, struct gsim_plan *plan,
                       const struct elasticflow *own, const struct elasticflow_job *job) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;

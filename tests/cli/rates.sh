@@ -129,6 +129,11 @@ printf 'job_id,submit_s,duration_s,gpus,iterations\nc,0,5000,1,5000\na,1,1000,1,
 policy=gavel ends "AlloX counts seconds where there is no table" "5000.000000000 6100.000000000 5100.000000000" \
     --set objective=allox --device ideal --gpus-per-node 1 "$tmp/line.csv"
 
+# When c comes, a has 22 s left: three slots by then, after which b would end at 281 + 30 + 74 = 385, though
+# both were in time by the slots of the plan before. Without slots b ends at 377.
+table widths.csv ideal,n,1,1
+due a,0,1,n,303,310 b,108,1,n,74,382 c,281,1,n,1000,90000
+n=1 meets "slots of a later plan break no promise" "303.000000000 377.000000000 1377.000000000" --set slot=10s
 # Two nodes of two GPUs. The jobs of 100 s leave a GPU idle on each; at 200 s e needs two of one node to be
 # done by 405 s, and gets them, since one of the long jobs moves beside the other at the end of an iteration.
 table widths.csv ideal,n,1,1 ideal,m,1,1 ideal,m,2,2
