@@ -49,7 +49,8 @@ static bool move_away(const struct gsim_ctx *ctx, struct gsim_plan *plan,
     uint32_t fewest = 0;
     for (uint32_t node = 0; node < ctx->view->cluster.n_nodes; node++) {
         uint32_t idle = gsim_node_idle_gpus(ctx->view, node);
-        if (node == from || idle < shape.gpus || (shape.within > 0 && idle >= fewest))
+        bool is_up = node != from && !ctx->view->cluster.node_is_down[node];
+        if (!is_up || idle < shape.gpus || (shape.within > 0 && idle >= fewest))
             continue;
         fewest = idle;
         shape.within = node + 1;
