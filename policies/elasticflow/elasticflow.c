@@ -36,7 +36,7 @@ static void add_level(const struct gsim_ctx *ctx, struct elasticflow_job *job, u
     struct gsim_where where = {.type = ctx->view->cluster.type[0], .gpus = gpus};
     struct gsim_rate rate = gsim_ask_rate(ctx, job->slot, &where);
     double per_tick =
-        own->is_reference ? gsim_rounds_per_s(rate) : (double)rate.pace_q32 / (double)GSIM_RATE_ONE;
+        own->is_reference ? gsim_rounds_per_s(rate) : gsim_rounds_paces(ctx, job->slot, gpus).least;
     double last = job->n_levels > 0 ? job->level[job->n_levels - 1].per_tick : 0;
     /* beyond the widest row of the table nothing changes; slower levels stay in the reference */
     bool is_of_use = own->is_reference ? per_tick != last : per_tick > last;
@@ -155,10 +155,19 @@ static struct elasticflow_job *plan_all(struct elasticflow *own, int64_t now) {
     return NULL;
 }
 
+/* Slots count from now on, and so a job that was in time by those of another plan may be late by
+ * these; it has its share without them, as all jobs then, if that is in time. */
 static void plan_again(struct elasticflow *own, int64_t now) {
-    struct elasticflow_job *late;
-    while ((late = plan_all(own, now)) != NULL)
-        late->deadline = ELASTICFLOW_NEVER;
+    struct elasticflow_job *late = NULL;
+    do {
+        own->has_no_slots = false;
+        if (!plan_all(own, now))
+            return;
+        own->has_no_slots = true;
+        late = plan_all(own, now);
+        if (late)
+            late->deadline = ELASTICFLOW_NEVER;
+    } while (late);
 }
 
 /* Whether all that are admitted meet their deadlines beside the newcomer, and it meets its own. */
@@ -309,8 +318,9 @@ const struct gsim_policy gsim_policy_elasticflow = {
     .name = "elasticflow",
     .summary = "as many GPUs as deadlines need, jobs that cannot meet theirs declined",
     .paper = "Gu et al., ASPLOS 2023",
-    .deviations = "GPUs go to the nodes that leave the fewest in pieces, not to buddies; what a "
-                  "change of width takes is not planned for",
+    .deviations = "GPUs go to the nodes that leave the fewest in pieces, and jobs in the way move, "
+                  "where the paper has buddies; what a change of width takes is not planned for; "
+                  "GPUs of different types count as the slowest, with which a promise holds",
     .is_oracle = true,
     .oracle_where = "where jobs have no row in --rates",
     .names_gpus = true,

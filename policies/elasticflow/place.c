@@ -14,20 +14,104 @@ static bool runs(const struct gsim_ctx *ctx, const struct elasticflow_job *job) 
     return ctx->view->jobs.state[job->slot] == GSIM_RUNNING;
 }
 
+/* --- room on a node --------------------------------------------------------------------------- */
+
+/* GPUs of a node that the job has in the plan's picture. */
+static uint32_t has_there(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                          const struct elasticflow_job *job, uint32_t node) {
+    const struct gsim_unit *units;
+    uint32_t n = gsim_plan_units(plan, job->slot, &units), there = 0;
+    for (uint32_t i = 0; i < n; i++)
+        there += ctx->view->cluster.node_of_gpu[units[i].gpu] == node;
+    return there;
+}
+
+/* The narrowest job but for one of those that run, as wide as they shall be, on this node alone. */
+static struct elasticflow_job *narrowest_on(const struct gsim_ctx *ctx,
+                                            const struct gsim_plan *plan,
+                                            const struct elasticflow *own, uint32_t node,
+                                            const struct elasticflow_job *but) {
+    struct elasticflow_job *narrowest = NULL;
+    for (uint32_t i = 0; i < own->n_order; i++) {
+        struct elasticflow_job *job = &own->job[own->order[i]];
+        if (job != but && job->is_active && !job->is_changed && runs(ctx, job) && wanted(job) > 0 &&
+            has_there(ctx, plan, job, node) == wanted(job) &&
+            (!narrowest || wanted(job) < wanted(narrowest)))
+            narrowest = job;
+    }
+    return narrowest;
+}
+
+/* Moves a job from its node to the one with the fewest idle GPUs of those with room. */
+static bool move_away(const struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      struct elasticflow_job *job, uint32_t from) {
+    struct gsim_shape shape = shape_of(wanted(job));
+    uint32_t fewest = 0;
+    for (uint32_t node = 0; node < ctx->view->cluster.n_nodes; node++) {
+        uint32_t idle = gsim_node_idle_gpus(ctx->view, node);
+        bool is_up = node != from && !ctx->view->cluster.node_is_down[node];
+        if (!is_up || idle < shape.gpus || (shape.within > 0 && idle >= fewest))
+            continue;
+        fewest = idle;
+        shape.within = node + 1;
+    }
+    job->is_changed = shape.within > 0 && gsim_plan_move(plan, job->slot, &shape);
+    return job->is_changed;
+}
+
+static bool clear_node(const struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       const struct elasticflow *own, const struct elasticflow_job *job,
+                       uint32_t node) {
+    uint32_t mark = gsim_plan_mark(plan), has = has_there(ctx, plan, job, node);
+    while (gsim_node_idle_gpus(ctx->view, node) + has < wanted(job)) {
+        struct elasticflow_job *other = narrowest_on(ctx, plan, own, node, job);
+        if (!other || !move_away(ctx, plan, other, node)) {
+            gsim_plan_rollback(plan, mark);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Idle GPUs of several nodes become those of one, where jobs in the way move: a node with most of
+ * them first. Levels are powers of two, so that they fit, as the paper's buddies do. */
+static bool make_room(const struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      const struct elasticflow *own, const struct elasticflow_job *job) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    const struct gsim_unit *units;
+    int64_t most = cluster->n_idle_gpus + gsim_plan_units(plan, job->slot, &units);
+    if (own->is_reference || most < wanted(job) || wanted(job) > cluster->widest_node)
+        return false;
+    for (int64_t lacks = 1; lacks <= wanted(job); lacks++)
+        for (uint32_t node = 0; node < cluster->n_nodes; node++) {
+            int64_t n_gpus = cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
+            int64_t has = gsim_node_idle_gpus(ctx->view, node) + has_there(ctx, plan, job, node);
+            if (has + lacks == wanted(job) && n_gpus >= wanted(job) &&
+                !cluster->node_is_down[node] && clear_node(ctx, plan, own, job, node))
+                return true;
+        }
+    return false;
+}
+
+/* --- the plan --------------------------------------------------------------------------------- */
+
 /* The reference's jobs change their width at once: they stop, and are placed again. */
-static void change(struct gsim_plan *plan, const struct elasticflow *own,
-                   const struct elasticflow_job *job) {
+static void change(const struct gsim_ctx *ctx, struct gsim_plan *plan,
+                   const struct elasticflow *own, struct elasticflow_job *job) {
     struct gsim_shape shape = shape_of(wanted(job));
     if (wanted(job) == 0 || own->is_reference)
         (void)gsim_plan_preempt(plan, job->slot, own->way.stop, own->way.keep);
     else
-        (void)gsim_plan_move(plan, job->slot, &shape);
+        job->is_changed =
+            gsim_plan_move(plan, job->slot, &shape) ||
+            (make_room(ctx, plan, own, job) && gsim_plan_move(plan, job->slot, &shape));
 }
 
 static void place(const struct gsim_ctx *ctx, struct gsim_plan *plan, const struct elasticflow *own,
                   const struct elasticflow_job *job) {
     struct gsim_shape shape = shape_of(wanted(job));
-    bool is_placed = gsim_plan_place(plan, job->slot, &shape);
+    bool is_placed = gsim_plan_place(plan, job->slot, &shape) ||
+                     (make_room(ctx, plan, own, job) && gsim_plan_place(plan, job->slot, &shape));
     if (is_placed && own->is_reference)
         gsim_plan_watch(plan, job->slot, GSIM_WATCH_ATTAINED,
                         ctx->view->jobs.service_ns[job->slot] - 1000000);
@@ -37,18 +121,19 @@ void elasticflow_place(const struct gsim_ctx *ctx, struct gsim_plan *plan,
                        struct elasticflow *own) {
     const struct gsim_unit *units;
     for (uint32_t i = 0; i < own->n_order; i++) {
-        const struct elasticflow_job *job = &own->job[own->order[i]];
+        struct elasticflow_job *job = &own->job[own->order[i]];
+        job->is_changed = false;
         if (job->is_active && runs(ctx, job) &&
             gsim_plan_units(plan, job->slot, &units) > wanted(job))
-            change(plan, own, job);
+            change(ctx, plan, own, job);
     }
     for (uint32_t i = 0; i < own->n_order; i++) {
-        const struct elasticflow_job *job = &own->job[own->order[i]];
+        struct elasticflow_job *job = &own->job[own->order[i]];
         if (!job->is_active || wanted(job) == 0)
             continue;
         uint32_t had = gsim_plan_units(plan, job->slot, &units);
         if (runs(ctx, job) && had > 0 && had < wanted(job))
-            change(plan, own, job);
+            change(ctx, plan, own, job);
         else if (gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]))
             place(ctx, plan, own, job);
     }

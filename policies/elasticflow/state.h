@@ -32,6 +32,7 @@ struct elasticflow_job {
     bool is_admitted;
     bool is_late; /* its deadline cannot be met any more */
     bool is_through; /* reference: its work is done, and the end that it is given is to come */
+    bool is_changed; /* by the plan under way */
     double left; /* work: ms of service; of the reference iterations */
     int64_t deadline;
     uint32_t n_levels;
@@ -75,6 +76,7 @@ struct elasticflow {
     struct elasticflow_steps plan_to_be, free_to_be; /* scratch: of the answer that is computed */
     struct elasticflow_reference *reference;
     bool is_out_of_memory;
+    bool has_no_slots; /* of the plan under way: its times are those of its jobs */
 };
 
 struct elasticflow_question {
@@ -114,10 +116,11 @@ static inline int64_t elasticflow_ceil(double x) {
 /* The first end of a slot at or after time, where slots begin at `from`. */
 static inline int64_t elasticflow_align(const struct elasticflow *elasticflow, int64_t from,
                                         int64_t time) {
-    int64_t n = (time - from) / elasticflow->slot;
-    if ((time - from) % elasticflow->slot > 0)
+    int64_t slot = elasticflow->has_no_slots ? 1 : elasticflow->slot;
+    int64_t n = (time - from) / slot;
+    if ((time - from) % slot > 0)
         n++;
-    return from + n * elasticflow->slot;
+    return from + n * slot;
 }
 
 #endif

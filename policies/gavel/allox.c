@@ -36,15 +36,6 @@ static bool has_gpu(const struct gavel *gavel, const struct gsim_round_entry *en
     return has;
 }
 
-static double queue_cost(const void *arg, uint32_t row, uint32_t column) {
-    const double never = 1e18;
-    const struct allox *x = arg;
-    uint32_t type = x->type[column % x->n_free];
-    double takes_s = x->takes_s[(size_t)row * x->gavel->n_types + type];
-    double place = column / x->n_free + 1;
-    return takes_s < 0 ? never * place : takes_s * place + x->age_s[row];
-}
-
 static void learn_costs(struct allox *x) {
     const struct gavel *gavel = x->gavel;
     for (uint32_t row = 0; row < x->n_rows; row++) {
@@ -113,10 +104,15 @@ bool gavel_queue(struct gsim_ctx *ctx, struct gavel *gavel) {
         leave_out_late(&x);
         learn_costs(&x);
     }
-    bool is_ok =
-        lists && x.age_s &&
-        (x.n_free == 0 || x.n_rows == 0 ||
-         gsim_assign(x.n_rows, x.n_free * x.n_rows, queue_cost, &x, ctx->arena, x.column_of));
+    struct gsim_assignment assignment = {.n_rows = x.n_rows,
+                                         .n_queues = x.n_free,
+                                         .n_types = gavel->n_types,
+                                         .type = x.type,
+                                         .takes = x.takes_s,
+                                         .own = x.age_s,
+                                         .column_of = x.column_of};
+    bool is_ok = lists && x.age_s &&
+                 (x.n_free == 0 || x.n_rows == 0 || gsim_assign(&assignment, ctx->arena));
     if (!is_ok)
         ctx->status = gsim_no_memory(ctx->log, "scheduling");
     else if (x.n_free > 0)

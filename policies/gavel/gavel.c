@@ -41,8 +41,23 @@ static struct gavel *own(const struct gsim_ctx *ctx) {
 
 /* --- arrivals and ends ------------------------------------------------------------------------ */
 
+/* Iterations per second of a job at its speed in the trace; 1: the trace does not give them. */
+static double per_s_in_trace(const struct gsim_ctx *ctx, const struct gavel_job *job) {
+    struct gsim_modes modes;
+    int64_t iterations = job->iterations;
+    int64_t takes_ns = gsim_ask_service_ns(ctx, job->slot, iterations);
+    if (job->epoch_iterations > 0 && gsim_ask_modes(ctx, job->slot, &modes)) {
+        iterations = job->epoch_iterations;
+        takes_ns = modes.mode[modes.at].epoch_ns;
+    }
+    return takes_ns > 0 ? (double)iterations / ((double)takes_ns / (double)GSIM_NS_PER_S) : 1;
+}
+
+/* Speeds are iterations per second, by the table or, on types on which the job has no row, by its
+ * columns. A job without any row has its speed in the trace for 1, unless iterations of jobs are
+ * set beside those of others, or beside seconds. */
 static void learn_speeds(struct gsim_ctx *ctx, struct gavel *gavel, struct gavel_job *job) {
-    double by_columns[GSIM_ROUND_TYPES];
+    double by_columns[GSIM_ROUND_TYPES], in_trace = per_s_in_trace(ctx, job);
     bool has_table = false, can_run = false;
     for (uint32_t type = 0; type < gavel->n_types; type++) {
         struct gsim_rate rate = gsim_ask_rate(
@@ -52,20 +67,23 @@ static void learn_speeds(struct gsim_ctx *ctx, struct gavel *gavel, struct gavel
         has_table |= rate.digits > 0 || rate.pace_q32 == 0;
         can_run |= rate.pace_q32 > 0;
     }
-    if (!has_table)
-        memcpy(job->per_s, by_columns, gavel->n_types * sizeof *by_columns);
+    if (!has_table && !gavel_counts_iterations(gavel))
+        in_trace = 1;
+    for (uint32_t type = 0; type < gavel->n_types && !gavel->is_reference; type++)
+        if (!(job->per_s[type] > 0))
+            job->per_s[type] = by_columns[type] * in_trace;
     if (gavel->is_reference && (!has_table || job->iterations <= 0))
         ctx->status = gsim_fail(ctx->log, GSIM_BAD_INPUT, ctx->view->trace->path, 0,
                                 "reference=gavel counts iterations: job '%s' needs a row in "
                                 "--rates, and a number of iterations",
                                 gsim_trace_id(ctx->view->trace, ctx->view->jobs.index[job->slot]));
     else if (!can_run)
-        ctx->status = gsim_fail(ctx->log, GSIM_BAD_INPUT, ctx->view->trace->path, 0,
-                                "gavel: by the table of speeds, job '%s' cannot run on %u GPUs of "
-                                "any type of the cluster: it has rows of 0 there, or the least "
-                                "part of a host that falls to a GPU is too small",
-                                gsim_trace_id(ctx->view->trace, ctx->view->jobs.index[job->slot]),
-                                job->gpus);
+        ctx->status =
+            gsim_fail(ctx->log, GSIM_BAD_INPUT, ctx->view->trace->path, 0,
+                      "gavel: by the table of speeds, job '%s' cannot run on %u GPUs of "
+                      "any type of the cluster: it has rows of 0 there, or the least "
+                      "part of a host that falls to a GPU is too small",
+                      gsim_trace_id(ctx->view->trace, ctx->view->jobs.index[job->slot]), job->gpus);
 }
 
 /* A job in phases is seen as its program sees it: by its present batch size, at which all epochs

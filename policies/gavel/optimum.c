@@ -73,6 +73,10 @@ static bool needs_times(const struct gavel *gavel) {
            gavel->objective == GAVEL_ALLOX;
 }
 
+bool gavel_counts_iterations(const struct gavel *gavel) {
+    return needs_times(gavel) || gavel->objective == GAVEL_MAX_SUM;
+}
+
 void gavel_learn_kind(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t number) {
     const struct gsim_trace *trace = ctx->view->trace;
     struct gavel_job *job = &gavel->job[number];

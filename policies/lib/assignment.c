@@ -1,122 +1,317 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows are assigned one after the other. Row and column have a price each, by which no cost is less
- * than the sum of its two; a path from the new row over columns that are taken to one that is free,
- * shortest in what costs exceed their prices, moves the rows on it. Prices move once a row, and
- * columns that are not reached yet stand in a list, the last first, in which the last one takes the
- * place of one that is reached: so equal paths are decided as Crouse has it. */
+/* Rows are assigned one after the other. Row and column, a place in a queue, have a price each, by
+ * which no cost is less than the sum of its two; a path from the new row over columns that are
+ * taken to one that is free, shortest in what costs exceed their prices, moves the rows on it.
+ * Prices move once a row, and columns that are not reached yet stand in a list, the last first, in
+ * which the last one takes the place of one that is reached: so equal paths are decided as Crouse
+ * has it.
+ *
+ * The columns of one place and one type are a bucket. What a way to a column of it is before the
+ * column's price depends on the bucket alone, and rounding keeps order; so a step of the search
+ * costs a bucket one sum, and the nearest column of a bucket is the one of the highest price. Free
+ * columns have the price 0, so that of a type the nearest ones are at the first place with a free
+ * one, and later places are looked at only where they are as near. */
 #include "policies/lib/assignment.h"
 
 #include <assert.h>
 #include <float.h>
-#include <string.h>
 
 #define NO_ROW UINT32_MAX
+#define NO_PRICE (-DBL_MAX) /* of a column while it is reached: none is farther */
 
-struct search {
-    gsim_cost *cost;
-    const void *arg;
-    uint32_t n_rows, n_columns;
-    double *row_price, *price; /* of columns */
-    double *distance; /* to a column, in this search */
-    uint32_t *row_of, *column_of; /* NO_ROW: the column is free */
-    uint32_t *from; /* the row from which a column was reached */
-    uint32_t *left, n_left; /* columns that are not reached */
-    bool *is_reached; /* rows */
+/* A row that is reached and how far it is; the column that is reached next, and what that had. */
+struct step {
+    uint32_t row, column, rank;
+    double level, price;
 };
 
-/* Shortens the ways to columns over the row that was reached last, and returns the place in the
- * list of the nearest column. */
-static uint32_t nearest(struct search *s, uint32_t row, double *level) {
-    uint32_t best = 0;
-    double least = DBL_MAX, so_far = *level;
-    for (uint32_t i = 0; i < s->n_left; i++) {
-        uint32_t column = s->left[i];
-        double way = so_far + s->cost(s->arg, row, column) - s->row_price[row] - s->price[column];
-        if (way < s->distance[column]) {
-            s->distance[column] = way;
-            s->from[column] = row;
-        }
-        bool is_free = s->row_of[column] == NO_ROW;
-        if (s->distance[column] < least || (is_free && s->distance[column] <= least)) {
-            least = s->distance[column];
-            best = i;
-        }
-    }
-    *level = least;
+struct search {
+    const struct gsim_assignment *a;
+    struct gsim_arena *arena;
+    uint32_t n_places, room; /* in sight: no column of the last one is taken; with memory */
+    uint32_t *first, *end; /* queues of a type */
+    double *row_price;
+    struct step *step;
+    uint32_t n_reached; /* columns, in this search */
+    /* by column; NO_ROW: it is free; the last in the list has the rank 0 */
+    double *price;
+    uint32_t *row_of, *rank_of, *ranked; /* ranked: the column of a rank */
+    /* by bucket, place after place: the shortest way to it in this search, without prices; the
+     * highest price of its columns */
+    double *way, *best;
+};
+
+/* --- columns and buckets ---------------------------------------------------------------------- */
+
+static size_t bucket_at(const struct search *s, uint32_t place, uint32_t type) {
+    return (size_t)place * s->a->n_types + type;
+}
+
+static uint32_t place_of(const struct search *s, uint32_t column) {
+    return column / s->a->n_queues;
+}
+
+static uint32_t type_of(const struct search *s, uint32_t column) {
+    return s->a->type[column % s->a->n_queues];
+}
+
+/* Ways over the row of a step to the places of a type, without the prices of columns. */
+struct ways {
+    double level, takes, own, price;
+};
+
+static struct ways ways_over(const struct search *s, const struct step *step, uint32_t type) {
+    const double never = 1e18;
+    double takes = s->a->takes[(size_t)step->row * s->a->n_types + type];
+    bool is_never = takes < 0;
+    return (struct ways){step->level, is_never ? never : takes, is_never ? 0 : s->a->own[step->row],
+                         s->row_price[step->row]};
+}
+
+static double way_to(const struct ways *ways, uint32_t place) {
+    return ways->level + (ways->takes * (double)(place + 1) + ways->own) - ways->price;
+}
+
+/* The highest price of the columns of a bucket, which is not above `most`. */
+static double best_price(const struct search *s, uint32_t place, uint32_t type, double most) {
+    const double *price = s->price + (size_t)place * s->a->n_queues;
+    double best = NO_PRICE;
+    for (uint32_t queue = s->first[type]; queue < s->end[type] && best < most; queue++)
+        best = price[queue] > best ? price[queue] : best;
     return best;
 }
 
-/* Reached columns cost less by as much as they are nearer than the free one; so their rows cost
- * more. */
-static void move_prices(struct search *s, uint32_t row, double level) {
-    s->row_price[row] += level;
-    for (uint32_t r = 0; r < s->n_rows; r++)
-        if (s->is_reached[r] && r != row)
-            s->row_price[r] += level - s->distance[s->column_of[r]];
-    for (uint32_t i = s->n_left; i < s->n_columns; i++)
-        s->price[s->left[i]] -= level - s->distance[s->left[i]];
+static bool grow_block(struct gsim_arena *arena, void *block, size_t n, size_t size) {
+    void **place = block, *grown = gsim_arena_grow_raw(arena, *place, n * size);
+    *place = grown ? grown : *place;
+    return grown != NULL;
 }
 
-static void begin(struct search *s) {
-    s->n_left = s->n_columns;
-    for (uint32_t i = 0; i < s->n_columns; i++) {
-        s->left[i] = s->n_columns - 1 - i;
-        s->distance[i] = DBL_MAX;
+static bool grow(struct search *s, uint32_t room) {
+    size_t n = (size_t)room * s->a->n_queues, n_buckets = (size_t)room * s->a->n_types;
+    s->room = room;
+    return grow_block(s->arena, &s->price, n, sizeof *s->price) &&
+           grow_block(s->arena, &s->row_of, n, sizeof *s->row_of) &&
+           grow_block(s->arena, &s->rank_of, n, sizeof *s->rank_of) &&
+           grow_block(s->arena, &s->ranked, n, sizeof *s->ranked) &&
+           grow_block(s->arena, &s->way, n_buckets, sizeof *s->way) &&
+           grow_block(s->arena, &s->best, n_buckets, sizeof *s->best);
+}
+
+/* One more place of each queue comes into sight. */
+static bool add_place(struct search *s) {
+    uint32_t place = s->n_places, n = s->a->n_queues;
+    if (place == s->room && !grow(s, 2 * s->room + 1))
+        return false;
+    s->n_places++;
+    for (uint32_t column = place * n; column < (place + 1) * n; column++) {
+        s->price[column] = 0;
+        s->row_of[column] = NO_ROW;
+        s->rank_of[column] = s->ranked[column] = column;
     }
-    memset(s->is_reached, 0, s->n_rows);
+    for (uint32_t type = 0; type < s->a->n_types; type++) {
+        s->way[bucket_at(s, place, type)] = DBL_MAX;
+        s->best[bucket_at(s, place, type)] = best_price(s, place, type, DBL_MAX);
+    }
+    return true;
 }
 
-static void assign_row(struct search *s, uint32_t row) {
-    uint32_t at = row, column;
-    double level = 0;
-    begin(s);
+/* --- the nearest column ----------------------------------------------------------------------- */
+
+/* Shortens the ways to buckets of a type, from a place on, over the row of a step. Returns the
+ * least distance to one of them. */
+static double shorten(struct search *s, const struct step *step, uint32_t from, uint32_t type) {
+    const struct ways ways = ways_over(s, step, type);
+    double least = DBL_MAX, *shortest = s->way + type;
+    const double *best = s->best + type;
+    size_t stride = s->a->n_types, n = s->n_places;
+    for (size_t place = from; place < n; place++) {
+        double way = way_to(&ways, (uint32_t)place);
+        way = way < shortest[place * stride] ? way : shortest[place * stride];
+        shortest[place * stride] = way;
+        double distance = way - best[place * stride];
+        least = distance < least ? distance : least;
+    }
+    return least;
+}
+
+/* The least distance, with the row that was reached last. */
+static double find_nearest(struct search *s) {
+    double least = DBL_MAX;
+    for (uint32_t type = 0; type < s->a->n_types; type++) {
+        double distance = shorten(s, &s->step[s->n_reached], 0, type);
+        least = distance < least ? distance : least;
+    }
+    return least;
+}
+
+/* Whether the last place in sight is as near as the nearest column. */
+static bool is_last_as_near(const struct search *s, double least) {
+    bool is_near = false;
+    for (size_t b = bucket_at(s, s->n_places - 1, 0); b < bucket_at(s, s->n_places, 0); b++)
+        is_near |= s->way[b] - s->best[b] <= least;
+    return is_near;
+}
+
+/* Brings places into sight that are as near as the nearest column. */
+static bool look_further(struct search *s, double least) {
+    while (s->n_places < s->a->n_rows && is_last_as_near(s, least)) {
+        if (!add_place(s))
+            return false;
+        for (uint32_t i = 0; i <= s->n_reached; i++)
+            for (uint32_t type = 0; type < s->a->n_types; type++)
+                (void)shorten(s, &s->step[i], s->n_places - 1, type);
+    }
+    return true;
+}
+
+struct choice {
+    double least;
+    uint32_t taken, free; /* NO_ROW: none */
+};
+
+/* Looks at the columns of a bucket that are as near as the nearest: the first in the list of those
+ * that are taken, and the last of those that are free. */
+static void choose_of(const struct search *s, size_t b, struct choice *c) {
+    size_t place = b / s->a->n_types, type = b % s->a->n_types;
+    uint32_t first = (uint32_t)place * s->a->n_queues, end = first + s->end[type];
+    const double *price = s->price, way = s->way[b], least = c->least;
+    for (uint32_t column = first + s->first[type]; column < end; column++) {
+        if (way - price[column] > least)
+            continue;
+        uint32_t rank = s->rank_of[column];
+        if (s->row_of[column] == NO_ROW) {
+            if (c->free == NO_ROW || rank < s->rank_of[c->free])
+                c->free = column;
+        } else if (c->taken == NO_ROW || rank > s->rank_of[c->taken])
+            c->taken = column;
+    }
+}
+
+/* A free column comes before others that are as near. */
+static uint32_t choose(const struct search *s, double least) {
+    struct choice choice = {.least = least, .taken = NO_ROW, .free = NO_ROW};
+    const double *way = s->way, *best = s->best;
+    size_t n = bucket_at(s, s->n_places, 0);
+    for (size_t b = 0; b < n; b++)
+        if (way[b] - best[b] <= least)
+            choose_of(s, b, &choice);
+    return choice.free != NO_ROW ? choice.free : choice.taken;
+}
+
+/* --- one more row ----------------------------------------------------------------------------- */
+
+static void swap_ranks(struct search *s, uint32_t a, uint32_t b) {
+    uint32_t column = s->ranked[a];
+    s->ranked[a] = s->ranked[b];
+    s->ranked[b] = column;
+    s->rank_of[s->ranked[a]] = a;
+    s->rank_of[s->ranked[b]] = b;
+}
+
+static void reach(struct search *s, uint32_t column, double level) {
+    struct step *step = &s->step[s->n_reached];
+    size_t b = bucket_at(s, place_of(s, column), type_of(s, column));
+    step[0].column = column;
+    step[0].rank = s->rank_of[column];
+    step[0].price = s->price[column];
+    step[1] = (struct step){.row = s->row_of[column], .level = level};
+    swap_ranks(s, s->n_reached++, step->rank);
+    s->price[column] = NO_PRICE;
+    s->best[b] = best_price(s, place_of(s, column), type_of(s, column), s->best[b]);
+}
+
+/* The step over which the way to a reached column is shortest, the first of equal ones. */
+static uint32_t step_to(const struct search *s, uint32_t column) {
+    uint32_t place = place_of(s, column), type = type_of(s, column), i = 0;
+    const struct step *step = &s->step[s->rank_of[column]];
+    for (;; i++) {
+        struct ways ways = ways_over(s, &s->step[i], type);
+        if (way_to(&ways, place) - step[0].price <= step[1].level)
+            return i;
+    }
+}
+
+/* Moves the rows on the path to a free column. */
+static void move_rows(struct search *s, uint32_t column) {
+    uint32_t i;
     do {
-        s->is_reached[at] = true;
-        uint32_t i = nearest(s, at, &level);
-        assert(s->n_left > 0);
-        column = s->left[i];
-        s->left[i] = s->left[--s->n_left];
-        s->left[s->n_left] = column;
-        at = s->row_of[column];
-    } while (at != NO_ROW);
-    move_prices(s, row, level);
-    do {
-        at = s->from[column];
-        s->row_of[column] = at;
-        uint32_t before = s->column_of[at];
-        s->column_of[at] = column;
+        i = step_to(s, column);
+        uint32_t row = s->step[i].row, before = s->a->column_of[row];
+        s->row_of[column] = row;
+        s->a->column_of[row] = column;
         column = before;
-    } while (at != row);
+    } while (i > 0);
 }
 
-bool gsim_assign(uint32_t n_rows, uint32_t n_columns, gsim_cost *cost, const void *arg,
-                 struct gsim_arena *arena, uint32_t *column_of) {
-    assert(n_rows <= n_columns);
-    size_t n = (size_t)n_columns + 1, doubles = 2 * n + n_rows + 1;
-    double *numbers = gsim_arena_grow(arena, NULL, 0, doubles * sizeof *numbers);
-    uint32_t *lists = gsim_arena_grow(arena, NULL, 0, 3 * n * sizeof *lists);
-    bool *is_reached = gsim_arena_grow(arena, NULL, 0, n);
-    bool has_memory = numbers && lists && is_reached;
-    if (has_memory) {
-        struct search s = {.cost = cost,
-                           .arg = arg,
-                           .n_rows = n_rows,
-                           .n_columns = n_columns,
-                           .price = numbers,
-                           .distance = numbers + n,
-                           .row_price = numbers + 2 * n,
-                           .row_of = lists,
-                           .from = lists + n,
-                           .left = lists + 2 * n,
-                           .column_of = column_of,
-                           .is_reached = is_reached};
-        for (uint32_t column = 0; column < n_columns; column++)
-            s.row_of[column] = NO_ROW;
-        for (uint32_t row = 0; row < n_rows; row++)
-            assign_row(&s, row);
+/* Reached columns cost less by as much as they are nearer than the free one; so their rows cost
+ * more. The list is as it was. */
+static void move_prices(struct search *s) {
+    double level = s->step[s->n_reached].level;
+    while (s->n_reached > 0) {
+        const struct step *step = &s->step[--s->n_reached];
+        s->row_price[step->row] += level - step->level;
+        s->price[step->column] = step->price - (level - step[1].level);
+        swap_ranks(s, s->n_reached, step->rank);
     }
-    gsim_arena_drop(arena, numbers);
-    gsim_arena_drop(arena, lists);
-    gsim_arena_drop(arena, is_reached);
-    return has_memory;
+}
+
+static void begin_search(struct search *s, uint32_t row) {
+    s->step[0] = (struct step){.row = row};
+    for (uint32_t place = 0; place < s->n_places; place++)
+        for (uint32_t type = 0; type < s->a->n_types; type++) {
+            s->way[bucket_at(s, place, type)] = DBL_MAX;
+            s->best[bucket_at(s, place, type)] = best_price(s, place, type, DBL_MAX);
+        }
+}
+
+/* Where a column of the last place in sight is taken, one more comes into sight. */
+static bool assign_row(struct search *s, uint32_t row) {
+    uint32_t column;
+    begin_search(s, row);
+    do {
+        double level = find_nearest(s);
+        if (!look_further(s, level))
+            return false;
+        column = choose(s, level);
+        assert(column != NO_ROW);
+        reach(s, column, level);
+    } while (s->row_of[column] != NO_ROW);
+    move_rows(s, column);
+    move_prices(s);
+    bool is_last = place_of(s, column) + 1 == s->n_places && s->n_places < s->a->n_rows;
+    return !is_last || add_place(s);
+}
+
+/* --- all rows --------------------------------------------------------------------------------- */
+
+static void find_types(struct search *s) {
+    for (uint32_t queue = 0; queue < s->a->n_queues; queue++) {
+        uint32_t type = s->a->type[queue];
+        assert(s->end[type] == 0 || s->end[type] == queue);
+        if (s->end[type] == 0)
+            s->first[type] = queue;
+        s->end[type] = queue + 1;
+    }
+}
+
+bool gsim_assign(struct gsim_assignment *a, struct gsim_arena *arena) {
+    struct search s = {.a = a, .arena = arena};
+    size_t n = a->n_rows;
+    s.first = gsim_arena_grow(arena, NULL, 0, 2 * (size_t)a->n_types * sizeof *s.first);
+    s.row_price = gsim_arena_grow(arena, NULL, 0, n * sizeof *s.row_price);
+    s.step = gsim_arena_grow(arena, NULL, 0, (n + 1) * sizeof *s.step);
+    bool is_done = s.first && s.row_price && s.step;
+    if (is_done) {
+        s.end = s.first + a->n_types;
+        find_types(&s);
+        is_done = add_place(&s);
+    }
+    for (uint32_t row = 0; is_done && row < a->n_rows; row++)
+        is_done = assign_row(&s, row);
+    void *blocks[] = {s.first,   s.row_price, s.step, s.price, s.row_of,
+                      s.rank_of, s.ranked,    s.way,  s.best};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        gsim_arena_drop(arena, blocks[i]);
+    return is_done;
 }

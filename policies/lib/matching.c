@@ -18,8 +18,10 @@ struct edge {
 struct search {
     uint32_t n, n_x, room; /* vertices; vertices and blossoms; that there is memory for */
     struct edge *edge;
+    const double *weight; /* of vertices alone, as the caller gave it */
     double *label, tolerance;
     uint32_t *match, *parent, *top, *slack, *seen, n_seen;
+    double *apart; /* the distance of the edge from slack; DBL_MAX where there is none */
     int8_t *side;
     uint32_t **flower, *n_flower; /* the ring of a blossom, by number */
     uint32_t *from; /* by blossom and vertex: the member of the ring that has the vertex */
@@ -38,13 +40,21 @@ static double distance(const struct search *s, const struct edge *e) {
     return s->label[e->u] + s->label[e->v] - edge_of(s, e->u, e->v)->w * 2.0;
 }
 
+static void forget_slack(struct search *s, uint32_t x) {
+    s->slack[x] = 0;
+    s->apart[x] = DBL_MAX;
+}
+
 static void update_slack(struct search *s, uint32_t u, uint32_t x) {
-    if (s->slack[x] == 0 || distance(s, edge_of(s, u, x)) < distance(s, edge_of(s, s->slack[x], x)))
+    double apart = distance(s, edge_of(s, u, x));
+    if (apart < s->apart[x]) {
         s->slack[x] = u;
+        s->apart[x] = apart;
+    }
 }
 
 static void set_slack(struct search *s, uint32_t x) {
-    s->slack[x] = 0;
+    forget_slack(s, x);
     for (uint32_t u = 1; u <= s->n; u++)
         if (edge_of(s, u, x)->w > 0 && s->top[u] != x && s->side[s->top[u]] == OUTER)
             update_slack(s, u, x);
@@ -63,8 +73,11 @@ static void push(struct search *s, uint32_t x) {
     }
 }
 
+/* Members of a blossom have no slack of their own. */
 static void set_top(struct search *s, uint32_t x, uint32_t b) {
     s->top[x] = b;
+    if (x != b)
+        forget_slack(s, x);
     for (uint32_t i = 0; x > s->n && i < s->n_flower[x]; i++)
         set_top(s, s->flower[x][i], b);
 }
@@ -192,7 +205,7 @@ static void expand(struct search *s, uint32_t b) {
         s->parent[inner] = edge_of(s, outer, inner)->u;
         s->side[inner] = INNER;
         s->side[outer] = OUTER;
-        s->slack[inner] = 0;
+        forget_slack(s, inner);
         set_slack(s, outer);
         push(s, outer);
     }
@@ -212,7 +225,8 @@ static bool find_edge(struct search *s, const struct edge *e) {
         uint32_t next = s->top[s->match[v]];
         s->parent[v] = e->u;
         s->side[v] = INNER;
-        s->slack[v] = s->slack[next] = 0;
+        forget_slack(s, v);
+        forget_slack(s, next);
         s->side[next] = OUTER;
         push(s, next);
     } else if (s->side[v] == OUTER) {
@@ -230,13 +244,16 @@ static bool find_edge(struct search *s, const struct edge *e) {
 /* --- one more pair ---------------------------------------------------------------------------- */
 
 static bool look_at_edges(struct search *s, uint32_t u) {
-    for (uint32_t v = 1; v <= s->n; v++) {
-        const struct edge *e = edge_of(s, u, v);
-        if (e->w <= 0 || s->top[u] == s->top[v])
+    const double *weight = s->weight + (size_t)(u - 1) * s->n, *label = s->label, *least = s->apart;
+    double own = label[u]; /* labels change in change_labels alone */
+    for (uint32_t v = 1, n = s->n; v <= n; v++) {
+        double apart = own + label[v] - weight[v - 1] * 2.0;
+        bool is_known = apart > 0 && apart >= least[v]; /* which is most common */
+        if (is_known || weight[v - 1] <= 0 || s->top[u] == s->top[v])
             continue;
-        if (distance(s, e) > 0)
+        if (apart > 0)
             update_slack(s, u, s->top[v]);
-        else if (find_edge(s, e))
+        else if (find_edge(s, edge_of(s, u, v)))
             return true;
     }
     return false;
@@ -255,8 +272,7 @@ static double step_of(const struct search *s) {
     for (uint32_t x = 1; x <= s->n_x; x++) {
         if (s->top[x] != x || s->slack[x] == 0 || s->side[x] == INNER)
             continue;
-        double apart = distance(s, edge_of(s, s->slack[x], x));
-        step = lesser(step, s->side[x] == FREE ? apart : apart / 2.0);
+        step = lesser(step, s->side[x] == FREE ? s->apart[x] : s->apart[x] / 2.0);
     }
     return step;
 }
@@ -278,6 +294,9 @@ static bool change_labels(struct search *s, double step) {
     for (uint32_t b = s->n + 1; b <= s->n_x; b++)
         if (s->top[b] == b && s->side[b] != FREE)
             s->label[b] += s->side[b] == OUTER ? step * 2 : -(step * 2);
+    for (uint32_t x = 1; x <= s->n_x; x++)
+        if (s->top[x] == x && s->slack[x] != 0)
+            s->apart[x] = distance(s, edge_of(s, s->slack[x], x));
     return true;
 }
 
@@ -286,8 +305,7 @@ static bool look_at_slack(struct search *s) {
     for (uint32_t x = 1; x <= s->n_x; x++) {
         if (s->top[x] != x || s->slack[x] == 0 || s->top[s->slack[x]] == x)
             continue;
-        const struct edge *e = edge_of(s, s->slack[x], x);
-        if (distance(s, e) <= 0 && find_edge(s, e))
+        if (s->apart[x] <= 0 && find_edge(s, edge_of(s, s->slack[x], x)))
             return true;
     }
     for (uint32_t b = s->n + 1; b <= s->n_x; b++)
@@ -300,7 +318,7 @@ static bool has_roots(struct search *s) {
     s->first = s->last = 0;
     for (uint32_t x = 1; x <= s->n_x; x++) {
         s->side[x] = FREE;
-        s->slack[x] = 0;
+        forget_slack(s, x);
     }
     for (uint32_t x = 1; x <= s->n_x; x++) {
         if (s->top[x] != x || s->match[x] != 0)
@@ -335,7 +353,8 @@ static bool open_search(struct search *s, struct gsim_arena *arena) {
     s->edge = gsim_arena_array(arena, room * room, sizeof *s->edge);
     s->label = gsim_arena_array(arena, room, sizeof *s->label);
     uint32_t **lists[] = {&s->match, &s->parent, &s->top, &s->slack, &s->seen, &s->n_flower};
-    bool is_done = s->edge && s->label;
+    s->apart = gsim_arena_array(arena, room, sizeof *s->apart);
+    bool is_done = s->edge && s->label && s->apart;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         *lists[i] = gsim_arena_array(arena, room, sizeof **lists[i]);
         is_done = is_done && *lists[i];
@@ -354,11 +373,11 @@ static bool open_search(struct search *s, struct gsim_arena *arena) {
     return true;
 }
 
-static void fill(struct search *s, const double *weight) {
+static void fill(struct search *s) {
     double most = 0;
     for (uint32_t u = 1; u <= s->n; u++)
         for (uint32_t v = 1; v <= s->n; v++) {
-            double w = weight[(size_t)(u - 1) * s->n + v - 1];
+            double w = s->weight[(size_t)(u - 1) * s->n + v - 1];
             *edge_of(s, u, v) = (struct edge){u, v, u != v && w > 0 ? w : 0};
             most = u != v && w > most ? w : most;
         }
@@ -374,7 +393,8 @@ bool gsim_matching_solve(struct gsim_matching *matching, struct gsim_arena *aren
     struct search s = {.n = n, .n_x = n, .room = n + n / 2 + 2, .tolerance = matching->tolerance};
     if (!open_search(&s, arena))
         return false;
-    fill(&s, matching->weight);
+    s.weight = matching->weight;
+    fill(&s);
     while (add_pair(&s))
         continue;
     for (uint32_t u = 1; u <= n; u++)

@@ -17,6 +17,31 @@ double gsim_rounds_per_s(struct gsim_rate rate) {
     return value;
 }
 
+static double pace_of(const struct gsim_ctx *ctx, gsim_slot job, uint32_t gpus, uint16_t type) {
+    struct gsim_rate rate =
+        gsim_ask_rate(ctx, job, &(struct gsim_where){.type = type, .gpus = gpus});
+    return (double)rate.pace_q32 / (double)GSIM_RATE_ONE;
+}
+
+/* Nodes of one type stand beside each other, but for odd clusters. */
+struct gsim_paces gsim_rounds_paces(const struct gsim_ctx *ctx, gsim_slot job, uint32_t gpus) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    double sum = 0, n = 0, pace = 0, least = 0, most = 0;
+    for (uint32_t node = 0; node < cluster->n_nodes; node++) {
+        uint32_t first = cluster->node_first_gpu[node];
+        uint32_t n_here = cluster->node_first_gpu[node + 1] - first;
+        if (node == 0 || cluster->type[first] != cluster->type[first - 1])
+            pace = pace_of(ctx, job, gpus, cluster->type[first]);
+        if (pace <= 0)
+            continue;
+        least = n == 0 || pace < least ? pace : least;
+        most = pace > most ? pace : most;
+        sum += pace * n_here;
+        n += n_here;
+    }
+    return (struct gsim_paces){.mean = most > least ? sum / n : most, .least = least};
+}
+
 void gsim_rounds_open(struct gsim_rounds *rounds, struct gsim_arena *arena, uint32_t n_types,
                       double round_s) {
     *rounds = (struct gsim_rounds){.arena = arena, .n_types = n_types, .head_start = round_s / 2};

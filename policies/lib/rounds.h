@@ -44,6 +44,12 @@ struct gsim_round_choice {
 
 /* The iterations per second that an answer of gsim_ask_rate says, to 53 bits. */
 double gsim_rounds_per_s(struct gsim_rate rate);
+/* How fast a job is on that many GPUs of one type, as a part of its speed in the trace: over the
+ * GPUs of the cluster on which it can run, on average and at least. 0: it can run on none. */
+struct gsim_paces {
+    double mean, least;
+};
+struct gsim_paces gsim_rounds_paces(const struct gsim_ctx *ctx, gsim_slot job, uint32_t gpus);
 void gsim_rounds_open(struct gsim_rounds *rounds, struct gsim_arena *arena, uint32_t n_types,
                       double round_s);
 /* Adds an entry without a share; the caller fills in per_s. NULL: no memory. */

@@ -100,13 +100,14 @@ static bool open_lists(struct gsim_ctx *ctx, struct muri *muri) {
     muri->line = gsim_arena_array(ctx->arena, n, sizeof *muri->line);
     muri->scratch = gsim_arena_array(ctx->arena, n > n_nodes ? n : n_nodes, sizeof *muri->scratch);
     muri->packings.list = gsim_arena_array(ctx->arena, n, sizeof *muri->packings.list);
+    muri->known = gsim_arena_array(ctx->arena, MURI_KNOWN, sizeof *muri->known);
     muri->owner = gsim_arena_array(ctx->arena, muri->n_gpus, sizeof *muri->owner);
     for (uint32_t q = 0; q < MURI_N_QUEUES; q++) {
         muri->queue[q].job = gsim_arena_array(ctx->arena, n, sizeof *muri->queue[q].job);
         is_done = is_done && muri->queue[q].job;
     }
     return is_done && muri->job && muri->order && muri->line && muri->scratch &&
-           muri->packings.list && muri->owner && muri_room_open(&muri->room, ctx) &&
+           muri->packings.list && muri->known && muri->owner && muri_room_open(&muri->room, ctx) &&
            open_jobs(ctx, muri);
 }
 

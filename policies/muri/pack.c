@@ -6,6 +6,8 @@
  * GPUs in the order of their first jobs, passing over those that do not fit. */
 #include "policies/muri/pack.h"
 
+#include <string.h>
+
 #include "policies/lib/matching.h"
 #include "policies/muri/order.h"
 #include "policies/muri/room.h"
@@ -23,13 +25,33 @@ struct widths {
     uint32_t *room; /* memory of all lists, one after the other */
 };
 
-double muri_packing_time(const struct muri *muri, const struct muri_packing *packing) {
+static double interleaved(const struct muri *muri, const struct muri_packing *packing) {
     struct gsim_stages stages[MURI_PACKED];
-    if (packing->n == 1)
-        return muri->job[packing->job[0]].iteration;
     for (uint32_t i = 0; i < packing->n; i++)
         stages[i] = muri->job[packing->job[i]].stages;
     return gsim_interleave_s(stages, packing->n) * muri->slower[packing->n];
+}
+
+/* Where a packing is among those that are known; a later one takes the place of an earlier one. */
+static struct muri_time *known_at(const struct muri *muri, const struct muri_time *wanted) {
+    uint32_t hash = 0;
+    for (uint32_t i = 0; i < MURI_PACKED; i++)
+        hash = (hash ^ wanted->job[i]) * 2654435769u; /* 2^32 by the golden ratio: Knuth, 6.4 */
+    return &muri->known[hash >> 16];
+}
+
+double muri_packing_time(const struct muri *muri, const struct muri_packing *packing) {
+    struct muri_time wanted = {.job = {MURI_NONE, MURI_NONE, MURI_NONE, MURI_NONE}};
+    if (packing->n == 1)
+        return muri->job[packing->job[0]].iteration;
+    for (uint32_t i = 0; i < packing->n; i++)
+        wanted.job[i] = packing->job[i];
+    struct muri_time *known = known_at(muri, &wanted);
+    if (known->time > 0 && memcmp(known->job, wanted.job, sizeof wanted.job) == 0)
+        return known->time;
+    wanted.time = interleaved(muri, packing);
+    *known = wanted;
+    return known->time;
 }
 
 /* --- candidates ------------------------------------------------------------------------------- */

@@ -18,7 +18,7 @@ enum muri_rule {
     MURI_ANTMAN
 };
 
-enum { MURI_PACKED = GSIM_INTERLEAVE_MOST, MURI_N_QUEUES = 3 };
+enum { MURI_PACKED = GSIM_INTERLEAVE_MOST, MURI_N_QUEUES = 3, MURI_KNOWN = 1 << 16 };
 #define MURI_NONE UINT32_MAX
 
 /* A job, by its number in the trace. */
@@ -62,6 +62,12 @@ struct muri_room {
     uint32_t *free;
 };
 
+/* How long an iteration of a packing of these jobs takes; those that it has not are MURI_NONE. */
+struct muri_time {
+    uint32_t job[MURI_PACKED];
+    double time;
+};
+
 struct muri_loop;
 struct muri_themis;
 struct muri_antman;
@@ -76,6 +82,7 @@ struct muri {
         uint32_t *job, n;
     } queue[MURI_N_QUEUES]; /* MURI_QUEUES */
     struct muri_packings packings; /* of the last decision */
+    struct muri_time *known; /* MURI_KNOWN packings that were looked at lately, by their jobs */
     struct muri_room room;
     uint32_t *owner; /* by GPU: the packing that gets it */
     uint32_t n_gpus;

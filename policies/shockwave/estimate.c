@@ -2,6 +2,7 @@
 /* Estimates of jobs that change their batch size: how long they still take, and when they would
  * end with an equal part of the cluster. */
 #include "policies/lib/real.h"
+#include "policies/lib/rounds.h"
 #include "policies/shockwave/state.h"
 #include "sim/base/units.h"
 
@@ -41,14 +42,22 @@ static double expected_of(const struct gsim_modes *modes, uint32_t m, const stru
     return expected >= seen ? expected - seen : 0;
 }
 
+/* How fast the job is in a round, of its speed in the trace: a round may give it any GPUs. */
+static double pace_of(const struct gsim_ctx *ctx, gsim_slot slot) {
+    double pace = gsim_rounds_paces(ctx, slot, ctx->view->jobs.gpus[slot]).mean;
+    return pace > 0 ? pace : 1;
+}
+
 static struct estimate estimate_of(const struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_modes modes = modes_of(ctx, slot);
+    double pace = pace_of(ctx, slot);
     struct estimate o = {.done = (double)modes.made_ppm / GSIM_PPM,
                          .all = (double)modes.epochs_ppm / GSIM_PPM};
     int64_t part_ppm = modes.made_ppm % GSIM_PPM;
     double begun = (double)(GSIM_PPM - part_ppm) / GSIM_PPM, epochs = 0, spent_s = 0, sum_s = 0;
     for (uint32_t m = 0; m < modes.n; m++) {
-        double epoch_s = s_of(modes.mode[m].epoch_ns), expected = expected_of(&modes, m, &o, begun);
+        double epoch_s = s_of(modes.mode[m].epoch_ns) / pace,
+               expected = expected_of(&modes, m, &o, begun);
         double made = (double)modes.mode[m].made_ppm / GSIM_PPM;
         o.had_s += made * epoch_s;
         spent_s += (made + (m == modes.at ? begun : 0)) * epoch_s;

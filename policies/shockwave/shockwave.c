@@ -17,7 +17,8 @@
  * unlike sizes (policies/shockwave/plan.h). In which of its rounds a job runs is of no value to the
  * plan: the heaviest jobs run first, then those that ran in the last round. A job's progress is
  * counted in parts of epochs; the program rounds it down. Its speeds are those of its profile; the
- * program scales them where measurements are 40 % off. How late a job is is a ratio of two times
+ * program scales them where measurements are 40 % off. In a round a job goes as fast as on average
+ * over the GPUs of the cluster, any of which it may get. How late a job is is a ratio of two times
  * of day, counted from when the program begins; here from the first submission since the cluster
  * was last without jobs, so that neither when a trace begins nor jobs of long ago decide. */
 #include "policies/shockwave/state.h"
@@ -257,7 +258,9 @@ const struct gsim_policy gsim_policy_shockwave = {
     .paper = "Zheng et al., NSDI 2023, and its program",
     .deviations =
         "the programme is searched, exactly but for gangs of unlike sizes; progress counts "
-        "in parts of epochs; profiles are not corrected by measurements; lateness counts from the "
+        "in parts of epochs; profiles are not corrected by measurements; GPUs of different types "
+        "count as "
+        "equal, each with the mean speed; lateness counts from the "
         "first submission since the cluster was last without jobs, not from the run's begin",
     .names_gpus = true, /* a plan is of all GPUs, whichever a job may use */
     .is_oracle = true,

@@ -78,15 +78,12 @@ static void drop_ended(struct state *s) {
 
 /* --- arrivals and ends ------------------------------------------------------------------------ */
 
-/* How fast the job is with each number of GPUs, in its own time alone; 0: it cannot run so. */
+/* How fast the job is with each number of GPUs, in its own time alone; 0: it cannot run so. Which
+ * GPUs it would get is not known: it counts as being on each as often as there are of it. */
 static void learn_paces(const struct gsim_ctx *ctx, struct job *job) {
-    uint16_t type = ctx->view->cluster.type[0];
     job->pace[0] = 0;
-    for (uint32_t k = 1; k <= job->gpus; k++) {
-        struct gsim_rate rate =
-            gsim_ask_rate(ctx, job->slot, &(struct gsim_where){.type = type, .gpus = k});
-        job->pace[k] = (double)rate.pace_q32 / (double)GSIM_RATE_ONE;
-    }
+    for (uint32_t k = 1; k <= job->gpus; k++)
+        job->pace[k] = gsim_rounds_paces(ctx, job->slot, k).mean;
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -341,7 +338,8 @@ const struct gsim_policy gsim_policy_themis = {
     .summary = "leases of GPUs, auctioned among the jobs that are worst off",
     .paper = "Mahajan et al., NSDI 2020",
     .deviations = "bids are for numbers of GPUs, with one lease ahead; parts of GPUs are drawn by "
-                  "lot; jobs with a lease under way do not bid",
+                  "lot; jobs with a lease under way do not bid; GPUs of different types count as "
+                  "equal, each with the mean speed",
     .is_oracle = true,
     .names_gpus = true, /* an auction is of all GPUs, whichever a job may use */
     .asks_speeds = true,

@@ -124,6 +124,50 @@ printf 'job_id,submit_s,duration_s,gpus\na,0.1,100,1\nb,0.1,100,1\n' >"$tmp/line
 policy=gavel ends "the next in line does not wait for new shares" "100.100000000 200.100000000" \
     --set objective=fifo --device ideal --gpus-per-node 1 "$tmp/line.csv"
 
+# The job of 100 s goes before that of 1000 s: that it makes more iterations in them says nothing.
+printf 'job_id,submit_s,duration_s,gpus,iterations\nc,0,5000,1,5000\na,1,1000,1,10\nb,2,100,1,100000\n' >"$tmp/line.csv"
+policy=gavel ends "AlloX counts seconds where there is no table" "5000.000000000 6100.000000000 5100.000000000" \
+    --set objective=allox --device ideal --gpus-per-node 1 "$tmp/line.csv"
+
+# When c comes, a has 22 s left: three slots by then, after which b would end at 281 + 30 + 74 = 385, though
+# both were in time by the slots of the plan before. Without slots b ends at 377.
+table widths.csv ideal,n,1,1
+due a,0,1,n,303,310 b,108,1,n,74,382 c,281,1,n,1000,90000
+n=1 meets "slots of a later plan break no promise" "303.000000000 377.000000000 1377.000000000" --set slot=10s
+# Two nodes of two GPUs. The jobs of 100 s leave a GPU idle on each; at 200 s e needs two of one node to be
+# done by 405 s, and gets them, since one of the long jobs moves beside the other at the end of an iteration.
+table widths.csv ideal,n,1,1 ideal,m,1,1 ideal,m,2,2
+due a,0,1,n,100,9000 b,0,1,n,1000,9000 c,0,1,n,100,9000 d,0,1,n,1000,9000 e,200,1,m,400,405
+policy=elasticflow ends "elasticflow: jobs in the way move, so that idle GPUs are of one node" \
+    "100.000000000 1000.000000000 100.000000000 1000.000000000 400.000000000" --device ideal --nodes 2 \
+    --gpus-per-node 2 --rates "$tmp/widths.csv" --set slot=10s "$tmp/trace.csv"
+
+# --- GPUs of two types ----------------------------------------------------------------------------
+cat >"$tmp/types.ini" <<'END'
+[node fast]
+gpus = 1
+device = ideal
+rates_as = fast
+[node slow]
+gpus = 1
+device = ideal
+rates_as = slow
+END
+# By their columns jobs take 1000 s on the type on which their model has no row.
+table types.csv fast,m,1,1 slow,n,1,1
+trace a,0,1,m,1000 b,0,1,m,1000
+policy=gavel ends "gavel: jobs run by their columns where they have no row" "1000.000000000 1000.000000000" \
+    --cluster "$tmp/types.ini" --rates "$tmp/types.csv" "$tmp/trace.csv"
+# 900 s on the one, 1800 s on the other: a promise has to hold on either.
+table types.csv fast,m,1,1 slow,m,1,0.5
+for due in 1000 1900; do
+    printf 'job_id,submit_s,gpus,model,iterations,deadline_s\na,0,1,m,900,%s\nb,0,1,m,900,%s\n' $due $due >"$tmp/due.csv"
+    says=$([ $due = 1900 ] && echo '"declined":0,"deadlines_met":2' || echo '"declined":2,')
+    expect "elasticflow promises what the slowest GPUs keep, until $due s" 0 "$says" \
+        "$gsim" run --policy elasticflow --set slot=10s --format json --quiet \
+        --cluster "$tmp/types.ini" --rates "$tmp/types.csv" "$tmp/due.csv"
+done
+
 # --- two jobs on the same GPUs --------------------------------------------------------------------
 # Alone m makes 4 iterations a second and n 2; beside each other 3 and 1, m beside m 2 each. Two jobs
 # are paired by shares of a file.

@@ -500,6 +500,5 @@ EXCEPT = {
                           "elasticflow": "jobs get more GPUs than they ask for",
                           "shockwave": "what a plan gains goes with the GPUs of a job",
                           "themis": "what a lease is worth goes with the GPUs of a job"},
-    "GPUs twice as fast": {"salus": "what a lane costs is time", "msched": "what its driver does takes time",
-                           "shockwave": "a plan takes durations as the trace has them"},
+    "GPUs twice as fast": {"salus": "what a lane costs is time", "msched": "what its driver does takes time"},
 }

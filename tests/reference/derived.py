@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Policies of elastic clusters beside small programs of their own, written from the papers' rules alone.
+
+    derived.py GSIM [CASES]
+
+muri    every end, with matchings found by trying all (Zhao et al., SIGCOMM 2022, section 4)
+gavel   ends under water-filling beside a fluid that is shared by weights (Narayanan et al., OSDI 2020)
+"""
+import csv
+import functools
+import itertools
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+GSIM = os.path.abspath(sys.argv[1])
+CASES = int(sys.argv[2]) if len(sys.argv) > 2 else 40
+
+
+def run(rows, *words):
+    """The rows of jobs of a run of the trace, whose first row is the header."""
+    with open("trace.csv", "w") as to:
+        to.writelines(",".join(map(str, row)) + "\n" for row in rows)
+    done = subprocess.run([GSIM, "run", "trace.csv", "--device", "ideal", "--jobs-csv", "jobs.csv", "--force", "--quiet",
+                           *map(str, words)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    with open("jobs.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+# --- muri -----------------------------------------------------------------------------------------
+SLOTS = 4
+SLOWER = {2: 1.33 / 1.015, 3: 1.5 / 1.015, 4: 1.37 / 1.015}  # by the number of jobs, as Muri's authors measured
+
+
+def length_of_round(ring):
+    """Seconds of a round of four slots, each as long as its longest stage; loading spans two slots."""
+    ends = [0.0]
+    for slot in range(2 * SLOTS):
+        sends, computes, loads = ((slot + k) % SLOTS for k in (1, 2, 3))
+        at = [0.0]
+        at += [ends[slot] + ring[sends][2]] if sends < len(ring) else []
+        at += [ends[slot] + ring[computes][1]] if computes < len(ring) else []
+        at += [ends[slot - 1] + ring[loads][0]] if slot > 0 and loads < len(ring) else []
+        ends.append(max(at))
+        if slot >= SLOTS:
+            now, before = ends[slot + 1] - ends[slot - 3], ends[slot] - ends[slot - 4]
+            if now > 0 and abs(now - before) <= 1e-3 * max(now, before):
+                return now
+    return ends[8] - ends[4]
+
+
+@functools.lru_cache(None)
+def together(stages):
+    best = min(map(length_of_round, itertools.permutations(stages)))
+    if len(stages) == 2:
+        a, b = stages
+        best = min(best, max(a[0], b[1] + b[2]) + max(b[0], a[1] + a[2]))
+    return best
+
+
+def iteration(packing):
+    """As a decision expects it; on device ideal the interleaving itself costs nothing."""
+    stages = tuple(job["stages"] for job in packing)
+    return packing[0]["iteration"] if len(packing) == 1 else together(stages) * SLOWER[len(packing)]
+
+
+def heaviest(packings):
+    """All pairs of the matching of the largest weight."""
+    def weight(a, b):
+        both = a + b
+        return sum(sum(job["stages"]) for job in both) / (SLOTS * iteration(both)) if len(both) <= SLOTS else 0
+
+    n = len(packings)
+    weights = {(u, v): weight(packings[u], packings[v]) for u in range(n) for v in range(u + 1, n)}
+
+    @functools.lru_cache(None)
+    def best_from(used):
+        u = next((u for u in range(n) if not used >> u & 1), n)
+        if u == n:
+            return 0, ()
+        best = best_from(used | 1 << u)
+        for v in range(u + 1, n):
+            if not used >> v & 1 and weights[u, v] > 0:
+                total, pairs = best_from(used | 1 << u | 1 << v)
+                best = max(best, (total + weights[u, v], pairs + ((u, v),)), key=lambda found: found[0])
+        return best
+    return best_from(0)[1]
+
+
+def candidates(jobs, gpus):
+    """By width: where a job that fits books room, it and the next three of its width may share it."""
+    widths, n = {}, {}
+    for job in jobs:
+        widths.setdefault(job["gpus"], []).append(job)
+    for job in jobs:
+        width, at = job["gpus"], n.setdefault(job["gpus"], 0)
+        if at < len(widths[width]) and widths[width][at] is job and width <= gpus:
+            gpus -= width
+            n[width] = at + SLOTS
+    return [(width, [[job] for job in widths[width][:n[width]]]) for width in widths]
+
+
+def pair_up(packings, width, demand, gpus):
+    """Pairs stand where their second one stood; they join as long as not all fit."""
+    other = {b: a for pair in heaviest(packings) for a, b in (pair, pair[::-1])}
+    out = []
+    for u, packing in enumerate(packings):
+        first = other.get(u, u)
+        if first < u and demand > gpus:
+            out.append(packings[first] + packing)
+            demand -= width
+        elif first <= u:
+            out += [packings[first]] * (first < u) + [packing]
+    return out, demand
+
+
+def packings_of(jobs, gpus):
+    """The packings that run."""
+    jobs = sorted(jobs, key=lambda job: job["rank"])
+    widths = candidates(jobs, gpus)
+    demand = sum(width * len(packings) for width, packings in widths)
+    for _ in range(SLOTS):
+        for i, (width, packings) in enumerate(widths):
+            packings, demand = pair_up(packings, width, demand, gpus)
+            widths[i] = width, packings
+        if demand <= gpus:
+            break
+    split = []
+    for _, packings in widths:
+        for packing in packings:
+            is_slower = iteration(packing) > sum(job["iteration"] for job in packing)
+            split += [[job] for job in packing] if is_slower else [packing]
+    runs = []
+    for packing in sorted(split, key=lambda packing: min(job["rank"] for job in packing)):
+        if packing[0]["gpus"] <= gpus:
+            gpus -= packing[0]["gpus"]
+            runs.append(packing)
+    return runs
+
+
+def muri_ends(jobs, gpus, rule):
+    now, active, coming, runs = 0.0, [], list(jobs), []
+    while coming or active:
+        speed = {id(job): min(1, job["iteration"] / together(tuple(other["stages"] for other in packing)))
+                 if len(packing) > 1 else 1 for packing in runs for job in packing}
+        running = [job for packing in runs for job in packing]
+        until = min([now + job["left"] / speed[id(job)] for job in running] + [job["submit"] for job in coming[:1]])
+        for job in running:
+            job["left"] -= (until - now) * speed[id(job)]
+            job["had"] += until - now
+            job["end"] = until
+        now = until
+        active = [job for job in active if job["left"] > 1e-6]
+        while coming and coming[0]["submit"] <= now:
+            active.append(coming.pop(0))
+        for job in active:
+            job["rank"] = (job["left"] if rule == "muri-s" else job["had"]) * job["gpus"]
+        runs = packings_of(active, gpus)
+    return [job["end"] for job in jobs]
+
+
+def muri(draw):
+    """Iterations are some ms, after which a job stops: ends are within 2 s."""
+    gpus, rule = draw.choice([1, 2, 3, 4]), draw.choice(["muri-s", "muri-l"])
+    jobs = []
+    for submit in sorted(draw.randrange(2000000) / 1000 for _ in range(draw.randint(3, 11))):
+        stages = tuple(draw.randrange(200, 3000) / 1e6 for _ in range(3))
+        jobs.append({"submit": submit, "left": float(draw.randint(100, 5000)), "had": 0, "stages": stages,
+                     "gpus": draw.choice([1, 1, 1, 2]) if gpus > 1 else 1,
+                     "iteration": round(sum(stages) * draw.choice([1, 1, 1.2]), 9)})
+    rows = [("job_id", "submit_s", "duration_s", "gpus", "iteration_ms", "stage_host_ms", "stage_gpu_ms", "stage_net_ms")]
+    rows += [(i, job["submit"], job["left"], job["gpus"], *("%.6f" % (1000 * time) for time in
+              (job["iteration"], *job["stages"]))) for i, job in enumerate(jobs)]
+    got = run(rows, "--policy", "muri", "--set", f"rule={rule}", "--gpus-per-node", gpus)
+    return [f"job {row['job_id']} ends at {row['end_s']}, not {end}" for row, end in
+            zip(got, muri_ends(jobs, gpus, rule)) if abs(float(row["end_s"]) - end) > 2]
+
+
+# --- gavel ----------------------------------------------------------------------------------------
+def filled(weights, gpus):
+    """Shares by weight of GPUs; a job that has a GPU to itself leaves the rest to the others."""
+    shares, left = {}, dict(weights)
+    while left:
+        level = gpus / sum(left.values())
+        full = [job for job in left if left[job] * level >= 1] or list(left)
+        for job in full:
+            shares[job] = min(1, left.pop(job) * level)
+            gpus -= shares[job]
+    return shares
+
+
+def water_filling(draw):
+    """A fluid has no rounds: ends are within 2 % of the time from a job's arrival."""
+    gpus, n = draw.randint(1, 4), draw.randint(2, 9)
+    jobs = sorted((draw.choice([0, 0, draw.randrange(10**6)]), draw.randint(10**5, 10**6), draw.choice([1, 1, 2, 5]))
+                  for _ in range(n))
+    rows = [("job_id", "submit_s", "duration_s", "gpus", "weight")]
+    rows += [(i, submit, length, 1, weight) for i, (submit, length, weight) in enumerate(jobs)]
+    left, end, now, coming = {}, {}, 0.0, list(range(n))
+    while coming or left:
+        shares = filled({job: jobs[job][2] for job in left}, gpus)
+        until = min([now + left[job] / shares[job] for job in left if shares[job] > 0] + [jobs[job][0] for job in coming[:1]])
+        left = {job: work - (until - now) * shares[job] for job, work in left.items()}
+        now = until
+        end.update({job: now for job in left if left[job] <= 1e-3})
+        left = {job: work for job, work in left.items() if work > 1e-3}
+        while coming and jobs[coming[0]][0] <= now:
+            job = coming.pop(0)
+            left[job] = float(jobs[job][1])
+    got = run(rows, "--policy", "gavel", "--set", "objective=water-filling", "--gpus-per-node", gpus)
+    return [f"job {job} ends at {row['end_s']}, not about {end[job]}" for job, row in enumerate(got)
+            if abs(float(row["end_s"]) - end[job]) > 0.02 * (end[job] - jobs[job][0])]
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for hold in (muri, water_filling):
+            found = {seed: what for seed in range(CASES) if (what := hold(random.Random(seed)))}
+            print("%s %s: %d cases" % ("not ok" if found else "ok", hold.__name__.replace("_", "-"), CASES))
+            for seed, what in list(found.items())[:3]:
+                print(f"# case {seed}: {what[0]}")
+        os.chdir("/")
+
+
+main()
