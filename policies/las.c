@@ -77,9 +77,11 @@ static void on_timer(struct gsim_ctx *ctx) {
 }
 
 /* The time at which the next running job gets a quantum ahead of the waiting job with the least
- * service. */
+ * service; jobs that were placed in this round are looked at again within a quantum. */
 static int64_t next_overtaking_ns(const struct state *state, const struct gsim_ctx *ctx,
                                   gsim_slot least) {
+    if (state->ranked.n_groups == 0)
+        return GSIM_NEVER;
     const struct gsim_index *running = &state->ranked.group[0].running;
     int64_t now = ctx->view->now_ns;
     int64_t threshold = gsim_index_key(&state->ranked.waiting, least) + state->quantum_ns;
@@ -94,7 +96,7 @@ static void decide_quantum(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *state = ctx->state;
     gsim_ranked_decide(&state->ranked, ctx, plan);
     gsim_slot least = gsim_index_first(&state->ranked.waiting);
-    if (least == GSIM_NO_ID || state->ranked.n_groups == 0)
+    if (least == GSIM_NO_ID)
         return;
     /* Other waiting jobs may overtake before the first can: the policy looks at least once a
      * quantum. */
@@ -197,8 +199,9 @@ const struct gsim_policy gsim_policy_las = {
     .summary = "least attained service first, preemptive, without knowing durations",
     .paper = "Nuyens and Wierman, The foreground-background queue: a survey, 2008",
     .deviations = "on more than one GPU equal jobs alternate by a quantum instead of sharing; "
-                  "behind a gang that finds no room others overtake up to a quantum late; service "
-                  "is time, whatever the number and the share of GPUs",
+                  "behind a gang that finds no room others overtake when a job ends, or a "
+                  "quantum after the last change; service is time, whatever the number and the "
+                  "share of GPUs",
     .params = params,
     .state_size = sizeof(struct state),
     .open = open_las,

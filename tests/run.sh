@@ -95,6 +95,8 @@ done
 title relations
 suite "relations between runs" "${PYTHON:-python3}" tests/relations/run.py "${BUILDS%% *}/gsim"
 suite "policies by their papers' rules" "${PYTHON:-python3}" tests/reference/derived.py "${BUILDS%% *}/gsim"
+title "a plain second simulator"
+suite "jobs as in a plain simulator" "${PYTHON:-python3}" tests/plain/run.py "${BUILDS%% *}/gsim"
 title python
 for script in tests/python/*.py; do
     case $script in */tap.py) continue ;; esac

@@ -203,8 +203,10 @@ static gsim_slot last_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
     return last;
 }
 
-/* The worst running job and its rank; GSIM_NO_SLOT when none runs. */
+/* The worst running job and its rank, of equal ones the last in the trace; GSIM_NO_SLOT when none
+ * runs. */
 static gsim_slot worst_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx, int64_t *rank) {
+    const uint32_t *job = ctx->view->jobs.index;
     gsim_slot worst = GSIM_NO_SLOT;
     for (uint32_t g = 0; g < ranked->n_groups; g++) {
         struct gsim_rank_group *group = &ranked->group[g];
@@ -214,7 +216,8 @@ static gsim_slot worst_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
         int64_t value =
             gsim_index_key(&group->running, last) + slope(ranked) * ctx->view->now_ns;
         int64_t group_rank = gsim_common_times(value, group->weight);
-        if (worst == GSIM_NO_SLOT || group_rank > *rank) {
+        if (worst == GSIM_NO_SLOT || group_rank > *rank ||
+            (group_rank == *rank && job[last] > job[worst])) {
             worst = last;
             *rank = group_rank;
         }

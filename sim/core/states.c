@@ -422,15 +422,32 @@ static void cleared(struct gsim_core *core, gsim_slot slot) {
     gsim_core_changed(core, slot); /* the policy may place the job again at this instant */
 }
 
-void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop,
-                      enum gsim_keep keep) {
-    core->jobs.core[slot].keep = (uint8_t)keep;
+/* A stay on GPUs that is over in the instant in which it began: the job has not run there, so that
+ * it has neither started nor been preempted. */
+GSIM_COLD static void forget_stay(struct gsim_core *core, gsim_slot slot) {
+    uint32_t job = core->jobs.job[slot];
+    if (core->metrics.start_ns[job] == core->view.now_ns)
+        core->metrics.start_ns[job] = -1;
+}
+
+static void count_preemption(struct gsim_core *core, gsim_slot slot) {
     core->metrics.preemptions[core->jobs.job[slot]]++;
     core->metrics.n_preemptions++;
+}
+
+static void stop_job(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop,
+                     enum gsim_keep keep, bool is_preemption) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    own->keep = (uint8_t)keep;
     if (gsim_rarely(keep == GSIM_KEEP_SPILT || keep == GSIM_KEEP_IMAGE_SPILT))
-        core->metrics.n_bytes_stored +=
-            core->jobs.core[slot].request.mem_bytes * core->jobs.info[slot].n_units;
-    if (core->ops->evict(core->model, slot, stop, keep, core->view.now_ns) == GSIM_AT_ONCE) {
+        core->metrics.n_bytes_stored += own->request.mem_bytes * core->jobs.info[slot].n_units;
+    bool is_over =
+        core->ops->evict(core->model, slot, stop, keep, core->view.now_ns) == GSIM_AT_ONCE;
+    if (gsim_rarely(is_over && own->held_since_ns == core->view.now_ns && !own->is_ending))
+        forget_stay(core, slot);
+    else if (is_preemption)
+        count_preemption(core, slot);
+    if (is_over) {
         cleared(core, slot);
     } else {
         set_state(core, slot, GSIM_STOPPING);
@@ -438,13 +455,16 @@ void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop sto
     }
 }
 
+void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop,
+                      enum gsim_keep keep) {
+    stop_job(core, slot, stop, keep, true);
+}
+
 void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *units,
                    uint32_t n_units, enum gsim_stop stop, enum gsim_keep keep) {
     core->jobs.core[slot].next_units = units;
     core->jobs.core[slot].n_next_units = n_units;
-    gsim_job_preempt(core, slot, stop, keep);
-    core->metrics.preemptions[core->jobs.job[slot]]--; /* a move is not a preemption */
-    core->metrics.n_preemptions--;
+    stop_job(core, slot, stop, keep, false); /* a move is not a preemption */
 }
 
 /* --- what the model reports ------------------------------------------------------------------- */
@@ -585,9 +605,7 @@ void gsim_job_end(struct gsim_core *core, gsim_slot slot) {
         completed(core, slot, true);
         return;
     }
-    gsim_job_preempt(core, slot, GSIM_STOP_SAVE, GSIM_KEEP_DISCARD);
-    core->metrics.preemptions[core->jobs.job[slot]]--; /* an end is not a preemption */
-    core->metrics.n_preemptions--;
+    stop_job(core, slot, GSIM_STOP_SAVE, GSIM_KEEP_DISCARD, false); /* an end is not a preemption */
 }
 
 /* Handles every event but a completion. */

@@ -25,7 +25,7 @@ enum { JOBS = 60, QUEUES = 3, GPUS = 8, NOBODY = -1 };
 struct job {
     int64_t submit, service, gpus;
     int64_t done, base, waited; /* base: done at its last promotion */
-    int64_t order, end, preemptions;
+    int64_t order, placed, end, preemptions;
     int queue;
     bool is_there, is_running, is_over;
 };
@@ -101,10 +101,12 @@ static int64_t count_free(const struct plain *p, const bool *is_victim) {
     return n;
 }
 
+/* A job that was placed at this instant has not run, which makes it no preemption. */
 static void stop(struct plain *p, int j) {
+    bool has_run = p->job[j].placed < p->now;
     p->job[j].is_running = false;
-    p->job[j].preemptions++;
-    p->preemptions++;
+    p->job[j].preemptions += has_run;
+    p->preemptions += has_run;
     for (int gpu = 0; gpu < GPUS; gpu++)
         if (p->gpu[gpu] == j)
             p->gpu[gpu] = NOBODY;
@@ -126,6 +128,7 @@ static bool start(struct plain *p, int j, bool *is_victim) {
         n++;
     }
     job->is_running = true;
+    job->placed = p->now;
     if (job->order >= GSIM_NOT_STARTED)
         job->order = ++p->n_started;
     return any;

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Nodes with GPUs, jobs, and a run of them from instant to instant, written from the pages of docs/ and without a look
+at the sources in C. Times are whole nanoseconds, work and speeds are exact fractions."""
+from fractions import Fraction
+
+WHOLE = 1_000_000
+
+
+class Node:
+    """free: what is left of each GPU, in millionths."""
+
+    def __init__(self, gpus, partitions=(), gpu_type=None, speed=Fraction(1)):
+        self.gpus, self.partitions, self.gpu_type, self.speed = gpus, set(partitions), gpu_type, speed
+        self.free = [WHOLE] * gpus
+
+    def idle(self):
+        return [gpu for gpu, free in enumerate(self.free) if free == WHOLE]
+
+
+class Job:
+    def __init__(self, number, row):
+        self.number, self.name = number, row["job_id"]
+        self.submit, self.work = row["submit"], row["duration"]
+        self.ppm = row["ppm"]  # of one GPU, for shares
+        self.gpus = row["gpus"]
+        self.user, self.limit, self.estimate = row.get("user"), row.get("limit"), row.get("estimate")
+        self.priority = row.get("priority") or 0
+        self.partitions, self.types = set(row.get("partitions", ())), set(row.get("types", ()))
+        self.after, self.think = row.get("after"), row.get("think")
+        self.left = Fraction(self.work)
+        self.start = self.end = None
+        self.units, self.old_units = [], []  # (node, GPU): those that it has, those that it gave up last
+        self.has_run = self.is_killed = False
+        self.since = None  # when its time on these units began
+        self.speed = Fraction(1)
+        self.ran = 0  # ns on GPUs, without transitions
+        self.preemptions = 0
+
+    def left_at(self, now):
+        return self.left - (now - self.since) * self.speed if self.since is not None else self.left
+
+    def ran_at(self, now):
+        return self.ran + (now - self.since if self.since is not None else 0)
+
+    def ends(self):
+        """The nanosecond in which its work is done: the first that is not before."""
+        done = self.since + -((-self.left) // self.speed)
+        return min(done, self.since + self.limit - self.ran) if self.is_killed else done
+
+    def thought(self):
+        """What a policy takes for its duration."""
+        return self.work if self.estimate is None else self.estimate
+
+
+class Cluster:
+    def __init__(self, nodes, rule="consolidate"):
+        self.nodes, self.rule = nodes, rule
+
+    def may_use(self, job, node):
+        return ((not job.partitions or not any(n.partitions for n in self.nodes)
+                 or bool(job.partitions & node.partitions))
+                and (not job.types or len({n.gpu_type for n in self.nodes}) < 2 or node.gpu_type in job.types))
+
+    def find(self, job):
+        """Units for the job by the rule, or None."""
+        nodes = [(number, node) for number, node in enumerate(self.nodes) if self.may_use(job, node)]
+        if job.ppm < WHOLE:
+            return self.find_share(job, nodes)
+        if self.rule != "consolidate":
+            return self.find_anywhere(job, nodes)
+        rooms = [(len(node.idle()), number) for number, node in nodes]
+        enough = [room for room in rooms if room[0] >= job.gpus]
+        if enough:
+            return self.take(min(enough)[1], job.gpus)
+        return self.find_nodes(job, nodes)
+
+    def find_anywhere(self, job, nodes):
+        """any: fullest nodes first; spread: a GPU of each node in turn, emptiest first."""
+        idle = {number: node.idle() for number, node in nodes}
+        if sum(map(len, idle.values())) < job.gpus:
+            return None
+        units = []
+        if self.rule == "any":
+            for number in sorted(idle, key=lambda number: (len(idle[number]), number)):
+                units += [(number, gpu) for gpu in idle[number]]
+            return units[:job.gpus]
+        while len(units) < job.gpus:
+            number = min(idle, key=lambda number: (-len(idle[number]), number))
+            units.append((number, idle[number].pop(0)))
+        return units
+
+    def find_share(self, job, nodes):
+        partly = [(node.free[gpu], number, gpu) for number, node in nodes for gpu in range(node.gpus)
+                  if job.ppm <= node.free[gpu] < WHOLE]
+        if partly:
+            return [min(partly)[1:]]
+        rooms = [(len(node.idle()), number) for number, node in nodes if node.idle()]
+        return self.take(min(rooms)[1], 1) if rooms else None
+
+    def find_nodes(self, job, nodes):
+        """A gang wider than each node falls into the nodes that it would fill if all were idle, the widest first, and
+        a rest. Each part takes the fullest node with room for it."""
+        parts, rest, widths = [], job.gpus, sorted((node.gpus for _, node in nodes), reverse=True)
+        if not widths or rest <= widths[0]:
+            return None
+        for width in widths:
+            if rest >= width:
+                parts.append(width)
+                rest -= width
+        units, left = [], {number: node.idle() for number, node in nodes}
+        for part in parts + [rest] * (rest > 0):
+            rooms = [(len(idle), number) for number, idle in left.items() if len(idle) >= part]
+            if not rooms:
+                return None
+            number = min(rooms)[1]
+            units += [(number, gpu) for gpu in left[number][:part]]
+            left[number] = left[number][part:]
+        return units
+
+    def take(self, number, gpus):
+        return [(number, gpu) for gpu in self.nodes[number].idle()[:gpus]]
+
+    def change(self, job, by):
+        for number, gpu in job.units:
+            self.nodes[number].free[gpu] += by * job.ppm
+
+
+class Run:
+    """Jobs arrive, end and are decided on; the policy sees waiting and running jobs, places and stops them. A stop keeps
+    the GPUs for stop_ns, a job that comes back is on its GPUs for back_ns before it goes on. GPUs from which a job still
+    goes away can be given to another one, which then begins when they are clear."""
+
+    def __init__(self, cluster, jobs, policy, stop_ns=0, back_ns=0):
+        self.cluster, self.jobs, self.policy = cluster, jobs, policy
+        self.stop_ns, self.back_ns = stop_ns, back_ns
+        self.now = self.stops = 0
+        self.waiting, self.running, self.fresh = [], [], []
+        self.leaving, self.coming, self.placed = {}, {}, []  # until when; in the order of their placement
+        self.to_come = [job for job in jobs if job.after is None]
+
+    def place(self, job):
+        units = self.cluster.find(job)
+        if units is None:
+            return False
+        self.put(job, units)
+        return True
+
+    def put(self, job, units):
+        job.units = units
+        self.cluster.change(job, -1)
+        self.waiting.remove(job)
+        self.placed.append(job)
+        self.admit()
+
+    def admit(self):
+        """Those whose GPUs are clear come to them."""
+        held = {unit for job in self.leaving for unit in job.old_units}
+        for job in [job for job in self.placed if not held & set(job.units)]:
+            self.placed.remove(job)
+            job.start = self.now if job.start is None else job.start
+            if self.back_ns and job.has_run:
+                self.coming[job] = self.now + self.back_ns
+            else:
+                self.begin(job)
+
+    def begin(self, job):
+        job.since, job.has_run = self.now, True
+        job.speed = min(self.cluster.nodes[number].speed for number, _ in job.units)
+        self.running.append(job)
+        self.fresh.append(job)
+
+    def take_off(self, job):
+        job.left, job.ran = job.left_at(self.now), job.ran_at(self.now)
+        self.cluster.change(job, 1)
+        job.units, job.old_units, job.since = [], job.units, None
+        self.running.remove(job)
+
+    def stop(self, job):
+        has_run = self.now > job.since or self.stop_ns > 0
+        job.preemptions += has_run  # else it was there for no time at all
+        job.start = None if job.start == self.now and not has_run else job.start
+        job.has_run = has_run or job.preemptions > 0
+        self.stops += self.stop_ns == 0
+        self.take_off(job)
+        if self.stop_ns:
+            self.leaving[job] = self.now + self.stop_ns
+        else:
+            self.waiting.append(job)
+
+    def take_back(self, job):
+        """The job has been placed at this instant, and had better not be."""
+        self.take_off(job)
+        job.start, job.has_run = None, False
+        self.waiting.append(job)
+
+    def finish(self, job):
+        self.take_off(job)
+        job.end = self.now
+        for other in self.jobs:
+            if other.after == job.name:
+                other.submit = max(other.submit, self.now) if other.think is None else self.now + other.think
+                self.to_come.append(other)
+
+    def change_places(self):
+        """Jobs end, are off their GPUs, and go on there; whether any has."""
+        ended = [job for job in self.running if job.ends() <= self.now]
+        for job in sorted(ended, key=lambda job: job.number):
+            self.finish(job)
+        left = [job for job, then in self.leaving.items() if then <= self.now]
+        for job in left:
+            del self.leaving[job]
+            self.waiting.append(job)
+        came = [job for job, then in self.coming.items() if then <= self.now]
+        for job in came:
+            del self.coming[job]
+            self.begin(job)
+        self.admit()
+        return bool(ended or left or came)
+
+    def instant(self):
+        """Ends, then arrivals, then decisions."""
+        wake = self.policy.wake(self)
+        self.has_room = self.change_places() or wake is not None and wake <= self.now
+        self.newcomers = sorted((job for job in self.to_come if job.submit <= self.now), key=lambda job: job.number)
+        for job in self.newcomers:
+            self.to_come.remove(job)
+            self.waiting.append(job)
+            self.policy.arrived(self, job)
+        self.policy.decide(self)
+
+    def next_time(self):
+        times = [job.ends() for job in self.running] + [job.submit for job in self.to_come]
+        times += [*self.leaving.values(), *self.coming.values()]
+        wake = self.policy.wake(self)
+        return min(times + ([wake] if wake is not None else []), default=None)
+
+    def go(self):
+        while (then := self.next_time()) is not None:
+            assert then >= self.now, "time goes back"
+            self.now = then
+            self.instant()
+        return self.jobs

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Policies in plain Python, by the pages of docs/ and the papers that these name."""
+
+from cluster import WHOLE
+
+
+class Policy:
+    name, sets = None, ()  # None: as in POLICIES
+    kinds = None  # of setups; None: all
+
+    def arrived(self, run, job):
+        pass
+
+    def wake(self, run):
+        return None
+
+    def line(self, run):
+        """Waiting jobs in the order in which they are tried."""
+        return sorted(run.waiting, key=lambda job: (job.submit, job.after is not None, job.number))
+
+
+class Fifo(Policy):
+    def decide(self, run):
+        for job in self.line(run):
+            if not run.place(job):
+                break
+
+
+class Exclusive(Fifo):
+    """A share takes a whole GPU."""
+
+    def arrived(self, run, job):
+        job.ppm = WHOLE
+
+
+class Backfill(Policy):
+    def decide(self, run):
+        for job in self.line(run):
+            run.place(job)
+
+
+class Sjf(Backfill):
+    def line(self, run):
+        return sorted(run.waiting, key=lambda job: (job.thought(), job.number))
+
+
+class Ranked(Policy):
+    """The first in line that does not fit takes the GPUs of running jobs with a worse rank, worst first."""
+
+    def key(self, run, job):
+        return (self.rank(run, job), job.number)
+
+    def decide(self, run):
+        """A job that was stopped may find GPUs elsewhere at once: in the next round, when all others have been tried.
+        Where no GPU has come free, a lone newcomer is the only one that is tried."""
+        tried, before = run.waiting if run.has_room or len(run.newcomers) > 1 else run.newcomers, None
+        while run.stops != before:
+            before, run.fresh = run.stops, []
+            for job in sorted(tried, key=lambda job: self.key(run, job)):
+                if not run.place(job):
+                    self.push(run, job)
+            tried = run.waiting
+
+    def worse(self, run, other, job):
+        return self.rank(run, other) > self.rank(run, job)
+
+    def push(self, run, job):
+        """Stops worse jobs until it fits; those whose GPUs it does not take then go on as if nothing had been."""
+        worse = [other for other in run.running if self.worse(run, other, job)]
+        stopped = []
+        for other in sorted(worse, key=lambda other: self.key(run, other), reverse=True):
+            stopped.append((other, other.units))
+            run.cluster.change(other, 1)
+            units = run.cluster.find(job)
+            if units:
+                break
+        else:
+            units = []
+        for other, its in stopped:
+            run.cluster.change(other, -1)
+        for other, its in stopped:
+            if set(units) & set(its):
+                run.stop(other)
+        if units:
+            run.put(job, units)
+
+
+class Srtf(Ranked):
+    def rank(self, run, job):
+        return max(0, job.thought() - (job.work - job.left_at(run.now)))
+
+
+class Srsf(Srtf):
+    def rank(self, run, job):
+        return Srtf.rank(self, run, job) * job.gpus * job.ppm
+
+
+class Easy(Policy):
+    """Running jobs are taken to end one after the other, in the order of their limits, until the first job that does not
+    fit has room: that is its reservation. No job behind it may take GPUs that it then needs, unless its own limit ends
+    by then. A job past its limit is taken to end now."""
+
+    def over(self, run, job):
+        if job.limit is None and job.estimate is None:
+            return job.ends()
+        limit = job.estimate if job.limit is None else job.limit
+        return run.now + limit - job.ran_at(run.now)
+
+    def fits_at(self, run, job, then):
+        gone = [other for other in run.running if self.over(run, other) <= then]
+        for other in gone:
+            run.cluster.change(other, 1)
+        fits = run.cluster.find(job) is not None
+        for other in gone:
+            run.cluster.change(other, -1)
+        return fits
+
+    def decide(self, run):
+        head = then = None
+        for job in self.line(run):
+            if head is None and not run.place(job):
+                times = sorted({self.over(run, other) for other in run.running})
+                then = next((time for time in times if self.fits_at(run, job, time)), None)
+                head = job if then is not None else None
+            elif head is not None and run.place(job):
+                if self.over(run, job) > max(then, run.now) and not self.fits_at(run, head, then):
+                    run.take_back(job)
+
+
+class Killing(Easy):
+    """Jobs end when they have run for their limit."""
+
+    name = "easy-backfill"
+    sets = ("easy-backfill.kill=on",)
+    kinds = ("limits",)
+
+    def arrived(self, run, job):
+        job.is_killed = job.limit is not None
+
+
+class Las(Ranked):
+    """A running job gives way once it is a quantum ahead of one that waits; service is time on GPUs."""
+
+    quantum = 5 * 10**9
+    sets = ("las.quantum=5s",)
+
+    def rank(self, run, job):
+        return job.ran_at(run.now)
+
+    def worse(self, run, other, job):
+        return self.rank(run, other) >= self.rank(run, job) + self.quantum
+
+    def decide(self, run):
+        Ranked.decide(self, run)
+        self.next = None
+        if run.waiting:
+            least = min(run.waiting, key=lambda job: self.key(run, job))
+            times = [run.now + self.rank(run, least) + self.quantum - self.rank(run, other) for other in run.running
+                     if other not in run.fresh]
+            self.next = min([time for time in times if time > run.now] + [run.now + self.quantum])
+
+    next = None
+
+    def wake(self, run):
+        return self.next
+
+
+POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive}

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""gsim beside a plain second simulator: every job of random traces starts and ends in one nanosecond in both.
+
+    run.py GSIM [--draws N] [--first SEED] [--policies NAME,...] [--keep FOLDER]
+
+PLAIN_DRAWS is the default of --draws, setups for each policy."""
+import argparse
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+from decimal import Decimal
+
+from cluster import Run
+from draw import KINDS, Setup
+from policies import POLICIES
+
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../models/devices/ideal.ini")) as device:
+    DEVICE = device.read()
+
+
+def ns(text):
+    return int(Decimal(text) * 10**9) if text else None
+
+
+def by_gsim(gsim, policy, setup, folder):
+    for name, text in (("trace.csv", setup.cells()), ("cluster.ini", setup.cluster_file()), 
+                       ("other.ini", DEVICE.replace("speed_milli = 1000", f"speed_milli = {setup.speed_milli}"))):
+        with open(os.path.join(folder, name), "w") as to:
+            to.write(text)
+    words = [gsim, "--policy", POLICIES[policy].name or policy, "--cluster", "cluster.ini", "--device", "ideal", "--quiet", "--jobs-csv", "jobs.csv"]
+    for pair in (*POLICIES[policy].sets, *setup.sets):
+        words += ["--set", pair]
+    words += setup.words + ["trace.csv"]
+    done = subprocess.run(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    with open(os.path.join(folder, "cmd"), "w") as to:
+        to.write(" ".join(words) + "\n")
+    if done.returncode != 0:
+        return None, done.stderr
+    with open(os.path.join(folder, "jobs.csv")) as rows:
+        return {row["job_id"]: row for row in csv.DictReader(rows)}, ""
+
+
+def difference(rows, jobs):
+    """The first job, by its end, for which the two say different things."""
+    for job in sorted(jobs, key=lambda job: (job.end is None, job.end)):
+        row = rows[job.name]
+        for name, got, due in (("submit", ns(row["submit_s"]), job.submit), ("start", ns(row["start_s"]), job.start),
+                               ("end", ns(row["end_s"]), job.end),
+                               ("preemptions", int(row["preemptions"]), job.preemptions)):
+            if got != due:
+                return f"{job.name}: {name} is {got}, plainly {due}"
+    return None
+
+
+def hold(gsim, policy, kind, seed, folder):
+    setup = Setup(seed, kind)
+    chosen = POLICIES[policy]()
+    cluster, jobs = setup.plain()
+    Run(cluster, jobs, chosen, setup.stop_ns, setup.back_ns).go()
+    rows, said = by_gsim(gsim, policy, setup, folder)
+    return f"it ended with {said.strip()[:200]}" if rows is None else difference(rows, jobs)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("gsim")
+    parser.add_argument("--draws", type=int, default=int(os.environ.get("PLAIN_DRAWS", 4)))
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--policies", default=",".join(POLICIES))
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    args = parser.parse_args()
+    failed = 0
+    gsim = os.path.abspath(args.gsim)
+    for policy in args.policies.split(","):
+        breaks, n = [], 0
+        for kind in args.kinds.split(","):
+            if kind not in (POLICIES[policy].kinds or KINDS):
+                continue
+            for seed in range(args.first, args.first + args.draws):
+                with tempfile.TemporaryDirectory() as folder:
+                    what = hold(gsim, policy, kind, seed, folder)
+                n += 1
+                if what:
+                    breaks.append(f"{kind} {seed}: {what}")
+        print(f"{'not ok' if breaks else 'ok'} {policy}: {n} setups, {len(breaks)} differ")
+        for text in breaks[:5]:
+            print(f"# {text}")
+        failed += bool(breaks)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
