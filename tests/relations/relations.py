@@ -407,6 +407,18 @@ def twice_as_fast(case):
     return ends(case.run(slow)), ends(case.run(new))
 
 
+def lawful(case):
+    """What a run writes holds the laws of gsim check."""
+    new = case.setup.copy()
+    new.options += ["--db", "run.db"]
+    path = os.path.join(case.runner.folder, "run.db")
+    if os.path.exists(path):
+        os.remove(path)
+    got = case.run(new)
+    said = case.runner.call([case.runner.gsim, "check", "run.db"])
+    return {**got, "gsim check": {"says": said.stderr.strip()}}, {**case.base, "gsim check": {"says": ""}}
+
+
 def piped(case):
     case.runner.write(case.setup)
     with open(os.path.join(case.runner.folder, "trace.csv"), "rb") as file:
@@ -431,6 +443,7 @@ READER = [
     ("samples and a timeline", option("--samples", "7", "--timeline", "t.json")),
 ]
 RELATIONS = [
+    ("the laws of gsim check", lawful),
     ("new names of jobs, in their old order", names_of_jobs_in_order),
     ("new names of jobs, at random", names_of_jobs_at_random),
     ("new names of users", names_at_random("user")),

@@ -66,6 +66,7 @@ void gsim_written_policy(struct gsim_written *w, const char *policies) {
         end = name + strcspn(name, "+");
         const struct gsim_policy *policy = policy_named(name, (size_t)(end - name));
         w->is_shared |= !policy || policy->shares_gpus;
+        w->is_foreign |= !policy;
         w->is_resized |= policy && policy->chooses_widths;
         w->begins_anew |=
             policy && (strcmp(policy->name, "slurm") == 0 || strcmp(policy->name, "kueue") == 0);
@@ -104,7 +105,7 @@ static const enum gsim_written_field orders[][2] = {
     {GSIM_WRITTEN_declined, GSIM_WRITTEN_unfinished},
     {GSIM_WRITTEN_completed, GSIM_WRITTEN_jobs}};
 
-static bool is_more(double a, double b) {
+bool gsim_written_is_more(double a, double b) {
     return a > b + SLACK * (1 + fabs(b));
 }
 
@@ -114,21 +115,21 @@ static enum gsim_status hold_summary(struct gsim_written *w) {
         if (isinf(f[i]))
             return gsim_written_broken(w, "%s is not finite", gsim_written_fields[i]);
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        if (is_more(f[ranges[i].field], ranges[i].most) ||
-            is_more(ranges[i].least, f[ranges[i].field]))
+        if (gsim_written_is_more(f[ranges[i].field], ranges[i].most) ||
+            gsim_written_is_more(ranges[i].least, f[ranges[i].field]))
             return gsim_written_broken(w, "%s=%.12g is not in [%g,%g]",
                                        gsim_written_fields[ranges[i].field], f[ranges[i].field],
                                        ranges[i].least, ranges[i].most);
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
-        if (is_more(f[orders[i][0]], f[orders[i][1]]))
+        if (gsim_written_is_more(f[orders[i][0]], f[orders[i][1]]))
             return gsim_written_broken(w, "%s=%.12g is above %s=%.12g",
                                        gsim_written_fields[orders[i][0]], f[orders[i][0]],
                                        gsim_written_fields[orders[i][1]], f[orders[i][1]]);
-    if (is_more(f[GSIM_WRITTEN_gpu_busy] + f[GSIM_WRITTEN_gpu_down], 1))
+    if (gsim_written_is_more(f[GSIM_WRITTEN_gpu_busy] + f[GSIM_WRITTEN_gpu_down], 1))
         return gsim_written_broken(w, "GPUs were held for %.12g of the time and down for %.12g",
                                    f[GSIM_WRITTEN_gpu_busy], f[GSIM_WRITTEN_gpu_down]);
     if (w->has_policy && !w->is_shared && !w->is_resized && !w->is_paced &&
-        is_more(f[GSIM_WRITTEN_gpu_work], f[GSIM_WRITTEN_gpu_busy]))
+        gsim_written_is_more(f[GSIM_WRITTEN_gpu_work], f[GSIM_WRITTEN_gpu_busy]))
         return gsim_written_broken(w, "GPUs did the work of %.12g of the time, held for %.12g",
                                    f[GSIM_WRITTEN_gpu_work], f[GSIM_WRITTEN_gpu_busy]);
     if (fabs(f[GSIM_WRITTEN_completed] + f[GSIM_WRITTEN_unfinished] - f[GSIM_WRITTEN_jobs]) > 0)
@@ -252,7 +253,7 @@ static enum gsim_status hold_gpus(struct gsim_written *w) {
     double busy_s = 0, makespan_s = w->number[GSIM_WRITTEN_makespan_s];
     for (uint32_t gpu = 0; gpu < w->n_gpus; gpu++) {
         busy_s += (double)w->gpus[gpu].busy_ns / 1e9;
-        if (is_more((double)w->gpus[gpu].busy_ns / 1e9, makespan_s) &&
+        if (gsim_written_is_more((double)w->gpus[gpu].busy_ns / 1e9, makespan_s) &&
             !(w->number[GSIM_WRITTEN_unfinished] > 0))
             return gsim_written_broken(w, "GPU %u was held for longer than the run", gpu);
     }
@@ -273,7 +274,7 @@ static enum gsim_status hold_gpus(struct gsim_written *w) {
         has_shares |= v[GSIM_WRITTEN_GPUS_PPM] < GSIM_PPM; /* may be given a whole GPU */
     }
     bool is_exact = w->has_policy && !w->is_shared && !w->is_resized && w->has_jobs;
-    if (is_exact && (has_shares ? is_more(held_s, busy_s) : differs(held_s, busy_s)))
+    if (is_exact && (has_shares ? gsim_written_is_more(held_s, busy_s) : differs(held_s, busy_s)))
         return gsim_written_broken(w, "jobs held GPUs for %.9f s, and GPUs were held for %.9f s",
                                    held_s, busy_s);
     return GSIM_OK;
@@ -323,5 +324,7 @@ enum gsim_status gsim_written_hold(struct gsim_written *w) {
         status = hold_means(w);
     if (status == GSIM_OK && w->is_driven)
         status = hold_driven(w);
-    return status == GSIM_OK && w->has_summary ? hold_gpus(w) : status;
+    if (status == GSIM_OK && w->has_summary)
+        status = hold_gpus(w);
+    return status == GSIM_OK ? gsim_written_hold_work(w) : status;
 }
