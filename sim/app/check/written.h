@@ -46,8 +46,7 @@ struct gsim_written_driven {
 
 /* What the trace says of the kernels of a job, without which its GPU time is its service. */
 struct gsim_written_kernels {
-    bool
-        is_unknown; /* they come from a profile, or wait for more than SMs: no GPU time is certain */
+    bool is_unknown; /* no GPU time is certain: a profile has them, or they wait for memory */
     int64_t iterations, gpu_ns, gap_ns, tail_ns; /* 0: not given */
     int64_t fill_ppm; /* of the SMs; 0: all of them */
 };
@@ -114,7 +113,9 @@ enum gsim_status gsim_written_check_db(struct gsim_written *w, const char *path,
 /* Reads a timeline, and holds the laws of its spans, and of them and what w has. */
 enum gsim_status gsim_written_check_timeline(struct gsim_written *w, const char *path);
 
-/* Whether a real is larger than another one by more than sums of reals may be off. */
+/* Of sums of reals: the last digits depend on the order of summation. */
+#define GSIM_WRITTEN_SLACK 1e-9
+/* Whether a real is larger than another one by more than that. */
 bool gsim_written_is_more(double a, double b);
 /* That no more work was done than GPUs can do. */
 enum gsim_status gsim_written_hold_work(struct gsim_written *w);

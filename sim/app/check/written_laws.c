@@ -1,55 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "gsim/policy.h"
 #include "sim/app/check/written.h"
-
-/* Of sums of reals: the last digits depend on the order of summation. */
-static const double SLACK = 1e-9;
-
-const char *const gsim_written_fields[GSIM_WRITTEN_FIELDS] = {
-#define GSIM_FIELD_TEXT(name, help) #name,
-#define GSIM_FIELD_INT(name, help) #name,
-#define GSIM_FIELD_REAL(name, help) #name,
-#define GSIM_FIELD_BOOL(name, help) #name,
-#include "gsim/fields.def"
-};
-
-enum gsim_status gsim_written_broken(struct gsim_written *w, const char *format, ...) {
-    char text[GSIM_LOG_TEXT];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    return gsim_fail(w->log, GSIM_FAILED, w->path, 0, "%s%s%s", w->run, *w->run ? ": " : "", text);
-}
-
-void gsim_written_begin(struct gsim_written *w, struct gsim_arena *arena, struct gsim_log *log) {
-    *w = (struct gsim_written){.arena = arena, .log = log, .run = ""};
-    for (int f = 0; f < GSIM_WRITTEN_FIELDS; f++)
-        w->number[f] = NAN;
-}
-
-struct gsim_written_job *gsim_written_add(struct gsim_written *w, const char *id) {
-    if (w->n_jobs == w->capacity) {
-        uint32_t capacity = w->capacity ? 2 * w->capacity : 256;
-        struct gsim_written_job *grown = gsim_arena_grow(
-            w->arena, w->jobs, w->capacity * sizeof *grown, capacity * sizeof *grown);
-        if (!grown)
-            return NULL;
-        w->jobs = grown;
-        w->capacity = capacity;
-    }
-    struct gsim_written_job *job = &w->jobs[w->n_jobs];
-    job->id = gsim_arena_strndup(w->arena, id, strlen(id));
-    for (int c = 0; c < GSIM_WRITTEN_COLUMNS; c++)
-        job->value[c] = -1;
-    w->n_jobs += job->id != NULL;
-    return job->id ? job : NULL;
-}
 
 static const struct gsim_policy *policy_named(const char *name, size_t length) {
     for (int i = 0; gsim_policies[i]; i++)
@@ -104,10 +58,6 @@ static const enum gsim_written_field orders[][2] = {
     {GSIM_WRITTEN_killed, GSIM_WRITTEN_completed},
     {GSIM_WRITTEN_declined, GSIM_WRITTEN_unfinished},
     {GSIM_WRITTEN_completed, GSIM_WRITTEN_jobs}};
-
-bool gsim_written_is_more(double a, double b) {
-    return a > b + SLACK * (1 + fabs(b));
-}
 
 static enum gsim_status hold_summary(struct gsim_written *w) {
     const double *f = w->number;
@@ -198,7 +148,7 @@ static const struct {
 
 /* Up to 2^53 a real holds a whole number exactly. */
 static bool differs(double said, double counted) {
-    return fabs(said - counted) > SLACK * (1 + fabs(counted));
+    return fabs(said - counted) > GSIM_WRITTEN_SLACK * (1 + fabs(counted));
 }
 
 static enum gsim_status hold_sums(struct gsim_written *w) {
