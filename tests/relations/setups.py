@@ -85,6 +85,7 @@ class Runner:
     def jobs(self, words, stdin=None):
         """Rows of jobs by job_id, in whole ns."""
         done = self.call(words, stdin)
+        self.said = done.stdout
         said = (done.stderr.strip().splitlines() or [""])[0]
         if done.returncode in (2, 3) or "got anything done" in said:
             raise Refused(said)
