@@ -420,7 +420,7 @@ def alone(case):
 
 
 # --- laws of one queue ------------------------------------------------------------------------------
-def whole_gpus(case, gpus, nodes, per_node, device="ideal"):
+def whole_gpus(case, gpus, nodes, per_node, device="ideal", kept=()):
     """The jobs with durations, each on `gpus` GPUs (None: on as many as it asks for) of other nodes."""
     needs(not case.setup.options and all(row.get("duration_s") for row in case.setup.rows))
     needs(all(Decimal(row.get("gpus") or 1) >= 1 for row in case.setup.rows))
@@ -429,7 +429,8 @@ def whole_gpus(case, gpus, nodes, per_node, device="ideal"):
     for row in new.rows:
         row["gpus"] = gpus or row["gpus"]
         for name in ("mem_gib", "sm_fraction", "hbm_gbps", "class", "priority"):
-            row.pop(name, None)
+            if name not in kept:
+                row.pop(name, None)
     return new
 
 
@@ -450,9 +451,12 @@ def room_for_all(case):
 ROUNDED_NS = 10**6  # rates of jobs that share a GPU are rounded: 0.1 ms in 600 s at most
 
 
-def never_idle(case):
+def never_idle(*kept):
+    return lambda case: busy_until(whole_gpus(case, "1", 1, 1, kept=kept), case)
+
+
+def busy_until(new, case):
     """One GPU with jobs is never idle, whichever has it: when it runs out of jobs is known. None ends too soon."""
-    new = whole_gpus(case, "1", 1, 1)
     idle_ns, due = 0, []
     for at, length in sorted(lengths(new).values()):
         if at > idle_ns:
@@ -590,7 +594,8 @@ RELATIONS = [
     ("none waits beside an idle GPU", none_waits_beside_idle),
     ("a job alone", alone),
     ("a node for each job", room_for_all),
-    ("one GPU is never idle", never_idle),
+    ("one GPU is never idle", never_idle()),
+    ("one GPU is never idle, whatever is urgent", never_idle("class", "priority")),
     ("no mean JCT below srtf's", no_better_than_srtf),
     ("one more GPU", one_more_gpu),
     ("gangs of all GPUs", gangs_of_all),
@@ -609,6 +614,8 @@ QUOTA = {"kueue": "its quota has all GPUs of the cluster"}
 WIDTHS = {"pollux": "it chooses the GPUs of a job", "elasticflow": "jobs get more GPUs than they ask for",
           "shockwave": "what a plan gains goes with the GPUs of a job",
           "themis": "what a lease is worth goes with the GPUs of a job"}
+IDLE = {**ROUNDS, "elasticflow": "a job that has begun anew is put off until the next event",
+        "green": "a job has a part of the SMs"}
 EXCEPT = {
     "all is later by 1000 s": {**TICKS},
     "all begins at 0": {**TICKS},
@@ -625,8 +632,6 @@ EXCEPT = {
                     "nvshare": "memory comes as it is touched", "uvm": "memory comes as it is touched"},
     "a node for each job": {**ROUNDS, "elasticflow": "jobs get more GPUs than they ask for",
                             "green": "a job has a part of the SMs", "lucid": "jobs are profiled on a few nodes first"},
-    "one GPU is never idle": {**ROUNDS, "elasticflow": "a job that has begun anew is put off until the next event",
-                              "green": "a job has a part of the SMs"},
     "a node that is down all the time": {**LOTS, **QUOTA},
     "nodes of a partition that no job may use": QUOTA,
     "two clusters in one run": {"exclusive": "its line is one", "fifo": "its line is one",
@@ -636,6 +641,8 @@ EXCEPT = {
     "twice the GPUs in nodes and gangs": WIDTHS,
     "speeds by a table": {"themis": "a lease of fewer GPUs has the table's speed",
                           "elasticflow": "jobs get more GPUs than they ask for"},
+    "one GPU is never idle": IDLE,
+    "one GPU is never idle, whatever is urgent": {**IDLE, "lithos": "an atom stays on the SMs that its job owns"},
     "none waits beside an idle GPU": {**ROUNDS, "lucid": "jobs are profiled on a few nodes first",
                                       "elasticflow": "a job that has begun anew is put off until the next event",
                                       "gang-rr": "the slice of a row counts on while there is no gang"},
