@@ -459,7 +459,7 @@ def busy_until(new, case):
     """One GPU with jobs is never idle, whichever has it: when it runs out of jobs is known. None ends too soon."""
     idle_ns, due = 0, []
     for at, length in sorted(lengths(new).values()):
-        if at > idle_ns:
+        if at > idle_ns or not due:
             due.append(0)
         idle_ns = due[-1] = max(at, idle_ns) + length
     rows, least = case.run(new), {job: at + length for job, (at, length) in lengths(new).items()}

@@ -27,17 +27,24 @@ static int64_t longer(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
+/* Whether the run may give the job iterations that its row has not, with pauses between them: by
+ * the device's constants, or where its row has pauses. */
+static bool has_assumed_pauses(const struct gsim_written *w, const struct gsim_written_job *job) {
+    return job->kernels.iterations <= 0 &&
+           (w->assumes_iterations || (w->is_shared && job->kernels.gap_ns > 0));
+}
+
 /* GPU time at speed 1 that a job needs alone on each of its GPUs, whatever it overlaps with: of a
  * job with iterations, what they leave when the pauses of their host are taken away. A pause is as
- * long as the device says at least, and at most half of an iteration (docs/models/time-slices.md).
- * Iterations that the device's constants assume have such pauses too. */
+ * long as the device says at least, and at most half of an iteration (docs/models/time-slices.md),
+ * in iterations that are assumed too. */
 static int64_t needed_ns(const struct gsim_written *w, const struct gsim_written_job *job) {
     const struct gsim_written_kernels *k = &job->kernels;
     int64_t busy_ns = job->value[GSIM_WRITTEN_SERVICE] - k->tail_ns - rounded_ns(w, job);
     if (k->is_unknown || busy_ns <= 0)
         return 0;
     if (k->iterations <= 0)
-        return without_ends(w, w->assumes_iterations ? busy_ns / 2 : busy_ns);
+        return without_ends(w, has_assumed_pauses(w, job) ? busy_ns / 2 : busy_ns);
     int64_t each_ns = (job->value[GSIM_WRITTEN_SERVICE] - k->tail_ns) / k->iterations;
     int64_t pause_ns = longer(k->gap_ns, w->most_gap_ns);
     int64_t gpu_ns = longer(each_ns - pause_ns, each_ns - each_ns / 2);
@@ -213,12 +220,15 @@ static int64_t least_fill_ppm(const struct gsim_written *w) {
         const struct gsim_written_job *job = &w->jobs[i];
         int64_t gpus_ppm = job->value[GSIM_WRITTEN_GPUS_PPM], fill_ppm = job->kernels.fill_ppm;
         int64_t part_ppm = gpus_ppm < GSIM_PPM ? gpus_ppm : GSIM_PPM;
+        int64_t filled_ppm =
+            fill_ppm > 0 && fill_ppm < part_ppm ? fill_ppm * GSIM_PPM / part_ppm : GSIM_PPM;
         if (job->kernels.is_unknown)
             return 0;
-        if (fill_ppm > 0 && part_ppm > 0 && fill_ppm * GSIM_PPM / part_ppm < least)
-            least = fill_ppm * GSIM_PPM / part_ppm;
+        if (has_assumed_pauses(w, job))
+            filled_ppm /= 2;
+        least = filled_ppm < least ? filled_ppm : least;
     }
-    return w->assumes_iterations ? least / 2 : least;
+    return least;
 }
 
 /* GPU time that the summary counts and jobs need not: iterations are counted with the pauses of the
