@@ -78,7 +78,7 @@ static enum gsim_status hold_summary(struct gsim_written *w) {
     if (gsim_written_is_more(f[GSIM_WRITTEN_gpu_busy] + f[GSIM_WRITTEN_gpu_down], 1))
         return gsim_written_broken(w, "GPUs were held for %.12g of the time and down for %.12g",
                                    f[GSIM_WRITTEN_gpu_busy], f[GSIM_WRITTEN_gpu_down]);
-    if (w->has_policy && !w->is_shared && !w->is_resized && !w->is_paced &&
+    if (w->has_policy && !w->is_shared && !w->is_paced &&
         gsim_written_is_more(f[GSIM_WRITTEN_gpu_work], f[GSIM_WRITTEN_gpu_busy]))
         return gsim_written_broken(w, "GPUs did the work of %.12g of the time, held for %.12g",
                                    f[GSIM_WRITTEN_gpu_work], f[GSIM_WRITTEN_gpu_busy]);
