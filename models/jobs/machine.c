@@ -7,8 +7,8 @@
 
 /* --- the next event of a job ------------------------------------------------------------------ */
 
-/* Phases of the engine's order: completions come before boundaries, and of either kind those of jobs
- * that arrived earlier. */
+/* Phases of the engine's order: completions come before boundaries, and of each kind first those of
+ * jobs that arrived earlier. */
 void gsim_machine_expect(struct gsim_model *model, gsim_slot slot, enum ahead ahead,
                          int64_t time_ns) {
     uint64_t phase = ahead == ENDS ? 0 : 1;
