@@ -96,12 +96,16 @@ def shift(by_s):
     return relation
 
 
+AUTO = {("las", "quantum"): "3250s"}  # what `auto` stands for on a cluster of more than one GPU
+
+
 def doubled_settings(case):
     """--set words that make each time among the policy's settings twice as long."""
     sets = []
     for name, value, allowed in case.lists.settings[case.setup.policy]:
         if value == "as-quantum":
             continue
+        value = AUTO.get((case.setup.policy, name), value)
         number = value[:len(value) - len(value.lstrip("0123456789."))]
         unit = value[len(number):]
         if number and unit:
@@ -323,6 +327,7 @@ def down_node(case):
 
 def unused_partition(case):
     """Nodes of a partition that no job may use change nothing."""
+    needs("placement=random" not in case.setup.options)  # it draws one of all GPUs
     needs(not values(case.setup, "partition") and not any("partitions" in keys for _, keys in case.setup.nodes))
     new = case.setup.column("partition", lambda row: "main")
     for _, keys in new.nodes:
@@ -627,7 +632,8 @@ EXCEPT = {
     "another seed": LOTS,
     "one model for all": {"tiresias": "models say where gangs are placed"},
     "one user or none": {"fairshare": "without users accounts are virtual clusters"},
-    "a job alone": {**TICKS, "elasticflow": "jobs get more GPUs than they ask for", "green": "a job has a part of the SMs",
+    "a job alone": {**TICKS, "lucid": "a job that is profiled for too short begins anew",
+                    "elasticflow": "jobs get more GPUs than they ask for", "green": "a job has a part of the SMs",
                     "mig": "a job has an instance", "msched": "memory comes as it is touched",
                     "nvshare": "memory comes as it is touched", "uvm": "memory comes as it is touched"},
     "a node for each job": {**ROUNDS, "elasticflow": "jobs get more GPUs than they ask for",
@@ -637,7 +643,8 @@ EXCEPT = {
     "two clusters in one run": {"exclusive": "its line is one", "fifo": "its line is one",
                                 "easy-backfill": "one job has a reservation", "fairshare": "one job has a reservation",
                                 "slurm": "without a slurm.conf all nodes are one of its partitions",
-                                "kueue": "without objects of Kueue there is one ClusterQueue"},
+                                "kueue": "without objects of Kueue there is one ClusterQueue",
+                                **dict.fromkeys(("suspend", "adaptive"), "it looks at jobs at events, of both clusters")},
     "twice the GPUs in nodes and gangs": WIDTHS,
     "speeds by a table": {"themis": "a lease of fewer GPUs has the table's speed",
                           "elasticflow": "jobs get more GPUs than they ask for"},
