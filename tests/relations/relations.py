@@ -105,6 +105,8 @@ def doubled_settings(case):
     for name, value, allowed in case.lists.settings[case.setup.policy]:
         if value == "as-quantum":
             continue
+        if (case.setup.policy, name) == ("tiresias", "queues"):  # GPU seconds
+            sets += ["--set", "tiresias.queues=" + ",".join(str(2 * int(bound)) for bound in value.split(","))]
         value = AUTO.get((case.setup.policy, name), value)
         number = value[:len(value) - len(value.lstrip("0123456789."))]
         unit = value[len(number):]
@@ -616,7 +618,7 @@ TURNS = {name: "jobs take turns on a GPU: as long as the device says, and which 
     "antman", "chimera", "gpreempt", "green", "lithos", "mig", "mps", "msched", "nvshare", "orion", "reef", "salus", "tally",
     "tgs", "timeslice", "uvm", "vgpu", "xsched")}
 QUOTA = {"kueue": "its quota has all GPUs of the cluster"}
-WIDTHS = {"pollux": "it chooses the GPUs of a job", "elasticflow": "jobs get more GPUs than they ask for",
+WIDTHS = {"tiresias": "its queues have bounds of GPU time", "pollux": "it chooses the GPUs of a job", "elasticflow": "jobs get more GPUs than they ask for",
           "shockwave": "what a plan gains goes with the GPUs of a job",
           "themis": "what a lease is worth goes with the GPUs of a job"}
 IDLE = {**ROUNDS, "elasticflow": "a job that has begun anew is put off until the next event",
@@ -625,7 +627,8 @@ EXCEPT = {
     "all is later by 1000 s": {**TICKS},
     "all begins at 0": {**TICKS},
     "all takes twice as long": {**TURNS, "slurm": "its passes come at intervals of slurm.conf",
-                                "pollux": "speeds are rounded to 2^-32"},
+                                "pollux": "speeds are rounded to 2^-32",
+                                **dict.fromkeys(("elasticflow", "themis"), "times are rounded to whole ns")},
     "all happens twice": {**TURNS, **LOTS, "fairshare": "usage is remembered", "slurm": "usage is remembered",
                           "gang-rr": "the slice of a row counts on while there is no gang",
                           "lucid": "it learns from jobs of the past"},
