@@ -107,6 +107,7 @@ def doubled_settings(case):
             continue
         if (case.setup.policy, name) == ("tiresias", "queues"):  # GPU seconds
             sets += ["--set", "tiresias.queues=" + ",".join(str(2 * int(bound)) for bound in value.split(","))]
+            continue
         value = AUTO.get((case.setup.policy, name), value)
         number = value[:len(value) - len(value.lstrip("0123456789."))]
         unit = value[len(number):]
@@ -618,7 +619,8 @@ TURNS = {name: "jobs take turns on a GPU: as long as the device says, and which 
     "antman", "chimera", "gpreempt", "green", "lithos", "mig", "mps", "msched", "nvshare", "orion", "reef", "salus", "tally",
     "tgs", "timeslice", "uvm", "vgpu", "xsched")}
 QUOTA = {"kueue": "its quota has all GPUs of the cluster"}
-WIDTHS = {"tiresias": "its queues have bounds of GPU time", "pollux": "it chooses the GPUs of a job", "elasticflow": "jobs get more GPUs than they ask for",
+WIDTHS = {"tiresias": "its queues have bounds of GPU time", "pollux": "it chooses the GPUs of a job",
+          "elasticflow": "jobs get more GPUs than they ask for",
           "shockwave": "what a plan gains goes with the GPUs of a job",
           "themis": "what a lease is worth goes with the GPUs of a job"}
 IDLE = {**ROUNDS, "elasticflow": "a job that has begun anew is put off until the next event",
