@@ -619,7 +619,7 @@ TURNS = {name: "jobs take turns on a GPU: as long as the device says, and which 
     "antman", "chimera", "gpreempt", "green", "lithos", "mig", "mps", "msched", "nvshare", "orion", "reef", "salus", "tally",
     "tgs", "timeslice", "uvm", "vgpu", "xsched")}
 QUOTA = {"kueue": "its quota has all GPUs of the cluster"}
-WIDTHS = {"tiresias": "its queues have bounds of GPU time", "pollux": "it chooses the GPUs of a job",
+WIDTHS = {**dict.fromkeys(("tiresias", "adaptdl"), "its queues have bounds of GPU time"), "pollux": "it chooses the GPUs of a job",
           "elasticflow": "jobs get more GPUs than they ask for",
           "shockwave": "what a plan gains goes with the GPUs of a job",
           "themis": "what a lease is worth goes with the GPUs of a job"}
