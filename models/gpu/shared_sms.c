@@ -237,8 +237,9 @@ static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *sp
         go_on_without(gpu, lane, GSIM_RATE_ONE, done < begin ? begin : span.end, lanes->now_ns);
         return;
     }
+    bool ran_alone = !lane->is_by_blocks && done > begin;
     if (gsim_rarely(gsim_gpu_lane_is_gated(lane)) &&
-        !is_let_begin(space, lanes, number, span.kernel)) {
+        !is_let_begin(space, lanes, number, span.kernel) && !ran_alone) {
         go_on_without(gpu, lane, 0, span.end, lanes->now_ns);
         return;
     }
@@ -255,7 +256,7 @@ static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *sp
     kernel.has_queue = place->has_queue;
     kernel.rank = lane->how.gate.rank;
     kernel.held = &lane->state.held;
-    kernel.ran_alone = !lane->is_by_blocks && done > begin;
+    kernel.ran_alone = ran_alone;
     divide(lane, member, &kernel);
     if (gsim_rarely(gsim_gpu_lane_is_gated(lane)))
         obey_gate(lanes, number, span.kernel, &kernel);

@@ -682,6 +682,13 @@ static void look_for_others(struct array *array) {
             array->kernels[i].look = 0;
 }
 
+/* A kernel that ran alone has its blocks on SMs already, whatever comes before it now. */
+static void put_back(struct array *array) {
+    for (uint32_t i = 0; i < array->n; i++)
+        if (gsim_rarely(array->kernels[i].ran_alone) && array->kernels[i].held->n == 0)
+            (void)begin_blocks(array, (uint16_t)i);
+}
+
 void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
                          uint16_t *scratch, uint32_t n) {
     struct array array;
@@ -694,6 +701,7 @@ void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *
     array.n_waiting = 0;
     array.last_waiting = 0;
     look_around(&array);
+    put_back(&array);
     for (uint32_t i = 0; i < n; i++) {
         struct gsim_sm_kernel *kernel = &kernels[scratch[i]];
         kernel->look = 0;

@@ -7,13 +7,16 @@
 
 /* --- the next event of a job ------------------------------------------------------------------ */
 
-/* Phases of the engine's order: completions come before boundaries. */
+/* Phases of the engine's order: completions come before boundaries, and of each kind first those of
+ * jobs that arrived earlier. */
 void gsim_machine_expect(struct gsim_model *model, gsim_slot slot, enum ahead ahead,
                          int64_t time_ns) {
     uint64_t phase = ahead == ENDS ? 0 : 1;
+    uint32_t nth = gsim_machine_info(model, slot)->index;
+    if (gsim_rarely(model->setup.nth_of != NULL))
+        nth = model->setup.nth_of[nth];
     model->jobs[slot].ahead = (uint8_t)ahead;
-    gsim_eventq_set(&model->queue, slot, time_ns,
-                    phase << 32 | gsim_machine_info(model, slot)->index);
+    gsim_eventq_set(&model->queue, slot, time_ns, phase << 32 | nth);
 }
 
 void gsim_machine_expect_nothing(struct gsim_model *model, gsim_slot slot) {

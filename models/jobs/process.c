@@ -60,9 +60,8 @@ struct gsim_assumed_iterations gsim_process_assume(const struct gsim_trace *trac
 
 static struct gsim_assumed_iterations of_a_quantum(const struct gsim_trace *trace, uint32_t index,
                                                    const struct gsim_profile *profile) {
-    enum { MOST = 10000 };
     int64_t quantum_ns = profile->value[GSIM_KEY_SLICE_QUANTUM_NS];
-    int64_t least_ns = trace->service_ns[index] / MOST;
+    int64_t least_ns = trace->service_ns[index] / GSIM_PROCESS_ITERATIONS_MOST;
     return as_long_as(quantum_ns > least_ns ? quantum_ns : least_ns, GSIM_KEY_COUNT, trace, index);
 }
 

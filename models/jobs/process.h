@@ -54,6 +54,9 @@ struct gsim_process {
 struct gsim_process gsim_process_of(const struct gsim_trace *trace, uint32_t index,
                                     const struct gsim_profile *profile, unsigned parts);
 
+/* On a device without a length of iterations the number is at most this (process.c). */
+enum { GSIM_PROCESS_ITERATIONS_MOST = 10000 };
+
 /* Iterations of a closed-loop job with a row that names none, as the profile assumes: the number
  * that comes nearest to its length. 0: the profile has no length (ideal). */
 struct gsim_assumed_iterations {

@@ -81,6 +81,7 @@ struct gsim_model_setup {
     uint16_t n_profiles;
     const uint16_t *type_of_gpu; /* position in profiles, by GPU */
     struct gsim_wiring wiring;
+    const uint32_t *nth_of; /* by job: its place among all arrivals; NULL: its place in the trace */
     struct gsim_job *const *jobs; /* *jobs is the table by slot; it may move as it grows */
     uint64_t seed, replication; /* of the random draws */
     int64_t context_bytes; /* memory of a process's context beside other contexts; 0: none */

@@ -272,6 +272,7 @@ static void fill_view(struct gsim_core *core) {
 
 static enum gsim_status open_model(struct gsim_core *core) {
     struct gsim_model_setup setup = {.trace = core->trace,
+                                     .nth_of = core->nth_of,
                                      .arena = core->arena,
                                      .n_gpus = core->cluster.n_gpus,
                                      .profiles = core->options->cluster->profiles,

@@ -63,3 +63,32 @@ expect "JSON without a comma" 3 "comma.json:4" "$gsim" check "$tmp/comma.json"
 expect "a file of another kind" 3 "none of a database" "$gsim" check README.md
 expect "no file" 2 "which files? gsim check results.db" "$gsim" check
 expect "a file that is not there" 3 "nowhere.db" "$gsim" check nowhere.db
+
+# --- no more work than GPUs can do
+# Two kernels of 100 s that fill the GPU, the second 10 s later, take 200 s. A build let go of SMs too early: it
+# said 171.877777796 s, and that the GPU was useful for 200 / 171.877777796 = 1.1636 of the time.
+printf 'job_id,submit_s,duration_s,gpus\na,0,100,1\nb,10,100,1\n' >"$tmp/late.trace"
+# Two kernels that fill 0.4 of the SMs each run beside each other and take 100 s, of twice the work.
+printf 'job_id,submit_s,duration_s,gpus,sm_fraction\na,0,100,1,0.4\nb,0,100,1,0.4\n' >"$tmp/parts.trace"
+run late --policy orion --device ideal --gpus-per-node 1 "$tmp/late.trace"
+run parts --policy mps --device ideal --gpus-per-node 1 "$tmp/parts.trace"
+run fast --policy timeslice --device ideal --set speed.ideal=2 --gpus-per-node 1 "$tmp/late.trace"
+for of in late parts fast; do
+    expect "$of passes" 0 "^1 file, 1 run: nothing" "$gsim" check "$tmp/$of.db"
+done
+check "kernels that fill parts of a GPU are useful for more than the time" 2.0 \
+    "$(sqlite3 "$tmp/parts.db" "SELECT round(gpu_useful, 9) FROM run")"
+worked() { # of which run, name, SQL, what is found
+    cp "$tmp/$1.db" "$tmp/bad.db"
+    sqlite3 "$tmp/bad.db" "$3"
+    expect "$2" 1 "bad.db: run 1 ([a-z]*): $4" "$gsim" check "$tmp/bad.db"
+}
+useful="GPUs did useful work for [0-9.]* of the time, of jobs that fill [0-9.]* of them or more, and were held for"
+worked late "more useful work than a GPU can do" "UPDATE run SET gpu_work = 1.1636, gpu_useful = 1.1636" "$useful 1 of it"
+worked late "jobs that end too early" "UPDATE job SET end_ns = 171877777796 WHERE job_id = 'b';
+    UPDATE gpu SET busy_ns = 171877777796; UPDATE run SET makespan_s = 171.877777796, gpu_busy = 1, gpu_work = 1,
+    gpu_useful = 1, jct_mean_s = 130.938888898, jct_p50_s = 100, jct_p95_s = 161, jct_p99_s = 161, jct_max_s = 161.877777796" \
+    "jobs that began at 0.000000000 s (job 'a') or later and ended by 171.877777796 s (job 'b') did work of 199.99998"
+worked late "a job with more work than time" "UPDATE job SET service_ns = 1000000000000 WHERE job_id = 'a'" "job 'a' had its GPUs for less time than its work takes"
+worked parts "kernels that fill the GPU beside each other" "UPDATE trace_job SET sm_ppm = NULL" "$useful 1 of it"
+worked fast "GPUs that are no faster" "UPDATE parameter_list SET value = '1000' WHERE key = 'speed_milli'" "$useful [0-9.]* of it"

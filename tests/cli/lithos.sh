@@ -74,3 +74,14 @@ for policy in orion tally lithos; do
     "$gsim" run --quiet --policy $policy --device ideal --gpus-per-node 1 --jobs-csv "$tmp/jobs.csv" --force "$tmp/late.csv" >"$tmp/log" 2>&1
     check "$policy: a kernel that comes later waits for blocks that began alone" "100000 200000" "$(end a) $(end b)"
 done
+# So does a kernel of a higher priority: neither orion nor tally takes blocks that run off their SMs, and a block
+# is as long as its kernel here. They let b begin at 10 s, and a lose its SMs and go on afterwards.
+printf 'job_id,submit_s,duration_s,gpus,priority\na,0,100,1,0\nb,10,100,1,1\n' >"$tmp/late.csv"
+for policy in orion tally; do
+    "$gsim" run --quiet --policy $policy --device ideal --gpus-per-node 1 --jobs-csv "$tmp/jobs.csv" --force "$tmp/late.csv" >"$tmp/log" 2>&1
+    check "$policy: a kernel of high priority waits for blocks that began alone" "100000 200000" "$(end a) $(end b)"
+done
+# With blocks of 10 ms tally stops a within one of them, and b has all SMs: from 10.01 s at the latest to 110.01 s.
+printf 'job_id,submit_s,duration_s,gpus,priority,kernel_ms\na,0,100,1,0,10\nb,10,100,1,1,10\n' >"$tmp/late.csv"
+"$gsim" run --quiet --policy tally --device ideal --gpus-per-node 1 --jobs-csv "$tmp/jobs.csv" --force "$tmp/late.csv" >"$tmp/log" 2>&1
+check "tally: blocks that are short leave within one" yes "$(within 110000 "$(end b)" 110010)"

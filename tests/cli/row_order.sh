@@ -32,3 +32,16 @@ for policy in $("$gsim" list policies | awk 'NF { print $1 }'); do
     n=$((n + 1))
 done
 check "policies are listed" yes "$([ $n -gt 40 ] && echo yes)"
+
+# b and c wait for memory until a has ended, start for a second each, and are ready at one instant: b, which was
+# submitted first, has the first turn on the GPU in either file.
+printf 'a,0,10,1,100\nb,1,5,1,60\nc,2,5,1,60\n' >"$tmp/rows"
+head=job_id,submit_s,duration_s,gpus,mem_gib
+{ echo $head; cat "$tmp/rows"; } >"$tmp/forth.csv"
+{ echo $head; sort -r "$tmp/rows"; } >"$tmp/back.csv"
+for file in forth back; do
+    "$gsim" run --policy timeslice --quiet --gpus-per-node 1 --device h200 --set start.first_ns=1s \
+        --jobs-csv "$tmp/$file.jobs" "$tmp/$file.csv" >"$tmp/log" 2>&1
+    sort "$tmp/$file.jobs" >"$tmp/$file.sorted"
+done
+check "what happens at one instant goes by submission" "$(cat "$tmp/forth.sorted")" "$(cat "$tmp/back.sorted")"

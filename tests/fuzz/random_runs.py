@@ -13,11 +13,14 @@ the clock, so that each day tries others; a seed draws one case on every machine
 """
 import argparse
 import collections
+import math
 import os
 import random
 import re
+import resource
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -225,13 +228,22 @@ def quoted(cell):
     return '"%s"' % text.replace('"', '""') if '"' in text or "," in text else text
 
 
+WAITS = 10  # a run may be there for so many times its processor time: others use the machine and its disk
+
+
 def ran(words, folder, limit, out=None):
-    """The exit code (124: out of time, negative: a signal) and the last line that was said."""
+    """The exit code (124: out of processor time, negative: a signal) and the last line that was said."""
+    def bound():
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit) + 1))
+    late = f"it did not end in {limit} s of processor time"
     with open(os.path.join(folder, out or "said"), "w") as to:
         try:
-            done = subprocess.run(words, cwd=folder, stdout=to, stderr=subprocess.PIPE, timeout=limit)
+            done = subprocess.run(words, cwd=folder, stdout=to, stderr=subprocess.PIPE, timeout=WAITS * limit,
+                                  preexec_fn=bound)
         except subprocess.TimeoutExpired:
-            return 124, f"it did not end in {limit} s"
+            return 124, late
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return 124, late
     said = done.stderr.decode(errors="replace").strip().splitlines()
     return done.returncode, said[0] if said else ""
 
@@ -286,7 +298,7 @@ def main():
         for text, n in why.most_common():
             print(f"# refused {n}: {text}")
     print(f"# {counts['run']} runs, {counts['refused']} refused, {counts['found']} findings, "
-          f"{counts['slow']} without an end in {args.limit:g} s")
+          f"{counts['slow']} without an end in {args.limit:g} s of processor time")
     print(f"{'not ok' if counts['found'] else 'ok'} random runs from seed {args.first} on hold the rules")
     enough = counts["run"] * 3 >= args.runs
     print(f"{'ok' if enough else 'not ok'} most of them are no refusals")

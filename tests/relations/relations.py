@@ -5,6 +5,7 @@ A relation takes a Case and returns the rows that it got and the rows that it sh
 the setup is none that the relation speaks of.
 """
 import gzip
+import json
 import os
 import random
 from decimal import Decimal
@@ -95,12 +96,19 @@ def shift(by_s):
     return relation
 
 
+AUTO = {("las", "quantum"): "3250s"}  # what `auto` stands for on a cluster of more than one GPU
+
+
 def doubled_settings(case):
     """--set words that make each time among the policy's settings twice as long."""
     sets = []
     for name, value, allowed in case.lists.settings[case.setup.policy]:
         if value == "as-quantum":
             continue
+        if (case.setup.policy, name) == ("tiresias", "queues"):  # GPU seconds
+            sets += ["--set", "tiresias.queues=" + ",".join(str(2 * int(bound)) for bound in value.split(","))]
+            continue
+        value = AUTO.get((case.setup.policy, name), value)
         number = value[:len(value) - len(value.lstrip("0123456789."))]
         unit = value[len(number):]
         if number and unit:
@@ -301,6 +309,111 @@ def nodes_as_options(case):
     return case.run(new), case.base
 
 
+DAYS = 98  # whole weeks, which all intervals that policies have divide
+
+
+def down_node(case):
+    """A node that failed before the first job came, and stays down, is as none. Alike nodes: any may be the one."""
+    needs(len(case.setup.nodes) == 1 and case.setup.nodes[0][1].get("count", 1) == 2 and not case.setup.options)
+    needs("deadline_s" not in case.setup.trace()[0])
+    later = case.setup.column("submit_s", lambda row: seconds(ns(row["submit_s"]) + DAYS * 86400 * 10**9))
+    more = later.copy()
+    more.nodes[0][1]["count"] = 3
+    for seed in range(20):  # about four of ten seeds have one node fail in that time
+        new = more.copy()
+        new.options += ["--mtbf", "250d", "--mttr", "10000d", "--seed", str(seed), "--format", "json"]
+        got, said = case.run(new), json.loads(case.runner.said)
+        if said["node_failures"] == 1:
+            return got, case.run(later)
+    raise Skip
+
+
+def unused_partition(case):
+    """Nodes of a partition that no job may use change nothing."""
+    needs("placement=random" not in case.setup.options)  # it draws one of all GPUs
+    needs(not values(case.setup, "partition") and not any("partitions" in keys for _, keys in case.setup.nodes))
+    new = case.setup.column("partition", lambda row: "main")
+    for _, keys in new.nodes:
+        keys["partitions"] = "main"
+    more = new.copy()
+    more.nodes.append(("side", {"count": 1, "gpus": 4, "device": new.nodes[0][1]["device"], "partitions": "side"}))
+    return case.run(more), case.run(new)
+
+
+def halves(case):
+    """Two clusters in one run, by partitions, are two runs."""
+    needs(len(case.setup.nodes) == 1 and "partitions" not in case.setup.nodes[0][1] and not case.setup.options)
+    needs(not any(row.get("after") for row in case.setup.rows) and not values(case.setup, "partition"))
+    keys, both, due = case.setup.nodes[0][1], case.setup.copy(), {}
+    both.nodes = [(name, {**keys, "partitions": name}) for name in "pq"]
+    for number, row in enumerate(both.rows):
+        row["partition"] = "pq"[number % 2]
+    for name in "pq":
+        one = case.setup.copy()
+        one.nodes = [(name, {**keys, "partitions": name})]
+        one.rows = [row for row in both.rows if row["partition"] == name]
+        due.update(case.run(one))
+    return case.run(both), due
+
+
+def wider(case):
+    """Nodes and gangs with twice as many GPUs each are as before, where they share no link."""
+    needs(all(keys.get("device") == "ideal" for _, keys in case.setup.nodes))
+    needs(not case.setup.options and all(Decimal(row.get("gpus") or 1) >= 1 for row in case.setup.rows))
+    needs(case.setup.policy not in TURNS)
+    new = case.setup.column("gpus", lambda row: str(2 * int(row.get("gpus") or 1)))
+    for _, keys in new.nodes:
+        keys["gpus"] *= 2
+    return ends(case.run(new)), ends(case.base)
+
+
+def farther_priorities(case):
+    """Priorities say an order, and above 0 or not, and no distances."""
+    needs(values(case.setup, "priority"))
+    return case.run(case.setup.column("priority", lambda row: str(7 * int(row["priority"]))
+                                      if row.get("priority") else None)), case.base
+
+
+def less_memory(case):
+    """Where memory is no limit and moves at no cost, half of it is as all of it."""
+    needs(all(keys.get("device") == "ideal" for _, keys in case.setup.nodes) and not case.setup.options)
+    needs(values(case.setup, "mem_gib"))
+    got, due = case.run(case.setup.column("mem_gib", lambda row: str(Decimal(row["mem_gib"]) / 2))), case.base
+    return ends(got), ends(due)
+
+
+def cpus_for_all(case):
+    needs(not values(case.setup, "cpus") and not any("cpus" in keys for _, keys in case.setup.nodes))
+    new = case.setup.column("cpus", lambda row: "1")
+    for _, keys in new.nodes:
+        keys["cpus"] = 1000
+    return case.run(new), case.base
+
+
+def speeds_by_table(case):
+    """Jobs with a model and iterations at the table's speed are as jobs with durations."""
+    needs(all(row.get("duration_s") for row in case.setup.rows) and not case.setup.options)
+    needs(all(Decimal(row.get("gpus") or 1) >= 1 for row in case.setup.rows) and not values(case.setup, "model"))
+    whole = case.setup.column("duration_s", lambda row: "%.3f" % (ns(row["duration_s"]) // 10**6 / 1000))
+    whole = whole.column("model", lambda row: "m")
+    whole = whole.column("iterations", lambda row: str(ns(row["duration_s"]) // 10**6))
+    new = whole.column("duration_s", lambda row: None)
+    widths = sorted({int(row.get("gpus") or 1) for row in new.rows})
+    new.files["rates.csv"] = "device,model,gpus,iterations_per_s\n" + "".join(
+        f"{keys['device']},m,{gpus},1000\n" for _, keys in new.nodes for gpus in widths)
+    new.options += ["--rates", "rates.csv"]
+    return ends(case.run(new)), ends(case.run(whole))
+
+
+def none_waits_beside_idle(case):
+    """No job of one GPU waits while one is idle."""
+    new = whole_gpus(case, "1", 2, 4)
+    new.options += ["--format", "json"]
+    case.run(new)
+    said = json.loads(case.runner.said)
+    return {"all": {"idle_wanted": said["idle_wanted"]}}, {"all": {"idle_wanted": 0}}
+
+
 def alone(case):
     """A job that is alone in a run ends as under exclusive."""
     needs(not any(row.get("after") for row in case.setup.rows) and not case.setup.options)
@@ -315,7 +428,7 @@ def alone(case):
 
 
 # --- laws of one queue ------------------------------------------------------------------------------
-def whole_gpus(case, gpus, nodes, per_node, device="ideal"):
+def whole_gpus(case, gpus, nodes, per_node, device="ideal", kept=()):
     """The jobs with durations, each on `gpus` GPUs (None: on as many as it asks for) of other nodes."""
     needs(not case.setup.options and all(row.get("duration_s") for row in case.setup.rows))
     needs(all(Decimal(row.get("gpus") or 1) >= 1 for row in case.setup.rows))
@@ -324,7 +437,8 @@ def whole_gpus(case, gpus, nodes, per_node, device="ideal"):
     for row in new.rows:
         row["gpus"] = gpus or row["gpus"]
         for name in ("mem_gib", "sm_fraction", "hbm_gbps", "class", "priority"):
-            row.pop(name, None)
+            if name not in kept:
+                row.pop(name, None)
     return new
 
 
@@ -345,12 +459,15 @@ def room_for_all(case):
 ROUNDED_NS = 10**6  # rates of jobs that share a GPU are rounded: 0.1 ms in 600 s at most
 
 
-def never_idle(case):
+def never_idle(*kept):
+    return lambda case: busy_until(whole_gpus(case, "1", 1, 1, kept=kept), case)
+
+
+def busy_until(new, case):
     """One GPU with jobs is never idle, whichever has it: when it runs out of jobs is known. None ends too soon."""
-    new = whole_gpus(case, "1", 1, 1)
     idle_ns, due = 0, []
     for at, length in sorted(lengths(new).values()):
-        if at > idle_ns:
+        if at > idle_ns or not due:
             due.append(0)
         idle_ns = due[-1] = max(at, idle_ns) + length
     rows, least = case.run(new), {job: at + length for job, (at, length) in lengths(new).items()}
@@ -407,6 +524,18 @@ def twice_as_fast(case):
     return ends(case.run(slow)), ends(case.run(new))
 
 
+def lawful(case):
+    """What a run writes holds the laws of gsim check."""
+    new = case.setup.copy()
+    new.options += ["--db", "run.db"]
+    path = os.path.join(case.runner.folder, "run.db")
+    if os.path.exists(path):
+        os.remove(path)
+    got = case.run(new)
+    said = case.runner.call([case.runner.gsim, "check", "run.db"])
+    return {**got, "gsim check": {"says": said.stderr.strip()}}, {**case.base, "gsim check": {"says": ""}}
+
+
 def piped(case):
     case.runner.write(case.setup)
     with open(os.path.join(case.runner.folder, "trace.csv"), "rb") as file:
@@ -431,6 +560,7 @@ READER = [
     ("samples and a timeline", option("--samples", "7", "--timeline", "t.json")),
 ]
 RELATIONS = [
+    ("the laws of gsim check", lawful),
     ("new names of jobs, in their old order", names_of_jobs_in_order),
     ("new names of jobs, at random", names_of_jobs_at_random),
     ("new names of users", names_at_random("user")),
@@ -461,9 +591,19 @@ RELATIONS = [
     ("limits that are durations", limit_is_duration),
     ("sections of one node", sections),
     ("sections swapped", sections_swapped),
+    ("a node that is down all the time", down_node),
+    ("nodes of a partition that no job may use", unused_partition),
+    ("two clusters in one run", halves),
+    ("twice the GPUs in nodes and gangs", wider),
+    ("priorities, farther apart", farther_priorities),
+    ("less memory where it costs nothing", less_memory),
+    ("CPUs for all", cpus_for_all),
+    ("speeds by a table", speeds_by_table),
+    ("none waits beside an idle GPU", none_waits_beside_idle),
     ("a job alone", alone),
     ("a node for each job", room_for_all),
-    ("one GPU is never idle", never_idle),
+    ("one GPU is never idle", never_idle()),
+    ("one GPU is never idle, whatever is urgent", never_idle("class", "priority")),
     ("no mean JCT below srtf's", no_better_than_srtf),
     ("one more GPU", one_more_gpu),
     ("gangs of all GPUs", gangs_of_all),
@@ -478,27 +618,46 @@ LOTS = {name: "it draws lots" for name in ("pollux", "themis")}
 TURNS = {name: "jobs take turns on a GPU: as long as the device says, and which context a GPU had last counts" for name in (
     "antman", "chimera", "gpreempt", "green", "lithos", "mig", "mps", "msched", "nvshare", "orion", "reef", "salus", "tally",
     "tgs", "timeslice", "uvm", "vgpu", "xsched")}
+QUOTA = {"kueue": "its quota has all GPUs of the cluster"}
+WIDTHS = {**dict.fromkeys(("tiresias", "adaptdl"), "its queues have bounds of GPU time"), "pollux": "it chooses the GPUs of a job",
+          "elasticflow": "jobs get more GPUs than they ask for",
+          "shockwave": "what a plan gains goes with the GPUs of a job",
+          "themis": "what a lease is worth goes with the GPUs of a job"}
+IDLE = {**ROUNDS, "elasticflow": "a job that has begun anew is put off until the next event",
+        "green": "a job has a part of the SMs"}
 EXCEPT = {
     "all is later by 1000 s": {**TICKS},
     "all begins at 0": {**TICKS},
     "all takes twice as long": {**TURNS, "slurm": "its passes come at intervals of slurm.conf",
-                                "pollux": "speeds are rounded to 2^-32"},
+                                "pollux": "speeds are rounded to 2^-32",
+                                **dict.fromkeys(("elasticflow", "themis"), "times are rounded to whole ns")},
     "all happens twice": {**TURNS, **LOTS, "fairshare": "usage is remembered", "slurm": "usage is remembered",
                           "gang-rr": "the slice of a row counts on while there is no gang",
                           "lucid": "it learns from jobs of the past"},
     "another seed": LOTS,
     "one model for all": {"tiresias": "models say where gangs are placed"},
     "one user or none": {"fairshare": "without users accounts are virtual clusters"},
-    "a job alone": {**TICKS, "elasticflow": "jobs get more GPUs than they ask for", "green": "a job has a part of the SMs",
+    "a job alone": {**TICKS, "lucid": "a job that is profiled for too short begins anew",
+                    "elasticflow": "jobs get more GPUs than they ask for", "green": "a job has a part of the SMs",
                     "mig": "a job has an instance", "msched": "memory comes as it is touched",
                     "nvshare": "memory comes as it is touched", "uvm": "memory comes as it is touched"},
     "a node for each job": {**ROUNDS, "elasticflow": "jobs get more GPUs than they ask for",
                             "green": "a job has a part of the SMs", "lucid": "jobs are profiled on a few nodes first"},
-    "one GPU is never idle": {**ROUNDS, "elasticflow": "a job that has begun anew is put off until the next event",
-                              "green": "a job has a part of the SMs"},
-    "gangs of all GPUs": {"las": "jobs share a single GPU", "pollux": "it chooses the GPUs of a job",
-                          "elasticflow": "jobs get more GPUs than they ask for",
-                          "shockwave": "what a plan gains goes with the GPUs of a job",
-                          "themis": "what a lease is worth goes with the GPUs of a job"},
+    "a node that is down all the time": {**LOTS, **QUOTA},
+    "nodes of a partition that no job may use": QUOTA,
+    "two clusters in one run": {"exclusive": "its line is one", "fifo": "its line is one",
+                                "easy-backfill": "one job has a reservation", "fairshare": "one job has a reservation",
+                                "slurm": "without a slurm.conf all nodes are one of its partitions",
+                                "kueue": "without objects of Kueue there is one ClusterQueue",
+                                **dict.fromkeys(("suspend", "adaptive"), "it looks at jobs at events, of both clusters")},
+    "twice the GPUs in nodes and gangs": WIDTHS,
+    "speeds by a table": {"themis": "a lease of fewer GPUs has the table's speed",
+                          "elasticflow": "jobs get more GPUs than they ask for"},
+    "one GPU is never idle": IDLE,
+    "one GPU is never idle, whatever is urgent": {**IDLE, "lithos": "an atom stays on the SMs that its job owns"},
+    "none waits beside an idle GPU": {**ROUNDS, "lucid": "jobs are profiled on a few nodes first",
+                                      "elasticflow": "a job that has begun anew is put off until the next event",
+                                      "gang-rr": "the slice of a row counts on while there is no gang"},
+    "gangs of all GPUs": {"las": "jobs share a single GPU", **WIDTHS},
     "GPUs twice as fast": {"salus": "what a lane costs is time", "msched": "what its driver does takes time"},
 }

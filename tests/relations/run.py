@@ -6,7 +6,8 @@
 
 Every listed policy is held to every relation of relations.py, in one small setup each, and in those setups in
 which a relation was once found broken. --seeds N takes N setups of each kind for each policy; --drawn N takes N
-setups of fuzz/random_runs.py besides, from seed --first on. RELATION_SEEDS and RELATION_DRAWN are their defaults.
+setups of fuzz/random_runs.py besides, from seed --first on; --logs N takes N parts of each public trace that lies
+in ../shared/traces for each policy. RELATION_SEEDS, RELATION_DRAWN and RELATION_LOGS are their defaults.
 """
 import argparse
 import collections
@@ -15,7 +16,7 @@ import sys
 import tempfile
 
 from relations import EXCEPT, READER, RELATIONS, Case, Skip
-from setups import KINDS, Broke, Refused, Runner, drawn, random_runs, small
+from setups import KINDS, Broke, Logs, Refused, Runner, drawn, random_runs, small
 
 # Setups in which a relation was once broken: policy, kind, seed.
 FOUND = [("shockwave", "plain", 0), ("gavel", "shares", 1), ("antman", "classes", 1),
@@ -84,6 +85,11 @@ def setups(args, lists):
     for policy, kind, seed in FOUND:
         if policy in policies:
             yield f"{policy} {kind} {seed}", small(policy, seed, kind), seed
+    logs = Logs(args.gsim, "../shared/traces")
+    for policy in policies if args.logs else ():
+        for name in logs.names():
+            for seed in range(args.first, args.first + args.logs):
+                yield f"{policy} {name} {seed}", logs.part(policy, seed, name), seed
     for seed in range(args.first, args.first + args.drawn):
         yield f"drawn {seed}", drawn(seed, lists), seed
 
@@ -94,6 +100,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=int(os.environ.get("RELATION_SEEDS", "0")))
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--drawn", type=int, default=int(os.environ.get("RELATION_DRAWN", "0")))
+    parser.add_argument("--logs", type=int, default=int(os.environ.get("RELATION_LOGS", "0")))
     parser.add_argument("--policies")
     parser.add_argument("--only", default="")
     parser.add_argument("--limit", type=float, default=20)

@@ -85,6 +85,7 @@ class Runner:
     def jobs(self, words, stdin=None):
         """Rows of jobs by job_id, in whole ns."""
         done = self.call(words, stdin)
+        self.said = done.stdout
         said = (done.stderr.strip().splitlines() or [""])[0]
         if done.returncode in (2, 3) or "got anything done" in said:
             raise Refused(said)
@@ -135,6 +136,40 @@ def small(policy, seed, kind):
     device = "ideal" if seed % 2 == 0 else "h200"
     nodes = [("n", {"count": 2, "gpus": 4, "device": device})]
     return Setup(policy, rows, nodes)
+
+
+LOGS = {"philly": "philly_via_pollux/philly.csv", "pai": "derived/openb_pai_effective_7000.csv",
+        "openb": "openb2023/openb_pod_list_default.csv", "tiresias": "derived/phillymix2000_job.csv"}
+
+
+class Logs:
+    """Public traces as rows of a native one, where they lie beside the repository (shared/traces)."""
+
+    def __init__(self, gsim, folder):
+        self.gsim, self.folder, self.known = os.path.abspath(gsim), folder, {}
+
+    def names(self):
+        return [name for name, path in LOGS.items() if os.path.exists(os.path.join(self.folder, path))]
+
+    def rows(self, name):
+        if name not in self.known:
+            done = subprocess.run([self.gsim, "import", "--quiet", name, os.path.join(self.folder, LOGS[name])],
+                                  capture_output=True, text=True, check=True)
+            self.known[name] = sorted(csv.DictReader(done.stdout.splitlines()), key=lambda row: ns(row["submit_s"]))
+        return self.known[name]
+
+    def part(self, policy, seed, name):
+        """Jobs of a log that follow each other, on two nodes; an hour is a minute, and no two come at one time."""
+        rows = [row for row in self.rows(name) if Decimal(row["gpus"]) <= 8 and ns(row["duration_s"])]
+        n = FEW.get(policy, 24)
+        first = random.Random(seed).randrange(len(rows) - n)
+        start, out = ns(rows[first]["submit_s"]), []
+        for i, row in enumerate(rows[first:first + n]):
+            at, length = (ns(row["submit_s"]) - start) // 60 + i * 1000, ns(row["duration_s"]) // 60
+            out.append({name: cell for name, cell in row.items() if cell and name not in ("cpus", "after")})
+            out[-1].update(job_id=f"j{i:02d}", submit_s=seconds(at), duration_s=seconds(length))
+        device = "ideal" if seed % 2 == 0 else "h200"
+        return Setup(policy, out, [("n", {"count": 2, "gpus": 4, "device": device})])
 
 
 def drawn(seed, lists):

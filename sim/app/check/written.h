@@ -44,15 +44,27 @@ struct gsim_written_driven {
     int64_t begin_ns, end_ns, ran_ns, stall_ns, stops;
 };
 
+/* What the trace says of the kernels of a job, without which its GPU time is its service. */
+struct gsim_written_kernels {
+    bool is_unknown; /* no GPU time is certain: a profile has them, or they wait for memory */
+    int64_t iterations, gpu_ns, gap_ns, tail_ns; /* 0: not given */
+    int64_t fill_ppm; /* of the SMs; 0: all of them */
+};
+
 struct gsim_written_job {
     const char *id;
     int64_t value[GSIM_WRITTEN_COLUMNS];
     struct gsim_written_driven driven; /* of a driven run */
     bool is_driven;
+    struct gsim_written_kernels kernels;
 };
+
+enum { GSIM_WRITTEN_SPEED_ONE = 1000 /* of a GPU on which work takes the trace's time */ };
 
 struct gsim_written_gpu {
     int64_t busy_ns;
+    int64_t speed_milli;
+    int64_t gap_ns; /* the least pause of a host between iterations there */
     int64_t hbm_bytes; /* of its device; -1: not known */
 };
 
@@ -68,6 +80,12 @@ struct gsim_written {
     bool is_shared; /* jobs may share GPUs, in turns or beside each other */
     bool is_resized; /* gangs may have fewer or more GPUs than they ask for */
     bool is_paced; /* work may take another time than the trace's: other devices, copies, paging */
+    bool is_foreign; /* a policy from outside: jobs may have any number of GPUs */
+    bool is_by_table; /* by --rates or --goodput work takes what tables say */
+    bool has_kernels; /* it is known what the trace says of kernels */
+    bool assumes_iterations; /* where the trace has none */
+    int64_t most_gap_ns; /* the largest of gap_ns of its GPUs */
+    int64_t spread_ppm; /* over which part of a kernel its blocks end, at most */
     bool begins_anew; /* a job that the site's scheduler evicts loses its work */
     struct gsim_written_job *jobs; /* in trace order */
     uint32_t n_jobs, capacity;
@@ -95,6 +113,12 @@ enum gsim_status gsim_written_check_db(struct gsim_written *w, const char *path,
 /* Reads a timeline, and holds the laws of its spans, and of them and what w has. */
 enum gsim_status gsim_written_check_timeline(struct gsim_written *w, const char *path);
 
+/* Of sums of reals: the last digits depend on the order of summation. */
+#define GSIM_WRITTEN_SLACK 1e-9
+/* Whether a real is larger than another one by more than that. */
+bool gsim_written_is_more(double a, double b);
+/* That no more work was done than GPUs can do. */
+enum gsim_status gsim_written_hold_work(struct gsim_written *w);
 /* The laws of a summary, of the rows of jobs, and of the two together. */
 enum gsim_status gsim_written_hold(struct gsim_written *w);
 

@@ -45,6 +45,11 @@ static void take_summary(void *arg, const struct gsim_db_value *values, int n) {
             gsim_written_policy(w, values[i].text);
             w->run = gsim_arena_printf(w->arena, "%s (%s)", w->run, values[i].text);
         }
+    for (int i = 0; i < n; i++)
+        w->assumes_iterations |=
+            values[i].is_text && !values[i].is_null &&
+            (strcmp(values[i].name, "assumed") == 0 || strcmp(values[i].name, "given") == 0) &&
+            strstr(values[i].text, "job.iteration_ns");
     w->run = w->run ? w->run : "";
     w->has_summary = true;
 }
@@ -76,7 +81,9 @@ static void take_setting(void *arg, const struct gsim_db_value *values, int n) {
 static void take_input(void *arg, const struct gsim_db_value *values, int n) {
     struct gsim_written *w = arg;
     (void)n;
-    w->is_paced |= strcmp(values[0].text, "rates") == 0 || strcmp(values[0].text, "goodput") == 0;
+    w->is_by_table |=
+        strcmp(values[0].text, "rates") == 0 || strcmp(values[0].text, "goodput") == 0;
+    w->is_paced |= w->is_by_table;
 }
 
 /* An application's kernels take other times on another device. */
@@ -84,6 +91,13 @@ static void take_unlike(void *arg, const struct gsim_db_value *values, int n) {
     struct gsim_written *w = arg;
     (void)n;
     w->is_paced |= values[0].number > 0;
+}
+
+static int64_t number_or(const struct gsim_db_value *value, int64_t otherwise) {
+    int64_t number = otherwise;
+    if (!value->is_null && value->is_text)
+        (void)gsim_parse_int(value->text, &number);
+    return number;
 }
 
 static void take_gpu(void *arg, const struct gsim_db_value *values, int n) {
@@ -97,15 +111,20 @@ static void take_gpu(void *arg, const struct gsim_db_value *values, int n) {
     int64_t hbm_bytes = -1;
     if (!values[1].is_null && values[1].is_text)
         (void)gsim_parse_bytes(values[1].text, &hbm_bytes);
-    w->gpus[w->n_gpus++] = (struct gsim_written_gpu){(int64_t)values[0].number, hbm_bytes};
+    struct gsim_written_gpu gpu = {.busy_ns = (int64_t)values[0].number,
+                                   .hbm_bytes = hbm_bytes,
+                                   .speed_milli = number_or(&values[2], GSIM_WRITTEN_SPEED_ONE),
+                                   .gap_ns = number_or(&values[3], 0)};
+    int64_t spread_ppm = number_or(&values[4], 0);
+    w->most_gap_ns = gpu.gap_ns > w->most_gap_ns ? gpu.gap_ns : w->most_gap_ns;
+    w->spread_ppm = spread_ppm > w->spread_ppm ? spread_ppm : w->spread_ppm;
+    w->gpus[w->n_gpus++] = gpu;
 }
 
-/* SQLite's whole numbers come as reals, which hold them exactly up to 2^53: 104 days in ns. */
+/* SQLite's whole numbers come as reals, which hold them exactly up to 2^53: 104 days in ns. So they
+ * are asked for as texts. */
 static int64_t whole(const struct gsim_db_value *value) {
-    int64_t number = -1;
-    if (!value->is_null && value->is_text)
-        (void)gsim_parse_int(value->text, &number);
-    return number;
+    return number_or(value, -1);
 }
 
 static void take_job(void *arg, const struct gsim_db_value *values, int n) {
@@ -113,6 +132,19 @@ static void take_job(void *arg, const struct gsim_db_value *values, int n) {
     struct gsim_written_job *job = gsim_written_add(w, values[0].text);
     for (int c = 0; job && c + 1 < n; c++)
         job->value[c] = whole(&values[c + 1]);
+}
+
+static void take_kernels(void *arg, const struct gsim_db_value *values, int n) {
+    struct gsim_written *w = arg;
+    int64_t job = whole(&values[0]);
+    if (n < 7 || job < 0 || job >= w->n_jobs)
+        return;
+    w->jobs[job].kernels = (struct gsim_written_kernels){.is_unknown = values[1].number > 0,
+                                                         .iterations = number_or(&values[2], 0),
+                                                         .gpu_ns = number_or(&values[3], 0),
+                                                         .gap_ns = number_or(&values[4], 0),
+                                                         .tail_ns = number_or(&values[5], 0),
+                                                         .fill_ppm = number_or(&values[6], 0)};
 }
 
 static void take_driven(void *arg, const struct gsim_db_value *values, int n) {
@@ -152,8 +184,12 @@ static enum gsim_status read_run(struct gsim_db *db, struct gsim_written *w, int
          "%lld GROUP BY run_id",
          take_unlike},
         {"SELECT g.busy_ns, (SELECT max(p.value) FROM parameter_list p WHERE "
-         "p.list = r.devices AND p.owner = g.device AND p.key = 'hbm_bytes') FROM run r JOIN gpu g "
-         "USING (run_id) WHERE run_id = %lld ORDER BY gpu",
+         "p.list = r.devices AND p.owner = g.device AND p.key = 'hbm_bytes'), (SELECT max(p.value) "
+         "FROM parameter_list p WHERE p.list = r.devices AND p.owner = g.device AND p.key = "
+         "'speed_milli'), (SELECT max(p.value) FROM parameter_list p WHERE p.list = r.devices AND "
+         "p.owner = g.device AND p.key = 'launch.host_gap_ns'), (SELECT max(p.value) FROM "
+         "parameter_list p WHERE p.list = r.devices AND p.owner = g.device AND p.key = "
+         "'job.spread_ppm') FROM run r JOIN gpu g USING (run_id) WHERE run_id = %lld ORDER BY gpu",
          take_gpu},
         {"SELECT job_id, CAST(submit_ns AS TEXT), CAST(start_ns AS TEXT), CAST(end_ns AS TEXT), "
          "CAST(wait_ns AS TEXT), CAST(service_ns AS TEXT), CAST(gpus_ppm AS TEXT), "
@@ -162,6 +198,12 @@ static enum gsim_status read_run(struct gsim_db *db, struct gsim_written *w, int
          "CAST(declined AS TEXT) FROM job WHERE "
          "run_id = %lld ORDER BY job",
          take_job},
+        {"SELECT CAST(job AS TEXT), app IS NOT NULL OR phases IS NOT NULL OR requests > 0 OR "
+         "hbm_bytes_per_s > 0 OR stage_gpu_ns IS NOT NULL OR sync IS NOT NULL, "
+         "CAST(iterations AS TEXT), CAST(gpu_ns AS TEXT), CAST(host_gap_ns AS TEXT), "
+         "CAST(host_tail_ns AS TEXT), CAST(sm_ppm AS TEXT) FROM run JOIN trace_job USING "
+         "(trace_jobs) WHERE run_id = %lld",
+         take_kernels},
         {"SELECT CAST(job AS TEXT), CAST(begin_ns AS TEXT), CAST(end_ns AS TEXT), CAST(ran_ns AS "
          "TEXT), CAST(stall_ns AS TEXT), CAST(stops AS TEXT) FROM real_run JOIN real_job USING "
          "(real_run) WHERE run_id = %lld ORDER BY job",
@@ -171,7 +213,7 @@ static enum gsim_status read_run(struct gsim_db *db, struct gsim_written *w, int
     w->run = w->run ? w->run : "";
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == GSIM_OK; i++)
         status = query(db, w, parts[i].sql, run, parts[i].row);
-    w->has_jobs = w->n_jobs > 0;
+    w->has_jobs = w->has_kernels = w->n_jobs > 0;
     return status;
 }
 

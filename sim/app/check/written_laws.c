@@ -1,55 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "gsim/policy.h"
 #include "sim/app/check/written.h"
-
-/* Of sums of reals: the last digits depend on the order of summation. */
-static const double SLACK = 1e-9;
-
-const char *const gsim_written_fields[GSIM_WRITTEN_FIELDS] = {
-#define GSIM_FIELD_TEXT(name, help) #name,
-#define GSIM_FIELD_INT(name, help) #name,
-#define GSIM_FIELD_REAL(name, help) #name,
-#define GSIM_FIELD_BOOL(name, help) #name,
-#include "gsim/fields.def"
-};
-
-enum gsim_status gsim_written_broken(struct gsim_written *w, const char *format, ...) {
-    char text[GSIM_LOG_TEXT];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    return gsim_fail(w->log, GSIM_FAILED, w->path, 0, "%s%s%s", w->run, *w->run ? ": " : "", text);
-}
-
-void gsim_written_begin(struct gsim_written *w, struct gsim_arena *arena, struct gsim_log *log) {
-    *w = (struct gsim_written){.arena = arena, .log = log, .run = ""};
-    for (int f = 0; f < GSIM_WRITTEN_FIELDS; f++)
-        w->number[f] = NAN;
-}
-
-struct gsim_written_job *gsim_written_add(struct gsim_written *w, const char *id) {
-    if (w->n_jobs == w->capacity) {
-        uint32_t capacity = w->capacity ? 2 * w->capacity : 256;
-        struct gsim_written_job *grown = gsim_arena_grow(
-            w->arena, w->jobs, w->capacity * sizeof *grown, capacity * sizeof *grown);
-        if (!grown)
-            return NULL;
-        w->jobs = grown;
-        w->capacity = capacity;
-    }
-    struct gsim_written_job *job = &w->jobs[w->n_jobs];
-    job->id = gsim_arena_strndup(w->arena, id, strlen(id));
-    for (int c = 0; c < GSIM_WRITTEN_COLUMNS; c++)
-        job->value[c] = -1;
-    w->n_jobs += job->id != NULL;
-    return job->id ? job : NULL;
-}
 
 static const struct gsim_policy *policy_named(const char *name, size_t length) {
     for (int i = 0; gsim_policies[i]; i++)
@@ -66,6 +20,7 @@ void gsim_written_policy(struct gsim_written *w, const char *policies) {
         end = name + strcspn(name, "+");
         const struct gsim_policy *policy = policy_named(name, (size_t)(end - name));
         w->is_shared |= !policy || policy->shares_gpus;
+        w->is_foreign |= !policy;
         w->is_resized |= policy && policy->chooses_widths;
         w->begins_anew |=
             policy && (strcmp(policy->name, "slurm") == 0 || strcmp(policy->name, "kueue") == 0);
@@ -104,31 +59,27 @@ static const enum gsim_written_field orders[][2] = {
     {GSIM_WRITTEN_declined, GSIM_WRITTEN_unfinished},
     {GSIM_WRITTEN_completed, GSIM_WRITTEN_jobs}};
 
-static bool is_more(double a, double b) {
-    return a > b + SLACK * (1 + fabs(b));
-}
-
 static enum gsim_status hold_summary(struct gsim_written *w) {
     const double *f = w->number;
     for (int i = 0; i < GSIM_WRITTEN_FIELDS; i++)
         if (isinf(f[i]))
             return gsim_written_broken(w, "%s is not finite", gsim_written_fields[i]);
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        if (is_more(f[ranges[i].field], ranges[i].most) ||
-            is_more(ranges[i].least, f[ranges[i].field]))
+        if (gsim_written_is_more(f[ranges[i].field], ranges[i].most) ||
+            gsim_written_is_more(ranges[i].least, f[ranges[i].field]))
             return gsim_written_broken(w, "%s=%.12g is not in [%g,%g]",
                                        gsim_written_fields[ranges[i].field], f[ranges[i].field],
                                        ranges[i].least, ranges[i].most);
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
-        if (is_more(f[orders[i][0]], f[orders[i][1]]))
+        if (gsim_written_is_more(f[orders[i][0]], f[orders[i][1]]))
             return gsim_written_broken(w, "%s=%.12g is above %s=%.12g",
                                        gsim_written_fields[orders[i][0]], f[orders[i][0]],
                                        gsim_written_fields[orders[i][1]], f[orders[i][1]]);
-    if (is_more(f[GSIM_WRITTEN_gpu_busy] + f[GSIM_WRITTEN_gpu_down], 1))
+    if (gsim_written_is_more(f[GSIM_WRITTEN_gpu_busy] + f[GSIM_WRITTEN_gpu_down], 1))
         return gsim_written_broken(w, "GPUs were held for %.12g of the time and down for %.12g",
                                    f[GSIM_WRITTEN_gpu_busy], f[GSIM_WRITTEN_gpu_down]);
-    if (w->has_policy && !w->is_shared && !w->is_resized && !w->is_paced &&
-        is_more(f[GSIM_WRITTEN_gpu_work], f[GSIM_WRITTEN_gpu_busy]))
+    if (w->has_policy && !w->is_shared && !w->is_paced &&
+        gsim_written_is_more(f[GSIM_WRITTEN_gpu_work], f[GSIM_WRITTEN_gpu_busy]))
         return gsim_written_broken(w, "GPUs did the work of %.12g of the time, held for %.12g",
                                    f[GSIM_WRITTEN_gpu_work], f[GSIM_WRITTEN_gpu_busy]);
     if (fabs(f[GSIM_WRITTEN_completed] + f[GSIM_WRITTEN_unfinished] - f[GSIM_WRITTEN_jobs]) > 0)
@@ -197,7 +148,7 @@ static const struct {
 
 /* Up to 2^53 a real holds a whole number exactly. */
 static bool differs(double said, double counted) {
-    return fabs(said - counted) > SLACK * (1 + fabs(counted));
+    return fabs(said - counted) > GSIM_WRITTEN_SLACK * (1 + fabs(counted));
 }
 
 static enum gsim_status hold_sums(struct gsim_written *w) {
@@ -252,7 +203,7 @@ static enum gsim_status hold_gpus(struct gsim_written *w) {
     double busy_s = 0, makespan_s = w->number[GSIM_WRITTEN_makespan_s];
     for (uint32_t gpu = 0; gpu < w->n_gpus; gpu++) {
         busy_s += (double)w->gpus[gpu].busy_ns / 1e9;
-        if (is_more((double)w->gpus[gpu].busy_ns / 1e9, makespan_s) &&
+        if (gsim_written_is_more((double)w->gpus[gpu].busy_ns / 1e9, makespan_s) &&
             !(w->number[GSIM_WRITTEN_unfinished] > 0))
             return gsim_written_broken(w, "GPU %u was held for longer than the run", gpu);
     }
@@ -273,7 +224,7 @@ static enum gsim_status hold_gpus(struct gsim_written *w) {
         has_shares |= v[GSIM_WRITTEN_GPUS_PPM] < GSIM_PPM; /* may be given a whole GPU */
     }
     bool is_exact = w->has_policy && !w->is_shared && !w->is_resized && w->has_jobs;
-    if (is_exact && (has_shares ? is_more(held_s, busy_s) : differs(held_s, busy_s)))
+    if (is_exact && (has_shares ? gsim_written_is_more(held_s, busy_s) : differs(held_s, busy_s)))
         return gsim_written_broken(w, "jobs held GPUs for %.9f s, and GPUs were held for %.9f s",
                                    held_s, busy_s);
     return GSIM_OK;
@@ -323,5 +274,7 @@ enum gsim_status gsim_written_hold(struct gsim_written *w) {
         status = hold_means(w);
     if (status == GSIM_OK && w->is_driven)
         status = hold_driven(w);
-    return status == GSIM_OK && w->has_summary ? hold_gpus(w) : status;
+    if (status == GSIM_OK && w->has_summary)
+        status = hold_gpus(w);
+    return status == GSIM_OK ? gsim_written_hold_work(w) : status;
 }
