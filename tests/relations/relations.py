@@ -484,7 +484,6 @@ EXCEPT = {
     "all takes twice as long": {**TURNS, "slurm": "its passes come at intervals of slurm.conf",
                                 "pollux": "speeds are rounded to 2^-32"},
     "all happens twice": {**TURNS, **LOTS, "fairshare": "usage is remembered", "slurm": "usage is remembered",
-                          "gang-rr": "the slice of a row counts on while there is no gang",
                           "lucid": "it learns from jobs of the past"},
     "another seed": LOTS,
     "one model for all": {"tiresias": "models say where gangs are placed"},
