@@ -332,8 +332,7 @@ const struct gsim_policy gsim_policy_gang_rr = {
     .name = "gang-rr",
     .summary = "plain gang time slicing: the rows of an Ousterhout matrix take turns",
     .paper = "Ousterhout, Scheduling techniques for concurrent systems, ICDCS 1982",
-    .deviations =
-        "a share takes a whole GPU; CPUs are not counted; rows are never packed again",
+    .deviations = "a share takes a whole GPU; CPUs are not counted; rows are never packed again",
     .names_gpus = true,
     .params = params,
     .state_size = sizeof(struct state),

@@ -169,7 +169,8 @@ static void tell_apart(struct gsim_real *r, uint32_t job) {
     b->part_s[GSIM_REAL_DURATIONS] = jct_observed_s - b->simulated_s;
     b->part_s[GSIM_REAL_OVERHEAD] = seconds(real->stall_ns) - stall_s;
     b->part_s[GSIM_REAL_SHARING] = seconds(real->ran_ns) - (jct_observed_s - wait_s - stall_s);
-    b->part_s[GSIM_REAL_QUEUEING] = b->real_s - seconds(real->ran_ns) - seconds(real->stall_ns) - wait_s;
+    b->part_s[GSIM_REAL_QUEUEING] =
+        b->real_s - seconds(real->ran_ns) - seconds(real->stall_ns) - wait_s;
 }
 
 static void add(struct gsim_beside *sum, const struct gsim_beside *b, double times) {
@@ -185,7 +186,8 @@ static void measure_starts(struct gsim_real *r) {
     struct gsim_real_starts *starts = &r->starts;
     for (uint32_t job = 0; job < r->setup->trace.n_jobs; job++) {
         const struct gsim_db_real_job *real = &r->jobs[job];
-        if (!gsim_real_finished(r, job) || real->stall_ns <= 0 || real->starts != 1 || real->stops > 0)
+        if (!gsim_real_finished(r, job) || real->stall_ns <= 0 || real->starts != 1 ||
+            real->stops > 0)
             continue;
         starts->n++;
         starts->real_s += seconds(real->stall_ns);

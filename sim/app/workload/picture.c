@@ -146,7 +146,7 @@ struct picture {
 };
 
 static bool put_points(const struct picture *picture, size_t v, enum gsim_figure_format format,
-                     FILE *out) {
+                       FILE *out) {
     bool is_fine = true;
     fprintf(out, "$%s << EOD\n", views[v].name);
     for (int t = 0; t < picture->n && is_fine; t++) {
