@@ -103,6 +103,13 @@ if gnuplot --version >/dev/null 2>&1; then
     "$gsim" compare --quiet --real many.db --device ideal --reps 2 long_names.csv -o many.svg >out 2>log
     check "of many jobs those that are furthest off" 1 "$(grep -c 'JCT (s): the 40 of 60 jobs that are furthest off' many.svg)"
 fi
+# With a start in the simulation, starts are varied by as much as those of this run were off from it; what
+# processes take to end is no part of them.
+"$gsim" compare --quiet --real tie.db --device ideal --set start.first_ns=1s --set end.process_ns=5s --format json tie.csv >beside.json 2>log
+check "starts are varied by what they were off" "1" "$(beside "select (j->>'$.lengths.starts_off_percent') > 0 and
+    (j->>'$.lengths.starts_off_percent') <= 100 from o")"
+check "a simulated start is its key alone" "1.0" "$(beside "select round(j->>'$.starts.simulated_s', 3) from o")"
+expect "which is said" 0 "and starts by up to [0-9.]* %" "$gsim" compare --quiet --real tie.db --device ideal --set start.first_ns=1s tie.csv
 expect "smaller errors leave it" 0 "up to 0.2 % (--shake, --reps), 0 of 2 jobs end elsewhere" \
     "$gsim" compare --quiet --real tie.db --device ideal --shake 0.2% tie.csv
 printf 'job_id,submit_s,duration_s,gpus,after,think_s\na,0,4,1,,\nb,0,3,1,a,2\n' >"$tmp/loop.csv"

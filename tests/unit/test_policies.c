@@ -632,22 +632,6 @@ static void test_gang_rr_gives_whole_gpus(void **state) {
     gsim_arena_free(arena);
 }
 
-/* The slice of 10 s counts from when a gang runs, not from when the last one did: 1 runs 100-110 and
- * 120-125, 2 runs 110-120 and 125-130. While it counted on from 0, 2 took the GPU at 101. The first
- * gang after a pause at 200 comes with another one: 3 runs 200-210 and 220-225, 4 runs 210-220. */
-static void test_gang_rr_begins_anew(void **state) {
-    (void)state;
-    check(&(struct fixture){.policy = "gang-rr",
-                            .sets = {"slice=10s", "preempt=pause"},
-                            .gpus = 1,
-                            .preemptions = 3,
-                            .jobs = {{0, 5, 1, .end_s = 5},
-                                     {100, 15, 1, .end_s = 125},
-                                     {101, 15, 1, .end_s = 130},
-                                     {200, 15, 1, .end_s = 225},
-                                     {200, 10, 1, .end_s = 220}}});
-}
-
 /* --- gandiva ---------------------------------------------------------------------------------- */
 
 static void test_gandiva_takes_turns(void **state) {
@@ -801,7 +785,6 @@ int main(void) {
         cmocka_unit_test(test_tiresias_promotes),
         cmocka_unit_test(test_tiresias_learns),
         cmocka_unit_test(test_gang_rr_gives_whole_gpus),
-        cmocka_unit_test(test_gang_rr_begins_anew),
         cmocka_unit_test(test_gandiva_takes_turns),
         cmocka_unit_test(test_gandiva_undoes_packing),
         cmocka_unit_test(test_gandiva_leaves_hopeless_pairs),

@@ -13,6 +13,7 @@
 
 #include "sim/app/compare/compare.h"
 #include "sim/app/compare/real.h"
+#include "sim/app/compare/scaled.h"
 #include "sim/app/figures/report.h"
 #include "sim/app/figures/sheet.h"
 
@@ -102,10 +103,10 @@ static enum gsim_status load(struct gsim_real *r) {
 
 /* --- the simulations -------------------------------------------------------------------------- */
 
-static enum gsim_status simulate(const struct gsim_real *r, const struct gsim_trace *trace,
-                                 struct gsim_result *result) {
-    enum gsim_status status = gsim_setup_run(r->setup, 0, r->setup->replication, trace, r->cli->io,
-                                             NULL, r->cli->arena, result, r->cli->log);
+static enum gsim_status simulate(const struct gsim_real *r, const struct gsim_setup *setup,
+                                 const struct gsim_trace *trace, struct gsim_result *result) {
+    enum gsim_status status = gsim_setup_run(setup, 0, setup->replication, trace, r->cli->io, NULL,
+                                             r->cli->arena, result, r->cli->log);
     return status == GSIM_INCOMPLETE ? gsim_fail(r->cli->log, GSIM_INCOMPLETE, NULL, 0,
                                                  "interrupted: nothing is compared")
                                      : status;
@@ -122,12 +123,18 @@ static enum gsim_status simulate_observed(struct gsim_real *r) {
         service_ns[job] = r->jobs[job].ran_ns;
     *trace = r->setup->trace; /* the result refers to it */
     trace->service_ns = service_ns;
-    return simulate(r, trace, &r->observed);
+    return simulate(r, r->setup, trace, &r->observed);
 }
 
-static enum gsim_status simulate_both(struct gsim_real *r) {
+static enum gsim_status simulate_all(struct gsim_real *r) {
     r->shares = r->setup->contender[0].policy->shares_gpus;
-    enum gsim_status status = simulate(r, &r->setup->trace, &r->asked);
+    const struct gsim_setup *endless =
+        gsim_setup_scaled(r->setup, GSIM_PROCESS_END, 0, r->cli->arena);
+    if (!endless)
+        return gsim_no_memory(r->cli->log, "comparing");
+    enum gsim_status status = simulate(r, r->setup, &r->setup->trace, &r->asked);
+    if (status == GSIM_OK)
+        status = simulate(r, endless, &r->setup->trace, &r->endless);
     if (r->shares)
         r->observed = r->asked;
     return status == GSIM_OK && !r->shares ? simulate_observed(r) : status;
@@ -180,21 +187,36 @@ static void add(struct gsim_beside *sum, const struct gsim_beside *b, double tim
         sum->part_s[part] += times * b->part_s[part];
 }
 
-/* Processes that tell when they compute, and that were never stopped: all of their stall is their
- * start. */
+/* A start that was no less than nothing: a larger error would turn it round. */
+static int64_t start_off_ppm(int64_t real_ns, int64_t simulated_ns) {
+    int64_t off_ns = real_ns > simulated_ns ? real_ns - simulated_ns : simulated_ns - real_ns;
+    return off_ns < simulated_ns ? gsim_muldiv_floor(off_ns, GSIM_PPM, simulated_ns) : GSIM_PPM - 1;
+}
+
+/* Whether all of the job's stall is its start, in reality, where it has told of it, and in the
+ * simulation. */
+static bool is_start(const struct gsim_real *r, uint32_t job) {
+    const struct gsim_db_real_job *real = &r->jobs[job];
+    const uint32_t *preemptions = r->endless.jobs.preemptions;
+    return gsim_real_finished(r, job) && real->stall_ns > 0 && real->starts == 1 &&
+           real->stops == 0 && (!preemptions || preemptions[job] == 0);
+}
+
 static void measure_starts(struct gsim_real *r) {
     struct gsim_real_starts *starts = &r->starts;
     for (uint32_t job = 0; job < r->setup->trace.n_jobs; job++) {
-        const struct gsim_db_real_job *real = &r->jobs[job];
-        if (!gsim_real_finished(r, job) || real->stall_ns <= 0 || real->starts != 1 ||
-            real->stops > 0)
+        int64_t real_ns = r->jobs[job].stall_ns, simulated_ns = cell(r->endless.jobs.stall_ns, job);
+        if (!is_start(r, job))
             continue;
         starts->n++;
-        starts->real_s += seconds(real->stall_ns);
-        starts->simulated_s += seconds(cell(r->asked.jobs.stall_ns, job));
+        starts->real_s += seconds(real_ns);
+        starts->simulated_s += seconds(simulated_ns);
+        starts->off_ppm += simulated_ns > 0 ? start_off_ppm(real_ns, simulated_ns) : 0;
     }
-    starts->real_s /= starts->n ? starts->n : 1;
-    starts->simulated_s /= starts->n ? starts->n : 1;
+    int64_t n = starts->n ? starts->n : 1;
+    starts->real_s /= (double)n;
+    starts->simulated_s /= (double)n;
+    starts->off_ppm /= n;
 }
 
 static void tell_all_apart(struct gsim_real *r) {
@@ -278,10 +300,12 @@ static uint32_t print_ranges(const struct gsim_real *r) {
 static void print_lengths(const struct gsim_real *r) {
     const struct gsim_lengths *l = &r->lengths;
     FILE *out = r->cli->io->out;
-    fprintf(out,
-            "With the length of each job off by up to %.4g %% (--shake, --reps), %u of %u jobs end "
-            "elsewhere%s\n",
-            (double)l->off_ppm / 1e4, l->n_hanging, r->setup->trace.n_jobs,
+    fprintf(out, "With the length of each job off by up to %.4g %% (--shake, --reps), ",
+            (double)l->off_ppm / 1e4);
+    if (l->starts_off_ppm > 0)
+        fprintf(out, "and starts by up to %.3g %%\n(the mean of this run), ",
+                (double)l->starts_off_ppm / 1e4);
+    fprintf(out, "%u of %u jobs end elsewhere%s\n", l->n_hanging, r->setup->trace.n_jobs,
             l->n_hanging > 0 ? ":" : ".");
     if (l->n_hanging == 0)
         return;
@@ -337,8 +361,11 @@ static void put_json_range(FILE *out, const struct gsim_lengths_job *range) {
 }
 
 static void put_json_lengths(FILE *out, const struct gsim_lengths *l) {
-    fprintf(out, "\"lengths\":{\"off_percent\":%.4g,\"runs\":%lld,\"elsewhere\":%u}",
-            (double)l->off_ppm / 1e4, (long long)l->runs, l->n_hanging);
+    fprintf(out,
+            "\"lengths\":{\"off_percent\":%.4g,\"starts_off_percent\":%.4g,\"runs\":%lld,"
+            "\"elsewhere\":%u}",
+            (double)l->off_ppm / 1e4, (double)l->starts_off_ppm / 1e4, (long long)l->runs,
+            l->n_hanging);
 }
 
 static void print_json(const struct gsim_real *r) {
@@ -392,13 +419,14 @@ enum gsim_status gsim_compare_real(struct gsim_cli *cli, struct gsim_setup *setu
     if (status == GSIM_OK)
         status = load(&r);
     if (status == GSIM_OK)
-        status = simulate_both(&r);
+        status = simulate_all(&r);
     if (status == GSIM_OK)
-        status = gsim_lengths_try(cli, setup, &r.asked, &r.lengths);
+        measure_starts(&r);
+    if (status == GSIM_OK)
+        status = gsim_lengths_try(cli, setup, &r.asked, r.starts.off_ppm, &r.lengths);
     if (status != GSIM_OK)
         return status;
     tell_all_apart(&r);
-    measure_starts(&r);
     gsim_report_notes(cli, (const struct gsim_summary *[]){&r.asked.summary}, 1);
     if (format == GSIM_OUTPUT_JSON)
         print_json(&r);

@@ -25,6 +25,8 @@ struct gsim_beside {
 struct gsim_real_starts {
     double real_s, simulated_s;
     uint32_t n;
+    /* by how much of itself a simulated start was off in the mean; 0: none was simulated */
+    int64_t off_ppm;
 };
 
 struct gsim_real {
@@ -33,6 +35,8 @@ struct gsim_real {
     struct gsim_db_real_found run;
     struct gsim_db_real_job *jobs; /* by job of the trace */
     struct gsim_result asked, observed; /* the two simulations */
+    /* as asked, but processes end at once: what their jobs stall is their starts and stops */
+    struct gsim_result endless;
     struct gsim_beside *beside;
     struct gsim_beside mean;
     struct gsim_real_starts starts;
