@@ -255,12 +255,9 @@ static enum gsim_status drive_jobs(struct drive *d, struct gsim_result *result) 
 
 /* Jobs that do not tell how far they are count by the driver's accounting, where it tells. */
 static void say_usage(const struct drive *d) {
-    bool is_needed = false;
-    for (uint32_t job = 0; job < d->setup->trace.n_jobs; job++)
-        is_needed |= !gsim_start_cooperates(&d->executor, &d->setup->trace, job);
-    if (d->executor.usage && *d->usage.no_usage && is_needed)
+    if (*d->usage.no_usage && gsim_start_counts_use(&d->executor, &d->setup->trace))
         gsim_warn(d->cli->log, NULL, 0,
-                  "the driver does not tell the GPU time of processes (%s): all time on its GPUs "
+                  "the driver does not tell the GPU time of jobs (%s): all time on its GPUs "
                   "counts for a job that does not cooperate",
                   d->usage.no_usage);
 }
