@@ -33,8 +33,9 @@ static struct gsim_loading back(const struct gsim_model *model, gsim_slot slot,
     return loading;
 }
 
-int64_t gsim_job_copies_rescale_ns(const struct gsim_model *model, gsim_slot slot,
-                                   uint32_t n_units) {
+/* The time until the job goes on on that number of GPUs, by the trace; -1: it has as many now, or had
+ * when it stopped, or the trace does not say. */
+static int64_t rescale_ns_of(const struct gsim_model *model, gsim_slot slot, uint32_t n_units) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
     const struct gsim_unit *home;
     uint32_t had = home_of(about, &home);
@@ -79,9 +80,8 @@ struct gsim_loading gsim_job_copies_fresh(const struct gsim_model *model, gsim_s
     const struct gsim_job *about = gsim_machine_info(model, slot);
     int64_t bytes = gsim_trace_get(model->setup.trace, GSIM_COL_LOAD_BYTES, about->index);
     int64_t start_ns = gsim_machine_profile(model, units, n_units)->value[GSIM_KEY_START_NS];
-    int64_t first_ns = gsim_machine_learns(&model->jobs[slot])
-                           ? gsim_job_copies_rescale_ns(model, slot, n_units)
-                           : 0;
+    int64_t first_ns =
+        gsim_machine_learns(&model->jobs[slot]) ? rescale_ns_of(model, slot, n_units) : 0;
     return (struct gsim_loading){
         .cargo = {.way = GSIM_CARGO_IN_FRESH, .bytes = bytes > 0 ? bytes : 0},
         .after_ns = start_ns + (first_ns > 0 ? first_ns : 0),
@@ -92,7 +92,7 @@ struct gsim_loading gsim_job_copies_again(const struct gsim_model *model, gsim_s
                                           enum gsim_keep keep,
                                           const struct gsim_suspension_cost *cost,
                                           const struct gsim_unit *units, uint32_t n_units) {
-    int64_t rescale_ns = gsim_job_copies_rescale_ns(model, slot, n_units);
+    int64_t rescale_ns = rescale_ns_of(model, slot, n_units);
     if (rescale_ns >= 0)
         return (struct gsim_loading){.cargo = {.way = GSIM_CARGO_IN_REUSED},
                                      .after_ns = rescale_ns};
@@ -119,7 +119,7 @@ static struct gsim_loading coming_with(struct gsim_model *model, gsim_slot slot,
                              gsim_machine_mem_bytes(model, slot), about->is_moved);
     struct gsim_loading loading = gsim_job_copies_again(model, slot, (enum gsim_keep)job->keep,
                                                         &cost, about->units, about->n_units);
-    if (gsim_job_copies_rescale_ns(model, slot, about->n_units) >= 0)
+    if (rescale_ns_of(model, slot, about->n_units) >= 0)
         return loading;
     note_back(model, job, &cost);
     job->bytes_in += cost.bytes_in * gsim_machine_held(about);

@@ -20,10 +20,6 @@ bool gsim_job_copies_is_bound(const struct gsim_model *model, gsim_slot slot);
  * Returns false if that takes no time. */
 bool gsim_job_copies_bring(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
                            int64_t now_ns);
-/* The time until the job goes on on that number of GPUs, by the trace; -1: it has as many now, or
- * had when it stopped, or the trace does not say. */
-int64_t gsim_job_copies_rescale_ns(const struct gsim_model *model, gsim_slot slot,
-                                   uint32_t n_units);
 /* What a job that begins, or begins anew, needs on these units. */
 struct gsim_loading gsim_job_copies_fresh(const struct gsim_model *model, gsim_slot slot,
                                           const struct gsim_unit *units, uint32_t n_units);

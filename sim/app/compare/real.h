@@ -49,7 +49,7 @@ struct gsim_real {
 bool gsim_real_finished(const struct gsim_real *r, uint32_t job);
 /* Whether a run of this policy has the part. */
 bool gsim_real_has(const struct gsim_real *r, enum gsim_real_part part);
-/* Draws what is told of the jobs into the file of -o, which has been checked. */
+/* Draws JCTs and the parts of errors into the file of -o, which has been checked. */
 enum gsim_status gsim_real_draw(struct gsim_real *r);
 
 #endif
