@@ -33,8 +33,8 @@ static struct gsim_loading back(const struct gsim_model *model, gsim_slot slot,
     return loading;
 }
 
-/* The time until the job goes on on that number of GPUs, by the trace; -1: it has as many now, or had
- * when it stopped, or the trace does not say. */
+/* The time until the job goes on on that number of GPUs, by the trace; -1: it has as many now, or
+ * had when it stopped, or the trace does not say. */
 static int64_t rescale_ns_of(const struct gsim_model *model, gsim_slot slot, uint32_t n_units) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
     const struct gsim_unit *home;

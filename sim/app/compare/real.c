@@ -20,9 +20,6 @@
 /* Below this part of itself a start is as the simulation has it. */
 #define NOTABLE 0.1
 
-const char *const gsim_real_part_names[GSIM_REAL_PARTS] = {"durations", "sharing", "overhead",
-                                                           "queueing"};
-
 /* --- inputs ----------------------------------------------------------------------------------- */
 
 static bool is_set(const struct gsim_cli *cli, const char *setting) {
@@ -152,16 +149,6 @@ static double jct_s(const struct gsim_result *result, uint32_t job) {
 
 static int64_t cell(const int64_t *column, uint32_t job) {
     return column ? column[job] : 0;
-}
-
-bool gsim_real_finished(const struct gsim_real *r, uint32_t job) {
-    return r->jobs[job].exit_code == 0 && r->asked.jobs.end_ns[job] >= 0 &&
-           r->observed.jobs.end_ns[job] >= 0;
-}
-
-/* Where jobs share GPUs, durations cannot be told apart from what neighbours do. */
-bool gsim_real_has(const struct gsim_real *r, enum gsim_real_part part) {
-    return part == GSIM_REAL_DURATIONS ? !r->shares : part != GSIM_REAL_SHARING || r->shares;
 }
 
 /* The parts add up to the whole error. */
