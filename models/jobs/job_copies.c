@@ -17,9 +17,9 @@ static uint32_t home_of(const struct gsim_job *about, const struct gsim_unit **h
 
 /* The copies of a suspended job that comes back. The way out of a paused job that is moved does not
  * queue: the links that it took are not known any more. */
-struct gsim_loading gsim_job_copies_back(const struct gsim_model *model, gsim_slot slot,
-                                         const struct gsim_suspension_cost *cost,
-                                         const struct gsim_unit *units, uint32_t n_units) {
+static struct gsim_loading back(const struct gsim_model *model, gsim_slot slot,
+                                const struct gsim_suspension_cost *cost,
+                                const struct gsim_unit *units, uint32_t n_units) {
     struct gsim_loading loading = {.cargo = {.way = GSIM_CARGO_IN_REUSED,
                                              .bytes = cost->bytes_in,
                                              .kept_bytes = cost->kept_bytes,
@@ -33,8 +33,9 @@ struct gsim_loading gsim_job_copies_back(const struct gsim_model *model, gsim_sl
     return loading;
 }
 
-int64_t gsim_job_copies_rescale_ns(const struct gsim_model *model, gsim_slot slot,
-                                   uint32_t n_units) {
+/* The time until the job goes on on that number of GPUs, by the trace; -1: it has as many now, or
+ * had when it stopped, or the trace does not say. */
+static int64_t rescale_ns_of(const struct gsim_model *model, gsim_slot slot, uint32_t n_units) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
     const struct gsim_unit *home;
     uint32_t had = home_of(about, &home);
@@ -74,38 +75,56 @@ static void note_back(struct gsim_model *model, const struct gsim_machine_job *j
             model->has_key[GSIM_KEY_SUSPEND_FREE_NS_PER_GIB] = true;
 }
 
+struct gsim_loading gsim_job_copies_fresh(const struct gsim_model *model, gsim_slot slot,
+                                          const struct gsim_unit *units, uint32_t n_units) {
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    int64_t bytes = gsim_trace_get(model->setup.trace, GSIM_COL_LOAD_BYTES, about->index);
+    int64_t start_ns = gsim_machine_profile(model, units, n_units)->value[GSIM_KEY_START_NS];
+    int64_t first_ns =
+        gsim_machine_learns(&model->jobs[slot]) ? rescale_ns_of(model, slot, n_units) : 0;
+    return (struct gsim_loading){
+        .cargo = {.way = GSIM_CARGO_IN_FRESH, .bytes = bytes > 0 ? bytes : 0},
+        .after_ns = start_ns + (first_ns > 0 ? first_ns : 0),
+        .process_ns = start_ns};
+}
+
+struct gsim_loading gsim_job_copies_again(const struct gsim_model *model, gsim_slot slot,
+                                          enum gsim_keep keep,
+                                          const struct gsim_suspension_cost *cost,
+                                          const struct gsim_unit *units, uint32_t n_units) {
+    int64_t rescale_ns = rescale_ns_of(model, slot, n_units);
+    if (rescale_ns >= 0)
+        return (struct gsim_loading){.cargo = {.way = GSIM_CARGO_IN_REUSED},
+                                     .after_ns = rescale_ns};
+    struct gsim_loading loading = back(model, slot, cost, units, n_units);
+    loading.process_ns = keep == GSIM_KEEP_STORAGE ? cost->resume_ns : 0;
+    return loading;
+}
+
 /* The copies that an admitted job needs first; counts its bytes. */
 static struct gsim_loading coming_with(struct gsim_model *model, gsim_slot slot,
                                        enum gsim_state from) {
     struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_job *about = gsim_machine_info(model, slot);
     if (from == GSIM_QUEUED) {
-        int64_t bytes = gsim_trace_get(model->setup.trace, GSIM_COL_LOAD_BYTES, about->index);
-        model->has_loaded |= bytes > 0;
-        job->bytes_in += bytes > 0 ? bytes * gsim_machine_held(about) : 0;
-        int64_t start_ns = gsim_machine_profile_of(model, slot)->value[GSIM_KEY_START_NS];
-        int64_t first_ns =
-            gsim_machine_learns(job) ? gsim_job_copies_rescale_ns(model, slot, about->n_units) : 0;
-        model->has_key[GSIM_KEY_START_NS] |= start_ns > 0;
-        return (struct gsim_loading){
-            .cargo = {.way = GSIM_CARGO_IN_FRESH, .bytes = bytes > 0 ? bytes : 0},
-            .after_ns = start_ns + (first_ns > 0 ? first_ns : 0),
-            .process_ns = start_ns};
+        struct gsim_loading fresh =
+            gsim_job_copies_fresh(model, slot, about->units, about->n_units);
+        model->has_loaded |= fresh.cargo.bytes > 0;
+        model->has_key[GSIM_KEY_START_NS] |= fresh.process_ns > 0;
+        job->bytes_in += fresh.cargo.bytes * gsim_machine_held(about);
+        return fresh;
     }
-    int64_t rescale_ns = gsim_job_copies_rescale_ns(model, slot, about->n_units);
-    if (rescale_ns >= 0)
-        return (struct gsim_loading){.cargo = {.way = GSIM_CARGO_IN_REUSED},
-                                     .after_ns = rescale_ns};
     struct gsim_suspension_cost cost =
         gsim_suspension_cost(gsim_machine_profile_of(model, slot), job->stop, job->keep,
                              gsim_machine_mem_bytes(model, slot), about->is_moved);
+    struct gsim_loading loading = gsim_job_copies_again(model, slot, (enum gsim_keep)job->keep,
+                                                        &cost, about->units, about->n_units);
+    if (rescale_ns_of(model, slot, about->n_units) >= 0)
+        return loading;
     note_back(model, job, &cost);
     job->bytes_in += cost.bytes_in * gsim_machine_held(about);
     if (cost.is_out_late)
         job->bytes_out += cost.bytes_out * gsim_machine_held(about);
-    struct gsim_loading loading =
-        gsim_job_copies_back(model, slot, &cost, about->units, about->n_units);
-    loading.process_ns = job->keep == GSIM_KEEP_STORAGE ? cost.resume_ns : 0;
     return loading;
 }
 

@@ -20,15 +20,15 @@ bool gsim_job_copies_is_bound(const struct gsim_model *model, gsim_slot slot);
  * Returns false if that takes no time. */
 bool gsim_job_copies_bring(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
                            int64_t now_ns);
-/* The time until the job goes on on that number of GPUs, by the trace; -1: it has as many now, or
- * had when it stopped, or the trace does not say. */
-int64_t gsim_job_copies_rescale_ns(const struct gsim_model *model, gsim_slot slot,
-                                   uint32_t n_units);
-/* The copies that a suspended job would need to come back to these units, from where it is or
- * was. */
-struct gsim_loading gsim_job_copies_back(const struct gsim_model *model, gsim_slot slot,
-                                         const struct gsim_suspension_cost *cost,
-                                         const struct gsim_unit *units, uint32_t n_units);
+/* What a job that begins, or begins anew, needs on these units. */
+struct gsim_loading gsim_job_copies_fresh(const struct gsim_model *model, gsim_slot slot,
+                                          const struct gsim_unit *units, uint32_t n_units);
+/* What a job needs that comes back to these units, from where it is or was, after a stop that keeps
+ * its state there. */
+struct gsim_loading gsim_job_copies_again(const struct gsim_model *model, gsim_slot slot,
+                                          enum gsim_keep keep,
+                                          const struct gsim_suspension_cost *cost,
+                                          const struct gsim_unit *units, uint32_t n_units);
 /* The time of the copies alone, on idle links. */
 int64_t gsim_job_copies_ns(const struct gsim_model *model, const struct gsim_loading *loading,
                            const struct gsim_unit *units, uint32_t n_units);

@@ -676,10 +676,20 @@ static void tell(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
         gsim_shared_tell(model, slot, now_ns);
 }
 
-/* The work of a job that lost its state begins anew, in a process of its own. */
-static int64_t start_again_ns(const struct gsim_model *model, const struct gsim_unit *there,
-                              uint32_t n_there) {
-    return gsim_machine_profile(model, there, n_there)->value[GSIM_KEY_START_NS];
+/* The way back after such a stop: work that is lost begins anew. A process that starts does so
+ * beside those that are there now. */
+static struct gsim_loading back_with(const struct gsim_model *model, gsim_slot slot,
+                                     enum gsim_keep keep, const struct gsim_suspension_cost *cost,
+                                     const struct gsim_unit *there, uint32_t n_there,
+                                     int64_t now_ns) {
+    struct gsim_loading back = keep == GSIM_KEEP_DISCARD
+                                   ? gsim_job_copies_fresh(model, slot, there, n_there)
+                                   : gsim_job_copies_again(model, slot, keep, cost, there, n_there);
+    if (back.process_ns > 0)
+        back.after_ns +=
+            gsim_host_driver_start_ns(model, slot, there, n_there, back.process_ns, now_ns) -
+            back.process_ns;
+    return back;
 }
 
 static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
@@ -700,24 +710,14 @@ static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, e
     struct gsim_loading away = leaving_with(&cost);
     if (is_free_pause(model, slot, keep))
         away.after_ns = 0;
-    struct gsim_loading back = gsim_job_copies_back(model, slot, &cost, there, n_there);
-    int64_t rescale_ns = gsim_job_copies_rescale_ns(model, slot, n_there);
-    if (rescale_ns >= 0) {
-        back =
-            (struct gsim_loading){.cargo = {.way = GSIM_CARGO_IN_REUSED}, .after_ns = rescale_ns};
-        cost.bytes_in = 0;
-    }
-    if (ends_process(keep)) {
-        back.after_ns += keep == GSIM_KEEP_DISCARD ? start_again_ns(model, there, n_there) : 0;
+    struct gsim_loading back = back_with(model, slot, keep, &cost, there, n_there, now_ns);
+    if (ends_process(keep))
         away.after_ns = gsim_host_driver_end_ns(model, slot, away.after_ns, now_ns);
-        back.after_ns =
-            gsim_host_driver_start_ns(model, slot, there, n_there, back.after_ns, now_ns);
-    }
     struct gsim_quote answer = {
         .save_ns = gsim_job_copies_ns(model, &away, about->units, about->n_units) + away.after_ns,
         .resume_ns = gsim_job_copies_ns(model, &back, there, n_there) + back.after_ns,
         .bytes_out = cost.bytes_out,
-        .bytes_in = cost.bytes_in,
+        .bytes_in = back.cargo.bytes,
         .is_possible = true};
     gsim_work boundary = gsim_boundaries_stop(model, slot, done, stop);
     uint64_t rate_q32 = job->is_turning ? GSIM_RATE_ONE : progress.rate_q32; /* its rate alone */

@@ -3,10 +3,10 @@
  * into the first row with room for it and keeps its columns, so it always comes back to its GPUs.
  * Columns that a row leaves idle are used by gangs of later rows (fill). Source: Ousterhout,
  * "Scheduling techniques for concurrent systems", ICDCS 1982. A slice counts from when the gangs of
- * the row run, after their copy-in. A gang that waits for its turn on a node that fails gets other
- * columns; a node that is down gives no columns. Deviations: columns are taken on one node where
- * the gang fits a node; a share takes a whole column; CPUs are not counted; rows are never packed
- * again. */
+ * the row run, after their copy-in; the first gang after a time without any has a new one. A gang
+ * that waits for its turn on a node that fails gets other columns; a node that is down gives no
+ * columns. Deviations: columns are taken on one node where the gang fits a node; a share takes a
+ * whole column; CPUs are not counted; rows are never packed again. */
 #include "policies/gang_rr/matrix.h"
 #include "policies/lib/common.h"
 #include "policies/lib/queue.h"
@@ -30,7 +30,7 @@ struct state {
     uint32_t *idle, n_idle; /* columns that no gang has taken, while gangs are selected */
     struct gsim_index on; /* gangs that are placed */
     int64_t slice_ns, began_ns; /* begin of the current row's slice; -1: not begun */
-    int64_t turned_ns; /* time of the row's turn */
+    int64_t turned_ns; /* time of the row's turn; -1: no gang has come */
     struct gsim_preemption preemption;
     bool is_filling;
 };
@@ -264,12 +264,23 @@ static int64_t beginning_ns(const struct state *s, const struct gsim_ctx *ctx) {
     return latest >= 0 ? latest : ctx->view->now_ns;
 }
 
+/* No gang is left: the next one to come is served as the first one was, with a slice of its own. */
+static void begin_anew(struct state *s) {
+    s->current = 0;
+    s->began_ns = -1;
+    s->turned_ns = -1;
+}
+
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *s = ctx->state;
     int64_t now = ctx->view->now_ns;
     gsim_matrix_settle(&s->matrix, ctx);
-    if (s->matrix.n_used == 0)
+    if (s->matrix.n_used == 0) {
+        begin_anew(s);
         return;
+    }
+    if (s->turned_ns < 0)
+        s->turned_ns = now;
     if (s->began_ns < 0)
         s->began_ns = beginning_ns(s, ctx);
     bool is_over = s->began_ns >= 0 && s->matrix.n_used > 1 && now - s->began_ns >= s->slice_ns;
@@ -292,7 +303,7 @@ static enum gsim_status open_gang_rr(struct gsim_ctx *ctx) {
     s->is_filling = gsim_param(ctx->params, "fill") != 0;
     enum gsim_status status = gsim_settings_open_memory(ctx);
     s->preemption = gsim_settings_preemption(ctx, GSIM_KEEP_HOST);
-    s->began_ns = -1;
+    begin_anew(s);
     gsim_index_init(&s->on, ctx->arena);
     s->taken = gsim_arena_array(ctx->arena, n, sizeof *s->taken);
     s->selected = gsim_arena_array(ctx->arena, n, sizeof *s->selected);
@@ -321,10 +332,7 @@ const struct gsim_policy gsim_policy_gang_rr = {
     .name = "gang-rr",
     .summary = "plain gang time slicing: the rows of an Ousterhout matrix take turns",
     .paper = "Ousterhout, Scheduling techniques for concurrent systems, ICDCS 1982",
-    .deviations =
-        "a share takes a whole GPU; CPUs are not counted; rows are never packed again; "
-        "the slice of a row counts on while there is no gang, so that the first one after a pause "
-        "may give way at once",
+    .deviations = "a share takes a whole GPU; CPUs are not counted; rows are never packed again",
     .names_gpus = true,
     .params = params,
     .state_size = sizeof(struct state),

@@ -632,7 +632,6 @@ EXCEPT = {
                                 "pollux": "speeds are rounded to 2^-32",
                                 **dict.fromkeys(("elasticflow", "themis"), "times are rounded to whole ns")},
     "all happens twice": {**TURNS, **LOTS, "fairshare": "usage is remembered", "slurm": "usage is remembered",
-                          "gang-rr": "the slice of a row counts on while there is no gang",
                           "lucid": "it learns from jobs of the past"},
     "another seed": LOTS,
     "one model for all": {"tiresias": "models say where gangs are placed"},

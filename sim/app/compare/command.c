@@ -246,6 +246,10 @@ enum gsim_status gsim_command_compare(struct gsim_cli *cli) {
     c->setup = setup;
     if (cli->value[GSIM_OPT_REAL])
         return gsim_compare_real(cli, setup);
+    if (cli->value[GSIM_OPT_OUTPUT] || gsim_option_is_on(cli, GSIM_OPT_DOUBLE))
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "-o and --double are of compare --real; --db keeps these runs, and gsim "
+                         "plot draws them");
     if (!cli->value[GSIM_OPT_POLICIES])
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "which policies? gsim compare --policies fifo,srtf,las trace.csv");

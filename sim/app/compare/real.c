@@ -12,41 +12,13 @@
 #include <string.h>
 
 #include "sim/app/compare/compare.h"
-#include "sim/app/compare/lengths.h"
+#include "sim/app/compare/real.h"
+#include "sim/app/compare/scaled.h"
 #include "sim/app/figures/report.h"
-#include "sim/app/results/db_real.h"
+#include "sim/app/figures/sheet.h"
 
 /* Below this part of itself a start is as the simulation has it. */
 #define NOTABLE 0.1
-
-/* The parts of a job's JCT, real less simulated, in the order of the columns. */
-enum part { DURATIONS, SHARING, OVERHEAD, QUEUEING, PARTS };
-static const char *const part_names[PARTS] = {"durations", "sharing", "overhead", "queueing"};
-
-struct beside {
-    double real_s, simulated_s; /* JCT */
-    double part_s[PARTS];
-};
-
-/* What jobs of one process took in the mean until they computed. */
-struct starts {
-    double real_s, simulated_s;
-    uint32_t n;
-};
-
-struct real {
-    struct gsim_cli *cli;
-    struct gsim_setup *setup;
-    struct gsim_db_real_found run;
-    struct gsim_db_real_job *jobs; /* by job of the trace */
-    struct gsim_result asked, observed; /* the two simulations */
-    struct beside *beside;
-    struct beside mean;
-    struct starts starts;
-    struct gsim_lengths lengths;
-    uint32_t n_beside; /* jobs that both finished */
-    bool shares;
-};
 
 /* --- inputs ----------------------------------------------------------------------------------- */
 
@@ -72,7 +44,7 @@ static void take_settings(struct gsim_cli *cli, char *settings) {
         cli->value[GSIM_OPT_SET] = set[n - 1];
 }
 
-static enum gsim_status find_run(struct real *r, struct gsim_db *db) {
+static enum gsim_status find_run(struct gsim_real *r, struct gsim_db *db) {
     struct gsim_cli *cli = r->cli;
     enum gsim_status status =
         gsim_db_real_find(db, cli->value[GSIM_OPT_POLICIES], &r->run, cli->log);
@@ -89,7 +61,7 @@ static enum gsim_status find_run(struct real *r, struct gsim_db *db) {
 }
 
 /* Refuses a trace that is not the run's. */
-static enum gsim_status check_jobs(const struct real *r) {
+static enum gsim_status check_jobs(const struct gsim_real *r) {
     const struct gsim_trace *trace = &r->setup->trace;
     for (uint32_t job = 0; job < trace->n_jobs; job++) {
         const struct gsim_db_real_job *real = &r->jobs[job];
@@ -106,7 +78,7 @@ static enum gsim_status check_jobs(const struct real *r) {
     return GSIM_OK;
 }
 
-static enum gsim_status load(struct real *r) {
+static enum gsim_status load(struct gsim_real *r) {
     struct gsim_cli *cli = r->cli;
     struct gsim_db *db = NULL;
     enum gsim_status status =
@@ -128,17 +100,17 @@ static enum gsim_status load(struct real *r) {
 
 /* --- the simulations -------------------------------------------------------------------------- */
 
-static enum gsim_status simulate(const struct real *r, const struct gsim_trace *trace,
-                                 struct gsim_result *result) {
-    enum gsim_status status = gsim_setup_run(r->setup, 0, r->setup->replication, trace, r->cli->io,
-                                             NULL, r->cli->arena, result, r->cli->log);
+static enum gsim_status simulate(const struct gsim_real *r, const struct gsim_setup *setup,
+                                 const struct gsim_trace *trace, struct gsim_result *result) {
+    enum gsim_status status = gsim_setup_run(setup, 0, setup->replication, trace, r->cli->io, NULL,
+                                             r->cli->arena, result, r->cli->log);
     return status == GSIM_INCOMPLETE ? gsim_fail(r->cli->log, GSIM_INCOMPLETE, NULL, 0,
                                                  "interrupted: nothing is compared")
                                      : status;
 }
 
 /* The trace with the times that jobs really had their GPUs. */
-static enum gsim_status simulate_observed(struct real *r) {
+static enum gsim_status simulate_observed(struct gsim_real *r) {
     const uint32_t n = r->setup->trace.n_jobs;
     struct gsim_trace *trace = gsim_arena_alloc(r->cli->arena, sizeof *trace);
     int64_t *service_ns = gsim_arena_array(r->cli->arena, n, sizeof *service_ns);
@@ -148,12 +120,18 @@ static enum gsim_status simulate_observed(struct real *r) {
         service_ns[job] = r->jobs[job].ran_ns;
     *trace = r->setup->trace; /* the result refers to it */
     trace->service_ns = service_ns;
-    return simulate(r, trace, &r->observed);
+    return simulate(r, r->setup, trace, &r->observed);
 }
 
-static enum gsim_status simulate_both(struct real *r) {
+static enum gsim_status simulate_all(struct gsim_real *r) {
     r->shares = r->setup->contender[0].policy->shares_gpus;
-    enum gsim_status status = simulate(r, &r->setup->trace, &r->asked);
+    const struct gsim_setup *endless =
+        gsim_setup_scaled(r->setup, GSIM_PROCESS_END, 0, r->cli->arena);
+    if (!endless)
+        return gsim_no_memory(r->cli->log, "comparing");
+    enum gsim_status status = simulate(r, r->setup, &r->setup->trace, &r->asked);
+    if (status == GSIM_OK)
+        status = simulate(r, endless, &r->setup->trace, &r->endless);
     if (r->shares)
         r->observed = r->asked;
     return status == GSIM_OK && !r->shares ? simulate_observed(r) : status;
@@ -173,53 +151,65 @@ static int64_t cell(const int64_t *column, uint32_t job) {
     return column ? column[job] : 0;
 }
 
-static bool are_finished(const struct real *r, uint32_t job) {
-    return r->jobs[job].exit_code == 0 && r->asked.jobs.end_ns[job] >= 0 &&
-           r->observed.jobs.end_ns[job] >= 0;
-}
-
 /* The parts add up to the whole error. */
-static void tell_apart(struct real *r, uint32_t job) {
+static void tell_apart(struct gsim_real *r, uint32_t job) {
     const struct gsim_db_real_job *real = &r->jobs[job];
-    struct beside *b = &r->beside[job];
+    struct gsim_beside *b = &r->beside[job];
     double stall_s = seconds(cell(r->observed.jobs.stall_ns, job));
     double wait_s = seconds(cell(r->observed.jobs.wait_ns, job));
     double jct_observed_s = jct_s(&r->observed, job);
     b->real_s = seconds(real->end_ns - real->submit_ns);
     b->simulated_s = jct_s(&r->asked, job);
-    b->part_s[DURATIONS] = jct_observed_s - b->simulated_s;
-    b->part_s[OVERHEAD] = seconds(real->stall_ns) - stall_s;
-    b->part_s[SHARING] = seconds(real->ran_ns) - (jct_observed_s - wait_s - stall_s);
-    b->part_s[QUEUEING] = b->real_s - seconds(real->ran_ns) - seconds(real->stall_ns) - wait_s;
+    b->part_s[GSIM_REAL_DURATIONS] = jct_observed_s - b->simulated_s;
+    b->part_s[GSIM_REAL_OVERHEAD] = seconds(real->stall_ns) - stall_s;
+    b->part_s[GSIM_REAL_SHARING] = seconds(real->ran_ns) - (jct_observed_s - wait_s - stall_s);
+    b->part_s[GSIM_REAL_QUEUEING] =
+        b->real_s - seconds(real->ran_ns) - seconds(real->stall_ns) - wait_s;
 }
 
-static void add(struct beside *sum, const struct beside *b, double times) {
+static void add(struct gsim_beside *sum, const struct gsim_beside *b, double times) {
     sum->real_s += times * b->real_s;
     sum->simulated_s += times * b->simulated_s;
-    for (int part = 0; part < PARTS; part++)
+    for (int part = 0; part < GSIM_REAL_PARTS; part++)
         sum->part_s[part] += times * b->part_s[part];
 }
 
-/* Processes that tell when they compute, and that were never stopped: all of their stall is their
- * start. */
-static void measure_starts(struct real *r) {
-    struct starts *starts = &r->starts;
-    for (uint32_t job = 0; job < r->setup->trace.n_jobs; job++) {
-        const struct gsim_db_real_job *real = &r->jobs[job];
-        if (!are_finished(r, job) || real->stall_ns <= 0 || real->starts != 1 || real->stops > 0)
-            continue;
-        starts->n++;
-        starts->real_s += seconds(real->stall_ns);
-        starts->simulated_s += seconds(cell(r->asked.jobs.stall_ns, job));
-    }
-    starts->real_s /= starts->n ? starts->n : 1;
-    starts->simulated_s /= starts->n ? starts->n : 1;
+/* A start that was no less than nothing: a larger error would turn it round. */
+static int64_t start_off_ppm(int64_t real_ns, int64_t simulated_ns) {
+    int64_t off_ns = real_ns > simulated_ns ? real_ns - simulated_ns : simulated_ns - real_ns;
+    return off_ns < simulated_ns ? gsim_muldiv_floor(off_ns, GSIM_PPM, simulated_ns) : GSIM_PPM - 1;
 }
 
-static void tell_all_apart(struct real *r) {
-    struct beside sum = {0};
+/* Whether all of the job's stall is its start, in reality, where it has told of it, and in the
+ * simulation. */
+static bool is_start(const struct gsim_real *r, uint32_t job) {
+    const struct gsim_db_real_job *real = &r->jobs[job];
+    const uint32_t *preemptions = r->endless.jobs.preemptions;
+    return gsim_real_finished(r, job) && real->stall_ns > 0 && real->starts == 1 &&
+           real->stops == 0 && (!preemptions || preemptions[job] == 0);
+}
+
+static void measure_starts(struct gsim_real *r) {
+    struct gsim_real_starts *starts = &r->starts;
     for (uint32_t job = 0; job < r->setup->trace.n_jobs; job++) {
-        if (!are_finished(r, job))
+        int64_t real_ns = r->jobs[job].stall_ns, simulated_ns = cell(r->endless.jobs.stall_ns, job);
+        if (!is_start(r, job))
+            continue;
+        starts->n++;
+        starts->real_s += seconds(real_ns);
+        starts->simulated_s += seconds(simulated_ns);
+        starts->off_ppm += simulated_ns > 0 ? start_off_ppm(real_ns, simulated_ns) : 0;
+    }
+    int64_t n = starts->n ? starts->n : 1;
+    starts->real_s /= (double)n;
+    starts->simulated_s /= (double)n;
+    starts->off_ppm /= n;
+}
+
+static void tell_all_apart(struct gsim_real *r) {
+    struct gsim_beside sum = {0};
+    for (uint32_t job = 0; job < r->setup->trace.n_jobs; job++) {
+        if (!gsim_real_finished(r, job))
             continue;
         tell_apart(r, job);
         add(&sum, &r->beside[job], 1);
@@ -231,28 +221,28 @@ static void tell_all_apart(struct real *r) {
 
 /* --- output ----------------------------------------------------------------------------------- */
 
-static double error_percent(const struct beside *b) {
+static double error_percent(const struct gsim_beside *b) {
     return b->real_s > 0 ? 100 * (b->simulated_s - b->real_s) / b->real_s : (double)NAN;
 }
 
-static void print_row(const struct real *r, const char *name, const struct beside *b) {
+static void print_row(const struct gsim_real *r, const char *name, const struct gsim_beside *b) {
     FILE *out = r->cli->io->out;
     fputs("  ", out);
     gsim_put_plain(out, 20, name);
     gsim_put_cell(out, 11, 3, b->real_s);
     gsim_put_cell(out, 11, 3, b->simulated_s);
     gsim_put_cell(out, 8, 1, error_percent(b));
-    for (int part = 0; part < PARTS; part++)
-        if ((part == DURATIONS && r->shares) || (part == SHARING && !r->shares))
-            fprintf(out, " %10s", "-");
-        else
+    for (int part = 0; part < GSIM_REAL_PARTS; part++)
+        if (gsim_real_has(r, (enum gsim_real_part)part))
             gsim_put_cell(out, 10, 3, b->part_s[part]);
+        else
+            fprintf(out, " %10s", "-");
     fputc('\n', out);
 }
 
 /* A start that the simulation has otherwise is a constant of the machine, which can be given. */
-static void print_starts(const struct real *r) {
-    const struct starts *starts = &r->starts;
+static void print_starts(const struct gsim_real *r) {
+    const struct gsim_real_starts *starts = &r->starts;
     double off_s = starts->real_s - starts->simulated_s;
     if (starts->n == 0 || fabs(off_s) < NOTABLE * starts->real_s)
         return;
@@ -266,7 +256,7 @@ static bool is_within(double s, const struct gsim_lengths_job *range) {
     return s >= range->least_s && s <= range->most_s;
 }
 
-static void print_range(const struct real *r, const char *name, const struct beside *b,
+static void print_range(const struct gsim_real *r, const char *name, const struct gsim_beside *b,
                         const struct gsim_lengths_job *range) {
     FILE *out = r->cli->io->out;
     fputs("  ", out);
@@ -281,11 +271,11 @@ static void print_range(const struct real *r, const char *name, const struct bes
 }
 
 /* The rows of the jobs that hang on lengths; returns how many really ended within their range. */
-static uint32_t print_ranges(const struct real *r) {
+static uint32_t print_ranges(const struct gsim_real *r) {
     uint32_t n_within = 0;
     for (uint32_t job = 0; job < r->setup->trace.n_jobs; job++) {
         const struct gsim_lengths_job *range = &r->lengths.job[job];
-        if (!are_finished(r, job) || range->hangs_on_ppm == 0)
+        if (!gsim_real_finished(r, job) || range->hangs_on_ppm == 0)
             continue;
         n_within += is_within(r->beside[job].real_s, range);
         print_range(r, gsim_trace_id(&r->setup->trace, job), &r->beside[job], range);
@@ -294,13 +284,15 @@ static uint32_t print_ranges(const struct real *r) {
     return n_within;
 }
 
-static void print_lengths(const struct real *r) {
+static void print_lengths(const struct gsim_real *r) {
     const struct gsim_lengths *l = &r->lengths;
     FILE *out = r->cli->io->out;
-    fprintf(out,
-            "With the length of each job off by up to %.4g %% (--shake, --reps), %u of %u jobs end "
-            "elsewhere%s\n",
-            (double)l->off_ppm / 1e4, l->n_hanging, r->setup->trace.n_jobs,
+    fprintf(out, "With the length of each job off by up to %.4g %% (--shake, --reps), ",
+            (double)l->off_ppm / 1e4);
+    if (l->starts_off_ppm > 0)
+        fprintf(out, "and starts by up to %.3g %%\n(the mean of this run), ",
+                (double)l->starts_off_ppm / 1e4);
+    fprintf(out, "%u of %u jobs end elsewhere%s\n", l->n_hanging, r->setup->trace.n_jobs,
             l->n_hanging > 0 ? ":" : ".");
     if (l->n_hanging == 0)
         return;
@@ -315,16 +307,16 @@ static void print_lengths(const struct real *r) {
         n_within);
 }
 
-static void print_table(const struct real *r) {
+static void print_table(const struct gsim_real *r) {
     FILE *out = r->cli->io->out;
     fprintf(out, "%s on %s: run %lld of %s, %s\n  %-20s %11s %11s %8s", r->run.policy,
             r->setup->trace_path, (long long)r->run.id, r->run.started_at, r->run.device, "JCT, s",
             "real", "simulated", "error %");
-    for (int part = 0; part < PARTS; part++)
-        fprintf(out, " %10s", part_names[part]);
+    for (int part = 0; part < GSIM_REAL_PARTS; part++)
+        fprintf(out, " %10s", gsim_real_part_names[part]);
     fputc('\n', out);
     for (uint32_t job = 0; job < r->setup->trace.n_jobs; job++)
-        if (are_finished(r, job))
+        if (gsim_real_finished(r, job))
             print_row(r, gsim_trace_id(&r->setup->trace, job), &r->beside[job]);
     print_row(r, "mean", &r->mean);
     fprintf(out, "The last columns are the parts, in s, of real less simulated JCT.\n");
@@ -335,16 +327,16 @@ static void print_table(const struct real *r) {
                 r->setup->trace.n_jobs - r->n_beside, r->setup->trace.n_jobs);
 }
 
-static void put_json(const struct real *r, const struct beside *b) {
+static void put_json(const struct gsim_real *r, const struct gsim_beside *b) {
     FILE *out = r->cli->io->out;
     fputs("\"real_s\":", out);
     gsim_put_real(out, b->real_s, true);
     fputs(",\"simulated_s\":", out);
     gsim_put_real(out, b->simulated_s, true);
-    for (int part = 0; part < PARTS; part++) {
-        bool is_unknown = (part == DURATIONS && r->shares) || (part == SHARING && !r->shares);
-        fprintf(out, ",\"%s_s\":", part_names[part]);
-        gsim_put_real(out, is_unknown ? (double)NAN : b->part_s[part], true);
+    for (int part = 0; part < GSIM_REAL_PARTS; part++) {
+        bool is_known = gsim_real_has(r, (enum gsim_real_part)part);
+        fprintf(out, ",\"%s_s\":", gsim_real_part_names[part]);
+        gsim_put_real(out, is_known ? b->part_s[part] : (double)NAN, true);
     }
 }
 
@@ -356,11 +348,14 @@ static void put_json_range(FILE *out, const struct gsim_lengths_job *range) {
 }
 
 static void put_json_lengths(FILE *out, const struct gsim_lengths *l) {
-    fprintf(out, "\"lengths\":{\"off_percent\":%.4g,\"runs\":%lld,\"elsewhere\":%u}",
-            (double)l->off_ppm / 1e4, (long long)l->runs, l->n_hanging);
+    fprintf(out,
+            "\"lengths\":{\"off_percent\":%.4g,\"starts_off_percent\":%.4g,\"runs\":%lld,"
+            "\"elsewhere\":%u}",
+            (double)l->off_ppm / 1e4, (double)l->starts_off_ppm / 1e4, (long long)l->runs,
+            l->n_hanging);
 }
 
-static void print_json(const struct real *r) {
+static void print_json(const struct gsim_real *r) {
     FILE *out = r->cli->io->out;
     const char *comma = "";
     fprintf(out, "{\"policy\":");
@@ -378,7 +373,7 @@ static void print_json(const struct real *r) {
     gsim_put_real(out, r->starts.n ? r->starts.simulated_s : (double)NAN, true);
     fputs("},\"by_job\":[", out);
     for (uint32_t job = 0; job < r->setup->trace.n_jobs; job++) {
-        if (!are_finished(r, job))
+        if (!gsim_real_finished(r, job))
             continue;
         fprintf(out, "%s{\"job\":", comma);
         gsim_put_json_text(out, gsim_trace_id(&r->setup->trace, job));
@@ -402,24 +397,27 @@ static void print_json(const struct real *r) {
 
 enum gsim_status gsim_compare_real(struct gsim_cli *cli, struct gsim_setup *setup) {
     enum gsim_output_format format;
-    struct real r = {.cli = cli, .setup = setup};
+    struct gsim_real r = {.cli = cli, .setup = setup};
     enum gsim_status status = gsim_report_format(cli, &format);
     if (status == GSIM_OK && format == GSIM_OUTPUT_CSV)
         status = gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "--real writes a table or json");
+    if (status == GSIM_OK && cli->value[GSIM_OPT_OUTPUT])
+        status = gsim_sheet_check(cli);
     if (status == GSIM_OK)
         status = load(&r);
     if (status == GSIM_OK)
-        status = simulate_both(&r);
+        status = simulate_all(&r);
     if (status == GSIM_OK)
-        status = gsim_lengths_try(cli, setup, &r.asked, &r.lengths);
+        measure_starts(&r);
+    if (status == GSIM_OK)
+        status = gsim_lengths_try(cli, setup, &r.asked, r.starts.off_ppm, &r.lengths);
     if (status != GSIM_OK)
         return status;
     tell_all_apart(&r);
-    measure_starts(&r);
     gsim_report_notes(cli, (const struct gsim_summary *[]){&r.asked.summary}, 1);
     if (format == GSIM_OUTPUT_JSON)
         print_json(&r);
     else
         print_table(&r);
-    return GSIM_OK;
+    return cli->value[GSIM_OPT_OUTPUT] ? gsim_real_draw(&r) : GSIM_OK;
 }

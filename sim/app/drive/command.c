@@ -53,6 +53,16 @@ static enum gsim_status read_grace(struct drive *d) {
                      "--grace: '%s' is not a time above 0, such as 10s", text);
 }
 
+/* 0: they are measured. */
+static enum gsim_status read_steps(struct drive *d) {
+    struct gsim_cli *cli = d->cli;
+    if (cli->value[GSIM_OPT_STEPS_PER_MS] && d->executor.is_dry)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--steps-per-ms is of kernels: in a dry run jobs without a command sleep");
+    return gsim_option_int(cli, GSIM_OPT_STEPS_PER_MS, 0, 1, GSIM_WORK_MOST_STEPS,
+                           &d->executor.steps_per_ms);
+}
+
 static enum gsim_status read_options(struct drive *d) {
     struct gsim_cli *cli = d->cli;
     d->executor.is_dry = gsim_option_is_on(cli, GSIM_OPT_DRY_RUN);
@@ -72,6 +82,8 @@ static enum gsim_status read_options(struct drive *d) {
         gsim_option_int(cli, GSIM_OPT_SPEED_UP, 1, 1, MOST_SPEED_UP, &d->executor.speed_up);
     if (status == GSIM_OK)
         status = read_grace(d);
+    if (status == GSIM_OK)
+        status = read_steps(d);
     if (status == GSIM_OK && cli->value[GSIM_OPT_GPUS])
         status = gsim_gpus_read(cli->value[GSIM_OPT_GPUS], &d->gpus, cli->log);
     return status;
@@ -243,12 +255,9 @@ static enum gsim_status drive_jobs(struct drive *d, struct gsim_result *result) 
 
 /* Jobs that do not tell how far they are count by the driver's accounting, where it tells. */
 static void say_usage(const struct drive *d) {
-    bool is_needed = false;
-    for (uint32_t job = 0; job < d->setup->trace.n_jobs; job++)
-        is_needed |= !gsim_start_cooperates(&d->executor, &d->setup->trace, job);
-    if (d->executor.usage && *d->usage.no_usage && is_needed)
+    if (*d->usage.no_usage && gsim_start_counts_use(&d->executor, &d->setup->trace))
         gsim_warn(d->cli->log, NULL, 0,
-                  "the driver does not tell the GPU time of processes (%s): all time on its GPUs "
+                  "the driver does not tell the GPU time of jobs (%s): all time on its GPUs "
                   "counts for a job that does not cooperate",
                   d->usage.no_usage);
 }
@@ -276,6 +285,8 @@ static enum gsim_status finish(struct drive *d, const struct gsim_result *result
 
 /* Rows without a command become kernels of a length that is known on a GPU that is idle. */
 static enum gsim_status measure_speed(struct drive *d) {
+    if (d->executor.steps_per_ms > 0)
+        return GSIM_OK;
     d->executor.steps_per_ms = gsim_work_steps_per_ms(d->gpus.number[0]);
     return d->executor.steps_per_ms > 0
                ? GSIM_OK

@@ -35,6 +35,7 @@ static enum gsim_status open_executor(const struct gsim_model_setup *setup, stru
         status = gsim_mps_start(&model->mps, model->executor, &model->guard);
     model->executor->mps_folder = *model->mps.folder ? model->mps.folder : NULL;
     model->began_ns = model->woken_ns = gsim_tasks_wall_ns();
+    model->counts_use = gsim_start_counts_use(model->executor, setup->trace);
     if (model->executor->steps_per_ms > 0)
         (void)gsim_tasks_note(model, GSIM_NO_SLOT, GSIM_NOTE_SPEED, 0,
                               model->executor->steps_per_ms);
@@ -217,6 +218,8 @@ static void end_wait(struct gsim_model *model, int64_t next_ns, int64_t horizon_
 static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
     int64_t next_ns;
     note_busy(model);
+    if (model->n_ended > 0)
+        gsim_tasks_ask_usage(model);
     gsim_tasks_report_ended(model);
     /* only if there are many: the report of an end has waited for the disk already */
     gsim_tasks_write_record(model, false);

@@ -6,7 +6,10 @@
 
 #include "gsim/status.h"
 
-enum { GSIM_NVML_NOT_FOUND = 6 }; /* NVML_ERROR_NOT_FOUND */
+enum {
+    GSIM_NVML_NOT_FOUND = 6, /* NVML_ERROR_NOT_FOUND */
+    GSIM_NVML_GPU_USE = 1 /* NVML_GPU_UTILIZATION_SAMPLES */
+};
 
 struct gsim_nvml_process { /* nvmlProcessInfo_v2_t */
     unsigned pid;
@@ -22,6 +25,12 @@ struct gsim_nvml_sample {
     unsigned sm_percent, memory_percent, encoder_percent, decoder_percent;
 };
 
+/* nvmlSample_t: the share of the time since the sample before in which a kernel of any process ran,
+ * in per cent; of the value the low half counts (NVML_VALUE_TYPE_UNSIGNED_INT). */
+struct gsim_nvml_gpu_sample {
+    unsigned long long time_us, percent;
+};
+
 /* GSIM_NVML_CALL(field, symbol, parameters) */
 #define GSIM_NVML_CALLS                                                                            \
     GSIM_NVML_CALL(init, "nvmlInit_v2", (void))                                                    \
@@ -32,6 +41,9 @@ struct gsim_nvml_sample {
     GSIM_NVML_CALL(uuid, "nvmlDeviceGetUUID", (void *device, char *uuid, unsigned size))           \
     GSIM_NVML_CALL(processes, "nvmlDeviceGetComputeRunningProcesses_v3",                           \
                    (void *device, unsigned *n, struct gsim_nvml_process *list))                    \
+    GSIM_NVML_CALL(gpu_use, "nvmlDeviceGetSamples",                                                \
+                   (void *device, int type, unsigned long long since_us, unsigned *value_type,     \
+                    unsigned *n, struct gsim_nvml_gpu_sample *list))                               \
     GSIM_NVML_CALL(                                                                                \
         use, "nvmlDeviceGetProcessUtilization",                                                    \
         (void *device, struct gsim_nvml_sample *list, unsigned *n, unsigned long long since_us))

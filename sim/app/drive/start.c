@@ -28,6 +28,13 @@ bool gsim_start_cooperates(const struct gsim_executor *executor, const struct gs
     return executor->cooperates || !gsim_start_command(trace, job);
 }
 
+bool gsim_start_counts_use(const struct gsim_executor *executor, const struct gsim_trace *trace) {
+    for (uint32_t job = 0; job < trace->n_jobs && executor->usage; job++)
+        if (!gsim_start_cooperates(executor, trace, job))
+            return true;
+    return false;
+}
+
 /* The job's number comes first, since ids may be equal or be no names of files. */
 const char *gsim_start_log_path(const struct gsim_executor *executor, struct gsim_arena *arena,
                                 const struct gsim_trace *trace, uint32_t job) {

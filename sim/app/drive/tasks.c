@@ -96,6 +96,71 @@ void gsim_tasks_forget(struct gsim_model *model, gsim_slot slot) {
     model->n_pending = n;
 }
 
+/* --- GPU time --------------------------------------------------------------------------------- */
+
+static bool has_gpu(const struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
+    const struct gsim_job *about = gsim_tasks_job(model, slot);
+    for (uint32_t u = 0; u < about->n_units; u++)
+        if (about->units[u].gpu == gpu)
+            return true;
+    return false;
+}
+
+/* The job that computes on the GPU; as gsim_accounting_hold has it. */
+static int64_t holder(const struct gsim_model *model, uint32_t gpu) {
+    int64_t job = GSIM_HELD_BY_NONE;
+    for (gsim_slot slot = 0; slot < model->capacity; slot++)
+        if (model->progress[slot].rate_q32 > 0 && has_gpu(model, slot, gpu))
+            job = job == GSIM_HELD_BY_NONE ? (int64_t)model->tasks[slot].driven.job
+                                           : GSIM_HELD_BY_SEVERAL;
+    return job;
+}
+
+static void note_holders(struct gsim_model *model) {
+    struct gsim_accounting *usage = model->executor->usage;
+    for (uint32_t gpu = 0; model->counts_use && gpu < usage->n; gpu++)
+        gsim_accounting_hold(usage, gpu, holder(model, gpu));
+}
+
+static void add_use(struct gsim_driven *driven, int64_t gpu_ns) {
+    driven->gpu_ns = (driven->gpu_ns > 0 ? driven->gpu_ns : 0) + gpu_ns;
+}
+
+/* Of a job that has ended and is not reported yet, or that is there. */
+static void take_of_job(void *arg, int64_t job, int64_t gpu_ns) {
+    struct gsim_model *model = arg;
+    for (uint32_t i = 0; i < model->n_ended; i++)
+        if (model->ended[i].job == job) {
+            add_use(&model->ended[i], gpu_ns);
+            return;
+        }
+    for (gsim_slot slot = 0; slot < model->capacity; slot++)
+        if (model->tasks[slot].process.pid > 0 && model->tasks[slot].driven.job == job)
+            add_use(&model->tasks[slot].driven, gpu_ns);
+}
+
+/* A process of a job is in its group, which a command's children inherit. */
+static void take_of_process(void *arg, pid_t pid, int64_t gpu_ns) {
+    struct gsim_model *model = arg;
+    pid_t group = getpgid(pid);
+    for (gsim_slot slot = 0; slot < model->capacity; slot++) {
+        struct gsim_task *task = &model->tasks[slot];
+        if (task->process.pid <= 0 || (task->process.pid != group && task->process.pid != pid))
+            continue;
+        add_use(&task->driven, gpu_ns);
+        return;
+    }
+}
+
+void gsim_tasks_ask_usage(struct gsim_model *model) {
+    const struct gsim_accounting_takers takers = {take_of_job, take_of_process, model};
+    if (model->counts_use)
+        gsim_accounting_ask(model->executor->usage, gsim_tasks_wall_ns(), model->n_ended > 0,
+                            &takers);
+}
+
+/* --- progress --------------------------------------------------------------------------------- */
+
 void gsim_tasks_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t rate_q32,
                          int64_t now_ns) {
     struct gsim_progress *progress = &model->progress[slot];
@@ -108,7 +173,10 @@ void gsim_tasks_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t rate
         (void)gsim_tasks_note(model, slot, rate_q32 > 0 ? GSIM_NOTE_COMPUTES : GSIM_NOTE_HALTS,
                               progress->since_ns,
                               rate_q32 > 0 ? model->tasks[slot].of_iterations : 0);
+    bool turns = (progress->rate_q32 > 0) != (rate_q32 > 0);
     progress->rate_q32 = rate_q32;
+    if (turns)
+        note_holders(model);
 }
 
 void gsim_tasks_lose(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
@@ -126,34 +194,6 @@ void gsim_tasks_see_iterations(struct gsim_model *model, gsim_slot slot, int64_t
         model->progress[slot].done = gsim_work_of_ns(gsim_muldiv_floor(service_ns, n, of));
     task->seen_iterations = n;
     (void)gsim_tasks_note(model, slot, GSIM_NOTE_TOLD, at_ns, n);
-}
-
-/* A process of a job is in its group, which a command's children inherit. */
-static void take_usage(void *arg, pid_t pid, int64_t gpu_ns) {
-    struct gsim_model *model = arg;
-    pid_t group = getpgid(pid);
-    for (gsim_slot slot = 0; slot < model->capacity; slot++) {
-        struct gsim_task *task = &model->tasks[slot];
-        if (task->process.pid <= 0 || (task->process.pid != group && task->process.pid != pid))
-            continue;
-        task->driven.gpu_ns = (task->driven.gpu_ns > 0 ? task->driven.gpu_ns : 0) + gpu_ns;
-        return;
-    }
-}
-
-/* Jobs that tell of their iterations need no accounting. */
-static bool needs_usage(const struct gsim_model *model) {
-    for (gsim_slot slot = 0; slot < model->capacity; slot++)
-        if (model->tasks[slot].process.pid > 0 &&
-            !gsim_start_cooperates(model->executor, model->setup.trace,
-                                   model->tasks[slot].driven.job))
-            return true;
-    return false;
-}
-
-void gsim_tasks_ask_usage(struct gsim_model *model) {
-    if (model->executor->usage && needs_usage(model))
-        gsim_accounting_ask(model->executor->usage, gsim_tasks_wall_ns(), take_usage, model);
 }
 
 static void see_gpu_time(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {

@@ -69,6 +69,7 @@ struct gsim_model {
     uint32_t capacity, n_pending, n_poll, n_ended;
     int64_t began_ns, woken_ns; /* begin of the run, end of the last wait; on the wall's clock */
     bool is_stopping; /* the engine has been told of the interruption */
+    bool counts_use; /* a job of the trace does not cooperate: its GPU time is asked for */
 };
 
 /* The time of the wall, and of the run's clock. */
@@ -98,7 +99,7 @@ void gsim_tasks_expect(struct gsim_model *model, gsim_slot slot, enum gsim_event
 void gsim_tasks_forget(struct gsim_model *model, gsim_slot slot);
 /* The job's work is lost. */
 void gsim_tasks_lose(struct gsim_model *model, gsim_slot slot, int64_t at_ns);
-/* Asks the driver for the GPU time of the jobs' processes, now and then. */
+/* Asks the driver for the GPU time of jobs, now and then, and where one has ended. */
 void gsim_tasks_ask_usage(struct gsim_model *model);
 /* From at_ns on the policy sees the iterations that jobs have told of, and their GPU time. */
 void gsim_tasks_show_progress(struct gsim_model *model, int64_t at_ns);

@@ -25,10 +25,6 @@ enum {
     SCRATCH_BYTES = 4096
 };
 
-/* No GPU does as many steps in a ms, by far: a driver that answers at once would run into the end
- * of numbers. */
-#define MOST_STEPS INT64_C(1000000000)
-
 /* One GPU with the kernel, its context current while it is worked on. */
 struct gpu {
     void *context, *module, *kernel;
@@ -150,7 +146,7 @@ static int64_t round_of(struct gsim_work_gpus *gpus, int64_t kernels, int64_t st
                         bool *is_fine) {
     int64_t ns = take_ns(gpus, kernels, steps, is_fine);
     int64_t per_ms = gsim_muldiv_floor(kernels * steps, GSIM_NS_PER_MS, ns);
-    return per_ms < 1 ? 1 : per_ms < MOST_STEPS ? per_ms : MOST_STEPS;
+    return per_ms < 1 ? 1 : per_ms < GSIM_WORK_MOST_STEPS ? per_ms : GSIM_WORK_MOST_STEPS;
 }
 
 /* The first round makes kernels about a ms long. Of the others the fastest counts: a GPU that comes

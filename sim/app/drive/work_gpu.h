@@ -6,6 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* No GPU does as many steps in a ms, by far: a driver that answers at once would run into the end
+ * of numbers. */
+#define GSIM_WORK_MOST_STEPS INT64_C(1000000000)
+
 struct gsim_work_gpus;
 
 /* Opens the first n GPUs that the process sees, and takes that memory on each (none if it is not

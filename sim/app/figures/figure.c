@@ -173,13 +173,15 @@ static int most_characters(const struct writing *w) {
     return w->request->is_double ? MAX_CHARACTERS : w->figure->most_series == MAX_LINES ? 34 : 30;
 }
 
-/* Writes a text into data, where gnuplot reads a backslash as an escape and a double quote as the
- * start of a string. */
-static void put_data_text(const struct writing *w, const char *text) {
+void gsim_figure_put(const char *text, int most, enum gsim_figure_format format, FILE *out) {
     char clean[GSIM_FIGURE_TEXT];
-    gsim_figure_text(clean, text, most_characters(w), w->request->format);
+    gsim_figure_text(clean, text, most, format);
     for (const char *p = clean; *p; p++)
-        fputs(*p == '\\' ? "\\\\" : *p == '"' ? "'" : (char[]){*p, '\0'}, w->out);
+        fputs(*p == '\\' ? "\\\\" : *p == '"' ? "'" : (char[]){*p, '\0'}, out);
+}
+
+static void put_data_text(const struct writing *w, const char *text) {
+    gsim_figure_put(text, most_characters(w), w->request->format, w->out);
 }
 
 /* Writes a text in single quotes, within which only the quote itself is special. */

@@ -79,5 +79,8 @@ void gsim_figure_terminal(const struct gsim_figure_request *request, double heig
  * GSIM_FIGURE_TEXT bytes. */
 enum { GSIM_FIGURE_TEXT = 2048 };
 void gsim_figure_text(char *out, const char *text, int most, enum gsim_figure_format format);
+/* Writes such a text into data, where gnuplot reads a backslash as an escape and a double quote as
+ * the start of a string. */
+void gsim_figure_put(const char *text, int most, enum gsim_figure_format format, FILE *out);
 
 #endif

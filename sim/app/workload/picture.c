@@ -2,17 +2,13 @@
 /* Writes what plots/describe.gp draws: for each view a block of points for each trace. */
 #include "sim/app/workload/picture.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "gsim/units.h"
-#include "sim/app/figures/figure.h"
-#include "sim/app/figures/gnuplot.h"
-#include "sim/app/figures/made.h"
+#include "sim/app/figures/sheet.h"
 #include "sim/base/sort.h"
-#include "sim/base/text.h"
 
 enum { POINTS = 200, LAGS = 100, HOURS = 24, DAYS = 7, NAME = 40, LEAST_JOBS = 3 };
 static const double height_in = 3.6, DAY_S = 86400, HOUR_S = 3600;
@@ -142,81 +138,59 @@ static const struct {
 } views[] = {{"durations", put_durations}, {"widths", put_widths},     {"days", put_days},
              {"hours", put_hours},         {"weekdays", put_weekdays}, {"likeness", put_likeness}};
 
-static bool put_views(const struct jobs *jobs, const char *const *names, int n,
-                      enum gsim_figure_format format, struct gsim_arena *arena, FILE *out) {
-    char name[GSIM_FIGURE_TEXT];
+struct picture {
+    struct gsim_cli *cli;
+    const struct jobs *jobs;
+    const char *const *names;
+    int n;
+};
+
+static bool put_points(const struct picture *picture, size_t v, enum gsim_figure_format format,
+                       FILE *out) {
     bool is_fine = true;
-    for (size_t v = 0; v < sizeof views / sizeof *views; v++) {
-        fprintf(out, "$%s << EOD\n", views[v].name);
-        for (int t = 0; t < n && is_fine; t++) {
-            gsim_figure_text(name, names[t], NAME, format);
-            fprintf(out, "%s\"%s\"\n", t ? "\n\n" : "", name);
-            is_fine = views[v].put(&jobs[t], arena, out);
-        }
-        fputs("EOD\n", out);
+    fprintf(out, "$%s << EOD\n", views[v].name);
+    for (int t = 0; t < picture->n && is_fine; t++) {
+        fputs(t ? "\n\n\"" : "\"", out);
+        gsim_figure_put(picture->names[t], NAME, format, out);
+        fputs("\"\n", out);
+        is_fine = views[v].put(&picture->jobs[t], picture->cli->arena, out);
     }
+    fputs("EOD\n", out);
     return is_fine;
 }
 
-static enum gsim_status write_script(struct gsim_cli *cli, const struct gsim_folder *folder,
-                                     const struct gsim_figure_request *request,
-                                     const struct jobs *jobs, const char *const *names, int n) {
-    const char *path = gsim_folder_path(folder, "script.gp");
-    FILE *out = path ? fopen(path, "wb") : NULL;
-    if (!out)
-        return gsim_fail(cli->log, GSIM_FAILED, path, 0, "cannot write it: %s", strerror(errno));
-    fputs("set encoding utf8\n", out);
-    gsim_figure_terminal(request, height_in, out);
-    fprintf(out, "%s\nn = %d\n", gsim_figure_file("common.gp", cli->arena), n);
-    bool is_fine = put_views(jobs, names, n, request->format, cli->arena, out);
-    fputs(gsim_figure_file("describe.gp", cli->arena), out);
-    bool is_bad = ferror(out) != 0;
-    if (fclose(out) != 0 || is_bad)
-        return gsim_fail(cli->log, GSIM_FAILED, path, 0, "cannot write it: %s", strerror(errno));
-    return is_fine ? GSIM_OK : gsim_no_memory(cli->log, "drawing");
+static bool put_views(void *arg, enum gsim_figure_format format, FILE *out) {
+    const struct picture *picture = arg;
+    bool is_fine = true;
+    fprintf(out, "n = %d\n", picture->n);
+    for (size_t v = 0; v < sizeof views / sizeof *views && is_fine; v++)
+        is_fine = put_points(picture, v, format, out);
+    return is_fine;
 }
 
-static enum gsim_status draw(struct gsim_cli *cli, const struct gsim_folder *folder,
-                             const struct gsim_figure_request *request, const struct jobs *jobs,
-                             const char *const *names, int n) {
-    enum gsim_status status = write_script(cli, folder, request, jobs, names, n);
-    if (status == GSIM_OK)
-        status = gsim_gnuplot_run(folder, request->output, cli->io->stop, cli->log);
-    const char *from = status == GSIM_OK ? gsim_folder_path(folder, request->output) : NULL;
-    const char *to = cli->value[GSIM_OPT_OUTPUT];
-    if (status == GSIM_OK)
-        status = from ? gsim_made_mark(from, request->format, cli->log)
-                      : gsim_no_memory(cli->log, "drawing");
-    if (status == GSIM_OK && rename(from, to) != 0)
-        status = gsim_fail(cli->log, GSIM_FAILED, to, 0, "cannot write it: %s", strerror(errno));
-    return status;
+static enum gsim_status take_all(struct gsim_cli *cli, const struct gsim_trace *traces,
+                                 const char *const *names, int n, struct jobs *jobs) {
+    for (int t = 0; t < n; t++) {
+        if (traces[t].n_jobs < LEAST_JOBS)
+            return gsim_fail(cli->log, GSIM_BAD_INPUT, names[t], 0,
+                             "%u jobs are too few for a picture", traces[t].n_jobs);
+        if (!jobs || !take(&traces[t], cli->arena, &jobs[t]))
+            return gsim_no_memory(cli->log, "drawing");
+    }
+    return GSIM_OK;
 }
 
 enum gsim_status gsim_picture_draw(struct gsim_cli *cli, const struct gsim_trace *traces,
                                    const char *const *names, int n) {
-    const char *path = cli->value[GSIM_OPT_OUTPUT], *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-    int format = dot && dot > name ? gsim_text_choice(dot + 1, "pdf|svg|png") : -1;
     struct jobs *jobs = gsim_arena_array(cli->arena, (size_t)n, sizeof *jobs);
-    if (format < 0)
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "-o: '%s' does not end in .pdf, .svg or .png", path);
-    struct gsim_figure_request request = {
-        .format = (enum gsim_figure_format)format, .is_double = true, .output = name};
-    enum gsim_status status = gsim_made_check(cli, path);
-    struct gsim_folder folder;
+    struct picture picture = {cli, jobs, names, n};
+    const struct gsim_sheet sheet = {.drawing = "describe.gp",
+                                     .height_in = height_in,
+                                     .is_double = true,
+                                     .put = put_views,
+                                     .arg = &picture};
+    enum gsim_status status = gsim_sheet_check(cli);
     if (status == GSIM_OK)
-        status = gsim_folder_open(&folder, path, cli->arena, cli->log);
-    if (status != GSIM_OK)
-        return status;
-    for (int t = 0; t < n && status == GSIM_OK; t++)
-        if (traces[t].n_jobs < LEAST_JOBS)
-            status = gsim_fail(cli->log, GSIM_BAD_INPUT, names[t], 0,
-                               "%u jobs are too few for a picture", traces[t].n_jobs);
-        else if (!jobs || !take(&traces[t], cli->arena, &jobs[t]))
-            status = gsim_no_memory(cli->log, "drawing");
-    if (status == GSIM_OK)
-        status = draw(cli, &folder, &request, jobs, names, n);
-    gsim_folder_close(&folder);
-    return status;
+        status = take_all(cli, traces, names, n, jobs);
+    return status == GSIM_OK ? gsim_sheet_draw(cli, &sheet) : status;
 }

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A driven run beside its simulation: what gsim compare --real shows, as tables and as a figure. */
+#ifndef GSIM_APP_REAL_H
+#define GSIM_APP_REAL_H
+
+#include "sim/app/compare/lengths.h"
+#include "sim/app/results/db_real.h"
+
+/* The parts of a job's JCT, real less simulated, in the order of the columns. */
+enum gsim_real_part {
+    GSIM_REAL_DURATIONS,
+    GSIM_REAL_SHARING,
+    GSIM_REAL_OVERHEAD,
+    GSIM_REAL_QUEUEING,
+    GSIM_REAL_PARTS
+};
+extern const char *const gsim_real_part_names[GSIM_REAL_PARTS];
+
+struct gsim_beside {
+    double real_s, simulated_s; /* JCT */
+    double part_s[GSIM_REAL_PARTS];
+};
+
+/* What jobs of one process took in the mean until they computed. */
+struct gsim_real_starts {
+    double real_s, simulated_s;
+    uint32_t n;
+    /* by how much of itself a simulated start was off in the mean; 0: none was simulated */
+    int64_t off_ppm;
+};
+
+struct gsim_real {
+    struct gsim_cli *cli;
+    struct gsim_setup *setup;
+    struct gsim_db_real_found run;
+    struct gsim_db_real_job *jobs; /* by job of the trace */
+    struct gsim_result asked, observed; /* the two simulations */
+    /* as asked, but processes end at once: what their jobs stall is their starts and stops */
+    struct gsim_result endless;
+    struct gsim_beside *beside;
+    struct gsim_beside mean;
+    struct gsim_real_starts starts;
+    struct gsim_lengths lengths;
+    uint32_t n_beside; /* jobs that both finished */
+    bool shares;
+};
+
+/* Whether the job came to its end in reality and in both simulations. */
+bool gsim_real_finished(const struct gsim_real *r, uint32_t job);
+/* Whether a run of this policy has the part. */
+bool gsim_real_has(const struct gsim_real *r, enum gsim_real_part part);
+/* Draws JCTs and the parts of errors into the file of -o, which has been checked. */
+enum gsim_status gsim_real_draw(struct gsim_real *r);
+
+#endif

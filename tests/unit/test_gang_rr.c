@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gang-rr: from when a slice counts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "gsim/units.h"
+#include "tests/support/runner.h"
+
+#define S GSIM_NS_PER_S
+
+/* The slice of 10 s counts from when a gang runs, not from when the last one did: 1 runs 100-110 and
+ * 120-125, 2 runs 110-120 and 125-130. While it counted on from 0, 2 took the GPU at 101. After the
+ * next pause 3 and 4 come at once: 3 runs 200-210 and 220-225, 4 runs 210-220. */
+static void test_a_first_gang_has_a_slice(void **state) {
+    (void)state;
+    enum { N = 5 };
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_trace trace =
+        test_trace(N, (const int64_t[]){0, 100 * S, 101 * S, 200 * S, 200 * S},
+                   (const int64_t[]){5 * S, 15 * S, 15 * S, 15 * S, 10 * S},
+                   (const uint32_t[]){1, 1, 1, 1, 1}, arena);
+    trace.column[GSIM_COL_MEM_BYTES] = (const int64_t[]){0, 0, 0, 0, 0};
+    static const char *const sets[] = {"slice=10s", "preempt=pause", NULL};
+    static const int64_t end_s[] = {5, 125, 130, 225, 220};
+    struct test_run run = {.trace = &trace, .policy = "gang-rr", .sets = sets};
+    struct gsim_result result = test_run(&run, arena);
+    for (int job = 0; job < N; job++)
+        assert_int_equal(result.jobs.end_ns[job], end_s[job] * S);
+    assert_int_equal(result.summary.preemptions, 3);
+    gsim_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_first_gang_has_a_slice)};
+    return cmocka_run_group_tests_name("gang-rr", tests, NULL, NULL);
+}
