@@ -18,7 +18,7 @@ enum { TEST_FEWER = 1 };
 #ifdef GSIM_ALL_CASES
 enum { TEST_FEWER_DRAWN = TEST_FEWER };
 #else
-enum { TEST_FEWER_DRAWN = TEST_FEWER > 1 ? 40 : 4 };
+enum { TEST_FEWER_DRAWN = TEST_FEWER > 1 ? 20 : 4 };
 #endif
 
 struct test_run {
