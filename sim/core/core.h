@@ -473,6 +473,8 @@ enum gsim_status gsim_foreseen_open(struct gsim_core *core);
 enum gsim_status gsim_loops_open(struct gsim_core *core);
 uint32_t gsim_loops_count_open(const struct gsim_core *core); /* jobs that come after none */
 GSIM_APART void gsim_loops_begin(struct gsim_core *core, uint32_t begun); /* for the first time */
+/* that begin was none: jobs that it has not submitted yet wait on */
+GSIM_APART void gsim_loops_forget_begin(struct gsim_core *core, uint32_t begun);
 GSIM_APART void gsim_loops_release(struct gsim_core *core, uint32_t ended);
 int64_t gsim_loops_next_ns(const struct gsim_core *core);
 /* Takes the next job that is due, and notes its submission. */

@@ -97,11 +97,30 @@ static int64_t submission_ns(const struct gsim_core *core, uint32_t job) {
     return said_ns > now_ns ? said_ns : now_ns;
 }
 
+static bool comes_after_begin(const struct gsim_core *core, uint32_t job) {
+    return gsim_trace_get(core->trace, GSIM_COL_AFTER_BEGIN, job) > 0;
+}
+
+/* A job is submitted once: a begin that is forgotten may have submitted it already. */
+static void expect(struct gsim_core *core, uint32_t job) {
+    struct gsim_loops *loops = core->loops;
+    if (loops->submit_ns[job] < 0)
+        gsim_eventq_set(&loops->due, job, submission_ns(core, job), job);
+}
+
 void gsim_loops_begin(struct gsim_core *core, uint32_t begun) {
     struct gsim_loops *loops = core->loops;
     for (uint32_t job = loops->first[begun]; job != NONE; job = loops->next[job])
-        if (gsim_trace_get(core->trace, GSIM_COL_AFTER_BEGIN, job) > 0)
-            gsim_eventq_set(&loops->due, job, submission_ns(core, job), job);
+        if (comes_after_begin(core, job))
+            expect(core, job);
+    gsim_core_look_ahead(core);
+}
+
+void gsim_loops_forget_begin(struct gsim_core *core, uint32_t begun) {
+    struct gsim_loops *loops = core->loops;
+    for (uint32_t job = loops->first[begun]; job != NONE; job = loops->next[job])
+        if (comes_after_begin(core, job))
+            gsim_eventq_cancel(&loops->due, job);
     gsim_core_look_ahead(core);
 }
 
@@ -111,8 +130,8 @@ void gsim_loops_release(struct gsim_core *core, uint32_t ended) {
     struct gsim_loops *loops = core->loops;
     bool has_begun = core->metrics.start_ns[ended] >= 0;
     for (uint32_t job = loops->first[ended]; job != NONE; job = loops->next[job])
-        if (!has_begun || gsim_trace_get(core->trace, GSIM_COL_AFTER_BEGIN, job) <= 0)
-            gsim_eventq_set(&loops->due, job, submission_ns(core, job), job);
+        if (!has_begun || !comes_after_begin(core, job))
+            expect(core, job);
     gsim_core_look_ahead(core);
 }
 

@@ -426,8 +426,11 @@ static void cleared(struct gsim_core *core, gsim_slot slot) {
  * it has neither started nor been preempted. */
 GSIM_COLD static void forget_stay(struct gsim_core *core, gsim_slot slot) {
     uint32_t job = core->jobs.job[slot];
-    if (core->metrics.start_ns[job] == core->view.now_ns)
-        core->metrics.start_ns[job] = -1;
+    if (core->metrics.start_ns[job] != core->view.now_ns)
+        return;
+    core->metrics.start_ns[job] = -1;
+    if (core->loops)
+        gsim_loops_forget_begin(core, job);
 }
 
 static void count_preemption(struct gsim_core *core, gsim_slot slot) {

@@ -38,6 +38,22 @@ check "after another job's begin, and some time" "a 0 10, b 0 20, c 15 22, d 3 2
 # las with a share of a second: a begins once, however often it is stopped
 run --policy las --set las.quantum=1s
 check "a job begins once" "d 3" "$(awk -F, '$1 == "d" {printf "d %g", $2}' "$tmp/out")"
+# The case of tests/unit/test_ranked.c: job 4 is placed at 10 and pushed out in that instant, and begins at 15.
+cat >"$tmp/over.csv" <<'T'
+job_id,submit_s,duration_s,gpus,after,think_s,after_begin
+0,0,100,2,,,
+1,1,9,2,,,
+2,2,20,2,,,
+3,3,7,2,,,
+4,4,1000,2,,,
+5,10,5,3,,,
+6,0,1,1,4,1,yes
+7,0,1,1,4,0,yes
+T
+"$gsim" --policy srtf --device ideal --nodes 2 --gpus-per-node 4 --quiet --jobs-csv "$tmp/over.out" "$tmp/over.csv" >"$tmp/log" 2>&1
+check "a begin that is over at once submits no job later" "4 15 1015, 6 16 17" \
+    "$(awk -F, '$1 == 4 || $1 == 6 { printf "%s%s %g %g", (n++ ? ", " : ""), $1, $3, $4 }' "$tmp/over.out")"
+check "and each job once" "8 1015" "$(awk -F, 'NR > 1 { n++; if ($4 > last) last = $4 } END { print n, last + 0 }' "$tmp/over.out")"
 mv "$tmp/ends.csv" "$tmp/five.csv"
 
 # --- every policy, with the core counting again, in the database and apart
