@@ -259,7 +259,8 @@ const struct gsim_policy gsim_policy_shockwave = {
     .deviations =
         "the programme is searched, exactly but for gangs of unlike sizes; progress counts "
         "in parts of epochs; profiles are not corrected by measurements; GPUs of different types "
-        "count as equal, each with the mean speed; lateness counts from the first submission since the cluster was last without jobs, not from the run's begin",
+        "count as equal, each with the mean speed; lateness counts from the "
+        "first submission since the cluster was last without jobs, not from the run's begin",
     .names_gpus = true, /* a plan is of all GPUs, whichever a job may use */
     .is_oracle = true,
     .oracle_where = "where jobs have no phases",
