@@ -127,6 +127,28 @@ static uint32_t emptiest(const struct gsim_sharing *sharing, struct gsim_ctx *ct
     return best;
 }
 
+/* The idle GPU that placement= gives a job, so that jobs of one GPU break up the nodes as they do
+ * under a policy that shares nothing; `first` where its GPUs may not be had. */
+static uint32_t idle_by_rule(const struct gsim_sharing *sharing, struct gsim_ctx *ctx,
+                             struct gsim_plan *plan, gsim_slot slot, uint32_t first) {
+    const struct gsim_unit *units;
+    uint32_t mark = gsim_plan_mark(plan), gpu = first;
+    if (gsim_settings_place(ctx, plan, slot, sharing->rule) &&
+        gsim_plan_units(plan, slot, &units) == 1)
+        gpu = units[0].gpu;
+    gsim_plan_rollback(plan, mark);
+    bool is_had = gsim_order_allows(&sharing->order, ctx, gpu, slot) &&
+                  (!sharing->accepts || sharing->accepts(ctx, gpu, slot));
+    return is_had ? gpu : first;
+}
+
+static uint32_t choose(const struct gsim_sharing *sharing, struct gsim_ctx *ctx,
+                       struct gsim_plan *plan, gsim_slot slot) {
+    uint32_t gpu = emptiest(sharing, ctx, slot);
+    bool is_idle = gpu < ctx->view->cluster.n_gpus && gsim_gpu_is_idle(ctx->view, gpu);
+    return is_idle ? idle_by_rule(sharing, ctx, plan, slot, gpu) : gpu;
+}
+
 static int32_t urgency(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
                        gsim_slot slot) {
     if (!sharing->has_two_levels)
@@ -157,7 +179,7 @@ static bool enter_lane(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot s
 
 bool gsim_sharing_share(const struct gsim_sharing *sharing, struct gsim_ctx *ctx,
                         struct gsim_plan *plan, gsim_slot slot) {
-    struct gsim_unit unit = {.gpu = emptiest(sharing, ctx, slot)};
+    struct gsim_unit unit = {.gpu = choose(sharing, ctx, plan, slot)};
     struct gsim_sharing_job *job = gsim_job_state(ctx, slot);
     if (unit.gpu == ctx->view->cluster.n_gpus)
         return false;

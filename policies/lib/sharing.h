@@ -8,7 +8,8 @@
 #include "policies/lib/queue.h"
 
 /* Jobs of one GPU share GPUs that are all arranged alike; gangs have whole GPUs to themselves. In
- * the order of queue=, each job goes to the GPU with the fewest jobs that has room. */
+ * the order of queue=, each job goes to the GPU with the fewest jobs that has room, of idle ones to
+ * the one that placement= gives. */
 struct gsim_sharing {
     struct gsim_queue queue;
     struct gsim_order order; /* of the queue */
