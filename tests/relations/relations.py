@@ -510,6 +510,37 @@ def one_more_gpu(case):
     return {job: {"end_s": max(row["end_s"], few[job]["end_s"])} for job, row in more.items()}, ends(few)
 
 
+NEVER = "10000d"
+# Settings of a policy that leave it no choice of its own, and the policy that it then is. Of kueue and
+# easy-backfill that is so for jobs of one GPU, of the oracles for jobs that are equally long.
+SIMPLER = {
+    "las": ("backfill", [f"las.quantum={NEVER}"]),
+    "tiresias": ("backfill", ["tiresias.queues=1000000000", "tiresias.placement=consolidate"]),
+    "suspend": ("backfill", [f"suspend.quantum={NEVER}"]),
+    "fairshare": ("backfill", ["fairshare.backfill=skip"]),
+    "antman": ("backfill", ["antman.queue=backfill", f"antman.patience={NEVER}"]),
+    "tgs": ("backfill", ["tgs.queue=backfill"]),
+    "exclusive": ("fifo", []), "kueue": ("fifo", []), "easy-backfill": ("fifo", []), "backfill": ("fifo", []),
+    "sjf": ("backfill", []), "srtf": ("backfill", []), "srsf": ("fifo", []),
+}
+OF_ONE_GPU = ("kueue", "easy-backfill", "backfill", "srsf")
+EQUALLY_LONG = ("sjf", "srtf", "srsf")
+
+
+def simpler(case):
+    """A policy without a choice of its own is a simpler one."""
+    needs(case.setup.policy in SIMPLER)
+    policy, settings = SIMPLER[case.setup.policy]
+    new = whole_gpus(case, "1" if case.setup.policy in OF_ONE_GPU else None, 2, 4)
+    for row in new.rows:
+        row["user"] = row["vc"] = "ann"
+        row["duration_s"] = "17.511666125" if case.setup.policy in EQUALLY_LONG else row["duration_s"]
+    plain = new.copy()
+    plain.policy = policy
+    new.options += [word for setting in settings for word in ("--set", setting)]
+    return ends(case.run(new)), ends(case.run(plain))
+
+
 def gangs_of_all(case):
     """Gangs of all GPUs are to a cluster as jobs of one GPU are to one; gangs do not share GPUs."""
     needs(case.setup.policy not in TURNS)
@@ -607,6 +638,7 @@ RELATIONS = [
     ("no mean JCT below srtf's", no_better_than_srtf),
     ("one more GPU", one_more_gpu),
     ("gangs of all GPUs", gangs_of_all),
+    ("a policy without its own choice", simpler),
     ("GPUs twice as fast", twice_as_fast),
 ]
 
