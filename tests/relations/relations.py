@@ -688,7 +688,7 @@ EXCEPT = {
     "one GPU is never idle, whatever is urgent": {**IDLE, "lithos": "an atom stays on the SMs that its job owns"},
     "none waits beside an idle GPU": {**ROUNDS, "lucid": "jobs are profiled on a few nodes first",
                                       "elasticflow": "a job that has begun anew is put off until the next event",
-                                      "gang-rr": "the slice of a row counts on while there is no gang"},
+                                      "gang-rr": "a gang keeps its GPUs of the matrix"},
     "gangs of all GPUs": {"las": "jobs share a single GPU", **WIDTHS},
     "GPUs twice as fast": {"salus": "what a lane costs is time", "msched": "what its driver does takes time"},
 }
