@@ -40,8 +40,8 @@ analytic/ property/ reference/ fuzz/ python/ rules/'
 # tests and random runs, which are in all builds, reach the code of its models. CASES=all leaves none out,
 # and adds a build by another compiler at its highest level of optimisation, which runs all programs.
 numbers='cli/estimates.sh cli/goodput.sh cli/growth.sh cli/hosts.sh cli/lithos.sh cli/live.sh cli/loops.sh
-cli/msched.sh cli/muri.sh cli/phases.sh cli/row_order.sh cli/starts.sh cli/surroundings.sh cli/themis.sh analytic/
-reference/'
+cli/msched.sh cli/muri.sh cli/phases.sh cli/row_order.sh cli/starts.sh cli/surroundings.sh cli/themis.sh cli/touches.sh
+analytic/ reference/'
 is_left_out() { # build, suite
     case ${CASES-}$1 in all* | "${BUILDS%% *}") return 1 ;; esac
     for name in $numbers; do

@@ -60,7 +60,7 @@ void gsim_turn_sweep(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane
     bool waits_for_sms = lane->state.rate_q32 == 0;
     if (waits_for_sms || !gsim_pager_is_sweeping(gpu->store, &member->tenant))
         return;
-    if (gsim_rarely(member->tenant.spec.order != NULL))
+    if (gsim_rarely(gsim_turn_moves_for_kernels(gpu, member)))
         left_ns = move_for_more(gpu, lane, member, left_ns, now_ns);
     struct gsim_pace pace = {.done = gsim_context_swept(&member->context),
                              .all = gsim_context_sweep(&member->context),

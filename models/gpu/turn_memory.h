@@ -14,12 +14,17 @@ int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu
  * and waits for it. */
 void gsim_turn_sweep(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                      int64_t left_ns, int64_t now_ns);
+/* Whether memory moves for the kernels that begin within a turn of this member. */
+static inline bool gsim_turn_moves_for_kernels(const struct gsim_lane_gpu *gpu,
+                                               const struct gsim_member *member) {
+    return member->tenant.spec.order != NULL && gsim_pager_is_proactive(gpu->store);
+}
 /* Whether the present turn, which else ends with its iteration, ends inside it, with the kernel in
  * which its time is up: memory moves for the kernels that begin within the turn. */
 static inline bool gsim_turn_ends_with_kernel(const struct gsim_lane_gpu *gpu,
                                               const struct gsim_gpu_lane *lane) {
     return lane->how.ends_at_boundary && lane->how.discipline == GSIM_DISCIPLINE_RR &&
-           gsim_gpu_lane_present(gpu, lane)->tenant.spec.order != NULL;
+           gsim_turn_moves_for_kernels(gpu, gsim_gpu_lane_present(gpu, lane));
 }
 /* Whether more than half of the turn went into a wait for pages, and more are missing. */
 bool gsim_turn_is_in_vain(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,

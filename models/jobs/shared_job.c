@@ -107,9 +107,8 @@ static uint16_t lane_entered(const struct gsim_model *model, gsim_slot slot, uin
     return lane < model->gpus[gpu].n_lanes ? lane : 0;
 }
 
-/* The order in which the job's program touches its memory, where memory moves ahead of turns. The
- * row may say another size of it, and a gang's memory lies on several GPUs: then it is not
- * known. */
+/* The order in which the job's program touches its memory. The row may say another size of it, and
+ * a gang's memory lies on several GPUs: then it is not known. */
 static const struct gsim_touch_order *order_of(const struct gsim_model *model, gsim_slot slot,
                                                const struct gsim_profile *profile) {
     const struct gsim_shared_job *sharer = &model->shared.by_slot[slot];

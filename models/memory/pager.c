@@ -109,8 +109,6 @@ static void fill(struct gsim_store *store, const struct gsim_tenant *tenant) {
 bool gsim_pager_open(struct gsim_store *store, struct gsim_tenant *tenant,
                      const struct gsim_tenant_spec *spec, bool is_filled) {
     *tenant = (struct gsim_tenant){.spec = *spec, .used = GSIM_NO_BUFFER, .unused = GSIM_NO_BUFFER};
-    if (!gsim_pager_is_proactive(store))
-        tenant->spec.order = NULL;
     if (!store->pager)
         return true;
     change(store);

@@ -103,7 +103,7 @@ struct gsim_tenant_spec {
     bool yields; /* its memory goes before that of all jobs that do not yield */
     /* of each iteration; the time is part of the context's GPU time */
     struct gsim_overflow overflow;
-    /* proactive: the order in which an iteration touches these bytes, where a program gives it */
+    /* the order in which an iteration touches these bytes, where a program gives it */
     const struct gsim_touch_order *order;
 };
 

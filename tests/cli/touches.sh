@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Demand paging of a program of kernels that touch 6 GiB each, on a GPU of 8 GiB. What goes out first is what came
+# in first, so a kernel finds its 6 GiB where the kernel before it touched them, and nothing of them where another
+# 6 GiB came in between: the first chunk that it misses pushes out what is left of its own. $1 is gsim.
+set -u
+gsim=$1
+. tests/support/check.sh
+
+run() { # KERNELS ITERATIONS POLICY: jobs.csv is written
+    {
+        echo kind,name,time_us,device,host_us,bytes,touches
+        for buffer in a b; do echo "buffer,$buffer,,,,6GiB,"; done
+        for buffer in a b; do echo "kernel,$buffer,100000,h200,,,$buffer@rw"; done
+        for kernel in $1; do echo "launch,$kernel,,,10,,"; done
+        echo wait,device,,,5,,
+    } >"$tmp/program.csv"
+    printf 'job_id,submit_s,iterations,app\na,0,%s,%s\n' "$2" "$tmp/program.csv" >"$tmp/job.csv"
+    "$gsim" run --quiet --gpus-per-node 1 --device h200 --set hbm_bytes=8GiB --policy uvm --set "$3" \
+        --jobs-csv "$tmp/jobs.csv" --force "$tmp/job.csv" >"$tmp/out" 2>"$tmp/log" || sed 's/^/# /' "$tmp/log"
+}
+gib() { awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { printf("%.0f", $at["bytes_in"] / 2 ^ 30) }' "$tmp/jobs.csv"; }
+moved() { # KERNELS POLICY: GiB that come in during 15 iterations, whatever came at their begin
+    run "$1" 5 "$2"
+    before=$(gib)
+    run "$1" 20 "$2"
+    echo $(($(gib) - before))
+}
+
+for memory in uvm lru; do
+    check "memory=$memory: two kernels, each of which touches memory of its own" 180 "$(moved 'a b' uvm.memory=$memory)"
+    check "memory=$memory: each of them twice, in turns" 360 "$(moved 'a b a b' uvm.memory=$memory)"
+    check "memory=$memory: one twice, at once" 180 "$(moved 'a a b' uvm.memory=$memory)"
+done
