@@ -357,21 +357,27 @@ static enum gsim_status on_row(void *arg, int64_t line) {
     return GSIM_OK;
 }
 
+/* Time of the host alone is no work for a GPU: where a profiler wrote no times of kernels, a program
+ * of it would say that any number of such jobs fit on one GPU. */
+static bool takes_gpu_time(const struct gsim_app *app) {
+    for (uint32_t c = 0; c < app->n_calls; c++)
+        if (app->calls[c].time_ns > 0)
+            return true;
+    for (uint32_t k = 0; k < app->n_kernels; k++)
+        if (app->kernels[k].time_ns > 0 || app->kernels[k].flops > 0 || app->kernels[k].bytes > 0)
+            return true;
+    return false;
+}
+
 static enum gsim_status finish(struct gsim_app_reader *r) {
     struct gsim_app *app = r->app;
     if (app->n_kernels == 0)
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, 0,
                          "an application profile has a row of kind kernel at least");
-    bool takes_time = app->host_ns > 0 || app->gap_ns > 0;
-    for (uint32_t c = 0; c < app->n_calls; c++)
-        takes_time |= app->calls[c].host_ns > 0 || app->calls[c].time_ns > 0;
-    for (uint32_t k = 0; k < app->n_kernels; k++)
-        takes_time |=
-            app->kernels[k].time_ns > 0 || app->kernels[k].flops > 0 || app->kernels[k].bytes > 0;
-    if (!takes_time)
+    if (!takes_gpu_time(app))
         return gsim_fail(
             r->log, GSIM_BAD_INPUT, r->path, app->kernels[0].line,
-            "kernel '%.64s' and all others last 0, so an iteration would take no time; "
+            "kernel '%.64s' and all others last 0, so an iteration would take no time on the GPU; "
             "a kernel has time_us, flops or bytes above 0",
             app->kernels[0].name);
     for (uint32_t k = 0; k < app->n_kernels; k++) {

@@ -84,6 +84,8 @@ static void what_is_wrong_is_named_by_its_line(void **state) {
     refuse_app(f, HEAD "kernel,k,,10,h200,,32,,,,\n", "2: registers are those of a thread");
     refuse_app(f, HEAD "kernel,k,,0,h200,,,,,,\nlaunch,k,,0,,,,,0,,\n",
                "2: kernel 'k' and all others last 0");
+    refuse_app(f, HEAD "kernel,k,,0,h200,,,,,,\nlaunch,k,,0,,,,,9,,\n",
+               "2: kernel 'k' and all others last 0, so an iteration would take no time on the GPU");
     refuse_app(f, HEAD "buffer,w,,,,,,,,9,\nkernel,k,,1,h200,,,,,,w@x\n",
                "3: touches: 'w@x' is not read");
     refuse_app(f, HEAD "kernel,k,,,,,,,,9,\nlaunch,k,,1,,,,,1,,\n",
