@@ -140,6 +140,8 @@ static enum gsim_status take_work(struct gsim_app_reader *r, struct gsim_app_ker
     if (status == GSIM_OK)
         status = take_share(r, EFFICIENCY, &kernel->efficiency_ppm);
     if (status == GSIM_OK)
+        status = take_share(r, CLOCK, &kernel->clock_ppm);
+    if (status == GSIM_OK)
         status = take_time(r, kernel);
     kernel->precision = (enum gsim_precision)precision;
     if (status == GSIM_OK && kernel->flops < 0 && kernel->bytes < 0 && kernel->time_ns < 0)
@@ -190,6 +192,7 @@ static enum gsim_status take_kernel(struct gsim_app_reader *r, enum gsim_app_uni
                                        .dram_bytes = -1,
                                        .time_ns = -1,
                                        .efficiency_ppm = (uint32_t)GSIM_PPM,
+                                       .clock_ppm = (uint32_t)GSIM_PPM,
                                        .sm_ppm = (uint32_t)GSIM_PPM,
                                        .sms = 1};
     enum gsim_status status = gsim_app_take_number(r, COUNT, 1, 1, most_count, &kernel->count);
