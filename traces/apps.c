@@ -360,8 +360,8 @@ static enum gsim_status on_row(void *arg, int64_t line) {
     return GSIM_OK;
 }
 
-/* Time of the host alone is no work for a GPU: where a profiler wrote no times of kernels, a program
- * of it would say that any number of such jobs fit on one GPU. */
+/* Time of the host alone is no work for a GPU: where a profiler wrote no times of kernels, its
+ * program would say that any number of such jobs fit on one GPU. */
 static bool takes_gpu_time(const struct gsim_app *app) {
     for (uint32_t c = 0; c < app->n_calls; c++)
         if (app->calls[c].time_ns > 0)
@@ -380,8 +380,8 @@ static enum gsim_status finish(struct gsim_app_reader *r) {
     if (!takes_gpu_time(app))
         return gsim_fail(
             r->log, GSIM_BAD_INPUT, r->path, app->kernels[0].line,
-            "kernel '%.64s' and all others last 0, so an iteration would take no time on the GPU; "
-            "a kernel has time_us, flops or bytes above 0",
+            "kernel '%.64s' and all others last 0, so an iteration would take no time on the "
+            "GPU; a kernel has time_us, flops or bytes above 0",
             app->kernels[0].name);
     for (uint32_t k = 0; k < app->n_kernels; k++) {
         enum gsim_status status = resolve_touches(r, &r->kernels[k], r->touches[k]);
