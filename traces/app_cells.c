@@ -27,6 +27,7 @@ const char *const gsim_app_columns[N_COLUMNS] = {
     [HOST] = "host_us",
     [DRAM_BYTES] = "dram_bytes",
     [JOULES] = "joules",
+    [CLOCK] = "clock",
     [GROW] = "grow_us",
     [PHASE] = "phase",
     [GROW_BYTES] = "grow_bytes",

@@ -30,6 +30,7 @@ enum gsim_app_column {
     HOST,
     DRAM_BYTES,
     JOULES,
+    CLOCK,
     GROW,
     PHASE,
     GROW_BYTES,

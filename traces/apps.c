@@ -140,6 +140,8 @@ static enum gsim_status take_work(struct gsim_app_reader *r, struct gsim_app_ker
     if (status == GSIM_OK)
         status = take_share(r, EFFICIENCY, &kernel->efficiency_ppm);
     if (status == GSIM_OK)
+        status = take_share(r, CLOCK, &kernel->clock_ppm);
+    if (status == GSIM_OK)
         status = take_time(r, kernel);
     kernel->precision = (enum gsim_precision)precision;
     if (status == GSIM_OK && kernel->flops < 0 && kernel->bytes < 0 && kernel->time_ns < 0)
@@ -190,6 +192,7 @@ static enum gsim_status take_kernel(struct gsim_app_reader *r, enum gsim_app_uni
                                        .dram_bytes = -1,
                                        .time_ns = -1,
                                        .efficiency_ppm = (uint32_t)GSIM_PPM,
+                                       .clock_ppm = (uint32_t)GSIM_PPM,
                                        .sm_ppm = (uint32_t)GSIM_PPM,
                                        .sms = 1};
     enum gsim_status status = gsim_app_take_number(r, COUNT, 1, 1, most_count, &kernel->count);
@@ -357,22 +360,28 @@ static enum gsim_status on_row(void *arg, int64_t line) {
     return GSIM_OK;
 }
 
+/* Time of the host alone is no work for a GPU: where a profiler wrote no times of kernels, its
+ * program would say that any number of such jobs fit on one GPU. */
+static bool takes_gpu_time(const struct gsim_app *app) {
+    for (uint32_t c = 0; c < app->n_calls; c++)
+        if (app->calls[c].time_ns > 0)
+            return true;
+    for (uint32_t k = 0; k < app->n_kernels; k++)
+        if (app->kernels[k].time_ns > 0 || app->kernels[k].flops > 0 || app->kernels[k].bytes > 0)
+            return true;
+    return false;
+}
+
 static enum gsim_status finish(struct gsim_app_reader *r) {
     struct gsim_app *app = r->app;
     if (app->n_kernels == 0)
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, 0,
                          "an application profile has a row of kind kernel at least");
-    bool takes_time = app->host_ns > 0 || app->gap_ns > 0;
-    for (uint32_t c = 0; c < app->n_calls; c++)
-        takes_time |= app->calls[c].host_ns > 0 || app->calls[c].time_ns > 0;
-    for (uint32_t k = 0; k < app->n_kernels; k++)
-        takes_time |=
-            app->kernels[k].time_ns > 0 || app->kernels[k].flops > 0 || app->kernels[k].bytes > 0;
-    if (!takes_time)
+    if (!takes_gpu_time(app))
         return gsim_fail(
             r->log, GSIM_BAD_INPUT, r->path, app->kernels[0].line,
-            "kernel '%.64s' and all others last 0, so an iteration would take no time; "
-            "a kernel has time_us, flops or bytes above 0",
+            "kernel '%.64s' and all others last 0, so an iteration would take no time on the "
+            "GPU; a kernel has time_us, flops or bytes above 0",
             app->kernels[0].name);
     for (uint32_t k = 0; k < app->n_kernels; k++) {
         enum gsim_status status = resolve_touches(r, &r->kernels[k], r->touches[k]);

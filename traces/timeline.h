@@ -42,12 +42,19 @@ struct gsim_timeline_iteration {
     uint32_t first, n; /* steps */
     int64_t rest_ns; /* host time after the last */
     int64_t host_ns, gpu_ns; /* all host time without waits, and all work */
+    uint32_t place; /* in its run of iterations with the same calls; without phases 0 */
 };
 
 /* Iterations with one sequence of calls. */
 struct gsim_timeline_phase {
     uint32_t first, n; /* of the iterations that make the program */
     int64_t count; /* how often its calls are made in an iteration of the program */
+};
+
+/* The time of a launch's work the first time that the calls of its phase are made, and by how much
+ * it is longer each time after that; grow_ns 0: first_ns is the mean. */
+struct gsim_timeline_growth {
+    int64_t first_ns, grow_ns;
 };
 
 /* The parts of a timeline that a program leaves out, or cannot be sure of, to be told. */
@@ -102,6 +109,10 @@ enum gsim_status gsim_timeline_fold(struct gsim_timeline *timeline);
 enum gsim_status gsim_timeline_keep_common(struct gsim_timeline *timeline);
 /* Keeps those of the most common cycle of sequences, by phase. */
 enum gsim_status gsim_timeline_find_phases(struct gsim_timeline *timeline);
+/* Of a step that launches, in the first iteration of the phase. */
+struct gsim_timeline_growth gsim_timeline_grows(const struct gsim_timeline *timeline,
+                                                const struct gsim_timeline_phase *phase,
+                                                uint32_t step);
 /* Writes the program, and tells of the parts that are left out. sync_every: iterations after which
  * the host waits; 0: it waits only where the timeline says so. bytes: what its kernels move, NULL:
  * not known. The caller checks the stream for errors. */

@@ -155,8 +155,11 @@ static struct gsim_timeline_phase gather(const struct gsim_timeline *timeline,
         if (!counts(runs, model, c))
             continue;
         const struct run *run = &runs->run[c + place];
-        for (uint32_t i = 0; i < run->n; i++)
-            out[phase.first + phase.n++] = timeline->iteration[run->first + i];
+        for (uint32_t i = 0; i < run->n; i++) {
+            struct gsim_timeline_iteration *next = &out[phase.first + phase.n++];
+            *next = timeline->iteration[run->first + i];
+            next->place = i;
+        }
         n_cycles++;
     }
     bool is_only_one = timeline->n_phases == 1;

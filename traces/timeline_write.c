@@ -30,6 +30,7 @@ struct writer {
     int64_t *sorted; /* a time of every iteration of the phase */
     FILE *out;
     struct gsim_ncu *bytes; /* NULL: the program says nothing of them */
+    bool has_growth; /* whether a launch takes longer each time that its phase is repeated */
 };
 
 static const struct gsim_timeline_iteration *iteration_of(const struct writer *w, uint32_t i) {
@@ -128,8 +129,12 @@ static bool add_kernel(struct writer *w, uint32_t step) {
     return true;
 }
 
-/* The column of bytes comes last, where there is one. */
-static void end_row(const struct writer *w, int64_t bytes) {
+/* The columns of growth and of bytes come last, where there are any. */
+static void end_row(const struct writer *w, int64_t grow_ns, int64_t bytes) {
+    if (w->has_growth)
+        fputc(',', w->out);
+    if (grow_ns > 0)
+        put_us(grow_ns, w->out);
     if (w->bytes)
         fputc(',', w->out);
     if (w->bytes && bytes >= 0)
@@ -158,7 +163,7 @@ static void put_kernel(const struct writer *w, const struct kernel_row *row, con
     if (record->shared_bytes > 0)
         gsim_cell_decimal(text, record->shared_bytes, 1024);
     fprintf(w->out, "%s,,", text);
-    end_row(w, row->bytes);
+    end_row(w, 0, row->bytes);
 }
 
 /* --- the program ------------------------------------------------------------------------------ */
@@ -176,11 +181,13 @@ static int64_t host_ns_here(const struct writer *w, uint32_t step) {
 
 static void put_step(const struct writer *w, uint32_t step) {
     const struct gsim_timeline_step *one = step_of(w, 0, step);
+    struct gsim_timeline_growth takes = {0, 0};
     if (one->kind == GSIM_CALL_LAUNCH) {
+        takes = gsim_timeline_grows(w->timeline, w->phase, step);
         fputs("launch,", w->out);
         gsim_csv_put(w->row[*row_of(w, step)].name, w->out);
         fputs(",,", w->out);
-        put_us(dur_ns(w, step), w->out);
+        put_us(takes.first_ns, w->out);
     } else {
         fprintf(w->out, "wait,%s,,", one->kind == GSIM_CALL_WAIT_STREAM ? "stream" : "device");
     }
@@ -189,7 +196,7 @@ static void put_step(const struct writer *w, uint32_t step) {
         put_stream(one, w->out);
     fputc(',', w->out);
     put_us(host_ns_here(w, step), w->out);
-    end_row(w, -1);
+    end_row(w, takes.grow_ns, -1);
 }
 
 static void put_spread(const struct writer *w, FILE *out) {
@@ -209,7 +216,7 @@ static void put_phase(struct writer *w, const struct gsim_timeline_phase *phase)
     if (w->timeline->n_phases > 1) {
         fprintf(w->out, "phase,phase%u,%lld,,,,,,,,", (unsigned)(phase - w->timeline->phase) + 1,
                 (long long)phase->count);
-        end_row(w, -1);
+        end_row(w, 0, -1);
     }
     for (uint32_t i = 0; i < iteration_of(w, 0)->n; i++)
         put_step(w, i);
@@ -223,7 +230,7 @@ static void put_calls(struct writer *w) {
     fputs("host,gap,,", w->out);
     put_us(rest_ns(w), w->out);
     fputs(",,,,,,,", w->out);
-    end_row(w, -1);
+    end_row(w, 0, -1);
 }
 
 static void put_program(struct writer *w, const char *device, int64_t sync_every) {
@@ -231,13 +238,14 @@ static void put_program(struct writer *w, const char *device, int64_t sync_every
     fprintf(w->out, "# Program of %s, measured on %s: %u iterations.\n",
             timeline->kind ? timeline->kind : "an iteration", device, timeline->n_iterations);
     put_spread(w, w->out);
-    fprintf(w->out,
-            "kind,name,count,time_us,device,blocks,threads,registers,shared_kib,stream,host_us%s\n"
-            "title,",
-            w->bytes ? ",dram_bytes" : "");
+    fprintf(
+        w->out,
+        "kind,name,count,time_us,device,blocks,threads,registers,shared_kib,stream,host_us%s%s\n"
+        "title,",
+        w->has_growth ? ",grow_us" : "", w->bytes ? ",dram_bytes" : "");
     gsim_csv_put(timeline->kind ? timeline->kind : timeline->path, w->out);
     fputs(",,,,,,,,,", w->out);
-    end_row(w, -1);
+    end_row(w, 0, -1);
     for (uint32_t k = 0; k < w->n_rows; k++)
         put_kernel(w, &w->row[k], device);
     put_calls(w);
@@ -245,7 +253,7 @@ static void put_program(struct writer *w, const char *device, int64_t sync_every
         fprintf(w->out, "sync,iteration,%lld,,,,,,,,", (long long)sync_every);
     else
         fputs("sync,none,,,,,,,,,", w->out);
-    end_row(w, -1);
+    end_row(w, 0, -1);
 }
 
 /* --- parts left out --------------------------------------------------------------------------- */
@@ -319,11 +327,15 @@ static enum gsim_status find_kernels(struct writer *w) {
     const struct gsim_timeline *timeline = w->timeline;
     for (uint32_t p = 0; p < timeline->n_phases; p++) {
         w->phase = &timeline->phase[p];
-        for (uint32_t i = 0; i < iteration_of(w, 0)->n; i++)
-            if (step_of(w, 0, i)->kind == GSIM_CALL_LAUNCH && !add_kernel(w, i))
+        for (uint32_t i = 0; i < iteration_of(w, 0)->n; i++) {
+            if (step_of(w, 0, i)->kind != GSIM_CALL_LAUNCH)
+                continue;
+            if (!add_kernel(w, i))
                 return gsim_fail(timeline->log, GSIM_BAD_INPUT, timeline->path,
                                  record_of(timeline, step_of(w, 0, i)->record)->line,
                                  "more than %d different kernels", MOST_KERNELS);
+            w->has_growth |= gsim_timeline_grows(timeline, w->phase, i).grow_ns > 0;
+        }
     }
     return GSIM_OK;
 }

@@ -154,6 +154,7 @@ static void launch(struct maker *m, const struct gsim_app_call *call, int64_t ho
                                      .register_bytes = kernel->register_bytes,
                                      .shared_bytes = kernel->shared_bytes,
                                      .memory_ppm = memory_ppm(m, call->kernel, &is_known),
+                                     .lowers_ppm = (uint32_t)GSIM_PPM - kernel->clock_ppm,
                                      .blocks = kernel->blocks,
                                      .threads = (uint32_t)kernel->threads,
                                      .kind = call->kernel,

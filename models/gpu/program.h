@@ -33,6 +33,7 @@ struct gsim_program_kernel {
     int64_t ns; /* alone on the device, from its begin to its end */
     int64_t register_bytes, shared_bytes; /* of one block */
     uint32_t memory_ppm; /* part of its time alone that is bound by memory */
+    uint32_t lowers_ppm; /* by which the GPU's highest clock is lower while it runs */
     int64_t blocks; /* 0: not given */
     uint32_t threads; /* of one block; 0: not given */
     int64_t per_sm; /* blocks that an SM holds at one time; 0: blocks or threads are not given */

@@ -111,7 +111,7 @@ static struct gsim_member_power power_of(const struct gsim_profile *profile,
 }
 
 static void set_power(const struct gsim_profile *profile, struct gsim_member *member,
-                      struct gsim_sm_kernel *out) {
+                      int64_t number, struct gsim_sm_kernel *out) {
     const struct gsim_context *context = &member->context;
     if (!context->spec.program)
         return;
@@ -120,6 +120,7 @@ static void set_power(const struct gsim_profile *profile, struct gsim_member *me
         member->power = power_of(profile, context);
     out->clock_ppm = member->power.clock_ppm;
     out->power_uw = member->power.power_uw;
+    out->lowers_ppm = context->spec.program->kernels[number].lowers_ppm;
 }
 
 /* A program that is slower alone than its kernels has a GPU at lower clocks (models/gpu/
@@ -247,7 +248,7 @@ static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *sp
     lanes->has_unknown_traffic |=
         context->spec.program && !context->spec.program->kernels[span.kernel].is_traffic_known;
     struct gsim_sm_kernel kernel = gsim_gate_shape(space, member, span.kernel);
-    set_power(space->profile, member, &kernel);
+    set_power(space->profile, member, span.kernel, &kernel);
     kernel.all = span.end - begin;
     kernel.left = span.end - done;
     kernel.arrived_ns = lane->times.arrived_ns;

@@ -69,6 +69,9 @@ struct gsim_sm_kernel {
      * beyond idle at the highest clock at its rate alone; 0: not known. */
     uint32_t clock_ppm;
     int64_t power_uw;
+    /* By which the highest clock is lower while the kernel runs, for all kernels on the GPU; the
+     * two above are then by that lower one. */
+    uint32_t lowers_ppm;
     gsim_work all, left; /* its work, and the rest of it; above 0 */
     int64_t arrived_ns; /* when it could begin; kernels of one instant go by their order here */
     uint16_t first_sm, n_sms; /* the SMs that it may use */

@@ -53,6 +53,7 @@ struct gsim_app_kernel {
     const char *device; /* the device of the time; NULL without a time */
     enum gsim_precision precision;
     uint32_t efficiency_ppm; /* part of the binding roof that the kernel reaches */
+    uint32_t clock_ppm; /* the clock that the GPU has at most while it runs, of its highest one */
     uint32_t sm_ppm; /* share of the SMs that the kernel can fill */
     int64_t sms; /* SMs needed at once (a cooperative launch) */
     int64_t register_bytes, shared_bytes; /* of one block */

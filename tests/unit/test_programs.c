@@ -84,6 +84,9 @@ static void what_is_wrong_is_named_by_its_line(void **state) {
     refuse_app(f, HEAD "kernel,k,,10,h200,,32,,,,\n", "2: registers are those of a thread");
     refuse_app(f, HEAD "kernel,k,,0,h200,,,,,,\nlaunch,k,,0,,,,,0,,\n",
                "2: kernel 'k' and all others last 0");
+    refuse_app(
+        f, HEAD "kernel,k,,0,h200,,,,,,\nlaunch,k,,0,,,,,9,,\n",
+        "2: kernel 'k' and all others last 0, so an iteration would take no time on the GPU");
     refuse_app(f, HEAD "buffer,w,,,,,,,,9,\nkernel,k,,1,h200,,,,,,w@x\n",
                "3: touches: 'w@x' is not read");
     refuse_app(f, HEAD "kernel,k,,,,,,,,9,\nlaunch,k,,1,,,,,1,,\n",
@@ -564,16 +567,20 @@ static void a_range_that_never_ends(void **state) {
 }
 
 /* An iteration of each name, 20 us apart and 15 us long: a call that ends after 1 us launches the
- * kernel of that name, which lasts 2 us in every second iteration and 4 us in the others. */
-static void phases_of(struct fixture *f, const char *names, struct gsim_app *app) {
+ * kernel of that name, which lasts 2 us in every second iteration and 4 us in the others; with
+ * growth, 2 us the first time in a row, and so much longer each time after that. */
+static void growing_phases_of(struct fixture *f, const char *names, int grow_ns,
+                              struct gsim_app *app) {
     struct gsim_timeline timeline;
-    char text[4096] = ROWS;
-    for (int i = 0; names[i] != '\0'; i++)
+    char text[1 << 14] = ROWS;
+    for (int i = 0, place = 0; names[i] != '\0'; i++) {
+        place = i > 0 && names[i] == names[i - 1] ? place + 1 : 0;
+        int grown = grow_ns > 0 ? 2000 + place * grow_ns : i % 2 ? 2000 : 4000;
         (void)snprintf(&text[strlen(text)], sizeof text - strlen(text),
                        "iteration,%d,15000,,,,,,,i\ncall,%d,500,%d,,,,,,cudaLaunchKernel\n"
                        "kernel,%d,%d,%d,7,1,32,8,0,%c\n",
-                       i * 20000, i * 20000 + 500, i, i * 20000 + 1000, i % 2 ? 2000 : 4000, i,
-                       names[i]);
+                       i * 20000, i * 20000 + 500, i, i * 20000 + 1000, grown, i, names[i]);
+    }
     put(f, text, strlen(text));
     f->log = (struct gsim_log){0};
     assert_int_equal(gsim_timeline_init(&timeline, f->path, NULL, f->arena, &f->log), GSIM_OK);
@@ -581,6 +588,10 @@ static void phases_of(struct fixture *f, const char *names, struct gsim_app *app
     assert_int_equal(gsim_timeline_read(&timeline), GSIM_OK);
     assert_int_equal(write_app(f, &timeline, 0), GSIM_OK);
     assert_int_equal(gsim_apps_load(f->path, NULL, 0, f->arena, app, &f->log), GSIM_OK);
+}
+
+static void phases_of(struct fixture *f, const char *names, struct gsim_app *app) {
+    growing_phases_of(f, names, 0, app);
 }
 
 static void expect_calls(struct fixture *f, const char *names, const char *calls) {
@@ -608,6 +619,29 @@ static void sequences_that_change_are_phases(void **state) {
     assert_int_equal(app.calls[1].time_ns, 2 * US);
     assert_int_equal(app.calls[1].host_ns, 15 * US); /* the rest of 14 us, and 1 us to the call */
     assert_int_equal(app.gap_ns, 0);
+}
+
+/* Of one prefill and sixteen tokens, twice: each token lasts 30 ns longer than the one before, and
+ * the two prefills, one a cycle, as long as they do. Eight tokens a cycle, twice, are sixteen too;
+ * seven are too few, and have their mean of 2 us and three times 30 ns. Times of 2 and 4 us by turns
+ * grow by nothing, and have their mean: in one cycle the even tokens last 2 us, in the other the odd
+ * ones. */
+static void times_that_grow_with_the_token(void **state) {
+    struct fixture *f = *state;
+    struct gsim_app app;
+    growing_phases_of(f, "abbbbbbbbbbbbbbbbabbbbbbbbbbbbbbbb", 30, &app);
+    assert_int_equal(app.n_calls, 17);
+    assert_int_equal(app.calls[0].time_ns, 2 * US);
+    for (int token = 0; token < 16; token++)
+        assert_int_equal(app.calls[1 + token].time_ns, 2 * US + token * 30);
+    growing_phases_of(f, "abbbbbbbbabbbbbbbb", 30, &app);
+    assert_int_equal(app.calls[8].time_ns, 2 * US + 7 * 30);
+    growing_phases_of(f, "abbbbbbbabbbbbbb", 30, &app);
+    assert_int_equal(app.calls[1].time_ns, 2 * US + 3 * 30);
+    assert_int_equal(app.calls[7].time_ns, 2 * US + 3 * 30);
+    phases_of(f, "abbbbbbbbbbbbbbbbabbbbbbbbbbbbbbbb", &app);
+    assert_int_equal(app.calls[1].time_ns, 3 * US);
+    assert_int_equal(app.calls[16].time_ns, 3 * US);
 }
 
 static void refuse_timeline(struct fixture *f, const char *text, const char *expected) {
@@ -649,6 +683,7 @@ int main(void) {
         TEST(what_is_wrong_is_named_by_its_line),
         TEST(a_block_that_no_sm_holds),
         TEST(sequences_that_change_are_phases),
+        TEST(times_that_grow_with_the_token),
         TEST(a_block_that_cannot_be_launched),
         TEST(a_range_that_never_ends),
         TEST(shared_memory_that_no_sm_holds),

@@ -322,30 +322,56 @@ static void test_power_lowers_the_clock(void **state) {
     assert_int_equal(gsim_sm_array_clock_alone(&limited, 8500000, 10200000) / 10, 81975);
 }
 
-/* Two kernels on two SMs each. The first draws 800 W at the highest clock, where the limit leaves
- * 200, and alone on all SMs runs at the clock 0.5743 (0.25 to the power of 2/5): on half of them it
- * draws 400 W, so that the clock is 0.7578, and it runs 0.7578 / 0.5743 times faster than half as
- * fast. The other, which draws nothing, is slower by the clock. */
-static void test_a_lower_clock_slows_all_kernels(void **state) {
-    (void)state;
+/* Two kernels on two of the four SMs each, the first of which is `first`, with these watts for
+ * kernels: the rates in ten thousandths. */
+static void expect_clocked(struct gsim_sm_kernel first, int64_t room_w, int64_t exponent_milli,
+                           uint64_t one, uint64_t other) {
     struct gsim_profile limited = device;
-    limited.value[GSIM_KEY_POWER_LIMIT_W] = 201;
+    limited.value[GSIM_KEY_POWER_LIMIT_W] = room_w + 1;
     limited.value[GSIM_KEY_POWER_IDLE_W] = 1;
-    limited.value[GSIM_KEY_POWER_EXPONENT_MILLI] = 2500;
+    limited.value[GSIM_KEY_POWER_EXPONENT_MILLI] = exponent_milli;
     struct gsim_space space = gsim_space_of_device(&limited);
     struct gsim_sm_held held[2] = {{.n = 0}};
-    struct gsim_sm_kernel kernels[] = {kernel(40, 8192, &held[0]), kernel(40, 8192, &held[1])};
+    struct gsim_sm_kernel kernels[] = {first, kernel(40, 8192, &held[1])};
     uint16_t order[2];
+    kernels[0].held = &held[0];
     for (uint16_t i = 0; i < 2; i++) {
         kernels[i].first_sm = (uint16_t)(2 * i);
         kernels[i].n_sms = 2;
         kernels[i].has_queue = true;
     }
-    kernels[0].power_uw = 800000000;
-    kernels[0].clock_ppm = 574349;
     gsim_sm_array_solve(&space, kernels, order, 2);
-    assert_in_range(kernels[0].rate_q32 * 10000 / GSIM_RATE_ONE, 6596, 6598);
-    assert_in_range(kernels[1].rate_q32 * 10000 / GSIM_RATE_ONE, 3788, 3790);
+    assert_in_range(kernels[0].rate_q32 * 10000 / GSIM_RATE_ONE, one - 1, one + 1);
+    assert_in_range(kernels[1].rate_q32 * 10000 / GSIM_RATE_ONE, other - 1, other + 1);
+}
+
+/* The first draws 800 W at the highest clock, where the limit leaves 200, and alone on all SMs runs
+ * at the clock 0.5743 (0.25 to the power of 2/5): on half of them it draws 400 W, so that the clock
+ * is 0.7578, and it runs 0.7578 / 0.5743 times faster than half as fast. The other, which draws
+ * nothing, is slower by the clock. */
+static void test_a_lower_clock_slows_all_kernels(void **state) {
+    (void)state;
+    struct gsim_sm_held held;
+    struct gsim_sm_kernel first = kernel(40, 8192, &held);
+    first.power_uw = 800000000;
+    first.clock_ppm = 574349;
+    expect_clocked(first, 200, 2500, 6597, 3789);
+}
+
+/* While the first runs, the clock is 0.8 at most: its own rate, measured so, is a half on half of the
+ * SMs, and that of the other 0.8 of a half. If it draws 800 W at that clock, where the limit leaves
+ * 100, it runs alone at 0.8 times the root of an eighth, 0.2828. At the GPU's highest clock it would
+ * draw 800 / 0.64 = 1250 W, on half of the SMs 625, so that the clock is the root of 100 / 625, 0.4:
+ * it runs 0.4 / 0.2828 times faster than half as fast, and the other at 0.4 of a half. */
+static void test_a_kernel_lowers_the_highest_clock(void **state) {
+    (void)state;
+    struct gsim_sm_held held;
+    struct gsim_sm_kernel first = kernel(40, 8192, &held);
+    first.lowers_ppm = 200000;
+    expect_clocked(first, 1000, 2000, 5000, 4000);
+    first.power_uw = 800000000;
+    first.clock_ppm = 353553;
+    expect_clocked(first, 100, 2000, 7071, 2000);
 }
 
 /* On half of the SMs a kernel draws 700 of 1000; one of which a block takes half of an SM's shared
@@ -503,6 +529,7 @@ int main(void) {
         cmocka_unit_test(test_what_is_lost_has_a_cause),
         cmocka_unit_test(test_power_lowers_the_clock),
         cmocka_unit_test(test_a_lower_clock_slows_all_kernels),
+        cmocka_unit_test(test_a_kernel_lowers_the_highest_clock),
         cmocka_unit_test(test_staged_kernels_draw_more),
         cmocka_unit_test(test_blocks_leave_sms_that_are_taken_away),
         cmocka_unit_test(test_an_atom_has_the_speed_of_its_kernel),
