@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Columns of application profiles, and cells with numbers. */
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/base/units.h"
@@ -53,6 +54,9 @@ enum gsim_status gsim_app_take_number(struct gsim_app_reader *r, enum gsim_app_c
         return GSIM_OK;
     if (parse_scaled(r->cell[column], scale, most, out) && *out >= least)
         return GSIM_OK;
-    return gsim_app_refuse(r, column,
-                           least > 0 ? "a number above zero" : "a number of zero or more");
+    char form[64];
+    (void)snprintf(form, sizeof form, "a number of at most %lld", (long long)(most / scale));
+    bool is_too_large = parse_scaled(r->cell[column], scale, INT64_MAX, out) && *out > most;
+    const char *from = least > 0 ? "a number above zero" : "a number of zero or more";
+    return gsim_app_refuse(r, column, is_too_large ? form : from);
 }

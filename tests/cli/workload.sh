@@ -309,6 +309,9 @@ expect "blocks beside each other" 0 "it waits behind the other's blocks  *+0.000
 expect "no programs" 2 "which two programs" "$gsim" explain-pair
 expect "an app that launches nothing" 3 "resnet50-train.csv: it has no launches" "$gsim" explain-pair resnet50-train h200-gemm-chain
 expect "a rate that is none" 2 "'fast' is not a rate alone" "$gsim" explain-pair h200-gemm-chain@fast h200-gemm-chain
+# Its six products of 1653 us leave no more than 101 iterations a second; rates of up to 1.5 % more are taken for noise.
+expect "a rate that the kernels do not leave" 2 "125 a second leave an iteration of h200-gemm-chain 8000 us, and its kernels take 99" "$gsim" explain-pair h200-gemm-chain@125 h200-gemm-chain
+expect "a rate without any time" 2 "leave an iteration of h200-gemm-chain 0 us" "$gsim" explain-pair h200-gemm-chain@1e9 h200-gemm-chain
 expect "an app that is none" 2 "did you mean .h200-gemm-chain" "$gsim" explain-pair h200-gem h200-gemm-chain
 expect "a program of another device" 3 "for a100-80 it needs flops or bytes" "$gsim" explain-pair --device a100-80 h200-gemm-chain h200-gemm-chain
 expect "no such form" 2 "is not one of table, json" "$gsim" explain-pair --format csv h200-gemm-chain h200-gemm-chain

@@ -133,6 +133,8 @@ static void what_is_wrong_is_named_by_its_line(void **state) {
     refuse_app(f, HEAD "buffer,w,,,,\n", "2: bytes: '' is not the size of a buffer");
     refuse_app(f, "kind,name,time_us\nkernel,k,5\n",
                "2: a kernel's time_us is its time on one device");
+    refuse_app(f, "kind,name,bytes,threads,registers\nkernel,k,5,32,256\n",
+               "2: registers: '256' is not a number of at most 255");
     refuse_app(f, "kind,name,bytes,clock\nkernel,k,5,0%\n", "2: clock: '0%' is not a share");
     refuse_app(f, "kind,name,bytes,clock\nkernel,k,5,101%\n", "2: clock: '101%' is not a share");
     refuse_app(f, "kind,name,bytes,efficiency\nkernel,k,5,0%\n",

@@ -12,6 +12,7 @@
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 #include "sim/study/output.h"
+#include "traces/service.h"
 
 static const int64_t span_ns = 10 * GSIM_NS_PER_S;
 
@@ -99,9 +100,16 @@ static enum gsim_status take_rate(struct gsim_cli *cli, struct side *side, const
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "'%s' is not a rate alone, in iterations a second, as in %s@29.9", text,
                          side->name);
+    int64_t time_ns = gsim_muldiv_floor(ITERATIONS * GSIM_NS_PER_S, MILLI, rate_milli);
+    int64_t kernels_ns = side->context.spec.program->kernels_ns;
+    if ((gsim_i128)time_ns * GSIM_PPM < (gsim_i128)kernels_ns * ITERATIONS * GSIM_SERVICE_LEAST_PPM)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "%s a second leave an iteration of %s %lld us, and its kernels take "
+                         "%lld us",
+                         text, side->name, (long long)(time_ns / ITERATIONS / GSIM_NS_PER_US),
+                         (long long)(kernels_ns / GSIM_NS_PER_US));
     side->context.spec.iterations = ITERATIONS;
-    (void)gsim_program_fit(&side->context,
-                           gsim_muldiv_floor(ITERATIONS * GSIM_NS_PER_S, MILLI, rate_milli), 0);
+    (void)gsim_program_fit(&side->context, time_ns, 0);
     return GSIM_OK;
 }
 
