@@ -16,6 +16,10 @@ def seconds(ns):
 KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "mixed", "costs", "speeds", "any", "spread")
 
 
+GIB = 2**30
+INSTANCES = {"7g": (100, 8, 8, "0"), "3g": (40, 4, 4, "0,4"), "2g": (28, 2, 2, "0,2,4"), "1g": (14, 1, 1, "0,1,2,3,4,5,6")}
+
+
 class Setup:
     """kind: what the setup has beside gangs on equal nodes."""
 
@@ -28,7 +32,7 @@ class Setup:
         self.rows = [self.row(r, i) for i in range(r.choice([3, 6, 12, 25, 40]))]
         for row, time in zip(self.rows, sorted(row["submit"] for row in self.rows)):
             row["submit"] = time
-        self.rule = "consolidate"
+        self.rule, self.costs = "consolidate", {}
         getattr(self, "draw_" + kind)(r)
 
     def draw_plain(self, r):
@@ -109,6 +113,53 @@ class Setup:
         self.back_ns = r.choice([1, S, 5 * S, r.randint(1, 9 * S)])
         self.sets += [f"restart.stop_ns={self.stop_ns}ns", f"restart.resume_ns={self.back_ns}ns"]
 
+    def draw_sharing(self, r):
+        """Jobs of one GPU and some gangs, with memory, on a device with or without costs."""
+        self.draw_loops(r) if r.random() < 0.3 else None
+        self.costs = {"room": r.choice([8, 8, 1000]) * GIB, "context": r.choice([0, GIB // 4, GIB]),
+                      "clients": r.choice([1_000_000, 2, 3]), "passes": r.random() < 0.5}
+        for row in self.rows:
+            row["gpus"] = row["gpus"] if r.random() < 0.2 else 1
+            row["memory"] = r.choice([GIB // 2, GIB, 2 * GIB, 3 * GIB, 5 * GIB, 8 * GIB])
+            row["fills"] = r.choice([Fraction(1), Fraction(1), Fraction(1, 2), Fraction(1, 4), Fraction(3, 10)])
+        self.sets += [f"hbm_bytes={self.costs['room']}B", f"context.bytes={self.costs['context']}B",
+                      f"queue={'backfill' if self.costs['passes'] else 'fifo'}"]
+
+    def draw_turns(self, r):
+        self.draw_sharing(r)
+        quantum, free = r.choice([S, S // 2, 3 * S, 700_000_001]), r.random() < 0.3
+        costs = {key: 0 if free else r.choice([0, 1000, S // 100, r.randint(1, S // 10)]) for key in ("preempt", "idle")}
+        self.costs.update(costs, quantum=quantum, lookahead=r.choice([0, 0, S // 10, r.randint(0, quantum)]),
+                          clients=256)
+        self.sets += [f"quantum={quantum}ns", f"switch.preempt_ns={costs['preempt']}ns",
+                      f"switch.preempt_full_ns={costs['preempt']}ns", f"switch.idle_ns={costs['idle']}ns",
+                      f"switch.lookahead_ns={self.costs['lookahead']}ns"]
+
+    def draw_beside(self, r):
+        """Rates are rounded, so that ends that would meet may come in either order: none meet."""
+        self.draw_sharing(r)
+        for row in self.rows:
+            row["submit"] += r.randint(0, S // 100)
+            row["duration"] += r.randint(S // 1000, S // 100)
+        for row, time in zip(self.rows, sorted(row["submit"] for row in self.rows)):
+            row["submit"] = time
+        cap = r.choice([100, 100, 50, 30, 70])
+        self.costs["cap"] = Fraction(cap, 100)
+        self.sets += [f"cap={cap}%", f"max_clients={self.costs['clients']}"]
+
+    def draw_instances(self, r):
+        """Half of the profiles of a device of 100 SMs and 8 GiB."""
+        self.draw_beside(r)
+        self.sets = self.sets[2:3]
+        layout = r.choice(["7g", "3g+3g", "3g+2g+1g+1g", "2g+2g+1g", "1g+1g+1g"])
+        self.costs["layout"] = [(Fraction(INSTANCES[name][0], 100), INSTANCES[name][1] * GIB) for name in layout.split("+")]
+        most = max(memory for _, memory in self.costs["layout"])
+        for row in self.rows:
+            row.update(gpus=1, memory=min(row["memory"], most))
+        self.sets += [f"layout={layout}"]
+        for node in self.nodes:
+            node["device"] = "mig.ini"
+
     def row(self, r, i):
         most = self.n_nodes * self.width
         gpus = min(most, r.choice([1, 1, 1, 2, 2, 3, 4, 5, 8, 12, 16]))
@@ -125,6 +176,7 @@ class Setup:
         for name, key, text in (("limit_s", "limit", seconds), ("estimate_s", "estimate", seconds),
                                 ("user", "user", str), ("priority", "priority", str),
                                 ("partition", "partitions", ",".join), ("gpu_type", "types", "|".join),
+                                ("mem_gib", "memory", lambda size: str(size / GIB)), ("sm_fraction", "fills", lambda part: str(float(part))),
                                 ("after", "after", str), ("think_s", "think", seconds)):
             if any(key in row for row in self.rows):
                 columns.append(name)

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Policies in plain Python, by the pages of docs/ and the papers that these name."""
 
-from cluster import WHOLE
+from cluster import WHOLE, Run
+from sharing import Beside, Instances, Shared, Turns
 
 
 class Policy:
     name, sets = None, ()  # None: as in POLICIES
     kinds = None  # of setups; None: all
+    slack = 0  # part of the time since the run's begin by which times may differ
+
+    def run(self, cluster, jobs, setup):
+        Run(cluster, jobs, self, setup.stop_ns, setup.back_ns).go()
 
     def arrived(self, run, job):
         pass
@@ -165,4 +170,25 @@ class Las(Ranked):
         return self.next
 
 
-POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive}
+class Timeslice(Policy):
+    kinds, lane = ("turns",), Turns
+
+    def run(self, cluster, jobs, setup):
+        Shared(cluster, jobs, self.lane, setup.costs, setup.costs["passes"]).go()
+
+
+class Mps(Timeslice):
+    """Rates are rounded (docs/limits.md)."""
+
+    kinds, lane, slack = ("beside",), Beside, 1e-7
+
+
+class Mig(Policy):
+    kinds, slack = ("instances",), 1e-7
+
+    def run(self, cluster, jobs, setup):
+        Instances(cluster, jobs, setup.costs, setup.costs["passes"]).go()
+
+
+POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
+            "timeslice": Timeslice, "mps": Mps, "mig": Mig}
