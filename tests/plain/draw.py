@@ -113,6 +113,22 @@ class Setup:
         self.back_ns = r.choice([1, S, 5 * S, r.randint(1, 9 * S)])
         self.sets += [f"restart.stop_ns={self.stop_ns}ns", f"restart.resume_ns={self.back_ns}ns"]
 
+    def draw_users(self, r):
+        """Users with unlike numbers of jobs, and how their usage is forgotten. No job is so short, and no usage so long
+        ago, that it counts for less than the last bit of a priority."""
+        for row in self.rows:
+            row["duration"] = max(row["duration"], S // 10)
+        self.draw_limits(r) if r.random() < 0.4 else None
+        self.draw_loops(r) if r.random() < 0.2 else None
+        for row in self.rows:
+            row["user"] = r.choice(["ana", "ana", "bo", "cleo", "dan"])
+        self.costs = {"half_life": r.choice([20 * S, 60 * S, 10**6 * S]), "calc_period": r.choice([1, 2, 5, 300]) * S,
+                      "max_age": r.choice([10, 60, 604800]) * S, "weight_fairshare": r.choice([1, 1000, 100000]),
+                      "weight_age": r.choice([0, 1000, 1000, 100000]), "weight_size": r.choice([0, 0, 500]),
+                      "backfill": r.choice(["off", "skip", "easy"])}
+        self.sets += [f"fairshare.{key}={value}{'ns' if key in ('half_life', 'calc_period', 'max_age') else ''}"
+                      for key, value in self.costs.items()]
+
     def draw_sharing(self, r):
         """Jobs of one GPU and some gangs, with memory, on a device with or without costs."""
         self.draw_loops(r) if r.random() < 0.3 else None

@@ -170,6 +170,44 @@ class Las(Ranked):
         return self.next
 
 
+class Fairshare(Easy):
+    """The classic priority of Slurm (priority/multifactor): a user's part of all usage against an equal share, age and
+    size. Usage is GPU time, and decays at the end of each period."""
+
+    kinds = ("users",)
+
+    def run(self, cluster, jobs, setup):
+        self.costs, self.usage, self.then = setup.costs, {job.user: 0.0 for job in jobs}, 0
+        self.gpus = sum(node.gpus for node in cluster.nodes)
+        Policy.run(self, cluster, jobs, setup)
+
+    def count(self, run):
+        """Usage up to now of those that ran since the last instant, with all periods that have ended."""
+        period = self.costs["calc_period"]
+        while self.then < run.now:
+            end = min(run.now, (self.then // period + 1) * period)
+            for job in run.jobs:
+                if job.start is not None and (job.end is None or job.end > self.then):
+                    self.usage[job.user] += job.gpus * (end - self.then)
+            self.then = end
+            if end % period == 0:
+                self.usage = {user: its * 0.5 ** (period / self.costs["half_life"]) for user, its in self.usage.items()}
+
+    def priority(self, run, job):
+        costs, total = self.costs, sum(self.usage.values())
+        part = self.usage[job.user] / total if total else 0
+        age = min(1, (run.now - job.submit) / costs["max_age"])
+        return (costs["weight_fairshare"] * 2 ** -(part * len(self.usage)) + costs["weight_age"] * age
+                + costs["weight_size"] * job.gpus / self.gpus)
+
+    def line(self, run):
+        self.count(run)
+        return sorted(Policy.line(self, run), key=lambda job: -self.priority(run, job))
+
+    def decide(self, run):
+        {"off": Fifo, "skip": Backfill, "easy": Easy}[self.costs["backfill"]].decide(self, run)
+
+
 class Timeslice(Policy):
     kinds, lane = ("turns",), Turns
 
@@ -191,4 +229,4 @@ class Mig(Policy):
 
 
 POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
-            "timeslice": Timeslice, "mps": Mps, "mig": Mig}
+            "timeslice": Timeslice, "mps": Mps, "mig": Mig, "fairshare": Fairshare}
