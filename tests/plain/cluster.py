@@ -27,6 +27,7 @@ class Job:
         self.priority = row.get("priority") or 0
         self.partitions, self.types = set(row.get("partitions", ())), set(row.get("types", ()))
         self.after, self.think = row.get("after"), row.get("think")
+        self.queue = row.get("queue")
         self.memory, self.fills = row.get("memory", 0), row.get("fills", Fraction(1))  # on each GPU; part of the SMs
         self.left = Fraction(self.work)
         self.start = self.end = None

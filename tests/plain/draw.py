@@ -5,6 +5,7 @@ import random
 from fractions import Fraction
 
 from cluster import WHOLE, Cluster, Job, Node
+from quotas import Cohort, Queue
 
 S = 10**9
 
@@ -32,7 +33,7 @@ class Setup:
         self.rows = [self.row(r, i) for i in range(r.choice([3, 6, 12, 25, 40]))]
         for row, time in zip(self.rows, sorted(row["submit"] for row in self.rows)):
             row["submit"] = time
-        self.rule, self.costs = "consolidate", {}
+        self.rule, self.costs, self.files = "consolidate", {}, {}
         getattr(self, "draw_" + kind)(r)
 
     def draw_plain(self, r):
@@ -129,6 +130,53 @@ class Setup:
         self.sets += [f"fairshare.{key}={value}{'ns' if key in ('half_life', 'calc_period', 'max_age') else ''}"
                       for key, value in self.costs.items()]
 
+    def draw_quotas(self, r):
+        self.draw_kueue(r, False)
+
+    def draw_evictions(self, r):
+        self.draw_kueue(r, True)
+
+    def draw_kueue(self, r, preempts):
+        """Queues of one cohort or of none, on a node with the GPUs of all quotas."""
+        queues = {}
+        for name in "abcd"[:r.choice([1, 2, 2, 3, 4])]:
+            queues[name] = {
+                "cohort": r.choice(["lab", "lab", "lab", None]), "nominal": r.choice([0, 1, 2, 4, 4, 6]),
+                "borrowing": r.choice([None, None, 0, 1, 3]), "lending": r.choice([None, None, 0, 1, 2]),
+                "strict": r.random() < 0.3, "below": None,
+                "within": r.choice(["Never", "LowerPriority", "LowerOrNewerEqualPriority"]) if preempts else "Never",
+                "reclaim": r.choice(["Never", "LowerPriority", "Any"]) if preempts else "Never"}
+            its = queues[name]
+            if not its["cohort"]:
+                its.update(borrowing=None, lending=None, nominal=max(1, its["nominal"]))
+            if its["lending"] is not None:
+                its["lending"] = min(its["lending"], its["nominal"])
+            if preempts and its["cohort"] and its["reclaim"] != "Never" and r.random() < 0.4:
+                its["below"] = r.choice(["any", 0, 1, 2])
+        self.costs = queues
+        self.nodes = [{"gpus": max(1, sum(its["nominal"] for its in queues.values()))}]
+        cohort = Cohort([Queue(name, its) for name, its in queues.items()])
+        most = {queue.name: cohort.most(queue) for queue in cohort.queues}
+        if not any(most.values()):
+            return self.draw_kueue(r, preempts)
+        names = [name for name in most if most[name] > 0]
+        for row in self.rows:
+            name = r.choice(names)
+            row.update(queue=name, priority=r.choice([0, 0, 1, 2, 5]), gpus=min(row["gpus"], most[name]))
+        self.files["q.yaml"] = "".join(self.queue_file(name, its) for name, its in queues.items())
+        self.words += ["--kueue-conf", "q.yaml"]
+
+    def queue_file(self, name, its):
+        limits = "".join(f"        {key}Limit: {its[key]}\n" for key in ("borrowing", "lending") if its[key] is not None)
+        below = "" if its["below"] is None else "    borrowWithinCohort:\n      policy: LowerPriority\n" + (
+            "" if its["below"] == "any" else f"      maxPriorityThreshold: {its['below']}\n")
+        return (f"---\nkind: ClusterQueue\nmetadata:\n  name: {name}\nspec:\n  cohort: \"{its['cohort'] or ''}\"\n"
+                "  resourceGroups:\n  - coveredResources: [\"nvidia.com/gpu\"]\n    flavors:\n    - name: gpu\n"
+                f"      resources:\n      - name: nvidia.com/gpu\n        nominalQuota: {its['nominal']}\n"
+                f"{limits}  queueingStrategy: {'StrictFIFO' if its['strict'] else 'BestEffortFIFO'}\n"
+                f"  preemption:\n    withinClusterQueue: {its['within']}\n"
+                f"    reclaimWithinCohort: {its['reclaim']}\n{below}")
+
     def draw_sharing(self, r):
         """Jobs of one GPU and some gangs, with memory, on a device with or without costs."""
         self.draw_loops(r) if r.random() < 0.3 else None
@@ -190,7 +238,7 @@ class Setup:
         lines = [[row["job_id"], seconds(row["submit"]), seconds(row["duration"]),
                   str(row["gpus"]) if row["ppm"] == WHOLE else str(row["ppm"] / WHOLE)] for row in self.rows]
         for name, key, text in (("limit_s", "limit", seconds), ("estimate_s", "estimate", seconds),
-                                ("user", "user", str), ("priority", "priority", str),
+                                ("user", "user", str), ("queue", "queue", str), ("priority", "priority", str),
                                 ("partition", "partitions", ",".join), ("gpu_type", "types", "|".join),
                                 ("mem_gib", "memory", lambda size: str(size / GIB)), ("sm_fraction", "fills", lambda part: str(float(part))),
                                 ("after", "after", str), ("think_s", "think", seconds)):

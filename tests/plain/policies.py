@@ -2,6 +2,7 @@
 """Policies in plain Python, by the pages of docs/ and the papers that these name."""
 
 from cluster import WHOLE, Run
+from quotas import Kueue, Queue
 from sharing import Beside, Instances, Shared, Turns
 
 
@@ -208,6 +209,13 @@ class Fairshare(Easy):
         {"off": Fifo, "skip": Backfill, "easy": Easy}[self.costs["backfill"]].decide(self, run)
 
 
+class Quotas(Policy):
+    kinds = ("quotas", "evictions")
+
+    def run(self, cluster, jobs, setup):
+        Run(cluster, jobs, Kueue([Queue(name, its) for name, its in setup.costs.items()])).go()
+
+
 class Timeslice(Policy):
     kinds, lane = ("turns",), Turns
 
@@ -229,4 +237,4 @@ class Mig(Policy):
 
 
 POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
-            "timeslice": Timeslice, "mps": Mps, "mig": Mig, "fairshare": Fairshare}
+            "timeslice": Timeslice, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas}

@@ -30,7 +30,7 @@ def ns(text):
 def by_gsim(gsim, policy, setup, folder):
     for name, text in (("trace.csv", setup.cells()), ("cluster.ini", setup.cluster_file()), 
                        ("other.ini", DEVICE.replace("speed_milli = 1000", f"speed_milli = {setup.speed_milli}")),
-                       ("mig.ini", MIG)):
+                       ("mig.ini", MIG), *setup.files.items()):
         with open(os.path.join(folder, name), "w") as to:
             to.write(text)
     words = [gsim, "--policy", POLICIES[policy].name or policy, "--cluster", "cluster.ini", "--device", "ideal", "--quiet", "--jobs-csv", "jobs.csv"]
