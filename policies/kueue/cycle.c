@@ -154,6 +154,7 @@ static bool cycle(struct gsim_kueue_state *state, struct gsim_ctx *ctx, struct g
 
 void gsim_kueue_admit(struct gsim_kueue_state *state, struct gsim_ctx *ctx,
                       struct gsim_plan *plan) {
+    state->n_withdrawn = 0;
     while (cycle(state, ctx, plan))
         continue;
 }

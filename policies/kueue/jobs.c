@@ -139,12 +139,33 @@ static void stop(const struct gsim_kueue_state *state, const struct gsim_ctx *ct
         (void)gsim_plan_preempt(plan, slot, state->preemption.stop, state->preemption.keep);
 }
 
+/* As many as no decide needs whose queues settle: each job is admitted and evicted a few times at
+ * most, where rules of preemption go round in a circle without end. */
+#define WITHDRAWN_PER_JOB 100u
+
+/* The quota of a job that waits for nodes is free at once. Cycles take no time, so jobs that are
+ * evicted for each other in a circle would be so for ever. */
+static void withdraw(struct gsim_kueue_state *state, struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    uint32_t job = ctx->view->jobs.index[slot];
+    gsim_kueue_give_quota(state, ctx, slot);
+    gsim_kueue_pend(state, ctx, slot);
+    if (++state->n_withdrawn / WITHDRAWN_PER_JOB < ctx->view->jobs.n_active)
+        return;
+    ctx->status =
+        gsim_fail(ctx->log, GSIM_FAILED, trace->path, gsim_trace_line(trace, job),
+                  "policy 'kueue': queue '%s' admits job '%s' and evicts it again without end, "
+                  "since its job and those of other queues are evicted for each other in a circle; "
+                  "other withinClusterQueue or reclaimWithinCohort break it",
+                  state->conf.node[gsim_kueue_job(ctx, slot)->queue].name,
+                  gsim_trace_id(trace, job));
+}
+
 void gsim_kueue_evict(struct gsim_kueue_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       gsim_slot slot) {
     struct gsim_kueue_job *job = gsim_kueue_job(ctx, slot);
     if (job->phase == GSIM_KUEUE_ADMITTED) {
-        gsim_kueue_give_quota(state, ctx, slot);
-        gsim_kueue_pend(state, ctx, slot);
+        withdraw(state, ctx, slot);
         return;
     }
     job->phase = GSIM_KUEUE_EVICTED;

@@ -97,6 +97,7 @@ struct gsim_kueue_state {
     gsim_slot *admitted; /* jobs with quota, in no order */
     uint32_t n_admitted, admitted_capacity;
     uint64_t n_admissions;
+    uint32_t n_withdrawn; /* admitted jobs that were evicted before they had GPUs, in a decide */
     uint32_t n_arrived;
     struct gsim_index waiting; /* admitted jobs without GPUs: by priority, then by admission */
     struct gsim_kueue_entry *entry; /* by ClusterQueue, of the cycle under way */

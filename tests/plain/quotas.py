@@ -4,6 +4,10 @@ quotas, borrowing, lending and the classic preemption."""
 from fractions import Fraction
 
 
+class Circle(Exception):
+    """The run has no end, and is an error (docs/kueue.md)."""
+
+
 class Queue:
     def __init__(self, name, spec):
         self.name = name
@@ -73,8 +77,11 @@ class Kueue:
     def decide(self, run):
         for job in [job for job in self.admitted if job.end is not None]:
             self.release(job)
+        cycles = 0
         while self.cycle(run):
-            pass
+            cycles += 1
+            if cycles > 1000:
+                raise Circle("jobs are evicted for each other in a circle")
 
     def fits(self, job, targets=()):
         """If these jobs were gone."""
@@ -109,7 +116,7 @@ class Kueue:
         admitted, evicted = [], []
         for job, what, targets in sorted([self.head(queue) for queue in self.queues if queue.active], key=self.key):
             queue = self.queue(job)
-            skipped = what == "fits" and not self.fits(job) or targets and (
+            skipped = what == "fits" and not self.fits(job, evicted) or targets and (
                 set(targets) & set(evicted) or not self.fits(job, evicted + targets))
             if what == "preempts" and not targets and queue.reclaim != "Any":
                 self.cohort.usage[queue] += self.held(job, queue)
@@ -179,28 +186,25 @@ class Kueue:
         queue, all_of_them = self.queue(job), self.candidates(job)
         own = [other for other in all_of_them if self.queue(other) is queue]
         if len(own) == len(all_of_them):
-            return self.least(job, own, True, None)
+            return self.least(job, own, True)
         under = self.cohort.usage[queue] < queue.nominal
         if queue.below is not None:
             below = job.priority if queue.below == "any" else min(job.priority, queue.below + 1)
-            if not under:
-                all_of_them = [other for other in all_of_them if self.queue(other) is queue or other.priority < below]
-            return self.least(job, all_of_them, True, below)
-        return under and self.least(job, all_of_them, False, None) or self.least(job, own, True, None)
+            low = [other for other in all_of_them if self.queue(other) is queue or other.priority < below]
+            return self.least(job, low, True) or self.least(job, all_of_them, False)
+        return under and self.least(job, all_of_them, False) or self.least(job, own, True)
 
     def may_run(self, job, may_borrow):
         queue = self.queue(job)
         return (may_borrow or not self.cohort.borrows(queue, job.gpus)) and self.fits(job)
 
-    def least(self, job, candidates, may_borrow, below):
+    def least(self, job, candidates, may_borrow):
         """One after the other until the job fits; then those that need not go stay, the last first."""
         kept, targets, queue = dict(self.cohort.usage), [], self.queue(job)
         for other in candidates:
             its = self.queue(other)
             if its is not queue and not self.cohort.borrows(its):
                 continue
-            if its is not queue and below is not None and other.priority >= below:
-                may_borrow = False
             self.cohort.usage[its] -= other.gpus
             targets.append(other)
             if self.may_run(job, may_borrow):
