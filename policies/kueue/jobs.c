@@ -139,8 +139,8 @@ static void stop(const struct gsim_kueue_state *state, const struct gsim_ctx *ct
         (void)gsim_plan_preempt(plan, slot, state->preemption.stop, state->preemption.keep);
 }
 
-/* As many as no decide needs whose queues settle: each job is admitted and evicted a few times at
- * most, where rules of preemption go round in a circle without end. */
+/* Where queues settle, a decide admits and evicts each job a few times at most. Rules that go in a
+ * circle do so without end. */
 #define WITHDRAWN_PER_JOB 100u
 
 /* Cycles take no time, so jobs that are evicted for each other in a circle would be so for ever. */
