@@ -78,15 +78,14 @@ def main():
     parser.add_argument("--draws", type=int, default=int(os.environ.get("PLAIN_DRAWS", 4)))
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--policies", default=",".join(POLICIES))
-    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--kinds", help="of setups, of those that the policy has; all without it")
     args = parser.parse_args()
     failed = 0
     gsim = os.path.abspath(args.gsim)
     for policy in args.policies.split(","):
         breaks, n = [], 0
-        for kind in args.kinds.split(","):
-            if kind not in (POLICIES[policy].kinds or KINDS):
-                continue
+        kinds = POLICIES[policy].kinds or KINDS
+        for kind in kinds if args.kinds is None else [kind for kind in kinds if kind in args.kinds.split(",")]:
             for seed in range(args.first, args.first + args.draws):
                 with tempfile.TemporaryDirectory() as folder:
                     what = hold(gsim, policy, kind, seed, folder)
