@@ -51,7 +51,9 @@ class Kueue:
     def __init__(self, queues):
         self.queues, self.cohort = queues, Cohort(queues)
         self.by_name = {queue.name: queue for queue in queues}
-        self.admitted = {}  # job: (when, in which order)
+        self.admitted = {}  # job: the number of its admission
+        self.admissions = 0
+        self.leaving = []  # those evicted; they use their quota until no cycle of the instant changes more
 
     def queue(self, job):
         return self.by_name[job.queue]
@@ -77,11 +79,15 @@ class Kueue:
     def decide(self, run):
         for job in [job for job in self.admitted if job.end is not None]:
             self.release(job)
-        cycles = 0
-        while self.cycle(run):
-            cycles += 1
-            if cycles > 1000:
-                raise Circle("jobs are evicted for each other in a circle")
+        for rounds in range(1000):
+            while self.cycle(run):
+                pass
+            leaving, self.leaving = self.leaving, []
+            for job in leaving:
+                self.evict(run, job)
+            if not leaving:
+                return
+        raise Circle("jobs are evicted for each other in a circle")
 
     def fits(self, job, targets=()):
         """If these jobs were gone."""
@@ -132,11 +138,11 @@ class Kueue:
             else:
                 moved = self.park(job, queue) or moved
         self.cohort.usage = before
-        for job in evicted:
-            self.evict(run, job)
+        fresh = [job for job in evicted if job not in self.leaving]
+        self.leaving += fresh
         for job in admitted:
             self.admit(run, job)
-        return bool(admitted or evicted or moved)
+        return bool(admitted or fresh or moved)
 
     def held(self, job, queue):
         """The quota that a head keeps from others in this cycle."""
@@ -158,7 +164,8 @@ class Kueue:
         queue.active.remove(job)
         queue.sticky = None if queue.sticky is job else queue.sticky
         self.cohort.usage[queue] += job.gpus
-        self.admitted[job] = (run.now, len(self.admitted))
+        self.admissions += 1
+        self.admitted[job] = self.admissions
         assert run.place(job), "nodes never bind here"
 
     def evict(self, run, job):
@@ -170,17 +177,17 @@ class Kueue:
     def candidates(self, job):
         """Jobs that may be evicted for this one, in the order in which they are tried."""
         queue, found = self.queue(job), []
-        for other, when in self.admitted.items():
+        for other, nth in self.admitted.items():
             its = self.queue(other)
             if its is queue:
                 newer = queue.within == "LowerOrNewerEqualPriority" and other.priority == job.priority and (
                     other.submit, other.number) > (job.submit, job.number)
                 if queue.within != "Never" and (other.priority < job.priority or newer):
-                    found.append((False, other.priority, -when[0], -other.number, other))
+                    found.append((other not in self.leaving, True, other.priority, -nth, other))
             elif queue.cohort and its.cohort == queue.cohort and self.cohort.borrows(its):
                 if queue.reclaim == "Any" or queue.reclaim == "LowerPriority" and other.priority < job.priority:
-                    found.append((True, other.priority, -when[0], -other.number, other))
-        return [row[-1] for row in sorted(found, key=lambda row: (not row[0],) + row[1:4])]
+                    found.append((other not in self.leaving, False, other.priority, -nth, other))
+        return [row[-1] for row in sorted(found, key=lambda row: row[:-1])]
 
     def targets(self, job):
         queue, all_of_them = self.queue(job), self.candidates(job)
