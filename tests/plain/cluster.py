@@ -129,12 +129,13 @@ class Cluster:
 
 class Run:
     """Jobs arrive, end and are decided on; the policy sees waiting and running jobs, places and stops them. A stop keeps
-    the GPUs for stop_ns, a job that comes back is on its GPUs for back_ns before it goes on. GPUs from which a job still
+    the GPUs for stop_ns, a job that comes back is on its GPUs for back_ns before it goes on (each a time, or of a job). GPUs from which a job still
     goes away can be given to another one, which then begins when they are clear."""
 
-    def __init__(self, cluster, jobs, policy, stop_ns=0, back_ns=0):
+    def __init__(self, cluster, jobs, policy, stop_ns=0, back_ns=0, loses=False):
         self.cluster, self.jobs, self.policy = cluster, jobs, policy
-        self.stop_ns, self.back_ns = stop_ns, back_ns
+        self.stop_ns, self.back_ns = (cost if callable(cost) else lambda job, cost=cost: cost for cost in (stop_ns, back_ns))
+        self.loses = loses  # a job that is stopped begins anew
         self.now = self.stops = 0
         self.waiting, self.running, self.fresh = [], [], []
         self.leaving, self.coming, self.placed = {}, {}, []  # until when; in the order of their placement
@@ -160,8 +161,8 @@ class Run:
         for job in [job for job in self.placed if not held & set(job.units)]:
             self.placed.remove(job)
             job.start = self.now if job.start is None else job.start
-            if self.back_ns and job.has_run:
-                self.coming[job] = self.now + self.back_ns
+            if job.has_run and self.back_ns(job):
+                self.coming[job] = self.now + self.back_ns(job)
             else:
                 self.begin(job)
 
@@ -178,14 +179,16 @@ class Run:
         self.running.remove(job)
 
     def stop(self, job):
-        has_run = self.now > job.since or self.stop_ns > 0
+        has_run = self.now > job.since or self.stop_ns(job) > 0
         job.preemptions += has_run  # else it was there for no time at all
         job.start = None if job.start == self.now and not has_run else job.start
         job.has_run = has_run or job.preemptions > 0
-        self.stops += self.stop_ns == 0
+        self.stops += self.stop_ns(job) == 0
         self.take_off(job)
-        if self.stop_ns:
-            self.leaving[job] = self.now + self.stop_ns
+        if self.loses:
+            job.left = Fraction(job.work)
+        if self.stop_ns(job):
+            self.leaving[job] = self.now + self.stop_ns(job)
         else:
             self.waiting.append(job)
 

@@ -33,7 +33,7 @@ class Setup:
         self.rows = [self.row(r, i) for i in range(r.choice([3, 6, 12, 25, 40]))]
         for row, time in zip(self.rows, sorted(row["submit"] for row in self.rows)):
             row["submit"] = time
-        self.rule, self.costs, self.files = "consolidate", {}, {}
+        self.rule, self.costs, self.files, self.loses = "consolidate", {}, {}, False
         getattr(self, "draw_" + kind)(r)
 
     def draw_plain(self, r):
@@ -113,6 +113,24 @@ class Setup:
         self.stop_ns = r.choice([1, S, 3 * S, r.randint(1, 5 * S)])
         self.back_ns = r.choice([1, S, 5 * S, r.randint(1, 9 * S)])
         self.sets += [f"restart.stop_ns={self.stop_ns}ns", f"restart.resume_ns={self.back_ns}ns"]
+
+    def draw_suspends(self, r):
+        """Memory goes to the host and comes back, over a link for each GPU; one node, so that it crosses no network."""
+        self.nodes = self.nodes[:1]
+        out, back, free = (r.choice([GIB // 4, GIB, 10 * GIB, 55_365_000_000]) for _ in range(2)), None, None
+        out, back = out
+        free = r.choice([0, 450_000, S])
+        for row in self.rows:
+            row.update(gpus=min(row["gpus"], self.width), memory=r.choice([GIB // 2, GIB, 2 * GIB, 5 * GIB]))
+        self.stop_ns = lambda job: -(-job.memory * S // out) + free * job.memory // GIB
+        self.back_ns = lambda job: -(-job.memory * S // back)
+        self.sets += ["preempt=suspend", f"pcie.d2h_bytes_per_s={out}B/s", f"pcie.h2d_bytes_per_s={back}B/s",
+                      f"pcie.h2d_reused_bytes_per_s={back}B/s", f"suspend.free_ns_per_gib={free}ns"]
+
+    def draw_discards(self, r):
+        """A stopped job begins anew."""
+        self.stop_ns, self.loses = r.choice([0, 0, 1, S, r.randint(1, 3 * S)]), True
+        self.sets += ["preempt=discard", f"context.destroy_ns={self.stop_ns}ns"]
 
     def draw_users(self, r):
         """Users with unlike numbers of jobs, and how their usage is forgotten. No job is so short, and no usage so long

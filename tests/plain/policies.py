@@ -2,6 +2,7 @@
 """Policies in plain Python, by the pages of docs/ and the papers that these name."""
 
 from cluster import WHOLE, Run
+from draw import KINDS
 from quotas import Kueue, Queue
 from sharing import Beside, Instances, Shared, Turns
 
@@ -12,7 +13,7 @@ class Policy:
     slack = 0  # part of the time since the run's begin by which times may differ
 
     def run(self, cluster, jobs, setup):
-        Run(cluster, jobs, self, setup.stop_ns, setup.back_ns).go()
+        Run(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.loses).go()
 
     def arrived(self, run, job):
         pass
@@ -52,6 +53,8 @@ class Sjf(Backfill):
 
 class Ranked(Policy):
     """The first in line that does not fit takes the GPUs of running jobs with a worse rank, worst first."""
+
+    kinds = (*KINDS, "suspends", "discards")
 
     def key(self, run, job):
         return (self.rank(run, job), job.number)
@@ -147,6 +150,7 @@ class Killing(Easy):
 class Las(Ranked):
     """A running job gives way once it is a quantum ahead of one that waits; service is time on GPUs."""
 
+    kinds = (*KINDS, "suspends")  # jobs that take turns and begin anew each time have no end
     quantum = 5 * 10**9
     sets = ("las.quantum=5s",)
 
