@@ -55,8 +55,9 @@ class Job:
 
 
 class Cluster:
-    def __init__(self, nodes, rule="consolidate"):
+    def __init__(self, nodes, rule="consolidate", apart=Fraction(1)):
         self.nodes, self.rule = nodes, rule
+        self.apart = apart  # speed of a gang over several nodes
 
     def may_use(self, job, node):
         return ((not job.partitions or not any(n.partitions for n in self.nodes)
@@ -168,7 +169,8 @@ class Run:
 
     def begin(self, job):
         job.since, job.has_run = self.now, True
-        job.speed = min(self.cluster.nodes[number].speed for number, _ in job.units)
+        numbers = {number for number, _ in job.units}
+        job.speed = min(self.cluster.nodes[number].speed for number in numbers) * (self.cluster.apart if len(numbers) > 1 else 1)
         self.running.append(job)
         self.fresh.append(job)
 

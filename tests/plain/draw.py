@@ -14,7 +14,7 @@ def seconds(ns):
     return f"{ns // S}.{ns % S:09d}".rstrip("0").rstrip(".")
 
 
-KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "mixed", "costs", "speeds", "any", "spread")
+KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "mixed", "costs", "speeds", "networks", "any", "spread")
 
 
 GIB = 2**30
@@ -33,7 +33,7 @@ class Setup:
         self.rows = [self.row(r, i) for i in range(r.choice([3, 6, 12, 25, 40]))]
         for row, time in zip(self.rows, sorted(row["submit"] for row in self.rows)):
             row["submit"] = time
-        self.rule, self.costs, self.files, self.loses = "consolidate", {}, {}, False
+        self.rule, self.costs, self.files, self.loses, self.apart = "consolidate", {}, {}, False, Fraction(1)
         getattr(self, "draw_" + kind)(r)
 
     def draw_plain(self, r):
@@ -108,6 +108,14 @@ class Setup:
         self.speed_milli = r.choice([500, 2000, 300, 700, 1250, 1000])
         for node in self.nodes[1:]:
             node.update({"device": "other.ini", "speed": Fraction((self.speed_milli << 32) // 1000, 1 << 32)} if r.random() < 0.5 else {})
+
+    def draw_networks(self, r):
+        """Gangs over several nodes are slower, wherever the nodes stand."""
+        ppm = r.choice([500_000, 700_000, 999_999, 250_000])
+        self.apart = Fraction((ppm << 32) // WHOLE, 1 << 32)
+        self.sets += [f"gang.nodes_ppm={ppm}"]
+        if r.random() < 0.5:
+            self.draw_rule("any", r)
 
     def draw_costs(self, r):
         self.stop_ns = r.choice([1, S, 3 * S, r.randint(1, 5 * S)])
@@ -279,4 +287,4 @@ class Setup:
                      node.get("gpu_type"), node.get("speed", Fraction(1))) for node in self.nodes]
 
     def plain(self):
-        return Cluster(self.plain_nodes(), self.rule), [Job(i, row) for i, row in enumerate(self.rows)]
+        return Cluster(self.plain_nodes(), self.rule, self.apart), [Job(i, row) for i, row in enumerate(self.rows)]
