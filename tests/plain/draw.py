@@ -140,6 +140,13 @@ class Setup:
         self.stop_ns, self.loses = r.choice([0, 0, 1, S, r.randint(1, 3 * S)]), True
         self.sets += ["preempt=discard", f"context.destroy_ns={self.stop_ns}ns"]
 
+    def draw_rows(self, r):
+        self.nodes = self.nodes[:1]
+        self.costs = {"slice": r.choice([S, 5 * S, 3 * S + 7])}
+        for row in self.rows:
+            row["gpus"] = min(row["gpus"], self.width)
+        self.sets += [f"slice={self.costs['slice']}ns", "fill=off"]
+
     def draw_users(self, r):
         """Users with unlike numbers of jobs, and how their usage is forgotten. No job is so short, and no usage so long
         ago, that it counts for less than the last bit of a priority."""

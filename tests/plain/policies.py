@@ -213,6 +213,53 @@ class Fairshare(Easy):
         {"off": Fifo, "skip": Backfill, "easy": Easy}[self.costs["backfill"]].decide(self, run)
 
 
+class GangRr(Policy):
+    """Ousterhout's matrix on one node: a gang is in the first row that has columns for it, and rows take turns."""
+
+    name, kinds = "gang-rr", ("rows",)
+
+    def run(self, cluster, jobs, setup):
+        self.slice, self.rows, self.at, self.began = setup.costs["slice"], [], 0, None
+        self.columns = cluster.nodes[0].gpus
+        Policy.run(self, cluster, jobs, setup)
+
+    def arrived(self, run, job):
+        self.rows = [[other for other in row if other.end is None] for row in self.rows]
+        row = next((row for row in self.rows if sum(other.gpus for other in row) + job.gpus <= self.columns), None)
+        if row is None:
+            self.rows.append(row := [])
+        row.append(job)
+
+    def turn(self, run):
+        """To the next row that has gangs."""
+        for _ in self.rows:
+            self.at = (self.at + 1) % len(self.rows)
+            if self.rows[self.at]:
+                self.began = run.now
+                return
+
+    def decide(self, run):
+        self.rows = [[job for job in row if job.end is None] for row in self.rows]
+        if not any(self.rows):
+            self.rows, self.at, self.began = [], 0, None
+            return
+        if self.began is None:
+            self.began = run.now
+        others = any(row for row in self.rows if row is not self.rows[self.at])
+        if not self.rows[self.at] or others and run.now >= self.began + self.slice:
+            self.turn(run)
+        for job in list(run.running):
+            if job not in self.rows[self.at]:
+                run.stop(job)
+        for job in [job for job in self.rows[self.at] if job in run.waiting]:
+            run.place(job)
+
+    def wake(self, run):
+        if self.began is None or sum(map(bool, self.rows)) < 2:
+            return None
+        return max(run.now, self.began + self.slice)
+
+
 class Quotas(Policy):
     kinds = ("quotas", "evictions")
 
@@ -241,4 +288,4 @@ class Mig(Policy):
 
 
 POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
-            "timeslice": Timeslice, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas}
+            "timeslice": Timeslice, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr}
