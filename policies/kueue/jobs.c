@@ -151,13 +151,12 @@ static void withdraw(struct gsim_kueue_state *state, struct gsim_ctx *ctx, gsim_
     gsim_kueue_pend(state, ctx, slot);
     if (++state->n_withdrawals / WITHDRAWN_PER_JOB < ctx->view->jobs.n_active)
         return;
-    ctx->status =
-        gsim_fail(ctx->log, GSIM_FAILED, trace->path, gsim_trace_line(trace, job),
-                  "policy 'kueue': queue '%s' admits job '%s' and evicts it again without end, "
-                  "since its job and those of other queues are evicted for each other in a circle; "
-                  "other withinClusterQueue or reclaimWithinCohort break it",
-                  state->conf.node[gsim_kueue_job(ctx, slot)->queue].name,
-                  gsim_trace_id(trace, job));
+    ctx->status = gsim_fail(
+        ctx->log, GSIM_FAILED, trace->path, gsim_trace_line(trace, job),
+        "policy 'kueue': queue '%s' admits job '%s' and evicts it again without end, "
+        "since its job and those of other queues are evicted for each other in a circle; "
+        "other withinClusterQueue or reclaimWithinCohort break it",
+        state->conf.node[gsim_kueue_job(ctx, slot)->queue].name, gsim_trace_id(trace, job));
 }
 
 bool gsim_kueue_withdraw(struct gsim_kueue_state *state, struct gsim_ctx *ctx) {
