@@ -197,7 +197,8 @@ class Kueue:
         under = self.cohort.usage[queue] < queue.nominal
         if queue.below is not None:
             below = job.priority if queue.below == "any" else min(job.priority, queue.below + 1)
-            low = [other for other in all_of_them if self.queue(other) is queue or other.priority < below]
+            stays = not self.cohort.borrows(queue, job.gpus)  # within its quota: the threshold is of no account
+            low = [other for other in all_of_them if self.queue(other) is queue or other.priority < below or stays]
             return self.least(job, low, True) or self.least(job, all_of_them, False)
         return under and self.least(job, all_of_them, False) or self.least(job, own, True)
 
