@@ -31,6 +31,7 @@ struct state {
     struct gsim_index on; /* gangs that are placed */
     int64_t slice_ns, began_ns; /* begin of the current row's slice; -1: not begun */
     int64_t turned_ns; /* time of the row's turn; -1: no gang has come */
+    int64_t placed_ns; /* when the last gang got its GPUs for which the slice waits; -1: none has */
     struct gsim_preemption preemption;
     bool is_filling;
 };
@@ -191,7 +192,7 @@ static void next_row(struct state *s, const struct gsim_ctx *ctx) {
     do
         s->current = (s->current + 1) % s->matrix.n_rows;
     while (s->matrix.rows[s->current].gangs.first == GSIM_NO_SLOT);
-    s->began_ns = -1;
+    s->began_ns = s->placed_ns = -1;
     s->turned_ns = ctx->view->now_ns;
     select_gangs(s, ctx, true);
 }
@@ -234,8 +235,11 @@ static bool is_served(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *p
         return false;
     gsim_common_insert(ctx, &s->on, slot, 0);
     /* the slice waits for gangs that were there at the turn; newcomers do not prolong it */
-    if (own(ctx, slot)->matrix.row == s->current && ctx->view->jobs.submit_ns[slot] <= s->turned_ns)
+    if (own(ctx, slot)->matrix.row == s->current &&
+        ctx->view->jobs.submit_ns[slot] <= s->turned_ns) {
         s->began_ns = -1;
+        s->placed_ns = ctx->view->now_ns;
+    }
     return true;
 }
 
@@ -249,7 +253,7 @@ static void start_selected(struct state *s, struct gsim_ctx *ctx, struct gsim_pl
 }
 
 /* The begin of the slice: the time when the last gang of the row came to run. -1: a gang is still
- * on its way. A gang that is placed in this decide may run at once. */
+ * on its way. A gang that is placed in a decide may run at once, and be gone by the next one. */
 static int64_t beginning_ns(const struct state *s, const struct gsim_ctx *ctx) {
     int64_t latest = -1;
     for (gsim_slot slot = s->matrix.rows[s->current].gangs.first; slot != GSIM_NO_SLOT;
@@ -261,14 +265,15 @@ static int64_t beginning_ns(const struct state *s, const struct gsim_ctx *ctx) {
         if (ctx->view->jobs.changed_ns[slot] > latest)
             latest = ctx->view->jobs.changed_ns[slot];
     }
+    if (latest < 0)
+        latest = s->placed_ns;
     return latest >= 0 ? latest : ctx->view->now_ns;
 }
 
 /* No gang is left: the next one to come is served as the first one was, with a slice of its own. */
 static void begin_anew(struct state *s) {
     s->current = 0;
-    s->began_ns = -1;
-    s->turned_ns = -1;
+    s->began_ns = s->turned_ns = s->placed_ns = -1;
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {

@@ -5,15 +5,22 @@
 #include "policies/kueue/quota.h"
 #include "policies/kueue/targets.h"
 
-static enum gsim_kueue_mode mode_by_force(struct gsim_kueue_state *state, struct gsim_ctx *ctx,
-                                          const struct gsim_kueue_entry *entry, uint32_t flavor) {
+/* What a head that needs preemption borrows counts without the jobs that are evicted for it. */
+static void by_force(struct gsim_kueue_state *state, struct gsim_ctx *ctx,
+                     struct gsim_kueue_entry *entry, int64_t gpus) {
+    uint32_t queue = gsim_kueue_job(ctx, entry->slot)->queue;
     uint32_t first = state->n_targets, own = 0;
-    uint32_t n = gsim_kueue_find_targets(state, ctx, entry->slot, flavor);
+    uint32_t n = gsim_kueue_find_targets(state, ctx, entry->slot, entry->flavor);
+    bool is_below;
+    gsim_kueue_book_targets(state, ctx, first, n, -1);
+    entry->borrows = gsim_kueue_quota_height(state, queue, entry->flavor, gpus, &is_below);
+    gsim_kueue_book_targets(state, ctx, first, n, 1);
     for (uint32_t t = first; t < first + n; t++)
-        own +=
-            gsim_kueue_job(ctx, state->target[t])->queue == gsim_kueue_job(ctx, entry->slot)->queue;
+        own += gsim_kueue_job(ctx, state->target[t])->queue == queue;
     state->n_targets = first;
-    return n == 0 ? GSIM_KUEUE_NO_CANDIDATES : own > 0 ? GSIM_KUEUE_PREEMPT : GSIM_KUEUE_RECLAIM;
+    entry->mode = n == 0    ? GSIM_KUEUE_NO_CANDIDATES
+                  : own > 0 ? GSIM_KUEUE_PREEMPT
+                            : GSIM_KUEUE_RECLAIM;
 }
 
 /* How the job would have this flavor. */
@@ -30,7 +37,7 @@ static struct gsim_kueue_entry with_flavor(struct gsim_kueue_state *state, struc
     if (gpus <= gsim_kueue_quota_left(state, job->queue, flavor))
         entry.mode = GSIM_KUEUE_FIT;
     else if (gpus <= queue->quota[flavor].nominal || is_below || queue->borrows_by_force)
-        entry.mode = mode_by_force(state, ctx, &entry, flavor);
+        by_force(state, ctx, &entry, gpus);
     return entry;
 }
 

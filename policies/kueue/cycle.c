@@ -112,7 +112,7 @@ static bool evict_targets(struct gsim_kueue_state *state, struct gsim_ctx *ctx,
     for (uint32_t t = 0; t < entry->n_targets; t++) {
         gsim_slot target = state->target[entry->first_target + t];
         gsim_kueue_job(ctx, target)->is_target = false;
-        if (gsim_kueue_job(ctx, target)->phase == GSIM_KUEUE_EVICTED)
+        if (gsim_kueue_is_evicted(gsim_kueue_job(ctx, target)))
             continue;
         gsim_kueue_evict(state, ctx, plan, target);
         has_evicted = true;
@@ -154,6 +154,9 @@ static bool cycle(struct gsim_kueue_state *state, struct gsim_ctx *ctx, struct g
 
 void gsim_kueue_admit(struct gsim_kueue_state *state, struct gsim_ctx *ctx,
                       struct gsim_plan *plan) {
-    while (cycle(state, ctx, plan))
-        continue;
+    state->n_withdrawals = 0;
+    do {
+        while (cycle(state, ctx, plan))
+            continue;
+    } while (ctx->status == GSIM_OK && gsim_kueue_withdraw(state, ctx));
 }

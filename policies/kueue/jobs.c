@@ -139,12 +139,45 @@ static void stop(const struct gsim_kueue_state *state, const struct gsim_ctx *ct
         (void)gsim_plan_preempt(plan, slot, state->preemption.stop, state->preemption.keep);
 }
 
+/* Where queues settle, a decide admits and evicts each job a few times at most. Rules that go in a
+ * circle do so without end. */
+#define WITHDRAWN_PER_JOB 100u
+
+/* Cycles take no time, so jobs that are evicted for each other in a circle would be so for ever. */
+static void withdraw(struct gsim_kueue_state *state, struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    uint32_t job = ctx->view->jobs.index[slot];
+    gsim_kueue_give_quota(state, ctx, slot);
+    gsim_kueue_pend(state, ctx, slot);
+    if (++state->n_withdrawals / WITHDRAWN_PER_JOB < ctx->view->jobs.n_active)
+        return;
+    ctx->status = gsim_fail(
+        ctx->log, GSIM_FAILED, trace->path, gsim_trace_line(trace, job),
+        "policy 'kueue': queue '%s' admits job '%s' and evicts it again without end, "
+        "since its job and those of other queues are evicted for each other in a circle; "
+        "other withinClusterQueue or reclaimWithinCohort break it",
+        state->conf.node[gsim_kueue_job(ctx, slot)->queue].name, gsim_trace_id(trace, job));
+}
+
+bool gsim_kueue_withdraw(struct gsim_kueue_state *state, struct gsim_ctx *ctx) {
+    bool has_withdrawn = false, leaves_another = false;
+    for (uint32_t i = 0; i < state->n_admitted; i++) {
+        enum gsim_kueue_phase phase = gsim_kueue_job(ctx, state->admitted[i])->phase;
+        leaves_another |= phase == GSIM_KUEUE_EVICTED;
+        if (phase != GSIM_KUEUE_WITHDRAWN)
+            continue;
+        withdraw(state, ctx, state->admitted[i--]); /* the last of the list stands here now */
+        has_withdrawn = true;
+    }
+    return has_withdrawn && !leaves_another && ctx->status == GSIM_OK;
+}
+
 void gsim_kueue_evict(struct gsim_kueue_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       gsim_slot slot) {
     struct gsim_kueue_job *job = gsim_kueue_job(ctx, slot);
     if (job->phase == GSIM_KUEUE_ADMITTED) {
-        gsim_kueue_give_quota(state, ctx, slot);
-        gsim_kueue_pend(state, ctx, slot);
+        job->phase = GSIM_KUEUE_WITHDRAWN;
+        gsim_index_remove(&state->waiting, slot); /* it is given no nodes */
         return;
     }
     job->phase = GSIM_KUEUE_EVICTED;

@@ -20,6 +20,12 @@ void gsim_kueue_take_quota(struct gsim_kueue_state *state, struct gsim_ctx *ctx,
 void gsim_kueue_give_quota(struct gsim_kueue_state *state, struct gsim_ctx *ctx, gsim_slot slot);
 void gsim_kueue_evict(struct gsim_kueue_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       gsim_slot slot);
+static inline bool gsim_kueue_is_evicted(const struct gsim_kueue_job *job) {
+    return job->phase == GSIM_KUEUE_EVICTED || job->phase == GSIM_KUEUE_WITHDRAWN;
+}
+/* Jobs that were evicted without GPUs are pending again. Whether cycles go on with their quota:
+ * where other jobs leave their GPUs they wait for these, since all leave for one head. */
+bool gsim_kueue_withdraw(struct gsim_kueue_state *state, struct gsim_ctx *ctx);
 /* Books that a transition of the job has ended. */
 void gsim_kueue_settle(struct gsim_kueue_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
                        gsim_slot slot);

@@ -13,6 +13,7 @@ enum gsim_kueue_phase {
     GSIM_KUEUE_ADMITTED, /* the job has quota, and waits for nodes */
     GSIM_KUEUE_PLACED, /* the job has GPUs */
     GSIM_KUEUE_EVICTED, /* the job leaves its GPUs; it uses its quota until it has left */
+    GSIM_KUEUE_WITHDRAWN, /* evicted without GPUs; it uses its quota until no cycle changes more */
 };
 
 /* Per job. */
@@ -97,6 +98,7 @@ struct gsim_kueue_state {
     gsim_slot *admitted; /* jobs with quota, in no order */
     uint32_t n_admitted, admitted_capacity;
     uint64_t n_admissions;
+    uint32_t n_withdrawals; /* in a decide */
     uint32_t n_arrived;
     struct gsim_index waiting; /* admitted jobs without GPUs: by priority, then by admission */
     struct gsim_kueue_entry *entry; /* by ClusterQueue, of the cycle under way */

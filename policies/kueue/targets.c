@@ -5,6 +5,7 @@
  * admission, until the job fits; then, backwards, each that is not needed stays. */
 #include "policies/kueue/targets.h"
 
+#include "policies/kueue/jobs.h"
 #include "policies/kueue/quota.h"
 #include "policies/lib/common.h"
 #include "policies/lib/heap.h"
@@ -111,7 +112,7 @@ static void consider(struct search *s, gsim_slot other) {
         (struct gsim_kueue_candidate){.slot = other,
                                       .meets_at = meets_at,
                                       .variant = variant,
-                                      .leaves = job->phase == GSIM_KUEUE_EVICTED,
+                                      .leaves = gsim_kueue_is_evicted(job),
                                       .priority = job->priority,
                                       .admitted_nth = job->admitted_nth};
 }

@@ -27,6 +27,8 @@ class Job:
         self.priority = row.get("priority") or 0
         self.partitions, self.types = set(row.get("partitions", ())), set(row.get("types", ()))
         self.after, self.think = row.get("after"), row.get("think")
+        self.queue = row.get("queue")
+        self.memory, self.fills = row.get("memory", 0), row.get("fills", Fraction(1))  # on each GPU; part of the SMs
         self.left = Fraction(self.work)
         self.start = self.end = None
         self.units, self.old_units = [], []  # (node, GPU): those that it has, those that it gave up last
@@ -53,8 +55,9 @@ class Job:
 
 
 class Cluster:
-    def __init__(self, nodes, rule="consolidate"):
+    def __init__(self, nodes, rule="consolidate", apart=Fraction(1)):
         self.nodes, self.rule = nodes, rule
+        self.apart = apart  # speed of a gang over several nodes
 
     def may_use(self, job, node):
         return ((not job.partitions or not any(n.partitions for n in self.nodes)
@@ -127,12 +130,13 @@ class Cluster:
 
 class Run:
     """Jobs arrive, end and are decided on; the policy sees waiting and running jobs, places and stops them. A stop keeps
-    the GPUs for stop_ns, a job that comes back is on its GPUs for back_ns before it goes on. GPUs from which a job still
+    the GPUs for stop_ns, a job that comes back is on its GPUs for back_ns before it goes on (each a time, or of a job). GPUs from which a job still
     goes away can be given to another one, which then begins when they are clear."""
 
-    def __init__(self, cluster, jobs, policy, stop_ns=0, back_ns=0):
+    def __init__(self, cluster, jobs, policy, stop_ns=0, back_ns=0, loses=False):
         self.cluster, self.jobs, self.policy = cluster, jobs, policy
-        self.stop_ns, self.back_ns = stop_ns, back_ns
+        self.stop_ns, self.back_ns = (cost if callable(cost) else lambda job, cost=cost: cost for cost in (stop_ns, back_ns))
+        self.loses = loses  # a job that is stopped begins anew
         self.now = self.stops = 0
         self.waiting, self.running, self.fresh = [], [], []
         self.leaving, self.coming, self.placed = {}, {}, []  # until when; in the order of their placement
@@ -158,14 +162,15 @@ class Run:
         for job in [job for job in self.placed if not held & set(job.units)]:
             self.placed.remove(job)
             job.start = self.now if job.start is None else job.start
-            if self.back_ns and job.has_run:
-                self.coming[job] = self.now + self.back_ns
+            if job.has_run and self.back_ns(job):
+                self.coming[job] = self.now + self.back_ns(job)
             else:
                 self.begin(job)
 
     def begin(self, job):
         job.since, job.has_run = self.now, True
-        job.speed = min(self.cluster.nodes[number].speed for number, _ in job.units)
+        numbers = {number for number, _ in job.units}
+        job.speed = min(self.cluster.nodes[number].speed for number in numbers) * (self.cluster.apart if len(numbers) > 1 else 1)
         self.running.append(job)
         self.fresh.append(job)
 
@@ -176,14 +181,16 @@ class Run:
         self.running.remove(job)
 
     def stop(self, job):
-        has_run = self.now > job.since or self.stop_ns > 0
+        has_run = self.now > job.since or self.stop_ns(job) > 0
         job.preemptions += has_run  # else it was there for no time at all
         job.start = None if job.start == self.now and not has_run else job.start
         job.has_run = has_run or job.preemptions > 0
-        self.stops += self.stop_ns == 0
+        self.stops += self.stop_ns(job) == 0
         self.take_off(job)
-        if self.stop_ns:
-            self.leaving[job] = self.now + self.stop_ns
+        if self.loses:
+            job.left = Fraction(job.work)
+        if self.stop_ns(job):
+            self.leaving[job] = self.now + self.stop_ns(job)
         else:
             self.waiting.append(job)
 

@@ -5,6 +5,7 @@ import random
 from fractions import Fraction
 
 from cluster import WHOLE, Cluster, Job, Node
+from quotas import Cohort, Queue
 
 S = 10**9
 
@@ -13,7 +14,11 @@ def seconds(ns):
     return f"{ns // S}.{ns % S:09d}".rstrip("0").rstrip(".")
 
 
-KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "mixed", "costs", "speeds", "any", "spread")
+KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "mixed", "costs", "speeds", "networks", "any", "spread")
+
+
+GIB = 2**30
+INSTANCES = {"7g": (100, 8, 8, "0"), "3g": (40, 4, 4, "0,4"), "2g": (28, 2, 2, "0,2,4"), "1g": (14, 1, 1, "0,1,2,3,4,5,6")}
 
 
 class Setup:
@@ -28,7 +33,7 @@ class Setup:
         self.rows = [self.row(r, i) for i in range(r.choice([3, 6, 12, 25, 40]))]
         for row, time in zip(self.rows, sorted(row["submit"] for row in self.rows)):
             row["submit"] = time
-        self.rule = "consolidate"
+        self.rule, self.costs, self.files, self.loses, self.apart = "consolidate", {}, {}, False, Fraction(1)
         getattr(self, "draw_" + kind)(r)
 
     def draw_plain(self, r):
@@ -104,10 +109,153 @@ class Setup:
         for node in self.nodes[1:]:
             node.update({"device": "other.ini", "speed": Fraction((self.speed_milli << 32) // 1000, 1 << 32)} if r.random() < 0.5 else {})
 
+    def draw_networks(self, r):
+        """Gangs over several nodes are slower, wherever the nodes stand."""
+        ppm = r.choice([500_000, 700_000, 999_999, 250_000])
+        self.apart = Fraction((ppm << 32) // WHOLE, 1 << 32)
+        self.sets += [f"gang.nodes_ppm={ppm}"]
+        if r.random() < 0.5:
+            self.draw_rule("any", r)
+
     def draw_costs(self, r):
         self.stop_ns = r.choice([1, S, 3 * S, r.randint(1, 5 * S)])
         self.back_ns = r.choice([1, S, 5 * S, r.randint(1, 9 * S)])
         self.sets += [f"restart.stop_ns={self.stop_ns}ns", f"restart.resume_ns={self.back_ns}ns"]
+
+    def draw_suspends(self, r):
+        """Memory goes to the host and comes back, over a link for each GPU; one node, so that it crosses no network."""
+        self.nodes = self.nodes[:1]
+        out, back, free = (r.choice([GIB // 4, GIB, 10 * GIB, 55_365_000_000]) for _ in range(2)), None, None
+        out, back = out
+        free = r.choice([0, 450_000, S])
+        for row in self.rows:
+            row.update(gpus=min(row["gpus"], self.width), memory=r.choice([GIB // 2, GIB, 2 * GIB, 5 * GIB]))
+        self.stop_ns = lambda job: -(-job.memory * S // out) + free * job.memory // GIB
+        self.back_ns = lambda job: -(-job.memory * S // back)
+        self.sets += ["preempt=suspend", f"pcie.d2h_bytes_per_s={out}B/s", f"pcie.h2d_bytes_per_s={back}B/s",
+                      f"pcie.h2d_reused_bytes_per_s={back}B/s", f"suspend.free_ns_per_gib={free}ns"]
+
+    def draw_discards(self, r):
+        """A stopped job begins anew."""
+        self.stop_ns, self.loses = r.choice([0, 0, 1, S, r.randint(1, 3 * S)]), True
+        self.sets += ["preempt=discard", f"context.destroy_ns={self.stop_ns}ns"]
+
+    def draw_rows(self, r):
+        self.nodes = self.nodes[:1]
+        self.costs = {"slice": r.choice([S, 5 * S, 3 * S + 7])}
+        for row in self.rows:
+            row["gpus"] = min(row["gpus"], self.width)
+        self.sets += [f"slice={self.costs['slice']}ns", "fill=off"]
+
+    def draw_users(self, r):
+        """Users with unlike numbers of jobs, and how their usage is forgotten. No job is so short, and no usage so long
+        ago, that it counts for less than the last bit of a priority."""
+        for row in self.rows:
+            row["duration"] = max(row["duration"], S // 10)
+        self.draw_limits(r) if r.random() < 0.4 else None
+        self.draw_loops(r) if r.random() < 0.2 else None
+        for row in self.rows:
+            row["user"] = r.choice(["ana", "ana", "bo", "cleo", "dan"])
+        self.costs = {"half_life": r.choice([20 * S, 60 * S, 10**6 * S]), "calc_period": r.choice([1, 2, 5, 300]) * S,
+                      "max_age": r.choice([10, 60, 604800]) * S, "weight_fairshare": r.choice([1, 1000, 100000]),
+                      "weight_age": r.choice([0, 1000, 1000, 100000]), "weight_size": r.choice([0, 0, 500]),
+                      "backfill": r.choice(["off", "skip", "easy"])}
+        self.sets += [f"fairshare.{key}={value}{'ns' if key in ('half_life', 'calc_period', 'max_age') else ''}"
+                      for key, value in self.costs.items()]
+
+    def draw_quotas(self, r):
+        self.draw_kueue(r, False)
+
+    def draw_evictions(self, r):
+        self.draw_kueue(r, True)
+
+    def draw_kueue(self, r, preempts):
+        """Queues of one cohort or of none, on a node with the GPUs of all quotas."""
+        queues = {}
+        for name in "abcd"[:r.choice([1, 2, 2, 3, 4])]:
+            queues[name] = {
+                "cohort": r.choice(["lab", "lab", "lab", None]), "nominal": r.choice([0, 1, 2, 4, 4, 6]),
+                "borrowing": r.choice([None, None, 0, 1, 3]), "lending": r.choice([None, None, 0, 1, 2]),
+                "strict": r.random() < 0.3, "below": None,
+                "within": r.choice(["Never", "LowerPriority", "LowerOrNewerEqualPriority"]) if preempts else "Never",
+                "reclaim": r.choice(["Never", "LowerPriority", "Any"]) if preempts else "Never"}
+            its = queues[name]
+            if not its["cohort"]:
+                its.update(borrowing=None, lending=None, nominal=max(1, its["nominal"]))
+            if its["lending"] is not None:
+                its["lending"] = min(its["lending"], its["nominal"])
+            if preempts and its["cohort"] and its["reclaim"] != "Never" and r.random() < 0.4:
+                its["below"] = r.choice(["any", 0, 1, 2])
+        self.costs = queues
+        self.nodes = [{"gpus": max(1, sum(its["nominal"] for its in queues.values()))}]
+        cohort = Cohort([Queue(name, its) for name, its in queues.items()])
+        most = {queue.name: cohort.most(queue) for queue in cohort.queues}
+        if not any(most.values()):
+            return self.draw_kueue(r, preempts)
+        names = [name for name in most if most[name] > 0]
+        for row in self.rows:
+            name = r.choice(names)
+            row.update(queue=name, priority=r.choice([0, 0, 1, 2, 5]), gpus=min(row["gpus"], most[name]))
+        self.files["q.yaml"] = "".join(self.queue_file(name, its) for name, its in queues.items())
+        self.words += ["--kueue-conf", "q.yaml"]
+
+    def queue_file(self, name, its):
+        limits = "".join(f"        {key}Limit: {its[key]}\n" for key in ("borrowing", "lending") if its[key] is not None)
+        below = "" if its["below"] is None else "    borrowWithinCohort:\n      policy: LowerPriority\n" + (
+            "" if its["below"] == "any" else f"      maxPriorityThreshold: {its['below']}\n")
+        return (f"---\nkind: ClusterQueue\nmetadata:\n  name: {name}\nspec:\n  cohort: \"{its['cohort'] or ''}\"\n"
+                "  resourceGroups:\n  - coveredResources: [\"nvidia.com/gpu\"]\n    flavors:\n    - name: gpu\n"
+                f"      resources:\n      - name: nvidia.com/gpu\n        nominalQuota: {its['nominal']}\n"
+                f"{limits}  queueingStrategy: {'StrictFIFO' if its['strict'] else 'BestEffortFIFO'}\n"
+                f"  preemption:\n    withinClusterQueue: {its['within']}\n"
+                f"    reclaimWithinCohort: {its['reclaim']}\n{below}")
+
+    def draw_sharing(self, r):
+        """Jobs of one GPU and some gangs, with memory, on a device with or without costs."""
+        self.draw_loops(r) if r.random() < 0.3 else None
+        self.costs = {"room": r.choice([8, 8, 1000]) * GIB, "context": r.choice([0, GIB // 4, GIB]),
+                      "clients": r.choice([1_000_000, 2, 3]), "passes": r.random() < 0.5}
+        for row in self.rows:
+            row["gpus"] = row["gpus"] if r.random() < 0.2 else 1
+            row["memory"] = r.choice([GIB // 2, GIB, 2 * GIB, 3 * GIB, 5 * GIB, 8 * GIB])
+            row["fills"] = r.choice([Fraction(1), Fraction(1), Fraction(1, 2), Fraction(1, 4), Fraction(3, 10)])
+        self.sets += [f"hbm_bytes={self.costs['room']}B", f"context.bytes={self.costs['context']}B",
+                      f"queue={'backfill' if self.costs['passes'] else 'fifo'}"]
+
+    def draw_turns(self, r):
+        self.draw_sharing(r)
+        quantum, free = r.choice([S, S // 2, 3 * S, 700_000_001]), r.random() < 0.3
+        costs = {key: 0 if free else r.choice([0, 1000, S // 100, r.randint(1, S // 10)]) for key in ("preempt", "idle")}
+        self.costs.update(costs, quantum=quantum, lookahead=r.choice([0, 0, S // 10, r.randint(0, quantum)]),
+                          clients=256)
+        self.sets += [f"quantum={quantum}ns", f"switch.preempt_ns={costs['preempt']}ns",
+                      f"switch.preempt_full_ns={costs['preempt']}ns", f"switch.idle_ns={costs['idle']}ns",
+                      f"switch.lookahead_ns={self.costs['lookahead']}ns"]
+
+    def draw_beside(self, r):
+        """Rates are rounded, so that ends that would meet may come in either order: none meet."""
+        self.draw_sharing(r)
+        for row in self.rows:
+            row["submit"] += r.randint(0, S // 100)
+            row["duration"] += r.randint(S // 1000, S // 100)
+        for row, time in zip(self.rows, sorted(row["submit"] for row in self.rows)):
+            row["submit"] = time
+        cap = r.choice([100, 100, 50, 30, 70])
+        self.costs["cap"] = Fraction(cap, 100)
+        self.sets += [f"cap={cap}%", f"max_clients={self.costs['clients']}"]
+
+    def draw_instances(self, r):
+        """Half of the profiles of a device of 100 SMs and 8 GiB."""
+        self.draw_beside(r)
+        self.sets = self.sets[2:3]
+        layout = r.choice(["7g", "3g+3g", "3g+2g+1g+1g", "2g+2g+1g", "1g+1g+1g"])
+        self.costs["layout"] = [(Fraction(INSTANCES[name][0], 100), INSTANCES[name][1] * GIB) for name in layout.split("+")]
+        most = max(memory for _, memory in self.costs["layout"])
+        for row in self.rows:
+            row.update(gpus=1, memory=min(row["memory"], most))
+        self.sets += [f"layout={layout}"]
+        for node in self.nodes:
+            node["device"] = "mig.ini"
 
     def row(self, r, i):
         most = self.n_nodes * self.width
@@ -123,8 +271,9 @@ class Setup:
         lines = [[row["job_id"], seconds(row["submit"]), seconds(row["duration"]),
                   str(row["gpus"]) if row["ppm"] == WHOLE else str(row["ppm"] / WHOLE)] for row in self.rows]
         for name, key, text in (("limit_s", "limit", seconds), ("estimate_s", "estimate", seconds),
-                                ("user", "user", str), ("priority", "priority", str),
+                                ("user", "user", str), ("queue", "queue", str), ("priority", "priority", str),
                                 ("partition", "partitions", ",".join), ("gpu_type", "types", "|".join),
+                                ("mem_gib", "memory", lambda size: str(size / GIB)), ("sm_fraction", "fills", lambda part: str(float(part))),
                                 ("after", "after", str), ("think_s", "think", seconds)):
             if any(key in row for row in self.rows):
                 columns.append(name)
@@ -145,4 +294,4 @@ class Setup:
                      node.get("gpu_type"), node.get("speed", Fraction(1))) for node in self.nodes]
 
     def plain(self):
-        return Cluster(self.plain_nodes(), self.rule), [Job(i, row) for i, row in enumerate(self.rows)]
+        return Cluster(self.plain_nodes(), self.rule, self.apart), [Job(i, row) for i, row in enumerate(self.rows)]

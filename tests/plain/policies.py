@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Policies in plain Python, by the pages of docs/ and the papers that these name."""
 
-from cluster import WHOLE
+from cluster import WHOLE, Run
+from draw import KINDS
+from quotas import Kueue, Queue
+from sharing import Beside, Instances, Shared, Turns
 
 
 class Policy:
     name, sets = None, ()  # None: as in POLICIES
     kinds = None  # of setups; None: all
+    slack = 0  # part of the time since the run's begin by which times may differ
+
+    def run(self, cluster, jobs, setup):
+        Run(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.loses).go()
 
     def arrived(self, run, job):
         pass
@@ -46,6 +53,8 @@ class Sjf(Backfill):
 
 class Ranked(Policy):
     """The first in line that does not fit takes the GPUs of running jobs with a worse rank, worst first."""
+
+    kinds = (*KINDS, "suspends", "discards")
 
     def key(self, run, job):
         return (self.rank(run, job), job.number)
@@ -141,6 +150,7 @@ class Killing(Easy):
 class Las(Ranked):
     """A running job gives way once it is a quantum ahead of one that waits; service is time on GPUs."""
 
+    kinds = (*KINDS, "suspends")  # jobs that take turns and begin anew each time have no end
     quantum = 5 * 10**9
     sets = ("las.quantum=5s",)
 
@@ -165,4 +175,117 @@ class Las(Ranked):
         return self.next
 
 
-POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive}
+class Fairshare(Easy):
+    """The classic priority of Slurm (priority/multifactor): a user's part of all usage against an equal share, age and
+    size. Usage is GPU time, and decays at the end of each period."""
+
+    kinds = ("users",)
+
+    def run(self, cluster, jobs, setup):
+        self.costs, self.usage, self.then = setup.costs, {job.user: 0.0 for job in jobs}, 0
+        self.gpus = sum(node.gpus for node in cluster.nodes)
+        Policy.run(self, cluster, jobs, setup)
+
+    def count(self, run):
+        """Usage up to now of those that ran since the last instant, with all periods that have ended."""
+        period = self.costs["calc_period"]
+        while self.then < run.now:
+            end = min(run.now, (self.then // period + 1) * period)
+            for job in run.jobs:
+                if job.start is not None and (job.end is None or job.end > self.then):
+                    self.usage[job.user] += job.gpus * (end - self.then)
+            self.then = end
+            if end % period == 0:
+                self.usage = {user: its * 0.5 ** (period / self.costs["half_life"]) for user, its in self.usage.items()}
+
+    def priority(self, run, job):
+        costs, total = self.costs, sum(self.usage.values())
+        part = self.usage[job.user] / total if total else 0
+        age = min(1, (run.now - job.submit) / costs["max_age"])
+        return (costs["weight_fairshare"] * 2 ** -(part * len(self.usage)) + costs["weight_age"] * age
+                + costs["weight_size"] * job.gpus / self.gpus)
+
+    def line(self, run):
+        self.count(run)
+        return sorted(Policy.line(self, run), key=lambda job: -self.priority(run, job))
+
+    def decide(self, run):
+        {"off": Fifo, "skip": Backfill, "easy": Easy}[self.costs["backfill"]].decide(self, run)
+
+
+class GangRr(Policy):
+    """Ousterhout's matrix on one node: a gang is in the first row that has columns for it, and rows take turns."""
+
+    name, kinds = "gang-rr", ("rows",)
+
+    def run(self, cluster, jobs, setup):
+        self.slice, self.rows, self.at, self.began = setup.costs["slice"], [], 0, None
+        self.columns = cluster.nodes[0].gpus
+        Policy.run(self, cluster, jobs, setup)
+
+    def arrived(self, run, job):
+        self.rows = [[other for other in row if other.end is None] for row in self.rows]
+        row = next((row for row in self.rows if sum(other.gpus for other in row) + job.gpus <= self.columns), None)
+        if row is None:
+            self.rows.append(row := [])
+        row.append(job)
+
+    def turn(self, run):
+        """To the next row that has gangs."""
+        for _ in self.rows:
+            self.at = (self.at + 1) % len(self.rows)
+            if self.rows[self.at]:
+                self.began = run.now
+                return
+
+    def decide(self, run):
+        self.rows = [[job for job in row if job.end is None] for row in self.rows]
+        if not any(self.rows):
+            self.rows, self.at, self.began = [], 0, None
+            return
+        if self.began is None:
+            self.began = run.now
+        others = any(row for row in self.rows if row is not self.rows[self.at])
+        if not self.rows[self.at] or others and run.now >= self.began + self.slice:
+            self.turn(run)
+        for job in list(run.running):
+            if job not in self.rows[self.at]:
+                run.stop(job)
+        for job in [job for job in self.rows[self.at] if job in run.waiting]:
+            run.place(job)
+
+    def wake(self, run):
+        if self.began is None or sum(map(bool, self.rows)) < 2:
+            return None
+        return max(run.now, self.began + self.slice)
+
+
+class Quotas(Policy):
+    kinds = ("quotas", "evictions")
+
+    def run(self, cluster, jobs, setup):
+        Run(cluster, jobs, Kueue([Queue(name, its) for name, its in setup.costs.items()])).go()
+
+
+class Timeslice(Policy):
+    kinds, lane = ("turns",), Turns
+
+    def run(self, cluster, jobs, setup):
+        Shared(cluster, jobs, self.lane, setup.costs, setup.costs["passes"]).go()
+
+
+class Mps(Timeslice):
+    """Rates are rounded (docs/limits.md)."""
+
+    kinds, lane, slack = ("beside",), Beside, 1e-7
+
+
+class Mig(Policy):
+    kinds, slack = ("instances",), 1e-7
+
+    def run(self, cluster, jobs, setup):
+        Instances(cluster, jobs, setup.costs, setup.costs["passes"]).go()
+
+
+POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
+            "timeslice": Timeslice, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr}

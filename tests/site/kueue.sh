@@ -114,6 +114,21 @@ on "and none above it" "b1 0-100 b2 1-101 a1 100-150" 8
 queue a '' 4 '' "$take" >q.yaml
 jobs l1,0,100,1,a,0 l2,1,100,3,a,1 h,2,10,3,a,9
 on "a target that is not needed stays" "l1 0-100 l2 1-112 h 2-12" 4
+# At 30 both heads find a GPU too few. j25 uses its queue's own quota once j3 has left, j22, which came first, borrows.
+{ queue a lab 4 '' "$take" && queue c lab 0 '' ''; } >q.yaml
+jobs j1,0,100,2,a,1 j3,0,100,1,a,0 j7,0,30,1,a,5 j22,20,10,1,c,1 j25,28,10,2,a,1
+on "what a job borrows counts without those that leave for it" "j1 0-100 j3 0-140 j7 0-30 j22 40-50 j25 30-40" 4
+# j8 has j19 evicted, which is newer, and would borrow what j2 gave up; j2, before it, takes that. j8 finds none to
+# evict then, and j19 reclaims from j2 again: Kueue goes round until j3 ends, and cycles take no time here.
+{ queue a lab 4 '' '  preemption:\n    withinClusterQueue: LowerOrNewerEqualPriority\n    reclaimWithinCohort: Any' && queue b lab 2 'borrowingLimit: 3' '  queueingStrategy: StrictFIFO'; } >q.yaml
+jobs j2,0,10,4,b,0 j3,0,10,2,a,0 j8,0,10,4,a,0 j19,0,10,1,a,0
+# At 63 j8 ends, and j2, before j28, borrows what it had. j28 has j2 and j33, which is newer and runs, evicted, and
+# takes a's own quota; j33 borrows what is left, j2 comes back at 73. j2 was admitted again before j33 had left.
+jobs j2,0,57,4,b,0 j3,0,53,2,a,0 j8,0,10,4,a,0 j28,0,10,4,a,0 j33,53,22,1,a,0
+on "jobs that leave for one head leave together" "j2 0-130 j3 0-53 j8 53-63 j28 63-73 j33 53-85" 6
+jobs j2,0,10,4,b,0 j3,0,10,2,a,0 j8,0,10,4,a,0 j19,0,10,1,a,0
+expect "a circle of evictions at one instant is an error" 1 "t.csv:5: policy 'kueue': queue 'a' admits job 'j19' and evicts it again" \
+    timeout -s KILL 20 "$gsim" --policy kueue --device ideal --kueue-conf q.yaml --gpus-per-node 6 t.csv
 
 # --- flavors --------------------------------------------------------------------------------------------
 cat >q.yaml <<'EOT'

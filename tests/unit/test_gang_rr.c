@@ -34,7 +34,29 @@ static void test_a_first_gang_has_a_slice(void **state) {
     gsim_arena_free(arena);
 }
 
+/* Slices of 5 s on one GPU. 0 runs 0-2 in the first row; 2 comes at 2 and takes its place there, for the
+ * rest of the slice: 1, in the second row, runs 5-6, and 2 goes on 6-13. While the slice counted
+ * from 2, where the gang that began it was gone before the next decide, 1 ran 7-8. */
+static void test_a_slice_counts_from_a_gang_that_has_ended(void **state) {
+    (void)state;
+    enum { N = 3 };
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_trace trace =
+        test_trace(N, (const int64_t[]){0, 0, 2 * S}, (const int64_t[]){2 * S, S, 10 * S},
+                   (const uint32_t[]){1, 1, 1}, arena);
+    trace.column[GSIM_COL_MEM_BYTES] = (const int64_t[]){0, 0, 0};
+    static const char *const sets[] = {"slice=5s", "preempt=pause", NULL};
+    static const int64_t end_s[] = {2, 6, 13};
+    struct test_run run = {.trace = &trace, .policy = "gang-rr", .sets = sets};
+    struct gsim_result result = test_run(&run, arena);
+    for (int job = 0; job < N; job++)
+        assert_int_equal(result.jobs.end_ns[job], end_s[job] * S);
+    gsim_arena_free(arena);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_first_gang_has_a_slice)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_first_gang_has_a_slice),
+        cmocka_unit_test(test_a_slice_counts_from_a_gang_that_has_ended)};
     return cmocka_run_group_tests_name("gang-rr", tests, NULL, NULL);
 }

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""GPUs that several jobs share, by docs/one-gpu.md and the pages of docs/models: a queue of jobs of which each goes to
+the GPU with the fewest jobs, and what the jobs of one GPU do there. Gangs have their GPUs to themselves."""
+from fractions import Fraction
+
+from cluster import WHOLE
+
+
+class Turns:
+    """The ring of docs/models/time-slices.md, for jobs that always have a kernel to run. It ends no job itself."""
+
+    def __init__(self, costs):
+        self.costs, self.jobs = costs, []
+        self.has = self.next = None  # the job that has the GPU, or to which it is on its way; the one that is settled
+        self.is_used = False  # the GPU keeps the context of the last job that it had
+        self.since = self.until = 0  # of its slice
+
+    def add(self, job, now):
+        self.jobs.append(job)
+
+    def begin(self, now):
+        """All decisions of this instant are made. Of several newcomers on an idle GPU that has been used, the second
+        is the first to run. A newcomer in the instant in which a slice ends has come in time, and to a job
+        that is alone until its slice ends."""
+        if self.has and self.until <= now:
+            self.next = self.after(self.has) if self.next in (None, self.has) else self.next
+            self.has.left -= self.until - self.since
+            self.give(self.next, now + (self.costs["preempt"] if self.next is not self.has else 0))
+        if self.has is None and self.jobs:
+            self.give(self.jobs[1 % len(self.jobs) if self.is_used else 0], now + (self.costs["idle"] if self.is_used else 0))
+            self.is_used = True
+
+    def give(self, job, then):
+        self.has, self.next, self.since, self.until = job, None, then, then + self.costs["quantum"]
+
+    def after(self, job):
+        return self.jobs[(self.jobs.index(job) + 1) % len(self.jobs)]
+
+    def remove(self, job, now):
+        following = self.after(job)
+        self.jobs.remove(job)
+        if self.has is job:
+            self.has = None
+            if self.jobs:
+                self.give(following, now + self.costs["idle"])
+
+    def over(self):
+        return self.since + self.has.left
+
+    def settles(self):
+        return max(self.since, self.until - self.costs["lookahead"])
+
+    def next_time(self):
+        if self.has is None:
+            return None
+        return min(self.over(), self.until if self.next else self.settles())
+
+    def advance(self, now):
+        """What the ring does at this instant; the jobs that are over."""
+        if self.has is None:
+            return []
+        if self.over() <= now:
+            self.has.left = 0
+            return [self.has]
+        if self.next in (None, self.has) and self.settles() <= now:
+            self.next = self.after(self.has)
+        return []
+
+
+
+class Beside:
+    """SMs of docs/models/sm-sharing.md, for jobs that draw no bandwidth: a job's blocks are those that it fills, at
+    most its cap; where all jobs have more than there are SMs, SMs go by blocks."""
+
+    def __init__(self, costs):
+        self.cap, self.jobs, self.now = costs["cap"], [], 0
+
+    def speeds(self):
+        blocks = [min(job.fills, self.cap) for job in self.jobs]
+        crowd = max(1, sum(blocks))
+        return [its / crowd / job.fills for its, job in zip(blocks, self.jobs)]
+
+    def walk(self, now):
+        for job, speed in zip(self.jobs, self.speeds()):
+            job.left -= speed * (now - self.now)
+        self.now = now
+
+    def add(self, job, now):
+        self.walk(now)
+        self.jobs.append(job)
+
+    def begin(self, now):
+        pass
+
+    def remove(self, job, now):
+        self.walk(now)
+        self.jobs.remove(job)
+
+    def next_time(self):
+        return min((self.now + -((-job.left) // speed) for job, speed in zip(self.jobs, self.speeds())), default=None)
+
+    def advance(self, now):
+        self.walk(now)
+        return [job for job in self.jobs if job.left <= 0]
+
+
+class Shared:
+    """A run of jobs on GPUs that they share. room: memory of a GPU; context: what each process needs besides its own."""
+
+    def __init__(self, cluster, jobs, lane, costs, passes):
+        self.cluster, self.jobs, self.costs, self.passes = cluster, jobs, costs, passes
+        self.lanes = {(number, gpu): lane(costs) for number, node in enumerate(cluster.nodes) for gpu in range(node.gpus)}
+        self.now, self.waiting, self.gangs = 0, [], []
+        self.to_come = [job for job in jobs if job.after is None]
+
+    def finish(self, job):
+        job.end = self.now
+        for unit in job.units:
+            if job.gpus == 1:
+                self.lanes[unit].remove(job, self.now)
+            if not self.lanes[unit].jobs:
+                self.cluster.nodes[unit[0]].free[unit[1]] = WHOLE
+        for other in self.jobs:
+            if other.after == job.name:
+                other.submit = max(other.submit, self.now) if other.think is None else self.now + other.think
+                self.to_come.append(other)
+
+    def has_room(self, job, unit):
+        """A job that is alone on its GPU always fits; each of several needs its context as well."""
+        lane = self.lanes[unit]
+        if not lane.jobs:
+            return self.cluster.nodes[unit[0]].free[unit[1]] == WHOLE
+        memory = sum(other.memory + self.costs["context"] for other in lane.jobs + [job])
+        return memory <= self.costs["room"] and len(lane.jobs) < self.costs["clients"]
+
+    def place(self, job):
+        if job.gpus > 1:
+            units = self.cluster.find(job)
+        else:
+            units = [unit for unit in self.lanes if self.has_room(job, unit)]
+            units = units and [min(units, key=lambda unit: (len(self.lanes[unit].jobs), unit))]
+        for number, gpu in units or []:
+            self.cluster.nodes[number].free[gpu] = 0
+        if units and job.gpus == 1:
+            self.lanes[units[0]].add(job, self.now)
+        elif units:
+            self.gangs.append(job)
+        if units:
+            job.units, job.start = units, self.now
+            self.waiting.remove(job)
+        return bool(units)
+
+    def decide(self):
+        for job in sorted(self.waiting, key=lambda job: (job.submit, job.after is not None, job.number)):
+            if not self.place(job) and not self.passes:
+                break
+
+    def instant(self):
+        ended = [job for lane in self.lanes.values() for job in lane.advance(self.now)]
+        over = [job for job in self.gangs if job.start + job.work <= self.now]
+        self.gangs = [job for job in self.gangs if job not in over]
+        for job in ended + over:
+            self.finish(job)
+        for job in [job for job in self.to_come if job.submit <= self.now]:
+            self.to_come.remove(job)
+            self.waiting.append(job)
+        self.decide()
+        for lane in self.lanes.values():
+            lane.begin(self.now)
+
+    def next_time(self):
+        times = [job.submit for job in self.to_come] + [job.start + job.work for job in self.gangs]
+        times += [then for then in (lane.next_time() for lane in self.lanes.values()) if then is not None]
+        return min(times, default=None)
+
+    def go(self):
+        while (then := self.next_time()) is not None:
+            assert then >= self.now, "time goes back"
+            self.now = then
+            self.instant()
+        return self.jobs
+
+
+class Instances(Shared):
+    """GPUs that are cut into instances (MIG) by one layout: a job gets the smallest free one that its memory fits, and
+    runs on the SMs that it has there."""
+
+    def __init__(self, cluster, jobs, costs, passes):
+        Shared.__init__(self, cluster, jobs, lambda costs: Beside({"cap": 1}), costs, passes)
+        self.lanes = {}
+        self.free = [(sms, memory) for node in cluster.nodes for _ in range(node.gpus) for sms, memory in costs["layout"]]
+
+    def place(self, job):
+        fit = [instance for instance in self.free if instance[1] >= job.memory]
+        if fit:
+            job.instance, job.start = min(fit), self.now
+            self.free.remove(job.instance)
+            self.waiting.remove(job)
+            speed = min(job.fills, job.instance[0]) / job.fills
+            job.work = -(-job.left // speed)
+            self.gangs.append(job)
+        return bool(fit)
+
+    def finish(self, job):
+        self.free.append(job.instance)
+        Shared.finish(self, job)
