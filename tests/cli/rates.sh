@@ -142,6 +142,15 @@ policy=elasticflow ends "elasticflow: jobs in the way move, so that idle GPUs ar
     "100.000000000 1000.000000000 100.000000000 1000.000000000 400.000000000" --device ideal --nodes 2 \
     --gpus-per-node 2 --rates "$tmp/widths.csv" --set slot=10s "$tmp/trace.csv"
 
+# At 293 s the first job is to have four GPUs, and the two that are idle lie on the other node, since the third has
+# just moved beside it: it moves again. Neither takes time, and the first stayed on two GPUs until it was late.
+table promises.csv ideal,a,1,4000 ideal,a,2,8000 ideal,a,4,16000 ideal,b,1,1000 ideal,b,2,2000 ideal,b,4,4000 \
+    ideal,c,1,4000 ideal,c,2,5000 ideal,d,1,1000 ideal,d,2,1500 ideal,d,4,3500
+due a,173.316,1,a,14916007,1239.047 b,202.514,4,b,54208,992.079 c,202.514,1,c,12570805, d,202.514,1,d,6106708,4006.209
+expect "elasticflow: a job that has just moved moves again for a wider one" 0 '"deadlines_met":3' \
+    "$gsim" run --policy elasticflow --device ideal --nodes 2 --gpus-per-node 4 --format json --quiet \
+    --rates "$tmp/promises.csv" "$tmp/trace.csv"
+
 # --- GPUs of two types ----------------------------------------------------------------------------
 cat >"$tmp/types.ini" <<'END'
 [node fast]
