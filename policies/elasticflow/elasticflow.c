@@ -8,10 +8,10 @@
  * satisfactory share: from the deadline backwards it has one GPU wherever one is free; where that
  * is not enough two, and so on; before the time from which that is enough, one level less. Shares
  * are given out in the order of deadlines. A newcomer is admitted if it then meets its deadline and
- * makes no other miss its own, and is declined else. Where the shares, computed anew, do not fit any
- * more, jobs have what they were promised (promise.h). GPUs that no share needs now go, level after
- * level, to jobs that have none yet, then where a further level raises the GPU time of a job least.
- * A job that misses its deadline after all, and one without a deadline, lives on the rest.
+ * makes no other miss its own, and is declined else. Where the shares, computed anew, do not fit
+ * any more, jobs have what they were promised (promise.h). GPUs that no share needs now go, level
+ * after level, to jobs that have none yet, then where a further level raises the GPU time of a job
+ * least. A job that misses its deadline after all, and one without a deadline, lives on the rest.
  *
  * reference=elasticflow copies the simulator's loop (reference.c). */
 #include "policies/elasticflow/loop.h"

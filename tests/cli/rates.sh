@@ -129,6 +129,40 @@ printf 'job_id,submit_s,duration_s,gpus,iterations\nc,0,5000,1,5000\na,1,1000,1,
 policy=gavel ends "AlloX counts seconds where there is no table" "5000.000000000 6100.000000000 5100.000000000" \
     --set objective=allox --device ideal --gpus-per-node 1 "$tmp/line.csv"
 
+# Hierarchical water filling: alice has three of four GPUs, which her four jobs of 3000 s share, or of which the first
+# three have one each; bob's four of 1000 s share the fourth, or have it one after another. With no work left for more
+# than one GPU of alice, bob's last job has its own as before. A round of 10 s is what equal jobs may be apart.
+{
+    echo job_id,submit_s,duration_s,gpus,user
+    for i in 1 2 3 4; do echo "a$i,0,3000,1,alice"; done
+    for i in 1 2 3 4; do echo "b$i,0,1000,1,bob"; done
+} >"$tmp/users.csv"
+shared() { # name, ends, settings
+    name=$1 wanted=$2
+    shift 2
+    policy=gavel ends "gavel: $name" "$wanted" --set objective=water-filling --set round=10s --set min_between=0s \
+        --device ideal --gpus-per-node 4 "$@" "$tmp/users.csv"
+}
+four() { printf '%s.000000000 %s.000000000 %s.000000000 %s.000000000' "$@"; }
+shared "users of equal weight share the GPUs as equal jobs do" "$(four 4000 4000 4000 4000) $(four 2000 2000 2000 2000)" \
+    --set users=fair
+shared "a user's weight is that of its jobs" "$(four 4000 4000 4000 4000) $(four 3990 3990 3990 3990)" \
+    --set users=fair --set user_weights=alice:3
+shared "the first of a user's jobs has its part" "$(four 3000 3000 3000 6000) $(four 1000 2000 3000 4000)" \
+    --set users=fifo --set user_weights=alice:3+bob:1
+unshared() { # name, exit code, what it says, settings
+    name=$1 code=$2 says=$3
+    shift 3
+    expect "gavel: $name" "$code" "$says" "$gsim" run --policy gavel --set objective=water-filling --device ideal \
+        --gpus-per-node 4 --quiet "$@" "$tmp/users.csv"
+}
+unshared "weights of users that are not there" 2 "the trace has no user 'carl'" --set users=fair --set user_weights=carl:3
+unshared "a user without a weight" 2 "no weight in 'bob:0'" --set users=fair --set user_weights=alice:2+bob:0
+unshared "weights without users" 2 "needs users=fair or users=fifo" --set user_weights=bob:1
+unshared "users of another objective" 2 "goes with objective=water-filling" --set users=fair --set objective=max-min
+expect "gavel: users of a trace without any" 3 "needs a column 'user'" "$gsim" run --policy gavel --device ideal \
+    --set objective=water-filling --set users=fair --quiet "$tmp/line.csv"
+
 # When c comes, a has 22 s left: three slots by then, after which b would end at 281 + 30 + 74 = 385, though
 # both were in time by the slots of the plan before. Without slots b ends at 377.
 table widths.csv ideal,n,1,1
