@@ -201,8 +201,24 @@ table types.csv fast,m,1,1 slow,n,1,1
 trace a,0,1,m,1000 b,0,1,m,1000
 policy=gavel ends "gavel: jobs run by their columns where they have no row" "1000.000000000 1000.000000000" \
     --cluster "$tmp/types.ini" --rates "$tmp/types.csv" "$tmp/trace.csv"
-# 900 s on the one, 1800 s on the other: a promise has to hold on either.
 table types.csv fast,m,1,1 slow,m,1,0.5
+# A job alone runs where its share is, and not on the slow GPU because its node comes first in the file. A part of
+# the cluster is half of its time on each: 15 iterations in 20 s.
+{ sed -n '/slow/,$p' "$tmp/types.ini" && sed '/slow/,$d' "$tmp/types.ini"; } >"$tmp/turned.ini"
+trace a,0,1,m,900
+for cluster in types turned; do
+    for objective in max-min water-filling max-sum makespan finish-time allox isolated:1200; do
+        wanted=900.000000000
+        case $objective in *:*) wanted=${objective#*:}.000000000 ;; esac
+        policy=gavel ends "gavel: nodes in the order of $cluster.ini, ${objective%:*}" "$wanted" --set round=10s \
+            --set "objective=${objective%:*}" --cluster "$tmp/$cluster.ini" --rates "$tmp/types.csv" "$tmp/trace.csv"
+    done
+done
+# With a second job each has its share of both types, by max-min one half: 1.5 iterations in 2 s.
+trace a,0,1,m,900 b,0,1,m,900
+policy=gavel ends "gavel: two jobs have half of each type" "1200.000000000 1200.000000000" --set round=10s \
+    --set objective=max-min --cluster "$tmp/turned.ini" --rates "$tmp/types.csv" "$tmp/trace.csv"
+# 900 s on the one, 1800 s on the other: a promise has to hold on either.
 for due in 1000 1900; do
     printf 'job_id,submit_s,gpus,model,iterations,deadline_s\na,0,1,m,900,%s\nb,0,1,m,900,%s\n' $due $due >"$tmp/due.csv"
     says=$([ $due = 1900 ] && echo '"declined":0,"deadlines_met":2' || echo '"declined":2,')
