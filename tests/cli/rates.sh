@@ -539,6 +539,15 @@ deadlines() { # trace, cluster, policy, device, slot, jobs
         echo "ok every job of $6 under $3 ends in its second, or is declined" ||
         echo "not ok the jobs of $6 under $3"
 }
+refuses() { # name, what it says, arguments
+    name=$1 says=$2
+    shift 2
+    expect "reference.sh: $name" 3 "$says" env "GSIM=$gsim" \
+        sh "$(dirname "$0")/../../experiments/elastic/reference.sh" "$shared" "$@"
+}
+refuses "a trace of the other device" "cifar10 with batch 4096, which was not measured on device=A100" \
+    elasticflow elasticflow/elasticVpollux_e.csv "16 nodes x 4 GPUs" edf device=A100
+refuses "a cluster without GPUs" "not '0:0:0'" gavel gavel/single60.trace 0:0:0 allox
 deadlines elasticVpollux_e.csv "16 nodes x 4 GPUs" edf T4 60 ep
 deadlines elasticVpollux_e.csv "16 nodes x 4 GPUs" ef T4 60 ep
 deadlines 100jobs_1500lam.csv "16 nodes x 8 GPUs" edf A100 240 100jobs_1500lam
