@@ -63,7 +63,7 @@ is_number() { # column, value, the least, the most
 check_cluster() {
     nodes='[0-9]+( nodes?)? ?x ?[0-9]+( GPUs?)?([ ,].*)?'
     case $simulator in
-    gavel) form='[0-9]+:[0-9]+:[0-9]+' says='GPUs of v100:p100:k80, as 8:16:24' ;;
+    gavel) form='[0-9]*[1-9][0-9]*:[0-9]+:[0-9]+|[0-9]+:[0-9]*[1-9][0-9]*:[0-9]+|[0-9]+:[0-9]+:[0-9]*[1-9][0-9]*' says='GPUs of v100:p100:k80, as 8:16:24, of which there are some' ;;
     shockwave) form="[0-9]+|$nodes" says='"32" or "8 nodes x 4 GPUs"' ;;
     synergy)
         form='[0-9]+ servers? x [0-9]+ GPUs?, [0-9]+ CPUs, [0-9]+ GB(,.*)?'
@@ -156,7 +156,7 @@ gavel() {
     *) objective=shares ;;
     esac
     if [ $objective = shares ] && [ -z "$shares" ]; then
-        refuse "the policy $policy needs shares=FILE"
+        refuse "gavel's policy '$policy' is not known by name, and needs shares=FILE"
     fi
     set -- --policy gavel --seed 0 --set reference=gavel --set "objective=$objective"
     if [ -n "$shares" ]; then
@@ -266,6 +266,15 @@ elasticflow_trace() {
         }' "$trace_file"
 }
 
+# Models were measured at other batch sizes on each device.
+check_elasticflow_models() {
+    lacks=$(awk -F, -v device="$device" '
+        NR == FNR { if ($1 == device && $5 != "nan" && $5 > 0) has[$2 "-" $3] = 1; next }
+        FNR > 1 && !(($4 "-" $6) in has) { print "job " $1 " is of " $4 " with batch " $6; exit }
+        ' "$data/tables/elasticflow_width.csv" "$trace_file")
+    [ -z "$lacks" ] || refuse "$lacks, which was not measured on device=$device: $trace is of the other one"
+}
+
 elasticflow() {
     case $policy in
     ef-accessctrl) mode=admit ;;
@@ -283,7 +292,13 @@ elasticflow() {
     }' >"$folder/cluster.ini"
     elasticflow_trace >"$folder/trace.csv"
     set -- --policy elasticflow --set reference=elasticflow --set "mode=$mode" --set "slot=${slot_s}s"
-    case $mode in las | gandiva) ;; *) set -- "$@" --rates "$folder/rates.csv" ;; esac
+    case $mode in
+    las | gandiva) ;;
+    *)
+        check_elasticflow_models
+        set -- "$@" --rates "$folder/rates.csv"
+        ;;
+    esac
     "$gsim" run "$@" --cluster "$folder/cluster.ini" --quiet --jobs-csv "$folder/jobs.csv" \
         --format csv "$folder/trace.csv" >"$folder/result.csv"
 }

@@ -8,13 +8,15 @@
  * satisfactory share: from the deadline backwards it has one GPU wherever one is free; where that
  * is not enough two, and so on; before the time from which that is enough, one level less. Shares
  * are given out in the order of deadlines. A newcomer is admitted if it then meets its deadline and
- * makes no other miss its own, and is declined else. GPUs that no share needs now go, level after
- * level, to jobs that have none yet, then where a further level raises the GPU time of a job least.
- * A job that misses its deadline after all, and one without a deadline, lives on the rest.
+ * makes no other miss its own, and is declined else. Where the shares, computed anew, do not fit
+ * any more, jobs have what they were promised (promise.h). GPUs that no share needs now go, level
+ * after level, to jobs that have none yet, then where a further level raises the GPU time of a job
+ * least. A job that misses its deadline after all, and one without a deadline, lives on the rest.
  *
  * reference=elasticflow copies the simulator's loop (reference.c). */
 #include "policies/elasticflow/loop.h"
 #include "policies/elasticflow/place.h"
+#include "policies/elasticflow/promise.h"
 #include "policies/elasticflow/reference.h"
 #include "policies/elasticflow/share.h"
 #include "policies/elasticflow/spare.h"
@@ -90,6 +92,7 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
         .is_admitted = was_admitted, /* a job that comes again after a failure */
         .deadline = deadline_ns >= 0 ? deadline_ns / own->tick_ns : ELASTICFLOW_NEVER,
         .plan.arena = ctx->arena,
+        .promise.arena = ctx->arena,
         .event_at = -1,
         .n_came = own->n_came++,
         .n_start = UINT32_MAX};
@@ -156,15 +159,19 @@ static struct elasticflow_job *plan_all(struct elasticflow *own, int64_t now) {
 }
 
 /* Slots count from now on, and so a job that was in time by those of another plan may be late by
- * these; it has its share without them, as all jobs then, if that is in time. */
+ * these; it has its share without them, as all jobs then, if that is in time. If it is not, all
+ * have what they were promised. */
 static void plan_again(struct elasticflow *own, int64_t now) {
     struct elasticflow_job *late = NULL;
     do {
-        own->has_no_slots = false;
+        own->has_no_slots = own->is_as_promised = false;
         if (!plan_all(own, now))
             return;
         own->has_no_slots = true;
         late = plan_all(own, now);
+        own->is_as_promised = late && elasticflow_keep_promises(own, now);
+        if (own->is_as_promised)
+            return;
         if (late)
             late->deadline = ELASTICFLOW_NEVER;
     } while (late);
@@ -208,6 +215,15 @@ static void give_shares(struct elasticflow *own, int64_t now) {
         for (uint32_t s = 1; s < nth(own, i)->plan.n; s++)
             if (nth(own, i)->plan.step[s].time * own->tick_ns < own->next_ns)
                 own->next_ns = nth(own, i)->plan.step[s].time * own->tick_ns;
+    elasticflow_promise(own);
+}
+
+/* The next plan is not made within a slot of this one, unless this one changes then. */
+static void hold(struct elasticflow *own, int64_t now_ns) {
+    bool changes_sooner = own->has_no_slots || own->is_as_promised;
+    own->held_until_ns = now_ns + own->slot * own->tick_ns;
+    if (changes_sooner && own->next_ns < own->held_until_ns)
+        own->held_until_ns = own->next_ns;
 }
 
 static void make_plan(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own) {
@@ -227,7 +243,7 @@ static void make_plan(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elast
     else
         give_shares(own, now);
     own->is_due = false;
-    own->held_until_ns = ctx->view->now_ns + own->slot * own->tick_ns;
+    hold(own, ctx->view->now_ns);
 }
 
 static void decide_own(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own) {

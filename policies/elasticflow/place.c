@@ -117,6 +117,29 @@ static void place(const struct gsim_ctx *ctx, struct gsim_plan *plan, const stru
                         ctx->view->jobs.service_ns[job->slot] - 1000000);
 }
 
+/* Whether a job has fewer GPUs than it shall have, after this plan. */
+static bool is_short(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                     const struct elasticflow_job *job) {
+    const struct gsim_unit *units;
+    bool has_settled =
+        runs(ctx, job) || gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]);
+    return job->is_active && !job->is_changed && has_settled &&
+           gsim_plan_units(plan, job->slot, &units) < wanted(job);
+}
+
+/* Jobs that change in this plan are not in the way of others before it is done, of which there is
+ * no news where that takes no time. */
+static void look_again(const struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       const struct elasticflow *own) {
+    bool is_any_short = false, is_any_changed = false;
+    for (uint32_t i = 0; i < own->n_order; i++) {
+        is_any_short |= is_short(ctx, plan, &own->job[own->order[i]]);
+        is_any_changed |= own->job[own->order[i]].is_changed;
+    }
+    if (!own->is_reference && is_any_short && is_any_changed)
+        gsim_plan_wake(plan, ctx->view->now_ns + own->tick_ns);
+}
+
 void elasticflow_place(const struct gsim_ctx *ctx, struct gsim_plan *plan,
                        struct elasticflow *own) {
     const struct gsim_unit *units;
@@ -137,4 +160,5 @@ void elasticflow_place(const struct gsim_ctx *ctx, struct gsim_plan *plan,
         else if (gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]))
             place(ctx, plan, own, job);
     }
+    look_again(ctx, plan, own);
 }

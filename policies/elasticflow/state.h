@@ -42,6 +42,8 @@ struct elasticflow_job {
     uint32_t now_level;
     struct elasticflow_steps plan; /* the GPUs that it is to have */
     int64_t end, real_end; /* of the plan: aligned to slots, and as computed */
+    struct elasticflow_steps promise; /* its last plan beside which all others kept theirs */
+    int64_t promised_end;
     double gain; /* of the next level, per GPU */
     /* reference */
     bool has_started, is_ending;
@@ -77,6 +79,7 @@ struct elasticflow {
     struct elasticflow_reference *reference;
     bool is_out_of_memory;
     bool has_no_slots; /* of the plan under way: its times are those of its jobs */
+    bool is_as_promised; /* the plan under way is the last one that kept all promises */
 };
 
 struct elasticflow_question {

@@ -87,9 +87,10 @@ static int64_t earlier(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-void elasticflow_steps_give_back(struct elasticflow_steps *to, const struct elasticflow_steps *free,
-                                 const struct elasticflow_steps *plan, int64_t end,
-                                 int64_t n_gpus) {
+/* The free GPUs plus `sign` times those of a plan, up to its end. */
+static void add_plan(struct elasticflow_steps *to, const struct elasticflow_steps *free,
+                     const struct elasticflow_steps *plan, int64_t end, int64_t n_gpus,
+                     int64_t sign) {
     int64_t has = n_gpus, had = 0;
     bool ends = elasticflow_steps_find(free, end - 1) >= 0; /* the end is a step too */
     to->n = 0;
@@ -103,8 +104,19 @@ void elasticflow_steps_give_back(struct elasticflow_steps *to, const struct elas
         if (time_of(plan, p) == time)
             had = plan->step[p++].gpus;
         ends &= time != end;
-        append(to, time, has + (time < end ? had : 0));
+        append(to, time, has + (time < end ? sign * had : 0));
     }
+}
+
+void elasticflow_steps_give_back(struct elasticflow_steps *to, const struct elasticflow_steps *free,
+                                 const struct elasticflow_steps *plan, int64_t end,
+                                 int64_t n_gpus) {
+    add_plan(to, free, plan, end, n_gpus, 1);
+}
+
+void elasticflow_steps_take(struct elasticflow_steps *to, const struct elasticflow_steps *free,
+                            const struct elasticflow_steps *plan, int64_t end) {
+    add_plan(to, free, plan, end, 0, -1);
 }
 
 int64_t elasticflow_steps_area(const struct elasticflow_steps *steps, int64_t end) {

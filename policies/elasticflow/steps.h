@@ -32,6 +32,10 @@ void elasticflow_steps_copy(struct elasticflow_steps *to, const struct elasticfl
  * the first step of free all GPUs are. Steps that change nothing are left out. */
 void elasticflow_steps_give_back(struct elasticflow_steps *to, const struct elasticflow_steps *free,
                                  const struct elasticflow_steps *plan, int64_t end, int64_t n_gpus);
+/* The free GPUs without those that a plan has until its end; fewer than 0 where there are not as
+ * many. */
+void elasticflow_steps_take(struct elasticflow_steps *to, const struct elasticflow_steps *free,
+                            const struct elasticflow_steps *plan, int64_t end);
 /* GPUs times time up to `end`. */
 int64_t elasticflow_steps_area(const struct elasticflow_steps *steps, int64_t end);
 

@@ -8,12 +8,13 @@
  * came or ended, but no sooner than min_between after the last time. The objectives: those of
  * policies/lib/shares.h, AlloX, isolated (a part of the cluster for each job), proportional (a part
  * of the time), fifo, the random pairs that Gavel calls gandiva, and the shares of a file, for
- * results of other solvers. With packing=on two jobs of equal gangs may share GPUs: a pair is an
- * entry with shares of its own. A job's speeds are those of --rates; without a row, those of its
- * device.
+ * results of other solvers. With users= water filling is hierarchical (users.h). With packing=on
+ * two jobs of equal gangs may share GPUs: a pair is an entry with shares of its own. A job's speeds
+ * are those of --rates; without a row, those of its device.
  *
  * A round lasts as long as round= says, or until all its jobs have ended; a job that stays on its
- * GPUs runs on. Jobs that came since the last shares were computed run where GPUs are left over.
+ * GPUs runs on. A job goes to the type on which it is furthest behind its share; GPUs that are left
+ * go to jobs without a share of them, those that came since the last shares among them.
  *
  * reference=gavel copies the simulator's loop: a round is as long as its slowest job takes for the
  * iterations that fit into round=, each job stops after its own, a job without shares holds its
@@ -27,6 +28,7 @@
 #include "policies/gavel/loop.h"
 #include "policies/gavel/optimum.h"
 #include "policies/gavel/shares.h"
+#include "policies/gavel/users.h"
 #include "sim/api/rates.h"
 #include "sim/base/sort.h"
 #include "sim/base/units.h"
@@ -380,6 +382,8 @@ static enum gsim_status open_gavel(struct gsim_ctx *ctx) {
     if (status == GSIM_OK)
         status = gavel_open_gpus(ctx, gavel);
     if (status == GSIM_OK)
+        status = gavel_open_users(ctx, gavel);
+    if (status == GSIM_OK)
         status = gavel_open_optimum(ctx, gavel);
     gsim_rounds_open(&gavel->rounds, ctx->arena, gavel->n_types,
                      (double)gavel->round_ns / (double)GSIM_NS_PER_S);
@@ -414,6 +418,17 @@ static const struct gsim_param_def params[] = {
          "whether two jobs may share GPUs, at the speeds that --rates has of a model beside "
          "another; with fifo the next of the queue joins the job with which both lose least, if "
          "they make more than 1.5 times what one does alone"},
+    {.name = "users",
+     .type = GSIM_PARAM_CHOICE,
+     .fallback = "off",
+     .choices = "off|fair|fifo",
+     .help = "with objective=water-filling: whether users (column user) share the cluster by their "
+             "weights; fair: the jobs of a user share its part by theirs; fifo: the first of them "
+             "has it, and what is of no use to it the next"},
+    {.name = "user_weights",
+     .type = GSIM_PARAM_TEXT,
+     .fallback = "",
+     .help = "with users=: weights of users, such as alice:3+bob:0.5; users without one have 1"},
     {.name = "sees_speed",
      .type = GSIM_PARAM_BOOL,
      .fallback = "on",

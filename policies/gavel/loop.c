@@ -214,6 +214,15 @@ static bool share_out(struct gsim_ctx *ctx, struct gavel *gavel) {
     return gavel_share_out(ctx, gavel);
 }
 
+/* The program walks over device types in an order that its authors have by speed; here the order is
+ * that of a file, and does not decide. Of one type both are equal. */
+static enum gsim_rounds_walk walk_of(const struct gavel *gavel) {
+    if (gavel->objective == GAVEL_FIFO)
+        return GSIM_ROUNDS_WITH_PRIORITY;
+    return gavel->is_reference || gavel->n_types == 1 ? GSIM_ROUNDS_BY_TYPE
+                                                      : GSIM_ROUNDS_ACROSS_TYPES;
+}
+
 static bool choose(struct gsim_ctx *ctx, struct gavel *gavel) {
     uint32_t walk[GSIM_ROUND_TYPES];
     for (uint32_t type = 0; type < gavel->n_types; type++)
@@ -230,8 +239,8 @@ static bool choose(struct gsim_ctx *ctx, struct gavel *gavel) {
     }
     gavel->n_choices = !gavel->choice && gavel->rounds.n
                            ? UINT32_MAX
-                           : gsim_rounds_choose(&gavel->rounds, walk, gavel->n_gpus,
-                                                gavel->objective == GAVEL_FIFO, gavel->choice);
+                           : gsim_rounds_choose(&gavel->rounds, walk, gavel->n_gpus, walk_of(gavel),
+                                                gavel->choice);
     if (gavel->n_choices != UINT32_MAX)
         return true;
     ctx->status = gsim_no_memory(ctx->log, "scheduling");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "policies/gavel/optimum.h"
+#include "policies/gavel/users.h"
 #include "policies/lib/shares.h"
 #include "sim/base/units.h"
 
@@ -14,6 +15,7 @@ _Static_assert((int)GSIM_SHARE_TYPES == (int)GSIM_ROUND_TYPES, "both have room f
 /* Jobs that are equal for the programme. */
 struct kind {
     double per_s[GSIM_ROUND_TYPES], gpus, weight;
+    uint32_t user; /* where users share the cluster */
     uint32_t group; /* this time; GSIM_NO_MEMBER: none yet */
 };
 
@@ -43,7 +45,7 @@ enum gsim_status gavel_open_optimum(struct gsim_ctx *ctx, struct gavel *gavel) {
 /* --- kinds ------------------------------------------------------------------------------------ */
 
 static bool is_kind(const struct kind *kind, const struct gavel_job *job) {
-    return kind->gpus == job->gpus && kind->weight == job->weight &&
+    return kind->gpus == job->gpus && kind->weight == job->weight && kind->user == job->user &&
            memcmp(kind->per_s, job->per_s, sizeof kind->per_s) == 0;
 }
 
@@ -63,7 +65,7 @@ static uint32_t kind_of(struct gsim_ctx *ctx, struct gavel_optimum *o,
         o->kinds_capacity = more;
     }
     struct kind *kind = &o->kind[o->n_kinds++];
-    *kind = (struct kind){.gpus = job->gpus, .weight = job->weight};
+    *kind = (struct kind){.gpus = job->gpus, .weight = job->weight, .user = job->user};
     memcpy(kind->per_s, job->per_s, sizeof kind->per_s);
     return o->n_kinds - 1;
 }
@@ -82,6 +84,7 @@ void gavel_learn_kind(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t number
     struct gavel_job *job = &gavel->job[number];
     int64_t weight_milli = gsim_trace_get(trace, GSIM_COL_WEIGHT_MILLI, number);
     job->weight = weight_milli < 0 ? 1 : (double)weight_milli / 1000;
+    job->user = gavel->user ? gavel_user_of(ctx, number) : 0;
     job->kind = kind_of(ctx, gavel->optimum, job);
     if (job->kind == GSIM_NO_MEMBER)
         ctx->status = gsim_no_memory(ctx->log, "scheduling");
@@ -93,7 +96,10 @@ void gavel_learn_kind(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t number
                       gsim_trace_id(trace, number));
 }
 
+/* The first job of a user is not equal to the next. */
 static bool has_kinds(const struct gavel *gavel) {
+    if (gavel->users == GAVEL_USERS_FIFO)
+        return false;
     return gavel->objective == GAVEL_MAX_MIN || gavel->objective == GAVEL_WATER_FILLING ||
            gavel->objective == GAVEL_MAX_SUM;
 }
@@ -177,7 +183,8 @@ static void add_group(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t e) {
                                             .weight = job->weight,
                                             .count = 1,
                                             .left = gavel_left(ctx, gavel, job),
-                                            .age_s = gavel_age_s(ctx, gavel, number)};
+                                            .age_s = gavel_age_s(ctx, gavel, number),
+                                            .entity = job->user};
     if (gavel->objective == GAVEL_FINISH_TIME)
         o->job[group].alone_s = alone_s(ctx, gavel, job);
     o->entry[group] = (struct gsim_share_entry){.job = {group, GSIM_SHARE_ALONE}};
@@ -243,6 +250,7 @@ static bool build(struct gsim_ctx *ctx, struct gavel *gavel) {
     build_jobs(ctx, gavel);
     bool is_built = !gavel->has_packing || build_pairs(ctx, gavel);
     o->shares.job = o->job;
+    o->shares.entity = gavel->user;
     o->shares.entry = o->entry;
     return is_built;
 }

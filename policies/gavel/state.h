@@ -6,6 +6,7 @@
 #include "policies/lib/python_shuffle.h"
 #include "policies/lib/rounds.h"
 #include "policies/lib/settings.h"
+#include "policies/lib/shares.h"
 #include "sim/base/index.h"
 
 /* In the order of the parameter's choices. */
@@ -22,6 +23,9 @@ enum gavel_objective {
     GAVEL_GANDIVA,
     GAVEL_PROPORTIONAL
 };
+
+/* In the order of the parameter's choices. */
+enum gavel_users { GAVEL_USERS_OFF = 0, GAVEL_USERS_FAIR, GAVEL_USERS_FIFO };
 
 #define GAVEL_NO_TYPE UINT32_MAX
 
@@ -50,6 +54,7 @@ struct gavel_job {
     uint32_t mode; /* of a job in phases, when its speeds were last asked for */
     int64_t epoch_iterations; /* in that mode; 0: it has no phases */
     double weight;
+    uint32_t user;
     uint32_t kind; /* jobs of one kind are equal to objectives without times */
     /* Finish-time fairness: the time that its steps so far take with a part of the cluster, its
      * steps left at the last shares, and its speed then with such a part. */
@@ -101,6 +106,8 @@ struct gavel {
     struct gsim_python_random draws; /* of the objectives that draw lots */
     struct gavel_replay replay;
     struct gavel_optimum *optimum;
+    enum gavel_users users; /* how the jobs of a user share its part */
+    struct gsim_share_entity *user; /* by number of the user; NULL: jobs have weights alone */
     uint32_t queued_ppm; /* objective=allox: the part of the waiting jobs that is queued */
     int64_t round_ns, least_ns;
     int64_t began_ns, ends_ns; /* of the round under way */

@@ -137,8 +137,8 @@ void gsim_rounds_rank(struct gsim_rounds *rounds) {
 /* --- choosing --------------------------------------------------------------------------------- */
 
 struct ranked {
-    double priority, deficit, share;
-    uint32_t entry;
+    double priority, deficit, share, speed;
+    uint32_t entry, at; /* at: where its type stands in the walk */
 };
 
 static int by_rank(const void *left, const void *right) {
@@ -149,7 +149,11 @@ static int by_rank(const void *left, const void *right) {
         return a->deficit > b->deficit ? -1 : 1;
     if (a->share < b->share || a->share > b->share)
         return a->share > b->share ? -1 : 1;
-    return a->entry < b->entry ? -1 : 1; /* in the order in which they came */
+    if (a->entry != b->entry)
+        return a->entry < b->entry ? -1 : 1; /* in the order in which they came */
+    if (a->speed < b->speed || a->speed > b->speed)
+        return a->speed > b->speed ? -1 : 1;
+    return a->at < b->at ? -1 : 1;
 }
 
 /* Whether a job of the entry runs already. */
@@ -164,50 +168,95 @@ static void take(struct gsim_rounds *rounds, const struct gsim_round_entry *entr
         rounds->is_taken[entry->member[1]] = true;
 }
 
-static bool runs_on(const struct gsim_round_entry *entry, uint32_t type, bool needs_priority) {
-    if (needs_priority && entry->priority[type] <= 0)
+/* Which entries are looked at: all, those with a priority on the type, those without. */
+enum which { ALL, WITH_PRIORITY, WITHOUT_PRIORITY };
+
+/* A round that is being chosen. */
+struct round {
+    struct gsim_rounds *rounds;
+    struct ranked *list;
+    struct gsim_round_choice *choice;
+    uint32_t n, left[GSIM_ROUND_TYPES]; /* choices so far; GPUs of each type */
+    bool is_across_types;
+};
+
+/* On one type both orders are equal. Across types a priority is no measure, since it has the time
+ * of all entries on the type in it: an entry alone on a type has always had all of that. */
+static double key_of(const struct round *round, const struct gsim_round_entry *entry,
+                     uint32_t type) {
+    bool has_time = round->is_across_types && entry->priority[type] > 0 && entry->time[type] > 0;
+    return has_time ? entry->share[type] / entry->time[type] : entry->priority[type];
+}
+
+static bool runs_on(const struct gsim_round_entry *entry, uint32_t type, enum which which) {
+    if (which != ALL && (entry->priority[type] > 0) != (which == WITH_PRIORITY))
         return false;
     return entry->per_s[0][type] > 0 &&
            (entry->member[1] == GSIM_NO_MEMBER || entry->per_s[1][type] > 0);
 }
 
-/* The entries that may run on the type, of which mostly a few are asked for. */
-static struct gsim_heap gather(const struct gsim_rounds *rounds, uint32_t type, uint32_t left,
-                               bool needs_priority, struct ranked *list) {
-    struct gsim_heap heap = {list, 0, sizeof *list, by_rank};
-    for (uint32_t i = 0; i < rounds->n; i++) {
-        const struct gsim_round_entry *entry = &rounds->entry[i];
-        if (entry->gpus > left || !runs_on(entry, type, needs_priority) || is_taken(rounds, entry))
+/* The entries that may run on these types, of which mostly a few are asked for. */
+static struct gsim_heap gather(const struct round *round, const uint32_t *types, uint32_t n_types,
+                               enum which which) {
+    struct gsim_heap heap = {round->list, 0, sizeof *round->list, by_rank};
+    for (uint32_t i = 0; i < round->rounds->n; i++) {
+        const struct gsim_round_entry *entry = &round->rounds->entry[i];
+        if (is_taken(round->rounds, entry))
             continue;
-        list[heap.n++] = (struct ranked){entry->priority[type], entry->deficit[type],
-                                         entry->has_share ? entry->share[type] : 0, i};
+        for (uint32_t at = 0; at < n_types; at++) {
+            uint32_t type = types[at];
+            if (entry->gpus > round->left[type] || !runs_on(entry, type, which))
+                continue;
+            round->list[heap.n++] =
+                (struct ranked){key_of(round, entry, type),
+                                entry->deficit[type],
+                                entry->has_share ? entry->share[type] : 0,
+                                which == WITHOUT_PRIORITY ? entry->per_s[0][type] : 0,
+                                i,
+                                at};
+        }
     }
     gsim_heap_pile(&heap);
     return heap;
 }
 
+static void serve(struct round *round, const uint32_t *types, uint32_t n_types, enum which which) {
+    struct gsim_heap heap = gather(round, types, n_types, which);
+    uint32_t left = 0;
+    for (uint32_t at = 0; at < n_types; at++)
+        left += round->left[types[at]];
+    while (heap.n > 0 && left > 0) {
+        const struct ranked *first = gsim_heap_take(&heap);
+        const struct gsim_round_entry *entry = &round->rounds->entry[first->entry];
+        uint32_t type = types[first->at];
+        if (entry->gpus > round->left[type] || is_taken(round->rounds, entry))
+            continue;
+        round->choice[round->n++] = (struct gsim_round_choice){first->entry, type};
+        round->left[type] -= entry->gpus;
+        left -= entry->gpus;
+        take(round->rounds, entry);
+    }
+}
+
 uint32_t gsim_rounds_choose(struct gsim_rounds *rounds, const uint32_t *types,
-                            const uint32_t *n_gpus, bool needs_priority,
+                            const uint32_t *n_gpus, enum gsim_rounds_walk walk,
                             struct gsim_round_choice *choice) {
-    uint32_t n = 0;
-    struct ranked *list = gsim_arena_grow(rounds->arena, NULL, 0, (rounds->n + 1) * sizeof *list);
-    if (!list)
+    uint32_t n_types = rounds->n_types;
+    struct round round = {
+        .rounds = rounds, .choice = choice, .is_across_types = walk == GSIM_ROUNDS_ACROSS_TYPES};
+    round.list = gsim_arena_grow(rounds->arena, NULL, 0,
+                                 ((size_t)rounds->n * n_types + 1) * sizeof *round.list);
+    if (!round.list)
         return UINT32_MAX;
     if (rounds->n_members > 0)
         memset(rounds->is_taken, 0, rounds->n_members);
-    for (uint32_t t = 0; t < rounds->n_types; t++) {
-        uint32_t type = types[t], left = n_gpus[type];
-        struct gsim_heap heap = gather(rounds, type, left, needs_priority, list);
-        while (heap.n > 0 && left > 0) {
-            uint32_t at = ((const struct ranked *)gsim_heap_take(&heap))->entry;
-            const struct gsim_round_entry *entry = &rounds->entry[at];
-            if (entry->gpus > left || is_taken(rounds, entry))
-                continue;
-            choice[n++] = (struct gsim_round_choice){at, type};
-            left -= entry->gpus;
-            take(rounds, entry);
-        }
+    memcpy(round.left, n_gpus, n_types * sizeof *n_gpus);
+    if (round.is_across_types) {
+        serve(&round, types, n_types, WITH_PRIORITY);
+        serve(&round, types, n_types, WITHOUT_PRIORITY);
     }
-    gsim_arena_drop(rounds->arena, list);
-    return n;
+    for (uint32_t t = 0; !round.is_across_types && t < n_types; t++)
+        serve(&round, &types[t], 1, walk == GSIM_ROUNDS_WITH_PRIORITY ? WITH_PRIORITY : ALL);
+    gsim_arena_drop(rounds->arena, round.list);
+    return round.n;
 }

@@ -65,11 +65,21 @@ void gsim_rounds_credit(struct gsim_rounds *rounds, struct gsim_round_entry *ent
  * to them. */
 void gsim_rounds_settle(struct gsim_rounds *rounds, double since_s);
 void gsim_rounds_rank(struct gsim_rounds *rounds);
-/* Chooses the entries of a round: type after type, by priority, then by the time owed, then share;
- * entries that do not fit are passed over. needs_priority: entries without one do not run. Returns
- * their number, or UINT32_MAX if there is no memory left. choice has room for all entries. */
+enum gsim_rounds_walk {
+    /* Each entry on the type on which it is furthest behind, whatever the order of types; then
+     * entries on types of which they have no share, where GPUs are left, the fastest type first. */
+    GSIM_ROUNDS_ACROSS_TYPES,
+    /* Type after type, as the authors' program: an entry that is not behind on a type, or has no
+     * share of it, runs there if GPUs are left, before later types are looked at. */
+    GSIM_ROUNDS_BY_TYPE,
+    /* As that; entries without a priority do not run. */
+    GSIM_ROUNDS_WITH_PRIORITY
+};
+/* Chooses the entries of a round by priority, then by the time owed, then share; entries that do
+ * not fit are passed over. Returns their number, or UINT32_MAX if there is no memory left. choice
+ * has room for all entries. */
 uint32_t gsim_rounds_choose(struct gsim_rounds *rounds, const uint32_t *types,
-                            const uint32_t *n_gpus, bool needs_priority,
+                            const uint32_t *n_gpus, enum gsim_rounds_walk walk,
                             struct gsim_round_choice *choice);
 
 #endif

@@ -46,7 +46,7 @@ struct gsim_share_entity {
 struct gsim_shares {
     struct gsim_lp lp; /* its arena set, otherwise zero at first */
     struct gsim_conic path; /* zero at first */
-    uint32_t n_jobs, n_entries, n_types, n_entities;
+    uint32_t n_jobs, n_entries, n_types;
     const struct gsim_share_job *job;
     struct gsim_share_entry *entry; /* first the n_jobs alone, in their order; then pairs */
     double gpus[GSIM_SHARE_TYPES]; /* of each type */

@@ -129,6 +129,40 @@ printf 'job_id,submit_s,duration_s,gpus,iterations\nc,0,5000,1,5000\na,1,1000,1,
 policy=gavel ends "AlloX counts seconds where there is no table" "5000.000000000 6100.000000000 5100.000000000" \
     --set objective=allox --device ideal --gpus-per-node 1 "$tmp/line.csv"
 
+# Hierarchical water filling: alice has three of four GPUs, which her four jobs of 3000 s share, or of which the first
+# three have one each; bob's four of 1000 s share the fourth, or have it one after another. With no work left for more
+# than one GPU of alice, bob's last job has its own as before. A round of 10 s is what equal jobs may be apart.
+{
+    echo job_id,submit_s,duration_s,gpus,user
+    for i in 1 2 3 4; do echo "a$i,0,3000,1,alice"; done
+    for i in 1 2 3 4; do echo "b$i,0,1000,1,bob"; done
+} >"$tmp/users.csv"
+shared() { # name, ends, settings
+    name=$1 wanted=$2
+    shift 2
+    policy=gavel ends "gavel: $name" "$wanted" --set objective=water-filling --set round=10s --set min_between=0s \
+        --device ideal --gpus-per-node 4 "$@" "$tmp/users.csv"
+}
+four() { printf '%s.000000000 %s.000000000 %s.000000000 %s.000000000' "$@"; }
+shared "users of equal weight share the GPUs as equal jobs do" "$(four 4000 4000 4000 4000) $(four 2000 2000 2000 2000)" \
+    --set users=fair
+shared "a user's weight is that of its jobs" "$(four 4000 4000 4000 4000) $(four 3990 3990 3990 3990)" \
+    --set users=fair --set user_weights=alice:3
+shared "the first of a user's jobs has its part" "$(four 3000 3000 3000 6000) $(four 1000 2000 3000 4000)" \
+    --set users=fifo --set user_weights=alice:3+bob:1
+unshared() { # name, exit code, what it says, settings
+    name=$1 code=$2 says=$3
+    shift 3
+    expect "gavel: $name" "$code" "$says" "$gsim" run --policy gavel --set objective=water-filling --device ideal \
+        --gpus-per-node 4 --quiet "$@" "$tmp/users.csv"
+}
+unshared "weights of users that are not there" 2 "the trace has no user 'carl'" --set users=fair --set user_weights=carl:3
+unshared "a user without a weight" 2 "no weight in 'bob:0'" --set users=fair --set user_weights=alice:2+bob:0
+unshared "weights without users" 2 "needs users=fair or users=fifo" --set user_weights=bob:1
+unshared "users of another objective" 2 "goes with objective=water-filling" --set users=fair --set objective=max-min
+expect "gavel: users of a trace without any" 3 "needs a column 'user'" "$gsim" run --policy gavel --device ideal \
+    --set objective=water-filling --set users=fair --quiet "$tmp/line.csv"
+
 # When c comes, a has 22 s left: three slots by then, after which b would end at 281 + 30 + 74 = 385, though
 # both were in time by the slots of the plan before. Without slots b ends at 377.
 table widths.csv ideal,n,1,1
@@ -141,6 +175,15 @@ due a,0,1,n,100,9000 b,0,1,n,1000,9000 c,0,1,n,100,9000 d,0,1,n,1000,9000 e,200,
 policy=elasticflow ends "elasticflow: jobs in the way move, so that idle GPUs are of one node" \
     "100.000000000 1000.000000000 100.000000000 1000.000000000 400.000000000" --device ideal --nodes 2 \
     --gpus-per-node 2 --rates "$tmp/widths.csv" --set slot=10s "$tmp/trace.csv"
+
+# At 293 s the first job is to have four GPUs, and the two that are idle lie on the other node, since the third has
+# just moved beside it: it moves again. Neither takes time, and the first stayed on two GPUs until it was late.
+table promises.csv ideal,a,1,4000 ideal,a,2,8000 ideal,a,4,16000 ideal,b,1,1000 ideal,b,2,2000 ideal,b,4,4000 \
+    ideal,c,1,4000 ideal,c,2,5000 ideal,d,1,1000 ideal,d,2,1500 ideal,d,4,3500
+due a,173.316,1,a,14916007,1239.047 b,202.514,4,b,54208,992.079 c,202.514,1,c,12570805, d,202.514,1,d,6106708,4006.209
+expect "elasticflow: a job that has just moved moves again for a wider one" 0 '"deadlines_met":3' \
+    "$gsim" run --policy elasticflow --device ideal --nodes 2 --gpus-per-node 4 --format json --quiet \
+    --rates "$tmp/promises.csv" "$tmp/trace.csv"
 
 # --- GPUs of two types ----------------------------------------------------------------------------
 cat >"$tmp/types.ini" <<'END'
@@ -158,8 +201,24 @@ table types.csv fast,m,1,1 slow,n,1,1
 trace a,0,1,m,1000 b,0,1,m,1000
 policy=gavel ends "gavel: jobs run by their columns where they have no row" "1000.000000000 1000.000000000" \
     --cluster "$tmp/types.ini" --rates "$tmp/types.csv" "$tmp/trace.csv"
-# 900 s on the one, 1800 s on the other: a promise has to hold on either.
 table types.csv fast,m,1,1 slow,m,1,0.5
+# A job alone runs where its share is, and not on the slow GPU because its node comes first in the file. A part of
+# the cluster is half of its time on each: 15 iterations in 20 s.
+{ sed -n '/slow/,$p' "$tmp/types.ini" && sed '/slow/,$d' "$tmp/types.ini"; } >"$tmp/turned.ini"
+trace a,0,1,m,900
+for cluster in types turned; do
+    for objective in max-min water-filling max-sum makespan finish-time allox isolated:1200; do
+        wanted=900.000000000
+        case $objective in *:*) wanted=${objective#*:}.000000000 ;; esac
+        policy=gavel ends "gavel: nodes in the order of $cluster.ini, ${objective%:*}" "$wanted" --set round=10s \
+            --set "objective=${objective%:*}" --cluster "$tmp/$cluster.ini" --rates "$tmp/types.csv" "$tmp/trace.csv"
+    done
+done
+# With a second job each has its share of both types, by max-min one half: 1.5 iterations in 2 s.
+trace a,0,1,m,900 b,0,1,m,900
+policy=gavel ends "gavel: two jobs have half of each type" "1200.000000000 1200.000000000" --set round=10s \
+    --set objective=max-min --cluster "$tmp/turned.ini" --rates "$tmp/types.csv" "$tmp/trace.csv"
+# 900 s on the one, 1800 s on the other: a promise has to hold on either.
 for due in 1000 1900; do
     printf 'job_id,submit_s,gpus,model,iterations,deadline_s\na,0,1,m,900,%s\nb,0,1,m,900,%s\n' $due $due >"$tmp/due.csv"
     says=$([ $due = 1900 ] && echo '"declined":0,"deadlines_met":2' || echo '"declined":2,')
@@ -480,6 +539,15 @@ deadlines() { # trace, cluster, policy, device, slot, jobs
         echo "ok every job of $6 under $3 ends in its second, or is declined" ||
         echo "not ok the jobs of $6 under $3"
 }
+refuses() { # name, what it says, arguments
+    name=$1 says=$2
+    shift 2
+    expect "reference.sh: $name" 3 "$says" env "GSIM=$gsim" \
+        sh "$(dirname "$0")/../../experiments/elastic/reference.sh" "$shared" "$@"
+}
+refuses "a trace of the other device" "cifar10 with batch 4096, which was not measured on device=A100" \
+    elasticflow elasticflow/elasticVpollux_e.csv "16 nodes x 4 GPUs" edf device=A100
+refuses "a cluster without GPUs" "not '0:0:0'" gavel gavel/single60.trace 0:0:0 allox
 deadlines elasticVpollux_e.csv "16 nodes x 4 GPUs" edf T4 60 ep
 deadlines elasticVpollux_e.csv "16 nodes x 4 GPUs" ef T4 60 ep
 deadlines 100jobs_1500lam.csv "16 nodes x 8 GPUs" edf A100 240 100jobs_1500lam

@@ -6,6 +6,7 @@
 
 muri    every end, with matchings found by trying all (Zhao et al., SIGCOMM 2022, section 4)
 gavel   ends under water-filling beside a fluid that is shared by weights (Narayanan et al., OSDI 2020)
+types of GPUs under gavel, themis, elasticflow, synergy: rules_*.py
 """
 import csv
 import functools
@@ -16,6 +17,11 @@ import subprocess
 import sys
 import tempfile
 
+from rules_elasticflow import elasticflow
+from rules_gavel import types
+from rules_synergy import synergy
+from rules_themis import themis
+
 GSIM = os.path.abspath(sys.argv[1])
 CASES = int(sys.argv[2]) if len(sys.argv) > 2 else 40
 
@@ -24,7 +30,8 @@ def run(rows, *words):
     """The rows of jobs of a run of the trace, whose first row is the header."""
     with open("trace.csv", "w") as to:
         to.writelines(",".join(map(str, row)) + "\n" for row in rows)
-    done = subprocess.run([GSIM, "run", "trace.csv", "--device", "ideal", "--jobs-csv", "jobs.csv", "--force", "--quiet",
+    device = [] if "--cluster" in words else ["--device", "ideal"]
+    done = subprocess.run([GSIM, "run", "trace.csv", *device, "--jobs-csv", "jobs.csv", "--force", "--quiet",
                            *map(str, words)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     with open("jobs.csv", newline="") as file:
@@ -163,7 +170,7 @@ def muri_ends(jobs, gpus, rule):
     return [job["end"] for job in jobs]
 
 
-def muri(draw):
+def muri(draw, run):
     """Iterations are some ms, after which a job stops: ends are within 2 s."""
     gpus, rule = draw.choice([1, 2, 3, 4]), draw.choice(["muri-s", "muri-l"])
     jobs = []
@@ -193,7 +200,7 @@ def filled(weights, gpus):
     return shares
 
 
-def water_filling(draw):
+def water_filling(draw, run):
     """A fluid has no rounds: ends are within 2 % of the time from a job's arrival."""
     gpus, n = draw.randint(1, 4), draw.randint(2, 9)
     jobs = sorted((draw.choice([0, 0, draw.randrange(10**6)]), draw.randint(10**5, 10**6), draw.choice([1, 1, 2, 5]))
@@ -219,8 +226,8 @@ def water_filling(draw):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for hold in (muri, water_filling):
-            found = {seed: what for seed in range(CASES) if (what := hold(random.Random(seed)))}
+        for hold in (muri, water_filling, types, themis, elasticflow, synergy):
+            found = {seed: what for seed in range(CASES) if (what := hold(random.Random(seed), run))}
             print("%s %s: %d cases" % ("not ok" if found else "ok", hold.__name__.replace("_", "-"), CASES))
             for seed, what in list(found.items())[:3]:
                 print(f"# case {seed}: {what[0]}")

@@ -527,7 +527,6 @@ static void test_owners(void **state) {
     for (uint32_t i = 0; i < 7; i++)
         add(f, 1, 1, (double[]){1, 0, 0})->entity = i < 3 ? 0 : 1;
     f->shares.entity = owners;
-    f->shares.n_entities = 2;
     assert_int_equal(gsim_shares_water_fill(&f->shares), GSIM_LP_OPTIMAL);
     expect_fits(f);
     static const double expected[] = {1.0 / 6, 1.0 / 6, 1.0 / 6, 1, 0.5, 0, 0};
