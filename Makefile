@@ -203,7 +203,7 @@ check:
 	@sh tools/setup.sh test
 	@rm -f build/times
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O2 gsim libgsim.a libgsim.so python suites
-	@$(if $(filter all,$(CASES)),$(MAKE) -s -j$(JOBS) build/gcc-O2/gsim)
+	@$(if $(filter all,$(CASES)),$(MAKE) -s -j$(JOBS) CC=gcc OPT=-O2 build/gcc-O2/gsim)
 	@$(if $(filter all,$(CASES)),$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O3 suites)
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O1 SAN=1 suites
 	@$(if $(TIMES),sh tools/times.sh)
