@@ -80,8 +80,11 @@ gsim libgsim.a libgsim.so: %: $(BUILD)/%
 	@cp -f $< $@
 
 # Policies that are shared objects of their own (--policy ./mine.so) call functions of the program: all
-# of the library's objects are linked, and the names of the installed headers are shown.
-$(BUILD)/gsim: $(BUILD)/sim/app/main.o $(BUILD)/libapp.a $(LIB_OBJ) $(BUILD)/installed/names.dynamic
+# of the library's objects are linked, and the names of the installed headers are shown. To optimise
+# across files takes 50 s of processor time. A build with WERROR, which is there for tests, does so once: its gsim
+# has the library's hot.o, and takes up to 0.8 % more instructions than the program that users get.
+# CASES=all holds both to equal bytes.
+$(BUILD)/gsim: $(BUILD)/sim/app/main.o $(BUILD)/libapp.a $(if $(and $(LTO),$(WERROR)),$(BUILD)/hot.o $(filter-out $(HOT_OBJ),$(LIB_OBJ)),$(LIB_OBJ)) $(BUILD)/installed/names.dynamic
 	$(CC) $(CODEGEN) $(LTO) -o $@ $(filter %.o %.a,$^) -Wl,--dynamic-list=$(BUILD)/installed/names.dynamic $(LIBS)
 
 $(BUILD)/libgsim.a: $(if $(LTO),$(BUILD)/hot.o) $(filter-out $(HOT_OBJ),$(LIB_OBJ))
@@ -200,6 +203,7 @@ check:
 	@sh tools/setup.sh test
 	@rm -f build/times
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O2 gsim libgsim.a libgsim.so python suites
+	@$(if $(filter all,$(CASES)),$(MAKE) -s -j$(JOBS) CC=gcc OPT=-O2 build/gcc-O2/gsim)
 	@$(if $(filter all,$(CASES)),$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O3 suites)
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O1 SAN=1 suites
 	@$(if $(TIMES),sh tools/times.sh)

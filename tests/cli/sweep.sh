@@ -258,9 +258,9 @@ same "killed and merged again is uninterrupted" "$tmp/killed.db" "$tmp/whole.db"
 # shellcheck disable=SC2086
 check "and the shards are as they were" "$before" "$(cat $shards | cksum)"
 
-# --- asked to stop. Runs are long enough to be stopped in their middle.
-awk 'BEGIN { print "job_id,submit_s,duration_s"; for (i = 0; i < 60000; i++) printf "j%d,%d,%d\n", i, i, 1 + i % 7 }' >"$tmp/long.csv"
-printf 'trace = %s\npolicy = fifo, las, srtf\ngpus-per-node = 8\nseed = 1..50\n' "$tmp/long.csv" >"$tmp/long.ini"
+# --- asked to stop. There are more runs than any machine makes before it is asked.
+awk 'BEGIN { print "job_id,submit_s,duration_s"; for (i = 0; i < 6000; i++) printf "j%d,%d,%d\n", i, i, 1 + i % 7 }' >"$tmp/long.csv"
+printf 'trace = %s\npolicy = fifo, las, srtf\ngpus-per-node = 8\nseed = 1..500\n' "$tmp/long.csv" >"$tmp/long.ini"
 for signal in INT TERM; do
     rm -f "$tmp/stopped.db"
     "$gsim" sweep "$tmp/long.ini" -o "$tmp/stopped.db" >"$tmp/log" 2>&1 &
@@ -274,7 +274,7 @@ for signal in INT TERM; do
     wait $pid
     got=$?
     there=$(count "$tmp/stopped.db")
-    [ $got -eq 4 ] && [ "$there" -ge 3 ] && grep -q "to go on: .* sweep .*long.ini -o " "$tmp/log" && grep -q "$((150 - there)) runs are missing" "$tmp/log"
+    [ $got -eq 4 ] && [ "$there" -ge 3 ] && grep -q "to go on: .* sweep .*long.ini -o " "$tmp/log" && grep -q "$((1500 - there)) runs are missing" "$tmp/log"
     say "SIG$signal: exit 4 and the command to go on (exit $got, $there runs kept)" $?
 done
 
