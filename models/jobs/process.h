@@ -70,9 +70,9 @@ int64_t gsim_process_kernels(const struct gsim_profile *profile); /* of an itera
 gsim_work gsim_process_done(const struct gsim_process *process, const struct gsim_context *context);
 /* The GPU time of this service. */
 int64_t gsim_process_gpu_ns(const struct gsim_process *process, int64_t service_ns);
-/* The time that the process takes alone until this service is done, and until this much of the pause
- * behind it is left. Kernels count with the pause of their iteration, so that service is ahead of
- * time there. */
+/* The time that the process takes alone until this service is done, and until this much of the
+ * pause behind it is left. Kernels count with the pause of their iteration, so that service is
+ * ahead of time there. */
 int64_t gsim_process_alone_ns(const struct gsim_process *process, int64_t service_ns,
                               int64_t pause_ns);
 /* The place in its iterations at which this much service is done. */
