@@ -39,7 +39,7 @@ analytic/ property/ reference/ fuzz/ python/ rules/'
 # there for memory that is read or written by mistake: where a suite holds numbers by long runs, property
 # tests and random runs, which are in all builds, reach the code of its models. CASES=all leaves none out,
 # and adds a build by another compiler at its highest level of optimisation, which runs all programs.
-numbers='cli/estimates.sh cli/goodput.sh cli/growth.sh cli/hosts.sh cli/lithos.sh cli/live.sh cli/loops.sh
+numbers='cli/budget.sh cli/estimates.sh cli/goodput.sh cli/growth.sh cli/hosts.sh cli/lithos.sh cli/live.sh cli/loops.sh
 cli/msched.sh cli/muri.sh cli/phases.sh cli/row_order.sh cli/starts.sh cli/surroundings.sh cli/themis.sh cli/touches.sh
 analytic/ property/test_named property/test_sweeps reference/'
 is_left_out() { # build, suite

@@ -337,6 +337,10 @@ static int64_t gap_left_ns(const struct gsim_context *context, int64_t at_ns) {
     return left_ns < gap_ns ? left_ns : gap_ns;
 }
 
+int64_t gsim_context_pause_ns(const struct gsim_context *context, int64_t at_ns) {
+    return context->done == 0 ? gap_left_ns(context, at_ns) : 0;
+}
+
 void gsim_context_restart(struct gsim_context *context, int64_t left_ns, int64_t now_ns) {
     int64_t lost_ns = now_ns - context->times.launch_ns;
     fit_program(context);

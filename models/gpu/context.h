@@ -134,6 +134,9 @@ static inline int64_t gsim_context_taken_ns(const struct gsim_context *context, 
 /* The context was taken off the GPU at left_ns, and its host goes on now where it was: with the
  * rest of the gap before the next iteration. */
 void gsim_context_restart(struct gsim_context *context, int64_t left_ns, int64_t now_ns);
+/* The rest of the host's time between two iterations at at_ns, where the host is there: the
+ * iteration before counts as done. */
+int64_t gsim_context_pause_ns(const struct gsim_context *context, int64_t at_ns);
 /* Whether the context is at a kernel boundary, to the nanosecond: at a lower rate the last
  * nanosecond of a kernel may hold the beginning of the next. */
 bool gsim_context_is_between_kernels(const struct gsim_context *context);

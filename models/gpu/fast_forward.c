@@ -7,6 +7,9 @@
 
 enum {
     STEADY = 200, /* extrapolated rates are steady to one part in this many: half a per cent */
+    /* sweeps of each member in a window, where memory pages: the parts of sweeps at the ends of a
+     * window are an eighth of it at most, and the next window ends at other parts */
+    LEAST_SWEEPS = 16,
     WINDOW_PARTS = 8, /* rates are compared from at least one part in this many of a window */
 };
 
@@ -412,6 +415,28 @@ static int64_t least_turns(const struct gsim_lanes *lanes) {
     return 2 * STEADY * n_present;
 }
 
+static int64_t sweeps(const struct gsim_context *context, int64_t iterations) {
+    return context->spec.per_sweep > 1 ? iterations / context->spec.per_sweep : iterations;
+}
+
+/* Whether each member swept its memory often enough in both windows, where memory pages: within a
+ * sweep the part that is there goes at another rate than the part that is not, however many turns
+ * either takes. */
+static bool are_swept(const struct gsim_fast_forward *cycle, const struct gsim_lanes *now) {
+    if (!now->store.pager || !gsim_pager_is_too_much(&now->store))
+        return true;
+    for (uint16_t i = 0; i < now->capacity; i++) {
+        const struct gsim_context *context = &now->members[i].context;
+        int64_t done = context->sums.done_iterations -
+                       cycle->seen.members[i].context.sums.done_iterations;
+        int64_t before = cycle->per_period.members[i].context.sums.done_iterations;
+        if (now->members[i].is_present && !gsim_context_is_done(context) &&
+            (sweeps(context, done) < LEAST_SWEEPS || sweeps(context, before) < LEAST_SWEEPS))
+            return false;
+    }
+    return true;
+}
+
 /* Past the budget: steady rates are extrapolated, others are looked at again at the end of the
  * window. A window that has just begun says nothing. */
 static void look_at_rates(struct gsim_fast_forward *cycle, const struct gsim_lanes *lanes) {
@@ -421,7 +446,7 @@ static void look_at_rates(struct gsim_fast_forward *cycle, const struct gsim_lan
         least = cycle->power / WINDOW_PARTS;
     if (is_wide && cycle->n_since < least)
         cycle->looks_at = cycle->n_turns + least - cycle->n_since;
-    else if (is_wide && is_steady(cycle, lanes))
+    else if (is_wide && is_steady(cycle, lanes) && are_swept(cycle, lanes))
         find(cycle, lanes, true);
     else
         cycle->looks_at = cycle->n_turns + cycle->power - cycle->n_since +

@@ -30,6 +30,7 @@
 #include "models/jobs/processor_sharing.h"
 #include "models/jobs/requests.h"
 #include "models/jobs/shared_gpus.h"
+#include "models/jobs/shared_job.h"
 #include "models/jobs/shared_state.h"
 #include "models/jobs/speed.h"
 #include "models/jobs/suspension.h"
@@ -401,7 +402,8 @@ static enum gsim_when evict(struct gsim_model *model, gsim_slot slot, enum gsim_
     return GSIM_AT_ONCE;
 }
 
-/* Requests are served anew: they are not work that a checkpoint holds. */
+/* A checkpoint follows each such time of the job's work alone. Requests are served anew: they are
+ * not work that one holds. */
 static int64_t fail(struct gsim_model *model, gsim_slot slot, int64_t checkpoint_ns,
                     int64_t now_ns) {
     struct gsim_machine_job *job = &model->jobs[slot];
@@ -415,7 +417,7 @@ static int64_t fail(struct gsim_model *model, gsim_slot slot, int64_t checkpoint
     gsim_transfers_forget(&model->transfers, slot);
     gsim_host_driver_forget(model, slot, now_ns);
     gsim_machine_expect_nothing(model, slot);
-    int64_t done_ns = gsim_work_to_ns(model->progress[slot].done);
+    int64_t done_ns = gsim_shared_job_alone_ns(model, slot, model->progress[slot].done);
     int64_t kept_ns = keeps ? done_ns / checkpoint_ns * checkpoint_ns : 0;
     model->progress[slot] =
         (struct gsim_progress){.done = gsim_work_of_ns(kept_ns), .since_ns = now_ns};

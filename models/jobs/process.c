@@ -328,6 +328,25 @@ int64_t gsim_process_gpu_ns(const struct gsim_process *process, int64_t service_
                              process->context.spec.gpu_ns, process->pace_ns);
 }
 
+/* What an iteration takes alone until the pause of its host. */
+static int64_t until_pause_ns(const struct gsim_process *process) {
+    return process->pace_ns - process->context.spec.gap_ns;
+}
+
+static bool is_within_iterations(const struct gsim_process *process, int64_t service_ns) {
+    return process->pace_ns > 0 &&
+           service_ns / process->pace_ns < process->context.spec.iterations;
+}
+
+int64_t gsim_process_alone_ns(const struct gsim_process *process, int64_t service_ns,
+                              int64_t pause_ns) {
+    if (pause_ns > 0 || !is_within_iterations(process, service_ns))
+        return service_ns - pause_ns;
+    int64_t part_ns = service_ns % process->pace_ns;
+    return service_ns - part_ns +
+           gsim_muldiv_floor(part_ns, until_pause_ns(process), process->pace_ns);
+}
+
 void gsim_process_locate(const struct gsim_process *process, const struct gsim_context *context,
                          int64_t service_ns, int64_t *iterations, gsim_work *done) {
     *iterations = service_ns / process->pace_ns;
@@ -390,14 +409,17 @@ void gsim_process_repace(struct gsim_context *left, const struct gsim_context *w
     left->spec.pace_ns = whole->spec.pace_ns;
 }
 
-void gsim_process_put(const struct gsim_process *process, gsim_work service,
-                      struct gsim_context *context) {
-    int64_t service_ns = gsim_work_to_ns(service);
-    int64_t iterations = process->pace_ns > 0 ? service_ns / process->pace_ns : 0;
-    bool is_within = iterations < context->spec.iterations;
-    context->sums.done_iterations = is_within ? iterations : context->spec.iterations;
+int64_t gsim_process_put(const struct gsim_process *process, int64_t alone_ns,
+                         struct gsim_context *context) {
     context->done = 0;
-    if (is_within)
-        context->done = gsim_work_of_ns(gsim_muldiv_floor(service_ns % process->pace_ns,
-                                                          context->spec.gpu_ns, process->pace_ns));
+    context->sums.done_iterations = context->spec.iterations;
+    if (!is_within_iterations(process, alone_ns))
+        return 0;
+    int64_t part_ns = alone_ns % process->pace_ns, kernels_ns = until_pause_ns(process);
+    context->sums.done_iterations = alone_ns / process->pace_ns + (part_ns >= kernels_ns);
+    if (part_ns >= kernels_ns)
+        return process->pace_ns - part_ns;
+    context->done =
+        gsim_work_of_ns(gsim_muldiv_floor(part_ns, context->spec.gpu_ns, kernels_ns));
+    return 0;
 }

@@ -70,6 +70,11 @@ int64_t gsim_process_kernels(const struct gsim_profile *profile); /* of an itera
 gsim_work gsim_process_done(const struct gsim_process *process, const struct gsim_context *context);
 /* The GPU time of this service. */
 int64_t gsim_process_gpu_ns(const struct gsim_process *process, int64_t service_ns);
+/* The time that the process takes alone until this service is done, and until this much of the
+ * pause behind it is left. Kernels count with the pause of their iteration, so that service is
+ * ahead of time there. */
+int64_t gsim_process_alone_ns(const struct gsim_process *process, int64_t service_ns,
+                              int64_t pause_ns);
 /* The place in its iterations at which this much service is done. */
 void gsim_process_locate(const struct gsim_process *process, const struct gsim_context *context,
                          int64_t service_ns, int64_t *iterations, gsim_work *done);
@@ -89,8 +94,9 @@ struct gsim_member gsim_process_member(const struct gsim_process *process,
  * was left on another device, which goes on with the lengths of `whole`. */
 int64_t gsim_process_time_ns(int64_t service_ns, uint64_t rate_q32);
 void gsim_process_repace(struct gsim_context *left, const struct gsim_context *whole);
-/* Puts a context of this process where this service is done. */
-void gsim_process_put(const struct gsim_process *process, gsim_work service,
-                      struct gsim_context *context);
+/* Puts a context of this process where it is after this time alone; returns the pause that is left
+ * there of its host, as time alone. */
+int64_t gsim_process_put(const struct gsim_process *process, int64_t alone_ns,
+                         struct gsim_context *context);
 
 #endif

@@ -159,6 +159,20 @@ struct gsim_member gsim_shared_job_member(struct gsim_model *model, gsim_slot sl
     return member;
 }
 
+/* Elsewhere than where the job left its context, service is time, and behind its last kernel. */
+int64_t gsim_shared_job_alone_ns(const struct gsim_model *model, gsim_slot slot, gsim_work done) {
+    int64_t done_ns = gsim_work_to_ns(done);
+    if (slot >= model->shared.capacity)
+        return done_ns;
+    const struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
+    bool is_there = sharer->has_left && sharer->left_done == done;
+    if (!is_there || sharer->has_worked || sharer->process.is_open_loop)
+        return done_ns;
+    int64_t pause_ns = gsim_context_pause_ns(&sharer->left, sharer->left_ns);
+    pause_ns = gsim_work_to_ns((gsim_work)pause_ns * sharer->rate_q32);
+    return gsim_process_alone_ns(&sharer->process, done_ns, pause_ns);
+}
+
 /* Finds where the job goes on: where it left, unless it ran elsewhere meanwhile or lost its
  * work. */
 static void find_place(struct gsim_shared_job *sharer, gsim_work done,
@@ -168,7 +182,9 @@ static void find_place(struct gsim_shared_job *sharer, gsim_work done,
         int64_t taken_ns = sharer->left.sums.taken_ns;
         sharer->left = *whole;
         sharer->left.sums.taken_ns = taken_ns;
-        gsim_process_put(&sharer->process, done, &sharer->left);
+        int64_t pause_ns =
+            gsim_process_put(&sharer->process, gsim_work_to_ns(done), &sharer->left);
+        sharer->left.times.launch_ns = gsim_process_time_ns(pause_ns, sharer->rate_q32);
         sharer->left_ns = 0;
         sharer->has_left = true;
     }

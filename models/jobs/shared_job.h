@@ -10,6 +10,9 @@ bool gsim_shared_job_reserve(struct gsim_model *model, gsim_slot slot);
 /* The overflow of an iteration of the job's context, by its cap. */
 struct gsim_overflow gsim_shared_job_overflow(struct gsim_model *model, gsim_slot slot,
                                               const struct gsim_profile *profile);
+/* The time that the job's work takes alone, up to where this service is done: kernels count with
+ * the pause behind them, of which a part may be left. */
+int64_t gsim_shared_job_alone_ns(const struct gsim_model *model, gsim_slot slot, gsim_work done);
 /* The member as which the job joins the arbiter of this GPU, with kernels in the form in which its
  * lane can halt them, unless its entry keeps them. */
 struct gsim_member gsim_shared_job_member(struct gsim_model *model, gsim_slot slot, uint32_t gpu,

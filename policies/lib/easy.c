@@ -8,7 +8,7 @@
  * placement rule.
  *
  * Jobs that this very plan has placed count as running from now on, and so does a job that is still
- * loading. A job that is past its limit counts as ending now. */
+ * loading. A job that is past its limit counts as ending now, with all others that are. */
 #include "policies/lib/easy.h"
 
 #include "policies/lib/common.h"
@@ -219,7 +219,9 @@ static int64_t reserve(const struct pass *p, gsim_slot head) {
         }
     }
     back_to_now(p);
-    return is_found ? end_ns : GSIM_NEVER;
+    if (!is_found)
+        return GSIM_NEVER;
+    return end_ns > p->ctx->view->now_ns ? end_ns : p->ctx->view->now_ns;
 }
 
 /* The head can still start when it was to, with the job that was placed last. */

@@ -148,6 +148,8 @@ before=$(cat "$tmp/bare.db" "$tmp/s1.db" | cksum)
 "$gsim" merge -o "$tmp/bare_too.db" "$tmp/bare.db" "$tmp/s1.db" >"$tmp/log" 2>&1
 [ "$before" = "$(cat "$tmp/bare.db" "$tmp/s1.db" | cksum)" ]
 say "a merge leaves the shards as they are" $?
+expect "a merge of a database that is not there" 3 "no.db: cannot open it: No such file" "$gsim" merge -o "$tmp/none.db" "$tmp/s1.db" "$tmp/no.db"
+check "leaves none behind" "" "$(ls "$tmp" | grep '^none')"
 expect "a merge of all" 0 "6 new runs" "$gsim" merge -o "$tmp/merged.db" "$tmp/s3.db" "$tmp/s1.db" "$tmp/s2.db"
 same "shards merged are one process, row for row" "$tmp/merged.db" "$tmp/all.db"
 expect "merging again changes nothing" 0 " 0 new runs" "$gsim" merge -o "$tmp/merged.db" "$tmp/s1.db" "$tmp/s2.db" "$tmp/s3.db"

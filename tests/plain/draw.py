@@ -54,7 +54,7 @@ class Setup:
         for row in self.rows:
             if True:
                 factor = r.choice([Fraction(1), Fraction(1, 2), Fraction(2), Fraction(r.randint(1, 300), 100)])
-                row["estimate"] = max(1, int(row["duration"] * factor))
+                row["estimate"] = max(1, int(row["duration"] * factor)) if r.random() < 0.9 else 0
 
     def draw_limits(self, r):
         for row in self.rows:

@@ -113,7 +113,7 @@ class Easy(Policy):
         if job.limit is None and job.estimate is None:
             return job.ends()
         limit = job.estimate if job.limit is None else job.limit
-        return run.now + limit - job.ran_at(run.now)
+        return max(run.now, run.now + limit - job.ran_at(run.now))
 
     def fits_at(self, run, job, then):
         gone = [other for other in run.running if self.over(run, other) <= then]
@@ -132,7 +132,7 @@ class Easy(Policy):
                 then = next((time for time in times if self.fits_at(run, job, time)), None)
                 head = job if then is not None else None
             elif head is not None and run.place(job):
-                if self.over(run, job) > max(then, run.now) and not self.fits_at(run, head, then):
+                if self.over(run, job) > then and not self.fits_at(run, head, then):
                     run.take_back(job)
 
 

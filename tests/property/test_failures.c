@@ -151,6 +151,43 @@ static struct gsim_result alone(int64_t seed, int64_t checkpoint_ns, struct gsim
     return test_run(&how, arena);
 }
 
+/* Fifty iterations of a kernel of 1 s and a pause of 20 s, with a checkpoint after every 7 s of them: two
+ * of three lie in the pause. The job is alone on its GPU and comes back at once, so it has it for the
+ * 1050 s that it takes undisturbed and for what it lost, which is less than 7 s a failure. A pause that
+ * counts as done with its kernel was skipped after a failure, up to 20 s of it. */
+static void test_pauses_are_paid(void **state) {
+    static const int64_t submit = 0, service = 1050 * S;
+    static const int64_t iterations = 50, gpu = 1 * S, gap = 20 * S;
+    static const uint32_t id = 0;
+    (void)state;
+    for (int64_t seed = 1; seed <= 20; seed++) {
+        struct gsim_arena *arena = gsim_arena_new();
+        struct gsim_trace trace = {.path = "by hand",
+                                   .format = "test",
+                                   .n_jobs = 1,
+                                   .id_text = "job",
+                                   .id_at = &id,
+                                   .submit_ns = &submit,
+                                   .service_ns = &service,
+                                   .column[GSIM_COL_ITERATIONS] = &iterations,
+                                   .column[GSIM_COL_GPU_NS] = &gpu,
+                                   .column[GSIM_COL_HOST_GAP_NS] = &gap};
+        struct test_run how = {.trace = &trace,
+                               .policy = "timeslice",
+                               .seed = seed,
+                               .mtbf_ns = 100 * S,
+                               .mttr_ns = S,
+                               .checkpoint_ns = 7 * S};
+        struct gsim_result result = test_run(&how, arena);
+        int64_t there_ns = result.jobs.end_ns[0] - result.jobs.wait_ns[0];
+        double lost_s = (double)(there_ns - service) / 1e9;
+        assert_true(result.summary.restarts > 0);
+        assert_true(lost_s > result.summary.lost_s - 1e-6 && lost_s < result.summary.lost_s + 1e-6);
+        assert_true(lost_s < 7 * (double)result.summary.restarts);
+        gsim_arena_free(arena);
+    }
+}
+
 /* What moving memory took is not undone by a failure: the longer two jobs page, the more it is. */
 static void test_what_moved_stays_counted(void **state) {
     static const int64_t submit[] = {0, 0}, service[] = {3000 * S, 3000 * S};
@@ -348,6 +385,7 @@ int main(void) {
         cmocka_unit_test(test_a_policy_that_refuses),
         cmocka_unit_test(test_managed_memory),
         cmocka_unit_test(test_checkpoints),
+        cmocka_unit_test(test_pauses_are_paid),
         cmocka_unit_test(test_what_moved_stays_counted),
         cmocka_unit_test(test_shares_of_a_run_that_is_cut),
         cmocka_unit_test(test_shares_where_a_job_waits_at_the_cut),

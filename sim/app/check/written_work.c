@@ -280,9 +280,7 @@ enum gsim_status gsim_written_hold_work(struct gsim_written *w) {
     if (!is_known)
         return GSIM_OK;
     enum gsim_status status = hold_useful(w);
-    /* a job that comes back after a failure has a pause of its host more in its waiting, at most */
-    bool comes_back = w->number[GSIM_WRITTEN_restarts] > 0 || w->number[GSIM_WRITTEN_killed] > 0;
-    if (status == GSIM_OK && !comes_back)
+    if (status == GSIM_OK && !(w->number[GSIM_WRITTEN_killed] > 0))
         status = hold_lengths(w);
     if (status == GSIM_OK && !(w->number[GSIM_WRITTEN_killed] > 0))
         status = hold_stretches(w);

@@ -3,7 +3,10 @@
  * run that two databases have with different results, runs of several builds or of other contents
  * of their files (unless --keep-old is given), and a sweep that lacks runs. */
 #define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "sim/app/cli/options.h"
 #include "sim/app/results/db.h"
@@ -35,13 +38,25 @@ static enum gsim_status merge(struct gsim_cli *cli, struct gsim_db *db) {
     return status == GSIM_OK ? gsim_db_check_sweeps(db, cli->log) : status;
 }
 
+/* Before the output is made: a database that is not there leaves none behind. */
+static enum gsim_status check_inputs(const struct gsim_cli *cli) {
+    for (int i = 0; i < cli->n_operands; i++)
+        if (access(cli->operand[i], R_OK) != 0)
+            return gsim_fail(cli->log, GSIM_BAD_INPUT, cli->operand[i], 0, "cannot open it: %s",
+                             strerror(errno));
+    return GSIM_OK;
+}
+
 enum gsim_status gsim_command_merge(struct gsim_cli *cli) {
     const char *path = cli->value[GSIM_OPT_OUTPUT];
     struct gsim_db *db;
     if (!path || cli->n_operands == 0)
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "which databases? gsim merge -o all.db shard-1.db shard-2.db ...");
-    enum gsim_status status = gsim_db_open(path, cli->arena, &db, cli->log);
+    enum gsim_status status = check_inputs(cli);
+    if (status != GSIM_OK)
+        return status;
+    status = gsim_db_open(path, cli->arena, &db, cli->log);
     if (status == GSIM_OK)
         status = merge(cli, db);
     gsim_db_close(db);
