@@ -328,8 +328,7 @@ enum gsim_status gsim_report_page(struct gsim_cli *cli, const struct gsim_report
     struct gsim_db *db = NULL;
     enum gsim_status status =
         gsim_figure_open(cli,
-                         (struct gsim_db_choice){
-                             .is_report = true, .configs = front->configs, .first = front->first},
+                         (struct gsim_db_choice){.configs = front->configs, .first = front->first},
                          &db);
     if (status == GSIM_OK)
         status = write_page(cli, db, front->advice);
