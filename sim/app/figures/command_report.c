@@ -326,10 +326,8 @@ enum gsim_status gsim_report_check_page(struct gsim_cli *cli) {
 
 enum gsim_status gsim_report_page(struct gsim_cli *cli, const struct gsim_report_front *front) {
     struct gsim_db *db = NULL;
-    enum gsim_status status =
-        gsim_figure_open(cli,
-                         (struct gsim_db_choice){.configs = front->configs, .first = front->first},
-                         &db);
+    enum gsim_status status = gsim_figure_open(
+        cli, (struct gsim_db_choice){.configs = front->configs, .first = front->first}, &db);
     if (status == GSIM_OK)
         status = write_page(cli, db, front->advice);
     gsim_db_close(db);

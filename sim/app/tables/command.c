@@ -292,9 +292,8 @@ static enum gsim_status open_runs(struct asking *a) {
         a->cli->value[GSIM_OPT_VALUE] = NULL;
     else if (!value)
         a->cli->value[GSIM_OPT_VALUE] = a->cli->value[GSIM_OPT_X] ? "jct_mean_s" : run_values;
-    enum gsim_status status =
-        gsim_figure_open(a->cli,
-                         (struct gsim_db_choice){.is_list = true, .keeps_changed = true}, &a->db);
+    enum gsim_status status = gsim_figure_open(
+        a->cli, (struct gsim_db_choice){.is_list = true, .keeps_changed = true}, &a->db);
     a->cli->value[GSIM_OPT_VALUE] = value;
     return status;
 }
