@@ -32,6 +32,19 @@ static bool outranks(const struct gsim_slurm_state *state, const struct gsim_slu
     return gsim_slurm_lists(conf->qos[job->qos].preempts, name, strlen(name));
 }
 
+static int64_t start_of(const struct gsim_slurm_job *job) {
+    return job->end_ns - job->way.limit_ns;
+}
+
+/* A job that has begun at this instant stays: schedulers take no time here, and a job that it let
+ * in by its begin (after:7) would have come after nothing. */
+static bool may_be_pushed_out(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                              gsim_slot slot) {
+    const struct gsim_slurm_job *victim = gsim_slurm_job(ctx, slot);
+    return ctx->view->jobs.state[slot] == GSIM_RUNNING && start_of(victim) < ctx->view->now_ns &&
+           mode_of(state, victim) != GSIM_SLURM_PREEMPT_OFF;
+}
+
 /* Whether victim a goes before b. */
 static bool goes_first(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                        gsim_slot a, gsim_slot b) {
@@ -43,14 +56,12 @@ static bool goes_first(const struct gsim_slurm_state *state, const struct gsim_c
         rank_a = state->conf.qos[job_a->qos].priority;
         rank_b = state->conf.qos[job_b->qos].priority;
     }
-    int64_t start_a = job_a->end_ns - job_a->way.limit_ns,
-            start_b = job_b->end_ns - job_b->way.limit_ns;
     if (rank_a != rank_b)
         return rank_a < rank_b;
     if (!state->conf.youngest_first && gpus[a] != gpus[b])
         return gpus[a] > gpus[b];
-    if (start_a != start_b)
-        return start_a > start_b;
+    if (start_of(job_a) != start_of(job_b))
+        return start_of(job_a) > start_of(job_b);
     return gsim_nth(ctx->view, a) > gsim_nth(ctx->view, b);
 }
 
@@ -70,10 +81,9 @@ static void list_victims(struct gsim_slurm_state *state, const struct gsim_ctx *
     state->n_victims = 0;
     for (uint32_t i = 0; i < state->n_running; i++) {
         gsim_slot slot = state->running[i];
-        const struct gsim_slurm_job *victim = gsim_slurm_job(ctx, slot);
         uint32_t k = state->n_victims;
-        if (ctx->view->jobs.state[slot] != GSIM_RUNNING ||
-            mode_of(state, victim) == GSIM_SLURM_PREEMPT_OFF || !outranks(state, job, victim))
+        if (!may_be_pushed_out(state, ctx, slot) ||
+            !outranks(state, job, gsim_slurm_job(ctx, slot)))
             continue;
         for (; k > 0 && goes_first(state, ctx, slot, state->victim[k - 1]); k--)
             state->victim[k] = state->victim[k - 1];
