@@ -27,7 +27,7 @@ enum gsim_slurm_tres {
 /* Limits of a QOS or of an association on the jobs that run together. */
 enum gsim_slurm_limit {
     GSIM_SLURM_GROUP, /* GrpJobs, GrpTRES: of all its users together */
-    GSIM_SLURM_GROUP_RUN, /* GrpTRESRunMins: amounts times the time that is left of limits, in ns */
+    GSIM_SLURM_GROUP_RUN, /* GrpTRESRunMins: amounts times the minutes that are left of limits */
     GSIM_SLURM_USER, /* MaxJobsPU, MaxTRESPU; of an association MaxJobs */
     GSIM_SLURM_ACCOUNT, /* MaxJobsPA, MaxTRESPA */
     GSIM_SLURM_LIMITS

@@ -463,16 +463,12 @@ class Plain:
         return True
 
     # --- nodes
-    def clear(self, job, node, at, planned):
-        """The first time from at on at which no window of the node meets the job's time."""
-        while True:
-            meets = [end for start, end in planned.get(node, []) if start < at + job["limit"] and at < end]
-            meets += [r["end"] for r in self.site.reservations
-                      if node in r["nodes"] and job["user"] not in r["users"]
-                      and r["start"] < at + job["limit"] and at < r["end"]]
-            if not meets:
-                return at
-            at = min(meets)
+    def is_clear(self, job, node, at, planned):
+        """Whether no window of the node meets the job's time, if it starts then."""
+        last = at + job["limit"]
+        return not (any(start < last and at < end for start, end in planned.get(node, []))
+                    or any(node in r["nodes"] and job["user"] not in r["users"] and r["start"] < last and at < r["end"]
+                           for r in self.site.reservations))
 
     def choose(self, job, free):
         """Nodes and GPUs of each, from the GPUs that could be had (by node)."""
@@ -511,7 +507,7 @@ class Plain:
 
     def usable(self, job, free, closed):
         return {n: self.had(job, f) for n, f in free.items()
-                if self.had(job, f) and n in job["nodes"] and n not in closed and self.clear(job, n, self.now, {}) == self.now}
+                if self.had(job, f) and n in job["nodes"] and n not in closed and self.is_clear(job, n, self.now, {})}
 
     def start(self, job, chosen):
         self.charge(self.now)
@@ -652,7 +648,7 @@ class Plain:
         for at in sorted(t for t in times if self.now <= t <= self.now + site.bf_window * 60):
             free = {}
             for node in job["nodes"]:
-                if self.clear(job, node, at, planned) == at:
+                if self.is_clear(job, node, at, planned):
                     room = now_free[node]
                     for end, other, gpus in frees[node]:
                         room = self.add(room, other, gpus, 1) if end <= at else room
