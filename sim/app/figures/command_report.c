@@ -35,9 +35,10 @@ static const char style[] =
     ".filter{font:inherit;font-size:.85rem;margin-bottom:.3rem}.faint{opacity:.15}\n"
     "@media "
     "print{.filter{display:none}th::after{content:none!important}body{max-width:none;padding:0;"
-    "font-size:10pt}figure,tr{break-inside:avoid}"
+    "font-size:10pt}figure,tr{break-inside:avoid}h2{break-after:avoid}.wide{overflow:visible}"
+    "svg{width:21rem}figcaption{max-width:21rem}"
     "table{font-size:6.5pt}th,td{padding:.1rem .25rem}td:first-child,td:last-child{"
-    "white-space:normal;overflow-wrap:anywhere}}\n"
+    "white-space:normal;overflow-wrap:break-word}td:last-child{overflow-wrap:anywhere}}\n"
     "</style>\n";
 
 static void put_html(FILE *out, const char *text) {
