@@ -137,7 +137,7 @@ ok "of many decades every other one is labelled" $?
 
 # --- pages ------------------------------------------------------------------------------------------
 # A parameter of one policy, which the others have not, is no axis: marks of it would be "mig.queue -" for them.
-"$gsim" compare --policies fifo,mig --set mig.queue=backfill --gpus-per-node 2 --quiet --no-what-if --db "$tmp/own.db" traces/samples/small_lab.csv >"$tmp/out" 2>&1
+"$gsim" compare --policies fifo,mig --set mig.queue=backfill --gpus-per-node 4 --quiet --no-what-if --db "$tmp/own.db" traces/samples/small_lab.csv >"$tmp/out" 2>&1
 "$gsim" plot "$tmp/own.db" --figure overview --keep -o "$tmp/own.svg" >>"$tmp/out" 2>&1
 grep -q 'GPUs useful' "$tmp/own.gp" && ! grep -q 'queue' "$tmp/own.gp"
 ok "the setting of one policy alone is no axis" $?
