@@ -130,7 +130,8 @@ static enum gsim_status read_file(struct gsim_cli *cli, struct gsim_setup *setup
                                          .by_model = cli->value[GSIM_OPT_BY_MODEL],
                                          .gpu_mem = cli->value[GSIM_OPT_GPU_MEM],
                                          .rates = cli->value[GSIM_OPT_RATES],
-                                         .goodput = cli->value[GSIM_OPT_GOODPUT]};
+                                         .goodput = cli->value[GSIM_OPT_GOODPUT],
+                                         .is_lenient = !gsim_option_is_on(cli, GSIM_OPT_STRICT)};
     const struct gsim_io *io = cli->io;
     if (io->trace_name && strcmp(io->trace_name, setup->trace_path) == 0) {
         options.bytes = io->trace_bytes;
