@@ -7,6 +7,7 @@
 #include "policies/lib/common.h"
 #include "policies/slurm/nodes.h"
 #include "policies/slurm/passes.h"
+#include "policies/slurm/shards.h"
 
 #include <string.h>
 
@@ -97,6 +98,15 @@ static void free_pieces(struct gsim_slurm_state *state, const struct gsim_ctx *c
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, victim);
     for (uint32_t p = job->first_piece; p != GSIM_SLURM_NONE; p = state->piece[p].next)
         gsim_slurm_nodes_add(&state->freed[state->piece[p].node], job, state->piece[p].gpus, sign);
+    if (job->share_ppm > 0 && gsim_slurm_shards_free(state, ctx, victim, sign > 0))
+        state->freed[state->piece[job->first_piece].node].gpus += (uint32_t)sign;
+}
+
+/* The candidates keep their shards. */
+static void forget(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx) {
+    for (uint32_t v = 0; v < state->n_victims; v++)
+        if (state->victim[v] != GSIM_NO_SLOT)
+            gsim_slurm_job(ctx, state->victim[v])->is_freed = false;
 }
 
 static bool fits(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, gsim_slot slot) {
@@ -152,14 +162,17 @@ bool gsim_slurm_preempt(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
     }
     list_victims(state, ctx, gsim_slurm_job(ctx, slot));
     uint32_t n = free_until_it_fits(state, ctx, slot);
-    if (n == 0)
+    if (n == 0) {
+        forget(state, ctx);
         return false;
+    }
     for (uint32_t v = n; v-- > 0;)
         if (is_spared(state, ctx, slot, state->victim[v]))
             state->victim[v] = GSIM_NO_SLOT;
     for (uint32_t v = 0; v < n; v++)
         if (state->victim[v] != GSIM_NO_SLOT)
             push_out(state, ctx, plan, state->victim[v]);
+    forget(state, ctx);
     memset(state->freed, 0, state->n_nodes * sizeof *state->freed);
     return fits(state, ctx, slot) && gsim_slurm_place(state, ctx, plan, slot);
 }

@@ -11,6 +11,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import plain_slurm  # noqa: E402
+import plain_slurm_log  # noqa: E402
 
 JOBS = 80
 SITES = int(os.environ.get("SLURM_SITES") or (16 if os.environ.get("CASES") == "all" else 3))
@@ -28,7 +29,7 @@ def starts_of(folder, site, jobs):
     with open(f"{folder}/site.conf", "w", encoding="utf-8") as file:
         file.write(site.text())
     with open(f"{folder}/t.csv", "w", encoding="utf-8") as file:
-        file.write(plain_slurm.trace_of(jobs))
+        file.write(plain_slurm_log.trace_of(site, jobs))
     out = gsim("--policy", "slurm", "--slurm-conf", f"{folder}/site.conf", "--set", "slurm.start=2024-05-01T00:00:00",
                "--device", "ideal", "--quiet", "--jobs-csv", f"{folder}/jobs.csv", "--force", f"{folder}/t.csv")
     if out.returncode:
@@ -63,7 +64,7 @@ def check_case(folder, site, jobs):
 def check_logged(folder, site, jobs):
     """The log of a month under that site, whose site.conf lies there: gsim's starts are the log's, one by one."""
     with open(f"{folder}/log.txt", "w", encoding="utf-8") as file:
-        file.write(plain_slurm.log_of(site, jobs))
+        file.write(plain_slurm_log.log_of(site, jobs))
     out = gsim("compare", "--policies", "slurm,fifo", "--slurm-conf", f"{folder}/site.conf", "--set",
                "slurm.start=2024-05-01T00:00:00", "--quiet", "--no-what-if", f"{folder}/log.txt")
     rows = [line.split() for line in out.stdout.splitlines() if line.startswith("slurm ")]

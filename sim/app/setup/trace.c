@@ -2,6 +2,7 @@
 /* The trace of a run: read from a file, or drawn from a spec, under the load that was asked for. */
 #include <string.h>
 
+#include "sim/app/setup/cluster_file.h"
 #include "sim/app/setup/setup.h"
 #include "sim/base/units.h"
 #include "sim/app/setup/resampling.h"
@@ -145,6 +146,8 @@ static enum gsim_status read_file(struct gsim_cli *cli, struct gsim_setup *setup
                          setup->trace_path);
     enum gsim_status status =
         gsim_option_int(cli, GSIM_OPT_SEED, setup->seed, 0, INT64_MAX, &setup->seed);
+    if (status == GSIM_OK)
+        status = gsim_cluster_shards(cli, &options.shards);
     if (status == GSIM_OK)
         status = gsim_trace_read(setup->trace_path, cli->value[GSIM_OPT_TRACE_FORMAT], &options,
                                  cli->arena, &setup->trace, cli->log);
