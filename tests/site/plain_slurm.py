@@ -51,6 +51,7 @@ class Site:
         self.begin_rng = random.Random(f"begins {seed}")
         self.draw_wishes(random.Random(-1000000 - seed))
         self.draw_shards(random.Random(f"shards {seed}"))
+        self.draw_bills(random.Random(f"bills {seed}"))
 
     def draw_wishes(self, r):
         """What jobs may ask for beside GPUs and a partition: features of nodes, several partitions, arrays whose
@@ -59,6 +60,14 @@ class Site:
         self.features = [[f for f in ("ib", "roce", "fast") if r.random() < 0.6] for _ in range(self.n_nodes)]
         self.has_wishes = r.random() < 0.7
         self.array_plans = r.choice([20, 0, 1])
+
+    def draw_bills(self, r):
+        """What a GPU and a CPU weigh in each partition, None: nothing is said, and GPUs count; and each QOS' UsageFactor."""
+        self.bills_most = r.random() < 0.3
+        for partition in self.partitions.values():
+            partition["weights"] = r.choice([None, None, (1.0, 0.25), (2.5, 0.5), (0.0, 1.0)])
+        for qos in self.qos.values():
+            qos["factor"] = r.choice([1, 1, 0.5, 2])
 
     def draw_shards(self, r):
         """Shards of a GPU on all nodes but the last, or none; which GPU of a node a job gets, and limits of shards."""
@@ -150,7 +159,7 @@ class Site:
                f"PriorityDecayHalfLife={self.half_life // 3600 // 24}-{self.half_life // 3600 % 24}",
                f"PriorityMaxAge=0-{self.max_age // 3600}",
                f"PriorityFavorSmall={'YES' if self.favor_small else 'NO'}",
-               f"PriorityFlags={'FAIR_TREE' if self.fair_tree else 'NO_FAIR_TREE'}",
+               f"PriorityFlags={'FAIR_TREE' if self.fair_tree else 'NO_FAIR_TREE'}" + (",MAX_TRES" if self.bills_most else ""),
                f"PreemptType=preempt/{self.preempt}", f"PreemptMode={self.mode}",
                "AccountingStorageEnforce=associations" + (",limits,qos" if self.has_limits else ""),
                "GresTypes=gpu", "SelectType=select/cons_tres", f"SelectTypeParameters={self.select}" + (",LL_SHARED_GRES" if self.shards and self.least_loaded else "")]
@@ -164,7 +173,8 @@ class Site:
             nodes = ",".join(f"n{i:02}" for i in p["nodes"])
             out.append(f"PartitionName={name} Nodes={nodes} Default={'YES' if name == 'gpu' else 'NO'} "
                        f"MaxTime={p['max'] // 60} PriorityTier={p['tier']} PriorityJobFactor={p['factor']}"
-                       + (f" QOS={p['qos']}" if p["qos"] else ""))
+                       + (f" QOS={p['qos']}" if p["qos"] else "")
+                       + (" TRESBillingWeights=CPU={1},GRES/gpu={0}".format(*p["weights"]) if p["weights"] else ""))
         return "\n".join(out + self.dumps()) + "\n"
 
     def dumps(self):
@@ -178,7 +188,7 @@ class Site:
         out = ["", "Name|Priority|Preempt|PreemptMode|Flags|UsageFactor|" + "|".join(kinds)]
         for name, q in self.qos.items():
             out.append(f"{name}|{q['priority']}|{q['preempt']}|cluster|{'OverPartQOS' if q['over'] else ''}|"
-                       "1.000000|" + "|".join(cell(q["limits"], k) for k in kinds))
+                       f"{q['factor']:.6f}|" + "|".join(cell(q["limits"], k) for k in kinds))
         if self.has_assocs:
             kinds = ["GrpJobs", "GrpTRES", "MaxJobs"]
             out += ["", "Cluster|Account|User|Partition|Share|ParentName|" + "|".join(kinds)]
@@ -272,6 +282,7 @@ class Plain:
     def __init__(self, site, jobs):
         self.site, self.jobs = site, jobs
         self.pending, self.running = [], []
+        self.foreseen = {}  # by the time now and a later one: the jobs that still run, and the room beside them
         self.now = 0
         self.usage = {}  # by account or user, billing seconds
         self.usage_at = 0
@@ -298,8 +309,12 @@ class Plain:
         self.usage_at = until
 
     def whole(self, job):
-        """GPUs of a job, or the part of one that its shards are."""
-        return job["part"] * (1000000 // self.site.shards) / 1000000 if job["part"] else job["gpus"]
+        """What a job is billed: its GPUs, or the part of one that its shards are, or by the weights of its partition."""
+        factor, weights = self.site.qos[job["qos"]]["factor"], self.site.partitions[job["partition"]]["weights"]
+        if weights:
+            parts = 0 if job["part"] else weights[0] * job["gpus"], weights[1] * job["cpus"]
+            return factor * (max(parts) if self.site.bills_most else sum(parts))
+        return factor * job["part"] * (1000000 // self.site.shards) / 1000000 if job["part"] else factor * job["gpus"]
 
     def rank(self, at):
         """Fair-share factors as of a time, which is the end of a period."""
@@ -574,6 +589,7 @@ class Plain:
 
     def start(self, job, chosen):
         self.charge(self.now)
+        self.foreseen = {}
         job.update(start=self.now, on=chosen, at={n: self.pick(job, n)[:gpus] for n, gpus in chosen})
         if "first" not in job:
             job["first"] = self.now
@@ -583,6 +599,7 @@ class Plain:
         self.changed = True
 
     def stop(self, job):
+        self.foreseen = {}
         self.charge(self.now)
         self.running.remove(job)
         self.changed = True
@@ -704,8 +721,10 @@ class Plain:
         ends = [(self.end_of(other), other) for other in self.running]
         times |= {end for end, _ in ends}
         for at in sorted(t for t in times if self.now <= t <= self.now + site.bf_window * 60):
-            free, rest = {}, [other for end, other in ends if end > at]
-            rooms = self.free_by(rest)
+            if (self.now, at) not in self.foreseen:
+                rest = [other for end, other in ends if end > at]
+                self.foreseen[self.now, at] = rest, self.free_by(rest)
+            free, (rest, rooms) = {}, self.foreseen[self.now, at]
             for node in job["nodes"]:
                 if self.is_clear(job, node, at, planned):
                     free[node] = self.had_of(job, node, rooms[node], rest)
