@@ -92,11 +92,13 @@ FROM (SELECT key, scale, CASE key WHEN 'gpus' THEN 'GPUs' ELSE replace(replace(r
     THEN substr(key, 1, length(key) - 2) ELSE key END, '_', ' '), 'jct', 'JCT'), 'gpu ', 'GPU '), 'set.', '') END AS plain
     FROM measure);
 
--- Keys of the axes: the keys of --x and --y, or settings that differ between runs, numbers first.
+-- Keys of the axes: the keys of --x and --y, or settings that differ between runs, numbers first. A
+-- parameter that one policy has and others have not is no axis, unless runs of that policy differ in it.
 CREATE TEMP TABLE varying AS
 SELECT key, row_number() OVER (ORDER BY min(quantity(value) IS NOT NULL) DESC, key) AS rank
 FROM chosen JOIN setting USING (run_id)
 WHERE key NOT IN ('policy', 'seed', 'replication', 'trace')
+    AND (key NOT LIKE 'set.%' OR key IN (SELECT key FROM distinguishing))
 GROUP BY key
 HAVING count(DISTINCT value) > 1 OR count(*) < (SELECT count(*) FROM chosen);
 

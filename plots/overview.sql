@@ -53,8 +53,8 @@ SELECT panels AS var_panels, across AS var_across, (panels - 1) / across + 1 AS 
        facet_pages * mark_pages AS var_pages
 FROM form, cut;
 -- Heights in inches: the key; a trace's name; a row's panels; the axis below them.
-SELECT CASE WHEN is_double THEN 0.2 ELSE 0.05 + 0.14 * (SELECT count(*) FROM mark_here) END AS var_key_in, 0.2 AS var_name_in, 0.42 AS var_foot_in, CASE WHEN is_double THEN 0.05 ELSE 0.42 END AS var_between_in FROM form;
-SELECT CASE WHEN is_double THEN 0.2 ELSE 0.05 + 0.14 * (SELECT count(*) FROM mark_here) END + facets * 0.2 + rows * (0.1 + 0.125 * lines) + 0.42 + (rows - 1) * CASE WHEN is_double THEN 0.05 ELSE 0.42 END AS var_height
+SELECT CASE WHEN is_double THEN 0.2 ELSE 0.05 + 0.14 * (SELECT count(*) FROM mark_here) END AS var_key_in, 0.2 AS var_name_in, 0.5 AS var_foot_in, CASE WHEN is_double THEN 0.05 ELSE 0.5 END AS var_between_in FROM form;
+SELECT CASE WHEN is_double THEN 0.2 ELSE 0.05 + 0.14 * (SELECT count(*) FROM mark_here) END + facets * 0.2 + rows * (0.1 + 0.125 * lines) + 0.5 + (rows - 1) * CASE WHEN is_double THEN 0.05 ELSE 0.5 END AS var_height
 FROM (SELECT is_double, (SELECT count(*) FROM facet_here) AS facets, (SELECT count(*) FROM of_policy) AS lines,
              (SELECT count(*) FROM facet_here) * ((panels - 1) / across + 1) AS rows FROM form);
 SELECT f.place AS facet, panel, m.place AS mark, line, y, low, high

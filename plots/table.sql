@@ -80,22 +80,27 @@ GROUP BY run_id, at, CASE WHEN rank > 12 THEN 'others' ELSE g.name END;
 
 CREATE TEMP TABLE first_of AS SELECT row, min(run_id) AS first FROM row_of GROUP BY row;
 CREATE TEMP TABLE placed AS
-SELECT run_id, policy, unit, row, first, place, head, y,
-       run_id IN (SELECT run_id FROM setting WHERE key IN ('shake', 'resample')) AS is_shaken
-FROM reading JOIN chosen USING (run_id) JOIN unit_of USING (run_id) JOIN row_of USING (run_id) JOIN first_of USING (row);
+SELECT run_id, policy, unit, row, first, place, head, y, is_shaken, is_copy,
+       is_shaken AND is_copy = max(is_copy) OVER (PARTITION BY place, head, row) AS is_in_range
+FROM (SELECT *, run_id IN (SELECT run_id FROM setting WHERE key IN ('shake', 'resample')) AS is_shaken,
+             run_id IN (SELECT run_id FROM changed) AS is_copy
+      FROM reading JOIN chosen USING (run_id) JOIN unit_of USING (run_id) JOIN row_of USING (run_id) JOIN first_of USING (row)
+      WHERE y IS NOT NULL);
 CREATE INDEX temp.placed_by_unit ON placed (unit, place, head);
-
--- Shaken and resampled copies of one trace show how sensitive that trace is, as a range, and no chance of being
--- wrong.
-SELECT p.head, p.row, count(p.y) AS n, avg(p.y) AS mean,
-       CASE WHEN NOT max(p.is_shaken) THEN low_end(p.y) WHEN count(p.y) > 1 THEN min(p.y) END AS low,
-       CASE WHEN NOT max(p.is_shaken) THEN high_end(p.y) WHEN count(p.y) > 1 THEN max(p.y) END AS high,
-       avg(CASE WHEN b.y IS NOT NULL THEN p.y END) / nullif(avg(b.y), 0) AS ratio,
-       CASE WHEN NOT max(p.is_shaken) THEN ratio_low(p.y, b.y) WHEN count(b.y) > 1 THEN min(p.y / b.y) END AS ratio_low,
-       CASE WHEN NOT max(p.is_shaken) THEN ratio_high(p.y, b.y) WHEN count(b.y) > 1 THEN max(p.y / b.y) END AS ratio_high,
-       CASE WHEN NOT max(p.is_shaken) THEN p_of(p.y, b.y) END AS p, max(p.is_shaken) AS is_shaken
+CREATE TEMP TABLE coupled AS
+SELECT p.*, b.y AS b, CASE WHEN NOT p.is_copy THEN p.y END AS own, CASE WHEN NOT p.is_copy THEN b.y END AS own_b,
+       CASE WHEN p.is_in_range THEN p.y END AS copy, CASE WHEN p.is_in_range THEN b.y END AS copy_b
 FROM placed AS p JOIN against
 LEFT JOIN placed AS b ON b.unit = p.unit AND b.place = p.place AND b.head = p.head
-    AND b.policy = against.policy AND p.policy <> against.policy
-WHERE p.y IS NOT NULL
-GROUP BY p.place, p.head, p.row ORDER BY p.place, p.head, p.first;
+    AND b.policy = against.policy AND p.policy <> against.policy;
+
+-- Means are of the trace as it is. Its shaken and resampled copies show how sensitive it is, as a range, and no
+-- chance of being wrong; where the trace as it is was not chosen, the mean is theirs.
+SELECT head, row, CASE WHEN max(is_shaken) THEN max(count(own), count(copy)) ELSE count(y) END AS n, avg(own) AS mean,
+       CASE WHEN NOT max(is_shaken) THEN low_end(y) WHEN count(copy) > 1 THEN min(copy) END AS low,
+       CASE WHEN NOT max(is_shaken) THEN high_end(y) WHEN count(copy) > 1 THEN max(copy) END AS high,
+       avg(CASE WHEN own_b IS NOT NULL THEN own END) / nullif(avg(own_b), 0) AS ratio,
+       CASE WHEN NOT max(is_shaken) THEN ratio_low(y, b) WHEN count(copy_b) > 1 THEN min(copy / copy_b) END AS ratio_low,
+       CASE WHEN NOT max(is_shaken) THEN ratio_high(y, b) WHEN count(copy_b) > 1 THEN max(copy / copy_b) END AS ratio_high,
+       CASE WHEN NOT max(is_shaken) THEN p_of(y, b) END AS p, max(is_shaken) AS is_shaken, max(is_copy) AS has_original
+FROM coupled GROUP BY place, head, row ORDER BY place, head, first;

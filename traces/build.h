@@ -37,6 +37,7 @@ struct gsim_builder {
     struct gsim_log *log;
     const char *path;
     struct gsim_row row;
+    uint32_t shards; /* of a GPU; 0: not known */
     bool has_column[GSIM_COL_COUNT]; /* columns that are kept */
     bool is_used[GSIM_COL_COUNT]; /* columns with a cell that is not empty */
     uint8_t kept[GSIM_COL_COUNT]; /* the kept columns, once there is a row */

@@ -30,6 +30,7 @@ enum gsim_status gsim_rows_begin(struct gsim_rows *rows, struct gsim_builder *bu
                                  const struct gsim_trace_options *options) {
     rows->b = builder;
     builder->is_lenient = options && options->is_lenient;
+    builder->shards = options ? options->shards : 0;
     builder->fates.list = options ? options->left_out : NULL;
     enum gsim_status status = GSIM_OK;
     if (options && options->gpu_mem)

@@ -192,17 +192,35 @@ static void note_type(struct gsim_builder *builder, const char *type) {
                             "a job asked for, every job may run on every GPU";
 }
 
+/* A job without whole GPUs that has shards of one is a job with a share of it. */
+static void take_shards(struct gsim_builder *builder, int64_t shards) {
+    struct gsim_row *row = &builder->row;
+    row->extra[GSIM_SACCT_GPUS] = 1;
+    if (row->drop)
+        return;
+    if (builder->shards == 0)
+        row->drop = "they had shards of GPUs (gres/shard), not whole ones; how many a GPU has is "
+                    "in slurm.conf (--slurm-conf), not in the log";
+    else if (shards > builder->shards)
+        row->drop = "they had more shards (gres/shard) than a GPU has: of several GPUs, or of "
+                    "several nodes";
+    else if (shards < builder->shards)
+        row->cell[GSIM_COL_SHARE_PPM] = GSIM_PPM / builder->shards * shards;
+}
+
 /* cpu=8,gres/gpu=4,gres/gpu:a100=4,mem=64G: the plain count has the typed ones in it. */
 static bool take_tres(struct gsim_builder *builder, const char *text, size_t length) {
-    int64_t total = -1, typed = 0, count;
+    int64_t total = -1, typed = 0, shards = 0, count;
     const char *end = text + length;
     for (const char *at = text; at < end; at += strcspn(at, ",") + 1) {
         if (strncmp(at, "mem=", 4) == 0 &&
             !take_size(at + 4, INT64_C(1) << 20, &builder->row.cell[GSIM_COL_HOST_MEM_BYTES]))
             return false;
-        if (strncmp(at, "gres/shard=", 11) == 0 && !builder->row.drop)
-            builder->row.drop = "they had shards of GPUs (gres/shard), not whole ones; how many a "
-                                "GPU has is not in the log";
+        if (strncmp(at, "gres/shard=", 11) == 0 &&
+            (gsim_parse_decimal(at + 11, strspn(at + 11, "0123456789"), 1, &shards) !=
+                 GSIM_PARSE_OK ||
+             shards < 0))
+            return false;
         if (strncmp(at, "gres/gpu", 8) != 0 || (at[8] != '=' && at[8] != ':'))
             continue;
         const char *number = at + strcspn(at, "=,");
@@ -219,6 +237,8 @@ static bool take_tres(struct gsim_builder *builder, const char *text, size_t len
             typed += count;
     }
     builder->row.extra[GSIM_SACCT_GPUS] = total >= 0 ? total : typed;
+    if (builder->row.extra[GSIM_SACCT_GPUS] == 0 && shards > 0)
+        take_shards(builder, shards);
     return builder->row.extra[GSIM_SACCT_GPUS] <= GSIM_MAX_GANG;
 }
 
@@ -340,6 +360,7 @@ static const struct gsim_mapping mappings[] = {
      GSIM_COL_MEM_BYTES},
     {"State", true, "a state", take_state, -1},
     {"AllocTRES", true, "a list such as cpu=8,gres/gpu=4", take_tres, GSIM_COL_HOST_MEM_BYTES},
+    {"AllocTRES", false, NULL, NULL, GSIM_COL_SHARE_PPM},
     {"ReqTRES", false, "a list such as cpu=8,gres/gpu:a100=4", take_request, GSIM_COL_GPU_TYPE},
     {"Partition", false, "a name", NULL, GSIM_COL_PARTITION},
     {"ElapsedRaw", false, GSIM_FORM_SECONDS, take_elapsed_raw, -1},

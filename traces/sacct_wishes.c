@@ -209,6 +209,9 @@ static bool is_like_leader(const struct gsim_builder *b) {
     static const enum gsim_column kinds[] = {GSIM_COL_PARTITION, GSIM_COL_GPU_TYPE,
                                              GSIM_COL_FEATURES, GSIM_COL_QOS};
     const struct gsim_row *row = &b->row;
+    const int64_t *share_ppm = b->column[GSIM_COL_SHARE_PPM];
+    if (row->cell[GSIM_COL_SHARE_PPM] >= 0 || (share_ppm && share_ppm[b->leader] >= 0))
+        return false; /* shards of two GPUs are no gang */
     if (row->extra[GSIM_SACCT_PART] < 1 || b->leader_number != row->extra[GSIM_SACCT_LEADER] ||
         b->leader >= b->n)
         return false;

@@ -128,6 +128,7 @@ struct gsim_trace_options {
     /* Rows that cannot be read are left out, and counted with the reason; false: they are errors.
      * The native format has no such rows. */
     bool is_lenient;
+    uint32_t shards; /* of a GPU, where a log counts them (gres/shard); 0: not known */
     FILE *left_out; /* a CSV row for what became of each row of the file; NULL: none is written */
     const char *rates; /* a table of measured speeds (traces/rates.h); NULL: none */
     const char *goodput; /* a table of goodput (traces/goodput.h); NULL: none */

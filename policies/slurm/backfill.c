@@ -9,6 +9,7 @@
 #include "policies/slurm/limits.h"
 #include "policies/slurm/nodes.h"
 #include "policies/slurm/passes.h"
+#include "policies/slurm/shards.h"
 #include "policies/slurm/ways.h"
 #include "sim/base/pick.h"
 
@@ -16,15 +17,8 @@
 
 /* --- what running jobs free, and when --------------------------------------------------------- */
 
-/* A job that has outrun its limit is thought to end soon. */
-static int64_t end_of(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                      gsim_slot slot) {
-    int64_t end_ns = gsim_slurm_job(ctx, slot)->end_ns, now_ns = ctx->view->now_ns;
-    return end_ns > now_ns ? end_ns : now_ns + state->conf.bf_resolution_ns;
-}
-
 static bool reserve(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
-    uint32_t n = ctx->view->cluster.n_gpus + 1;
+    uint32_t n = ctx->view->cluster.n_gpus + state->n_running + 1;
     if (state->freeing_capacity >= n)
         return true;
     state->freeing = gsim_arena_array(ctx->arena, n, sizeof *state->freeing);
@@ -35,7 +29,8 @@ static bool reserve(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
 /* Adds what a job frees to the lists of its nodes, each in the order of ends. */
 static void add_ending(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
-    int64_t end_ns = end_of(state, ctx, slot);
+    int64_t end_ns = gsim_slurm_end_of(state, ctx, slot);
+    bool frees_gpu = job->share_ppm > 0 && gsim_slurm_shards_end_last(state, ctx, slot);
     for (uint32_t p = job->first_piece;
          p != GSIM_SLURM_NONE && state->n_freeing < state->freeing_capacity;
          p = state->piece[p].next) {
@@ -48,6 +43,7 @@ static void add_ending(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsi
             *link = state->n_freeing++;
         }
         gsim_slurm_nodes_add(&state->freeing[*link].room, job, state->piece[p].gpus, 1);
+        state->freeing[*link].room.gpus += frees_gpu;
     }
 }
 
@@ -62,21 +58,22 @@ static bool foresee(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
 }
 
 /* How many GPUs of the node the job could have by then. */
-static uint32_t free_at(const struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
-                        uint32_t node, int64_t at_ns) {
+static uint32_t free_at(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                        const struct gsim_slurm_job *job, uint32_t node, int64_t at_ns) {
     struct gsim_slurm_room room = state->node[node].free;
     for (uint32_t f = state->first_freeing[node];
          f != GSIM_SLURM_NONE && state->freeing[f].end_ns <= at_ns; f = state->freeing[f].next)
         gsim_slurm_nodes_join(&room, &state->freeing[f].room);
-    return gsim_slurm_nodes_fit(job, &room);
+    return gsim_slurm_nodes_fit_at(state, ctx, job, node, &room, at_ns);
 }
 
 /* When the job could have that number of the node's GPUs; GSIM_NEVER: not by any job's end. */
-static int64_t free_from(const struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
-                         uint32_t node, uint32_t gpus, int64_t now_ns) {
+static int64_t free_from(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                         const struct gsim_slurm_job *job, uint32_t node, uint32_t gpus) {
     struct gsim_slurm_room room = state->node[node].free;
-    int64_t at_ns = now_ns;
-    for (uint32_t f = state->first_freeing[node]; gsim_slurm_nodes_fit(job, &room) < gpus;
+    int64_t at_ns = ctx->view->now_ns;
+    for (uint32_t f = state->first_freeing[node];
+         gsim_slurm_nodes_fit_at(state, ctx, job, node, &room, at_ns) < gpus;
          f = state->freeing[f].next) {
         if (f == GSIM_SLURM_NONE)
             return GSIM_NEVER;
@@ -100,7 +97,7 @@ static void look_at_nodes(struct gsim_slurm_state *state, const struct gsim_ctx 
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     for (uint32_t node = 0; node < state->n_nodes; node++)
         state->usable[node] =
-            is_usable(state, ctx, slot, node, at_ns) ? free_at(state, job, node, at_ns) : 0;
+            is_usable(state, ctx, slot, node, at_ns) ? free_at(state, ctx, job, node, at_ns) : 0;
 }
 
 /* The first time after at_ns at which a node may have become usable: a job ends, or a window. */
@@ -130,7 +127,7 @@ static int64_t room_from(const struct gsim_slurm_state *state, const struct gsim
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     if (!gsim_slurm_nodes_has(state, job->way.set, node) || ctx->view->cluster.node_is_down[node])
         return GSIM_NEVER;
-    return free_from(state, job, node, gpus, ctx->view->now_ns);
+    return free_from(state, ctx, job, node, gpus);
 }
 
 /* The first time at which the job could have that number of the node's GPUs, as far as it is no
@@ -152,6 +149,7 @@ static struct gsim_slurm_outlook *outlook_of(struct gsim_slurm_state *state,
     for (uint32_t i = 0; i < state->n_outlooks && i < GSIM_SLURM_OUTLOOKS; i++) {
         struct gsim_slurm_outlook *known = &state->outlook[i];
         if (known->set == job->way.set && known->gpus == gpus &&
+            known->share_ppm == job->share_ppm &&
             known->each.cpus_milli == job->way.each.cpus_milli &&
             known->each.mem_bytes == job->way.each.mem_bytes)
             return known;
@@ -159,6 +157,7 @@ static struct gsim_slurm_outlook *outlook_of(struct gsim_slurm_state *state,
     struct gsim_slurm_outlook *own = &state->outlook[state->n_outlooks++ % GSIM_SLURM_OUTLOOKS];
     own->set = job->way.set;
     own->gpus = gpus;
+    own->share_ppm = job->share_ppm;
     own->each = job->way.each;
     own->least_ns = 0;
     memset(own->from_ns, 0, state->n_nodes * sizeof *own->from_ns);
@@ -197,7 +196,7 @@ static int64_t earliest_of_one(struct gsim_slurm_state *state, const struct gsim
         return GSIM_NEVER;
     for (uint32_t node = 0; node < state->n_nodes; node++)
         state->usable[node] =
-            state->when[node] == first_ns ? free_at(state, job, node, first_ns) : 0;
+            state->when[node] == first_ns ? free_at(state, ctx, job, node, first_ns) : 0;
     return first_ns;
 }
 
@@ -295,7 +294,11 @@ static bool try_job(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct
     if (at_ns == GSIM_NEVER)
         return false;
     if (at_ns == ctx->view->now_ns && gsim_slurm_place(state, ctx, plan, entry->slot)) {
-        add_ending(state, ctx, entry->slot);
+        /* with shards another job of the GPU may no longer be the last to end there */
+        if (gsim_slurm_job(ctx, entry->slot)->share_ppm == 0)
+            add_ending(state, ctx, entry->slot);
+        else if (!foresee(state, ctx))
+            gsim_common_no_memory(ctx);
         return true;
     }
     if (at_ns > ctx->view->now_ns && is_planned(state, gsim_slurm_job(ctx, entry->slot)) &&
@@ -326,8 +329,8 @@ void gsim_slurm_backfill_pass(struct gsim_slurm_state *state, struct gsim_ctx *c
     gsim_slurm_nodes_look(state, ctx);
     if (!foresee(state, ctx))
         gsim_common_no_memory(ctx);
-    for (; i < state->n_order && ctx->view->cluster.n_idle_gpus > 0 && ctx->status == GSIM_OK &&
-           (conf->bf_tests == 0 || n_tests < conf->bf_tests) &&
+    for (; i < state->n_order && (state->has_shards || ctx->view->cluster.n_idle_gpus > 0) &&
+           ctx->status == GSIM_OK && (conf->bf_tests == 0 || n_tests < conf->bf_tests) &&
            (conf->bf_starts == 0 || n_starts < conf->bf_starts);
          i++) {
         const struct gsim_slurm_entry *entry = &state->order[i];

@@ -23,10 +23,6 @@ static int64_t amount(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t tres,
                                    : 0;
 }
 
-static int64_t clipped(gsim_i128 number) {
-    return number > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)number;
-}
-
 /* A counter: its first TRES. */
 struct place {
     enum gsim_slurm_counter counter;
@@ -41,16 +37,16 @@ static struct place place_of(const struct gsim_slurm_state *state, enum gsim_slu
 static bool has_room(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                      gsim_slot slot, const struct gsim_slurm_asked *asked, int64_t most,
                      struct place place) {
-    int64_t wants = amount(ctx, slot, asked->tres, true);
+    gsim_i128 wants = amount(ctx, slot, asked->tres, true), all = most;
     if (most < 0 || wants == 0)
         return true;
-    int64_t used = state->count[place.counter].held[place.at + asked->tres];
+    gsim_i128 used = state->count[place.counter].held[place.at + asked->tres];
     if (asked->limit == GSIM_SLURM_GROUP_RUN) {
-        gsim_i128 ends = state->count[place.counter].ends[place.at + asked->tres];
-        used = clipped(ends - (gsim_i128)used * ctx->view->now_ns);
-        wants = clipped((gsim_i128)wants * gsim_slurm_job(ctx, slot)->way.limit_ns);
+        used = state->count[place.counter].ends[place.at + asked->tres] - used * ctx->view->now_ns;
+        wants *= gsim_slurm_job(ctx, slot)->way.limit_ns;
+        all *= 60 * GSIM_NS_PER_S;
     }
-    return wants > most || used + wants <= most;
+    return wants > all || used + wants <= all;
 }
 
 /* --- QOS -------------------------------------------------------------------------------------- */

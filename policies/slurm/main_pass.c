@@ -28,7 +28,8 @@ static bool fits_but_for_reservations(struct gsim_slurm_state *state, const stru
         for (uint32_t node = 0; node < state->n_nodes; node++)
             state->usable[node] =
                 gsim_slurm_nodes_has(state, job->way.set, node) && !state->node[node].is_closed
-                    ? gsim_slurm_nodes_fit(job, &state->node[node].free)
+                    ? gsim_slurm_nodes_fit_at(state, ctx, job, node, &state->node[node].free,
+                                              ctx->view->now_ns)
                     : 0;
         if (gsim_slurm_nodes_choose(state, job, ctx->view->jobs.gpus[entry->slot], state->usable))
             return true;
@@ -102,7 +103,7 @@ void gsim_slurm_main_pass(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
     gsim_slurm_nodes_drop_plans(state, ctx); /* plans of backfill do not bind this scheduler */
     gsim_slurm_nodes_look(state, ctx);
     for (; i < state->n_order && state->n_blocked < state->conf.n_partitions &&
-           (preempts || ctx->view->cluster.n_idle_gpus > 0);
+           (preempts || state->has_shards || ctx->view->cluster.n_idle_gpus > 0);
          i++)
         if (!is_done(state, ctx, plan, &state->order[i]))
             state->order[kept++] = state->order[i];

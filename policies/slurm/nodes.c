@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "policies/lib/common.h"
+#include "policies/slurm/shards.h"
 #include "sim/base/features.h"
 #include "sim/base/hostlist.h"
 
@@ -307,7 +308,7 @@ uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const str
     struct gsim_slurm_room room = state->node[node].free;
     if (freed)
         gsim_slurm_nodes_join(&room, &freed[node]);
-    uint32_t n = gsim_slurm_nodes_fit(job, &room);
+    uint32_t n = gsim_slurm_nodes_fit_at(state, ctx, job, node, &room, from_ns);
     if (n == 0 || state->node[node].is_closed || !gsim_slurm_nodes_has(state, job->way.set, node) ||
         gsim_job_memory(ctx->view, slot) > cluster->hbm_bytes[cluster->node_first_gpu[node]])
         return 0;
@@ -316,8 +317,8 @@ uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const str
 
 /* --- where jobs run --------------------------------------------------------------------------- */
 
-uint32_t gsim_slurm_nodes_fit(const struct gsim_slurm_job *job,
-                              const struct gsim_slurm_room *room) {
+/* How many GPUs the job could have of a room. */
+static uint32_t fit(const struct gsim_slurm_job *job, const struct gsim_slurm_room *room) {
     int64_t n = room->gpus;
     if (job->way.each.cpus_milli > 0 && room->host.cpus_milli / job->way.each.cpus_milli < n)
         n = room->host.cpus_milli / job->way.each.cpus_milli;
@@ -326,9 +327,21 @@ uint32_t gsim_slurm_nodes_fit(const struct gsim_slurm_job *job,
     return n > 0 ? (uint32_t)n : 0;
 }
 
+uint32_t gsim_slurm_nodes_fit_at(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                                 const struct gsim_slurm_job *job, uint32_t node,
+                                 const struct gsim_slurm_room *room, int64_t at_ns) {
+    struct gsim_slurm_room own = *room;
+    if (job->share_ppm == 0)
+        return fit(job, room);
+    if (!gsim_slurm_shards_are_on(state, node))
+        return 0;
+    own.gpus = own.gpus > 0 || gsim_slurm_shards_have_room(state, ctx, job, node, at_ns) ? 1 : 0;
+    return fit(job, &own) > 0 ? 1 + room->gpus : 0;
+}
+
 void gsim_slurm_nodes_add(struct gsim_slurm_room *room, const struct gsim_slurm_job *job,
                           uint32_t gpus, int sign) {
-    room->gpus += (uint32_t)sign * gpus;
+    room->gpus += job->share_ppm > 0 ? 0 : (uint32_t)sign * gpus;
     room->host.cpus_milli += sign * job->way.each.cpus_milli * (int64_t)gpus;
     room->host.mem_bytes += sign * job->way.each.mem_bytes * (int64_t)gpus;
 }
@@ -362,18 +375,23 @@ bool gsim_slurm_nodes_take(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
         state->piece[at] = (struct gsim_slurm_piece){state->chosen[i], gpus, job->first_piece};
         job->first_piece = at;
         gsim_slurm_nodes_add(&node->free, job, gpus, -1);
-        if (node->type > 0)
+        if (job->share_ppm > 0)
+            node->free.gpus -= gsim_slurm_shards_take(state, ctx, slot, state->unit[0].gpu);
+        else if (node->type > 0)
             job->of_type[node->type - 1] += gpus;
     }
     return true;
 }
 
-void gsim_slurm_nodes_leave(struct gsim_slurm_state *state, struct gsim_slurm_job *job) {
+void gsim_slurm_nodes_leave(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     while (job->first_piece != GSIM_SLURM_NONE) {
         uint32_t at = job->first_piece;
         struct gsim_slurm_piece *piece = &state->piece[at];
         job->first_piece = piece->next;
         gsim_slurm_nodes_add(&state->node[piece->node].free, job, piece->gpus, 1);
+        if (job->share_ppm > 0)
+            state->node[piece->node].free.gpus += gsim_slurm_shards_leave(state, ctx, slot);
         piece->next = state->first_idle_piece;
         state->first_idle_piece = at;
     }
@@ -458,13 +476,15 @@ bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state, const struct gsim_s
 }
 
 /* What the job could have of each node if all were empty; returns the sum. */
-static uint64_t look_at_empty(struct gsim_slurm_state *state, struct gsim_slurm_job *job) {
+static uint64_t look_at_empty(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                              struct gsim_slurm_job *job) {
     uint64_t sum = 0;
     job->way.widest = 1;
     for (uint32_t node = 0; node < state->n_nodes; node++) {
         struct gsim_slurm_room all = {state->node[node].n_gpus, state->node[node].host};
-        uint32_t n =
-            gsim_slurm_nodes_has(state, job->way.set, node) ? gsim_slurm_nodes_fit(job, &all) : 0;
+        uint32_t n = gsim_slurm_nodes_has(state, job->way.set, node)
+                         ? gsim_slurm_nodes_fit_at(state, ctx, job, node, &all, GSIM_NEVER)
+                         : 0;
         state->usable[node] = n;
         job->way.widest = n > job->way.widest ? n : job->way.widest;
         sum += n;
@@ -478,10 +498,10 @@ bool gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ct
                             gsim_slot slot, bool is_forced) {
     struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     uint32_t gpus = ctx->view->jobs.gpus[slot];
-    bool fits = look_at_empty(state, job) >= gpus;
+    bool fits = look_at_empty(state, ctx, job) >= gpus;
     if (!fits && is_forced) {
         job->way.each = (struct gsim_host){0};
-        (void)look_at_empty(state, job);
+        (void)look_at_empty(state, ctx, job);
     }
     job->way.is_spread =
         gpus > job->way.widest && !choose_whole(state, job->way.widest, gpus, state->usable);
@@ -560,7 +580,10 @@ enum gsim_status gsim_slurm_nodes_open(struct gsim_slurm_state *state, struct gs
         state->node[node].n_gpus =
             cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
         describe_node(state, ctx, node);
+        state->has_shards |= gsim_slurm_shards_are_on(state, node);
     }
-    status = make_sets_of_partitions(state, ctx);
+    status = gsim_slurm_shards_open(state, ctx);
+    if (status == GSIM_OK)
+        status = make_sets_of_partitions(state, ctx);
     return status == GSIM_OK ? open_windows(state, ctx) : status;
 }

@@ -28,15 +28,20 @@ static inline void gsim_slurm_nodes_join(struct gsim_slurm_room *room,
     room->host.cpus_milli += more->host.cpus_milli;
     room->host.mem_bytes += more->host.mem_bytes;
 }
-/* How many GPUs the job could have of a room: CPUs and memory beside them may be fewer. */
-uint32_t gsim_slurm_nodes_fit(const struct gsim_slurm_job *job, const struct gsim_slurm_room *room);
-/* Adds to a room, sign times, what a job has on that number of GPUs. */
+/* How many GPUs the job could have of a node's room by then: CPUs and memory beside them may be
+ * fewer. Of a job with shards, for which GPUs with shards in use have room too: 0, or the free
+ * whole GPUs and one. */
+uint32_t gsim_slurm_nodes_fit_at(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                                 const struct gsim_slurm_job *job, uint32_t node,
+                                 const struct gsim_slurm_room *room, int64_t at_ns);
+/* Adds to a room, sign times, what a job has on that number of GPUs; of one with shards what it has
+ * beside its GPU. */
 void gsim_slurm_nodes_add(struct gsim_slurm_room *room, const struct gsim_slurm_job *job,
                           uint32_t gpus, int sign);
 /* Books the nodes chosen as those where the job runs. false: no memory. */
 bool gsim_slurm_nodes_take(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot);
 /* Takes the job off its nodes; their GPUs are counted anew elsewhere. */
-void gsim_slurm_nodes_leave(struct gsim_slurm_state *state, struct gsim_slurm_job *job);
+void gsim_slurm_nodes_leave(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot);
 bool gsim_slurm_nodes_has(const struct gsim_slurm_state *state, uint32_t set, uint32_t node);
 /* The first time from which on the node is in no window for as long as the job's limit, or a time
  * after last_ns that comes no later. */

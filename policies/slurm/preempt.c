@@ -7,6 +7,7 @@
 #include "policies/lib/common.h"
 #include "policies/slurm/nodes.h"
 #include "policies/slurm/passes.h"
+#include "policies/slurm/shards.h"
 
 #include <string.h>
 
@@ -32,6 +33,19 @@ static bool outranks(const struct gsim_slurm_state *state, const struct gsim_slu
     return gsim_slurm_lists(conf->qos[job->qos].preempts, name, strlen(name));
 }
 
+static int64_t start_of(const struct gsim_slurm_job *job) {
+    return job->end_ns - job->way.limit_ns;
+}
+
+/* A job that has begun at this instant stays: schedulers take no time here, and a job that it let
+ * in by its begin (after:7) would have come after nothing. */
+static bool may_be_pushed_out(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                              gsim_slot slot) {
+    const struct gsim_slurm_job *victim = gsim_slurm_job(ctx, slot);
+    return ctx->view->jobs.state[slot] == GSIM_RUNNING && start_of(victim) < ctx->view->now_ns &&
+           mode_of(state, victim) != GSIM_SLURM_PREEMPT_OFF;
+}
+
 /* Whether victim a goes before b. */
 static bool goes_first(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                        gsim_slot a, gsim_slot b) {
@@ -43,14 +57,12 @@ static bool goes_first(const struct gsim_slurm_state *state, const struct gsim_c
         rank_a = state->conf.qos[job_a->qos].priority;
         rank_b = state->conf.qos[job_b->qos].priority;
     }
-    int64_t start_a = job_a->end_ns - job_a->way.limit_ns,
-            start_b = job_b->end_ns - job_b->way.limit_ns;
     if (rank_a != rank_b)
         return rank_a < rank_b;
     if (!state->conf.youngest_first && gpus[a] != gpus[b])
         return gpus[a] > gpus[b];
-    if (start_a != start_b)
-        return start_a > start_b;
+    if (start_of(job_a) != start_of(job_b))
+        return start_of(job_a) > start_of(job_b);
     return gsim_nth(ctx->view, a) > gsim_nth(ctx->view, b);
 }
 
@@ -70,10 +82,9 @@ static void list_victims(struct gsim_slurm_state *state, const struct gsim_ctx *
     state->n_victims = 0;
     for (uint32_t i = 0; i < state->n_running; i++) {
         gsim_slot slot = state->running[i];
-        const struct gsim_slurm_job *victim = gsim_slurm_job(ctx, slot);
         uint32_t k = state->n_victims;
-        if (ctx->view->jobs.state[slot] != GSIM_RUNNING ||
-            mode_of(state, victim) == GSIM_SLURM_PREEMPT_OFF || !outranks(state, job, victim))
+        if (!may_be_pushed_out(state, ctx, slot) ||
+            !outranks(state, job, gsim_slurm_job(ctx, slot)))
             continue;
         for (; k > 0 && goes_first(state, ctx, slot, state->victim[k - 1]); k--)
             state->victim[k] = state->victim[k - 1];
@@ -87,6 +98,15 @@ static void free_pieces(struct gsim_slurm_state *state, const struct gsim_ctx *c
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, victim);
     for (uint32_t p = job->first_piece; p != GSIM_SLURM_NONE; p = state->piece[p].next)
         gsim_slurm_nodes_add(&state->freed[state->piece[p].node], job, state->piece[p].gpus, sign);
+    if (job->share_ppm > 0 && gsim_slurm_shards_free(state, ctx, victim, sign > 0))
+        state->freed[state->piece[job->first_piece].node].gpus += (uint32_t)sign;
+}
+
+/* The candidates keep their shards. */
+static void forget(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx) {
+    for (uint32_t v = 0; v < state->n_victims; v++)
+        if (state->victim[v] != GSIM_NO_SLOT)
+            gsim_slurm_job(ctx, state->victim[v])->is_freed = false;
 }
 
 static bool fits(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, gsim_slot slot) {
@@ -142,14 +162,17 @@ bool gsim_slurm_preempt(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
     }
     list_victims(state, ctx, gsim_slurm_job(ctx, slot));
     uint32_t n = free_until_it_fits(state, ctx, slot);
-    if (n == 0)
+    if (n == 0) {
+        forget(state, ctx);
         return false;
+    }
     for (uint32_t v = n; v-- > 0;)
         if (is_spared(state, ctx, slot, state->victim[v]))
             state->victim[v] = GSIM_NO_SLOT;
     for (uint32_t v = 0; v < n; v++)
         if (state->victim[v] != GSIM_NO_SLOT)
             push_out(state, ctx, plan, state->victim[v]);
+    forget(state, ctx);
     memset(state->freed, 0, state->n_nodes * sizeof *state->freed);
     return fits(state, ctx, slot) && gsim_slurm_place(state, ctx, plan, slot);
 }

@@ -60,7 +60,7 @@ static int64_t priority_of(const struct gsim_slurm_state *state, const struct gs
         part(weight[GSIM_SLURM_PARTITION], partition->factor, state->most_factor) +
         part(weight[GSIM_SLURM_QOS], job->qos == GSIM_SLURM_NONE ? 0 : conf->qos[job->qos].priority,
              state->most_priority) +
-        part(weight[GSIM_SLURM_BY_GPUS], gpus, all);
+        part(weight[GSIM_SLURM_BY_GPUS], gsim_slurm_job(ctx, slot)->wants[GSIM_SLURM_GPUS], all);
     sum = (sum + SLACK) >> POINT;
     return sum < 1 ? 1 : sum > UINT32_MAX ? UINT32_MAX : sum;
 }

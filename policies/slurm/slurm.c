@@ -158,8 +158,12 @@ static void measure(const struct gsim_slurm_state *state, const struct gsim_ctx 
     int64_t type = gsim_trace_get(trace, GSIM_COL_GPU_TYPE, index);
     job->each = (struct gsim_host){cpus > 0 ? gsim_muldiv_ceil(cpus, 1, gpus) : 0,
                                    mem > 0 ? gsim_muldiv_ceil(mem, 1, gpus) : 0};
+    uint32_t share_ppm = ctx->view->jobs.share_ppm[slot];
+    job->share_ppm = state->has_shards && share_ppm < GSIM_PPM ? share_ppm : 0;
     job->wants[GSIM_SLURM_JOBS] = 1;
-    job->wants[GSIM_SLURM_GPUS] = gpus;
+    job->wants[GSIM_SLURM_GPUS] = job->share_ppm > 0 ? 0 : gpus;
+    job->wants[GSIM_SLURM_SHARDS] =
+        gsim_muldiv_ceil(job->share_ppm, gsim_slurm_shards_of_gpu(&state->conf), GSIM_PPM);
     job->wants[GSIM_SLURM_CPUS] = cpus > 0 ? gsim_muldiv_ceil(cpus, 1, 1000) : 0;
     job->wants[GSIM_SLURM_MEM] = mem > 0 ? gsim_muldiv_ceil(mem, 1, mib) : 0;
     job->type = type < 0 ? 0
@@ -256,7 +260,7 @@ static int64_t next_pass(const struct gsim_slurm_state *state, const struct gsim
     if (state->n_order == 0)
         return GSIM_NEVER;
     int64_t next_ns = gsim_slurm_nodes_next(state, now_ns);
-    if (ctx->view->cluster.n_idle_gpus == 0 && !preempts)
+    if (ctx->view->cluster.n_idle_gpus == 0 && !preempts && !state->has_shards)
         return next_ns;
     next_ns = least(next_ns, gsim_slurm_ranking_next(state, now_ns));
     if (state->conf.backfills && state->has_changed)
@@ -316,7 +320,7 @@ const struct gsim_policy gsim_policy_slurm = {
     .deviations =
         "jobs without a GPU take no CPUs and memory; topology never binds; the fewest nodes for "
         "a gang; schedulers take no time; "
-        "backfill does not preempt; shares of a GPU take a whole one",
+        "backfill does not preempt; shares of a GPU take a whole one where the site has no shards",
     .is_oracle = true,
     .oracle_where = "where the trace has no limit_s and no partition of the site a time",
     .params = params,

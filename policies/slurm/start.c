@@ -4,6 +4,7 @@
 #include "policies/slurm/limits.h"
 #include "policies/slurm/nodes.h"
 #include "policies/slurm/passes.h"
+#include "policies/slurm/shards.h"
 
 /* What a job is billed, in thousandths: TRESBillingWeights of its partition, else its GPUs, times
  * the QOS' UsageFactor. */
@@ -14,9 +15,9 @@ static int64_t billing_of(const struct gsim_slurm_state *state, const struct gsi
     int64_t gpus = ctx->view->jobs.gpus[slot];
     int64_t cpus =
         gsim_trace_get(ctx->view->trace, GSIM_COL_CPUS_MILLI, ctx->view->jobs.index[slot]);
-    int64_t by_gpu = gpus * 1000, by_cpu = 0;
+    int64_t by_gpu = job->share_ppm > 0 ? job->share_ppm / 1000 : gpus * 1000, by_cpu = 0;
     if (partition->gpu_milli >= 0) {
-        by_gpu = gpus * partition->gpu_milli;
+        by_gpu = job->wants[GSIM_SLURM_GPUS] * partition->gpu_milli;
         by_cpu = cpus > 0 ? gsim_muldiv_floor(cpus, partition->cpu_milli, 1000) : 0;
     }
     int64_t all = !state->conf.bills_most ? by_gpu + by_cpu : by_gpu > by_cpu ? by_gpu : by_cpu;
@@ -54,7 +55,7 @@ void gsim_slurm_stop(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_
     if (job->running_at == GSIM_SLURM_NONE)
         return;
     gsim_slurm_limits_book(state, ctx, slot, -1);
-    gsim_slurm_nodes_leave(state, job);
+    gsim_slurm_nodes_leave(state, ctx, slot);
     if (job->array != GSIM_SLURM_NONE)
         state->array_running[job->array]--;
     gsim_slurm_accounts_change(state, job->assoc, ctx->view->now_ns, -billing_of(state, ctx, slot));
@@ -84,13 +85,24 @@ static bool name_units(struct gsim_slurm_state *state, const struct gsim_ctx *ct
     return true;
 }
 
+/* Places a job with shards on a GPU of the node that was chosen. */
+static bool place_shards(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                         struct gsim_plan *plan, gsim_slot slot) {
+    uint32_t gpu = gsim_slurm_shards_find(state, ctx, gsim_slurm_job(ctx, slot), state->chosen[0]);
+    if (gpu == GSIM_SLURM_NONE)
+        return false;
+    state->unit[0] = (struct gsim_unit){.gpu = gpu};
+    return gsim_plan_place_on(plan, slot, state->unit, 1);
+}
+
 bool gsim_slurm_place(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       gsim_slot slot) {
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     uint32_t n_units;
     while (gsim_slurm_nodes_choose(state, job, ctx->view->jobs.gpus[slot], state->usable)) {
-        if (name_units(state, ctx, &n_units) &&
-            gsim_plan_place_whole(plan, slot, state->unit, n_units))
+        if (job->share_ppm > 0 ? place_shards(state, ctx, plan, slot)
+                               : name_units(state, ctx, &n_units) &&
+                                     gsim_plan_place_whole(plan, slot, state->unit, n_units))
             return gsim_slurm_nodes_take(state, ctx, slot) && start_of(state, ctx, slot);
         state->usable[state->chosen[0]] = 0;
     }

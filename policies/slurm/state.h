@@ -36,6 +36,10 @@ struct gsim_slurm_job {
     int64_t wants[GSIM_SLURM_FIRST_TYPE]; /* by TRES */
     /* CPUs and memory beside each of its GPUs; 0: not asked for, or not counted */
     struct gsim_host each;
+    uint32_t share_ppm; /* of a GPU, that its shards are; 0: it has whole GPUs */
+    uint32_t gpu; /* while it runs with shards: on which */
+    gsim_slot next_on; /* of the jobs with shards of that GPU */
+    bool is_freed; /* preemption that is being tried would free its shards */
     uint32_t array; /* its array, a name of the trace's column; GSIM_SLURM_NONE: it has none */
     uint32_t first_piece; /* the first of its nodes; GSIM_SLURM_NONE: it does not run */
     /* the type of GPU that it asks for, among the types of limits, counted from 1; 0: none of
@@ -126,7 +130,7 @@ struct gsim_slurm_piece {
 
 /* Jobs that ask for as much, in a backfill pass. */
 struct gsim_slurm_outlook {
-    uint32_t set, gpus;
+    uint32_t set, gpus, share_ppm;
     struct gsim_host each;
     int64_t *from_ns; /* by node: none of them starts there before */
     int64_t least_ns; /* none of them starts anywhere before */
@@ -178,6 +182,9 @@ struct gsim_slurm_state {
     const struct gsim_slurm_node **of_file; /* by node: the one that it stands for; NULL: none */
     struct gsim_slurm_node_state *node;
     uint32_t n_nodes;
+    bool has_shards; /* some GPUs may be had in shards */
+    uint32_t *used_ppm; /* by GPU: in use by jobs with shards */
+    gsim_slot *first_on; /* by GPU: of the jobs with shards */
     uint64_t *set; /* sets of nodes, a bit a node */
     uint32_t *set_of; /* by wish: its nodes, behind which those of its choices follow */
     uint32_t n_sets, set_words, n_types, n_constraints; /* the first sets are those of partitions */

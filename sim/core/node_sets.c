@@ -68,22 +68,29 @@ static void find_columns(struct gsim_node_sets *sets, const struct gsim_cluster_
     sets->has_features = sets->has_features && trace->column[GSIM_COL_FEATURES];
 }
 
-/* A name of a single kind tells no job from another. */
+/* Whether jobs have several names in the column: a name of a single kind tells no job from another.
+ * A log's rows that are no jobs have named others, which do not count. */
+static bool names_several(const struct gsim_trace *trace, enum gsim_column column) {
+    const int64_t *cell = trace->column[column];
+    int64_t first = -1;
+    for (uint32_t job = 0; cell && job < trace->n_jobs; job++) {
+        if (first >= 0 && cell[job] >= 0 && cell[job] != first)
+            return true;
+        first = first >= 0 ? first : cell[job];
+    }
+    return false;
+}
+
 static void say_what_is_not_used(const struct gsim_node_sets *sets, const struct gsim_trace *trace,
                                  struct gsim_log *log) {
-    if (!sets->has_partitions && trace->column[GSIM_COL_PARTITION] &&
-        trace->names[GSIM_COL_PARTITION].n > 1)
+    if (!sets->has_partitions && names_several(trace, GSIM_COL_PARTITION))
         gsim_warn(log, trace->path, 0,
-                  "the trace names %u partitions, the cluster none (--cluster FILE.ini, key "
-                  "partitions of a node): every job may run on every node",
-                  trace->names[GSIM_COL_PARTITION].n);
-    if (!sets->has_types && trace->column[GSIM_COL_GPU_TYPE] &&
-        trace->names[GSIM_COL_GPU_TYPE].n > 1)
-        gsim_warn(
-            log, trace->path, 0,
-            "the trace names %u types of GPU, the cluster has one (--cluster FILE.ini): every "
-            "job may run on every GPU",
-            trace->names[GSIM_COL_GPU_TYPE].n);
+                  "the trace names several partitions, the cluster none (--cluster FILE.ini, key "
+                  "partitions of a node): every job may run on every node");
+    if (!sets->has_types && names_several(trace, GSIM_COL_GPU_TYPE))
+        gsim_warn(log, trace->path, 0,
+                  "the trace names several types of GPU, the cluster has one (--cluster "
+                  "FILE.ini): every job may run on every GPU");
     if (!sets->has_features && trace->column[GSIM_COL_FEATURES])
         gsim_warn(log, trace->path, 0,
                   "the trace names features, the cluster's nodes have none (--cluster "

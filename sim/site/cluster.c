@@ -40,6 +40,13 @@ static bool is_equal(const char *a, const char *b) {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+uint32_t gsim_slurm_shards_of_gpu(const struct gsim_slurm *slurm) {
+    for (uint32_t i = 0; i < slurm->n_nodes; i++)
+        if (slurm->node[i].gpus > 0 && slurm->node[i].shards >= slurm->node[i].gpus)
+            return slurm->node[i].shards / slurm->node[i].gpus;
+    return 0;
+}
+
 uint32_t gsim_slurm_count_nodes(const struct gsim_slurm *slurm) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < slurm->n_nodes; i++)

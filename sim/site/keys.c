@@ -194,10 +194,13 @@ static void take_preempt_type(struct gsim_slurm_reading *r, const char *value) {
 
 /* CR_Core, CR_CPU_Memory, ...: what jobs use up beside GPUs. */
 static void take_select(struct gsim_slurm_reading *r, const char *value) {
-    static const char *const others[] = {"CR_ONE_TASK_PER_CORE", "CR_CORE_DEFAULT_DIST_BLOCK",
-                                         "CR_PACK_NODES",        "CR_LLN",
-                                         "LL_SHARED_GRES",       "MULTIPLE_SHARING_GRES_PJ",
-                                         "ENFORCE_BINDING_GRES", "ONE_TASK_PER_SHARING_GRES"};
+    static const char *const others[] = {"CR_ONE_TASK_PER_CORE",
+                                         "CR_CORE_DEFAULT_DIST_BLOCK",
+                                         "CR_PACK_NODES",
+                                         "CR_LLN",
+                                         "ENFORCE_BINDING_GRES",
+                                         "MULTIPLE_SHARING_GRES_PJ",
+                                         "ONE_TASK_PER_SHARING_GRES"};
     static const char *const cpus[] = {"CR_CPU",        "CR_CORE",        "CR_SOCKET",
                                        "CR_CPU_MEMORY", "CR_CORE_MEMORY", "CR_SOCKET_MEMORY"};
     r->out->counts_cpus = false;
@@ -205,6 +208,7 @@ static void take_select(struct gsim_slurm_reading *r, const char *value) {
         r->out->counts_cpus |= has(value, cpus[i]);
     r->out->counts_memory = has(value, "CR_CPU_MEMORY") || has(value, "CR_CORE_MEMORY") ||
                             has(value, "CR_SOCKET_MEMORY") || has(value, "CR_MEMORY");
+    r->out->shares_least_loaded = has(value, "LL_SHARED_GRES");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (has(value, others[i]))
             gsim_slurm_note(r, "SelectTypeParameters", others[i], "it has no effect");

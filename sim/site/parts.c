@@ -165,6 +165,8 @@ static int tres_called(struct gsim_slurm_reading *r, const char *name, size_t le
         return GSIM_SLURM_MEM;
     if (gsim_slurm_lists("gres/gpu", name, length))
         return GSIM_SLURM_GPUS;
+    if (gsim_slurm_lists("gres/shard", name, length))
+        return GSIM_SLURM_SHARDS;
     return length > n && strncasecmp(name, gpu, n) == 0 ? type_place(r, name + n, length - n)
                                                         : GSIM_SLURM_TRES;
 }

@@ -12,7 +12,7 @@
 #include "sim/base/units.h"
 #include "sim/site/slurm_read.h"
 
-enum { MOST_CPUS = 1000000 };
+enum { MOST_CPUS = 1000000, MOST_SHARDS = 1000000 };
 
 static bool is(const char *a, const char *b) {
     return strcasecmp(a, b) == 0;
@@ -31,7 +31,8 @@ static bool is_mig(const char *type) {
     return digits > 0 && type[digits] == 'g' && type[digits + 1] == '.';
 }
 
-/* "gpu:a100:4(S:0-1),gpu:2,shard:8": the GPUs; false: the text is no such list. */
+/* "gpu:a100:4(S:0-1),gpu:2,shard:8": the GPUs, and their shards; false: the text is no such
+ * list. */
 static bool take_gres(struct gsim_slurm_reading *r, const char *text,
                       struct gsim_slurm_node *node) {
     for (const char *at = text; *at; at += strspn(at, ",")) {
@@ -46,6 +47,9 @@ static bool take_gres(struct gsim_slurm_reading *r, const char *text,
             node->gpus += (uint32_t)count;
             if (last > at + 4)
                 node->type = gsim_slurm_keep(r, at + 4, (size_t)(last - at - 5));
+        } else if (kind == 5 && strncasecmp(at, "shard", 5) == 0 && count >= 0 &&
+                   count <= MOST_SHARDS) {
+            node->shards += (uint32_t)count;
         } else if (n > 0) {
             gsim_slurm_note(r, "Gres", gsim_slurm_keep(r, at, n), "only whole GPUs are counted");
         }
@@ -130,6 +134,8 @@ void gsim_slurm_measure_nodes(struct gsim_slurm_reading *r) {
         int64_t mem = node->said[GSIM_SLURM_NODE_MEM],
                 aside = node->said[GSIM_SLURM_NODE_MEM_ASIDE];
         count_cpus(node);
+        if (node->shards > 0 && node->gpus > 0 && node->shards % node->gpus != 0)
+            gsim_slurm_note(r, "Gres", node->name, "each GPU has as many shards as any other");
         if (node->cpus < 0 || node->cpus > MOST_CPUS)
             gsim_slurm_refuse(r, "NodeName", node->name, "a node with 1 to 1000000 CPUs for jobs");
         node->mem_mib = mem > aside ? mem - aside : 0;

@@ -19,6 +19,7 @@ enum gsim_slurm_tres {
     GSIM_SLURM_GPUS, /* gres/gpu */
     GSIM_SLURM_CPUS,
     GSIM_SLURM_MEM, /* in MiB */
+    GSIM_SLURM_SHARDS, /* gres/shard */
     GSIM_SLURM_FIRST_TYPE, /* gres/gpu:TYPE, of the types that limits name */
     GSIM_SLURM_MOST_TYPES = 8,
     GSIM_SLURM_TRES = GSIM_SLURM_FIRST_TYPE + GSIM_SLURM_MOST_TYPES
@@ -27,7 +28,7 @@ enum gsim_slurm_tres {
 /* Limits of a QOS or of an association on the jobs that run together. */
 enum gsim_slurm_limit {
     GSIM_SLURM_GROUP, /* GrpJobs, GrpTRES: of all its users together */
-    GSIM_SLURM_GROUP_RUN, /* GrpTRESRunMins: amounts times the time that is left of limits, in ns */
+    GSIM_SLURM_GROUP_RUN, /* GrpTRESRunMins: amounts times the minutes that are left of limits */
     GSIM_SLURM_USER, /* MaxJobsPU, MaxTRESPU; of an association MaxJobs */
     GSIM_SLURM_ACCOUNT, /* MaxJobsPA, MaxTRESPA */
     GSIM_SLURM_LIMITS
@@ -94,6 +95,7 @@ struct gsim_slurm_node {
     const char *type; /* gres/gpu:TYPE; "": none */
     const char *features; /* "a100,ib"; "": none */
     uint32_t gpus;
+    uint32_t shards; /* of all its GPUs together; 0: they are had as a whole */
     int64_t weight;
     int64_t cpus, mem_mib; /* that jobs can have; 0: the file does not say */
     int64_t said[GSIM_SLURM_NODE_COUNTS]; /* as the file says it; 0: it does not */
@@ -128,6 +130,7 @@ struct gsim_slurm {
     bool stops_at_limits; /* assoc_limit_stop */
     bool youngest_first; /* preempt_youngest_first */
     bool preempts_by_qos, preempts_by_tier;
+    bool shares_least_loaded; /* LL_SHARED_GRES */
     bool counts_cpus, counts_memory; /* SelectTypeParameters: CR_Core, CR_Core_Memory, ... */
     enum gsim_slurm_preempt mode;
     int64_t weight[GSIM_SLURM_FACTORS];
@@ -155,6 +158,8 @@ enum gsim_status gsim_slurm_read(const char *path, struct gsim_arena *arena, str
                                  struct gsim_log *log);
 /* Whether the start of a file looks like one that gsim_slurm_read takes, and no INI file. */
 bool gsim_slurm_is_conf(const char *path);
+/* Shards of a GPU, of the first node that has any; 0: none has. */
+uint32_t gsim_slurm_shards_of_gpu(const struct gsim_slurm *slurm);
 /* The number of nodes with GPUs. */
 uint32_t gsim_slurm_count_nodes(const struct gsim_slurm *slurm);
 /* The node with GPUs for which the i-th of n_nodes nodes of a cluster stands: where these are more

@@ -13,7 +13,7 @@ static bool is(const char *a, const char *b) {
 }
 
 /* How the cells of a column of limits are written. */
-enum form { COUNT, AMOUNTS, MINUTES };
+enum form { COUNT, AMOUNTS };
 
 static const struct {
     const char *column;
@@ -22,7 +22,7 @@ static const struct {
 } limits[] = {
     {"GrpJobs", COUNT, GSIM_SLURM_GROUP, GSIM_SLURM_GROUP},
     {"GrpTRES", AMOUNTS, GSIM_SLURM_GROUP, GSIM_SLURM_GROUP},
-    {"GrpTRESRunMins", MINUTES, GSIM_SLURM_GROUP_RUN, GSIM_SLURM_GROUP_RUN},
+    {"GrpTRESRunMins", AMOUNTS, GSIM_SLURM_GROUP_RUN, GSIM_SLURM_GROUP_RUN},
     {"MaxJobs", COUNT, GSIM_SLURM_LIMITS, GSIM_SLURM_USER},
     {"MaxJobsPU", COUNT, GSIM_SLURM_USER, GSIM_SLURM_LIMITS},
     {"MaxJobsPerUser", COUNT, GSIM_SLURM_USER, GSIM_SLURM_LIMITS},
@@ -89,10 +89,6 @@ static void take_limit(struct gsim_slurm_reading *r, const char *column, const c
     }
     if (!gsim_slurm_take_tres(r, column, value, most))
         gsim_slurm_refuse(r, column, value, "a list such as cpu=64,mem=512G,gres/gpu:a100=8");
-    for (int t = 0; form == MINUTES && t < GSIM_SLURM_TRES; t++)
-        most[t] = most[t] > INT64_MAX / 4 / (60 * GSIM_NS_PER_S) ? -1
-                  : most[t] > 0                                  ? most[t] * 60 * GSIM_NS_PER_S
-                                                                 : most[t];
 }
 
 /* Whether the column is one of limits. */

@@ -136,6 +136,12 @@ ok "labels of many sizes are slanted" $?
 ok "of many decades every other one is labelled" $?
 
 # --- pages ------------------------------------------------------------------------------------------
+# A parameter of one policy, which the others have not, is no axis: marks of it would be "mig.queue -" for them.
+"$gsim" compare --policies fifo,mig --set mig.queue=backfill --gpus-per-node 4 --quiet --no-what-if --db "$tmp/own.db" traces/samples/small_lab.csv >"$tmp/out" 2>&1
+"$gsim" plot "$tmp/own.db" --figure overview --keep -o "$tmp/own.svg" >>"$tmp/out" 2>&1
+grep -q 'GPUs useful' "$tmp/own.gp" && ! grep -q 'queue' "$tmp/own.gp"
+ok "the setting of one policy alone is no axis" $?
+
 # As many traces, and policies, as there may be: each figure is drawn on pages, or says why not.
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do cp tests/golden/three.csv "$tmp/t$i.csv"; done
 for sweep in 'trace = t1.csv, t2.csv, t3.csv, t4.csv, t5.csv, t6.csv, t7.csv, t8.csv, t9.csv, t10.csv, t11.csv, t12.csv\npolicy = fifo, srtf\ngpus-per-node = 2' \

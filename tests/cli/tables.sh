@@ -86,6 +86,31 @@ printf 'trace = traces/samples/cluster.csv\npolicy = fifo, srtf\nnodes = 2\ngpus
 expect "shaken traces give ranges" 0 'no chance of being wrong' "$gsim" table "$tmp/s.db"
 "$gsim" table "$tmp/s.db" --format csv | awk -F, 'NR > 1 && $NF != "" {exit 1}'
 say "shaken traces give no p" $?
+# a trace as it is and its two copies: the mean of the first, the range over the others
+"$gsim" table "$tmp/s.db" --value jct_mean_s --format csv >"$tmp/csv"
+python3 - "$tmp" >"$tmp/log" 2>&1 <<'P'
+import csv, sqlite3, sys
+folder = sys.argv[1]
+cells = {r["row"]: r for r in csv.DictReader(open(folder + "/csv"))}
+of = {p: [y for y, in sqlite3.connect(folder + "/s.db").execute("SELECT jct_mean_s FROM run WHERE policy = ? ORDER BY replication", (p,))]
+      for p in ("fifo", "srtf")}
+scale = of["fifo"][0] / float(cells["fifo"]["mean"])
+near = lambda cell, key, want: abs(float(cell[key]) / want - 1) < 1e-9
+ratio = [s / f for s, f in zip(of["srtf"], of["fifo"])]
+assert round(scale) in (1, 60, 3600) and abs(scale - round(scale)) < 1e-6, scale
+for policy, cell in cells.items():
+    own, *copies = of[policy]
+    assert len(copies) == 2 == int(cell["runs"]), cell
+    assert near(cell, "mean", own / round(scale)) and near(cell, "low", min(copies) / round(scale)), (policy, own, copies)
+    assert near(cell, "high", max(copies) / round(scale)), (policy, copies)
+cell = cells["srtf"]
+assert near(cell, "ratio", ratio[0]) and near(cell, "ratio_low", min(ratio[1:])) and near(cell, "ratio_high", max(ratio[1:])), ratio
+P
+say "means are of the trace as it is, ranges over its copies" $?
+expect "in LaTeX as well" 0 '^% means of the trace as it is; brackets: the range over shaken' "$gsim" table "$tmp/s.db" --format latex
+expect "copies alone" 0 'means over copies, not the trace as it is' "$gsim" table "$tmp/s.db" --where "replication > 0"
+expect "a figure of a shaken trace says what it leaves out" 0 'trace as it is; 4 runs of shaken or resampled' "$gsim" plot "$tmp/s.db" --figure jct_policy -o "$tmp/s.svg"
+expect "the first pair of a shaken trace is that of the trace as it is" 0 '^fifo (run 1) and srtf (run ' "$gsim" table "$tmp/s.db" --changed srtf
 
 # --- one run of each policy has a mean, and no interval
 "$gsim" compare --policies fifo,srtf --device h200 --quiet --db "$tmp/one.db" traces/samples/small_lab.csv >"$tmp/log" 2>&1

@@ -50,6 +50,8 @@ class Site:
         self.draw_reservations()
         self.begin_rng = random.Random(f"begins {seed}")
         self.draw_wishes(random.Random(-1000000 - seed))
+        self.draw_shards(random.Random(f"shards {seed}"))
+        self.draw_bills(random.Random(f"bills {seed}"))
 
     def draw_wishes(self, r):
         """What jobs may ask for beside GPUs and a partition: features of nodes, several partitions, arrays whose
@@ -58,6 +60,23 @@ class Site:
         self.features = [[f for f in ("ib", "roce", "fast") if r.random() < 0.6] for _ in range(self.n_nodes)]
         self.has_wishes = r.random() < 0.7
         self.array_plans = r.choice([20, 0, 1])
+
+    def draw_bills(self, r):
+        """What a GPU and a CPU weigh in each partition, None: nothing is said, and GPUs count; and each QOS' UsageFactor."""
+        self.bills_most = r.random() < 0.3
+        for partition in self.partitions.values():
+            partition["weights"] = r.choice([None, None, (1.0, 0.25), (2.5, 0.5), (0.0, 1.0)])
+        for qos in self.qos.values():
+            qos["factor"] = r.choice([1, 1, 0.5, 2])
+
+    def draw_shards(self, r):
+        """Shards of a GPU on all nodes but the last, or none; which GPU of a node a job gets, and limits of shards."""
+        self.shard_rng = r
+        self.shards = r.choice([0, 0, 4, 10])
+        self.least_loaded = r.random() < 0.5
+        self.shard_nodes = list(range(max(1, self.n_nodes - 1))) if self.shards else []
+        if self.shards and r.random() < 0.3:
+            self.limited, self.unit = "gres/shard", 1
 
     def draw_hosts(self, r):
         """CPUs and memory of nodes, and which TRES limits name; drawn apart, so that a seed's site is its
@@ -140,20 +159,22 @@ class Site:
                f"PriorityDecayHalfLife={self.half_life // 3600 // 24}-{self.half_life // 3600 % 24}",
                f"PriorityMaxAge=0-{self.max_age // 3600}",
                f"PriorityFavorSmall={'YES' if self.favor_small else 'NO'}",
-               f"PriorityFlags={'FAIR_TREE' if self.fair_tree else 'NO_FAIR_TREE'}",
+               f"PriorityFlags={'FAIR_TREE' if self.fair_tree else 'NO_FAIR_TREE'}" + (",MAX_TRES" if self.bills_most else ""),
                f"PreemptType=preempt/{self.preempt}", f"PreemptMode={self.mode}",
                "AccountingStorageEnforce=associations" + (",limits,qos" if self.has_limits else ""),
-               "GresTypes=gpu", "SelectType=select/cons_tres", f"SelectTypeParameters={self.select}"]
+               "GresTypes=gpu", "SelectType=select/cons_tres", f"SelectTypeParameters={self.select}" + (",LL_SHARED_GRES" if self.shards and self.least_loaded else "")]
         out += [f"PriorityWeight{k}={v}" for k, v in self.weight.items()]
         out += ["NodeName=login NodeAddr=10.0.0.1"]
-        out += [f"NodeName=n{i:02} \\\n    CPUs={self.room[1]} RealMemory={self.room[2]} Gres=gpu:a100:{self.width} Weight={w}"
+        out += [f"NodeName=n{i:02} \\\n    CPUs={self.room[1]} RealMemory={self.room[2]} Gres=gpu:a100:{self.width}"
+                + (f",shard:{self.width * self.shards}" if i in self.shard_nodes else "") + f" Weight={w}"
                 + (f" Feature={','.join(self.features[i])}" if self.features[i] else "")
                 for i, w in enumerate(self.node_weight)]
         for name, p in self.partitions.items():
             nodes = ",".join(f"n{i:02}" for i in p["nodes"])
             out.append(f"PartitionName={name} Nodes={nodes} Default={'YES' if name == 'gpu' else 'NO'} "
                        f"MaxTime={p['max'] // 60} PriorityTier={p['tier']} PriorityJobFactor={p['factor']}"
-                       + (f" QOS={p['qos']}" if p["qos"] else ""))
+                       + (f" QOS={p['qos']}" if p["qos"] else "")
+                       + (" TRESBillingWeights=CPU={1},GRES/gpu={0}".format(*p["weights"]) if p["weights"] else ""))
         return "\n".join(out + self.dumps()) + "\n"
 
     def dumps(self):
@@ -167,7 +188,7 @@ class Site:
         out = ["", "Name|Priority|Preempt|PreemptMode|Flags|UsageFactor|" + "|".join(kinds)]
         for name, q in self.qos.items():
             out.append(f"{name}|{q['priority']}|{q['preempt']}|cluster|{'OverPartQOS' if q['over'] else ''}|"
-                       "1.000000|" + "|".join(cell(q["limits"], k) for k in kinds))
+                       f"{q['factor']:.6f}|" + "|".join(cell(q["limits"], k) for k in kinds))
         if self.has_assocs:
             kinds = ["GrpJobs", "GrpTRES", "MaxJobs"]
             out += ["", "Cluster|Account|User|Partition|Share|ParentName|" + "|".join(kinds)]
@@ -207,7 +228,19 @@ def draw_jobs(site, n):
         at = jobs[0]["submit"] if i == 0 else at
     if site.has_wishes:
         draw_wishes(site, jobs)
+    for job in jobs:
+        draw_shards(site, job)
     return jobs
+
+
+def draw_shards(site, job):
+    """Some jobs of one GPU have shards of it instead, where one of their nodes has any."""
+    r, job["part"] = site.shard_rng, 0
+    lets = {n for p in job["named"] for n in site.partitions[p]["nodes"] if any(choices_of(job["features"], site.features[n]))}
+    if site.shards and job["gpus"] == 1 and r.random() < 0.7 and all(
+            set(site.partitions[p]["nodes"]) & set(site.shard_nodes) for p in job["named"]) and lets & set(site.shard_nodes):
+        job["part"] = r.choice([1, 1, 2, site.shards // 2, site.shards - 1])
+        job["type"] = ""
 
 
 FORMS = ["ib", "ib&fast", "ib|fast", "[ib|roce]", "(ib|roce)&fast", "[fast|ib|roce]", "ib|roce&fast", "roce,ib"]
@@ -249,6 +282,7 @@ class Plain:
     def __init__(self, site, jobs):
         self.site, self.jobs = site, jobs
         self.pending, self.running = [], []
+        self.foreseen = {}  # by the time now and a later one: the jobs that still run, and the room beside them
         self.now = 0
         self.usage = {}  # by account or user, billing seconds
         self.usage_at = 0
@@ -271,8 +305,16 @@ class Plain:
     def charge(self, until):
         for job in self.running:
             for name in self.chain(job):
-                self.usage[name] = self.usage.get(name, 0) + (until - self.usage_at) * job["gpus"]
+                self.usage[name] = self.usage.get(name, 0) + (until - self.usage_at) * self.whole(job)
         self.usage_at = until
+
+    def whole(self, job):
+        """What a job is billed: its GPUs, or the part of one that its shards are, or by the weights of its partition."""
+        factor, weights = self.site.qos[job["qos"]]["factor"], self.site.partitions[job["partition"]]["weights"]
+        if weights:
+            parts = 0 if job["part"] else weights[0] * job["gpus"], weights[1] * job["cpus"]
+            return factor * (max(parts) if self.site.bills_most else sum(parts))
+        return factor * job["part"] * (1000000 // self.site.shards) / 1000000 if job["part"] else factor * job["gpus"]
 
     def rank(self, at):
         """Fair-share factors as of a time, which is the end of a period."""
@@ -366,7 +408,7 @@ class Plain:
         for p in job["named"]:
             ways = self.ways(job, p)
             if not (alone and len(ways) == 1):
-                ways = [w for w in ways if sum(self.had(job, empty[n]) for n in w) >= job["gpus"]]
+                ways = [w for w in ways if sum(self.had_of(job, n, empty[n], []) for n in w) >= job["gpus"]]
                 if job["limit"] > self.site.partitions[p]["max"]:
                     ways = []
             if ways:
@@ -412,7 +454,8 @@ class Plain:
         return sum(self.amount(j) for j in jobs)
 
     def amount(self, job):
-        return job[{"cpu": "cpus", "mem": "mem"}.get(self.site.limited, "gpus")]
+        name = {"cpu": "cpus", "mem": "mem", "gres/shard": "part"}.get(self.site.limited, "gpus")
+        return 0 if name == "gpus" and job["part"] else job[name]
 
     def asks(self, kind, job):
         if "Jobs" in kind:
@@ -463,16 +506,12 @@ class Plain:
         return True
 
     # --- nodes
-    def clear(self, job, node, at, planned):
-        """The first time from at on at which no window of the node meets the job's time."""
-        while True:
-            meets = [end for start, end in planned.get(node, []) if start < at + job["limit"] and at < end]
-            meets += [r["end"] for r in self.site.reservations
-                      if node in r["nodes"] and job["user"] not in r["users"]
-                      and r["start"] < at + job["limit"] and at < r["end"]]
-            if not meets:
-                return at
-            at = min(meets)
+    def is_clear(self, job, node, at, planned):
+        """Whether no window of the node meets the job's time, if it starts then."""
+        last = at + job["limit"]
+        return not (any(start < last and at < end for start, end in planned.get(node, []))
+                    or any(node in r["nodes"] and job["user"] not in r["users"] and r["start"] < last and at < r["end"]
+                           for r in self.site.reservations))
 
     def choose(self, job, free):
         """Nodes and GPUs of each, from the GPUs that could be had (by node)."""
@@ -492,8 +531,8 @@ class Plain:
         return chosen
 
     def add(self, room, job, gpus, sign):
-        """A room of GPUs, CPUs and MiB, and what the job has on that number of GPUs."""
-        each = (1, job["cpus"] // job["gpus"], job["mem"] // job["gpus"])
+        """A room of GPUs, CPUs and MiB, and what the job has on that number of GPUs; GPUs in shards are counted apart."""
+        each = (0 if job["part"] else 1, job["cpus"] // job["gpus"], job["mem"] // job["gpus"])
         return tuple(has + sign * gpus * part for has, part in zip(room, each))
 
     def had(self, job, room):
@@ -502,20 +541,56 @@ class Plain:
         most = [left // part for left, part, counts in zip(room[1:], each, self.site.counts) if counts]
         return min([room[0]] + most)
 
-    def free_now(self):
+    def in_use(self, node, jobs):
+        """By GPU of the node: None where a job has it as a whole, else how many of its shards are in use by these jobs."""
+        use = [0] * self.site.width
+        for job in jobs:
+            for gpu in job["at"].get(node, []):
+                use[gpu] = use[gpu] + job["part"] if job["part"] else None
+        return use
+
+    def free_by(self, jobs):
+        """The room of each node beside these jobs."""
         free = {n: self.site.room for n in range(self.site.n_nodes)}
-        for job in self.running:
+        for job in jobs:
             for node, gpus in job["on"]:
                 free[node] = self.add(free[node], job, gpus, -1)
+        for node in self.site.shard_nodes:
+            shared = sum(bool(use) for use in self.in_use(node, jobs))
+            free[node] = (free[node][0] - shared, *free[node][1:])
         return free
 
-    def usable(self, job, free, closed):
-        return {n: self.had(job, f) for n, f in free.items()
-                if self.had(job, f) and n in job["nodes"] and n not in closed and self.clear(job, n, self.now, {}) == self.now}
+    def free_now(self):
+        return self.free_by(self.running)
+
+    def had_of(self, job, node, room, jobs):
+        """As `had` of a node beside these jobs: a job with shards could have a GPU of which others have shards, too, or
+        one of the free ones; the free ones, and one, are what it is said to have."""
+        if not job["part"]:
+            return self.had(job, room)
+        if node not in self.site.shard_nodes:
+            return 0
+        has_room = room[0] > 0 or any(use and use + job["part"] <= self.site.shards for use in self.in_use(node, jobs))
+        return 1 + room[0] if has_room and self.had(job, (1, *room[1:])) else 0
+
+    def pick(self, job, node):
+        """Which GPUs of a node the job gets: the first ones that are free; for shards the first with room, or the one of
+        which the fewest are in use."""
+        use = self.in_use(node, self.running)
+        if not job["part"]:
+            return [g for g in range(self.site.width) if use[g] == 0]
+        fit = [g for g in range(self.site.width) if use[g] is not None and use[g] + job["part"] <= self.site.shards]
+        return sorted(fit, key=lambda g: use[g] if self.site.least_loaded else 0)
+
+    def usable(self, job, free, closed, jobs=None):
+        beside = self.running if jobs is None else jobs
+        return {n: self.had_of(job, n, f, beside) for n, f in free.items()
+                if self.had_of(job, n, f, beside) and n in job["nodes"] and n not in closed and self.is_clear(job, n, self.now, {})}
 
     def start(self, job, chosen):
         self.charge(self.now)
-        job.update(start=self.now, on=chosen)
+        self.foreseen = {}
+        job.update(start=self.now, on=chosen, at={n: self.pick(job, n)[:gpus] for n, gpus in chosen})
         if "first" not in job:
             job["first"] = self.now
             self.begun.append(job)
@@ -524,6 +599,7 @@ class Plain:
         self.changed = True
 
     def stop(self, job):
+        self.foreseen = {}
         self.charge(self.now)
         self.running.remove(job)
         self.changed = True
@@ -543,7 +619,7 @@ class Plain:
                 continue
             if self.starts(job, closed):
                 continue
-            free = {n: self.had(job, f) for n, f in self.free_now().items() if n not in closed}
+            free = {n: self.had_of(job, n, f, self.running) for n, f in self.free_now().items() if n not in closed}
             if not (self.site.reservations and any(self.choose(job, {n: free[n] for n in w if n in free})
                                                    for w in job["ways"][partition])):
                 blocked.add(partition)
@@ -576,22 +652,19 @@ class Plain:
             return (low, 0 if site.youngest else -v["gpus"], -v["start"], -v["index"])
 
         victims = sorted((v for v in self.running if self.outranks(job, v) and v["start"] < self.now), key=rank)
-        freed, chosen, tried = self.free_now(), None, []
+        chosen, tried = None, []
         for victim in victims:
             tried.append(victim)
-            for node, gpus in victim["on"]:
-                freed[node] = self.add(freed[node], victim, gpus, 1)
-            chosen = self.choose(job, self.usable(job, freed, closed))
+            rest = [j for j in self.running if j not in tried]
+            chosen = self.choose(job, self.usable(job, self.free_by(rest), closed, rest))
             if chosen:
                 break
         if not chosen:
             return None
         for victim in reversed(list(tried)):
-            less = dict(freed)
-            for node, gpus in victim["on"]:
-                less[node] = self.add(less[node], victim, gpus, -1)
-            if all(self.had(job, less[node]) >= gpus for node, gpus in chosen):
-                freed = less
+            rest = [j for j in self.running if j not in tried or j is victim]
+            less = self.free_by(rest)
+            if all(self.had_of(job, node, less[node], rest) >= gpus for node, gpus in chosen):
                 tried.remove(victim)
         for victim in tried:
             self.stop(victim)
@@ -608,7 +681,7 @@ class Plain:
         step = site.bf_resolution
         self.changed = False
         for job, partition in self.order():
-            if not any(room[0] for room in self.free_now().values()):
+            if not site.shards and not any(room[0] for room in self.free_now().values()):
                 break
             if job in self.running or not self.array_lets(job):
                 continue
@@ -637,26 +710,24 @@ class Plain:
                 best = (at, chosen)
         return best
 
+    def end_of(self, job):
+        """When a running job is thought to end: at its limit, or soon."""
+        end = job["start"] + job["limit"]
+        return end if end > self.now else self.now + self.site.bf_resolution
+
     def earliest(self, job, planned):
         site = self.site
-        frees = {n: [] for n in job["nodes"]}
         times = {self.now} | {w[1] for ws in planned.values() for w in ws} | {r["end"] for r in site.reservations}
-        for other in self.running:
-            end = other["start"] + other["limit"]
-            end = end if end > self.now else self.now + site.bf_resolution
-            times.add(end)
-            for node, gpus in other["on"]:
-                if node in frees:
-                    frees[node].append((end, other, gpus))
-        now_free = self.free_now()
+        ends = [(self.end_of(other), other) for other in self.running]
+        times |= {end for end, _ in ends}
         for at in sorted(t for t in times if self.now <= t <= self.now + site.bf_window * 60):
-            free = {}
+            if (self.now, at) not in self.foreseen:
+                rest = [other for end, other in ends if end > at]
+                self.foreseen[self.now, at] = rest, self.free_by(rest)
+            free, (rest, rooms) = {}, self.foreseen[self.now, at]
             for node in job["nodes"]:
-                if self.clear(job, node, at, planned) == at:
-                    room = now_free[node]
-                    for end, other, gpus in frees[node]:
-                        room = self.add(room, other, gpus, 1) if end <= at else room
-                    free[node] = self.had(job, room)
+                if self.is_clear(job, node, at, planned):
+                    free[node] = self.had_of(job, node, rooms[node], rest)
             chosen = self.choose(job, free)
             if chosen:
                 return at, chosen
@@ -722,45 +793,3 @@ class Plain:
 
 def close(a, b):
     return a == b or abs(a - b) < 1e-11 * max(abs(a), abs(b))
-
-
-def trace_of(jobs):
-    rows = ["job_id,submit_s,duration_s,gpus,limit_s,user,vc,partition,qos,cpus,host_mem_gib,gpu_type,features,array,"
-            "array_limit,after,after_begin,think_s"]
-    for j in jobs:
-        cells = [j["id"], j["submit"], j["run"], j["gpus"], j["limit"], j["user"], j["account"], "|".join(j["named"]), j["qos"],
-                 j["cpus"], j["mem"] // 1024, j["type"], f'"{j["features"]}"', j["array"], j["at_once"] or "",
-                 j["after"]["id"] if j["after"] else "", int(j.get("is_begin", 0)) if j["after"] else "",
-                 60 * j["minutes"] if j["after"] and j["minutes"] else ""]
-        rows.append(",".join(map(str, cells)))
-    return "\n".join(rows) + "\n"
-
-
-def name_of(job):
-    """As Slurm names it: a task by its array, whose number alone stands for all of its tasks."""
-    return f"{job['array']}_{job['index']}" if job["array"] else job["id"]
-
-
-def submit_line(job):
-    """What the user typed, in the forms that sbatch takes."""
-    line = ["sbatch", "-p", ",".join(job["named"])]
-    line += [f"--constraint={job['features']}"] if job["features"] else []
-    line += [f"--array=0-99%{job['at_once']}"] if job["array"] else []
-    if job["after"]:
-        kind, delay = "after" if job["is_begin"] else "afterok", f"+{job['minutes']}" if job["minutes"] else ""
-        line += [f"--dependency={kind}:{name_of(job['after'])}{delay}"]
-    return " ".join(line + ["--gres", f"gpu:{job['gpus']}", "run.sh", "-p", "other"])
-
-
-def log_of(site, jobs):
-    """What sacct --parsable2 would print."""
-    rows = ["JobIDRaw|JobID|User|Account|State|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|AllocTRES|ReqTRES|AllocCPUS|"
-            "Partition|QOS|Priority|SubmitLine"]
-    for j in jobs:
-        cells = [j["id"], name_of(j), j["user"], j["account"], "COMPLETED", site.clock(j["asked"]), site.clock(j["eligible"]),
-                 site.clock(j["start"]), site.clock(j["end"]), j["run"], j["limit"] // 60,
-                 f"cpu={j['cpus']},mem={j['mem']}M,{GRES}={j['gpus']},{GRES}:a100={j['gpus']}",
-                 f"{GRES}{':' if j['type'] else ''}{j['type']}={j['gpus']}", j["cpus"], j["partition"], j["qos"],
-                 j["priority"][j["partition"]], submit_line(j)]
-        rows.append("|".join(map(str, cells)))
-    return "\n".join(rows) + "\n"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Policy slurm against plain_slurm.py, start by start, over sites that a seed draws. $1 is gsim; further
-arguments are seeds. Without them a check draws a few sites beside the logged ones, and all with CASES=all."""
+arguments are seeds. Without them a check draws a few sites beside the logged ones, more with CASES=all, and as many as
+SLURM_SITES says."""
 import csv
 import os
 import subprocess
@@ -10,10 +11,14 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import plain_slurm  # noqa: E402
+import plain_slurm_log  # noqa: E402
 
 JOBS = 80
-SITES = 16 if os.environ.get("CASES") == "all" else 3
+SITES = int(os.environ.get("SLURM_SITES") or (16 if os.environ.get("CASES") == "all" else 3))
 LOGGED = [2, 5, 7, 11, 37]  # sites whose jobs all run once, to their end
+# Where differences were found: a job that begins at this instant is no victim at it (1004), and minutes of memory
+# are more than 64 bits count in ns (3004).
+FOUND = [1004, 3004]
 
 
 def gsim(*args):
@@ -24,7 +29,7 @@ def starts_of(folder, site, jobs):
     with open(f"{folder}/site.conf", "w", encoding="utf-8") as file:
         file.write(site.text())
     with open(f"{folder}/t.csv", "w", encoding="utf-8") as file:
-        file.write(plain_slurm.trace_of(jobs))
+        file.write(plain_slurm_log.trace_of(site, jobs))
     out = gsim("--policy", "slurm", "--slurm-conf", f"{folder}/site.conf", "--set", "slurm.start=2024-05-01T00:00:00",
                "--device", "ideal", "--quiet", "--jobs-csv", f"{folder}/jobs.csv", "--force", f"{folder}/t.csv")
     if out.returncode:
@@ -59,7 +64,7 @@ def check_case(folder, site, jobs):
 def check_logged(folder, site, jobs):
     """The log of a month under that site, whose site.conf lies there: gsim's starts are the log's, one by one."""
     with open(f"{folder}/log.txt", "w", encoding="utf-8") as file:
-        file.write(plain_slurm.log_of(site, jobs))
+        file.write(plain_slurm_log.log_of(site, jobs))
     out = gsim("compare", "--policies", "slurm,fifo", "--slurm-conf", f"{folder}/site.conf", "--set",
                "slurm.start=2024-05-01T00:00:00", "--quiet", "--no-what-if", f"{folder}/log.txt")
     rows = [line.split() for line in out.stdout.splitlines() if line.startswith("slurm ")]
@@ -67,7 +72,7 @@ def check_logged(folder, site, jobs):
 
 
 def main():
-    seeds = [int(a) for a in sys.argv[2:]] or sorted({*range(1, SITES + 1), *LOGGED})
+    seeds = [int(a) for a in sys.argv[2:]] or sorted({*range(1, SITES + 1), *LOGGED, *FOUND})
     logged = [seed for seed in seeds if seed in LOGGED]
     bad, far = [], []
     with tempfile.TemporaryDirectory() as folder:
@@ -76,7 +81,7 @@ def main():
             found = check_case(folder, site, jobs)
             if found:
                 bad.append(seed)
-                print(f"# seed {seed}: {found if isinstance(found, str) else (len(found), found[:3])}")
+                print(f"# seed {seed}: {found if isinstance(found, str) else (len(found), found[:3])}", flush=True)
             if seed in logged and check_logged(folder, site, jobs):
                 far.append(seed)
     print(f"{'not ok' if bad else 'ok'} each of {JOBS} jobs starts and ends as plain Slurm says, {len(seeds)} sites")

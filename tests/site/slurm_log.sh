@@ -114,3 +114,26 @@ import
 check "Constraints, and one in a form that is none" "30=[ib*2&fast*1] 31=" "$(cells features)"
 grep -q "1 row (the first is line 3): they asked for features in a form that is not known" "$tmp/log"
 say "which is counted too" $?
+
+# --- shards: two GPUs of four shards each; a has a quarter of a GPU, b half of one, c a whole one by its shards, d a
+# whole one, e more than one has. First GPU with room: a and b on the first, c on the second, d (at 0, an hour) waits for
+# the first of them to be free, which is c at 1800: GPU hours 0.5 x 0.25 + 1 x 0.5 + 0.5 + 1.
+printf 'NodeName=n1 Gres=gpu:2,shard:8 CPUs=8\nPartitionName=gpu Nodes=n1 Default=YES MaxTime=UNLIMITED\n' >"$tmp/shards.conf"
+cat >"$tmp/shards.txt" <<'L'
+JobID|State|Submit|Start|End|ElapsedRaw|AllocTRES
+1|COMPLETED|2024-05-01T00:00:00|2024-05-01T00:00:00|2024-05-01T00:30:00|1800|cpu=1,gres/shard=1,mem=1G
+2|COMPLETED|2024-05-01T00:00:00|2024-05-01T00:00:00|2024-05-01T01:00:00|3600|cpu=1,gres/shard=2,mem=1G
+3|COMPLETED|2024-05-01T00:00:00|2024-05-01T00:00:00|2024-05-01T00:30:00|1800|cpu=1,gres/shard=4,mem=1G
+4|COMPLETED|2024-05-01T00:00:00|2024-05-01T00:30:00|2024-05-01T01:30:00|3600|cpu=1,gres/gpu=1,mem=1G
+5|COMPLETED|2024-05-01T00:00:00|2024-05-01T00:30:00|2024-05-01T01:30:00|3600|cpu=1,gres/shard=5,mem=1G
+L
+expect "shards are shares of a GPU" 0 '^2,0,3600,0.5,' "$gsim" import sacct --slurm-conf "$tmp/shards.conf" "$tmp/shards.txt"
+expect "more than a GPU has are counted" 0 'left out 1 row (the first is line 6): they had more shards (gres/shard) than a GPU has' "$gsim" import sacct --slurm-conf "$tmp/shards.conf" "$tmp/shards.txt"
+expect "without the file all are" 0 'left out 4 rows .*how many a GPU has is in slurm.conf' "$gsim" import sacct "$tmp/shards.txt"
+for select in "" SelectTypeParameters=LL_SHARED_GRES; do
+    # With the least loaded first, a and b are on GPUs of their own: c waits for a (1800 s), d for b and c (3600 s).
+    { cat "$tmp/shards.conf"; echo "$select"; } >"$tmp/one.conf"
+    "$gsim" --policy slurm --slurm-conf "$tmp/one.conf" --device ideal --quiet --jobs-csv "$tmp/jobs.csv" --force "$tmp/shards.txt" >"$tmp/log" 2>&1
+    check "starts of jobs with shards ($select)" "$([ -n "$select" ] && echo '0 0 1800 3600' || echo '0 0 0 1800')" \
+        "$(awk -F, 'NR > 1 { printf "%s%d", sep, $3; sep = " " }' "$tmp/jobs.csv")"
+done

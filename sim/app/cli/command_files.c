@@ -12,6 +12,7 @@
 #include "models/hardware/profile.h"
 #include "sim/app/cli/output_file.h"
 #include "sim/app/cli/options.h"
+#include "sim/app/setup/cluster_file.h"
 #include "sim/app/setup/devices.h"
 #include "sim/study/output.h"
 #include "sim/study/nsight.h"
@@ -270,6 +271,8 @@ static enum gsim_status read_log(struct gsim_cli *cli, struct gsim_trace_options
     struct gsim_outfile fates = {0};
     enum gsim_status status =
         path ? gsim_output_file_check_own(cli, path, GSIM_FATES_HEADER) : GSIM_OK;
+    if (status == GSIM_OK)
+        status = gsim_cluster_shards(cli, &options->shards);
     if (status == GSIM_OK && path)
         status = gsim_outfile_open(&fates, path, cli->arena, cli->log);
     if (status != GSIM_OK)

@@ -183,13 +183,25 @@ static enum gsim_status draw(struct gsim_cli *cli, struct plot *plot, struct gsi
     return status;
 }
 
+static void warn_of_changed(void *arg, const struct gsim_db_value *values, int n) {
+    struct gsim_cli *cli = arg;
+    if (n > 0 && values[0].number > 0)
+        gsim_warn(cli->log, cli->operand[0], 0,
+                  "the figure is of the trace as it is; %.0f runs of shaken or resampled copies of "
+                  "it are left out; --where \"replication > 0\" draws those alone",
+                  values[0].number);
+}
+
 enum gsim_status gsim_command_plot(struct gsim_cli *cli) {
     struct plot plot;
     struct gsim_db *db = NULL;
     enum gsim_status status = read_request(cli, &plot);
     if (status != GSIM_OK)
         return status;
+    const char *count = "SELECT count(*) FROM changed";
     status = gsim_figure_open(cli, (struct gsim_db_choice){0}, &db);
+    if (status == GSIM_OK)
+        status = gsim_db_query(db, &count, warn_of_changed, cli, cli->log);
     if (status == GSIM_OK)
         status = draw(cli, &plot, db);
     gsim_db_close(db);

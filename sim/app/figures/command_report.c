@@ -35,9 +35,10 @@ static const char style[] =
     ".filter{font:inherit;font-size:.85rem;margin-bottom:.3rem}.faint{opacity:.15}\n"
     "@media "
     "print{.filter{display:none}th::after{content:none!important}body{max-width:none;padding:0;"
-    "font-size:10pt}figure,tr{break-inside:avoid}"
+    "font-size:10pt}figure,tr{break-inside:avoid}h2{break-after:avoid}.wide{overflow:visible}"
+    "svg{width:21rem}figcaption{max-width:21rem}"
     "table{font-size:6.5pt}th,td{padding:.1rem .25rem}td:first-child,td:last-child{"
-    "white-space:normal;overflow-wrap:anywhere}}\n"
+    "white-space:normal;overflow-wrap:break-word}td:last-child{overflow-wrap:anywhere}}\n"
     "</style>\n";
 
 static void put_html(FILE *out, const char *text) {
@@ -326,11 +327,8 @@ enum gsim_status gsim_report_check_page(struct gsim_cli *cli) {
 
 enum gsim_status gsim_report_page(struct gsim_cli *cli, const struct gsim_report_front *front) {
     struct gsim_db *db = NULL;
-    enum gsim_status status =
-        gsim_figure_open(cli,
-                         (struct gsim_db_choice){
-                             .is_report = true, .configs = front->configs, .first = front->first},
-                         &db);
+    enum gsim_status status = gsim_figure_open(
+        cli, (struct gsim_db_choice){.configs = front->configs, .first = front->first}, &db);
     if (status == GSIM_OK)
         status = write_page(cli, db, front->advice);
     gsim_db_close(db);

@@ -179,7 +179,8 @@ static enum gsim_status leave_out_older(struct gsim_db *db, struct gsim_log *log
 }
 
 /* The command line of a replication is that of the original with `--replication N` in it. */
-static enum gsim_status set_changed_apart(struct gsim_db *db, struct gsim_log *log) {
+static enum gsim_status set_changed_apart(struct gsim_db *db, bool keeps_changed,
+                                          struct gsim_log *log) {
     enum gsim_status status = gsim_db_execute(
         db,
         "CREATE TEMP TABLE changed AS SELECT c.*, o.run_id AS original FROM chosen AS c "
@@ -187,11 +188,10 @@ static enum gsim_status set_changed_apart(struct gsim_db *db, struct gsim_log *l
         "replace(c.argv, ' --replication ' || c.replication, '') WHERE c.replication > 0 AND "
         "c.run_id IN (SELECT run_id FROM main.setting WHERE key IN ('shake', 'resample'))",
         log);
-    return status == GSIM_OK ? gsim_db_execute(db,
-                                               "DELETE FROM temp.chosen WHERE run_id IN "
-                                               "(SELECT run_id FROM temp.changed)",
-                                               log)
-                             : status;
+    if (status != GSIM_OK || keeps_changed)
+        return status;
+    return gsim_db_execute(
+        db, "DELETE FROM temp.chosen WHERE run_id IN (SELECT run_id FROM temp.changed)", log);
 }
 
 static enum gsim_status make_chosen(struct gsim_db *db, const struct gsim_db_choice *choice,
@@ -221,8 +221,8 @@ static enum gsim_status make_chosen(struct gsim_db *db, const struct gsim_db_cho
     (void)sqlite3_finalize(statement);
     if (status == GSIM_OK)
         status = leave_out_older(db, log);
-    if (status == GSIM_OK && choice->is_report)
-        status = set_changed_apart(db, log);
+    if (status == GSIM_OK)
+        status = set_changed_apart(db, choice->keeps_changed, log);
     return status == GSIM_OK ? gsim_db_warn_of_builds(db, "temp.chosen", log) : status;
 }
 

@@ -24,9 +24,10 @@ struct gsim_db_choice {
     double target; /* a value of `value` to be reached; NaN: none */
     double price; /* of a GPU for an hour; NaN: not given */
     bool is_list; /* value names several, separated by commas */
-    /* Runs of shaken or resampled traces are set apart, in the table `changed`, where the run of
-     * the trace as it is was chosen as well: their means tell of no log, and of no user. */
-    bool is_report;
+    /* The table `changed` has the runs of shaken or resampled traces of which the run of the trace
+     * as it is was chosen as well. Their means tell of no log, and of no user, so they are not
+     * among the chosen runs, unless the query itself tells the two apart. */
+    bool keeps_changed;
     const char *configs; /* the only runs to choose: "'CONFIG','CONFIG'"; NULL: all */
     const char *first; /* the policy to which others are compared; NULL: that of the first run */
 };

@@ -305,6 +305,20 @@ static enum gsim_status load_profiles(struct reading *r, struct gsim_cluster_spe
     return GSIM_OK;
 }
 
+enum gsim_status gsim_cluster_shards(struct gsim_cli *cli, uint32_t *shards) {
+    const char *path = cli->value[GSIM_OPT_SLURM_CONF];
+    *shards = 0;
+    struct gsim_slurm *slurm = path ? gsim_arena_alloc(cli->arena, sizeof *slurm) : NULL;
+    if (!path)
+        return GSIM_OK;
+    if (!slurm)
+        return gsim_no_memory(cli->log, "reading slurm.conf");
+    enum gsim_status status = gsim_slurm_read(path, cli->arena, slurm, cli->log);
+    if (status == GSIM_OK)
+        *shards = gsim_slurm_shards_of_gpu(slurm);
+    return status;
+}
+
 enum gsim_status gsim_cluster_slurm_read(struct gsim_cli *cli, const char *path,
                                          const char *default_device, int64_t n_nodes,
                                          struct gsim_cluster_spec *out, bool *has_nodes) {

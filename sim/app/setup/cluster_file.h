@@ -11,6 +11,8 @@
 enum gsim_status gsim_cluster_file_read(struct gsim_cli *cli, const char *path,
                                         const char *default_device, struct gsim_cluster_spec *out);
 
+/* Shards of a GPU by the file of --slurm-conf; 0: it says of none, or is not given. */
+enum gsim_status gsim_cluster_shards(struct gsim_cli *cli, uint32_t *shards);
 /* Reads the nodes of a site's slurm.conf, or n_nodes like them (0: those of the file); *has_nodes
  * false: it names none with GPUs. */
 enum gsim_status gsim_cluster_slurm_read(struct gsim_cli *cli, const char *path,

@@ -2,6 +2,7 @@
 /* The trace of a run: read from a file, or drawn from a spec, under the load that was asked for. */
 #include <string.h>
 
+#include "sim/app/setup/cluster_file.h"
 #include "sim/app/setup/setup.h"
 #include "sim/base/units.h"
 #include "sim/app/setup/resampling.h"
@@ -130,7 +131,8 @@ static enum gsim_status read_file(struct gsim_cli *cli, struct gsim_setup *setup
                                          .by_model = cli->value[GSIM_OPT_BY_MODEL],
                                          .gpu_mem = cli->value[GSIM_OPT_GPU_MEM],
                                          .rates = cli->value[GSIM_OPT_RATES],
-                                         .goodput = cli->value[GSIM_OPT_GOODPUT]};
+                                         .goodput = cli->value[GSIM_OPT_GOODPUT],
+                                         .is_lenient = !gsim_option_is_on(cli, GSIM_OPT_STRICT)};
     const struct gsim_io *io = cli->io;
     if (io->trace_name && strcmp(io->trace_name, setup->trace_path) == 0) {
         options.bytes = io->trace_bytes;
@@ -144,6 +146,8 @@ static enum gsim_status read_file(struct gsim_cli *cli, struct gsim_setup *setup
                          setup->trace_path);
     enum gsim_status status =
         gsim_option_int(cli, GSIM_OPT_SEED, setup->seed, 0, INT64_MAX, &setup->seed);
+    if (status == GSIM_OK)
+        status = gsim_cluster_shards(cli, &options.shards);
     if (status == GSIM_OK)
         status = gsim_trace_read(setup->trace_path, cli->value[GSIM_OPT_TRACE_FORMAT], &options,
                                  cli->arena, &setup->trace, cli->log);

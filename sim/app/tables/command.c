@@ -97,7 +97,7 @@ static double number(const struct gsim_db_value *value) {
 static void take_cell(void *arg, const struct gsim_db_value *v, int n) {
     struct asking *a = arg;
     struct gsim_table *table = &a->table;
-    if (n < 11 || a->is_out_of_memory)
+    if (n < 12 || a->is_out_of_memory)
         return;
     if (table->n == table->capacity) {
         int capacity = table->capacity ? 2 * table->capacity : 64;
@@ -118,6 +118,7 @@ static void take_cell(void *arg, const struct gsim_db_value *v, int n) {
                                .ratio = {number(&v[6]), number(&v[7]), number(&v[8])},
                                .p = number(&v[9])};
     table->is_shaken |= number(&v[10]) > 0;
+    table->has_original |= number(&v[11]) > 0;
     a->is_out_of_memory = !cell->head || !cell->row;
 }
 
@@ -291,8 +292,8 @@ static enum gsim_status open_runs(struct asking *a) {
         a->cli->value[GSIM_OPT_VALUE] = NULL;
     else if (!value)
         a->cli->value[GSIM_OPT_VALUE] = a->cli->value[GSIM_OPT_X] ? "jct_mean_s" : run_values;
-    enum gsim_status status =
-        gsim_figure_open(a->cli, (struct gsim_db_choice){.is_list = true}, &a->db);
+    enum gsim_status status = gsim_figure_open(
+        a->cli, (struct gsim_db_choice){.is_list = true, .keeps_changed = true}, &a->db);
     a->cli->value[GSIM_OPT_VALUE] = value;
     return status;
 }

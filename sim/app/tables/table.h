@@ -23,6 +23,7 @@ struct gsim_table {
     int n, capacity;
     const char *against; /* a policy */
     bool is_shaken; /* intervals are ranges over shaken traces */
+    bool has_original; /* the means beside the ranges are of the trace as it is */
 };
 
 enum gsim_table_format { GSIM_TABLE_TEXT, GSIM_TABLE_CSV, GSIM_TABLE_LATEX };

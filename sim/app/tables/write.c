@@ -57,6 +57,12 @@ static void put_head(FILE *out, const struct gsim_table *table, const char *head
             table->against, interval, table->is_shaken ? "" : "      p");
 }
 
+/* What the means beside ranges are of. */
+static const char *means_of(const struct gsim_table *table) {
+    return table->has_original ? "means of the trace as it is; "
+                               : "means over copies, not the trace as it is; ";
+}
+
 static void write_text(FILE *out, const struct gsim_table *table) {
     int width = width_of_rows(table);
     for (int i = 0; i < table->n; i++) {
@@ -77,10 +83,10 @@ static void write_text(FILE *out, const struct gsim_table *table) {
         fputc('\n', out);
     }
     if (table->is_shaken)
-        fputs("\nranges over shaken or resampled copies of one trace: how sensitive it is, no "
-              "chance of being "
-              "wrong\n",
-              out);
+        fprintf(out,
+                "\n%sranges over as many shaken or resampled copies of it as there are runs: how "
+                "sensitive it is, no chance of being wrong\n",
+                means_of(table));
     else
         fprintf(out,
                 "\nintervals over runs; p of \"no difference from %s\" in equal runs, adjusted for "
@@ -200,9 +206,10 @@ static void write_latex(FILE *out, const struct gsim_table *table) {
     }
     fputs("\\bottomrule\n\\end{tabular}\n", out);
     if (table->is_shaken)
-        fputs("% Brackets: the range over shaken or resampled copies of one trace, no confidence "
-              "interval.\n",
-              out);
+        fprintf(out,
+                "%% %sbrackets: the range over shaken or resampled copies of it, no confidence "
+                "interval.\n",
+                means_of(table));
     else
         fprintf(
             out,
