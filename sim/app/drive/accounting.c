@@ -106,7 +106,7 @@ static void take_gpu_sample(struct gsim_accounted_gpu *gpu,
     for (uint32_t i = 0; i < gpu->n; i++)
         if (gpu->holding[i].job >= 0)
             taker->take(taker->arg, gpu->holding[i].job,
-                           part_ns(overlap_us(gpu, i, from_us, sample->time_us), percent));
+                        part_ns(overlap_us(gpu, i, from_us, sample->time_us), percent));
     gpu->until_us = sample->time_us;
 }
 

@@ -445,8 +445,8 @@ static struct gsim_costs costs(const struct gsim_model *model, gsim_slot slot) {
 static void refuse_counters(const struct gsim_model *model, gsim_slot slot) {
     struct gsim_executor *executor = model->executor;
     if (executor->status == GSIM_OK)
-        executor->status = gsim_refuse_counters(executor, model->setup.trace,
-                                                gsim_tasks_job(model, slot)->index);
+        executor->status =
+            gsim_refuse_counters(executor, model->setup.trace, gsim_tasks_job(model, slot)->index);
 }
 
 /* Of the time in which the job shared a GPU, all counts as time with kernels. */

@@ -165,9 +165,8 @@ static void settle(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
 static bool shares(const struct gsim_model *model, gsim_slot slot) {
     const struct gsim_job *about = gsim_tasks_job(model, slot);
     for (gsim_slot other = 0; other < model->capacity; other++)
-        for (uint32_t u = 0; other != slot && model->progress[other].rate_q32 > 0 &&
-                             u < about->n_units;
-             u++)
+        for (uint32_t u = 0;
+             other != slot && model->progress[other].rate_q32 > 0 && u < about->n_units; u++)
             if (has_gpu(model, other, about->units[u].gpu))
                 return true;
     return false;
