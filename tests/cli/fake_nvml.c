@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A libnvidia-ml.so.1 without a GPU, for drive.sh: FAKE_GPUS of them, all of which are FAKE_GPU;
  * process 4711 uses the one of number FAKE_BUSY, and the one of number FAKE_OTHER is another
- * product. Kernels run for FAKE_USE per cent of the time on each GPU, and of each child of the
- * caller as often; FAKE_NO_USE is the error with which that is not told. */
+ * product. Kernels run for FAKE_USE per cent of the time on each GPU; FAKE_NO_USE is the error
+ * with which that is not told. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdint.h>
 #include <stdio.h>
@@ -51,12 +51,6 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *n, struct pr
     return 0;
 }
 
-struct sample {
-    unsigned pid;
-    unsigned long long time_us;
-    unsigned sm_percent, memory_percent, encoder_percent, decoder_percent;
-};
-
 static unsigned long long now_us(void) {
     struct timespec now;
     (void)clock_gettime(CLOCK_REALTIME, &now);
@@ -79,21 +73,5 @@ int nvmlDeviceGetSamples(void *device, int type, unsigned long long since_us, un
     for (unsigned long long at_us = (since_us / apart_us + 1) * apart_us;
          type == 1 && at_us <= now_us() && *n < most; at_us += apart_us)
         list[(*n)++] = (struct gpu_sample){at_us, (unsigned long long)number("FAKE_USE")};
-    return *n > 0 ? 0 : 6; /* NVML_ERROR_NOT_FOUND */
-}
-
-int nvmlDeviceGetProcessUtilization(void *device, struct sample *list, unsigned *n,
-                                    unsigned long long since_us) {
-    unsigned most = *n, pid;
-    (void)device, (void)since_us;
-    *n = 0;
-    if (number("FAKE_NO_USE") > 0)
-        return number("FAKE_NO_USE");
-    FILE *children = number("FAKE_USE") > 0 ? fopen("/proc/thread-self/children", "r") : NULL;
-    while (children && *n < most && fscanf(children, "%u", &pid) == 1)
-        list[(*n)++] = (struct sample){
-            .pid = pid, .time_us = now_us(), .sm_percent = (unsigned)number("FAKE_USE")};
-    if (children)
-        (void)fclose(children);
     return *n > 0 ? 0 : 6; /* NVML_ERROR_NOT_FOUND */
 }

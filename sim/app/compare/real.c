@@ -50,6 +50,9 @@ static enum gsim_status find_run(struct gsim_real *r, struct gsim_db *db) {
         gsim_db_real_find(db, cli->value[GSIM_OPT_POLICIES], &r->run, cli->log);
     if (status == GSIM_OK)
         take_settings(cli, r->run.settings);
+    /* GPUs of the run's product, unless the cluster is described: their memory decides too */
+    if (status == GSIM_OK && gsim_db_real_product(&r->run) && !cli->value[GSIM_OPT_CLUSTER])
+        status = gsim_setup_name_device(cli, gsim_db_real_product(&r->run));
     if (status != GSIM_OK || cli->value[GSIM_OPT_GPUS_PER_NODE] || cli->value[GSIM_OPT_CLUSTER] ||
         cli->value[GSIM_OPT_SLURM_CONF])
         return status;

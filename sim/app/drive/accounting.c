@@ -36,7 +36,7 @@ void gsim_accounting_open(struct gsim_accounting *accounting, const uint32_t *nu
     for (uint32_t i = 0; i < n && !*accounting->no_usage; i++) {
         struct gsim_accounted_gpu *gpu = &accounting->gpu[i];
         int error = accounting->nvml.device(numbers[i], &gpu->device);
-        gpu->until_us = gpu->by_process_us = clock_us();
+        gpu->until_us = clock_us();
         if (error != 0)
             give_up(accounting, "nvmlDeviceGetHandleByIndex", error);
     }
@@ -72,18 +72,17 @@ static unsigned long long overlap_us(const struct gsim_accounted_gpu *gpu, uint3
     return end_us > begin_us ? end_us - begin_us : 0;
 }
 
-static bool is_held(const struct gsim_accounted_gpu *gpu, bool by_several) {
+static bool is_held_by_one(const struct gsim_accounted_gpu *gpu) {
     for (uint32_t i = 0; i < gpu->n; i++)
-        if (by_several ? gpu->holding[i].job == GSIM_HELD_BY_SEVERAL : gpu->holding[i].job >= 0)
+        if (gpu->holding[i].job >= 0)
             return true;
     return false;
 }
 
 /* Leaves out what was over when all was counted. */
 static void forget(struct gsim_accounted_gpu *gpu) {
-    unsigned long long us = gpu->until_us < gpu->by_process_us ? gpu->until_us : gpu->by_process_us;
     uint32_t n_over = 0;
-    while (n_over + 1 < gpu->n && gpu->holding[n_over + 1].since_us <= us)
+    while (n_over + 1 < gpu->n && gpu->holding[n_over + 1].since_us <= gpu->until_us)
         n_over++;
     gpu->n -= n_over;
     for (uint32_t i = 0; i < gpu->n; i++)
@@ -94,11 +93,11 @@ static int64_t part_ns(unsigned long long us, unsigned long long percent) {
     return (int64_t)(us * GSIM_NS_PER_US * percent / PERCENT);
 }
 
-/* --- a GPU of one job ------------------------------------------------------------------------- */
+/* --- samples ---------------------------------------------------------------------------------- */
 
 static void take_gpu_sample(struct gsim_accounted_gpu *gpu,
                             const struct gsim_nvml_gpu_sample *sample,
-                            const struct gsim_accounting_takers *takers) {
+                            const struct gsim_accounting_taker *taker) {
     unsigned long long from_us = gpu->until_us, percent = sample->percent & UINT32_MAX;
     if (sample->time_us <= from_us || percent > PERCENT)
         return;
@@ -106,13 +105,13 @@ static void take_gpu_sample(struct gsim_accounted_gpu *gpu,
         from_us = sample->time_us - SAMPLE_US;
     for (uint32_t i = 0; i < gpu->n; i++)
         if (gpu->holding[i].job >= 0)
-            takers->of_job(takers->arg, gpu->holding[i].job,
-                           part_ns(overlap_us(gpu, i, from_us, sample->time_us), percent));
+            taker->take(taker->arg, gpu->holding[i].job,
+                        part_ns(overlap_us(gpu, i, from_us, sample->time_us), percent));
     gpu->until_us = sample->time_us;
 }
 
 static void ask_of_gpu(struct gsim_accounting *accounting, struct gsim_accounted_gpu *gpu,
-                       const struct gsim_accounting_takers *takers) {
+                       const struct gsim_accounting_taker *taker) {
     struct gsim_nvml_gpu_sample list[MOST_SAMPLES];
     unsigned n = MOST_SAMPLES, value_type;
     int error = accounting->nvml.gpu_use(gpu->device, GSIM_NVML_GPU_USE, gpu->until_us, &value_type,
@@ -120,82 +119,27 @@ static void ask_of_gpu(struct gsim_accounting *accounting, struct gsim_accounted
     if (error != 0 && error != GSIM_NVML_NOT_FOUND)
         give_up(accounting, "nvmlDeviceGetSamples", error);
     for (unsigned i = 0; error == 0 && i < n; i++)
-        take_gpu_sample(gpu, &list[i], takers);
-}
-
-/* --- a GPU of several jobs -------------------------------------------------------------------- */
-
-static bool has_later(const struct gsim_nvml_sample *list, unsigned n,
-                      const struct gsim_nvml_sample *sample) {
-    for (unsigned i = 0; i < n; i++)
-        if (list[i].pid == sample->pid && list[i].time_us > sample->time_us)
-            return true;
-    return false;
-}
-
-static unsigned long long shared_us(const struct gsim_accounted_gpu *gpu,
-                                    unsigned long long to_us) {
-    unsigned long long us = 0;
-    for (uint32_t i = 0; i < gpu->n; i++)
-        if (gpu->holding[i].job == GSIM_HELD_BY_SEVERAL)
-            us += overlap_us(gpu, i, gpu->by_process_us, to_us);
-    return us;
-}
-
-/* The latest sample of each process counts, for the time since the one before. */
-static void take_samples(const struct gsim_accounted_gpu *gpu, const struct gsim_nvml_sample *list,
-                         unsigned n, const struct gsim_accounting_takers *takers) {
-    for (unsigned i = 0; i < n; i++) {
-        const struct gsim_nvml_sample *sample = &list[i];
-        if (sample->time_us <= gpu->by_process_us || sample->sm_percent > PERCENT ||
-            has_later(list, n, sample))
-            continue;
-        takers->of_process(takers->arg, (pid_t)sample->pid,
-                           part_ns(shared_us(gpu, sample->time_us), sample->sm_percent));
-    }
-}
-
-static void ask_of_processes(struct gsim_accounting *accounting, struct gsim_accounted_gpu *gpu,
-                             const struct gsim_accounting_takers *takers) {
-    struct gsim_nvml_sample list[MOST_SAMPLES];
-    unsigned n = MOST_SAMPLES;
-    unsigned long long now_us = clock_us(), latest_us = 0;
-    int error = accounting->nvml.use(gpu->device, list, &n, gpu->by_process_us);
-    if (error != 0 && error != GSIM_NVML_NOT_FOUND) {
-        give_up(accounting, "nvmlDeviceGetProcessUtilization", error);
-        return;
-    }
-    n = error == 0 ? n : 0;
-    for (unsigned i = 0; i < n; i++)
-        latest_us = list[i].time_us > latest_us ? list[i].time_us : latest_us;
-    take_samples(gpu, list, n, takers);
-    gpu->by_process_us = latest_us > gpu->by_process_us ? latest_us : now_us;
+        take_gpu_sample(gpu, &list[i], taker);
 }
 
 /* --- all GPUs --------------------------------------------------------------------------------- */
 
 static void ask_gpu(struct gsim_accounting *accounting, struct gsim_accounted_gpu *gpu,
-                    const struct gsim_accounting_takers *takers) {
-    if (is_held(gpu, false))
-        ask_of_gpu(accounting, gpu, takers);
+                    const struct gsim_accounting_taker *taker) {
+    if (is_held_by_one(gpu))
+        ask_of_gpu(accounting, gpu, taker);
     else
         gpu->until_us = clock_us();
-    if (*accounting->no_usage)
-        return;
-    if (is_held(gpu, true))
-        ask_of_processes(accounting, gpu, takers);
-    else
-        gpu->by_process_us = clock_us();
     forget(gpu);
 }
 
 void gsim_accounting_ask(struct gsim_accounting *accounting, int64_t now_ns, bool is_due,
-                         const struct gsim_accounting_takers *takers) {
+                         const struct gsim_accounting_taker *taker) {
     if (*accounting->no_usage || (!is_due && now_ns < accounting->next_ns))
         return;
     accounting->next_ns = now_ns + ASK_NS;
     for (uint32_t i = 0; i < accounting->n && !*accounting->no_usage; i++)
-        ask_gpu(accounting, &accounting->gpu[i], takers);
+        ask_gpu(accounting, &accounting->gpu[i], taker);
 }
 
 void gsim_accounting_close(struct gsim_accounting *accounting) {

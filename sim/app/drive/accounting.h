@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* GPU time of jobs, as the driver counts it. Of each GPU it keeps, for some seconds, in which share
  * of each fifth of a second kernels ran. While one job has the GPU, that is the job's, whatever
- * becomes of its processes. Where several have it, the driver is asked which share was each
- * process's; what a process does in the second before its end may be missed then. Both are asked
- * about once a second, and when a job has ended. That needs no rights where processes of all users
- * may be seen; where the driver does not tell, the reason is kept. */
+ * becomes of its processes. While several have it, no call of the driver tells them apart: it has
+ * shares by process (nvmlDeviceGetProcessUtilization), but gives each fifth of a second whole to
+ * one of the processes, and under MPS to the server. The driver is
+ * asked about once a second, and when a job has ended. That needs no rights; where the driver does
+ * not tell, the reason is kept. */
 #ifndef GSIM_APP_ACCOUNTING_H
 #define GSIM_APP_ACCOUNTING_H
-
-#include <sys/types.h>
 
 #include "sim/app/drive/gpus.h"
 #include "sim/app/drive/nvml.h"
@@ -23,8 +22,7 @@ struct gsim_holding {
 
 struct gsim_accounted_gpu {
     void *device;
-    unsigned long long until_us; /* the GPU's own samples are counted */
-    unsigned long long by_process_us; /* until when those of processes are */
+    unsigned long long until_us; /* its samples are counted */
     struct gsim_holding *holding; /* since the time that was counted last */
     uint32_t n, capacity;
 };
@@ -37,10 +35,9 @@ struct gsim_accounting {
     char no_usage[96]; /* why the driver does not tell; empty: it does */
 };
 
-/* What to do with GPU time: of a job, or of a process. */
-struct gsim_accounting_takers {
-    void (*of_job)(void *arg, int64_t job, int64_t gpu_ns);
-    void (*of_process)(void *arg, pid_t pid, int64_t gpu_ns);
+/* What to do with the GPU time of a job. */
+struct gsim_accounting_taker {
+    void (*take)(void *arg, int64_t job, int64_t gpu_ns);
     void *arg;
 };
 
@@ -49,7 +46,7 @@ void gsim_accounting_open(struct gsim_accounting *accounting, const uint32_t *nu
 void gsim_accounting_hold(struct gsim_accounting *accounting, uint32_t nth, int64_t job);
 /* Asks now, or, unless it is due, if a second has passed. */
 void gsim_accounting_ask(struct gsim_accounting *accounting, int64_t now_ns, bool is_due,
-                         const struct gsim_accounting_takers *takers);
+                         const struct gsim_accounting_taker *taker);
 void gsim_accounting_close(struct gsim_accounting *accounting);
 
 #endif

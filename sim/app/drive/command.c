@@ -24,7 +24,6 @@
 #include "sim/app/figures/report.h"
 #include "sim/app/figures/run_output.h"
 #include "sim/app/results/db_real.h"
-#include "sim/app/setup/devices.h"
 #include "sim/base/units.h"
 
 enum { MOST_SPEED_UP = 1000000 };
@@ -101,22 +100,6 @@ static enum gsim_status make_folder(struct drive *d) {
                 : gsim_no_memory(d->cli->log, "starting");
 }
 
-/* The profile of the machine's GPUs gives their memory, unless --device names another. */
-static enum gsim_status name_device(struct drive *d) {
-    struct gsim_cli *cli = d->cli;
-    const char *name = cli->value[GSIM_OPT_DEVICE];
-    if (name)
-        return GSIM_OK;
-    enum gsim_status status = gsim_product_device(d->gpus.product, cli->arena, &name, cli->log);
-    if (status == GSIM_OK && !name)
-        status = gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                           "'%s' is no listed device; say --device NAME or FILE.ini (gsim "
-                           "calibrate makes one)",
-                           d->gpus.product);
-    cli->value[GSIM_OPT_DEVICE] = name;
-    return status;
-}
-
 static enum gsim_status find_gpus(struct drive *d) {
     struct gsim_cli *cli = d->cli;
     enum gsim_status status = GSIM_OK;
@@ -126,7 +109,7 @@ static enum gsim_status find_gpus(struct drive *d) {
     if (!d->executor.is_dry) {
         status = gsim_gpus_find(&d->gpus, cli->arena, cli->log);
         if (status == GSIM_OK)
-            status = name_device(d);
+            status = gsim_setup_name_device(cli, d->gpus.product); /* for their memory */
         if (status == GSIM_OK)
             status = gsim_gpus_lock(&d->gpus, cli->log);
     }
@@ -193,7 +176,7 @@ static enum gsim_status begin_rows(struct drive *d) {
                                .trace = d->setup->trace_path,
                                .settings = settings(cli),
                                .gpus = numbers(d),
-                               .device = d->executor.is_dry ? "dry run" : d->gpus.product,
+                               .device = d->executor.is_dry ? GSIM_DRY_DEVICE : d->gpus.product,
                                .speed_up = d->executor.speed_up,
                                .is_dry = d->executor.is_dry};
     if (!run.argv || !run.gpus || !run.settings)
@@ -240,7 +223,7 @@ static enum gsim_status drive_jobs(struct drive *d, struct gsim_result *result) 
     setup->model = &gsim_model_executor;
     setup->model_arg = &d->executor;
     setup->model_stop = &d->executor.stop;
-    setup->device_name = d->executor.is_dry ? "dry run" : d->gpus.product;
+    setup->device_name = d->executor.is_dry ? GSIM_DRY_DEVICE : d->gpus.product;
     /* a write to a guard or a job that is gone is no reason to end */
     (void)signal(SIGPIPE, SIG_IGN);
     if (!d->executor.is_dry) {
@@ -260,6 +243,11 @@ static void say_usage(const struct drive *d) {
                   "the driver does not tell the GPU time of jobs (%s): all time on its GPUs "
                   "counts for a job that does not cooperate",
                   d->usage.no_usage);
+    if (d->executor.n_shared > 0 && !*d->usage.no_usage)
+        gsim_warn(d->cli->log, NULL, 0,
+                  "the GPU time of %u job%s is not known: the driver does not tell apart jobs that "
+                  "share a GPU",
+                  d->executor.n_shared, d->executor.n_shared == 1 ? "" : "s");
 }
 
 static enum gsim_status finish(struct drive *d, const struct gsim_result *result,
@@ -380,9 +368,9 @@ static enum gsim_status set_up_replay(struct drive *d, const struct gsim_db_real
     enum gsim_status status = read_options(d);
     if (status == GSIM_OK && d->gpus.n == 0)
         status = gsim_gpus_read(run->gpus, &d->gpus, cli->log);
-    d->gpus.product = strcmp(run->device, "dry run") != 0 ? run->device : NULL;
+    d->gpus.product = gsim_db_real_product(run);
     if (status == GSIM_OK && d->gpus.product)
-        status = name_device(d);
+        status = gsim_setup_name_device(cli, d->gpus.product);
     if (status == GSIM_OK)
         status = find_gpus(d);
     if (status == GSIM_OK)

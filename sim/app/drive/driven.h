@@ -19,6 +19,7 @@ struct gsim_driven {
     int64_t stall_ns; /* on its GPUs without progress: its state is saved, or comes back */
     int64_t iterations; /* iterations that the job has told of; -1: it does not cooperate */
     int64_t gpu_ns; /* GPU time of its kernels by the driver, over all its GPUs; -1: not told */
+    bool has_shared; /* it computed beside another job: of that time the driver does not tell */
     uint32_t starts, stops; /* how often a process was started; how often the job lost its GPUs */
     int exit_code; /* 128 and the signal, if one ended it; -1: it never ran */
     bool is_cut; /* `drive` ended it: the run was interrupted, or the policy ended the job */
@@ -45,6 +46,7 @@ struct gsim_executor {
     const char *no_images; /* why the driver cannot take a job's state; NULL: it can */
     const char *no_moves; /* why it cannot bring the state onto another GPU; NULL: it can */
     struct gsim_accounting *usage; /* NULL: there is no driver to ask */
+    bool asks_use; /* the policy asks for the counters of jobs */
     bool sees_durations; /* the policy sees durations: it is shown how much of a job is left */
     bool cooperates; /* commands use sim/job/gsim_job.h */
     const char *save_command; /* for rows without one of their own; NULL: none */
@@ -57,6 +59,7 @@ struct gsim_executor {
     volatile sig_atomic_t stop; /* for gsim_run_options.stop */
     enum gsim_status status; /* a failure that ended the run; else GSIM_OK */
     uint32_t n_died; /* jobs with an exit code other than 0 */
+    uint32_t n_shared; /* jobs of which the GPU time is not known, since they shared */
     /* time on the wall's clock from an event until `drive` waits again */
     int64_t n_waits, busy_ns, slowest_ns;
     struct gsim_replay *replay; /* the record to go by; NULL: processes run */

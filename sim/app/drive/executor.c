@@ -441,17 +441,30 @@ static struct gsim_costs costs(const struct gsim_model *model, gsim_slot slot) {
     return (struct gsim_costs){0};
 }
 
+/* What a policy cannot be told in the course of a run ends the run. */
+static void refuse_counters(const struct gsim_model *model, gsim_slot slot) {
+    struct gsim_executor *executor = model->executor;
+    if (executor->status == GSIM_OK)
+        executor->status =
+            gsim_refuse_counters(executor, model->setup.trace, gsim_tasks_job(model, slot)->index);
+}
+
+/* Of the time in which the job shared a GPU, all counts as time with kernels. */
 static void counters(const struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                      struct gsim_counters *out) {
-    int64_t work_ns = gsim_progress_ns(&model->progress[slot], now_ns);
+    int64_t had_ns = gsim_progress_ns(&model->progress[slot], now_ns);
+    int64_t work_ns = gsim_tasks_work_ns(model, slot, now_ns);
+    int64_t shared_ns = gsim_tasks_shared_ns(model, slot, now_ns);
     int64_t gpus = gsim_tasks_job(model, slot)->gpus, gpu_ns = model->tasks[slot].seen_gpu_ns;
-    *out = (struct gsim_counters){.work_ns = work_ns,
+    if (work_ns < 0)
+        refuse_counters(model, slot);
+    *out = (struct gsim_counters){.work_ns = work_ns >= 0 ? work_ns : had_ns,
                                   .kernels = -1,
                                   .blocks = -1,
                                   .iterations = model->tasks[slot].seen_iterations,
-                                  .busy_ns = gpu_ns >= 0 ? gpu_ns / gpus : work_ns,
-                                  .taken_ns = work_ns,
-                                  .gpu_time_ns = work_ns * gpus};
+                                  .busy_ns = gpu_ns >= 0 ? gpu_ns / gpus + shared_ns : had_ns,
+                                  .taken_ns = had_ns,
+                                  .gpu_time_ns = had_ns * gpus};
 }
 
 static const struct gsim_progress *progress_column(const struct gsim_model *model) {

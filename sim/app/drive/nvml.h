@@ -17,14 +17,6 @@ struct gsim_nvml_process { /* nvmlProcessInfo_v2_t */
     unsigned gpu_instance, compute_instance;
 };
 
-/* nvmlProcessUtilizationSample_t: the share of the time since the sample before in which kernels of
- * the process ran, in per cent. */
-struct gsim_nvml_sample {
-    unsigned pid;
-    unsigned long long time_us;
-    unsigned sm_percent, memory_percent, encoder_percent, decoder_percent;
-};
-
 /* nvmlSample_t: the share of the time since the sample before in which a kernel of any process ran,
  * in per cent; of the value the low half counts (NVML_VALUE_TYPE_UNSIGNED_INT). */
 struct gsim_nvml_gpu_sample {
@@ -43,10 +35,7 @@ struct gsim_nvml_gpu_sample {
                    (void *device, unsigned *n, struct gsim_nvml_process *list))                    \
     GSIM_NVML_CALL(gpu_use, "nvmlDeviceGetSamples",                                                \
                    (void *device, int type, unsigned long long since_us, unsigned *value_type,     \
-                    unsigned *n, struct gsim_nvml_gpu_sample *list))                               \
-    GSIM_NVML_CALL(                                                                                \
-        use, "nvmlDeviceGetProcessUtilization",                                                    \
-        (void *device, struct gsim_nvml_sample *list, unsigned *n, unsigned long long since_us))
+                    unsigned *n, struct gsim_nvml_gpu_sample *list))
 
 struct gsim_nvml {
 #define GSIM_NVML_CALL(field, symbol, parameters) int(*field) parameters;

@@ -59,3 +59,12 @@ const char *gsim_refusals_of_arrangement(const struct gsim_executor *executor,
     return "gsim drive shares a GPU as the driver does by itself (as under timeslice), in slices "
            "of the driver's own length; as an MPS server does (as under mps); or not at all";
 }
+
+enum gsim_status gsim_refuse_counters(const struct gsim_executor *executor,
+                                      const struct gsim_trace *trace, uint32_t job) {
+    return gsim_fail(executor->log, GSIM_FAILED, trace->path, gsim_trace_line(trace, job),
+                     "the policy asks how far job '%s' comes while it shares a GPU, which the "
+                     "driver does not tell: its command has to tell of its iterations "
+                     "(gsim_job.h); say --cooperative if it does",
+                     gsim_trace_id(trace, job));
+}

@@ -12,5 +12,8 @@ const char *gsim_refusals_of_stop(const struct gsim_executor *executor,
 /* Why GPUs cannot be shared so; NULL: they can. */
 const char *gsim_refusals_of_arrangement(const struct gsim_executor *executor,
                                          const struct gsim_arrangement *arrangement);
+/* Fails, since the policy asks what the job has done, which has shared a GPU and does not tell. */
+enum gsim_status gsim_refuse_counters(const struct gsim_executor *executor,
+                                      const struct gsim_trace *trace, uint32_t job);
 
 #endif

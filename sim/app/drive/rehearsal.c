@@ -4,12 +4,14 @@
 #include "gsim/device.h"
 #include "sim/app/drive/moves.h"
 #include "sim/app/drive/refusals.h"
+#include "sim/app/drive/start.h"
 
 /* What the policy asks for in the rehearsal that the executor may be unable to do. */
 struct rehearsal {
     struct gsim_executor *executor;
     bool has_moved; /* a paused job went to other GPUs than those with its memory */
     const char *no_move; /* why a job cannot take its image elsewhere; NULL: none has to */
+    int64_t blind_job; /* it shared a GPU, and does not tell what it did then; -1: none is asked */
     const char *layout; /* the instances into which a GPU was partitioned; NULL: none was */
 };
 
@@ -21,6 +23,9 @@ struct gsim_model {
     const struct gsim_trace *trace;
     struct gsim_job *const *jobs;
     struct rehearsal *heard;
+    struct gsim_arena *arena;
+    bool *has_shared; /* by slot: the job has been on a GPU beside another */
+    uint32_t capacity;
 };
 
 static enum gsim_status open_both(const struct gsim_model_setup *setup, struct gsim_model **out,
@@ -32,16 +37,33 @@ static enum gsim_status open_both(const struct gsim_model_setup *setup, struct g
     *m = (struct gsim_model){.executor = rehearsal->executor,
                              .trace = setup->trace,
                              .jobs = setup->jobs,
-                             .heard = rehearsal};
+                             .heard = rehearsal,
+                             .arena = setup->arena};
     *out = m;
     return gsim_model_device.open(setup, &m->inner, log);
 }
 
 /* --- what the executor has a say in ----------------------------------------------------------- */
 
+static bool has_unit(const struct gsim_job *about, uint32_t gpu) {
+    for (uint32_t u = 0; u < about->n_units; u++)
+        if (about->units[u].gpu == gpu)
+            return true;
+    return false;
+}
+
+static void note_sharing(struct gsim_model *m, gsim_slot slot) {
+    const struct gsim_job *about = &(*m->jobs)[slot];
+    for (gsim_slot other = 0; other < m->capacity; other++)
+        for (uint32_t u = 0; other != slot && u < about->n_units; u++)
+            if (has_unit(&(*m->jobs)[other], about->units[u].gpu))
+                m->has_shared[slot] = m->has_shared[other] = true;
+}
+
 static enum gsim_when admit(struct gsim_model *m, gsim_slot slot, enum gsim_state from,
                             enum gsim_keep keep, int64_t now_ns) {
     const struct gsim_job *about = &(*m->jobs)[slot];
+    note_sharing(m, slot);
     m->heard->has_moved |= from == GSIM_PAUSED && about->is_moved;
     if (from == GSIM_HELD && keep == GSIM_KEEP_IMAGE && about->is_moved && !m->heard->no_move)
         m->heard->no_move = gsim_moves_refusal(m->executor, about);
@@ -79,10 +101,17 @@ static struct gsim_quote quote(const struct gsim_model *m, gsim_slot slot, enum 
 /* --- what the model of devices does ----------------------------------------------------------- */
 
 static bool reserve(struct gsim_model *m, uint32_t capacity) {
+    bool *more = gsim_arena_grow(m->arena, m->has_shared, m->capacity * sizeof *more,
+                                 capacity * sizeof *more);
+    if (!more)
+        return false;
+    m->has_shared = more;
+    m->capacity = capacity;
     return gsim_model_device.reserve(m->inner, capacity);
 }
 
 static void enter(struct gsim_model *m, gsim_slot slot) {
+    m->has_shared[slot] = false;
     gsim_model_device.enter(m->inner, slot);
 }
 
@@ -153,6 +182,11 @@ static struct gsim_costs costs(const struct gsim_model *m, gsim_slot slot) {
 
 static void counters(const struct gsim_model *m, gsim_slot slot, int64_t now_ns,
                      struct gsim_counters *out) {
+    uint32_t job = (*m->jobs)[slot].index;
+    m->heard->executor->asks_use = true;
+    if (m->has_shared[slot] && m->heard->blind_job < 0 &&
+        !gsim_start_cooperates(m->executor, m->trace, job))
+        m->heard->blind_job = job;
     gsim_model_device.counters(m->inner, slot, now_ns, out);
 }
 
@@ -219,8 +253,8 @@ static const struct gsim_model_ops rehearsed = {
     .given = given,
 };
 
-static enum gsim_status judge(const struct rehearsal *rehearsal, const char *policy,
-                              struct gsim_log *log) {
+static enum gsim_status judge(const struct rehearsal *rehearsal, const struct gsim_trace *trace,
+                              const char *policy, struct gsim_log *log) {
     if (rehearsal->layout)
         return gsim_fail(log, GSIM_FAILED, NULL, 0,
                          "policy '%s' asks for a partition: gsim drive does not partition GPUs "
@@ -236,6 +270,8 @@ static enum gsim_status judge(const struct rehearsal *rehearsal, const char *pol
                          "policy '%s' would resume paused jobs on other GPUs: %s; say "
                          "preempt=restart, or use one GPU",
                          policy, rehearsal->no_move);
+    if (rehearsal->blind_job >= 0)
+        return gsim_refuse_counters(rehearsal->executor, trace, (uint32_t)rehearsal->blind_job);
     return GSIM_OK;
 }
 
@@ -243,7 +279,7 @@ enum gsim_status gsim_rehearse(const struct gsim_setup *setup, struct gsim_execu
                                const struct gsim_io *io, struct gsim_log *log) {
     struct gsim_arena *arena = gsim_arena_new();
     struct gsim_setup *own = arena ? gsim_arena_alloc(arena, sizeof *own) : NULL;
-    struct rehearsal rehearsal = {.executor = executor};
+    struct rehearsal rehearsal = {.executor = executor, .blind_job = -1};
     struct gsim_log *notes = own ? gsim_arena_alloc(arena, sizeof *notes) : NULL;
     struct gsim_result result;
     if (!notes) {
@@ -261,7 +297,7 @@ enum gsim_status gsim_rehearse(const struct gsim_setup *setup, struct gsim_execu
     if (status != GSIM_OK) /* warnings come again in the run itself */
         gsim_log_merge(log, notes);
     if (status == GSIM_OK)
-        status = judge(&rehearsal, setup->contender[0].policy->name, log);
+        status = judge(&rehearsal, &setup->trace, setup->contender[0].policy->name, log);
     gsim_arena_free(arena);
     return status;
 }

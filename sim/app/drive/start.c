@@ -29,10 +29,10 @@ bool gsim_start_cooperates(const struct gsim_executor *executor, const struct gs
 }
 
 bool gsim_start_counts_use(const struct gsim_executor *executor, const struct gsim_trace *trace) {
-    for (uint32_t job = 0; job < trace->n_jobs && executor->usage; job++)
-        if (!gsim_start_cooperates(executor, trace, job))
-            return true;
-    return false;
+    bool counts = executor->asks_use;
+    for (uint32_t job = 0; job < trace->n_jobs && !counts; job++)
+        counts = !gsim_start_cooperates(executor, trace, job);
+    return counts && executor->usage;
 }
 
 /* The job's number comes first, since ids may be equal or be no names of files. */

@@ -22,7 +22,8 @@ const char *gsim_start_command(const struct gsim_trace *trace, uint32_t job);
 /* Whether the job tells of its progress, and saves when it is asked to. */
 bool gsim_start_cooperates(const struct gsim_executor *executor, const struct gsim_trace *trace,
                            uint32_t job);
-/* Whether the run asks for GPU time: of a job that does not cooperate, on GPUs that are there. */
+/* Whether the run asks for GPU time, on GPUs that are there: a job does not cooperate, or the
+ * policy asks for the counters of jobs. */
 bool gsim_start_counts_use(const struct gsim_executor *executor, const struct gsim_trace *trace);
 
 /* What saves the state of a job that does not cooperate; NULL: nothing does. */

@@ -127,7 +127,7 @@ static void add_use(struct gsim_driven *driven, int64_t gpu_ns) {
 }
 
 /* Of a job that has ended and is not reported yet, or that is there. */
-static void take_of_job(void *arg, int64_t job, int64_t gpu_ns) {
+static void take_use(void *arg, int64_t job, int64_t gpu_ns) {
     struct gsim_model *model = arg;
     for (uint32_t i = 0; i < model->n_ended; i++)
         if (model->ended[i].job == job) {
@@ -139,48 +139,72 @@ static void take_of_job(void *arg, int64_t job, int64_t gpu_ns) {
             add_use(&model->tasks[slot].driven, gpu_ns);
 }
 
-/* A process of a job is in its group, which a command's children inherit. */
-static void take_of_process(void *arg, pid_t pid, int64_t gpu_ns) {
-    struct gsim_model *model = arg;
-    pid_t group = getpgid(pid);
-    for (gsim_slot slot = 0; slot < model->capacity; slot++) {
-        struct gsim_task *task = &model->tasks[slot];
-        if (task->process.pid <= 0 || (task->process.pid != group && task->process.pid != pid))
-            continue;
-        add_use(&task->driven, gpu_ns);
-        return;
-    }
-}
-
 void gsim_tasks_ask_usage(struct gsim_model *model) {
-    const struct gsim_accounting_takers takers = {take_of_job, take_of_process, model};
+    const struct gsim_accounting_taker taker = {take_use, model};
     if (model->counts_use)
         gsim_accounting_ask(model->executor->usage, gsim_tasks_wall_ns(), model->n_ended > 0,
-                            &takers);
+                            &taker);
 }
 
 /* --- progress --------------------------------------------------------------------------------- */
 
+/* Counts what has come since the rate changed last. */
+static void settle(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    struct gsim_progress *progress = &model->progress[slot];
+    struct gsim_task *task = &model->tasks[slot];
+    int64_t elapsed_ns = now_ns > progress->since_ns ? now_ns - progress->since_ns : 0;
+    if (progress->rate_q32 > 0) {
+        task->driven.ran_ns += elapsed_ns;
+        task->shared_ns += task->is_sharing ? elapsed_ns : 0;
+    }
+    progress->done += gsim_work_done(progress->rate_q32, elapsed_ns);
+    progress->since_ns += elapsed_ns;
+}
+
+/* Whether another job computes on one of the job's GPUs. */
+static bool shares(const struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_job *about = gsim_tasks_job(model, slot);
+    for (gsim_slot other = 0; other < model->capacity; other++)
+        for (uint32_t u = 0;
+             other != slot && model->progress[other].rate_q32 > 0 && u < about->n_units; u++)
+            if (has_gpu(model, other, about->units[u].gpu))
+                return true;
+    return false;
+}
+
+/* A job has begun to compute, or does no longer: others share GPUs with it, or do no longer. */
+static void note_sharing(struct gsim_model *model, int64_t now_ns) {
+    for (gsim_slot slot = 0; slot < model->capacity; slot++) {
+        struct gsim_task *task = &model->tasks[slot];
+        bool is_sharing = model->progress[slot].rate_q32 > 0 && shares(model, slot);
+        if (is_sharing == task->is_sharing)
+            continue;
+        settle(model, slot, now_ns);
+        task->is_sharing = is_sharing;
+        task->driven.has_shared |= is_sharing;
+    }
+}
+
 void gsim_tasks_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t rate_q32,
                          int64_t now_ns) {
     struct gsim_progress *progress = &model->progress[slot];
-    int64_t elapsed_ns = now_ns > progress->since_ns ? now_ns - progress->since_ns : 0;
-    if (progress->rate_q32 > 0)
-        model->tasks[slot].driven.ran_ns += elapsed_ns;
-    progress->done += gsim_work_done(progress->rate_q32, elapsed_ns);
-    progress->since_ns = now_ns > progress->since_ns ? now_ns : progress->since_ns;
+    settle(model, slot, now_ns);
     if (progress->rate_q32 != rate_q32)
         (void)gsim_tasks_note(model, slot, rate_q32 > 0 ? GSIM_NOTE_COMPUTES : GSIM_NOTE_HALTS,
                               progress->since_ns,
                               rate_q32 > 0 ? model->tasks[slot].of_iterations : 0);
     bool turns = (progress->rate_q32 > 0) != (rate_q32 > 0);
     progress->rate_q32 = rate_q32;
-    if (turns)
-        note_holders(model);
+    if (!turns)
+        return;
+    note_sharing(model, progress->since_ns);
+    note_holders(model);
 }
 
 void gsim_tasks_lose(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
+    struct gsim_task *task = &model->tasks[slot];
     model->progress[slot].done = 0;
+    task->shared_ns = task->shared_iterations = 0;
     (void)gsim_tasks_note(model, slot, GSIM_NOTE_LOST, at_ns, 0);
 }
 
@@ -189,7 +213,9 @@ void gsim_tasks_lose(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
 void gsim_tasks_see_iterations(struct gsim_model *model, gsim_slot slot, int64_t n, int64_t at_ns) {
     struct gsim_task *task = &model->tasks[slot];
     int64_t of = task->of_iterations, service_ns = gsim_tasks_job(model, slot)->service_ns;
-    gsim_tasks_set_rate(model, slot, model->progress[slot].rate_q32, at_ns);
+    settle(model, slot, at_ns);
+    if (task->is_sharing && n > task->seen_iterations)
+        task->shared_iterations += n - (task->seen_iterations > 0 ? task->seen_iterations : 0);
     if (model->executor->sees_durations && of > 0 && n >= 0 && n <= of)
         model->progress[slot].done = gsim_work_of_ns(gsim_muldiv_floor(service_ns, n, of));
     task->seen_iterations = n;
@@ -214,11 +240,37 @@ void gsim_tasks_show_progress(struct gsim_model *model, int64_t at_ns) {
     }
 }
 
+int64_t gsim_tasks_shared_ns(const struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    const struct gsim_task *task = &model->tasks[slot];
+    int64_t since_ns = model->progress[slot].since_ns;
+    return task->shared_ns + (task->is_sharing && now_ns > since_ns ? now_ns - since_ns : 0);
+}
+
+/* How long an iteration takes alone, the job's iterations alone say; where there are none, its row
+ * does. */
+int64_t gsim_tasks_work_ns(const struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    const struct gsim_task *task = &model->tasks[slot];
+    int64_t had_ns = gsim_progress_ns(&model->progress[slot], now_ns);
+    int64_t shared_ns = gsim_tasks_shared_ns(model, slot, now_ns), of = task->of_iterations;
+    int64_t alone_ns = had_ns - shared_ns, n = task->seen_iterations - task->shared_iterations;
+    if (shared_ns == 0 || (model->executor->sees_durations && of > 0))
+        return had_ns;
+    if (task->seen_iterations < 0 || (n <= 0 && of <= 0))
+        return -1;
+    if (n > 0)
+        return alone_ns + gsim_muldiv_floor(task->shared_iterations, alone_ns, n);
+    return gsim_muldiv_floor(gsim_tasks_job(model, slot)->service_ns, task->seen_iterations, of);
+}
+
 /* Tells of the jobs that have ended. A report may wait for a disk, so the policy decides first. */
 void gsim_tasks_report_ended(struct gsim_model *model) {
     struct gsim_executor *executor = model->executor;
-    for (uint32_t i = 0; i < model->n_ended && executor->status == GSIM_OK; i++)
-        gsim_tasks_give_up(model, executor->on_end(executor->arg, &model->ended[i]));
+    for (uint32_t i = 0; i < model->n_ended && executor->status == GSIM_OK; i++) {
+        struct gsim_driven *driven = &model->ended[i];
+        executor->n_shared += model->counts_use && driven->has_shared;
+        driven->gpu_ns = driven->has_shared ? -1 : driven->gpu_ns;
+        gsim_tasks_give_up(model, executor->on_end(executor->arg, driven));
+    }
     model->n_ended = 0;
 }
 

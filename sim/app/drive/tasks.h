@@ -38,6 +38,8 @@ struct gsim_task {
     int64_t of_iterations; /* iterations that the job says it has in all; 0: not known */
     int64_t seen_iterations; /* iterations done, as the policy was last shown; -1: none */
     int64_t seen_gpu_ns; /* GPU time, as the policy was last shown; -1: none */
+    bool is_sharing; /* another job computes on one of its GPUs */
+    int64_t shared_ns, shared_iterations; /* of its progress, what it made in such times */
     bool has_told_end; /* its work is done, whatever its process does after that */
     bool pauses; /* it has said that it pauses at the end of an iteration when it is asked to */
     bool is_asked; /* its process was asked to pause since it last went on */
@@ -69,7 +71,7 @@ struct gsim_model {
     uint32_t capacity, n_pending, n_poll, n_ended;
     int64_t began_ns, woken_ns; /* begin of the run, end of the last wait; on the wall's clock */
     bool is_stopping; /* the engine has been told of the interruption */
-    bool counts_use; /* a job of the trace does not cooperate: its GPU time is asked for */
+    bool counts_use; /* the driver is asked for the GPU time of jobs */
 };
 
 /* The time of the wall, and of the run's clock. */
@@ -108,6 +110,13 @@ void gsim_tasks_see_iterations(struct gsim_model *model, gsim_slot slot, int64_t
 /* The job runs from now on (GSIM_RATE_ONE), or does not (0). */
 void gsim_tasks_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t rate_q32,
                          int64_t now_ns);
+
+/* What the job would have needed alone, so far, for what it has done: its time on its GPUs, and of
+ * the time in which it shared one as much as the iterations that it told of then take alone.
+ * -1: it shared, and tells of none. */
+int64_t gsim_tasks_work_ns(const struct gsim_model *model, gsim_slot slot, int64_t now_ns);
+/* Of its time on its GPUs, what it shared. */
+int64_t gsim_tasks_shared_ns(const struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 
 /* Notes that a job has ended; report_ended tells the run's owner of all that are noted. */
 void gsim_tasks_report(struct gsim_model *model, gsim_slot slot, int64_t at_ns);

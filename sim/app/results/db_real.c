@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <unistd.h>
+#include <string.h>
 
 #include "sim/app/identity/program.h"
 #include "sim/app/results/db_private.h"
@@ -210,6 +211,10 @@ enum gsim_status gsim_db_real_jobs(struct gsim_db *db, int64_t id, struct gsim_d
     }
     (void)sqlite3_finalize(statement);
     return code == SQLITE_DONE ? GSIM_OK : gsim_db_fail(db, log);
+}
+
+const char *gsim_db_real_product(const struct gsim_db_real_found *run) {
+    return strcmp(run->device, GSIM_DRY_DEVICE) != 0 ? run->device : NULL;
 }
 
 static struct gsim_note read_note(sqlite3_stmt *statement) {

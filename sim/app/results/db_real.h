@@ -7,11 +7,13 @@
 #include "sim/app/drive/driven.h"
 #include "sim/app/results/db.h"
 
+#define GSIM_DRY_DEVICE "dry run"
+
 struct gsim_db_real {
     const char *policy, *argv, *trace; /* texts; the trace's path */
     const char *settings; /* its --set, one a line */
     const char *gpus; /* their numbers on the machine: "0,1" */
-    const char *device; /* their product, or "dry run" */
+    const char *device; /* their product, or GSIM_DRY_DEVICE */
     int64_t speed_up;
     bool is_dry;
 };
@@ -45,6 +47,9 @@ struct gsim_db_real_found {
 /* The latest run that came to its end, of this policy or of any (NULL). */
 enum gsim_status gsim_db_real_find(struct gsim_db *db, const char *policy,
                                    struct gsim_db_real_found *out, struct gsim_log *log);
+
+/* The product of its GPUs; NULL: it was dry. */
+const char *gsim_db_real_product(const struct gsim_db_real_found *run);
 
 struct gsim_db_real_job {
     const char *id; /* NULL: the run has no such job */

@@ -3,6 +3,7 @@
 #include "sim/api/compat.h"
 #include "sim/app/setup/cluster_file.h"
 #include "sim/app/setup/cluster_parts.h"
+#include "sim/app/setup/devices.h"
 #include "sim/app/setup/set.h"
 #include "sim/app/setup/setup.h"
 #include "sim/base/units.h"
@@ -123,5 +124,19 @@ enum gsim_status gsim_setup_count_gpus(struct gsim_cli *cli, int64_t *n_gpus) {
     for (uint32_t g = 0; status == GSIM_OK && g < scratch->cluster.n_groups; g++)
         *n_gpus +=
             (int64_t)scratch->cluster.groups[g].count * scratch->cluster.groups[g].gpus_per_node;
+    return status;
+}
+
+enum gsim_status gsim_setup_name_device(struct gsim_cli *cli, const char *gpu) {
+    const char *name = cli->value[GSIM_OPT_DEVICE];
+    if (name)
+        return GSIM_OK;
+    enum gsim_status status = gsim_product_device(gpu, cli->arena, &name, cli->log);
+    if (status == GSIM_OK && !name)
+        status = gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                           "'%s' is no listed device; say --device NAME or FILE.ini (gsim "
+                           "calibrate makes one)",
+                           gpu);
+    cli->value[GSIM_OPT_DEVICE] = name;
     return status;
 }

@@ -74,6 +74,9 @@ enum gsim_status gsim_setup_policies(struct gsim_cli *cli, const char *names,
 enum gsim_status gsim_setup_trace(struct gsim_cli *cli, struct gsim_setup *setup, bool is_drawn);
 /* Loads the nodes with their devices. It needs the widest gang if no option sets the GPUs. */
 enum gsim_status gsim_setup_nodes(struct gsim_cli *cli, struct gsim_setup *setup);
+/* Without --device, the listed device that has the GPU among its products becomes its value. Fails
+ * where there is none. */
+enum gsim_status gsim_setup_name_device(struct gsim_cli *cli, const char *gpu);
 /* The GPUs to which --load is relative. The default cluster, as large as the widest gang needs, is
  * no cluster that a load could be meant for. */
 enum gsim_status gsim_setup_count_gpus(struct gsim_cli *cli, int64_t *n_gpus);
