@@ -249,7 +249,8 @@ static enum gsim_status refuse(const struct gsim_core *core, uint32_t job) {
         sets->table[place_of(sets, trace, job)]->n_gpus);
 }
 
-/* Reads the names of the column, which are constraints; counts: by name, whether it counts nodes. */
+/* Reads the names of the column, which are constraints; counts: by name, whether it counts
+ * nodes. */
 static enum gsim_status read_constraints(const struct gsim_trace *trace, bool *counts,
                                          struct gsim_log *log) {
     const struct gsim_names *names = &trace->names[GSIM_COL_FEATURES];
