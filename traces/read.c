@@ -86,7 +86,9 @@ enum gsim_status gsim_trace_read(const char *path, const char *format,
     if (status == GSIM_OK)
         status = format ? find_named(format, &reader, log) : find_sniffed(input, &reader, log);
     if (status == GSIM_OK && options && options->table && strcmp(reader->name, "pai") != 0)
-        status = gsim_fail(log, GSIM_USAGE, NULL, 0, "the format '%s' has one file, not also %s",
+        status = gsim_fail(log, GSIM_USAGE, NULL, 0,
+                           "the format '%s' has one file, not also %s; cat joins a log's files "
+                           "of rows",
                            reader->name, options->table);
     if (status == GSIM_OK)
         status = reader->read(input, options, arena, out, log);

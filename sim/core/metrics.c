@@ -318,6 +318,16 @@ static void add_hosts(struct gsim_core *core, struct gsim_summary *s) {
                              (double)s->host_peak_bytes / (double)GSIM_GIB));
 }
 
+/* Jobs of constraints that count nodes. */
+static void add_constraints(struct gsim_core *core, struct gsim_summary *s) {
+    if (core->node_sets.n_counting > 0)
+        assume(core, s,
+               gsim_arena_printf(core->arena,
+                                 "features=without counts of nodes (%u jobs; each node has a "
+                                 "feature that is named)",
+                                 core->node_sets.n_counting));
+}
+
 static void fill_texts(struct gsim_core *core, struct gsim_result *result) {
     struct gsim_summary *s = &result->summary;
     const char *outside = core->ops->outside_validated(core->model);
@@ -401,6 +411,7 @@ enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result 
     if (!core->cluster.is_pool)
         add_hosts(core, s);
     add_failures(core, s);
+    add_constraints(core, s);
     s->gpus = core->cluster.n_gpus;
     s->seed = core->options->seed;
     s->jobs = core->trace->n_jobs;

@@ -249,26 +249,41 @@ static enum gsim_status refuse(const struct gsim_core *core, uint32_t job) {
         sets->table[place_of(sets, trace, job)]->n_gpus);
 }
 
-/* The names of the column are constraints. */
-static enum gsim_status check_constraints(const struct gsim_node_sets *sets,
-                                          const struct gsim_trace *trace, struct gsim_log *log) {
+/* Reads the names of the column, which are constraints; counts: by name, whether it counts
+ * nodes. */
+static enum gsim_status read_constraints(const struct gsim_trace *trace, bool *counts,
+                                         struct gsim_log *log) {
     const struct gsim_names *names = &trace->names[GSIM_COL_FEATURES];
     enum gsim_status status = GSIM_OK;
-    uint32_t n_counts = 0;
     struct gsim_constraint found;
-    for (uint32_t n = 0; sets->has_features && n < names->n; n++) {
+    for (uint32_t n = 0; n < names->n; n++) {
         if (!gsim_constraint_read(names->name[n], &found))
             status = gsim_fail(log, GSIM_BAD_INPUT, trace->path, 0,
                                "column 'features': '%.64s' is none; it is of features, &, | and "
                                "parentheses, as a100&(ib|roce), or [rack1|rack2]",
                                names->name[n]);
-        n_counts += found.has_counts;
+        counts[n] = found.has_counts;
     }
-    if (n_counts > 0)
-        gsim_warn(log, trace->path, 0,
-                  "%u constraints count nodes (rack1*2); here each node of the job has a feature "
-                  "that the constraint names, in any number",
-                  n_counts);
+    return status;
+}
+
+static enum gsim_status check_constraints(struct gsim_node_sets *sets, struct gsim_core *core) {
+    const struct gsim_trace *trace = core->trace;
+    const int64_t *cell = trace->column[GSIM_COL_FEATURES];
+    if (!sets->has_features)
+        return GSIM_OK;
+    bool *counts =
+        gsim_arena_array(core->arena, trace->names[GSIM_COL_FEATURES].n + 1u, sizeof *counts);
+    if (!counts)
+        return gsim_no_memory(core->log, "reading features");
+    enum gsim_status status = read_constraints(trace, counts, core->log);
+    for (uint32_t job = 0; job < trace->n_jobs; job++)
+        sets->n_counting += cell[job] >= 0 && counts[cell[job]];
+    if (sets->n_counting > 0)
+        gsim_warn(core->log, trace->path, 0,
+                  "the features of %u jobs count nodes (rack1*2); here each node of such a job has "
+                  "a feature that is named, in any number",
+                  sets->n_counting);
     return status;
 }
 
@@ -324,7 +339,7 @@ enum gsim_status gsim_node_sets_open(struct gsim_core *core) {
         return GSIM_OK;
     find_columns(sets, core->options->cluster, trace);
     say_what_is_not_used(sets, trace, core->log);
-    enum gsim_status status = check_constraints(sets, trace, core->log);
+    enum gsim_status status = check_constraints(sets, core);
     status = status == GSIM_OK ? find_needs(core) : status;
     return status == GSIM_OK && has_any(sets) ? fill_table(core) : status;
 }

@@ -25,6 +25,7 @@ struct gsim_node_sets {
      * speeds; 0: it can. NULL: all jobs can. */
     const uint32_t *need;
     uint32_t n_needs; /* those places, and 0 */
+    uint32_t n_counting; /* jobs of constraints that count nodes (rack1*2): a count does not bind */
     bool has_partitions, has_types, has_features; /* the columns that are used */
 };
 

@@ -192,6 +192,7 @@ expect "a table of models" 0 "^0,5,60,2,3,vgg$" sh -c "printf 'model,mem_gib\\nv
 expect "a run reads it as well" 0 "1 completed" "$gsim" --policy fifo "$tmp/jobs.txt"
 printf 'Total Time (ns),Instances,Name\n4000000,20,k\n' >"$tmp/kernels.csv"
 expect "a profile needs its device" 2 "--device NAME" "$gsim" import nsys "$tmp/kernels.csv" --iterations 10
+expect "two profiles" 2 "a profile of nsys is one file, not also b.csv" "$gsim" import nsys "$tmp/kernels.csv" b.csv --device h200
 expect "a profile is no trace" 2 "--assume is for traces, which nsys is not" "$gsim" import nsys "$tmp/kernels.csv" --assume mem_gib=1
 expect "a trace is no profile" 2 "--iterations is for profiles" "$gsim" import tiresias "$tmp/t60.csv" --iterations 10
 expect "import a profile" 0 "^kernel,k,2,200,h200$" "$gsim" import nsys "$tmp/kernels.csv" --iterations 10 --device h200

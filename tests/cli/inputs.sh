@@ -239,3 +239,6 @@ rows="import timeline $tmp/rows.csv --device h200"
     expect "another file" 3 "rows.csv:1: no column 'Kernel Name'" "$gsim" $rows --bytes "$tmp/rows.csv"
     expect "bytes of a profile" 2 "bytes is for a timeline" "$gsim" import kineto "$tmp/rows.csv" --device h200 --bytes "$tmp/ncu.csv"
 }
+# --- two files, as of two days, of a format that has one
+printf 'job_id,submit_s,duration_s,gpus\na,0,1,1\n' >"$tmp/day1.csv"
+expect "two files of a format of one" 2 "has one file, not also .*day2.csv; cat joins a log's files of rows" "$gsim" import helios "$tmp/day1.csv" "$tmp/day2.csv"

@@ -149,7 +149,14 @@ before=$(cat "$tmp/bare.db" "$tmp/s1.db" | cksum)
 [ "$before" = "$(cat "$tmp/bare.db" "$tmp/s1.db" | cksum)" ]
 say "a merge leaves the shards as they are" $?
 expect "a merge of a database that is not there" 3 "no.db: cannot open it: No such file" "$gsim" merge -o "$tmp/none.db" "$tmp/s1.db" "$tmp/no.db"
+sqlite3 "$tmp/others.db" "create table t (a)"
+: >"$tmp/nothing_in.db"
+expect "one with a file that is no database" 3 "$grid: it is not a database" "$gsim" merge -o "$tmp/none.db" "$tmp/s1.db" "$grid"
+expect "one with a database of another program" 3 "others.db: .*not one of gsim's" "$gsim" merge -o "$tmp/none.db" "$tmp/s1.db" "$tmp/others.db"
+expect "one with an empty file" 3 "nothing_in.db: it is empty" "$gsim" merge -o "$tmp/none.db" "$tmp/s1.db" "$tmp/nothing_in.db"
 check "leaves none behind" "" "$(ls "$tmp" | grep '^none')"
+check "nor makes a database of an empty file" 0 "$(wc -c <"$tmp/nothing_in.db")"
+expect "a sweep does, which writes it" 0 "" "$gsim" sweep "$grid" -o "$tmp/nothing_in.db" --shard 1/3
 expect "a merge of all" 0 "6 new runs" "$gsim" merge -o "$tmp/merged.db" "$tmp/s3.db" "$tmp/s1.db" "$tmp/s2.db"
 same "shards merged are one process, row for row" "$tmp/merged.db" "$tmp/all.db"
 expect "merging again changes nothing" 0 " 0 new runs" "$gsim" merge -o "$tmp/merged.db" "$tmp/s1.db" "$tmp/s2.db" "$tmp/s3.db"

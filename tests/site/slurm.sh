@@ -115,7 +115,13 @@ for bad in 'ib&' '(ib' 'ib)' '[ib|fast' '[ib|fast]&[roce]' 'ib*' '|ib'; do
     expect "features '$bad' are refused" 3 "column 'features': '.*' is none; it is of features" sh -c "printf 'job_id,submit_s,duration_s,gpus,features\na,0,1,1,$bad\n' >bad.csv; '$gsim' --policy slurm --slurm-conf feat.conf bad.csv"
 done
 expect "features that too few nodes have" 3 "asks for 2 GPUs of partition gpu of nodes with nvlink; the cluster has 0 such GPUs" sh -c "sed 's/^a,\(.*\),ib,/a,\1,nvlink,/' feat.csv >bad.csv; '$gsim' --policy slurm --slurm-conf feat.conf bad.csv"
-expect "counts of nodes are said not to bind" 0 "1 constraints count nodes" sh -c "sed 's/ib&fast/[ib*1\&fast*1]/' feat.csv >count.csv; '$gsim' --policy slurm --device ideal --slurm-conf feat.conf count.csv"
+# One job counts nodes: the run says so, and its result, from which a warning is gone.
+sed 's/ib&fast/[ib*1\&fast*1]/' feat.csv >count.csv
+expect "counts of nodes are said not to bind" 0 "the features of 1 jobs count nodes" "$gsim" --policy slurm --device ideal --slurm-conf feat.conf count.csv
+expect "in the result too" 0 'features=without counts of nodes (1 jobs; each node has a feature that is named)' "$gsim" --quiet --policy slurm --device ideal --slurm-conf feat.conf --format json count.csv
+expect "of a policy that knows no Slurm as well" 0 'features=without counts of nodes (1 jobs' "$gsim" --quiet --policy fifo --device ideal --cluster feat.ini --format json count.csv
+"$gsim" --quiet --policy slurm --device ideal --slurm-conf feat.conf --format json feat.csv | grep -c "features=" >"$tmp/log"
+check "and none where nothing is counted" 0 "$(cat "$tmp/log")"
 expect "features of a cluster without are said" 0 "the trace names features, the cluster's nodes have none" run site.conf feat.csv
 # Four GPUs, four tasks of 100 s, two of which may run at once; a job behind them does not wait.
 printf 'job_id,submit_s,duration_s,gpus,limit_s,array,array_limit\n1,0,100,1,100,7,2\n2,0,100,1,100,7,2\n3,0,100,1,100,7,2\n4,0,100,1,100,7,2\n5,0,10,1,100,,\n' >array.csv

@@ -17,6 +17,15 @@ static enum gsim_status read_text_with(struct fixture *f, const char *text, cons
     return read_with(f, f->path, assume);
 }
 
+/* As the program reads a log: rows that cannot be read are left out. */
+static enum gsim_status read_leniently(struct fixture *f, const char *text) {
+    const struct gsim_trace_options options = {.is_lenient = true};
+    put(f, text, strlen(text));
+    f->log = (struct gsim_log){0};
+    f->trace = (struct gsim_trace){0};
+    return gsim_trace_read(f->path, NULL, &options, f->arena, &f->trace, &f->log);
+}
+
 static void expect_job(const struct fixture *f, uint32_t job, const char *id, int64_t submit_s,
                        int64_t service_s, uint32_t gpus) {
     assert_true(job < f->trace.n_jobs);
@@ -82,6 +91,26 @@ static void test_helios(void **state) {
                "2: column 'duration': '1e300' is not a time in seconds");
     refuse_row(f, helios_header, "7,u,v,0,16,1,FAILED,2020-06-09 18:41:27,,,1,1",
                " no job is left");
+}
+
+/* Files of days, joined by cat with the later one in front: times count from the first job of all,
+ * 00:10 of 1 April, so that 00:30 of 2 April is 86400 + 1200 s. */
+static void test_helios_days(void **state) {
+    struct fixture *f = *state;
+    static const char first[] = "1,ua,vcx,4,16,1,FAILED,2020-04-01 00:10:00,2020-04-01 00:11:00,"
+                                "2020-04-01 00:12:00,60,60\n";
+    static const char second[] = "2,ua,vcx,2,8,1,COMPLETED,2020-04-02 00:30:00,"
+                                 "2020-04-02 00:30:00,2020-04-02 00:31:00,60,0\n";
+    char text[1024];
+    (void)snprintf(text, sizeof text, "%s%s%s%s", helios_header, second, helios_header, first);
+    assert_int_equal(read_leniently(f, text), GSIM_OK);
+    assert_int_equal(f->trace.n_jobs, 2);
+    expect_job(f, 0, "2", 86400 + 1200, 60, 2);
+    expect_job(f, 1, "1", 0, 60, 4);
+    expect_warning(f, "left out 1 row (the first is line 3): they repeat the header");
+    (void)snprintf(text, sizeof text, "%s%s%s%s", helios_header, first, helios_header, first);
+    assert_int_equal(read_leniently(f, text), GSIM_BAD_INPUT);
+    expect_error(f, "4: column 'job_id': '1' stands on line 2 already");
 }
 
 static const char openb_header[] =
@@ -720,6 +749,7 @@ static void test_lines_that_are_no_rows(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_helios),
+        TEST(test_helios_days),
         TEST(test_openb),
         TEST(test_sacct),
         TEST(test_sacct_clocks),

@@ -148,7 +148,10 @@ static enum gsim_status take_device(struct gsim_cli *cli, const char *format,
         GSIM_OPT_ASSUME, GSIM_OPT_BY_MODEL, GSIM_OPT_GPU_MEM, GSIM_OPT_STRICT, GSIM_OPT_LEFT_OUT};
     if (refuse_options(cli, of_traces, 5, "traces") != GSIM_OK)
         return GSIM_USAGE;
-    if (cli->n_operands != 2 || !cli->value[GSIM_OPT_DEVICE])
+    if (cli->n_operands != 2)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "a profile of %s is one file, not also %s",
+                         format, cli->operand[2]);
+    if (!cli->value[GSIM_OPT_DEVICE])
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "a profile was measured on a device: gsim import %s FILE --device NAME "
                          "-o app.csv",

@@ -32,7 +32,7 @@ struct gsim_db_run {
 /* Opens or creates a database; a file of another kind is refused. */
 enum gsim_status gsim_db_open(const char *path, struct gsim_arena *arena, struct gsim_db **out,
                               struct gsim_log *log);
-/* As gsim_db_open, but a missing file is an error (GSIM_BAD_INPUT). */
+/* As gsim_db_open, but a missing or an empty file is an error (GSIM_BAD_INPUT). */
 enum gsim_status gsim_db_open_existing(const char *path, struct gsim_arena *arena,
                                        struct gsim_db **out, struct gsim_log *log);
 void gsim_db_close(struct gsim_db *db);

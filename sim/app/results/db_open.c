@@ -80,7 +80,9 @@ static enum gsim_status check_file(struct gsim_db *db, struct gsim_log *log) {
     if (status != GSIM_OK)
         return status;
     if (application == 0 && tables == 0)
-        return create(db, log);
+        return db->is_written ? create(db, log)
+                              : gsim_fail(log, GSIM_BAD_INPUT, db->path, 0,
+                                          "it is empty, and no database of gsim");
     if (application != APPLICATION_ID)
         return gsim_fail(log, GSIM_BAD_INPUT, db->path, 0,
                          "it is a database, but not one of gsim's; name another file");

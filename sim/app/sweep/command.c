@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sim/app/cli/invocation.h"
@@ -86,13 +87,14 @@ enum gsim_status gsim_sweep_find_states(struct gsim_sweep *sweep, struct gsim_db
     return status;
 }
 
-/* Looks the runs up in the database of -o, if that exists. */
+/* Looks the runs up in the database of -o, if that exists; a file without a byte becomes one. */
 static enum gsim_status look_up(struct gsim_sweep *sweep) {
     struct gsim_cli *cli = sweep->cli;
     const char *path = cli->value[GSIM_OPT_OUTPUT];
     struct gsim_db *db;
     struct gsim_db_asked *asked;
-    if (!path || access(path, F_OK) != 0)
+    struct stat file;
+    if (!path || stat(path, &file) != 0 || file.st_size == 0)
         return GSIM_OK;
     enum gsim_status status = gsim_db_open_existing(path, cli->arena, &db, cli->log);
     if (status == GSIM_OK)

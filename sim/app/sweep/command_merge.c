@@ -38,13 +38,19 @@ static enum gsim_status merge(struct gsim_cli *cli, struct gsim_db *db) {
     return status == GSIM_OK ? gsim_db_check_sweeps(db, cli->log) : status;
 }
 
-/* Before the output is made: a database that is not there leaves none behind. */
+/* Before the output is made: a file that is not there, or is no database of gsim, leaves none
+ * behind. */
 static enum gsim_status check_inputs(const struct gsim_cli *cli) {
-    for (int i = 0; i < cli->n_operands; i++)
-        if (access(cli->operand[i], R_OK) != 0)
-            return gsim_fail(cli->log, GSIM_BAD_INPUT, cli->operand[i], 0, "cannot open it: %s",
-                             strerror(errno));
-    return GSIM_OK;
+    enum gsim_status status = GSIM_OK;
+    for (int i = 0; i < cli->n_operands && status == GSIM_OK; i++) {
+        struct gsim_db *db = NULL;
+        status = access(cli->operand[i], R_OK) == 0
+                     ? gsim_db_open_existing(cli->operand[i], cli->arena, &db, cli->log)
+                     : gsim_fail(cli->log, GSIM_BAD_INPUT, cli->operand[i], 0, "cannot open it: %s",
+                                 strerror(errno));
+        gsim_db_close(db);
+    }
+    return status;
 }
 
 enum gsim_status gsim_command_merge(struct gsim_cli *cli) {
