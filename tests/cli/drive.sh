@@ -631,6 +631,36 @@ for moment in 0 0.01 0.03; do # jobs begin and end all the time
     check "nor does it among starts and ends" 0 "$(gone 5)"
 done
 
+# Twelve jobs end while drive is stopped, so that it sees all ends at once: their rows are one transaction. The
+# others at the end are for the notes, the run's row, its link and its state. Bytes 24 to 27 of the database count
+# the transactions that changed it.
+changes() { od -An -j24 -N4 -tu1 r.db | awk '{ print (($1 * 256 + $2) * 256 + $3) * 256 + $4 }'; }
+ended() { ps -o stat= --ppid $pid | grep -c Z; }
+awk -v gate="$tmp/gate" 'BEGIN { print "job_id,submit_s,duration_s,gpus,command"
+    for (i = 0; i < 12; i++) printf "j%d,0,1,1,while [ ! -e %s ]; do sleep 0.05; done\n", i, gate }' >"$tmp/together.csv"
+rm -rf logs r.db gate
+"$gsim" drive --dry-run --gpus 0,1,2,3,4,5,6,7,8,9,10,11 --policy fifo --db r.db --logs "$tmp/logs" "$tmp/together.csv" >out 2>log &
+pid=$!
+while [ ! -e logs/11-j11.log ]; do sleep 0.01; done
+kill -STOP $pid
+before=$(changes)
+touch gate
+while [ "$(ended)" -lt 12 ]; do sleep 0.05; done
+kill -CONT $pid
+wait $pid
+check "jobs that end together" "0 12" "$? $(ask 'select count(*) from real_job where exit_code = 0')"
+check "are one transaction" 1 "$(($(changes) - before <= 5))"
+
+# poll(2) refuses more descriptors than a process may have: 4 by job would be 80, where 20 jobs have 40.
+awk 'BEGIN { print "job_id,submit_s,duration_s,gpus"; for (i = 0; i < 20; i++) print i ",0,20,1" }' >"$tmp/wide.csv"
+rm -rf logs
+(
+    ulimit -n 64
+    exec timeout 60 "$gsim" drive --dry-run --speed-up 10 --gpus-per-node 20 --policy fifo --logs "$tmp/logs" "$tmp/wide.csv"
+) >out 2>log
+check "few descriptors are enough" 0 $?
+check "and drive waits with them: it takes no core" 1 "$(sed -n 's/.*drive took \([0-9]*\)\..* of a core.*/\1/p' log | awk '$1 < 25' | wc -l)"
+
 # A job that ignores SIGTERM is killed where its policy takes its GPU away.
 printf 'job_id,submit_s,duration_s,gpus,command\na,0,30,1,"if [ -e %s/once ]; then exit 0; fi; touch %s/once; trap """" TERM; while :; do sleep 0.1; done"\nb,1,1,1,true\n' "$tmp" "$tmp" >"$tmp/k.csv"
 drive --gpus 0 --grace 200ms --policy srtf --set preempt=discard "$tmp/k.csv" >out 2>log

@@ -38,6 +38,7 @@ struct drive {
     struct gsim_replay replay;
     struct gsim_db *db; /* NULL: no --db */
     int64_t real_run;
+    double core_s; /* of the run, without what comes before and after it */
 };
 
 /* --- options ---------------------------------------------------------------------------------- */
@@ -138,9 +139,9 @@ static enum gsim_status number_gpus(struct drive *d) {
 
 /* --- the database ----------------------------------------------------------------------------- */
 
-static enum gsim_status keep(void *arg, const struct gsim_driven *driven) {
+static enum gsim_status keep(void *arg, const struct gsim_driven *ended, uint32_t n) {
     struct drive *d = arg;
-    return d->db ? gsim_db_real_add(d->db, d->real_run, &d->setup->trace, driven, d->cli->log)
+    return d->db ? gsim_db_real_add(d->db, d->real_run, &d->setup->trace, ended, n, d->cli->log)
                  : GSIM_OK;
 }
 
@@ -202,18 +203,23 @@ static enum gsim_status end_rows(struct drive *d, enum gsim_status status) {
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-/* Prints the share of a core that `drive` itself took, without its jobs, and how soon it acted. */
+/* What `drive` itself has taken of a core, without its jobs. */
+static double core_s(void) {
+    struct rusage used = {0};
+    (void)getrusage(RUSAGE_SELF, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+/* Prints the share of a core that `drive` itself took while jobs ran, and how soon it acted. */
 static void say_overhead(const struct drive *d, double wall_s) {
     const struct gsim_executor *x = &d->executor;
-    struct rusage used;
-    if (gsim_option_is_on(d->cli, GSIM_OPT_QUIET) || getrusage(RUSAGE_SELF, &used) != 0)
+    if (gsim_option_is_on(d->cli, GSIM_OPT_QUIET))
         return;
-    double busy_s = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-                    1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
     fprintf(d->cli->io->err,
             "gsim: drive took %.2f %% of a core, and %.2f ms from an event to its action (at most "
             "%.2f ms); output of the jobs is in %s\n",
-            wall_s > 0 ? 100 * busy_s / wall_s : 0,
+            wall_s > 0 ? 100 * d->core_s / wall_s : 0,
             x->n_waits ? (double)x->busy_ns / (double)x->n_waits / 1e6 : 0,
             (double)x->slowest_ns / 1e6, x->logs);
 }
@@ -230,8 +236,10 @@ static enum gsim_status drive_jobs(struct drive *d, struct gsim_result *result) 
         gsim_accounting_open(&d->usage, d->gpus.number, d->gpus.n);
         d->executor.usage = &d->usage;
     }
+    double before_s = core_s();
     enum gsim_status status = gsim_run_output_make(d->cli, setup, result);
     gsim_executor_close(&d->executor);
+    d->core_s = core_s() - before_s;
     gsim_accounting_close(&d->usage);
     return d->executor.status != GSIM_OK ? d->executor.status : status;
 }

@@ -51,8 +51,9 @@ struct gsim_executor {
     bool cooperates; /* commands use sim/job/gsim_job.h */
     const char *save_command; /* for rows without one of their own; NULL: none */
     const volatile sig_atomic_t *asked_to_stop;
-    /* Called for each job that has ended, as soon as it has; a failure ends the run. */
-    enum gsim_status (*on_end)(void *arg, const struct gsim_driven *driven);
+    /* Called for the jobs that have ended, as soon as the policy has decided what follows; a
+     * failure ends the run. */
+    enum gsim_status (*on_end)(void *arg, const struct gsim_driven *ended, uint32_t n);
     /* Called now and then, and before the end, for the notes that came in the meantime. */
     enum gsim_status (*on_notes)(void *arg, const struct gsim_note *notes, uint32_t n);
     void *arg;

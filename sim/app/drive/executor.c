@@ -52,11 +52,12 @@ static bool grow(struct gsim_model *model, void **list, size_t size, uint32_t ca
 
 static bool reserve(struct gsim_model *model, uint32_t capacity) {
     void *tasks = model->tasks, *progress = model->progress, *pending = model->pending;
-    void *poll_fds = model->poll, *ended = model->ended;
+    void *poll_fds = model->poll, *polled = model->polled, *ended = model->ended;
     bool is_done = grow(model, &tasks, sizeof *model->tasks, capacity) &&
                    grow(model, &progress, sizeof *model->progress, capacity) &&
                    grow(model, &pending, 4 * sizeof *model->pending, capacity) &&
                    grow(model, &poll_fds, GSIM_POLL_BY_TASK * sizeof *model->poll, capacity) &&
+                   grow(model, &polled, GSIM_POLL_BY_TASK * sizeof *model->polled, capacity) &&
                    grow(model, &ended, sizeof *model->ended, capacity);
     if (!is_done)
         return false;
@@ -64,6 +65,7 @@ static bool reserve(struct gsim_model *model, uint32_t capacity) {
     model->progress = progress;
     model->pending = pending;
     model->poll = poll_fds;
+    model->polled = polled;
     model->ended = ended;
     model->capacity = capacity;
     return true;
@@ -120,6 +122,19 @@ static bool lacks_pidfd(const struct gsim_task *task) {
            (task->image.pid > 0 && task->image.end_fd < 0);
 }
 
+/* Only open descriptors, since poll(2) takes no more descriptors than a process may have. */
+static void list_task(struct gsim_model *model, gsim_slot slot) {
+    struct gsim_task *task = &model->tasks[slot];
+    const int fds[GSIM_POLL_BY_TASK] = {task->process.end_fd, task->process.talk_fd,
+                                        task->hook.end_fd, task->image.end_fd};
+    task->has_news = lacks_pidfd(task);
+    for (int i = 0; i < GSIM_POLL_BY_TASK; i++)
+        if (fds[i] >= 0) {
+            model->polled[model->n_poll] = slot;
+            model->poll[model->n_poll++] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+        }
+}
+
 /* Notes what to wait for. Returns the wall's time by which to look again. */
 static int64_t list_descriptors(struct gsim_model *model) {
     int64_t look_ns = gsim_tasks_wall_ns() + LOOK_NS;
@@ -128,11 +143,8 @@ static int64_t list_descriptors(struct gsim_model *model) {
         const struct gsim_task *task = &model->tasks[slot];
         if (!gsim_tasks_is_alive(task))
             continue;
-        const int fds[GSIM_POLL_BY_TASK] = {task->process.end_fd, task->process.talk_fd,
-                                            task->hook.end_fd, task->image.end_fd};
-        for (int i = 0; i < GSIM_POLL_BY_TASK; i++)
-            model->poll[model->n_poll++] = (struct pollfd){.fd = fds[i], .events = POLLIN};
-        if (lacks_pidfd(task))
+        list_task(model, slot);
+        if (task->has_news)
             look_ns = gsim_tasks_wall_ns() + LOOK_WITHOUT_PIDFD_NS;
         if (task->deadline_ns < look_ns)
             look_ns = task->deadline_ns;
@@ -143,7 +155,9 @@ static int64_t list_descriptors(struct gsim_model *model) {
 static void serve_all(struct gsim_model *model) {
     for (gsim_slot slot = 0; slot < model->capacity; slot++) {
         gsim_stops_serve_deadline(model, slot);
-        gsim_stops_serve(model, slot);
+        if (model->tasks[slot].has_news)
+            gsim_stops_serve(model, slot);
+        model->tasks[slot].has_news = false;
         int64_t due_ns = watch_ns(model, slot), now_ns = gsim_tasks_clock_ns(model);
         if (due_ns > now_ns)
             continue;
@@ -161,17 +175,34 @@ static int64_t first_watch_ns(const struct gsim_model *model) {
     return first_ns;
 }
 
-/* Waits until something happens, or until that time of the run. */
-static void wait_until(struct gsim_model *model, int64_t until_ns) {
+/* Tasks without news are left alone: a look at each would cost two system calls, with many jobs
+ * more than all else that drive does. */
+static void hear(struct gsim_model *model, int n_ready) {
+    for (uint32_t i = 0; i < model->n_poll; i++)
+        if (n_ready < 0 || model->poll[i].revents != 0)
+            model->tasks[model->polled[i]].has_news = true;
+}
+
+static int poll_for(struct gsim_model *model, int64_t wait_ns) {
+    wait_ns = wait_ns > 0 ? wait_ns : 0;
+    struct timespec wait = {.tv_sec = wait_ns / GSIM_NS_PER_S, .tv_nsec = wait_ns % GSIM_NS_PER_S};
+    return ppoll(model->poll, model->n_poll, &wait, NULL);
+}
+
+/* Waits until something happens, or until that time of the run. What has happened before the wait
+ * may be as old as free_ns, since when drive has looked at nothing: its delay counts from then. */
+static void wait_until(struct gsim_model *model, int64_t until_ns, int64_t free_ns) {
     int64_t look_ns = list_descriptors(model);
     int64_t speed_up = model->executor->speed_up;
     if (until_ns < GSIM_TIME_MAX && model->began_ns + until_ns / speed_up + 1 < look_ns)
         look_ns = model->began_ns + until_ns / speed_up + 1;
-    int64_t wait_ns = look_ns - gsim_tasks_wall_ns();
-    if (wait_ns <= 0)
-        return;
-    struct timespec wait = {.tv_sec = wait_ns / GSIM_NS_PER_S, .tv_nsec = wait_ns % GSIM_NS_PER_S};
-    (void)ppoll(model->poll, model->n_poll, &wait, NULL);
+    int n_ready = poll_for(model, 0);
+    model->woken_ns = look_ns > free_ns ? look_ns : free_ns;
+    if (n_ready > 0)
+        model->woken_ns = free_ns;
+    else if ((n_ready = poll_for(model, look_ns - gsim_tasks_wall_ns())) > 0)
+        model->woken_ns = gsim_tasks_wall_ns();
+    hear(model, n_ready);
 }
 
 /* Whether anything can happen by itself. */
@@ -215,14 +246,19 @@ static void end_wait(struct gsim_model *model, int64_t next_ns, int64_t horizon_
     (void)gsim_tasks_note(model, GSIM_NO_SLOT, GSIM_NOTE_WAITED, now_ns, next_ns);
 }
 
-static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
-    int64_t next_ns;
-    note_busy(model);
+/* Tells the run's owner of what has ended, and of the notes if these are many. */
+static void report(struct gsim_model *model) {
     if (model->n_ended > 0)
         gsim_tasks_ask_usage(model);
     gsim_tasks_report_ended(model);
-    /* only if there are many: the report of an end has waited for the disk already */
     gsim_tasks_write_record(model, false);
+}
+
+static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
+    int64_t next_ns;
+    note_busy(model);
+    if (gsim_tasks_wall_ns() - model->woken_ns > LOOK_NS)
+        report(model);
     for (;;) {
         next_ns = first_pending_ns(model);
         if (next_ns == GSIM_NEVER && is_asked_to_stop(model))
@@ -231,9 +267,10 @@ static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
         if (next_ns < GSIM_NEVER || is_over || gsim_tasks_clock_ns(model) >= horizon_ns)
             break;
         int64_t watched_ns = first_watch_ns(model);
+        int64_t free_ns = gsim_tasks_wall_ns();
+        report(model); /* waits for a disk, so what has happened is decided first */
         gsim_tasks_ask_usage(model);
-        wait_until(model, watched_ns < horizon_ns ? watched_ns : horizon_ns);
-        model->woken_ns = gsim_tasks_wall_ns();
+        wait_until(model, watched_ns < horizon_ns ? watched_ns : horizon_ns, free_ns);
         serve_all(model);
     }
     end_wait(model, next_ns, horizon_ns);

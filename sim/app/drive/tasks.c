@@ -262,15 +262,16 @@ int64_t gsim_tasks_work_ns(const struct gsim_model *model, gsim_slot slot, int64
     return gsim_muldiv_floor(gsim_tasks_job(model, slot)->service_ns, task->seen_iterations, of);
 }
 
-/* Tells of the jobs that have ended. A report may wait for a disk, so the policy decides first. */
+/* Tells of the jobs that have ended, of all at once: a report may wait for a disk. */
 void gsim_tasks_report_ended(struct gsim_model *model) {
     struct gsim_executor *executor = model->executor;
-    for (uint32_t i = 0; i < model->n_ended && executor->status == GSIM_OK; i++) {
+    for (uint32_t i = 0; i < model->n_ended; i++) {
         struct gsim_driven *driven = &model->ended[i];
         executor->n_shared += model->counts_use && driven->has_shared;
         driven->gpu_ns = driven->has_shared ? -1 : driven->gpu_ns;
-        gsim_tasks_give_up(model, executor->on_end(executor->arg, driven));
     }
+    if (model->n_ended > 0 && executor->status == GSIM_OK)
+        gsim_tasks_give_up(model, executor->on_end(executor->arg, model->ended, model->n_ended));
     model->n_ended = 0;
 }
 

@@ -38,6 +38,7 @@ struct gsim_task {
     int64_t of_iterations; /* iterations that the job says it has in all; 0: not known */
     int64_t seen_iterations; /* iterations done, as the policy was last shown; -1: none */
     int64_t seen_gpu_ns; /* GPU time, as the policy was last shown; -1: none */
+    bool has_news; /* one of its descriptors has something, or the kernel tells nothing of them */
     bool is_sharing; /* another job computes on one of its GPUs */
     int64_t shared_ns, shared_iterations; /* of its progress, what it made in such times */
     bool has_told_end; /* its work is done, whatever its process does after that */
@@ -65,7 +66,8 @@ struct gsim_model {
     struct gsim_task *tasks;
     struct gsim_progress *progress;
     struct gsim_pending *pending;
-    struct pollfd *poll; /* GSIM_POLL_BY_TASK by slot */
+    struct pollfd *poll; /* GSIM_POLL_BY_TASK by slot at most */
+    gsim_slot *polled; /* by place in poll */
     struct gsim_driven *ended; /* jobs to report when the policy has decided what follows */
     struct gsim_record record; /* what goes to the run's owner with them */
     uint32_t capacity, n_pending, n_poll, n_ended;

@@ -62,13 +62,13 @@ enum gsim_status gsim_db_real_begin(struct gsim_db *db, const struct gsim_db_rea
     return status;
 }
 
-enum gsim_status gsim_db_real_add(struct gsim_db *db, int64_t id, const struct gsim_trace *trace,
-                                  const struct gsim_driven *driven, struct gsim_log *log) {
-    sqlite3_stmt *statement = prepare(
-        db,
-        "INSERT OR REPLACE INTO real_job (real_run, job, job_id, submit_ns, service_ns, "
-        "begin_ns, end_ns, ran_ns, stall_ns, starts, stops, iterations, gpu_ns, exit_code, is_cut, "
-        "log) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+static const char add_job_text[] =
+    "INSERT OR REPLACE INTO real_job (real_run, job, job_id, submit_ns, service_ns, begin_ns, "
+    "end_ns, ran_ns, stall_ns, starts, stops, iterations, gpu_ns, exit_code, is_cut, log) VALUES "
+    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+static int add_job(sqlite3_stmt *statement, int64_t id, const struct gsim_trace *trace,
+                   const struct gsim_driven *driven) {
     int at = 1;
     (void)sqlite3_bind_int64(statement, at++, id);
     (void)sqlite3_bind_int64(statement, at++, driven->job);
@@ -86,31 +86,34 @@ enum gsim_status gsim_db_real_add(struct gsim_db *db, int64_t id, const struct g
     bind_time(statement, at++, driven->exit_code);
     (void)sqlite3_bind_int(statement, at++, driven->is_cut);
     bind_text(statement, at, driven->log_path);
-    return finish(db, statement, log);
+    return gsim_db_finish(statement);
 }
 
-static int add_note(struct gsim_db *db, int64_t id, const struct gsim_note *note) {
-    sqlite3_stmt *statement =
-        prepare(db, "INSERT INTO real_note (real_run, note, time_ns, job, what, detail, value) "
-                    "SELECT ?1, coalesce(max(note), 0) + 1, ?2, ?3, ?4, ?5, ?6 FROM real_note "
-                    "WHERE real_run = ?1");
+static const char add_note_text[] =
+    "INSERT INTO real_note (real_run, note, time_ns, job, what, detail, value) SELECT ?1, "
+    "coalesce(max(note), 0) + 1, ?2, ?3, ?4, ?5, ?6 FROM real_note WHERE real_run = ?1";
+
+static int add_note(sqlite3_stmt *statement, int64_t id, const struct gsim_note *note) {
     (void)sqlite3_bind_int64(statement, 1, id);
     (void)sqlite3_bind_int64(statement, 2, note->time_ns);
     bind_time(statement, 3, note->job);
     bind_text(statement, 4, gsim_note_text(note->kind));
     bind_text(statement, 5, note->detail);
     (void)sqlite3_bind_int64(statement, 6, note->value);
-    int code = statement ? sqlite3_step(statement) : SQLITE_ERROR;
-    (void)sqlite3_finalize(statement);
-    return code;
+    return gsim_db_finish(statement);
 }
 
-enum gsim_status gsim_db_real_note(struct gsim_db *db, int64_t id, const struct gsim_note *notes,
-                                   uint32_t n, struct gsim_log *log) {
+/* Rows that come together are one transaction, since each transaction waits for the disk several
+ * times. NULL: it cannot begin. */
+static sqlite3_stmt *begin(struct gsim_db *db, const char *sql) {
     int code = sqlite3_exec(db->handle, "BEGIN", NULL, NULL, NULL);
-    code = code == SQLITE_OK ? SQLITE_DONE : code;
-    for (uint32_t i = 0; i < n && code == SQLITE_DONE; i++)
-        code = add_note(db, id, &notes[i]);
+    return code == SQLITE_OK ? prepare(db, sql) : NULL;
+}
+
+/* What the transaction adds is on the disk when it returns. `code`: how its last row went. */
+static enum gsim_status commit(struct gsim_db *db, sqlite3_stmt *statement, int code,
+                               struct gsim_log *log) {
+    (void)sqlite3_finalize(statement);
     if (code == SQLITE_DONE && sqlite3_exec(db->handle, "COMMIT", NULL, NULL, NULL) == SQLITE_OK)
         return GSIM_OK;
     enum gsim_status status =
@@ -118,6 +121,25 @@ enum gsim_status gsim_db_real_note(struct gsim_db *db, int64_t id, const struct 
                   sqlite3_errmsg(db->handle));
     (void)sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
     return status;
+}
+
+enum gsim_status gsim_db_real_add(struct gsim_db *db, int64_t id, const struct gsim_trace *trace,
+                                  const struct gsim_driven *ended, uint32_t n,
+                                  struct gsim_log *log) {
+    sqlite3_stmt *statement = begin(db, add_job_text);
+    int code = statement ? SQLITE_DONE : SQLITE_ERROR;
+    for (uint32_t i = 0; i < n && code == SQLITE_DONE; i++)
+        code = add_job(statement, id, trace, &ended[i]);
+    return commit(db, statement, code, log);
+}
+
+enum gsim_status gsim_db_real_note(struct gsim_db *db, int64_t id, const struct gsim_note *notes,
+                                   uint32_t n, struct gsim_log *log) {
+    sqlite3_stmt *statement = begin(db, add_note_text);
+    int code = statement ? SQLITE_DONE : SQLITE_ERROR;
+    for (uint32_t i = 0; i < n && code == SQLITE_DONE; i++)
+        code = add_note(statement, id, &notes[i]);
+    return commit(db, statement, code, log);
 }
 
 enum gsim_status gsim_db_real_end(struct gsim_db *db, int64_t id, const char *how,

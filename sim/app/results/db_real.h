@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs on real GPUs in a database: the run when it begins, and each of its jobs as soon as it has
- * ended, each in a transaction of its own. */
+ * ended, those that end together in one transaction. */
 #ifndef GSIM_APP_DB_REAL_H
 #define GSIM_APP_DB_REAL_H
 
@@ -21,8 +21,10 @@ struct gsim_db_real {
 /* Adds the run; *id is its number, and its status is 'running'. */
 enum gsim_status gsim_db_real_begin(struct gsim_db *db, const struct gsim_db_real *run, int64_t *id,
                                     struct gsim_log *log);
+/* Adds jobs that have ended, all or none. */
 enum gsim_status gsim_db_real_add(struct gsim_db *db, int64_t id, const struct gsim_trace *trace,
-                                  const struct gsim_driven *driven, struct gsim_log *log);
+                                  const struct gsim_driven *ended, uint32_t n,
+                                  struct gsim_log *log);
 /* Adds notes to the run's record, all or none. */
 enum gsim_status gsim_db_real_note(struct gsim_db *db, int64_t id, const struct gsim_note *notes,
                                    uint32_t n, struct gsim_log *log);
