@@ -140,9 +140,15 @@ class Setup:
         self.stop_ns, self.loses = r.choice([0, 0, 1, S, r.randint(1, 3 * S)]), True
         self.sets += ["preempt=discard", f"context.destroy_ns={self.stop_ns}ns"]
 
+    def draw_filled(self, r):
+        """Rows of which each leaves columns idle."""
+        self.draw_rows(r)
+        self.costs["fill"] = True
+        self.sets[-1] = "fill=on"
+
     def draw_rows(self, r):
         self.nodes = self.nodes[:1]
-        self.costs = {"slice": r.choice([S, 5 * S, 3 * S + 7])}
+        self.costs = {"slice": r.choice([S, 5 * S, 3 * S + 7]), "fill": False}
         for row in self.rows:
             row["gpus"] = min(row["gpus"], self.width)
         self.sets += [f"slice={self.costs['slice']}ns", "fill=off"]

@@ -214,21 +214,29 @@ class Fairshare(Easy):
 
 
 class GangRr(Policy):
-    """Ousterhout's matrix on one node: a gang is in the first row that has columns for it, and rows take turns."""
+    """Ousterhout's matrix on one node: a gang is in the first row that has columns for it, and rows take turns. With
+    fill, gangs of the rows behind it run too where all of their columns are idle."""
 
-    name, kinds = "gang-rr", ("rows",)
+    name, kinds = "gang-rr", ("rows", "filled")
 
     def run(self, cluster, jobs, setup):
-        self.slice, self.rows, self.at, self.began = setup.costs["slice"], [], 0, None
-        self.columns = cluster.nodes[0].gpus
+        self.slice, self.fills = setup.costs["slice"], setup.costs["fill"]
+        self.rows, self.at, self.began = [], 0, None
+        self.columns = {}
+        self.gpus = cluster.nodes[0].gpus
         Policy.run(self, cluster, jobs, setup)
 
+    def taken(self, row):
+        return {column for job in row if job.end is None for column in self.columns[job]}
+
     def arrived(self, run, job):
-        self.rows = [[other for other in row if other.end is None] for row in self.rows]
-        row = next((row for row in self.rows if sum(other.gpus for other in row) + job.gpus <= self.columns), None)
-        if row is None:
-            self.rows.append(row := [])
-        row.append(job)
+        free = [[column for column in range(self.gpus) if column not in self.taken(row)] for row in self.rows]
+        at = next((at for at, columns in enumerate(free) if len(columns) >= job.gpus), len(self.rows))
+        if at == len(self.rows):
+            self.rows.append([])
+            free.append(list(range(self.gpus)))
+        self.rows[at].append(job)
+        self.columns[job] = free[at][:job.gpus]
 
     def turn(self, run):
         """To the next row that has gangs."""
@@ -237,6 +245,16 @@ class GangRr(Policy):
             if self.rows[self.at]:
                 self.began = run.now
                 return
+
+    def chosen(self, run):
+        """The gangs that are to run; within a turn those that run go on, but for the gangs of the row itself."""
+        order = self.rows[self.at:] + self.rows[:self.at]
+        chosen = list(order[0])
+        kept = [] if self.began == run.now else run.running
+        for job in [job for row in [kept] + order[1:] for job in row if self.fills and job not in chosen]:
+            if not self.taken(chosen) & set(self.columns[job]):
+                chosen.append(job)
+        return chosen
 
     def decide(self, run):
         self.rows = [[job for job in row if job.end is None] for row in self.rows]
@@ -248,11 +266,11 @@ class GangRr(Policy):
         others = any(row for row in self.rows if row is not self.rows[self.at])
         if not self.rows[self.at] or others and run.now >= self.began + self.slice:
             self.turn(run)
-        for job in list(run.running):
-            if job not in self.rows[self.at]:
-                run.stop(job)
-        for job in [job for job in self.rows[self.at] if job in run.waiting]:
-            run.place(job)
+        chosen = self.chosen(run)
+        for job in [job for job in run.running if job not in chosen]:
+            run.stop(job)
+        for job in [job for job in chosen if job in run.waiting]:
+            run.put(job, [(0, column) for column in self.columns[job]])
 
     def wake(self, run):
         if self.began is None or sum(map(bool, self.rows)) < 2:
