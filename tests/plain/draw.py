@@ -153,6 +153,14 @@ class Setup:
             row["gpus"] = min(row["gpus"], self.width)
         self.sets += [f"slice={self.costs['slice']}ns", "fill=off"]
 
+    def draw_service(self, r):
+        """Queues of service, where stops take no time: where they do, several jobs may start in one instant in the
+        order in which others leave."""
+        queues = sorted(r.sample([3, 5, 10, 20, 40, 100], r.choice([1, 2, 2, 3])))
+        self.costs = {"queues": [its * S for its in queues]}
+        self.sets += ["queues=" + ",".join(map(str, queues))]
+        getattr(self, "draw_" + r.choice(["plain", "plain", "shares", "loops", "mixed", "any"]))(r)
+
     def draw_users(self, r):
         """Users with unlike numbers of jobs, and how their usage is forgotten. No job is so short, and no usage so long
         ago, that it counts for less than the last bit of a priority."""

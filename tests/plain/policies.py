@@ -59,6 +59,9 @@ class Ranked(Policy):
     def key(self, run, job):
         return (self.rank(run, job), job.number)
 
+    def victim_key(self, run, job):
+        return self.key(run, job)
+
     def decide(self, run):
         """A job that was stopped may find GPUs elsewhere at once: in the next round, when all others have been tried.
         Where no GPU has come free, a lone newcomer is the only one that is tried."""
@@ -77,7 +80,7 @@ class Ranked(Policy):
         """Stops worse jobs until it fits; those whose GPUs it does not take then go on as if nothing had been."""
         worse = [other for other in run.running if self.worse(run, other, job)]
         stopped = []
-        for other in sorted(worse, key=lambda other: self.key(run, other), reverse=True):
+        for other in sorted(worse, key=lambda other: self.victim_key(run, other), reverse=True):
             stopped.append((other, other.units))
             run.cluster.change(other, 1)
             units = run.cluster.find(job)
@@ -170,6 +173,41 @@ class Las(Ranked):
             self.next = min([time for time in times if time > run.now] + [run.now + self.quantum])
 
     next = None
+
+    def wake(self, run):
+        return self.next
+
+
+class Tiresias(Ranked):
+    """Queues by service (GPUs x time), within a queue by the time of the start. A job gives way to those of a queue
+    before its own, the latest arrival first."""
+
+    kinds = ("service",)
+
+    def run(self, cluster, jobs, setup):
+        self.queues = setup.costs["queues"]  # in GPU ns
+        Policy.run(self, cluster, jobs, setup)
+
+    def queue(self, run, job):
+        service = job.ran_at(run.now) * job.gpus * job.ppm
+        return sum(service >= its * WHOLE for its in self.queues)
+
+    def key(self, run, job):
+        started = job.has_run or job.preemptions > 0
+        return (self.queue(run, job), not started, job.start if started else 0, job.number)
+
+    def victim_key(self, run, job):
+        return (self.queue(run, job), job.number)
+
+    def worse(self, run, other, job):
+        return self.queue(run, other) > self.queue(run, job)
+
+    next = None
+
+    def decide(self, run):
+        Ranked.decide(self, run)
+        self.next = min((job.since + -(-its * WHOLE // (job.gpus * job.ppm)) - job.ran
+                         for job in run.running for its in self.queues[self.queue(run, job):][:1]), default=None)
 
     def wake(self, run):
         return self.next
@@ -306,4 +344,5 @@ class Mig(Policy):
 
 
 POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
-            "timeslice": Timeslice, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr}
+            "timeslice": Timeslice, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
+            "tiresias": Tiresias}
