@@ -298,7 +298,8 @@ const struct gsim_policy gsim_policy_tiresias = {
     .paper = "Gu et al., Tiresias, NSDI 2019",
     .deviations = "takes victims one by one, of the last queue first, without an index latest "
                   "arrival first; skew by the model's name; a promoted job's index is of all "
-                  "that it has had; defaults are those of the authors' simulator, others quote queues=3600 and knob=8",
+                  "that it has had; defaults are those of the authors' simulator, others quote "
+                  "queues=3600 and knob=8",
     .references = 1u << GSIM_REFERENCE_TIRESIAS,
     .params = params,
     .state_size = sizeof(struct state),
