@@ -4,7 +4,7 @@
 from cluster import WHOLE, Run
 from draw import KINDS
 from quotas import Kueue, Queue
-from sharing import Beside, Instances, Shared, Turns
+from sharing import Groups, Beside, Instances, Shared, Turns
 
 
 class Policy:
@@ -54,7 +54,7 @@ class Sjf(Backfill):
 class Ranked(Policy):
     """The first in line that does not fit takes the GPUs of running jobs with a worse rank, worst first."""
 
-    kinds = (*KINDS, "suspends", "discards")
+    kinds = (*KINDS, "suspends", "checkpoints", "discards")
 
     def key(self, run, job):
         return (self.rank(run, job), job.number)
@@ -336,6 +336,10 @@ class Mps(Timeslice):
     kinds, lane, slack = ("beside",), Beside, 1e-7
 
 
+class Green(Mps):
+    kinds, lane = ("groups",), Groups
+
+
 class Mig(Policy):
     kinds, slack = ("instances",), 1e-7
 
@@ -345,4 +349,4 @@ class Mig(Policy):
 
 POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
             "timeslice": Timeslice, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
-            "tiresias": Tiresias}
+            "tiresias": Tiresias, "green": Green}
