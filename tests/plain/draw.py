@@ -172,6 +172,14 @@ class Setup:
         self.sets += ["queues=" + ",".join(map(str, queues))]
         getattr(self, "draw_" + r.choice(["plain", "plain", "shares", "loops", "mixed", "any"]))(r)
 
+    def draw_quanta(self, r):
+        """Jobs with priorities on one GPU."""
+        self.nodes = [{"gpus": 1}]
+        self.costs = {"quantum": r.choice([S, 5 * S, 10 * S])}
+        for row in self.rows:
+            row.update(gpus=1, priority=r.choice([0, 0, 0, 1, 2]))
+        self.sets += [f"quantum={self.costs['quantum']}ns"]
+
     def draw_users(self, r):
         """Users with unlike numbers of jobs, and how their usage is forgotten. No job is so short, and no usage so long
         ago, that it counts for less than the last bit of a priority."""

@@ -213,6 +213,42 @@ class Tiresias(Ranked):
         return self.next
 
 
+class Suspend(Policy):
+    """One GPU: the first in line by priority, then by least time on GPUs in whole milliseconds, takes it from a job that
+    has run for a quantum and has a lower priority, or a like one and more time."""
+
+    kinds = ("quanta",)
+
+    def run(self, cluster, jobs, setup):
+        self.quantum = setup.costs["quantum"]
+        Policy.run(self, cluster, jobs, setup)
+
+    def key(self, run, job):
+        return (-job.priority, job.ran_at(run.now))
+
+    def line(self, run):
+        return sorted(run.waiting, key=lambda job: (-job.priority, job.ran_at(run.now) // 10**6, job.number))
+
+    next = None
+
+    def decide(self, run):
+        """A job that is due and stays is looked at again a quantum later, as is one that has just come."""
+        for job in self.line(run):
+            run.place(job)
+        before = list(run.running)
+        for job in before:
+            if run.now >= job.since + self.quantum and any(self.key(run, other) < self.key(run, job) for other in run.waiting):
+                first = self.line(run)[0]
+                run.stop(job)
+                run.place(first)
+        times = [max(job.since + self.quantum, (run.now + self.quantum) * (job.since + self.quantum <= run.now))
+                 for job in run.running]
+        self.next = min(times, default=None) if run.waiting else None
+
+    def wake(self, run):
+        return self.next
+
+
 class Fairshare(Easy):
     """The classic priority of Slurm (priority/multifactor): a user's part of all usage against an equal share, age and
     size. Usage is GPU time, and decays at the end of each period."""
@@ -349,4 +385,4 @@ class Mig(Policy):
 
 POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
             "timeslice": Timeslice, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
-            "tiresias": Tiresias, "green": Green}
+            "tiresias": Tiresias, "green": Green, "suspend": Suspend}
