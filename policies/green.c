@@ -135,8 +135,8 @@ static const struct gsim_param_def params[] = {
      .fallback = "50%",
      .min = 10000,
      .max = GSIM_PPM,
-     .help = "the part of the SMs of a job that does not ask for less, 1% to 100%; rounded down to "
-             "what the device can cut"},
+     .help = "the part of the SMs of a job that does not ask for a lesser part of a GPU (column "
+             "gpus), whatever it fills, 1% to 100%; rounded down to what the device can cut"},
     {.name = "partitions",
      .type = GSIM_PARAM_INT_LIST,
      .fallback = "0",

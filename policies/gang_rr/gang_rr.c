@@ -252,8 +252,9 @@ static void start_selected(struct state *s, struct gsim_ctx *ctx, struct gsim_pl
     s->n_selected = n;
 }
 
-/* The begin of the slice: the time when the last gang of the row came to run. -1: a gang is still
- * on its way. A gang that is placed in a decide may run at once, and be gone by the next one. */
+/* The begin of the slice: the time when the last gang of the row came to run, or of the turn where
+ * all ran before it in columns that other rows left idle. -1: a gang is still on its way. A gang
+ * that is placed in a decide may run at once, and be gone by the next one. */
 static int64_t beginning_ns(const struct state *s, const struct gsim_ctx *ctx) {
     int64_t latest = -1;
     for (gsim_slot slot = s->matrix.rows[s->current].gangs.first; slot != GSIM_NO_SLOT;
@@ -266,8 +267,8 @@ static int64_t beginning_ns(const struct state *s, const struct gsim_ctx *ctx) {
             latest = ctx->view->jobs.changed_ns[slot];
     }
     if (latest < 0)
-        latest = s->placed_ns;
-    return latest >= 0 ? latest : ctx->view->now_ns;
+        latest = s->placed_ns >= 0 ? s->placed_ns : ctx->view->now_ns;
+    return latest > s->turned_ns ? latest : s->turned_ns;
 }
 
 /* No gang is left: the next one to come is served as the first one was, with a slice of its own. */

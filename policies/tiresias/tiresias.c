@@ -296,9 +296,10 @@ const struct gsim_policy gsim_policy_tiresias = {
     .name = "tiresias",
     .summary = "discretised least attained service or Gittins index, gang-aware, preemptive",
     .paper = "Gu et al., Tiresias, NSDI 2019",
-    .deviations = "takes victims one by one, without an index latest arrival first; skew by the "
-                  "model's name; a promoted job's index is of all that it has had; defaults are "
-                  "those of the authors' simulator, others quote queues=3600 and knob=8",
+    .deviations = "takes victims one by one, of the last queue first, without an index latest "
+                  "arrival first; skew by the model's name; a promoted job's index is of all "
+                  "that it has had; defaults are those of the authors' simulator, others quote "
+                  "queues=3600 and knob=8",
     .references = 1u << GSIM_REFERENCE_TIRESIAS,
     .params = params,
     .state_size = sizeof(struct state),

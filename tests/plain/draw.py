@@ -135,17 +135,50 @@ class Setup:
         self.sets += ["preempt=suspend", f"pcie.d2h_bytes_per_s={out}B/s", f"pcie.h2d_bytes_per_s={back}B/s",
                       f"pcie.h2d_reused_bytes_per_s={back}B/s", f"suspend.free_ns_per_gib={free}ns"]
 
+    def draw_checkpoints(self, r):
+        """The driver's checkpoints, to the host and back on one node."""
+        self.nodes = self.nodes[:1]
+        costs = {key: r.choice([0, 2, S, 2 * r.randint(1, S)]) for key in ("out_ns", "out_ns_per_gib", "in_ns", "in_ns_per_gib")}
+        costs["out_ns"] += 2
+        for row in self.rows:
+            row.update(gpus=min(row["gpus"], self.width), memory=r.choice([GIB // 2, GIB, 2 * GIB, 5 * GIB]))
+        self.stop_ns = lambda job: costs["out_ns"] + costs["out_ns_per_gib"] * job.memory // GIB
+        self.back_ns = lambda job: costs["in_ns"] + costs["in_ns_per_gib"] * job.memory // GIB
+        self.sets += ["preempt=checkpoint"] + [f"checkpoint.{key}={cost}ns" for key, cost in costs.items()]
+
     def draw_discards(self, r):
         """A stopped job begins anew."""
         self.stop_ns, self.loses = r.choice([0, 0, 1, S, r.randint(1, 3 * S)]), True
         self.sets += ["preempt=discard", f"context.destroy_ns={self.stop_ns}ns"]
 
+    def draw_filled(self, r):
+        """Rows of which each leaves columns idle."""
+        self.draw_rows(r)
+        self.costs["fill"] = True
+        self.sets[-1] = "fill=on"
+
     def draw_rows(self, r):
         self.nodes = self.nodes[:1]
-        self.costs = {"slice": r.choice([S, 5 * S, 3 * S + 7])}
+        self.costs = {"slice": r.choice([S, 5 * S, 3 * S + 7]), "fill": False}
         for row in self.rows:
             row["gpus"] = min(row["gpus"], self.width)
         self.sets += [f"slice={self.costs['slice']}ns", "fill=off"]
+
+    def draw_service(self, r):
+        """Queues of service, where stops take no time: where they do, several jobs may start in one instant in the
+        order in which others leave."""
+        queues = sorted(r.sample([3, 5, 10, 20, 40, 100], r.choice([1, 2, 2, 3])))
+        self.costs = {"queues": [its * S for its in queues]}
+        self.sets += ["queues=" + ",".join(map(str, queues))]
+        getattr(self, "draw_" + r.choice(["plain", "plain", "shares", "loops", "mixed", "any"]))(r)
+
+    def draw_quanta(self, r):
+        """Jobs with priorities on one GPU."""
+        self.nodes = [{"gpus": 1}]
+        self.costs = {"quantum": r.choice([S, 5 * S, 10 * S])}
+        for row in self.rows:
+            row.update(gpus=1, priority=r.choice([0, 0, 0, 1, 2]))
+        self.sets += [f"quantum={self.costs['quantum']}ns"]
 
     def draw_users(self, r):
         """Users with unlike numbers of jobs, and how their usage is forgotten. No job is so short, and no usage so long
@@ -243,6 +276,14 @@ class Setup:
         cap = r.choice([100, 100, 50, 30, 70])
         self.costs["cap"] = Fraction(cap, 100)
         self.sets += [f"cap={cap}%", f"max_clients={self.costs['clients']}"]
+
+    def draw_groups(self, r):
+        """Groups of SMs on a device of 100. Jobs ask for whole GPUs, so that all groups are alike."""
+        self.draw_beside(r)
+        self.sets = self.sets[:3]
+        part, unit = r.choice([50, 50, 30, 25, 100]), r.choice([1, 1, 2, 8])
+        self.costs.update(part=Fraction(part, 100), unit=Fraction(unit, 100), clients=1_000_000)
+        self.sets += [f"part={part}%", f"green.sms={unit}", f"green.least_sms={unit}"]
 
     def draw_instances(self, r):
         """Half of the profiles of a device of 100 SMs and 8 GiB."""

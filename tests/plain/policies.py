@@ -4,7 +4,7 @@
 from cluster import WHOLE, Run
 from draw import KINDS
 from quotas import Kueue, Queue
-from sharing import Beside, Instances, Shared, Turns
+from sharing import Groups, Beside, Instances, Shared, Turns
 
 
 class Policy:
@@ -54,10 +54,13 @@ class Sjf(Backfill):
 class Ranked(Policy):
     """The first in line that does not fit takes the GPUs of running jobs with a worse rank, worst first."""
 
-    kinds = (*KINDS, "suspends", "discards")
+    kinds = (*KINDS, "suspends", "checkpoints", "discards")
 
     def key(self, run, job):
         return (self.rank(run, job), job.number)
+
+    def victim_key(self, run, job):
+        return self.key(run, job)
 
     def decide(self, run):
         """A job that was stopped may find GPUs elsewhere at once: in the next round, when all others have been tried.
@@ -77,7 +80,7 @@ class Ranked(Policy):
         """Stops worse jobs until it fits; those whose GPUs it does not take then go on as if nothing had been."""
         worse = [other for other in run.running if self.worse(run, other, job)]
         stopped = []
-        for other in sorted(worse, key=lambda other: self.key(run, other), reverse=True):
+        for other in sorted(worse, key=lambda other: self.victim_key(run, other), reverse=True):
             stopped.append((other, other.units))
             run.cluster.change(other, 1)
             units = run.cluster.find(job)
@@ -175,6 +178,77 @@ class Las(Ranked):
         return self.next
 
 
+class Tiresias(Ranked):
+    """Queues by service (GPUs x time), within a queue by the time of the start. A job gives way to those of a queue
+    before its own, the latest arrival first."""
+
+    kinds = ("service",)
+
+    def run(self, cluster, jobs, setup):
+        self.queues = setup.costs["queues"]  # in GPU ns
+        Policy.run(self, cluster, jobs, setup)
+
+    def queue(self, run, job):
+        service = job.ran_at(run.now) * job.gpus * job.ppm
+        return sum(service >= its * WHOLE for its in self.queues)
+
+    def key(self, run, job):
+        started = job.has_run or job.preemptions > 0
+        return (self.queue(run, job), not started, job.start if started else 0, job.number)
+
+    def victim_key(self, run, job):
+        return (self.queue(run, job), job.number)
+
+    def worse(self, run, other, job):
+        return self.queue(run, other) > self.queue(run, job)
+
+    next = None
+
+    def decide(self, run):
+        Ranked.decide(self, run)
+        self.next = min((job.since + -(-its * WHOLE // (job.gpus * job.ppm)) - job.ran
+                         for job in run.running for its in self.queues[self.queue(run, job):][:1]), default=None)
+
+    def wake(self, run):
+        return self.next
+
+
+class Suspend(Policy):
+    """One GPU: the first in line by priority, then by least time on GPUs in whole milliseconds, takes it from a job that
+    has run for a quantum and has a lower priority, or a like one and more time."""
+
+    kinds = ("quanta",)
+
+    def run(self, cluster, jobs, setup):
+        self.quantum = setup.costs["quantum"]
+        Policy.run(self, cluster, jobs, setup)
+
+    def key(self, run, job):
+        return (-job.priority, job.ran_at(run.now))
+
+    def line(self, run):
+        return sorted(run.waiting, key=lambda job: (-job.priority, job.ran_at(run.now) // 10**6, job.number))
+
+    next = None
+
+    def decide(self, run):
+        """A job that is due and stays is looked at again a quantum later, as is one that has just come."""
+        for job in self.line(run):
+            run.place(job)
+        before = list(run.running)
+        for job in before:
+            if run.now >= job.since + self.quantum and any(self.key(run, other) < self.key(run, job) for other in run.waiting):
+                first = self.line(run)[0]
+                run.stop(job)
+                run.place(first)
+        times = [max(job.since + self.quantum, (run.now + self.quantum) * (job.since + self.quantum <= run.now))
+                 for job in run.running]
+        self.next = min(times, default=None) if run.waiting else None
+
+    def wake(self, run):
+        return self.next
+
+
 class Fairshare(Easy):
     """The classic priority of Slurm (priority/multifactor): a user's part of all usage against an equal share, age and
     size. Usage is GPU time, and decays at the end of each period."""
@@ -214,21 +288,29 @@ class Fairshare(Easy):
 
 
 class GangRr(Policy):
-    """Ousterhout's matrix on one node: a gang is in the first row that has columns for it, and rows take turns."""
+    """Ousterhout's matrix on one node: a gang is in the first row that has columns for it, and rows take turns. With
+    fill, gangs of the rows behind it run too where all of their columns are idle."""
 
-    name, kinds = "gang-rr", ("rows",)
+    name, kinds = "gang-rr", ("rows", "filled")
 
     def run(self, cluster, jobs, setup):
-        self.slice, self.rows, self.at, self.began = setup.costs["slice"], [], 0, None
-        self.columns = cluster.nodes[0].gpus
+        self.slice, self.fills = setup.costs["slice"], setup.costs["fill"]
+        self.rows, self.at, self.began = [], 0, None
+        self.columns = {}
+        self.gpus = cluster.nodes[0].gpus
         Policy.run(self, cluster, jobs, setup)
 
+    def taken(self, row):
+        return {column for job in row if job.end is None for column in self.columns[job]}
+
     def arrived(self, run, job):
-        self.rows = [[other for other in row if other.end is None] for row in self.rows]
-        row = next((row for row in self.rows if sum(other.gpus for other in row) + job.gpus <= self.columns), None)
-        if row is None:
-            self.rows.append(row := [])
-        row.append(job)
+        free = [[column for column in range(self.gpus) if column not in self.taken(row)] for row in self.rows]
+        at = next((at for at, columns in enumerate(free) if len(columns) >= job.gpus), len(self.rows))
+        if at == len(self.rows):
+            self.rows.append([])
+            free.append(list(range(self.gpus)))
+        self.rows[at].append(job)
+        self.columns[job] = free[at][:job.gpus]
 
     def turn(self, run):
         """To the next row that has gangs."""
@@ -237,6 +319,16 @@ class GangRr(Policy):
             if self.rows[self.at]:
                 self.began = run.now
                 return
+
+    def chosen(self, run):
+        """The gangs that are to run; within a turn those that run go on, but for the gangs of the row itself."""
+        order = self.rows[self.at:] + self.rows[:self.at]
+        chosen = list(order[0])
+        kept = [] if self.began == run.now else run.running
+        for job in [job for row in [kept] + order[1:] for job in row if self.fills and job not in chosen]:
+            if not self.taken(chosen) & set(self.columns[job]):
+                chosen.append(job)
+        return chosen
 
     def decide(self, run):
         self.rows = [[job for job in row if job.end is None] for row in self.rows]
@@ -248,11 +340,11 @@ class GangRr(Policy):
         others = any(row for row in self.rows if row is not self.rows[self.at])
         if not self.rows[self.at] or others and run.now >= self.began + self.slice:
             self.turn(run)
-        for job in list(run.running):
-            if job not in self.rows[self.at]:
-                run.stop(job)
-        for job in [job for job in self.rows[self.at] if job in run.waiting]:
-            run.place(job)
+        chosen = self.chosen(run)
+        for job in [job for job in run.running if job not in chosen]:
+            run.stop(job)
+        for job in [job for job in chosen if job in run.waiting]:
+            run.put(job, [(0, column) for column in self.columns[job]])
 
     def wake(self, run):
         if self.began is None or sum(map(bool, self.rows)) < 2:
@@ -280,6 +372,10 @@ class Mps(Timeslice):
     kinds, lane, slack = ("beside",), Beside, 1e-7
 
 
+class Green(Mps):
+    kinds, lane = ("groups",), Groups
+
+
 class Mig(Policy):
     kinds, slack = ("instances",), 1e-7
 
@@ -288,4 +384,5 @@ class Mig(Policy):
 
 
 POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
-            "timeslice": Timeslice, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr}
+            "timeslice": Timeslice, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
+            "tiresias": Tiresias, "green": Green, "suspend": Suspend}

@@ -4,7 +4,7 @@
 
     run.py GSIM [--draws N] [--first SEED] [--policies NAME,...] [--keep FOLDER]
 
-PLAIN_DRAWS is the default of --draws, setups for each policy."""
+PLAIN_DRAWS is the default of --draws, setups of each kind for each policy."""
 import argparse
 import csv
 import os
@@ -22,6 +22,9 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../models
 MIG = DEVICE.replace("hbm_bytes = 1e15", "hbm_bytes = 8GiB") + "[mig]\nslices = 8 | assumed | a draw\n" + "".join(
     f"{name}.{memory}gb = {sms}:{memory}GiB:{slices}:{begins} | assumed | a draw\n"
     for name, (sms, memory, slices, begins) in INSTANCES.items())
+
+
+ALONE = 2  # times as many setups of a kind that one policy or two have, as it is drawn for no other
 
 
 def ns(text):
@@ -86,7 +89,7 @@ def main():
         breaks, n = [], 0
         kinds = POLICIES[policy].kinds or KINDS
         for kind in kinds if args.kinds is None else [kind for kind in kinds if kind in args.kinds.split(",")]:
-            for seed in range(args.first, args.first + args.draws):
+            for seed in range(args.first, args.first + args.draws * (1 if kind in KINDS else ALONE)):
                 with tempfile.TemporaryDirectory() as folder:
                     what = hold(gsim, policy, kind, seed, folder)
                 n += 1

@@ -33,6 +33,9 @@ class Turns:
     def give(self, job, then):
         self.has, self.next, self.since, self.until = job, None, then, then + self.costs["quantum"]
 
+    def has_room(self, job):
+        return True
+
     def after(self, job):
         return self.jobs[(self.jobs.index(job) + 1) % len(self.jobs)]
 
@@ -99,9 +102,27 @@ class Beside:
     def next_time(self):
         return min((self.now + -((-job.left) // speed) for job, speed in zip(self.jobs, self.speeds())), default=None)
 
+    def has_room(self, job):
+        return True
+
     def advance(self, now):
         self.walk(now)
         return [job for job in self.jobs if job.left <= 0]
+
+
+class Groups(Beside):
+    """Each job has SMs of its own, one part of all."""
+
+    def __init__(self, costs):
+        Beside.__init__(self, {"cap": 1})
+        part, unit = costs["part"], costs["unit"]
+        self.size = 1 if part == 1 else max(1, part // unit) * unit
+
+    def speeds(self):
+        return [min(job.fills, self.size) / job.fills for job in self.jobs]
+
+    def has_room(self, job):
+        return (len(self.jobs) + 1) * self.size <= 1
 
 
 class Shared:
@@ -131,14 +152,14 @@ class Shared:
         if not lane.jobs:
             return self.cluster.nodes[unit[0]].free[unit[1]] == WHOLE
         memory = sum(other.memory + self.costs["context"] for other in lane.jobs + [job])
-        return memory <= self.costs["room"] and len(lane.jobs) < self.costs["clients"]
+        return memory <= self.costs["room"] and len(lane.jobs) < self.costs["clients"] and lane.has_room(job)
+
+    def with_fewest(self, job):
+        units = [unit for unit in self.lanes if self.has_room(job, unit)]
+        return units and [min(units, key=lambda unit: (len(self.lanes[unit].jobs), unit))]
 
     def place(self, job):
-        if job.gpus > 1:
-            units = self.cluster.find(job)
-        else:
-            units = [unit for unit in self.lanes if self.has_room(job, unit)]
-            units = units and [min(units, key=lambda unit: (len(self.lanes[unit].jobs), unit))]
+        units = self.cluster.find(job) or self.with_fewest(job) * (job.gpus == 1)
         for number, gpu in units or []:
             self.cluster.nodes[number].free[gpu] = 0
         if units and job.gpus == 1:
