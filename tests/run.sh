@@ -92,6 +92,7 @@ for build in $BUILDS; do
     "${BUILDS%% *}") suite "$build random runs" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$build/gsim" --runs 200 --first 900000 ;;
     esac
 done
+suite "what random runs never draw" "${PYTHON:-python3}" tests/fuzz/undrawn.py "${BUILDS%% *}/gsim"
 title relations
 suite "relations between runs" "${PYTHON:-python3}" tests/relations/run.py "${BUILDS%% *}/gsim"
 suite "policies by their papers' rules" "${PYTHON:-python3}" tests/reference/derived.py "${BUILDS%% *}/gsim"

@@ -151,6 +151,10 @@ static void value(const struct gsim_ctx *ctx, const struct state *s, struct job 
 
 /* --- an auction ------------------------------------------------------------------------------- */
 
+static bool runs_now(const struct gsim_ctx *ctx, const struct job *job) {
+    return ctx->view->jobs.state[job->slot] == GSIM_RUNNING;
+}
+
 /* Lists the jobs without a lease, the worst rho first. Returns the GPUs to be had. */
 static uint32_t open_jobs(const struct gsim_ctx *ctx, struct state *s) {
     uint32_t pool = ctx->view->cluster.n_idle_gpus;
@@ -158,13 +162,14 @@ static uint32_t open_jobs(const struct gsim_ctx *ctx, struct state *s) {
     for (uint32_t i = 0; i < s->n_active; i++) {
         struct job *job = &s->job[s->active[i]];
         enum gsim_state state = (enum gsim_state)ctx->view->jobs.state[job->slot];
-        bool has_run_out = state == GSIM_RUNNING && job->until_ns <= ctx->view->now_ns;
+        bool has_run_out = runs_now(ctx, job) && job->until_ns <= ctx->view->now_ns;
         job->is_open = has_run_out || gsim_state_waits(state);
         job->gets = 0;
         job->bids = false;
         if (!job->is_open)
             continue;
-        pool += has_run_out ? job->has : 0;
+        job->has = has_run_out ? job->has : 0;
+        pool += job->has;
         value(ctx, s, job);
         uint32_t at = s->n_open++;
         for (; at > 0 && s->job[s->order[at - 1]].rho < job->rho; at--)
@@ -246,15 +251,44 @@ static void place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct state *s,
     job->has = gsim_plan_place(plan, job->slot, &shape) ? job->gets : 0;
 }
 
+/* The next number of GPUs from `gpus` down on which the model says that the job runs; 0: none. */
+static uint32_t runs_on(const struct job *job, uint32_t gpus) {
+    while (gpus > 0 && job->pace[gpus] <= 0)
+        gpus--;
+    return gpus;
+}
+
+static bool none_has_gpus(const struct state *s) {
+    for (uint32_t i = 0; i < s->n_active; i++)
+        if (s->job[s->active[i]].has > 0)
+            return false;
+    return true;
+}
+
+/* No winner finds room, as where paused jobs' memory fills the GPUs: jobs that wait take what each
+ * finds, the worst rho first, up to what it has won; jobs that have won nothing, up to what they
+ * ask for. The GPUs would be idle for the lease, and the next auction could end as this one did. */
+static void take_what_fits(struct gsim_ctx *ctx, struct gsim_plan *plan, struct state *s) {
+    for (uint32_t i = 0; i < s->n_open; i++) {
+        struct job *job = &s->job[s->order[i]];
+        if (runs_now(ctx, job)) /* it stops */
+            continue;
+        uint32_t gpus = runs_on(job, job->gets > 0 ? job->gets : job->gpus);
+        for (; gpus > 0 && job->has == 0; gpus = runs_on(job, gpus - 1)) {
+            job->gets = gpus;
+            place(ctx, plan, s, job);
+        }
+    }
+}
+
 /* Jobs that give up GPUs come first, then those that take more. */
 static void lease(struct gsim_ctx *ctx, struct gsim_plan *plan, struct state *s) {
     for (int pass = 0; pass < 3; pass++)
         for (uint32_t i = 0; i < s->n_open; i++) {
             struct job *job = &s->job[s->order[i]];
-            bool runs = ctx->view->jobs.state[job->slot] == GSIM_RUNNING;
-            if (pass == 0) /* only on numbers on which the model says that it runs */
-                while (job->gets > 0 && job->pace[job->gets] <= 0)
-                    job->gets--;
+            bool runs = runs_now(ctx, job);
+            if (pass == 0)
+                job->gets = runs_on(job, job->gets);
             if (runs && pass == (job->gets < job->has ? 0 : 1))
                 change(ctx, plan, s, job);
             else if (!runs && pass == 2 && job->gets > 0)
@@ -262,6 +296,8 @@ static void lease(struct gsim_ctx *ctx, struct gsim_plan *plan, struct state *s)
             if (pass == 2)
                 job->until_ns = ctx->view->now_ns + s->lease_ns;
         }
+    if (none_has_gpus(s))
+        take_what_fits(ctx, plan, s);
 }
 
 static int64_t next_end_ns(const struct gsim_ctx *ctx, const struct state *s) {

@@ -36,6 +36,8 @@ struct gsim_core_job {
     bool has_left; /* the model has completed the job */
     bool is_resized; /* is on another number of GPUs than it asks for (widths.c) */
     bool was_resized; /* has an entry of widths.c */
+    bool was_discarded; /* since the last heartbeat, a stop took what it had done */
+    int64_t discarded_ns; /* the most work that a stop has taken from it */
     int64_t wait_ns, stall_ns;
     int64_t ran_ns; /* time on its GPUs, including waits for pages there */
     /* Fields above are zeroed when a slot is reused; fields below are assigned before use. */
@@ -181,7 +183,7 @@ struct gsim_crowd {
 
 /* The state of progress at the last heartbeat. */
 struct gsim_heartbeat {
-    gsim_i128 served_ns; /* of active jobs */
+    gsim_i128 served_ns; /* of active jobs: the most that each has got to */
     int64_t now_ns;
     uint32_t next_arrival, n_completed;
 };

@@ -616,15 +616,28 @@ static bool only_fails(struct gsim_core *core) {
            core->ops->next_time(core->model, gsim_eventq_next(&failures->queue)) == GSIM_NEVER;
 }
 
-/* Whether, since the last heartbeat, no job arrived, completed or progressed although time passed:
- * a livelock in which jobs preempt each other before they get to work. */
+/* The most work that the job has got to. Work that stops have discarded since the last heartbeat
+ * counts, so that a job which begins anew each time stands still however far it is now; a job that
+ * has had no such stop is on its way back, and moves. */
+static int64_t got_to_ns(struct gsim_core *core, gsim_slot slot) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    int64_t done_ns = gsim_attained_ns(&core->view, slot);
+    if (!own->was_discarded)
+        own->discarded_ns = 0;
+    own->was_discarded = false;
+    return done_ns > own->discarded_ns ? done_ns : own->discarded_ns;
+}
+
+/* Whether, since the last heartbeat, no job arrived, completed or got farther than before although
+ * time passed: a livelock in which jobs preempt each other before they get to work, or before they
+ * are done where a preemption discards it. */
 static bool is_idle_motion(struct gsim_core *core) {
     struct gsim_heartbeat *last = &core->heartbeat;
     struct gsim_heartbeat now = {.next_arrival = core->next_arrival,
                                  .n_completed = core->metrics.n_completed,
                                  .now_ns = core->view.now_ns};
     for (uint32_t i = 0; i < core->view.jobs.n_active; i++)
-        now.served_ns += gsim_attained_ns(&core->view, core->view.jobs.active[i]);
+        now.served_ns += got_to_ns(core, core->view.jobs.active[i]);
     bool is_idle = core->view.jobs.n_active > 0 && now.served_ns == last->served_ns &&
                    now.next_arrival == last->next_arrival && now.n_completed == last->n_completed;
     if (!is_idle)
@@ -632,17 +645,31 @@ static bool is_idle_motion(struct gsim_core *core) {
     return is_idle;
 }
 
-static enum gsim_status livelock(struct gsim_core *core) {
+/* An active job from which stops have taken work; GSIM_NO_SLOT: there is none. */
+static gsim_slot discarded_job(const struct gsim_core *core) {
+    for (uint32_t i = 0; i < core->view.jobs.n_active; i++)
+        if (core->jobs.core[core->view.jobs.active[i]].discarded_ns > 0)
+            return core->view.jobs.active[i];
+    return GSIM_NO_SLOT;
+}
+
+GSIM_COLD static enum gsim_status livelock(struct gsim_core *core) {
+    gsim_slot discarded = discarded_job(core);
+    gsim_slot first = discarded != GSIM_NO_SLOT ? discarded : core->view.jobs.active[0];
+    const char *advice =
+        discarded != GSIM_NO_SLOT
+            ? "Each stop discards what a job has done, and no job ends before it is stopped: "
+              "choose a preemption that keeps work (preempt=restart, not discard), or longer turns"
+            : "Where GPUs page, slices must be longer than the way back in; where nodes fail, "
+              "--mtbf must be longer than the way back from storage; where jobs move at ticks, a "
+              "tick must be longer than their way";
     char since[32];
     gsim_format_seconds(since, core->heartbeat.now_ns, 3);
-    return gsim_fail(
-        core->log, GSIM_FAILED, NULL, 0,
-        "policy '%s' moves %u jobs about, and none has got anything done since %s s; the "
-        "first is '%s'. Where GPUs page, slices must be longer than the way back in; where nodes "
-        "fail, --mtbf must be longer than the way back from storage; where jobs move at ticks, a "
-        "tick must be longer than their way",
-        core->policy->name, core->view.jobs.n_active, since,
-        gsim_trace_id(core->trace, core->jobs.job[core->view.jobs.active[0]]));
+    return gsim_fail(core->log, GSIM_FAILED, NULL, 0,
+                     "policy '%s' moves %u jobs about, and none has got anything done since %s s; "
+                     "the first is '%s'. %s",
+                     core->policy->name, core->view.jobs.n_active, since,
+                     gsim_trace_id(core->trace, core->jobs.job[first]), advice);
 }
 
 static bool is_interrupted(const struct gsim_core *core) {

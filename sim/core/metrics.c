@@ -418,7 +418,8 @@ enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result 
     s->unfinished = s->jobs - s->completed;
     s->declined = core->metrics.n_declined;
     fill_deadlines(core, s);
-    if (!gsim_metrics_model(core, result))
+    /* a text that found no memory would be a doubt or an assumption that goes unsaid */
+    if (!gsim_metrics_model(core, result) || gsim_arena_has_failed(core->arena))
         return gsim_core_no_memory(core);
     s->wall_s = (double)NAN; /* filled in by the caller, which may read a clock */
     fill_jobs(core, result);

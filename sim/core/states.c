@@ -438,10 +438,21 @@ static void count_preemption(struct gsim_core *core, gsim_slot slot) {
     core->metrics.n_preemptions++;
 }
 
+/* The heartbeat does not take what the job does once more for progress. */
+GSIM_COLD static void note_discard(struct gsim_core *core, gsim_slot slot) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    int64_t done_ns = gsim_attained_ns(&core->view, slot);
+    own->was_discarded = true;
+    if (done_ns > own->discarded_ns)
+        own->discarded_ns = done_ns;
+}
+
 static void stop_job(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop,
                      enum gsim_keep keep, bool is_preemption) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     own->keep = (uint8_t)keep;
+    if (gsim_rarely(keep == GSIM_KEEP_DISCARD))
+        note_discard(core, slot);
     if (gsim_rarely(keep == GSIM_KEEP_SPILT || keep == GSIM_KEEP_IMAGE_SPILT))
         core->metrics.n_bytes_stored += own->request.mem_bytes * core->jobs.info[slot].n_units;
     bool is_over =

@@ -239,4 +239,12 @@ wrong_links "a network of nothing" 'network_bytes_per_s = 0' "bad.ini:3: .*'0' i
 wrong_links "a mistyped link" 'network_bytes_per_sec = 1e9' 'bad.ini:3: .*did you mean network_bytes_per_s'
 printf '[node a]\ncount = 2\ngpus = 8\npcie_root_gpus = 2\npcie_root_bytes_per_s = 63 GB/s\nnetwork_bytes_per_s = 12.5 GB/s\n' >"$tmp/c.ini"
 expect "a cluster file with links" 0 "JCT mean" "$gsim" --policy fifo --cluster "$tmp/c.ini" $t
+# jobs of 150 s on one GPU in turns of 60 s, at each end of which all is lost
+printf 'job_id,submit_s,duration_s,gpus\na,0,150,1\nb,0,150,1\n' >"$tmp/turns.csv"
+for turns in gandiva "las --set quantum=60s"; do
+    expect "jobs that begin anew in each turn ($turns)" 1 "moves 2 jobs about.*'a'. Each stop discards what a job has done" \
+        "$gsim" --policy $turns --set preempt=discard --device ideal --gpus-per-node 1 "$tmp/turns.csv"
+    expect "and end where a turn is kept ($turns)" 0 "2 completed" \
+        "$gsim" --policy $turns --set preempt=restart --device ideal --gpus-per-node 1 "$tmp/turns.csv"
+done
 if "$gsim" man | cmp -s - man/gsim.1; then echo "ok the man page is up to date"; else echo "not ok the man page is up to date (make man)"; fi

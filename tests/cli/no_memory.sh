@@ -64,8 +64,8 @@ once() { # folder, command
 judge() { # status, moment
     case $1 in
     0)
-        # a report goes on without a figure, and says so
-        grep -q 'without figure .*: out of memory' "$tmp/now/err" ||
+        # a report goes on without a figure, an advice without an alternative, and says so
+        grep -q 'without figure .*: out of memory' "$tmp/now/err" || grep -q 'cannot run .*: out of memory' "$tmp/now/out" ||
             [ "$(rm -f "$tmp/now/err" && settled "$tmp/now")" = "$whole" ] || echo "moment $2: another output"
         ;;
     1)
@@ -112,3 +112,17 @@ at_any_moment "a table" "'$gsim' table '$tmp/runs.db'"
 at_any_moment "a report" "'$gsim' report '$tmp/runs.db' -o report.html"
 at_any_moment "a specification drawn" "'$gsim' generate '$in/traces/samples/training.ini' -o t.csv"
 at_any_moment "facts of a trace" "'$gsim' describe '$lab'"
+# commands that read what others wrote, or simulate many times
+"$gsim" --quiet --policy las --db "$tmp/one.db" --jobs-csv "$tmp/one.csv" --timeline "$tmp/one.json" "$memory" --device h200 >"$tmp/log" 2>&1
+at_any_moment "a check" "'$gsim' check '$tmp/one.db' '$tmp/one.csv' '$tmp/one.json'"
+# every one of its few moments, among them those in which the doubts of the result are put together
+(moments=120 && at_any_moment "a live view" "'$gsim' --live --quiet --policy las --format json '$lab'")
+printf 'job_id,submit_s,duration_s,gpus,user,logged_start_s,logged_end_s\na,0,1000,1,u,0,1000\nb,10,1000,1,u,1000,2000\nc,20,10,1,v,2000,2010\n' >"$tmp/logged.csv"
+# and its alternatives are tried one after the other
+(moments=400 && at_any_moment "an advice" "'$gsim' advise --quiet -j 1 --device ideal --nodes 1 --gpus-per-node 1 '$tmp/logged.csv'")
+at_any_moment "a plan" "'$gsim' plan --quiet -j 1 --policies fifo --device ideal --nodes 1..4 --gpus-per-node 1 --target 'jct_mean_s < 1h' '$tmp/logged.csv'"
+printf 'job_id,submit_s,duration_s,gpus,command\na,0,1,1,true\nb,0,1,1,true\n' >"$tmp/driven.csv"
+"$gsim" drive --quiet --dry-run --speed-up 60 --gpus 0 --policy fifo --db "$tmp/real.db" --logs "$tmp/logs" "$tmp/driven.csv" >"$tmp/log" 2>&1
+at_any_moment "a comparison with what was driven" "'$gsim' compare --quiet -j 1 --device ideal --real '$tmp/real.db' '$tmp/driven.csv'"
+sed '1,/^=== rows.csv/d; /^===/,$d' tests/fuzz/corpus/timeline >"$tmp/rows.csv"
+at_any_moment "an imported timeline" "'$gsim' import timeline '$tmp/rows.csv' --device h200 --sync-every 4 -o app.csv"

@@ -33,6 +33,11 @@ ends "newcomers wait for a lease to end" "100.000000000 150.000000000" --gpus-pe
 # 25 s are done when b ends at 70. From then on a has a lease of one GPU until 80, and two after that: at 80
 # another 5 s are done, and 50 s are left.
 ends "a job runs on fewer GPUs than it asks for" "130.000000000 70.000000000" --gpus-per-node 2 --set lease=20s
+# At 200, b is worst off, (150 + 300) / 600 against 1000 / 1750 of a, and wins. The memory of a, which is paused,
+# leaves b no room before the end of a, so that a goes on.
+printf 'job_id,submit_s,duration_s,mem_gib\na,0,1000,50\nb,50,300,50\n' >"$tmp/trace.csv"
+ends "a winner that finds no room keeps no GPU idle" "1000.000000000 1300.000000000" --gpus-per-node 1 \
+    --set lease=100s --set preempt=pause --set hbm_bytes=80e9B
 for bad in f=1 lease=0s f=1.5; do
     expect "themis refuses $bad" 2 "themis.${bad%=*}: '${bad#*=}' is not a .*, .* to " \
         "$gsim" run --policy themis --set $bad --device ideal "$tmp/trace.csv"

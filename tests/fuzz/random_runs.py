@@ -9,7 +9,8 @@ columns) and a policy with any of its settings, which are read from the program'
 refuse its inputs (exit codes 2 and 3); whatever else is not a run that ends and passes the check is a
 finding. Its folder is kept, with the command in `cmd`. A run that takes longer than --limit is named and
 kept too, and fails nothing: how long that is depends on the machine. Without --first the seeds begin at
-the clock, so that each day tries others; a seed draws one case on every machine.
+the clock, so that each day tries others; a seed draws one case on every machine. undrawn.py lists what no seed
+draws.
 """
 import argparse
 import collections

@@ -187,6 +187,36 @@ def kueue(case, rng, lists):
     column(case, "queue", lambda i, row: rng.choice(queues))
 
 
+def rare_columns(case, rng, lists):
+    """Columns that few traces have, each with a chance of its own."""
+    devices = devices_of(case)
+    maybe = {
+        "gpu_type": lambda i, row: rng.choice(["", devices[0], "|".join(devices)]),
+        "estimate_s": lambda i, row: "%.3f" % (case.scale * rng.choice([0.1, 1, 10])),
+        "kernels": lambda i, row: rng.choice(["", 1, 10]) if row.get("gpu_ms") and not row.get("app") else "",
+        "after_begin": lambda i, row: rng.choice(["", "yes", "no"]) if row.get("after") else "",
+        "slo": lambda i, row: rng.choice(["", 2, 5]),
+        "host_mem_gib": lambda i, row: rng.choice(["", 1, 8]),
+        "array": lambda i, row: rng.choice(["", "a1", "a2"]),
+    }
+    for name, draw in maybe.items():
+        if some(rng, 0.3):
+            column(case, name, draw)
+    if "array" in case.rows[0]:
+        column(case, "array_limit", lambda i, row: {"a1": 2, "a2": 3}.get(row["array"], ""))
+
+
+def rare_flags(case, rng, lists):
+    """Flags that change the trace or what is counted."""
+    for words in (["--shake", "20%", "--replication", "2"], ["--cooldown", "10%"],
+                  rng.choice([["--time-scale", "0.5"], ["--load", "0.7"]]), ["--exact"],
+                  ["--timeline-window", f"0s:{case.scale:.3f}s"]):
+        if some(rng, 0.2):
+            case.extra += words
+
+
+# These came later, and have a generator of their own, so that seeds without them draw what they drew.
+RARE = [(0.1, rare_columns), (0.1, rare_flags)]
 KINDS = [(0.06, programs), (0.08, chains), (0.05, requests), (0.05, stages), (0.08, speeds), (0.05, goodput),
          (0.06, parts), (0.03, partitions), (0.06, estimates)]
 # What the systems that were made for a kind of table are worth little without.
@@ -207,3 +237,7 @@ def widen(case, lists):
         kinds.remove(goodput)  # a job's work is counted by one of the tables
     for kind in kinds:
         kind(case, rng, lists)
+    rng = random.Random(f"rare {case.seed}")
+    for chance, kind in RARE:
+        if some(rng, chance):
+            kind(case, rng, lists)

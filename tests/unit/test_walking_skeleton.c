@@ -283,6 +283,28 @@ static void test_motion_without_progress(void **state) {
     gsim_arena_free(arena);
 }
 
+/* The first job is stopped at each third instant, after 3 ms of its 8 s, and begins anew. A
+ * heartbeat is after 2^18 instants, which 3 does not divide, so that heartbeats see 0, 1 and 2 ms
+ * of work in turn. */
+static void decide_anew(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    if (ctx->view->jobs.state[0] == GSIM_QUEUED)
+        (void)place(ctx, plan, 0);
+    else if (ctx->view->now_ns % (3 * S / 1000) == 0)
+        (void)gsim_plan_preempt(plan, 0, GSIM_STOP_SAVE, GSIM_KEEP_DISCARD);
+    gsim_plan_wake(plan, ctx->view->now_ns + S / 1000);
+}
+
+static void test_work_done_again_is_no_progress(void **state) {
+    (void)state;
+    static const struct gsim_policy policy = {.name = "script", .decide = decide_anew};
+    struct gsim_arena *arena = gsim_arena_new();
+    static struct gsim_log log;
+    struct gsim_result result;
+    assert_int_equal(run_script(&policy, arena, &result, &log), GSIM_FAILED);
+    assert_non_null(strstr(log.errors[0].text, "Each stop discards what a job has done"));
+    gsim_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_take_over_while_saving),
@@ -290,6 +312,7 @@ int main(void) {
         cmocka_unit_test(test_broken_rule_ends_the_run),
         cmocka_unit_test(test_pause),
         cmocka_unit_test(test_motion_without_progress),
+        cmocka_unit_test(test_work_done_again_is_no_progress),
         cmocka_unit_test(test_a_question_left_standing),
         cmocka_unit_test(test_a_hook_ends_the_run_at_once),
     };

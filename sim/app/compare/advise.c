@@ -373,6 +373,10 @@ static void try_nodes(struct gsim_advice *advice, const struct gsim_compare *c, 
     else if (is_other && log.n_errors > 0)
         gsim_advice_add(advice, "%lld GPUs in place of %lld cannot run this trace: %s",
                         (long long)n_gpus, (long long)trial->today.gpus, log.errors[0].text);
+    else if (!setup || !trial || gsim_arena_has_failed(arena) || log.n_errors > 0)
+        gsim_advice_add(advice, "%s GPUs than today cannot run this trace: %s",
+                        sign > 0 ? "More" : "Fewer",
+                        log.n_errors > 0 ? log.errors[0].text : "out of memory");
     gsim_arena_free(arena);
 }
 
