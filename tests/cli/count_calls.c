@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Counts how often a process waits and asks the kernel, for drive.sh (LD_PRELOAD): in the file
  * COUNT_CALLS it leaves the waits that something ended, those that were over in vain although they
- * were to last a ms or less, all waits, and the questions after processes and lines. Processes that
- * the counted one starts are not counted. */
+ * were to last a ms or less, all waits, the questions after processes and lines, and the looks in
+ * vain (waits for no time), which are no waits. Processes that the counted one starts are not
+ * counted. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,7 @@
 
 enum { SHORT_NS = 1000000 };
 
-static long n_woken, n_short, n_waits, n_questions;
+static long n_woken, n_short, n_waits, n_questions, n_looks;
 static char path[4096];
 static pid_t counted;
 
@@ -30,7 +32,7 @@ __attribute__((destructor)) static void end(void) {
     FILE *file = counted == getpid() ? fopen(path, "w") : NULL;
     if (!file)
         return;
-    fprintf(file, "%ld %ld %ld %ld\n", n_woken, n_short, n_waits, n_questions);
+    fprintf(file, "%ld %ld %ld %ld %ld\n", n_woken, n_short, n_waits, n_questions, n_looks);
     (void)fclose(file);
 }
 
@@ -44,9 +46,12 @@ int ppoll(struct pollfd *list, nfds_t n, const struct timespec *wait, const sigs
     int (*own)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
     find("ppoll", &own);
     int result = own(list, n, wait, mask);
-    n_waits++;
+    bool is_short = wait && wait->tv_sec == 0 && wait->tv_nsec <= SHORT_NS;
+    bool is_look = is_short && wait->tv_nsec == 0 && result == 0;
+    n_looks += is_look;
+    n_waits += !is_look;
     n_woken += result > 0;
-    n_short += result == 0 && wait && wait->tv_sec == 0 && wait->tv_nsec <= SHORT_NS;
+    n_short += result == 0 && is_short && !is_look;
     return result;
 }
 

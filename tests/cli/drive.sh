@@ -402,6 +402,8 @@ check "all jobs of the counted run have ended" "60 0" "$(ask 'select count(*), s
 # a job wakes it by its end, and perhaps once before, when its end of the socket is closed
 check "drive wakes up for what happens" yes "$(awk '{ print($1 > 0 && $1 <= 2 * 60 ? "yes" : $0) }' calls)"
 check "and seldom in vain, but to look about" yes "$(awk '{ print($2 <= 60 ? "yes" : $0) }' calls)"
+# before it waits it looks whether something is there already
+check "it looks no more often than it waits" yes "$(awk '{ print($5 <= $3 ? "yes" : $0) }' calls)"
 # whatever the number of jobs that wait: two processes and two sockets of each of three jobs, at each wait
 check "it asks after the jobs that run, once a time" yes "$(awk '{ print($4 > 60 && $4 <= 3 * 4 * $3 ? "yes" : $0) }' calls)"
 
