@@ -38,6 +38,7 @@ say "a run of processes" $?
 check "every job has ended well" "5 0 0" "$(ask 'select count(*), sum(exit_code), sum(is_cut) from real_job')"
 check "in the order of a simulation" "$(starts --policy fifo --gpus-per-node 2 "$tmp/t.csv")" \
     "$(ask 'select job_id from real_job order by begin_ns, job_id' | tr '\n' ' ')"
+check "each job was started once" "5 5" "$(ask "select count(*), count(distinct job) from real_note where what = 'start'")"
 # from its start on: what drive hears late of a begin is in stall_ns
 check "no job took less than its duration" 5 "$(ask 'select count(*) from real_job where ran_ns + stall_ns > service_ns - 1e9')"
 check "the run has a row as a simulated one has it, with its jobs" "fifo 5 5 1" \
