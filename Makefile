@@ -60,6 +60,7 @@ LIB_SRC  = $(wildcard sim/base/*.c sim/api/*.c sim/site/*.c sim/core/*.c models/
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 # The list of policies is left out: a program may bring its own.
 HOT_OBJ  = $(if $(LTO),$(filter-out $(BUILD)/policies/registry.o,$(foreach room,$(HOT),$(filter $(BUILD)/$(room)/%.o,$(LIB_OBJ)))))
+JOINED   = $(if $(LTO),$(BUILD)/hot.o) $(filter-out $(HOT_OBJ),$(LIB_OBJ))
 APP_SRC  = $(wildcard sim/study/*.c sim/exec/*.c sim/calibrate/*.c sim/app/*/*.c sim/job/*.c)
 APP_OBJ  = $(APP_SRC:%.c=$(BUILD)/%.o) $(BUILD)/pages.o $(BUILD)/sources.o
 ARCHIVES = $(BUILD)/libapp.a $(BUILD)/libgsim.a
@@ -81,13 +82,13 @@ gsim libgsim.a libgsim.so: %: $(BUILD)/%
 
 # Policies that are shared objects of their own (--policy ./mine.so) call functions of the program: all
 # of the library's objects are linked, and the names of the installed headers are shown. To optimise
-# across files takes 50 s of processor time. A build with WERROR, which is there for tests, does so once: its gsim
-# has the library's hot.o, and takes up to 0.8 % more instructions than the program that users get.
-# CASES=all holds both to equal bytes.
-$(BUILD)/gsim: $(BUILD)/sim/app/main.o $(BUILD)/libapp.a $(if $(and $(LTO),$(WERROR)),$(BUILD)/hot.o $(filter-out $(HOT_OBJ),$(LIB_OBJ)),$(LIB_OBJ)) $(BUILD)/installed/names.dynamic
+# across files takes 50 s of processor time. A build with WERROR, which is there for tests, does so once:
+# its gsim has the library's hot.o, and takes up to 0.8 % more instructions than the program that users
+# get. CASES=all holds both to equal bytes.
+$(BUILD)/gsim: $(BUILD)/sim/app/main.o $(BUILD)/libapp.a $(if $(WERROR),$(JOINED),$(LIB_OBJ)) $(BUILD)/installed/names.dynamic
 	$(CC) $(CODEGEN) $(LTO) -o $@ $(filter %.o %.a,$^) -Wl,--dynamic-list=$(BUILD)/installed/names.dynamic $(LIBS)
 
-$(BUILD)/libgsim.a: $(if $(LTO),$(BUILD)/hot.o) $(filter-out $(HOT_OBJ),$(LIB_OBJ))
+$(BUILD)/libgsim.a: $(JOINED)
 $(BUILD)/libapp.a: $(APP_OBJ)
 $(ARCHIVES):
 	@rm -f $@
