@@ -35,10 +35,11 @@ slow='cli/validate.sh property/test_arbiter rules/install.sh python/policy.py pr
 reference/test_validate cli/own_policy.sh python/package.py cli/devices.sh property/test_runs cli/hosts.sh
 property/test_sweeps cli/sweep.sh reference/test_pairs property/test_failures analytic/test_queues cli/
 analytic/ property/ reference/ fuzz/ python/ rules/'
-# All suites run in the first build, which has the flags that users get. A build with sanitizers is many times slower, and is
-# there for memory that is read or written by mistake: where a suite holds numbers by long runs, property
-# tests and random runs, which are in all builds, reach the code of its models. CASES=all leaves none out,
-# and adds a build by another compiler at its highest level of optimisation, which runs all programs.
+# All suites run in the first build, which has the flags that users get. A build with sanitizers is many
+# times slower, and is there for memory that is read or written by mistake: where a suite holds numbers by
+# long runs, property tests and random runs, which are in all builds, reach the code of its models.
+# CASES=all leaves none out, and adds a build by another compiler at its highest level of optimisation,
+# which runs all programs.
 numbers='cli/budget.sh cli/estimates.sh cli/goodput.sh cli/growth.sh cli/hosts.sh cli/lithos.sh cli/live.sh cli/loops.sh
 cli/msched.sh cli/muri.sh cli/phases.sh cli/row_order.sh cli/starts.sh cli/surroundings.sh cli/themis.sh cli/touches.sh
 analytic/ property/test_named property/test_sweeps reference/'

@@ -3,9 +3,9 @@
  * of each fifth of a second kernels ran. While one job has the GPU, that is the job's, whatever
  * becomes of its processes. While several have it, no call of the driver tells them apart: it has
  * shares by process (nvmlDeviceGetProcessUtilization), but gives each fifth of a second whole to
- * one of the processes, and under MPS to the server. The driver is
- * asked about once a second, and when a job has ended. That needs no rights; where the driver does
- * not tell, the reason is kept. */
+ * one of the processes, and under MPS to the server. The driver is asked about once a second, and
+ * when a job has ended. That needs no rights; where the driver does not tell, the reason is
+ * kept. */
 #ifndef GSIM_APP_ACCOUNTING_H
 #define GSIM_APP_ACCOUNTING_H
 
