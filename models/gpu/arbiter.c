@@ -444,6 +444,20 @@ bool gsim_arbiter_is_too_much(const struct gsim_arbiter *arbiter, const struct g
     return gsim_pager_is_too_much(part ? &part->store : &arbiter->committed.store);
 }
 
+bool gsim_arbiter_has_all(const struct gsim_arbiter *arbiter, const struct gsim_arbiter *keeper,
+                          uint32_t gpu) {
+    const struct gsim_lanes *lanes = &keeper->committed;
+    const struct gsim_gang_part *part = part_of(arbiter, keeper, gpu);
+    const struct gsim_store *store = part ? &part->store : &arbiter->committed.store;
+    for (uint16_t place = 0; (keeper == arbiter || part) && place < lanes->capacity; place++) {
+        const struct gsim_member *member = &lanes->members[place];
+        if (member->is_present &&
+            !gsim_pager_has_all(store, part ? &part->tenant : &member->tenant))
+            return false;
+    }
+    return true;
+}
+
 uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter) {
     uint16_t lane = 0;
     while (lane < arbiter->committed.n_lanes && arbiter->committed.lane[lane].spec.n > 0)

@@ -90,6 +90,10 @@ struct gsim_paged gsim_arbiter_paged(const struct gsim_arbiter *arbiter,
 /* True if the open buffers of this memory are together larger than the GPU. */
 bool gsim_arbiter_is_too_much(const struct gsim_arbiter *arbiter, const struct gsim_arbiter *keeper,
                               uint32_t gpu);
+/* True if the contexts have all of this memory that they may touch: nothing pages until contexts
+ * come or go. */
+bool gsim_arbiter_has_all(const struct gsim_arbiter *arbiter, const struct gsim_arbiter *keeper,
+                          uint32_t gpu);
 
 /* The first lane without members; the number of a new lane if every lane has members. */
 uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter);

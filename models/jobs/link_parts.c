@@ -3,6 +3,8 @@
  * whole jobs, the root and the host's memory with both copies and other GPUs that page. */
 #include "models/jobs/link_parts.h"
 
+#include <string.h>
+
 /* Bytes per second of a second's work, as a fraction with 32 bits. */
 #define PART(a, b) ((gsim_u128)(a)*GSIM_RATE_ONE / (gsim_u128)(b))
 
@@ -57,10 +59,20 @@ int64_t gsim_link_parts_most(const struct gsim_model *model, uint32_t gpu, enum 
     return most;
 }
 
+/* Writes down what the GPU asks while it copies. */
+static void note_wants(struct gsim_model *model, uint32_t gpu) {
+    struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
+    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
+        for (enum gsim_host_way how = GSIM_HOST_IN; how < GSIM_HOST_WAYS; how++)
+            about->wants[how][way] = asks(model, gpu, how, way);
+        about->most[way] = gsim_link_parts_most(model, gpu, way);
+    }
+}
+
 /* The part of all time in which the GPU copies in this way. */
 static uint64_t busy_q32(const struct gsim_model *model, uint32_t gpu, enum gsim_host_way way,
                          int64_t asked) {
-    int64_t most = gsim_link_parts_most(model, gpu, way);
+    int64_t most = model->link_shares.gpus[gpu].most[way];
     if (most == 0 || asked <= 0)
         return 0;
     return asked < most ? (uint64_t)PART(asked, most) : GSIM_RATE_ONE;
@@ -110,21 +122,33 @@ static bool share_link(const struct gsim_model *model, uint32_t gpu, uint32_t ot
                         : a->first_in_domain == b->first_in_domain;
 }
 
+/* Finds the copies of whole jobs that are under way on a host. */
+static void find_copies(struct gsim_model *model, const struct gsim_link_shares_host *host) {
+    struct gsim_link_shares *link_shares = &model->link_shares;
+    uint32_t n = 0, end = host->first_gpu + host->n_gpus;
+    for (uint32_t gpu = host->first_gpu; host->n_copying > 0 && gpu < end; gpu++)
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
+            int64_t wants = gsim_link_asks(&model->transfers.pcie, gpu, d);
+            int64_t most = root_carries(model, gpu);
+            link_shares->under_way[n] =
+                (struct gsim_link_copy){gpu, (uint8_t)d, wants < most ? wants : most};
+            n += wants > 0;
+        }
+    link_shares->n_under_way = n;
+}
+
 /* Writes what each copy under way on a link asks of it in one way. Returns their number. */
 static uint32_t copies_on(const struct gsim_model *model, uint32_t gpu, enum link link,
                           enum gsim_host_way way, int64_t *out) {
-    const struct gsim_link_shares_host *host = host_of(model, gpu);
-    uint32_t n = 0, end = host->first_gpu + host->n_gpus;
-    for (uint32_t other = host->first_gpu; host->n_copying > 0 && other < end; other++)
-        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
-            bool counts = way == GSIM_HOST_BOTH || (way == GSIM_HOST_IN) == (d == GSIM_H2D);
-            if (!counts || !share_link(model, gpu, other, link))
-                continue;
-            int64_t wants = gsim_link_asks(&model->transfers.pcie, other, d);
-            int64_t most = root_carries(model, other);
-            out[n] = wants < most ? wants : most;
-            n += wants > 0;
-        }
+    const struct gsim_link_shares *link_shares = &model->link_shares;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < link_shares->n_under_way; i++) {
+        const struct gsim_link_copy *copy = &link_shares->under_way[i];
+        bool is_in = copy->direction == GSIM_H2D;
+        bool counts = way == GSIM_HOST_BOTH || (way == GSIM_HOST_IN) == is_in;
+        if (counts && share_link(model, gpu, copy->gpu, link))
+            out[n++] = copy->bytes_per_s;
+    }
     return n;
 }
 
@@ -191,7 +215,7 @@ static uint64_t share_in(struct gsim_model *model, uint32_t gpu, enum link link,
     const struct gsim_link_shares_gpu *about = &link_shares->gpus[gpu];
     const struct gsim_crowd_sum *crowd = crowd_of(model, gpu, link);
     int64_t carried = carried_by(model, gpu, link, way);
-    if (carried == INT64_MAX || own == INT64_MAX || own == 0)
+    if (carried == INT64_MAX || own == INT64_MAX)
         return GSIM_RATE_ONE;
     uint32_t n = copies_on(model, gpu, link, way, link_shares->copies);
     gsim_i128 asked = own + (crowd ? crowd->asks[way] - about->asks[way] : 0), gets = carried;
@@ -212,7 +236,8 @@ static uint64_t share_of(struct gsim_model *model, uint32_t gpu, enum link link,
                          enum gsim_host_way how) {
     uint64_t least = GSIM_RATE_ONE;
     for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
-        uint64_t share = share_in(model, gpu, link, way, asks(model, gpu, how, way));
+        int64_t own = model->link_shares.gpus[gpu].wants[how][way];
+        uint64_t share = own > 0 ? share_in(model, gpu, link, way, own) : GSIM_RATE_ONE;
         least = share < least ? share : least;
     }
     return least;
@@ -271,13 +296,12 @@ static void foresee(const struct gsim_model *model, uint32_t gpu,
     }
     gsim_i128 idle = busy < (gsim_i128)GSIM_RATE_ONE ? (gsim_i128)GSIM_RATE_ONE - busy : 0;
     for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
-        int64_t most = gsim_link_parts_most(model, gpu, way);
         gsim_i128 asked = about->measured[way];
         if (idle + copying > 0)
             asked = asked * ratio[way] / (idle + copying);
         if (way == GSIM_HOST_BOTH && !is_at_once)
             asked = (gsim_i128)out[GSIM_HOST_IN] + out[GSIM_HOST_OUT];
-        out[way] = asked < most ? (int64_t)asked : most;
+        out[way] = asked < about->most[way] ? (int64_t)asked : about->most[way];
     }
 }
 
@@ -286,9 +310,12 @@ void gsim_link_parts_find(struct gsim_model *model, const struct gsim_link_share
     enum { ROUNDS = 4 }; /* the demand of each GPU goes by the shares of all */
     struct gsim_link_shares_gpu *gpus = model->link_shares.gpus;
     uint32_t end = host->first_gpu + host->n_gpus;
-    for (uint32_t gpu = host->first_gpu; gpu < end; gpu++)
-        for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++)
-            gpus[gpu].measured[way] = gpus[gpu].asks[way];
+    for (uint32_t gpu = host->first_gpu; gpu < end; gpu++) {
+        memcpy(gpus[gpu].measured, gpus[gpu].asks, sizeof gpus[gpu].measured);
+        if (gpus[gpu].is_paging)
+            note_wants(model, gpu);
+    }
+    find_copies(model, host);
     for (int round = 0; round < (foresees ? ROUNDS : 1); round++) {
         sum_asks(model, host);
         for (uint32_t gpu = host->first_gpu; gpu < end; gpu++)
@@ -306,7 +333,7 @@ static struct gsim_link_paging paging_of(const struct gsim_model *model, uint32_
     const struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
     struct gsim_link_paging paging = {{0}, {0}};
     for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
-        int64_t most = gsim_link_parts_most(model, gpu, way);
+        int64_t most = about->most[way];
         if (most == INT64_MAX)
             continue;
         paging.takes[way] = (int64_t)((gsim_u128)about->asks[way] * about->shares.q32[way] >> 32);

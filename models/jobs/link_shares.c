@@ -46,11 +46,13 @@ static bool allocate(struct gsim_link_shares *link_shares, const struct gsim_mod
     link_shares->below_root = gsim_arena_array(arena, n_gpus, sizeof *link_shares->below_root);
     link_shares->in_domain = gsim_arena_array(arena, n_gpus, sizeof *link_shares->in_domain);
     link_shares->found = gsim_arena_array(arena, n_gpus, sizeof *link_shares->found);
-    link_shares->copies =
-        gsim_arena_array(arena, GSIM_DIRECTIONS * (size_t)n_gpus, sizeof *link_shares->copies);
+    size_t n_copies = GSIM_DIRECTIONS * (size_t)n_gpus;
+    link_shares->under_way = gsim_arena_array(arena, n_copies, sizeof *link_shares->under_way);
+    link_shares->copies = gsim_arena_array(arena, n_copies, sizeof *link_shares->copies);
     return link_shares->gpus && link_shares->hosts && link_shares->disturbed &&
            link_shares->below_root && link_shares->in_domain && link_shares->found &&
-           link_shares->copies && gsim_eventq_reserve(&link_shares->windows, n);
+           link_shares->under_way && link_shares->copies &&
+           gsim_eventq_reserve(&link_shares->windows, n);
 }
 
 void gsim_link_shares_init(struct gsim_model *model) {
@@ -92,6 +94,7 @@ void gsim_link_shares_disturb(struct gsim_model *model, uint32_t gpu, int64_t no
     if (gsim_mostly(!link_shares->is_open))
         return;
     uint32_t node = model->setup.wiring.node_of_gpu[gpu];
+    link_shares->gpus[gpu].is_still = false;
     if (link_shares->is_on || gsim_eventq_has(&link_shares->windows, node) ||
         gsim_link_is_copying(&model->transfers.pcie, gpu))
         look_later(link_shares, node, now_ns);
@@ -142,10 +145,15 @@ static void count_anew(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
         about->demand[way] = 0;
 }
 
-/* Begins the GPU's window. */
+/* Begins the GPU's window. Of a GPU that is still nothing has arrived since its last one. */
 static void begin_window(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
-    if (!model->link_shares.gpus[gpu].is_paging)
+    struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
+    if (!about->is_paging)
         return;
+    if (about->is_still) {
+        about->since_ns = now_ns;
+        return;
+    }
     settle(model, gpu, now_ns);
     count_anew(model, gpu, now_ns);
 }
@@ -225,19 +233,42 @@ static void find_average(struct gsim_model *model, uint32_t gpu, int64_t now_ns,
     found[GSIM_HOST_BOTH] = both < most ? (int64_t)both : most;
 }
 
-static void measure(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+/* A GPU that paged nothing in its window, and has all that its contexts may touch, pages nothing
+ * until they come or go. */
+static bool is_still(const struct gsim_model *model, uint32_t gpu) {
+    const struct gsim_shared *shared = &model->shared;
+    const int64_t *found = model->link_shares.gpus[gpu].found;
+    return found[GSIM_HOST_IN] == 0 && found[GSIM_HOST_OUT] == 0 &&
+           gsim_arbiter_has_all(shared->of_gpu[gpu], shared->of_gpu[keeper_of(shared, gpu)], gpu);
+}
+
+/* Returns whether the GPU asks for more or less than before. */
+static bool set_asks(struct gsim_link_shares_gpu *about, const int64_t *asks) {
+    bool is_news = false;
+    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
+        is_news |= about->asks[way] != asks[way];
+        about->asks[way] = asks[way];
+    }
+    return is_news;
+}
+
+/* The GPU's window ends. Returns whether it asks for more or less than before. */
+static bool measure(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
     bool is_first = about->found[GSIM_HOST_IN] < 0;
-    if (!about->is_paging)
-        return;
+    int64_t asks[GSIM_HOST_WAYS] = {0};
+    if (!about->is_paging || about->is_still)
+        return false;
     find_average(model, gpu, now_ns, about->found);
-    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
+    about->is_still = is_still(model, gpu);
+    for (enum gsim_host_way way = GSIM_HOST_IN; !about->is_still && way < GSIM_HOST_WAYS; way++) {
         int64_t most = gsim_link_parts_most(model, gpu, way);
         int64_t found = about->found[way] < most ? about->found[way] : most;
-        about->asks[way] = is_first && host_of(model, gpu)->n_copying > 0
-                               ? found
-                               : about->asks[way] / 2 + found / 2;
+        asks[way] = is_first && host_of(model, gpu)->n_copying > 0
+                        ? found
+                        : about->asks[way] / 2 + found / 2;
     }
+    return set_asks(about, asks);
 }
 
 /* Before the first copy: the GPU asks for what it paged in its last window, or, without one, since
@@ -407,10 +438,12 @@ static void look_at(struct gsim_model *model, uint32_t node, int64_t now_ns) {
 
 static void end_window(struct gsim_model *model, uint32_t node, int64_t now_ns) {
     struct gsim_link_shares_host *host = &model->link_shares.hosts[node];
+    bool is_news = host->n_copying > 0 || host->has_met;
     for (uint32_t k = 0; k < host->n_gpus; k++)
-        measure(model, host->first_gpu + k, now_ns);
+        is_news |= measure(model, host->first_gpu + k, now_ns);
     begin_windows(model, host, now_ns);
-    share_all(model, host, now_ns);
+    if (is_news)
+        share_all(model, host, now_ns);
     expect_end(&model->link_shares, node, host->length_ns + host->length_ns / GROWS_BY);
 }
 

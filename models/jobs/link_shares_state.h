@@ -9,12 +9,16 @@
 
 struct gsim_link_shares_gpu {
     bool is_paging;
+    bool is_still; /* its contexts have all their memory: it asks for nothing until they change */
     int64_t since_ns; /* begin of its window, or of the time without contexts that come or go */
     int64_t bytes[2]; /* bytes in and out, by the last tally */
     gsim_i128 demand[GSIM_HOST_WAYS]; /* bytes since then, as if they had moved at full rates */
     int64_t asks[GSIM_HOST_WAYS]; /* bytes per second that the GPU asks for on average */
     int64_t measured[GSIM_HOST_WAYS]; /* what it asked for before its shares changed */
     int64_t found[GSIM_HOST_WAYS]; /* the average of its last window alone; -1: none has ended */
+    /* bytes per second of a way while it copies in, out or both ways at once, and the most of them,
+     * as they are while shares are found */
+    int64_t wants[GSIM_HOST_WAYS][GSIM_HOST_WAYS], most[GSIM_HOST_WAYS];
     struct gsim_pager_shares shares;
     /* the GPUs of its host under which the sums of its groups stand */
     uint32_t first_below_root, first_in_domain;
@@ -36,13 +40,24 @@ struct gsim_link_shares_host {
     bool has_met; /* copies were under way when shares were given last */
 };
 
+/* A copy of a whole job. */
+struct gsim_link_copy {
+    uint32_t gpu;
+    uint8_t direction; /* enum gsim_direction */
+    int64_t bytes_per_s; /* for which it asks of its root and beyond */
+};
+
 struct gsim_link_shares {
     bool is_on; /* some root or host carries less than its GPUs may ask for */
     bool is_open; /* some GPU may page */
     struct gsim_link_shares_gpu *gpus;
     struct gsim_crowd_sum *below_root, *in_domain; /* by the first GPU of the group */
     struct gsim_pager_shares *found; /* by GPU: scratch */
-    int64_t *copies; /* bytes per second that copies ask for: scratch */
+    /* scratch: the copies under way of the host of which shares are found, and the bytes per second
+     * for which those on one link ask */
+    struct gsim_link_copy *under_way;
+    uint32_t n_under_way;
+    int64_t *copies;
     struct gsim_link_shares_host *hosts; /* by node */
     struct gsim_eventq windows; /* ends of windows, by host */
     uint32_t *disturbed; /* hosts */

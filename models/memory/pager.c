@@ -538,6 +538,12 @@ bool gsim_pager_is_too_much(const struct gsim_store *store) {
     return store->pager && store->residency.n_open > store->residency.capacity;
 }
 
+bool gsim_pager_has_all(const struct gsim_store *store, const struct gsim_tenant *tenant) {
+    const struct gsim_buffer *buffers = store->residency.buffers;
+    return !store->pager || tenant->used == GSIM_NO_BUFFER ||
+           buffers[tenant->used].n_resident == buffers[tenant->used].n_chunks;
+}
+
 int64_t gsim_pager_resident_bytes(const struct gsim_store *store,
                                   const struct gsim_tenant *tenant) {
     return store->pager->uvm.chunk_bytes * (resident_chunks(&store->residency, tenant->used) +

@@ -202,6 +202,8 @@ int64_t gsim_tenant_repace(struct gsim_tenant *tenant, int64_t left_ns, int64_t 
                            int64_t bytes_per_s);
 /* Whether the open buffers are together larger than the GPU. */
 bool gsim_pager_is_too_much(const struct gsim_store *store);
+/* Whether all chunks that an iteration of the context may touch are on the GPU. */
+bool gsim_pager_has_all(const struct gsim_store *store, const struct gsim_tenant *tenant);
 /* Bytes of a context that are on the GPU. */
 int64_t gsim_pager_resident_bytes(const struct gsim_store *store, const struct gsim_tenant *tenant);
 
