@@ -12,7 +12,9 @@
  * GPU with contexts that need more memory than it has is first taken to copy all the time; then the
  * arrived bytes are measured in windows, the first of a second, each an eighth longer than the one
  * before, and a measured average counts as much as the average assumed before it. A window begins
- * anew when other GPUs page than before, and is short again when contexts come and go.
+ * anew when other GPUs page than before, and is short again when contexts come and go. A GPU that
+ * pages nothing in a window, and has all memory that its contexts may touch, asks for nothing until
+ * contexts come to it or leave it.
  *
  * A copy of a whole job is a user of its links that asks for all it can get until it ends. While a
  * GPU copies, the bandwidth is divided max-min fair between the copies on its link and the crowd of

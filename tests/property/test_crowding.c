@@ -24,6 +24,7 @@ struct pager {
     double submit_s, compute_s, fixed_s; /* of an iteration */
     double bytes; /* each way, of an iteration */
     double load_bytes; /* 0: the job pages */
+    int64_t touched_bytes; /* by an iteration; 0: all of the job's memory */
     double asks; /* bytes per second while it copies */
     int64_t iterations;
     /* while it is walked */
@@ -123,8 +124,8 @@ static struct gsim_trace trace_of(const struct pager *all, int n, struct gsim_ar
     struct gsim_trace trace = {.path = "drawn", .n_jobs = (uint32_t)n, .id_text = ""};
     size_t size = (size_t)n;
     uint32_t *order = gsim_arena_array(arena, size, sizeof *order);
-    int64_t *column[6];
-    for (int c = 0; c < 6; c++)
+    int64_t *column[7];
+    for (int c = 0; c < 7; c++)
         column[c] = gsim_arena_array(arena, size, sizeof **column);
     trace.id_at = gsim_arena_array(arena, size, sizeof *trace.id_at);
     for (int i = 0; i < n; i++) {
@@ -132,6 +133,7 @@ static struct gsim_trace trace_of(const struct pager *all, int n, struct gsim_ar
         column[1][i] = (int64_t)(all[i].compute_s * 1e9);
         column[2][i] = (all[i].load_bytes > 0 ? 1 : 320) * GSIM_MIB;
         column[5][i] = (int64_t)all[i].load_bytes;
+        column[6][i] = all[i].touched_bytes > 0 ? all[i].touched_bytes : column[2][i];
         column[3][i] = (int64_t)(all[i].submit_s * 1e9);
         column[4][i] = column[0][i] * column[1][i];
     }
@@ -143,6 +145,7 @@ static struct gsim_trace trace_of(const struct pager *all, int n, struct gsim_ar
     trace.column[GSIM_COL_GPU_NS] = column[1];
     trace.column[GSIM_COL_MEM_BYTES] = column[2];
     trace.column[GSIM_COL_LOAD_BYTES] = column[5];
+    trace.column[GSIM_COL_WORKING_SET_BYTES] = column[6];
     return trace;
 }
 
@@ -291,6 +294,24 @@ static void test_a_gpu_below_its_own_root_gets_what_it_carries(void **state) {
         double plain_s = 100 * (all[i].compute_s + all[i].fixed_s + copies_s);
         assert_true(fabs((double)result.jobs.end_ns[i] / 1e9 / plain_s - 1) < 0.01);
     }
+    gsim_arena_free(arena);
+}
+
+/* A job that has more memory than its GPU, and touches less, asks for nothing once that is there. A pager
+ * beside it, below a root that carries one of them, has half of the root in its first window, of a second,
+ * and all of it from then on. */
+static void test_a_gpu_with_all_that_it_touches_is_in_no_way(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct pager all[2] = {{0}};
+    all[0] = (struct pager){
+        .compute_s = 0.05, .iterations = 2000, .touched_bytes = 64 * GSIM_MIB};
+    all[1] = (struct pager){.compute_s = 0.001, .iterations = 500};
+    struct gsim_result alone = simulate(all, 2, 0, arena);
+    struct gsim_result beside = simulate(all, 2, copy_rate(arena), arena);
+    double later_s = (double)(beside.jobs.end_ns[1] - alone.jobs.end_ns[1]) / 1e9;
+    print_message("# beside memory that is still: %.3f s later\n", later_s);
+    assert_true(later_s > 0 && later_s <= 0.5);
     gsim_arena_free(arena);
 }
 
@@ -448,6 +469,7 @@ int main(void) {
         cmocka_unit_test(test_in_step_they_meet_more_often),
         cmocka_unit_test(test_nothing_changes_where_there_is_room),
         cmocka_unit_test(test_a_gpu_below_its_own_root_gets_what_it_carries),
+        cmocka_unit_test(test_a_gpu_with_all_that_it_touches_is_in_no_way),
         cmocka_unit_test(test_loads_and_pagers_share_as_in_a_plain_walk),
         cmocka_unit_test(test_a_full_root_is_shared_out_and_no_more),
         cmocka_unit_test(test_a_load_shares_the_link_of_its_own_gpu),
