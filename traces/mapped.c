@@ -30,6 +30,19 @@ static const struct gsim_mapping *find(const struct mapped *m, const char *name)
     return NULL;
 }
 
+/* A column of gsim's own that was added to a trace in a format which has none of that name would
+ * silently be lost. */
+static void tell_unread(const struct mapped *m, const char *name, int64_t line) {
+    int column = 0;
+    while (column < GSIM_COL_COUNT && strcmp(gsim_columns[column].name, name) != 0)
+        column++;
+    if (column < GSIM_COL_COUNT)
+        gsim_warn(m->b->log, m->b->path, line,
+                  "the column '%s' is not read: traces of the format '%s' have none of that name; "
+                  "'gsim import %s' writes a native trace, to which it can be added",
+                  name, m->form->name, m->form->name);
+}
+
 static enum gsim_status on_header(void *arg, const char *const *names, uint32_t n, int64_t line) {
     struct mapped *m = arg;
     m->n_names = n;
@@ -38,6 +51,8 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
         if (!m->name[i])
             return gsim_no_memory(m->b->log, "reading a trace");
         m->of_field[i] = find(m, names[i]);
+        if (!m->of_field[i])
+            tell_unread(m, names[i], line);
         for (const struct gsim_mapping *at = m->form->mappings; at->name; at++)
             if (at->column >= 0 && strcmp(at->name, names[i]) == 0)
                 m->b->has_column[at->column] = true;

@@ -6,12 +6,21 @@
 #include "traces/mapped.h"
 #include "traces/format.h"
 
+/* The simulator of the trace goes by durations, and so does gsim. */
+static bool take_nothing(struct gsim_builder *builder, const char *text, size_t length) {
+    (void)builder;
+    (void)text;
+    (void)length;
+    return true;
+}
+
 static const struct gsim_mapping mappings[] = {
     {"job_id", true, "an id", gsim_take_id, -1},
     {"num_gpu", true, GSIM_FORM_GPUS, gsim_take_gpus, -1},
     {"submit_time", true, GSIM_FORM_SECONDS, gsim_take_submit, -1},
     {"duration", true, GSIM_FORM_SECONDS, gsim_take_duration, -1},
     {"model_name", false, "a name", NULL, GSIM_COL_MODEL},
+    {"iterations", false, "a number", take_nothing, -1},
     {0},
 };
 
