@@ -109,6 +109,13 @@ done
 expect "no word about x_gpu" 0 "^0$" sh -c "printf 'job_id,submit_s,duration_s,x_gpu\na,0,10,2\n' >'$tmp/column.csv'; '$gsim' --policy fifo '$tmp/column.csv' 2>&1 | grep -c x_gpu; true"
 printf 'job_id,submit_s,duration_s,gpus,gpu,user,users\na,0,10,2,7,b,c\n' >"$tmp/column.csv"
 expect "a column beside the one that it is like" 0 "unknown column 'gpu' is ignored" "$gsim" --policy fifo "$tmp/column.csv"
+for unused in idle_after_s slo; do
+    printf 'job_id,submit_s,duration_s,%s\na,0,10,2\n' $unused >"$tmp/column.csv"
+    expect "a column that nothing uses: $unused" 0 "column.csv:1: column '$unused' is read, but nothing that is built in uses it" "$gsim" --policy fifo "$tmp/column.csv"
+done
+# max-min: two jobs of 36000 s on a GPU, of which b has three times a's weight: b is done after about 48000 s
+printf 'job_id,submit_s,duration_s,weight\na,0,36000,1\nb,0,36000,3\n' >"$tmp/column.csv"
+expect "a column that gavel uses: weight" 0 "JCT mean  *59[89]" "$gsim" --policy gavel --set gavel.objective=max-min --device ideal "$tmp/column.csv"
 printf 'job_id,submit_time,duration_s\na,0,10\n' >"$tmp/column.csv"
 expect "a column that is needed" 3 "did you mean 'submit_s'" "$gsim" --policy fifo "$tmp/column.csv"
 printf 'model,mem_mib\nvgg,2\n' >"$tmp/models.csv"
