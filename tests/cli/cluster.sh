@@ -15,6 +15,8 @@ sed 's/gpus = 2/gpus = 1/' "$tmp/two.ini" >"$tmp/two1.ini"
 printf 'job_id,submit_s,duration_s,gpus\na,0,10,2\nb,0,10,2\n' >"$tmp/pairs.csv"
 printf 'job_id,submit_s,duration_s,gpus,model\na,0,10,4,vgg16\nb,100,10,4,resnet50\n' >"$tmp/wide.csv"
 
+check "nodes alone have a GPU each, and the heading says that it is a default" 1 "$("$gsim" --quiet --policy fifo --nodes 4 "$tmp/pairs.csv" |
+    grep -c "4 nodes x 1 GPU (default: 1), ")"
 device() { # arguments of gsim: the device that a result names
     "$gsim" --quiet --policy fifo --format json "$@" | grep -o '"device":"[^"]*"'
 }

@@ -107,6 +107,7 @@ printf 'job_id,submit_s,duration_s,gpus,user\na,0,36000,1,x\nb,0,36000,1,y\n' >"
 # mps: both run for 20 hours beside each other, which is 20 GPU hours held, ten of each user
 # elasticflow, eight GPUs: each has four in place of two, for 5 hours
 printf 'job_id,submit_s,duration_s,gpus,user\na,0,36000,2,x\nb,0,36000,2,y\n' >"$tmp/wide.csv"
+expect "the widest job, on nodes of one GPU" 0 'does not fit on fewer than 2 nodes' "$gsim" plan --policies fifo --target 'wait_p95_s < 1h' --nodes 1..4 "$tmp/wide.csv"
 "$gsim" --policy mps --nodes 1 --gpus-per-node 1 --db "$tmp/shared.db" --quiet "$tmp/users.csv" >"$tmp/log" 2>&1 &&
     "$gsim" --policy elasticflow --nodes 1 --gpus-per-node 8 --db "$tmp/shared.db" --quiet "$tmp/wide.csv" >>"$tmp/log" 2>&1 &&
     for policy in mps elasticflow; do

@@ -23,6 +23,15 @@ static enum gsim_status take_host_memory(struct gsim_cli *cli, int64_t *bytes) {
                      "--host-mem: '%s' is not a size above 0, such as 512GiB", text);
 }
 
+/* Where the GPUs of a node come from, if no option says them. */
+static const char *default_of(const struct gsim_cli *cli, const struct gsim_compat *compat) {
+    if (cli->value[GSIM_OPT_GPUS_PER_NODE])
+        return "";
+    if (cli->value[GSIM_OPT_NODES])
+        return " (default: 1)";
+    return compat->is_pool ? " (the PAI simulator's)" : " (default: the widest gang)";
+}
+
 static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *setup) {
     int64_t nodes, gpus, cpus, host_bytes = 0, default_gpus = 1;
     const struct gsim_compat *compat = gsim_compat_of(setup->reference);
@@ -63,9 +72,7 @@ static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *set
     setup->cluster_note =
         gsim_arena_printf(cli->arena, "%lld node%s x %lld GPU%s%s", (long long)nodes,
                           nodes == 1 ? "" : "s", (long long)gpus, gpus == 1 ? "" : "s",
-                          !is_default       ? ""
-                          : compat->is_pool ? " (the PAI simulator's)"
-                                            : " (default: the widest gang)");
+                          default_of(cli, compat));
     return GSIM_OK;
 }
 
