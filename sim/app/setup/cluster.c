@@ -69,10 +69,9 @@ static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *set
     if (compat->is_pool)
         setup->cluster.pool_cpus_milli =
             cpus ? nodes * cpus * 1000 : nodes * gpus * compat->pool_cpus_milli_per_gpu;
-    setup->cluster_note =
-        gsim_arena_printf(cli->arena, "%lld node%s x %lld GPU%s%s", (long long)nodes,
-                          nodes == 1 ? "" : "s", (long long)gpus, gpus == 1 ? "" : "s",
-                          default_of(cli, compat));
+    setup->cluster_note = gsim_arena_printf(
+        cli->arena, "%lld node%s x %lld GPU%s%s", (long long)nodes, nodes == 1 ? "" : "s",
+        (long long)gpus, gpus == 1 ? "" : "s", default_of(cli, compat));
     return GSIM_OK;
 }
 
