@@ -33,10 +33,10 @@ SELECT r.label AS "policy", count(*) AS "traces", humane(avg(r.jct_mean_s)) AS "
 FROM range AS r LEFT JOIN range AS f ON f.series = (SELECT min(series) FROM range) AND f.replication = r.replication AND f.seed = r.seed
 GROUP BY r.series ORDER BY r.series;
 -- Energy of runs on one kind of device: idle GPUs draw energy.idle_w, computing ones energy.busy_w, the watts of the
--- datasheet, which most jobs stay below.
+-- datasheet, which most jobs stay below. Work that a failure took was computed, too.
 WITH bill AS MATERIALIZED (
     SELECT series, label, gpus * makespan_s / 3600 AS hours, gpu_busy, coalesce(gpu_down, 0) AS down,
-           min(gpu_useful, gpu_busy) AS useful,
+           min(gpu_useful + coalesce(lost_s / (gpus * nullif(makespan_s, 0)), 0), gpu_busy) AS useful,
            (SELECT max(CAST(value AS REAL)) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.busy_w') AS busy_w,
            (SELECT max(CAST(value AS REAL)) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.idle_w') AS idle_w,
            (SELECT count(*) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.busy_w') AS devices,
@@ -51,12 +51,23 @@ SELECT label AS "policy", printf('%.1f', avg(hours)) AS "GPU hours", printf('%.1
        CASE WHEN price IS NOT NULL THEN printf('%.2f', avg(hours * price)) END AS "cost",
        CASE WHEN price IS NOT NULL THEN printf('%.2f', avg(hours * (1 - gpu_busy) * price)) END AS "cost of idle GPUs"
 FROM bill WHERE hours IS NOT NULL GROUP BY series ORDER BY series;
--- Users by their GPU hours, those with the most first; each waits less or longer than under the first series.
-WITH user_of AS MATERIALIZED (
+-- Users by their GPU hours, those with the most first; each waits less or longer than under the first series. A job has
+-- been on GPUs for its time without waits, times the GPUs that it asks for. Where jobs share GPUs, or run on more or fewer
+-- than they ask for, that is not what was held: each then has its part of what was held. A job without an end was on GPUs
+-- until the run was cut.
+WITH hours_of AS MATERIALIZED (
+    SELECT run_id, gpus * makespan_s / 3600 * gpu_busy AS held, makespan_s * 1e9
+               + (SELECT min(submit_ns) FROM job AS j WHERE j.run_id = c.run_id) AS cut_ns
+    FROM chosen AS c),
+part_of AS MATERIALIZED (
+    SELECT run_id, held / nullif(sum(CASE WHEN j.start_ns >= 0 AND NOT j.declined
+               THEN max(0, coalesce(j.end_ns, cut_ns) - j.submit_ns - j.wait_ns) / 3.6e12 * j.gpus_ppm / 1e6 END), 0) AS part
+    FROM hours_of JOIN job AS j USING (run_id) GROUP BY run_id),
+user_of AS MATERIALIZED (
     SELECT series, label, t.user AS user, count(*) AS n, count(DISTINCT run_id) AS runs,
-           sum((j.end_ns - j.submit_ns - j.wait_ns) / 3.6e12 * j.gpus_ppm / 1e6) AS hours,
+           sum((j.end_ns - j.submit_ns - j.wait_ns) / 3.6e12 * j.gpus_ppm / 1e6 * coalesce(part, 1)) AS hours,
            avg(t.logged_start_ns - j.submit_ns) / 1e9 AS logged_s, avg(j.wait_ns) / 1e9 AS wait_s, quantile_of(j.wait_ns / 1e9, 0.95) AS p95_s
-    FROM chosen AS c JOIN member USING (run_id) JOIN job AS j USING (run_id)
+    FROM chosen AS c JOIN member USING (run_id) JOIN part_of USING (run_id) JOIN job AS j USING (run_id)
          JOIN trace_job AS t ON t.trace_jobs = c.trace_jobs AND t.job = j.job
     WHERE j.end_ns IS NOT NULL AND t.user IS NOT NULL GROUP BY series, t.user),
 user_rank AS MATERIALIZED (

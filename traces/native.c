@@ -138,6 +138,15 @@ static enum gsim_status check_header(struct native *n, int64_t line) {
     return GSIM_OK;
 }
 
+/* A column with which a policy from outside may decide, and nothing else. */
+static void say_unused(struct native *n, int64_t line, int column) {
+    if (column == GSIM_COL_IDLE_AFTER_NS || column == GSIM_COL_SLO_MILLI)
+        gsim_warn(n->b->log, n->b->path, line,
+                  "column '%s' is read, but nothing that is built in uses it: results are as "
+                  "without it",
+                  gsim_columns[column].name);
+}
+
 static enum gsim_status take_name(struct native *n, const char *const *names, uint32_t count,
                                   uint32_t i, int64_t line) {
     const char *name = names[i];
@@ -152,6 +161,7 @@ static enum gsim_status take_name(struct native *n, const char *const *names, ui
     n->has_duration |= target == TO_DURATION;
     if (target >= 0)
         n->b->has_column[target] = true;
+    say_unused(n, line, target);
     if (target == TO_GPUS)
         n->b->has_column[GSIM_COL_SHARE_PPM] = true;
     return target == TO_NOTHING ? pass_over(n, names, count, line, name) : GSIM_OK;

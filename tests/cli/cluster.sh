@@ -15,6 +15,17 @@ sed 's/gpus = 2/gpus = 1/' "$tmp/two.ini" >"$tmp/two1.ini"
 printf 'job_id,submit_s,duration_s,gpus\na,0,10,2\nb,0,10,2\n' >"$tmp/pairs.csv"
 printf 'job_id,submit_s,duration_s,gpus,model\na,0,10,4,vgg16\nb,100,10,4,resnet50\n' >"$tmp/wide.csv"
 
+check "nodes alone have a GPU each, and the heading says that it is a default" 1 "$("$gsim" --quiet --policy fifo --nodes 4 "$tmp/pairs.csv" |
+    grep -c "4 nodes x 1 GPU (default: 1), ")"
+device() { # arguments of gsim: the device that a result names
+    "$gsim" --quiet --policy fifo --format json "$@" | grep -o '"device":"[^"]*"'
+}
+check "a result names the devices of the file's nodes" '"device":"ideal+v100"' "$(device --cluster "$tmp/two.ini" "$tmp/pairs.csv")"
+printf '[node a]\ngpus = 2\n[node b]\ngpus = 2\ndevice = v100\n[node c]\ngpus = 2\n' >"$tmp/again.ini"
+check "each once, those without one by --device" '"device":"t4+v100"' "$(device --cluster "$tmp/again.ini" --device t4 "$tmp/pairs.csv")"
+check "and the heading does" 1 "$("$gsim" compare --quiet --no-what-if --policies fifo,sjf --cluster "$tmp/two.ini" "$tmp/pairs.csv" |
+    grep -c "two.ini, device ideal+v100$")"
+
 # a takes the first node, b the second
 check "devices of unknown speed are alike" "10 10" "$(ends --cluster "$tmp/two.ini" "$tmp/pairs.csv")"
 check "half as fast: twice as long" "10 20" \

@@ -257,6 +257,13 @@ sed 's/opportunistic/production/' "$tmp/classes.csv" >"$tmp/class.csv"
 expect "nor of one class" 0 "^fifo " "$gsim" compare --quiet --policies fifo,sjf "$tmp/class.csv"
 unsaid "whose mean is that of all jobs" "several classes"
 
+# until 500 s fifo ends a at 100 s and has b on the GPU; sjf ends c at 10 s and a at 110 s: 40 % below, of other jobs
+printf 'job_id,submit_s,duration_s\na,0,100\nb,0,1000\nc,0,10\n' >"$tmp/ended.csv"
+expect "a verdict over jobs that did not all end" 0 "sjf has the lowest mean JCT in this run, 40.0 %" "$gsim" compare --quiet --policies fifo,sjf --until 500s "$tmp/ended.csv"
+said "says of which jobs the means are" "the means are of jobs that ended, 1 of 3 under fifo, 2 of 3 under sjf"
+expect "a verdict over all jobs" 0 "sjf has the lowest" "$gsim" compare --quiet --policies fifo,sjf "$tmp/ended.csv"
+unsaid "has no such sentence" "jobs that ended"
+
 # what is not known is "-" in tables, empty in CSV, null in JSON
 printf 'job_id,submit_s,requests,period_ms,gpu_ms,kernels,class\na,0,20,10,2,1,realtime\nb,0,30,20,3,1,batch\n' >"$tmp/asked.csv"
 printf 'job_id,submit_s,duration_s,class\na,0,100,batch\nb,5,100,production\n' >"$tmp/cut.csv"

@@ -112,6 +112,13 @@ expect "a column beside the one that it is like" 0 "unknown column 'gpu' is igno
 printf 'timestamp,duration,num_gpus,mem_gib\n2017-10-09 07:01:55,66.0,1,20\n' >"$tmp/column.csv"
 expect "a column of gsim's in another format" 0 "column.csv:1: the column 'mem_gib' is not read: .*'philly'" "$gsim" --policy fifo "$tmp/column.csv"
 expect "columns of that format" 0 "^0$" sh -c "printf 'timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-09 07:01:55,66.0,1,66.0,a\n' >'$tmp/column.csv'; '$gsim' --policy fifo '$tmp/column.csv' 2>&1 | grep -c 'not read' || true"
+for unused in idle_after_s slo; do
+    printf 'job_id,submit_s,duration_s,%s\na,0,10,2\n' $unused >"$tmp/column.csv"
+    expect "a column that nothing uses: $unused" 0 "column.csv:1: column '$unused' is read, but nothing that is built in uses it" "$gsim" --policy fifo "$tmp/column.csv"
+done
+# max-min: two jobs of 36000 s on a GPU, of which b has three times a's weight: b is done after about 48000 s
+printf 'job_id,submit_s,duration_s,weight\na,0,36000,1\nb,0,36000,3\n' >"$tmp/column.csv"
+expect "a column that gavel uses: weight" 0 "JCT mean  *59[89]" "$gsim" --policy gavel --set gavel.objective=max-min --device ideal "$tmp/column.csv"
 printf 'job_id,submit_time,duration_s\na,0,10\n' >"$tmp/column.csv"
 expect "a column that is needed" 3 "did you mean 'submit_s'" "$gsim" --policy fifo "$tmp/column.csv"
 printf 'model,mem_mib\nvgg,2\n' >"$tmp/models.csv"

@@ -103,6 +103,39 @@ printf 'job_id,submit_s,duration_s,gpus,user\na,0,7200,1,x\nb,0,3600,1,y\n' >"$t
     grep -q '^x|sjf|1|2.0|-|-|1 h|1 h|loses 1 h|' "$tmp/log" && grep -q '^y|sjf|1|1.0|-|-|0 us|0 us|gains 2 h|' "$tmp/log"
 say "and which users gain and lose" $?
 
+printf 'job_id,submit_s,duration_s,gpus,user\na,0,36000,1,x\nb,0,36000,1,y\n' >"$tmp/users.csv"
+# mps: both run for 20 hours beside each other, which is 20 GPU hours held, ten of each user
+# elasticflow, eight GPUs: each has four in place of two, for 5 hours
+printf 'job_id,submit_s,duration_s,gpus,user\na,0,36000,2,x\nb,0,36000,2,y\n' >"$tmp/wide.csv"
+expect "the widest job, on nodes of one GPU" 0 'does not fit on fewer than 2 nodes' "$gsim" plan --policies fifo --target 'wait_p95_s < 1h' --nodes 1..4 "$tmp/wide.csv"
+"$gsim" --policy mps --nodes 1 --gpus-per-node 1 --db "$tmp/shared.db" --quiet "$tmp/users.csv" >"$tmp/log" 2>&1 &&
+    "$gsim" --policy elasticflow --nodes 1 --gpus-per-node 8 --db "$tmp/shared.db" --quiet "$tmp/wide.csv" >>"$tmp/log" 2>&1 &&
+    for policy in mps elasticflow; do
+        "$gsim" report "$tmp/shared.db" --where "policy = '$policy'" --price 2 -o "$tmp/shared.html" --force --quiet >>"$tmp/log" 2>&1
+        tables "$tmp/shared.html" >"$tmp/$policy.cells"
+    done
+grep -q '^mps|20.0|20.0|' "$tmp/mps.cells" && grep -q '^x|mps|1|10.0|20.00|' "$tmp/mps.cells" &&
+    grep -q '^y|mps|1|10.0|20.00|' "$tmp/mps.cells"
+say "users of a shared GPU have its hours together, not each all of them" $?
+grep -q '^elasticflow|40.0|40.0|' "$tmp/elasticflow.cells" && grep -q '^x|elasticflow|1|20.0|40.00|' "$tmp/elasticflow.cells"
+say "users have the GPUs that their jobs had, not those that they asked for" $?
+# Three A100s of 400 W, 51 W idle: what a job computed before its node failed was computed
+failing="--policy fifo --device a100-40 --nodes 3 --gpus-per-node 1 --mtbf 2d --mttr 1h --quiet"
+"$gsim" $failing --db "$tmp/failing.db" --format json "$tmp/three.csv" >"$tmp/failing.json" 2>"$tmp/log" &&
+    "$gsim" report "$tmp/failing.db" -o "$tmp/failing.html" --quiet >>"$tmp/log" 2>&1 && tables "$tmp/failing.html" >>"$tmp/log" &&
+    python3 - "$tmp/failing.json" "$tmp/log" <<'EOF' >>"$tmp/log"
+import json, re, sys
+run = json.load(open(sys.argv[1]))
+hours = 3 * run["makespan_s"] / 3600
+computed = hours * run["gpu_useful"] + run["lost_s"] / 3600
+kwh = (51 * hours * (1 - run["gpu_down"]) + 349 * computed) / 1000
+bill = open(sys.argv[2]).read().split("GPU hours, energy")[1]
+told = float(re.search(r"^fifo\|[^|]*\|[^|]*\|[^|]*\|([^|]*)\|", bill, re.M).group(1))
+print(run["lost_s"], kwh, told)
+sys.exit(run["lost_s"] < 3600 or abs(kwh - told) > 0.051)
+EOF
+say "work that a failure takes draws the watts of work" $?
+
 # --- bad input
 nodes="--nodes 1..9 --gpus-per-node 8"
 trace=traces/samples/cluster.csv

@@ -175,6 +175,37 @@ static void say_classes(struct verdict *v) {
                "gsim compare --by class shows each");
 }
 
+/* " 40 of 200 under fifo" for each contender that a line names, over all its runs; "": all jobs
+ * ended. */
+static const char *ended_of(const struct verdict *v) {
+    const char *text = "";
+    bool is_whole = true;
+    for (int i = 0; i < v->c->setup->n_contenders && text; i++) {
+        int64_t n_jobs = 0, n_ended = 0;
+        for (int r = 0; r < v->c->n_traces; r++) {
+            n_jobs += gsim_compare_summary(v->c, i, r)->jobs;
+            n_ended += gsim_compare_summary(v->c, i, r)->completed;
+        }
+        is_whole &= n_ended == n_jobs || !v->is_named[i];
+        if (v->is_named[i])
+            text = gsim_arena_printf(v->c->cli->arena, "%s%s%lld of %lld under %s", text,
+                                     *text ? ", " : "", (long long)n_ended, (long long)n_jobs,
+                                     name_of(v, i));
+    }
+    return is_whole && text ? "" : text;
+}
+
+/* Jobs that did not end have no completion time, and which those are hangs on the policy. */
+static void say_unfinished(struct verdict *v) {
+    const char *ended = ended_of(v);
+    if (!ended || *ended)
+        add(v, ended ? gsim_arena_printf(v->c->cli->arena,
+                                         "the means are of jobs that ended, %s: a policy that "
+                                         "leaves long jobs unfinished seems better than it is",
+                                         ended)
+                     : NULL);
+}
+
 static const char *outside_of(const struct verdict *v, int contender) {
     for (int r = 0; r < v->c->n_traces; r++) {
         const char *outside = gsim_compare_summary(v->c, contender, r)->outside_validated;
@@ -261,8 +292,10 @@ enum gsim_status gsim_compare_verdict(const struct gsim_compare *c, const struct
         bool is_won_here = (m != GSIM_MEASURE_JCT || has_batch_jobs(&c->traces[0])) &&
                            rank(v, (enum gsim_measure)m);
         winner[m] = is_won_here ? s->ranking[m].best : -1;
-        if (v->n > 0 && m == GSIM_MEASURE_JCT)
+        if (v->n > 0 && m == GSIM_MEASURE_JCT) {
+            say_unfinished(v);
             say_classes(v);
+        }
         is_won |= is_won_here;
     }
     bool is_ranked = v->n > 0; /* a single policy has no rank */

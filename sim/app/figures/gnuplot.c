@@ -125,7 +125,7 @@ enum gsim_status gsim_gnuplot_run(const struct gsim_folder *folder, const char *
     char message[300];
     read_message(folder, message, sizeof message);
     return gsim_fail(log, GSIM_FAILED, NULL, 0, "gnuplot failed: %s",
-                     *message ? message : "it says nothing");
+                     *message ? message : "it says nothing; is the disk full?");
 }
 
 enum gsim_status gsim_gnuplot_draw(struct gsim_folder *folder, const struct gsim_figure *figure,

@@ -39,13 +39,15 @@ static bool put_mark(FILE *file, enum gsim_figure_format format) {
 
 enum gsim_status gsim_made_mark(const char *path, enum gsim_figure_format format,
                                 struct gsim_log *log) {
+    errno = 0; /* a picture that was cut short fails without one */
     FILE *file = fopen(path, "r+b");
     bool is_fine = file && put_mark(file, format);
     if (file && fclose(file) != 0)
         is_fine = false;
-    return is_fine ? GSIM_OK
-                   : gsim_fail(log, GSIM_FAILED, path, 0, "cannot mark the figure: %s",
-                               errno ? strerror(errno) : "it is no picture of its format");
+    return is_fine
+               ? GSIM_OK
+               : gsim_fail(log, GSIM_FAILED, path, 0, "cannot mark the figure: %s",
+                           errno ? strerror(errno) : "it is no whole picture; is the disk full?");
 }
 
 /* --- finding the mark ------------------------------------------------------------------------- */

@@ -191,7 +191,7 @@ static enum gsim_status make_cells(struct gsim_planned *p) {
     return p->series ? GSIM_OK : gsim_no_memory(p->cli->log, "planning");
 }
 
-/* The GPUs of each number of nodes, so far as the options say. */
+/* The GPUs of each number of nodes: one a node where no option says more. */
 static enum gsim_status count_gpus(struct gsim_planned *p, int64_t **n_gpus) {
     struct gsim_cli *one = gsim_arena_alloc(p->cli->arena, sizeof *one);
     enum gsim_status status = GSIM_OK;
@@ -202,7 +202,7 @@ static enum gsim_status count_gpus(struct gsim_planned *p, int64_t **n_gpus) {
     bool is_known = one->value[GSIM_OPT_GPUS_PER_NODE] || one->value[GSIM_OPT_SLURM_CONF];
     for (int i = 0; i < p->n_nodes && status == GSIM_OK; i++) {
         one->value[GSIM_OPT_NODES] = p->nodes->value[i];
-        (*n_gpus)[i] = INT64_MAX;
+        (*n_gpus)[i] = p->n[i];
         status = is_known ? gsim_setup_count_gpus(one, &(*n_gpus)[i]) : GSIM_OK;
     }
     return status;

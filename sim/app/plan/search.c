@@ -140,14 +140,14 @@ static void take_numbers(void *arg, const struct gsim_db_value *v, int n) {
 /* The numbers of a run. Shares are of the time over which jobs arrive, by the GPU time of all jobs:
  * from the last arrival to the last end ever fewer GPUs are held, which says nothing of a cluster
  * to which jobs go on to come. A GPU draws its idle watts, and those of its datasheet while jobs
- * compute. */
+ * compute, what a failure then takes included. */
 static const char one_run[] =
     "SELECT %s, unfinished, gpus, held, assumed, outside_validated,"
     " (SELECT i.value + (b.value - i.value) * min(useful, held) FROM parameter AS i"
     "  JOIN parameter AS b USING (run_id) WHERE i.run_id = r.run_id AND"
     "  i.key = 'energy.idle_w' AND b.key = 'energy.busy_w' AND b.value > 0) "
     "FROM (SELECT *, min(1.0, gpu_busy * makespan_s / span_s) AS held,"
-    "      gpu_useful * makespan_s / span_s AS useful FROM"
+    "      gpu_useful * makespan_s / span_s + coalesce(lost_s, 0) / (gpus * span_s) AS useful FROM"
     "      (SELECT *, CASE WHEN arrivals_s > 0 AND arrivals_s < makespan_s THEN arrivals_s"
     "       ELSE makespan_s END AS span_s FROM run WHERE run_id = %lld)) AS r";
 

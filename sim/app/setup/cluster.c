@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The cluster of a run: equal nodes by options, or a cluster file. */
+#include <string.h>
+
 #include "sim/api/compat.h"
 #include "sim/app/setup/cluster_file.h"
 #include "sim/app/setup/cluster_parts.h"
@@ -19,6 +21,15 @@ static enum gsim_status take_host_memory(struct gsim_cli *cli, int64_t *bytes) {
         return GSIM_OK;
     return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                      "--host-mem: '%s' is not a size above 0, such as 512GiB", text);
+}
+
+/* Where the GPUs of a node come from, if no option says them. */
+static const char *default_of(const struct gsim_cli *cli, const struct gsim_compat *compat) {
+    if (cli->value[GSIM_OPT_GPUS_PER_NODE])
+        return "";
+    if (cli->value[GSIM_OPT_NODES])
+        return " (default: 1)";
+    return compat->is_pool ? " (the PAI simulator's)" : " (default: the widest gang)";
 }
 
 static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *setup) {
@@ -58,12 +69,9 @@ static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *set
     if (compat->is_pool)
         setup->cluster.pool_cpus_milli =
             cpus ? nodes * cpus * 1000 : nodes * gpus * compat->pool_cpus_milli_per_gpu;
-    setup->cluster_note =
-        gsim_arena_printf(cli->arena, "%lld node%s x %lld GPU%s%s", (long long)nodes,
-                          nodes == 1 ? "" : "s", (long long)gpus, gpus == 1 ? "" : "s",
-                          !is_default       ? ""
-                          : compat->is_pool ? " (the PAI simulator's)"
-                                            : " (default: the widest gang)");
+    setup->cluster_note = gsim_arena_printf(
+        cli->arena, "%lld node%s x %lld GPU%s%s", (long long)nodes, nodes == 1 ? "" : "s",
+        (long long)gpus, gpus == 1 ? "" : "s", default_of(cli, compat));
     return GSIM_OK;
 }
 
@@ -79,8 +87,22 @@ static enum gsim_status of_site(struct gsim_cli *cli, struct gsim_setup *setup, 
                               ? gsim_arena_printf(cli->arena, "%lld node%s like those of %s",
                                                   (long long)nodes, nodes == 1 ? "" : "s", path)
                               : path;
-    return status == GSIM_OK && !setup->cluster_note ? gsim_no_memory(cli->log, "reading a cluster")
-                                                     : status;
+    return status;
+}
+
+/* Names the run's devices by those of the file's nodes, each once: "h100-sxm+a100-80". */
+static enum gsim_status name_devices(struct gsim_cli *cli, struct gsim_setup *setup) {
+    const struct gsim_node_group *groups = setup->cluster.groups;
+    const char *names = groups[0].device_name;
+    for (uint32_t g = 1; g < setup->cluster.n_groups && names; g++) {
+        bool is_named = false;
+        for (uint32_t k = 0; k < g; k++)
+            is_named |= strcmp(groups[k].device_name, groups[g].device_name) == 0;
+        if (!is_named)
+            names = gsim_arena_printf(cli->arena, "%s+%s", names, groups[g].device_name);
+    }
+    setup->device_name = names;
+    return names && setup->cluster_note ? GSIM_OK : gsim_no_memory(cli->log, "reading a cluster");
 }
 
 enum gsim_status gsim_setup_nodes(struct gsim_cli *cli, struct gsim_setup *setup) {
@@ -91,7 +113,7 @@ enum gsim_status gsim_setup_nodes(struct gsim_cli *cli, struct gsim_setup *setup
     if (!file && slurm && !cli->value[GSIM_OPT_GPUS_PER_NODE]) {
         enum gsim_status status = of_site(cli, setup, slurm, &has_nodes);
         if (status != GSIM_OK || has_nodes)
-            return status;
+            return status == GSIM_OK ? name_devices(cli, setup) : status;
     }
     if (!file)
         return homogeneous(cli, setup);
@@ -105,8 +127,7 @@ enum gsim_status gsim_setup_nodes(struct gsim_cli *cli, struct gsim_setup *setup
     if (status == GSIM_OK)
         setup->cluster_note = gsim_arena_printf(
             cli->arena, "%s%s", file, gsim_cluster_parts_note(&setup->cluster, cli->arena));
-    return status == GSIM_OK && !setup->cluster_note ? gsim_no_memory(cli->log, "reading a cluster")
-                                                     : status;
+    return status == GSIM_OK ? name_devices(cli, setup) : status;
 }
 
 enum gsim_status gsim_setup_count_gpus(struct gsim_cli *cli, int64_t *n_gpus) {
