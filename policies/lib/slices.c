@@ -164,27 +164,86 @@ static bool could_fit(struct gsim_slices *slices, struct gsim_ctx *ctx,
     return gsim_reach_is_enough(reach, ctx);
 }
 
-/* Preempts jobs that are due, longest slice first, until the job fits. */
+/* Whether the job goes to one node, where no other node plays a part in how jobs give way there. */
+static bool goes_to_one_node(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                             gsim_slot slot) {
+    const struct gsim_view *view = ctx->view;
+    bool waits_for_none = !slices->will_yield || slices->only_node != GSIM_NO_NODE ||
+                          gsim_homes_of(ctx, slot) == GSIM_NO_NODE;
+    return slices->reach.is_by_node && slices->rule == GSIM_RULE_CONSOLIDATE && waits_for_none &&
+           view->jobs.gpus[slot] <= view->cluster.widest_node &&
+           !view->trace->column[GSIM_COL_SHARE_PPM];
+}
+
+/* The node that first has enough GPUs as jobs that are due give way, longest slice first, and how
+ * many were asked by then; GSIM_NO_NODE: several nodes at once, or none. */
+static uint32_t first_node(struct gsim_slices *slices, struct gsim_ctx *ctx,
+                           const struct gsim_plan *plan, gsim_slot slot, uint32_t *n_asked) {
+    gsim_reach_begin(&slices->reach, ctx, slot);
+    for (uint32_t i = 0; i < slices->due.n_found; i++) {
+        gsim_slot victim = gsim_due_nth(&slices->due, ctx, &slices->running, i);
+        if (!yields(slices, ctx, plan, victim, slot))
+            continue;
+        gsim_reach_add(&slices->reach, ctx, plan, victim);
+        *n_asked = i + 1;
+        if (gsim_reach_is_enough(&slices->reach, ctx))
+            return gsim_homes_node(ctx, plan, victim);
+    }
+    return GSIM_NO_NODE;
+}
+
 static bool push_out(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                     gsim_slot slot) {
+                     gsim_slot victim, gsim_slot slot) {
+    struct gsim_preemption way =
+        slices->way ? slices->way(ctx, plan, victim, slot) : slices->preemption;
+    return gsim_eviction_push_out(&slices->eviction, ctx, plan, victim, way);
+}
+
+/* Preempts the jobs on this node alone, where the job that gives way last makes room: those on
+ * other nodes would run on. */
+static bool clear_node(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       gsim_slot slot) {
+    uint32_t n_asked = 0, node = first_node(slices, ctx, plan, slot, &n_asked);
+    gsim_eviction_begin(&slices->eviction);
+    for (uint32_t i = 0; i < n_asked && node != GSIM_NO_NODE; i++) {
+        gsim_slot victim = gsim_due_nth(&slices->due, ctx, &slices->running, i);
+        if (gsim_homes_has_units_on(ctx, plan, victim, node) &&
+            yields(slices, ctx, plan, victim, slot) && !push_out(slices, ctx, plan, victim, slot))
+            return false;
+    }
+    return node != GSIM_NO_NODE && place(slices, ctx, plan, slot);
+}
+
+/* Preempts jobs that are due, longest slice first, until the job fits. */
+static bool clear_all(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      gsim_slot slot) {
     struct gsim_due *due = &slices->due;
     gsim_eviction_begin(&slices->eviction);
     gsim_reach_begin(&slices->reach, ctx, slot);
-    if (!gsim_due_find(due, ctx, rank_to_yield_to(slices, ctx, slot)))
-        return false;
     for (uint32_t i = 0; i < due->n_found; i++) {
         gsim_slot victim = gsim_due_nth(due, ctx, &slices->running, i);
         if (!yields(slices, ctx, plan, victim, slot))
             continue;
-        struct gsim_preemption way =
-            slices->way ? slices->way(ctx, plan, victim, slot) : slices->preemption;
         gsim_reach_add(&slices->reach, ctx, plan, victim);
-        if (!gsim_eviction_push_out(&slices->eviction, ctx, plan, victim, way))
+        if (!push_out(slices, ctx, plan, victim, slot))
             return false;
         if (gsim_reach_is_enough(&slices->reach, ctx) && place(slices, ctx, plan, slot))
             return true;
     }
     return false;
+}
+
+static bool make_room(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      gsim_slot slot) {
+    uint32_t mark = gsim_plan_mark(plan);
+    if (!gsim_due_find(&slices->due, ctx, rank_to_yield_to(slices, ctx, slot)))
+        return false;
+    if (goes_to_one_node(slices, ctx, slot)) {
+        if (clear_node(slices, ctx, plan, slot))
+            return true;
+        gsim_plan_rollback(plan, mark);
+    }
+    return clear_all(slices, ctx, plan, slot);
 }
 
 /* The jobs that were pushed out are due no more. */
@@ -202,7 +261,7 @@ static void leave_due(struct gsim_slices *slices, struct gsim_ctx *ctx) {
 static bool force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                   gsim_slot slot) {
     uint32_t mark = gsim_plan_mark(plan);
-    if (!push_out(slices, ctx, plan, slot)) {
+    if (!make_room(slices, ctx, plan, slot)) {
         gsim_plan_rollback(plan, mark);
         return false;
     }
