@@ -187,6 +187,12 @@ static bool yields(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsi
     return has_way_within(ctx, plan, victim, gsim_service_ns(ctx, victim));
 }
 
+static int64_t least_rank(const struct gsim_ctx *ctx, gsim_slot slot) {
+    int64_t lead = ((const struct state *)ctx->state)->lead;
+    return own(ctx, slot)->is_called ? INT64_MIN
+                                     : gsim_common_times(gpu_time_ns(ctx, slot), lead);
+}
+
 /* If the first waiting job has waited for two quanta, the memory of paused jobs keeps it out: these
  * are called back before it, and leave for good when they give way again. */
 static void call_back(struct state *state, struct gsim_ctx *ctx) {
@@ -215,6 +221,7 @@ static enum gsim_status open_adaptive(struct gsim_ctx *ctx) {
     state->slices = (struct gsim_slices){.slice_ns = gsim_param(ctx->params, "quantum"),
                                          .rank = gpu_time_ns,
                                          .yields = yields,
+                                         .least_rank = least_rank,
                                          .worth = worth,
                                          .way = way};
     gsim_slices_init(&state->slices, ctx);

@@ -4,7 +4,6 @@
 #include "policies/lib/due.h"
 
 #include "policies/lib/common.h"
-#include "policies/lib/heap.h"
 #include "policies/lib/service.h"
 
 void gsim_due_init(struct gsim_due *due, struct gsim_ctx *ctx,
@@ -99,7 +98,7 @@ bool gsim_due_find(struct gsim_due *due, struct gsim_ctx *ctx, int64_t least_ran
         return true;
     due->least_rank = least_rank;
     due->n_found = 0;
-    due->is_sorted = false;
+    due->is_piled = false;
     for (gsim_slot slot = gsim_index_last(&due->jobs); slot != GSIM_NO_ID && has_room;
          slot = last_of_class_before(due, slot))
         has_room = find_in_class(due, ctx, slot);
@@ -107,25 +106,30 @@ bool gsim_due_find(struct gsim_due *due, struct gsim_ctx *ctx, int64_t least_ran
     return has_room;
 }
 
-/* A heap hands its items out last first: the shortest slice is to be taken first. */
 static int by_slice(const void *left, const void *right) {
     const struct gsim_due_job *a = left, *b = right;
     if (a->began_ns != b->began_ns)
-        return a->began_ns > b->began_ns ? -1 : 1;
-    return a->arrival > b->arrival ? -1 : 1;
+        return a->began_ns < b->began_ns ? -1 : 1;
+    return a->arrival < b->arrival ? -1 : 1;
 }
 
-void gsim_due_sort(struct gsim_due *due, const struct gsim_ctx *ctx,
-                   const struct gsim_index *running) {
-    struct gsim_heap heap = {due->found, due->n_found, sizeof *due->found, by_slice};
-    if (due->is_sorted)
-        return;
+static void pile(struct gsim_due *due, const struct gsim_ctx *ctx,
+                 const struct gsim_index *running) {
     for (uint32_t i = 0; i < due->n_found; i++) {
         due->found[i].began_ns = gsim_index_key(running, due->found[i].slot);
         due->found[i].arrival = gsim_nth(ctx->view, due->found[i].slot);
     }
-    gsim_heap_pile(&heap);
-    while (heap.n > 0)
-        (void)gsim_heap_take(&heap);
-    due->is_sorted = true;
+    due->heap = (struct gsim_heap){due->found, due->n_found, sizeof *due->found, by_slice};
+    gsim_heap_pile(&due->heap);
+    due->is_piled = true;
+}
+
+/* What the heap hands out stands behind it, the first job last. */
+gsim_slot gsim_due_nth(struct gsim_due *due, const struct gsim_ctx *ctx,
+                       const struct gsim_index *running, uint32_t nth) {
+    if (!due->is_piled)
+        pile(due, ctx, running);
+    while (due->n_found - due->heap.n <= nth)
+        (void)gsim_heap_take(&due->heap);
+    return due->found[due->n_found - 1 - nth].slot;
 }

@@ -5,6 +5,7 @@
 #define GSIM_POLICIES_LIB_DUE_H
 
 #include "gsim/policy.h"
+#include "policies/lib/heap.h"
 #include "sim/base/index.h"
 
 /* A job that was found, with the begin of its slice and its place in the trace. */
@@ -24,7 +25,8 @@ struct gsim_due {
     struct gsim_due_job *found; /* jobs of this rank or behind it: */
     int64_t least_rank;
     uint32_t n_found, capacity;
-    bool has_found, is_sorted;
+    struct gsim_heap heap; /* the begin of `found`, valid once is_piled: jobs not handed out yet */
+    bool has_found, is_piled;
 };
 void gsim_due_init(struct gsim_due *due, struct gsim_ctx *ctx,
                    int64_t (*rank)(const struct gsim_ctx *ctx, gsim_slot slot));
@@ -38,8 +40,9 @@ void gsim_due_forget(struct gsim_due *due);
 int64_t gsim_due_last_rank(const struct gsim_due *due, const struct gsim_ctx *ctx);
 /* Fills `found`, in no order. false: no memory. */
 bool gsim_due_find(struct gsim_due *due, struct gsim_ctx *ctx, int64_t least_rank);
-/* Puts `found` in order, longest slice first. */
-void gsim_due_sort(struct gsim_due *due, const struct gsim_ctx *ctx,
-                   const struct gsim_index *running);
+/* Of the jobs found the one with this place by the length of its slice, 0 for the longest; puts
+ * `found` in order as far as that. */
+gsim_slot gsim_due_nth(struct gsim_due *due, const struct gsim_ctx *ctx,
+                       const struct gsim_index *running, uint32_t nth);
 
 #endif

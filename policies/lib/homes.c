@@ -48,6 +48,16 @@ uint32_t gsim_homes_node(const struct gsim_ctx *ctx, const struct gsim_plan *pla
     return node_of(ctx, units, n_units);
 }
 
+bool gsim_homes_has_units_on(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                             gsim_slot slot, uint32_t node) {
+    const struct gsim_unit *units;
+    uint32_t n_units = gsim_plan_units(plan, slot, &units);
+    for (uint32_t u = 0; u < n_units; u++)
+        if (ctx->view->cluster.node_of_gpu[units[u].gpu] == node)
+            return true;
+    return false;
+}
+
 void gsim_homes_add(struct gsim_homes *homes, struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_unit *units;
     uint32_t n_units = gsim_ask_home(ctx, slot, &units), node = node_of(ctx, units, n_units);

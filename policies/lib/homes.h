@@ -28,6 +28,9 @@ gsim_slot gsim_homes_best(const struct gsim_homes *homes, const struct gsim_inde
                           uint32_t node);
 /* The one node that a job has all its units on; else GSIM_NO_NODE. */
 uint32_t gsim_homes_node(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot);
+/* Whether a job has any of its units on this node. */
+bool gsim_homes_has_units_on(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                             gsim_slot slot, uint32_t node);
 /* How much sooner such a job is back at home than elsewhere, by quotes. */
 int64_t gsim_homes_saves_ns(struct gsim_homes *homes, const struct gsim_ctx *ctx, gsim_slot slot);
 

@@ -21,6 +21,7 @@ void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx) {
         gsim_common_no_memory(ctx);
     gsim_index_init(&slices->waiting, ctx->arena);
     gsim_index_init(&slices->running, ctx->arena);
+    gsim_index_init(&slices->left, ctx->arena);
     gsim_due_init(&slices->due, ctx, slices->rank);
     slices->looked_ns = INT64_MIN;
 }
@@ -29,6 +30,7 @@ void gsim_slices_completed(struct gsim_slices *slices, gsim_slot slot) {
     gsim_index_remove(&slices->running, slot);
     gsim_due_remove(&slices->due, slot);
     gsim_index_remove(&slices->waiting, slot);
+    gsim_index_remove(&slices->left, slot);
     gsim_homes_remove(&slices->homes, slot);
 }
 
@@ -54,6 +56,8 @@ void gsim_slices_book(struct gsim_slices *slices, struct gsim_ctx *ctx) {
     for (uint32_t i = 0; i < view->changes.n_settled; i++) {
         gsim_slot slot = view->changes.settled[i];
         gsim_homes_remove(&slices->homes, slot);
+        if (view->jobs.state[slot] != GSIM_PAUSED)
+            gsim_index_remove(&slices->left, slot);
         if (slices->worth && gsim_common_waits(view, slot))
             gsim_homes_add(&slices->homes, ctx, slot);
         if (view->jobs.state[slot] == GSIM_RUNNING)
@@ -88,9 +92,10 @@ static bool is_worth_waiting(const struct gsim_slices *slices, const struct gsim
 }
 
 /* Accepts the job's placement, unless the job had better wait for its home. */
-static bool accepts(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+static bool accepts(struct gsim_slices *slices, const struct gsim_ctx *ctx,
                     struct gsim_plan *plan, gsim_slot slot) {
-    if (!slices->will_yield || !is_worth_waiting(slices, ctx, plan, slot))
+    slices->waits_for_home = slices->will_yield && is_worth_waiting(slices, ctx, plan, slot);
+    if (!slices->waits_for_home)
         return true;
     gsim_plan_rollback(plan, slices->mark);
     return false;
@@ -99,6 +104,7 @@ static bool accepts(const struct gsim_slices *slices, const struct gsim_ctx *ctx
 static bool place(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                   gsim_slot slot) {
     slices->mark = gsim_plan_mark(plan);
+    slices->waits_for_home = false;
     return gsim_settings_place(ctx, plan, slot, slices->rule) && accepts(slices, ctx, plan, slot);
 }
 
@@ -133,10 +139,10 @@ static void look_at_due(struct gsim_slices *slices, struct gsim_ctx *ctx) {
 /* A victim yields to no job behind this rank. */
 static int64_t rank_to_yield_to(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                                 gsim_slot slot) {
-    int64_t in_line = gsim_index_key(&slices->waiting, slot), rank = slices->rank(ctx, slot);
     if (!slices->yields)
         return INT64_MIN;
-    return in_line < rank ? in_line : rank;
+    return slices->least_rank ? slices->least_rank(ctx, slot)
+                              : gsim_index_key(&slices->waiting, slot);
 }
 
 /* Whether the GPUs of all jobs that would give way are enough. */
@@ -148,7 +154,7 @@ static bool could_fit(struct gsim_slices *slices, struct gsim_ctx *ctx,
     if (!slices->has_looked)
         look_at_due(slices, ctx);
     if (rank > slices->last_due_rank)
-        return ctx->view->cluster.n_idle_gpus >= ctx->view->jobs.gpus[slot];
+        return false;
     if (!gsim_due_find(due, ctx, rank))
         gsim_common_no_memory(ctx);
     gsim_reach_begin(reach, ctx, slot);
@@ -158,23 +164,68 @@ static bool could_fit(struct gsim_slices *slices, struct gsim_ctx *ctx,
     return gsim_reach_is_enough(reach, ctx);
 }
 
-/* Preempts jobs that are due, longest slice first, until the job fits. */
+/* Whether the job goes to one node, where no other node plays a part in how jobs give way there. */
+static bool goes_to_one_node(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                             gsim_slot slot) {
+    const struct gsim_view *view = ctx->view;
+    bool waits_for_none = !slices->will_yield || slices->only_node != GSIM_NO_NODE ||
+                          gsim_homes_of(ctx, slot) == GSIM_NO_NODE;
+    return slices->reach.is_by_node && slices->rule == GSIM_RULE_CONSOLIDATE && waits_for_none &&
+           view->jobs.gpus[slot] <= view->cluster.widest_node &&
+           !view->trace->column[GSIM_COL_SHARE_PPM];
+}
+
+/* The node that first has enough GPUs as jobs that are due give way, longest slice first, and how
+ * many were asked by then; GSIM_NO_NODE: several nodes at once, or none. */
+static uint32_t first_node(struct gsim_slices *slices, struct gsim_ctx *ctx,
+                           const struct gsim_plan *plan, gsim_slot slot, uint32_t *n_asked) {
+    gsim_reach_begin(&slices->reach, ctx, slot);
+    for (uint32_t i = 0; i < slices->due.n_found; i++) {
+        gsim_slot victim = gsim_due_nth(&slices->due, ctx, &slices->running, i);
+        if (!yields(slices, ctx, plan, victim, slot))
+            continue;
+        gsim_reach_add(&slices->reach, ctx, plan, victim);
+        *n_asked = i + 1;
+        if (gsim_reach_is_enough(&slices->reach, ctx))
+            return gsim_homes_node(ctx, plan, victim);
+    }
+    return GSIM_NO_NODE;
+}
+
 static bool push_out(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                     gsim_slot slot) {
+                     gsim_slot victim, gsim_slot slot) {
+    struct gsim_preemption way =
+        slices->way ? slices->way(ctx, plan, victim, slot) : slices->preemption;
+    return gsim_eviction_push_out(&slices->eviction, ctx, plan, victim, way);
+}
+
+/* Preempts the jobs on this node alone, where the job that gives way last makes room: those on
+ * other nodes would run on. */
+static bool clear_node(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       gsim_slot slot) {
+    uint32_t n_asked = 0, node = first_node(slices, ctx, plan, slot, &n_asked);
+    gsim_eviction_begin(&slices->eviction);
+    for (uint32_t i = 0; i < n_asked && node != GSIM_NO_NODE; i++) {
+        gsim_slot victim = gsim_due_nth(&slices->due, ctx, &slices->running, i);
+        if (gsim_homes_has_units_on(ctx, plan, victim, node) &&
+            yields(slices, ctx, plan, victim, slot) && !push_out(slices, ctx, plan, victim, slot))
+            return false;
+    }
+    return node != GSIM_NO_NODE && place(slices, ctx, plan, slot);
+}
+
+/* Preempts jobs that are due, longest slice first, until the job fits. */
+static bool clear_all(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      gsim_slot slot) {
     struct gsim_due *due = &slices->due;
     gsim_eviction_begin(&slices->eviction);
     gsim_reach_begin(&slices->reach, ctx, slot);
-    if (!gsim_due_find(due, ctx, rank_to_yield_to(slices, ctx, slot)))
-        return false;
-    gsim_due_sort(due, ctx, &slices->running);
     for (uint32_t i = 0; i < due->n_found; i++) {
-        gsim_slot victim = due->found[i].slot;
+        gsim_slot victim = gsim_due_nth(due, ctx, &slices->running, i);
         if (!yields(slices, ctx, plan, victim, slot))
             continue;
-        struct gsim_preemption way =
-            slices->way ? slices->way(ctx, plan, victim, slot) : slices->preemption;
         gsim_reach_add(&slices->reach, ctx, plan, victim);
-        if (!gsim_eviction_push_out(&slices->eviction, ctx, plan, victim, way))
+        if (!push_out(slices, ctx, plan, victim, slot))
             return false;
         if (gsim_reach_is_enough(&slices->reach, ctx) && place(slices, ctx, plan, slot))
             return true;
@@ -182,23 +233,40 @@ static bool push_out(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gs
     return false;
 }
 
+static bool make_room(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      gsim_slot slot) {
+    uint32_t mark = gsim_plan_mark(plan);
+    if (!gsim_due_find(&slices->due, ctx, rank_to_yield_to(slices, ctx, slot)))
+        return false;
+    if (goes_to_one_node(slices, ctx, slot)) {
+        if (clear_node(slices, ctx, plan, slot))
+            return true;
+        gsim_plan_rollback(plan, mark);
+    }
+    return clear_all(slices, ctx, plan, slot);
+}
+
 /* The jobs that were pushed out are due no more. */
-static void leave_due(struct gsim_slices *slices) {
+static void leave_due(struct gsim_slices *slices, struct gsim_ctx *ctx) {
     for (uint32_t v = 0; v < slices->eviction.n; v++) {
-        gsim_index_remove(&slices->running, slices->eviction.victims[v].slot);
-        gsim_due_remove(&slices->due, slices->eviction.victims[v].slot);
+        const struct gsim_victim *victim = &slices->eviction.victims[v];
+        enum gsim_keep keep = victim->way.keep;
+        gsim_index_remove(&slices->running, victim->slot);
+        gsim_due_remove(&slices->due, victim->slot);
+        if (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_PAGEABLE)
+            gsim_common_insert(ctx, &slices->left, victim->slot, 0);
     }
 }
 
 static bool force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                   gsim_slot slot) {
     uint32_t mark = gsim_plan_mark(plan);
-    if (!push_out(slices, ctx, plan, slot)) {
+    if (!make_room(slices, ctx, plan, slot)) {
         gsim_plan_rollback(plan, mark);
         return false;
     }
     gsim_eviction_spare(&slices->eviction, ctx, plan, slot, mark, &slices->mark);
-    leave_due(slices);
+    leave_due(slices, ctx);
     return true;
 }
 
@@ -216,6 +284,8 @@ static bool is_impatient(const struct gsim_slices *slices, const struct gsim_ctx
 /* The facts about jobs that cannot be placed, in one pass. */
 struct pass {
     struct gsim_misfits misfits;
+    /* no idle GPU may ever lack memory; then a job that waits for its home counts as a misfit */
+    bool is_ample;
     uint32_t smallest_unforced; /* the smallest gang that lacks GPUs even by force */
 };
 
@@ -229,37 +299,54 @@ static bool force_at_home(struct gsim_slices *slices, struct gsim_ctx *ctx, stru
     return is_placed;
 }
 
+static struct pass pass_begins(const struct gsim_slices *slices, const struct gsim_ctx *ctx) {
+    return (struct pass){.misfits =
+                             gsim_misfits_none(ctx->view, slices->rule, slices->left.n > 0),
+                         .is_ample = gsim_misfits_none(ctx->view, slices->rule, true).is_size_all,
+                         .smallest_unforced = UINT32_MAX};
+}
+
+/* The job may leave some of the GPUs that it took, and jobs that it pushed out their memory. */
+static void note_forced(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                        struct pass *pass) {
+    pass->misfits = pass_begins(slices, ctx).misfits;
+}
+
 /* A job that lacks only memory, on enough GPUs, waits for the jobs paused there, and its failure
  * says nothing about others. */
 static bool try_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       struct pass *pass, gsim_slot slot) {
-    if (ctx->view->jobs.gpus[slot] < pass->misfits.smallest)
-        pass->misfits.smallest = ctx->view->jobs.gpus[slot];
     if (ctx->view->jobs.gpus[slot] >= pass->smallest_unforced)
         return false;
     if (slices->will_yield && force_at_home(slices, ctx, plan, slot)) {
-        pass->misfits.smallest = UINT32_MAX;
+        note_forced(slices, ctx, pass);
         return true;
     }
     bool could = could_fit(slices, ctx, plan, slot);
     if (could && force(slices, ctx, plan, slot)) {
-        pass->misfits.smallest = UINT32_MAX; /* the job may leave some of the GPUs that it took */
+        note_forced(slices, ctx, pass);
         return true;
     }
-    if (!could || pass->misfits.is_size_all)
+    if (!could || pass->is_ample)
         pass->smallest_unforced = ctx->view->jobs.gpus[slot];
     return false;
 }
 
-static bool try_place(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                      const struct pass *pass, gsim_slot slot) {
-    bool is_hopeless =
-        pass->misfits.is_size_all && ctx->view->jobs.gpus[slot] >= pass->misfits.smallest;
-    return !is_hopeless && place(slices, ctx, plan, slot);
+static void note_misfit(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                        struct pass *pass, gsim_slot slot) {
+    uint32_t gpus = ctx->view->jobs.gpus[slot];
+    if (gpus < pass->misfits.smallest && (pass->is_ample || !slices->waits_for_home))
+        pass->misfits.smallest = gpus;
 }
 
-static struct pass pass_begins(const struct gsim_slices *slices, const struct gsim_ctx *ctx) {
-    return (struct pass){gsim_misfits_none(ctx->view, slices->rule, true), UINT32_MAX};
+static bool try_place(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      struct pass *pass, gsim_slot slot) {
+    bool is_hopeless =
+        pass->misfits.is_size_all && ctx->view->jobs.gpus[slot] >= pass->misfits.smallest;
+    bool is_placed = !is_hopeless && place(slices, ctx, plan, slot);
+    if (!is_placed)
+        note_misfit(slices, ctx, pass, slot);
+    return is_placed;
 }
 
 /* The job is placed, and leaves the line. */

@@ -34,6 +34,9 @@ struct gsim_slices {
      * never does to a job that stands behind the victim's own rank, so that few are asked. */
     bool (*yields)(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
                    gsim_slot slot);
+    /* No victim of a lower rank yields to this job; it grows with the job's rank. NULL: that
+     * rank. */
+    int64_t (*least_rank)(const struct gsim_ctx *ctx, gsim_slot slot);
     struct gsim_preemption preemption; /* how jobs give way, unless the policy chooses each time: */
     struct gsim_preemption (*way)(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
                                   gsim_slot victim, gsim_slot slot);
@@ -57,10 +60,12 @@ struct gsim_slices {
     uint32_t only_node; /* the node of the jobs that may be pushed out now, if set */
     struct gsim_index waiting; /* by rank */
     struct gsim_index running; /* by when the slice began */
+    struct gsim_index left; /* jobs that gave way with memory on GPUs, until they run or leave */
     struct gsim_due due; /* those of them with slices that are over, as of the last look */
     int64_t looked_ns; /* of slices that began later, none was over then */
     int64_t last_due_rank; /* none of them had a rank behind this one */
     bool has_looked; /* in this decide */
+    bool waits_for_home; /* the job that was placed last, and taken back */
     uint32_t mark; /* where the plan stood before the last placement */
     struct gsim_eviction eviction;
     struct gsim_reach reach;
