@@ -176,6 +176,24 @@ policy=elasticflow ends "elasticflow: jobs in the way move, so that idle GPUs ar
     "100.000000000 1000.000000000 100.000000000 1000.000000000 400.000000000" --device ideal --nodes 2 \
     --gpus-per-node 2 --rates "$tmp/widths.csv" --set slot=10s "$tmp/trace.csv"
 
+# Eight GPUs lie on two nodes of four, where they make 4.4 a second: 800 iterations take 182 s, and not 100.
+# On nodes of four and of two GPUs they lie on three, where they make 2 a second.
+{
+    echo "device,model,gpus,nodes,iterations_per_s"
+    printf 'ideal,m,%s\n' 1,1,1 2,1,2 4,1,4 8,1,8 8,2,4.4 8,3,2
+} >"$tmp/widths.csv"
+due a,0,8,m,800,150
+policy=elasticflow ends "elasticflow: no promise by nodes that the cluster lacks" "" --device ideal --nodes 2 \
+    --gpus-per-node 4 --rates "$tmp/widths.csv" --set slot=10s "$tmp/trace.csv"
+due a,0,8,m,800,190
+policy=elasticflow ends "elasticflow: a promise by those that it has" 181.818181819 --device ideal --nodes 2 \
+    --gpus-per-node 4 --rates "$tmp/widths.csv" --set slot=10s "$tmp/trace.csv"
+printf '[node wide]\ndevice = ideal\ngpus = 4\n[node narrow]\ndevice = ideal\ngpus = 2\ncount = 2\n' >"$tmp/unlike.ini"
+policy=elasticflow ends "elasticflow: of unlike nodes the widest come first" 200.000000000 --cluster "$tmp/unlike.ini" \
+    --rates "$tmp/widths.csv" --set slot=10s --set mode=all "$tmp/trace.csv"
+policy=elasticflow ends "elasticflow: and there the promise is none" "" --cluster "$tmp/unlike.ini" \
+    --rates "$tmp/widths.csv" --set slot=10s "$tmp/trace.csv"
+
 # At 293 s the first job is to have four GPUs, and the two that are idle lie on the other node, since the third has
 # just moved beside it: it moves again. Neither takes time, and the first stayed on two GPUs until it was late.
 table promises.csv ideal,a,1,4000 ideal,a,2,8000 ideal,a,4,16000 ideal,b,1,1000 ideal,b,2,2000 ideal,b,4,4000 \
