@@ -36,13 +36,15 @@ struct gsim_nodes_of_type *gsim_fewest_nodes_open(const struct gsim_model_setup 
     return types;
 }
 
+uint32_t gsim_fullest_node(const struct gsim_nodes_of_type *nodes) {
+    return nodes->n > 0 ? nodes->gpus[0] : 1;
+}
+
 uint32_t gsim_fewest_nodes(const struct gsim_nodes_of_type *nodes, uint32_t gpus) {
     uint32_t n = 0, room = 0;
     while (n < nodes->n && room < gpus)
         room += nodes->gpus[n++];
-    return n > 0 ? n : 1;
-}
-
-uint32_t gsim_fullest_node(const struct gsim_nodes_of_type *nodes) {
-    return nodes->n > 0 ? nodes->gpus[0] : 1;
+    for (; room < gpus; n++)
+        room += gsim_fullest_node(nodes);
+    return n;
 }

@@ -15,7 +15,7 @@ struct gsim_nodes_of_type {
 
 /* By type; NULL: no memory. */
 struct gsim_nodes_of_type *gsim_fewest_nodes_open(const struct gsim_model_setup *setup);
-/* At least 1; all of them, where they have fewer GPUs together. */
+/* Where they have fewer GPUs together, with further nodes like the fullest. */
 uint32_t gsim_fewest_nodes(const struct gsim_nodes_of_type *nodes, uint32_t gpus);
 /* The GPUs of the fullest of them; at least 1. */
 uint32_t gsim_fullest_node(const struct gsim_nodes_of_type *nodes);

@@ -214,6 +214,22 @@ gpus = 1
 device = ideal
 rates_as = slow
 END
+# Synergy's rules know one type. What they do not look at may differ.
+{
+    echo "device,model,gpus,cpus_per_gpu,host_gib_per_gpu,iterations_per_s"
+    printf '%s\n' fast,m,1,1,9,2 fast,m,1,2,9,4 slow,m,1,1,9,1 slow,m,1,2,9,2 fast,n,1,1,9,2 fast,n,1,2,9,4 slow,n,1,1,9,1
+} >"$tmp/unlike.csv"
+trace a,0,1,m,4
+synergy() { # settings
+    "$gsim" run --policy synergy --cluster "$tmp/types.ini" --rates "$tmp/unlike.csv" --quiet "$@" "$tmp/trace.csv"
+}
+expect "synergy: speeds of two types, which the order looks at" 3 \
+    "one type of GPU, and job 'a' is unlike on 'fast' and on 'slow'" synergy --set order=srtf
+expect "synergy: an order that does not look at them" 0 "" synergy
+trace a,0,1,n,4
+expect "synergy: another part of a host on one type" 3 "job 'a' is unlike on 'fast' and on 'slow'" synergy
+expect "synergy: mode=fair gives the part that falls to a GPU" 0 "" synergy --set mode=fair
+
 # By their columns jobs take 1000 s on the type on which their model has no row.
 table types.csv fast,m,1,1 slow,n,1,1
 trace a,0,1,m,1000 b,0,1,m,1000
