@@ -13,6 +13,7 @@
  * another job its row is that of its model beside the other's; without such a row it cannot run
  * there. */
 #include "models/jobs/speed.h"
+#include "models/jobs/fewest_nodes.h"
 #include "sim/base/hints.h"
 
 static bool is_neutral(const struct gsim_profile *profile) {
@@ -493,8 +494,20 @@ uint64_t gsim_speed_most_q32(struct gsim_model *model, gsim_slot slot) {
     return most_q32;
 }
 
+/* The nodes of the cluster that have GPUs of a type; NULL: no memory. */
+static const struct gsim_nodes_of_type *nodes_of(struct gsim_model *model, uint16_t type) {
+    if (!model->nodes_of_type)
+        model->nodes_of_type = gsim_fewest_nodes_open(&model->setup);
+    model->is_out_of_memory |= !model->nodes_of_type;
+    return model->nodes_of_type ? &model->nodes_of_type[type] : NULL;
+}
+
 /* The site that a policy asks about. */
-static struct site site_there(const struct gsim_model *model, const struct gsim_where *where) {
+static struct site site_there(struct gsim_model *model, const struct gsim_where *where) {
+    const struct gsim_nodes_of_type *there = nodes_of(model, where->type);
+    uint32_t nodes = where->nodes;
+    if (nodes == 0 && there)
+        nodes = gsim_fewest_nodes(there, where->gpus);
     struct gsim_host host = where->host;
     if (host.cpus_milli <= 0 && host.mem_bytes <= 0)
         host = part_of_type(model, where->type);
@@ -503,18 +516,18 @@ static struct site site_there(const struct gsim_model *model, const struct gsim_
         .types = &where->type,
         .n_types = 1,
         .n_units = where->gpus,
-        .nodes = where->nodes,
-        .spans_nodes = where->nodes > 1,
+        .nodes = nodes,
+        .spans_nodes = nodes > 1,
         .is_beside = where->beside > 0,
         .other = where->beside > 0 ? model->jobs[where->beside - 1].kind : GSIM_NO_KIND,
         .host = {lesser_part(INT64_MAX, host.cpus_milli), lesser_part(INT64_MAX, host.mem_bytes)}};
 }
 
-/* On nodes that are equally full, but for the last one. */
-static struct gsim_spread spread_there(const struct gsim_model *model, gsim_slot slot,
-                                       const struct gsim_where *where) {
-    const struct gsim_phases *phases = model->jobs[slot].phases;
-    uint32_t each = model->setup.trace->goodput->app[phases->app].node_gpus;
+/* On nodes that are equally full, but for the last one: as full as the fullest of the cluster,
+ * unless the policy says on how many. */
+static struct gsim_spread spread_there(struct gsim_model *model, const struct gsim_where *where) {
+    const struct gsim_nodes_of_type *there = nodes_of(model, where->type);
+    uint32_t each = there ? gsim_fullest_node(there) : 1;
     if (where->nodes > 0)
         each = where->gpus / where->nodes + (where->gpus % where->nodes != 0);
     return gsim_goodput_packed(model->goodput_device[where->type], where->gpus, each);
@@ -571,11 +584,11 @@ bool gsim_speed_may_have_batch(const struct gsim_model *model, gsim_slot slot,
            (uint64_t)batch.local * (batch.summed + 1) <= goodput->app[phases->app].max_batch;
 }
 
-static struct gsim_rate rate_by_epochs(const struct gsim_model *model, gsim_slot slot,
+static struct gsim_rate rate_by_epochs(struct gsim_model *model, gsim_slot slot,
                                        const struct gsim_where *where) {
     const struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_goodput *goodput = model->setup.trace->goodput;
-    struct gsim_spread spread = spread_there(model, slot, where);
+    struct gsim_spread spread = spread_there(model, where);
     if (gsim_goodput_there(goodput, job->phases->app, spread.device)->n_steps == 0)
         return (struct gsim_rate){.iterations_after_epoch = -1};
     struct gsim_tempo tempo =
@@ -607,6 +620,6 @@ struct gsim_rate gsim_speed_there(struct gsim_model *model, gsim_slot slot,
                              .iterations_after_epoch = -1};
     if (rates && kind != GSIM_NO_KIND)
         rate.wants = gsim_rates_wants(rates, kind, model->rates_device[where->type], where->gpus,
-                                      where->nodes);
+                                      site.nodes);
     return rate;
 }

@@ -51,7 +51,8 @@ const struct gsim_policy gsim_policy_adaptdl = {
     .summary = "the schedulers that Pollux is compared with in its simulator, on jobs that learn",
     .paper = "Qiao et al., OSDI 2021; Gu et al., NSDI 2019; Peng et al., EuroSys 2018",
     .deviations = "a tick in which a job is still on its way to its GPUs is passed over; GPUs of "
-                  "different types count as equal; nodes that fail are refused",
+                  "different types count as equal, and with rule=optimus jobs that are faster on "
+                  "some of them are refused; nodes that fail are refused",
     .is_oracle = true,
     .oracle_where = "where rule=optimus, which counts the iterations that are left",
     .names_gpus = true,

@@ -3,6 +3,7 @@
  * came, then the next GPU goes again and again to the job that it saves the most time. Iterations
  * left are counted from the end of the epoch under way, and the last epoch counts as one. */
 #include "policies/adaptdl/state.h"
+#include "policies/lib/one_type.h"
 #include "policies/lib/rounds.h"
 
 /* The time of an iteration on that many GPUs, as packed as possible. A lone GPU sums the gradients
@@ -20,13 +21,24 @@ static void find_gain(struct gsim_ctx *ctx, struct adaptdl_job *job) {
     job->gain = (job->step_s - job->next_s) * job->left;
 }
 
+/* On each number of GPUs that it could get; asked once. */
+static bool is_alike(struct gsim_ctx *ctx, struct adaptdl_job *job) {
+    uint32_t most = job->is_alike ? 0 : job->most_gpus;
+    most = most < ctx->view->cluster.n_gpus ? most : ctx->view->cluster.n_gpus;
+    job->is_alike = true;
+    for (uint32_t gpus = 1; gpus <= most; gpus++)
+        if (!gsim_one_type(ctx, job->slot, (struct gsim_one_type){.gpus = gpus, .speed = true}))
+            return false;
+    return true;
+}
+
 static bool learn(struct gsim_ctx *ctx, struct adaptdl_job *job) {
     struct gsim_where where = {.type = ctx->view->cluster.type[0], .gpus = 1};
     struct gsim_rate rate = gsim_ask_rate(ctx, job->slot, &where);
     job->most_gpus = rate.most_gpus;
     job->left = rate.iterations_after_epoch > 0 ? (double)rate.iterations_after_epoch : 1;
     if (rate.most_gpus > 0 && rate.iterations_after_epoch >= 0)
-        return true;
+        return is_alike(ctx, job);
     const struct gsim_trace *trace = ctx->view->trace;
     ctx->status = gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, 0,
                             "adaptdl: rule=optimus counts iterations: job '%s' needs an "

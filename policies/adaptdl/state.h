@@ -21,6 +21,7 @@ struct adaptdl_job {
     /* optimus: the GPUs that the tick gives it, and could at most; the time of an iteration on them
      * and on one more; iterations left; what one GPU more would save */
     uint32_t width, most_gpus;
+    bool is_alike; /* on GPUs of all types */
     double step_s, next_s, left, gain;
 };
 

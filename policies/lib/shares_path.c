@@ -37,6 +37,15 @@ static bool has_end(const struct gsim_share_job *job) {
     return job->alone_s > 0;
 }
 
+/* What the speeds of a job are counted in, where its cone has them beside their inverses: numbers
+ * far from 1 would stop the path short. The program has them as they are. */
+static double unit_of(const struct gsim_shares *s, uint32_t job) {
+    double unit = 0;
+    for (uint32_t type = 0; type < s->n_types; type++)
+        unit = s->entry[job].per_s[0][type] > unit ? s->entry[job].per_s[0][type] : unit;
+    return s->is_as_gavel || unit <= 0 ? 1 : unit;
+}
+
 static bool is_target(enum kind kind, const struct gsim_share_job *job,
                       const struct gsim_share_target *target) {
     return kind == ENDS ? has_end(job) : target->factor > 0;
@@ -54,13 +63,14 @@ static void add_end_rows(struct gsim_conic *path, const struct gsim_share_job *j
     (void)gsim_conic_row(path, has_end(job) ? -job->age_s / job->alone_s : 1, 1);
 }
 
-static void add_inverse(struct gsim_conic *path, const struct gsim_share_job *job, uint32_t row) {
+static void add_inverse(struct gsim_conic *path, const struct gsim_share_job *job, uint32_t row,
+                        double unit) {
     (void)gsim_conic_free_column(path, 0);
     if (!has_end(job))
         return;
     gsim_conic_entry(path, row + 1, -1, 1);
     gsim_conic_entry(path, row + 2, 1, 1);
-    gsim_conic_entry(path, row + 4, job->left / job->alone_s, 1);
+    gsim_conic_entry(path, row + 4, job->left / unit / job->alone_s, 1);
 }
 
 static void add_job(struct gsim_shares *s, enum kind kind, uint32_t j,
@@ -72,7 +82,7 @@ static void add_job(struct gsim_shares *s, enum kind kind, uint32_t j,
     if (kind != ENDS)
         return;
     add_end_rows(&s->path, job);
-    add_inverse(&s->path, job, time_row(kind, j));
+    add_inverse(&s->path, job, time_row(kind, j), unit_of(s, j));
 }
 
 /* --- columns ---------------------------------------------------------------------------------- */
@@ -87,8 +97,9 @@ static void add_member(struct gsim_shares *s, enum kind kind, const struct gsim_
     if (kind == SUM || !is_target(kind, &s->job[j], target ? &target[j] : NULL) || speed == 0)
         return;
     if (kind == ENDS) {
-        gsim_conic_entry(&s->path, row, -speed, times);
-        gsim_conic_entry(&s->path, row + 1, -speed, times);
+        double in_units = speed / unit_of(s, j);
+        gsim_conic_entry(&s->path, row, -in_units, times);
+        gsim_conic_entry(&s->path, row + 1, -in_units, times);
         return;
     }
     gsim_conic_entry(&s->path, row, -target[j].factor * s->job[j].count * speed, times);

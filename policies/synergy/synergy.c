@@ -17,6 +17,7 @@
 #include "policies/synergy/order.h"
 #include "policies/synergy/round.h"
 #include "policies/synergy/servers.h"
+#include "policies/lib/one_type.h"
 #include "policies/lib/rounds.h"
 #include "sim/base/units.h"
 
@@ -74,6 +75,15 @@ static void learn(struct gsim_ctx *ctx, const struct synergy *synergy, struct sy
                                 gsim_trace_id(trace, ctx->view->jobs.index[job->slot]));
 }
 
+/* By its order a round looks at speeds, by its mode at what jobs want. */
+static struct gsim_one_type alike_of(const struct synergy *synergy, const struct synergy_job *job) {
+    return (struct gsim_one_type){.gpus = job->gpus,
+                                  .beside = job->fair,
+                                  .speed =
+                                      synergy->rule == SYNERGY_SRTF || synergy->rule == SYNERGY_FTF,
+                                  .wants = synergy->mode != SYNERGY_FAIR};
+}
+
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     struct synergy *synergy = own(ctx);
     uint32_t number = ctx->view->jobs.index[slot];
@@ -92,6 +102,8 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     }
     synergy->n_active++;
     learn(ctx, synergy, job);
+    if (ctx->status == GSIM_OK)
+        (void)gsim_one_type(ctx, slot, alike_of(synergy, job));
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -208,8 +220,11 @@ const struct gsim_policy gsim_policy_synergy = {
     .name = "synergy",
     .summary = "GPUs in rounds, with CPUs and host memory by what jobs make of them",
     .paper = "Mohan et al., OSDI 2022",
-    .deviations = "opt, by two linear programmes, is not there; bandwidth of storage is not given "
-                  "out; GPUs of different types count as equal",
+    .deviations =
+        "opt, by two linear programmes, is not there; bandwidth of storage is not given "
+        "out; on GPUs of several types, jobs that want another part of a host on some of them "
+        "are refused (mode=tune, mode=greedy), and so are jobs that are faster on some "
+        "(order=srtf, order=ftf); else the types count as equal",
     .names_gpus = true,
     .asks_speeds = true,
     .references = 1u << GSIM_REFERENCE_SYNERGY,

@@ -176,6 +176,24 @@ policy=elasticflow ends "elasticflow: jobs in the way move, so that idle GPUs ar
     "100.000000000 1000.000000000 100.000000000 1000.000000000 400.000000000" --device ideal --nodes 2 \
     --gpus-per-node 2 --rates "$tmp/widths.csv" --set slot=10s "$tmp/trace.csv"
 
+# Eight GPUs lie on two nodes of four, where they make 4.4 a second: 800 iterations take 182 s, and not 100.
+# On nodes of four and of two GPUs they lie on three, where they make 2 a second.
+{
+    echo "device,model,gpus,nodes,iterations_per_s"
+    printf 'ideal,m,%s\n' 1,1,1 2,1,2 4,1,4 8,1,8 8,2,4.4 8,3,2
+} >"$tmp/widths.csv"
+due a,0,8,m,800,150
+policy=elasticflow ends "elasticflow: no promise by nodes that the cluster lacks" "" --device ideal --nodes 2 \
+    --gpus-per-node 4 --rates "$tmp/widths.csv" --set slot=10s "$tmp/trace.csv"
+due a,0,8,m,800,190
+policy=elasticflow ends "elasticflow: a promise by those that it has" 181.818181819 --device ideal --nodes 2 \
+    --gpus-per-node 4 --rates "$tmp/widths.csv" --set slot=10s "$tmp/trace.csv"
+printf '[node wide]\ndevice = ideal\ngpus = 4\n[node narrow]\ndevice = ideal\ngpus = 2\ncount = 2\n' >"$tmp/unlike.ini"
+policy=elasticflow ends "elasticflow: of unlike nodes the widest come first" 200.000000000 --cluster "$tmp/unlike.ini" \
+    --rates "$tmp/widths.csv" --set slot=10s --set mode=all "$tmp/trace.csv"
+policy=elasticflow ends "elasticflow: and there the promise is none" "" --cluster "$tmp/unlike.ini" \
+    --rates "$tmp/widths.csv" --set slot=10s "$tmp/trace.csv"
+
 # At 293 s the first job is to have four GPUs, and the two that are idle lie on the other node, since the third has
 # just moved beside it: it moves again. Neither takes time, and the first stayed on two GPUs until it was late.
 table promises.csv ideal,a,1,4000 ideal,a,2,8000 ideal,a,4,16000 ideal,b,1,1000 ideal,b,2,2000 ideal,b,4,4000 \
@@ -196,6 +214,22 @@ gpus = 1
 device = ideal
 rates_as = slow
 END
+# Synergy's rules know one type. What they do not look at may differ.
+{
+    echo "device,model,gpus,cpus_per_gpu,host_gib_per_gpu,iterations_per_s"
+    printf '%s\n' fast,m,1,1,9,2 fast,m,1,2,9,4 slow,m,1,1,9,1 slow,m,1,2,9,2 fast,n,1,1,9,2 fast,n,1,2,9,4 slow,n,1,1,9,1
+} >"$tmp/unlike.csv"
+trace a,0,1,m,4
+synergy() { # settings
+    "$gsim" run --policy synergy --cluster "$tmp/types.ini" --rates "$tmp/unlike.csv" --quiet "$@" "$tmp/trace.csv"
+}
+expect "synergy: speeds of two types, which the order looks at" 3 \
+    "one type of GPU, and job 'a' is unlike on 'fast' and on 'slow'" synergy --set order=srtf
+expect "synergy: an order that does not look at them" 0 "" synergy
+trace a,0,1,n,4
+expect "synergy: another part of a host on one type" 3 "job 'a' is unlike on 'fast' and on 'slow'" synergy
+expect "synergy: mode=fair gives the part that falls to a GPU" 0 "" synergy --set mode=fair
+
 # By their columns jobs take 1000 s on the type on which their model has no row.
 table types.csv fast,m,1,1 slow,n,1,1
 trace a,0,1,m,1000 b,0,1,m,1000

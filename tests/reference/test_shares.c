@@ -439,6 +439,34 @@ static void test_equal_jobs_as_one(void **state) {
     }
 }
 
+static void count_in(struct fixture *f, double steps) {
+    for (uint32_t job = 0; job < f->shares.n_jobs; job++) {
+        f->job[job].left *= steps;
+        for (int type = 0; type < TYPES; type++)
+            f->entry[job].per_s[0][type] *= steps;
+    }
+}
+
+/* Steps that are a 2^14th of others, or as much longer, change nothing but the numbers. */
+static void test_finish_time_fairness_of_other_steps(void **state) {
+    struct fixture *f = *state;
+    struct gsim_random random;
+    gsim_random_seed(&random, 7, 0, "shares");
+    for (int i = 0; i < 100 / TEST_FEWER; i++) {
+        const double steps[] = {1, 1 << 14, 1.0 / (1 << 28)};
+        double rho[3];
+        draw_jobs(f, &random);
+        for (int k = 0; k < 3; k++) {
+            count_in(f, steps[k]);
+            assert_int_equal(gsim_shares_finish_time(&f->shares), GSIM_LP_OPTIMAL);
+            expect_fits(f);
+            rho[k] = f->shares.value;
+        }
+        expect_close(rho[1], rho[0], 1e-7);
+        expect_close(rho[2], rho[0], 1e-7);
+    }
+}
+
 static uint64_t sum_bytes(const struct fixture *f, uint64_t sum) {
     for (uint32_t e = 0; e < f->shares.n_entries; e++) {
         const unsigned char *bytes = (const unsigned char *)f->entry[e].share;
@@ -462,7 +490,7 @@ static void test_bytes(void **state) {
         assert_int_equal(gsim_shares_finish_time(&f->shares), GSIM_LP_OPTIMAL);
         sum = sum_bytes(f, sum);
     }
-    assert_int_equal(sum, 0x797f311114da1c4d);
+    assert_int_equal(sum, 0x10d4c99e689502d5);
 }
 
 /* The level of a job in parts of the cluster. */
@@ -584,6 +612,7 @@ int main(void) {
         TEST(test_makespan_as_tried),
         TEST(test_finish_time_fairness),
         TEST(test_finish_time_fairness_is_least),
+        TEST(test_finish_time_fairness_of_other_steps),
         TEST(test_equal_jobs_as_one),
         TEST(test_water_filling),
         TEST(test_owners),

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* For policies with rules of one type of GPU, which say nothing of a job that is faster on another:
+ * such a job ends the run with an error, and is not given GPUs by the speed of those that it does
+ * not get. */
+#ifndef GSIM_POLICIES_LIB_ONE_TYPE_H
+#define GSIM_POLICIES_LIB_ONE_TYPE_H
+
+#include "gsim/policy.h"
+
+/* What of a job is to be alike on all types of GPU, beside that it can run there. */
+struct gsim_one_type {
+    uint32_t gpus; /* on that many of each */
+    struct gsim_host beside; /* each of them; 0 of both: the part of a host that falls to it */
+    bool speed, wants; /* its speed; the part of a host with which it is fastest */
+};
+
+/* false: the job is unlike on two types of the cluster, and ctx->status says so. */
+bool gsim_one_type(struct gsim_ctx *ctx, gsim_slot job, struct gsim_one_type alike);
+
+#endif
