@@ -86,12 +86,13 @@ struct waiter {
 };
 
 static struct waiter waiter_of(const struct queue *queue, const struct gsim_loader *loader) {
-    int64_t all = gsim_memory_queue_under_way(queue->space, loader->at_bytes_per_s);
+    int64_t at = min_i64(loader->at_bytes_per_s, queue->gives);
+    int64_t all = gsim_memory_queue_under_way(queue->space, at);
     struct waiter out = {.under_way = all};
-    if (loader->at_bytes_per_s > loader->draws_bytes_per_s)
-        out.under_way = gsim_muldiv_floor(all, loader->draws_bytes_per_s, loader->at_bytes_per_s);
-    out.time = all <= queue->first ? time_of(queue, queue->first, queue->low)
-                                   : time_of(queue, all, loader->at_bytes_per_s);
+    if (at != loader->draws_bytes_per_s)
+        out.under_way = gsim_muldiv_floor(all, loader->draws_bytes_per_s, at);
+    out.time =
+        all <= queue->first ? time_of(queue, queue->first, queue->low) : time_of(queue, all, at);
     out.waits_q32 = ((uint64_t)min_i64(out.under_way, loader->most_under_way) << 32) /
                     (uint64_t)loader->most_under_way;
     return out;
@@ -157,7 +158,7 @@ static bool may_meet(struct queue *queue, const struct gsim_loader *loaders, uin
         return false;
     for (uint32_t i = 0; i < n; i++) {
         all += loaders[i].draws_bytes_per_s;
-        queue->gives = max_i64(queue->gives, loaders[i].draws_bytes_per_s);
+        queue->gives = max_i64(queue->gives, loaders[i].alone_bytes_per_s);
     }
     queue->gives = min_i64(queue->gives, most_of(queue->space));
     return all > (n == 1 ? queue->gives : queue->low);

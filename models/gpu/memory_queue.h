@@ -18,6 +18,7 @@ struct gsim_loader {
     /* The load of memory at which it draws that: more than it draws itself where other kernels
      * take turns with it on its SMs. */
     int64_t at_bytes_per_s;
+    int64_t alone_bytes_per_s; /* drawn where no other kernel is */
     int64_t most_under_way; /* bytes on their way while it waits, in those of an SM; above 0 */
 
     uint64_t longer_q32; /* the answer: how many times as long it takes; at least one */

@@ -635,6 +635,7 @@ static void share_power(const struct gsim_space *space, struct gsim_sm_kernel *k
 static struct gsim_loader loader_of(const struct stretch *stretch) {
     return (struct gsim_loader){.draws_bytes_per_s = stretch->draws_bytes_per_s,
                                 .at_bytes_per_s = stretch->draws_bytes_per_s,
+                                .alone_bytes_per_s = stretch->draws_bytes_per_s,
                                 .most_under_way = stretch->under_way};
 }
 

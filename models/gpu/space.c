@@ -133,12 +133,20 @@ static void run_undisturbed(const struct gsim_space *space, struct gsim_holder *
         holder->hbm_bytes_per_s, (int64_t)holder->rate_q32, (int64_t)GSIM_RATE_ONE);
 }
 
+/* The bandwidth that the holder reaches alone, unless it has fewer SMs here. */
+static int64_t reached_alone(const struct gsim_space *space, const struct gsim_holder *holder) {
+    bool is_whole = holder->wanted == of_device(space->profile, holder->fill_ppm);
+    return is_whole ? holder->hbm_bytes_per_s : holder->drawn_bytes_per_s;
+}
+
 /* On a crowded SM a holder takes turns with the others, which its rate has in it already: at the
  * load that its SMs make together if all blocks there load as much as its own. */
-static struct gsim_loader loader_of(const struct gsim_holder *holder) {
+static struct gsim_loader loader_of(const struct gsim_space *space,
+                                    const struct gsim_holder *holder) {
     return (struct gsim_loader){.draws_bytes_per_s = holder->drawn_bytes_per_s,
                                 .at_bytes_per_s = gsim_muldiv_floor(
                                     holder->drawn_bytes_per_s, holder->wanted, holder->memory_sms),
+                                .alone_bytes_per_s = reached_alone(space, holder),
                                 .most_under_way = holder->memory_sms};
 }
 
@@ -156,7 +164,7 @@ static void share_memory(const struct gsim_space *space, struct gsim_holder *hol
     uint32_t n_loaders = 0;
     for (uint32_t i = 0; i < n; i++)
         if (holders[i].drawn_bytes_per_s > 0)
-            loaders[n_loaders++] = loader_of(&holders[i]);
+            loaders[n_loaders++] = loader_of(space, &holders[i]);
     gsim_memory_queue_solve(space, loaders, n_loaders);
     for (uint32_t i = 0, at = 0; i < n; i++)
         if (holders[i].drawn_bytes_per_s > 0)
