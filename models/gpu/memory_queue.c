@@ -43,7 +43,7 @@ static struct queue queue_of(const struct gsim_space *space) {
     return queue;
 }
 
-/* The load with so much on its way. Loads above the curve have its last time, up to the most. */
+/* The load with these bytes on their way. Loads above the curve have its last time, up to the most. */
 static int64_t load_at(const struct queue *queue, int64_t under_way) {
     if (under_way <= queue->last)
         return gsim_space_bandwidth(queue->space, under_way);
@@ -104,7 +104,7 @@ static gsim_u128 length(const struct waiter *waiter, uint64_t time) {
            (gsim_u128)waiter->waits_q32 * time;
 }
 
-/* What all have on its way where so much is. */
+/* The bytes that all have on their way where loads take as long as with these. */
 static int64_t under_way_at(const struct queue *queue, const struct waiter *waiters, uint32_t n,
                             int64_t under_way) {
     uint64_t time = time_at(queue, under_way);

@@ -475,8 +475,8 @@ static int64_t at_most_its_sms(const struct gsim_sm_kernel *kernel, int64_t has)
     return has < most ? has : most;
 }
 
-/* What SMs draw that are busy with loads follows from the bytes that are on their way to them. An SM
- * with few threads has fewer than it can have; threads that stage what they read have all. */
+/* What SMs draw that are busy with loads follows from the bytes that are on their way to them. An
+ * SM with few threads has fewer than it can have; threads that stage what they read have all. */
 static int64_t under_way(const struct gsim_space *space, const struct gsim_sm_kernel *kernel,
                          const struct alone *alone, int64_t has) {
     int64_t enough = space->profile->value[GSIM_KEY_SM_MEMORY_THREADS];
