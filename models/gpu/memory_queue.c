@@ -43,7 +43,8 @@ static struct queue queue_of(const struct gsim_space *space) {
     return queue;
 }
 
-/* The load with these bytes on their way. Loads above the curve have its last time, up to the most. */
+/* The load with these bytes on their way. Loads above the curve have its last time, up to the
+ * most. */
 static int64_t load_at(const struct queue *queue, int64_t under_way) {
     if (under_way <= queue->last)
         return gsim_space_bandwidth(queue->space, under_way);
