@@ -17,11 +17,13 @@ gsim_gate_shape(const struct gsim_space *space, const struct gsim_member *member
     struct gsim_sm_kernel out = {.blocks = part > 0 ? part : 1,
                                  .threads = 1,
                                  .is_whole = true,
-                                 .memory_ppm = member->spec.demand.memory_ppm};
+                                 .memory_ppm = member->spec.demand.memory_ppm,
+                                 .hbm_bytes_per_s = member->spec.demand.hbm_bytes_per_s};
     if (!program)
         return out;
     const struct gsim_program_kernel *kernel = &program->kernels[number];
     out.memory_ppm = kernel->memory_ppm;
+    out.hbm_bytes_per_s = kernel->hbm_bytes_per_s;
     if (kernel->blocks == 0 || kernel->threads == 0)
         return out;
     out.is_whole = false;

@@ -123,22 +123,25 @@ static enum gsim_status check_blocks(const struct maker *m, struct gsim_log *log
     return status;
 }
 
-/* By the bandwidth that the kernel draws alone, where its bytes are known. A launch with a time of
- * its own moves as many bytes a second as others of its kernel. */
-static uint32_t memory_ppm(const struct maker *m, uint32_t kind, bool *is_known) {
+/* How far memory binds a kernel: by the bandwidth that it draws alone, where its bytes are known. A
+ * launch with a time of its own moves as many bytes a second as others of its kernel. */
+static void bind_to_memory(const struct maker *m, uint32_t kind, struct gsim_program_kernel *out) {
     const struct gsim_app_kernel *kernel = &m->app->kernels[kind];
     int64_t bytes = kernel->dram_bytes >= 0 ? kernel->dram_bytes : kernel->bytes;
     int64_t sms = m->profile->value[GSIM_KEY_SMS];
-    *is_known = bytes >= 0 && m->kernel_ns[kind] > 0;
-    if (!*is_known)
-        return (uint32_t)m->profile->value[GSIM_KEY_JOB_MEMORY_PPM];
+    out->memory_ppm = (uint32_t)m->profile->value[GSIM_KEY_JOB_MEMORY_PPM];
+    out->is_traffic_known = bytes >= 0 && m->kernel_ns[kind] > 0;
+    if (!out->is_traffic_known)
+        return;
     int64_t fill = kernel->blocks > 0 && kernel->blocks < sms ? kernel->blocks : sms;
     struct gsim_space device = gsim_space_of_device(m->profile);
     int64_t most = gsim_space_is_staged(m->profile, kernel->shared_bytes)
                        ? gsim_space_staged_bandwidth(&device, fill * GSIM_SM)
                        : gsim_space_bandwidth(&device, fill * GSIM_SM);
     int64_t drawn = gsim_muldiv_floor(bytes, GSIM_NS_PER_S, m->kernel_ns[kind]);
-    return (uint32_t)(drawn >= most ? GSIM_PPM : gsim_muldiv_floor(drawn, GSIM_PPM, most));
+    out->memory_ppm =
+        (uint32_t)(drawn >= most ? GSIM_PPM : gsim_muldiv_floor(drawn, GSIM_PPM, most));
+    out->hbm_bytes_per_s = drawn;
 }
 
 /* A queued kernel begins some time after the one before it in its stream. Kernels of different
@@ -148,12 +151,10 @@ static void launch(struct maker *m, const struct gsim_app_call *call, int64_t ho
     struct gsim_program *out = m->out;
     const struct gsim_app_kernel *kernel = &m->app->kernels[call->kernel];
     int64_t ns = gsim_roofline_launch_ns(m->app, call, m->profile, m->kernel_ns[call->kernel]);
-    bool is_known;
     m->kernels[out->n_kernels] =
         (struct gsim_program_kernel){.ns = ns,
                                      .register_bytes = kernel->register_bytes,
                                      .shared_bytes = kernel->shared_bytes,
-                                     .memory_ppm = memory_ppm(m, call->kernel, &is_known),
                                      .lowers_ppm = (uint32_t)GSIM_PPM - kernel->clock_ppm,
                                      .blocks = kernel->blocks,
                                      .threads = (uint32_t)kernel->threads,
@@ -162,7 +163,7 @@ static void launch(struct maker *m, const struct gsim_app_call *call, int64_t ho
                                      .unit = (uint8_t)kernel->unit,
                                      .first_touch = m->first_touch[call->kernel],
                                      .n_touches = kernel->n_touches};
-    m->kernels[out->n_kernels].is_traffic_known = is_known;
+    bind_to_memory(m, call->kernel, &m->kernels[out->n_kernels]);
     if (kernel->blocks > 0 && kernel->threads > 0)
         m->kernels[out->n_kernels].per_sm = gsim_sm_array_per_sm(
             m->profile, kernel->threads, kernel->register_bytes, kernel->shared_bytes);

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "models/gpu/memory_queue.h"
 #include "sim/base/hints.h"
 #include "sim/base/wide.h"
 
@@ -444,13 +445,11 @@ static gsim_u128 over_q32(int64_t all, int64_t part) {
     return ((gsim_u128)(uint64_t)all << 32) / (uint64_t)(part > 0 ? part : 1);
 }
 
-/* How many times longer than alone each part of the kernel's time takes; what its SMs draw while it
- * is bound by memory, and the part of its time here for which it is. */
+/* How many times longer than alone each part of the kernel's time takes; what it draws on its SMs,
+ * and the bytes that are on their way to it while it waits for them, in those of an SM. */
 struct stretch {
     gsim_u128 compute_q32, memory_q32;
-    int64_t draws_bytes_per_s;
-    int64_t bound_ppm;
-    int64_t under_way; /* bytes on their way to it meanwhile, in those that an SM has at most */
+    int64_t draws_bytes_per_s, under_way;
 };
 
 static gsim_u128 time_of(const struct gsim_sm_kernel *kernel, const struct stretch *stretch) {
@@ -470,29 +469,56 @@ static int64_t bandwidth(const struct gsim_space *space, const struct gsim_sm_ke
                : gsim_space_bandwidth(space, sms);
 }
 
-/* An SM with few threads has fewer bytes on their way than it can have; threads that stage what
- * they read have all. Blocks that a cap crowds on fewer SMs than alone have what these can have. */
-static int64_t under_way(const struct gsim_profile *profile, const struct gsim_sm_kernel *kernel,
-                         const struct alone *alone, int64_t has) {
-    int64_t enough = profile->value[GSIM_KEY_SM_MEMORY_THREADS];
-    int64_t threads = alone->per_sm * alone->need.threads, most = kernel->n_sms * GSIM_SM;
-    if (threads < enough && !gsim_space_is_staged(profile, kernel->shared_bytes))
-        has = gsim_muldiv_floor(has, threads, enough);
+/* Blocks that a cap crowds on fewer SMs than alone draw what these can. */
+static int64_t at_most_its_sms(const struct gsim_sm_kernel *kernel, int64_t has) {
+    int64_t most = kernel->n_sms * GSIM_SM;
     return has < most ? has : most;
+}
+
+/* What SMs draw that are busy with loads follows from the bytes that are on their way to them. An
+ * SM with few threads has fewer than it can have; threads that stage what they read have all. */
+static int64_t under_way(const struct gsim_space *space, const struct gsim_sm_kernel *kernel,
+                         const struct alone *alone, int64_t has) {
+    int64_t enough = space->profile->value[GSIM_KEY_SM_MEMORY_THREADS];
+    int64_t threads = alone->per_sm * alone->need.threads;
+    if (gsim_space_is_staged(space->profile, kernel->shared_bytes))
+        return gsim_memory_queue_under_way(
+            space, gsim_space_staged_bandwidth(space, at_most_its_sms(kernel, has)));
+    if (threads < enough)
+        has = gsim_muldiv_floor(has, threads, enough);
+    return at_most_its_sms(kernel, has);
+}
+
+static int64_t draws_alone(const struct gsim_profile *profile, const struct gsim_sm_kernel *kernel,
+                           int64_t had) {
+    struct gsim_space device = gsim_space_of_device(profile);
+    if (kernel->hbm_bytes_per_s > 0 || kernel->memory_ppm == 0)
+        return kernel->hbm_bytes_per_s;
+    return gsim_muldiv_floor(bandwidth(&device, kernel, had), kernel->memory_ppm, GSIM_PPM);
+}
+
+static void slow_down(const struct gsim_space *space, const struct gsim_sm_kernel *kernel,
+                      int64_t had, int64_t has, struct stretch *out) {
+    struct gsim_space device = gsim_space_of_device(space->profile);
+    int64_t sms = at_most_its_sms(kernel, has);
+    out->compute_q32 = over_q32(had, has);
+    out->memory_q32 = over_q32(bandwidth(&device, kernel, had), bandwidth(space, kernel, sms));
+    if (out->memory_q32 < GSIM_RATE_ONE)
+        out->memory_q32 = GSIM_RATE_ONE;
+    out->draws_bytes_per_s =
+        gsim_muldiv_floor(out->draws_bytes_per_s, (int64_t)rate_of(kernel, out), GSIM_RATE_ONE);
 }
 
 static struct stretch on_sms(const struct gsim_space *space, const struct gsim_sm_kernel *kernel,
                              const struct alone *alone, int64_t has) {
-    struct gsim_space device = gsim_space_of_device(space->profile);
     int64_t had = worth(alone, alone->in_flight);
-    struct stretch out = {.draws_bytes_per_s = bandwidth(space, kernel, has),
-                          .under_way = under_way(space->profile, kernel, alone, has)};
-    out.compute_q32 = over_q32(had, has);
-    out.memory_q32 = over_q32(bandwidth(&device, kernel, had), out.draws_bytes_per_s);
-    if (out.memory_q32 < GSIM_RATE_ONE)
-        out.memory_q32 = GSIM_RATE_ONE;
-    gsim_u128 bound = (gsim_u128)kernel->memory_ppm * out.memory_q32;
-    out.bound_ppm = (int64_t)(bound * (uint64_t)GSIM_PPM / time_of(kernel, &out));
+    struct stretch out = {.compute_q32 = GSIM_RATE_ONE,
+                          .memory_q32 = GSIM_RATE_ONE,
+                          .draws_bytes_per_s = draws_alone(space->profile, kernel, had),
+                          .under_way = under_way(space, kernel, alone, has)};
+    if (has != had || has != at_most_its_sms(kernel, has) ||
+        space->peak_bytes_per_s < space->profile->value[GSIM_KEY_HBM_BYTES_PER_S])
+        slow_down(space, kernel, had, has, &out);
     return out;
 }
 
@@ -606,34 +632,36 @@ static void share_power(const struct gsim_space *space, struct gsim_sm_kernel *k
 
 /* --- bandwidth -------------------------------------------------------------------------------- */
 
-/* How much longer a part that is bound by memory takes beside another kernel, in ppm, while the
- * other is bound by memory too. All bytes on their way to memory wait in one queue, so by Little's
- * law each kernel is served in proportion to those that it has there. */
-static int64_t longer_ppm(const struct gsim_space *space, const struct stretch *one,
-                          const struct stretch *other) {
-    int64_t most = space->peak_bytes_per_s < INT64_MAX / 2
-                       ? gsim_space_bandwidth(space, space->sms * GSIM_SM)
-                       : INT64_MAX;
-    if (most <= 0 || most == INT64_MAX)
-        return 0;
-    gsim_u128 wants =
-        (gsim_u128)(uint64_t)one->draws_bytes_per_s * (uint64_t)(one->under_way + other->under_way);
-    gsim_u128 gets = (gsim_u128)(uint64_t)most * (uint64_t)one->under_way;
-    if (wants <= gets || gets == 0)
-        return 0;
-    return (int64_t)((wants - gets) * (uint64_t)other->bound_ppm / gets);
+static struct gsim_loader loader_of(const struct stretch *stretch) {
+    return (struct gsim_loader){.draws_bytes_per_s = stretch->draws_bytes_per_s,
+                                .at_bytes_per_s = stretch->draws_bytes_per_s,
+                                .alone_bytes_per_s = stretch->draws_bytes_per_s,
+                                .most_under_way = stretch->under_way};
 }
 
-/* Kernels are bound by memory at times that have nothing to do with each other. */
-static struct stretch beside(const struct gsim_space *space, const struct gsim_sm_kernel *kernels,
-                             uint32_t n, const struct stretch *stretch, uint32_t i) {
-    struct stretch here = stretch[i];
-    int64_t factor_ppm = GSIM_PPM;
-    for (uint32_t j = 0; j < n; j++)
-        if (j != i && kernels[j].held->pace > 0)
-            factor_ppm += longer_ppm(space, &stretch[i], &stretch[j]);
-    here.memory_q32 = here.memory_q32 * (uint64_t)factor_ppm / (uint64_t)GSIM_PPM;
-    return here;
+/* All of the longer time is waiting for memory. */
+static void wait_longer(const struct gsim_sm_kernel *kernel, uint64_t longer_q32,
+                        struct stretch *stretch) {
+    gsim_u128 more = (time_of(kernel, stretch) >> 32) * (longer_q32 - GSIM_RATE_ONE);
+    stretch->memory_q32 += more / kernel->memory_ppm;
+}
+
+/* Loads take longer while several kernels load. */
+static void share_memory(const struct gsim_space *space, const struct gsim_sm_kernel *kernels,
+                         uint32_t n, struct stretch *here) {
+    struct gsim_loader loaders[GSIM_ARRAY_KERNELS_MAX];
+    uint16_t number[GSIM_ARRAY_KERNELS_MAX];
+    uint32_t n_loaders = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (kernels[i].held->pace == 0 || here[i].draws_bytes_per_s == 0)
+            continue;
+        loaders[n_loaders] = loader_of(&here[i]);
+        number[n_loaders++] = (uint16_t)i;
+    }
+    gsim_memory_queue_solve(space, loaders, n_loaders);
+    for (uint32_t i = 0; i < n_loaders; i++)
+        if (loaders[i].longer_q32 > GSIM_RATE_ONE)
+            wait_longer(&kernels[number[i]], loaders[i].longer_q32, &here[number[i]]);
 }
 
 /* The part of its time here that the kernel needs beyond this one of its time alone. */
@@ -666,9 +694,12 @@ static void find_rates(const struct array *array) {
         kernels[i].rate_q32 = 0;
         if (kernels[i].held->pace == 0)
             continue;
-        here[i] = beside(space, kernels, n, stretch, i);
-        kernels[i].rate_q32 = rate_of(&kernels[i], &here[i]);
+        here[i] = stretch[i];
     }
+    share_memory(space, kernels, n, here);
+    for (uint32_t i = 0; i < n; i++)
+        if (kernels[i].held->pace > 0)
+            kernels[i].rate_q32 = rate_of(&kernels[i], &here[i]);
     share_power(space, kernels, n, here);
     for (uint32_t i = 0; i < n; i++)
         if (kernels[i].held->pace > 0)

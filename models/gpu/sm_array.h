@@ -65,6 +65,7 @@ struct gsim_sm_kernel {
     /* a kernel of which only the time is known: it lets none run beside its blocks */
     bool is_whole;
     uint32_t memory_ppm; /* part of its time alone that is bound by memory */
+    int64_t hbm_bytes_per_s; /* drawn alone; 0: as much as memory_ppm says */
     /* The clock that its time alone holds for, of the highest one, and the power that it draws
      * beyond idle at the highest clock at its rate alone; 0: not known. */
     uint32_t clock_ppm;

@@ -12,27 +12,14 @@
  *   little, so it takes nothing from compute-bound work on its SM;
  *   memory-bound work runs in proportion to the bandwidth that its SMs can draw; on a crowded SM it
  *   waits for its turn to issue like all work there, so it draws only its share of the SM's part;
- *   when the bandwidth that all holders would draw is more than all their SMs can draw together,
- *   it is shared in proportion to SMs, and no holder gets more than it would draw.
+ *   loads take longer while several holders load, as models/gpu/memory_queue.h says.
  *
- * Left out are: contention between memory phases of holders with average demands that fit; caches;
- * placement that avoids the SMs that other holders have by range. */
+ * Left out are: that holders load more at some times than at others; caches; placement that avoids
+ * the SMs that other holders have by range. */
 #ifndef GSIM_MODELS_GPU_SPACE_H
 #define GSIM_MODELS_GPU_SPACE_H
 
-#include "models/hardware/mig.h"
-#include "models/hardware/profile.h"
-#include "gsim/units.h"
-
-/* Amounts of SMs are in millionths of an SM. */
-#define GSIM_SM GSIM_PPM
-
-/* The SMs and the memory that are shared. */
-struct gsim_space {
-    const struct gsim_profile *profile;
-    int64_t sms; /* SMs of this space; shares are of the whole device's */
-    int64_t peak_bytes_per_s; /* bandwidth of the memory that belongs to them */
-};
+#include "models/gpu/bandwidth.h"
 
 /* The demand of a kernel on a whole device; fields as in gsim_holder. */
 struct gsim_demand {
@@ -56,22 +43,6 @@ struct gsim_holder {
     int64_t density, computing; /* blocks on each of these SMs; the part of them that computes */
 };
 
-struct gsim_space gsim_space_of_device(const struct gsim_profile *profile);
-/* An instance has a fixed part of the memory's bandwidth: its neighbours change nothing. */
-struct gsim_space gsim_space_of_instance(const struct gsim_profile *profile,
-                                         const struct gsim_mig_profile *instance);
-
-/* Bandwidth that these SMs (in millionths) draw together, by the device's curve: straight lines
- * between its points and from nothing to the first, level past the last. */
-int64_t gsim_space_bandwidth(const struct gsim_space *space, int64_t sms);
-/* The like of kernels that stage what they read in shared memory, with more bytes under way. */
-int64_t gsim_space_staged_bandwidth(const struct gsim_space *space, int64_t sms);
-/* Whether a block with this shared memory takes half of an SM's or more: it stages. */
-bool gsim_space_is_staged(const struct gsim_profile *profile, int64_t shared_bytes);
-/* How much of a kernel's time is bound by memory, by the bandwidth that it draws alone: its share
- * of the bandwidth that the SMs that it fills can draw. */
-uint32_t gsim_space_memory_ppm(const struct gsim_profile *profile, uint32_t fill_ppm,
-                               int64_t hbm_bytes_per_s);
 /* Fills in the answers of all holders. */
 void gsim_space_solve(const struct gsim_space *space, struct gsim_holder *holders, uint32_t n);
 

@@ -299,13 +299,25 @@ done
 # kernels of which a block fills an SM, one wave each: the other waits for all of it, or all but its uneven end
 printf 'kind,name,time_us,device,host_us,blocks,threads,shared_kib\nkernel,k,1000,h200,,132,1024,227\nlaunch,k,,,0,,,\n' >"$tmp/wave.csv"
 expect "a wave behind a wave" 0 "it waits behind the other's blocks  *+[01][.][09][0-9]*  *+[01][.][09]" "$gsim" explain-pair "$tmp/wave.csv" "$tmp/wave.csv"
-# and no more than the GPU has is given out: both take 20 s alone, one after the other, less half of the 7 %
-# (job.spread_ppm) over which blocks of a kernel end: 19.3 s at least
-printf 'job_id,submit_s,iterations,app\na,0,10000,%s\nb,0.0003,10000,%s\n' "$tmp/wave.csv" "$tmp/wave.csv" >"$tmp/waves.csv"
+# and no more than the GPU has is given out: of kernels without bytes both take 20 s alone, one after the
+# other, less half of the 7 % (job.spread_ppm) over which blocks of a kernel end: 19.3 s at least
+printf 'kind,name,time_us,device,host_us,blocks,threads,shared_kib,dram_bytes\nkernel,k,1000,h200,,132,1024,227,0\nlaunch,k,,,0,,,,\n' >"$tmp/pure.csv"
+printf 'job_id,submit_s,iterations,app\na,0,10000,%s\nb,0.0003,10000,%s\n' "$tmp/pure.csv" "$tmp/pure.csv" >"$tmp/waves.csv"
 expect "SM time is given out once" 0 "makespan  *19.[3-9]" "$gsim" --policy mps --gpus-per-node 1 "$tmp/waves.csv"
 # kernels of one block each have room beside each other
 sed 's/132,1024,227/1,32,1/' "$tmp/wave.csv" >"$tmp/small.csv"
 expect "blocks beside each other" 0 "it waits behind the other's blocks  *+0.000  *+0.000" "$gsim" explain-pair "$tmp/small.csv" "$tmp/small.csv"
+# a walk that takes long ends with the signal: a kernel of 1 ns after another, ten seconds of them
+printf 'kind,name,time_us,device,host_us,blocks,threads\nkernel,k,0.001,h200,,1,32\nkernel,l,0.0013,h200,,1,32\n' >"$tmp/short.csv"
+for i in 1 2 3 4 5 6 7 8 9; do printf 'launch,k,,,0.00%s,,\nlaunch,l,,,0,,\n' $i; done >>"$tmp/short.csv"
+"$gsim" explain-pair "$tmp/short.csv" h200-vit-train >"$tmp/out" 2>"$tmp/log" &
+pid=$!
+sleep 0.3
+kill -TERM $pid 2>/dev/null
+wait $pid
+got=$?
+[ $got -eq 143 ] && [ ! -s "$tmp/out" ]
+say "explain-pair ends by SIGTERM (exit $got)" $?
 expect "no programs" 2 "which two programs" "$gsim" explain-pair
 expect "an app that launches nothing" 3 "resnet50-train.csv: it has no launches" "$gsim" explain-pair resnet50-train h200-gemm-chain
 expect "a rate that is none" 2 "'fast' is not a rate alone" "$gsim" explain-pair h200-gemm-chain@fast h200-gemm-chain

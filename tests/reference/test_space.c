@@ -145,8 +145,44 @@ static void ranges_crowd_where_they_overlap(void **state) {
     near(rate(&two[1]), 44.0 / 132);
 }
 
-/* 60 SMs each draw about 2.9 TB/s of 3.9; the third needs less than its part and gets all of it. */
-static void bandwidth_fills_up_by_sms(void **state) {
+/* --- several that load ------------------------------------------------------------------------ */
+
+/* The law of models/gpu/memory_queue.h in floating point, by bisection: 44 SMs of three holders each,
+ * of which the third draws 600 GB/s on 132 SMs, and so 600 x C(44) / C(132) here. The curve gives its
+ * bytes on their way, as SMs; over 44 that is the part of its time in which it waits. The bytes of
+ * all are those of 88 SMs and its own, which grow with the time that a load takes. */
+static double curve(double sms) {
+    static const double at[][2] = {{0, 0},       {4, 300.2},   {8, 577.7},   {16, 1074.5},
+                                   {33, 1927.5}, {66, 3096.5}, {99, 3562.5}, {132, 3884.7}};
+    int i = 1;
+    while (i < 7 && at[i][0] < sms)
+        i++;
+    return at[i - 1][1] +
+           (at[i][1] - at[i - 1][1]) * (sms - at[i - 1][0]) / (at[i][0] - at[i - 1][0]);
+}
+
+static double solve_for(double target, double (*of)(double, double), double with, double low,
+                        double high) {
+    for (int i = 0; i < 200; i++) {
+        double middle = (low + high) / 2;
+        *(of(middle, with) < target ? &low : &high) = middle;
+    }
+    return low;
+}
+
+static double curve_at(double sms, double with) {
+    (void)with;
+    return curve(sms);
+}
+
+/* Bytes of SMs over those of all three holders, where the third draws `modest` alone. */
+static double too_many(double sms, double modest) {
+    double own = solve_for(modest, curve_at, 0, 0, 132), waits = own / 44;
+    double longer = sms / curve(sms) / (own / modest);
+    return sms - 88 - own * longer / (1 - waits + waits * longer);
+}
+
+static void loads_wait_by_the_bytes_of_all(void **state) {
     const struct fixture *f = *state;
     struct gsim_holder three[] = {copying(f, PPM), copying(f, PPM), copying(f, PPM)};
     for (uint32_t i = 0; i < 3; i++) {
@@ -155,12 +191,31 @@ static void bandwidth_fills_up_by_sms(void **state) {
     }
     three[2].hbm_bytes_per_s = 600000000000;
     gsim_space_solve(&f->space, three, 3);
-    double slow = (double)gsim_space_bandwidth(&f->space, 44 * GSIM_SM) / 3884.7e9;
-    near(rate(&three[2]), slow);
-    double modest = 600e9 * slow;
-    near((double)three[0].drawn_bytes_per_s, (3884.7e9 - modest) / 2);
-    near((double)three[1].drawn_bytes_per_s, (3884.7e9 - modest) / 2);
-    near((double)three[2].drawn_bytes_per_s, modest);
+    double slow = curve(44) / 3884.7, modest = 600 * slow;
+    double all = solve_for(0, too_many, modest, 88, 132);
+    double own = solve_for(modest, curve_at, 0, 0, 132);
+    double longer = 1 - own / 44 + own / 44 * all / curve(all) / (own / modest);
+    near((double)three[0].drawn_bytes_per_s, 44e9 * curve(all) / all);
+    near((double)three[1].drawn_bytes_per_s, 44e9 * curve(all) / all);
+    near((double)three[2].drawn_bytes_per_s, 1e9 * modest / longer);
+    near(rate(&three[2]), slow / longer);
+}
+
+/* Up to the first point of the curve, 300.2 GB/s of all holders, memory is idle for each. */
+static void little_traffic_is_in_the_way_of_none(void **state) {
+    const struct fixture *f = *state;
+    struct gsim_holder two[] = {copying(f, 500000), copying(f, 500000)};
+    for (uint32_t i = 0; i < 2; i++) {
+        two[i].first_sm = 66 * i;
+        two[i].n_sms = 66;
+        two[i].memory_ppm = 48000;
+        two[i].hbm_bytes_per_s = 150000000000;
+    }
+    gsim_space_solve(&f->space, two, 2);
+    assert_true(two[0].rate_q32 == GSIM_RATE_ONE && two[1].rate_q32 == GSIM_RATE_ONE);
+    two[1].hbm_bytes_per_s = 200000000000;
+    gsim_space_solve(&f->space, two, 2);
+    assert_true(two[0].rate_q32 < GSIM_RATE_ONE && two[1].rate_q32 < GSIM_RATE_ONE);
 }
 
 static void the_order_is_of_no_matter(void **state) {
@@ -231,7 +286,8 @@ int main(void) {
         TEST(caps_up_to_100_percent_do_not_meet),
         TEST(caps_past_100_percent_crowd_all_sms),
         TEST(ranges_crowd_where_they_overlap),
-        TEST(bandwidth_fills_up_by_sms),
+        TEST(loads_wait_by_the_bytes_of_all),
+        TEST(little_traffic_is_in_the_way_of_none),
         TEST(the_order_is_of_no_matter),
         TEST(an_instance_is_a_small_device),
         TEST(the_ideal_device_has_bandwidth_for_all),

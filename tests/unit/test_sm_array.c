@@ -6,16 +6,19 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <cmocka.h>
 
 #include "models/gpu/sm_array.h"
+#include "sim/base/wide.h"
 
 enum { SMS = 4, WORK_NS = 1000 };
+#define GB INT64_C(1000000000)
 
-static const struct gsim_curve_point hbm_by_sms[] = {{1, 400}, {2, 700}, {4, 1000}};
+static const struct gsim_curve_point hbm_by_sms[] = {{1, 400 * GB}, {2, 700 * GB}, {4, 1000 * GB}};
 static const struct gsim_profile device = {.value = {[GSIM_KEY_SMS] = SMS,
                                                      [GSIM_KEY_HBM_BY_SMS] = 3,
-                                                     [GSIM_KEY_HBM_BYTES_PER_S] = 1000,
+                                                     [GSIM_KEY_HBM_BYTES_PER_S] = 1000 * GB,
                                                      [GSIM_KEY_SM_THREADS] = 64,
                                                      [GSIM_KEY_SM_REGISTER_BYTES] = 65536,
                                                      [GSIM_KEY_SM_SHARED_BYTES] = 8192,
@@ -184,13 +187,13 @@ static uint64_t by_rates(uint32_t cap_ppm, uint32_t memory_ppm) {
     struct gsim_holder holder = {.cap_ppm = cap_ppm,
                                  .fill_ppm = GSIM_PPM,
                                  .memory_ppm = memory_ppm,
-                                 .hbm_bytes_per_s = memory_ppm * 1000 / GSIM_PPM};
+                                 .hbm_bytes_per_s = memory_ppm * 1000 * GB / GSIM_PPM};
     gsim_space_solve(&space, &holder, 1);
     return holder.rate_q32;
 }
 
 /* A kernel that fills the GPU alone, on half of the SMs: the part of its time that is bound by
- * memory goes by bandwidth, 700 of 1000, the rest by SMs. */
+ * memory goes by bandwidth, 700 of 1000 GB/s, the rest by SMs. */
 static void test_alone_under_a_cap_both_models_agree(void **state) {
     (void)state;
     for (uint32_t memory_ppm = 0; memory_ppm <= GSIM_PPM; memory_ppm += 250000) {
@@ -215,7 +218,8 @@ static void solve_on_own_sms(struct gsim_sm_kernel kernels[2]) {
     solve(kernels, 2);
 }
 
-/* They would draw 1400 of 1000 bytes a second, so each has 500 of the 1000 that it has alone. */
+/* They have the bytes of two SMs on their way each, with which four SMs draw 1000 GB/s: each gets 500
+ * of the 1000 that it has alone. */
 static void test_bandwidth_is_shared_as_by_rates(void **state) {
     (void)state;
     struct gsim_sm_held held[2] = {{.n = 0}};
@@ -226,8 +230,8 @@ static void test_bandwidth_is_shared_as_by_rates(void **state) {
                         GSIM_RATE_ONE / 2 / 20000 + 1);
 }
 
-/* On three SMs and on one they would draw 850 and 400 of the 1000 bytes a second, and wait in one
- * queue, where three quarters of the bytes are the first one's: it gets 750, the other 250. */
+/* On three SMs and on one they would draw 850 and 400 of the 1000 GB/s, and wait in one queue, where
+ * three quarters of the bytes are the first one's: it gets 750, the other 250. */
 static void test_bandwidth_goes_by_bytes_under_way(void **state) {
     (void)state;
     struct gsim_sm_held held[2] = {{.n = 0}};
@@ -244,36 +248,40 @@ static void test_bandwidth_goes_by_bytes_under_way(void **state) {
     assert_in_range(kernels[1].rate_q32 / (GSIM_RATE_ONE / 100000), 24998, 25001);
 }
 
-/* Two SMs each; the blocks of the second kernel have registers for one on an SM, 32 threads of the
- * 64 that have as many bytes under way as an SM can have. Two thirds of the bytes are the first
- * one's: it gets 667 of its 700 bytes a second, the other 333. Where the second one stages what it
- * reads (half of the shared memory), both get 500. */
-static void test_few_threads_have_few_bytes_under_way(void **state) {
+/* The first kernel is bound by memory all the time on two SMs; the second one draws 400 of the 700 GB/s
+ * that its two SMs could: by the curve it has the bytes of one SM on their way. With 32 threads an SM
+ * of the 64 that have as many as an SM can have, it has no more than those, so it waits all of its
+ * time. Three SMs' worth draw 850 GB/s, so each load takes 3 / 850 in place of 1 / 400, and the rate
+ * is 850 / 1200 = 0.70833. With 64 threads it could have two SMs' worth, so it waits for half of its
+ * time: with x times as long for a load it has 2x / (1 + x) on their way, and x is
+ * 400 k / (700 + 150 (k - 2)) at k = 2 + 2x / (1 + x). That is x = 1.45125, k = 3.18408, and the rate
+ * is 1 / (0.5 + 0.5 x) = 0.81591. */
+static void test_few_threads_wait_more(void **state) {
     (void)state;
     struct gsim_profile waiting = device;
     waiting.value[GSIM_KEY_SM_MEMORY_THREADS] = 64;
     struct gsim_space space = gsim_space_of_device(&waiting);
-    for (int64_t staged = 0; staged < 2; staged++) {
+    for (int64_t threads = 32; threads <= 64; threads += 32) {
         struct gsim_sm_held held[2] = {{.n = 0}};
-        struct gsim_sm_kernel kernels[] = {kernel(40, 0, &held[0]),
-                                           kernel(40, staged * 4096, &held[1])};
-        kernels[1].register_bytes = 40960;
+        struct gsim_sm_kernel kernels[] = {kernel(40, 2048, &held[0]), kernel(2, 0, &held[1])};
         uint16_t order[2];
         for (uint16_t i = 0; i < 2; i++) {
             kernels[i].first_sm = (uint16_t)(2 * i);
             kernels[i].n_sms = 2;
             kernels[i].has_queue = true;
-            kernels[i].memory_ppm = GSIM_PPM;
         }
+        kernels[0].memory_ppm = GSIM_PPM;
+        kernels[1].memory_ppm = 571429;
+        kernels[1].hbm_bytes_per_s = 400 * GB;
+        kernels[1].threads = threads;
         gsim_sm_array_solve(&space, kernels, order, 2);
-        uint64_t first = staged ? 50000 : 66666, second = staged ? 50000 : 33333;
-        assert_in_range(kernels[0].rate_q32 / (GSIM_RATE_ONE / 100000), first - 2, first + 1);
-        assert_in_range(kernels[1].rate_q32 / (GSIM_RATE_ONE / 100000), second - 2, second + 1);
+        uint64_t expected = threads == 32 ? 70833 : 81591;
+        assert_in_range(kernels[1].rate_q32 / (GSIM_RATE_ONE / 100000), expected - 1, expected + 1);
     }
 }
 
-/* Four blocks that have an SM each alone have two SMs together, with as many bytes under way as
- * these can have: as many as the other kernel. So it gets 500 of the 1000 that it draws alone. */
+/* Four blocks that have an SM each alone have two SMs together, and draw what these can: as much as
+ * the other kernel. So it gets 500 of the 1000 that it draws alone. */
 static void test_crowded_blocks_have_the_bytes_of_their_sms(void **state) {
     (void)state;
     struct gsim_sm_held held[2] = {{.n = 0}};
@@ -282,6 +290,57 @@ static void test_crowded_blocks_have_the_bytes_of_their_sms(void **state) {
     assert_int_equal(held[0].n, 4);
     for (uint16_t i = 0; i < 2; i++)
         assert_in_range(kernels[i].rate_q32 / (GSIM_RATE_ONE / 100000), 49998, 50001);
+}
+
+/* Two kernels with SMs of their own, alone on these: both models know them by part of the SMs and by
+ * what they draw, and let loads take equally long. They are within 2 millionths of each other: parts
+ * that are bound by memory are whole millionths. */
+static void test_beside_each_other_both_models_agree(void **state) {
+    (void)state;
+    struct gsim_space space = gsim_space_of_device(&device);
+    uint64_t seed = 7;
+    for (int round = 0; round < 3000; round++) {
+        struct gsim_sm_held held[2] = {{.n = 0}};
+        struct gsim_sm_kernel kernels[2];
+        struct gsim_holder holders[2];
+        int64_t first_sms = 1 + (int64_t)(gsim_mix_next(&seed) % 3);
+        for (uint16_t i = 0; i < 2; i++) {
+            int64_t sms = i ? SMS - first_sms : first_sms;
+            int64_t most = gsim_space_bandwidth(&space, sms * GSIM_SM) / GB;
+            holders[i] = (struct gsim_holder){
+                .first_sm = i ? (uint32_t)first_sms : 0,
+                .n_sms = (uint32_t)sms,
+                .cap_ppm = (uint32_t)GSIM_PPM,
+                .fill_ppm = (uint32_t)(sms * GSIM_PPM / SMS),
+                .hbm_bytes_per_s = (int64_t)(gsim_mix_next(&seed) % (uint64_t)(most * 5 / 4)) * GB};
+            holders[i].memory_ppm =
+                gsim_space_memory_ppm(&device, holders[i].fill_ppm, holders[i].hbm_bytes_per_s);
+            kernels[i] = kernel(sms, 2048, &held[i]);
+            kernels[i].first_sm = (uint16_t)holders[i].first_sm;
+            kernels[i].n_sms = (uint16_t)sms;
+            kernels[i].has_queue = true;
+            kernels[i].memory_ppm = holders[i].memory_ppm;
+            kernels[i].hbm_bytes_per_s = holders[i].hbm_bytes_per_s;
+        }
+        gsim_space_solve(&space, holders, 2);
+        solve(kernels, 2);
+        for (int i = 0; i < 2; i++) {
+            int64_t apart = (int64_t)kernels[i].rate_q32 - (int64_t)holders[i].rate_q32;
+            assert_true(llabs(apart) < (int64_t)(GSIM_RATE_ONE / 500000));
+        }
+    }
+}
+
+/* Two kernels that draw 800 GB/s alone on half of the SMs each, of which the curve has 700: together
+ * they draw the 1000 that there are, and not 1143, as with the curve's 700 each. */
+static void test_no_more_is_drawn_than_there_is(void **state) {
+    (void)state;
+    struct gsim_sm_held held[2] = {{.n = 0}};
+    struct gsim_sm_kernel kernels[] = {kernel(2, 2048, &held[0]), kernel(2, 2048, &held[1])};
+    kernels[0].hbm_bytes_per_s = kernels[1].hbm_bytes_per_s = 800 * GB;
+    solve_on_own_sms(kernels);
+    for (int i = 0; i < 2; i++)
+        assert_in_range(kernels[i].rate_q32 / (GSIM_RATE_ONE / 100000), 62499, 62501);
 }
 
 /* On two of four SMs a kernel that is never bound by memory runs at half of its speed: half of its
@@ -378,7 +437,7 @@ static void test_a_kernel_lowers_the_highest_clock(void **state) {
  * memory or more draws 1100 of 1200. */
 static void test_staged_kernels_draw_more(void **state) {
     (void)state;
-    static const struct gsim_curve_point staged[] = {{2, 1100}, {4, 1200}};
+    static const struct gsim_curve_point staged[] = {{2, 1100 * GB}, {4, 1200 * GB}};
     struct gsim_profile profile = device;
     profile.curve[GSIM_KEY_HBM_STAGED_BY_SMS] = staged;
     profile.value[GSIM_KEY_HBM_STAGED_BY_SMS] = 2;
@@ -524,7 +583,9 @@ int main(void) {
         cmocka_unit_test(test_alone_under_a_cap_both_models_agree),
         cmocka_unit_test(test_bandwidth_is_shared_as_by_rates),
         cmocka_unit_test(test_bandwidth_goes_by_bytes_under_way),
-        cmocka_unit_test(test_few_threads_have_few_bytes_under_way),
+        cmocka_unit_test(test_few_threads_wait_more),
+        cmocka_unit_test(test_beside_each_other_both_models_agree),
+        cmocka_unit_test(test_no_more_is_drawn_than_there_is),
         cmocka_unit_test(test_crowded_blocks_have_the_bytes_of_their_sms),
         cmocka_unit_test(test_what_is_lost_has_a_cause),
         cmocka_unit_test(test_power_lowers_the_clock),

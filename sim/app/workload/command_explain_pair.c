@@ -2,6 +2,7 @@
 /* gsim explain-pair: two programs alone and beside each other under MPS, and where the time of
  * their iterations goes. The model counts it (models/gpu/lane_state.h); what it counts no cause for
  * is a lower clock, since the rates of kernels have no others. */
+#include <signal.h>
 #include <string.h>
 
 #include "models/gpu/arbiter.h"
@@ -200,9 +201,19 @@ static void write_json(FILE *out, const struct side *side) {
     fputs("]\n", out);
 }
 
+/* A walk of ten seconds looks for no signal, and leaves nothing half done: an interruption ends the
+ * program at once. */
+static bool was_interrupted(const struct gsim_cli *cli) {
+    (void)signal(SIGINT, SIG_DFL);
+    (void)signal(SIGTERM, SIG_DFL);
+    return cli->io->stop && *cli->io->stop;
+}
+
 static enum gsim_status explain(struct gsim_cli *cli, const struct gsim_profile *profile,
                                 struct side *side) {
     struct account *beside[] = {&side[0].beside, &side[1].beside};
+    if (was_interrupted(cli))
+        return gsim_fail(cli->log, GSIM_INCOMPLETE, NULL, 0, "interrupted: nothing is explained");
     bool is_run = run(profile, cli->arena, side, 2, beside);
     for (int i = 0; i < 2 && is_run; i++) {
         struct account *alone[] = {&side[i].alone};

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How long a load takes while others load and store, and how two kernels slow each other: README.md.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <random>
+#include <vector>
+#include <cuda_runtime.h>
+#define CK(x)                                                                                      \
+    do {                                                                                           \
+        cudaError_t e = (x);                                                                       \
+        if (e) {                                                                                   \
+            printf("%s %s\n", #x, cudaGetErrorString(e));                                          \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+__device__ __forceinline__ unsigned long long now() {
+    unsigned long long t;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t));
+    return t;
+}
+struct Stamp {
+    unsigned long long begin, end, bytes;
+};
+// Each block streams its own part again and again until its time is over: LOADS loads of 16 bytes a
+// thread, ops dependent multiply-adds for each, and a store for each where STORES.
+template <int LOADS, bool STORES>
+__global__ void stream_memory(const float4 *src, float4 *dst, size_t per_block, long ns, int ops,
+                              Stamp *out, float *sink, float b) {
+    const float4 *p = src + (size_t)blockIdx.x * per_block;
+    float4 *q = dst + (size_t)blockIdx.x * per_block;
+    float acc = 0;
+    unsigned long long t0 = now(), n = 0, t1;
+    size_t i = threadIdx.x;
+    do {
+        for (int step = 0; step < 32; step++) {
+            float4 v[LOADS];
+#pragma unroll
+            for (int u = 0; u < LOADS; u++)
+                v[u] = __ldcs(p + i + (size_t)u * blockDim.x);
+#pragma unroll
+            for (int u = 0; u < LOADS; u++) {
+                float x = v[u].x + v[u].y + v[u].z + v[u].w;
+                for (int o = 0; o < ops; o++)
+                    x = fmaf(x, b, 1.0f);
+                if (STORES)
+                    __stcs(q + i + (size_t)u * blockDim.x, make_float4(x, v[u].y, v[u].z, v[u].w));
+                else
+                    acc += x;
+            }
+            i += (size_t)blockDim.x * LOADS;
+            if (i + (size_t)blockDim.x * LOADS > per_block)
+                i = threadIdx.x;
+        }
+        n += 32ull * LOADS * 16 * (STORES ? 2 : 1);
+        t1 = now();
+    } while (t1 < t0 + ns);
+    __shared__ unsigned long long bytes, first, last;
+    if (threadIdx.x == 0) {
+        bytes = 0;
+        first = ~0ull;
+        last = 0;
+    }
+    __syncthreads();
+    atomicAdd(&bytes, n);
+    atomicMin(&first, t0);
+    atomicMax(&last, t1);
+    __syncthreads();
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = {first, last, bytes};
+    if (acc == 1.2345f)
+        *sink = acc;
+}
+// One thread follows a chain of addresses; each line of it is visited once in a round.
+__global__ void chase(const unsigned *next, unsigned start, long ns, int stride, Stamp *out,
+                      float *sink) {
+    unsigned at = start;
+    unsigned long long t0 = now(), n = 0, t1;
+    do {
+        for (int i = 0; i < 64; i++)
+            at = __ldcg(next + (size_t)at * stride);
+        n += 64;
+        t1 = now();
+    } while (t1 < t0 + ns);
+    out[0] = {t0, t1, n};
+    if (at == 0xffffffffu)
+        *sink = 1;
+}
+enum Kind { READ1, READ4, COPY1, COPY4 };
+const char *NAME[] = {"read1", "read4", "copy1", "copy4"};
+struct Loader {
+    Kind kind;
+    int blocks, threads, ops;
+};
+const size_t BLOCK_BYTES = (size_t)24 << 20;
+const int SMEM = 120 * 1024, MOST = 132;
+float4 *src[2], *dst[2];
+Stamp *stamps[3];
+float *sink;
+cudaStream_t stream[3];
+unsigned *far_chain, *near_chain;
+template <int L, bool S> void start(int w, const Loader &k, long ns) {
+    CK(cudaFuncSetAttribute(stream_memory<L, S>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                            SMEM));
+    stream_memory<L, S><<<k.blocks, k.threads, SMEM, stream[w]>>>(
+        src[w], dst[w], BLOCK_BYTES / 16, ns, k.ops, stamps[w], sink, 0.999f);
+    CK(cudaGetLastError());
+}
+void start(int w, const Loader &k, long ns) {
+    switch (k.kind) {
+    case READ1:
+        start<1, false>(w, k, ns);
+        break;
+    case READ4:
+        start<4, false>(w, k, ns);
+        break;
+    case COPY1:
+        start<1, true>(w, k, ns);
+        break;
+    case COPY4:
+        start<4, true>(w, k, ns);
+        break;
+    }
+}
+std::vector<Stamp> get(int w, int n) {
+    std::vector<Stamp> v(n);
+    CK(cudaMemcpy(v.data(), stamps[w], n * sizeof(Stamp), cudaMemcpyDeviceToHost));
+    return v;
+}
+double gbs(const std::vector<Stamp> &v) {
+    double sum = 0;
+    for (auto &s : v)
+        sum += (double)s.bytes / (double)(s.end - s.begin);
+    return sum;
+}
+bool inside(const std::vector<Stamp> &in, const std::vector<Stamp> &out) {
+    unsigned long long a0 = ~0ull, a1 = 0, b0 = 0, b1 = ~0ull;
+    for (auto &s : in)
+        a0 = std::min(a0, s.begin), a1 = std::max(a1, s.end);
+    for (auto &s : out)
+        b0 = std::max(b0, s.begin), b1 = std::min(b1, s.end);
+    return b0 <= a0 && b1 >= a1;
+}
+const long MS = 1000000;
+const size_t FAR_BYTES = (size_t)2 << 30, NEAR_BYTES = (size_t)1 << 20;
+double alone(const Loader &k) {
+    start(0, k, 4 * MS);
+    CK(cudaDeviceSynchronize());
+    return gbs(get(0, k.blocks));
+}
+void latency(const Loader &k) {
+    double ns[2], load[2];
+    bool in = true;
+    static unsigned begin = 1;
+    begin %= FAR_BYTES / 128 - 20000;
+    for (int far = 0; far < 2; far++) {
+        start(0, k, 8 * MS);
+        CK(cudaFuncSetAttribute(chase, cudaFuncAttributeMaxDynamicSharedMemorySize, SMEM));
+        chase<<<1, 1, SMEM, stream[2]>>>(far ? far_chain : near_chain, far ? begin += 12347 : 0,
+                                         4 * MS, 32, stamps[2], sink);
+        CK(cudaDeviceSynchronize());
+        auto l = get(0, k.blocks), c = get(2, 1);
+        ns[far] = (double)(c[0].end - c[0].begin) / c[0].bytes;
+        load[far] = gbs(l);
+        in = in && inside(c, l);
+    }
+    printf("latency %s blocks %d threads %d ops %d load %.0f memory_ns %.1f l2_ns %.1f within %d\n",
+           NAME[k.kind], k.blocks, k.threads, k.ops, load[1], ns[1], ns[0], in);
+}
+void beside(const Loader &a, const Loader &b) {
+    double was = alone(a), other = alone(b);
+    start(1, b, 12 * MS);
+    start(0, a, 6 * MS);
+    CK(cudaDeviceSynchronize());
+    auto va = get(0, a.blocks), vb = get(1, b.blocks);
+    printf("pair %s %d %d %d alone %.0f beside %s %d %d %d alone %.0f: %.4f times, within %d\n",
+           NAME[a.kind], a.blocks, a.threads, a.ops, was, NAME[b.kind], b.blocks, b.threads, b.ops,
+           other, was / gbs(va), inside(va, vb));
+}
+unsigned *chain(size_t bytes) {
+    size_t n = bytes / 128;
+    std::vector<unsigned> order(n), next(n * 32, 0);
+    std::iota(order.begin(), order.end(), 0u);
+    std::mt19937 rng(1);
+    std::shuffle(order.begin() + 1, order.end(), rng);
+    for (size_t i = 0; i < n; i++)
+        next[(size_t)order[i] * 32] = order[(i + 1) % n];
+    unsigned *out;
+    CK(cudaMalloc(&out, bytes));
+    CK(cudaMemcpy(out, next.data(), bytes, cudaMemcpyHostToDevice));
+    return out;
+}
+int main() {
+    for (int w = 0; w < 2; w++) {
+        CK(cudaMalloc(&src[w], BLOCK_BYTES * MOST));
+        CK(cudaMalloc(&dst[w], BLOCK_BYTES * MOST));
+        CK(cudaMemset(src[w], 0, BLOCK_BYTES * MOST));
+    }
+    for (int w = 0; w < 3; w++) {
+        CK(cudaMalloc(&stamps[w], MOST * sizeof(Stamp)));
+        CK(cudaStreamCreateWithFlags(&stream[w], cudaStreamNonBlocking));
+    }
+    CK(cudaMalloc(&sink, 4));
+    far_chain = chain(FAR_BYTES);
+    near_chain = chain(NEAR_BYTES);
+    cudaDeviceProp card;
+    CK(cudaGetDeviceProperties(&card, 0));
+    printf("# %s %d SMs\n", card.name, card.multiProcessorCount);
+    alone({READ4, 132, 1024, 0});
+    Loader idle = {READ1, 1, 32, 100000};
+    for (int i = 0; i < 3; i++)
+        latency(idle);
+    for (Kind k : {READ1, READ4, COPY1, COPY4})
+        for (int blocks : {4, 8, 16, 33, 48, 66, 80, 99, 115, 131})
+            latency({k, blocks, k == READ4 || k == COPY4 ? 256 : 1024, 0});
+    for (Kind k : {READ4, COPY4})
+        for (int blocks : {8, 16, 33, 66, 99, 131})
+            latency({k, blocks, 1024, 0});
+    for (Kind k : {READ1, COPY1})
+        for (int blocks : {66, 131})
+            for (int ops : {8, 16, 32, 64, 96, 128, 256, 512})
+                latency({k, blocks, 1024, ops});
+    for (Kind k : {READ1, COPY1})
+        for (int threads : {64, 128, 256, 512})
+            latency({k, 131, threads, 0});
+    for (Kind k : {READ1, READ4, COPY1, COPY4})
+        for (int blocks : {4, 8, 16, 33, 66, 99, 132})
+            printf("curve %s blocks %d threads 1024 %.0f GB/s\n", NAME[k], blocks,
+                   alone({k, blocks, 1024, 0}));
+    for (Kind k : {READ1, READ4, COPY1, COPY4})
+        for (int ops : {0, 8, 16, 32, 64, 96, 128}) {
+            Loader a = {k, 66, k == READ4 || k == COPY4 ? 256 : 1024, ops};
+            beside(a, a);
+        }
+    std::vector<Loader> some = {{READ1, 66, 1024, 0}, {READ1, 66, 1024, 32}, {READ1, 66, 1024, 96},
+                                {COPY1, 66, 1024, 0}, {COPY1, 66, 1024, 32}, {COPY1, 66, 1024, 96},
+                                {READ4, 66, 1024, 0}, {COPY4, 66, 1024, 0},  {READ1, 66, 128, 0},
+                                {COPY1, 66, 128, 0}};
+    for (auto &a : some)
+        for (auto &b : some)
+            if (&a != &b)
+                beside(a, b);
+    for (auto &a : some)
+        for (auto b : some) {
+            Loader x = a;
+            x.blocks = 33;
+            b.blocks = 99;
+            beside(x, b);
+            beside(b, x);
+        }
+    return 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The SMs and the memory that kernels share, and the bandwidth that a number of SMs draws. */
+#ifndef GSIM_MODELS_GPU_BANDWIDTH_H
+#define GSIM_MODELS_GPU_BANDWIDTH_H
+
+#include "models/hardware/mig.h"
+#include "models/hardware/profile.h"
+#include "gsim/units.h"
+
+/* Amounts of SMs are in millionths of an SM. */
+#define GSIM_SM GSIM_PPM
+
+struct gsim_space {
+    const struct gsim_profile *profile;
+    int64_t sms; /* SMs of this space; shares are of the whole device's */
+    int64_t peak_bytes_per_s; /* bandwidth of the memory that belongs to them */
+};
+
+struct gsim_space gsim_space_of_device(const struct gsim_profile *profile);
+/* An instance has a fixed part of the memory's bandwidth: its neighbours change nothing. */
+struct gsim_space gsim_space_of_instance(const struct gsim_profile *profile,
+                                         const struct gsim_mig_profile *instance);
+
+/* Bandwidth that these SMs (in millionths) draw together, by the device's curve: straight lines
+ * between its points and from nothing to the first, level past the last. */
+int64_t gsim_space_bandwidth(const struct gsim_space *space, int64_t sms);
+/* Without the bound of the space's memory. */
+int64_t gsim_space_curve(const struct gsim_profile *profile, int64_t sms);
+/* The like of kernels that stage what they read in shared memory, with more bytes under way. */
+int64_t gsim_space_staged_bandwidth(const struct gsim_space *space, int64_t sms);
+/* Whether a block with this shared memory takes half of an SM's or more: it stages. */
+bool gsim_space_is_staged(const struct gsim_profile *profile, int64_t shared_bytes);
+/* How much of a kernel's time is bound by memory, by the bandwidth that it draws alone: its share
+ * of the bandwidth that the SMs that it fills can draw. */
+uint32_t gsim_space_memory_ppm(const struct gsim_profile *profile, uint32_t fill_ppm,
+                               int64_t hbm_bytes_per_s);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The unknown is the number of bytes on their way. With more of them a load takes longer, and
+ * kernels that wait for memory only part of their time have more of theirs under way; the solution
+ * is where both agree, found by secants. */
+#include "models/gpu/memory_queue.h"
+
+#include <assert.h>
+
+static int64_t min_i64(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t max_i64(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* --- the curve, read as the time of a load ---------------------------------------------------- */
+
+struct queue {
+    const struct gsim_space *space;
+    int64_t first, last; /* SMs of the curve's ends: up to the first one memory counts as idle */
+    int64_t low, top; /* bytes a second there */
+    int64_t gives; /* the most that all kernels draw together: more where one does so alone */
+    int shift; /* times of loads are bytes on their way, shifted so, over bytes a second */
+};
+
+static int bits_of(int64_t value) {
+    return value > 0 ? 64 - __builtin_clzll((unsigned long long)value) : 0;
+}
+
+static struct queue queue_of(const struct gsim_space *space) {
+    enum { TIME_BITS = 24 };
+    const struct gsim_curve_point *points = space->profile->curve[GSIM_KEY_HBM_BY_SMS];
+    int64_t n = space->profile->value[GSIM_KEY_HBM_BY_SMS];
+    struct queue queue = {.space = space};
+    if (n == 0)
+        return queue;
+    queue.first = points[0].x * GSIM_SM;
+    queue.last = points[n - 1].x * GSIM_SM;
+    queue.low = min_i64(points[0].y, space->peak_bytes_per_s);
+    queue.top = queue.gives = min_i64(points[n - 1].y, space->peak_bytes_per_s);
+    queue.shift = bits_of(queue.top) + TIME_BITS;
+    return queue;
+}
+
+/* The load with these bytes on their way. Loads above the curve have its last time, up to the
+ * most. */
+static int64_t load_at(const struct queue *queue, int64_t under_way) {
+    if (under_way <= queue->last)
+        return gsim_space_bandwidth(queue->space, under_way);
+    int64_t load = gsim_muldiv_floor(queue->top, under_way, queue->last);
+    return min_i64(load, queue->gives);
+}
+
+/* Little's law: bytes on their way over bytes a second. */
+static uint64_t time_of(const struct queue *queue, int64_t under_way, int64_t load) {
+    return (uint64_t)(((gsim_u128)(uint64_t)under_way << queue->shift) / (uint64_t)load);
+}
+
+static uint64_t time_at(const struct queue *queue, int64_t under_way) {
+    if (under_way <= queue->first)
+        return time_of(queue, queue->first, queue->low);
+    return time_of(queue, under_way, load_at(queue, under_way));
+}
+
+int64_t gsim_memory_queue_under_way(const struct gsim_space *space, int64_t bytes_per_s) {
+    const struct gsim_curve_point *points = space->profile->curve[GSIM_KEY_HBM_BY_SMS];
+    int64_t n = space->profile->value[GSIM_KEY_HBM_BY_SMS];
+    struct gsim_curve_point low = {0, 0};
+    for (int64_t i = 0; i < n; i++) {
+        int64_t high = min_i64(points[i].y, space->peak_bytes_per_s);
+        if (bytes_per_s <= high && high > low.y)
+            return low.x * GSIM_SM + gsim_muldiv_floor((points[i].x - low.x) * GSIM_SM,
+                                                       bytes_per_s - low.y, points[i].y - low.y);
+        low = (struct gsim_curve_point){points[i].x, high};
+    }
+    return low.y > 0 ? gsim_muldiv_floor(low.x * GSIM_SM, bytes_per_s, low.y) : 0;
+}
+
+/* --- kernels beside each other ---------------------------------------------------------------- */
+
+/* A loader with what follows from it. */
+struct waiter {
+    int64_t under_way; /* of its own, where no other kernel loads */
+    uint64_t time; /* of its loads there */
+    uint64_t waits_q32; /* part of its time in which it waits for them */
+};
+
+static struct waiter waiter_of(const struct queue *queue, const struct gsim_loader *loader) {
+    int64_t at = min_i64(loader->at_bytes_per_s, queue->gives);
+    int64_t all = gsim_memory_queue_under_way(queue->space, at);
+    struct waiter out = {.under_way = all};
+    if (at != loader->draws_bytes_per_s)
+        out.under_way = gsim_muldiv_floor(all, loader->draws_bytes_per_s, at);
+    out.time =
+        all <= queue->first ? time_of(queue, queue->first, queue->low) : time_of(queue, all, at);
+    out.waits_q32 = ((uint64_t)min_i64(out.under_way, loader->most_under_way) << 32) /
+                    (uint64_t)loader->most_under_way;
+    return out;
+}
+
+/* The time of an iteration in which loads take `time`, in those alone: both by the waiter's. */
+static gsim_u128 length(const struct waiter *waiter, uint64_t time) {
+    return (gsim_u128)(GSIM_RATE_ONE - waiter->waits_q32) * waiter->time +
+           (gsim_u128)waiter->waits_q32 * time;
+}
+
+/* The bytes that all have on their way where loads take as long as with these. */
+static int64_t under_way_at(const struct queue *queue, const struct waiter *waiters, uint32_t n,
+                            int64_t under_way) {
+    uint64_t time = time_at(queue, under_way);
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct waiter *waiter = &waiters[i];
+        if (time <= waiter->time) {
+            sum += waiter->under_way;
+            continue;
+        }
+        uint64_t longer = (uint64_t)(length(waiter, time) >> 32);
+        sum += (int64_t)((gsim_u128)(uint64_t)waiter->under_way * time / longer);
+    }
+    return sum;
+}
+
+/* A step towards the solution: to where a line through two points of the difference is zero. */
+static int64_t step(int64_t last, int64_t last_lacks, int64_t at, int64_t lacks) {
+    if (last_lacks == lacks)
+        return lacks;
+    int64_t further = (int64_t)((gsim_i128)lacks * (at - last) / (last_lacks - lacks));
+    return at + further > 0 ? further : lacks;
+}
+
+/* As fine as the curve is, and as answers have to be: 6e-8. */
+static int64_t all_under_way(const struct queue *queue, const struct waiter *waiters, uint32_t n) {
+    enum { MOST_STEPS = 40, FINE = 24 };
+    int64_t at = 0;
+    for (uint32_t i = 0; i < n; i++)
+        at += waiters[i].under_way;
+    int64_t lacks = under_way_at(queue, waiters, n, at) - at, further = lacks;
+    for (int i = 0; i < MOST_STEPS && (lacks > at >> FINE || -lacks > at >> FINE); i++) {
+        int64_t last = at, last_lacks = lacks;
+        at += further;
+        lacks = under_way_at(queue, waiters, n, at) - at;
+        further = step(last, last_lacks, at, lacks);
+    }
+    return at;
+}
+
+/* A kernel draws on a device what it was seen to draw there; an instance has part of that. */
+static int64_t most_of(const struct gsim_space *space) {
+    bool is_part = space->peak_bytes_per_s < space->profile->value[GSIM_KEY_HBM_BYTES_PER_S];
+    return is_part ? gsim_space_staged_bandwidth(space, INT64_MAX / GSIM_SM) : INT64_MAX;
+}
+
+/* Whether the loads of all may meet: not of one that has what it draws, nor of few. */
+static bool may_meet(struct queue *queue, const struct gsim_loader *loaders, uint32_t n) {
+    gsim_i128 all = 0;
+    if (n == 0 || queue->low <= 0 || queue->top >= INT64_MAX / 2)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        all += loaders[i].draws_bytes_per_s;
+        queue->gives = max_i64(queue->gives, loaders[i].alone_bytes_per_s);
+    }
+    queue->gives = min_i64(queue->gives, most_of(queue->space));
+    return all > (n == 1 ? queue->gives : queue->low);
+}
+
+void gsim_memory_queue_solve(const struct gsim_space *space, struct gsim_loader *loaders,
+                             uint32_t n) {
+    struct queue queue = queue_of(space);
+    struct waiter waiters[GSIM_LOADERS_MAX];
+    assert(n <= GSIM_LOADERS_MAX);
+    for (uint32_t i = 0; i < n; i++)
+        loaders[i].longer_q32 = GSIM_RATE_ONE;
+    if (!may_meet(&queue, loaders, n))
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        waiters[i] = waiter_of(&queue, &loaders[i]);
+    uint64_t time = time_at(&queue, all_under_way(&queue, waiters, n));
+    for (uint32_t i = 0; i < n; i++)
+        if (time > waiters[i].time)
+            loaders[i].longer_q32 = (uint64_t)(length(&waiters[i], time) / waiters[i].time);
+}
