@@ -14,7 +14,7 @@ def seconds(ns):
     return f"{ns // S}.{ns % S:09d}".rstrip("0").rstrip(".")
 
 
-KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "mixed", "costs", "speeds", "networks", "any", "spread")
+KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "features", "counts", "mixed", "costs", "speeds", "networks", "any", "spread")
 
 
 GIB = 2**30
@@ -71,6 +71,21 @@ class Setup:
             node["gpu_type"] = r.choice(["k80", "v100"])
         present = {node["gpu_type"] for node in self.nodes}
         self.bind(r, "types", [["k80"], ["v100"], ["k80", "v100"]] if len(present) == 2 else [])
+
+    def draw_features(self, r):
+        for node in self.nodes:
+            node["features"] = r.choice([None, "ib", "roce", "ib,roce"])
+        self.bind(r, "features", [["ib"], ["roce"], ["ib", "roce"]] if any(node["features"] for node in self.nodes) else [])
+
+    def draw_counts(self, r):
+        """Jobs that ask for a number of nodes, of which some can have that only as a wish that does not bind."""
+        self.draw_mixed(r) if r.random() < 0.5 else None
+        if r.random() < 0.3:
+            self.rule = r.choice(["any", "spread"])
+            self.sets.append(f"placement={self.rule}")
+        for row in self.rows:
+            if r.random() < 0.7:
+                row["nodes"] = r.randint(1, min(row["gpus"], r.choice([1, 2, 2, 3, 4])))
 
     def bind(self, r, key, choices):
         """Binds some jobs to nodes that they can run on."""
@@ -313,6 +328,7 @@ class Setup:
                   str(row["gpus"]) if row["ppm"] == WHOLE else str(row["ppm"] / WHOLE)] for row in self.rows]
         for name, key, text in (("limit_s", "limit", seconds), ("estimate_s", "estimate", seconds),
                                 ("user", "user", str), ("queue", "queue", str), ("priority", "priority", str),
+                                ("nodes", "nodes", str), ("features", "features", "|".join),
                                 ("partition", "partitions", ",".join), ("gpu_type", "types", "|".join),
                                 ("mem_gib", "memory", lambda size: str(size / GIB)), ("sm_fraction", "fills", lambda part: str(float(part))),
                                 ("after", "after", str), ("think_s", "think", seconds)):
@@ -332,7 +348,8 @@ class Setup:
 
     def plain_nodes(self):
         return [Node(node["gpus"], (node.get("partitions") or "").split(",") if node.get("partitions") else (),
-                     node.get("gpu_type"), node.get("speed", Fraction(1))) for node in self.nodes]
+                     node.get("gpu_type"), node.get("speed", Fraction(1)),
+                     (node.get("features") or "").split(",") if node.get("features") else ()) for node in self.nodes]
 
     def plain(self):
         return Cluster(self.plain_nodes(), self.rule, self.apart), [Job(i, row) for i, row in enumerate(self.rows)]
