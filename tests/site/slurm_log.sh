@@ -178,3 +178,9 @@ check "a policy that names GPUs itself does not keep to it" "0 1" "$(starts mps 
 expect "and says so" 0 "column 'nodes': policy 'mps' chooses GPUs without regard to it; 2 jobs asked" "$gsim" --policy mps --nodes 2 --gpus-per-node 4 --device ideal two.csv
 expect "in the result as well" 0 "assumed: .*nodes=any number (2 jobs asked for one)" "$gsim" --policy mps --nodes 2 --gpus-per-node 4 --device ideal --verbose two.csv
 expect "nor does a cluster without such nodes" 0 "two.csv:3: column 'nodes': the cluster has no nodes for 4 GPUs on 1 of them, as job 'c' asked; 1 job that it cannot hold so takes the fewest nodes" "$gsim" --policy fifo --nodes 8 --gpus-per-node 2 --device ideal two.csv
+
+# --- a log of one type of GPU, run on another: what depends on the device is said to be the latter's
+printf 'job_id,submit_s,duration_s,gpus,gpu_type\na,0,100,1,a100\n' >type.csv
+expect "a trace's type that is not the cluster's" 0 "type.csv: the trace's jobs ask for GPUs of type 'a100', the cluster's are 'h200'" "$gsim" --policy fifo --gpus-per-node 1 type.csv
+"$gsim" --policy fifo --gpus-per-node 1 --device a100-80 type.csv >"$tmp/log" 2>&1
+check "and one that is" 0 "$(grep -c 'ask for GPUs of type' "$tmp/log")"
