@@ -74,7 +74,7 @@ static enum gsim_status keep_log(struct gsim_builder *b) {
 }
 
 static bool has_wrong_nodes(const struct gsim_row *row) {
-    int64_t nodes = row->cell[GSIM_COL_NODES];
+    int64_t nodes = row->cell[GSIM_COL_NUM_NODES];
     return nodes == 0 || nodes > (int64_t)row->gpus;
 }
 
@@ -94,9 +94,10 @@ static enum gsim_status add(struct gsim_rows *rows, int64_t line) {
     if (!gsim_assume_fill(b, rows->assumed, rows->n_assumed))
         return gsim_no_memory(b->log, "reading a trace");
     if (has_wrong_nodes(&b->row)) {
-        gsim_build_refuse(b, line,
-                          "column 'nodes': a job lies on one node at least, and on no more nodes "
-                          "than it has GPUs");
+        gsim_build_refuse(
+            b, line,
+            "column 'num_nodes': a job lies on one node at least, and on no more nodes "
+            "than it has GPUs");
         return GSIM_OK;
     }
     if (status == GSIM_OK)

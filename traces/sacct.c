@@ -366,7 +366,7 @@ static const struct gsim_mapping mappings[] = {
     {"State", true, "a state", take_state, -1},
     {"AllocTRES", true, "a list such as cpu=8,gres/gpu=4", take_tres, GSIM_COL_HOST_MEM_BYTES},
     {"AllocTRES", false, NULL, NULL, GSIM_COL_SHARE_PPM},
-    {"AllocTRES", false, NULL, NULL, GSIM_COL_NODES},
+    {"AllocTRES", false, NULL, NULL, GSIM_COL_NUM_NODES},
     {"NNodes", false, "a number of nodes", gsim_sacct_take_nodes_had, -1},
     {"AllocNodes", false, "a number of nodes", gsim_sacct_take_nodes_had, -1},
     {"ReqNodes", false, "a number of nodes", gsim_sacct_take_nodes_asked, -1},

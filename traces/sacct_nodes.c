@@ -59,12 +59,12 @@ void gsim_sacct_choose_nodes(struct gsim_builder *b) {
         row->loss = "they had more nodes than GPUs: nodes without a GPU are no nodes here, and "
                     "the GPUs lie on as few as possible";
     else if (nodes > 0)
-        row->cell[GSIM_COL_NODES] = nodes;
+        row->cell[GSIM_COL_NUM_NODES] = nodes;
 }
 
 /* Parts with other numbers of GPUs on a node lie on no number of nodes evenly. */
 void gsim_sacct_join_nodes(struct gsim_builder *b) {
-    int64_t own = b->row.cell[GSIM_COL_NODES], *cells = b->column[GSIM_COL_NODES];
+    int64_t own = b->row.cell[GSIM_COL_NUM_NODES], *cells = b->column[GSIM_COL_NUM_NODES];
     int64_t *nodes = cells ? &cells[b->leader] : NULL;
     if (!nodes)
         return;

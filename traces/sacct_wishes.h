@@ -37,7 +37,7 @@ bool gsim_sacct_take_node_tres(struct gsim_builder *b, const char *text, int pla
 /* What SubmitLine says of nodes. */
 struct gsim_submit_line;
 void gsim_sacct_take_submitted_nodes(struct gsim_builder *b, const struct gsim_submit_line *line);
-/* Fills the column nodes once the row is read. */
+/* Fills the column num_nodes once the row is read. */
 void gsim_sacct_choose_nodes(struct gsim_builder *b);
 /* Adds the nodes of the row, which joins its heterogeneous job, to those of the first part. */
 void gsim_sacct_join_nodes(struct gsim_builder *b);

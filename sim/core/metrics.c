@@ -333,12 +333,12 @@ static void add_counts(struct gsim_core *core, struct gsim_summary *s) {
     const struct gsim_node_counts *counts = &core->node_counts;
     if (counts->n_ignored > 0)
         assume(core, s,
-               gsim_arena_printf(core->arena, "nodes=any number (%u jobs asked for one)",
+               gsim_arena_printf(core->arena, "num_nodes=any number (%u jobs asked for one)",
                                  counts->n_ignored));
     if (counts->n_impossible > 0)
         assume(core, s,
                gsim_arena_printf(core->arena,
-                                 "nodes=the fewest (%u jobs that the cluster cannot hold on as "
+                                 "num_nodes=the fewest (%u jobs that the cluster cannot hold on as "
                                  "many as they asked for)",
                                  counts->n_impossible));
 }

@@ -46,7 +46,7 @@ static bool is_possible(const struct gsim_core *core, uint32_t job, uint32_t nod
 
 /* The job's count, if it says more than that the job has GPUs. */
 static uint32_t asked_of(const struct gsim_core *core, uint32_t job) {
-    int64_t nodes = gsim_trace_get(core->trace, GSIM_COL_NODES, job);
+    int64_t nodes = gsim_trace_get(core->trace, GSIM_COL_NUM_NODES, job);
     bool is_moot = nodes <= 0 || gsim_trace_gpus(core->trace, job) == 1 ||
                    (nodes == 1 && core->cluster.n_nodes == 1);
     return is_moot ? 0 : (uint32_t)nodes;
@@ -56,25 +56,27 @@ static void say(const struct gsim_core *core, uint32_t first) {
     const struct gsim_node_counts *counts = &core->node_counts;
     const struct gsim_trace *trace = core->trace;
     if (counts->n_ignored > 0)
-        gsim_warn(core->log, trace->path, 0,
-                  "column 'nodes': policy '%s' chooses GPUs without regard to it; %u job%s asked "
-                  "for a number of nodes",
-                  core->policy->name, counts->n_ignored, counts->n_ignored == 1 ? "" : "s");
+        gsim_warn(
+            core->log, trace->path, 0,
+            "column 'num_nodes': policy '%s' chooses GPUs without regard to it; %u job%s asked "
+            "for a number of nodes",
+            core->policy->name, counts->n_ignored, counts->n_ignored == 1 ? "" : "s");
     if (counts->n_impossible > 0)
-        gsim_warn(core->log, trace->path, gsim_trace_line(trace, first),
-                  "column 'nodes': the cluster has no nodes for %u GPUs on %lld of them, as job "
-                  "'%.64s' asked; %u job%s that it cannot hold so take%s the fewest nodes",
-                  gsim_trace_gpus(trace, first),
-                  (long long)gsim_trace_get(trace, GSIM_COL_NODES, first),
-                  gsim_trace_id(trace, first), counts->n_impossible,
-                  counts->n_impossible == 1 ? "" : "s", counts->n_impossible == 1 ? "s" : "");
+        gsim_warn(
+            core->log, trace->path, gsim_trace_line(trace, first),
+            "column 'num_nodes': the cluster has no nodes for %u GPUs on %lld of them, as job "
+            "'%.64s' asked; %u job%s that it cannot hold so take%s the fewest nodes",
+            gsim_trace_gpus(trace, first),
+            (long long)gsim_trace_get(trace, GSIM_COL_NUM_NODES, first),
+            gsim_trace_id(trace, first), counts->n_impossible, counts->n_impossible == 1 ? "" : "s",
+            counts->n_impossible == 1 ? "s" : "");
 }
 
 enum gsim_status gsim_node_counts_open(struct gsim_core *core) {
     struct gsim_node_counts *counts = &core->node_counts;
     const struct gsim_trace *trace = core->trace;
     uint32_t *of_job = NULL, first = 0;
-    if (!trace->column[GSIM_COL_NODES] || core->cluster.is_pool)
+    if (!trace->column[GSIM_COL_NUM_NODES] || core->cluster.is_pool)
         return GSIM_OK;
     of_job = gsim_arena_array(core->arena, trace->n_jobs, sizeof *of_job);
     if (!of_job)

@@ -323,7 +323,7 @@ static const char *cannot_name(const struct gsim_plan *plan, gsim_slot slot,
             return "on a GPU outside its partition or of another type";
     }
     if (!gsim_cluster_are_spread(&core->cluster, &core->jobs.core[slot].request, units, n_units))
-        return "on other numbers of nodes than it asked for (column nodes, gsim_ask_nodes)";
+        return "on other numbers of nodes than it asked for (column num_nodes, gsim_ask_nodes)";
     return n_units > 0 ? NULL : "on no unit at all";
 }
 

@@ -10,7 +10,7 @@ def share_of(site, job):
 
 def trace_of(site, jobs):
     rows = ["job_id,submit_s,duration_s,gpus,limit_s,user,vc,partition,qos,cpus,host_mem_gib,gpu_type,features,array,"
-            "array_limit,after,after_begin,think_s,nodes"]
+            "array_limit,after,after_begin,think_s,num_nodes"]
     for j in jobs:
         cells = [j["id"], j["submit"], j["run"], share_of(site, j), j["limit"] if j["says_limit"] else "", j["user"], j["account"], "|".join(j["named"]), j["qos"],
                  j["cpus"], j["mem"] // 1024, j["type"], f'"{j["features"]}"', j["array"], j["at_once"] or "",
