@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* On how many nodes a gang asked to lie (column num_nodes). A count binds where the policy leaves the
- * choice of GPUs to the core, or asks for the count, and where the cluster has nodes for it. */
+/* On how many nodes a gang asked to lie (column num_nodes). A count binds where the policy leaves
+ * the choice of GPUs to the core, or asks for the count, and where the cluster has nodes for it. */
 #ifndef GSIM_CORE_NODE_COUNTS_H
 #define GSIM_CORE_NODE_COUNTS_H
 
