@@ -41,10 +41,9 @@ def draw_widely(site, jobs):
             job["partition"] = job["named"][0]
             job["limit"] = min(job["limit"], min(site.partitions[p]["max"] for p in job["named"]))
             job["run"] = min(job["run"], job["limit"])
-        lets = [[n for n in site.partitions[p]["nodes"] if any(choices_of(job["features"], site.features[n]))] for p in job["named"]]
-        if not any(lets):
-            job["features"], lets = "", [site.partitions[p]["nodes"] for p in job["named"]]
-        gpus = min(job["gpus"], max(map(len, lets)) * site.width)
+        if most_nodes(site, job) == 0:
+            job["features"] = ""
+        gpus = min(job["gpus"], most_nodes(site, job) * site.width)
         job["cpus"], job["mem"], job["gpus"] = job["cpus"] // job["gpus"] * gpus, job["mem"] // job["gpus"] * gpus, gpus
         nodes = r.choice([1, 2, 2, 3, 4])
         if gpus > 1 and r.random() < 0.6 and nodes <= gpus and any(may_lie(site, job, nodes, p) for p in job["named"]):
@@ -53,6 +52,12 @@ def draw_widely(site, jobs):
             partition = job["partition"]
             job["limit"] = site.default_time.get(partition, site.partitions[partition]["max"])
             job["run"], job["says_limit"] = min(job["run"], job["limit"]), False
+
+
+def most_nodes(site, job):
+    """Of one partition and one choice of the job's features."""
+    tables = [[choices_of(job["features"], site.features[n]) for n in site.partitions[p]["nodes"]] for p in job["named"]]
+    return max(sum(of) for table in tables for of in zip(*table))
 
 
 def may_lie(site, job, nodes, partition):
