@@ -21,7 +21,7 @@ SELECT (SELECT name FROM measure_name WHERE key = coalesce(axes.value, 'wait_p95
        1.6 + 0.12 * (SELECT count(*) FROM capacity_line) AS var_height
 FROM axes, capacity_target AS t;
 SELECT series, label, x, y, low, high
-FROM (SELECT series, label, x, avg(y) AS y, low_end(y) AS low, high_end(y) AS high
+FROM (SELECT series, label, x, avg(y) AS y, low_bar(y, run_id IN copies) AS low, high_bar(y, run_id IN copies) AS high
       FROM capacity_point JOIN capacity_line USING (label)
       WHERE y IS NOT NULL AND (SELECT count(DISTINCT x) FROM capacity_point) > 1 GROUP BY series, x)
 ORDER BY series, x;

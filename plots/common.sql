@@ -3,9 +3,15 @@
 --   attribute   (run_id, key, value): the columns and settings of a run, by name
 --   asked       one row: the keys that --x, --y and --value name, the value of --target, the price of a
 --               GPU for an hour, and the policy that comes first, or NULL
--- and the functions quantity(text), a number with or without a unit, and low_end(x) and high_end(x),
--- over rows: the ends of the 95 % interval of their mean, by Student's t on its logarithm as in gsim
--- compare; NULL for a single row.
+-- and the functions quantity(text), a number with or without a unit, and over rows low_bar(x, is_copy)
+-- and high_bar(x, is_copy): the ends of the 95 % interval of their mean, by Student's t on its logarithm
+-- as in gsim compare, or, where rows are of copies, the least and the most; NULL for a single row.
+
+-- Shaken and resampled copies of a trace that is not among the runs as it is. Their spread says how
+-- sensitive it is, and is no chance of a mean.
+CREATE TEMP TABLE copies AS
+SELECT run_id FROM chosen
+WHERE replication > 0 AND run_id IN (SELECT run_id FROM setting WHERE key IN ('shake', 'resample'));
 
 -- The settings in which runs of one policy differ; seeds and replications are pooled.
 CREATE TEMP TABLE distinguishing AS

@@ -1,4 +1,5 @@
-set xlabel has_intervals ? 'mean JCT ('.unit.'), 95 percent interval' : 'mean JCT ('.unit.')'
+bars = has_copies ? ', range over copies of the trace' : ', 95 percent interval'
+set xlabel 'mean JCT ('.unit.')'.(has_intervals ? bars : '')
 set xrange [0:*]
 set yrange [rows1 + 0.6 : 0.4]
 set ytics scale 0

@@ -33,7 +33,7 @@ SELECT seconds, unit FROM unit WHERE above_s < (SELECT min(jct_mean_s) FROM valu
 -- The mean of each measure over the runs of one policy, trace and value. A measure that no run has,
 -- such as the latency without requests, has no panel.
 CREATE TEMP TABLE measured AS
-SELECT facet, column1 AS measure, mark, line, avg(y) AS y, low_end(y) AS low, high_end(y) AS high
+SELECT facet, column1 AS measure, mark, line, avg(y) AS y, low_bar(y, run_id IN copies) AS low, high_bar(y, run_id IN copies) AS high
 FROM (SELECT *, CASE column1 WHEN 1 THEN jct_mean_s / seconds WHEN 2 THEN 1000 * latency_p99_s WHEN 3 THEN throughput_jobs_per_h
                 ELSE 100 * gpu_useful END AS y
       FROM value_of, jct_unit JOIN (VALUES (1), (2), (3), (4)))

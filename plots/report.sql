@@ -1,7 +1,7 @@
 -- The tables of `gsim report`, in their order; names of columns are the heads of the tables.
 SELECT label AS "policy", runs AS "runs", min(jobs) AS "jobs", sum(unfinished) AS "unfinished",
        humane(avg(jct_mean_s)) AS "JCT mean",
-       CASE WHEN low_end(jct_mean_s) IS NOT NULL THEN humane(low_end(jct_mean_s)) || ' to ' || humane(high_end(jct_mean_s)) END AS "95 %",
+       CASE WHEN low_end(jct_mean_s) IS NOT NULL AND NOT max(run_id IN copies) THEN humane(low_end(jct_mean_s)) || ' to ' || humane(high_end(jct_mean_s)) END AS "95 %",
        humane(avg(jct_p50_s)) AS "median",
        humane(avg(jct_p95_s)) AS "p95", humane(avg(jct_p99_s)) AS "p99",
        humane(avg(wait_mean_s)) AS "wait mean", printf('%.2f', avg(slowdown_mean)) AS "slowdown",
@@ -40,7 +40,7 @@ WITH bill AS MATERIALIZED (
            (SELECT max(CAST(value AS REAL)) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.busy_w') AS busy_w,
            (SELECT max(CAST(value AS REAL)) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.idle_w') AS idle_w,
            (SELECT count(*) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.busy_w') AS devices,
-           (SELECT price FROM asked) AS price
+           (SELECT price FROM asked) AS price, device
     FROM chosen AS c JOIN member USING (run_id))
 SELECT label AS "policy", printf('%.1f', avg(hours)) AS "GPU hours", printf('%.1f', avg(hours * gpu_busy)) AS "held",
        printf('%.1f', avg(hours * (1 - gpu_busy - down))) AS "idle",
@@ -48,6 +48,8 @@ SELECT label AS "policy", printf('%.1f', avg(hours)) AS "GPU hours", printf('%.1
            THEN printf('%.1f', avg(hours * (idle_w * (1 - down) + (busy_w - idle_w) * useful)) / 1000) END AS "energy (kWh)",
        CASE WHEN max(devices) = 1 AND min(busy_w) > 0
            THEN printf('%.1f', avg(hours * idle_w * (1 - gpu_busy - down)) / 1000) END AS "of idle GPUs (kWh)",
+       CASE WHEN max(devices) = 1 AND min(busy_w) > 0
+           THEN group_concat(DISTINCT device) END AS "watts of",
        CASE WHEN price IS NOT NULL THEN printf('%.2f', avg(hours * price)) END AS "cost",
        CASE WHEN price IS NOT NULL THEN printf('%.2f', avg(hours * (1 - gpu_busy) * price)) END AS "cost of idle GPUs"
 FROM bill WHERE hours IS NOT NULL GROUP BY series ORDER BY series;

@@ -73,6 +73,11 @@ static enum gsim_status keep_log(struct gsim_builder *b) {
                : GSIM_OK;
 }
 
+static bool has_wrong_nodes(const struct gsim_row *row) {
+    int64_t nodes = row->cell[GSIM_COL_NUM_NODES];
+    return nodes == 0 || nodes > (int64_t)row->gpus;
+}
+
 static enum gsim_status add(struct gsim_rows *rows, int64_t line) {
     struct gsim_builder *b = rows->b;
     if (b->row.wrong) {
@@ -88,6 +93,13 @@ static enum gsim_status add(struct gsim_rows *rows, int64_t line) {
         status = gsim_by_model_fill(rows->by_model, b);
     if (!gsim_assume_fill(b, rows->assumed, rows->n_assumed))
         return gsim_no_memory(b->log, "reading a trace");
+    if (has_wrong_nodes(&b->row)) {
+        gsim_build_refuse(
+            b, line,
+            "column 'num_nodes': a job lies on one node at least, and on no more nodes "
+            "than it has GPUs");
+        return GSIM_OK;
+    }
     if (status == GSIM_OK)
         status = gsim_rates_fill(rows->rates, b, line);
     if (status == GSIM_OK)

@@ -212,6 +212,8 @@ static void take_shards(struct gsim_builder *builder, int64_t shards) {
 static bool take_tres(struct gsim_builder *builder, const char *text, size_t length) {
     int64_t total = -1, typed = 0, shards = 0, count;
     const char *end = text + length;
+    if (!gsim_sacct_take_node_tres(builder, text, GSIM_SACCT_NODES))
+        return false;
     for (const char *at = text; at < end; at += strcspn(at, ",") + 1) {
         if (strncmp(at, "mem=", 4) == 0 &&
             !take_size(at + 4, INT64_C(1) << 20, &builder->row.cell[GSIM_COL_HOST_MEM_BYTES]))
@@ -282,6 +284,8 @@ static bool take_request(struct gsim_builder *builder, const char *text, size_t 
     static const char name[] = "gres/gpu:";
     const char *at = strstr(text, name);
     (void)length;
+    if (!gsim_sacct_take_node_tres(builder, text, GSIM_SACCT_LEAST_NODES))
+        return false;
     if (at || strstr(text, "gres/gpu="))
         builder->row.extra[GSIM_SACCT_HAS_ASKED] = 1;
     if (!at)
@@ -340,6 +344,7 @@ static void finish_job(struct gsim_builder *builder) {
         row->drop = why_no_gpu(row);
     else
         row->gpus = (uint32_t)row->extra[GSIM_SACCT_GPUS];
+    gsim_sacct_choose_nodes(builder);
     gsim_sacct_arrive(builder);
     gsim_sacct_join_parts(builder);
 }
@@ -361,6 +366,10 @@ static const struct gsim_mapping mappings[] = {
     {"State", true, "a state", take_state, -1},
     {"AllocTRES", true, "a list such as cpu=8,gres/gpu=4", take_tres, GSIM_COL_HOST_MEM_BYTES},
     {"AllocTRES", false, NULL, NULL, GSIM_COL_SHARE_PPM},
+    {"AllocTRES", false, NULL, NULL, GSIM_COL_NUM_NODES},
+    {"NNodes", false, "a number of nodes", gsim_sacct_take_nodes_had, -1},
+    {"AllocNodes", false, "a number of nodes", gsim_sacct_take_nodes_had, -1},
+    {"ReqNodes", false, "a number of nodes", gsim_sacct_take_nodes_asked, -1},
     {"ReqTRES", false, "a list such as cpu=8,gres/gpu:a100=4", take_request, GSIM_COL_GPU_TYPE},
     {"Partition", false, "a name", NULL, GSIM_COL_PARTITION},
     {"ElapsedRaw", false, GSIM_FORM_SECONDS, take_elapsed_raw, -1},
@@ -388,7 +397,7 @@ static const struct {
     const char *columns, *characters, *words;
 } looks[] = {
     {"Submit|Eligible|Start|End", "0123456789-:T", NO_TIMES},
-    {"ElapsedRaw|AllocCPUS|NTasks|NNodes|AllocNodes|Priority", "0123456789", ""},
+    {"ElapsedRaw|AllocCPUS|NTasks|NNodes|AllocNodes|ReqNodes|Priority", "0123456789", ""},
     {"TimelimitRaw", "0123456789", "UNLIMITED|Partition_Limit"},
     {"Elapsed|Timelimit", "0123456789-:.", "UNLIMITED|Partition_Limit"},
     {"State", "ABCDEFGHIJKLMNOPQRSTUVWXYZ_+ by0123456789", ""}, /* CANCELLED by 1000 */

@@ -148,6 +148,7 @@ bool gsim_sacct_take_submit_line(struct gsim_builder *b, const char *text, size_
     (void)length;
     gsim_submit_line_read(text, &line);
     take_dependencies(b, &line.dependency);
+    gsim_sacct_take_submitted_nodes(b, &line);
     b->row.cell[GSIM_COL_ARRAY_LIMIT] = line.array_limit;
     b->row.extra[GSIM_SACCT_IS_HELD] = line.is_held;
     if (!*b->row.text && line.name.at) {
@@ -239,6 +240,7 @@ void gsim_sacct_join_parts(struct gsim_builder *b) {
         b->leader_number = row->extra[GSIM_SACCT_LEADER];
     }
     if (is_like_leader(b) && row->gpus <= GSIM_MAX_GANG - b->gpus[b->leader]) {
+        gsim_sacct_join_nodes(b);
         b->gpus[b->leader] += row->gpus;
         b->is_wide = true;
         add_to(b, GSIM_COL_CPUS_MILLI);

@@ -24,7 +24,23 @@ enum {
     GSIM_SACCT_PART, /* the row's place in it */
     GSIM_SACCT_TASK, /* its number in its array */
     GSIM_SACCT_HAS_ASKED, /* for GPUs, in ReqTRES */
+    GSIM_SACCT_NODES, /* that it had */
+    GSIM_SACCT_LEAST_NODES, /* that it asked for, by ReqTRES or ReqNodes */
+    GSIM_SACCT_SAID_NODES, /* by SubmitLine; 0: it asked by node, and names no number */
 };
+
+/* The column that says how many nodes a row had, or asked for at least. */
+bool gsim_sacct_take_nodes_had(struct gsim_builder *b, const char *text, size_t length);
+bool gsim_sacct_take_nodes_asked(struct gsim_builder *b, const char *text, size_t length);
+/* node=2 in a list of TRES goes to the place; false: it is no number. */
+bool gsim_sacct_take_node_tres(struct gsim_builder *b, const char *text, int place);
+/* What SubmitLine says of nodes. */
+struct gsim_submit_line;
+void gsim_sacct_take_submitted_nodes(struct gsim_builder *b, const struct gsim_submit_line *line);
+/* Fills the column num_nodes once the row is read. */
+void gsim_sacct_choose_nodes(struct gsim_builder *b);
+/* Adds the nodes of the row, which joins its heterogeneous job, to those of the first part. */
+void gsim_sacct_join_nodes(struct gsim_builder *b);
 
 bool gsim_sacct_take_constraints(struct gsim_builder *b, const char *text, size_t length);
 bool gsim_sacct_take_submit_line(struct gsim_builder *b, const char *text, size_t length);

@@ -86,6 +86,11 @@ static void keep(const struct option *option, struct gsim_submit_line *out) {
         out->partitions = option->value;
     else if (is(option, "dependency", 'd'))
         out->dependency = option->value;
+    else if (is(option, "nodes", 'N'))
+        out->nodes = option->value;
+    else if (is(option, "gpus-per-node", 0) || is(option, "ntasks-per-node", 0) ||
+             is(option, "gres", 0))
+        out->is_by_node = true;
     else if (is(option, "job-name", 'J'))
         out->name = option->value;
     else if (is(option, "array", 'a'))

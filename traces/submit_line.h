@@ -19,6 +19,9 @@ struct gsim_submit_line {
     struct gsim_text_part partitions; /* --partition */
     struct gsim_text_part dependency;
     struct gsim_text_part name; /* --job-name, else that of the script */
+    struct gsim_text_part nodes; /* --nodes */
+    /* Whether it asks for GPUs or tasks by node (--gres, --gpus-per-node, --ntasks-per-node). */
+    bool is_by_node;
     int64_t array_limit; /* tasks that may run at once; -1: no limit is given */
     bool is_held; /* --begin or --hold: the job waits for a time, or for a person */
 };

@@ -208,6 +208,12 @@ uint32_t gsim_ask_sms(const struct gsim_ctx *ctx, uint32_t gpu, uint32_t part_pp
 const char *gsim_ask_device(const struct gsim_ctx *ctx, uint16_t type);
 /* Whether the job may run on this GPU, by its partition and its type of GPU. */
 bool gsim_ask_may_use(const struct gsim_ctx *ctx, gsim_slot job, uint32_t gpu);
+/* On how many nodes the job's gang has to lie (column num_nodes), as evenly as its GPUs allow; 0:
+ * on any number. gsim_plan_place sees to it, a policy that names units has to. */
+uint32_t gsim_ask_nodes(const struct gsim_ctx *ctx, gsim_slot job);
+/* Whether jobs differ in the nodes that they may have, or in how many nodes they have to lie on:
+ * then a job that does not fit says nothing of wider ones. */
+bool gsim_ask_has_wishes(const struct gsim_view *view);
 /* The GPUs that one more job could go to, those with the fewest jobs first, then by number: idle
  * GPUs, then arranged ones with fewer clients than their limit. `before` is the GPU that was
  * given last, at first the number of GPUs, which is also given at the end. GPUs with less memory

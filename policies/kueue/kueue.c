@@ -160,9 +160,8 @@ static void read_preemption(struct gsim_kueue_state *state, struct gsim_ctx *ctx
 
 static enum gsim_status open_kueue(struct gsim_ctx *ctx) {
     struct gsim_kueue_state *state = ctx->state;
-    const struct gsim_trace *trace = ctx->view->trace;
     read_preemption(state, ctx);
-    state->has_kinds = trace->column[GSIM_COL_PARTITION] || trace->column[GSIM_COL_GPU_TYPE];
+    state->has_kinds = gsim_ask_has_wishes(ctx->view);
     enum gsim_status status = read_conf(state, ctx);
     if (status == GSIM_OK && !gsim_kueue_quota_open(state, ctx->arena))
         status = gsim_no_memory(ctx->log, "opening queues");

@@ -44,11 +44,26 @@ static uint32_t name_units(struct gsim_kueue_state *state, const struct gsim_ctx
     return n;
 }
 
+/* Names GPUs on as many nodes as the job asked for, evenly; false: too few of them have room. */
+static bool name_evenly(struct gsim_kueue_state *state, const struct gsim_ctx *ctx, uint32_t gpus,
+                        uint32_t nodes) {
+    for (uint32_t i = 0, n = 0; i < nodes; i++) {
+        uint32_t part = gpus / nodes + (i < gpus % nodes), node = best_node(state, ctx, part);
+        if (state->free_gpus[node] < part)
+            return false;
+        n = name_units(state, ctx, node, part, n);
+    }
+    return true;
+}
+
 static bool place(struct gsim_kueue_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
                   gsim_slot slot) {
-    uint32_t gpus = ctx->view->jobs.gpus[slot], n = 0;
+    uint32_t gpus = ctx->view->jobs.gpus[slot], n = 0, nodes = gsim_ask_nodes(ctx, slot);
     if (gpus > ctx->view->cluster.n_idle_gpus || count_free(state, ctx, slot) < gpus)
         return false;
+    if (nodes > 0)
+        return name_evenly(state, ctx, gpus, nodes) &&
+               gsim_plan_place_whole(plan, slot, state->unit, gpus);
     while (n < gpus)
         n = name_units(state, ctx, best_node(state, ctx, gpus - n), gpus - n, n);
     return gsim_plan_place_whole(plan, slot, state->unit, n);

@@ -13,8 +13,8 @@ struct gsim_misfits gsim_misfits_none(const struct gsim_view *view, enum gsim_ru
     return (struct gsim_misfits){
         .smallest = UINT32_MAX,
         .is_size_all = has_memory && !trace->column[GSIM_COL_CPUS_MILLI] &&
-                       !trace->column[GSIM_COL_SHARE_PPM] && !trace->column[GSIM_COL_PARTITION] &&
-                       !trace->column[GSIM_COL_GPU_TYPE] && rule != GSIM_RULE_SKEW,
+                       !trace->column[GSIM_COL_SHARE_PPM] && !gsim_ask_has_wishes(view) &&
+                       rule != GSIM_RULE_SKEW,
     };
 }
 

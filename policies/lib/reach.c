@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A gang that goes to as few nodes as possible needs its GPUs on one node, or whole nodes if it is
- * wider than that. Memory, partitions and switches may keep it from them nevertheless. */
+ * wider than that; one that asks for several nodes is tried once there are GPUs enough. Memory,
+ * partitions and switches may keep it from them nevertheless. */
 #include "policies/lib/reach.h"
 
 bool gsim_reach_init(struct gsim_reach *reach, const struct gsim_ctx *ctx, enum gsim_rule rule) {
@@ -22,6 +23,7 @@ void gsim_reach_begin(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim
     reach->need = ctx->view->jobs.gpus[slot];
     reach->n_counts++;
     reach->most_on_node = reach->n_whole = 0;
+    reach->is_split = gsim_ask_nodes(ctx, slot) > 1;
     if (!reach->is_by_node || reach->need <= cluster->widest_node)
         return;
     for (uint32_t node = 0; node < cluster->n_nodes; node++)
@@ -50,7 +52,7 @@ bool gsim_reach_is_enough(const struct gsim_reach *reach, const struct gsim_ctx 
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     if (reach->total < reach->need)
         return false;
-    if (!reach->is_by_node)
+    if (!reach->is_by_node || reach->is_split)
         return true;
     if (reach->need <= cluster->widest_node)
         return reach->most_on_node >= reach->need;

@@ -200,13 +200,15 @@ static int64_t earliest_of_one(struct gsim_slurm_state *state, const struct gsim
     return first_ns;
 }
 
-/* No sooner than this time a job of several nodes can start: as many nodes as it takes as a whole
- * can be used by then. */
-static int64_t bound(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, gsim_slot slot,
-                     uint32_t widest) {
-    size_t n = 0, last = ctx->view->jobs.gpus[slot] / widest - 1;
+/* No sooner than this time a job of several nodes can start: as many nodes as it takes as a whole,
+ * or asked for, can be used by then. */
+static int64_t bound(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_slurm_way *way = &gsim_slurm_job(ctx, slot)->way;
+    uint32_t gpus = ctx->view->jobs.gpus[slot];
+    size_t n = 0, last = (way->n_nodes > 0 ? way->n_nodes : gpus / way->widest) - 1;
     for (uint32_t node = 0; node < state->n_nodes; node++) {
-        int64_t free_ns = room_from(state, ctx, slot, node, state->node[node].n_gpus);
+        uint32_t part = way->n_nodes > 0 ? gpus / way->n_nodes : state->node[node].n_gpus;
+        int64_t free_ns = room_from(state, ctx, slot, node, part);
         int64_t when_ns = usable_from(state, ctx, slot, node, free_ns, GSIM_NEVER);
         if (when_ns != GSIM_NEVER)
             state->when[n++] = when_ns;
@@ -223,13 +225,13 @@ static int64_t earliest(struct gsim_slurm_state *state, const struct gsim_ctx *c
                         gsim_slot slot) {
     int64_t last_ns = ctx->view->now_ns + state->conf.bf_window_ns;
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
-    uint32_t gpus = ctx->view->jobs.gpus[slot], widest = job->way.widest;
-    if (gpus <= widest) {
+    uint32_t gpus = ctx->view->jobs.gpus[slot];
+    if (gpus <= job->way.widest && job->way.n_nodes <= 1) {
         int64_t at_ns = earliest_of_one(state, ctx, slot, last_ns);
         bool has = at_ns != GSIM_NEVER && gsim_slurm_nodes_choose(state, job, gpus, state->usable);
         return has ? at_ns : GSIM_NEVER;
     }
-    int64_t at_ns = job->way.is_spread ? ctx->view->now_ns : bound(state, ctx, slot, widest);
+    int64_t at_ns = job->way.is_spread ? ctx->view->now_ns : bound(state, ctx, slot);
     for (; at_ns <= last_ns; at_ns = next_change(state, ctx, slot, at_ns)) {
         look_at_nodes(state, ctx, slot, at_ns);
         if (gsim_slurm_nodes_choose(state, job, gpus, state->usable))

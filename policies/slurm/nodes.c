@@ -469,8 +469,20 @@ static bool choose_spread(struct gsim_slurm_state *state, uint32_t gpus, const u
     return true;
 }
 
+/* As many nodes as the job asked for, evenly. */
+static bool choose_evenly(struct gsim_slurm_state *state, uint32_t n_nodes, uint32_t gpus,
+                          const uint32_t *usable) {
+    state->n_chosen = 0;
+    for (uint32_t i = 0; i < n_nodes; i++)
+        if (!choose(state, usable, gpus / n_nodes + (i < gpus % n_nodes), false))
+            return false;
+    return true;
+}
+
 bool gsim_slurm_nodes_choose(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
                              uint32_t gpus, const uint32_t *usable) {
+    if (job->way.n_nodes > 0)
+        return choose_evenly(state, job->way.n_nodes, gpus, usable);
     return job->way.is_spread ? choose_spread(state, gpus, usable)
                               : choose_whole(state, job->way.widest, gpus, usable);
 }
@@ -492,13 +504,21 @@ static uint64_t look_at_empty(struct gsim_slurm_state *state, const struct gsim_
     return sum;
 }
 
+/* Whether the nodes could hold the job if all were empty. */
+static bool could_hold(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                       struct gsim_slurm_job *job, uint32_t gpus) {
+    return look_at_empty(state, ctx, job) >= gpus &&
+           (job->way.n_nodes == 0 || choose_evenly(state, job->way.n_nodes, gpus, state->usable));
+}
+
 /* Memory that no nodes of the set have together holds no job back, as a limit that it exceeds
  * alone; of CPUs the core has refused such a job. */
 bool gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                             gsim_slot slot, bool is_forced) {
     struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     uint32_t gpus = ctx->view->jobs.gpus[slot];
-    bool fits = look_at_empty(state, ctx, job) >= gpus;
+    job->way.n_nodes = gsim_ask_nodes(ctx, slot);
+    bool fits = could_hold(state, ctx, job, gpus);
     if (!fits && is_forced) {
         job->way.each = (struct gsim_host){0};
         (void)look_at_empty(state, ctx, job);

@@ -13,6 +13,7 @@ struct gsim_slurm_way {
     uint32_t partition;
     uint32_t set; /* of nodes, see nodes.h */
     uint32_t widest; /* the most GPUs that the job could have on one of them */
+    uint32_t n_nodes; /* that it asked for, as even a part of its GPUs on each; 0: any number */
     bool is_spread; /* no nodes of the set could hold it as whole nodes and a part of one */
     int64_t limit_ns; /* GSIM_TIME_MAX: none */
     struct gsim_host each; /* beside each of its GPUs; 0: not asked for, or not counted */

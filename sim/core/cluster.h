@@ -27,6 +27,7 @@ struct gsim_node_set {
 struct gsim_request {
     struct gsim_shape shape;
     const struct gsim_node_set *nodes; /* NULL: every node */
+    uint32_t n_nodes; /* on exactly as many, as evenly as its GPUs allow; 0: on any number */
     int64_t mem_bytes; /* per GPU; -1: unknown, and memory is not counted */
     int64_t beside_bytes; /* memory of the host beside each GPU; 0: not asked for */
     /* The units as bits of their node's idle_gpus, if a plain search found all of them on one node
@@ -120,6 +121,9 @@ struct gsim_found {
     bool is_on_one_node; /* true: all units are on one node; false: not known */
     uint64_t on_node; /* the value for the request once it has these units and no others */
 };
+/* Whether the units lie on as many nodes as the request asks for, evenly. */
+bool gsim_cluster_are_spread(const struct gsim_cluster *cluster, const struct gsim_request *request,
+                             const struct gsim_unit *units, uint32_t n_units);
 /* Finds units for the request, takes them and writes them (at most shape.gpus entries). */
 struct gsim_found gsim_cluster_find(struct gsim_cluster *cluster,
                                     const struct gsim_request *request, struct gsim_unit *units);

@@ -6,6 +6,7 @@
 #include "sim/base/eventq.h"
 #include "sim/base/rng.h"
 #include "sim/core/cluster.h"
+#include "sim/core/node_counts.h"
 #include "sim/core/node_sets.h"
 #include "gsim/run.h"
 #include "sim/api/compat.h"
@@ -229,6 +230,7 @@ struct gsim_core {
     const struct gsim_run_options *options;
     const struct gsim_trace *trace;
     struct gsim_node_sets node_sets;
+    struct gsim_node_counts node_counts;
     const uint32_t *nth_of; /* view.jobs.nth_of */
     struct gsim_trace seen; /* the trace as policies see it */
     const struct gsim_compat *compat; /* of options->reference */

@@ -435,6 +435,8 @@ static enum gsim_status open_run(struct gsim_core *core) {
     if (status == GSIM_OK)
         status = gsim_node_sets_open(core);
     if (status == GSIM_OK)
+        status = gsim_node_counts_open(core);
+    if (status == GSIM_OK)
         status = check_sharing(core);
     if (status != GSIM_OK)
         return status;

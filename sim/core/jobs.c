@@ -116,6 +116,8 @@ static inline void begin(struct gsim_core *core, gsim_slot slot, uint32_t job) {
     own->request.mem_bytes = gsim_trace_get(core->trace, GSIM_COL_MEM_BYTES, job);
     if (gsim_rarely(core->node_sets.table != NULL))
         own->request.nodes = gsim_node_sets_of(&core->node_sets, core->trace, job);
+    if (gsim_rarely(core->node_counts.of_job != NULL))
+        own->request.n_nodes = core->node_counts.of_job[job];
     if (gsim_rarely(core->options->context_bytes > 0))
         own->request.mem_bytes = gsim_jobs_with_context(core, job, own->request.mem_bytes);
 }

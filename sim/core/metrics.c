@@ -328,6 +328,21 @@ static void add_constraints(struct gsim_core *core, struct gsim_summary *s) {
                                  core->node_sets.n_counting));
 }
 
+/* Jobs that asked for numbers of nodes, on others. */
+static void add_counts(struct gsim_core *core, struct gsim_summary *s) {
+    const struct gsim_node_counts *counts = &core->node_counts;
+    if (counts->n_ignored > 0)
+        assume(core, s,
+               gsim_arena_printf(core->arena, "num_nodes=any number (%u jobs asked for one)",
+                                 counts->n_ignored));
+    if (counts->n_impossible > 0)
+        assume(core, s,
+               gsim_arena_printf(core->arena,
+                                 "num_nodes=the fewest (%u jobs that the cluster cannot hold on as "
+                                 "many as they asked for)",
+                                 counts->n_impossible));
+}
+
 static void fill_texts(struct gsim_core *core, struct gsim_result *result) {
     struct gsim_summary *s = &result->summary;
     const char *outside = core->ops->outside_validated(core->model);
@@ -412,6 +427,7 @@ enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result 
         add_hosts(core, s);
     add_failures(core, s);
     add_constraints(core, s);
+    add_counts(core, s);
     s->gpus = core->cluster.n_gpus;
     s->seed = core->options->seed;
     s->jobs = core->trace->n_jobs;

@@ -81,13 +81,34 @@ static bool names_several(const struct gsim_trace *trace, enum gsim_column colum
     return false;
 }
 
+/* The type that all jobs with one ask for, where it is not the cluster's only one; NULL: there is
+ * none. */
+static const char *other_type(const struct gsim_trace *trace,
+                              const struct gsim_cluster_spec *spec) {
+    const int64_t *cell = trace->column[GSIM_COL_GPU_TYPE];
+    for (uint32_t job = 0; cell && job < trace->n_jobs; job++)
+        if (cell[job] >= 0) {
+            const char *types = trace->names[GSIM_COL_GPU_TYPE].name[cell[job]];
+            return is_of_type(&spec->groups[0], types) ? NULL : types;
+        }
+    return NULL;
+}
+
 static void say_what_is_not_used(const struct gsim_node_sets *sets, const struct gsim_trace *trace,
-                                 struct gsim_log *log) {
+                                 const struct gsim_cluster_spec *spec, struct gsim_log *log) {
+    bool is_mixed = names_several(trace, GSIM_COL_GPU_TYPE);
+    const char *other = sets->has_types || is_mixed ? NULL : other_type(trace, spec);
+    if (other)
+        gsim_warn(log, trace->path, 0,
+                  "the trace's jobs ask for GPUs of type '%.64s', the cluster's are '%s' "
+                  "(--device, --cluster FILE.ini): watts, memory and what stops cost are those of "
+                  "the latter",
+                  other, type_name(&spec->groups[0]));
     if (!sets->has_partitions && names_several(trace, GSIM_COL_PARTITION))
         gsim_warn(log, trace->path, 0,
                   "the trace names several partitions, the cluster none (--cluster FILE.ini, key "
                   "partitions of a node): every job may run on every node");
-    if (!sets->has_types && names_several(trace, GSIM_COL_GPU_TYPE))
+    if (!sets->has_types && is_mixed)
         gsim_warn(log, trace->path, 0,
                   "the trace names several types of GPU, the cluster has one (--cluster "
                   "FILE.ini): every job may run on every GPU");
@@ -338,7 +359,7 @@ enum gsim_status gsim_node_sets_open(struct gsim_core *core) {
     if (core->options->cluster->is_pool)
         return GSIM_OK;
     find_columns(sets, core->options->cluster, trace);
-    say_what_is_not_used(sets, trace, core->log);
+    say_what_is_not_used(sets, trace, core->options->cluster, core->log);
     enum gsim_status status = check_constraints(sets, core);
     status = status == GSIM_OK ? find_needs(core) : status;
     return status == GSIM_OK && has_any(sets) ? fill_table(core) : status;

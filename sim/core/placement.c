@@ -147,6 +147,82 @@ static inline bool find_consolidated(struct search *s, bool with_remainder) {
     return gpus <= c->kinds[i].gpus ? take_node(s, gpus) : find_nodes(s, i, with_remainder);
 }
 
+/* --- as many nodes as the gang asked for ------------------------------------------------------ */
+
+/* Parts that are still to be taken: nodes with `each` of the GPUs, and wide ones with one more. A
+ * node with room for a wide part has room for an even one, so that any order of nodes finds room
+ * for all parts if there is any. */
+struct split {
+    uint32_t each, n_wide, n_even;
+};
+
+static struct split split_of(const struct gsim_request *request) {
+    uint32_t gpus = request->shape.gpus, nodes = request->n_nodes < gpus ? request->n_nodes : gpus;
+    return (struct split){gpus / nodes, gpus % nodes, nodes - gpus % nodes};
+}
+
+static bool is_whole(const struct split *left) {
+    return left->n_wide == 0 && left->n_even == 0;
+}
+
+/* Whether the search has taken units of the node. */
+static bool has_part(const struct search *s, uint32_t node) {
+    for (uint32_t u = 0; u < s->n; u++)
+        if (s->cluster->node_of_gpu[s->units[u].gpu] == node)
+            return true;
+    return false;
+}
+
+static void take_part(struct search *s, uint32_t node, struct split *left) {
+    uint32_t can = usable(s, node);
+    bool is_wide = left->n_wide > 0 && can > left->each;
+    if (can < left->each || (!is_wide && left->n_even == 0))
+        return;
+    *(is_wide ? &left->n_wide : &left->n_even) -= 1;
+    take_from(s, node, left->each + is_wide);
+}
+
+/* Takes parts of the fullest nodes with room. A node that gives one has fewer idle GPUs than those
+ * still to come, and is not met again. */
+static bool split_fullest(struct search *s) {
+    struct gsim_cluster *c = s->cluster;
+    struct split left = split_of(s->request);
+    for (uint32_t k = gsim_bitset_next(&c->counts, left.each);
+         k <= c->widest_node && !is_whole(&left); k = gsim_bitset_next(&c->counts, k + 1))
+        for (uint32_t node = next_node(c, k, s->first_node); node < s->end_node && !is_whole(&left);
+             node = next_node(c, k, node + 1))
+            take_part(s, node, &left);
+    return is_whole(&left);
+}
+
+static bool split_emptiest(struct search *s) {
+    struct gsim_cluster *c = s->cluster;
+    struct split left = split_of(s->request);
+    for (uint32_t k = c->widest_node; k >= left.each && !is_whole(&left); k--)
+        for (uint32_t node = gsim_bitset_next(&c->nodes_with[k], 0);
+             node != UINT32_MAX && !is_whole(&left);
+             node = gsim_bitset_next(&c->nodes_with[k], node + 1))
+            if (!has_part(s, node))
+                take_part(s, node, &left);
+    return is_whole(&left);
+}
+
+static bool split_random(struct search *s) {
+    struct gsim_cluster *c = s->cluster;
+    struct split left = split_of(s->request);
+    uint32_t first = (uint32_t)(gsim_mix_next(&c->random) % c->n_nodes);
+    for (uint32_t i = 0; i < c->n_nodes && !is_whole(&left); i++)
+        take_part(s, (first + i) % c->n_nodes, &left);
+    return is_whole(&left);
+}
+
+/* Takes the fewest nodes, or as many as the gang asked for. */
+static inline bool find_few(struct search *s) {
+    return gsim_rarely(s->request->n_nodes > 1) ? split_fullest(s) : find_consolidated(s, true);
+}
+
+/* --- by rule ---------------------------------------------------------------------------------- */
+
 /* Gives all units back: the search begins anew. */
 static void start_over(struct search *s) {
     gsim_cluster_charge(s->cluster, s->request, s->units, s->n, false);
@@ -166,7 +242,7 @@ GSIM_APART static bool find_below_switch(struct search *s) {
             idle += usable(s, node);
         if (idle < need || idle >= least)
             continue;
-        if (find_consolidated(s, true)) {
+        if (find_few(s)) {
             best = i;
             least = idle;
         }
@@ -174,13 +250,13 @@ GSIM_APART static bool find_below_switch(struct search *s) {
     }
     s->first_node = best < c->n_switches ? c->switch_first_node[best] : 0;
     s->end_node = best < c->n_switches ? c->switch_first_node[best + 1] : c->n_nodes;
-    return find_consolidated(s, true);
+    return find_few(s);
 }
 
 static inline bool find_together(struct search *s) {
-    bool is_split = s->request->shape.gpus > s->cluster->widest_node;
-    return is_split && s->cluster->n_switches > 1 ? find_below_switch(s)
-                                                  : find_consolidated(s, true);
+    bool is_split =
+        s->request->shape.gpus > s->cluster->widest_node || gsim_rarely(s->request->n_nodes > 1);
+    return is_split && s->cluster->n_switches > 1 ? find_below_switch(s) : find_few(s);
 }
 
 GSIM_APART static bool find_any(struct search *s) {
@@ -291,8 +367,31 @@ GSIM_APART static bool find_share(struct search *s) {
     return take_node(s, 1);
 }
 
+/* On the nodes that the gang asked for; on one node the rules that keep gangs together do as
+ * always. */
+GSIM_APART static bool find_split(struct search *s) {
+    switch (s->request->shape.rule) {
+    case GSIM_RULE_SPREAD:
+        return split_emptiest(s);
+    case GSIM_RULE_RANDOM:
+        return split_random(s);
+    case GSIM_RULE_AFFINITY:
+        return s->request->n_nodes == 1 ? find_akin(s) : find_together(s);
+    case GSIM_RULE_ANY:
+        return split_fullest(s);
+    case GSIM_RULE_FULLEST:
+    case GSIM_RULE_CONSOLIDATE:
+    case GSIM_RULE_SKEW:
+    case GSIM_RULE_COUNT:
+        break;
+    }
+    return find_together(s);
+}
+
 static inline bool find_by_rule(struct search *s) {
     const struct gsim_shape *shape = &s->request->shape;
+    if (gsim_rarely(s->request->n_nodes > 0))
+        return find_split(s);
     if (gsim_rarely(shape->gpus == 1 && shape->share_ppm < PPM))
         return find_share(s);
     switch (shape->rule) {
@@ -320,6 +419,27 @@ static inline struct gsim_found found(const struct search *s) {
     return (struct gsim_found){s->n, true, is_on_one_node, has_bits ? s->on_node : 0};
 }
 
+bool gsim_cluster_are_spread(const struct gsim_cluster *cluster, const struct gsim_request *request,
+                             const struct gsim_unit *units, uint32_t n_units) {
+    uint32_t nodes = 0;
+    if (gsim_mostly(request->n_nodes == 0))
+        return true;
+    for (uint32_t u = 0; u < n_units; u++) {
+        uint32_t node = cluster->node_of_gpu[units[u].gpu], here = 0;
+        bool is_new = true;
+        for (uint32_t v = 0; v < n_units; v++) {
+            bool is_here = cluster->node_of_gpu[units[v].gpu] == node;
+            here += is_here;
+            is_new &= !is_here || v >= u;
+        }
+        nodes += is_new;
+        if (here < n_units / request->n_nodes ||
+            here > (n_units + request->n_nodes - 1) / request->n_nodes)
+            return false;
+    }
+    return nodes == request->n_nodes;
+}
+
 struct gsim_found gsim_cluster_find_on(struct gsim_cluster *cluster,
                                        const struct gsim_request *request, uint32_t node,
                                        struct gsim_unit *units) {
@@ -335,7 +455,7 @@ struct gsim_found gsim_cluster_find_on(struct gsim_cluster *cluster,
         request->shape.rule != GSIM_RULE_SPREAD && request->shape.rule != GSIM_RULE_RANDOM;
     if (is_bound && request->shape.share_ppm < PPM)
         return find_share(&s) ? found(&s) : (struct gsim_found){0};
-    if ((!is_rule && !is_bound) || request->shape.share_ppm < PPM ||
+    if ((!is_rule && !is_bound) || request->shape.share_ppm < PPM || request->n_nodes > 1 ||
         cluster->node_idle[node] < gpus || usable(&s, node) < gpus)
         return (struct gsim_found){0};
     take_from(&s, node, gpus);

@@ -322,6 +322,8 @@ static const char *cannot_name(const struct gsim_plan *plan, gsim_slot slot,
                                   core->cluster.node_of_gpu[units[u].gpu]))
             return "on a GPU outside its partition or of another type";
     }
+    if (!gsim_cluster_are_spread(&core->cluster, &core->jobs.core[slot].request, units, n_units))
+        return "on other numbers of nodes than it asked for (column num_nodes, gsim_ask_nodes)";
     return n_units > 0 ? NULL : "on no unit at all";
 }
 

@@ -83,6 +83,14 @@ bool gsim_ask_may_use(const struct gsim_ctx *ctx, gsim_slot job, uint32_t gpu) {
                                 core->cluster.node_of_gpu[core->here.first_gpu + gpu]);
 }
 
+uint32_t gsim_ask_nodes(const struct gsim_ctx *ctx, gsim_slot job) {
+    return ctx->core->jobs.core[job].request.n_nodes;
+}
+
+bool gsim_ask_has_wishes(const struct gsim_view *view) {
+    return view->core->node_sets.table != NULL || view->core->node_counts.of_job != NULL;
+}
+
 const char *gsim_ask_device(const struct gsim_ctx *ctx, uint16_t type) {
     const struct gsim_cluster_spec *spec = ctx->core->options->cluster;
     for (uint32_t g = 0; g < spec->n_groups; g++)

@@ -109,6 +109,24 @@ P
 say "means are of the trace as it is, ranges over its copies" $?
 expect "in LaTeX as well" 0 '^% means of the trace as it is; brackets: the range over shaken' "$gsim" table "$tmp/s.db" --format latex
 expect "copies alone" 0 'means over copies, not the trace as it is' "$gsim" table "$tmp/s.db" --where "replication > 0"
+# The two copies alone: the mean is theirs, the bar goes from the lower to the higher.
+"$gsim" plot "$tmp/s.db" --figure jct_policy --where "replication > 0 AND policy = 'fifo'" --keep -o "$tmp/c.svg" >"$tmp/log" 2>&1
+grep -q "2 runs are of shaken or resampled copies of a trace that is not among them as it is" "$tmp/log"
+say "a figure of copies alone says so" $?
+python3 - "$tmp" >"$tmp/log" 2>&1 <<'P'
+import re, sqlite3, sys
+folder = sys.argv[1]
+copies = [y for y, in sqlite3.connect(folder + "/s.db").execute("SELECT jct_mean_s FROM run WHERE policy = 'fifo' AND replication > 0")]
+data = open(folder + "/c.gp").read()
+mean, low, high = map(float, re.search(r"fifo[^\n]*?\t([0-9.e+]+)\t([0-9.e+]+)\t([0-9.e+]+)", data).groups())
+scale = sum(copies) / 2 / mean
+assert len(copies) == 2 and round(scale) in (1, 60, 3600) and abs(scale / round(scale) - 1) < 1e-6, scale
+assert abs(low * scale / min(copies) - 1) < 1e-6 and abs(high * scale / max(copies) - 1) < 1e-6, (low, high, copies)
+assert "range over copies" in data
+P
+say "and has the range over them" $?
+"$gsim" report "$tmp/s.db" --where "replication > 0" -o "$tmp/c.html" >"$tmp/log" 2>&1
+check "nor has the report an interval of copies" 0 "$(grep -c '<td>[0-9.]* [a-z]* to [0-9.]* [a-z]*</td>' "$tmp/c.html")"
 expect "a figure of a shaken trace says what it leaves out" 0 'trace as it is; 4 runs of shaken or resampled' "$gsim" plot "$tmp/s.db" --figure jct_policy -o "$tmp/s.svg"
 expect "the first pair of a shaken trace is that of the trace as it is" 0 '^fifo (run 1) and srtf (run ' "$gsim" table "$tmp/s.db" --changed srtf
 

@@ -9,8 +9,9 @@ WHOLE = 1_000_000
 class Node:
     """free: what is left of each GPU, in millionths."""
 
-    def __init__(self, gpus, partitions=(), gpu_type=None, speed=Fraction(1)):
+    def __init__(self, gpus, partitions=(), gpu_type=None, speed=Fraction(1), features=()):
         self.gpus, self.partitions, self.gpu_type, self.speed = gpus, set(partitions), gpu_type, speed
+        self.features = set(features)
         self.free = [WHOLE] * gpus
 
     def idle(self):
@@ -26,6 +27,7 @@ class Job:
         self.user, self.limit, self.estimate = row.get("user"), row.get("limit"), row.get("estimate")
         self.priority = row.get("priority") or 0
         self.partitions, self.types = set(row.get("partitions", ())), set(row.get("types", ()))
+        self.features, self.nodes = set(row.get("features", ())), row.get("nodes")  # one of these; how many it asked for
         self.after, self.think = row.get("after"), row.get("think")
         self.queue = row.get("queue")
         self.memory, self.fills = row.get("memory", 0), row.get("fills", Fraction(1))  # on each GPU; part of the SMs
@@ -60,7 +62,7 @@ class Cluster:
         self.apart = apart  # speed of a gang over several nodes
 
     def may_use(self, job, node):
-        return ((not job.partitions or not any(n.partitions for n in self.nodes)
+        return ((not job.features or bool(job.features & node.features)) and (not job.partitions or not any(n.partitions for n in self.nodes)
                  or bool(job.partitions & node.partitions))
                 and (not job.types or len({n.gpu_type for n in self.nodes}) < 2 or node.gpu_type in job.types))
 
@@ -69,6 +71,8 @@ class Cluster:
         nodes = [(number, node) for number, node in enumerate(self.nodes) if self.may_use(job, node)]
         if job.ppm < WHOLE:
             return self.find_share(job, nodes)
+        if job.nodes and job.gpus > 1 and self.find_parts(job, nodes, lambda node: list(range(node.gpus))):
+            return self.find_parts(job, nodes, Node.idle)
         if self.rule != "consolidate":
             return self.find_anywhere(job, nodes)
         rooms = [(len(node.idle()), number) for number, node in nodes]
@@ -76,6 +80,21 @@ class Cluster:
         if enough:
             return self.take(min(enough)[1], job.gpus)
         return self.find_nodes(job, nodes)
+
+    def find_parts(self, job, nodes, idle_of):
+        """On as many nodes as the job asked for, evenly: the fullest that have room, or the emptiest for rule spread."""
+        each, wide = divmod(job.gpus, job.nodes)
+        even, units, sign = job.nodes - wide, [], -1 if self.rule == "spread" else 1
+        for number, node in sorted(nodes, key=lambda pair: (sign * len(idle_of(pair[1])), pair[0])):
+            idle = idle_of(node)
+            if wide and len(idle) > each:
+                wide, part = wide - 1, each + 1
+            elif even and len(idle) >= each:
+                even, part = even - 1, each
+            else:
+                continue
+            units += [(number, gpu) for gpu in idle[:part]]
+        return None if wide or even else units
 
     def find_anywhere(self, job, nodes):
         """any: fullest nodes first; spread: a GPU of each node in turn, emptiest first."""

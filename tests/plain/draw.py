@@ -5,7 +5,7 @@ import random
 from fractions import Fraction
 
 from cluster import WHOLE, Cluster, Job, Node
-from quotas import Cohort, Queue
+from quotas import Cohort, Queue, grow
 
 S = 10**9
 
@@ -14,7 +14,7 @@ def seconds(ns):
     return f"{ns // S}.{ns % S:09d}".rstrip("0").rstrip(".")
 
 
-KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "mixed", "costs", "speeds", "networks", "any", "spread")
+KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "features", "counts", "mixed", "costs", "speeds", "networks", "any", "spread")
 
 
 GIB = 2**30
@@ -71,6 +71,21 @@ class Setup:
             node["gpu_type"] = r.choice(["k80", "v100"])
         present = {node["gpu_type"] for node in self.nodes}
         self.bind(r, "types", [["k80"], ["v100"], ["k80", "v100"]] if len(present) == 2 else [])
+
+    def draw_features(self, r):
+        for node in self.nodes:
+            node["features"] = r.choice([None, "ib", "roce", "ib,roce"])
+        self.bind(r, "features", [["ib"], ["roce"], ["ib", "roce"]] if any(node["features"] for node in self.nodes) else [])
+
+    def draw_counts(self, r):
+        """Jobs that ask for a number of nodes, of which some can have that only as a wish that does not bind."""
+        self.draw_mixed(r) if r.random() < 0.5 else None
+        if r.random() < 0.3:
+            self.rule = r.choice(["any", "spread"])
+            self.sets.append(f"placement={self.rule}")
+        for row in self.rows:
+            if r.random() < 0.7:
+                row["nodes"] = r.randint(1, min(row["gpus"], r.choice([1, 2, 2, 3, 4])))
 
     def bind(self, r, key, choices):
         """Binds some jobs to nodes that they can run on."""
@@ -202,7 +217,7 @@ class Setup:
     def draw_evictions(self, r):
         self.draw_kueue(r, True)
 
-    def draw_kueue(self, r, preempts):
+    def draw_kueue(self, r, preempts, flavors=(), cohorts=None):
         """Queues of one cohort or of none, on a node with the GPUs of all quotas."""
         queues = {}
         for name in "abcd"[:r.choice([1, 2, 2, 3, 4])]:
@@ -219,27 +234,68 @@ class Setup:
                 its["lending"] = min(its["lending"], its["nominal"])
             if preempts and its["cohort"] and its["reclaim"] != "Never" and r.random() < 0.4:
                 its["below"] = r.choice(["any", 0, 1, 2])
-        self.costs = queues
-        self.nodes = [{"gpus": max(1, sum(its["nominal"] for its in queues.values()))}]
-        cohort = Cohort([Queue(name, its) for name, its in queues.items()])
-        most = {queue.name: cohort.most(queue) for queue in cohort.queues}
+        self.costs, self.cohorts = queues, cohorts or {}
+        if flavors:
+            self.draw_quotas_of(r, list(flavors), queues, self.cohorts)
+        for its in queues.values():
+            its.setdefault("quotas", {"gpu": (its["nominal"], its["borrowing"], its["lending"])})
+        cohort = Cohort(grow([Queue(name, its) for name, its in queues.items()], self.cohorts))
+        quotas = [its["quotas"] for its in queues.values()] + [quotas for _, quotas in self.cohorts.values()]
+        self.nodes = [{"gpus": max(1, sum(nominal for its in quotas for nominal, _, _ in its.values()))}]
+        most = {queue.name: max(cohort.most(queue, flavor) for flavor in queue.quotas) for queue in cohort.queues}
         if not any(most.values()):
-            return self.draw_kueue(r, preempts)
+            return self.draw_kueue(r, preempts, flavors, cohorts)
         names = [name for name in most if most[name] > 0]
         for row in self.rows:
             name = r.choice(names)
             row.update(queue=name, priority=r.choice([0, 0, 1, 2, 5]), gpus=min(row["gpus"], most[name]))
-        self.files["q.yaml"] = "".join(self.queue_file(name, its) for name, its in queues.items())
+        self.files["q.yaml"] = "".join([self.queue_file(name, its) for name, its in queues.items()]
+                                       + [self.cohort_file(name, *its) for name, its in self.cohorts.items()])
         self.words += ["--kueue-conf", "q.yaml"]
 
+    def draw_flavors(self, r):
+        """One to three flavors a queue, in an order of its own, with or without preemption."""
+        self.draw_kueue(r, r.random() < 0.5, flavors=["f0", "f1", "f2"])
+
+    def draw_trees(self, r):
+        """Cohorts below cohorts, with quotas and limits of their own; queues take from themselves alone."""
+        self.draw_kueue(r, False, flavors=r.choice([["f0"], ["f0", "f1"]]), cohorts={
+            name: (parent, {}) for name, parent in (("root", None), ("left", "root"), ("right", "root"), ("low", "left"))})
+
+    def quota(self, r, has_cohort):
+        lending = r.choice([None, None, 0, 1, 2]) if has_cohort else None
+        nominal = r.choice([0, 1, 2, 4, 4, 6])
+        return nominal, r.choice([None, None, 0, 1, 3]) if has_cohort else None, lending if lending is None else min(lending, nominal)
+
+    def draw_quotas_of(self, r, flavors, queues, cohorts):
+        for its in queues.values():
+            its["cohort"] = r.choice([*cohorts, None]) if cohorts else its["cohort"]
+            its["quotas"] = {flavor: self.quota(r, its["cohort"]) for flavor in r.sample(flavors, r.randint(1, len(flavors)))}
+            its.update(next_first=r.random() < 0.4, preempts_first=r.random() < 0.4)
+            if cohorts:
+                its["within"] = r.choice(["Never", "LowerPriority", "LowerOrNewerEqualPriority"])
+        for name, (parent, quotas) in cohorts.items():
+            quotas.update({flavor: self.quota(r, parent) for flavor in flavors if r.random() < 0.5})
+
+    def quota_lines(self, quotas):
+        """The flavors of a queue or a cohort."""
+        text = "  resourceGroups:\n  - coveredResources: [\"nvidia.com/gpu\"]\n    flavors:\n" if quotas else ""
+        for flavor, (nominal, borrowing, lending) in quotas.items():
+            limits = "".join(f"        {key}Limit: {most}\n" for key, most in (("borrowing", borrowing), ("lending", lending)) if most is not None)
+            text += f"    - name: {flavor}\n      resources:\n      - name: nvidia.com/gpu\n        nominalQuota: {nominal}\n{limits}"
+        return text
+
+    def cohort_file(self, name, parent, quotas):
+        return (f"---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: Cohort\nmetadata:\n  name: {name}\n"
+                + (f"spec:\n  parentName: {parent or ''}\n" if parent else "spec:\n") + self.quota_lines(quotas))
+
     def queue_file(self, name, its):
-        limits = "".join(f"        {key}Limit: {its[key]}\n" for key in ("borrowing", "lending") if its[key] is not None)
         below = "" if its["below"] is None else "    borrowWithinCohort:\n      policy: LowerPriority\n" + (
             "" if its["below"] == "any" else f"      maxPriorityThreshold: {its['below']}\n")
         return (f"---\nkind: ClusterQueue\nmetadata:\n  name: {name}\nspec:\n  cohort: \"{its['cohort'] or ''}\"\n"
-                "  resourceGroups:\n  - coveredResources: [\"nvidia.com/gpu\"]\n    flavors:\n    - name: gpu\n"
-                f"      resources:\n      - name: nvidia.com/gpu\n        nominalQuota: {its['nominal']}\n"
-                f"{limits}  queueingStrategy: {'StrictFIFO' if its['strict'] else 'BestEffortFIFO'}\n"
+                f"{self.quota_lines(its['quotas'])}  queueingStrategy: {'StrictFIFO' if its['strict'] else 'BestEffortFIFO'}\n"
+                f"  flavorFungibility:\n    whenCanBorrow: {'TryNextFlavor' if its.get('next_first') else 'Borrow'}\n"
+                f"    whenCanPreempt: {'Preempt' if its.get('preempts_first') else 'TryNextFlavor'}\n"
                 f"  preemption:\n    withinClusterQueue: {its['within']}\n"
                 f"    reclaimWithinCohort: {its['reclaim']}\n{below}")
 
@@ -313,6 +369,7 @@ class Setup:
                   str(row["gpus"]) if row["ppm"] == WHOLE else str(row["ppm"] / WHOLE)] for row in self.rows]
         for name, key, text in (("limit_s", "limit", seconds), ("estimate_s", "estimate", seconds),
                                 ("user", "user", str), ("queue", "queue", str), ("priority", "priority", str),
+                                ("num_nodes", "nodes", str), ("features", "features", "|".join),
                                 ("partition", "partitions", ",".join), ("gpu_type", "types", "|".join),
                                 ("mem_gib", "memory", lambda size: str(size / GIB)), ("sm_fraction", "fills", lambda part: str(float(part))),
                                 ("after", "after", str), ("think_s", "think", seconds)):
@@ -332,7 +389,8 @@ class Setup:
 
     def plain_nodes(self):
         return [Node(node["gpus"], (node.get("partitions") or "").split(",") if node.get("partitions") else (),
-                     node.get("gpu_type"), node.get("speed", Fraction(1))) for node in self.nodes]
+                     node.get("gpu_type"), node.get("speed", Fraction(1)),
+                     (node.get("features") or "").split(",") if node.get("features") else ()) for node in self.nodes]
 
     def plain(self):
         return Cluster(self.plain_nodes(), self.rule, self.apart), [Job(i, row) for i, row in enumerate(self.rows)]

@@ -3,7 +3,7 @@
 
 from cluster import WHOLE, Run
 from draw import KINDS
-from quotas import Kueue, Queue
+from quotas import Kueue, Queue, grow
 from sharing import Groups, Beside, Instances, Shared, Turns
 
 
@@ -353,10 +353,10 @@ class GangRr(Policy):
 
 
 class Quotas(Policy):
-    kinds = ("quotas", "evictions")
+    kinds = ("quotas", "evictions", "flavors", "trees")
 
     def run(self, cluster, jobs, setup):
-        Run(cluster, jobs, Kueue([Queue(name, its) for name, its in setup.costs.items()])).go()
+        Run(cluster, jobs, Kueue(grow([Queue(name, its) for name, its in setup.costs.items()], setup.cohorts))).go()
 
 
 class Timeslice(Policy):

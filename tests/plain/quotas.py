@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Kueue, by docs/kueue.md and the pages of Kueue's documentation that it names: queues of one cohort or of none, with
-quotas, borrowing, lending and the classic preemption."""
+quotas of one flavor or of several, borrowing, lending and the classic preemption; and trees of cohorts, in which no queue
+reclaims."""
 from fractions import Fraction
 
 
@@ -8,42 +9,92 @@ class Circle(Exception):
     """The run has no end, and is an error (docs/kueue.md)."""
 
 
-class Queue:
+class Node:
+    """A queue or a cohort of a tree. quotas: by flavor, in the order in which a queue tries them: nominal, borrowing and
+    lending, None where there is no limit."""
+
+    def __init__(self, name, quotas):
+        self.name, self.quotas, self.parent, self.children = name, quotas, None, []
+
+    def subtree(self, flavor):
+        """Its own quota and what the nodes below lend."""
+        return self.quotas.get(flavor, (0, None, None))[0] + sum(its.subtree(flavor) - its.kept(flavor) for its in self.children)
+
+    def kept(self, flavor):
+        """What it lends to no other."""
+        lending = self.quotas.get(flavor, (0, None, None))[2]
+        return 0 if lending is None else max(0, self.subtree(flavor) - lending)
+
+    def height(self):
+        return 1 + max(its.height() for its in self.children) if self.children else 0
+
+    def root(self):
+        return self.parent.root() if self.parent else self
+
+
+class Queue(Node):
     def __init__(self, name, spec):
-        self.name = name
-        self.cohort, self.nominal, self.borrowing, self.lending = (spec[key] for key in ("cohort", "nominal", "borrowing", "lending"))
+        super().__init__(name, spec["quotas"])
+        self.cohort = spec["cohort"]
         self.strict, self.within, self.reclaim = spec["strict"], spec["within"], spec["reclaim"]
         self.below = spec["below"]  # borrowWithinCohort: None where it is Never, the threshold, or "any"
+        self.next_first, self.preempts_first = spec.get("next_first", False), spec.get("preempts_first", False)
         self.active, self.parked, self.sticky = [], [], None
 
-    def guaranteed(self):
-        return self.nominal - self.lending if self.lending is not None else 0
+
+def grow(queues, cohorts):
+    """Hangs queues and cohorts (name: parent and quotas) below their parents; a name alone is a cohort as well."""
+    nodes = {name: Node(name, quotas) for name, (_, quotas) in cohorts.items()}
+    for queue in queues:
+        if queue.cohort:
+            nodes.setdefault(queue.cohort, Node(queue.cohort, {}))
+    pairs = [(queue, queue.cohort) for queue in queues] + [(nodes[name], parent) for name, (parent, _) in cohorts.items()]
+    for node, parent in pairs:
+        if parent:
+            node.parent = nodes.setdefault(parent, Node(parent, {}))
+            node.parent.children.append(node)
+    return queues
 
 
 class Cohort:
-    """Quotas and what is used of them: usage by queue."""
+    """What is used of quotas: by queue and flavor."""
 
     def __init__(self, queues):
-        self.queues, self.usage = queues, {queue: 0 for queue in queues}
+        self.queues, self.usage = queues, {(queue, flavor): 0 for queue in queues for flavor in queue.quotas}
 
-    def available(self, queue):
-        """To a queue without a cohort its quota, to others that and what the cohort has left, up to borrowingLimit."""
-        if not queue.cohort:
-            return queue.nominal - self.usage[queue]
-        left = sum(its.nominal - its.guaranteed() - max(0, self.usage[its] - its.guaranteed())
-                   for its in self.queues if its.cohort == queue.cohort)
-        if queue.borrowing is not None:
-            lent = queue.nominal - queue.guaranteed() - max(0, self.usage[queue] - queue.guaranteed())
-            left = min(left, lent + queue.borrowing)
-        return max(0, queue.guaranteed() - self.usage[queue]) + left
+    def used(self, node, flavor):
+        """Of a cohort: what the nodes below use beyond what they keep."""
+        if isinstance(node, Queue):
+            return self.usage.get((node, flavor), 0)
+        return sum(max(0, self.used(its, flavor) - its.kept(flavor)) for its in node.children)
 
-    def borrows(self, queue, more=0):
-        return bool(queue.cohort) and self.usage[queue] + more > queue.nominal
+    def left(self, node, flavor):
+        if not node.parent:
+            return node.subtree(flavor) - self.used(node, flavor)
+        kept, used, left = node.kept(flavor), self.used(node, flavor), self.left(node.parent, flavor)
+        borrowing = node.quotas.get(flavor, (0, None, None))[1]
+        if borrowing is not None:
+            left = min(left, node.subtree(flavor) - kept - max(0, used - kept) + borrowing)
+        return max(0, kept - used) + left
 
-    def most(self, queue):
+    def available(self, queue, flavor):
+        return max(0, self.left(queue, flavor))
+
+    def borrows(self, queue, flavor, more=0):
+        return bool(queue.parent) and self.used(queue, flavor) + more > queue.subtree(flavor)
+
+    def lowest(self, queue, flavor, more):
+        """The lowest node on the way up whose quota has room for as many more."""
+        node = queue
+        while node.parent and self.used(node, flavor) + more > node.subtree(flavor):
+            more -= max(0, node.kept(flavor) - self.used(node, flavor))
+            node = node.parent
+        return node
+
+    def most(self, queue, flavor):
         """What the queue could have if nothing else ran."""
-        kept, self.usage = self.usage, {its: 0 for its in self.queues}
-        most, self.usage = self.available(queue), kept
+        kept, self.usage = self.usage, dict.fromkeys(self.usage, 0)
+        most, self.usage = self.available(queue, flavor), kept
         return most
 
 
@@ -71,9 +122,9 @@ class Kueue:
         """The job's quota is free; jobs of the cohort that had been passed over are looked at again."""
         queue = self.queue(job)
         del self.admitted[job]
-        self.cohort.usage[queue] -= job.gpus
+        self.cohort.usage[queue, job.flavor] -= job.gpus
         for its in self.queues:
-            if its is queue or its.cohort and its.cohort == queue.cohort:
+            if its.root() is queue.root():
                 its.active, its.parked = its.active + its.parked, []
 
     def decide(self, run):
@@ -89,50 +140,72 @@ class Kueue:
                 return
         raise Circle("jobs are evicted for each other in a circle")
 
-    def fits(self, job, targets=()):
-        """If these jobs were gone."""
+    def without(self, targets, question):
+        """The answer if these jobs were gone."""
         for target in targets:
-            self.cohort.usage[self.queue(target)] -= target.gpus
-        fits = job.gpus <= self.cohort.available(self.queue(job))
+            self.cohort.usage[self.queue(target), target.flavor] -= target.gpus
+        answer = question()
         for target in targets:
-            self.cohort.usage[self.queue(target)] += target.gpus
-        return fits
+            self.cohort.usage[self.queue(target), target.flavor] += target.gpus
+        return answer
+
+    def fits(self, job, flavor, targets=()):
+        return self.without(targets, lambda: job.gpus <= self.cohort.available(self.queue(job), flavor))
+
+    MODES = ("no", "waits", "preempts", "reclaims", "fits")
+
+    def way(self, job, flavor):
+        """What could be done with the job in this flavor, how high up the tree it borrows then, and the jobs that it would
+        have evicted."""
+        queue, cohort = self.queue(job), self.cohort
+        level = cohort.lowest(queue, flavor, job.gpus).height
+        if job.gpus > cohort.most(queue, flavor):
+            return "no", 0, []
+        if self.fits(job, flavor):
+            return "fits", level(), []
+        if job.gpus > queue.quotas[flavor][0] and queue.below is None and not cohort.lowest(queue, flavor, job.gpus).parent:
+            return "no", level(), []
+        targets = self.targets(job, flavor)
+        borrowed = self.without(targets, lambda: cohort.lowest(queue, flavor, job.gpus).height())
+        if not targets:
+            return "waits", borrowed, []
+        return "preempts" if any(self.queue(other) is queue for other in targets) else "reclaims", borrowed, targets
 
     def head(self, queue):
-        """The job, what is to be done with it, and those that it would have evicted."""
-        job = min(queue.active, key=lambda job: self.place(job, queue))
-        if self.fits(job):
-            return job, "fits", []
-        if job.gpus <= self.cohort.most(queue) and (job.gpus <= queue.nominal or queue.below is not None):
-            return job, "preempts", self.targets(job)
-        return job, "waits", []
+        """The job, what is to be done with it in which flavor, its level and targets. Flavors are tried in the queue's
+        order until one ends the search (flavorFungibility); the best of those that were tried counts."""
+        job, best = min(queue.active, key=lambda job: self.place(job, queue)), None
+        for flavor in queue.quotas:
+            what, level, targets = self.way(job, flavor)
+            if what != "no" and (best is None or (-self.MODES.index(what), level) < (-self.MODES.index(best[0]), best[2])):
+                best = what, flavor, level, targets
+            ends = what == "fits" or what in ("preempts", "reclaims") and queue.preempts_first
+            if ends and (level == 0 or not queue.next_first):
+                break
+        return (job, *(best or ("no", None, 0, [])))
 
     def key(self, head):
-        job, _, targets = head
-        for target in targets:
-            self.cohort.usage[self.queue(target)] -= target.gpus
-        borrows = self.cohort.borrows(self.queue(job), job.gpus)
-        for target in targets:
-            self.cohort.usage[self.queue(target)] += target.gpus
-        return (borrows, -job.priority, job.submit, job.number)
+        job, _, _, level, _ = head
+        return (level, -job.priority, job.submit, job.number)
 
     def cycle(self, run):
         """The heads of all queues; whether anything has come of it."""
         before, moved = dict(self.cohort.usage), False
         admitted, evicted = [], []
-        for job, what, targets in sorted([self.head(queue) for queue in self.queues if queue.active], key=self.key):
+        heads = [self.head(queue) for queue in self.queues if queue.active]
+        for job, what, flavor, level, targets in sorted(heads, key=self.key):
             queue = self.queue(job)
-            skipped = what == "fits" and not self.fits(job, evicted) or targets and (
-                set(targets) & set(evicted) or not self.fits(job, evicted + targets))
-            if what == "preempts" and not targets and queue.reclaim != "Any":
-                self.cohort.usage[queue] += self.held(job, queue)
+            skipped = what == "fits" and not self.fits(job, flavor, evicted) or targets and (
+                set(targets) & set(evicted) or not self.fits(job, flavor, evicted + targets))
+            if what == "waits" and queue.reclaim != "Any":
+                self.cohort.usage[queue, flavor] += self.held(job, queue, flavor, level)
             if skipped:
                 pass  # it comes again in the next cycle
             elif what == "fits":
-                self.cohort.usage[queue] += job.gpus
-                admitted.append(job)
+                self.cohort.usage[queue, flavor] += job.gpus
+                admitted.append((job, flavor))
             elif targets:
-                self.cohort.usage[queue] += job.gpus
+                self.cohort.usage[queue, flavor] += job.gpus
                 evicted += targets
                 queue.sticky = job
             else:
@@ -140,16 +213,16 @@ class Kueue:
         self.cohort.usage = before
         fresh = [job for job in evicted if job not in self.leaving]
         self.leaving += fresh
-        for job in admitted:
-            self.admit(run, job)
+        for job, flavor in admitted:
+            self.admit(run, job, flavor)
         return bool(admitted or fresh or moved)
 
-    def held(self, job, queue):
+    def held(self, job, queue, flavor, level):
         """The quota that a head keeps from others in this cycle."""
-        used = self.cohort.usage[queue]
-        if self.cohort.borrows(queue, job.gpus):
-            return job.gpus if queue.borrowing is None else min(job.gpus, queue.nominal + queue.borrowing - used)
-        return max(0, min(job.gpus, queue.nominal - used))
+        used, (nominal, borrowing, _) = self.cohort.usage[queue, flavor], queue.quotas[flavor]
+        if level > 0:
+            return job.gpus if borrowing is None else min(job.gpus, nominal + borrowing - used)
+        return max(0, min(job.gpus, nominal - used))
 
     def park(self, job, queue):
         queue.sticky = None if queue.sticky is job else queue.sticky
@@ -159,11 +232,11 @@ class Kueue:
         queue.parked.append(job)
         return True
 
-    def admit(self, run, job):
-        queue = self.queue(job)
+    def admit(self, run, job, flavor):
+        queue, job.flavor = self.queue(job), flavor
         queue.active.remove(job)
         queue.sticky = None if queue.sticky is job else queue.sticky
-        self.cohort.usage[queue] += job.gpus
+        self.cohort.usage[queue, flavor] += job.gpus
         self.admissions += 1
         self.admitted[job] = self.admissions
         assert run.place(job), "nodes never bind here"
@@ -174,56 +247,58 @@ class Kueue:
         job.left = Fraction(job.work)
         self.queue(job).active.append(job)
 
-    def candidates(self, job):
+    def candidates(self, job, flavor):
         """Jobs that may be evicted for this one, in the order in which they are tried."""
         queue, found = self.queue(job), []
         for other, nth in self.admitted.items():
             its = self.queue(other)
+            if other.flavor != flavor:
+                continue
             if its is queue:
                 newer = queue.within == "LowerOrNewerEqualPriority" and other.priority == job.priority and (
                     other.submit, other.number) > (job.submit, job.number)
                 if queue.within != "Never" and (other.priority < job.priority or newer):
                     found.append((other not in self.leaving, True, other.priority, -nth, other))
-            elif queue.cohort and its.cohort == queue.cohort and self.cohort.borrows(its):
+            elif queue.cohort and its.cohort == queue.cohort and self.cohort.borrows(its, flavor):
                 if queue.reclaim == "Any" or queue.reclaim == "LowerPriority" and other.priority < job.priority:
                     found.append((other not in self.leaving, False, other.priority, -nth, other))
         return [row[-1] for row in sorted(found, key=lambda row: row[:-1])]
 
-    def targets(self, job):
-        queue, all_of_them = self.queue(job), self.candidates(job)
+    def targets(self, job, flavor):
+        queue, all_of_them = self.queue(job), self.candidates(job, flavor)
         own = [other for other in all_of_them if self.queue(other) is queue]
         if len(own) == len(all_of_them):
-            return self.least(job, own, True)
-        under = self.cohort.usage[queue] < queue.nominal
+            return self.least(job, flavor, own, True)
+        under = self.cohort.usage[queue, flavor] < queue.quotas[flavor][0]
         if queue.below is not None:
             below = job.priority if queue.below == "any" else min(job.priority, queue.below + 1)
-            stays = not self.cohort.borrows(queue, job.gpus)  # within its quota: the threshold is of no account
+            stays = not self.cohort.borrows(queue, flavor, job.gpus)  # within its quota: the threshold is of no account
             low = [other for other in all_of_them if self.queue(other) is queue or other.priority < below or stays]
-            return self.least(job, low, True) or self.least(job, all_of_them, False)
-        return under and self.least(job, all_of_them, False) or self.least(job, own, True)
+            return self.least(job, flavor, low, True) or self.least(job, flavor, all_of_them, False)
+        return under and self.least(job, flavor, all_of_them, False) or self.least(job, flavor, own, True)
 
-    def may_run(self, job, may_borrow):
+    def may_run(self, job, flavor, may_borrow):
         queue = self.queue(job)
-        return (may_borrow or not self.cohort.borrows(queue, job.gpus)) and self.fits(job)
+        return (may_borrow or not self.cohort.borrows(queue, flavor, job.gpus)) and self.fits(job, flavor)
 
-    def least(self, job, candidates, may_borrow):
+    def least(self, job, flavor, candidates, may_borrow):
         """One after the other until the job fits; then those that need not go stay, the last first."""
         kept, targets, queue = dict(self.cohort.usage), [], self.queue(job)
         for other in candidates:
             its = self.queue(other)
-            if its is not queue and not self.cohort.borrows(its):
+            if its is not queue and not self.cohort.borrows(its, flavor):
                 continue
-            self.cohort.usage[its] -= other.gpus
+            self.cohort.usage[its, flavor] -= other.gpus
             targets.append(other)
-            if self.may_run(job, may_borrow):
+            if self.may_run(job, flavor, may_borrow):
                 break
         else:
             targets = []
         for other in targets[-2::-1]:
-            self.cohort.usage[self.queue(other)] += other.gpus
-            if self.may_run(job, may_borrow):
+            self.cohort.usage[self.queue(other), flavor] += other.gpus
+            if self.may_run(job, flavor, may_borrow):
                 targets.remove(other)
             else:
-                self.cohort.usage[self.queue(other)] -= other.gpus
+                self.cohort.usage[self.queue(other), flavor] -= other.gpus
         self.cohort.usage = kept
         return targets

@@ -7,7 +7,10 @@ import datetime
 import random
 from fractions import Fraction
 
+from plain_slurm_jobs import choices_of
+
 NEVER = 1 << 62
+WIDE = 100000  # the first seed of wider sites
 GRES = "gres/gpu"
 
 
@@ -52,6 +55,11 @@ class Site:
         self.draw_wishes(random.Random(-1000000 - seed))
         self.draw_shards(random.Random(f"shards {seed}"))
         self.draw_bills(random.Random(f"bills {seed}"))
+        self.bf_most = {"user": 0, "part": 0, "start": 0}
+        self.by_gpus, self.default_time, self.modes = 0, {}, {}
+        self.wide_rng = random.Random(f"wide {seed}") if seed >= WIDE else None
+        if self.wide_rng:
+            self.draw_wide(self.wide_rng)
 
     def draw_wishes(self, r):
         """What jobs may ask for beside GPUs and a partition: features of nodes, several partitions, arrays whose
@@ -60,6 +68,28 @@ class Site:
         self.features = [[f for f in ("ib", "roce", "fast") if r.random() < 0.6] for _ in range(self.n_nodes)]
         self.has_wishes = r.random() < 0.7
         self.array_plans = r.choice([20, 0, 1])
+
+    def draw_wide(self, r):
+        """Sites from seed WIDE on: four partitions that overlap, accounts in depth, modes of preemption by QOS and by
+        partition, jobs without a limit of their own, further limits of backfill, jobs on numbers of nodes."""
+        for name in ("long", "debug"):
+            nodes = sorted(r.sample(range(self.n_nodes), r.randint(1, self.n_nodes)))
+            self.partitions[name] = dict(nodes=nodes, tier=r.choice([1, 2, 3]), factor=r.choice([1, 5, 20]), qos=r.choice(["", "", "part"]),
+                                         max=r.choice([3600, 86400]), weights=r.choice([None, None, (1.0, 0.25)]))
+        depth = [("quantum", "optics"), ("ions", "quantum"), ("genes", "bio"), ("mice", "genes")]
+        for name, parent in depth:
+            self.accounts[name] = (parent, r.randint(1, 5)) if self.has_assocs else ("root", 1)
+            if self.has_assocs and r.random() < 0.3:
+                kind = r.choice(["GrpTRES", "MaxJobs", "GrpJobs"])
+                self.assoc_limits[name] = {kind: max(1, r.randint(1, self.width * self.n_nodes))}
+        for user, (account, shares) in self.users.items():
+            self.users[user] = (r.choice([account, *(name for name, _ in depth)]), shares)
+        self.bf_most = {"user": r.choice([0, 0, 2]), "part": r.choice([0, 0, 3]), "start": r.choice([0, 0, 1])}
+        self.by_gpus = r.choice([0, 0, 1000])
+        self.default_time = {p: min(r.choice([1800, 7200]), v["max"]) for p, v in self.partitions.items() if r.random() < 0.5}
+        if self.preempt != "none":
+            names = self.qos if self.preempt == "qos" else self.partitions
+            self.modes = {name: r.choice(["REQUEUE", "CANCEL", "OFF"]) for name in names if r.random() < 0.4}
 
     def draw_bills(self, r):
         """What a GPU and a CPU weigh in each partition, None: nothing is said, and GPUs count; and each QOS' UsageFactor."""
@@ -153,6 +183,7 @@ class Site:
                f"SchedulerParameters=bf_interval={self.bf_interval},bf_resolution={self.bf_resolution},"
                f"bf_max_job_test={self.bf_tests},bf_window={self.bf_window}"
                + (f",bf_max_job_array_resv={self.array_plans}" if self.array_plans != 20 else "")
+               + "".join(f",bf_max_job_{what}={most}" for what, most in self.bf_most.items() if most)
                + (",assoc_limit_stop" if self.stops else "")
                + (",preempt_youngest_first" if self.youngest else ""),
                "PriorityType=priority/multifactor", f"PriorityCalcPeriod={self.period // 60}",
@@ -164,6 +195,7 @@ class Site:
                "AccountingStorageEnforce=associations" + (",limits,qos" if self.has_limits else ""),
                "GresTypes=gpu", "SelectType=select/cons_tres", f"SelectTypeParameters={self.select}" + (",LL_SHARED_GRES" if self.shards and self.least_loaded else "")]
         out += [f"PriorityWeight{k}={v}" for k, v in self.weight.items()]
+        out += [f"PriorityWeightTRES=GRES/gpu={self.by_gpus}"] if self.by_gpus else []
         out += ["NodeName=login NodeAddr=10.0.0.1"]
         out += [f"NodeName=n{i:02} \\\n    CPUs={self.room[1]} RealMemory={self.room[2]} Gres=gpu:a100:{self.width}"
                 + (f",shard:{self.width * self.shards}" if i in self.shard_nodes else "") + f" Weight={w}"
@@ -174,6 +206,8 @@ class Site:
             out.append(f"PartitionName={name} Nodes={nodes} Default={'YES' if name == 'gpu' else 'NO'} "
                        f"MaxTime={p['max'] // 60} PriorityTier={p['tier']} PriorityJobFactor={p['factor']}"
                        + (f" QOS={p['qos']}" if p["qos"] else "")
+                       + (f" DefaultTime={self.default_time[name] // 60}" if name in self.default_time else "")
+                       + (f" PreemptMode={self.modes[name]}" if self.preempt == "partition_prio" and name in self.modes else "")
                        + (" TRESBillingWeights=CPU={1},GRES/gpu={0}".format(*p["weights"]) if p["weights"] else ""))
         return "\n".join(out + self.dumps()) + "\n"
 
@@ -187,7 +221,7 @@ class Site:
 
         out = ["", "Name|Priority|Preempt|PreemptMode|Flags|UsageFactor|" + "|".join(kinds)]
         for name, q in self.qos.items():
-            out.append(f"{name}|{q['priority']}|{q['preempt']}|cluster|{'OverPartQOS' if q['over'] else ''}|"
+            out.append(f"{name}|{q['priority']}|{q['preempt']}|{self.modes.get(name, 'cluster').lower() if self.preempt == 'qos' else 'cluster'}|{'OverPartQOS' if q['over'] else ''}|"
                        f"{q['factor']:.6f}|" + "|".join(cell(q["limits"], k) for k in kinds))
         if self.has_assocs:
             kinds = ["GrpJobs", "GrpTRES", "MaxJobs"]
@@ -207,83 +241,13 @@ class Site:
         return out
 
 
-def draw_jobs(site, n):
-    r, at, jobs = site.rng, 0, []
-    widest = site.width * site.n_nodes
-    for i in range(n):
-        at += int(r.expovariate(1 / 150)) if r.random() < 0.7 else 0
-        partition = r.choice(["gpu", "gpu", "short"])
-        wide = len(site.partitions[partition]["nodes"]) * site.width
-        gpus = min(wide, r.choice([1, 1, 1, 2, site.width, site.width, 2 * site.width, widest]))
-        limit = min(site.partitions[partition]["max"], 60 * r.choice([5, 30, 60, 120, 600]))
-        run = r.randint(1, limit) if r.random() < 0.9 else limit
-        user = r.choice(list(site.users))
-        h = site.host_rng
-        wide_each = h.choice([1, 2]) if gpus * 2 <= site.width else 1
-        cpus, mem = gpus * h.choice([1, 4, 8]) * wide_each, gpus * h.choice([8, 48, 64]) * 1024 * wide_each
-        jobs.append(dict(id=str(100 + i), index=i, submit=at if i else 0, run=run, limit=limit, gpus=gpus,
-                         user=user, account=site.users[user][0], partition=partition, named=[partition],
-                         qos=r.choice(["normal", "normal", "high", "low"]), cpus=cpus, mem=mem,
-                         type=h.choice(["a100", ""]), features="", array="", at_once=0, after=None, asked=at if i else 0))
-        at = jobs[0]["submit"] if i == 0 else at
-    if site.has_wishes:
-        draw_wishes(site, jobs)
-    for job in jobs:
-        draw_shards(site, job)
-    return jobs
-
-
-def draw_shards(site, job):
-    """Some jobs of one GPU have shards of it instead, where one of their nodes has any."""
-    r, job["part"] = site.shard_rng, 0
-    lets = {n for p in job["named"] for n in site.partitions[p]["nodes"] if any(choices_of(job["features"], site.features[n]))}
-    if site.shards and job["gpus"] == 1 and r.random() < 0.7 and all(
-            set(site.partitions[p]["nodes"]) & set(site.shard_nodes) for p in job["named"]) and lets & set(site.shard_nodes):
-        job["part"] = r.choice([1, 1, 2, site.shards // 2, site.shards - 1])
-        job["type"] = ""
-
-
-FORMS = ["ib", "ib&fast", "ib|fast", "[ib|roce]", "(ib|roce)&fast", "[fast|ib|roce]", "ib|roce&fast", "roce,ib"]
-
-
-def choices_of(features, has):
-    """Whether a node with these features may be had, by choice: sbatch's operators as Python's, from left to right."""
-    tests = {"": [True], "ib": ["ib" in has], "ib&fast": ["ib" in has and "fast" in has],
-             "ib|fast": ["ib" in has or "fast" in has], "[ib|roce]": ["ib" in has, "roce" in has],
-             "(ib|roce)&fast": [("ib" in has or "roce" in has) and "fast" in has],
-             "[fast|ib|roce]": ["fast" in has, "ib" in has, "roce" in has],
-             "ib|roce&fast": [("ib" in has or "roce" in has) and "fast" in has],
-             "roce,ib": ["roce" in has and "ib" in has]}
-    return tests[features]
-
-
-def draw_wishes(site, jobs):
-    r, left, array, at_once = site.wish_rng, 0, "", 0
-    r_begin = site.begin_rng
-    for job in jobs:
-        if r.random() < 0.3:
-            job["named"] = r.choice([["gpu", "short"], ["short", "gpu"]])
-        wide = max(len(site.partitions[p]["nodes"]) for p in job["named"]) * site.width
-        job["gpus"] = min(job["gpus"], wide)
-        features = r.choice(FORMS) if r.random() < 0.4 else ""
-        nodes = {n for p in job["named"] for n in site.partitions[p]["nodes"] if any(choices_of(features, site.features[n]))}
-        job["features"] = features if len(nodes) * site.width >= job["gpus"] else ""
-        if left == 0 and r.random() < 0.08:
-            left, array, at_once = r.randint(3, 9), job["id"], r.randint(1, 3)
-        if left:
-            job["array"], job["at_once"], left = array, at_once, left - 1
-        if job["index"] and not job["array"] and r.random() < 0.1:
-            job["after"] = jobs[r.randrange(job["index"])]
-            job["is_begin"] = r_begin.random() < 0.5
-            job["minutes"] = r_begin.choice([0, 0, 5, 60]) if job["is_begin"] else 0
-
-
 class Plain:
     def __init__(self, site, jobs):
         self.site, self.jobs = site, jobs
         self.pending, self.running = [], []
         self.foreseen = {}  # by the time now and a later one: the jobs that still run, and the room beside them
         self.now = 0
+        self.kinds = []
         self.usage = {}  # by account or user, billing seconds
         self.usage_at = 0
         self.factors = {}
@@ -296,11 +260,13 @@ class Plain:
         return kids + [("u", u, s) for u, (a, s) in site.users.items() if a == parent]
 
     def chain(self, job):
-        out, account = [job["user"]], job["account"]
-        while account != "root":
-            out.append(account)
-            account = self.site.accounts[account][0]
-        return out + ["root"]
+        if "chain" not in job:
+            out, account = [job["user"]], job["account"]
+            while account != "root":
+                out.append(account)
+                account = self.site.accounts[account][0]
+            job["chain"] = out + ["root"]
+        return job["chain"]
 
     def charge(self, until):
         for job in self.running:
@@ -409,6 +375,7 @@ class Plain:
             ways = self.ways(job, p)
             if not (alone and len(ways) == 1):
                 ways = [w for w in ways if sum(self.had_of(job, n, empty[n], []) for n in w) >= job["gpus"]]
+                ways = [w for w in ways if not job["lies_on"] or self.choose(job, {n: self.had_of(job, n, empty[n], []) for n in w})]
                 if job["limit"] > self.site.partitions[p]["max"]:
                     ways = []
             if ways:
@@ -431,6 +398,7 @@ class Plain:
         most_part = max(p["factor"] for p in site.partitions.values())
         total = w["Age"] * age + w["JobSize"] * Fraction(wide, all_gpus)
         total += w["Partition"] * Fraction(site.partitions[partition]["factor"], most_part)
+        total += Fraction(site.by_gpus * (0 if job["part"] else job["gpus"]), all_gpus)
         total += w["QOS"] * Fraction(site.qos[job["qos"]]["priority"], most_qos)
         fair = self.factors.get(job["user"], 0)
         total = total + w["Fairshare"] * fair if isinstance(fair, Fraction) else float(total) + w["Fairshare"] * fair
@@ -472,6 +440,8 @@ class Plain:
 
     def qos_of(self, job):
         part, own = self.site.partitions[job["partition"]]["qos"], job["qos"]
+        if not part or part == own:
+            return [own]
         both = [q for q in ([own, part] if self.site.qos[own]["over"] else [part, own]) if q]
         return both[:1] if len(set(both)) == 1 else both
 
@@ -479,7 +449,7 @@ class Plain:
         site = self.site
         if not site.has_limits:
             return True
-        for kind in ["GrpJobs", "GrpTRES", "GrpTRESRunMins", "MaxJobsPU", "MaxTRESPU", "MaxJobsPA", "MaxTRESPA"]:
+        for kind in self.kinds_of_limits():
             of = [q for q in self.qos_of(job) if kind in site.qos[q]["limits"]]
             if of:
                 jobs = [j for j in self.running if of[0] in self.qos_of(j)]
@@ -493,8 +463,17 @@ class Plain:
                 return False
         return True
 
+    def kinds_of_limits(self):
+        """Those that some QOS or association has, in the order in which they are looked at."""
+        if not self.kinds:
+            its = {kind for qos in self.site.qos.values() for kind in qos["limits"]}
+            its |= {"MaxJobsPU" if kind == "MaxJobs" else kind for limits in self.site.assoc_limits.values() for kind in limits}
+            kinds = ["GrpJobs", "GrpTRES", "GrpTRESRunMins", "MaxJobsPU", "MaxTRESPU", "MaxJobsPA", "MaxTRESPA"]
+            self.kinds = [kind for kind in kinds if kind in its] or ["GrpJobs"]
+        return self.kinds
+
     def assocs_let(self, kind, job):
-        for name in self.chain(job):
+        for name in self.chain(job) if self.site.assoc_limits else []:
             limits = self.site.assoc_limits.get(name, {})
             if kind.startswith("Grp") and kind in limits:
                 jobs = [j for j in self.running if name in self.chain(j)]
@@ -516,6 +495,8 @@ class Plain:
     def choose(self, job, free):
         """Nodes and GPUs of each, from the GPUs that could be had (by node)."""
         site, left, chosen = self.site, job["gpus"], []
+        if job["lies_on"]:
+            return self.choose_evenly(job, free)
         while left > site.width or (left == site.width and chosen):
             whole = [n for n in free if free[n] == site.width and n not in dict(chosen)]
             if not whole:
@@ -528,6 +509,17 @@ class Plain:
             if not some:
                 return None
             chosen.append((min(some, key=lambda n: (site.node_weight[n], free[n], n)), left))
+        return chosen
+
+    def choose_evenly(self, job, free):
+        """As many nodes as the job asked for, the larger parts first."""
+        chosen, (each, larger) = [], divmod(job["gpus"], job["lies_on"])
+        for i in range(job["lies_on"]):
+            part = each + (i < larger)
+            some = [n for n in free if free[n] >= part and n not in dict(chosen)]
+            if not some:
+                return None
+            chosen.append((min(some, key=lambda n: (self.site.node_weight[n], free[n], n)), part))
         return chosen
 
     def add(self, room, job, gpus, sign):
@@ -584,8 +576,8 @@ class Plain:
 
     def usable(self, job, free, closed, jobs=None):
         beside = self.running if jobs is None else jobs
-        return {n: self.had_of(job, n, f, beside) for n, f in free.items()
-                if self.had_of(job, n, f, beside) and n in job["nodes"] and n not in closed and self.is_clear(job, n, self.now, {})}
+        had = {n: self.had_of(job, n, free[n], beside) for n in job["nodes"] if n not in closed}
+        return {n: gpus for n, gpus in had.items() if gpus and self.is_clear(job, n, self.now, {})}
 
     def start(self, job, chosen):
         self.charge(self.now)
@@ -644,6 +636,9 @@ class Plain:
         tier = {p: v["tier"] for p, v in site.partitions.items()}
         return site.preempt == "partition_prio" and tier[victim["partition"]] < tier[job["partition"]]
 
+    def mode_of(self, victim):
+        return self.site.modes.get(victim["qos" if self.site.preempt == "qos" else "partition"], self.site.mode)
+
     def preempt(self, job, closed):
         site = self.site
 
@@ -651,7 +646,8 @@ class Plain:
             low = site.qos[v["qos"]]["priority"] if site.preempt == "qos" else site.partitions[v["partition"]]["tier"]
             return (low, 0 if site.youngest else -v["gpus"], -v["start"], -v["index"])
 
-        victims = sorted((v for v in self.running if self.outranks(job, v) and v["start"] < self.now), key=rank)
+        victims = sorted((v for v in self.running if self.outranks(job, v) and v["start"] < self.now
+                          and self.mode_of(v) != "OFF"), key=rank)
         chosen, tried = None, []
         for victim in victims:
             tried.append(victim)
@@ -668,7 +664,7 @@ class Plain:
                 tried.remove(victim)
         for victim in tried:
             self.stop(victim)
-            if site.mode == "CANCEL":
+            if self.mode_of(victim) == "CANCEL":
                 victim["end"] = self.now
                 self.ended.append(victim)
                 self.over = True
@@ -677,7 +673,7 @@ class Plain:
         return self.choose(job, self.usable(job, self.free_now(), closed))
 
     def backfill(self):
-        site, planned, tests, of_array = self.site, {}, 0, {}
+        site, planned, tests, starts, of_array, had = self.site, {}, 0, 0, {}, {}
         step = site.bf_resolution
         self.changed = False
         for job, partition in self.order():
@@ -688,12 +684,15 @@ class Plain:
             job["partition"] = partition
             if not self.limits_let(job):
                 continue
-            if site.bf_tests and tests == site.bf_tests:
+            if (site.bf_tests and tests == site.bf_tests) or (site.bf_most["start"] and starts == site.bf_most["start"]):
                 break
+            if any(self.has_had_enough(had, what, job) for what in ("user", "part")):
+                continue
             tests += 1
             at, chosen = self.earliest_way(job, planned)
             if at == self.now:
                 self.start(job, chosen)
+                starts += 1
             elif at is not None:
                 of_array[job["array"]] = of_array.get(job["array"], 0) + 1
                 if job["array"] and of_array[job["array"]] > site.array_plans:
@@ -701,6 +700,12 @@ class Plain:
                 end = -(-(at + job["limit"]) // step) * step
                 for node, _ in chosen:
                     planned.setdefault(node, []).append((at // step * step, end))
+
+    def has_had_enough(self, had, what, job):
+        """Counts a look at a job of this user, or in this partition; more than so many there are not in a pass."""
+        most, key = self.site.bf_most[what], (what, job["user" if what == "user" else "partition"])
+        had[key] = had.get(key, 0) + 1
+        return most > 0 and had[key] > most
 
     def earliest_way(self, job, planned):
         best = (None, None)
@@ -778,8 +783,8 @@ class Plain:
     def arrive(self, arrivals):
         """Takes in who is submitted now; those that come after a job that has ended, or begun, are, if their time
         has come. After a begin and some minutes a job is submitted then, though it was asked for later."""
-        for job in self.jobs:
-            if job["after"] in (self.begun if job.get("is_begin") else self.ended):
+        for job in self.jobs if self.begun or self.ended else []:
+            if job["after"] and job["after"] in (self.begun if job.get("is_begin") else self.ended):
                 arrivals.append(job)
                 job["submit"] = self.now + 60 * job["minutes"] if job["minutes"] else max(job["submit"], self.now)
                 job["asked"] = min(job["asked"], job["submit"])

@@ -11,11 +11,13 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import plain_slurm  # noqa: E402
+import plain_slurm_jobs  # noqa: E402
 import plain_slurm_log  # noqa: E402
 
 JOBS = 80
 SITES = int(os.environ.get("SLURM_SITES") or (16 if os.environ.get("CASES") == "all" else 3))
 LOGGED = [2, 5, 7, 11, 37]  # sites whose jobs all run once, to their end
+WIDER = [plain_slurm.WIDE + n for n in range(max(2, SITES // 2))]
 # Where differences were found: a job that begins at this instant is no victim at it (1004), and minutes of memory
 # are more than 64 bits count in ns (3004).
 FOUND = [1004, 3004]
@@ -51,7 +53,7 @@ def differences(rows, jobs):
 
 def plain_run(seed):
     site = plain_slurm.Site(seed)
-    jobs = plain_slurm.draw_jobs(site, JOBS)
+    jobs = plain_slurm_jobs.draw_jobs(site, JOBS)
     plain_slurm.Plain(site, jobs).run()
     return site, jobs
 
@@ -72,7 +74,7 @@ def check_logged(folder, site, jobs):
 
 
 def main():
-    seeds = [int(a) for a in sys.argv[2:]] or sorted({*range(1, SITES + 1), *LOGGED, *FOUND})
+    seeds = [int(a) for a in sys.argv[2:]] or sorted({*range(1, SITES + 1), *LOGGED, *FOUND, *WIDER})
     logged = [seed for seed in seeds if seed in LOGGED]
     bad, far = [], []
     with tempfile.TemporaryDirectory() as folder:

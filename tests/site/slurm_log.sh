@@ -137,3 +137,50 @@ for select in "" SelectTypeParameters=LL_SHARED_GRES; do
     check "starts of jobs with shards ($select)" "$([ -n "$select" ] && echo '0 0 1800 3600' || echo '0 0 0 1800')" \
         "$(awk -F, 'NR > 1 { printf "%s%d", sep, $3; sep = " " }' "$tmp/jobs.csv")"
 done
+
+# --- nodes: a job asks for a number by --nodes, for GPUs or tasks by node, or by what ReqTRES has; it keeps the number
+# that it had (AllocTRES). One that asked for neither takes the fewest nodes, however it ran; so does one with more nodes
+# than GPUs, and a heterogeneous job with 4 GPUs on a node of one part and 2 of the other (31), but not 4 and 4 (33).
+cat >log.txt <<'L'
+JobIDRaw|JobID|User|State|Submit|Start|End|ElapsedRaw|ReqTRES|AllocTRES|Partition|SubmitLine
+1|1|ann|COMPLETED|100|100|200|100|billing=8,cpu=8,gres/gpu=8,node=2|cpu=8,gres/gpu=8,node=2|gpu|sbatch -N 2 --gres=gpu:4 run.sh
+2|2|ann|COMPLETED|100|100|200|100|cpu=8,gres/gpu=16,node=1|cpu=8,gres/gpu=16,node=2|gpu|sbatch --gpus=16 run.sh
+3|3|ann|COMPLETED|100|100|200|100|cpu=8,gres/gpu=4,node=1|cpu=8,gres/gpu=4,node=1|gpu|sbatch --gres gpu:4 run.sh
+4|4|ann|COMPLETED|100|100|200|100|cpu=8,gres/gpu=8,node=2|cpu=8,gres/gpu=8,node=4|gpu|sbatch --nodes=2-4 --gpus-per-node=2 run.sh
+5|5|ann|COMPLETED|100|100|200|100|cpu=8,gres/gpu=2,node=4|cpu=8,gres/gpu=2,node=4|gpu|sbatch --nodes=4 --gpus=2 run.sh
+6|6|ann|COMPLETED|100|100|200|100|cpu=8,gres/gpu=8,node=2|cpu=8,gres/gpu=8,node=2|gpu|
+7|7|ann|COMPLETED|100|100|200|100|cpu=8,gres/gpu=8,node=1|cpu=8,gres/gpu=8|gpu|salloc -N2 --gpus=8
+8|8|ann|COMPLETED|100|100|200|100|cpu=1,gres/gpu=1,node=1|cpu=1,gres/gpu=1,node=1|gpu|sbatch -N 1 run.sh
+31|31+0|ann|COMPLETED|100|100|200|100|cpu=8,gres/gpu=8,node=2|cpu=8,gres/gpu=8,node=2|gpu|sbatch -N 2 run.sh
+32|31+1|ann|COMPLETED|100|100|200|100|cpu=8,gres/gpu=2,node=1|cpu=8,gres/gpu=2,node=1|gpu|sbatch -N 1 run.sh
+33|33+0|ann|COMPLETED|100|100|200|100|cpu=8,gres/gpu=8,node=2|cpu=8,gres/gpu=8,node=2|gpu|sbatch -N 2 run.sh
+34|33+1|ann|COMPLETED|100|100|200|100|cpu=8,gres/gpu=4,node=1|cpu=8,gres/gpu=4,node=1|gpu|sbatch -N 1 run.sh
+L
+import
+check "nodes that jobs asked for" "1=2 2= 3=1 4=4 5= 6=2 7=2 8= 31= 33=3" "$(cells num_nodes)"
+grep -q "1 row (the first is line 6): they had more nodes than GPUs" "$tmp/log" &&
+    grep -q "left out 2 rows (the first is line 11): they are parts of heterogeneous jobs" "$tmp/log"
+say "which is counted" $?
+printf 'job_id,submit_s,duration_s,gpus,num_nodes\na,0,10,2,3\n' >bad.csv
+expect "no job has more nodes than GPUs" 3 "bad.csv:2: column 'num_nodes': a job lies on one node at least, and on no more nodes than it has GPUs" "$gsim" --policy fifo --gpus-per-node 4 bad.csv
+
+# --- two nodes of four: a has two GPUs on each, b as well, so that c (four on one node) waits for both, until 100;
+# without the column b and c have a node each at once. On nodes of one GPU c can lie on no node, and takes four.
+printf 'job_id,submit_s,duration_s,gpus,num_nodes\na,0,100,4,2\nc,1,100,4,1\n' >two.csv
+starts() { # policy, option...
+    "$gsim" --policy "$@" --device ideal --quiet --jobs-csv "$tmp/jobs.csv" --force two.csv >"$tmp/log" 2>&1
+    awk -F, 'NR > 1 { printf "%s%d", sep, $3; sep = " " }' "$tmp/jobs.csv"
+}
+for policy in fifo backfill easy-backfill srtf tiresias fairshare slurm kueue; do
+    check "$policy: a gang lies on as many nodes as it asked for" "0 100" "$(starts $policy --nodes 2 --gpus-per-node 4)"
+done
+check "a policy that names GPUs itself does not keep to it" "0 1" "$(starts mps --nodes 2 --gpus-per-node 4)"
+expect "and says so" 0 "column 'num_nodes': policy 'mps' chooses GPUs without regard to it; 2 jobs asked" "$gsim" --policy mps --nodes 2 --gpus-per-node 4 --device ideal two.csv
+expect "in the result as well" 0 "assumed: .*num_nodes=any number (2 jobs asked for one)" "$gsim" --policy mps --nodes 2 --gpus-per-node 4 --device ideal --verbose two.csv
+expect "nor does a cluster without such nodes" 0 "two.csv:3: column 'num_nodes': the cluster has no nodes for 4 GPUs on 1 of them, as job 'c' asked; 1 job that it cannot hold so takes the fewest nodes" "$gsim" --policy fifo --nodes 8 --gpus-per-node 2 --device ideal two.csv
+
+# --- a log of one type of GPU, run on another: what depends on the device is said to be the latter's
+printf 'job_id,submit_s,duration_s,gpus,gpu_type\na,0,100,1,a100\n' >type.csv
+expect "a trace's type that is not the cluster's" 0 "type.csv: the trace's jobs ask for GPUs of type 'a100', the cluster's are 'h200'" "$gsim" --policy fifo --gpus-per-node 1 type.csv
+"$gsim" --policy fifo --gpus-per-node 1 --device a100-80 type.csv >"$tmp/log" 2>&1
+check "and one that is" 0 "$(grep -c 'ask for GPUs of type' "$tmp/log")"

@@ -237,6 +237,68 @@ static void test_random_rule(void **state) {
     assert_true(comes_first[0] && comes_first[1] && comes_first[2]);
 }
 
+static struct gsim_request ask_on(uint32_t gpus, uint32_t nodes, enum gsim_rule rule) {
+    struct gsim_request request = ask(gpus, rule);
+    request.n_nodes = nodes;
+    return request;
+}
+
+/* Four nodes of four, of which the first has three idle. Five GPUs on two nodes are three of the
+ * first (the fullest that has more than two) and two of the next one, which has two left then; so
+ * have the nodes that a spread gang took as the emptiest. */
+static void test_numbers_of_nodes(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_cluster c = make(4, 4, 0, arena);
+    struct gsim_request two = ask_on(4, 2, GSIM_RULE_CONSOLIDATE);
+    struct gsim_unit units[4];
+    expect(&c, ask(1, GSIM_RULE_CONSOLIDATE), "0");
+    expect(&c, ask_on(4, 4, GSIM_RULE_CONSOLIDATE), "1 4 8 12");
+    gsim_cluster_release(&c, &two, (struct gsim_unit[]){{1, 0}, {4, 0}, {8, 0}, {12, 0}}, 4);
+    expect(&c, ask_on(5, 2, GSIM_RULE_CONSOLIDATE), "1 2 3 4 5");
+    expect(&c, ask_on(4, 2, GSIM_RULE_SPREAD), "8 9 12 13");
+    assert_false(gsim_cluster_find_on(&c, &two, 1, units).fits);
+    expect(&c, ask_on(3, 1, GSIM_RULE_ANY), "-"); /* six idle, two on a node */
+    expect(&c, ask_on(8, 2, GSIM_RULE_RANDOM), "-");
+    assert_int_equal(c.n_idle, 6); /* a misfit leaves no trace */
+    expect(&c, ask_on(6, 3, GSIM_RULE_CONSOLIDATE), "6 7 10 11 14 15");
+    gsim_arena_free(arena);
+}
+
+/* Units that a policy names: four on two nodes are two and two, five three and two. */
+static void test_named_numbers_of_nodes(void **state) {
+    (void)state;
+    static const struct gsim_unit even[] = {{0, 0}, {4, 0}, {1, 0}, {5, 0}, {6, 0}},
+                                  uneven[] = {{0, 0}, {1, 0}, {2, 0}, {4, 0}},
+                                  many[] = {{0, 0}, {4, 0}, {8, 0}, {1, 0}};
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_cluster c = make(3, 4, 0, arena);
+    struct gsim_request two = ask_on(4, 2, GSIM_RULE_ANY), any = ask(4, GSIM_RULE_ANY);
+    assert_true(gsim_cluster_are_spread(&c, &two, even, 4));
+    assert_true(gsim_cluster_are_spread(&c, &two, even, 5));
+    assert_false(gsim_cluster_are_spread(&c, &two, uneven, 4));
+    assert_false(gsim_cluster_are_spread(&c, &two, many, 4));
+    assert_true(gsim_cluster_are_spread(&c, &any, uneven, 4));
+    gsim_arena_free(arena);
+}
+
+/* Four nodes of four, two below a switch. With one GPU left on the first node, its switch has no two
+ * nodes with two. */
+static void test_numbers_of_nodes_below_a_switch(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_log log = {0};
+    struct gsim_cluster c;
+    struct gsim_node_group group = {
+        .count = 4, .gpus_per_node = 4, .hbm_bytes = GSIM_GIB, .nodes_per_switch = 2};
+    struct gsim_cluster_spec spec = {.groups = &group, .n_groups = 1};
+    assert_int_equal(gsim_cluster_open(&c, &spec, arena, &log), GSIM_OK);
+    expect(&c, ask(3, GSIM_RULE_CONSOLIDATE), "0 1 2");
+    expect(&c, ask_on(4, 2, GSIM_RULE_CONSOLIDATE), "8 9 12 13");
+    expect(&c, ask_on(2, 2, GSIM_RULE_CONSOLIDATE), "10 14"); /* its switch has fewer idle GPUs */
+    gsim_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_consolidate),
@@ -248,6 +310,9 @@ int main(void) {
         cmocka_unit_test(test_random_takes),
         cmocka_unit_test(test_affinity),
         cmocka_unit_test(test_random_rule),
+        cmocka_unit_test(test_numbers_of_nodes),
+        cmocka_unit_test(test_named_numbers_of_nodes),
+        cmocka_unit_test(test_numbers_of_nodes_below_a_switch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

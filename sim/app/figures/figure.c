@@ -412,6 +412,22 @@ static enum gsim_status share_tables(struct gsim_db *db, struct gsim_cli *cli) {
     return status;
 }
 
+static void warn_of_copies(void *arg, const struct gsim_db_value *values, int n) {
+    struct gsim_cli *cli = arg;
+    if (n > 0 && values[0].number > 0)
+        gsim_warn(
+            cli->log, cli->operand[0], 0,
+            "%.0f runs are of shaken or resampled copies of a trace that is not among them as "
+            "it is: means are over copies, and bars the range over them, no interval",
+            values[0].number);
+}
+
+/* Tables have ranges and their own words for them (gsim table). */
+static enum gsim_status look_for_copies(struct gsim_db *db, struct gsim_cli *cli) {
+    const char *count = "SELECT count(*) FROM copies";
+    return gsim_db_query(db, &count, warn_of_copies, cli, cli->log);
+}
+
 enum gsim_status gsim_figure_open(struct gsim_cli *cli, struct gsim_db_choice choice,
                                   struct gsim_db **db) {
     struct gsim_target target = {.value = (double)NAN};
@@ -431,7 +447,9 @@ enum gsim_status gsim_figure_open(struct gsim_cli *cli, struct gsim_db_choice ch
         return status;
     gsim_db_heed(*db, cli->io->stop);
     status = gsim_db_choose(*db, &choice, cli->log);
-    return status == GSIM_OK ? share_tables(*db, cli) : status;
+    if (status == GSIM_OK)
+        status = share_tables(*db, cli);
+    return status == GSIM_OK && !choice.keeps_changed ? look_for_copies(*db, cli) : status;
 }
 
 /* --- pages ------------------------------------------------------------------------------------ */

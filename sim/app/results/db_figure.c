@@ -40,6 +40,7 @@ static void quantity(sqlite3_context *context, int argc, sqlite3_value **argv) {
 
 /* Aggregates over rows of one or two numbers; rows with a NULL do not count.
  *   low_end(x), high_end(x)            the ends of the 95 % interval of the mean
+ *   low_bar(x, c), high_bar(x, c)      likewise; where c is not 0 in a row, the least and most x
  *   ratio_low(x, y), ratio_high(x, y)  likewise of the ratio of two means over the same units
  *   p_of(x, y)                         the p value of "x and y have one mean"
  *   quantile_of(x, p)
@@ -101,6 +102,30 @@ static double high_end(const struct sample *s) {
     return gsim_t_log_interval(s->first, (size_t)s->n).high;
 }
 
+/* Whether some row is of a shaken or resampled copy: its spread is no chance of the mean. */
+static bool has_copies(const struct sample *s) {
+    for (sqlite3_uint64 i = 0; i < s->n; i++)
+        if (s->second[i] != 0)
+            return true;
+    return false;
+}
+
+/* The least (sign 1) or the most (-1) of several rows. */
+static double extreme(const struct sample *s, int sign) {
+    double end = s->first[0];
+    for (sqlite3_uint64 i = 1; i < s->n; i++)
+        end = sign * s->first[i] < sign * end ? s->first[i] : end;
+    return s->n > 1 ? end : (double)NAN;
+}
+
+static double low_bar(const struct sample *s) {
+    return has_copies(s) ? extreme(s, 1) : low_end(s);
+}
+
+static double high_bar(const struct sample *s) {
+    return has_copies(s) ? extreme(s, -1) : high_end(s);
+}
+
 static double ratio_low(const struct sample *s) {
     return gsim_t_ratio(s->first, s->second, (size_t)s->n).low;
 }
@@ -140,6 +165,7 @@ static bool add_functions(struct gsim_db *db) {
         int n_arguments;
         statistic *of;
     } aggregates[] = {{"low_end", 1, low_end},         {"high_end", 1, high_end},
+                      {"low_bar", 2, low_bar},         {"high_bar", 2, high_bar},
                       {"ratio_low", 2, ratio_low},     {"ratio_high", 2, ratio_high},
                       {"quantile_of", 2, quantile_of}, {"p_of", 2, p_of}};
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
