@@ -10,6 +10,8 @@
 
 enum {
     STEPS_AT_ONCE = 1 << 22,
+    /* turns, so that an attempt that is in vain costs nothing beside them */
+    LONGEST_REST = 1000,
 };
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -171,21 +173,23 @@ static int64_t undisturbed_until_ns(const struct gsim_lanes *lanes, uint16_t num
 }
 
 /* After a look for cycles at a turn of the anchor lane: gives further turns in a short loop, of
- * most_steps steps or fewer, and looks again when they are over. A ring that the loop soon leaves
- * is left to the plain engine for as many turns as it has members. */
+ * most_steps steps or fewer, and looks again when they are over. A lane that is not for the loop
+ * is left to the plain engine for a while, twice as long each time. */
 static int64_t go_round(struct gsim_arbiter *arbiter, const struct gsim_lane_gpu *gpu,
                         struct gsim_lanes *lanes, int64_t limit_ns, int64_t most_steps) {
     struct gsim_gpu_lane *lane = &lanes->lane[lanes->anchor];
-    if (arbiter->options.is_plain || arbiter->rests-- > 0)
+    if (arbiter->options.is_plain || arbiter->rest_left-- > 0)
         return 0;
-    arbiter->rests = 0;
     struct gsim_rotation_bounds bounds = {
         .until_ns = undisturbed_until_ns(lanes, lanes->anchor, limit_ns),
         .most_steps = most_steps,
         .unseen = gsim_fast_forward_unseen(&arbiter->cycle, &arbiter->options, lanes)};
     struct gsim_rotation done = gsim_rotation_run(gpu, lanes, lane, &bounds);
-    if (done.turns < lane->spec.n)
-        arbiter->rests = lane->spec.n;
+    if (done.is_open) /* the loop pays even where it is soon left, but for large rings */
+        arbiter->rest = done.turns > lane->spec.n / 32 ? 0 : lane->spec.n / 4;
+    else
+        arbiter->rest = arbiter->rest < LONGEST_REST ? 2 * arbiter->rest + 1 : LONGEST_REST;
+    arbiter->rest_left = arbiter->rest;
     if (done.turns == 0)
         return 0;
     arbiter->n_rounded += done.turns;

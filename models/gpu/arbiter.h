@@ -39,7 +39,9 @@ struct gsim_arbiter {
     struct gsim_memory_use gone; /* bytes moved for contexts that have left */
     uint16_t n_present; /* members */
     int64_t n_steps; /* steps that were simulated, those of a state ahead included */
-    int64_t rests; /* turns until they are given in a short loop again (models/gpu/rotation.h) */
+    /* turns of the plain engine between attempts to give them in a short loop
+     * (models/gpu/rotation.h), and what is left of them */
+    int64_t rest, rest_left;
     int64_t n_rounded; /* turns that the loop gave, in states ahead too */
     struct gsim_slice_log spans[2],
         taken; /* of the committed state and of the state ahead; they swap */

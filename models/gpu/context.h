@@ -192,10 +192,14 @@ static inline int64_t gsim_context_begun(const struct gsim_context *context, int
 /* From now on an iteration takes gpu_ns of GPU time: each kernel is longer, or shorter, by the same
  * factor, and the part of the present kernel that is done stays that part of it. */
 void gsim_context_stretch(struct gsim_context *context, int64_t gpu_ns);
-/* Whether launches of an iteration may not fit the queue. */
+/* Whether launches that are still to be made may not fit the queue, if the context gets the GPU
+ * now. The present kernel is at least the one before the part of all kernels that is done. */
 static inline bool gsim_context_overfills(const struct gsim_context *context) {
-    return !context->spec.program && context->spec.host_ns > 0 &&
-           context->spec.kernels > context->spec.queue;
+    const struct gsim_context_spec *spec = &context->spec;
+    if (spec->program || spec->host_ns == 0 || spec->kernels <= spec->queue)
+        return false;
+    int64_t part = gsim_muldiv_floor(gsim_work_to_ns(context->done), spec->kernels, spec->gpu_ns);
+    return part - 1 + spec->queue - 1 < spec->kernels;
 }
 /* Whether the queue surely has a next kernel whenever one ends, up to the end of the iteration, if
  * the context runs at full rate from now_ns or from when it is ready, with or without breaks. A

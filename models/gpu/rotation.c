@@ -269,5 +269,5 @@ struct gsim_rotation gsim_rotation_run(const struct gsim_lane_gpu *gpu, struct g
     int64_t n_turns = most - ring.turns_left;
     if (n_turns > 0)
         close_ring(&ring, lanes, n_turns);
-    return (struct gsim_rotation){n_turns, n_turns * steps_of_turn(&ring)};
+    return (struct gsim_rotation){true, n_turns, n_turns * steps_of_turn(&ring)};
 }

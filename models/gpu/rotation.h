@@ -19,6 +19,7 @@ struct gsim_rotation_bounds {
 };
 
 struct gsim_rotation {
+    bool is_open; /* the lane is for the loop */
     int64_t turns; /* that were begun */
     int64_t steps; /* that they take in the plain engine */
 };
