@@ -40,7 +40,7 @@ struct gsim_arbiter {
     uint16_t n_present; /* members */
     int64_t n_steps; /* steps that were simulated, those of a state ahead included */
     /* turns of the plain engine between attempts to give them in a short loop
-     * (models/gpu/rotation.h), and what is left of them */
+     * (models/gpu/rotation.h), and those that are left of them */
     int64_t rest, rest_left;
     int64_t n_rounded; /* turns that the loop gave, in states ahead too */
     struct gsim_slice_log spans[2],
