@@ -4,11 +4,14 @@
 #include <assert.h>
 #include <string.h>
 
+#include "models/gpu/rotation.h"
 #include "models/gpu/turn_memory.h"
 #include "gsim/units.h"
 
 enum {
     STEPS_AT_ONCE = 1 << 22,
+    /* turns, so that an attempt that is in vain costs nothing beside them */
+    LONGEST_REST = 1000,
 };
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -159,6 +162,58 @@ static uint16_t next_lane(struct gsim_arbiter *arbiter, const struct gsim_lane_g
     }
 }
 
+/* Up to when no change of another lane can come before one of this lane. */
+static int64_t undisturbed_until_ns(const struct gsim_lanes *lanes, uint16_t number,
+                                    int64_t limit_ns) {
+    int64_t until_ns = limit_ns;
+    for (uint16_t i = 0; i < lanes->n_lanes; i++)
+        if (i != number && lanes->lane[i].marks.next_ns <= until_ns)
+            until_ns = lanes->lane[i].marks.next_ns - 1;
+    return until_ns;
+}
+
+/* After a look for cycles at a turn of the anchor lane: gives further turns in a short loop, of
+ * most_steps steps or fewer, and looks again when they are over. A lane that is not for the loop
+ * is left to the plain engine for a while, twice as long each time. */
+static int64_t go_round(struct gsim_arbiter *arbiter, const struct gsim_lane_gpu *gpu,
+                        struct gsim_lanes *lanes, int64_t limit_ns, int64_t most_steps) {
+    struct gsim_gpu_lane *lane = &lanes->lane[lanes->anchor];
+    if (arbiter->options.is_plain || arbiter->rest_left-- > 0)
+        return 0;
+    struct gsim_rotation_bounds bounds = {
+        .until_ns = undisturbed_until_ns(lanes, lanes->anchor, limit_ns),
+        .most_steps = most_steps,
+        .unseen = gsim_fast_forward_unseen(&arbiter->cycle, &arbiter->options, lanes)};
+    struct gsim_rotation done = gsim_rotation_run(gpu, lanes, lane, &bounds);
+    if (done.is_open) /* the loop pays even where it is soon left, but for large rings */
+        arbiter->rest = done.turns > lane->spec.n / 32 ? 0 : lane->spec.n / 4;
+    else
+        arbiter->rest = arbiter->rest < LONGEST_REST ? 2 * arbiter->rest + 1 : LONGEST_REST;
+    arbiter->rest_left = arbiter->rest;
+    if (done.turns == 0)
+        return 0;
+    arbiter->n_rounded += done.turns;
+    gsim_fast_forward_pass(&arbiter->cycle, &bounds.unseen, done.turns - 1);
+    look_for_cycles(arbiter, lanes, limit_ns);
+    return done.steps;
+}
+
+/* A turn of the anchor lane has begun. Returns the steps that further turns would have taken. After
+ * a skip the plan of the turn is that of before, which the loop would not know. */
+static int64_t begin_turn(struct gsim_arbiter *arbiter, const struct gsim_lane_gpu *gpu,
+                          struct gsim_lanes *lanes, int64_t limit_ns, int64_t most_steps) {
+    int64_t steps = 0, skipped_ns = lanes->skipped_ns;
+    look_for_cycles(arbiter, lanes, limit_ns);
+    while (lanes->skipped_ns == skipped_ns) {
+        int64_t more = go_round(arbiter, gpu, lanes, limit_ns, most_steps - steps);
+        if (more == 0)
+            break;
+        steps += more;
+    }
+    arbiter->n_steps += steps;
+    return steps;
+}
+
 /* Brings the lanes to the first instant with a report or to limit_ns, or as far as n_steps steps
  * go. Returns false if neither has been reached yet. */
 static bool run_steps(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int64_t limit_ns,
@@ -179,7 +234,7 @@ static bool run_steps(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, in
         if (stopped != GSIM_NO_MEMBER)
             inspect(lanes, stopped);
         if (number == lanes->anchor && !lanes->has_reports && has_begun(lanes, lane, stopped))
-            look_for_cycles(arbiter, lanes, limit_ns);
+            n += begin_turn(arbiter, &gpu, lanes, limit_ns, n_steps - n - 1);
     }
     if (!lanes->has_reports && limit_ns > lanes->now_ns && limit_ns != GSIM_NEVER)
         lanes->now_ns = limit_ns;
@@ -691,6 +746,7 @@ struct gsim_arbiter_stats gsim_arbiter_stats(const struct gsim_arbiter *arbiter)
     const struct gsim_lanes *lanes = &arbiter->committed;
     struct gsim_arbiter_stats stats = {.skipped_ns = lanes->skipped_ns,
                                        .steps = arbiter->n_steps,
+                                       .rounded = arbiter->n_rounded,
                                        .is_approximate = lanes->is_approximate,
                                        .has_shared_blocks = lanes->has_shared_blocks,
                                        .has_unknown_traffic = lanes->has_unknown_traffic,

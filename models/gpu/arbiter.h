@@ -39,6 +39,10 @@ struct gsim_arbiter {
     struct gsim_memory_use gone; /* bytes moved for contexts that have left */
     uint16_t n_present; /* members */
     int64_t n_steps; /* steps that were simulated, those of a state ahead included */
+    /* turns of the plain engine between attempts to give them in a short loop
+     * (models/gpu/rotation.h), and those that are left of them */
+    int64_t rest, rest_left;
+    int64_t n_rounded; /* turns that the loop gave, in states ahead too */
     struct gsim_slice_log spans[2],
         taken; /* of the committed state and of the state ahead; they swap */
 };
@@ -215,6 +219,7 @@ struct gsim_arbiter_stats {
     int64_t bytes_in; /* of memory that was paged or moved, for all members */
     int64_t skipped_ns; /* of the committed time */
     int64_t steps; /* steps that were simulated; skipped cycles take none */
+    int64_t rounded; /* turns that were given in a short loop, of states ahead too */
     bool is_approximate;
     bool has_shared_blocks; /* kernels of programs went to SMs block by block */
     bool has_unknown_traffic; /* of some of them the bytes that they move are not known */

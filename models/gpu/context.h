@@ -184,14 +184,42 @@ static inline int64_t gsim_context_refills(const struct gsim_context *context, i
     return (now_ns - context->spec.capped_ns) / context->spec.refill_ns;
 }
 static inline int64_t gsim_context_begun(const struct gsim_context *context, int64_t now_ns) {
-    bool is_present = context->spec.refill_ns > 0 &&
-                      gsim_context_refills(context, context->marks.counted_ns) ==
-                          gsim_context_refills(context, now_ns);
+    bool is_present =
+        context->spec.refill_ns > 0 && gsim_context_refills(context, context->marks.counted_ns) ==
+                                           gsim_context_refills(context, now_ns);
     return is_present ? context->begun : 0;
 }
 /* From now on an iteration takes gpu_ns of GPU time: each kernel is longer, or shorter, by the same
  * factor, and the part of the present kernel that is done stays that part of it. */
 void gsim_context_stretch(struct gsim_context *context, int64_t gpu_ns);
+/* Whether launches that are still to be made may not fit the queue, if the context gets the GPU
+ * now. The present kernel is at least the one before the part of all kernels that is done. */
+static inline bool gsim_context_overfills(const struct gsim_context *context) {
+    const struct gsim_context_spec *spec = &context->spec;
+    if (spec->program || spec->host_ns == 0 || spec->kernels <= spec->queue)
+        return false;
+    int64_t part = gsim_muldiv_floor(gsim_work_to_ns(context->done), spec->kernels, spec->gpu_ns);
+    return part - 1 + spec->queue - 1 < spec->kernels;
+}
+/* Whether the queue surely has a next kernel whenever one ends, up to the end of the iteration, if
+ * the context runs at full rate from now_ns or from when it is ready, with or without breaks. A
+ * kernel is then launched a nanosecond after the end of the kernel before at the latest: the host
+ * is no slower than the GPU, and the times of both are floors. The present kernel is at most the
+ * one after the part of all kernels that is done. */
+static inline bool gsim_context_is_fed(const struct gsim_context *context, int64_t now_ns) {
+    const struct gsim_context_spec *spec = &context->spec;
+    const struct gsim_context_times *times = &context->times;
+    if (spec->program || spec->refill_ns > 0 || spec->arrival_ns || spec->host_ns > spec->gpu_ns)
+        return false;
+    if (spec->host_ns == 0)
+        return true;
+    if (context->done == 0)
+        return times->launch_ns <= (times->ready_ns > now_ns ? times->ready_ns : now_ns);
+    int64_t launched_ns =
+        gsim_muldiv_floor(spec->host_ns, gsim_work_to_ns(context->done), spec->gpu_ns) +
+        2 * (spec->host_ns / spec->kernels + 1);
+    return times->ready_ns <= now_ns && times->launch_ns + launched_ns <= now_ns;
+}
 /* The context gets the GPU now: launches that did not fit the queue meanwhile are still to be
  * made. */
 void gsim_context_resume(struct gsim_context *context, int64_t now_ns);

@@ -13,18 +13,6 @@ enum {
     WINDOW_PARTS = 8, /* rates are compared from at least one part in this many of a window */
 };
 
-void gsim_fast_forward_forget(struct gsim_fast_forward *cycle) {
-    cycle->phase = GSIM_FAST_FORWARD_NONE;
-    cycle->n_turns = cycle->looks_at = 0;
-    cycle->has_window = false;
-    gsim_fast_forward_report(cycle);
-}
-
-void gsim_fast_forward_report(struct gsim_fast_forward *cycle) {
-    cycle->is_asked = false;
-    cycle->spent_ns = GSIM_NEVER;
-}
-
 /* The turn from which on rates may be extrapolated. */
 static int64_t looks_at(const struct gsim_fast_forward *cycle,
                         const struct gsim_arbiter_options *options) {
@@ -427,8 +415,8 @@ static bool are_swept(const struct gsim_fast_forward *cycle, const struct gsim_l
         return true;
     for (uint16_t i = 0; i < now->capacity; i++) {
         const struct gsim_context *context = &now->members[i].context;
-        int64_t done = context->sums.done_iterations -
-                       cycle->seen.members[i].context.sums.done_iterations;
+        int64_t done =
+            context->sums.done_iterations - cycle->seen.members[i].context.sums.done_iterations;
         int64_t before = cycle->per_period.members[i].context.sums.done_iterations;
         if (now->members[i].is_present && !gsim_context_is_done(context) &&
             (sweeps(context, done) < LEAST_SWEEPS || sweeps(context, before) < LEAST_SWEEPS))
@@ -495,4 +483,43 @@ void gsim_fast_forward_turn(struct gsim_fast_forward *cycle,
     int64_t n = periods(cycle, lanes, limit_ns);
     if (n > 0)
         skip(cycle, lanes, n);
+}
+
+/* A member of the lane of which the progress is part of the state: where it differs from the state
+ * to compare with, no cycle is closed. */
+static void find_probe(struct gsim_unseen *unseen, const struct gsim_lanes *seen) {
+    const struct gsim_gpu_lane *lane = &seen->lane[seen->anchor];
+    unseen->at = lane->state.at;
+    for (uint16_t i = 0; i < lane->spec.n && unseen->probe == GSIM_NO_MEMBER; i++) {
+        const struct gsim_context *context = &seen->members[lane->spec.member[i]].context;
+        if (is_linear(context))
+            continue;
+        unseen->probe = i;
+        unseen->left_ns = context->spec.gpu_ns - gsim_work_to_ns(context->done);
+    }
+}
+
+struct gsim_unseen gsim_fast_forward_unseen(const struct gsim_fast_forward *cycle,
+                                            const struct gsim_arbiter_options *options,
+                                            const struct gsim_lanes *lanes) {
+    struct gsim_unseen unseen = {
+        .most = INT64_MAX, .until_ns = GSIM_NEVER, .at = GSIM_NO_MEMBER, .probe = GSIM_NO_MEMBER};
+    if (!cycle->can_repeat)
+        return unseen;
+    if (cycle->phase == GSIM_FAST_FORWARD_FOUND) {
+        if (lanes->now_ns < cycle->from_ns)
+            unseen.until_ns = cycle->from_ns;
+        return unseen;
+    }
+    if (lanes->now_ns < cycle->seen.now_ns) { /* the committed state, as in search() */
+        unseen.until_ns = cycle->seen.now_ns + 1;
+        return unseen;
+    }
+    int64_t to_rates = options->is_exact ? INT64_MAX : looks_at(cycle, options) - cycle->n_turns;
+    unseen.are_counted = true;
+    unseen.most = cycle->power - cycle->n_since;
+    if (to_rates < unseen.most)
+        unseen.most = to_rates > 1 ? to_rates : 1;
+    find_probe(&unseen, &cycle->seen);
+    return unseen;
 }

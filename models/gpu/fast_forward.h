@@ -22,11 +22,31 @@ struct gsim_fast_forward {
     struct gsim_store_scratch scratch;
 };
 
-/* The lanes were changed from outside: forgets the cycle. */
-void gsim_fast_forward_forget(struct gsim_fast_forward *cycle);
+/* After a look at a turn of the anchor lane: the next turn that needs one is the first at one of
+ * these bounds. */
+struct gsim_unseen {
+    int64_t most; /* turns, the one that needs it included */
+    int64_t until_ns; /* turns that begin then or later */
+    /* turns of place `at` of the ring while place `probe` has left_ns left of its iteration, as in
+     * the state to compare with; GSIM_NO_MEMBER: at no place; whatever any place has left */
+    uint16_t at, probe;
+    int64_t left_ns;
+    bool are_counted;
+};
+
 /* A member is reported: it has nothing left to do, or has reached the progress that it was watched
  * for. */
-void gsim_fast_forward_report(struct gsim_fast_forward *cycle);
+static inline void gsim_fast_forward_report(struct gsim_fast_forward *cycle) {
+    cycle->is_asked = false;
+    cycle->spent_ns = GSIM_NEVER;
+}
+/* The lanes were changed from outside: forgets the cycle. */
+static inline void gsim_fast_forward_forget(struct gsim_fast_forward *cycle) {
+    cycle->phase = GSIM_FAST_FORWARD_NONE;
+    cycle->n_turns = cycle->looks_at = 0;
+    cycle->has_window = false;
+    gsim_fast_forward_report(cycle);
+}
 /* Whether rates are extrapolated, or may be within n_turns turns. */
 bool gsim_fast_forward_may_extrapolate(const struct gsim_fast_forward *cycle,
                                        const struct gsim_arbiter_options *options, int64_t n_turns);
@@ -35,5 +55,14 @@ bool gsim_fast_forward_may_extrapolate(const struct gsim_fast_forward *cycle,
 void gsim_fast_forward_turn(struct gsim_fast_forward *cycle,
                             const struct gsim_arbiter_options *options, struct gsim_lanes *lanes,
                             int64_t limit_ns);
+/* The turns before the next one that needs a look; they are passed when they have begun. */
+struct gsim_unseen gsim_fast_forward_unseen(const struct gsim_fast_forward *cycle,
+                                            const struct gsim_arbiter_options *options,
+                                            const struct gsim_lanes *lanes);
+static inline void gsim_fast_forward_pass(struct gsim_fast_forward *cycle,
+                                          const struct gsim_unseen *unseen, int64_t n_turns) {
+    cycle->n_turns += unseen->are_counted ? n_turns : 0;
+    cycle->n_since += unseen->are_counted ? n_turns : 0;
+}
 
 #endif

@@ -441,9 +441,7 @@ static void switch_to(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lan
     lane->state.at = place;
     if (lane->state.is_halting)
         stop_halting(lane);
-    if (cost_ns > 0 && member->spec.is_cold)
-        cost_ns += gpu->costs.cold_ns;
-    cost_ns += member->state.restore_ns;
+    cost_ns = gsim_switch_to_ns(&gpu->costs, member, cost_ns) + member->state.restore_ns;
     member->state.restore_ns = 0;
     lane->sums.switch_ns += cost_ns;
     lane->marks.next_ns = now_ns + cost_ns;
@@ -494,12 +492,6 @@ static void leave_idleness(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane
     switch_to(gpu, lane, place, is_free ? 0 : gpu->costs.idle_ns, now_ns);
 }
 
-static int64_t preempt_cost_ns(const struct gsim_lane_gpu *gpu, const struct gsim_member *member) {
-    const struct gsim_switch_costs *costs = &gpu->costs;
-    return costs->preempt_ns + gsim_muldiv_floor(costs->preempt_full_ns - costs->preempt_ns,
-                                                 member->spec.state_ppm, GSIM_PPM);
-}
-
 /* The lane is passed on to this place. */
 static void pass_on(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, uint16_t place,
                     int64_t cost_ns, int64_t now_ns) {
@@ -519,14 +511,17 @@ static void give_up(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
     pass_on(gpu, lane, next_ready(gpu, lane, now_ns), cost_ns, now_ns);
 }
 
+bool gsim_gpu_lane_is_in_software(const struct gsim_gpu_lane *lane) {
+    return gsim_gpu_lane_is_by_priority(lane) || gsim_gpu_lane_is_strict(lane) ||
+           lane->how.idle_release_ns > 0 || lane->how.ends_at_boundary;
+}
+
 /* The device chooses the next context some time before a slice ends; if none waited by then, it
  * takes a context that became ready since. A scheduler in software looks when it switches. */
 static void end_slice(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t cost_ns,
                       int64_t now_ns) {
-    bool is_software = gsim_gpu_lane_is_by_priority(lane) || gsim_gpu_lane_is_strict(lane) ||
-                       lane->how.idle_release_ns > 0 || lane->how.ends_at_boundary;
     uint16_t place = lane->state.at;
-    if (!is_software)
+    if (!gsim_gpu_lane_is_in_software(lane))
         place = next_ready(gpu, lane, now_ns - gpu->costs.lookahead_ns);
     if (place == lane->state.at || place == GSIM_NO_MEMBER)
         place = next_ready(gpu, lane, now_ns);
@@ -677,11 +672,11 @@ static void change(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, 
     case GSIM_CHANGE_QUANTUM:
         lane->sums.n_vain +=
             lane->how.idle_release_ns > 0 && gsim_turn_is_in_vain(gpu, lane, now_ns);
-        end_slice(gpu, lane, preempt_cost_ns(gpu, member), now_ns);
+        end_slice(gpu, lane, gsim_switch_preempt_ns(&gpu->costs, member), now_ns);
         break;
     case GSIM_CHANGE_URGENT:
         if (gsim_ready_is_switched(lane))
-            give_up(gpu, lane, preempt_cost_ns(gpu, member), now_ns);
+            give_up(gpu, lane, gsim_switch_preempt_ns(&gpu->costs, member), now_ns);
         else
             begin_halt(gpu, lane, now_ns);
         break;
@@ -793,7 +788,8 @@ void gsim_gpu_lane_leave(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *
         stop_halting(lane);
     uint16_t next = was_running ? next_ready(gpu, lane, now_ns) : GSIM_NO_MEMBER;
     if (next != GSIM_NO_MEMBER)
-        switch_to(gpu, lane, next, preempt_cost_ns(gpu, &gpu->members[member]), now_ns);
+        switch_to(gpu, lane, next, gsim_switch_preempt_ns(&gpu->costs, &gpu->members[member]),
+                  now_ns);
     else
         gsim_gpu_lane_plan(gpu, lane, now_ns);
 }

@@ -90,6 +90,18 @@ struct gsim_member {
     int64_t finish_ns; /* GSIM_NEVER until its last iteration is over */
 };
 
+/* The switch away from a member that would run on. */
+static inline int64_t gsim_switch_preempt_ns(const struct gsim_switch_costs *costs,
+                                             const struct gsim_member *member) {
+    return costs->preempt_ns + gsim_muldiv_floor(costs->preempt_full_ns - costs->preempt_ns,
+                                                 member->spec.state_ppm, GSIM_PPM);
+}
+/* A switch of this cost to a member: its working set may have to come to L2. */
+static inline int64_t gsim_switch_to_ns(const struct gsim_switch_costs *costs,
+                                        const struct gsim_member *next, int64_t cost_ns) {
+    return cost_ns > 0 && next->spec.is_cold ? cost_ns + costs->cold_ns : cost_ns;
+}
+
 /* Where a member that is asked to leave stops. */
 enum gsim_exit { GSIM_EXIT_NEVER = 0, GSIM_EXIT_KERNEL, GSIM_EXIT_ITERATION };
 

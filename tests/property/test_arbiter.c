@@ -468,6 +468,39 @@ static struct script draw_atoms(gsl_rng *rng, struct gsim_arena *arena) {
     return script;
 }
 
+/* Contexts that take turns and are hardly ever without work, in one lane or beside another one; a
+ * host is at most as slow as the GPU, and its queue often too short for an iteration. Memory fits,
+ * or nearly. */
+static struct script draw_ring(gsl_rng *rng, struct gsim_arena *arena) {
+    struct script script = {.n = (uint16_t)pick(rng, 2, MOST),
+                            .slice_budget = INT64_MAX,
+                            .n_lanes = (uint16_t)(pick(rng, 0, 4) == 0 ? 2 : 1),
+                            .lookahead_ns = pick(rng, 0, 2) * 400,
+                            .look_ns = pick(rng, 0, 1) ? 0 : pick(rng, 5000, 900000),
+                            .is_paging = pick(rng, 0, 2) == 0};
+    for (uint16_t lane = 0; lane < script.n_lanes; lane++)
+        script.lane[lane] = (struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR};
+    for (uint16_t i = 0; i < script.n; i++) {
+        struct gsim_member *member = &script.member[i];
+        struct gsim_context_spec *spec = &member->context.spec;
+        script.joins_ns[i] = i == 0 ? 0 : script.joins_ns[i - 1] + pick(rng, 0, 1) * 70000;
+        *member = draw_member(rng, script.n_lanes);
+        member->how.job = i;
+        member->how.quantum_ns = pick(rng, 0, 3) == 0 ? pick(rng, 1, 6000) : 0;
+        spec->refill_ns = 0;
+        spec->iterations = pick(rng, 1, 60);
+        spec->gpu_ns = pick(rng, 1000, 60000);
+        spec->host_ns = pick(rng, 0, 1) * pick(rng, 1, spec->gpu_ns);
+        spec->gap_ns = pick(rng, 0, 3) == 0 ? pick(rng, 0, 4000) : 0;
+        spec->never_waits = pick(rng, 0, 5) == 0;
+    }
+    if (script.is_paging) {
+        script.pager = draw_pager(rng, arena);
+        script.pager.capacity += (uint32_t)pick(rng, 0, 1) * 40;
+    }
+    return script;
+}
+
 static void expect_same(const struct outcome *plain, const struct outcome *fast) {
     assert_memory_equal(plain->finish_ns, fast->finish_ns, sizeof plain->finish_ns);
     assert_memory_equal(plain->busy_ns, fast->busy_ns, sizeof plain->busy_ns);
@@ -478,11 +511,15 @@ static void expect_same(const struct outcome *plain, const struct outcome *fast)
     assert_false(fast->stats.is_approximate);
 }
 
-/* What part of the times, summed over members, was skipped. */
-static double play_many(const char *stream, int n_cases,
-                        struct script (*draw_one)(gsl_rng *rng, struct gsim_arena *arena)) {
+struct played {
+    double skipped; /* part of the times, summed over members */
+    double rounded; /* turns given in a short loop, by steps that were simulated */
+};
+
+static struct played play_many(const char *stream, int n_cases,
+                               struct script (*draw_one)(gsl_rng *rng, struct gsim_arena *arena)) {
     gsl_rng *rng = gsim_rng_stream(1, 0, stream);
-    int64_t skipped_ns = 0, all_ns = 0;
+    int64_t skipped_ns = 0, all_ns = 0, rounded = 0, steps = 0;
     for (int i = 0; i < n_cases; i++) {
         struct gsim_arena *arena = gsim_arena_new();
         struct script script = draw_one(rng, arena);
@@ -490,6 +527,8 @@ static double play_many(const char *stream, int n_cases,
         struct outcome fast = play(&script, false, (enum driver)(i % N_DRIVERS), arena);
         expect_same(&plain, &fast);
         skipped_ns += fast.stats.skipped_ns;
+        rounded += fast.stats.rounded;
+        steps += fast.stats.steps;
         for (uint16_t k = 0; k < script.n; k++)
             all_ns += plain.finish_ns[k];
         gsim_arena_free(arena);
@@ -497,42 +536,50 @@ static double play_many(const char *stream, int n_cases,
     gsl_rng_free(rng);
     print_message("# %s: %lld of %lld ns were skipped\n", stream, (long long)skipped_ns,
                   (long long)all_ns);
-    return (double)skipped_ns / (double)all_ns;
+    print_message("# %s: %lld turns in a loop, of %lld steps in all\n", stream, (long long)rounded,
+                  (long long)steps);
+    return (struct played){(double)skipped_ns / (double)all_ns, (double)rounded / (double)steps};
 }
 
 static void the_shortcut_equals_the_plain_engine(void **state) {
     (void)state;
-    assert_true(play_many("test_arbiter", CASES, draw) > 0.05);
+    assert_true(play_many("test_arbiter", CASES, draw).skipped > 0.05);
 }
 
 static void so_it_does_where_kernels_are_padded(void **state) {
     (void)state;
-    assert_true(play_many("padding", CASES / 5, draw_padded) > 0.05);
+    assert_true(play_many("padding", CASES / 5, draw_padded).skipped > 0.05);
 }
 
 static void so_it_does_where_members_change_lanes(void **state) {
     (void)state;
-    assert_true(play_many("moves", CASES / 5, draw_moving) > 0.05);
+    assert_true(play_many("moves", CASES / 5, draw_moving).skipped > 0.05);
+}
+
+/* A turn is two steps, so that half a turn by step is all of them. */
+static void so_it_does_where_turns_go_round_a_ring(void **state) {
+    (void)state;
+    assert_true(play_many("rings", CASES, draw_ring).rounded > 0.1);
 }
 
 static void so_it_does_of_programs(void **state) {
     (void)state;
-    assert_true(play_many("programs", CASES / 5, draw_programs) > 0.05);
+    assert_true(play_many("programs", CASES / 5, draw_programs).skipped > 0.05);
 }
 
 static void so_it_does_where_lanes_are_gated(void **state) {
     (void)state;
-    assert_true(play_many("gated", CASES / 20, draw_gated) > 0.05);
+    assert_true(play_many("gated", CASES / 20, draw_gated).skipped > 0.05);
 }
 
 static void so_it_does_where_kernels_run_as_atoms(void **state) {
     (void)state;
-    assert_true(play_many("atoms", CASES / 20, draw_atoms) > 0.05);
+    assert_true(play_many("atoms", CASES / 20, draw_atoms).skipped > 0.05);
 }
 
 static void so_it_does_where_programs_share_sms(void **state) {
     (void)state;
-    assert_true(play_many("sharing", CASES / 10, draw_sharing) > 0.05);
+    assert_true(play_many("sharing", CASES / 10, draw_sharing).skipped > 0.05);
 }
 
 /* An urgent member and another that draws nothing from memory: padded, the first has the device
@@ -711,6 +758,7 @@ static void who_leaves_at_a_kernel_does_so_at_any_rate(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(so_it_does_where_turns_go_round_a_ring),
         cmocka_unit_test(so_it_does_of_programs),
         cmocka_unit_test(so_it_does_where_programs_share_sms),
         cmocka_unit_test(so_it_does_where_lanes_are_gated),
