@@ -298,6 +298,24 @@ class Setup:
         for node in self.nodes:
             node["device"] = "mig.ini"
 
+    def draw_guests(self, r):
+        """Production jobs and guests, of kernels that are whole nanoseconds long."""
+        self.draw_sharing(r)
+        self.rows = self.rows[:8]
+        quantum = r.choice([S // 10, S // 20, 70_000_001])
+        for row in self.rows:
+            kernel = r.choice([S // 100, S // 20, S // 5, 33_333_333, r.randint(S // 100, S // 2)])
+            kernels = r.choice([1, 2, 5])
+            row["duration"] = max(1, row["duration"] // (kernel * kernels)) * kernel * kernels
+            row.update({"kernel": kernel, "kernels": kernels, "gpu_ms": Fraction(kernel * kernels, 10**6), "blocks": r.choice([1, 100, 5000, 30000]),
+                        "sync": r.choice([None, "none", "kernel", "iteration"]),
+                        "class": r.choice(["production", "opportunistic", "opportunistic", "batch", None])})
+        self.costs.update(quantum=quantum, report=r.choice([S, 5 * S, S // 2, 10**6 * S]), refill=r.choice([S // 20, S // 7, S]),
+                          initial=r.choice([0, 100, 20000]), profile=r.choice([1, 2, 5]), tolerance=30_000, clients=2)
+        self.sets[2] = self.sets[2].replace("queue", "tgs.queue")
+        self.sets += [f"slice.quantum_ns={quantum}ns"] + [f"tgs.{key}={self.costs[key]}ns" for key in ("report", "refill")] + [
+            f"tgs.{key}={self.costs[key]}" for key in ("initial", "profile")]
+
     def row(self, r, i):
         most = self.n_nodes * self.width
         gpus = min(most, r.choice([1, 1, 1, 2, 2, 3, 4, 5, 8, 12, 16]))
@@ -315,7 +333,8 @@ class Setup:
                                 ("user", "user", str), ("queue", "queue", str), ("priority", "priority", str),
                                 ("partition", "partitions", ",".join), ("gpu_type", "types", "|".join),
                                 ("mem_gib", "memory", lambda size: str(size / GIB)), ("sm_fraction", "fills", lambda part: str(float(part))),
-                                ("after", "after", str), ("think_s", "think", seconds)):
+                                ("gpu_ms", "gpu_ms", lambda time: f"{float(time):.6f}"), ("kernels", "kernels", str), ("blocks", "blocks", str), ("sync", "sync", str),
+                                ("class", "class", str), ("after", "after", str), ("think_s", "think", seconds)):
             if any(key in row for row in self.rows):
                 columns.append(name)
                 for line, row in zip(lines, self.rows):

@@ -3,6 +3,7 @@
 
 from cluster import WHOLE, Run
 from draw import KINDS
+from launches import Classes, Tgs
 from quotas import Kueue, Queue
 from sharing import Groups, Beside, Instances, Shared, Turns
 
@@ -383,6 +384,13 @@ class Mig(Policy):
         Instances(cluster, jobs, setup.costs, setup.costs["passes"]).go()
 
 
+class Throttled(Policy):
+    kinds = ("guests",)
+
+    def run(self, cluster, jobs, setup):
+        Classes(cluster, jobs, Tgs, setup.costs, setup.costs["passes"]).go()
+
+
 POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
             "timeslice": Timeslice, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
-            "tiresias": Tiresias, "green": Green, "suspend": Suspend}
+            "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tgs": Throttled}
