@@ -43,6 +43,4 @@ void gsim_gpu_lane_plan(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *l
  * GSIM_NO_MEMBER. */
 uint16_t gsim_gpu_lane_step(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane);
 
-struct gsim_vgpu_grid gsim_gpu_lane_grid(const struct gsim_gpu_lane *lane);
-
 #endif

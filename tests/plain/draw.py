@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from cluster import WHOLE, Cluster, Job, Node
 from quotas import Cohort, Queue
+from sharing import Strict, Turns
 
 S = 10**9
 
@@ -297,6 +298,19 @@ class Setup:
         self.sets += [f"layout={layout}"]
         for node in self.nodes:
             node["device"] = "mig.ini"
+
+    def draw_vgpus(self, r):
+        """Turns of vGPUs that cost nothing to switch to."""
+        self.draw_sharing(r)
+        self.rows = self.rows[:12]
+        most, scheduler = r.choice([1, 2, 4, 8, 10]), r.choice(["best-effort", "equal-share", "fixed-share"])
+        quantum = r.choice([S // 100 * 3, S // 1000 * 7, 12_345_679])
+        for row in self.rows:
+            row.update(gpus=min(row["gpus"], 2 * self.width), memory=min(row["memory"], GIB // 2), duration=row["duration"] // 4 + 1)
+        self.costs.update(room=8 * GIB * 2, context=0, clients=most, quantum=quantum, preempt=0, idle=0, lookahead=0,
+                          lane=Turns if scheduler == "best-effort" else Strict, most=most if scheduler == "fixed-share" else None)
+        self.sets = [f"hbm_bytes={self.costs['room']}B", f"queue={'backfill' if self.costs['passes'] else 'fifo'}",
+                     f"vgpu.per_gpu={most}", f"vgpu.scheduler={scheduler}", f"vgpu.slice={quantum}ns"]
 
     def draw_guests(self, r):
         """Production jobs and guests, of kernels that are whole nanoseconds long."""

@@ -5,7 +5,7 @@ from cluster import WHOLE, Run
 from draw import KINDS
 from launches import Classes, Tgs
 from quotas import Kueue, Queue
-from sharing import Groups, Beside, Instances, Shared, Turns
+from sharing import Groups, Beside, Instances, Shared, Strict, Turns
 
 
 class Policy:
@@ -384,6 +384,13 @@ class Mig(Policy):
         Instances(cluster, jobs, setup.costs, setup.costs["passes"]).go()
 
 
+class Vgpu(Policy):
+    kinds = ("vgpus",)
+
+    def run(self, cluster, jobs, setup):
+        Shared(cluster, jobs, setup.costs["lane"], setup.costs, setup.costs["passes"]).go()
+
+
 class Throttled(Policy):
     kinds = ("guests",)
 
@@ -393,4 +400,4 @@ class Throttled(Policy):
 
 POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
             "timeslice": Timeslice, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
-            "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tgs": Throttled}
+            "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tgs": Throttled, "vgpu": Vgpu}
