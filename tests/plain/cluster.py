@@ -29,6 +29,7 @@ class Job:
         self.after, self.think = row.get("after"), row.get("think")
         self.queue = row.get("queue")
         self.memory, self.fills = row.get("memory", 0), row.get("fills", Fraction(1))  # on each GPU; part of the SMs
+        self.is_idempotent, self.is_realtime = bool(row.get("idempotent")), row.get("class") == "realtime"
         self.is_guest = row.get("class") == "opportunistic"
         self.kernel, self.blocks = row.get("kernel"), row.get("blocks")  # ns and thread blocks of each
         every = {"none": None, "kernel": 1}.get(row.get("sync"), row.get("kernels"))  # kernels, after which it waits

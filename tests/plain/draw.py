@@ -312,6 +312,45 @@ class Setup:
         self.sets = [f"hbm_bytes={self.costs['room']}B", f"queue={'backfill' if self.costs['passes'] else 'fifo'}",
                      f"vgpu.per_gpu={most}", f"vgpu.scheduler={scheduler}", f"vgpu.slice={quantum}ns"]
 
+    def draw_kernels(self, r):
+        """Jobs of kernels that are whole nanoseconds long, some more urgent than others."""
+        self.draw_sharing(r)
+        self.rows = self.rows[:10]
+        quantum = r.choice([S // 10, S // 5, 70_000_001])
+        for row in self.rows:
+            kernel = r.choice([S // 100 * 4, S // 20, S // 5, 33_333_336, r.randint(S // 400, S // 8) * 4])
+            kernels = r.choice([1, 2, 5])
+            row["duration"] = max(1, row["duration"] // (kernel * kernels)) * kernel * kernels
+            row.update({"kernel": kernel, "kernels": kernels, "gpu_ms": Fraction(kernel * kernels, 10**6), "sync": r.choice(["none", "iteration"]),
+                        "priority": r.choice([0, 0, 1, 2]), "idempotent": r.choice([0, 1, 1]),
+                        "class": r.choice(["realtime", "batch", "opportunistic", None])})
+        self.costs.update(quantum=quantum, clients=256, rank=lambda job: (job.is_realtime, job.priority))
+        self.sets.append(f"slice.quantum_ns={quantum}ns")
+
+    def draw_levels(self, r):
+        self.draw_kernels(r)
+        level = r.choice([2, 3])
+        self.costs["way"] = {2: "drain", 3: "save"}[level]
+        self.sets.append(f"xsched.level={level}")
+
+    def draw_ways(self, r):
+        self.draw_kernels(r)
+        way = r.choice(["drain", "save", "flush", "kernel-slice", "cheapest"])
+        self.costs.update(way={"kernel-slice": "pieces", "cheapest": "save"}.get(way, way), pieces=r.choice([1, 2, 4]))
+        for row in self.rows if way == "flush" else []:
+            row["idempotent"] = 1
+        self.sets += [f"chimera.preempt={way}", f"chimera.pieces={self.costs['pieces']}"]
+
+    def draw_resets(self, r):
+        self.draw_kernels(r)
+        self.costs.update(way="flush", context=0, rank=lambda job: job.is_realtime, whole=lambda job: job.is_realtime)
+        self.sets.append("reef.padding=off")
+
+    def draw_slices(self, r):
+        self.draw_kernels(r)
+        self.costs.update(way="slice", rank=lambda job: job.is_realtime or job.priority > 0, slice=r.choice([1000, S // 100]))
+        self.sets += ["gpreempt.hint=0ns", f"gpreempt.slice={self.costs['slice']}ns"]
+
     def draw_guests(self, r):
         """Production jobs and guests, of kernels that are whole nanoseconds long."""
         self.draw_sharing(r)
@@ -347,7 +386,7 @@ class Setup:
                                 ("user", "user", str), ("queue", "queue", str), ("priority", "priority", str),
                                 ("partition", "partitions", ",".join), ("gpu_type", "types", "|".join),
                                 ("mem_gib", "memory", lambda size: str(size / GIB)), ("sm_fraction", "fills", lambda part: str(float(part))),
-                                ("gpu_ms", "gpu_ms", lambda time: f"{float(time):.6f}"), ("kernels", "kernels", str), ("blocks", "blocks", str), ("sync", "sync", str),
+                                ("gpu_ms", "gpu_ms", lambda time: f"{float(time):.6f}"), ("kernels", "kernels", str), ("blocks", "blocks", str), ("sync", "sync", str), ("idempotent", "idempotent", str),
                                 ("class", "class", str), ("after", "after", str), ("think_s", "think", seconds)):
             if any(key in row for row in self.rows):
                 columns.append(name)

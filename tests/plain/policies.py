@@ -3,6 +3,7 @@
 
 from cluster import WHOLE, Run
 from draw import KINDS
+from halts import Halts
 from launches import Classes, Tgs
 from quotas import Kueue, Queue
 from sharing import Groups, Beside, Instances, Shared, Strict, Turns
@@ -391,6 +392,25 @@ class Vgpu(Policy):
         Shared(cluster, jobs, setup.costs["lane"], setup.costs, setup.costs["passes"]).go()
 
 
+class Xsched(Policy):
+    kinds = ("levels",)
+
+    def run(self, cluster, jobs, setup):
+        Shared(cluster, jobs, Halts, setup.costs, setup.costs["passes"]).go()
+
+
+class Chimera(Xsched):
+    kinds = ("ways",)
+
+
+class Reef(Xsched):
+    kinds = ("resets",)
+
+
+class Gpreempt(Xsched):
+    kinds = ("slices",)
+
+
 class Throttled(Policy):
     kinds = ("guests",)
 
@@ -400,4 +420,5 @@ class Throttled(Policy):
 
 POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
             "timeslice": Timeslice, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
-            "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tgs": Throttled, "vgpu": Vgpu}
+            "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tgs": Throttled, "vgpu": Vgpu, "xsched": Xsched,
+            "chimera": Chimera, "reef": Reef, "gpreempt": Gpreempt}
