@@ -55,7 +55,11 @@ class Halts(Turns):
         if self.halted is not None and self.halted <= now:
             self.halt(now)
         if self.has and self.halted is None and self.until <= now:
-            self.give(self.first(self.after(self.has)), now)
+            following = self.first(self.after(self.has))
+            if following is self.has:
+                self.until += self.costs["quantum"]
+            else:
+                self.give(following, now)
 
     def walk(self, now):
         if self.has:
