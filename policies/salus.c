@@ -125,7 +125,7 @@ static uint16_t fitting_lane(const struct gsim_ctx *ctx, uint32_t at, gsim_slot 
 /* New lanes come before old lanes, on any GPU; then GPUs with fewer jobs. */
 static int64_t load(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
     bool is_new = open_lane(ctx, gpu, slot) < MOST_LANES;
-    return ctx->view->cluster.clients[gpu] + (is_new ? 0 : UINT32_MAX);
+    return ctx->view->cluster.clients[gpu] + (is_new ? 0 : (int64_t)UINT32_MAX);
 }
 
 static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {

@@ -30,6 +30,7 @@ class Job:
         self.queue = row.get("queue")
         self.memory, self.fills = row.get("memory", 0), row.get("fills", Fraction(1))  # on each GPU; part of the SMs
         self.is_idempotent, self.is_realtime = bool(row.get("idempotent")), row.get("class") == "realtime"
+        self.kept = row.get("kept", 0)  # of its memory, between iterations
         self.is_guest = row.get("class") == "opportunistic"
         self.kernel, self.blocks = row.get("kernel"), row.get("blocks")  # ns and thread blocks of each
         every = {"none": None, "kernel": 1}.get(row.get("sync"), row.get("kernels"))  # kernels, after which it waits

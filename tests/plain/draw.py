@@ -351,6 +351,17 @@ class Setup:
         self.costs.update(way="slice", rank=lambda job: job.is_realtime or job.priority > 0, slice=r.choice([1000, S // 100]))
         self.sets += ["gpreempt.hint=0ns", f"gpreempt.slice={self.costs['slice']}ns"]
 
+    def draw_lanes(self, r):
+        self.draw_kernels(r)
+        costs = {"room": 8 * GIB, "reserve": r.choice([0, GIB // 2]), "lanes": r.choice(["one", "many", "many"]),
+                 "order": r.choice(["fifo", "srtf", "pack", "fair", "preempt"]), "passes": self.costs["passes"]}
+        for row in self.rows:
+            row.update(sync="iteration", fills=Fraction(1, 50), memory=r.choice([GIB // 2, GIB, 2 * GIB, 3 * GIB, 5 * GIB, 7 * GIB]))
+            row["kept"] = row["memory"] * r.choice([0, 1, 1, 2]) // 4
+        self.costs = costs
+        self.sets = [f"hbm_bytes={costs['room']}B", f"salus.queue={'backfill' if costs['passes'] else 'fifo'}"] + [
+            f"salus.{key}={costs[key]}" for key in ("lanes", "order")] + [f"salus.reserve={costs['reserve']}B"]
+
     def draw_guests(self, r):
         """Production jobs and guests, of kernels that are whole nanoseconds long."""
         self.draw_sharing(r)
@@ -386,7 +397,7 @@ class Setup:
                                 ("user", "user", str), ("queue", "queue", str), ("priority", "priority", str),
                                 ("partition", "partitions", ",".join), ("gpu_type", "types", "|".join),
                                 ("mem_gib", "memory", lambda size: str(size / GIB)), ("sm_fraction", "fills", lambda part: str(float(part))),
-                                ("gpu_ms", "gpu_ms", lambda time: f"{float(time):.6f}"), ("kernels", "kernels", str), ("blocks", "blocks", str), ("sync", "sync", str), ("idempotent", "idempotent", str),
+                                ("gpu_ms", "gpu_ms", lambda time: f"{float(time):.6f}"), ("kernels", "kernels", str), ("blocks", "blocks", str), ("sync", "sync", str), ("persistent_gib", "kept", lambda size: str(size / GIB)), ("idempotent", "idempotent", str),
                                 ("class", "class", str), ("after", "after", str), ("think_s", "think", seconds)):
             if any(key in row for row in self.rows):
                 columns.append(name)

@@ -4,6 +4,7 @@
 from cluster import WHOLE, Run
 from draw import KINDS
 from halts import Halts
+from lanes import Lanes
 from launches import Classes, Tgs
 from quotas import Kueue, Queue
 from sharing import Groups, Beside, Instances, Shared, Strict, Turns
@@ -411,6 +412,13 @@ class Gpreempt(Xsched):
     kinds = ("slices",)
 
 
+class Salus(Policy):
+    kinds = ("lanes",)
+
+    def run(self, cluster, jobs, setup):
+        Lanes(cluster, jobs, setup.costs, setup.costs["passes"]).go()
+
+
 class Throttled(Policy):
     kinds = ("guests",)
 
@@ -421,4 +429,4 @@ class Throttled(Policy):
 POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
             "timeslice": Timeslice, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
             "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tgs": Throttled, "vgpu": Vgpu, "xsched": Xsched,
-            "chimera": Chimera, "reef": Reef, "gpreempt": Gpreempt}
+            "chimera": Chimera, "salus": Salus, "reef": Reef, "gpreempt": Gpreempt}
