@@ -26,12 +26,13 @@ class Halts(Turns):
     def frees_at(self, now):
         """When its SMs are free."""
         way, has = self.costs["way"], self.has
-        left = has.kernel - self.into() if self.into() else 0
+        begins = self.handed == now  # by a job that has ended: it has begun a kernel before others come
+        left = has.kernel - self.into() if self.into() or begins else 0
         if way == "save" or way == "flush" and has.is_idempotent:
             return now
         if way == "pieces":
             piece = has.kernel // self.costs["pieces"]
-            return now + -self.into() % piece
+            return now + (-self.into() % piece or piece * begins)
         if way == "slice":
             return self.since + max(1, -(-(now - self.since) // self.costs["slice"])) * self.costs["slice"]
         if way == "launched":
@@ -66,7 +67,7 @@ class Halts(Turns):
             self.has.left -= now - self.seen
         self.seen = now
 
-    seen = 0
+    seen, handed = 0, None
 
     def remove(self, job, now):
         following = self.after(job)
@@ -75,6 +76,7 @@ class Halts(Turns):
             self.has = self.halted = None
             if self.jobs:
                 self.give(self.first(following), now)
+                self.handed = now
 
     def next_time(self):
         if self.has is None:
