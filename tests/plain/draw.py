@@ -166,12 +166,19 @@ class Setup:
         self.sets += [f"slice={self.costs['slice']}ns", "fill=off"]
 
     def draw_service(self, r):
-        """Queues of service, where stops take no time: where they do, several jobs may start in one instant in the
-        order in which others leave."""
+        """Queues of service, where stops take no time."""
+        self.draw_queues(r)
+        getattr(self, "draw_" + r.choice(["plain", "plain", "shares", "loops", "mixed", "any"]))(r)
+
+    def draw_held(self, r):
+        """Queues of service where stops take time, so that several jobs may start in one instant in which others leave."""
+        self.draw_queues(r)
+        self.draw_costs(r)
+
+    def draw_queues(self, r):
         queues = sorted(r.sample([3, 5, 10, 20, 40, 100], r.choice([1, 2, 2, 3])))
         self.costs = {"queues": [its * S for its in queues]}
         self.sets += ["queues=" + ",".join(map(str, queues))]
-        getattr(self, "draw_" + r.choice(["plain", "plain", "shares", "loops", "mixed", "any"]))(r)
 
     def draw_quanta(self, r):
         """Jobs with priorities on one GPU."""

@@ -185,7 +185,7 @@ class Tiresias(Ranked):
     """Queues by service (GPUs x time), within a queue by the time of the start. A job gives way to those of a queue
     before its own, the latest arrival first."""
 
-    kinds = ("service",)
+    kinds = ("service", "held")
 
     def run(self, cluster, jobs, setup):
         self.queues = setup.costs["queues"]  # in GPU ns
