@@ -13,6 +13,7 @@ from sharing import Groups, Beside, Instances, Shared, Strict, Turns
 class Policy:
     name, sets = None, ()  # None: as in POLICIES
     kinds = None  # of setups; None: all
+    again = {}  # by kind, setups that once differed where the first ones did not
     slack = 0  # part of the time since the run's begin by which times may differ
 
     def run(self, cluster, jobs, setup):
@@ -185,7 +186,7 @@ class Tiresias(Ranked):
     """Queues by service (GPUs x time), within a queue by the time of the start. A job gives way to those of a queue
     before its own, the latest arrival first."""
 
-    kinds = ("service", "held")
+    kinds, again = ("service", "held"), {"held": (1031, 1037, 1081)}
 
     def run(self, cluster, jobs, setup):
         self.queues = setup.costs["queues"]  # in GPU ns
