@@ -372,7 +372,7 @@ class Setup:
     def draw_guests(self, r):
         """Production jobs and guests, of kernels that are whole nanoseconds long."""
         self.draw_sharing(r)
-        self.rows = self.rows[:8]
+        self.rows = self.rows[:6]
         quantum = r.choice([S // 10, S // 20, 70_000_001])
         for row in self.rows:
             kernel = r.choice([S // 100, S // 20, S // 5, 33_333_333, r.randint(S // 100, S // 2)])

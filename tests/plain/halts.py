@@ -26,13 +26,14 @@ class Halts(Turns):
     def frees_at(self, now):
         """When its SMs are free."""
         way, has = self.costs["way"], self.has
-        begins = self.handed == now  # by a job that has ended: it has begun a kernel before others come
+        # handed by a job that has ended: it has begun a kernel before others come
+        begins = self.handed == now or way in ("flush", "pieces")
         left = has.kernel - self.into() if self.into() or begins else 0
         if way == "save" or way == "flush" and has.is_idempotent:
             return now
         if way == "pieces":
             piece = has.kernel // self.costs["pieces"]
-            return now + (-self.into() % piece or piece * begins)
+            return now + (-self.into() % piece or piece)
         if way == "slice":
             return self.since + max(1, -(-(now - self.since) // self.costs["slice"])) * self.costs["slice"]
         if way == "launched":
