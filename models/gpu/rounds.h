@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rounds of a strict lane, whose turns pass whether they are used or not (models/gpu/vgpu.h): as
+/* Rounds of a strict lane (models/gpu/vgpu.h): turns pass whether they are used or not; there are as
  * many turns as members, or as vGPUs that the GPU can have. */
 #ifndef GSIM_MODELS_GPU_ROUNDS_H
 #define GSIM_MODELS_GPU_ROUNDS_H
