@@ -4,6 +4,10 @@ lanes never slow each other."""
 from sharing import Shared
 
 
+def came(job):
+    return [job.submit, job.after is not None, job.number]
+
+
 class Lane:
     """size: its memory; its jobs in ring order, of which one runs an iteration."""
 
@@ -27,7 +31,7 @@ class Lane:
         self.has = None
 
     def key(self, job):
-        return {"fifo": lambda: job.came, "preempt": lambda: -job.came, "srtf": lambda: job.left,
+        return {"fifo": lambda: came(job), "preempt": lambda: [-its for its in came(job)], "srtf": lambda: job.left,
                 "fair": lambda: job.memory * job.used, "pack": lambda: 0}[self.order]()
 
     def next(self):
@@ -39,6 +43,13 @@ class Lane:
             self.has.left -= now - self.now
             self.has.used += now - self.now
         self.now = now
+
+    def is_over(self):
+        return self.has.left % self.has.synchronises == 0 and self.has.left < self.began
+
+    def go_on(self, now):
+        self.has, self.now = self.next(), now
+        self.began = self.has.left
 
     def ends_at(self):
         every = self.has.synchronises
@@ -64,7 +75,7 @@ class Lanes(Shared):
 class Gpu:
     def __init__(self, costs):
         self.costs, self.lanes, self.jobs = costs, [], []
-        self.room, self.came = costs["room"] - costs["reserve"], 0
+        self.room = costs["room"] - costs["reserve"]
 
     def lane_for(self, job):
         size = self.room if self.costs["lanes"] == "one" else job.memory
@@ -73,8 +84,7 @@ class Gpu:
         return min((lane for lane in self.lanes if lane.holds(job)), key=lambda lane: lane.size, default=None)
 
     def add(self, job, now):
-        self.came += 1
-        job.came, job.lane = self.came, self.lane_for(job)
+        job.lane = self.lane_for(job)
         if job.lane not in self.lanes:
             self.lanes.append(job.lane)
         job.lane.walk(now)
@@ -84,19 +94,23 @@ class Gpu:
     def remove(self, job, now):
         self.jobs.remove(job)
         job.lane.remove(job)
-        if not job.lane.jobs:
+        if job.lane.jobs:
+            job.lane.go_on(now)
+        else:
             self.lanes.remove(job.lane)
 
     def begin(self, now):
         for lane in self.lanes:
-            if lane.has is None or lane.has.left % lane.has.synchronises == 0 and lane.has.left < lane.began:
-                lane.has, lane.now = lane.next(), now
-                lane.began = lane.has.left
+            if lane.has is None or lane.is_over():
+                lane.go_on(now)
 
     def next_time(self):
         return min((lane.ends_at() for lane in self.lanes), default=None)
 
     def advance(self, now):
+        """A newcomer in the instant in which an iteration ends is too late for it."""
         for lane in self.lanes:
             lane.walk(now)
+            if lane.has.left > 0 and lane.is_over():
+                lane.go_on(now)
         return [job for job in self.jobs if job.left <= 0]

@@ -414,7 +414,7 @@ class Gpreempt(Xsched):
 
 
 class Salus(Policy):
-    kinds = ("lanes",)
+    kinds, again = ("lanes",), {"lanes": (3171,)}
 
     def run(self, cluster, jobs, setup):
         Lanes(cluster, jobs, setup.costs, setup.costs["passes"]).go()
