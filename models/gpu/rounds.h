@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rounds of a strict lane (models/gpu/vgpu.h): turns pass whether they are used or not; there are as
- * many turns as members, or as vGPUs that the GPU can have. */
+/* Rounds of a strict lane (models/gpu/vgpu.h): turns pass whether they are used or not. There are
+ * as many as members, or as vGPUs that the GPU can have. */
 #ifndef GSIM_MODELS_GPU_ROUNDS_H
 #define GSIM_MODELS_GPU_ROUNDS_H
 
