@@ -313,7 +313,7 @@ class Setup:
         most, scheduler = r.choice([1, 2, 4, 8, 10]), r.choice(["best-effort", "equal-share", "fixed-share"])
         quantum = r.choice([S // 100 * 3, S // 1000 * 7, 12_345_679])
         for row in self.rows:
-            row.update(gpus=min(row["gpus"], 2 * self.width), memory=min(row["memory"], GIB // 2), duration=row["duration"] // 4 + 1)
+            row.update(gpus=min(row["gpus"], 2 * self.width), memory=min(row["memory"], GIB // 2), duration=row["duration"] // 10 + 1)
         self.costs.update(room=8 * GIB * 2, context=0, clients=most, quantum=quantum, preempt=0, idle=0, lookahead=0,
                           lane=Turns if scheduler == "best-effort" else Strict, most=most if scheduler == "fixed-share" else None)
         self.sets = [f"hbm_bytes={self.costs['room']}B", f"queue={'backfill' if self.costs['passes'] else 'fifo'}",
@@ -372,7 +372,7 @@ class Setup:
     def draw_guests(self, r):
         """Production jobs and guests, of kernels that are whole nanoseconds long."""
         self.draw_sharing(r)
-        self.rows = self.rows[:6]
+        self.rows = self.rows[:5]
         quantum = r.choice([S // 10, S // 20, 70_000_001])
         for row in self.rows:
             kernel = r.choice([S // 100, S // 20, S // 5, 33_333_333, r.randint(S // 100, S // 2)])
