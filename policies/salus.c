@@ -42,11 +42,13 @@ struct salus {
     int64_t reserve;
     enum order order;
     bool has_one_lane; /* one lane of all memory */
+    int64_t n_came;
 };
 
 struct salus_job {
     struct gsim_sharing_job sharing; /* first */
     uint16_t lane;
+    int64_t came; /* how many had come before it */
 };
 
 /* --- memory ----------------------------------------------------------------------------------- */
@@ -125,7 +127,7 @@ static uint16_t fitting_lane(const struct gsim_ctx *ctx, uint32_t at, gsim_slot 
 /* New lanes come before old lanes, on any GPU; then GPUs with fewer jobs. */
 static int64_t load(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
     bool is_new = open_lane(ctx, gpu, slot) < MOST_LANES;
-    return ctx->view->cluster.clients[gpu] + (is_new ? 0 : UINT32_MAX);
+    return ctx->view->cluster.clients[gpu] + (is_new ? 0 : (int64_t)UINT32_MAX);
 }
 
 static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
@@ -133,13 +135,14 @@ static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
 }
 
 static int32_t priority(const struct gsim_ctx *ctx, gsim_slot slot) {
-    int64_t came = gsim_nth(ctx->view, slot), value = 0;
+    const struct salus_job *job = gsim_job_state(ctx, slot);
+    int64_t value = 0;
     switch (((const struct salus *)ctx->state)->order) {
     case FIFO:
-        value = -came;
+        value = -job->came;
         break;
     case PREEMPT:
-        value = came;
+        value = job->came;
         break;
     case SRTF:
         value = -(gsim_remaining_ns(ctx->view, slot) / GSIM_NS_PER_MS);
@@ -202,6 +205,12 @@ static void book(struct gsim_ctx *ctx, gsim_slot slot) {
     lane->kept += kept_of(ctx->view, slot);
     if (job->lane >= gpu->n_lanes)
         gpu->n_lanes = (uint16_t)(job->lane + 1);
+}
+
+static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct salus_job *job = gsim_job_state(ctx, slot);
+    job->came = ((struct salus *)ctx->state)->n_came++;
+    gsim_sharing_on_arrival(ctx, slot);
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -290,7 +299,7 @@ const struct gsim_policy gsim_policy_salus = {
     .state_size = sizeof(struct salus),
     .job_size = sizeof(struct salus_job),
     .open = open_salus,
-    .on_arrival = gsim_sharing_on_arrival,
+    .on_arrival = on_arrival,
     .on_completion = on_completion,
     .decide = gsim_sharing_on_decide,
 };

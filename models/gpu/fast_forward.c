@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gsim/units.h"
+#include "models/gpu/rounds.h"
 
 enum {
     STEADY = 200, /* extrapolated rates are steady to one part in this many: half a per cent */
@@ -124,7 +125,7 @@ static void skip_context(struct gsim_context *context, const struct gsim_context
 /* Compares how far the round is, where turns pass whether they are used or not. */
 static bool is_same_round(const struct gsim_gpu_lane *a, int64_t a_now_ns,
                           const struct gsim_gpu_lane *b, int64_t b_now_ns) {
-    struct gsim_vgpu_grid one = gsim_gpu_lane_grid(a), other = gsim_gpu_lane_grid(b);
+    struct gsim_vgpu_grid one = gsim_round_grid(a), other = gsim_round_grid(b);
     return !gsim_gpu_lane_is_strict(a) || a->spec.n == 0 ||
            gsim_vgpu_offset_ns(&one, a_now_ns) == gsim_vgpu_offset_ns(&other, b_now_ns);
 }

@@ -7,6 +7,7 @@
 #include "sim/base/hints.h"
 #include "models/gpu/kernel_log.h"
 #include "models/gpu/ready.h"
+#include "models/gpu/rounds.h"
 #include "models/gpu/turn_memory.h"
 
 GSIM_ROLE_ASSERT(struct gsim_lane_times);
@@ -63,27 +64,16 @@ static uint16_t after(const struct gsim_gpu_lane *lane, uint16_t place) {
 
 /* --- the next event of the lane --------------------------------------------------------------- */
 
-/* The least turns of a round: turns without an owner pass unused. */
-static uint16_t least_turns(const struct gsim_gpu_lane *lane) {
-    return gsim_lane_turns(&lane->how) == GSIM_TURNS_FIXED ? gsim_lane_most_vgpus(&lane->how) : 0;
-}
-
-struct gsim_vgpu_grid gsim_gpu_lane_grid(const struct gsim_gpu_lane *lane) {
-    uint16_t n_turns = least_turns(lane);
-    return (struct gsim_vgpu_grid){lane->marks.grid_ns, lane->how.quantum_ns,
-                                   n_turns > lane->spec.n ? n_turns : lane->spec.n};
-}
-
 /* In a strict lane: the first instant in the member's own turns at which it is ready and there is
  * time to switch to it. */
 static int64_t turn_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                        uint16_t place, int64_t now_ns) {
     int64_t ready_ns = gsim_ready_at(gpu, lane, place)->context.times.ready_ns;
     bool is_there = !lane->state.is_used || lane->state.last == lane->spec.member[place];
-    struct gsim_vgpu_grid grid = gsim_gpu_lane_grid(lane);
+    struct gsim_vgpu_grid grid = gsim_round_grid(lane);
     if (ready_ns == GSIM_NEVER)
         return GSIM_NEVER;
-    return gsim_vgpu_turn_ns(&grid, place, ready_ns > now_ns ? ready_ns : now_ns,
+    return gsim_vgpu_turn_ns(&grid, lane->spec.turn[place], ready_ns > now_ns ? ready_ns : now_ns,
                              is_there ? 0 : gsim_switch_most_ns(&gpu->costs));
 }
 
@@ -95,11 +85,6 @@ static int64_t first_turn_ns(const struct gsim_lane_gpu *gpu, const struct gsim_
         first_ns = one_ns < first_ns ? one_ns : first_ns;
     }
     return first_ns;
-}
-
-/* In a strict lane, the turn of this place begins now. */
-static void begin_round(struct gsim_gpu_lane *lane, int64_t place, int64_t now_ns) {
-    lane->marks.grid_ns = now_ns - place * lane->how.quantum_ns;
 }
 
 /* The first end of a slice of this length at which another member is ready. */
@@ -249,14 +234,14 @@ GSIM_APART static int64_t limit_of_program_ns(const struct gsim_lane_gpu *gpu,
 /* Whether a quantum or a more urgent member can end the present turn. */
 static bool ends_in_time(const struct gsim_gpu_lane *lane) {
     if (gsim_gpu_lane_is_strict(lane))
-        return gsim_gpu_lane_grid(lane).n > 1;
+        return gsim_round_grid(lane).n > 1;
     return !gsim_gpu_lane_is_whole(lane) &&
            (gsim_gpu_lane_is_by_priority(lane) || !lane->how.ends_at_boundary);
 }
 
 static int64_t strict_end_ns(const struct gsim_gpu_lane *lane) {
-    struct gsim_vgpu_grid grid = gsim_gpu_lane_grid(lane);
-    return gsim_vgpu_end_ns(&grid, lane->state.at, lane->times.since_ns);
+    struct gsim_vgpu_grid grid = gsim_round_grid(lane);
+    return gsim_vgpu_end_ns(&grid, lane->spec.turn[lane->state.at], lane->times.since_ns);
 }
 
 /* When a turn ends that ends with a kernel; GSIM_NEVER: its iteration ends before. */
@@ -747,11 +732,11 @@ uint16_t gsim_gpu_lane_step(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lan
 void gsim_gpu_lane_join(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
                         uint16_t member, int64_t now_ns) {
     assert(lane->spec.n < GSIM_CONTEXTS_MAX);
+    if (gsim_gpu_lane_is_strict(lane))
+        gsim_round_join(lane, now_ns);
     lane->spec.member[lane->spec.n++] = member;
     if (!lane->state.is_used)
         lane->state.at = (uint16_t)(lane->spec.n - 1); /* the first of the ring begins */
-    if (lane->spec.n == 1 || lane->spec.n > least_turns(lane))
-        begin_round(lane, lane->state.is_used ? lane->state.at : 0, now_ns);
     gsim_gpu_lane_plan(gpu, lane, now_ns);
 }
 
@@ -759,8 +744,10 @@ void gsim_gpu_lane_join(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *l
  * stays the next. */
 static void take_out(struct gsim_gpu_lane *lane, uint16_t place) {
     lane->spec.n--;
-    for (uint16_t i = place; i < lane->spec.n; i++)
+    for (uint16_t i = place; i < lane->spec.n; i++) {
         lane->spec.member[i] = lane->spec.member[i + 1];
+        lane->spec.turn[i] = lane->spec.turn[i + 1];
+    }
     if (place <= lane->state.at && lane->spec.n > 0)
         lane->state.at = (uint16_t)(lane->state.at > 0 ? lane->state.at - 1 : lane->spec.n - 1);
 }
@@ -778,8 +765,9 @@ void gsim_gpu_lane_leave(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *
             lane->marks.next_ns - now_ns; /* its memory is on its way */
     if (lane->state.last == member)
         lane->state.last = GSIM_NO_MEMBER;
+    if (gsim_gpu_lane_is_strict(lane))
+        gsim_round_leave(lane, lane->spec.turn[place], now_ns);
     take_out(lane, place);
-    begin_round(lane, had_lane ? lane->state.at + 1 : lane->state.at, now_ns);
     if (had_lane)
         enter(lane, GSIM_LANE_IDLE);
     if (had_lane || lane->state.padding == member)

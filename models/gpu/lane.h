@@ -45,6 +45,5 @@ uint16_t gsim_gpu_lane_step(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lan
 
 /* Whether turns are given by a scheduler in software, and not by the device. */
 bool gsim_gpu_lane_is_in_software(const struct gsim_gpu_lane *lane);
-struct gsim_vgpu_grid gsim_gpu_lane_grid(const struct gsim_gpu_lane *lane);
 
 #endif

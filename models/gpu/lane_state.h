@@ -194,6 +194,7 @@ struct gsim_lane_spec {
     uint16_t space; /* the space that the lane shares with others, where lanes run side by side */
     uint16_t n;
     uint16_t member[GSIM_CONTEXTS_MAX]; /* in ring order */
+    uint16_t turn[GSIM_CONTEXTS_MAX]; /* strict: which turn of a round is that of the place */
 };
 
 /* The SMs of a lane's kernel as observers of kernels know them; decides nothing. */

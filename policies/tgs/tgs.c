@@ -30,7 +30,8 @@ struct launches {
 
 struct pair { /* one GPU */
     gsim_slot production, opportunistic; /* GSIM_NO_SLOT: none */
-    bool is_controlled;
+    bool is_controlled; /* these two: whichever leaves, its successor is measured anew */
+    bool is_capped; /* the opportunistic job, until it has the GPU to itself */
     int64_t due_ns; /* time of the next report */
     struct launches last; /* launches up to the last report */
     struct gsim_throttle throttle;
@@ -121,6 +122,8 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
         return;
     struct pair *pair = &state->pairs[job->gpu - 1];
     *(pair->production == slot ? &pair->production : &pair->opportunistic) = GSIM_NO_SLOT;
+    pair->is_controlled = false;
+    pair->is_capped = pair->is_capped && pair->opportunistic != GSIM_NO_SLOT;
 }
 
 /* --- pairing of jobs -------------------------------------------------------------------------- */
@@ -190,7 +193,7 @@ static void set_budget(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint3
 static void begin(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
     const struct state *state = ctx->state;
     struct pair *pair = &state->pairs[gpu];
-    pair->is_controlled = true;
+    pair->is_controlled = pair->is_capped = true;
     pair->due_ns = ctx->view->now_ns + state->report_ns;
     pair->last = launched(ctx, pair->production);
     gsim_throttle_start(&pair->throttle);
@@ -212,15 +215,17 @@ static void report(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t 
 /* Returns the time of the next look at the GPU. */
 static int64_t control(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
     struct pair *pair = &((struct state *)ctx->state)->pairs[gpu];
-    bool is_controlled = is_pair(pair);
-    if (is_controlled && !pair->is_controlled)
+    if (!is_pair(pair)) {
+        if (pair->is_capped)
+            set_budget(ctx, plan, gpu, 0);
+        pair->is_capped = false;
+        return GSIM_NEVER;
+    }
+    if (!pair->is_controlled)
         begin(ctx, plan, gpu);
-    else if (is_controlled && ctx->view->now_ns >= pair->due_ns)
+    else if (ctx->view->now_ns >= pair->due_ns)
         report(ctx, plan, gpu);
-    if (!is_controlled && pair->is_controlled && pair->opportunistic != GSIM_NO_SLOT)
-        set_budget(ctx, plan, gpu, 0);
-    pair->is_controlled = is_controlled;
-    return is_controlled ? pair->due_ns : GSIM_NEVER;
+    return pair->due_ns;
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
@@ -287,6 +292,7 @@ const struct gsim_policy gsim_policy_tgs = {
                   "do not follow the opportunistic job's own rate; gangs of several GPUs have them "
                   "to themselves",
     .shares_gpus = true,
+    .has_contexts = true,
     .oversubscribes = true,
     .params = params,
     .state_size = sizeof(struct state),

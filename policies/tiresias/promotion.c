@@ -36,9 +36,17 @@ void gsim_promotion_run(struct gsim_promotion *promotion, const struct gsim_ctx 
     if (job->is_counting)
         job->waited_ns += ctx->view->jobs.changed_ns[slot] - job->since_ns;
     job->is_counting = false;
-    if (job->order >= GSIM_NOT_STARTED)
-        job->order = ++promotion->n_started;
     gsim_index_remove(&promotion->due, slot);
+}
+
+void gsim_promotion_start(struct gsim_promotion *promotion, const struct gsim_ctx *ctx,
+                          gsim_slot slot, struct gsim_promotion_job *job) {
+    int64_t started_ns = ctx->view->jobs.changed_ns[slot];
+    if (promotion->started_ns != started_ns || job->order > promotion->started_order)
+        promotion->n_starts++;
+    promotion->started_ns = started_ns;
+    promotion->started_order = job->order;
+    job->order = promotion->n_starts;
 }
 
 gsim_slot gsim_promotion_take(struct gsim_promotion *promotion, const struct gsim_ctx *ctx) {

@@ -23,7 +23,8 @@ struct gsim_promotion_job {
 struct gsim_promotion {
     int64_t knob_ppm; /* promote after waiting for the run time times this; 0: never */
     struct gsim_index due; /* waiting jobs by the time of their promotion */
-    int64_t n_started, n_rounds; /* rounds: instants at which jobs were promoted */
+    int64_t n_starts, n_rounds; /* n_rounds: instants at which jobs were promoted */
+    int64_t started_ns, started_order; /* of the last start: when, and the job's place before it */
 };
 
 void gsim_promotion_arrive(const struct gsim_promotion *promotion, struct gsim_promotion_job *job);
@@ -32,6 +33,10 @@ void gsim_promotion_wait(struct gsim_promotion *promotion, struct gsim_ctx *ctx,
                          struct gsim_promotion_job *job, bool is_in_first);
 void gsim_promotion_run(struct gsim_promotion *promotion, const struct gsim_ctx *ctx,
                         gsim_slot slot, struct gsim_promotion_job *job);
+/* A job has started for the first time, or since its last promotion. Those of one instant are told
+ * in the order of their places; where these are equal their order is the trace's. */
+void gsim_promotion_start(struct gsim_promotion *promotion, const struct gsim_ctx *ctx,
+                          gsim_slot slot, struct gsim_promotion_job *job);
 /* Takes a waiting job that is due; GSIM_NO_SLOT: none. */
 gsim_slot gsim_promotion_take(struct gsim_promotion *promotion, const struct gsim_ctx *ctx);
 /* Jobs that this plan has placed wait no more: the timer must not go off for them. */

@@ -219,9 +219,34 @@ static void book_settled(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot
     watch_limit(ctx, plan, slot);
 }
 
+/* The least place of a job that has started, and not been told so; GSIM_NEVER: there is none. */
+static int64_t first_place(const struct gsim_ctx *ctx) {
+    int64_t first = GSIM_NEVER;
+    for (uint32_t i = 0; i < ctx->view->changes.n_settled; i++) {
+        gsim_slot slot = ctx->view->changes.settled[i];
+        int64_t order = own(ctx, slot)->promotion.order;
+        if (ctx->view->jobs.state[slot] == GSIM_RUNNING && order >= GSIM_NOT_STARTED &&
+            order < first)
+            first = order;
+    }
+    return first;
+}
+
+static void book_starts(const struct gsim_ctx *ctx, struct state *state) {
+    int64_t place;
+    while ((place = first_place(ctx)) != GSIM_NEVER)
+        for (uint32_t i = 0; i < ctx->view->changes.n_settled; i++) {
+            gsim_slot slot = ctx->view->changes.settled[i];
+            struct gsim_promotion_job *job = &own(ctx, slot)->promotion;
+            if (ctx->view->jobs.state[slot] == GSIM_RUNNING && job->order == place)
+                gsim_promotion_start(&state->promotion, ctx, slot, job);
+        }
+}
+
 static void book_changes(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *state = ctx->state;
     gsim_slot slot;
+    book_starts(ctx, state);
     for (uint32_t i = 0; i < ctx->view->changes.n_settled; i++)
         book_settled(ctx, plan, ctx->view->changes.settled[i]);
     for (uint32_t i = 0; i < ctx->view->changes.n_arrived; i++)

@@ -82,6 +82,10 @@ for policy in timeslice mps xsched; do
         "$(waiting --policy $policy --device h200 --set context.bytes=0 "$tmp/halves.csv")"
     check "$policy: who filled the GPU alone does so still" 0 "$(waiting --policy $policy --device h200 "$tmp/whole.csv")"
 done
+sed 's/$/,production/; 1s/production/class/; 3s/production/opportunistic/' "$tmp/halves.csv" >"$tmp/guest.csv"
+check "tgs: contexts take memory" 1 "$(waiting --policy tgs --device h200 "$tmp/guest.csv")"
+check "tgs: without contexts both fit" 0 "$(waiting --policy tgs --device h200 --set context.bytes=0 "$tmp/guest.csv")"
+check "tgs: where its memory pages both fit" 0 "$(waiting --policy tgs --device h200 --set tgs.memory=uvm "$tmp/guest.csv")"
 check "where memory pages nothing waits" 0 "$(waiting --policy uvm --device h200 "$tmp/halves.csv")"
 assumes() { # arguments of gsim: whether context.bytes is among what is assumed
     "$gsim" --quiet --format json "$@" 2>&1 | grep -c '"assumed":"[^"]*context.bytes=335544320 (a100-80)'

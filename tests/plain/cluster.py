@@ -31,6 +31,12 @@ class Job:
         self.after, self.think = row.get("after"), row.get("think")
         self.queue = row.get("queue")
         self.memory, self.fills = row.get("memory", 0), row.get("fills", Fraction(1))  # on each GPU; part of the SMs
+        self.is_idempotent, self.is_realtime = bool(row.get("idempotent")), row.get("class") == "realtime"
+        self.kept = row.get("kept", 0)  # of its memory, between iterations
+        self.is_guest = row.get("class") == "opportunistic"
+        self.kernel, self.blocks = row.get("kernel"), row.get("blocks")  # ns and thread blocks of each
+        every = {"none": None, "kernel": 1}.get(row.get("sync"), row.get("kernels"))  # kernels, after which it waits
+        self.synchronises = self.kernel and every and self.kernel * every
         self.left = Fraction(self.work)
         self.start = self.end = None
         self.units, self.old_units = [], []  # (node, GPU): those that it has, those that it gave up last

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from cluster import WHOLE, Cluster, Job, Node
 from quotas import Cohort, Queue, grow
+from sharing import Strict, Turns
 
 S = 10**9
 
@@ -180,12 +181,19 @@ class Setup:
         self.sets += [f"slice={self.costs['slice']}ns", "fill=off"]
 
     def draw_service(self, r):
-        """Queues of service, where stops take no time: where they do, several jobs may start in one instant in the
-        order in which others leave."""
+        """Queues of service, where stops take no time."""
+        self.draw_queues(r)
+        getattr(self, "draw_" + r.choice(["plain", "plain", "shares", "loops", "mixed", "any"]))(r)
+
+    def draw_held(self, r):
+        """Queues of service where stops take time, so that several jobs may start in one instant in which others leave."""
+        self.draw_queues(r)
+        self.draw_costs(r)
+
+    def draw_queues(self, r):
         queues = sorted(r.sample([3, 5, 10, 20, 40, 100], r.choice([1, 2, 2, 3])))
         self.costs = {"queues": [its * S for its in queues]}
         self.sets += ["queues=" + ",".join(map(str, queues))]
-        getattr(self, "draw_" + r.choice(["plain", "plain", "shares", "loops", "mixed", "any"]))(r)
 
     def draw_quanta(self, r):
         """Jobs with priorities on one GPU."""
@@ -354,6 +362,87 @@ class Setup:
         for node in self.nodes:
             node["device"] = "mig.ini"
 
+    def draw_vgpus(self, r):
+        """Turns of vGPUs that cost nothing to switch to."""
+        self.draw_sharing(r)
+        self.rows = self.rows[:12]
+        most, scheduler = r.choice([1, 2, 4, 8, 10]), r.choice(["best-effort", "equal-share", "fixed-share"])
+        quantum = r.choice([S // 100 * 3, S // 1000 * 7, 12_345_679])
+        for row in self.rows:
+            row.update(gpus=min(row["gpus"], 2 * self.width), memory=min(row["memory"], GIB // 2), duration=row["duration"] // 10 + 1)
+        self.costs.update(room=8 * GIB * 2, context=0, clients=most, quantum=quantum, preempt=0, idle=0, lookahead=0,
+                          lane=Turns if scheduler == "best-effort" else Strict, most=most if scheduler == "fixed-share" else None)
+        self.sets = [f"hbm_bytes={self.costs['room']}B", f"queue={'backfill' if self.costs['passes'] else 'fifo'}",
+                     f"vgpu.per_gpu={most}", f"vgpu.scheduler={scheduler}", f"vgpu.slice={quantum}ns"]
+
+    def draw_kernels(self, r):
+        """Jobs of kernels that are whole nanoseconds long, some more urgent than others."""
+        self.draw_sharing(r)
+        self.rows = self.rows[:10]
+        quantum = r.choice([S // 10, S // 5, 70_000_001])
+        for row in self.rows:
+            kernel = r.choice([S // 100 * 4, S // 20, S // 5, 33_333_336, r.randint(S // 400, S // 8) * 4])
+            kernels = r.choice([1, 2, 5])
+            row["duration"] = max(1, row["duration"] // (kernel * kernels)) * kernel * kernels
+            row.update({"kernel": kernel, "kernels": kernels, "gpu_ms": Fraction(kernel * kernels, 10**6), "sync": r.choice(["none", "iteration"]),
+                        "priority": r.choice([0, 0, 1, 2]), "idempotent": r.choice([0, 1, 1]),
+                        "class": r.choice(["realtime", "batch", "opportunistic", None])})
+        self.costs.update(quantum=quantum, clients=256, rank=lambda job: (job.is_realtime, job.priority))
+        self.sets.append(f"slice.quantum_ns={quantum}ns")
+
+    def draw_levels(self, r):
+        self.draw_kernels(r)
+        level = r.choice([2, 3])
+        self.costs["way"] = {2: "drain", 3: "save"}[level]
+        self.sets.append(f"xsched.level={level}")
+
+    def draw_ways(self, r):
+        self.draw_kernels(r)
+        way = r.choice(["drain", "save", "flush", "kernel-slice", "cheapest"])
+        self.costs.update(way={"kernel-slice": "pieces", "cheapest": "save"}.get(way, way), pieces=r.choice([1, 2, 4]))
+        for row in self.rows if way == "flush" else []:
+            row["idempotent"] = 1
+        self.sets += [f"chimera.preempt={way}", f"chimera.pieces={self.costs['pieces']}"]
+
+    def draw_resets(self, r):
+        self.draw_kernels(r)
+        self.costs.update(way="flush", context=0, rank=lambda job: job.is_realtime, whole=lambda job: job.is_realtime)
+        self.sets.append("reef.padding=off")
+
+    def draw_slices(self, r):
+        self.draw_kernels(r)
+        self.costs.update(way="slice", rank=lambda job: job.is_realtime or job.priority > 0, slice=r.choice([1000, S // 100]))
+        self.sets += ["gpreempt.hint=0ns", f"gpreempt.slice={self.costs['slice']}ns"]
+
+    def draw_lanes(self, r):
+        self.draw_kernels(r)
+        costs = {"room": 8 * GIB, "reserve": r.choice([0, GIB // 2]), "lanes": r.choice(["one", "many", "many"]),
+                 "order": r.choice(["fifo", "srtf", "pack", "fair", "preempt"]), "passes": self.costs["passes"]}
+        for row in self.rows:
+            row.update(sync="iteration", fills=Fraction(1, 50), memory=r.choice([GIB // 2, GIB, 2 * GIB, 3 * GIB, 5 * GIB, 7 * GIB]))
+            row["kept"] = row["memory"] * r.choice([0, 1, 1, 2]) // 4
+        self.costs = costs
+        self.sets = [f"hbm_bytes={costs['room']}B", f"salus.queue={'backfill' if costs['passes'] else 'fifo'}"] + [
+            f"salus.{key}={costs[key]}" for key in ("lanes", "order")] + [f"salus.reserve={costs['reserve']}B"]
+
+    def draw_guests(self, r):
+        """Production jobs and guests, of kernels that are whole nanoseconds long."""
+        self.draw_sharing(r)
+        self.rows = self.rows[:5]
+        quantum = r.choice([S // 10, S // 20, 70_000_001])
+        for row in self.rows:
+            kernel = r.choice([S // 100, S // 20, S // 5, 33_333_333, r.randint(S // 100, S // 2)])
+            kernels = r.choice([1, 2, 5])
+            row["duration"] = max(1, row["duration"] // (kernel * kernels)) * kernel * kernels
+            row.update({"kernel": kernel, "kernels": kernels, "gpu_ms": Fraction(kernel * kernels, 10**6), "blocks": r.choice([1, 100, 5000, 30000]),
+                        "sync": r.choice([None, "none", "kernel", "iteration"]),
+                        "class": r.choice(["production", "opportunistic", "opportunistic", "batch", None])})
+        self.costs.update(quantum=quantum, report=r.choice([S, 5 * S, S // 2, 10**6 * S]), refill=r.choice([S // 20, S // 7, S]),
+                          initial=r.choice([0, 100, 20000]), profile=r.choice([1, 2, 5]), tolerance=30_000, clients=2)
+        self.sets[2] = self.sets[2].replace("queue", "tgs.queue")
+        self.sets += [f"slice.quantum_ns={quantum}ns"] + [f"tgs.{key}={self.costs[key]}ns" for key in ("report", "refill")] + [
+            f"tgs.{key}={self.costs[key]}" for key in ("initial", "profile")]
+
     def row(self, r, i):
         most = self.n_nodes * self.width
         gpus = min(most, r.choice([1, 1, 1, 2, 2, 3, 4, 5, 8, 12, 16]))
@@ -372,7 +461,8 @@ class Setup:
                                 ("num_nodes", "nodes", str), ("features", "features", "|".join),
                                 ("partition", "partitions", ",".join), ("gpu_type", "types", "|".join),
                                 ("mem_gib", "memory", lambda size: str(size / GIB)), ("sm_fraction", "fills", lambda part: str(float(part))),
-                                ("after", "after", str), ("think_s", "think", seconds)):
+                                ("gpu_ms", "gpu_ms", lambda time: f"{float(time):.6f}"), ("kernels", "kernels", str), ("blocks", "blocks", str), ("sync", "sync", str), ("persistent_gib", "kept", lambda size: str(size / GIB)), ("idempotent", "idempotent", str),
+                                ("class", "class", str), ("after", "after", str), ("think_s", "think", seconds)):
             if any(key in row for row in self.rows):
                 columns.append(name)
                 for line, row in zip(lines, self.rows):

@@ -3,13 +3,17 @@
 
 from cluster import WHOLE, Run
 from draw import KINDS
+from halts import Halts
+from lanes import Lanes
+from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
-from sharing import Groups, Beside, Instances, Shared, Turns
+from sharing import Groups, Beside, Instances, Shared, Strict, Turns
 
 
 class Policy:
     name, sets = None, ()  # None: as in POLICIES
     kinds = None  # of setups; None: all
+    again = {}  # by kind, setups that once differed where the first ones did not
     slack = 0  # part of the time since the run's begin by which times may differ
 
     def run(self, cluster, jobs, setup):
@@ -182,7 +186,7 @@ class Tiresias(Ranked):
     """Queues by service (GPUs x time), within a queue by the time of the start. A job gives way to those of a queue
     before its own, the latest arrival first."""
 
-    kinds = ("service",)
+    kinds, again = ("service", "held"), {"held": (1031, 1037, 1081)}
 
     def run(self, cluster, jobs, setup):
         self.queues = setup.costs["queues"]  # in GPU ns
@@ -383,6 +387,47 @@ class Mig(Policy):
         Instances(cluster, jobs, setup.costs, setup.costs["passes"]).go()
 
 
+class Vgpu(Policy):
+    kinds = ("vgpus",)
+
+    def run(self, cluster, jobs, setup):
+        Shared(cluster, jobs, setup.costs["lane"], setup.costs, setup.costs["passes"]).go()
+
+
+class Xsched(Policy):
+    kinds = ("levels",)
+
+    def run(self, cluster, jobs, setup):
+        Shared(cluster, jobs, Halts, setup.costs, setup.costs["passes"]).go()
+
+
+class Chimera(Xsched):
+    kinds = ("ways",)
+
+
+class Reef(Xsched):
+    kinds = ("resets",)
+
+
+class Gpreempt(Xsched):
+    kinds = ("slices",)
+
+
+class Salus(Policy):
+    kinds, again = ("lanes",), {"lanes": (3171,)}
+
+    def run(self, cluster, jobs, setup):
+        Lanes(cluster, jobs, setup.costs, setup.costs["passes"]).go()
+
+
+class Throttled(Policy):
+    kinds = ("guests",)
+
+    def run(self, cluster, jobs, setup):
+        Classes(cluster, jobs, Tgs, setup.costs, setup.costs["passes"]).go()
+
+
 POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
             "timeslice": Timeslice, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
-            "tiresias": Tiresias, "green": Green, "suspend": Suspend}
+            "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tgs": Throttled, "vgpu": Vgpu, "xsched": Xsched,
+            "chimera": Chimera, "salus": Salus, "reef": Reef, "gpreempt": Gpreempt}

@@ -89,7 +89,8 @@ def main():
         breaks, n = [], 0
         kinds = POLICIES[policy].kinds or KINDS
         for kind in kinds if args.kinds is None else [kind for kind in kinds if kind in args.kinds.split(",")]:
-            for seed in range(args.first, args.first + args.draws * (1 if kind in KINDS else ALONE)):
+            last = args.first + args.draws * (1 if kind in KINDS else ALONE)
+            for seed in (*range(args.first, last), *POLICIES[policy].again.get(kind, ())):
                 with tempfile.TemporaryDirectory() as folder:
                     what = hold(gsim, policy, kind, seed, folder)
                 n += 1

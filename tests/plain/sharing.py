@@ -225,3 +225,52 @@ class Instances(Shared):
     def finish(self, job):
         self.free.append(job.instance)
         Shared.finish(self, job)
+
+
+class Strict(Turns):
+    """vGPUs of which each has a turn whether it can use it or not: those that are there (most: None), or as many as a
+    GPU could have. A round grows at its end, and the turn of one that leaves is at once that of the next; where a round
+    never changes each keeps its turn, and a newcomer has the first that is free."""
+
+    def __init__(self, costs):
+        Turns.__init__(self, costs)
+        self.most = costs["most"]
+        self.owners = [None] * (self.most or 0)  # of turns
+
+    def add(self, job, now):
+        if not self.jobs:
+            self.began, self.turn = now, 0
+        self.jobs.append(job)
+        if None not in self.owners:
+            self.owners.append(None)
+        self.owners[self.owners.index(None)] = job
+
+    def remove(self, job, now):
+        at = self.owners.index(job)
+        self.jobs.remove(job)
+        self.owners[at] = None
+        if self.most is None:
+            self.owners.pop(at)
+            self.began = now if at == self.turn else self.began
+            self.turn -= at < self.turn
+            self.turn %= max(1, len(self.owners))
+
+    def begin(self, now):
+        self.seen = now
+
+    def next_time(self):
+        if not self.jobs:
+            return None
+        owner, end = self.owners[self.turn], self.began + self.costs["quantum"]
+        return min(end, self.seen + owner.left) if owner else end
+
+    def advance(self, now):
+        if not self.jobs:
+            return []
+        owner = self.owners[self.turn]
+        if owner:
+            owner.left -= now - self.seen
+        self.seen = now
+        if now >= self.began + self.costs["quantum"]:
+            self.began, self.turn = now, (self.turn + 1) % len(self.owners)
+        return [job for job in self.jobs if job.left <= 0]

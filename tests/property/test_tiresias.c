@@ -36,7 +36,8 @@ struct plain {
     int64_t limits[QUEUES - 1];
     int64_t knob_ppm, now;
     const struct gsim_history *history; /* NULL: no index */
-    int64_t n_started, n_rounds;
+    int64_t n_starts, n_rounds;
+    int64_t started, started_order; /* the last start: when, and the job's place before it */
     int preemptions, promotions;
     int newcomer; /* a job that came, where nothing else has happened; else NOBODY */
 };
@@ -129,8 +130,12 @@ static bool start(struct plain *p, int j, bool *is_victim) {
     }
     job->is_running = true;
     job->placed = p->now;
-    if (job->order >= GSIM_NOT_STARTED)
-        job->order = ++p->n_started;
+    if (job->order >= GSIM_NOT_STARTED) { /* of one instant and place: as the trace has them */
+        p->n_starts += p->now != p->started || job->order > p->started_order;
+        p->started = p->now;
+        p->started_order = job->order;
+        job->order = p->n_starts;
+    }
     return any;
 }
 

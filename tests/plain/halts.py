@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""GPUs that go to the most urgent of their jobs, by docs/models/preemption.md: those of one rank take turns, and a
+running kernel is halted in one of its ways before a more urgent job has the GPU. Switches cost nothing."""
+from sharing import Turns
+
+
+class Halts(Turns):
+    """costs: rank (of a job), quantum, way, and what the way needs."""
+
+    def __init__(self, costs):
+        Turns.__init__(self, {**costs, "preempt": 0, "idle": 0, "lookahead": 0})
+        self.halted = None  # when the running kernel is halted, for a more urgent job
+
+    def rank(self, job):
+        return self.costs["rank"](job)
+
+    def first(self, following):
+        """The first of the most urgent in ring order, from this one on."""
+        at = self.jobs.index(following)
+        return max(self.jobs[at:] + self.jobs[:at], key=self.rank)
+
+    def into(self):
+        """How far the running kernel is; a kernel that ends here has ended."""
+        return int(self.has.work - self.has.left) % self.has.kernel
+
+    def frees_at(self, now):
+        """When its SMs are free."""
+        way, has = self.costs["way"], self.has
+        # handed by a job that has ended: it has begun a kernel before others come
+        begins = self.handed == now or way in ("flush", "pieces")
+        left = has.kernel - self.into() if self.into() or begins else 0
+        if way == "save" or way == "flush" and has.is_idempotent:
+            return now
+        if way == "pieces":
+            piece = has.kernel // self.costs["pieces"]
+            return now + (-self.into() % piece or piece)
+        if way == "slice":
+            return self.since + max(1, -(-(now - self.since) // self.costs["slice"])) * self.costs["slice"]
+        if way == "launched":
+            flying = has.kernels_in_flight(self.costs["threshold"])
+            return now + left + (flying - 1) * has.kernel
+        return now + left
+
+    def halt(self, now):
+        if self.costs["way"] == "flush" and self.has.is_idempotent:
+            self.has.left += self.into()
+        self.give(self.first(self.after(self.has)), now)
+        self.halted = None
+
+    def begin(self, now):
+        self.walk(now)
+        if self.has is None and self.jobs:
+            self.give(self.first(self.jobs[1 % len(self.jobs)] if self.is_used else self.jobs[0]), now)
+            self.is_used = True
+        if self.has and self.halted is None and any(self.rank(job) > self.rank(self.has) for job in self.jobs):
+            self.halted = self.frees_at(now)
+        if self.halted is not None and self.halted <= now:
+            self.halt(now)
+        if self.has and self.halted is None and self.until <= now:
+            following = self.first(self.after(self.has))
+            if following is self.has:
+                self.until += self.costs["quantum"]
+            else:
+                self.give(following, now)
+
+    def walk(self, now):
+        if self.has:
+            self.has.left -= now - self.seen
+        self.seen = now
+
+    seen, handed = 0, None
+
+    def remove(self, job, now):
+        following = self.after(job)
+        self.jobs.remove(job)
+        if self.has is job:
+            self.has = self.halted = None
+            if self.jobs:
+                self.give(self.first(following), now)
+                self.handed = now
+
+    def next_time(self):
+        if self.has is None:
+            return None
+        every = self.has.synchronises or self.has.work
+        return min(self.seen + (self.has.left % every or every), self.until if self.halted is None else self.halted)
+
+    def advance(self, now):
+        self.walk(now)
+        if self.has and self.has.left <= 0:
+            return [self.has]
+        if self.has and self.has.synchronises and self.has.left < self.began and (self.has.work - self.has.left) % self.has.synchronises == 0:
+            self.halted = None  # its queue is empty, if only for an instant
+            self.give(self.first(self.after(self.has)), now)
+        return []
+
+    def give(self, job, then):
+        Turns.give(self, job, then)
+        self.began = job.left
+        if "whole" in self.costs and self.costs["whole"](job):
+            self.until = then + 10**18
