@@ -338,7 +338,7 @@ $(BUILD)/python/_gsim.so: $(PY_OBJ) $(ARCHIVES) $(BUILD)/python/names.map
 	    -Wl,--whole-archive $(BUILD)/libgsim.a -Wl,--no-whole-archive $(LIBS)
 
 # Debian packages, in build/deb: gsim, libgsim-dev, python3-gsim.
-deb: gsim python
+deb: $(BUILD)/gsim python
 	@PYTHON="$(PYTHON)" sh tools/deb.sh build/deb
 # They are installed and used in a bare system (root, mmdebstrap and a mirror are needed); and the
 # packages of two clones in folders of different names are compared byte for byte.
