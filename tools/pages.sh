@@ -7,7 +7,8 @@
 #   gsim validate;
 # - between "<!-- rows: SUITE/TABLE ... -->" and "<!-- end -->" stands each of their rows;
 # - between "<!-- file: FILE -->" and "<!-- end -->" stands that file of C or Python.
-# Variable: ROWS, a file of --rows-csv with the tables of this build, when they have been computed.
+# Variable: ROWS, a file of --rows-csv with the tables of this build, when they have been computed. Of a
+# table that it has not, the page keeps its row.
 set -eu
 gsim=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 out=$2
@@ -55,6 +56,10 @@ summary() { # SUITE/TABLE...
     echo '| table | rows | with a bound | within | mean error | worst | fitted | shown |'
     echo '|---|---:|---:|---:|---:|---:|---:|---:|'
     for table in "$@"; do
+        [ -z "${ROWS-}" ] || grep -q "^$(echo "$table" | tr / ,)," "$ROWS" || {
+            grep -F "| \`$table\` |" "$page"
+            continue
+        }
         awk -v table="$table" "$cells"'
             { split_csv($0, c) }
             c[1] "/" c[2] != table { next }

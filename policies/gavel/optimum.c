@@ -96,7 +96,8 @@ void gavel_learn_kind(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t number
                       gsim_trace_id(trace, number));
 }
 
-/* The first job of a user is not equal to the next. */
+/* Whether equal jobs count as one kind. With users=fifo they do not: the first job of a user is
+ * served before the next. */
 static bool has_kinds(const struct gavel *gavel) {
     if (gavel->users == GAVEL_USERS_FIFO)
         return false;

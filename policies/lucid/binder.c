@@ -36,7 +36,7 @@ static struct gsim_tempo tempo_of(const struct lucid *lucid, uint32_t kind) {
     return gsim_rates_find(lucid->pairs, kind, lucid->device, 1, 1, gsim_host_ample).tempo;
 }
 
-/* The speed of a model beside another, of that alone. */
+/* The speed of a model beside another one, as a part of its speed alone. */
 static int64_t paired_ppm(const struct lucid *lucid, uint32_t kind, uint32_t other) {
     uint32_t beside = gsim_rates_beside(lucid->pairs, kind, other);
     if (beside == GSIM_NO_KIND)

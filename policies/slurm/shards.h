@@ -29,7 +29,8 @@ bool gsim_slurm_shards_end_last(const struct gsim_slurm_state *state, const stru
 bool gsim_slurm_shards_free(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                             gsim_slot slot, bool is_freed);
 
-/* When a running job is thought to end: one that has outrun its limit soon. */
+/* When a running job is expected to end: at its limit; a job past its limit, one step of backfill
+ * (bf_resolution) from now. */
 static inline int64_t gsim_slurm_end_of(const struct gsim_slurm_state *state,
                                         const struct gsim_ctx *ctx, gsim_slot slot) {
     int64_t end_ns = gsim_slurm_job(ctx, slot)->end_ns, now_ns = ctx->view->now_ns;

@@ -99,6 +99,17 @@ expect "pollux: nodes that fail" 2 "pollux has no rule for nodes that fail" run 
 printf 'job_id,submit_s,gpus,model,batch,duration_s\na,0,1,m,8,\nb,0,2,other,,500\n' >"$tmp/trace.csv"
 expect "pollux: a job of no application beside one that learns" 0 "JCT mean" run --policy pollux --gpus-per-node 2 --nodes 2
 
+# Where jobs on several nodes may meet on one the search finds other placements (elastic/pollux_met, which CASES=all
+# runs, holds how good they are).
+elastic=$(dirname "$0")/../../experiments/validate/elastic
+for way in avoid allow; do
+    "$gsim" run --policy pollux --cluster "$elastic/pollux_servers.ini" --goodput "$elastic/pollux_search_goodput.csv" \
+        --set reference=pollux --set interference=$way --until 1800 --quiet --jobs-csv "$tmp/$way.csv" "$elastic/pollux_160.csv" >"$tmp/log" 2>&1
+    say "pollux: interference=$way" $?
+done
+! cmp -s "$tmp/avoid.csv" "$tmp/allow.csv"
+say "pollux: jobs that may meet are placed otherwise" $?
+
 printf 'job_id,submit_s,duration_s,gpus\na,0,100,1\n' >"$tmp/plain.csv"
 for policy in pollux sia; do
     expect "$policy: without a table the result says that no job adapts" 0 \

@@ -27,9 +27,11 @@ sigma = 1.5
 choice = 1, 2, 4, 8, 16, 32
 weights = 60, 12, 12, 12, 3, 1
 END
-# Instructions alone are counted, neither calls nor caches, and of a program without what debuggers read:
-# most runs are short beside what valgrind does for these.
-strip -o "$tmp/gsim" "$gsim"
+# Instructions alone are counted, neither calls nor caches, and of a program without shared libraries and what
+# debuggers read: most runs are short beside what valgrind does for these.
+static=$(dirname "$gsim")/tests/static
+[ -x "$static" ] || static=$gsim
+strip -o "$tmp/gsim" "$static"
 instructions() { # policy with its settings, trace, nodes
     # shellcheck disable=SC2086 # settings are words of their own
     valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$tmp/gsim" --quiet --policy $1 --device ideal \

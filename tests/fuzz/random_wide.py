@@ -219,7 +219,7 @@ def rare_flags(case, rng, lists):
 RARE = [(0.1, rare_columns), (0.1, rare_flags)]
 KINDS = [(0.06, programs), (0.08, chains), (0.05, requests), (0.05, stages), (0.08, speeds), (0.05, goodput),
          (0.06, parts), (0.03, partitions), (0.06, estimates)]
-# What the systems that were made for a kind of table are worth little without.
+# The kind of table or row that a policy was made for: without it a run reaches little of the policy.
 MADE_FOR = {"gavel": speeds, "shockwave": speeds, "synergy": speeds, "lucid": speeds, "themis": speeds, "elasticflow": speeds,
             "adaptdl": goodput, "pollux": goodput, "sia": goodput, "muri": stages, "orion": programs, "tally": programs,
             "lithos": programs, "gpreempt": programs, "reef": requests}

@@ -19,7 +19,7 @@
 #include "tests/support/runner.h"
 
 /* The runs below reach that many keys; fewer, and they have lost sight of some mechanism. */
-enum { MAX_WORDS = 32, LEAST_REACHED = 50 };
+enum { MAX_WORDS = 32 + 2 * GSIM_KEY_COUNT, LEAST_REACHED = 50 };
 
 struct fixture {
     char folder[64], path[96];
@@ -160,21 +160,20 @@ static void write_trace(const struct fixture *f, const char *text) {
     assert_int_equal(fclose(file), 0);
 }
 
-/* The result as JSON, in the arena; NULL: it is refused. */
-static const char *run(struct fixture *f, const struct scenario *one, const char *set) {
+/* The result as JSON, in the arena; NULL: it is refused. sets: options " --set KEY=VALUE", or none. */
+static const char *run(struct fixture *f, const struct scenario *one, const char *sets) {
     char *words[MAX_WORDS], *out = NULL, *err = NULL;
     size_t n_out, n_err;
     int n = 0;
-    char *line =
-        gsim_arena_printf(f->arena, "gsim run --quiet --format json --device %s %s%s%s %s", device,
-                          one->words, set ? " --set " : "", set ? set : "", f->path);
+    char *line = gsim_arena_printf(f->arena, "gsim run --quiet --format json --device %s %s%s %s",
+                                   device, one->words, sets, f->path);
     for (char *word = strtok(line, " "); word && n < MAX_WORDS; word = strtok(NULL, " "))
         words[n++] = word;
     struct gsim_io io = {.out = open_memstream(&out, &n_out), .err = open_memstream(&err, &n_err)};
     int code = gsim_cli(n, words, &io);
     (void)fclose(io.out);
     (void)fclose(io.err);
-    if (code != 0 && !set)
+    if (code != 0 && !*sets)
         fail_msg("%s: %s", one->words, err);
     const char *json = code == 0 ? gsim_arena_strdup(f->arena, out) : NULL;
     free(out);
@@ -210,26 +209,32 @@ static bool has_same_numbers(const char *a, const char *b) {
 
 /* --- another value ---------------------------------------------------------------------------- */
 
+/* Which way a value goes. */
+enum way { WAY_UP, WAY_DOWN, WAYS };
+
+/* Keys that take one value other than theirs: those of two values, and shares, which go down alone. */
 static bool has_one_other(int key) {
-    return gsim_keys[key].kind == GSIM_KIND_BOOL || strstr(gsim_key_name((enum gsim_key)key), "_ppm");
+    return gsim_keys[key].kind == GSIM_KIND_BOOL ||
+           strstr(gsim_key_name((enum gsim_key)key), "_ppm");
 }
 
-/* Half as much again or half as much, or the other of two; NULL: there is none. */
+/* The option that gives the key another value; empty where there is none. No two keys next to each
+ * other change by one factor, so that values that are divided by each other give another quotient. */
 static const char *other_value(struct fixture *f, const struct gsim_profile *profile, int key,
-                               bool is_less) {
-    int64_t value = profile->value[key];
-    if (profile->curve[key] || value == INT64_MAX)
-        return NULL;
+                               enum way way) {
+    int64_t value = profile->value[key], part = value / (2 + key % 7);
+    if (profile->curve[key] || value == INT64_MAX || (way == WAY_DOWN && has_one_other(key)))
+        return "";
+    const char *name = gsim_key_name((enum gsim_key)key);
     if (gsim_keys[key].kind == GSIM_KIND_BOOL)
-        return value ? "off" : "on";
-    if (strstr(gsim_key_name((enum gsim_key)key), "_ppm"))
-        value -= value / 3;
-    else if (is_less)
-        value -= value / 2;
+        return gsim_arena_printf(f->arena, " --set %s=%s", name, value ? "off" : "on");
+    if (strstr(name, "_ppm") || way == WAY_DOWN)
+        value -= part;
     else
-        value += value > 1 ? value / 2 : 1000000;
-    return value != profile->value[key] ? gsim_arena_printf(f->arena, "%lld", (long long)value)
-                                        : NULL;
+        value += value > 1 ? part : 1000000;
+    return value != profile->value[key]
+               ? gsim_arena_printf(f->arena, " --set %s=%lld", name, (long long)value)
+               : "";
 }
 
 /* A share of this key is in the list. */
@@ -252,32 +257,64 @@ static bool is_unnamed(struct fixture *f, const char *base, const struct gsim_pr
            !lists_share(f, profile, base, name);
 }
 
-static void check_value(struct fixture *f, const struct scenario *one, const char *base,
-                        const struct gsim_profile *profile, int key, bool is_less,
-                        bool *has_moved) {
-    const char *name = gsim_key_name((enum gsim_key)key),
-               *value = other_value(f, profile, key, is_less);
-    const char *set = value ? gsim_arena_printf(f->arena, "%s=%s", name, value) : NULL;
-    const char *json = set ? run(f, one, set) : NULL;
-    if (!json)
-        return;
-    if (!lists(f, json, "given", name))
-        fail_msg("%s: --set %s is not in `given`", one->words, set);
-    if (has_same_numbers(base, json))
-        return;
-    *has_moved = true;
-    if (is_unnamed(f, base, profile, key))
-        fail_msg("%s: %s moves the result and is not in `assumed`", one->words, set);
+/* --- which keys move a result ------------------------------------------------------------------- */
+
+struct trial {
+    struct fixture *f;
+    const struct scenario *one;
+    const struct gsim_profile *profile;
+    const char *base; /* the result with the device's values */
+    enum way way;
+    bool *has_moved; /* by key: in some scenario */
+};
+
+/* Whether a run with other values of all these keys has other numbers, or is refused. */
+static bool moves(const struct trial *trial, const int *keys, int n) {
+    struct fixture *f = trial->f;
+    const char *sets = "";
+    for (int i = 0; i < n; i++)
+        sets = gsim_arena_printf(f->arena, "%s%s", sets,
+                                 other_value(f, trial->profile, keys[i], trial->way));
+    const char *json = run(f, trial->one, sets);
+    for (int i = 0; i < n && json; i++) {
+        const char *name = gsim_key_name((enum gsim_key)keys[i]);
+        if (!lists(f, json, "given", name))
+            fail_msg("%s: %s, of --set, is not in `given`", trial->one->words, name);
+    }
+    return n > 1 ? !json || !has_same_numbers(trial->base, json)
+                 : json && !has_same_numbers(trial->base, json);
 }
 
-/* What is named here and is known to move some result has nothing left to show. */
-static void check_key(struct fixture *f, const struct scenario *one, const char *base,
-                      const struct gsim_profile *profile, int key, bool *has_moved) {
-    if (*has_moved && !is_unnamed(f, base, profile, key))
+/* Where keys move nothing together none of them moves anything; where they do each half is tried. With
+ * CASES=all each key is tried alone whatever they do together. */
+static void try_keys(const struct trial *trial, const int *keys, int n) {
+    bool is_alone = n == 1;
+    if (n == 0 || ((is_alone || TEST_FEWER_DRAWN > 1) && !moves(trial, keys, n)))
         return;
-    check_value(f, one, base, profile, key, false, has_moved);
-    if (!has_one_other(key))
-        check_value(f, one, base, profile, key, true, has_moved);
+    if (!is_alone) {
+        try_keys(trial, keys, n / 2);
+        try_keys(trial, keys + n / 2, n - n / 2);
+        return;
+    }
+    trial->has_moved[*keys] = true;
+    if (is_unnamed(trial->f, trial->base, trial->profile, *keys))
+        fail_msg("%s: %s moves the result and is not in `assumed`", trial->one->words,
+                 gsim_key_name((enum gsim_key) * keys));
+}
+
+/* A key that is named here and is known to move some result has nothing left to show. */
+static void try_scenario(struct trial *trial, int first) {
+    for (trial->way = WAY_UP; trial->way < WAYS; trial->way++)
+        for (int of_two_values = 0; of_two_values <= 1; of_two_values++) {
+            int keys[GSIM_KEY_COUNT], n = 0;
+            for (int key = first; key < GSIM_KEY_COUNT; key += TEST_FEWER)
+                if ((gsim_keys[key].kind == GSIM_KIND_BOOL) == of_two_values &&
+                    *other_value(trial->f, trial->profile, key, trial->way) &&
+                    (!trial->has_moved[key] ||
+                     is_unnamed(trial->f, trial->base, trial->profile, key)))
+                    keys[n++] = key;
+            try_keys(trial, keys, n);
+        }
 }
 
 static void what_moves_a_number_is_named(void **state) {
@@ -288,10 +325,12 @@ static void what_moves_a_number_is_named(void **state) {
     assert_int_equal(gsim_profile_load(device, f->arena, &profile, &log), GSIM_OK);
     for (size_t s = 0; s < sizeof scenarios / sizeof *scenarios; s++) {
         write_trace(f, scenarios[s].text);
-        const char *base = run(f, &scenarios[s], NULL);
-        /* a slow build tries other keys in each scenario */
-        for (int key = (int)s % TEST_FEWER; key < GSIM_KEY_COUNT; key += TEST_FEWER)
-            check_key(f, &scenarios[s], base, &profile, key, &has_moved[key]);
+        struct trial trial = {.f = f,
+                              .one = &scenarios[s],
+                              .profile = &profile,
+                              .base = run(f, &scenarios[s], ""),
+                              .has_moved = has_moved};
+        try_scenario(&trial, (int)s % TEST_FEWER); /* a slow build tries other keys in each */
     }
     int n_moved = 0;
     for (int key = 0; key < GSIM_KEY_COUNT; key++) {

@@ -11,6 +11,7 @@
 
 #include "models/memory/residency.h"
 #include "sim/base/rng.h"
+#include "tests/support/runner.h"
 
 enum { MOST_BUFFERS = 7, MOST_CHUNKS = 24, MOST_CAPACITY = 60, STATE = 4096 };
 
@@ -334,7 +335,7 @@ static void step(struct pair *pair) {
 
 static void run_cases(enum gsim_eviction eviction, const char *stream) {
     gsl_rng *rng = gsim_rng_stream(1, 0, stream);
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < 300 / TEST_FEWER; round++) {
         struct gsim_arena *arena = gsim_arena_new();
         uint32_t capacity = 1 + (uint32_t)gsl_rng_uniform_int(rng, MOST_CAPACITY);
         struct pair pair = {.table = {.capacity = capacity, .eviction = eviction}, .rng = rng};
@@ -535,7 +536,7 @@ static int64_t next_in(const uint32_t *sequence, int from, uint32_t item) {
 static void test_no_order_misses_less_than_belady(void **state) {
     (void)state;
     gsl_rng *rng = gsim_rng_stream(1, 0, "optimal");
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < 200 / TEST_FEWER; round++) {
         struct gsim_arena *arena = gsim_arena_new();
         uint32_t sequence[LENGTH], capacity = 1 + (uint32_t)gsl_rng_uniform_int(rng, ITEMS - 1);
         for (int at = 0; at < LENGTH; at++)

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The files of `make install` are enough for another program: every installed header compiles on its
-# own, and a small program builds with gsim.pc alone and runs.
+# own, and a small program builds with gsim.pc alone and runs. The user's ./gsim stays as it is.
 set -u
 . tests/support/check.sh
+before=$(cksum gsim 2>&1)
 make -s WERROR=1 install PREFIX=/opt/gsim DESTDIR="$tmp" >"$tmp/log" 2>&1
 say "make install" $?
 root=$tmp/opt/gsim
@@ -109,3 +110,4 @@ else
     echo "not ok make deb # SKIP"
     echo "# skipped: dpkg-shlibdeps is not here (dpkg-dev)"
 fi
+check "./gsim is what it was" "$before" "$(cksum gsim 2>&1)"

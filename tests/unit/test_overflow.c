@@ -77,7 +77,7 @@ static void test_what_is_not_touched_costs_nothing(void **state) {
 }
 
 /* The first guest has room for all, the second one for 10 GiB of 60 and is not started beside it; the
- * guaranteed job is, and takes 60 from the first, who then has 50 of 100. */
+ * guaranteed job is, and takes 60 from the first guest, which then has 50 of 100. */
 static void test_guests_do_not_make_each_other_overflow(void **state) {
     static const char *const sets[] = {"busy=200%", NULL};
     struct gsim_result result = run(*state,

@@ -233,7 +233,7 @@ static void test_kill_at_the_limit(void **state) {
     check(&fixture);
     fixture.sets[1] = "backfill=skip";
     check(&fixture);
-    /* One without a limit runs on. */
+    /* A job without a limit runs on. */
     fixture.jobs[2].limit_s = 0;
     fixture.jobs[2].end_s = 45;
     fixture.killed = 1;

@@ -85,8 +85,9 @@ static void test_p_of_a_ratio(void **state) {
 static void test_p_and_interval_agree(void **state) {
     (void)state;
     gsl_rng *rng = gsim_rng_stream(17, 0, "ratios");
+    enum { ROUNDS = 20000 / TEST_FEWER };
     int n_outside = 0, n_near = 0;
-    for (int round = 0; round < 20000; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
         double above[8], below[8], ratio = 0.7 + 0.6 * gsl_rng_uniform(rng);
         size_t n = 2 + (size_t)(7 * gsl_rng_uniform(rng));
         for (size_t i = 0; i < n; i++) {
@@ -102,8 +103,8 @@ static void test_p_and_interval_agree(void **state) {
             fail_msg("round %d: p = %.17g, interval %.17g to %.17g", round, p, i.low, i.high);
     }
     gsl_rng_free(rng);
-    assert_in_range(n_outside, 2000, 18000);
-    assert_true(n_near > 200);
+    assert_in_range(n_outside, ROUNDS / 10, ROUNDS * 9 / 10);
+    assert_true(n_near > ROUNDS / 100);
 }
 
 /* Student's own example (Biometrika 1908): hours of sleep that ten patients gained under the second
@@ -192,9 +193,10 @@ static bool is_covered(const struct queue *q, double mean, size_t n, bool *is_gi
 }
 
 /* 400 queues each. Given at least so often; of those given, right at least 90 in 100, also where
- * few are given, less two standard errors (a binomial's) of what so many runs can show. */
+ * few are given, less two standard errors (a binomial's) of what so many runs can show. A slow build
+ * draws 40, which are too few to say how often an interval is given. */
 static void check_coverage(size_t cell, enum work kind, double load, size_t n, int least_given) {
-    enum { TIMES = 400 };
+    enum { TIMES = 400 / TEST_FEWER };
     gsl_rng *rng = gsim_rng_stream(1, cell, "queues");
     double mean = 1 + load * second_moments[kind] / 2 / (1 - load); /* Pollaczek and Khinchine */
     int n_given = 0, n_covered = 0;
@@ -206,7 +208,7 @@ static void check_coverage(size_t cell, enum work kind, double load, size_t n, i
         free_queue(&q);
     }
     gsl_rng_free(rng);
-    if (n_given * 100 < least_given * TIMES ||
+    if ((TEST_FEWER == 1 && n_given * 100 < least_given * TIMES) ||
         n_covered < 0.9 * n_given - 2 * sqrt(0.9 * 0.1 * n_given))
         fail_msg("work %d, load %g, %zu jobs: %d of %d given, %d right", (int)kind, load, n,
                  n_given, TIMES, n_covered);
