@@ -48,7 +48,7 @@ void gsim_round_leave(struct gsim_gpu_lane *lane, uint16_t left, int64_t now_ns)
     if (lane->spec.n <= least_turns(lane))
         return;
     for (uint16_t i = 0; i < lane->spec.n; i++)
-        lane->spec.turn[i] -= lane->spec.turn[i] > left;
+        lane->spec.turn[i] = (uint16_t)(lane->spec.turn[i] - (lane->spec.turn[i] > left));
     lane->marks.grid_ns = (turn == left ? now_ns : began_ns) -
                           (turn > left ? turn - 1 : turn) * lane->how.quantum_ns;
 }
