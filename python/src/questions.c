@@ -399,6 +399,18 @@ static PyObject *may_use(PyObject *self, PyObject *args, PyObject *named) {
     return PyBool_FromLong(gsim_ask_may_use(ctx, slot, gpu));
 }
 
+static PyObject *nodes(PyObject *self, PyObject *job) {
+    struct gsim_ctx *ctx;
+    gsim_slot slot;
+    return take(self, job, &ctx, &slot) ? PyLong_FromUnsignedLong(gsim_ask_nodes(ctx, slot)) : NULL;
+}
+
+static PyObject *has_wishes(PyObject *self, PyObject *none) {
+    struct gsim_ctx *ctx = ctx_of(self);
+    (void)none;
+    return ctx ? PyBool_FromLong(gsim_ask_has_wishes(ctx->view)) : NULL;
+}
+
 static PyObject *service_ns(PyObject *self, PyObject *args, PyObject *named) {
     static char *names[] = {"job", "iterations", NULL};
     PyObject *job;
@@ -539,6 +551,11 @@ PyMethodDef gsim_py_questions[] = {
      "as the table has), with this part of the host beside each (0: its share of a node)."},
     {"may_use", NAMED(may_use),
      "may_use(job, gpu): whether its partition and type of GPU let it run there."},
+    {"nodes", nodes, METH_O,
+     "nodes(job): on how many nodes its gang has to lie, as evenly as its GPUs allow; 0: on any "
+     "number."},
+    {"has_wishes", has_wishes, METH_NOARGS,
+     "has_wishes(): whether jobs differ in the nodes that they may have, or in how many."},
     {"host", host, METH_O, "host(node): its (cpus_milli, mem_bytes); 0: not counted."},
     {"service_ns", NAMED(service_ns),
      "service_ns(job, iterations): service after this number of its iterations; -1: unknown."},

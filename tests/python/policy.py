@@ -270,6 +270,20 @@ def test_hosts_and_widths():
         raise AssertionError("a job that waits was moved")
 
 
+def test_numbers_of_nodes():
+    """a policy sees on how many nodes a gang asks to lie, and the core keeps to it."""
+    seen = []
+
+    def decide(self, plan):
+        for job in sorted(self.view.changes.arrived):
+            seen.append((self.view.nodes(job), self.view.has_wishes(), plan.place(job),
+                         plan.units(job)))
+
+    trace = [{"job_id": "a", "submit_s": 0, "duration_s": 5, "gpus": 2, "num_nodes": 2}]
+    run(made(decide=decide, on_completion=lambda self, job: None), trace, nodes=2, gpus_per_node=4)
+    equal(seen, [(2, True, True, [0, 4])])
+
+
 def test_preempt_and_ask():
     """a running job is stopped for what the quote says, and its counters tell what it did."""
     seen = []
