@@ -21,15 +21,11 @@ static void find_gain(struct gsim_ctx *ctx, struct adaptdl_job *job) {
     job->gain = (job->step_s - job->next_s) * job->left;
 }
 
-/* On each number of GPUs that it could get; asked once. */
+/* Asked once. */
 static bool is_alike(struct gsim_ctx *ctx, struct adaptdl_job *job) {
     uint32_t most = job->is_alike ? 0 : job->most_gpus;
-    most = most < ctx->view->cluster.n_gpus ? most : ctx->view->cluster.n_gpus;
     job->is_alike = true;
-    for (uint32_t gpus = 1; gpus <= most; gpus++)
-        if (!gsim_one_type(ctx, job->slot, (struct gsim_one_type){.gpus = gpus, .speed = true}))
-            return false;
-    return true;
+    return gsim_one_type_up_to(ctx, job->slot, most);
 }
 
 static bool learn(struct gsim_ctx *ctx, struct adaptdl_job *job) {

@@ -19,6 +19,7 @@
  * own. */
 #include "policies/adaptdl/learn.h"
 #include "policies/adaptdl/search.h"
+#include "policies/lib/one_type.h"
 
 struct pollux {
     struct adaptdl adaptdl; /* first: what adaptdl_* functions see */
@@ -43,10 +44,27 @@ static void fail(struct gsim_ctx *ctx) {
 
 /* --- jobs come, measure and end --------------------------------------------------------------- */
 
+static uint32_t least(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+/* The GPUs that a job could get, once it has measured with half of them. */
+static uint32_t most_ever(const struct pollux *pollux, uint32_t number) {
+    const struct pollux_job *job = &pollux->jobs.job[number];
+    const struct gsim_learning *limits = &job->learner.limits;
+    if (!job->is_learner)
+        return least(pollux->adaptdl.job[number].gpus, pollux->most_gpus);
+    uint32_t most = least(pollux->most_gpus, limits->max_batch / limits->min_local);
+    return limits->most_gpus > 0 ? least(most, limits->most_gpus) : most;
+}
+
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
+    uint32_t number = ctx->view->jobs.index[slot];
     adaptdl_arrive(ctx, slot);
-    if (!pollux_learn_begin(&own(ctx)->jobs, ctx, ctx->view->jobs.index[slot], slot))
+    if (!pollux_learn_begin(&own(ctx)->jobs, ctx, number, slot))
         fail(ctx);
+    else
+        (void)gsim_one_type_up_to(ctx, slot, most_ever(own(ctx), number));
 }
 
 static void on_watch(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind kind) {
@@ -106,18 +124,12 @@ static void sort_rows(struct pollux *pollux) {
     }
 }
 
-static uint32_t least(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
-}
-
 static uint32_t most_of(const struct pollux *pollux, uint32_t number) {
     const struct pollux_job *job = &pollux->jobs.job[number];
-    const struct gsim_learning *limits = &job->learner.limits;
+    uint32_t most = most_ever(pollux, number);
     if (!job->is_learner)
-        return least(pollux->adaptdl.job[number].gpus, pollux->most_gpus);
-    uint32_t most = job->widest > 0 ? 2 * job->widest : 1;
-    most = least(least(most, pollux->most_gpus), limits->max_batch / limits->min_local);
-    return limits->most_gpus > 0 ? least(most, limits->most_gpus) : most;
+        return most;
+    return least(most, job->widest > 0 ? 2 * job->widest : 1);
 }
 
 static double factor_of(const struct pollux_job *job, int64_t now_ns, int64_t restart_ns) {
@@ -277,8 +289,8 @@ const struct gsim_policy gsim_policy_pollux = {
     .paper = "Qiao et al., OSDI 2021",
     .deviations = "a job of no application counts as faster by each GPU up to those that it asks "
                   "for; clusters do not grow and shrink; a tick in which a job is still on its way "
-                  "to its GPUs is passed over; GPUs of different types count as equal; nodes that "
-                  "fail are refused",
+                  "to its GPUs is passed over; jobs that are faster on some types of GPU are "
+                  "refused; nodes that fail are refused",
     .names_gpus = true,
     .asks_speeds = true,
     .chooses_widths = true,

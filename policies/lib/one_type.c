@@ -35,3 +35,11 @@ bool gsim_one_type(struct gsim_ctx *ctx, gsim_slot job, struct gsim_one_type ali
     }
     return true;
 }
+
+bool gsim_one_type_up_to(struct gsim_ctx *ctx, gsim_slot job, uint32_t most) {
+    most = most < ctx->view->cluster.n_gpus ? most : ctx->view->cluster.n_gpus;
+    for (uint32_t gpus = 1; gpus <= most; gpus++)
+        if (!gsim_one_type(ctx, job, (struct gsim_one_type){.gpus = gpus, .speed = true}))
+            return false;
+    return true;
+}

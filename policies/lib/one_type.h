@@ -16,5 +16,7 @@ struct gsim_one_type {
 
 /* false: the job is unlike on two types of the cluster, and ctx->status says so. */
 bool gsim_one_type(struct gsim_ctx *ctx, gsim_slot job, struct gsim_one_type alike);
+/* The speed is to be alike on each number of GPUs, up to that many and those of the cluster. */
+bool gsim_one_type_up_to(struct gsim_ctx *ctx, gsim_slot job, uint32_t most);
 
 #endif

@@ -10,21 +10,6 @@ static double s_of(int64_t ns) {
     return (double)ns / (double)GSIM_NS_PER_S;
 }
 
-/* The modes of a job; one without phases is one epoch, of a length that is known. */
-static struct gsim_modes modes_of(const struct gsim_ctx *ctx, gsim_slot slot) {
-    struct gsim_modes modes;
-    if (gsim_ask_modes(ctx, slot, &modes))
-        return modes;
-    int64_t done_ns = gsim_attained_ns(ctx->view, slot);
-    int64_t all_ns = done_ns + gsim_remaining_ns(ctx->view, slot);
-    modes = (struct gsim_modes){.n = 1, .epochs_ppm = GSIM_PPM};
-    all_ns = all_ns > 0 ? all_ns : 1;
-    modes.made_ppm = gsim_muldiv_floor(GSIM_PPM, done_ns < all_ns ? done_ns : all_ns, all_ns);
-    modes.mode[0].epoch_ns = all_ns;
-    modes.mode[0].made_ppm = modes.made_ppm;
-    return modes;
-}
-
 struct estimate {
     double done, all; /* epochs */
     double epoch_s; /* of those so far, on average */
@@ -48,9 +33,22 @@ static double pace_of(const struct gsim_ctx *ctx, gsim_slot slot) {
     return pace > 0 ? pace : 1;
 }
 
+/* A job without phases is one epoch, of a length that is known. */
+static struct estimate known_of(const struct gsim_ctx *ctx, gsim_slot slot, double pace) {
+    double had_s = s_of(gsim_attained_ns(ctx->view, slot)) / pace;
+    double left_s = s_of(gsim_remaining_ns(ctx->view, slot)) / pace, all_s = had_s + left_s;
+    return (struct estimate){.done = all_s > 0 ? had_s / all_s : 0,
+                             .all = 1,
+                             .epoch_s = all_s > 0 ? all_s : s_of(1),
+                             .had_s = had_s,
+                             .left_s = left_s};
+}
+
 static struct estimate estimate_of(const struct gsim_ctx *ctx, gsim_slot slot) {
-    struct gsim_modes modes = modes_of(ctx, slot);
+    struct gsim_modes modes;
     double pace = pace_of(ctx, slot);
+    if (!gsim_ask_modes(ctx, slot, &modes))
+        return known_of(ctx, slot, pace);
     struct estimate o = {.done = (double)modes.made_ppm / GSIM_PPM,
                          .all = (double)modes.epochs_ppm / GSIM_PPM};
     int64_t part_ppm = modes.made_ppm % GSIM_PPM;
@@ -102,6 +100,10 @@ static double equal_part(const struct shockwave *s) {
 
 /* --- what the plan asks ----------------------------------------------------------------------- */
 
+/* A job that has exactly its equal part ends exactly when it may: less than the clock tells apart
+ * is not late, so that rounding does not decide. */
+static const double clock_s = 1.0 / (double)GSIM_NS_PER_S;
+
 void shockwave_look_ahead(struct gsim_ctx *ctx, struct shockwave *s) {
     double part = equal_part(s), now_s = since_origin_s(s, ctx->view->now_ns);
     double round_s = s_of(s->round_ns);
@@ -120,7 +122,7 @@ void shockwave_look_ahead(struct gsim_ctx *ctx, struct shockwave *s) {
                                                 .all = o.all,
                                                 .epoch_s = o.epoch_s,
                                                 .left_s = o.left_s,
-                                                .most_left_s = spare_s * part,
+                                                .most_left_s = spare_s * part + clock_s,
                                                 .weight = 1};
     }
     s->is_counted = true;
@@ -132,10 +134,10 @@ void shockwave_weigh(struct gsim_ctx *ctx, struct shockwave *s) {
     for (uint32_t i = 0; i < s->n_active; i++) {
         struct shockwave_job *job = &s->job[s->active[i]];
         double fair_s = mean_fair_s(s, job);
-        double ratio = fair_s > 0 ? (now_s + job->left_s / part) / fair_s : 1;
+        double end_s = now_s + job->left_s / part;
         double power = job->left_s < almost_s ? most_power : s->lambda;
-        if (ratio > 1)
-            job->weight = gsim_real_exp(power * gsim_real_log(ratio));
+        if (fair_s > 0 && end_s > fair_s + clock_s)
+            job->weight = gsim_real_exp(power * gsim_real_log(end_s / fair_s));
         s->future[i].weight = job->weight;
     }
 }

@@ -63,11 +63,11 @@ static double longest_left_s(const struct gsim_future *f) {
     return longest;
 }
 
-static double value(const struct gsim_future *f) {
+static double sum_utilities(const struct gsim_future *f) {
     double sum = 0;
     for (uint32_t i = 0; i < f->n; i++)
         sum += utility(f, &f->job[i], f->job[i].next);
-    return sum - f->price * longest_left_s(f);
+    return sum;
 }
 
 static void find_gain(const struct gsim_future *f, struct gsim_future_job *job) {
@@ -131,32 +131,88 @@ static void give_others(struct gsim_future *f, int64_t left) {
     }
 }
 
+/* --- bounds on the longest time left ---------------------------------------------------------- */
+
+struct search {
+    struct gsim_future *f;
+    bool has_bounds, has_plan;
+    double best; /* the value of the plan that is kept */
+};
+
+/* Finds the rounds of the largest utility under a bound, and keeps them where their value is the
+ * largest so far. false: no plan leaves so little. */
+static bool try_bound(struct search *s, double most_left_s, double *utility) {
+    struct gsim_future *f = s->f;
+    int64_t left = give_demanded(f, s->has_bounds, most_left_s);
+    if (left < 0)
+        return false;
+    give_others(f, left);
+    *utility = sum_utilities(f);
+    double found = *utility - f->price * longest_left_s(f);
+    for (uint32_t i = 0; i < f->n && (!s->has_plan || found > s->best); i++)
+        f->job[i].rounds = f->job[i].next;
+    s->best = !s->has_plan || found > s->best ? found : s->best;
+    s->has_plan = true;
+    return true;
+}
+
+/* The longest time below `most_s` that some job has left after some number of rounds; 0: none. */
+static double longest_below(const struct gsim_future *f, double most_s) {
+    double longest = 0;
+    for (uint32_t i = 0; i < f->n; i++) {
+        uint32_t n = 0;
+        while (n < f->n_rounds && left_s(f, &f->job[i], n) >= most_s)
+            n++;
+        double left = left_s(f, &f->job[i], n);
+        longest = left < most_s && left > longest ? left : longest;
+    }
+    return longest;
+}
+
+/* The shortest such time from `least_s` on, of those up to `shortest`, which is one. */
+static double shortest_from(const struct gsim_future *f, double least_s, double shortest) {
+    for (uint32_t i = 0; i < f->n; i++)
+        for (uint32_t n = 0; n <= f->n_rounds; n++) {
+            double left = left_s(f, &f->job[i], n);
+            if (left < least_s)
+                break;
+            shortest = left < shortest ? left : shortest;
+        }
+    return shortest;
+}
+
+/* Tries the bounds between two that were tried, in halves, the tighter one first. A tighter bound
+ * has no more utility than a looser one, so that none is worth more than the utility of the loose
+ * one less the price of the tight one. */
+static void try_between(struct search *s, double tight_s, double loose_s, double utility) {
+    const struct gsim_future *f = s->f;
+    while (utility - f->price * tight_s > s->best) {
+        double next_s = longest_below(f, loose_s), inner;
+        if (next_s <= tight_s)
+            return;
+        double middle_s = shortest_from(f, tight_s + (next_s - tight_s) / 2, next_s);
+        if (try_bound(s, middle_s, &inner))
+            try_between(s, tight_s, middle_s, inner);
+        tight_s = middle_s;
+    }
+}
+
 bool gsim_future_plan(struct gsim_future *f, bool has_bounds) {
-    double first_s = 0, best = 0;
-    bool has_plan = false;
+    struct search s = {.f = f, .has_bounds = has_bounds};
+    double first_s = 0, utility, least;
     open_logs(f);
     for (uint32_t i = 0; i < f->n; i++)
         first_s = f->job[i].left_s > first_s ? f->job[i].left_s : first_s;
-    for (uint32_t step = 0; step <= f->n_rounds; step++) {
-        double most_s = first_s - step * f->round_s;
-        int64_t left = give_demanded(f, has_bounds, most_s > 0 ? most_s : 0);
-        if (left < 0)
-            break;
-        give_others(f, left);
-        double found = value(f);
-        if (!has_plan || found > best) {
-            for (uint32_t i = 0; i < f->n; i++)
-                f->job[i].rounds = f->job[i].next;
-            best = found;
-        }
-        has_plan = true;
-    }
-    return has_plan;
+    if (!try_bound(&s, first_s, &utility))
+        return false;
+    (void)try_bound(&s, 0, &least);
+    try_between(&s, 0, first_s, utility);
+    return true;
 }
 
 double gsim_future_value(struct gsim_future *f) {
     open_logs(f);
     for (uint32_t i = 0; i < f->n; i++)
         f->job[i].next = f->job[i].rounds;
-    return value(f);
+    return sum_utilities(f) - f->price * longest_left_s(f);
 }

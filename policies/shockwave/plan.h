@@ -5,9 +5,10 @@
  *
  * A job's gain falls with each round. For a bound on the longest time left, the rounds that it and
  * the jobs' own bounds demand are given first, then one after the other where the gain per GPU is
- * largest and still fits; the bounds tried are a round apart. With gangs of one size the rounds are
- * the best for each of these bounds; with others, the value is short of the best by no more than
- * the gain of the first round that did not fit (the bound of the knapsack). */
+ * largest and still fits. Bounds are the times that jobs can have left; one is passed over where
+ * no plan under it can be worth more than the best so far. With gangs of one size the plan is the
+ * best; with others, its value is short of the best by no more than the gain of the first round
+ * that did not fit (the bound of the knapsack). */
 #ifndef GSIM_POLICIES_SHOCKWAVE_PLAN_H
 #define GSIM_POLICIES_SHOCKWAVE_PLAN_H
 

@@ -161,6 +161,7 @@ on two.ini --policy fifo >"$tmp/log" 2>&1
 check "a job is as fast as the device's steps say" "400 200" "$(ended)"
 expect "optimus: steps of two types" 3 "one type of GPU, and job 'a' is unlike on 'a' and on 'b'" \
     on two.ini --policy adaptdl --set rule=optimus
+expect "pollux: steps of two types" 3 "one type of GPU, and job 'a' is unlike on 'a' and on 'b'" on two.ini --policy pollux
 expect "tiresias: it looks at no step" 0 "" on two.ini --policy adaptdl --set rule=tiresias
 trace a,0,1,m,8 b,0,1,m,8
 # One has b, and ends at 200 s. The other moves there in the next tick, at 240 s, with 160 s left on a.

@@ -85,6 +85,11 @@ ends "newcomers hold GPUs until shares are computed" "110.000000000 130.00000000
 # be in time any more after two rounds; each gets one again, first b, which runs, until 130.
 printf 'job_id,submit_s,gpus,phases\na,0,1,200/20 small\nb,0,1,140/20 small\n' >"$tmp/trace.csv"
 ends "shockwave gives both jobs rounds" "170.000000000 130.000000000" --policy shockwave --gpus-per-node 1 --set round=60s --set rounds=2
+# Two GPUs, three jobs without phases that come at once: none is later than with an equal part, so that the first two
+# to come run, b until 186.027. c gets its GPU in the round that begins at 240.
+printf 'job_id,submit_s,gpus,duration_s\na,0,1,267.573\nb,0,1,186.027\nc,0,1,308.994\n' >"$tmp/trace.csv"
+ends "shockwave: jobs that are equally late run in their order" "267.573000000 186.027000000 548.994000000" \
+    --policy shockwave --gpus-per-node 2 --set rounds=6 --set replan=3
 for bad in rounds=0 rounds=1001 round=0s replan=0 lambda=-1 lambda=101; do
     expect "shockwave refuses $bad" 2 "shockwave.${bad%=*}: '${bad#*=}' is not a .*, [01].* to " \
         "$gsim" run --policy shockwave --set $bad --device ideal --rates "$tmp/rates.csv" "$tmp/trace.csv"
