@@ -17,8 +17,7 @@ static struct gsim_throttle started(int64_t rate) {
         .initial = 20000, .tolerance_ppm = 30000, .profile_reports = 5};
     gsim_throttle_start(&throttle);
     for (int i = 0; i < 6; i++) {
-        assert_int_equal(throttle.phase,
-                         i < 5 ? GSIM_THROTTLE_PROFILING : GSIM_THROTTLE_PROFILED);
+        assert_int_equal(throttle.phase, i < 5 ? GSIM_THROTTLE_PROFILING : GSIM_THROTTLE_PROFILED);
         assert_int_equal(throttle.budget, 0);
         gsim_throttle_report(&throttle, rate);
     }
