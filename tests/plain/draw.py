@@ -362,6 +362,13 @@ class Setup:
         for node in self.nodes:
             node["device"] = "mig.ini"
 
+    def draw_cuts(self, r):
+        """GPUs that are cut for the jobs that wait."""
+        self.draw_beside(r)
+        self.sets, self.costs["layout"] = self.sets[2:3], None
+        for node in self.nodes:
+            node["device"] = "mig.ini"
+
     def draw_vgpus(self, r):
         """Turns of vGPUs that cost nothing to switch to."""
         self.draw_sharing(r)

@@ -2,6 +2,7 @@
 """Policies in plain Python, by the pages of docs/ and the papers that these name."""
 
 from cluster import WHOLE, Run
+from cuts import Cuts
 from draw import KINDS
 from halts import Halts
 from lanes import Lanes
@@ -381,10 +382,10 @@ class Green(Mps):
 
 
 class Mig(Policy):
-    kinds, slack = ("instances",), 1e-7
+    kinds, slack = ("instances", "cuts"), 1e-7
 
     def run(self, cluster, jobs, setup):
-        Instances(cluster, jobs, setup.costs, setup.costs["passes"]).go()
+        (Instances if setup.costs["layout"] else Cuts)(cluster, jobs, setup.costs, setup.costs["passes"]).go()
 
 
 class Vgpu(Policy):
