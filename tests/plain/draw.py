@@ -329,6 +329,12 @@ class Setup:
                       f"switch.preempt_full_ns={costs['preempt']}ns", f"switch.idle_ns={costs['idle']}ns",
                       f"switch.lookahead_ns={self.costs['lookahead']}ns"]
 
+    def draw_paged(self, r):
+        """Turns of jobs whose memory comes and goes in no time."""
+        self.draw_turns(r)
+        self.sets[3] = self.sets[3].replace("quantum", "slice.quantum_ns")
+        self.costs.update(room=10**9 * GIB, clients=10**6)
+
     def draw_beside(self, r):
         """Rates are rounded, so that ends that would meet may come in either order: none meet."""
         self.draw_sharing(r)

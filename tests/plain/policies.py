@@ -8,7 +8,7 @@ from halts import Halts
 from lanes import Lanes
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
-from sharing import Groups, Beside, Instances, Shared, Strict, Turns
+from sharing import Groups, Beside, Instances, Paging, Shared, Strict, Turns
 
 
 class Policy:
@@ -365,10 +365,14 @@ class Quotas(Policy):
 
 
 class Timeslice(Policy):
-    kinds, lane = ("turns",), Turns
+    kinds, lane, shared = ("turns",), Turns, Shared
 
     def run(self, cluster, jobs, setup):
-        Shared(cluster, jobs, self.lane, setup.costs, setup.costs["passes"]).go()
+        self.shared(cluster, jobs, self.lane, setup.costs, setup.costs["passes"]).go()
+
+
+class Uvm(Timeslice):
+    kinds, shared = ("paged",), Paging
 
 
 class Mps(Timeslice):
@@ -429,6 +433,6 @@ class Throttled(Policy):
 
 
 POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
-            "timeslice": Timeslice, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
+            "timeslice": Timeslice, "uvm": Uvm, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
             "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tgs": Throttled, "vgpu": Vgpu, "xsched": Xsched,
             "chimera": Chimera, "salus": Salus, "reef": Reef, "gpreempt": Gpreempt}
