@@ -389,6 +389,27 @@ static enum gsim_status ask_kinds(const struct gsim_ctx *ctx, struct mig *mig) {
     return status;
 }
 
+/* A job that gives neither its memory nor a part of a GPU has the smallest instance. */
+static void warn_of_unknown_sizes(const struct gsim_ctx *ctx, const struct mig *mig) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    uint32_t n = 0, type = 0;
+    while (type < mig->n_types && mig->kinds[type].n == 0)
+        type++;
+    for (uint32_t job = 0; job < trace->n_jobs; job++)
+        n += gsim_trace_gpus(trace, job) == 1 && gsim_trace_share(trace, job) == GSIM_PPM &&
+             gsim_trace_get(trace, GSIM_COL_MEM_BYTES, job) <= 0;
+    if (n == 0 || type == mig->n_types || mig->layout)
+        return;
+    const struct gsim_partition *kinds = &mig->kinds[type];
+    const struct gsim_instance *least = &kinds->instance[kinds->n - 1];
+    gsim_warn(ctx->log, trace->path, 0,
+              "policy 'mig': %u of %u jobs give neither column 'mem_gib' nor a part of a GPU, and "
+              "layout=auto cuts GPUs for the memory of jobs: they get instances such as %s, with "
+              "%.1f %% of a GPU; give their memory with --assume mem_gib=SIZE, or a layout "
+              "(mig.layout)",
+              n, trace->n_jobs, least->name, least->part_ppm / 1e4);
+}
+
 static enum gsim_status open_mig(struct gsim_ctx *ctx) {
     struct mig *mig = ctx->state;
     const char *layout = gsim_param_full(ctx->params, "layout")->text;
@@ -406,7 +427,10 @@ static enum gsim_status open_mig(struct gsim_ctx *ctx) {
     if (!mig->gpu || !mig->kinds ||
         !gsim_bitset_init(&mig->unused, ctx->arena, ctx->view->cluster.n_gpus))
         return gsim_no_memory(ctx->log, "opening policy mig");
-    return ask_kinds(ctx, mig);
+    enum gsim_status status = ask_kinds(ctx, mig);
+    if (status == GSIM_OK)
+        warn_of_unknown_sizes(ctx, mig);
+    return status;
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {

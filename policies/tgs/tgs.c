@@ -277,8 +277,8 @@ static const struct gsim_param_def params[] = {
      .fallback = "5",
      .min = 1,
      .max = 1000,
-     .help = "reports during which the budget is 0, to measure the production job alone (TGS' "
-             "code)"},
+     .help = "reports that measure the production job, with a budget of 0, before the one that "
+             "opens the cap (TGS' code)"},
     {0}};
 
 const struct gsim_policy gsim_policy_tgs = {
@@ -289,8 +289,10 @@ const struct gsim_policy gsim_policy_tgs = {
     .deviations = "launches are counted by the time that iterations or requests took, not by the "
                   "clock; no prefetch back when a production job leaves; a launch counts "
                   "when its kernel begins; budgets "
-                  "do not follow the opportunistic job's own rate; gangs of several GPUs have them "
-                  "to themselves",
+                  "do not follow the opportunistic job's own rate; profiling ends after "
+                  "tgs.profile reports, where the code goes on while the rate still rises; the cap "
+                  "is not lifted where most of the last five reports have fewer than 1000 blocks; "
+                  "no GiB of each GPU is kept free; gangs of several GPUs have them to themselves",
     .shares_gpus = true,
     .has_contexts = true,
     .oversubscribes = true,

@@ -64,6 +64,10 @@ static int64_t follow(struct gsim_throttle *throttle, int64_t most, int64_t near
 
 static void end_profile(struct gsim_throttle *throttle) {
     throttle->best = at_least(window_maximum(throttle), throttle->window[0]);
+    throttle->phase = GSIM_THROTTLE_PROFILED;
+}
+
+static void open_cap(struct gsim_throttle *throttle) {
     throttle->phase = GSIM_THROTTLE_SLOW_START;
     /* a job that launches nothing loses nothing */
     throttle->budget = throttle->best > 0 ? throttle->initial : GSIM_THROTTLE_FREE;
@@ -123,13 +127,15 @@ static void profile_again(struct gsim_throttle *throttle, int64_t most) {
 }
 
 static void check_and_control(struct gsim_throttle *throttle, int64_t most, int64_t launched) {
-    if (follow(throttle, most, HIGHER_PPM, CHANGED_PPM) <= CHANGED_PPM) {
+    if (follow(throttle, most, HIGHER_PPM, CHANGED_PPM) > CHANGED_PPM) {
+        throttle->resumed = throttle->phase;
+        throttle->phase = GSIM_THROTTLE_REPROFILING;
+        throttle->n_profiled = 0;
+    } else if (throttle->phase == GSIM_THROTTLE_PROFILED) {
+        open_cap(throttle);
+    } else {
         control(throttle, launched);
-        return;
     }
-    throttle->resumed = throttle->phase;
-    throttle->phase = GSIM_THROTTLE_REPROFILING;
-    throttle->n_profiled = 0;
 }
 
 void gsim_throttle_report(struct gsim_throttle *throttle, int64_t launched) {
@@ -149,6 +155,7 @@ void gsim_throttle_report(struct gsim_throttle *throttle, int64_t launched) {
     case GSIM_THROTTLE_REPROFILING:
         profile_again(throttle, most);
         break;
+    case GSIM_THROTTLE_PROFILED:
     case GSIM_THROTTLE_SLOW_START:
     case GSIM_THROTTLE_AVOIDANCE:
         check_and_control(throttle, most, launched);

@@ -18,6 +18,7 @@ enum { GSIM_THROTTLE_WINDOW = 5 };
 
 enum gsim_throttle_phase {
     GSIM_THROTTLE_PROFILING = 0,
+    GSIM_THROTTLE_PROFILED, /* the next report opens the cap, unless the rate has changed */
     GSIM_THROTTLE_SLOW_START,
     GSIM_THROTTLE_AVOIDANCE,
     /* the production job has changed: its rate is measured beside the opportunistic job, which

@@ -161,6 +161,12 @@ expect "instances past 100 %" 2 "mig.layout: '3g+3g+1g' does not fit: .* room fo
 expect "an instance that is not" 2 "mig.layout: .*'5g'; accepted: 7g.141gb, 4g" "$gsim" --policy mig --set mig.layout=5g "$tmp/parts.csv"
 expect "an instance that does not start there" 2 "mig.layout: .*3g may not begin at '2'" "$gsim" --policy mig --set mig.layout=3g@2 "$tmp/parts.csv"
 expect "a job that fits no instance" 3 "parts.csv:2: job 'a' .*mig.layout=2g+2g.*2g.35gb. has 33024 MiB and 25 % of a GPU" "$gsim" --policy mig --set mig.layout=2g+2g "$tmp/parts.csv"
+# layouts follow from memory: a trace without it has the smallest instances, of 16 of 132 SMs, and says so
+printf 'job_id,submit_s,duration_s,gpus\na,0,3600,1\nb,0,3600,1\nc,0,3600,0.5\nd,0,3600,2\n' >"$tmp/sizes.csv"
+head -3 "$tmp/sizes.csv" >"$tmp/alike.csv"
+expect "instances for jobs of unknown memory" 0 "sizes.csv: policy 'mig': 2 of 4 jobs give neither .*1g.18gb" "$gsim" --policy mig --gpus-per-node 4 "$tmp/sizes.csv"
+expect "instances for jobs of known memory" 0 "^0$" sh -c "'$gsim' --policy mig --gpus-per-node 4 --assume mem_gib=16 '$tmp/sizes.csv' 2>&1 | grep -c 'give neither'; true"
+expect "one layout whatever the memory" 0 "^0$" sh -c "'$gsim' --policy mig --gpus-per-node 4 --set layout=7g '$tmp/alike.csv' 2>&1 | grep -c 'give neither'; true"
 expect "a job that fits no vGPU" 3 "parts.csv:3: .*'mem_gib': job 'b'.*vgpu.per_gpu=4" "$gsim" --policy vgpu "$tmp/parts.csv"
 expect "a job that fits no GPU" 3 "parts.csv:3: .*'mem_gib': job 'b'.*the largest GPU has 39.394GiB" "$gsim" --policy mps --device a100-40 "$tmp/parts.csv"
 printf 'job_id,submit_s,duration_s,sm_fraction\na,0,1,1.2\n' >"$tmp/wide.csv"

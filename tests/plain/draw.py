@@ -329,6 +329,12 @@ class Setup:
                       f"switch.preempt_full_ns={costs['preempt']}ns", f"switch.idle_ns={costs['idle']}ns",
                       f"switch.lookahead_ns={self.costs['lookahead']}ns"]
 
+    def draw_paged(self, r):
+        """Turns of jobs whose memory comes and goes in no time."""
+        self.draw_turns(r)
+        self.sets[3] = self.sets[3].replace("quantum", "slice.quantum_ns")
+        self.costs.update(room=10**9 * GIB, clients=10**6)
+
     def draw_beside(self, r):
         """Rates are rounded, so that ends that would meet may come in either order: none meet."""
         self.draw_sharing(r)
@@ -359,6 +365,13 @@ class Setup:
         for row in self.rows:
             row.update(gpus=1, memory=min(row["memory"], most))
         self.sets += [f"layout={layout}"]
+        for node in self.nodes:
+            node["device"] = "mig.ini"
+
+    def draw_cuts(self, r):
+        """GPUs that are cut for the jobs that wait."""
+        self.draw_beside(r)
+        self.sets, self.costs["layout"] = self.sets[2:3], None
         for node in self.nodes:
             node["device"] = "mig.ini"
 

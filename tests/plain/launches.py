@@ -30,12 +30,13 @@ class Throttle:
         if self.phase == "profile":
             self.n_profiled += 1
             if self.n_profiled >= self.profile:
-                self.best = max(self.most(), rate)
-                self.phase, self.budget = "slow", self.initial if self.best else None
+                self.best, self.phase = max(self.most(), rate), "closed"
         elif self.phase == "again":
             self.profile_again(most)
         elif self.follow(most, 100_000, 200_000) > 200_000:
             self.resumed, self.phase, self.n_profiled = self.phase, "again", 0
+        elif self.phase == "closed":
+            self.phase, self.budget = "slow", self.initial if self.best else None
         else:
             self.control(self.apart(rate))
 

@@ -2,12 +2,13 @@
 """Policies in plain Python, by the pages of docs/ and the papers that these name."""
 
 from cluster import WHOLE, Run
+from cuts import Cuts
 from draw import KINDS
 from halts import Halts
 from lanes import Lanes
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
-from sharing import Groups, Beside, Instances, Shared, Strict, Turns
+from sharing import Groups, Beside, Instances, Paging, Shared, Strict, Turns
 
 
 class Policy:
@@ -364,10 +365,14 @@ class Quotas(Policy):
 
 
 class Timeslice(Policy):
-    kinds, lane = ("turns",), Turns
+    kinds, lane, shared = ("turns",), Turns, Shared
 
     def run(self, cluster, jobs, setup):
-        Shared(cluster, jobs, self.lane, setup.costs, setup.costs["passes"]).go()
+        self.shared(cluster, jobs, self.lane, setup.costs, setup.costs["passes"]).go()
+
+
+class Uvm(Timeslice):
+    kinds, shared = ("paged",), Paging
 
 
 class Mps(Timeslice):
@@ -381,10 +386,10 @@ class Green(Mps):
 
 
 class Mig(Policy):
-    kinds, slack = ("instances",), 1e-7
+    kinds, slack = ("instances", "cuts"), 1e-7
 
     def run(self, cluster, jobs, setup):
-        Instances(cluster, jobs, setup.costs, setup.costs["passes"]).go()
+        (Instances if setup.costs["layout"] else Cuts)(cluster, jobs, setup.costs, setup.costs["passes"]).go()
 
 
 class Vgpu(Policy):
@@ -428,6 +433,6 @@ class Throttled(Policy):
 
 
 POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
-            "timeslice": Timeslice, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
+            "timeslice": Timeslice, "uvm": Uvm, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
             "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tgs": Throttled, "vgpu": Vgpu, "xsched": Xsched,
             "chimera": Chimera, "salus": Salus, "reef": Reef, "gpreempt": Gpreempt}

@@ -78,7 +78,7 @@ def hold(gsim, policy, kind, seed, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("gsim")
-    parser.add_argument("--draws", type=int, default=int(os.environ.get("PLAIN_DRAWS", 4)))
+    parser.add_argument("--draws", type=int, default=int(os.environ.get("PLAIN_DRAWS", 3)))
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--policies", default=",".join(POLICIES))
     parser.add_argument("--kinds", help="of setups, of those that the policy has; all without it")

@@ -202,6 +202,18 @@ class Shared:
         return self.jobs
 
 
+class Paging(Shared):
+    """A gang pages on its GPUs; it is a process of the first of them, which pays for it and keeps its context."""
+
+    def place(self, job):
+        placed = Shared.place(self, job)
+        if placed and job.gpus > 1:
+            first = self.lanes[job.units[0]]
+            job.work += self.costs["idle"] * first.is_used
+            first.is_used = True
+        return placed
+
+
 class Instances(Shared):
     """GPUs that are cut into instances (MIG) by one layout: a job gets the smallest free one that its memory fits, and
     runs on the SMs that it has there."""

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* TGS's feedback, report by report, with the numbers of its public code: budgets are worked out in
- * the comments. */
+ * the comments. The budget is 0 during six reports of 5 s: five measure, the sixth opens the cap. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -16,8 +16,8 @@ static struct gsim_throttle started(int64_t rate) {
     struct gsim_throttle throttle = {
         .initial = 20000, .tolerance_ppm = 30000, .profile_reports = 5};
     gsim_throttle_start(&throttle);
-    for (int i = 0; i < 5; i++) {
-        assert_int_equal(throttle.phase, GSIM_THROTTLE_PROFILING);
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(throttle.phase, i < 5 ? GSIM_THROTTLE_PROFILING : GSIM_THROTTLE_PROFILED);
         assert_int_equal(throttle.budget, 0);
         gsim_throttle_report(&throttle, rate);
     }
@@ -60,6 +60,22 @@ static void test_avoidance(void **state) {
     assert_int_equal(report(&slow, 0), 13333 + 1000);
     slow.budget = 500;
     assert_int_equal(report(&slow, 40000), 0);
+}
+
+/* 20 after four reports of 10 is taken for the best rate, and the next report sees a pair of 15 only,
+ * 25 % off: five reports measure the rate again, and the one after them opens the cap. */
+static void test_a_change_keeps_the_cap_closed(void **state) {
+    (void)state;
+    struct gsim_throttle throttle = {
+        .initial = 20000, .tolerance_ppm = 30000, .profile_reports = 5};
+    gsim_throttle_start(&throttle);
+    for (int nth = 1; nth <= 11; nth++) {
+        gsim_throttle_report(&throttle, nth < 5 ? BEST : 2 * BEST);
+        assert_int_equal(throttle.budget, 0);
+    }
+    assert_int_equal(throttle.best, 2 * BEST);
+    gsim_throttle_report(&throttle, 2 * BEST);
+    assert_int_equal(throttle.budget, 20000);
 }
 
 /* 12 % too little for 20 reports: the best rate is 20 % less, the budget half, slow start. */
@@ -133,6 +149,7 @@ static void test_who_launches_nothing_loses_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_profiling_is_alone),
+        cmocka_unit_test(test_a_change_keeps_the_cap_closed),
         cmocka_unit_test(test_slow_start),
         cmocka_unit_test(test_avoidance),
         cmocka_unit_test(test_the_best_rate_is_doubted),
