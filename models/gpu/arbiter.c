@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/gpu/rotation.h"
+#include "models/gpu/straight_lanes.h"
 #include "models/gpu/turn_memory.h"
 #include "gsim/units.h"
 
@@ -86,7 +87,8 @@ static struct gsim_lane_gpu lane_gpu_of(const struct gsim_arbiter *arbiter,
                                   lanes->n_lanes,
                                   lanes->capacity,
                                   arbiter->n_spaces > 0 ? arbiter->spaces : NULL,
-                                  arbiter->options.profile};
+                                  arbiter->options.profile,
+                                  false};
 }
 
 static uint16_t earliest(const struct gsim_lanes *lanes) {
@@ -214,31 +216,43 @@ static int64_t begin_turn(struct gsim_arbiter *arbiter, const struct gsim_lane_g
     return steps;
 }
 
-/* Brings the lanes to the first instant with a report or to limit_ns, or as far as n_steps steps
- * go. Returns false if neither has been reached yet. */
-static bool run_steps(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int64_t limit_ns,
-                      int64_t n_steps) {
-    struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, lanes);
+/* Makes the changes up to the first instant with a report or to limit_ns, or n_steps of them.
+ * Returns false if neither has been reached yet. */
+static bool walk(struct gsim_arbiter *arbiter, const struct gsim_lane_gpu *gpu,
+                 struct gsim_lanes *lanes, int64_t limit_ns, int64_t n_steps) {
     for (int64_t n = 0; lanes->n_lanes > 0; n++) {
         if (n == n_steps)
             return false;
         arbiter->n_steps++;
-        uint16_t number = next_lane(arbiter, &gpu, lanes);
+        uint16_t number = next_lane(arbiter, gpu, lanes);
         struct gsim_gpu_lane *lane = &lanes->lane[number];
         if (lane->marks.next_ns == GSIM_NEVER || lane->marks.next_ns > limit_ns ||
             (lanes->has_reports && lane->marks.next_ns > lanes->now_ns))
             break;
         lanes->now_ns = lane->marks.next_ns;
         gsim_side_by_side_unsolve(lanes, arbiter->n_spaces, lane);
-        uint16_t stopped = gsim_gpu_lane_step(&gpu, lane);
+        uint16_t stopped = gsim_gpu_lane_step(gpu, lane);
         if (stopped != GSIM_NO_MEMBER)
             inspect(lanes, stopped);
         if (number == lanes->anchor && !lanes->has_reports && has_begun(lanes, lane, stopped))
-            n += begin_turn(arbiter, &gpu, lanes, limit_ns, n_steps - n - 1);
+            n += begin_turn(arbiter, gpu, lanes, limit_ns, n_steps - n - 1);
     }
     if (!lanes->has_reports && limit_ns > lanes->now_ns && limit_ns != GSIM_NEVER)
         lanes->now_ns = limit_ns;
     return true;
+}
+
+/* Brings the lanes to the first instant with a report or to limit_ns, or as far as n_steps steps
+ * go. Returns false if neither has been reached yet. */
+static bool run_steps(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int64_t limit_ns,
+                      int64_t n_steps) {
+    struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, lanes);
+    if (!gsim_straight_lanes_hold(&arbiter->options, lanes))
+        return walk(arbiter, &gpu, lanes, limit_ns, n_steps);
+    gsim_straight_lanes_begin(&gpu, lanes);
+    bool is_there = walk(arbiter, &gpu, lanes, limit_ns, n_steps);
+    gsim_straight_lanes_end(&gpu, lanes);
+    return is_there;
 }
 
 /* The steps of one call are limited so that the caller can interrupt the simulation. */

@@ -8,6 +8,7 @@
 #include "models/gpu/kernel_log.h"
 #include "models/gpu/ready.h"
 #include "models/gpu/rounds.h"
+#include "models/gpu/straight.h"
 #include "models/gpu/turn_memory.h"
 
 GSIM_ROLE_ASSERT(struct gsim_lane_times);
@@ -118,12 +119,14 @@ static int64_t urgent_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_
 }
 
 /* When the running member gives up the lane by itself; a time past limit_ns does not matter. */
-static int64_t yields_ns(const struct gsim_gpu_lane *lane, const struct gsim_member *member,
-                         int64_t limit_ns) {
+static int64_t yields_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
+                         const struct gsim_member *member, int64_t limit_ns) {
     const struct gsim_context *context = &member->context;
     int64_t from_ns = lane->times.since_ns + member->state.stall_ns;
     if (lane->state.rate_q32 == 0)
         return GSIM_NEVER;
+    if (gsim_rarely(gpu->goes_straight))
+        return gsim_straight_until_ns(member, from_ns, lane->state.rate_q32);
     if (member->stop_at != GSIM_EXIT_NEVER)
         return gsim_context_boundary_ns(context, from_ns, lane->state.rate_q32,
                                         member->stop_at == GSIM_EXIT_ITERATION);
@@ -291,7 +294,7 @@ static void plan_running(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *
     int64_t look_ns = looked_at_ns(lane, member), limit_ns = look_ns;
     if (gsim_rarely(member->context.spec.program != NULL))
         limit_ns = limit_of_program_ns(gpu, lane, look_ns);
-    consider(lane, GSIM_CHANGE_YIELD, yields_ns(lane, member, limit_ns));
+    consider(lane, GSIM_CHANGE_YIELD, yields_ns(gpu, lane, member, limit_ns));
     consider(lane, GSIM_CHANGE_KERNEL, look_ns);
     if (gsim_rarely(lane->times.opens_ns > lane->times.since_ns)) /* no sooner: it is open then */
         consider(lane, GSIM_CHANGE_KERNEL, lane->times.opens_ns);
@@ -518,7 +521,10 @@ static void run_on(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *
     if (gsim_rarely(gpu->spans != NULL))
         gsim_kernel_log_run(gpu, lane, member, from_ns, to_ns, rate_q32);
     int64_t iterations = member->context.sums.done_iterations;
-    gsim_context_run(&member->context, from_ns, to_ns, rate_q32);
+    if (gsim_rarely(gpu->goes_straight))
+        gsim_straight_run(&member->context, from_ns, to_ns, rate_q32);
+    else
+        gsim_context_run(&member->context, from_ns, to_ns, rate_q32);
     if (member->context.sums.done_iterations != iterations)
         gsim_tenant_end_iteration(&member->tenant, gsim_context_is_swept(&member->context));
 }

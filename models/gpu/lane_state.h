@@ -265,6 +265,7 @@ struct gsim_lane_gpu {
     uint16_t n_places; /* places of the table of members, which all lanes share */
     const struct gsim_space *spaces; /* by lane->spec.space; NULL: lanes share no SMs */
     const struct gsim_profile *profile;
+    bool goes_straight; /* the ends of iterations change nothing (models/gpu/straight_lanes.h) */
 };
 
 /* The member that has the turn, or had it last. */

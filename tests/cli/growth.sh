@@ -101,3 +101,20 @@ for policy in fifo srtf timeslice mps mig tgs gang-rr gandiva; do
         echo "not ok $policy: on 8 times the GPUs a job costs $ratio times as much, more than $most_job"
     fi
 done
+
+# How the cost of a job grows with its iterations where nothing happens between them: ten times as many are
+# as many events. A tenth is for longer numbers.
+most_long=1.1
+for n in 10000 100000; do # 24 jobs, two or three side by side on each GPU
+    awk -v n="$n" 'BEGIN { print "job_id,submit_s,iterations,gpu_ms,mem_gib"
+        for (i = 0; i < 24; i++) print i "," i ",", n + i * n / 100 ",3," 20 + i % 3 }' | tr -d ' ' >"$tmp/${n}its.csv"
+done
+for policy in salus; do
+    few=$(($(instructions "$policy" "$tmp/10000its.csv" 1) - start)) many=$(($(instructions "$policy" "$tmp/100000its.csv" 1) - start))
+    ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" 'BEGIN { printf("%.2f", (few > 0 ? many / few : 99)) }')
+    if [ "$(awk -v ratio="$ratio" -v most="$most_long" 'BEGIN { print(ratio <= most) }')" = 1 ]; then
+        echo "ok $policy: jobs of ten times the iterations cost $ratio times as much"
+    else
+        echo "not ok $policy: jobs of ten times the iterations cost $ratio times as much, more than $most_long"
+    fi
+done
