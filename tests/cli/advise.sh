@@ -28,7 +28,7 @@ printf 'job_id,submit_s,duration_s,gpus,user,logged_start_s,logged_end_s\na,0,10
     unsaid "no policy that needs memory" "^mps"
     # one GPU for 24 hours at 2.5 is 60; a used 1000 s = 0.28 h of the four jobs' 2020 s = 0.56 h, 1.40 in all
     expect "with a price" 0 "2 GPUs in place of 1, under fifo, 60.00 a day more: mean wait" "$gsim" advise $one --policies fifo --price 2.5 "$tmp/log.csv" -o "$tmp/price.html"
-    check "on the page, too" 1 "$(cells "$tmp/price.html" | grep -c '^fifo|0.6|0.6|0.0|-|-|1.40|0.00|')"
+    check "on the page, too" 1 "$(cells "$tmp/price.html" | grep -c '^fifo|0.6|0.6|0.0|-|-|-|1.40|0.00|')"
     expect "a price that is none is refused before the runs" 2 "'cheap' is no price" "$gsim" advise $one --price cheap "$tmp/log.csv"
     check "the page has the advice, its database stands beside it" "1 1" "$(grep -c '<h2>Advice</h2>' "$tmp/page.html") $([ -s "$tmp/page.db" ] && echo 1)"
     check "advice comes before the tables" "Advice Results" "$(grep -o '<h2>[A-Z][a-z]*' "$tmp/page.html" | sed 's/<h2>//' | head -2 | tr '\n' ' ' | sed 's/ $//')"
