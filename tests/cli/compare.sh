@@ -208,6 +208,10 @@ expect "an array of results, as ever" 0 "^6|gsim-result-1$" json "count(*), max(
 expect "with p, intervals and the verdict" 0 "^$by_hand|3|1|fifo and srtf (oracle) cannot be told apart in mean JCT" \
     json "printf('%.2g', max(value ->> '\$.comparison.p')), max(value ->> '\$.comparison.units'), min(value ->> '\$.comparison.ratio.low' < value ->> '\$.comparison.ratio.mean' or value ->> '\$.policy' = 'fifo'), min(value ->> '\$.comparison.verdict[0]')"
 
+# On one GPU backfill is fifo, and over exponential work a policy that shares it has its mean as well (M/M/1).
+printf '[trace]\njobs = 200\n[arrival]\nprocess = poisson\nload = 0.7\ngpus = 1\n[duration]\ndistribution = exponential\nmean = 600\n' >"$tmp/mm1.ini"
+expect "those above a tie may be there by chance" 0 "^verdict: fifo and backfill tie in mean JCT, within 0.1 %, [0-9.]* % below timeslice, which may be chance (95 % interval -[0-9.]* to [0-9.]* %, p = 0[.][1-9][0-9]*)$" "$gsim" compare --quiet --no-what-if --device ideal --policies fifo,las,timeslice,backfill --set las.quantum=share --reps 10 "$tmp/mm1.ini"
+
 # For itself the interval of tiresias leaves out 1; of six policies it does not, since p by Holm is above 0.05.
 within() { # policies: rows whose interval has 1 in it, of tiresias; rows where interval and p disagree
     "$gsim" compare --quiet --no-what-if --policies "$1" --reps 5 --format csv $heavy >"$tmp/family.csv"

@@ -90,25 +90,28 @@ static bool may_be_chance(const struct verdict *v, const struct gsim_compare_ran
     return r->p[i] > 0.05; /* the interval of the ratio has 1 in it then */
 }
 
-static const char *tie(struct verdict *v, const struct gsim_compare_ranking *r, const char *what,
-                       bool is_chance) {
-    struct gsim_arena *arena = v->c->cli->arena;
+/* "1.9 % below las, which may be chance (95 % interval -1.0 to 4.7 %, p = 0.2)": the best contender's
+ * margin over another. */
+static const char *margin(const struct verdict *v, const struct gsim_compare_ranking *r,
+                          int other) {
+    const char *sure = surety(v, r, other);
+    return sure ? gsim_arena_printf(v->c->cli->arena, "%.1f %% below %s%s%s",
+                                    100 * (1 - r->value[r->best] / r->value[other]),
+                                    name_of(v, other),
+                                    may_be_chance(v, r, other) ? ", which may be chance" : "", sure)
+                : NULL;
+}
+
+/* The names of those within 0.1 % of the best, or of all that may be no higher but for chance. */
+static const char *names_beside(struct verdict *v, const struct gsim_compare_ranking *r,
+                                bool is_chance) {
     bool is_in[GSIM_MAX_COMPARED] = {false};
     for (int i = 0; i < v->c->setup->n_contenders; i++) {
         is_in[i] = r->is_in[i] &&
                    (i == r->best || is_alike(r, i) || (is_chance && may_be_chance(v, r, i)));
         v->is_named[i] |= is_in[i];
     }
-    const char *names = names_of(v, is_in), *sure = surety(v, r, r->second);
-    if (!names || !sure)
-        return NULL;
-    if (!is_chance)
-        return gsim_arena_printf(arena, "%s tie in %s, within %g %%", names, what, 100 * ALIKE);
-    return gsim_arena_printf(
-        arena,
-        "%s cannot be told apart in %s: %s is lowest, %.1f %% below %s, which may be chance%s",
-        names, what, name_of(v, r->best), 100 * (1 - r->value[r->best] / r->value[r->second]),
-        name_of(v, r->second), sure);
+    return names_of(v, is_in);
 }
 
 /* The lowest contender that does not tie with the best one; -1: all tie. */
@@ -123,23 +126,30 @@ static int next_of(const struct verdict *v, const struct gsim_compare_ranking *r
 static const char *say_alike(struct verdict *v, const struct gsim_compare_ranking *r,
                              const char *what) {
     int next = next_of(v, r);
-    const char *line = tie(v, r, what, false);
-    return line && next >= 0
-               ? gsim_arena_printf(v->c->cli->arena, "%s, %.1f %% below %s", line,
-                                   100 * (1 - r->value[r->best] / r->value[next]), name_of(v, next))
-               : line;
+    const char *names = names_beside(v, r, false), *above = next < 0 ? "" : margin(v, r, next);
+    return names && above ? gsim_arena_printf(v->c->cli->arena, "%s tie in %s, within %g %%%s%s",
+                                              names, what, 100 * ALIKE, *above ? ", " : "", above)
+                          : NULL;
+}
+
+static const char *say_chance(struct verdict *v, const struct gsim_compare_ranking *r,
+                              const char *what) {
+    const char *names = names_beside(v, r, true), *above = margin(v, r, r->second);
+    return names && above ? gsim_arena_printf(v->c->cli->arena,
+                                              "%s cannot be told apart in %s: %s is lowest, %s",
+                                              names, what, name_of(v, r->best), above)
+                          : NULL;
 }
 
 static const char *say_winner(struct verdict *v, const struct gsim_compare_ranking *r,
                               const char *what) {
-    const char *sure = surety(v, r, r->second);
+    const char *above = margin(v, r, r->second);
     bool is_of_run = !v->s->units || (v->s->units == GSIM_UNITS_BATCHES && isnan(r->p[r->second]));
     v->is_named[r->best] = v->is_named[r->second] = true;
-    return !sure ? NULL
-                 : gsim_arena_printf(v->c->cli->arena, "%s has the lowest %s%s, %.1f %% below %s%s",
+    return above ? gsim_arena_printf(v->c->cli->arena, "%s has the lowest %s%s, %s",
                                      name_of(v, r->best), what, is_of_run ? " in this run" : "",
-                                     100 * (1 - r->value[r->best] / r->value[r->second]),
-                                     name_of(v, r->second), sure);
+                                     above)
+                 : NULL;
 }
 
 /* The sentence of a ranking with two policies or more. */
@@ -149,7 +159,7 @@ static const char *say_rank(struct verdict *v, const struct gsim_compare_ranking
     if (is_alike(r, r->second))
         return say_alike(v, r, what);
     if (may_be_chance(v, r, r->second))
-        return tie(v, r, what, true);
+        return say_chance(v, r, what);
     *is_won = true;
     return say_winner(v, r, what);
 }
