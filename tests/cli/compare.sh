@@ -208,6 +208,7 @@ expect "an array of results, as ever" 0 "^6|gsim-result-1$" json "count(*), max(
 expect "with p, intervals and the verdict" 0 "^$by_hand|3|1|fifo and srtf (oracle) cannot be told apart in mean JCT" \
     json "printf('%.2g', max(value ->> '\$.comparison.p')), max(value ->> '\$.comparison.units'), min(value ->> '\$.comparison.ratio.low' < value ->> '\$.comparison.ratio.mean' or value ->> '\$.policy' = 'fifo'), min(value ->> '\$.comparison.verdict[0]')"
 
+
 # On one GPU backfill is fifo, and over exponential work a policy that shares it has its mean as well (M/M/1).
 printf '[trace]\njobs = 200\n[arrival]\nprocess = poisson\nload = 0.7\ngpus = 1\n[duration]\ndistribution = exponential\nmean = 600\n' >"$tmp/mm1.ini"
 expect "those above a tie may be there by chance" 0 "^verdict: fifo and backfill tie in mean JCT, within 0.1 %, [0-9.]* % below timeslice, which may be chance (95 % interval -[0-9.]* to [0-9.]* %, p = 0[.][1-9][0-9]*)$" "$gsim" compare --quiet --no-what-if --device ideal --policies fifo,las,timeslice,backfill --set las.quantum=share --reps 10 "$tmp/mm1.ini"
@@ -271,6 +272,7 @@ unsaid "whose mean is that of all jobs" "several classes"
 
 # until 500 s fifo ends a at 100 s and has b on the GPU; sjf ends c at 10 s and a at 110 s: 40 % below, of other jobs
 printf 'job_id,submit_s,duration_s\na,0,100\nb,0,1000\nc,0,10\n' >"$tmp/ended.csv"
+expect "what came through standard input is named as it is of a run" 0 "^standard input: [0-9]* jobs on" sh -c "'$gsim' compare --quiet --policies fifo,sjf - <'$tmp/ended.csv'"
 expect "a verdict over jobs that did not all end" 0 "sjf (oracle) has the lowest mean JCT in this run, 40.0 %" "$gsim" compare --quiet --policies fifo,sjf --until 500s "$tmp/ended.csv"
 said "says of which jobs the means are" "the means are of jobs that ended, 1 of 3 under fifo, 2 of 3 under sjf"
 expect "a verdict over all jobs" 0 "sjf (oracle) has the lowest" "$gsim" compare --quiet --policies fifo,sjf "$tmp/ended.csv"

@@ -90,8 +90,8 @@ static bool may_be_chance(const struct verdict *v, const struct gsim_compare_ran
     return r->p[i] > 0.05; /* the interval of the ratio has 1 in it then */
 }
 
-/* "1.9 % below las, which may be chance (95 % interval -1.0 to 4.7 %, p = 0.2)": the best contender's
- * margin over another. */
+/* The best contender's margin over another: "1.9 % below las, which may be chance (95 % interval
+ * -1.0 to 4.7 %, p = 0.2)". */
 static const char *margin(const struct verdict *v, const struct gsim_compare_ranking *r,
                           int other) {
     const char *sure = surety(v, r, other);
