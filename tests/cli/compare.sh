@@ -34,7 +34,7 @@ heavy=traces/samples/heavy_tail.ini
     said "and the verdict says so" "cannot tell whether that is chance: --shake 5% or --resample user"
     expect "one trace of a wide cluster" 0 "95 % intervals over 5 batches" "$gsim" compare --policies fifo,srtf --nodes 30 --gpus-per-node 8 $t
     expect "replications: intervals over them" 0 "over 5 replications (Student" "$gsim" compare --policies fifo,srtf --reps 5 $heavy
-    expect "shaking: ten traces" 0 "verdict: srtf.*(.* over 10 shaken traces, below in 10 of them)" "$gsim" compare --policies fifo,srtf --shake 5% $cluster $t
+    expect "shaking: ten traces" 0 "verdict: srtf (oracle) has the lowest mean JCT on this trace, .*(.* over 10 shaken traces, below in 10 of them)" "$gsim" compare --policies fifo,srtf --shake 5% $cluster $t
     unsaid "which have no p" "p by\|p [<=]"
     # what is drawn in a run is drawn anew in each replication, as gsim run draws it
     failing="--gpus-per-node 8 --nodes 4 --mtbf 2d --format csv --quiet traces/samples/cluster.ini"

@@ -141,14 +141,21 @@ static const char *say_chance(struct verdict *v, const struct gsim_compare_ranki
                           : NULL;
 }
 
+/* Without a statistic the order is that of the run alone; shaken and resampled traces say nothing
+ * of others of the process that made this one. */
+static const char *scope_of(const struct verdict *v, const struct gsim_compare_ranking *r) {
+    if (v->s->units == GSIM_UNITS_CHANGED)
+        return " on this trace";
+    bool is_of_run = !v->s->units || (v->s->units == GSIM_UNITS_BATCHES && isnan(r->p[r->second]));
+    return is_of_run ? " in this run" : "";
+}
+
 static const char *say_winner(struct verdict *v, const struct gsim_compare_ranking *r,
                               const char *what) {
     const char *above = margin(v, r, r->second);
-    bool is_of_run = !v->s->units || (v->s->units == GSIM_UNITS_BATCHES && isnan(r->p[r->second]));
     v->is_named[r->best] = v->is_named[r->second] = true;
     return above ? gsim_arena_printf(v->c->cli->arena, "%s has the lowest %s%s, %s",
-                                     name_of(v, r->best), what, is_of_run ? " in this run" : "",
-                                     above)
+                                     name_of(v, r->best), what, scope_of(v, r), above)
                  : NULL;
 }
 
