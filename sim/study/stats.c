@@ -21,11 +21,17 @@ static double mean_of(const double *values, size_t n) {
     return sum / (double)n;
 }
 
-struct gsim_interval gsim_t_interval(const double *values, size_t n) {
+/* The standard errors between a mean and either end of its interval: 2.5 % lie beyond each, or
+ * that many times less. */
+static double errors_to_end(size_t n, double times) {
+    return gsl_cdf_tdist_Pinv(1 - 0.025 / times, (double)(n - 1));
+}
+
+struct gsim_interval gsim_t_interval(const double *values, size_t n, double times) {
     double mean = mean_of(values, n);
     if (n < 2)
         return (struct gsim_interval){mean, -(double)INFINITY, (double)INFINITY};
-    double half = gsl_cdf_tdist_Pinv(0.975, (double)(n - 1)) * standard_error(values, n, mean);
+    double half = errors_to_end(n, times) * standard_error(values, n, mean);
     return (struct gsim_interval){mean, mean - half, mean + half};
 }
 
@@ -34,9 +40,8 @@ struct gsim_interval gsim_t_log_interval(const double *values, size_t n) {
     if (n < 2)
         return (struct gsim_interval){mean, 0, (double)INFINITY};
     if (!(mean > 0)) /* a mean of 0 has no logarithm */
-        return gsim_t_interval(values, n);
-    double half =
-        gsl_cdf_tdist_Pinv(0.975, (double)(n - 1)) * standard_error(values, n, mean) / mean;
+        return gsim_t_interval(values, n, 1);
+    double half = errors_to_end(n, 1) * standard_error(values, n, mean) / mean;
     return (struct gsim_interval){mean, mean * exp(-half), mean * exp(half)};
 }
 
@@ -50,13 +55,14 @@ static double ratio_error(const double *above, const double *below, size_t n) {
     return sqrt(squares / (double)(n - 1) / (double)n);
 }
 
-struct gsim_interval gsim_t_ratio(const double *above, const double *below, size_t n) {
+struct gsim_interval gsim_t_ratio(const double *above, const double *below, size_t n,
+                                  double times) {
     double x = mean_of(above, n), y = mean_of(below, n);
     if (n < 2)
         return (struct gsim_interval){x / y, 0, (double)INFINITY};
     if (!(x > 0 && y > 0))
         return (struct gsim_interval){x / y, (double)NAN, (double)NAN};
-    double half = gsl_cdf_tdist_Pinv(0.975, (double)(n - 1)) * ratio_error(above, below, n);
+    double half = errors_to_end(n, times) * ratio_error(above, below, n);
     return (struct gsim_interval){x / y, x / y * exp(-half), x / y * exp(half)};
 }
 
@@ -95,20 +101,25 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-bool gsim_holm(double *p, size_t n) {
+bool gsim_holm(double *p, double *times, size_t n) {
     double **sorted = malloc((n ? n : 1) * sizeof *sorted);
     size_t m = 0;
     double least = 0;
     if (!sorted)
         return false;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        if (times)
+            times[i] = 1;
         if (!isnan(p[i]))
             sorted[m++] = &p[i];
+    }
     qsort(sorted, m, sizeof *sorted, by_value);
     for (size_t i = 0; i < m; i++) {
-        double adjusted = *sorted[i] * (double)(m - i);
-        least = fmax(least, fmin(adjusted, 1));
-        *sorted[i] = least;
+        double raw = *sorted[i];
+        least = fmax(least, raw * (double)(m - i));
+        if (times)
+            times[sorted[i] - p] = raw > 0 ? least / raw : (double)(m - i);
+        *sorted[i] = fmin(least, 1);
     }
     free(sorted);
     return true;

@@ -11,21 +11,26 @@ struct gsim_interval {
     double mean, low, high;
 };
 
-/* The mean and its 95 % interval by Student's t. For n = 1 the interval is from -inf to inf. */
-struct gsim_interval gsim_t_interval(const double *values, size_t n);
+/* The mean and its 95 % interval by Student's t. For n = 1 the interval is from -inf to inf. Of a
+ * family of comparisons the interval is wider: `times` says how many times rarer than one in twenty
+ * it may miss (gsim_holm); 1: an interval for itself. */
+struct gsim_interval gsim_t_interval(const double *values, size_t n, double times);
 /* As gsim_t_interval, on the logarithm of the mean: means of times over few units are skewed, and
  * both ends of the interval stay above 0. */
 struct gsim_interval gsim_t_log_interval(const double *values, size_t n);
-/* The ratio of two means over the same units, with the interval of its logarithm by Student's t. */
-struct gsim_interval gsim_t_ratio(const double *above, const double *below, size_t n);
+/* The ratio of two means over the same units, with the interval of its logarithm by Student's t;
+ * `times` as above. */
+struct gsim_interval gsim_t_ratio(const double *above, const double *below, size_t n, double times);
 /* The half width of a 95 % interval of a normal distribution with this standard error. */
 double gsim_normal_half(double error);
 /* The two-sided p value of "both means are equal" over the same units, of the logarithm of their
  * ratio: it is below 0.05 where the interval of gsim_t_ratio is without 1. Where a mean is 0 there
  * is no such interval, and the p is that of the paired differences. NaN for n = 1. */
 double gsim_t_ratio_p(const double *above, const double *below, size_t n);
-/* Adjusts p values for their number by Holm's step-down procedure. A NaN stays and is not counted.
- * false: no memory. */
-bool gsim_holm(double *p, size_t n);
+/* Adjusts p values for their number by Holm's step-down procedure, and says by how many times it
+ * raised each, before those above 1 became 1: an interval that may miss that many times more rarely
+ * leaves out "no difference" exactly where the adjusted p is below 0.05. A NaN stays and is not
+ * counted, with times of 1. `times` may be NULL. false: no memory. */
+bool gsim_holm(double *p, double *times, size_t n);
 
 #endif

@@ -94,7 +94,7 @@ tables() { # FILE: the cells of a report, a line each
 }
 "$gsim" --policy fifo --device a100-40 --nodes 3 --gpus-per-node 1 --db "$tmp/bill.db" --quiet "$tmp/three.csv" >"$tmp/log" 2>&1 &&
     "$gsim" report "$tmp/bill.db" --price 2.5 -o "$tmp/bill.html" --quiet >>"$tmp/log" 2>&1 && tables "$tmp/bill.html" >"$tmp/log" &&
-    grep -q '^fifo|300.0|200.0|100.0|85.1|5.1|750.00|250.00|' "$tmp/log" && grep -q '^x|fifo|1|100.0|250.00|' "$tmp/log"
+    grep -q '^fifo|300.0|200.0|100.0|85.1|5.1|a100-40|750.00|250.00|' "$tmp/log" && grep -q '^x|fifo|1|100.0|250.00|' "$tmp/log"
 say "GPU hours, energy and cost in a report" $?
 # fifo: a first, b waits two hours; sjf: b first, a waits one
 printf 'job_id,submit_s,duration_s,gpus,user\na,0,7200,1,x\nb,0,3600,1,y\n' >"$tmp/users.csv"

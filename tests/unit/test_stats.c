@@ -26,7 +26,7 @@ static const double one_to_five[] = {1, 2, 3, 4, 5};
 /* s^2 = 10/4, error sqrt(2.5/5) = 0.70711, t(0.975, 4) = 2.77645 (tables): half width 1.96324. */
 static void test_t_interval_is_that_of_the_tables(void **state) {
     (void)state;
-    struct gsim_interval i = gsim_t_interval(one_to_five, 5);
+    struct gsim_interval i = gsim_t_interval(one_to_five, 5, 1);
     near(i.mean, 3, 1e-12);
     near(i.low, 3 - 1.96324, 1e-5);
     near(i.high, 3 + 1.96324, 1e-5);
@@ -34,7 +34,7 @@ static void test_t_interval_is_that_of_the_tables(void **state) {
 
 static void test_one_value_has_no_interval(void **state) {
     (void)state;
-    struct gsim_interval i = gsim_t_interval(one_to_five, 1);
+    struct gsim_interval i = gsim_t_interval(one_to_five, 1, 1);
     assert_true(isinf(i.low) && isinf(i.high));
 }
 
@@ -53,14 +53,14 @@ static void test_the_interval_of_a_logarithm(void **state) {
 static void test_the_interval_of_a_ratio(void **state) {
     (void)state;
     static const double above[] = {2, 4, 6}, below[] = {2, 2, 2}, thrice[] = {6, 12, 18};
-    struct gsim_interval i = gsim_t_ratio(above, below, 3);
+    struct gsim_interval i = gsim_t_ratio(above, below, 3, 1);
     near(i.mean, 2, 1e-12);
     near(i.low, 2 * exp(-1.24207), 1e-4);
     near(i.high, 2 * exp(1.24207), 1e-3);
-    i = gsim_t_ratio(thrice, above, 3); /* always three times as much */
+    i = gsim_t_ratio(thrice, above, 3, 1); /* always three times as much */
     near(i.low, 3, 1e-9);
     near(i.high, 3, 1e-9);
-    assert_true(isinf(gsim_t_ratio(above, below, 1).high));
+    assert_true(isinf(gsim_t_ratio(above, below, 1, 1).high));
 }
 
 /* With 2 degrees of freedom p = 1 - t / sqrt(t^2 + 2). Above and below are as before: the mean of the
@@ -94,7 +94,7 @@ static void test_p_and_interval_agree(void **state) {
             below[i] = exp(4 * gsl_rng_uniform(rng)); /* units of unlike size: e^4 is 55 */
             above[i] = below[i] * ratio * exp(0.4 * (gsl_rng_uniform(rng) - 0.5));
         }
-        struct gsim_interval i = gsim_t_ratio(above, below, n);
+        struct gsim_interval i = gsim_t_ratio(above, below, n, 1);
         double p = gsim_t_ratio_p(above, below, n);
         bool is_outside = i.low > 1 || i.high < 1;
         n_outside += is_outside;
@@ -114,7 +114,7 @@ static void test_students_sleep(void **state) {
     (void)state;
     static const double gained[] = {1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4},
                         none[10] = {0};
-    struct gsim_interval i = gsim_t_interval(gained, 10);
+    struct gsim_interval i = gsim_t_interval(gained, 10, 1);
     near(i.mean, 1.58, 1e-12);
     near(i.low, 0.7001142, 5e-8);
     near(i.high, 2.4598858, 5e-8);
@@ -125,15 +125,72 @@ static void test_students_sleep(void **state) {
 static void test_holm_steps_down(void **state) {
     (void)state;
     double p[] = {0.01, (double)NAN, 0.04, 0.03, 0.005, 0.9};
-    assert_true(gsim_holm(p, 5)); /* the last is not asked about */
+    assert_true(gsim_holm(p, NULL, 5)); /* the last is not asked about */
     static const double wanted[] = {0.03, 0, 0.06, 0.06, 0.02, 0.9};
     for (int i = 0; i < 6; i++)
         if (i != 1)
             near(p[i], wanted[i], 1e-12);
     assert_true(isnan(p[1]));
     double high[] = {0.7, 0.8};
-    assert_true(gsim_holm(high, 2));
+    assert_true(gsim_holm(high, NULL, 2));
     assert_true(high[0] == 1 && high[1] == 1);
+}
+
+/* Of the p values above the smallest is taken four times, the next three times, 0.03 twice, and 0.04
+ * as often as makes it 0.06. 0.7 and 0.8 are taken twice and 1.4 / 0.8 times, though 1 is the most
+ * that a p can be. */
+static void test_holm_says_how_often(void **state) {
+    (void)state;
+    double p[] = {0.01, (double)NAN, 0.04, 0.03, 0.005}, high[] = {0.7, 0.8}, none[] = {0, 0.9};
+    double times[5];
+    static const double wanted[] = {3, 1, 1.5, 2, 4};
+    assert_true(gsim_holm(p, times, 5));
+    for (int i = 0; i < 5; i++)
+        near(times[i], wanted[i], 1e-12);
+    assert_true(gsim_holm(high, times, 2));
+    near(times[0], 2, 1e-12);
+    near(times[1], 1.4 / 0.8, 1e-12);
+    assert_true(high[1] == 1 && gsim_holm(none, times, 2));
+    assert_true(times[0] == 2 && times[1] == 1);
+}
+
+/* t(0.995, 4) = 4.60409 (tables): an interval that may miss five times more rarely than one in
+ * twenty is one of 99 %. */
+static void test_a_wider_interval(void **state) {
+    (void)state;
+    struct gsim_interval i = gsim_t_interval(one_to_five, 5, 5);
+    near(i.high, 3 + 4.60409 * sqrt(0.5), 1e-5);
+}
+
+/* In a family too interval and p say one thing: the adjusted p is below 0.05 where 1 lies outside. */
+static void test_a_family_agrees(void **state) {
+    (void)state;
+    enum { ROUNDS = 4000 / TEST_FEWER, FAMILY = 6, N = 5 };
+    gsl_rng *rng = gsim_rng_stream(18, 0, "families");
+    int n_kept_in = 0; /* that would be outside if each were for itself */
+    for (int round = 0; round < ROUNDS; round++) {
+        double first[N], other[FAMILY][N], p[FAMILY], times[FAMILY];
+        for (int i = 0; i < N; i++)
+            first[i] = 1 + gsl_rng_uniform(rng);
+        for (int k = 0; k < FAMILY; k++) {
+            double ratio = 0.6 + 0.6 * gsl_rng_uniform(rng);
+            for (int i = 0; i < N; i++)
+                other[k][i] = first[i] * ratio * exp(0.6 * (gsl_rng_uniform(rng) - 0.5));
+            p[k] = gsim_t_ratio_p(other[k], first, N);
+        }
+        assert_true(gsim_holm(p, times, FAMILY));
+        for (int k = 0; k < FAMILY; k++) {
+            struct gsim_interval i = gsim_t_ratio(other[k], first, N, times[k]);
+            struct gsim_interval alone = gsim_t_ratio(other[k], first, N, 1);
+            bool is_outside = i.low > 1 || i.high < 1;
+            n_kept_in += !is_outside && (alone.low > 1 || alone.high < 1);
+            if (fabs(p[k] - 0.05) > 1e-9 && is_outside != (p[k] < 0.05))
+                fail_msg("round %d: p = %.17g, interval %.17g to %.17g", round, p[k], i.low,
+                         i.high);
+        }
+    }
+    gsl_rng_free(rng);
+    assert_true(n_kept_in > ROUNDS / 10);
 }
 
 /* --- one run ---------------------------------------------------------------------------------- */
@@ -339,6 +396,9 @@ int main(void) {
         cmocka_unit_test(test_p_and_interval_agree),
         cmocka_unit_test(test_students_sleep),
         cmocka_unit_test(test_holm_steps_down),
+        cmocka_unit_test(test_holm_says_how_often),
+        cmocka_unit_test(test_a_wider_interval),
+        cmocka_unit_test(test_a_family_agrees),
         cmocka_unit_test(test_intervals_of_one_run_cover_the_mean),
         cmocka_unit_test(test_what_a_queue_remembers),
         cmocka_unit_test(test_what_values_remember),

@@ -146,12 +146,6 @@ static const char *say_interval(const struct gsim_compare *c, const struct gsim_
     return text ? text : "";
 }
 
-/* Whether the policy knows how long jobs will run: a measure for others, and no advice. */
-static bool knows_all(const struct gsim_compare *c, int i) {
-    const struct gsim_policy *policy = c->setup->contender[i].policy;
-    return policy->is_oracle && !policy->oracle_where;
-}
-
 static const char *rests_on(const struct gsim_compare *c, int i) {
     const struct gsim_summary *own = gsim_compare_summary(c, i, 0);
     bool is_assumed = *own->assumed != '\0', is_outside = *own->outside_validated != '\0';
@@ -219,7 +213,7 @@ static int by_ratio(const void *a, const void *b) {
 static int rank(const struct gsim_compare *c, struct ranked *ranked) {
     int n = 0;
     for (int i = 1; i < c->setup->n_contenders; i++)
-        if (ratio_of(c, i) < 1 - WORTH && !knows_all(c, i))
+        if (ratio_of(c, i) < 1 - WORTH && !gsim_compare_knows_durations(c, i))
             ranked[n++] = (struct ranked){i, ratio_of(c, i)};
     qsort(ranked, (size_t)n, sizeof *ranked, by_ratio);
     return n;
@@ -247,7 +241,7 @@ static void say_known(struct gsim_advice *advice, const struct gsim_compare *c) 
     static const double ALIKE = 0.5; /* per cent: printed as 0 */
     for (int i = 1; i < c->setup->n_contenders; i++) {
         double lower = 100 * (1 - ratio_of(c, i));
-        if (!knows_all(c, i))
+        if (!gsim_compare_knows_durations(c, i))
             continue;
         const char *how =
             fabs(lower) < ALIKE

@@ -41,6 +41,14 @@ static inline const struct gsim_summary *gsim_compare_summary(const struct gsim_
     return &gsim_compare_at(c, contender, replication)->result.summary;
 }
 
+/* Whether the contender's policy knows for how long jobs run, as no scheduler does: a bound for
+ * others, and nothing to run. Where the trace has estimates, it sees those alone. */
+static inline bool gsim_compare_knows_durations(const struct gsim_compare *c, int contender) {
+    const struct gsim_policy *policy = c->setup->contender[contender].policy;
+    return policy->is_oracle && !policy->oracle_where &&
+           !c->setup->trace.column[GSIM_COL_ESTIMATE_NS];
+}
+
 /* --- command.c -------------------------------------------------------------------------------- */
 
 /* Makes all runs of a loaded setup, with their notes, and puts them into --db. */
@@ -110,7 +118,8 @@ double gsim_measure_of(const struct gsim_summary *summary, enum gsim_measure mea
 enum gsim_units { GSIM_UNITS_NONE = 0, GSIM_UNITS_BATCHES, GSIM_UNITS_REPS, GSIM_UNITS_CHANGED };
 
 /* The statistics of one policy; an unknown value is NaN. p values are adjusted for the number of
- * policies. */
+ * policies, and the intervals of ratios and differences with them: they leave out "no difference"
+ * where p is below 0.05. */
 struct gsim_compared {
     struct gsim_interval mean_s, p99_s;
     struct gsim_interval ratio; /* mean JCT / the first policy's */
@@ -122,7 +131,8 @@ struct gsim_compared {
 
 struct gsim_compare_ranking {
     bool is_there; /* every run has a value of the measure */
-    int best, second; /* contenders; second is -1 if there is only one policy */
+    bool is_in[GSIM_MAX_COMPARED]; /* contenders that are ranked */
+    int best, second; /* contenders; second is -1 if only one policy is ranked */
     double value[GSIM_MAX_COMPARED]; /* mean over the replications that statistics are over */
     struct gsim_interval to_best[GSIM_MAX_COMPARED]; /* value / the best contender's value */
     double p[GSIM_MAX_COMPARED]; /* p value of "no difference to the best contender" */
@@ -137,6 +147,8 @@ struct gsim_comparison {
     const char *none_why; /* the reason why there are no intervals; NULL: there are */
     struct gsim_compared policy[GSIM_MAX_COMPARED];
     struct gsim_compare_ranking ranking[GSIM_MEASURE_COUNT];
+    /* of the policies that do not know durations */
+    struct gsim_compare_ranking blind[GSIM_MEASURE_COUNT];
     struct gsim_logged logged;
 };
 

@@ -198,18 +198,13 @@ void gsim_compare_put_json_logged(FILE *out, const struct gsim_logged *l, int co
     fprintf(out, ",\"is_near\":%s}", p->is_near ? "true" : "false");
 }
 
-static bool is_a_bound(const struct gsim_compare *c, int contender) {
-    const struct gsim_policy *policy = c->setup->contender[contender].policy;
-    return policy->is_oracle && !policy->oracle_where;
-}
-
 /* Whether contender a comes nearer to the log than b. Where jobs wait for days the means of all
  * queues are alike, and the jobs' own waits tell them apart; means of users say whether a queue is
  * near at all. */
 static bool is_nearer(const struct gsim_compare *c, const struct gsim_logged *l, int a, int b) {
     const struct gsim_from_log *x = &l->policy[a], *y = &l->policy[b];
-    if (is_a_bound(c, a) != is_a_bound(c, b))
-        return is_a_bound(c, b);
+    if (gsim_compare_knows_durations(c, a) != gsim_compare_knows_durations(c, b))
+        return gsim_compare_knows_durations(c, b);
     if (x->is_near != y->is_near)
         return x->is_near;
     return x->is_near ? x->off_s < y->off_s : x->users_off_s < y->users_off_s;
@@ -237,11 +232,13 @@ static const char *name_nearest(const struct gsim_compare *c, const struct gsim_
     const char *names = c->setup->contender[best].policy->name;
     int last = best, n = 1;
     for (int i = 0; i < c->setup->n_contenders; i++)
-        if (i != best && is_a_bound(c, i) == is_a_bound(c, best) &&
+        if (i != best &&
+            gsim_compare_knows_durations(c, i) == gsim_compare_knows_durations(c, best) &&
             l->policy[i].off_s == p->off_s && l->policy[i].users_off_s == p->users_off_s)
             last = i;
     for (int i = 0; i <= last && names; i++)
-        if (i != best && is_a_bound(c, i) == is_a_bound(c, best) &&
+        if (i != best &&
+            gsim_compare_knows_durations(c, i) == gsim_compare_knows_durations(c, best) &&
             l->policy[i].off_s == p->off_s && l->policy[i].users_off_s == p->users_off_s && ++n)
             names = gsim_arena_printf(c->cli->arena, "%s%s%s", names, i == last ? " and " : ", ",
                                       c->setup->contender[i].policy->name);

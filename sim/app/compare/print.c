@@ -34,17 +34,28 @@ void gsim_format_p(char *buffer, double p) {
         (void)snprintf(buffer, 16, "%.2g", p);
 }
 
+/* The policies of the table that no cluster can run. */
+static void put_oracles(const struct gsim_compare *c, FILE *out) {
+    int n = 0;
+    for (int i = 0; i < c->setup->n_contenders; i++)
+        if (gsim_compare_knows_durations(c, i))
+            fprintf(out, "%s%s", n++ ? ", " : "oracles, which know how long jobs run: ",
+                    c->setup->contender[i].policy->name);
+    fputs(n ? "\n" : "", out);
+}
+
 static void put_heading(const struct gsim_comparison *s, int width, FILE *out) {
     if (s->units == GSIM_UNITS_REPS)
-        fprintf(out, "\n95 %% intervals over %d replications (Student's t; p by Holm):\n",
+        fprintf(out,
+                "\n95 %% intervals over %d replications (Student's t; ratios and p by Holm):\n",
                 s->n_units);
     else if (s->units == GSIM_UNITS_CHANGED)
         fprintf(out, "\nranges over %d %s (how sensitive this one is, no chance of others):\n",
                 s->n_units, s->over);
     else
         fprintf(out,
-                "\n95 %% intervals over %d batches of this trace's jobs (Student's t or wider; p "
-                "by Holm):\n",
+                "\n95 %% intervals over %d batches of this trace's jobs (Student's t or wider; "
+                "ratios and p by Holm):\n",
                 s->n_units);
     fprintf(out, "%-*s %24s %24s %20s %8s\n", width, "policy", "JCT mean",
             s->units == GSIM_UNITS_BATCHES ? "difference" : "p99", "ratio",
@@ -85,7 +96,7 @@ void gsim_compare_write_tables(const struct gsim_compare *c, const struct gsim_c
     const struct gsim_summary *summaries[GSIM_MAX_COMPARED];
     for (int i = 0; i < c->setup->n_contenders; i++)
         summaries[i] = gsim_compare_summary(c, i, 0);
-    fprintf(out, "%s: %lld jobs on %s, device %s", c->setup->trace_path,
+    fprintf(out, "%s: %lld jobs on %s, device %s", summaries[0]->trace,
             (long long)summaries[0]->jobs, c->setup->cluster_note, c->setup->device_name);
     if (s->units == GSIM_UNITS_REPS && !c->first_rep)
         fprintf(out, ": the first of %d draws", s->n_units);
@@ -95,6 +106,7 @@ void gsim_compare_write_tables(const struct gsim_compare *c, const struct gsim_c
                 "JCT, waiting and slowdown are without the first %lld and the last %lld jobs\n",
                 (long long)summaries[0]->warmup_jobs, (long long)summaries[0]->cooldown_jobs);
     gsim_write_comparison(out, summaries, c->setup->n_contenders);
+    put_oracles(c, out);
     gsim_write_latencies(out, summaries, c->setup->n_contenders);
     gsim_compare_write_logged(c, &s->logged, gsim_name_width(summaries, c->setup->n_contenders));
     if (c->setup->n_contenders > 1 || !s->none_why)

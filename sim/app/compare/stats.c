@@ -172,17 +172,25 @@ static void pair(const struct units *u, const double *values, int contender, int
         u->paired[i] = values[(size_t)contender * u->n + i] - values[(size_t)other * u->n + i];
 }
 
-/* The ratio of one contender's mean to another's, and the p value of "no difference". */
-static struct gsim_interval ratio_of(const struct units *u, const double *values, int contender,
-                                     int other, enum gsim_units units, double *p) {
+/* The p value of "no difference" of one contender's mean to another's, before it is adjusted; NaN:
+ * there is none. */
+static double p_of(const struct units *u, const double *values, int contender, int other,
+                   enum gsim_units units) {
     const double *mine = values + (size_t)contender * u->n, *its = values + (size_t)other * u->n;
-    *p = (double)NAN;
+    bool is_tested = contender != other && units != GSIM_UNITS_CHANGED && u->is_known[contender] &&
+                     u->is_known[other];
+    return is_tested ? gsim_t_ratio_p(mine, its, u->n) : (double)NAN;
+}
+
+/* The ratio of one contender's mean to another's; `times` is how often Holm's procedure took its
+ * p, so that interval and adjusted p say one thing. */
+static struct gsim_interval ratio_of(const struct units *u, const double *values, int contender,
+                                     int other, enum gsim_units units, double times) {
+    const double *mine = values + (size_t)contender * u->n, *its = values + (size_t)other * u->n;
     if (contender == other)
         return (struct gsim_interval){1, 1, 1};
-    if (units != GSIM_UNITS_CHANGED) {
-        *p = gsim_t_ratio_p(mine, its, u->n);
-        return gsim_t_ratio(mine, its, u->n);
-    }
+    if (units != GSIM_UNITS_CHANGED)
+        return gsim_t_ratio(mine, its, u->n, times);
     for (size_t i = 0; i < u->n; i++)
         u->paired[i] = mine[i] / its[i];
     return range_of(u->paired, u->n, (double)NAN);
@@ -220,7 +228,7 @@ static bool describe_requests(const struct gsim_compare *c, struct gsim_comparis
 }
 
 /* Adds a contender's intervals around the means that rank_all and begin have computed. */
-static void describe(const struct units *u, enum gsim_units units, int contender,
+static void describe(const struct units *u, enum gsim_units units, int contender, double times,
                      struct gsim_compared *out) {
     const double *means = u->mean_s + (size_t)contender * u->n;
     const double *p99s = u->p99_s + (size_t)contender * u->n;
@@ -238,69 +246,98 @@ static void describe(const struct units *u, enum gsim_units units, int contender
     double difference = out->difference_s.mean;
     pair(u, u->mean_s, contender, 0);
     out->difference_s =
-        is_shaken ? range_of(u->paired, u->n, difference) : gsim_t_interval(u->paired, u->n);
-    out->ratio = ratio_of(u, u->mean_s, contender, 0, units, &out->p);
+        is_shaken ? range_of(u->paired, u->n, difference) : gsim_t_interval(u->paired, u->n, times);
+    out->ratio = ratio_of(u, u->mean_s, contender, 0, units, times);
     out->mean_s.mean = mean; /* the mean of all jobs, also of those outside the batches */
     out->difference_s.mean = difference;
     out->ratio.mean = ratio;
     out->n_below = is_shaken ? count_below(u, u->mean_s, contender, 0) : 0;
 }
 
-static void rank_all(const struct gsim_compare *c, enum gsim_measure measure,
+/* The lowest of those in the ranking, without one of them; -1: there is no other. */
+static int lowest(const struct gsim_compare_ranking *r, int n, int without) {
+    int best = -1;
+    for (int i = 0; i < n; i++)
+        if (r->is_in[i] && i != without && (best < 0 || r->value[i] < r->value[best]))
+            best = i;
+    return best;
+}
+
+static void rank_all(const struct gsim_compare *c, enum gsim_measure measure, bool is_blind,
                      struct gsim_compare_ranking *out) {
-    *out = (struct gsim_compare_ranking){.is_there = true, .best = 0, .second = -1};
-    for (int i = 0; i < c->setup->n_contenders; i++) {
+    int n = c->setup->n_contenders;
+    *out = (struct gsim_compare_ranking){.is_there = true};
+    for (int i = 0; i < n; i++) {
         out->value[i] = mean_of(c, i, measure);
+        out->is_in[i] = !is_blind || !gsim_compare_knows_durations(c, i);
         out->is_there &= !isnan(out->value[i]);
-        out->best = out->value[i] < out->value[out->best] ? i : out->best;
     }
-    for (int i = 0; i < c->setup->n_contenders; i++) {
+    out->best = lowest(out, n, -1);
+    out->second = lowest(out, n, out->best);
+    out->is_there &= out->best >= 0;
+    for (int i = 0; i < n && out->best >= 0; i++) {
         out->to_best[i] = unknown(out->value[i] / out->value[out->best]);
         out->p[i] = (double)NAN;
-        if (i != out->best && (out->second < 0 || out->value[i] < out->value[out->second]))
-            out->second = i;
     }
 }
 
-/* Tests every contender against the best one. */
+/* Tests every contender of a ranking against its best one. */
 static bool test_ranking(const struct units *u, enum gsim_units units, const double *values,
                          struct gsim_compare_ranking *out) {
+    double times[GSIM_MAX_COMPARED];
     int n = u->c->setup->n_contenders;
+    if (!out->is_there || !u->is_known[out->best])
+        return true;
+    for (int i = 0; i < n; i++)
+        out->p[i] = out->is_in[i] ? p_of(u, values, i, out->best, units) : (double)NAN;
+    if (!gsim_holm(out->p, times, (size_t)n))
+        return false;
     for (int i = 0; i < n; i++) {
-        if (!out->is_there || !u->is_known[i] || !u->is_known[out->best])
+        if (!out->is_in[i] || !u->is_known[i])
             continue;
         double ratio = out->to_best[i].mean;
-        out->to_best[i] = ratio_of(u, values, i, out->best, units, &out->p[i]);
+        out->to_best[i] = ratio_of(u, values, i, out->best, units, times[i]);
         out->to_best[i].mean = ratio;
         out->n_above[i] = count_below(u, values, out->best, i);
     }
-    return gsim_holm(out->p, (size_t)n);
+    return true;
+}
+
+/* Tests every contender against the first one, which the table is about. */
+static bool test_first(const struct units *u, struct gsim_comparison *out) {
+    double p[GSIM_MAX_COMPARED], times[GSIM_MAX_COMPARED];
+    int n = u->c->setup->n_contenders;
+    for (int i = 0; i < n; i++)
+        p[i] = p_of(u, u->mean_s, i, 0, out->units);
+    if (!gsim_holm(p, times, (size_t)n))
+        return false;
+    for (int i = 0; i < n; i++) {
+        out->policy[i].p = p[i];
+        if (u->is_known[i])
+            describe(u, out->units, i, times[i], &out->policy[i]);
+    }
+    return true;
+}
+
+static bool test_measure(const struct units *u, const double *values, enum gsim_measure measure,
+                         struct gsim_comparison *out) {
+    return test_ranking(u, out->units, values, &out->ranking[measure]) &&
+           test_ranking(u, out->units, values, &out->blind[measure]);
 }
 
 static bool test_all(const struct units *u, struct gsim_comparison *out) {
-    double p[GSIM_MAX_COMPARED];
-    int n = u->c->setup->n_contenders;
     /* batches of jobs give no statistics of latencies */
     bool is_run = out->units == GSIM_UNITS_BATCHES;
-    for (int i = 0; i < n; i++) {
-        if (u->is_known[i])
-            describe(u, out->units, i, &out->policy[i]);
-        p[i] = out->policy[i].p;
-    }
-    if (!gsim_holm(p, (size_t)n) ||
-        !test_ranking(u, out->units, u->mean_s, &out->ranking[GSIM_MEASURE_JCT]) ||
-        (!is_run && !test_ranking(u, out->units, u->latency_s[GSIM_LATENCY_P99],
-                                  &out->ranking[GSIM_MEASURE_LATENCY])))
-        return false;
-    for (int i = 0; i < n; i++)
-        out->policy[i].p = p[i];
-    return true;
+    return test_first(u, out) && test_measure(u, u->mean_s, GSIM_MEASURE_JCT, out) &&
+           (is_run || test_measure(u, u->latency_s[GSIM_LATENCY_P99], GSIM_MEASURE_LATENCY, out));
 }
 
 static void begin(const struct gsim_compare *c, struct gsim_comparison *out) {
     *out = (struct gsim_comparison){.n_units = c->n_reps};
-    for (int m = 0; m < GSIM_MEASURE_COUNT; m++)
-        rank_all(c, (enum gsim_measure)m, &out->ranking[m]);
+    for (int m = 0; m < GSIM_MEASURE_COUNT; m++) {
+        rank_all(c, (enum gsim_measure)m, false, &out->ranking[m]);
+        rank_all(c, (enum gsim_measure)m, true, &out->blind[m]);
+    }
     const double *mean_s = out->ranking[GSIM_MEASURE_JCT].value;
     for (int i = 0; i < c->setup->n_contenders; i++)
         out->policy[i] = (struct gsim_compared){.mean_s = unknown(mean_s[i]),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The sentences of a comparison's verdict: which policy has the lowest mean JCT, by how much and
- * with which confidence, or that policies tie; likewise for latencies if there are requests;
- * whether the policies lie outside the validated range; and whether the winner depends on an
- * assumed constant. */
+ * with which confidence, or that policies tie or cannot be told apart; the lowest of those that do
+ * not know durations, where that one does; likewise for latencies if there are requests; whether
+ * the policies lie outside the validated range; and whether the winner depends on an assumed
+ * constant. */
 #include <math.h>
 #include <string.h>
 
@@ -28,8 +29,12 @@ static void add(struct verdict *v, const char *line) {
         v->line[v->n++] = line;
 }
 
+/* The policy's name, and beside it that no cluster can run it. */
 static const char *name_of(const struct verdict *v, int contender) {
-    return v->c->setup->contender[contender].policy->name;
+    const char *name = v->c->setup->contender[contender].policy->name;
+    return gsim_compare_knows_durations(v->c, contender)
+               ? gsim_arena_printf(v->c->cli->arena, "%s (oracle)", name)
+               : name;
 }
 
 /* The names of the contenders in the set: "a, b and c". */
@@ -82,69 +87,117 @@ static bool is_alike(const struct gsim_compare_ranking *r, int i) {
 static bool may_be_chance(const struct verdict *v, const struct gsim_compare_ranking *r, int i) {
     if (v->s->units == GSIM_UNITS_CHANGED)
         return r->n_above[i] < v->s->n_units;
-    /* the interval of the ratio, before Holm's procedure, excludes 1 as well */
-    return r->p[i] > 0.05;
+    return r->p[i] > 0.05; /* the interval of the ratio has 1 in it then */
 }
 
-static const char *tie(struct verdict *v, const struct gsim_compare_ranking *r, const char *what,
-                       bool is_chance) {
-    struct gsim_arena *arena = v->c->cli->arena;
+/* The best contender's margin over another: "1.9 % below las, which may be chance (95 % interval
+ * -1.0 to 4.7 %, p = 0.2)". */
+static const char *margin(const struct verdict *v, const struct gsim_compare_ranking *r,
+                          int other) {
+    const char *sure = surety(v, r, other);
+    return sure ? gsim_arena_printf(v->c->cli->arena, "%.1f %% below %s%s%s",
+                                    100 * (1 - r->value[r->best] / r->value[other]),
+                                    name_of(v, other),
+                                    may_be_chance(v, r, other) ? ", which may be chance" : "", sure)
+                : NULL;
+}
+
+/* The names of those within 0.1 % of the best, or of all that may be no higher but for chance. */
+static const char *names_beside(struct verdict *v, const struct gsim_compare_ranking *r,
+                                bool is_chance) {
     bool is_in[GSIM_MAX_COMPARED] = {false};
     for (int i = 0; i < v->c->setup->n_contenders; i++) {
-        is_in[i] = i == r->best || is_alike(r, i) || (is_chance && may_be_chance(v, r, i));
+        is_in[i] = r->is_in[i] &&
+                   (i == r->best || is_alike(r, i) || (is_chance && may_be_chance(v, r, i)));
         v->is_named[i] |= is_in[i];
     }
-    const char *names = names_of(v, is_in), *sure = surety(v, r, r->second);
-    if (!names || !sure)
-        return NULL;
-    if (!is_chance)
-        return gsim_arena_printf(arena, "%s tie in %s, within %g %%", names, what, 100 * ALIKE);
-    return gsim_arena_printf(
-        arena, "%s tie in %s: %s is lowest, %.1f %% below %s, which may be chance%s", names, what,
-        name_of(v, r->best), 100 * (1 - r->value[r->best] / r->value[r->second]),
-        name_of(v, r->second), sure);
+    return names_of(v, is_in);
 }
 
 /* The lowest contender that does not tie with the best one; -1: all tie. */
 static int next_of(const struct verdict *v, const struct gsim_compare_ranking *r) {
     int next = -1;
     for (int i = 0; i < v->c->setup->n_contenders; i++)
-        if (!is_alike(r, i) && (next < 0 || r->value[i] < r->value[next]))
+        if (r->is_in[i] && !is_alike(r, i) && (next < 0 || r->value[i] < r->value[next]))
             next = i;
     return next;
 }
 
-/* Adds the line of a measure. Returns whether there is a winner, which the what-if runs then
+static const char *say_alike(struct verdict *v, const struct gsim_compare_ranking *r,
+                             const char *what) {
+    int next = next_of(v, r);
+    const char *names = names_beside(v, r, false), *above = next < 0 ? "" : margin(v, r, next);
+    return names && above ? gsim_arena_printf(v->c->cli->arena, "%s tie in %s, within %g %%%s%s",
+                                              names, what, 100 * ALIKE, *above ? ", " : "", above)
+                          : NULL;
+}
+
+static const char *say_chance(struct verdict *v, const struct gsim_compare_ranking *r,
+                              const char *what) {
+    const char *names = names_beside(v, r, true), *above = margin(v, r, r->second);
+    return names && above ? gsim_arena_printf(v->c->cli->arena,
+                                              "%s cannot be told apart in %s: %s is lowest, %s",
+                                              names, what, name_of(v, r->best), above)
+                          : NULL;
+}
+
+/* Without a statistic the order is that of the run alone; shaken and resampled traces say nothing
+ * of others of the process that made this one. */
+static const char *scope_of(const struct verdict *v, const struct gsim_compare_ranking *r) {
+    if (v->s->units == GSIM_UNITS_CHANGED)
+        return " on this trace";
+    bool is_of_run = !v->s->units || (v->s->units == GSIM_UNITS_BATCHES && isnan(r->p[r->second]));
+    return is_of_run ? " in this run" : "";
+}
+
+static const char *say_winner(struct verdict *v, const struct gsim_compare_ranking *r,
+                              const char *what) {
+    const char *above = margin(v, r, r->second);
+    v->is_named[r->best] = v->is_named[r->second] = true;
+    return above ? gsim_arena_printf(v->c->cli->arena, "%s has the lowest %s%s, %s",
+                                     name_of(v, r->best), what, scope_of(v, r), above)
+                 : NULL;
+}
+
+/* The sentence of a ranking with two policies or more. */
+static const char *say_rank(struct verdict *v, const struct gsim_compare_ranking *r,
+                            const char *what, bool *is_won) {
+    *is_won = false;
+    if (is_alike(r, r->second))
+        return say_alike(v, r, what);
+    if (may_be_chance(v, r, r->second))
+        return say_chance(v, r, what);
+    *is_won = true;
+    return say_winner(v, r, what);
+}
+
+/* No cluster can run the lowest policy if that knows durations: the lowest of the others. */
+static void say_blind(struct verdict *v, enum gsim_measure measure) {
+    const struct gsim_compare_ranking *r = &v->s->blind[measure];
+    static const char known[] = "an oracle knows how long jobs run, as no scheduler does";
+    struct gsim_arena *arena = v->c->cli->arena;
+    bool is_won;
+    if (!gsim_compare_knows_durations(v->c, v->s->ranking[measure].best))
+        return;
+    if (r->best < 0)
+        add(v, gsim_arena_printf(arena, "%s, and all of these policies are oracles", known));
+    else if (r->second < 0)
+        add(v, gsim_arena_printf(arena, "%s; %s alone does not", known, name_of(v, r->best)));
+    else
+        add(v, gsim_arena_printf(arena, "%s; of the policies that do not, %s", known,
+                                 say_rank(v, r, gsim_measure_names[measure], &is_won)));
+}
+
+/* Adds the lines of a measure. Returns whether there is a winner, which the what-if runs then
  * test. */
 static bool rank(struct verdict *v, enum gsim_measure measure) {
     const struct gsim_compare_ranking *r = &v->s->ranking[measure];
-    struct gsim_arena *arena = v->c->cli->arena;
-    const char *what = gsim_measure_names[measure];
+    bool is_won;
     if (!r->is_there || r->second < 0)
         return false;
-    if (is_alike(r, r->second)) {
-        int next = next_of(v, r);
-        const char *line = tie(v, r, what, false);
-        if (line && next >= 0)
-            line =
-                gsim_arena_printf(arena, "%s, %.1f %% below %s", line,
-                                  100 * (1 - r->value[r->best] / r->value[next]), name_of(v, next));
-        add(v, line);
-        return false;
-    }
-    if (may_be_chance(v, r, r->second)) {
-        add(v, tie(v, r, what, true));
-        return false;
-    }
-    v->is_named[r->best] = v->is_named[r->second] = true;
-    const char *sure = surety(v, r, r->second);
-    bool is_of_run = !v->s->units || (v->s->units == GSIM_UNITS_BATCHES && isnan(r->p[r->second]));
-    add(v, !sure ? NULL
-                 : gsim_arena_printf(arena, "%s has the lowest %s%s, %.1f %% below %s%s",
-                                     name_of(v, r->best), what, is_of_run ? " in this run" : "",
-                                     100 * (1 - r->value[r->best] / r->value[r->second]),
-                                     name_of(v, r->second), sure));
-    return true;
+    add(v, say_rank(v, r, gsim_measure_names[measure], &is_won));
+    say_blind(v, measure);
+    return is_won;
 }
 
 /* --- further lines ---------------------------------------------------------------------------- */
@@ -190,7 +243,7 @@ static const char *ended_of(const struct verdict *v) {
         if (v->is_named[i])
             text = gsim_arena_printf(v->c->cli->arena, "%s%s%lld of %lld under %s", text,
                                      *text ? ", " : "", (long long)n_ended, (long long)n_jobs,
-                                     name_of(v, i));
+                                     v->c->setup->contender[i].policy->name);
     }
     return is_whole && text ? "" : text;
 }

@@ -127,11 +127,11 @@ static double high_bar(const struct sample *s) {
 }
 
 static double ratio_low(const struct sample *s) {
-    return gsim_t_ratio(s->first, s->second, (size_t)s->n).low;
+    return gsim_t_ratio(s->first, s->second, (size_t)s->n, 1).low;
 }
 
 static double ratio_high(const struct sample *s) {
-    return gsim_t_ratio(s->first, s->second, (size_t)s->n).high;
+    return gsim_t_ratio(s->first, s->second, (size_t)s->n, 1).high;
 }
 
 /* Runs that never differ, say of work that no policy changes, give no p: there is nothing to

@@ -128,7 +128,7 @@ static bool adjust(struct gsim_table *table, struct gsim_arena *arena) {
         return false;
     for (int i = 0; i < table->n; i++)
         p[i] = table->cell[i].p;
-    if (!gsim_holm(p, (size_t)table->n))
+    if (!gsim_holm(p, NULL, (size_t)table->n))
         return false;
     for (int i = 0; i < table->n; i++)
         table->cell[i].p = p[i];
