@@ -245,9 +245,10 @@ class Plain:
     def __init__(self, site, jobs):
         self.site, self.jobs = site, jobs
         self.pending, self.running = [], []
-        self.foreseen = {}  # by the time now and a later one: the jobs that still run, and the room beside them
+        # by the time now and a later one: the jobs that still run, and the room beside them; "now": that room now
+        self.foreseen = {}
         self.now = 0
-        self.kinds = []
+        self.kinds, self.known = [], None
         self.usage = {}  # by account or user, billing seconds
         self.usage_at = 0
         self.factors = {}
@@ -293,9 +294,9 @@ class Plain:
             self.classic("root", Fraction(1), Fraction(1))
 
     def known_users(self):
-        if self.site.has_assocs:
-            return set(self.site.users)
-        return {j["user"] for j in self.jobs}
+        if self.known is None:
+            self.known = set(self.site.users) if self.site.has_assocs else {j["user"] for j in self.jobs}
+        return self.known
 
     def kids(self, parent):
         known, accounts = self.known_users(), None
@@ -389,20 +390,31 @@ class Plain:
     def prioritise(self, job):
         job["priority"] = {p: self.priority(job, p) for p in job["ways"]}
 
+    def lasting(self, job, partition):
+        """The part of a priority that neither time nor usage changes, as a numerator and a denominator."""
+        if partition not in job.setdefault("lasting", {}):
+            site, w = self.site, self.site.weight
+            all_gpus = site.width * site.n_nodes
+            wide = all_gpus - job["gpus"] if site.favor_small else job["gpus"]
+            most_qos = max(q["priority"] for q in site.qos.values())
+            most_part = max(p["factor"] for p in site.partitions.values())
+            total = w["JobSize"] * Fraction(wide, all_gpus)
+            total += w["Partition"] * Fraction(site.partitions[partition]["factor"], most_part)
+            total += Fraction(site.by_gpus * (0 if job["part"] else job["gpus"]), all_gpus)
+            total += w["QOS"] * Fraction(site.qos[job["qos"]]["priority"], most_qos)
+            job["lasting"][partition] = total.numerator, total.denominator
+        return job["lasting"][partition]
+
     def priority(self, job, partition):
-        site, w = self.site, self.site.weight
-        all_gpus = site.width * site.n_nodes
-        wide = all_gpus - job["gpus"] if site.favor_small else job["gpus"]
-        age = min(Fraction(max(0, self.ticked - job["eligible"]), site.max_age), 1)
-        most_qos = max(q["priority"] for q in site.qos.values())
-        most_part = max(p["factor"] for p in site.partitions.values())
-        total = w["Age"] * age + w["JobSize"] * Fraction(wide, all_gpus)
-        total += w["Partition"] * Fraction(site.partitions[partition]["factor"], most_part)
-        total += Fraction(site.by_gpus * (0 if job["part"] else job["gpus"]), all_gpus)
-        total += w["QOS"] * Fraction(site.qos[job["qos"]]["priority"], most_qos)
+        """Whole numbers in place of fractions, since every waiting job has a new priority in every period."""
+        w, (above, below), max_age = self.site.weight, self.lasting(job, partition), self.site.max_age
+        age = min(max(0, self.ticked - job["eligible"]), max_age)
+        above, below = above * max_age + w["Age"] * age * below, below * max_age
         fair = self.factors.get(job["user"], 0)
-        total = total + w["Fairshare"] * fair if isinstance(fair, Fraction) else float(total) + w["Fairshare"] * fair
-        return max(1, int(total + (0 if isinstance(total, Fraction) else 1e-5)))
+        if isinstance(fair, Fraction):
+            total = above * fair.denominator + w["Fairshare"] * fair.numerator * below
+            return max(1, total // (below * fair.denominator))
+        return max(1, int(above / below + w["Fairshare"] * fair + 1e-5))
 
     def order(self):
         """Jobs by partition: each that a job may run in is an entry of its own."""
@@ -488,9 +500,13 @@ class Plain:
     def is_clear(self, job, node, at, planned):
         """Whether no window of the node meets the job's time, if it starts then."""
         last = at + job["limit"]
-        return not (any(start < last and at < end for start, end in planned.get(node, []))
-                    or any(node in r["nodes"] and job["user"] not in r["users"] and r["start"] < last and at < r["end"]
-                           for r in self.site.reservations))
+        for start, end in planned.get(node, ()):
+            if start < last and at < end:
+                return False
+        for r in self.site.reservations:
+            if r["start"] < last and at < r["end"] and node in r["nodes"] and job["user"] not in r["users"]:
+                return False
+        return True
 
     def choose(self, job, free):
         """Nodes and GPUs of each, from the GPUs that could be had (by node)."""
@@ -529,9 +545,12 @@ class Plain:
 
     def had(self, job, room):
         """GPUs that the job could have of a room."""
-        each = (job["cpus"] // job["gpus"], job["mem"] // job["gpus"])
-        most = [left // part for left, part, counts in zip(room[1:], each, self.site.counts) if counts]
-        return min([room[0]] + most)
+        most = room[0]
+        if self.site.counts[0]:
+            most = min(most, room[1] // (job["cpus"] // job["gpus"]))
+        if self.site.counts[1]:
+            most = min(most, room[2] // (job["mem"] // job["gpus"]))
+        return most
 
     def in_use(self, node, jobs):
         """By GPU of the node: None where a job has it as a whole, else how many of its shards are in use by these jobs."""
@@ -553,7 +572,9 @@ class Plain:
         return free
 
     def free_now(self):
-        return self.free_by(self.running)
+        if "now" not in self.foreseen:
+            self.foreseen["now"] = self.free_by(self.running)
+        return self.foreseen["now"]
 
     def had_of(self, job, node, room, jobs):
         """As `had` of a node beside these jobs: a job with shards could have a GPU of which others have shards, too, or
