@@ -7,13 +7,15 @@ CREATE TEMP TABLE size_limit AS
 SELECT row_number() OVER (ORDER BY column1) AS size, column1 AS below_s, column2 AS name
 FROM (VALUES (0.001, '1 ms'), (0.01, '10 ms'), (0.1, '100 ms'), (1, '1 s'), (10, '10 s'), (60, '1 min'), (600, '10 min'),
              (3600, '1 h'), (36000, '10 h'), (360000, '100 h'), (3600000, '1000 h'));
+CREATE INDEX temp.limit_of ON size_limit (below_s);
 CREATE TEMP TABLE sized AS
 SELECT series, label, size, slowdown,
        row_number() OVER (PARTITION BY series, size ORDER BY slowdown) AS rank,
        count(*) OVER (PARTITION BY series, size) AS n
 FROM (
     SELECT series, label, (end_ns - submit_ns) * 1.0 / service_ns AS slowdown,
-           coalesce((SELECT min(size) FROM size_limit WHERE below_s > gpu_s), (SELECT 1 + max(size) FROM size_limit)) AS size
+           coalesce((SELECT size FROM size_limit WHERE below_s > gpu_s ORDER BY below_s LIMIT 1),
+                    (SELECT 1 + max(size) FROM size_limit)) AS size
     FROM (SELECT *, service_ns / 1e9 * gpus_ppm / 1e6 AS gpu_s FROM job) JOIN member USING (run_id)
     WHERE end_ns IS NOT NULL AND service_ns > 0);
 SELECT min(size) - 0.5 AS var_first, max(size) + 0.5 AS var_last FROM sized;

@@ -130,16 +130,6 @@ static int64_t room_from(const struct gsim_slurm_state *state, const struct gsim
     return free_from(state, ctx, job, node, gpus);
 }
 
-/* The first time at which the job could have that number of the node's GPUs, as far as it is no
- * later than at_ns; GSIM_NEVER: it is later, or never. free_ns: of room_from. */
-static int64_t usable_from(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                           gsim_slot slot, uint32_t node, int64_t free_ns, int64_t at_ns) {
-    if (free_ns > at_ns || free_ns == GSIM_NEVER)
-        return GSIM_NEVER;
-    int64_t clear_ns = gsim_slurm_nodes_clear(state, ctx, slot, node, free_ns, at_ns);
-    return clear_ns > at_ns ? GSIM_NEVER : clear_ns;
-}
-
 /* The times before which jobs that ask for as much as this one find no room on a node: in a pass
  * jobs start and are planned, so that these times only grow. */
 static struct gsim_slurm_outlook *outlook_of(struct gsim_slurm_state *state,
@@ -159,28 +149,73 @@ static struct gsim_slurm_outlook *outlook_of(struct gsim_slurm_state *state,
     own->gpus = gpus;
     own->share_ppm = job->share_ppm;
     own->each = job->way.each;
-    own->least_ns = 0;
+    own->none_from_limit_ns = GSIM_NEVER;
     memset(own->from_ns, 0, state->n_nodes * sizeof *own->from_ns);
+    memset(own->clear_ns, 0, state->n_nodes * sizeof *own->clear_ns);
     return own;
 }
 
-/* The first time, of those up to last_ns, at which the job can use the first of the nodes. */
+/* Notes for each node the time before which the job does not start there: a gap between plans that
+ * was too short for one job is too short for all that take as long or longer. Returns the node with
+ * the least. */
+static uint32_t soonest_of(struct gsim_slurm_state *state, const struct gsim_slurm_outlook *outlook,
+                           int64_t limit_ns) {
+    uint32_t soonest = 0;
+    int64_t least_ns = GSIM_NEVER;
+    for (uint32_t node = 0; node < state->n_nodes; node++) {
+        bool is_as_long = limit_ns >= outlook->limit_ns[node];
+        int64_t own_ns = is_as_long ? outlook->clear_ns[node] : outlook->from_ns[node];
+        state->when[node] = own_ns;
+        soonest = own_ns < least_ns ? node : soonest;
+        least_ns = own_ns < least_ns ? own_ns : least_ns;
+    }
+    return soonest;
+}
+
+/* The first time, of those up to most_ns, at which the job can use the node; GSIM_NEVER: none. What
+ * a reservation does depends on the job's user, so that it says nothing of others. */
+static int64_t look_at_node(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                            gsim_slot slot, struct gsim_slurm_outlook *outlook, uint32_t node,
+                            int64_t most_ns) {
+    int64_t free_ns = room_from(state, ctx, slot, node, outlook->gpus);
+    int64_t from_ns = gsim_slurm_nodes_unplanned(state, node, free_ns);
+    int64_t clear_ns = gsim_slurm_nodes_clear(state, ctx, slot, node, from_ns, most_ns);
+    outlook->from_ns[node] = from_ns;
+    outlook->limit_ns[node] = gsim_slurm_job(ctx, slot)->way.limit_ns;
+    outlook->clear_ns[node] = state->conf.n_reservations == 0 ? clear_ns : from_ns;
+    return clear_ns > most_ns ? GSIM_NEVER : clear_ns;
+}
+
+/* The first time, of those up to last_ns, at which the job can use the first of the nodes; notes
+ * the nodes that it can use then. The node that may be the soonest comes first: its time rules out
+ * most of the others. */
 static int64_t first_of_all(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                             gsim_slot slot, struct gsim_slurm_outlook *outlook, int64_t last_ns) {
-    int64_t first_ns = GSIM_NEVER, least_ns = GSIM_NEVER;
+    int64_t *when = state->when, most_ns = last_ns;
+    uint32_t soonest = soonest_of(state, outlook, gsim_slurm_job(ctx, slot)->way.limit_ns);
+    if (when[soonest] > last_ns)
+        return GSIM_NEVER;
+    int64_t first_ns = when[soonest] = look_at_node(state, ctx, slot, outlook, soonest, last_ns);
     for (uint32_t node = 0; node < state->n_nodes; node++) {
-        int64_t most_ns = first_ns < last_ns ? first_ns : last_ns;
-        state->when[node] = GSIM_NEVER;
-        if (outlook->from_ns[node] <= most_ns) {
-            int64_t free_ns = room_from(state, ctx, slot, node, outlook->gpus);
-            outlook->from_ns[node] = gsim_slurm_nodes_unplanned(state, node, free_ns);
-            state->when[node] = usable_from(state, ctx, slot, node, free_ns, most_ns);
+        most_ns = first_ns < most_ns ? first_ns : most_ns;
+        if (when[node] <= most_ns && node != soonest) {
+            when[node] = look_at_node(state, ctx, slot, outlook, node, most_ns);
+            first_ns = when[node] < first_ns ? when[node] : first_ns;
         }
-        first_ns = state->when[node] < first_ns ? state->when[node] : first_ns;
-        least_ns = outlook->from_ns[node] < least_ns ? outlook->from_ns[node] : least_ns;
     }
-    outlook->least_ns = least_ns;
     return first_ns;
+}
+
+/* A job for which there was no time: none has a longer one, and where no node has room, none. */
+static void note_none(const struct gsim_slurm_state *state, struct gsim_slurm_outlook *outlook,
+                      int64_t limit_ns, int64_t last_ns) {
+    bool has_room = false;
+    for (uint32_t node = 0; node < state->n_nodes; node++)
+        has_room |= outlook->from_ns[node] <= last_ns;
+    if (!has_room)
+        outlook->none_from_limit_ns = 0;
+    else if (state->conf.n_reservations == 0)
+        outlook->none_from_limit_ns = limit_ns;
 }
 
 /* A job of one node starts when the first node can be used. Fills in what it could have by then of
@@ -189,15 +224,26 @@ static int64_t earliest_of_one(struct gsim_slurm_state *state, const struct gsim
                                gsim_slot slot, int64_t last_ns) {
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     struct gsim_slurm_outlook *outlook = outlook_of(state, ctx, slot);
-    if (outlook->least_ns > last_ns)
+    if (job->way.limit_ns >= outlook->none_from_limit_ns)
         return GSIM_NEVER;
     int64_t first_ns = first_of_all(state, ctx, slot, outlook, last_ns);
-    if (first_ns == GSIM_NEVER)
+    if (first_ns == GSIM_NEVER) {
+        note_none(state, outlook, job->way.limit_ns, last_ns);
         return GSIM_NEVER;
+    }
     for (uint32_t node = 0; node < state->n_nodes; node++)
         state->usable[node] =
             state->when[node] == first_ns ? free_at(state, ctx, job, node, first_ns) : 0;
     return first_ns;
+}
+
+/* The first time at which the job could have that number of the node's GPUs; GSIM_NEVER: none. */
+static int64_t usable_from(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                           gsim_slot slot, uint32_t node, uint32_t gpus) {
+    int64_t free_ns = room_from(state, ctx, slot, node, gpus);
+    return free_ns == GSIM_NEVER
+               ? GSIM_NEVER
+               : gsim_slurm_nodes_clear(state, ctx, slot, node, free_ns, GSIM_NEVER);
 }
 
 /* No sooner than this time a job of several nodes can start: as many nodes as it takes as a whole,
@@ -208,8 +254,7 @@ static int64_t bound(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
     size_t n = 0, last = (way->n_nodes > 0 ? way->n_nodes : gpus / way->widest) - 1;
     for (uint32_t node = 0; node < state->n_nodes; node++) {
         uint32_t part = way->n_nodes > 0 ? gpus / way->n_nodes : state->node[node].n_gpus;
-        int64_t free_ns = room_from(state, ctx, slot, node, part);
-        int64_t when_ns = usable_from(state, ctx, slot, node, free_ns, GSIM_NEVER);
+        int64_t when_ns = usable_from(state, ctx, slot, node, part);
         if (when_ns != GSIM_NEVER)
             state->when[n++] = when_ns;
     }

@@ -530,6 +530,19 @@ bool gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ct
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
+static bool allocate_outlooks(struct gsim_slurm_state *state, struct gsim_arena *arena,
+                              uint32_t n_nodes) {
+    bool has_all = true;
+    for (uint32_t i = 0; has_all && i < GSIM_SLURM_OUTLOOKS; i++) {
+        struct gsim_slurm_outlook *outlook = &state->outlook[i];
+        outlook->from_ns = gsim_arena_array(arena, n_nodes, sizeof *outlook->from_ns);
+        outlook->limit_ns = gsim_arena_array(arena, n_nodes, sizeof *outlook->limit_ns);
+        outlook->clear_ns = gsim_arena_array(arena, n_nodes, sizeof *outlook->clear_ns);
+        has_all = outlook->from_ns && outlook->limit_ns && outlook->clear_ns;
+    }
+    return has_all;
+}
+
 static bool allocate(struct gsim_slurm_state *state, struct gsim_ctx *ctx, size_t n_wishes) {
     uint32_t n = ctx->view->cluster.n_nodes;
     state->of_file = gsim_arena_array(ctx->arena, n, sizeof *state->of_file);
@@ -542,14 +555,10 @@ static bool allocate(struct gsim_slurm_state *state, struct gsim_ctx *ctx, size_
     state->usable = gsim_arena_array(ctx->arena, n, sizeof *state->usable);
     state->when = gsim_arena_array(ctx->arena, n, sizeof *state->when);
     state->unit = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *state->unit);
-    int64_t *from_ns =
-        gsim_arena_array(ctx->arena, (size_t)n * GSIM_SLURM_OUTLOOKS, sizeof *from_ns);
-    for (uint32_t i = 0; from_ns && i < GSIM_SLURM_OUTLOOKS; i++)
-        state->outlook[i].from_ns = from_ns + (size_t)i * n;
     state->set_of = gsim_arena_array(ctx->arena, n_wishes, sizeof *state->set_of);
     return state->of_file && state->node && state->first_window && state->first_freeing &&
            state->chosen && state->chosen_gpus && state->freed && state->usable && state->when &&
-           state->unit && state->set_of && from_ns;
+           state->unit && state->set_of && allocate_outlooks(state, ctx->arena, n);
 }
 
 /* The place of a name among the types of limits, counted from 1; 0: it is none of them. */

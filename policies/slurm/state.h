@@ -134,7 +134,9 @@ struct gsim_slurm_outlook {
     uint32_t set, gpus, share_ppm;
     struct gsim_host each;
     int64_t *from_ns; /* by node: none of them starts there before */
-    int64_t least_ns; /* none of them starts anywhere before */
+    /* by node: none of them with at least that limit starts there before clear_ns */
+    int64_t *limit_ns, *clear_ns;
+    int64_t none_from_limit_ns; /* those with at least that limit find no time in this pass */
 };
 /* Most sites have jobs of 1, 2, 4, 8 GPUs; what more there are is forgotten in turn. */
 #define GSIM_SLURM_OUTLOOKS 16

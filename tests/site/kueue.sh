@@ -94,6 +94,21 @@ take='  preemption:\n    reclaimWithinCohort: Any\n    withinClusterQueue: Lower
 jobs b1,0,100,4,b,0 b2,1,100,4,b,0 a1,10,50,4,a,0 a2,20,50,2,a,5
 # b2, admitted last, gives way to a1 and begins anew when b1 has ended; a2 takes the place of a1.
 on "a queue reclaims its quota; within it the priority decides" "b1 0-100 b2 1-200 a1 10-120 a2 20-70" 8
+# Two branches of 4: left has the queues a and c of 2, right b and d. a reclaims; each case on 8 GPUs.
+{
+    queue a left 2 '' '  preemption:\n    reclaimWithinCohort: Any'
+    for name in c:left b:right d:right; do queue "${name%:*}" "${name#*:}" 2 '' ''; done
+    for name in left right; do printf -- '---\nkind: Cohort\nmetadata: {name: %s}\nspec: {parentName: root}\n' $name; done
+} >q.yaml
+# right uses 6 of 4, c no more than its own 2: b2, admitted last of b's, gives way, and begins anew when a1 has ended.
+jobs b1,0,100,4,b,0 b2,1,100,2,b,0 c1,2,100,2,c,0 a1,10,50,2,a,0
+on "a queue reclaims from another branch that uses more than its own" "b1 0-100 b2 1-160 c1 2-102 a1 10-60" 8
+# b uses 4 of 2, but right no more than its own 4: c1, which has a's 2, gives way, though b1 was admitted later.
+jobs c1,0,100,4,c,0 b1,1,100,4,b,0 a1,10,50,2,a,0
+on "but not from one that borrows within its branch alone" "c1 0-160 b1 1-101 a1 10-60" 8
+# a1 borrows the 2 of c, but left has these 4 before b, which borrows all of them: b2 gives way to it.
+jobs b1,0,100,4,b,0 b2,1,100,4,b,0 a1,10,50,4,a,0
+on "a branch's quota is nearer to its own queues, which borrow it" "b1 0-100 b2 1-160 a1 10-60" 8
 { queue a lab 4 '' '  preemption:\n    reclaimWithinCohort: LowerPriority' && queue b lab 4 '' ''; } >q.yaml
 jobs b1,0,100,4,b,3 b2,1,100,4,b,0 a1,10,50,4,a,0 a2,11,50,4,a,1
 on "reclaimWithinCohort: LowerPriority spares equals" "b1 0-100 b2 1-200 a1 61-111 a2 11-61" 8

@@ -5,11 +5,10 @@ fractions, GPUs, CPUs and memory counted by node, every pass from scratch. It wr
 with the dumps behind it, and the log that sacct prints. tests/site/slurm.py holds gsim against it."""
 import datetime
 import random
-from fractions import Fraction
 
 from plain_slurm_jobs import choices_of
+from plain_slurm_priority import Priorities
 
-NEVER = 1 << 62
 WIDE = 100000  # the first seed of wider sites
 GRES = "gres/gpu"
 
@@ -241,104 +240,18 @@ class Site:
         return out
 
 
-class Plain:
+class Plain(Priorities):
     def __init__(self, site, jobs):
         self.site, self.jobs = site, jobs
         self.pending, self.running = [], []
-        self.foreseen = {}  # by the time now and a later one: the jobs that still run, and the room beside them
+        # by the time now and a later one: the jobs that still run, and the room beside them; "now": that room now
+        self.foreseen = {}
         self.now = 0
-        self.kinds = []
+        self.kinds, self.known = [], None
         self.usage = {}  # by account or user, billing seconds
         self.usage_at = 0
         self.factors = {}
         self.rank(0)
-
-    # --- usage and priorities
-    def children(self, parent):
-        site = self.site
-        kids = [("a", a, s) for a, (p, s) in site.accounts.items() if p == parent]
-        return kids + [("u", u, s) for u, (a, s) in site.users.items() if a == parent]
-
-    def chain(self, job):
-        if "chain" not in job:
-            out, account = [job["user"]], job["account"]
-            while account != "root":
-                out.append(account)
-                account = self.site.accounts[account][0]
-            job["chain"] = out + ["root"]
-        return job["chain"]
-
-    def charge(self, until):
-        for job in self.running:
-            for name in self.chain(job):
-                self.usage[name] = self.usage.get(name, 0) + (until - self.usage_at) * self.whole(job)
-        self.usage_at = until
-
-    def whole(self, job):
-        """What a job is billed: its GPUs, or the part of one that its shards are, or by the weights of its partition."""
-        factor, weights = self.site.qos[job["qos"]]["factor"], self.site.partitions[job["partition"]]["weights"]
-        if weights:
-            parts = 0 if job["part"] else weights[0] * job["gpus"], weights[1] * job["cpus"]
-            return factor * (max(parts) if self.site.bills_most else sum(parts))
-        return factor * job["part"] * (1000000 // self.site.shards) / 1000000 if job["part"] else factor * job["gpus"]
-
-    def rank(self, at):
-        """Fair-share factors as of a time, which is the end of a period."""
-        if self.site.fair_tree:
-            users = [u for u in self.site.users if u in self.known_users()]
-            self.n_users = len(users)
-            self.left = self.rank_no = self.n_users
-            self.walk([(c, "root") for c in self.kids("root")], False)
-        else:
-            self.classic("root", Fraction(1), Fraction(1))
-
-    def known_users(self):
-        if self.site.has_assocs:
-            return set(self.site.users)
-        return {j["user"] for j in self.jobs}
-
-    def kids(self, parent):
-        known, accounts = self.known_users(), None
-        if not self.site.has_assocs:
-            accounts = {j["account"] for j in self.jobs}
-        return [k for k in self.children(parent)
-                if (k[0] == "u" and k[1] in known) or (k[0] == "a" and (accounts is None or k[1] in accounts))]
-
-    def level(self, kid, parent):
-        shares = Fraction(kid[2], sum(k[2] for k in self.kids(parent)))
-        used, all_used = self.usage.get(kid[1], 0), self.usage.get(parent, 0)
-        return NEVER if not used or not all_used else float(shares) / (used / all_used)
-
-    def walk(self, kids, tied):
-        order = sorted(((-self.level(k, p), k[0] == "a", k) for k, p in kids), key=lambda x: x[:2])
-        i = 0
-        while i < len(order):
-            same = tied if i == 0 else close(order[i][0], order[i - 1][0])
-            if order[i][2][0] == "u":
-                if not same:
-                    self.rank_no = self.left
-                self.factors[order[i][2][1]] = Fraction(self.rank_no, self.n_users)
-                self.left -= 1
-                i += 1
-                continue
-            level, below = order[i][0], []
-            while i < len(order) and close(order[i][0], level):
-                below += [(k, order[i][2][1]) for k in self.kids(order[i][2][1])]
-                i += 1
-            self.walk(below, same)
-
-    def classic(self, parent, usage, shares):
-        kids, total = self.kids(parent), self.usage.get("root", 0)
-        for kind, name, share in kids:
-            part = Fraction(share, sum(k[2] for k in kids))
-            own = self.usage.get(name, 0) / total if total else 0
-            effective = own + (float(usage) - own) * float(part)
-            if not total:
-                effective = float(part) * float(usage)
-            if kind == "u":
-                self.factors[name] = 2 ** (-effective / float(shares * part))
-            else:
-                self.classic(name, effective, shares * part)
 
     def catch_up(self):
         """Every end of a period up to now: usage decays, factors and priorities are computed."""
@@ -388,21 +301,6 @@ class Plain:
 
     def prioritise(self, job):
         job["priority"] = {p: self.priority(job, p) for p in job["ways"]}
-
-    def priority(self, job, partition):
-        site, w = self.site, self.site.weight
-        all_gpus = site.width * site.n_nodes
-        wide = all_gpus - job["gpus"] if site.favor_small else job["gpus"]
-        age = min(Fraction(max(0, self.ticked - job["eligible"]), site.max_age), 1)
-        most_qos = max(q["priority"] for q in site.qos.values())
-        most_part = max(p["factor"] for p in site.partitions.values())
-        total = w["Age"] * age + w["JobSize"] * Fraction(wide, all_gpus)
-        total += w["Partition"] * Fraction(site.partitions[partition]["factor"], most_part)
-        total += Fraction(site.by_gpus * (0 if job["part"] else job["gpus"]), all_gpus)
-        total += w["QOS"] * Fraction(site.qos[job["qos"]]["priority"], most_qos)
-        fair = self.factors.get(job["user"], 0)
-        total = total + w["Fairshare"] * fair if isinstance(fair, Fraction) else float(total) + w["Fairshare"] * fair
-        return max(1, int(total + (0 if isinstance(total, Fraction) else 1e-5)))
 
     def order(self):
         """Jobs by partition: each that a job may run in is an entry of its own."""
@@ -488,9 +386,13 @@ class Plain:
     def is_clear(self, job, node, at, planned):
         """Whether no window of the node meets the job's time, if it starts then."""
         last = at + job["limit"]
-        return not (any(start < last and at < end for start, end in planned.get(node, []))
-                    or any(node in r["nodes"] and job["user"] not in r["users"] and r["start"] < last and at < r["end"]
-                           for r in self.site.reservations))
+        for start, end in planned.get(node, ()):
+            if start < last and at < end:
+                return False
+        for r in self.site.reservations:
+            if r["start"] < last and at < r["end"] and node in r["nodes"] and job["user"] not in r["users"]:
+                return False
+        return True
 
     def choose(self, job, free):
         """Nodes and GPUs of each, from the GPUs that could be had (by node)."""
@@ -529,9 +431,12 @@ class Plain:
 
     def had(self, job, room):
         """GPUs that the job could have of a room."""
-        each = (job["cpus"] // job["gpus"], job["mem"] // job["gpus"])
-        most = [left // part for left, part, counts in zip(room[1:], each, self.site.counts) if counts]
-        return min([room[0]] + most)
+        most = room[0]
+        if self.site.counts[0]:
+            most = min(most, room[1] // (job["cpus"] // job["gpus"]))
+        if self.site.counts[1]:
+            most = min(most, room[2] // (job["mem"] // job["gpus"]))
+        return most
 
     def in_use(self, node, jobs):
         """By GPU of the node: None where a job has it as a whole, else how many of its shards are in use by these jobs."""
@@ -553,7 +458,9 @@ class Plain:
         return free
 
     def free_now(self):
-        return self.free_by(self.running)
+        if "now" not in self.foreseen:
+            self.foreseen["now"] = self.free_by(self.running)
+        return self.foreseen["now"]
 
     def had_of(self, job, node, room, jobs):
         """As `had` of a node beside these jobs: a job with shards could have a GPU of which others have shards, too, or
@@ -794,7 +701,3 @@ class Plain:
             self.enter(arrivals.pop(0))
             found = self.changed = True
         return found
-
-
-def close(a, b):
-    return a == b or abs(a - b) < 1e-11 * max(abs(a), abs(b))
