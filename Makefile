@@ -142,9 +142,9 @@ build/sources.c: FORCE
 TEST_DIR = unit analytic property reference
 TEST_SRC = $(sort $(foreach room,$(TEST_DIR),$(wildcard tests/$(room)/*.c)))
 TEST_OBJ = $(TEST_SRC:%.c=$(BUILD)/%.o)
-# With sanitizers whatever is not HOT is compiled without optimisation: that takes a fifth to a half of the
-# time, and no check is optimised away. A fuzzer lives on speed, and is left as it is.
-COLD_OBJ = $(APP_OBJ) $(TEST_OBJ) $(filter-out $(foreach room,$(HOT),$(BUILD)/$(room)/%.o),$(LIB_OBJ))
+# With sanitizers only sim/base, the engine and the models are optimised: the rest compiles in a fifth to a half
+# of the time without, and no check is optimised away. A fuzzer lives on speed, and is left as it is.
+COLD_OBJ = $(APP_OBJ) $(TEST_OBJ) $(filter-out $(foreach room,$(filter-out policies,$(HOT)),$(BUILD)/$(room)/%.o),$(LIB_OBJ))
 $(if $(and $(SAN),$(if $(FUZZ),,1)),$(COLD_OBJ)): CFLAGS += -O0
 # Which cases there are is compiled in: the file is touched when CASES is another one.
 $(BUILD)/tests/cases: FORCE
@@ -153,6 +153,10 @@ $(BUILD)/tests/cases: FORCE
 $(TEST_OBJ): $(BUILD)/tests/cases
 # unit/test_text.c has main_unit_test_text.
 MAIN     = main_$(subst /,_,$(1:$(BUILD)/tests/%=%))
+# A suite's time goes into what it calls.
+ifeq ($(OPT),-O2)
+$(TEST_OBJ): CFLAGS += -Og
+endif
 $(TEST_OBJ): CPPFLAGS += -Dmain=$(call MAIN,$(@:%.o=%)) $(if $(filter all,$(CASES)),-DGSIM_ALL_CASES)
 $(BUILD)/tests/all: $(TEST_OBJ) $(BUILD)/tests/all.o $(BUILD)/tests/support/runner.o $(ARCHIVES)
 	$(CC) $(CODEGEN) -fno-lto -o $@ $^ -lcmocka $(LIBS)

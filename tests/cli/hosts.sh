@@ -69,10 +69,10 @@ check "the driver's images need room as well" yes "$(holds "$(field bytes_stored
     --set mechanism=checkpoint --host-mem 64GiB $demo) > 0")"
 
 # Eight H200s with three jobs of 60 GiB each below one root: what they move takes as long as the root needs.
-# Under uvm jobs page from their first second on, and 15 iterations show it.
+# Under uvm jobs page from their first second on, and 4 iterations show it.
 awk 'BEGIN { print "job_id,submit_s,iterations,gpu_ms,mem_gib"
              for (i = 0; i < 24; i++) print i ",0,200,50,60" }' >"$tmp/n.csv"
-sed 's/,200,/,15,/' "$tmp/n.csv" >"$tmp/uvm.csv"
+sed 's/,200,/,4,/' "$tmp/n.csv" >"$tmp/uvm.csv"
 cp "$tmp/n.csv" "$tmp/msched.csv"
 printf '[node a]\ngpus = 8\nhost_mem = 2TiB\n' >"$tmp/own.ini"
 (cat "$tmp/own.ini"; printf 'pcie_root_gpus = 8\npcie_root_bytes_per_s = 8e9\n') >"$tmp/root.ini"
@@ -129,17 +129,17 @@ check "where a load and paging are on other GPUs, they do not meet" 0 \
 # Both ways together: what GPUs page in turns counts at full rates as well.
 printf '[node a]\ngpus = 2\nhost_mem = 2TiB\nnuma_gpus = 2\nhost_in_bytes_per_s = 8e9\nhost_out_bytes_per_s = 8e9\n' >"$tmp/both.ini"
 echo 'host_both_bytes_per_s = 6e9' >>"$tmp/both.ini"
-printf '%s\n' job_id,submit_s,iterations,gpu_ms,mem_gib p0,0,15,1000,130 p1,0,15,1000,130 q0,0,15,1000,100 q1,0,15,1000,100 \
+printf '%s\n' job_id,submit_s,iterations,gpu_ms,mem_gib p0,0,5,1000,130 p1,0,5,1000,130 q0,0,5,1000,100 q1,0,5,1000,100 \
     >"$tmp/four.csv"
 span=$(field makespan_s --policy uvm --cluster "$tmp/both.ini" "$tmp/four.csv")
 check "GPUs that page get no more both ways than their host has" yes \
     "$(holds "$(last bytes_in) + $(last bytes_out) <= 6e9 * $span")"
 
 # Two GPUs below one root of 8 GB/s, each with two jobs of 230 GiB together, and 100 GiB that are loaded: 13.4 s
-# where no GPU pages. Paging is in its way, and it is in the way of paging.
+# where no GPU pages. Paging, which goes on for 430 s, is in its way, and it is in the way of paging.
 printf '[node a]\ngpus = 2\nhost_mem = 2TiB\npcie_root_gpus = 2\npcie_root_bytes_per_s = 8e9\n' >"$tmp/pair.ini"
-printf '%s\n' job_id,submit_s,iterations,gpu_ms,mem_gib,gpus,load_gib p0,0,40,1000,130,1, p1,0,40,1000,130,1, \
-    q0,0,40,1000,100,1, q1,0,40,1000,100,1, >"$tmp/pagers.csv"
+printf '%s\n' job_id,submit_s,iterations,gpu_ms,mem_gib,gpus,load_gib p0,0,5,1000,130,1, p1,0,5,1000,130,1, \
+    q0,0,5,1000,100,1, q1,0,5,1000,100,1, >"$tmp/pagers.csv"
 (cat "$tmp/pagers.csv"; echo l,20,3,1000,5,1,100) >"$tmp/both.csv"
 (cat "$tmp/pagers.csv"; echo l,20,3,1000,5,1,0) >"$tmp/light.csv"
 (head -n 1 "$tmp/pagers.csv"; echo l,20,3,1000,5,1,100) >"$tmp/alone.csv"

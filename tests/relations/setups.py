@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Setups of runs: a trace, a cluster and options, which relations.py changes, and what a run of one gives."""
-import copy
 import csv
 import os
 import random
@@ -28,7 +27,8 @@ class Setup:
         self.options, self.files = list(options), dict(files or {})
 
     def copy(self):
-        return copy.deepcopy(self)
+        return Setup(self.policy, [dict(row) for row in self.rows], [(name, dict(keys)) for name, keys in self.nodes],
+                     self.options, self.files)
 
     def column(self, name, draw):
         """The setup with the cells of a column as draw(row) gives them; None leaves a cell away."""
