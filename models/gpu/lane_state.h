@@ -60,7 +60,8 @@ GSIM_ROLES_END
  * times of its context. */
 struct gsim_member_power {
     int64_t pace_ns, gpu_ns; /* gpu_ns 0: not found yet */
-    int64_t power_uw; /* at the highest clock; 0: not known */
+    int64_t power_uw; /* at the highest clock, without memory's; 0: not known */
+    int64_t memory_uw; /* of memory, at the highest clock */
     uint32_t clock_ppm; /* its clock alone */
 };
 

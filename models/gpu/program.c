@@ -171,6 +171,8 @@ static void launch(struct maker *m, const struct gsim_app_call *call, int64_t ho
         out->gpu_ns += m->profile->value[GSIM_KEY_LAUNCH_BETWEEN_NS];
     out->gpu_ns += ns > 0 ? ns : 1;
     out->kernels_ns += ns;
+    out->hbm_bytes +=
+        gsim_muldiv_floor(m->kernels[out->n_kernels].hbm_bytes_per_s, ns, GSIM_NS_PER_S);
     m->steps[out->n_kernels] =
         (struct gsim_program_step){.launched_ns = host_ns, .end_ns = out->gpu_ns, .wait_ns = -1};
     m->stream_at[call->stream] = ++out->n_kernels;

@@ -77,6 +77,7 @@ struct gsim_program {
     int64_t kernels_ns; /* of all kernels */
     /* GPU time of an iteration in turns: the kernels, and the time between two of a stream */
     int64_t gpu_ns;
+    int64_t hbm_bytes; /* of all kernels of which traffic is known */
     /* The order of its touches in a memory of order_bytes: buffers one after another, of each the
      * bytes from the first to the last that kernels touch. NULL: it touches nothing. */
     const struct gsim_touch_order *order;

@@ -2,6 +2,7 @@
 #include "models/gpu/shared_sms.h"
 
 #include "models/gpu/atoms.h"
+#include "models/gpu/clock.h"
 #include "models/gpu/gate.h"
 #include "models/gpu/kernel_log.h"
 #include "sim/base/hints.h"
@@ -93,6 +94,22 @@ static bool needs_sms(const struct gsim_context *context, int64_t kernel) {
     return !context->spec.program || context->spec.program->kernels[kernel].unit == GSIM_APP_SMS;
 }
 
+/* The energy of an iteration, and of it memory's by the bytes of its kernels: at most all but the
+ * last millionth of a joule. */
+static struct gsim_clock_energy energy_of(const struct gsim_profile *profile,
+                                          const struct gsim_program *program) {
+    enum { PJ_OF_UJ = 1000000 };
+    int64_t all_uj = program->app->energy_uj;
+    int64_t memory_uj =
+        gsim_muldiv_floor(program->hbm_bytes, profile->value[GSIM_KEY_POWER_BYTE_PJ], PJ_OF_UJ);
+    memory_uj = memory_uj < all_uj ? memory_uj : all_uj - 1;
+    return (struct gsim_clock_energy){.core_uj = all_uj - memory_uj, .memory_uj = memory_uj};
+}
+
+static int64_t at_highest(int64_t power_uw, uint32_t clock_ppm) {
+    return gsim_muldiv_floor(power_uw, GSIM_PPM, clock_ppm);
+}
+
 /* The power that a program draws, by the energy of an iteration. */
 static struct gsim_member_power power_of(const struct gsim_profile *profile,
                                          const struct gsim_context *context) {
@@ -104,9 +121,11 @@ static struct gsim_member_power power_of(const struct gsim_profile *profile,
     int64_t ns = program->gpu_ns;
     if (context->spec.pace_ns > context->spec.gpu_ns)
         ns = gsim_muldiv_floor(ns, context->spec.pace_ns, context->spec.gpu_ns);
-    out.clock_ppm = gsim_sm_array_clock_alone(profile, program->app->energy_uj, ns);
-    int64_t power_uw = gsim_muldiv_floor(program->app->energy_uj, GSIM_NS_PER_S, ns);
-    out.power_uw = gsim_muldiv_floor(power_uw, GSIM_PPM, out.clock_ppm);
+    struct gsim_clock_energy energy = energy_of(profile, program);
+    out.clock_ppm = gsim_clock_alone(profile, &energy, ns);
+    out.power_uw = at_highest(gsim_muldiv_floor(energy.core_uj, GSIM_NS_PER_S, ns), out.clock_ppm);
+    out.memory_uw =
+        at_highest(gsim_muldiv_floor(energy.memory_uj, GSIM_NS_PER_S, ns), out.clock_ppm);
     return out;
 }
 
@@ -120,6 +139,7 @@ static void set_power(const struct gsim_profile *profile, struct gsim_member *me
         member->power = power_of(profile, context);
     out->clock_ppm = member->power.clock_ppm;
     out->power_uw = member->power.power_uw;
+    out->memory_uw = member->power.memory_uw;
     out->lowers_ppm = context->spec.program->kernels[number].lowers_ppm;
 }
 

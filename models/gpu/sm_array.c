@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "models/gpu/clock.h"
 #include "models/gpu/memory_queue.h"
 #include "sim/base/hints.h"
 #include "sim/base/wide.h"
@@ -545,46 +546,6 @@ struct gsim_sm_needs gsim_sm_array_needs(const struct gsim_space *space,
 
 /* --- power ------------------------------------------------------------------------------------ */
 
-static int64_t room_w(const struct gsim_profile *profile) {
-    return profile->value[GSIM_KEY_POWER_LIMIT_W] - profile->value[GSIM_KEY_POWER_IDLE_W];
-}
-
-enum { POWER_Q = 32, POWER_ONE = 1000 }; /* exponents are thousandths */
-
-/* The part of 1, in Q32, to the power of over / under. */
-static uint64_t raised(uint64_t part_q32, int64_t over, int64_t under) {
-    return gsim_exp2_neg_q32(gsim_log2_neg_q32(part_q32) * over, under << POWER_Q);
-}
-
-/* The clock, in ppm, that goes to this exponent with the part of `all` that `room` is. */
-static uint32_t clock_of(gsim_u128 room, gsim_u128 all, int64_t exponent_milli) {
-    if (room >= all)
-        return (uint32_t)GSIM_PPM;
-    uint64_t part = (uint64_t)((room << POWER_Q) / all);
-    uint64_t clock = raised(part > 0 ? part : 1, POWER_ONE, exponent_milli);
-    uint64_t ppm = clock * (uint64_t)GSIM_PPM >> POWER_Q;
-    return ppm > 0 ? (uint32_t)ppm : 1;
-}
-
-uint32_t gsim_sm_array_clock(const struct gsim_profile *profile, gsim_u128 power_uw) {
-    enum { UW = 1000000 };
-    if (room_w(profile) <= 0)
-        return (uint32_t)GSIM_PPM;
-    return clock_of((gsim_u128)(uint64_t)room_w(profile) * UW, power_uw,
-                    profile->value[GSIM_KEY_POWER_EXPONENT_MILLI]);
-}
-
-/* Work takes longer at a lower clock, so its energy goes with an exponent that is lower by one. */
-uint32_t gsim_sm_array_clock_alone(const struct gsim_profile *profile, int64_t energy_uj,
-                                   int64_t time_ns) {
-    enum { UJ_OF_W_NS = 1000 }; /* a watt for 1000 ns */
-    if (room_w(profile) <= 0)
-        return (uint32_t)GSIM_PPM;
-    return clock_of((gsim_u128)(uint64_t)room_w(profile) * (uint64_t)time_ns,
-                    (gsim_u128)(uint64_t)energy_uj * UJ_OF_W_NS,
-                    profile->value[GSIM_KEY_POWER_EXPONENT_MILLI] - POWER_ONE);
-}
-
 static uint64_t highest_clock(const struct gsim_sm_kernel *kernel) {
     return (uint64_t)GSIM_PPM - kernel->lowers_ppm;
 }
@@ -600,25 +561,30 @@ static gsim_u128 power_at_highest(const struct gsim_profile *profile,
     gsim_u128 power_uw = (gsim_u128)kernel->power_uw;
     if (power_uw == 0 || kernel->lowers_ppm == 0)
         return power_uw;
-    uint64_t part = (highest_clock(kernel) << POWER_Q) / (uint64_t)GSIM_PPM;
-    part = raised(part, profile->value[GSIM_KEY_POWER_EXPONENT_MILLI], POWER_ONE);
-    return (power_uw << POWER_Q) / (part > 0 ? part : 1);
+    uint64_t part = (highest_clock(kernel) << GSIM_CLOCK_Q) / (uint64_t)GSIM_PPM;
+    part = gsim_clock_raised(part, profile->value[GSIM_KEY_POWER_EXPONENT_MILLI], GSIM_CLOCK_ONE);
+    return (power_uw << GSIM_CLOCK_Q) / (part > 0 ? part : 1);
+}
+
+static gsim_u128 memory_at_highest(const struct gsim_sm_kernel *kernel) {
+    return (gsim_u128)(uint64_t)kernel->memory_uw * (uint64_t)GSIM_PPM / highest_clock(kernel);
 }
 
 /* One clock for all: what draws more than the limit lowers it for kernels beside it, too, and so
  * does a kernel that the GPU runs at less than its highest clock. */
 static void share_power(const struct gsim_space *space, struct gsim_sm_kernel *kernels, uint32_t n,
                         struct stretch *here) {
-    gsim_u128 power_uw = 0;
+    gsim_u128 power_uw = 0, memory_uw = 0;
     uint64_t highest = (uint64_t)GSIM_PPM;
     bool is_lowered = false;
     for (uint32_t i = 0; i < n; i++) {
         power_uw += power_at_highest(space->profile, &kernels[i]) * kernels[i].rate_q32 >> 32;
+        memory_uw += memory_at_highest(&kernels[i]) * kernels[i].rate_q32 >> 32;
         is_lowered |= clock_alone(&kernels[i]) < (uint64_t)GSIM_PPM;
         if (kernels[i].rate_q32 > 0 && highest_clock(&kernels[i]) < highest)
             highest = highest_clock(&kernels[i]);
     }
-    uint64_t clock = gsim_sm_array_clock(space->profile, power_uw);
+    uint64_t clock = gsim_clock(space->profile, power_uw, memory_uw);
     if (clock == (uint64_t)GSIM_PPM && !is_lowered)
         return;
     clock = clock < highest ? clock : highest;

@@ -67,11 +67,12 @@ struct gsim_sm_kernel {
     uint32_t memory_ppm; /* part of its time alone that is bound by memory */
     int64_t hbm_bytes_per_s; /* drawn alone; 0: as much as memory_ppm says */
     /* The clock that its time alone holds for, of the highest one, and the power that it draws
-     * beyond idle at the highest clock at its rate alone; 0: not known. */
+     * beyond idle at the highest clock at its rate alone; 0: not known. Apart from it the power of
+     * memory for its bytes, which has a clock of its own. */
     uint32_t clock_ppm;
-    int64_t power_uw;
+    int64_t power_uw, memory_uw;
     /* By which the highest clock is lower while the kernel runs, for all kernels on the GPU; the
-     * two above are then by that lower one. */
+     * three above are then by that lower one. */
     uint32_t lowers_ppm;
     gsim_work all, left; /* its work, and the rest of it; above 0 */
     int64_t arrived_ns; /* when it could begin; kernels of one instant go by their order here */
@@ -118,12 +119,6 @@ static inline bool gsim_sm_kernel_goes_before(const struct gsim_sm_kernel *one,
 /* How many blocks that need this much fit in the free room. */
 int64_t gsim_sm_room_fit(const struct gsim_sm_room *free, const struct gsim_sm_room *need);
 void gsim_sm_held_clear(struct gsim_sm_held *held);
-/* The clock at which work that draws `power_uw` at the highest one is within the power limit. */
-uint32_t gsim_sm_array_clock(const struct gsim_profile *profile, gsim_u128 power_uw);
-/* The clock of a program alone, of which an iteration takes this time at that clock and this energy
- * at the highest one. */
-uint32_t gsim_sm_array_clock_alone(const struct gsim_profile *profile, int64_t energy_uj,
-                                   int64_t time_ns);
 /* The SMs that a cap leaves of `sms`, in the steps in which a device counts them. */
 int64_t gsim_sm_array_width(const struct gsim_profile *profile, int64_t sms, uint32_t cap_ppm);
 /* The SMs of the largest group within this part of the device's, as green contexts have them; at

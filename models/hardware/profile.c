@@ -165,6 +165,7 @@ static int64_t least(int key) {
         return 1;
     case GSIM_KEY_POWER_EXPONENT_MILLI:
         return 1001;
+    case GSIM_KEY_POWER_BYTE_PJ:
     case GSIM_KEY_ENERGY_BUSY_W: /* 0: not known */
     case GSIM_KEY_ENERGY_IDLE_W:
         return 0;

@@ -32,6 +32,17 @@ static const struct gsim_program *program_on(struct fixture *f, const struct gsi
 
 /* --- files ------------------------------------------------------------------------------------ */
 
+/* A kernel of 8 MB in 10 us, launched twice, the second time for 5 us: 12 MB an iteration. */
+static void what_an_iteration_moves(void **state) {
+    struct fixture *f = *state;
+    struct gsim_profile profile = h200(f);
+    const struct gsim_program *program =
+        program_on(f, &profile,
+                   "kind,name,time_us,device,dram_bytes,host_us\nkernel,k,10,h200,8000000,\n"
+                   "launch,k,,,,1\nlaunch,k,5,,,1\n");
+    assert_int_equal(program->hbm_bytes, 12000000);
+}
+
 static void what_a_program_says(void **state) {
     struct fixture *f = *state;
     struct gsim_profile profile = h200(f);
@@ -675,6 +686,7 @@ static void timelines_that_are_no_program(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TEST(what_an_iteration_moves),
         TEST(what_a_program_says),
         TEST(phases_follow_each_other),
         TEST(phases_that_cannot_be),

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "models/gpu/clock.h"
 #include "models/gpu/sm_array.h"
 #include "sim/base/wide.h"
 
@@ -361,6 +362,12 @@ static void test_what_is_lost_has_a_cause(void **state) {
     assert_in_range(kernels[0].lost.bandwidth_ppm, 285600, 285800);
 }
 
+static uint32_t clock_alone(const struct gsim_profile *profile, int64_t core_uj,
+                            int64_t memory_uj) {
+    struct gsim_clock_energy energy = {.core_uj = core_uj, .memory_uj = memory_uj};
+    return gsim_clock_alone(profile, &energy, 10200000);
+}
+
 /* 700 W, 140 of them idle. Work of 700 W within 560: the clock whose 5/2 power is 0.8, 0.9146 of the
  * highest. Alone, an iteration of 8.5 J that takes 10.2 ms draws within 560 W at the clock whose
  * 3/2 power is 560 x 0.0102 / 8.5 = 0.672, 0.7672 of the highest. With the exponent 3 it is the cubic
@@ -371,14 +378,31 @@ static void test_power_lowers_the_clock(void **state) {
     limited.value[GSIM_KEY_POWER_LIMIT_W] = 700;
     limited.value[GSIM_KEY_POWER_IDLE_W] = 140;
     limited.value[GSIM_KEY_POWER_EXPONENT_MILLI] = 2500;
-    assert_int_equal(gsim_sm_array_clock(&limited, 560000000), GSIM_PPM);
-    assert_int_equal(gsim_sm_array_clock(&limited, 700000000), 914610);
-    assert_int_equal(gsim_sm_array_clock_alone(&limited, 8500000, 10200000) / 100, 7672);
-    assert_int_equal(gsim_sm_array_clock_alone(&limited, 5712000, 10200000), GSIM_PPM);
-    assert_int_equal(gsim_sm_array_clock(&device, 700000000), GSIM_PPM);
+    assert_int_equal(gsim_clock(&limited, 560000000, 0), GSIM_PPM);
+    assert_int_equal(gsim_clock(&limited, 700000000, 0), 914610);
+    assert_int_equal(clock_alone(&limited, 8500000, 0) / 100, 7672);
+    assert_int_equal(clock_alone(&limited, 5712000, 0), GSIM_PPM);
+    assert_int_equal(gsim_clock(&device, 700000000, 0), GSIM_PPM);
     limited.value[GSIM_KEY_POWER_EXPONENT_MILLI] = 3000;
-    assert_int_equal(gsim_sm_array_clock(&limited, 700000000) / 10, 92831);
-    assert_int_equal(gsim_sm_array_clock_alone(&limited, 8500000, 10200000) / 10, 81975);
+    assert_int_equal(gsim_clock(&limited, 700000000, 0) / 10, 92831);
+    assert_int_equal(clock_alone(&limited, 8500000, 0) / 10, 81975);
+}
+
+/* 560 W are left. With the exponent 2, 560 W of kernels and 280 W of memory at the highest clock x
+ * fulfil x x + x / 2 = 1: x is the root of 17 less 1, over 4, 0.780776. 1120 W of memory alone leave a
+ * half. Alone, an iteration of 10.2 ms may draw 5.712 J; 2.856 of them for memory leave 2.856 J, of
+ * 5.712 at the highest clock: with an exponent of energy of 1 a half, and without memory 1. */
+static void test_memory_has_a_clock_of_its_own(void **state) {
+    (void)state;
+    struct gsim_profile limited = device;
+    limited.value[GSIM_KEY_POWER_LIMIT_W] = 700;
+    limited.value[GSIM_KEY_POWER_IDLE_W] = 140;
+    limited.value[GSIM_KEY_POWER_EXPONENT_MILLI] = 2000;
+    assert_int_equal(gsim_clock(&limited, 560000000, 280000000) / 10, 78077);
+    assert_int_equal(gsim_clock(&limited, 0, 1120000000), GSIM_PPM / 2);
+    assert_int_equal(gsim_clock(&limited, 0, 560000000), GSIM_PPM);
+    assert_int_equal(clock_alone(&limited, 5712000, 2856000), GSIM_PPM / 2);
+    assert_int_equal(clock_alone(&limited, 5712000, 0), GSIM_PPM);
 }
 
 /* Two kernels on two of the four SMs each, the first of which is `first`, with these watts for
@@ -589,6 +613,7 @@ int main(void) {
         cmocka_unit_test(test_crowded_blocks_have_the_bytes_of_their_sms),
         cmocka_unit_test(test_what_is_lost_has_a_cause),
         cmocka_unit_test(test_power_lowers_the_clock),
+        cmocka_unit_test(test_memory_has_a_clock_of_its_own),
         cmocka_unit_test(test_a_lower_clock_slows_all_kernels),
         cmocka_unit_test(test_a_kernel_lowers_the_highest_clock),
         cmocka_unit_test(test_staged_kernels_draw_more),
