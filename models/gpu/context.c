@@ -481,6 +481,11 @@ struct gsim_kernel_span gsim_context_kernel(const struct gsim_context *context, 
         .n_behind = last - kernel};
 }
 
+int64_t gsim_context_kernel_ns(const struct gsim_context *context) {
+    int64_t kernel = present_kernel(context);
+    return work_after(context, kernel) - (kernel > 0 ? work_after(context, kernel - 1) : 0);
+}
+
 struct gsim_kernel_run gsim_context_kernel_run(const struct gsim_context *context, int64_t kernel,
                                                int64_t from_ns, uint64_t rate_q32) {
     const struct gsim_program *program = context->spec.program;

@@ -193,7 +193,8 @@ static void pad(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int
         if (!could_pad(running, member) || member->context.times.ready_ns > now_ns)
             continue;
         int64_t time_ns =
-            gsim_padding_time_ns(&running->context, &member->context, member->spec.block_ns);
+            gsim_padding_time_ns(gsim_context_kernel_ns(&running->context),
+                                 gsim_context_kernel_ns(&member->context), member->spec.block_ns);
         if (time_ns == 0)
             continue;
         gsim_context_resume(&member->context, now_ns);

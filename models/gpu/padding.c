@@ -6,15 +6,8 @@ uint32_t gsim_padding_left_ppm(const struct gsim_lane *how, const struct gsim_de
     return urgent->fill_ppm < all_ppm ? all_ppm - urgent->fill_ppm : 0;
 }
 
-static int64_t kernel_ns(const struct gsim_context *context) {
-    struct gsim_kernel_span span = gsim_context_kernel(context, 1, 0);
-    return gsim_work_to_ns(span.end - span.start);
-}
-
-int64_t gsim_padding_time_ns(const struct gsim_context *urgent, const struct gsim_context *filler,
-                             int64_t block_ns) {
-    int64_t all_ns = kernel_ns(urgent), wave_ns = kernel_ns(filler);
+int64_t gsim_padding_time_ns(int64_t urgent_ns, int64_t wave_ns, int64_t block_ns) {
     if (block_ns > 0 && block_ns < wave_ns)
         wave_ns = block_ns;
-    return all_ns - all_ns % wave_ns;
+    return urgent_ns - urgent_ns % wave_ns;
 }
