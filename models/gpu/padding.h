@@ -13,8 +13,8 @@
 /* Share of the lane's SMs that this kernel leaves over. */
 uint32_t gsim_padding_left_ppm(const struct gsim_lane *how, const struct gsim_demand *urgent);
 /* How long blocks of a filler's kernel may run beside the urgent kernel, which begins: whole waves;
- * 0 when a single wave takes longer. wave_ns: the length of the filler's kernel, if all of it is one
- * wave; block_ns 0: blocks take as long as their kernel. */
+ * 0 when a single wave takes longer. wave_ns: the length of the filler's kernel, if all of it is
+ * one wave; block_ns 0: blocks take as long as their kernel. */
 int64_t gsim_padding_time_ns(int64_t urgent_ns, int64_t wave_ns, int64_t block_ns);
 
 #endif
