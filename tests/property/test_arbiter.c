@@ -478,8 +478,8 @@ static struct script draw_atoms(gsl_rng *rng, struct gsim_arena *arena) {
 static struct script draw_straight(gsl_rng *rng, struct gsim_arena *arena) {
     struct script script = draw_moving(rng, arena);
     script.is_paging = false;
-    for (uint16_t lane = 0; lane < script.n_lanes; lane++)
-        script.lane[lane].discipline = GSIM_DISCIPLINE_BOUNDARY;
+    for (struct gsim_lane *lane = script.lane; lane < script.lane + script.n_lanes; lane++)
+        lane->discipline = GSIM_DISCIPLINE_BOUNDARY, lane->whole = (struct gsim_lane_whole){0};
     for (uint16_t i = 0; i < script.n; i++) {
         struct gsim_member *member = &script.member[i];
         member->how.priority = (int32_t)pick(rng, 0, 5 * MOST);
