@@ -1,25 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How long a load takes while others load and store, and how two kernels slow each other: README.md.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <numeric>
 #include <random>
 #include <vector>
-#include <cuda_runtime.h>
-#define CK(x)                                                                                      \
-    do {                                                                                           \
-        cudaError_t e = (x);                                                                       \
-        if (e) {                                                                                   \
-            printf("%s %s\n", #x, cudaGetErrorString(e));                                          \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-__device__ __forceinline__ unsigned long long now() {
-    unsigned long long t;
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t));
-    return t;
-}
+#include "../device.cuh"
 struct Stamp {
     unsigned long long begin, end, bytes;
 };

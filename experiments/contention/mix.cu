@@ -1,24 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Two kernels that load from memory on half of the SMs each, with arithmetic between their loads:
 // README.md.
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
 #include <algorithm>
-#include <cuda_runtime.h>
-#define CK(x)                                                                                      \
-    do {                                                                                           \
-        cudaError_t e = (x);                                                                       \
-        if (e) {                                                                                   \
-            printf("%s %s\n", #x, cudaGetErrorString(e));                                          \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-__device__ __forceinline__ unsigned long long now() {
-    unsigned long long t;
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t));
-    return t;
-}
+#include "../device.cuh"
 struct Stamp {
     unsigned long long t0, t1;
     unsigned sm;

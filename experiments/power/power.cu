@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Power and clock of n busy SMs. A persistent kernel, one block an SM, multiplies matrices that stay
 // in shared memory (wgmma, or scalar multiply-adds), until a time is over.
-#include <cuda_runtime.h>
 #include <dlfcn.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <time.h>
+#include "../device.cuh"
 #include "mma.inc" // python3 mma.py >mma.inc
-#define CK(x) do { cudaError_t e_ = (x); if (e_) { printf("%s: %s\n", #x, cudaGetErrorString(e_)); exit(1); } } while (0)
 struct Sample { unsigned long long c0, t0, i0, c1, t1, i1; unsigned sm; };
-__device__ __forceinline__ unsigned long long now() { unsigned long long t; asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t)); return t; }
 __device__ __forceinline__ uint32_t hash(uint32_t x) { x ^= x >> 16; x *= 0x7feb352du; x ^= x >> 15; x *= 0x846ca68bu; x ^= x >> 16; return x; }
 // A value of a normal distribution, nearly: the sum of four uniform ones. `keep` of 256 are not zero.
 __device__ float value(uint32_t i, int keep) {
