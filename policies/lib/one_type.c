@@ -36,8 +36,18 @@ bool gsim_one_type(struct gsim_ctx *ctx, gsim_slot job, struct gsim_one_type ali
     return true;
 }
 
+static bool has_one_type(const struct gsim_view_cluster *cluster) {
+    for (uint32_t node = 1; node < cluster->n_nodes; node++)
+        if (cluster->type[cluster->node_first_gpu[node]] != cluster->type[0])
+            return false;
+    return true;
+}
+
 bool gsim_one_type_up_to(struct gsim_ctx *ctx, gsim_slot job, uint32_t most) {
-    most = most < ctx->view->cluster.n_gpus ? most : ctx->view->cluster.n_gpus;
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    most = most < cluster->n_gpus ? most : cluster->n_gpus;
+    if (has_one_type(cluster))
+        return true;
     for (uint32_t gpus = 1; gpus <= most; gpus++)
         if (!gsim_one_type(ctx, job, (struct gsim_one_type){.gpus = gpus, .speed = true}))
             return false;
