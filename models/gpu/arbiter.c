@@ -11,8 +11,11 @@
 
 enum {
     STEPS_AT_ONCE = 1 << 22,
-    /* turns, so that an attempt that is in vain costs nothing beside them */
+    /* When the short loop is tried again changes no result. Turns left to the plain engine, so that
+     * an attempt in vain costs little beside them, and places of a ring that take as long to look
+     * at as a turn there: both are estimates. */
     LONGEST_REST = 1000,
+    PLACES_A_TURN = 32,
 };
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -188,7 +191,7 @@ static int64_t go_round(struct gsim_arbiter *arbiter, const struct gsim_lane_gpu
         .unseen = gsim_fast_forward_unseen(&arbiter->cycle, &arbiter->options, lanes)};
     struct gsim_rotation done = gsim_rotation_run(gpu, lanes, lane, &bounds);
     if (done.is_open) /* the loop pays even where it is soon left, but for large rings */
-        arbiter->rest = done.turns > lane->spec.n / 32 ? 0 : lane->spec.n / 4;
+        arbiter->rest = done.turns > lane->spec.n / PLACES_A_TURN ? 0 : lane->spec.n / 4;
     else
         arbiter->rest = arbiter->rest < LONGEST_REST ? 2 * arbiter->rest + 1 : LONGEST_REST;
     arbiter->rest_left = arbiter->rest;

@@ -44,14 +44,16 @@ uint32_t gsim_clock(const struct gsim_profile *profile, gsim_u128 power_uw, gsim
         return (uint32_t)GSIM_PPM;
     int64_t exponent_milli = profile->value[GSIM_KEY_POWER_EXPONENT_MILLI];
     gsim_u128 room = (gsim_u128)(uint64_t)room_w(profile) * UW;
-    uint32_t clock = clock_of(room, power_uw, exponent_milli), less = memory_uw > 0 ? 1 : 0;
-    while (less > 0) {
+    uint32_t clock = clock_of(room, power_uw, exponent_milli), less;
+    if (memory_uw == 0)
+        return clock;
+    do {
         uint64_t part = ((uint64_t)clock << GSIM_CLOCK_Q) / (uint64_t)GSIM_PPM;
         gsim_u128 core =
             power_uw * gsim_clock_raised(part, exponent_milli, GSIM_CLOCK_ONE) >> GSIM_CLOCK_Q;
         less = too_high(room, core, memory_uw * clock / (uint64_t)GSIM_PPM, clock, exponent_milli);
         clock -= less;
-    }
+    } while (less > 0);
     return clock > 0 ? clock : 1;
 }
 

@@ -4,6 +4,7 @@
  *   machine.c       the device, the progress and the next event of each job
  *   model.c         starting, stopping, the model's interface
  *   speed.c         how fast a job runs where it is
+ *   fewest_nodes.c  on how few nodes GPUs of one type lie
  *   boundaries.c    where a job can be stopped
  *   processor_sharing.c  ideal processor sharing
  *   interleaving.c  jobs that interleave the stages of their iterations
