@@ -70,6 +70,24 @@ static bool starts(const struct gsim_input *input, const char *magic, size_t n) 
     return input->raw_n >= n && memcmp(input->raw, magic, n) == 0;
 }
 
+/* Files that are read as text would give errors about their first bytes. */
+static const struct {
+    const char *magic, *what;
+} foreign[] = {
+    {"\xfd" "7zXZ", "it is compressed by xz; gsim reads text, gzip and zstd"},
+    {"BZh", "it is compressed by bzip2; gsim reads text, gzip and zstd"},
+    {"PK\x03\x04", "it is a zip archive or a spreadsheet; gsim reads text, gzip and zstd"},
+    {"\xff\xfe", "it is text in UTF-16; gsim reads UTF-8 (iconv -f UTF-16 -t UTF-8)"},
+    {"\xfe\xff", "it is text in UTF-16; gsim reads UTF-8 (iconv -f UTF-16 -t UTF-8)"},
+};
+
+static enum gsim_status refuse_foreign(const struct gsim_input *input, struct gsim_log *log) {
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (starts(input, foreign[i].magic, strlen(foreign[i].magic)))
+            return fail(input, foreign[i].what, log);
+    return GSIM_OK;
+}
+
 static enum gsim_status start_coding(struct gsim_input *input, struct gsim_log *log) {
     if (starts(input, "\x1f\x8b", 2)) {
         input->coding = GZIP;
@@ -81,7 +99,7 @@ static enum gsim_status start_coding(struct gsim_input *input, struct gsim_log *
         if (!input->zstd)
             return gsim_no_memory(log, "opening a zstd file");
     }
-    return GSIM_OK;
+    return refuse_foreign(input, log);
 }
 
 enum gsim_status gsim_input_open(const char *path, struct gsim_arena *arena,

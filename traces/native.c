@@ -73,6 +73,9 @@ static const struct {
     {"timelimit", "limit_s"},    {"walltime", "limit_s"},
     {"num_cpus", "cpus"},        {"cpu_num", "cpus"},
     {"batch_size", "batch"},     {"deadline", "deadline_s"},
+    {"id", "job_id"},            {"arrival_s", "submit_s"},
+    {"submit", "submit_s"},      {"arrival_time", "submit_s"},
+    {"runtime", "duration_s"},   {"run_time", "duration_s"},
 };
 
 static const char *synonym_of(const char *name) {
@@ -82,10 +85,11 @@ static const char *synonym_of(const char *name) {
     return NULL;
 }
 
-/* The column that is meant, by a typing error or in the words of another tool; NULL: none. */
+/* The column that is meant, in the words of another tool or by a typing error; NULL: none. */
 static const char *meant_by(const char *name, const char *const *names, int count) {
-    int near = gsim_text_near_miss(name, names, count);
-    return near >= 0 ? names[near] : synonym_of(name);
+    const char *synonym = synonym_of(name);
+    int near = synonym ? -1 : gsim_text_near_miss(name, names, count);
+    return near >= 0 ? names[near] : synonym;
 }
 
 /* An unknown column is the user's own and is reported as skipped, unless its name is close to a
@@ -167,10 +171,22 @@ static enum gsim_status take_name(struct native *n, const char *const *names, ui
     return target == TO_NOTHING ? pass_over(n, names, count, line, name) : GSIM_OK;
 }
 
+/* Spreadsheets of many languages write semicolons, with a decimal comma beside them: such fields
+ * are not guessed at. */
+static enum gsim_status need_commas(struct native *n, const char *header, int64_t line) {
+    bool has_tabs = strchr(header, '\t') != NULL;
+    if (!has_tabs && !strchr(header, ';'))
+        return GSIM_OK;
+    return gsim_fail(n->b->log, GSIM_BAD_INPUT, n->b->path, line,
+                     "%s separate the names of the header; fields of a trace are separated by "
+                     "commas, and a decimal number has a point",
+                     has_tabs ? "tabs" : "semicolons");
+}
+
 static enum gsim_status on_header(void *arg, const char *const *names, uint32_t count,
                                   int64_t line) {
     struct native *n = arg;
-    enum gsim_status status = GSIM_OK;
+    enum gsim_status status = count == 1 ? need_commas(n, names[0], line) : GSIM_OK;
     for (uint32_t i = 0; i < count && status == GSIM_OK; i++)
         status = take_name(n, names, count, i, line);
     if (status == GSIM_OK)

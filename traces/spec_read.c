@@ -57,7 +57,7 @@ static enum gsim_status unknown_section(const struct gsim_spec_reader *r,
                      entry->section,
                      close >= 0 ? "; did you mean ["
                                 : "; there are trace, arrival, duration, gpus "
-                                  "and the columns of a native trace",
+                                  "and the columns of a native trace ('gsim list columns')",
                      close >= 0 ? names[close] : "", close >= 0 ? "]?" : "");
 }
 
