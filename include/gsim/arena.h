@@ -18,6 +18,10 @@ void gsim_arena_free(struct gsim_arena *arena);
  * do so. */
 void gsim_arena_share(struct gsim_arena *arena);
 
+/* From now on several threads may make, grow and drop blocks at once; before, and without it, one
+ * thread at a time. */
+void gsim_arena_use_threads(struct gsim_arena *arena);
+
 /* Whether there was no memory for something at some time: what was made since may lack it. */
 bool gsim_arena_has_failed(const struct gsim_arena *arena);
 

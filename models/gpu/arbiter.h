@@ -77,6 +77,10 @@ static inline uint16_t gsim_arbiter_in_lane(const struct gsim_arbiter *arbiter, 
  * memory stays resident. */
 void gsim_arbiter_set_memory(struct gsim_arbiter *arbiter, const struct gsim_pager *pager);
 
+static inline int64_t gsim_arbiter_steps(const struct gsim_arbiter *arbiter) {
+    return arbiter->n_steps;
+}
+
 /* The pager of this GPU's memory. */
 static inline const struct gsim_pager *gsim_arbiter_pager(const struct gsim_arbiter *arbiter) {
     return &arbiter->pager;

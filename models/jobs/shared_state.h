@@ -32,6 +32,17 @@ struct gsim_shared_job {
     uint32_t log; /* of an open-loop job: its place among the logs */
 };
 
+/* GPUs that are looked ahead at together. The number is a choice: enough for the threads of a
+ * machine, and few, since a look is in vain where a report of another GPU changes this one first.
+ * The number of threads does not change it, so that looks do not depend on them. */
+enum { GSIM_LOOKS = 32 };
+
+struct gsim_look {
+    struct gsim_arbiter *arbiter;
+    uint32_t gpu;
+    struct gsim_foresight sight;
+};
+
 struct gsim_shared {
     struct gsim_arbiter **of_gpu;
     struct gsim_eventq ahead; /* GPUs with jobs on them, except the close ones */
@@ -58,6 +69,9 @@ struct gsim_shared {
     bool has_managed[GSIM_MEMORY_COUNT]; /* memory was managed in this way */
     bool starts_early; /* turns may begin ahead of their memory */
     bool has_overflown; /* a job's memory has overflown */
+    struct gsim_look look[GSIM_LOOKS];
+    int64_t look_until_ns; /* of the looks under way */
+    int64_t look_steps; /* of a GPU, in the mean of the last looks */
 };
 
 /* Whether contexts take turns under this discipline. */

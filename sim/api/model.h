@@ -73,6 +73,8 @@ struct gsim_wiring {
     uint32_t n_nodes;
 };
 
+struct gsim_team;
+
 struct gsim_model_setup {
     const struct gsim_trace *trace;
     struct gsim_arena *arena;
@@ -91,6 +93,7 @@ struct gsim_model_setup {
     bool ends_are_told; /* jobs end when the core says so, and never by themselves */
     bool ends_pairs_together; /* gsim_compat.ends_pairs_together */
     bool is_plain; /* nothing may be skipped: the reference for tests of the shortcuts */
+    struct gsim_team *team; /* threads for GPUs that walk ahead; NULL: there are none */
     const struct gsim_observer *observer; /* for gsim_observe_span; NULL: no observer */
     void *arg; /* gsim_run_options.model_arg */
 };

@@ -3,6 +3,7 @@
 /* Small blocks are cut from chunks; growable blocks form a doubly linked list. */
 #include "gsim/arena.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -27,7 +28,9 @@ struct grown {
 
 struct gsim_arena {
     atomic_int n_more_owners; /* beside the first */
-    bool has_failed;
+    atomic_bool has_failed;
+    bool has_threads;
+    pthread_mutex_t lock; /* of what follows, once threads use the arena */
     struct chunk *chunks;
     struct grown *grown;
 };
@@ -43,6 +46,8 @@ void gsim_arena_share(struct gsim_arena *arena) {
 void gsim_arena_free(struct gsim_arena *arena) {
     if (!arena || atomic_fetch_sub(&arena->n_more_owners, 1) > 0)
         return;
+    if (arena->has_threads)
+        (void)pthread_mutex_destroy(&arena->lock);
     for (struct chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
         next = chunk->next;
         free(chunk);
@@ -54,16 +59,37 @@ void gsim_arena_free(struct gsim_arena *arena) {
     free(arena);
 }
 
+void gsim_arena_use_threads(struct gsim_arena *arena) {
+    if (!arena->has_threads)
+        (void)pthread_mutex_init(&arena->lock, NULL);
+    arena->has_threads = true;
+}
+
+static void lock(struct gsim_arena *arena) {
+    if (arena->has_threads)
+        (void)pthread_mutex_lock(&arena->lock);
+}
+
+static void unlock(struct gsim_arena *arena) {
+    if (arena->has_threads)
+        (void)pthread_mutex_unlock(&arena->lock);
+}
+
 bool gsim_arena_has_failed(const struct gsim_arena *arena) {
-    return arena->has_failed;
+    return atomic_load_explicit(&arena->has_failed, memory_order_relaxed);
+}
+
+static void fail(struct gsim_arena *arena) {
+    atomic_store_explicit(&arena->has_failed, true, memory_order_relaxed);
 }
 
 static struct chunk *chunk_add(struct gsim_arena *arena, size_t size) {
     /* calloc: the kernel hands out large chunks already zeroed and untouched. */
     struct chunk *chunk = calloc(1, sizeof(struct chunk) + size);
-    arena->has_failed |= !chunk;
-    if (!chunk)
+    if (!chunk) {
+        fail(arena);
         return NULL;
+    }
     chunk->size = size;
     /* A block with a chunk of its own is linked behind the current chunk, which still has room. */
     if (arena->chunks && size > CHUNK_BYTES) {
@@ -76,12 +102,7 @@ static struct chunk *chunk_add(struct gsim_arena *arena, size_t size) {
     return chunk;
 }
 
-void *gsim_arena_alloc(struct gsim_arena *arena, size_t size) {
-    if (size > SIZE_MAX / 2)
-        return NULL;
-    size = (size + ALIGN - 1) / ALIGN * ALIGN;
-    if (size == 0)
-        size = ALIGN;
+static void *cut_block(struct gsim_arena *arena, size_t size) {
     struct chunk *chunk = arena->chunks;
     if (!chunk || chunk->size - chunk->used < size) {
         chunk = chunk_add(arena, size > CHUNK_BYTES / 4 ? size + CHUNK_BYTES : CHUNK_BYTES);
@@ -90,6 +111,16 @@ void *gsim_arena_alloc(struct gsim_arena *arena, size_t size) {
     }
     void *block = chunk->bytes + chunk->used;
     chunk->used += size;
+    return block;
+}
+
+void *gsim_arena_alloc(struct gsim_arena *arena, size_t size) {
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    size = (size + ALIGN - 1) / ALIGN * ALIGN;
+    lock(arena);
+    void *block = cut_block(arena, size > 0 ? size : ALIGN);
+    unlock(arena);
     return block;
 }
 
@@ -133,9 +164,7 @@ static void use_large_pages(void *block, size_t size) {
 #endif
 }
 
-void *gsim_arena_grow_raw(struct gsim_arena *arena, void *block, size_t new_size) {
-    if (new_size > SIZE_MAX / 2)
-        return NULL;
+static void *regrow(struct gsim_arena *arena, void *block, size_t new_size) {
     struct grown *old = block ? grown_of(block) : NULL;
     if (old)
         grown_unlink(arena, old);
@@ -144,10 +173,20 @@ void *gsim_arena_grow_raw(struct gsim_arena *arena, void *block, size_t new_size
                               : calloc(1, sizeof(struct grown) + new_size);
     if (moved)
         use_large_pages(moved, sizeof(struct grown) + new_size);
-    arena->has_failed |= !moved;
+    if (!moved)
+        fail(arena);
     if (moved || old)
         grown_link(arena, moved ? moved : old);
     return moved ? moved->bytes : NULL;
+}
+
+void *gsim_arena_grow_raw(struct gsim_arena *arena, void *block, size_t new_size) {
+    if (new_size > SIZE_MAX / 2)
+        return NULL;
+    lock(arena);
+    void *grown = regrow(arena, block, new_size);
+    unlock(arena);
+    return grown;
 }
 
 void *gsim_arena_grow(struct gsim_arena *arena, void *block, size_t old_size, size_t new_size) {
@@ -160,7 +199,9 @@ void *gsim_arena_grow(struct gsim_arena *arena, void *block, size_t old_size, si
 void gsim_arena_drop(struct gsim_arena *arena, void *block) {
     if (!block)
         return;
+    lock(arena);
     grown_unlink(arena, grown_of(block));
+    unlock(arena);
     free(grown_of(block));
 }
 

@@ -240,6 +240,7 @@ struct gsim_core {
     const struct gsim_model_ops *ops;
     const struct gsim_observer *observer; /* the first observer; usually NULL */
     struct gsim_model *model;
+    struct gsim_team *team; /* of the model; NULL: it has one thread */
     struct gsim_cluster cluster;
     struct gsim_jobs jobs;
     struct gsim_view view;

@@ -5,6 +5,7 @@
  * the policy decides. Consequences of its plan at that instant are the next round. */
 #include "sim/core/core.h"
 #include "sim/core/parts.h"
+#include "sim/base/team.h"
 #include "sim/base/units.h"
 #include "sim/base/hints.h"
 #include "sim/base/wide.h"
@@ -291,6 +292,7 @@ static enum gsim_status open_model(struct gsim_core *core) {
                                      .ends_are_told = core->compat->ends_jobs,
                                      .ends_pairs_together = core->compat->ends_pairs_together,
                                      .is_plain = core->options->is_plain,
+                                     .team = core->team,
                                      .observer = core->options->observer,
                                      .arg = core->options->model_arg};
     return core->ops->open(&setup, &core->model, core->log);
@@ -757,11 +759,14 @@ enum gsim_status gsim_run(const struct gsim_run_options *options, struct gsim_ar
     core->ops = options->model;
     core->observer = options->observer;
     core->at_hand = &core->own_at_hand;
+    if (options->n_threads > 1)
+        core->team = gsim_team_new(options->n_threads, arena);
     enum gsim_status status = open_run(core);
     if (status == GSIM_OK)
         status = run_loop(core);
     if (core->ctx.core && core->policy->close)
         core->policy->close(&core->ctx);
+    gsim_team_close(core->team);
     gsim_observe_end(core);
     gsim_failures_close(core);
     if (status != GSIM_OK && status != GSIM_INCOMPLETE)

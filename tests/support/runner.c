@@ -82,7 +82,10 @@ enum gsim_status test_try(const struct test_run *run, struct gsim_arena *arena,
                                        .mttr_ns = run->mttr_ns,
                                        .checkpoint_ns = run->checkpoint_ns,
                                        .until_ns = run->until_ns ? run->until_ns : GSIM_NEVER,
-                                       .observer = run->observer};
+                                       .observer = run->observer,
+                                       .n_threads = run->n_threads,
+                                       .progress = run->progress,
+                                       .progress_arg = run->progress_arg};
     return gsim_run(&options, arena, result, log);
 }
 

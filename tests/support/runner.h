@@ -42,6 +42,9 @@ struct test_run {
     int64_t mtbf_ns, mttr_ns, checkpoint_ns; /* failures of nodes */
     int64_t until_ns; /* 0: until the last job ends */
     const struct gsim_observer *observer; /* may be NULL */
+    int n_threads; /* 0: one */
+    void (*progress)(void *arg, uint32_t n_done, uint32_t n_jobs); /* may be NULL */
+    void *progress_arg;
 };
 
 /* Makes a run, with all memory from the arena, and asserts that it succeeds. */

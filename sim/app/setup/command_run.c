@@ -2,6 +2,7 @@
 /* gsim run: one policy on one trace. */
 #include "sim/app/figures/report.h"
 #include "sim/app/figures/run_output.h"
+#include "sim/app/sweep/parallel.h"
 
 static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *setup,
                                const struct gsim_result *result, struct gsim_outfile *jobs,
@@ -18,6 +19,15 @@ static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *se
     return status == GSIM_OK
                ? gsim_report_db(cli, setup, 0, setup->replication, &setup->trace, result)
                : status;
+}
+
+/* Results do not depend on the number of threads, so all cores are taken. */
+static enum gsim_status choose_threads(struct gsim_cli *cli, struct gsim_setup *setup) {
+    int64_t n = 1;
+    enum gsim_status status =
+        gsim_option_int(cli, GSIM_OPT_JOBS, gsim_cores(), 1, GSIM_MAX_THREADS, &n);
+    setup->n_threads = (int)n;
+    return status;
 }
 
 enum gsim_status gsim_command_run(struct gsim_cli *cli) {
@@ -38,6 +48,8 @@ enum gsim_status gsim_command_run(struct gsim_cli *cli) {
         status = gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                            "--policy takes one policy; gsim compare --policies %s ...",
                            cli->value[GSIM_OPT_POLICY]);
+    if (status == GSIM_OK)
+        status = choose_threads(cli, setup);
     if (status == GSIM_OK)
         status = gsim_report_check_by(cli, setup);
     if (status == GSIM_OK)

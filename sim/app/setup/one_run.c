@@ -147,6 +147,7 @@ void gsim_setup_options(const struct gsim_setup *setup, int contender,
                                          .until_ns = setup->until_ns,
                                          .slice_budget = setup->slice_budget,
                                          .is_exact = setup->is_exact,
+                                         .n_threads = setup->n_threads,
                                          .stop = setup->model ? setup->model_stop : io->stop};
 }
 
