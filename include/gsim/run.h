@@ -43,8 +43,8 @@ struct gsim_run_options {
     /* After every decide the core counts its sums again from its jobs, and aborts if they differ:
      * for tests of policies. */
     bool is_paranoid;
-    /* Number of threads on which GPUs that jobs share advance; 0 and 1: the caller's. The result does
-     * not depend on it. */
+    /* Number of threads on which GPUs that jobs share advance; 0 and 1: the caller's. The result
+     * does not depend on it. */
     int n_threads;
 };
 
