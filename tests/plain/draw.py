@@ -203,6 +203,31 @@ class Setup:
             row.update(gpus=1, priority=r.choice([0, 0, 0, 1, 2]))
         self.sets += [f"quantum={self.costs['quantum']}ns"]
 
+    def draw_ousting(self, r):
+        """Any of the setups of clusters, with priorities or without, and what a stop and coming back take."""
+        getattr(self, "draw_" + r.choice(KINDS))(r)
+        for row in self.rows:
+            row["priority"] = r.choice([0, 0, 0, 1, 2])
+        self.costs = {"quantum": r.choice([S, 5 * S, 10 * S, 3 * S + 7])}
+        self.sets.append(f"quantum={self.costs['quantum']}ns")
+
+    def draw_quanta_of_gangs(self, r):
+        self.draw_ousting(r)
+        self.sets.append("mechanism=restart")
+
+    def draw_ways_out(self, r):
+        """One way out for all jobs."""
+        way = r.choice(["restart", "restart", "host", "finish", "checkpoint"])
+        if way == "restart":
+            self.draw_ousting(r)
+        else:
+            {"host": self.draw_suspends, "finish": self.draw_suspends, "checkpoint": self.draw_checkpoints}[way](r)
+            self.sets = self.sets[1:]
+            self.costs = {"quantum": r.choice([S, 5 * S, 10 * S, 3 * S + 7])}
+            self.sets.append(f"quantum={self.costs['quantum']}ns")
+        self.costs["lead"] = r.choice([1, 2, 3, 3, 10])
+        self.sets += [f"choice={way}", f"lead={self.costs['lead']}"]
+
     def draw_users(self, r):
         """Users with unlike numbers of jobs, and how their usage is forgotten. No job is so short, and no usage so long
         ago, that it counts for less than the last bit of a priority."""
