@@ -360,6 +360,23 @@ class Setup:
         self.sets[3] = self.sets[3].replace("quantum", "slice.quantum_ns")
         self.costs.update(room=10**9 * GIB, clients=10**6)
 
+    def draw_locks(self, r):
+        """A lock that goes round, or the driver's turns without it."""
+        self.draw_paged(r)
+        is_locked = r.random() < 0.7
+        self.sets += [f"anti_thrash={'on' if is_locked else 'off'}"]
+        if is_locked:
+            self.costs.update(quantum=r.choice([S, 5 * S, 700_000_001]), lookahead=0)
+            self.sets.append(f"nvshare.quantum={self.costs['quantum']}ns")
+
+    def draw_tasks(self, r):
+        """Turns of one length, or of equal parts of a round, that end with iterations."""
+        self.draw_kernels(r)
+        slice_ns = r.choice([None, S // 10, S, 700_000_001])
+        period = r.choice([S, 3 * S, 900_000_001])
+        self.costs.update(slice=slice_ns, period=period, room=10**9 * GIB, clients=10**6, preempt=0, idle=0)
+        self.sets = self.sets[2:3] + [f"slice={'period' if slice_ns is None else f'{slice_ns}ns'}", f"period={period}ns"]
+
     def draw_beside(self, r):
         """Rates are rounded, so that ends that would meet may come in either order: none meet."""
         self.draw_sharing(r)

@@ -9,7 +9,7 @@ from lanes import Lanes
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
 from slices import Sliced, gpu_time
-from sharing import Groups, Beside, Instances, Paging, Shared, Strict, Turns
+from sharing import Groups, Beside, Instances, Paging, Shared, Strict, Tasks, Turns
 
 
 class Policy:
@@ -373,6 +373,14 @@ class Uvm(Timeslice):
     kinds, shared = ("paged",), Paging
 
 
+class Nvshare(Uvm):
+    kinds = ("locks",)
+
+
+class Msched(Uvm):
+    kinds, lane = ("tasks",), Tasks
+
+
 class Mps(Timeslice):
     """Rates are rounded (docs/limits.md)."""
 
@@ -433,4 +441,4 @@ class Throttled(Policy):
 POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
             "timeslice": Timeslice, "uvm": Uvm, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
             "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tgs": Throttled, "vgpu": Vgpu, "xsched": Xsched,
-            "chimera": Chimera, "salus": Salus, "reef": Reef, "adaptive": Adaptive, "gpreempt": Gpreempt}
+            "chimera": Chimera, "salus": Salus, "reef": Reef, "adaptive": Adaptive, "nvshare": Nvshare, "msched": Msched, "gpreempt": Gpreempt}
