@@ -228,6 +228,16 @@ class Setup:
         self.costs["lead"] = r.choice([1, 2, 3, 3, 10])
         self.sets += [f"choice={way}", f"lead={self.costs['lead']}"]
 
+    def draw_server(self, r):
+        """One server of Gandiva's, without packing, with or without costs of stops."""
+        self.n_nodes, self.nodes = 1, self.nodes[:1]
+        for row in self.rows:
+            row["gpus"] = min(row["gpus"], self.width)
+        self.costs = {"slice": r.choice([S, 5 * S, 10 * S, 3 * S + 7])}
+        self.draw_costs(r) if r.random() < 0.4 else None
+        self.draw_loops(r) if r.random() < 0.3 else None
+        self.sets += [f"slice={self.costs['slice']}ns", "preempt=restart", "packing=off"]
+
     def draw_users(self, r):
         """Users with unlike numbers of jobs, and how their usage is forgotten. No job is so short, and no usage so long
         ago, that it counts for less than the last bit of a priority."""

@@ -8,7 +8,7 @@ from halts import Halts
 from lanes import Lanes
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
-from slices import Sliced, gpu_time
+from slices import Server, Sliced, gpu_time
 from sharing import Groups, Beside, Instances, Paging, Shared, Strict, Tasks, Turns
 
 
@@ -252,6 +252,13 @@ class Adaptive(Policy):
         return is_ahead and victim.ran_at(run.now) >= run.stop_ns(victim) + run.back_ns(victim)
 
 
+class Gandiva(Policy):
+    kinds = ("server",)
+
+    def run(self, cluster, jobs, setup):
+        Run(cluster, jobs, Server(setup.costs["slice"]), setup.stop_ns, setup.back_ns, setup.loses).go()
+
+
 class Fairshare(Easy):
     """The classic priority of Slurm (priority/multifactor): a user's part of all usage against an equal share, age and
     size. Usage is GPU time, and decays at the end of each period."""
@@ -441,4 +448,4 @@ class Throttled(Policy):
 POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
             "timeslice": Timeslice, "uvm": Uvm, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
             "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tgs": Throttled, "vgpu": Vgpu, "xsched": Xsched,
-            "chimera": Chimera, "salus": Salus, "reef": Reef, "adaptive": Adaptive, "nvshare": Nvshare, "msched": Msched, "gpreempt": Gpreempt}
+            "chimera": Chimera, "salus": Salus, "reef": Reef, "adaptive": Adaptive, "nvshare": Nvshare, "gandiva": Gandiva, "msched": Msched, "gpreempt": Gpreempt}

@@ -28,11 +28,20 @@ class Sliced:
         while run.stops != before:
             before = run.stops
             for job in self.line(run):
-                if not run.place(job):
+                if not self.place(run, job):
                     self.push(run, job)
         times = [job.since + self.quantum for job in run.running if not self.is_due(run, job)]
         times += [run.now + self.quantum for job in run.running if self.is_due(run, job)]
         self.next = min(times, default=None) if run.waiting else None
+
+    def find(self, run, job):
+        return run.cluster.find(job)
+
+    def place(self, run, job):
+        units = self.find(run, job)
+        if units:
+            run.put(job, units)
+        return bool(units)
 
     def push(self, run, job):
         """As many as it needs, in thought; those whose GPUs it does not take run on."""
@@ -41,7 +50,7 @@ class Sliced:
         for other in sorted(due, key=lambda other: (other.since, other.number)):
             thought.append(other)
             run.cluster.change(other, 1)
-            units = run.cluster.find(job)
+            units = self.find(run, job)
             if units:
                 break
         for other in thought:
@@ -51,6 +60,52 @@ class Sliced:
                 if set(units) & set(other.units):
                     run.stop(other)
             run.put(job, units)
+
+
+class Server(Sliced):
+    """Turns of jobs on one server of Gandiva's, by the head of policies/gandiva/turns.c: the one that has waited longest
+    goes first, but newcomers that find idle GPUs have them, and one that has been pushed out pushes out no other for a slice, from when it is off its GPUs."""
+
+    def __init__(self, quantum):
+        Sliced.__init__(self, quantum, None, lambda run, victim, job: run.now >= self.rests_until(job))
+        self.since = {}
+
+    def note(self, run):
+        """When each began to wait."""
+        self.since = {job: self.since.get(job, run.now) for job in run.waiting}
+
+    def find(self, run, job):
+        """Its old GPUs, if they are idle."""
+        its = job.old_units
+        are_idle = its and all(run.cluster.nodes[number].free[gpu] >= job.ppm for number, gpu in its)
+        return its if are_idle else run.cluster.find(job)
+
+    def rests_until(self, job):
+        return self.since[job] + self.quantum if job.old_units else 0
+
+    def decide(self, run):
+        """Those that have waited are served, then newcomers have idle GPUs where there are any, then all are served."""
+        newcomers, before = run.newcomers, None
+        while run.stops != before:
+            before = run.stops
+            self.note(run)
+            self.serve(run, [job for job in self.line(run) if job not in newcomers])
+            for job in newcomers:
+                self.place(run, job)
+            self.serve(run, [job for job in self.line(run) if newcomers])
+            newcomers = []
+        self.note(run)
+        times = [job.since + self.quantum for job in run.running] + [self.rests_until(job) for job in run.waiting]
+        self.next = min((time for time in times if time > run.now), default=None) if run.waiting else None
+
+    def line(self, run):
+        """One that is stopped in no time is in line from the next round on."""
+        return sorted((job for job in run.waiting if job in self.since), key=lambda job: (self.since[job], job.number))
+
+    def serve(self, run, line):
+        for job in line:
+            if not self.place(run, job):
+                self.push(run, job)
 
 
 def gpu_time(run, job):

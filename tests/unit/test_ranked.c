@@ -123,6 +123,24 @@ static void test_a_job_of_the_same_millisecond_is_tried(void **state) {
     gsim_arena_free(arena);
 }
 
+/* Three GPUs and slices of 10 s. 3 pushes out 0 at 10.2, 4 pushes out 1 at 11. When 4 ends at 12, 0 has its
+ * GPU, as it has waited longer. 1 has rested at 21 and takes the GPU of 2, which came at 5, for the 4 s that
+ * it has left, also where 5, which finds no room, comes to wait behind it at 20.5. */
+static void test_gandiva_looks_when_a_job_has_rested(void **state) {
+    (void)state;
+    enum { MS = GSIM_NS_PER_MS };
+    static const char *const sets[] = {"slice=10s", "packing=off", "preempt=restart", NULL};
+    static const int64_t submit[] = {0, 0, 5 * S, 10 * S + 200 * MS, 11 * S, 20 * S + 500 * MS};
+    static const int64_t service[] = {100 * S, 15 * S, 100 * S, 100 * S, S, S};
+    static const uint32_t gpus[] = {1, 1, 1, 1, 1, 3};
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_trace trace = test_trace(6, submit, service, gpus, arena);
+    struct test_run run = {.policy = "gandiva", .gpus_per_node = 3, .sets = sets, .trace = &trace};
+    struct gsim_result result = test_run(&run, arena);
+    assert_int_equal(result.jobs.end_ns[1], 25 * S);
+    gsim_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_srsf_of_equals_the_last_gives_way),
@@ -130,6 +148,7 @@ int main(void) {
         cmocka_unit_test(test_las_alternates_from_the_beginning),
         cmocka_unit_test(test_a_gang_that_asks_for_nodes_is_tried_by_itself),
         cmocka_unit_test(test_a_job_of_the_same_millisecond_is_tried),
+        cmocka_unit_test(test_gandiva_looks_when_a_job_has_rested),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
