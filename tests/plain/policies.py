@@ -223,7 +223,7 @@ class Suspend(Policy):
     """A job that has run for a quantum gives way to one with a higher priority, or with a like one and less GPU time; in
     the line GPU time is in whole milliseconds."""
 
-    kinds = ("quanta", "quanta_of_gangs")
+    kinds, again = ("quanta", "quanta_of_gangs"), {"quanta_of_gangs": (574, 1081)}
 
     def run(self, cluster, jobs, setup):
         sliced = Sliced(setup.costs["quantum"], lambda run, job: self.key(run, job, 10**6), self.yields)
@@ -253,7 +253,7 @@ class Adaptive(Policy):
 
 
 class Gandiva(Policy):
-    kinds = ("server",)
+    kinds, again = ("server",), {"server": (127,)}
 
     def run(self, cluster, jobs, setup):
         Run(cluster, jobs, Server(setup.costs["slice"]), setup.stop_ns, setup.back_ns, setup.loses).go()
@@ -385,7 +385,7 @@ class Nvshare(Uvm):
 
 
 class Msched(Uvm):
-    kinds, lane = ("tasks",), Tasks
+    kinds, lane, again = ("tasks",), Tasks, {"tasks": (318, 1305)}
 
 
 class Mps(Timeslice):
