@@ -253,7 +253,7 @@ class Adaptive(Policy):
 
 
 class Gandiva(Policy):
-    kinds, again = ("server",), {"server": (127,)}
+    kinds, again = ("server",), {"server": (127, 20261344)}
 
     def run(self, cluster, jobs, setup):
         Run(cluster, jobs, Server(setup.costs["slice"]), setup.stop_ns, setup.back_ns, setup.loses).go()

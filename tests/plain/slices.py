@@ -90,7 +90,7 @@ class Server(Sliced):
             before = run.stops
             self.note(run)
             self.serve(run, [job for job in self.line(run) if job not in newcomers])
-            for job in newcomers:
+            for job in sorted(newcomers, key=lambda job: (job.after is not None, job.number)):
                 self.place(run, job)
             self.serve(run, [job for job in self.line(run) if newcomers])
             newcomers = []
