@@ -64,7 +64,7 @@ class Sliced:
 
 class Server(Sliced):
     """Turns of jobs on one server of Gandiva's, by the head of policies/gandiva/turns.c: the one that has waited longest
-    goes first, but newcomers that find idle GPUs have them, and one that has been pushed out pushes out no other for a slice, from when it is off its GPUs."""
+    goes first, and one that has been pushed out pushes out no other for a slice, from when it is off its GPUs."""
 
     def __init__(self, quantum):
         Sliced.__init__(self, quantum, None, lambda run, victim, job: run.now >= self.rests_until(job))
@@ -92,7 +92,7 @@ class Server(Sliced):
             self.serve(run, [job for job in self.line(run) if job not in newcomers])
             for job in sorted(newcomers, key=lambda job: (job.after is not None, job.number)):
                 self.place(run, job)
-            self.serve(run, [job for job in self.line(run) if newcomers])
+            self.serve(run, self.line(run) if newcomers else [])
             newcomers = []
         self.note(run)
         times = [job.since + self.quantum for job in run.running] + [self.rests_until(job) for job in run.waiting]
