@@ -52,6 +52,11 @@ static int64_t rank(const struct gsim_ctx *ctx, gsim_slot slot) {
     return -urgency * (INT64_C(1) << TIME_BITS) + time_ms;
 }
 
+/* A job of the same millisecond has no less GPU time than a whole one. */
+static bool is_whole_ms(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gpu_time_ns(ctx, slot) % GSIM_NS_PER_MS == 0;
+}
+
 /* Ranks are milliseconds of GPU time, within a priority. */
 static int64_t worth(const struct gsim_ctx *ctx, gsim_slot slot, int64_t saved_ns) {
     return gsim_common_times(saved_ns / GSIM_NS_PER_MS, ctx->view->jobs.gpus[slot]);
@@ -93,6 +98,7 @@ static enum gsim_status open_suspend(struct gsim_ctx *ctx) {
     state->slices.preemption = by_choice[mechanism];
     state->slices.slice_ns = gsim_param(ctx->params, "quantum");
     state->slices.rank = rank;
+    state->slices.is_first_of_rank = is_whole_ms;
     state->slices.urgency = priority;
     state->slices.yields = yields;
     state->slices.worth = worth;

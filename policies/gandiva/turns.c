@@ -415,8 +415,8 @@ static int64_t next_right_ns(const struct gsim_servers *servers, const struct gs
             next_ns = turn->rests_until_ns;
         if (claims_ns > now && claims_ns < next_ns)
             next_ns = claims_ns;
-        if (turn->rests_until_ns <= now && claims_ns == GSIM_NEVER)
-            break;
+        if (turn->since_ns + servers->slice_ns <= now && claims_ns == GSIM_NEVER)
+            break; /* those before have waited, and so rested, for longer */
     }
     return next_ns;
 }

@@ -286,7 +286,9 @@ struct pass {
     struct gsim_misfits misfits;
     /* no idle GPU may ever lack memory; then a job that waits for its home counts as a misfit */
     bool is_ample;
+    bool has_wishes; /* then a job that lacks GPUs says nothing of wider ones */
     uint32_t smallest_unforced; /* the smallest gang that lacks GPUs even by force */
+    int64_t unforced_rank; /* jobs of this rank are tried nevertheless; INT64_MIN: none */
 };
 
 /* Jobs on the job's home give way to it first. */
@@ -303,7 +305,9 @@ static struct pass pass_begins(const struct gsim_slices *slices, const struct gs
     return (struct pass){.misfits =
                              gsim_misfits_none(ctx->view, slices->rule, slices->left.n > 0),
                          .is_ample = gsim_misfits_none(ctx->view, slices->rule, true).is_size_all,
-                         .smallest_unforced = UINT32_MAX};
+                         .has_wishes = gsim_ask_has_wishes(ctx->view),
+                         .smallest_unforced = UINT32_MAX,
+                         .unforced_rank = INT64_MIN};
 }
 
 /* The job may leave some of the GPUs that it took, and jobs that it pushed out their memory. */
@@ -312,11 +316,26 @@ static void note_forced(const struct gsim_slices *slices, const struct gsim_ctx 
     pass->misfits = pass_begins(slices, ctx).misfits;
 }
 
+/* The job lacks GPUs even by force: so do those behind it that ask for no fewer. */
+static void note_unforced(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                          struct pass *pass, gsim_slot slot) {
+    if (ctx->view->jobs.gpus[slot] < pass->smallest_unforced)
+        pass->smallest_unforced = ctx->view->jobs.gpus[slot];
+    if (slices->is_first_of_rank && !slices->is_first_of_rank(ctx, slot))
+        pass->unforced_rank = gsim_index_key(&slices->waiting, slot);
+}
+
+static bool is_unforced(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                        const struct pass *pass, gsim_slot slot) {
+    return ctx->view->jobs.gpus[slot] >= pass->smallest_unforced &&
+           gsim_index_key(&slices->waiting, slot) != pass->unforced_rank;
+}
+
 /* A job that lacks only memory, on enough GPUs, waits for the jobs paused there, and its failure
  * says nothing about others. */
 static bool try_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       struct pass *pass, gsim_slot slot) {
-    if (ctx->view->jobs.gpus[slot] >= pass->smallest_unforced)
+    if (is_unforced(slices, ctx, pass, slot))
         return false;
     if (slices->will_yield && force_at_home(slices, ctx, plan, slot)) {
         note_forced(slices, ctx, pass);
@@ -327,8 +346,8 @@ static bool try_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
         note_forced(slices, ctx, pass);
         return true;
     }
-    if (!could || pass->is_ample)
-        pass->smallest_unforced = ctx->view->jobs.gpus[slot];
+    if ((!could && !pass->has_wishes) || pass->is_ample)
+        note_unforced(slices, ctx, pass, slot);
     return false;
 }
 
@@ -418,8 +437,11 @@ static gsim_slot candidate(const struct gsim_slices *slices, const struct gsim_c
                            const struct pass *pass, gsim_slot slot) {
     uint32_t wide = too_wide(slices, ctx, pass);
     uint32_t most = wide > pass->smallest_unforced ? wide : pass->smallest_unforced;
-    return slices->patience == 0 ? gsim_index_fitting(&slices->waiting, slot, (int64_t)most - 1)
-                                 : slot;
+    bool is_tried = slot != GSIM_NO_ID && (slices->patience > 0 ||
+                                           gsim_index_key(&slices->waiting, slot) ==
+                                               pass->unforced_rank);
+    return is_tried ? slot
+                    : gsim_index_fitting(&slices->waiting, slot, (int64_t)most - 1);
 }
 
 static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
@@ -430,7 +452,8 @@ static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
     for (slot = gsim_index_first(&slices->waiting); slot != GSIM_NO_ID;
          slot = candidate(slices, ctx, &pass, after)) {
         after = gsim_index_next(&slices->waiting, slot);
-        if (pass.smallest_unforced == 1 && gsim_common_is_full(ctx->view))
+        if (pass.smallest_unforced == 1 && is_unforced(slices, ctx, &pass, slot) &&
+            gsim_common_is_full(ctx->view))
             break;
         bool is_placed = try_place(slices, ctx, plan, &pass, slot);
         if (!is_placed && !has_tried_homes) {

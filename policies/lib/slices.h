@@ -30,6 +30,9 @@ struct gsim_slices {
      * has no rank before the other's. */
     int64_t (*rank)(const struct gsim_ctx *ctx, gsim_slot slot);
     int64_t (*urgency)(const struct gsim_ctx *ctx, gsim_slot slot); /* NULL: one of all jobs */
+    /* Whether no job behind this one in line could have a victim that yields to it and not to this
+     * one. NULL: of no job is there one, as ranks leave nothing out. */
+    bool (*is_first_of_rank)(const struct gsim_ctx *ctx, gsim_slot slot);
     /* Whether the victim, which has run for its slice, gives way to this job; NULL: always. It
      * never does to a job that stands behind the victim's own rank, so that few are asked. */
     bool (*yields)(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,

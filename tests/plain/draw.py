@@ -203,6 +203,41 @@ class Setup:
             row.update(gpus=1, priority=r.choice([0, 0, 0, 1, 2]))
         self.sets += [f"quantum={self.costs['quantum']}ns"]
 
+    def draw_ousting(self, r):
+        """Any of the setups of clusters, with priorities or without, and what a stop and coming back take."""
+        getattr(self, "draw_" + r.choice(KINDS))(r)
+        for row in self.rows:
+            row["priority"] = r.choice([0, 0, 0, 1, 2])
+        self.costs = {"quantum": r.choice([S, 5 * S, 10 * S, 3 * S + 7])}
+        self.sets.append(f"quantum={self.costs['quantum']}ns")
+
+    def draw_quanta_of_gangs(self, r):
+        self.draw_ousting(r)
+        self.sets.append("mechanism=restart")
+
+    def draw_ways_out(self, r):
+        """One way out for all jobs."""
+        way = r.choice(["restart", "restart", "host", "finish", "checkpoint"])
+        if way == "restart":
+            self.draw_ousting(r)
+        else:
+            {"host": self.draw_suspends, "finish": self.draw_suspends, "checkpoint": self.draw_checkpoints}[way](r)
+            self.sets = self.sets[1:]
+            self.costs = {"quantum": r.choice([S, 5 * S, 10 * S, 3 * S + 7])}
+            self.sets.append(f"quantum={self.costs['quantum']}ns")
+        self.costs["lead"] = r.choice([1, 2, 3, 3, 10])
+        self.sets += [f"choice={way}", f"lead={self.costs['lead']}"]
+
+    def draw_server(self, r):
+        """One server of Gandiva's, without packing, with or without costs of stops."""
+        self.n_nodes, self.nodes = 1, self.nodes[:1]
+        for row in self.rows:
+            row["gpus"] = min(row["gpus"], self.width)
+        self.costs = {"slice": r.choice([S, 5 * S, 10 * S, 3 * S + 7])}
+        self.draw_costs(r) if r.random() < 0.4 else None
+        self.draw_loops(r) if r.random() < 0.3 else None
+        self.sets += [f"slice={self.costs['slice']}ns", "preempt=restart", "packing=off"]
+
     def draw_users(self, r):
         """Users with unlike numbers of jobs, and how their usage is forgotten. No job is so short, and no usage so long
         ago, that it counts for less than the last bit of a priority."""
@@ -334,6 +369,23 @@ class Setup:
         self.draw_turns(r)
         self.sets[3] = self.sets[3].replace("quantum", "slice.quantum_ns")
         self.costs.update(room=10**9 * GIB, clients=10**6)
+
+    def draw_locks(self, r):
+        """A lock that goes round, or the driver's turns without it."""
+        self.draw_paged(r)
+        is_locked = r.random() < 0.7
+        self.sets += [f"anti_thrash={'on' if is_locked else 'off'}"]
+        if is_locked:
+            self.costs.update(quantum=r.choice([S, 5 * S, 700_000_001]), lookahead=0)
+            self.sets.append(f"nvshare.quantum={self.costs['quantum']}ns")
+
+    def draw_tasks(self, r):
+        """Turns of one length, or of equal parts of a round, that end with iterations."""
+        self.draw_kernels(r)
+        slice_ns = r.choice([None, S // 10, S, 700_000_001])
+        period = r.choice([S, 3 * S, 900_000_001])
+        self.costs.update(slice=slice_ns, period=period, room=10**9 * GIB, clients=10**6, preempt=0, idle=0)
+        self.sets = self.sets[2:3] + [f"slice={'period' if slice_ns is None else f'{slice_ns}ns'}", f"period={period}ns"]
 
     def draw_beside(self, r):
         """Rates are rounded, so that ends that would meet may come in either order: none meet."""

@@ -8,7 +8,8 @@ from halts import Halts
 from lanes import Lanes
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
-from sharing import Groups, Beside, Instances, Paging, Shared, Strict, Turns
+from slices import Server, Sliced, gpu_time
+from sharing import Groups, Beside, Instances, Paging, Shared, Strict, Tasks, Turns
 
 
 class Policy:
@@ -219,39 +220,43 @@ class Tiresias(Ranked):
 
 
 class Suspend(Policy):
-    """One GPU: the first in line by priority, then by least time on GPUs in whole milliseconds, takes it from a job that
-    has run for a quantum and has a lower priority, or a like one and more time."""
+    """A job that has run for a quantum gives way to one with a higher priority, or with a like one and less GPU time; in
+    the line GPU time is in whole milliseconds."""
 
-    kinds = ("quanta",)
+    kinds, again = ("quanta", "quanta_of_gangs"), {"quanta_of_gangs": (574, 1081)}
 
     def run(self, cluster, jobs, setup):
-        self.quantum = setup.costs["quantum"]
-        Policy.run(self, cluster, jobs, setup)
+        sliced = Sliced(setup.costs["quantum"], lambda run, job: self.key(run, job, 10**6), self.yields)
+        Run(cluster, jobs, sliced, setup.stop_ns, setup.back_ns, setup.loses).go()
 
-    def key(self, run, job):
-        return (-job.priority, job.ran_at(run.now))
+    def key(self, run, job, unit=1):
+        return (-job.priority, gpu_time(run, job) // unit)
 
-    def line(self, run):
-        return sorted(run.waiting, key=lambda job: (-job.priority, job.ran_at(run.now) // 10**6, job.number))
+    def yields(self, run, victim, job):
+        return self.key(run, job) < self.key(run, victim)
 
-    next = None
 
-    def decide(self, run):
-        """A job that is due and stays is looked at again a quantum later, as is one that has just come."""
-        for job in self.line(run):
-            run.place(job)
-        before = list(run.running)
-        for job in before:
-            if run.now >= job.since + self.quantum and any(self.key(run, other) < self.key(run, job) for other in run.waiting):
-                first = self.line(run)[0]
-                run.stop(job)
-                run.place(first)
-        times = [max(job.since + self.quantum, (run.now + self.quantum) * (job.since + self.quantum <= run.now))
-                 for job in run.running]
-        self.next = min(times, default=None) if run.waiting else None
+class Adaptive(Policy):
+    """A job that has run for a quantum gives way to one that has had at most a third of its GPU time, unless it will, by
+    its own past, end before it would be back: one that has run for t is taken to run for another t."""
 
-    def wake(self, run):
-        return self.next
+    kinds = ("ways_out",)
+
+    def run(self, cluster, jobs, setup):
+        self.lead = setup.costs["lead"]
+        run = Run(cluster, jobs, Sliced(setup.costs["quantum"], gpu_time, self.yields), setup.stop_ns, setup.back_ns, setup.loses)
+        run.go()
+
+    def yields(self, run, victim, job):
+        is_ahead = gpu_time(run, job) * self.lead <= gpu_time(run, victim)
+        return is_ahead and victim.ran_at(run.now) >= run.stop_ns(victim) + run.back_ns(victim)
+
+
+class Gandiva(Policy):
+    kinds, again = ("server",), {"server": (127, 20261344)}
+
+    def run(self, cluster, jobs, setup):
+        Run(cluster, jobs, Server(setup.costs["slice"]), setup.stop_ns, setup.back_ns, setup.loses).go()
 
 
 class Fairshare(Easy):
@@ -375,6 +380,14 @@ class Uvm(Timeslice):
     kinds, shared = ("paged",), Paging
 
 
+class Nvshare(Uvm):
+    kinds = ("locks",)
+
+
+class Msched(Uvm):
+    kinds, lane, again = ("tasks",), Tasks, {"tasks": (318, 1305)}
+
+
 class Mps(Timeslice):
     """Rates are rounded (docs/limits.md)."""
 
@@ -435,4 +448,4 @@ class Throttled(Policy):
 POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
             "timeslice": Timeslice, "uvm": Uvm, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
             "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tgs": Throttled, "vgpu": Vgpu, "xsched": Xsched,
-            "chimera": Chimera, "salus": Salus, "reef": Reef, "gpreempt": Gpreempt}
+            "chimera": Chimera, "salus": Salus, "reef": Reef, "adaptive": Adaptive, "nvshare": Nvshare, "gandiva": Gandiva, "msched": Msched, "gpreempt": Gpreempt}

@@ -6,6 +6,9 @@ from fractions import Fraction
 from cluster import WHOLE
 
 
+NEVER = 10**30
+
+
 class Turns:
     """The ring of docs/models/time-slices.md, for jobs that always have a kernel to run. It ends no job itself."""
 
@@ -69,6 +72,40 @@ class Turns:
             self.next = self.after(self.has)
         return []
 
+
+
+class Tasks(Turns):
+    """Turns of MSched in a ring, by the head of policies/msched.c and docs/models/migration.md: of one length, or of an
+    equal part of a round, and to the end of the iteration in which that is up."""
+
+    def __init__(self, costs):
+        Turns.__init__(self, {"preempt": 0, "idle": 0, "lookahead": 0, "quantum": 0, **costs})
+
+    def give(self, job, then):
+        Turns.give(self, job, then)
+        self.met = then  # when another task has been there first in this turn
+        self.set_until(then)
+
+    def set_until(self, now):
+        """The first end of an iteration after now at which the turn is up. Parts of a round are those of the tasks that
+        are there. A task that was alone is taken to have had turn after turn of the length that they have now, at
+        whatever point of its iterations."""
+        job, turn = self.has, self.costs["slice"] or self.costs["period"] // len(self.jobs)
+        up = max(1, -(-(self.met - self.since) // turn)) * turn
+        into = int(job.work - job.left) % job.iteration
+        ends = -(-(into + max(up, now + 1 - self.since)) // job.iteration) * job.iteration - into
+        self.until = self.since + ends if len(self.jobs) > 1 else NEVER
+
+    def add(self, job, now):
+        """In the instant in which a turn is up it is in time, and too late for an iteration that ends."""
+        if len(self.jobs) == 1:
+            self.met = now
+        Turns.add(self, job, now)
+
+    def begin(self, now):
+        if self.has and self.until > now:
+            self.set_until(now)
+        Turns.begin(self, now)
 
 
 class Beside:

@@ -18,18 +18,21 @@ struct expected {
     uint32_t n;
     int64_t submit_s[MOST], service_s[MOST];
     uint32_t gpus[MOST];
+    int64_t num_nodes[MOST]; /* 0: none asked for */
     int64_t start_s[MOST], end_s[MOST];
     int64_t preemptions;
 };
 
 static void check(struct test_run run, const struct expected *due) {
     struct gsim_arena *arena = gsim_arena_new();
-    int64_t submit[MOST], service[MOST];
+    int64_t submit[MOST], service[MOST], num_nodes[MOST];
     for (uint32_t i = 0; i < due->n; i++) {
         submit[i] = due->submit_s[i] * S;
         service[i] = due->service_s[i] * S;
+        num_nodes[i] = due->num_nodes[i] > 0 ? due->num_nodes[i] : -1;
     }
     struct gsim_trace trace = test_trace(due->n, submit, service, due->gpus, arena);
+    trace.column[GSIM_COL_NUM_NODES] = num_nodes;
     run.trace = &trace;
     struct gsim_result result = test_run(&run, arena);
     for (uint32_t i = 0; i < due->n; i++) {
@@ -82,11 +85,70 @@ static void test_las_alternates_from_the_beginning(void **state) {
                              .preemptions = 4});
 }
 
+/* Three nodes of two GPUs; 0 is on the first, 1 has a GPU of each. At 10 the slice of 0 is over, that of
+ * 1 is not. 2 wants two GPUs of one node: without 0 none has them. 3 wants one of each of three nodes,
+ * which are there without 0: that 2 found no room says nothing of it. 0 goes on when 1 ends, and 2
+ * begins when 3 ends. */
+static void test_a_gang_that_asks_for_nodes_is_tried_by_itself(void **state) {
+    (void)state;
+    static const char *const sets[] = {"quantum=10s", NULL};
+    check((struct test_run){.policy = "suspend", .nodes = 3, .gpus_per_node = 2, .sets = sets},
+          &(struct expected){.n = 4,
+                             .submit_s = {0, 5, 9, 10},
+                             .service_s = {100, 8, 4, 5},
+                             .gpus = {1, 3, 2, 3},
+                             .num_nodes = {0, 3, 0, 3},
+                             .start_s = {0, 5, 15, 10},
+                             .end_s = {103, 13, 19, 15},
+                             .preemptions = 1});
+}
+
+/* One GPU and slices of 10 s, each of which ends when the next job comes, which has had nothing: 0 has had
+ * 10.0004 s when 1 comes, 1 10.0002 s when 2 comes. When 3 comes, less urgent than all, 2 has had
+ * 10.0003 s: 0 is first in line, of equal milliseconds, and has had more; 1 has had less, and takes the
+ * GPU for the 4.9998 s that it has left. */
+static void test_a_job_of_the_same_millisecond_is_tried(void **state) {
+    (void)state;
+    enum { MS = GSIM_NS_PER_MS };
+    static const char *const sets[] = {"quantum=10s", NULL};
+    static const int64_t submit[] = {0, 10 * S + 4 * MS / 10, 20 * S + 6 * MS / 10,
+                                     30 * S + 9 * MS / 10};
+    static const int64_t service[] = {100 * S, 15 * S, 100 * S, S}, priority[] = {0, 0, 0, -1};
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_trace trace = test_trace(4, submit, service, NULL, arena);
+    trace.column[GSIM_COL_PRIORITY] = priority;
+    struct test_run run = {.policy = "suspend", .gpus_per_node = 1, .sets = sets, .trace = &trace};
+    struct gsim_result result = test_run(&run, arena);
+    assert_int_equal(result.jobs.end_ns[1], 35 * S + 7 * MS / 10);
+    gsim_arena_free(arena);
+}
+
+/* Three GPUs and slices of 10 s. 3 pushes out 0 at 10.2, 4 pushes out 1 at 11. When 4 ends at 12, 0 has its
+ * GPU, as it has waited longer. 1 has rested at 21 and takes the GPU of 2, which came at 5, for the 4 s that
+ * it has left, also where 5, which finds no room, comes to wait behind it at 20.5. */
+static void test_gandiva_looks_when_a_job_has_rested(void **state) {
+    (void)state;
+    enum { MS = GSIM_NS_PER_MS };
+    static const char *const sets[] = {"slice=10s", "packing=off", "preempt=restart", NULL};
+    static const int64_t submit[] = {0, 0, 5 * S, 10 * S + 200 * MS, 11 * S, 20 * S + 500 * MS};
+    static const int64_t service[] = {100 * S, 15 * S, 100 * S, 100 * S, S, S};
+    static const uint32_t gpus[] = {1, 1, 1, 1, 1, 3};
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_trace trace = test_trace(6, submit, service, gpus, arena);
+    struct test_run run = {.policy = "gandiva", .gpus_per_node = 3, .sets = sets, .trace = &trace};
+    struct gsim_result result = test_run(&run, arena);
+    assert_int_equal(result.jobs.end_ns[1], 25 * S);
+    gsim_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_srsf_of_equals_the_last_gives_way),
         cmocka_unit_test(test_what_is_over_at_once_is_no_start),
         cmocka_unit_test(test_las_alternates_from_the_beginning),
+        cmocka_unit_test(test_a_gang_that_asks_for_nodes_is_tried_by_itself),
+        cmocka_unit_test(test_a_job_of_the_same_millisecond_is_tried),
+        cmocka_unit_test(test_gandiva_looks_when_a_job_has_rested),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
