@@ -86,7 +86,8 @@ static bool is_same_context(const struct gsim_context *a, int64_t a_now_ns,
         return true;
     if (!can_be_cut && is_linear(a) && a->times.ready_ns <= a_now_ns - back_ns)
         return b->times.ready_ns <= b_now_ns - back_ns;
-    return is_same_period(a, a_now_ns, b, b_now_ns) && a->done == b->done && memcmp(&a->state, &b->state, sizeof a->state) == 0 &&
+    return is_same_period(a, a_now_ns, b, b_now_ns) && a->done == b->done &&
+           memcmp(&a->state, &b->state, sizeof a->state) == 0 &&
            gsim_times_are_same(GSIM_ROLE_CONST(a->times), a_now_ns, (const int64_t *)&b->times,
                                b_now_ns, launching_ns(a) + back_ns);
 }
