@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "policies/lib/knapsack_rows.h"
+
 enum { FIRST_STATES = 512 }; /* of a row, in the search for a first solution */
 
 static uint32_t bits_of(uint32_t n) {
@@ -34,6 +36,10 @@ static uint32_t used_of(const struct gsim_knapsack *k, uint64_t used, uint32_t k
     return bits > 0 ? (uint32_t)(used >> k->shift[kind] & ((UINT64_C(1) << bits) - 1)) : 0;
 }
 
+static const struct gsim_choice_row *kept_row(const struct gsim_knapsack *k, uint32_t i) {
+    return &k->row[k->kept[i]];
+}
+
 /* --- prices ----------------------------------------------------------------------------------- */
 
 static int64_t priced(const struct gsim_knapsack *k, const struct gsim_choice *choice) {
@@ -58,8 +64,8 @@ static int64_t least_of(const struct gsim_knapsack *k, const struct gsim_choice_
 static bool is_wanted(const struct gsim_knapsack *k, uint32_t kind) {
     const struct gsim_choice *best;
     uint64_t units = 0;
-    for (uint32_t r = 0; r < k->n_rows; r++) {
-        (void)least_of(k, &k->row[r], &best);
+    for (uint32_t i = 0; i < k->n_kept; i++) {
+        (void)least_of(k, kept_row(k, i), &best);
         units += best && best->kind == kind ? best->units : 0;
     }
     return units > k->capacity[kind];
@@ -71,8 +77,8 @@ static void set_price(struct gsim_knapsack *k, uint32_t kind) {
     k->price[kind] = 0;
     if (!is_wanted(k, kind))
         return;
-    for (uint32_t r = 0; r < k->n_rows; r++)
-        high = k->row[r].none_cost > high ? k->row[r].none_cost : high;
+    for (uint32_t i = 0; i < k->n_kept; i++)
+        high = kept_row(k, i)->none_cost > high ? kept_row(k, i)->none_cost : high;
     for (low = 0; high - low > 1;) {
         k->price[kind] = low + (high - low) / 2;
         if (is_wanted(k, kind))
@@ -94,8 +100,8 @@ static void set_prices(struct gsim_knapsack *k) {
     k->bound = 0;
     for (uint32_t kind = 0; kind < k->n_kinds; kind++)
         k->bound -= k->price[kind] * k->capacity[kind];
-    for (uint32_t r = 0; r < k->n_rows; r++)
-        k->bound += least_of(k, &k->row[r], &best);
+    for (uint32_t i = 0; i < k->n_kept; i++)
+        k->bound += least_of(k, kept_row(k, i), &best);
 }
 
 /* --- states ----------------------------------------------------------------------------------- */
@@ -188,7 +194,7 @@ static void cut(struct gsim_knapsack *k, uint32_t most) {
 }
 
 static bool decide_row(struct gsim_knapsack *k, uint32_t r, uint32_t most) {
-    const struct gsim_choice_row *row = &k->row[r];
+    const struct gsim_choice_row *row = kept_row(k, r);
     const struct gsim_choice *best;
     uint32_t first = r > 0 ? (r > 1 ? k->end[r - 2] : 1) : 0, end = r > 0 ? k->end[r - 1] : 1;
     int64_t least = least_of(k, row, &best);
@@ -223,16 +229,16 @@ static bool search(struct gsim_knapsack *k, uint32_t most) {
     k->is_cut = false;
     if (!add(k, &k->all, begin))
         return false;
-    for (uint32_t r = 0; r < k->n_rows; r++)
+    for (uint32_t r = 0; r < k->n_kept; r++)
         if (!decide_row(k, r, most))
             return false;
-    uint32_t best = k->n_rows > 1 ? k->end[k->n_rows - 2] : k->n_rows;
+    uint32_t best = k->n_kept > 1 ? k->end[k->n_kept - 2] : k->n_kept;
     for (uint32_t i = best; i < k->all.n; i++)
         if (cost_of(k, &k->all.state[i]) < cost_of(k, &k->all.state[best]))
             best = i;
-    k->cost = k->known = cost_of(k, &k->all.state[best]);
-    for (uint32_t r = k->n_rows; r-- > 0; best = k->all.state[best].from)
-        k->chosen[r] = k->all.state[best].choice;
+    k->known = cost_of(k, &k->all.state[best]);
+    for (uint32_t r = k->n_kept; r-- > 0; best = k->all.state[best].from)
+        k->chosen[k->kept[r]] = k->all.state[best].choice;
     return true;
 }
 
@@ -242,23 +248,30 @@ static bool reserve(struct gsim_knapsack *k) {
     uint32_t room = 2 * k->n_rows + 1;
     k->chosen = gsim_arena_array(k->arena, room, sizeof *k->chosen);
     k->end = gsim_arena_array(k->arena, room, sizeof *k->end);
-    k->room_rows = k->chosen && k->end ? room : 0;
+    k->kept = gsim_arena_array(k->arena, room, sizeof *k->kept);
+    k->room_rows = k->chosen && k->end && k->kept ? room : 0;
     return k->room_rows > 0;
+}
+
+/* The cost of all rows with what is chosen. */
+static int64_t sum_up(const struct gsim_knapsack *k) {
+    int64_t cost = 0;
+    for (uint32_t r = 0; r < k->n_rows; r++)
+        cost += k->chosen[r] == GSIM_NO_CHOICE ? k->row[r].none_cost : k->choice[k->chosen[r]].cost;
+    return cost;
 }
 
 bool gsim_knapsack(struct gsim_knapsack *k) {
     set_shifts(k);
-    if (!reserve(k))
+    if (!reserve(k) || !gsim_knapsack_find_rows(k))
         return false;
+    for (uint32_t r = 0; r < k->n_rows; r++)
+        k->chosen[r] = GSIM_NO_CHOICE;
     set_prices(k);
     k->known = INT64_MAX / 2;
-    if (!search(k, FIRST_STATES))
+    if (!search(k, FIRST_STATES) || (k->is_cut && !search(k, GSIM_KNAPSACK_STATES)))
         return false;
     k->is_proven = !k->is_cut;
-    if (k->is_proven)
-        return true;
-    if (!search(k, GSIM_KNAPSACK_STATES))
-        return false;
-    k->is_proven = !k->is_cut;
+    k->cost = sum_up(k);
     return true;
 }
