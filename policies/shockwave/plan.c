@@ -70,11 +70,14 @@ static double sum_utilities(const struct gsim_future *f) {
     return sum;
 }
 
+/* What the job gains by one round more than it has, with which it has its utility. */
 static void find_gain(const struct gsim_future *f, struct gsim_future_job *job) {
     job->gain = -1;
-    job->utility = utility(f, job, job->next);
-    if (job->next < f->n_rounds && work_s(f, job, job->next + 1) > work_s(f, job, job->next))
-        job->gain = (utility(f, job, job->next + 1) - job->utility) / job->gpus;
+    job->next_utility = job->utility;
+    if (job->next == f->n_rounds || work_s(f, job, job->next + 1) <= work_s(f, job, job->next))
+        return;
+    job->next_utility = utility(f, job, job->next + 1);
+    job->gain = (job->next_utility - job->utility) / job->gpus;
 }
 
 /* Most jobs of a long queue have no round under most bounds: what they gain by the first one is
@@ -84,18 +87,22 @@ static void find_first_gains(struct gsim_future *f) {
     for (uint32_t i = 0; i < f->n; i++) {
         struct gsim_future_job *job = &f->job[i];
         job->next = 0;
+        job->utility = job->first_utility = utility(f, job, 0);
         find_gain(f, job);
-        job->first_utility = job->utility;
         job->first_gain = job->gain;
+        job->first_next_utility = job->next_utility;
         f->narrowest = job->gpus < f->narrowest ? job->gpus : f->narrowest;
     }
 }
 
 static void begin(const struct gsim_future *f, struct gsim_future_job *job) {
     job->utility = job->first_utility;
+    job->next_utility = job->first_next_utility;
     job->gain = job->first_gain;
-    if (job->next > 0)
-        find_gain(f, job);
+    if (job->next == 0)
+        return;
+    job->utility = utility(f, job, job->next);
+    find_gain(f, job);
 }
 
 /* Gives what the bounds demand. Returns the rounds of GPUs that are left; -1: there are too few. */
@@ -143,6 +150,7 @@ static void give_others(struct gsim_future *f, int64_t left) {
         bool fits = best->gpus <= left;
         if (fits) {
             best->next++;
+            best->utility = best->next_utility;
             left -= best->gpus;
             find_gain(f, best);
         }

@@ -25,9 +25,9 @@ struct gsim_future_job {
     double weight; /* of its utility */
     uint32_t rounds; /* the answer */
     uint32_t next; /* work of the search: rounds of the bound under way */
-    double utility; /* with these rounds */
+    double utility, next_utility; /* with these rounds; with one more */
     double gain; /* the gain of one more round, by GPU; below 0: the job cannot have one */
-    double first_utility, first_gain; /* without a round */
+    double first_utility, first_next_utility, first_gain; /* without a round */
 };
 
 enum { GSIM_FUTURE_PIECES = 5 }; /* straight pieces of the logarithm */
