@@ -31,8 +31,8 @@ bool gsim_fast_forward_may_extrapolate(const struct gsim_fast_forward *cycle,
 
 /* --- contexts --------------------------------------------------------------------------------- */
 
-/* Whether the only kernel of the context has begun, so that a cap on launches holds nothing back any
- * more. */
+/* Whether the only kernel of the context has begun, so that a cap on launches holds nothing back
+ * any more. */
 static bool has_begun_all(const struct gsim_context *context) {
     return context->spec.kernels == 1 && gsim_work_to_ns(context->done) > 0;
 }
@@ -56,7 +56,8 @@ static bool is_same_within(const struct gsim_context *a, const struct gsim_conte
            iterations % a->spec.program->sync_every == 0;
 }
 
-/* Whether both contexts are at the same place in a period of the cap, with equally many launches. */
+/* Whether both contexts are at the same place in a period of the cap, with equally many
+ * launches. */
 static bool is_same_period(const struct gsim_context *a, int64_t a_now_ns,
                            const struct gsim_context *b, int64_t b_now_ns) {
     return a->spec.refill_ns == 0 ||

@@ -256,7 +256,8 @@ static void lose_patience(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     }
 }
 
-/* Whether the job is opportunistic only because it lost patience; one on its way out waits again. */
+/* Whether the job is opportunistic only because it lost patience; one on its way out waits
+ * again. */
 static bool can_be_upgraded(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_antman_job(ctx, slot)->is_opportunistic && !is_born_guest(ctx->view, slot) &&
            ctx->view->jobs.state[slot] == GSIM_RUNNING;

@@ -3,12 +3,13 @@
  * multiple-choice knapsack of several capacities (Kellerer, Pferschy and Pisinger, Knapsack
  * Problems, Springer 2004, chapters 9 and 11), exactly and in whole numbers.
  *
- * Of rows with one choice only those are searched that gain most. Rows are decided one after the other. Of all partial choices that use as much of each kind the
- * cheapest one is kept, so that a row has no more states than the product of (capacity + 1). Prices
- * of the kinds (a Lagrangian) say what a partial choice comes to at least; one that cannot come
- * below a known solution is dropped. With one kind a row takes choices * capacity steps. With more
- * kinds the prices leave some hundreds of states; the worst case is cut at GSIM_KNAPSACK_STATES of
- * a row, and is_proven then says that the solution may not be the cheapest. */
+ * Of rows with one choice those are searched that gain most. Rows are decided one after the other.
+ * Of all partial choices that use as much of each kind the cheapest one is kept, so that a row has
+ * no more states than the product of (capacity + 1). Prices of the kinds (a Lagrangian) say what a
+ * partial choice comes to at least; one that cannot come below a known solution is dropped. With
+ * one kind a row takes choices * capacity steps. With more kinds the prices leave some hundreds of
+ * states; the worst case is cut at GSIM_KNAPSACK_STATES of a row, and is_proven then says that the
+ * solution may not be the cheapest. */
 #ifndef GSIM_POLICIES_LIB_KNAPSACK_H
 #define GSIM_POLICIES_LIB_KNAPSACK_H
 
@@ -62,7 +63,7 @@ struct gsim_knapsack {
     /* rooms that are kept between two calls */
     uint32_t room_rows, room_rivals;
     size_t room_groups;
-    uint32_t *kept, n_kept; /* rows that are searched (policies/lib/knapsack_rows.h) */
+    uint32_t *kept, n_kept; /* rows that are searched */
     uint32_t *end; /* by kept row: its last state + 1 */
     struct gsim_knapsack_rival *rival; /* rows with one choice, by what they ask for */
     uint32_t *group_end; /* where those end that ask for as many units of a kind */
