@@ -31,26 +31,35 @@ bool gsim_fast_forward_may_extrapolate(const struct gsim_fast_forward *cycle,
 
 /* --- contexts --------------------------------------------------------------------------------- */
 
+/* Whether the only kernel of the context has begun, so that a cap on launches holds nothing back
+ * any more. */
+static bool has_begun_all(const struct gsim_context *context) {
+    return context->spec.kernels == 1 && gsim_work_to_ns(context->done) > 0;
+}
+
 /* Whether only the context's total work matters: one kernel that was launched long ago, or many
  * that were launched at once without a cap. Until the end, the offset of such a context decides
  * nothing about when anything happens. */
 static bool is_linear(const struct gsim_context *context) {
     bool is_one_launch =
-        context->spec.kernels == 1 ||
-        (context->spec.host_ns == 0 && context->spec.refill_ns == 0 && !context->spec.arrival_ns);
-    return context->spec.iterations == 1 && is_one_launch && !context->spec.program;
+        context->spec.kernels == 1 || (context->spec.host_ns == 0 && !context->spec.arrival_ns);
+    bool is_capped = context->spec.refill_ns > 0 && !has_begun_all(context);
+    return context->spec.iterations == 1 && is_one_launch && !is_capped && !context->spec.program;
 }
 
-/* Whether both contexts are at the same place in a sweep over several iterations, and in a period
- * of the cap. */
-static bool is_same_within(const struct gsim_context *a, int64_t a_now_ns,
-                           const struct gsim_context *b, int64_t b_now_ns) {
+/* Whether both contexts are at the same place in a sweep over several iterations. */
+static bool is_same_within(const struct gsim_context *a, const struct gsim_context *b) {
     int64_t iterations = b->sums.done_iterations - a->sums.done_iterations;
     if (a->spec.per_sweep > 1 && iterations % a->spec.per_sweep != 0)
         return false;
-    if (a->spec.program && a->spec.program->sync_every > 1 &&
-        iterations % a->spec.program->sync_every != 0)
-        return false;
+    return !a->spec.program || a->spec.program->sync_every <= 1 ||
+           iterations % a->spec.program->sync_every == 0;
+}
+
+/* Whether both contexts are at the same place in a period of the cap, with equally many
+ * launches. */
+static bool is_same_period(const struct gsim_context *a, int64_t a_now_ns,
+                           const struct gsim_context *b, int64_t b_now_ns) {
     return a->spec.refill_ns == 0 ||
            ((b_now_ns - a_now_ns) % a->spec.refill_ns == 0 &&
             gsim_context_begun(a, a_now_ns) == gsim_context_begun(b, b_now_ns));
@@ -72,13 +81,14 @@ static bool is_same_context(const struct gsim_context *a, int64_t a_now_ns,
                             const struct gsim_context *b, int64_t b_now_ns, int64_t back_ns,
                             bool can_be_cut) {
     bool is_done = gsim_context_is_done(a);
-    if (is_done != gsim_context_is_done(b) || !is_same_within(a, a_now_ns, b, b_now_ns))
+    if (is_done != gsim_context_is_done(b) || !is_same_within(a, b))
         return false;
     if (is_done)
         return true;
     if (!can_be_cut && is_linear(a) && a->times.ready_ns <= a_now_ns - back_ns)
         return b->times.ready_ns <= b_now_ns - back_ns;
-    return a->done == b->done && memcmp(&a->state, &b->state, sizeof a->state) == 0 &&
+    return is_same_period(a, a_now_ns, b, b_now_ns) && a->done == b->done &&
+           memcmp(&a->state, &b->state, sizeof a->state) == 0 &&
            gsim_times_are_same(GSIM_ROLE_CONST(a->times), a_now_ns, (const int64_t *)&b->times,
                                b_now_ns, launching_ns(a) + back_ns);
 }

@@ -60,25 +60,50 @@ static int64_t load(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
 
 /* --- placing ---------------------------------------------------------------------------------- */
 
-static bool start(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
+/* Starts a waiting job, which leaves its queue. */
+static bool start(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gsim_queue *queue,
+                  gsim_slot slot) {
     struct antman *antman = ctx->state;
     const struct antman_job *job = gsim_antman_job(ctx, slot);
-    if (ctx->view->jobs.gpus[slot] > 1)
-        return gsim_settings_place(ctx, plan, slot, antman->sharing.rule);
-    if (!gsim_sharing_share(&antman->sharing, ctx, plan, slot))
+    bool is_alone = ctx->view->jobs.gpus[slot] > 1;
+    if (!(is_alone ? gsim_settings_place(ctx, plan, slot, antman->sharing.rule)
+                   : gsim_sharing_share(&antman->sharing, ctx, plan, slot)))
         return false;
+    gsim_queue_remove(queue, ctx, slot);
+    gsim_index_remove(&antman->singles, slot);
+    if (is_alone)
+        return true;
+    uint32_t gpu = job->sharing.gpu - 1;
+    gsim_queue_append(&antman->gpu[gpu].jobs, ctx, slot);
     if (!job->is_opportunistic)
-        gsim_antman_take(ctx, plan, slot, job->sharing.gpu - 1);
+        gsim_antman_take(ctx, plan, slot, gpu);
     else
-        gsim_antman_welcome(ctx, plan, job->sharing.gpu - 1);
+        gsim_antman_welcome(ctx, plan, gpu);
     return true;
+}
+
+/* The job is on its GPU no more. */
+static void leave(const struct gsim_ctx *ctx, gsim_slot slot) {
+    struct antman *antman = ctx->state;
+    uint32_t gpu = gsim_antman_job(ctx, slot)->sharing.gpu;
+    if (gpu > 0)
+        gsim_queue_remove(&antman->gpu[gpu - 1].jobs, ctx, slot);
+}
+
+static bool has_running_guest(const struct gsim_ctx *ctx, uint32_t gpu) {
+    const struct antman *antman = ctx->state;
+    gsim_slot slot = antman->gpu[gpu].jobs.first;
+    while (slot != GSIM_NO_SLOT && !(gsim_antman_job(ctx, slot)->is_opportunistic &&
+                                     ctx->view->jobs.state[slot] == GSIM_RUNNING))
+        slot = gsim_queue_after(ctx, slot);
+    return slot != GSIM_NO_SLOT;
 }
 
 /* Suspends the guests of a GPU. */
 static void clear(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
     const struct antman *antman = ctx->state;
     const struct gsim_view *view = ctx->view;
-    for (uint32_t i = 0; i < view->jobs.n_active; i++) {
+    for (uint32_t i = 0; i < view->jobs.n_active && has_running_guest(ctx, gpu); i++) {
         gsim_slot slot = view->jobs.active[i];
         if (gsim_antman_is_guest(ctx, slot, gpu) && view->jobs.state[slot] == GSIM_RUNNING)
             (void)gsim_plan_preempt(plan, slot, antman->way.stop, antman->way.keep);
@@ -178,9 +203,7 @@ static void pass_first(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         next = gsim_queue_after(ctx, slot);
         if (gsim_order_is_misfit(misfits, ctx, slot))
             continue;
-        if (start(ctx, plan, slot))
-            gsim_queue_remove(queue, ctx, slot);
-        else
+        if (!start(ctx, plan, queue, slot))
             gsim_order_note_misfit(misfits, ctx, slot);
     }
 }
@@ -190,8 +213,8 @@ static void start_guaranteed(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_queue *queue = &antman->sharing.queue;
     for (uint32_t gpu = 0; gpu < ctx->view->cluster.n_gpus; gpu++)
         antman->gpu[gpu].is_kept_free = false;
-    while (queue->first != GSIM_NO_SLOT && start(ctx, plan, queue->first))
-        gsim_queue_remove(queue, ctx, queue->first);
+    while (queue->first != GSIM_NO_SLOT && start(ctx, plan, queue, queue->first))
+        continue;
     if (queue->first == GSIM_NO_SLOT)
         return;
     make_room(ctx, plan, queue->first);
@@ -199,50 +222,85 @@ static void start_guaranteed(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         pass_first(ctx, plan);
 }
 
+/* Whether some GPU takes another opportunistic job at all, whichever it is. */
+static bool takes_guests(const struct gsim_ctx *ctx) {
+    const struct antman *antman = ctx->state;
+    uint32_t gpu = 0, n_gpus = ctx->view->cluster.n_gpus;
+    while (gpu < n_gpus &&
+           (antman->gpu[gpu].is_kept_free || antman->gpu[gpu].busy_ppm >= antman->busy_ppm))
+        gpu++;
+    return gpu < n_gpus;
+}
+
 /* A job that finds no room does not block later jobs. */
 static void start_opportunistic(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct antman *antman = ctx->state;
     for (gsim_slot slot = antman->opportunistic.first, next; slot != GSIM_NO_SLOT; slot = next) {
         next = gsim_queue_after(ctx, slot);
-        if (gsim_common_waits(ctx->view, slot) && start(ctx, plan, slot))
-            gsim_queue_remove(&antman->opportunistic, ctx, slot);
+        if (gsim_common_waits(ctx->view, slot))
+            (void)start(ctx, plan, &antman->opportunistic, slot);
     }
 }
 
 /* Starts guaranteed jobs that have waited too long as opportunistic jobs. */
 static void lose_patience(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct antman *antman = ctx->state;
-    struct gsim_queue *queue = &antman->sharing.queue;
-    for (gsim_slot slot = queue->first, next; slot != GSIM_NO_SLOT; slot = next) {
-        next = gsim_queue_after(ctx, slot);
+    for (gsim_slot slot = gsim_index_first(&antman->singles), next; slot != GSIM_NO_SLOT;
+         slot = next) {
+        next = gsim_index_next(&antman->singles, slot);
         struct antman_job *job = gsim_antman_job(ctx, slot);
-        if (ctx->view->jobs.gpus[slot] > 1 ||
-            ctx->view->now_ns - ctx->view->jobs.submit_ns[slot] < antman->patience_ns)
+        if (ctx->view->now_ns - ctx->view->jobs.submit_ns[slot] < antman->patience_ns)
             continue;
         job->is_opportunistic = true;
-        if (start(ctx, plan, slot))
-            gsim_queue_remove(queue, ctx, slot);
-        else
-            job->is_opportunistic = false;
+        job->is_opportunistic = start(ctx, plan, &antman->sharing.queue, slot);
     }
+}
+
+/* Whether the job is opportunistic only because it lost patience; one on its way out waits
+ * again. */
+static bool can_be_upgraded(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_antman_job(ctx, slot)->is_opportunistic && !is_born_guest(ctx->view, slot) &&
+           ctx->view->jobs.state[slot] == GSIM_RUNNING;
+}
+
+/* How many jobs of the GPU can be upgraded; *one: one of them. */
+static uint32_t find_upgradable(const struct gsim_ctx *ctx, const struct antman_gpu *here,
+                                gsim_slot *one) {
+    uint32_t n = 0;
+    for (gsim_slot slot = here->jobs.first; slot != GSIM_NO_SLOT;
+         slot = gsim_queue_after(ctx, slot))
+        if (can_be_upgraded(ctx, slot)) {
+            *one = slot;
+            n++;
+        }
+    return n;
+}
+
+/* The first one in the order of the view. */
+static gsim_slot first_upgradable(const struct gsim_ctx *ctx, uint32_t gpu) {
+    const gsim_slot *slot = ctx->view->jobs.active;
+    while (gsim_antman_job(ctx, *slot)->sharing.gpu != gpu + 1 || !can_be_upgraded(ctx, *slot))
+        slot++;
+    return *slot;
 }
 
 /* On a GPU without a guaranteed job, upgrades the first job that is opportunistic only because it
  * lost patience. */
 static void upgrade(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     const struct antman *antman = ctx->state;
-    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
-        gsim_slot slot = ctx->view->jobs.active[i];
-        struct antman_job *job = gsim_antman_job(ctx, slot);
-        if (job->sharing.gpu == 0 || !job->is_opportunistic || is_born_guest(ctx->view, slot) ||
-            ctx->view->jobs.state[slot] != GSIM_RUNNING)
-            continue; /* a job on its way out waits again */
-        const struct antman_gpu *here = &antman->gpu[job->sharing.gpu - 1];
+    for (uint32_t gpu = 0; gpu < ctx->view->cluster.n_gpus; gpu++) {
+        const struct antman_gpu *here = &antman->gpu[gpu];
+        gsim_slot slot = GSIM_NO_SLOT;
         if (here->is_kept_free || here->guaranteed != GSIM_NO_SLOT)
             continue;
-        job->is_opportunistic = false;
+        uint32_t n = find_upgradable(ctx, here, &slot);
+        if (n == 0)
+            continue;
+        if (n > 1)
+            slot = first_upgradable(ctx, gpu);
+        gsim_antman_job(ctx, slot)->is_opportunistic = false;
         gsim_antman_cap(ctx, plan, slot);
-        gsim_antman_take(ctx, plan, slot, job->sharing.gpu - 1);
+        gsim_antman_take(ctx, plan, slot, gpu);
     }
 }
 
@@ -255,6 +313,8 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     job->busy_ns = 0;
     gsim_queue_append(job->is_opportunistic ? &antman->opportunistic : &antman->sharing.queue, ctx,
                       slot);
+    if (!job->is_opportunistic && ctx->view->jobs.gpus[slot] == 1)
+        gsim_common_insert(ctx, &antman->singles, slot, antman->n_queued++);
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -262,6 +322,7 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     const struct antman_job *job = gsim_antman_job(ctx, slot);
     if (job->sharing.gpu == 0)
         return;
+    leave(ctx, slot);
     antman->gpu[job->sharing.gpu - 1].is_freed = true;
     if (!job->is_opportunistic)
         antman->gpu[job->sharing.gpu - 1].guaranteed = GSIM_NO_SLOT;
@@ -270,9 +331,13 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
 /* Puts suspended guests back into the queue. */
 static void book(struct gsim_ctx *ctx) {
     struct antman *antman = ctx->state;
-    for (uint32_t i = 0; i < ctx->view->changes.n_settled; i++)
-        if (gsim_common_waits(ctx->view, ctx->view->changes.settled[i]))
-            gsim_queue_append(&antman->opportunistic, ctx, ctx->view->changes.settled[i]);
+    for (uint32_t i = 0; i < ctx->view->changes.n_settled; i++) {
+        gsim_slot slot = ctx->view->changes.settled[i];
+        if (!gsim_common_waits(ctx->view, slot))
+            continue;
+        leave(ctx, slot);
+        gsim_queue_append(&antman->opportunistic, ctx, slot);
+    }
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
@@ -288,8 +353,10 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         gsim_antman_look(ctx, plan);
     start_guaranteed(ctx, plan);
     upgrade(ctx, plan);
-    start_opportunistic(ctx, plan);
-    lose_patience(ctx, plan);
+    if (takes_guests(ctx)) {
+        start_opportunistic(ctx, plan);
+        lose_patience(ctx, plan);
+    }
     gsim_plan_wake(plan, ctx->view->jobs.n_active > 0 ? antman->look_ns : GSIM_NEVER);
 }
 
@@ -301,6 +368,7 @@ static enum gsim_status open_antman(struct gsim_ctx *ctx) {
     antman->sharing.accepts = accepts;
     antman->sharing.load = load;
     gsim_queue_init(&antman->opportunistic);
+    gsim_index_init(&antman->singles, ctx->arena);
     antman->overflows = gsim_param(ctx->params, "overflow") != 0;
     if (antman->overflows)
         antman->sharing.how.memory = GSIM_MEMORY_OVERFLOW;
@@ -313,8 +381,10 @@ static enum gsim_status open_antman(struct gsim_ctx *ctx) {
     antman->gpu = gsim_arena_array(ctx->arena, n > 0 ? n : 1, sizeof *antman->gpu);
     if (!antman->gpu)
         return gsim_no_memory(ctx->log, "opening policy antman");
-    for (uint32_t gpu = 0; gpu < n; gpu++)
+    for (uint32_t gpu = 0; gpu < n; gpu++) {
         antman->gpu[gpu].guaranteed = GSIM_NO_SLOT;
+        gsim_queue_init(&antman->gpu[gpu].jobs);
+    }
     return GSIM_OK;
 }
 

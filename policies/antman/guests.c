@@ -15,15 +15,14 @@ static int64_t mem_of(const struct gsim_view *view, gsim_slot slot) {
  * since 0 means no cap. */
 static int64_t room_for(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu) {
     const struct gsim_view *view = ctx->view;
-    gsim_slot guaranteed = ((const struct antman *)ctx->state)->gpu[gpu].guaranteed;
+    const struct antman_gpu *here = &((const struct antman *)ctx->state)->gpu[gpu];
     int64_t room = view->cluster.hbm_bytes[gpu];
-    if (guaranteed != GSIM_NO_SLOT)
-        room -= mem_of(view, guaranteed);
-    for (uint32_t i = 0; i < view->jobs.n_active; i++) {
-        gsim_slot other = view->jobs.active[i];
+    if (here->guaranteed != GSIM_NO_SLOT)
+        room -= mem_of(view, here->guaranteed);
+    for (gsim_slot other = here->jobs.first; other != GSIM_NO_SLOT;
+         other = gsim_queue_after(ctx, other))
         if (gsim_nth(view, other) < gsim_nth(view, slot) && gsim_antman_is_guest(ctx, other, gpu))
             room -= mem_of(view, other);
-    }
     return room > 1 ? room : 1;
 }
 
@@ -53,9 +52,11 @@ void gsim_antman_cap(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slo
 }
 
 void gsim_antman_cap_guests(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
-    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++)
-        if (gsim_antman_is_guest(ctx, ctx->view->jobs.active[i], gpu))
-            gsim_antman_cap(ctx, plan, ctx->view->jobs.active[i]);
+    const struct antman_gpu *here = &((const struct antman *)ctx->state)->gpu[gpu];
+    for (gsim_slot slot = here->jobs.first; slot != GSIM_NO_SLOT;
+         slot = gsim_queue_after(ctx, slot))
+        if (gsim_antman_is_guest(ctx, slot, gpu))
+            gsim_antman_cap(ctx, plan, slot);
 }
 
 void gsim_antman_take(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t gpu) {
@@ -70,8 +71,9 @@ void gsim_antman_take(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot sl
 void gsim_antman_welcome(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
     struct antman_gpu *here = &((struct antman *)ctx->state)->gpu[gpu];
     uint32_t n_guests = 0;
-    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++)
-        n_guests += gsim_antman_is_guest(ctx, ctx->view->jobs.active[i], gpu);
+    for (gsim_slot slot = here->jobs.first; slot != GSIM_NO_SLOT;
+         slot = gsim_queue_after(ctx, slot))
+        n_guests += gsim_antman_is_guest(ctx, slot, gpu);
     if (n_guests == 1 && here->share > 1)
         here->share = 1;
     gsim_antman_cap_guests(ctx, plan, gpu);
@@ -106,9 +108,23 @@ bool gsim_antman_follow(struct antman_gpu *gpu, int64_t done_ns, int64_t taken_n
     return gpu->share != before;
 }
 
+/* Adds the GPU time of its jobs since the last look. */
+static void count_busy(const struct gsim_ctx *ctx, struct antman_gpu *here) {
+    for (gsim_slot slot = here->jobs.first; slot != GSIM_NO_SLOT;
+         slot = gsim_queue_after(ctx, slot)) {
+        struct antman_job *job = gsim_antman_job(ctx, slot);
+        struct gsim_counters now = gsim_count(ctx, slot);
+        int64_t busy_ns =
+            now.busy_ns + now.costs.stall_ns; /* kernels that wait for host memory are on the GPU */
+        here->busy_ns += busy_ns - job->busy_ns;
+        job->busy_ns = busy_ns;
+    }
+}
+
 static void look_at(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
     const struct antman *antman = ctx->state;
     struct antman_gpu *here = &antman->gpu[gpu];
+    count_busy(ctx, here);
     here->busy_ppm = gsim_muldiv_floor(here->busy_ns, GSIM_PPM, antman->window_ns);
     here->busy_ns = 0;
     if (here->guaranteed == GSIM_NO_SLOT)
@@ -123,16 +139,6 @@ static void look_at(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) 
 
 void gsim_antman_look(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct antman *antman = ctx->state;
-    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
-        struct antman_job *job = gsim_antman_job(ctx, ctx->view->jobs.active[i]);
-        if (job->sharing.gpu == 0)
-            continue;
-        struct gsim_counters now = gsim_count(ctx, ctx->view->jobs.active[i]);
-        int64_t busy_ns =
-            now.busy_ns + now.costs.stall_ns; /* kernels that wait for host memory are on the GPU */
-        antman->gpu[job->sharing.gpu - 1].busy_ns += busy_ns - job->busy_ns;
-        job->busy_ns = busy_ns;
-    }
     for (uint32_t gpu = 0; gpu < ctx->view->cluster.n_gpus; gpu++)
         look_at(ctx, plan, gpu);
     antman->look_ns = ctx->view->now_ns + antman->window_ns;

@@ -7,8 +7,10 @@
 #include "policies/lib/queue.h"
 #include "policies/lib/settings.h"
 #include "policies/lib/sharing.h"
+#include "sim/base/index.h"
 
 struct antman_gpu {
+    struct gsim_queue jobs; /* that share it: a job waits in a queue, or is in one of these */
     gsim_slot guaranteed; /* GSIM_NO_SLOT: none */
     bool is_freed; /* one of its jobs has just ended */
     bool is_kept_free; /* for a guaranteed job: no opportunistic job starts here */
@@ -23,6 +25,8 @@ struct antman_gpu {
 struct antman {
     struct gsim_sharing sharing; /* first; its queue holds guaranteed jobs */
     struct gsim_queue opportunistic;
+    struct gsim_index singles; /* jobs of one GPU in the queue of guaranteed jobs, in its order */
+    int64_t n_queued; /* jobs that ever came into it */
     struct antman_gpu *gpu;
     struct gsim_preemption way;
     int64_t window_ns, refill_ns, patience_ns, tolerance_ppm, busy_ppm;

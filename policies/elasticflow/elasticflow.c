@@ -254,8 +254,10 @@ static void decide_own(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elas
     int64_t wake_ns = own->is_due ? own->held_until_ns : own->next_ns;
     if (wake_ns < own->held_until_ns)
         wake_ns = own->held_until_ns;
-    if (wake_ns > now_ns && (own->is_due || own->n_order > 0))
+    bool wakes = wake_ns > now_ns && (own->is_due || own->n_order > 0);
+    if (wakes)
         gsim_plan_wake(plan, wake_ns);
+    own->due_ns = wakes ? wake_ns : now_ns + own->tick_ns;
     elasticflow_place(ctx, plan, own);
 }
 
@@ -297,6 +299,7 @@ static enum gsim_status open_elasticflow(struct gsim_ctx *ctx) {
     own->job = gsim_arena_array(ctx->arena, n, sizeof *own->job);
     own->order = gsim_arena_array(ctx->arena, n, sizeof *own->order);
     own->arrived = gsim_arena_array(ctx->arena, n, sizeof *own->arrived);
+    own->mover = gsim_arena_array(ctx->arena, n, sizeof *own->mover);
     if (elasticflow_is_baseline(own) && !own->is_reference)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                          "elasticflow: mode=%s is a baseline of reference=elasticflow; without it, "
@@ -306,7 +309,7 @@ static enum gsim_status open_elasticflow(struct gsim_ctx *ctx) {
     if (own->slot < 1)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0, "elasticflow: slot= is shorter than %s",
                          own->is_reference ? "a second" : "a millisecond");
-    return own->job && own->order && own->arrived &&
+    return own->job && own->order && own->arrived && own->mover &&
                    (!own->is_reference || elasticflow_open_reference(ctx, own))
                ? GSIM_OK
                : gsim_no_memory(ctx->log, "opening elasticflow");

@@ -32,10 +32,9 @@ static struct elasticflow_job *narrowest_on(const struct gsim_ctx *ctx,
                                             const struct elasticflow *own, uint32_t node,
                                             const struct elasticflow_job *but) {
     struct elasticflow_job *narrowest = NULL;
-    for (uint32_t i = 0; i < own->n_order; i++) {
-        struct elasticflow_job *job = &own->job[own->order[i]];
-        if (job != but && job->is_active && !job->is_changed && runs(ctx, job) && wanted(job) > 0 &&
-            has_there(ctx, plan, job, node) == wanted(job) &&
+    for (uint32_t i = 0; i < own->n_movers; i++) {
+        struct elasticflow_job *job = &own->job[own->mover[i]];
+        if (job != but && !job->is_changed && has_there(ctx, plan, job, node) == wanted(job) &&
             (!narrowest || wanted(job) < wanted(narrowest)))
             narrowest = job;
     }
@@ -127,22 +126,46 @@ static bool is_short(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
            gsim_plan_units(plan, job->slot, &units) < wanted(job);
 }
 
+/* The first look at a plan that is due then, where the plan is looked at each tick from now on. */
+static int64_t look_at_ns(const struct gsim_ctx *ctx, const struct elasticflow *own,
+                          int64_t due_ns) {
+    int64_t now_ns = ctx->view->now_ns, rest_ns = (due_ns - now_ns) % own->tick_ns;
+    return due_ns + (rest_ns > 0 ? own->tick_ns - rest_ns : 0);
+}
+
 /* Jobs that change in this plan are not in the way of others before it is done, of which there is
- * no news where that takes no time. */
+ * no news where that takes no time. Where no job changes after all, a look would find all as it is
+ * until the next plan is due. */
 static void look_again(const struct gsim_ctx *ctx, struct gsim_plan *plan,
-                       const struct elasticflow *own) {
+                       const struct elasticflow *own, bool is_plan_empty) {
     bool is_any_short = false, is_any_changed = false;
     for (uint32_t i = 0; i < own->n_order; i++) {
         is_any_short |= is_short(ctx, plan, &own->job[own->order[i]]);
         is_any_changed |= own->job[own->order[i]].is_changed;
     }
-    if (!own->is_reference && is_any_short && is_any_changed)
+    if (own->is_reference || !is_any_short || !is_any_changed)
+        return;
+    if (!is_plan_empty)
         gsim_plan_wake(plan, ctx->view->now_ns + own->tick_ns);
+    else if (own->due_ns < GSIM_NEVER)
+        gsim_plan_wake(plan, look_at_ns(ctx, own, own->due_ns));
+}
+
+/* The jobs that may move for others, which stay those throughout the plan. */
+static void find_movers(const struct gsim_ctx *ctx, struct elasticflow *own) {
+    own->n_movers = 0;
+    for (uint32_t i = 0; i < own->n_order; i++) {
+        const struct elasticflow_job *job = &own->job[own->order[i]];
+        if (job->is_active && runs(ctx, job) && wanted(job) > 0)
+            own->mover[own->n_movers++] = own->order[i];
+    }
 }
 
 void elasticflow_place(const struct gsim_ctx *ctx, struct gsim_plan *plan,
                        struct elasticflow *own) {
     const struct gsim_unit *units;
+    uint32_t mark = gsim_plan_mark(plan);
+    find_movers(ctx, own);
     for (uint32_t i = 0; i < own->n_order; i++) {
         struct elasticflow_job *job = &own->job[own->order[i]];
         job->is_changed = false;
@@ -160,5 +183,5 @@ void elasticflow_place(const struct gsim_ctx *ctx, struct gsim_plan *plan,
         else if (gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]))
             place(ctx, plan, own, job);
     }
-    look_again(ctx, plan, own);
+    look_again(ctx, plan, own, gsim_plan_mark(plan) == mark);
 }

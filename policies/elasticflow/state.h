@@ -64,6 +64,7 @@ struct elasticflow {
     struct elasticflow_job *job;
     uint32_t *order; /* the active jobs */
     uint32_t n_order;
+    uint32_t *mover, n_movers; /* scratch: those that run, and shall have GPUs, in that order */
     uint32_t *arrived; /* not looked at yet */
     uint32_t n_arrived, n_came;
     int64_t n_gpus; /* that are up */
@@ -73,6 +74,7 @@ struct elasticflow {
     int64_t slot, tick_ns; /* slot in ticks */
     int64_t next_ns; /* when the plan has its next change */
     int64_t held_until_ns; /* no new plan before that */
+    int64_t due_ns; /* when the policy looks again, if nothing happens before */
     struct elasticflow_steps free; /* GPUs that no plan has */
     struct elasticflow_steps without; /* scratch: as free, without one job */
     struct elasticflow_steps plan_to_be, free_to_be; /* scratch: of the answer that is computed */

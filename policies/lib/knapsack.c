@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "policies/lib/heap.h"
+
 enum { FIRST_STATES = 512 }; /* of a row, in the search for a first solution */
 
 static uint32_t bits_of(uint32_t n) {
@@ -34,6 +36,129 @@ static uint32_t used_of(const struct gsim_knapsack *k, uint64_t used, uint32_t k
     return bits > 0 ? (uint32_t)(used >> k->shift[kind] & ((UINT64_C(1) << bits) - 1)) : 0;
 }
 
+/* --- rows that are searched ------------------------------------------------------------------- */
+
+/* Rows with one choice compete for the units of a kind: of those that ask for as many units of it,
+ * no more have theirs than fit together, and these are the rows that gain most, of equal gains the
+ * first ones. Any other would change places with one of them, and the solution would be cheaper, or
+ * equal and preferred. So all others have none. Where states may be cut, the solution is not known
+ * to be the cheapest, and all rows are searched. */
+
+/* Of two rows that ask for as much, the one that gains less comes later. */
+static int by_gain(const void *left, const void *right) {
+    const struct gsim_knapsack_rival *a = left, *b = right;
+    if (a->cost != b->cost)
+        return a->cost < b->cost ? -1 : 1;
+    return a->row < b->row ? -1 : 1;
+}
+
+static bool is_never_cut(const struct gsim_knapsack *k) {
+    uint64_t states = 1;
+    for (uint32_t kind = 0; kind < k->n_kinds && states <= GSIM_KNAPSACK_STATES; kind++)
+        states *= (uint64_t)k->capacity[kind] + 1;
+    return states <= GSIM_KNAPSACK_STATES;
+}
+
+/* The group of rows that ask for as many units of a kind as this choice. */
+static size_t group_of(const struct gsim_knapsack *k, const struct gsim_choice *choice) {
+    size_t group = choice->units;
+    for (uint32_t kind = 0; kind < choice->kind; kind++)
+        group += (size_t)k->capacity[kind] + 1;
+    return group;
+}
+
+static size_t count_groups(const struct gsim_knapsack *k) {
+    return group_of(k, &(struct gsim_choice){.kind = k->n_kinds});
+}
+
+static bool reserve_rivals(struct gsim_knapsack *k) {
+    size_t groups = count_groups(k) + 1;
+    if (k->n_rows > k->room_rivals) {
+        k->room_rivals = 2 * k->n_rows;
+        k->rival = gsim_arena_array(k->arena, k->room_rivals, sizeof *k->rival);
+        k->is_kept = gsim_arena_array(k->arena, k->room_rivals, sizeof *k->is_kept);
+    }
+    if (groups > k->room_groups) {
+        k->group_end = gsim_arena_array(k->arena, groups, sizeof *k->group_end);
+        k->room_groups = groups;
+    }
+    return (k->n_rows == 0 || (k->rival && k->is_kept)) && k->group_end;
+}
+
+/* The only choice of a row; NULL: the row has several. */
+static const struct gsim_choice *only_choice(const struct gsim_knapsack *k, uint32_t r) {
+    return k->row[r].n == 1 ? &k->choice[k->row[r].first] : NULL;
+}
+
+static bool can_have(const struct gsim_knapsack *k, const struct gsim_choice *choice) {
+    return choice->units <= k->capacity[choice->kind];
+}
+
+/* Rows with several choices are kept; those with one are counted by group. */
+static void count_rivals(struct gsim_knapsack *k) {
+    memset(k->group_end, 0, (count_groups(k) + 1) * sizeof *k->group_end);
+    for (uint32_t r = 0; r < k->n_rows; r++) {
+        const struct gsim_choice *choice = only_choice(k, r);
+        k->is_kept[r] = k->row[r].n > 1;
+        if (choice && can_have(k, choice))
+            k->group_end[group_of(k, choice) + 1]++;
+    }
+}
+
+/* Puts the rows of a group beside each other; group_end then says where each group ends. */
+static void gather_rivals(struct gsim_knapsack *k) {
+    for (size_t group = 0; group < count_groups(k); group++)
+        k->group_end[group + 1] += k->group_end[group];
+    for (uint32_t r = 0; r < k->n_rows; r++) {
+        const struct gsim_choice *choice = only_choice(k, r);
+        if (choice && can_have(k, choice))
+            k->rival[k->group_end[group_of(k, choice)]++] =
+                (struct gsim_knapsack_rival){choice->cost - k->row[r].none_cost, r};
+    }
+}
+
+/* Keeps the first rows of a group, as many as fit together. */
+static void keep_first(struct gsim_knapsack *k, uint32_t first, uint32_t end, uint32_t most) {
+    struct gsim_heap heap = {
+        .items = k->rival + first, .n = end - first, .size = sizeof *k->rival, .by_rank = by_gain};
+    gsim_heap_pile(&heap);
+    for (uint32_t i = 0; i < most && heap.n > 0; i++) {
+        const struct gsim_knapsack_rival *next = gsim_heap_take(&heap);
+        k->is_kept[next->row] = true;
+    }
+}
+
+static void keep_rivals(struct gsim_knapsack *k) {
+    uint32_t first = 0;
+    size_t group = 0;
+    for (uint32_t kind = 0; kind < k->n_kinds; kind++)
+        for (uint32_t units = 0; units <= k->capacity[kind]; units++) {
+            uint32_t end = k->group_end[group++];
+            keep_first(k, first, end, units > 0 ? k->capacity[kind] / units : end - first);
+            first = end;
+        }
+}
+
+static bool find_rows(struct gsim_knapsack *k) {
+    bool is_every = !is_never_cut(k);
+    if (!is_every) {
+        if (!reserve_rivals(k))
+            return false;
+        count_rivals(k);
+        gather_rivals(k);
+        keep_rivals(k);
+    }
+    k->n_kept = 0;
+    for (uint32_t r = 0; r < k->n_rows; r++)
+        if (is_every || k->is_kept[r])
+            k->kept[k->n_kept++] = r;
+    return true;
+}
+
+static const struct gsim_choice_row *kept_row(const struct gsim_knapsack *k, uint32_t i) {
+    return &k->row[k->kept[i]];
+}
+
 /* --- prices ----------------------------------------------------------------------------------- */
 
 static int64_t priced(const struct gsim_knapsack *k, const struct gsim_choice *choice) {
@@ -58,8 +183,8 @@ static int64_t least_of(const struct gsim_knapsack *k, const struct gsim_choice_
 static bool is_wanted(const struct gsim_knapsack *k, uint32_t kind) {
     const struct gsim_choice *best;
     uint64_t units = 0;
-    for (uint32_t r = 0; r < k->n_rows; r++) {
-        (void)least_of(k, &k->row[r], &best);
+    for (uint32_t i = 0; i < k->n_kept; i++) {
+        (void)least_of(k, kept_row(k, i), &best);
         units += best && best->kind == kind ? best->units : 0;
     }
     return units > k->capacity[kind];
@@ -71,8 +196,8 @@ static void set_price(struct gsim_knapsack *k, uint32_t kind) {
     k->price[kind] = 0;
     if (!is_wanted(k, kind))
         return;
-    for (uint32_t r = 0; r < k->n_rows; r++)
-        high = k->row[r].none_cost > high ? k->row[r].none_cost : high;
+    for (uint32_t i = 0; i < k->n_kept; i++)
+        high = kept_row(k, i)->none_cost > high ? kept_row(k, i)->none_cost : high;
     for (low = 0; high - low > 1;) {
         k->price[kind] = low + (high - low) / 2;
         if (is_wanted(k, kind))
@@ -94,8 +219,8 @@ static void set_prices(struct gsim_knapsack *k) {
     k->bound = 0;
     for (uint32_t kind = 0; kind < k->n_kinds; kind++)
         k->bound -= k->price[kind] * k->capacity[kind];
-    for (uint32_t r = 0; r < k->n_rows; r++)
-        k->bound += least_of(k, &k->row[r], &best);
+    for (uint32_t i = 0; i < k->n_kept; i++)
+        k->bound += least_of(k, kept_row(k, i), &best);
 }
 
 /* --- states ----------------------------------------------------------------------------------- */
@@ -188,7 +313,7 @@ static void cut(struct gsim_knapsack *k, uint32_t most) {
 }
 
 static bool decide_row(struct gsim_knapsack *k, uint32_t r, uint32_t most) {
-    const struct gsim_choice_row *row = &k->row[r];
+    const struct gsim_choice_row *row = kept_row(k, r);
     const struct gsim_choice *best;
     uint32_t first = r > 0 ? (r > 1 ? k->end[r - 2] : 1) : 0, end = r > 0 ? k->end[r - 1] : 1;
     int64_t least = least_of(k, row, &best);
@@ -223,16 +348,16 @@ static bool search(struct gsim_knapsack *k, uint32_t most) {
     k->is_cut = false;
     if (!add(k, &k->all, begin))
         return false;
-    for (uint32_t r = 0; r < k->n_rows; r++)
+    for (uint32_t r = 0; r < k->n_kept; r++)
         if (!decide_row(k, r, most))
             return false;
-    uint32_t best = k->n_rows > 1 ? k->end[k->n_rows - 2] : k->n_rows;
+    uint32_t best = k->n_kept > 1 ? k->end[k->n_kept - 2] : k->n_kept;
     for (uint32_t i = best; i < k->all.n; i++)
         if (cost_of(k, &k->all.state[i]) < cost_of(k, &k->all.state[best]))
             best = i;
-    k->cost = k->known = cost_of(k, &k->all.state[best]);
-    for (uint32_t r = k->n_rows; r-- > 0; best = k->all.state[best].from)
-        k->chosen[r] = k->all.state[best].choice;
+    k->known = cost_of(k, &k->all.state[best]);
+    for (uint32_t r = k->n_kept; r-- > 0; best = k->all.state[best].from)
+        k->chosen[k->kept[r]] = k->all.state[best].choice;
     return true;
 }
 
@@ -242,23 +367,30 @@ static bool reserve(struct gsim_knapsack *k) {
     uint32_t room = 2 * k->n_rows + 1;
     k->chosen = gsim_arena_array(k->arena, room, sizeof *k->chosen);
     k->end = gsim_arena_array(k->arena, room, sizeof *k->end);
-    k->room_rows = k->chosen && k->end ? room : 0;
+    k->kept = gsim_arena_array(k->arena, room, sizeof *k->kept);
+    k->room_rows = k->chosen && k->end && k->kept ? room : 0;
     return k->room_rows > 0;
+}
+
+/* The cost of all rows with their choices. */
+static int64_t sum_up(const struct gsim_knapsack *k) {
+    int64_t cost = 0;
+    for (uint32_t r = 0; r < k->n_rows; r++)
+        cost += k->chosen[r] == GSIM_NO_CHOICE ? k->row[r].none_cost : k->choice[k->chosen[r]].cost;
+    return cost;
 }
 
 bool gsim_knapsack(struct gsim_knapsack *k) {
     set_shifts(k);
-    if (!reserve(k))
+    if (!reserve(k) || !find_rows(k))
         return false;
+    for (uint32_t r = 0; r < k->n_rows; r++)
+        k->chosen[r] = GSIM_NO_CHOICE;
     set_prices(k);
     k->known = INT64_MAX / 2;
-    if (!search(k, FIRST_STATES))
+    if (!search(k, FIRST_STATES) || (k->is_cut && !search(k, GSIM_KNAPSACK_STATES)))
         return false;
     k->is_proven = !k->is_cut;
-    if (k->is_proven)
-        return true;
-    if (!search(k, GSIM_KNAPSACK_STATES))
-        return false;
-    k->is_proven = !k->is_cut;
+    k->cost = sum_up(k);
     return true;
 }

@@ -3,12 +3,13 @@
  * multiple-choice knapsack of several capacities (Kellerer, Pferschy and Pisinger, Knapsack
  * Problems, Springer 2004, chapters 9 and 11), exactly and in whole numbers.
  *
- * Rows are decided one after the other. Of all partial choices that use as much of each kind the
- * cheapest one is kept, so that a row has no more states than the product of (capacity + 1). Prices
- * of the kinds (a Lagrangian) say what a partial choice comes to at least; one that cannot come
- * below a known solution is dropped. With one kind a row takes choices * capacity steps. With more
- * kinds the prices leave some hundreds of states; the worst case is cut at GSIM_KNAPSACK_STATES of
- * a row, and is_proven then says that the solution may not be the cheapest. */
+ * Of rows with one choice those are searched that gain most. Rows are decided one after the other.
+ * Of all partial choices that use as much of each kind the cheapest one is kept, so that a row has
+ * no more states than the product of (capacity + 1). Prices of the kinds (a Lagrangian) say what a
+ * partial choice comes to at least; one that cannot come below a known solution is dropped. With
+ * one kind a row takes choices * capacity steps. With more kinds the prices leave some hundreds of
+ * states; the worst case is cut at GSIM_KNAPSACK_STATES of a row, and is_proven then says that the
+ * solution may not be the cheapest. */
 #ifndef GSIM_POLICIES_LIB_KNAPSACK_H
 #define GSIM_POLICIES_LIB_KNAPSACK_H
 
@@ -43,6 +44,12 @@ struct gsim_knapsack_states {
     uint32_t n, room;
 };
 
+/* A row with one choice, and what that costs beyond none. */
+struct gsim_knapsack_rival {
+    int64_t cost;
+    uint32_t row;
+};
+
 struct gsim_knapsack {
     struct gsim_arena *arena;
     uint32_t n_kinds, n_rows; /* fewer than 2^16 rows */
@@ -54,8 +61,13 @@ struct gsim_knapsack {
     int64_t cost;
     bool is_proven;
     /* rooms that are kept between two calls */
-    uint32_t room_rows;
-    uint32_t *end; /* by row: its last state + 1 */
+    uint32_t room_rows, room_rivals;
+    size_t room_groups;
+    uint32_t *kept, n_kept; /* rows that are searched */
+    uint32_t *end; /* by kept row: its last state + 1 */
+    struct gsim_knapsack_rival *rival; /* rows with one choice, by what they ask for */
+    uint32_t *group_end; /* where those end that ask for as many units of a kind */
+    bool *is_kept; /* by row */
     struct gsim_knapsack_states all, reached, merged;
     uint32_t shift[GSIM_KNAPSACK_KINDS];
     int64_t price[GSIM_KNAPSACK_KINDS], bound, known;

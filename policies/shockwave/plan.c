@@ -66,14 +66,43 @@ static double longest_left_s(const struct gsim_future *f) {
 static double sum_utilities(const struct gsim_future *f) {
     double sum = 0;
     for (uint32_t i = 0; i < f->n; i++)
-        sum += utility(f, &f->job[i], f->job[i].next);
+        sum += f->job[i].utility;
     return sum;
 }
 
+/* What the job gains by one round more than it has, with which it has its utility. */
 static void find_gain(const struct gsim_future *f, struct gsim_future_job *job) {
     job->gain = -1;
-    if (job->next < f->n_rounds && work_s(f, job, job->next + 1) > work_s(f, job, job->next))
-        job->gain = (utility(f, job, job->next + 1) - utility(f, job, job->next)) / job->gpus;
+    job->next_utility = job->utility;
+    if (job->next == f->n_rounds || work_s(f, job, job->next + 1) <= work_s(f, job, job->next))
+        return;
+    job->next_utility = utility(f, job, job->next + 1);
+    job->gain = (job->next_utility - job->utility) / job->gpus;
+}
+
+/* Most jobs of a long queue have no round under most bounds: what they gain by the first one is
+ * found once for all of them. */
+static void find_first_gains(struct gsim_future *f) {
+    f->narrowest = UINT32_MAX;
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct gsim_future_job *job = &f->job[i];
+        job->next = 0;
+        job->utility = job->first_utility = utility(f, job, 0);
+        find_gain(f, job);
+        job->first_gain = job->gain;
+        job->first_next_utility = job->next_utility;
+        f->narrowest = job->gpus < f->narrowest ? job->gpus : f->narrowest;
+    }
+}
+
+static void begin(const struct gsim_future *f, struct gsim_future_job *job) {
+    job->utility = job->first_utility;
+    job->next_utility = job->first_next_utility;
+    job->gain = job->first_gain;
+    if (job->next == 0)
+        return;
+    job->utility = utility(f, job, job->next);
+    find_gain(f, job);
 }
 
 /* Gives what the bounds demand. Returns the rounds of GPUs that are left; -1: there are too few. */
@@ -88,7 +117,7 @@ static int64_t give_demanded(struct gsim_future *f, bool has_bounds, double most
         left -= (int64_t)job->next * job->gpus;
         if (left < 0)
             return -1;
-        find_gain(f, job);
+        begin(f, job);
     }
     return left;
 }
@@ -116,11 +145,12 @@ static struct gsim_heap pile(const struct gsim_future *f) {
 /* A job that no longer fits never will: the rounds that are left only get fewer. */
 static void give_others(struct gsim_future *f, int64_t left) {
     struct gsim_heap heap = pile(f);
-    while (heap.n > 0) {
+    while (heap.n > 0 && left >= f->narrowest) {
         struct gsim_future_job *best = f->by_gain[0];
         bool fits = best->gpus <= left;
         if (fits) {
             best->next++;
+            best->utility = best->next_utility;
             left -= best->gpus;
             find_gain(f, best);
         }
@@ -201,6 +231,7 @@ bool gsim_future_plan(struct gsim_future *f, bool has_bounds) {
     struct search s = {.f = f, .has_bounds = has_bounds};
     double first_s = 0, utility, least;
     open_logs(f);
+    find_first_gains(f);
     for (uint32_t i = 0; i < f->n; i++)
         first_s = f->job[i].left_s > first_s ? f->job[i].left_s : first_s;
     if (!try_bound(&s, first_s, &utility))
@@ -212,7 +243,9 @@ bool gsim_future_plan(struct gsim_future *f, bool has_bounds) {
 
 double gsim_future_value(struct gsim_future *f) {
     open_logs(f);
-    for (uint32_t i = 0; i < f->n; i++)
+    for (uint32_t i = 0; i < f->n; i++) {
         f->job[i].next = f->job[i].rounds;
+        f->job[i].utility = utility(f, &f->job[i], f->job[i].next);
+    }
     return sum_utilities(f) - f->price * longest_left_s(f);
 }

@@ -25,7 +25,9 @@ struct gsim_future_job {
     double weight; /* of its utility */
     uint32_t rounds; /* the answer */
     uint32_t next; /* work of the search: rounds of the bound under way */
+    double utility, next_utility; /* with these rounds; with one more */
     double gain; /* the gain of one more round, by GPU; below 0: the job cannot have one */
+    double first_utility, first_next_utility, first_gain; /* without a round */
 };
 
 enum { GSIM_FUTURE_PIECES = 5 }; /* straight pieces of the logarithm */
@@ -35,6 +37,7 @@ struct gsim_future {
     struct gsim_future_job **by_gain; /* work of the search: a heap, as long as the jobs */
     uint32_t n;
     uint32_t n_gpus, n_rounds;
+    uint32_t narrowest; /* GPUs of the narrowest job */
     double round_s;
     double price; /* what a second of the longest time left costs */
     double log_at[GSIM_FUTURE_PIECES + 1]; /* the logarithm where its pieces meet */

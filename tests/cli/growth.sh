@@ -118,3 +118,16 @@ for policy in salus; do
         echo "not ok $policy: jobs of ten times the iterations cost $ratio times as much, more than $most_long"
     fi
 done
+
+# A plan in which no job can change is looked at again when the next one is due, not each millisecond (60 000
+# events here). Plans follow arrivals and ends, and a look a tick later follows a plan by which jobs moved: four
+# events a job at most.
+"$gsim" generate --quiet --spec trace.jobs=120 --spec arrival.load=2 --spec arrival.gpus=32 --spec duration.mu=6.37 \
+    --spec 'gpus.choice=1, 2, 4, 8' --spec 'gpus.weights=70, 10, 10, 10' "$tmp/rush.ini" -o "$tmp/elastic.csv"
+events=$("$gsim" --quiet --policy elasticflow --device ideal --nodes 4 --gpus-per-node 8 --format json "$tmp/elastic.csv" |
+    sed -n 's/.*"events":\([0-9]*\).*/\1/p')
+if [ "${events:-9999}" -le $((120 * 4)) ]; then
+    echo "ok elasticflow: 120 jobs have $events events"
+else
+    echo "not ok elasticflow: 120 jobs have ${events:-no} events, more than 480"
+fi

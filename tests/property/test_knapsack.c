@@ -136,6 +136,36 @@ static void test_against_a_table(void **state) {
     gsim_arena_free(p.knapsack.arena);
 }
 
+/* Rows with one choice, of which those that gain least are left out of the search: with a second
+ * choice, which is dearer than none and so is no row's, all of them are searched, and the solutions
+ * are equal, also where several are equally cheap. */
+static void test_rivals_are_left_out(void **state) {
+    (void)state;
+    static struct problem p;
+    static uint32_t alone[MOST_ROWS];
+    struct gsim_random random;
+    gsim_random_begin(&random, 9);
+    p = (struct problem){.knapsack = {.arena = gsim_arena_new()}};
+    for (uint32_t i = 0; i < 2000; i++) {
+        draw(&p, &random, 3, MOST_ROWS, 0, 20);
+        for (uint32_t r = 0; r < p.knapsack.n_rows; r++) {
+            uint32_t kind = below(&random, p.knapsack.n_kinds), units = 1 + below(&random, 4);
+            p.row[r] = (struct gsim_choice_row){2 * r, 1, 8};
+            p.choice[2 * r] = (struct gsim_choice){(int64_t)below(&random, 8), kind, units};
+            p.choice[2 * r + 1] = (struct gsim_choice){9, kind, units};
+        }
+        assert_true(gsim_knapsack(&p.knapsack));
+        check_choices(&p.knapsack);
+        memcpy(alone, p.knapsack.chosen, p.knapsack.n_rows * sizeof *alone);
+        for (uint32_t r = 0; r < p.knapsack.n_rows; r++)
+            p.row[r].n = 2;
+        assert_true(gsim_knapsack(&p.knapsack));
+        for (uint32_t r = 0; r < p.knapsack.n_rows; r++)
+            assert_int_equal(p.knapsack.chosen[r], alone[r]);
+    }
+    gsim_arena_free(p.knapsack.arena);
+}
+
 static void test_what_can_be_counted(void **state) {
     (void)state;
     uint32_t capacity[GSIM_KNAPSACK_KINDS + 1] = {1023, 1023, 1023, 1023, 1023, 1023, 1};
@@ -150,6 +180,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_all_choices),
         cmocka_unit_test(test_against_a_table),
+        cmocka_unit_test(test_rivals_are_left_out),
         cmocka_unit_test(test_what_can_be_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -135,6 +135,18 @@ static void test_free_turns_are_skipped(void **state) {
     assert_int_equal(result.summary.turns, 3600000);
 }
 
+/* A guest of one kernel has begun it, so that its cap holds nothing back: from 20 s on both take turns
+ * until b has had its 400 s at 820, which is 0.57 of the 1400 s of the GPU. No cycle was found beside a
+ * cap of which the period is as long as the kernel. */
+static void test_turns_beside_a_cap_are_skipped(void **state) {
+    static const char *const sets[] = {"patience=20s", "busy=200%", NULL};
+    struct gsim_result result =
+        run(*state, "a,0,1000,1,1,1,batch\nb,0,400,1,1,1,batch\n", 1, sets);
+    expect_end(&result, 1, 820);
+    expect_end(&result, 0, 1400);
+    assert_true(result.summary.skipped > 0.5);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_a_gang_gets_the_room_of_guests),
@@ -144,6 +156,7 @@ int main(void) {
         TEST(test_the_share_follows_the_pace),
         TEST(test_a_share_of_the_time),
         TEST(test_free_turns_are_skipped),
+        TEST(test_turns_beside_a_cap_are_skipped),
     };
     return cmocka_run_group_tests_name("AntMan", tests, NULL, NULL);
 }
