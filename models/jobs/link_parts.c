@@ -209,11 +209,12 @@ static bool is_used(const struct gsim_link_load *load, enum gsim_host_way way) {
  * way. Both ways count together where a domain copies both ways. */
 static bool is_tight(const struct gsim_link_load *load, enum gsim_paged_link link,
                      enum gsim_host_way way, int64_t most) {
-    bool is_used_both = is_used(load, GSIM_HOST_IN) && is_used(load, GSIM_HOST_OUT);
-    if (load->carried[way] == INT64_MAX ||
-        (link == GSIM_PAGED_DOMAIN && way == GSIM_HOST_BOTH && !is_used_both))
+    if (load->carried[way] == INT64_MAX)
         return false;
-    return load->n_copies[way] > 0 || most + load->asks[way] > load->carried[way];
+    if (load->n_copies[way] == 0 && most + load->asks[way] <= load->carried[way])
+        return false;
+    return link != GSIM_PAGED_DOMAIN || way != GSIM_HOST_BOTH ||
+           (is_used(load, GSIM_HOST_IN) && is_used(load, GSIM_HOST_OUT));
 }
 
 static void find_most(const struct gsim_link_shares *link_shares,

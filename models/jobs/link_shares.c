@@ -148,24 +148,35 @@ static struct gsim_link_shares_host *host_of(const struct gsim_model *model, uin
     return &model->link_shares.hosts[model->setup.wiring.node_of_gpu[gpu]];
 }
 
-/* Begins to count what the GPU pages, from its committed state on. */
-static void count_anew(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
-    struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
-    struct gsim_paged now = paged(model, gpu);
+/* Begins to count from the last tally on. */
+static void begin_count(struct gsim_link_shares_gpu *about, int64_t now_ns) {
     about->since_ns = now_ns;
-    about->bytes[GSIM_H2D] = now.bytes_in;
-    about->bytes[GSIM_D2H] = now.bytes_out;
     for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++)
         about->demand[way] = 0;
 }
 
-/* Begins the GPU's window. Of a GPU that is still nothing has arrived since its last one. */
-static void begin_window(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+/* Begins to count what the GPU pages, from its committed state on. */
+static void count_anew(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+    struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
+    struct gsim_paged now = paged(model, gpu);
+    about->bytes[GSIM_H2D] = now.bytes_in;
+    about->bytes[GSIM_D2H] = now.bytes_out;
+    begin_count(about, now_ns);
+}
+
+/* Begins the GPU's window. Of a GPU that is still nothing has arrived since its last one.
+ * has_tallied: at this instant. */
+static void begin_window(struct gsim_model *model, uint32_t gpu, int64_t now_ns,
+                         bool has_tallied) {
     struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
     if (!about->is_paging)
         return;
     if (about->is_still) {
         about->since_ns = now_ns;
+        return;
+    }
+    if (has_tallied) {
+        begin_count(about, now_ns);
         return;
     }
     settle(model, gpu, now_ns);
@@ -409,10 +420,10 @@ static void find_copying(struct gsim_model *model, struct gsim_link_shares_host 
 }
 
 static void begin_windows(struct gsim_model *model, struct gsim_link_shares_host *host,
-                          int64_t now_ns) {
+                          int64_t now_ns, bool has_tallied) {
     host->since_ns = now_ns;
     for (uint32_t k = 0; k < host->n_gpus; k++)
-        begin_window(model, host->first_gpu + k, now_ns);
+        begin_window(model, host->first_gpu + k, now_ns, has_tallied);
 }
 
 /* Other GPUs page than before. */
@@ -420,7 +431,7 @@ static void meet_pagers(struct gsim_model *model, uint32_t node, int64_t now_ns)
     struct gsim_link_shares_host *host = &model->link_shares.hosts[node];
     host->since_ns = now_ns;
     if (is_crowded(&model->link_shares, host))
-        begin_windows(model, host, now_ns);
+        begin_windows(model, host, now_ns, false);
     share_all(model, host, now_ns);
     expect_end(&model->link_shares, node, FIRST_WINDOW_NS);
 }
@@ -433,7 +444,7 @@ static void meet_copies(struct gsim_model *model, uint32_t node, int64_t now_ns)
     share_all(model, host, now_ns);
     if (was_crowded && is_crowded(link_shares, host))
         return;
-    begin_windows(model, host, now_ns);
+    begin_windows(model, host, now_ns, false);
     expect_end(link_shares, node, FIRST_WINDOW_NS);
 }
 
@@ -468,7 +479,7 @@ static void end_window(struct gsim_model *model, uint32_t node, int64_t now_ns) 
     bool is_news = host->n_copying > 0 || host->has_met;
     for (uint32_t k = 0; k < host->n_gpus; k++)
         is_news |= measure(model, host->first_gpu + k, now_ns);
-    begin_windows(model, host, now_ns);
+    begin_windows(model, host, now_ns, true);
     if (is_news)
         share_all(model, host, now_ns);
     expect_end(&model->link_shares, node, host->length_ns + host->length_ns / GROWS_BY);
