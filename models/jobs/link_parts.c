@@ -205,8 +205,8 @@ static bool is_used(const struct gsim_link_load *load, enum gsim_host_way way) {
     return load->asks[way] > 0 || load->n_copies[way] > 0;
 }
 
-/* Whether some GPU, which asks for at most so much while it copies, may get less of the link in this
- * way. Both ways count together where a domain copies both ways. */
+/* Whether some GPU may get less of the link in this way than it asks for. most: for which one GPU
+ * asks while it copies. Both ways count together where a domain copies both ways. */
 static bool is_tight(const struct gsim_link_load *load, enum gsim_paged_link link,
                      enum gsim_host_way way, int64_t most) {
     if (load->carried[way] == INT64_MAX)
@@ -347,8 +347,8 @@ static void foresee(const struct gsim_model *model, uint32_t gpu,
     }
 }
 
-/* Finds the shares once, at what the GPUs ask for now. Returns whether any share is another one than
- * before. */
+/* Finds the shares once, at what the GPUs ask for now. Returns whether any share is another one
+ * than before. */
 static bool find_round(struct gsim_model *model, const struct gsim_link_shares_host *host,
                        struct gsim_pager_shares *shares) {
     bool has_changed = false;
@@ -357,7 +357,8 @@ static bool find_round(struct gsim_model *model, const struct gsim_link_shares_h
     for (uint32_t gpu = host->first_gpu; gpu < host->first_gpu + host->n_gpus; gpu++) {
         if (!model->link_shares.gpus[gpu].is_paging)
             continue;
-        struct gsim_pager_shares found = is_any_tight ? find_shares(model, gpu) : gsim_pager_whole();
+        struct gsim_pager_shares found =
+            is_any_tight ? find_shares(model, gpu) : gsim_pager_whole();
         has_changed |= memcmp(&found, &shares[gpu], sizeof found) != 0;
         shares[gpu] = found;
     }

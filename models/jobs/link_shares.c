@@ -245,7 +245,7 @@ static void even_out(const struct gsim_pager *pager, int64_t *found) {
         found[GSIM_HOST_BOTH] = 2 * each;
 }
 
-/* Bytes per second, at most so many; few bytes are divided in 64 bits. */
+/* Bytes per second, up to `most`; few bytes are divided in 64 bits. */
 static int64_t average(gsim_i128 bytes, int64_t ns, int64_t most) {
     if (bytes <= 0)
         return 0;

@@ -151,7 +151,7 @@ static double shared_s(const struct gsim_ctx *ctx, const struct state *s, const 
     return age_s + lease_s + (left_s - lease_s * job->pace[k]) / full;
 }
 
-/* The job's bid for each number of GPUs that it may get of so many. */
+/* The job's bid for each number of GPUs that it may get of the pool. */
 static void value(const struct gsim_ctx *ctx, const struct state *s, struct job *job,
                   uint32_t pool) {
     const double least_s = 1e-9;
