@@ -259,8 +259,8 @@ static uint64_t share_in(struct gsim_link_shares *link_shares, uint32_t gpu,
     gsim_i128 asked = own + load->asks[way] - about->asks[way], gets = load->carried[way];
     if (n > 0) {
         uint64_t others_q32 = load->busy_q32[way] - busy_q32(about, way, about->asks[way]);
-        gets = crowd_gets(load->copies[way], n, asked, GSIM_RATE_ONE + others_q32,
-                          load->carried[way]);
+        gets =
+            crowd_gets(load->copies[way], n, asked, GSIM_RATE_ONE + others_q32, load->carried[way]);
         link_shares->has_met_copies |= gets < asked;
     }
     if (asked <= gets)

@@ -166,8 +166,7 @@ static void count_anew(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
 
 /* Begins the GPU's window. Of a GPU that is still nothing has arrived since its last one.
  * has_tallied: at this instant. */
-static void begin_window(struct gsim_model *model, uint32_t gpu, int64_t now_ns,
-                         bool has_tallied) {
+static void begin_window(struct gsim_model *model, uint32_t gpu, int64_t now_ns, bool has_tallied) {
     struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
     if (!about->is_paging)
         return;
@@ -249,9 +248,8 @@ static void even_out(const struct gsim_pager *pager, int64_t *found) {
 static int64_t average(gsim_i128 bytes, int64_t ns, int64_t most) {
     if (bytes <= 0)
         return 0;
-    gsim_i128 bytes_per_s = bytes <= INT64_MAX / GSIM_NS_PER_S
-                                ? (int64_t)bytes * GSIM_NS_PER_S / ns
-                                : bytes * GSIM_NS_PER_S / ns;
+    gsim_i128 bytes_per_s = bytes <= INT64_MAX / GSIM_NS_PER_S ? (int64_t)bytes * GSIM_NS_PER_S / ns
+                                                               : bytes * GSIM_NS_PER_S / ns;
     return bytes_per_s < most ? (int64_t)bytes_per_s : most;
 }
 
