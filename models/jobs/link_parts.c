@@ -8,8 +8,6 @@
 /* Bytes per second of a second's work, as a fraction with 32 bits. */
 #define PART(a, b) ((gsim_u128)(a)*GSIM_RATE_ONE / (gsim_u128)(b))
 
-enum link { OWN = 0, ROOT, DOMAIN, LINKS };
-
 /* --- demand ----------------------------------------------------------------------------------- */
 
 static const struct gsim_pager *pager_of(const struct gsim_model *model, uint32_t gpu) {
@@ -35,9 +33,8 @@ static int64_t asks_by_faults(const struct gsim_pager *pager, enum gsim_host_way
 
 /* The bytes per second that the GPU asks of one way while it copies in, out or both ways at once;
  * 0: none. */
-static int64_t asks(const struct gsim_model *model, uint32_t gpu, enum gsim_host_way how,
+static int64_t asks(const struct gsim_pager *pager, enum gsim_host_way how,
                     enum gsim_host_way way) {
-    const struct gsim_pager *pager = pager_of(model, gpu);
     const struct gsim_copy_rates *rates = &pager->alone.migrate;
     if (how != GSIM_HOST_BOTH) {
         int64_t alone = migrates(pager)
@@ -52,53 +49,26 @@ static int64_t asks(const struct gsim_model *model, uint32_t gpu, enum gsim_host
                : rates->both_bytes_per_s / 2;
 }
 
-int64_t gsim_link_parts_most(const struct gsim_model *model, uint32_t gpu, enum gsim_host_way way) {
-    int64_t most = 0;
-    for (enum gsim_host_way how = GSIM_HOST_IN; how < GSIM_HOST_WAYS; how++)
-        most = asks(model, gpu, how, way) > most ? asks(model, gpu, how, way) : most;
-    return most;
-}
-
-/* Writes down what the GPU asks while it copies. */
-static void note_wants(struct gsim_model *model, uint32_t gpu) {
+void gsim_link_parts_note_wants(struct gsim_model *model, uint32_t gpu) {
     struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
+    const struct gsim_pager *pager = pager_of(model, gpu);
     for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
-        for (enum gsim_host_way how = GSIM_HOST_IN; how < GSIM_HOST_WAYS; how++)
-            about->wants[how][way] = asks(model, gpu, how, way);
-        about->most[way] = gsim_link_parts_most(model, gpu, way);
+        about->most[way] = 0;
+        for (enum gsim_host_way how = GSIM_HOST_IN; how < GSIM_HOST_WAYS; how++) {
+            int64_t wants = asks(pager, how, way);
+            about->wants[how][way] = wants;
+            about->most[way] = wants > about->most[way] ? wants : about->most[way];
+        }
     }
 }
 
 /* The part of all time in which the GPU copies in this way. */
-static uint64_t busy_q32(const struct gsim_model *model, uint32_t gpu, enum gsim_host_way way,
+static uint64_t busy_q32(const struct gsim_link_shares_gpu *about, enum gsim_host_way way,
                          int64_t asked) {
-    int64_t most = model->link_shares.gpus[gpu].most[way];
+    int64_t most = about->most[way];
     if (most == 0 || asked <= 0)
         return 0;
     return asked < most ? (uint64_t)PART(asked, most) : GSIM_RATE_ONE;
-}
-
-static void add_asks(const struct gsim_model *model, uint32_t gpu, struct gsim_crowd_sum *sum) {
-    const struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
-    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
-        sum->asks[way] += about->asks[way];
-        sum->busy_q32[way] += busy_q32(model, gpu, way, about->asks[way]);
-    }
-}
-
-/* Sums once for all GPUs of a host, since the averages stay as they are while shares are given. */
-static void sum_asks(struct gsim_model *model, const struct gsim_link_shares_host *host) {
-    struct gsim_link_shares *link_shares = &model->link_shares;
-    uint32_t end = host->first_gpu + host->n_gpus;
-    for (uint32_t gpu = host->first_gpu; gpu < end; gpu++)
-        link_shares->below_root[gpu] = link_shares->in_domain[gpu] = (struct gsim_crowd_sum){0};
-    for (uint32_t gpu = host->first_gpu; gpu < end; gpu++) {
-        const struct gsim_link_shares_gpu *about = &link_shares->gpus[gpu];
-        if (!about->is_paging)
-            continue;
-        add_asks(model, gpu, &link_shares->below_root[about->first_below_root]);
-        add_asks(model, gpu, &link_shares->in_domain[about->first_in_domain]);
-    }
 }
 
 /* --- copies of whole jobs --------------------------------------------------------------------- */
@@ -110,16 +80,6 @@ static const struct gsim_link_shares_host *host_of(const struct gsim_model *mode
 static int64_t root_carries(const struct gsim_model *model, uint32_t gpu) {
     const struct gsim_wiring *wiring = &model->setup.wiring;
     return wiring->root_of_gpu ? wiring->root_bytes_per_s[wiring->root_of_gpu[gpu]] : INT64_MAX;
-}
-
-static bool share_link(const struct gsim_model *model, uint32_t gpu, uint32_t other,
-                       enum link link) {
-    const struct gsim_link_shares_gpu *a = &model->link_shares.gpus[gpu];
-    const struct gsim_link_shares_gpu *b = &model->link_shares.gpus[other];
-    if (link == OWN)
-        return gpu == other;
-    return link == ROOT ? a->first_below_root == b->first_below_root
-                        : a->first_in_domain == b->first_in_domain;
 }
 
 /* Finds the copies of whole jobs that are under way on a host. */
@@ -137,19 +97,23 @@ static void find_copies(struct gsim_model *model, const struct gsim_link_shares_
     link_shares->n_under_way = n;
 }
 
-/* Writes what each copy under way on a link asks of it in one way. Returns their number. */
-static uint32_t copies_on(const struct gsim_model *model, uint32_t gpu, enum link link,
-                          enum gsim_host_way way, int64_t *out) {
-    const struct gsim_link_shares *link_shares = &model->link_shares;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < link_shares->n_under_way; i++) {
-        const struct gsim_link_copy *copy = &link_shares->under_way[i];
-        bool is_in = copy->direction == GSIM_H2D;
-        bool counts = way == GSIM_HOST_BOTH || (way == GSIM_HOST_IN) == is_in;
-        if (counts && share_link(model, gpu, copy->gpu, link))
-            out[n++] = copy->bytes_per_s;
+/* Writes down what the copies on a link ask for in each way, from here on. Returns where that
+ * ends. */
+static int64_t *note_copies(const struct gsim_link_shares *link_shares, enum gsim_paged_link link,
+                            uint32_t first, int64_t *out) {
+    struct gsim_link_load *load = &link_shares->loads[link][first];
+    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
+        load->copies[way] = out;
+        for (uint32_t i = 0; i < link_shares->n_under_way; i++) {
+            const struct gsim_link_copy *copy = &link_shares->under_way[i];
+            bool is_in = copy->direction == GSIM_H2D;
+            bool counts = way == GSIM_HOST_BOTH || (way == GSIM_HOST_IN) == is_in;
+            if (counts && link_shares->gpus[copy->gpu].first[link] == first)
+                *out++ = copy->bytes_per_s;
+        }
+        load->n_copies[way] = (uint32_t)(out - load->copies[way]);
     }
-    return n;
+    return out;
 }
 
 /* Max-min fairness between n copies and a crowd of GPUs that page. The crowd asks for `wants` and
@@ -174,55 +138,129 @@ static gsim_i128 crowd_gets(const int64_t *copies, uint32_t n, gsim_i128 wants, 
     }
 }
 
-/* --- shares ----------------------------------------------------------------------------------- */
+/* --- loads ------------------------------------------------------------------------------------ */
 
-static const struct gsim_crowd_sum *crowd_of(const struct gsim_model *model, uint32_t gpu,
-                                             enum link link) {
-    const struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
-    if (link == ROOT)
-        return &model->link_shares.below_root[about->first_below_root];
-    return link == DOMAIN ? &model->link_shares.in_domain[about->first_in_domain] : NULL;
+static struct gsim_link_load *load_of(const struct gsim_link_shares *link_shares, uint32_t gpu,
+                                      enum gsim_paged_link link) {
+    return &link_shares->loads[link][link_shares->gpus[gpu].first[link]];
 }
 
-/* Whether a domain copies or pages one way. */
-static bool is_used(const struct gsim_model *model, uint32_t gpu, enum gsim_host_way way) {
-    return crowd_of(model, gpu, DOMAIN)->asks[way] > 0 ||
-           copies_on(model, gpu, DOMAIN, way, model->link_shares.copies) > 0;
-}
-
-/* What the link carries; INT64_MAX: as much as is asked. Both ways count together where the domain
- * copies both ways. */
-static int64_t carried_by(const struct gsim_model *model, uint32_t gpu, enum link link,
+static int64_t carried_by(const struct gsim_model *model, uint32_t gpu, enum gsim_paged_link link,
                           enum gsim_host_way way) {
     const struct gsim_link_hosts *hosts = &model->transfers.domains.hosts;
     const struct gsim_link *pcie = &model->transfers.pcie;
-    if (link == OWN)
+    if (link == GSIM_PAGED_OWN)
         return gsim_link_is_copying(pcie, gpu) ? pcie->pagers->carried[gpu].bytes_per_s[way]
                                                : INT64_MAX;
-    if (link == ROOT)
+    if (link == GSIM_PAGED_ROOT)
         return way == GSIM_HOST_BOTH ? INT64_MAX : root_carries(model, gpu);
-    int64_t carried = hosts->rates[hosts->domain_of_gpu[gpu]].bytes_per_s[way];
-    if (way != GSIM_HOST_BOTH || carried == INT64_MAX)
-        return carried;
-    bool is_both = is_used(model, gpu, GSIM_HOST_IN) && is_used(model, gpu, GSIM_HOST_OUT);
-    return is_both ? carried : INT64_MAX;
+    return hosts->rates[hosts->domain_of_gpu[gpu]].bytes_per_s[way];
 }
 
-/* The share of a link in one way, for a GPU that now asks for `own`. */
-static uint64_t share_in(struct gsim_model *model, uint32_t gpu, enum link link,
-                         enum gsim_host_way way, int64_t own) {
+/* What the links of a host carry, and the copies on them, stay while its shares are found. */
+static void begin_loads(struct gsim_model *model, const struct gsim_link_shares_host *host) {
     struct gsim_link_shares *link_shares = &model->link_shares;
+    int64_t *copies = link_shares->copies;
+    uint32_t end = host->first_gpu + host->n_gpus;
+    find_copies(model, host);
+    for (enum gsim_paged_link link = GSIM_PAGED_OWN; link < GSIM_PAGED_LINKS; link++)
+        for (uint32_t gpu = host->first_gpu; gpu < end; gpu++) {
+            if (link_shares->gpus[gpu].first[link] != gpu)
+                continue;
+            struct gsim_link_load *load = &link_shares->loads[link][gpu];
+            for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++)
+                load->carried[way] = carried_by(model, gpu, link, way);
+            copies = note_copies(link_shares, link, gpu, copies);
+        }
+}
+
+static void add_asks(const struct gsim_link_shares *link_shares, uint32_t gpu) {
     const struct gsim_link_shares_gpu *about = &link_shares->gpus[gpu];
-    const struct gsim_crowd_sum *crowd = crowd_of(model, gpu, link);
-    int64_t carried = carried_by(model, gpu, link, way);
-    if (carried == INT64_MAX || own == INT64_MAX)
+    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
+        uint64_t busy = link_shares->n_under_way ? busy_q32(about, way, about->asks[way]) : 0;
+        for (enum gsim_paged_link link = GSIM_PAGED_OWN; link < GSIM_PAGED_LINKS; link++) {
+            struct gsim_link_load *load = load_of(link_shares, gpu, link);
+            load->asks[way] += about->asks[way];
+            load->busy_q32[way] += busy;
+        }
+    }
+}
+
+/* Sums once for all GPUs of a host, since the averages stay as they are while shares are given. */
+static void sum_asks(struct gsim_link_shares *link_shares,
+                     const struct gsim_link_shares_host *host) {
+    uint32_t end = host->first_gpu + host->n_gpus;
+    for (enum gsim_paged_link link = GSIM_PAGED_OWN; link < GSIM_PAGED_LINKS; link++)
+        for (uint32_t gpu = host->first_gpu; gpu < end; gpu++)
+            for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
+                link_shares->loads[link][gpu].asks[way] = 0;
+                link_shares->loads[link][gpu].busy_q32[way] = 0;
+            }
+    for (uint32_t gpu = host->first_gpu; gpu < end; gpu++)
+        if (link_shares->gpus[gpu].is_paging)
+            add_asks(link_shares, gpu);
+}
+
+static bool is_used(const struct gsim_link_load *load, enum gsim_host_way way) {
+    return load->asks[way] > 0 || load->n_copies[way] > 0;
+}
+
+/* Whether some GPU may get less of the link in this way than it asks for. most: for which one GPU
+ * asks while it copies. Both ways count together where a domain copies both ways. */
+static bool is_tight(const struct gsim_link_load *load, enum gsim_paged_link link,
+                     enum gsim_host_way way, int64_t most) {
+    if (load->carried[way] == INT64_MAX)
+        return false;
+    if (load->n_copies[way] == 0 && most + load->asks[way] <= load->carried[way])
+        return false;
+    return link != GSIM_PAGED_DOMAIN || way != GSIM_HOST_BOTH ||
+           (is_used(load, GSIM_HOST_IN) && is_used(load, GSIM_HOST_OUT));
+}
+
+static void find_most(const struct gsim_link_shares *link_shares,
+                      const struct gsim_link_shares_host *host, int64_t *most) {
+    uint32_t end = host->first_gpu + host->n_gpus;
+    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++)
+        most[way] = 0;
+    for (uint32_t gpu = host->first_gpu; gpu < end; gpu++) {
+        const struct gsim_link_shares_gpu *about = &link_shares->gpus[gpu];
+        for (enum gsim_host_way way = GSIM_HOST_IN; about->is_paging && way < GSIM_HOST_WAYS; way++)
+            most[way] = about->most[way] > most[way] ? about->most[way] : most[way];
+    }
+}
+
+/* Returns whether any link of the host is tight. */
+static bool find_tight(const struct gsim_link_shares *link_shares,
+                       const struct gsim_link_shares_host *host) {
+    int64_t most[GSIM_HOST_WAYS];
+    uint32_t end = host->first_gpu + host->n_gpus;
+    bool is_any = false;
+    find_most(link_shares, host, most);
+    for (enum gsim_paged_link link = GSIM_PAGED_OWN; link < GSIM_PAGED_LINKS; link++)
+        for (uint32_t gpu = host->first_gpu; gpu < end; gpu++) {
+            struct gsim_link_load *load = &link_shares->loads[link][gpu];
+            for (enum gsim_host_way way = GSIM_HOST_IN;
+                 link_shares->gpus[gpu].first[link] == gpu && way < GSIM_HOST_WAYS; way++)
+                is_any |= load->is_tight[way] = is_tight(load, link, way, most[way]);
+        }
+    return is_any;
+}
+
+/* --- shares ----------------------------------------------------------------------------------- */
+
+/* The share of a link in one way, for a GPU that now asks for `own`. */
+static uint64_t share_in(struct gsim_link_shares *link_shares, uint32_t gpu,
+                         enum gsim_paged_link link, enum gsim_host_way way, int64_t own) {
+    const struct gsim_link_shares_gpu *about = &link_shares->gpus[gpu];
+    const struct gsim_link_load *load = load_of(link_shares, gpu, link);
+    if (own == INT64_MAX)
         return GSIM_RATE_ONE;
-    uint32_t n = copies_on(model, gpu, link, way, link_shares->copies);
-    gsim_i128 asked = own + (crowd ? crowd->asks[way] - about->asks[way] : 0), gets = carried;
+    uint32_t n = load->n_copies[way];
+    gsim_i128 asked = own + load->asks[way] - about->asks[way], gets = load->carried[way];
     if (n > 0) {
-        uint64_t others_q32 =
-            crowd ? crowd->busy_q32[way] - busy_q32(model, gpu, way, about->asks[way]) : 0;
-        gets = crowd_gets(link_shares->copies, n, asked, GSIM_RATE_ONE + others_q32, carried);
+        uint64_t others_q32 = load->busy_q32[way] - busy_q32(about, way, about->asks[way]);
+        gets =
+            crowd_gets(load->copies[way], n, asked, GSIM_RATE_ONE + others_q32, load->carried[way]);
         link_shares->has_met_copies |= gets < asked;
     }
     if (asked <= gets)
@@ -232,12 +270,15 @@ static uint64_t share_in(struct gsim_model *model, uint32_t gpu, enum link link,
 }
 
 /* The least share over the ways of a link, while the GPU copies in, out or both ways at once. */
-static uint64_t share_of(struct gsim_model *model, uint32_t gpu, enum link link,
-                         enum gsim_host_way how) {
+static uint64_t share_of(struct gsim_link_shares *link_shares, uint32_t gpu,
+                         enum gsim_paged_link link, enum gsim_host_way how) {
+    const bool *is_tight = load_of(link_shares, gpu, link)->is_tight;
     uint64_t least = GSIM_RATE_ONE;
     for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
-        int64_t own = model->link_shares.gpus[gpu].wants[how][way];
-        uint64_t share = own > 0 ? share_in(model, gpu, link, way, own) : GSIM_RATE_ONE;
+        int64_t own = link_shares->gpus[gpu].wants[how][way];
+        if (!is_tight[way] || own <= 0)
+            continue;
+        uint64_t share = share_in(link_shares, gpu, link, way, own);
         least = share < least ? share : least;
     }
     return least;
@@ -261,19 +302,20 @@ static void even_shares(const struct gsim_link_shares_gpu *about,
 
 static struct gsim_pager_shares find_shares(struct gsim_model *model, uint32_t gpu) {
     const struct gsim_host_memory *domains = &model->transfers.domains;
+    struct gsim_link_shares *link_shares = &model->link_shares;
     struct gsim_pager_shares shares;
     for (enum gsim_host_way how = GSIM_HOST_IN; how < GSIM_HOST_WAYS; how++) {
-        uint64_t of_domain = share_of(model, gpu, DOMAIN, how);
+        uint64_t of_domain = share_of(link_shares, gpu, GSIM_PAGED_DOMAIN, how);
         shares.q32[how] = of_domain;
-        for (enum link link = OWN; link < DOMAIN; link++) {
-            uint64_t share = share_of(model, gpu, link, how);
+        for (enum gsim_paged_link link = GSIM_PAGED_OWN; link < GSIM_PAGED_DOMAIN; link++) {
+            uint64_t share = share_of(link_shares, gpu, link, how);
             shares.q32[how] = share < shares.q32[how] ? share : shares.q32[how];
         }
-        model->link_shares.was_host_limited |=
+        link_shares->was_host_limited |=
             of_domain < GSIM_RATE_ONE && !domains->is_given[domains->hosts.domain_of_gpu[gpu]];
     }
     if (host_of(model, gpu)->n_copying > 0 && !migrates(pager_of(model, gpu)))
-        even_shares(&model->link_shares.gpus[gpu], &shares);
+        even_shares(&link_shares->gpus[gpu], &shares);
     return shares;
 }
 
@@ -287,7 +329,7 @@ static void foresee(const struct gsim_model *model, uint32_t gpu,
     bool is_at_once = gsim_link_parts_is_at_once(pager_of(model, gpu));
     gsim_i128 copying = 0, busy = 0, ratio[GSIM_HOST_WAYS];
     for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
-        gsim_i128 part = busy_q32(model, gpu, way, about->measured[way]);
+        gsim_i128 part = busy_q32(about, way, about->measured[way]);
         ratio[way] = (gsim_i128)PART(about->shares.q32[way], shares->q32[way]);
         if ((way == GSIM_HOST_BOTH) != is_at_once)
             continue;
@@ -305,22 +347,38 @@ static void foresee(const struct gsim_model *model, uint32_t gpu,
     }
 }
 
+/* Finds the shares once, at what the GPUs ask for now. Returns whether any share is another one
+ * than before. */
+static bool find_round(struct gsim_model *model, const struct gsim_link_shares_host *host,
+                       struct gsim_pager_shares *shares) {
+    bool has_changed = false;
+    sum_asks(&model->link_shares, host);
+    bool is_any_tight = find_tight(&model->link_shares, host);
+    for (uint32_t gpu = host->first_gpu; gpu < host->first_gpu + host->n_gpus; gpu++) {
+        if (!model->link_shares.gpus[gpu].is_paging)
+            continue;
+        struct gsim_pager_shares found =
+            is_any_tight ? find_shares(model, gpu) : gsim_pager_whole();
+        has_changed |= memcmp(&found, &shares[gpu], sizeof found) != 0;
+        shares[gpu] = found;
+    }
+    return has_changed;
+}
+
+/* The demand of each GPU goes by the shares of all. Where a round brings no other shares, each
+ * later one would bring these. */
 void gsim_link_parts_find(struct gsim_model *model, const struct gsim_link_shares_host *host,
                           struct gsim_pager_shares *shares, bool foresees) {
-    enum { ROUNDS = 4 }; /* the demand of each GPU goes by the shares of all */
+    enum { ROUNDS = 4 };
     struct gsim_link_shares_gpu *gpus = model->link_shares.gpus;
     uint32_t end = host->first_gpu + host->n_gpus;
-    for (uint32_t gpu = host->first_gpu; gpu < end; gpu++) {
+    for (uint32_t gpu = host->first_gpu; gpu < end; gpu++)
         memcpy(gpus[gpu].measured, gpus[gpu].asks, sizeof gpus[gpu].measured);
-        if (gpus[gpu].is_paging)
-            note_wants(model, gpu);
-    }
-    find_copies(model, host);
+    begin_loads(model, host);
     for (int round = 0; round < (foresees ? ROUNDS : 1); round++) {
-        sum_asks(model, host);
-        for (uint32_t gpu = host->first_gpu; gpu < end; gpu++)
-            if (gpus[gpu].is_paging)
-                shares[gpu] = find_shares(model, gpu);
+        bool has_changed = find_round(model, host, shares);
+        if (round > 0 && !has_changed)
+            return;
         for (uint32_t gpu = host->first_gpu; foresees && gpu < end; gpu++)
             if (gpus[gpu].is_paging)
                 foresee(model, gpu, &shares[gpu], gpus[gpu].asks);

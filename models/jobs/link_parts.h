@@ -7,8 +7,9 @@
 
 /* Whether the GPU copies both ways at once. */
 bool gsim_link_parts_is_at_once(const struct gsim_pager *pager);
-/* The most that the GPU ever asks of one way, in bytes per second. */
-int64_t gsim_link_parts_most(const struct gsim_model *model, uint32_t gpu, enum gsim_host_way way);
+/* Writes down what the GPU asks for while it copies, by the manager of its memory: `wants` and
+ * `most`. */
+void gsim_link_parts_note_wants(struct gsim_model *model, uint32_t gpu);
 /* Finds the shares of a host's GPUs that page, by GPU. foresees: what they ask for changes with the
  * shares; what it was stays in `measured`. */
 void gsim_link_parts_find(struct gsim_model *model, const struct gsim_link_shares_host *host,

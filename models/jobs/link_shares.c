@@ -32,8 +32,28 @@ static void find_groups(struct gsim_model *model, uint32_t gpu) {
     const struct gsim_wiring *wiring = &model->setup.wiring;
     const struct gsim_link_shares_host *host = &model->link_shares.hosts[wiring->node_of_gpu[gpu]];
     struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
-    about->first_below_root = first_of(host, wiring->root_of_gpu, gpu);
-    about->first_in_domain = first_of(host, model->transfers.domains.hosts.domain_of_gpu, gpu);
+    about->first[GSIM_PAGED_OWN] = gpu;
+    about->first[GSIM_PAGED_ROOT] = first_of(host, wiring->root_of_gpu, gpu);
+    about->first[GSIM_PAGED_DOMAIN] =
+        first_of(host, model->transfers.domains.hosts.domain_of_gpu, gpu);
+}
+
+/* A copy of a whole job is on each link of its GPU, in its own way and in both. */
+static bool allocate_loads(struct gsim_link_shares *link_shares,
+                           const struct gsim_model_setup *setup) {
+    enum { WAYS_OF_COPY = 2 };
+    struct gsim_arena *arena = setup->arena;
+    size_t n_copies = GSIM_DIRECTIONS * (size_t)setup->n_gpus,
+           n_asked = n_copies * GSIM_PAGED_LINKS * WAYS_OF_COPY;
+    bool is_done = true;
+    for (enum gsim_paged_link link = GSIM_PAGED_OWN; link < GSIM_PAGED_LINKS; link++) {
+        link_shares->loads[link] =
+            gsim_arena_array(arena, setup->n_gpus, sizeof *link_shares->loads[link]);
+        is_done &= link_shares->loads[link] != NULL;
+    }
+    link_shares->under_way = gsim_arena_array(arena, n_copies, sizeof *link_shares->under_way);
+    link_shares->copies = gsim_arena_array(arena, n_asked, sizeof *link_shares->copies);
+    return is_done && link_shares->under_way && link_shares->copies;
 }
 
 static bool allocate(struct gsim_link_shares *link_shares, const struct gsim_model_setup *setup) {
@@ -43,15 +63,9 @@ static bool allocate(struct gsim_link_shares *link_shares, const struct gsim_mod
     link_shares->gpus = gsim_arena_array(arena, n_gpus, sizeof *link_shares->gpus);
     link_shares->hosts = gsim_arena_array(arena, n, sizeof *link_shares->hosts);
     link_shares->disturbed = gsim_arena_array(arena, n, sizeof *link_shares->disturbed);
-    link_shares->below_root = gsim_arena_array(arena, n_gpus, sizeof *link_shares->below_root);
-    link_shares->in_domain = gsim_arena_array(arena, n_gpus, sizeof *link_shares->in_domain);
     link_shares->found = gsim_arena_array(arena, n_gpus, sizeof *link_shares->found);
-    size_t n_copies = GSIM_DIRECTIONS * (size_t)n_gpus;
-    link_shares->under_way = gsim_arena_array(arena, n_copies, sizeof *link_shares->under_way);
-    link_shares->copies = gsim_arena_array(arena, n_copies, sizeof *link_shares->copies);
     return link_shares->gpus && link_shares->hosts && link_shares->disturbed &&
-           link_shares->below_root && link_shares->in_domain && link_shares->found &&
-           link_shares->under_way && link_shares->copies &&
+           link_shares->found && allocate_loads(link_shares, setup) &&
            gsim_eventq_reserve(&link_shares->windows, n);
 }
 
@@ -134,24 +148,34 @@ static struct gsim_link_shares_host *host_of(const struct gsim_model *model, uin
     return &model->link_shares.hosts[model->setup.wiring.node_of_gpu[gpu]];
 }
 
-/* Begins to count what the GPU pages, from its committed state on. */
-static void count_anew(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
-    struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
-    struct gsim_paged now = paged(model, gpu);
+/* Begins to count from the last tally on. */
+static void begin_count(struct gsim_link_shares_gpu *about, int64_t now_ns) {
     about->since_ns = now_ns;
-    about->bytes[GSIM_H2D] = now.bytes_in;
-    about->bytes[GSIM_D2H] = now.bytes_out;
     for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++)
         about->demand[way] = 0;
 }
 
-/* Begins the GPU's window. Of a GPU that is still nothing has arrived since its last one. */
-static void begin_window(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+/* Begins to count what the GPU pages, from its committed state on. */
+static void count_anew(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+    struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
+    struct gsim_paged now = paged(model, gpu);
+    about->bytes[GSIM_H2D] = now.bytes_in;
+    about->bytes[GSIM_D2H] = now.bytes_out;
+    begin_count(about, now_ns);
+}
+
+/* Begins the GPU's window. Of a GPU that is still nothing has arrived since its last one.
+ * has_tallied: at this instant. */
+static void begin_window(struct gsim_model *model, uint32_t gpu, int64_t now_ns, bool has_tallied) {
     struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
     if (!about->is_paging)
         return;
     if (about->is_still) {
         about->since_ns = now_ns;
+        return;
+    }
+    if (has_tallied) {
+        begin_count(about, now_ns);
         return;
     }
     settle(model, gpu, now_ns);
@@ -162,7 +186,7 @@ static void begin_paging(struct gsim_model *model, uint32_t gpu, bool is) {
     struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
     about->is_paging = is;
     for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++)
-        about->asks[way] = is ? gsim_link_parts_most(model, gpu, way) : 0;
+        about->asks[way] = is ? about->most[way] : 0;
     about->found[GSIM_HOST_IN] = -1;
 }
 
@@ -185,6 +209,13 @@ void gsim_link_shares_count(struct gsim_model *model, const struct gsim_job *abo
     }
 }
 
+/* The bytes that would have moved at full rates while these moved at the share. */
+static gsim_i128 at_full_rate(int64_t bytes, uint64_t share_q32) {
+    if (share_q32 == GSIM_RATE_ONE || bytes == 0)
+        return bytes;
+    return ((gsim_i128)bytes << 32) / (gsim_i128)share_q32;
+}
+
 /* Adds the bytes that have arrived since the last tally to what the GPU would have moved at full
  * rates. Bytes on their way may have left with their job. */
 static void tally(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
@@ -195,7 +226,7 @@ static void tally(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     int64_t out = now.bytes_out - about->bytes[GSIM_D2H];
     const int64_t bytes[GSIM_HOST_WAYS] = {in, out, in + out};
     for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++)
-        about->demand[way] += ((gsim_i128)bytes[way] << 32) / (gsim_i128)about->shares.q32[way];
+        about->demand[way] += at_full_rate(bytes[way], about->shares.q32[way]);
     about->bytes[GSIM_H2D] = now.bytes_in;
     about->bytes[GSIM_D2H] = now.bytes_out;
 }
@@ -213,23 +244,28 @@ static void even_out(const struct gsim_pager *pager, int64_t *found) {
         found[GSIM_HOST_BOTH] = 2 * each;
 }
 
+/* Bytes per second, up to `most`; few bytes are divided in 64 bits. */
+static int64_t average(gsim_i128 bytes, int64_t ns, int64_t most) {
+    if (bytes <= 0)
+        return 0;
+    gsim_i128 bytes_per_s = bytes <= INT64_MAX / GSIM_NS_PER_S ? (int64_t)bytes * GSIM_NS_PER_S / ns
+                                                               : bytes * GSIM_NS_PER_S / ns;
+    return bytes_per_s < most ? (int64_t)bytes_per_s : most;
+}
+
 /* The average of what the GPU asked for since its window began. */
 static void find_average(struct gsim_model *model, uint32_t gpu, int64_t now_ns, int64_t *found) {
     const struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
     tally(model, gpu, now_ns);
-    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
-        int64_t most = gsim_link_parts_most(model, gpu, way);
-        gsim_i128 bytes_per_s = about->demand[way] * GSIM_NS_PER_S / (now_ns - about->since_ns);
-        bytes_per_s = bytes_per_s > 0 ? bytes_per_s : 0;
-        found[way] = bytes_per_s < most ? (int64_t)bytes_per_s : most;
-    }
+    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++)
+        found[way] = average(about->demand[way], now_ns - about->since_ns, about->most[way]);
     const struct gsim_pager *pager = gsim_arbiter_pager(model->shared.of_gpu[gpu]);
     even_out(pager, found);
     if (gsim_link_parts_is_at_once(pager))
         return;
     /* copies that take turns have no share of both ways by which the sum could be found */
     gsim_i128 both = (gsim_i128)found[GSIM_HOST_IN] + found[GSIM_HOST_OUT];
-    int64_t most = gsim_link_parts_most(model, gpu, GSIM_HOST_BOTH);
+    int64_t most = about->most[GSIM_HOST_BOTH];
     found[GSIM_HOST_BOTH] = both < most ? (int64_t)both : most;
 }
 
@@ -262,7 +298,7 @@ static bool measure(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     find_average(model, gpu, now_ns, about->found);
     about->is_still = is_still(model, gpu);
     for (enum gsim_host_way way = GSIM_HOST_IN; !about->is_still && way < GSIM_HOST_WAYS; way++) {
-        int64_t most = gsim_link_parts_most(model, gpu, way);
+        int64_t most = about->most[way];
         int64_t found = about->found[way] < most ? about->found[way] : most;
         asks[way] = is_first && host_of(model, gpu)->n_copying > 0
                         ? found
@@ -382,10 +418,10 @@ static void find_copying(struct gsim_model *model, struct gsim_link_shares_host 
 }
 
 static void begin_windows(struct gsim_model *model, struct gsim_link_shares_host *host,
-                          int64_t now_ns) {
+                          int64_t now_ns, bool has_tallied) {
     host->since_ns = now_ns;
     for (uint32_t k = 0; k < host->n_gpus; k++)
-        begin_window(model, host->first_gpu + k, now_ns);
+        begin_window(model, host->first_gpu + k, now_ns, has_tallied);
 }
 
 /* Other GPUs page than before. */
@@ -393,7 +429,7 @@ static void meet_pagers(struct gsim_model *model, uint32_t node, int64_t now_ns)
     struct gsim_link_shares_host *host = &model->link_shares.hosts[node];
     host->since_ns = now_ns;
     if (is_crowded(&model->link_shares, host))
-        begin_windows(model, host, now_ns);
+        begin_windows(model, host, now_ns, false);
     share_all(model, host, now_ns);
     expect_end(&model->link_shares, node, FIRST_WINDOW_NS);
 }
@@ -406,7 +442,7 @@ static void meet_copies(struct gsim_model *model, uint32_t node, int64_t now_ns)
     share_all(model, host, now_ns);
     if (was_crowded && is_crowded(link_shares, host))
         return;
-    begin_windows(model, host, now_ns);
+    begin_windows(model, host, now_ns, false);
     expect_end(link_shares, node, FIRST_WINDOW_NS);
 }
 
@@ -441,7 +477,7 @@ static void end_window(struct gsim_model *model, uint32_t node, int64_t now_ns) 
     bool is_news = host->n_copying > 0 || host->has_met;
     for (uint32_t k = 0; k < host->n_gpus; k++)
         is_news |= measure(model, host->first_gpu + k, now_ns);
-    begin_windows(model, host, now_ns);
+    begin_windows(model, host, now_ns, true);
     if (is_news)
         share_all(model, host, now_ns);
     expect_end(&model->link_shares, node, host->length_ns + host->length_ns / GROWS_BY);

@@ -7,6 +7,9 @@
 #include "sim/base/eventq.h"
 #include "sim/base/wide.h"
 
+/* The links of a GPU: its own, the root above it and the memory of its host. */
+enum gsim_paged_link { GSIM_PAGED_OWN = 0, GSIM_PAGED_ROOT, GSIM_PAGED_DOMAIN, GSIM_PAGED_LINKS };
+
 struct gsim_link_shares_gpu {
     bool is_paging;
     bool is_still; /* its contexts have all their memory: it asks for nothing until they change */
@@ -17,18 +20,23 @@ struct gsim_link_shares_gpu {
     int64_t measured[GSIM_HOST_WAYS]; /* what it asked for before its shares changed */
     int64_t found[GSIM_HOST_WAYS]; /* the average of its last window alone; -1: none has ended */
     /* bytes per second of a way while it copies in, out or both ways at once, and the most of them,
-     * as they are while shares are found */
+     * by the manager of its memory */
     int64_t wants[GSIM_HOST_WAYS][GSIM_HOST_WAYS], most[GSIM_HOST_WAYS];
     struct gsim_pager_shares shares;
-    /* the GPUs of its host under which the sums of its groups stand */
-    uint32_t first_below_root, first_in_domain;
+    uint32_t first[GSIM_PAGED_LINKS]; /* the first GPU on each of its links */
 };
 
-/* The bytes per second for which the paging GPUs of a group ask together, and how many of them copy
- * at one time on average. */
-struct gsim_crowd_sum {
+/* What a link carries, and for how much it is asked, while the shares of its host are found. */
+struct gsim_link_load {
+    int64_t carried[GSIM_HOST_WAYS]; /* INT64_MAX: as much as is asked */
+    /* the bytes per second for which its paging GPUs ask together, and how many of them copy at one
+     * time on average, which is summed where there are copies of whole jobs */
     gsim_i128 asks[GSIM_HOST_WAYS];
     uint64_t busy_q32[GSIM_HOST_WAYS];
+    /* the bytes per second for which each copy of a whole job under way asks */
+    int64_t *copies[GSIM_HOST_WAYS];
+    uint32_t n_copies[GSIM_HOST_WAYS];
+    bool is_tight[GSIM_HOST_WAYS]; /* some GPU may get less than it asks for */
 };
 
 struct gsim_link_shares_host {
@@ -51,10 +59,10 @@ struct gsim_link_shares {
     bool is_on; /* some root or host carries less than its GPUs may ask for */
     bool is_open; /* some GPU may page */
     struct gsim_link_shares_gpu *gpus;
-    struct gsim_crowd_sum *below_root, *in_domain; /* by the first GPU of the group */
+    struct gsim_link_load *loads[GSIM_PAGED_LINKS]; /* scratch: by the first GPU of the link */
     struct gsim_pager_shares *found; /* by GPU: scratch */
-    /* scratch: the copies under way of the host of which shares are found, and the bytes per second
-     * for which those on one link ask */
+    /* scratch: the copies under way of the host of which shares are found, and what they ask for,
+     * by link and way */
     struct gsim_link_copy *under_way;
     uint32_t n_under_way;
     int64_t *copies;

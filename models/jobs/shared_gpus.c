@@ -3,6 +3,7 @@
 
 #include "models/jobs/arbiters.h"
 #include "models/jobs/gang_paging.h"
+#include "models/jobs/link_parts.h"
 #include "models/jobs/link_shares.h"
 #include "models/jobs/next_report.h"
 #include "models/jobs/process.h"
@@ -284,6 +285,8 @@ static void arrange_memory(struct gsim_model *model, uint32_t gpu, struct gsim_a
                         model->setup.arena);
     model->gpus[gpu].memory = (uint8_t)arrangement->memory;
     gsim_arbiter_set_memory(arbiter, is_paging ? &pager : NULL);
+    if (is_paging)
+        gsim_link_parts_note_wants(model, gpu);
 }
 
 static bool arrange_lane(struct gsim_model *model, uint32_t gpu, uint16_t place,

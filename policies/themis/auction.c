@@ -56,8 +56,17 @@ static void settle(const struct auction *a) {
     }
 }
 
+/* Of more GPUs than all bidders ask for, as many go to each. */
+static uint32_t asked_for(const struct gsim_bidder *bidder, uint32_t n_bidders, uint32_t n_gpus) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < n_bidders; i++)
+        sum += bidder[i].most;
+    return sum < n_gpus ? (uint32_t)sum : n_gpus;
+}
+
 bool gsim_auction(struct gsim_bidder *bidder, uint32_t n_bidders, uint32_t n_gpus,
                   struct gsim_arena *arena) {
+    n_gpus = asked_for(bidder, n_bidders, n_gpus);
     size_t cells = ((size_t)n_bidders + 1) * ((size_t)n_gpus + 1);
     double *sums = gsim_arena_grow(arena, NULL, 0, 2 * cells * sizeof *sums);
     struct auction a = {.bidder = bidder, .n = n_bidders, .n_gpus = n_gpus, .before = sums};

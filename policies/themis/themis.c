@@ -18,6 +18,8 @@
  *
  * Gavel's finish-time fairness, which others call Themis too, is --policy gavel with
  * objective=finish-time. */
+#include <stdlib.h>
+
 #include "policies/lib/common.h"
 #include "policies/lib/random.h"
 #include "policies/lib/real.h"
@@ -31,17 +33,24 @@ struct job {
     uint32_t gpus, has; /* that it asks for; of the lease under way */
     int64_t until_ns; /* of the lease; jobs without GPUs: of no meaning */
     double crowd; /* the sum of jobs over time at its arrival */
-    double rho;
     bool has_ended, is_open; /* is_open: it has no lease, and may get one now */
     bool bids;
+    bool knows_pace;
     uint32_t gets;
     double *pace, *log_value; /* by GPUs, 0 to `gpus` */
+};
+
+/* An open job's place among the others. */
+struct behind {
+    double rho;
+    uint32_t number, arrival; /* in the trace; among the active jobs */
 };
 
 struct state {
     struct job *job; /* by number in the trace */
     uint32_t *active, n_active; /* by arrival */
-    uint32_t *order; /* open jobs, the worst rho first */
+    uint32_t *order; /* open jobs by arrival, at an auction the worst rho first */
+    struct behind *behind; /* scratch */
     uint32_t n_open;
     struct gsim_bidder *bidder;
     struct gsim_random random;
@@ -79,8 +88,12 @@ static void drop_ended(struct state *s) {
 /* --- arrivals and ends ------------------------------------------------------------------------ */
 
 /* How fast the job is with each number of GPUs, in its own time alone; 0: it cannot run so. Which
- * GPUs it would get is not known: it counts as being on each as often as there are of it. */
+ * GPUs it would get is not known: it counts as being on each as often as there are of it. Only jobs
+ * with epochs have other paces later on. */
 static void learn_paces(const struct gsim_ctx *ctx, struct job *job) {
+    if (job->knows_pace && !ctx->view->trace->goodput)
+        return;
+    job->knows_pace = true;
     job->pace[0] = 0;
     for (uint32_t k = 1; k <= job->gpus; k++)
         job->pace[k] = gsim_rounds_paces(ctx, job->slot, k).mean;
@@ -138,15 +151,15 @@ static double shared_s(const struct gsim_ctx *ctx, const struct state *s, const 
     return age_s + lease_s + (left_s - lease_s * job->pace[k]) / full;
 }
 
-static void value(const struct gsim_ctx *ctx, const struct state *s, struct job *job) {
+/* The job's bid for each number of GPUs that it may get of the pool. */
+static void value(const struct gsim_ctx *ctx, const struct state *s, struct job *job,
+                  uint32_t pool) {
     const double least_s = 1e-9;
     double fair = fair_s(ctx, s, job);
-    learn_paces(ctx, job);
-    for (uint32_t k = 0; k <= job->gpus; k++) {
+    for (uint32_t k = 0; k <= job->gpus && k <= pool; k++) {
         double shared = shared_s(ctx, s, job, k);
         job->log_value[k] = -gsim_real_log((shared > least_s ? shared : least_s) / fair);
     }
-    job->rho = shared_s(ctx, s, job, job->gpus) / fair;
 }
 
 /* --- an auction ------------------------------------------------------------------------------- */
@@ -155,7 +168,7 @@ static bool runs_now(const struct gsim_ctx *ctx, const struct job *job) {
     return ctx->view->jobs.state[job->slot] == GSIM_RUNNING;
 }
 
-/* Lists the jobs without a lease, the worst rho first. Returns the GPUs to be had. */
+/* Lists the jobs without a lease. Returns the GPUs to be had. */
 static uint32_t open_jobs(const struct gsim_ctx *ctx, struct state *s) {
     uint32_t pool = ctx->view->cluster.n_idle_gpus;
     s->n_open = 0;
@@ -170,13 +183,28 @@ static uint32_t open_jobs(const struct gsim_ctx *ctx, struct state *s) {
             continue;
         job->has = has_run_out ? job->has : 0;
         pool += job->has;
-        value(ctx, s, job);
-        uint32_t at = s->n_open++;
-        for (; at > 0 && s->job[s->order[at - 1]].rho < job->rho; at--)
-            s->order[at] = s->order[at - 1];
-        s->order[at] = s->active[i];
+        learn_paces(ctx, job);
+        s->order[s->n_open++] = s->active[i];
     }
     return pool;
+}
+
+static int by_rho(const void *left, const void *right) {
+    const struct behind *a = left, *b = right;
+    if (a->rho > b->rho || a->rho < b->rho)
+        return a->rho > b->rho ? -1 : 1;
+    return a->arrival < b->arrival ? -1 : 1;
+}
+
+static void rank_open_jobs(const struct gsim_ctx *ctx, struct state *s) {
+    for (uint32_t i = 0; i < s->n_open; i++) {
+        const struct job *job = &s->job[s->order[i]];
+        double rho = shared_s(ctx, s, job, job->gpus) / fair_s(ctx, s, job);
+        s->behind[i] = (struct behind){rho, s->order[i], i};
+    }
+    qsort(s->behind, s->n_open, sizeof *s->behind, by_rho);
+    for (uint32_t i = 0; i < s->n_open; i++)
+        s->order[i] = s->behind[i].number;
 }
 
 /* Whole GPUs, and one more by lot where a part is left. */
@@ -196,6 +224,7 @@ static uint32_t sell(struct gsim_ctx *ctx, struct state *s, uint32_t pool) {
     for (uint32_t i = 0; i < n; i++) {
         struct job *job = &s->job[s->order[i]];
         job->bids = true;
+        value(ctx, s, job, pool);
         s->bidder[i] = (struct gsim_bidder){.most = job->gpus, .log_value = job->log_value};
     }
     if (!gsim_auction(s->bidder, n, pool, ctx->arena)) {
@@ -207,26 +236,28 @@ static uint32_t sell(struct gsim_ctx *ctx, struct state *s, uint32_t pool) {
     return pool;
 }
 
-/* Gives the rest, a GPU at a time. */
+static bool may_get_more(const struct job *job, bool is_bidder) {
+    return job->bids == is_bidder && job->gets < job->gpus;
+}
+
+/* One more GPU for the open job that has this lot. Returns whether the job has all that it asks
+ * for. */
+static bool give_one(struct state *s, bool to_bidders, uint64_t lot) {
+    uint32_t i = 0;
+    while (!may_get_more(&s->job[s->order[i]], to_bidders) || lot-- > 0)
+        i++;
+    struct job *job = &s->job[s->order[i]];
+    job->gets++;
+    return job->gets == job->gpus;
+}
+
+/* Gives the rest, a GPU at a time: to jobs that do not bid, then to those that do. */
 static void give_rest(struct state *s, uint32_t pool, bool to_bidders) {
-    while (pool > 0) {
-        uint32_t n = 0;
-        for (uint32_t i = 0; i < s->n_open; i++) {
-            const struct job *job = &s->job[s->order[i]];
-            n += job->bids <= to_bidders && job->gets < job->gpus;
-        }
-        if (n == 0)
-            break;
-        uint64_t lot = gsim_random_below(&s->random, n);
-        for (uint32_t i = 0; i < s->n_open; i++) {
-            struct job *job = &s->job[s->order[i]];
-            if (job->bids > to_bidders || job->gets == job->gpus || lot-- > 0)
-                continue;
-            job->gets++;
-            break;
-        }
-        pool--;
-    }
+    uint32_t n = 0;
+    for (uint32_t i = 0; pool > 0 && i < s->n_open; i++)
+        n += may_get_more(&s->job[s->order[i]], to_bidders);
+    for (; pool > 0 && n > 0; pool--)
+        n -= give_one(s, to_bidders, gsim_random_below(&s->random, n));
     if (pool > 0 && !to_bidders)
         give_rest(s, pool, true);
 }
@@ -325,6 +356,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     count_crowd(ctx, s);
     uint32_t pool = open_jobs(ctx, s);
     if (pool > 0 && s->n_open > 0) {
+        rank_open_jobs(ctx, s);
         give_rest(s, sell(ctx, s, pool), false);
         lease(ctx, plan, s);
     }
@@ -346,8 +378,9 @@ static enum gsim_status open_themis(struct gsim_ctx *ctx) {
     s->job = gsim_arena_array(ctx->arena, n, sizeof *s->job);
     s->active = gsim_arena_array(ctx->arena, n, sizeof *s->active);
     s->order = gsim_arena_array(ctx->arena, n, sizeof *s->order);
+    s->behind = gsim_arena_array(ctx->arena, n, sizeof *s->behind);
     s->bidder = gsim_arena_array(ctx->arena, n, sizeof *s->bidder);
-    return s->job && s->active && s->order && s->bidder
+    return s->job && s->active && s->order && s->behind && s->bidder
                ? GSIM_OK
                : gsim_no_memory(ctx->log, "opening themis");
 }
