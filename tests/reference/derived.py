@@ -20,7 +20,7 @@ import tempfile
 
 from rules_elasticflow import elasticflow
 from rules_gavel import pairs, types
-from rules_lucid import lucid
+from rules_lucid import lucid, lucid_pairs
 from rules_pollux import optimus, pollux
 from rules_shockwave import shockwave
 from rules_sia import sia
@@ -231,7 +231,8 @@ def water_filling(draw, run):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for hold in (muri, water_filling, types, pairs, themis, elasticflow, synergy, optimus, pollux, shockwave, lucid, sia):
+        for hold in (muri, water_filling, types, pairs, themis, elasticflow, synergy, optimus, pollux, shockwave, lucid, lucid_pairs,
+                     sia):
             found = {seed: what for seed in range(CASES) if (what := hold(random.Random(seed), run))}
             print("%s %s: %d cases" % ("not ok" if found else "ok", hold.__name__.replace("_", "-"), CASES))
             for seed, what in list(found.items())[:3]:
