@@ -30,7 +30,9 @@ double gavel_packed(const struct gavel *gavel, const struct gsim_round_entry *pa
     return sum;
 }
 
-struct gsim_round_entry *gavel_pair(const struct gavel *gavel, uint32_t first, uint32_t second) {
+struct gsim_round_entry *gavel_pair(const struct gavel *gavel, uint32_t a, uint32_t b) {
+    bool is_a_first = gavel->job[a].entry < gavel->job[b].entry;
+    uint32_t first = is_a_first ? a : b, second = is_a_first ? b : a;
     uint32_t i = gavel->job[second].entry + 1;
     for (; i < gavel->rounds.n && gavel->rounds.entry[i].member[1] == second; i++)
         if (gavel->rounds.entry[i].member[0] == first)
@@ -72,10 +74,8 @@ static void part_pairs(struct gavel *gavel) {
         uint32_t number = gavel->live[i], partner = gavel->job[number].partner;
         if (partner == 0)
             continue;
-        uint32_t other = partner - 1, first = number < other ? number : other;
         const struct gsim_round_entry *pair =
-            is_live(gavel, other) ? gavel_pair(gavel, first, number < other ? other : number)
-                                  : NULL;
+            is_live(gavel, partner - 1) ? gavel_pair(gavel, number, partner - 1) : NULL;
         if (!pair || !is_worth_it(gavel, pair))
             part(gavel, number);
     }

@@ -7,9 +7,8 @@
 
 /* Gives the entry a part of each device type, one of n. */
 void gavel_split_equally(const struct gavel *gavel, struct gsim_round_entry *entry, uint32_t n);
-/* The entry of two jobs, of which the second came later; NULL: they have none. Those of a job
- * follow its own. */
-struct gsim_round_entry *gavel_pair(const struct gavel *gavel, uint32_t first, uint32_t second);
+/* The entry of two jobs; NULL: they have none. It follows that of the job that came later. */
+struct gsim_round_entry *gavel_pair(const struct gavel *gavel, uint32_t a, uint32_t b);
 /* What both jobs of a pair make on a type, each as a part of what it makes there alone. */
 double gavel_packed(const struct gavel *gavel, const struct gsim_round_entry *pair, uint32_t type);
 /* The rule that Gavel calls gandiva. */

@@ -74,17 +74,13 @@ static uint32_t type_of(const struct gavel *gavel, const struct gsim_round_entry
     return type;
 }
 
-static struct gsim_round_entry *pair_of(const struct queue *q, uint32_t a, uint32_t b) {
-    return gavel_pair(q->gavel, a < b ? a : b, a < b ? b : a);
-}
-
 /* The served job beside which the next job loses least; n_served: none. */
 static uint32_t best_partner(const struct queue *q, uint32_t number) {
     uint32_t best = q->n_served;
     double most = least_packed;
     for (uint32_t i = 0; i < q->n_served; i++) {
         const struct gsim_round_entry *pair =
-            q->served[i] == GSIM_NO_MEMBER ? NULL : pair_of(q, q->served[i], number);
+            q->served[i] == GSIM_NO_MEMBER ? NULL : gavel_pair(q->gavel, q->served[i], number);
         if (!pair)
             continue;
         double packed = gavel_packed(q->gavel, pair, type_of(q->gavel, entry_of(q, q->served[i])));
@@ -104,7 +100,7 @@ static void serve_pairs(struct queue *q) {
         struct gsim_round_entry *alone = entry_of(q, q->served[with]);
         uint32_t type = type_of(q->gavel, alone);
         alone->share[type] = 0;
-        pair_of(q, q->served[with], number)->share[type] = 1;
+        gavel_pair(q->gavel, q->served[with], number)->share[type] = 1;
         q->served[with] = GSIM_NO_MEMBER;
     }
 }

@@ -123,12 +123,28 @@ static bool is_of_now(const struct gavel *gavel, const struct gavel_replay_row *
     return off < most_off_s && off > -most_off_s;
 }
 
+/* Jobs of a row are of the trace, and of a pair two. */
+static bool is_of_trace(struct gsim_ctx *ctx, const struct gavel *gavel,
+                        const struct gavel_replay_row *row) {
+    uint32_t a = row->member[0], b = row->member[1], n = ctx->view->trace->n_jobs;
+    uint32_t last = b != GSIM_NO_MEMBER && b > a ? b : a;
+    if (last < n && a != b)
+        return true;
+    ctx->status = last < n ? gsim_fail(ctx->log, GSIM_BAD_INPUT, gavel->replay.path, row->line,
+                                       "job '%s' shares GPUs with itself; a pair is two jobs",
+                                       gsim_trace_id(ctx->view->trace, a))
+                           : gsim_fail(ctx->log, GSIM_BAD_INPUT, gavel->replay.path, row->line,
+                                       "there is no job %u; those of the trace are 0 to %u", last,
+                                       n - 1);
+    return false;
+}
+
 /* Pairs have equal gangs, and need packing=on. */
 static bool is_of_equal_gangs(struct gsim_ctx *ctx, const struct gavel *gavel,
                               const struct gavel_replay_row *row) {
     const struct gsim_trace *trace = ctx->view->trace;
     uint32_t a = row->member[0], b = row->member[1];
-    if (b == GSIM_NO_MEMBER || a >= trace->n_jobs || b >= trace->n_jobs)
+    if (b == GSIM_NO_MEMBER)
         return true;
     if (gavel->has_packing && gavel->job[a].gpus == gavel->job[b].gpus)
         return true;
@@ -141,13 +157,11 @@ static bool is_of_equal_gangs(struct gsim_ctx *ctx, const struct gavel *gavel,
 }
 
 /* NULL: no such jobs have entries. */
-static struct gsim_round_entry *entry_of_row(const struct gsim_ctx *ctx, const struct gavel *gavel,
+static struct gsim_round_entry *entry_of_row(const struct gavel *gavel,
                                              const struct gavel_replay_row *row) {
     uint32_t first = row->member[0], second = row->member[1];
     uint32_t last = second == GSIM_NO_MEMBER ? first : second;
-    bool is_here = last < ctx->view->trace->n_jobs && first < ctx->view->trace->n_jobs &&
-                   gavel->job[last].is_active;
-    if (!is_here)
+    if (!gavel->job[first].is_active || !gavel->job[last].is_active)
         return NULL;
     return second == GSIM_NO_MEMBER ? &gavel->rounds.entry[gavel->job[first].entry]
                                     : gavel_pair(gavel, first, second);
@@ -161,9 +175,9 @@ static bool replay(struct gsim_ctx *ctx, struct gavel *gavel) {
     for (; replay->next < replay->n && is_of_now(gavel, &replay->row[replay->next]);
          replay->next++) {
         const struct gavel_replay_row *row = &replay->row[replay->next];
-        if (!is_of_equal_gangs(ctx, gavel, row))
+        if (!is_of_trace(ctx, gavel, row) || !is_of_equal_gangs(ctx, gavel, row))
             return false;
-        struct gsim_round_entry *entry = entry_of_row(ctx, gavel, row);
+        struct gsim_round_entry *entry = entry_of_row(gavel, row);
         if (entry)
             entry->share[row->type] = row->share;
     }

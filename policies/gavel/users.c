@@ -39,6 +39,8 @@ static enum gsim_status take_item(struct gsim_ctx *ctx, struct gavel *gavel, con
         return refuse(ctx, "no weight in", item, (int)length);
     for (uint32_t user = 0; user < names->n; user++)
         if (strlen(names->name[user]) == at - 1 && memcmp(names->name[user], item, at - 1) == 0) {
+            if (gavel->user[user].weight > 0)
+                return refuse(ctx, "more than one weight of", item, (int)at - 1);
             gavel->user[user].weight = (double)weight_milli / (double)milli;
             return GSIM_OK;
         }
@@ -52,6 +54,9 @@ static enum gsim_status read_weights(struct gsim_ctx *ctx, struct gavel *gavel, 
         status = take_item(ctx, gavel, text, length);
         text += length + (text[length] == '+');
     }
+    for (uint32_t user = 0; user <= names_of(ctx)->n; user++)
+        if (!(gavel->user[user].weight > 0))
+            gavel->user[user].weight = 1;
     return status;
 }
 
@@ -74,6 +79,6 @@ enum gsim_status gavel_open_users(struct gsim_ctx *ctx, struct gavel *gavel) {
         return gsim_no_memory(ctx->log, "opening gavel");
     for (uint32_t user = 0; user <= n; user++)
         gavel->user[user] =
-            (struct gsim_share_entity){.weight = 1, .is_fifo = gavel->users == GAVEL_USERS_FIFO};
+            (struct gsim_share_entity){.is_fifo = gavel->users == GAVEL_USERS_FIFO};
     return read_weights(ctx, gavel, weights);
 }

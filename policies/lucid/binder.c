@@ -36,7 +36,8 @@ static struct gsim_tempo tempo_of(const struct lucid *lucid, uint32_t kind) {
     return gsim_rates_find(lucid->pairs, kind, lucid->device, 1, 1, gsim_host_ample).tempo;
 }
 
-/* The speed of a model beside another one, as a part of its speed alone. */
+/* The speed of a model beside another one, as a part of its speed alone; to the nearest, so that 95
+ * of 100 iterations a second are 95 %. */
 static int64_t paired_ppm(const struct lucid *lucid, uint32_t kind, uint32_t other) {
     uint32_t beside = gsim_rates_beside(lucid->pairs, kind, other);
     if (beside == GSIM_NO_KIND)
@@ -44,7 +45,8 @@ static int64_t paired_ppm(const struct lucid *lucid, uint32_t kind, uint32_t oth
     struct gsim_tempo alone = tempo_of(lucid, kind), paired = tempo_of(lucid, beside);
     if (alone.digits == 0 || paired.digits == 0)
         return 0;
-    return (int64_t)(gsim_tempo_ratio_q64(paired, alone) * GSIM_PPM >> 64);
+    const gsim_u128 half = (gsim_u128)1 << 63;
+    return (int64_t)((gsim_tempo_ratio_q64(paired, alone) * GSIM_PPM + half) >> 64);
 }
 
 /* Adds up the speeds beside all measured jobs; returns how many have a model in the table. */

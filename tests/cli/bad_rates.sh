@@ -68,6 +68,16 @@ for row in 0,0,ideal,2 0,0,ideal,-1 0,0,ideal,nan 0,0,ideal,inf; do
     expect "gavel: a share outside of 0 to 1, $row" 3 "shares:1: .* a share is not in 0 to 1" \
         with_policy gavel:objective=shares --set "shares=$tmp/shares" --rates "$tmp/rates.csv"
 done
+printf 'device,model,gpus,beside,iterations_per_s\nideal,m,1,,1\nideal,m,2,,2\nideal,m,1,m,0.6\n' >"$tmp/pairs.csv"
+bad_shares() { # name, pattern, row of a file of shares
+    echo "$3" >"$tmp/shares"
+    expect "gavel: shares of $1" 3 "shares:1: $2" \
+        with_policy gavel:objective=shares --set packing=on --set "shares=$tmp/shares" --rates "$tmp/pairs.csv"
+}
+bad_shares "a job beside itself" "job 'a' shares GPUs with itself; a pair is two jobs" 0,0+0,ideal,0.3
+bad_shares "a job that the trace lacks" "there is no job 3; those of the trace are 0 to 2" 0,3,ideal,0.3
+bad_shares "a pair with such a job" "there is no job 7; those of the trace are 0 to 2" 0,0+7,ideal,0.3
+bad_shares "a pair of unequal gangs" "jobs 'a' and 'b' share no GPUs: a pair has equally many GPUs each" 0,0+1,ideal,0.3
 
 # --- hosts with less memory than any row was measured with
 printf 'device,model,gpus,cpus_per_gpu,host_gib_per_gpu,iterations_per_s\nideal,m,1,1,10,2\nideal,m,2,1,10,3\n' >"$tmp/hosts.csv"

@@ -157,6 +157,7 @@ unshared() { # name, exit code, what it says, settings
         --gpus-per-node 4 --quiet "$@" "$tmp/users.csv"
 }
 unshared "weights of users that are not there" 2 "the trace has no user 'carl'" --set users=fair --set user_weights=carl:3
+unshared "two weights of one user" 2 "more than one weight of 'alice'" --set users=fair --set user_weights=alice:3+bob:1+alice:2
 unshared "a user without a weight" 2 "no weight in 'bob:0'" --set users=fair --set user_weights=alice:2+bob:0
 unshared "weights without users" 2 "needs users=fair or users=fifo" --set user_weights=bob:1
 unshared "users of another objective" 2 "goes with objective=water-filling" --set users=fair --set objective=max-min

@@ -45,3 +45,38 @@ for file in forth back; do
     sort "$tmp/$file.jobs" >"$tmp/$file.sorted"
 done
 check "what happens at one instant goes by submission" "$(cat "$tmp/forth.sorted")" "$(cat "$tmp/back.sorted")"
+
+# Jobs of three models by a table of speeds alone and beside each other, on two types of GPU. With packing gavel's
+# pairs are of the job that came first and the one that came later, wherever their rows stand.
+awk 'BEGIN {
+    for (i = 0; i < 40; i++) {
+        x = (x * 29 + 17) % 101
+        at += 20 + x % 37
+        printf "j%d,%d,%d,m%d,%d\n", i, at, x % 5 == 0 ? 2 : 1, x % 3, 3000 + 90 * x
+    }
+}' >"$tmp/rows"
+head=job_id,submit_s,gpus,model,iterations
+{ echo $head; cat "$tmp/rows"; } >"$tmp/forth.csv"
+{ echo $head; sort -r "$tmp/rows"; } >"$tmp/back.csv"
+awk 'BEGIN {
+    print "device,model,gpus,beside,iterations_per_s"
+    for (m = 0; m < 3; m++)
+        for (gpus = 1; gpus <= 2; gpus++)
+            for (type = 1; type <= 2; type++) {
+                alone = (10 + m) * gpus * (type == 1 ? 1 : m + 0.5)
+                printf "t%d,m%d,%d,,%g\n", type, m, gpus, alone
+                for (o = 0; o < 3; o++)
+                    printf "t%d,m%d,%d,m%d,%g\n", type, m, gpus, o, alone * (0.95 - (m + o) / 20)
+            }
+}' >"$tmp/pairs.csv"
+printf '[node a]\ngpus = 4\ndevice = ideal\nrates_as = t1\n[node b]\ngpus = 2\ndevice = ideal\nrates_as = t2\n' >"$tmp/types.ini"
+for objective in fifo gandiva max-min finish-time; do
+    for file in forth back; do
+        "$gsim" run --policy gavel --set objective=$objective --set packing=on --set round=60s --set min_between=60s \
+            --quiet --rates "$tmp/pairs.csv" --cluster "$tmp/types.ini" --jobs-csv "$tmp/$file.jobs" "$tmp/$file.csv" >"$tmp/log" 2>&1
+        sort "$tmp/$file.jobs" >"$tmp/$file.sorted"
+    done
+    check "gavel with pairs, $objective: the order of rows plays no part" "$(cat "$tmp/forth.sorted")" \
+        "$(cat "$tmp/back.sorted")"
+    rm -f "$tmp"/*.jobs "$tmp"/*.sorted
+done

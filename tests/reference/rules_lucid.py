@@ -2,6 +2,8 @@
 """Lucid (Hu et al., ASPLOS 2023, section 3) on one node: a profiler's pool first, the fewest GPUs first; then jobs in
 the order of estimated time times GPUs, the first of which holds up the others. No job is stopped but by the profiler.
 The estimate is the mean of the user's jobs that are done, of all jobs where there is none, and else 1 ms."""
+import statistics
+from fractions import Fraction
 
 
 class Past:
@@ -89,3 +91,120 @@ def lucid(draw, run):
     ends(jobs, gpus, pool, profile_ms, keeps)
     return [f"job {row['job_id']} ends at {row['end_s']}, not {job['end'] / 1000}" for row, job in zip(got, jobs)
             if abs(float(row["end_s"]) - job["end"] / 1000) > 1e-6]
+
+
+# --- two jobs on a GPU ----------------------------------------------------------------------------
+class Binder:
+    """GPUs by number, each with the jobs on it; the speeds of models beside each other, as parts of those alone, 0
+    where they do not share; the models of jobs that were measured."""
+
+    def __init__(self, gpus, speeds):
+        self.jobs_on, self.speeds, self.measured = [[] for _ in range(gpus)], speeds, []
+
+    def group(self, job):
+        """0: slows no other, 1: slightly, 2: clearly, by the mean beside all jobs that were measured."""
+        mean = statistics.mean(Fraction(str(self.speeds[job["model"]][other])) for other in self.measured)
+        return 0 if mean >= Fraction("0.95") else 1 if mean >= Fraction("0.85") else 2
+
+    def may_share(self, job, host):
+        are_measured = job["gpus"] == host["gpus"] == 1 and job["is_measured"] and host["is_measured"]
+        return are_measured and self.speeds[job["model"]][host["model"]] > 0 and job["key"] <= 2 * host["key"] + 1 and (
+            self.group(job) + self.group(host) <= 2)
+
+    def alone(self, job):
+        idle = [gpu for gpu, jobs in enumerate(self.jobs_on) if not jobs][:job["gpus"]]
+        return idle if len(idle) == job["gpus"] else []
+
+    def beside(self, job):
+        hosts = [(self.group(jobs[0]), gpu) for gpu, jobs in enumerate(self.jobs_on)
+                 if len(jobs) == 1 and self.may_share(job, jobs[0])]
+        return [min(hosts)[1]] if hosts else []
+
+    def serve(self, line):
+        """The first that finds no idle GPUs holds up the others, which may still share."""
+        is_held_up = False
+        for job in list(line):
+            found = [] if is_held_up else self.alone(job)
+            is_held_up |= not found
+            found = found or self.beside(job)
+            for gpu in found:
+                self.jobs_on[gpu].append(job)
+            if found:
+                line.remove(job)
+
+    def running(self):
+        """Jobs with their speeds."""
+        out = {}
+        for jobs in self.jobs_on:
+            for job in jobs:
+                other = next((other for other in jobs if other is not job), None)
+                out[job["nth"]] = (job, self.speeds[job["model"]][other["model"]] if other else 1.0)
+        return list(out.values())
+
+    def drop(self, job):
+        self.jobs_on = [[other for other in jobs if other is not job] for jobs in self.jobs_on]
+
+
+def shared_ends(jobs, gpus, pool, profile_ms, speeds):
+    """Works and times in ms; what a job did in the profiler is lost."""
+    now, past, binder, coming = 0.0, Past(), Binder(gpus - pool, speeds), list(jobs)
+    fresh, line, profiled = [], [], []
+    while coming or fresh or line or profiled or binder.running():
+        until = [now + job["left"] / speed for job, speed in binder.running()]
+        until += [job["until"] for job in profiled] + [job["submit"] for job in coming[:1]]
+        then = min(until)
+        for job, speed in binder.running():
+            job["left"] -= (then - now) * speed
+        now = then
+        over = [job for job, _ in binder.running() if job["left"] < 1e-3]
+        stopped = [job for job in profiled if job["until"] == now]
+        profiled = [job for job in profiled if job["until"] > now]
+        for job in sorted(over + [job for job in stopped if job["length_ms"] <= profile_ms], key=lambda job: job["nth"]):
+            job["end"] = now
+            past.note(job)
+            binder.drop(job)
+        while coming and coming[0]["submit"] <= now:
+            job = coming.pop(0)
+            (fresh if job["gpus"] <= pool else stopped).append(job)
+        for job in stopped:
+            if "end" in job:
+                continue
+            if job["gpus"] <= pool:
+                job["is_measured"] = True
+                binder.measured.append(job["model"])
+            job["key"] = past.key(job)
+            line.append(job)
+        line.sort(key=lambda job: (job["key"], job["nth"]))
+        fresh.sort(key=lambda job: (job["gpus"], job["nth"]))
+        binder.serve(line)
+        while fresh and fresh[0]["gpus"] <= pool - sum(job["gpus"] for job in profiled):
+            job = fresh.pop(0)
+            job["until"] = now + min(profile_ms, job["length_ms"])
+            profiled.append(job)
+
+
+def lucid_pairs(draw, run):
+    """Measured jobs of one GPU that find none idle join others by a table of pairs. Iterations are 1 ms alone, after
+    which a job stops: ends are within 1 s."""
+    gpus = draw.randint(2, 6)
+    pool, profile_ms, n_models = draw.randint(1, gpus // 2), 50001, draw.randint(1, 4)
+    speeds = [[draw.choice([0, 0.5, 0.8, 0.875, 0.9, 0.96, 0.99, 1]) for _ in range(n_models)] for _ in range(n_models)]
+    speeds = [[speeds[a][b] if speeds[b][a] else 0 for b in range(n_models)] for a in range(n_models)]
+    jobs, submit = [], 0
+    for i in range(draw.randint(2, 14)):
+        length = draw.choice([draw.randrange(10**3, 3 * 10**5), draw.randrange(10**5, 3 * 10**6)])
+        jobs.append({"nth": i, "submit": submit, "length_ms": length, "left": float(length), "user": draw.choice("abc"),
+                     "gpus": min(draw.choice([1, 1, 1, 1, 2]), gpus - pool), "model": draw.randrange(n_models),
+                     "is_measured": False})
+        submit += draw.choice([0, draw.randrange(10**5), draw.randrange(10**6)])
+    with open("rates.csv", "w") as to:
+        to.write("device,model,gpus,beside,iterations_per_s\n")
+        to.writelines(f"ideal,m{a},{width},,1000\n" for a in range(n_models) for width in (1, 2))
+        to.writelines(f"ideal,m{a},1,m{b},{1000 * speed:g}\n" for a, row in enumerate(speeds) for b, speed in enumerate(row) if speed)
+    rows = [("job_id", "submit_s", "gpus", "user", "model", "iterations")]
+    rows += [(job["nth"], job["submit"] / 1000, job["gpus"], job["user"], f"m{job['model']}", job["length_ms"]) for job in jobs]
+    got = run(rows, "--policy", "lucid", "--gpus-per-node", gpus, "--rates", "rates.csv", "--set", f"pool={pool}", "--set",
+              f"profile={profile_ms}ms", "--set", "binder=on")
+    shared_ends(jobs, gpus, pool, profile_ms, speeds)
+    return [f"job {row['job_id']} ends at {row['end_s']}, not {job['end'] / 1000}" for row, job in zip(got, jobs)
+            if abs(float(row["end_s"]) - job["end"] / 1000) > 1]
