@@ -70,7 +70,17 @@ static bool starts(const struct gsim_input *input, const char *magic, size_t n) 
     return input->raw_n >= n && memcmp(input->raw, magic, n) == 0;
 }
 
+/* What Windows writes as "Unicode". */
+static bool is_utf16(const struct gsim_input *input) {
+    return starts(input, "\xff\xfe", 2) || starts(input, "\xfe\xff", 2);
+}
+
 static enum gsim_status start_coding(struct gsim_input *input, struct gsim_log *log) {
+    if (is_utf16(input))
+        return fail(input,
+                    "the file is in UTF-16; 'iconv -f UTF-16 -t UTF-8 FILE' writes it in UTF-8, "
+                    "which a trace is in",
+                    log);
     if (starts(input, "\x1f\x8b", 2)) {
         input->coding = GZIP;
         if (inflateInit2(&input->gzip, 15 + 16) != Z_OK)

@@ -30,6 +30,16 @@ void gsim_reach_begin(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim
         reach->n_whole += gsim_node_idle_gpus(ctx->view, node) == cluster->widest_node;
 }
 
+bool gsim_reach_helps(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot,
+                      gsim_slot victim) {
+    const struct gsim_unit *units;
+    uint32_t n = gsim_plan_units(plan, victim, &units);
+    for (uint32_t u = 0; u < n; u++)
+        if (gsim_ask_may_use(ctx, slot, units[u].gpu))
+            return true;
+    return n == 0; /* of a pool, which has no units */
+}
+
 void gsim_reach_add(struct gsim_reach *reach, const struct gsim_ctx *ctx,
                     const struct gsim_plan *plan, gsim_slot victim) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;

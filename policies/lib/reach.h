@@ -23,6 +23,10 @@ struct gsim_reach {
 bool gsim_reach_init(struct gsim_reach *reach, const struct gsim_ctx *ctx, enum gsim_rule rule);
 /* Begins a count for a waiting job that does not fit as it is. */
 void gsim_reach_begin(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim_slot slot);
+/* Whether the waiting job may run on a GPU that this job holds: a job of other partitions or types
+ * of GPU gives way in vain. */
+bool gsim_reach_helps(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot,
+                      gsim_slot victim);
 /* One more job would give way. */
 void gsim_reach_add(struct gsim_reach *reach, const struct gsim_ctx *ctx,
                     const struct gsim_plan *plan, gsim_slot victim);
