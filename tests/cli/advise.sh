@@ -112,6 +112,5 @@ expect "a job that fits no GPU" 3 "job 'a' asks for 9 GPUs" sh -c "sed 's/^a,0,1
 # Five jobs that waited for 2e9 s in the log: 1e19 ns in all, and 64 bits hold 9.2e18. fifo starts each at once.
 { echo job_id,submit_s,duration_s,gpus,logged_start_s; for i in 1 2 3 4 5; do echo "$i,0,600,1,2000000000"; done; } >"$tmp/long.csv"
 "$gsim" compare --policies fifo --device ideal --gpus-per-node 8 --no-what-if --quiet --db "$tmp/long.db" "$tmp/long.csv" >"$tmp/log" 2>&1
-expect "waits whose sum passes 64 bits" 0 "" "$gsim" report "$tmp/long.db" -o "$tmp/long.html"
-cells "$tmp/long.html" | grep -q '^fifo|5|2.31e+04 d|0 s|-100.0 %|'
-say "are in the page" $?
+"$gsim" report "$tmp/long.db" -o "$tmp/long.html" >"$tmp/log" 2>&1 && cells "$tmp/long.html" | grep -q '^fifo|5|2.31e+04 d|0 us|-100.0 %|'
+say "waits whose sum passes 64 bits are in the page" $?
