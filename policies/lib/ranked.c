@@ -243,6 +243,14 @@ static gsim_slot worst_for(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsi
                : GSIM_NO_SLOT;
 }
 
+/* Whether a running job is worth pushing out. Under the rules whose trials change what the next one
+ * finds, each job is, so that there are as many trials. */
+static bool helps(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx,
+                  const struct gsim_plan *plan, gsim_slot slot, gsim_slot victim) {
+    return ranked->rule == GSIM_RULE_RANDOM || ranked->rule == GSIM_RULE_AFFINITY ||
+           gsim_reach_helps(ctx, plan, slot, victim);
+}
+
 /* Counts the jobs of a group that would give way, worst first, until they are enough. Of equal
  * ranks some might not, but all are counted. */
 static bool is_enough_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
@@ -255,7 +263,7 @@ static bool is_enough_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
         int64_t value = gsim_index_key(&group->running, slot) + shift;
         if (gsim_common_times(value, group->weight) < rank + ranked->slack_rank)
             break;
-        if (gsim_reach_helps(ctx, plan, waiting, slot))
+        if (helps(ranked, ctx, plan, waiting, slot))
             gsim_reach_add(&ranked->reach, ctx, plan, slot);
     }
     return gsim_reach_is_enough(&ranked->reach, ctx);
@@ -274,12 +282,12 @@ static bool could_fit(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
 
 /* Preempts a worse job, or notes one that would give way in vain, which is then spared. */
 static bool push_out_one(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                         gsim_slot victim, bool helps) {
-    if (helps)
+                         gsim_slot victim, bool is_near) {
+    if (is_near)
         gsim_reach_add(&ranked->reach, ctx, plan, victim);
     bool is_out =
-        helps ? gsim_eviction_push_out(&ranked->eviction, ctx, plan, victim, ranked->preemption)
-              : gsim_eviction_note(&ranked->eviction, ctx, victim, ranked->preemption);
+        is_near ? gsim_eviction_push_out(&ranked->eviction, ctx, plan, victim, ranked->preemption)
+                : gsim_eviction_note(&ranked->eviction, ctx, victim, ranked->preemption);
     if (is_out)
         forget_running(ranked, victim);
     return is_out;
@@ -294,10 +302,10 @@ static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gs
         gsim_slot victim = worst_for(ranked, ctx, slot, rank);
         if (victim == GSIM_NO_SLOT)
             return false;
-        bool helps = gsim_reach_helps(ctx, plan, slot, victim);
-        if (!push_out_one(ranked, ctx, plan, victim, helps))
+        bool is_near = helps(ranked, ctx, plan, slot, victim);
+        if (!push_out_one(ranked, ctx, plan, victim, is_near))
             return false;
-        if (helps && gsim_reach_is_enough(&ranked->reach, ctx) &&
+        if (is_near && gsim_reach_is_enough(&ranked->reach, ctx) &&
             gsim_settings_place(ctx, plan, slot, ranked->rule))
             return true;
     }
