@@ -243,8 +243,8 @@ static gsim_slot worst_for(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsi
                : GSIM_NO_SLOT;
 }
 
-/* Whether a running job is worth pushing out. Under the rules whose trials change what the next one
- * finds, each job is, so that there are as many trials. */
+/* Whether a running job is worth pushing out. Under random placement and affinity a trial changes
+ * what the next one finds: each job is then, so that there are as many trials. */
 static bool helps(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx,
                   const struct gsim_plan *plan, gsim_slot slot, gsim_slot victim) {
     return ranked->rule == GSIM_RULE_RANDOM || ranked->rule == GSIM_RULE_AFFINITY ||
