@@ -52,6 +52,10 @@ CREATE TEMP TABLE member AS
 SELECT run_id, series, label FROM labelled JOIN series USING (full);
 CREATE INDEX temp.member_of_run ON member (run_id);
 
+-- The places of a curve's points: curve_of has as many as are drawn, and at most those.
+CREATE TEMP TABLE place AS WITH RECURSIVE p (place) AS (SELECT 0 UNION ALL SELECT place + 1 FROM p WHERE place < 2001)
+SELECT place FROM p;
+
 -- Units of time. A duration has the first unit with a limit that it passes.
 CREATE TEMP TABLE unit AS
 SELECT column1 AS above_s, column2 AS seconds, column3 AS unit

@@ -5,13 +5,11 @@
 -- Jobs that never end count below the line: the curve then stays below 1.
 SELECT max(2.2, 1.5 + 0.15 * n) AS var_height FROM on_sheet; -- the key takes up to a line a series
 CREATE TEMP TABLE jct_step AS
-SELECT series, label, jct_ns / 1e9 AS x, rank * 1.0 / n AS y
+SELECT series, label, curve_x(curve, place) / 1e9 AS x, curve_rank(curve, place) / n AS y
 FROM (
-    SELECT series, label, end_ns - submit_ns AS jct_ns, end_ns IS NOT NULL AS is_done,
-           row_number() OVER (PARTITION BY series ORDER BY end_ns IS NULL, end_ns - submit_ns) AS rank,
-           count(*) OVER (PARTITION BY series) AS n
-    FROM job JOIN member USING (run_id))
-WHERE is_done AND jct_ns > 0 AND (rank = 1 OR rank = n OR rank * 2000 / n > (rank - 1) * 2000 / n);
+    SELECT series, label, curve_of(end_ns - submit_ns, 2000, 1) AS curve, count(*) AS n
+    FROM job JOIN member USING (run_id) GROUP BY series) JOIN place
+WHERE x > 0;
 -- The axis begins above the lowest half percent of jobs, which may lie far below the rest.
 DELETE FROM span;
 INSERT INTO span SELECT min(x) / 1.1, (SELECT max(x) * 1.1 FROM jct_step) FROM jct_step

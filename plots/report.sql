@@ -10,14 +10,14 @@ SELECT label AS "policy", runs AS "runs", min(jobs) AS "jobs", sum(unfinished) A
        CAST(avg(preemptions) AS INTEGER) AS "preempted", CAST(avg(migrations) AS INTEGER) AS "migrated"
 FROM chosen JOIN member USING (run_id) JOIN series USING (series, label)
 GROUP BY series ORDER BY series;
--- Waits until a job's first start, of jobs that began in the log and in the run.
+-- Waits until a job's first start, of jobs that began in the log and in the run. Their sums pass 64 bits in ns.
 WITH late AS MATERIALIZED (
     SELECT series, label, t.user, t.logged_start_ns - j.submit_ns AS logged_ns, j.start_ns - j.submit_ns AS wait_ns
     FROM chosen AS c JOIN member USING (run_id) JOIN job AS j USING (run_id)
          JOIN trace_job AS t ON t.trace_jobs = c.trace_jobs AND t.job = j.job
     WHERE t.logged_start_ns IS NOT NULL AND j.start_ns IS NOT NULL)
 SELECT label AS "policy", count(*) AS "jobs", humane(avg(logged_ns) / 1e9) AS "wait as logged", humane(avg(wait_ns) / 1e9) AS "wait",
-       CASE WHEN sum(logged_ns) > 0 THEN printf('%+.1f %%', 100.0 * sum(wait_ns) / sum(logged_ns) - 100) END AS "off",
+       CASE WHEN total(logged_ns) > 0 THEN printf('%+.1f %%', 100.0 * total(wait_ns) / total(logged_ns) - 100) END AS "off",
        humane(avg(abs(wait_ns - logged_ns)) / 1e9) AS "off by job",
        printf('%.1f %%', 100.0 * avg(abs(wait_ns - logged_ns) <= 60e9)) AS "in 1 min"
 FROM late GROUP BY series ORDER BY series;

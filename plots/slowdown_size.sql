@@ -9,20 +9,17 @@ FROM (VALUES (0.001, '1 ms'), (0.01, '10 ms'), (0.1, '100 ms'), (1, '1 s'), (10,
              (3600, '1 h'), (36000, '10 h'), (360000, '100 h'), (3600000, '1000 h'));
 CREATE INDEX temp.limit_of ON size_limit (below_s);
 CREATE TEMP TABLE sized AS
-SELECT series, label, size, slowdown,
-       row_number() OVER (PARTITION BY series, size ORDER BY slowdown) AS rank,
-       count(*) OVER (PARTITION BY series, size) AS n
+SELECT series, label, size, quartile_of(slowdown, 2) AS median, quartile_of(slowdown, 1) AS low,
+       quartile_of(slowdown, 3) AS high
 FROM (
     SELECT series, label, (end_ns - submit_ns) * 1.0 / service_ns AS slowdown,
            coalesce((SELECT size FROM size_limit WHERE below_s > gpu_s ORDER BY below_s LIMIT 1),
                     (SELECT 1 + max(size) FROM size_limit)) AS size
     FROM (SELECT *, service_ns / 1e9 * gpus_ppm / 1e6 AS gpu_s FROM job) JOIN member USING (run_id)
-    WHERE end_ns IS NOT NULL AND service_ns > 0);
+    WHERE end_ns IS NOT NULL AND service_ns > 0)
+GROUP BY series, size;
 SELECT min(size) - 0.5 AS var_first, max(size) + 0.5 AS var_last FROM sized;
-SELECT series, label, size, min(CASE WHEN rank * 2 >= n THEN slowdown END) AS median,
-       min(CASE WHEN rank * 4 >= n THEN slowdown END) AS low,
-       min(CASE WHEN rank * 4 >= 3 * n THEN slowdown END) AS high
-FROM sized GROUP BY series, size ORDER BY series, size;
+SELECT series, label, size, median, low, high FROM sized ORDER BY series, size;
 -- Tics are the limits, each at the upper end of its class of sizes.
 SELECT size + 0.5 AS at, name FROM size_limit WHERE size BETWEEN (SELECT min(size) - 1 FROM sized) AND (SELECT max(size) FROM sized)
 ORDER BY size;

@@ -7,6 +7,7 @@
  * ('gsim import --help' names other sources of it). */
 #include <string.h>
 
+#include "sim/base/gpu_type.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 #include "sim/base/calendar.h"
@@ -41,8 +42,16 @@ static bool take_shown_job(struct gsim_builder *builder, const char *text, size_
            ((builder->row.id_length > 0 && length > 0) || take_job(builder, text, length));
 }
 
-/* A local time, or seconds since 1970 (SLURM_TIME_FORMAT=%s). */
+/* A local time, or seconds since 1970 (SLURM_TIME_FORMAT=%s). Slurm writes a time that it did not
+ * record as 0, which is New Year of 1970 on clocks east of Greenwich (1969 is no time here). */
 static bool take_submit(struct gsim_builder *builder, const char *text, size_t length) {
+    const int64_t day_s = 86400;
+    int64_t seconds;
+    if (gsim_calendar_parse(text, length, &seconds) && seconds <= day_s) {
+        builder->row.drop = "Slurm did not record when they were submitted (Submit is its time 0, "
+                            "1970-01-01)";
+        return true;
+    }
     return gsim_take_submit_date(builder, text, length) || gsim_take_submit(builder, text, length);
 }
 
@@ -171,12 +180,6 @@ static bool take_state(struct gsim_builder *builder, const char *text, size_t le
     return length > 0;
 }
 
-/* Whether the type is a MIG instance (gres/gpu:1g.10gb), which Slurm counts like a GPU. */
-static bool is_mig(const char *type) {
-    size_t digits = strspn(type, "0123456789");
-    return digits > 0 && type[digits] == 'g' && type[digits + 1] == '.';
-}
-
 /* A log of one type says nothing by naming it; of several, a job that had a type may have asked for
  * any. */
 static void note_type(struct gsim_builder *builder, const char *type) {
@@ -229,8 +232,9 @@ static bool take_tres(struct gsim_builder *builder, const char *text, size_t len
         if (*number++ != '=' || !take_number(&number, GSIM_MAX_GANG, &count) ||
             (*number && *number != ','))
             return false;
-        if (at[8] == ':' && is_mig(at + 9))
-            builder->row.drop = "they had MIG instances, not whole GPUs (gres/gpu:1g.10gb)";
+        if (at[8] == ':' && count > 0 && gsim_gpu_type_is_mig(at + 9))
+            builder->row.drop = "they had MIG instances, not whole GPUs "
+                                "(gres/gpu:1g.10gb, gres/gpu:a100_3g.20gb)";
         if (at[8] == ':' && count > 0 && !builder->row.drop)
             note_type(builder, at + 9);
         if (at[8] == '=')
@@ -297,8 +301,8 @@ static bool take_request(struct gsim_builder *builder, const char *text, size_t 
                             "GPUs of any type";
         return true;
     }
-    return is_mig(at) || gsim_cell_parse(builder, GSIM_COL_GPU_TYPE, at, n,
-                                         &builder->row.cell[GSIM_COL_GPU_TYPE]);
+    return gsim_gpu_type_is_mig(at) || gsim_cell_parse(builder, GSIM_COL_GPU_TYPE, at, n,
+                                                       &builder->row.cell[GSIM_COL_GPU_TYPE]);
 }
 
 /* Slurm's elapsed time is End - Start less suspensions. An hour exactly is summer time, as a rule:
@@ -320,6 +324,10 @@ static void look_at_clock(struct gsim_row *row) {
         row->loss = "they were suspended (End - Start is longer than the elapsed time): Slurm does "
                     "not give their GPUs to other jobs meanwhile, and here they hold them for the "
                     "elapsed time alone";
+    } else if (more_s < -1) {
+        row->loss = "their elapsed time is longer than End - Start: jobs hold their GPUs for the "
+                    "elapsed time, and their ends in the log are not kept";
+        row->ran_to_s = -1;
     }
 }
 
@@ -432,6 +440,9 @@ static const struct gsim_lines_form lines = {
         "JobName|Comment|AdminComment|SystemComment|SubmitLine|Constraints|WorkDir|Reason"};
 
 static const char *why_absent(const char *first_name, uint32_t n_names) {
+    if (*first_name == '{')
+        return ": it is JSON (sacct --json), which is not read; sacct --parsable2 (-P) writes what "
+               "is";
     if (n_names == 1)
         return ": nothing in its first line is parted by '|', which sacct writes with --parsable2 "
                "(-P)";

@@ -13,6 +13,7 @@
 
 #include "policies/lib/common.h"
 #include "policies/lib/misfits.h"
+#include "policies/lib/reach.h"
 #include "policies/lib/settings.h"
 
 #include <assert.h>
@@ -40,6 +41,9 @@ struct pass {
     struct gsim_misfits hopeless; /* gangs that do not fit even if all others have ended */
     gsim_slot head; /* GSIM_NO_SLOT: every job so far has been placed, or holds no job back */
     int64_t reserved_ns; /* when the head starts at the latest */
+    /* Jobs may not run everywhere, and a trial of the head does not change what the next one
+     * finds: jobs on nodes that the head may not use are left out of its trials. */
+    bool is_apart;
 };
 
 /* Affinity and the random rule change with each trial. What memory a job needs is not known when a
@@ -158,23 +162,32 @@ static int64_t next_end_ns(const struct pass *p, const struct cursor *at) {
     return running_ns < coming_ns ? running_ns : coming_ns;
 }
 
-static void end_next(const struct pass *p, struct cursor *at) {
+/* Whether a job that holds GPUs in the plan plays a part in trials of the head. */
+static bool is_near(const struct pass *p, gsim_slot head, gsim_slot slot) {
+    return !p->is_apart || gsim_reach_helps(p->ctx, p->plan, head, slot);
+}
+
+/* Returns whether this makes a difference to the head. */
+static bool end_next(const struct pass *p, gsim_slot head, struct cursor *at) {
     bool runs = running_end_ns(p, at->running) <= coming_end_ns(p, at->coming);
     gsim_slot slot = runs ? at->running : at->coming;
     if (runs)
         at->running = gsim_index_next(&p->easy->limits.ending, slot);
     else
         at->coming = gsim_index_next(&p->easy->limits.coming, slot);
+    if (!is_near(p, head, slot))
+        return false;
     (void)gsim_plan_suppose_over(p->plan, slot);
+    return true;
 }
 
-/* Imagines the world when all limits up to end_ns have passed; returns the position of the next
- * end. */
-static struct cursor imagine(const struct pass *p, int64_t end_ns) {
+/* Imagines the world of the head when all limits up to end_ns have passed; returns the position of
+ * the next end. */
+static struct cursor imagine(const struct pass *p, gsim_slot head, int64_t end_ns) {
     gsim_plan_rollback(p->plan, p->start);
     struct cursor at = first_end(p);
     while (next_end_ns(p, &at) <= end_ns)
-        end_next(p, &at);
+        (void)end_next(p, head, &at);
     place_again(p, end_ns);
     return at;
 }
@@ -204,17 +217,18 @@ static bool head_fits(const struct pass *p, gsim_slot head) {
 static int64_t reserve(const struct pass *p, gsim_slot head) {
     struct cursor at = first_end(p);
     int64_t end_ns = INT64_MIN, placed_ns = next_placed_end(p->easy, end_ns);
-    bool is_found = false;
-    for (int64_t next_ns; !is_found; is_found = head_fits(p, head)) {
-        next_ns = next_end_ns(p, &at);
+    bool is_found = false, is_other = true;
+    for (; !is_found; is_found = is_other && head_fits(p, head)) {
+        int64_t next_ns = next_end_ns(p, &at);
         if (next_ns == GSIM_NEVER && placed_ns == GSIM_NEVER)
             break;
         if (next_ns < placed_ns) {
             end_ns = next_ns;
-            end_next(p, &at);
+            is_other = end_next(p, head, &at);
         } else { /* jobs of this plan can only be left out from the start */
             end_ns = placed_ns;
-            at = imagine(p, end_ns);
+            at = imagine(p, head, end_ns);
+            is_other = true;
             placed_ns = next_placed_end(p->easy, end_ns);
         }
     }
@@ -226,7 +240,9 @@ static int64_t reserve(const struct pass *p, gsim_slot head) {
 
 /* The head can still start when it was to, with the job that was placed last. */
 static bool is_harmless(const struct pass *p) {
-    (void)imagine(p, p->reserved_ns);
+    if (!is_near(p, p->head, p->easy->placed[p->easy->n_placed - 1].slot))
+        return true;
+    (void)imagine(p, p->head, p->reserved_ns);
     bool fits = head_fits(p, p->head);
     if (!fits)
         forget_last(p->easy);
@@ -327,6 +343,7 @@ void gsim_easy_pass(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_pl
                      .plan = plan,
                      .start = gsim_plan_mark(plan),
                      .hopeless = gsim_misfits_none(ctx->view, easy->rule, false),
+                     .is_apart = easy->failed && gsim_ask_has_wishes(ctx->view),
                      .head = GSIM_NO_SLOT,
                      .reserved_ns = GSIM_NEVER};
     struct gsim_waiting_rule rule = {.rank = rank, .longest_ns = longest_ns, .of = &p};

@@ -213,8 +213,7 @@ static gsim_slot worst_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
         gsim_slot last = last_of(ranked, ctx, group);
         if (last == GSIM_NO_SLOT)
             continue;
-        int64_t value =
-            gsim_index_key(&group->running, last) + slope(ranked) * ctx->view->now_ns;
+        int64_t value = gsim_index_key(&group->running, last) + slope(ranked) * ctx->view->now_ns;
         int64_t group_rank = gsim_common_times(value, group->weight);
         if (worst == GSIM_NO_SLOT || group_rank > *rank ||
             (group_rank == *rank && job[last] > job[worst])) {
@@ -244,11 +243,19 @@ static gsim_slot worst_for(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsi
                : GSIM_NO_SLOT;
 }
 
+/* Whether a running job is worth pushing out. Under random placement and affinity a trial changes
+ * what the next one finds: each job is then, so that there are as many trials. */
+static bool helps(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx,
+                  const struct gsim_plan *plan, gsim_slot slot, gsim_slot victim) {
+    return ranked->rule == GSIM_RULE_RANDOM || ranked->rule == GSIM_RULE_AFFINITY ||
+           gsim_reach_helps(ctx, plan, slot, victim);
+}
+
 /* Counts the jobs of a group that would give way, worst first, until they are enough. Of equal
  * ranks some might not, but all are counted. */
 static bool is_enough_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
                          const struct gsim_plan *plan, const struct gsim_rank_group *group,
-                         int64_t rank) {
+                         gsim_slot waiting, int64_t rank) {
     int64_t shift = slope(ranked) * ctx->view->now_ns;
     gsim_slot slot = gsim_index_last(&group->running);
     for (; slot != GSIM_NO_ID && !gsim_reach_is_enough(&ranked->reach, ctx);
@@ -256,7 +263,8 @@ static bool is_enough_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
         int64_t value = gsim_index_key(&group->running, slot) + shift;
         if (gsim_common_times(value, group->weight) < rank + ranked->slack_rank)
             break;
-        gsim_reach_add(&ranked->reach, ctx, plan, slot);
+        if (helps(ranked, ctx, plan, waiting, slot))
+            gsim_reach_add(&ranked->reach, ctx, plan, slot);
     }
     return gsim_reach_is_enough(&ranked->reach, ctx);
 }
@@ -267,9 +275,22 @@ static bool could_fit(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
                       const struct gsim_plan *plan, gsim_slot slot, int64_t rank) {
     gsim_reach_begin(&ranked->reach, ctx, slot);
     for (uint32_t g = 0; g < ranked->n_groups; g++)
-        if (is_enough_of(ranked, ctx, plan, &ranked->group[g], rank))
+        if (is_enough_of(ranked, ctx, plan, &ranked->group[g], slot, rank))
             return true;
     return false;
+}
+
+/* Preempts a worse job, or notes one that would give way in vain, which is then spared. */
+static bool push_out_one(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                         gsim_slot victim, bool is_near) {
+    if (is_near)
+        gsim_reach_add(&ranked->reach, ctx, plan, victim);
+    bool is_out =
+        is_near ? gsim_eviction_push_out(&ranked->eviction, ctx, plan, victim, ranked->preemption)
+                : gsim_eviction_note(&ranked->eviction, ctx, victim, ranked->preemption);
+    if (is_out)
+        forget_running(ranked, victim);
+    return is_out;
 }
 
 /* Preempts worse jobs, worst first, until the waiting job fits. */
@@ -281,11 +302,10 @@ static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gs
         gsim_slot victim = worst_for(ranked, ctx, slot, rank);
         if (victim == GSIM_NO_SLOT)
             return false;
-        gsim_reach_add(&ranked->reach, ctx, plan, victim);
-        if (!gsim_eviction_push_out(&ranked->eviction, ctx, plan, victim, ranked->preemption))
+        bool is_near = helps(ranked, ctx, plan, slot, victim);
+        if (!push_out_one(ranked, ctx, plan, victim, is_near))
             return false;
-        forget_running(ranked, victim);
-        if (gsim_reach_is_enough(&ranked->reach, ctx) &&
+        if (is_near && gsim_reach_is_enough(&ranked->reach, ctx) &&
             gsim_settings_place(ctx, plan, slot, ranked->rule))
             return true;
     }

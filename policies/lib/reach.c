@@ -17,6 +17,20 @@ static bool are_nodes_alike(const struct gsim_view_cluster *cluster) {
     return cluster->n_gpus == cluster->n_nodes * cluster->widest_node;
 }
 
+static uint32_t widest_for(const struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    uint32_t widest = 0;
+    if (!gsim_ask_has_wishes(ctx->view))
+        return cluster->widest_node;
+    for (uint32_t node = 0; node < cluster->n_nodes && widest < cluster->widest_node; node++) {
+        uint32_t first = cluster->node_first_gpu[node];
+        uint32_t width = cluster->node_first_gpu[node + 1] - first;
+        if (width > widest && gsim_ask_may_use(ctx, slot, first))
+            widest = width;
+    }
+    return widest;
+}
+
 void gsim_reach_begin(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     reach->total = cluster->n_idle_gpus;
@@ -24,10 +38,21 @@ void gsim_reach_begin(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim
     reach->n_counts++;
     reach->most_on_node = reach->n_whole = 0;
     reach->is_split = gsim_ask_nodes(ctx, slot) > 1;
-    if (!reach->is_by_node || reach->need <= cluster->widest_node)
+    reach->widest = reach->is_by_node ? widest_for(ctx, slot) : cluster->widest_node;
+    if (!reach->is_by_node || reach->need <= reach->widest)
         return;
     for (uint32_t node = 0; node < cluster->n_nodes; node++)
         reach->n_whole += gsim_node_idle_gpus(ctx->view, node) == cluster->widest_node;
+}
+
+bool gsim_reach_helps(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot,
+                      gsim_slot victim) {
+    const struct gsim_unit *units;
+    uint32_t n = gsim_plan_units(plan, victim, &units);
+    for (uint32_t u = 0; u < n; u++)
+        if (gsim_ask_may_use(ctx, slot, units[u].gpu))
+            return true;
+    return n == 0; /* of a pool, which has no units */
 }
 
 void gsim_reach_add(struct gsim_reach *reach, const struct gsim_ctx *ctx,
@@ -54,7 +79,7 @@ bool gsim_reach_is_enough(const struct gsim_reach *reach, const struct gsim_ctx 
         return false;
     if (!reach->is_by_node || reach->is_split)
         return true;
-    if (reach->need <= cluster->widest_node)
+    if (reach->need <= reach->widest)
         return reach->most_on_node >= reach->need;
     return !are_nodes_alike(cluster) || reach->n_whole >= reach->need / cluster->widest_node;
 }

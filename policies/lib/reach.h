@@ -15,6 +15,7 @@ struct gsim_reach {
     /* in this count: */
     uint64_t total, need;
     bool is_split; /* the waiting job asks for several nodes */
+    uint32_t widest; /* GPUs of the largest node that the waiting job may use */
     uint32_t most_on_node; /* of the nodes met */
     uint32_t n_whole; /* nodes that would be idle as a whole */
 };
@@ -23,6 +24,10 @@ struct gsim_reach {
 bool gsim_reach_init(struct gsim_reach *reach, const struct gsim_ctx *ctx, enum gsim_rule rule);
 /* Begins a count for a waiting job that does not fit as it is. */
 void gsim_reach_begin(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim_slot slot);
+/* Whether the waiting job may run on a GPU that this job holds: a job of other partitions or types
+ * of GPU gives way in vain. */
+bool gsim_reach_helps(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot,
+                      gsim_slot victim);
 /* One more job would give way. */
 void gsim_reach_add(struct gsim_reach *reach, const struct gsim_ctx *ctx,
                     const struct gsim_plan *plan, gsim_slot victim);

@@ -8,6 +8,7 @@
 #include "gsim/cluster.h"
 #include "gsim/units.h"
 #include "sim/base/calendar.h"
+#include "sim/base/gpu_type.h"
 #include "sim/base/hostlist.h"
 #include "sim/base/units.h"
 #include "sim/site/slurm_read.h"
@@ -25,12 +26,6 @@ static bool is_unset(const char *value) {
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-/* Whether the type is a MIG instance (1g.10gb), which is no GPU of its own. */
-static bool is_mig(const char *type) {
-    size_t digits = strspn(type, "0123456789");
-    return digits > 0 && type[digits] == 'g' && type[digits + 1] == '.';
-}
-
 /* "gpu:a100:4(S:0-1),gpu:2,shard:8": the GPUs, and their shards; false: the text is no such
  * list. */
 static bool take_gres(struct gsim_slurm_reading *r, const char *text,
@@ -41,7 +36,7 @@ static bool take_gres(struct gsim_slurm_reading *r, const char *text,
         while (last > at && last[-1] != ':')
             last--;
         long count = last > at ? strtol(last, NULL, 10) : 1;
-        if (kind == 3 && strncasecmp(at, "gpu", 3) == 0 && !is_mig(at + 4)) {
+        if (kind == 3 && strncasecmp(at, "gpu", 3) == 0 && !gsim_gpu_type_is_mig(at + 4)) {
             if (count < 0 || count > (long)GSIM_MAX_GPUS_PER_NODE)
                 return false;
             node->gpus += (uint32_t)count;

@@ -109,3 +109,8 @@ expect "a page that is none" 2 "a report is a page" "$gsim" advise "$tmp/log.csv
 echo "my notes" >"$tmp/notes.html"
 expect "a page that gsim did not make" 2 "notes.html" "$gsim" advise "$tmp/log.csv" -o "$tmp/notes.html"
 expect "a job that fits no GPU" 3 "job 'a' asks for 9 GPUs" sh -c "sed 's/^a,0,1000,1/a,0,1000,9/' '$tmp/log.csv' >'$tmp/wide.csv'; '$gsim' advise --nodes 1 --gpus-per-node 1 '$tmp/wide.csv'"
+# Five jobs that waited for 2e9 s in the log: 1e19 ns in all, and 64 bits hold 9.2e18. fifo starts each at once.
+{ echo job_id,submit_s,duration_s,gpus,logged_start_s; for i in 1 2 3 4 5; do echo "$i,0,600,1,2000000000"; done; } >"$tmp/sums.csv"
+"$gsim" compare --policies fifo --device ideal --gpus-per-node 8 --no-what-if --quiet --db "$tmp/sums.db" "$tmp/sums.csv" >"$tmp/log" 2>&1
+"$gsim" report "$tmp/sums.db" -o "$tmp/sums.html" >"$tmp/log" 2>&1 && cells "$tmp/sums.html" | grep -q '^fifo|5|2.31e+04 d|0 us|-100.0 %|'
+say "waits whose sum passes 64 bits are in the page" $?

@@ -122,3 +122,12 @@ printf 'job_id,submit_s,duration_s,gpus,cpus\na,0,1,2,8\nb,0,1,2,10\n' >"$tmp/cp
 expect "CPUs that no node has" 3 "cpus.csv:3: column 'cpus': job 'b' needs 5.000 CPUs beside each of 2 GPUs; only 0 GPUs" \
     "$gsim" --policy gandiva --nodes 2 --gpus-per-node 1 --cpus-per-node 4 "$tmp/cpus.csv"
 expect "CPUs that two nodes have" 0 "JCT mean" "$gsim" --policy gandiva --nodes 2 --gpus-per-node 1 --cpus-per-node 5 "$tmp/cpus.csv"
+# Nodes of partition q have 2 GPUs, and p has a wider one that no job here may use. a and b run 1000 s on q. c comes at
+# 10 s, takes 100 s on 4 GPUs of q, and goes first by what is left (100 of 990 s) and by that times GPUs (400 of 1980):
+# it pushes out both, runs from 10 to 110 s, and they end at 1100 s.
+printf '[node p]\ncount = 1\ngpus = 4\npartitions = p\n[node q]\ncount = 2\ngpus = 2\npartitions = q\n' >"$tmp/narrow.ini"
+printf 'job_id,submit_s,duration_s,gpus,partition\na,0,1000,2,q\nb,0,1000,2,q\nc,10,100,4,q\n' >"$tmp/narrow.csv"
+for policy in srtf srsf; do
+    "$gsim" --policy "$policy" --cluster "$tmp/narrow.ini" --device ideal --quiet --jobs-csv "$tmp/jobs.csv" --force "$tmp/narrow.csv" >"$tmp/log" 2>&1
+    check "a gang wider than the nodes that it may use pushes out jobs on several ($policy)" "a 0-1100 b 0-1100 c 10-110 " "$(awk -F, 'NR > 1 { printf "%s %d-%d ", $1, $3, $4 }' "$tmp/jobs.csv")"
+done

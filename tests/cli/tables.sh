@@ -161,3 +161,15 @@ if command -v gnuplot >/dev/null 2>&1; then
         grep -q '>srtf<' "$tmp/jct.svg" && grep -q '>load<' "$tmp/jct.svg"
     say "and the figure, a line for each policy against the load" $?
 fi
+# Five jobs of 10 s, one after the other: slowdowns 1 to 5. A quarter of five jobs are two, a half three, three quarters
+# four, so that quartiles are 2, 3 and 4; more than a slowdown of k is the part 1 - (k - 1) / 5 of the jobs.
+{ echo job_id,submit_s,duration_s,gpus; for i in 1 2 3 4 5; do echo "$i,0,10,1"; done; } >"$tmp/five.csv"
+"$gsim" --policy fifo --gpus-per-node 1 --device ideal --quiet --db "$tmp/five.db" "$tmp/five.csv" >"$tmp/log"
+rows() { "$gsim" plot "$tmp/$1.db" --figure "$2" --keep -o "$tmp/$1.svg" --force >"$tmp/log" 2>&1 && sed -n '/^\$data1/,/^END/p' "$tmp/$1.gp" | awk -F'\t' 'NF > 2 { $1 = ""; print }'; }
+check "quartiles of slowdowns by size" " 6 3 2 4" "$(rows five slowdown_size)"
+check "the share of jobs slowed down by more" " 1 1, 2 0.8, 3 0.6, 4 0.4, 5 0.2" "$(rows five fairness | paste -sd, | sed 's/,/, /g; s/, $//; s/,  /, /g')"
+# 4000 jobs of 1 to 4000 s with a GPU each. 2000 points are every second job, and the first one.
+{ echo job_id,submit_s,duration_s,gpus; seq 4000 | awk '{ print $1 ",0," $1 ",1" }'; } >"$tmp/many.csv"
+"$gsim" --policy fifo --nodes 500 --gpus-per-node 8 --device ideal --quiet --db "$tmp/many.db" "$tmp/many.csv" >"$tmp/log"
+rows many jct_cdf >"$tmp/points"
+check "points of a curve of many jobs" "2001:  1 0.00025:  2 0.0005:  1000 0.25:  4000 1" "$(wc -l <"$tmp/points"): $(sed -n 1p "$tmp/points"): $(sed -n 2p "$tmp/points"): $(sed -n 501p "$tmp/points"): $(sed -n 2001p "$tmp/points")"

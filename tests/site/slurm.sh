@@ -27,6 +27,14 @@ Name|Priority|GraceTime|Flags|MaxJobsPU|MaxTRESPU|MinTRES
 normal|10|00:00:00|||gres/gpu=2|gres/gpu=1
 high|100|00:00:00||1|node=4|
 EOT
+# Of these nodes n has 2 whole GPUs, the MIG instances beside them and those of m are none: 6 would have been counted,
+# of which a job of 3 GPUs is then refused.
+cat >mig.conf <<'EOT'
+NodeName=n Gres=gpu:a100:2,gpu:1g.5gb:7
+NodeName=m Gres=gpu:a100_3g.20gb:4(S:0)
+PartitionName=gpu Nodes=n,m Default=YES MaxTime=1-0
+EOT
+printf 'job_id,submit_s,duration_s,gpus\na,0,600,3\n' >three.csv
 starts() {
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
         { printf "%s%s %d", sep, $at["job_id"], $at["start_s"]; sep = " " }' jobs.csv
@@ -35,6 +43,10 @@ run() { "$gsim" --policy slurm --device ideal --slurm-conf "$@"; }
 expect "a site's nodes are the cluster" 0 "^slurm on t.csv: .*site.conf" run site.conf t.csv
 grep -q "bf_licenses= (assumed: it has no effect)" "$tmp/log" && grep -q "defer= (assumed: the main scheduler runs at each event)" "$tmp/log" && grep -q "MinTRES=gres/gpu=1 (assumed: no limit)" "$tmp/log" && grep -q "MaxTRESPU=node=4 (assumed: no limit: gsim does not count it)" "$tmp/log"
 say "what is not modelled is listed, with what is assumed" $?
+expect "MIG instances are no GPUs, whatever their type is called" 3 "asks for 3 GPUs.* the cluster has 2" run mig.conf three.csv
+run mig.conf t.csv >"$tmp/log" 2>&1
+grep -q "Gres=gpu:1g.5gb:7 (assumed: only whole GPUs are counted); Gres=gpu:a100_3g.20gb:4 (assumed" "$tmp/log"
+say "and are listed" $?
 { printf '%s\n' 'Licenses=matlab:2' 'JobRequeue=0' 'DefMemPerCPU=4096' 'DefMemPerNode=UNLIMITED' 'KillWait=30 sec'; cat site.conf; } >held.conf
 run held.conf t.csv >"$tmp/log" 2>&1
 grep -q "Licenses=matlab:2 (assumed: licenses never lack)" "$tmp/log" && grep -q "JobRequeue=0 (assumed: 1: " "$tmp/log" && grep -q "DefMemPerCPU=4096 (assumed: a job has the CPUs" "$tmp/log" && grep -q "KillWait=30 sec (assumed: 0: " "$tmp/log" && ! grep -q DefMemPerNode "$tmp/log"

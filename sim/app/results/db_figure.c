@@ -8,6 +8,7 @@
 #include "sim/app/results/db_schema.h"
 #include "sim/study/output.h"
 #include "sim/study/stats.h"
+#include "sim/base/sort.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 #include "sim/core/stats.h"
@@ -44,10 +45,13 @@ static void quantity(sqlite3_context *context, int argc, sqlite3_value **argv) {
  *   ratio_low(x, y), ratio_high(x, y)  likewise of the ratio of two means over the same units
  *   p_of(x, y)                         the p value of "x and y have one mean"
  *   quantile_of(x, p)
+ *   quartile_of(x, k)                  the least x that k quarters of the rows do not exceed
+ *   curve_of(x, points, last)          sorted rows for a drawn curve, by curve_x and curve_rank
  * The numbers are those of gsim compare; fewer than two rows have no interval, which is NULL. */
 struct sample {
     double *first, *second;
-    sqlite3_uint64 n, capacity;
+    sqlite3_uint64 n, capacity, n_without; /* rows that count, and those with a NULL */
+    sqlite3_int64 points, last; /* of a curve */
     bool has_failed;
 };
 
@@ -69,8 +73,10 @@ static void take_row(sqlite3_context *context, int argc, sqlite3_value **argv) {
     if (!sample || sample->has_failed)
         return;
     for (int i = 0; i < argc; i++)
-        if (sqlite3_value_type(argv[i]) == SQLITE_NULL)
+        if (sqlite3_value_type(argv[i]) == SQLITE_NULL) {
+            sample->n_without++;
             return;
+        }
     if (!make_room(sample))
         return;
     sample->first[sample->n] = sqlite3_value_double(argv[0]);
@@ -149,6 +155,83 @@ static double quantile_of(const struct sample *s) {
     return value;
 }
 
+static double quartile_of(const struct sample *s) {
+    sqlite3_uint64 rank = (s->n * (sqlite3_uint64)s->second[0] + 3) / 4;
+    return rank > 0 && rank <= s->n && gsim_sort_f64(s->first, (size_t)s->n) ? s->first[rank - 1]
+                                                                             : (double)NAN;
+}
+
+/* --- curves ----------------------------------------------------------------------------------- */
+
+/* A row of a curve: its x, and how many rows are not above it. */
+struct point {
+    double x, rank;
+};
+
+static void take_curve(sqlite3_context *context, int argc, sqlite3_value **argv) {
+    struct sample *sample = sqlite3_aggregate_context(context, sizeof *sample);
+    if (!sample)
+        return;
+    sample->points = sqlite3_value_int64(argv[1]);
+    sample->last = sqlite3_value_int64(argv[2]);
+    take_row(context, argc > 1, argv);
+}
+
+/* Of n rows the first is drawn, about as many as there are points, and the last ones. Rows without
+ * an x lie behind all others, and are not drawn. */
+static bool is_drawn(const struct sample *s, sqlite3_int64 rank) {
+    sqlite3_int64 n = (sqlite3_int64)(s->n + s->n_without);
+    return rank == 1 || rank > n - s->last || rank * s->points / n > (rank - 1) * s->points / n;
+}
+
+static void put_curve(sqlite3_context *context, const struct sample *s) {
+    sqlite3_uint64 n = 0, most = (sqlite3_uint64)(s->points + s->last + 1);
+    struct point *curve = sqlite3_malloc64(most * sizeof *curve);
+    if (!curve || !gsim_sort_f64(s->first, (size_t)s->n)) {
+        sqlite3_free(curve);
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    for (sqlite3_uint64 i = 0; i < s->n && n < most; i++)
+        if (is_drawn(s, (sqlite3_int64)i + 1))
+            curve[n++] = (struct point){s->first[i], (double)(i + 1)};
+    sqlite3_result_blob64(context, curve, n * sizeof *curve, sqlite3_free);
+}
+
+static void finish_curve(sqlite3_context *context) {
+    struct sample *sample = sqlite3_aggregate_context(context, 0);
+    if (!sample)
+        return;
+    if (sample->has_failed)
+        sqlite3_result_error_nomem(context);
+    else if (sample->points > 0 && sample->last > 0)
+        put_curve(context, sample);
+    sqlite3_free(sample->first);
+    sqlite3_free(sample->second);
+}
+
+/* curve_x(curve, i), curve_rank(curve, i): of its point i, from 0; NULL behind the last one. */
+static void point_of(sqlite3_context *context, int argc, sqlite3_value **argv) {
+    struct point point;
+    const char *points = sqlite3_value_blob(argv[0]);
+    sqlite3_int64 i = argc > 1 ? sqlite3_value_int64(argv[1]) : -1;
+    if (!points || i < 0 || i >= sqlite3_value_bytes(argv[0]) / (sqlite3_int64)sizeof point)
+        return;
+    memcpy(&point, points + (size_t)i * sizeof point, sizeof point);
+    sqlite3_result_double(context, sqlite3_user_data(context) ? point.rank : point.x);
+}
+
+static bool add_curves(struct gsim_db *db) {
+    static const char is_rank;
+    int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
+    return sqlite3_create_function(db->handle, "curve_of", 3, flags, NULL, NULL, take_curve,
+                                   finish_curve) == SQLITE_OK &&
+           sqlite3_create_function(db->handle, "curve_x", 2, flags, NULL, point_of, NULL, NULL) ==
+               SQLITE_OK &&
+           sqlite3_create_function(db->handle, "curve_rank", 2, flags, (void *)(uintptr_t)&is_rank,
+                                   point_of, NULL, NULL) == SQLITE_OK;
+}
+
 /* humane(5400) = '1.5 h' */
 static void humane(sqlite3_context *context, int argc, sqlite3_value **argv) {
     char text[40];
@@ -164,12 +247,18 @@ static bool add_functions(struct gsim_db *db) {
         const char *name;
         int n_arguments;
         statistic *of;
-    } aggregates[] = {{"low_end", 1, low_end},         {"high_end", 1, high_end},
-                      {"low_bar", 2, low_bar},         {"high_bar", 2, high_bar},
-                      {"ratio_low", 2, ratio_low},     {"ratio_high", 2, ratio_high},
-                      {"quantile_of", 2, quantile_of}, {"p_of", 2, p_of}};
+    } aggregates[] = {{"low_end", 1, low_end},
+                      {"high_end", 1, high_end},
+                      {"low_bar", 2, low_bar},
+                      {"high_bar", 2, high_bar},
+                      {"ratio_low", 2, ratio_low},
+                      {"ratio_high", 2, ratio_high},
+                      {"quantile_of", 2, quantile_of},
+                      {"quartile_of", 2, quartile_of},
+                      {"p_of", 2, p_of}};
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
-    bool is_fine = sqlite3_create_function(db->handle, "quantity", 1, flags, NULL, quantity, NULL,
+    bool is_fine = add_curves(db) &&
+                   sqlite3_create_function(db->handle, "quantity", 1, flags, NULL, quantity, NULL,
                                            NULL) == SQLITE_OK &&
                    sqlite3_create_function(db->handle, "humane", 1, flags, NULL, humane, NULL,
                                            NULL) == SQLITE_OK;

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What real logs of sacct have in them that no page of Slurm shows: types of GPU that are parts of one, times that
+ * cannot be, other encodings. */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/support/trace_file.h"
+
+static enum gsim_status read_log(struct fixture *f, const char *text) {
+    put(f, text, strlen(text));
+    return read_put(f);
+}
+
+/* A job that was submitted when the trace begins. */
+static void expect_job(const struct fixture *f, uint32_t job, const char *id, int64_t service_s, uint32_t gpus) {
+    assert_true(job < f->trace.n_jobs);
+    assert_string_equal(gsim_trace_id(&f->trace, job), id);
+    assert_int_equal(f->trace.submit_ns[job], 0);
+    assert_int_equal(f->trace.service_ns[job], service_s * S);
+    assert_int_equal(gsim_trace_gpus(&f->trace, job), gpus);
+}
+
+static void expect_warning(const struct fixture *f, const char *text) {
+    bool is_said = false;
+    for (int64_t i = 0; i < f->log.n_warnings; i++)
+        is_said |= strstr(f->log.warnings[i].text, text) != NULL;
+    assert_true(is_said);
+}
+
+/* MIG instances under the names that Slurm gives them and that sites do; whole GPUs whose names look a little
+ * alike. Rows 2 to 6 are instances, of a whole GPU and an instance too, and 1, 7 and 8 are none. */
+static void test_sacct_mig_names(void **state) {
+    struct fixture *f = *state;
+    static const char text[] = "JobIDRaw|Submit|State|ElapsedRaw|AllocTRES\n"
+                               "1|2024-03-01T00:00:00|COMPLETED|10|gres/gpu:a100=2,gres/gpu=2\n"
+                               "2|2024-03-01T00:00:00|COMPLETED|10|gres/gpu:a100_3g.20gb=1,gres/gpu=1\n"
+                               "3|2024-03-01T00:00:00|COMPLETED|10|gres/gpu:nvidia_a100_1g.5gb+me=3\n"
+                               "4|2024-03-01T00:00:00|COMPLETED|10|gres/gpu:1c.3g.20gb=1,gres/gpu=1\n"
+                               "5|2024-03-01T00:00:00|COMPLETED|10|gres/gpu:a100-sxm4-40gb_1g.5gb=1\n"
+                               "6|2024-03-01T00:00:00|COMPLETED|10|gres/gpu=3,gres/gpu:a100=2,gres/gpu:a100_1g.5gb=1\n"
+                               "7|2024-03-01T00:00:00|COMPLETED|10|gres/gpu:a100-sxm4-40gb=1,gres/gpu=1\n"
+                               "8|2024-03-01T00:00:00|COMPLETED|10|gres/gpu:rtx3g.2=1,gres/gpu:1g.5gb=0\n";
+    assert_int_equal(read_log(f, text), GSIM_OK);
+    assert_int_equal(f->trace.n_jobs, 3);
+    expect_job(f, 0, "1", 10, 2);
+    expect_job(f, 1, "7", 10, 1);
+    expect_job(f, 2, "8", 10, 1);
+    expect_warning(f, "left out 5 rows (the first is line 3): they had MIG instances");
+}
+
+/* Job 2 was submitted at Slurm's time 0, on the clock of Berlin: with it the trace would begin 54 years
+ * before job 1. Job 3 has an elapsed time of an hour, and 10 minutes from Start to End. */
+static void test_sacct_times_that_cannot_be(void **state) {
+    struct fixture *f = *state;
+    static const char text[] = "JobIDRaw|Submit|Start|End|State|ElapsedRaw|AllocTRES\n"
+                               "1|2024-03-01T00:00:00|2024-03-01T00:01:00|2024-03-01T00:01:10|COMPLETED|10|gres/gpu=1\n"
+                               "2|1970-01-01T01:00:00|2024-03-01T00:01:00|2024-03-01T00:01:10|COMPLETED|10|gres/gpu=1\n"
+                               "3|2024-03-01T00:00:00|2024-03-01T00:01:00|2024-03-01T00:11:00|COMPLETED|3600|gres/gpu=1\n";
+    assert_int_equal(read_log(f, text), GSIM_OK);
+    assert_int_equal(f->trace.n_jobs, 2);
+    expect_job(f, 0, "1", 10, 1);
+    expect_job(f, 1, "3", 3600, 1);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_LOGGED_START_NS, 1), 60 * S);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_LOGGED_END_NS, 1), -1);
+    expect_warning(f, "left out 1 row (the first is line 3): Slurm did not record when they were submitted");
+    expect_warning(f, "1 row (the first is line 4): their elapsed time is longer than End - Start");
+}
+
+/* "JobID" as Windows writes it, in either order of bytes. */
+static void test_utf16(void **state) {
+    struct fixture *f = *state;
+    static const char little[] = "\xff\xfeJ\0o\0b\0I\0D\0\n\0", big[] = "\xfe\xff\0J\0o\0b\0I\0D\0\n";
+    put(f, little, sizeof little - 1);
+    assert_int_equal(read_put(f), GSIM_BAD_INPUT);
+    assert_non_null(strstr(f->log.errors[0].text, "UTF-16; 'iconv -f UTF-16 -t UTF-8 FILE'"));
+    put(f, big, sizeof big - 1);
+    assert_int_equal(read_put(f), GSIM_BAD_INPUT);
+    assert_non_null(strstr(f->log.errors[0].text, "UTF-16; 'iconv -f UTF-16 -t UTF-8 FILE'"));
+}
+
+/* sacct --json begins as any JSON does. */
+static void test_json(void **state) {
+    struct fixture *f = *state;
+    put(f, "{\n \"jobs\": []\n}\n", 16);
+    f->log = (struct gsim_log){0};
+    const struct gsim_trace_options options = {0};
+    assert_int_equal(gsim_trace_read(f->path, "sacct", &options, f->arena, &f->trace, &f->log), GSIM_BAD_INPUT);
+    assert_non_null(strstr(f->log.errors[0].text, "it is JSON (sacct --json), which is not read"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_sacct_mig_names),
+        TEST(test_sacct_times_that_cannot_be),
+        TEST(test_utf16),
+        TEST(test_json),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
