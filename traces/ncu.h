@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What kernels moved to and from the device's memory, by Nsight Compute: the output of
- * `ncu --csv --metrics dram__bytes.sum,dram__bytes_write.sum`, a row a launch and metric. The second
- * metric, how many of the bytes were stored, may be left out. */
+ * `ncu --csv --metrics dram__bytes.sum,dram__bytes_write.sum`, a row a launch and metric. The
+ * second metric, how many of the bytes were stored, may be left out. */
 #ifndef GSIM_TRACES_NCU_H
 #define GSIM_TRACES_NCU_H
 

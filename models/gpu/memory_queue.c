@@ -64,7 +64,7 @@ static uint64_t time_at(const struct queue *queue, int64_t under_way) {
     return time_of(queue, under_way, load_at(queue, under_way));
 }
 
-/* The inverse of the mixed curve. The memory of a space may give less than the curve: it cuts it off. */
+/* The inverse of the mixed curve, which the memory of a space cuts off where it gives less. */
 static int64_t under_way_of(const struct gsim_space *space, uint32_t loads_ppm,
                             int64_t bytes_per_s) {
     const struct gsim_curve_point *points = space->profile->curve[GSIM_KEY_HBM_BY_SMS];

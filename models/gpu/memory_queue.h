@@ -2,10 +2,10 @@
 /* How long loads wait for memory beside the loads of other kernels. The time that a load takes
  * follows from the load of the memory alone, whatever kernels make it (measured: experiments/
  * contention). The measured bandwidth of a number of SMs says how: each has as many bytes on their
- * way, so by Little's law the time of a load is the bytes on their way over the bandwidth. Loads wait
- * longer for stores than for loads: there is such a curve of copies and one of loads alone, and of
- * what kernels move together a part is as of the one and the rest as of the other. Kernels beside each
- * other meet the time that belongs to all their bytes, and the part of their time in
+ * way, so by Little's law the time of a load is the bytes on their way over the bandwidth. Loads
+ * wait longer for stores than for loads: there is such a curve of copies and one of loads alone,
+ * and of what kernels move together a part is as of the one and the rest as of the other. Kernels
+ * beside each other meet the time that belongs to all their bytes, and the part of their time in
  * which they wait for memory grows with it. Integers only. */
 #ifndef GSIM_MODELS_GPU_MEMORY_QUEUE_H
 #define GSIM_MODELS_GPU_MEMORY_QUEUE_H
