@@ -27,6 +27,7 @@ const char *const gsim_app_columns[N_COLUMNS] = {
     [STREAM] = "stream",
     [HOST] = "host_us",
     [DRAM_BYTES] = "dram_bytes",
+    [STORED_BYTES] = "stored_bytes",
     [JOULES] = "joules",
     [CLOCK] = "clock",
     [GROW] = "grow_us",

@@ -29,6 +29,7 @@ enum gsim_app_column {
     STREAM,
     HOST,
     DRAM_BYTES,
+    STORED_BYTES,
     JOULES,
     CLOCK,
     GROW,

@@ -128,13 +128,25 @@ static enum gsim_status take_time(struct gsim_app_reader *r, struct gsim_app_ker
         "a kernel's time_us is its time on one device: give time_us and device, or neither");
 }
 
+static enum gsim_status take_traffic(struct gsim_app_reader *r, struct gsim_app_kernel *kernel) {
+    enum gsim_status status = take_bytes(r, DRAM_BYTES, &kernel->dram_bytes);
+    if (status == GSIM_OK)
+        status = take_bytes(r, STORED_BYTES, &kernel->stored_bytes);
+    if (status == GSIM_OK && kernel->stored_bytes > kernel->dram_bytes)
+        return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
+                         "stored_bytes are part of the dram_bytes of kernel '%.64s': they are at "
+                         "most as many",
+                         kernel->name);
+    return status;
+}
+
 static enum gsim_status take_work(struct gsim_app_reader *r, struct gsim_app_kernel *kernel) {
     int precision = GSIM_PRECISION_FP32;
     enum gsim_status status = gsim_app_take_number(r, FLOPS, 1, 0, most_ops, &kernel->flops);
     if (status == GSIM_OK)
         status = take_bytes(r, BYTES, &kernel->bytes);
     if (status == GSIM_OK)
-        status = take_bytes(r, DRAM_BYTES, &kernel->dram_bytes);
+        status = take_traffic(r, kernel);
     if (status == GSIM_OK)
         status = take_choice(r, PRECISION, "fp32|tf32|fp16|int8", &precision);
     if (status == GSIM_OK)
@@ -191,6 +203,7 @@ static enum gsim_status take_kernel(struct gsim_app_reader *r, enum gsim_app_uni
                                        .flops = -1,
                                        .bytes = -1,
                                        .dram_bytes = -1,
+                                       .stored_bytes = -1,
                                        .time_ns = -1,
                                        .efficiency_ppm = (uint32_t)GSIM_PPM,
                                        .clock_ppm = (uint32_t)GSIM_PPM,

@@ -14,8 +14,9 @@
  *                   fill, default 1), sms (needed at once), blocks, and of one block threads,
  *                   shared_kib, and registers_kib or registers (of a thread)
  *                 and dram_bytes: what a launch that takes time_us moved to and from the memory,
- *                   as counters of the device say, and clock: the clock that the GPU has at most
- *                   while the kernel runs, of its highest one (default 100%); in programs
+ *                   as counters of the device say, stored_bytes: how many of these it stored
+ *                   (without them half, as copies do), and clock: the clock that the GPU has at
+ *                   most while the kernel runs, of its highest one (default 100%); in programs
  *     copy, set   as kernel, for the GPU's other engines; in programs
  *     host        name launch or gap, time_us: launching an iteration; between two iterations
  *     sync        name kernel, iteration (default) or none: where the host waits; count: it waits

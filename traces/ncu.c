@@ -13,7 +13,8 @@ enum column { NAME, BLOCK, GRID, METRIC, UNIT, VALUE, N_COLUMNS };
 
 static const char *const column_names[N_COLUMNS] = {"Kernel Name", "Block Size",  "Grid Size",
                                                     "Metric Name", "Metric Unit", "Metric Value"};
-static const char metric[] = "dram__bytes.sum";
+static const char *const metrics[GSIM_NCU_METRICS] = {
+    [GSIM_NCU_BYTES] = "dram__bytes.sum", [GSIM_NCU_STORED] = "dram__bytes_write.sum"};
 
 struct reader {
     struct gsim_ncu *out;
@@ -38,7 +39,7 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
         if (!is_there[c])
             return gsim_fail(r->log, GSIM_BAD_INPUT, r->out->path, line,
                              "no column '%s': this is no output of ncu --csv --metrics %s",
-                             column_names[c], metric);
+                             column_names[c], metrics[GSIM_NCU_BYTES]);
     return GSIM_OK;
 }
 
@@ -113,7 +114,8 @@ static enum gsim_status take_bytes(struct reader *r, int64_t *out, int64_t line)
     return refuse(r, VALUE, "a number of bytes such as 1,234.5 (LC_ALL=C ncu ...)", line);
 }
 
-static enum gsim_status add(struct reader *r, int64_t blocks, int64_t threads, int64_t bytes) {
+static enum gsim_status add(struct reader *r, enum gsim_ncu_metric metric, int64_t blocks,
+                            int64_t threads, int64_t bytes) {
     struct gsim_ncu *out = r->out;
     uint32_t k = 0;
     while (k < out->n && (out->kernel[k].blocks != blocks || out->kernel[k].threads != threads ||
@@ -135,21 +137,26 @@ static enum gsim_status add(struct reader *r, int64_t blocks, int64_t threads, i
         out->kernel[out->n++] =
             (struct gsim_ncu_kernel){.name = name, .blocks = blocks, .threads = threads};
     }
-    out->kernel[k].bytes += bytes;
-    out->kernel[k].n++;
+    out->kernel[k].bytes[metric] += bytes;
+    out->kernel[k].n[metric]++;
+    out->has[metric] = true;
     return GSIM_OK;
 }
 
 static enum gsim_status take_row(struct reader *r, int64_t line) {
     int64_t blocks = 0, threads = 0, bytes = 0;
-    if (strcmp(r->cell[METRIC], metric) != 0)
+    int metric = 0;
+    while (metric < GSIM_NCU_METRICS && strcmp(r->cell[METRIC], metrics[metric]) != 0)
+        metric++;
+    if (metric == GSIM_NCU_METRICS)
         return GSIM_OK;
     enum gsim_status status = take_size(r, GRID, &blocks, line);
     if (status == GSIM_OK)
         status = take_size(r, BLOCK, &threads, line);
     if (status == GSIM_OK)
         status = take_bytes(r, &bytes, line);
-    return status == GSIM_OK ? add(r, blocks, threads, bytes) : status;
+    return status == GSIM_OK ? add(r, (enum gsim_ncu_metric)metric, blocks, threads, bytes)
+                             : status;
 }
 
 static enum gsim_status on_row(void *arg, int64_t line) {
@@ -172,19 +179,33 @@ enum gsim_status gsim_ncu_read(const char *path, struct gsim_arena *arena, struc
     /* ncu says what it does in lines that begin with == */
     struct gsim_csv_user user = {r, on_header, on_field, on_row, NULL};
     enum gsim_status status = gsim_csv_read_output(path, '=', &user, arena, log);
-    if (status == GSIM_OK && out->n == 0)
+    if (status == GSIM_OK && !out->has[GSIM_NCU_BYTES])
         return gsim_fail(log, GSIM_BAD_INPUT, path, 0,
-                         "no row has the metric %s: ncu --csv --metrics %s PROGRAM", metric,
-                         metric);
+                         "no row has the metric %s: ncu --csv --metrics %s,%s PROGRAM",
+                         metrics[GSIM_NCU_BYTES], metrics[GSIM_NCU_BYTES],
+                         metrics[GSIM_NCU_STORED]);
     return status;
 }
 
-int64_t gsim_ncu_bytes(struct gsim_ncu *ncu, const char *name, int64_t blocks, int64_t threads) {
+static int64_t mean(const struct gsim_ncu_kernel *sum, enum gsim_ncu_metric metric) {
+    int64_t n = sum->n[metric];
+    return n > 0 ? (int64_t)((sum->bytes[metric] + n / 2) / n) : -1;
+}
+
+/* Counters of two runs of a kernel may say that it stored more than it moved. */
+static struct gsim_ncu_traffic traffic_of(const struct gsim_ncu_kernel *sum) {
+    struct gsim_ncu_traffic out = {mean(sum, GSIM_NCU_BYTES), mean(sum, GSIM_NCU_STORED)};
+    if (out.stored_bytes > out.bytes)
+        out.stored_bytes = out.bytes;
+    return out;
+}
+
+struct gsim_ncu_traffic gsim_ncu_traffic(struct gsim_ncu *ncu, const char *name, int64_t blocks,
+                                         int64_t threads) {
     char wanted[GSIM_KERNEL_NAME_SHORT], one[GSIM_KERNEL_NAME_SHORT];
-    gsim_i128 bytes = 0;
-    int64_t n = 0;
+    struct gsim_ncu_kernel sum = {.name = name};
     gsim_kernel_name_shorten(name, wanted);
-    for (int is_short = 0; is_short < 2 && n == 0; is_short++)
+    for (int is_short = 0; is_short < 2 && !sum.is_matched; is_short++)
         for (uint32_t k = 0; k < ncu->n; k++) {
             struct gsim_ncu_kernel *kernel = &ncu->kernel[k];
             if (kernel->blocks != blocks || kernel->threads != threads)
@@ -192,9 +213,11 @@ int64_t gsim_ncu_bytes(struct gsim_ncu *ncu, const char *name, int64_t blocks, i
             gsim_kernel_name_shorten(kernel->name, one);
             if (strcmp(is_short ? one : kernel->name, is_short ? wanted : name) != 0)
                 continue;
-            kernel->is_matched = true;
-            bytes += kernel->bytes;
-            n += kernel->n;
+            kernel->is_matched = sum.is_matched = true;
+            for (int m = 0; m < GSIM_NCU_METRICS; m++) {
+                sum.bytes[m] += kernel->bytes[m];
+                sum.n[m] += kernel->n[m];
+            }
         }
-    return n > 0 ? (int64_t)((bytes + n / 2) / n) : -1;
+    return traffic_of(&sum);
 }

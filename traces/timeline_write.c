@@ -17,7 +17,7 @@ enum { MOST_KERNELS = 4096 };
 struct kernel_row {
     uint32_t record; /* the first of its launches */
     int64_t n, total_ns;
-    int64_t bytes; /* of a launch; -1: not known */
+    struct gsim_ncu_traffic traffic;
     char name[GSIM_KERNEL_NAME_SHORT + 16];
 };
 
@@ -103,11 +103,15 @@ static void name_row(struct writer *w, struct kernel_row *row) {
     (void)snprintf(row->name, sizeof row->name, n > 0 ? "%s.%u" : "%s", one, n + 1);
 }
 
-static int64_t bytes_of(const struct writer *w, const struct gsim_timeline_record *record) {
+/* Of calls, and of kernels that the counters do not have. */
+static const struct gsim_ncu_traffic no_traffic = {-1, -1};
+
+static struct gsim_ncu_traffic traffic_of(const struct writer *w,
+                                          const struct gsim_timeline_record *record) {
     const struct gsim_names *names = &w->timeline->names->names[GSIM_COL_APP];
     if (!w->bytes || record->what != GSIM_TIMELINE_KERNEL)
-        return -1;
-    return gsim_ncu_bytes(w->bytes, names->name[record->name], record->blocks, record->threads);
+        return no_traffic;
+    return gsim_ncu_traffic(w->bytes, names->name[record->name], record->blocks, record->threads);
 }
 
 static bool add_kernel(struct writer *w, uint32_t step) {
@@ -120,7 +124,7 @@ static bool add_kernel(struct writer *w, uint32_t step) {
         return false;
     if (k == w->n_rows) {
         w->row[k].record = record;
-        w->row[k].bytes = bytes_of(w, record_of(timeline, record));
+        w->row[k].traffic = traffic_of(w, record_of(timeline, record));
         name_row(w, &w->row[w->n_rows++]);
     }
     w->row[k].n += w->phase->count;
@@ -129,16 +133,27 @@ static bool add_kernel(struct writer *w, uint32_t step) {
     return true;
 }
 
+static bool has_stored(const struct writer *w) {
+    return w->bytes && w->bytes->has[GSIM_NCU_STORED];
+}
+
+/* A cell of a column that there may be. */
+static void put_bytes(const struct writer *w, bool has_column, int64_t bytes) {
+    if (has_column)
+        fputc(',', w->out);
+    if (has_column && bytes >= 0)
+        fprintf(w->out, "%lld", (long long)bytes);
+}
+
 /* The columns of growth and of bytes come last, where there are any. */
-static void end_row(const struct writer *w, int64_t grow_ns, int64_t bytes) {
+static void end_row(const struct writer *w, int64_t grow_ns,
+                    const struct gsim_ncu_traffic *traffic) {
     if (w->has_growth)
         fputc(',', w->out);
     if (grow_ns > 0)
         put_us(grow_ns, w->out);
-    if (w->bytes)
-        fputc(',', w->out);
-    if (w->bytes && bytes >= 0)
-        fprintf(w->out, "%lld", (long long)bytes);
+    put_bytes(w, w->bytes != NULL, traffic->bytes);
+    put_bytes(w, has_stored(w), traffic->stored_bytes);
     fputc('\n', w->out);
 }
 
@@ -163,7 +178,7 @@ static void put_kernel(const struct writer *w, const struct kernel_row *row, con
     if (record->shared_bytes > 0)
         gsim_cell_decimal(text, record->shared_bytes, 1024);
     fprintf(w->out, "%s,,", text);
-    end_row(w, 0, row->bytes);
+    end_row(w, 0, &row->traffic);
 }
 
 /* --- the program ------------------------------------------------------------------------------ */
@@ -196,7 +211,7 @@ static void put_step(const struct writer *w, uint32_t step) {
         put_stream(one, w->out);
     fputc(',', w->out);
     put_us(host_ns_here(w, step), w->out);
-    end_row(w, takes.grow_ns, -1);
+    end_row(w, takes.grow_ns, &no_traffic);
 }
 
 static void put_spread(const struct writer *w, FILE *out) {
@@ -216,7 +231,7 @@ static void put_phase(struct writer *w, const struct gsim_timeline_phase *phase)
     if (w->timeline->n_phases > 1) {
         fprintf(w->out, "phase,phase%u,%lld,,,,,,,,", (unsigned)(phase - w->timeline->phase) + 1,
                 (long long)phase->count);
-        end_row(w, 0, -1);
+        end_row(w, 0, &no_traffic);
     }
     for (uint32_t i = 0; i < iteration_of(w, 0)->n; i++)
         put_step(w, i);
@@ -230,7 +245,7 @@ static void put_calls(struct writer *w) {
     fputs("host,gap,,", w->out);
     put_us(rest_ns(w), w->out);
     fputs(",,,,,,,", w->out);
-    end_row(w, 0, -1);
+    end_row(w, 0, &no_traffic);
 }
 
 static void put_program(struct writer *w, const char *device, int64_t sync_every) {
@@ -240,12 +255,13 @@ static void put_program(struct writer *w, const char *device, int64_t sync_every
     put_spread(w, w->out);
     fprintf(
         w->out,
-        "kind,name,count,time_us,device,blocks,threads,registers,shared_kib,stream,host_us%s%s\n"
+        "kind,name,count,time_us,device,blocks,threads,registers,shared_kib,stream,host_us%s%s%s\n"
         "title,",
-        w->has_growth ? ",grow_us" : "", w->bytes ? ",dram_bytes" : "");
+        w->has_growth ? ",grow_us" : "", w->bytes ? ",dram_bytes" : "",
+        has_stored(w) ? ",stored_bytes" : "");
     gsim_csv_put(timeline->kind ? timeline->kind : timeline->path, w->out);
     fputs(",,,,,,,,,", w->out);
-    end_row(w, 0, -1);
+    end_row(w, 0, &no_traffic);
     for (uint32_t k = 0; k < w->n_rows; k++)
         put_kernel(w, &w->row[k], device);
     put_calls(w);
@@ -253,7 +269,7 @@ static void put_program(struct writer *w, const char *device, int64_t sync_every
         fprintf(w->out, "sync,iteration,%lld,,,,,,,,", (long long)sync_every);
     else
         fputs("sync,none,,,,,,,,,", w->out);
-    end_row(w, 0, -1);
+    end_row(w, 0, &no_traffic);
 }
 
 /* --- parts left out --------------------------------------------------------------------------- */
@@ -296,7 +312,7 @@ static enum gsim_status tell_bytes(const struct writer *w) {
             continue;
         n_kernels++;
         all_ns += row->total_ns;
-        if (row->bytes >= 0)
+        if (row->traffic.bytes >= 0)
             continue;
         n++;
         without_ns += row->total_ns;

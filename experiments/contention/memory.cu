@@ -9,10 +9,11 @@ struct Stamp {
     unsigned long long begin, end, bytes;
 };
 // Each block streams its own part again and again until its time is over: LOADS loads of 16 bytes a
-// thread, ops dependent multiply-adds for each, and a store for each where STORES.
-template <int LOADS, bool STORES>
+// thread, ops dependent multiply-adds for each, and a store for each of the first STORES of them.
+template <int LOADS, int STORES>
 __global__ void stream_memory(const float4 *src, float4 *dst, size_t per_block, long ns, int ops,
                               Stamp *out, float *sink, float b) {
+    const int EACH = LOADS > STORES ? LOADS : STORES;
     const float4 *p = src + (size_t)blockIdx.x * per_block;
     float4 *q = dst + (size_t)blockIdx.x * per_block;
     float acc = 0;
@@ -20,25 +21,25 @@ __global__ void stream_memory(const float4 *src, float4 *dst, size_t per_block, 
     size_t i = threadIdx.x;
     do {
         for (int step = 0; step < 32; step++) {
-            float4 v[LOADS];
+            float4 v[EACH];
 #pragma unroll
-            for (int u = 0; u < LOADS; u++)
-                v[u] = __ldcs(p + i + (size_t)u * blockDim.x);
+            for (int u = 0; u < EACH; u++)
+                v[u] = u < LOADS ? __ldcs(p + i + (size_t)u * blockDim.x) : make_float4(b, b, b, b);
 #pragma unroll
-            for (int u = 0; u < LOADS; u++) {
+            for (int u = 0; u < EACH; u++) {
                 float x = v[u].x + v[u].y + v[u].z + v[u].w;
                 for (int o = 0; o < ops; o++)
                     x = fmaf(x, b, 1.0f);
-                if (STORES)
+                if (u < STORES)
                     __stcs(q + i + (size_t)u * blockDim.x, make_float4(x, v[u].y, v[u].z, v[u].w));
                 else
                     acc += x;
             }
-            i += (size_t)blockDim.x * LOADS;
-            if (i + (size_t)blockDim.x * LOADS > per_block)
+            i += (size_t)blockDim.x * EACH;
+            if (i + (size_t)blockDim.x * EACH > per_block)
                 i = threadIdx.x;
         }
-        n += 32ull * LOADS * 16 * (STORES ? 2 : 1);
+        n += 32ull * (LOADS + STORES) * 16;
         t1 = now();
     } while (t1 < t0 + ns);
     __shared__ unsigned long long bytes, first, last;
@@ -72,8 +73,8 @@ __global__ void chase(const unsigned *next, unsigned start, long ns, int stride,
     if (at == 0xffffffffu)
         *sink = 1;
 }
-enum Kind { READ1, READ4, COPY1, COPY4 };
-const char *NAME[] = {"read1", "read4", "copy1", "copy4"};
+enum Kind { READ1, READ4, COPY1, COPY4, FEW, SOME, FILL };
+const char *NAME[] = {"read1", "read4", "copy1", "copy4", "few", "some", "fill"};
 struct Loader {
     Kind kind;
     int blocks, threads, ops;
@@ -85,7 +86,7 @@ Stamp *stamps[3];
 float *sink;
 cudaStream_t stream[3];
 unsigned *far_chain, *near_chain;
-template <int L, bool S> void start(int w, const Loader &k, long ns) {
+template <int L, int S> void start(int w, const Loader &k, long ns) {
     CK(cudaFuncSetAttribute(stream_memory<L, S>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                             SMEM));
     stream_memory<L, S><<<k.blocks, k.threads, SMEM, stream[w]>>>(
@@ -95,16 +96,25 @@ template <int L, bool S> void start(int w, const Loader &k, long ns) {
 void start(int w, const Loader &k, long ns) {
     switch (k.kind) {
     case READ1:
-        start<1, false>(w, k, ns);
+        start<1, 0>(w, k, ns);
         break;
     case READ4:
-        start<4, false>(w, k, ns);
+        start<4, 0>(w, k, ns);
         break;
     case COPY1:
-        start<1, true>(w, k, ns);
+        start<1, 1>(w, k, ns);
         break;
     case COPY4:
-        start<4, true>(w, k, ns);
+        start<4, 4>(w, k, ns);
+        break;
+    case FEW:
+        start<4, 1>(w, k, ns);
+        break;
+    case SOME:
+        start<4, 2>(w, k, ns);
+        break;
+    case FILL:
+        start<0, 4>(w, k, ns);
         break;
     }
 }
@@ -176,6 +186,29 @@ unsigned *chain(size_t bytes) {
     CK(cudaMemcpy(out, next.data(), bytes, cudaMemcpyHostToDevice));
     return out;
 }
+// Kernels that store a fifth, a third and all of their bytes, beside those that store none and half.
+void stores() {
+    for (Kind k : {FEW, SOME, FILL})
+        for (int blocks : {4, 8, 16, 33, 48, 66, 80, 99, 115, 131})
+            latency({k, blocks, 256, 0});
+    for (Kind k : {FEW, SOME, FILL})
+        for (int blocks : {4, 8, 16, 33, 66, 99, 132})
+            printf("curve %s blocks %d threads 256 %.0f GB/s\n", NAME[k], blocks,
+                   alone({k, blocks, 256, 0}));
+    std::vector<Loader> all = {{READ4, 66, 256, 0}, {COPY4, 66, 256, 0},  {FEW, 66, 256, 0},
+                               {SOME, 66, 256, 0},  {FILL, 66, 256, 0},   {FEW, 66, 256, 64},
+                               {SOME, 66, 256, 64}, {READ1, 66, 1024, 0}, {COPY1, 66, 1024, 0}};
+    auto stores_some = [](const Loader &k) { return k.kind >= FEW; };
+    for (auto &a : all)
+        for (auto &b : all)
+            if (stores_some(a) || stores_some(b)) {
+                Loader x = a, y = b;
+                beside(a, b);
+                x.blocks = 33;
+                y.blocks = 99;
+                beside(x, y);
+            }
+}
 int main() {
     for (int w = 0; w < 2; w++) {
         CK(cudaMalloc(&src[w], BLOCK_BYTES * MOST));
@@ -234,5 +267,6 @@ int main() {
             beside(x, b);
             beside(b, x);
         }
+    stores();
     return 0;
 }

@@ -41,6 +41,23 @@ int64_t gsim_space_bandwidth(const struct gsim_space *space, int64_t sms) {
     return min_i64(gsim_space_curve(space->profile, sms), space->peak_bytes_per_s);
 }
 
+int64_t gsim_space_mixed_bandwidth(const struct gsim_space *space, uint32_t loads_ppm,
+                                   int64_t sms) {
+    const struct gsim_profile *profile = space->profile;
+    int64_t copies = gsim_space_curve(profile, sms);
+    if (loads_ppm == 0 || profile->value[GSIM_KEY_HBM_LOADS_BY_SMS] == 0)
+        return min_i64(copies, space->peak_bytes_per_s);
+    int64_t loads = on(profile, GSIM_KEY_HBM_LOADS_BY_SMS, sms);
+    int64_t mixed = gsim_muldiv_floor(copies, GSIM_PPM - (int64_t)loads_ppm, GSIM_PPM) +
+                    gsim_muldiv_floor(loads, loads_ppm, GSIM_PPM);
+    return min_i64(mixed, space->peak_bytes_per_s);
+}
+
+uint32_t gsim_space_loads_ppm(int64_t loaded_ppm) {
+    int64_t beyond = 2 * loaded_ppm - GSIM_PPM;
+    return beyond > 0 ? (uint32_t)beyond : 0;
+}
+
 int64_t gsim_space_staged_bandwidth(const struct gsim_space *space, int64_t sms) {
     const struct gsim_profile *profile = space->profile;
     if (profile->value[GSIM_KEY_HBM_STAGED_BY_SMS] == 0)

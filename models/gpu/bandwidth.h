@@ -26,6 +26,9 @@ struct gsim_space gsim_space_of_instance(const struct gsim_profile *profile,
 int64_t gsim_space_bandwidth(const struct gsim_space *space, int64_t sms);
 /* Without the bound of the space's memory. */
 int64_t gsim_space_curve(const struct gsim_profile *profile, int64_t sms);
+/* The like of kernels of which this part loads and stores nothing, where the rest of the bytes is
+ * half stored, as those of copies. */
+int64_t gsim_space_mixed_bandwidth(const struct gsim_space *space, uint32_t loads_ppm, int64_t sms);
 /* The like of kernels that stage what they read in shared memory, with more bytes under way. */
 int64_t gsim_space_staged_bandwidth(const struct gsim_space *space, int64_t sms);
 /* Whether a block with this shared memory takes half of an SM's or more: it stages. */
@@ -34,5 +37,9 @@ bool gsim_space_is_staged(const struct gsim_profile *profile, int64_t shared_byt
  * of the bandwidth that the SMs that it fills can draw. */
 uint32_t gsim_space_memory_ppm(const struct gsim_profile *profile, uint32_t fill_ppm,
                                int64_t hbm_bytes_per_s);
+
+/* The part of all bytes that loads alone move, where the rest is moved by copies, of which half is
+ * stored: from the part that is loaded. Kernels that store more than copies count as these. */
+uint32_t gsim_space_loads_ppm(int64_t loaded_ppm);
 
 #endif

@@ -18,12 +18,14 @@ gsim_gate_shape(const struct gsim_space *space, const struct gsim_member *member
                                  .threads = 1,
                                  .is_whole = true,
                                  .memory_ppm = member->spec.demand.memory_ppm,
+                                 .loads_ppm = member->spec.demand.loads_ppm,
                                  .hbm_bytes_per_s = member->spec.demand.hbm_bytes_per_s};
     if (!program)
         return out;
     const struct gsim_program_kernel *kernel = &program->kernels[number];
     out.memory_ppm = kernel->memory_ppm;
     out.hbm_bytes_per_s = kernel->hbm_bytes_per_s;
+    out.loads_ppm = kernel->loads_ppm;
     if (kernel->blocks == 0 || kernel->threads == 0)
         return out;
     out.is_whole = false;

@@ -18,6 +18,7 @@ static int64_t max_i64(int64_t a, int64_t b) {
 
 struct queue {
     const struct gsim_space *space;
+    uint32_t loads_ppm; /* of all that the kernels move */
     int64_t first, last; /* SMs of the curve's ends: up to the first one memory counts as idle */
     int64_t low, top; /* bytes a second there */
     int64_t gives; /* the most that all kernels draw together: more where one does so alone */
@@ -28,17 +29,17 @@ static int bits_of(int64_t value) {
     return value > 0 ? 64 - __builtin_clzll((unsigned long long)value) : 0;
 }
 
-static struct queue queue_of(const struct gsim_space *space) {
+static struct queue queue_of(const struct gsim_space *space, uint32_t loads_ppm) {
     enum { TIME_BITS = 24 };
     const struct gsim_curve_point *points = space->profile->curve[GSIM_KEY_HBM_BY_SMS];
     int64_t n = space->profile->value[GSIM_KEY_HBM_BY_SMS];
-    struct queue queue = {.space = space};
+    struct queue queue = {.space = space, .loads_ppm = loads_ppm};
     if (n == 0)
         return queue;
     queue.first = points[0].x * GSIM_SM;
     queue.last = points[n - 1].x * GSIM_SM;
-    queue.low = min_i64(points[0].y, space->peak_bytes_per_s);
-    queue.top = queue.gives = min_i64(points[n - 1].y, space->peak_bytes_per_s);
+    queue.low = gsim_space_mixed_bandwidth(space, loads_ppm, queue.first);
+    queue.top = queue.gives = gsim_space_mixed_bandwidth(space, loads_ppm, queue.last);
     queue.shift = bits_of(queue.top) + TIME_BITS;
     return queue;
 }
@@ -47,7 +48,7 @@ static struct queue queue_of(const struct gsim_space *space) {
  * most. */
 static int64_t load_at(const struct queue *queue, int64_t under_way) {
     if (under_way <= queue->last)
-        return gsim_space_bandwidth(queue->space, under_way);
+        return gsim_space_mixed_bandwidth(queue->space, queue->loads_ppm, under_way);
     int64_t load = gsim_muldiv_floor(queue->top, under_way, queue->last);
     return min_i64(load, queue->gives);
 }
@@ -63,18 +64,26 @@ static uint64_t time_at(const struct queue *queue, int64_t under_way) {
     return time_of(queue, under_way, load_at(queue, under_way));
 }
 
-int64_t gsim_memory_queue_under_way(const struct gsim_space *space, int64_t bytes_per_s) {
+/* The inverse of the mixed curve, which the memory of a space cuts off where it gives less. */
+static int64_t under_way_of(const struct gsim_space *space, uint32_t loads_ppm,
+                            int64_t bytes_per_s) {
     const struct gsim_curve_point *points = space->profile->curve[GSIM_KEY_HBM_BY_SMS];
+    struct gsim_space unbound = {space->profile, space->sms, INT64_MAX};
     int64_t n = space->profile->value[GSIM_KEY_HBM_BY_SMS];
     struct gsim_curve_point low = {0, 0};
     for (int64_t i = 0; i < n; i++) {
-        int64_t high = min_i64(points[i].y, space->peak_bytes_per_s);
+        int64_t y = gsim_space_mixed_bandwidth(&unbound, loads_ppm, points[i].x * GSIM_SM);
+        int64_t high = min_i64(y, space->peak_bytes_per_s);
         if (bytes_per_s <= high && high > low.y)
             return low.x * GSIM_SM + gsim_muldiv_floor((points[i].x - low.x) * GSIM_SM,
-                                                       bytes_per_s - low.y, points[i].y - low.y);
+                                                       bytes_per_s - low.y, y - low.y);
         low = (struct gsim_curve_point){points[i].x, high};
     }
     return low.y > 0 ? gsim_muldiv_floor(low.x * GSIM_SM, bytes_per_s, low.y) : 0;
+}
+
+int64_t gsim_memory_queue_under_way(const struct gsim_space *space, int64_t bytes_per_s) {
+    return under_way_of(space, 0, bytes_per_s);
 }
 
 /* --- kernels beside each other ---------------------------------------------------------------- */
@@ -86,16 +95,25 @@ struct waiter {
     uint64_t waits_q32; /* part of its time in which it waits for them */
 };
 
+/* From its own curve to that of all: memory that is idle takes as long for the loads of both. */
+static void join(const struct queue *queue, int64_t own_low, struct waiter *waiter) {
+    waiter->under_way = gsim_muldiv_floor(waiter->under_way, own_low, queue->low);
+    waiter->time =
+        (uint64_t)((gsim_u128)waiter->time * (uint64_t)own_low / (uint64_t)queue->low);
+}
+
 static struct waiter waiter_of(const struct queue *queue, const struct gsim_loader *loader) {
     int64_t at = min_i64(loader->at_bytes_per_s, queue->gives);
-    int64_t all = gsim_memory_queue_under_way(queue->space, at);
+    int64_t all = under_way_of(queue->space, loader->loads_ppm, at);
+    int64_t low = gsim_space_mixed_bandwidth(queue->space, loader->loads_ppm, queue->first);
     struct waiter out = {.under_way = all};
     if (at != loader->draws_bytes_per_s)
         out.under_way = gsim_muldiv_floor(all, loader->draws_bytes_per_s, at);
-    out.time =
-        all <= queue->first ? time_of(queue, queue->first, queue->low) : time_of(queue, all, at);
+    out.time = all <= queue->first ? time_of(queue, queue->first, low) : time_of(queue, all, at);
     out.waits_q32 = ((uint64_t)min_i64(out.under_way, loader->most_under_way) << 32) /
                     (uint64_t)loader->most_under_way;
+    if (loader->loads_ppm != queue->loads_ppm)
+        join(queue, low, &out);
     return out;
 }
 
@@ -165,9 +183,19 @@ static bool may_meet(struct queue *queue, const struct gsim_loader *loaders, uin
     return all > (n == 1 ? queue->gives : queue->low);
 }
 
+/* The part of what all draw that loads alone move, in the mean. */
+static uint32_t loads_of_all(const struct gsim_loader *loaders, uint32_t n) {
+    gsim_i128 all = 0, loads = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        all += loaders[i].draws_bytes_per_s;
+        loads += (gsim_i128)loaders[i].draws_bytes_per_s * loaders[i].loads_ppm;
+    }
+    return all > 0 ? (uint32_t)(loads / all) : 0;
+}
+
 void gsim_memory_queue_solve(const struct gsim_space *space, struct gsim_loader *loaders,
                              uint32_t n) {
-    struct queue queue = queue_of(space);
+    struct queue queue = queue_of(space, loads_of_all(loaders, n));
     struct waiter waiters[GSIM_LOADERS_MAX];
     assert(n <= GSIM_LOADERS_MAX);
     for (uint32_t i = 0; i < n; i++)

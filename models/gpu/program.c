@@ -142,6 +142,9 @@ static void bind_to_memory(const struct maker *m, uint32_t kind, struct gsim_pro
     out->memory_ppm =
         (uint32_t)(drawn >= most ? GSIM_PPM : gsim_muldiv_floor(drawn, GSIM_PPM, most));
     out->hbm_bytes_per_s = drawn;
+    if (kernel->stored_bytes >= 0 && bytes > 0)
+        out->loads_ppm = gsim_space_loads_ppm(
+            gsim_muldiv_floor(bytes - kernel->stored_bytes, GSIM_PPM, bytes));
 }
 
 /* A queued kernel begins some time after the one before it in its stream. Kernels of different

@@ -42,6 +42,7 @@ struct gsim_program_kernel {
     uint8_t unit; /* enum gsim_app_unit */
     bool is_traffic_known; /* whether memory_ppm comes from bytes, and not from job.memory_ppm */
     int64_t hbm_bytes_per_s; /* drawn alone; 0: its traffic is not known */
+    uint32_t loads_ppm; /* the part of it that loads alone move; the rest is half stored */
     uint32_t first_touch, n_touches; /* in program->touches, in order */
 };
 

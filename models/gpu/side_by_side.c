@@ -25,6 +25,7 @@ static struct gsim_holder holder_of(const struct gsim_lane *how, uint32_t cap_pp
                                 .cap_ppm = cap_ppm > 0 ? cap_ppm : (uint32_t)GSIM_PPM,
                                 .fill_ppm = demand->fill_ppm,
                                 .memory_ppm = demand->memory_ppm,
+                                .loads_ppm = demand->loads_ppm,
                                 .hbm_bytes_per_s = demand->hbm_bytes_per_s};
 }
 
@@ -58,7 +59,7 @@ static void collect(const struct gsim_lanes *lanes, uint16_t space, struct runne
 static bool is_alike(const struct gsim_holder *a, const struct gsim_holder *b) {
     return a->first_sm == b->first_sm && a->n_sms == b->n_sms && a->cap_ppm == b->cap_ppm &&
            a->fill_ppm == b->fill_ppm && a->memory_ppm == b->memory_ppm &&
-           a->hbm_bytes_per_s == b->hbm_bytes_per_s;
+           a->hbm_bytes_per_s == b->hbm_bytes_per_s && a->loads_ppm == b->loads_ppm;
 }
 
 static bool is_set(const struct gsim_solved_set *set, uint16_t space,

@@ -598,10 +598,12 @@ static void share_power(const struct gsim_space *space, struct gsim_sm_kernel *k
 
 /* --- bandwidth -------------------------------------------------------------------------------- */
 
-static struct gsim_loader loader_of(const struct stretch *stretch) {
+static struct gsim_loader loader_of(const struct gsim_sm_kernel *kernel,
+                                    const struct stretch *stretch) {
     return (struct gsim_loader){.draws_bytes_per_s = stretch->draws_bytes_per_s,
                                 .at_bytes_per_s = stretch->draws_bytes_per_s,
                                 .alone_bytes_per_s = stretch->draws_bytes_per_s,
+                                .loads_ppm = kernel->loads_ppm,
                                 .most_under_way = stretch->under_way};
 }
 
@@ -621,7 +623,7 @@ static void share_memory(const struct gsim_space *space, const struct gsim_sm_ke
     for (uint32_t i = 0; i < n; i++) {
         if (kernels[i].held->pace == 0 || here[i].draws_bytes_per_s == 0)
             continue;
-        loaders[n_loaders] = loader_of(&here[i]);
+        loaders[n_loaders] = loader_of(&kernels[i], &here[i]);
         number[n_loaders++] = (uint16_t)i;
     }
     gsim_memory_queue_solve(space, loaders, n_loaders);

@@ -66,6 +66,7 @@ struct gsim_sm_kernel {
     bool is_whole;
     uint32_t memory_ppm; /* part of its time alone that is bound by memory */
     int64_t hbm_bytes_per_s; /* drawn alone; 0: as much as memory_ppm says */
+    uint32_t loads_ppm; /* the part of it that loads alone move; the rest is half stored */
     /* The clock that its time alone holds for, of the highest one, and the power that it draws
      * beyond idle at the highest clock at its rate alone; 0: not known. Apart from it the power of
      * memory for its bytes, which has a clock of its own. */

@@ -147,6 +147,7 @@ static struct gsim_loader loader_of(const struct gsim_space *space,
                                 .at_bytes_per_s = gsim_muldiv_floor(
                                     holder->drawn_bytes_per_s, holder->wanted, holder->memory_sms),
                                 .alone_bytes_per_s = reached_alone(space, holder),
+                                .loads_ppm = holder->loads_ppm,
                                 .most_under_way = holder->memory_sms};
 }
 

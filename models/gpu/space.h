@@ -23,7 +23,7 @@
 
 /* The demand of a kernel on a whole device; fields as in gsim_holder. */
 struct gsim_demand {
-    uint32_t fill_ppm, memory_ppm;
+    uint32_t fill_ppm, memory_ppm, loads_ppm;
     int64_t hbm_bytes_per_s;
 };
 
@@ -32,6 +32,7 @@ struct gsim_holder {
     uint32_t cap_ppm; /* the most that it may have of the device's SMs; above 0 */
     uint32_t fill_ppm; /* part of the device's SMs that it fills when it is alone; above 0 */
     uint32_t memory_ppm; /* part of its time alone that is bound by memory */
+    uint32_t loads_ppm; /* part of its bytes that loads alone move; the rest is half stored */
     int64_t hbm_bytes_per_s; /* drawn alone */
 
     /* Answers. */

@@ -382,6 +382,7 @@ static struct gsim_demand demand_of(const struct gsim_trace *trace, uint32_t ind
         fill_ppm = share_ppm;
     demand.fill_ppm = fill_ppm > 0 ? (uint32_t)fill_ppm : 1;
     demand.memory_ppm = gsim_space_memory_ppm(profile, demand.fill_ppm, demand.hbm_bytes_per_s);
+    demand.loads_ppm = gsim_space_loads_ppm(gsim_trace_get(trace, GSIM_COL_LOADED_PPM, index));
     return demand;
 }
 

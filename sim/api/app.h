@@ -49,6 +49,7 @@ struct gsim_app_kernel {
     /* Per launch; -1: not given. */
     int64_t flops, bytes;
     int64_t dram_bytes; /* moved in time_ns, by counters of its device */
+    int64_t stored_bytes; /* the part of these that was stored */
     int64_t time_ns; /* measured on one device, and valid for that device only */
     const char *device; /* the device of the time; NULL without a time */
     enum gsim_precision precision;

@@ -233,6 +233,18 @@ rows="import timeline $tmp/rows.csv --device h200"
     expect "a kernel that was not counted has none" 0 "^kernel,g,,1.6,h200,3,64,32,,,,$" "$gsim" $rows --quiet --bytes "$tmp/ncu.csv"
     expect "kernels without bytes are counted" 0 "1 of 2 kernels, with 1 of 6 us of an iteration, have no bytes" "$gsim" $rows --bytes "$tmp/ncu.csv"
     expect "and bytes without a kernel" 0 "left out 1 of its 2 kernels: the program has none" "$gsim" $rows --bytes "$tmp/ncu.csv"
+    # Of the launches of f 400 and 0 bytes are stored, of g more than the 64 that another run counted.
+    cat "$tmp/ncu.csv" - >"$tmp/stored.csv" <<'EOF'
+"0","f","7","(64, 2, 1)","(4, 2, 1)","Command line profiler metrics","dram__bytes_write.sum","byte","400"
+"1","f","7","(64, 2, 1)","(4, 2, 1)","Command line profiler metrics","dram__bytes_write.sum","byte","0"
+"3","g","7","(64, 1, 1)","(3, 1, 1)","Command line profiler metrics","dram__bytes.sum","byte","64"
+"3","g","7","(64, 1, 1)","(3, 1, 1)","Command line profiler metrics","dram__bytes_write.sum","byte","65"
+EOF
+    expect "the mean of what a kernel stores" 0 "^kernel,f,,5,h200,8,128,32,1,,,1617250,200$" "$gsim" $rows --quiet --bytes "$tmp/stored.csv"
+    expect "which is at most what it moves" 0 "^kernel,g,,1.6,h200,3,64,32,,,,64,64$" "$gsim" $rows --quiet --bytes "$tmp/stored.csv"
+    expect "and has a column" 0 "^kind,.*,host_us,dram_bytes,stored_bytes$" "$gsim" $rows --quiet --bytes "$tmp/stored.csv"
+    grep -v 'dram__bytes.sum' "$tmp/stored.csv" >"$tmp/bad.csv"
+    expect "what is stored without what is moved" 3 "bad.csv: no row has the metric dram__bytes.sum" "$gsim" $rows --bytes "$tmp/bad.csv"
     "$gsim" $rows --quiet --bytes "$tmp/ncu.csv" -o "$tmp/with.csv" 2>"$tmp/out"
     printf 'job_id,submit_s,iterations,app\na,0,9,%s\n' "$tmp/with.csv" >"$tmp/one.csv"
     expect "the program can be run" 0 "JCT mean" "$gsim" --policy timeslice --device h200 --gpus-per-node 1 "$tmp/one.csv"

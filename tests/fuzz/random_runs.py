@@ -155,6 +155,7 @@ class Case:
             "idle_after_s": lambda: "%.6f" % (self.scale * rng.random() / 10),
             "load_gib": lambda: rng.choice(["", 0.5, 1]), "model": lambda: rng.choice(["vgg16", "resnet50", ""]),
             "sm_fraction": lambda: rng.choice(["", 0.1, 0.5, 1]), "hbm_gbps": lambda: rng.choice(["", 10, 500]),
+            "hbm_loaded": lambda: rng.choice(["", 0.4, 0.7, 1]),
             "host_gap_ms": lambda: rng.choice(["", 0, 1.5, 20]), "host_ms": lambda: rng.choice(["", 0, 0.1]),
             "sync": lambda: rng.choice(["", "kernel", "iteration", "none"]),
             "kernel_ms": lambda: rng.choice(["", 0.01, 0.1, 1]), "blocks": lambda: rng.choice(["", 1, 100, 10000]),

@@ -49,7 +49,7 @@ def programs(case, rng, lists):
     column(case, "app", lambda i, row: rng.choice(apps) if i in named else "")
     column(case, "iterations", lambda i, row: rng.randint(1, 30) if i in named else row["iterations"])
     for name in ("duration_s", "gpu_ms", "host_gap_ms", "kernel_ms", "mem_gib", "persistent_gib", "working_set_gib",
-                 "sm_fraction", "hbm_gbps", "blocks", "host_ms", "sync"):
+                 "sm_fraction", "hbm_gbps", "hbm_loaded", "blocks", "host_ms", "sync"):
         if name in case.rows[0]:
             column(case, name, lambda i, row, name=name: "" if i in named else row[name])
 

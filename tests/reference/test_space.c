@@ -218,6 +218,41 @@ static void little_traffic_is_in_the_way_of_none(void **state) {
     assert_true(two[0].rate_q32 < GSIM_RATE_ONE && two[1].rate_q32 < GSIM_RATE_ONE);
 }
 
+/* On the curve of loads 66 SMs draw 2346 and 132 draw 3932: kernels that store nothing and always wait
+ * take 2 x 2346 / 3932 times as long beside each other. */
+static void loads_alone_wait_less(void **state) {
+    const struct fixture *f = *state;
+    struct gsim_holder two[] = {copying(f, 500000), copying(f, 500000)};
+    for (uint32_t i = 0; i < 2; i++) {
+        two[i].first_sm = 66 * i;
+        two[i].n_sms = 66;
+        two[i].hbm_bytes_per_s = 2346000000000;
+        two[i].loads_ppm = PPM;
+    }
+    gsim_space_solve(&f->space, two, 2);
+    near(rate(&two[0]), 3932 / (2 * 2346.0));
+    near(rate(&two[1]), 3932 / (2 * 2346.0));
+}
+
+/* One that loads 2346 beside a copy that draws 3096.5, 66 SMs each and both always waiting. Of what they
+ * draw 0.43105 goes by the curve of loads, the rest by that of copies: 4 SMs of the mixed curve draw
+ * 0.43105 x 151 + 0.56895 x 300.2 = 235.887. On an idle memory a load takes 4 / 235.887 for both, which
+ * is 4 / 151 on the loads' own curve: they have 66 x 151 / 235.887 SMs under way, and the copy has 66 x
+ * 300.2 / 235.887, 126.243 together, since bytes under way stay where kernels wait all the time. The
+ * mixed curve gives 0.43105 x 3815.30 + 0.56895 x 3828.50 = 3822.81 there (between 99 and 132 SMs), so a
+ * load takes 126.243 / 3822.81 = 0.03302376. Alone it takes 66 / 2346 x 151 / 235.887 = 0.01800897 in
+ * these units beside loads, and 66 / 3096.5 x 300.2 / 235.887 = 0.02712560 beside copies. */
+static void loads_wait_for_stores(void **state) {
+    const struct fixture *f = *state;
+    struct gsim_holder two[] = {copying(f, 500000), copying(f, 500000)};
+    two[0].n_sms = two[1].n_sms = two[1].first_sm = 66;
+    two[0].hbm_bytes_per_s = 2346000000000;
+    two[0].loads_ppm = PPM;
+    gsim_space_solve(&f->space, two, 2);
+    near(rate(&two[0]), 0.01800897 / 0.03302376);
+    near(rate(&two[1]), 0.02712560 / 0.03302376);
+}
+
 static void the_order_is_of_no_matter(void **state) {
     const struct fixture *f = *state;
     uint64_t seed = 1;
@@ -288,6 +323,8 @@ int main(void) {
         TEST(ranges_crowd_where_they_overlap),
         TEST(loads_wait_by_the_bytes_of_all),
         TEST(little_traffic_is_in_the_way_of_none),
+        TEST(loads_alone_wait_less),
+        TEST(loads_wait_for_stores),
         TEST(the_order_is_of_no_matter),
         TEST(an_instance_is_a_small_device),
         TEST(the_ideal_device_has_bandwidth_for_all),

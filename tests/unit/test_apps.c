@@ -147,6 +147,9 @@ static void what_is_wrong_is_named_by_its_line(void **state) {
     refuse_app(f, "kind,name,joules\nenergy,iteration,0\n", "2: joules: '0' is not a number above");
     refuse_app(f, "kind,name,flops,dram_bytes\nkernel,k,1,x\n",
                "2: dram_bytes: 'x' is not a number");
+    refuse_app(f, "kind,name,flops,dram_bytes,stored_bytes\nkernel,k,1,5,6\n",
+               "2: stored_bytes are part of the dram_bytes of kernel 'k': they are at most as many");
+    refuse_app(f, "kind,name,flops,stored_bytes\nkernel,k,1,6\n", "2: stored_bytes are part of");
     refuse_app(f, HEAD "kernel,k,1,1\n", "2: 4 fields; the header has 6 columns");
 }
 

@@ -43,6 +43,22 @@ static void what_an_iteration_moves(void **state) {
     assert_int_equal(program->hbm_bytes, 12000000);
 }
 
+/* Of 8 MB 1 is stored: half of 2 goes as copies do, and 6 of 8 as loads do. A kernel that stores more
+ * than half of its bytes, or of which that is not known, goes as copies do. */
+static void what_a_kernel_stores(void **state) {
+    struct fixture *f = *state;
+    struct gsim_profile profile = h200(f);
+    const struct gsim_program *program =
+        program_on(f, &profile,
+                   "kind,name,time_us,device,dram_bytes,stored_bytes,host_us\n"
+                   "kernel,k,10,h200,8000000,1000000,\nkernel,l,10,h200,8000000,0,\n"
+                   "kernel,m,10,h200,8000000,5000000,\nkernel,n,10,h200,8000000,,\n"
+                   "launch,k,,,,,1\nlaunch,l,,,,,1\nlaunch,m,,,,,1\nlaunch,n,,,,,1\n");
+    static const uint32_t loads_ppm[] = {750000, 1000000, 0, 0};
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(program->kernels[i].loads_ppm, loads_ppm[i]);
+}
+
 static void what_a_program_says(void **state) {
     struct fixture *f = *state;
     struct gsim_profile profile = h200(f);
@@ -687,6 +703,7 @@ static void timelines_that_are_no_program(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(what_an_iteration_moves),
+        TEST(what_a_kernel_stores),
         TEST(what_a_program_says),
         TEST(phases_follow_each_other),
         TEST(phases_that_cannot_be),
