@@ -329,6 +329,19 @@ for way in pause restart; do
     check "a job that has told its end is not killed (preempt=$way)" "0 written" "$(ask "select exit_code from real_job where job_id = 'long'") $(cat logs/0-long.log)"
 done
 
+# A job that is killed while it is paused, by the job that took its GPU: it has died, and its row says so when its turn
+# comes again.
+printf 'job_id,submit_s,duration_s,gpus,command\npaused,0,30,1,echo $$ >%s/pid; sleep 30\nkiller,0.5,1,1,kill -9 $(cat %s/pid)\nlast,0.5,2,1,true\n' "$tmp" "$tmp" >"$tmp/paused.csv"
+for way in pause checkpoint; do
+    run --gpus 0 --policy srtf --set preempt=$way --assume mem_gib=1 "$tmp/paused.csv"
+    check "a job that dies while it is paused does not end the run (preempt=$way)" "0 done" "$? $(ask 'select status from real_run')"
+    check "its row has its end, behind those before it" "killer 0,last 0,paused 137" \
+        "$(ask "select group_concat(x) from (select job_id || ' ' || exit_code as x from real_job order by end_ns)")"
+    expect "its decisions are those of the policy again" 0 "are those of the policy again" \
+        "$gsim" drive --quiet --replay r.db --policy srtf --set preempt=$way --assume mem_gib=1 paused.csv
+    expect "and the laws of runs hold" 0 "nothing that cannot be" "$gsim" check r.db
+done
+
 # A program that knows nothing of gsim, whose state another command saves. It counts to 40, and goes
 # on from the last number in its log.
 cat >counter.sh <<'END'

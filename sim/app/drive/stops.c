@@ -104,13 +104,30 @@ static void go_on(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
         (void)gsim_job_process_say(&task->process, "go\n");
     task->is_asked = false;
     run_on(model, slot, now_ns);
-    if (task->is_lost)
-        gsim_tasks_expect(model, slot, GSIM_EVENT_COMPLETED, now_ns);
+}
+
+static void complete(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
+    struct gsim_task *task = &model->tasks[slot];
+    gsim_tasks_set_rate(model, slot, 0, at_ns);
+    task->phase = GSIM_PHASE_IDLE;
+    task->deadline_ns = GSIM_NEVER;
+    gsim_tasks_report(model, slot, at_ns);
+    gsim_tasks_expect(model, slot, GSIM_EVENT_COMPLETED, at_ns);
+}
+
+/* The job's process ended while the job was paused. The core learns that it runs, and then that it
+ * ended. */
+static enum gsim_when end_lost(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    run_on(model, slot, now_ns);
+    complete(model, slot, now_ns + 1);
+    return GSIM_AT_ONCE;
 }
 
 enum gsim_when gsim_stops_admit(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
                                 enum gsim_keep keep, int64_t now_ns) {
     (void)keep;
+    if (model->tasks[slot].is_lost)
+        return end_lost(model, slot, now_ns);
     if (from == GSIM_PAUSED) {
         go_on(model, slot, now_ns);
         return GSIM_AT_ONCE;
@@ -230,15 +247,6 @@ static void stopped_for_good(struct gsim_model *model, gsim_slot slot, int64_t a
     if (task->keep == GSIM_KEEP_DISCARD)
         gsim_tasks_lose(model, slot, at_ns);
     task->deadline_ns = GSIM_NEVER;
-}
-
-static void complete(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
-    struct gsim_task *task = &model->tasks[slot];
-    gsim_tasks_set_rate(model, slot, 0, at_ns);
-    task->phase = GSIM_PHASE_IDLE;
-    task->deadline_ns = GSIM_NEVER;
-    gsim_tasks_report(model, slot, at_ns);
-    gsim_tasks_expect(model, slot, GSIM_EVENT_COMPLETED, at_ns);
 }
 
 /* The job's process has ended. */
