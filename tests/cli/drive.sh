@@ -377,6 +377,7 @@ went_on "a job that ends by itself"
 saves "a command that fails" 'exit 7'
 told "it is told, with its exit code" "ended with exit code 7"
 check "and the job has died" "1 137" "$(ask "select starts, exit_code from real_job where job_id = 'long'")"
+expect "the time in which its state was to be saved is none on its GPUs" 0 "nothing that cannot be" "$gsim" check r.db
 saves "a command that fails after the job's end" 'while kill -0 $GSIM_JOB_PID 2>/dev/null; do sleep 0.01; done; exit 1'
 check "the job has done its work" "1 0" "$(ask "select starts, exit_code from real_job where job_id = 'long'")"
 saves "a command that hangs" 'sleep 100' 200ms
@@ -420,6 +421,15 @@ check "and seldom in vain, but to look about" yes "$(awk '{ print($2 <= 60 ? "ye
 check "it looks no more often than it waits" yes "$(awk '{ print($5 <= $3 ? "yes" : $0) }' calls)"
 # whatever the number of jobs that wait: two processes and two sockets of each of three jobs, at each wait
 check "it asks after the jobs that run, once a time" yes "$(awk '{ print($4 > 60 && $4 <= 3 * 4 * $3 ? "yes" : $0) }' calls)"
+
+# Lines of jobs that compute are read when drive looks about, ten times a second at least: four jobs that tell of a hundred
+# iterations a second for two seconds do not wake it for each.
+awk 'BEGIN { print "job_id,submit_s,duration_s,iterations,gpu_ms"; for (i = 0; i < 4; i++) print i ",0,2,200,10" }' >"$tmp/lines.csv"
+rm -rf logs r.db
+env LD_PRELOAD="$tmp/count.so" COUNT_CALLS="$tmp/calls" "$gsim" drive --quiet --dry-run --gpus 0,1,2,3 --policy fifo --db r.db --logs "$tmp/logs" lines.csv >out 2>log
+check "nearly all iterations are told" "4 1" "$(ask 'select count(*), min(iterations) > 190 from real_job')"
+# its begin, its end, and the closing of its end of the socket
+check "but drive wakes up for begins and ends alone" yes "$(awk '{ print($1 > 0 && $1 <= 3 * 4 ? "yes" : $0) }' calls)"
 
 # --- GPUs, by drivers that are none; numbers of this process, since a lock is the machine's
 mkdir "$tmp/lib"
