@@ -637,6 +637,21 @@ check "the job that had ended is kept" "quick 0" "$(ask 'select job_id, exit_cod
 check "the others are told apart" "long 143,stubborn 137" "$(ask "select group_concat(x) from (select job_id || ' ' || exit_code as x from real_job where is_cut order by job)")"
 check "as is the run" interrupted "$(ask 'select status from real_run')"
 
+begin
+kill -HUP $pid
+wait $pid
+check "a closed terminal ends a run likewise" "4 interrupted 0" "$? $(ask 'select status from real_run') $(gone 5)"
+(
+    trap '' HUP
+    begin
+    kill -HUP $pid
+    sleep 0.3
+    check "but not under nohup" running "$(ask 'select status from real_run')"
+    kill -TERM $pid
+    wait $pid
+    check "which ends when it is asked to all the same" "4 interrupted" "$? $(ask 'select status from real_run')"
+)
+
 for moment in 0 0.02 0.07 0.2; do
     begin
     sleep $moment
