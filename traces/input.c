@@ -250,6 +250,14 @@ enum gsim_status gsim_input_peek(struct gsim_input *input, const char **bytes, s
     return status;
 }
 
+enum gsim_status gsim_input_peek_text(struct gsim_input *input, const char **text, size_t *length,
+                                      struct gsim_log *log) {
+    enum gsim_status status = gsim_input_peek(input, text, length, log);
+    for (; *length > 0 && strchr(" \t\r\n", **text); (*text)++)
+        (*length)--;
+    return status;
+}
+
 enum gsim_status gsim_input_peek_line(struct gsim_input *input, const char **line,
                                       struct gsim_log *log) {
     const char *at;

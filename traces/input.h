@@ -24,6 +24,9 @@ enum gsim_status gsim_input_read(struct gsim_input *input, char **bytes, size_t 
 /* The bytes of the next read, without consuming them; *length is 0 at the end. */
 enum gsim_status gsim_input_peek(struct gsim_input *input, const char **bytes, size_t *length,
                                  struct gsim_log *log);
+/* As gsim_input_peek, behind blanks and empty lines: what writes JSON may begin with these. */
+enum gsim_status gsim_input_peek_text(struct gsim_input *input, const char **text, size_t *length,
+                                      struct gsim_log *log);
 /* The first line, without its end of line and without a byte order mark, not consumed;
  * NUL-terminated, cut at GSIM_INPUT_CHUNK bytes. Skips comments (#) and blank lines before it. */
 enum gsim_status gsim_input_peek_line(struct gsim_input *input, const char **line,

@@ -186,13 +186,11 @@ static bool is_exposition(const char *bytes, size_t n) {
 }
 
 enum gsim_status gsim_prometheus_is(struct gsim_input *input, bool *is, struct gsim_log *log) {
-    const char *bytes;
-    size_t n, at = 0;
-    enum gsim_status status = gsim_input_peek(input, &bytes, &n, log);
-    while (status == GSIM_OK && at < n && strchr(" \t\r\n", bytes[at]))
-        at++;
-    *is = status == GSIM_OK && at < n && bytes[at] == '{';
-    if (status == GSIM_OK && is_exposition(bytes + at, n - at))
+    const char *text;
+    size_t n;
+    enum gsim_status status = gsim_input_peek_text(input, &text, &n, log);
+    *is = n > 0 && *text == '{';
+    if (is_exposition(text, n))
         return gsim_fail(log, GSIM_BAD_INPUT, gsim_input_path(input), 1,
                          "what an exporter shows (/metrics) is one moment, without its time; ask "
                          "Prometheus for a range: /api/v1/query_range?query=DCGM_FI_DEV_FB_USED");

@@ -29,14 +29,14 @@ const struct gsim_profiler gsim_profiler_timeline = {
 
 enum gsim_status gsim_timeline_read(struct gsim_timeline *timeline) {
     struct gsim_input *input = NULL;
-    const char *bytes;
+    const char *text;
     size_t n;
     enum gsim_status status =
         gsim_input_open(timeline->path, timeline->arena, &input, timeline->log);
     if (status == GSIM_OK)
-        status = gsim_input_peek(input, &bytes, &n, timeline->log);
+        status = gsim_input_peek_text(input, &text, &n, timeline->log);
     if (status == GSIM_OK)
-        status = n > 0 && (bytes[0] == '{' || bytes[0] == '[')
+        status = n > 0 && (*text == '{' || *text == '[')
                      ? gsim_timeline_read_kineto(timeline, input)
                      : gsim_timeline_read_csv(timeline, input);
     gsim_input_close(input);

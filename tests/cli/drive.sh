@@ -329,6 +329,19 @@ for way in pause restart; do
     check "a job that has told its end is not killed (preempt=$way)" "0 written" "$(ask "select exit_code from real_job where job_id = 'long'") $(cat logs/0-long.log)"
 done
 
+# A job that is killed while it is paused, by the job that took its GPU: it has died, and its row says so when its turn
+# comes again.
+printf 'job_id,submit_s,duration_s,gpus,command\npaused,0,30,1,echo $$ >%s/pid; sleep 30\nkiller,0.5,1,1,kill -9 $(cat %s/pid)\nlast,0.5,2,1,true\n' "$tmp" "$tmp" >"$tmp/paused.csv"
+for way in pause checkpoint; do
+    run --gpus 0 --policy srtf --set preempt=$way --assume mem_gib=1 "$tmp/paused.csv"
+    check "a job that dies while it is paused does not end the run (preempt=$way)" "0 done" "$? $(ask 'select status from real_run')"
+    check "its row has its end, behind those before it" "killer 0,last 0,paused 137" \
+        "$(ask "select group_concat(x) from (select job_id || ' ' || exit_code as x from real_job order by end_ns)")"
+    expect "its decisions are those of the policy again" 0 "are those of the policy again" \
+        "$gsim" drive --quiet --replay r.db --policy srtf --set preempt=$way --assume mem_gib=1 paused.csv
+    expect "and the laws of runs hold" 0 "nothing that cannot be" "$gsim" check r.db
+done
+
 # A program that knows nothing of gsim, whose state another command saves. It counts to 40, and goes
 # on from the last number in its log.
 cat >counter.sh <<'END'
@@ -364,6 +377,7 @@ went_on "a job that ends by itself"
 saves "a command that fails" 'exit 7'
 told "it is told, with its exit code" "ended with exit code 7"
 check "and the job has died" "1 137" "$(ask "select starts, exit_code from real_job where job_id = 'long'")"
+expect "the time in which its state was to be saved is none on its GPUs" 0 "nothing that cannot be" "$gsim" check r.db
 saves "a command that fails after the job's end" 'while kill -0 $GSIM_JOB_PID 2>/dev/null; do sleep 0.01; done; exit 1'
 check "the job has done its work" "1 0" "$(ask "select starts, exit_code from real_job where job_id = 'long'")"
 saves "a command that hangs" 'sleep 100' 200ms
@@ -407,6 +421,15 @@ check "and seldom in vain, but to look about" yes "$(awk '{ print($2 <= 60 ? "ye
 check "it looks no more often than it waits" yes "$(awk '{ print($5 <= $3 ? "yes" : $0) }' calls)"
 # whatever the number of jobs that wait: two processes and two sockets of each of three jobs, at each wait
 check "it asks after the jobs that run, once a time" yes "$(awk '{ print($4 > 60 && $4 <= 3 * 4 * $3 ? "yes" : $0) }' calls)"
+
+# Lines of jobs that compute are read when drive looks about, ten times a second at least: four jobs that tell of a hundred
+# iterations a second for two seconds do not wake it for each.
+awk 'BEGIN { print "job_id,submit_s,duration_s,iterations,gpu_ms"; for (i = 0; i < 4; i++) print i ",0,2,200,10" }' >"$tmp/lines.csv"
+rm -rf logs r.db
+env LD_PRELOAD="$tmp/count.so" COUNT_CALLS="$tmp/calls" "$gsim" drive --quiet --dry-run --gpus 0,1,2,3 --policy fifo --db r.db --logs "$tmp/logs" lines.csv >out 2>log
+check "nearly all iterations are told" "4 1" "$(ask 'select count(*), min(iterations) > 190 from real_job')"
+# its begin, its end, and the closing of its end of the socket
+check "but drive wakes up for begins and ends alone" yes "$(awk '{ print($1 > 0 && $1 <= 3 * 4 ? "yes" : $0) }' calls)"
 
 # --- GPUs, by drivers that are none; numbers of this process, since a lock is the machine's
 mkdir "$tmp/lib"
@@ -613,6 +636,21 @@ check "with all of its jobs, also one that ignores SIGTERM" 0 "$(gone 5)"
 check "the job that had ended is kept" "quick 0" "$(ask 'select job_id, exit_code from real_job where not is_cut')"
 check "the others are told apart" "long 143,stubborn 137" "$(ask "select group_concat(x) from (select job_id || ' ' || exit_code as x from real_job where is_cut order by job)")"
 check "as is the run" interrupted "$(ask 'select status from real_run')"
+
+begin
+kill -HUP $pid
+wait $pid
+check "a closed terminal ends a run likewise" "4 interrupted 0" "$? $(ask 'select status from real_run') $(gone 5)"
+(
+    trap '' HUP
+    begin
+    kill -HUP $pid
+    sleep 0.3
+    check "but not under nohup" running "$(ask 'select status from real_run')"
+    kill -TERM $pid
+    wait $pid
+    check "which ends when it is asked to all the same" "4 interrupted" "$? $(ask 'select status from real_run')"
+)
 
 for moment in 0 0.02 0.07 0.2; do
     begin

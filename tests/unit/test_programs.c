@@ -499,8 +499,8 @@ static void a_timeline_becomes_a_program(void **state) {
 static void a_chrome_trace_becomes_a_program(void **state) {
     struct fixture *f = *state;
     struct gsim_app app;
-    static const char text[] =
-        "{\"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA H200\"}], \"traceEvents\": [\n"
+    static const char text[] = /* PyTorch begins with an empty line */
+        "\n  {\"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA H200\"}], \"traceEvents\": [\n"
         "{\"cat\": \"user_annotation\", \"name\": \"ProfilerStep#1\", \"ts\": 10, \"dur\": 50},\n"
         "{\"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"ts\": 12.5, \"dur\": 1.5,"
         " \"args\": {\"correlation\": 5}},\n"

@@ -224,6 +224,14 @@ static void say_overhead(const struct drive *d, double wall_s) {
             (double)x->slowest_ns / 1e6, x->logs);
 }
 
+/* A terminal that is closed asks the run to end, as Ctrl-C does; under nohup it goes on. */
+static void catch_hangup(void) {
+    struct sigaction hangup, end;
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler == SIG_DFL &&
+        sigaction(SIGTERM, NULL, &end) == 0)
+        (void)sigaction(SIGHUP, &end, NULL);
+}
+
 static enum gsim_status drive_jobs(struct drive *d, struct gsim_result *result) {
     struct gsim_setup *setup = d->setup;
     setup->model = &gsim_model_executor;
@@ -232,6 +240,7 @@ static enum gsim_status drive_jobs(struct drive *d, struct gsim_result *result) 
     setup->device_name = d->executor.is_dry ? GSIM_DRY_DEVICE : d->gpus.product;
     /* a write to a guard or a job that is gone is no reason to end */
     (void)signal(SIGPIPE, SIG_IGN);
+    catch_hangup();
     if (!d->executor.is_dry) {
         gsim_accounting_open(&d->usage, d->gpus.number, d->gpus.n);
         d->executor.usage = &d->usage;

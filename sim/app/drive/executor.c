@@ -122,11 +122,19 @@ static bool lacks_pidfd(const struct gsim_task *task) {
            (task->image.pid > 0 && task->image.end_fd < 0);
 }
 
+/* Whether what the job says can wait until `drive` looks about for another reason, or because it
+ * has not for LOOK_NS: it computes, so that its lines are iterations, which decide nothing before
+ * the policy is asked. A hundred lines a second of each job would wake `drive` as often. */
+static bool tells_in_time(const struct gsim_task *task) {
+    return task->phase == GSIM_PHASE_RUNNING && task->process.talk_fd >= 0;
+}
+
 /* Only open descriptors, since poll(2) takes no more descriptors than a process may have. */
 static void list_task(struct gsim_model *model, gsim_slot slot) {
     struct gsim_task *task = &model->tasks[slot];
-    const int fds[GSIM_POLL_BY_TASK] = {task->process.end_fd, task->process.talk_fd,
-                                        task->hook.end_fd, task->image.end_fd};
+    int talk_fd = tells_in_time(task) ? -1 : task->process.talk_fd;
+    const int fds[GSIM_POLL_BY_TASK] = {task->process.end_fd, talk_fd, task->hook.end_fd,
+                                        task->image.end_fd};
     task->has_news = lacks_pidfd(task);
     for (int i = 0; i < GSIM_POLL_BY_TASK; i++)
         if (fds[i] >= 0) {
@@ -157,6 +165,8 @@ static void serve_all(struct gsim_model *model) {
         gsim_stops_serve_deadline(model, slot);
         if (model->tasks[slot].has_news)
             gsim_stops_serve(model, slot);
+        else if (tells_in_time(&model->tasks[slot]))
+            gsim_stops_hear(model, slot);
         model->tasks[slot].has_news = false;
         int64_t due_ns = watch_ns(model, slot), now_ns = gsim_tasks_clock_ns(model);
         if (due_ns > now_ns)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static void add(struct groups *groups, pid_t group) {
         size_t capacity = groups->capacity ? 2 * groups->capacity : 64;
         pid_t *more = realloc(groups->group, capacity * sizeof *more);
         if (!more)
-            _exit(1); /* the next word to it fails, and says so before a job is let go */
+            _exit(1); /* the next start finds its pipe without a reader, and says so */
         groups->group = more;
         groups->capacity = capacity;
     }
@@ -97,6 +98,12 @@ bool gsim_guard_add(const struct gsim_guard *guard, pid_t group) {
 
 bool gsim_guard_remove(const struct gsim_guard *guard, pid_t group) {
     return tell(guard, -group);
+}
+
+/* A pipe that no process reads is in error. */
+bool gsim_guard_is_there(const struct gsim_guard *guard) {
+    struct pollfd pipe = {.fd = guard->fd};
+    return poll(&pipe, 1, 0) == 0;
 }
 
 void gsim_guard_close(struct gsim_guard *guard) {

@@ -20,6 +20,7 @@ enum gsim_status gsim_guard_open(struct gsim_guard *guard, void (*clean)(const v
 /* A group is there from now on, or is gone; false: the guard does not live any more. */
 bool gsim_guard_add(const struct gsim_guard *guard, pid_t group);
 bool gsim_guard_remove(const struct gsim_guard *guard, pid_t group);
+bool gsim_guard_is_there(const struct gsim_guard *guard);
 /* Kills the groups that are left, and ends the guard. */
 void gsim_guard_close(struct gsim_guard *guard);
 

@@ -44,36 +44,22 @@ static bool take_descriptors(const char *log_path, int talk) {
     return true;
 }
 
-static bool set_environment(const char *const *environment) {
-    for (; environment && *environment; environment++) {
-        char *own = strdup(*environment);
-        if (!own || putenv(own) != 0)
-            return false;
-    }
-    return true;
-}
-
-/* Waits until the guard knows the group; the end of `drive` before that ends the child. */
-static bool is_let_go(int go) {
-    char byte;
-    ssize_t n;
-    do
-        n = read(go, &byte, 1);
-    while (n < 0 && errno == EINTR);
-    return n == 1;
-}
-
-static void be_job(const struct gsim_start *start, int go, int talk) {
+static void be_job(const struct gsim_start *start, char *const *environment,
+                   const struct gsim_guard *guard, int talk) {
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    reset_signals();
-    if (!is_let_go(go) || !take_descriptors(start->log_path, talk) ||
-        !set_environment(start->environment))
+    if (!gsim_guard_add(guard, getpid()))
         _exit(126);
-    if (!start->command)
-        _exit(start->work(start->arg));
-    (void)execl("/bin/sh", "sh", "-c", start->command, (char *)NULL);
-    _exit(127);
+    reset_signals();
+    if (!take_descriptors(start->log_path, talk))
+        _exit(126);
+    if (start->command) {
+        char *const words[] = {"sh", "-c", (char *)start->command, NULL};
+        (void)execve("/bin/sh", words, environment);
+        _exit(127);
+    }
+    environ = (char **)environment;
+    _exit(start->work(start->arg));
 }
 
 /* --- the parent ------------------------------------------------------------------------------- */
@@ -84,55 +70,85 @@ static void close_if_open(int *fd) {
     *fd = -1;
 }
 
-static void close_both(int fds[2]) {
-    (void)close(fds[0]);
-    (void)close(fds[1]);
-}
-
 static enum gsim_status cannot_start(struct gsim_log *log, int error) {
     return gsim_fail(log, GSIM_FAILED, NULL, 0, "cannot start a process for a job: %s",
                      strerror(error));
 }
 
-/* Lets the child run once the guard knows it. */
-static bool let_go(const struct gsim_job_process *process, const struct gsim_guard *guard, int go) {
-    (void)setpgid(process->pid, process->pid); /* in both processes, since either may come first */
-    return gsim_guard_add(guard, process->pid) && write(go, "", 1) == 1;
+/* Whether a NAME=VALUE of the list has the name of this one. */
+static bool is_named(const char *const *list, const char *variable) {
+    size_t n = strcspn(variable, "=") + 1;
+    for (; list && *list; list++)
+        if (strncmp(*list, variable, n) == 0)
+            return true;
+    return false;
+}
+
+/* The environment of `drive`, with the job's variables in place of those of their names. To be
+ * freed. */
+static char **join_environments(const char *const *own) {
+    size_t n = 1, at = 0;
+    for (char **variable = environ; *variable; variable++)
+        n++;
+    for (const char *const *variable = own; variable && *variable; variable++)
+        n++;
+    char **list = malloc(n * sizeof *list);
+    for (char **variable = environ; list && *variable; variable++)
+        if (!is_named(own, *variable))
+            list[at++] = *variable;
+    for (; list && own && *own; own++)
+        list[at++] = (char *)*own;
+    if (list)
+        list[at] = NULL;
+    return list;
+}
+
+/* A command's process shares the memory of `drive` until it is the shell, and `drive` waits so
+ * long: a copy of the tables of all pages takes longer than all else of a start. A function of this
+ * program needs a copy. No signal is served in the shared memory. */
+static pid_t begin(const struct gsim_start *start, char *const *environment,
+                   const struct gsim_guard *guard, int talk) {
+    sigset_t all, before;
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_BLOCK, &all, &before);
+    pid_t pid = start->command ? vfork() : fork();
+    if (pid == 0)
+        be_job(start, environment, guard, talk);
+    int error = errno;
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return pid;
 }
 
 enum gsim_status gsim_job_process_start(struct gsim_job_process *process,
                                         const struct gsim_start *start,
                                         const struct gsim_guard *guard, struct gsim_log *log) {
-    int go[2], talk[2];
+    int talk[2];
     close_if_open(&process->talk_fd); /* what an earlier process left to be read */
     *process = (struct gsim_job_process){.end_fd = -1, .talk_fd = -1};
-    if (pipe2(go, O_CLOEXEC) != 0)
-        return cannot_start(log, errno);
+    char **environment = join_environments(start->environment);
+    if (!environment)
+        return gsim_no_memory(log, "starting a job");
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, talk) != 0) {
         int error = errno;
-        close_both(go);
+        free(environment);
         return cannot_start(log, error);
     }
-    pid_t pid = fork();
-    if (pid == 0) {
-        (void)close(go[1]);
-        (void)close(guard->fd); /* else a child that waits would hide the end of `drive` */
-        be_job(start, go[0], talk[1]);
-    }
+    pid_t pid = begin(start, environment, guard, talk[1]);
     int error = errno;
-    process->pid = pid > 0 ? pid : 0;
-    process->talk_fd = talk[0];
+    free(environment);
     (void)close(talk[1]);
-    bool is_gone = pid > 0 && !let_go(process, guard, go[1]);
-    close_both(go);
-    if (pid < 0 || is_gone) {
+    if (pid < 0) {
         (void)close(talk[0]);
-        return is_gone ? gsim_fail(log, GSIM_FAILED, NULL, 0, "the guard of the jobs has died")
-                       : cannot_start(log, error);
+        return cannot_start(log, error);
     }
+    (void)setpgid(pid, pid); /* in both processes, since either may come first */
+    *process = (struct gsim_job_process){.pid = pid, .talk_fd = talk[0]};
     (void)fcntl(process->talk_fd, F_SETFL, O_NONBLOCK);
     process->end_fd = (int)syscall(SYS_pidfd_open, pid, 0);
-    return GSIM_OK;
+    return gsim_guard_is_there(guard)
+               ? GSIM_OK
+               : gsim_fail(log, GSIM_FAILED, NULL, 0, "the guard of the jobs has died");
 }
 
 void gsim_job_process_signal(const struct gsim_job_process *process, int number) {

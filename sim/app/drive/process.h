@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A job as processes of this machine: a group of its own, its output in a file, a socket to
- * `drive` for jobs that cooperate (sim/job/gsim_job.h). The first process waits until the guard
- * knows its group, so that no job is ever out of the guard's sight. */
+ * `drive` for jobs that cooperate (sim/job/gsim_job.h). The first process tells the
+ * guard of its group before it does anything else, and holds the guard's pipe open until then, so
+ * that no job is ever out of the guard's sight. */
 #ifndef GSIM_APP_PROCESS_H
 #define GSIM_APP_PROCESS_H
 

@@ -26,13 +26,17 @@ static void start(struct gsim_model *model, gsim_slot slot, bool is_resumed, int
     task->deadline_ns = GSIM_NEVER;
 }
 
-static void end_stall(struct gsim_task *task, int64_t at_ns) {
-    if (task->phase == GSIM_PHASE_LOADING || task->phase == GSIM_PHASE_SAVING)
+/* The job stalled until now: it loads or saves, or stands still while its state is taken. */
+static void end_stall(const struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
+    struct gsim_task *task = &model->tasks[slot];
+    bool is_taken = task->phase == GSIM_PHASE_STOPPING && model->progress[slot].rate_q32 == 0;
+    if (task->phase == GSIM_PHASE_LOADING || task->phase == GSIM_PHASE_SAVING || is_taken)
         task->driven.stall_ns += at_ns - task->stalled_since_ns;
+    task->stalled_since_ns = at_ns;
 }
 
 static void run_on(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
-    end_stall(&model->tasks[slot], now_ns);
+    end_stall(model, slot, now_ns);
     model->tasks[slot].phase = GSIM_PHASE_RUNNING;
     gsim_tasks_set_rate(model, slot, GSIM_RATE_ONE, now_ns);
 }
@@ -104,13 +108,30 @@ static void go_on(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
         (void)gsim_job_process_say(&task->process, "go\n");
     task->is_asked = false;
     run_on(model, slot, now_ns);
-    if (task->is_lost)
-        gsim_tasks_expect(model, slot, GSIM_EVENT_COMPLETED, now_ns);
+}
+
+static void complete(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
+    struct gsim_task *task = &model->tasks[slot];
+    gsim_tasks_set_rate(model, slot, 0, at_ns);
+    task->phase = GSIM_PHASE_IDLE;
+    task->deadline_ns = GSIM_NEVER;
+    gsim_tasks_report(model, slot, at_ns);
+    gsim_tasks_expect(model, slot, GSIM_EVENT_COMPLETED, at_ns);
+}
+
+/* The job's process ended while the job was paused. The core learns that it runs, and then that it
+ * ended. */
+static enum gsim_when end_lost(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    run_on(model, slot, now_ns);
+    complete(model, slot, now_ns + 1);
+    return GSIM_AT_ONCE;
 }
 
 enum gsim_when gsim_stops_admit(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
                                 enum gsim_keep keep, int64_t now_ns) {
     (void)keep;
+    if (model->tasks[slot].is_lost)
+        return end_lost(model, slot, now_ns);
     if (from == GSIM_PAUSED) {
         go_on(model, slot, now_ns);
         return GSIM_AT_ONCE;
@@ -232,21 +253,12 @@ static void stopped_for_good(struct gsim_model *model, gsim_slot slot, int64_t a
     task->deadline_ns = GSIM_NEVER;
 }
 
-static void complete(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
-    struct gsim_task *task = &model->tasks[slot];
-    gsim_tasks_set_rate(model, slot, 0, at_ns);
-    task->phase = GSIM_PHASE_IDLE;
-    task->deadline_ns = GSIM_NEVER;
-    gsim_tasks_report(model, slot, at_ns);
-    gsim_tasks_expect(model, slot, GSIM_EVENT_COMPLETED, at_ns);
-}
-
 /* The job's process has ended. */
 static void serve_end(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
     struct gsim_task *task = &model->tasks[slot];
     bool is_given_up = task->keep == GSIM_KEEP_DISCARD && !task->has_told_end;
     gsim_image_abandon(&task->image);
-    end_stall(task, at_ns);
+    end_stall(model, slot, at_ns);
     switch ((enum gsim_phase)task->phase) {
     case GSIM_PHASE_LOADING: /* the core learns that it ran, and then that it ended */
         gsim_tasks_expect(model, slot, GSIM_EVENT_RUNNING, at_ns);
@@ -303,7 +315,7 @@ static void serve_hook(struct gsim_model *model, gsim_slot slot, int exit_code, 
     if (exit_code == 0 && !task->has_told_end) {
         serve_saved(model, slot, at_ns);
     } else if (task->process.pid <= 0) {
-        task->driven.stall_ns += at_ns - task->stalled_since_ns;
+        end_stall(model, slot, at_ns);
         complete(model, slot, at_ns);
     } else if (!task->is_killed && !task->has_told_end) {
         gsim_warn(model->executor->log, trace->path, gsim_trace_line(trace, task->driven.job),
@@ -374,9 +386,14 @@ static void serve_line(struct gsim_model *model, gsim_slot slot, const char *lin
         task->deadline_ns = GSIM_NEVER;
 }
 
+void gsim_stops_hear(struct gsim_model *model, gsim_slot slot) {
+    char line[GSIM_LINE_BYTES];
+    while (gsim_job_process_line(&model->tasks[slot].process, line))
+        serve_line(model, slot, line, gsim_tasks_clock_ns(model));
+}
+
 void gsim_stops_serve(struct gsim_model *model, gsim_slot slot) {
     struct gsim_task *task = &model->tasks[slot];
-    char line[GSIM_LINE_BYTES];
     char words[GSIM_IMAGE_WORDS];
     bool is_fine;
     int exit_code;
@@ -387,8 +404,7 @@ void gsim_stops_serve(struct gsim_model *model, gsim_slot slot) {
     if (gsim_image_ended(&task->image, &is_fine, words))
         serve_transfer(model, slot, is_fine, words, gsim_tasks_clock_ns(model));
     bool has_ended = gsim_job_process_ended(&task->process, &model->guard, &task->driven.exit_code);
-    while (gsim_job_process_line(&task->process, line)) /* what it said last comes before its end */
-        serve_line(model, slot, line, gsim_tasks_clock_ns(model));
+    gsim_stops_hear(model, slot); /* what it said last comes before its end */
     if (has_ended)
         (void)gsim_tasks_note(model, slot, GSIM_NOTE_ENDED, gsim_tasks_clock_ns(model),
                               task->driven.exit_code);

@@ -11,7 +11,9 @@ enum gsim_when gsim_stops_admit(struct gsim_model *model, gsim_slot slot, enum g
 enum gsim_when gsim_stops_evict(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                 enum gsim_keep keep, int64_t now_ns);
 void gsim_stops_leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
-/* Takes what the job's process has said, and its end. */
+/* Takes what the job's process has said. */
+void gsim_stops_hear(struct gsim_model *model, gsim_slot slot);
+/* That, and its end, and the ends of what saves or moves its state. */
 void gsim_stops_serve(struct gsim_model *model, gsim_slot slot);
 /* Kills the job's process once its grace is over. */
 void gsim_stops_serve_deadline(struct gsim_model *model, gsim_slot slot);
