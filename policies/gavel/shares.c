@@ -91,7 +91,8 @@ enum gsim_status gavel_read_shares(struct gsim_ctx *ctx, struct gavel *gavel, co
     struct gavel_replay *replay = &gavel->replay;
     FILE *file = fopen(path, "r");
     if (!file)
-        return gsim_fail(ctx->log, GSIM_BAD_INPUT, path, 0, "cannot read it: %s", strerror(errno));
+        return gsim_fail(ctx->log, GSIM_BAD_INPUT, path, 0, "the file cannot be read: %s",
+                         strerror(errno));
     enum gsim_status status = GSIM_OK;
     uint32_t capacity = 0;
     replay->path = path;
