@@ -151,7 +151,7 @@ say "a merge leaves the shards as they are" $?
 expect "a merge of a database that is not there" 3 "no.db: the database cannot be opened: No such file" "$gsim" merge -o "$tmp/none.db" "$tmp/s1.db" "$tmp/no.db"
 sqlite3 "$tmp/others.db" "create table t (a)"
 : >"$tmp/nothing_in.db"
-expect "one with a file that is no database" 3 "$grid: it is not a database" "$gsim" merge -o "$tmp/none.db" "$tmp/s1.db" "$grid"
+expect "one with a file that is no database" 3 "$grid: the file is not a database" "$gsim" merge -o "$tmp/none.db" "$tmp/s1.db" "$grid"
 expect "one with a database of another program" 3 "others.db: .*not one of gsim's" "$gsim" merge -o "$tmp/none.db" "$tmp/s1.db" "$tmp/others.db"
 expect "one with an empty file" 3 "nothing_in.db: the file is empty" "$gsim" merge -o "$tmp/none.db" "$tmp/s1.db" "$tmp/nothing_in.db"
 check "leaves none behind" "" "$(ls "$tmp" | grep '^none')"
