@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The shares of the entries, by the objective: equal parts of the cluster or of the time, or those of a
- * file that another program's solver returned; other objectives have files of their own. */
+/* The shares of the entries, by the objective: equal parts of the cluster or of the time, or those
+ * of a file that another program's solver returned; other objectives have files of their own. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
