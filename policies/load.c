@@ -31,10 +31,11 @@ static void *open_object(const char *path, struct gsim_log *log) {
     void *object = strlen(path) < sizeof here - 3 ? dlopen(here, RTLD_NOW | RTLD_LOCAL) : NULL;
     const char *why = object ? NULL : dlerror();
     if (!object)
-        (void)gsim_fail(log, GSIM_BAD_INPUT, path, 0,
-                        "it cannot be loaded as a policy, a shared object that was built with cc "
-                        "-shared -fPIC: %.300s",
-                        why ? why : "its path is too long");
+        (void)gsim_fail(
+            log, GSIM_BAD_INPUT, path, 0,
+            "the file cannot be loaded as a policy, a shared object that was built with cc "
+            "-shared -fPIC: %.300s",
+            why ? why : "the path of the file is too long");
     return object;
 }
 
@@ -43,12 +44,14 @@ static const struct gsim_policy_export *find_export(void *object, const char *pa
     const struct gsim_policy_export *export = dlsym(object, symbol);
     if (!export)
         (void)gsim_fail(log, GSIM_BAD_INPUT, path, 0,
-                        "it exports no policy: one file of it needs GSIM_POLICY_EXPORT(table) from "
+                        "the shared object exports no policy: one of its files needs "
+                        "GSIM_POLICY_EXPORT(table) from "
                         "gsim/policy.h");
     else if (export->abi != GSIM_ABI || export->policy_size != sizeof(struct gsim_policy) ||
              export->ctx_size != sizeof(struct gsim_ctx))
         (void)gsim_fail(log, GSIM_BAD_INPUT, path, 0,
-                        "it was built with headers of interface %u, and this gsim has %u%s: build "
+                        "the shared object was built with headers of interface %u, and this gsim "
+                        "has %u%s: build "
                         "it again with this gsim's headers",
                         export->abi, GSIM_ABI,
                         export->abi == GSIM_ABI ? " with tables of other sizes" : "");
@@ -81,20 +84,22 @@ static enum gsim_status check_table(const struct gsim_policy *policy, const char
                         : !policy->decide     ? ".decide"
                                               : NULL;
     if (lacks)
-        return gsim_fail(log, GSIM_BAD_INPUT, path, 0,
-                         "its policy has no %s; name, summary, paper, deviations and decide are "
-                         "what each policy has",
-                         lacks);
+        return gsim_fail(
+            log, GSIM_BAD_INPUT, path, 0,
+            "the policy of the file has no %s; name, summary, paper, deviations and decide are "
+            "what each policy has",
+            lacks);
     if (!is_name(policy->name))
         return gsim_fail(log, GSIM_BAD_INPUT, path, 0,
                          "'%.100s' cannot be the name of a policy: letters, digits, '-', '_' and "
                          "'+' make one",
                          policy->name);
     if (is_built_in(policy->name))
-        return gsim_fail(log, GSIM_BAD_INPUT, path, 0,
-                         "its policy is called '%s', and so is one that is built in: results must "
-                         "tell them apart",
-                         policy->name);
+        return gsim_fail(
+            log, GSIM_BAD_INPUT, path, 0,
+            "the policy of the file is called '%s', and so is one that is built in: results must "
+            "tell them apart",
+            policy->name);
     return GSIM_OK;
 }
 

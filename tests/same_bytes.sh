@@ -6,15 +6,12 @@ set -u
 . tests/support/check.sh
 first=$1
 "$first/gsim" generate --quiet --spec trace.jobs=60 traces/samples/cluster.ini -o "$tmp/jobs.csv"
-options() { # policy: a whole search of each minute takes longer than all else
-    case $1 in pollux) echo "--set pollux.generations=3" ;; esac
-}
 ran=0
 for policy in $("$first/gsim" list policies | awk '{ print $1 }'); do
     sums=
     for build in "$@" "$first"; do
         # shellcheck disable=SC2046
-        "$build/gsim" run --policy "$policy" $(options "$policy") --nodes 2 --gpus-per-node 8 --quiet --force --jobs-csv "$tmp/out.csv" \
+        "$build/gsim" run --policy "$policy" $(quick "$policy") --nodes 2 --gpus-per-node 8 --quiet --force --jobs-csv "$tmp/out.csv" \
             "$tmp/jobs.csv" >"$tmp/log" 2>&1 || break
         sums="$sums $(cksum <"$tmp/out.csv" | tr ' ' :)"
     done

@@ -40,7 +40,7 @@ static enum gsim_status take_launch(struct gsim_app_reader *r, struct gsim_app_c
     while (k > 0 && strcmp(r->kernels[k - 1].name, r->cell[NAME]) != 0)
         k--;
     if (k == 0)
-        return fail(r, "it launches '%.64s', which is no kernel, copy or set in a row before",
+        return fail(r, "the row launches '%.64s', which is no kernel, copy or set in a row before",
                     r->cell[NAME]);
     call->kernel = k - 1;
     r->is_launched[k - 1] = true;
@@ -68,7 +68,8 @@ static enum gsim_status take_event(struct gsim_app_reader *r, struct gsim_app_ca
                     r->cell[NAME]);
     if (call->kind != GSIM_CALL_RECORD && !is_recorded(r, n))
         return fail(r,
-                    "it waits for event '%.64s', which no row before it records: it would wait "
+                    "the row waits for event '%.64s', which no row before it records: the program "
+                    "would wait "
                     "for ever",
                     r->cell[NAME]);
     call->event = (uint16_t)n;

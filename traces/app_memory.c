@@ -68,10 +68,11 @@ static enum gsim_status check_launch(struct gsim_app_reader *r, uint32_t c) {
     for (uint32_t t = 0; t < kernel->n_touches; t++) {
         uint32_t b = kernel->touches[t].buffer;
         if (r->lifetime[b].phase && !is_in(r, phase_of(r, b), c))
-            return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->calls[c].line,
-                             "it launches '%.64s', which touches buffer '%.64s', and that is there "
-                             "in phase '%.64s' only",
-                             kernel->name, r->buffers[b].name, r->lifetime[b].phase);
+            return gsim_fail(
+                r->log, GSIM_BAD_INPUT, r->path, r->calls[c].line,
+                "the row launches '%.64s', which touches buffer '%.64s', and that is there "
+                "in phase '%.64s' only",
+                kernel->name, r->buffers[b].name, r->lifetime[b].phase);
     }
     return GSIM_OK;
 }

@@ -9,7 +9,10 @@
 #include "sim/base/units.h"
 
 const struct gsim_column_def gsim_columns[GSIM_COL_COUNT] = {
-#define GSIM_COLUMN(symbol, name, kind, help) [GSIM_COL_##symbol] = {name, GSIM_CELL_##kind, help},
+#define GSIM_COLUMN(symbol, name, kind, help)                                                      \
+    [GSIM_COL_##symbol] = {name, GSIM_CELL_##kind, help, false},
+#define GSIM_COLUMN_TO_COME(symbol, name, kind, help)                                              \
+    [GSIM_COL_##symbol] = {name, GSIM_CELL_##kind, help, true},
 #include "gsim/columns.def"
 #undef GSIM_COLUMN
 };

@@ -27,6 +27,7 @@ struct gsim_column_def {
     const char *name;
     enum gsim_cell_kind kind;
     const char *help;
+    bool is_to_come; /* nothing that is built in uses the column */
 };
 extern const struct gsim_column_def gsim_columns[GSIM_COL_COUNT];
 

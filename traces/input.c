@@ -35,7 +35,7 @@ struct gsim_input {
 
 static enum gsim_status fail(const struct gsim_input *input, const char *why,
                              struct gsim_log *log) {
-    return gsim_fail(log, GSIM_BAD_INPUT, input->path, 0, "cannot read it: %s", why);
+    return gsim_fail(log, GSIM_BAD_INPUT, input->path, 0, "the file cannot be read: %s", why);
 }
 
 static void take_bytes(struct gsim_input *input) {
@@ -118,7 +118,7 @@ enum gsim_status gsim_input_open(const char *path, struct gsim_arena *arena,
     if (input->file < 0 || fstat(input->file, &about) != 0)
         return fail(input, strerror(errno), log);
     if (S_ISDIR(about.st_mode))
-        return fail(input, "it is a directory; a trace is a file", log);
+        return fail(input, "a directory; a trace is a file", log);
     if (!input->raw || !input->text)
         return gsim_no_memory(log, "opening a trace");
     enum gsim_status status = fill_raw(input, log);

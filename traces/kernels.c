@@ -69,16 +69,16 @@ static void put_gap(const struct gsim_kernels *kernels, int64_t iterations, FILE
     int64_t clock_ns = kernels->n_steps ? kernels->steps_ns : kernels->span_ns;
     int64_t gap_ns = clock_ns - kernels->total_ns;
     if (kernels->n_steps && gap_ns < 0)
-        gsim_warn(
-            log, kernels->path, 0,
-            "its kernels were busy for longer than its %lld steps lasted, so some ran outside "
-            "of them; the host's gap is not known and left out",
-            (long long)kernels->n_steps);
+        gsim_warn(log, kernels->path, 0,
+                  "the kernels of the profile were busy for longer than its %lld steps lasted, so "
+                  "some ran outside "
+                  "of them; the host's gap is not known and left out",
+                  (long long)kernels->n_steps);
     else if (kernels->n_steps == 0 && kernels->n_runs)
-        gsim_warn(
-            log, kernels->path, 0,
-            "it has no steps (prof.step()): the host's gap is the time in which no kernel ran "
-            "between the first and the last");
+        gsim_warn(log, kernels->path, 0,
+                  "the profile has no steps (prof.step()): the host's gap is the time in which no "
+                  "kernel ran "
+                  "between the first and the last");
     if (gap_ns <= 0 || gap_ns / iterations > MAX_ITERATION_NS)
         return;
     fputs("host,gap,,", out);

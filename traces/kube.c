@@ -280,9 +280,10 @@ static enum gsim_status read_kube(struct gsim_input *input,
     if (status == GSIM_OK)
         status = gsim_kube_read(input, arena, &k->all, log);
     if (status == GSIM_OK && k->all.n_pods == 0)
-        status = gsim_fail(log, GSIM_BAD_INPUT, b->path, 0,
-                           "no pod is in it, and events or owners alone do not say which GPUs a "
-                           "job had: kubectl get pods,jobs,events -A -o json");
+        status =
+            gsim_fail(log, GSIM_BAD_INPUT, b->path, 0,
+                      "the file has no pod, and events or owners alone do not say which GPUs a "
+                      "job had: kubectl get pods,jobs,events -A -o json");
     if (status == GSIM_OK)
         status = add_runs(k);
     return status == GSIM_OK ? gsim_rows_finish(&k->rows, "kube", out) : status;

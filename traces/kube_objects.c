@@ -367,7 +367,7 @@ static enum gsim_status on_value(void *arg, enum gsim_json_kind kind, const char
     struct reading *r = arg;
     if (r->depth == 0)
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->file, line,
-                         "it is no List of Kubernetes (kubectl get pods -o json)");
+                         "the file is no List of Kubernetes (kubectl get pods -o json)");
     if (r->object_depth > 0 && kind != GSIM_JSON_NULL &&
         !take_text(r, r->path + r->base, key, text, length))
         take_value(r, r->path + r->base, key, text, length);

@@ -171,7 +171,8 @@ static enum gsim_status check_shape(const struct reading *r) {
     gsim_i128 tables = (gsim_i128)llm->vocabulary * llm->hidden * (llm->is_tied ? 1 : 2);
     const char *why = NULL;
     if (tables >= llm->parameters)
-        why = "its tables (vocabulary x hidden, twice unless tied) have more than its parameters";
+        why = "the tables of the model (vocabulary x hidden, twice unless tied) have more than its "
+              "parameters";
     else if (llm->heads % llm->kv_heads)
         why = "heads is no multiple of kv_heads";
     else if (llm->preempt == GSIM_LLM_SWAP && llm->swap_bytes == 0)

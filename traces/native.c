@@ -142,9 +142,8 @@ static enum gsim_status check_header(struct native *n, int64_t line) {
     return GSIM_OK;
 }
 
-/* A column with which a policy from outside may decide, and nothing else. */
 static void say_unused(struct native *n, int64_t line, int column) {
-    if (column == GSIM_COL_IDLE_AFTER_NS || column == GSIM_COL_SLO_MILLI)
+    if (column >= 0 && gsim_columns[column].is_to_come)
         gsim_warn(n->b->log, n->b->path, line,
                   "column '%s' is read, but nothing that is built in uses it: results are as "
                   "without it",

@@ -30,7 +30,7 @@ static enum gsim_status check(const struct gsim_kernels *kernels, int64_t *itera
     if (*iterations > 0)
         return GSIM_OK;
     return gsim_fail(log, GSIM_BAD_INPUT, kernels->path, 0,
-                     "it does not say how many iterations it covers; give --iterations N");
+                     "the profile does not say how many iterations it covers; give --iterations N");
 }
 
 static bool ends_with(const char *text, const char *ending) {

@@ -45,7 +45,7 @@ static const char *const *say(const struct gsim_trace *from, int64_t numerator, 
 
 static enum gsim_status too_long(const struct gsim_trace *from, struct gsim_log *log) {
     return gsim_fail(log, GSIM_BAD_INPUT, from->path, 0,
-                     "so scaled, its last job is submitted after more than 146 years");
+                     "so scaled, the last job of the trace is submitted after more than 146 years");
 }
 
 enum gsim_status gsim_trace_scale(const struct gsim_trace *from, int64_t numerator,
@@ -100,7 +100,7 @@ enum gsim_status gsim_trace_scale_to_load(const struct gsim_trace *from, int64_t
         return gsim_fail(log, GSIM_BAD_INPUT, from->path, 0,
                          "--load: %s, so there is no load that could be scaled",
                          now_ns <= 0 ? "all jobs are submitted at one instant"
-                                     : "its jobs have no work");
+                                     : "the jobs have no work");
     gsim_i128 wanted_ns = work / ((gsim_i128)load_ppm * n_gpus);
     if (wanted_ns > latest_ns)
         return too_long(from, log);

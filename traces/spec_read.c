@@ -248,7 +248,7 @@ static enum gsim_status read_rate(const struct gsim_spec_reader *r) {
     double per_second = 0;
     if (rate && load)
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->spec->path, load->line,
-                         "rate = and load = say the same thing; give one of them");
+                         "rate = and load = both set how fast jobs arrive; give one of them");
     enum gsim_status status = gsim_spec_number(r, "arrival", "rate", 0, &per_second);
     if (status == GSIM_OK && rate && !(per_second > 0))
         status = gsim_spec_fail(r, rate, "a number of jobs a second, above 0");

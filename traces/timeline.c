@@ -285,10 +285,11 @@ static enum gsim_status check(const struct joining *j, uint32_t n_calls) {
     const struct gsim_timeline_left *left = &timeline->left;
     int64_t first_line = j->n_work > 0 ? timeline->record[j->work[0]].line : 0;
     if (j->n_work == 0)
-        return gsim_fail(timeline->log, GSIM_BAD_INPUT, timeline->path, left->idle_line,
-                         "it has %u calls that launch, and no kernel, copy or set on the GPU: "
-                         "the profiler recorded the host only",
-                         left->n_idle);
+        return gsim_fail(
+            timeline->log, GSIM_BAD_INPUT, timeline->path, left->idle_line,
+            "the timeline has %u calls that launch, and no kernel, copy or set on the GPU: "
+            "the profiler recorded the host only",
+            left->n_idle);
     if (n_calls == 0 || left->uncalled_ns > j->joined_ns)
         return gsim_fail(timeline->log, GSIM_BAD_INPUT, timeline->path,
                          left->uncalled_line ? left->uncalled_line : first_line,
@@ -311,9 +312,10 @@ enum gsim_status gsim_timeline_fold(struct gsim_timeline *timeline) {
         n_calls += timeline->record[i].what == GSIM_TIMELINE_CALL;
     }
     if (n_iterations == 0)
-        return gsim_fail(timeline->log, GSIM_BAD_INPUT, timeline->path, 0,
-                         "it has no iterations: rows of what=iteration, steps of PyTorch's "
-                         "profiler (prof.step()), or NVTX ranges");
+        return gsim_fail(
+            timeline->log, GSIM_BAD_INPUT, timeline->path, 0,
+            "the timeline has no iterations: rows of what=iteration, steps of PyTorch's "
+            "profiler (prof.step()), or NVTX ranges");
     timeline->iteration =
         gsim_arena_array(timeline->arena, n_iterations, sizeof *timeline->iteration);
     if (!timeline->iteration)

@@ -9,8 +9,9 @@
 #include "models/gpu/lanes.h"
 
 /* Gives every running context of the space its rate from lanes->now_ns on. Returns false, and
- * nothing changes, where contexts share by rates: none has a program, a lane is by priority, or a
- * single context has the space to itself. */
+ * nothing changes, where contexts share by rates: no lane has a program, a gate or atoms, a lane is
+ * by priority, a single lane without limits has the space to itself, or the device has more SMs
+ * than GSIM_ARRAY_SMS_MAX. */
 bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
                            uint16_t number, struct gsim_lanes *lanes);
 

@@ -87,13 +87,13 @@ static enum gsim_status check_requests(const struct gsim_trace *trace, uint32_t 
     int64_t gpu_ns = gsim_trace_get(trace, GSIM_COL_GPU_NS, job);
     if (gpu_ns <= 0)
         return refuse_row(trace, job, log, "gpu_ms",
-                          "has requests: it needs the GPU time of a "
+                          "has requests: a job with requests needs the GPU time of a "
                           "kernel, above 0");
     if (gpu_ns > GSIM_TIME_MAX / 2 / (kernels > 0 ? kernels : 1))
         return refuse_row(trace, job, log, "kernels", "has requests past the end of the clock");
     if (gsim_trace_get(trace, GSIM_COL_PERIOD_NS, job) <= 0)
         return refuse_row(trace, job, log, "period_ms",
-                          "has requests: it needs the mean time "
+                          "has requests: a job with requests needs the mean time "
                           "between two, above 0");
     if (name >= 0 && !gsim_request_law_parse(trace->names[GSIM_COL_ARRIVAL].name[name], &law))
         return refuse_row(trace, job, log, "arrival",

@@ -31,7 +31,8 @@ bool gsim_shared_knows_of(const struct gsim_model *model, gsim_slot slot);
 /* NULL when devices can have these lanes, else the reason why not. */
 const char *gsim_shared_refuse(const struct gsim_model *model, const struct gsim_unit *units,
                                uint32_t n_units, const struct gsim_arrangement *arrangement);
-/* Arranges this GPU to take turns. Returns false if there is no memory left. */
+/* Shares this GPU by the lanes and entries of the arrangement. Returns false if there is no memory
+ * left. */
 bool gsim_shared_arrange(struct gsim_model *model, uint32_t gpu,
                          const struct gsim_arrangement *arrangement, int64_t now_ns);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* AntMan on one GPU: its use, the pace of its guaranteed job, and the launches that its guests, the
- * opportunistic jobs, may make. policies/antman.c decides which job goes where. */
-#ifndef GSIM_POLICIES_COMMON_ANTMAN_H
-#define GSIM_POLICIES_COMMON_ANTMAN_H
+ * opportunistic jobs, may make. policies/antman/antman.c decides which job goes where. */
+#ifndef GSIM_POLICIES_ANTMAN_GUESTS_H
+#define GSIM_POLICIES_ANTMAN_GUESTS_H
 
 #include "policies/lib/queue.h"
 #include "policies/lib/settings.h"

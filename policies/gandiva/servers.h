@@ -59,7 +59,7 @@ struct gsim_server {
     bool is_up;
     bool is_dirty; /* its lines are to be served */
     bool has_placed; /* a job, in this decide */
-    bool is_changed; /* it has been looked at in this decide */
+    bool is_changed; /* it stands in `changed`, each of which is looked at when a decide ends */
 };
 
 struct gsim_servers {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An Ousterhout matrix: columns are GPUs, rows are slices of time. It holds the columns and the row
- * of each gang; policies/gang_rr.c gives the turns. */
-#ifndef GSIM_POLICIES_COMMON_MATRIX_H
-#define GSIM_POLICIES_COMMON_MATRIX_H
+ * of each gang; policies/gang_rr/gang_rr.c gives the turns. */
+#ifndef GSIM_POLICIES_GANG_RR_MATRIX_H
+#define GSIM_POLICIES_GANG_RR_MATRIX_H
 
 #include "policies/lib/queue.h"
 #include "sim/base/bitset.h"

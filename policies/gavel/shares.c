@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The shares of the entries: equal parts of the cluster, first come first served, or those of a
- * file that another program's solver returned. */
+/* The shares of the entries, by the objective: equal parts of the cluster or of the time, or those
+ * of a file that another program's solver returned; other objectives have files of their own. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,8 @@ enum gsim_status gavel_read_shares(struct gsim_ctx *ctx, struct gavel *gavel, co
     struct gavel_replay *replay = &gavel->replay;
     FILE *file = fopen(path, "r");
     if (!file)
-        return gsim_fail(ctx->log, GSIM_BAD_INPUT, path, 0, "cannot read it: %s", strerror(errno));
+        return gsim_fail(ctx->log, GSIM_BAD_INPUT, path, 0, "the file cannot be read: %s",
+                         strerror(errno));
     enum gsim_status status = GSIM_OK;
     uint32_t capacity = 0;
     replay->path = path;

@@ -18,7 +18,7 @@ uint32_t gavel_user_of(const struct gsim_ctx *ctx, uint32_t number) {
 static enum gsim_status refuse(struct gsim_ctx *ctx, const char *what, const char *text, int n) {
     return gsim_fail(
         ctx->log, GSIM_USAGE, NULL, 0,
-        "gavel.user_weights: %s '%.*s'; it is a list such as alice:3+bob:0.5, of users "
+        "gavel.user_weights: %s '%.*s'; the weights are a list such as alice:3+bob:0.5, of users "
         "of the trace and weights above 0",
         what, n, text);
 }

@@ -57,7 +57,7 @@ static enum gsim_status read_conf(struct gsim_kueue_state *state, struct gsim_ct
     gsim_kueue_warn(&state->conf, ctx->log);
     return state->conf.n_flavors <= MOST_FLAVORS
                ? GSIM_OK
-               : gsim_fail(ctx->log, GSIM_BAD_INPUT, path, 0, "it has more than 64 flavors");
+               : gsim_fail(ctx->log, GSIM_BAD_INPUT, path, 0, "the site has more than 64 flavors");
 }
 
 /* --- flavors and nodes ------------------------------------------------------------------------ */

@@ -7,7 +7,7 @@
 #include "policies/lib/conic_work.h"
 #include "policies/lib/real.h"
 
-/* The settings of ECOS 2.0.10, include/ecos.h. */
+/* The settings of ECOS 2.0.10, its ecos.h. */
 #define TOLERANCE 1e-8 /* FEASTOL, ABSTOL, RELTOL */
 #define SHORT_OF 0.99 /* GAMMA */
 #define LEAST_CENTRING 1e-4 /* SIGMAMIN; the most, SIGMAMAX, is 1 */

@@ -84,7 +84,8 @@ enum gsim_status gsim_history_read(struct gsim_history *history, const char *pat
     enum gsim_status status = GSIM_OK;
     FILE *file = fopen(path, "r");
     if (!file)
-        return gsim_fail(log, GSIM_BAD_INPUT, path, 0, "cannot read it: %s", strerror(errno));
+        return gsim_fail(log, GSIM_BAD_INPUT, path, 0, "the file cannot be read: %s",
+                         strerror(errno));
     for (int64_t line = 1; status == GSIM_OK && fgets(text, sizeof text, file); line++)
         status = read_line(history, path, line, text, arena, log);
     (void)fclose(file);

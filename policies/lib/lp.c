@@ -567,10 +567,10 @@ enum gsim_lp_end gsim_lp_solve(struct gsim_lp *lp) {
 const char *gsim_lp_end_text(enum gsim_lp_end end) {
     static const char *const texts[] = {
         [GSIM_LP_OPTIMAL] = "an optimum was found",
-        [GSIM_LP_INFEASIBLE] = "nothing meets all of its rows",
-        [GSIM_LP_UNBOUNDED] = "its gain has no largest value",
-        [GSIM_LP_STUCK] = "its numbers are too far apart to find the optimum",
-        [GSIM_LP_NO_MEMORY] = "there is no memory for it",
+        [GSIM_LP_INFEASIBLE] = "no point meets all rows",
+        [GSIM_LP_UNBOUNDED] = "the gain has no largest value",
+        [GSIM_LP_STUCK] = "the numbers are too far apart to find the optimum",
+        [GSIM_LP_NO_MEMORY] = "the memory for the programme is missing",
     };
     return texts[end];
 }

@@ -23,15 +23,17 @@ static enum gsim_status check_nodes(const struct gsim_slurm_state *state, struct
     if (bad > 0)
         return gsim_fail(
             ctx->log, GSIM_BAD_INPUT, state->conf.path, 0,
-            "its %u nodes with GPUs are of other sizes than those of the cluster (%u nodes); leave "
+            "the %u nodes with GPUs of the file are of other sizes than those of the cluster (%u "
+            "nodes); leave "
             "out --gpus-per-node and --cluster, so that the cluster has the file's nodes, or with "
             "--nodes as many as that, of its kinds in proportion",
             n, n_nodes);
     if (n > 0 && n != n_nodes)
-        gsim_warn(ctx->log, state->conf.path, 0,
-                  "it has %u nodes with GPUs, the cluster %u: its kinds of nodes, and nodes of "
-                  "partitions and reservations, are there in proportion",
-                  n, n_nodes);
+        gsim_warn(
+            ctx->log, state->conf.path, 0,
+            "the file has %u nodes with GPUs, the cluster %u: the kinds of nodes, and nodes of "
+            "partitions and reservations, are there in proportion",
+            n, n_nodes);
     return GSIM_OK;
 }
 

@@ -79,7 +79,8 @@ static enum gsim_status name_qos(struct gsim_slurm_state *state, struct gsim_ctx
         state->qos_of[n] = qos_called(conf, qos->name[n]);
         if (state->qos_of[n] == GSIM_SLURM_NONE && conf->n_qos > 0 && conf->path)
             gsim_warn(ctx->log, conf->path, 0,
-                      "it has no QOS '%.64s'; its jobs are of none, without priority and limits",
+                      "the file has no QOS '%.64s'; the jobs of that QOS are of none, without "
+                      "priority and limits",
                       qos->name[n]);
     }
     return GSIM_OK;

@@ -23,7 +23,8 @@ static uint32_t find(const struct gsim_slurm_state *state, struct gsim_ctx *ctx,
     const struct gsim_slurm *conf = &state->conf;
     uint32_t p = partition_called(conf, name, length);
     if (p == GSIM_SLURM_NONE && conf->path)
-        gsim_warn(ctx->log, conf->path, 0, "it has no partition '%.*s'; its jobs are of %.64s",
+        gsim_warn(ctx->log, conf->path, 0,
+                  "the file has no partition '%.*s'; the jobs of that partition are of %.64s",
                   length < 64 ? (int)length : 64, name,
                   conf->partition[state->default_partition].name);
     return p == GSIM_SLURM_NONE ? state->default_partition : p;

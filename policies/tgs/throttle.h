@@ -9,8 +9,8 @@
  *
  * Source: Wu et al., "Transparent GPU sharing in container clouds for deep learning workloads",
  * NSDI 2023; the numbers are those of its public code (github.com/pkusys/TGS). */
-#ifndef GSIM_POLICIES_COMMON_THROTTLE_H
-#define GSIM_POLICIES_COMMON_THROTTLE_H
+#ifndef GSIM_POLICIES_TGS_THROTTLE_H
+#define GSIM_POLICIES_TGS_THROTTLE_H
 
 #include <stdint.h>
 

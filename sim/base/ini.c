@@ -124,7 +124,7 @@ enum gsim_status gsim_ini_read_text(const char *path, const char *text, size_t l
 }
 
 static enum gsim_status cannot_read(const char *path, const char *why, struct gsim_log *log) {
-    return gsim_fail(log, GSIM_BAD_INPUT, path, 0, "cannot read it: %s", why);
+    return gsim_fail(log, GSIM_BAD_INPUT, path, 0, "the file cannot be read: %s", why);
 }
 
 enum gsim_status gsim_ini_read_file(const char *path, struct gsim_arena *arena,
@@ -136,9 +136,9 @@ enum gsim_status gsim_ini_read_file(const char *path, struct gsim_arena *arena,
     enum gsim_status status = GSIM_OK;
     char *text = NULL;
     if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode))
-        status = cannot_read(path, "it is not a file", log);
+        status = cannot_read(path, "not a regular file", log);
     else if (about.st_size > MAX_FILE)
-        status = cannot_read(path, "it is larger than 64 MiB", log);
+        status = cannot_read(path, "larger than 64 MiB", log);
     else if (!(text = gsim_arena_alloc(arena, (size_t)about.st_size + 1)))
         status = gsim_no_memory(log, "reading an INI file");
     size_t length = status == GSIM_OK ? fread(text, 1, (size_t)about.st_size, file) : 0;

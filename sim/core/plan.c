@@ -507,7 +507,7 @@ static const char *cannot_move(const struct gsim_plan *plan, gsim_slot slot,
     if (plan->core->cluster.is_pool)
         return "a pool has no units to move between";
     if (plan->core->jobs.core[slot].request.beside_bytes > 0)
-        return "it was placed beside a part of the host";
+        return "the job was placed beside a part of the host";
     if (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_PAGEABLE)
         return "a move takes the memory along: it is kept on the host or on storage, or discarded";
     return to->units ? cannot_name(plan, slot, to->units, to->n_units) : NULL;

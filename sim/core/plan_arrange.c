@@ -124,7 +124,7 @@ static const char *cannot_partition(const struct gsim_plan *plan, uint32_t gpu) 
                                                  : gsim_cluster_is_idle(cluster, gpu);
     if (!is_idle || cluster->gpu_mem_used[gpu] > 0 || core->shared_clients[gpu] > 0 ||
         core->vacating_ppm[gpu] > 0)
-        return "it must be idle to be cut into instances, or to become whole";
+        return "the GPU must be idle to be cut into instances, or to become whole";
     return NULL;
 }
 
@@ -169,7 +169,8 @@ bool gsim_plan_partition(struct gsim_plan *plan, uint32_t gpu, const char *layou
 
 void gsim_plan_wake(struct gsim_plan *plan, int64_t time_ns) {
     if (time_ns <= plan->core->view.now_ns) {
-        (void)gsim_plan_broke(plan, GSIM_NO_SLOT, "setting a timer for", "it must lie after now");
+        (void)gsim_plan_broke(plan, GSIM_NO_SLOT, "setting a timer for",
+                              "the time of a timer lies after now");
         return;
     }
     struct gsim_op *op = gsim_plan_append(plan, GSIM_OP_WAKE);

@@ -220,8 +220,9 @@ static bool take_number(const struct gsim_answer *r, yajl_val answer) {
         return gsim_answer_bad(r, "an answer has the 'n' of its line, %lld here", (long long)n);
     if (!take_int(r, "n", value, 0, &answered))
         return false;
-    return answered == n || gsim_answer_bad(r, "it answers line %lld, and line %lld was asked",
-                                            (long long)answered, (long long)n);
+    return answered == n ||
+           gsim_answer_bad(r, "the answer is to line %lld, and line %lld was asked",
+                           (long long)answered, (long long)n);
 }
 
 static bool take_member(const struct gsim_answer *r, const char *key, yajl_val value) {
@@ -254,7 +255,7 @@ enum gsim_status gsim_exec_apply(struct gsim_ctx *ctx, struct gsim_plan *plan, c
     if (tree)
         take_answer(&r, tree);
     else
-        (void)gsim_answer_bad(&r, "it is not JSON (%.*s)", (int)strcspn(why, "\n"), why);
+        (void)gsim_answer_bad(&r, "the answer is not JSON (%.*s)", (int)strcspn(why, "\n"), why);
     yajl_tree_free(tree);
     return ctx->status;
 }

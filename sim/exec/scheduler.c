@@ -122,15 +122,15 @@ static enum gsim_status is_gone(struct gsim_scheduler *s, struct gsim_log *log) 
     s->pid = 0;
     if (WIFSIGNALED(how) && WTERMSIG(how) != SIGKILL)
         return gsim_fail(log, GSIM_FAILED, NULL, 0,
-                         "exec:%s: it ended by a signal instead of "
+                         "exec:%s: the program ended by a signal instead of "
                          "answering: %s",
                          s->command, strsignal(WTERMSIG(how)));
     if (WIFEXITED(how))
         return gsim_fail(log, GSIM_FAILED, NULL, 0,
-                         "exec:%s: it ended (exit %d) instead of answering", s->command,
+                         "exec:%s: the program ended (exit %d) instead of answering", s->command,
                          WEXITSTATUS(how));
     return gsim_fail(log, GSIM_FAILED, NULL, 0,
-                     "exec:%s: it closed its output instead of answering", s->command);
+                     "exec:%s: the program closed its output instead of answering", s->command);
 }
 
 static enum gsim_status is_silent(const struct gsim_scheduler *s, struct gsim_log *log) {
@@ -181,10 +181,11 @@ static bool make_room(struct gsim_scheduler *s) {
 
 static enum gsim_status is_too_much(const struct gsim_scheduler *s, const char *more,
                                     struct gsim_log *log) {
-    return gsim_fail(log, GSIM_FAILED, NULL, 0,
-                     "exec:%s: it wrote more than one line as an answer: '%.*s' comes behind "
-                     "'%.60s'; notes belong to its standard error",
-                     s->command, (int)strcspn(more, "\n"), more, s->answer ? s->answer : "");
+    return gsim_fail(
+        log, GSIM_FAILED, NULL, 0,
+        "exec:%s: the program wrote more than one line as an answer: '%.*s' comes behind "
+        "'%.60s'; notes belong to its standard error",
+        s->command, (int)strcspn(more, "\n"), more, s->answer ? s->answer : "");
 }
 
 static enum gsim_status take_line(struct gsim_scheduler *s, int64_t until_ns,
@@ -192,8 +193,8 @@ static enum gsim_status take_line(struct gsim_scheduler *s, int64_t until_ns,
     char *end = NULL;
     while (!end) {
         if (!make_room(s))
-            return gsim_fail(log, GSIM_FAILED, NULL, 0, "exec:%s: its answer does not end",
-                             s->command);
+            return gsim_fail(log, GSIM_FAILED, NULL, 0,
+                             "exec:%s: the answer of the program does not end", s->command);
         if (!await(s->from, POLLIN, until_ns))
             return is_silent(s, log);
         ssize_t n = read(s->from, s->answer + s->n_answer, s->capacity - 1 - s->n_answer);

@@ -132,7 +132,7 @@ static void take_parameter(struct gsim_slurm_reading *r, const char *name, const
                 gsim_slurm_note(r, name, value, parameters[i].assumed);
                 return;
             }
-        gsim_slurm_note(r, name, value, "it has no effect");
+        gsim_slurm_note(r, name, value, "the key has no effect");
     }
 }
 
@@ -168,7 +168,7 @@ static void take_flags(struct gsim_slurm_reading *r, const char *value) {
     r->out->bills_most = has(value, "MAX_TRES");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (has(value, others[i]))
-            gsim_slurm_note(r, "PriorityFlags", others[i], "it has no effect");
+            gsim_slurm_note(r, "PriorityFlags", others[i], "the key has no effect");
 }
 
 /* "GRES/gpu=1000,cpu=10": only GPUs are looked at. */
@@ -211,7 +211,7 @@ static void take_select(struct gsim_slurm_reading *r, const char *value) {
     r->out->shares_least_loaded = has(value, "LL_SHARED_GRES");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (has(value, others[i]))
-            gsim_slurm_note(r, "SelectTypeParameters", others[i], "it has no effect");
+            gsim_slurm_note(r, "SelectTypeParameters", others[i], "the key has no effect");
 }
 
 static bool take_word(struct gsim_slurm_reading *r, const char *key, const char *value) {
@@ -385,7 +385,7 @@ static const struct {
     {"DefMemPerCPU", as_logged, NULL},
     {"DefMemPerNode", as_logged, NULL},
     {"EnforcePartLimits", "the jobs of the trace were accepted", NULL},
-    {"JobSizeFactor", "it has no effect", NULL},
+    {"JobSizeFactor", "the key has no effect", NULL},
     {"SelectType", "select/cons_tres: jobs share nodes by their GPUs, CPUs and memory",
      "select/cons_tres"},
     {"DefMemPerGPU", as_logged, NULL},
@@ -405,7 +405,7 @@ static bool is_unset(const char *value) {
 }
 
 static void note_key(struct gsim_slurm_reading *r, const char *key, const char *value) {
-    const char *assumed = "gsim does not know the key: it has no effect", *usual = NULL;
+    const char *assumed = "gsim does not know the key, which has no effect", *usual = NULL;
     for (size_t i = 0; i < sizeof unmodelled / sizeof *unmodelled; i++)
         if (is(key, unmodelled[i].key)) {
             assumed = unmodelled[i].assumed;

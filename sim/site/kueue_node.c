@@ -60,7 +60,7 @@ void gsim_kueue_look(struct gsim_kueue_reading *r, const struct gsim_yaml *spec,
             gsim_kueue_refuse(r, one, "'%.64s' is no key of this object; did you mean '%s'?",
                               one->key, keys[near]);
         else if (!is_known && one->key)
-            gsim_kueue_note(r, one, one->key, "it has no effect");
+            gsim_kueue_note(r, one, one->key, "the key has no effect");
     }
 }
 

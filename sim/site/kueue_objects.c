@@ -225,7 +225,7 @@ enum gsim_status gsim_kueue_read(const char *path, struct gsim_arena *arena, str
         read_objects(&r);
     if (r.status == GSIM_OK && out->n_queues == 0)
         return gsim_fail(log, GSIM_BAD_INPUT, path, 0,
-                         "it has no ClusterQueue; kubectl get resourceflavors,clusterqueues,"
+                         "the file has no ClusterQueue; kubectl get resourceflavors,clusterqueues,"
                          "localqueues -A -o yaml prints them");
     return r.status;
 }

@@ -210,7 +210,7 @@ static void note_partition_key(struct gsim_slurm_reading *r, const char *key, co
     if (is(key, "State") && !is(value, "UP"))
         gsim_slurm_note(r, key, value, "the partition is up, as it was when the log's jobs ran");
     else if (!is_usual && !is(key, "State") && !gsim_slurm_lists(moot, key, strlen(key)))
-        gsim_slurm_note(r, key, value, "it has no effect in this partition");
+        gsim_slurm_note(r, key, value, "the key has no effect in this partition");
 }
 
 static void take_word(struct gsim_slurm_reading *r, const char *key, const char *value,

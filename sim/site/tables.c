@@ -156,7 +156,8 @@ static void take_assoc(struct gsim_slurm_reading *r, const char *column, const c
             assoc->shares > INT32_MAX)
             gsim_slurm_refuse(r, column, value, "a number of shares, or 'parent'");
     } else if (is(column, "Partition"))
-        gsim_slurm_note(r, "an association of the partition", value, "it is of all partitions");
+        gsim_slurm_note(r, "an association of the partition", value,
+                        "the association is of all partitions");
     else if (!take_limits(r, column, value, false, &assoc->limits) &&
              !gsim_slurm_lists(passed_over, column, strlen(column)))
         gsim_slurm_note(r, column, value, "no limit");

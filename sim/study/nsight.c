@@ -64,7 +64,7 @@ bool gsim_nsight_is_database(const char *path) {
 
 static enum gsim_status broken(const struct nsight *n) {
     return gsim_fail(n->timeline->log, GSIM_BAD_INPUT, n->timeline->path, 0,
-                     "it cannot be read as a database of Nsight Systems: %s",
+                     "the file cannot be read as a database of Nsight Systems: %s",
                      sqlite3_errmsg(n->db));
 }
 
@@ -121,10 +121,11 @@ static enum gsim_status read_table(struct nsight *n, const struct table *table) 
     if (!has_table(n, table->name) && !table->is_required)
         return GSIM_OK;
     if (!has_table(n, table->name))
-        return gsim_fail(n->timeline->log, GSIM_BAD_INPUT, n->timeline->path, 0,
-                         "it has no table %s: profile with nsys profile --trace=cuda,nvtx, and "
-                         "with a range of NVTX around each iteration",
-                         table->name);
+        return gsim_fail(
+            n->timeline->log, GSIM_BAD_INPUT, n->timeline->path, 0,
+            "the database has no table %s: profile with nsys profile --trace=cuda,nvtx, and "
+            "with a range of NVTX around each iteration",
+            table->name);
     if (sqlite3_prepare_v2(n->db, table->sql, -1, &statement, NULL) != SQLITE_OK)
         return broken(n);
     while (status == GSIM_OK && (step = sqlite3_step(statement)) == SQLITE_ROW)

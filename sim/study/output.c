@@ -375,7 +375,7 @@ void gsim_outfile_abandon(struct gsim_outfile *out) {
 static enum gsim_status cannot_write(struct gsim_outfile *out, struct gsim_log *log) {
     int error = errno;
     gsim_outfile_abandon(out);
-    return gsim_fail(log, GSIM_FAILED, out->path, 0, "cannot write it: %s",
+    return gsim_fail(log, GSIM_FAILED, out->path, 0, "the file cannot be written: %s",
                      error ? strerror(error) : "not all of it; is the disk full?");
 }
 

@@ -627,7 +627,8 @@ static enum gsim_status open_file(struct gsim_run_timeline *t, struct gsim_log *
     if (copy >= 0)
         (void)close(copy);
     gsim_outfile_abandon(&t->file);
-    return gsim_fail(log, GSIM_FAILED, t->options.path, 0, "cannot write it: %s", strerror(errno));
+    return gsim_fail(log, GSIM_FAILED, t->options.path, 0, "the file cannot be written: %s",
+                     strerror(errno));
 }
 
 enum gsim_status gsim_timeline_open(const struct gsim_timeline_options *options,
@@ -683,14 +684,15 @@ enum gsim_status gsim_timeline_close(struct gsim_run_timeline *t, struct gsim_lo
     if (is_bad) {
         int error = errno ? errno : EIO;
         gsim_outfile_abandon(&t->file);
-        return gsim_fail(log, GSIM_FAILED, t->options.path, 0, "cannot write it: %s",
+        return gsim_fail(log, GSIM_FAILED, t->options.path, 0, "the file cannot be written: %s",
                          strerror(error));
     }
     char full[32];
     gsim_format_time(full, t->full_ns);
     if (t->n_left_out)
         gsim_warn(log, t->options.path, 0,
-                  "it has %lld events and no more: %lld that ended from %s on are left out; choose "
+                  "the timeline has %lld events and no more: %lld that ended from %s on are left "
+                  "out; choose "
                   "a part with --timeline-window A:B",
                   (long long)t->n_events, (long long)t->n_left_out, full);
     return gsim_outfile_close(&t->file, log);

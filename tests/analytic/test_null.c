@@ -10,17 +10,19 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "sim/app/cli/cli.h"
+#include "tests/support/runner.h"
 
-#ifdef GSIM_SANITIZED
-enum { TRIALS = 10 };
-#else
-enum { TRIALS = 200 };
-#endif
+/* Comparisons of each test. Fewer than 50 are too few for a bound. */
+enum {
+    EQUAL = 200 / TEST_FEWER / (TEST_FEWER_REPEATED > 1 ? 2 : 1),
+    ONE_END = 200 / TEST_FEWER_REPEATED
+};
 
 static char spec[] = "/tmp/gsim_null_XXXXXX.ini";
 
@@ -66,28 +68,28 @@ static double p_of(const char *seed, const char *cooldown) {
     return p;
 }
 
-static double rejected(const char *cooldown) {
+static double rejected(const char *cooldown, int trials) {
     int n = 0;
-    for (int t = 1; t <= TRIALS; t++) {
+    for (int t = 1; t <= trials; t++) {
         char seed[16];
         (void)snprintf(seed, sizeof seed, "%d", t);
         n += p_of(seed, cooldown) < 0.05;
     }
-    return (double)n / TRIALS;
+    return (double)n / trials;
 }
 
-/* 5 % of 200, give or take twice the standard error of 1.5. */
+/* 5 %, give or take twice the standard error: 1.5 % of 200, 2.2 % of 100. */
 static void test_equal_policies_differ_in_one_of_twenty(void **state) {
     (void)state;
-    double share = rejected("20%");
-    if (TRIALS >= 200 && !(share > 0.02 && share <= 0.08))
+    double share = rejected("20%", EQUAL), error = sqrt(0.05 * 0.95 / EQUAL);
+    if (EQUAL >= 50 && !(fabs(share - 0.05) <= 2 * error))
         fail_msg("%.1f %% rejected", 100 * share);
 }
 
 static void test_a_window_with_one_end_flatters_preemption(void **state) {
     (void)state;
-    double share = rejected("0");
-    if (TRIALS >= 200 && !(share > 0.10))
+    double share = rejected("0", ONE_END);
+    if (ONE_END >= 50 && !(share > 0.10))
         fail_msg("only %.1f %% rejected: is there still a window with one end?", 100 * share);
 }
 

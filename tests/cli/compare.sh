@@ -118,7 +118,7 @@ device() { # resume_ns, tag: an H200 otherwise
 }
 compare_two() { expect "$1" 0 "$2" "$gsim" compare --policies fifo,srtf --set preempt=restart --device "$tmp/d.ini" "$tmp/two.csv"; }
 device 90e9 assumed
-compare_two "R = 90 s: fifo wins, but at 72 s it does not" "it does not survive.*srtf wins with restart.resume_ns -20 %"
+compare_two "R = 90 s: fifo wins, but at 72 s it does not" "the verdict does not survive.*srtf wins with restart.resume_ns -20 %"
 device 60e9 assumed
 compare_two "R = 60 s: srtf wins, at 72 s too" "survives +-20 % on each of 1 assumed constant$"
 said "by how much" "verdict: srtf (oracle) has the lowest mean JCT in this run, 10.0 % below fifo$"

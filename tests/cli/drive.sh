@@ -196,7 +196,7 @@ run --speed-up 40 --gpus 3,5 --policy backfill gangs.csv
 sqlite3 r.db "update real_note set detail = 'queued, on 7' where what = 'start' and job = 1"
 expect "another decision is told" 1 "the policy decides otherwise: recorded is 'start 'b', queued, on 7" \
     "$gsim" drive --quiet --replay r.db gangs.csv
-expect "a record of another trace" 3 "its run is not one of the 3 jobs" "$gsim" drive --quiet --replay r.db s.csv
+expect "a record of another trace" 3 "the run of the database is not one of the 3 jobs" "$gsim" drive --quiet --replay r.db s.csv
 # An arrangement of forty clients is longer than a note: a sum of all of it ends the text.
 awk 'BEGIN { print "job_id,submit_s,duration_s,gpus,mem_gib"; for (i = 0; i < 40; i++) printf "j%d,0,20,1,0.1\n", i }' >many.csv
 run --speed-up 60 --gpus 0 --policy mps many.csv
@@ -583,7 +583,7 @@ check "or none" "0 none" "$(cat logs/1-all.log)"
 check "the server has the run's GPUs" "serves $second" "$(cat logs/mps.log)"
 check "and is gone, with its folder" "0 0" "$(pgrep -f "$tmp/bin/nvidia-cuda-mps" | wc -l) $(folders)"
 by_mps FAKE_MPS=dies
-check "a server that does not start" "1 1 0" "$? $(grep -c 'did not start; its words are in this file' log) $(find logs -name '0-*.log' | wc -l)"
+check "a server that does not start" "1 1 0" "$? $(grep -c 'did not start; the words of the service are in this file' log) $(find logs -name '0-*.log' | wc -l)"
 expect "a machine without MPS" 1 "nvidia-cuda-mps-control, which comes with NVIDIA's driver, is not in PATH" \
     on_gpus "$gsim" drive --policy mps --gpus $second --logs "$tmp/logs" m.csv
 sed 's/sleep 0.3/sleep 30/' m.csv >long.csv

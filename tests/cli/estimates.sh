@@ -19,10 +19,6 @@ choice = 1, 2, 4
 weights = 4, 2, 1
 S
 "$gsim" generate "$tmp/jobs.ini" -o "$tmp/jobs.csv"
-# A whole search each minute takes longer than all other policies together.
-quick() { # policy
-    [ "$1" != pollux ] || echo "--set pollux.generations=5"
-}
 run() { # policy, jobs csv, options...
     policy=$1 jobs=$2
     shift 2

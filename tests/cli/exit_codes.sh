@@ -126,7 +126,7 @@ expect "zstd" 0 "JCT mean" "$gsim" --policy fifo "$tmp/t.csv.zst"
 head -c 200 "$tmp/t.csv.gz" >"$tmp/cut.csv.gz"
 expect "a cut gzip file" 3 "ends too early" "$gsim" --policy fifo "$tmp/cut.csv.gz"
 expect "standard input" 0 "JCT mean" sh -c "'$gsim' --policy fifo - <$t"
-expect "standard output full" 1 "cannot write" sh -c "'$gsim' --policy fifo $t >/dev/full"
+expect "standard output full" 1 "cannot be written" sh -c "'$gsim' --policy fifo $t >/dev/full"
 expect "--jobs-csv to a full disk" 1 "No space left" "$gsim" --policy fifo --jobs-csv /dev/full $t
 expect "--jobs-csv to nowhere" 1 "No such file" "$gsim" --policy fifo --jobs-csv "$tmp/no/where.csv" $t
 expect "--jobs-csv to standard output" 2 "name a file" "$gsim" --policy fifo --jobs-csv - $t

@@ -157,16 +157,16 @@ expect "paging with no manager" 2 "preempt=paging leaves a job's memory to a man
 # --- files beside the result -----------------------------------------------------------------------
 for option in --jobs-csv --timeline; do
     echo mine >"$tmp/mine.json"
-    expect "$option does not overwrite" 2 "mine.json: it is there already; --force overwrites" "$gsim" --policy fifo $option "$tmp/mine.json" $t
+    expect "$option does not overwrite" 2 "mine.json: the file is there already; --force overwrites it" "$gsim" --policy fifo $option "$tmp/mine.json" $t
     [ "$(cat "$tmp/mine.json")" = mine ]
     expect "$option left it as it was" 0 mine cat "$tmp/mine.json"
     expect "$option writes an earlier one anew" 0 "JCT" "$gsim" --policy fifo $option "$tmp/own$option" $t
     expect "$option writes it anew again" 0 "JCT" "$gsim" --policy fifo $option "$tmp/own$option" $t
     cp $t "$tmp/t.csv"
-    expect "$option spares the trace" 2 "it is there already" "$gsim" --policy fifo $option "$tmp/t.csv" $t
+    expect "$option spares the trace" 2 "the file is there already" "$gsim" --policy fifo $option "$tmp/t.csv" $t
     expect "$option overwrites with --force" 0 "JCT" "$gsim" --policy fifo $option "$tmp/mine.json" --force $t
     # Before the run: nothing of a result is on standard output.
-    expect "$option finds a missing folder before the run" 1 "^gsim: $tmp/no/where.json: cannot write it: No such file" "$gsim" --quiet --policy fifo $option "$tmp/no/where.json" $t
+    expect "$option finds a missing folder before the run" 1 "^gsim: $tmp/no/where.json: the file cannot be written: No such file" "$gsim" --quiet --policy fifo $option "$tmp/no/where.json" $t
     cp "$tmp/out" "$tmp/said"
     expect "$option: nothing was run" 0 "^1$" grep -c '' "$tmp/said"
 done
@@ -194,7 +194,7 @@ expect "an error with --strict" 3 "slurm.txt:4: column 'Submit': 'then' is not a
 expect "and in a run" 3 "slurm.txt:4: column 'Submit': 'then' is not a time" "$gsim" --policy fifo --strict "$tmp/slurm.txt"
 expect "where it is counted otherwise" 0 "left out 1 row (the first is line 4): the column 'Submit' has no time" "$gsim" --policy fifo "$tmp/slurm.txt"
 expect "what became of each row" 0 "^4,13,not readable,.*Submit.*,then$" sh -c "'$gsim' import sacct '$tmp/slurm.txt' --quiet --left-out '$tmp/left.csv' -o '$tmp/kept.csv' && cat '$tmp/left.csv'"
-expect "a file of something else stays" 2 "slurm.txt: it is there already; --force" "$gsim" import sacct "$tmp/slurm.txt" --left-out "$tmp/slurm.txt"
+expect "a file of something else stays" 2 "slurm.txt: the file is there already; --force" "$gsim" import sacct "$tmp/slurm.txt" --left-out "$tmp/slurm.txt"
 printf '{"kind":"List","items":[{"kind":"Event","involvedObject":{"kind":"Pod","name":"a","namespace":"m"},"reason":"Scheduled"}]}' >"$tmp/events.json"
 printf 'NAME      READY   STATUS      RESTARTS   AGE\ntrain-0   1/1     Running     0          5h\n' >"$tmp/pods.txt"
 expect "kubectl's table" 3 "pods.txt:1: this is what kubectl prints without -o, and -o json is read" "$gsim" import kube "$tmp/pods.txt"
@@ -204,7 +204,7 @@ expect "kubectl's YAML" 3 "this is what kubectl prints with -o yaml" "$gsim" imp
 printf 'job,host,mem\na,n,1\n' >"$tmp/other.csv"
 printf 'job_id,submit_s,duration_s,gpus\na,0,1,1\n' >"$tmp/a.csv"
 expect "the columns of measured memory are named" 3 "and job_id, or hostname and timestamp; here are job, host, mem" "$gsim" import native "$tmp/a.csv" --gpu-mem "$tmp/other.csv"
-expect "events without their pods" 3 "events.json: no pod is in it" "$gsim" import kube "$tmp/events.json"
+expect "events without their pods" 3 "events.json: the file has no pod" "$gsim" import kube "$tmp/events.json"
 printf 'NSYSREP' >"$tmp/run.nsys-rep"
 expect "a report of Nsight Systems" 3 "nsys export --type sqlite" "$gsim" import timeline "$tmp/run.nsys-rep" --device h200
 

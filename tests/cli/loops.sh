@@ -96,7 +96,8 @@ assert all(j["end_s"] for j in jobs.values())
 P
 failed= n=0
 for policy in $("$gsim" list policies | awk '{print $1}'); do
-    "$gsim" run --policy "$policy" "$tmp/users.csv" --nodes 2 --gpus-per-node 2 --quiet --force --jobs-csv "$tmp/out" >"$tmp/log" 2>&1 || continue
+    # shellcheck disable=SC2046
+    "$gsim" run --policy "$policy" $(quick "$policy") "$tmp/users.csv" --nodes 2 --gpus-per-node 2 --quiet --force --jobs-csv "$tmp/out" >"$tmp/log" 2>&1 || continue
     n=$((n + 1))
     python3 "$tmp/loops.py" "$tmp/users.csv" "$tmp/out" >"$tmp/why" 2>&1 || failed="$failed $policy"
 done

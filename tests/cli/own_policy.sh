@@ -76,24 +76,24 @@ fi
 expect "the database has the file" 0 "^run 1 is reproduced" "$gsim" repro own.db 1 --from-database
 
 # --- what cannot be used
-expect "two of one name" 3 "its policy is called 'narrow-first', and so is that of ./narrow.so" "$gsim" compare $threads --policies ./narrow.so,./first.so --gpus-per-node 4 t.csv
+expect "two of one name" 3 "the policy of the file is called 'narrow-first', and so is that of ./narrow.so" "$gsim" compare $threads --policies ./narrow.so,./first.so --gpus-per-node 4 t.csv
 expect "one twice" 2 "policy './narrow.so' is named twice" "$gsim" compare $threads --policies ./narrow.so,./narrow.so --gpus-per-node 4 t.csv
 expect "a missing file" 3 "^gsim: ./none.so: cannot read the policy: No such file" "$gsim" --policy ./none.so t.csv
 expect "a folder" 3 "a folder is no policy; a shared object is expected: cc -shared" "$gsim" --policy ./include t.csv
-expect "no shared object" 3 "^gsim: ./t.csv: it cannot be loaded as a policy, a shared object" "$gsim" --policy ./t.csv t.csv
+expect "no shared object" 3 "^gsim: ./t.csv: the file cannot be loaded as a policy, a shared object" "$gsim" --policy ./t.csv t.csv
 echo 'int nothing;' >nothing.c
 build nothing.so nothing.c
-expect "an object without a policy" 3 "it exports no policy: one file of it needs GSIM_POLICY_EXPORT" "$gsim" --policy ./nothing.so t.csv
+expect "an object without a policy" 3 "the shared object exports no policy: one of its files needs GSIM_POLICY_EXPORT" "$gsim" --policy ./nothing.so t.csv
 sed 's/define GSIM_ABI .*/define GSIM_ABI 77/' include/gsim/policy.h >policy.h
 mkdir -p other/gsim && cp include/gsim/* other/gsim && mv policy.h other/gsim
 cc -std=c11 -shared -fPIC -Iother -I"$root/examples/policy" -o other.so narrow.c
 expect "an object of another interface" 3 "built with headers of interface 77, and this gsim has [0-9]*: build it again" "$gsim" --policy ./other.so t.csv
 sed 's/"narrow-first"/"fifo"/' narrow.c >fifo.c
 build fifo.so fifo.c
-expect "a name that is built in" 3 "its policy is called 'fifo', and so is one that is built in" "$gsim" --policy ./fifo.so t.csv
+expect "a name that is built in" 3 "the policy of the file is called 'fifo', and so is one that is built in" "$gsim" --policy ./fifo.so t.csv
 sed '/\.paper = /d' narrow.c >poor.c
 build poor.so poor.c
-expect "a table with a gap" 3 "its policy has no .paper" "$gsim" --policy ./poor.so t.csv
+expect "a table with a gap" 3 "the policy of the file has no .paper" "$gsim" --policy ./poor.so t.csv
 sed 's/gsim_settings_place(ctx/gsim_no_such_thing(ctx/; s/^struct state {/bool gsim_no_such_thing(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, enum gsim_rule rule);\n&/' narrow.c >lost.c
 build lost.so lost.c
 expect "a call of what gsim does not have" 3 "undefined symbol: gsim_no_such_thing" "$gsim" --policy ./lost.so t.csv
@@ -199,7 +199,7 @@ build moody.so static.c
 expect "a global that survives a run" 1 "policy 'moody' is not deterministic: job" "$gsim" check-policy ./moody.so
 sed 's/enum gsim_status open_it(struct gsim_ctx \*ctx) {/&\n    if (!ctx->view->trace->column[GSIM_COL_DEADLINE_NS])\n        return gsim_fail(ctx->log, GSIM_BAD_INPUT, NULL, 0, "a column deadline_s is needed");/' static.c >picky.c
 build picky.so picky.c
-expect "one that refuses every trace" 3 "it refuses every trace: a column deadline_s is needed" "$gsim" check-policy ./picky.so --reps 5
+expect "one that refuses every trace" 3 "the policy refuses every trace: a column deadline_s is needed" "$gsim" check-policy ./picky.so --reps 5
 expect "options of a trace" 2 "--nodes is drawn at random; it can be given with a trace" "$gsim" check-policy fifo --nodes 2
 expect "a trace of one's own" 0 "^fifo over t.csv, run twice" "$gsim" check-policy fifo t.csv --gpus-per-node 4
 expect "no policy" 2 "which policy? gsim check-policy ./mine.so" "$gsim" check-policy
@@ -287,15 +287,15 @@ sched() { # name, exit code, pattern, lines of Python for each decision, which h
 expect "a program that is not there" 3 "cannot start './none': No such file" "$gsim" --policy 'exec:./none a' t.csv
 expect "no command" 2 "needs the command of a scheduler" "$gsim" --policy 'exec: ' t.csv
 expect "a quote without an end" 2 "a quote does not end" "$gsim" --policy "exec:sh -c 'x" t.csv
-expect "one that ends at once" 1 "it ended (exit 3) instead of answering" "$gsim" --policy "exec:sh -c 'exit 3'" t.csv
-sched "an early end" 1 "wrong.py: it ended (exit 4) instead of answering" 'sys.exit(4)'
-sched "a signal" 1 "it ended by a signal instead of answering: Segmentation fault" 'os.kill(os.getpid(), signal.SIGSEGV)'
+expect "one that ends at once" 1 "the program ended (exit 3) instead of answering" "$gsim" --policy "exec:sh -c 'exit 3'" t.csv
+sched "an early end" 1 "wrong.py: the program ended (exit 4) instead of answering" 'sys.exit(4)'
+sched "a signal" 1 "the program ended by a signal instead of answering: Segmentation fault" 'os.kill(os.getpid(), signal.SIGSEGV)'
 sched "silence" 1 "no answer within 2s (--set timeout=TIME)" 'time.sleep(60)'
-sched "no JSON" 1 "at 5s: it is not JSON .*its answer was 'hello'" 'print("hello", flush=True)'
-sched "an empty line" 1 "it is not JSON (an empty line)" 'print(flush=True)'
+sched "no JSON" 1 "at 5s: the answer is not JSON .*its answer was 'hello'" 'print("hello", flush=True)'
+sched "an empty line" 1 "the answer is not JSON (an empty line)" 'print(flush=True)'
 sched "a list" 1 "an answer is an object" 'print("[]", flush=True)'
-sched "two lines" 1 "it wrote more than one line as an answer" 'print(json.dumps({"n": n}) + "\\n{}", flush=True)'
-sched "a second line that comes later" 1 "it answers line 1, and line 2 was asked\\|it wrote more than one line" 'say(n=n); time.sleep(0.05); say(n=n)'
+sched "two lines" 1 "the program wrote more than one line as an answer" 'print(json.dumps({"n": n}) + "\\n{}", flush=True)'
+sched "a second line that comes later" 1 "the answer is to line 1, and line 2 was asked\\|the program wrote more than one line" 'say(n=n); time.sleep(0.05); say(n=n)'
 sched "a misspelt key" 1 "an answer has 'n', 'plan' and 'wake_ns', and no 'plans'" 'say(n=n, plans=[])'
 sched "a misspelt verb" 1 "an object of the plan has no verb\|no verb and no option is called 'plce'" 'say(n=n, plan=[{"plce": 0}])'
 sched "a misspelt rule" 1 "'rule' is not one of consolidate|any" 'say(n=n, plan=[{"place": 0, "rule": "best"}])'

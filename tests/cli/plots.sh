@@ -37,7 +37,7 @@ fails "no figure" 2 "which figure" "$gsim" plot "$tmp/a.db" -o "$tmp/x.svg"
 fails "no output" 2 "where does" "$gsim" plot "$tmp/a.db" --figure jct_cdf
 fails "an unknown figure" 2 "did you mean 'jct_cdf'" "$gsim" plot "$tmp/a.db" --figure jct_cfd -o "$tmp/x.svg"
 fails "an unknown ending" 2 "does not end in" "$gsim" plot "$tmp/a.db" --figure jct_cdf -o "$tmp/x.gif"
-fails "no database" 3 "cannot open" "$gsim" plot "$tmp/no.db" --figure jct_cdf -o "$tmp/x.svg"
+fails "no database" 3 "cannot be opened" "$gsim" plot "$tmp/no.db" --figure jct_cdf -o "$tmp/x.svg"
 fails "a wrong condition" 2 "is no condition" "$gsim" plot "$tmp/a.db" --figure jct_cdf --where "polic = 'fifo'" -o "$tmp/x.svg"
 fails "two statements" 2 "no condition" "$gsim" plot "$tmp/a.db" --figure jct_cdf --where "1); DELETE FROM run; --" -o "$tmp/x.svg"
 fails "no run is chosen" 2 "no run is chosen" "$gsim" plot "$tmp/a.db" --figure jct_cdf --where "gpus = 17" -o "$tmp/x.svg"
@@ -184,7 +184,7 @@ for ending in svg pdf png tex html; do
     command=plot
     set -- --figure jct_cdf -o "$tmp/own.$ending"
     [ $ending = html ] && command=report && set -- -o "$tmp/own.$ending"
-    fails "a $ending of the user's" 2 "own.$ending: it exists, and gsim did not make it; --force" "$gsim" $command "$tmp/a.db" "$@"
+    fails "a $ending of the user's" 2 "own.$ending: the file exists, and gsim did not make it; --force" "$gsim" $command "$tmp/a.db" "$@"
     [ "$(cat "$tmp/own.$ending")" = mine ]
     ok "is as it was" $?
     [ $ending = tex ] && rm -f "$tmp/own.pdf"
@@ -205,7 +205,7 @@ fi
 set --
 # What a figure writes beside the file that was named is not taken from somebody.
 echo mine >"$tmp/mine.pdf"
-fails "a .tex does not replace a .pdf" 2 "mine.pdf: it exists" "$gsim" plot "$tmp/a.db" --figure jct_cdf -o "$tmp/mine.tex"
+fails "a .tex does not replace a .pdf" 2 "mine.pdf: the file exists" "$gsim" plot "$tmp/a.db" --figure jct_cdf -o "$tmp/mine.tex"
 [ "$(cat "$tmp/mine.pdf")" = mine ] && [ ! -e "$tmp/mine.tex" ]
 ok "the .pdf is as it was" $?
 fine "a .tex replaces a .pdf with --force" "$gsim" plot "$tmp/a.db" --figure jct_cdf --force -o "$tmp/mine.tex"

@@ -166,14 +166,14 @@ for i in 1 2 3; do "$gsim" sweep g.ini -o s$i.db --shard $i/3 --quiet >out 2>&1;
 expect "shards of one build merge without a word" 0 " 4 new runs" "$gsim" merge -o m1.db s1.db s2.db s3.db
 lacks "none" "builds of gsim"
 mv r.db spare.db && mv s2.db r.db && other_build sim/core && mv r.db s2.db && mv spare.db r.db
-expect "shards of two builds are refused" 2 "s2.db: its runs were made by another build of gsim than those of m2.db, which differs in sim/core: .*--keep-old" "$gsim" merge -o m2.db s1.db s2.db s3.db
+expect "shards of two builds are refused" 2 "s2.db: the runs of the database were made by another build of gsim than those of m2.db, which differs in sim/core: .*--keep-old" "$gsim" merge -o m2.db s1.db s2.db s3.db
 asks "and nothing of the other is taken over" "2" m2.db "select count(*) from run"
 expect "kept, they merge with a word" 0 "m2.db: runs of las were made by several builds of gsim, which differ in sim/core," "$gsim" merge --keep-old -o m2.db s1.db s2.db s3.db
 expect "and are there" 0 " 0 new runs" "$gsim" merge -o m2.db s1.db s2.db s3.db
 cp e.ini e.kept && echo '; another' >>e.ini
 "$gsim" sweep g.ini -o other.db --shard 2/3 --quiet >out 2>&1
 mv e.kept e.ini
-expect "shards of other contents are refused" 2 "other.db: its runs were made with other contents of e.ini than those of m3.db: .*--keep-old" "$gsim" merge -o m3.db s1.db other.db
+expect "shards of other contents are refused" 2 "other.db: the runs of the database were made with other contents of e.ini than those of m3.db: .*--keep-old" "$gsim" merge -o m3.db s1.db other.db
 
 # --- an older schema
 cp r.db old.db
@@ -222,10 +222,10 @@ say "a merge takes over what runs refer to" $?
 expect "a drawn run" 0 "run 3 is reproduced: each field of its result, each job" "$gsim" repro r.db 3
 config=$(sqlite3 r.db "select substr(config, 1, 12) from run where run_id = 4")
 expect "by the beginning of its config" 0 "^run 4: .*--replication 1" "$gsim" repro r.db "$config"
-expect "a run that is not there" 2 "it has no run 77" "$gsim" repro r.db 77
+expect "a run that is not there" 2 "the database has no run 77" "$gsim" repro r.db 77
 expect "a name that is none" 2 "neither a run_id nor" "$gsim" repro r.db fifo
 expect "no run" 2 "which run" "$gsim" repro r.db
-expect "no database" 3 "cannot open" "$gsim" repro nothing.db 1
+expect "no database" 3 "cannot be opened" "$gsim" repro nothing.db 1
 "$gsim" run --policy tiresias --set history=h.csv --by-model models.csv --gpu-mem used.csv --cluster c.ini --mtbf 1d --db t.db --quiet t.csv >out 2>&1
 expect "a trace with tables, a cluster file and a history" 0 "reproduced" "$gsim" repro t.db 1
 for file in t.csv models.csv used.csv c.ini mine.ini h.csv; do grep -q " $file: as it was" out || echo "$file"; done >missing

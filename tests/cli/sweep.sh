@@ -117,8 +117,8 @@ expect "no trace" 3 "no trace" "$gsim" sweep "$tmp/wrong.ini" --list
 expect "no database" 2 "where do the results go" "$gsim" sweep "$grid"
 expect "two grids" 2 "one grid at a time" "$gsim" sweep "$grid" "$tmp/twins.ini" -o "$tmp/x.db"
 expect "a key of the grid as an option" 2 "a key of the grid, a line 'nodes = ...'" "$gsim" sweep "$grid" -o "$tmp/x.db" --nodes 3
-expect "a database in a folder that is not there" 1 "cannot open it: No such file" "$gsim" sweep "$grid" -o "$tmp/no/where.db"
-expect "a folder for a database" 1 "cannot open it: Is a directory" "$gsim" sweep "$grid" -o "$tmp"
+expect "a database in a folder that is not there" 1 "the database cannot be opened: No such file" "$gsim" sweep "$grid" -o "$tmp/no/where.db"
+expect "a folder for a database" 1 "the database cannot be opened: Is a directory" "$gsim" sweep "$grid" -o "$tmp"
 expect "the grid for a database" 3 "not a database, and was left as it is" "$gsim" sweep "$grid" -o "$grid"
 expect "no grid" 2 "which grid" "$gsim" sweep -o "$tmp/x.db"
 printf 'trace = traces/samples/heavy_tail.csv, traces/samples/cluster.csv\npolicy = fifo\ngpus-per-node = 1\n' >"$tmp/wide.ini"
@@ -148,12 +148,12 @@ before=$(cat "$tmp/bare.db" "$tmp/s1.db" | cksum)
 "$gsim" merge -o "$tmp/bare_too.db" "$tmp/bare.db" "$tmp/s1.db" >"$tmp/log" 2>&1
 [ "$before" = "$(cat "$tmp/bare.db" "$tmp/s1.db" | cksum)" ]
 say "a merge leaves the shards as they are" $?
-expect "a merge of a database that is not there" 3 "no.db: cannot open it: No such file" "$gsim" merge -o "$tmp/none.db" "$tmp/s1.db" "$tmp/no.db"
+expect "a merge of a database that is not there" 3 "no.db: the database cannot be opened: No such file" "$gsim" merge -o "$tmp/none.db" "$tmp/s1.db" "$tmp/no.db"
 sqlite3 "$tmp/others.db" "create table t (a)"
 : >"$tmp/nothing_in.db"
-expect "one with a file that is no database" 3 "$grid: it is not a database" "$gsim" merge -o "$tmp/none.db" "$tmp/s1.db" "$grid"
+expect "one with a file that is no database" 3 "$grid: the file is not a database" "$gsim" merge -o "$tmp/none.db" "$tmp/s1.db" "$grid"
 expect "one with a database of another program" 3 "others.db: .*not one of gsim's" "$gsim" merge -o "$tmp/none.db" "$tmp/s1.db" "$tmp/others.db"
-expect "one with an empty file" 3 "nothing_in.db: it is empty" "$gsim" merge -o "$tmp/none.db" "$tmp/s1.db" "$tmp/nothing_in.db"
+expect "one with an empty file" 3 "nothing_in.db: the file is empty" "$gsim" merge -o "$tmp/none.db" "$tmp/s1.db" "$tmp/nothing_in.db"
 check "leaves none behind" "" "$(ls "$tmp" | grep '^none')"
 check "nor makes a database of an empty file" 0 "$(wc -c <"$tmp/nothing_in.db")"
 expect "a sweep does, which writes it" 0 "" "$gsim" sweep "$grid" -o "$tmp/nothing_in.db" --shard 1/3
@@ -167,7 +167,7 @@ expect "a job with another result is a conflict" 1 "other results" "$gsim" merge
 sqlite3 "$tmp/s3.db" "update run set preemptions = preemptions + 1 where run_id = 9"
 expect "a run with another result is a conflict" 1 "other results" "$gsim" merge -o "$tmp/merged.db" "$tmp/s3.db"
 same "a conflict changes nothing" "$tmp/merged.db" "$tmp/all.db"
-expect "merging what is not there" 3 "cannot open" "$gsim" merge -o "$tmp/merged.db" "$tmp/nothing.db"
+expect "merging what is not there" 3 "cannot be opened" "$gsim" merge -o "$tmp/merged.db" "$tmp/nothing.db"
 expect "merging nothing" 2 "which databases" "$gsim" merge -o "$tmp/merged.db"
 expect "a shard that is none" 2 "I from 1 to N" "$gsim" sweep "$grid" -o "$tmp/x.db" --shard 4/3
 expect "no array" 2 "no task of a Slurm array" "$gsim" sweep "$grid" -o "$tmp/x.db" --shard auto
@@ -190,7 +190,7 @@ eval "$(sed -n 's/^#   //p' "$tmp/job.sh")" >"$tmp/log" 2>&1
 same "its tasks, merged as it says" "$tmp/by slurm.db" "$tmp/all.db"
 
 # --- reports, and databases that are none
-expect "a report on a full disk" 1 "cannot write it" \
+expect "a report on a full disk" 1 "cannot be written" \
     sh -c "ulimit -f 8; trap '' XFSZ; '$gsim' report '$tmp/all.db' -o '$tmp/full.html'"
 [ ! -e "$tmp/full.html" ] && [ ! -e "$tmp/full.html.part" ]
 say "leaves no half of it" $?

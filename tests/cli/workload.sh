@@ -319,7 +319,7 @@ got=$?
 [ $got -eq 143 ] && [ ! -s "$tmp/out" ]
 say "explain-pair ends by SIGTERM (exit $got)" $?
 expect "no programs" 2 "which two programs" "$gsim" explain-pair
-expect "an app that launches nothing" 3 "resnet50-train.csv: it has no launches" "$gsim" explain-pair resnet50-train h200-gemm-chain
+expect "an app that launches nothing" 3 "resnet50-train.csv: the application has no launches" "$gsim" explain-pair resnet50-train h200-gemm-chain
 expect "a rate that is none" 2 "'fast' is not a rate alone" "$gsim" explain-pair h200-gemm-chain@fast h200-gemm-chain
 # Its six products of 1653 us leave no more than 101 iterations a second; rates of up to 1.5 % more are taken for noise.
 expect "a rate that the kernels do not leave" 2 "125 a second leave an iteration of h200-gemm-chain 8000 us, and its kernels take 99" "$gsim" explain-pair h200-gemm-chain@125 h200-gemm-chain

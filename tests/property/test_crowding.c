@@ -16,7 +16,7 @@
 #include "sim/base/sort.h"
 #include "tests/support/runner.h"
 
-enum { MOST = 8, PIECES = 40, ROUNDS = 60 / TEST_FEWER };
+enum { MOST = 8, PIECES = 40, ROUNDS = 60 / TEST_FEWER_REPEATED };
 
 /* What a job does again and again: waits for pages, a piece of fixed work, of copying in and of copying out
  * after each other, then computes. A job that is loaded copies in all its bytes once, and then works. */

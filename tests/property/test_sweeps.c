@@ -18,7 +18,7 @@
 
 enum { MIXES = 40, MOST = 8, CHUNK = 2 << 20, FAULTS_OF_A_CHUNK = CHUNK / 4096, BATCH = 256 };
 
-static const int64_t until_ns = (TEST_FEWER > 1 ? 10 : 120) * GSIM_NS_PER_S;
+static const int64_t until_ns = 120 / TEST_FEWER_REPEATED * GSIM_NS_PER_S;
 static const struct gsim_switch_costs costs = {
     .preempt_ns = 229000, .preempt_full_ns = 229000, .idle_ns = 135000};
 enum { QUANTUM_NS = 2080000 };

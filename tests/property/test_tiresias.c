@@ -324,7 +324,7 @@ static int compare(uint64_t seed, int64_t knob_ppm, unsigned most_gpus, bool is_
 
 static void check_knob(int64_t knob_ppm) {
     int promotions = 0;
-    for (uint64_t seed = 1; seed <= 30 / TEST_FEWER; seed++)
+    for (uint64_t seed = 1; seed <= 30 / TEST_FEWER_REPEATED; seed++)
         for (int index = 0; index < 2; index++) {
             promotions += compare(seed, knob_ppm, 1, index == 1);
             promotions += compare(seed, knob_ppm, 4, index == 1);

@@ -446,7 +446,7 @@ def test_nonsense():
         "no instance 17": lambda v, p: p.place_on(0, [(0, 17)]),
         "a pair": lambda v, p: p.place_on(0, [(0, 1, 2)]),
         "no mark": lambda v, p: p.rollback(3),
-        "it must lie after now": lambda v, p: p.wake(0),
+        "the time of a timer lies after now": lambda v, p: p.wake(0),
         "no column": lambda v, p: v.trace.column("colour"),
         "the trace has no job 9": lambda v, p: v.trace.id(9),
         "no GPU 2147483648": lambda v, p: v.is_idle(far),

@@ -117,7 +117,7 @@ def test_errors(folder):
     assert isinstance(error, gsim.Error) and isinstance(error, ValueError)
     raises(gsim.InputError, "<jobs>:3: column 'gpus'", gsim.run,
            {"job_id": ["a", "b"], "submit_s": [0, 0], "duration_s": [1, 1], "gpus": [1, -2]}, "fifo")
-    raises(gsim.InputError, "nowhere.csv: cannot read it", gsim.run, "nowhere.csv", "fifo")
+    raises(gsim.InputError, "nowhere.csv: the file cannot be read", gsim.run, "nowhere.csv", "fifo")
     raises(gsim.UsageError, "did you mean 'srtf'", gsim.run, THREE, "srtg")
     raises(gsim.UsageError, "is not", gsim.run, THREE, "las", quantum="soon")
     raises(gsim.UsageError, "neither the policy nor the device knows 'quantim'; did you mean "

@@ -160,7 +160,7 @@ static void a_gpu_with_a_job_is_not_cut(void **state) {
                      GSIM_OK);
     struct test_run run = {.trace = &f->trace, .policy = "rude", .custom = &rude, .device = "h200"};
     assert_int_equal(test_try(&run, f->arena, &result, &f->log), GSIM_FAILED);
-    expect_said(f, "it must be idle to be cut into instances");
+    expect_said(f, "the GPU must be idle to be cut into instances");
 }
 
 int main(void) {

@@ -25,7 +25,9 @@ static const char *const guests[] = {"bert-infer",     "dlrm-infer",       "gemm
 enum {
     SERVERS = sizeof servers / sizeof *servers,
     GUESTS = sizeof guests / sizeof *guests,
-    STEP = TEST_FEWER > 1 ? 5 : 1 /* of the pairs */
+    STEP = TEST_FEWER_REPEATED > 1
+               ? 5
+               : 1 /* of the pairs: each guest once, each server at least twice */
 };
 
 /* The 99th percentile of the server's latencies, and how much the guest has done of the time. */

@@ -9,7 +9,7 @@
 #include "traces/generate.h"
 #include "traces/spec_read.h"
 
-enum { PAIRS = TEST_FEWER > 1 ? 4 : 8 };
+enum { PAIRS = TEST_FEWER_REPEATED > 1 ? 4 : 8 };
 #define SMALL (INT64_C(64) << 30) /* bytes of a GPU on which two jobs do not fit */
 
 static const struct gsim_spec *read_spec(struct fixture *f, const char *path) {
@@ -96,7 +96,7 @@ static void test_production_is_as_good_as_alone(void **state) {
 
 /* Where memory is for one: under mps the other waits, demand paging ruins both. */
 static void test_production_keeps_its_memory(void **state) {
-    enum { PAGED = TEST_FEWER > 1 ? 1 : PAIRS };
+    enum { PAGED = TEST_FEWER_REPEATED > 1 ? 1 : PAIRS };
     struct summary tgs = play_some(*state, PAGED, "tgs", paging, SMALL);
     struct summary mps = play_some(*state, PAGED, "mps", NULL, SMALL);
     struct summary uvm = play_some(*state, 1, "uvm", NULL, SMALL); /* five times the work */

@@ -55,6 +55,16 @@ lost_files() { # page...
 lost_files CONTRIBUTING.md README.md docs/*.md docs/*/*.md | grep -v -e NAME -e policies/slf.c -e gsim/lib.h >"$tmp/log"
 [ ! -s "$tmp/log" ]
 say "files that pages name are there" $?
+# Files of the tree that comments of sources name, with their way from the root.
+lost_sources() { # file...
+    grep -noE '(^|[^a-zA-Z_/.])(sim|models|traces|policies|include|experiments|tools|plots)/[a-zA-Z_0-9/-]+\.(c|h|def|sh|md|py|ini|csv|sql|gp)' /dev/null "$@" |
+        sed 's/^\([^:]*:[0-9]*\):[^a-z]*/\1 /' | while read -r place file; do [ -e "$file" ] || [ -e "include/$file" ] || echo "$place: $file"; done
+}
+# shellcheck disable=SC2046
+lost_sources $(git ls-files --cached --others --exclude-standard 'include/*' 'sim/*.[ch]' 'models/*.[ch]' 'models/*.def' 'models/*.ini' 'policies/*' 'traces/*.[ch]' 2>/dev/null) |
+    grep -v NAME >"$tmp/log"
+[ ! -s "$tmp/log" ]
+say "files that comments name are there" $?
 # the rules can fail
 mkdir "$tmp/docs"
 # shellcheck disable=SC2016
@@ -65,3 +75,6 @@ say "the rule finds dead links" $?
 printf 'See `sim/core/engine.c` and `sim/core/enigne.c`.\n' >"$tmp/docs/a.md"
 [ "$(lost_files "$tmp/docs/a.md" README.md | grep -c enigne)" -eq 1 ]
 say "and files that are not there" $?
+printf '/* As models/gpu/lane.c does it, and models/gpu/lame.c. */\n' >"$tmp/docs/a.c"
+[ "$(lost_sources "$tmp/docs/a.c")" = "$tmp/docs/a.c:1: models/gpu/lame.c" ]
+say "and files that comments name and that are not there" $?

@@ -200,14 +200,14 @@ wrong "a quota below 0" "15: column 25: borrowingLimit: '-2' is not" 's/borrowin
 wrong "a key that is misspelt" "15: column 24: 'borowingLimit' is no key of this object; did you mean 'borrowingLimit'" 's/borrowingLimit/borowingLimit/'
 wrong "a strategy that is none" "16: column 21: queueingStrategy: 'FIFO' is not one of BestEffortFIFO|StrictFIFO" 's/StrictFIFO/FIFO/'
 wrong "a kind that is misspelt" "2: column 1: kind: 'ClusterQeue' is not one of .*; did you mean 'ClusterQueue'" 's/ClusterQueue/ClusterQeue/'
-wrong "no queue" ".*it has no ClusterQueue; kubectl get" 's/kind: ClusterQueue/kind: Cohort/'
+wrong "no queue" ".*the file has no ClusterQueue; kubectl get" 's/kind: ClusterQueue/kind: Cohort/'
 wrong "a key twice" "8: column 3: a key stands twice" '7s/.*/  cohort: x\n  cohort: y/'
 wrong "a tab" "8: column 1: a tab indents" '8s/ /\t/'
 wrong "a quote that is not closed" "17: column 1: a quote is not closed" 's/kind: ClusterQueue/kind: "ClusterQueue/; s/\["nvidia.com.gpu"\]/[gpu]/; s/"lab"/lab/'
 wrong "a flow that is not closed" "9: column .*a flow collection ends on its line" 's/gpu"\]/gpu"/'
 wrong "an anchor" "4: column 11: anchors, aliases" 's/metadata:/metadata: \&m/'
 expect "cohorts in a circle" 3 "'x' is an ancestor of itself" sh -c "printf -- '---\nkind: Cohort\nmetadata: {name: x}\nspec: {parent: y}\n---\nkind: Cohort\nmetadata: {name: y}\nspec: {parent: x}\n' | cat q.yaml - >c.yaml; '$gsim' --policy kueue --kueue-conf c.yaml --assume queue=a t.csv"
-expect "a file that is not there" 3 "none.yaml: cannot read it" run none.yaml t.csv
+expect "a file that is not there" 3 "none.yaml: the file cannot be read" run none.yaml t.csv
 
 # --- pods as a trace ------------------------------------------------------------------------------
 pod() { # name, owner, its kind, created, scheduled, ended (minutes of 10 o'clock), GPUs, phase, restarts

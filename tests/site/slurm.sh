@@ -41,7 +41,7 @@ starts() {
 }
 run() { "$gsim" --policy slurm --device ideal --slurm-conf "$@"; }
 expect "a site's nodes are the cluster" 0 "^slurm on t.csv: .*site.conf" run site.conf t.csv
-grep -q "bf_licenses= (assumed: it has no effect)" "$tmp/log" && grep -q "defer= (assumed: the main scheduler runs at each event)" "$tmp/log" && grep -q "MinTRES=gres/gpu=1 (assumed: no limit)" "$tmp/log" && grep -q "MaxTRESPU=node=4 (assumed: no limit: gsim does not count it)" "$tmp/log"
+grep -q "bf_licenses= (assumed: the key has no effect)" "$tmp/log" && grep -q "defer= (assumed: the main scheduler runs at each event)" "$tmp/log" && grep -q "MinTRES=gres/gpu=1 (assumed: no limit)" "$tmp/log" && grep -q "MaxTRESPU=node=4 (assumed: no limit: gsim does not count it)" "$tmp/log"
 say "what is not modelled is listed, with what is assumed" $?
 expect "MIG instances are no GPUs, whatever their type is called" 3 "asks for 3 GPUs.* the cluster has 2" run mig.conf three.csv
 run mig.conf t.csv >"$tmp/log" 2>&1
@@ -164,12 +164,12 @@ expect "which is a date" 2 "'May' is not a date" run resv.conf --set slurm.start
 run resv.conf --quiet --set slurm.start=2024-05-01T00:00:00 --jobs-csv jobs.csv --force t.csv >"$tmp/log" 2>&1
 # no job ends before the window from 60 s to an hour begins
 check "jobs wait for the end of a maintenance window" "a 3600 b 4200 c 3600 d 3660" "$(starts)"
-expect "a file that is not there" 3 "gone.conf: cannot read it" run gone.conf t.csv
-expect "a folder" 3 "it is not a file" run . t.csv
+expect "a file that is not there" 3 "gone.conf: the file cannot be read" run gone.conf t.csv
+expect "a folder" 3 "not a regular file" run . t.csv
 expect "no text" 3 "a NUL byte" sh -c "printf 'a\\0b' >nul.conf; '$gsim' --policy slurm --slurm-conf nul.conf t.csv"
 expect "a job of a partition that is not there" 3 "of partition cpu; the cluster has 0" sh -c "sed 's/,gpu,/,cpu,/' t.csv >cpu.csv; '$gsim' --policy slurm --slurm-conf site.conf cpu.csv"
 expect "a partition that is down is said to be up" 0 "State=DOWN (assumed: the partition is up" sh -c "sed 's/MaxTime=1-0/MaxTime=1-0 State=DOWN/' site.conf >down.conf; '$gsim' --policy slurm --slurm-conf down.conf t.csv"
-expect "a QOS that is not there" 0 "no QOS 'high'; its jobs are of none" sh -c "sed '/^high/d' site.conf >few.conf; '$gsim' --policy slurm --slurm-conf few.conf t.csv"
+expect "a QOS that is not there" 0 "no QOS 'high'; the jobs of that QOS are of none" sh -c "sed '/^high/d' site.conf >few.conf; '$gsim' --policy slurm --slurm-conf few.conf t.csv"
 expect "a user without an association" 0 "accounts or users of the trace have no association" sh -c "printf '\nAccount|User|Share\nbio||1\nbio|ann|1\n' | cat site.conf - >assoc.conf; '$gsim' --policy slurm --slurm-conf assoc.conf t.csv"
 
 # what scontrol prints: records over several lines, keys with blanks

@@ -20,6 +20,14 @@ enum { TEST_FEWER_DRAWN = TEST_FEWER };
 #else
 enum { TEST_FEWER_DRAWN = TEST_FEWER > 1 ? 20 : 4 };
 #endif
+/* Where random numbers are repeated only for a narrower bound, or for more cases of a comparison that each
+ * case makes whole, a quarter of them is played, and a bound that follows from their number is wider by
+ * its root; CASES=all plays all. */
+#ifdef GSIM_ALL_CASES
+enum { TEST_FEWER_REPEATED = TEST_FEWER };
+#else
+enum { TEST_FEWER_REPEATED = TEST_FEWER > 1 ? TEST_FEWER : 4 };
+#endif
 /* Whether long runs are held to numbers. In a plain check the build that users get does that; what the
  * runs reach, the slow build reaches by shorter ones. */
 enum { TEST_HOLDS_LONG_RUNS = TEST_FEWER_DRAWN <= 10 };

@@ -157,10 +157,10 @@ static void files_that_cannot_be_read_say_why(void **state) {
     f->log = (struct gsim_log){0};
     assert_int_equal(gsim_ini_read_file("/nonexistent/x.ini", f->arena, &f->ini, &f->log),
                      GSIM_BAD_INPUT);
-    assert_error(f, "/nonexistent/x.ini: cannot read it: ");
+    assert_error(f, "/nonexistent/x.ini: the file cannot be read: ");
     f->log = (struct gsim_log){0};
     assert_int_equal(gsim_ini_read_file("/", f->arena, &f->ini, &f->log), GSIM_BAD_INPUT);
-    assert_error(f, "/: cannot read it: it is not a file");
+    assert_error(f, "/: the file cannot be read: not a regular file");
 }
 
 static void a_file_reads_as_its_text_does(void **state) {

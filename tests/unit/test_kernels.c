@@ -66,7 +66,7 @@ static void test_nsys(void **state) {
     assert_int_equal(app.gap_ns, 0);
     assert_non_null(strstr(f->log.warnings[0].text, "2 of 3 kernels do not run a whole number"));
     assert_int_equal(convert(f, "nsys", text, 0, &app), GSIM_BAD_INPUT);
-    expect_error(f, " it does not say how many iterations it covers; give --iterations N");
+    expect_error(f, " the profile does not say how many iterations it covers; give --iterations N");
 }
 
 #define EVENT(cat, name, dur) EVENT_AT("5.5", cat, name, dur)
@@ -138,7 +138,7 @@ static void test_streams_that_overlap(void **state) {
     /* Without a step: from 0 to 900 us the GPU has nothing to do for 100 us. */
     assert_int_equal(convert(f, "kineto", "[" STREAMS "]", 1, &app), GSIM_OK);
     assert_int_equal(app.gap_ns, 100000);
-    assert_non_null(strstr(f->log.warnings[1].text, "it has no steps"));
+    assert_non_null(strstr(f->log.warnings[1].text, "the profile has no steps"));
     /* Kernels outside of the steps. */
     assert_int_equal(convert(f, "kineto",
                              "[" STREAMS ", " EVENT("user_annotation", "ProfilerStep#1", "9") "]",

@@ -379,7 +379,7 @@ static void an_unknown_device_gets_a_suggestion(void **state) {
     assert_error(f, "did you mean 'h200'?");
     assert_int_equal(load(f, "assumed"), GSIM_USAGE);
     assert_int_equal(load(f, "./nosuch.ini"), GSIM_BAD_INPUT);
-    assert_error(f, "./nosuch.ini: cannot read it");
+    assert_error(f, "./nosuch.ini: the file cannot be read");
 }
 
 /* One letter off, and another device. */

@@ -94,13 +94,14 @@ static void what_a_program_says(void **state) {
 
 static void what_is_wrong_is_named_by_its_line(void **state) {
     struct fixture *f = *state;
-    refuse_app(f, KERNEL "launch,x,,,,,,,1,,\n", "3: it launches 'x', which is no kernel");
+    refuse_app(f, KERNEL "launch,x,,,,,,,1,,\n", "3: the row launches 'x', which is no kernel");
     refuse_app(f, HEAD "kernel,k,,10,h200,,,,,,\nkernel,l,,10,h200,,,,,,\nlaunch,k,,,,,,,1,,\n",
                "3: kernel 'l' is launched by no row");
     refuse_app(f, KERNEL "launch,k,,,,,,,1,,\nwait,e,,,,,,,1,,\n",
-               "4: it waits for event 'e', which no row before it records: it would wait for ever");
+               "4: the row waits for event 'e', which no row before it records: the program would "
+               "wait for ever");
     refuse_app(f, KERNEL "launch,k,,,,,,,1,,\nafter,e,,,,,,b,1,,\nrecord,e,,,,,,a,1,,\n",
-               "4: it waits for event 'e', which no row before it records");
+               "4: the row waits for event 'e', which no row before it records");
     refuse_app(f, KERNEL "launch,k,,,,,,,-1,,\n",
                "3: host_us: '-1' is not a number of zero or more");
     refuse_app(f, KERNEL "sync,iteration,4,,,,,,,,\n", " a wait after several iterations");
@@ -196,7 +197,7 @@ static void memory_of_phases_that_cannot_be(void **state) {
     refuse_app(f, MEMORY "buffer,w,,,,,10,,nap,\nkernel,k,,1,h200,,,,,\nlaunch,k,,,,1,,,,\n",
                "2: buffer 'w' is of phase 'nap', and the file has no phases");
     refuse_app(f, MEMORY OPTIMIZER TOUCHING TRAIN ANSWER "launch,step,,,,1,,,,\n",
-               "11: it launches 'step', which touches buffer 'o', and that is there in phase "
+               "11: the row launches 'step', which touches buffer 'o', and that is there in phase "
                "'train' only");
     refuse_app(f,
                MEMORY "buffer,kv,,,,,1,,a,1000000000000000000\nkernel,k,,1,h200,,,,,\n"
@@ -572,7 +573,8 @@ static void a_database_of_nsight_becomes_a_program(void **state) {
     assert_int_equal(import_database(f, NSIGHT NSIGHT_KERNELS NSIGHT_ROWS, NULL), GSIM_BAD_INPUT);
     expect_error(f, " an iteration begins before the one before it has ended; of ranges within");
     assert_int_equal(import_database(f, NSIGHT, "step"), GSIM_BAD_INPUT);
-    expect_error(f, " it has no table CUPTI_ACTIVITY_KIND_KERNEL: profile with nsys profile");
+    expect_error(
+        f, " the database has no table CUPTI_ACTIVITY_KIND_KERNEL: profile with nsys profile");
 }
 
 #define NSIGHT_OPEN(at)                                                                            \
@@ -680,9 +682,11 @@ static void refuse_timeline(struct fixture *f, const char *text, const char *exp
 static void timelines_that_are_no_program(void **state) {
     struct fixture *f = *state;
     refuse_timeline(f, "what,t_ns,dur_ns,corr\n", "1: no column 'name'");
-    refuse_timeline(f, ROWS "call,0,1,1,,,,,,cudaLaunchKernel\n", " it has no iterations");
-    refuse_timeline(f, ROWS "iteration,0,9,,,,,,,i\ncall,0,1,1,,,,,,cudaLaunchKernel\n",
-                    "3: it has 1 calls that launch, and no kernel, copy or set on the GPU");
+    refuse_timeline(f, ROWS "call,0,1,1,,,,,,cudaLaunchKernel\n",
+                    " the timeline has no iterations");
+    refuse_timeline(
+        f, ROWS "iteration,0,9,,,,,,,i\ncall,0,1,1,,,,,,cudaLaunchKernel\n",
+        "3: the timeline has 1 calls that launch, and no kernel, copy or set on the GPU");
     refuse_timeline(f, ROWS "iteration,0,9,,,,,,,i\nkernel,0,1,1,7,1,1,1,0,k\n",
                     "3: 1 of 1 kernels, copies and sets, this one first, are joined to no call");
     refuse_timeline(f,

@@ -228,17 +228,17 @@ static void test_a_huge_field_is_refused(void **state) {
 static void test_files_that_cannot_be_read(void **state) {
     struct fixture *f = *state;
     assert_int_equal(read_put(f), GSIM_BAD_INPUT);
-    expect_error(f, " cannot read it: No such file or directory");
+    expect_error(f, " the file cannot be read: No such file or directory");
     f->log = (struct gsim_log){0};
     assert_int_equal(gsim_trace_read(f->folder, NULL, NULL, f->arena, &f->trace, &f->log),
                      GSIM_BAD_INPUT);
-    assert_non_null(strstr(f->log.errors[0].text, "it is a directory"));
+    assert_non_null(strstr(f->log.errors[0].text, "a directory; a trace is a file"));
     if (geteuid() == 0)
         return; /* root reads everything */
     put(f, "job_id", 6);
     assert_int_equal(chmod(f->path, 0), 0);
     assert_int_equal(read_put(f), GSIM_BAD_INPUT);
-    expect_error(f, " cannot read it: Permission denied");
+    expect_error(f, " the file cannot be read: Permission denied");
 }
 
 /* --- compression ------------------------------------------------------------------------------ */
@@ -344,14 +344,14 @@ static void test_damaged_compression_is_an_error(void **state) {
     put_gzip(f, text, n);
     cut_file(f);
     assert_int_equal(read_put(f), GSIM_BAD_INPUT);
-    expect_error(f, " cannot read it: the compressed data ends too early");
+    expect_error(f, " the file cannot be read: the compressed data ends too early");
     put_zstd(f, text, n);
     cut_file(f);
     assert_int_equal(read_put(f), GSIM_BAD_INPUT);
-    expect_error(f, " cannot read it: the compressed data ends too early");
+    expect_error(f, " the file cannot be read: the compressed data ends too early");
     put(f, "\x1f\x8bgarbage that is no gzip", 26);
     assert_int_equal(read_put(f), GSIM_BAD_INPUT);
-    expect_error(f, " cannot read it: the gzip data is damaged");
+    expect_error(f, " the file cannot be read: the gzip data is damaged");
     free(text);
 }
 

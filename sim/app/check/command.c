@@ -295,14 +295,14 @@ static enum gsim_status check_random(struct check *check) {
     if (status != GSIM_OK)
         return status;
     if (check->n_refused == n)
-        return gsim_fail(cli->log, GSIM_BAD_INPUT, NULL, 0, "it refuses every trace: %s",
+        return gsim_fail(cli->log, GSIM_BAD_INPUT, NULL, 0, "the policy refuses every trace: %s",
                          check->refusal);
     fprintf(cli->io->out,
             "%s: %lld random traces and clusters, each run twice: no job is lost, times add up, no "
             "GPU is overfull, both runs are equal\n",
             check->policy, (long long)(n - check->n_refused));
     if (check->n_refused)
-        fprintf(cli->io->out, "it refused %lld more: %s\n", (long long)check->n_refused,
+        fprintf(cli->io->out, "the policy refused %lld more: %s\n", (long long)check->n_refused,
                 check->refusal);
     return GSIM_OK;
 }

@@ -75,7 +75,8 @@ static void take_field(void *arg, uint32_t column, const char *text, size_t leng
 static enum gsim_status compare_row(struct csv *csv, int64_t line) {
     struct gsim_written *w = csv->w;
     if (csv->n >= w->n_jobs)
-        return gsim_written_broken(w, "it has more jobs than the file before it, %u", w->n_jobs);
+        return gsim_written_broken(w, "the file has more jobs than the file before it, %u",
+                                   w->n_jobs);
     const struct gsim_written_job *known = &w->jobs[csv->n];
     for (int c = 0; c < N_COLUMNS; c++) {
         enum gsim_written_column at = columns[c].column;
@@ -119,7 +120,7 @@ enum gsim_status gsim_written_read_csv(struct gsim_written *w, const char *path)
     struct gsim_csv_user user = {csv, take_header, take_field, take_row, NULL};
     enum gsim_status status = gsim_csv_read_file(path, &user, w->arena, w->log);
     if (status == GSIM_OK && csv->n < w->n_jobs)
-        return gsim_written_broken(w, "it has %u jobs, and the file before it %u", csv->n,
+        return gsim_written_broken(w, "the file has %u jobs, and the file before it %u", csv->n,
                                    w->n_jobs);
     w->has_jobs = true;
     return status;

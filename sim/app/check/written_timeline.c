@@ -115,7 +115,7 @@ static uint32_t find_job(const struct timeline *t, const char *id) {
 static enum gsim_status unknown(const struct timeline *t, const char *id) {
     return !t->w->has_jobs || t->has_odd_ids
                ? GSIM_OK
-               : gsim_written_broken(t->w, "its job '%s' is none of the run", id);
+               : gsim_written_broken(t->w, "job '%s' of the timeline is none of the run", id);
 }
 
 /* --- spans ------------------------------------------------------------------------------------ */

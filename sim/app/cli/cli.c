@@ -206,7 +206,7 @@ int gsim_cli(int argc, char **argv, const struct gsim_io *io) {
         status = dispatch(cli);
     /* Output that could not be written makes the command fail. */
     if ((fflush(io->out) != 0 || ferror(io->out)) && status == GSIM_OK)
-        status = gsim_fail(log, GSIM_FAILED, "standard output", 0, "cannot write it");
+        status = gsim_fail(log, GSIM_FAILED, "standard output", 0, "the output cannot be written");
     if (!io->log)
         print_log(io, log, gsim_option_is_on(cli, GSIM_OPT_QUIET));
     gsim_contents_free(cli->contents);

@@ -136,7 +136,7 @@ static enum gsim_status check_gpu(struct gsim_cli *cli, const char *gpu,
         return status;
     return gsim_fail(
         cli->log, GSIM_USAGE, cli->operand[1], 0,
-        "it was measured on '%.80s', and --device says %s%s%s; a device file of your own "
+        "the profile was measured on '%.80s', and --device says %s%s%s; a device file of your own "
         "(--device FILE.ini) is taken as it is",
         gpu, profile->name, other ? "; did you mean " : "", other ? other : "");
 }

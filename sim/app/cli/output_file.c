@@ -16,7 +16,8 @@ static enum gsim_status check_new(struct gsim_cli *cli, const char *path) {
     if (gsim_option_is_on(cli, GSIM_OPT_FORCE) || access(path, F_OK) != 0 ||
         strncmp(path, "/dev/", 5) == 0)
         return GSIM_OK;
-    return gsim_fail(cli->log, GSIM_USAGE, path, 0, "it is there already; --force overwrites");
+    return gsim_fail(cli->log, GSIM_USAGE, path, 0,
+                     "the file is there already; --force overwrites it");
 }
 
 /* Whether an existing file begins with this text, or is empty. */

@@ -288,14 +288,15 @@ static void say_outside(struct verdict *v) {
 static const char *tried(const struct gsim_whatif *w, struct gsim_arena *arena) {
     const char *s = w->n_varied == 1 ? "" : "s";
     if (w->flip)
-        return gsim_arena_printf(arena, "it does not survive +-20 %% on assumed constants: %s",
-                                 w->flip);
+        return gsim_arena_printf(
+            arena, "the verdict does not survive +-20 %% on assumed constants: %s", w->flip);
     if (w->n_varied)
-        return gsim_arena_printf(arena, "it survives +-20 %% on each of %d assumed constant%s",
-                                 w->n_varied, s);
+        return gsim_arena_printf(
+            arena, "the verdict survives +-20 %% on each of %d assumed constant%s", w->n_varied, s);
     if (w->n_left_out)
-        return "it was tried with no other value of assumed constants";
-    return w->n_not_varied ? "it rests on assumed values" : "it rests on no assumed constant";
+        return "the verdict was tried with no other value of assumed constants";
+    return w->n_not_varied ? "the verdict rests on assumed values"
+                           : "the verdict rests on no assumed constant";
 }
 
 static enum gsim_status say_whatif(struct verdict *v, const int *winner, bool *is_interrupted) {

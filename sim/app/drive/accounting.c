@@ -30,7 +30,7 @@ void gsim_accounting_open(struct gsim_accounting *accounting, const uint32_t *nu
     *accounting = (struct gsim_accounting){.n = n};
     if (gsim_nvml_open(&accounting->nvml, &unheard) != GSIM_OK) {
         (void)snprintf(accounting->no_usage, sizeof accounting->no_usage,
-                       "its library is not there");
+                       "the library of the driver is not there");
         return;
     }
     for (uint32_t i = 0; i < n && !*accounting->no_usage; i++) {

@@ -373,8 +373,8 @@ static enum gsim_status check_record(const struct drive *d) {
         if (d->replay.notes[i].job >= (int64_t)trace->n_jobs ||
             d->replay.notes[i].kind == GSIM_NOTE_COUNT)
             return gsim_fail(d->cli->log, GSIM_BAD_INPUT, d->replay.path, 0,
-                             "its run is not one of the %u jobs of %s", trace->n_jobs,
-                             d->setup->trace_path);
+                             "the run of the database is not one of the %u jobs of %s",
+                             trace->n_jobs, d->setup->trace_path);
     return GSIM_OK;
 }
 

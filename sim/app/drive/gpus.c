@@ -166,7 +166,8 @@ enum gsim_status gsim_gpus_lock_file(struct gsim_gpus *gpus, const char *path, c
                                      struct gsim_log *log) {
     int fd = gpus->n_locks <= GSIM_DRIVE_GPUS ? open_lock(path) : -1;
     if (fd < 0)
-        return gsim_fail(log, GSIM_FAILED, path, 0, "cannot open it: %s", strerror(errno));
+        return gsim_fail(log, GSIM_FAILED, path, 0, "the file cannot be opened: %s",
+                         strerror(errno));
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
         gpus->lock[gpus->n_locks++] = fd;
         return GSIM_OK;

@@ -85,8 +85,9 @@ static enum gsim_status launch(struct gsim_mps *mps, const struct gsim_executor 
         return gsim_no_memory(executor->log, "starting MPS");
     enum gsim_status status = gsim_job_process_start(&mps->control, &start, guard, executor->log);
     if (status == GSIM_OK && !is_ready(mps, guard))
-        status = gsim_fail(executor->log, GSIM_FAILED, log, 0,
-                           "the multi-process service did not start; its words are in this file");
+        status = gsim_fail(
+            executor->log, GSIM_FAILED, log, 0,
+            "the multi-process service did not start; the words of the service are in this file");
     return status;
 }
 

@@ -62,7 +62,8 @@ static enum gsim_status take(struct gsim_cli *cli, const struct gsim_folder *fol
     if (!path || !to)
         return gsim_no_memory(cli->log, "drawing");
     if (rename(path, to) != 0)
-        return gsim_fail(cli->log, GSIM_FAILED, to, 0, "cannot write it: %s", strerror(errno));
+        return gsim_fail(cli->log, GSIM_FAILED, to, 0, "the file cannot be written: %s",
+                         strerror(errno));
     return GSIM_OK;
 }
 

@@ -33,11 +33,12 @@ enum gsim_status gsim_folder_put(const struct gsim_folder *folder, const char *n
     const char *path = gsim_folder_path(folder, name);
     FILE *file = path ? fopen(path, "wb") : NULL;
     if (!file)
-        return gsim_fail(log, GSIM_FAILED, path, 0, "cannot write it: %s", strerror(errno));
+        return gsim_fail(log, GSIM_FAILED, path, 0, "the file cannot be written: %s",
+                         strerror(errno));
     bool is_written = fwrite(bytes, 1, n, file) == n;
     if (fclose(file) == 0 && is_written)
         return GSIM_OK;
-    return gsim_fail(log, GSIM_FAILED, path, 0, "cannot write it: %s", strerror(errno));
+    return gsim_fail(log, GSIM_FAILED, path, 0, "the file cannot be written: %s", strerror(errno));
 }
 
 void gsim_folder_close(struct gsim_folder *folder) {

@@ -125,7 +125,7 @@ enum gsim_status gsim_gnuplot_run(const struct gsim_folder *folder, const char *
     char message[300];
     read_message(folder, message, sizeof message);
     return gsim_fail(log, GSIM_FAILED, NULL, 0, "gnuplot failed: %s",
-                     *message ? message : "it says nothing; is the disk full?");
+                     *message ? message : "gnuplot says nothing; is the disk full?");
 }
 
 enum gsim_status gsim_gnuplot_draw(struct gsim_folder *folder, const struct gsim_figure *figure,
@@ -135,11 +135,13 @@ enum gsim_status gsim_gnuplot_draw(struct gsim_folder *folder, const struct gsim
     const char *path = gsim_folder_path(folder, script_name);
     FILE *script = path ? fopen(path, "wb") : NULL;
     if (!script)
-        return gsim_fail(log, GSIM_FAILED, path, 0, "cannot write it: %s", strerror(errno));
+        return gsim_fail(log, GSIM_FAILED, path, 0, "the file cannot be written: %s",
+                         strerror(errno));
     enum gsim_status status =
         gsim_figure_write(figure, db, request, folder->arena, script, n_pages, log);
     bool is_bad = ferror(script) != 0;
     if ((fclose(script) != 0 || is_bad) && status == GSIM_OK)
-        status = gsim_fail(log, GSIM_FAILED, path, 0, "cannot write it: %s", strerror(errno));
+        status =
+            gsim_fail(log, GSIM_FAILED, path, 0, "the file cannot be written: %s", strerror(errno));
     return status == GSIM_OK ? gsim_gnuplot_run(folder, request->output, stop, log) : status;
 }

@@ -44,10 +44,10 @@ enum gsim_status gsim_made_mark(const char *path, enum gsim_figure_format format
     bool is_fine = file && put_mark(file, format);
     if (file && fclose(file) != 0)
         is_fine = false;
-    return is_fine
-               ? GSIM_OK
-               : gsim_fail(log, GSIM_FAILED, path, 0, "cannot mark the figure: %s",
-                           errno ? strerror(errno) : "it is no whole picture; is the disk full?");
+    return is_fine ? GSIM_OK
+                   : gsim_fail(log, GSIM_FAILED, path, 0, "cannot mark the figure: %s",
+                               errno ? strerror(errno)
+                                     : "the file is no whole picture; is the disk full?");
 }
 
 /* --- finding the mark ------------------------------------------------------------------------- */
@@ -75,5 +75,5 @@ enum gsim_status gsim_made_check(struct gsim_cli *cli, const char *path) {
         !S_ISREG(there.st_mode) || there.st_size == 0 || gsim_made_is(path))
         return GSIM_OK;
     return gsim_fail(cli->log, GSIM_USAGE, path, 0,
-                     "it exists, and gsim did not make it; --force overwrites it");
+                     "the file exists, and gsim did not make it; --force overwrites it");
 }

@@ -33,7 +33,8 @@ static enum gsim_status write_script(struct gsim_cli *cli, const struct gsim_fol
     const char *path = gsim_folder_path(folder, "script.gp");
     FILE *out = path ? fopen(path, "wb") : NULL;
     if (!out)
-        return gsim_fail(cli->log, GSIM_FAILED, path, 0, "cannot write it: %s", strerror(errno));
+        return gsim_fail(cli->log, GSIM_FAILED, path, 0, "the file cannot be written: %s",
+                         strerror(errno));
     fputs("set encoding utf8\n", out);
     gsim_figure_terminal(request, sheet->height_in, out);
     fprintf(out, "is_double = %d\nheight = %.9g\n%s\n", sheet->is_double, sheet->height_in,
@@ -42,7 +43,8 @@ static enum gsim_status write_script(struct gsim_cli *cli, const struct gsim_fol
     fputs(gsim_figure_file(sheet->drawing, cli->arena), out);
     bool is_bad = ferror(out) != 0;
     if (fclose(out) != 0 || is_bad)
-        return gsim_fail(cli->log, GSIM_FAILED, path, 0, "cannot write it: %s", strerror(errno));
+        return gsim_fail(cli->log, GSIM_FAILED, path, 0, "the file cannot be written: %s",
+                         strerror(errno));
     return is_fine ? GSIM_OK : gsim_no_memory(cli->log, "drawing");
 }
 
@@ -58,7 +60,8 @@ static enum gsim_status draw(struct gsim_cli *cli, const struct gsim_folder *fol
         status = from ? gsim_made_mark(from, request->format, cli->log)
                       : gsim_no_memory(cli->log, "drawing");
     if (status == GSIM_OK && rename(from, to) != 0)
-        status = gsim_fail(cli->log, GSIM_FAILED, to, 0, "cannot write it: %s", strerror(errno));
+        status = gsim_fail(cli->log, GSIM_FAILED, to, 0, "the file cannot be written: %s",
+                           strerror(errno));
     return status;
 }
 

@@ -69,7 +69,8 @@ enum gsim_status gsim_content_read(const char *path, int64_t most_kept, struct g
     struct keeping k = {.arena = arena, .most = most_kept};
     FILE *file = fopen(path, "rb");
     if (!file)
-        return gsim_fail(log, GSIM_BAD_INPUT, path, 0, "cannot read it: %s", strerror(errno));
+        return gsim_fail(log, GSIM_BAD_INPUT, path, 0, "the file cannot be read: %s",
+                         strerror(errno));
     sha256_init(&context);
     size_t n;
     bool has_room = true;
@@ -86,7 +87,7 @@ enum gsim_status gsim_content_read(const char *path, int64_t most_kept, struct g
         out->bytes = k.bytes ? k.bytes : "";
     sha256_digest(&context, GSIM_DIGEST_BYTES, out->digest);
     gsim_digest_hex(out->digest, out->sha256);
-    return is_bad ? gsim_fail(log, GSIM_BAD_INPUT, path, 0, "cannot read it") : GSIM_OK;
+    return is_bad ? gsim_fail(log, GSIM_BAD_INPUT, path, 0, "the file cannot be read") : GSIM_OK;
 }
 
 /* --- all files -------------------------------------------------------------------------------- */
@@ -191,9 +192,10 @@ enum gsim_status gsim_contents_check(struct gsim_contents *contents, struct gsim
         enum gsim_status read =
             gsim_content_read(entry->content.path, -1, contents->arena, &now, log);
         if (read == GSIM_OK && strcmp(now.sha256, entry->content.sha256) != 0)
-            read = gsim_fail(log, GSIM_FAILED, entry->content.path, 0,
-                             "it was changed while runs read it: their results may be of either "
-                             "version; --force runs them again");
+            read =
+                gsim_fail(log, GSIM_FAILED, entry->content.path, 0,
+                          "the file was changed while runs read it: their results may be of either "
+                          "version; --force runs them again");
         status = status == GSIM_OK ? read : status;
     }
     return status;

@@ -434,8 +434,9 @@ enum gsim_status gsim_db_choose(struct gsim_db *db, const struct gsim_db_choice 
     if (status == GSIM_OK)
         status = gsim_db_number(db, "SELECT count(*) FROM chosen", &n_runs, log);
     if (status == GSIM_OK && n_runs == 0)
-        status = gsim_fail(log, choice->where ? GSIM_USAGE : GSIM_BAD_INPUT, db->path, 0,
-                           choice->where ? "no run is chosen by --where" : "there is no run in it");
+        status =
+            gsim_fail(log, choice->where ? GSIM_USAGE : GSIM_BAD_INPUT, db->path, 0,
+                      choice->where ? "no run is chosen by --where" : "the database has no run");
     const char *sql = attribute_query(db);
     if (!sql)
         return gsim_no_memory(log, "choosing runs");
@@ -493,7 +494,7 @@ enum gsim_status gsim_db_query(struct gsim_db *db, const char **sql, gsim_db_row
     if (code == SQLITE_INTERRUPT)
         status = gsim_fail(log, GSIM_INCOMPLETE, NULL, 0, "interrupted: nothing is drawn");
     else if (code != SQLITE_DONE)
-        status = gsim_fail(log, GSIM_FAILED, db->path, 0, "cannot read it: %s",
+        status = gsim_fail(log, GSIM_FAILED, db->path, 0, "the database cannot be read: %s",
                            sqlite3_errmsg(db->handle));
     (void)sqlite3_finalize(statement);
     return status;

@@ -49,11 +49,12 @@ static enum gsim_status check_conflicts(struct gsim_db *db, const char *path,
         code = sqlite3_step(statement);
     enum gsim_status status = GSIM_OK;
     if (code == SQLITE_ROW)
-        status = gsim_fail(log, GSIM_FAILED, path, 0,
-                           "it has other results than %s for '%.200s'%s; nothing of it was taken "
-                           "over",
-                           db->path, (const char *)sqlite3_column_text(statement, 0),
-                           sqlite3_column_int(statement, 1) ? ", made by another build" : "");
+        status = gsim_fail(
+            log, GSIM_FAILED, path, 0,
+            "the database has other results than %s for '%.200s'%s; none of its runs was taken "
+            "over",
+            db->path, (const char *)sqlite3_column_text(statement, 0),
+            sqlite3_column_int(statement, 1) ? ", made by another build" : "");
     else if (code != SQLITE_DONE)
         status = gsim_db_fail(db, log);
     (void)sqlite3_finalize(statement);
@@ -107,14 +108,16 @@ static enum gsim_status check_origins(struct gsim_db *db, const char *path, stru
     if (status != GSIM_OK)
         return status;
     if (parts)
-        return gsim_fail(log, GSIM_USAGE, path, 0,
-                         "its runs were made by another build of gsim than those of %s, which "
-                         "differs in %s: run the sweep again by one build, or --keep-old keeps "
-                         "them as they are",
-                         db->path, parts);
+        return gsim_fail(
+            log, GSIM_USAGE, path, 0,
+            "the runs of the database were made by another build of gsim than those of %s, which "
+            "differs in %s: run the sweep again by one build, or --keep-old keeps "
+            "them as they are",
+            db->path, parts);
     if (files)
         return gsim_fail(log, GSIM_USAGE, path, 0,
-                         "its runs were made with other contents of %s than those of %s: run the "
+                         "the runs of the database were made with other contents of %s than those "
+                         "of %s: run the "
                          "sweep again with the same files, or --keep-old keeps them as they are",
                          files, db->path);
     return GSIM_OK;

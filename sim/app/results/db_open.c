@@ -64,7 +64,7 @@ static enum gsim_status check_kind(struct gsim_db *db, struct gsim_log *log) {
     int code = sqlite3_exec(db->handle, "PRAGMA application_id", NULL, NULL, NULL);
     if (code == SQLITE_NOTADB)
         return gsim_fail(log, GSIM_BAD_INPUT, db->path, 0,
-                         "it is not a database, and was left as it is; name another file");
+                         "the file is not a database, and was left as it is; name another file");
     return code == SQLITE_OK ? GSIM_OK : gsim_db_fail(db, log);
 }
 
@@ -82,21 +82,23 @@ static enum gsim_status check_file(struct gsim_db *db, struct gsim_log *log) {
     if (application == 0 && tables == 0)
         return db->is_written ? create(db, log)
                               : gsim_fail(log, GSIM_BAD_INPUT, db->path, 0,
-                                          "it is empty, and no database of gsim");
+                                          "the file is empty, and no database of gsim");
     if (application != APPLICATION_ID)
         return gsim_fail(log, GSIM_BAD_INPUT, db->path, 0,
-                         "it is a database, but not one of gsim's; name another file");
+                         "the file is a database, but not one of gsim's; name another file");
     if (version < SCHEMA_VERSION)
-        return gsim_fail(log, GSIM_BAD_INPUT, db->path, 0,
-                         "it was written with schema %lld, by an older gsim, and lacks data that "
-                         "this version stores with a run; this one reads and writes schema %d: "
-                         "name another file, into which the same command runs them again",
-                         (long long)version, SCHEMA_VERSION);
+        return gsim_fail(
+            log, GSIM_BAD_INPUT, db->path, 0,
+            "the database was written with schema %lld, by an older gsim, and lacks data that "
+            "this version stores with a run; this one reads and writes schema %d: "
+            "name another file, into which the same command runs them again",
+            (long long)version, SCHEMA_VERSION);
     if (version > SCHEMA_VERSION)
-        return gsim_fail(log, GSIM_BAD_INPUT, db->path, 0,
-                         "it was written with schema %lld, by a newer gsim; this one reads and "
-                         "writes schema %d: name another file",
-                         (long long)version, SCHEMA_VERSION);
+        return gsim_fail(
+            log, GSIM_BAD_INPUT, db->path, 0,
+            "the database was written with schema %lld, by a newer gsim; this one reads and "
+            "writes schema %d: name another file",
+            (long long)version, SCHEMA_VERSION);
     return GSIM_OK;
 }
 
@@ -109,7 +111,8 @@ static enum gsim_status cannot_open(const struct gsim_db *db, struct gsim_log *l
     if (error == ENOMEM)
         return gsim_no_memory(log, "opening a database");
     return gsim_fail(log, db->is_written ? GSIM_FAILED : GSIM_BAD_INPUT, db->path, 0,
-                     "cannot open it: %s", error ? strerror(error) : sqlite3_errmsg(db->handle));
+                     "the database cannot be opened: %s",
+                     error ? strerror(error) : sqlite3_errmsg(db->handle));
 }
 
 static enum gsim_status open_file(const char *path, int flags, struct gsim_arena *arena,

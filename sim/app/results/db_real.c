@@ -202,7 +202,7 @@ enum gsim_status gsim_db_real_find(struct gsim_db *db, const char *policy,
     (void)sqlite3_finalize(statement);
     if (code == SQLITE_DONE)
         return gsim_fail(log, GSIM_BAD_INPUT, db->path, 0,
-                         "it has no run of gsim drive that came to its end%s%s",
+                         "the database has no run of gsim drive that came to its end%s%s",
                          policy ? " under " : "", policy ? policy : "");
     return code == SQLITE_ROW ? GSIM_OK : gsim_db_fail(db, log);
 }

@@ -54,10 +54,11 @@ static enum gsim_status find(struct gsim_db *db, const char *name, int64_t *run_
     (void)sqlite3_finalize(statement);
     if (n == 1)
         return GSIM_OK;
-    return gsim_fail(log, GSIM_USAGE, db->path, 0,
-                     n ? "several runs have a config that begins with %s: give more digits"
-                       : "it has no run %s; sqlite3 shows them: select run_id, argv from run",
-                     name);
+    return gsim_fail(
+        log, GSIM_USAGE, db->path, 0,
+        n ? "several runs have a config that begins with %s: give more digits"
+          : "the database has no run %s; sqlite3 shows them: select run_id, argv from run",
+        name);
 }
 
 static enum gsim_status take_settings(struct gsim_db *db, struct gsim_db_stored *out,

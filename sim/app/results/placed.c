@@ -30,8 +30,8 @@ static bool is_plain(const char *path) {
 }
 
 static enum gsim_status fail(struct gsim_log *log, const char *what) {
-    return gsim_fail(log, GSIM_FAILED, what, 0, "cannot put it into a temporary folder: %s",
-                     strerror(errno));
+    return gsim_fail(log, GSIM_FAILED, what, 0,
+                     "the file cannot be put into a temporary folder: %s", strerror(errno));
 }
 
 /* Makes every folder on the way to the file. */

@@ -15,7 +15,8 @@ static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *se
     if (ran == GSIM_INCOMPLETE && status == GSIM_OK)
         return gsim_fail(cli->log, GSIM_INCOMPLETE, NULL, 0,
                          "interrupted: the result above covers the time until then%s",
-                         cli->value[GSIM_OPT_DB] ? "; it was not put into the database" : "");
+                         cli->value[GSIM_OPT_DB] ? "; that result was not put into the database"
+                                                 : "");
     return status == GSIM_OK
                ? gsim_report_db(cli, setup, 0, setup->replication, &setup->trace, result)
                : status;

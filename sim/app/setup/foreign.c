@@ -107,10 +107,11 @@ static enum gsim_status check_name(const struct gsim_foreign *foreign, const str
                                    struct gsim_log *log) {
     for (const struct entry *other = foreign->first; other; other = other->next)
         if (strcmp(other->policy->name, entry->policy->name) == 0)
-            return gsim_fail(log, GSIM_BAD_INPUT, entry->text, 0,
-                             "its policy is called '%s', and so is that of %s: results must tell "
-                             "them apart",
-                             entry->policy->name, other->text);
+            return gsim_fail(
+                log, GSIM_BAD_INPUT, entry->text, 0,
+                "the policy of the file is called '%s', and so is that of %s: results must tell "
+                "them apart",
+                entry->policy->name, other->text);
     return GSIM_OK;
 }
 

@@ -23,7 +23,8 @@ static enum gsim_status read_by(struct gsim_cli *cli, const char *by,
                          "'%s' is not one of user, vc, class, model, whose jobs stay together", by);
     *out = (int)columns[choice];
     if (!trace->column[columns[choice]])
-        return gsim_fail(cli->log, GSIM_BAD_INPUT, trace->path, 0, "it has no column '%s'", by);
+        return gsim_fail(cli->log, GSIM_BAD_INPUT, trace->path, 0, "the trace has no column '%s'",
+                         by);
     return GSIM_OK;
 }
 

@@ -46,8 +46,8 @@ static enum gsim_status check_inputs(const struct gsim_cli *cli) {
         struct gsim_db *db = NULL;
         status = access(cli->operand[i], R_OK) == 0
                      ? gsim_db_open_existing(cli->operand[i], cli->arena, &db, cli->log)
-                     : gsim_fail(cli->log, GSIM_BAD_INPUT, cli->operand[i], 0, "cannot open it: %s",
-                                 strerror(errno));
+                     : gsim_fail(cli->log, GSIM_BAD_INPUT, cli->operand[i], 0,
+                                 "the database cannot be opened: %s", strerror(errno));
         gsim_db_close(db);
     }
     return status;

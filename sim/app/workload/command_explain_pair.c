@@ -132,9 +132,10 @@ static enum gsim_status take_side(struct gsim_cli *cli, const char *operand,
     if (status != GSIM_OK)
         return status;
     if (!program)
-        return gsim_fail(cli->log, GSIM_BAD_INPUT, app->path, 0,
-                         "it has no launches: gsim import timeline makes a program of what a "
-                         "profiler saw");
+        return gsim_fail(
+            cli->log, GSIM_BAD_INPUT, app->path, 0,
+            "the application has no launches: gsim import timeline makes a program of what a "
+            "profiler saw");
     out->context = gsim_program_context(program, profile, 0, 0, 1);
     status = at ? take_rate(cli, out, at + 1) : GSIM_OK;
     out->context.spec.iterations = INT64_C(1) << 40; /* more than the span has */
