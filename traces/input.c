@@ -70,15 +70,19 @@ static bool starts(const struct gsim_input *input, const char *magic, size_t n) 
     return input->raw_n >= n && memcmp(input->raw, magic, n) == 0;
 }
 
+/* What Windows writes as "Unicode". */
+static const char utf16[] = "the file is in UTF-16; 'iconv -f UTF-16 -t UTF-8 FILE' writes it in "
+                            "UTF-8, which gsim reads";
+
 /* Files that are read as text would give errors about their first bytes. */
 static const struct {
     const char *magic, *what;
 } foreign[] = {
-    {"\xfd" "7zXZ", "it is compressed by xz; gsim reads text, gzip and zstd"},
-    {"BZh", "it is compressed by bzip2; gsim reads text, gzip and zstd"},
-    {"PK\x03\x04", "it is a zip archive or a spreadsheet; gsim reads text, gzip and zstd"},
-    {"\xff\xfe", "it is text in UTF-16; gsim reads UTF-8 (iconv -f UTF-16 -t UTF-8)"},
-    {"\xfe\xff", "it is text in UTF-16; gsim reads UTF-8 (iconv -f UTF-16 -t UTF-8)"},
+    {"\xfd" "7zXZ", "the file is compressed by xz; gsim reads text, gzip and zstd"},
+    {"BZh", "the file is compressed by bzip2; gsim reads text, gzip and zstd"},
+    {"PK\x03\x04", "the file is a zip archive or a spreadsheet; gsim reads text, gzip and zstd"},
+    {"\xff\xfe", utf16},
+    {"\xfe\xff", utf16},
 };
 
 static enum gsim_status refuse_foreign(const struct gsim_input *input, struct gsim_log *log) {
