@@ -218,7 +218,8 @@ class Case:
         words += ["--until", f"{self.scale * rng.choice(until):.3f}s"] if until else []
         words += ["--warmup", "10%"] if some(rng, 0.05) else []
         self.words = words + ["--quiet", "--format", "json", "--jobs-csv", "jobs.csv", "--db", "run.db",
-                              "--samples", str(rng.choice([1, 8, 64])), "--timeline", "timeline.json", "trace.csv"]
+                              "--samples", str(rng.choice([1, 8, 64])), "--timeline", "timeline.json",
+                              "--jobs", str(rng.choice([1, 1, 3])), "trace.csv"]
 
 
 SHARING = {"timeslice", "mps", "mig", "vgpu", "xsched", "chimera", "reef", "orion", "gpreempt", "tally", "lithos", "green", "tgs", "antman", "salus", "lucid", "uvm",
