@@ -104,7 +104,7 @@ static enum gsim_status check_partitions(struct gsim_ctx *ctx) {
             return GSIM_OK;
     return gsim_fail(
         ctx->log, GSIM_USAGE, NULL, 0,
-        "green.partitions=%s: no GPU has so many chunks of SMs, each partition of 1 at "
+        "green.partitions=%s: its partitions have more chunks of SMs than any GPU, each 1 at "
         "least; the first GPU has %u chunks",
         partitions_of(ctx)->text, gsim_ask_sms(ctx, 0, (uint32_t)GSIM_PPM) / chunk_sms(ctx, 0));
 }

@@ -40,7 +40,8 @@ static enum gsim_status take_launch(struct gsim_app_reader *r, struct gsim_app_c
     while (k > 0 && strcmp(r->kernels[k - 1].name, r->cell[NAME]) != 0)
         k--;
     if (k == 0)
-        return fail(r, "the row launches '%.64s', which is no kernel, copy or set in a row before",
+        return fail(r,
+                    "the row launches '%.64s'; accepted: a kernel, copy or set of a row before it",
                     r->cell[NAME]);
     call->kernel = k - 1;
     r->is_launched[k - 1] = true;
@@ -69,8 +70,7 @@ static enum gsim_status take_event(struct gsim_app_reader *r, struct gsim_app_ca
     if (call->kind != GSIM_CALL_RECORD && !is_recorded(r, n))
         return fail(r,
                     "the row waits for event '%.64s', which no row before it records: the program "
-                    "would wait "
-                    "for ever",
+                    "would wait for ever",
                     r->cell[NAME]);
     call->event = (uint16_t)n;
     if (n >= r->app->n_events)
@@ -113,7 +113,7 @@ static enum gsim_status take_growth(struct gsim_app_reader *r, const struct gsim
     if (status != GSIM_OK || *grow_ns == 0)
         return status;
     if (call->kind != GSIM_CALL_LAUNCH || r->n_phases == 0)
-        return fail(r, "grow_us is of a launch in a phase%s", "");
+        return fail(r, "grow_us is of a launch in a phase; leave it empty%s", "");
     return r->kernels[call->kernel].time_ns >= 0
                ? GSIM_OK
                : fail(r, "grow_us adds to a time: kernel '%.64s' has no time_us", r->cell[NAME]);
@@ -121,7 +121,9 @@ static enum gsim_status take_growth(struct gsim_app_reader *r, const struct gsim
 
 enum gsim_status gsim_app_take_call(struct gsim_app_reader *r, enum gsim_app_call_kind kind) {
     if (r->app->n_calls == GSIM_APP_CALLS_MOST)
-        return fail(r, "more calls than a program may have (2^20)%s", "");
+        return fail(
+            r, "more calls than a program may have; accepted: 2^20 at most, phases written out%s",
+            "");
     struct gsim_app_call *call = add(r);
     if (!call)
         return gsim_no_memory(r->log, "reading a program");
@@ -160,7 +162,10 @@ static enum gsim_status make_again(struct gsim_app_reader *r, uint32_t from, int
     if (grow_ns > 0) {
         int64_t first_ns = call->time_ns < 0 ? r->kernels[call->kernel].time_ns : call->time_ns;
         if (grow_ns > (GSIM_NS_PER_S * 86400 - first_ns) / n)
-            return fail_phase(r, "phase '%.64s' lets a launch grow past a day");
+            return fail_phase(r,
+                              "phase '%.64s' lets a launch grow past a day; accepted: time_us, and "
+                              "grow_us for each time but the first, that are a day together at "
+                              "most");
         call->time_ns = first_ns + n * grow_ns;
     }
     r->app->n_calls++;
@@ -174,10 +179,11 @@ static enum gsim_status end_phase(struct gsim_app_reader *r) {
     const struct gsim_app_phase *phase = &r->phase[r->n_phases - 1];
     uint32_t first = phase->first, n = r->app->n_calls - first;
     if (n == 0)
-        return fail_phase(r, "phase '%.64s' has no calls");
+        return fail_phase(r, "phase '%.64s' has no calls; accepted: rows of kind launch, "
+                             "wait, record or after behind it");
     if (phase->count > (GSIM_APP_CALLS_MOST - first) / n)
         return fail_phase(r, "with phase '%.64s' an iteration has more calls than a program may "
-                             "have (2^20)");
+                             "have; accepted: 2^20 at most, each as often as its phase's count");
     enum gsim_status status = GSIM_OK;
     for (int64_t again = 1; again < phase->count && status == GSIM_OK; again++)
         for (uint32_t c = 0; c < n && status == GSIM_OK; c++)
@@ -241,7 +247,9 @@ enum gsim_status gsim_app_finish_calls(struct gsim_app_reader *r) {
     for (uint32_t c = 0; c < app->n_calls && app->host_ns <= most_ns; c++)
         app->host_ns += app->calls[c].host_ns;
     if (status == GSIM_OK && app->host_ns + app->gap_ns > most_ns)
-        return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, 0,
-                         "the host needs more than a day for an iteration");
+        return gsim_fail(
+            r->log, GSIM_BAD_INPUT, r->path, 0,
+            "the host needs more than a day for an iteration; accepted: host_us and the "
+            "gap of all calls, a day together at most");
     return status;
 }

@@ -233,9 +233,10 @@ static enum gsim_status take_buffer(struct gsim_app_reader *r) {
             return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line, "buffer '%s' stands twice",
                              buffer->name);
     if (status == GSIM_OK && buffer->bytes <= 0)
-        return gsim_app_refuse(r, BYTES, "the size of a buffer");
+        return gsim_app_refuse(r, BYTES, "the size of a buffer, 1 byte at least");
     if (status == GSIM_OK && r->app->mem_bytes > most_ops - buffer->bytes)
-        return gsim_app_refuse(r, BYTES, "a size that buffers can sum to");
+        return gsim_app_refuse(r, BYTES,
+                               "a size with which the buffers are 2^60 bytes together at most");
     if (status == GSIM_OK && lifetime->grow_bytes > 0 && !lifetime->phase)
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
                          "grow_bytes is of a buffer of a phase, and buffer '%.64s' names none",
@@ -272,7 +273,7 @@ static enum gsim_status take_energy(struct gsim_app_reader *r) {
     int choice = 0;
     enum gsim_status status = take_choice(r, NAME, "iteration", &choice);
     if (status == GSIM_OK && !r->cell[JOULES])
-        return gsim_app_refuse(r, JOULES, "the energy of an iteration");
+        return gsim_app_refuse(r, JOULES, "the energy of an iteration in joules, such as 6.4");
     if (status == GSIM_OK)
         status = gsim_app_take_number(r, JOULES, MICRO, 1, most_count * MICRO, &r->app->energy_uj);
     return status;

@@ -41,7 +41,8 @@ static enum gsim_status take_time(struct gsim_chrome_event *event, enum gsim_jso
         gsim_parse_decimal(text, length, GSIM_NS_PER_US, out) != GSIM_PARSE_OK ||
         (!is_begin && *out < 0))
         return gsim_fail(log, GSIM_BAD_INPUT, path, line,
-                         "key '%s': '%.40s' is not a time in microseconds", key, text);
+                         "key '%s': '%.40s' is not a time in microseconds, a decimal number%s", key,
+                         text, is_begin ? "" : " of 0 or more");
     event->has_begin |= is_begin;
     return GSIM_OK;
 }

@@ -37,6 +37,29 @@ enum kind { LIMITS = 0, STEP, EPOCHS, N_KINDS };
 static const char *const kinds[N_KINDS] = {"limits", "step", "epoch"};
 enum { MOST_ROWS = 1000000, MOST_APPS = 1000, MOST_DEVICES = 64, MOST_BATCH = 1 << 24 };
 
+/* The numbers that a column accepts, and their unit. */
+struct form {
+    const char *of;
+    bool is_whole;
+    double least, most;
+};
+static const struct form forms[N_TARGETS] = {
+    [NODES] = {"nodes", true, 1, GSIM_MAX_GANG},
+    [GPUS] = {"GPUs", true, 1, GSIM_MAX_GANG},
+    [MOST_GPUS] = {"GPUs", true, 1, GSIM_MAX_GANG},
+    [EPOCH] = {"the epoch, from 0", true, 0, MOST_ROWS},
+    [BATCH] = {"samples", true, 1, MOST_BATCH},
+    [MAX_BATCH] = {"samples", true, 1, MOST_BATCH},
+    [MIN_LOCAL] = {"samples", true, 1, MOST_BATCH},
+    [MAX_LOCAL] = {"samples", true, 1, MOST_BATCH},
+    [STEP_S] = {"seconds", false, 1e-9, 1e30},
+    [SYNC_S] = {"seconds", false, 0, 1e30},
+    [PROGRESS] = {"the progress at the end of the epoch", false, 0, 1e30},
+    [GRAD_SQR] = {"the square of the gradient", false, 0, 1e30},
+    [GRAD_VAR] = {"the variance of the gradient", false, 0, 1e30},
+    [ITERATIONS] = {"iterations", false, 0, 1e30},
+};
+
 /* Of an application on a device. */
 struct limits {
     uint32_t app, device, min_local, max_local;
@@ -59,12 +82,20 @@ struct reading {
     bool is_there[N_TARGETS];
     uint32_t app, device_of_row;
     int kind;
-    const char *bad; /* the column of its first bad cell; NULL: none */
+    enum target bad; /* the column of its first bad cell; N_TARGETS: none */
     char bad_text[64];
     bool is_out_of_memory;
 };
 
 /* --- cells ------------------------------------------------------------------------------------ */
+
+/* "limits, step, epoch"; "": no memory. */
+static const char *names_of(const struct reading *r, const char *const *name, int n) {
+    const char *list = name[0];
+    for (int i = 1; i < n && list; i++)
+        list = gsim_arena_printf(r->arena, "%s, %s", list, name[i]);
+    return list ? list : "";
+}
 
 static enum gsim_status on_header(void *arg, const char *const *header, uint32_t n, int64_t line) {
     struct reading *r = arg;
@@ -75,14 +106,16 @@ static enum gsim_status on_header(void *arg, const char *const *header, uint32_t
             t++;
         if (t == N_TARGETS)
             return gsim_fail(r->log, GSIM_BAD_INPUT, r->goodput->path, line,
-                             "a table of goodput has no column '%.64s'", header[i]);
+                             "a table of goodput has no column '%.64s'; accepted: %s", header[i],
+                             names_of(r, names, N_TARGETS));
         r->target[i] = (enum target)t;
         has[t] = true;
     }
     for (int t = 0; t < N_TARGETS; t++)
         if (!has[t] && t != DEVICE)
-            return gsim_fail(r->log, GSIM_BAD_INPUT, r->goodput->path, line, "no column '%s'",
-                             names[t]);
+            return gsim_fail(r->log, GSIM_BAD_INPUT, r->goodput->path, line,
+                             "no column '%s'; a table of goodput has %s, and device if need be",
+                             names[t], names_of(r, names, DEVICE));
     return GSIM_OK;
 }
 
@@ -122,24 +155,28 @@ static uint32_t device_named(struct reading *r, const char *name) {
     return d;
 }
 
-/* A whole number, of which batches and GPUs are at least 1. */
-static bool take_count(const char *text, int64_t least, int64_t most, double *out) {
+static bool take_whole(const char *text, double *out) {
     int64_t value;
-    bool is_ok = gsim_parse_int(text, &value) == GSIM_PARSE_OK && value >= least && value <= most;
-    *out = is_ok ? (double)value : 0;
-    return is_ok;
+    bool is_whole = gsim_parse_int(text, &value) == GSIM_PARSE_OK;
+    *out = is_whole ? (double)value : 0;
+    return is_whole;
 }
 
 /* Digits from 1 to 9, of which a double holds 15 exactly. */
 static bool take_placement(const char *text, double *out) {
     size_t n = strlen(text);
-    return n <= 15 && strspn(text, "123456789") == n && take_count(text, 1, INT64_MAX / 16, out);
+    return n <= 15 && strspn(text, "123456789") == n && take_whole(text, out);
 }
 
-static bool take_decimal(const char *text, double least, double *out) {
+static bool take_decimal(const char *text, double *out) {
     char *end;
     *out = strtod(text, &end);
-    return *text && !*end && *out >= least && *out <= 1e30;
+    return *text && !*end;
+}
+
+static bool take_number(const struct form *form, const char *text, double *out) {
+    bool is_number = form->is_whole ? take_whole(text, out) : take_decimal(text, out);
+    return is_number && *out >= form->least && *out <= form->most;
 }
 
 static bool take(struct reading *r, enum target target, const char *text) {
@@ -158,37 +195,17 @@ static bool take(struct reading *r, enum target target, const char *text) {
         return r->device_of_row < MOST_DEVICES;
     case PLACEMENT:
         return !*text || take_placement(text, value);
-    case NODES:
-    case GPUS:
-    case MOST_GPUS:
-        return !*text || take_count(text, 1, GSIM_MAX_GANG, value);
-    case EPOCH:
-        return !*text || take_count(text, 0, MOST_ROWS, value);
-    case BATCH:
-    case MAX_BATCH:
-    case MIN_LOCAL:
-    case MAX_LOCAL:
-        return !*text || take_count(text, 1, MOST_BATCH, value);
-    case STEP_S:
-        return !*text || take_decimal(text, 1e-9, value);
-    case SYNC_S:
-    case PROGRESS:
-    case GRAD_SQR:
-    case GRAD_VAR:
-    case ITERATIONS:
-        return !*text || take_decimal(text, 0, value);
-    case N_TARGETS:
-        break;
+    default:
+        return !*text || take_number(&forms[target], text, value);
     }
-    return false;
 }
 
 static void on_field(void *arg, uint32_t column, const char *text, size_t length) {
     struct reading *r = arg;
     (void)length;
-    if (take(r, r->target[column], text) || r->bad)
+    if (take(r, r->target[column], text) || r->bad != N_TARGETS)
         return;
-    r->bad = names[r->target[column]];
+    r->bad = r->target[column];
     (void)snprintf(r->bad_text, sizeof r->bad_text, "%s", text);
 }
 
@@ -279,7 +296,7 @@ static const char *fault_of(const struct reading *r) {
     const bool *is = r->is_there;
     bool by_nodes = is[NODES] && is[GPUS];
     if (r->goodput->n_apps == MOST_APPS || r->n_steps + r->n_epochs >= MOST_ROWS)
-        return "is of too many";
+        return "is one too many: at most 999 applications and 10^6 steps and epochs fit";
     if (r->kind == LIMITS && has_limits(r))
         return "stands twice";
     if (r->kind == LIMITS && has_other_limits(r))
@@ -304,14 +321,30 @@ static const char *fault_of(const struct reading *r) {
     return NULL;
 }
 
+static enum gsim_status refuse_cell(const struct reading *r, int64_t line) {
+    const struct form *form = &forms[r->bad];
+    const char *accepted =
+        r->bad == ROW           ? names_of(r, kinds, N_KINDS)
+        : r->bad == APPLICATION ? "a name, one of at most 999 applications"
+        : r->bad == DEVICE      ? "the name of a device, one of at most 63"
+        : r->bad == PLACEMENT
+            ? "the GPUs on each node, at most 15 digits from 1 to 9, such as 44"
+            : gsim_arena_printf(r->arena, "a %snumber from %.10g to %.10g (%s)",
+                                form->is_whole ? "whole " : "", form->least, form->most, form->of);
+    if (!accepted || gsim_arena_has_failed(r->arena))
+        return gsim_no_memory(r->log, "reading a table of goodput");
+    return gsim_fail(r->log, GSIM_BAD_INPUT, r->goodput->path, line,
+                     "column '%s': '%s' cannot be read; accepted: %s", names[r->bad], r->bad_text,
+                     accepted);
+}
+
 static enum gsim_status on_row(void *arg, int64_t line) {
     struct reading *r = arg;
     const char *path = r->goodput->path;
     if (r->is_out_of_memory)
         return gsim_no_memory(r->log, "reading a table of goodput");
-    if (r->bad)
-        return gsim_fail(r->log, GSIM_BAD_INPUT, path, line, "column '%s': '%s' cannot be read",
-                         r->bad, r->bad_text);
+    if (r->bad != N_TARGETS)
+        return refuse_cell(r, line);
     const char *fault = fault_of(r);
     if (fault)
         return gsim_fail(r->log, GSIM_BAD_INPUT, path, line, "a row '%s' %s", kinds[r->kind],
@@ -510,7 +543,8 @@ enum gsim_status gsim_goodput_read(const char *path, struct gsim_arena *arena,
     if (!r || !goodput)
         return gsim_no_memory(log, "reading a table of goodput");
     goodput->path = path;
-    *r = (struct reading){.arena = arena, .log = log, .goodput = goodput, .n_devices = 1};
+    *r = (struct reading){
+        .arena = arena, .log = log, .goodput = goodput, .n_devices = 1, .bad = N_TARGETS};
     struct gsim_csv_user user = {r, on_header, on_field, on_row, NULL};
     enum gsim_status status = gsim_csv_read_file(path, &user, arena, log);
     if (status == GSIM_OK && goodput->n_apps == 0)

@@ -201,6 +201,16 @@ static bool on_misfit(void *arg, int64_t line, uint32_t n, uint32_t n_columns) {
     return true;
 }
 
+static const char *form_of(const struct gsim_gpu_mem *g, enum target target) {
+    if (target == TIME)
+        return "a date such as 2024-05-31 08:00:00, or seconds since 1970";
+    if (target != MEMORY)
+        return "a name";
+    return g->unit == GSIM_MIB   ? "a decimal number of MiB, 0 or more"
+           : g->unit == GSIM_GIB ? "a decimal number of GiB, 0 or more"
+                                 : "a number of bytes, 0 or more";
+}
+
 static enum gsim_status on_row(void *arg, int64_t line) {
     struct gsim_gpu_mem *g = arg;
     bool is_empty = g->is_empty;
@@ -219,8 +229,9 @@ static enum gsim_status on_row(void *arg, int64_t line) {
     }
     if (is_bad) {
         return gsim_fail(g->b->log, GSIM_BAD_INPUT, g->path, line,
-                         "column '%s': '%s' is no measurement of that kind",
-                         g->column[g->bad_column], g->bad_text);
+                         "column '%s': '%s' is no measurement of that kind; accepted: %s",
+                         g->column[g->bad_column], g->bad_text,
+                         form_of(g, g->target[g->bad_column]));
     }
     if (!make_room(g->b->arena, &g->sample, g->n_samples, &g->samples_capacity, sizeof *g->sample))
         return gsim_no_memory(g->b->log, "reading measured memory");

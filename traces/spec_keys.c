@@ -40,7 +40,10 @@ enum gsim_status gsim_spec_number(const struct gsim_spec_reader *r, const char *
         return GSIM_OK;
     if (!parse_number(entry->value, out))
         return gsim_spec_fail(r, entry, "a number");
-    return *out >= least ? GSIM_OK : gsim_spec_fail(r, entry, "a number that is large enough");
+    if (*out >= least)
+        return GSIM_OK;
+    const char *accepted = gsim_arena_printf(r->arena, "a number of at least %.10g", least);
+    return gsim_spec_fail(r, entry, accepted);
 }
 
 enum gsim_status gsim_spec_whole(const struct gsim_spec_reader *r, const char *section,
@@ -49,7 +52,9 @@ enum gsim_status gsim_spec_whole(const struct gsim_spec_reader *r, const char *s
     if (!entry)
         return GSIM_OK;
     if (gsim_parse_int(entry->value, out) != GSIM_PARSE_OK || *out < least || *out > most)
-        return gsim_spec_fail(r, entry, "a whole number in range");
+        return gsim_spec_fail(r, entry,
+                              gsim_arena_printf(r->arena, "a whole number from %lld to %lld",
+                                                (long long)least, (long long)most));
     return GSIM_OK;
 }
 

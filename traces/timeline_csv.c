@@ -108,7 +108,8 @@ static enum gsim_status take_record(struct reader *r, int64_t line) {
     if (status == GSIM_OK)
         status = take(r, DUR, -1, &record.dur_ns, line);
     if (status == GSIM_OK && (record.begin_ns < 0 || record.dur_ns < 0))
-        return refuse(r, record.begin_ns < 0 ? BEGIN : DUR, "a time in nanoseconds", line);
+        return refuse(r, record.begin_ns < 0 ? BEGIN : DUR,
+                      "a time in nanoseconds, a whole number of 0 or more", line);
     if (status == GSIM_OK)
         status = take(r, CORR, -1, &record.corr, line);
     if (status == GSIM_OK)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # draw.sh GSIM FOLDER: the timelines that the pages of docs show, drawn from runs of gsim. Each is a
-# trace of a few lines, so that the page and the picture say the same.
+# trace of a few lines, so that the picture shows the run that the page describes.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -28,7 +28,7 @@ draw sm-sharing sm-sharing 'a;b' 0 42 'mps: b comes at 10 ms; together they ask 
 draw paging paging 'a;b' 0 6000 'uvm: two jobs of 12 GiB on a GPU of 16 GiB' \
     'a computes=*/slice/a;a faults=*/fault/a;b computes=*/slice/b;b faults=*/fault/b' \
     --policy uvm --gpus-per-node 1 --set hbm_bytes=16GiB
-draw migration paging 'a;b' 0 2600 'msched: the same two jobs' \
+draw migration paging 'a;b' 0 2600 'msched: the two jobs of the page on paging' \
     'a computes=*/slice/a;b computes=*/slice/b;in=*/copy in/*;out=*/copy out/*;faults=*/fault/*' \
     --policy msched --gpus-per-node 1 --set hbm_bytes=16GiB
 draw links links 'a;b;c;d' 0 6000 'srtf, preempt=suspend: c and d push out a and b, which have 40 GiB each' \

@@ -424,7 +424,7 @@ static const struct gsim_param_def params[] = {
      .choices = "off|fair|fifo",
      .help = "with objective=water-filling: whether users (column user) share the cluster by their "
              "weights; fair: the jobs of a user share its part by theirs; fifo: the first of them "
-             "has it, and what is of no use to it the next"},
+             "has it, and the GPUs that it cannot use go to the next"},
     {.name = "user_weights",
      .type = GSIM_PARAM_TEXT,
      .fallback = "",

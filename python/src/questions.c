@@ -22,7 +22,7 @@ static bool is_oracle(const struct gsim_ctx *ctx) {
     if (ctx->view->jobs.service_ns)
         return true;
     PyErr_SetString(gsim_py_error, "true durations are hidden from a policy; only an oracle "
-                                   "(oracle = True in its class) may ask what is left");
+                                   "(oracle = True in its class) may ask for the rest");
     return false;
 }
 
@@ -190,7 +190,7 @@ static PyStructSequence_Field modes_fields[] = {{"at", "the mode under way"},
                                                 {"made_ppm", "epochs made, in millionths"},
                                                 {"modes", "tuple of gsim.Mode, by first phase"},
                                                 {0}};
-static PyStructSequence_Desc modes_about = {"gsim.Modes", "What is known of a job in phases.",
+static PyStructSequence_Desc modes_about = {"gsim.Modes", "Batches and speeds of a job in phases.",
                                             modes_fields, 4};
 static PyStructSequence_Field instance_fields[] = {{"name", "of the instance's profile"},
                                                    {"mem_bytes", "that jobs can use"},

@@ -38,7 +38,7 @@ bool gsim_py_world_leave(struct gsim_py_world *world) {
         return is_clean;
     PyErr_SetString(gsim_py_error,
                     "an array or a slice of a column of the view outlives its hook; keep a copy "
-                    "(.copy(), .tolist()) of what is needed later");
+                    "(.copy(), .tolist()) of the values that are needed later");
     return false;
 }
 

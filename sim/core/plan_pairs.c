@@ -58,7 +58,7 @@ static bool breaks_pair(struct gsim_plan *plan, gsim_slot slot) {
             core->ops->pace_beside(core->model, other, slot) == 0)
             return refuse(plan, slot, other,
                           "by the table of speeds (--rates) their models do not run beside each "
-                          "other on so many GPUs of that device");
+                          "other on that number of GPUs of that device");
     }
     return false;
 }
@@ -72,7 +72,7 @@ bool gsim_plan_breaks_table(struct gsim_plan *plan, gsim_slot slot) {
         return plan->core->cluster.n_arranged > 0 && breaks_pair(plan, slot);
     (void)gsim_plan_broke(
         plan, slot, "placing",
-        "by the table of speeds (--rates, --goodput) its model cannot run on so many GPUs "
+        "by the table of speeds (--rates, --goodput) its model cannot run on that number of GPUs "
         "of that device, or with so little of a host's memory beside each");
     return true;
 }

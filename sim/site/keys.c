@@ -34,10 +34,15 @@ enum { MOST_WEIGHT = 1000000000 };
 static void take_whole(struct gsim_slurm_reading *r, const char *key, const char *value,
                        int64_t least, int64_t *out) {
     int64_t number;
-    if (gsim_parse_int(value, &number) != GSIM_PARSE_OK || number < least || number > MOST_WEIGHT)
-        gsim_slurm_refuse(r, key, value, "a whole number that it can be, such as 1000");
-    else
+    char accepted[64];
+    if (gsim_parse_int(value, &number) == GSIM_PARSE_OK && number >= least &&
+        number <= MOST_WEIGHT) {
         *out = number;
+        return;
+    }
+    (void)snprintf(accepted, sizeof accepted, "a whole number from %lld to %d", (long long)least,
+                   MOST_WEIGHT);
+    gsim_slurm_refuse(r, key, value, accepted);
 }
 
 static bool take_weight(struct gsim_slurm_reading *r, const char *key, const char *value) {

@@ -171,7 +171,9 @@ static int64_t threshold_of(struct gsim_kueue_reading *r, const struct gsim_yaml
     long value = strtol(text, &end, 10);
     if (*end != '\0' || value > INT32_MAX || value < INT32_MIN)
         gsim_kueue_refuse(r, gsim_yaml_get(borrow, "maxPriorityThreshold"),
-                          "maxPriorityThreshold: '%.64s' is not a priority", text);
+                          "maxPriorityThreshold: '%.64s' is not a priority; accepted: a whole "
+                          "number from -2147483648 to 2147483647",
+                          text);
     return value;
 }
 

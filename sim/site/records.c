@@ -99,7 +99,7 @@ static bool take_node_count(struct gsim_slurm_reading *r, const char *key, const
         if (!is(key, counts[i].key))
             continue;
         if (gsim_parse_int(value, said) != GSIM_PARSE_OK || *said < 0 || *said > MOST)
-            gsim_slurm_refuse(r, key, value, "a whole number");
+            gsim_slurm_refuse(r, key, value, "a whole number from 0 to 1000000000");
         return true;
     }
     return false;
@@ -167,7 +167,7 @@ static void take_limit(struct gsim_slurm_reading *r, const char *key, const char
 static void take_int(struct gsim_slurm_reading *r, const char *key, const char *value,
                      int64_t *out) {
     if (gsim_parse_int(value, out) != GSIM_PARSE_OK || *out < 0 || *out > UINT32_MAX)
-        gsim_slurm_refuse(r, key, value, "a whole number");
+        gsim_slurm_refuse(r, key, value, "a whole number from 0 to 4294967295");
 }
 
 /* "CPU=1.0,Mem=0.25G,GRES/gpu=2.0": the weights of CPUs and of GPUs. */

@@ -84,7 +84,7 @@ static void take_limit(struct gsim_slurm_reading *r, const char *column, const c
                        enum form form, int64_t most[GSIM_SLURM_TRES]) {
     if (form == COUNT) {
         if (gsim_parse_int(value, &most[GSIM_SLURM_JOBS]) != GSIM_PARSE_OK)
-            gsim_slurm_refuse(r, column, value, "a whole number");
+            gsim_slurm_refuse(r, column, value, "a whole number, of which -1 is no limit");
         return;
     }
     if (!gsim_slurm_take_tres(r, column, value, most))
@@ -121,14 +121,14 @@ static void take_qos(struct gsim_slurm_reading *r, const char *column, const cha
     if (is(column, "Name"))
         qos->name = gsim_slurm_keep(r, value, strlen(value));
     else if (is(column, "Priority") && gsim_parse_int(value, &qos->priority) != GSIM_PARSE_OK)
-        gsim_slurm_refuse(r, column, value, "a whole number");
+        gsim_slurm_refuse(r, column, value, "a whole number, of which a larger one goes first");
     else if (is(column, "Preempt"))
         qos->preempts = gsim_slurm_keep(r, value, strlen(value));
     else if (is(column, "PreemptMode"))
         qos->mode = mode_of(r, value);
     else if (is(column, "UsageFactor") &&
              gsim_parse_decimal(value, strlen(value), 1000, &qos->usage_milli) != GSIM_PARSE_OK)
-        gsim_slurm_refuse(r, column, value, "a number such as 1.0");
+        gsim_slurm_refuse(r, column, value, "a decimal number such as 1.0");
     else if (is(column, "Flags"))
         qos->goes_over_partition = gsim_slurm_lists(value, "OverPartQOS", 11);
     else if (is(column, "GraceTime")) {
@@ -154,7 +154,8 @@ static void take_assoc(struct gsim_slurm_reading *r, const char *column, const c
     else if (is(column, "Share") || is(column, "Fairshare")) {
         if (gsim_parse_int(value, &assoc->shares) != GSIM_PARSE_OK || assoc->shares < 0 ||
             assoc->shares > INT32_MAX)
-            gsim_slurm_refuse(r, column, value, "a number of shares, or 'parent'");
+            gsim_slurm_refuse(r, column, value,
+                              "a number of shares from 0 to 2147483647, or 'parent'");
     } else if (is(column, "Partition"))
         gsim_slurm_note(r, "an association of the partition", value,
                         "the association is of all partitions");

@@ -201,9 +201,9 @@ bad() { # name, pattern, rows
     table m.csv "$@"
     expect "$name" 3 "$pattern" run --policy fifo
 }
-bad "a row of no kind" "column 'row': 'pace' cannot be read" pace,m,,,,,,,,,,,,,,,
+bad "a row of no kind" "column 'row': 'pace' cannot be read; accepted: limits, step, epoch" pace,m,,,,,,,,,,,,,,,
 bad "a step without its time" "a row 'step' needs batch, step_s and sync_s" step,m,1,,,4,,,,,,,,,,,
-bad "a step of 0 s" "column 'step_s': '0' cannot be read" step,m,1,,,4,0,0,,,,,,,,,
+bad "a step of 0 s" "column 'step_s': '0' cannot be read; accepted: a number from 1e-09 to 1e+30 (seconds)" step,m,1,,,4,0,0,,,,,,,,,
 bad "a step nowhere" "needs a placement, or nodes and gpus" step,m,,2,,4,1,0,,,,,,,,,
 bad "a step that is nothing but waiting, and more" "has a sync_s above its step_s" step,m,1,,,4,1,2,,,,,,,,,
 bad "a step that stands twice" "a step of 'm' with batch 8 on 1 GPUs of 1 nodes stands twice" step,m,1,,,8,1,0,,,,,,,,,
@@ -212,7 +212,7 @@ bad "an application without limits" "application 'n' has no row 'limits'" step,n
 bad "limits that stand twice" "a row 'limits' stands twice" limits,m,,,,,,,,,,,,32,4,16,
 bad "an epoch that is missing" "the epochs of 'm' with batch 24 are not 0, 1" epoch,m,,,,24,,,1,400,1,1,,,,,
 bad "a gradient of 0" "a row 'epoch' has a gradient of 0" epoch,m,,,,24,,,0,400,0,0,,,,,
-bad "a placement with 0" "column 'placement': '10' cannot be read" step,m,10,,,8,1,0,,,,,,,,,
+bad "a placement with 0" "column 'placement': '10' cannot be read; accepted: the GPUs on each node, at most 15 digits from 1 to 9" step,m,10,,,8,1,0,,,,,,,,,
 table m.csv
 trace a,0,1,m,64
 expect "a batch beyond the application's" 3 "'m' has batches from 8 to 32, and not 64" run --policy fifo

@@ -139,7 +139,7 @@ say "work that a failure takes draws the watts of work" $?
 # --- bad input
 nodes="--nodes 1..9 --gpus-per-node 8"
 trace=traces/samples/cluster.csv
-expect "no target" 2 'what is to be reached' plan $nodes $trace
+expect "no target" 2 'no target; accepted' plan $nodes $trace
 expect "no nodes" 2 'which nodes' plan --target 'wait_p95_s < 1h' $trace
 expect "no policies" 2 'which policies' "$gsim" plan --target 'wait_p95_s < 1h' $nodes $trace
 expect "an unknown field" 2 "did you mean 'wait_p95_s'" plan --target 'wait_p59_s < 1h' $nodes $trace

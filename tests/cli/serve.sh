@@ -146,4 +146,4 @@ expect "no models" 2 "which models serve the requests" "$gsim" serve "$tmp/reque
 expect "a key without a section" 2 "is not SECTION.KEY=VALUE" "$gsim" serve --models "$tmp/models.ini" --spec memory=3 "$tmp/requests.csv"
 expect "a timeline that would be compressed" 2 "without compression" "$gsim" serve --models "$tmp/models.ini" --timeline "$tmp/t.json.gz" "$tmp/requests.csv"
 echo "something else" >"$tmp/mine.csv"
-expect "a file of something else stays" 2 "it is there already" "$gsim" serve --device ideal --models "$tmp/models.ini" --requests-csv "$tmp/mine.csv" "$tmp/requests.csv"
+expect "a file of something else stays" 2 "mine.csv: the file is there already; --force" "$gsim" serve --device ideal --models "$tmp/models.ini" --requests-csv "$tmp/mine.csv" "$tmp/requests.csv"

@@ -144,10 +144,10 @@ wrong() { # name, pattern, line in place of ClusterName
     sed "s|^ClusterName=.*|$3|" site.conf >bad.conf
     expect "$1" 3 "bad.conf:[1-9].*$2" run bad.conf t.csv
 }
-wrong "a number that is none" "PriorityWeightAge: 'many' is not" "PriorityWeightAge=many"
+wrong "a number that is none" "PriorityWeightAge: 'many' is not a whole number from 0 to 1000000000" "PriorityWeightAge=many"
 wrong "a time that is none" "PriorityMaxAge: '7 days' is not a time" "PriorityMaxAge=7 days"
 wrong "a negative interval" "bf_interval: '-3' is not" "SchedulerParameters=bf_interval=-3"
-wrong "an interval of 0" "bf_interval: '0' is not" "SchedulerParameters=bf_interval=0"
+wrong "an interval of 0" "bf_interval: '0' is not a whole number from 1 to 1000000000" "SchedulerParameters=bf_interval=0"
 wrong "a list of nodes that is none" "NodeName: 'n\[1-' is not" "NodeName=n[1- Gres=gpu:2"
 wrong "a count of GPUs that is none" "Gres: 'gpu:99999' is not" "NodeName=m1 Gres=gpu:99999"
 wrong "a partition twice" "PartitionName: 'gpu' is not a new name" "PartitionName=gpu Nodes=n1"
@@ -155,7 +155,7 @@ wrong "a line of another file" "the line: 'hello' is not one of slurm.conf" "hel
 wrong "a row that is too long" "is not as long as the table" "Name\|Priority\nlow\|1\|2"
 wrong "a limit that is none" "MaxJobsPU: 'few' is not a whole number" "Name\|MaxJobsPU\nlow\|few"
 wrong "an amount of memory that is none" "MaxTRESPU: 'mem=few' is not a list such as" "Name\|MaxTRESPU\nlow\|mem=few"
-wrong "CPUs that are none" "CPUs: 'all' is not a whole number" "NodeName=m1 CPUs=all Gres=gpu:2"
+wrong "CPUs that are none" "CPUs: 'all' is not a whole number from 0 to 1000000000" "NodeName=m1 CPUs=all Gres=gpu:2"
 wrong "a reservation without an end" "is not a reservation with a StartTime" "ReservationName=r StartTime=2024-05-01T00:00:00 Nodes=n1"
 wrong "a date that is none" "StartTime: 'tomorrow' is not a date" "ReservationName=r StartTime=tomorrow Nodes=n1"
 printf 'ReservationName=r StartTime=2024-05-01T00:01:00 EndTime=2024-05-01T01:00:00\n   Nodes=n[1-2] Users=(null)\n' | cat site.conf - >resv.conf

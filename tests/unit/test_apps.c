@@ -138,7 +138,7 @@ static void what_is_wrong_is_named_by_its_line(void **state) {
     refuse_app(f, HEAD "buffer,w,,,1,\nkernel,k,1,1,1,w:9%-5%\n",
                "3: touches: 'w:9%-5%' is no part");
     refuse_app(f, HEAD "buffer,w,,,1,\nbuffer,w,,,1,\n", "3: buffer 'w' stands twice");
-    refuse_app(f, HEAD "buffer,w,,,,\n", "2: bytes: '' is not the size of a buffer");
+    refuse_app(f, HEAD "buffer,w,,,,\n", "2: bytes: '' is not the size of a buffer, 1 byte");
     refuse_app(f, "kind,name,time_us\nkernel,k,5\n",
                "2: a kernel's time_us is its time on one device");
     refuse_app(f, "kind,name,bytes,threads,registers\nkernel,k,5,32,256\n",
@@ -151,12 +151,14 @@ static void what_is_wrong_is_named_by_its_line(void **state) {
                "2: precision: 'fp8' is not one of fp32|tf32|fp16|int8");
     refuse_app(f, "kind,name,joules\nenergy,kernel,3\n",
                "2: name: 'kernel' is not one of iteration");
-    refuse_app(f, "kind,name,joules\nenergy,iteration,\n", "2: joules: '' is not the energy of an");
+    refuse_app(f, "kind,name,joules\nenergy,iteration,\n",
+               "2: joules: '' is not the energy of an iteration in joules");
     refuse_app(f, "kind,name,joules\nenergy,iteration,0\n", "2: joules: '0' is not a number above");
     refuse_app(f, "kind,name,flops,dram_bytes\nkernel,k,1,x\n",
                "2: dram_bytes: 'x' is not a number");
-    refuse_app(f, "kind,name,flops,dram_bytes,stored_bytes\nkernel,k,1,5,6\n",
-               "2: stored_bytes are part of the dram_bytes of kernel 'k': they are at most as many");
+    refuse_app(
+        f, "kind,name,flops,dram_bytes,stored_bytes\nkernel,k,1,5,6\n",
+        "2: stored_bytes are part of the dram_bytes of kernel 'k': they are at most as many");
     refuse_app(f, "kind,name,flops,stored_bytes\nkernel,k,1,6\n", "2: stored_bytes are part of");
     refuse_app(f, HEAD "kernel,k,1,1\n", "2: 4 fields; the header has 6 columns");
 }

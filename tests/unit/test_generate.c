@@ -147,7 +147,11 @@ static void test_specs_that_do_not_do(void **state) {
         const char *text, *expected;
     } cases[] = {
         {"[trace]\njobs = 5\n", " no section [arrival]"},
-        {"[trace]\njobs = none\n", "2: key 'jobs': 'none' is not a whole number"},
+        {"[trace]\njobs = none\n",
+         "2: key 'jobs': 'none' is not a whole number from 1 to 100000000"},
+        {"[trace]\njobs = 0\n", "2: key 'jobs': '0' is not a whole number from 1 to 100000000"},
+        {BASE "[gpus]\nchoice = 1, 2\nmin = -1\n",
+         "12: key 'min': '-1' is not a number of at least 0"},
         {BASE "[durations]\nmu = 1\n", "11: no section [durations]; did you mean [duration]?"},
         {BASE "[gpus]\nchoise = 1, 2\n", "11: [gpus] has no key 'choise'; did you mean 'choice'?"},
         {BASE "[gpus]\nchoice = 1, 2\nweights = 1\n", "12: key 'weights': '1' is not one weight"},

@@ -229,7 +229,8 @@ static void test_measurements_that_do_not_do(void **state) {
          "DCGM_FI_DEV_FB_USED{gpu=\"0\",Hostname=\"n1\"} 1\n",
          "beside.csv:1: what an exporter shows (/metrics) is one moment"},
         {"job_id,mem_mib,mem_gib\n1,1,1\n", "beside.csv:1: column 'mem_gib' is of a kind"},
-        {"job_id,mem_mib\n1,-5\n", "beside.csv:2: column 'mem_mib': '-5' is no measurement"},
+        {"job_id,mem_mib\n1,-5\n", "beside.csv:2: column 'mem_mib': '-5' is no measurement of that "
+                                   "kind; accepted: a decimal number of MiB"},
         {"job_id,mem_mib\n1,1e99\n", "beside.csv:2: column 'mem_mib': '1e99' is no"},
         {"host,time,mem_mib\nn1,noon,1\n", "beside.csv:2: column 'time': 'noon' is no"},
         {"host,time,mem_mib\nn1,99999999999999,1\n", "beside.csv:2: column 'time'"},

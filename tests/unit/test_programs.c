@@ -94,7 +94,8 @@ static void what_a_program_says(void **state) {
 
 static void what_is_wrong_is_named_by_its_line(void **state) {
     struct fixture *f = *state;
-    refuse_app(f, KERNEL "launch,x,,,,,,,1,,\n", "3: the row launches 'x', which is no kernel");
+    refuse_app(f, KERNEL "launch,x,,,,,,,1,,\n",
+               "3: the row launches 'x'; accepted: a kernel, copy or set of a row before it");
     refuse_app(f, HEAD "kernel,k,,10,h200,,,,,,\nkernel,l,,10,h200,,,,,,\nlaunch,k,,,,,,,1,,\n",
                "3: kernel 'l' is launched by no row");
     refuse_app(f, KERNEL "launch,k,,,,,,,1,,\nwait,e,,,,,,,1,,\n",

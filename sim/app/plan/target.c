@@ -87,7 +87,8 @@ enum gsim_status gsim_target_read(struct gsim_cli *cli, struct gsim_target *out)
     const char *text = cli->value[GSIM_OPT_TARGET];
     if (!text)
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "what is to be reached? gsim plan --target 'wait_p95_s < 1h' --policies "
+                         "no target; accepted: a field's bound, as in gsim plan --target "
+                         "'wait_p95_s < 1h' --policies "
                          "fifo,easy-backfill --nodes 1..64 trace.csv");
     size_t sign = strcspn(text, "<>"), length = sign;
     while (length > 0 && isspace((unsigned char)text[length - 1]))
