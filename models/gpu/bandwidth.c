@@ -17,7 +17,7 @@ static int64_t min_i64(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-static int64_t on(const struct gsim_profile *profile, enum gsim_key curve, int64_t sms) {
+int64_t gsim_space_curve(const struct gsim_profile *profile, enum gsim_key curve, int64_t sms) {
     const struct gsim_curve_point *points = profile->curve[curve];
     int64_t n = profile->value[curve];
     struct gsim_curve_point low = {0, 0};
@@ -33,24 +33,9 @@ static int64_t on(const struct gsim_profile *profile, enum gsim_key curve, int64
     return low.y;
 }
 
-int64_t gsim_space_curve(const struct gsim_profile *profile, int64_t sms) {
-    return on(profile, GSIM_KEY_HBM_BY_SMS, sms);
-}
-
 int64_t gsim_space_bandwidth(const struct gsim_space *space, int64_t sms) {
-    return min_i64(gsim_space_curve(space->profile, sms), space->peak_bytes_per_s);
-}
-
-int64_t gsim_space_mixed_bandwidth(const struct gsim_space *space, uint32_t loads_ppm,
-                                   int64_t sms) {
-    const struct gsim_profile *profile = space->profile;
-    int64_t copies = gsim_space_curve(profile, sms);
-    if (loads_ppm == 0 || profile->value[GSIM_KEY_HBM_LOADS_BY_SMS] == 0)
-        return min_i64(copies, space->peak_bytes_per_s);
-    int64_t loads = on(profile, GSIM_KEY_HBM_LOADS_BY_SMS, sms);
-    int64_t mixed = gsim_muldiv_floor(copies, GSIM_PPM - (int64_t)loads_ppm, GSIM_PPM) +
-                    gsim_muldiv_floor(loads, loads_ppm, GSIM_PPM);
-    return min_i64(mixed, space->peak_bytes_per_s);
+    return min_i64(gsim_space_curve(space->profile, GSIM_KEY_HBM_BY_SMS, sms),
+                   space->peak_bytes_per_s);
 }
 
 uint32_t gsim_space_loads_ppm(int64_t loaded_ppm) {
@@ -62,10 +47,10 @@ int64_t gsim_space_staged_bandwidth(const struct gsim_space *space, int64_t sms)
     const struct gsim_profile *profile = space->profile;
     if (profile->value[GSIM_KEY_HBM_STAGED_BY_SMS] == 0)
         return gsim_space_bandwidth(space, sms);
-    int64_t drawn = on(profile, GSIM_KEY_HBM_STAGED_BY_SMS, sms);
+    int64_t drawn = gsim_space_curve(profile, GSIM_KEY_HBM_STAGED_BY_SMS, sms);
     if (space->peak_bytes_per_s >= profile->value[GSIM_KEY_HBM_BYTES_PER_S])
         return drawn;
-    int64_t all = on(profile, GSIM_KEY_HBM_STAGED_BY_SMS, INT64_MAX / GSIM_SM);
+    int64_t all = gsim_space_curve(profile, GSIM_KEY_HBM_STAGED_BY_SMS, INT64_MAX / GSIM_SM);
     return min_i64(drawn, gsim_muldiv_floor(all, space->peak_bytes_per_s,
                                             profile->value[GSIM_KEY_HBM_BYTES_PER_S]));
 }
@@ -76,7 +61,8 @@ bool gsim_space_is_staged(const struct gsim_profile *profile, int64_t shared_byt
 
 uint32_t gsim_space_memory_ppm(const struct gsim_profile *profile, uint32_t fill_ppm,
                                int64_t hbm_bytes_per_s) {
-    int64_t most = gsim_space_curve(profile, profile->value[GSIM_KEY_SMS] * (int64_t)fill_ppm);
+    int64_t sms = profile->value[GSIM_KEY_SMS] * (int64_t)fill_ppm;
+    int64_t most = gsim_space_curve(profile, GSIM_KEY_HBM_BY_SMS, sms);
     if (hbm_bytes_per_s >= most)
         return (uint32_t)GSIM_PPM;
     return (uint32_t)gsim_muldiv_floor(hbm_bytes_per_s, GSIM_PPM, most);

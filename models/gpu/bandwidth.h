@@ -24,12 +24,9 @@ struct gsim_space gsim_space_of_instance(const struct gsim_profile *profile,
 /* Bandwidth that these SMs (in millionths) draw together, by the device's curve: straight lines
  * between its points and from nothing to the first, level past the last. */
 int64_t gsim_space_bandwidth(const struct gsim_space *space, int64_t sms);
-/* Without the bound of the space's memory. */
-int64_t gsim_space_curve(const struct gsim_profile *profile, int64_t sms);
-/* The like of kernels of which this part loads and stores nothing, where the rest of the bytes is
- * half stored, as those of copies. */
-int64_t gsim_space_mixed_bandwidth(const struct gsim_space *space, uint32_t loads_ppm, int64_t sms);
-/* The like of kernels that stage what they read in shared memory, with more bytes under way. */
+/* By one of the device's curves, without the bound of the space's memory. */
+int64_t gsim_space_curve(const struct gsim_profile *profile, enum gsim_key curve, int64_t sms);
+/* The bandwidth of kernels that stage what they read in shared memory, with more bytes under way. */
 int64_t gsim_space_staged_bandwidth(const struct gsim_space *space, int64_t sms);
 /* Whether a block with this shared memory takes half of an SM's or more: it stages. */
 bool gsim_space_is_staged(const struct gsim_profile *profile, int64_t shared_bytes);

@@ -16,6 +16,19 @@ static int64_t max_i64(int64_t a, int64_t b) {
 
 /* --- the curve, read as the time of a load ---------------------------------------------------- */
 
+/* What SMs draw with kernels of which this part loads and stores nothing, where the rest of the
+ * bytes is half stored, as those of copies. */
+static int64_t mixed_bandwidth(const struct gsim_space *space, uint32_t loads_ppm, int64_t sms) {
+    const struct gsim_profile *profile = space->profile;
+    int64_t copies = gsim_space_curve(profile, GSIM_KEY_HBM_BY_SMS, sms);
+    if (loads_ppm == 0 || profile->value[GSIM_KEY_HBM_LOADS_BY_SMS] == 0)
+        return min_i64(copies, space->peak_bytes_per_s);
+    int64_t loads = gsim_space_curve(profile, GSIM_KEY_HBM_LOADS_BY_SMS, sms);
+    int64_t mixed = gsim_muldiv_floor(copies, GSIM_PPM - (int64_t)loads_ppm, GSIM_PPM) +
+                    gsim_muldiv_floor(loads, loads_ppm, GSIM_PPM);
+    return min_i64(mixed, space->peak_bytes_per_s);
+}
+
 struct queue {
     const struct gsim_space *space;
     uint32_t loads_ppm; /* of all that the kernels move */
@@ -38,8 +51,8 @@ static struct queue queue_of(const struct gsim_space *space, uint32_t loads_ppm)
         return queue;
     queue.first = points[0].x * GSIM_SM;
     queue.last = points[n - 1].x * GSIM_SM;
-    queue.low = gsim_space_mixed_bandwidth(space, loads_ppm, queue.first);
-    queue.top = queue.gives = gsim_space_mixed_bandwidth(space, loads_ppm, queue.last);
+    queue.low = mixed_bandwidth(space, loads_ppm, queue.first);
+    queue.top = queue.gives = mixed_bandwidth(space, loads_ppm, queue.last);
     queue.shift = bits_of(queue.top) + TIME_BITS;
     return queue;
 }
@@ -48,7 +61,7 @@ static struct queue queue_of(const struct gsim_space *space, uint32_t loads_ppm)
  * most. */
 static int64_t load_at(const struct queue *queue, int64_t under_way) {
     if (under_way <= queue->last)
-        return gsim_space_mixed_bandwidth(queue->space, queue->loads_ppm, under_way);
+        return mixed_bandwidth(queue->space, queue->loads_ppm, under_way);
     int64_t load = gsim_muldiv_floor(queue->top, under_way, queue->last);
     return min_i64(load, queue->gives);
 }
@@ -72,7 +85,7 @@ static int64_t under_way_of(const struct gsim_space *space, uint32_t loads_ppm,
     int64_t n = space->profile->value[GSIM_KEY_HBM_BY_SMS];
     struct gsim_curve_point low = {0, 0};
     for (int64_t i = 0; i < n; i++) {
-        int64_t y = gsim_space_mixed_bandwidth(&unbound, loads_ppm, points[i].x * GSIM_SM);
+        int64_t y = mixed_bandwidth(&unbound, loads_ppm, points[i].x * GSIM_SM);
         int64_t high = min_i64(y, space->peak_bytes_per_s);
         if (bytes_per_s <= high && high > low.y)
             return low.x * GSIM_SM + gsim_muldiv_floor((points[i].x - low.x) * GSIM_SM,
@@ -105,7 +118,7 @@ static void join(const struct queue *queue, int64_t own_low, struct waiter *wait
 static struct waiter waiter_of(const struct queue *queue, const struct gsim_loader *loader) {
     int64_t at = min_i64(loader->at_bytes_per_s, queue->gives);
     int64_t all = under_way_of(queue->space, loader->loads_ppm, at);
-    int64_t low = gsim_space_mixed_bandwidth(queue->space, loader->loads_ppm, queue->first);
+    int64_t low = mixed_bandwidth(queue->space, loader->loads_ppm, queue->first);
     struct waiter out = {.under_way = all};
     if (at != loader->draws_bytes_per_s)
         out.under_way = gsim_muldiv_floor(all, loader->draws_bytes_per_s, at);

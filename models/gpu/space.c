@@ -111,7 +111,8 @@ static uint64_t bounded_rate(gsim_u128 rate_q32) {
 /* How many times longer the part that is bound by memory takes, in Q32. */
 static gsim_u128 memory_stretch(const struct gsim_space *space, const struct gsim_holder *holder) {
     int64_t all = holder->wanted;
-    int64_t alone = gsim_space_curve(space->profile, of_device(space->profile, holder->fill_ppm));
+    int64_t alone = gsim_space_curve(space->profile, GSIM_KEY_HBM_BY_SMS,
+                                     of_device(space->profile, holder->fill_ppm));
     int64_t here = max_i64(gsim_space_bandwidth(space, all), 1);
     gsim_u128 stretch = ((gsim_u128)(uint64_t)alone << 32) / (uint64_t)here;
     if (stretch < GSIM_RATE_ONE)
