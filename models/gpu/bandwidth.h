@@ -25,7 +25,8 @@ struct gsim_space gsim_space_of_instance(const struct gsim_profile *profile,
  * between its points and from nothing to the first, level past the last. */
 int64_t gsim_space_bandwidth(const struct gsim_space *space, int64_t sms);
 /* By one of the device's curves, without the bound of the space's memory. */
-int64_t gsim_space_curve(const struct gsim_profile *profile, enum gsim_key curve, int64_t sms);
+int64_t gsim_space_curve(const struct gsim_profile *profile, enum gsim_key curve,
+                         int64_t sms);
 /* The bandwidth of kernels that stage what they read in shared memory, with more bytes under way. */
 int64_t gsim_space_staged_bandwidth(const struct gsim_space *space, int64_t sms);
 /* Whether a block with this shared memory takes half of an SM's or more: it stages. */
