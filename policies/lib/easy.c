@@ -305,10 +305,9 @@ static bool backfill(struct pass *p, gsim_slot slot) {
     struct gsim_easy *easy = p->easy;
     const struct gsim_view *view = p->ctx->view;
     struct gsim_easy_failed none = {0},
-                            *alike = p->is_apart
-                                         ? failed_by_wish(p, slot)
-                                         : failed_of(p, view->jobs.gpus[slot],
-                                                     view->jobs.state[slot] != GSIM_QUEUED),
+                            *alike = p->is_apart ? failed_by_wish(p, slot)
+                                                 : failed_of(p, view->jobs.gpus[slot],
+                                                             view->jobs.state[slot] != GSIM_QUEUED),
                             *failed = alike ? alike : &none;
     uint32_t mark = gsim_plan_mark(p->plan);
     if (p->is_apart && is_known_to_fail(p, failed, slot))
