@@ -123,21 +123,6 @@ static void test_a_job_of_the_same_millisecond_is_tried(void **state) {
     gsim_arena_free(arena);
 }
 
-/* At 10, 1 pushes out 0, with 90 s left, and leaves a GPU of the first node and all of the second:
- * 2, which asks for what 1 did, starts there at once. 0 has both nodes again at 40. */
-static void test_what_force_leaves_is_for_equal_gangs(void **state) {
-    (void)state;
-    check((struct test_run){.policy = "srtf", .nodes = 2, .gpus_per_node = 4},
-          &(struct expected){.n = 3,
-                             .submit_s = {0, 10, 10},
-                             .service_s = {100, 20, 30},
-                             .gpus = {8, 3, 3},
-                             .num_nodes = {2, 1, 1},
-                             .start_s = {0, 10, 10},
-                             .end_s = {130, 30, 40},
-                             .preemptions = 1});
-}
-
 /* A GPU of each node is idle from 0 to 10. 2 waits for two of one node; 3, as wide, asks for one of
  * each and has them at 1. */
 static void test_a_gang_speaks_for_those_of_its_wish(void **state) {
@@ -177,7 +162,6 @@ int main(void) {
         cmocka_unit_test(test_las_alternates_from_the_beginning),
         cmocka_unit_test(test_a_gang_that_asks_for_nodes_is_tried_by_itself),
         cmocka_unit_test(test_a_job_of_the_same_millisecond_is_tried),
-        cmocka_unit_test(test_what_force_leaves_is_for_equal_gangs),
         cmocka_unit_test(test_a_gang_speaks_for_those_of_its_wish),
         cmocka_unit_test(test_gandiva_looks_when_a_job_has_rested),
     };
