@@ -214,6 +214,8 @@ uint32_t gsim_ask_nodes(const struct gsim_ctx *ctx, gsim_slot job);
 /* Whether jobs differ in the nodes that they may have, or in how many nodes they have to lie on:
  * then a job that does not fit says nothing of wider ones. */
 bool gsim_ask_has_wishes(const struct gsim_view *view);
+/* Whether both jobs may have the same nodes, by one wish, and ask for as many of them. */
+bool gsim_ask_are_alike(const struct gsim_ctx *ctx, gsim_slot job, gsim_slot other);
 /* The GPUs that one more job could go to, those with the fewest jobs first, then by number: idle
  * GPUs, then arranged ones with fewer clients than their limit. `before` is the GPU that was
  * given last, at first the number of GPUs, which is also given at the end. GPUs with less memory

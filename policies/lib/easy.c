@@ -32,6 +32,15 @@ struct gsim_easy_failed {
     uint64_t no_room, no_reservation;
 };
 
+/* Jobs that differ in the nodes that they may have: failed trials of those that are as wide and ask
+ * for as many of these nodes. Jobs beyond MOST_ALIKE such kinds in a pass are tried, each for
+ * itself. */
+enum { MOST_ALIKE = 128 };
+struct gsim_easy_alike {
+    gsim_slot slot; /* the first job of its kind that was tried */
+    struct gsim_easy_failed failed;
+};
+
 /* One pass; what all its steps need. */
 struct pass {
     struct gsim_easy *easy;
@@ -44,6 +53,7 @@ struct pass {
     /* Jobs may not run everywhere, and a trial of the head does not change what the next one
      * finds: jobs on nodes that the head may not use are left out of its trials. */
     bool is_apart;
+    uint32_t n_alike; /* kinds so far, in easy->alike */
 };
 
 /* Affinity and the random rule change with each trial. What memory a job needs is not known when a
@@ -53,7 +63,9 @@ static bool open_failed(struct gsim_easy *easy, struct gsim_ctx *ctx) {
         return true;
     easy->failed =
         gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus + 1u, sizeof *easy->failed);
-    return easy->failed != NULL;
+    if (gsim_ask_has_wishes(ctx->view))
+        easy->alike = gsim_arena_array(ctx->arena, MOST_ALIKE, sizeof *easy->alike);
+    return easy->failed && (easy->alike || !gsim_ask_has_wishes(ctx->view));
 }
 
 enum gsim_status gsim_easy_init(struct gsim_easy *easy, struct gsim_ctx *ctx, const char *policy,
@@ -257,6 +269,31 @@ static struct gsim_easy_failed *failed_of(const struct pass *p, uint32_t gpus, b
                                                                      : NULL;
 }
 
+/* Those that speak for jobs of this one's width and wish; NULL: none do. */
+static struct gsim_easy_failed *failed_by_wish(struct pass *p, gsim_slot slot) {
+    const uint32_t *gpus = p->ctx->view->jobs.gpus;
+    struct gsim_easy_alike *alike = p->easy->alike;
+    uint32_t at = 0;
+    if (!alike || !p->hopeless.is_size_by_wish || p->ctx->view->jobs.state[slot] != GSIM_QUEUED)
+        return NULL;
+    while (at < p->n_alike && (gpus[alike[at].slot] != gpus[slot] ||
+                               !gsim_ask_are_alike(p->ctx, alike[at].slot, slot)))
+        at++;
+    if (at == MOST_ALIKE)
+        return NULL;
+    if (at == p->n_alike)
+        alike[p->n_alike++] = (struct gsim_easy_alike){.slot = slot};
+    return &alike[at].failed;
+}
+
+/* Whether a trial of this job would fail as that of one alike did. */
+static bool is_known_to_fail(const struct pass *p, const struct gsim_easy_failed *failed,
+                             gsim_slot slot) {
+    int64_t end_ns = p->ctx->view->now_ns + gsim_time_limit_ns(p->ctx, slot);
+    return failed->no_room == p->easy->n_states ||
+           (failed->no_reservation == p->easy->n_states && end_ns > p->reserved_ns);
+}
+
 static bool give_up(const struct pass *p, uint32_t mark) {
     forget_last(p->easy);
     gsim_plan_rollback(p->plan, mark);
@@ -264,14 +301,17 @@ static bool give_up(const struct pass *p, uint32_t mark) {
 }
 
 /* Starts a job behind the head if the head can still start when it was to. */
-static bool backfill(const struct pass *p, gsim_slot slot) {
+static bool backfill(struct pass *p, gsim_slot slot) {
     struct gsim_easy *easy = p->easy;
     const struct gsim_view *view = p->ctx->view;
     struct gsim_easy_failed none = {0},
-                            *alike = failed_of(p, view->jobs.gpus[slot],
-                                               view->jobs.state[slot] != GSIM_QUEUED),
+                            *alike = p->is_apart ? failed_by_wish(p, slot)
+                                                 : failed_of(p, view->jobs.gpus[slot],
+                                                             view->jobs.state[slot] != GSIM_QUEUED),
                             *failed = alike ? alike : &none;
     uint32_t mark = gsim_plan_mark(p->plan);
+    if (p->is_apart && is_known_to_fail(p, failed, slot))
+        return false;
     if (!gsim_settings_place(p->ctx, p->plan, slot, easy->rule)) {
         failed->no_room = easy->n_states;
         return false;
@@ -329,7 +369,7 @@ static void lead(struct pass *p, gsim_slot slot) {
 }
 
 /* A job behind the head. */
-static void follow(const struct pass *p, gsim_slot slot) {
+static void follow(struct pass *p, gsim_slot slot) {
     if (!backfill(p, slot))
         return;
     gsim_waiting_remove(&p->easy->waiting, slot);

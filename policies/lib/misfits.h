@@ -10,6 +10,7 @@
 struct gsim_misfits {
     uint32_t smallest;
     bool is_size_all; /* only whole GPUs can be lacking, and all jobs are placed by one rule */
+    bool is_size_by_wish; /* so it is among jobs of one wish (policies/lib/unmet.h) */
 };
 /* keeps_paused: paused jobs may leave their memory on GPUs. */
 struct gsim_misfits gsim_misfits_none(const struct gsim_view *view, enum gsim_rule rule,

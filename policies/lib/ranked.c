@@ -10,6 +10,7 @@
 
 #include "policies/lib/common.h"
 #include "policies/lib/misfits.h"
+#include "policies/lib/unmet.h"
 #include "policies/lib/settings.h"
 #include "policies/lib/taken.h"
 #include "sim/base/hints.h"
@@ -340,21 +341,46 @@ struct pass {
     struct gsim_plan *plan;
     struct gsim_misfits misfits;
     uint32_t smallest_unforced; /* the smallest gang that even force did not place */
+    struct gsim_unmet unplaced, unforced; /* both by wish */
     bool is_force_over; /* no job from here on could push out any running job */
 };
 
 /* Whether this waiting job could push out any running job. If it could not, no later job could:
  * ranks only grow worse in a pass, and fewer jobs run. */
 static bool may_force(struct pass *p, gsim_slot slot, int64_t rank) {
-    if (p->is_force_over || p->ctx->view->jobs.gpus[slot] >= p->smallest_unforced)
+    if (p->is_force_over || p->ctx->view->jobs.gpus[slot] >= p->smallest_unforced ||
+        gsim_unmet_has(&p->unforced, p->ctx, slot))
         return false;
     p->is_force_over = worst_for(p->ranked, p->ctx, slot, rank) == GSIM_NO_SLOT;
     return !p->is_force_over;
 }
 
+/* Places the job unless it is known not to fit. */
+static bool try_place(struct pass *p, gsim_slot slot) {
+    if (gsim_unmet_has(&p->unplaced, p->ctx, slot))
+        return false;
+    if (gsim_misfits_place(&p->misfits, p->ctx, p->plan, slot, p->ranked->rule))
+        return true;
+    gsim_unmet_note(&p->unplaced, p->ctx, slot);
+    return false;
+}
+
+/* The job may leave a part of the GPUs that it freed. */
+static void note_forced(struct pass *p) {
+    p->misfits.smallest = UINT32_MAX;
+    p->unplaced.n = 0;
+}
+
+/* Even force did not place the job. */
+static void note_unforced(struct pass *p, gsim_slot slot) {
+    if (p->misfits.is_size_all && p->ctx->view->jobs.gpus[slot] < p->smallest_unforced)
+        p->smallest_unforced = p->ctx->view->jobs.gpus[slot];
+    gsim_unmet_note(&p->unforced, p->ctx, slot);
+}
+
 static void try_job(struct pass *p, gsim_slot slot) {
     int64_t rank = gsim_index_key(&p->ranked->waiting, slot);
-    if (gsim_misfits_place(&p->misfits, p->ctx, p->plan, slot, p->ranked->rule)) {
+    if (try_place(p, slot)) {
         gsim_index_remove(&p->ranked->waiting, slot);
         return;
     }
@@ -362,9 +388,9 @@ static void try_job(struct pass *p, gsim_slot slot) {
         return;
     if (place_by_force(p->ranked, p->ctx, p->plan, slot, rank)) {
         gsim_index_remove(&p->ranked->waiting, slot);
-        p->misfits.smallest = UINT32_MAX; /* it may leave a part of the GPUs that it freed */
-    } else if (p->misfits.is_size_all && p->ctx->view->jobs.gpus[slot] < p->smallest_unforced)
-        p->smallest_unforced = p->ctx->view->jobs.gpus[slot];
+        note_forced(p);
+    } else
+        note_unforced(p, slot);
 }
 
 /* Whether no job behind this one can be placed: no GPU is idle, and no running job is worse. */
@@ -401,7 +427,8 @@ static gsim_slot candidate(const struct pass *p, gsim_slot slot) {
         return gsim_index_fitting(waiting, slot, most_by_force(p));
     int64_t most = room(p);
     slot = gsim_index_fitting(waiting, slot, most);
-    while (slot != GSIM_NO_SLOT && gsim_misfits_has(&p->misfits, p->ctx->view, slot))
+    while (slot != GSIM_NO_SLOT && (gsim_misfits_has(&p->misfits, p->ctx->view, slot) ||
+                                    gsim_unmet_has(&p->unplaced, p->ctx, slot)))
         slot = gsim_index_fitting(waiting, gsim_index_next(waiting, slot), most);
     return slot;
 }
@@ -443,6 +470,8 @@ void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct
                         .misfits = gsim_misfits_none(view, ranked->rule, keeps_paused),
                         .smallest_unforced = UINT32_MAX,
                         .is_force_over = !ranked->is_preemptive};
+    gsim_unmet_begin(&pass.unplaced, view, ranked->rule, pass.misfits.is_size_by_wish);
+    gsim_unmet_begin(&pass.unforced, view, ranked->rule, pass.misfits.is_size_by_wish);
     if (ranked->needs_full_pass || view->cluster.n_repairs != ranked->n_repairs)
         pass_over_all(&pass);
     else

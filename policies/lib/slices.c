@@ -10,6 +10,7 @@
 #include "policies/lib/misfits.h"
 #include "policies/lib/settings.h"
 #include "policies/lib/taken.h"
+#include "policies/lib/unmet.h"
 #include "sim/base/index.h"
 
 void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx) {
@@ -145,6 +146,13 @@ static int64_t rank_to_yield_to(const struct gsim_slices *slices, const struct g
                               : gsim_index_key(&slices->waiting, slot);
 }
 
+/* Whether the victim yields GPUs that the job may use. */
+static bool may_help(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                     const struct gsim_plan *plan, gsim_slot victim, gsim_slot slot) {
+    return yields(slices, ctx, plan, victim, slot) &&
+           (!gsim_ask_has_wishes(ctx->view) || gsim_reach_helps(ctx, plan, slot, victim));
+}
+
 /* Whether the GPUs of all jobs that would give way are enough. */
 static bool could_fit(struct gsim_slices *slices, struct gsim_ctx *ctx,
                       const struct gsim_plan *plan, gsim_slot slot) {
@@ -159,7 +167,7 @@ static bool could_fit(struct gsim_slices *slices, struct gsim_ctx *ctx,
         gsim_common_no_memory(ctx);
     gsim_reach_begin(reach, ctx, slot);
     for (uint32_t i = 0; i < due->n_found && !gsim_reach_is_enough(reach, ctx); i++)
-        if (yields(slices, ctx, plan, due->found[i].slot, slot))
+        if (may_help(slices, ctx, plan, due->found[i].slot, slot))
             gsim_reach_add(reach, ctx, plan, due->found[i].slot);
     return gsim_reach_is_enough(reach, ctx);
 }
@@ -286,8 +294,9 @@ struct pass {
     struct gsim_misfits misfits;
     /* no idle GPU may ever lack memory; then a job that waits for its home counts as a misfit */
     bool is_ample;
-    bool has_wishes; /* then a job that lacks GPUs says nothing of wider ones */
+    bool has_wishes; /* then a job that lacks GPUs speaks for those of its wish alone */
     uint32_t smallest_unforced; /* the smallest gang that lacks GPUs even by force */
+    struct gsim_unmet unplaced, unforced; /* both by wish */
     int64_t unforced_rank; /* jobs of this rank are tried nevertheless; INT64_MIN: none */
 };
 
@@ -301,25 +310,31 @@ static bool force_at_home(struct gsim_slices *slices, struct gsim_ctx *ctx, stru
     return is_placed;
 }
 
-static struct pass pass_begins(const struct gsim_slices *slices, const struct gsim_ctx *ctx) {
-    return (struct pass){.misfits =
-                             gsim_misfits_none(ctx->view, slices->rule, slices->left.n > 0),
-                         .is_ample = gsim_misfits_none(ctx->view, slices->rule, true).is_size_all,
-                         .has_wishes = gsim_ask_has_wishes(ctx->view),
-                         .smallest_unforced = UINT32_MAX,
-                         .unforced_rank = INT64_MIN};
+/* Also after force: the job may leave some of the GPUs that it took, and jobs that it pushed out
+ * their memory. */
+static void begin_placing(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                          struct pass *pass) {
+    pass->misfits = gsim_misfits_none(ctx->view, slices->rule, slices->left.n > 0);
+    gsim_unmet_begin(&pass->unplaced, ctx->view, slices->rule, pass->misfits.is_size_by_wish);
 }
 
-/* The job may leave some of the GPUs that it took, and jobs that it pushed out their memory. */
-static void note_forced(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
-                        struct pass *pass) {
-    pass->misfits = pass_begins(slices, ctx).misfits;
+static void begin_pass(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                       struct pass *pass) {
+    begin_placing(slices, ctx, pass);
+    /* whether GPUs can be had by force is a matter of their number */
+    gsim_unmet_begin(&pass->unforced, ctx->view, slices->rule, true);
+    pass->is_ample = gsim_misfits_none(ctx->view, slices->rule, true).is_size_all;
+    pass->has_wishes = gsim_ask_has_wishes(ctx->view);
+    pass->smallest_unforced = UINT32_MAX;
+    pass->unforced_rank = INT64_MIN;
 }
 
 /* The job lacks GPUs even by force: so do those behind it that ask for no fewer. */
 static void note_unforced(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                           struct pass *pass, gsim_slot slot) {
-    if (ctx->view->jobs.gpus[slot] < pass->smallest_unforced)
+    if (pass->has_wishes)
+        gsim_unmet_note(&pass->unforced, ctx, slot);
+    else if (ctx->view->jobs.gpus[slot] < pass->smallest_unforced)
         pass->smallest_unforced = ctx->view->jobs.gpus[slot];
     if (slices->is_first_of_rank && !slices->is_first_of_rank(ctx, slot))
         pass->unforced_rank = gsim_index_key(&slices->waiting, slot);
@@ -327,8 +342,9 @@ static void note_unforced(const struct gsim_slices *slices, const struct gsim_ct
 
 static bool is_unforced(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                         const struct pass *pass, gsim_slot slot) {
-    return ctx->view->jobs.gpus[slot] >= pass->smallest_unforced &&
-           gsim_index_key(&slices->waiting, slot) != pass->unforced_rank;
+    bool is_known = ctx->view->jobs.gpus[slot] >= pass->smallest_unforced ||
+                    gsim_unmet_has(&pass->unforced, ctx, slot);
+    return is_known && gsim_index_key(&slices->waiting, slot) != pass->unforced_rank;
 }
 
 /* A job that lacks only memory, on enough GPUs, waits for the jobs paused there, and its failure
@@ -338,15 +354,15 @@ static bool try_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
     if (is_unforced(slices, ctx, pass, slot))
         return false;
     if (slices->will_yield && force_at_home(slices, ctx, plan, slot)) {
-        note_forced(slices, ctx, pass);
+        begin_placing(slices, ctx, pass);
         return true;
     }
     bool could = could_fit(slices, ctx, plan, slot);
     if (could && force(slices, ctx, plan, slot)) {
-        note_forced(slices, ctx, pass);
+        begin_placing(slices, ctx, pass);
         return true;
     }
-    if ((!could && !pass->has_wishes) || pass->is_ample)
+    if (!could || pass->is_ample)
         note_unforced(slices, ctx, pass, slot);
     return false;
 }
@@ -356,12 +372,15 @@ static void note_misfit(const struct gsim_slices *slices, const struct gsim_ctx 
     uint32_t gpus = ctx->view->jobs.gpus[slot];
     if (gpus < pass->misfits.smallest && (pass->is_ample || !slices->waits_for_home))
         pass->misfits.smallest = gpus;
+    if (!slices->waits_for_home)
+        gsim_unmet_note(&pass->unplaced, ctx, slot);
 }
 
 static bool try_place(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       struct pass *pass, gsim_slot slot) {
     bool is_hopeless =
-        pass->misfits.is_size_all && ctx->view->jobs.gpus[slot] >= pass->misfits.smallest;
+        (pass->misfits.is_size_all && ctx->view->jobs.gpus[slot] >= pass->misfits.smallest) ||
+        gsim_unmet_has(&pass->unplaced, ctx, slot);
     bool is_placed = !is_hopeless && place(slices, ctx, plan, slot);
     if (!is_placed)
         note_misfit(slices, ctx, pass, slot);
@@ -446,7 +465,8 @@ static gsim_slot candidate(const struct gsim_slices *slices, const struct gsim_c
 
 static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
                           struct gsim_plan *plan) {
-    struct pass pass = pass_begins(slices, ctx);
+    struct pass pass;
+    begin_pass(slices, ctx, &pass);
     bool has_placed = false, has_tried_homes = false;
     gsim_slot slot, after;
     for (slot = gsim_index_first(&slices->waiting); slot != GSIM_NO_ID;
@@ -460,7 +480,7 @@ static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
             has_tried_homes = true;
             if (serve_homes(slices, ctx, plan)) {
                 has_placed = true;
-                pass = pass_begins(slices, ctx);
+                begin_pass(slices, ctx, &pass);
                 after = gsim_index_first(&slices->waiting);
                 continue;
             }

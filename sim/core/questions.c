@@ -91,6 +91,12 @@ bool gsim_ask_has_wishes(const struct gsim_view *view) {
     return view->core->node_sets.table != NULL || view->core->node_counts.of_job != NULL;
 }
 
+bool gsim_ask_are_alike(const struct gsim_ctx *ctx, gsim_slot job, gsim_slot other) {
+    const struct gsim_request *a = &ctx->core->jobs.core[job].request;
+    const struct gsim_request *b = &ctx->core->jobs.core[other].request;
+    return a->nodes == b->nodes && a->n_nodes == b->n_nodes;
+}
+
 const char *gsim_ask_device(const struct gsim_ctx *ctx, uint16_t type) {
     const struct gsim_cluster_spec *spec = ctx->core->options->cluster;
     for (uint32_t g = 0; g < spec->n_groups; g++)

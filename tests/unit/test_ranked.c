@@ -123,6 +123,20 @@ static void test_a_job_of_the_same_millisecond_is_tried(void **state) {
     gsim_arena_free(arena);
 }
 
+/* A GPU of each node is idle from 0 to 10. 2 waits for two of one node; 3, as wide, asks for one of
+ * each and has them at 1. */
+static void test_a_gang_speaks_for_those_of_its_wish(void **state) {
+    (void)state;
+    check((struct test_run){.policy = "srtf", .nodes = 2, .gpus_per_node = 4},
+          &(struct expected){.n = 4,
+                             .submit_s = {0, 0, 1, 1},
+                             .service_s = {10, 10, 20, 30},
+                             .gpus = {3, 3, 2, 2},
+                             .num_nodes = {1, 1, 1, 2},
+                             .start_s = {0, 0, 10, 1},
+                             .end_s = {10, 10, 30, 31}});
+}
+
 /* Three GPUs and slices of 10 s. 3 pushes out 0 at 10.2, 4 pushes out 1 at 11. When 4 ends at 12, 0 has its
  * GPU, as it has waited longer. 1 has rested at 21 and takes the GPU of 2, which came at 5, for the 4 s that
  * it has left, also where 5, which finds no room, comes to wait behind it at 20.5. */
@@ -148,6 +162,7 @@ int main(void) {
         cmocka_unit_test(test_las_alternates_from_the_beginning),
         cmocka_unit_test(test_a_gang_that_asks_for_nodes_is_tried_by_itself),
         cmocka_unit_test(test_a_job_of_the_same_millisecond_is_tried),
+        cmocka_unit_test(test_a_gang_speaks_for_those_of_its_wish),
         cmocka_unit_test(test_gandiva_looks_when_a_job_has_rested),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What did not fit in a pass, where jobs differ in the nodes that they may have: a gang speaks for
+ * those that ask for these nodes, as many of them, and no fewer GPUs. */
+#ifndef GSIM_POLICIES_LIB_UNMET_H
+#define GSIM_POLICIES_LIB_UNMET_H
+
+#include "gsim/policy.h"
+
+/* Wishes that a pass tells apart; jobs of further ones are tried, each for itself. */
+enum { GSIM_UNMET_MOST = 64 };
+
+struct gsim_unmet {
+    bool is_on; /* jobs have wishes, and a wish and the number of GPUs are all that decides */
+    uint32_t n;
+    gsim_slot slot[GSIM_UNMET_MOST]; /* the job of each wish that was noted first */
+    uint32_t smallest[GSIM_UNMET_MOST]; /* the smallest gang of its wish that did not fit */
+};
+
+/* Begins a pass. is_size_all: of the pass's misfits, wishes apart. Under affinity and the random
+ * rule a trial changes what the next one finds, and nothing is noted. */
+void gsim_unmet_begin(struct gsim_unmet *unmet, const struct gsim_view *view, enum gsim_rule rule,
+                      bool is_size_all);
+/* Whether a gang of this wish that is no larger did not fit. */
+bool gsim_unmet_has(const struct gsim_unmet *unmet, const struct gsim_ctx *ctx, gsim_slot slot);
+/* The job did not fit. */
+void gsim_unmet_note(struct gsim_unmet *unmet, const struct gsim_ctx *ctx, gsim_slot slot);
+
+#endif
