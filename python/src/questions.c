@@ -405,6 +405,17 @@ static PyObject *nodes(PyObject *self, PyObject *job) {
     return take(self, job, &ctx, &slot) ? PyLong_FromUnsignedLong(gsim_ask_nodes(ctx, slot)) : NULL;
 }
 
+static PyObject *are_alike(PyObject *self, PyObject *args, PyObject *named) {
+    static char *names[] = {"job", "other", NULL};
+    PyObject *job, *other;
+    struct gsim_ctx *ctx;
+    gsim_slot slot, other_slot;
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OO", names, &job, &other) ||
+        !take(self, job, &ctx, &slot) || !take(self, other, &ctx, &other_slot))
+        return NULL;
+    return PyBool_FromLong(gsim_ask_are_alike(ctx, slot, other_slot));
+}
+
 static PyObject *has_wishes(PyObject *self, PyObject *none) {
     struct gsim_ctx *ctx = ctx_of(self);
     (void)none;
@@ -556,6 +567,8 @@ PyMethodDef gsim_py_questions[] = {
      "number."},
     {"has_wishes", has_wishes, METH_NOARGS,
      "has_wishes(): whether jobs differ in the nodes that they may have, or in how many."},
+    {"are_alike", NAMED(are_alike),
+     "are_alike(job, other): whether both may have the same nodes, by one wish, and as many."},
     {"host", host, METH_O, "host(node): its (cpus_milli, mem_bytes); 0: not counted."},
     {"service_ns", NAMED(service_ns),
      "service_ns(job, iterations): service after this number of its iterations; -1: unknown."},
