@@ -385,7 +385,7 @@ class Nvshare(Uvm):
 
 
 class Msched(Uvm):
-    kinds, lane, again = ("tasks",), Tasks, {"tasks": (318, 1305)}
+    kinds, lane, again = ("tasks", "migrations"), Tasks, {"tasks": (318, 1305)}
 
 
 class Mps(Timeslice):

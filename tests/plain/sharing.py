@@ -82,9 +82,38 @@ class Tasks(Turns):
         Turns.__init__(self, {"preempt": 0, "idle": 0, "lookahead": 0, "quantum": 0, **costs})
 
     def give(self, job, then):
+        then += self.move_in(job)
         Turns.give(self, job, then)
         self.met = then  # when another task has been there first in this turn
         self.set_until(then)
+
+    def move_in(self, job):
+        """What the task misses comes in; what it touches for the first time needs room alone."""
+        n_in = job.chunks.count("host")
+        n_out = self.make_room(job, n_in + job.chunks.count("new"))
+        job.chunks = [{"host": "clean", "new": "dirty"}.get(its, its) for its in job.chunks]
+        planned = self.costs["plan"] + self.costs["plan_task"] * len(self.jobs)
+        return planned * (len(self.jobs) > 1) + self.copies(n_in, n_out)
+
+    def copies(self, n_in, n_out):
+        """Each way alone has its rate; together each has half of what both have, or what the other one leaves."""
+        rates, left = (self.costs["in"], self.costs["out"]), [Fraction(n_in), Fraction(n_out)]
+        half = Fraction(self.costs["both"], 2)
+        beside = [min(rate, max(half, self.costs["both"] - other)) for rate, other in zip(rates, reversed(rates))]
+        together = min(n / rate for n, rate in zip(left, beside))
+        left = [n - together * rate for n, rate in zip(left, beside)]
+        return -((-together - max(n / rate for n, rate in zip(left, rates))) * 10**9 // 1)
+
+    def make_room(self, job, n):
+        """Chunks of those go out that have their turns last, the highest first; how many are copied."""
+        at, n_out = self.jobs.index(job), 0
+        there = sum(its in ("clean", "dirty") for other in self.jobs for its in other.chunks)
+        places = [(other, n) for other in self.jobs[at + 1:] + self.jobs[:at] for n, its in enumerate(other.chunks)
+                  if its in ("clean", "dirty")]
+        for other, nth in places[len(places) - max(0, there + n - self.costs["hbm"] // self.costs["chunk"]):]:
+            n_out += self.costs["copies_clean"] or other.chunks[nth] == "dirty"
+            other.chunks[nth] = "host"
+        return n_out
 
     def set_until(self, now):
         """The first end of an iteration after now at which the turn is up. Parts of a round are those of the tasks that
@@ -98,6 +127,7 @@ class Tasks(Turns):
 
     def add(self, job, now):
         """In the instant in which a turn is up it is in time, and too late for an iteration that ends."""
+        job.chunks = ["new"] * (job.memory // self.costs["chunk"])
         if len(self.jobs) == 1:
             self.met = now
         Turns.add(self, job, now)
