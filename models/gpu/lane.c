@@ -708,10 +708,11 @@ static uint16_t look_at_padding(const struct gsim_lane_gpu *gpu, struct gsim_gpu
     return stopped(gpu, place);
 }
 
-/* The memory of a process that has ended is free before the next turn has its own moved in. */
-static void close_ended(const struct gsim_lane_gpu *gpu, uint16_t place, int64_t now_ns) {
+/* The memory of a process is free at the end of its last iteration, before the next turn has its own
+ * moved in; a last gap of its host is shorter than what that memory would take to go out. */
+static void close_ended(const struct gsim_lane_gpu *gpu, uint16_t place) {
     struct gsim_member *member = &gpu->members[place];
-    if (gsim_context_is_done(&member->context) && member->context.times.launch_ns <= now_ns)
+    if (gsim_context_is_done(&member->context))
         gsim_pager_close(gpu->store, &member->tenant);
 }
 
@@ -737,7 +738,7 @@ uint16_t gsim_gpu_lane_step(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lan
     uint16_t place = lane->spec.member[lane->state.at];
     bool goes_on = lane->change == GSIM_CHANGE_KERNEL || lane->change == GSIM_CHANGE_REACHED;
     gsim_gpu_lane_settle(gpu, lane, now_ns);
-    close_ended(gpu, place, now_ns);
+    close_ended(gpu, place);
     change(gpu, lane, now_ns);
     return goes_on ? GSIM_NO_MEMBER : stopped(gpu, place);
 }
