@@ -403,6 +403,19 @@ class Setup:
                       f"migrate.task_plan_ns={plan_task}ns", f"uvm.clean_copy={'on' if copies_clean else 'off'}",
                       "missed=0", f"early_start={r.choice(['on', 'off'])}"]
 
+    def draw_faults(self, r):
+        """A lock on memory that does not fit, and is brought in and out chunk by chunk."""
+        self.draw_kernels(r)
+        per_s, copies_clean = r.choice([5, 10, 50, 200]), r.random() < 0.5
+        self.costs.update(quantum=r.choice([S, 5 * S, 700_000_001]), copy=S // per_s, copies_clean=copies_clean, chunk=GIB // 2,
+                          hbm=r.choice([8, 9, 12]) * GIB, room=10**9 * GIB, clients=10**6)
+        for row in self.rows:
+            row.update(gpus=1, sync="none", memory=r.choice([GIB // 2, GIB, 2 * GIB, 3 * GIB, 5 * GIB, 8 * GIB]))
+        self.sets = self.sets[2:3] + [
+            "anti_thrash=on", f"nvshare.quantum={self.costs['quantum']}ns", f"hbm_bytes={self.costs['hbm']}B",
+            f"uvm.chunk_bytes={GIB // 2}B", f"uvm.copy_bytes_per_s={per_s * GIB // 2}B/s",
+            f"uvm.clean_copy={'on' if copies_clean else 'off'}"]
+
     def draw_beside(self, r):
         """Rates are rounded, so that ends that would meet may come in either order: none meet."""
         self.draw_sharing(r)

@@ -138,6 +138,71 @@ class Tasks(Turns):
         Turns.begin(self, now)
 
 
+class Faults(Turns):
+    """Turns in which a job walks through its memory chunk by chunk, evenly over an iteration, and waits for each that is
+    not there (docs/models/paging.md); the chunk that came first goes out for it."""
+
+    def __init__(self, costs):
+        Turns.__init__(self, {**costs, "preempt": 0, "idle": 0, "lookahead": 0})
+        self.there, self.ends = {}, NEVER  # chunks in the order in which they came; when the job is over
+
+    def add(self, job, now):
+        job.chunks, job.touched, job.wait = ["new"] * (job.memory // self.costs["chunk"]), 0, 0
+        Turns.add(self, job, now)
+
+    def touch(self, job):
+        """The wait for the next chunk of the sweep."""
+        at, wait = job.touched, 0
+        job.touched += 1
+        if (job, at) in self.there:
+            return 0
+        if len(self.there) == self.costs["hbm"] // self.costs["chunk"]:
+            other, n = next(iter(self.there))
+            del self.there[other, n]
+            wait += self.costs["copy"] * (self.costs["copies_clean"] or other.chunks[n] == "dirty")
+            other.chunks[n] = "host"
+        wait += self.costs["copy"] * (job.chunks[at] == "host")
+        job.chunks[at] = "clean" if job.chunks[at] == "host" else "dirty"
+        self.there[job, at] = True
+        return wait
+
+    def give(self, job, then):
+        """No other job sees the memory before the turn ends, so it is walked at once."""
+        Turns.give(self, job, then)
+        now, self.ends = Fraction(then), NEVER
+        while now < self.until and self.ends == NEVER:
+            into, chunks = (job.work - job.left) % job.iteration, len(job.chunks)
+            goal = Fraction(job.iteration * job.touched, chunks) if job.touched < chunks else job.iteration
+            if job.wait:
+                step = min(job.wait, self.until - now)
+                job.wait -= step
+            elif into >= goal:
+                step, job.wait = 0, self.touch(job)
+            else:
+                step = min(goal - into, self.until - now)
+                job.left -= step
+                job.touched *= into + step < job.iteration
+                self.ends = now + step if job.left == 0 else NEVER
+            now += step
+
+    def begin(self, now):
+        if self.has and self.until <= now:
+            self.give(self.after(self.has), now)
+        if self.has is None and self.jobs:
+            self.give(self.jobs[1 % len(self.jobs) if self.is_used else 0], now)
+            self.is_used = True
+
+    def remove(self, job, now):
+        self.there = {its: True for its in self.there if its[0] is not job}
+        Turns.remove(self, job, now)
+
+    def next_time(self):
+        return min(-(-self.ends // 1), self.until) if self.has else None
+
+    def advance(self, now):
+        return [self.has] if self.has and self.ends <= now else []
+
+
 class Beside:
     """SMs of docs/models/sm-sharing.md, for jobs that draw no bandwidth: a job's blocks are those that it fills, at
     most its cap; where all jobs have more than there are SMs, SMs go by blocks."""
