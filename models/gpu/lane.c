@@ -708,8 +708,8 @@ static uint16_t look_at_padding(const struct gsim_lane_gpu *gpu, struct gsim_gpu
     return stopped(gpu, place);
 }
 
-/* The memory of a process is free at the end of its last iteration, before the next turn has its own
- * moved in; a last gap of its host is shorter than what that memory would take to go out. */
+/* The memory of a process is free at the end of its last iteration, before the next turn has its
+ * own moved in; a last gap of its host is taken to be shorter than the way out of that memory. */
 static void close_ended(const struct gsim_lane_gpu *gpu, uint16_t place) {
     struct gsim_member *member = &gpu->members[place];
     if (gsim_context_is_done(&member->context))
