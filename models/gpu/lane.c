@@ -708,6 +708,14 @@ static uint16_t look_at_padding(const struct gsim_lane_gpu *gpu, struct gsim_gpu
     return stopped(gpu, place);
 }
 
+/* The memory of a process is free at the end of its last iteration, before the next turn has its
+ * own moved in; a last gap of its host is taken to be shorter than the way out of that memory. */
+static void close_ended(const struct gsim_lane_gpu *gpu, uint16_t place) {
+    struct gsim_member *member = &gpu->members[place];
+    if (gsim_context_is_done(&member->context))
+        gsim_pager_close(gpu->store, &member->tenant);
+}
+
 uint16_t gsim_gpu_lane_step(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane) {
     int64_t now_ns = lane->marks.next_ns;
     if (lane->state.phase == GSIM_LANE_SWITCHING) {
@@ -730,6 +738,7 @@ uint16_t gsim_gpu_lane_step(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lan
     uint16_t place = lane->spec.member[lane->state.at];
     bool goes_on = lane->change == GSIM_CHANGE_KERNEL || lane->change == GSIM_CHANGE_REACHED;
     gsim_gpu_lane_settle(gpu, lane, now_ns);
+    close_ended(gpu, place);
     change(gpu, lane, now_ns);
     return goes_on ? GSIM_NO_MEMBER : stopped(gpu, place);
 }

@@ -21,9 +21,10 @@ int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu
     uint16_t place = lane->state.at, n = 0;
     do {
         struct gsim_member *member = &gpu->members[lane->spec.member[place]];
-        turns[n++] = (struct gsim_next_turn){
-            &member->tenant, gsim_gpu_lane_quantum_ns(lane, member), member->context.spec.gpu_ns,
-            gsim_work_to_ns(member->context.done)};
+        if (!gsim_context_is_done(&member->context)) /* else it has no turn to come */
+            turns[n++] = (struct gsim_next_turn){
+                &member->tenant, gsim_gpu_lane_quantum_ns(lane, member),
+                member->context.spec.gpu_ns, gsim_work_to_ns(member->context.done)};
         place = (uint16_t)(place + 1 == lane->spec.n ? 0 : place + 1);
     } while (place != lane->state.at);
     struct gsim_store_move move = gsim_pager_switch(gpu->store, turns, n, now_ns);

@@ -345,6 +345,8 @@ struct walk {
     int64_t room;
     int64_t passed, n_sweep; /* chunks of the sweep so far, and in all */
     int64_t n_in, ns; /* chunks that will come and their time; 0 while counting */
+    /* memory goes out: chunks that are filled here come in their order too, as room is made */
+    bool is_full;
     const int64_t *needed_ns; /* when the present range must be there; NULL: by the sweep */
     int64_t late_ns; /* the worst so far */
 };
@@ -368,9 +370,10 @@ static void bring(struct walk *walk, struct gsim_range range, enum gsim_content 
     if (walk->n_in == 0)
         return;
     (void)gsim_residency_populate(walk->residency, range);
-    if (content == GSIM_ON_HOST && walk->passed < walk->n_sweep) {
-        is_touched(walk, walk->moved.in - range.n + 1, walk->passed);
-        is_touched(walk, walk->moved.in, walk->passed + range.n - 1);
+    if ((walk->is_full || content == GSIM_ON_HOST) && walk->passed < walk->n_sweep) {
+        int64_t came = walk->moved.in + (walk->is_full ? walk->moved.zeroed : 0);
+        is_touched(walk, came - range.n + 1, walk->passed);
+        is_touched(walk, came, walk->passed + range.n - 1);
     }
 }
 
@@ -422,7 +425,9 @@ static void populate(const struct gsim_proactive *proactive, struct gsim_residen
     out->bytes_in = count.moved.in * proactive->chunk_bytes;
     out->ns = move_ns(proactive, out->bytes_in, out->bytes_out);
     struct walk bring_in = begin_walk(residency, turn);
-    bring_in.n_in = count.moved.in > 0 ? count.moved.in : 1;
+    bring_in.is_full = out->bytes_out > 0;
+    int64_t n_in = count.moved.in + (bring_in.is_full ? count.moved.zeroed : 0);
+    bring_in.n_in = n_in > 0 ? n_in : 1;
     bring_in.ns = out->ns;
     walk_through(&bring_in, prediction);
     out->start_ns = proactive->has_early_start ? bring_in.late_ns : out->ns;

@@ -65,3 +65,11 @@ stall_ms() { # EARLY_START: of the first job
 run parts 40
 early=$(stall_ms on)
 check "turns that start early wait for the first kernel's memory" "$(($(stall_ms off) / 4))" "$early"
+
+# A GPU of 8 GiB that copies 1 GiB/s, both ways together too. a (8 GiB) runs for 1 s; 2 GiB of it go out for b
+# in 2 s, and b runs for 1 s and ends. The 2 GiB come back in 2 s for the last second of a: nothing of b goes out.
+printf 'job_id,submit_s,iterations,gpu_ms,mem_gib\na,0,2,1000,8\nb,0,1,1000,2\n' >"$tmp/ends.csv"
+"$gsim" run --quiet --gpus-per-node 1 --device ideal --set hbm_bytes=8GiB --set migrate.in_bytes_per_s=1GiB/s \
+    --set migrate.out_bytes_per_s=1GiB/s --set migrate.both_bytes_per_s=1GiB/s --policy msched --set msched.slice=1s \
+    --set msched.missed=0% --jobs-csv "$tmp/jobs.csv" --force "$tmp/ends.csv" >"$tmp/out" 2>"$tmp/log"
+check "memory of a job that has ended goes nowhere" "4 7" "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { end[$1] = $at["end_s"] } END { print end["b"] + 0, end["a"] + 0 }' "$tmp/jobs.csv")"

@@ -1,2 +1,2 @@
-# Turns of 1 s. a 0-1, filled with zeros. b: 2 GiB go out (0.5 s), 1.5-2.5. Then 2 GiB out and 2 GiB in at once before each turn: a 3-4, b 4.5-5.5, a 6-7, b 7.5-8.5
+# Turns of 1 s. a 0-1, filled with zeros. b: 2 GiB go out (0.5 s), 1.5-2.5. Then 2 GiB out and 2 GiB in at once before each turn: a 3-4, b 4.5-5.5, a 6-7, b 7.5-8.5, for which nothing goes out, as a has ended
 --policy msched --set msched.slice=1s --set missed=0 --set early_start=off --device ideal --set hbm_bytes=6GiB --set uvm.copy_bytes_per_s=4294967296 --set migrate.out_bytes_per_s=4294967296 --set migrate.in_bytes_per_s=4294967296 --set migrate.both_bytes_per_s=8589934592 --set uvm.clean_copy=on --quiet --jobs-csv /dev/stdout tests/golden/pages.csv

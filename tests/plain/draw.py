@@ -384,8 +384,37 @@ class Setup:
         self.draw_kernels(r)
         slice_ns = r.choice([None, S // 10, S, 700_000_001])
         period = r.choice([S, 3 * S, 900_000_001])
-        self.costs.update(slice=slice_ns, period=period, room=10**9 * GIB, clients=10**6, preempt=0, idle=0)
+        self.costs.update(slice=slice_ns, period=period, room=10**9 * GIB, hbm=10**9 * GIB, clients=10**6, preempt=0, idle=0, chunk=GIB // 8,
+                          out=1, both=2, plan=0, plan_task=0, copies_clean=False, **{"in": 1})
         self.sets = self.sets[2:3] + [f"slice={'period' if slice_ns is None else f'{slice_ns}ns'}", f"period={period}ns"]
+
+    def draw_migrations(self, r):
+        """Tasks whose memory is moved before their turns; each chunk takes a whole number of nanoseconds."""
+        self.draw_tasks(r)
+        per_s = dict(zip(("in", "out", "both"), r.choice([
+            (100, 100, 125), (100, 100, 100), (20, 20, 200), (50, 100, 100), (200, 100, 200), (50, 200, 100), (40, 80, 90)])))
+        plan, plan_task, copies_clean = r.choice([0, 1000, S // 50]), r.choice([0, 0, 777, S // 100]), r.random() < 0.5
+        self.costs.update(per_s, chunk=GIB // 8, hbm=r.choice([8, 9, 12]) * GIB,
+                          plan=plan, plan_task=plan_task, copies_clean=copies_clean)
+        for row in self.rows:
+            row.update(gpus=1, memory=r.choice([GIB // 2, GIB, 2 * GIB, 3 * GIB, 5 * GIB, 8 * GIB]))
+        self.sets += [f"migrate.{key}_bytes_per_s={n * GIB // 8}B/s" for key, n in per_s.items()]
+        self.sets += [f"hbm_bytes={self.costs['hbm']}B", f"uvm.chunk_bytes={GIB // 8}B", f"migrate.plan_ns={plan}ns",
+                      f"migrate.task_plan_ns={plan_task}ns", f"uvm.clean_copy={'on' if copies_clean else 'off'}",
+                      "missed=0", f"early_start={r.choice(['on', 'off'])}"]
+
+    def draw_faults(self, r):
+        """A lock on memory that does not fit, and is brought in and out chunk by chunk."""
+        self.draw_kernels(r)
+        per_s, copies_clean = r.choice([5, 10, 50, 200]), r.random() < 0.5
+        self.costs.update(quantum=r.choice([S, 5 * S, 700_000_001]), copy=S // per_s, copies_clean=copies_clean, chunk=GIB // 2,
+                          hbm=r.choice([8, 9, 12]) * GIB, room=10**9 * GIB, clients=10**6)
+        for row in self.rows:
+            row.update(gpus=1, sync="none", memory=r.choice([GIB // 2, GIB, 2 * GIB, 3 * GIB, 5 * GIB, 8 * GIB]))
+        self.sets = self.sets[2:3] + [
+            "anti_thrash=on", f"nvshare.quantum={self.costs['quantum']}ns", f"hbm_bytes={self.costs['hbm']}B",
+            f"uvm.chunk_bytes={GIB // 2}B", f"uvm.copy_bytes_per_s={per_s * GIB // 2}B/s",
+            f"uvm.clean_copy={'on' if copies_clean else 'off'}"]
 
     def draw_beside(self, r):
         """Rates are rounded, so that ends that would meet may come in either order: none meet."""

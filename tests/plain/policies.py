@@ -9,7 +9,7 @@ from lanes import Lanes
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
 from slices import Server, Sliced, gpu_time
-from sharing import Groups, Beside, Instances, Paging, Shared, Strict, Tasks, Turns
+from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
 
 
 class Policy:
@@ -381,11 +381,15 @@ class Uvm(Timeslice):
 
 
 class Nvshare(Uvm):
-    kinds = ("locks",)
+    kinds = ("locks", "faults")
+
+    def run(self, cluster, jobs, setup):
+        lane = Faults if "copy" in setup.costs else Turns
+        self.shared(cluster, jobs, lane, setup.costs, setup.costs["passes"]).go()
 
 
 class Msched(Uvm):
-    kinds, lane, again = ("tasks",), Tasks, {"tasks": (318, 1305)}
+    kinds, lane, again = ("tasks", "migrations"), Tasks, {"tasks": (318, 1305)}
 
 
 class Mps(Timeslice):

@@ -82,9 +82,38 @@ class Tasks(Turns):
         Turns.__init__(self, {"preempt": 0, "idle": 0, "lookahead": 0, "quantum": 0, **costs})
 
     def give(self, job, then):
+        then += self.move_in(job)
         Turns.give(self, job, then)
         self.met = then  # when another task has been there first in this turn
         self.set_until(then)
+
+    def move_in(self, job):
+        """What the task misses comes in; what it touches for the first time needs room alone."""
+        n_in = job.chunks.count("host")
+        n_out = self.make_room(job, n_in + job.chunks.count("new"))
+        job.chunks = [{"host": "clean", "new": "dirty"}.get(its, its) for its in job.chunks]
+        planned = self.costs["plan"] + self.costs["plan_task"] * len(self.jobs)
+        return planned * (len(self.jobs) > 1) + self.copies(n_in, n_out)
+
+    def copies(self, n_in, n_out):
+        """Each way alone has its rate; together each has half of what both have, or what the other one leaves."""
+        rates, left = (self.costs["in"], self.costs["out"]), [Fraction(n_in), Fraction(n_out)]
+        half = Fraction(self.costs["both"], 2)
+        beside = [min(rate, max(half, self.costs["both"] - other)) for rate, other in zip(rates, reversed(rates))]
+        together = min(n / rate for n, rate in zip(left, beside))
+        left = [n - together * rate for n, rate in zip(left, beside)]
+        return -((-together - max(n / rate for n, rate in zip(left, rates))) * 10**9 // 1)
+
+    def make_room(self, job, n):
+        """Chunks of those go out that have their turns last, the highest first; how many are copied."""
+        at, n_out = self.jobs.index(job), 0
+        there = sum(its in ("clean", "dirty") for other in self.jobs for its in other.chunks)
+        places = [(other, n) for other in self.jobs[at + 1:] + self.jobs[:at] for n, its in enumerate(other.chunks)
+                  if its in ("clean", "dirty")]
+        for other, nth in places[len(places) - max(0, there + n - self.costs["hbm"] // self.costs["chunk"]):]:
+            n_out += self.costs["copies_clean"] or other.chunks[nth] == "dirty"
+            other.chunks[nth] = "host"
+        return n_out
 
     def set_until(self, now):
         """The first end of an iteration after now at which the turn is up. Parts of a round are those of the tasks that
@@ -98,6 +127,7 @@ class Tasks(Turns):
 
     def add(self, job, now):
         """In the instant in which a turn is up it is in time, and too late for an iteration that ends."""
+        job.chunks = ["new"] * (job.memory // self.costs["chunk"])
         if len(self.jobs) == 1:
             self.met = now
         Turns.add(self, job, now)
@@ -106,6 +136,71 @@ class Tasks(Turns):
         if self.has and self.until > now:
             self.set_until(now)
         Turns.begin(self, now)
+
+
+class Faults(Turns):
+    """Turns in which a job walks through its memory chunk by chunk, evenly over an iteration, and waits for each that is
+    not there (docs/models/paging.md); the chunk that came first goes out for it."""
+
+    def __init__(self, costs):
+        Turns.__init__(self, {**costs, "preempt": 0, "idle": 0, "lookahead": 0})
+        self.there, self.ends = {}, NEVER  # chunks in the order in which they came; when the job is over
+
+    def add(self, job, now):
+        job.chunks, job.touched, job.wait = ["new"] * (job.memory // self.costs["chunk"]), 0, 0
+        Turns.add(self, job, now)
+
+    def touch(self, job):
+        """The wait for the next chunk of the sweep."""
+        at, wait = job.touched, 0
+        job.touched += 1
+        if (job, at) in self.there:
+            return 0
+        if len(self.there) == self.costs["hbm"] // self.costs["chunk"]:
+            other, n = next(iter(self.there))
+            del self.there[other, n]
+            wait += self.costs["copy"] * (self.costs["copies_clean"] or other.chunks[n] == "dirty")
+            other.chunks[n] = "host"
+        wait += self.costs["copy"] * (job.chunks[at] == "host")
+        job.chunks[at] = "clean" if job.chunks[at] == "host" else "dirty"
+        self.there[job, at] = True
+        return wait
+
+    def give(self, job, then):
+        """No other job sees the memory before the turn ends, so it is walked at once."""
+        Turns.give(self, job, then)
+        now, self.ends = Fraction(then), NEVER
+        while now < self.until and self.ends == NEVER:
+            into, chunks = (job.work - job.left) % job.iteration, len(job.chunks)
+            goal = Fraction(job.iteration * job.touched, chunks) if job.touched < chunks else job.iteration
+            if job.wait:
+                step = min(job.wait, self.until - now)
+                job.wait -= step
+            elif into >= goal:
+                step, job.wait = 0, self.touch(job)
+            else:
+                step = min(goal - into, self.until - now)
+                job.left -= step
+                job.touched *= into + step < job.iteration
+                self.ends = now + step if job.left == 0 else NEVER
+            now += step
+
+    def begin(self, now):
+        if self.has and self.until <= now:
+            self.give(self.after(self.has), now)
+        if self.has is None and self.jobs:
+            self.give(self.jobs[1 % len(self.jobs) if self.is_used else 0], now)
+            self.is_used = True
+
+    def remove(self, job, now):
+        self.there = {its: True for its in self.there if its[0] is not job}
+        Turns.remove(self, job, now)
+
+    def next_time(self):
+        return min(-(-self.ends // 1), self.until) if self.has else None
+
+    def advance(self, now):
+        return [self.has] if self.has and self.ends <= now else []
 
 
 class Beside:

@@ -163,6 +163,28 @@ static void test_untouched_chunks_come_for_nothing(void **state) {
     gsim_arena_free(arena);
 }
 
+/* Eight dirty chunks go out at 2 us each for a task that comes to its memory for the first time. Where
+ * it touches all of it at once, it waits for the last place; evenly over 100 us, for the first, as the
+ * others are free 2 us after each other and needed 12.5 us after each other. */
+static void test_untouched_chunks_wait_for_their_room(void **state) {
+    (void)state;
+    static const int64_t sweeps_ns[] = {0, 100000}, waits_ns[] = {16000, 2000};
+    struct gsim_proactive early = plain;
+    early.has_early_start = true;
+    for (int i = 0; i < 2; i++) {
+        struct tasks tasks = open_tasks(1, 8, 0, 8, GSIM_EVICT_BELADY);
+        (void)switch_to(&tasks, &early, 0, true);
+        struct gsim_range fresh = {gsim_residency_open(&tasks.memory, 1, 8), 0, 8};
+        struct gsim_turn turns[] = {{.used = &fresh, .n_used = 1, .sweep_ns = sweeps_ns[i]},
+                                    {.used = &tasks.used[0], .n_used = 1}};
+        struct gsim_migration m = gsim_proactive_switch(&early, &tasks.memory, turns, 2, NULL);
+        assert_int_equal(m.moved.zeroed, 8);
+        assert_int_equal(m.ns, 16000);
+        assert_int_equal(m.start_ns, waits_ns[i]);
+        gsim_arena_free(tasks.arena);
+    }
+}
+
 /* A sweep of 100 chunks in 100 us; 40 come in 40 us. Chunk 60 is needed at 60 us and comes at 1, chunk
  * 99 at 99 and comes at 40: it starts at once. With the missing ones in front, chunk 0 is needed at
  * once and comes at 1 us, chunk 39 is needed at 39 and comes at 40: 1 us late. Where a chunk takes
@@ -337,6 +359,7 @@ int main(void) {
         cmocka_unit_test(test_predictions_are_wrong_by_as_much_as_said),
         cmocka_unit_test(test_a_task_larger_than_memory_takes_all_of_it),
         cmocka_unit_test(test_untouched_chunks_come_for_nothing),
+        cmocka_unit_test(test_untouched_chunks_wait_for_their_room),
         cmocka_unit_test(test_an_early_start_never_overtakes),
         cmocka_unit_test(test_an_unknown_order_starts_nothing_early),
         cmocka_unit_test(test_kernels_start_as_their_memory_comes),
