@@ -222,7 +222,7 @@ static void start_guaranteed(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         pass_first(ctx, plan);
 }
 
-/* Whether some GPU takes another opportunistic job at all, whichever it is. */
+/* Whether some GPU takes another opportunistic job of one GPU, whichever it is. */
 static bool takes_guests(const struct gsim_ctx *ctx) {
     const struct antman *antman = ctx->state;
     uint32_t gpu = 0, n_gpus = ctx->view->cluster.n_gpus;
@@ -353,10 +353,12 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         gsim_antman_look(ctx, plan);
     start_guaranteed(ctx, plan);
     upgrade(ctx, plan);
-    if (takes_guests(ctx)) {
+    bool takes_some = takes_guests(ctx);
+    /* A gang may have idle GPUs, however busy they were within the last window. */
+    if (takes_some || ctx->view->cluster.n_idle_gpus > 1)
         start_opportunistic(ctx, plan);
+    if (takes_some)
         lose_patience(ctx, plan);
-    }
     gsim_plan_wake(plan, ctx->view->jobs.n_active > 0 ? antman->look_ns : GSIM_NEVER);
 }
 

@@ -35,7 +35,7 @@ struct job {
     double crowd; /* the sum of jobs over time at its arrival */
     bool has_ended, is_open; /* is_open: it has no lease, and may get one now */
     bool bids;
-    bool knows_pace;
+    bool keeps_pace; /* those found for it stay */
     uint32_t gets;
     double *pace, *log_value; /* by GPUs, 0 to `gpus` */
 };
@@ -89,11 +89,12 @@ static void drop_ended(struct state *s) {
 
 /* How fast the job is with each number of GPUs, in its own time alone; 0: it cannot run so. Which
  * GPUs it would get is not known: it counts as being on each as often as there are of it. Only jobs
- * with epochs have other paces later on. */
+ * with epochs, or in phases, have other paces later on. */
 static void learn_paces(const struct gsim_ctx *ctx, struct job *job) {
-    if (job->knows_pace && !ctx->view->trace->goodput)
+    if (job->keeps_pace)
         return;
-    job->knows_pace = true;
+    struct gsim_modes modes;
+    job->keeps_pace = !ctx->view->trace->goodput && !gsim_ask_modes(ctx, job->slot, &modes);
     job->pace[0] = 0;
     for (uint32_t k = 1; k <= job->gpus; k++)
         job->pace[k] = gsim_rounds_paces(ctx, job->slot, k).mean;

@@ -38,6 +38,15 @@ ends "a job runs on fewer GPUs than it asks for" "130.000000000 70.000000000" --
 printf 'job_id,submit_s,duration_s,mem_gib\na,0,1000,50\nb,50,300,50\n' >"$tmp/trace.csv"
 ends "a winner that finds no room keeps no GPU idle" "1000.000000000 1300.000000000" --gpus-per-node 1 \
     --set lease=100s --set preempt=pause --set hbm_bytes=80e9B
+# a asks for 2 of 4 GPUs and is the worst off all along: at 0 by 45 / 45 against 300 / 600 of b, at 10 by
+# (10 + 35) / 45 against (10 + 295) / 600, at 20 by (20 + 15) / 45 against (20 + 287.5) / 600. Its 10 iterations
+# of "half" take 5 s, and its 40 of "fall" 40 s on two GPUs, 20 s on one. At 10, 35 are left, and it bids for one
+# GPU, on which it ends at 27.5. b has two GPUs until 10, which is 5 s of its work, three until 30, another 15 s,
+# and all four for the 280 s from then on.
+printf 'device,model,gpus,iterations_per_s\nideal,half,1,1\nideal,half,2,2\nideal,fall,1,2\nideal,fall,2,1\n' >"$tmp/rates.csv"
+printf 'job_id,submit_s,duration_s,gpus,phases\na,0,,2,10 half;40 fall\nb,0,300,4,\n' >"$tmp/trace.csv"
+ends "a job in another phase bids by its speed there" "27.500000000 310.000000000" --gpus-per-node 4 \
+    --set lease=10s --rates "$tmp/rates.csv"
 for bad in f=1 lease=0s f=1.5; do
     expect "themis refuses $bad" 2 "themis.${bad%=*}: '${bad#*=}' is not a .*, .* to " \
         "$gsim" run --policy themis --set $bad --device ideal "$tmp/trace.csv"

@@ -67,6 +67,17 @@ static void test_a_guest_is_upgraded(void **state) {
     expect_end(&result, 1, 60);
 }
 
+/* Both GPUs are idle at 95, when a and b end, though they were busy in the last whole window, 80 to 90, and
+ * take no guest of one GPU before the next look, at 100. */
+static void test_an_opportunistic_gang_takes_idle_gpus(void **state) {
+    static const char *const sets[] = {"window=10s", NULL};
+    struct gsim_result result = run(*state,
+                                    "a,0,95,1,,,batch\nb,0,95,1,,,batch\n"
+                                    "g,1,20,2,,,opportunistic\n",
+                                    2, sets);
+    expect_end(&result, 2, 115);
+}
+
 static void test_the_share_follows_the_pace(void **state) {
     (void)state;
     struct antman_gpu gpu = {0};
@@ -153,6 +164,7 @@ int main(void) {
         TEST(test_guests_run_on_what_is_reserved),
         TEST(test_who_waits_too_long_becomes_a_guest),
         TEST(test_a_guest_is_upgraded),
+        TEST(test_an_opportunistic_gang_takes_idle_gpus),
         TEST(test_the_share_follows_the_pace),
         TEST(test_a_share_of_the_time),
         TEST(test_free_turns_are_skipped),
