@@ -88,6 +88,24 @@ done >"$tmp/log"
 [ ! -s "$tmp/log" ]
 say "program, library, man page and completions are there" $?
 
+# Prints what a program or a shared library lacks of what keeps a number that is written past its end from
+# becoming a result (HARDEN and SEALED in the Makefile).
+unhardened() { # file
+    readelf -W -h -l -d "$1" >"$tmp/elf" || echo "$1 cannot be read"
+    nm -D "$1" >"$tmp/needed" || echo "$1 has no names"
+    for mark in 'Type: *DYN' GNU_RELRO BIND_NOW 'GNU_STACK .* RW '; do
+        grep -q -- "$mark" "$tmp/elf" || echo "$1 has no $mark"
+    done
+    for name in __stack_chk_fail "__[a-z]*_chk"; do
+        grep -q " U $name\(@\|\$\)" "$tmp/needed" || echo "$1 does not call $name"
+    done
+}
+for file in bin/gsim lib/libgsim.so; do unhardened "$root/$file"; done >"$tmp/log" 2>&1
+[ ! -s "$tmp/log" ]
+say "program and shared library guard their stacks and sizes, and are read-only once loaded" $?
+echo 'int main(void) { return 0; }' | gcc -no-pie -Wl,-z,norelro,-z,lazy,-z,execstack -o "$tmp/open" -xc -
+check "the rule finds a program without guards" 6 "$(unhardened "$tmp/open" 2>&1 | wc -l)"
+
 # --- the Debian packages: unpacked, the program and the module run, and equal sources give equal bytes
 if command -v dpkg-shlibdeps >/dev/null 2>&1; then
     export DPKG_DEB_COMPRESSOR_LEVEL=0 # how far they are compressed is no matter here
@@ -106,6 +124,11 @@ assert gsim.__file__.startswith("'"$tmp"'"), gsim.__file__
 assert gsim.run("tests/golden/three.csv", "fifo")["completed"] == 4' >"$tmp/log" 2>&1 &&
         [ -e "$tmp/libgsim-dev/usr/include/gsim/policy.h" ] && [ -e "$tmp/libgsim-dev/usr/lib/libgsim.so" ]
     say "and so does the module" $?
+    for file in "$tmp/gsim/usr/bin/gsim" "$tmp"/python3-gsim/usr/lib/python3/dist-packages/gsim/_gsim*.so; do
+        unhardened "$file"
+    done >"$tmp/log" 2>&1
+    [ ! -s "$tmp/log" ]
+    say "packages have the guards of what make install puts down" $?
 else
     echo "not ok make deb # SKIP"
     echo "# skipped: dpkg-shlibdeps is not here (dpkg-dev)"
