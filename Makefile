@@ -80,7 +80,7 @@ VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/identi
 # The number of the interface between gsim and what is linked with it, or loaded by it.
 ABI      = $(shell sed -n 's/^.define GSIM_ABI \([0-9]*\)$$/\1/p' include/gsim/policy.h)
 
-.PHONY: FORCE all release demo check bench bench-sizes figures golden-update samples docs man docs-reference docs-pages docs-python docs-figures readme validate-readme install python deb deb-check clean help format tidy suites fuzz fuzz-runs
+.PHONY: FORCE all release demo check bench bench-sizes figures golden-update samples docs man docs-reference docs-pages docs-python docs-figures readme validate-readme install python deb deb-check clean help format tidy analyse suites fuzz fuzz-runs
 all: gsim
 
 # The default variant's results stand at the root; other variants stay below build/.
@@ -374,6 +374,9 @@ format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
 tidy:
 	clang-tidy --quiet $$(git ls-files '*.c' | grep -v '^tests/') -- -std=c11 -I.
+# All analysers: some six minutes of processor time (tests/rules/analysers.txt has the reasons).
+analyse:
+	@CASES=all sh tests/rules/analyse.sh
 clean:
 	rm -rf build gsim libgsim.a libgsim.so python/gsim/_gsim.*.so*
 help:
@@ -394,6 +397,7 @@ help:
 	@echo 'make deb-check  installs and uses them in a bare system; builds them again elsewhere, compares'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 	@echo 'make docs       man page, references, outputs in pages, figures of pages'
+	@echo 'make analyse    cppcheck and the analyser of gcc; cppcheck runs in make check too'
 	@echo 'make golden-update samples readme validate-readme format tidy clean'
 
 -include $(shell find build -name '*.d' 2>/dev/null)

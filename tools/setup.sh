@@ -6,7 +6,7 @@ set -eu
 mode=${1:-build}
 packages='gcc make libc6-dev libgsl-dev libsqlite3-dev libcsv-dev libyajl-dev libinih-dev nettle-dev zlib1g-dev libzstd-dev'
 if [ "$mode" = test ]; then
-    packages="$packages libcmocka-dev clang libclang-rt-14-dev sqlite3 zstd gzip gnuplot-nox binutils pkgconf dpkg-dev valgrind"
+    packages="$packages libcmocka-dev clang libclang-rt-14-dev sqlite3 zstd gzip gnuplot-nox binutils pkgconf dpkg-dev valgrind cppcheck"
     # python3-dev builds the Python package; the others are what its tests try it with
     packages="$packages python3-dev python3-pip python3-numpy python3-pandas"
     packages="$packages mypy jupyter-nbconvert python3-ipykernel"

@@ -27,7 +27,8 @@ int64_t gsim_space_bandwidth(const struct gsim_space *space, int64_t sms);
 /* By one of the device's curves, without the bound of the space's memory. */
 int64_t gsim_space_curve(const struct gsim_profile *profile, enum gsim_key curve,
                          int64_t sms);
-/* The bandwidth of kernels that stage what they read in shared memory, with more bytes under way. */
+/* The bandwidth of kernels that stage what they read in shared memory, with more bytes under
+ * way. */
 int64_t gsim_space_staged_bandwidth(const struct gsim_space *space, int64_t sms);
 /* Whether a block with this shared memory takes half of an SM's or more: it stages. */
 bool gsim_space_is_staged(const struct gsim_profile *profile, int64_t shared_bytes);

@@ -38,15 +38,15 @@ gsim_gate_shape(const struct gsim_space *space, const struct gsim_member *member
 
 /* Whether the lane's kernel of this number may begin at lanes->now_ns. The kernel is the present
  * one of the running member. */
-bool gsim_gate_admits(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t lane,
-                      int64_t number);
+bool gsim_gate_admits(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t number,
+                      int64_t kernel);
 /* What a gate allows of a kernel of its lane that may begin, or has begun. */
 enum gsim_gate_way {
     GSIM_GATE_FREE = 0,
     GSIM_GATE_STOPPED, /* blocks that have not begun have to wait now */
     GSIM_GATE_RUNS_OUT, /* its blocks go before all others */
 };
-enum gsim_gate_way gsim_gate_way(const struct gsim_lanes *lanes, uint16_t lane, int64_t number);
+enum gsim_gate_way gsim_gate_way(const struct gsim_lanes *lanes, uint16_t number, int64_t kernel);
 /* Notes in a lane of GSIM_GATE_IDLE whether kernels of a higher rank are launched, at
  * lanes->now_ns. Returns whether times->opens_ns of the lane has changed. */
 bool gsim_gate_look(struct gsim_lanes *lanes, uint16_t lane);

@@ -6,7 +6,7 @@
 
 void gsim_exec_write_hello(FILE *out, const struct gsim_ctx *ctx) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
-    fprintf(out, "{\"n\":0,\"gsim\":%u,\"seed\":%llu,\"replication\":%llu,\"nodes\":[", GSIM_ABI,
+    fprintf(out, "{\"n\":0,\"gsim\":%d,\"seed\":%llu,\"replication\":%llu,\"nodes\":[", GSIM_ABI,
             (unsigned long long)ctx->seed, (unsigned long long)ctx->replication);
     for (uint32_t n = 0; n < cluster->n_nodes; n++)
         fprintf(out, "%s{\"gpus\":%u,\"type\":%u,\"memory_bytes\":%lld}", n ? "," : "",

@@ -193,7 +193,7 @@ static bool collect(const struct child *c, struct gsim_arena *arena, enum gsim_s
     struct gsim_port port = {.file = fdopen(c->file, "rb"), .arena = arena};
     struct gsim_log *own = gsim_arena_alloc(arena, sizeof *own);
     if (!port.file || !own) {
-        (void)close(c->file);
+        (void)(port.file ? fclose(port.file) : close(c->file));
         return false;
     }
     rewind(port.file);
