@@ -621,10 +621,11 @@ wait_for_rows() { # at least one row, at most 20 s
 }
 begin() { # drives the trace in the background
     rm -rf logs r.db
-    "$gsim" drive --dry-run --gpus 0,1,2 --grace 300ms --policy fifo --db r.db --logs "$tmp/logs" "$tmp/e.csv" >out 2>log &
+    $under "$gsim" drive --dry-run --gpus 0,1,2 --grace 300ms --policy fifo --db r.db --logs "$tmp/logs" "$tmp/e.csv" >out 2>log &
     pid=$!
     wait_for_rows
 }
+under=
 begin
 "$gsim" drive --dry-run --policy fifo --logs "$tmp/logs" "$tmp/t.csv" >again 2>&1
 check "two runs in one folder" 1 $?
@@ -637,7 +638,9 @@ check "the job that had ended is kept" "quick 0" "$(ask 'select job_id, exit_cod
 check "the others are told apart" "long 143,stubborn 137" "$(ask "select group_concat(x) from (select job_id || ' ' || exit_code as x from real_job where is_cut order by job)")"
 check "as is the run" interrupted "$(ask 'select status from real_run')"
 
+under='env --default-signal=HUP' # these tests themselves may run under nohup
 begin
+under=
 kill -HUP $pid
 wait $pid
 check "a closed terminal ends a run likewise" "4 interrupted 0" "$? $(ask 'select status from real_run') $(gone 5)"
