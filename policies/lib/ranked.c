@@ -248,8 +248,8 @@ static gsim_slot worst_for(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsi
  * what the next one finds: each job is then, so that there are as many trials. */
 static bool helps(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx,
                   const struct gsim_plan *plan, gsim_slot slot, gsim_slot victim) {
-    return ranked->rule == GSIM_RULE_RANDOM || ranked->rule == GSIM_RULE_AFFINITY ||
-           gsim_reach_helps(ctx, plan, slot, victim);
+    return !ranked->reach.has_wishes || ranked->rule == GSIM_RULE_RANDOM ||
+           ranked->rule == GSIM_RULE_AFFINITY || gsim_reach_helps(ctx, plan, slot, victim);
 }
 
 /* Counts the jobs of a group that would give way, worst first, until they are enough. Of equal
@@ -453,6 +453,22 @@ static void pass_over_arrivals(struct pass *p) {
         try_job(p, view->changes.arrived[i]);
 }
 
+/* The lists of wishes are long, and are left as they are: their numbers say what is in them. */
+static void begin_pass(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       struct pass *p) {
+    enum gsim_keep keep = ranked->preemption.keep;
+    bool keeps_paused =
+        ranked->is_preemptive && (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_PAGEABLE);
+    p->ranked = ranked;
+    p->ctx = ctx;
+    p->plan = plan;
+    p->misfits = gsim_misfits_none(ctx->view, ranked->rule, keeps_paused);
+    p->smallest_unforced = UINT32_MAX;
+    p->is_force_over = !ranked->is_preemptive;
+    gsim_unmet_begin(&p->unplaced, ctx->view, ranked->rule, p->misfits.is_size_by_wish);
+    gsim_unmet_begin(&p->unforced, ctx->view, ranked->rule, p->misfits.is_size_by_wish);
+}
+
 void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     const struct gsim_view *view = ctx->view;
     for (uint32_t i = 0; i < view->changes.n_settled; i++)
@@ -461,17 +477,8 @@ void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct
         book_waiting(ranked, ctx, view->changes.arrived[i]);
     if (ctx->status != GSIM_OK || gsim_arena_has_failed(ctx->arena))
         return;
-    enum gsim_keep keep = ranked->preemption.keep;
-    bool keeps_paused =
-        ranked->is_preemptive && (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_PAGEABLE);
-    struct pass pass = {.ranked = ranked,
-                        .ctx = ctx,
-                        .plan = plan,
-                        .misfits = gsim_misfits_none(view, ranked->rule, keeps_paused),
-                        .smallest_unforced = UINT32_MAX,
-                        .is_force_over = !ranked->is_preemptive};
-    gsim_unmet_begin(&pass.unplaced, view, ranked->rule, pass.misfits.is_size_by_wish);
-    gsim_unmet_begin(&pass.unforced, view, ranked->rule, pass.misfits.is_size_by_wish);
+    struct pass pass;
+    begin_pass(ranked, ctx, plan, &pass);
     if (ranked->needs_full_pass || view->cluster.n_repairs != ranked->n_repairs)
         pass_over_all(&pass);
     else

@@ -20,8 +20,6 @@ static bool are_nodes_alike(const struct gsim_view_cluster *cluster) {
 static uint32_t widest_for(const struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     uint32_t widest = 0;
-    if (!gsim_ask_has_wishes(ctx->view))
-        return cluster->widest_node;
     for (uint32_t node = 0; node < cluster->n_nodes && widest < cluster->widest_node; node++) {
         uint32_t first = cluster->node_first_gpu[node];
         uint32_t width = cluster->node_first_gpu[node + 1] - first;
@@ -38,7 +36,9 @@ void gsim_reach_begin(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim
     reach->n_counts++;
     reach->most_on_node = reach->n_whole = 0;
     reach->is_split = gsim_ask_nodes(ctx, slot) > 1;
-    reach->widest = reach->is_by_node ? widest_for(ctx, slot) : cluster->widest_node;
+    reach->has_wishes = gsim_ask_has_wishes(ctx->view);
+    reach->widest = reach->is_by_node && reach->has_wishes ? widest_for(ctx, slot)
+                                                           : cluster->widest_node;
     if (!reach->is_by_node || reach->need <= reach->widest)
         return;
     for (uint32_t node = 0; node < cluster->n_nodes; node++)

@@ -15,6 +15,7 @@ struct gsim_reach {
     /* in this count: */
     uint64_t total, need;
     bool is_split; /* the waiting job asks for several nodes */
+    bool has_wishes; /* it may be kept from GPUs, so that some jobs give way in vain */
     uint32_t widest; /* GPUs of the largest node that the waiting job may use */
     uint32_t most_on_node; /* of the nodes met */
     uint32_t n_whole; /* nodes that would be idle as a whole */

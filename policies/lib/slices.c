@@ -150,7 +150,7 @@ static int64_t rank_to_yield_to(const struct gsim_slices *slices, const struct g
 static bool may_help(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                      const struct gsim_plan *plan, gsim_slot victim, gsim_slot slot) {
     return yields(slices, ctx, plan, victim, slot) &&
-           (!gsim_ask_has_wishes(ctx->view) || gsim_reach_helps(ctx, plan, slot, victim));
+           (!slices->reach.has_wishes || gsim_reach_helps(ctx, plan, slot, victim));
 }
 
 /* Whether the GPUs of all jobs that would give way are enough. */

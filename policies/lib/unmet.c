@@ -24,8 +24,10 @@ bool gsim_unmet_has(const struct gsim_unmet *unmet, const struct gsim_ctx *ctx, 
 }
 
 void gsim_unmet_note(struct gsim_unmet *unmet, const struct gsim_ctx *ctx, gsim_slot slot) {
+    if (!unmet->is_on)
+        return;
     uint32_t at = place_of(unmet, ctx, slot), gpus = ctx->view->jobs.gpus[slot];
-    if (!unmet->is_on || at == GSIM_UNMET_MOST)
+    if (at == GSIM_UNMET_MOST)
         return;
     if (at == unmet->n) {
         unmet->slot[at] = slot;
