@@ -108,8 +108,12 @@ $(BUILD)/libgsim.so: $(BUILD)/libgsim.a $(BUILD)/installed/names.map
 	$(CC) $(CODEGEN) -fno-lto -shared $(SEALED) -Wl,-soname,libgsim.so.$(ABI) -Wl,-z,defs \
 	    -Wl,--version-script=$(BUILD)/installed/names.map -o $@ -Wl,--whole-archive $< -Wl,--no-whole-archive $(LIB_LIBS)
 
-$(BUILD)/%.o: %.c Makefile
-	@mkdir -p $(@D)
+# Folders are made once, and not by each of the hundreds of objects in them.
+.SECONDEXPANSION:
+.PRECIOUS: %/.
+%/.:
+	@mkdir -p $@
+$(BUILD)/%.o: %.c Makefile | $$(@D)/.
 	$(CC) $(CFLAGS) $(SEED) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
 $(HOT_OBJ): CFLAGS += $(if $(HARDEN),-fstack-protector) $(LTO) -fno-fat-lto-objects -Wa,--debug-prefix-map=$(CURDIR)=.
@@ -118,16 +122,14 @@ $(OFTEN): CFLAGS += -O3
 $(filter $(ONCE),$(APP_OBJ) $(LIB_OBJ)): CFLAGS += -Og
 endif
 
-$(BUILD)/embedded.o: build/embedded.c
-	@mkdir -p $(@D)
+$(BUILD)/embedded.o: build/embedded.c | $$(@D)/.
 	$(CC) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
 build/embedded.c: tools/embed.sh $(EMBEDDED)
 	@mkdir -p $(@D)
 	sh tools/embed.sh $@ $(EMBEDDED)
 
-$(BUILD)/pages.o: build/pages.c
-	@mkdir -p $(@D)
+$(BUILD)/pages.o: build/pages.c | $$(@D)/.
 	$(CC) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
 build/pages.c: tools/embed.sh $(PAGES)
@@ -136,8 +138,7 @@ build/pages.c: tools/embed.sh $(PAGES)
 
 # What the program is made of, so that results can say it. Summed in every make, whatever times files
 # have; the file is only touched when a sum is another one.
-$(BUILD)/sources.o: build/sources.c
-	@mkdir -p $(@D)
+$(BUILD)/sources.o: build/sources.c | $$(@D)/.
 	$(CC) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
 build/sources.c: FORCE
