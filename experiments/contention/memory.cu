@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How long a load takes while others load and store, and how two kernels slow each other: README.md.
 #include <algorithm>
-#include <numeric>
-#include <random>
 #include <vector>
 #include "../device.cuh"
 struct Stamp {
@@ -172,19 +170,6 @@ void beside(const Loader &a, const Loader &b) {
     printf("pair %s %d %d %d alone %.0f beside %s %d %d %d alone %.0f: %.4f times, within %d\n",
            NAME[a.kind], a.blocks, a.threads, a.ops, was, NAME[b.kind], b.blocks, b.threads, b.ops,
            other, was / gbs(va), inside(va, vb));
-}
-unsigned *chain(size_t bytes) {
-    size_t n = bytes / 128;
-    std::vector<unsigned> order(n), next(n * 32, 0);
-    std::iota(order.begin(), order.end(), 0u);
-    std::mt19937 rng(1);
-    std::shuffle(order.begin() + 1, order.end(), rng);
-    for (size_t i = 0; i < n; i++)
-        next[(size_t)order[i] * 32] = order[(i + 1) % n];
-    unsigned *out;
-    CK(cudaMalloc(&out, bytes));
-    CK(cudaMemcpy(out, next.data(), bytes, cudaMemcpyHostToDevice));
-    return out;
 }
 // Kernels that store a fifth, a third and all of their bytes, beside those that store none and half.
 void stores() {

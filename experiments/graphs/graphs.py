@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Iterations of programs as CUDA graphs, beside each other under MPS: README.md.
 import os, sys, time, json, ctypes, multiprocessing as mp
+from decode import decode
 def build(kind):
     import torch, torch.nn as nn, torch.nn.functional as F
     dev = 'cuda'; bf = torch.bfloat16
@@ -31,21 +32,7 @@ def build(kind):
             with torch.no_grad(): m(x)
         return step
     if kind == 'decode':
-        H, FF, L, S, NH = 4096, 14336, 8, 1024, 32
-        class B(nn.Module):
-            def __init__(s):
-                super().__init__()
-                s.n1 = nn.LayerNorm(H); s.n2 = nn.LayerNorm(H)
-                s.qkv = nn.Linear(H, 3 * H, bias=False); s.o = nn.Linear(H, H, bias=False)
-                s.u = nn.Linear(H, FF, bias=False); s.d = nn.Linear(FF, H, bias=False)
-                s.register_buffer('k', torch.zeros(4, NH, S, H // NH)); s.register_buffer('v', torch.zeros(4, NH, S, H // NH))
-            def forward(s, x):
-                q, k, v = s.qkv(s.n1(x)).view(4, 3, NH, 1, H // NH).unbind(1)
-                s.k[:, :, 7:8].copy_(k); s.v[:, :, 7:8].copy_(v)
-                a = F.scaled_dot_product_attention(q, s.k, s.v)
-                x = x + s.o(a.reshape(4, H))
-                return x + s.d(F.silu(s.u(s.n2(x))))
-        m = nn.Sequential(*[B() for _ in range(L)]).to(dev).to(bf).eval(); x = torch.randn(4, H, device=dev, dtype=bf)
+        m, x = decode(dev, bf)
         def step():
             with torch.no_grad(): m(x)
         return step

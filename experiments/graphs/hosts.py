@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Programs beside each other, and the time that the host of each takes to launch: README.md.
 import os, sys, time, json, multiprocessing as mp
+from decode import decode
 MODE = sys.argv[1]; T = float(sys.argv[2]); ROUNDS = int(sys.argv[3])
 def build(kind):
     import torch, torch.nn as nn, torch.nn.functional as F
@@ -34,22 +35,7 @@ def build(kind):
                 m(x)
         return step, 4
     if kind == 'llama':
-        H, FF, L, S, NH = 4096, 14336, 8, 1024, 32
-        class B(nn.Module):
-            def __init__(s):
-                super().__init__()
-                s.n1 = nn.LayerNorm(H); s.n2 = nn.LayerNorm(H)
-                s.qkv = nn.Linear(H, 3 * H, bias=False); s.o = nn.Linear(H, H, bias=False)
-                s.u = nn.Linear(H, FF, bias=False); s.d = nn.Linear(FF, H, bias=False)
-                s.register_buffer('k', torch.zeros(4, NH, S, H // NH)); s.register_buffer('v', torch.zeros(4, NH, S, H // NH))
-            def forward(s, x):
-                q, k, v = s.qkv(s.n1(x)).view(4, 3, NH, 1, H // NH).unbind(1)
-                s.k[:, :, 7:8].copy_(k); s.v[:, :, 7:8].copy_(v)
-                a = F.scaled_dot_product_attention(q, s.k, s.v)
-                x = x + s.o(a.reshape(4, H))
-                return x + s.d(F.silu(s.u(s.n2(x))))
-        m = nn.Sequential(*[B() for _ in range(L)]).to(dev).to(torch.bfloat16).eval()
-        x = torch.randn(4, H, device=dev, dtype=torch.bfloat16)
+        m, x = decode(dev, torch.bfloat16)
         def step():
             with torch.no_grad():
                 m(x)

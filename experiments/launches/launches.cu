@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How much longer short kernels of a graph take beside another client of MPS: README.md.
 #include <cstring>
-#include <numeric>
-#include <random>
 #include <utility>
 #include <algorithm>
 #include <csignal>
@@ -131,19 +129,6 @@ __global__ void sums(const float4 *a, const float4 *b, float4 *c) {
 using Own = void (*)(float *, float, int);
 template <int... N> std::vector<Own> owns(std::integer_sequence<int, N...>) {
     return {own<N>...};
-}
-static unsigned *chain(size_t bytes) {
-    size_t n = bytes / 128;
-    std::vector<unsigned> order(n), next(n * 32, 0);
-    std::iota(order.begin(), order.end(), 0u);
-    std::mt19937 rng(1);
-    std::shuffle(order.begin() + 1, order.end(), rng);
-    for (size_t i = 0; i < n; i++)
-        next[(size_t)order[i] * 32] = order[(i + 1) % n];
-    unsigned *out;
-    CK(cudaMalloc(&out, bytes));
-    CK(cudaMemcpy(out, next.data(), bytes, cudaMemcpyHostToDevice));
-    return out;
 }
 static cudaStream_t stream;
 // Microseconds a kernel, `n` of them in a graph: the middle of thirty replays.
