@@ -4,7 +4,8 @@
 # What is printed has one order whatever ends first; the last line is "N passed, N failed". The suites
 # that took most of the processors' time are listed before it, on standard error.
 # Variables: BUILDS, the build folders whose programs are run; CASES=all, nothing is left out in any build;
-# PYTHON, which runs tests/python; SLOWEST, how many suites are listed at the end (10).
+# PYTHON, which runs tests/python; SLOWEST, how many suites are listed at the end (10); ONLY, a pattern of
+# grep: suites of other names are left out, for short ways from an edit to a run.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 passed=0
@@ -21,6 +22,7 @@ trap 'exit 1' INT TERM HUP
 
 # --- what is to run: number N has a name, a command and maybe a title printed before it ------------
 suite() { # name, command...: words without blanks
+    case ${ONLY:+asked} in asked) printf '%s\n' "$1" | grep -q -e "$ONLY" || return 0 ;; esac
     n=$((n + 1))
     echo "$1" >"$tmp/$n.name"
     shift
@@ -31,10 +33,10 @@ title() {
 }
 # What takes longest is begun first, so that no processor is idle at the end; the list above SLOWEST says
 # what belongs here.
-slow='cli/validate.sh property/test_arbiter rules/install.sh python/policy.py property/test_named cli/plots.sh
-reference/test_validate cli/own_policy.sh python/package.py cli/devices.sh property/test_runs cli/hosts.sh
-property/test_sweeps cli/sweep.sh reference/test_pairs property/test_failures analytic/test_queues cli/
-analytic/ property/ reference/ fuzz/ python/ rules/'
+slow='cli/validate.sh rules/analyse.sh rules/install.sh property/test_arbiter relations cli/growth.sh cli/threads.sh
+python/policy.py property/test_named cli/plots.sh reference/test_validate cli/own_policy.sh python/package.py cli/devices.sh
+property/test_runs cli/hosts.sh property/test_sweeps cli/sweep.sh reference/test_pairs property/test_failures
+analytic/test_queues papers simulator random cli/ analytic/ property/ reference/ fuzz/ python/ site/ rules/'
 # All suites run in the first build, which has the flags that users get. A build with sanitizers is many
 # times slower, and is there for memory that is read or written by mistake: where a suite holds numbers by
 # long runs, property tests and random runs, which are in all builds, reach the code of its models.
@@ -55,6 +57,15 @@ is_left_out() { # build, suite
     done
     return 1
 }
+# To look for leaks at its end, and to note ten calls of each allocation, is half of a short run with sanitizers. Leaks
+# are looked for where each command ends with each of its outputs, well and badly, in the programs of tests and random
+# runs; CASES=all looks everywhere.
+lightly() { # build, script
+    case ${CASES-}$1,$2 in
+    all* | *full_disk.sh | *exit_codes.sh) ;;
+    *-san-*) echo env "ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0:malloc_context_size=2" ;;
+    esac
+}
 scripts() { # build
     for cli in tests/cli/*.sh; do
         is_left_out "$1" "${cli#tests/}" && continue
@@ -66,7 +77,7 @@ scripts() { # build
             ;;
         *) [ "$1" = "${BUILDS%% *}" ] || [ "$1" = "${BUILDS##* }" ] || continue ;;
         esac
-        suite "$1 $cli" sh "$cli" "$1/gsim"
+        suite "$1 $cli" $(lightly "$1" "$cli") sh "$cli" "$1/gsim"
     done
     suite "$1 golden" sh tests/golden/run.sh "$1/gsim"
 }
@@ -90,20 +101,25 @@ for build in $BUILDS; do
     inputs "$build"
     programs "$build"
 done
+# gsim without shared libraries, of the objects that the first build's has: where a suite is thousands of runs of
+# a few jobs each, loading libraries is most of each. None of these suites brings a policy of its own, which needs
+# them; golden files and tests/cli are run by the program that users get.
+started=${BUILDS%% *}/tests/static
+[ -x "$started" ] || started=${BUILDS%% *}/gsim
 # Fixed seeds here, so that what fails is due to what changed; make fuzz-runs tries fresh ones.
 title "random runs"
 for build in $BUILDS; do
     case $build in
     *-san-*) suite "$build random runs" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$build/gsim" --runs 25 --first 900000 ;;
-    "${BUILDS%% *}") suite "$build random runs" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$build/gsim" --runs 200 --first 900000 ;;
+    "${BUILDS%% *}") suite "$build random runs" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$started" --runs 200 --first 900000 ;;
     esac
 done
-suite "what random runs never draw" "${PYTHON:-python3}" tests/fuzz/undrawn.py "${BUILDS%% *}/gsim"
+suite "what random runs never draw" "${PYTHON:-python3}" tests/fuzz/undrawn.py "$started"
 title relations
-suite "relations between runs" "${PYTHON:-python3}" tests/relations/run.py "${BUILDS%% *}/gsim"
-suite "policies by their papers' rules" "${PYTHON:-python3}" tests/reference/derived.py "${BUILDS%% *}/gsim"
+suite "relations between runs" "${PYTHON:-python3}" tests/relations/run.py "$started"
+suite "policies by their papers' rules" "${PYTHON:-python3}" tests/reference/derived.py "$started"
 title "a plain second simulator"
-suite "jobs as in a plain simulator" "${PYTHON:-python3}" tests/plain/run.py "${BUILDS%% *}/gsim"
+suite "jobs as in a plain simulator" "${PYTHON:-python3}" tests/plain/run.py "$started"
 title python
 for script in tests/python/*.py; do
     case $script in */tap.py) continue ;; esac
@@ -112,7 +128,7 @@ done
 title "a site's scheduler"
 for script in tests/site/slurm*.sh tests/site/kueue.sh tests/site/vc.sh tests/site/slurm.py; do
     case $script in
-    *.py) suite "$script" "${PYTHON:-python3}" "$script" "${BUILDS%% *}/gsim" ;;
+    *.py) suite "$script" "${PYTHON:-python3}" "$script" "$started" ;;
     *) suite "$script" sh "$script" "${BUILDS%% *}/gsim" ;;
     esac
 done

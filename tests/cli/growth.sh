@@ -48,8 +48,11 @@ head -21 "$tmp/500.csv" >"$tmp/hardly.csv"
 start=$(instructions fifo "$tmp/hardly.csv")
 # 4 log 2000 / log 500
 most=4.89
+# Most of a run is how valgrind starts: without CASES=all a policy is left out whose code another one's has.
+all() { [ "${CASES-}" != all ] || echo "$*"; }
 # In slices that no job outlives, a decide places what fits, and has nothing to push out.
-for policy in fifo backfill easy-backfill fairshare srtf srsf las tiresias 'suspend --set quantum=30d' 'adaptive --set quantum=30d'; do
+# shellcheck disable=SC2046 # policies are words
+for policy in $(all srsf) fifo backfill easy-backfill fairshare srtf las tiresias 'suspend --set quantum=30d' 'adaptive --set quantum=30d'; do
     memory=
     case $policy in *quantum*) memory=mem ;; esac
     few=$(($(instructions "$policy" "$tmp/500$memory.csv") - start)) many=$(($(instructions "$policy" "$tmp/2000$memory.csv") - start))
@@ -92,7 +95,8 @@ of_jobs() { # policy, nodes: instructions of the jobs
     all=$(instructions "$1" "$tmp/quiet.csv" "$2")
     echo $((all - opening))
 }
-for policy in fifo srtf timeslice mps mig tgs gang-rr gandiva; do
+# shellcheck disable=SC2046
+for policy in $(all fifo mps mig tgs) srtf timeslice gang-rr gandiva; do
     few=$(of_jobs "$policy" 64) many=$(of_jobs "$policy" 512)
     ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" 'BEGIN { printf("%.2f", (few > 0 ? many / few : 99)) }')
     if [ "$(awk -v ratio="$ratio" -v most="$most_job" 'BEGIN { print(ratio <= most) }')" = 1 ]; then

@@ -76,7 +76,8 @@ case $gsim in *-san-*)
 esac
 for policy in timeslice mps mig "vgpu --set per_gpu=2" xsched tgs antman salus gandiva suspend nvshare msched uvm \
     "timeslice --slice-budget 2000" "uvm --slice-budget 2000" "uvm --cluster $tmp/roots.ini" "timeslice --exact"; do
-    compare_threads "$policy" 2 5
+    # shellcheck disable=SC2046
+    compare_threads "$policy" $([ "${CASES-}" = all ] && echo 2 5 || echo 3)
 done
 for threads in 1 4; do
     "$gsim" --quiet -j $threads --policy timeslice --gpus-per-node 4 --timeline "$tmp/t$threads.json" \

@@ -20,7 +20,8 @@
 enum {
     MOST = 6,
     MOST_LANES = 4,
-    CASES = 10000 / TEST_FEWER_DRAWN / (TEST_HOLDS_LONG_RUNS ? 1 : 2),
+    ALL = (int)TEST_FEWER_DRAWN == (int)TEST_FEWER,
+    CASES = 10000 / TEST_FEWER_DRAWN / (ALL ? 1 : TEST_HOLDS_LONG_RUNS ? 2 : 4),
     SMS = 8,
     CHUNK = 2 << 20
 };
