@@ -60,8 +60,8 @@ static bool move_away(const struct gsim_ctx *ctx, struct gsim_plan *plan,
     return job->is_changed;
 }
 
-/* So many GPUs of a node are idle, or the job's, where other jobs move to nodes with fewer than
- * most_idle. */
+/* Other jobs move to nodes with fewer than most_idle idle GPUs, until `gpus` of a node are idle or
+ * the job's. */
 static bool clear_node(const struct gsim_ctx *ctx, struct gsim_plan *plan,
                        const struct elasticflow *own, const struct elasticflow_job *job,
                        uint32_t node, int64_t gpus, uint32_t most_idle) {
