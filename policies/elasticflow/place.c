@@ -41,15 +41,17 @@ static struct elasticflow_job *narrowest_on(const struct gsim_ctx *ctx,
     return narrowest;
 }
 
-/* Moves a job from its node to the one with the fewest idle GPUs of those with room. */
+/* Moves a job from its node to the one with the fewest idle GPUs of those with room, which
+ * are fewer than most_idle. */
 static bool move_away(const struct gsim_ctx *ctx, struct gsim_plan *plan,
-                      struct elasticflow_job *job, uint32_t from) {
+                      struct elasticflow_job *job, uint32_t from, uint32_t most_idle) {
     struct gsim_shape shape = shape_of(wanted(job));
     uint32_t fewest = 0;
     for (uint32_t node = 0; node < ctx->view->cluster.n_nodes; node++) {
         uint32_t idle = gsim_node_idle_gpus(ctx->view, node);
         bool is_up = node != from && !ctx->view->cluster.node_is_down[node];
-        if (!is_up || idle < shape.gpus || (shape.within > 0 && idle >= fewest))
+        if (!is_up || idle < shape.gpus || idle >= most_idle ||
+            (shape.within > 0 && idle >= fewest))
             continue;
         fewest = idle;
         shape.within = node + 1;
@@ -58,18 +60,46 @@ static bool move_away(const struct gsim_ctx *ctx, struct gsim_plan *plan,
     return job->is_changed;
 }
 
+/* Other jobs move to nodes with fewer than most_idle idle GPUs, until `gpus` of a node are idle or
+ * the job's. */
 static bool clear_node(const struct gsim_ctx *ctx, struct gsim_plan *plan,
                        const struct elasticflow *own, const struct elasticflow_job *job,
-                       uint32_t node) {
+                       uint32_t node, int64_t gpus, uint32_t most_idle) {
     uint32_t mark = gsim_plan_mark(plan), has = has_there(ctx, plan, job, node);
-    while (gsim_node_idle_gpus(ctx->view, node) + has < wanted(job)) {
+    while (gsim_node_idle_gpus(ctx->view, node) + has < gpus) {
         struct elasticflow_job *other = narrowest_on(ctx, plan, own, node, job);
-        if (!other || !move_away(ctx, plan, other, node)) {
+        if (!other || !move_away(ctx, plan, other, node, most_idle)) {
             gsim_plan_rollback(plan, mark);
             return false;
         }
     }
     return true;
+}
+
+/* GPUs of a node that others use; of one that is down, or narrower than others, more than all. */
+static uint32_t in_use(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                       const struct elasticflow_job *job, uint32_t node) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    uint32_t n_gpus = cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
+    if (cluster->node_is_down[node] || n_gpus < cluster->widest_node)
+        return UINT32_MAX;
+    return n_gpus - gsim_node_idle_gpus(ctx->view, node) - has_there(ctx, plan, job, node);
+}
+
+/* A gang wider than a node has whole nodes: those with the fewest GPUs in use are cleared, and no
+ * job moves to one that is idle. */
+static bool make_nodes(const struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       const struct elasticflow *own, const struct elasticflow_job *job) {
+    uint32_t n_nodes = ctx->view->cluster.n_nodes, widest = ctx->view->cluster.widest_node;
+    uint32_t mark = gsim_plan_mark(plan);
+    int64_t lacks = wanted(job) / widest;
+    for (uint32_t used = 0; lacks > 0 && used < widest; used++)
+        for (uint32_t node = 0; lacks > 0 && node < n_nodes; node++)
+            lacks -= in_use(ctx, plan, job, node) == used &&
+                     clear_node(ctx, plan, own, job, node, widest, widest);
+    if (lacks > 0)
+        gsim_plan_rollback(plan, mark);
+    return lacks <= 0;
 }
 
 /* Idle GPUs of several nodes become those of one, where jobs in the way move: a node with most of
@@ -79,14 +109,17 @@ static bool make_room(const struct gsim_ctx *ctx, struct gsim_plan *plan,
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     const struct gsim_unit *units;
     int64_t most = cluster->n_idle_gpus + gsim_plan_units(plan, job->slot, &units);
-    if (own->is_reference || most < wanted(job) || wanted(job) > cluster->widest_node)
+    if (own->is_reference || most < wanted(job))
         return false;
+    if (wanted(job) > cluster->widest_node)
+        return make_nodes(ctx, plan, own, job);
     for (int64_t lacks = 1; lacks <= wanted(job); lacks++)
         for (uint32_t node = 0; node < cluster->n_nodes; node++) {
             int64_t n_gpus = cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
             int64_t has = gsim_node_idle_gpus(ctx->view, node) + has_there(ctx, plan, job, node);
             if (has + lacks == wanted(job) && n_gpus >= wanted(job) &&
-                !cluster->node_is_down[node] && clear_node(ctx, plan, own, job, node))
+                !cluster->node_is_down[node] &&
+                clear_node(ctx, plan, own, job, node, wanted(job), UINT32_MAX))
                 return true;
         }
     return false;

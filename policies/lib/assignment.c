@@ -10,7 +10,11 @@
  * column's price depends on the bucket alone, and rounding keeps order; so a step of the search
  * costs a bucket one sum, and the nearest column of a bucket is the one of the highest price. Free
  * columns have the price 0, so that of a type the nearest ones are at the first place with a free
- * one, and later places are looked at only where they are as near. */
+ * one, and later places are looked at only where they are as near.
+ *
+ * Ways grow with the place. So of some buckets of a type beside each other, a chunk, none is nearer
+ * by a step than the way to the first less the highest price of all, and a step costs a chunk one
+ * sum as long as another column is nearer than that. */
 #include "policies/lib/assignment.h"
 
 #include <assert.h>
@@ -18,6 +22,22 @@
 
 #define NO_ROW UINT32_MAX
 #define NO_PRICE (-DBL_MAX) /* of a column while it is reached: none is farther */
+
+enum { CHUNK = 16 };
+
+/* The buckets of a type at CHUNK places beside each other. */
+struct chunk {
+    double nearest; /* the least way by the steps that were looked at, less the price */
+    double bound; /* by no other step is a bucket nearer */
+    double most; /* the highest price */
+    uint32_t place, type, n_steps; /* the first place; the steps that were looked at */
+};
+
+/* By bucket of a chunk: the shortest way to it by these steps, without prices; the highest price
+ * of its columns. */
+struct buckets {
+    double way[CHUNK], best[CHUNK];
+};
 
 /* A row that is reached and how far it is; the column that is reached next, and what that had. */
 struct step {
@@ -36,15 +56,20 @@ struct search {
     /* by column; NO_ROW: it is free; the last in the list has the rank 0 */
     double *price;
     uint32_t *row_of, *rank_of, *ranked; /* ranked: the column of a rank */
-    /* by bucket, place after place: the shortest way to it in this search, without prices; the
-     * highest price of its columns */
-    double *way, *best;
+    /* of the first places by type, then of the next */
+    struct chunk *chunk;
+    struct buckets *buckets;
 };
 
 /* --- columns and buckets ---------------------------------------------------------------------- */
 
-static size_t bucket_at(const struct search *s, uint32_t place, uint32_t type) {
-    return (size_t)place * s->a->n_types + type;
+static size_t chunk_at(const struct search *s, uint32_t place, uint32_t type) {
+    return (size_t)(place / CHUNK) * s->a->n_types + type;
+}
+
+/* Of the chunks with a place in sight. */
+static size_t n_chunks(const struct search *s) {
+    return chunk_at(s, s->n_places - 1, 0) + s->a->n_types;
 }
 
 static uint32_t place_of(const struct search *s, uint32_t column) {
@@ -81,6 +106,34 @@ static double best_price(const struct search *s, uint32_t place, uint32_t type, 
     return best;
 }
 
+static double lower(double a, double b) {
+    return a < b ? a : b;
+}
+
+static void find_extremes(const struct search *s, size_t c) {
+    const struct buckets *buckets = &s->buckets[c];
+    double nearest = DBL_MAX, most = NO_PRICE;
+    for (uint32_t i = 0; i < CHUNK; i++) {
+        nearest = lower(buckets->way[i] - buckets->best[i], nearest);
+        most = buckets->best[i] > most ? buckets->best[i] : most;
+    }
+    s->chunk[c].nearest = nearest;
+    s->chunk[c].most = most;
+}
+
+/* No step was looked at, and no place is in sight. */
+static void clear_chunk(const struct search *s, size_t c) {
+    s->chunk[c] = (struct chunk){.nearest = DBL_MAX,
+                                 .bound = DBL_MAX,
+                                 .most = NO_PRICE,
+                                 .place = (uint32_t)(c / s->a->n_types) * CHUNK,
+                                 .type = (uint32_t)(c % s->a->n_types)};
+    for (uint32_t i = 0; i < CHUNK; i++) {
+        s->buckets[c].way[i] = DBL_MAX;
+        s->buckets[c].best[i] = NO_PRICE;
+    }
+}
+
 static bool grow_block(struct gsim_arena *arena, void *block, size_t n, size_t size) {
     void **place = block, *grown = gsim_arena_grow_raw(arena, *place, n * size);
     *place = grown ? grown : *place;
@@ -88,14 +141,15 @@ static bool grow_block(struct gsim_arena *arena, void *block, size_t n, size_t s
 }
 
 static bool grow(struct search *s, uint32_t room) {
-    size_t n = (size_t)room * s->a->n_queues, n_buckets = (size_t)room * s->a->n_types;
+    size_t n = (size_t)room * s->a->n_queues;
+    size_t n_blocks = (size_t)(room / CHUNK + 1) * s->a->n_types;
     s->room = room;
     return grow_block(s->arena, &s->price, n, sizeof *s->price) &&
            grow_block(s->arena, &s->row_of, n, sizeof *s->row_of) &&
            grow_block(s->arena, &s->rank_of, n, sizeof *s->rank_of) &&
            grow_block(s->arena, &s->ranked, n, sizeof *s->ranked) &&
-           grow_block(s->arena, &s->way, n_buckets, sizeof *s->way) &&
-           grow_block(s->arena, &s->best, n_buckets, sizeof *s->best);
+           grow_block(s->arena, &s->chunk, n_blocks, sizeof *s->chunk) &&
+           grow_block(s->arena, &s->buckets, n_blocks, sizeof *s->buckets);
 }
 
 /* One more place of each queue comes into sight. */
@@ -110,46 +164,65 @@ static bool add_place(struct search *s) {
         s->rank_of[column] = s->ranked[column] = column;
     }
     for (uint32_t type = 0; type < s->a->n_types; type++) {
-        s->way[bucket_at(s, place, type)] = DBL_MAX;
-        s->best[bucket_at(s, place, type)] = best_price(s, place, type, DBL_MAX);
+        size_t c = chunk_at(s, place, type);
+        if (place % CHUNK == 0)
+            clear_chunk(s, c);
+        s->buckets[c].best[place % CHUNK] = best_price(s, place, type, DBL_MAX);
     }
     return true;
 }
 
 /* --- the nearest column ----------------------------------------------------------------------- */
 
-/* Shortens the ways to buckets of a type, from a place on, over the row of a step. Returns the
- * least distance to one of them. */
-static double shorten(struct search *s, const struct step *step, uint32_t from, uint32_t type) {
-    const struct ways ways = ways_over(s, step, type);
-    double least = DBL_MAX, *shortest = s->way + type;
-    const double *best = s->best + type;
-    size_t stride = s->a->n_types, n = s->n_places;
-    for (size_t place = from; place < n; place++) {
-        double way = way_to(&ways, (uint32_t)place);
-        way = way < shortest[place * stride] ? way : shortest[place * stride];
-        shortest[place * stride] = way;
-        double distance = way - best[place * stride];
-        least = distance < least ? distance : least;
+/* Shortens the ways to the buckets of a chunk, over the row of a step. */
+static void shorten(struct buckets *buckets, uint32_t place, const struct ways *ways) {
+    for (uint32_t i = 0; i < CHUNK; i++)
+        buckets->way[i] = lower(way_to(ways, place + i), buckets->way[i]);
+}
+
+/* Looks at the steps that the bound stands for. */
+static void look_at_steps(const struct search *s, size_t c) {
+    struct chunk *chunk = &s->chunk[c];
+    for (; chunk->n_steps <= s->n_reached; chunk->n_steps++) {
+        const struct ways ways = ways_over(s, &s->step[chunk->n_steps], chunk->type);
+        shorten(&s->buckets[c], chunk->place, &ways);
+    }
+    chunk->bound = DBL_MAX;
+    find_extremes(s, c);
+}
+
+/* Lowers the bounds by the row that was reached last. Returns the least distance by other rows. */
+static double lower_bounds(const struct search *s, uint32_t type) {
+    const struct ways ways = ways_over(s, &s->step[s->n_reached], type);
+    double least = DBL_MAX;
+    for (size_t c = type, n = n_chunks(s); c < n; c += s->a->n_types) {
+        struct chunk *chunk = &s->chunk[c];
+        chunk->bound = lower(way_to(&ways, chunk->place) - chunk->most, chunk->bound);
+        least = lower(chunk->nearest, least);
     }
     return least;
 }
 
-/* The least distance, with the row that was reached last. */
-static double find_nearest(struct search *s) {
+/* The least distance, with the row that was reached last. A chunk has its steps looked at where one
+ * may lead as near. */
+static double find_nearest(const struct search *s) {
     double least = DBL_MAX;
-    for (uint32_t type = 0; type < s->a->n_types; type++) {
-        double distance = shorten(s, &s->step[s->n_reached], 0, type);
-        least = distance < least ? distance : least;
-    }
+    for (uint32_t type = 0; type < s->a->n_types; type++)
+        least = lower(lower_bounds(s, type), least);
+    for (size_t c = 0, n = n_chunks(s); c < n; c++)
+        if (s->chunk[c].bound <= least) {
+            look_at_steps(s, c);
+            least = lower(s->chunk[c].nearest, least);
+        }
     return least;
 }
 
 /* Whether the last place in sight is as near as the nearest column. */
 static bool is_last_as_near(const struct search *s, double least) {
+    uint32_t i = (s->n_places - 1) % CHUNK;
     bool is_near = false;
-    for (size_t b = bucket_at(s, s->n_places - 1, 0); b < bucket_at(s, s->n_places, 0); b++)
-        is_near |= s->way[b] - s->best[b] <= least;
+    for (size_t c = chunk_at(s, s->n_places - 1, 0), n = n_chunks(s); c < n; c++)
+        is_near |= s->buckets[c].way[i] - s->buckets[c].best[i] <= least;
     return is_near;
 }
 
@@ -158,9 +231,8 @@ static bool look_further(struct search *s, double least) {
     while (s->n_places < s->a->n_rows && is_last_as_near(s, least)) {
         if (!add_place(s))
             return false;
-        for (uint32_t i = 0; i <= s->n_reached; i++)
-            for (uint32_t type = 0; type < s->a->n_types; type++)
-                (void)shorten(s, &s->step[i], s->n_places - 1, type);
+        for (uint32_t type = 0; type < s->a->n_types; type++)
+            look_at_steps(s, chunk_at(s, s->n_places - 1, type));
     }
     return true;
 }
@@ -172,10 +244,10 @@ struct choice {
 
 /* Looks at the columns of a bucket that are as near as the nearest: the first in the list of those
  * that are taken, and the last of those that are free. */
-static void choose_of(const struct search *s, size_t b, struct choice *c) {
-    size_t place = b / s->a->n_types, type = b % s->a->n_types;
-    uint32_t first = (uint32_t)place * s->a->n_queues, end = first + s->end[type];
-    const double *price = s->price, way = s->way[b], least = c->least;
+static void choose_of(const struct search *s, uint32_t place, uint32_t type, double way,
+                      struct choice *c) {
+    uint32_t first = place * s->a->n_queues, end = first + s->end[type];
+    const double *price = s->price, least = c->least;
     for (uint32_t column = first + s->first[type]; column < end; column++) {
         if (way - price[column] > least)
             continue;
@@ -191,11 +263,12 @@ static void choose_of(const struct search *s, size_t b, struct choice *c) {
 /* A free column comes before others that are as near. */
 static uint32_t choose(const struct search *s, double least) {
     struct choice choice = {.least = least, .taken = NO_ROW, .free = NO_ROW};
-    const double *way = s->way, *best = s->best;
-    size_t n = bucket_at(s, s->n_places, 0);
-    for (size_t b = 0; b < n; b++)
-        if (way[b] - best[b] <= least)
-            choose_of(s, b, &choice);
+    for (size_t c = 0, n = n_chunks(s); c < n; c++) {
+        const struct buckets *buckets = &s->buckets[c];
+        for (uint32_t i = 0; s->chunk[c].nearest <= least && i < CHUNK; i++)
+            if (buckets->way[i] - buckets->best[i] <= least)
+                choose_of(s, s->chunk[c].place + i, s->chunk[c].type, buckets->way[i], &choice);
+    }
     return choice.free != NO_ROW ? choice.free : choice.taken;
 }
 
@@ -211,14 +284,17 @@ static void swap_ranks(struct search *s, uint32_t a, uint32_t b) {
 
 static void reach(struct search *s, uint32_t column, double level) {
     struct step *step = &s->step[s->n_reached];
-    size_t b = bucket_at(s, place_of(s, column), type_of(s, column));
+    uint32_t place = place_of(s, column), type = type_of(s, column);
+    size_t c = chunk_at(s, place, type);
+    double *best = &s->buckets[c].best[place % CHUNK];
     step[0].column = column;
     step[0].rank = s->rank_of[column];
     step[0].price = s->price[column];
     step[1] = (struct step){.row = s->row_of[column], .level = level};
     swap_ranks(s, s->n_reached++, step->rank);
     s->price[column] = NO_PRICE;
-    s->best[b] = best_price(s, place_of(s, column), type_of(s, column), s->best[b]);
+    *best = best_price(s, place, type, *best);
+    find_extremes(s, c);
 }
 
 /* The step over which the way to a reached column is shortest, the first of equal ones. */
@@ -258,11 +334,13 @@ static void move_prices(struct search *s) {
 
 static void begin_search(struct search *s, uint32_t row) {
     s->step[0] = (struct step){.row = row};
-    for (uint32_t place = 0; place < s->n_places; place++)
-        for (uint32_t type = 0; type < s->a->n_types; type++) {
-            s->way[bucket_at(s, place, type)] = DBL_MAX;
-            s->best[bucket_at(s, place, type)] = best_price(s, place, type, DBL_MAX);
-        }
+    for (size_t c = 0, n = n_chunks(s); c < n; c++) {
+        clear_chunk(s, c);
+        const struct chunk *chunk = &s->chunk[c];
+        for (uint32_t i = 0; i < CHUNK && chunk->place + i < s->n_places; i++)
+            s->buckets[c].best[i] = best_price(s, chunk->place + i, chunk->type, DBL_MAX);
+        find_extremes(s, c);
+    }
 }
 
 /* Where a column of the last place in sight is taken, one more comes into sight. */
@@ -309,8 +387,8 @@ bool gsim_assign(struct gsim_assignment *a, struct gsim_arena *arena) {
     }
     for (uint32_t row = 0; is_done && row < a->n_rows; row++)
         is_done = assign_row(&s, row);
-    void *blocks[] = {s.first,   s.row_price, s.step, s.price, s.row_of,
-                      s.rank_of, s.ranked,    s.way,  s.best};
+    void *blocks[] = {s.first,   s.row_price, s.step,  s.price,  s.row_of,
+                      s.rank_of, s.ranked,    s.chunk, s.buckets};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         gsim_arena_drop(arena, blocks[i]);
     return is_done;

@@ -16,7 +16,7 @@ enum { ALIGN = 16, CHUNK_BYTES = 64 * 1024, PAGE = 4096, LARGE_PAGE = 2 * 1024 *
 
 struct chunk {
     struct chunk *next;
-    size_t used, size;
+    size_t used, n_zeroed, size;
     _Alignas(ALIGN) unsigned char bytes[];
 };
 
@@ -84,13 +84,18 @@ static void fail(struct gsim_arena *arena) {
 }
 
 static struct chunk *chunk_add(struct gsim_arena *arena, size_t size) {
-    /* calloc: the kernel hands out large chunks already zeroed and untouched. */
-    struct chunk *chunk = calloc(1, sizeof(struct chunk) + size);
+    /* calloc: the kernel hands out large chunks already zeroed and untouched. Others it would zero,
+     * and touch; so they are zeroed as they are used. */
+    bool is_zeroed = size > 4 * (size_t)CHUNK_BYTES;
+    struct chunk *chunk =
+        is_zeroed ? calloc(1, sizeof(struct chunk) + size) : malloc(sizeof(struct chunk) + size);
     if (!chunk) {
         fail(arena);
         return NULL;
     }
+    chunk->used = 0;
     chunk->size = size;
+    chunk->n_zeroed = is_zeroed ? size : 0;
     /* A block with a chunk of its own is linked behind the current chunk, which still has room. */
     if (arena->chunks && size > CHUNK_BYTES) {
         chunk->next = arena->chunks->next;
@@ -102,6 +107,14 @@ static struct chunk *chunk_add(struct gsim_arena *arena, size_t size) {
     return chunk;
 }
 
+/* Zeroes a chunk up to the page in which a block ends. */
+static void zero(struct chunk *chunk, size_t end) {
+    size_t until = (end + PAGE - 1) / PAGE * PAGE;
+    until = until < chunk->size ? until : chunk->size;
+    memset(chunk->bytes + chunk->n_zeroed, 0, until - chunk->n_zeroed);
+    chunk->n_zeroed = until;
+}
+
 static void *cut_block(struct gsim_arena *arena, size_t size) {
     struct chunk *chunk = arena->chunks;
     if (!chunk || chunk->size - chunk->used < size) {
@@ -111,6 +124,8 @@ static void *cut_block(struct gsim_arena *arena, size_t size) {
     }
     void *block = chunk->bytes + chunk->used;
     chunk->used += size;
+    if (chunk->used > chunk->n_zeroed)
+        zero(chunk, chunk->used);
     return block;
 }
 

@@ -184,6 +184,16 @@ policy=elasticflow ends "elasticflow: jobs in the way move, so that idle GPUs ar
     printf 'ideal,m,%s\n' 1,1,1 2,1,2 4,1,4 8,1,8 8,2,4.4 8,3,2
 } >"$tmp/widths.csv"
 due a,0,8,m,800,150
+# Four jobs end and leave a GPU idle on each of four nodes; one of four GPUs needs two whole nodes by 350 s.
+table scattered.csv ideal,narrow,1,100 ideal,wide,1,100 ideal,wide,2,200 ideal,wide,4,400
+{
+    echo job_id,submit_s,gpus,model,iterations,deadline_s
+    for i in 0 2 4 6; do printf '%d,0,1,narrow,10000,5000\n%d,0,1,narrow,500000,6000\n' $i $((i + 1)); done
+    echo 8,200,1,wide,40000,350
+} >"$tmp/scattered_jobs.csv"
+policy=elasticflow ends "elasticflow: jobs in the way move, so that whole nodes are idle" \
+    "100.000000000 5000.000000000 100.000000000 5000.000000000 100.000000000 5000.000000000 100.000000000 5000.000000000 300.000000000" \
+    --device ideal --nodes 4 --gpus-per-node 2 --rates "$tmp/scattered.csv" "$tmp/scattered_jobs.csv"
 policy=elasticflow ends "elasticflow: no promise by nodes that the cluster lacks" "" --device ideal --nodes 2 \
     --gpus-per-node 4 --rates "$tmp/widths.csv" --set slot=10s "$tmp/trace.csv"
 due a,0,8,m,800,190

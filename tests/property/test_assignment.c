@@ -15,7 +15,7 @@
 #include "sim/base/random.h"
 #include "tests/support/runner.h"
 
-enum { MOST_ROWS = 40, MOST_QUEUES = 8, TYPES = 3, MOST_COLUMNS = MOST_ROWS * MOST_QUEUES };
+enum { MOST_ROWS = 120, MOST_QUEUES = 8, TYPES = 3, MOST_COLUMNS = MOST_ROWS * MOST_QUEUES };
 
 struct table {
     uint32_t n_rows, n_queues;
@@ -205,25 +205,32 @@ static void assign_row(struct search *s, uint32_t row) {
     } while (at != row);
 }
 
+static void hold_to_plain_search(const struct table *t, struct gsim_arena *arena) {
+    struct search s = {.t = t};
+    uint32_t column_of[MOST_ROWS];
+    for (uint32_t column = 0; column < n_columns(t); column++)
+        s.row_of[column] = NO_ROW;
+    for (uint32_t row = 0; row < t->n_rows; row++)
+        assign_row(&s, row);
+    (void)assigned(t, arena, column_of);
+    for (uint32_t row = 0; row < t->n_rows; row++)
+        assert_int_equal(column_of[row], s.column_of[row]);
+}
+
+/* Now and then queues are long, of more places than stand together in a chunk. */
 static void test_ties(void **state) {
     struct gsim_arena *arena = gsim_arena_new();
     struct gsim_random random;
     struct table t;
-    uint32_t column_of[MOST_ROWS];
     const uint64_t ranges[] = {2, 5, 100, 20000};
     (void)state;
     assert_non_null(arena);
     gsim_random_seed(&random, 3, 0, "tables");
     for (uint32_t i = 0; i < 4000 / TEST_FEWER; i++) {
-        draw_table(&t, &random, MOST_ROWS, MOST_QUEUES, ranges[i % 4], i / 4 % 2 == 1);
-        struct search s = {.t = &t};
-        for (uint32_t column = 0; column < n_columns(&t); column++)
-            s.row_of[column] = NO_ROW;
-        for (uint32_t row = 0; row < t.n_rows; row++)
-            assign_row(&s, row);
-        (void)assigned(&t, arena, column_of);
-        for (uint32_t row = 0; row < t.n_rows; row++)
-            assert_int_equal(column_of[row], s.column_of[row]);
+        bool is_long = i / 8 % 20 == 0;
+        draw_table(&t, &random, is_long ? MOST_ROWS : 40, is_long ? 4 : MOST_QUEUES, ranges[i % 4],
+                   i / 4 % 2 == 1);
+        hold_to_plain_search(&t, arena);
     }
     gsim_arena_free(arena);
 }

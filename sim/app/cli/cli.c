@@ -195,12 +195,13 @@ int gsim_cli(int argc, char **argv, const struct gsim_io *io) {
         gsim_arena_free(arena);
         return GSIM_FAILED;
     }
-    *cli = (struct gsim_cli){.io = io,
-                             .arena = arena,
-                             .log = log,
-                             .foreign = gsim_foreign_new(),
-                             .argc = argc,
-                             .argv = argv};
+    /* one by one: the struct is large, zeroed, and mostly never touched */
+    cli->io = io;
+    cli->arena = arena;
+    cli->log = log;
+    cli->foreign = gsim_foreign_new();
+    cli->argc = argc;
+    cli->argv = argv;
     enum gsim_status status = cli->foreign ? take_policies(cli) : gsim_no_memory(log, "starting");
     if (status == GSIM_OK)
         status = dispatch(cli);
