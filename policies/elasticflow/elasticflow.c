@@ -165,7 +165,8 @@ static void plan_again(struct elasticflow *own, int64_t now) {
     struct elasticflow_job *late = NULL;
     do {
         own->has_no_slots = own->is_as_promised = false;
-        if (!plan_all(own, now))
+        own->is_planned = !plan_all(own, now);
+        if (own->is_planned)
             return;
         own->has_no_slots = true;
         late = plan_all(own, now);
@@ -177,17 +178,35 @@ static void plan_again(struct elasticflow *own, int64_t now) {
     } while (late);
 }
 
-/* Whether all that are admitted meet their deadlines beside the newcomer, and it meets its own. */
+/* Whether all that are admitted meet their deadlines beside the newcomer, which stands last in
+ * order, and it meets its own. Where it is due last, the others have their shares already, and keep
+ * them. */
+static bool do_all_meet(struct elasticflow *own, struct elasticflow_job *job, int64_t now) {
+    struct elasticflow_question question = {job, &own->free, now, 0};
+    bool is_last = own->n_order < 2 || is_due_before(nth(own, own->n_order - 2), job);
+    if (!own->is_planned || !is_last) {
+        bool do_meet = !plan_all(own, now);
+        own->is_planned = do_meet && !own->has_no_slots;
+        return do_meet;
+    }
+    if (job->deadline < ELASTICFLOW_NEVER && !elasticflow_share(own, &question).meets)
+        return false;
+    (void)elasticflow_take(own, job, now);
+    return true;
+}
+
 static void admit(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own,
                   struct elasticflow_job *job, int64_t now) {
+    bool is_asked = !job->is_admitted && own->mode == ELASTICFLOW_ADMIT;
     own->order[own->n_order++] = ctx->view->jobs.index[job->slot];
     read_progress(ctx, job);
-    if (job->is_admitted || own->mode != ELASTICFLOW_ADMIT || !plan_all(own, now)) {
+    own->is_planned &= is_asked;
+    if (!is_asked || do_all_meet(own, job, now)) {
         job->is_admitted = true;
         return;
     }
-    if (gsim_plan_decline(plan, job->slot))
-        job->is_active = false;
+    job->is_active = !gsim_plan_decline(plan, job->slot);
+    own->is_planned &= !job->is_active;
     forget(own);
 }
 
@@ -206,7 +225,8 @@ static void give_by_deadline(struct elasticflow *own) {
 }
 
 static void give_shares(struct elasticflow *own, int64_t now) {
-    plan_again(own, now);
+    if (!own->is_planned)
+        plan_again(own, now);
     for (uint32_t i = 0; i < own->n_order; i++)
         nth(own, i)->now_level = level_of(nth(own, i));
     elasticflow_give_spare(own, now, NULL);

@@ -82,6 +82,9 @@ struct elasticflow {
     bool is_out_of_memory;
     bool has_no_slots; /* of the plan under way: its times are those of its jobs */
     bool is_as_promised; /* the plan under way is the last one that kept all promises */
+    /* All jobs of order have their shares of now, in slots, in the order of their deadlines, and
+     * none of them is late: to plan them all again would change nothing. */
+    bool is_planned;
 };
 
 struct elasticflow_question {
