@@ -134,6 +134,8 @@ static bool is_due_before(const struct elasticflow_job *a, const struct elasticf
 static int64_t gpus_up(const struct gsim_ctx *ctx) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     int64_t n = 0;
+    if (cluster->n_failures == 0)
+        return cluster->n_gpus;
     for (uint32_t node = 0; node < cluster->n_nodes; node++)
         if (!cluster->node_is_down[node])
             n += cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
@@ -262,7 +264,7 @@ static void make_plan(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elast
         give_by_deadline(own);
     else
         give_shares(own, now);
-    own->is_due = false;
+    own->is_due = own->is_listed = false;
     hold(own, ctx->view->now_ns);
 }
 
@@ -320,6 +322,7 @@ static enum gsim_status open_elasticflow(struct gsim_ctx *ctx) {
     own->order = gsim_arena_array(ctx->arena, n, sizeof *own->order);
     own->arrived = gsim_arena_array(ctx->arena, n, sizeof *own->arrived);
     own->mover = gsim_arena_array(ctx->arena, n, sizeof *own->mover);
+    own->placed = gsim_arena_array(ctx->arena, n, sizeof *own->placed);
     if (elasticflow_is_baseline(own) && !own->is_reference)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                          "elasticflow: mode=%s is a baseline of reference=elasticflow; without it, "
@@ -329,7 +332,7 @@ static enum gsim_status open_elasticflow(struct gsim_ctx *ctx) {
     if (own->slot < 1)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0, "elasticflow: slot= is shorter than %s",
                          own->is_reference ? "a second" : "a millisecond");
-    return own->job && own->order && own->arrived && own->mover &&
+    return own->job && own->order && own->arrived && own->mover && own->placed &&
                    (!own->is_reference || elasticflow_open_reference(ctx, own))
                ? GSIM_OK
                : gsim_no_memory(ctx->log, "opening elasticflow");
