@@ -83,8 +83,7 @@ static uint32_t most_gpus(struct sia *sia, uint32_t number, const struct sia_kin
     return most > 0 ? most : 1;
 }
 
-static bool add(struct gsim_ctx *ctx, struct sia *sia, uint32_t kind, uint32_t gpus,
-                double value) {
+static bool add(struct gsim_ctx *ctx, struct sia *sia, uint32_t kind, uint32_t gpus, double value) {
     enum { FIRST = 256 };
     if (sia->n_choices == sia->room_choices) {
         uint32_t more = sia->room_choices ? 2 * sia->room_choices : FIRST;
@@ -133,8 +132,7 @@ static bool list_rigid(struct gsim_ctx *ctx, struct sia *sia, uint32_t number, u
     const struct sia_kind *kind = &sia->kind[k];
     uint32_t gpus = sia->adaptdl.job[number].gpus;
     bool is_learner = sia_learner(sia, kind->learners, number)->is_learner;
-    if (gpus > kind->node_gpus * kind->n_nodes ||
-        (is_learner && !can_run(ctx, sia, number, kind)))
+    if (gpus > kind->node_gpus * kind->n_nodes || (is_learner && !can_run(ctx, sia, number, kind)))
         return true;
     double value = goodput(ctx, sia, number, kind, gpus);
     return (!is_learner && !(value > 0)) || add(ctx, sia, k, gpus, value);

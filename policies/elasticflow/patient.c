@@ -11,7 +11,8 @@ static bool is_patient(const struct elasticflow *own, const struct elasticflow_j
 
 /* The end of the job's work on its least level behind that step; false: it is none of a run. */
 static bool end_behind(const struct elasticflow *own, const struct elasticflow_job *job,
-                       struct elasticflow_step last, double left, struct elasticflow_answer *found) {
+                       struct elasticflow_step last, double left,
+                       struct elasticflow_answer *found) {
     int64_t takes = elasticflow_ceil(left / rate(job, 1));
     double most = (double)(ELASTICFLOW_NEVER - last.time) * rate(job, 1);
     if (last.gpus < job->level[0].gpus || last.gpus > own->n_gpus || most < left || takes < 1 ||
@@ -71,7 +72,7 @@ static int64_t first_change(const struct elasticflow *own, const struct elasticf
     return ELASTICFLOW_NEVER;
 }
 
-/* The last such time, and what is free from then on; there is a first one. */
+/* The last such time, and the GPUs that are free from then on; there is a first one. */
 static struct elasticflow_step last_change(const struct elasticflow *own,
                                            const struct elasticflow_job *job) {
     const struct elasticflow_steps *free = &own->free, *plan = &job->plan;

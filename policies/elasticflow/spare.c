@@ -121,8 +121,8 @@ static void weigh_all(struct elasticflow *elasticflow, uint32_t first, uint32_t 
 
 /* --- grants ----------------------------------------------------------------------------------- */
 
-/* Order is in three parts: jobs that come before all others, jobs with a gain, and jobs of which the
- * next level is wider than what is left, now and after each further grant. While what is left is
+/* Order is in three parts: jobs that come before all others, jobs with a gain, and jobs of which
+ * the next level is wider than the spare GPUs, now and after each further grant. While these are
  * enough for each of the first part, only the middle one changes. */
 struct parts {
     uint32_t middle, last; /* where these begin */

@@ -65,8 +65,8 @@ struct elasticflow {
     uint32_t *order; /* the active jobs */
     uint32_t n_order;
     uint32_t *mover, n_movers; /* scratch: those that run, and shall have GPUs, in that order */
-    /* Those of order that have GPUs or shall have some, in that order: all others wait, and are left
-     * alone, until a plan is made. */
+    /* Those of order that have GPUs or shall have some, in that order: all others wait, and are
+     * left alone, until a plan is made. */
     uint32_t *placed, n_placed;
     bool is_listed; /* placed is of the plan that was made last */
     uint32_t *arrived; /* not looked at yet */

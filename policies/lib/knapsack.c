@@ -231,7 +231,7 @@ static void set_prices(struct gsim_knapsack *k) {
 
 /* --- states ----------------------------------------------------------------------------------- */
 
-/* Makes room for so many states more. */
+/* Makes room for n states more. */
 static bool grow(struct gsim_knapsack *k, struct gsim_knapsack_states *to, uint32_t n) {
     enum { FIRST = 1024 };
     uint32_t more = to->room ? to->room : FIRST;
