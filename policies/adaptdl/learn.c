@@ -34,11 +34,12 @@ bool pollux_learn_begin(struct pollux_jobs *jobs, const struct gsim_ctx *ctx, ui
     struct pollux_job *job = &jobs->job[number];
     *job = (struct pollux_job){.submit_ns = ctx->view->now_ns};
     job->is_learner = gsim_ask_learning(ctx, slot, &job->learner.limits);
+    if (!job->is_learner)
+        return true;
     job->n_speeds = jobs->n_gpus + 1;
     for (uint32_t i = 0; i < 2; i++)
         job->speed[i] = gsim_arena_array(jobs->arena, job->n_speeds, sizeof *job->speed[i]);
-    return job->speed[0] && job->speed[1] &&
-           (!job->is_learner || know_app(jobs, job->learner.limits.app));
+    return job->speed[0] && job->speed[1] && know_app(jobs, job->learner.limits.app);
 }
 
 static bool is_seen(const struct pollux_job *job, const struct gsim_learning *seen) {

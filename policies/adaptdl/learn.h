@@ -20,7 +20,7 @@ struct pollux_job {
     uint32_t n_steps, room;
     double fair_goodput;
     double largest_per_s; /* samples on one GPU with the largest batch that it holds */
-    double *speed[2]; /* on one node, on several, by GPUs; below 0: not asked for yet */
+    double *speed[2]; /* of a learner: on one node, on several, by GPUs; below 0: not asked yet */
     uint32_t n_speeds;
 };
 

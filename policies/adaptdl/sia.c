@@ -52,6 +52,7 @@ static bool begin_learning(struct gsim_ctx *ctx, struct sia *sia, uint32_t numbe
         if (!pollux_learn_begin(&sia->learners[l], ctx, number, slot))
             return false;
         learner->keeps_batch = sia->adapts != SIA_ADAPTS_BATCH;
+        sia->has_learners |= learner->is_learner;
         if (!gsim_ask_learning_on(ctx, slot, sia->type[l], &there))
             continue;
         learner->learner.limits = there;
@@ -101,7 +102,7 @@ static void on_watch(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind 
 
 static void look(struct gsim_ctx *ctx, bool is_tick) {
     struct sia *sia = own(ctx);
-    for (uint32_t i = 0; i < sia->adaptdl.n_active; i++) {
+    for (uint32_t i = 0; sia->has_learners && i < sia->adaptdl.n_active; i++) {
         uint32_t number = sia->adaptdl.active[i];
         if (!pollux_learn_visit(learners_of(sia, number), ctx, number,
                                 sia->adaptdl.job[number].slot, is_tick))
@@ -111,7 +112,7 @@ static void look(struct gsim_ctx *ctx, bool is_tick) {
 
 static void set_batches(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct sia *sia = own(ctx);
-    for (uint32_t i = 0; i < sia->adaptdl.n_active; i++) {
+    for (uint32_t i = 0; sia->has_learners && i < sia->adaptdl.n_active; i++) {
         uint32_t number = sia->adaptdl.active[i];
         if (!pollux_learn_tune(learners_of(sia, number), plan, number, &sia->adaptdl.job[number]))
             fail(ctx);

@@ -46,6 +46,7 @@ struct sia {
     double power; /* by which a slow choice costs more */
     int64_t none_cost;
     bool is_reference;
+    bool has_learners; /* a job that learns by a table has come */
 };
 
 enum { SIA_COST_ONE = 100 << 24 };

@@ -83,8 +83,7 @@ static uint32_t most_gpus(struct sia *sia, uint32_t number, const struct sia_kin
     return most > 0 ? most : 1;
 }
 
-static bool add(struct gsim_ctx *ctx, struct sia *sia, uint32_t number, uint32_t kind,
-                uint32_t gpus) {
+static bool add(struct gsim_ctx *ctx, struct sia *sia, uint32_t kind, uint32_t gpus, double value) {
     enum { FIRST = 256 };
     if (sia->n_choices == sia->room_choices) {
         uint32_t more = sia->room_choices ? 2 * sia->room_choices : FIRST;
@@ -98,7 +97,7 @@ static bool add(struct gsim_ctx *ctx, struct sia *sia, uint32_t number, uint32_t
     if (sia->room_choices == 0)
         return false;
     sia->choice[sia->n_choices] = (struct gsim_choice){.kind = kind, .units = gpus};
-    sia->value[sia->n_choices++] = goodput(ctx, sia, number, &sia->kind[kind], gpus);
+    sia->value[sia->n_choices++] = value;
     return true;
 }
 
@@ -127,19 +126,31 @@ bool sia_fits(struct gsim_ctx *ctx, struct sia *sia, uint32_t number) {
     return fits;
 }
 
+/* The only configuration of a rigid job on that kind; of one that does not learn, its speed there
+ * also says whether it can run. */
+static bool list_rigid(struct gsim_ctx *ctx, struct sia *sia, uint32_t number, uint32_t k) {
+    const struct sia_kind *kind = &sia->kind[k];
+    uint32_t gpus = sia->adaptdl.job[number].gpus;
+    bool is_learner = sia_learner(sia, kind->learners, number)->is_learner;
+    if (gpus > kind->node_gpus * kind->n_nodes || (is_learner && !can_run(ctx, sia, number, kind)))
+        return true;
+    double value = goodput(ctx, sia, number, kind, gpus);
+    return (!is_learner && !(value > 0)) || add(ctx, sia, k, gpus, value);
+}
+
 static bool list(struct gsim_ctx *ctx, struct sia *sia, uint32_t number) {
-    const struct sia_job *job = &sia->job[number];
     for (uint32_t k = 0; k < sia->n_kinds; k++) {
         const struct sia_kind *kind = &sia->kind[k];
-        if (!can_run(ctx, sia, number, kind))
+        if (sia->job[number].is_rigid) {
+            if (!list_rigid(ctx, sia, number, k))
+                return false;
             continue;
-        if (job->is_rigid && !add(ctx, sia, number, k, sia->adaptdl.job[number].gpus))
-            return false;
-        if (job->is_rigid)
+        }
+        if (!can_run(ctx, sia, number, kind))
             continue;
         uint32_t most = lesser(most_gpus(sia, number, kind), kind->node_gpus * kind->n_nodes);
         for (uint32_t gpus = 1; gpus <= most; gpus = wider(kind, gpus))
-            if (!add(ctx, sia, number, k, gpus))
+            if (!add(ctx, sia, k, gpus, goodput(ctx, sia, number, kind, gpus)))
                 return false;
     }
     return true;

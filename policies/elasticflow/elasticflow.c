@@ -134,6 +134,8 @@ static bool is_due_before(const struct elasticflow_job *a, const struct elasticf
 static int64_t gpus_up(const struct gsim_ctx *ctx) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     int64_t n = 0;
+    if (cluster->n_failures == 0)
+        return cluster->n_gpus;
     for (uint32_t node = 0; node < cluster->n_nodes; node++)
         if (!cluster->node_is_down[node])
             n += cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
@@ -165,7 +167,8 @@ static void plan_again(struct elasticflow *own, int64_t now) {
     struct elasticflow_job *late = NULL;
     do {
         own->has_no_slots = own->is_as_promised = false;
-        if (!plan_all(own, now))
+        own->is_planned = !plan_all(own, now);
+        if (own->is_planned)
             return;
         own->has_no_slots = true;
         late = plan_all(own, now);
@@ -177,17 +180,35 @@ static void plan_again(struct elasticflow *own, int64_t now) {
     } while (late);
 }
 
-/* Whether all that are admitted meet their deadlines beside the newcomer, and it meets its own. */
+/* Whether all that are admitted meet their deadlines beside the newcomer, which stands last in
+ * order, and it meets its own. Where it is due last, the others have their shares already, and keep
+ * them. */
+static bool do_all_meet(struct elasticflow *own, struct elasticflow_job *job, int64_t now) {
+    struct elasticflow_question question = {job, &own->free, now, 0};
+    bool is_last = own->n_order < 2 || is_due_before(nth(own, own->n_order - 2), job);
+    if (!own->is_planned || !is_last) {
+        bool do_meet = !plan_all(own, now);
+        own->is_planned = do_meet && !own->has_no_slots;
+        return do_meet;
+    }
+    if (job->deadline < ELASTICFLOW_NEVER && !elasticflow_share(own, &question).meets)
+        return false;
+    (void)elasticflow_take(own, job, now);
+    return true;
+}
+
 static void admit(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own,
                   struct elasticflow_job *job, int64_t now) {
+    bool is_asked = !job->is_admitted && own->mode == ELASTICFLOW_ADMIT;
     own->order[own->n_order++] = ctx->view->jobs.index[job->slot];
     read_progress(ctx, job);
-    if (job->is_admitted || own->mode != ELASTICFLOW_ADMIT || !plan_all(own, now)) {
+    own->is_planned &= is_asked;
+    if (!is_asked || do_all_meet(own, job, now)) {
         job->is_admitted = true;
         return;
     }
-    if (gsim_plan_decline(plan, job->slot))
-        job->is_active = false;
+    job->is_active = !gsim_plan_decline(plan, job->slot);
+    own->is_planned &= !job->is_active;
     forget(own);
 }
 
@@ -206,7 +227,8 @@ static void give_by_deadline(struct elasticflow *own) {
 }
 
 static void give_shares(struct elasticflow *own, int64_t now) {
-    plan_again(own, now);
+    if (!own->is_planned)
+        plan_again(own, now);
     for (uint32_t i = 0; i < own->n_order; i++)
         nth(own, i)->now_level = level_of(nth(own, i));
     elasticflow_give_spare(own, now, NULL);
@@ -242,7 +264,7 @@ static void make_plan(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elast
         give_by_deadline(own);
     else
         give_shares(own, now);
-    own->is_due = false;
+    own->is_due = own->is_listed = false;
     hold(own, ctx->view->now_ns);
 }
 
@@ -300,6 +322,7 @@ static enum gsim_status open_elasticflow(struct gsim_ctx *ctx) {
     own->order = gsim_arena_array(ctx->arena, n, sizeof *own->order);
     own->arrived = gsim_arena_array(ctx->arena, n, sizeof *own->arrived);
     own->mover = gsim_arena_array(ctx->arena, n, sizeof *own->mover);
+    own->placed = gsim_arena_array(ctx->arena, n, sizeof *own->placed);
     if (elasticflow_is_baseline(own) && !own->is_reference)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                          "elasticflow: mode=%s is a baseline of reference=elasticflow; without it, "
@@ -309,7 +332,7 @@ static enum gsim_status open_elasticflow(struct gsim_ctx *ctx) {
     if (own->slot < 1)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0, "elasticflow: slot= is shorter than %s",
                          own->is_reference ? "a second" : "a millisecond");
-    return own->job && own->order && own->arrived && own->mover &&
+    return own->job && own->order && own->arrived && own->mover && own->placed &&
                    (!own->is_reference || elasticflow_open_reference(ctx, own))
                ? GSIM_OK
                : gsim_no_memory(ctx->log, "opening elasticflow");

@@ -172,9 +172,9 @@ static int64_t look_at_ns(const struct gsim_ctx *ctx, const struct elasticflow *
 static void look_again(const struct gsim_ctx *ctx, struct gsim_plan *plan,
                        const struct elasticflow *own, bool is_plan_empty) {
     bool is_any_short = false, is_any_changed = false;
-    for (uint32_t i = 0; i < own->n_order; i++) {
-        is_any_short |= is_short(ctx, plan, &own->job[own->order[i]]);
-        is_any_changed |= own->job[own->order[i]].is_changed;
+    for (uint32_t i = 0; i < own->n_placed; i++) {
+        is_any_short |= is_short(ctx, plan, &own->job[own->placed[i]]);
+        is_any_changed |= own->job[own->placed[i]].is_changed;
     }
     if (own->is_reference || !is_any_short || !is_any_changed)
         return;
@@ -184,13 +184,25 @@ static void look_again(const struct gsim_ctx *ctx, struct gsim_plan *plan,
         gsim_plan_wake(plan, look_at_ns(ctx, own, own->due_ns));
 }
 
+static void list_placed(const struct gsim_ctx *ctx, struct elasticflow *own) {
+    own->n_placed = 0;
+    for (uint32_t i = 0; i < own->n_order; i++) {
+        struct elasticflow_job *job = &own->job[own->order[i]];
+        bool waits = gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]);
+        job->is_changed = false;
+        if (job->is_active && (job->now_level > 0 || !waits))
+            own->placed[own->n_placed++] = own->order[i];
+    }
+    own->is_listed = !own->is_reference; /* there the loop gives levels anew at any time */
+}
+
 /* The jobs that may move for others, which stay those throughout the plan. */
 static void find_movers(const struct gsim_ctx *ctx, struct elasticflow *own) {
     own->n_movers = 0;
-    for (uint32_t i = 0; i < own->n_order; i++) {
-        const struct elasticflow_job *job = &own->job[own->order[i]];
+    for (uint32_t i = 0; i < own->n_placed; i++) {
+        const struct elasticflow_job *job = &own->job[own->placed[i]];
         if (job->is_active && runs(ctx, job) && wanted(job) > 0)
-            own->mover[own->n_movers++] = own->order[i];
+            own->mover[own->n_movers++] = own->placed[i];
     }
 }
 
@@ -198,16 +210,18 @@ void elasticflow_place(const struct gsim_ctx *ctx, struct gsim_plan *plan,
                        struct elasticflow *own) {
     const struct gsim_unit *units;
     uint32_t mark = gsim_plan_mark(plan);
+    if (!own->is_listed)
+        list_placed(ctx, own);
     find_movers(ctx, own);
-    for (uint32_t i = 0; i < own->n_order; i++) {
-        struct elasticflow_job *job = &own->job[own->order[i]];
+    for (uint32_t i = 0; i < own->n_placed; i++) {
+        struct elasticflow_job *job = &own->job[own->placed[i]];
         job->is_changed = false;
         if (job->is_active && runs(ctx, job) &&
             gsim_plan_units(plan, job->slot, &units) > wanted(job))
             change(ctx, plan, own, job);
     }
-    for (uint32_t i = 0; i < own->n_order; i++) {
-        struct elasticflow_job *job = &own->job[own->order[i]];
+    for (uint32_t i = 0; i < own->n_placed; i++) {
+        struct elasticflow_job *job = &own->job[own->placed[i]];
         if (!job->is_active || wanted(job) == 0)
             continue;
         uint32_t had = gsim_plan_units(plan, job->slot, &units);

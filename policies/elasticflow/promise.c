@@ -13,6 +13,8 @@ static struct elasticflow_job *nth(const struct elasticflow *own, uint32_t i) {
 void elasticflow_promise(struct elasticflow *own) {
     for (uint32_t i = 0; i < own->n_order; i++) {
         struct elasticflow_job *job = nth(own, i);
+        if (!is_due(job))
+            continue; /* what it was given is asked of no later plan */
         elasticflow_steps_copy(&job->promise, &job->plan);
         job->promised_end = job->end;
         own->is_out_of_memory |= job->promise.has_failed;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "policies/elasticflow/late.h"
+#include "policies/elasticflow/patient.h"
 #include "policies/elasticflow/share.h"
 
 /* An answer that is being computed. */
@@ -173,6 +174,8 @@ struct elasticflow_answer elasticflow_share(struct elasticflow *elasticflow,
 }
 
 bool elasticflow_take(struct elasticflow *elasticflow, struct elasticflow_job *job, int64_t now) {
+    if (elasticflow_patient_take(elasticflow, job, now))
+        return true;
     struct elasticflow_question question = {job, &elasticflow->free, now, 0};
     struct elasticflow_answer answer = elasticflow_share(elasticflow, &question);
     elasticflow_steps_copy(&elasticflow->free, &elasticflow->free_to_be);

@@ -1,21 +1,63 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "policies/elasticflow/spare.h"
+#include "policies/elasticflow/patient.h"
 #include "policies/elasticflow/share.h"
+
+#include <string.h>
 
 #define MOST ((double)INT64_MAX)
 
-void elasticflow_sort(struct elasticflow *elasticflow,
-                      bool (*is_before)(const struct elasticflow_job *a,
-                                        const struct elasticflow_job *b)) {
+typedef bool before(const struct elasticflow_job *a, const struct elasticflow_job *b);
+
+/* --- an order --------------------------------------------------------------------------------- */
+
+static void insert_each(struct elasticflow *elasticflow, uint32_t first, uint32_t end,
+                        before *is_before) {
     uint32_t *order = elasticflow->order;
-    for (uint32_t i = 1; i < elasticflow->n_order; i++) {
+    for (uint32_t i = first + 1; i < end; i++) {
         uint32_t number = order[i], at = i;
-        for (; at > 0 && is_before(&elasticflow->job[number], &elasticflow->job[order[at - 1]]);
+        for (; at > first && is_before(&elasticflow->job[number], &elasticflow->job[order[at - 1]]);
              at--)
             order[at] = order[at - 1];
         order[at] = number;
     }
 }
+
+/* Merges what stands sorted before and from the middle on. */
+static void merge(struct elasticflow *elasticflow, uint32_t first, uint32_t middle, uint32_t end,
+                  before *is_before) {
+    uint32_t *order = elasticflow->order, *left = elasticflow->mover, n = middle - first, at = 0;
+    memcpy(left, order + first, n * sizeof *left);
+    for (uint32_t to = first; at < n; to++)
+        if (middle < end &&
+            is_before(&elasticflow->job[order[middle]], &elasticflow->job[left[at]]))
+            order[to] = order[middle++];
+        else
+            order[to] = left[at++];
+}
+
+/* Sorts the jobs of order from the first one up to the end; equal ones keep their order. */
+static void sort(struct elasticflow *elasticflow, uint32_t first, uint32_t end, before *is_before) {
+    enum { FEW = 8 };
+    if (end - first <= FEW) {
+        insert_each(elasticflow, first, end, is_before);
+        return;
+    }
+    uint32_t middle = first + (end - first) / 2, *order = elasticflow->order;
+    sort(elasticflow, first, middle, is_before);
+    sort(elasticflow, middle, end, is_before);
+    if (is_before(&elasticflow->job[order[middle]], &elasticflow->job[order[middle - 1]]))
+        merge(elasticflow, first, middle, end, is_before);
+}
+
+void elasticflow_sort(struct elasticflow *elasticflow,
+                      bool (*is_before)(const struct elasticflow_job *a,
+                                        const struct elasticflow_job *b)) {
+    if (elasticflow->n_order > 1)
+        sort(elasticflow, 0, elasticflow->n_order, is_before);
+}
+
+/* --- gains ------------------------------------------------------------------------------------ */
 
 static bool gains_more(const struct elasticflow_job *a, const struct elasticflow_job *b) {
     return a->gain > b->gain;
@@ -48,20 +90,86 @@ static void weigh(struct elasticflow *elasticflow, struct elasticflow_job *job, 
         job->gain = MOST;
         return;
     }
-    struct elasticflow_answer answer = try_next(elasticflow, job, now);
-    double costs = (double)(elasticflow_steps_area(&elasticflow->plan_to_be, answer.end) -
-                            elasticflow_steps_area(&job->plan, job->end)) /
-                   (double)gpus;
+    int64_t area;
+    if (!elasticflow_patient_weigh(elasticflow, job, now, &area)) {
+        struct elasticflow_answer answer = try_next(elasticflow, job, now);
+        area = elasticflow_steps_area(&elasticflow->plan_to_be, answer.end);
+    }
+    double costs = (double)(area - elasticflow_steps_area(&job->plan, job->end)) / (double)gpus;
     job->gain = elasticflow->is_reference ? costs : -costs;
 }
 
-static struct elasticflow_job *best_of(const struct elasticflow *elasticflow, int64_t n_spare) {
+/* The place in order of the job that gains most; n_order: none does. */
+static uint32_t best_of(const struct elasticflow *elasticflow, int64_t n_spare) {
     for (uint32_t i = 0; i < elasticflow->n_order; i++) {
-        struct elasticflow_job *job = &elasticflow->job[elasticflow->order[i]];
+        const struct elasticflow_job *job = &elasticflow->job[elasticflow->order[i]];
         if (step_up(job) > 0 && step_up(job) <= n_spare)
-            return job;
+            return i;
     }
-    return NULL;
+    return elasticflow->n_order;
+}
+
+/* Weighs jobs of order from the first one up to the end, and sorts them. */
+static void weigh_all(struct elasticflow *elasticflow, uint32_t first, uint32_t end, int64_t now,
+                      int64_t n_spare) {
+    for (uint32_t i = first; i < end; i++)
+        if (step_up(&elasticflow->job[elasticflow->order[i]]) > 0)
+            weigh(elasticflow, &elasticflow->job[elasticflow->order[i]], now, n_spare);
+    if (first < end)
+        sort(elasticflow, first, end, gains_more);
+}
+
+/* --- grants ----------------------------------------------------------------------------------- */
+
+/* Order is in three parts: jobs that come before all others, jobs with a gain, and jobs of which
+ * the next level is wider than the spare GPUs, now and after each further grant. While these are
+ * enough for each of the first part, only the middle one changes. */
+struct parts {
+    uint32_t middle, last; /* where these begin */
+    int64_t widest; /* GPUs of the next levels of the first part, the most */
+};
+
+static double gain_of(const struct elasticflow *elasticflow, uint32_t i) {
+    return elasticflow->job[elasticflow->order[i]].gain;
+}
+
+static void find_last(const struct elasticflow *elasticflow, struct parts *parts) {
+    while (parts->last > parts->middle && gain_of(elasticflow, parts->last - 1) <= -MOST)
+        parts->last--;
+}
+
+static struct parts find_parts(const struct elasticflow *elasticflow) {
+    struct parts parts = {0, elasticflow->n_order, 0};
+    for (; parts.middle < parts.last && gain_of(elasticflow, parts.middle) >= MOST;
+         parts.middle++) {
+        int64_t gpus = step_up(&elasticflow->job[elasticflow->order[parts.middle]]);
+        parts.widest = gpus > parts.widest ? gpus : parts.widest;
+    }
+    find_last(elasticflow, &parts);
+    return parts;
+}
+
+/* A job of the first part that can have a further level is the first of the middle now. */
+static void leave_first(struct elasticflow *elasticflow, struct parts *parts, uint32_t at) {
+    uint32_t *order = elasticflow->order, number = order[at];
+    if (at >= parts->middle || step_up(&elasticflow->job[number]) == 0)
+        return;
+    parts->middle--;
+    memmove(order + at, order + at + 1, (parts->middle - at) * sizeof *order);
+    order[parts->middle] = number;
+}
+
+/* Weighs jobs again after a grant to the one at this place. */
+static void weigh_again(struct elasticflow *elasticflow, struct parts *parts, uint32_t at,
+                        int64_t now, int64_t n_spare) {
+    if (n_spare < parts->widest) {
+        weigh_all(elasticflow, 0, elasticflow->n_order, now, n_spare);
+        *parts = find_parts(elasticflow);
+        return;
+    }
+    leave_first(elasticflow, parts, at);
+    weigh_all(elasticflow, parts->middle, parts->last, now, n_spare);
+    find_last(elasticflow, parts);
 }
 
 static void grant(struct elasticflow *elasticflow, struct elasticflow_job *job, int64_t now) {
@@ -77,21 +185,22 @@ void elasticflow_give_spare(struct elasticflow *elasticflow, int64_t now,
                             void (*on_grant)(struct elasticflow *elasticflow,
                                              struct elasticflow_job *job, int64_t old_end)) {
     int64_t n_spare = elasticflow->free.n > 0 ? elasticflow->free.step[0].gpus : 0;
-    struct elasticflow_job *job;
     if (n_spare <= 0)
         return;
     for (uint32_t i = 0; i < elasticflow->n_order; i++)
         weigh(elasticflow, &elasticflow->job[elasticflow->order[i]], now, n_spare);
     elasticflow_sort(elasticflow, gains_more);
-    while (n_spare > 0 && (job = best_of(elasticflow, n_spare)) && !elasticflow->is_out_of_memory) {
+    struct parts parts = find_parts(elasticflow);
+    while (n_spare > 0 && !elasticflow->is_out_of_memory) {
+        uint32_t at = best_of(elasticflow, n_spare);
+        if (at == elasticflow->n_order)
+            return;
+        struct elasticflow_job *job = &elasticflow->job[elasticflow->order[at]];
         int64_t old_end = job->end;
         n_spare -= step_up(job);
         grant(elasticflow, job, now);
         if (on_grant)
             on_grant(elasticflow, job, old_end);
-        for (uint32_t i = 0; i < elasticflow->n_order; i++)
-            if (step_up(&elasticflow->job[elasticflow->order[i]]) > 0)
-                weigh(elasticflow, &elasticflow->job[elasticflow->order[i]], now, n_spare);
-        elasticflow_sort(elasticflow, gains_more);
+        weigh_again(elasticflow, &parts, at, now, n_spare);
     }
 }

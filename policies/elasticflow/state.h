@@ -35,11 +35,11 @@ struct elasticflow_job {
     bool is_changed; /* by the plan under way */
     double left; /* work: ms of service; of the reference iterations */
     int64_t deadline;
+    /* The level of the plan now, from 1 on; 0: none. */
+    uint32_t now_level;
     uint32_t n_levels;
     struct elasticflow_level level[ELASTICFLOW_LEVELS];
     bool has_slower_level; /* a level that is slower than the one below */
-    /* The level of the plan now, from 1 on; 0: none. */
-    uint32_t now_level;
     struct elasticflow_steps plan; /* the GPUs that it is to have */
     int64_t end, real_end; /* of the plan: aligned to slots, and as computed */
     struct elasticflow_steps promise; /* its last plan beside which all others kept theirs */
@@ -65,6 +65,10 @@ struct elasticflow {
     uint32_t *order; /* the active jobs */
     uint32_t n_order;
     uint32_t *mover, n_movers; /* scratch: those that run, and shall have GPUs, in that order */
+    /* Those of order that have GPUs or shall have some, in that order: all others wait, and are
+     * left alone, until a plan is made. */
+    uint32_t *placed, n_placed;
+    bool is_listed; /* placed is of the plan that was made last */
     uint32_t *arrived; /* not looked at yet */
     uint32_t n_arrived, n_came;
     int64_t n_gpus; /* that are up */
@@ -82,6 +86,9 @@ struct elasticflow {
     bool is_out_of_memory;
     bool has_no_slots; /* of the plan under way: its times are those of its jobs */
     bool is_as_promised; /* the plan under way is the last one that kept all promises */
+    /* All jobs of order have their shares of now, in slots, in the order of their deadlines, and
+     * none of them is late: to plan them all again would change nothing. */
+    bool is_planned;
 };
 
 struct elasticflow_question {

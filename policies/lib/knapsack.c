@@ -31,9 +31,15 @@ static void set_shifts(struct gsim_knapsack *k) {
     }
 }
 
-static uint32_t used_of(const struct gsim_knapsack *k, uint64_t used, uint32_t kind) {
+/* The bits of a state's used units that are of a kind. */
+static uint64_t mask_of(const struct gsim_knapsack *k, uint32_t kind) {
     uint32_t bits = bits_of(k->capacity[kind]);
-    return bits > 0 ? (uint32_t)(used >> k->shift[kind] & ((UINT64_C(1) << bits) - 1)) : 0;
+    return bits > 0 ? ((UINT64_C(1) << bits) - 1) << k->shift[kind] : 0;
+}
+
+static uint32_t used_of(const struct gsim_knapsack *k, uint64_t used, uint32_t kind) {
+    uint64_t mask = mask_of(k, kind);
+    return mask > 0 ? (uint32_t)((used & mask) >> k->shift[kind]) : 0;
 }
 
 /* --- rows that are searched ------------------------------------------------------------------- */
@@ -225,20 +231,26 @@ static void set_prices(struct gsim_knapsack *k) {
 
 /* --- states ----------------------------------------------------------------------------------- */
 
-static bool add(struct gsim_knapsack *k, struct gsim_knapsack_states *to,
-                struct gsim_knapsack_state state) {
+/* Makes room for n states more. */
+static bool grow(struct gsim_knapsack *k, struct gsim_knapsack_states *to, uint32_t n) {
     enum { FIRST = 1024 };
-    if (to->n == to->room) {
-        uint32_t more = to->room ? 2 * to->room : FIRST;
-        struct gsim_knapsack_state *grown =
-            gsim_arena_grow(k->arena, to->state, to->room * sizeof *grown, more * sizeof *grown);
-        if (!grown)
-            return false;
-        to->state = grown;
-        to->room = more;
-    }
-    to->state[to->n++] = state;
+    uint32_t more = to->room ? to->room : FIRST;
+    if (n <= to->room - to->n)
+        return true;
+    while (more - to->n < n)
+        more *= 2;
+    struct gsim_knapsack_state *grown =
+        gsim_arena_grow(k->arena, to->state, to->room * sizeof *grown, more * sizeof *grown);
+    if (!grown)
+        return false;
+    to->state = grown;
+    to->room = more;
     return true;
+}
+
+/* There is room. */
+static void add(struct gsim_knapsack_states *to, struct gsim_knapsack_state state) {
+    to->state[to->n++] = state;
 }
 
 /* Merges the states that follow from those of the row before by one choice (NULL: none) with what
@@ -248,27 +260,29 @@ static bool extend(struct gsim_knapsack *k, uint32_t first, uint32_t end,
     struct gsim_knapsack_states *reached = &k->reached, *merged = &k->merged, swapped;
     uint64_t more = choice ? (uint64_t)choice->units << k->shift[choice->kind] : 0;
     uint32_t at = 0, number = choice ? (uint32_t)(choice - k->choice) : GSIM_NO_CHOICE;
+    uint64_t mask = choice ? mask_of(k, choice->kind) : 0;
+    uint64_t most = choice ? (uint64_t)(k->capacity[choice->kind] - choice->units)
+                                 << k->shift[choice->kind]
+                           : 0;
     merged->n = 0;
+    if (!grow(k, merged, reached->n + end - first))
+        return false;
     for (uint32_t i = first; i < end; i++) {
         struct gsim_knapsack_state state = k->all.state[i];
-        bool fits = !choice || used_of(k, state.used, choice->kind) + choice->units <=
-                                   k->capacity[choice->kind];
+        bool fits = (state.used & mask) <= most;
         state = (struct gsim_knapsack_state){state.used + more, state.sum + beyond, i, number};
         if (!fits || state.sum > k->known - k->bound)
             continue;
         for (; at < reached->n && reached->state[at].used < state.used; at++)
-            if (!add(k, merged, reached->state[at]))
-                return false;
+            add(merged, reached->state[at]);
         if (at < reached->n && reached->state[at].used == state.used) {
             state = reached->state[at].sum <= state.sum ? reached->state[at] : state;
             at++;
         }
-        if (!add(k, merged, state))
-            return false;
+        add(merged, state);
     }
     for (; at < reached->n; at++)
-        if (!add(k, merged, reached->state[at]))
-            return false;
+        add(merged, reached->state[at]);
     swapped = *reached;
     *reached = *merged;
     *merged = swapped;
@@ -327,9 +341,10 @@ static bool decide_row(struct gsim_knapsack *k, uint32_t r, uint32_t most) {
             return false;
     }
     cut(k, most);
+    if (!grow(k, &k->all, k->reached.n))
+        return false;
     for (uint32_t i = 0; i < k->reached.n; i++)
-        if (!add(k, &k->all, k->reached.state[i]))
-            return false;
+        add(&k->all, k->reached.state[i]);
     k->end[r] = k->all.n;
     return true;
 }
@@ -346,8 +361,9 @@ static bool search(struct gsim_knapsack *k, uint32_t most) {
     struct gsim_knapsack_state begin = {.from = GSIM_NO_CHOICE, .choice = GSIM_NO_CHOICE};
     k->all.n = 0;
     k->is_cut = false;
-    if (!add(k, &k->all, begin))
+    if (!grow(k, &k->all, 1))
         return false;
+    add(&k->all, begin);
     for (uint32_t r = 0; r < k->n_kept; r++)
         if (!decide_row(k, r, most))
             return false;

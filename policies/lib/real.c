@@ -35,9 +35,11 @@ double gsim_real_log(double x) {
         exponent++;
     }
     /* ln part = 2 (s + s^3/3 + s^5/5 + ...), |s| < 0.1716 */
+    static const double factors[] = {1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13,
+                                     1.0 / 11, 1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3};
     double s = (part - 1) / (part + 1), square = s * s, sum = 0;
-    for (int n = 21; n >= 3; n -= 2)
-        sum = sum * square + 1.0 / n;
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++)
+        sum = sum * square + factors[i];
     return exponent * ln2_high + (2 * s + (2 * s * square * sum + exponent * ln2_low));
 }
 

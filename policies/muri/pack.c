@@ -170,10 +170,22 @@ static void weigh(const struct muri *muri, const struct muri_packing *list, uint
         }
 }
 
+/* Whether some two packings may be one. */
+static bool may_any_join(const struct muri *muri, const struct muri_packing *list, uint32_t n) {
+    uint32_t n_open = 0;
+    for (uint32_t u = 0; u < n && n_open < 2; u++)
+        n_open += list[u].n < MURI_PACKED && !muri->job[list[u].job[0]].is_exclusive;
+    return n_open == 2;
+}
+
 /* The pairs of a matching of packings of one width; false: no memory. */
 static bool match(const struct muri *muri, const struct muri_packing *list, uint32_t n,
                   uint32_t *mate) {
     struct gsim_arena *arena = muri->scratch_arena;
+    for (uint32_t u = 0; u < n; u++)
+        mate[u] = GSIM_MATCHING_ALONE;
+    if (!may_any_join(muri, list, n))
+        return true;
     double *weight = gsim_arena_array(arena, (size_t)n * n, sizeof *weight);
     struct gsim_matching matching = {
         .n = n, .weight = weight, .tolerance = muri->tolerance, .mate = mate};
@@ -299,14 +311,25 @@ static void take_apart(struct muri *muri, const struct muri_packings *packings) 
         out->list[p].rank = rank_of(muri, &out->list[p]);
 }
 
+/* Merges two parts of a list that stand sorted, the second from the middle on. */
+static void merge(const struct muri_packing *list, uint32_t middle, uint32_t n,
+                  struct muri_packing *out) {
+    uint32_t a = 0, b = middle;
+    for (uint32_t i = 0; i < n; i++) {
+        bool takes_b = a == middle || (b < n && list[b].rank < list[a].rank);
+        out[i] = takes_b ? list[b++] : list[a++];
+    }
+}
+
 /* Stable: by rank. */
-static void sort_packings(struct muri_packings *packings) {
-    for (uint32_t i = 1; i < packings->n; i++) {
-        struct muri_packing packing = packings->list[i];
-        uint32_t at = i;
-        for (; at > 0 && packing.rank < packings->list[at - 1].rank; at--)
-            packings->list[at] = packings->list[at - 1];
-        packings->list[at] = packing;
+static void sort_packings(struct muri_packings *packings, struct muri_packing *scratch) {
+    uint32_t n = packings->n;
+    for (uint32_t width = 1; width < n; width *= 2) {
+        for (uint32_t from = 0; from < n; from += 2 * width) {
+            uint32_t here = n - from < 2 * width ? n - from : 2 * width;
+            merge(packings->list + from, width < here ? width : here, here, scratch + from);
+        }
+        memcpy(packings->list, scratch, n * sizeof *scratch);
     }
 }
 
@@ -368,7 +391,7 @@ bool muri_pack(struct muri *muri) {
     else if (!pack_by_matching(muri, &widths, &packings))
         return false;
     take_apart(muri, &packings);
-    sort_packings(&muri->packings);
+    sort_packings(&muri->packings, packings.list);
     keep_fitting(muri);
     grant(muri);
     return true;

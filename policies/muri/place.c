@@ -64,7 +64,7 @@ static void find(struct muri *muri, uint32_t p, const uint32_t *taken) {
     own(muri, p, units);
     if (taken) /* the room was counted as taken already */
         for (uint32_t u = 0; u < gpus; u++)
-            muri->room.free[cluster->node_of_gpu[units[u].gpu]]++;
+            muri_room_give(&muri->room, cluster->node_of_gpu[units[u].gpu]);
 }
 
 static bool is_wide_first(const struct muri *muri, uint32_t gpus, uint32_t *next) {

@@ -10,12 +10,22 @@ static uint32_t size_of(const struct muri_room *room, uint32_t node) {
 bool muri_room_open(struct muri_room *room, const struct gsim_ctx *ctx) {
     room->cluster = &ctx->view->cluster;
     room->free = gsim_arena_array(ctx->arena, room->cluster->n_nodes, sizeof *room->free);
-    return room->free != NULL;
+    room->from =
+        gsim_arena_array(ctx->arena, room->cluster->widest_node + (size_t)1, sizeof *room->from);
+    return room->free && room->from;
 }
 
 void muri_room_clear(struct muri_room *room) {
     for (uint32_t node = 0; node < room->cluster->n_nodes; node++)
         room->free[node] = room->cluster->node_is_down[node] ? 0 : size_of(room, node);
+    memset(room->from, 0, (room->cluster->widest_node + (size_t)1) * sizeof *room->from);
+}
+
+void muri_room_give(struct muri_room *room, uint32_t node) {
+    room->free[node]++;
+    for (uint32_t gpus = 1; gpus <= room->cluster->widest_node; gpus++)
+        if (room->from[gpus] > node)
+            room->from[gpus] = node;
 }
 
 static void note(uint32_t *taken, uint32_t node, uint32_t gpus) {
@@ -60,8 +70,26 @@ static bool take_anywhere(struct muri_room *room, uint32_t gpus, uint32_t *taken
     return true;
 }
 
+/* A gang of up to a node: the nodes that lacked room for the last one of its width lack it still,
+ * as long as none gets GPUs back. */
+static bool take_on_one(struct muri_room *room, uint32_t gpus, uint32_t *taken) {
+    uint32_t node = room->from[gpus], n_nodes = room->cluster->n_nodes;
+    while (node < n_nodes && room->free[node] < gpus)
+        node++;
+    room->from[gpus] = node;
+    if (node == n_nodes)
+        return false;
+    if (taken)
+        memset(taken, 0, n_nodes * sizeof *taken);
+    room->free[node] -= gpus;
+    note(taken, node, gpus);
+    return true;
+}
+
 bool muri_room_take(struct muri_room *room, uint32_t gpus, uint32_t *taken) {
     uint32_t widest = room->cluster->widest_node, n_nodes = room->cluster->n_nodes;
+    if (gpus > 0 && gpus <= widest)
+        return take_on_one(room, gpus, taken);
     uint32_t n_whole = gpus > widest ? gpus / widest : 0, rest = gpus - n_whole * widest, n = 0;
     if (!has_nodes(room, n_whole, rest))
         return take_anywhere(room, gpus, taken);

@@ -60,6 +60,8 @@ struct muri_packings {
 struct muri_room {
     const struct gsim_view_cluster *cluster;
     uint32_t *free;
+    /* By GPUs of a gang of up to a node: no node before this one has room. */
+    uint32_t *from;
 };
 
 /* How long an iteration of a packing of these jobs takes; those that it has not are MURI_NONE. */

@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 
-#include "policies/lib/heap.h"
 #include "policies/lib/real.h"
 
 /* --- one job ---------------------------------------------------------------------------------- */
@@ -20,8 +19,8 @@ static void open_logs(struct gsim_future *f) {
 static double log_of(const struct gsim_future *f, double part) {
     const double pieces = GSIM_FUTURE_PIECES;
     uint32_t at = 0;
-    while (at + 1 < GSIM_FUTURE_PIECES && part * pieces > at + 1)
-        at++;
+    for (uint32_t next = 1; next < GSIM_FUTURE_PIECES; next++) /* without a branch to foresee */
+        at += part * pieces > next;
     double low = f->log_at[at], high = f->log_at[at + 1];
     double inside = part * pieces - at;
     return low + (high - low) * (inside < 1 ? inside : 1);
@@ -122,31 +121,40 @@ static int64_t give_demanded(struct gsim_future *f, bool has_bounds, double most
     return left;
 }
 
-/* The job that gains more is before another; of equal ones the first to come. */
-static int by_gain(const void *left, const void *right) {
-    const struct gsim_future_job *a = *(struct gsim_future_job *const *)left;
-    const struct gsim_future_job *b = *(struct gsim_future_job *const *)right;
-    if (a->gain > b->gain || a->gain < b->gain)
-        return a->gain > b->gain ? -1 : 1;
-    return a < b ? -1 : 1;
+/* The heap of the jobs that gain by one more round: the job that gains more is before another; of
+ * equal ones the first to come. It is made and emptied for each bound, and so has its numbers in
+ * place where gsim_heap would ask for each comparison. */
+static bool is_before(struct gsim_future_rank a, struct gsim_future_rank b) {
+    return a.gain > b.gain || (!(a.gain < b.gain) && a.job < b.job);
 }
 
-/* The jobs that gain by one more round. */
-static struct gsim_heap pile(const struct gsim_future *f) {
-    struct gsim_heap heap = {
-        .items = f->by_gain, .size = sizeof(struct gsim_future_job *), .by_rank = by_gain};
+static void sink(struct gsim_future_rank *heap, uint32_t n, uint32_t at) {
+    struct gsim_future_rank moved = heap[at];
+    for (uint32_t child; (child = 2 * at + 1) < n; at = child) {
+        child += child + 1 < n && is_before(heap[child + 1], heap[child]);
+        if (is_before(moved, heap[child]))
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at] = moved;
+}
+
+static uint32_t pile(const struct gsim_future *f) {
+    uint32_t n = 0;
     for (uint32_t i = 0; i < f->n; i++)
         if (f->job[i].gain > 0)
-            f->by_gain[heap.n++] = &f->job[i];
-    gsim_heap_pile(&heap);
-    return heap;
+            f->by_gain[n++] = (struct gsim_future_rank){f->job[i].gain, i};
+    for (uint32_t at = n / 2; at-- > 0;)
+        sink(f->by_gain, n, at);
+    return n;
 }
 
 /* A job that no longer fits never will: the rounds that are left only get fewer. */
 static void give_others(struct gsim_future *f, int64_t left) {
-    struct gsim_heap heap = pile(f);
-    while (heap.n > 0 && left >= f->narrowest) {
-        struct gsim_future_job *best = f->by_gain[0];
+    struct gsim_future_rank *heap = f->by_gain;
+    uint32_t n = pile(f);
+    while (n > 0 && left >= f->narrowest) {
+        struct gsim_future_job *best = &f->job[heap[0].job];
         bool fits = best->gpus <= left;
         if (fits) {
             best->next++;
@@ -155,9 +163,11 @@ static void give_others(struct gsim_future *f, int64_t left) {
             find_gain(f, best);
         }
         if (fits && best->gain > 0)
-            gsim_heap_put_back(&heap);
+            heap[0].gain = best->gain;
         else
-            (void)gsim_heap_take(&heap);
+            heap[0] = heap[--n];
+        if (n > 1)
+            sink(heap, n, 0);
     }
 }
 

@@ -30,11 +30,17 @@ struct gsim_future_job {
     double first_utility, first_next_utility, first_gain; /* without a round */
 };
 
+/* A job of the search's heap. */
+struct gsim_future_rank {
+    double gain;
+    uint32_t job;
+};
+
 enum { GSIM_FUTURE_PIECES = 5 }; /* straight pieces of the logarithm */
 
 struct gsim_future {
     struct gsim_future_job *job;
-    struct gsim_future_job **by_gain; /* work of the search: a heap, as long as the jobs */
+    struct gsim_future_rank *by_gain; /* work of the search: a heap, as long as the jobs */
     uint32_t n;
     uint32_t n_gpus, n_rounds;
     uint32_t narrowest; /* GPUs of the narrowest job */

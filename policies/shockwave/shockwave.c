@@ -211,7 +211,7 @@ static enum gsim_status open_shockwave(struct gsim_ctx *ctx) {
     s->job = gsim_arena_array(ctx->arena, n, sizeof *s->job);
     s->active = gsim_arena_array(ctx->arena, n, sizeof *s->active);
     s->future = gsim_arena_array(ctx->arena, n, sizeof *s->future);
-    s->by_gain = gsim_arena_array(ctx->arena, n, sizeof(struct gsim_future_job *));
+    s->by_gain = gsim_arena_array(ctx->arena, n, sizeof *s->by_gain);
     s->turn = gsim_arena_array(ctx->arena, n, sizeof *s->turn);
     return s->job && s->active && s->future && s->by_gain && s->turn
                ? GSIM_OK

@@ -34,7 +34,7 @@ struct shockwave {
     struct shockwave_turn *turn; /* a heap, as long as the trace */
     uint32_t *active, n_active; /* by arrival */
     struct gsim_future_job *future; /* of the active jobs */
-    struct gsim_future_job **by_gain; /* as long */
+    struct gsim_future_rank *by_gain; /* as long */
     uint32_t n_gpus; /* GPUs of nodes that are up */
     int64_t round_ns, ends_ns; /* the length of a round; the end of the round under way */
     /* from when lateness counts: the first submission since the cluster was last without jobs */

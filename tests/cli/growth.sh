@@ -63,6 +63,17 @@ for policy in $(all srsf) fifo backfill easy-backfill fairshare srtf las tiresia
         echo "not ok $policy: four times the jobs cost $ratio times as much, more than $most"
     fi
 done
+# A plan of elasticflow is of all jobs, and there is one for each arrival and end that a slot keeps apart: it
+# cannot cost n log n. Half of what n^2 would be is n to the power of 1.5.
+most_planned=8
+few=$(($(instructions elasticflow "$tmp/500.csv") - start)) many=$(($(instructions elasticflow "$tmp/2000.csv") - start))
+ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" 'BEGIN { printf("%.2f", (few > 0 ? many / few : 99)) }')
+if [ "$(awk -v ratio="$ratio" -v most="$most_planned" 'BEGIN { print(ratio <= most) }')" = 1 ]; then
+    echo "ok elasticflow: four times the jobs cost $ratio times as much"
+else
+    echo "not ok elasticflow: four times the jobs cost $ratio times as much, more than $most_planned"
+fi
+
 # Most is log 4n / log n for the n of each policy. Fewer jobs than 1000 make turns of adaptive that are too
 # unlike each other.
 turns() { # jobs and preemptions of the last run
@@ -105,6 +116,21 @@ for policy in $(all fifo mps mig tgs) srtf timeslice gang-rr gandiva; do
         echo "not ok $policy: on 8 times the GPUs a job costs $ratio times as much, more than $most_job"
     fi
 done
+# A rush of jobs without stages, of which no two share GPUs under muri: a job costs by log n more on 8 times as
+# many GPUs, among which more of them are candidates of a round.
+most_rush=1.5 # log 512 / log 64
+of_rush() { # nodes
+    opening=$(instructions muri "$tmp/opening.csv" "$1")
+    all=$(instructions muri "$tmp/500.csv" "$1")
+    echo $((all - opening))
+}
+few=$(of_rush 8) many=$(of_rush 64)
+ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" 'BEGIN { printf("%.2f", (few > 0 ? many / few : 99)) }')
+if [ "$(awk -v ratio="$ratio" -v most="$most_rush" 'BEGIN { print(ratio <= most) }')" = 1 ]; then
+    echo "ok muri: in a rush a job on 8 times the GPUs costs $ratio times as much"
+else
+    echo "not ok muri: in a rush a job on 8 times the GPUs costs $ratio times as much, more than $most_rush"
+fi
 
 # How the cost of a job grows with its iterations where nothing happens between them: ten times as many are
 # as many events. A tenth is for longer numbers.

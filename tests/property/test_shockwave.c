@@ -14,7 +14,8 @@ enum { MOST_JOBS = 4, N_PROBLEMS = 4000 };
 
 struct problem {
     struct gsim_future future;
-    struct gsim_future_job job[MOST_JOBS], *by_gain[MOST_JOBS];
+    struct gsim_future_job job[MOST_JOBS];
+    struct gsim_future_rank by_gain[MOST_JOBS];
 };
 
 static double between(struct gsim_random *random, double low, double high) {

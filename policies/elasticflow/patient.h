@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Shares of jobs without a deadline. Such a job never has to hurry, and so its share is its least
+ * level behind all steps of the free GPUs, until it ends: what elasticflow_share finds by a look at
+ * every step is found by the last one. Each function returns false where that cannot be said
+ * (reference=elasticflow, or ends past any time of a run), and has then done nothing. */
+#ifndef GSIM_POLICIES_ELASTICFLOW_PATIENT_H
+#define GSIM_POLICIES_ELASTICFLOW_PATIENT_H
+
+#include "policies/elasticflow/state.h"
+
+/* As elasticflow_take. */
+bool elasticflow_patient_take(struct elasticflow *elasticflow, struct elasticflow_job *job,
+                              int64_t now);
+/* The GPU time that the job still takes if it begins with its next level. */
+bool elasticflow_patient_weigh(const struct elasticflow *elasticflow,
+                               const struct elasticflow_job *job, int64_t now, int64_t *area);
+
+#endif
