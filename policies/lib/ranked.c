@@ -453,7 +453,7 @@ static void pass_over_arrivals(struct pass *p) {
         try_job(p, view->changes.arrived[i]);
 }
 
-/* The lists of wishes are long, and are left as they are: their numbers say how many of them count. */
+/* The lists of wishes are long and are left as they are: their numbers say how many count. */
 static void begin_pass(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
                        struct pass *p) {
     enum gsim_keep keep = ranked->preemption.keep;
