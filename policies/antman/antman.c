@@ -45,7 +45,7 @@ static bool is_born_guest(const struct gsim_view *view, gsim_slot slot) {
 
 /* --- the choice of a GPU ---------------------------------------------------------------------- */
 
-/* Its use in the last window; a GPU without jobs has none, since the jobs that used it have ended. */
+/* Its use in the last window; a GPU without jobs has none: those that used it have ended. */
 static int64_t use_of(const struct gsim_ctx *ctx, uint32_t gpu) {
     const struct antman *antman = ctx->state;
     return ctx->view->cluster.clients[gpu] > 0 ? antman->gpu[gpu].busy_ppm : 0;
@@ -67,13 +67,29 @@ static int64_t load(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
 
 /* --- placing ---------------------------------------------------------------------------------- */
 
+/* Places a gang on idle GPUs, none of which is kept for the first guaranteed job: also while guests
+ * leave the others that this one waits for. */
+static bool place_alone(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
+    const struct antman *antman = ctx->state;
+    const struct gsim_unit *units;
+    uint32_t mark = gsim_plan_mark(plan);
+    if (!gsim_settings_place(ctx, plan, slot, antman->sharing.rule))
+        return false;
+    bool is_kept = false;
+    for (uint32_t u = gsim_plan_units(plan, slot, &units); u-- > 0;)
+        is_kept = is_kept || antman->gpu[units[u].gpu].is_kept_free;
+    if (is_kept)
+        gsim_plan_rollback(plan, mark);
+    return !is_kept;
+}
+
 /* Starts a waiting job, which leaves its queue. */
 static bool start(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gsim_queue *queue,
                   gsim_slot slot) {
     struct antman *antman = ctx->state;
     const struct antman_job *job = gsim_antman_job(ctx, slot);
     bool is_alone = ctx->view->jobs.gpus[slot] > 1;
-    if (!(is_alone ? gsim_settings_place(ctx, plan, slot, antman->sharing.rule)
+    if (!(is_alone ? place_alone(ctx, plan, slot)
                    : gsim_sharing_share(&antman->sharing, ctx, plan, slot)))
         return false;
     gsim_queue_remove(queue, ctx, slot);
@@ -224,8 +240,7 @@ static void start_guaranteed(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 static bool takes_guests(const struct gsim_ctx *ctx) {
     const struct antman *antman = ctx->state;
     uint32_t gpu = 0, n_gpus = ctx->view->cluster.n_gpus;
-    while (gpu < n_gpus &&
-           (antman->gpu[gpu].is_kept_free || use_of(ctx, gpu) >= antman->busy_ppm))
+    while (gpu < n_gpus && (antman->gpu[gpu].is_kept_free || use_of(ctx, gpu) >= antman->busy_ppm))
         gpu++;
     return gpu < n_gpus;
 }
