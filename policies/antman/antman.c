@@ -6,15 +6,17 @@
  * Cluster: guaranteed jobs start in order of arrival (with antman.queue=backfill, jobs that find no
  * room are passed by others on GPUs that are not reserved); a gang that cannot start reserves the
  * GPUs that it waits for, and opportunistic jobs run there meanwhile. An opportunistic job goes to
- * the GPU that was used least in the last antman.window, if that was below antman.busy. A
- * guaranteed job that has waited for antman.patience starts as an opportunistic job too, and is
- * upgraded in place as soon as its GPU has no guaranteed job.
+ * the GPU that was used least in the last antman.window, also by jobs that have ended in it, if
+ * that was below antman.busy; a GPU without jobs counts as unused. Windows follow each other from
+ * the first arrival on. A guest that is suspended waits behind those that wait then. A guaranteed
+ * job that has waited for antman.patience starts as an opportunistic job too. As soon as a GPU has
+ * no guaranteed job, the first to arrive of these guests is upgraded in place.
  *
  * GPU, launches: the guaranteed job's pace (time by iteration, or by request) is measured for one
- * window while the guests rest. Then the launches of guests are capped so that each guest has a
- * share of the time, in whole per cents as in the public code: the share grows by half as long as
- * the pace is within antman.tolerance, and halves when it is not. Idle time of the GPU plays no
- * part.
+ * window while the guests rest, after one kernel each. Then the launches of guests are capped so
+ * that each guest has a share of the time, in whole per cents as in the public code: the share
+ * grows by half as long as the pace is within antman.tolerance, and halves when it is not. Idle
+ * time of the GPU plays no part.
  *
  * GPU, memory: a guaranteed job has all the memory that it needs, and starts at once on a GPU with
  * guests: they have the rest, first come first, and memory that an iteration touches beyond is
@@ -43,22 +45,43 @@ static bool is_born_guest(const struct gsim_view *view, gsim_slot slot) {
 
 /* --- the choice of a GPU ---------------------------------------------------------------------- */
 
+/* Its use in the last window; a GPU without jobs has none: those that used it have ended. */
+static int64_t use_of(const struct gsim_ctx *ctx, uint32_t gpu) {
+    const struct antman *antman = ctx->state;
+    return ctx->view->cluster.clients[gpu] > 0 ? antman->gpu[gpu].busy_ppm : 0;
+}
+
 static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
     const struct antman *antman = ctx->state;
     const struct antman_gpu *here = &antman->gpu[gpu];
     if (!gsim_antman_job(ctx, slot)->is_opportunistic)
         return here->guaranteed == GSIM_NO_SLOT && !here->is_kept_free;
-    return !here->is_kept_free && here->busy_ppm < antman->busy_ppm &&
+    return !here->is_kept_free && use_of(ctx, gpu) < antman->busy_ppm &&
            gsim_antman_may_overflow(ctx, gpu, slot);
 }
 
 static int64_t load(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
-    const struct antman *antman = ctx->state;
     bool is_guest = gsim_antman_job(ctx, slot)->is_opportunistic;
-    return ctx->view->cluster.clients[gpu] + (is_guest ? antman->gpu[gpu].busy_ppm * 1000 : 0);
+    return ctx->view->cluster.clients[gpu] + (is_guest ? use_of(ctx, gpu) * 1000 : 0);
 }
 
 /* --- placing ---------------------------------------------------------------------------------- */
+
+/* Places a gang on idle GPUs, none of which is kept for the first guaranteed job: also while guests
+ * leave the others that this one waits for. */
+static bool place_alone(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
+    const struct antman *antman = ctx->state;
+    const struct gsim_unit *units;
+    uint32_t mark = gsim_plan_mark(plan);
+    if (!gsim_settings_place(ctx, plan, slot, antman->sharing.rule))
+        return false;
+    bool is_kept = false;
+    for (uint32_t u = gsim_plan_units(plan, slot, &units); u-- > 0;)
+        is_kept = is_kept || antman->gpu[units[u].gpu].is_kept_free;
+    if (is_kept)
+        gsim_plan_rollback(plan, mark);
+    return !is_kept;
+}
 
 /* Starts a waiting job, which leaves its queue. */
 static bool start(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gsim_queue *queue,
@@ -66,7 +89,7 @@ static bool start(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gsim_queu
     struct antman *antman = ctx->state;
     const struct antman_job *job = gsim_antman_job(ctx, slot);
     bool is_alone = ctx->view->jobs.gpus[slot] > 1;
-    if (!(is_alone ? gsim_settings_place(ctx, plan, slot, antman->sharing.rule)
+    if (!(is_alone ? place_alone(ctx, plan, slot)
                    : gsim_sharing_share(&antman->sharing, ctx, plan, slot)))
         return false;
     gsim_queue_remove(queue, ctx, slot);
@@ -86,28 +109,19 @@ static bool start(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gsim_queu
 static void leave(const struct gsim_ctx *ctx, gsim_slot slot) {
     struct antman *antman = ctx->state;
     uint32_t gpu = gsim_antman_job(ctx, slot)->sharing.gpu;
-    if (gpu > 0)
-        gsim_queue_remove(&antman->gpu[gpu - 1].jobs, ctx, slot);
-}
-
-static bool has_running_guest(const struct gsim_ctx *ctx, uint32_t gpu) {
-    const struct antman *antman = ctx->state;
-    gsim_slot slot = antman->gpu[gpu].jobs.first;
-    while (slot != GSIM_NO_SLOT && !(gsim_antman_job(ctx, slot)->is_opportunistic &&
-                                     ctx->view->jobs.state[slot] == GSIM_RUNNING))
-        slot = gsim_queue_after(ctx, slot);
-    return slot != GSIM_NO_SLOT;
+    if (gpu == 0)
+        return;
+    gsim_antman_count(ctx, slot, gpu - 1);
+    gsim_queue_remove(&antman->gpu[gpu - 1].jobs, ctx, slot);
 }
 
 /* Suspends the guests of a GPU. */
 static void clear(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
     const struct antman *antman = ctx->state;
-    const struct gsim_view *view = ctx->view;
-    for (uint32_t i = 0; i < view->jobs.n_active && has_running_guest(ctx, gpu); i++) {
-        gsim_slot slot = view->jobs.active[i];
-        if (gsim_antman_is_guest(ctx, slot, gpu) && view->jobs.state[slot] == GSIM_RUNNING)
+    for (gsim_slot slot = antman->gpu[gpu].jobs.first; slot != GSIM_NO_SLOT;
+         slot = gsim_queue_after(ctx, slot))
+        if (gsim_antman_is_guest(ctx, slot, gpu) && ctx->view->jobs.state[slot] == GSIM_RUNNING)
             (void)gsim_plan_preempt(plan, slot, antman->way.stop, antman->way.keep);
-    }
 }
 
 /* True if no guaranteed job owns the GPU and every job on it is opportunistic, so preemptible, or
@@ -226,8 +240,7 @@ static void start_guaranteed(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 static bool takes_guests(const struct gsim_ctx *ctx) {
     const struct antman *antman = ctx->state;
     uint32_t gpu = 0, n_gpus = ctx->view->cluster.n_gpus;
-    while (gpu < n_gpus &&
-           (antman->gpu[gpu].is_kept_free || antman->gpu[gpu].busy_ppm >= antman->busy_ppm))
+    while (gpu < n_gpus && (antman->gpu[gpu].is_kept_free || use_of(ctx, gpu) >= antman->busy_ppm))
         gpu++;
     return gpu < n_gpus;
 }
@@ -242,18 +255,25 @@ static void start_opportunistic(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     }
 }
 
-/* Starts guaranteed jobs that have waited too long as opportunistic jobs. */
-static void lose_patience(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+/* Starts guaranteed jobs that have waited too long as opportunistic jobs; when the next one will
+ * have. */
+static int64_t lose_patience(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct antman *antman = ctx->state;
+    int64_t next_ns = GSIM_NEVER;
     for (gsim_slot slot = gsim_index_first(&antman->singles), next; slot != GSIM_NO_SLOT;
          slot = next) {
         next = gsim_index_next(&antman->singles, slot);
         struct antman_job *job = gsim_antman_job(ctx, slot);
-        if (ctx->view->now_ns - ctx->view->jobs.submit_ns[slot] < antman->patience_ns)
+        int64_t left_ns =
+            antman->patience_ns - (ctx->view->now_ns - ctx->view->jobs.submit_ns[slot]);
+        if (left_ns > 0) {
+            next_ns = left_ns < next_ns - ctx->view->now_ns ? ctx->view->now_ns + left_ns : next_ns;
             continue;
+        }
         job->is_opportunistic = true;
         job->is_opportunistic = start(ctx, plan, &antman->sharing.queue, slot);
     }
+    return next_ns;
 }
 
 /* Whether the job is opportunistic only because it lost patience; one on its way out waits
@@ -263,25 +283,15 @@ static bool can_be_upgraded(const struct gsim_ctx *ctx, gsim_slot slot) {
            ctx->view->jobs.state[slot] == GSIM_RUNNING;
 }
 
-/* How many jobs of the GPU can be upgraded; *one: one of them. */
-static uint32_t find_upgradable(const struct gsim_ctx *ctx, const struct antman_gpu *here,
-                                gsim_slot *one) {
-    uint32_t n = 0;
+/* The first to arrive of the jobs of the GPU that can be upgraded; GSIM_NO_SLOT: there is none. */
+static gsim_slot first_upgradable(const struct gsim_ctx *ctx, const struct antman_gpu *here) {
+    gsim_slot first = GSIM_NO_SLOT;
     for (gsim_slot slot = here->jobs.first; slot != GSIM_NO_SLOT;
          slot = gsim_queue_after(ctx, slot))
-        if (can_be_upgraded(ctx, slot)) {
-            *one = slot;
-            n++;
-        }
-    return n;
-}
-
-/* The first one in the order of the view. */
-static gsim_slot first_upgradable(const struct gsim_ctx *ctx, uint32_t gpu) {
-    const gsim_slot *slot = ctx->view->jobs.active;
-    while (gsim_antman_job(ctx, *slot)->sharing.gpu != gpu + 1 || !can_be_upgraded(ctx, *slot))
-        slot++;
-    return *slot;
+        if (can_be_upgraded(ctx, slot) &&
+            (first == GSIM_NO_SLOT || gsim_nth(ctx->view, slot) < gsim_nth(ctx->view, first)))
+            first = slot;
+    return first;
 }
 
 /* On a GPU without a guaranteed job, upgrades the first job that is opportunistic only because it
@@ -290,14 +300,11 @@ static void upgrade(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     const struct antman *antman = ctx->state;
     for (uint32_t gpu = 0; gpu < ctx->view->cluster.n_gpus; gpu++) {
         const struct antman_gpu *here = &antman->gpu[gpu];
-        gsim_slot slot = GSIM_NO_SLOT;
         if (here->is_kept_free || here->guaranteed != GSIM_NO_SLOT)
             continue;
-        uint32_t n = find_upgradable(ctx, here, &slot);
-        if (n == 0)
+        gsim_slot slot = first_upgradable(ctx, here);
+        if (slot == GSIM_NO_SLOT)
             continue;
-        if (n > 1)
-            slot = first_upgradable(ctx, gpu);
         gsim_antman_job(ctx, slot)->is_opportunistic = false;
         gsim_antman_cap(ctx, plan, slot);
         gsim_antman_take(ctx, plan, slot, gpu);
@@ -311,6 +318,8 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     struct antman_job *job = gsim_antman_job(ctx, slot);
     job->is_opportunistic = is_born_guest(ctx->view, slot);
     job->busy_ns = 0;
+    if (antman->look_ns == GSIM_NEVER) /* the first arrival */
+        antman->look_ns = ctx->view->now_ns;
     gsim_queue_append(job->is_opportunistic ? &antman->opportunistic : &antman->sharing.queue, ctx,
                       slot);
     if (!job->is_opportunistic && ctx->view->jobs.gpus[slot] == 1)
@@ -357,9 +366,9 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     /* A gang may have idle GPUs, however busy they were within the last window. */
     if (takes_some || ctx->view->cluster.n_idle_gpus > 1)
         start_opportunistic(ctx, plan);
-    if (takes_some)
-        lose_patience(ctx, plan);
-    gsim_plan_wake(plan, ctx->view->jobs.n_active > 0 ? antman->look_ns : GSIM_NEVER);
+    int64_t wake_ns = takes_some ? lose_patience(ctx, plan) : GSIM_NEVER;
+    wake_ns = wake_ns < antman->look_ns ? wake_ns : antman->look_ns;
+    gsim_plan_wake(plan, ctx->view->jobs.n_active > 0 ? wake_ns : GSIM_NEVER);
 }
 
 static enum gsim_status open_antman(struct gsim_ctx *ctx) {
@@ -380,6 +389,7 @@ static enum gsim_status open_antman(struct gsim_ctx *ctx) {
     antman->patience_ns = gsim_param(ctx->params, "patience");
     antman->tolerance_ppm = gsim_param(ctx->params, "tolerance");
     antman->busy_ppm = gsim_param(ctx->params, "busy");
+    antman->look_ns = GSIM_NEVER;
     antman->gpu = gsim_arena_array(ctx->arena, n > 0 ? n : 1, sizeof *antman->gpu);
     if (!antman->gpu)
         return gsim_no_memory(ctx->log, "opening policy antman");

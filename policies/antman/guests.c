@@ -108,24 +108,31 @@ bool gsim_antman_follow(struct antman_gpu *gpu, int64_t done_ns, int64_t taken_n
     return gpu->share != before;
 }
 
-/* Adds the GPU time of its jobs since the last look. */
-static void count_busy(const struct gsim_ctx *ctx, struct antman_gpu *here) {
-    for (gsim_slot slot = here->jobs.first; slot != GSIM_NO_SLOT;
-         slot = gsim_queue_after(ctx, slot)) {
-        struct antman_job *job = gsim_antman_job(ctx, slot);
-        struct gsim_counters now = gsim_count(ctx, slot);
-        int64_t busy_ns =
-            now.busy_ns + now.costs.stall_ns; /* kernels that wait for host memory are on the GPU */
-        here->busy_ns += busy_ns - job->busy_ns;
-        job->busy_ns = busy_ns;
-    }
+void gsim_antman_count(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu) {
+    struct antman_job *job = gsim_antman_job(ctx, slot);
+    struct gsim_counters now = gsim_count(ctx, slot);
+    int64_t busy_ns =
+        now.busy_ns + now.costs.stall_ns; /* kernels that wait for host memory are on the GPU */
+    if (busy_ns > job->busy_ns) /* a job that was stopped may have lost work */
+        ((struct antman *)ctx->state)->gpu[gpu].busy_ns += busy_ns - job->busy_ns;
+    job->busy_ns = busy_ns;
+}
+
+/* The windows that have ended since the one to be looked at, in which the cluster was empty. */
+static int64_t empty_windows(const struct gsim_ctx *ctx) {
+    const struct antman *antman = ctx->state;
+    return (ctx->view->now_ns - antman->look_ns) / antman->window_ns;
 }
 
 static void look_at(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
     const struct antman *antman = ctx->state;
     struct antman_gpu *here = &antman->gpu[gpu];
-    count_busy(ctx, here);
+    for (gsim_slot slot = here->jobs.first; slot != GSIM_NO_SLOT;
+         slot = gsim_queue_after(ctx, slot))
+        gsim_antman_count(ctx, slot, gpu);
     here->busy_ppm = gsim_muldiv_floor(here->busy_ns, GSIM_PPM, antman->window_ns);
+    if (empty_windows(ctx) > 0)
+        here->busy_ppm = 0;
     here->busy_ns = 0;
     if (here->guaranteed == GSIM_NO_SLOT)
         return;
@@ -141,5 +148,5 @@ void gsim_antman_look(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct antman *antman = ctx->state;
     for (uint32_t gpu = 0; gpu < ctx->view->cluster.n_gpus; gpu++)
         look_at(ctx, plan, gpu);
-    antman->look_ns = ctx->view->now_ns + antman->window_ns;
+    antman->look_ns += (empty_windows(ctx) + 1) * antman->window_ns;
 }

@@ -30,7 +30,7 @@ struct antman {
     struct antman_gpu *gpu;
     struct gsim_preemption way;
     int64_t window_ns, refill_ns, patience_ns, tolerance_ppm, busy_ppm;
-    int64_t look_ns; /* time of the next look */
+    int64_t look_ns; /* time of the next look; GSIM_NEVER before the first arrival */
     bool overflows; /* guest memory beyond the free memory of a GPU is on the host */
 };
 
@@ -48,6 +48,8 @@ static inline bool gsim_antman_is_guest(const struct gsim_ctx *ctx, gsim_slot sl
     return job->sharing.gpu == gpu + 1 && job->is_opportunistic;
 }
 
+/* Books the job's GPU time since it was last counted to the GPU that it is on. */
+void gsim_antman_count(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu);
 /* Caps a job's memory and launches: a guest has the memory that other jobs leave, and launches by
  * the GPU's share where there is a guaranteed job; other jobs have no cap. */
 void gsim_antman_cap(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot);
@@ -64,7 +66,7 @@ void gsim_antman_welcome(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t 
  * taken_ns with something to do. true: the share changed. */
 bool gsim_antman_follow(struct antman_gpu *gpu, int64_t done_ns, int64_t taken_ns,
                         int64_t tolerance_ppm);
-/* Ends a window on all GPUs. */
+/* Ends a window on all GPUs. Windows follow each other from the first arrival on. */
 void gsim_antman_look(struct gsim_ctx *ctx, struct gsim_plan *plan);
 
 #endif

@@ -519,10 +519,10 @@ class Setup:
         self.sets = [f"hbm_bytes={costs['room']}B", f"salus.queue={'backfill' if costs['passes'] else 'fifo'}"] + [
             f"salus.{key}={costs[key]}" for key in ("lanes", "order")] + [f"salus.reserve={costs['reserve']}B"]
 
-    def draw_guests(self, r):
+    def draw_guests(self, r, most=5):
         """Production jobs and guests, of kernels that are whole nanoseconds long."""
         self.draw_sharing(r)
-        self.rows = self.rows[:5]
+        self.rows = self.rows[:most]
         quantum = r.choice([S // 10, S // 20, 70_000_001])
         for row in self.rows:
             kernel = r.choice([S // 100, S // 20, S // 5, 33_333_333, r.randint(S // 100, S // 2)])
@@ -536,6 +536,20 @@ class Setup:
         self.sets[2] = self.sets[2].replace("queue", "tgs.queue")
         self.sets += [f"slice.quantum_ns={quantum}ns"] + [f"tgs.{key}={self.costs[key]}ns" for key in ("report", "refill")] + [
             f"tgs.{key}={self.costs[key]}" for key in ("initial", "profile")]
+
+    def draw_bystanders(self, r):
+        """AntMan's jobs, of which memory is never short."""
+        self.draw_guests(r, 9)
+        self.sets = self.sets[2:4]
+        self.sets[0] = f"antman.queue={'backfill' if self.costs['passes'] else 'fifo'}"
+        self.costs.update(window=r.choice([S, 5 * S, 10 * S, 3_333_333_333]), busy=r.choice([WHOLE // 2, 800_000, 10 * WHOLE]),
+                          tolerance=r.choice([0, 30_000, 200_000, WHOLE]), patience=r.choice([0, 5 * S, 600 * S]), room=10**9 * GIB)
+        self.sets += ["antman.preempt=restart"] + [f"antman.{key}={self.costs[key]}ns" for key in ("window", "refill", "patience")] + [
+            f"antman.{key}={self.costs[key] / 10_000}%" for key in ("busy", "tolerance")]
+        for row in self.rows:  # a gang suspends no guest: that ends kernels first
+            row["memory"] = 0
+            if row["gpus"] > 1 and row["class"] != "opportunistic":
+                row["gpus"] = 1
 
     def row(self, r, i):
         most = self.n_nodes * self.width

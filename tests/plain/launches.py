@@ -86,12 +86,14 @@ class Capped(Turns):
 
     def __init__(self, costs):
         Turns.__init__(self, {**costs, "preempt": 0, "idle": 0, "lookahead": 0})
-        self.guest = self.host = None
+        self.busy = 0
+
+    guest = property(lambda self: next((job for job in self.jobs if job.is_guest), None))
+    host = property(lambda self: next((job for job in self.jobs if not job.is_guest), None))
 
     def add(self, job, now):
         Turns.add(self, job, now)
-        setattr(self, "guest" if job.is_guest else "host", job)
-        job.capped_since, job.kernels = None, None
+        job.capped_since, job.kernels, job.refill = None, None, None
 
     def accepts(self, job):
         return (self.guest if job.is_guest else self.host) is None
@@ -100,13 +102,14 @@ class Capped(Turns):
         """Whether it is within a kernel, or may begin one."""
         if job.kernels is None or (job.work - job.left) % job.kernel:
             return True
-        nth = (now - job.capped_since) // self.costs["refill"]
+        nth = (now - job.capped_since) // job.refill
         return nth > job.period or job.begun < job.kernels
 
-    def cap(self, job, kernels, now):
-        if job.kernels is None:
+    def cap(self, job, kernels, refill, now):
+        """Another period begins now."""
+        if job.kernels is None or refill != job.refill:
             job.capped_since, job.period, job.begun = now, 0, 0
-        job.kernels = kernels
+        job.kernels, job.refill = kernels, refill
 
     def walk(self, now):
         """The job that has the GPU up to now; its kernels never end within the time."""
@@ -114,10 +117,14 @@ class Capped(Turns):
         if not self.ran:
             return
         if (job.work - job.left) % job.kernel == 0 and job.kernels is not None:
-            nth = (self.since - job.capped_since) // self.costs["refill"]
+            nth = (self.since - job.capped_since) // job.refill
             job.period, job.begun = nth, (job.begun if nth == job.period else 0) + 1
         job.left -= now - self.since
+        self.busy += now - self.since
         self.since = now
+
+    def control(self, now):
+        pass
 
     def begin(self, now):
         self.control(now)
@@ -146,26 +153,27 @@ class Capped(Turns):
             self.is_used = True
 
     def remove(self, job, now):
-        following = self.after(job)
+        at = self.jobs.index(job)
+        self.last = self.jobs[at - 1]
+        others = self.jobs[at + 1:] + self.jobs[:at]
         self.jobs.remove(job)
-        setattr(self, "guest" if job.is_guest else "host", None)
-        self.last = following
         if self.has is job:
             self.has, self.ran = None, False
-            if self.jobs and self.is_ready(following, now):
-                self.give(following, now)
+            ready = [other for other in others if self.is_ready(other, now)]
+            if ready:
+                self.give(ready[0], now)
 
     last = None
 
     def opens(self):
-        """When a guest that waits for it may begin kernels again."""
-        refill = self.costs["refill"]
-        return self.guest.capped_since + (self.guest.period + 1) * refill
+        """When guests that wait for it may begin kernels again."""
+        return [job.capped_since + (job.period + 1) * job.refill for job in self.jobs if job.kernels is not None]
+
+    def reports(self):
+        return []
 
     def next_time(self):
-        times = [] if self.has is None else [self.over(), self.until, self.kernel_ends()]
-        if self.guest and self.guest.kernels is not None and self.has is None:
-            times.append(self.opens())
+        times = self.opens() if self.has is None else [self.over(), self.until, self.kernel_ends()]
         return min(times + self.reports(), default=None)
 
     def kernel_ends(self):
@@ -192,14 +200,14 @@ class Tgs(Capped):
             self.pair = pair
             if pair:
                 self.throttle, self.due, self.count = Throttle(self.costs), now + self.costs["report"], self.launched()
-                self.cap(self.guest, 1, now)
+                self.cap(self.guest, 1, self.costs["refill"], now)
             elif self.guest:
                 self.guest.kernels = None
         elif pair and now >= self.due:
             self.throttle.report(self.launched() - self.count)
             self.due, self.count = self.due + self.costs["report"], self.launched()
             budget = (1 << 40) if self.throttle.budget is None else self.throttle.budget
-            self.cap(self.guest, budget // self.guest.blocks + 1, now)
+            self.cap(self.guest, budget // self.guest.blocks + 1, self.costs["refill"], now)
 
     def launched(self):
         return int(self.host.work - self.host.left) // self.host.kernel * self.host.blocks

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Policies in plain Python, by the pages of docs/ and the papers that these name."""
 
+from bystanders import AntMan
 from cluster import WHOLE, Run
 from cuts import Cuts
 from draw import KINDS
@@ -449,7 +450,14 @@ class Throttled(Policy):
         Classes(cluster, jobs, Tgs, setup.costs, setup.costs["passes"]).go()
 
 
-POLICIES = {"fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
+class Bystanders(Policy):
+    kinds = ("bystanders",)
+
+    def run(self, cluster, jobs, setup):
+        AntMan(cluster, jobs, setup.costs).go()
+
+
+POLICIES = {"antman": Bystanders, "fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
             "timeslice": Timeslice, "uvm": Uvm, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
             "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tgs": Throttled, "vgpu": Vgpu, "xsched": Xsched,
             "chimera": Chimera, "salus": Salus, "reef": Reef, "adaptive": Adaptive, "nvshare": Nvshare, "gandiva": Gandiva, "msched": Msched, "gpreempt": Gpreempt}

@@ -6,16 +6,24 @@
 #include "policies/antman/guests.h"
 #include "tests/support/runner.h"
 
-static struct gsim_result run(struct fixture *f, const char *rows, uint32_t gpus,
-                              const char *const *sets) {
+static struct gsim_result run_on(struct fixture *f, const char *rows, uint32_t gpus,
+                                 const char *const *sets, const char *const *device_sets) {
     char text[512];
     (void)snprintf(text, sizeof text,
                    "job_id,submit_s,duration_s,gpus,iterations,kernels,class\n%s", rows);
     if (read_text(f, text) != GSIM_OK)
         fail_msg("%s", f->log.errors[0].text);
-    struct test_run one = {
-        .trace = &f->trace, .policy = "antman", .sets = sets, .gpus_per_node = gpus};
+    struct test_run one = {.trace = &f->trace,
+                           .policy = "antman",
+                           .sets = sets,
+                           .device_sets = device_sets,
+                           .gpus_per_node = gpus};
     return test_run(&one, f->arena);
+}
+
+static struct gsim_result run(struct fixture *f, const char *rows, uint32_t gpus,
+                              const char *const *sets) {
+    return run_on(f, rows, gpus, sets, NULL);
 }
 
 static void expect_end(const struct gsim_result *result, uint32_t job, int64_t end_s) {
@@ -67,8 +75,7 @@ static void test_a_guest_is_upgraded(void **state) {
     expect_end(&result, 1, 60);
 }
 
-/* Both GPUs are idle at 95, when a and b end, though they were busy in the last whole window, 80 to 90, and
- * take no guest of one GPU before the next look, at 100. */
+/* Both GPUs are idle at 95, when a and b end, though they were busy in the last whole window, 80 to 90. */
 static void test_an_opportunistic_gang_takes_idle_gpus(void **state) {
     static const char *const sets[] = {"window=10s", NULL};
     struct gsim_result result = run(*state,
@@ -76,6 +83,24 @@ static void test_an_opportunistic_gang_takes_idle_gpus(void **state) {
                                     "g,1,20,2,,,opportunistic\n",
                                     2, sets);
     expect_end(&result, 2, 115);
+}
+
+/* Guests need a second, from 10 to 11, to leave two of the four GPUs that the first gang waits for; another
+ * gang, which comes meanwhile, leaves it the two that are idle. */
+static void test_gangs_take_no_gpu_that_is_kept(void **state) {
+    static const char *const sets[] = {"preempt=restart", "queue=backfill", NULL};
+    static const char *const device_sets[] = {"restart.stop_ns=1s", NULL};
+    static const char *const class[] = {"opportunistic", "batch"};
+    for (size_t i = 0; i < 2; i++) {
+        char rows[256];
+        (void)snprintf(rows, sizeof rows,
+                       "a,0,100,1,,,opportunistic\nb,0,100,1,,,opportunistic\n"
+                       "g,10,10,4,,,batch\ni,10.5,50,2,,,%s\n",
+                       class[i]);
+        struct gsim_result result = run_on(*state, rows, 4, sets, device_sets);
+        expect_end(&result, 2, 21);
+        expect_end(&result, 3, 71);
+    }
 }
 
 static void test_the_share_follows_the_pace(void **state) {
@@ -165,6 +190,7 @@ int main(void) {
         TEST(test_who_waits_too_long_becomes_a_guest),
         TEST(test_a_guest_is_upgraded),
         TEST(test_an_opportunistic_gang_takes_idle_gpus),
+        TEST(test_gangs_take_no_gpu_that_is_kept),
         TEST(test_the_share_follows_the_pace),
         TEST(test_a_share_of_the_time),
         TEST(test_free_turns_are_skipped),
