@@ -9,23 +9,34 @@ static int64_t l2_bytes(const struct gsim_space *space) {
                                           : all;
 }
 
-/* The part of unused lines that so many bytes have pushed out. */
-static uint32_t pushed_out_ppm(const struct gsim_space *space, int64_t bytes) {
+/* The bytes that other lines may fill before unused ones go, and those after which they have. */
+struct room {
+    int64_t keeps, loses;
+};
+
+static struct room room_of(const struct gsim_space *space) {
+    const int64_t *value = space->profile->value;
     int64_t all = l2_bytes(space);
-    int64_t keeps = gsim_muldiv_floor(all, space->profile->value[GSIM_KEY_L2_KEEPS_PPM], GSIM_PPM);
-    int64_t loses = gsim_muldiv_floor(all, space->profile->value[GSIM_KEY_L2_LOSES_PPM], GSIM_PPM);
-    if (bytes <= keeps)
+    return (struct room){gsim_muldiv_floor(all, value[GSIM_KEY_L2_KEEPS_PPM], GSIM_PPM),
+                         gsim_muldiv_floor(all, value[GSIM_KEY_L2_LOSES_PPM], GSIM_PPM)};
+}
+
+/* The part of unused lines that so many bytes have pushed out. */
+static uint32_t pushed_out_ppm(const struct room *room, int64_t bytes) {
+    if (bytes <= room->keeps)
         return 0;
-    return bytes >= loses ? (uint32_t)GSIM_PPM
-                          : (uint32_t)gsim_muldiv_floor(bytes - keeps, GSIM_PPM, loses - keeps);
+    if (bytes >= room->loses)
+        return (uint32_t)GSIM_PPM;
+    return (uint32_t)gsim_muldiv_floor(bytes - room->keeps, GSIM_PPM, room->loses - room->keeps);
 }
 
 struct gsim_first_loads gsim_first_loads_of(const struct gsim_space *space, int64_t own_bytes,
                                             int64_t others_bytes) {
+    struct room room = room_of(space);
     int64_t all_bytes =
         own_bytes < INT64_MAX - others_bytes ? own_bytes + others_bytes : INT64_MAX;
-    return (struct gsim_first_loads){pushed_out_ppm(space, own_bytes),
-                                     pushed_out_ppm(space, all_bytes)};
+    return (struct gsim_first_loads){pushed_out_ppm(&room, own_bytes),
+                                     pushed_out_ppm(&room, all_bytes)};
 }
 
 /* In parts of which GSIM_PPM x 1000 are one load's nanosecond. */

@@ -255,9 +255,9 @@ static struct gsim_first_loads first_loads_of(const struct gsim_space *space,
                                               struct gsim_member *member,
                                               const struct place *place) {
     const struct gsim_program *program = member->context.spec.program;
-    int64_t ns = program ? gsim_member_iteration_ns(member) : 0;
-    if (ns == 0)
+    if (!program || place->others_bytes_per_s == 0)
         return (struct gsim_first_loads){0};
+    int64_t ns = gsim_member_iteration_ns(member);
     return gsim_first_loads_of(space, program->hbm_bytes,
                                gsim_muldiv_floor(place->others_bytes_per_s, ns, GSIM_NS_PER_S));
 }
