@@ -21,7 +21,7 @@ static struct room room_of(const struct gsim_space *space) {
                          gsim_muldiv_floor(all, value[GSIM_KEY_L2_LOSES_PPM], GSIM_PPM)};
 }
 
-/* The part of unused lines that so many bytes have pushed out. */
+/* The part of unused lines that these bytes have pushed out. */
 static uint32_t pushed_out_ppm(const struct room *room, int64_t bytes) {
     if (bytes <= room->keeps)
         return 0;

@@ -19,7 +19,7 @@ struct gsim_first_loads {
 struct gsim_first_loads gsim_first_loads_of(const struct gsim_space *space, int64_t own_bytes,
                                             int64_t others_bytes);
 /* How many nanoseconds longer than alone a kernel waits for them, where a load from memory takes
- * so many times as long as from an idle one. */
+ * times_q32 as long as from an idle one. */
 int64_t gsim_first_loads_longer_ns(const struct gsim_profile *profile,
                                    struct gsim_first_loads loads, uint64_t times_q32);
 

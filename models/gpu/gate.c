@@ -120,8 +120,8 @@ static int64_t most_ahead_ns(struct gsim_lanes *lanes, const struct gsim_gpu_lan
         if (!is_above(lane, gated))
             continue;
         struct gsim_member *member = &lanes->members[lane->spec.member[lane->state.at]];
-        int64_t one_ns =
-            gsim_muldiv_floor(gsim_member_iteration_ns(member), gated->how.gate.ahead_ppm, GSIM_PPM);
+        int64_t one_ns = gsim_member_iteration_ns(member);
+        one_ns = gsim_muldiv_floor(one_ns, gated->how.gate.ahead_ppm, GSIM_PPM);
         most_ns = one_ns < most_ns ? one_ns : most_ns;
     }
     return most_ns;
