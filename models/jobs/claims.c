@@ -25,7 +25,9 @@ static const enum gsim_key roof_keys[] = {GSIM_KEY_HBM_BYTES_PER_S,  GSIM_KEY_HB
 /* Keys from which kernels that share SMs block by block were computed. */
 static const enum gsim_key block_keys[] = {
     GSIM_KEY_SM_BLOCKS,      GSIM_KEY_SM_BLOCK_SHARED_BYTES, GSIM_KEY_MPS_SMS,
-    GSIM_KEY_JOB_SPREAD_PPM, GSIM_KEY_HBM_STAGED_BY_SMS,     GSIM_KEY_SM_MEMORY_THREADS};
+    GSIM_KEY_JOB_SPREAD_PPM, GSIM_KEY_HBM_STAGED_BY_SMS,     GSIM_KEY_SM_MEMORY_THREADS,
+    GSIM_KEY_L2_HIT_NS,      GSIM_KEY_L2_MISS_NS,            GSIM_KEY_L2_KEEPS_PPM,
+    GSIM_KEY_L2_LOSES_PPM,   GSIM_KEY_L2_FIRST_LOADS_MILLI};
 
 static const enum gsim_key host_keys[] = {GSIM_KEY_HOST_IN, GSIM_KEY_HOST_OUT, GSIM_KEY_HOST_BOTH,
                                           GSIM_KEY_HOST_NUMA_GPUS};
