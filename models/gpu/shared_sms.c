@@ -291,6 +291,7 @@ static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *sp
     set_power(space->profile, member, span.kernel, &kernel);
     if (!gsim_gpu_lane_has_atoms(lane))
         kernel.first_loads = first_loads_of(space, member, place);
+    lanes->has_first_loads |= kernel.first_loads.misses_ppm > 0;
     kernel.all = span.end - begin;
     kernel.left = span.end - done;
     kernel.arrived_ns = lane->times.arrived_ns;
