@@ -767,6 +767,7 @@ struct gsim_arbiter_stats gsim_arbiter_stats(const struct gsim_arbiter *arbiter)
                                        .is_approximate = lanes->is_approximate,
                                        .has_shared_blocks = lanes->has_shared_blocks,
                                        .has_unknown_traffic = lanes->has_unknown_traffic,
+                                       .has_first_loads = lanes->has_first_loads,
                                        .has_crowded_unequals = lanes->has_crowded_unequals,
                                        .bytes_in = arbiter->gone.bytes_in};
     for (uint16_t i = 0; i < lanes->capacity; i++)

@@ -227,6 +227,7 @@ struct gsim_arbiter_stats {
     bool is_approximate;
     bool has_shared_blocks; /* kernels of programs went to SMs block by block */
     bool has_unknown_traffic; /* of some of them the bytes that they move are not known */
+    bool has_first_loads; /* some of them began with loads that L2 did not have */
     bool has_crowded_unequals; /* different kernels without programs crowded the same SMs */
 };
 struct gsim_arbiter_stats gsim_arbiter_stats(const struct gsim_arbiter *arbiter);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "models/gpu/gate.h"
 
-#include "models/gpu/program_alone.h"
+#include "models/gpu/member_alone.h"
 
 enum { LAUNCHES_AT_ONCE = 64 }; /* launches that one look at the gate goes through */
 
@@ -111,22 +111,6 @@ static bool is_clear(const struct gsim_space *space, const struct gsim_lanes *la
     return true;
 }
 
-static int64_t iteration_alone_ns(struct gsim_member *member) {
-    struct gsim_context once = {.spec = member->context.spec};
-    struct gsim_member_alone *alone = &member->alone;
-    if (alone->gpu_ns == once.spec.gpu_ns && alone->host_ns == once.spec.host_ns)
-        return alone->iteration_ns;
-    once.spec.iterations = 1;
-    once.spec.arrival_ns = NULL;
-    once.spec.latency_ns = NULL;
-    once.spec.refill_ns = 0;
-    int64_t longer_ns = once.spec.gpu_ns > once.spec.host_ns ? once.spec.gpu_ns : once.spec.host_ns;
-    *alone =
-        (struct gsim_member_alone){once.spec.gpu_ns, once.spec.host_ns,
-                                   once.spec.program ? gsim_program_alone_ns(&once) : longer_ns};
-    return alone->iteration_ns;
-}
-
 /* How long kernels may last together that begin before others have ended; GSIM_NEVER: no lane of a
  * higher rank has a job. */
 static int64_t most_ahead_ns(struct gsim_lanes *lanes, const struct gsim_gpu_lane *gated) {
@@ -136,8 +120,8 @@ static int64_t most_ahead_ns(struct gsim_lanes *lanes, const struct gsim_gpu_lan
         if (!is_above(lane, gated))
             continue;
         struct gsim_member *member = &lanes->members[lane->spec.member[lane->state.at]];
-        int64_t one_ns =
-            gsim_muldiv_floor(iteration_alone_ns(member), gated->how.gate.ahead_ppm, GSIM_PPM);
+        int64_t one_ns = gsim_member_iteration_ns(member);
+        one_ns = gsim_muldiv_floor(one_ns, gated->how.gate.ahead_ppm, GSIM_PPM);
         most_ns = one_ns < most_ns ? one_ns : most_ns;
     }
     return most_ns;

@@ -65,10 +65,11 @@ struct gsim_member_power {
     uint32_t clock_ppm; /* its clock alone */
 };
 
-/* The time of one iteration alone: follows from these times of its context. */
+/* The time of one iteration alone, and what it moves: follows from these times of its context. */
 struct gsim_member_alone {
     int64_t gpu_ns, host_ns; /* gpu_ns 0: not found yet */
     int64_t iteration_ns;
+    int64_t hbm_bytes_per_s; /* in the mean of an iteration, as far as it is known */
 };
 
 /* A context with the properties that its lane goes by. */
@@ -77,7 +78,7 @@ struct gsim_member {
     struct gsim_member_spec spec;
     struct gsim_context context;
     struct gsim_member_power power; /* where kernels share SMs block by block */
-    struct gsim_member_alone alone; /* where lanes of a lower rank are gated */
+    struct gsim_member_alone alone; /* where kernels share SMs block by block */
     struct gsim_tenant tenant; /* its memory */
     bool is_present; /* this place of the table is in use */
     uint8_t stop_at; /* enum gsim_exit: the boundary at which it leaves the lane */

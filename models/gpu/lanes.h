@@ -36,6 +36,7 @@ struct gsim_lanes {
     bool is_approximate;
     bool has_shared_blocks; /* kernels went to SMs block by block (models/gpu/shared_sms.h) */
     bool has_unknown_traffic; /* of some of them the bytes that they move are not known */
+    bool has_first_loads; /* some of them began with loads that L2 did not have */
     bool has_crowded_unequals; /* kernels with different demands had too few SMs for all of them */
     int64_t skipped_ns;
 };

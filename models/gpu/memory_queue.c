@@ -115,7 +115,12 @@ static void join(const struct queue *queue, int64_t own_low, struct waiter *wait
         (uint64_t)((gsim_u128)waiter->time * (uint64_t)own_low / (uint64_t)queue->low);
 }
 
-static struct waiter waiter_of(const struct queue *queue, const struct gsim_loader *loader) {
+static uint64_t times_idle(const struct queue *queue, int64_t low, uint64_t time) {
+    uint64_t idle = time_of(queue, queue->first, low);
+    return time > idle ? (uint64_t)(((gsim_u128)time << 32) / idle) : GSIM_RATE_ONE;
+}
+
+static struct waiter waiter_of(const struct queue *queue, struct gsim_loader *loader) {
     int64_t at = min_i64(loader->at_bytes_per_s, queue->gives);
     int64_t all = under_way_of(queue->space, loader->loads_ppm, at);
     int64_t low = mixed_bandwidth(queue->space, loader->loads_ppm, queue->first);
@@ -125,6 +130,7 @@ static struct waiter waiter_of(const struct queue *queue, const struct gsim_load
     out.time = all <= queue->first ? time_of(queue, queue->first, low) : time_of(queue, all, at);
     out.waits_q32 = ((uint64_t)min_i64(out.under_way, loader->most_under_way) << 32) /
                     (uint64_t)loader->most_under_way;
+    loader->load_q32 = times_idle(queue, low, out.time);
     if (loader->loads_ppm != queue->loads_ppm)
         join(queue, low, &out);
     return out;
@@ -211,8 +217,10 @@ void gsim_memory_queue_solve(const struct gsim_space *space, struct gsim_loader 
     struct queue queue = queue_of(space, loads_of_all(loaders, n));
     struct waiter waiters[GSIM_LOADERS_MAX];
     assert(n <= GSIM_LOADERS_MAX);
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         loaders[i].longer_q32 = GSIM_RATE_ONE;
+        loaders[i].load_q32 = 0;
+    }
     if (!may_meet(&queue, loaders, n))
         return;
     for (uint32_t i = 0; i < n; i++)
@@ -221,4 +229,16 @@ void gsim_memory_queue_solve(const struct gsim_space *space, struct gsim_loader 
     for (uint32_t i = 0; i < n; i++)
         if (time > waiters[i].time)
             loaders[i].longer_q32 = (uint64_t)(length(&waiters[i], time) / waiters[i].time);
+}
+
+uint64_t gsim_memory_queue_load(const struct gsim_space *space, struct gsim_loader *loader) {
+    if (loader->load_q32 > 0)
+        return loader->load_q32;
+    struct queue queue = queue_of(space, loader->loads_ppm);
+    loader->load_q32 = GSIM_RATE_ONE;
+    if (queue.low > 0 && queue.top < INT64_MAX / 2 && loader->draws_bytes_per_s > queue.low) {
+        queue.gives = max_i64(queue.gives, loader->alone_bytes_per_s);
+        (void)waiter_of(&queue, loader);
+    }
+    return loader->load_q32;
 }

@@ -26,6 +26,8 @@ struct gsim_loader {
     int64_t most_under_way; /* bytes on their way while it waits, in those of an SM; above 0 */
 
     uint64_t longer_q32; /* the answer: how many times as long it takes; at least one */
+    /* How many times as long as from idle memory a load takes beside it alone; 0: not found yet. */
+    uint64_t load_q32;
 };
 
 /* The bytes that are on their way where memory is loaded so by copies, in those of an SM (in
@@ -33,5 +35,7 @@ struct gsim_loader {
 int64_t gsim_memory_queue_under_way(const struct gsim_space *space, int64_t bytes_per_s);
 void gsim_memory_queue_solve(const struct gsim_space *space, struct gsim_loader *loaders,
                              uint32_t n);
+/* load_q32 of a loader; at least one. */
+uint64_t gsim_memory_queue_load(const struct gsim_space *space, struct gsim_loader *loader);
 
 #endif

@@ -5,6 +5,7 @@
 #include "models/gpu/clock.h"
 #include "models/gpu/gate.h"
 #include "models/gpu/kernel_log.h"
+#include "models/gpu/member_alone.h"
 #include "sim/base/hints.h"
 
 /* The kernels of a space, and the lanes that they belong to. */
@@ -17,10 +18,11 @@ struct batch {
     uint32_t n_atoms;
 };
 
-/* The SMs of a lane, and how far lanes with a cap have come to lie. */
+/* The SMs of a lane, and what the other lanes of its space move in the mean. */
 struct place {
     int64_t first_sm, n_sms;
     bool has_queue;
+    int64_t others_bytes_per_s;
 };
 
 static bool is_here(const struct gsim_gpu_lane *lane, uint16_t number) {
@@ -64,15 +66,15 @@ static bool applies(const struct gsim_space *space, uint16_t number,
 static struct place place_of(const struct gsim_space *space, const struct gsim_gpu_lane *lane,
                              int64_t *laid_out) {
     if (gsim_rarely(gsim_gpu_lane_has_atoms(lane)))
-        return (struct place){0, space->sms, true}; /* of which each atom has its own */
+        return (struct place){0, space->sms, true, 0}; /* of which each atom has its own */
     if (lane->how.n_sms > 0)
-        return (struct place){lane->how.first_sm, lane->how.n_sms, true};
+        return (struct place){lane->how.first_sm, lane->how.n_sms, true, 0};
     if (!is_limited(lane))
-        return (struct place){0, space->sms, false};
+        return (struct place){0, space->sms, false, 0};
     int64_t width = gsim_sm_array_width(space->profile, space->sms, lane->how.cap_ppm);
     int64_t first = *laid_out + width <= space->sms ? *laid_out : space->sms - width;
     *laid_out += width;
-    return (struct place){first, width, true};
+    return (struct place){first, width, true, 0};
 }
 
 static int64_t scaled(gsim_work work, int64_t part, int64_t whole) {
@@ -242,6 +244,24 @@ GSIM_APART static void obey_gate(const struct gsim_lanes *lanes, uint16_t number
         kernel->rank = UINT16_MAX;
 }
 
+/* What the present member of the lane moves in the mean of an iteration, alone. */
+static int64_t moves(const struct gsim_lanes *lanes, const struct gsim_gpu_lane *lane) {
+    return gsim_member_alone(&lanes->members[lane->spec.member[lane->state.at]])->hbm_bytes_per_s;
+}
+
+/* As long as an iteration takes alone, others move bytes between two uses of what kernels begin
+ * with; it takes longer beside them, and they move less. */
+static struct gsim_first_loads first_loads_of(const struct gsim_space *space,
+                                              struct gsim_member *member,
+                                              const struct place *place) {
+    const struct gsim_program *program = member->context.spec.program;
+    if (!program || place->others_bytes_per_s == 0)
+        return (struct gsim_first_loads){0};
+    int64_t ns = gsim_member_iteration_ns(member);
+    return gsim_first_loads_of(space, program->hbm_bytes,
+                               gsim_muldiv_floor(place->others_bytes_per_s, ns, GSIM_NS_PER_S));
+}
+
 /* The kernel of a running lane joins the batch, unless it needs no SMs now. The lane is brought
  * forward where its rate changes only: it is asked again at the end of each of its kernels, so that
  * its kernel is the one that it had when it was last brought forward. */
@@ -269,6 +289,9 @@ static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *sp
         context->spec.program && !context->spec.program->kernels[span.kernel].is_traffic_known;
     struct gsim_sm_kernel kernel = gsim_gate_shape(space, member, span.kernel);
     set_power(space->profile, member, span.kernel, &kernel);
+    if (!gsim_gpu_lane_has_atoms(lane))
+        kernel.first_loads = first_loads_of(space, member, place);
+    lanes->has_first_loads |= kernel.first_loads.misses_ppm > 0;
     kernel.all = span.end - begin;
     kernel.left = span.end - done;
     kernel.arrived_ns = lane->times.arrived_ns;
@@ -314,6 +337,14 @@ GSIM_APART static void look_at_gate(const struct gsim_lane_gpu *gpu, struct gsim
     gsim_gpu_lane_plan(gpu, lane, lanes->now_ns);
 }
 
+static int64_t all_move(const struct gsim_lanes *lanes, uint16_t number) {
+    int64_t sum = 0;
+    for (uint16_t i = 0; i < lanes->n_lanes; i++)
+        if (is_here(&lanes->lane[i], number))
+            sum += moves(lanes, &lanes->lane[i]);
+    return sum;
+}
+
 bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
                            uint16_t number, struct gsim_lanes *lanes) {
     struct batch batch;
@@ -322,11 +353,13 @@ bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_sp
         return false;
     lanes->has_shared_blocks = true;
     batch.n = batch.n_atoms = 0;
+    int64_t all_bytes_per_s = all_move(lanes, number);
     for (uint16_t i = 0; i < lanes->n_lanes; i++) {
         const struct gsim_gpu_lane *lane = &lanes->lane[i];
         if (!is_here(lane, number))
             continue;
         struct place place = place_of(space, lane, &laid_out);
+        place.others_bytes_per_s = all_bytes_per_s - moves(lanes, lane);
         if (gsim_rarely(lane->how.gate.opens == GSIM_GATE_IDLE))
             look_at_gate(gpu, lanes, i);
         if (gsim_gpu_lane_running(lane) != GSIM_NO_MEMBER)

@@ -450,12 +450,14 @@ static gsim_u128 over_q32(int64_t all, int64_t part) {
  * and the bytes that are on their way to it while it waits for them, in those of an SM. */
 struct stretch {
     gsim_u128 compute_q32, memory_q32;
+    uint64_t begins_q32; /* the longer wait when it begins, in times alone */
     int64_t draws_bytes_per_s, under_way;
 };
 
 static gsim_u128 time_of(const struct gsim_sm_kernel *kernel, const struct stretch *stretch) {
     return (gsim_u128)(uint64_t)(GSIM_PPM - kernel->memory_ppm) * stretch->compute_q32 +
-           (gsim_u128)kernel->memory_ppm * stretch->memory_q32;
+           (gsim_u128)kernel->memory_ppm * stretch->memory_q32 +
+           (gsim_u128)(uint64_t)GSIM_PPM * stretch->begins_q32;
 }
 
 static uint64_t rate_of(const struct gsim_sm_kernel *kernel, const struct stretch *stretch) {
@@ -614,22 +616,55 @@ static void wait_longer(const struct gsim_sm_kernel *kernel, uint64_t longer_q32
     stretch->memory_q32 += more / kernel->memory_ppm;
 }
 
+/* Kernels that load, and the numbers of these kernels. */
+struct loaders {
+    struct gsim_loader loader[GSIM_ARRAY_KERNELS_MAX];
+    uint16_t number[GSIM_ARRAY_KERNELS_MAX];
+    uint32_t n;
+};
+
+/* How many times as long as from idle memory a load takes beside all kernels but this one. Before
+ * its data come the kernel draws nothing; of several others what each adds is added up. */
+static uint64_t load_beside(const struct gsim_space *space, struct loaders *loaders,
+                            uint32_t number) {
+    uint64_t times_q32 = GSIM_RATE_ONE;
+    for (uint32_t i = 0; i < loaders->n; i++)
+        if (loaders->number[i] != number)
+            times_q32 += gsim_memory_queue_load(space, &loaders->loader[i]) - GSIM_RATE_ONE;
+    return times_q32;
+}
+
+/* Kernels begin later than alone, where others have pushed what they begin with out of L2. */
+static void begin_later(const struct gsim_space *space, const struct gsim_sm_kernel *kernels,
+                        uint32_t n, struct loaders *loaders, struct stretch *here) {
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t alone_ns = (int64_t)gsim_work_to_ns(kernels[i].all);
+        if (kernels[i].held->pace == 0 || kernels[i].first_loads.misses_ppm == 0 || alone_ns == 0)
+            continue;
+        int64_t ns = gsim_first_loads_longer_ns(space->profile, kernels[i].first_loads,
+                                                load_beside(space, loaders, i));
+        here[i].begins_q32 = (uint64_t)ns * GSIM_RATE_ONE / (uint64_t)alone_ns;
+    }
+}
+
 /* Loads take longer while several kernels load. */
 static void share_memory(const struct gsim_space *space, const struct gsim_sm_kernel *kernels,
                          uint32_t n, struct stretch *here) {
-    struct gsim_loader loaders[GSIM_ARRAY_KERNELS_MAX];
-    uint16_t number[GSIM_ARRAY_KERNELS_MAX];
-    uint32_t n_loaders = 0;
+    struct loaders loaders;
+    loaders.n = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (kernels[i].held->pace == 0 || here[i].draws_bytes_per_s == 0)
             continue;
-        loaders[n_loaders] = loader_of(&kernels[i], &here[i]);
-        number[n_loaders++] = (uint16_t)i;
+        loaders.loader[loaders.n] = loader_of(&kernels[i], &here[i]);
+        loaders.number[loaders.n++] = (uint16_t)i;
     }
-    gsim_memory_queue_solve(space, loaders, n_loaders);
-    for (uint32_t i = 0; i < n_loaders; i++)
-        if (loaders[i].longer_q32 > GSIM_RATE_ONE)
-            wait_longer(&kernels[number[i]], loaders[i].longer_q32, &here[number[i]]);
+    gsim_memory_queue_solve(space, loaders.loader, loaders.n);
+    for (uint32_t i = 0; i < loaders.n; i++) {
+        uint16_t number = loaders.number[i];
+        if (loaders.loader[i].longer_q32 > GSIM_RATE_ONE)
+            wait_longer(&kernels[number], loaders.loader[i].longer_q32, &here[number]);
+    }
+    begin_later(space, kernels, n, &loaders, here);
 }
 
 /* The part of its time here that the kernel needs beyond this one of its time alone. */
@@ -647,7 +682,9 @@ static void find_losses(struct gsim_sm_kernel *kernel, const struct stretch *und
         undisturbed->compute_q32 > GSIM_RATE_ONE ? undisturbed->compute_q32 : GSIM_RATE_ONE;
     kernel->lost.sms_ppm =
         lost_ppm(kernel, compute_q32 - GSIM_RATE_ONE, undisturbed->memory_q32 - GSIM_RATE_ONE);
-    kernel->lost.bandwidth_ppm = lost_ppm(kernel, 0, here->memory_q32 - undisturbed->memory_q32);
+    gsim_u128 begins_q32 = here->begins_q32; /* of all its time, so of each part */
+    kernel->lost.bandwidth_ppm =
+        lost_ppm(kernel, begins_q32, begins_q32 + here->memory_q32 - undisturbed->memory_q32);
 }
 
 static void find_rates(const struct array *array) {

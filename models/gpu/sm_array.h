@@ -17,11 +17,13 @@
  * is still that of its kernel's blocks alone.
  *
  * A kernel with part of the blocks on SMs that it has alone runs at that part of its speed; of the
- * part of its time that is bound by memory, at that part of the bandwidth. Free of time: the owner
+ * part of its time that is bound by memory, at that part of the bandwidth. What it waits for longer
+ * than alone when it begins makes its whole time longer. Free of time: the owner
  * says how much of each kernel is left, and asks again at the answers' `look`. Integers only. */
 #ifndef GSIM_MODELS_GPU_SM_ARRAY_H
 #define GSIM_MODELS_GPU_SM_ARRAY_H
 
+#include "models/gpu/first_loads.h"
 #include "models/gpu/space.h"
 
 /* SMs of a device; a larger one shares by rates only. Kernels at one time: lanes of a GPU. */
@@ -54,7 +56,7 @@ struct gsim_sm_held {
 /* What a kernel loses of its time here: parts in ppm, without a lower clock. */
 struct gsim_sm_losses {
     uint32_t sms_ppm; /* since it has fewer SMs than alone */
-    uint32_t bandwidth_ppm; /* since others use memory at the same time */
+    uint32_t bandwidth_ppm; /* since others use memory at the same time, and L2 before */
 };
 
 /* A kernel that runs or waits. */
@@ -75,6 +77,7 @@ struct gsim_sm_kernel {
     /* By which the highest clock is lower while the kernel runs, for all kernels on the GPU; the
      * three above are then by that lower one. */
     uint32_t lowers_ppm;
+    struct gsim_first_loads first_loads; /* of a whole kernel that begins */
     gsim_work all, left; /* its work, and the rest of it; above 0 */
     int64_t arrived_ns; /* when it could begin; kernels of one instant go by their order here */
     uint16_t first_sm, n_sms; /* the SMs that it may use */

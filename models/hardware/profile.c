@@ -168,6 +168,7 @@ static int64_t least(int key) {
     case GSIM_KEY_POWER_BYTE_PJ:
     case GSIM_KEY_ENERGY_BUSY_W: /* 0: not known */
     case GSIM_KEY_ENERGY_IDLE_W:
+    case GSIM_KEY_L2_FIRST_LOADS_MILLI:
         return 0;
     default:
         return gsim_keys[key].kind == GSIM_KIND_INT || gsim_keys[key].kind == GSIM_KIND_RATE;
@@ -176,6 +177,11 @@ static int64_t least(int key) {
 
 /* Far above any hardware, and low enough that costs computed from them stay on the clock. */
 static int64_t most(int key) {
+    enum { LOAD_NS = 100000, LOADS_MILLI = 100000 };
+    if (key == GSIM_KEY_L2_HIT_NS || key == GSIM_KEY_L2_MISS_NS)
+        return LOAD_NS;
+    if (key == GSIM_KEY_L2_FIRST_LOADS_MILLI)
+        return LOADS_MILLI;
     switch (gsim_keys[key].kind) {
     case GSIM_KIND_INT:
         return most_count;

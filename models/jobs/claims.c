@@ -27,11 +27,24 @@ static const enum gsim_key block_keys[] = {
     GSIM_KEY_SM_BLOCKS,      GSIM_KEY_SM_BLOCK_SHARED_BYTES, GSIM_KEY_MPS_SMS,
     GSIM_KEY_JOB_SPREAD_PPM, GSIM_KEY_HBM_STAGED_BY_SMS,     GSIM_KEY_SM_MEMORY_THREADS};
 
+/* Keys from which followed how much later they begin without their lines in L2. */
+static const enum gsim_key first_load_keys[] = {GSIM_KEY_L2_HIT_NS, GSIM_KEY_L2_MISS_NS,
+                                                GSIM_KEY_L2_KEEPS_PPM, GSIM_KEY_L2_LOSES_PPM,
+                                                GSIM_KEY_L2_FIRST_LOADS_MILLI};
+
 static const enum gsim_key host_keys[] = {GSIM_KEY_HOST_IN, GSIM_KEY_HOST_OUT, GSIM_KEY_HOST_BOTH,
                                           GSIM_KEY_HOST_NUMA_GPUS};
 
 static bool has_faulted(const struct gsim_model *model) {
     return model->shared.has_managed[GSIM_MEMORY_UVM] || model->shared.has_managed[GSIM_MEMORY_LRU];
+}
+
+/* Whether kernels beside others began with loads that L2 did not have. */
+static bool has_first_loads(const struct gsim_model *model) {
+    for (uint32_t i = 0; i < model->shared.n_active; i++)
+        if (gsim_arbiter_stats(model->shared.of_gpu[model->shared.active[i]]).has_first_loads)
+            return true;
+    return false;
 }
 
 /* Whether jobs of some device could read the host's memory over a coherent link. */
@@ -322,6 +335,8 @@ static void mark_used(const struct gsim_model *model, const struct gsim_profile 
         mark_all(roof_keys, sizeof roof_keys / sizeof *roof_keys, is_used);
     if (has_shared_blocks(model))
         mark_all(block_keys, sizeof block_keys / sizeof *block_keys, is_used);
+    if (has_first_loads(model))
+        mark_all(first_load_keys, sizeof first_load_keys / sizeof *first_load_keys, is_used);
     is_used[GSIM_KEY_JOB_MEMORY_PPM] |= has_unknown_traffic(model);
     is_used[GSIM_KEY_CONTEXT_BYTES] |= counts_contexts(model);
     if (model->link_shares.was_host_limited || model->transfers.pcie.was_host_limited)

@@ -137,6 +137,18 @@ done
 printf 'job_id,submit_s,iterations,app\na,0,300,h200-bert-infer\nb,0,900,h200-llama-decode\n' >"$tmp/counted.csv"
 check "where counters say what kernels move, no part is supposed" 0 \
     "$("$gsim" --policy mps --device h200 --format json --quiet "$tmp/counted.csv" 2>/dev/null | grep -c 'job.memory_ppm=')"
+# what others push out of L2 costs programs whose bytes are known, and none that is alone
+counted() { "$gsim" --policy mps --device h200 --format json --quiet "$@" 2>/dev/null; }
+mean_of() { counted "$@" | grep -o '"jct_mean_s":[0-9.]*'; }
+for key in first_loads_milli=0 miss_ns=2000; do
+    grep -v '^a' "$tmp/counted.csv" >"$tmp/lone.csv"
+    [ "$(mean_of "$tmp/counted.csv")" != "$(mean_of --set l2.$key "$tmp/counted.csv")" ] &&
+        [ "$(mean_of "$tmp/lone.csv")" = "$(mean_of --set l2.$key "$tmp/lone.csv")" ]
+    say "l2.$key moves kernels side by side, and none alone" $?
+done
+counted "$tmp/counted.csv" | grep -q '"assumed":"[^"]*l2.first_loads_milli='
+say "first loads that are carried over from another device are named" $?
+check "and are not where a job is alone" 0 "$(counted "$tmp/lone.csv" | grep -c 'l2.first_loads_milli=')"
 grep -q 'block by block: held against real jobs' "$tmp/named.json"
 say "and how far they are off is told" $?
 

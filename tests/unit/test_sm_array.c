@@ -24,7 +24,10 @@ static const struct gsim_profile device = {.value = {[GSIM_KEY_SMS] = SMS,
                                                      [GSIM_KEY_SM_REGISTER_BYTES] = 65536,
                                                      [GSIM_KEY_SM_SHARED_BYTES] = 8192,
                                                      [GSIM_KEY_SM_BLOCKS] = 4,
-                                                     [GSIM_KEY_MPS_SMS] = 2},
+                                                     [GSIM_KEY_MPS_SMS] = 2,
+                                                     [GSIM_KEY_L2_HIT_NS] = 100,
+                                                     [GSIM_KEY_L2_MISS_NS] = 350,
+                                                     [GSIM_KEY_L2_FIRST_LOADS_MILLI] = 2000},
                                            .curve = {[GSIM_KEY_HBM_BY_SMS] = hbm_by_sms}};
 
 static struct gsim_sm_kernel kernel(int64_t blocks, int64_t shared_bytes,
@@ -594,6 +597,44 @@ static void test_the_sms_that_a_kernel_wants(void **state) {
     assert_int_equal(gsim_sm_array_needs(&space, &one, 0).sms, 2);
 }
 
+static void assert_takes(const struct gsim_sm_kernel *kernel, double ns) {
+    double takes_ns = WORK_NS * (double)GSIM_RATE_ONE / (double)kernel->rate_q32;
+    assert_true(takes_ns > ns - 3 && takes_ns < ns + 3); /* times of loads are whole nanoseconds */
+}
+
+/* Two loads from memory in place of L2, 250 ns longer each; beside a kernel that loads on two SMs,
+ * 2 / 700 of a unit in place of 1 / 400, they take 400 ns in place of 350. */
+static void test_a_kernel_begins_later_without_its_lines(void **state) {
+    (void)state;
+    struct gsim_sm_held held[2] = {{.n = 0}};
+    struct gsim_sm_kernel kernels[] = {kernel(2, 8192, &held[0]), kernel(2, 8192, &held[1])};
+    kernels[0].first_loads = (struct gsim_first_loads){0, GSIM_PPM};
+    solve(kernels, 1);
+    assert_takes(&kernels[0], 1500);
+    assert_in_range(kernels[0].lost.bandwidth_ppm, 333000, 334000);
+    kernels[1].memory_ppm = GSIM_PPM;
+    solve(kernels, 2);
+    assert_takes(&kernels[0], 1600);
+    assert_takes(&kernels[1], 1000);
+    kernels[0].first_loads = (struct gsim_first_loads){GSIM_PPM, GSIM_PPM};
+    solve(kernels, 2);
+    assert_takes(&kernels[0], 1100); /* from memory alone, too */
+}
+
+/* Before its data come a kernel draws nothing itself, so its own loads make it begin no later. */
+static void test_a_kernel_begins_no_later_for_its_own_loads(void **state) {
+    (void)state;
+    struct gsim_sm_held held[2] = {{.n = 0}};
+    struct gsim_sm_kernel kernels[] = {kernel(2, 8192, &held[0]), kernel(2, 8192, &held[1])};
+    kernels[0].memory_ppm = GSIM_PPM;
+    kernels[0].first_loads = (struct gsim_first_loads){GSIM_PPM, GSIM_PPM};
+    solve(kernels, 2);
+    assert_takes(&kernels[0], WORK_NS);
+    kernels[0].first_loads.misses_alone_ppm = 0;
+    solve(kernels, 2);
+    assert_takes(&kernels[0], 1500);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_kernel_waits_for_the_blocks_before_it),
@@ -612,6 +653,8 @@ int main(void) {
         cmocka_unit_test(test_no_more_is_drawn_than_there_is),
         cmocka_unit_test(test_crowded_blocks_have_the_bytes_of_their_sms),
         cmocka_unit_test(test_what_is_lost_has_a_cause),
+        cmocka_unit_test(test_a_kernel_begins_later_without_its_lines),
+        cmocka_unit_test(test_a_kernel_begins_no_later_for_its_own_loads),
         cmocka_unit_test(test_power_lowers_the_clock),
         cmocka_unit_test(test_memory_has_a_clock_of_its_own),
         cmocka_unit_test(test_a_lower_clock_slows_all_kernels),
