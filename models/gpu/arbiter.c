@@ -530,6 +530,18 @@ bool gsim_arbiter_has_all(const struct gsim_arbiter *arbiter, const struct gsim_
     return true;
 }
 
+bool gsim_arbiter_is_moving(const struct gsim_arbiter *arbiter, const struct gsim_arbiter *keeper,
+                            uint32_t gpu) {
+    const struct gsim_lanes *lanes = &keeper->committed;
+    const struct gsim_gang_part *part = part_of(arbiter, keeper, gpu);
+    struct gsim_memory_use coming =
+        gsim_pager_coming(part ? &part->store : &arbiter->committed.store, lanes->now_ns);
+    bool is = coming.bytes_in > 0 || coming.bytes_out > 0;
+    for (uint16_t place = 0; (keeper == arbiter || part) && place < lanes->capacity; place++)
+        is |= lanes->members[place].is_present && lanes->members[place].state.stall_ns > 0;
+    return is;
+}
+
 uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter) {
     uint16_t lane = 0;
     while (lane < arbiter->committed.n_lanes && arbiter->committed.lane[lane].spec.n > 0)
