@@ -554,7 +554,7 @@ static uint16_t free_place(struct gsim_arbiter *arbiter) {
     for (uint16_t place = 0; place < lanes->capacity; place++)
         if (!lanes->members[place].is_present)
             return place;
-    uint16_t old = lanes->capacity, capacity = (uint16_t)(old ? old * 2 : 4);
+    uint16_t old = lanes->capacity, capacity = (uint16_t)(old ? old * 2 : 1);
     if (capacity > GSIM_CONTEXTS_MAX || !reserve(arbiter, capacity, 0))
         return GSIM_NO_MEMBER;
     return old;

@@ -4,6 +4,16 @@
 
 #include <string.h>
 
+/* Places of the ring that no member has are not read. */
+static void copy_lane(struct gsim_gpu_lane *to, const struct gsim_gpu_lane *from) {
+    const struct gsim_lane_spec *spec = &from->spec;
+    memcpy(to, from, offsetof(struct gsim_gpu_lane, spec));
+    to->spec.space = spec->space;
+    to->spec.n = spec->n;
+    memcpy(to->spec.member, spec->member, spec->n * sizeof *spec->member);
+    memcpy(to->spec.turn, spec->turn, spec->n * sizeof *spec->turn);
+}
+
 void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from) {
     struct gsim_member *members = to->members;
     struct gsim_gpu_lane *lane = to->lane;
@@ -23,8 +33,8 @@ void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from) {
     to->n_lanes = n_lanes;
     if (from->capacity > 0)
         memcpy(members, from->members, from->capacity * sizeof *members);
-    if (from->n_lanes > 0)
-        memcpy(lane, from->lane, from->n_lanes * sizeof *lane);
+    for (uint16_t i = 0; i < from->n_lanes; i++)
+        copy_lane(&lane[i], &from->lane[i]);
 }
 
 void gsim_lanes_choose_anchor(struct gsim_lanes *lanes) {
