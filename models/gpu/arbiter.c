@@ -304,8 +304,15 @@ static int64_t quiet_until_ns(const struct gsim_lanes *lanes) {
     return next_ns == GSIM_NEVER ? GSIM_NEVER : next_ns - 1;
 }
 
+/* Jobs that page are often stopped before they end: nothing is walked while none can report. */
 struct gsim_foresight gsim_arbiter_foresee(struct gsim_arbiter *arbiter, int64_t horizon_ns) {
-    struct gsim_lanes *ahead = &arbiter->ahead;
+    struct gsim_lanes *ahead = &arbiter->ahead, *committed = &arbiter->committed;
+    if (!arbiter->is_ahead_valid && committed->store.pager && arbiter->n_spaces == 0 &&
+        !gsim_arbiter_is_close(arbiter)) {
+        int64_t until_ns = gsim_lanes_at_work_until_ns(committed);
+        if (until_ns >= horizon_ns)
+            return (struct gsim_foresight){until_ns, false};
+    }
     int64_t next_ns = gsim_arbiter_next_ns(arbiter, horizon_ns);
     if (!arbiter->is_ahead_event && (next_ns < horizon_ns || lacks_memory(arbiter)))
         return (struct gsim_foresight){next_ns, false};
