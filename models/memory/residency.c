@@ -11,8 +11,8 @@
 
 #define NONE UINT32_MAX
 
-/* Room at first, which doubles: few, as a copy of the state copies all of it. Two jobs on a GPU that
- * has no room for both have some eight extents. */
+/* Room at first, which doubles: little, as a copy of the state copies all of it. Two jobs on a GPU
+ * that has no room for both have some eight extents. */
 enum { FIRST_EXTENTS = 8, FIRST_BUFFERS = 2 };
 
 struct gsim_extent {
