@@ -304,8 +304,15 @@ static int64_t quiet_until_ns(const struct gsim_lanes *lanes) {
     return next_ns == GSIM_NEVER ? GSIM_NEVER : next_ns - 1;
 }
 
+/* Jobs that page are often stopped before they end: nothing is walked while none can report. */
 struct gsim_foresight gsim_arbiter_foresee(struct gsim_arbiter *arbiter, int64_t horizon_ns) {
-    struct gsim_lanes *ahead = &arbiter->ahead;
+    struct gsim_lanes *ahead = &arbiter->ahead, *committed = &arbiter->committed;
+    if (!arbiter->is_ahead_valid && committed->store.pager && arbiter->n_spaces == 0 &&
+        !gsim_arbiter_is_close(arbiter)) {
+        int64_t until_ns = gsim_lanes_at_work_until_ns(committed);
+        if (until_ns >= horizon_ns)
+            return (struct gsim_foresight){until_ns, false};
+    }
     int64_t next_ns = gsim_arbiter_next_ns(arbiter, horizon_ns);
     if (!arbiter->is_ahead_event && (next_ns < horizon_ns || lacks_memory(arbiter)))
         return (struct gsim_foresight){next_ns, false};
@@ -530,6 +537,18 @@ bool gsim_arbiter_has_all(const struct gsim_arbiter *arbiter, const struct gsim_
     return true;
 }
 
+bool gsim_arbiter_is_moving(const struct gsim_arbiter *arbiter, const struct gsim_arbiter *keeper,
+                            uint32_t gpu) {
+    const struct gsim_lanes *lanes = &keeper->committed;
+    const struct gsim_gang_part *part = part_of(arbiter, keeper, gpu);
+    struct gsim_memory_use coming =
+        gsim_pager_coming(part ? &part->store : &arbiter->committed.store, lanes->now_ns);
+    bool is = coming.bytes_in > 0 || coming.bytes_out > 0;
+    for (uint16_t place = 0; (keeper == arbiter || part) && place < lanes->capacity; place++)
+        is |= lanes->members[place].is_present && lanes->members[place].state.stall_ns > 0;
+    return is;
+}
+
 uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter) {
     uint16_t lane = 0;
     while (lane < arbiter->committed.n_lanes && arbiter->committed.lane[lane].spec.n > 0)
@@ -542,7 +561,7 @@ static uint16_t free_place(struct gsim_arbiter *arbiter) {
     for (uint16_t place = 0; place < lanes->capacity; place++)
         if (!lanes->members[place].is_present)
             return place;
-    uint16_t old = lanes->capacity, capacity = (uint16_t)(old ? old * 2 : 4);
+    uint16_t old = lanes->capacity, capacity = (uint16_t)(old ? old * 2 : 1);
     if (capacity > GSIM_CONTEXTS_MAX || !reserve(arbiter, capacity, 0))
         return GSIM_NO_MEMBER;
     return old;

@@ -102,6 +102,9 @@ bool gsim_arbiter_is_too_much(const struct gsim_arbiter *arbiter, const struct g
  * come or go. */
 bool gsim_arbiter_has_all(const struct gsim_arbiter *arbiter, const struct gsim_arbiter *keeper,
                           uint32_t gpu);
+/* Whether memory is on its way to or from this GPU, at the time of the keeper's committed state. */
+bool gsim_arbiter_is_moving(const struct gsim_arbiter *arbiter, const struct gsim_arbiter *keeper,
+                            uint32_t gpu);
 
 /* The first lane without members; the number of a new lane if every lane has members. */
 uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter);

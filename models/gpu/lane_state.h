@@ -195,6 +195,7 @@ GSIM_ROLES_END
 struct gsim_lane_spec {
     uint16_t space; /* the space that the lane shares with others, where lanes run side by side */
     uint16_t n;
+    /* the first n of each are copied with the lane (models/gpu/lanes.c) */
     uint16_t member[GSIM_CONTEXTS_MAX]; /* in ring order */
     uint16_t turn[GSIM_CONTEXTS_MAX]; /* strict: which turn of a round is that of the place */
 };
@@ -209,7 +210,6 @@ struct gsim_lane_shown {
 /* models/roles.h says how fast-forward treats each part. */
 struct gsim_gpu_lane {
     struct gsim_lane how; /* as in the arrangement, with the quantum in nanoseconds */
-    struct gsim_lane_spec spec;
     struct gsim_lane_state state;
     struct gsim_lane_times times;
     struct gsim_lane_marks marks;
@@ -220,6 +220,7 @@ struct gsim_gpu_lane {
     struct gsim_sm_losses lost; /* while is_by_blocks: of the present kernel's time */
     struct gsim_lane_shown shown; /* what observers were told last */
     struct gsim_lane_sums sums;
+    struct gsim_lane_spec spec; /* last, so that the rest is copied at once */
 };
 
 static inline int64_t gsim_sooner_ns(int64_t a_ns, int64_t b_ns) {

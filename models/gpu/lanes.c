@@ -4,6 +4,16 @@
 
 #include <string.h>
 
+/* Places of the ring that no member has are not read. */
+static void copy_lane(struct gsim_gpu_lane *to, const struct gsim_gpu_lane *from) {
+    const struct gsim_lane_spec *spec = &from->spec;
+    memcpy(to, from, offsetof(struct gsim_gpu_lane, spec));
+    to->spec.space = spec->space;
+    to->spec.n = spec->n;
+    memcpy(to->spec.member, spec->member, spec->n * sizeof *spec->member);
+    memcpy(to->spec.turn, spec->turn, spec->n * sizeof *spec->turn);
+}
+
 void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from) {
     struct gsim_member *members = to->members;
     struct gsim_gpu_lane *lane = to->lane;
@@ -23,8 +33,38 @@ void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from) {
     to->n_lanes = n_lanes;
     if (from->capacity > 0)
         memcpy(members, from->members, from->capacity * sizeof *members);
-    if (from->n_lanes > 0)
-        memcpy(lane, from->lane, from->n_lanes * sizeof *lane);
+    for (uint16_t i = 0; i < from->n_lanes; i++)
+        copy_lane(&lane[i], &from->lane[i]);
+}
+
+static gsim_work total(const struct gsim_context *context, int64_t iterations, gsim_work done) {
+    return gsim_work_of_ns(context->spec.gpu_ns) * iterations + done;
+}
+
+/* For how long at least a member has nothing to report. */
+static int64_t least_left_ns(const struct gsim_member *member) {
+    const struct gsim_context *context = &member->context;
+    if (gsim_context_is_done(context))
+        return GSIM_NEVER;
+    if (member->stop_at != GSIM_EXIT_NEVER)
+        return 0;
+    gsim_work end = total(context, context->spec.iterations, 0);
+    if (member->watch_iterations >= 0) {
+        gsim_work watched = total(context, member->watch_iterations, member->watch_done);
+        end = watched < end ? watched : end;
+    }
+    gsim_work left = end - total(context, context->sums.done_iterations, context->done);
+    return left > 0 ? gsim_work_to_ns(left) : 0;
+}
+
+int64_t gsim_lanes_at_work_until_ns(const struct gsim_lanes *lanes) {
+    int64_t least_ns = GSIM_NEVER;
+    for (uint16_t place = 0; place < lanes->capacity && !lanes->has_reports; place++)
+        if (lanes->members[place].is_present)
+            least_ns = gsim_sooner_ns(least_ns, least_left_ns(&lanes->members[place]));
+    if (lanes->has_reports || least_ns == 0)
+        return lanes->now_ns - 1;
+    return least_ns < GSIM_NEVER - lanes->now_ns ? lanes->now_ns + least_ns - 1 : GSIM_NEVER;
 }
 
 void gsim_lanes_choose_anchor(struct gsim_lanes *lanes) {

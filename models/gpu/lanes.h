@@ -42,6 +42,9 @@ struct gsim_lanes {
 };
 
 void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from);
+/* An instant up to which no member can have anything to report, that instant included: what it has
+ * left to do takes as long as alone at least. Of lanes that do not run side by side. */
+int64_t gsim_lanes_at_work_until_ns(const struct gsim_lanes *lanes);
 void gsim_lanes_choose_anchor(struct gsim_lanes *lanes);
 
 #endif

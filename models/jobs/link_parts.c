@@ -52,6 +52,7 @@ static int64_t asks(const struct gsim_pager *pager, enum gsim_host_way how,
 void gsim_link_parts_note_wants(struct gsim_model *model, uint32_t gpu) {
     struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
     const struct gsim_pager *pager = pager_of(model, gpu);
+    model->link_shares.hosts[model->setup.wiring.node_of_gpu[gpu]].is_weighed = false;
     for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
         about->most[way] = 0;
         for (enum gsim_host_way how = GSIM_HOST_IN; how < GSIM_HOST_WAYS; how++) {
@@ -186,9 +187,8 @@ static void add_asks(const struct gsim_link_shares *link_shares, uint32_t gpu) {
     }
 }
 
-/* Sums once for all GPUs of a host, since the averages stay as they are while shares are given. */
-static void sum_asks(struct gsim_link_shares *link_shares,
-                     const struct gsim_link_shares_host *host) {
+static void clear_loads(const struct gsim_link_shares *link_shares,
+                        const struct gsim_link_shares_host *host) {
     uint32_t end = host->first_gpu + host->n_gpus;
     for (enum gsim_paged_link link = GSIM_PAGED_OWN; link < GSIM_PAGED_LINKS; link++)
         for (uint32_t gpu = host->first_gpu; gpu < end; gpu++)
@@ -196,6 +196,13 @@ static void sum_asks(struct gsim_link_shares *link_shares,
                 link_shares->loads[link][gpu].asks[way] = 0;
                 link_shares->loads[link][gpu].busy_q32[way] = 0;
             }
+}
+
+/* Sums once for all GPUs of a host, since the averages stay as they are while shares are given. */
+static void sum_asks(struct gsim_link_shares *link_shares,
+                     const struct gsim_link_shares_host *host) {
+    uint32_t end = host->first_gpu + host->n_gpus;
+    clear_loads(link_shares, host);
     for (uint32_t gpu = host->first_gpu; gpu < end; gpu++)
         if (link_shares->gpus[gpu].is_paging)
             add_asks(link_shares, gpu);
@@ -244,6 +251,36 @@ static bool find_tight(const struct gsim_link_shares *link_shares,
                 is_any |= load->is_tight[way] = is_tight(load, link, way, most[way]);
         }
     return is_any;
+}
+
+/* --- links that suffice ----------------------------------------------------------------------- */
+
+/* Whether a link, of what its GPUs can ask for together was summed in its load, carries all of it.
+ * Its carried rates are those without copies. */
+static bool suffices(const struct gsim_model *model, uint32_t gpu, enum gsim_paged_link link) {
+    const struct gsim_link_load *load = load_of(&model->link_shares, gpu, link);
+    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++)
+        if (load->asks[way] > carried_by(model, gpu, link, way))
+            return false;
+    return true;
+}
+
+/* Sums what the GPUs can ask for at most, not what they ask for: this holds whichever of them
+ * pages. */
+bool gsim_link_parts_suffice(const struct gsim_model *model,
+                             const struct gsim_link_shares_host *host) {
+    const struct gsim_link_shares *link_shares = &model->link_shares;
+    uint32_t end = host->first_gpu + host->n_gpus;
+    bool is_all = true;
+    clear_loads(link_shares, host);
+    for (uint32_t gpu = host->first_gpu; gpu < end; gpu++)
+        for (enum gsim_paged_link link = GSIM_PAGED_ROOT; link < GSIM_PAGED_LINKS; link++)
+            for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++)
+                load_of(link_shares, gpu, link)->asks[way] += link_shares->gpus[gpu].most[way];
+    for (uint32_t gpu = host->first_gpu; gpu < end; gpu++)
+        for (enum gsim_paged_link link = GSIM_PAGED_ROOT; link < GSIM_PAGED_LINKS; link++)
+            is_all &= link_shares->gpus[gpu].first[link] != gpu || suffices(model, gpu, link);
+    return is_all;
 }
 
 /* --- shares ----------------------------------------------------------------------------------- */

@@ -10,6 +10,10 @@ bool gsim_link_parts_is_at_once(const struct gsim_pager *pager);
 /* Writes down what the GPU asks for while it copies, by the manager of its memory: `wants` and
  * `most`. */
 void gsim_link_parts_note_wants(struct gsim_model *model, uint32_t gpu);
+/* Whether the links of a host carry all that its GPUs can ask for together while they page: none of
+ * them is ever in the way of another, and copies of whole jobs alone may be. */
+bool gsim_link_parts_suffice(const struct gsim_model *model,
+                             const struct gsim_link_shares_host *host);
 /* Finds the shares of a host's GPUs that page, by GPU. foresees: what they ask for changes with the
  * shares; what it was stays in `measured`. */
 void gsim_link_parts_find(struct gsim_model *model, const struct gsim_link_shares_host *host,

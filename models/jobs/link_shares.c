@@ -307,15 +307,30 @@ static bool measure(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     return set_asks(about, asks);
 }
 
-/* Before the first copy: the GPU asks for what it paged in its last window, or, without one, since
- * its contexts last came or went, where that is long enough to tell. */
+/* Whether nothing is on its way to the GPU, and nothing will be until contexts come or go. */
+static bool is_quiet(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+    const struct gsim_shared *shared = &model->shared;
+    const struct gsim_arbiter *own = shared->of_gpu[gpu],
+                              *keeper = shared->of_gpu[keeper_of(shared, gpu)];
+    settle(model, gpu, now_ns);
+    return gsim_arbiter_has_all(own, keeper, gpu) && !gsim_arbiter_is_moving(own, keeper, gpu);
+}
+
+/* Before the first copy: the GPU asks for what it paged in its last window. Without one it asks for
+ * nothing where it is quiet, else for what it paged since its contexts last came or went, where
+ * that is long enough to tell. */
 static void measure_so_far(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     const struct gsim_link_shares *link_shares = &model->link_shares;
     struct gsim_link_shares_gpu *about = &link_shares->gpus[gpu];
+    static const int64_t nothing[GSIM_HOST_WAYS] = {0};
     bool has_window = gsim_eventq_has(&link_shares->windows, model->setup.wiring.node_of_gpu[gpu]);
     bool is_met = link_shares->is_on || gsim_link_is_copying(&model->transfers.pcie, gpu);
     if (!about->is_paging || !is_met || host_of(model, gpu)->has_met)
         return;
+    if (!has_window && is_quiet(model, gpu, now_ns)) {
+        (void)set_asks(about, nothing);
+        return;
+    }
     if (has_window ? about->found[GSIM_HOST_IN] < 0 : now_ns - about->since_ns < FIRST_WINDOW_NS)
         return;
     if (!has_window)
@@ -376,7 +391,7 @@ static void share_all(struct gsim_model *model, struct gsim_link_shares_host *ho
 /* Whether the host's GPUs that page have other users of their links. */
 static bool is_crowded(const struct gsim_link_shares *link_shares,
                        const struct gsim_link_shares_host *host) {
-    return (link_shares->is_on && host->n_paging > 1) ||
+    return (link_shares->is_on && !host->suffices && host->n_paging > 1) ||
            (host->n_paging > 0 && host->n_copying > 0);
 }
 
@@ -392,6 +407,9 @@ static void expect_end(struct gsim_link_shares *link_shares, uint32_t node, int6
 /* Counts paging GPUs anew: a GPU that begins to page is taken to copy all the time. */
 static bool find_paging(struct gsim_model *model, struct gsim_link_shares_host *host) {
     bool has_changed = false;
+    if (!host->is_weighed)
+        host->suffices = gsim_link_parts_suffice(model, host);
+    host->is_weighed = true;
     host->n_paging = 0;
     for (uint32_t gpu = host->first_gpu; gpu < host->first_gpu + host->n_gpus; gpu++) {
         bool is = is_paging(model, gpu);

@@ -14,7 +14,8 @@
  * before, and a measured average counts as much as the average assumed before it. A window begins
  * anew when other GPUs page than before, and is short again when contexts come and go. A GPU that
  * pages nothing in a window, and has all memory that its contexts may touch, asks for nothing until
- * contexts come to it or leave it.
+ * contexts come to it or leave it. Where a host's links carry all that its GPUs can ask for
+ * together, it has windows only while copies of whole jobs are under way.
  *
  * A copy of a whole job is a user of its links that asks for all it can get until it ends. While a
  * GPU copies, the bandwidth is divided max-min fair between the copies on its link and the crowd of

@@ -44,6 +44,8 @@ struct gsim_link_shares_host {
     uint32_t n_copying; /* GPUs with copies of whole jobs under way */
     int64_t since_ns, length_ns; /* of the window */
     bool is_disturbed;
+    bool suffices; /* its links carry all that its GPUs can ask for: they meet copies alone */
+    bool is_weighed; /* this was found for the present managers of its GPUs' memory */
     bool is_changed; /* copies of whole jobs have begun or ended */
     bool has_met; /* copies were under way when shares were given last */
 };

@@ -11,6 +11,10 @@
 
 #define NONE UINT32_MAX
 
+/* Room at first, which doubles: little, as a copy of the state copies all of it. Two jobs on a GPU
+ * that has no room for both have some eight extents. */
+enum { FIRST_EXTENTS = 8, FIRST_BUFFERS = 2 };
+
 struct gsim_extent {
     uint32_t buffer, first, n;
     uint32_t before, after; /* by address */
@@ -39,7 +43,7 @@ static bool reserve(struct gsim_residency *r) {
         return false;
     if (r->unused_extent != NONE && r->extents[r->unused_extent].after != NONE)
         return true;
-    uint32_t capacity = r->extent_capacity ? 2 * r->extent_capacity : 64;
+    uint32_t capacity = r->extent_capacity ? 2 * r->extent_capacity : FIRST_EXTENTS;
     struct gsim_extent *extents = gsim_arena_grow(
         r->arena, r->extents, r->extent_capacity * sizeof *extents, capacity * sizeof *extents);
     if (!extents)
@@ -79,7 +83,7 @@ void gsim_residency_init(struct gsim_residency *residency, uint32_t capacity,
 static bool reserve_buffer(struct gsim_residency *r) {
     if (r->unused_buffer != NONE || r->n_buffers < r->buffer_capacity)
         return true;
-    uint32_t capacity = r->buffer_capacity ? 2 * r->buffer_capacity : 16;
+    uint32_t capacity = r->buffer_capacity ? 2 * r->buffer_capacity : FIRST_BUFFERS;
     struct gsim_buffer *buffers = gsim_arena_grow(
         r->arena, r->buffers, r->buffer_capacity * sizeof *buffers, capacity * sizeof *buffers);
     if (!buffers)

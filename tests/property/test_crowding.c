@@ -410,6 +410,23 @@ static void test_a_full_root_is_shared_out_and_no_more(void **state) {
     }
 }
 
+/* Memory came for a job in its first iteration, and all that it touches has been there since: a load five
+ * seconds later, below a root that carries one load, takes as long as without the root. */
+static void test_a_load_meets_no_gpu_that_has_all_that_it_touches(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct pager all[2] = {{0}};
+    all[0] = (struct pager){.compute_s = 0.05, .iterations = 2000, .touched_bytes = 64 * GSIM_MIB};
+    all[1] = (struct pager){.submit_s = 5,
+                            .load_bytes = 10 * (double)copy_rate(arena),
+                            .compute_s = 0.001,
+                            .iterations = 1};
+    struct gsim_result alone = simulate(all, 2, 0, arena);
+    struct gsim_result beside = simulate(all, 2, rate_of_key(GSIM_KEY_PCIE_H2D, arena), arena);
+    assert_int_equal(alone.jobs.end_ns[1], beside.jobs.end_ns[1]);
+    gsim_arena_free(arena);
+}
+
 /* --- one link ----------------------------------------------------------------------------------- */
 
 static void see_copies(void *arg, const struct gsim_span *span) {
@@ -472,6 +489,7 @@ int main(void) {
         cmocka_unit_test(test_a_gpu_with_all_that_it_touches_is_in_no_way),
         cmocka_unit_test(test_loads_and_pagers_share_as_in_a_plain_walk),
         cmocka_unit_test(test_a_full_root_is_shared_out_and_no_more),
+        cmocka_unit_test(test_a_load_meets_no_gpu_that_has_all_that_it_touches),
         cmocka_unit_test(test_a_load_shares_the_link_of_its_own_gpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

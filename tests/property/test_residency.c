@@ -437,11 +437,11 @@ static uint32_t steps_of(struct gsim_residency *r, uint32_t buffer) {
 
 /* What misses in one go is one step, and what sweeps leave behind does not fall to pieces: a
  * sweep of a million chunks is no more than six steps (room, those that pass, and what is there,
- * around the place through which the last sweep passed), and the 64 extents of the beginning are
- * enough. */
+ * around the place through which the last sweep passed), and the eight extents of the beginning
+ * are enough. */
 static void test_a_sweep_costs_a_few_steps(void **state) {
     (void)state;
-    enum { N = 1000000, C = 12288, SWEEPS = 2000, STEPS = 6, EXTENTS = 64 };
+    enum { N = 1000000, C = 12288, SWEEPS = 2000, STEPS = 6, EXTENTS = 8 };
     struct gsim_arena *arena = gsim_arena_new();
     struct gsim_residency r = open_equal(GSIM_EVICT_BELADY, C, 1, N, arena);
     for (int sweep = 0; sweep < SWEEPS; sweep++)
