@@ -56,6 +56,8 @@ struct gsim_executor {
     enum gsim_status (*on_end)(void *arg, const struct gsim_driven *ended, uint32_t n);
     /* Called now and then, and before the end, for the notes that came in the meantime. */
     enum gsim_status (*on_notes)(void *arg, const struct gsim_note *notes, uint32_t n);
+    /* Called whenever there is nothing else to do, before a wait. */
+    void (*on_rest)(void *arg);
     void *arg;
     volatile sig_atomic_t stop; /* for gsim_run_options.stop */
     enum gsim_status status; /* a failure that ended the run; else GSIM_OK */

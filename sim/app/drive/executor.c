@@ -262,6 +262,7 @@ static void report(struct gsim_model *model) {
         gsim_tasks_ask_usage(model);
     gsim_tasks_report_ended(model);
     gsim_tasks_write_record(model, false);
+    model->executor->on_rest(model->executor->arg);
 }
 
 static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
