@@ -174,7 +174,8 @@ check "after all that nothing is left" 0 "$(gone 5)"
 seed=0
 for policy in fifo sjf backfill "srtf --set preempt=pause" "srtf --set preempt=restart" "srtf --set preempt=discard" \
     "srtf --set preempt=checkpoint" "las --set quantum=4s --set preempt=restart" "gang-rr --set slice=4s --set preempt=pause" \
-    "suspend --set mechanism=restart --set quantum=4s" timeslice mps; do
+    "suspend --set mechanism=restart --set quantum=4s" timeslice mps adaptdl adaptive easy-backfill elasticflow exclusive \
+    fairshare gavel kueue lucid shockwave sia slurm srsf synergy themis tiresias vgpu; do
     seed=$((seed + 1))
     awk -v seed=$seed 'BEGIN { srand(seed); print "job_id,submit_s,duration_s,gpus,mem_gib"
         for (i = 0; i < 8; i++) { printf "j%d,%.2f,%.2f,1,1\n", i, at, 2 + 30 * rand(); at += 6 * rand() } }' >random.csv
@@ -184,8 +185,10 @@ for policy in fifo sjf backfill "srtf --set preempt=pause" "srtf --set preempt=r
     expect "$policy decides by its record as it did" 0 "decisions of run 1 are those of the policy again" \
         "$gsim" drive --quiet --replay r.db --policy $policy random.csv
 done
-printf 'job_id,submit_s,duration_s,gpus\na,0,20,2\nb,1,9,1\nc,2,12,2\nd,3,8,1\ne,4,6,1\n' >gangs.csv
-for policy in backfill "las --set quantum=4s --set preempt=restart" "gang-rr --set slice=4s --set preempt=pause"; do
+# Gangs, a job that fails and one that dies among them.
+printf 'job_id,submit_s,duration_s,gpus,command\na,0,20,2,\nb,1,9,1,\nc,2,12,2,\nd,3,8,1,exit 3\ne,4,6,1,\nf,4.5,4,1,kill -9 $$\n' >gangs.csv
+for policy in backfill "las --set quantum=4s --set preempt=restart" "gang-rr --set slice=4s --set preempt=pause" \
+    "srtf --set preempt=restart" "srsf --set preempt=discard" elasticflow gavel shockwave sia synergy themis; do
     # shellcheck disable=SC2086
     run --speed-up 40 --gpus 3,5 --policy $policy gangs.csv
     # shellcheck disable=SC2086
@@ -638,6 +641,18 @@ check "the job that had ended is kept" "quick 0" "$(ask 'select job_id, exit_cod
 check "the others are told apart" "long 143,stubborn 137" "$(ask "select group_concat(x) from (select job_id || ' ' || exit_code as x from real_job where is_cut order by job)")"
 check "as is the run" interrupted "$(ask 'select status from real_run')"
 
+rm -rf logs r.db
+"$gsim" drive --dry-run --gpus 0,1,2 --grace 100s --policy fifo --db r.db --logs "$tmp/logs" "$tmp/e.csv" >out 2>log &
+pid=$!
+wait_for_rows
+kill -INT $pid
+sleep 0.5
+kill -INT $pid
+wait $pid
+check "a second Ctrl-C waits for no grace" "4 0" "$? $(gone 5)"
+check "and loses neither rows nor record" "3 interrupted 1" "$(ask "select (select count(*) from real_job), status,
+    (select count(*) from real_note where what = 'start') = 3 from real_run")"
+
 under='env --default-signal=HUP' # these tests themselves may run under nohup
 begin
 under=
@@ -719,6 +734,27 @@ rm -rf logs
 ) >out 2>log
 check "few descriptors are enough" 0 $?
 check "and drive waits with them: it takes no core" 1 "$(sed -n 's/.*drive took \([0-9]*\)\..* of a core.*/\1/p' log | awk '$1 < 25' | wc -l)"
+
+# Policies that share GPUs start as many jobs as there are: drive takes as many descriptors as it may, and jobs have
+# the limit that it found.
+awk 'BEGIN { print "job_id,submit_s,duration_s,command"; for (i = 0; i < 40; i++) print i ",0,1,ulimit -Sn; sleep 2" }' >"$tmp/shared.csv"
+(
+    ulimit -Sn 64
+    drive --quiet --gpus 0 --policy timeslice "$tmp/shared.csv"
+) >out 2>log
+check "a low limit on descriptors is raised" "0 40 0" "$? $(ask 'select count(*), sum(exit_code) from real_job')"
+check "but not for jobs" 64 "$(cat logs/39-39.log)"
+printf 'job_id,submit_s,duration_s,command\nquick,0,1,true\n' >"$tmp/limit.csv"
+awk 'BEGIN { for (i = 0; i < 40; i++) print i ",2,1,sleep 60" }' >>"$tmp/limit.csv"
+(
+    ulimit -n 48
+    drive --quiet --gpus 0 --grace 1s --policy timeslice "$tmp/limit.csv"
+) >out 2>log
+check "a process that cannot start ends the run" 1 $?
+check "which says so once" 1 "$(grep -c 'cannot start a process for a job: Too many open files' log)"
+check "and keeps the job that had ended, and those that were cut off" "failed 1 1" "$(ask "select status, (select count(*) from
+    real_job where exit_code = 0 and not is_cut), (select count(*) from real_job where is_cut) > 10 from real_run")"
+check "with nothing left of them" 0 "$(gone 5)"
 
 # A job that ignores SIGTERM is killed where its policy takes its GPU away.
 printf 'job_id,submit_s,duration_s,gpus,command\na,0,30,1,"if [ -e %s/once ]; then exit 0; fi; touch %s/once; trap """" TERM; while :; do sleep 0.1; done"\nb,1,1,1,true\n' "$tmp" "$tmp" >"$tmp/k.csv"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gsim compare --real: a run of gsim drive beside its simulation, and the parts of each job's
  * error. Three simulations tell them apart: one of the trace as it is, one in which each process
- * takes as long until it computes as it really took, and one in which each job takes besides as long
- * on its GPUs as it really took. What the first of them has wrong and the second has not is due to
- * starts, with all that they do to the queue; what the second has wrong and the third has not, to
- * durations. The rest is exactly the sum of two differences between reality and the third
- * simulation: of the time in which the job's state was saved or came back (overhead), and of the
- * time in which it waited (queueing). Where jobs share GPUs, the time that a job took there has its
+ * takes as long until it computes as it really took, and one in which each job besides takes as
+ * long on its GPUs as it really took, the end of its process included. What the first of them has
+ * wrong and the second has not is due to starts, with all that they do to the queue; what the
+ * second has wrong and the third has not, to durations. The rest is exactly the sum of two
+ * differences between reality and the third simulation: of the time in which the job's state was
+ * saved or came back (overhead), and of the time in which it waited (queueing). Where jobs share GPUs, the time that a job took there has its
  * neighbours in it and is no duration: there is no third simulation, and the difference on the GPUs
  * is called sharing. */
 #define _POSIX_C_SOURCE 200809L
@@ -117,7 +117,7 @@ static enum gsim_status simulate(const struct gsim_real *r, const struct gsim_se
 }
 
 /* The trace with the times that jobs really had their GPUs. */
-static enum gsim_status simulate_observed(struct gsim_real *r) {
+static enum gsim_status simulate_observed(struct gsim_real *r, const struct gsim_setup *endless) {
     const uint32_t n = r->setup->trace.n_jobs;
     struct gsim_trace *trace = gsim_real_started_trace(r);
     int64_t *service_ns = gsim_arena_array(r->cli->arena, n, sizeof *service_ns);
@@ -126,7 +126,7 @@ static enum gsim_status simulate_observed(struct gsim_real *r) {
     for (uint32_t job = 0; job < n; job++)
         service_ns[job] = r->jobs[job].ran_ns;
     trace->service_ns = service_ns;
-    return simulate(r, r->setup, trace, &r->observed);
+    return simulate(r, endless, trace, &r->observed);
 }
 
 static enum gsim_status simulate_started(struct gsim_real *r) {
@@ -151,7 +151,7 @@ static enum gsim_status simulate_all(struct gsim_real *r) {
         status = simulate_started(r);
     if (r->shares)
         r->observed = r->started;
-    return status == GSIM_OK && !r->shares ? simulate_observed(r) : status;
+    return status == GSIM_OK && !r->shares ? simulate_observed(r, endless) : status;
 }
 
 /* --- the parts of the error ------------------------------------------------------------------- */

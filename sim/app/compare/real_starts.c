@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the processes of a driven run took until they computed, by its record, and the trace in which
- * they take that in the simulation too. */
+/* What the processes of a driven run took until they computed, by its record, and the trace in
+ * which they take that in the simulation too. */
 #include "sim/app/compare/real.h"
 
 /* A job that lost its GPUs before it computed has no start that is known: -1. */

@@ -27,7 +27,7 @@
 #include "sim/app/results/db_real.h"
 #include "sim/base/units.h"
 
-enum { MOST_SPEED_UP = 1000000 };
+enum { MOST_SPEED_UP = 1000000, MOST_FILES = 65536 };
 #define DEFAULT_GRACE_NS (10 * GSIM_NS_PER_S)
 /* A machine that loses its power loses the rows of about this long. */
 #define SYNC_NS GSIM_NS_PER_S
@@ -253,6 +253,17 @@ static void catch_hangup(void) {
         (void)sigaction(SIGHUP, &end, NULL);
 }
 
+/* Two descriptors for each job that is there, of which policies that share GPUs have hundreds. */
+static void take_descriptors(struct drive *d) {
+    struct rlimit *files = &d->executor.files;
+    if (getrlimit(RLIMIT_NOFILE, files) != 0)
+        *files = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+    rlim_t most_files = files->rlim_max < MOST_FILES ? files->rlim_max : MOST_FILES;
+    struct rlimit most = {most_files > files->rlim_cur ? most_files : files->rlim_cur,
+                          files->rlim_max};
+    (void)setrlimit(RLIMIT_NOFILE, &most);
+}
+
 static enum gsim_status drive_jobs(struct drive *d, struct gsim_result *result) {
     struct gsim_setup *setup = d->setup;
     setup->model = &gsim_model_executor;
@@ -262,6 +273,7 @@ static enum gsim_status drive_jobs(struct drive *d, struct gsim_result *result) 
     /* a write to a guard or a job that is gone is no reason to end */
     (void)signal(SIGPIPE, SIG_IGN);
     catch_hangup();
+    take_descriptors(d);
     if (!d->executor.is_dry) {
         gsim_accounting_open(&d->usage, d->gpus.number, d->gpus.n);
         d->executor.usage = &d->usage;

@@ -17,8 +17,8 @@ void gsim_db_real_append(struct gsim_db *db) {
                        NULL, NULL);
 }
 
-/* What fails here does so for want of space, which the next row says, or for a reader, whom the
- * next call does not meet. The rows stand in the log until then. */
+/* What fails here does so for want of space, which the next row says, or for a program that reads,
+ * which is done by a later call. The rows stand in the log until then. */
 void gsim_db_real_sync(struct gsim_db *db) {
     (void)sqlite3_wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 }
@@ -130,7 +130,8 @@ static sqlite3_stmt *begin(struct gsim_db *db, const char *sql) {
     return code == SQLITE_OK ? prepare(db, sql) : NULL;
 }
 
-/* What the transaction adds outlives this process when it returns. `code`: how its last row went. */
+/* What the transaction adds outlives this process when it returns. `code`: how its last row
+ * went. */
 static enum gsim_status commit(struct gsim_db *db, sqlite3_stmt *statement, int code,
                                struct gsim_log *log) {
     (void)sqlite3_finalize(statement);
