@@ -195,6 +195,10 @@ for policy in backfill "las --set quantum=4s --set preempt=restart" "gang-rr --s
     expect "$policy with gangs decides as it did" 0 "are those of the policy again" \
         "$gsim" drive --quiet --replay r.db --policy $policy gangs.csv
 done
+printf 'job_id,submit_s,duration_s,command\na,0,20,true\nb,0,20,true\n' >short.csv
+rm -rf logs
+timeout 30 "$gsim" drive --quiet --dry-run --gpus 0 --policy las --set quantum=1000s --logs logs short.csv >out 2>log
+check "no timer of a policy keeps a run whose jobs have ended" 0 $?
 run --speed-up 40 --gpus 3,5 --policy backfill gangs.csv
 sqlite3 r.db "update real_note set detail = 'queued, on 7' where what = 'start' and job = 1"
 expect "another decision is told" 1 "the policy decides otherwise: recorded is 'start 'b', queued, on 7" \

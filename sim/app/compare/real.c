@@ -6,9 +6,9 @@
  * wrong and the second has not is due to starts, with all that they do to the queue; what the
  * second has wrong and the third has not, to durations. The rest is exactly the sum of two
  * differences between reality and the third simulation: of the time in which the job's state was
- * saved or came back (overhead), and of the time in which it waited (queueing). Where jobs share GPUs, the time that a job took there has its
- * neighbours in it and is no duration: there is no third simulation, and the difference on the GPUs
- * is called sharing. */
+ * saved or came back (overhead), and of the time in which it waited (queueing). Where jobs share
+ * GPUs, the time that a job took there has its neighbours in it and is no duration: there is no
+ * third simulation, and the difference on the GPUs is called sharing. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <string.h>

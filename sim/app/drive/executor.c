@@ -274,7 +274,9 @@ static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
         next_ns = first_pending_ns(model);
         if (next_ns == GSIM_NEVER && is_asked_to_stop(model))
             next_ns = stop_ns(model);
-        bool is_over = horizon_ns == GSIM_NEVER && !is_alive(model);
+        /* a timer of the policy is no reason to wait once no job is left and none comes */
+        bool is_over = (horizon_ns == GSIM_NEVER || model->n_gone == model->setup.trace->n_jobs) &&
+                       !is_alive(model);
         if (next_ns < GSIM_NEVER || is_over || gsim_tasks_clock_ns(model) >= horizon_ns)
             break;
         int64_t watched_ns = first_watch_ns(model);

@@ -298,4 +298,5 @@ void gsim_tasks_report(struct gsim_model *model, gsim_slot slot, int64_t at_ns) 
     if (model->n_ended == model->capacity)
         gsim_tasks_report_ended(model);
     model->ended[model->n_ended++] = *driven;
+    model->n_gone++;
 }
