@@ -24,7 +24,7 @@ plot $jobs using 3:1 with points pt 6 ps 0.6 lc rgb '#000000' title 'real', \
 set xrange [*:*]
 set offsets graph 0.03, graph 0.03, 0, 0
 set xlabel 'real less simulated JCT (s)' offset 0, 0.4
-array tone[3] = [0xD55E00, 0x56B4E9, 0x000000]
+array tone[4] = [0x009E73, 0xD55E00, 0x56B4E9, 0x000000]
 set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#7F7F7F' lw 0.75
 set key at screen (is_double ? 0.597 : left), screen (is_double ? 1 - 0.02 / height : 0.5)
 names = is_double ? "using (0):1:ytic('')" : "using (0):1:ytic(2)"

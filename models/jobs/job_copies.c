@@ -79,13 +79,16 @@ struct gsim_loading gsim_job_copies_fresh(const struct gsim_model *model, gsim_s
                                           const struct gsim_unit *units, uint32_t n_units) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
     int64_t bytes = gsim_trace_get(model->setup.trace, GSIM_COL_LOAD_BYTES, about->index);
-    int64_t start_ns = gsim_machine_profile(model, units, n_units)->value[GSIM_KEY_START_NS];
+    int64_t own_ns = gsim_trace_get(model->setup.trace, GSIM_COL_STARTUP_NS, about->index);
+    /* the row's time has all waits for the driver in it */
+    int64_t process_ns =
+        own_ns < 0 ? gsim_machine_profile(model, units, n_units)->value[GSIM_KEY_START_NS] : 0;
     int64_t first_ns =
         gsim_machine_learns(&model->jobs[slot]) ? rescale_ns_of(model, slot, n_units) : 0;
     return (struct gsim_loading){
         .cargo = {.way = GSIM_CARGO_IN_FRESH, .bytes = bytes > 0 ? bytes : 0},
-        .after_ns = start_ns + (first_ns > 0 ? first_ns : 0),
-        .process_ns = start_ns};
+        .after_ns = (own_ns < 0 ? process_ns : own_ns) + (first_ns > 0 ? first_ns : 0),
+        .process_ns = process_ns};
 }
 
 struct gsim_loading gsim_job_copies_again(const struct gsim_model *model, gsim_slot slot,

@@ -64,7 +64,8 @@ static bool takes_to_end(const struct gsim_model *model) {
 }
 
 static bool takes_to_start(const struct gsim_model_setup *setup) {
-    bool takes = setup->trace->column[GSIM_COL_LOAD_BYTES] || setup->trace->goodput;
+    bool takes = setup->trace->column[GSIM_COL_LOAD_BYTES] ||
+                 setup->trace->column[GSIM_COL_STARTUP_NS] || setup->trace->goodput;
     for (uint16_t type = 0; type < setup->n_profiles; type++)
         takes |= setup->profiles[type]->value[GSIM_KEY_START_NS] > 0;
     return takes;

@@ -52,12 +52,17 @@ int gsim_worker_begin(long long iterations) {
     return getenv("GSIM_JOB_RESUME") != NULL;
 }
 
+/* By the clock that all processes of a machine have. */
+static long long clock_ns(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
 /* Whether the last line about progress is long ago. */
 static int is_due(void) {
     static long long said_ms = -SAY_EVERY_MS;
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    long long now_ms = now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+    long long now_ms = clock_ns() / 1000000;
     if (now_ms - said_ms < SAY_EVERY_MS)
         return 0;
     said_ms = now_ms;
@@ -91,7 +96,7 @@ void gsim_worker_saved(void) {
 }
 
 void gsim_worker_end(void) {
-    say("end", 0);
+    say("end", clock_ns());
 }
 
 const char *gsim_worker_state(void) {

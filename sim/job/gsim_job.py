@@ -86,7 +86,7 @@ def saved():
 
 def end():
     """All iterations are done; what follows does not need the GPU."""
-    _say("end")
+    _say("end", time.monotonic_ns())
 
 
 def state():

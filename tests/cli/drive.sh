@@ -66,7 +66,7 @@ same_decisions() { # name, trace: with the times that the jobs took, the simulat
         "$(beside "select group_concat(x) from (select v->>'job' as x from job order by v->>'observed_start_s', x)")"
     check "$1: and stop as often" 0 "$(beside "select count(*) from job where v->>'stops' <> v->>'observed_stops'")"
     check "$1: the parts add up to the error" 0 "$(beside "select count(*) from job where abs((v->>'real_s') - (v->>'simulated_s') -
-        coalesce(v->>'durations_s', 0) - coalesce(v->>'sharing_s', 0) - (v->>'overhead_s') - (v->>'queueing_s')) > 1e-6")"
+        (v->>'starts_s') - coalesce(v->>'durations_s', 0) - coalesce(v->>'sharing_s', 0) - (v->>'overhead_s') - (v->>'queueing_s')) > 1e-6")"
 }
 same_decisions fifo t.csv
 check "a strict queue explains all but durations" 1 "$(beside "select abs(j->>'\$.mean.queueing_s') < 20 and abs(j->>'\$.mean.overhead_s') < 20 from o")"
@@ -92,8 +92,8 @@ expect "a figure of no driven run" 2 "are of compare --real" "$gsim" compare --q
 if gnuplot --version >/dev/null 2>&1; then
     "$gsim" compare --quiet --real tie.db --device ideal tie.csv -o tie.svg >as_table 2>log && [ -s tie.svg ]
     say "a figure of it is drawn" $?
-    check "with both jobs, their mean and the parts" "durations first first mean mean overhead queueing second second" \
-        "$(grep -o '>\(first\|second\|mean\|durations\|overhead\|queueing\|sharing\)<' tie.svg | tr -d '<>' | sort | tr '\n' ' ' | sed 's/ $//')"
+    check "with both jobs, their mean and the parts" "durations first first mean mean overhead queueing second second starts" \
+        "$(grep -o '>\(first\|second\|mean\|durations\|overhead\|queueing\|starts\|sharing\)<' tie.svg | tr -d '<>' | sort | tr '\n' ' ' | sed 's/ $//')"
     "$gsim" compare --quiet --real tie.db --device ideal tie.csv --double -o wide.png >wide_table 2>>log && [ -s wide.png ] && cmp as_table wide_table
     say "and two columns wide, beside the table" $?
     echo mine >mine.svg
@@ -174,7 +174,8 @@ check "after all that nothing is left" 0 "$(gone 5)"
 seed=0
 for policy in fifo sjf backfill "srtf --set preempt=pause" "srtf --set preempt=restart" "srtf --set preempt=discard" \
     "srtf --set preempt=checkpoint" "las --set quantum=4s --set preempt=restart" "gang-rr --set slice=4s --set preempt=pause" \
-    "suspend --set mechanism=restart --set quantum=4s" timeslice mps; do
+    "suspend --set mechanism=restart --set quantum=4s" timeslice mps adaptdl adaptive easy-backfill elasticflow exclusive \
+    fairshare gavel kueue lucid shockwave sia slurm srsf synergy themis tiresias vgpu; do
     seed=$((seed + 1))
     awk -v seed=$seed 'BEGIN { srand(seed); print "job_id,submit_s,duration_s,gpus,mem_gib"
         for (i = 0; i < 8; i++) { printf "j%d,%.2f,%.2f,1,1\n", i, at, 2 + 30 * rand(); at += 6 * rand() } }' >random.csv
@@ -184,14 +185,20 @@ for policy in fifo sjf backfill "srtf --set preempt=pause" "srtf --set preempt=r
     expect "$policy decides by its record as it did" 0 "decisions of run 1 are those of the policy again" \
         "$gsim" drive --quiet --replay r.db --policy $policy random.csv
 done
-printf 'job_id,submit_s,duration_s,gpus\na,0,20,2\nb,1,9,1\nc,2,12,2\nd,3,8,1\ne,4,6,1\n' >gangs.csv
-for policy in backfill "las --set quantum=4s --set preempt=restart" "gang-rr --set slice=4s --set preempt=pause"; do
+# Gangs, a job that fails and one that dies among them.
+printf 'job_id,submit_s,duration_s,gpus,command\na,0,20,2,\nb,1,9,1,\nc,2,12,2,\nd,3,8,1,exit 3\ne,4,6,1,\nf,4.5,4,1,kill -9 $$\n' >gangs.csv
+for policy in backfill "las --set quantum=4s --set preempt=restart" "gang-rr --set slice=4s --set preempt=pause" \
+    "srtf --set preempt=restart" "srsf --set preempt=discard" elasticflow gavel shockwave sia synergy themis; do
     # shellcheck disable=SC2086
     run --speed-up 40 --gpus 3,5 --policy $policy gangs.csv
     # shellcheck disable=SC2086
     expect "$policy with gangs decides as it did" 0 "are those of the policy again" \
         "$gsim" drive --quiet --replay r.db --policy $policy gangs.csv
 done
+printf 'job_id,submit_s,duration_s,command\na,0,20,true\nb,0,20,true\n' >short.csv
+rm -rf logs
+timeout 30 "$gsim" drive --quiet --dry-run --gpus 0 --policy las --set quantum=1000s --logs logs short.csv >out 2>log
+check "no timer of a policy keeps a run whose jobs have ended" 0 $?
 run --speed-up 40 --gpus 3,5 --policy backfill gangs.csv
 sqlite3 r.db "update real_note set detail = 'queued, on 7' where what = 'start' and job = 1"
 expect "another decision is told" 1 "the policy decides otherwise: recorded is 'start 'b', queued, on 7" \
@@ -638,6 +645,18 @@ check "the job that had ended is kept" "quick 0" "$(ask 'select job_id, exit_cod
 check "the others are told apart" "long 143,stubborn 137" "$(ask "select group_concat(x) from (select job_id || ' ' || exit_code as x from real_job where is_cut order by job)")"
 check "as is the run" interrupted "$(ask 'select status from real_run')"
 
+rm -rf logs r.db
+"$gsim" drive --dry-run --gpus 0,1,2 --grace 100s --policy fifo --db r.db --logs "$tmp/logs" "$tmp/e.csv" >out 2>log &
+pid=$!
+wait_for_rows
+kill -INT $pid
+sleep 0.5
+kill -INT $pid
+wait $pid
+check "a second Ctrl-C waits for no grace" "4 0" "$? $(gone 5)"
+check "and loses neither rows nor record" "3 interrupted 1" "$(ask "select (select count(*) from real_job), status,
+    (select count(*) from real_note where what = 'start') = 3 from real_run")"
+
 under='env --default-signal=HUP' # these tests themselves may run under nohup
 begin
 under=
@@ -661,7 +680,9 @@ for moment in 0 0.02 0.07 0.2; do
     kill -9 $pid
     wait $pid 2>/dev/null
     check "kill -9 after $moment s leaves no process" 0 "$(gone 5)"
-    check "and the job that had ended" "quick running" "$(ask 'select job_id, status from real_job join real_run using (real_run)')"
+    "$gsim" check r.db >as_left 2>&1
+    check "its database opens" 0 $?
+    check "and has the job that had ended" "quick running" "$(ask 'select job_id, status from real_job join real_run using (real_run)')"
 done
 for moment in 0 0.01 0.03; do # jobs begin and end all the time
     rm -rf logs r.db
@@ -675,25 +696,38 @@ for moment in 0 0.01 0.03; do # jobs begin and end all the time
     check "nor does it among starts and ends" 0 "$(gone 5)"
 done
 
-# Twelve jobs end while drive is stopped, so that it sees all ends at once: their rows are one transaction. The
-# others at the end are for the notes, the run's row, its link and its state. Bytes 24 to 27 of the database count
-# the transactions that changed it.
-changes() { od -An -j24 -N4 -tu1 r.db | awk '{ print (($1 * 256 + $2) * 256 + $3) * 256 + $4 }'; }
+# Twelve jobs end while drive is stopped, so that it sees all ends at once: their rows are one transaction. A
+# transaction ends in the write-ahead log with a frame (24 bytes before each page) whose bytes 4 to 7, the pages of
+# the database then, are not 0; a sync does not take frames out of the log.
+changes() {
+    python3 -c '
+import struct, sys
+log = open(sys.argv[1], "rb").read()
+size = struct.unpack(">I", log[8:12])[0] + 24
+print(sum(log[at + 4:at + 8] != bytes(4) for at in range(32, len(log), size)))' r.db-wal
+}
 ended() { ps -o stat= --ppid $pid | grep -c Z; }
 awk -v gate="$tmp/gate" 'BEGIN { print "job_id,submit_s,duration_s,gpus,command"
-    for (i = 0; i < 12; i++) printf "j%d,0,1,1,while [ ! -e %s ]; do sleep 0.05; done\n", i, gate }' >"$tmp/together.csv"
-rm -rf logs r.db gate
-"$gsim" drive --dry-run --gpus 0,1,2,3,4,5,6,7,8,9,10,11 --policy fifo --db r.db --logs "$tmp/logs" "$tmp/together.csv" >out 2>log &
+    for (i = 0; i < 13; i++) printf "j%d,0,1,1,while [ ! -e %s%s ]; do sleep 0.05; done\n", i, gate, i == 12 ? "2" : "" }' >"$tmp/together.csv"
+rm -rf logs r.db gate gate2
+"$gsim" drive --dry-run --gpus 0,1,2,3,4,5,6,7,8,9,10,11,12 --policy fifo --db r.db --logs "$tmp/logs" "$tmp/together.csv" >out 2>log &
 pid=$!
-while [ ! -e logs/11-j11.log ]; do sleep 0.01; done
+while [ ! -e logs/12-j12.log ]; do sleep 0.01; done
 kill -STOP $pid
 before=$(changes)
 touch gate
 while [ "$(ended)" -lt 12 ]; do sleep 0.05; done
 kill -CONT $pid
+tries=400
+while [ "$(ask 'select count(*) from real_job')" -lt 12 ] && [ $tries -gt 0 ]; do
+    sleep 0.05
+    tries=$((tries - 1))
+done
+check "jobs that end together are one transaction" "12 1" "$(ask 'select count(*) from real_job where exit_code = 0') $(($(changes) - before))"
+touch gate2
 wait $pid
-check "jobs that end together" "0 12" "$? $(ask 'select count(*) from real_job where exit_code = 0')"
-check "are one transaction" 1 "$(($(changes) - before <= 5))"
+check "and the database is one file when the run is over" "0 13 delete r.db" \
+    "$? $(ask 'select count(*) from real_job') $(ask 'pragma journal_mode') $(echo r.db*)"
 
 # poll(2) refuses more descriptors than a process may have: 4 by job would be 80, where 20 jobs have 40.
 awk 'BEGIN { print "job_id,submit_s,duration_s,gpus"; for (i = 0; i < 20; i++) print i ",0,20,1" }' >"$tmp/wide.csv"
@@ -704,6 +738,27 @@ rm -rf logs
 ) >out 2>log
 check "few descriptors are enough" 0 $?
 check "and drive waits with them: it takes no core" 1 "$(sed -n 's/.*drive took \([0-9]*\)\..* of a core.*/\1/p' log | awk '$1 < 25' | wc -l)"
+
+# Policies that share GPUs start as many jobs as there are: drive takes as many descriptors as it may, and jobs have
+# the limit that it found.
+awk 'BEGIN { print "job_id,submit_s,duration_s,command"; for (i = 0; i < 40; i++) print i ",0,1,ulimit -Sn; sleep 2" }' >"$tmp/shared.csv"
+(
+    ulimit -Sn 64
+    drive --quiet --gpus 0 --policy timeslice "$tmp/shared.csv"
+) >out 2>log
+check "a low limit on descriptors is raised" "0 40 0" "$? $(ask 'select count(*), sum(exit_code) from real_job')"
+check "but not for jobs" 64 "$(cat logs/39-39.log)"
+printf 'job_id,submit_s,duration_s,command\nquick,0,1,true\n' >"$tmp/limit.csv"
+awk 'BEGIN { for (i = 0; i < 40; i++) print i ",2,1,sleep 60" }' >>"$tmp/limit.csv"
+(
+    ulimit -n 48
+    drive --quiet --gpus 0 --grace 1s --policy timeslice "$tmp/limit.csv"
+) >out 2>log
+check "a process that cannot start ends the run" 1 $?
+check "which says so once" 1 "$(grep -c 'cannot start a process for a job: Too many open files' log)"
+check "and keeps the job that had ended, and those that were cut off" "failed 1 1" "$(ask "select status, (select count(*) from
+    real_job where exit_code = 0 and not is_cut), (select count(*) from real_job where is_cut) > 10 from real_run")"
+check "with nothing left of them" 0 "$(gone 5)"
 
 # A job that ignores SIGTERM is killed where its policy takes its GPU away.
 printf 'job_id,submit_s,duration_s,gpus,command\na,0,30,1,"if [ -e %s/once ]; then exit 0; fi; touch %s/once; trap """" TERM; while :; do sleep 0.1; done"\nb,1,1,1,true\n' "$tmp" "$tmp" >"$tmp/k.csv"

@@ -17,6 +17,11 @@ END
 check "a job computes as soon as it is placed" "10.000000000 20.000000000" "$(ends --policy fifo "$tmp/two.csv")"
 check "start.first_ns: not before its process has started" "10.500000000 21.000000000" \
     "$(ends --policy fifo --set start.first_ns=500ms "$tmp/two.csv")"
+awk -F, -v OFS=, '{ print $0, NR == 1 ? "startup_s" : NR == 2 ? "0.25" : "" }' "$tmp/two.csv" >"$tmp/own.csv"
+check "startup_s: a row's own, in place of the key" "10.250000000 20.750000000" \
+    "$(ends --policy fifo --set start.first_ns=500ms "$tmp/own.csv")"
+check "which has its waits for the driver in it" "10.250000000 10.500000000" \
+    "$(ends --policy fifo --gpus-per-node 2 --set start.first_ns=500ms --set start.serial_ns=400ms "$tmp/own.csv")"
 at_once=$(ends --policy timeslice "$tmp/two.csv") later=$(ends --policy timeslice --set start.first_ns=500ms "$tmp/two.csv")
 check "on a shared GPU two jobs start side by side" "0.50" \
     "$(echo "$at_once $later" | awk '{ printf("%.2f", $4 - $2) }')"

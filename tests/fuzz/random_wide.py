@@ -206,6 +206,10 @@ def rare_columns(case, rng, lists):
         column(case, "array_limit", lambda i, row: {"a1": 2, "a2": 3}.get(row["array"], ""))
 
 
+def startups(case, rng, lists):
+    column(case, "startup_s", lambda i, row: "%.3f" % (case.scale * rng.random()) if some(rng, 0.7) else "")
+
+
 def rare_flags(case, rng, lists):
     """Flags that change the trace or what is counted."""
     for words in (["--shake", "20%", "--replication", "2"], ["--cooldown", "10%"],
@@ -216,7 +220,7 @@ def rare_flags(case, rng, lists):
 
 
 # These came later, and have a generator of their own, so that seeds without them draw what they drew.
-RARE = [(0.1, rare_columns), (0.1, rare_flags)]
+RARE = [(0.1, rare_columns), (0.1, rare_flags), (0.05, startups)]
 KINDS = [(0.06, programs), (0.08, chains), (0.05, requests), (0.05, stages), (0.08, speeds), (0.05, goodput),
          (0.06, parts), (0.03, partitions), (0.06, estimates)]
 # The kind of table or row that a policy was made for: without it a run reaches little of the policy.

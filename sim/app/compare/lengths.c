@@ -92,6 +92,18 @@ static int64_t factor_ppm(const struct gsim_setup *setup, int64_t off_ppm, int64
     return drawn < 0 ? -1 : GSIM_PPM - off_ppm + drawn;
 }
 
+/* Starts that stand in rows are off by that factor too. */
+static bool shake_starts(struct gsim_trace *trace, int64_t factor, struct gsim_arena *arena) {
+    const int64_t *from = trace->column[GSIM_COL_STARTUP_NS];
+    int64_t *cells = from ? gsim_arena_array(arena, trace->n_jobs, sizeof *cells) : NULL;
+    if (!from || !cells)
+        return !from;
+    for (uint32_t job = 0; job < trace->n_jobs; job++)
+        cells[job] = from[job] < 0 ? -1 : gsim_muldiv_floor(from[job], factor, GSIM_PPM);
+    trace->column[GSIM_COL_STARTUP_NS] = cells;
+    return true;
+}
+
 static enum gsim_status run_shaken(struct gsim_cli *cli, const struct gsim_setup *from,
                                    const struct gsim_result *asked, int64_t nth,
                                    struct gsim_lengths *l, struct gsim_arena *arena) {
@@ -106,6 +118,8 @@ static enum gsim_status run_shaken(struct gsim_cli *cli, const struct gsim_setup
         return gsim_no_memory(cli->log, "comparing");
     enum gsim_status status = gsim_trace_shake_work(&from->trace, off.ppm, (uint64_t)from->seed,
                                                     (uint64_t)nth, arena, &trace, cli->log);
+    if (status == GSIM_OK && !shake_starts(&trace, factor, arena))
+        status = gsim_no_memory(cli->log, "comparing");
     if (status == GSIM_OK)
         status = gsim_setup_run(setup, 0, setup->replication, &trace, cli->io, NULL, arena, &run,
                                 cli->log);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gsim compare --real: a run of gsim drive beside its simulation, and the parts of each job's
- * error. Two simulations tell them apart: one of the trace as it is, and one in which each job
- * takes as long on its GPUs as it really took. What the first of them has wrong and the second
- * has not is due to durations, with all that they do to the queue. The rest is exactly the sum
- * of two differences between reality and the second simulation: of the time in which the job's
- * state was saved or came back (overhead), and of the time in which it waited (queueing). Where
- * jobs share GPUs, the time that a job took there has its neighbours in it and is no duration:
- * there is no second simulation, and the difference on the GPUs is called sharing. */
+ * error. Three simulations tell them apart: one of the trace as it is, one in which each process
+ * takes as long until it computes as it really took, and one in which each job besides takes as
+ * long on its GPUs as it really took, the end of its process included. What the first of them has
+ * wrong and the second has not is due to starts, with all that they do to the queue; what the
+ * second has wrong and the third has not, to durations. The rest is exactly the sum of two
+ * differences between reality and the third simulation: of the time in which the job's state was
+ * saved or came back (overhead), and of the time in which it waited (queueing). Where jobs share
+ * GPUs, the time that a job took there has its neighbours in it and is no duration: there is no
+ * third simulation, and the difference on the GPUs is called sharing. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <string.h>
@@ -97,6 +99,8 @@ static enum gsim_status load(struct gsim_real *r) {
         status = r->jobs && r->beside ? gsim_db_real_jobs(db, r->run.id, r->jobs, n, cli->log)
                                       : gsim_no_memory(cli->log, "comparing");
     }
+    if (status == GSIM_OK)
+        status = gsim_real_read_starts(r, db);
     gsim_db_close(db);
     return status == GSIM_OK ? check_jobs(r) : status;
 }
@@ -113,17 +117,25 @@ static enum gsim_status simulate(const struct gsim_real *r, const struct gsim_se
 }
 
 /* The trace with the times that jobs really had their GPUs. */
-static enum gsim_status simulate_observed(struct gsim_real *r) {
+static enum gsim_status simulate_observed(struct gsim_real *r, const struct gsim_setup *endless) {
     const uint32_t n = r->setup->trace.n_jobs;
-    struct gsim_trace *trace = gsim_arena_alloc(r->cli->arena, sizeof *trace);
+    struct gsim_trace *trace = gsim_real_started_trace(r);
     int64_t *service_ns = gsim_arena_array(r->cli->arena, n, sizeof *service_ns);
     if (!trace || !service_ns)
         return gsim_no_memory(r->cli->log, "comparing");
     for (uint32_t job = 0; job < n; job++)
         service_ns[job] = r->jobs[job].ran_ns;
-    *trace = r->setup->trace; /* the result refers to it */
     trace->service_ns = service_ns;
-    return simulate(r, r->setup, trace, &r->observed);
+    return simulate(r, endless, trace, &r->observed);
+}
+
+static enum gsim_status simulate_started(struct gsim_real *r) {
+    struct gsim_trace *trace = gsim_real_started_trace(r); /* the result refers to it */
+    r->started = r->asked;
+    if (!r->knows_starts)
+        return GSIM_OK;
+    return trace ? simulate(r, r->setup, trace, &r->started)
+                 : gsim_no_memory(r->cli->log, "comparing");
 }
 
 static enum gsim_status simulate_all(struct gsim_real *r) {
@@ -135,9 +147,11 @@ static enum gsim_status simulate_all(struct gsim_real *r) {
     enum gsim_status status = simulate(r, r->setup, &r->setup->trace, &r->asked);
     if (status == GSIM_OK)
         status = simulate(r, endless, &r->setup->trace, &r->endless);
+    if (status == GSIM_OK)
+        status = simulate_started(r);
     if (r->shares)
-        r->observed = r->asked;
-    return status == GSIM_OK && !r->shares ? simulate_observed(r) : status;
+        r->observed = r->started;
+    return status == GSIM_OK && !r->shares ? simulate_observed(r, endless) : status;
 }
 
 /* --- the parts of the error ------------------------------------------------------------------- */
@@ -160,10 +174,11 @@ static void tell_apart(struct gsim_real *r, uint32_t job) {
     struct gsim_beside *b = &r->beside[job];
     double stall_s = seconds(cell(r->observed.jobs.stall_ns, job));
     double wait_s = seconds(cell(r->observed.jobs.wait_ns, job));
-    double jct_observed_s = jct_s(&r->observed, job);
+    double jct_started_s = jct_s(&r->started, job), jct_observed_s = jct_s(&r->observed, job);
     b->real_s = seconds(real->end_ns - real->submit_ns);
     b->simulated_s = jct_s(&r->asked, job);
-    b->part_s[GSIM_REAL_DURATIONS] = jct_observed_s - b->simulated_s;
+    b->part_s[GSIM_REAL_STARTS] = jct_started_s - b->simulated_s;
+    b->part_s[GSIM_REAL_DURATIONS] = jct_observed_s - jct_started_s;
     b->part_s[GSIM_REAL_OVERHEAD] = seconds(real->stall_ns) - stall_s;
     b->part_s[GSIM_REAL_SHARING] = seconds(real->ran_ns) - (jct_observed_s - wait_s - stall_s);
     b->part_s[GSIM_REAL_QUEUEING] =
@@ -238,8 +253,6 @@ static void print_row(const struct gsim_real *r, const char *name, const struct 
     for (int part = 0; part < GSIM_REAL_PARTS; part++)
         if (gsim_real_has(r, (enum gsim_real_part)part))
             gsim_put_cell(out, 10, 3, b->part_s[part]);
-        else
-            fprintf(out, " %10s", "-");
     fputc('\n', out);
 }
 
@@ -316,7 +329,8 @@ static void print_table(const struct gsim_real *r) {
             r->setup->trace_path, (long long)r->run.id, r->run.started_at, r->run.device, "JCT, s",
             "real", "simulated", "error %");
     for (int part = 0; part < GSIM_REAL_PARTS; part++)
-        fprintf(out, " %10s", gsim_real_part_names[part]);
+        if (gsim_real_has(r, (enum gsim_real_part)part))
+            fprintf(out, " %10s", gsim_real_part_names[part]);
     fputc('\n', out);
     for (uint32_t job = 0; job < r->setup->trace.n_jobs; job++)
         if (gsim_real_finished(r, job))

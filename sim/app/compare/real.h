@@ -8,6 +8,7 @@
 
 /* The parts of a job's JCT, real less simulated, in the order of the columns. */
 enum gsim_real_part {
+    GSIM_REAL_STARTS,
     GSIM_REAL_DURATIONS,
     GSIM_REAL_SHARING,
     GSIM_REAL_OVERHEAD,
@@ -34,7 +35,8 @@ struct gsim_real {
     struct gsim_setup *setup;
     struct gsim_db_real_found run;
     struct gsim_db_real_job *jobs; /* by job of the trace */
-    struct gsim_result asked, observed; /* the two simulations */
+    int64_t *startup_ns; /* by job: from its first start until it computed; -1: not told */
+    struct gsim_result asked, started, observed; /* the simulations */
     /* as asked, but processes end at once: what their jobs stall is their starts and stops */
     struct gsim_result endless;
     struct gsim_beside *beside;
@@ -43,9 +45,15 @@ struct gsim_real {
     struct gsim_lengths lengths;
     uint32_t n_beside; /* jobs that both finished */
     bool shares;
+    bool knows_starts; /* of some job it is known when it began to compute */
 };
 
-/* Whether the job came to its end in reality and in both simulations. */
+/* Reads what the record of the run says of the starts of processes. */
+enum gsim_status gsim_real_read_starts(struct gsim_real *r, struct gsim_db *db);
+/* The trace with the starts that processes really had, where these are known. NULL: there is no
+ * memory. */
+struct gsim_trace *gsim_real_started_trace(const struct gsim_real *r);
+/* Whether the job came to its end in reality and in the simulations. */
 bool gsim_real_finished(const struct gsim_real *r, uint32_t job);
 /* Whether a run of this policy has the part. */
 bool gsim_real_has(const struct gsim_real *r, enum gsim_real_part part);

@@ -2,15 +2,18 @@
 /* What both the tables and the figure of gsim compare --real ask of a run. */
 #include "sim/app/compare/real.h"
 
-const char *const gsim_real_part_names[GSIM_REAL_PARTS] = {"durations", "sharing", "overhead",
-                                                           "queueing"};
+const char *const gsim_real_part_names[GSIM_REAL_PARTS] = {"starts", "durations", "sharing",
+                                                           "overhead", "queueing"};
 
 bool gsim_real_finished(const struct gsim_real *r, uint32_t job) {
     return r->jobs[job].exit_code == 0 && r->asked.jobs.end_ns[job] >= 0 &&
+           r->started.jobs.end_ns[job] >= 0 &&
            r->observed.jobs.end_ns[job] >= 0;
 }
 
 /* Where jobs share GPUs, durations cannot be told apart from what neighbours do. */
 bool gsim_real_has(const struct gsim_real *r, enum gsim_real_part part) {
+    if (part == GSIM_REAL_STARTS)
+        return r->knows_starts;
     return part == GSIM_REAL_DURATIONS ? !r->shares : part != GSIM_REAL_SHARING || r->shares;
 }

@@ -20,14 +20,17 @@
 #include "sim/app/drive/row.h"
 #include "sim/app/drive/rows.h"
 #include "sim/app/drive/start.h"
+#include "sim/app/drive/tasks.h"
 #include "sim/app/drive/work_gpu.h"
 #include "sim/app/figures/report.h"
 #include "sim/app/figures/run_output.h"
 #include "sim/app/results/db_real.h"
 #include "sim/base/units.h"
 
-enum { MOST_SPEED_UP = 1000000 };
+enum { MOST_SPEED_UP = 1000000, MOST_FILES = 65536 };
 #define DEFAULT_GRACE_NS (10 * GSIM_NS_PER_S)
+/* A machine that loses its power loses the rows of about this long. */
+#define SYNC_NS GSIM_NS_PER_S
 
 struct drive {
     struct gsim_cli *cli;
@@ -38,6 +41,8 @@ struct drive {
     struct gsim_replay replay;
     struct gsim_db *db; /* NULL: no --db */
     int64_t real_run;
+    int64_t synced_ns; /* when rows were last brought to the disk, on the wall's clock */
+    bool has_new_rows; /* since then */
     double core_s; /* of the run, without what comes before and after it */
 };
 
@@ -141,6 +146,7 @@ static enum gsim_status number_gpus(struct drive *d) {
 
 static enum gsim_status keep(void *arg, const struct gsim_driven *ended, uint32_t n) {
     struct drive *d = arg;
+    d->has_new_rows = true;
     return d->db ? gsim_db_real_add(d->db, d->real_run, &d->setup->trace, ended, n, d->cli->log)
                  : GSIM_OK;
 }
@@ -148,6 +154,16 @@ static enum gsim_status keep(void *arg, const struct gsim_driven *ended, uint32_
 static enum gsim_status keep_notes(void *arg, const struct gsim_note *notes, uint32_t n) {
     struct drive *d = arg;
     return d->db ? gsim_db_real_note(d->db, d->real_run, notes, n, d->cli->log) : GSIM_OK;
+}
+
+static void bring_to_disk(void *arg) {
+    struct drive *d = arg;
+    int64_t now_ns = gsim_tasks_wall_ns();
+    if (!d->db || !d->has_new_rows || now_ns - d->synced_ns < SYNC_NS)
+        return;
+    gsim_db_real_sync(d->db);
+    d->has_new_rows = false;
+    d->synced_ns = now_ns;
 }
 
 static const char *numbers(struct drive *d) {
@@ -169,6 +185,7 @@ static enum gsim_status begin_rows(struct drive *d) {
     struct gsim_cli *cli = d->cli;
     d->executor.on_end = keep;
     d->executor.on_notes = keep_notes;
+    d->executor.on_rest = bring_to_disk;
     d->executor.arg = d;
     if (!cli->value[GSIM_OPT_DB])
         return GSIM_OK;
@@ -183,6 +200,8 @@ static enum gsim_status begin_rows(struct drive *d) {
     if (!run.argv || !run.gpus || !run.settings)
         return gsim_no_memory(cli->log, "writing a database");
     enum gsim_status status = gsim_db_open(cli->value[GSIM_OPT_DB], cli->arena, &d->db, cli->log);
+    if (status == GSIM_OK)
+        gsim_db_real_append(d->db);
     return status == GSIM_OK ? gsim_db_real_begin(d->db, &run, &d->real_run, cli->log) : status;
 }
 
@@ -196,6 +215,8 @@ static enum gsim_status end_rows(struct drive *d, enum gsim_status status) {
     if (d->db && d->real_run > 0)
         marked = gsim_db_real_end(d->db, d->real_run, how,
                                   status == GSIM_FAILED ? &unheard : d->cli->log);
+    if (d->db)
+        gsim_db_real_settle(d->db);
     gsim_db_close(d->db);
     d->db = NULL;
     return status == GSIM_OK ? marked : status;
@@ -232,6 +253,17 @@ static void catch_hangup(void) {
         (void)sigaction(SIGHUP, &end, NULL);
 }
 
+/* Two descriptors for each job that is there, of which policies that share GPUs have hundreds. */
+static void take_descriptors(struct drive *d) {
+    struct rlimit *files = &d->executor.files;
+    if (getrlimit(RLIMIT_NOFILE, files) != 0)
+        *files = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+    rlim_t most_files = files->rlim_max < MOST_FILES ? files->rlim_max : MOST_FILES;
+    struct rlimit most = {most_files > files->rlim_cur ? most_files : files->rlim_cur,
+                          files->rlim_max};
+    (void)setrlimit(RLIMIT_NOFILE, &most);
+}
+
 static enum gsim_status drive_jobs(struct drive *d, struct gsim_result *result) {
     struct gsim_setup *setup = d->setup;
     setup->model = &gsim_model_executor;
@@ -241,6 +273,7 @@ static enum gsim_status drive_jobs(struct drive *d, struct gsim_result *result) 
     /* a write to a guard or a job that is gone is no reason to end */
     (void)signal(SIGPIPE, SIG_IGN);
     catch_hangup();
+    take_descriptors(d);
     if (!d->executor.is_dry) {
         gsim_accounting_open(&d->usage, d->gpus.number, d->gpus.n);
         d->executor.usage = &d->usage;

@@ -4,6 +4,7 @@
 #define GSIM_APP_DRIVEN_H
 
 #include <signal.h>
+#include <sys/resource.h>
 
 #include "sim/api/model.h"
 #include "sim/app/drive/gpus.h"
@@ -50,15 +51,19 @@ struct gsim_executor {
     bool sees_durations; /* the policy sees durations: it is shown how much of a job is left */
     bool cooperates; /* commands use sim/job/gsim_job.h */
     const char *save_command; /* for rows without one of their own; NULL: none */
+    struct rlimit files; /* the limit on descriptors that `drive` found, which its jobs have */
     const volatile sig_atomic_t *asked_to_stop;
     /* Called for the jobs that have ended, as soon as the policy has decided what follows; a
      * failure ends the run. */
     enum gsim_status (*on_end)(void *arg, const struct gsim_driven *ended, uint32_t n);
     /* Called now and then, and before the end, for the notes that came in the meantime. */
     enum gsim_status (*on_notes)(void *arg, const struct gsim_note *notes, uint32_t n);
+    /* Called whenever there is nothing else to do, before a wait. */
+    void (*on_rest)(void *arg);
     void *arg;
     volatile sig_atomic_t stop; /* for gsim_run_options.stop */
     enum gsim_status status; /* a failure that ended the run; else GSIM_OK */
+    bool is_unheard; /* the run's owner cannot take what it is told */
     uint32_t n_died; /* jobs with an exit code other than 0 */
     uint32_t n_shared; /* jobs of which the GPU time is not known, since they shared */
     /* time on the wall's clock from an event until `drive` waits again */

@@ -262,6 +262,7 @@ static void report(struct gsim_model *model) {
         gsim_tasks_ask_usage(model);
     gsim_tasks_report_ended(model);
     gsim_tasks_write_record(model, false);
+    model->executor->on_rest(model->executor->arg);
 }
 
 static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
@@ -273,7 +274,9 @@ static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
         next_ns = first_pending_ns(model);
         if (next_ns == GSIM_NEVER && is_asked_to_stop(model))
             next_ns = stop_ns(model);
-        bool is_over = horizon_ns == GSIM_NEVER && !is_alive(model);
+        /* a timer of the policy is no reason to wait once no job is left and none comes */
+        bool is_over = (horizon_ns == GSIM_NEVER || model->n_gone == model->setup.trace->n_jobs) &&
+                       !is_alive(model);
         if (next_ns < GSIM_NEVER || is_over || gsim_tasks_clock_ns(model) >= horizon_ns)
             break;
         int64_t watched_ns = first_watch_ns(model);
@@ -483,6 +486,15 @@ static uint64_t pace(struct gsim_model *model, gsim_slot slot) {
     return GSIM_RATE_ONE;
 }
 
+/* A process is started for the GPUs that its row asks for; how fast it would be on more or fewer,
+ * the executor does not know. */
+static struct gsim_rate rate(struct gsim_model *model, gsim_slot slot,
+                             const struct gsim_where *where) {
+    return (struct gsim_rate){
+        .pace_q32 = where->gpus == gsim_tasks_job(model, slot)->gpus ? GSIM_RATE_ONE : 0,
+        .iterations_after_epoch = -1};
+}
+
 static struct gsim_costs costs(const struct gsim_model *model, gsim_slot slot) {
     (void)model, (void)slot;
     return (struct gsim_costs){0};
@@ -583,6 +595,7 @@ const struct gsim_model_ops gsim_model_executor = {
     .tell = tell,
     .quote = quote,
     .pace = pace,
+    .rate = rate,
     .costs = costs,
     .counters = counters,
     .progress = progress_column,
@@ -596,10 +609,21 @@ const struct gsim_model_ops gsim_model_executor = {
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* Waits until the processes have ended, for so long of the wall at most. */
-static void await_ends(struct gsim_model *model, int64_t until_ns) {
+/* Whether a second Ctrl-C, or another signal that asks for the end, waits to be served. */
+static bool is_hurried(const sigset_t *ends) {
+    sigset_t pending;
+    (void)sigpending(&pending);
+    for (int number = 1; number < NSIG; number++)
+        if (sigismember(ends, number) == 1 && sigismember(&pending, number) == 1)
+            return true;
+    return false;
+}
+
+/* Waits until the processes have ended, for so long of the wall at most, or until a signal asks for
+ * the end again. */
+static void await_ends(struct gsim_model *model, int64_t until_ns, const sigset_t *ends) {
     bool is_any = true;
-    while (is_any && gsim_tasks_wall_ns() < until_ns) {
+    while (is_any && gsim_tasks_wall_ns() < until_ns && !(ends && is_hurried(ends))) {
         is_any = false;
         struct timespec nap = {.tv_nsec = 2 * GSIM_NS_PER_MS};
         for (gsim_slot slot = 0; slot < model->capacity; slot++) {
@@ -615,6 +639,24 @@ static void signal_all(struct gsim_model *model, int number) {
         gsim_tasks_signal(&model->tasks[slot], number);
 }
 
+static void end_all(struct gsim_model *model) {
+    sigset_t ends, before;
+    struct timespec at_once = {0};
+    (void)sigemptyset(&ends);
+    (void)sigaddset(&ends, SIGINT);
+    (void)sigaddset(&ends, SIGTERM);
+    (void)sigaddset(&ends, SIGHUP);
+    (void)sigprocmask(SIG_BLOCK, &ends, &before);
+    signal_all(model, SIGTERM);
+    signal_all(model, SIGCONT); /* a stopped process obeys SIGKILL alone until it goes on */
+    await_ends(model, gsim_tasks_wall_ns() + model->executor->grace_ns, &ends);
+    signal_all(model, SIGKILL);
+    await_ends(model, gsim_tasks_wall_ns() + GSIM_HANGS_NS, NULL);
+    while (sigtimedwait(&ends, NULL, &at_once) > 0)
+        ; /* what it asked for has been done; rows are written now */
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 void gsim_executor_close(struct gsim_executor *executor) {
     struct gsim_model *model = executor->model;
     if (!model)
@@ -628,11 +670,7 @@ void gsim_executor_close(struct gsim_executor *executor) {
     }
     for (gsim_slot slot = 0; slot < model->capacity; slot++)
         gsim_image_abandon(&model->tasks[slot].image);
-    signal_all(model, SIGTERM);
-    signal_all(model, SIGCONT); /* a stopped process obeys SIGKILL alone until it goes on */
-    await_ends(model, gsim_tasks_wall_ns() + executor->grace_ns);
-    signal_all(model, SIGKILL);
-    await_ends(model, gsim_tasks_wall_ns() + GSIM_HANGS_NS);
+    end_all(model);
     for (gsim_slot slot = 0; slot < model->capacity; slot++)
         if (model->tasks[slot].driven.is_cut)
             gsim_tasks_report(model, slot, now_ns);

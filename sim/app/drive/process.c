@@ -11,7 +11,10 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "gsim/units.h"
 
 enum { TALK_FD = 3 /* the job's end of the socket, as GSIM_JOB_FD says */ };
 
@@ -53,6 +56,8 @@ static void be_job(const struct gsim_start *start, char *const *environment,
     reset_signals();
     if (!take_descriptors(start->log_path, talk))
         _exit(126);
+    if (start->files)
+        (void)setrlimit(RLIMIT_NOFILE, start->files);
     if (start->command) {
         char *const words[] = {"sh", "-c", (char *)start->command, NULL};
         (void)execve("/bin/sh", words, environment);
@@ -149,6 +154,15 @@ enum gsim_status gsim_job_process_start(struct gsim_job_process *process,
     return gsim_guard_is_there(guard)
                ? GSIM_OK
                : gsim_fail(log, GSIM_FAILED, NULL, 0, "the guard of the jobs has died");
+}
+
+int64_t gsim_job_process_cpu_ns(const struct gsim_job_process *process) {
+    clockid_t clock;
+    struct timespec took;
+    if (process->pid <= 0 || clock_getcpuclockid(process->pid, &clock) != 0 ||
+        clock_gettime(clock, &took) != 0)
+        return -1;
+    return took.tv_sec * GSIM_NS_PER_S + took.tv_nsec;
 }
 
 void gsim_job_process_signal(const struct gsim_job_process *process, int number) {

@@ -6,6 +6,7 @@
 #ifndef GSIM_APP_PROCESS_H
 #define GSIM_APP_PROCESS_H
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "sim/app/drive/guard.h"
@@ -17,6 +18,7 @@ struct gsim_start {
     const void *arg;
     const char *const *environment; /* NAME=VALUE, NULL-terminated, beside that of `drive` */
     const char *log_path; /* standard output and error are appended there */
+    const struct rlimit *files; /* its limit on descriptors; NULL: that of `drive` */
 };
 
 enum { GSIM_LINE_BYTES = 128 };
@@ -32,6 +34,8 @@ struct gsim_job_process {
 enum gsim_status gsim_job_process_start(struct gsim_job_process *process,
                                         const struct gsim_start *start,
                                         const struct gsim_guard *guard, struct gsim_log *log);
+/* The CPU time of the first process of the job so far; -1: it is not known. */
+int64_t gsim_job_process_cpu_ns(const struct gsim_job_process *process);
 /* Sends a signal to all of the job's group. */
 void gsim_job_process_signal(const struct gsim_job_process *process, int number);
 /* Whether the job's first process has ended. The rest of its group is then killed, the guard told,

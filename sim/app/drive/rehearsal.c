@@ -176,6 +176,12 @@ static uint64_t pace(struct gsim_model *m, gsim_slot slot) {
     return gsim_model_device.pace(m->inner, slot);
 }
 
+/* As the executor has it, no job runs on more or fewer GPUs than its row asks for. */
+static struct gsim_rate rate(struct gsim_model *m, gsim_slot slot, const struct gsim_where *where) {
+    return where->gpus == (*m->jobs)[slot].gpus ? gsim_model_device.rate(m->inner, slot, where)
+                                                : (struct gsim_rate){.iterations_after_epoch = -1};
+}
+
 static struct gsim_costs costs(const struct gsim_model *m, gsim_slot slot) {
     return gsim_model_device.costs(m->inner, slot);
 }
@@ -242,6 +248,7 @@ static const struct gsim_model_ops rehearsed = {
     .advance = advance,
     .tell = tell,
     .pace = pace,
+    .rate = rate,
     .costs = costs,
     .counters = counters,
     .progress = progress,

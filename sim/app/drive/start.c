@@ -107,6 +107,7 @@ enum gsim_status gsim_start_job(const struct gsim_executor *executor,
                                    .work = do_work,
                                    .arg = &work,
                                    .environment = environment,
+                                   .files = &executor->files,
                                    .log_path =
                                        gsim_start_log_path(executor, arena, trace, about->index)};
         status = start.log_path ? gsim_job_process_start(process, &start, guard, executor->log)
@@ -131,6 +132,7 @@ enum gsim_status gsim_start_hook(const struct gsim_executor *executor,
     }
     struct gsim_start start = {.command = gsim_start_save_command(executor, trace, job),
                                .environment = environment,
+                               .files = &executor->files,
                                .log_path = log};
     enum gsim_status status = is_complete(environment, 3)
                                   ? gsim_job_process_start(hook, &start, guard, executor->log)

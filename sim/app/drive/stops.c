@@ -14,6 +14,8 @@
 
 static void start(struct gsim_model *model, gsim_slot slot, bool is_resumed, int64_t now_ns) {
     struct gsim_task *task = &model->tasks[slot];
+    if (model->executor->status != GSIM_OK)
+        return; /* the run ends, and the engine has not heard of it yet */
     enum gsim_status status =
         gsim_start_job(model->executor, model->setup.trace, gsim_tasks_job(model, slot), is_resumed,
                        task->cap_percent, &model->guard, &task->process);
@@ -353,6 +355,20 @@ static void serve_transfer(struct gsim_model *model, gsim_slot slot, bool is_fin
     }
 }
 
+/* How much of a start, or of a job, was work of its process on the host. */
+static void note_cpu(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
+    int64_t cpu_ns = gsim_job_process_cpu_ns(&model->tasks[slot].process);
+    if (cpu_ns >= 0)
+        (void)gsim_tasks_note(model, slot, GSIM_NOTE_CPU, at_ns, cpu_ns);
+}
+
+/* The run's time at which the job told its end by its own clock, which is that of `drive` too; 0:
+ * it did not say, or cannot have. */
+static int64_t told_at_ns(const struct gsim_model *model, int64_t job_clock_ns, int64_t heard_ns) {
+    int64_t at_ns = (job_clock_ns - model->began_ns) * model->executor->speed_up;
+    return job_clock_ns > model->began_ns && at_ns <= heard_ns ? at_ns : 0;
+}
+
 /* What a job says that cooperates. */
 static void serve_line(struct gsim_model *model, gsim_slot slot, const char *line, int64_t at_ns) {
     struct gsim_task *task = &model->tasks[slot];
@@ -364,6 +380,8 @@ static void serve_line(struct gsim_model *model, gsim_slot slot, const char *lin
         task->driven.iterations = number;
     if (strcmp(word, "begin") == 0)
         task->of_iterations = number;
+    if (strcmp(word, "begin") == 0 || strcmp(word, "end") == 0)
+        note_cpu(model, slot, at_ns);
     if (strcmp(word, "begin") == 0 && task->phase == GSIM_PHASE_LOADING) {
         run_on(model, slot, at_ns);
         gsim_tasks_expect(model, slot, GSIM_EVENT_RUNNING, at_ns);
@@ -380,7 +398,8 @@ static void serve_line(struct gsim_model *model, gsim_slot slot, const char *lin
     }
     if (strcmp(word, "end") == 0) {
         task->has_told_end = true;
-        (void)gsim_tasks_note(model, slot, GSIM_NOTE_TOLD_END, at_ns, 0);
+        (void)gsim_tasks_note(model, slot, GSIM_NOTE_TOLD_END, at_ns,
+                              told_at_ns(model, number, at_ns));
     }
     if (task->has_told_end && task->hook.pid <= 0)
         task->deadline_ns = GSIM_NEVER;

@@ -63,13 +63,20 @@ struct gsim_note *gsim_tasks_note(struct gsim_model *model, gsim_slot slot,
     return note;
 }
 
+/* Takes how the owner took what it was told. A run that ends for another reason tells it of what
+ * had ended before. */
+static void tell_owner(struct gsim_model *model, enum gsim_status status) {
+    model->executor->is_unheard = status != GSIM_OK;
+    if (status != GSIM_OK)
+        gsim_tasks_give_up(model, status);
+}
+
 void gsim_tasks_write_record(struct gsim_model *model, bool is_due) {
     struct gsim_executor *executor = model->executor;
     if (model->record.n == 0 || (!is_due && model->record.n < MANY_NOTES))
         return;
-    if (executor->status == GSIM_OK)
-        gsim_tasks_give_up(model,
-                           executor->on_notes(executor->arg, model->record.list, model->record.n));
+    if (!executor->is_unheard)
+        tell_owner(model, executor->on_notes(executor->arg, model->record.list, model->record.n));
     model->record.n = 0;
 }
 
@@ -270,8 +277,8 @@ void gsim_tasks_report_ended(struct gsim_model *model) {
         executor->n_shared += model->counts_use && driven->has_shared;
         driven->gpu_ns = driven->has_shared ? -1 : driven->gpu_ns;
     }
-    if (model->n_ended > 0 && executor->status == GSIM_OK)
-        gsim_tasks_give_up(model, executor->on_end(executor->arg, model->ended, model->n_ended));
+    if (model->n_ended > 0 && !executor->is_unheard)
+        tell_owner(model, executor->on_end(executor->arg, model->ended, model->n_ended));
     model->n_ended = 0;
 }
 
@@ -291,4 +298,5 @@ void gsim_tasks_report(struct gsim_model *model, gsim_slot slot, int64_t at_ns) 
     if (model->n_ended == model->capacity)
         gsim_tasks_report_ended(model);
     model->ended[model->n_ended++] = *driven;
+    model->n_gone++;
 }

@@ -71,6 +71,7 @@ struct gsim_model {
     struct gsim_driven *ended; /* jobs to report when the policy has decided what follows */
     struct gsim_record record; /* what goes to the run's owner with them */
     uint32_t capacity, n_pending, n_poll, n_ended;
+    uint32_t n_gone; /* jobs of the trace that have ended */
     int64_t began_ns, woken_ns; /* begin of the run, end of the last wait; on the wall's clock */
     bool is_stopping; /* the engine has been told of the interruption */
     bool counts_use; /* the driver is asked for the GPU time of jobs */

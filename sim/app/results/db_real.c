@@ -9,6 +9,27 @@
 #include "sim/app/identity/program.h"
 #include "sim/app/results/db_private.h"
 
+/* With a rollback journal each transaction makes a file, removes it and waits for the disk four
+ * times; with SQLite's write-ahead log it appends to a file. Where the file system has no shared
+ * memory, SQLite stays with the journal. */
+void gsim_db_real_append(struct gsim_db *db) {
+    (void)sqlite3_exec(db->handle, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", NULL,
+                       NULL, NULL);
+}
+
+/* What fails here does so for want of space, which the next row says, or for a program that reads,
+ * which is done by a later call. The rows stand in the log until then. */
+void gsim_db_real_sync(struct gsim_db *db) {
+    (void)sqlite3_wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}
+
+/* A reader holds up the way back: then the database keeps its log, which any program reads. */
+void gsim_db_real_settle(struct gsim_db *db) {
+    (void)sqlite3_exec(db->handle, "PRAGMA synchronous = FULL", NULL, NULL, NULL);
+    (void)sqlite3_busy_timeout(db->handle, 0);
+    (void)sqlite3_exec(db->handle, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+}
+
 static void bind_text(sqlite3_stmt *statement, int at, const char *text) {
     (void)sqlite3_bind_text(statement, at, text, -1, SQLITE_TRANSIENT);
 }
@@ -26,7 +47,7 @@ static sqlite3_stmt *prepare(struct gsim_db *db, const char *sql) {
     return statement;
 }
 
-/* Each statement is a transaction: what it adds is on the disk when it returns. */
+/* Each statement is a transaction: what it adds outlives this process when it returns. */
 static enum gsim_status finish(struct gsim_db *db, sqlite3_stmt *statement, struct gsim_log *log) {
     int code = statement ? sqlite3_step(statement) : SQLITE_ERROR;
     enum gsim_status status = code == SQLITE_DONE ? GSIM_OK
@@ -103,14 +124,14 @@ static int add_note(sqlite3_stmt *statement, int64_t id, const struct gsim_note 
     return gsim_db_finish(statement);
 }
 
-/* Rows that come together are one transaction, since each transaction waits for the disk several
- * times. NULL: it cannot begin. */
+/* Rows that come together are one transaction. NULL: it cannot begin. */
 static sqlite3_stmt *begin(struct gsim_db *db, const char *sql) {
     int code = sqlite3_exec(db->handle, "BEGIN", NULL, NULL, NULL);
     return code == SQLITE_OK ? prepare(db, sql) : NULL;
 }
 
-/* What the transaction adds is on the disk when it returns. `code`: how its last row went. */
+/* What the transaction adds outlives this process when it returns. `code`: how its last row
+ * went. */
 static enum gsim_status commit(struct gsim_db *db, sqlite3_stmt *statement, int code,
                                struct gsim_log *log) {
     (void)sqlite3_finalize(statement);

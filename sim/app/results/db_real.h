@@ -18,6 +18,13 @@ struct gsim_db_real {
     bool is_dry;
 };
 
+/* From now on rows are appended to a log beside the database: they outlive a crash of this process
+ * as soon as they are added, and one of the machine from the next sync on. */
+void gsim_db_real_append(struct gsim_db *db);
+/* Brings rows to the disk, which takes some ms. */
+void gsim_db_real_sync(struct gsim_db *db);
+/* No more rows come: the database is one file again. */
+void gsim_db_real_settle(struct gsim_db *db);
 /* Adds the run; *id is its number, and its status is 'running'. */
 enum gsim_status gsim_db_real_begin(struct gsim_db *db, const struct gsim_db_real *run, int64_t *id,
                                     struct gsim_log *log);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the processes of a driven run took until they computed, by its record, and the trace in
+ * which they take that in the simulation too. */
+#include "sim/app/compare/real.h"
+
+/* A job that lost its GPUs before it computed has no start that is known: -1. */
+static void take(struct gsim_real *r, const struct gsim_note *notes, uint32_t n,
+                 int64_t *placed_ns) {
+    enum { NOT_PLACED = -1, NOT_KNOWN = -2 };
+    uint32_t n_jobs = r->setup->trace.n_jobs;
+    for (uint32_t job = 0; job < n_jobs; job++)
+        placed_ns[job] = NOT_PLACED;
+    for (const struct gsim_note *note = notes; note < notes + n; note++) {
+        if (note->job < 0 || note->job >= (int64_t)n_jobs)
+            continue;
+        int64_t *at_ns = &placed_ns[note->job], *startup_ns = &r->startup_ns[note->job];
+        if (note->kind == GSIM_NOTE_START)
+            *at_ns = *at_ns == NOT_PLACED ? note->time_ns : NOT_KNOWN;
+        if (note->kind != GSIM_NOTE_COMPUTES)
+            continue;
+        if (*at_ns >= 0 && note->time_ns > *at_ns)
+            *startup_ns = note->time_ns - *at_ns;
+        *at_ns = NOT_KNOWN; /* what comes later is no first start */
+    }
+}
+
+enum gsim_status gsim_real_read_starts(struct gsim_real *r, struct gsim_db *db) {
+    struct gsim_arena *arena = r->cli->arena;
+    uint32_t n = 0, n_jobs = r->setup->trace.n_jobs;
+    struct gsim_note *notes = NULL;
+    int64_t *placed_ns = gsim_arena_array(arena, n_jobs, sizeof *placed_ns);
+    r->startup_ns = gsim_arena_array(arena, n_jobs, sizeof *r->startup_ns);
+    if (!placed_ns || !r->startup_ns)
+        return gsim_no_memory(r->cli->log, "comparing");
+    for (uint32_t job = 0; job < n_jobs; job++)
+        r->startup_ns[job] = -1;
+    enum gsim_status status = gsim_db_real_notes(db, r->run.id, &notes, &n, r->cli->log);
+    if (status == GSIM_OK)
+        take(r, notes, n, placed_ns);
+    for (uint32_t job = 0; job < n_jobs; job++)
+        r->knows_starts |= r->startup_ns[job] >= 0;
+    return status;
+}
+
+struct gsim_trace *gsim_real_started_trace(const struct gsim_real *r) {
+    const struct gsim_trace *from = &r->setup->trace;
+    struct gsim_trace *trace = gsim_arena_alloc(r->cli->arena, sizeof *trace);
+    int64_t *cells = gsim_arena_array(r->cli->arena, from->n_jobs, sizeof *cells);
+    if (!trace || !cells)
+        return NULL;
+    for (uint32_t job = 0; job < from->n_jobs; job++)
+        cells[job] = r->startup_ns[job] >= 0 ? r->startup_ns[job]
+                                             : gsim_trace_get(from, GSIM_COL_STARTUP_NS, job);
+    *trace = *from;
+    trace->column[GSIM_COL_STARTUP_NS] = cells;
+    return trace;
+}
