@@ -214,6 +214,11 @@ uint32_t gsim_ask_nodes(const struct gsim_ctx *ctx, gsim_slot job);
 /* Whether jobs differ in the nodes that they may have, or in how many nodes they have to lie on:
  * then a job that does not fit says nothing of wider ones. */
 bool gsim_ask_has_wishes(const struct gsim_view *view);
+/* Whether they do where all are placed by this rule: a count of nodes on which the rule puts a gang
+ * anyhow binds nothing. */
+bool gsim_ask_has_wishes_under(const struct gsim_view *view, enum gsim_rule rule);
+/* Whether CPUs of hosts, or of the pool, are counted: else those that jobs ask for bind nothing. */
+bool gsim_ask_counts_cpus(const struct gsim_view *view);
 /* Whether both jobs may have the same nodes, by one wish, and ask for as many of them. */
 bool gsim_ask_are_alike(const struct gsim_ctx *ctx, gsim_slot job, gsim_slot other);
 /* The GPUs that one more job could go to, those with the fewest jobs first, then by number: idle

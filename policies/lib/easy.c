@@ -63,9 +63,10 @@ static bool open_failed(struct gsim_easy *easy, struct gsim_ctx *ctx) {
         return true;
     easy->failed =
         gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus + 1u, sizeof *easy->failed);
-    if (gsim_ask_has_wishes(ctx->view))
+    bool has_wishes = gsim_ask_has_wishes_under(ctx->view, easy->rule);
+    if (has_wishes)
         easy->alike = gsim_arena_array(ctx->arena, MOST_ALIKE, sizeof *easy->alike);
-    return easy->failed && (easy->alike || !gsim_ask_has_wishes(ctx->view));
+    return easy->failed && (easy->alike || !has_wishes);
 }
 
 enum gsim_status gsim_easy_init(struct gsim_easy *easy, struct gsim_ctx *ctx, const char *policy,
@@ -383,7 +384,7 @@ void gsim_easy_pass(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_pl
                      .plan = plan,
                      .start = gsim_plan_mark(plan),
                      .hopeless = gsim_misfits_none(ctx->view, easy->rule, false),
-                     .is_apart = easy->failed && gsim_ask_has_wishes(ctx->view),
+                     .is_apart = easy->failed && gsim_ask_has_wishes_under(ctx->view, easy->rule),
                      .head = GSIM_NO_SLOT,
                      .reserved_ns = GSIM_NEVER};
     struct gsim_waiting_rule rule = {.rank = rank, .longest_ns = longest_ns, .of = &p};

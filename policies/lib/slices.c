@@ -93,8 +93,8 @@ static bool is_worth_waiting(const struct gsim_slices *slices, const struct gsim
 }
 
 /* Accepts the job's placement, unless the job had better wait for its home. */
-static bool accepts(struct gsim_slices *slices, const struct gsim_ctx *ctx,
-                    struct gsim_plan *plan, gsim_slot slot) {
+static bool accepts(struct gsim_slices *slices, const struct gsim_ctx *ctx, struct gsim_plan *plan,
+                    gsim_slot slot) {
     slices->waits_for_home = slices->will_yield && is_worth_waiting(slices, ctx, plan, slot);
     if (!slices->waits_for_home)
         return true;
@@ -324,7 +324,7 @@ static void begin_pass(const struct gsim_slices *slices, const struct gsim_ctx *
     /* whether GPUs can be had by force is a matter of their number */
     gsim_unmet_begin(&pass->unforced, ctx->view, slices->rule, true);
     pass->is_ample = gsim_misfits_none(ctx->view, slices->rule, true).is_size_all;
-    pass->has_wishes = gsim_ask_has_wishes(ctx->view);
+    pass->has_wishes = gsim_ask_has_wishes_under(ctx->view, slices->rule);
     pass->smallest_unforced = UINT32_MAX;
     pass->unforced_rank = INT64_MIN;
 }
@@ -456,11 +456,10 @@ static gsim_slot candidate(const struct gsim_slices *slices, const struct gsim_c
                            const struct pass *pass, gsim_slot slot) {
     uint32_t wide = too_wide(slices, ctx, pass);
     uint32_t most = wide > pass->smallest_unforced ? wide : pass->smallest_unforced;
-    bool is_tried = slot != GSIM_NO_ID && (slices->patience > 0 ||
-                                           gsim_index_key(&slices->waiting, slot) ==
-                                               pass->unforced_rank);
-    return is_tried ? slot
-                    : gsim_index_fitting(&slices->waiting, slot, (int64_t)most - 1);
+    bool is_tried =
+        slot != GSIM_NO_ID &&
+        (slices->patience > 0 || gsim_index_key(&slices->waiting, slot) == pass->unforced_rank);
+    return is_tried ? slot : gsim_index_fitting(&slices->waiting, slot, (int64_t)most - 1);
 }
 
 static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,

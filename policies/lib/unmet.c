@@ -5,8 +5,8 @@
 void gsim_unmet_begin(struct gsim_unmet *unmet, const struct gsim_view *view, enum gsim_rule rule,
                       bool is_size_all) {
     unmet->n = 0;
-    unmet->is_on = is_size_all && gsim_ask_has_wishes(view) && rule != GSIM_RULE_RANDOM &&
-                   rule != GSIM_RULE_AFFINITY;
+    unmet->is_on = is_size_all && gsim_ask_has_wishes_under(view, rule) &&
+                   rule != GSIM_RULE_RANDOM && rule != GSIM_RULE_AFFINITY;
 }
 
 /* The place of the job's wish; n: it was not noted. */

@@ -416,10 +416,24 @@ static PyObject *are_alike(PyObject *self, PyObject *args, PyObject *named) {
     return PyBool_FromLong(gsim_ask_are_alike(ctx, slot, other_slot));
 }
 
-static PyObject *has_wishes(PyObject *self, PyObject *none) {
+static PyObject *has_wishes(PyObject *self, PyObject *args, PyObject *named) {
+    static char *names[] = {"rule", NULL};
+    PyObject *rule = Py_None;
+    struct gsim_ctx *ctx = ctx_of(self);
+    if (!ctx || !PyArg_ParseTupleAndKeywords(args, named, "|O", names, &rule))
+        return NULL;
+    int choice = rule != Py_None ? gsim_py_choice(rule, "rule", gsim_py_rules) : 0;
+    if (choice < 0)
+        return NULL;
+    return PyBool_FromLong(rule == Py_None
+                               ? gsim_ask_has_wishes(ctx->view)
+                               : gsim_ask_has_wishes_under(ctx->view, (enum gsim_rule)choice));
+}
+
+static PyObject *counts_cpus(PyObject *self, PyObject *none) {
     struct gsim_ctx *ctx = ctx_of(self);
     (void)none;
-    return ctx ? PyBool_FromLong(gsim_ask_has_wishes(ctx->view)) : NULL;
+    return ctx ? PyBool_FromLong(gsim_ask_counts_cpus(ctx->view)) : NULL;
 }
 
 static PyObject *service_ns(PyObject *self, PyObject *args, PyObject *named) {
@@ -565,8 +579,12 @@ PyMethodDef gsim_py_questions[] = {
     {"nodes", nodes, METH_O,
      "nodes(job): on how many nodes its gang has to lie, as evenly as its GPUs allow; 0: on any "
      "number."},
-    {"has_wishes", has_wishes, METH_NOARGS,
-     "has_wishes(): whether jobs differ in the nodes that they may have, or in how many."},
+    {"has_wishes", NAMED(has_wishes),
+     "has_wishes(rule=None): whether jobs differ in the nodes that they may have, or in how many; "
+     "with a rule, whether they do where all are placed by it."},
+    {"counts_cpus", counts_cpus, METH_NOARGS,
+     "counts_cpus(): whether CPUs of hosts are counted: else those that jobs ask for bind "
+     "nothing."},
     {"are_alike", NAMED(are_alike),
      "are_alike(job, other): whether both may have the same nodes, by one wish, and as many."},
     {"host", host, METH_O, "host(node): its (cpus_milli, mem_bytes); 0: not counted."},

@@ -82,6 +82,7 @@ static void set_idle(struct gsim_cluster *c, uint32_t gpu, bool is_idle) {
 static void add_group(struct gsim_cluster *c, const struct gsim_node_group *group, uint32_t *node,
                       uint32_t *gpu) {
     c->has_host_limit |= group->host_bytes > 0;
+    c->counts_cpus |= group->cpus_milli > 0;
     for (uint32_t i = 0; i < group->count; i++, (*node)++) {
         c->node_first_gpu[*node] = *gpu;
         c->node_cpus_free[*node] = group->cpus_milli ? group->cpus_milli : INT64_MAX / 4;
@@ -240,6 +241,7 @@ enum gsim_status gsim_cluster_open(struct gsim_cluster *cluster,
     if (!list_kinds(cluster, spec) || !wire(cluster, spec))
         return gsim_no_memory(log, "building the cluster");
     cluster->pool_free_ppm = (int64_t)cluster->n_gpus * GSIM_PPM;
+    cluster->counts_cpus |= spec->pool_cpus_milli > 0;
     cluster->pool_cpus_free = spec->pool_cpus_milli ? spec->pool_cpus_milli : INT64_MAX / 4;
     return GSIM_OK;
 }

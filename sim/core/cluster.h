@@ -73,6 +73,7 @@ struct gsim_cluster {
     int64_t *node_host_bytes, *node_host_used, *node_host_peak;
     bool has_host_used; /* a job has used host memory */
     bool has_host_limit; /* some host's memory has a limit */
+    bool counts_cpus; /* some node has a number of CPUs, or the pool */
     bool *gpu_is_arranged; /* shared by an arrangement: no placement by shape */
     uint32_t *gpu_clients; /* jobs placed on the GPU while it is arranged */
     uint32_t *gpu_client_limit; /* the most jobs that its arrangement allows */

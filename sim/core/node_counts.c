@@ -52,6 +52,14 @@ static uint32_t asked_of(const struct gsim_core *core, uint32_t job) {
     return is_moot ? 0 : (uint32_t)nodes;
 }
 
+/* Whether the rule that keeps gangs together has no other choice of nodes than the count leaves: a
+ * gang that fits a node, or fills whole ones, where all nodes have as many GPUs. */
+static bool is_consolidated(const struct gsim_core *core, uint32_t job, uint32_t nodes) {
+    uint32_t gpus = gsim_trace_gpus(core->trace, job), width = core->cluster.widest_node;
+    bool is_even = core->cluster.kinds[core->cluster.n_kinds - 1].gpus == width;
+    return is_even && (gpus <= width ? nodes == 1 : gpus == nodes * width);
+}
+
 static void say(const struct gsim_core *core, uint32_t first) {
     const struct gsim_node_counts *counts = &core->node_counts;
     const struct gsim_trace *trace = core->trace;
@@ -81,6 +89,7 @@ enum gsim_status gsim_node_counts_open(struct gsim_core *core) {
     of_job = gsim_arena_array(core->arena, trace->n_jobs, sizeof *of_job);
     if (!of_job)
         return gsim_no_memory(core->log, "reading numbers of nodes");
+    counts->are_consolidated = true;
     for (uint32_t job = 0; job < trace->n_jobs; job++) {
         uint32_t nodes = asked_of(core, job);
         if (nodes == 0)
@@ -92,6 +101,7 @@ enum gsim_status gsim_node_counts_open(struct gsim_core *core) {
         of_job[job] = is_possible(core, job, nodes) ? nodes : 0;
         first = of_job[job] == 0 && counts->n_impossible == 0 ? job : first;
         counts->n_impossible += of_job[job] == 0;
+        counts->are_consolidated &= of_job[job] == 0 || is_consolidated(core, job, nodes);
         counts->of_job = of_job[job] > 0 ? of_job : counts->of_job;
     }
     say(core, first);

@@ -10,6 +10,8 @@ struct gsim_core;
 
 struct gsim_node_counts {
     const uint32_t *of_job; /* 0: no count binds the job; NULL: no job has one that does */
+    /* Each count that binds is the number of nodes on which GSIM_RULE_CONSOLIDATE puts the gang. */
+    bool are_consolidated;
     /* Jobs with counts that do not bind: no nodes of the cluster hold the gang so; their policy
      * names GPUs itself, or chooses the width of gangs. */
     uint32_t n_impossible, n_ignored;

@@ -6,7 +6,9 @@
 #include "sim/api/phases.h"
 
 struct gsim_shape gsim_shape_of(const struct gsim_view *view, gsim_slot job, enum gsim_rule rule) {
-    int64_t cpus = gsim_trace_get(view->trace, GSIM_COL_CPUS_MILLI, view->jobs.index[job]);
+    int64_t cpus = gsim_ask_counts_cpus(view)
+                       ? gsim_trace_get(view->trace, GSIM_COL_CPUS_MILLI, view->jobs.index[job])
+                       : 0;
     return (struct gsim_shape){.gpus = view->jobs.gpus[job],
                                .share_ppm = view->jobs.share_ppm[job],
                                .cpus_milli = cpus > 0 ? cpus : 0,
@@ -89,6 +91,16 @@ uint32_t gsim_ask_nodes(const struct gsim_ctx *ctx, gsim_slot job) {
 
 bool gsim_ask_has_wishes(const struct gsim_view *view) {
     return view->core->node_sets.table != NULL || view->core->node_counts.of_job != NULL;
+}
+
+bool gsim_ask_has_wishes_under(const struct gsim_view *view, enum gsim_rule rule) {
+    const struct gsim_node_counts *counts = &view->core->node_counts;
+    bool is_kept = rule == GSIM_RULE_CONSOLIDATE && counts->are_consolidated;
+    return view->core->node_sets.table != NULL || (counts->of_job != NULL && !is_kept);
+}
+
+bool gsim_ask_counts_cpus(const struct gsim_view *view) {
+    return view->core->cluster.counts_cpus;
 }
 
 bool gsim_ask_are_alike(const struct gsim_ctx *ctx, gsim_slot job, gsim_slot other) {

@@ -284,6 +284,25 @@ def test_numbers_of_nodes():
     equal(seen, [(2, True, True, [0, 4])])
 
 
+def test_what_binds_nothing():
+    """counts of nodes that a rule keeps anyhow are no wishes under it, CPUs that no host counts are none."""
+    seen = []
+
+    def decide(self, plan):
+        for job in sorted(self.view.changes.arrived):
+            seen.append((self.view.has_wishes(), self.view.has_wishes("consolidate"), self.view.has_wishes(rule="spread"),
+                         self.view.counts_cpus()))
+            plan.place(job)
+
+    row = {"job_id": "a", "submit_s": 0, "duration_s": 5, "cpus": 6}
+    for gpus, nodes, cpus, want in ((2, 1, None, (True, False, True, False)), (8, 2, 8, (True, False, True, True)),
+                                    (6, 2, None, (True, True, True, False))):
+        more = {} if cpus is None else {"cpus_per_node": cpus}
+        run(made(decide=decide, on_completion=lambda self, job: None), [row | {"gpus": gpus, "num_nodes": nodes}], nodes=2,
+            gpus_per_node=4, **more)
+        equal(seen.pop(), want)
+
+
 def test_jobs_that_are_alike():
     """jobs are alike that ask for as many nodes."""
     seen = []

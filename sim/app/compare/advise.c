@@ -11,7 +11,7 @@
 #include "sim/app/figures/report.h"
 #include "sim/app/plan/target.h"
 #include "sim/app/setup/resampling.h"
-#include "traces/first_jobs.h"
+#include "sim/app/sweep/parallel.h"
 
 /* --- what the log has ------------------------------------------------------------------------- */
 
@@ -296,20 +296,17 @@ static bool resize(struct gsim_setup *setup, int sign, struct gsim_arena *arena,
     return true;
 }
 
-/* Where jobs are more than that, the first ones alone run on other nodes: with fewer nodes the line
- * of waiting jobs is long, and each job costs many times what it does today. */
-enum { MOST_TRIED = 20000 };
+/* Where jobs are more than LEAST_PART, a tenth of them, and no fewer than that, are run once more
+ * alone: on other nodes, where the line of waiting jobs may be long and each job cost many times
+ * what it does today, and with other values of assumed constants, which are a score of runs. */
+enum { LEAST_PART = 20000, PARTS = 10 };
 
-/* A run of today's policy. */
-static enum gsim_status run_today(const struct gsim_compare *c, const struct gsim_setup *setup,
-                                  const struct gsim_trace *trace, struct gsim_arena *arena,
-                                  struct gsim_summary *out, struct gsim_log *log) {
-    struct gsim_result result;
-    enum gsim_status status =
-        gsim_setup_run(setup, 0, 0, trace, c->cli->io, NULL, arena, &result, log);
-    if (status == GSIM_OK)
-        *out = result.summary;
-    return status;
+static void take_part(struct gsim_compare *c, struct gsim_compare *part) {
+    uint32_t n_jobs = c->traces[0].n_jobs, n = n_jobs / PARTS;
+    if (n_jobs <= LEAST_PART || c->n_traces > 1)
+        return;
+    if (gsim_compare_part(c, n > LEAST_PART ? n : LEAST_PART, part))
+        c->part = part;
 }
 
 /* What the GPUs cost that there are more, or fewer, with --price. */
@@ -323,61 +320,93 @@ static const char *say_price(const struct gsim_compare *c, int64_t more) {
     return text ? text : "";
 }
 
-static void say_nodes(struct gsim_advice *advice, const struct gsim_compare *c,
-                      const struct gsim_summary *today, const struct gsim_summary *then,
-                      bool is_part) {
-    char before[40], after[40];
-    (void)gsim_format_humane(before, today->wait_mean_s);
-    (void)gsim_format_humane(after, then->wait_mean_s);
-    gsim_advice_add(
-        advice,
-        "%lld GPUs in place of %lld, under %s%s%s: mean wait %s instead of %s, held "
-        "%.0f %% instead of %.0f %%. It rests on users that submit these jobs at these "
-        "times, and would be overturned by users that answer to waits; gsim plan has "
-        "the number of nodes for a target, with intervals.",
-        (long long)then->gpus, (long long)today->gpus, c->setup->contender[0].policy->name,
-        is_part ? ", for the first 20 000 jobs alone" : "", say_price(c, then->gpus - today->gpus),
-        after, before, 100 * then->gpu_busy, 100 * today->gpu_busy);
+/* ", for the first 20 000 jobs alone", or nothing where all jobs ran. */
+static const char *say_part(const struct gsim_compare *c) {
+    uint32_t n = c->part ? c->part->traces[0].n_jobs : 0;
+    const char *text = n == 0
+                           ? ""
+                           : gsim_arena_printf(c->cli->arena, ", for the first %u of %u jobs alone",
+                                               n, c->traces[0].n_jobs);
+    return text ? text : "";
 }
 
-/* The jobs that run on other nodes, and how they fare today. */
+/* Today's policy on other nodes. */
 struct trial {
-    const struct gsim_trace *trace;
-    struct gsim_trace part;
-    struct gsim_summary today;
+    struct gsim_setup setup;
+    struct gsim_arena *arena;
+    struct gsim_log log;
+    int64_t n_gpus;
+    struct gsim_summary then;
+    bool is_other; /* the cluster can have that many more, or fewer */
+    enum gsim_status status;
 };
 
-static enum gsim_status open_trial(const struct gsim_compare *c, struct gsim_arena *arena,
-                                   struct trial *out, struct gsim_log *log) {
-    *out = (struct trial){.trace = &c->traces[0], .today = *gsim_compare_summary(c, 0, 0)};
-    if (out->trace->n_jobs <= MOST_TRIED)
-        return GSIM_OK;
-    enum gsim_status status = gsim_trace_first(&c->traces[0], MOST_TRIED, arena, &out->part, log);
-    out->trace = &out->part;
-    return status == GSIM_OK ? run_today(c, c->setup, &out->part, arena, &out->today, log) : status;
+struct trials {
+    const struct gsim_compare *on; /* the jobs that run there */
+    struct trial *trial; /* more nodes, then fewer */
+};
+enum { N_TRIALS = 2 };
+
+static void run_trial(void *arg, int64_t at) {
+    const struct trials *trials = arg;
+    struct trial *trial = &trials->trial[at];
+    struct gsim_result result;
+    if (!trial->is_other)
+        return;
+    trial->status = gsim_setup_run(&trial->setup, 0, 0, &trials->on->traces[0], trials->on->cli->io,
+                                   NULL, trial->arena, &result, &trial->log);
+    if (trial->status == GSIM_OK)
+        trial->then = result.summary;
 }
 
-static void try_nodes(struct gsim_advice *advice, const struct gsim_compare *c, int sign) {
-    struct gsim_arena *arena = gsim_arena_new();
-    struct gsim_setup *setup = arena ? gsim_arena_alloc(arena, sizeof *setup) : NULL;
-    struct trial *trial = arena ? gsim_arena_alloc(arena, sizeof *trial) : NULL;
-    struct gsim_log log = {0};
-    struct gsim_summary then;
-    int64_t n_gpus;
-    if (setup)
-        *setup = *c->setup;
-    bool is_other = setup && trial && resize(setup, sign, arena, &n_gpus) &&
-                    open_trial(c, arena, trial, &log) == GSIM_OK;
-    if (is_other && run_today(c, setup, trial->trace, arena, &then, &log) == GSIM_OK)
-        say_nodes(advice, c, &trial->today, &then, trial->trace != &c->traces[0]);
-    else if (is_other && log.n_errors > 0)
+static void say_nodes(struct gsim_advice *advice, const struct gsim_compare *c,
+                      const struct gsim_summary *today, const struct trial *trial) {
+    char before[40], after[40];
+    (void)gsim_format_humane(before, today->wait_mean_s);
+    (void)gsim_format_humane(after, trial->then.wait_mean_s);
+    gsim_advice_add(advice,
+                    "%lld GPUs in place of %lld, under %s%s%s: mean wait %s instead of %s, held "
+                    "%.0f %% instead of %.0f %%. It rests on users that submit these jobs at these "
+                    "times, and would be overturned by users that answer to waits; gsim plan has "
+                    "the number of nodes for a target, with intervals.",
+                    (long long)trial->then.gpus, (long long)today->gpus,
+                    c->setup->contender[0].policy->name, say_part(c),
+                    say_price(c, trial->then.gpus - today->gpus), after, before,
+                    100 * trial->then.gpu_busy, 100 * today->gpu_busy);
+}
+
+static void say_trial(struct gsim_advice *advice, const struct gsim_compare *c,
+                      const struct trial *trial, bool is_more) {
+    const struct gsim_summary *today = gsim_compare_summary(c->part ? c->part : c, 0, 0);
+    const char *why = trial->log.n_errors > 0 ? trial->log.errors[0].text : "out of memory";
+    if (trial->is_other && trial->status == GSIM_OK)
+        say_nodes(advice, c, today, trial);
+    else if (trial->is_other)
         gsim_advice_add(advice, "%lld GPUs in place of %lld cannot run this trace: %s",
-                        (long long)n_gpus, (long long)trial->today.gpus, log.errors[0].text);
-    else if (!setup || !trial || gsim_arena_has_failed(arena) || log.n_errors > 0)
+                        (long long)trial->n_gpus, (long long)today->gpus, why);
+    else if (!trial->arena || gsim_arena_has_failed(trial->arena))
         gsim_advice_add(advice, "%s GPUs than today cannot run this trace: %s",
-                        sign > 0 ? "More" : "Fewer",
-                        log.n_errors > 0 ? log.errors[0].text : "out of memory");
-    gsim_arena_free(arena);
+                        is_more ? "More" : "Fewer", why);
+}
+
+static enum gsim_status try_nodes(struct gsim_advice *advice, const struct gsim_compare *c) {
+    struct trials trials = {.on = c->part ? c->part : c};
+    trials.trial = gsim_arena_array(c->cli->arena, N_TRIALS, sizeof *trials.trial);
+    for (int i = 0; trials.trial && i < N_TRIALS; i++) {
+        struct trial *trial = &trials.trial[i];
+        trial->setup = *c->setup;
+        trial->arena = gsim_arena_new();
+        trial->is_other =
+            trial->arena && resize(&trial->setup, i == 0 ? 1 : -1, trial->arena, &trial->n_gpus);
+    }
+    if (!trials.trial)
+        return gsim_no_memory(c->cli->log, "advising");
+    gsim_in_parallel(c->n_threads, N_TRIALS, run_trial, &trials);
+    for (int i = 0; i < N_TRIALS; i++) {
+        say_trial(advice, c, &trials.trial[i], i == 0);
+        gsim_arena_free(trials.trial[i].arena);
+    }
+    return GSIM_OK;
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
@@ -413,7 +442,8 @@ static void print(FILE *out, const struct gsim_advice *advice, int first) {
                                  advice->text[i]);
 }
 
-static enum gsim_status conclude(struct gsim_compare *c, struct gsim_advice *advice) {
+static enum gsim_status conclude(struct gsim_compare *c, struct gsim_compare *part,
+                                 struct gsim_advice *advice) {
     struct gsim_comparison *s = gsim_arena_alloc(c->cli->arena, sizeof *s);
     struct gsim_logged logged;
     const char *const *verdict = NULL;
@@ -431,6 +461,7 @@ static enum gsim_status conclude(struct gsim_compare *c, struct gsim_advice *adv
         return status;
     gsim_compare_write_tables(c, s);
     (void)fflush(c->cli->io->out);
+    take_part(c, part);
     status = gsim_compare_verdict(c, s, &verdict, &is_interrupted);
     if (status != GSIM_OK)
         return status;
@@ -440,9 +471,10 @@ static enum gsim_status conclude(struct gsim_compare *c, struct gsim_advice *adv
         say_load(advice, c);
         gsim_advice_alternatives(advice, c, s);
         say_sharing(advice, c);
-        try_nodes(advice, c, 1);
-        try_nodes(advice, c, -1);
+        status = try_nodes(advice, c);
     }
+    if (status != GSIM_OK)
+        return status;
     print(c->cli->io->out, advice, n_said);
     for (int i = 0; verdict[i]; i++) /* for the page; it stands on the terminal already */
         gsim_advice_add(advice, "Verdict: %s.", verdict[i]);
@@ -472,6 +504,7 @@ enum gsim_status gsim_command_advise(struct gsim_cli *cli) {
         return gsim_no_memory(cli->log, "starting");
     *c = (struct gsim_compare){.cli = cli, .setup = setup};
     advice->arena = cli->arena;
+    struct gsim_compare part = {0};
     enum gsim_status status = place_output(cli);
     if (status == GSIM_OK)
         status = load(cli, setup);
@@ -486,9 +519,10 @@ enum gsim_status gsim_command_advise(struct gsim_cli *cli) {
     (void)fflush(cli->io->out);
     status = gsim_compare_runs(c);
     if (status == GSIM_OK)
-        status = conclude(c, advice);
+        status = conclude(c, &part, advice);
     if (status == GSIM_OK)
         status = write_page(c, advice);
+    gsim_compare_free(&part);
     gsim_compare_free(c);
     return status;
 }

@@ -8,6 +8,7 @@
 #include "sim/app/sweep/parallel.h"
 #include "sim/app/cli/progress.h"
 #include "sim/app/figures/report.h"
+#include "traces/first_jobs.h"
 
 /* CHANGED: the number of shaken or resampled traces without --reps. Fewer than about ten say little
  * about a
@@ -35,9 +36,9 @@ static void run_task(void *arg, int64_t at) {
     gsim_progress_add(&running->bar);
 }
 
-static void run_all(struct gsim_compare *c) {
+static void run_all(struct gsim_compare *c, const char *what) {
     struct running running = {.c = c};
-    gsim_progress_begin(&running.bar, c->cli, "", c->n_tasks);
+    gsim_progress_begin(&running.bar, c->cli, what, c->n_tasks);
     gsim_progress_set(&running.bar, 0);
     c->setup->live = running.bar.live;
     gsim_in_parallel(c->n_threads, c->n_tasks, run_task, &running);
@@ -170,6 +171,17 @@ static enum gsim_status plan_replications(struct gsim_compare *c) {
     return GSIM_OK;
 }
 
+static bool make_tasks(struct gsim_compare *c) {
+    int n = c->n_traces * c->setup->n_contenders;
+    c->tasks = gsim_arena_array(c->cli->arena, (size_t)n, sizeof *c->tasks);
+    c->n_tasks = c->tasks ? n : 0;
+    for (int t = 0; t < c->n_tasks; t++) {
+        c->tasks[t].contender = t % c->setup->n_contenders;
+        c->tasks[t].replication = t / c->setup->n_contenders;
+    }
+    return c->tasks != NULL;
+}
+
 static enum gsim_status prepare(struct gsim_compare *c) {
     int64_t n_threads;
     enum gsim_status status = plan_replications(c);
@@ -179,17 +191,7 @@ static enum gsim_status prepare(struct gsim_compare *c) {
     if (status != GSIM_OK)
         return status;
     c->n_threads = (int)n_threads;
-    c->n_tasks = c->n_traces * c->setup->n_contenders;
-    c->tasks = gsim_arena_array(c->cli->arena, (size_t)c->n_tasks, sizeof *c->tasks);
-    if (!c->tasks) {
-        c->n_tasks = 0;
-        return gsim_no_memory(c->cli->log, "starting");
-    }
-    for (int t = 0; t < c->n_tasks; t++) {
-        c->tasks[t].contender = t % c->setup->n_contenders;
-        c->tasks[t].replication = t / c->setup->n_contenders;
-    }
-    return make_traces(c);
+    return make_tasks(c) ? make_traces(c) : gsim_no_memory(c->cli->log, "starting");
 }
 
 static void warn_of_held(const struct gsim_compare *c) {
@@ -205,7 +207,7 @@ enum gsim_status gsim_compare_runs(struct gsim_compare *c) {
         status = gsim_report_look_up(c->cli, c->setup, 0, c->n_traces, &c->asked);
     if (status != GSIM_OK)
         return status;
-    run_all(c);
+    run_all(c, "");
     status = collect(c);
     if (status != GSIM_OK)
         return status;
@@ -218,6 +220,22 @@ enum gsim_status gsim_compare_runs(struct gsim_compare *c) {
     gsim_compare_warn_of_load(c);
     warn_of_held(c);
     return store(c); /* stored before printing, so that a failing output loses no run */
+}
+
+bool gsim_compare_part(const struct gsim_compare *c, uint32_t n, struct gsim_compare *part) {
+    struct gsim_log log = {0}; /* warnings are those of the runs of all jobs */
+    *part = *c;
+    part->n_traces = part->n_reps = 1;
+    part->first_rep = 0;
+    part->asked = NULL;
+    part->traces = gsim_arena_alloc(c->cli->arena, sizeof *part->traces);
+    bool is_ok = make_tasks(part) && part->traces &&
+                 gsim_trace_first(&c->traces[0], n, c->cli->arena, part->traces, &log) == GSIM_OK;
+    if (is_ok)
+        run_all(part, "first jobs ");
+    for (int t = 0; t < part->n_tasks; t++)
+        is_ok = is_ok && part->tasks[t].status == GSIM_OK;
+    return is_ok;
 }
 
 void gsim_compare_free(struct gsim_compare *c) {

@@ -30,6 +30,9 @@ struct gsim_compare {
     struct gsim_compare_task *tasks; /* in order of replication, then of contender */
     int n_threads;
     struct gsim_db_asked *asked; /* of each task, in the database; NULL: there is none */
+    /* the runs of the first jobs alone, on which other values of constants are tried; NULL: those
+     * are tried on all jobs */
+    const struct gsim_compare *part;
 };
 
 static inline const struct gsim_compare_task *gsim_compare_at(const struct gsim_compare *c,
@@ -53,6 +56,9 @@ static inline bool gsim_compare_knows_durations(const struct gsim_compare *c, in
 
 /* Makes all runs of a loaded setup, with their notes, and puts them into --db. */
 enum gsim_status gsim_compare_runs(struct gsim_compare *c);
+/* Makes the runs of the first n jobs alone, one for each policy, which are not stored. false: some
+ * run failed or was interrupted. */
+bool gsim_compare_part(const struct gsim_compare *c, uint32_t n, struct gsim_compare *part);
 /* Writes the verdict's sentences; a NULL ends them. */
 void gsim_compare_write_verdict(FILE *out, const char *const *lines);
 /* Writes a sentence, broken between words into lines of at most 98 columns. */

@@ -299,13 +299,61 @@ static const char *tried(const struct gsim_whatif *w, struct gsim_arena *arena) 
                            : "the verdict rests on no assumed constant";
 }
 
+/* The runs on which other values are tried: --what-if asks for those of all jobs. */
+static const struct gsim_compare *tried_on(const struct verdict *v) {
+    bool is_all = !v->c->part || gsim_option_is_on(v->c->cli, GSIM_OPT_WHAT_IF);
+    return is_all ? v->c : v->c->part;
+}
+
+/* A contender that is below a winner before any constant is varied, on the first jobs alone; -1:
+ * none is. */
+static int other_winner(const struct verdict *v, const int *winner) {
+    const struct gsim_compare *on = tried_on(v);
+    int other = -1;
+    for (int m = 0; m < GSIM_MEASURE_COUNT && on != v->c; m++) {
+        if (winner[m] < 0)
+            continue;
+        double least = gsim_measure_of(gsim_compare_summary(on, winner[m], 0), m);
+        for (int i = 0; i < on->setup->n_contenders && other < 0; i++)
+            if (gsim_measure_of(gsim_compare_summary(on, i, 0), m) < least)
+                other = i;
+    }
+    return other;
+}
+
+/* Ends the line with the jobs that the trials were of. */
+static const char *add_part(const struct verdict *v, const char *line) {
+    const struct gsim_compare *on = tried_on(v);
+    return on == v->c || !line
+               ? line
+               : gsim_arena_printf(v->c->cli->arena,
+                                   "%s; that was tried on the first %u of %u jobs alone (--what-if "
+                                   "tries all jobs)",
+                                   line, on->traces[0].n_jobs, v->c->traces[0].n_jobs);
+}
+
+static void say_other_winner(struct verdict *v, int other) {
+    add(v, gsim_arena_printf(v->c->cli->arena,
+                             "whether the verdict survives other values of assumed constants was "
+                             "not tried: on the first %u jobs alone, which such trials would be "
+                             "of, %s is lower (--what-if tries all jobs)",
+                             v->c->part->traces[0].n_jobs, name_of(v, other)));
+}
+
 static enum gsim_status say_whatif(struct verdict *v, const int *winner, bool *is_interrupted) {
     struct gsim_whatif w;
     struct gsim_arena *arena = v->c->cli->arena;
-    enum gsim_status status = gsim_compare_whatif(v->c, winner, &w);
+    int other = other_winner(v, winner);
+    if (other >= 0) {
+        say_other_winner(v, other);
+        return GSIM_OK;
+    }
+    enum gsim_status status = gsim_compare_whatif(tried_on(v), winner, &w);
     if (status != GSIM_OK)
         return status;
     const char *line = tried(&w, arena);
+    if (w.n_varied)
+        line = add_part(v, line);
     if (line && w.n_not_varied)
         line = gsim_arena_printf(arena, "%s; %d assumed value%s not varied", line, w.n_not_varied,
                                  w.n_not_varied == 1 ? " was" : "s were");
