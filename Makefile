@@ -22,11 +22,16 @@ BUILD    = build/$(VARIANT)
 # one object, hot.o, for whatever else links the library. `make LTO=` compiles them as other files are,
 # for short ways from an edit to a run; what it makes lies in a folder of its own (-plain).
 HOT      = sim/base sim/core models policies
-# Of these, -O3 is for what runs at every event of a cluster: over all of them a build takes a tenth longer,
-# for 1 % fewer instructions of most policies, and 3 % at most. What runs once a command, or once a line of
-# a foreign log, is compiled for a short build.
-ROUNDS   = $(foreach policy,adaptdl elasticflow gavel kueue lucid muri shockwave synergy themis,policies/$(policy))
-OFTEN    = $(filter-out $(foreach room,models $(ROUNDS),$(BUILD)/$(room)/%),$(HOT_OBJ))
+# Of these rooms, some files run once a round, or once a run, and leave their time in loops of their own:
+# policies that plan in rounds, the numerics that they call, profiles of devices, serving. To have them in
+# that one program takes a sixth of the time of its link.
+ROUNDS   = elasticflow gavel kueue lucid muri shockwave synergy themis
+NUMERICS = assignment conic_cone conic_path conic_system descent line_search lp matching shares_objectives shares_path
+APART    = $(foreach policy,$(ROUNDS),$(filter $(BUILD)/policies/$(policy)/%.o,$(LIB_OBJ))) $(NUMERICS:%=$(BUILD)/policies/lib/%.o) \
+           $(filter $(BUILD)/models/hardware/%.o,$(LIB_OBJ)) $(foreach file,batching llm llm_gpu roofline,$(BUILD)/models/gpu/$(file).o)
+# -O3 is for what runs at every event of a cluster: a tenth fewer instructions of most policies than -O2.
+# What runs once a command, or once a line of a foreign log, is compiled for a short build.
+OFTEN    = $(filter-out $(BUILD)/models/%,$(HOT_OBJ))
 READERS  = after assume build cells csv lines mapped native read rows values write
 ONCE     = $(foreach room,$(filter-out sim/app/results sim/app/sweep,$(wildcard sim/app/*)) sim/calibrate sim/job sim/site,$(BUILD)/$(room)/%.o) \
            $(filter-out $(READERS:%=$(BUILD)/traces/%.o),$(filter $(BUILD)/traces/%,$(LIB_OBJ)))
@@ -66,7 +71,7 @@ LIB_LIBS = $(filter-out -lsqlite3 -lnettle,$(LIBS))
 LIB_SRC  = $(wildcard sim/base/*.c sim/api/*.c sim/site/*.c sim/core/*.c models/*/*.c traces/*.c policies/*.c policies/*/*.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 # The list of policies is left out: a program may bring its own.
-HOT_OBJ  = $(if $(LTO),$(filter-out $(BUILD)/policies/registry.o,$(foreach room,$(HOT),$(filter $(BUILD)/$(room)/%.o,$(LIB_OBJ)))))
+HOT_OBJ  = $(if $(LTO),$(filter-out $(BUILD)/policies/registry.o $(APART),$(foreach room,$(HOT),$(filter $(BUILD)/$(room)/%.o,$(LIB_OBJ)))))
 JOINED   = $(if $(LTO),$(BUILD)/hot.o) $(filter-out $(HOT_OBJ),$(LIB_OBJ))
 APP_SRC  = $(wildcard sim/study/*.c sim/exec/*.c sim/calibrate/*.c sim/app/*/*.c sim/job/*.c)
 APP_OBJ  = $(APP_SRC:%.c=$(BUILD)/%.o) $(BUILD)/pages.o $(BUILD)/sources.o
