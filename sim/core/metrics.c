@@ -37,8 +37,11 @@ bool gsim_metrics_open(struct gsim_core *core) {
 }
 
 void gsim_metrics_job_arrived(struct gsim_core *core, uint32_t job) {
-    core->metrics.start_ns[job] = -1; /* not started */
-    core->metrics.last_submit_ns = core->trace->submit_ns[job];
+    struct gsim_metrics *m = &core->metrics;
+    int64_t submit_ns = core->trace->submit_ns[job];
+    m->start_ns[job] = -1; /* not started */
+    if (submit_ns > m->last_submit_ns) /* a job comes again when its node fails */
+        m->last_submit_ns = submit_ns;
 }
 
 /* Marks the jobs for which the run was over too early. */
