@@ -82,11 +82,12 @@ void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns) {
         core->metrics.host_wait_ns += elapsed_ns;
     if (gsim_rarely(cluster->n_gpus_down > 0) && until_ns > core->metrics.first_submit_ns)
         unused->down_ns += elapsed_ns * cluster->n_gpus_down;
-    if (cluster->n_idle == 0 || cluster->is_pool)
+    uint32_t n_unused = cluster->n_idle + cluster->n_empty;
+    if (n_unused == 0 || cluster->is_pool)
         return;
-    unused->fragmented_ns += elapsed_ns * (cluster->n_idle - cluster->n_idle_whole);
-    if (core->wanting.n > 0 && gsim_bitset_first(&core->wanting.sizes) <= cluster->n_idle)
-        unused->wanted_ns += elapsed_ns * cluster->n_idle;
+    unused->fragmented_ns += elapsed_ns * (n_unused - cluster->n_unused_whole);
+    if (core->wanting.n > 0 && gsim_bitset_first(&core->wanting.sizes) <= n_unused)
+        unused->wanted_ns += elapsed_ns * n_unused;
 }
 
 /* A column is allocated at its first value other than zero. */
