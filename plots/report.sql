@@ -7,7 +7,7 @@ SELECT label AS "policy", runs AS "runs", min(jobs) AS "jobs", sum(unfinished) A
        humane(avg(wait_mean_s)) AS "wait mean", printf('%.2f', avg(slowdown_mean)) AS "slowdown",
        printf('%.3f', avg(jain)) AS "Jain", humane(avg(makespan_s)) AS "makespan",
        printf('%.1f %%', 100 * avg(gpu_busy)) AS "GPUs held",
-       CAST(avg(preemptions) AS INTEGER) AS "preempted", CAST(avg(migrations) AS INTEGER) AS "migrated"
+       printf('%.0f', avg(preemptions)) AS "preempted", printf('%.0f', avg(migrations)) AS "migrated"
 FROM chosen JOIN member USING (run_id) JOIN series USING (series, label)
 GROUP BY series ORDER BY series;
 -- Waits until a job's first start, of jobs that began in the log and in the run. Their sums pass 64 bits in ns.
@@ -51,12 +51,12 @@ SELECT label AS "policy", printf('%.1f', avg(hours)) AS "GPU hours", printf('%.1
        CASE WHEN max(devices) = 1 AND min(busy_w) > 0
            THEN group_concat(DISTINCT device) END AS "watts of",
        CASE WHEN price IS NOT NULL THEN printf('%.2f', avg(hours * price)) END AS "cost",
-       CASE WHEN price IS NOT NULL THEN printf('%.2f', avg(hours * (1 - gpu_busy) * price)) END AS "cost of idle GPUs"
+       CASE WHEN price IS NOT NULL THEN printf('%.2f', avg(hours * (1 - gpu_busy - down) * price)) END AS "cost of idle GPUs"
 FROM bill WHERE hours IS NOT NULL GROUP BY series ORDER BY series;
 -- Users by their GPU hours, those with the most first; each waits less or longer than under the first series. A job has
 -- been on GPUs for its time without waits, times the GPUs that it asks for. Where jobs share GPUs, or run on more or fewer
 -- than they ask for, that is not what was held: each then has its part of what was held. A job without an end was on GPUs
--- until the run was cut.
+-- until the run was cut. Hours, cost and jobs are means over all runs of a series, those without a job of the user too.
 WITH hours_of AS MATERIALIZED (
     SELECT run_id, gpus * makespan_s / 3600 * gpu_busy AS held, makespan_s * 1e9
                + (SELECT min(submit_ns) FROM job AS j WHERE j.run_id = c.run_id) AS cut_ns
@@ -65,8 +65,10 @@ part_of AS MATERIALIZED (
     SELECT run_id, held / nullif(sum(CASE WHEN j.start_ns >= 0 AND NOT j.declined
                THEN max(0, coalesce(j.end_ns, cut_ns) - j.submit_ns - j.wait_ns) / 3.6e12 * j.gpus_ppm / 1e6 END), 0) AS part
     FROM hours_of JOIN job AS j USING (run_id) GROUP BY run_id),
+runs_of AS MATERIALIZED (
+    SELECT series, count(*) AS runs FROM part_of JOIN member USING (run_id) GROUP BY series),
 user_of AS MATERIALIZED (
-    SELECT series, label, t.user AS user, count(*) AS n, count(DISTINCT run_id) AS runs,
+    SELECT series, label, t.user AS user, count(*) AS n,
            sum((j.end_ns - j.submit_ns - j.wait_ns) / 3.6e12 * j.gpus_ppm / 1e6 * coalesce(part, 1)) AS hours,
            avg(t.logged_start_ns - j.submit_ns) / 1e9 AS logged_s, avg(j.wait_ns) / 1e9 AS wait_s, quantile_of(j.wait_ns / 1e9, 0.95) AS p95_s
     FROM chosen AS c JOIN member USING (run_id) JOIN part_of USING (run_id) JOIN job AS j USING (run_id)
@@ -75,13 +77,13 @@ user_of AS MATERIALIZED (
 user_rank AS MATERIALIZED (
     SELECT user, row_number() OVER (ORDER BY sum(hours) DESC, user) AS rank FROM user_of GROUP BY user),
 first_of AS MATERIALIZED (SELECT user, series, wait_s FROM user_of WHERE series = (SELECT min(series) FROM user_of))
-SELECT u.user AS "user", u.label AS "policy", u.n / u.runs AS "jobs", printf('%.1f', u.hours / u.runs) AS "GPU hours",
-       CASE WHEN price IS NOT NULL THEN printf('%.2f', u.hours / u.runs * price) END AS "cost",
+SELECT u.user AS "user", u.label AS "policy", printf('%g', round(1.0 * u.n / runs, 1)) AS "jobs", printf('%.1f', u.hours / runs) AS "GPU hours",
+       CASE WHEN price IS NOT NULL THEN printf('%.2f', u.hours / runs * price) END AS "cost",
        humane(u.logged_s) AS "wait as logged", humane(u.wait_s) AS "wait mean", humane(u.p95_s) AS "wait p95",
        CASE WHEN u.series = f.series THEN '' WHEN u.wait_s < f.wait_s THEN 'gains ' || humane(f.wait_s - u.wait_s)
            WHEN u.wait_s > f.wait_s THEN 'loses ' || humane(u.wait_s - f.wait_s)
            WHEN f.user IS NOT NULL THEN 'as there' END AS "mean wait against the first policy"
-FROM user_of AS u JOIN user_rank USING (user) JOIN asked LEFT JOIN first_of AS f ON f.user = u.user
+FROM user_of AS u JOIN user_rank USING (user) JOIN runs_of USING (series) JOIN asked LEFT JOIN first_of AS f ON f.user = u.user
 WHERE rank <= 12 ORDER BY rank, u.series;
 SELECT r.run_id AS "run", label AS "policy", seed AS "seed", replication AS "replication", trace AS "trace",
        device AS "device", gpus AS "GPUs", version AS "gsim", substr(config, 1, 12) AS "identity", argv AS "command"

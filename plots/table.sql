@@ -51,7 +51,7 @@ SELECT * FROM (
                    WHEN j.service_ns < 3600e9 THEN '10 to 60 min' WHEN j.service_ns < 36000e9 THEN '1 to 10 h' ELSE 'from 10 h' END END AS name,
            CASE grouping.by WHEN 'gpus' THEN j.gpus_ppm WHEN 'size' THEN (j.service_ns >= 60e9) + (j.service_ns >= 600e9)
                + (j.service_ns >= 3600e9) + (j.service_ns >= 36000e9) ELSE 0 END AS place,
-           (j.end_ns - j.submit_ns) / 1e9 AS jct_s, j.wait_ns / 1e9 AS wait_s, j.service_ns / 1e9 AS service_s,
+           (j.end_ns - j.submit_ns) / 1e9 AS jct_s, CASE WHEN j.end_ns IS NOT NULL THEN j.wait_ns / 1e9 END AS wait_s, j.service_ns / 1e9 AS service_s,
            j.gpus_ppm / 1e6 AS gpus
     FROM chosen JOIN job AS j USING (run_id) LEFT JOIN trace_job AS t ON t.trace_jobs = chosen.trace_jobs AND t.job = j.job, grouping
     WHERE grouping.by IS NOT NULL)

@@ -120,6 +120,7 @@ suite "relations between runs" "${PYTHON:-python3}" tests/relations/run.py "$sta
 suite "policies by their papers' rules" "${PYTHON:-python3}" tests/reference/derived.py "$started"
 title "a plain second simulator"
 suite "jobs as in a plain simulator" "${PYTHON:-python3}" tests/plain/run.py "$started"
+suite "results as summed plainly" "${PYTHON:-python3}" tests/plain/results.py "$started"
 title python
 for script in tests/python/*.py; do
     case $script in */tap.py) continue ;; esac

@@ -59,13 +59,14 @@ static bool allocate(struct gsim_cluster *c) {
     c->node_gang = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_gang);
     c->node_is_down = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_is_down);
     c->node_idle = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_idle);
+    c->node_empty = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_empty);
     c->nodes_with = gsim_arena_array(arena, c->widest_node + 1u, sizeof *c->nodes_with);
     bool ok = c->idle_gpus && c->gpu_part_ppm && c->node_of_gpu && c->node_first_gpu &&
               c->type_of_gpu && c->gpu_hbm_bytes && c->gpu_mem_used && c->gpu_memory &&
               c->gpu_is_paired && c->gpu_is_split && c->node_host_bytes && c->node_host_used &&
               c->node_host_peak && c->gpu_is_arranged && c->gpu_clients && c->gpu_client_limit &&
               c->node_cpus_free && c->node_beside_free && c->node_gang && c->node_idle &&
-              c->node_is_down && c->nodes_with &&
+              c->node_empty && c->node_is_down && c->nodes_with &&
               gsim_bitset_init(&c->counts, arena, c->widest_node + 1);
     for (uint32_t k = 0; ok && k <= c->widest_node; k++)
         ok = gsim_bitset_init(&c->nodes_with[k], arena, c->n_nodes);
@@ -98,7 +99,7 @@ static void add_group(struct gsim_cluster *c, const struct gsim_node_group *grou
         gsim_bitset_add(&c->counts, group->gpus_per_node);
         c->node_idle[*node] = group->gpus_per_node;
         c->n_idle += group->gpus_per_node;
-        c->n_idle_whole += group->gpus_per_node;
+        c->n_unused_whole += group->gpus_per_node;
     }
 }
 
@@ -285,6 +286,16 @@ static void charge_memory(struct gsim_cluster *c, const struct gsim_unit *unit, 
         c->gpu_instances[unit->gpu]->mem_used[unit->slot - 1] += bytes;
 }
 
+/* Notes that jobs come to or leave an arranged GPU, or that it becomes one. */
+static void add_empty(struct gsim_cluster *c, uint32_t gpu, bool is_empty) {
+    uint32_t node = c->node_of_gpu[gpu], by = is_empty ? 1u : UINT32_MAX;
+    uint32_t size = c->node_first_gpu[node + 1] - c->node_first_gpu[node];
+    uint32_t was = c->node_idle[node] + c->node_empty[node], is = was + by;
+    c->node_empty[node] += by;
+    c->n_empty += by;
+    c->n_unused_whole += (is == size ? size : 0) - (was == size ? size : 0);
+}
+
 static int charge_gpu(struct gsim_cluster *c, const struct gsim_request *request,
                       const struct gsim_unit *unit, bool is_taken) {
     uint32_t gpu = unit->gpu;
@@ -298,6 +309,8 @@ static int charge_gpu(struct gsim_cluster *c, const struct gsim_request *request
     if (request->shape.cpus_milli)
         c->node_cpus_free[c->node_of_gpu[gpu]] -= sign * gsim_cluster_cpus(&request->shape, 1);
     if (c->gpu_is_arranged[gpu]) {
+        if (c->gpu_clients[gpu] == (is_taken ? 0 : 1))
+            add_empty(c, gpu, !is_taken);
         c->gpu_clients[gpu] += is_taken ? 1u : UINT32_MAX;
         gsim_cluster_note_open(c, gpu);
         return 0;
@@ -415,8 +428,10 @@ void gsim_cluster_set_down(struct gsim_cluster *cluster, uint32_t node, bool is_
     uint32_t first = cluster->node_first_gpu[node], end = cluster->node_first_gpu[node + 1];
     for (uint32_t gpu = first; gpu < end; gpu++) {
         assert(cluster->gpu_clients[gpu] == 0);
-        if (cluster->gpu_is_arranged[gpu])
+        if (cluster->gpu_is_arranged[gpu]) {
+            add_empty(cluster, gpu, !is_down);
             continue;
+        }
         assert(gsim_cluster_free_ppm(cluster, gpu) == (is_down ? PPM : 0));
         idle += gpu_set_free(cluster, gpu, is_down ? 0 : PPM);
     }
@@ -435,6 +450,7 @@ void gsim_cluster_set_arranged(struct gsim_cluster *cluster, uint32_t gpu, bool 
     cluster->n_arranged += is_arranged ? 1u : UINT32_MAX;
     if (cluster->node_is_down[cluster->node_of_gpu[gpu]])
         return;
+    add_empty(cluster, gpu, is_arranged);
     gsim_cluster_add_idle(cluster, cluster->node_of_gpu[gpu],
                           gpu_set_free(cluster, gpu, is_arranged ? 0 : PPM));
 }

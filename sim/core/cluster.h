@@ -88,7 +88,9 @@ struct gsim_cluster {
     uint32_t n_gpus_down;
     uint32_t *node_idle; /* by node: its wholly free GPUs */
     uint32_t n_idle;
-    uint32_t n_idle_whole; /* wholly free GPUs on wholly free nodes */
+    uint32_t *node_empty; /* by node: its arranged GPUs that no job is on, unless it is down */
+    uint32_t n_empty;
+    uint32_t n_unused_whole; /* GPUs of nodes on which each is wholly free or empty */
     uint32_t n_arranged; /* GPUs shared by an arrangement */
     struct gsim_bitset *nodes_with; /* [idle count] -> nodes */
     /* idle counts that may have nodes: a search drops counts without nodes */
@@ -207,11 +209,12 @@ static inline bool gsim_cluster_is_plain(const struct gsim_cluster *c,
 static inline void gsim_cluster_add_idle(struct gsim_cluster *c, uint32_t node, int by) {
     uint32_t was = c->node_idle[node], is = was + (uint32_t)by;
     uint32_t size = c->node_first_gpu[node + 1] - c->node_first_gpu[node];
+    uint32_t rest = size - c->node_empty[node];
     gsim_bitset_move(&c->nodes_with[was], &c->nodes_with[is], node);
     gsim_bitset_add(&c->counts, is);
     c->node_idle[node] = is;
     c->n_idle += (uint32_t)by;
-    c->n_idle_whole += (is == size ? size : 0) - (was == size ? size : 0);
+    c->n_unused_whole += (is == rest ? size : 0) - (was == rest ? size : 0);
 }
 
 /* Of units that were found on one node: all of them at once. */

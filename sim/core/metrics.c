@@ -37,8 +37,11 @@ bool gsim_metrics_open(struct gsim_core *core) {
 }
 
 void gsim_metrics_job_arrived(struct gsim_core *core, uint32_t job) {
-    core->metrics.start_ns[job] = -1; /* not started */
-    core->metrics.last_submit_ns = core->trace->submit_ns[job];
+    struct gsim_metrics *m = &core->metrics;
+    int64_t submit_ns = core->trace->submit_ns[job];
+    m->start_ns[job] = -1; /* not started */
+    if (submit_ns > m->last_submit_ns) /* a job comes again when its node fails */
+        m->last_submit_ns = submit_ns;
 }
 
 /* Marks the jobs for which the run was over too early. */
@@ -79,11 +82,12 @@ void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns) {
         core->metrics.host_wait_ns += elapsed_ns;
     if (gsim_rarely(cluster->n_gpus_down > 0) && until_ns > core->metrics.first_submit_ns)
         unused->down_ns += elapsed_ns * cluster->n_gpus_down;
-    if (cluster->n_idle == 0 || cluster->is_pool)
+    uint32_t n_unused = cluster->n_idle + cluster->n_empty;
+    if (n_unused == 0 || cluster->is_pool)
         return;
-    unused->fragmented_ns += elapsed_ns * (cluster->n_idle - cluster->n_idle_whole);
-    if (core->wanting.n > 0 && gsim_bitset_first(&core->wanting.sizes) <= cluster->n_idle)
-        unused->wanted_ns += elapsed_ns * cluster->n_idle;
+    unused->fragmented_ns += elapsed_ns * (n_unused - cluster->n_unused_whole);
+    if (core->wanting.n > 0 && gsim_bitset_first(&core->wanting.sizes) <= n_unused)
+        unused->wanted_ns += elapsed_ns * n_unused;
 }
 
 /* A column is allocated at its first value other than zero. */

@@ -75,17 +75,23 @@ static void check_gpu(const struct gsim_cluster *c, uint32_t gpu, const struct t
 }
 
 static void check_nodes(const struct gsim_cluster *c) {
-    uint32_t n_idle = 0;
+    uint32_t n_idle = 0, n_empty = 0, n_whole = 0;
     for (uint32_t node = 0; node < c->n_nodes; node++) {
-        uint32_t idle = 0;
-        for (uint32_t gpu = c->node_first_gpu[node]; gpu < c->node_first_gpu[node + 1]; gpu++)
+        uint32_t idle = 0, empty = 0;
+        uint32_t size = c->node_first_gpu[node + 1] - c->node_first_gpu[node];
+        for (uint32_t gpu = c->node_first_gpu[node]; gpu < c->node_first_gpu[node + 1]; gpu++) {
             idle += gsim_cluster_is_idle(c, gpu);
-        assert(idle == c->node_idle[node]);
+            empty +=
+                c->gpu_is_arranged[gpu] && c->gpu_clients[gpu] == 0 && !c->node_is_down[node];
+        }
+        assert(idle == c->node_idle[node] && empty == c->node_empty[node]);
         assert(gsim_bitset_next(&c->nodes_with[idle], node) == node);
         assert(c->node_host_used[node] >= 0 && c->node_host_used[node] <= c->node_host_bytes[node]);
         n_idle += idle;
+        n_empty += empty;
+        n_whole += idle + empty == size ? size : 0;
     }
-    assert(n_idle == c->n_idle);
+    assert(n_idle == c->n_idle && n_empty == c->n_empty && n_whole == c->n_unused_whole);
 }
 
 static void check_pool(const struct gsim_core *core) {

@@ -135,6 +135,40 @@ print(run["lost_s"], kwh, told)
 sys.exit(run["lost_s"] < 3600 or abs(kwh - told) > 0.051)
 EOF
 say "work that a failure takes draws the watts of work" $?
+# a plan of these runs: nodes that are down draw nothing, and are no idle GPUs; no job arrives after the first ones
+"$gsim" plan --policies fifo --device a100-40 --nodes 3,4 --gpus-per-node 1 --mtbf 2d --mttr 10h --target 'wait_mean_s < 1s' --price 2.5 --quiet --format csv -o "$tmp/down.db" "$tmp/three.csv" >"$tmp/down.csv" 2>"$tmp/log" &&
+    "$gsim" report "$tmp/down.db" --where 'gpus = 3' --price 2.5 -o "$tmp/down.html" --quiet >>"$tmp/log" 2>&1 && tables "$tmp/down.html" >>"$tmp/log" &&
+    python3 - "$tmp/down.csv" "$tmp/down.db" "$tmp/log" <<'EOF' >>"$tmp/log"
+import csv, re, sqlite3, sys
+plan = next(row for row in csv.DictReader(open(sys.argv[1])) if row["gpus"] == "3")
+span, busy, useful, down, lost = sqlite3.connect(sys.argv[2]).execute(
+    "select makespan_s, gpu_busy, gpu_useful, gpu_down, lost_s from run where gpus = 3").fetchone()
+computed = useful + lost / (3 * span)
+kwh, idle = 72 * (51 * (1 - down) + 349 * computed) / 1000, 72 * 2.5 * (1 - busy - down)
+bill = re.search(r"^fifo\|([^|]*)\|[^|]*\|([^|]*)\|.*\|([^|]*)\|$", open(sys.argv[3]).read().split("GPU hours, energy")[1], re.M)
+hours, idle_hours, cost = map(float, bill.groups())
+print(plan, kwh, idle, bill.groups())
+sys.exit(down < 0.05 or abs(float(plan["energy_kwh_day"]) - kwh) > 1e-6 or abs(float(plan["idle_cost_day"]) - idle) > 1e-6
+         or abs(cost - 2.5 * idle_hours) > 0.13 or abs(hours - 3 * span / 3600) > 0.051)
+EOF
+say "GPUs that are down draw nothing, and cost nothing as idle ones" $?
+# five draws of which few have jobs of cid: hours, jobs and cost are means over all of them
+printf '[trace]\njobs = 30\n[arrival]\nprocess = poisson\nload = 0.8\ngpus = 4\n[duration]\ndistribution = lognormal\nmu = 8\nsigma = 1\n[user]\nchoice = ann, bob, cid\nweights = 95, 4, 1\n' >"$tmp/few.ini"
+"$gsim" compare --policies fifo,srtf --gpus-per-node 4 --device ideal --reps 5 --no-what-if --quiet --db "$tmp/few.db" "$tmp/few.ini" >"$tmp/log" 2>&1 &&
+    "$gsim" report "$tmp/few.db" --price 2.5 -o "$tmp/few.html" --quiet >>"$tmp/log" 2>&1 && tables "$tmp/few.html" >>"$tmp/log" &&
+    python3 - "$tmp/few.db" "$tmp/log" <<'EOF' >>"$tmp/log"
+import re, sqlite3, sys
+users = sqlite3.connect(sys.argv[1]).execute(
+    "select user, policy, count(*) / 5.0, sum(end_ns - start_ns) / 5 / 3.6e12, count(distinct run_id) from run join job using (run_id) "
+    "join trace_job using (trace_jobs, job) where policy = 'fifo' group by user, policy").fetchall()
+told = open(sys.argv[2]).read().split("Users: which")[1]
+for user, policy, jobs, hours, runs in users:
+    row = re.search(rf"^{user}\|{policy}\|([^|]*)\|([^|]*)\|([^|]*)\|", told, re.M).groups()
+    print(user, jobs, hours, runs, row)
+    assert abs(float(row[0]) - jobs) < 0.051 and abs(float(row[1]) - hours) < 0.051 and abs(float(row[2]) - 2.5 * hours) < 0.006
+assert min(runs for *_, runs in users) < 5
+EOF
+say "users' hours are means over all runs, those without a job of theirs too" $?
 
 # --- bad input
 nodes="--nodes 1..9 --gpus-per-node 8"

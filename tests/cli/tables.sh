@@ -73,6 +73,14 @@ for value in gpu_hours jobs; do
     [ "$sum" = "$want" ]
     say "$value of all groups are those of all jobs" $?
 done
+printf 'job_id,submit_s,duration_s,gpus,user\na,0,100,1,ann\nb,0,1000,1,ann\nc,10,500,1,bob\n' >"$tmp/cut.csv"
+"$gsim" --policy fifo --gpus-per-node 1 --until 800 --device ideal --quiet --db "$tmp/cut.db" "$tmp/cut.csv" >"$tmp/log" 2>&1
+for value in wait_mean_s wait_p95_s; do # b has waited for 100 s, and has not ended; c waits
+    "$gsim" table "$tmp/cut.db" --by user --value $value --format csv >"$tmp/csv" 2>>"$tmp/log"
+    cat "$tmp/csv" >>"$tmp/log"
+    [ "$(awk -F'",' 'NR > 1 {split($2, f, ","); print f[3]}' "$tmp/csv")" = 0 ]
+    say "$value of groups is of jobs that ended, as in the run's own result" $?
+done
 "$gsim" table "$tmp/r.db" --changed srtf --format csv >"$tmp/csv" 2>"$tmp/log"
 first=$(sed -n 2p "$tmp/csv" | cut -d, -f1,7)
 want=$(sql "select a.job_id || ',' || printf('%.9g', (b.end_ns - a.end_ns) / 1e9) from job as a join job as b using (job)

@@ -68,9 +68,9 @@ static void test_named_units(void **state) {
     assert_int_equal(request.on_node, 0xA); /* the second and the fourth of node 1 */
     assert_int_equal(c.n_idle, 10);
     assert_int_equal(c.node_idle[1], 2);
-    assert_int_equal(c.n_idle_whole, 8);
+    assert_int_equal(c.n_unused_whole, 8);
     gsim_cluster_release(&c, &request, together, 2);
-    assert_int_equal(c.n_idle_whole, 12);
+    assert_int_equal(c.n_unused_whole, 12);
     gsim_cluster_retake(&c, &request, together, 2);
     assert_int_equal(c.node_idle[1], 2);
     assert_int_equal(gsim_cluster_take_named(&c, &filling, apart, 2), 0); /* of two nodes */

@@ -16,6 +16,7 @@ struct gsim_plan_run {
     int64_t position; /* in the sweep, from 1; 0: the grid has no such run */
     double value; /* of the target's field; NaN: the run has none */
     double gpus, held, unfinished; /* held: share of GPU time, while jobs arrive */
+    double idle;                   /* likewise: neither held nor down */
     double watts; /* of a GPU in the mean; NaN: not known */
 };
 
@@ -24,7 +25,7 @@ struct gsim_plan_cell {
     struct gsim_plan_run *run; /* by replication */
     bool is_known; /* all of them have been made */
     struct gsim_interval value; /* over replications; low and high are NaN if there is only one */
-    double gpus, held, watts; /* means, as above */
+    double gpus, held, idle, watts; /* means, as above */
     double unfinished; /* jobs, over all replications */
 };
 

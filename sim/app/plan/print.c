@@ -34,7 +34,7 @@ static struct day day_of(const struct gsim_planned *p, const struct gsim_plan_ce
     double hours = 24 * cell->gpus;
     return (struct day){.energy_kwh = hours * cell->watts / 1000,
                         .cost = hours * p->price,
-                        .idle_cost = hours * p->price * (1 - cell->held)};
+                        .idle_cost = hours * p->price * cell->idle};
 }
 
 /* --- text ------------------------------------------------------------------------------------- */

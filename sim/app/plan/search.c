@@ -36,11 +36,12 @@ static enum gsim_status describe(const struct gsim_planned *p, struct gsim_plan_
     double n = p->n_reps, mean = 0;
     if (!values)
         return gsim_no_memory(p->cli->log, "planning");
-    cell->held = cell->unfinished = cell->watts = 0;
+    cell->held = cell->idle = cell->unfinished = cell->watts = 0;
     for (int r = 0; r < p->n_reps; r++) {
         values[r] = cell->run[r].value;
         mean += values[r] / n;
         cell->held += cell->run[r].held / n;
+        cell->idle += cell->run[r].idle / n;
         cell->watts += cell->run[r].watts / n;
         cell->unfinished += cell->run[r].unfinished;
     }
@@ -127,26 +128,29 @@ struct reading {
 static void take_numbers(void *arg, const struct gsim_db_value *v, int n) {
     const struct reading *reading = arg;
     struct gsim_plan_run *run = reading->run;
-    if (n < 7)
+    if (n < 8)
         return;
     run->value = v[0].is_null ? (double)NAN : v[0].number;
     run->unfinished = v[1].number;
     run->gpus = v[2].number;
     run->held = v[3].number;
     gsim_sweep_note(reading->notes, v[4].text, v[5].text);
-    run->watts = v[6].is_null ? (double)NAN : v[6].number;
+    run->idle = v[6].number;
+    run->watts = v[7].is_null ? (double)NAN : v[7].number;
 }
 
 /* The numbers of a run. Shares are of the time over which jobs arrive, by the GPU time of all jobs:
  * from the last arrival to the last end ever fewer GPUs are held, which says nothing of a cluster
- * to which jobs go on to come. A GPU draws its idle watts, and those of its datasheet while jobs
- * compute, what a failure then takes included. */
+ * to which jobs go on to come. Nodes fail as often in either time. A GPU draws its idle watts, and
+ * those of its datasheet while jobs compute, what a failure then takes included; one that is down
+ * draws nothing, and is not idle. */
 static const char one_run[] =
-    "SELECT %s, unfinished, gpus, held, assumed, outside_validated,"
-    " (SELECT i.value + (b.value - i.value) * min(useful, held) FROM parameter AS i"
+    "SELECT %s, unfinished, gpus, held, assumed, outside_validated, max(0.0, 1 - held - down),"
+    " (SELECT i.value * (1 - down) + (b.value - i.value) * min(useful, held) FROM parameter AS i"
     "  JOIN parameter AS b USING (run_id) WHERE i.run_id = r.run_id AND"
     "  i.key = 'energy.idle_w' AND b.key = 'energy.busy_w' AND b.value > 0) "
-    "FROM (SELECT *, min(1.0, gpu_busy * makespan_s / span_s) AS held,"
+    "FROM (SELECT *, coalesce(gpu_down, 0) AS down,"
+    "      min(1.0, gpu_busy * makespan_s / span_s) AS held,"
     "      gpu_useful * makespan_s / span_s + coalesce(lost_s, 0) / (gpus * span_s) AS useful FROM"
     "      (SELECT *, CASE WHEN arrivals_s > 0 AND arrivals_s < makespan_s THEN arrivals_s"
     "       ELSE makespan_s END AS span_s FROM run WHERE run_id = %lld)) AS r";
