@@ -45,3 +45,17 @@ say "a kernel behind a copy has a turn of its own ($ms ms)" $?
 ms=$(one long "host_copy,c,310,h200,\n$launch$copy$launch$wait")
 is_turns 2 "$ms"
 say "whether the copy is short or long ($ms ms)" $?
+
+# Of a profile, copies to the host are such ones, and others are not.
+event() { # category, name, begin, correlation
+    printf '{"ph":"X","cat":"%s","name":"%s","ts":%s,"dur":2,"args":{"correlation":%s,"stream":7}}' "$@"
+}
+{
+    echo '{"traceEvents":[{"ph":"X","cat":"user_annotation","name":"ProfilerStep#1","ts":0,"dur":99},'
+    echo "$(event cuda_runtime cudaLaunchKernel 1 1),$(event kernel k 5 1),"
+    echo "$(event cuda_runtime cudaMemcpyAsync 20 2),$(event gpu_memcpy 'Memcpy DtoH' 25 2),"
+    echo "$(event cuda_runtime cudaMemcpyAsync 40 3),$(event gpu_memcpy 'Memcpy HtoD' 45 3)]}"
+} >profile.json
+"$gsim" import timeline profile.json --device h200 -o profile.csv >log 2>&1
+grep -q '^host_copy,Memcpy_DtoH,' profile.csv && grep -q '^copy,Memcpy_HtoD,' profile.csv
+say "an importer tells copies to the host from others" $?
