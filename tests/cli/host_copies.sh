@@ -57,5 +57,5 @@ event() { # category, name, begin, correlation
     echo "$(event cuda_runtime cudaMemcpyAsync 40 3),$(event gpu_memcpy 'Memcpy HtoD' 45 3)]}"
 } >profile.json
 "$gsim" import timeline profile.json --device h200 -o profile.csv >log 2>&1
-grep -q '^host_copy,Memcpy_DtoH,' profile.csv && grep -q '^copy,Memcpy_HtoD,' profile.csv
+grep -q '^host_copy,DtoH,' profile.csv && grep -q '^copy,HtoD,' profile.csv
 say "an importer tells copies to the host from others" $?
