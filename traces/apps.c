@@ -283,7 +283,8 @@ static enum gsim_status take_row(struct gsim_app_reader *r) {
     int choice = 0, kind = -1;
     enum gsim_status status = take_choice(
         r, KIND,
-        "title|buffer|kernel|host|sync|idempotent|copy|set|launch|wait|record|after|energy|phase",
+        "title|buffer|kernel|host|sync|idempotent|copy|set|launch|wait|record|after|energy|phase|"
+        "host_copy",
         &kind);
     if (status == GSIM_OK && (kind < 0 || !r->cell[NAME]))
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line, "a row has a kind and a name");
@@ -323,6 +324,8 @@ static enum gsim_status take_row(struct gsim_app_reader *r) {
         return take_energy(r);
     case 13:
         return gsim_app_take_phase(r);
+    case 14:
+        return take_kernel(r, GSIM_APP_HOST_COPY);
     default:
         return status;
     }

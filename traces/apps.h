@@ -17,7 +17,8 @@
  *                   as counters of the device say, stored_bytes: how many of these it stored
  *                   (without them half, as copies do), and clock: the clock that the GPU has at
  *                   most while the kernel runs, of its highest one (default 100%); in programs
- *     copy, set   as kernel, for the GPU's other engines; in programs
+ *     copy, host_copy, set   as kernel, for the GPU's other engines; in programs. A host_copy takes
+ *                 no turn of the SMs
  *     host        name launch or gap, time_us: launching an iteration; between two iterations
  *     sync        name kernel, iteration (default) or none: where the host waits; count: it waits
  *                 after that many iterations (default 1)

@@ -157,13 +157,21 @@ static void end_row(const struct writer *w, int64_t grow_ns,
     fputc('\n', w->out);
 }
 
+/* Whether a copy goes to the host, by the name that PyTorch gives it, or the number (cudaMemcpyKind
+ * 2) in a database of Nsight Systems. Copies to the GPU may be small, which take turns. */
+static bool is_to_host(const struct writer *w, const struct gsim_timeline_record *record) {
+    const char *name = w->timeline->names->names[GSIM_COL_APP].name[record->name];
+    return record->what == GSIM_TIMELINE_COPY &&
+           (strstr(name, "DtoH") != NULL || strcmp(name, "Memcpy 2") == 0);
+}
+
 static void put_kernel(const struct writer *w, const struct kernel_row *row, const char *device) {
     static const char *const kinds[] = {[GSIM_TIMELINE_KERNEL] = "kernel",
                                         [GSIM_TIMELINE_COPY] = "copy",
                                         [GSIM_TIMELINE_SET] = "set"};
     const struct gsim_timeline_record *record = record_of(w->timeline, row->record);
     char text[64] = "";
-    fprintf(w->out, "%s,", kinds[record->what]);
+    fprintf(w->out, "%s,", is_to_host(w, record) ? "host_copy" : kinds[record->what]);
     gsim_csv_put(row->name, w->out);
     fputs(",,", w->out);
     put_us(row->total_ns / row->n, w->out);

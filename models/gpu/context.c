@@ -164,6 +164,8 @@ GSIM_APART static int64_t last_of_program(const struct gsim_context *context, in
         launch_ns = begun_after(context, launch_ns, kernel, end_ns);
         if (launch_ns + host_until(context, kernel + 1) > end_ns)
             break;
+        if (gsim_rarely(step_of(context, kernel + 1)->is_apart) && context->spec.copies_apart)
+            break;
     }
     return kernel;
 }
@@ -259,8 +261,8 @@ static void hold_back(struct gsim_context *context, int64_t now_ns) {
 int64_t gsim_context_refill_ns(const struct gsim_context *context, int64_t now_ns) {
     if (context->spec.refill_ns == 0)
         return GSIM_NEVER;
-    int64_t began_ns = context->spec.capped_ns +
-                       gsim_context_refills(context, now_ns) * context->spec.refill_ns;
+    int64_t began_ns =
+        context->spec.capped_ns + gsim_context_refills(context, now_ns) * context->spec.refill_ns;
     bool ends = began_ns < GSIM_NEVER - context->spec.refill_ns; /* within the clock's range */
     return ends ? began_ns + context->spec.refill_ns : GSIM_NEVER;
 }
@@ -365,6 +367,12 @@ bool gsim_context_is_between_kernels(const struct gsim_context *context) {
         return true;
     int64_t kernel = present_kernel(context);
     return kernel > 0 && work_after(context, kernel - 1) == gsim_work_to_ns(context->done);
+}
+
+bool gsim_context_copies_next(const struct gsim_context *context) {
+    return context->spec.copies_apart && !gsim_context_is_done(context) &&
+           step_of(context, present_kernel(context))->is_apart &&
+           gsim_context_is_between_kernels(context);
 }
 
 int64_t gsim_context_idle_ns(const struct gsim_context *context, int64_t from_ns, uint64_t rate_q32,

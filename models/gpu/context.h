@@ -74,6 +74,8 @@ struct gsim_context_spec {
     /* iterations that together touch the memory once (sync=kernel); 0: each iteration does */
     int64_t per_sweep;
     bool never_waits; /* sync=none: iterations follow each other in the queue */
+    /* Copies to the host need no turn, so that a turn ends where one follows: set by the lane. */
+    bool copies_apart;
     /* In each period of refill_ns at most `cap` kernels begin; then the host waits in the launch of
      * the next one. The first period begins at capped_ns, when the context had another or none.
      * refill_ns 0: no cap. */
@@ -181,6 +183,8 @@ void gsim_context_cap(struct gsim_context *context, int64_t cap, int64_t refill_
 /* The end of the present period; GSIM_NEVER without a cap. The answer of gsim_context_idle_ns holds
  * up to then. */
 int64_t gsim_context_refill_ns(const struct gsim_context *context, int64_t now_ns);
+/* Whether a copy that needs no turn is next, and has not begun. */
+bool gsim_context_copies_next(const struct gsim_context *context);
 /* How many whole periods of the cap are over at now_ns. */
 static inline int64_t gsim_context_refills(const struct gsim_context *context, int64_t now_ns) {
     return (now_ns - context->spec.capped_ns) / context->spec.refill_ns;

@@ -5,7 +5,7 @@
 
 #include "gsim/units.h"
 #include "sim/base/hints.h"
-#include "models/gpu/kernel_log.h"
+#include "models/gpu/progress.h"
 #include "models/gpu/ready.h"
 #include "models/gpu/rounds.h"
 #include "models/gpu/straight.h"
@@ -285,7 +285,7 @@ static void plan_turn_end(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane 
 }
 
 static void plan_running(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane) {
-    const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
+    struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
     lane->marks.next_ns = GSIM_NEVER;
     if (lane->state.is_halting) {
         consider(lane, GSIM_CHANGE_HALTED, lane->times.halted_ns);
@@ -293,8 +293,10 @@ static void plan_running(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *
     }
     plan_padding(gpu, lane);
     int64_t look_ns = looked_at_ns(lane, member), limit_ns = look_ns;
-    if (gsim_rarely(member->context.spec.program != NULL))
+    if (gsim_rarely(member->context.spec.program != NULL)) {
+        member->context.spec.copies_apart = gsim_progress_copies_apart(gpu, lane);
         limit_ns = limit_of_program_ns(gpu, lane, look_ns);
+    }
     consider(lane, GSIM_CHANGE_YIELD, yields_ns(gpu, lane, member, limit_ns));
     consider(lane, GSIM_CHANGE_KERNEL, look_ns);
     if (gsim_rarely(lane->times.opens_ns > lane->times.since_ns)) /* no sooner: it is open then */
@@ -517,19 +519,6 @@ static void end_slice(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lan
     pass_on(gpu, lane, place, cost_ns, now_ns);
 }
 
-static void run_on(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
-                   struct gsim_member *member, int64_t from_ns, int64_t to_ns, uint64_t rate_q32) {
-    if (gsim_rarely(gpu->spans != NULL))
-        gsim_kernel_log_run(gpu, lane, member, from_ns, to_ns, rate_q32);
-    int64_t iterations = member->context.sums.done_iterations;
-    if (gsim_rarely(gpu->goes_straight))
-        gsim_straight_run(&member->context, from_ns, to_ns, rate_q32);
-    else
-        gsim_context_run(&member->context, from_ns, to_ns, rate_q32);
-    if (member->context.sums.done_iterations != iterations)
-        gsim_tenant_end_iteration(&member->tenant, gsim_context_is_swept(&member->context));
-}
-
 static void settle_padding(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
                            int64_t now_ns) {
     int64_t since_ns = lane->times.padding_since_ns;
@@ -537,7 +526,7 @@ static void settle_padding(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane
         return;
     struct gsim_member *member = &gpu->members[lane->state.padding];
     member->sums.busy_ns += now_ns - since_ns;
-    run_on(gpu, lane, member, since_ns, now_ns, lane->state.padding_rate_q32);
+    gsim_progress_run(gpu, lane, member, since_ns, now_ns, lane->state.padding_rate_q32);
     lane->times.padding_since_ns = now_ns;
     gsim_slice_log_tell(gpu->spans, GSIM_SPAN_SLICE, member->how.job, since_ns, now_ns, 0);
 }
@@ -567,7 +556,7 @@ void gsim_gpu_lane_settle(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane 
         count_losses(lane, member, now_ns - begin_ns);
     if (!lane->state.is_halting &&
         begin_ns < now_ns) /* the progress that a halt leaves is set at its end */
-        run_on(gpu, lane, member, begin_ns, now_ns, lane->state.rate_q32);
+        gsim_progress_run(gpu, lane, member, begin_ns, now_ns, lane->state.rate_q32);
     lane->times.since_ns = now_ns;
     gsim_slice_log_tell(gpu->spans, GSIM_SPAN_FAULT, member->how.job, since_ns, begin_ns, 0);
     gsim_slice_log_tell(gpu->spans, GSIM_SPAN_SLICE, member->how.job, begin_ns, now_ns, 0);
@@ -642,8 +631,24 @@ static bool runs_on(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane 
            (!lane->how.ends_at_boundary || gsim_turn_ends_with_kernel(gpu, lane));
 }
 
+/* The memory of a process is free at the end of its last iteration, before the next turn has its
+ * own moved in; a last gap of its host is taken to be shorter than the way out of that memory. */
+static void close_ended(const struct gsim_lane_gpu *gpu, uint16_t place) {
+    struct gsim_member *member = &gpu->members[place];
+    if (gsim_context_is_done(&member->context))
+        gsim_pager_close(gpu->store, &member->tenant);
+}
+
+static void copy(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
+                 int64_t now_ns) {
+    gsim_progress_copy(gpu, lane, gsim_gpu_lane_present(gpu, lane), now_ns);
+    close_ended(gpu, lane->spec.member[lane->state.at]);
+}
+
 static void yield(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t now_ns) {
     leave_sms(lane); /* its kernel has ended */
+    if (gsim_rarely(gsim_context_copies_next(&gsim_gpu_lane_present(gpu, lane)->context)))
+        copy(gpu, lane, now_ns);
     if (runs_on(gpu, lane, now_ns))
         go_on(gpu, lane, now_ns);
     else if (is_kept(gpu, lane, now_ns))
@@ -706,14 +711,6 @@ static uint16_t look_at_padding(const struct gsim_lane_gpu *gpu, struct gsim_gpu
         stop_padding(lane);
     gsim_gpu_lane_plan(gpu, lane, now_ns);
     return stopped(gpu, place);
-}
-
-/* The memory of a process is free at the end of its last iteration, before the next turn has its
- * own moved in; a last gap of its host is taken to be shorter than the way out of that memory. */
-static void close_ended(const struct gsim_lane_gpu *gpu, uint16_t place) {
-    struct gsim_member *member = &gpu->members[place];
-    if (gsim_context_is_done(&member->context))
-        gsim_pager_close(gpu->store, &member->tenant);
 }
 
 uint16_t gsim_gpu_lane_step(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane) {

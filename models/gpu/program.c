@@ -143,8 +143,8 @@ static void bind_to_memory(const struct maker *m, uint32_t kind, struct gsim_pro
         (uint32_t)(drawn >= most ? GSIM_PPM : gsim_muldiv_floor(drawn, GSIM_PPM, most));
     out->hbm_bytes_per_s = drawn;
     if (kernel->stored_bytes >= 0 && bytes > 0)
-        out->loads_ppm = gsim_space_loads_ppm(
-            gsim_muldiv_floor(bytes - kernel->stored_bytes, GSIM_PPM, bytes));
+        out->loads_ppm =
+            gsim_space_loads_ppm(gsim_muldiv_floor(bytes - kernel->stored_bytes, GSIM_PPM, bytes));
 }
 
 /* A queued kernel begins some time after the one before it in its stream. Kernels of different
@@ -229,6 +229,15 @@ static void make_calls(struct maker *m) {
     }
     out->rest_ns = m->app->gap_ns;
     out->host_ns += out->rest_ns;
+}
+
+/* A program that only copies takes turns: there would be no end of what it does without one. */
+static void set_apart(struct maker *m) {
+    bool takes_turns = false;
+    for (uint32_t k = 0; k < m->out->n_kernels; k++)
+        takes_turns |= m->kernels[k].unit != GSIM_APP_HOST_COPY;
+    for (uint32_t k = 0; k < m->out->n_kernels; k++)
+        m->steps[k].is_apart = takes_turns && m->kernels[k].unit == GSIM_APP_HOST_COPY;
 }
 
 /* --- the order of touches --------------------------------------------------------------------- */
@@ -341,6 +350,7 @@ enum gsim_status gsim_program_of(const struct gsim_app *app, const struct gsim_p
         return status;
     place_touches(&m);
     make_calls(&m);
+    set_apart(&m);
     if (program->gpu_ns > GSIM_PROGRAM_MOST_NS)
         return gsim_fail(log, GSIM_BAD_INPUT, app->path, 0,
                          "an iteration of a program takes the GPU ten days at most");

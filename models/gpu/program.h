@@ -60,6 +60,7 @@ struct gsim_program_step {
     int64_t end_ns; /* GPU time of the iteration's kernels up to its end */
     /* host time up to the first wait that ends with this kernel; -1: none does */
     int64_t wait_ns;
+    bool is_apart; /* a copy by an engine that takes no turn, beside kernels that do */
 };
 
 struct gsim_program {

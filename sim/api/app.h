@@ -40,7 +40,12 @@ struct gsim_app_extent {
 };
 
 /* The engine of the GPU that does the work of a launch. */
-enum gsim_app_unit { GSIM_APP_SMS = 0, GSIM_APP_COPY, GSIM_APP_SET };
+enum gsim_app_unit {
+    GSIM_APP_SMS = 0,
+    GSIM_APP_COPY,
+    GSIM_APP_SET,
+    GSIM_APP_HOST_COPY /* by an engine that takes no turn */
+};
 
 struct gsim_app_kernel {
     const char *name;

@@ -385,7 +385,7 @@ static struct gsim_program_kernel kernel_of(uint32_t number, int64_t ns) {
 }
 
 /* A program of a few kernels, each with a length and a launch of its own, and some waits. The host
- * comes to the wait for a kernel behind its launch. */
+ * comes to the wait for a kernel behind its launch. Copies that take no turn are among them. */
 static const struct gsim_program *draw_program(gsl_rng *rng, struct gsim_arena *arena) {
     struct gsim_program *program = gsim_arena_alloc(arena, sizeof *program);
     program->n_kernels = (uint32_t)pick(rng, 1, 12);
@@ -396,12 +396,12 @@ static const struct gsim_program *draw_program(gsl_rng *rng, struct gsim_arena *
         program->host_ns += pick(rng, 0, 1) * pick(rng, 0, 800);
         kernels[k] = kernel_of(k, pick(rng, 1, 600));
         program->gpu_ns += kernels[k].ns;
-        steps[k] = (struct gsim_program_step){program->host_ns, program->gpu_ns, -1};
+        steps[k] = (struct gsim_program_step){program->host_ns, program->gpu_ns, -1,
+                                              k > 0 && kernels[k].ns % 7 == 0};
         if (pick(rng, 0, 4) == 0)
             steps[k].wait_ns = program->host_ns += pick(rng, 0, 200);
     }
-    program->rest_ns = pick(rng, 0, 500);
-    program->host_ns += program->rest_ns;
+    program->host_ns += program->rest_ns = pick(rng, 0, 500);
     program->sync_every = pick(rng, 0, 4);
     program->steps = steps;
     program->kernels = kernels;
