@@ -201,17 +201,21 @@ static bool is_too_soon(const struct gavel *gavel, double since_s) {
     return gavel->reset_s > first_s && since_s < (double)gavel->least_ns / (double)GSIM_NS_PER_S;
 }
 
+/* The program computes shares when its last job has ended as well: the next to come waits from then
+ * on. Of its objectives only fifo remembers jobs, and forgets them then. */
 static bool share_out(struct gsim_ctx *ctx, struct gavel *gavel) {
     double since_s = gavel->now_s - gavel->reset_s;
     if (!gavel->has_jobs)
         gavel->first_s = gavel->now_s;
     gavel->has_jobs = gavel->rounds.n > 0;
-    if (!gavel->is_due || is_too_soon(gavel, since_s) || !gavel->has_jobs)
+    if (!gavel->is_due || is_too_soon(gavel, since_s) ||
+        (!gavel->has_jobs && !gavel->is_reference))
         return true;
     gsim_rounds_settle(&gavel->rounds, since_s);
     gavel->reset_s = gavel->now_s;
     gavel->is_due = false;
-    return gavel_share_out(ctx, gavel);
+    bool remembers = gavel->objective == GAVEL_FIFO && !gavel->replay.path;
+    return (!gavel->has_jobs && !remembers) || gavel_share_out(ctx, gavel);
 }
 
 /* The program walks over device types in an order that its authors have by speed; here the order is
