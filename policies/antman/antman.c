@@ -256,7 +256,7 @@ static void start_opportunistic(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     }
 }
 
-/* Moves the jobs whose patience is lost by now; when the next one's will be. */
+/* Moves jobs that have no patience left; when the next one will have none. */
 static int64_t note_impatient(struct gsim_ctx *ctx) {
     struct antman *antman = ctx->state;
     const struct gsim_view *view = ctx->view;
