@@ -73,8 +73,8 @@ gsim_slot gsim_kueue_head(struct gsim_kueue_state *state, const struct gsim_ctx 
     int64_t most = parks_the_wide(state, queue) ? most_left(state, queue) : INT64_MAX;
     line->head = gsim_index_fitting(&line->pending, line->head, most);
     while (line->head != GSIM_NO_SLOT && gsim_kueue_job(ctx, line->head)->parked_in == line->round)
-        line->head = gsim_index_fitting(&line->pending,
-                                        gsim_index_next(&line->pending, line->head), most);
+        line->head =
+            gsim_index_fitting(&line->pending, gsim_index_next(&line->pending, line->head), most);
     return line->head;
 }
 
