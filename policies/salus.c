@@ -107,8 +107,8 @@ static uint16_t open_lane(const struct gsim_ctx *ctx, uint32_t at, gsim_slot slo
 static bool is_safe(const struct gsim_ctx *ctx, uint32_t gpu, uint16_t lane, gsim_slot slot) {
     const struct memory_lane *one = &((const struct salus *)ctx->state)->gpu[gpu].lane[lane];
     int64_t kept = kept_of(ctx->view, slot), beyond = whole_of(ctx->view, slot) - kept;
-    int64_t peak = one->n_jobs > 0 ? peak_of(ctx, gpu, lane) : 0;
-    return one->n_jobs > 0 && one->kept + kept + (beyond > peak ? beyond : peak) <= one->size;
+    return one->n_jobs > 0 && one->kept + kept + beyond <= one->size &&
+           one->kept + kept + peak_of(ctx, gpu, lane) <= one->size;
 }
 
 /* The smallest lane of a GPU that can take the job. */
@@ -225,9 +225,9 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
 }
 
 static bool place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
-    const struct salus *salus = ctx->state;
+    struct salus *salus = ctx->state;
     if (ctx->view->jobs.gpus[slot] > 1)
-        return gsim_settings_place(ctx, plan, slot, salus->sharing.rule);
+        return gsim_sharing_place_whole(&salus->sharing, ctx, plan, slot);
     if (!gsim_sharing_share(&salus->sharing, ctx, plan, slot))
         return false;
     book(ctx, slot);

@@ -93,6 +93,7 @@ static bool start(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gsim_queu
                    : gsim_sharing_share(&antman->sharing, ctx, plan, slot)))
         return false;
     gsim_queue_remove(queue, ctx, slot);
+    gsim_index_remove(&antman->patient, slot);
     gsim_index_remove(&antman->singles, slot);
     if (is_alone)
         return true;
@@ -255,23 +256,43 @@ static void start_opportunistic(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     }
 }
 
+/* Moves jobs that have no patience left; when the next one will have none. */
+static int64_t note_impatient(struct gsim_ctx *ctx) {
+    struct antman *antman = ctx->state;
+    const struct gsim_view *view = ctx->view;
+    for (;;) {
+        gsim_slot slot = gsim_index_first(&antman->patient);
+        if (slot == GSIM_NO_SLOT)
+            return GSIM_NEVER;
+        int64_t left_ns = antman->patience_ns - (view->now_ns - view->jobs.submit_ns[slot]);
+        if (left_ns > 0)
+            return left_ns < GSIM_NEVER - view->now_ns ? view->now_ns + left_ns : GSIM_NEVER;
+        gsim_index_remove(&antman->patient, slot);
+        if (!gsim_index_insert_sized(&antman->singles, slot, gsim_antman_job(ctx, slot)->nth,
+                                     gsim_nth(view, slot), gsim_job_memory(view, slot)))
+            gsim_common_no_memory(ctx);
+    }
+}
+
 /* Starts guaranteed jobs that have waited too long as opportunistic jobs; when the next one will
- * have. */
+ * have. A job to which no GPU is open speaks for those that need as much memory, until one has
+ * started. */
 static int64_t lose_patience(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct antman *antman = ctx->state;
-    int64_t next_ns = GSIM_NEVER;
-    for (gsim_slot slot = gsim_index_first(&antman->singles), next; slot != GSIM_NO_SLOT;
-         slot = next) {
-        next = gsim_index_next(&antman->singles, slot);
+    int64_t next_ns = note_impatient(ctx), most = INT64_MAX;
+    gsim_slot slot = gsim_index_first(&antman->singles);
+    for (slot = gsim_index_fitting(&antman->singles, slot, most); slot != GSIM_NO_SLOT;
+         slot = gsim_index_fitting(&antman->singles, slot, most)) {
+        gsim_slot next = gsim_index_next(&antman->singles, slot);
         struct antman_job *job = gsim_antman_job(ctx, slot);
-        int64_t left_ns =
-            antman->patience_ns - (ctx->view->now_ns - ctx->view->jobs.submit_ns[slot]);
-        if (left_ns > 0) {
-            next_ns = left_ns < next_ns - ctx->view->now_ns ? ctx->view->now_ns + left_ns : next_ns;
-            continue;
-        }
         job->is_opportunistic = true;
-        job->is_opportunistic = start(ctx, plan, &antman->sharing.queue, slot);
+        bool has_started = start(ctx, plan, &antman->sharing.queue, slot);
+        if (has_started)
+            most = INT64_MAX;
+        else if (!gsim_sharing_finds_one(&antman->sharing, ctx, slot))
+            most = gsim_job_memory(ctx->view, slot) - 1;
+        job->is_opportunistic = has_started;
+        slot = next;
     }
     return next_ns;
 }
@@ -318,12 +339,13 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     struct antman_job *job = gsim_antman_job(ctx, slot);
     job->is_opportunistic = is_born_guest(ctx->view, slot);
     job->busy_ns = 0;
+    job->nth = antman->n_queued++;
     if (antman->look_ns == GSIM_NEVER) /* the first arrival */
         antman->look_ns = ctx->view->now_ns;
     gsim_queue_append(job->is_opportunistic ? &antman->opportunistic : &antman->sharing.queue, ctx,
                       slot);
     if (!job->is_opportunistic && ctx->view->jobs.gpus[slot] == 1)
-        gsim_common_insert(ctx, &antman->singles, slot, antman->n_queued++);
+        gsim_common_insert(ctx, &antman->patient, slot, ctx->view->jobs.submit_ns[slot]);
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -379,6 +401,7 @@ static enum gsim_status open_antman(struct gsim_ctx *ctx) {
     antman->sharing.accepts = accepts;
     antman->sharing.load = load;
     gsim_queue_init(&antman->opportunistic);
+    gsim_index_init(&antman->patient, ctx->arena);
     gsim_index_init(&antman->singles, ctx->arena);
     antman->overflows = gsim_param(ctx->params, "overflow") != 0;
     if (antman->overflows)

@@ -25,7 +25,9 @@ struct antman_gpu {
 struct antman {
     struct gsim_sharing sharing; /* first; its queue holds guaranteed jobs */
     struct gsim_queue opportunistic;
-    struct gsim_index singles; /* jobs of one GPU in the queue of guaranteed jobs, in its order */
+    /* jobs of one GPU in the queue of guaranteed jobs: those that have patience left, by arrival,
+     * and those that have lost it, in the queue's order, their size the memory of each */
+    struct gsim_index patient, singles;
     int64_t n_queued; /* jobs that ever came into it */
     struct antman_gpu *gpu;
     struct gsim_preemption way;
@@ -36,6 +38,7 @@ struct antman {
 
 struct antman_job {
     struct gsim_sharing_job sharing; /* first */
+    int64_t nth; /* in the queue of guaranteed jobs */
     bool is_opportunistic; /* at present */
     int64_t busy_ns; /* GPU time at the last look */
 };

@@ -38,7 +38,8 @@ void gsim_kueue_pend(struct gsim_kueue_state *state, struct gsim_ctx *ctx, gsim_
     struct gsim_kueue_line *line = &state->line[job->queue];
     job->phase = GSIM_KUEUE_PENDING;
     job->parked_in = 0;
-    if (!gsim_index_insert(&line->pending, slot, -job->priority, job->nth)) {
+    if (!gsim_index_insert_sized(&line->pending, slot, -job->priority, job->nth,
+                                 ctx->view->jobs.gpus[slot])) {
         gsim_common_no_memory(ctx);
         return;
     }
@@ -47,13 +48,33 @@ void gsim_kueue_pend(struct gsim_kueue_state *state, struct gsim_ctx *ctx, gsim_
     state->is_due = true;
 }
 
+/* Whether a job of the queue that asks for more GPUs than are left is parked, and nothing else comes
+ * of that: it evicts no job, and meets no head of another queue. */
+static bool parks_the_wide(const struct gsim_kueue_state *state, uint32_t queue) {
+    const struct gsim_kueue_node *node = &state->conf.node[queue];
+    return state->conf.n_queues == 1 && !node->is_strict && node->parent == GSIM_KUEUE_NONE &&
+           node->within == GSIM_KUEUE_NEVER;
+}
+
+static int64_t most_left(const struct gsim_kueue_state *state, uint32_t queue) {
+    int64_t most = 0;
+    for (uint32_t f = 0; f < state->conf.n_flavors; f++) {
+        int64_t left = gsim_kueue_quota_left(state, queue, f);
+        most = left > most ? left : most;
+    }
+    return most;
+}
+
 gsim_slot gsim_kueue_head(struct gsim_kueue_state *state, const struct gsim_ctx *ctx,
                           uint32_t queue) {
     struct gsim_kueue_line *line = &state->line[queue];
     if (line->preemptor != GSIM_NO_SLOT)
         return line->preemptor;
+    int64_t most = parks_the_wide(state, queue) ? most_left(state, queue) : INT64_MAX;
+    line->head = gsim_index_fitting(&line->pending, line->head, most);
     while (line->head != GSIM_NO_SLOT && gsim_kueue_job(ctx, line->head)->parked_in == line->round)
-        line->head = gsim_index_next(&line->pending, line->head);
+        line->head =
+            gsim_index_fitting(&line->pending, gsim_index_next(&line->pending, line->head), most);
     return line->head;
 }
 

@@ -193,12 +193,25 @@ bool gsim_sharing_share(const struct gsim_sharing *sharing, struct gsim_ctx *ctx
     return true;
 }
 
+bool gsim_sharing_finds_one(const struct gsim_sharing *sharing, struct gsim_ctx *ctx,
+                            gsim_slot slot) {
+    return emptiest(sharing, ctx, slot) < ctx->view->cluster.n_gpus;
+}
+
 /* --- the queue -------------------------------------------------------------------------------- */
 
+/* A job that comes back may have units that it prefers. */
+bool gsim_sharing_place_whole(struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
+                              struct gsim_plan *plan, gsim_slot slot) {
+    return ctx->view->jobs.state[slot] == GSIM_QUEUED
+               ? gsim_misfits_place(&sharing->misfits, ctx, plan, slot, sharing->rule)
+               : gsim_settings_place(ctx, plan, slot, sharing->rule);
+}
+
 static bool place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
-    const struct gsim_sharing *sharing = ctx->state;
+    struct gsim_sharing *sharing = ctx->state;
     return ctx->view->jobs.gpus[slot] == 1 ? gsim_sharing_share(sharing, ctx, plan, slot)
-                                           : gsim_settings_place(ctx, plan, slot, sharing->rule);
+                                           : gsim_sharing_place_whole(sharing, ctx, plan, slot);
 }
 
 static bool wants_whole(const struct gsim_ctx *ctx, gsim_slot slot) {
@@ -231,10 +244,21 @@ void gsim_sharing_init(struct gsim_sharing *sharing, struct gsim_ctx *ctx,
     sharing->order.forget = ctx->policy->on_completion;
 }
 
+/* Jobs that are stopped leave GPUs within a decide, and under affinity and the random rule a trial
+ * changes what the next one finds: there no gang speaks for others. */
+static struct gsim_misfits misfits_of(const struct gsim_sharing *sharing,
+                                      const struct gsim_view *view) {
+    struct gsim_misfits none = gsim_misfits_none(view, sharing->rule, false);
+    none.is_size_all &= sharing->order.kind != GSIM_ORDER_LAS &&
+                        sharing->rule != GSIM_RULE_RANDOM && sharing->rule != GSIM_RULE_AFFINITY;
+    return none;
+}
+
 void gsim_sharing_serve(struct gsim_sharing *sharing, struct gsim_ctx *ctx,
                         struct gsim_plan *plan) {
     gsim_order_begin(&sharing->order, &sharing->queue, ctx);
     gsim_sharing_give_back(sharing, ctx, plan);
+    sharing->misfits = misfits_of(sharing, ctx->view);
     gsim_order_serve(&sharing->order, &sharing->queue, ctx, plan);
 }
 

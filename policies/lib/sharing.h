@@ -4,6 +4,7 @@
 #define GSIM_POLICIES_LIB_SHARING_H
 
 #include "policies/lib/common.h"
+#include "policies/lib/misfits.h"
 #include "policies/lib/order.h"
 #include "policies/lib/queue.h"
 
@@ -16,6 +17,7 @@ struct gsim_sharing {
     struct gsim_lane lane; /* of the shared GPUs */
     struct gsim_arrangement how; /* their arrangement, without lanes and entries */
     enum gsim_rule rule;
+    struct gsim_misfits misfits; /* of this decide: gangs that found no whole GPUs */
     /* There are two levels: class realtime, with requests that run to their end, and all other
      * jobs; the column `priority` does not matter. */
     bool has_two_levels;
@@ -69,6 +71,13 @@ bool gsim_sharing_say(const struct gsim_sharing *sharing, struct gsim_plan *plan
 /* Places a job of one GPU; false: there is no room. */
 bool gsim_sharing_share(const struct gsim_sharing *sharing, struct gsim_ctx *ctx,
                         struct gsim_plan *plan, gsim_slot slot);
+/* Whether some GPU is open to a job of one GPU: where none is, none is open to a job that needs more
+ * memory either. */
+bool gsim_sharing_finds_one(const struct gsim_sharing *sharing, struct gsim_ctx *ctx,
+                            gsim_slot slot);
+/* Places a gang on whole GPUs, within gsim_sharing_serve; false: there is no room. */
+bool gsim_sharing_place_whole(struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
+                              struct gsim_plan *plan, gsim_slot slot);
 /* Serves the queue, each job by order.place. */
 void gsim_sharing_serve(struct gsim_sharing *sharing, struct gsim_ctx *ctx, struct gsim_plan *plan);
 /* Hooks of policies with this state and no other. */

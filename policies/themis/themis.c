@@ -38,6 +38,8 @@ struct job {
     bool keeps_pace; /* those found for it stay */
     uint32_t gets;
     double *pace, *log_value; /* by GPUs, 0 to `gpus` */
+    uint32_t arrival; /* among the open jobs */
+    uint64_t listed_in; /* the auction for which it was listed last */
 };
 
 /* An open job's place among the others. */
@@ -50,7 +52,9 @@ struct state {
     struct job *job; /* by number in the trace */
     uint32_t *active, n_active; /* by arrival */
     uint32_t *order; /* open jobs by arrival, at an auction the worst rho first */
-    struct behind *behind; /* scratch */
+    struct behind *behind; /* as the last auction ranked them */
+    uint32_t n_behind;
+    uint64_t n_auctions;
     uint32_t n_open;
     struct gsim_bidder *bidder;
     struct gsim_random random;
@@ -173,6 +177,7 @@ static bool runs_now(const struct gsim_ctx *ctx, const struct job *job) {
 static uint32_t open_jobs(const struct gsim_ctx *ctx, struct state *s) {
     uint32_t pool = ctx->view->cluster.n_idle_gpus;
     s->n_open = 0;
+    s->n_auctions++;
     for (uint32_t i = 0; i < s->n_active; i++) {
         struct job *job = &s->job[s->active[i]];
         enum gsim_state state = (enum gsim_state)ctx->view->jobs.state[job->slot];
@@ -185,6 +190,7 @@ static uint32_t open_jobs(const struct gsim_ctx *ctx, struct state *s) {
         job->has = has_run_out ? job->has : 0;
         pool += job->has;
         learn_paces(ctx, job);
+        job->arrival = s->n_open;
         s->order[s->n_open++] = s->active[i];
     }
     return pool;
@@ -197,13 +203,48 @@ static int by_rho(const void *left, const void *right) {
     return a->arrival < b->arrival ? -1 : 1;
 }
 
-static void rank_open_jobs(const struct gsim_ctx *ctx, struct state *s) {
-    for (uint32_t i = 0; i < s->n_open; i++) {
-        const struct job *job = &s->job[s->order[i]];
-        double rho = shared_s(ctx, s, job, job->gpus) / fair_s(ctx, s, job);
-        s->behind[i] = (struct behind){rho, s->order[i], i};
+static bool list(const struct gsim_ctx *ctx, struct state *s, uint32_t number, uint32_t at) {
+    struct job *job = &s->job[number];
+    if (!job->is_open || job->has_ended || job->listed_in == s->n_auctions)
+        return false;
+    double rho = shared_s(ctx, s, job, job->gpus) / fair_s(ctx, s, job);
+    job->listed_in = s->n_auctions;
+    s->behind[at] = (struct behind){rho, number, job->arrival};
+    return true;
+}
+
+/* Puts open jobs where they stood in the last auction, and the others behind them: little changes
+ * between two auctions. */
+static void list_as_before(const struct gsim_ctx *ctx, struct state *s) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_behind; i++)
+        n += list(ctx, s, s->behind[i].number, n);
+    for (uint32_t i = 0; i < s->n_open; i++)
+        n += list(ctx, s, s->order[i], n);
+    s->n_behind = n;
+}
+
+/* Sorts by insertion as long as jobs have few others to pass; no two ranks are equal, so that every
+ * way to sort gives one order. */
+static void sort_behind(struct state *s) {
+    const uint64_t most_passed = 8 * (uint64_t)s->n_behind;
+    uint64_t n_passed = 0;
+    for (uint32_t i = 1; i < s->n_behind && n_passed <= most_passed; i++) {
+        struct behind one = s->behind[i];
+        uint32_t at = i;
+        for (; at > 0 && n_passed <= most_passed && by_rho(&one, &s->behind[at - 1]) < 0; at--) {
+            s->behind[at] = s->behind[at - 1];
+            n_passed++;
+        }
+        s->behind[at] = one;
     }
-    qsort(s->behind, s->n_open, sizeof *s->behind, by_rho);
+    if (n_passed > most_passed)
+        qsort(s->behind, s->n_behind, sizeof *s->behind, by_rho);
+}
+
+static void rank_open_jobs(const struct gsim_ctx *ctx, struct state *s) {
+    list_as_before(ctx, s);
+    sort_behind(s);
     for (uint32_t i = 0; i < s->n_open; i++)
         s->order[i] = s->behind[i].number;
 }

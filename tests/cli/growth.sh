@@ -52,7 +52,7 @@ most=4.89
 all() { [ "${CASES-}" != all ] || echo "$*"; }
 # In slices that no job outlives, a decide places what fits, and has nothing to push out.
 # shellcheck disable=SC2046 # policies are words
-for policy in $(all srsf) fifo backfill easy-backfill fairshare srtf las tiresias 'suspend --set quantum=30d' 'adaptive --set quantum=30d'; do
+for policy in $(all srsf) fifo kueue backfill easy-backfill fairshare srtf las tiresias 'suspend --set quantum=30d' 'adaptive --set quantum=30d'; do
     memory=
     case $policy in *quantum*) memory=mem ;; esac
     few=$(($(instructions "$policy" "$tmp/500$memory.csv") - start)) many=$(($(instructions "$policy" "$tmp/2000$memory.csv") - start))
