@@ -242,8 +242,9 @@ static inline void run_now(struct gsim_model *model, gsim_slot slot, int64_t now
 
 static enum gsim_when admit(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
                             enum gsim_keep keep, int64_t now_ns) {
+    /* a checkpoint that the job brings from storage stays there */
     if (gsim_rarely(keep == GSIM_KEEP_STORAGE || from == GSIM_QUEUED))
-        gsim_shared_job_note_stored(model, slot, from);
+        model->jobs[slot].stored = from == GSIM_QUEUED ? 0 : model->progress[slot].done;
     bool brings_nothing = from == GSIM_QUEUED && !model->takes_to_start;
     gsim_meetings_join(model, slot, now_ns);
     if (gsim_rarely(!brings_nothing || model->has_recut) &&

@@ -173,12 +173,6 @@ int64_t gsim_shared_job_alone_ns(const struct gsim_model *model, gsim_slot slot,
     return gsim_process_alone_ns(&sharer->process, done_ns, pause_ns);
 }
 
-void gsim_shared_job_note_stored(struct gsim_model *model, gsim_slot slot, enum gsim_state from) {
-    model->jobs[slot].stored_ns =
-        from == GSIM_QUEUED ? 0
-                            : gsim_shared_job_alone_ns(model, slot, model->progress[slot].done);
-}
-
 /* Requests are served anew: they are not work that a checkpoint holds. */
 int64_t gsim_shared_job_kept_ns(const struct gsim_model *model, gsim_slot slot, int64_t done_ns,
                                 int64_t checkpoint_ns) {
@@ -187,7 +181,7 @@ int64_t gsim_shared_job_kept_ns(const struct gsim_model *model, gsim_slot slot, 
     if (gsim_trace_get(model->setup.trace, GSIM_COL_REQUESTS, index) > 0)
         return 0;
     bool is_stored = job->phase == IDLE && job->keep == GSIM_KEEP_STORAGE;
-    int64_t stored_ns = is_stored ? done_ns : job->stored_ns;
+    int64_t stored_ns = is_stored ? done_ns : gsim_shared_job_alone_ns(model, slot, job->stored);
     int64_t kept_ns = checkpoint_ns > 0 ? done_ns / checkpoint_ns * checkpoint_ns : 0;
     return kept_ns > stored_ns ? kept_ns : stored_ns;
 }

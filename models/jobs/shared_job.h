@@ -13,8 +13,6 @@ struct gsim_overflow gsim_shared_job_overflow(struct gsim_model *model, gsim_slo
 /* The time that the job's work takes alone, up to where this service is done: kernels count with
  * the pause behind them, of which a part may be left. */
 int64_t gsim_shared_job_alone_ns(const struct gsim_model *model, gsim_slot slot, gsim_work done);
-/* The job is admitted from this state: a checkpoint that it brings from storage stays there. */
-void gsim_shared_job_note_stored(struct gsim_model *model, gsim_slot slot, enum gsim_state from);
 /* Of the time alone that the job has done, what its last checkpoint holds: there is one after each
  * checkpoint_ns (0: none), and one of its last stop that went to storage. */
 int64_t gsim_shared_job_kept_ns(const struct gsim_model *model, gsim_slot slot, int64_t done_ns,
