@@ -243,7 +243,9 @@ static inline void run_now(struct gsim_model *model, gsim_slot slot, int64_t now
 
 static enum gsim_when admit(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
                             enum gsim_keep keep, int64_t now_ns) {
-    (void)keep;
+    /* a checkpoint that the job brings from storage stays there */
+    if (gsim_rarely(keep == GSIM_KEEP_STORAGE || from == GSIM_QUEUED))
+        model->jobs[slot].stored = from == GSIM_QUEUED ? 0 : model->progress[slot].done;
     bool brings_nothing = from == GSIM_QUEUED && !model->takes_to_start;
     gsim_meetings_join(model, slot, now_ns);
     if (gsim_rarely(!brings_nothing || model->has_recut) &&
@@ -403,14 +405,9 @@ static enum gsim_when evict(struct gsim_model *model, gsim_slot slot, enum gsim_
     return GSIM_AT_ONCE;
 }
 
-/* A checkpoint follows each such time of the job's work alone. Requests are served anew: they are
- * not work that one holds. */
 static int64_t fail(struct gsim_model *model, gsim_slot slot, int64_t checkpoint_ns,
                     int64_t now_ns) {
     struct gsim_machine_job *job = &model->jobs[slot];
-    uint32_t index = gsim_machine_info(model, slot)->index;
-    bool keeps =
-        checkpoint_ns > 0 && gsim_trace_get(model->setup.trace, GSIM_COL_REQUESTS, index) <= 0;
     if (job->is_turning || job->phase == RUNNING || job->phase == STOPPING)
         stand_still(model, slot, false, now_ns);
     gsim_gang_paging_drop(model, slot, now_ns);
@@ -419,7 +416,7 @@ static int64_t fail(struct gsim_model *model, gsim_slot slot, int64_t checkpoint
     gsim_host_driver_forget(model, slot, now_ns);
     gsim_machine_expect_nothing(model, slot);
     int64_t done_ns = gsim_shared_job_alone_ns(model, slot, model->progress[slot].done);
-    int64_t kept_ns = keeps ? done_ns / checkpoint_ns * checkpoint_ns : 0;
+    int64_t kept_ns = gsim_shared_job_kept_ns(model, slot, done_ns, checkpoint_ns);
     model->progress[slot] =
         (struct gsim_progress){.done = gsim_work_of_ns(kept_ns), .since_ns = now_ns};
     gsim_shared_lose(model, slot);

@@ -173,6 +173,19 @@ int64_t gsim_shared_job_alone_ns(const struct gsim_model *model, gsim_slot slot,
     return gsim_process_alone_ns(&sharer->process, done_ns, pause_ns);
 }
 
+/* Requests are served anew: they are not work that a checkpoint holds. */
+int64_t gsim_shared_job_kept_ns(const struct gsim_model *model, gsim_slot slot, int64_t done_ns,
+                                int64_t checkpoint_ns) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    uint32_t index = gsim_machine_info(model, slot)->index;
+    if (gsim_trace_get(model->setup.trace, GSIM_COL_REQUESTS, index) > 0)
+        return 0;
+    bool is_stored = job->phase == IDLE && job->keep == GSIM_KEEP_STORAGE;
+    int64_t stored_ns = is_stored ? done_ns : gsim_shared_job_alone_ns(model, slot, job->stored);
+    int64_t kept_ns = checkpoint_ns > 0 ? done_ns / checkpoint_ns * checkpoint_ns : 0;
+    return kept_ns > stored_ns ? kept_ns : stored_ns;
+}
+
 /* Finds where the job goes on: where it left, unless it ran elsewhere meanwhile or lost its
  * work. */
 static void find_place(struct gsim_shared_job *sharer, gsim_work done,

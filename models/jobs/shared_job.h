@@ -13,6 +13,10 @@ struct gsim_overflow gsim_shared_job_overflow(struct gsim_model *model, gsim_slo
 /* The time that the job's work takes alone, up to where this service is done: kernels count with
  * the pause behind them, of which a part may be left. */
 int64_t gsim_shared_job_alone_ns(const struct gsim_model *model, gsim_slot slot, gsim_work done);
+/* Of the time alone that the job has done, what its last checkpoint holds: there is one after each
+ * checkpoint_ns (0: none), and one of its last stop that went to storage. */
+int64_t gsim_shared_job_kept_ns(const struct gsim_model *model, gsim_slot slot, int64_t done_ns,
+                                int64_t checkpoint_ns);
 /* The member as which the job joins the arbiter of this GPU, with kernels in the form in which its
  * lane can halt them, unless its entry keeps them. */
 struct gsim_member gsim_shared_job_member(struct gsim_model *model, gsim_slot slot, uint32_t gpu,

@@ -155,8 +155,9 @@ struct gsim_model_ops {
     /* Whether a waiting job's state lies on the nodes where it ran last, and takes time to cross to
      * other nodes. */
     bool (*is_bound)(const struct gsim_model *model, gsim_slot slot);
-    /* The job loses its state on its units, running or not, and falls back to its last checkpoint;
-     * a checkpoint is taken every checkpoint_ns of work (0: never). Returns the work lost. */
+    /* The job loses its state on its units, running or not, and falls back to its last checkpoint:
+     * one is taken every checkpoint_ns of work (0: never), and by a stop that keeps it on storage.
+     * Returns the work lost. */
     int64_t (*fail)(struct gsim_model *model, gsim_slot slot, int64_t checkpoint_ns,
                     int64_t now_ns);
     /* A job that failed has entered again and goes on from its checkpoint. */

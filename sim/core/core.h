@@ -24,6 +24,7 @@ struct gsim_core_job {
     uint32_t ignored_gpus;
     uint8_t keep; /* enum gsim_keep of its last preemption */
     bool is_admitted; /* holds its units physically */
+    bool came_new; /* was last admitted with no state to bring */
     bool is_sharing; /* was admitted to units that are arranged */
     bool is_wanting; /* waits for GPUs, and is counted in gsim_wanting */
     bool is_waiting; /* placed, waits for its units to clear */
@@ -205,6 +206,7 @@ struct gsim_failures {
     uint32_t widest; /* GPUs of the largest node */
     uint32_t *in_vain; /* by job: failures since its kept work last grew */
     int64_t *kept_ns; /* by job of the trace: work kept at its last failure */
+    struct gsim_slots hit; /* jobs of the node that fails */
 };
 
 /* GPUs under one policy, and the jobs that go there. */

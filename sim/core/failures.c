@@ -132,14 +132,36 @@ static bool is_hit(const struct gsim_core *core, gsim_slot slot, uint32_t node) 
            (keeps_there && has_unit_of(core, node, job->left_units, job->n_left_units));
 }
 
-static void fail(struct gsim_core *core, uint32_t node) {
-    /* resubmitted jobs are appended, and are not visited */
-    uint32_t n_active = core->view.jobs.n_active;
-    for (uint32_t i = 0; i < n_active && core->status == GSIM_OK; i++) {
+/* Adds the job where it stands by its arrival. */
+static bool add_hit(struct gsim_core *core, struct gsim_slots *hit, gsim_slot slot) {
+    if (!gsim_slots_add(core, hit, slot))
+        return false;
+    uint32_t at = hit->n - 1, nth = gsim_nth(&core->view, slot);
+    for (; at > 0 && gsim_nth(&core->view, hit->list[at - 1]) > nth; at--)
+        hit->list[at] = hit->list[at - 1];
+    hit->list[at] = slot;
+    return true;
+}
+
+/* Jobs of the node go back to their policy in the order in which they came: the list of active
+ * jobs has none that means anything. */
+static void fail_jobs(struct gsim_core *core, uint32_t node) {
+    struct gsim_slots *hit = &core->failures.hit;
+    hit->n = 0;
+    for (uint32_t i = 0; i < core->view.jobs.n_active; i++) {
         gsim_slot slot = core->view.jobs.active[i];
-        if (core->jobs.state[slot] != GSIM_DONE && is_hit(core, slot, node))
-            gsim_job_fail(core, slot);
+        if (core->jobs.state[slot] != GSIM_DONE && is_hit(core, slot, node) &&
+            !add_hit(core, hit, slot)) {
+            (void)gsim_core_no_memory(core);
+            return;
+        }
     }
+    for (uint32_t i = 0; i < hit->n && core->status == GSIM_OK; i++)
+        gsim_job_fail(core, hit->list[i]);
+}
+
+static void fail(struct gsim_core *core, uint32_t node) {
+    fail_jobs(core, node);
     if (core->status != GSIM_OK)
         return;
     gsim_cluster_set_down(&core->cluster, node, true);

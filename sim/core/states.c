@@ -233,6 +233,7 @@ static inline void admit(struct gsim_core *core, gsim_slot slot, enum gsim_state
     struct gsim_core_job *own = &core->jobs.core[slot];
     account_now(core, slot);
     note_admission(core, slot);
+    own->came_new = from == GSIM_QUEUED;
     if (gsim_rarely(core->observer))
         gsim_observe_change(core, slot, core->jobs.state[slot], false);
     if (core->ops->admit(core->model, slot, from, own->keep, core->view.now_ns) == GSIM_AT_ONCE) {
@@ -423,9 +424,12 @@ static void cleared(struct gsim_core *core, gsim_slot slot) {
 }
 
 /* A stay on GPUs that is over in the instant in which it began: the job has not run there, so that
- * it has neither started nor been preempted. */
+ * it has neither started nor been preempted. A job that came new has no checkpoint to come back
+ * from, and left nothing on those GPUs. */
 GSIM_COLD static void forget_stay(struct gsim_core *core, gsim_slot slot) {
     uint32_t job = core->jobs.job[slot];
+    if (core->jobs.core[slot].came_new && core->jobs.core[slot].keep == GSIM_KEEP_STORAGE)
+        core->jobs.core[slot].keep = GSIM_KEEP_DISCARD;
     if (core->metrics.start_ns[job] != core->view.now_ns)
         return;
     core->metrics.start_ns[job] = -1;
@@ -598,6 +602,8 @@ void gsim_job_fail(struct gsim_core *core, gsim_slot slot) {
     gsim_failures_note(core, slot, pace_q32);
     bool has_checkpoint = gsim_progress_ns(&core->view.jobs.progress[slot], now_ns) > 0;
     bool is_leaving = state == GSIM_STOPPING || state == GSIM_SAVING;
+    if (is_placed && core->jobs.core[slot].held_since_ns == now_ns)
+        forget_stay(core, slot); /* a job that failed before this one left it the GPUs */
     core->metrics.n_restarts++;
     core->metrics.lost_ppm_ns +=
         core->jobs.core[slot].was_resized

@@ -11,11 +11,11 @@ class Node:
 
     def __init__(self, gpus, partitions=(), gpu_type=None, speed=Fraction(1), features=()):
         self.gpus, self.partitions, self.gpu_type, self.speed = gpus, set(partitions), gpu_type, speed
-        self.features = set(features)
+        self.features, self.is_down = set(features), False
         self.free = [WHOLE] * gpus
 
     def idle(self):
-        return [gpu for gpu, free in enumerate(self.free) if free == WHOLE]
+        return [gpu for gpu, free in enumerate(self.free) if free == WHOLE and not self.is_down]
 
 
 class Job:
@@ -42,7 +42,8 @@ class Job:
         self.start = self.end = None
         self.units, self.old_units = [], []  # (node, GPU): those that it has, those that it gave up last
         self.has_run = self.is_killed = False
-        self.since = None  # when its time on these units began
+        self.since = self.there = None  # when its time on these units began, and it came to them
+        self.came = None  # when it came into the line of its policy
         self.speed = Fraction(1)
         self.ran = 0  # ns on GPUs, without transitions
         self.preemptions = 0
@@ -69,7 +70,7 @@ class Cluster:
         self.apart = apart  # speed of a gang over several nodes
 
     def may_use(self, job, node):
-        return ((not job.features or bool(job.features & node.features)) and (not job.partitions or not any(n.partitions for n in self.nodes)
+        return (not node.is_down and (not job.features or bool(job.features & node.features)) and (not job.partitions or not any(n.partitions for n in self.nodes)
                  or bool(job.partitions & node.partitions))
                 and (not job.types or len({n.gpu_type for n in self.nodes}) < 2 or node.gpu_type in job.types))
 
@@ -188,6 +189,7 @@ class Run:
         for job in [job for job in self.placed if not held & set(job.units)]:
             self.placed.remove(job)
             job.start = self.now if job.start is None else job.start
+            job.there = self.now
             if job.has_run and self.back_ns(job):
                 self.coming[job] = self.now + self.back_ns(job)
             else:
@@ -207,7 +209,7 @@ class Run:
         self.running.remove(job)
 
     def stop(self, job):
-        has_run = self.now > job.since or self.stop_ns(job) > 0
+        has_run = self.now > job.there or self.stop_ns(job) > 0
         job.preemptions += has_run  # else it was there for no time at all
         job.start = None if job.start == self.now and not has_run else job.start
         job.has_run = has_run or job.preemptions > 0
@@ -258,6 +260,7 @@ class Run:
         for job in self.newcomers:
             self.to_come.remove(job)
             self.waiting.append(job)
+            job.came = self.now
             self.policy.arrived(self, job)
         self.policy.decide(self)
 

@@ -162,6 +162,21 @@ class Setup:
         self.back_ns = lambda job: costs["in_ns"] + costs["in_ns_per_gib"] * job.memory // GIB
         self.sets += ["preempt=checkpoint"] + [f"checkpoint.{key}={cost}ns" for key, cost in costs.items()]
 
+    def draw_failures(self, r):
+        """Nodes that fail, with or without checkpoints, of jobs that hope to finish."""
+        for row in self.rows:
+            row["gpus"] = min(row["gpus"], 2 * self.width)
+        self.draw_loops(r) if r.random() < 0.3 else None
+        self.draw_costs(r) if r.random() < 0.5 else None
+        self.costs = {"mtbf": r.choice([100, 300, 1000]) * S, "mttr": r.choice([S, 10 * S, 60 * S]),
+                      "every": r.choice([None, None, S, 7 * S, 3_333_333_333]), "seed": self.seed}
+        self.words += ["--mtbf", f"{self.costs['mtbf']}ns", "--mttr", f"{self.costs['mttr']}ns", "--seed", str(self.seed)]
+        if self.costs["every"]:
+            self.words += ["--checkpoint", f"{self.costs['every']}ns"]
+        if not self.back_ns:
+            self.back_ns = r.choice([0, S, r.randint(1, 9 * S)])
+            self.sets.append(f"restart.resume_ns={self.back_ns}ns")
+
     def draw_discards(self, r):
         """A stopped job begins anew."""
         self.stop_ns, self.loses = r.choice([0, 0, 1, S, r.randint(1, 3 * S)]), True

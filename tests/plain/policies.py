@@ -5,6 +5,7 @@ from bystanders import AntMan
 from cluster import WHOLE, Run
 from cuts import Cuts
 from draw import KINDS
+from failures import Failing
 from halts import Halts
 from lanes import Lanes
 from launches import Classes, Tgs
@@ -20,7 +21,10 @@ class Policy:
     slack = 0  # part of the time since the run's begin by which times may differ
 
     def run(self, cluster, jobs, setup):
-        Run(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.loses).go()
+        if setup.kind == "failures":
+            Failing(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.costs).go()
+        else:
+            Run(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.loses).go()
 
     def arrived(self, run, job):
         pass
@@ -30,10 +34,12 @@ class Policy:
 
     def line(self, run):
         """Waiting jobs in the order in which they are tried."""
-        return sorted(run.waiting, key=lambda job: (job.submit, job.after is not None, job.number))
+        return sorted(run.waiting, key=lambda job: (job.came, job.after is not None, job.number))
 
 
 class Fifo(Policy):
+    kinds = (*KINDS, "failures")
+
     def decide(self, run):
         for job in self.line(run):
             if not run.place(job):
@@ -48,6 +54,8 @@ class Exclusive(Fifo):
 
 
 class Backfill(Policy):
+    kinds = (*KINDS, "failures")
+
     def decide(self, run):
         for job in self.line(run):
             run.place(job)
@@ -61,7 +69,7 @@ class Sjf(Backfill):
 class Ranked(Policy):
     """The first in line that does not fit takes the GPUs of running jobs with a worse rank, worst first."""
 
-    kinds = (*KINDS, "suspends", "checkpoints", "discards")
+    kinds = (*KINDS, "suspends", "checkpoints", "discards", "failures")
 
     def key(self, run, job):
         return (self.rank(run, job), job.number)
@@ -160,7 +168,7 @@ class Killing(Easy):
 class Las(Ranked):
     """A running job gives way once it is a quantum ahead of one that waits; service is time on GPUs."""
 
-    kinds = (*KINDS, "suspends")  # jobs that take turns and begin anew each time have no end
+    kinds = (*KINDS, "suspends", "failures")  # jobs that take turns and begin anew each time have no end
     quantum = 5 * 10**9
     sets = ("las.quantum=5s",)
 
