@@ -26,10 +26,8 @@ wc -c "$@" | awk -v table="$table" '
         name[n++] = $2
     }
     END {
-        print "__asm__(\".section .rodata\\n\""
         for (i = 0; i < n; i++)
-            printf "        \"%s_%d: .incbin \\\"%s\\\"\\n.byte 0\\n\"\n", table, i, name[i]
-        print "        \".previous\\n\");"
+            printf "__asm__(\".section .rodata\\n%s_%d: .incbin \\\"%s\\\"\\n.byte 0\\n.previous\\n\");\n", table, i, name[i]
         for (i = 0; i < n; i++)
             printf "extern const unsigned char file_%d[] __asm__(\"%s_%d\");\n", i, table, i
         printf "const struct gsim_embedded %s[] = {\n", table
