@@ -63,12 +63,36 @@ static bool gains_more(const struct elasticflow_job *a, const struct elasticflow
     return a->gain > b->gain;
 }
 
+/* The job's plan, with the next level up to the first change of it or of the GPUs that are free
+ * without it: further work makes no job late. */
+static struct elasticflow_answer add_now(struct elasticflow *elasticflow,
+                                         const struct elasticflow_job *job) {
+    struct elasticflow_steps *plan = &elasticflow->plan_to_be, *free = &elasticflow->without;
+    int64_t until = job->end;
+    if (free->n > 1 && free->step[1].time < until)
+        until = free->step[1].time;
+    if (job->plan.n > 1 && job->plan.step[1].time < until)
+        until = job->plan.step[1].time;
+    elasticflow_steps_copy(plan, &job->plan);
+    if (until < job->end)
+        elasticflow_steps_add(plan, until, elasticflow_gpus(job, job->now_level));
+    if (plan->n > 0)
+        plan->step[0].gpus = elasticflow_gpus(job, job->now_level + 1);
+    elasticflow_steps_take(&elasticflow->free_to_be, free, plan, job->end);
+    elasticflow->is_out_of_memory |= plan->has_failed || elasticflow->free_to_be.has_failed;
+    return (struct elasticflow_answer){job->end, job->real_end, true};
+}
+
+/* The share of a job that begins with the next level. Where the rest of that, in whole slots from
+ * now on, does not fit beside what others were promised, the job keeps its plan. */
 static struct elasticflow_answer try_next(struct elasticflow *elasticflow,
                                           const struct elasticflow_job *job, int64_t now) {
     elasticflow_steps_give_back(&elasticflow->without, &elasticflow->free, &job->plan, job->end,
                                 elasticflow->n_gpus);
     struct elasticflow_question question = {job, &elasticflow->without, now, job->now_level + 1};
-    return elasticflow_share(elasticflow, &question);
+    struct elasticflow_answer answer = elasticflow_share(elasticflow, &question);
+    bool is_late = !answer.meets && job->deadline < ELASTICFLOW_NEVER;
+    return is_late && !elasticflow->is_reference ? add_now(elasticflow, job) : answer;
 }
 
 /* GPUs that the next level takes; 0: there is none. */

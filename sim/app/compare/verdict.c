@@ -313,9 +313,10 @@ static int other_winner(const struct verdict *v, const int *winner) {
     for (int m = 0; m < GSIM_MEASURE_COUNT && on != v->c; m++) {
         if (winner[m] < 0)
             continue;
-        double least = gsim_measure_of(gsim_compare_summary(on, winner[m], 0), m);
+        enum gsim_measure measure = (enum gsim_measure)m;
+        double least = gsim_measure_of(gsim_compare_summary(on, winner[m], 0), measure);
         for (int i = 0; i < on->setup->n_contenders && other < 0; i++)
-            if (gsim_measure_of(gsim_compare_summary(on, i, 0), m) < least)
+            if (gsim_measure_of(gsim_compare_summary(on, i, 0), measure) < least)
                 other = i;
     }
     return other;
