@@ -30,6 +30,7 @@ from rules_themis import themis
 
 GSIM = os.path.abspath(sys.argv[1])
 CASES = int(sys.argv[2]) if len(sys.argv) > 2 else 40
+FOUND = {elasticflow: [1108]}  # further cases, which found something once
 
 
 def run(rows, *words):
@@ -234,8 +235,9 @@ def main():
         os.chdir(folder)
         for hold in (muri, water_filling, types, pairs, gavel_rounds, themis, elasticflow, synergy, optimus, pollux, shockwave, lucid,
                      lucid_pairs, sia):
-            found = {seed: what for seed in range(CASES) if (what := hold(random.Random(seed), run))}
-            print("%s %s: %d cases" % ("not ok" if found else "ok", hold.__name__.replace("_", "-"), CASES))
+            seeds = [*range(CASES), *FOUND.get(hold, [])]
+            found = {seed: what for seed in seeds if (what := hold(random.Random(seed), run))}
+            print("%s %s: %d cases" % ("not ok" if found else "ok", hold.__name__.replace("_", "-"), len(seeds)))
             for seed, what in list(found.items())[:3]:
                 print(f"# case {seed}: {what[0]}")
         os.chdir("/")
