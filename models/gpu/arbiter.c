@@ -544,8 +544,8 @@ bool gsim_arbiter_is_moving(const struct gsim_arbiter *arbiter, const struct gsi
     struct gsim_memory_use coming =
         gsim_pager_coming(part ? &part->store : &arbiter->committed.store, lanes->now_ns);
     bool is = coming.bytes_in > 0 || coming.bytes_out > 0;
-    for (uint16_t place = 0; (keeper == arbiter || part) && place < lanes->capacity; place++)
-        is |= lanes->members[place].is_present && lanes->members[place].state.stall_ns > 0;
+    for (uint16_t i = 0; (keeper == arbiter || part) && i < lanes->capacity; i++)
+        is |= lanes->members[i].is_present && lanes->members[i].state.stall_ns > 0;
     return is;
 }
 
@@ -562,9 +562,8 @@ static uint16_t free_place(struct gsim_arbiter *arbiter) {
         if (!lanes->members[place].is_present)
             return place;
     uint16_t old = lanes->capacity, capacity = (uint16_t)(old ? old * 2 : 1);
-    if (capacity > GSIM_CONTEXTS_MAX || !reserve(arbiter, capacity, 0))
-        return GSIM_NO_MEMBER;
-    return old;
+    bool is_free = capacity <= GSIM_CONTEXTS_MAX && reserve(arbiter, capacity, 0);
+    return is_free ? old : GSIM_NO_MEMBER;
 }
 
 /* Opens the memory of a newcomer on this GPU and on those of its gang. */

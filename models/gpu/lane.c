@@ -294,7 +294,8 @@ static void plan_running(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *
     plan_padding(gpu, lane);
     int64_t look_ns = looked_at_ns(lane, member), limit_ns = look_ns;
     if (gsim_rarely(member->context.spec.program != NULL)) {
-        member->context.spec.copies_apart = gsim_progress_copies_apart(gpu, lane);
+        member->context.spec.copies_apart =
+            !gsim_gpu_lane_is_in_software(lane) && gsim_progress_copies_apart(gpu, lane);
         limit_ns = limit_of_program_ns(gpu, lane, look_ns);
     }
     consider(lane, GSIM_CHANGE_YIELD, yields_ns(gpu, lane, member, limit_ns));

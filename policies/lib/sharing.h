@@ -71,8 +71,8 @@ bool gsim_sharing_say(const struct gsim_sharing *sharing, struct gsim_plan *plan
 /* Places a job of one GPU; false: there is no room. */
 bool gsim_sharing_share(const struct gsim_sharing *sharing, struct gsim_ctx *ctx,
                         struct gsim_plan *plan, gsim_slot slot);
-/* Whether some GPU is open to a job of one GPU: where none is, none is open to a job that needs more
- * memory either. */
+/* Whether some GPU is open to a job of one GPU: where none is, none is open to a job that needs
+ * more memory either. */
 bool gsim_sharing_finds_one(const struct gsim_sharing *sharing, struct gsim_ctx *ctx,
                             gsim_slot slot);
 /* Places a gang on whole GPUs, within gsim_sharing_serve; false: there is no room. */

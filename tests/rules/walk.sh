@@ -12,9 +12,9 @@
 # A reader without patience follows each call at once, and comes back for the rest of the function: the
 # walk is then depth first over single functions, each read once, and a file is met anew whenever the next
 # function that is read is in another one. Both counts of returns are held where they stand. They rose, from 6
-# and 155, with nine files more on the way (57 of 48): turns of a ring in a short loop, iterations that are
-# passed many at once, rounds of vGPUs, the bandwidth's curve, how long loads wait, an iteration alone, and what
-# kernels begin with.
+# and 155, with eight files more on the way (56 of 48): turns of a ring in a short loop, iterations that are
+# passed many at once, rounds of vGPUs, the bandwidth's curve, how long loads wait, an iteration alone, what
+# kernels begin with, and copies beside turns.
 # A third reader is the job: of the calls in a function, the walk follows those that hand the job on, in one
 # of its forms (its slot, its rows in the tables, its process, member, context, memory or cargo).
 # `sh tests/rules/walk.sh BUILD FILE FUNCTION [deep|job]` shows the walk from another function.
@@ -175,10 +175,10 @@ else
 fi
 walk . models/jobs/model admit deep >"$tmp/walk"
 read -r stays files returns most <"$tmp/walk"
-if [ "$returns" -le 170 ]; then
-    echo "ok and returns at most 170 times when each call is followed at once"
+if [ "$returns" -le 178 ]; then
+    echo "ok and returns at most 178 times when each call is followed at once"
 else
-    echo "not ok and returns at most 170 times when each call is followed at once: $returns"
+    echo "not ok and returns at most 178 times when each call is followed at once: $returns"
     sed 's/^/# /' "$tmp/walk"
 fi
 walk . models/jobs/model admit job >"$tmp/walk"
