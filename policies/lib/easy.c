@@ -56,10 +56,10 @@ struct pass {
     uint32_t n_alike; /* kinds so far, in easy->alike */
 };
 
-/* Affinity and the random rule change with each trial. What memory a job needs is not known when a
- * policy is opened: it is looked at in each pass. */
+/* Nothing is remembered where a trial matters to the next one. What memory a job needs is not known
+ * when a policy is opened: it is looked at in each pass. */
 static bool open_failed(struct gsim_easy *easy, struct gsim_ctx *ctx) {
-    if (easy->rule == GSIM_RULE_AFFINITY || easy->rule == GSIM_RULE_RANDOM)
+    if (gsim_misfits_trial_matters(easy->rule))
         return true;
     easy->failed =
         gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus + 1u, sizeof *easy->failed);

@@ -12,6 +12,11 @@ struct gsim_misfits {
     bool is_size_all; /* only whole GPUs can be lacking, and all jobs are placed by one rule */
     bool is_size_by_wish; /* so it is among jobs of one wish (policies/lib/unmet.h) */
 };
+/* Whether a trial to place a job by the rule changes what the next one finds: then no job that
+ * found no room speaks for others, and all are tried. */
+static inline bool gsim_misfits_trial_matters(enum gsim_rule rule) {
+    return rule == GSIM_RULE_RANDOM || rule == GSIM_RULE_AFFINITY;
+}
 /* keeps_paused: paused jobs may leave their memory on GPUs. */
 struct gsim_misfits gsim_misfits_none(const struct gsim_view *view, enum gsim_rule rule,
                                       bool keeps_paused);

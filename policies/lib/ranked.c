@@ -244,12 +244,12 @@ static gsim_slot worst_for(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsi
                : GSIM_NO_SLOT;
 }
 
-/* Whether a running job is worth pushing out. Under random placement and affinity a trial changes
- * what the next one finds: each job is then, so that there are as many trials. */
+/* Whether a running job is worth pushing out. Where a trial matters to the next one, each job is,
+ * so that there are as many trials. */
 static bool helps(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx,
                   const struct gsim_plan *plan, gsim_slot slot, gsim_slot victim) {
-    return !ranked->reach.has_wishes || ranked->rule == GSIM_RULE_RANDOM ||
-           ranked->rule == GSIM_RULE_AFFINITY || gsim_reach_helps(ctx, plan, slot, victim);
+    return !ranked->reach.has_wishes || gsim_misfits_trial_matters(ranked->rule) ||
+           gsim_reach_helps(ctx, plan, slot, victim);
 }
 
 /* Counts the jobs of a group that would give way, worst first, until they are enough. Of equal

@@ -244,13 +244,12 @@ void gsim_sharing_init(struct gsim_sharing *sharing, struct gsim_ctx *ctx,
     sharing->order.forget = ctx->policy->on_completion;
 }
 
-/* Jobs that are stopped leave GPUs within a decide, and under affinity and the random rule a trial
- * changes what the next one finds: there no gang speaks for others. */
+/* Under las jobs that are stopped leave GPUs within a decide: there no gang speaks for others. */
 static struct gsim_misfits misfits_of(const struct gsim_sharing *sharing,
                                       const struct gsim_view *view) {
     struct gsim_misfits none = gsim_misfits_none(view, sharing->rule, false);
-    none.is_size_all &= sharing->order.kind != GSIM_ORDER_LAS &&
-                        sharing->rule != GSIM_RULE_RANDOM && sharing->rule != GSIM_RULE_AFFINITY;
+    none.is_size_all &=
+        sharing->order.kind != GSIM_ORDER_LAS && !gsim_misfits_trial_matters(sharing->rule);
     return none;
 }
 

@@ -2,11 +2,13 @@
 /* Wishes that were not met are few: a list is searched from its front. */
 #include "policies/lib/unmet.h"
 
+#include "policies/lib/misfits.h"
+
 void gsim_unmet_begin(struct gsim_unmet *unmet, const struct gsim_view *view, enum gsim_rule rule,
-                      bool is_size_all) {
+                      bool is_size_by_wish) {
     unmet->n = 0;
-    unmet->is_on = is_size_all && gsim_ask_has_wishes_under(view, rule) &&
-                   rule != GSIM_RULE_RANDOM && rule != GSIM_RULE_AFFINITY;
+    unmet->is_on = is_size_by_wish && gsim_ask_has_wishes_under(view, rule) &&
+                   !gsim_misfits_trial_matters(rule);
 }
 
 /* The place of the job's wish; n: it was not noted. */

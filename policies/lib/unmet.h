@@ -16,10 +16,10 @@ struct gsim_unmet {
     uint32_t smallest[GSIM_UNMET_MOST]; /* the smallest gang of its wish that did not fit */
 };
 
-/* Begins a pass. is_size_all: of the pass's misfits, wishes apart. Under affinity and the random
- * rule a trial changes what the next one finds, and nothing is noted. */
+/* Begins a pass. is_size_by_wish: of the pass's misfits. Where a trial matters to the next one
+ * (policies/lib/misfits.h), nothing is noted. */
 void gsim_unmet_begin(struct gsim_unmet *unmet, const struct gsim_view *view, enum gsim_rule rule,
-                      bool is_size_all);
+                      bool is_size_by_wish);
 /* Whether a gang of this wish that is no larger did not fit. */
 bool gsim_unmet_has(const struct gsim_unmet *unmet, const struct gsim_ctx *ctx, gsim_slot slot);
 /* The job did not fit. */
