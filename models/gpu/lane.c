@@ -294,8 +294,7 @@ static void plan_running(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *
     plan_padding(gpu, lane);
     int64_t look_ns = looked_at_ns(lane, member), limit_ns = look_ns;
     if (gsim_rarely(member->context.spec.program != NULL)) {
-        member->context.spec.copies_apart =
-            !gsim_gpu_lane_is_in_software(lane) && gsim_progress_copies_apart(gpu, lane);
+        member->context.spec.copies_apart = gsim_progress_copies_apart(gpu, lane);
         limit_ns = limit_of_program_ns(gpu, lane, look_ns);
     }
     consider(lane, GSIM_CHANGE_YIELD, yields_ns(gpu, lane, member, limit_ns));
@@ -501,11 +500,6 @@ static void pass_on(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
 static void give_up(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t cost_ns,
                     int64_t now_ns) {
     pass_on(gpu, lane, next_ready(gpu, lane, now_ns), cost_ns, now_ns);
-}
-
-bool gsim_gpu_lane_is_in_software(const struct gsim_gpu_lane *lane) {
-    return gsim_gpu_lane_is_by_priority(lane) || gsim_gpu_lane_is_strict(lane) ||
-           lane->how.idle_release_ns > 0 || lane->how.ends_at_boundary;
 }
 
 /* The device chooses the next context some time before a slice ends; if none waited by then, it

@@ -43,7 +43,4 @@ void gsim_gpu_lane_plan(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *l
  * GSIM_NO_MEMBER. */
 uint16_t gsim_gpu_lane_step(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane);
 
-/* Whether turns are given by a scheduler in software, and not by the device. */
-bool gsim_gpu_lane_is_in_software(const struct gsim_gpu_lane *lane);
-
 #endif

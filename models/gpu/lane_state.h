@@ -244,6 +244,11 @@ static inline bool gsim_gpu_lane_is_strict(const struct gsim_gpu_lane *lane) {
 static inline bool gsim_gpu_lane_is_by_priority(const struct gsim_gpu_lane *lane) {
     return gsim_lane_is_by_priority(&lane->how);
 }
+/* Whether turns are given by a scheduler in software, and not by the device. */
+static inline bool gsim_gpu_lane_is_in_software(const struct gsim_gpu_lane *lane) {
+    return gsim_gpu_lane_is_by_priority(lane) || gsim_gpu_lane_is_strict(lane) ||
+           lane->how.idle_release_ns > 0 || lane->how.ends_at_boundary;
+}
 static inline bool gsim_gpu_lane_is_whole(const struct gsim_gpu_lane *lane) {
     return lane->how.discipline == GSIM_DISCIPLINE_BOUNDARY;
 }

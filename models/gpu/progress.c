@@ -38,5 +38,6 @@ void gsim_progress_copy(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_l
 bool gsim_progress_copies_apart(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
     const struct gsim_member *member = gsim_gpu_lane_present(gpu, lane);
     return lane->spec.n > 1 && !gpu->spaces && !gpu->store->pager &&
-           member->stop_at == GSIM_EXIT_NEVER && member->context.spec.refill_ns == 0;
+           !gsim_gpu_lane_is_in_software(lane) && member->stop_at == GSIM_EXIT_NEVER &&
+           member->context.spec.refill_ns == 0;
 }

@@ -14,8 +14,8 @@ void gsim_progress_run(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_la
  * decides when but its own host, so that their future ends are known now. */
 void gsim_progress_copy(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                         struct gsim_member *member, int64_t now_ns);
-/* Whether the present member's copies to the host go beside the turns of others, if the device
- * gives these turns: where memory is where processes put it. Copies of a process alone on its lane
+/* Whether the present member's copies to the host go beside the turns of others: where the device
+ * gives these turns, and memory is where processes put it. Copies of a process alone on its lane
  * are in no other's way. */
 bool gsim_progress_copies_apart(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane);
 
