@@ -171,6 +171,17 @@ check "a job that is discarded begins anew" 1 "$(ask "select starts > 1 and ran_
 check "after all that nothing is left" 0 "$(gone 5)"
 
 # --- the decisions of a run, again by its record
+# Such runs wait nearly all the time: eight are under way at once, each with a database of its own.
+begun=0
+driven() { # trace, GPUs, speed-up, policy with its settings
+    begun=$((begun + 1))
+    echo "$1" >trace$begun
+    echo "$4" >policy$begun
+    # shellcheck disable=SC2086
+    timeout -k 5 120 "$gsim" drive --quiet --dry-run --db r$begun.db --logs "$tmp/logs$begun" --gpus "$2" --speed-up "$3" \
+        --policy $4 "$1" >out$begun 2>log$begun &
+    [ $((begun % 8)) -ne 0 ] || wait
+}
 seed=0
 for policy in fifo sjf backfill "srtf --set preempt=pause" "srtf --set preempt=restart" "srtf --set preempt=discard" \
     "srtf --set preempt=checkpoint" "las --set quantum=4s --set preempt=restart" "gang-rr --set slice=4s --set preempt=pause" \
@@ -178,24 +189,28 @@ for policy in fifo sjf backfill "srtf --set preempt=pause" "srtf --set preempt=r
     fairshare gavel kueue lucid shockwave sia slurm srsf synergy themis tiresias vgpu; do
     seed=$((seed + 1))
     awk -v seed=$seed 'BEGIN { srand(seed); print "job_id,submit_s,duration_s,gpus,mem_gib"
-        for (i = 0; i < 8; i++) { printf "j%d,%.2f,%.2f,1,1\n", i, at, 2 + 30 * rand(); at += 6 * rand() } }' >random.csv
-    # shellcheck disable=SC2086
-    run --speed-up 60 --gpus 0 --policy $policy random.csv
-    # shellcheck disable=SC2086
-    expect "$policy decides by its record as it did" 0 "decisions of run 1 are those of the policy again" \
-        "$gsim" drive --quiet --replay r.db --policy $policy random.csv
+        for (i = 0; i < 8; i++) { printf "j%d,%.2f,%.2f,1,1\n", i, at, 2 + 30 * rand(); at += 6 * rand() } }' >random$seed.csv
+    driven random$seed.csv 0 60 "$policy"
 done
-# Gangs, a job that fails and one that dies among them. Their commands save nothing, so no way of stopping asks
-# them to: whether they still run when they are to give way depends on the machine.
-printf 'job_id,submit_s,duration_s,gpus,command\na,0,20,2,\nb,1,9,1,\nc,2,12,2,\nd,3,8,1,exit 3\ne,4,6,1,\nf,4.5,4,1,kill -9 $$\n' >gangs.csv
+# Gangs; and gangs with a job that fails and one that dies among them. These have commands that save nothing, so
+# that no way of stopping asks them to: whether they still run when they are to give way depends on the machine.
+printf 'job_id,submit_s,duration_s,gpus\na,0,20,2\nb,1,9,1\nc,2,12,2\nd,3,8,1\ne,4,6,1\n' >gangs.csv
+printf 'job_id,submit_s,duration_s,gpus,command\na,0,20,2,\nb,1,9,1,\nc,2,12,2,\nd,3,8,1,exit 3\ne,4,6,1,\nf,4.5,4,1,kill -9 $$\n' >dying.csv
+for policy in "las --set quantum=4s --set preempt=restart" "srtf --set preempt=restart"; do
+    driven gangs.csv 3,5 40 "$policy"
+done
 for policy in backfill "las --set quantum=4s --set preempt=pause" "gang-rr --set slice=4s --set preempt=pause" \
     "srtf --set preempt=discard" "srsf --set preempt=discard" elasticflow gavel shockwave sia synergy themis; do
-    # shellcheck disable=SC2086
-    run --speed-up 40 --gpus 3,5 --policy $policy gangs.csv
-    # shellcheck disable=SC2086
-    expect "$policy with gangs decides as it did" 0 "are those of the policy again" \
-        "$gsim" drive --quiet --replay r.db --policy $policy gangs.csv
+    driven dying.csv 3,5 40 "$policy"
 done
+wait
+for n in $(seq $begun); do
+    policy=$(cat policy$n)
+    # shellcheck disable=SC2086
+    expect "$policy decides by its record of $(cat trace$n) as it did" 0 "decisions of run 1 are those of the policy again" \
+        "$gsim" drive --quiet --replay r$n.db --policy $policy "$(cat trace$n)"
+done
+check "after all that no process is left" 0 "$(gone 5)"
 printf 'job_id,submit_s,duration_s,command\na,0,20,true\nb,0,20,true\n' >short.csv
 rm -rf logs
 timeout 30 "$gsim" drive --quiet --dry-run --gpus 0 --policy las --set quantum=1000s --logs logs short.csv >out 2>log

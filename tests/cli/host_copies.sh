@@ -25,26 +25,18 @@ wait='wait,device,,,5\n'
 
 turn=$(one turn "$launch$wait")
 echo "# a kernel and a wait take $turn ms beside slices of another process"
-# is_turns N MS: whether this is that many turns, but for 20 us.
-is_turns() {
-    awk -v turn="$turn" -v n="$1" -v ms="$2" \
+# takes N NAME CALLS SENTENCE: that many turns, but for 20 us.
+takes() {
+    ms=$(one "$2" "$3")
+    awk -v turn="$turn" -v n="$1" -v ms="$ms" \
         'BEGIN {d = ms - n * turn; exit !(turn > 1 && d > -0.02 && d < 0.02)}'
+    say "$4 ($ms ms)" $?
 }
-ms=$(one behind "$host$launch$copy$wait")
-is_turns 1 "$ms"
-say "a copy behind the kernel takes no turn ($ms ms)" $?
-ms=$(one waits "$host$launch$wait$copy$wait")
-is_turns 1 "$ms"
-say "nor does one between two waits ($ms ms)" $?
-ms=$(one within "copy,c,2,h200,\n$launch$wait$copy$wait")
-is_turns 2 "$ms"
-say "a copy within the GPU does ($ms ms)" $?
-ms=$(one between "$host$launch$copy$launch$wait")
-is_turns 2 "$ms"
-say "a kernel behind a copy has a turn of its own ($ms ms)" $?
-ms=$(one long "host_copy,c,310,h200,\n$launch$copy$launch$wait")
-is_turns 2 "$ms"
-say "whether the copy is short or long ($ms ms)" $?
+takes 1 behind "$host$launch$copy$wait" "a copy behind the kernel takes no turn"
+takes 1 waits "$host$launch$wait$copy$wait" "nor does one between two waits"
+takes 2 within "copy,c,2,h200,\n$launch$wait$copy$wait" "a copy within the GPU does"
+takes 2 between "$host$launch$copy$launch$wait" "a kernel behind a copy has a turn of its own"
+takes 2 long "host_copy,c,310,h200,\n$launch$copy$launch$wait" "whether the copy is short or long"
 
 # Of a profile, copies to the host are such ones, and others are not.
 event() { # category, name, begin, correlation
