@@ -212,7 +212,7 @@ static void pad(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int
 GSIM_APART static int64_t look_until_ns(const struct gsim_lane_gpu *gpu,
                                         const struct gsim_gpu_lane *lane) {
     if (gsim_gpu_lane_is_strict(lane) || gsim_gpu_lane_is_by_priority(lane) ||
-        lane->how.ends_at_boundary)
+        gsim_gpu_lane_ends_at_boundary(lane))
         return GSIM_NEVER;
     return quantum_end_ns(gpu, lane);
 }
@@ -240,7 +240,7 @@ static bool ends_in_time(const struct gsim_gpu_lane *lane) {
     if (gsim_gpu_lane_is_strict(lane))
         return gsim_round_grid(lane).n > 1;
     return !gsim_gpu_lane_is_whole(lane) &&
-           (gsim_gpu_lane_is_by_priority(lane) || !lane->how.ends_at_boundary);
+           (gsim_gpu_lane_is_by_priority(lane) || !gsim_gpu_lane_ends_at_boundary(lane));
 }
 
 static int64_t strict_end_ns(const struct gsim_gpu_lane *lane) {
@@ -623,7 +623,7 @@ static bool runs_on(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane 
     if (context->spec.arrival_ns)
         return !gsim_gpu_lane_is_strict(lane) && turn_ends_ns(gpu, lane) > now_ns;
     return (context->spec.never_waits || context->spec.program) &&
-           (!lane->how.ends_at_boundary || gsim_turn_ends_with_kernel(gpu, lane));
+           (!gsim_gpu_lane_ends_at_boundary(lane) || gsim_turn_ends_with_kernel(gpu, lane));
 }
 
 /* The memory of a process is free at the end of its last iteration, before the next turn has its

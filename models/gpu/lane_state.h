@@ -244,10 +244,14 @@ static inline bool gsim_gpu_lane_is_strict(const struct gsim_gpu_lane *lane) {
 static inline bool gsim_gpu_lane_is_by_priority(const struct gsim_gpu_lane *lane) {
     return gsim_lane_is_by_priority(&lane->how);
 }
+/* Whether a turn ends with an iteration, and not in the middle of it. */
+static inline bool gsim_gpu_lane_ends_at_boundary(const struct gsim_gpu_lane *lane) {
+    return lane->how.ends_at_boundary;
+}
 /* Whether turns are given by a scheduler in software, and not by the device. */
 static inline bool gsim_gpu_lane_is_in_software(const struct gsim_gpu_lane *lane) {
     return gsim_gpu_lane_is_by_priority(lane) || gsim_gpu_lane_is_strict(lane) ||
-           lane->how.idle_release_ns > 0 || lane->how.ends_at_boundary;
+           lane->how.idle_release_ns > 0 || gsim_gpu_lane_ends_at_boundary(lane);
 }
 static inline bool gsim_gpu_lane_is_whole(const struct gsim_gpu_lane *lane) {
     return lane->how.discipline == GSIM_DISCIPLINE_BOUNDARY;

@@ -23,7 +23,7 @@ static inline bool gsim_turn_moves_for_kernels(const struct gsim_lane_gpu *gpu,
  * which its time is up: memory moves for the kernels that begin within the turn. */
 static inline bool gsim_turn_ends_with_kernel(const struct gsim_lane_gpu *gpu,
                                               const struct gsim_gpu_lane *lane) {
-    return lane->how.ends_at_boundary && lane->how.discipline == GSIM_DISCIPLINE_RR &&
+    return gsim_gpu_lane_ends_at_boundary(lane) && lane->how.discipline == GSIM_DISCIPLINE_RR &&
            gsim_turn_moves_for_kernels(gpu, gsim_gpu_lane_present(gpu, lane));
 }
 /* Whether more than half of the turn went into a wait for pages, and more are missing. */
