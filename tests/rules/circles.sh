@@ -8,11 +8,8 @@ build=$1
 . tests/support/check.sh
 # Prints "MODULE MODULE" for each include of a tree.
 edges() {
-    (cd "$1" && find include sim models policies traces -name '*.[ch]' | while read -r file; do
-        sed -n 's/^#include "\([^"]*\)\.h".*/\1/p' "$file" | while read -r included; do
-            echo "${file%.*} $included"
-        done
-    done) | sed 's| gsim/| include/gsim/|; s|sim/core/[a-z_]*|sim/core|g' |
+    (cd "$1" && find include sim models policies traces -name '*.[ch]' | xargs grep -H '^#include "[^"]*\.h"') |
+        sed 's/\.[ch]:#include "\([^"]*\)\.h".*/ \1/' | sed 's| gsim/| include/gsim/|; s|sim/core/[a-z_]*|sim/core|g' |
         awk '$1 != $2' | sort -u
 }
 circles() { edges "$1" | tsort 2>&1 >/dev/null | sed -n 's/^tsort: //p' | grep -v 'contains a loop'; }

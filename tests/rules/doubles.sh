@@ -33,7 +33,8 @@ without_comments() {
     }' "$1"
 }
 check() {
-    (cd "$1" && find include sim/base sim/api sim/core policies traces models -name '*.[ch]' -o -name '*.def' | sort | while read -r f; do
+    (cd "$1" && find include sim/base sim/api sim/core policies traces models -name '*.[ch]' -o -name '*.def' | sort |
+        xargs grep -lE 'double|float|fma|sqrt|pow|exp|log|fabs' | while read -r f; do
         fine=0
         for room in $measures $generators $numeric $weighing; do
             case $f in "$room" | "$room".[ch] | "$room"_*) fine=1 ;; esac

@@ -18,26 +18,31 @@ done
 
 # Links to files and to headings, as a page writes them: [text](path), [text](path#heading).
 # shellcheck disable=SC2016
-links() { # page
-    sed 's/`[^`]*`//g' "$1" | grep -v '^    ' | grep -o '](\([^)]*\))' | sed 's/^](//; s/)$//' |
-        grep -v -e '^https*:' -e '^mailto:'
+links() { # page...: "PAGE LINK"
+    LC_ALL=C awk '{ gsub(/`[^`]*`/, "") }
+        !/^    / {
+            while (match($0, /\]\([^)]*\)/)) {
+                link = substr($0, RSTART + 2, RLENGTH - 3)
+                if (link !~ /^(https?|mailto):/) print FILENAME, link
+                $0 = substr($0, RSTART + RLENGTH)
+            }
+        }' "$@"
 }
 headings() { # page: as GitHub names them
     grep '^#' "$1" | sed 's/^#* //' | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9\n_-'
 }
 dead_links() { # page...
-    for page in "$@"; do
-        for link in $(links "$page"); do
-            file=${link%%#*} heading=
-            case $link in *#*) heading=${link#*#} ;; esac
-            target=$page
-            [ -z "$file" ] || target=$(dirname "$page")/$file
-            if [ ! -e "$target" ]; then
-                echo "$page: $link"
-            elif [ -n "$heading" ] && ! headings "$target" | grep -q -x -e "$heading"; then
-                echo "$page: $link: no such heading"
-            fi
-        done
+    links "$@" | while read -r page link; do
+        file=${link%%#*} heading= folder=.
+        case $link in *#*) heading=${link#*#} ;; esac
+        case $page in */*) folder=${page%/*} ;; esac
+        target=$page
+        [ -z "$file" ] || target=$folder/$file
+        if [ ! -e "$target" ]; then
+            echo "$page: $link"
+        elif [ -n "$heading" ] && ! headings "$target" | grep -q -x -e "$heading"; then
+            echo "$page: $link: no such heading"
+        fi
     done
 }
 # shellcheck disable=SC2046

@@ -11,14 +11,10 @@ export LC_ALL
 files=$(ls include/gsim/*.h include/gsim/*.def sim/*/*.[ch] sim/study/*.def sim/app/*/*.[ch] sim/app/*/*.def models/*/*.[ch] models/*/*.def models/devices/*.ini traces/*.[ch] traces/*.def policies/*.[ch] policies/*/*.[ch] policies/*.def)
 # --- files that the linker takes: each that defines a name which a file taken before lacks
 linked() { # folder of objects: "OWNER FILE.c"
-    for object in "$1"/*.o "$1"/*/*.o; do
-        file=${object#"$1"/}
-        nm "$object" | awk -v file="${file%.o}" '
-            $1 == "U" { print "needs", file, $2 }
-            NF == 3 && $2 ~ /^[A-TV-Z]$/ { print "has", file, $3 }'
-    done | awk '
-        $1 == "has" { owner[$3] = $2; files[$2] = 1 }
-        $1 == "needs" { needs[$2] = needs[$2] " " $3 }
+    (cd "$1" && nm -A ./*.o ./*/*.o) | awk '
+        { file = substr($0, 3, index($0, ".o:") - 3) }
+        $2 == "U" { needs[file] = needs[file] " " $3 }
+        NF == 3 && $2 ~ /^[A-TV-Z]$/ { owner[$3] = file }
         function reach(from, policy,    i, n, list) {
             if ((policy, from) in seen) return
             seen[policy, from] = 1

@@ -10,7 +10,13 @@ sources_here() {
 }
 sources=$(sources_here)
 [ -n "$sources" ] || sources=$(find sim policies traces models tests tools -name '*.[ch]' -o -name '*.def' -o -name '*.sh')
-missing=$(for f in $sources; do head -n 3 "$f" | grep -q 'SPDX-License-Identifier: GPL-3.0-or-later' || echo "$f"; done)
+# Prints the files that have no such line among their first three.
+without_licence() {
+    awk 'FNR <= 3 && /SPDX-License-Identifier: GPL-3.0-or-later/ { has[FILENAME] = 1 }
+        END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in has)) print ARGV[i] }' "$@"
+}
+# shellcheck disable=SC2086
+missing=$(without_licence $sources)
 if [ -z "$missing" ]; then echo "ok SPDX lines"; else echo "not ok SPDX lines:" $missing; fi
 # Prints "LINES FILE:LINE: NAME" of each function. A function starts at a line that ends with ") {",
 # also where its parameters take several lines.
@@ -81,17 +87,11 @@ twice() { grep -hoE '^struct gsim_[a-z_0-9]+ \{' "$@" | sort | uniq -d | sed 's/
 # shellcheck disable=SC2086
 names=$(twice $rooms)
 if [ -z "$names" ]; then echo "ok a name stands for one struct"; else printf 'not ok a name stands for one struct\n%s\n' "$names"; fi
-big=$(for f in $sources; do
-    most=800
-    n=$(wc -l <"$f")
-    [ "$n" -le $most ] || echo "$f: $n"
-done)
+# shellcheck disable=SC2086
+big=$(wc -l $sources | awk '$2 != "total" && $1 > 800 { print $2 ": " $1 }')
 if [ -z "$big" ]; then echo "ok files of bearable length"; else printf 'not ok files of bearable length\n%s\n' "$big"; fi
 unlisted() { # folder, kind, macro: prints the names that a file defines and list.def of the folder lacks
-    for f in "$1"/*.c "$1"/*/*.c; do
-        [ -e "$f" ] || continue
-        sed -n "s/^const struct gsim_$2 gsim_$2_\([a-z_0-9]*\) = .*/\1/p" "$f"
-    done | while read -r name; do
+    find "$1" -maxdepth 2 -name '*.c' | xargs sed -n "s/^const struct gsim_$2 gsim_$2_\([a-z_0-9]*\) = .*/\1/p" | while read -r name; do
         [ "$name" = skeleton ] || grep -q "^$3($name)" "$1/list.def" || echo "$1: $name"
     done
 }
@@ -103,6 +103,13 @@ else
 fi
 # the rules can fail
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
+printf '1\n2\n3\nSPDX-License-Identifier: GPL-3.0-or-later\n' >"$tmp/late.sh"
+: >"$tmp/none.sh"
+if [ "$(without_licence "$tmp/late.sh" "$0" "$tmp/none.sh" | tr '\n' ' ')" = "$tmp/late.sh $tmp/none.sh " ]; then
+    echo "ok the rule of SPDX lines finds files without one"
+else
+    echo "not ok the rule of SPDX lines finds files without one"
+fi
 { printf 'static void f(int a,\n              int b) {\n'; seq 1 71; echo '}'; } >"$tmp/long.c"
 { echo 'void g(void) {'; seq 1 70; echo '}'; } >"$tmp/short.c"
 case $(long_functions 70 "$tmp/long.c" "$tmp/short.c") in
