@@ -3,13 +3,14 @@
  * processes take turns of 2.08 ms with switches of 0.165 ms. FAKE_GPU is its name; FAKE_FAIL names a call
  * that fails; FAKE_CUDA is its version. FAKE_MOVES is a file for the moves of restored processes, among as
  * many GPUs as FAKE_GPUS says, with the UUIDs of fake_nvml.c. */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { SMS = 4, FREE_BYTES = 64 << 20, CONTEXT_BYTES = 500 << 20 };
+enum { PAGE = 4096, SMS = 4, FREE_BYTES = 64 << 20, CONTEXT_BYTES = 500 << 20 };
 
 static int result(const char *call) {
     const char *fails = getenv("FAKE_FAIL");
@@ -66,12 +67,28 @@ int cuMemGetInfo_v2(size_t *free_bytes, size_t *bytes) {
     *bytes = FREE_BYTES + CONTEXT_BYTES;
     return 0;
 }
+/* Buffers of up to a GiB, of which hardly a page is touched. Those of the allocator of a sanitizer have
+ * marks, an eighth of their size, which are written each time. The length is in a page before them. */
+static void *mapped(size_t bytes) {
+    char *mem = mmap(NULL, PAGE + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mem == MAP_FAILED)
+        return NULL;
+    memcpy(mem, &bytes, sizeof bytes);
+    return mem + PAGE;
+}
+static void unmapped(void *mem) {
+    size_t bytes = 0;
+    if (!mem)
+        return;
+    memcpy(&bytes, (char *)mem - PAGE, sizeof bytes);
+    (void)munmap((char *)mem - PAGE, PAGE + bytes);
+}
 int cuMemAlloc_v2(uint64_t *mem, size_t bytes) {
-    *mem = (uint64_t)(uintptr_t)calloc(1, bytes);
+    *mem = (uint64_t)(uintptr_t)mapped(bytes);
     return *mem ? result("cuMemAlloc_v2") : 2;
 }
 int cuMemFree_v2(uint64_t mem) {
-    free((void *)(uintptr_t)mem);
+    unmapped((void *)(uintptr_t)mem);
     return 0;
 }
 int cuMemAllocManaged(uint64_t *mem, size_t bytes, unsigned flags) {
@@ -87,11 +104,11 @@ int cuMemPrefetchAsync(uint64_t mem, size_t bytes, int device, void *stream) {
 }
 int cuMemHostAlloc(void **mem, size_t bytes, unsigned flags) {
     (void)flags;
-    *mem = malloc(bytes);
+    *mem = mapped(bytes);
     return *mem ? 0 : 2;
 }
 int cuMemFreeHost(void *mem) {
-    free(mem);
+    unmapped(mem);
     return 0;
 }
 int cuStreamCreate(void **stream, unsigned flags) {
