@@ -20,18 +20,28 @@ with_policy() { # POLICY:SETTING, arguments
     "$gsim" run "$@" --quiet --device ideal --gpus-per-node 4 "$tmp/trace.csv"
 }
 
-# Every policy refuses the table with the same sentence.
+# Every policy refuses the table with the same sentence. A build with sanitizers reads each table for one policy, and
+# the first table for all: what reads a table, and what a policy leaves behind, does not hang on the other.
+turn=0
+picked() { # prints the policies of the next table
+    case ${CASES-},$gsim,$turn in
+    all,* | *,0) echo "$policies" ;;
+    *-san-*) printf '%s\n' $policies | sed -n "$((turn % $(printf '%s\n' $policies | wc -l) + 1))p" ;;
+    *) echo "$policies" ;;
+    esac
+}
 all_refuse() { # name, pattern, rows of a table
     name=$1 pattern=$2
     shift 2
     { echo "device,model,gpus,iterations_per_s" && printf '%s\n' "$@"; } >"$tmp/bad.csv"
     others=
-    for policy in $policies; do
+    for policy in $(picked); do
         with_policy "$policy" --rates "$tmp/bad.csv" >"$tmp/log" 2>&1
         status=$?
         [ $status -eq 3 ] && grep -q -e "$pattern" "$tmp/log" || others="$others $policy ($status)"
     done
     check "each policy refuses $name" "" "$others"
+    turn=$((turn + 1))
 }
 
 speed="is not a number of iterations per second from 1e-9 to 1e9"

@@ -282,7 +282,7 @@ sched() { # name, exit code, pattern, lines of Python for each decision, which h
         echo '    state = json.loads(line); n = state["n"]'
         echo "    $4"
     } >wrong.py
-    expect "$1" "$2" "$3" "$gsim" run --policy 'exec:python3 wrong.py' --set timeout=2s --nodes 1 --gpus-per-node 4 t.csv
+    expect "$1" "$2" "$3" "$gsim" run --policy 'exec:python3 wrong.py' --set timeout="${5:-120s}" --nodes 1 --gpus-per-node 4 t.csv
 }
 expect "a program that is not there" 3 "cannot start './none': No such file" "$gsim" --policy 'exec:./none a' t.csv
 expect "no command" 2 "needs the command of a scheduler" "$gsim" --policy 'exec: ' t.csv
@@ -290,7 +290,7 @@ expect "a quote without an end" 2 "a quote does not end" "$gsim" --policy "exec:
 expect "one that ends at once" 1 "the program ended (exit 3) instead of answering" "$gsim" --policy "exec:sh -c 'exit 3'" t.csv
 sched "an early end" 1 "wrong.py: the program ended (exit 4) instead of answering" 'sys.exit(4)'
 sched "a signal" 1 "the program ended by a signal instead of answering: Segmentation fault" 'os.kill(os.getpid(), signal.SIGSEGV)'
-sched "silence" 1 "no answer within 2s (--set timeout=TIME)" 'time.sleep(60)'
+sched "silence" 1 "no answer within 2s (--set timeout=TIME)" 'time.sleep(60)' 2s
 sched "no JSON" 1 "at 5s: the answer is not JSON .*its answer was 'hello'" 'print("hello", flush=True)'
 sched "an empty line" 1 "the answer is not JSON (an empty line)" 'print(flush=True)'
 sched "a list" 1 "an answer is an object" 'print("[]", flush=True)'
@@ -410,6 +410,10 @@ arranging "a GPU that is named twice" "GPU 0 is named twice" '{"arrange": [0, 0]
 arranging "an option of another verb" "an arrangement has no 'gpus'" '{"arrange": [0], "lanes": [lane], "gpus": 1}'
 # nothing stays behind
 "$gsim" run --policy "exec:sh -c 'sleep 77 & sleep 77'" --set timeout=1s t.csv >out 2>&1
-sleep 0.2
-! pgrep -f '^sleep 77$' >out
+tries=200
+while pgrep -f '^sleep 77$' >out && [ $tries -gt 0 ]; do
+    sleep 0.05
+    tries=$((tries - 1))
+done
+[ ! -s out ]
 say "what the scheduler started ends with it" $?
