@@ -123,7 +123,12 @@ bad segv --timeline line.json >out 2>&1
 say "no part of a timeline stays" $?
 "$gsim" run --policy ./bad.so --set how=loop --policy-timeout 60s --nodes 1 --gpus-per-node 4 t.csv >out 2>&1 &
 pid=$!
-sleep 1
+# The run's process is in the loop when it has had half a second of a processor: its start takes a tenth at most.
+tries=1200
+while [ $tries -gt 0 ] && ! awk '$14 >= 50 { found = 1 } END { exit !found }' "/proc/$(pgrep -P $pid | head -n 1)/stat" 2>/dev/null; do
+    sleep 0.05
+    tries=$((tries - 1))
+done
 kill -TERM $pid
 wait $pid
 code=$?

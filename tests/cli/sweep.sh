@@ -311,7 +311,7 @@ for signal in INT TERM; do
     "$gsim" sweep "$tmp/long.ini" -o "$tmp/stopped.db" >"$tmp/log" 2>&1 &
     pid=$!
     i=0
-    while [ $i -lt 100 ] && ! [ "$(count "$tmp/stopped.db" 2>/dev/null || echo 0)" -ge 3 ]; do
+    while [ $i -lt 1200 ] && ! [ "$(count "$tmp/stopped.db" 2>/dev/null || echo 0)" -ge 3 ]; do
         i=$((i + 1))
         sleep 0.1
     done

@@ -143,7 +143,7 @@ jobs j2,0,57,4,b,0 j3,0,53,2,a,0 j8,0,10,4,a,0 j28,0,10,4,a,0 j33,53,22,1,a,0
 on "jobs that leave for one head leave together" "j2 0-130 j3 0-53 j8 53-63 j28 63-73 j33 53-85" 6
 jobs j2,0,10,4,b,0 j3,0,10,2,a,0 j8,0,10,4,a,0 j19,0,10,1,a,0
 expect "a circle of evictions at one instant is an error" 1 "t.csv:5: policy 'kueue': queue 'a' admits job 'j19' and evicts it again" \
-    timeout -s KILL 20 "$gsim" --policy kueue --device ideal --kueue-conf q.yaml --gpus-per-node 6 t.csv
+    timeout -s KILL 200 "$gsim" --policy kueue --device ideal --kueue-conf q.yaml --gpus-per-node 6 t.csv
 
 # --- flavors --------------------------------------------------------------------------------------------
 cat >q.yaml <<'EOT'
