@@ -73,6 +73,7 @@ class Failing(Run):
             self.turns[number] = self.now + self.streams[number].exponential(self.costs["mttr" if node.is_down else "mtbf"])
             for job in [job for job in self.jobs if node.is_down and any(its[0] == number for its in self.held(job))]:
                 self.fail(job)
+        self.admit()  # a job that was on its way off GPUs of other nodes too is off these at once
         return has_changed
 
     def held(self, job):

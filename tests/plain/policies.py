@@ -169,6 +169,7 @@ class Las(Ranked):
     """A running job gives way once it is a quantum ahead of one that waits; service is time on GPUs."""
 
     kinds = (*KINDS, "suspends", "failures")  # jobs that take turns and begin anew each time have no end
+    again = {"failures": (19,)}  # a gang is on its way off two nodes as one of them fails
     quantum = 5 * 10**9
     sets = ("las.quantum=5s",)
 
