@@ -35,7 +35,10 @@ class Setup:
         for row, time in zip(self.rows, sorted(row["submit"] for row in self.rows)):
             row["submit"] = time
         self.rule, self.costs, self.files, self.loses, self.apart = "consolidate", {}, {}, False, Fraction(1)
-        getattr(self, "draw_" + kind)(r)
+        base = kind.removeprefix("outages_of_")
+        getattr(self, "draw_" + base)(r)
+        if base != kind:
+            self.draw_outages(r)
 
     def draw_plain(self, r):
         pass
@@ -168,14 +171,25 @@ class Setup:
             row["gpus"] = min(row["gpus"], 2 * self.width)
         self.draw_loops(r) if r.random() < 0.3 else None
         self.draw_costs(r) if r.random() < 0.5 else None
-        self.costs = {"mtbf": r.choice([100, 300, 1000]) * S, "mttr": r.choice([S, 10 * S, 60 * S]),
-                      "every": r.choice([None, None, S, 7 * S, 3_333_333_333]), "seed": self.seed}
-        self.words += ["--mtbf", f"{self.costs['mtbf']}ns", "--mttr", f"{self.costs['mttr']}ns", "--seed", str(self.seed)]
-        if self.costs["every"]:
-            self.words += ["--checkpoint", f"{self.costs['every']}ns"]
+        self.draw_mean_times(r)
         if not self.back_ns:
             self.back_ns = r.choice([0, S, r.randint(1, 9 * S)])
             self.sets.append(f"restart.resume_ns={self.back_ns}ns")
+
+    def draw_mean_times(self, r):
+        self.costs.update({"mtbf": r.choice([100, 300, 1000]) * S, "mttr": r.choice([S, 10 * S, 60 * S]),
+                           "every": r.choice([None, None, S, 7 * S, 3_333_333_333]), "seed": self.seed})
+        self.words += ["--mtbf", f"{self.costs['mtbf']}ns", "--mttr", f"{self.costs['mttr']}ns", "--seed", str(self.seed)]
+        if self.costs["every"]:
+            self.words += ["--checkpoint", f"{self.costs['every']}ns"]
+
+    def draw_outages(self, r):
+        """Nodes that fail under jobs that share their GPUs."""
+        for row in self.rows:
+            row["gpus"] = min(row["gpus"], 2 * self.width)
+        self.draw_mean_times(r)
+        self.back_ns = r.choice([0, 0, S, r.randint(1, 9 * S)])
+        self.sets.append(f"restart.resume_ns={self.back_ns}ns")
 
     def draw_discards(self, r):
         """A stopped job begins anew."""

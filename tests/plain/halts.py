@@ -70,6 +70,9 @@ class Halts(Turns):
 
     seen, handed = 0, None
 
+    def settle(self, now):
+        self.walk(now)
+
     def remove(self, job, now):
         following = self.after(job)
         self.jobs.remove(job)

@@ -5,12 +5,13 @@ from bystanders import AntMan
 from cluster import WHOLE, Run
 from cuts import Cuts
 from draw import KINDS
-from failures import Failing
+from failures import Failing, stand
 from halts import Halts
 from lanes import Lanes
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
 from slices import Server, Sliced, gpu_time
+from outages import FailingShared
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
 
 
@@ -34,7 +35,7 @@ class Policy:
 
     def line(self, run):
         """Waiting jobs in the order in which they are tried."""
-        return sorted(run.waiting, key=lambda job: (job.came, job.after is not None, job.number))
+        return sorted(run.waiting, key=stand)
 
 
 class Fifo(Policy):
@@ -379,11 +380,18 @@ class Quotas(Policy):
         Run(cluster, jobs, Kueue(grow([Queue(name, its) for name, its in setup.costs.items()], setup.cohorts))).go()
 
 
+def share(cluster, jobs, lane, setup, shared=Shared):
+    if "mtbf" in setup.costs:
+        FailingShared(cluster, jobs, lane, setup.costs, setup.costs["passes"], setup.back_ns).go()
+    else:
+        shared(cluster, jobs, lane, setup.costs, setup.costs["passes"]).go()
+
+
 class Timeslice(Policy):
-    kinds, lane, shared = ("turns",), Turns, Shared
+    kinds, lane, shared = ("turns", "outages_of_turns"), Turns, Shared
 
     def run(self, cluster, jobs, setup):
-        self.shared(cluster, jobs, self.lane, setup.costs, setup.costs["passes"]).go()
+        share(cluster, jobs, self.lane, setup, self.shared)
 
 
 class Uvm(Timeslice):
@@ -405,11 +413,13 @@ class Msched(Uvm):
 class Mps(Timeslice):
     """Rates are rounded (docs/limits.md)."""
 
-    kinds, lane, slack = ("beside",), Beside, 1e-7
+    kinds, lane, slack = ("beside", "outages_of_beside"), Beside, 1e-7
+    again = {"outages_of_beside": (30,)}  # one of the jobs that a node loses came after another job
+
 
 
 class Green(Mps):
-    kinds, lane = ("groups",), Groups
+    kinds, lane, again = ("groups",), Groups, {}
 
 
 class Mig(Policy):
@@ -420,29 +430,29 @@ class Mig(Policy):
 
 
 class Vgpu(Policy):
-    kinds = ("vgpus",)
+    kinds = ("vgpus", "outages_of_vgpus")
 
     def run(self, cluster, jobs, setup):
-        Shared(cluster, jobs, setup.costs["lane"], setup.costs, setup.costs["passes"]).go()
+        share(cluster, jobs, setup.costs["lane"], setup)
 
 
 class Xsched(Policy):
-    kinds = ("levels",)
+    kinds = ("levels", "outages_of_levels")
 
     def run(self, cluster, jobs, setup):
-        Shared(cluster, jobs, Halts, setup.costs, setup.costs["passes"]).go()
+        share(cluster, jobs, Halts, setup)
 
 
 class Chimera(Xsched):
-    kinds = ("ways",)
+    kinds = ("ways", "outages_of_ways")
 
 
 class Reef(Xsched):
-    kinds = ("resets",)
+    kinds = ("resets", "outages_of_resets")
 
 
 class Gpreempt(Xsched):
-    kinds = ("slices",)
+    kinds = ("slices", "outages_of_slices")
 
 
 class Salus(Policy):
