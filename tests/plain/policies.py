@@ -438,21 +438,22 @@ class Vgpu(Policy):
 
 class Xsched(Policy):
     kinds = ("levels", "outages_of_levels")
+    again = {"levels": (378,)}  # an urgent job comes in the instant in which a kernel ends
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, Halts, setup)
 
 
 class Chimera(Xsched):
-    kinds = ("ways", "outages_of_ways")
+    kinds, again = ("ways", "outages_of_ways"), {}
 
 
 class Reef(Xsched):
-    kinds = ("resets", "outages_of_resets")
+    kinds, again = ("resets", "outages_of_resets"), {}
 
 
 class Gpreempt(Xsched):
-    kinds = ("slices", "outages_of_slices")
+    kinds, again = ("slices", "outages_of_slices"), {}
 
 
 class Salus(Policy):
