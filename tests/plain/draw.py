@@ -331,7 +331,14 @@ class Setup:
 
     def draw_trees(self, r):
         """Cohorts below cohorts, with quotas and limits of their own; queues take from themselves alone."""
-        self.draw_kueue(r, False, flavors=r.choice([["f0"], ["f0", "f1"]]), cohorts={
+        self.draw_tree(r, False)
+
+    def draw_reclaims(self, r):
+        """Queues of a tree that take from each other."""
+        self.draw_tree(r, True)
+
+    def draw_tree(self, r, preempts):
+        self.draw_kueue(r, preempts, flavors=r.choice([["f0"], ["f0", "f1"]]), cohorts={
             name: (parent, {}) for name, parent in (("root", None), ("left", "root"), ("right", "root"), ("low", "left"))})
 
     def quota(self, r, has_cohort):
@@ -346,6 +353,8 @@ class Setup:
             its.update(next_first=r.random() < 0.4, preempts_first=r.random() < 0.4)
             if cohorts:
                 its["within"] = r.choice(["Never", "LowerPriority", "LowerOrNewerEqualPriority"])
+            if not its["cohort"]:
+                its.update(reclaim="Never", below=None)
         for name, (parent, quotas) in cohorts.items():
             quotas.update({flavor: self.quota(r, parent) for flavor in flavors if r.random() < 0.5})
 

@@ -374,7 +374,7 @@ class GangRr(Policy):
 
 
 class Quotas(Policy):
-    kinds = ("quotas", "evictions", "flavors", "trees")
+    kinds = ("quotas", "evictions", "flavors", "trees", "reclaims")
 
     def run(self, cluster, jobs, setup):
         Run(cluster, jobs, Kueue(grow([Queue(name, its) for name, its in setup.costs.items()], setup.cohorts))).go()
