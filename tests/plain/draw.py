@@ -466,6 +466,22 @@ class Setup:
         self.costs["cap"] = Fraction(cap, 100)
         self.sets += [f"cap={cap}%", f"max_clients={self.costs['clients']}"]
 
+    def draw_reserved_beside(self, r):
+        self.draw_beside(r)
+        self.draw_reserved(r)
+
+    def draw_reserved_turns(self, r):
+        self.draw_turns(r)
+        self.draw_reserved(r)
+
+    def draw_reserved(self, r):
+        """Jobs of one GPU with limits, some of which are passed."""
+        self.sets = [its if not its.startswith("queue=") else "queue=easy" for its in self.sets]
+        self.costs["room"] = 8 * GIB
+        self.sets[0] = f"hbm_bytes={self.costs['room']}B"
+        for row in self.rows:
+            row.update(gpus=1, limit=int(row["duration"] * r.choice([Fraction(1), Fraction(3, 2), Fraction(1, 2), Fraction(4)])) + 1)
+
     def draw_groups(self, r):
         """Groups of SMs on a device of 100. Jobs ask for whole GPUs, so that all groups are alike."""
         self.draw_beside(r)

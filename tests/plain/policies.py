@@ -12,6 +12,7 @@ from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
 from slices import Server, Sliced, gpu_time
 from outages import FailingShared
+from reservations import Reserved
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
 
 
@@ -128,14 +129,20 @@ class Easy(Policy):
     fit has room: that is its reservation. No job behind it may take GPUs that it then needs, unless its own limit ends
     by then. A job past its limit is taken to end now."""
 
+    kinds = (*KINDS, "failures")
+
     def over(self, run, job):
         if job.limit is None and job.estimate is None:
-            return job.ends()
+            return job.ends() if job in run.running else run.now + int(job.left)
         limit = job.estimate if job.limit is None else job.limit
         return max(run.now, run.now + limit - job.ran_at(run.now))
 
+    def holders(self, run):
+        """Jobs on GPUs, also those that are still on their way there: they count as if they began now."""
+        return [*run.running, *run.coming, *run.placed]
+
     def fits_at(self, run, job, then):
-        gone = [other for other in run.running if self.over(run, other) <= then]
+        gone = [other for other in self.holders(run) if self.over(run, other) <= then]
         for other in gone:
             run.cluster.change(other, 1)
         fits = run.cluster.find(job) is not None
@@ -147,7 +154,7 @@ class Easy(Policy):
         head = then = None
         for job in self.line(run):
             if head is None and not run.place(job):
-                times = sorted({self.over(run, other) for other in run.running})
+                times = sorted({self.over(run, other) for other in self.holders(run)})
                 then = next((time for time in times if self.fits_at(run, job, time)), None)
                 head = job if then is not None else None
             elif head is not None and run.place(job):
@@ -381,6 +388,7 @@ class Quotas(Policy):
 
 
 def share(cluster, jobs, lane, setup, shared=Shared):
+    shared = Reserved if setup.kind.startswith("reserved") else shared
     if "mtbf" in setup.costs:
         FailingShared(cluster, jobs, lane, setup.costs, setup.costs["passes"], setup.back_ns).go()
     else:
@@ -388,7 +396,7 @@ def share(cluster, jobs, lane, setup, shared=Shared):
 
 
 class Timeslice(Policy):
-    kinds, lane, shared = ("turns", "outages_of_turns"), Turns, Shared
+    kinds, lane, shared = ("turns", "outages_of_turns", "reserved_turns"), Turns, Shared
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, self.lane, setup, self.shared)
@@ -413,7 +421,7 @@ class Msched(Uvm):
 class Mps(Timeslice):
     """Rates are rounded (docs/limits.md)."""
 
-    kinds, lane, slack = ("beside", "outages_of_beside"), Beside, 1e-7
+    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside"), Beside, 1e-7
     again = {"outages_of_beside": (30,)}  # one of the jobs that a node loses came after another job
 
 
