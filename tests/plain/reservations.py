@@ -16,7 +16,7 @@ class Reserved(Shared):
     def reserve(self, head):
         """When, on which GPU, and beside which jobs."""
         there = {unit: list(lane.jobs) for unit, lane in self.lanes.items()}
-        for job in sorted((job for jobs in there.values() for job in jobs), key=self.over):
+        for job in sorted((job for jobs in there.values() for job in jobs), key=lambda job: (self.over(job), job.number)):
             unit = job.units[0]
             there[unit].remove(job)
             if self.would_fit(there[unit] + [head]):
