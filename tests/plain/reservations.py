@@ -23,7 +23,18 @@ class Reserved(Shared):
                 return self.over(job), unit, there[unit] + [head]
         raise AssertionError("an empty GPU has room for any job")
 
+    seen = None
+
+    def state(self):
+        return len(self.waiting), sum(job.end is not None for job in self.jobs)
+
     def decide(self):
+        """Where a job has come or ended: limits that pass are noted then."""
+        if self.state() != self.seen:
+            self.look()
+        self.seen = self.state()
+
+    def look(self):
         head, self.is_kept = None, lambda job, unit: False
         for job in sorted(self.waiting, key=lambda job: (job.submit, job.after is not None, job.number)):
             if self.place(job):
