@@ -274,9 +274,11 @@ static void look_for_changes(struct gsim_slurm_state *state, struct gsim_ctx *ct
     for (uint32_t i = 0; i < view->changes.n_settled; i++)
         settle(state, ctx, view->changes.settled[i]);
     bool is_edge = state->next_edge_ns <= view->now_ns;
-    if (is_edge || state->n_repairs != view->cluster.n_repairs)
+    /* A node that fails, too: a job that had a plan there may leave room to others. */
+    uint64_t n_turns = (uint64_t)view->cluster.n_failures + view->cluster.n_repairs;
+    if (is_edge || state->n_turns != n_turns)
         state->is_due = state->has_changed = true;
-    state->n_repairs = view->cluster.n_repairs;
+    state->n_turns = n_turns;
     state->next_edge_ns = gsim_slurm_nodes_next(state, view->now_ns);
 }
 

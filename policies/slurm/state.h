@@ -151,7 +151,7 @@ struct gsim_slurm_state {
     bool has_changed; /* something has happened since the last backfill pass */
     /* time of the last backfill pass; time for which priorities were computed */
     int64_t backfilled_ns, ranked_ns;
-    uint32_t n_repairs;
+    uint64_t n_turns; /* failures and repairs of nodes that were seen */
     /* the largest among the site's QOS, and among its partitions */
     int64_t most_priority, most_factor;
     struct gsim_slurm_entry *order; /* waiting jobs, first to last */

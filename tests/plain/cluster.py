@@ -224,8 +224,13 @@ class Run:
 
     def take_back(self, job):
         """The job has been placed at this instant, and had better not be."""
-        self.take_off(job)
-        job.start, job.has_run = None, False
+        if self.coming.pop(job, None):
+            self.cluster.change(job, 1)
+            job.units = []
+        else:
+            self.take_off(job)
+        job.start = None if job.start == self.now else job.start
+        job.has_run = job.left < job.work
         self.waiting.append(job)
 
     def finish(self, job):

@@ -35,7 +35,10 @@ class Setup:
         for row, time in zip(self.rows, sorted(row["submit"] for row in self.rows)):
             row["submit"] = time
         self.rule, self.costs, self.files, self.loses, self.apart = "consolidate", {}, {}, False, Fraction(1)
-        getattr(self, "draw_" + kind)(r)
+        base = kind.removeprefix("outages_of_")
+        getattr(self, "draw_" + base)(r)
+        if base != kind:
+            self.draw_outages(r)
 
     def draw_plain(self, r):
         pass
@@ -168,14 +171,25 @@ class Setup:
             row["gpus"] = min(row["gpus"], 2 * self.width)
         self.draw_loops(r) if r.random() < 0.3 else None
         self.draw_costs(r) if r.random() < 0.5 else None
-        self.costs = {"mtbf": r.choice([100, 300, 1000]) * S, "mttr": r.choice([S, 10 * S, 60 * S]),
-                      "every": r.choice([None, None, S, 7 * S, 3_333_333_333]), "seed": self.seed}
-        self.words += ["--mtbf", f"{self.costs['mtbf']}ns", "--mttr", f"{self.costs['mttr']}ns", "--seed", str(self.seed)]
-        if self.costs["every"]:
-            self.words += ["--checkpoint", f"{self.costs['every']}ns"]
+        self.draw_mean_times(r)
         if not self.back_ns:
             self.back_ns = r.choice([0, S, r.randint(1, 9 * S)])
             self.sets.append(f"restart.resume_ns={self.back_ns}ns")
+
+    def draw_mean_times(self, r):
+        self.costs.update({"mtbf": r.choice([100, 300, 1000]) * S, "mttr": r.choice([S, 10 * S, 60 * S]),
+                           "every": r.choice([None, None, S, 7 * S, 3_333_333_333]), "seed": self.seed})
+        self.words += ["--mtbf", f"{self.costs['mtbf']}ns", "--mttr", f"{self.costs['mttr']}ns", "--seed", str(self.seed)]
+        if self.costs["every"]:
+            self.words += ["--checkpoint", f"{self.costs['every']}ns"]
+
+    def draw_outages(self, r):
+        """Nodes that fail under jobs that share their GPUs."""
+        for row in self.rows:
+            row["gpus"] = min(row["gpus"], 2 * self.width)
+        self.draw_mean_times(r)
+        self.back_ns = r.choice([0, 0, S, r.randint(1, 9 * S)])
+        self.sets.append(f"restart.resume_ns={self.back_ns}ns")
 
     def draw_discards(self, r):
         """A stopped job begins anew."""
@@ -317,7 +331,14 @@ class Setup:
 
     def draw_trees(self, r):
         """Cohorts below cohorts, with quotas and limits of their own; queues take from themselves alone."""
-        self.draw_kueue(r, False, flavors=r.choice([["f0"], ["f0", "f1"]]), cohorts={
+        self.draw_tree(r, False)
+
+    def draw_reclaims(self, r):
+        """Queues of a tree that take from each other."""
+        self.draw_tree(r, True)
+
+    def draw_tree(self, r, preempts):
+        self.draw_kueue(r, preempts, flavors=r.choice([["f0"], ["f0", "f1"]]), cohorts={
             name: (parent, {}) for name, parent in (("root", None), ("left", "root"), ("right", "root"), ("low", "left"))})
 
     def quota(self, r, has_cohort):
@@ -332,6 +353,8 @@ class Setup:
             its.update(next_first=r.random() < 0.4, preempts_first=r.random() < 0.4)
             if cohorts:
                 its["within"] = r.choice(["Never", "LowerPriority", "LowerOrNewerEqualPriority"])
+            if not its["cohort"]:
+                its.update(reclaim="Never", below=None)
         for name, (parent, quotas) in cohorts.items():
             quotas.update({flavor: self.quota(r, parent) for flavor in flavors if r.random() < 0.5})
 
@@ -442,6 +465,22 @@ class Setup:
         cap = r.choice([100, 100, 50, 30, 70])
         self.costs["cap"] = Fraction(cap, 100)
         self.sets += [f"cap={cap}%", f"max_clients={self.costs['clients']}"]
+
+    def draw_reserved_beside(self, r):
+        self.draw_beside(r)
+        self.draw_reserved(r)
+
+    def draw_reserved_turns(self, r):
+        self.draw_turns(r)
+        self.draw_reserved(r)
+
+    def draw_reserved(self, r):
+        """Jobs of one GPU with limits, some of which are passed."""
+        self.sets = [its if not its.startswith("queue=") else "queue=easy" for its in self.sets]
+        self.costs["room"] = 8 * GIB
+        self.sets[0] = f"hbm_bytes={self.costs['room']}B"
+        for row in self.rows:
+            row.update(gpus=1, limit=int(row["duration"] * r.choice([Fraction(1), Fraction(3, 2), Fraction(1, 2), Fraction(4)])) + 1)
 
     def draw_groups(self, r):
         """Groups of SMs on a device of 100. Jobs ask for whole GPUs, so that all groups are alike."""

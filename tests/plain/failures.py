@@ -50,30 +50,55 @@ class Stream:
             whole += 1
 
 
+class Outages:
+    """mtbf, mttr: of each node. turns: when each fails or is repaired."""
+
+    def __init__(self, cluster, costs):
+        self.nodes, self.costs = cluster.nodes, costs
+        self.streams = [Stream(costs["seed"], f"failures of node {i}") for i in range(len(self.nodes))]
+        self.turns = [stream.exponential(costs["mtbf"]) for stream in self.streams]
+
+    def turn(self, now):
+        """Numbers of the nodes that fail or are repaired at this instant."""
+        turned = [number for number, then in enumerate(self.turns) if then <= now]
+        for number in turned:
+            node = self.nodes[number]
+            node.is_down = not node.is_down
+            self.turns[number] = now + self.streams[number].exponential(self.costs["mttr" if node.is_down else "mtbf"])
+        return turned
+
+
+def fall_back(job, saved, every):
+    """To the last checkpoint, of those after each such time of work, or the one that it came from."""
+    done = job.work - job.left
+    job.left = job.work - max(saved, done // every * every if every else 0)
+    job.has_run = job.left < job.work
+
+
+def stand(job):
+    """Where a job stands that waits: those that a failure throws back in the order in which they first came."""
+    return (job.came, job.submit, job.after is not None, job.number)
+
+
 class Failing(Run):
-    """mtbf, mttr: of each node; every: the work between two checkpoints of a job, or None."""
+    """every: the work between two checkpoints of a job, or None."""
 
     def __init__(self, cluster, jobs, policy, stop_ns, back_ns, costs):
         Run.__init__(self, cluster, jobs, policy, stop_ns, back_ns)
-        self.costs, self.saved = costs, {}
-        self.streams = [Stream(costs["seed"], f"failures of node {i}") for i in range(len(cluster.nodes))]
-        self.turns = [stream.exponential(costs["mtbf"]) for stream in self.streams]
+        self.costs, self.saved, self.outages = costs, {}, Outages(cluster, costs)
 
     def next_time(self):
         if not self.to_come and all(job.end is not None for job in self.jobs):
             return None
-        return min([then for then in [Run.next_time(self)] if then is not None] + self.turns)
+        return min([then for then in [Run.next_time(self)] if then is not None] + self.outages.turns)
 
     def change_places(self):
-        has_changed = Run.change_places(self)
-        for number, node in enumerate(self.cluster.nodes):
-            if self.turns[number] > self.now:
-                continue
-            has_changed, node.is_down = True, not node.is_down
-            self.turns[number] = self.now + self.streams[number].exponential(self.costs["mttr" if node.is_down else "mtbf"])
-            for job in [job for job in self.jobs if node.is_down and any(its[0] == number for its in self.held(job))]:
+        has_changed, turned = Run.change_places(self), self.outages.turn(self.now)
+        for number in [number for number in turned if self.cluster.nodes[number].is_down]:
+            for job in [job for job in self.jobs if any(its[0] == number for its in self.held(job))]:
                 self.fail(job)
-        return has_changed
+        self.admit()  # a job that was on its way off GPUs of other nodes too is off these at once
+        return has_changed or bool(turned)
 
     def held(self, job):
         return job.units or (job.old_units if job in self.leaving else [])
@@ -92,10 +117,8 @@ class Failing(Run):
         if job in self.running:
             job.left, job.ran, job.since = job.left_at(self.now), job.ran_at(self.now), None
             self.running.remove(job)
-        done, every = job.work - job.left, self.costs["every"]
-        saved = self.saved[job] if has_begun else done
-        job.left = job.work - max(saved, done // every * every if every else 0)
-        job.has_run, job.old_units = job.left < job.work, []
+        fall_back(job, self.saved[job] if has_begun else job.work - job.left, self.costs["every"])
+        job.old_units = []
         if self.leaving.pop(job, None) is not None:  # it has been stopped, and waits already
             self.waiting.append(job)
             return

@@ -20,15 +20,13 @@ class Halts(Turns):
         return max(self.jobs[at:] + self.jobs[:at], key=self.rank)
 
     def into(self):
-        """How far the running kernel is; a kernel that ends here has ended."""
+        """How far the running kernel is."""
         return int(self.has.work - self.has.left) % self.has.kernel
 
     def frees_at(self, now):
         """When its SMs are free."""
         way, has = self.costs["way"], self.has
-        # handed by a job that has ended: it has begun a kernel before others come
-        begins = self.handed == now or way in ("flush", "pieces")
-        left = has.kernel - self.into() if self.into() or begins else 0
+        left = has.kernel - self.into()  # one that ends here has been followed by the next
         if way == "save" or way == "flush" and has.is_idempotent:
             return now
         if way == "pieces":
@@ -68,7 +66,10 @@ class Halts(Turns):
             self.has.left -= now - self.seen
         self.seen = now
 
-    seen, handed = 0, None
+    seen = 0
+
+    def settle(self, now):
+        self.walk(now)
 
     def remove(self, job, now):
         following = self.after(job)
@@ -77,7 +78,6 @@ class Halts(Turns):
             self.has = self.halted = None
             if self.jobs:
                 self.give(self.first(following), now)
-                self.handed = now
 
     def next_time(self):
         if self.has is None:

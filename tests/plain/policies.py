@@ -5,12 +5,14 @@ from bystanders import AntMan
 from cluster import WHOLE, Run
 from cuts import Cuts
 from draw import KINDS
-from failures import Failing
+from failures import Failing, stand
 from halts import Halts
 from lanes import Lanes
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
 from slices import Server, Sliced, gpu_time
+from outages import FailingShared
+from reservations import Reserved
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
 
 
@@ -34,7 +36,7 @@ class Policy:
 
     def line(self, run):
         """Waiting jobs in the order in which they are tried."""
-        return sorted(run.waiting, key=lambda job: (job.came, job.after is not None, job.number))
+        return sorted(run.waiting, key=stand)
 
 
 class Fifo(Policy):
@@ -127,14 +129,20 @@ class Easy(Policy):
     fit has room: that is its reservation. No job behind it may take GPUs that it then needs, unless its own limit ends
     by then. A job past its limit is taken to end now."""
 
+    kinds = (*KINDS, "failures")
+
     def over(self, run, job):
         if job.limit is None and job.estimate is None:
-            return job.ends()
+            return job.ends() if job in run.running else run.now + int(job.left)
         limit = job.estimate if job.limit is None else job.limit
         return max(run.now, run.now + limit - job.ran_at(run.now))
 
+    def holders(self, run):
+        """Jobs on GPUs, also those that are still on their way there: they count as if they began now."""
+        return [*run.running, *run.coming, *run.placed]
+
     def fits_at(self, run, job, then):
-        gone = [other for other in run.running if self.over(run, other) <= then]
+        gone = [other for other in self.holders(run) if self.over(run, other) <= then]
         for other in gone:
             run.cluster.change(other, 1)
         fits = run.cluster.find(job) is not None
@@ -146,7 +154,7 @@ class Easy(Policy):
         head = then = None
         for job in self.line(run):
             if head is None and not run.place(job):
-                times = sorted({self.over(run, other) for other in run.running})
+                times = sorted({self.over(run, other) for other in self.holders(run)})
                 then = next((time for time in times if self.fits_at(run, job, time)), None)
                 head = job if then is not None else None
             elif head is not None and run.place(job):
@@ -169,6 +177,7 @@ class Las(Ranked):
     """A running job gives way once it is a quantum ahead of one that waits; service is time on GPUs."""
 
     kinds = (*KINDS, "suspends", "failures")  # jobs that take turns and begin anew each time have no end
+    again = {"failures": (19,)}  # a gang is on its way off two nodes as one of them fails
     quantum = 5 * 10**9
     sets = ("las.quantum=5s",)
 
@@ -372,17 +381,25 @@ class GangRr(Policy):
 
 
 class Quotas(Policy):
-    kinds = ("quotas", "evictions", "flavors", "trees")
+    kinds = ("quotas", "evictions", "flavors", "trees", "reclaims")
 
     def run(self, cluster, jobs, setup):
         Run(cluster, jobs, Kueue(grow([Queue(name, its) for name, its in setup.costs.items()], setup.cohorts))).go()
 
 
+def share(cluster, jobs, lane, setup, shared=Shared):
+    shared = Reserved if setup.kind.startswith("reserved") else shared
+    if "mtbf" in setup.costs:
+        FailingShared(cluster, jobs, lane, setup.costs, setup.costs["passes"], setup.back_ns).go()
+    else:
+        shared(cluster, jobs, lane, setup.costs, setup.costs["passes"]).go()
+
+
 class Timeslice(Policy):
-    kinds, lane, shared = ("turns",), Turns, Shared
+    kinds, lane, shared = ("turns", "outages_of_turns", "reserved_turns"), Turns, Shared
 
     def run(self, cluster, jobs, setup):
-        self.shared(cluster, jobs, self.lane, setup.costs, setup.costs["passes"]).go()
+        share(cluster, jobs, self.lane, setup, self.shared)
 
 
 class Uvm(Timeslice):
@@ -404,11 +421,13 @@ class Msched(Uvm):
 class Mps(Timeslice):
     """Rates are rounded (docs/limits.md)."""
 
-    kinds, lane, slack = ("beside",), Beside, 1e-7
+    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside"), Beside, 1e-7
+    again = {"outages_of_beside": (30,)}  # one of the jobs that a node loses came after another job
+
 
 
 class Green(Mps):
-    kinds, lane = ("groups",), Groups
+    kinds, lane, again = ("groups",), Groups, {}
 
 
 class Mig(Policy):
@@ -419,29 +438,30 @@ class Mig(Policy):
 
 
 class Vgpu(Policy):
-    kinds = ("vgpus",)
+    kinds = ("vgpus", "outages_of_vgpus")
 
     def run(self, cluster, jobs, setup):
-        Shared(cluster, jobs, setup.costs["lane"], setup.costs, setup.costs["passes"]).go()
+        share(cluster, jobs, setup.costs["lane"], setup)
 
 
 class Xsched(Policy):
-    kinds = ("levels",)
+    kinds = ("levels", "outages_of_levels")
+    again = {"levels": (378,)}  # an urgent job comes in the instant in which a kernel ends
 
     def run(self, cluster, jobs, setup):
-        Shared(cluster, jobs, Halts, setup.costs, setup.costs["passes"]).go()
+        share(cluster, jobs, Halts, setup)
 
 
 class Chimera(Xsched):
-    kinds = ("ways",)
+    kinds, again = ("ways", "outages_of_ways"), {}
 
 
 class Reef(Xsched):
-    kinds = ("resets",)
+    kinds, again = ("resets", "outages_of_resets"), {}
 
 
 class Gpreempt(Xsched):
-    kinds = ("slices",)
+    kinds, again = ("slices", "outages_of_slices"), {}
 
 
 class Salus(Policy):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Kueue, by docs/kueue.md and the pages of Kueue's documentation that it names: queues of one cohort or of none, with
-quotas of one flavor or of several, borrowing, lending and the classic preemption; and trees of cohorts, in which no queue
-reclaims."""
+quotas of one flavor or of several, borrowing, lending and the classic preemption, and trees of cohorts."""
 from fractions import Fraction
 
 
@@ -247,35 +246,74 @@ class Kueue:
         job.left = Fraction(job.work)
         self.queue(job).active.append(job)
 
-    def candidates(self, job, flavor):
-        """Jobs that may be evicted for this one, in the order in which they are tried."""
-        queue, found = self.queue(job), []
-        for other, nth in self.admitted.items():
-            its = self.queue(other)
-            if other.flavor != flavor:
+    def in_order(self, targets):
+        """Those that are being evicted already first, then the lowest priority, then the last that was admitted."""
+        return sorted(targets, key=lambda its: (its[0] not in self.leaving, its[0].priority, -self.admitted[its[0]]))
+
+    def own(self, job, flavor):
+        """Jobs of its queue that it may have evicted."""
+        within = self.queue(job).within
+
+        def may_go(other):
+            newer = (other.submit, other.number) > (job.submit, job.number)
+            is_equal = within == "LowerOrNewerEqualPriority" and other.priority == job.priority
+            return within != "Never" and (other.priority < job.priority or is_equal and newer)
+        return [(other, None, False) for other in self.admitted
+                if self.queue(other) is self.queue(job) and other.flavor == flavor and may_go(other)]
+
+    def of_others(self, job, flavor):
+        """Jobs of other queues that borrow in cohorts that borrow: each with the lowest cohort that it has in common with
+        the job, and whether it stays where the job would borrow. Those above a cohort in whose quota the job fits, and
+        those of a lower one."""
+        queue, above, beside = self.queue(job), [], []
+        if queue.reclaim == "Never":
+            return above, beside
+        node, more, fits = queue, job.gpus, False
+        while node.parent:
+            fits = fits or self.cohort.used(node, flavor) + more <= node.subtree(flavor)
+            more = max(0, more - max(0, node.kept(flavor) - self.cohort.used(node, flavor)))
+            for other in self.below(node.parent, node, flavor):
+                if queue.reclaim == "Any" or other.priority < job.priority:
+                    (above if fits else beside).append((other, node.parent, not fits and self.is_high(job, other)))
+            node = node.parent
+        return above, beside
+
+    def below(self, cohort, without, flavor):
+        """Jobs below this cohort, but for the branch from which the search comes, and branches within their quota."""
+        for child in cohort.children:
+            if child is without or not self.cohort.borrows(child, flavor):
                 continue
-            if its is queue:
-                newer = queue.within == "LowerOrNewerEqualPriority" and other.priority == job.priority and (
-                    other.submit, other.number) > (job.submit, job.number)
-                if queue.within != "Never" and (other.priority < job.priority or newer):
-                    found.append((other not in self.leaving, True, other.priority, -nth, other))
-            elif queue.cohort and its.cohort == queue.cohort and self.cohort.borrows(its, flavor):
-                if queue.reclaim == "Any" or queue.reclaim == "LowerPriority" and other.priority < job.priority:
-                    found.append((other not in self.leaving, False, other.priority, -nth, other))
-        return [row[-1] for row in sorted(found, key=lambda row: row[:-1])]
+            if isinstance(child, Queue):
+                yield from [job for job in self.admitted if self.queue(job) is child and job.flavor == flavor]
+            else:
+                yield from self.below(child, None, flavor)
+
+    def is_high(self, job, other):
+        """borrowWithinCohort lets a job that borrows evict those below the threshold."""
+        below = self.queue(job).below
+        return below is None or other.priority >= job.priority or below != "any" and other.priority > below
 
     def targets(self, job, flavor):
-        queue, all_of_them = self.queue(job), self.candidates(job, flavor)
-        own = [other for other in all_of_them if self.queue(other) is queue]
-        if len(own) == len(all_of_them):
-            return self.least(job, flavor, own, True)
+        queue, own = self.queue(job), self.own(job, flavor)
+        above, beside = self.of_others(job, flavor)
         under = self.cohort.usage[queue, flavor] < queue.quotas[flavor][0]
-        if queue.below is not None:
-            below = job.priority if queue.below == "any" else min(job.priority, queue.below + 1)
-            stays = not self.cohort.borrows(queue, flavor, job.gpus)  # within its quota: the threshold is of no account
-            low = [other for other in all_of_them if self.queue(other) is queue or other.priority < below or stays]
-            return self.least(job, flavor, low, True) or self.least(job, flavor, all_of_them, False)
-        return under and self.least(job, flavor, all_of_them, False) or self.least(job, flavor, own, True)
+        lists = [self.in_order(its) for its in (above, beside, own)]
+        line = [its for is_going in (True, False) for targets in lists for its in targets
+                if (its[0] in self.leaving) == is_going]
+        if not above and not beside or queue.below is None and not under:
+            return self.least(job, flavor, line, True)
+        ways = (False, True) if queue.below is None and not above else (True, False)
+        return self.least(job, flavor, line, ways[0]) or self.least(job, flavor, line, ways[1])
+
+    def is_valid(self, job, target, flavor, may_borrow):
+        """Jobs that went before may have brought its queue, or a cohort on the way up, within its quota."""
+        other, common, stays = target
+        node = self.queue(other)
+        if node is self.queue(job):
+            return True
+        while node is not common and self.cohort.borrows(node, flavor):
+            node = node.parent
+        return node is common and not (may_borrow and stays)
 
     def may_run(self, job, flavor, may_borrow):
         queue = self.queue(job)
@@ -283,12 +321,12 @@ class Kueue:
 
     def least(self, job, flavor, candidates, may_borrow):
         """One after the other until the job fits; then those that need not go stay, the last first."""
-        kept, targets, queue = dict(self.cohort.usage), [], self.queue(job)
-        for other in candidates:
-            its = self.queue(other)
-            if its is not queue and not self.cohort.borrows(its, flavor):
+        kept, targets = dict(self.cohort.usage), []
+        for target in candidates:
+            other = target[0]
+            if not self.is_valid(job, target, flavor, may_borrow):
                 continue
-            self.cohort.usage[its, flavor] -= other.gpus
+            self.cohort.usage[self.queue(other), flavor] -= other.gpus
             targets.append(other)
             if self.may_run(job, flavor, may_borrow):
                 break

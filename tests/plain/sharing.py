@@ -50,6 +50,11 @@ class Turns:
             if self.jobs:
                 self.give(following, now + self.costs["idle"])
 
+    def settle(self, now):
+        """Notes what the job of the slice has done."""
+        if self.has:
+            self.has.left -= max(0, min(now, self.until) - self.since)
+
     def over(self):
         return self.since + self.has.left
 
@@ -207,6 +212,8 @@ class Beside:
     """SMs of docs/models/sm-sharing.md, for jobs that draw no bandwidth: a job's blocks are those that it fills, at
     most its cap; where all jobs have more than there are SMs, SMs go by blocks."""
 
+    is_used = False  # no context is left to switch from
+
     def __init__(self, costs):
         self.cap, self.jobs, self.now = costs["cap"], [], 0
 
@@ -219,6 +226,9 @@ class Beside:
         for job, speed in zip(self.jobs, self.speeds()):
             job.left -= speed * (now - self.now)
         self.now = now
+
+    def settle(self, now):
+        self.walk(now)
 
     def add(self, job, now):
         self.walk(now)
@@ -398,6 +408,11 @@ class Strict(Turns):
             self.began = now if at == self.turn else self.began
             self.turn -= at < self.turn
             self.turn %= max(1, len(self.owners))
+
+    def settle(self, now):
+        owner = self.owners[self.turn] if self.jobs else None
+        if owner:
+            owner.left -= now - self.seen
 
     def begin(self, now):
         self.seen = now

@@ -652,15 +652,22 @@ class Plain(Priorities):
         edges = sorted({t for r in site.reservations for t in (r["start"], r["end"])})
         self.changed, self.requeued, self.ended, self.begun = False, [], [], []
         while arrivals or self.pending or self.running:
-            times = [j["start"] + j["run"] for j in self.running]
-            times += [arrivals[0]["submit"]] if arrivals else []
-            if self.pending:
-                times.append(self.now // site.period * site.period + site.period)
-                times.append(self.now // site.bf_interval * site.bf_interval + site.bf_interval)
-                times += [e for e in edges if e > self.now]
-            self.now = min(times)
+            self.now = self.next_time(arrivals, edges)
             self.instant(arrivals, edges)
         return self.jobs
+
+    def next_time(self, arrivals, edges):
+        site, times = self.site, [j["start"] + j["run"] for j in self.running]
+        times += [arrivals[0]["submit"]] if arrivals else []
+        if self.pending:
+            times.append(self.now // site.period * site.period + site.period)
+            times.append(self.now // site.bf_interval * site.bf_interval + site.bf_interval)
+            times += [e for e in edges if e > self.now]
+        return min(times)
+
+    def fail(self):
+        """What nodes lose at this instant: no node of these fails."""
+        return False
 
     def instant(self, arrivals, edges):
         due = self.catch_up() or self.now in edges
@@ -670,6 +677,7 @@ class Plain(Priorities):
             job["end"] = self.now
             self.ended.append(job)
             due = True
+        due |= self.fail()
         due |= self.arrive(arrivals)
         is_first = True
         while due or is_first:

@@ -12,7 +12,7 @@ def trace_of(site, jobs):
     rows = ["job_id,submit_s,duration_s,gpus,limit_s,user,vc,partition,qos,cpus,host_mem_gib,gpu_type,features,array,"
             "array_limit,after,after_begin,think_s,num_nodes"]
     for j in jobs:
-        cells = [j["id"], j["submit"], j["run"], share_of(site, j), j["limit"] if j["says_limit"] else "", j["user"], j["account"], "|".join(j["named"]), j["qos"],
+        cells = [j["id"], int(j["submit"]), j["run"], share_of(site, j), j["limit"] if j["says_limit"] else "", j["user"], j["account"], "|".join(j["named"]), j["qos"],
                  j["cpus"], j["mem"] // 1024, j["type"], f'"{j["features"]}"', j["array"], j["at_once"] or "",
                  j["after"]["id"] if j["after"] else "", int(j.get("is_begin", 0)) if j["after"] else "",
                  60 * j["minutes"] if j["after"] and j["minutes"] else "", j["lies_on"] or ""]
