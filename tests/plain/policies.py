@@ -7,6 +7,7 @@ from cuts import Cuts
 from draw import KINDS
 from failures import Failing
 from halts import Halts
+from hosts import Hosts
 from lanes import Lanes
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
@@ -379,10 +380,15 @@ class Quotas(Policy):
 
 
 class Timeslice(Policy):
-    kinds, lane, shared = ("turns",), Turns, Shared
+    kinds, lane, shared = ("turns", "programs", "fitted"), Turns, Shared
 
     def run(self, cluster, jobs, setup):
-        self.shared(cluster, jobs, self.lane, setup.costs, setup.costs["passes"]).go()
+        lane = self.lane
+        if setup.kind in ("programs", "fitted"):
+            # a host is fitted to what its job takes alone, to a nanosecond an iteration, and a pace to a part of one
+            self.slack = 1e-5 if setup.kind == "programs" else 2e-4
+            lane = Hosts if setup.kind == "programs" else lane
+        self.shared(cluster, jobs, lane, setup.costs, setup.costs["passes"]).go()
 
 
 class Uvm(Timeslice):
