@@ -406,6 +406,18 @@ class Setup:
             at += r.randint(0, 30 * MS)
             row.update(gpus=1, submit=at, iterations=r.choice([1, 2, 5, 30]), program=r.choice(programs), memory=GIB // 2)
 
+    def draw_requests(self, r):
+        """Servers beside programs, or alone: requests come one a period."""
+        self.draw_programs(r)
+        self.costs["lag"] = r.choice([0, 0, r.randint(1, 20_000)])
+        self.sets.append(f"launch.host_gap_ns={self.costs['lag']}ns")
+        for n, row in enumerate(self.rows):
+            if n == 0 or r.random() < 0.5:
+                kernels, kernel = r.choice([1, 2, 5]), r.choice([r.randint(1000, MS), r.randint(1000, 50_000)])
+                del row["iterations"], row["program"]
+                row.update(requests=r.choice([1, 5, 50, 200]), period=r.choice([r.randint(10_000, 20 * MS), kernels * kernel + r.randint(0, MS)]),
+                           arrival="periodic", kernels=kernels, kernel=kernel, gpu_ms=Fraction(kernel, MS))
+
     def draw_fitted(self, r):
         """Programs that take as long alone as their rows say, whatever their calls do: each has a GPU to itself."""
         self.draw_programs(r)
@@ -648,10 +660,11 @@ class Setup:
 
     def cells(self):
         columns = ["job_id", "submit_s", "duration_s", "gpus"]
-        lines = [[row["job_id"], seconds(row["submit"]), "" if self.kind == "programs" else seconds(row["duration"]),
+        lines = [[row["job_id"], seconds(row["submit"]), "" if self.kind in ("programs", "requests") else seconds(row["duration"]),
                   str(row["gpus"]) if row["ppm"] == WHOLE else str(row["ppm"] / WHOLE)] for row in self.rows]
         for name, key, text in (("limit_s", "limit", seconds), ("estimate_s", "estimate", seconds),
-                                ("iterations", "iterations", str), ("app", "program", lambda its: its[0]), ("user", "user", str), ("queue", "queue", str), ("priority", "priority", str),
+                                ("iterations", "iterations", str), ("requests", "requests", str), ("arrival", "arrival", str), ("period_ms", "period", lambda ns: f"{ns / MS:.6f}"),
+                                ("app", "program", lambda its: its[0]), ("user", "user", str), ("queue", "queue", str), ("priority", "priority", str),
                                 ("num_nodes", "nodes", str), ("features", "features", "|".join),
                                 ("partition", "partitions", ",".join), ("gpu_type", "types", "|".join),
                                 ("mem_gib", "memory", lambda size: str(size / GIB)), ("sm_fraction", "fills", lambda part: str(float(part))),

@@ -65,6 +65,30 @@ class Host:
         return self.lengths[len(self.ends)] - self.into
 
 
+class Server:
+    """A process that launches each request when it comes, one a period from the first period on."""
+
+    waited = -1
+
+    def __init__(self, takes, period, requests, lag, now):
+        self.takes, self.comes = takes, [now + period * (n + 1) for n in range(requests)]
+        self.begun, self.lag = now, lag
+        self.lengths, self.ends, self.into = [], [], 0
+
+    def effect(self):
+        return self.comes[len(self.lengths)] + self.lag if len(self.lengths) < len(self.comes) else None
+
+    def walk(self, now):
+        while (then := self.effect()) is not None and then <= now:
+            self.lengths.append(self.takes)
+
+    is_over = property(lambda self: len(self.ends) == len(self.comes))
+    is_ready, left = Host.is_ready, Host.left
+
+    def latencies(self):
+        return [end - came for end, came in zip(self.ends, self.comes)]
+
+
 class Program:
     def __init__(self, calls, gap, every):
         self.calls, self.gap, self.every = calls, gap, every
@@ -81,7 +105,10 @@ class Hosts:
 
     def add(self, job, now):
         self.jobs.append(job)
-        job.host = Host(job.program, job.iterations, self.costs["launches"], now)
+        if job.period:
+            job.host = Server(job.iteration, job.period, job.requests, self.costs["lag"], now)
+        else:
+            job.host = Host(job.program, job.iterations, self.costs["launches"], now)
 
     def remove(self, job, now):
         following = self.after(job)

@@ -4,13 +4,14 @@
 from bystanders import AntMan
 from cluster import WHOLE, Run
 from cuts import Cuts
-from draw import KINDS
+from draw import KINDS, S
 from failures import Failing
 from halts import Halts
 from hosts import Hosts
 from lanes import Lanes
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
+from results import quantile
 from slices import Server, Sliced, gpu_time
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
 
@@ -26,6 +27,14 @@ class Policy:
             Failing(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.costs).go()
         else:
             Run(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.loses).go()
+
+    def fields(self, jobs):
+        """What the result says beside the jobs."""
+        took = [time / S for job in jobs if job.period for time in job.host.latencies()]
+        if not took:
+            return {}
+        return {"latency_mean_s": sum(took) / len(took),
+                **{f"latency_p{p}_s": quantile(took, p / 100) for p in (50, 90, 99)}}
 
     def arrived(self, run, job):
         pass
@@ -380,14 +389,14 @@ class Quotas(Policy):
 
 
 class Timeslice(Policy):
-    kinds, lane, shared = ("turns", "programs", "fitted"), Turns, Shared
+    kinds, lane, shared = ("turns", "programs", "fitted", "requests"), Turns, Shared
 
     def run(self, cluster, jobs, setup):
         lane = self.lane
-        if setup.kind in ("programs", "fitted"):
+        if setup.kind in ("programs", "fitted", "requests"):
             # a host is fitted to what its job takes alone, to a nanosecond an iteration, and a pace to a part of one
-            self.slack = 1e-5 if setup.kind == "programs" else 2e-4
-            lane = Hosts if setup.kind == "programs" else lane
+            self.slack = 2e-4 if setup.kind == "fitted" else 1e-5
+            lane = lane if setup.kind == "fitted" else Hosts
         self.shared(cluster, jobs, lane, setup.costs, setup.costs["passes"]).go()
 
 
