@@ -47,7 +47,8 @@ static bool waits_at_end(const struct gsim_context *context) {
 static int64_t begun_after(const struct gsim_context *context, int64_t launch_ns, int64_t kernel,
                            int64_t end_ns) {
     const struct gsim_program *program = context->spec.program;
-    int64_t wait_ns = program->steps[kernel].wait_ns, end_wait_ns = program->host_ns - program->rest_ns;
+    int64_t wait_ns = program->steps[kernel].wait_ns;
+    int64_t end_wait_ns = program->host_ns - program->rest_ns;
     if (kernel + 1 == context->spec.kernels && (wait_ns < 0 || wait_ns > end_wait_ns) &&
         waits_at_end(context))
         wait_ns = end_wait_ns;

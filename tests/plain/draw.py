@@ -387,7 +387,7 @@ class Setup:
                       f"switch.preempt_full_ns={costs['preempt']}ns", f"switch.idle_ns={costs['idle']}ns",
                       f"switch.lookahead_ns={self.costs['lookahead']}ns"]
 
-    def draw_programs(self, r):
+    def draw_programs(self, r, sms=None):
         """Turns of jobs with programs: calls of their hosts, and kernels of any length. No two things happen at once
         but by a rule."""
         self.draw_turns(r)
@@ -399,8 +399,8 @@ class Setup:
         self.sets = self.sets[1:3] + [f"hbm_bytes={self.costs['room']}B", f"launch.queue={self.costs['launches']}"] + [
             f"{key}_ns={self.costs[its]}ns" for key, its in (("slice.quantum", "quantum"), ("switch.preempt", "preempt"), (
                 "switch.preempt_full", "preempt"), ("switch.idle", "idle"), ("switch.lookahead", "lookahead"))]
-        programs = [self.program(r, f"app{n}.csv") for n in range(r.choice([1, 2, 3]))]
-        self.nodes, self.rows = self.nodes[:2], self.rows[:8]
+        programs = [self.program(r, f"app{n}.csv", sms) for n in range(r.choice([1, 2, 3]))]
+        self.nodes, self.rows, self.costs["sms"] = self.nodes[:2], self.rows[:8], sms
         at = 0
         for row in self.rows:
             at += r.randint(0, 30 * MS)
@@ -431,9 +431,18 @@ class Setup:
             row["iterations"] = r.choice([1, 2, 12, 100, 1000, 3000])
             row["duration"] = row["iterations"] * (r.choice([min, max])(host, gpu) * r.randint(50, 200) // 100)
 
-    def program(self, r, name):
+    def draw_blocks(self, r):
+        """Kernels of programs beside each other, on SMs of which each holds one block."""
+        self.draw_programs(r, sms=r.choice([4, 10, 100]))
+        self.sets = [its for its in self.sets if "timeslice" not in its and "quantum" not in its and "switch" not in its]
+        self.sets += [f"sms={self.costs['sms']}", "sm.threads=1024"]
+        self.costs.update(rank=lambda job: 0, ranked=False, passes=False, clients=1000)
+        self.nodes, self.rows = [{"gpus": 1}], self.rows[:r.choice([2, 3, 4])]
+
+    def program(self, r, name, sms=None):
         """Kernels and calls, of which some wait: the last of them launches, at least."""
         kernels = [r.choice([r.randint(1000, 30_000), r.randint(10_000, MS), r.randint(MS, 4 * MS)]) for _ in range(r.choice([1, 2, 4]))]
+        blocks = [sms // r.choice([1, 2]) for _ in kernels] if sms else []
         calls, known, streams = [], [], ["s0", "s1"][:r.choice([1, 1, 2])]
         for _ in range(r.choice([1, 3, 6, 12])):
             what = r.choice(["launch"] * 6 + ["wait", "record"])
@@ -447,19 +456,20 @@ class Setup:
                 calls.append((what, host, r.choice([None, stream, *known])))
         calls.append(("launch", r.randint(1000, 50_000), (r.choice(streams), r.randrange(len(kernels)))))
         gap, every = r.choice([0, 0, r.randint(1000, MS)]), r.choice([1, 1, 1, 3, None])
-        text = "kind,name,count,time_us,device,host_us,stream\n"
-        text += "".join(f"kernel,k{n},,{us(ns)},ideal,,\n" for n, ns in enumerate(kernels)
+        text = "kind,name,count,time_us,device,host_us,stream,blocks,threads\n"
+        text += "".join(f"kernel,k{n},,{us(ns)},ideal,,{f',{blocks[n]},1024' if sms else ',,'}\n" for n, ns in enumerate(kernels)
                         if any(what == "launch" and its[1] == n for what, _, its in calls))
         for what, host, its in calls:
             if what == "launch":
-                text += f"launch,k{its[1]},,,,{us(host)},{its[0]}\n"
+                text += f"launch,k{its[1]},,,,{us(host)},{its[0]},,\n"
             elif what == "record":
-                text += f"record,{its[0]},,,,{us(host)},{its[1]}\n"
+                text += f"record,{its[0]},,,,{us(host)},{its[1]},,\n"
             else:
-                text += f"wait,{'device' if its is None else 'stream' if its[0] == 's' else its},,,,{us(host)},{its if its and its[0] == 's' else ''}\n"
-        text += f"host,gap,,{us(gap)},,,\n" * bool(gap) + (f"sync,iteration,{every},,,,\n" if every else "sync,none,,,,,\n")
+                text += f"wait,{'device' if its is None else 'stream' if its[0] == 's' else its},,,,{us(host)},{its if its and its[0] == 's' else ''},,\n"
+        text += f"host,gap,,{us(gap)},,,,,\n" * bool(gap) + (f"sync,iteration,{every},,,,,,\n" if every else "sync,none,,,,,,,\n")
         self.files[name] = text
-        plain = [(what, host, (its[0], kernels[its[1]]) if what == "launch" else its) for what, host, its in calls]
+        lengths = list(zip(kernels, blocks)) if sms else kernels
+        plain = [(what, host, (its[0], lengths[its[1]]) if what == "launch" else its) for what, host, its in calls]
         return name, Program(plain, gap, every)
 
     def draw_paged(self, r):
@@ -660,7 +670,7 @@ class Setup:
 
     def cells(self):
         columns = ["job_id", "submit_s", "duration_s", "gpus"]
-        lines = [[row["job_id"], seconds(row["submit"]), "" if self.kind in ("programs", "requests") else seconds(row["duration"]),
+        lines = [[row["job_id"], seconds(row["submit"]), "" if self.kind in ("programs", "requests", "blocks") else seconds(row["duration"]),
                   str(row["gpus"]) if row["ppm"] == WHOLE else str(row["ppm"] / WHOLE)] for row in self.rows]
         for name, key, text in (("limit_s", "limit", seconds), ("estimate_s", "estimate", seconds),
                                 ("iterations", "iterations", str), ("requests", "requests", str), ("arrival", "arrival", str), ("period_ms", "period", lambda ns: f"{ns / MS:.6f}"),

@@ -13,9 +13,18 @@ class Host:
         self.lengths, self.ends, self.into = [], [], 0  # of kernels in the order of their launches; of the one that runs
         self.last, self.events = {}, {}  # number of the last kernel of a stream, and before an event
         self.is_over, self.waited = False, -1
+        self.comes, self.lag, self.took = None, 0, []  # when requests come, and what they took
+
+    def serve(self, period, lag):
+        """Each iteration is a request, of which the host makes the calls once it has waited for the one before."""
+        self.comes, self.lag = [self.free + period * (n + 1) for n in range(self.iterations)], lag
+        self.free = self.comes[0] + lag
+
+    def latencies(self):
+        return self.took
 
     def calls(self):
-        is_synced = self.program.every and (self.n + 1) % self.program.every == 0 or self.n + 1 == self.iterations
+        is_synced = self.comes or self.program.every and (self.n + 1) % self.program.every == 0 or self.n + 1 == self.iterations
         return self.program.calls + [("wait", 0, None)] * bool(is_synced) + [("gap", self.program.gap, None)]
 
     def needed(self, what, which):
@@ -51,7 +60,11 @@ class Host:
             self.events[event] = self.last.get(stream, -1)
         self.at += 1
         if self.at == len(self.calls()):
+            if self.comes:
+                self.took.append(self.ends[-1] - self.comes[self.n])
             self.n, self.at = self.n + 1, 0
+            if self.comes and self.n < self.iterations:
+                self.free = max(self.free, self.comes[self.n] + self.lag)
             self.is_over = self.n == self.iterations
 
     def walk(self, now):

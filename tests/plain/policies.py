@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Policies in plain Python, by the pages of docs/ and the papers that these name."""
 
+from blocks import Blocks
 from bystanders import AntMan
 from cluster import WHOLE, Run
 from cuts import Cuts
@@ -419,7 +420,13 @@ class Msched(Uvm):
 class Mps(Timeslice):
     """Rates are rounded (docs/limits.md)."""
 
-    kinds, lane, slack = ("beside",), Beside, 1e-7
+    kinds, lane, slack = ("beside", "blocks"), Beside, 1e-7
+
+    def run(self, cluster, jobs, setup):
+        if setup.kind == "blocks":
+            self.slack = 1e-5
+        lane = Blocks if setup.kind == "blocks" else self.lane
+        self.shared(cluster, jobs, lane, setup.costs, setup.costs["passes"]).go()
 
 
 class Green(Mps):

@@ -14,6 +14,7 @@ import sys
 import tempfile
 from decimal import Decimal
 
+from blocks import Waves
 from draw import INSTANCES, KINDS, Setup
 from policies import POLICIES
 from quotas import Circle
@@ -70,6 +71,8 @@ def hold(gsim, policy, kind, seed, folder):
     cluster, jobs = setup.plain()
     try:
         chosen.run(cluster, jobs, setup)
+    except Waves:
+        return None
     except Circle:
         rows, said = by_gsim(gsim, policy, setup, folder)
         return None if rows is None and "without end" in said else "it ended, and plainly goes in a circle"
