@@ -330,8 +330,7 @@ static void a_wait_within_an_iteration(void **state) {
  * done 2 us after the last kernel. The event stands behind launches of the iteration before. */
 static void a_wait_is_for_the_iteration_before_too(void **state) {
     struct fixture *f = *state;
-#define LATER                                                                                      \
-    "launch,k,,,,,,,5,,\nlaunch,l,,,,,,,3,,\nhost,gap,,2,,,,,,,\nsync,none,,,,,,,,,\n"
+#define LATER "launch,k,,,,,,,5,,\nlaunch,l,,,,,,,3,,\nhost,gap,,2,,,,,,,\nsync,none,,,,,,,,,\n"
     static const char text[] =
         HEAD "kernel,k,,10,h200,,,,,,\nkernel,l,,20,h200,,,,,,\nwait,device,,,,,,,1,,\n" LATER;
     static const char event[] = HEAD "kernel,k,,10,h200,,,,,,\nkernel,l,,20,h200,,,,,,\n"
