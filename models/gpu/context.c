@@ -48,8 +48,10 @@ static int64_t begun_after(const struct gsim_context *context, int64_t launch_ns
                            int64_t end_ns) {
     const struct gsim_program *program = context->spec.program;
     int64_t wait_ns = program->steps[kernel].wait_ns;
-    if (wait_ns < 0 && kernel + 1 == context->spec.kernels && waits_at_end(context))
-        wait_ns = program->host_ns - program->rest_ns;
+    int64_t end_wait_ns = program->host_ns - program->rest_ns;
+    if (kernel + 1 == context->spec.kernels && (wait_ns < 0 || wait_ns > end_wait_ns) &&
+        waits_at_end(context))
+        wait_ns = end_wait_ns;
     int64_t began_ns = wait_ns < 0 ? launch_ns : end_ns - scaled(wait_ns, context->spec.host_q32);
     int64_t room_ns = end_ns - host_until(context, kernel + context->spec.queue);
     launch_ns = began_ns > launch_ns ? began_ns : launch_ns;

@@ -178,26 +178,28 @@ static void launch(struct maker *m, const struct gsim_app_call *call, int64_t ho
         gsim_muldiv_floor(m->kernels[out->n_kernels].hbm_bytes_per_s, ns, GSIM_NS_PER_S);
     m->steps[out->n_kernels] =
         (struct gsim_program_step){.launched_ns = host_ns, .end_ns = out->gpu_ns, .wait_ns = -1};
-    m->stream_at[call->stream] = ++out->n_kernels;
+    out->n_kernels++;
 }
 
 /* The host goes on past a wait when the launch before `at` has ended; the first such wait is that
- * which the host comes to first. */
+ * which the host comes to first. Launches of the next iteration are past the last one. */
 static void wait_for(struct maker *m, uint32_t at, int64_t host_ns) {
-    if (at > 0 && m->steps[at - 1].wait_ns < 0)
+    if (at > 0 && at <= m->out->n_kernels && m->steps[at - 1].wait_ns < 0)
         m->steps[at - 1].wait_ns = host_ns;
 }
 
 /* Kernels run in the order of their launches, so an event, or what follows it, waits for what was
- * launched before in its stream, or in any stream after which that one waits. */
-static void call_one(struct maker *m, const struct gsim_app_call *call, int64_t host_ns) {
+ * launched before in its stream, or in any stream after which that one waits. n_launched: launches
+ * up to this call. */
+static void follow(struct maker *m, const struct gsim_app_call *call, uint32_t n_launched,
+                   int64_t host_ns) {
     uint32_t *stream_at = &m->stream_at[call->stream], *event_at = &m->event_at[call->event];
     switch (call->kind) {
     case GSIM_CALL_LAUNCH:
-        launch(m, call, host_ns);
+        *stream_at = n_launched;
         break;
     case GSIM_CALL_WAIT_DEVICE:
-        wait_for(m, m->out->n_kernels, host_ns);
+        wait_for(m, n_launched, host_ns);
         break;
     case GSIM_CALL_WAIT_STREAM:
         wait_for(m, *stream_at, host_ns);
@@ -225,10 +227,23 @@ static void make_calls(struct maker *m) {
                                                  .stream = call->stream,
                                                  .event = call->event,
                                                  .kernel = out->n_kernels};
-        call_one(m, call, out->host_ns);
+        if (call->kind == GSIM_CALL_LAUNCH)
+            launch(m, call, out->host_ns);
+        follow(m, call, out->n_kernels, out->host_ns);
     }
     out->rest_ns = m->app->gap_ns;
     out->host_ns += out->rest_ns;
+}
+
+/* A wait at the begin of an iteration may be for launches of the iteration before. */
+static void wait_for_last_iteration(struct maker *m) {
+    int64_t host_ns = m->out->host_ns;
+    for (uint32_t c = 0; c < m->app->n_calls; c++) {
+        const struct gsim_app_call *call = &m->app->calls[c];
+        uint32_t n_launched = m->calls[c].kernel + (call->kind == GSIM_CALL_LAUNCH);
+        host_ns += call->host_ns;
+        follow(m, call, m->out->n_kernels + n_launched, host_ns);
+    }
 }
 
 /* A program that only copies takes turns: there would be no end of what it does without one. */
@@ -350,6 +365,7 @@ enum gsim_status gsim_program_of(const struct gsim_app *app, const struct gsim_p
         return status;
     place_touches(&m);
     make_calls(&m);
+    wait_for_last_iteration(&m);
     set_apart(&m);
     if (program->gpu_ns > GSIM_PROGRAM_MOST_NS)
         return gsim_fail(log, GSIM_BAD_INPUT, app->path, 0,

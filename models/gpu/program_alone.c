@@ -23,28 +23,19 @@ struct gsim_context gsim_program_context(const struct gsim_program *program,
     return context;
 }
 
-/* The time of n iterations, and when others like them could follow, by their pace maybe later. */
-struct walked {
-    int64_t end_ns, next_ns;
-};
-
-static struct walked walk(const struct gsim_context *context, int64_t n) {
+/* The time of n iterations. */
+static int64_t walk(const struct gsim_context *context, int64_t n) {
     struct gsim_context walked = *context;
-    int64_t paced_ns = GSIM_NEVER;
     walked.spec.iterations = n;
     walked.spec.arrival_ns = NULL;
     walked.spec.latency_ns = NULL;
     gsim_context_start(&walked, 0);
-    int64_t begin_ns = walked.times.ready_ns;
     for (int64_t now_ns = 0; !gsim_context_is_done(&walked);) {
         int64_t from_ns = walked.times.ready_ns > now_ns ? walked.times.ready_ns : now_ns;
-        paced_ns = walked.times.paced_ns;
         now_ns = gsim_context_idle_ns(&walked, from_ns, GSIM_RATE_ONE, GSIM_NEVER);
         gsim_context_run(&walked, from_ns, now_ns, GSIM_RATE_ONE);
     }
-    int64_t end_ns = walked.times.launch_ns;
-    bool is_paced = paced_ns != GSIM_NEVER && paced_ns - begin_ns > end_ns;
-    return (struct walked){end_ns, is_paced ? paced_ns - begin_ns : end_ns};
+    return walked.times.launch_ns;
 }
 
 static int64_t at_most(gsim_i128 time_ns) {
@@ -55,8 +46,8 @@ static int64_t at_most(gsim_i128 time_ns) {
  * start. */
 static int64_t between_waits_ns(const struct gsim_context *context, int64_t every) {
     int64_t n = (context->spec.iterations - 1) / every;
-    gsim_i128 before_ns = n > 0 ? (gsim_i128)walk(context, every).next_ns * n : 0;
-    return at_most(before_ns + walk(context, context->spec.iterations - n * every).end_ns);
+    gsim_i128 before_ns = n > 0 ? (gsim_i128)walk(context, every) * n : 0;
+    return at_most(before_ns + walk(context, context->spec.iterations - n * every));
 }
 
 /* Iterations until the host that never waits keeps a full queue, or an empty one, and as many
@@ -66,15 +57,31 @@ static int64_t long_enough(const struct gsim_context *context) {
     return n < ITERATIONS_WALKED ? n : ITERATIONS_WALKED;
 }
 
-int64_t gsim_program_alone_ns(const struct gsim_context *context) {
+/* As far as the host and its waits say; the pace counts between two waits. */
+static int64_t by_host_ns(const struct gsim_context *context) {
     int64_t every = context->spec.program->sync_every, n = long_enough(context);
     if (every > 0 && every <= ITERATIONS_WALKED)
         return between_waits_ns(context, every);
     if (context->spec.iterations <= n)
-        return walk(context, context->spec.iterations).end_ns;
-    int64_t first_ns = walk(context, n / 2).end_ns, all_ns = walk(context, n).end_ns;
+        return walk(context, context->spec.iterations);
+    int64_t first_ns = walk(context, n / 2), all_ns = walk(context, n);
     gsim_i128 more = (gsim_i128)(all_ns - first_ns) * (context->spec.iterations - n) / (n - n / 2);
     return at_most(all_ns + more);
+}
+
+/* Each iteration begins when its pace lets it: the host has made all launches of the last one by
+ * then that it can. */
+static int64_t by_pace_ns(const struct gsim_context *context) {
+    struct gsim_context slow = *context;
+    slow.spec.pace_ns = GSIM_PROGRAM_MOST_NS;
+    return at_most((gsim_i128)context->spec.pace_ns * (context->spec.iterations - 1) +
+                   walk(&slow, 2) - slow.spec.pace_ns);
+}
+
+int64_t gsim_program_alone_ns(const struct gsim_context *context) {
+    int64_t ends_ns = by_host_ns(context);
+    int64_t paced_ns = context->spec.pace_ns > 0 ? by_pace_ns(context) : 0;
+    return paced_ns > ends_ns ? paced_ns : ends_ns;
 }
 
 /* --- the host and the kernels of a measured time ---------------------------------------------- */
@@ -145,9 +152,12 @@ int64_t gsim_program_fit(struct gsim_context *context, int64_t time_ns, int64_t 
     fit(context, HOST, 0, most_ns, time_ns);
     if (context->spec.host_ns < most_ns)
         return gsim_program_alone_ns(context);
-    /* its GPU binds it, and is slower than its kernels */
     if (host_ns > 0)
         context->spec.host_ns = host_ns;
+    int64_t alone_ns = gsim_program_alone_ns(context);
+    if (time_ns - alone_ns < context->spec.iterations)
+        return alone_ns;
+    /* its GPU binds it, and is slower than its kernels */
     fit(context, PACE, 0, most_pace_ns(context, time_ns), time_ns);
     return gsim_program_alone_ns(context);
 }

@@ -5,10 +5,18 @@ import random
 from fractions import Fraction
 
 from cluster import WHOLE, Cluster, Job, Node
+from hosts import Program
 from quotas import Cohort, Queue, grow
 from sharing import Strict, Turns
 
 S = 10**9
+
+
+MS = 10**6
+
+
+def us(ns):
+    return f"{ns // 1000}.{ns % 1000:03d}"
 
 
 def seconds(ns):
@@ -402,6 +410,91 @@ class Setup:
                       f"switch.preempt_full_ns={costs['preempt']}ns", f"switch.idle_ns={costs['idle']}ns",
                       f"switch.lookahead_ns={self.costs['lookahead']}ns"]
 
+    def draw_programs(self, r, sms=None):
+        """Turns of jobs with programs: calls of their hosts, and kernels of any length. No two things happen at once
+        but by a rule."""
+        self.draw_turns(r)
+        self.sets[2] = self.sets[2].replace("queue", "timeslice.queue")
+        quantum = r.choice([MS, 2 * MS, 5 * MS + 1])
+        self.costs.update(quantum=quantum, lookahead=r.choice([0, 0, MS // 5, r.randint(0, quantum)]),
+                          launches=r.choice([2, 5, 30, 1000]), room=10**6 * GIB)
+        self.costs.update({key: min(cost, r.randint(0, MS // 2)) for key, cost in self.costs.items() if key in ("preempt", "idle")})
+        self.sets = self.sets[1:3] + [f"hbm_bytes={self.costs['room']}B", f"launch.queue={self.costs['launches']}"] + [
+            f"{key}_ns={self.costs[its]}ns" for key, its in (("slice.quantum", "quantum"), ("switch.preempt", "preempt"), (
+                "switch.preempt_full", "preempt"), ("switch.idle", "idle"), ("switch.lookahead", "lookahead"))]
+        programs = [self.program(r, f"app{n}.csv", sms) for n in range(r.choice([1, 2, 3]))]
+        self.nodes, self.rows, self.costs["sms"] = self.nodes[:2], self.rows[:8], sms
+        at = 0
+        for row in self.rows:
+            at += r.randint(0, 30 * MS)
+            row.update(gpus=1, submit=at, iterations=r.choice([1, 2, 5, 30]), program=r.choice(programs), memory=GIB // 2)
+
+    def draw_requests(self, r):
+        """Servers beside programs, or alone: requests come one a period."""
+        self.draw_programs(r)
+        self.costs["lag"] = r.choice([0, 0, r.randint(1, 20_000)])
+        self.sets.append(f"launch.host_gap_ns={self.costs['lag']}ns")
+        for n, row in enumerate(self.rows):
+            if n == 0 or r.random() < 0.5:
+                kernels, kernel = r.choice([1, 2, 5]), r.choice([r.randint(1000, MS), r.randint(1000, 50_000)])
+                del row["iterations"], row["program"]
+                row.update(requests=r.choice([1, 5, 50, 200]), period=r.choice([r.randint(10_000, 20 * MS), kernels * kernel + r.randint(0, MS)]),
+                           arrival="periodic", kernels=kernels, kernel=kernel, gpu_ms=Fraction(kernel, MS))
+
+    def draw_fitted(self, r):
+        """Programs that take as long alone as their rows say, whatever their calls do: each has a GPU to itself."""
+        self.draw_programs(r)
+        self.nodes = [{"gpus": 8}]
+        self.sets = [its for its in self.sets if "switch" not in its]
+        self.costs.update(idle=0)
+        for row in self.rows:
+            program = row["program"][1]
+            host = sum(takes for _, takes, _ in program.calls) + program.gap
+            gpu = sum(its[1] for what, _, its in program.calls if what == "launch")
+            row["iterations"] = r.choice([1, 2, 12, 100, 1000, 3000])
+            row["duration"] = row["iterations"] * (r.choice([min, max])(host, gpu) * r.randint(50, 200) // 100)
+
+    def draw_blocks(self, r):
+        """Kernels of programs beside each other, on SMs of which each holds one block."""
+        self.draw_programs(r, sms=r.choice([4, 10, 100]))
+        self.sets = [its for its in self.sets if "timeslice" not in its and "quantum" not in its and "switch" not in its]
+        self.sets += [f"sms={self.costs['sms']}", "sm.threads=1024"]
+        self.costs.update(rank=lambda job: 0, ranked=False, passes=False, clients=1000)
+        self.nodes, self.rows = [{"gpus": 1}], self.rows[:r.choice([2, 3, 4])]
+
+    def program(self, r, name, sms=None):
+        """Kernels and calls, of which some wait: the last of them launches, at least."""
+        kernels = [r.choice([r.randint(1000, 30_000), r.randint(10_000, MS), r.randint(MS, 4 * MS)]) for _ in range(r.choice([1, 2, 4]))]
+        blocks = [sms // r.choice([1, 2]) for _ in kernels] if sms else []
+        calls, known, streams = [], [], ["s0", "s1"][:r.choice([1, 1, 2])]
+        for _ in range(r.choice([1, 3, 6, 12])):
+            what = r.choice(["launch"] * 6 + ["wait", "record"])
+            host, stream = r.choice([r.randint(1000, 20_000), r.randint(1000, MS // 2)]), r.choice(streams)
+            if what == "launch":
+                calls.append((what, host, (stream, r.randrange(len(kernels)))))
+            elif what == "record":
+                known.append(f"e{len(known)}")
+                calls.append((what, host, (known[-1], stream)))
+            else:
+                calls.append((what, host, r.choice([None, stream, *known])))
+        calls.append(("launch", r.randint(1000, 50_000), (r.choice(streams), r.randrange(len(kernels)))))
+        gap, every = r.choice([0, 0, r.randint(1000, MS)]), r.choice([1, 1, 1, 3, None])
+        text = "kind,name,count,time_us,device,host_us,stream,blocks,threads\n"
+        text += "".join(f"kernel,k{n},,{us(ns)},ideal,,{f',{blocks[n]},1024' if sms else ',,'}\n" for n, ns in enumerate(kernels)
+                        if any(what == "launch" and its[1] == n for what, _, its in calls))
+        for what, host, its in calls:
+            if what == "launch":
+                text += f"launch,k{its[1]},,,,{us(host)},{its[0]},,\n"
+            elif what == "record":
+                text += f"record,{its[0]},,,,{us(host)},{its[1]},,\n"
+            else:
+                text += f"wait,{'device' if its is None else 'stream' if its[0] == 's' else its},,,,{us(host)},{its if its and its[0] == 's' else ''},,\n"
+        text += f"host,gap,,{us(gap)},,,,,\n" * bool(gap) + (f"sync,iteration,{every},,,,,,\n" if every else "sync,none,,,,,,,\n")
+        self.files[name] = text
+        lengths = list(zip(kernels, blocks)) if sms else kernels
+        plain = [(what, host, (its[0], lengths[its[1]]) if what == "launch" else its) for what, host, its in calls]
+        return name, Program(plain, gap, every)
+
     def draw_paged(self, r):
         """Turns of jobs whose memory comes and goes in no time."""
         self.draw_turns(r)
@@ -616,10 +709,11 @@ class Setup:
 
     def cells(self):
         columns = ["job_id", "submit_s", "duration_s", "gpus"]
-        lines = [[row["job_id"], seconds(row["submit"]), seconds(row["duration"]),
+        lines = [[row["job_id"], seconds(row["submit"]), "" if self.kind in ("programs", "requests", "blocks") else seconds(row["duration"]),
                   str(row["gpus"]) if row["ppm"] == WHOLE else str(row["ppm"] / WHOLE)] for row in self.rows]
         for name, key, text in (("limit_s", "limit", seconds), ("estimate_s", "estimate", seconds),
-                                ("user", "user", str), ("queue", "queue", str), ("priority", "priority", str),
+                                ("iterations", "iterations", str), ("requests", "requests", str), ("arrival", "arrival", str), ("period_ms", "period", lambda ns: f"{ns / MS:.6f}"),
+                                ("app", "program", lambda its: its[0]), ("user", "user", str), ("queue", "queue", str), ("priority", "priority", str),
                                 ("num_nodes", "nodes", str), ("features", "features", "|".join),
                                 ("partition", "partitions", ",".join), ("gpu_type", "types", "|".join),
                                 ("mem_gib", "memory", lambda size: str(size / GIB)), ("sm_fraction", "fills", lambda part: str(float(part))),

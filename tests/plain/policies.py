@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Policies in plain Python, by the pages of docs/ and the papers that these name."""
 
+from blocks import Blocks
 from bystanders import AntMan
 from cluster import WHOLE, Run
 from cuts import Cuts
-from draw import KINDS
+from draw import KINDS, S
 from failures import Failing, stand
 from halts import Halts
+from hosts import Hosts
 from lanes import Lanes
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
+from results import quantile
 from slices import Server, Sliced, gpu_time
 from outages import FailingShared
 from reservations import Reserved
@@ -27,6 +30,14 @@ class Policy:
             Failing(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.costs).go()
         else:
             Run(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.loses).go()
+
+    def fields(self, jobs):
+        """What the result says beside the jobs."""
+        took = [time / S for job in jobs if job.period for time in job.host.latencies()]
+        if not took:
+            return {}
+        return {"latency_mean_s": sum(took) / len(took),
+                **{f"latency_p{p}_s": quantile(took, p / 100) for p in (50, 90, 99)}}
 
     def arrived(self, run, job):
         pass
@@ -396,10 +407,14 @@ def share(cluster, jobs, lane, setup, shared=Shared):
 
 
 class Timeslice(Policy):
-    kinds, lane, shared = ("turns", "outages_of_turns", "reserved_turns"), Turns, Shared
+    kinds = ("turns", "outages_of_turns", "reserved_turns", "programs", "fitted", "requests")
+    lane, shared = Turns, Shared
 
     def run(self, cluster, jobs, setup):
-        share(cluster, jobs, self.lane, setup, self.shared)
+        # a host is fitted to what its job takes alone, to a nanosecond an iteration, and a pace to a part of one
+        programs = {"programs": (Hosts, 1e-5), "requests": (Hosts, 1e-5), "fitted": (self.lane, 2e-4)}
+        lane, self.slack = programs.get(setup.kind, (self.lane, type(self).slack))
+        share(cluster, jobs, lane, setup, self.shared)
 
 
 class Uvm(Timeslice):
@@ -421,9 +436,12 @@ class Msched(Uvm):
 class Mps(Timeslice):
     """Rates are rounded (docs/limits.md)."""
 
-    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside"), Beside, 1e-7
+    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "blocks"), Beside, 1e-7
     again = {"outages_of_beside": (30,)}  # one of the jobs that a node loses came after another job
 
+    def run(self, cluster, jobs, setup):
+        lane, self.slack = (Blocks, 1e-5) if setup.kind == "blocks" else (self.lane, type(self).slack)
+        share(cluster, jobs, lane, setup, self.shared)
 
 
 class Green(Mps):

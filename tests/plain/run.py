@@ -7,12 +7,14 @@
 PLAIN_DRAWS is the default of --draws, setups of each kind for each policy."""
 import argparse
 import csv
+import json
 import os
 import subprocess
 import sys
 import tempfile
 from decimal import Decimal
 
+from blocks import Waves
 from draw import INSTANCES, KINDS, Setup
 from policies import POLICIES
 from quotas import Circle
@@ -37,15 +39,16 @@ def by_gsim(gsim, policy, setup, folder):
                        ("mig.ini", MIG), *setup.files.items()):
         with open(os.path.join(folder, name), "w") as to:
             to.write(text)
-    words = [gsim, "--policy", POLICIES[policy].name or policy, "--cluster", "cluster.ini", "--device", "ideal", "--quiet", "--jobs-csv", "jobs.csv"]
+    words = [gsim, "--policy", POLICIES[policy].name or policy, "--cluster", "cluster.ini", "--device", "ideal", "--quiet", "--format", "json", "--jobs-csv", "jobs.csv"]
     for pair in (*POLICIES[policy].sets, *setup.sets):
         words += ["--set", pair]
     words += setup.words + ["trace.csv"]
-    done = subprocess.run(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     with open(os.path.join(folder, "cmd"), "w") as to:
         to.write(" ".join(words) + "\n")
     if done.returncode != 0:
         return None, done.stderr
+    setup.result = json.loads(done.stdout)
     with open(os.path.join(folder, "jobs.csv")) as rows:
         return {row["job_id"]: row for row in csv.DictReader(rows)}, ""
 
@@ -68,11 +71,17 @@ def hold(gsim, policy, kind, seed, folder):
     cluster, jobs = setup.plain()
     try:
         chosen.run(cluster, jobs, setup)
+    except Waves:
+        return None
     except Circle:
         rows, said = by_gsim(gsim, policy, setup, folder)
         return None if rows is None and "without end" in said else "it ended, and plainly goes in a circle"
     rows, said = by_gsim(gsim, policy, setup, folder)
-    return f"it ended with {said.strip()[:200]}" if rows is None else difference(rows, jobs, chosen.slack)
+    if rows is None:
+        return f"it ended with {said.strip()[:200]}"
+    return difference(rows, jobs, chosen.slack) or next(
+        (f"{name} is {setup.result[name]}, plainly {due}" for name, due in chosen.fields(jobs).items()
+         if abs(setup.result[name] - due) > chosen.slack * due + 1e-8), None)
 
 
 def main():

@@ -325,6 +325,21 @@ static void a_wait_within_an_iteration(void **state) {
     assert_int_equal(alone_us(f, text, 50), 40 * 50);
 }
 
+/* Launches at 6 and 9 us; the GPU is done at 36, and the host at 11. The wait of the next iteration, at
+ * 12, is for the kernel that ends at 36, so that iterations are 1 us less than 36 apart. The host is
+ * done 2 us after the last kernel. The event stands behind launches of the iteration before. */
+static void a_wait_is_for_the_iteration_before_too(void **state) {
+    struct fixture *f = *state;
+#define LATER "launch,k,,,,,,,5,,\nlaunch,l,,,,,,,3,,\nhost,gap,,2,,,,,,,\nsync,none,,,,,,,,,\n"
+    static const char text[] =
+        HEAD "kernel,k,,10,h200,,,,,,\nkernel,l,,20,h200,,,,,,\nwait,device,,,,,,,1,,\n" LATER;
+    static const char event[] = HEAD "kernel,k,,10,h200,,,,,,\nkernel,l,,20,h200,,,,,,\n"
+                                     "record,e,,,,,,,0.5,,\nwait,e,,,,,,,0.5,,\n" LATER;
+    assert_int_equal(alone_us(f, text, 1), 38);
+    assert_int_equal(alone_us(f, text, 50), 38 + 35 * 49);
+    assert_int_equal(alone_us(f, event, 50), 38 + 35 * 49);
+}
+
 /* A queue of one: the launch of the second kernel returns when the first has ended, 15 us, and that
  * of the next iteration's first when the second has, 35 us. That one is due 2 + 5 us after the
  * second's launch, 22 us, so that the GPU never waits. */
@@ -723,6 +738,7 @@ int main(void) {
         TEST(shared_memory_that_no_sm_holds),
         TEST(what_a_program_takes_alone),
         TEST(a_wait_within_an_iteration),
+        TEST(a_wait_is_for_the_iteration_before_too),
         TEST(a_full_queue_holds_the_host_up),
         TEST(the_time_alone_tells_the_host),
         TEST(a_row_and_its_program),
