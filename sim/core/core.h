@@ -452,11 +452,11 @@ static inline void gsim_metrics_host_short(struct gsim_core *core, bool is_short
 /* failures.c */
 enum gsim_status gsim_failures_open(struct gsim_core *core);
 void gsim_failures_close(struct gsim_core *core);
-/* A node took a job along, which is left with what it has kept and lost so much work; it ran at that
- * pace. Ends a run in which the job has no hope to finish. */
+/* A node took a job along, which is left with what it has kept, and lost lost_ns of work; it ran at
+ * that pace. Ends a run in which the job has no hope to finish. */
 void gsim_failures_note(struct gsim_core *core, gsim_slot slot, uint64_t pace_q32, int64_t lost_ns);
-/* Fails for the active job that failures have thrown back most often in vain; GSIM_OK: there is none
- * of which that could be said. */
+/* Fails for the active job that failures have thrown back most often in vain; GSIM_OK: there is
+ * none of which that could be said. */
 enum gsim_status gsim_failures_accuse(struct gsim_core *core);
 /* Serves the failures and repairs of this instant. */
 GSIM_APART void gsim_failures_serve(struct gsim_core *core);

@@ -18,8 +18,8 @@ static int64_t draw_ns(gsl_rng *rng, int64_t mean_ns) {
     return ns > 0 ? (int64_t)ns : 1;
 }
 
-/* What lies beyond the clock's end comes after it, never at it: there a failure and its repair would
- * follow each other without end in one instant. */
+/* What lies beyond the clock's end comes after it, never at it: there a failure and its repair
+ * would follow each other without end in one instant. */
 static void expect(struct gsim_core *core, uint32_t node, int64_t mean_ns) {
     struct gsim_failures *failures = &core->failures;
     int64_t wait_ns = draw_ns(failures->rng[node], mean_ns);
