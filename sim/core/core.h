@@ -206,6 +206,7 @@ struct gsim_failures {
     uint32_t widest; /* GPUs of the largest node */
     uint32_t *in_vain; /* by job: failures since its kept work last grew */
     int64_t *kept_ns; /* by job of the trace: work kept at its last failure */
+    int64_t *most_ns; /* by job: the most work that one of these failures took */
     struct gsim_slots hit; /* jobs of the node that fails */
 };
 
@@ -451,9 +452,12 @@ static inline void gsim_metrics_host_short(struct gsim_core *core, bool is_short
 /* failures.c */
 enum gsim_status gsim_failures_open(struct gsim_core *core);
 void gsim_failures_close(struct gsim_core *core);
-/* A node took a job along, which is left with what it has kept; it ran at that pace. Ends a run in
- * which the job has no hope to finish. */
-void gsim_failures_note(struct gsim_core *core, gsim_slot slot, uint64_t pace_q32);
+/* A node took a job along, which is left with what it has kept, and lost lost_ns of work; it ran at
+ * that pace. Ends a run in which the job has no hope to finish. */
+void gsim_failures_note(struct gsim_core *core, gsim_slot slot, uint64_t pace_q32, int64_t lost_ns);
+/* Fails for the active job that failures have thrown back most often in vain; GSIM_OK: there is
+ * none of which that could be said. */
+enum gsim_status gsim_failures_accuse(struct gsim_core *core);
 /* Serves the failures and repairs of this instant. */
 GSIM_APART void gsim_failures_serve(struct gsim_core *core);
 

@@ -676,6 +676,15 @@ GSIM_COLD static enum gsim_status livelock(struct gsim_core *core) {
                      gsim_trace_id(core->trace, core->jobs.job[first]), advice);
 }
 
+GSIM_COLD static enum gsim_status clock_ends(struct gsim_core *core) {
+    enum gsim_status status = gsim_failures_accuse(core);
+    if (status != GSIM_OK)
+        return status;
+    return gsim_fail(core->log, GSIM_FAILED, NULL, 0,
+                     "the clock passes its end (146 years) with %u jobs unfinished",
+                     core->view.jobs.n_active);
+}
+
 static bool is_interrupted(const struct gsim_core *core) {
     return core->options->stop && *core->options->stop;
 }
@@ -715,9 +724,7 @@ GSIM_APART static bool is_over(struct gsim_core *core, int64_t next_ns, uint32_t
         return true;
     }
     if (next_ns > GSIM_TIME_MAX)
-        *status = gsim_fail(core->log, GSIM_FAILED, NULL, 0,
-                            "the clock passes its end (146 years) with %u jobs unfinished",
-                            core->view.jobs.n_active);
+        *status = clock_ends(core);
     return *status != GSIM_OK;
 }
 

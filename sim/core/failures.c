@@ -18,10 +18,14 @@ static int64_t draw_ns(gsl_rng *rng, int64_t mean_ns) {
     return ns > 0 ? (int64_t)ns : 1;
 }
 
+/* What lies beyond the clock's end comes after it, never at it: there a failure and its repair
+ * would follow each other without end in one instant. */
 static void expect(struct gsim_core *core, uint32_t node, int64_t mean_ns) {
     struct gsim_failures *failures = &core->failures;
-    int64_t at_ns = core->view.now_ns + draw_ns(failures->rng[node], mean_ns);
-    gsim_eventq_set(&failures->queue, node, at_ns < GSIM_TIME_MAX ? at_ns : GSIM_TIME_MAX, node);
+    int64_t wait_ns = draw_ns(failures->rng[node], mean_ns);
+    int64_t rest_ns = GSIM_TIME_MAX - core->view.now_ns;
+    int64_t at_ns = core->view.now_ns + (wait_ns <= rest_ns ? wait_ns : rest_ns + 1);
+    gsim_eventq_set(&failures->queue, node, at_ns, node);
 }
 
 enum gsim_status gsim_failures_open(struct gsim_core *core) {
@@ -45,7 +49,9 @@ enum gsim_status gsim_failures_open(struct gsim_core *core) {
         gsim_arena_array(core->arena, core->trace->n_jobs, sizeof *failures->in_vain);
     failures->kept_ns =
         gsim_arena_array(core->arena, core->trace->n_jobs, sizeof *failures->kept_ns);
-    if (!failures->in_vain || !failures->kept_ns)
+    failures->most_ns =
+        gsim_arena_array(core->arena, core->trace->n_jobs, sizeof *failures->most_ns);
+    if (!failures->in_vain || !failures->kept_ns || !failures->most_ns)
         return gsim_core_no_memory(core);
     for (uint32_t g = 0; g < options->cluster->n_groups; g++)
         if (options->cluster->groups[g].gpus_per_node > failures->widest)
@@ -75,37 +81,80 @@ void gsim_failures_close(struct gsim_core *core) {
  * takes to begin (coming back from storage) shows in the attempts alone. */
 enum { HOPELESS_SPANS = 16, LEAST_ATTEMPTS = 100, MOST_ATTEMPTS = 1000000 };
 
-static void give_up(struct gsim_core *core, uint32_t job, int64_t needs_ns) {
-    char needs[32], between[32];
-    bool has_checkpoints = core->options->checkpoint_ns > 0;
-    gsim_format_seconds(needs, needs_ns, 3);
+/* needs: what the job lacks, as the end of a sentence about its failures. */
+static enum gsim_status give_up(struct gsim_core *core, uint32_t job, const char *needs) {
+    char between[32];
     gsim_format_seconds(between, core->options->mtbf_ns, 3);
-    core->status = gsim_fail(
+    return gsim_fail(
         core->log, GSIM_BAD_INPUT, core->trace->path, gsim_trace_line(core->trace, job),
-        "job '%s' has begun %u times and will not finish: it needs at least %s s without a failure "
-        "of its nodes%s, and each of them fails every %s s; give %s, a longer --mtbf, or --until",
-        gsim_trace_id(core->trace, job), core->failures.in_vain[job] + 1, needs,
-        has_checkpoints ? " until its next checkpoint" : "", between,
-        has_checkpoints ? "a shorter --checkpoint" : "--checkpoint");
+        "job '%s' has begun %u times and will not finish: %s, and each of them fails every %s s; "
+        "give %s, a longer --mtbf, or --until",
+        gsim_trace_id(core->trace, job), core->failures.in_vain[job] + 1, needs, between,
+        core->options->checkpoint_ns > 0 ? "a shorter --checkpoint" : "--checkpoint");
 }
 
-void gsim_failures_note(struct gsim_core *core, gsim_slot slot, uint64_t pace_q32) {
+static enum gsim_status give_up_long(struct gsim_core *core, uint32_t job, int64_t needs_ns) {
+    char text[192], needs[32];
+    gsim_format_seconds(needs, needs_ns, 3);
+    (void)snprintf(text, sizeof text, "it needs at least %s s without a failure of its nodes%s",
+                   needs, core->options->checkpoint_ns > 0 ? " until its next checkpoint" : "");
+    return give_up(core, job, text);
+}
+
+/* The job may be slower where it is than its pace alone says, on a part of a GPU or beside other
+ * jobs: the most that it got done says why it does not finish. */
+static enum gsim_status give_up_slow(struct gsim_core *core, uint32_t job, int64_t step_ns) {
+    char text[192], step[32], most[32];
+    gsim_format_seconds(step, step_ns, 3);
+    gsim_format_seconds(most, core->failures.most_ns[job], 3);
+    (void)snprintf(text, sizeof text,
+                   "it got done %s s at most of the %s s of work that it needs%s without a failure "
+                   "of its nodes",
+                   most, step,
+                   core->options->checkpoint_ns > 0 ? " until its next checkpoint" : "");
+    return give_up(core, job, text);
+}
+
+/* The work from what the job has kept to what it keeps next. */
+static int64_t step_of(const struct gsim_core *core, gsim_slot slot) {
+    int64_t checkpoint_ns = core->options->checkpoint_ns;
+    int64_t left_ns = core->jobs.service_ns[slot] - core->failures.kept_ns[core->jobs.job[slot]];
+    return checkpoint_ns > 0 && checkpoint_ns < left_ns ? checkpoint_ns : left_ns;
+}
+
+void gsim_failures_note(struct gsim_core *core, gsim_slot slot, uint64_t pace_q32,
+                        int64_t lost_ns) {
     struct gsim_failures *failures = &core->failures;
     uint32_t job = core->jobs.job[slot], gpus = core->jobs.gpus[slot];
     int64_t kept_ns = gsim_progress_ns(&core->view.jobs.progress[slot], core->view.now_ns);
-    int64_t step_ns = core->jobs.service_ns[slot] - kept_ns;
     if (kept_ns > failures->kept_ns[job])
         failures->in_vain[job] = 0;
+    if (failures->in_vain[job] == 0 || lost_ns > failures->most_ns[job])
+        failures->most_ns[job] = lost_ns;
     failures->kept_ns[job] = kept_ns;
     if (core->options->until_ns != GSIM_NEVER || ++failures->in_vain[job] < LEAST_ATTEMPTS)
         return;
-    if (core->options->checkpoint_ns > 0 && core->options->checkpoint_ns < step_ns)
-        step_ns = core->options->checkpoint_ns;
+    int64_t step_ns = step_of(core, slot);
     int64_t needs_ns = gsim_work_time(gsim_work_of_ns(step_ns), pace_q32);
     uint32_t n_nodes = (gpus - 1) / failures->widest + 1; /* nodes that the job is on, at least */
-    if (failures->in_vain[job] >= MOST_ATTEMPTS ||
-        (gsim_i128)needs_ns * n_nodes > (gsim_i128)core->options->mtbf_ns * HOPELESS_SPANS)
-        give_up(core, job, needs_ns);
+    if ((gsim_i128)needs_ns * n_nodes > (gsim_i128)core->options->mtbf_ns * HOPELESS_SPANS)
+        core->status = give_up_long(core, job, needs_ns);
+    else if (failures->in_vain[job] >= MOST_ATTEMPTS)
+        core->status = give_up_slow(core, job, step_ns);
+}
+
+enum gsim_status gsim_failures_accuse(struct gsim_core *core) {
+    const struct gsim_failures *failures = &core->failures;
+    gsim_slot worst = GSIM_NO_SLOT;
+    uint32_t most = LEAST_ATTEMPTS - 1;
+    for (uint32_t i = 0; failures->in_vain && i < core->view.jobs.n_active; i++) {
+        gsim_slot slot = core->view.jobs.active[i];
+        uint32_t n = failures->in_vain[core->jobs.job[slot]];
+        worst = n > most ? slot : worst;
+        most = n > most ? n : most;
+    }
+    return worst == GSIM_NO_SLOT ? GSIM_OK
+                                 : give_up_slow(core, core->jobs.job[worst], step_of(core, worst));
 }
 
 /* --- failures --------------------------------------------------------------------------------- */

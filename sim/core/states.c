@@ -599,7 +599,7 @@ void gsim_job_fail(struct gsim_core *core, gsim_slot slot) {
     uint64_t pace_q32 = is_placed ? core->ops->pace(core->model, slot) : GSIM_RATE_ONE;
     gsim_i128 had_ppm_ns = gpu_time_now(core, slot);
     int64_t lost_ns = core->ops->fail(core->model, slot, core->options->checkpoint_ns, now_ns);
-    gsim_failures_note(core, slot, pace_q32);
+    gsim_failures_note(core, slot, pace_q32, lost_ns);
     bool has_checkpoint = gsim_progress_ns(&core->view.jobs.progress[slot], now_ns) > 0;
     bool is_leaving = state == GSIM_STOPPING || state == GSIM_SAVING;
     if (is_placed && core->jobs.core[slot].held_since_ns == now_ns)

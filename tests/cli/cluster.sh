@@ -98,6 +98,15 @@ check "below one switch, then over switches" "100 13.5 22" \
 printf 'job_id,submit_s,duration_s\nj,0,1000\n' >"$tmp/long.csv"
 check "failures are counted" 1 "$("$gsim" --quiet --device ideal --policy fifo --mtbf 300 --mttr 1min \
     --checkpoint 30s "$tmp/long.csv" | grep -c 'node failures *[1-9]')"
+# A process takes 35 mean times between failures to start: the clock ends before a million attempts have been in
+# vain. With failures at the clock's end, each followed by its repair there, the run had no end (its limit here is
+# processor time, in seconds).
+check "what keeps a job from an end until the clock's" 3 "$( (
+    ulimit -t 60
+    "$gsim" --quiet --policy fifo --set start.first_ns=1000000s --mtbf 8h --mttr 1d --nodes 1 "$tmp/long.csv" 2>"$tmp/log" >/dev/null
+    echo $?
+))"
+check "is said" 1 "$(grep -c "job 'j' has begun [0-9]* times and will not finish: it got done 0.000 s at most of the 1000.000 s of work" "$tmp/log")"
 check "repairs without failures" 2 "$("$gsim" --policy fifo --mttr 60 "$tmp/long.csv" >/dev/null 2>&1; echo $?)"
 check "failures in a reference simulator" 2 "$("$gsim" --policy fifo --mtbf 60 --set reference=tiresias \
     "$tmp/long.csv" >/dev/null 2>&1; echo $?)"
