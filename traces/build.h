@@ -58,6 +58,7 @@ struct gsim_builder {
         *lacking; /* the table of speeds (--rates) that has no row of the model; NULL: none */
     uint32_t n_gappy; /* rows with a duration much longer than their iterations */
     char gpu_type[32]; /* of the first row that names one */
+    char *site_cluster; /* that the first row names; NULL: no row has named one */
     bool is_absolute; /* submissions are on a calendar: the first one becomes 0 */
     int64_t leader_number; /* of the heterogeneous job under way; -1: none is */
     uint32_t leader; /* its first part */

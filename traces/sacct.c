@@ -23,6 +23,10 @@ static const char is_idle_step[] =
     "they are steps, which gave their job its GPU memory (gres/gpumem), and no sample of them saw "
     "work on its GPUs (gres/gpuutil=0)";
 
+static const char is_elsewhere[] =
+    "they are of another cluster than the first row (column Cluster), and a trace is of one: "
+    "sacct --clusters=NAME writes that of one";
+
 #define NO_TIMES "|Unknown|None|None assigned|N/A|INVALID"
 
 static bool is_nothing(const char *text) {
@@ -33,6 +37,15 @@ static bool take_job(struct gsim_builder *builder, const char *text, size_t leng
     if (strchr(text, '.'))
         builder->row.drop = is_step;
     return gsim_take_id(builder, text, length);
+}
+
+/* A database of accounting may be of several clusters, each of which counts its jobs from 1. */
+static bool take_cluster(struct gsim_builder *builder, const char *text, size_t length) {
+    if (length > 0 && !builder->site_cluster)
+        builder->site_cluster = gsim_arena_strdup(builder->arena, text);
+    bool is_here = length == 0 || (builder->site_cluster && !strcmp(builder->site_cluster, text));
+    builder->row.extra[GSIM_SACCT_IS_ELSEWHERE] = !is_here;
+    return length == 0 || builder->site_cluster;
 }
 
 /* JobID calls the tasks of an array 7_1, 7_2, and the parts of a heterogeneous job 7+0, 7+1;
@@ -260,6 +273,8 @@ static int64_t gpus_of_task(const struct gsim_builder *b, uint32_t job) {
 /* A step follows its job, and says how much GPU memory the job had. */
 static void look_at_step(struct gsim_builder *builder) {
     struct gsim_row *row = &builder->row;
+    if (row->extra[GSIM_SACCT_IS_ELSEWHERE] > 0)
+        row->drop = is_elsewhere;
     size_t length = strcspn(row->id, ".");
     uint32_t job = builder->n - 1;
     if (row->drop != is_step || row->extra[GSIM_SACCT_STEP_MEM] <= 0 || builder->n == 0)
@@ -341,6 +356,10 @@ static const char *why_no_gpu(const struct gsim_row *row) {
 
 static void finish_job(struct gsim_builder *builder) {
     struct gsim_row *row = &builder->row;
+    if (row->extra[GSIM_SACCT_IS_ELSEWHERE] > 0) {
+        row->drop = is_elsewhere;
+        return;
+    }
     look_at_clock(row);
     if (row->id_length == 0)
         row->wrong = "no job id: the columns JobIDRaw or JobID have it";
@@ -363,6 +382,7 @@ static const char elapsed_form[] = "a time such as 1-02:30:00";
 static const struct gsim_mapping mappings[] = {
     {"JobIDRaw", false, "an id", take_job, -1},
     {"JobID", false, "an id", take_shown_job, GSIM_COL_ARRAY},
+    {"Cluster", false, "a name", take_cluster, -1},
     {"Submit", true, time_form, take_submit, -1},
     {"Eligible", false, time_form, take_eligible, -1},
     {"Start", false, time_form, take_start, GSIM_COL_LOGGED_START_NS},

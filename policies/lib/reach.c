@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A gang that goes to as few nodes as possible needs its GPUs on one node, or whole nodes if it is
- * wider than that; one that asks for several nodes is tried once there are GPUs enough. Memory,
+ * wider than that; one that asks for several nodes needs an even part of its GPUs on each. Memory,
  * partitions and switches may keep it from them nevertheless. */
 #include "policies/lib/reach.h"
 
@@ -29,17 +29,34 @@ static uint32_t widest_for(const struct gsim_ctx *ctx, gsim_slot slot) {
     return widest;
 }
 
+/* The core parts a gang like this (sim/core/placement.c): as evenly as its GPUs allow. */
+static void begin_split(struct gsim_reach *reach, const struct gsim_ctx *ctx, uint32_t n_nodes) {
+    uint32_t gpus = (uint32_t)reach->need;
+    reach->n_parts = n_nodes < gpus ? n_nodes : gpus;
+    reach->part = gpus / reach->n_parts;
+    reach->n_larger = gpus % reach->n_parts;
+    reach->n_for_part = reach->n_for_larger = 0;
+    for (uint32_t node = 0; node < ctx->view->cluster.n_nodes; node++) {
+        uint32_t idle = gsim_node_idle_gpus(ctx->view, node);
+        reach->n_for_part += idle >= reach->part;
+        reach->n_for_larger += idle > reach->part;
+    }
+}
+
 void gsim_reach_begin(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     reach->total = cluster->n_idle_gpus;
     reach->need = ctx->view->jobs.gpus[slot];
     reach->n_counts++;
     reach->most_on_node = reach->n_whole = 0;
-    reach->is_split = gsim_ask_nodes(ctx, slot) > 1;
+    reach->n_parts = 0;
     reach->has_wishes = gsim_ask_has_wishes(ctx->view);
-    reach->widest = reach->is_by_node && reach->has_wishes ? widest_for(ctx, slot)
-                                                           : cluster->widest_node;
-    if (!reach->is_by_node || reach->need <= reach->widest)
+    reach->widest =
+        reach->is_by_node && reach->has_wishes ? widest_for(ctx, slot) : cluster->widest_node;
+    uint32_t n_nodes = reach->is_by_node ? gsim_ask_nodes(ctx, slot) : 0;
+    if (n_nodes > 1)
+        begin_split(reach, ctx, n_nodes);
+    if (!reach->is_by_node || n_nodes > 1 || reach->need <= reach->widest)
         return;
     for (uint32_t node = 0; node < cluster->n_nodes; node++)
         reach->n_whole += gsim_node_idle_gpus(ctx->view, node) == cluster->widest_node;
@@ -70,6 +87,8 @@ void gsim_reach_add(struct gsim_reach *reach, const struct gsim_ctx *ctx,
         if (reach->idle[node] > reach->most_on_node)
             reach->most_on_node = reach->idle[node];
         reach->n_whole += reach->idle[node] == cluster->widest_node;
+        reach->n_for_part += reach->idle[node] == reach->part;
+        reach->n_for_larger += reach->idle[node] == reach->part + 1;
     }
 }
 
@@ -77,8 +96,10 @@ bool gsim_reach_is_enough(const struct gsim_reach *reach, const struct gsim_ctx 
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     if (reach->total < reach->need)
         return false;
-    if (!reach->is_by_node || reach->is_split)
+    if (!reach->is_by_node)
         return true;
+    if (reach->n_parts > 0)
+        return reach->n_for_part >= reach->n_parts && reach->n_for_larger >= reach->n_larger;
     if (reach->need <= reach->widest)
         return reach->most_on_node >= reach->need;
     return !are_nodes_alike(cluster) || reach->n_whole >= reach->need / cluster->widest_node;

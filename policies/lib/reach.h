@@ -14,7 +14,10 @@ struct gsim_reach {
     uint64_t *met, n_counts;
     /* in this count: */
     uint64_t total, need;
-    bool is_split; /* the waiting job asks for several nodes */
+    /* of a job that asks for several nodes; n_parts: 0 for the others. Each of its nodes gives
+     * `part` GPUs, n_larger of them one more */
+    uint32_t n_parts, part, n_larger;
+    uint32_t n_for_part, n_for_larger; /* nodes with as many idle GPUs */
     bool has_wishes; /* it may be kept from GPUs, so that some jobs give way in vain */
     uint32_t widest; /* GPUs of the largest node that the waiting job may use */
     uint32_t most_on_node; /* of the nodes met */

@@ -96,6 +96,22 @@ suspend 500mem 2000mem 1.22
 adaptive 1000mem 4000mem 1.2
 END
 
+# Gangs of whole nodes of eight go to these nodes, whether they ask for their number or not, as those of a log of
+# Slurm do: the jobs start and end alike, and it costs no more but for the column and for counting nodes, a fifth.
+# A gang that pushed jobs out, and put them back, whenever there were GPUs enough on any nodes cost half as much more.
+most_asked=1.2
+grep -v '^#' "$tmp/2000.csv" | awk -F, -v OFS=, '{ print $0, (NR == 1 ? "num_nodes" : $4 > 8 ? $4 / 8 : "") }' >"$tmp/asked.csv"
+few=$(($(instructions srtf "$tmp/2000.csv") - start)) && sed 1d "$tmp/out" >"$tmp/unasked.txt"
+many=$(($(instructions srtf "$tmp/asked.csv") - start)) && sed 1d "$tmp/out" >"$tmp/asked.txt"
+cmp -s "$tmp/unasked.txt" "$tmp/asked.txt"
+say "srtf: gangs of whole nodes that ask for their number run alike" $?
+ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" 'BEGIN { printf("%.2f", (few > 0 ? many / few : 99)) }')
+if [ "$(awk -v ratio="$ratio" -v most="$most_asked" 'BEGIN { print(ratio <= most) }')" = 1 ]; then
+    echo "ok srtf: gangs that ask for whole nodes cost $ratio times as much"
+else
+    echo "not ok srtf: gangs that ask for whole nodes cost $ratio times as much, more than $most_asked"
+fi
+
 # How the cost of a job grows with the cluster where no job waits: 4096 GPUs against 512, by log n. What
 # opening a cluster costs is counted apart, by a run of few jobs.
 most_job=1.33 # log 4096 / log 512

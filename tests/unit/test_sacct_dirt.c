@@ -64,6 +64,25 @@ static void test_sacct_times_that_cannot_be(void **state) {
     expect_warning(f, "1 row (the first is line 4): their elapsed time is longer than End - Start");
 }
 
+/* Two clusters that count their jobs alike: 1 and 2 of alpha are the trace, with the memory of alpha's step. 1 of
+ * beta would take the place of alpha's, and its step would give that job 2 GiB. */
+static void test_sacct_of_two_clusters(void **state) {
+    struct fixture *f = *state;
+    static const char text[] = "Cluster|JobIDRaw|Submit|State|ElapsedRaw|AllocTRES|NTasks|TRESUsageInMax\n"
+                               "alpha|1|2024-03-01T00:00:00|COMPLETED|10|gres/gpu=1||\n"
+                               "beta|1.0|2024-03-01T00:00:00|COMPLETED|10|gres/gpu=1|1|gres/gpumem=2G\n"
+                               "alpha|1.0|2024-03-01T00:00:00|COMPLETED|10|gres/gpu=1|1|gres/gpumem=1G\n"
+                               "beta|1|2024-03-01T00:00:00|COMPLETED|20|gres/gpu=4||\n"
+                               "beta|2|2024-03-01T00:00:00|RUNNING|20|gres/gpu=4||\n"
+                               "alpha|2|2024-03-01T00:00:00|COMPLETED|30|gres/gpu=2||\n";
+    assert_int_equal(read_log(f, text), GSIM_OK);
+    assert_int_equal(f->trace.n_jobs, 2);
+    expect_job(f, 0, "1", 10, 1);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_MEM_BYTES, 0), INT64_C(1) << 30);
+    expect_job(f, 1, "2", 30, 2);
+    expect_warning(f, "left out 3 rows (the first is line 3): they are of another cluster than the first row");
+}
+
 /* "JobID" as Windows writes it, in either order of bytes. */
 static void test_utf16(void **state) {
     struct fixture *f = *state;
@@ -90,6 +109,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_sacct_mig_names),
         TEST(test_sacct_times_that_cannot_be),
+        TEST(test_sacct_of_two_clusters),
         TEST(test_utf16),
         TEST(test_json),
     };
