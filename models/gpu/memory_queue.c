@@ -102,8 +102,8 @@ int64_t gsim_memory_queue_under_way(const struct gsim_space *space, int64_t byte
 /* --- a kernel on fewer SMs -------------------------------------------------------------------- */
 
 /* Where a line of the curve, x = from + slope * y, has the answer r: the part that does not wait
- * takes had / has times as long, and each SM waits for x(b / r) r / x(b) of what it waits for alone.
- * So r is the quotient of two lengths, here in millionths of an SM. */
+ * takes had / has times as long, and each SM waits for x(b / r) r / x(b) of its wait alone. So r is
+ * the quotient of two lengths, here in millionths of an SM. */
 static gsim_u128 longer_by_line(const struct gsim_fewer_sms *kernel, int64_t under_way,
                                 struct gsim_curve_point low, struct gsim_curve_point high) {
     int64_t width = (high.x - low.x) * GSIM_SM, rise = high.y - low.y;
