@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Operations of PyTorch on all SMs, half and a quarter of them, and what they do to memory: README.md.
+# Operations of PyTorch on all SMs, half and a quarter of them: README.md.
 import os, select, subprocess, sys, time
 
 OPERATIONS = """torch.add(a, b, out=c)

@@ -33,8 +33,8 @@ struct gsim_loader {
 /* The bytes that are on their way where memory is loaded so by copies, in those of an SM (in
  * millionths). */
 int64_t gsim_memory_queue_under_way(const struct gsim_space *space, int64_t bytes_per_s);
-/* A kernel that has fewer SMs than alone. Its SMs and its bytes on their way are in millionths of an
- * SM, all above 0. */
+/* A kernel that has fewer SMs than alone. Its SMs and its bytes on their way are in millionths of
+ * an SM, all above 0. */
 struct gsim_fewer_sms {
     int64_t had, has; /* alone and here */
     int64_t draws_bytes_per_s, most_under_way; /* alone; bytes on their way while it waits */
