@@ -99,6 +99,42 @@ int64_t gsim_memory_queue_under_way(const struct gsim_space *space, int64_t byte
     return under_way_of(space, 0, bytes_per_s);
 }
 
+/* --- a kernel on fewer SMs -------------------------------------------------------------------- */
+
+/* Where a line of the curve, x = from + slope * y, has the answer r: the part that does not wait
+ * takes had / has times as long, and each SM waits for x(b / r) r / x(b) of its wait alone. So r is
+ * the quotient of two lengths, here in millionths of an SM. */
+static gsim_u128 longer_by_line(const struct gsim_fewer_sms *kernel, int64_t under_way,
+                                struct gsim_curve_point low, struct gsim_curve_point high) {
+    int64_t width = (high.x - low.x) * GSIM_SM, rise = high.y - low.y;
+    int64_t from = low.x * GSIM_SM - gsim_muldiv_floor(width, low.y, rise);
+    int64_t above = kernel->most_under_way - under_way +
+                    gsim_muldiv_floor(width, kernel->draws_bytes_per_s, rise);
+    int64_t below = gsim_muldiv_floor(kernel->most_under_way, kernel->has, kernel->had) - from;
+    return ((gsim_u128)(uint64_t)above << 32) / (uint64_t)below;
+}
+
+/* From the top of the curve down to the line on which the kernel is. */
+uint64_t gsim_memory_queue_on_fewer(const struct gsim_space *space, struct gsim_fewer_sms kernel) {
+    struct gsim_space device = gsim_space_of_device(space->profile);
+    const struct gsim_curve_point *points = space->profile->curve[GSIM_KEY_HBM_BY_SMS];
+    int64_t most_drawn = gsim_space_bandwidth(&device, kernel.had);
+    kernel.draws_bytes_per_s = min_i64(kernel.draws_bytes_per_s, most_drawn);
+    int64_t under_way = gsim_memory_queue_under_way(&device, kernel.draws_bytes_per_s);
+    gsim_u128 by_sms_q32 = ((gsim_u128)(uint64_t)kernel.had << 32) / (uint64_t)kernel.has;
+    gsim_u128 longer_q32 = by_sms_q32;
+    kernel.most_under_way = max_i64(kernel.most_under_way, under_way);
+    for (int64_t i = space->profile->value[GSIM_KEY_HBM_BY_SMS] - 1; i >= 0; i--) {
+        struct gsim_curve_point low = i > 0 ? points[i - 1] : (struct gsim_curve_point){0, 0};
+        if (low.y >= kernel.draws_bytes_per_s || points[i].y <= low.y)
+            continue;
+        longer_q32 = longer_by_line(&kernel, under_way, low, points[i]);
+        if (((gsim_u128)(uint64_t)kernel.draws_bytes_per_s << 32) >= longer_q32 * (uint64_t)low.y)
+            break;
+    }
+    return (uint64_t)(longer_q32 < by_sms_q32 ? longer_q32 : by_sms_q32);
+}
+
 /* --- kernels beside each other ---------------------------------------------------------------- */
 
 /* A loader with what follows from it. */

@@ -33,6 +33,15 @@ struct gsim_loader {
 /* The bytes that are on their way where memory is loaded so by copies, in those of an SM (in
  * millionths). */
 int64_t gsim_memory_queue_under_way(const struct gsim_space *space, int64_t bytes_per_s);
+/* A kernel that has fewer SMs than alone. Its SMs and its bytes on their way are in millionths of
+ * an SM, all above 0. */
+struct gsim_fewer_sms {
+    int64_t had, has; /* alone and here */
+    int64_t draws_bytes_per_s, most_under_way; /* alone; bytes on their way while it waits */
+};
+/* How many times as long the kernel takes, which waits for loads for a part of its time: each SM
+ * has as many bytes on their way as it had, and loads come sooner: memory has less to do. */
+uint64_t gsim_memory_queue_on_fewer(const struct gsim_space *space, struct gsim_fewer_sms kernel);
 void gsim_memory_queue_solve(const struct gsim_space *space, struct gsim_loader *loaders,
                              uint32_t n);
 /* load_q32 of a loader; at least one. */

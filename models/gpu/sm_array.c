@@ -474,22 +474,24 @@ static int64_t bandwidth(const struct gsim_space *space, const struct gsim_sm_ke
 
 /* Blocks that a cap crowds on fewer SMs than alone draw what these can. */
 static int64_t at_most_its_sms(const struct gsim_sm_kernel *kernel, int64_t has) {
-    int64_t most = kernel->n_sms * GSIM_SM;
-    return has < most ? has : most;
+    return has < kernel->n_sms * GSIM_SM ? has : kernel->n_sms * GSIM_SM;
 }
 
 /* What SMs draw that are busy with loads follows from the bytes that are on their way to them. An
  * SM with few threads has fewer than it can have; threads that stage what they read have all. */
+static int64_t with_its_threads(const struct gsim_profile *profile, const struct alone *alone,
+                                int64_t sms) {
+    int64_t enough = profile->value[GSIM_KEY_SM_MEMORY_THREADS];
+    int64_t threads = alone->per_sm * alone->need.threads;
+    return threads < enough ? gsim_muldiv_floor(sms, threads, enough) : sms;
+}
+
 static int64_t under_way(const struct gsim_space *space, const struct gsim_sm_kernel *kernel,
                          const struct alone *alone, int64_t has) {
-    int64_t enough = space->profile->value[GSIM_KEY_SM_MEMORY_THREADS];
-    int64_t threads = alone->per_sm * alone->need.threads;
     if (gsim_space_is_staged(space->profile, kernel->shared_bytes))
         return gsim_memory_queue_under_way(
             space, gsim_space_staged_bandwidth(space, at_most_its_sms(kernel, has)));
-    if (threads < enough)
-        has = gsim_muldiv_floor(has, threads, enough);
-    return at_most_its_sms(kernel, has);
+    return at_most_its_sms(kernel, with_its_threads(space->profile, alone, has));
 }
 
 static int64_t draws_alone(const struct gsim_profile *profile, const struct gsim_sm_kernel *kernel,
@@ -500,14 +502,29 @@ static int64_t draws_alone(const struct gsim_profile *profile, const struct gsim
     return gsim_muldiv_floor(bandwidth(&device, kernel, had), kernel->memory_ppm, GSIM_PPM);
 }
 
+/* A kernel that draws less than its SMs can waits for its loads in between, on each SM. How kernels
+ * do that stage what they read was not measured; unknown bytes are the mean of many kernels. */
+static gsim_u128 memory_on_fewer(const struct gsim_space *space,
+                                 const struct gsim_sm_kernel *kernel, struct gsim_fewer_sms fewer) {
+    if (kernel->hbm_bytes_per_s == 0 || kernel->memory_ppm == 0 || fewer.has >= fewer.had ||
+        gsim_space_is_staged(space->profile, kernel->shared_bytes))
+        return GSIM_RATE_ONE;
+    gsim_u128 compute_q32 = over_q32(fewer.had, fewer.has);
+    uint64_t longer_q32 = gsim_memory_queue_on_fewer(space, fewer);
+    gsim_u128 less_q32 = (compute_q32 - longer_q32) * GSIM_PPM / kernel->memory_ppm;
+    return compute_q32 > less_q32 + GSIM_RATE_ONE ? compute_q32 - less_q32 : GSIM_RATE_ONE;
+}
+
 static void slow_down(const struct gsim_space *space, const struct gsim_sm_kernel *kernel,
-                      int64_t had, int64_t has, struct stretch *out) {
+                      const struct alone *alone, int64_t has, struct stretch *out) {
     struct gsim_space device = gsim_space_of_device(space->profile);
-    int64_t sms = at_most_its_sms(kernel, has);
+    int64_t had = worth(alone, alone->in_flight), sms = at_most_its_sms(kernel, has);
+    struct gsim_fewer_sms fewer = {had, has, out->draws_bytes_per_s,
+                                   with_its_threads(space->profile, alone, had)};
     out->compute_q32 = over_q32(had, has);
     out->memory_q32 = over_q32(bandwidth(&device, kernel, had), bandwidth(space, kernel, sms));
-    if (out->memory_q32 < GSIM_RATE_ONE)
-        out->memory_q32 = GSIM_RATE_ONE;
+    gsim_u128 least_q32 = memory_on_fewer(space, kernel, fewer);
+    out->memory_q32 = out->memory_q32 > least_q32 ? out->memory_q32 : least_q32;
     out->draws_bytes_per_s =
         gsim_muldiv_floor(out->draws_bytes_per_s, (int64_t)rate_of(kernel, out), GSIM_RATE_ONE);
 }
@@ -521,7 +538,7 @@ static struct stretch on_sms(const struct gsim_space *space, const struct gsim_s
                           .under_way = under_way(space, kernel, alone, has)};
     if (has != had || has != at_most_its_sms(kernel, has) ||
         space->peak_bytes_per_s < space->profile->value[GSIM_KEY_HBM_BYTES_PER_S])
-        slow_down(space, kernel, had, has, &out);
+        slow_down(space, kernel, alone, has, &out);
     return out;
 }
 

@@ -211,6 +211,37 @@ static void test_alone_under_a_cap_both_models_agree(void **state) {
     }
 }
 
+static void expect_on_two_sms(int64_t gb_per_s, int64_t register_bytes, uint64_t rate_e5) {
+    struct gsim_profile waiting = device;
+    waiting.value[GSIM_KEY_SM_MEMORY_THREADS] = 64;
+    struct gsim_space space = gsim_space_of_device(&waiting);
+    struct gsim_sm_held held = {.n = 0};
+    struct gsim_sm_kernel one = kernel(40, 2048, &held);
+    uint16_t order[1];
+    one.n_sms = 2;
+    one.register_bytes = register_bytes;
+    one.hbm_bytes_per_s = gb_per_s * GB;
+    one.memory_ppm = (uint32_t)(gb_per_s * 1000);
+    gsim_sm_array_solve(&space, &one, order, 1);
+    assert_in_range(one.rate_q32 * 100000 / GSIM_RATE_ONE, rate_e5 - 1, rate_e5 + 1);
+}
+
+/* A kernel that draws 700 of the 1000 GB/s of its four SMs has two SMs' bytes on their way, so it waits
+ * for half of its time, for loads of 2 / 700. On two SMs it draws less than the 400 up to which
+ * memory is idle, so that these take 1 / 400, 0.875 of that: 2 (0.5 + 0.5 x 0.875) = 1.875 times as
+ * long, where bandwidth and SMs by their parts of the time would say 0.3 x 2 + 0.7 / 0.7 = 1.6. One
+ * that draws 900 has 10/3 SMs' and waits for 5/6 of its time; r times as long it has
+ * 1 + (900 / r - 400) / 300 on their way, and r = 2 (1/6 + 5/6 (3 / r - 1/3) r / (10/3)) = 11/7. One
+ * that draws 1000 waits for all of its time, and draws 700. With half of the threads, 700 are all
+ * that it can draw; on two SMs these are 400. */
+static void test_a_kernel_on_fewer_sms_waits_on_each(void **state) {
+    (void)state;
+    expect_on_two_sms(700, 1024, 53333);
+    expect_on_two_sms(900, 1024, 63636);
+    expect_on_two_sms(1000, 1024, 70000);
+    expect_on_two_sms(700, 65536, 57142);
+}
+
 /* Two kernels that are bound by memory all the time, on two SMs each. */
 static void solve_on_own_sms(struct gsim_sm_kernel kernels[2]) {
     for (uint16_t i = 0; i < 2; i++) {
@@ -646,6 +677,7 @@ int main(void) {
         cmocka_unit_test(test_blocks_go_where_there_is_room),
         cmocka_unit_test(test_a_cap_is_rounded_down_to_pairs_of_sms),
         cmocka_unit_test(test_alone_under_a_cap_both_models_agree),
+        cmocka_unit_test(test_a_kernel_on_fewer_sms_waits_on_each),
         cmocka_unit_test(test_bandwidth_is_shared_as_by_rates),
         cmocka_unit_test(test_bandwidth_goes_by_bytes_under_way),
         cmocka_unit_test(test_few_threads_wait_more),
