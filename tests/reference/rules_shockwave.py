@@ -55,7 +55,7 @@ def make_plan(jobs, gpus, n_rounds, now, at):
     rounds = plan.best(weights, [(end - now - n_rounds * ROUND) * part + CLOCK for end in fair])
     if rounds is None:
         would_end = [now + job["left"] / part for job in jobs]
-        weights = [(late / end) ** (LAST_POWER if job["left"] < ROUND else POWER) if late > end + CLOCK else 1
+        weights = [round(late / end, 9) ** (LAST_POWER if job["left"] < ROUND else POWER) if late > end + CLOCK else 1
                    for job, late, end in zip(jobs, would_end, fair)]
         rounds = plan.best(weights, [math.inf] * len(jobs))
     for job, n, weight in zip(jobs, rounds, weights):
