@@ -128,8 +128,8 @@ void shockwave_look_ahead(struct gsim_ctx *ctx, struct shockwave *s) {
     s->is_counted = true;
 }
 
-/* How late a job is, in whole billionths of the fair time: jobs that are equally late weigh equally,
- * so that rounding does not decide between them either. */
+/* How late a job is, in whole billionths of the fair time: jobs that are equally late weigh as much
+ * as each other, so that rounding does not decide between them either. */
 static double lateness(double end_s, double fair_s) {
     const double steps = 1e9;
     double ratio = end_s / fair_s;
