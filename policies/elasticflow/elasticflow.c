@@ -76,7 +76,7 @@ static void learn(struct gsim_ctx *ctx, struct elasticflow_job *job) {
     else if (job->n_levels == 0)
         ctx->status = gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, 0,
                                 "elasticflow: by the table of --rates, job '%s' can run on no "
-                                "power of two of GPUs that the cluster has",
+                                "power of two of GPUs of each type that the cluster has",
                                 gsim_trace_id(trace, number));
 }
 
