@@ -246,7 +246,8 @@ struct gsim_host gsim_ask_host(const struct gsim_ctx *ctx, uint32_t node);
 int64_t gsim_ask_service_ns(const struct gsim_ctx *ctx, gsim_slot job, int64_t iterations);
 struct gsim_counters gsim_count(const struct gsim_ctx *ctx, gsim_slot job);
 /* Oracles only: the time to the job's end, alone on the units that it has in the plan's picture
- * (without units: on the device of reference). */
+ * (without units: on the device of reference, or where it cannot run there, on that by which its
+ * service counts). */
 int64_t gsim_ask_left_ns(const struct gsim_ctx *ctx, gsim_slot job);
 /* Oracles only: a time that no placement on as many GPUs as the job asks for can beat; 0: none is
  * known. */

@@ -15,9 +15,19 @@
  * reference=pollux copies the simulator's clock: its first tick is one interval after 0, and each
  * epoch ends at a whole second, the nearest. */
 #include "policies/adaptdl/state.h"
+#include "policies/lib/one_type.h"
 
 static bool give(struct gsim_ctx *ctx, struct adaptdl *adaptdl) {
     return adaptdl->is_optimus ? adaptdl_optimus(ctx, adaptdl) : adaptdl_tiresias(ctx, adaptdl);
+}
+
+/* The rules say nothing of GPUs on which a job cannot run. */
+static void arrive(struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct adaptdl *adaptdl = ctx->state;
+    struct gsim_one_type alike = {.gpus = ctx->view->jobs.gpus[slot]};
+    adaptdl_arrive(ctx, slot);
+    if (!adaptdl->is_optimus)
+        (void)gsim_one_type(ctx, slot, alike);
 }
 
 static enum gsim_status open_adaptdl(struct gsim_ctx *ctx) {
@@ -62,7 +72,7 @@ const struct gsim_policy gsim_policy_adaptdl = {
     .params = params,
     .state_size = sizeof(struct adaptdl),
     .open = open_adaptdl,
-    .on_arrival = adaptdl_arrive,
+    .on_arrival = arrive,
     .on_completion = adaptdl_complete,
     .decide = adaptdl_decide,
 };

@@ -76,7 +76,7 @@ static void learn(struct gsim_ctx *ctx, struct elasticflow_job *job) {
     else if (job->n_levels == 0)
         ctx->status = gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, 0,
                                 "elasticflow: by the table of --rates, job '%s' can run on no "
-                                "power of two of GPUs that the cluster has",
+                                "power of two of GPUs of each type that the cluster has",
                                 gsim_trace_id(trace, number));
 }
 
@@ -322,6 +322,7 @@ static enum gsim_status open_elasticflow(struct gsim_ctx *ctx) {
     own->order = gsim_arena_array(ctx->arena, n, sizeof *own->order);
     own->arrived = gsim_arena_array(ctx->arena, n, sizeof *own->arrived);
     own->mover = gsim_arena_array(ctx->arena, n, sizeof *own->mover);
+    own->moved = gsim_arena_array(ctx->arena, n, sizeof *own->moved);
     own->placed = gsim_arena_array(ctx->arena, n, sizeof *own->placed);
     if (elasticflow_is_baseline(own) && !own->is_reference)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
@@ -332,7 +333,7 @@ static enum gsim_status open_elasticflow(struct gsim_ctx *ctx) {
     if (own->slot < 1)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0, "elasticflow: slot= is shorter than %s",
                          own->is_reference ? "a second" : "a millisecond");
-    return own->job && own->order && own->arrived && own->mover && own->placed &&
+    return own->job && own->order && own->arrived && own->mover && own->moved && own->placed &&
                    (!own->is_reference || elasticflow_open_reference(ctx, own))
                ? GSIM_OK
                : gsim_no_memory(ctx->log, "opening elasticflow");

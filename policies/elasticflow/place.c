@@ -41,85 +41,131 @@ static struct elasticflow_job *narrowest_on(const struct gsim_ctx *ctx,
     return narrowest;
 }
 
+/* A job's place, with the moves that make it, is all in the plan or not at all. */
+struct attempt {
+    uint32_t mark, n_moved;
+};
+
+static struct attempt attempt_of(const struct gsim_plan *plan, const struct elasticflow *own) {
+    return (struct attempt){gsim_plan_mark(plan), own->n_moved};
+}
+
+static void take_back(struct gsim_plan *plan, struct elasticflow *own, struct attempt attempt) {
+    gsim_plan_rollback(plan, attempt.mark);
+    while (own->n_moved > attempt.n_moved)
+        own->job[own->moved[--own->n_moved]].is_changed = false;
+}
+
 /* Moves a job from its node to the one with the fewest idle GPUs of those with room, which
  * are fewer than most_idle. */
-static bool move_away(const struct gsim_ctx *ctx, struct gsim_plan *plan,
+static bool move_away(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own,
                       struct elasticflow_job *job, uint32_t from, uint32_t most_idle) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     struct gsim_shape shape = shape_of(wanted(job));
     uint32_t fewest = 0;
-    for (uint32_t node = 0; node < ctx->view->cluster.n_nodes; node++) {
+    for (uint32_t node = 0; node < cluster->n_nodes; node++) {
         uint32_t idle = gsim_node_idle_gpus(ctx->view, node);
-        bool is_up = node != from && !ctx->view->cluster.node_is_down[node];
+        bool is_up = node != from && !cluster->node_is_down[node];
         if (!is_up || idle < shape.gpus || idle >= most_idle ||
-            (shape.within > 0 && idle >= fewest))
+            (shape.within > 0 && idle >= fewest) ||
+            !gsim_ask_may_use(ctx, job->slot, cluster->node_first_gpu[node]))
             continue;
         fewest = idle;
         shape.within = node + 1;
     }
-    job->is_changed = shape.within > 0 && gsim_plan_move(plan, job->slot, &shape);
-    return job->is_changed;
+    if (shape.within == 0 || !gsim_plan_move(plan, job->slot, &shape))
+        return false;
+    job->is_changed = true;
+    own->moved[own->n_moved++] = ctx->view->jobs.index[job->slot];
+    return true;
 }
 
 /* Other jobs move to nodes with fewer than most_idle idle GPUs, until `gpus` of a node are idle or
  * the job's. */
-static bool clear_node(const struct gsim_ctx *ctx, struct gsim_plan *plan,
-                       const struct elasticflow *own, const struct elasticflow_job *job,
-                       uint32_t node, int64_t gpus, uint32_t most_idle) {
-    uint32_t mark = gsim_plan_mark(plan), has = has_there(ctx, plan, job, node);
+static bool clear_node(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own,
+                       const struct elasticflow_job *job, uint32_t node, int64_t gpus,
+                       uint32_t most_idle) {
+    struct attempt attempt = attempt_of(plan, own);
+    uint32_t has = has_there(ctx, plan, job, node);
     while (gsim_node_idle_gpus(ctx->view, node) + has < gpus) {
         struct elasticflow_job *other = narrowest_on(ctx, plan, own, node, job);
-        if (!other || !move_away(ctx, plan, other, node, most_idle)) {
-            gsim_plan_rollback(plan, mark);
+        if (!other || !move_away(ctx, plan, own, other, node, most_idle)) {
+            take_back(plan, own, attempt);
             return false;
         }
     }
     return true;
 }
 
-/* GPUs of a node that others use; of one that is down, or narrower than others, more than all. */
+/* GPUs of a node that others use; of one that is down, narrower than others, or not for this job,
+ * more than all. */
 static uint32_t in_use(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
                        const struct elasticflow_job *job, uint32_t node) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
-    uint32_t n_gpus = cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
-    if (cluster->node_is_down[node] || n_gpus < cluster->widest_node)
+    uint32_t first = cluster->node_first_gpu[node],
+             n_gpus = cluster->node_first_gpu[node + 1] - first;
+    if (cluster->node_is_down[node] || n_gpus < cluster->widest_node ||
+        !gsim_ask_may_use(ctx, job->slot, first))
         return UINT32_MAX;
     return n_gpus - gsim_node_idle_gpus(ctx->view, node) - has_there(ctx, plan, job, node);
 }
 
+/* Gives the job the GPUs that it shall have, if as many are idle where it can have them. */
+static bool put(const struct gsim_ctx *ctx, struct gsim_plan *plan,
+                const struct elasticflow_job *job) {
+    struct gsim_shape shape = shape_of(wanted(job));
+    return runs(ctx, job) ? gsim_plan_move(plan, job->slot, &shape)
+                          : gsim_plan_place(plan, job->slot, &shape);
+}
+
 /* A gang wider than a node has whole nodes: those with the fewest GPUs in use are cleared, and no
  * job moves to one that is idle. */
-static bool make_nodes(const struct gsim_ctx *ctx, struct gsim_plan *plan,
-                       const struct elasticflow *own, const struct elasticflow_job *job) {
+static bool put_on_nodes(const struct gsim_ctx *ctx, struct gsim_plan *plan,
+                         struct elasticflow *own, const struct elasticflow_job *job) {
     uint32_t n_nodes = ctx->view->cluster.n_nodes, widest = ctx->view->cluster.widest_node;
-    uint32_t mark = gsim_plan_mark(plan);
+    struct attempt attempt = attempt_of(plan, own);
     int64_t lacks = wanted(job) / widest;
     for (uint32_t used = 0; lacks > 0 && used < widest; used++)
         for (uint32_t node = 0; lacks > 0 && node < n_nodes; node++)
             lacks -= in_use(ctx, plan, job, node) == used &&
                      clear_node(ctx, plan, own, job, node, widest, widest);
-    if (lacks > 0)
-        gsim_plan_rollback(plan, mark);
-    return lacks <= 0;
+    if (lacks <= 0 && put(ctx, plan, job))
+        return true;
+    take_back(plan, own, attempt);
+    return false;
+}
+
+/* Clears a node for a job, and puts it there. It fails where the node's GPUs are not for the job,
+ * by partition or type, or lack the memory. */
+static bool put_on_node(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own,
+                        const struct elasticflow_job *job, uint32_t node) {
+    struct attempt attempt = attempt_of(plan, own);
+    if (!gsim_ask_may_use(ctx, job->slot, ctx->view->cluster.node_first_gpu[node]) ||
+        !clear_node(ctx, plan, own, job, node, wanted(job), UINT32_MAX))
+        return false;
+    if (put(ctx, plan, job))
+        return true;
+    take_back(plan, own, attempt);
+    return false;
 }
 
 /* Idle GPUs of several nodes become those of one, where jobs in the way move: a node with most of
  * them first. Levels are powers of two, so that they fit, as the paper's buddies do. */
-static bool make_room(const struct gsim_ctx *ctx, struct gsim_plan *plan,
-                      const struct elasticflow *own, const struct elasticflow_job *job) {
+static bool put_by_moves(const struct gsim_ctx *ctx, struct gsim_plan *plan,
+                         struct elasticflow *own, const struct elasticflow_job *job) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     const struct gsim_unit *units;
     int64_t most = cluster->n_idle_gpus + gsim_plan_units(plan, job->slot, &units);
     if (own->is_reference || most < wanted(job))
         return false;
     if (wanted(job) > cluster->widest_node)
-        return make_nodes(ctx, plan, own, job);
+        return put_on_nodes(ctx, plan, own, job);
     for (int64_t lacks = 1; lacks <= wanted(job); lacks++)
         for (uint32_t node = 0; node < cluster->n_nodes; node++) {
             int64_t n_gpus = cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
             int64_t has = gsim_node_idle_gpus(ctx->view, node) + has_there(ctx, plan, job, node);
             if (has + lacks == wanted(job) && n_gpus >= wanted(job) &&
-                !cluster->node_is_down[node] &&
-                clear_node(ctx, plan, own, job, node, wanted(job), UINT32_MAX))
+                !cluster->node_is_down[node] && put_on_node(ctx, plan, own, job, node))
                 return true;
         }
     return false;
@@ -128,22 +174,17 @@ static bool make_room(const struct gsim_ctx *ctx, struct gsim_plan *plan,
 /* --- the plan --------------------------------------------------------------------------------- */
 
 /* The reference's jobs change their width at once: they stop, and are placed again. */
-static void change(const struct gsim_ctx *ctx, struct gsim_plan *plan,
-                   const struct elasticflow *own, struct elasticflow_job *job) {
-    struct gsim_shape shape = shape_of(wanted(job));
+static void change(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own,
+                   struct elasticflow_job *job) {
     if (wanted(job) == 0 || own->is_reference)
         (void)gsim_plan_preempt(plan, job->slot, own->way.stop, own->way.keep);
     else
-        job->is_changed =
-            gsim_plan_move(plan, job->slot, &shape) ||
-            (make_room(ctx, plan, own, job) && gsim_plan_move(plan, job->slot, &shape));
+        job->is_changed = put(ctx, plan, job) || put_by_moves(ctx, plan, own, job);
 }
 
-static void place(const struct gsim_ctx *ctx, struct gsim_plan *plan, const struct elasticflow *own,
+static void place(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own,
                   const struct elasticflow_job *job) {
-    struct gsim_shape shape = shape_of(wanted(job));
-    bool is_placed = gsim_plan_place(plan, job->slot, &shape) ||
-                     (make_room(ctx, plan, own, job) && gsim_plan_place(plan, job->slot, &shape));
+    bool is_placed = put(ctx, plan, job) || put_by_moves(ctx, plan, own, job);
     if (is_placed && own->is_reference)
         gsim_plan_watch(plan, job->slot, GSIM_WATCH_ATTAINED,
                         ctx->view->jobs.service_ns[job->slot] - 1000000);
@@ -196,11 +237,12 @@ static void list_placed(const struct gsim_ctx *ctx, struct elasticflow *own) {
     own->is_listed = !own->is_reference; /* there the loop gives levels anew at any time */
 }
 
-/* The jobs that may move for others, which stay those throughout the plan. */
+/* The jobs that may move for others, which stay those throughout the plan; none has yet. */
 static void find_movers(const struct gsim_ctx *ctx, struct elasticflow *own) {
-    own->n_movers = 0;
+    own->n_movers = own->n_moved = 0;
     for (uint32_t i = 0; i < own->n_placed; i++) {
-        const struct elasticflow_job *job = &own->job[own->placed[i]];
+        struct elasticflow_job *job = &own->job[own->placed[i]];
+        job->is_changed = false;
         if (job->is_active && runs(ctx, job) && wanted(job) > 0)
             own->mover[own->n_movers++] = own->placed[i];
     }
@@ -215,7 +257,6 @@ void elasticflow_place(const struct gsim_ctx *ctx, struct gsim_plan *plan,
     find_movers(ctx, own);
     for (uint32_t i = 0; i < own->n_placed; i++) {
         struct elasticflow_job *job = &own->job[own->placed[i]];
-        job->is_changed = false;
         if (job->is_active && runs(ctx, job) &&
             gsim_plan_units(plan, job->slot, &units) > wanted(job))
             change(ctx, plan, own, job);

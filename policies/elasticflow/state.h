@@ -65,6 +65,7 @@ struct elasticflow {
     uint32_t *order; /* the active jobs */
     uint32_t n_order;
     uint32_t *mover, n_movers; /* scratch: those that run, and shall have GPUs, in that order */
+    uint32_t *moved, n_moved; /* scratch: those that have moved for others in this plan */
     /* Those of order that have GPUs or shall have some, in that order: all others wait, and are
      * left alone, until a plan is made. */
     uint32_t *placed, n_placed;

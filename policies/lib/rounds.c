@@ -27,11 +27,13 @@ static double pace_of(const struct gsim_ctx *ctx, gsim_slot job, uint32_t gpus, 
 struct gsim_paces gsim_rounds_paces(const struct gsim_ctx *ctx, gsim_slot job, uint32_t gpus) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     double sum = 0, n = 0, pace = 0, least = 0, most = 0;
+    bool is_any_left_out = false;
     for (uint32_t node = 0; node < cluster->n_nodes; node++) {
         uint32_t first = cluster->node_first_gpu[node];
         uint32_t n_here = cluster->node_first_gpu[node + 1] - first;
         if (node == 0 || cluster->type[first] != cluster->type[first - 1])
             pace = pace_of(ctx, job, gpus, cluster->type[first]);
+        is_any_left_out |= pace <= 0;
         if (pace <= 0)
             continue;
         least = n == 0 || pace < least ? pace : least;
@@ -39,7 +41,8 @@ struct gsim_paces gsim_rounds_paces(const struct gsim_ctx *ctx, gsim_slot job, u
         sum += pace * n_here;
         n += n_here;
     }
-    return (struct gsim_paces){.mean = most > least ? sum / n : most, .least = least};
+    return (struct gsim_paces){.mean = most > least ? sum / n : most,
+                               .least = is_any_left_out ? 0 : least};
 }
 
 void gsim_rounds_open(struct gsim_rounds *rounds, struct gsim_arena *arena, uint32_t n_types,

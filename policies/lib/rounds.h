@@ -44,8 +44,9 @@ struct gsim_round_choice {
 
 /* The iterations per second that an answer of gsim_ask_rate says, to 53 bits. */
 double gsim_rounds_per_s(struct gsim_rate rate);
-/* How fast a job is on that many GPUs of one type, as a part of its speed in the trace: over the
- * GPUs of the cluster on which it can run, on average and at least. 0: it can run on none. */
+/* How fast a job is on that many GPUs of one type, as a part of its speed in the trace: on average
+ * over the GPUs of the cluster on which it can run (0: there are none), and at least, whichever of
+ * the cluster it gets (0: it cannot run on some). */
 struct gsim_paces {
     double mean, least;
 };

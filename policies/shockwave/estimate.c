@@ -128,6 +128,14 @@ void shockwave_look_ahead(struct gsim_ctx *ctx, struct shockwave *s) {
     s->is_counted = true;
 }
 
+/* How late a job is, in whole billionths of the fair time: jobs that are equally late weigh as much
+ * as each other, so that rounding does not decide between them either. */
+static double lateness(double end_s, double fair_s) {
+    const double steps = 1e9;
+    double ratio = end_s / fair_s;
+    return ratio < (double)INT32_MAX ? (double)(int64_t)(ratio * steps + 0.5) / steps : ratio;
+}
+
 void shockwave_weigh(struct gsim_ctx *ctx, struct shockwave *s) {
     const double most_power = 100, almost_s = s_of(s->round_ns);
     double part = equal_part(s), now_s = since_origin_s(s, ctx->view->now_ns);
@@ -137,7 +145,7 @@ void shockwave_weigh(struct gsim_ctx *ctx, struct shockwave *s) {
         double end_s = now_s + job->left_s / part;
         double power = job->left_s < almost_s ? most_power : s->lambda;
         if (fair_s > 0 && end_s > fair_s + clock_s)
-            job->weight = gsim_real_exp(power * gsim_real_log(end_s / fair_s));
+            job->weight = gsim_real_exp(power * gsim_real_log(lateness(end_s, fair_s)));
         s->future[i].weight = job->weight;
     }
 }

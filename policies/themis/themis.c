@@ -91,17 +91,19 @@ static void drop_ended(struct state *s) {
 
 /* --- arrivals and ends ------------------------------------------------------------------------ */
 
-/* How fast the job is with each number of GPUs, in its own time alone; 0: it cannot run so. Which
- * GPUs it would get is not known: it counts as being on each as often as there are of it. Only jobs
- * with epochs, or in phases, have other paces later on. */
+/* How fast the job is with each number of GPUs, in its own time alone; 0: it cannot run so on each
+ * type of them. Which GPUs it would get is not known: it counts as being on each as often as there
+ * are of it. Only jobs with epochs, or in phases, have other paces later on. */
 static void learn_paces(const struct gsim_ctx *ctx, struct job *job) {
     if (job->keeps_pace)
         return;
     struct gsim_modes modes;
     job->keeps_pace = !ctx->view->trace->goodput && !gsim_ask_modes(ctx, job->slot, &modes);
     job->pace[0] = 0;
-    for (uint32_t k = 1; k <= job->gpus; k++)
-        job->pace[k] = gsim_rounds_paces(ctx, job->slot, k).mean;
+    for (uint32_t k = 1; k <= job->gpus; k++) {
+        struct gsim_paces paces = gsim_rounds_paces(ctx, job->slot, k);
+        job->pace[k] = paces.least > 0 ? paces.mean : 0;
+    }
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -453,7 +455,6 @@ const struct gsim_policy gsim_policy_themis = {
                   "equal, each with the mean speed",
     .is_oracle = true,
     .names_gpus = true, /* an auction is of all GPUs, whichever a job may use */
-    .asks_speeds = true,
     .chooses_widths = true,
     .params = params,
     .state_size = sizeof(struct state),

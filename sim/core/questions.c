@@ -67,7 +67,7 @@ uint32_t gsim_ask_sms(const struct gsim_ctx *ctx, uint32_t gpu, uint32_t part_pp
 int64_t gsim_ask_left_ns(const struct gsim_ctx *ctx, gsim_slot job) {
     uint64_t pace_q32 = ctx->core->ops->pace(ctx->core->model, job);
     int64_t left_ns = gsim_remaining_ns(ctx->view, job);
-    if (gsim_mostly(pace_q32 == GSIM_RATE_ONE))
+    if (gsim_mostly(pace_q32 == GSIM_RATE_ONE) || pace_q32 == 0)
         return left_ns;
     return gsim_work_time(gsim_work_of_ns(left_ns), pace_q32);
 }

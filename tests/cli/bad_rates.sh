@@ -100,3 +100,19 @@ for policy in fifo srtf exclusive; do
     expect "$policy: it runs where the host has 16 GiB for each GPU" 0 "3 completed" "$gsim" run --quiet \
         --policy $policy --rates "$tmp/hosts.csv" --cluster "$tmp/large.ini" "$tmp/trace.csv"
 done
+
+# --- a type of GPU on which a model cannot run
+printf '[node a]\ndevice = ideal\ngpus = 4\nrates_as = none\n[node b]\ndevice = ideal\ngpus = 4\nrates_as = some\n' >"$tmp/types.ini"
+printf 'device,model,gpus,iterations_per_s\nnone,m,1,0\nnone,m,2,0\nsome,m,1,1\nsome,m,2,2\n' >"$tmp/types.csv"
+while IFS=: read -r policy setting code pattern; do
+    expect "$policy: a type of GPU on which a model cannot run" "$code" "$pattern" "$gsim" run --quiet --policy "$policy" \
+        --set "$setting" --rates "$tmp/types.csv" --cluster "$tmp/types.ini" "$tmp/trace.csv"
+done <<'END'
+gavel:objective=max-min:0:3 completed
+sia:interval=60s:0:3 completed
+slurm:kill=off:0:3 completed
+elasticflow:mode=admit:3:job 'a' can run on no power of two of GPUs of each type
+elasticflow:mode=edf:3:job 'a' can run on no power of two of GPUs of each type
+themis:lease=20min:3:models cannot run on some nodes of the cluster, which have other GPUs
+adaptdl:rule=tiresias:3:trace.csv:2: adaptdl: its rules know one type of GPU, and job 'a' is unlike on 'none' and on 'some'
+END

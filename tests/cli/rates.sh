@@ -177,6 +177,27 @@ policy=elasticflow ends "elasticflow: jobs in the way move, so that idle GPUs ar
     "100.000000000 1000.000000000 100.000000000 1000.000000000 400.000000000" --device ideal --nodes 2 \
     --gpus-per-node 2 --rates "$tmp/widths.csv" --set slot=10s "$tmp/trace.csv"
 
+# e needs 60 GiB on each of two GPUs: d moves away from the large ones. That b moves away from the small ones first is
+# of no use to e, and is taken back.
+table types.csv a100-40,n,1,1 a100-80,n,1,1 a100-40,m,1,1 a100-80,m,1,1 a100-40,m,2,2 a100-80,m,2,2
+printf '[node small]\ndevice = a100-40\ngpus = 2\n[node large]\ndevice = a100-80\ngpus = 2\n' >"$tmp/types.ini"
+{
+    echo job_id,submit_s,gpus,model,iterations,deadline_s,mem_gib
+    printf '%s\n' a,0,1,n,100,9000,1 b,0,1,n,1000,9000,1 c,0,1,n,100,9000,1 d,0,1,n,1000,9000,1 e,200,1,m,400,405,60
+} >"$tmp/large.csv"
+expect "elasticflow: no job moves off GPUs that are too small for the job in need" 0 '"migrations":1,' \
+    "$gsim" run --policy elasticflow --cluster "$tmp/types.ini" --rates "$tmp/types.csv" --set slot=10s --format json \
+    --quiet "$tmp/large.csv"
+# Six nodes of four GPUs, each with an idle one. e needs a node of its own, which b and c would have to leave, and
+# there is room for b alone. f needs two: b moves for it then, in that plan, where it was taken for moved already.
+table pieces.csv ideal,n,1,1 ideal,m,1,1 ideal,m,2,2 ideal,w,1,1 ideal,w,3,3 ideal,x,1,1 ideal,x,2,2 ideal,x,4,4
+due b,0,1,n,1000,1001 c,0,2,m,2000,1002 v,0,3,w,3000,1005 w,0,3,w,3000,1006 x,0,3,w,3000,1007 y,0,3,w,3000,1008 \
+    z,0,3,w,3000,1009 e,200,4,x,1600,610 f,200,2,m,800,650
+s=1000.000000000
+policy=elasticflow ends "elasticflow: a move that was of no use to one job is for the next" \
+    "$s $s $s $s $s $s $s 1400.000000000 600.000000000" --device ideal --nodes 6 --gpus-per-node 4 \
+    --rates "$tmp/pieces.csv" --set slot=10s "$tmp/trace.csv"
+
 # Eight GPUs lie on two nodes of four, where they make 4.4 a second: 800 iterations take 182 s, and not 100.
 # On nodes of four and of two GPUs they lie on three, where they make 2 a second.
 {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Shockwave (Zheng et al., NSDI 2023, sections 5 and 6, and its program): plans of the next rounds, found by trying
-all. Jobs of one GPU and one epoch, whose length is known."""
+all. Jobs of one GPU: of one epoch, whose length is known, or in phases, whose epochs to come are expected by those
+so far."""
 import itertools
 import math
 
@@ -16,16 +17,57 @@ def log(part):
     return LOGS[at] + (LOGS[at + 1] - LOGS[at]) * (part - BASES[at]) / (BASES[at + 1] - BASES[at])
 
 
+MILLION = 10**6
+
+
+def known(job):
+    """One epoch, of the job's length."""
+    return {"done": job["had"] / job["length"], "all": 1, "epoch": job["length"], "had": job["had"],
+            "left": job["length"] - job["had"]}
+
+
+def expected(job):
+    """Epochs of each batch size: as many of all as of the others beforehand, beside which those count that were seen,
+    the one under way as a whole (a Dirichlet distribution). Progress is told in millionths of an epoch, rounded down."""
+    made, at, begin, had = {}, None, 0, round(job["had"] * 10**9)
+    for mode, epochs, seconds in job["phases"]:
+        made.setdefault(mode, 0)
+        takes = round(epochs * seconds * 10**9)
+        if had >= begin:
+            made[mode] += epochs * MILLION * min(had - begin, takes) // takes
+            at = mode
+        begin += takes
+    length = {mode: seconds for mode, _, seconds in job["phases"]}
+    every = sum(epochs for _, epochs, _ in job["phases"])
+    total = sum(made.values())
+    begun = (MILLION - total % MILLION) / MILLION
+    seen = {mode: n / MILLION + (begun if mode == at else 0) for mode, n in made.items()}
+    to_come = {mode: max(0, every * (every / len(seen) + n) / (every + total / MILLION + begun) - n)
+               for mode, n in seen.items()}
+    mean = sum(n * length[mode] for mode, n in seen.items()) / sum(seen.values())
+    of_each = sum(n * length[mode] for mode, n in to_come.items()) / sum(to_come.values()) if any(to_come.values()) else mean
+    return {"done": total / MILLION, "all": every, "epoch": mean, "left": of_each * (every - total / MILLION),
+            "had": sum(n / MILLION * length[mode] for mode, n in made.items())}
+
+
+def estimate(job):
+    return expected(job) if job["phases"] else known(job)
+
+
 class Plan:
     """Rounds of each job: the best of all choices that fit the GPUs."""
-    def __init__(self, jobs, gpus, n_rounds):
-        self.jobs, self.room, self.n_rounds = jobs, gpus * n_rounds, n_rounds
+    def __init__(self, estimates, gpus, n_rounds):
+        self.jobs, self.room, self.n_rounds = estimates, gpus * n_rounds, n_rounds
+
+    @staticmethod
+    def work(job, n):
+        return min(n * ROUND, (job["all"] - job["done"]) * job["epoch"])
 
     def value(self, rounds, weights):
-        works = [min(n * ROUND, job["left"]) for job, n in zip(self.jobs, rounds)]
-        utilities = [weight * log((job["length"] - job["left"] + work) / job["length"])
+        works = [self.work(job, n) for job, n in zip(self.jobs, rounds)]
+        utilities = [weight * log((job["done"] + work / job["epoch"]) / job["all"])
                      for job, work, weight in zip(self.jobs, works, weights)]
-        longest = max(job["left"] - work for job, work in zip(self.jobs, works))
+        longest = max(max(0, job["left"] - work) for job, work in zip(self.jobs, works))
         return round(sum(utilities) / (len(self.jobs) * self.n_rounds) - PRICE * longest, 12)
 
     def best(self, weights, most_left):
@@ -33,8 +75,8 @@ class Plan:
         come."""
         choices = []
         for job, most in zip(self.jobs, most_left):
-            useful = min(self.n_rounds, math.ceil(job["left"] / ROUND - 1e-9))
-            choices.append([n for n in range(useful, -1, -1) if max(0, job["left"] - n * ROUND) <= most])
+            useful = min(self.n_rounds, math.ceil((job["all"] - job["done"]) * job["epoch"] / ROUND - 1e-9))
+            choices.append([n for n in range(useful, -1, -1) if max(0, job["left"] - self.work(job, n)) <= most])
         plans = [rounds for rounds in itertools.product(*choices) if sum(rounds) <= self.room]
         return max(plans, key=lambda rounds: self.value(rounds, weights), default=None)
 
@@ -50,16 +92,17 @@ def mean_fair(job, at):
 def make_plan(jobs, gpus, n_rounds, now, at):
     part = min(1, gpus / len(jobs))
     fair = [mean_fair(job, at) for job in jobs]
-    plan = Plan(jobs, gpus, n_rounds)
+    estimates = [estimate(job) for job in jobs]
+    plan = Plan(estimates, gpus, n_rounds)
     weights = [1] * len(jobs)
     rounds = plan.best(weights, [(end - now - n_rounds * ROUND) * part + CLOCK for end in fair])
     if rounds is None:
-        would_end = [now + job["left"] / part for job in jobs]
-        weights = [(late / end) ** (LAST_POWER if job["left"] < ROUND else POWER) if late > end + CLOCK else 1
-                   for job, late, end in zip(jobs, would_end, fair)]
+        would_end = [now + job["left"] / part for job in estimates]
+        weights = [round(late / end, 9) ** (LAST_POWER if job["left"] < ROUND else POWER) if late > end + CLOCK else 1
+                   for job, late, end in zip(estimates, would_end, fair)]
         rounds = plan.best(weights, [math.inf] * len(jobs))
-    for job, n, weight in zip(jobs, rounds, weights):
-        job["rounds"], job["weight"], job["left_then"] = n, weight, job["left"]
+    for job, n, weight, then in zip(jobs, rounds, weights, estimates):
+        job["rounds"], job["weight"], job["left_then"] = n, weight, then["left"]
 
 
 def choose(jobs, gpus, rest):
@@ -89,38 +132,79 @@ def ends(jobs, gpus, n_rounds, replan):
         if fair_is_old:
             part = min(1, gpus / len(active))
             for job in active:
-                job["fair"].append((at, job["submit"] + job["length"] / part))
+                found = estimate(job)
+                job["fair"].append((at, job["submit"] + (found["had"] + found["left"]) / part))
         if is_new or at - planned >= replan:
             make_plan(active, gpus, n_rounds, now, at)
             planned, is_new = at, False
         fair_is_old = False
         chosen = choose(active, gpus, planned + n_rounds - at)
-        took = min(ROUND, max(job["left"] for job in chosen))
+        took = min(ROUND, max(job["length"] - job["had"] for job in chosen))
         for job in chosen:
-            jobs[job["number"]]["end"] = now + job["left"]
-            job["left"] -= min(took, job["left"])
+            jobs[job["number"]]["end"] = now + job["length"] - job["had"]
+            job["had"] += min(took, job["length"] - job["had"])
         now += took
         round_ends = now if took == ROUND else now + ROUND - took
         before = len(active)
-        active = [job for job in active if job["left"] > 1e-9]
+        active = [job for job in active if job["length"] - job["had"] > 1e-9]
         if len(active) < before:
             is_new = fair_is_old = True
 
 
+def settings_of(draw):
+    return draw.choice([1, 1, 2]), draw.randint(1, 6), draw.randint(1, 8)
+
+
+def hold(run, jobs, settings, rows, words, most_apart):
+    """The ends, in one busy time: jobs come while others run."""
+    gpus, n_rounds, replan = settings
+    got = run(rows, "--policy", "shockwave", "--gpus-per-node", gpus, "--set", f"rounds={n_rounds}",
+              "--set", f"replan={replan}", *words)
+    ends(jobs, gpus, n_rounds, min(replan, n_rounds))
+    return [f"job {row['job_id']} ends at {row['end_s']}, not {job['end']}" for row, job in zip(got, jobs)
+            if abs(float(row["end_s"]) - job["end"]) > most_apart]
+
+
 def shockwave(draw, run):
-    """Ends to a microsecond, in one busy time: jobs come while others run."""
-    gpus, n_rounds, replan = draw.choice([1, 1, 2]), draw.randint(1, 6), draw.randint(1, 8)
+    """Ends to a microsecond."""
+    settings = settings_of(draw)
     n, longest = draw.randint(1, 5), draw.choice([400, 1500])
     jobs = [{"submit": 0, "length": draw.randrange(100, longest) + draw.random()} for _ in range(n)]
     for job in jobs[2:]:
         job["submit"] = draw.choice([0, draw.randrange(300)])
     jobs.sort(key=lambda job: job["submit"])
     for job in jobs:
-        job["length"] = job["left"] = round(job["length"], 3)
+        job.update(length=round(job["length"], 3), had=0, phases=None)
     rows = [("job_id", "submit_s", "duration_s", "gpus")]
     rows += [(i, job["submit"], job["length"], 1) for i, job in enumerate(jobs)]
-    got = run(rows, "--policy", "shockwave", "--gpus-per-node", gpus, "--set", f"rounds={n_rounds}",
-              "--set", f"replan={replan}")
-    ends(jobs, gpus, n_rounds, min(replan, n_rounds))
-    return [f"job {row['job_id']} ends at {row['end_s']}, not {job['end']}" for row, job in zip(got, jobs)
-            if abs(float(row["end_s"]) - job["end"]) > 1e-5]
+    return hold(run, jobs, settings, rows, (), 1e-5)
+
+
+def phases_of(draw, modes):
+    """Parts of whole epochs, no two neighbours with one batch size."""
+    order = [draw.choice(modes)]
+    for _ in range(draw.randint(0, 3)):
+        order.append(draw.choice([mode for mode in modes if mode is not order[-1]]))
+    return [(mode["name"], draw.randint(1, 5), mode["epoch"]) for mode in order]
+
+
+def shockwave_phases(draw, run):
+    """As above, with jobs that change their batch size, and some that do not. Iterations take a millisecond or more."""
+    settings = settings_of(draw)
+    modes = [{"name": f"b{i}", "rate": draw.choice([100, 200, 250, 500, 1000]), "epoch": draw.randrange(20000, 150000) / 1000}
+             for i in range(draw.randint(2, 4))]
+    rates = {mode["name"]: mode["rate"] for mode in modes}
+    for mode in modes:
+        mode["epoch"] = round(mode["epoch"] * mode["rate"]) / mode["rate"]
+    with open("rates.csv", "w") as to:
+        to.write("device,model,gpus,iterations_per_s\n" + "".join(f"ideal,{name},1,{rate}\n" for name, rate in rates.items()))
+    jobs = [{"submit": 0, "had": 0, "phases": phases_of(draw, modes)} for _ in range(draw.randint(1, 4))]
+    for job in jobs[2:]:
+        job["submit"] = draw.choice([0, draw.randrange(300)])
+    jobs.sort(key=lambda job: job["submit"])
+    for job in jobs:
+        job["length"] = sum(epochs * seconds for _, epochs, seconds in job["phases"])
+    rows = [("job_id", "submit_s", "gpus", "phases")]
+    rows += [(i, job["submit"], 1, ";".join("%d/%d %s" % (round(epochs * seconds * rates[mode]), round(seconds * rates[mode]), mode)
+                                             for mode, epochs, seconds in job["phases"])) for i, job in enumerate(jobs)]
+    return hold(run, jobs, settings, rows, ("--rates", "rates.csv"), 0.1)
