@@ -108,8 +108,8 @@ static void test_json_of_any_bytes(void **state) {
                  {"\n", "\\u000a", 1},
                  {"\xc3\xab!", "\xc3\xab", 2},
                  {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80", 4},
-                 {"\xeb", "\\u00eb", 1},          /* Latin-1 */
-                 {"\xc3", "\\u00c3", 1},          /* a character that is cut off */
+                 {"\xeb", "\\u00eb", 1}, /* Latin-1 */
+                 {"\xc3", "\\u00c3", 1}, /* a character that is cut off */
                  {"\xed\xa0\x80", "\\u00ed", 1}}; /* half of a pair of UTF-16 */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char piece[8];
