@@ -561,7 +561,7 @@ static const char *outside_validated(const struct gsim_model *model) {
 /* How long a job would have taken alone is not observed: results that need it take the row's. */
 static const char *const *assumed(const struct gsim_model *model) {
     static const char *const texts[] = {
-        "solo times=those of the rows (for slowdown and fairness and own time)", NULL};
+        "solo times=those of the rows (for slowdown, fairness, GPUs useful and own time)", NULL};
     (void)model;
     return texts;
 }
