@@ -1,7 +1,7 @@
 -- share of jobs slowed down by more than a factor; Jain's index of slowdowns in the key
 -- needs: finished jobs
 -- lines
-SELECT 1.9 + 0.07 * n AS var_height FROM on_sheet;
+SELECT max(2.2, 1.5 + 0.15 * n) AS var_height FROM on_sheet; -- the key takes up to a line a series
 CREATE TEMP TABLE slowed AS
 SELECT series, curve_x(curve, place) AS slowdown, curve_rank(curve, place) AS rank, n
 FROM (

@@ -1,5 +1,6 @@
 # Two panels of a height in inches, below a key that takes a line a series at most.
-foot_in = 0.45; panel_in = 1.05; between_in = 0.2
+# With less than half an inch below it gnuplot leaves out the name of the axis in SVG.
+foot_in = 0.5; panel_in = 1.05; between_in = 0.2
 set multiplot
 set lmargin 9
 set rmargin at screen 0.96

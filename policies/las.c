@@ -191,7 +191,9 @@ static const struct gsim_param_def params[] = {
      .min = 1,
      .max = INT64_MAX,
      .choices = "share|auto",
-     .help = "how far a running job may get ahead of a waiting job; share: not at all"},
+     .help = "how far a running job may get ahead of a waiting job; share: not at all; auto: share "
+             "where there is one GPU, jobs of one GPU and no mem_gib, else 3250 s, the first queue "
+             "limit of Tiresias: jobs that have had less keep their GPUs"},
     {0}};
 
 const struct gsim_policy gsim_policy_las = {

@@ -430,6 +430,10 @@ static enum gsim_status open_mig(struct gsim_ctx *ctx) {
     enum gsim_status status = ask_kinds(ctx, mig);
     if (status == GSIM_OK)
         warn_of_unknown_sizes(ctx, mig);
+    if (!ctx->view->trace->column[GSIM_COL_SM_PPM])
+        gsim_warn(ctx->log, ctx->view->trace->path, 0,
+                  "the trace has no column 'sm_fraction': under mig every job is taken to fill all "
+                  "SMs of a whole GPU, and an instance is slower for it by the SMs that it lacks");
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include "sim/base/text.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { LONGEST = 64 };
@@ -156,6 +157,16 @@ int gsim_text_utf8_length(const char *text) {
     bool is_long = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
     bool is_no_character = (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf4 && p[1] >= 0x90);
     return is_long || is_no_character ? 0 : n;
+}
+
+int gsim_text_json(const char *text, char piece[8]) {
+    unsigned char first = (unsigned char)*text;
+    int n = gsim_text_utf8_length(text);
+    if (n == 0 || first < 32)
+        snprintf(piece, 8, "\\u%04x", first);
+    else
+        snprintf(piece, 8, "%s%.*s", first == '"' || first == '\\' ? "\\" : "", n, text);
+    return n ? n : 1;
 }
 
 bool gsim_text_begins(const char *text, const char *prefix) {

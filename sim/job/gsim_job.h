@@ -12,7 +12,10 @@
  *             return 0;
  *         }
  *     }
- *     gsim_worker_end(); */
+ *     gsim_worker_end();
+ *
+ * One thread of one process makes all calls: `drive` and the job have one line between them, and of
+ * two threads that wait for a word one would take the word of the other. */
 #ifndef GSIM_JOB_LIBRARY_H
 #define GSIM_JOB_LIBRARY_H
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "sim/api/model.h"
+#include "sim/base/text.h"
 #include "traces/cells.h"
 
 /* --- numbers and text ------------------------------------------------------------------------- */
@@ -54,13 +55,10 @@ int gsim_format_between(char *buffer, double seconds, double low, double high) {
 
 void gsim_put_json_text(FILE *out, const char *text) {
     fputc('"', out);
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-        if (*p == '"' || *p == '\\')
-            fprintf(out, "\\%c", *p);
-        else if (*p < 32)
-            fprintf(out, "\\u%04x", *p);
-        else
-            fputc(*p, out);
+    char piece[8];
+    while (*text) {
+        text += gsim_text_json(text, piece);
+        fputs(piece, out);
     }
     fputc('"', out);
 }

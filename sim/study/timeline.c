@@ -96,18 +96,11 @@ __attribute__((format(printf, 2, 3))) static void put(struct gsim_run_timeline *
         t->cannot_write = true;
 }
 
-/* JSON has to be UTF-8; a byte that is not valid UTF-8 is taken as Latin-1. */
 static void put_text(struct gsim_run_timeline *t, const char *text) {
-    const unsigned char *p = (const unsigned char *)text;
-    while (*p) {
-        int n = gsim_text_utf8_length((const char *)p);
-        if (*p == '"' || *p == '\\')
-            put(t, "\\%c", *p);
-        else if (n == 0 || *p < 32)
-            put(t, "\\u%04x", *p);
-        else
-            put(t, "%.*s", n, (const char *)p);
-        p += n ? n : 1;
+    char piece[8];
+    while (*text) {
+        text += gsim_text_json(text, piece);
+        put(t, "%s", piece);
     }
 }
 

@@ -42,7 +42,11 @@ say "in 100 columns" $?
 say "a typo gets a suggestion" $?
 "$gsim" help compare >"$tmp/log" 2>&1 && grep -q -e '--policies' "$tmp/log" && grep -q "gsim help compare.md" "$tmp/log"
 say "a command comes before a page of its name" $?
+# Summaries of commands begin in one column, whatever the length of names.
+"$gsim" help >"$tmp/log" 2>&1
+[ "$(sed -n "/^commands/,/^exit/p" "$tmp/log" | grep "^  [a-z]" | cut -c42-43 | grep -vc "^ [^ ]")" = 0 ]
+say "summaries of commands stand below each other" $?
 for word in help version man completion; do
-    "$gsim" help "$word" >"$tmp/log" 2>&1 && grep -q "^  completion bash|zsh|fish" "$tmp/log"
+    "$gsim" help "$word" >"$tmp/log" 2>&1 && grep -q "^  completion  *bash|zsh|fish" "$tmp/log"
     say "help $word shows the list that explains it" $?
 done

@@ -100,6 +100,14 @@ for figure in $("$gsim" list figures | cut -d' ' -f1); do
     (cd "$tmp" && gnuplot "$figure.gp") >"$tmp/out" 2>&1
     sed '/^<!-- Made by gsim -->$/d' "$tmp/first.svg" | cmp -s - "$tmp/$figure.svg"
     ok "$figure from the script that was kept" $?
+    # gnuplot leaves out the name of an axis that has no room, without a word
+    named=0
+    grep "^set [xy]label '" "$tmp/$figure.gp" | sed "s/^set .label '//; s/'.*//" >"$tmp/names"
+    while read -r name; do
+        grep -qF -e "$name" "$tmp/$figure.svg" || named=1
+    done <"$tmp/names"
+    cp "$tmp/names" "$tmp/out"
+    ok "axes of $figure have their names" $named
     golden=tests/golden/figures/$figure.svg
     if [ "${2:-}" = update ]; then
         mkdir -p tests/golden/figures
@@ -283,6 +291,9 @@ cmp -s "$tmp/again.html" "$tmp/g.html"
 ok "the same report again" $?
 [ "$(grep -c '<figure>' "$tmp/g.html")" -ge 6 ]
 ok "figures in the report" $?
+# A run's identity is 12 digits of base 16, of which any may come first: names begin at the left.
+[ "$(grep -cE '<td>[0-9a-f]{12}</td>' "$tmp/g.html") $(grep -cE '<td class="n">[0-9a-f]{12}</td>' "$tmp/g.html")" = "$(sqlite3 "$tmp/g.db" 'SELECT count(*) FROM run') 0" ]
+ok "identities of runs stand below each other" $?
 if grep -qE 'src=|<link|url\(http|javascript:' "$tmp/g.html"; then echo "not ok a page that needs nothing else"; else echo "ok a page that needs nothing else"; fi
 # One script, which holds no text of the database: it is plots/report.js, and the page's policy lets no other
 # run. The page of hostile names has it too, and no attribute that is code.

@@ -29,6 +29,14 @@ static void test_gaps_are_multiplied_from_the_first_submission(void **state) {
     assert_null(scaled.assumed[1]);
 }
 
+static void test_a_factor_of_one_assumes_nothing(void **state) {
+    struct fixture *f = *state;
+    struct gsim_trace trace = read_as(f, THREE), scaled;
+    assert_int_equal(gsim_trace_scale(&trace, 3, 3, f->arena, &scaled, &f->log), GSIM_OK);
+    assert_ptr_equal(scaled.submit_ns, trace.submit_ns);
+    assert_true(!scaled.assumed || !scaled.assumed[0]);
+}
+
 /* 300 GPU s are half of what 6 GPUs do in 100 s. */
 static void test_a_load_sets_the_span(void **state) {
     struct fixture *f = *state;
@@ -60,6 +68,7 @@ static void test_a_span_past_the_clock_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_gaps_are_multiplied_from_the_first_submission),
+        TEST(test_a_factor_of_one_assumes_nothing),
         TEST(test_a_load_sets_the_span),
         TEST(test_a_batch_has_no_load),
         TEST(test_a_span_past_the_clock_is_refused),

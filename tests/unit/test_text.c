@@ -96,8 +96,31 @@ static void test_references(void **state) {
             r);
 }
 
+/* Names come from files of any encoding; JSON is UTF-8, and has escapes for what would end a text. */
+static void test_json_of_any_bytes(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *piece;
+        int length;
+    } cases[] = {{"a", "a", 1},
+                 {"\"", "\\\"", 1},
+                 {"\\", "\\\\", 1},
+                 {"\n", "\\u000a", 1},
+                 {"\xc3\xab!", "\xc3\xab", 2},
+                 {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80", 4},
+                 {"\xeb", "\\u00eb", 1}, /* Latin-1 */
+                 {"\xc3", "\\u00c3", 1}, /* a character that is cut off */
+                 {"\xed\xa0\x80", "\\u00ed", 1}}; /* half of a pair of UTF-16 */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char piece[8];
+        assert_int_equal(gsim_text_json(cases[i].text, piece), cases[i].length);
+        assert_string_equal(piece, cases[i].piece);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_json_of_any_bytes),
         cmocka_unit_test(test_references),
         cmocka_unit_test(test_near_misses),
         cmocka_unit_test(test_distance_counts_edits),

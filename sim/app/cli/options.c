@@ -300,10 +300,10 @@ void gsim_print_help(FILE *out, const struct gsim_command *command) {
           "commands ('gsim COMMAND --help' lists the options of each):\n",
           out);
     for (const struct gsim_command *c = gsim_commands; c->name; c++)
-        fprintf(out, "  %-10s %-28s %s\n", c->name, c->operands, c->summary);
-    fputs("  help       [COMMAND|PAGE]               a command's options, or a page of the manual; "
+        fprintf(out, "  %-12s %-26s %s\n", c->name, c->operands, c->summary);
+    fputs("  help         [COMMAND|PAGE]             a command's options, or a page of the manual; "
           "'gsim help' lists them\n"
-          "  completion bash|zsh|fish                completions for a shell\n"
+          "  completion   bash|zsh|fish              completions for a shell\n"
           "\nexit codes: 0 done, 1 a run failed, 2 usage, 3 bad input, 4 interrupted\n",
           out);
 }

@@ -210,8 +210,8 @@ static void wait_until(struct gsim_model *model, int64_t until_ns, int64_t free_
     model->woken_ns = look_ns > free_ns ? look_ns : free_ns;
     if (n_ready > 0)
         model->woken_ns = free_ns;
-    else if ((n_ready = poll_for(model, look_ns - gsim_tasks_wall_ns())) > 0)
-        model->woken_ns = gsim_tasks_wall_ns();
+    else if ((n_ready = poll_for(model, look_ns - gsim_tasks_wall_ns())) != 0)
+        model->woken_ns = gsim_tasks_wall_ns(); /* a signal ends a wait before its time, too */
     hear(model, n_ready);
 }
 
@@ -561,7 +561,7 @@ static const char *outside_validated(const struct gsim_model *model) {
 /* How long a job would have taken alone is not observed: results that need it take the row's. */
 static const char *const *assumed(const struct gsim_model *model) {
     static const char *const texts[] = {
-        "solo times=those of the rows (for slowdown and fairness and own time)", NULL};
+        "solo times=those of the rows (for slowdown, fairness, GPUs useful and own time)", NULL};
     (void)model;
     return texts;
 }

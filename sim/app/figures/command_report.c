@@ -70,10 +70,12 @@ struct table {
     int64_t n_rows;
 };
 
-/* Numbers stand at the right of their column, also those with a unit. */
+/* Numbers stand at the right of their column, also those with a unit. A name that begins with a
+ * digit is none: beside text without a blank stands no unit. */
 static bool is_number(const struct gsim_db_value *value) {
     const char *digits = value->text + (*value->text == '+' || *value->text == '-');
-    return !value->is_text || (*digits >= '0' && *digits <= '9');
+    size_t n = strspn(digits, "0123456789.,/");
+    return !value->is_text || (n > 0 && (digits[n] == '\0' || digits[n] == ' '));
 }
 
 static void put_head(const struct table *table, const struct gsim_db_value *values, int n) {
