@@ -458,7 +458,8 @@ check "but drive wakes up for begins and ends alone" yes "$(awk '{ print($1 > 0 
 mkdir "$tmp/lib"
 ${CC:-cc} -shared -fPIC -o "$tmp/lib/libcuda.so.1" "$here/tests/cli/fake_cuda.c" &&
     ${CC:-cc} -shared -fPIC -o "$tmp/lib/libnvidia-ml.so.1" "$here/tests/cli/fake_nvml.c" || exit 1
-first=$(($$ % 60000))
+# two numbers apart from those of a script that was begun at once with this one
+first=$(($$ % 15000 * 4))
 second=$((first + 1))
 on_gpus() { # variable=value... arguments
     env LD_LIBRARY_PATH="$tmp/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" FAKE_GPUS=65000 "$@"

@@ -674,7 +674,7 @@ EXCEPT = {
                     "nvshare": "memory comes as it is touched", "uvm": "memory comes as it is touched"},
     "a node for each job": {**ROUNDS, "elasticflow": "jobs get more GPUs than they ask for",
                             "green": "a job has a part of the SMs", "lucid": "jobs are profiled on a few nodes first"},
-    "a node that is down all the time": {**LOTS, **QUOTA},
+    "a node that is down all the time": {**LOTS, **QUOTA, "lucid": "its last node profiles, and is waited for"},
     "nodes of a partition that no job may use": QUOTA,
     "two clusters in one run": {"exclusive": "its line is one", "fifo": "its line is one",
                                 "easy-backfill": "one job has a reservation", "fairshare": "one job has a reservation",
