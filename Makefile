@@ -398,6 +398,7 @@ clean:
 	rm -rf build gsim libgsim.a libgsim.so python/gsim/_gsim.*.so*
 help:
 	@echo 'make            build ./gsim'
+	@echo 'make SHARED=1   build ./gsim with shared libraries alone, not with the archives that there are'
 	@echo 'make libgsim.a  build ./libgsim.a, for programs that link the library'
 	@echo 'make libgsim.so build ./libgsim.so, for programs that load the library'
 	@echo 'make release    build ./gsim by the counts of a training run: a tenth faster, equal results'

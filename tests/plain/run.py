@@ -65,6 +65,9 @@ def difference(rows, jobs, slack):
     return None
 
 
+PASSED_OVER = "no walk, since the page states an approximation"
+
+
 def hold(gsim, policy, kind, seed, folder):
     setup = Setup(seed, kind)
     chosen = POLICIES[policy]()
@@ -72,7 +75,7 @@ def hold(gsim, policy, kind, seed, folder):
     try:
         chosen.run(cluster, jobs, setup)
     except Waves:
-        return None
+        return PASSED_OVER
     except Circle:
         rows, said = by_gsim(gsim, policy, setup, folder)
         return None if rows is None and "without end" in said else "it ended, and plainly goes in a circle"
@@ -95,17 +98,21 @@ def main():
     failed = 0
     gsim = os.path.abspath(args.gsim)
     for policy in args.policies.split(","):
-        breaks, n = [], 0
+        breaks, n, n_passed = [], 0, 0
         kinds = POLICIES[policy].kinds or KINDS
         for kind in kinds if args.kinds is None else [kind for kind in kinds if kind in args.kinds.split(",")]:
             last = args.first + args.draws * (1 if kind in KINDS else ALONE)
+            found = []
             for seed in (*range(args.first, last), *POLICIES[policy].again.get(kind, ())):
                 with tempfile.TemporaryDirectory() as folder:
-                    what = hold(gsim, policy, kind, seed, folder)
-                n += 1
-                if what:
-                    breaks.append(f"{kind} {seed}: {what}")
-        print(f"{'not ok' if breaks else 'ok'} {policy}: {n} setups, {len(breaks)} differ")
+                    found.append((seed, hold(gsim, policy, kind, seed, folder)))
+            walked = [(seed, what) for seed, what in found if what != PASSED_OVER]
+            n, n_passed = n + len(found), n_passed + len(found) - len(walked)
+            breaks += [f"{kind} {seed}: {what}" for seed, what in walked if what]
+            if found and not walked:
+                breaks.append(f"{kind}: all setups were passed over")
+        passed = f", {n_passed} passed over" if n_passed else ""
+        print(f"{'not ok' if breaks else 'ok'} {policy}: {n} setups{passed}, {len(breaks)} differ")
         for text in breaks[:5]:
             print(f"# {text}")
         failed += bool(breaks)
