@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # run.sh: runs every suite in the builds named, as many at once as there are processors, and counts.
 # What is printed has one order whatever ends first; the last line is "N passed, N failed". The suites
-# that took most of the processors' time are listed before it, on standard error.
+# that took most of the processors' time are listed before it, on standard error, and what failed is there again.
 # Variables: BUILDS, the build folders whose programs are run; CASES=all, nothing is left out in any build;
 # PYTHON, which runs tests/python; SLOWEST, how many suites are listed at the end (10); ONLY, a pattern of
 # grep: suites of other names are left out, for short ways from an edit to a run.
@@ -151,6 +151,12 @@ done
 suite "same bytes from every build" sh tests/same_bytes.sh "$BUILDS" "$([ "${CASES-}" != all ] || echo build/gcc-O2)"
 
 # --- running, and counting in the order above ----------------------------------------------------
+# Each check that failed, with what it says of itself in the lines behind it. They are printed again at the end, where
+# they are in sight whatever is cut from the middle of a long log.
+failures() { # name, log
+    echo "failed: $1"
+    awk '/^not ok / && !/# SKIP/ { left = 12 } /^ok / { left = 0 } left-- > 0 { print "  " $0 }' "$2"
+}
 count() { # name, log: adds up its TAP; cmocka writes a skipped test as 'not ok N # SKIP'
     p=$(grep -c '^ok ' "$2")
     skipped=$(grep -c '^not ok .*# SKIP' "$2")
@@ -160,6 +166,7 @@ count() { # name, log: adds up its TAP; cmocka writes a skipped test as 'not ok 
     if [ "$f" -gt 0 ]; then
         echo "FAILED in $1:"
         cat "$2"
+        failures "$1" "$2" >>"$tmp/failures"
         return
     fi
     echo "  $1: $p passed$([ "$skipped" -eq 0 ] || echo ", $skipped skipped")"
@@ -199,9 +206,9 @@ echo $? >"$1.ended"
 times >"$1.times"
 mv "$1.ended" "$1.code"
 END
-# Real processes sleep for their work: drive.sh waits for five seconds of each six. It keeps no processor from the others.
+# Real processes sleep for their work: these scripts wait for five seconds of each six. They keep no processor from the others.
 order >"$tmp/order"
-waiting=$(cd "$tmp" && grep -l -- 'cli/drive.sh' ./*.name | sed 's/^\.\///; s/\.name$//')
+waiting=$(cd "$tmp" && grep -l -- 'cli/drive' ./*.name | sed 's/^\.\///; s/\.name$//')
 printf '%s\n' $waiting | grep -xFf - "$tmp/order" >"$tmp/waiting"
 printf '%s\n' $waiting | grep -vxFf - "$tmp/order" >"$tmp/working"
 # A process group for each, so that an interrupted run leaves no process behind.
@@ -223,5 +230,6 @@ done
 wait
 runner=
 slowest >&2
+[ ! -e "$tmp/failures" ] || cat "$tmp/failures"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

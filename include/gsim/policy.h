@@ -219,6 +219,9 @@ bool gsim_ask_has_wishes(const struct gsim_view *view);
 bool gsim_ask_has_wishes_under(const struct gsim_view *view, enum gsim_rule rule);
 /* Whether CPUs of hosts, or of the pool, are counted: else those that jobs ask for bind nothing. */
 bool gsim_ask_counts_cpus(const struct gsim_view *view);
+/* Whether a paused job goes on on the GPUs that it left, or not at all, as processes do: then it
+ * fits nowhere else, and says nothing of other jobs. */
+bool gsim_ask_pauses_in_place(const struct gsim_view *view);
 /* Whether both jobs may have the same nodes, by one wish, and ask for as many of them. */
 bool gsim_ask_are_alike(const struct gsim_ctx *ctx, gsim_slot job, gsim_slot other);
 /* The GPUs that one more job could go to, those with the fewest jobs first, then by number: idle

@@ -436,6 +436,12 @@ static PyObject *counts_cpus(PyObject *self, PyObject *none) {
     return ctx ? PyBool_FromLong(gsim_ask_counts_cpus(ctx->view)) : NULL;
 }
 
+static PyObject *pauses_in_place(PyObject *self, PyObject *none) {
+    struct gsim_ctx *ctx = ctx_of(self);
+    (void)none;
+    return ctx ? PyBool_FromLong(gsim_ask_pauses_in_place(ctx->view)) : NULL;
+}
+
 static PyObject *service_ns(PyObject *self, PyObject *args, PyObject *named) {
     static char *names[] = {"job", "iterations", NULL};
     PyObject *job;
@@ -585,6 +591,9 @@ PyMethodDef gsim_py_questions[] = {
     {"counts_cpus", counts_cpus, METH_NOARGS,
      "counts_cpus(): whether CPUs of hosts are counted: else those that jobs ask for bind "
      "nothing."},
+    {"pauses_in_place", pauses_in_place, METH_NOARGS,
+     "pauses_in_place(): whether a paused job goes on on the GPUs that it left, or not at all, as "
+     "processes do."},
     {"are_alike", NAMED(are_alike),
      "are_alike(job, other): whether both may have the same nodes, by one wish, and as many."},
     {"host", host, METH_O, "host(node): its (cpus_milli, mem_bytes); 0: not counted."},

@@ -152,6 +152,11 @@ static struct gsim_found find_at_home(struct gsim_core *core, gsim_slot slot,
     return found.fits ? found : gsim_cluster_find_on(&core->cluster, &own->request, node, units);
 }
 
+/* Whether the job goes on on the units that it left, or waits for these. */
+static inline bool stays_in_place(const struct gsim_core *core, gsim_slot slot) {
+    return gsim_rarely(core->ops->pauses_in_place) && core->jobs.state[slot] == GSIM_PAUSED;
+}
+
 /* Looks where the job's memory is, if bringing it to other nodes would cross a network. */
 GSIM_APART static struct gsim_found find_back(struct gsim_core *core, gsim_slot slot,
                                               struct gsim_unit *units) {
@@ -160,7 +165,7 @@ GSIM_APART static struct gsim_found find_back(struct gsim_core *core, gsim_slot 
     if (state == GSIM_PAUSED)
         found = take_back(core, slot, units);
     bool is_on_node = state == GSIM_HELD || state == GSIM_PAUSED;
-    if (!found.fits && is_on_node && core->jobs.info[slot].n_left_units > 0 &&
+    if (!found.fits && is_on_node && !stays_in_place(core, slot) && core->jobs.info[slot].n_left_units > 0 &&
         core->ops->is_bound(core->model, slot))
         found = find_at_home(core, slot, units);
     return found;
@@ -189,7 +194,9 @@ static struct gsim_found find_within(struct gsim_core *core, gsim_slot slot, uin
         is_left_there = core->cluster.node_of_gpu[job->left_units[u].gpu] == node;
     if (is_left_there)
         found = take_back(core, slot, units);
-    return found.fits ? found : gsim_cluster_find_on(&core->cluster, &own->request, node, units);
+    return found.fits || stays_in_place(core, slot)
+               ? found
+               : gsim_cluster_find_on(&core->cluster, &own->request, node, units);
 }
 
 /* Units that the request can have, taken, in *units. In a pool there are none to name. */
@@ -211,7 +218,7 @@ static inline struct gsim_found find_units(struct gsim_core *core, gsim_slot slo
         found = find_within(core, slot, within - 1, list);
     else if (gsim_rarely(core->jobs.state[slot] != GSIM_QUEUED))
         found = find_back(core, slot, list);
-    if (!found.fits && within == 0)
+    if (!found.fits && within == 0 && !stays_in_place(core, slot))
         found = gsim_cluster_find(&core->cluster, &own->request, list);
     if (!found.fits)
         gsim_units_free(core, list, most);
@@ -355,6 +362,16 @@ static void ask_for(struct gsim_core *core, gsim_slot job, uint32_t n_units, boo
         request->shape.cpus_milli = INT64_MAX / 4;
 }
 
+/* A job that stays in place can have no units but those that it left. */
+static bool is_open_to(const struct gsim_core *core, gsim_slot slot, const struct gsim_unit *units,
+                       uint32_t n_units) {
+    const struct gsim_job *job = &core->jobs.info[slot];
+    bool is_open = !stays_in_place(core, slot) || job->n_left_units == n_units;
+    for (uint32_t u = 0; is_open && stays_in_place(core, slot) && u < n_units; u++)
+        is_open = job->left_units[u].gpu == units[u].gpu;
+    return is_open;
+}
+
 static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
                      uint32_t n_units, bool is_whole, const struct gsim_host *each) {
     *plan->core->at_hand = job;
@@ -370,7 +387,8 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
     ask_for(core, job, n_units, is_whole, each);
     struct memory had = take_memory(core, job);
     struct gsim_unit *copy = NULL;
-    if (gsim_cluster_fits(&core->cluster, &own->request, units, n_units) &&
+    if (is_open_to(core, job, units, n_units) &&
+        gsim_cluster_fits(&core->cluster, &own->request, units, n_units) &&
         (!each || gsim_cluster_has_beside(&core->cluster, &own->request, units, n_units)))
         copy = copy_units(core, units, n_units);
     if (!copy) {

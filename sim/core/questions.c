@@ -103,6 +103,10 @@ bool gsim_ask_counts_cpus(const struct gsim_view *view) {
     return view->core->cluster.counts_cpus;
 }
 
+bool gsim_ask_pauses_in_place(const struct gsim_view *view) {
+    return view->core->ops->pauses_in_place;
+}
+
 bool gsim_ask_are_alike(const struct gsim_ctx *ctx, gsim_slot job, gsim_slot other) {
     const struct gsim_request *a = &ctx->core->jobs.core[job].request;
     const struct gsim_request *b = &ctx->core->jobs.core[other].request;

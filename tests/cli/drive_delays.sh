@@ -8,11 +8,12 @@ case $1 in /*) gsim=$1 ;; *) gsim=$PWD/$1 ;; esac
 . tests/support/check.sh
 cd "$tmp" || exit 1
 
-printf 'job_id,submit_s,duration_s,command\na,0,30,sleep 30\n' >one.csv
+printf 'job_id,submit_s,duration_s,command\none,0,30,sleep 30\n' >one.csv
 for after in 0.3 0.42 0.54 0.66 0.78; do
     rm -rf logs
     "$gsim" drive --dry-run --policy fifo --logs logs one.csv >out 2>log &
     pid=$!
+    while [ ! -e logs/0-one.log ]; do sleep 0.01; done
     sleep $after
     kill -INT $pid
     wait $pid

@@ -200,6 +200,9 @@ static enum gsim_when begin_pause(struct gsim_model *model, gsim_slot slot, enum
 enum gsim_when gsim_stops_evict(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                 enum gsim_keep keep, int64_t now_ns) {
     struct gsim_task *task = &model->tasks[slot];
+    /* its process ended while drive was late with this decision: the core hears of that next */
+    if (gsim_tasks_has_completed(model, slot))
+        return GSIM_LATER;
     task->keep = (uint8_t)keep;
     task->phase = GSIM_PHASE_STOPPING;
     /* the job ends by itself; its work is done, and its state need not be saved */

@@ -95,6 +95,14 @@ void gsim_tasks_expect(struct gsim_model *model, gsim_slot slot, enum gsim_event
         .at_ns = at_ns, .event = {.kind = kind, .slot = slot, .is_cut = is_cut}};
 }
 
+bool gsim_tasks_has_completed(const struct gsim_model *model, gsim_slot slot) {
+    for (uint32_t i = 0; i < model->n_pending; i++)
+        if (model->pending[i].event.slot == slot &&
+            model->pending[i].event.kind == GSIM_EVENT_COMPLETED)
+            return true;
+    return false;
+}
+
 void gsim_tasks_forget(struct gsim_model *model, gsim_slot slot) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < model->n_pending; i++)

@@ -102,6 +102,8 @@ void gsim_tasks_write_record(struct gsim_model *model, bool is_due);
 void gsim_tasks_expect(struct gsim_model *model, gsim_slot slot, enum gsim_event_kind kind,
                        int64_t at_ns);
 void gsim_tasks_forget(struct gsim_model *model, gsim_slot slot);
+/* Whether the engine is to hear that the job is over. */
+bool gsim_tasks_has_completed(const struct gsim_model *model, gsim_slot slot);
 /* The job's work is lost. */
 void gsim_tasks_lose(struct gsim_model *model, gsim_slot slot, int64_t at_ns);
 /* Asks the driver for the GPU time of jobs, now and then, and where one has ended. */
