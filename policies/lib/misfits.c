@@ -11,8 +11,8 @@ struct gsim_misfits gsim_misfits_none(const struct gsim_view *view, enum gsim_ru
     bool has_memory = view->cluster.room == GSIM_ROOM_AMPLE ||
                       (view->cluster.room == GSIM_ROOM_BUT_FOR_PAUSED && !keeps_paused);
     bool has_cpus = !trace->column[GSIM_COL_CPUS_MILLI] || !gsim_ask_counts_cpus(view);
-    bool is_size =
-        has_memory && has_cpus && !gsim_ask_pauses_in_place(view) && !trace->column[GSIM_COL_SHARE_PPM] && rule != GSIM_RULE_SKEW;
+    bool is_size = has_memory && has_cpus && !gsim_ask_pauses_in_place(view) &&
+                   !trace->column[GSIM_COL_SHARE_PPM] && rule != GSIM_RULE_SKEW;
     return (struct gsim_misfits){
         .smallest = UINT32_MAX,
         .is_size_all = is_size && !gsim_ask_has_wishes_under(view, rule),

@@ -111,6 +111,7 @@ struct gsim_op {
     uint16_t part; /* of a timer: the part of the cluster with the policy that sets it */
     uint8_t *was_arranged, *was_memory, *was_split,
         *was_paired; /* by unit, in the plan's scratch */
+    uint32_t *was_limit;
     gsim_slot slot;
     uint32_t n_units;
     struct gsim_unit *units; /* of a move: the target; of an arrangement: the units arranged */
@@ -305,6 +306,8 @@ void gsim_jobs_leave(struct gsim_core *core, gsim_slot slot);
  * have run there alone, and keeps fitting. */
 int64_t gsim_jobs_with_context(const struct gsim_core *core, uint32_t job, int64_t bytes);
 struct gsim_unit *gsim_units_new(struct gsim_core *core, uint32_t n);
+struct gsim_unit *gsim_units_copy(struct gsim_core *core, const struct gsim_unit *units,
+                                  uint32_t n);
 /* The exponent of the power of two at or above n > 0. */
 static inline uint32_t gsim_units_class(uint32_t n) {
     return 31u - (uint32_t)__builtin_clz(2 * n - 1);
@@ -411,6 +414,8 @@ bool gsim_plan_breaks_table(struct gsim_plan *plan, gsim_slot slot);
 GSIM_COLD bool gsim_plan_broke(struct gsim_plan *plan, gsim_slot slot, const char *verb,
                                const char *why);
 struct gsim_op *gsim_plan_append(struct gsim_plan *plan, enum gsim_op_kind kind);
+/* Undoes an arrangement of units. */
+void gsim_plan_unarrange(struct gsim_cluster *cluster, const struct gsim_op *op);
 /* Whether an active job has that slot. */
 static inline bool gsim_core_has_job(const struct gsim_core *core, gsim_slot slot) {
     return slot < core->jobs.capacity && core->jobs.state[slot] != GSIM_FREE;

@@ -240,6 +240,14 @@ struct gsim_unit *gsim_units_new(struct gsim_core *core, uint32_t n) {
     return free_units->list[--free_units->n];
 }
 
+struct gsim_unit *gsim_units_copy(struct gsim_core *core, const struct gsim_unit *units,
+                                  uint32_t n) {
+    struct gsim_unit *copy = gsim_units_new(core, n);
+    for (uint32_t u = 0; copy && u < n; u++)
+        copy[u] = units[u];
+    return copy;
+}
+
 bool gsim_slots_grow(struct gsim_core *core, struct gsim_slots *slots) {
     uint32_t capacity = slots->capacity ? slots->capacity * 2 : 64;
     gsim_slot *list = gsim_arena_grow(core->arena, slots->list, slots->capacity * sizeof *list,

@@ -164,8 +164,8 @@ GSIM_APART static struct gsim_found find_back(struct gsim_core *core, gsim_slot 
     struct gsim_found found = {0};
     if (state == GSIM_PAUSED)
         found = take_back(core, slot, units);
-    bool is_on_node = state == GSIM_HELD || state == GSIM_PAUSED;
-    if (!found.fits && is_on_node && !stays_in_place(core, slot) && core->jobs.info[slot].n_left_units > 0 &&
+    bool is_on_node = state == GSIM_HELD || (state == GSIM_PAUSED && !core->ops->pauses_in_place);
+    if (!found.fits && is_on_node && core->jobs.info[slot].n_left_units > 0 &&
         core->ops->is_bound(core->model, slot))
         found = find_at_home(core, slot, units);
     return found;
@@ -174,9 +174,7 @@ GSIM_APART static struct gsim_found find_back(struct gsim_core *core, gsim_slot 
 /* Copies the units into a list of their number, where a gang has fewer than it asks for. */
 GSIM_COLD static struct gsim_unit *shorten(struct gsim_core *core, struct gsim_unit *units,
                                            uint32_t most, uint32_t n_units) {
-    struct gsim_unit *fewer = gsim_units_new(core, n_units);
-    for (uint32_t u = 0; fewer && u < n_units; u++)
-        fewer[u] = units[u];
+    struct gsim_unit *fewer = gsim_units_copy(core, units, n_units);
     gsim_units_free(core, units, most);
     if (!fewer)
         (void)gsim_core_no_memory(core);
@@ -334,15 +332,6 @@ static const char *cannot_name(const struct gsim_plan *plan, gsim_slot slot,
     return n_units > 0 ? NULL : "on no unit at all";
 }
 
-/* NULL: there is no memory. */
-static struct gsim_unit *copy_units(struct gsim_core *core, const struct gsim_unit *units,
-                                    uint32_t n_units) {
-    struct gsim_unit *copy = gsim_units_new(core, n_units);
-    for (uint32_t u = 0; copy && u < n_units; u++)
-        copy[u] = units[u];
-    return copy;
-}
-
 /* The request of a job for units that a policy names; each: NULL, or the part of the host beside
  * each. */
 static void ask_for(struct gsim_core *core, gsim_slot job, uint32_t n_units, bool is_whole,
@@ -390,7 +379,7 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
     if (is_open_to(core, job, units, n_units) &&
         gsim_cluster_fits(&core->cluster, &own->request, units, n_units) &&
         (!each || gsim_cluster_has_beside(&core->cluster, &own->request, units, n_units)))
-        copy = copy_units(core, units, n_units);
+        copy = gsim_units_copy(core, units, n_units);
     if (!copy) {
         if (gsim_rarely(core->cluster.has_host_limit))
             gsim_hosts_refuse(core, job, units, n_units);
@@ -541,7 +530,7 @@ static struct gsim_found find_target(struct gsim_core *core, gsim_slot slot,
         return find_units(core, slot, units);
     *units = NULL;
     if (!gsim_cluster_fits(&core->cluster, &own->request, to->units, to->n_units) ||
-        !(*units = copy_units(core, to->units, to->n_units)))
+        !(*units = gsim_units_copy(core, to->units, to->n_units)))
         return (struct gsim_found){0};
     (void)gsim_cluster_take_named(&core->cluster, &own->request, *units, to->n_units);
     return (struct gsim_found){.fits = true, .n_units = to->n_units};
@@ -703,12 +692,7 @@ static void undo(struct gsim_plan *plan, const struct gsim_op *op) {
         undo_end(plan, op);
         break;
     case GSIM_OP_ARRANGE:
-        for (uint32_t u = op->n_units; u-- > 0;) {
-            gsim_cluster_set_arranged(&plan->core->cluster, op->units[u].gpu, op->was_arranged[u]);
-            plan->core->cluster.gpu_memory[op->units[u].gpu] = op->was_memory[u];
-            plan->core->cluster.gpu_is_split[op->units[u].gpu] = op->was_split[u];
-            plan->core->cluster.gpu_is_paired[op->units[u].gpu] = op->was_paired[u];
-        }
+        gsim_plan_unarrange(&plan->core->cluster, op);
         break;
     case GSIM_OP_PARTITION:
         *plan->core->cluster.gpu_instances[op->units->gpu] = *op->was_cut;

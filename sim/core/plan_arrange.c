@@ -69,7 +69,8 @@ static bool note_arrangement(struct gsim_plan *plan, const struct gsim_unit *uni
     struct gsim_cluster *cluster = &plan->core->cluster;
     const struct gsim_arrangement *copy = copy_arrangement(plan, arrangement);
     uint8_t *was = copy ? gsim_arena_array(plan->scratch, 4 * n_units, sizeof *was) : NULL;
-    struct gsim_unit *list = was ? gsim_arena_array(plan->scratch, n_units, sizeof *list) : NULL;
+    uint32_t *limits = was ? gsim_arena_array(plan->scratch, n_units, sizeof *limits) : NULL;
+    struct gsim_unit *list = limits ? gsim_arena_array(plan->scratch, n_units, sizeof *list) : NULL;
     struct gsim_op *op = list ? gsim_plan_append(plan, GSIM_OP_ARRANGE) : NULL;
     if (!op)
         return gsim_core_no_memory(plan->core) == GSIM_OK;
@@ -81,6 +82,7 @@ static bool note_arrangement(struct gsim_plan *plan, const struct gsim_unit *uni
                            .was_memory = was + n_units,
                            .was_split = was + 2 * n_units,
                            .was_paired = was + 3 * n_units,
+                           .was_limit = limits,
                            .arrangement = copy};
     for (uint32_t u = 0; u < n_units; u++) {
         list[u] = units[u];
@@ -88,6 +90,7 @@ static bool note_arrangement(struct gsim_plan *plan, const struct gsim_unit *uni
         was[n_units + u] = cluster->gpu_memory[units[u].gpu];
         was[2 * n_units + u] = cluster->gpu_is_split[units[u].gpu];
         was[3 * n_units + u] = cluster->gpu_is_paired[units[u].gpu];
+        limits[u] = cluster->gpu_client_limit[units[u].gpu];
         gsim_cluster_set_arranged(cluster, units[u].gpu, !is_exclusive(arrangement));
         cluster->gpu_memory[units[u].gpu] = (uint8_t)arrangement->memory;
         cluster->gpu_is_split[units[u].gpu] =
@@ -112,6 +115,17 @@ bool gsim_plan_arrange(struct gsim_plan *plan, const struct gsim_unit *units, ui
     bool is_noted = note_arrangement(plan, units, n_units, arrangement);
     gsim_plan_refresh_view(plan->core);
     return is_noted;
+}
+
+void gsim_plan_unarrange(struct gsim_cluster *cluster, const struct gsim_op *op) {
+    for (uint32_t u = op->n_units; u-- > 0;) {
+        gsim_cluster_set_arranged(cluster, op->units[u].gpu, op->was_arranged[u]);
+        cluster->gpu_memory[op->units[u].gpu] = op->was_memory[u];
+        cluster->gpu_is_split[op->units[u].gpu] = op->was_split[u];
+        cluster->gpu_is_paired[op->units[u].gpu] = op->was_paired[u];
+        cluster->gpu_client_limit[op->units[u].gpu] = op->was_limit[u];
+        gsim_cluster_note_open(cluster, op->units[u].gpu);
+    }
 }
 
 /* No job may have anything on the GPU: jobs that leave it are on it until they have left. */

@@ -29,9 +29,6 @@ check "the run is marked as done" "done 3,5 1 40" "$(ask 'select status, gpus, i
 check "nothing is left of it" 0 "$(gone 60)"
 
 # --- beside the simulation
-beside() { # SQL over the object j of gsim compare --real, of which one row is a job
-    sqlite3 :memory: "with o(j) as (select readfile('$tmp/beside.json')), job as (select value as v from o, json_each(j, '\$.by_job')) $1"
-}
 same_decisions() { # name, trace: with the times that the jobs took, the simulation decides as the run did
     "$gsim" compare --quiet --real r.db --device ideal --format json "$2" >beside.json 2>log
     say "$1 beside its simulation" $?
@@ -105,6 +102,7 @@ check "a job sees its GPUs and its name" "3,5 where" "$(cat logs/0-where.log)"
 check "errors are in its log" oops "$(cat logs/1-fails.log)"
 check "exit codes" "dies 137,fails 3,where 0" "$(ask "select group_concat(x) from (select job_id || ' ' || exit_code as x from real_job order by job_id)")"
 check "and are told" 1 "$(grep -c "job 'fails' ended with exit code 3" log)"
+check "with the signal" 1 "$(grep -c "job 'dies' ended with exit code 137 (SIGKILL)" log)"
 check "as is that the means have them in it" 1 "$(grep -c '2 of 3 jobs died, and count in the means' log)"
 check "their work counts as undone" 2 "$(drive --quiet --policy fifo --format json --gpus 0,1 "$tmp/c.csv" | grep -o '"killed": *[0-9]*' | grep -o '[0-9]*$')"
 

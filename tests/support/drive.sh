@@ -23,6 +23,9 @@ drive() { # arguments: a dry run into a new database and a new folder of logs
     timeout -k 5 600 "$gsim" drive --dry-run --db "$tmp/r.db" --logs "$tmp/logs" "$@"
 }
 run() { drive --quiet "$@" >"$tmp/out" 2>"$tmp/log"; }
+beside() { # SQL over the object j of gsim compare --real, of which one row is a job
+    sqlite3 :memory: "with o(j) as (select readfile('$tmp/beside.json')), job as (select value as v from o, json_each(j, '\$.by_job')) $1"
+}
 starts() { # trace, arguments: jobs by their first start, in a simulation
     "$gsim" --quiet --device ideal --jobs-csv sim.csv --force "$@" >/dev/null 2>&1
     tail -n +2 sim.csv | sort -t, -k3,3n -k1,1 | cut -d, -f1 | tr '\n' ' '

@@ -305,9 +305,42 @@ static void test_work_done_again_is_no_progress(void **state) {
     gsim_arena_free(arena);
 }
 
+/* --- an arrangement that is undone leaves the number of clients as it was ---------------------- */
+
+static void decide_arrange(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    static const struct gsim_unit gpu = {0, 0};
+    static const struct gsim_lane any = {.discipline = GSIM_DISCIPLINE_PS};
+    static const struct gsim_lane turns = {.discipline = GSIM_DISCIPLINE_RR};
+    const struct gsim_arrangement wide = {.lanes = &any, .n_lanes = 1};
+    const struct gsim_arrangement narrow = {.lanes = &turns, .n_lanes = 1, .max_clients = 3};
+    const struct gsim_view *view = ctx->view;
+    if (view->now_ns == 0)
+        assert_true(gsim_plan_arrange(plan, &gpu, 1, &wide));
+    assert_int_equal(view->cluster.client_limit[0], UINT32_MAX);
+    uint32_t mark = gsim_plan_mark(plan);
+    assert_true(gsim_plan_arrange(plan, &gpu, 1, &narrow));
+    assert_int_equal(view->cluster.client_limit[0], 3);
+    gsim_plan_rollback(plan, mark);
+    assert_int_equal(view->cluster.client_limit[0], UINT32_MAX);
+    for (uint32_t i = 0; i < view->changes.n_arrived; i++)
+        assert_true(gsim_plan_place_on(plan, view->changes.arrived[i], &gpu, 1));
+}
+
+static void test_arrangement_undone(void **state) {
+    (void)state;
+    static const struct gsim_policy policy = {.name = "script", .decide = decide_arrange};
+    struct gsim_arena *arena = gsim_arena_new();
+    static struct gsim_log log;
+    struct gsim_result result;
+    assert_int_equal(run_script(&policy, arena, &result, &log), GSIM_OK);
+    assert_int_equal(result.summary.unfinished, 0);
+    gsim_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_take_over_while_saving),
+        cmocka_unit_test(test_arrangement_undone),
         cmocka_unit_test(test_replace_each_other),
         cmocka_unit_test(test_broken_rule_ends_the_run),
         cmocka_unit_test(test_pause),

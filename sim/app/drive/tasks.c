@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include "sim/app/drive/tasks.h"
 
 #include <assert.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -290,6 +291,19 @@ void gsim_tasks_report_ended(struct gsim_model *model) {
     model->n_ended = 0;
 }
 
+/* A job that died, and of which signal: a shell, too, ends with 128 and its number. */
+static void tell_death(const struct gsim_model *model, const struct gsim_driven *driven) {
+    enum { OF_SIGNAL = 128 };
+    const struct gsim_trace *trace = model->setup.trace;
+    int number = driven->exit_code - OF_SIGNAL;
+    const char *name = number > 0 ? sigabbrev_np(number) : NULL;
+    gsim_warn(model->executor->log, trace->path, gsim_trace_line(trace, driven->job),
+              "job '%s' ended with exit code %d%s%s%s: its work counts as undone; its output is in "
+              "%s",
+              gsim_trace_id(trace, driven->job), driven->exit_code, name ? " (SIG" : "",
+              name ? name : "", name ? ")" : "", driven->log_path);
+}
+
 void gsim_tasks_report(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
     struct gsim_executor *executor = model->executor;
     struct gsim_driven *driven = &model->tasks[slot].driven;
@@ -298,10 +312,7 @@ void gsim_tasks_report(struct gsim_model *model, gsim_slot slot, int64_t at_ns) 
     driven->end_ns = at_ns;
     if (!driven->is_cut && driven->exit_code != 0) {
         executor->n_died++;
-        gsim_warn(executor->log, trace->path, gsim_trace_line(trace, driven->job),
-                  "job '%s' ended with exit code %d: its work counts as undone; its output is in "
-                  "%s",
-                  gsim_trace_id(trace, driven->job), driven->exit_code, driven->log_path);
+        tell_death(model, driven);
     }
     if (model->n_ended == model->capacity)
         gsim_tasks_report_ended(model);
