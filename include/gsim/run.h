@@ -32,6 +32,9 @@ struct gsim_run_options {
     int64_t mtbf_ns, mttr_ns, checkpoint_ns;
     /* memory of a process's context, where the policy lets several share a GPU's memory */
     int64_t context_bytes;
+    /* A paused job goes on on the GPUs that it left, or not at all, as a process does; else its
+     * memory may be moved. */
+    bool pauses_in_place;
     int64_t until_ns; /* GSIM_NEVER: until the last job ends */
     /* Set from a signal handler to stop early; may be NULL. The run then returns GSIM_INCOMPLETE
      * and its result counts the unfinished jobs. */

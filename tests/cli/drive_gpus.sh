@@ -16,21 +16,21 @@ on_gpus "$gsim" drive --quiet --policy fifo --gpus $first,$second --steps-per-ms
 check "with the arithmetic of an earlier run" 4321 "$(ask "select value from real_note where what = 'speed'")"
 expect "no arithmetic" 2 "is not a whole number from 1" on_gpus "$gsim" drive --policy fifo --gpus $first --steps-per-ms 0 --logs "$tmp/logs" "$tmp/t.csv"
 # What processes use of GPUs, as the driver counts it: of jobs that do not tell how far they are.
-printf 'job_id,submit_s,duration_s,gpus,command\nused,0,3,1,sleep 2.5\nnext,2.2,1,1,true\n' >"$tmp/use.csv"
+printf 'job_id,submit_s,duration_s,gpus,command\nused,0,3,1,sleep 4\nnext,2.2,1,1,true\n' >"$tmp/use.csv"
 use() { # variable=value...
     rm -rf r.db logs
     on_gpus "$@" "$gsim" drive --policy fifo --gpus $first --db r.db --logs "$tmp/logs" use.csv >out 2>log
 }
 use FAKE_USE=40
-# all samples but one that is not over when the job ends, and one that the clock cut
-check "GPU time is what the driver counts" 1 "$(ask 'select gpu_ns between 0.4 * (ran_ns - 0.5e9) and 0.4 * ran_ns from real_job where job = 0')"
+# all samples but one that is not over when the job ends, and one that the clock cut; and what a loaded machine delays
+check "GPU time is what the driver counts" 1 "$(ask 'select gpu_ns between 0.4 * (ran_ns - 2e9) and 0.4 * ran_ns from real_job where job = 0')"
 check "and stands in the record" 1 "$(ask "select count(*) > 0 from real_note where what = 'used'")"
 check "nothing is said of it" 0 "$(grep -c 'GPU time of jobs' log)"
 # Two that take turns: each has its own time, whatever fifth of a second it stops in.
-printf 'job_id,submit_s,duration_s,gpus,command\none,0,3,1,sleep 1.5\nother,0,3,1,sleep 1.5\n' >"$tmp/turns.csv"
+printf 'job_id,submit_s,duration_s,gpus,command\none,0,3,1,sleep 4\nother,0,3,1,sleep 4\n' >"$tmp/turns.csv"
 rm -rf r.db logs
 on_gpus FAKE_USE=40 "$gsim" drive --policy gang-rr --set slice=500ms --set preempt=pause --assume mem_gib=1 --gpus $first --db r.db --logs "$tmp/logs" turns.csv >out 2>log
-check "jobs that take turns have theirs" "2 1" "$(ask 'select count(*), min(gpu_ns between 0.4 * (ran_ns - 0.5e9) and 0.4 * ran_ns + 1e6) from real_job')"
+check "jobs that take turns have theirs" "2 1" "$(ask 'select count(*), min(gpu_ns between 0.4 * (ran_ns - 1.2e9) and 0.4 * ran_ns + 1e6) from real_job')"
 # Two that share the GPU: of a fifth of a second the driver does not tell what was whose. The second one shares for
 # a part of its time alone.
 printf 'job_id,submit_s,duration_s,gpus,command\none,0,3,1,sleep 0.8\nother,0,3,1,sleep 1.6\n' >"$tmp/both.csv"
@@ -92,12 +92,12 @@ done
 check "nothing of that is left" 0 "$(gone 60)"
 # A job goes on on another GPU: its own has a shorter job when another one becomes free. The driver that is
 # none checks that the move is a permutation of all 65000 GPUs.
-printf 'job_id,submit_s,duration_s,gpus,command\na,0,30,1,sleep 4\nb,0,3,1,while [ ! -e %s/gate ]; do sleep 0.05; done\nc,1,5,1,touch %s/gate; sleep 3\n' "$tmp" "$tmp" >"$tmp/v.csv"
+printf 'job_id,submit_s,duration_s,gpus,command\na,0,30,1,while [ ! -e %s/gate2 ]; do sleep 0.05; done\nb,0,3,1,while [ ! -e %s/gate ]; do sleep 0.05; done\nc,1,5,1,touch %s/gate; sleep 5; touch %s/gate2\n' "$tmp" "$tmp" "$tmp" "$tmp" >"$tmp/v.csv"
 sed 's/^a,0,30,1/a,0,30,2/' "$tmp/v.csv" >"$tmp/w.csv"
 moves() { # GPUs, trace, variable=value...
     by="srtf --set preempt=checkpoint --assume mem_gib=1 --gpus $1 --db r.db --logs $tmp/logs $2"
     shift 2
-    rm -rf r.db logs moved gate
+    rm -rf r.db logs moved gate gate2
     # shellcheck disable=SC2086
     on_gpus FAKE_MOVES="$tmp/moved" "$@" "$gsim" drive --policy $by
 }
@@ -112,7 +112,7 @@ expect "a driver that brings state back only where it was" 1 "others came with d
 check "no job was started on it" 0 "$(ls "$tmp/logs" 2>/dev/null | wc -l)"
 moves $first,$second v.csv FAKE_CUDA=13000 FAKE_FAIL=cuCheckpointProcessRestore >out 2>log
 check "a job that the driver cannot move is killed" 137 "$(ask "select exit_code from real_job where job_id = 'a'")"
-rm -f gate
+rm -f gate gate2
 run --speed-up 1 --gpus 3,5 --policy srtf --set preempt=checkpoint --assume mem_gib=1 v.csv
 check "in a dry run a job goes on as one process" "3 3 0" "$(ask 'select sum(starts), count(*), sum(exit_code) from real_job')"
 check "after moves nothing is left" 0 "$(gone 60)"

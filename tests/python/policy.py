@@ -292,6 +292,7 @@ def test_what_binds_nothing():
         for job in sorted(self.view.changes.arrived):
             seen.append((self.view.has_wishes(), self.view.has_wishes("consolidate"), self.view.has_wishes(rule="spread"),
                          self.view.counts_cpus()))
+            assert not self.view.pauses_in_place()  # no process, but a simulated job
             plan.place(job)
 
     row = {"job_id": "a", "submit_s": 0, "duration_s": 5, "cpus": 6}

@@ -40,6 +40,7 @@ struct gsim_setup {
     uint64_t replication;
     int64_t slice_budget;
     bool is_exact;
+    bool pauses_in_place; /* see include/gsim/run.h */
     int n_threads; /* of each run; 0: one */
     int64_t shake_ppm; /* strength of shaking a trace file, for replications above 0 */
     /* how a trace file is resampled, for replications above 0; block_ns 0: it is not */
