@@ -44,7 +44,7 @@ struct test_run {
     uint32_t nodes, gpus_per_node; /* 0 means 1 */
     const struct gsim_node_group *groups; /* replaces these two; all groups have the one device */
     uint32_t n_groups;
-    bool is_pool;
+    bool is_pool, pauses_in_place;
     int64_t pool_cpus_milli;
     int64_t seed;
     int64_t mtbf_ns, mttr_ns, checkpoint_ns; /* failures of nodes */

@@ -155,9 +155,31 @@ static void test_gandiva_looks_when_a_job_has_rested(void **state) {
     gsim_arena_free(arena);
 }
 
+/* 0 gives its GPU to 2 at 1. When 1 ends at 3, 0 goes on on its GPU, or waits for its own until 2
+ * has ended; then 3 has that of 1. */
+static void test_paused_jobs_stay_in_place(void **state) {
+    (void)state;
+    const char *const pause[] = {"preempt=pause", NULL};
+    struct test_run run = {.policy = "srtf", .gpus_per_node = 2, .sets = pause};
+    struct expected due = {.n = 4,
+                           .submit_s = {0, 0, 1, 4},
+                           .service_s = {30, 3, 5, 40},
+                           .gpus = {1, 1, 1, 1},
+                           .start_s = {0, 0, 1, 6},
+                           .end_s = {32, 3, 6, 46},
+                           .preemptions = 1};
+    check(run, &due);
+    run.pauses_in_place = true;
+    due.start_s[3] = 4;
+    due.end_s[0] = 35;
+    due.end_s[3] = 44;
+    check(run, &due);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_srsf_of_equals_the_last_gives_way),
+        cmocka_unit_test(test_paused_jobs_stay_in_place),
         cmocka_unit_test(test_what_is_over_at_once_is_no_start),
         cmocka_unit_test(test_las_alternates_from_the_beginning),
         cmocka_unit_test(test_a_gang_that_asks_for_nodes_is_tried_by_itself),
