@@ -9,6 +9,7 @@
 #include "gsim/units.h"
 #include "sim/app/figures/sheet.h"
 #include "sim/base/sort.h"
+#include "sim/study/facts.h"
 
 enum { POINTS = 200, LAGS = 100, HOURS = 24, DAYS = 7, NAME = 40, LEAST_JOBS = 3 };
 static const double height_in = 3.6, DAY_S = 86400, HOUR_S = 3600;
@@ -85,21 +86,15 @@ static bool put_days(const struct jobs *jobs, struct gsim_arena *arena, FILE *ou
     return true;
 }
 
-/* Jobs in each part of a cycle over their mean, as many times as the trace has that part. */
+/* Jobs in each part of a cycle over their mean. */
 static void put_cycle(const struct jobs *jobs, double part_s, size_t n_parts, FILE *out) {
-    double count[HOURS] = {0}, there[HOURS] = {0}, sum = 0;
-    size_t n = (size_t)(jobs->since_s[jobs->n - 1] / part_s) + 1;
-    for (size_t i = 0; i < n; i++)
-        there[i % n_parts]++;
-    for (size_t i = 0; i < jobs->n; i++)
-        count[(size_t)(jobs->since_s[i] / part_s) % n_parts]++;
+    double rate[HOURS], sum = 0;
+    gsim_cycle_rates(jobs->since_s, jobs->n, part_s, n_parts, rate);
     for (size_t k = 0; k < n_parts; k++)
-        sum += there[k] > 0 ? count[k] / there[k] : 0;
-    for (size_t k = 0; k <= n_parts; k++) {
-        size_t part = k < n_parts ? k : n_parts - 1;
-        double rate = there[part] > 0 ? count[part] / there[part] : 0;
-        fprintf(out, "%zu\t%.9g\n", k, rate * (double)n_parts / sum);
-    }
+        sum += rate[k];
+    for (size_t k = 0; k <= n_parts; k++)
+        fprintf(out, "%zu\t%.9g\n", k,
+                sum > 0 ? rate[k < n_parts ? k : n_parts - 1] * (double)n_parts / sum : 0);
 }
 
 static bool put_hours(const struct jobs *jobs, struct gsim_arena *arena, FILE *out) {
