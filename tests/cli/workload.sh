@@ -72,6 +72,8 @@ expect "half a day more makes none of its hours busier" 0 '"busiest hour of day 
     "$gsim" describe --format json "$tmp/even.csv"
 expect "a part of an hour is no quiet hour" 0 '"hourly arrivals, variance over mean":null' \
     "$gsim" describe --format json "$tmp/hour.csv"
+even 904 >"$tmp/day.csv" # 25.1 hours
+expect "and a fitted spec has no such hours" 0 '^hours = \(36, *\)* *$' "$gsim" fit spec "$tmp/day.csv"
 even 0 >"$tmp/one.csv"
 expect "a job alone has its facts" 0 '"span":0,.*"GPU hours":0.016.*"duration median":60,' \
     "$gsim" describe --format json "$tmp/one.csv"
