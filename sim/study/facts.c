@@ -122,8 +122,8 @@ static double quietest_to_busiest(const double *since_s, size_t n, double part_s
 
 /* --- facts ------------------------------------------------------------------------------------ */
 
-/* Arrivals by the hour: bursts, of which the part of an hour at the end says nothing, and cycles of a
- * day and a week. A trace shorter than a cycle has no such cycle. */
+/* Arrivals by the hour: bursts, of which the part of an hour at the end says nothing, and cycles of
+ * a day and a week. A trace shorter than a cycle has no such cycle. */
 static bool describe_hours(const struct sequence *s, struct gsim_arena *arena, double *value) {
     double span_s = s->since_s[s->n - 1];
     size_t n = (size_t)(span_s / HOUR_S);
