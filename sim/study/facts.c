@@ -106,7 +106,7 @@ void gsim_cycle_rates(const double *since_s, size_t n, double part_s, size_t n_p
         double there = 0;
         for (double part = (double)k; part < span; part += (double)n_parts)
             there += fmin(1, span - part);
-        rate[k] /= there > 0 ? there : 1;
+        rate[k] = there > 0 ? rate[k] / there : (double)NAN;
     }
 }
 

@@ -90,6 +90,9 @@ if command -v gnuplot >/dev/null 2>&1; then
     done
     grep -q 'bursty.ini' "$tmp/p.svg" && grep -q 'Made by gsim' "$tmp/p.svg"
     say "which names the traces, and its maker" $?
+    # A trace of four jobs at once has no hours and no days.
+    printf 'job_id,submit_s,duration_s\na,5,60\nb,5,60\nc,5,6\nd,5,7\n' >"$tmp/once.csv"
+    expect "a picture of jobs at one time" 0 'duration median' "$gsim" describe "$tmp/once.csv" -o "$tmp/once.svg"
     echo mine >"$tmp/p.svg"
     expect "a file of something else stays" 2 'force' "$gsim" describe "$tmp/month.csv" -o "$tmp/p.svg"
     head -2 "$tmp/month.csv" >"$tmp/one.csv"

@@ -74,10 +74,11 @@ static bool put_widths(const struct jobs *jobs, struct gsim_arena *arena, FILE *
     return true;
 }
 
+/* A part of a day at the end, after whole ones, would look like a fall. */
 static bool put_days(const struct jobs *jobs, struct gsim_arena *arena, FILE *out) {
-    size_t n_days = (size_t)(jobs->since_s[jobs->n - 1] / DAY_S) + 1, day = 0;
+    size_t n_days = (size_t)(jobs->since_s[jobs->n - 1] / DAY_S), day = 0;
     (void)arena;
-    for (size_t i = 0; day < n_days; day++) {
+    for (size_t i = 0; day == 0 || day < n_days; day++) {
         size_t first = i;
         while (i < jobs->n && jobs->since_s[i] < (double)(day + 1) * DAY_S)
             i++;
@@ -86,15 +87,21 @@ static bool put_days(const struct jobs *jobs, struct gsim_arena *arena, FILE *ou
     return true;
 }
 
-/* Jobs in each part of a cycle over their mean. */
+/* Jobs in each part of a cycle over the mean of those parts that the trace has. */
 static void put_cycle(const struct jobs *jobs, double part_s, size_t n_parts, FILE *out) {
-    double rate[HOURS], sum = 0;
+    double rate[HOURS], sum = 0, n = 0;
     gsim_cycle_rates(jobs->since_s, jobs->n, part_s, n_parts, rate);
-    for (size_t k = 0; k < n_parts; k++)
-        sum += rate[k];
-    for (size_t k = 0; k <= n_parts; k++)
-        fprintf(out, "%zu\t%.9g\n", k,
-                sum > 0 ? rate[k < n_parts ? k : n_parts - 1] * (double)n_parts / sum : 0);
+    for (size_t k = 0; k < n_parts; k++) {
+        sum += isnan(rate[k]) ? 0 : rate[k];
+        n += !isnan(rate[k]);
+    }
+    for (size_t k = 0; k < n_parts; k++) {
+        double share = rate[k] * n / sum;
+        if (isnan(share))
+            fprintf(out, "%zu\tNaN\n", k);
+        else
+            fprintf(out, "%zu\t%.9g\n%zu\t%.9g\n", k, share, k + 1, share);
+    }
 }
 
 static bool put_hours(const struct jobs *jobs, struct gsim_arena *arena, FILE *out) {
