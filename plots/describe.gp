@@ -1,13 +1,14 @@
 # Six views of traces, a colour each: $durations, $widths, $days, $hours, $weekdays and $likeness have a
-# block for each trace, headed by its name; n is the number of traces.
+# block for each trace, headed by its name; n is the number of traces. A part
+# of a cycle that a trace has not is NaN, which is not drawn.
 set multiplot layout 2,3 margins 0.085,0.975,0.135,0.88 spacing 0.11,0.185
 set key noautotitle outside above left horizontal Left reverse samplen 2 spacing 1 width 1
 
 set logscale x
 set xlabel 'duration (s)' offset 0,0.4
-set ylabel 'share of jobs (%)' offset 1.2
+set ylabel 'share of jobs (%)' offset 0.2
 set yrange [0:100]
-set format x '%.0g'
+set format x '%h'
 set xtics 1,100
 plot for [i = 0 : n - 1] $durations index i using 1:2 with lines lt i + 1 dt solid title columnheader(1)
 
@@ -29,13 +30,13 @@ set xlabel 'hour of day, from the first job on'
 set ylabel 'jobs (mean = 1)' offset 0.8
 set xrange [0:24]
 set xtics 6
-plot for [i = 0 : n - 1] $hours index i using 1:2 with steps lt i + 1 dt solid
+plot 1 with lines lc rgb '#D9D9D9', for [i = 0 : n - 1] $hours index i using 1:2 with steps lt i + 1 dt solid
 
 set xlabel 'day of week, from the first job on'
 set ylabel 'jobs (mean = 1)'
 set xrange [0:7]
 set xtics 1
-plot for [i = 0 : n - 1] $weekdays index i using 1:2 with steps lt i + 1 dt solid
+plot 1 with lines lc rgb '#D9D9D9', for [i = 0 : n - 1] $weekdays index i using 1:2 with steps lt i + 1 dt solid
 
 set xlabel 'log durations of jobs so far apart'
 set ylabel 'correlation' offset 1.2

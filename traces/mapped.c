@@ -31,9 +31,9 @@ static const struct gsim_mapping *find(const struct mapped *m, const char *name)
 }
 
 /* A column of gsim's own that was added to a trace in a format which has none of that name would
- * silently be lost. */
+ * silently be lost. Columns of a file without a header are those of its format. */
 static void tell_unread(const struct mapped *m, const char *name, int64_t line) {
-    int column = 0;
+    int column = m->form->lines && m->form->lines->names ? GSIM_COL_COUNT : 0;
     while (column < GSIM_COL_COUNT && strcmp(gsim_columns[column].name, name) != 0)
         column++;
     if (column < GSIM_COL_COUNT)

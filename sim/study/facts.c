@@ -13,25 +13,29 @@ const struct gsim_fact_def gsim_fact_defs[GSIM_FACT_COUNT] = {
 #undef GSIM_FACT
 };
 
+enum { HOURS = 24, DAYS = 7 };
+static const double DAY_S = 86400, HOUR_S = 3600;
+
 /* A trace in the order of arrival. */
 struct sequence {
     size_t n;
-    double *submit_s, *duration_s, *gpus;
+    double *since_s, *duration_s, *gpus;
     int64_t *owner; /* its user, or else its virtual cluster; -1: neither */
 };
 
 static bool take(const struct gsim_trace *trace, struct gsim_arena *arena, struct sequence *s) {
     enum gsim_column owner = trace->column[GSIM_COL_USER] ? GSIM_COL_USER : GSIM_COL_VC;
     s->n = trace->n_jobs;
-    s->submit_s = gsim_arena_array(arena, s->n + 1, sizeof *s->submit_s);
+    s->since_s = gsim_arena_array(arena, s->n + 1, sizeof *s->since_s);
     s->duration_s = gsim_arena_array(arena, s->n + 1, sizeof *s->duration_s);
     s->gpus = gsim_arena_array(arena, s->n + 1, sizeof *s->gpus);
     s->owner = gsim_arena_array(arena, s->n + 1, sizeof *s->owner);
-    if (!s->submit_s || !s->duration_s || !s->gpus || !s->owner)
+    if (!s->since_s || !s->duration_s || !s->gpus || !s->owner)
         return false;
+    int64_t first_ns = trace->submit_ns[gsim_trace_arrival(trace, 0)];
     for (uint32_t i = 0; i < s->n; i++) {
         uint32_t job = gsim_trace_arrival(trace, i);
-        s->submit_s[i] = (double)trace->submit_ns[job] / 1e9;
+        s->since_s[i] = (double)(trace->submit_ns[job] - first_ns) / 1e9;
         s->duration_s[i] = (double)trace->service_ns[job] / 1e9;
         s->gpus[i] =
             gsim_trace_gpus(trace, job) * ((double)gsim_trace_share(trace, job) / GSIM_PPM);
@@ -91,37 +95,49 @@ static double *ranks_of(const double *x, size_t n, struct gsim_arena *arena) {
     return rank;
 }
 
-static double quietest_to_busiest(const double *count, size_t n) {
-    double least = INFINITY, most = 0;
-    for (size_t i = 0; i < n; i++) {
-        least = fmin(least, count[i]);
-        most = fmax(most, count[i]);
+void gsim_cycle_rates(const double *since_s, size_t n, double part_s, size_t n_parts,
+                      double *rate) {
+    double span = since_s[n - 1] / part_s;
+    for (size_t k = 0; k < n_parts; k++)
+        rate[k] = 0;
+    for (size_t i = 0; i < n && since_s[i] < since_s[n - 1]; i++)
+        rate[(size_t)(since_s[i] / part_s) % n_parts]++;
+    for (size_t k = 0; k < n_parts; k++) {
+        double there = 0;
+        for (double part = (double)k; part < span; part += (double)n_parts)
+            there += fmin(1, span - part);
+        rate[k] = there > 0 ? rate[k] / there : (double)NAN;
+    }
+}
+
+static double quietest_to_busiest(const double *since_s, size_t n, double part_s, size_t n_parts) {
+    double rate[HOURS], least = INFINITY, most = 0;
+    gsim_cycle_rates(since_s, n, part_s, n_parts, rate);
+    for (size_t k = 0; k < n_parts; k++) {
+        least = fmin(least, rate[k]);
+        most = fmax(most, rate[k]);
     }
     return least > 0 ? most / least : (double)NAN;
 }
 
 /* --- facts ------------------------------------------------------------------------------------ */
 
-/* Arrivals by the hour: bursts, and cycles of a day and a week. A trace shorter than a cycle has no
- * such cycle. */
+/* Arrivals by the hour: bursts, of which the part of an hour at the end says nothing, and cycles of
+ * a day and a week. A trace shorter than a cycle has no such cycle. */
 static bool describe_hours(const struct sequence *s, struct gsim_arena *arena, double *value) {
-    double span_s = s->submit_s[s->n - 1] - s->submit_s[0];
-    size_t n = (size_t)(span_s / 3600) + 1;
-    double hours[24] = {0}, days[7] = {0};
-    double *count = gsim_arena_array(arena, n, sizeof *count);
+    double span_s = s->since_s[s->n - 1];
+    size_t n = (size_t)(span_s / HOUR_S);
+    double *count = gsim_arena_array(arena, n + 1, sizeof *count);
     if (!count)
         return false;
-    for (size_t i = 0; i < s->n; i++) {
-        size_t hour = (size_t)((s->submit_s[i] - s->submit_s[0]) / 3600);
-        count[hour]++;
-        hours[hour % 24]++;
-        days[hour / 24 % 7]++;
-    }
-    value[GSIM_FACT_DISPERSION] = variance_of(count, n) / mean_of(count, n);
-    if (span_s >= 86400)
-        value[GSIM_FACT_DAY] = quietest_to_busiest(hours, 24);
-    if (span_s >= 7 * 86400)
-        value[GSIM_FACT_WEEK] = quietest_to_busiest(days, 7);
+    for (size_t i = 0; i < s->n; i++)
+        count[(size_t)(s->since_s[i] / HOUR_S)]++;
+    if (n >= 2)
+        value[GSIM_FACT_DISPERSION] = variance_of(count, n) / mean_of(count, n);
+    if (span_s >= DAY_S)
+        value[GSIM_FACT_DAY] = quietest_to_busiest(s->since_s, s->n, HOUR_S, HOURS);
+    if (span_s >= DAYS * DAY_S)
+        value[GSIM_FACT_WEEK] = quietest_to_busiest(s->since_s, s->n, DAY_S, DAYS);
     return true;
 }
 
@@ -135,7 +151,7 @@ static bool describe_order(const struct sequence *s, struct gsim_arena *arena, d
         logarithm[i] = log(1 + s->duration_s[i]);
         if (i + 1 == s->n)
             break;
-        gap[i] = s->submit_s[i + 1] - s->submit_s[i];
+        gap[i] = s->since_s[i + 1] - s->since_s[i];
         n_same += s->owner[i] == s->owner[i + 1] && s->gpus[i] == s->gpus[i + 1];
     }
     value[GSIM_FACT_LAG1] = lag1_of(logarithm, s->n);
@@ -154,8 +170,8 @@ static bool describe_sizes(const struct sequence *s, struct gsim_arena *arena, d
         single += s->gpus[i] <= 1;
         widest = fmax(widest, s->gpus[i]);
     }
-    double span_s = s->submit_s[s->n - 1] - s->submit_s[0];
-    value[GSIM_FACT_GPU_HOURS] = work / 3600;
+    double span_s = s->since_s[s->n - 1];
+    value[GSIM_FACT_GPU_HOURS] = work / HOUR_S;
     value[GSIM_FACT_GPUS_NEEDED] = span_s > 0 ? work / span_s : (double)NAN;
     value[GSIM_FACT_WIDEST] = widest;
     value[GSIM_FACT_SINGLE] = 100 * single / (double)s->n;
@@ -179,11 +195,11 @@ bool gsim_facts_of(const struct gsim_trace *trace, struct gsim_arena *arena, dou
         value[GSIM_FACT_USERS] = trace->names[GSIM_COL_USER].n;
     if (trace->column[GSIM_COL_VC])
         value[GSIM_FACT_VCS] = trace->names[GSIM_COL_VC].n;
-    if (trace->n_jobs < 2)
+    if (trace->n_jobs == 0)
         return true;
     if (!take(trace, arena, &s))
         return false;
-    value[GSIM_FACT_SPAN] = (s.submit_s[s.n - 1] - s.submit_s[0]) / 86400;
-    return describe_sizes(&s, arena, value) && describe_order(&s, arena, value) &&
-           describe_hours(&s, arena, value);
+    value[GSIM_FACT_SPAN] = s.since_s[s.n - 1] / DAY_S;
+    return describe_sizes(&s, arena, value) &&
+           (s.n < 2 || (describe_order(&s, arena, value) && describe_hours(&s, arena, value)));
 }

@@ -111,6 +111,8 @@ printf 'job_id,submit_s,duration_s,gpus,gpu,user,users\na,0,10,2,7,b,c\n' >"$tmp
 expect "a column beside the one that it is like" 0 "unknown column 'gpu' is ignored" "$gsim" --policy fifo "$tmp/column.csv"
 printf 'timestamp,duration,num_gpus,mem_gib\n2017-10-09 07:01:55,66.0,1,20\n' >"$tmp/column.csv"
 expect "a column of gsim's in another format" 0 "column.csv:1: the column 'mem_gib' is not read: .*'philly'" "$gsim" --policy fifo "$tmp/column.csv"
+echo "1 10 5 200 4 -1 -1 4 100 -1 1 1 1 1 1 1 -1 -1" >"$tmp/log.swf"
+expect "columns of a format without a header" 0 "^0$" sh -c "'$gsim' --policy fifo '$tmp/log.swf' 2>&1 | grep -c 'not read' || true"
 expect "columns of that format" 0 "^0$" sh -c "printf 'timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-09 07:01:55,66.0,1,66.0,a\n' >'$tmp/column.csv'; '$gsim' --policy fifo '$tmp/column.csv' 2>&1 | grep -c 'not read' || true"
 for unused in idle_after_s slo; do
     printf 'job_id,submit_s,duration_s,%s\na,0,10,2\n' $unused >"$tmp/column.csv"

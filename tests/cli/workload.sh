@@ -30,10 +30,20 @@ rows = [(float(r["submit_s"]), float(r["duration_s"]), int(r["gpus"]), r["user"]
 rows.sort()
 t, d, g = [r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows]
 gaps = [b - a for a, b in zip(t, t[1:])]
-hours = [0] * (int((t[-1] - t[0]) // 3600) + 1)
+hours = [0] * int((t[-1] - t[0]) // 3600)
 for x in t:
-    hours[int((x - t[0]) // 3600)] += 1
-day = [sum(hours[h::24]) for h in range(24)]
+    if x - t[0] < 3600 * len(hours):
+        hours[int((x - t[0]) // 3600)] += 1
+def rates(part_s, parts):
+    """Arrivals in each part of a cycle for the time that the trace has it; its last arrival ends the trace."""
+    came, there = [0] * parts, [0] * parts
+    for x in t[:-1]:
+        came[int((x - t[0]) // part_s) % parts] += 1
+    whole, rest = divmod(t[-1] - t[0], part_s)
+    for i in range(int(whole) + 1):
+        there[i % parts] += 1 if i < whole else rest / part_s
+    return [a / b for a, b in zip(came, there)]
+day, week = rates(3600, 24), rates(86400, 7)
 logs = [math.log(1 + x) for x in d]
 m = sum(logs) / len(logs)
 want = {
@@ -42,6 +52,7 @@ want = {
     "gaps, variation": st.pstdev(gaps) / st.fmean(gaps),
     "hourly arrivals, variance over mean": st.pvariance(hours) / st.fmean(hours),
     "busiest hour of day over quietest": max(day) / min(day),
+    "busiest day of week over quietest": max(week) / min(week),
     "log duration, lag-1 autocorrelation":
         sum((a - m) * (b - m) for a, b in zip(logs, logs[1:])) / sum((a - m) ** 2 for a in logs),
     "next job of this user and width": 100 * sum(a[2:] == b[2:] for a, b in zip(rows, rows[1:])) / (len(rows) - 1),
@@ -52,6 +63,20 @@ for name, value in want.items():
 P
 python3 "$tmp/facts.py" "$tmp/facts.json" "$tmp/month.csv" >"$tmp/log" 2>&1
 say "facts are those of a second implementation" $?
+
+# Jobs come every 100 s for a day and a half, and for 4000 s: no hour is busier than another, and hours are no burst.
+even() { awk -v n="$1" 'BEGIN { print "job_id,submit_s,duration_s"; for (i = 0; i <= n; i++) print i "," 100 * i ",60" }'; }
+even 1296 >"$tmp/even.csv"
+even 40 >"$tmp/hour.csv"
+expect "half a day more makes none of its hours busier" 0 '"busiest hour of day over quietest":1,' \
+    "$gsim" describe --format json "$tmp/even.csv"
+expect "a part of an hour is no quiet hour" 0 '"hourly arrivals, variance over mean":null' \
+    "$gsim" describe --format json "$tmp/hour.csv"
+even 904 >"$tmp/day.csv" # 25.1 hours
+expect "and a fitted spec has no such hours" 0 '^hours = \(36, *\)* *$' "$gsim" fit spec "$tmp/day.csv"
+even 0 >"$tmp/one.csv"
+expect "a job alone has its facts" 0 '"span":0,.*"GPU hours":0.016.*"duration median":60,' \
+    "$gsim" describe --format json "$tmp/one.csv"
 expect "traces and specs side by side" 0 'cluster.csv .*bursty.ini' "$gsim" describe traces/samples/cluster.csv traces/samples/bursty.ini
 expect "no trace" 2 'which trace' "$gsim" describe
 expect "a form that is none" 2 'table, csv, json' "$gsim" describe --format latex traces/samples/cluster.csv
@@ -65,6 +90,9 @@ if command -v gnuplot >/dev/null 2>&1; then
     done
     grep -q 'bursty.ini' "$tmp/p.svg" && grep -q 'Made by gsim' "$tmp/p.svg"
     say "which names the traces, and its maker" $?
+    # A trace of four jobs at once has no hours and no days.
+    printf 'job_id,submit_s,duration_s\na,5,60\nb,5,60\nc,5,6\nd,5,7\n' >"$tmp/once.csv"
+    expect "a picture of jobs at one time" 0 'duration median' "$gsim" describe "$tmp/once.csv" -o "$tmp/once.svg"
     echo mine >"$tmp/p.svg"
     expect "a file of something else stays" 2 'force' "$gsim" describe "$tmp/month.csv" -o "$tmp/p.svg"
     head -2 "$tmp/month.csv" >"$tmp/one.csv"

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "sim/base/sort.h"
+#include "sim/study/facts.h"
 #include "traces/cells.h"
 
 enum { QUANTILES = 2049, MOST_KINDS = 16, HOURS = 24, DAYS = 7, WEEK = HOURS * DAYS, LINE = 96 };
@@ -162,24 +163,21 @@ static double repeat_of_duration(const struct fitting *f) {
     return n > 0 && squares > 0 && products > 0 ? fmin(products / n / squares, 1) : 0;
 }
 
-/* Jobs that are submitted in each hour of the day and on each day of the week, by the number of
- * such hours in the trace. */
-static void find_rates(struct fitting *f) {
-    double span_s = f->job[f->n - 1].submit_s, there[HOURS] = {0}, there_days[DAYS] = {0};
-    uint32_t n_hours = (uint32_t)(span_s / HOUR_S) + 1;
-    for (uint32_t h = 0; h < n_hours; h++) {
-        there[h % HOURS]++;
-        there_days[h / HOURS % DAYS]++;
-    }
-    for (uint32_t i = 0; i < f->n; i++) {
-        uint32_t hour = (uint32_t)(f->job[i].submit_s / HOUR_S);
-        f->hours[hour % HOURS] += 1 / there[hour % HOURS];
-        f->days[hour / HOURS % DAYS] += 1 / there_days[hour / HOURS % DAYS];
-    }
-    for (int h = 0; h < HOURS && span_s < DAYS * HOURS * HOUR_S / 7; h++)
+/* Jobs that are submitted in each hour of the day and on each day of the week. */
+static bool find_rates(struct fitting *f) {
+    double span_s = f->job[f->n - 1].submit_s;
+    double *since_s = gsim_arena_array(f->arena, f->n, sizeof *since_s);
+    if (!since_s)
+        return false;
+    for (uint32_t i = 0; i < f->n; i++)
+        since_s[i] = f->job[i].submit_s;
+    gsim_cycle_rates(since_s, f->n, HOUR_S, HOURS, f->hours);
+    gsim_cycle_rates(since_s, f->n, HOURS * HOUR_S, DAYS, f->days);
+    for (int h = 0; h < HOURS && span_s < HOURS * HOUR_S; h++)
         f->hours[h] = 1; /* no whole day */
     for (int d = 0; d < DAYS && span_s < DAYS * HOURS * HOUR_S; d++)
         f->days[d] = 1; /* no whole week */
+    return true;
 }
 
 static double sum_of(const double *value, uint32_t n) {
@@ -470,10 +468,8 @@ enum gsim_status gsim_fit_spec(const struct gsim_trace *trace, struct gsim_arena
                              ? "one job shows no times between arrivals"
                              : "jobs with requests, and jobs that come after others, are not "
                                "fitted: write their sections by hand (docs/specs.md)");
-    if (!take_jobs(&f) || !find_batches(&f) || !find_kinds(&f))
-        return gsim_no_memory(log, "fitting a spec");
-    find_rates(&f);
-    if (!find_weeks(&f) || !find_clock(&f))
+    if (!take_jobs(&f) || !find_batches(&f) || !find_kinds(&f) || !find_rates(&f) ||
+        !find_weeks(&f) || !find_clock(&f))
         return gsim_no_memory(log, "fitting a spec");
     *unfitted = list_unfitted(&f);
     put_trace(&f);

@@ -9,6 +9,7 @@
 #include "gsim/units.h"
 #include "sim/app/figures/sheet.h"
 #include "sim/base/sort.h"
+#include "sim/study/facts.h"
 
 enum { POINTS = 200, LAGS = 100, HOURS = 24, DAYS = 7, NAME = 40, LEAST_JOBS = 3 };
 static const double height_in = 3.6, DAY_S = 86400, HOUR_S = 3600;
@@ -73,10 +74,11 @@ static bool put_widths(const struct jobs *jobs, struct gsim_arena *arena, FILE *
     return true;
 }
 
+/* A part of a day at the end, after whole ones, would look like a fall. */
 static bool put_days(const struct jobs *jobs, struct gsim_arena *arena, FILE *out) {
-    size_t n_days = (size_t)(jobs->since_s[jobs->n - 1] / DAY_S) + 1, day = 0;
+    size_t n_days = (size_t)(jobs->since_s[jobs->n - 1] / DAY_S), day = 0;
     (void)arena;
-    for (size_t i = 0; day < n_days; day++) {
+    for (size_t i = 0; day == 0 || day < n_days; day++) {
         size_t first = i;
         while (i < jobs->n && jobs->since_s[i] < (double)(day + 1) * DAY_S)
             i++;
@@ -85,20 +87,20 @@ static bool put_days(const struct jobs *jobs, struct gsim_arena *arena, FILE *ou
     return true;
 }
 
-/* Jobs in each part of a cycle over their mean, as many times as the trace has that part. */
+/* Jobs in each part of a cycle over the mean of those parts that the trace has. */
 static void put_cycle(const struct jobs *jobs, double part_s, size_t n_parts, FILE *out) {
-    double count[HOURS] = {0}, there[HOURS] = {0}, sum = 0;
-    size_t n = (size_t)(jobs->since_s[jobs->n - 1] / part_s) + 1;
-    for (size_t i = 0; i < n; i++)
-        there[i % n_parts]++;
-    for (size_t i = 0; i < jobs->n; i++)
-        count[(size_t)(jobs->since_s[i] / part_s) % n_parts]++;
-    for (size_t k = 0; k < n_parts; k++)
-        sum += there[k] > 0 ? count[k] / there[k] : 0;
-    for (size_t k = 0; k <= n_parts; k++) {
-        size_t part = k < n_parts ? k : n_parts - 1;
-        double rate = there[part] > 0 ? count[part] / there[part] : 0;
-        fprintf(out, "%zu\t%.9g\n", k, rate * (double)n_parts / sum);
+    double rate[HOURS], sum = 0, n = 0;
+    gsim_cycle_rates(jobs->since_s, jobs->n, part_s, n_parts, rate);
+    for (size_t k = 0; k < n_parts; k++) {
+        sum += isnan(rate[k]) ? 0 : rate[k];
+        n += !isnan(rate[k]);
+    }
+    for (size_t k = 0; k < n_parts; k++) {
+        double share = rate[k] * n / sum;
+        if (isnan(share))
+            fprintf(out, "%zu\tNaN\n", k);
+        else
+            fprintf(out, "%zu\t%.9g\n%zu\t%.9g\n", k, share, k + 1, share);
     }
 }
 
