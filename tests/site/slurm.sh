@@ -129,9 +129,9 @@ done
 expect "features that too few nodes have" 3 "asks for 2 GPUs of partition gpu of nodes with nvlink; the cluster has 0 such GPUs" sh -c "sed 's/^a,\(.*\),ib,/a,\1,nvlink,/' feat.csv >bad.csv; '$gsim' --policy slurm --slurm-conf feat.conf bad.csv"
 # One job counts nodes: the run says so, and its result, from which a warning is gone.
 sed 's/ib&fast/[ib*1\&fast*1]/' feat.csv >count.csv
-expect "counts of nodes are said not to bind" 0 "the features of 1 jobs count nodes" "$gsim" --policy slurm --device ideal --slurm-conf feat.conf count.csv
-expect "in the result too" 0 'features=without counts of nodes (1 jobs; each node has a feature that is named)' "$gsim" --quiet --policy slurm --device ideal --slurm-conf feat.conf --format json count.csv
-expect "of a policy that knows no Slurm as well" 0 'features=without counts of nodes (1 jobs' "$gsim" --quiet --policy fifo --device ideal --cluster feat.ini --format json count.csv
+expect "counts of nodes are said not to bind" 0 "the features of 1 job count nodes" "$gsim" --policy slurm --device ideal --slurm-conf feat.conf count.csv
+expect "in the result too" 0 'features=without counts of nodes (1 job; each node has a feature that is named)' "$gsim" --quiet --policy slurm --device ideal --slurm-conf feat.conf --format json count.csv
+expect "of a policy that knows no Slurm as well" 0 'features=without counts of nodes (1 job' "$gsim" --quiet --policy fifo --device ideal --cluster feat.ini --format json count.csv
 "$gsim" --quiet --policy slurm --device ideal --slurm-conf feat.conf --format json feat.csv | grep -c "features=" >"$tmp/log"
 check "and none where nothing is counted" 0 "$(cat "$tmp/log")"
 expect "features of a cluster without are said" 0 "the trace names features, the cluster's nodes have none" run site.conf feat.csv
