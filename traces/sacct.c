@@ -370,7 +370,7 @@ static void finish_job(struct gsim_builder *builder) {
     gsim_sacct_join_parts(builder);
 }
 
-/* The end of each row, of a job or of a step: only those of the first row's cluster are looked at. */
+/* The end of each row, of a job or of a step: those of the first row's cluster are looked at. */
 static void finish_row(struct gsim_builder *builder) {
     struct gsim_row *row = &builder->row;
     if (row->extra[GSIM_SACCT_IS_ELSEWHERE] > 0)

@@ -242,7 +242,7 @@ static void humane(sqlite3_context *context, int argc, sqlite3_value **argv) {
     sqlite3_result_text(context, text, n, SQLITE_TRANSIENT);
 }
 
-/* fixed(85.25, 1) = '85.2', as the other commands write it: SQLite's printf rounds halves up (85.3). */
+/* fixed(85.25, 1) = '85.2', as other commands write it: SQLite's printf rounds halves up (85.3). */
 static void fixed(sqlite3_context *context, int argc, sqlite3_value **argv) {
     enum { MOST_DIGITS = 9 };
     char text[350]; /* the largest double has 309 digits before the point */
