@@ -202,15 +202,16 @@ static enum gsim_slurm_preempt mode_of(struct gsim_slurm_reading *r, const char 
 static const char moot[] =
     "AllocNodes,AllowGroups,Hidden,RootOnly,ReqResv,DisableRootJobs,TotalCPUs,TotalNodes,TRES,"
     "DefMemPerCPU,DefMemPerNode,DefMemPerGPU,DefCpuPerGPU,MaxMemPerCPU,MaxMemPerNode,"
-    "SelectTypeParameters,"
     "JobDefaults,ResumeTimeout,SuspendTimeout,SuspendTime,PowerDownOnIdle,CpuBind,MinNodes,"
-    "MaxNodes,Priority,OverTimeLimit,NodeSets,Shared,QoS";
+    "MaxNodes,Priority,NodeSets,QoS";
 
 static void note_partition_key(struct gsim_slurm_reading *r, const char *key, const char *value) {
-    bool is_usual = is_unset(value) || is(value, "ALL") || is(value, "NO") ||
-                    is(value, "UNLIMITED") || is(value, "EXCLUSIVE");
+    bool is_usual =
+        is_unset(value) || is(value, "ALL") || is(value, "NO") || is(value, "UNLIMITED");
     if (is(key, "State") && !is(value, "UP"))
         gsim_slurm_note(r, key, value, "the partition is up, as it was when the log's jobs ran");
+    else if (is(value, "EXCLUSIVE"))
+        gsim_slurm_note(r, key, value, "jobs share its nodes by their GPUs, CPUs and memory");
     else if (!is_usual && !is(key, "State") && !gsim_slurm_lists(moot, key, strlen(key)))
         gsim_slurm_note(r, key, value, "the key has no effect in this partition");
 }

@@ -169,6 +169,9 @@ expect "a folder" 3 "not a regular file" run . t.csv
 expect "no text" 3 "a NUL byte" sh -c "printf 'a\\0b' >nul.conf; '$gsim' --policy slurm --slurm-conf nul.conf t.csv"
 expect "a job of a partition that is not there" 3 "of partition cpu; the cluster has 0" sh -c "sed 's/,gpu,/,cpu,/' t.csv >cpu.csv; '$gsim' --policy slurm --slurm-conf site.conf cpu.csv"
 expect "a partition that is down is said to be up" 0 "State=DOWN (assumed: the partition is up" sh -c "sed 's/MaxTime=1-0/MaxTime=1-0 State=DOWN/' site.conf >down.conf; '$gsim' --policy slurm --slurm-conf down.conf t.csv"
+for key in 'OverSubscribe=EXCLUSIVE (assumed: jobs share its nodes' 'Shared=EXCLUSIVE (assumed: jobs share its nodes' 'OverTimeLimit=5 (assumed: the key has no effect in this partition' 'SelectTypeParameters=CR_Socket (assumed: the key has no effect in this partition'; do
+    expect "listed of a partition: ${key%% *}" 0 "$key" sh -c "sed 's/MaxTime=1-0/MaxTime=1-0 ${key%% *}/' site.conf >own.conf; '$gsim' --policy slurm --slurm-conf own.conf t.csv"
+done
 expect "a QOS that is not there" 0 "no QOS 'high'; the jobs of that QOS are of none" sh -c "sed '/^high/d' site.conf >few.conf; '$gsim' --policy slurm --slurm-conf few.conf t.csv"
 expect "a user without an association" 0 "accounts or users of the trace have no association" sh -c "printf '\nAccount|User|Share\nbio||1\nbio|ann|1\n' | cat site.conf - >assoc.conf; '$gsim' --policy slurm --slurm-conf assoc.conf t.csv"
 
