@@ -11,7 +11,7 @@ WHERE slowdown IS NOT NULL;
 DELETE FROM span;
 INSERT INTO span SELECT min(1, min(slowdown)) / 1.1, max(2, max(slowdown)) * 1.1 FROM slowed;
 SELECT first AS var_first, last AS var_last, 0.7 / (SELECT max(n) FROM slowed) AS var_least FROM span WHERE first > 0;
-SELECT series, label || printf(' %.2f', jain) AS label, slowdown AS x, 1 - (rank - 1.0) / n AS y
+SELECT series, label || ' ' || fixed(jain, 2) AS label, slowdown AS x, 1 - (rank - 1.0) / n AS y
 FROM slowed JOIN (SELECT series, label, avg(jain) AS jain FROM chosen JOIN member USING (run_id) GROUP BY series)
     USING (series)
 ORDER BY series, rank;

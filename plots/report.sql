@@ -4,10 +4,10 @@ SELECT label AS "policy", runs AS "runs", min(jobs) AS "jobs", sum(unfinished) A
        CASE WHEN low_end(jct_mean_s) IS NOT NULL AND NOT max(run_id IN copies) THEN humane(low_end(jct_mean_s)) || ' to ' || humane(high_end(jct_mean_s)) END AS "95 %",
        humane(avg(jct_p50_s)) AS "median",
        humane(avg(jct_p95_s)) AS "p95", humane(avg(jct_p99_s)) AS "p99",
-       humane(avg(wait_mean_s)) AS "wait mean", printf('%.2f', avg(slowdown_mean)) AS "slowdown",
-       printf('%.3f', avg(jain)) AS "Jain", humane(avg(makespan_s)) AS "makespan",
-       printf('%.1f %%', 100 * avg(gpu_busy)) AS "GPUs held",
-       printf('%.0f', avg(preemptions)) AS "preempted", printf('%.0f', avg(migrations)) AS "migrated"
+       humane(avg(wait_mean_s)) AS "wait mean", fixed(avg(slowdown_mean), 2) AS "slowdown",
+       fixed(avg(jain), 3) AS "Jain", humane(avg(makespan_s)) AS "makespan",
+       fixed(100 * avg(gpu_busy), 1) || ' %' AS "GPUs held",
+       fixed(avg(preemptions), 0) AS "preempted", fixed(avg(migrations), 0) AS "migrated"
 FROM chosen JOIN member USING (run_id) JOIN series USING (series, label)
 GROUP BY series ORDER BY series;
 -- Waits until a job's first start, of jobs that began in the log and in the run. Their sums pass 64 bits in ns.
@@ -17,9 +17,9 @@ WITH late AS MATERIALIZED (
          JOIN trace_job AS t ON t.trace_jobs = c.trace_jobs AND t.job = j.job
     WHERE t.logged_start_ns IS NOT NULL AND j.start_ns IS NOT NULL)
 SELECT label AS "policy", count(*) AS "jobs", humane(avg(logged_ns) / 1e9) AS "wait as logged", humane(avg(wait_ns) / 1e9) AS "wait",
-       CASE WHEN total(logged_ns) > 0 THEN printf('%+.1f %%', 100.0 * total(wait_ns) / total(logged_ns) - 100) END AS "off",
+       CASE WHEN total(logged_ns) > 0 THEN iif(total(wait_ns) < total(logged_ns), '', '+') || fixed(100.0 * total(wait_ns) / total(logged_ns) - 100, 1) || ' %' END AS "off",
        humane(avg(abs(wait_ns - logged_ns)) / 1e9) AS "off by job",
-       printf('%.1f %%', 100.0 * avg(abs(wait_ns - logged_ns) <= 60e9)) AS "in 1 min"
+       fixed(100.0 * avg(abs(wait_ns - logged_ns) <= 60e9), 1) || ' %' AS "in 1 min"
 FROM late GROUP BY series ORDER BY series;
 WITH range AS MATERIALIZED (
     SELECT series, label, replication, seed, jct_mean_s, jct_p99_s, wait_mean_s
@@ -28,7 +28,7 @@ SELECT r.label AS "policy", count(*) AS "traces", humane(avg(r.jct_mean_s)) AS "
        humane(min(r.jct_mean_s)) || ' to ' || humane(max(r.jct_mean_s)) AS "JCT mean, range",
        humane(min(r.jct_p99_s)) || ' to ' || humane(max(r.jct_p99_s)) AS "p99, range",
        humane(min(r.wait_mean_s)) || ' to ' || humane(max(r.wait_mean_s)) AS "wait mean, range",
-       CASE WHEN r.series <> f.series THEN printf('%.3f to %.3f', min(r.jct_mean_s / f.jct_mean_s), max(r.jct_mean_s / f.jct_mean_s)) END AS "ratio to the first policy",
+       CASE WHEN r.series <> f.series THEN fixed(min(r.jct_mean_s / f.jct_mean_s), 3) || ' to ' || fixed(max(r.jct_mean_s / f.jct_mean_s), 3) END AS "ratio to the first policy",
        CASE WHEN r.series <> f.series THEN sum(r.jct_mean_s < f.jct_mean_s) || '/' || count(*) END AS "below it"
 FROM range AS r LEFT JOIN range AS f ON f.series = (SELECT min(series) FROM range) AND f.replication = r.replication AND f.seed = r.seed
 GROUP BY r.series ORDER BY r.series;
@@ -42,16 +42,16 @@ WITH bill AS MATERIALIZED (
            (SELECT count(*) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.busy_w') AS devices,
            (SELECT price FROM asked) AS price, device
     FROM chosen AS c JOIN member USING (run_id))
-SELECT label AS "policy", printf('%.1f', avg(hours)) AS "GPU hours", printf('%.1f', avg(hours * gpu_busy)) AS "held",
-       printf('%.1f', avg(hours * (1 - gpu_busy - down))) AS "idle",
+SELECT label AS "policy", fixed(avg(hours), 1) AS "GPU hours", fixed(avg(hours * gpu_busy), 1) AS "held",
+       fixed(avg(hours * (1 - gpu_busy - down)), 1) AS "idle",
        CASE WHEN max(devices) = 1 AND min(busy_w) > 0
-           THEN printf('%.1f', avg(hours * (idle_w * (1 - down) + (busy_w - idle_w) * useful)) / 1000) END AS "energy (kWh)",
+           THEN fixed(avg(hours * (idle_w * (1 - down) + (busy_w - idle_w) * useful)) / 1000, 1) END AS "energy (kWh)",
        CASE WHEN max(devices) = 1 AND min(busy_w) > 0
-           THEN printf('%.1f', avg(hours * idle_w * (1 - gpu_busy - down)) / 1000) END AS "of idle GPUs (kWh)",
+           THEN fixed(avg(hours * idle_w * (1 - gpu_busy - down)) / 1000, 1) END AS "of idle GPUs (kWh)",
        CASE WHEN max(devices) = 1 AND min(busy_w) > 0
            THEN group_concat(DISTINCT device) END AS "watts of",
-       CASE WHEN price IS NOT NULL THEN printf('%.2f', avg(hours * price)) END AS "cost",
-       CASE WHEN price IS NOT NULL THEN printf('%.2f', avg(hours * (1 - gpu_busy - down) * price)) END AS "cost of idle GPUs"
+       CASE WHEN price IS NOT NULL THEN fixed(avg(hours * price), 2) END AS "cost",
+       CASE WHEN price IS NOT NULL THEN fixed(avg(hours * (1 - gpu_busy - down) * price), 2) END AS "cost of idle GPUs"
 FROM bill WHERE hours IS NOT NULL GROUP BY series ORDER BY series;
 -- Users by their GPU hours, those with the most first; each waits less or longer than under the first series. A job has
 -- been on GPUs for its time without waits, times the GPUs that it asks for. Where jobs share GPUs, or run on more or fewer
@@ -77,8 +77,8 @@ user_of AS MATERIALIZED (
 user_rank AS MATERIALIZED (
     SELECT user, row_number() OVER (ORDER BY sum(hours) DESC, user) AS rank FROM user_of GROUP BY user),
 first_of AS MATERIALIZED (SELECT user, series, wait_s FROM user_of WHERE series = (SELECT min(series) FROM user_of))
-SELECT u.user AS "user", u.label AS "policy", printf('%g', round(1.0 * u.n / runs, 1)) AS "jobs", printf('%.1f', u.hours / runs) AS "GPU hours",
-       CASE WHEN price IS NOT NULL THEN printf('%.2f', u.hours / runs * price) END AS "cost",
+SELECT u.user AS "user", u.label AS "policy", printf('%g', fixed(1.0 * u.n / runs, 1)) AS "jobs", fixed(u.hours / runs, 1) AS "GPU hours",
+       CASE WHEN price IS NOT NULL THEN fixed(u.hours / runs * price, 2) END AS "cost",
        humane(u.logged_s) AS "wait as logged", humane(u.wait_s) AS "wait mean", humane(u.p95_s) AS "wait p95",
        CASE WHEN u.series = f.series THEN '' WHEN u.wait_s < f.wait_s THEN 'gains ' || humane(f.wait_s - u.wait_s)
            WHEN u.wait_s > f.wait_s THEN 'loses ' || humane(u.wait_s - f.wait_s)

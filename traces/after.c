@@ -42,9 +42,8 @@ static enum gsim_status put_jobs(struct gsim_builder *b, const int64_t *job_of, 
     }
     if (n_missed > 0 && may_miss)
         gsim_warn(b->log, b->path, 0,
-                  "%u jobs come after a job that is not there: they are submitted when the trace "
-                  "says",
-                  n_missed);
+                  "%u job%s after a job that is not there: submitted when the trace says", n_missed,
+                  n_missed == 1 ? " comes" : "s come");
     return status;
 }
 

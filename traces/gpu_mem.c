@@ -415,8 +415,8 @@ enum gsim_status gsim_gpu_mem_finish(struct gsim_gpu_mem *measured, struct gsim_
     }
     if (status != GSIM_OK)
         return status;
-    gsim_warn(builder->log, g->path, 0, "measured GPU memory of %u jobs of %u", g->n_jobs,
-              builder->n);
+    gsim_warn(builder->log, g->path, 0, "measured GPU memory of %u job%s of %u", g->n_jobs,
+              gsim_plural(g->n_jobs), builder->n);
     if (g->n_shared + g->n_idle > 0)
         gsim_warn(builder->log, g->path, 0,
                   "left out %u samples of nodes that several jobs shared, %u when no job of the "

@@ -273,8 +273,6 @@ static int64_t gpus_of_task(const struct gsim_builder *b, uint32_t job) {
 /* A step follows its job, and says how much GPU memory the job had. */
 static void look_at_step(struct gsim_builder *builder) {
     struct gsim_row *row = &builder->row;
-    if (row->extra[GSIM_SACCT_IS_ELSEWHERE] > 0)
-        row->drop = is_elsewhere;
     size_t length = strcspn(row->id, ".");
     uint32_t job = builder->n - 1;
     if (row->drop != is_step || row->extra[GSIM_SACCT_STEP_MEM] <= 0 || builder->n == 0)
@@ -356,10 +354,6 @@ static const char *why_no_gpu(const struct gsim_row *row) {
 
 static void finish_job(struct gsim_builder *builder) {
     struct gsim_row *row = &builder->row;
-    if (row->extra[GSIM_SACCT_IS_ELSEWHERE] > 0) {
-        row->drop = is_elsewhere;
-        return;
-    }
     look_at_clock(row);
     if (row->id_length == 0)
         row->wrong = "no job id: the columns JobIDRaw or JobID have it";
@@ -374,6 +368,17 @@ static void finish_job(struct gsim_builder *builder) {
     gsim_sacct_choose_nodes(builder);
     gsim_sacct_arrive(builder);
     gsim_sacct_join_parts(builder);
+}
+
+/* The end of each row, of a job or of a step: those of the first row's cluster are looked at. */
+static void finish_row(struct gsim_builder *builder) {
+    struct gsim_row *row = &builder->row;
+    if (row->extra[GSIM_SACCT_IS_ELSEWHERE] > 0)
+        row->drop = is_elsewhere;
+    else if (row->drop)
+        look_at_step(builder);
+    else
+        finish_job(builder);
 }
 
 static const char time_form[] = "a time such as 2024-05-31T12:00:00, or seconds since 1970 "
@@ -477,9 +482,9 @@ static enum gsim_status read_sacct(struct gsim_input *input,
                                    struct gsim_log *log) {
     static const struct gsim_mapped_form form = {.name = "sacct",
                                                  .mappings = mappings,
-                                                 .finish_row = finish_job,
+                                                 .finish_row = finish_row,
                                                  .lines = &lines,
-                                                 .look_at_dropped = look_at_step,
+                                                 .look_at_dropped = finish_row,
                                                  .why_absent = why_absent,
                                                  .is_absolute = true,
                                                  .has_runs = true};

@@ -51,9 +51,8 @@ static bool has_room(const struct gsim_slurm_state *state, const struct gsim_ctx
 
 /* --- QOS -------------------------------------------------------------------------------------- */
 
-/* The QOS that are asked, the first of them first; returns how many. */
-static int qos_of(const struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
-                  uint32_t out[2]) {
+int gsim_slurm_limits_qos(const struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
+                          uint32_t out[2]) {
     uint32_t of_partition = state->qos_of_partition[job->way.partition];
     int n = 0;
     bool job_first = job->qos != GSIM_SLURM_NONE && state->conf.qos[job->qos].goes_over_partition;
@@ -111,7 +110,7 @@ static bool associations_let(const struct gsim_slurm_state *state, const struct 
 bool gsim_slurm_limits_let(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                            gsim_slot slot) {
     uint32_t qos[2];
-    int n = state->n_asked > 0 ? qos_of(state, gsim_slurm_job(ctx, slot), qos) : 0;
+    int n = state->n_asked > 0 ? gsim_slurm_limits_qos(state, gsim_slurm_job(ctx, slot), qos) : 0;
     for (uint32_t a = 0; a < state->n_asked; a++) {
         const struct gsim_slurm_asked *asked = &state->asked[a];
         int64_t most = -1;
@@ -151,7 +150,7 @@ void gsim_slurm_limits_book(struct gsim_slurm_state *state, const struct gsim_ct
                             gsim_slot slot, int sign) {
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
     uint32_t qos[2];
-    int n = state->n_asked > 0 ? qos_of(state, job, qos) : 0;
+    int n = state->n_asked > 0 ? gsim_slurm_limits_qos(state, job, qos) : 0;
     for (int i = 0; i < n; i++)
         for (int c = 0; c < GSIM_SLURM_OF_ASSOC; c++)
             book(state, ctx, slot, counter_of(state, ctx, slot, qos[i], (enum gsim_slurm_counter)c),

@@ -5,6 +5,10 @@
 
 #include "policies/slurm/state.h"
 
+/* The QOS of the job and of its partition, the first of which the other gives way to; returns how
+ * many. */
+int gsim_slurm_limits_qos(const struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
+                          uint32_t out[2]);
 enum gsim_status gsim_slurm_limits_open(struct gsim_slurm_state *state, struct gsim_ctx *ctx);
 /* Whether the limits let the job start now. */
 bool gsim_slurm_limits_let(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,

@@ -23,5 +23,7 @@ void gsim_slurm_backfill_pass(struct gsim_slurm_state *state, struct gsim_ctx *c
 /* Makes room for a job by preemption. true: the job is placed. */
 bool gsim_slurm_preempt(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
                         struct gsim_plan *plan, gsim_slot slot);
+/* The next time at which a running job may be preempted that may not be now (PreemptExemptTime). */
+int64_t gsim_slurm_preempt_next(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx);
 
 #endif

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* priority/multifactor (slurm.schedmd.com/priority_multifactor.html): the sum of weights times
  * factors in 0..1, cut to a whole number. Age counts from when the job could start, up to
- * PriorityMaxAge; fair share is the user's; size is the job's part of the cluster's GPUs; QOS and
- * partition are relative to the largest of their kind. Slurm computes the factors every
- * PriorityCalcPeriod, and those of a new job at once; so does this file, with periods that begin at
- * the trace's time 0. Jobs of a higher PriorityTier come first, then those of higher priority, then
- * those that were submitted first. */
+ * PriorityMaxAge; fair share is the user's; size is the mean of the job's part of the nodes (those
+ * that it asks for, else one) and of the CPUs; QOS and partition are relative to the largest of
+ * their kind. Slurm computes the factors every PriorityCalcPeriod, and those of a new job at once;
+ * so does this file, with periods that begin at the trace's time 0. Jobs that can preempt come
+ * first, then those of a higher PriorityTier, of higher priority, and those that were submitted
+ * first. With preempt/partition_prio the first of these is the tier; with preempt/qos a job comes
+ * before those of each QOS that its own may preempt. That is an order where the lists of QOS are
+ * ladders, as they are at most sites: a QOS is above those that it lists. */
 #include "policies/slurm/ranking.h"
 
 #include "policies/lib/common.h"
@@ -16,7 +19,57 @@
 #include <string.h>
 
 /* Bits behind the point of a sum of factors, and the part of one that rounding may lack. */
-enum { POINT = 20, SLACK = 1 << 6, TIER_SHIFT = 33 };
+enum { POINT = 20, SLACK = 1 << 6, TIER_SHIFT = 33, LEVEL_SHIFT = TIER_SHIFT + 16 };
+
+/* --- levels of QOS ---------------------------------------------------------------------------- */
+
+/* Raises the QOS above those that it may preempt. */
+static bool raise(const struct gsim_slurm *conf, uint32_t *level, uint32_t q) {
+    uint32_t before = level[q];
+    for (uint32_t other = 0; other < conf->n_qos; other++) {
+        const char *name = conf->qos[other].name;
+        if (other != q && level[other] >= level[q] &&
+            gsim_slurm_lists(conf->qos[q].preempts, name, strlen(name)))
+            level[q] = level[other] + 1;
+    }
+    return level[q] > before;
+}
+
+/* The steps of a QOS above those that none is below of. sacctmgr makes no lists that go round; in a
+ * file that has some they end at MOST. */
+static bool find_levels(struct gsim_slurm_state *state, struct gsim_arena *arena) {
+    enum { MOST = 64 };
+    const struct gsim_slurm *conf = &state->conf;
+    bool is_raised = conf->preempts_by_qos && conf->mode != GSIM_SLURM_PREEMPT_OFF;
+    if (!is_raised)
+        return true;
+    state->qos_level = gsim_arena_array(arena, conf->n_qos + 1u, sizeof *state->qos_level);
+    for (int round = 0; state->qos_level && is_raised && round < MOST; round++) {
+        is_raised = false;
+        for (uint32_t q = 0; q < conf->n_qos; q++)
+            is_raised |= state->qos_level[q] < MOST && raise(conf, state->qos_level, q);
+    }
+    return state->qos_level != NULL;
+}
+
+/* --- the cluster ------------------------------------------------------------------------------ */
+
+/* Nodes of the file without GPUs are nodes of Slurm's as well; one that says no CPUs has one. */
+static void measure_cluster(struct gsim_slurm_state *state) {
+    bool is_known = true;
+    state->all_nodes = state->n_nodes;
+    for (uint32_t n = 0; n < state->n_nodes; n++) {
+        int64_t cpus = state->of_file[n] ? state->of_file[n]->cpus : 0;
+        state->all_cpus += cpus;
+        is_known &= cpus > 0;
+    }
+    for (uint32_t n = 0; n < state->conf.n_nodes; n++) {
+        const struct gsim_slurm_node *node = &state->conf.node[n];
+        state->all_nodes += node->gpus == 0;
+        state->all_cpus += node->gpus > 0 ? 0 : node->cpus > 0 ? node->cpus : 1;
+    }
+    state->all_cpus = is_known ? state->all_cpus : 0;
+}
 
 enum gsim_status gsim_slurm_ranking_open(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
     const struct gsim_slurm *conf = &state->conf;
@@ -26,6 +79,9 @@ enum gsim_status gsim_slurm_ranking_open(struct gsim_slurm_state *state, struct 
     for (uint32_t p = 0; p < conf->n_partitions; p++)
         if (conf->partition[p].factor > state->most_factor)
             state->most_factor = conf->partition[p].factor;
+    if (!find_levels(state, ctx->arena))
+        return gsim_no_memory(ctx->log, "opening QOS");
+    measure_cluster(state);
     state->decay_q32 = conf->half_life_ns > 0
                            ? gsim_exp2_neg_q32(conf->period_ns, conf->half_life_ns)
                            : GSIM_RATE_ONE;
@@ -42,13 +98,30 @@ static int64_t part(int64_t weight, int64_t of, int64_t all) {
     return gsim_muldiv_floor(weight << POINT, of < all ? of : all, all);
 }
 
+/* The mean of the job's part of the nodes and of the CPUs; where CPUs are not known, that of the
+ * nodes. */
+static int64_t by_size(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                       gsim_slot slot) {
+    int64_t weight = state->conf.weight[GSIM_SLURM_SIZE], all_nodes = state->all_nodes;
+    int64_t nodes =
+        gsim_trace_get(ctx->view->trace, GSIM_COL_NUM_NODES, ctx->view->jobs.index[slot]);
+    int64_t cpus = gsim_slurm_job(ctx, slot)->wants[GSIM_SLURM_CPUS], all_cpus = state->all_cpus;
+    nodes = nodes < 1 ? 1 : nodes < all_nodes ? nodes : all_nodes;
+    cpus = cpus < all_cpus ? cpus : all_cpus;
+    int64_t of = nodes, all = all_nodes;
+    if (cpus > 0) {
+        of = nodes * all_cpus + cpus * all_nodes;
+        all = 2 * all_nodes * all_cpus;
+    }
+    return part(weight, state->conf.favors_small ? all - of : of, all);
+}
+
 /* Of the job in a partition. */
 static int64_t priority_of(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                            gsim_slot slot, const struct gsim_slurm_partition *partition) {
     const struct gsim_slurm *conf = &state->conf;
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
-    int64_t gpus = ctx->view->jobs.gpus[slot], all = ctx->view->cluster.n_gpus;
-    int64_t wide = conf->favors_small ? all - gpus : gpus;
+    int64_t all = ctx->view->cluster.n_gpus;
     const int64_t *weight = conf->weight;
     if (!conf->is_multifactor)
         return 0;
@@ -56,11 +129,11 @@ static int64_t priority_of(const struct gsim_slurm_state *state, const struct gs
         part(weight[GSIM_SLURM_AGE], state->ranked_ns - job->eligible_ns, conf->max_age_ns) +
         part(weight[GSIM_SLURM_FAIRSHARE], state->account[job->assoc].factor_q32,
              (int64_t)GSIM_RATE_ONE) +
-        part(weight[GSIM_SLURM_SIZE], wide, all) +
+        by_size(state, ctx, slot) +
         part(weight[GSIM_SLURM_PARTITION], partition->factor, state->most_factor) +
         part(weight[GSIM_SLURM_QOS], job->qos == GSIM_SLURM_NONE ? 0 : conf->qos[job->qos].priority,
              state->most_priority) +
-        part(weight[GSIM_SLURM_BY_GPUS], gsim_slurm_job(ctx, slot)->wants[GSIM_SLURM_GPUS], all);
+        part(weight[GSIM_SLURM_BY_GPUS], job->wants[GSIM_SLURM_GPUS], all);
     sum = (sum + SLACK) >> POINT;
     return sum < 1 ? 1 : sum > UINT32_MAX ? UINT32_MAX : sum;
 }
@@ -74,8 +147,11 @@ static void rank(const struct gsim_slurm_state *state, const struct gsim_ctx *ct
                      ? job->way.partition
                      : state->choice[entry->first_choice].way.partition;
     const struct gsim_slurm_partition *partition = &state->conf.partition[p];
-    entry->key = -(partition->tier * (INT64_C(1) << TIER_SHIFT) +
-                   priority_of(state, ctx, entry->slot, partition));
+    int64_t level =
+        state->qos_level && job->qos != GSIM_SLURM_NONE ? state->qos_level[job->qos] : 0;
+    entry->key =
+        -(level * (INT64_C(1) << LEVEL_SHIFT) + partition->tier * (INT64_C(1) << TIER_SHIFT) +
+          priority_of(state, ctx, entry->slot, partition));
 }
 
 /* Jobs by submission, those of one by the order in which it names its partitions. */

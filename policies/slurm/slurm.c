@@ -103,6 +103,14 @@ static void look_at_limits(struct gsim_slurm_state *state, struct gsim_ctx *ctx)
                   "time stands in for it, as if users knew it exactly");
 }
 
+static void look_at_preemption(struct gsim_slurm_state *state) {
+    const struct gsim_slurm *conf = &state->conf;
+    bool has = conf->exempt_ns > 0;
+    for (uint32_t q = 0; q < conf->n_qos; q++)
+        has |= conf->qos[q].exempt_ns > 0;
+    state->has_exempt = has && (conf->preempts_by_qos || conf->preempts_by_tier);
+}
+
 static bool allocate(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
     uint32_t n_partitions = state->conf.n_partitions;
     state->is_blocked = gsim_arena_array(ctx->arena, n_partitions, sizeof *state->is_blocked);
@@ -122,6 +130,7 @@ static enum gsim_status open_slurm(struct gsim_ctx *ctx) {
     enum gsim_status status = read_conf(state, ctx);
     state->kills = gsim_param(ctx->params, "kill") != 0;
     state->backfilled_ns = -1;
+    state->next_exempt_ns = GSIM_NEVER;
     if (status == GSIM_OK)
         status = read_origin(state, ctx);
     if (status == GSIM_OK)
@@ -139,6 +148,7 @@ static enum gsim_status open_slurm(struct gsim_ctx *ctx) {
     if (status == GSIM_OK && !allocate(state, ctx))
         status = gsim_no_memory(ctx->log, "opening slurm");
     look_at_limits(state, ctx);
+    look_at_preemption(state);
     if (status == GSIM_OK && state->kills && !state->has_time_limits)
         status = gsim_time_limits_refuse(ctx);
     return status;
@@ -263,7 +273,7 @@ static int64_t next_pass(const struct gsim_slurm_state *state, const struct gsim
     int64_t next_ns = gsim_slurm_nodes_next(state, now_ns);
     if (ctx->view->cluster.n_idle_gpus == 0 && !preempts && !state->has_shards)
         return next_ns;
-    next_ns = least(next_ns, gsim_slurm_ranking_next(state, now_ns));
+    next_ns = least(next_ns, least(gsim_slurm_ranking_next(state, now_ns), state->next_exempt_ns));
     if (state->conf.backfills && state->has_changed)
         next_ns = least(next_ns, now_ns - now_ns % every_ns + every_ns);
     return next_ns;
@@ -273,7 +283,7 @@ static void look_for_changes(struct gsim_slurm_state *state, struct gsim_ctx *ct
     const struct gsim_view *view = ctx->view;
     for (uint32_t i = 0; i < view->changes.n_settled; i++)
         settle(state, ctx, view->changes.settled[i]);
-    bool is_edge = state->next_edge_ns <= view->now_ns;
+    bool is_edge = state->next_edge_ns <= view->now_ns || state->next_exempt_ns <= view->now_ns;
     /* A node that fails, too: a job that had a plan there may leave room to others. */
     uint64_t n_turns = (uint64_t)view->cluster.n_failures + view->cluster.n_repairs;
     if (is_edge || state->n_turns != n_turns)
@@ -294,6 +304,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     if (state->n_order > 0 && state->has_changed && state->conf.backfills &&
         now_ns % state->conf.bf_interval_ns == 0 && state->backfilled_ns != now_ns)
         gsim_slurm_backfill_pass(state, ctx, plan);
+    state->next_exempt_ns = gsim_slurm_preempt_next(state, ctx);
     gsim_plan_wake(plan, least(next_kill(state, ctx), next_pass(state, ctx)));
 }
 

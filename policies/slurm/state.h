@@ -123,6 +123,12 @@ struct gsim_slurm_freeing {
     uint32_t next;
 };
 
+/* A candidate for preemption, and on how many nodes of the job that needs room. */
+struct gsim_slurm_victim {
+    gsim_slot slot;
+    uint32_t n_shared;
+};
+
 /* The GPUs of a running job on one node. */
 struct gsim_slurm_piece {
     uint32_t node, gpus;
@@ -201,8 +207,13 @@ struct gsim_slurm_state {
     uint32_t n_blocked;
     uint32_t *user_tests, *part_tests; /* in a backfill pass */
     int64_t origin_s; /* the date of the trace's time 0 */
-    gsim_slot *victim; /* candidates for preemption, and what they would free */
+    struct gsim_slurm_victim *victim;
     uint32_t n_victims, victims_capacity;
+    bool has_exempt; /* some jobs may be preempted only when they have run for some time */
+    int64_t next_exempt_ns; /* when the next of them may be */
+    uint32_t *qos_level; /* by QOS, see ranking.c; NULL: preemption is not by QOS */
+    /* of the cluster, with the nodes of the site's file that have no GPU; 0 CPUs: not known */
+    int64_t all_nodes, all_cpus;
     uint32_t *chosen; /* nodes of a job that is being placed, and the GPUs on each */
     uint32_t *chosen_gpus, n_chosen;
     struct gsim_slurm_piece *piece;

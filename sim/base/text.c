@@ -182,3 +182,7 @@ uint32_t gsim_text_sum(uint32_t sum, const char *text, size_t length) {
         sum = (sum ^ (unsigned char)text[i]) * UINT32_C(16777619);
     return sum * UINT32_C(16777619); /* the end, a zero byte */
 }
+
+const char *gsim_plural(int64_t n) {
+    return n == 1 ? "" : "s";
+}

@@ -28,6 +28,9 @@ bool gsim_text_begins(const char *text, const char *prefix);
 /* Position of word in "a|b|c", or -1. */
 int gsim_text_choice(const char *word, const char *choices);
 
+/* The ending of a noun of which there are n: "s", and of one "". */
+const char *gsim_plural(int64_t n);
+
 /* A hash over texts, each with its end (FNV-1a): start with GSIM_TEXT_SUM. */
 #define GSIM_TEXT_SUM UINT32_C(2166136261)
 uint32_t gsim_text_sum(uint32_t sum, const char *text, size_t length);

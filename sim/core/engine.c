@@ -4,6 +4,7 @@
  * policy's timer. At one instant they are served in this order, the model's completions first; then
  * the policy decides. Consequences of its plan at that instant are the next round. */
 #include "sim/core/core.h"
+#include "sim/base/text.h"
 #include "sim/core/parts.h"
 #include "sim/base/team.h"
 #include "sim/base/units.h"
@@ -605,8 +606,9 @@ static enum gsim_status no_progress(struct gsim_core *core) {
     char now[32];
     gsim_format_seconds(now, core->view.now_ns, 9);
     return gsim_fail(core->log, GSIM_FAILED, NULL, 0,
-                     "policy '%s' leaves %u jobs waiting for ever at %s s; the first is '%s'",
-                     core->policy->name, core->view.jobs.n_active, now,
+                     "policy '%s' leaves %u job%s waiting for ever at %s s; the first is '%s'",
+                     core->policy->name, core->view.jobs.n_active,
+                     gsim_plural(core->view.jobs.n_active), now,
                      gsim_trace_id(core->trace, core->jobs.job[core->view.jobs.active[0]]));
 }
 
@@ -670,9 +672,10 @@ GSIM_COLD static enum gsim_status livelock(struct gsim_core *core) {
     char since[32];
     gsim_format_seconds(since, core->heartbeat.now_ns, 3);
     return gsim_fail(core->log, GSIM_FAILED, NULL, 0,
-                     "policy '%s' moves %u jobs about, and none has got anything done since %s s; "
+                     "policy '%s' moves %u job%s about, and none has got anything done since %s s; "
                      "the first is '%s'. %s",
-                     core->policy->name, core->view.jobs.n_active, since,
+                     core->policy->name, core->view.jobs.n_active,
+                     gsim_plural(core->view.jobs.n_active), since,
                      gsim_trace_id(core->trace, core->jobs.job[first]), advice);
 }
 
@@ -681,8 +684,8 @@ GSIM_COLD static enum gsim_status clock_ends(struct gsim_core *core) {
     if (status != GSIM_OK)
         return status;
     return gsim_fail(core->log, GSIM_FAILED, NULL, 0,
-                     "the clock passes its end (146 years) with %u jobs unfinished",
-                     core->view.jobs.n_active);
+                     "the clock passes its end (146 years) with %u job%s unfinished",
+                     core->view.jobs.n_active, gsim_plural(core->view.jobs.n_active));
 }
 
 static bool is_interrupted(const struct gsim_core *core) {

@@ -3,6 +3,7 @@
  * 128-bit integers, so that the order of completion cannot show in a mean. */
 #include "sim/core/core.h"
 #include "sim/base/hints.h"
+#include "sim/base/text.h"
 
 #include <math.h>
 
@@ -327,9 +328,10 @@ static void add_constraints(struct gsim_core *core, struct gsim_summary *s) {
     if (core->node_sets.n_counting > 0)
         assume(core, s,
                gsim_arena_printf(core->arena,
-                                 "features=without counts of nodes (%u jobs; each node has a "
+                                 "features=without counts of nodes (%u job%s; each node has a "
                                  "feature that is named)",
-                                 core->node_sets.n_counting));
+                                 core->node_sets.n_counting,
+                                 gsim_plural(core->node_sets.n_counting)));
 }
 
 /* Jobs that asked for numbers of nodes, on others. */
@@ -337,14 +339,15 @@ static void add_counts(struct gsim_core *core, struct gsim_summary *s) {
     const struct gsim_node_counts *counts = &core->node_counts;
     if (counts->n_ignored > 0)
         assume(core, s,
-               gsim_arena_printf(core->arena, "num_nodes=any number (%u jobs asked for one)",
-                                 counts->n_ignored));
+               gsim_arena_printf(core->arena, "num_nodes=any number (%u job%s asked for one)",
+                                 counts->n_ignored, gsim_plural(counts->n_ignored)));
     if (counts->n_impossible > 0)
-        assume(core, s,
-               gsim_arena_printf(core->arena,
-                                 "num_nodes=the fewest (%u jobs that the cluster cannot hold on as "
-                                 "many as they asked for)",
-                                 counts->n_impossible));
+        assume(
+            core, s,
+            gsim_arena_printf(core->arena,
+                              "num_nodes=the fewest (%u job%s that the cluster cannot hold on as "
+                              "many as they asked for)",
+                              counts->n_impossible, gsim_plural(counts->n_impossible)));
 }
 
 static void fill_texts(struct gsim_core *core, struct gsim_result *result) {

@@ -5,6 +5,7 @@
 #include "sim/api/phases.h"
 #include "sim/api/rates.h"
 #include "sim/base/features.h"
+#include "sim/base/text.h"
 #include "sim/core/core.h"
 #include "sim/core/parts.h"
 
@@ -301,10 +302,11 @@ static enum gsim_status check_constraints(struct gsim_node_sets *sets, struct gs
     for (uint32_t job = 0; job < trace->n_jobs; job++)
         sets->n_counting += cell[job] >= 0 && counts[cell[job]];
     if (sets->n_counting > 0)
-        gsim_warn(core->log, trace->path, 0,
-                  "the features of %u jobs count nodes (rack1*2); here each node of such a job has "
-                  "a feature that is named, in any number",
-                  sets->n_counting);
+        gsim_warn(
+            core->log, trace->path, 0,
+            "the features of %u job%s count nodes (rack1*2); here each node of such a job has "
+            "a feature that is named, in any number",
+            sets->n_counting, gsim_plural(sets->n_counting));
     return status;
 }
 

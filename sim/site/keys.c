@@ -60,11 +60,15 @@ static bool take_time(struct gsim_slurm_reading *r, const char *key, const char 
                          : is(key, "PriorityDecayHalfLife") ? &out->half_life_ns
                          : is(key, "PriorityCalcPeriod")    ? &out->period_ns
                          : is(key, "OverTimeLimit")         ? &out->over_ns
+                         : is(key, "PreemptExemptTime")     ? &out->exempt_ns
                                                             : NULL;
-    bool may_be_0 = place == &out->half_life_ns || place == &out->over_ns;
+    bool may_be_0 =
+        place == &out->half_life_ns || place == &out->over_ns || place == &out->exempt_ns;
     char plain[32];
     if (!place)
         return false;
+    if (place == &out->exempt_ns && is(value, "-1"))
+        return true; /* "disables the option, equivalent to setting the value to 0" */
     const char *unit = strstr(value, " min"); /* scontrol show config writes OverTimeLimit so */
     size_t length = unit ? (size_t)(unit - value) : strlen(value);
     (void)snprintf(plain, sizeof plain, "%.*s", (int)length, value);
@@ -126,11 +130,32 @@ static bool take_backfill(struct gsim_slurm_reading *r, const char *name, const 
     return false;
 }
 
+/* The order of jobs that give way, which PreemptParameters says; before Slurm 20.02, with
+ * "preempt_" in front, SchedulerParameters. */
+static bool take_victims(struct gsim_slurm_reading *r, const char *name, const char *value) {
+    if (is(name, "youngest_first"))
+        r->out->youngest_first = true;
+    else if (is(name, "strict_order"))
+        r->out->keeps_victims_order = true;
+    else if (is(name, "reorder_count"))
+        take_count(r, name, value, 1, &r->out->victim_orders);
+    else
+        return false;
+    return true;
+}
+
+static void take_preempt_parameter(struct gsim_slurm_reading *r, const char *name,
+                                   const char *value) {
+    if (!take_victims(r, name, value))
+        gsim_slurm_note(r, name, value, "the key has no effect");
+}
+
 static void take_parameter(struct gsim_slurm_reading *r, const char *name, const char *value) {
+    size_t prefix = strlen("preempt_");
     if (is(name, "assoc_limit_stop"))
         r->out->stops_at_limits = true;
-    else if (is(name, "preempt_youngest_first"))
-        r->out->youngest_first = true;
+    else if (strncasecmp(name, "preempt_", prefix) == 0 && take_victims(r, name + prefix, value))
+        return;
     else if (!take_backfill(r, name, value)) {
         for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++)
             if (is(name, parameters[i].name)) {
@@ -142,11 +167,13 @@ static void take_parameter(struct gsim_slurm_reading *r, const char *name, const
 }
 
 /* "bf_interval=60,bf_continue": parameters with and without a value. */
-static void take_parameters(struct gsim_slurm_reading *r, const char *list) {
+static void take_parameters(struct gsim_slurm_reading *r, const char *list,
+                            void (*take)(struct gsim_slurm_reading *r, const char *name,
+                                         const char *value)) {
     for (const char *at = list; *at && r->status == GSIM_OK; at += strspn(at, ", ")) {
         size_t n = strcspn(at, ", "), name = strcspn(at, "=, ");
         const char *value = name < n ? gsim_slurm_keep(r, at + name + 1, n - name - 1) : "";
-        take_parameter(r, gsim_slurm_keep(r, at, name), value);
+        take(r, gsim_slurm_keep(r, at, name), value);
         at += n;
     }
 }
@@ -232,7 +259,9 @@ static bool take_word(struct gsim_slurm_reading *r, const char *key, const char 
     else if (is(key, "SchedulerType"))
         out->backfills = !is(value, "sched/builtin");
     else if (is(key, "SchedulerParameters"))
-        take_parameters(r, value);
+        take_parameters(r, value, take_parameter);
+    else if (is(key, "PreemptParameters"))
+        take_parameters(r, value, take_preempt_parameter);
     else if (is(key, "AccountingStorageEnforce"))
         out->has_limits = has(value, "limits") || has(value, "safe") || has(value, "all");
     else if (is(key, "SelectTypeParameters"))
@@ -374,7 +403,6 @@ static const struct {
 } unmodelled[] = {
     {"Include", "the lines of that file are missing here", NULL},
     {"TopologyPlugin", "any nodes are equally near to each other", NULL},
-    {"PreemptExemptTime", "0: a job may be preempted as soon as it runs", NULL},
     {"PriorityWeightAssoc", "0", NULL},
     {"PrioritySiteFactorPlugin", "no site factor", NULL},
     {"PriorityUsageResetPeriod", "usage is never reset", NULL},
@@ -383,7 +411,6 @@ static const struct {
     {"KillWait", "0: a job that is ended leaves its GPUs at once", NULL},
     {"Licenses", "licenses never lack", NULL},
     {"MaxJobCount", "no job is turned away", "10000"},
-    {"PreemptParameters", "none of them", NULL},
     {"SuspendTime", "nodes are never powered down", "-1"},
     {"MaxMemPerCPU", as_logged, NULL},
     {"MaxMemPerNode", as_logged, NULL},

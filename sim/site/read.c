@@ -29,6 +29,7 @@ void gsim_slurm_defaults(struct gsim_slurm *slurm) {
         .counts_cpus = true, /* CR_Core_Memory is the default */
         .counts_memory = true,
         .mode = GSIM_SLURM_PREEMPT_OFF,
+        .victim_orders = 1,
         .max_age_ns = 7 * 86400 * GSIM_NS_PER_S,
         .half_life_ns = 7 * 86400 * GSIM_NS_PER_S,
         .period_ns = 300 * GSIM_NS_PER_S,

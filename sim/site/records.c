@@ -164,10 +164,12 @@ static void take_limit(struct gsim_slurm_reading *r, const char *key, const char
         gsim_slurm_refuse(r, key, value, "a time, such as 2-00:00:00 or 60 (minutes)");
 }
 
-static void take_int(struct gsim_slurm_reading *r, const char *key, const char *value,
-                     int64_t *out) {
-    if (gsim_parse_int(value, out) != GSIM_PARSE_OK || *out < 0 || *out > UINT32_MAX)
-        gsim_slurm_refuse(r, key, value, "a whole number from 0 to 4294967295");
+/* PriorityTier and PriorityJobFactor, of which slurm.conf(5) says that neither exceeds 65533. */
+static void take_rank(struct gsim_slurm_reading *r, const char *key, const char *value,
+                      int64_t *out) {
+    enum { MOST = 65533 };
+    if (gsim_parse_int(value, out) != GSIM_PARSE_OK || *out < 0 || *out > MOST)
+        gsim_slurm_refuse(r, key, value, "a whole number from 0 to 65533");
 }
 
 /* "CPU=1.0,Mem=0.25G,GRES/gpu=2.0": the weights of CPUs and of GPUs. */
@@ -200,15 +202,16 @@ static enum gsim_slurm_preempt mode_of(struct gsim_slurm_reading *r, const char 
 static const char moot[] =
     "AllocNodes,AllowGroups,Hidden,RootOnly,ReqResv,DisableRootJobs,TotalCPUs,TotalNodes,TRES,"
     "DefMemPerCPU,DefMemPerNode,DefMemPerGPU,DefCpuPerGPU,MaxMemPerCPU,MaxMemPerNode,"
-    "SelectTypeParameters,"
     "JobDefaults,ResumeTimeout,SuspendTimeout,SuspendTime,PowerDownOnIdle,CpuBind,MinNodes,"
-    "MaxNodes,Priority,OverTimeLimit,NodeSets,Shared,QoS";
+    "MaxNodes,Priority,NodeSets,QoS";
 
 static void note_partition_key(struct gsim_slurm_reading *r, const char *key, const char *value) {
-    bool is_usual = is_unset(value) || is(value, "ALL") || is(value, "NO") ||
-                    is(value, "UNLIMITED") || is(value, "EXCLUSIVE");
+    bool is_usual =
+        is_unset(value) || is(value, "ALL") || is(value, "NO") || is(value, "UNLIMITED");
     if (is(key, "State") && !is(value, "UP"))
         gsim_slurm_note(r, key, value, "the partition is up, as it was when the log's jobs ran");
+    else if (is(value, "EXCLUSIVE"))
+        gsim_slurm_note(r, key, value, "jobs share its nodes by their GPUs, CPUs and memory");
     else if (!is_usual && !is(key, "State") && !gsim_slurm_lists(moot, key, strlen(key)))
         gsim_slurm_note(r, key, value, "the key has no effect in this partition");
 }
@@ -236,9 +239,9 @@ static void take_partition_key(struct gsim_slurm_reading *r, const char *key, co
     else if (is(key, "DefaultTime"))
         take_limit(r, key, value, &p->default_ns);
     else if (is(key, "PriorityTier"))
-        take_int(r, key, value, &p->tier);
+        take_rank(r, key, value, &p->tier);
     else if (is(key, "PriorityJobFactor"))
-        take_int(r, key, value, &p->factor);
+        take_rank(r, key, value, &p->factor);
     else
         take_word(r, key, value, p);
 }

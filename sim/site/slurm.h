@@ -51,6 +51,7 @@ struct gsim_slurm_qos {
     int64_t usage_milli; /* UsageFactor */
     const char *preempts; /* "low,idle": the QOS of jobs that it may preempt; "": none */
     enum gsim_slurm_preempt mode;
+    int64_t exempt_ns; /* PreemptExemptTime; -1: it is not set */
     bool goes_over_partition; /* the flag OverPartQOS */
     struct gsim_slurm_limits limits;
 };
@@ -128,7 +129,10 @@ struct gsim_slurm {
     bool has_conf; /* a key of slurm.conf stood in the file, other than nodes and partitions */
     bool is_multifactor, backfills, has_limits, favors_small, is_fair_tree, bills_most;
     bool stops_at_limits; /* assoc_limit_stop */
-    bool youngest_first; /* preempt_youngest_first */
+    /* PreemptParameters: youngest_first, strict_order, reorder_count */
+    bool youngest_first, keeps_victims_order;
+    int64_t victim_orders;
+    int64_t exempt_ns; /* PreemptExemptTime */
     bool preempts_by_qos, preempts_by_tier;
     bool shares_least_loaded; /* LL_SHARED_GRES */
     bool counts_cpus, counts_memory; /* SelectTypeParameters: CR_Core, CR_Core_Memory, ... */

@@ -116,6 +116,14 @@ static enum gsim_slurm_preempt mode_of(struct gsim_slurm_reading *r, const char 
     return gsim_slurm_lists(value, "OFF", 3) ? GSIM_SLURM_PREEMPT_OFF : GSIM_SLURM_PREEMPT_REQUEUE;
 }
 
+/* The time for which a job runs before it may be preempted; -1 leaves it to the other QOS of the
+ * job and to the key of slurm.conf. */
+static void take_exempt(struct gsim_slurm_reading *r, const char *column, const char *value,
+                        int64_t *ns) {
+    if (!is(value, "-1") && !gsim_slurm_time(value, ns))
+        gsim_slurm_refuse(r, column, value, "a time, such as 00:10:00 or 10 (minutes), or -1");
+}
+
 static void take_qos(struct gsim_slurm_reading *r, const char *column, const char *value,
                      struct gsim_slurm_qos *qos) {
     if (is(column, "Name"))
@@ -126,6 +134,8 @@ static void take_qos(struct gsim_slurm_reading *r, const char *column, const cha
         qos->preempts = gsim_slurm_keep(r, value, strlen(value));
     else if (is(column, "PreemptMode"))
         qos->mode = mode_of(r, value);
+    else if (is(column, "PreemptExemptTime"))
+        take_exempt(r, column, value, &qos->exempt_ns);
     else if (is(column, "UsageFactor") &&
              gsim_parse_decimal(value, strlen(value), 1000, &qos->usage_milli) != GSIM_PARSE_OK)
         gsim_slurm_refuse(r, column, value, "a decimal number such as 1.0");
@@ -172,7 +182,8 @@ static struct gsim_slurm_qos *add_qos(struct gsim_slurm_reading *r) {
     struct gsim_slurm_qos *qos =
         gsim_slurm_add(r, (void **)&r->out->qos, &r->out->n_qos, sizeof *qos);
     if (qos)
-        *qos = (struct gsim_slurm_qos){.name = "", .preempts = "", .usage_milli = 1000};
+        *qos = (struct gsim_slurm_qos){
+            .name = "", .preempts = "", .usage_milli = 1000, .exempt_ns = -1};
     if (qos)
         set_no_limits(&qos->limits);
     return qos;

@@ -17,3 +17,8 @@ say "so are NUL bytes and headers in the middle" $?
 python3 tests/support/dirty_log.py check "$tmp" >"$tmp/log" 2>&1
 say "users, GPU hours, cost and waits of the report are those of the log" $?
 expect "with --strict they are errors" 3 'log.txt:[0-9]*: a NUL byte; a trace is text' "$gsim" run --policy fifo --gpus-per-node 8 --strict "$tmp/log.txt"
+# 13 of 16 GPU seconds are held, 81.25 %, which C rounds to an even digit: 81.2.
+printf 'job_id,submit_s,duration_s,gpus\na,0,2,6\nb,0,1,1\n' >"$tmp/half.csv"
+"$gsim" --policy fifo --device ideal --nodes 1 --gpus-per-node 8 --quiet --db "$tmp/half.db" "$tmp/half.csv" >"$tmp/log" 2>&1
+"$gsim" report "$tmp/half.db" -o "$tmp/half.html" >"$tmp/log" 2>&1
+check "a report rounds as other commands do" "81.2 %" "$(grep -o '81\.[0-9] %' "$tmp/half.html" | head -1)"

@@ -137,7 +137,7 @@ fi
 printf '; SWF\n1 0 0 10 1 -1 -1 1 20 -1 1 1 1 1 1 1 -1 -1\n2 5 0 10 1 -1 -1 1 20 -1 1 1 1 1 1 1 1 30\n3 6 0 10 1 -1 -1 1 20 -1 1 1 1 1 1 1 99 30\n' >"$tmp/a.swf"
 "$gsim" run --policy fifo "$tmp/a.swf" --device ideal --gpus-per-node 4 --jobs-csv "$tmp/out" >"$tmp/log" 2>&1
 check "swf: preceding job and think time" "1 0 10, 2 40 50, 3 6 16" "$(submitted)"
-grep -q "1 jobs come after a job that is not there" "$tmp/log"
+grep -q "1 job comes after a job that is not there" "$tmp/log"
 say "swf: a preceding job that the archive lacks is told" $?
 
 # --- resampled: a chain that moves as a whole stays one, the others are cut and counted

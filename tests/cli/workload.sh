@@ -96,7 +96,7 @@ if command -v gnuplot >/dev/null 2>&1; then
     echo mine >"$tmp/p.svg"
     expect "a file of something else stays" 2 'force' "$gsim" describe "$tmp/month.csv" -o "$tmp/p.svg"
     head -2 "$tmp/month.csv" >"$tmp/one.csv"
-    expect "a trace of one job is not drawn" 3 "1 jobs are too few" "$gsim" describe "$tmp/one.csv" -o "$tmp/p1.svg"
+    expect "a trace of one job is not drawn" 3 "1 job is too few" "$gsim" describe "$tmp/one.csv" -o "$tmp/p1.svg"
 else
     echo "# skipped: gnuplot is not installed"
 fi

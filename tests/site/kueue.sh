@@ -253,6 +253,6 @@ for why in "pods of a job with others" "ask for no GPU" "had not ended yet" "had
     say "left out and counted: $why" $?
 done
 check "what became of each object can be listed" "7 not readable 1 left out ml/a 1" "$(grep -c ',left out,' left.csv) not readable $(grep -c ',ml/bad,not readable,' left.csv) left out ml/a $(grep -c ',ml/a,left out,' left.csv)"
-expect "one object alone is read" 0 "1 jobs of 1" sh -c "sed -n 2p pods.json | sed 's/,\$//' >one.json; '$gsim' import kube one.json -o one.csv --force"
+expect "one object alone is read" 0 "1 job of 1" sh -c "sed -n 2p pods.json | sed 's/,\$//' >one.json; '$gsim' import kube one.json -o one.csv --force"
 expect "a list of something else" 3 "no List of Kubernetes\|no jobs\|is empty" sh -c "echo 5 >five.json; '$gsim' import kube five.json -o five.csv --force"
 expect "a file that is cut" 3 "pods.json\|cut.json:" sh -c "head -c 900 pods.json >cut.json; '$gsim' import kube cut.json -o cut.csv --force"

@@ -7,6 +7,7 @@ import datetime
 import random
 
 from plain_slurm_jobs import choices_of
+from plain_slurm_preempt import Preemption, draw_preemption, exempt_text, level_of, lines_of
 from plain_slurm_priority import Priorities
 
 WIDE = 100000  # the first seed of wider sites
@@ -54,6 +55,7 @@ class Site:
         self.draw_wishes(random.Random(-1000000 - seed))
         self.draw_shards(random.Random(f"shards {seed}"))
         self.draw_bills(random.Random(f"bills {seed}"))
+        draw_preemption(self, random.Random(f"preemption {seed}"))
         self.bf_most = {"user": 0, "part": 0, "start": 0}
         self.by_gpus, self.default_time, self.modes = 0, {}, {}
         self.wide_rng = random.Random(f"wide {seed}") if seed >= WIDE else None
@@ -184,13 +186,13 @@ class Site:
                + (f",bf_max_job_array_resv={self.array_plans}" if self.array_plans != 20 else "")
                + "".join(f",bf_max_job_{what}={most}" for what, most in self.bf_most.items() if most)
                + (",assoc_limit_stop" if self.stops else "")
-               + (",preempt_youngest_first" if self.youngest else ""),
+               + (",preempt_youngest_first" if self.youngest and not self.strict_order else ""),
                "PriorityType=priority/multifactor", f"PriorityCalcPeriod={self.period // 60}",
                f"PriorityDecayHalfLife={self.half_life // 3600 // 24}-{self.half_life // 3600 % 24}",
                f"PriorityMaxAge=0-{self.max_age // 3600}",
                f"PriorityFavorSmall={'YES' if self.favor_small else 'NO'}",
                f"PriorityFlags={'FAIR_TREE' if self.fair_tree else 'NO_FAIR_TREE'}" + (",MAX_TRES" if self.bills_most else ""),
-               f"PreemptType=preempt/{self.preempt}", f"PreemptMode={self.mode}",
+               *lines_of(self),
                "AccountingStorageEnforce=associations" + (",limits,qos" if self.has_limits else ""),
                "GresTypes=gpu", "SelectType=select/cons_tres", f"SelectTypeParameters={self.select}" + (",LL_SHARED_GRES" if self.shards and self.least_loaded else "")]
         out += [f"PriorityWeight{k}={v}" for k, v in self.weight.items()]
@@ -218,9 +220,9 @@ class Site:
                 return ""
             return f"node=9999,{self.limited}={limits[kind] * self.unit}" if "TRES" in kind else str(limits[kind])
 
-        out = ["", "Name|Priority|Preempt|PreemptMode|Flags|UsageFactor|" + "|".join(kinds)]
+        out = ["", "Name|Priority|Preempt|PreemptMode|PreemptExemptTime|Flags|UsageFactor|" + "|".join(kinds)]
         for name, q in self.qos.items():
-            out.append(f"{name}|{q['priority']}|{q['preempt']}|{self.modes.get(name, 'cluster').lower() if self.preempt == 'qos' else 'cluster'}|{'OverPartQOS' if q['over'] else ''}|"
+            out.append(f"{name}|{q['priority']}|{q['preempt']}|{self.modes.get(name, 'cluster').lower() if self.preempt == 'qos' else 'cluster'}|{exempt_text(q['exempt'])}|{'OverPartQOS' if q['over'] else ''}|"
                        f"{q['factor']:.6f}|" + "|".join(cell(q["limits"], k) for k in kinds))
         if self.has_assocs:
             kinds = ["GrpJobs", "GrpTRES", "MaxJobs"]
@@ -240,7 +242,7 @@ class Site:
         return out
 
 
-class Plain(Priorities):
+class Plain(Preemption, Priorities):
     def __init__(self, site, jobs):
         self.site, self.jobs = site, jobs
         self.pending, self.running = [], []
@@ -306,7 +308,8 @@ class Plain(Priorities):
         """Jobs by partition: each that a job may run in is an entry of its own."""
         tier = {p: v["tier"] for p, v in self.site.partitions.items()}
         entries = [(job, p) for job in self.pending for p in job["ways"]]
-        return sorted(entries, key=lambda e: (-tier[e[1]], -e[0]["priority"][e[1]], e[0]["index"], e[0]["named"].index(e[1])))
+        level = {q: level_of(self.site, q) if self.site.preempt == "qos" else 0 for q in self.site.qos}
+        return sorted(entries, key=lambda e: (-level[e[0]["qos"]], -tier[e[1]], -e[0]["priority"][e[1]], e[0]["index"], e[0]["named"].index(e[1])))
 
     def array_lets(self, job):
         return not job["array"] or sum(j["array"] == job["array"] for j in self.running) < job["at_once"]
@@ -536,49 +539,6 @@ class Plain(Priorities):
     def first_fit(self, job, closed):
         return self.choose(job, self.usable(job, self.free_now(), closed))
 
-    def outranks(self, job, victim):
-        site = self.site
-        if site.preempt == "qos":
-            return victim["qos"] in site.qos[job["qos"]]["preempt"].split(",")
-        tier = {p: v["tier"] for p, v in site.partitions.items()}
-        return site.preempt == "partition_prio" and tier[victim["partition"]] < tier[job["partition"]]
-
-    def mode_of(self, victim):
-        return self.site.modes.get(victim["qos" if self.site.preempt == "qos" else "partition"], self.site.mode)
-
-    def preempt(self, job, closed):
-        site = self.site
-
-        def rank(v):
-            low = site.qos[v["qos"]]["priority"] if site.preempt == "qos" else site.partitions[v["partition"]]["tier"]
-            return (low, 0 if site.youngest else -v["gpus"], -v["start"], -v["index"])
-
-        victims = sorted((v for v in self.running if self.outranks(job, v) and v["start"] < self.now
-                          and self.mode_of(v) != "OFF"), key=rank)
-        chosen, tried = None, []
-        for victim in victims:
-            tried.append(victim)
-            rest = [j for j in self.running if j not in tried]
-            chosen = self.choose(job, self.usable(job, self.free_by(rest), closed, rest))
-            if chosen:
-                break
-        if not chosen:
-            return None
-        for victim in reversed(list(tried)):
-            rest = [j for j in self.running if j not in tried or j is victim]
-            less = self.free_by(rest)
-            if all(self.had_of(job, node, less[node], rest) >= gpus for node, gpus in chosen):
-                tried.remove(victim)
-        for victim in tried:
-            self.stop(victim)
-            if self.mode_of(victim) == "CANCEL":
-                victim["end"] = self.now
-                self.ended.append(victim)
-                self.over = True
-            else:
-                self.requeued.append(victim)
-        return self.choose(job, self.usable(job, self.free_now(), closed))
-
     def backfill(self):
         site, planned, tests, starts, of_array, had = self.site, {}, 0, 0, {}, {}
         step = site.bf_resolution
@@ -662,7 +622,7 @@ class Plain(Priorities):
         if self.pending:
             times.append(self.now // site.period * site.period + site.period)
             times.append(self.now // site.bf_interval * site.bf_interval + site.bf_interval)
-            times += [e for e in edges if e > self.now]
+            times += [e for e in [*edges, *self.ends_of_exemption()] if e > self.now]
         return min(times)
 
     def fail(self):
@@ -670,7 +630,7 @@ class Plain(Priorities):
         return False
 
     def instant(self, arrivals, edges):
-        due = self.catch_up() or self.now in edges
+        due = self.catch_up() or self.now in edges or self.now in self.ends_of_exemption()
         self.changed |= due
         for job in [j for j in self.running if j["start"] + j["run"] == self.now]:
             self.stop(job)

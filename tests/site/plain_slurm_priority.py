@@ -98,15 +98,21 @@ class Priorities:
             else:
                 self.classic(name, effective, shares * part)
 
+    def size(self, job):
+        """The mean of the job's part of all nodes, of which it takes one unless it asks for a number, and of all CPUs. The
+        file has a node for logins beside those with GPUs, which says no CPUs and so has one."""
+        site = self.site
+        parts = Fraction(job["lies_on"] or 1, site.n_nodes + 1), Fraction(job["cpus"], site.room[1] * site.n_nodes + 1)
+        return sum(1 - p if site.favor_small else p for p in parts) / 2
+
     def lasting(self, job, partition):
         """The part of a priority that neither time nor usage changes, as a numerator and a denominator."""
         if partition not in job.setdefault("lasting", {}):
             site, w = self.site, self.site.weight
             all_gpus = site.width * site.n_nodes
-            wide = all_gpus - job["gpus"] if site.favor_small else job["gpus"]
             most_qos = max(q["priority"] for q in site.qos.values())
             most_part = max(p["factor"] for p in site.partitions.values())
-            total = w["JobSize"] * Fraction(wide, all_gpus)
+            total = w["JobSize"] * self.size(job)
             total += w["Partition"] * Fraction(site.partitions[partition]["factor"], most_part)
             total += Fraction(site.by_gpus * (0 if job["part"] else job["gpus"]), all_gpus)
             total += w["QOS"] * Fraction(site.qos[job["qos"]]["priority"], most_qos)

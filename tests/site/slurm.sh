@@ -129,9 +129,9 @@ done
 expect "features that too few nodes have" 3 "asks for 2 GPUs of partition gpu of nodes with nvlink; the cluster has 0 such GPUs" sh -c "sed 's/^a,\(.*\),ib,/a,\1,nvlink,/' feat.csv >bad.csv; '$gsim' --policy slurm --slurm-conf feat.conf bad.csv"
 # One job counts nodes: the run says so, and its result, from which a warning is gone.
 sed 's/ib&fast/[ib*1\&fast*1]/' feat.csv >count.csv
-expect "counts of nodes are said not to bind" 0 "the features of 1 jobs count nodes" "$gsim" --policy slurm --device ideal --slurm-conf feat.conf count.csv
-expect "in the result too" 0 'features=without counts of nodes (1 jobs; each node has a feature that is named)' "$gsim" --quiet --policy slurm --device ideal --slurm-conf feat.conf --format json count.csv
-expect "of a policy that knows no Slurm as well" 0 'features=without counts of nodes (1 jobs' "$gsim" --quiet --policy fifo --device ideal --cluster feat.ini --format json count.csv
+expect "counts of nodes are said not to bind" 0 "the features of 1 job count nodes" "$gsim" --policy slurm --device ideal --slurm-conf feat.conf count.csv
+expect "in the result too" 0 'features=without counts of nodes (1 job; each node has a feature that is named)' "$gsim" --quiet --policy slurm --device ideal --slurm-conf feat.conf --format json count.csv
+expect "of a policy that knows no Slurm as well" 0 'features=without counts of nodes (1 job' "$gsim" --quiet --policy fifo --device ideal --cluster feat.ini --format json count.csv
 "$gsim" --quiet --policy slurm --device ideal --slurm-conf feat.conf --format json feat.csv | grep -c "features=" >"$tmp/log"
 check "and none where nothing is counted" 0 "$(cat "$tmp/log")"
 expect "features of a cluster without are said" 0 "the trace names features, the cluster's nodes have none" run site.conf feat.csv
@@ -169,6 +169,9 @@ expect "a folder" 3 "not a regular file" run . t.csv
 expect "no text" 3 "a NUL byte" sh -c "printf 'a\\0b' >nul.conf; '$gsim' --policy slurm --slurm-conf nul.conf t.csv"
 expect "a job of a partition that is not there" 3 "of partition cpu; the cluster has 0" sh -c "sed 's/,gpu,/,cpu,/' t.csv >cpu.csv; '$gsim' --policy slurm --slurm-conf site.conf cpu.csv"
 expect "a partition that is down is said to be up" 0 "State=DOWN (assumed: the partition is up" sh -c "sed 's/MaxTime=1-0/MaxTime=1-0 State=DOWN/' site.conf >down.conf; '$gsim' --policy slurm --slurm-conf down.conf t.csv"
+for key in 'OverSubscribe=EXCLUSIVE (assumed: jobs share its nodes' 'Shared=EXCLUSIVE (assumed: jobs share its nodes' 'OverTimeLimit=5 (assumed: the key has no effect in this partition' 'SelectTypeParameters=CR_Socket (assumed: the key has no effect in this partition'; do
+    expect "listed of a partition: ${key%% *}" 0 "$key" sh -c "sed 's/MaxTime=1-0/MaxTime=1-0 ${key%% *}/' site.conf >own.conf; '$gsim' --policy slurm --slurm-conf own.conf t.csv"
+done
 expect "a QOS that is not there" 0 "no QOS 'high'; the jobs of that QOS are of none" sh -c "sed '/^high/d' site.conf >few.conf; '$gsim' --policy slurm --slurm-conf few.conf t.csv"
 expect "a user without an association" 0 "accounts or users of the trace have no association" sh -c "printf '\nAccount|User|Share\nbio||1\nbio|ann|1\n' | cat site.conf - >assoc.conf; '$gsim' --policy slurm --slurm-conf assoc.conf t.csv"
 

@@ -262,7 +262,7 @@ static void test_answer_of_prometheus(void **state) {
     assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_MEM_BYTES, 1), INT64_C(3) << 30);
     assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_MEM_BYTES, 0), -1);
     expect_warning(f, "left out 3 rows (the first is line 1): they have no value");
-    expect_warning(f, "measured GPU memory of 1 jobs of 3");
+    expect_warning(f, "measured GPU memory of 1 job of 3");
     (void)unlink(path);
 }
 

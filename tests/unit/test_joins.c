@@ -175,7 +175,7 @@ static void test_memory_by_job(void **state) {
         assert_int_equal(mem_mib(f, job), mib[job]);
     assert_int_equal(strncmp(f->trace.assumed[0], "gpu-mem=", 8), 0);
     assert_string_equal(f->trace.assumed[1], "mem_gib=1");
-    assert_non_null(strstr(f->log.warnings[0].text, "of 1 jobs of 3"));
+    assert_non_null(strstr(f->log.warnings[0].text, "of 1 job of 3"));
 }
 
 /* An empty cell says that nobody measured; zero is a measurement. */

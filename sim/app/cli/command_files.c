@@ -14,6 +14,7 @@
 #include "sim/app/cli/options.h"
 #include "sim/app/setup/cluster_file.h"
 #include "sim/app/setup/devices.h"
+#include "sim/base/text.h"
 #include "sim/study/output.h"
 #include "sim/study/nsight.h"
 #include "sim/app/setup/setup.h"
@@ -94,8 +95,10 @@ static void say_what_came(const struct gsim_cli *cli, const struct gsim_trace *t
     }
     if (gsim_option_is_on(cli, GSIM_OPT_QUIET))
         return;
-    fprintf(cli->io->err, "gsim: %s: %u jobs of %u\n", cli->operand[1],
-            trace->n_jobs - n_cpu_only - n_parts, trace->n_jobs + trace->n_dropped);
+    fprintf(cli->io->err, "gsim: %s: %u job%s of %u\n", cli->operand[1],
+            trace->n_jobs - n_cpu_only - n_parts,
+            gsim_plural((int64_t)trace->n_jobs - n_cpu_only - n_parts),
+            trace->n_jobs + trace->n_dropped);
     if (n_cpu_only)
         fprintf(cli->io->err, "gsim: left out %u jobs that ask for no GPU\n", n_cpu_only);
     if (n_parts)
@@ -134,11 +137,12 @@ static enum gsim_status check_gpu(struct gsim_cli *cli, const char *gpu,
     enum gsim_status status = gsim_product_device(gpu, cli->arena, &other, cli->log);
     if (status != GSIM_OK)
         return status;
-    return gsim_fail(
-        cli->log, GSIM_USAGE, cli->operand[1], 0,
-        "the profile was measured on '%.80s', and --device says %s%s%s; a device file of your own "
-        "(--device FILE.ini) is taken as it is",
-        gpu, profile->name, other ? "; did you mean " : "", other ? other : "");
+    return gsim_fail(cli->log, GSIM_USAGE, cli->operand[1], 0,
+                     "the profile was measured on '%.80s', and --device says %s%s%s%s; a device "
+                     "file of your own "
+                     "(--device FILE.ini) is taken as it is",
+                     gpu, profile->name, other ? "; did you mean '" : "", other ? other : "",
+                     other ? "'?" : "");
 }
 
 /* Reads the profile of the device on which a program was measured, which is required. */

@@ -12,6 +12,7 @@
 #include "sim/app/plan/target.h"
 #include "sim/app/setup/resampling.h"
 #include "sim/app/sweep/parallel.h"
+#include "sim/base/text.h"
 
 /* --- what the log has ------------------------------------------------------------------------- */
 
@@ -41,7 +42,8 @@ static bool has(const struct gsim_trace *trace, enum gsim_column column) {
 }
 
 static void say_missing(struct gsim_advice *advice, const struct gsim_trace *trace) {
-    gsim_advice_add(advice, "%s: %u jobs%s.", trace->path, trace->n_jobs,
+    gsim_advice_add(advice, "%s: %u job%s%s.", trace->path, trace->n_jobs,
+                    gsim_plural(trace->n_jobs),
                     trace->n_dropped ? "; rows that are no jobs were left out" : "");
     for (int i = 0; i < N_WISHES; i++)
         if (!has(trace, wishes[i].column) && !has(trace, wishes[i].other))

@@ -5,6 +5,7 @@
 
 #include "sim/app/compare/compare.h"
 #include "sim/app/figures/report.h"
+#include "sim/base/text.h"
 
 /* --- the table -------------------------------------------------------------------------------- */
 
@@ -96,8 +97,9 @@ void gsim_compare_write_tables(const struct gsim_compare *c, const struct gsim_c
     const struct gsim_summary *summaries[GSIM_MAX_COMPARED];
     for (int i = 0; i < c->setup->n_contenders; i++)
         summaries[i] = gsim_compare_summary(c, i, 0);
-    fprintf(out, "%s: %lld jobs on %s, device %s", summaries[0]->trace,
-            (long long)summaries[0]->jobs, c->setup->cluster_note, c->setup->device_name);
+    fprintf(out, "%s: %lld job%s on %s, device %s", summaries[0]->trace,
+            (long long)summaries[0]->jobs, gsim_plural(summaries[0]->jobs), c->setup->cluster_note,
+            c->setup->device_name);
     if (s->units == GSIM_UNITS_REPS && !c->first_rep)
         fprintf(out, ": the first of %d draws", s->n_units);
     fprintf(out, "%s\n", c->first_rep ? ": as it is" : "");

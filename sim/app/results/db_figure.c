@@ -242,6 +242,17 @@ static void humane(sqlite3_context *context, int argc, sqlite3_value **argv) {
     sqlite3_result_text(context, text, n, SQLITE_TRANSIENT);
 }
 
+/* fixed(85.25, 1) = '85.2', as other commands write it: SQLite's printf rounds halves up (85.3). */
+static void fixed(sqlite3_context *context, int argc, sqlite3_value **argv) {
+    enum { MOST_DIGITS = 9 };
+    char text[350]; /* the largest double has 309 digits before the point */
+    int digits = argc > 1 ? sqlite3_value_int(argv[1]) : 0;
+    if (sqlite3_value_type(argv[0]) == SQLITE_NULL || digits < 0 || digits > MOST_DIGITS)
+        return;
+    int n = snprintf(text, sizeof text, "%.*f", digits, sqlite3_value_double(argv[0]));
+    sqlite3_result_text(context, text, n, SQLITE_TRANSIENT);
+}
+
 static bool add_functions(struct gsim_db *db) {
     static const struct {
         const char *name;
@@ -261,6 +272,8 @@ static bool add_functions(struct gsim_db *db) {
                    sqlite3_create_function(db->handle, "quantity", 1, flags, NULL, quantity, NULL,
                                            NULL) == SQLITE_OK &&
                    sqlite3_create_function(db->handle, "humane", 1, flags, NULL, humane, NULL,
+                                           NULL) == SQLITE_OK &&
+                   sqlite3_create_function(db->handle, "fixed", 2, flags, NULL, fixed, NULL,
                                            NULL) == SQLITE_OK;
     for (size_t i = 0; i < sizeof aggregates / sizeof *aggregates; i++)
         is_fine = is_fine &&

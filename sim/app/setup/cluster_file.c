@@ -131,15 +131,15 @@ static enum gsim_status refuse_key(const struct reading *r, const struct gsim_in
                                    const char *const *names, int n) {
     int close = gsim_text_suggest(entry->key, names, n);
     return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
-                     "a node has no key '%s'; %s%s", entry->key,
+                     "a node has no key '%s'; %s%s%s", entry->key,
                      close >= 0
-                         ? "did you mean "
+                         ? "did you mean '"
                          : "it has count, gpus, device, cpus, host_mem, pcie_root_gpus, "
                            "pcie_root_bytes_per_s, network_bytes_per_s, "
                            "host_in_bytes_per_s, host_out_bytes_per_s, "
                            "host_both_bytes_per_s, numa_gpus, switch_nodes, rates_as, partitions, "
                            "gpu_type, features, policy, classes",
-                     close >= 0 ? names[close] : "");
+                     close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
 }
 
 /* Where a key with names goes; NULL: the key is another one. */

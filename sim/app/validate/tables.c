@@ -280,9 +280,10 @@ static enum gsim_status check_names(struct gsim_cli *cli) {
             is_there |= strcmp(cli->operand[i], suites[s]) == 0;
         int close = gsim_text_suggest(cli->operand[i], suites, n);
         if (!is_there)
-            return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "no suite or table is called '%s'%s%s",
-                             cli->operand[i], close >= 0 ? "; did you mean " : "; there are ",
-                             close >= 0 ? suites[close] : all);
+            return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                             "no suite or table is called '%s'%s%s%s", cli->operand[i],
+                             close >= 0 ? "; did you mean '" : "; there are ",
+                             close >= 0 ? suites[close] : all, close >= 0 ? "'?" : "");
     }
     return all ? GSIM_OK : gsim_no_memory(cli->log, "reading tables");
 }

@@ -175,7 +175,8 @@ static enum gsim_status take_all(struct gsim_cli *cli, const struct gsim_trace *
     for (int t = 0; t < n; t++) {
         if (traces[t].n_jobs < LEAST_JOBS)
             return gsim_fail(cli->log, GSIM_BAD_INPUT, names[t], 0,
-                             "%u jobs are too few for a picture", traces[t].n_jobs);
+                             "%u job%s too few for a picture", traces[t].n_jobs,
+                             traces[t].n_jobs == 1 ? " is" : "s are");
         if (!jobs || !take(&traces[t], cli->arena, &jobs[t]))
             return gsim_no_memory(cli->log, "drawing");
     }
