@@ -225,8 +225,7 @@ static void make_room(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot sl
         return;
     enum gsim_rule rule = gsim_settings_rule_of(ctx, slot, antman->sharing.rule);
     bool is_any = rule == GSIM_RULE_ANY || rule == GSIM_RULE_SPREAD || rule == GSIM_RULE_RANDOM;
-    bool has_room = is_any ? keep(ctx, slot, 0, n_gpus, needed) == 0
-                           : keep_nodes(ctx, slot);
+    bool has_room = is_any ? keep(ctx, slot, 0, n_gpus, needed) == 0 : keep_nodes(ctx, slot);
     if (!has_room)
         keep_none(antman);
     for (uint32_t gpu = gsim_bitset_first(&antman->kept); gpu != UINT32_MAX;
@@ -266,7 +265,8 @@ static void start_guaranteed(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 static bool takes_guests(const struct gsim_ctx *ctx) {
     const struct antman *antman = ctx->state;
     uint32_t gpu = 0, n_gpus = ctx->view->cluster.n_gpus;
-    while (gpu < n_gpus && (gsim_bitset_has(&antman->kept, gpu) || use_of(ctx, gpu) >= antman->busy_ppm))
+    while (gpu < n_gpus &&
+           (gsim_bitset_has(&antman->kept, gpu) || use_of(ctx, gpu) >= antman->busy_ppm))
         gpu++;
     return gpu < n_gpus;
 }
