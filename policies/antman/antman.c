@@ -202,8 +202,8 @@ static bool keep_nodes(const struct gsim_ctx *ctx, gsim_slot slot) {
     return needed == 0 || keep_node(ctx, slot, needed);
 }
 
-/* Whether there are so few GPUs that can be had that none needs to be looked at. GPUs of a node that
- * is down may stay arranged without jobs. */
+/* Whether so few GPUs can be had that none needs to be looked at. GPUs of a node that is down may
+ * stay arranged without jobs. */
 static bool are_too_few(const struct gsim_ctx *ctx, uint32_t needed) {
     const struct antman *antman = ctx->state;
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
