@@ -54,15 +54,23 @@ static int64_t use_of(const struct gsim_ctx *ctx, uint32_t gpu) {
 static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
     const struct antman *antman = ctx->state;
     const struct antman_gpu *here = &antman->gpu[gpu];
+    bool is_kept = gsim_bitset_has(&antman->kept, gpu);
     if (!gsim_antman_job(ctx, slot)->is_opportunistic)
-        return here->guaranteed == GSIM_NO_SLOT && !here->is_kept_free;
-    return !here->is_kept_free && use_of(ctx, gpu) < antman->busy_ppm &&
+        return here->guaranteed == GSIM_NO_SLOT && !is_kept;
+    return !is_kept && use_of(ctx, gpu) < antman->busy_ppm &&
            gsim_antman_may_overflow(ctx, gpu, slot);
 }
 
 static int64_t load(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
     bool is_guest = gsim_antman_job(ctx, slot)->is_opportunistic;
     return ctx->view->cluster.clients[gpu] + (is_guest ? use_of(ctx, gpu) * 1000 : 0);
+}
+
+/* Guests go where use lets them in, other jobs where no guaranteed job is. */
+static uint32_t next_shared(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t from) {
+    const struct antman *antman = ctx->state;
+    bool is_guest = gsim_antman_job(ctx, slot)->is_opportunistic;
+    return gsim_bitset_next(is_guest ? &antman->quiet : &antman->unowned, from);
 }
 
 /* --- placing ---------------------------------------------------------------------------------- */
@@ -77,7 +85,7 @@ static bool place_alone(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot 
         return false;
     bool is_kept = false;
     for (uint32_t u = gsim_plan_units(plan, slot, &units); u-- > 0;)
-        is_kept = is_kept || antman->gpu[units[u].gpu].is_kept_free;
+        is_kept = is_kept || gsim_bitset_has(&antman->kept, units[u].gpu);
     if (is_kept)
         gsim_plan_rollback(plan, mark);
     return !is_kept;
@@ -99,6 +107,7 @@ static bool start(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gsim_queu
         return true;
     uint32_t gpu = job->sharing.gpu - 1;
     gsim_queue_append(&antman->gpu[gpu].jobs, ctx, slot);
+    gsim_antman_note(antman, gpu);
     if (!job->is_opportunistic)
         gsim_antman_take(ctx, plan, slot, gpu);
     else
@@ -112,8 +121,9 @@ static void leave(const struct gsim_ctx *ctx, gsim_slot slot) {
     uint32_t gpu = gsim_antman_job(ctx, slot)->sharing.gpu;
     if (gpu == 0)
         return;
-    gsim_antman_count(ctx, slot, gpu - 1);
+    (void)gsim_antman_count(ctx, slot, gpu - 1);
     gsim_queue_remove(&antman->gpu[gpu - 1].jobs, ctx, slot);
+    gsim_antman_note(antman, gpu - 1);
 }
 
 /* Suspends the guests of a GPU. */
@@ -139,7 +149,7 @@ static uint32_t width_of(const struct gsim_view_cluster *cluster, uint32_t node)
 
 static bool may_keep(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu) {
     const struct antman *antman = ctx->state;
-    return !antman->gpu[gpu].is_kept_free && is_to_be_had(ctx, gpu) &&
+    return !gsim_bitset_has(&antman->kept, gpu) && is_to_be_had(ctx, gpu) &&
            gsim_ask_may_use(ctx, slot, gpu) &&
            gsim_job_memory(ctx->view, slot) <= ctx->view->cluster.hbm_bytes[gpu];
 }
@@ -150,7 +160,7 @@ static uint32_t keep(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t from, 
     struct antman *antman = ctx->state;
     for (uint32_t gpu = from; gpu < to && needed > 0; gpu++)
         if (may_keep(ctx, slot, gpu)) {
-            antman->gpu[gpu].is_kept_free = true;
+            gsim_bitset_add(&antman->kept, gpu);
             needed--;
         }
     return needed;
@@ -192,20 +202,35 @@ static bool keep_nodes(const struct gsim_ctx *ctx, gsim_slot slot) {
     return needed == 0 || keep_node(ctx, slot, needed);
 }
 
+/* Whether so few GPUs can be had that none needs to be looked at. GPUs of a node that is down may
+ * stay arranged without jobs. */
+static bool are_too_few(const struct gsim_ctx *ctx, uint32_t needed) {
+    const struct antman *antman = ctx->state;
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    return cluster->n_failures == 0 && cluster->n_idle_gpus + antman->n_unowned < needed;
+}
+
+static void keep_none(struct antman *antman) {
+    for (uint32_t gpu = gsim_bitset_first(&antman->kept); gpu != UINT32_MAX;
+         gpu = gsim_bitset_next(&antman->kept, gpu + 1))
+        gsim_bitset_remove(&antman->kept, gpu);
+}
+
 /* Keeps GPUs without a guaranteed job free for the first waiting job, once they are enough for it
  * by its rule of placement: until then opportunistic jobs may use the GPUs that it reserves. */
 static void make_room(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
     struct antman *antman = ctx->state;
-    uint32_t n_gpus = ctx->view->cluster.n_gpus;
+    uint32_t n_gpus = ctx->view->cluster.n_gpus, needed = ctx->view->jobs.gpus[slot];
+    if (are_too_few(ctx, needed))
+        return;
     enum gsim_rule rule = gsim_settings_rule_of(ctx, slot, antman->sharing.rule);
     bool is_any = rule == GSIM_RULE_ANY || rule == GSIM_RULE_SPREAD || rule == GSIM_RULE_RANDOM;
-    bool has_room = is_any ? keep(ctx, slot, 0, n_gpus, ctx->view->jobs.gpus[slot]) == 0
-                           : keep_nodes(ctx, slot);
-    for (uint32_t gpu = 0; gpu < n_gpus; gpu++)
-        if (antman->gpu[gpu].is_kept_free && has_room)
-            clear(ctx, plan, gpu);
-        else
-            antman->gpu[gpu].is_kept_free = false;
+    bool has_room = is_any ? keep(ctx, slot, 0, n_gpus, needed) == 0 : keep_nodes(ctx, slot);
+    if (!has_room)
+        keep_none(antman);
+    for (uint32_t gpu = gsim_bitset_first(&antman->kept); gpu != UINT32_MAX;
+         gpu = gsim_bitset_next(&antman->kept, gpu + 1))
+        clear(ctx, plan, gpu);
 }
 
 /* Guaranteed jobs behind the first one take GPUs that are not kept for it. */
@@ -226,8 +251,7 @@ static void pass_first(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 static void start_guaranteed(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct antman *antman = ctx->state;
     struct gsim_queue *queue = &antman->sharing.queue;
-    for (uint32_t gpu = 0; gpu < ctx->view->cluster.n_gpus; gpu++)
-        antman->gpu[gpu].is_kept_free = false;
+    keep_none(antman);
     while (queue->first != GSIM_NO_SLOT && start(ctx, plan, queue, queue->first))
         continue;
     if (queue->first == GSIM_NO_SLOT)
@@ -241,7 +265,8 @@ static void start_guaranteed(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 static bool takes_guests(const struct gsim_ctx *ctx) {
     const struct antman *antman = ctx->state;
     uint32_t gpu = 0, n_gpus = ctx->view->cluster.n_gpus;
-    while (gpu < n_gpus && (antman->gpu[gpu].is_kept_free || use_of(ctx, gpu) >= antman->busy_ppm))
+    while (gpu < n_gpus &&
+           (gsim_bitset_has(&antman->kept, gpu) || use_of(ctx, gpu) >= antman->busy_ppm))
         gpu++;
     return gpu < n_gpus;
 }
@@ -319,11 +344,10 @@ static gsim_slot first_upgradable(const struct gsim_ctx *ctx, const struct antma
  * lost patience. */
 static void upgrade(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     const struct antman *antman = ctx->state;
-    for (uint32_t gpu = 0; gpu < ctx->view->cluster.n_gpus; gpu++) {
-        const struct antman_gpu *here = &antman->gpu[gpu];
-        if (here->is_kept_free || here->guaranteed != GSIM_NO_SLOT)
-            continue;
-        gsim_slot slot = first_upgradable(ctx, here);
+    for (uint32_t gpu = gsim_bitset_first(&antman->unowned); gpu != UINT32_MAX;
+         gpu = gsim_bitset_next(&antman->unowned, gpu + 1)) {
+        bool is_kept = gsim_bitset_has(&antman->kept, gpu);
+        gsim_slot slot = is_kept ? GSIM_NO_SLOT : first_upgradable(ctx, &antman->gpu[gpu]);
         if (slot == GSIM_NO_SLOT)
             continue;
         gsim_antman_job(ctx, slot)->is_opportunistic = false;
@@ -354,9 +378,10 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     if (job->sharing.gpu == 0)
         return;
     leave(ctx, slot);
-    antman->gpu[job->sharing.gpu - 1].is_freed = true;
+    gsim_bitset_add(&antman->freed, job->sharing.gpu - 1);
     if (!job->is_opportunistic)
         antman->gpu[job->sharing.gpu - 1].guaranteed = GSIM_NO_SLOT;
+    gsim_antman_note(antman, job->sharing.gpu - 1);
 }
 
 /* Puts suspended guests back into the queue. */
@@ -375,11 +400,11 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct antman *antman = ctx->state;
     book(ctx);
     gsim_sharing_give_back(&antman->sharing, ctx, plan);
-    for (uint32_t gpu = 0; gpu < ctx->view->cluster.n_gpus; gpu++)
-        if (antman->gpu[gpu].is_freed) {
-            antman->gpu[gpu].is_freed = false;
-            gsim_antman_cap_guests(ctx, plan, gpu);
-        }
+    for (uint32_t gpu = gsim_bitset_first(&antman->freed); gpu != UINT32_MAX;
+         gpu = gsim_bitset_next(&antman->freed, gpu + 1)) {
+        gsim_bitset_remove(&antman->freed, gpu);
+        gsim_antman_cap_guests(ctx, plan, gpu);
+    }
     if (ctx->view->now_ns >= antman->look_ns)
         gsim_antman_look(ctx, plan);
     start_guaranteed(ctx, plan);
@@ -400,6 +425,7 @@ static enum gsim_status open_antman(struct gsim_ctx *ctx) {
                       &(struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR, .caps_launches = true});
     antman->sharing.accepts = accepts;
     antman->sharing.load = load;
+    antman->sharing.next_shared = next_shared;
     gsim_queue_init(&antman->opportunistic);
     gsim_index_init(&antman->patient, ctx->arena);
     gsim_index_init(&antman->singles, ctx->arena);
@@ -414,7 +440,11 @@ static enum gsim_status open_antman(struct gsim_ctx *ctx) {
     antman->busy_ppm = gsim_param(ctx->params, "busy");
     antman->look_ns = GSIM_NEVER;
     antman->gpu = gsim_arena_array(ctx->arena, n > 0 ? n : 1, sizeof *antman->gpu);
-    if (!antman->gpu)
+    if (!antman->gpu || !gsim_bitset_init(&antman->used, ctx->arena, n) ||
+        !gsim_bitset_init(&antman->unowned, ctx->arena, n) ||
+        !gsim_bitset_init(&antman->quiet, ctx->arena, n) ||
+        !gsim_bitset_init(&antman->freed, ctx->arena, n) ||
+        !gsim_bitset_init(&antman->kept, ctx->arena, n))
         return gsim_no_memory(ctx->log, "opening policy antman");
     for (uint32_t gpu = 0; gpu < n; gpu++) {
         antman->gpu[gpu].guaranteed = GSIM_NO_SLOT;

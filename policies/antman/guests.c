@@ -34,6 +34,19 @@ bool gsim_antman_may_overflow(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slo
            view->cluster.mem_used[gpu] + mem_of(view, slot) <= view->cluster.hbm_bytes[gpu];
 }
 
+void gsim_antman_note(struct antman *antman, uint32_t gpu) {
+    const struct antman_gpu *here = &antman->gpu[gpu];
+    bool is_shared = here->jobs.first != GSIM_NO_SLOT, is_owned = here->guaranteed != GSIM_NO_SLOT;
+    bool is_used = is_shared || here->busy_ns > 0 || here->busy_ppm > 0;
+    bool is_unowned = is_shared && !is_owned;
+    bool is_quiet = is_shared && here->busy_ppm < antman->busy_ppm;
+    antman->n_unowned += is_unowned;
+    antman->n_unowned -= gsim_bitset_has(&antman->unowned, gpu);
+    (is_used ? gsim_bitset_add : gsim_bitset_remove)(&antman->used, gpu);
+    (is_unowned ? gsim_bitset_add : gsim_bitset_remove)(&antman->unowned, gpu);
+    (is_quiet ? gsim_bitset_add : gsim_bitset_remove)(&antman->quiet, gpu);
+}
+
 /* --- caps ------------------------------------------------------------------------------------- */
 
 void gsim_antman_cap(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
@@ -65,6 +78,7 @@ void gsim_antman_take(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot sl
     here->n_looks = 0;
     here->best_ppm = 0;
     here->share = 0;
+    gsim_antman_note(ctx->state, gpu);
     gsim_antman_cap_guests(ctx, plan, gpu);
 }
 
@@ -108,7 +122,7 @@ bool gsim_antman_follow(struct antman_gpu *gpu, int64_t done_ns, int64_t taken_n
     return gpu->share != before;
 }
 
-void gsim_antman_count(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu) {
+struct gsim_counters gsim_antman_count(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu) {
     struct antman_job *job = gsim_antman_job(ctx, slot);
     struct gsim_counters now = gsim_count(ctx, slot);
     int64_t busy_ns =
@@ -116,6 +130,7 @@ void gsim_antman_count(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu)
     if (busy_ns > job->busy_ns) /* a job that was stopped may have lost work */
         ((struct antman *)ctx->state)->gpu[gpu].busy_ns += busy_ns - job->busy_ns;
     job->busy_ns = busy_ns;
+    return now;
 }
 
 /* The windows that have ended since the one to be looked at, in which the cluster was empty. */
@@ -125,18 +140,22 @@ static int64_t empty_windows(const struct gsim_ctx *ctx) {
 }
 
 static void look_at(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
-    const struct antman *antman = ctx->state;
+    struct antman *antman = ctx->state;
     struct antman_gpu *here = &antman->gpu[gpu];
+    struct gsim_counters now = {0};
     for (gsim_slot slot = here->jobs.first; slot != GSIM_NO_SLOT;
-         slot = gsim_queue_after(ctx, slot))
-        gsim_antman_count(ctx, slot, gpu);
+         slot = gsim_queue_after(ctx, slot)) {
+        struct gsim_counters counted = gsim_antman_count(ctx, slot, gpu);
+        if (slot == here->guaranteed)
+            now = counted;
+    }
     here->busy_ppm = gsim_muldiv_floor(here->busy_ns, GSIM_PPM, antman->window_ns);
     if (empty_windows(ctx) > 0)
         here->busy_ppm = 0;
     here->busy_ns = 0;
+    gsim_antman_note(antman, gpu);
     if (here->guaranteed == GSIM_NO_SLOT)
         return;
-    struct gsim_counters now = gsim_count(ctx, here->guaranteed);
     int64_t done_ns = now.work_ns - here->worked_ns, taken_ns = now.taken_ns - here->taken_ns;
     here->worked_ns = now.work_ns;
     here->taken_ns = now.taken_ns;
@@ -146,7 +165,8 @@ static void look_at(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) 
 
 void gsim_antman_look(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct antman *antman = ctx->state;
-    for (uint32_t gpu = 0; gpu < ctx->view->cluster.n_gpus; gpu++)
+    for (uint32_t gpu = gsim_bitset_first(&antman->used); gpu != UINT32_MAX;
+         gpu = gsim_bitset_next(&antman->used, gpu + 1))
         look_at(ctx, plan, gpu);
     antman->look_ns += (empty_windows(ctx) + 1) * antman->window_ns;
 }

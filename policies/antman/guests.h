@@ -7,13 +7,12 @@
 #include "policies/lib/queue.h"
 #include "policies/lib/settings.h"
 #include "policies/lib/sharing.h"
+#include "sim/base/bitset.h"
 #include "sim/base/index.h"
 
 struct antman_gpu {
     struct gsim_queue jobs; /* that share it: a job waits in a queue, or is in one of these */
     gsim_slot guaranteed; /* GSIM_NO_SLOT: none */
-    bool is_freed; /* one of its jobs has just ended */
-    bool is_kept_free; /* for a guaranteed job: no opportunistic job starts here */
     int n_looks; /* looks since the guaranteed job came */
     int64_t worked_ns, taken_ns; /* at the last look: its service, its time with something to do */
     int64_t best_ppm; /* the best pace of a window, worked_ns by taken_ns */
@@ -30,6 +29,13 @@ struct antman {
     struct gsim_index patient, singles;
     int64_t n_queued; /* jobs that ever came into it */
     struct antman_gpu *gpu;
+    /* GPUs, so that a decide costs by those that it is about: with jobs that share them, or a use
+     * from before; of those with jobs, the ones without a guaranteed job, and the ones of which the
+     * use lets a guest in. */
+    struct gsim_bitset used, unowned, quiet;
+    uint32_t n_unowned;
+    struct gsim_bitset freed; /* one of its jobs has just ended */
+    struct gsim_bitset kept; /* for a guaranteed job: no opportunistic job starts there */
     struct gsim_preemption way;
     int64_t window_ns, refill_ns, patience_ns, tolerance_ppm, busy_ppm;
     int64_t look_ns; /* time of the next look; GSIM_NEVER before the first arrival */
@@ -51,8 +57,10 @@ static inline bool gsim_antman_is_guest(const struct gsim_ctx *ctx, gsim_slot sl
     return job->sharing.gpu == gpu + 1 && job->is_opportunistic;
 }
 
-/* Books the job's GPU time since it was last counted to the GPU that it is on. */
-void gsim_antman_count(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu);
+/* Brings the sets of GPUs up to date with that one. */
+void gsim_antman_note(struct antman *antman, uint32_t gpu);
+/* Books the job's GPU time since it was last counted to the GPU that it is on; what was counted. */
+struct gsim_counters gsim_antman_count(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu);
 /* Caps a job's memory and launches: a guest has the memory that other jobs leave, and launches by
  * the GPU's share where there is a guaranteed job; other jobs have no cap. */
 void gsim_antman_cap(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot);

@@ -106,13 +106,42 @@ static int64_t needs(const struct gsim_sharing *sharing, const struct gsim_view 
     return sharing->how.memory == GSIM_MEMORY_RESIDENT ? gsim_job_memory(view, slot) : -1;
 }
 
-/* The GPU with the least load that has room; the cluster's size when there is none. Where the load
- * is the number of jobs, that is the first one. */
+/* Whether a GPU that is not idle takes one more job. */
+static bool is_open(const struct gsim_view_cluster *cluster, uint32_t gpu, int64_t mem_bytes) {
+    return cluster->is_arranged[gpu] && cluster->clients[gpu] > 0 &&
+           cluster->clients[gpu] < cluster->client_limit[gpu] &&
+           (mem_bytes < 0 || cluster->mem_used[gpu] + mem_bytes <= cluster->hbm_bytes[gpu]);
+}
+
+/* The open GPU after that one, of those with jobs one that the policy names where it names some;
+ * from the cluster's size on the first one, and that size when there is no other. */
+static uint32_t next_open(const struct gsim_sharing *sharing, struct gsim_ctx *ctx, gsim_slot slot,
+                          uint32_t before, int64_t mem_bytes) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    uint32_t end = cluster->n_gpus, from = 0;
+    if (!sharing->next_shared)
+        return gsim_ask_open_gpu(ctx, before, mem_bytes);
+    if (before == end || gsim_gpu_is_idle(ctx->view, before)) {
+        uint32_t idle = gsim_ask_open_gpu(ctx, before, mem_bytes);
+        if (idle != end && gsim_gpu_is_idle(ctx->view, idle))
+            return idle;
+    } else {
+        from = before + 1;
+    }
+    uint32_t gpu = sharing->next_shared(ctx, slot, from);
+    while (gpu < end && !is_open(cluster, gpu, mem_bytes))
+        gpu = sharing->next_shared(ctx, slot, gpu + 1);
+    return gpu < end ? gpu : end;
+}
+
+/* The GPU with the least load that has room; the cluster's size when there is none. GPUs come by
+ * their jobs, but for those that the policy names: no later one has less load than this one has
+ * jobs. */
 static uint32_t emptiest(const struct gsim_sharing *sharing, struct gsim_ctx *ctx, gsim_slot slot) {
     uint32_t end = ctx->view->cluster.n_gpus, best = end;
     int64_t least = 0, mem_bytes = needs(sharing, ctx->view, slot);
-    for (uint32_t gpu = gsim_ask_open_gpu(ctx, end, mem_bytes); gpu != end;
-         gpu = gsim_ask_open_gpu(ctx, gpu, mem_bytes)) {
+    for (uint32_t gpu = next_open(sharing, ctx, slot, end, mem_bytes); gpu != end;
+         gpu = next_open(sharing, ctx, slot, gpu, mem_bytes)) {
         if (!gsim_order_allows(&sharing->order, ctx, gpu, slot) ||
             (sharing->accepts && !sharing->accepts(ctx, gpu, slot)))
             continue;
@@ -123,6 +152,9 @@ static uint32_t emptiest(const struct gsim_sharing *sharing, struct gsim_ctx *ct
             best = gpu;
             least = load;
         }
+        int64_t n_jobs = ctx->view->cluster.clients[gpu];
+        if (least == n_jobs && (n_jobs == 0 || !sharing->next_shared))
+            break;
     }
     return best;
 }

@@ -30,8 +30,12 @@ struct gsim_sharing {
                   bool is_oversubscribed);
     /* Whether the job may share this GPU; NULL: always. */
     bool (*accepts)(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot);
-    /* The load by which the least loaded GPU is taken; NULL: the number of jobs there. */
+    /* The load by which the least loaded GPU is taken, which is at least the number of jobs there;
+     * NULL: it is that number. */
     int64_t (*load)(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot);
+    /* The first GPU from that one on which has jobs and may accept this one, UINT32_MAX if there is
+     * none: all that do accept it are among these. NULL: every GPU is asked. */
+    uint32_t (*next_shared)(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t from);
 };
 
 /* A job's part of the sharing, first in the per-job state. */

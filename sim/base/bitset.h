@@ -33,6 +33,10 @@ static inline void gsim_bitset_remove(struct gsim_bitset *set, uint32_t i) {
     set->summary[i / 4096] &= ~((uint64_t)(word == 0) << (i / 64 % 64));
 }
 
+static inline bool gsim_bitset_has(const struct gsim_bitset *set, uint32_t i) {
+    return set->word[i / 64] >> (i % 64) & 1;
+}
+
 /* Moves a member between two sets of equal size; they may be one set. */
 static inline void gsim_bitset_move(struct gsim_bitset *from, struct gsim_bitset *to, uint32_t i) {
     gsim_bitset_remove(from, i);

@@ -123,7 +123,7 @@ of_jobs() { # policy, nodes: instructions of the jobs
     echo $((all - opening))
 }
 # shellcheck disable=SC2046
-for policy in $(all fifo mps mig tgs) srtf timeslice gang-rr gandiva; do
+for policy in $(all fifo mps mig tgs) srtf timeslice gang-rr gandiva antman salus; do
     few=$(of_jobs "$policy" 64) many=$(of_jobs "$policy" 512)
     ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" 'BEGIN { printf("%.2f", (few > 0 ? many / few : 99)) }')
     if [ "$(awk -v ratio="$ratio" -v most="$most_job" 'BEGIN { print(ratio <= most) }')" = 1 ]; then
