@@ -463,7 +463,7 @@ class Vgpu(Policy):
 
 
 class Xsched(Policy):
-    kinds = ("levels", "outages_of_levels")
+    kinds = ("levels", "outages_of_levels", "ties_of_levels")
     again = {"levels": (378,)}  # an urgent job comes in the instant in which a kernel ends
 
     def run(self, cluster, jobs, setup):
@@ -471,15 +471,15 @@ class Xsched(Policy):
 
 
 class Chimera(Xsched):
-    kinds, again = ("ways", "outages_of_ways"), {}
+    kinds, again = ("ways", "outages_of_ways", "ties_of_ways"), {}
 
 
 class Reef(Xsched):
-    kinds, again = ("resets", "outages_of_resets"), {}
+    kinds, again = ("resets", "outages_of_resets", "ties_of_resets"), {}
 
 
 class Gpreempt(Xsched):
-    kinds, again = ("slices", "outages_of_slices"), {}
+    kinds, again = ("slices", "outages_of_slices", "ties_of_slices"), {"slices": (443,)}  # one comes as a turn ends
 
 
 class Salus(Policy):
