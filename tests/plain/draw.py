@@ -579,6 +579,21 @@ class Setup:
         self.draw_turns(r)
         self.draw_reserved(r)
 
+    def draw_fair_turns(self, r):
+        self.draw_reserved_turns(r)
+        self.draw_fair(r)
+
+    def draw_fair_beside(self, r):
+        self.draw_reserved_beside(r)
+        self.draw_fair(r)
+
+    def draw_fair(self, r):
+        self.sets = [its if its != "queue=easy" else "queue=fairshare" for its in self.sets]
+        self.costs["half_life"] = r.choice([60, 300, 7 * 86400]) * S
+        self.sets.append(f"queue_half_life={self.costs['half_life']}ns")
+        for row in self.rows:
+            row["user"] = r.choice(["ana", "ana", "bo", "cleo", "dan"])
+
     def draw_reserved(self, r):
         """Jobs of one GPU with limits, some of which are passed."""
         self.sets = [its if not its.startswith("queue=") else "queue=easy" for its in self.sets]

@@ -33,8 +33,7 @@ class Halts(Turns):
             piece = has.kernel // self.costs["pieces"]
             return now + (-self.into() % piece or piece)
         if way == "slice":
-            slices = max(1, -(-(now - self.since) // self.costs["slice"]))
-            return min(self.since + slices * self.costs["slice"], self.until)
+            return self.since + max(1, -(-(now - self.since) // self.costs["slice"])) * self.costs["slice"]
         if way == "launched":
             flying = has.kernels_in_flight(self.costs["threshold"])
             return now + left + (flying - 1) * has.kernel
