@@ -62,6 +62,12 @@ static gsim_work next_multiple(gsim_work from, gsim_work done, gsim_work end, gs
     return at < end ? at : end;
 }
 
+/* The end of the running block or piece: in the instant in which one ends the next has begun, as
+ * the next kernel has when a kernel ends. */
+static gsim_work part_end(struct gsim_kernel_span span, gsim_work done, gsim_work part) {
+    return next_multiple(span.start, done + (part > 0), span.end, part);
+}
+
 static struct gsim_kernel_stop_outcome runs_to(gsim_work at, gsim_work done, uint64_t rate_q32) {
     return (struct gsim_kernel_stop_outcome){
         .free_ns = time_for(at - done, rate_q32), .done = at, .is_within_bound = true};
@@ -142,7 +148,7 @@ struct gsim_kernel_stop_outcome gsim_kernel_stop(const struct gsim_lane_urgency 
     struct gsim_kernel_stop_outcome outcome;
     switch (how->stop) {
     case GSIM_STOP_BLOCK:
-        return runs_to(next_multiple(span.start, done, span.end, block), done, rate_q32);
+        return runs_to(part_end(span, done, block), done, rate_q32);
     case GSIM_STOP_SAVE:
         return save(costs, done, GSIM_PPM);
     case GSIM_STOP_FLUSH:
@@ -162,9 +168,8 @@ struct gsim_kernel_stop_outcome gsim_kernel_stop(const struct gsim_lane_urgency 
         return cheapest(how, costs, span.start, done, gsim_work_to_ns(block), is_idempotent);
     default:
         if (how->pieces > 1)
-            return runs_to(
-                next_multiple(span.start, done, span.end, (length + how->pieces - 1) / how->pieces),
-                done, rate_q32);
+            return runs_to(part_end(span, done, (length + how->pieces - 1) / how->pieces), done,
+                           rate_q32);
         return runs_to(span.last_end, done, rate_q32);
     }
 }

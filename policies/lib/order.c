@@ -88,16 +88,36 @@ static int64_t rank_of(struct gsim_order *order, const struct gsim_ctx *ctx, gsi
                    8); /* in the steps in which the policy fairshare weighs it */
 }
 
+/* Of equal ranks the first to arrive goes first under fairshare, and the first of the trace under
+ * las, where no job has such a number. */
 static bool goes_before(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
-    int64_t left = job_of(ctx, a)->rank, right = job_of(ctx, b)->rank;
-    return left != right ? left < right : gsim_nth(ctx->view, a) < gsim_nth(ctx->view, b);
+    const struct gsim_order_job *left = job_of(ctx, a), *right = job_of(ctx, b);
+    if (left->rank != right->rank)
+        return left->rank < right->rank;
+    if (left->came != right->came)
+        return left->came < right->came;
+    return gsim_nth(ctx->view, a) < gsim_nth(ctx->view, b);
+}
+
+/* Jobs that have come since the last sort stand behind those that it ordered. */
+static void number(struct gsim_order *order, const struct gsim_queue *queue,
+                   const struct gsim_ctx *ctx) {
+    for (gsim_slot slot = queue->last; slot != GSIM_NO_SLOT && job_of(ctx, slot)->came == 0;
+         slot = gsim_queue_before(ctx, slot))
+        order->n_came++;
+    uint64_t came = order->n_came;
+    for (gsim_slot slot = queue->last; slot != GSIM_NO_SLOT && job_of(ctx, slot)->came == 0;
+         slot = gsim_queue_before(ctx, slot))
+        job_of(ctx, slot)->came = came--;
 }
 
 static void sort(struct gsim_order *order, struct gsim_queue *queue, const struct gsim_ctx *ctx) {
     if (order->kind < GSIM_ORDER_FAIRSHARE)
         return;
-    if (order->kind == GSIM_ORDER_FAIRSHARE)
+    if (order->kind == GSIM_ORDER_FAIRSHARE) {
         gsim_usage_look(&order->usage, ctx);
+        number(order, queue, ctx);
+    }
     for (gsim_slot slot = queue->first; slot != GSIM_NO_SLOT; slot = gsim_queue_after(ctx, slot))
         job_of(ctx, slot)->rank = rank_of(order, ctx, slot);
     gsim_queue_sort(queue, ctx, goes_before);
@@ -271,6 +291,7 @@ void gsim_order_serve(struct gsim_order *order, struct gsim_queue *queue, struct
                                                      : follow(order, ctx, plan, slot);
         if (is_placed) {
             gsim_queue_remove(queue, ctx, slot);
+            job_of(ctx, slot)->came = 0;
             charge(order, ctx, slot, true);
         } else if (!goes_on(order, ctx, plan, slot)) {
             break;

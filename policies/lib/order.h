@@ -23,6 +23,7 @@ struct gsim_order_job {
     struct gsim_queue_link link;
     bool is_charged; /* for the GPUs that it holds */
     int64_t rank; /* lower goes first */
+    uint64_t came; /* fairshare: its number in the order of arrival while it waits, else 0 */
 };
 
 /* Zeroed, then gsim_order_init, then the hooks. */
@@ -30,6 +31,7 @@ struct gsim_order {
     enum gsim_order_kind kind;
     int64_t quantum_ns; /* of las */
     struct gsim_usage usage; /* of fairshare */
+    uint64_t n_came; /* of fairshare: the last number that a job has got */
     /* the job that has a reservation in this decide: easy and fairshare */
     gsim_slot head;
     int64_t reserved_ns;

@@ -22,6 +22,18 @@ check "another policy ends jobs at other times, and so they come at other times"
 run --policy fifo --until 18
 check "jobs that did not come have no submission" "c|||, d|||" "$(awk -F, '$1 == "c" || $1 == "d" {printf "%s%s|%s|%s|%s", (n++ ? ", " : ""), $1, $2, $3, $4}' "$tmp/out")"
 
+# One at a time by memory. After a's end both jobs of bo wait, late comes then and soon has come at 1 s: soon goes first.
+cat >"$tmp/fair.csv" <<'T'
+job_id,submit_s,duration_s,gpus,after,think_s,user,mem_gib
+a,0,10,1,,,ana,8
+late,0,5,1,a,0,bo,8
+soon,1,5,1,,,bo,8
+T
+"$gsim" run "$tmp/fair.csv" --policy timeslice --set queue=fairshare --set hbm_bytes=8GiB --device ideal --gpus-per-node 1 --quiet \
+    --jobs-csv "$tmp/fair.out" >"$tmp/log" 2>&1
+check "equal users are served in order of arrival where jobs share GPUs" "late 15, soon 10" \
+    "$(awk -F, '$1 != "a" && NR > 1 {printf "%s%s %g", (n++ ? ", " : ""), $1, $3}' "$tmp/fair.out")"
+
 # After a begin. One GPU, fifo: a 0 to 10, b (at once) 10 to 20. c 5 s after b's begin, d at a's begin but not before
 # its submit_s, e after b's end: c comes at 15, d at 3, e at 20. d runs 20 to 21, so c from 21, e from 22.
 mv "$tmp/five.csv" "$tmp/ends.csv"

@@ -43,10 +43,12 @@ class Setup:
         for row, time in zip(self.rows, sorted(row["submit"] for row in self.rows)):
             row["submit"] = time
         self.rule, self.costs, self.files, self.loses, self.apart = "consolidate", {}, {}, False, Fraction(1)
-        base = kind.removeprefix("outages_of_")
+        base = kind.removeprefix("outages_of_").removeprefix("ties_of_")
         getattr(self, "draw_" + base)(r)
-        if base != kind:
+        if kind.startswith("outages"):
             self.draw_outages(r)
+        if kind.startswith("ties"):
+            self.draw_ties(r)
 
     def draw_plain(self, r):
         pass
@@ -198,6 +200,16 @@ class Setup:
         self.draw_mean_times(r)
         self.back_ns = r.choice([0, 0, S, r.randint(1, 9 * S)])
         self.sets.append(f"restart.resume_ns={self.back_ns}ns")
+
+    def draw_ties(self, r):
+        """Jobs that come to one GPU in instants in which turns, kernels and parts of them end."""
+        self.nodes = [{"gpus": 1}]
+        for row in self.rows:
+            row["gpus"] = 1
+            if r.random() < 0.8:
+                row.update(submit=r.randrange(12) * self.costs["quantum"] // r.choice([1, 1, 4]), sync="none")
+        for row, time in zip(self.rows, sorted(row["submit"] for row in self.rows)):
+            row["submit"] = time
 
     def draw_discards(self, r):
         """A stopped job begins anew."""
@@ -567,6 +579,21 @@ class Setup:
         self.draw_turns(r)
         self.draw_reserved(r)
 
+    def draw_fair_turns(self, r):
+        self.draw_reserved_turns(r)
+        self.draw_fair(r)
+
+    def draw_fair_beside(self, r):
+        self.draw_reserved_beside(r)
+        self.draw_fair(r)
+
+    def draw_fair(self, r):
+        self.sets = [its if its != "queue=easy" else "queue=fairshare" for its in self.sets]
+        self.costs["half_life"] = r.choice([60, 300, 7 * 86400]) * S
+        self.sets.append(f"queue_half_life={self.costs['half_life']}ns")
+        for row in self.rows:
+            row["user"] = r.choice(["ana", "ana", "bo", "cleo", "dan"])
+
     def draw_reserved(self, r):
         """Jobs of one GPU with limits, some of which are passed."""
         self.sets = [its if not its.startswith("queue=") else "queue=easy" for its in self.sets]
@@ -639,7 +666,8 @@ class Setup:
 
     def draw_ways(self, r):
         self.draw_kernels(r)
-        way = r.choice(["drain", "save", "flush", "kernel-slice", "cheapest"])
+        ways = ["drain", "save", "flush", "kernel-slice", "cheapest"]  # the last as save, but near a kernel's end
+        way = r.choice(ways[:4] if self.kind.startswith("ties") else ways)
         self.costs.update(way={"kernel-slice": "pieces", "cheapest": "save"}.get(way, way), pieces=r.choice([1, 2, 4]))
         for row in self.rows if way == "flush" else []:
             row["idempotent"] = 1

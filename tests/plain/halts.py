@@ -55,7 +55,7 @@ class Halts(Turns):
         if self.halted is not None and self.halted <= now:
             self.halt(now)
         if self.has and self.halted is None and self.until <= now:
-            following = self.first(self.after(self.has))
+            following = self.first(self.after(self.has))  # it is alone up to this instant
             if following is self.has:
                 self.until += self.costs["quantum"]
             else:
@@ -89,6 +89,10 @@ class Halts(Turns):
         self.walk(now)
         if self.has and self.has.left <= 0:
             return [self.has]
+        if self.has and self.halted is None and self.until <= now:
+            following = self.first(self.after(self.has))
+            if following is not self.has:  # a job that comes in this instant is too late
+                self.give(following, now)
         if self.has and self.has.synchronises and self.has.left < self.began and (self.has.work - self.has.left) % self.has.synchronises == 0:
             self.halted = None  # its queue is empty, if only for an instant
             self.give(self.first(self.after(self.has)), now)

@@ -15,7 +15,7 @@ from quotas import Kueue, Queue, grow
 from results import quantile
 from slices import Server, Sliced, gpu_time
 from outages import FailingShared
-from reservations import Reserved
+from reservations import Fair, Reserved
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
 
 
@@ -399,7 +399,7 @@ class Quotas(Policy):
 
 
 def share(cluster, jobs, lane, setup, shared=Shared):
-    shared = Reserved if setup.kind.startswith("reserved") else shared
+    shared = {"reserved": Reserved, "fair": Fair}.get(setup.kind.split("_")[0], shared)
     if "mtbf" in setup.costs:
         FailingShared(cluster, jobs, lane, setup.costs, setup.costs["passes"], setup.back_ns).go()
     else:
@@ -407,7 +407,7 @@ def share(cluster, jobs, lane, setup, shared=Shared):
 
 
 class Timeslice(Policy):
-    kinds = ("turns", "outages_of_turns", "reserved_turns", "programs", "fitted", "requests")
+    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "programs", "fitted", "requests")
     lane, shared = Turns, Shared
 
     def run(self, cluster, jobs, setup):
@@ -436,7 +436,7 @@ class Msched(Uvm):
 class Mps(Timeslice):
     """Rates are rounded (docs/limits.md)."""
 
-    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "blocks"), Beside, 1e-7
+    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "blocks"), Beside, 1e-7
     again = {"outages_of_beside": (30,)}  # one of the jobs that a node loses came after another job
 
     def run(self, cluster, jobs, setup):
@@ -463,7 +463,7 @@ class Vgpu(Policy):
 
 
 class Xsched(Policy):
-    kinds = ("levels", "outages_of_levels")
+    kinds = ("levels", "outages_of_levels", "ties_of_levels")
     again = {"levels": (378,)}  # an urgent job comes in the instant in which a kernel ends
 
     def run(self, cluster, jobs, setup):
@@ -471,15 +471,15 @@ class Xsched(Policy):
 
 
 class Chimera(Xsched):
-    kinds, again = ("ways", "outages_of_ways"), {}
+    kinds, again = ("ways", "outages_of_ways", "ties_of_ways"), {}
 
 
 class Reef(Xsched):
-    kinds, again = ("resets", "outages_of_resets"), {}
+    kinds, again = ("resets", "outages_of_resets", "ties_of_resets"), {}
 
 
 class Gpreempt(Xsched):
-    kinds, again = ("slices", "outages_of_slices"), {}
+    kinds, again = ("slices", "outages_of_slices", "ties_of_slices"), {"slices": (443,)}  # one comes as a turn ends
 
 
 class Salus(Policy):

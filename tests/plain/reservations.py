@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """GPUs that jobs share under queue=easy, by docs/compare.md and docs/clusters.md: the first job that finds no room has a
 reservation on the GPU where it will have it first, if those that run end at their limits. All jobs have limits, and one
-GPU each."""
+GPU each. Under queue=fairshare the order is that of users' usage, the least first."""
 from sharing import Shared
 
 
@@ -23,6 +23,9 @@ class Reserved(Shared):
                 return self.over(job), unit, there[unit] + [head]
         raise AssertionError("an empty GPU has room for any job")
 
+    def line(self):
+        return sorted(self.waiting, key=lambda job: (job.submit, job.after is not None, job.number))
+
     seen = None
 
     def state(self):
@@ -36,7 +39,7 @@ class Reserved(Shared):
 
     def look(self):
         head, self.is_kept = None, lambda job, unit: False
-        for job in sorted(self.waiting, key=lambda job: (job.submit, job.after is not None, job.number)):
+        for job in self.line():
             if self.place(job):
                 if head and job.units[0] == unit and self.now + job.limit > then:
                     beside.append(job)
@@ -48,3 +51,35 @@ class Reserved(Shared):
 
     def has_room(self, job, unit):
         return Shared.has_room(self, job, unit) and not self.is_kept(job, unit)
+
+
+class Fair(Reserved):
+    """Usage is GPU time, a job that shares its GPU counts as if it had one, and all of it decays every 300 s."""
+
+    PERIOD, STEPS = 300 * 10**9, 1 << 24  # of a factor
+
+    def __init__(self, *args):
+        Reserved.__init__(self, *args)
+        self.usage, self.then = {job.user: 0.0 for job in self.jobs}, 0
+
+    def count(self):
+        while self.then < self.now:
+            end = min(self.now, (self.then // self.PERIOD + 1) * self.PERIOD)
+            for job in self.jobs:
+                if job.start is not None and (job.end is None or job.end > self.then):
+                    self.usage[job.user] += end - self.then
+            self.then = end
+            if end % self.PERIOD == 0:
+                self.usage = {user: its * 0.5 ** (self.PERIOD / self.costs["half_life"]) for user, its in self.usage.items()}
+
+    def factor(self, job):
+        total = sum(self.usage.values())
+        part = self.usage[job.user] / total if total else 0
+        return int(2 ** -(part * len(self.usage)) * self.STEPS)
+
+    def instant(self):
+        self.count()
+        Reserved.instant(self)
+
+    def line(self):
+        return sorted(Reserved.line(self), key=lambda job: -self.factor(job))

@@ -74,10 +74,34 @@ static void test_chimera_keeps_its_bound_where_it_can(void **state) {
     assert_true(missed_without_flush > n / 3);
 }
 
+static int64_t free_after(struct gsim_lane_urgency rule, int64_t at_ns) {
+    struct gsim_kernel_stop_costs costs = {.sms = 1};
+    struct gsim_context context = {
+        .spec = {.iterations = 1, .kernels = 2, .gpu_ns = 80}, .done = gsim_work_of_ns(at_ns)};
+    return gsim_kernel_stop(&rule, &costs, &context, GSIM_RATE_ONE, 0, 0, true).free_ns;
+}
+
+/* Kernels of 40 ns, in pieces of 10: in the instant in which a part ends the next has begun, and is
+ * waited for, whatever the parts are. Within a part the rest of it is. */
+static void test_a_part_that_ends_is_followed(void **state) {
+    (void)state;
+    struct gsim_lane_urgency kernel = {.stop = GSIM_STOP_KERNEL, .in_flight = 1, .pieces = 1};
+    struct gsim_lane_urgency block = kernel, piece = kernel;
+    block.stop = GSIM_STOP_BLOCK;
+    piece.pieces = 4;
+    assert_int_equal(free_after(piece, 5), 5);
+    assert_int_equal(free_after(piece, 10), 10);
+    assert_int_equal(free_after(piece, 40), 10);
+    assert_int_equal(free_after(kernel, 40), 40);
+    assert_int_equal(free_after(block, 40), 40);
+    assert_int_equal(free_after(block, 50), 30);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_mechanisms_are_in_the_published_order),
         TEST(test_chimera_keeps_its_bound_where_it_can),
+        TEST(test_a_part_that_ends_is_followed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
