@@ -51,6 +51,8 @@ CREATE TEMP VIEW on_sheet AS SELECT count(*) AS n FROM series JOIN sheet ON seri
 CREATE TEMP TABLE member AS
 SELECT run_id, series, label FROM labelled JOIN series USING (full);
 CREATE INDEX temp.member_of_run ON member (run_id);
+-- Jobs that are grouped by series are read a series after the other, by its runs; else SQLite sorts all of them.
+CREATE INDEX temp.member_by_series ON member (series, run_id, label);
 
 -- The places of a curve's points: curve_of has as many as are drawn, and at most those.
 CREATE TEMP TABLE place AS WITH RECURSIVE p (place) AS (SELECT 0 UNION ALL SELECT place + 1 FROM p WHERE place < 2001)

@@ -356,8 +356,9 @@ enum gsim_status gsim_build_finish(struct gsim_builder *builder, const char *for
     if (builder->n == 0)
         return refuse_empty(builder);
     uint32_t n_dropped = gsim_fates_say(&builder->fates, builder->path, builder->log);
+    const char *dropped = gsim_fates_left_out(&builder->fates, builder->arena);
     say_what_is_gap(builder);
-    if (builder->fates.is_failed)
+    if (builder->fates.is_failed || !dropped)
         return gsim_no_memory(builder->log, "reading a trace");
     if (builder->is_absolute)
         start_at_the_first(builder);
@@ -365,6 +366,7 @@ enum gsim_status gsim_build_finish(struct gsim_builder *builder, const char *for
                                .format = format,
                                .n_jobs = builder->n,
                                .n_dropped = n_dropped,
+                               .dropped = dropped,
                                .id_text = builder->id_text,
                                .id_at = builder->id_at,
                                .line = builder->line,

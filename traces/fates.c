@@ -69,11 +69,26 @@ void gsim_fates_add_job(struct gsim_fates *fates, int64_t line, const char *id) 
     list_row(fates, line, id, GSIM_FATE_JOB, NULL, NULL);
 }
 
+static bool is_no_job(const struct gsim_reason *reason) {
+    return reason->fate == GSIM_FATE_LEFT_OUT || reason->fate == GSIM_FATE_BAD;
+}
+
+const char *gsim_fates_left_out(const struct gsim_fates *fates, struct gsim_arena *arena) {
+    const char *text = "";
+    for (uint32_t i = 0; i < fates->n_reasons && text; i++) {
+        const struct gsim_reason *r = &fates->reason[i];
+        if (is_no_job(r))
+            text = gsim_arena_printf(arena, "%s%s%u row%s (%s)", text, *text ? ", " : "", r->n,
+                                     r->n == 1 ? "" : "s", r->why);
+    }
+    return text;
+}
+
 uint32_t gsim_fates_say(const struct gsim_fates *fates, const char *path, struct gsim_log *log) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < fates->n_reasons; i++) {
         const struct gsim_reason *r = &fates->reason[i];
-        bool is_out = r->fate == GSIM_FATE_LEFT_OUT || r->fate == GSIM_FATE_BAD;
+        bool is_out = is_no_job(r);
         gsim_warn(log, path, 0, "%s%u row%s (the first is line %lld): %s%s%s%s",
                   is_out ? "left out " : "", r->n, r->n == 1 ? "" : "s", (long long)r->first_line,
                   r->why, r->example ? " (there stands '" : "", r->example ? r->example : "",

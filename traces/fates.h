@@ -42,6 +42,9 @@ void gsim_fates_add(struct gsim_fates *fates, enum gsim_fate fate, int64_t line,
                     const char *why, const char *example);
 /* Lists a row that became a job with all that it says. */
 void gsim_fates_add_job(struct gsim_fates *fates, int64_t line, const char *id);
+/* The rows that are no jobs, by reason: "12 rows (they had not ended yet), 1 row (...)"; empty:
+ * there are none, NULL: no memory. */
+const char *gsim_fates_left_out(const struct gsim_fates *fates, struct gsim_arena *arena);
 /* Warns of each reason; returns the number of rows that are no jobs. */
 uint32_t gsim_fates_say(const struct gsim_fates *fates, const char *path, struct gsim_log *log);
 

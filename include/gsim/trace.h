@@ -43,6 +43,7 @@ struct gsim_trace {
     const char *format; /* name of the format */
     uint32_t n_jobs;
     uint32_t n_dropped; /* rows of the file that are no jobs here; a warning gave the reason */
+    const char *dropped; /* these rows by reason, in words; empty or NULL: none */
 
     const char *id_text; /* all ids, NUL-terminated, one after the other */
     const uint32_t *id_at; /* offset of each job's id in id_text */

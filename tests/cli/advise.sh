@@ -115,6 +115,18 @@ awk 'BEGIN { print "job_id,submit_s,duration_s,gpus"; for (i = 0; i < 20000; i++
 expect "a part that another policy wins says nothing of the verdict" 0 "las has the lowest mean JCT" "$gsim" advise $h200 "$tmp/pairs.csv"
 said "which is said" "was not tried: on the first 20000 jobs alone, which such trials would be of, fifo is lower"
 
+# --- what the log holds beside jobs -----------------------------------------------------------------------
+
+# A job that still runs at the log's end holds GPUs there, and is none of the trace's.
+{
+    echo 'JobIDRaw|User|State|Submit|Start|End|ElapsedRaw|AllocTRES'
+    echo '1|u|COMPLETED|2024-05-01T00:00:00|2024-05-01T00:00:00|2024-05-01T01:00:00|3600|gres/gpu=1'
+    echo '2|u|RUNNING|2024-05-01T00:30:00|2024-05-01T01:00:00|Unknown|3600|gres/gpu=1'
+} >"$tmp/running.txt"
+# shellcheck disable=SC2086
+expect "a log with a job that still runs" 0 "1 jobs" "$gsim" advise $one --policies fifo,sjf "$tmp/running.txt"
+said "which is named among what was left out" "1 jobs; left out: 1 row (they had not ended yet)"
+
 # --- what is refused --------------------------------------------------------------------------------------
 # 500 001 jobs of a second, one at a time: two policies make a million job rows and more
 awk 'BEGIN { print "job_id,submit_s,duration_s,gpus"; for (i = 0; i < 500001; i++) printf "%d,%d,1,1\n", i, i * 2 }' >"$tmp/long.csv"

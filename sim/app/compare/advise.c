@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/app/cli/progress.h"
 #include "sim/app/compare/advise.h"
 #include "sim/app/figures/report.h"
 #include "sim/app/plan/target.h"
@@ -42,9 +43,10 @@ static bool has(const struct gsim_trace *trace, enum gsim_column column) {
 }
 
 static void say_missing(struct gsim_advice *advice, const struct gsim_trace *trace) {
-    gsim_advice_add(advice, "%s: %u job%s%s.", trace->path, trace->n_jobs,
-                    gsim_plural(trace->n_jobs),
-                    trace->n_dropped ? "; rows that are no jobs were left out" : "");
+    bool is_less = trace->dropped && *trace->dropped;
+    gsim_advice_add(advice, "%s: %u job%s%s%s.", trace->path, trace->n_jobs,
+                    gsim_plural(trace->n_jobs), is_less ? "; left out: " : "",
+                    is_less ? trace->dropped : "");
     for (int i = 0; i < N_WISHES; i++)
         if (!has(trace, wishes[i].column) && !has(trace, wishes[i].other))
             gsim_advice_add(advice, "Missing: %s. Without it %s.", wishes[i].name,
@@ -346,11 +348,12 @@ struct trial {
 struct trials {
     const struct gsim_compare *on; /* the jobs that run there */
     struct trial *trial; /* more nodes, then fewer */
+    struct gsim_progress_bar bar;
 };
 enum { N_TRIALS = 2 };
 
 static void run_trial(void *arg, int64_t at) {
-    const struct trials *trials = arg;
+    struct trials *trials = arg;
     struct trial *trial = &trials->trial[at];
     struct gsim_result result;
     if (!trial->is_other)
@@ -359,6 +362,7 @@ static void run_trial(void *arg, int64_t at) {
                                    NULL, trial->arena, &result, &trial->log);
     if (trial->status == GSIM_OK)
         trial->then = result.summary;
+    gsim_progress_add(&trials->bar);
 }
 
 static void say_nodes(struct gsim_advice *advice, const struct gsim_compare *c,
@@ -368,7 +372,8 @@ static void say_nodes(struct gsim_advice *advice, const struct gsim_compare *c,
     (void)gsim_format_humane(after, trial->then.wait_mean_s);
     gsim_advice_add(advice,
                     "%lld GPUs in place of %lld, under %s%s%s: mean wait %s instead of %s, held "
-                    "%.0f %% instead of %.0f %%. It rests on users that submit these jobs at these "
+                    "%.0f %% instead of %.0f %% of the time until the last job ends. It rests on "
+                    "users that submit these jobs at these "
                     "times, and would be overturned by users that answer to waits; gsim plan has "
                     "the number of nodes for a target, with intervals.",
                     (long long)trial->then.gpus, (long long)today->gpus,
@@ -403,7 +408,10 @@ static enum gsim_status try_nodes(struct gsim_advice *advice, const struct gsim_
     }
     if (!trials.trial)
         return gsim_no_memory(c->cli->log, "advising");
+    gsim_progress_begin(&trials.bar, c->cli, "other nodes ", N_TRIALS);
+    gsim_progress_set(&trials.bar, 0);
     gsim_in_parallel(c->n_threads, N_TRIALS, run_trial, &trials);
+    gsim_progress_end(&trials.bar);
     for (int i = 0; i < N_TRIALS; i++) {
         say_trial(advice, c, &trials.trial[i], i == 0);
         gsim_arena_free(trials.trial[i].arena);
