@@ -17,6 +17,7 @@ from slices import Server, Sliced, gpu_time
 from outages import FailingShared
 from reservations import Reserved
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
+from urgent import Urgent
 
 
 class Policy:
@@ -463,23 +464,25 @@ class Vgpu(Policy):
 
 
 class Xsched(Policy):
-    kinds = ("levels", "outages_of_levels")
+    kinds = ("levels", "outages_of_levels", "urgent_levels")
     again = {"levels": (378,)}  # an urgent job comes in the instant in which a kernel ends
 
     def run(self, cluster, jobs, setup):
-        share(cluster, jobs, Halts, setup)
+        are_programs = setup.kind.startswith("urgent")
+        self.slack = 1e-5 if are_programs else 0  # a host is fitted to a nanosecond an iteration
+        share(cluster, jobs, Urgent if are_programs else Halts, setup)
 
 
 class Chimera(Xsched):
-    kinds, again = ("ways", "outages_of_ways"), {}
+    kinds, again = ("ways", "outages_of_ways", "urgent_ways"), {}
 
 
 class Reef(Xsched):
-    kinds, again = ("resets", "outages_of_resets"), {}
+    kinds, again = ("resets", "outages_of_resets", "urgent_resets"), {}
 
 
 class Gpreempt(Xsched):
-    kinds, again = ("slices", "outages_of_slices"), {}
+    kinds, again = ("slices", "outages_of_slices", "urgent_slices"), {}
 
 
 class Salus(Policy):
