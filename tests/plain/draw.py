@@ -26,7 +26,7 @@ def seconds(ns):
 KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "features", "counts", "mixed", "costs", "speeds", "networks", "any", "spread")
 
 
-UNTIMED = ("programs", "requests", "blocks")  # kinds of which jobs are as long as their programs
+UNTIMED = ("programs", "requests", "blocks", "gated")  # kinds of which jobs are as long as their programs
 GIB = 2**30
 INSTANCES = {"7g": (100, 8, 8, "0"), "3g": (40, 4, 4, "0,4"), "2g": (28, 2, 2, "0,2,4"), "1g": (14, 1, 1, "0,1,2,3,4,5,6")}
 
@@ -463,6 +463,15 @@ class Setup:
         self.costs.update(rank=lambda job: 0, ranked=False, passes=False, clients=1000)
         self.nodes, self.rows = [{"gpus": 1}], self.rows[:r.choice([2, 3, 4])]
 
+    def draw_gated(self, r):
+        """Such kernels beside those of a job of high priority, which hold back the others."""
+        self.draw_blocks(r)
+        wait, bound = r.choice([0, 20_000, 300_000]), r.choice([0, 100_000])
+        self.costs.update(rank=lambda job: job.is_realtime or job.priority > 0, wait=wait)
+        self.sets += [f"tally.wait={wait}ns", f"tally.bound={bound}ns"]
+        for n, row in enumerate(self.rows):
+            row.update({"class": r.choice(["realtime", "batch"] if n < 2 else ["batch", "opportunistic", "realtime"]), "priority": 0})
+
     def program(self, r, name, sms=None):
         """Kernels and calls, of which some wait: the last of them launches, at least."""
         kernels = [r.choice([r.randint(1000, 30_000), r.randint(10_000, MS), r.randint(MS, 4 * MS)]) for _ in range(r.choice([1, 2, 4]))]
@@ -686,7 +695,7 @@ class Setup:
 
     def draw_urgent_slices(self, r):
         self.draw_urgent(r)
-        self.costs.update(way="slice", rank=lambda job: job.is_realtime or job.priority > 0, slice=r.choice([1000, S // 100, MS // 7]))
+        self.costs.update(way="slice", rank=lambda job: job.is_realtime or job.priority > 0, slice=r.choice([1000, MS // 7, MS // 2]))
         self.sets += ["gpreempt.hint=0ns", f"gpreempt.slice={self.costs['slice']}ns"]
 
     def draw_lanes(self, r):

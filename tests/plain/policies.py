@@ -7,6 +7,7 @@ from cluster import WHOLE, Run
 from cuts import Cuts
 from draw import KINDS, S
 from failures import Failing, stand
+from gated import Gated
 from halts import Halts
 from hosts import Hosts
 from lanes import Lanes
@@ -445,6 +446,13 @@ class Mps(Timeslice):
         share(cluster, jobs, lane, setup, self.shared)
 
 
+class Tally(Policy):
+    kinds, slack = ("gated",), 1e-5
+
+    def run(self, cluster, jobs, setup):
+        share(cluster, jobs, Gated, setup)
+
+
 class Green(Mps):
     kinds, lane, again = ("groups",), Groups, {}
 
@@ -508,5 +516,5 @@ class Bystanders(Policy):
 
 POLICIES = {"antman": Bystanders, "fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
             "timeslice": Timeslice, "uvm": Uvm, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
-            "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tgs": Throttled, "vgpu": Vgpu, "xsched": Xsched,
+            "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tally": Tally, "tgs": Throttled, "vgpu": Vgpu, "xsched": Xsched,
             "chimera": Chimera, "salus": Salus, "reef": Reef, "adaptive": Adaptive, "nvshare": Nvshare, "gandiva": Gandiva, "msched": Msched, "gpreempt": Gpreempt}
