@@ -65,17 +65,19 @@ check "without a wait it loses the request" 10500 \
     "$(latency --policy tally --device ideal --set wait=0 "$tmp/two.csv" >/dev/null; end train)"
 check "and nothing else where the service has left" 10500 \
     "$(latency --policy tally --device ideal "$tmp/one.csv" >/dev/null; end train)"
-# A service of one kernel of 0.5 ms that leaves 40 us after it, within the wait of 100 us.
+# A service of one kernel of 0.5 ms that leaves 40 us after it, within the wait of 100 us. Of two trainings that fill all
+# SMs in turns of 1 ms the second ends when both are done.
 cat >"$tmp/leaves.csv" <<'END'
 kind,name,time_us,device,host_us
 kernel,k,500,ideal,
 launch,k,,,0
 host,gap,40,,
 END
-printf '%s\n' job_id,submit_s,iterations,gpu_ms,kernels,app,class,mem_gib serve,0,1,,,"$tmp/leaves.csv",realtime,1 \
-    train,0.0001,10,1,1,,,1 >"$tmp/leaves_beside.csv"
+printf 'kind,name,time_us,device,host_us\nkernel,k,1000,ideal,\nlaunch,k,,,0\n' >"$tmp/trains.csv"
+printf '%s\n' job_id,submit_s,iterations,app,class,mem_gib "serve,0,1,$tmp/leaves.csv,realtime,1" \
+    "first,0.0001,10,$tmp/trains.csv,,1" "second,0.0002,10,$tmp/trains.csv,,1" >"$tmp/leaves_beside.csv"
 latency --policy tally --device ideal "$tmp/leaves_beside.csv" >/dev/null
-check "the training waits for no service that has left: 500 us, 40 us, 10 ms" 10540 "$(end train)"
+check "trainings wait for no service that has left: 500 us, 40 us, 2 x 10 ms" 20540 "$(end second)"
 whole=$(latency --policy tally --device ideal --set bound=2ms "$tmp/one.csv")
 check "a kernel within the bound runs out, 1.9 ms, and its last wave leaves its SMs bit by bit" yes \
     "$([ "$whole" -le 2400 ] && [ "$whole" -ge 2150 ] && echo yes || echo "$whole")"

@@ -23,6 +23,10 @@ class Gated(Blocks):
     def is_open(self, kernel, urgent, now):
         return not self.shut and (self.left_at is None or self.left_at + self.costs["wait"] <= now)
 
+    def turn(self, kernel, urgent):
+        """Kernels that are held back are launched in the order of their jobs, all others the oldest first."""
+        return self.jobs.index(kernel.job) if urgent else kernel.then
+
     def look(self, urgent, now):
         """Whether the job of high priority has kernels that are launched and not done."""
         was, self.shut = self.shut, urgent is not None and urgent.host.is_ready()
@@ -40,7 +44,7 @@ class Gated(Blocks):
                 self.kernels.append(Kernel(job, self.costs["rank"](job), now, length, blocks))
         urgent = self.urgent()
         self.look(urgent, now)
-        for kernel in sorted(self.kernels, key=lambda kernel: (-kernel.rank, kernel.then)):
+        for kernel in sorted(self.kernels, key=lambda kernel: (-kernel.rank, self.turn(kernel, urgent))):
             if not kernel.waiting:
                 continue
             if urgent and kernel.job is not urgent:
