@@ -17,8 +17,8 @@ static int64_t sms_of(const struct gsim_profile *profile, const struct gsim_sm_k
 
 enum kind { NEITHER, COMPUTES, MOVES };
 
-/* A kernel on few SMs cannot use much of the arithmetic of all. How busy the SMs of a kernel on many
- * of them are is not known: they are taken to be busy. */
+/* A kernel on few SMs cannot use much of the arithmetic of all. How busy the SMs of a kernel on
+ * many of them are is not known: they are taken to be busy. */
 static enum kind kind_of(const struct gsim_space *space, const struct gsim_lane_gate *gate,
                          const struct gsim_member *member, int64_t number) {
     const struct gsim_program *program = member->context.spec.program;

@@ -464,13 +464,16 @@ class Setup:
         self.nodes, self.rows = [{"gpus": 1}], self.rows[:r.choice([2, 3, 4])]
 
     def draw_gated(self, r):
-        """Such kernels beside those of a job of high priority, which hold back the others."""
+        """Such kernels beside those of a job of high priority, which hold back the other one. No page says which of several
+        that are held back goes first."""
         self.draw_blocks(r)
+        self.rows = self.rows[:2]
         wait, bound = r.choice([0, 20_000, 300_000]), r.choice([0, 100_000])
         self.costs.update(rank=lambda job: job.is_realtime or job.priority > 0, wait=wait)
         self.sets += [f"tally.wait={wait}ns", f"tally.bound={bound}ns"]
-        for n, row in enumerate(self.rows):
-            row.update({"class": r.choice(["realtime", "batch"] if n < 2 else ["batch", "opportunistic", "realtime"]), "priority": 0})
+        high = r.choice(self.rows)
+        for row in self.rows:
+            row.update({"class": "realtime" if row is high else r.choice(["batch", "opportunistic"]), "priority": 0})
 
     def program(self, r, name, sms=None):
         """Kernels and calls, of which some wait: the last of them launches, at least."""
