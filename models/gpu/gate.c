@@ -17,9 +17,8 @@ static int64_t sms_of(const struct gsim_profile *profile, const struct gsim_sm_k
 
 enum kind { NEITHER, COMPUTES, MOVES };
 
-/* w busy the SMs are that a kernel on many of them has is not known: they are taken to be busy. */
-/* A kernel on few SMs cannot use much of the arithmetic of all.
- * many of them are is not known: they are taken to be. */
+/* A kernel on few SMs cannot use much of the arithmetic of all. How busy the SMs of a kernel on
+ * many of them are is not known: they are taken to be busy. */
 static enum kind kind_of(const struct gsim_space *space, const struct gsim_lane_gate *gate,
                          const struct gsim_member *member, int64_t number) {
     const struct gsim_program *program = member->context.spec.program;
@@ -196,13 +195,21 @@ static bool is_launched_above(const struct gsim_lanes *lanes, const struct gsim_
     return false;
 }
 
-/* The time from which on the gate is open again is known only until then: later it would make equal
+static bool are_any_above(const struct gsim_lanes *lanes, const struct gsim_gpu_lane *gated) {
+    for (uint16_t i = 0; i < lanes->n_lanes; i++)
+        if (is_above(&lanes->lane[i], gated))
+            return true;
+    return false;
+}
+
+/* The gate waits for a job of a higher rank that may launch again, and for none that has left. The
+ * time from which on the gate is open again is known only until then: later it would make equal
  * states look different. */
 bool gsim_gate_look(struct gsim_lanes *lanes, uint16_t number) {
     struct gsim_gpu_lane *lane = &lanes->lane[number];
     int64_t was_ns = lane->times.opens_ns;
     bool is_shut = is_launched_above(lanes, lane);
-    if (is_shut || was_ns <= lanes->now_ns)
+    if (is_shut || was_ns <= lanes->now_ns || !are_any_above(lanes, lane))
         lane->times.opens_ns = GSIM_NEVER;
     else if (lane->state.is_shut && lane->how.gate.wait_ns > 0)
         lane->times.opens_ns = lanes->now_ns + lane->how.gate.wait_ns;

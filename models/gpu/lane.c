@@ -590,9 +590,10 @@ static bool is_kept(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
     if (gsim_gpu_lane_is_whole(lane))
         return member->stop_at == GSIM_EXIT_NEVER && !gsim_context_is_done(&member->context) &&
                challenged_ns(gpu, lane) > now_ns;
-    if (gsim_ready_is_switched(lane))
-        return member->stop_at == GSIM_EXIT_NEVER && member->context.done > 0 &&
-               gsim_ready_leads(gpu, lane, member) && outranked_ns(gpu, lane) > now_ns;
+    if (gsim_ready_is_switched(lane)) /* by the kernel that a hint launched, if there are hints */
+        return gsim_lane_urgency(&lane->how).hint_ns > 0 && member->stop_at == GSIM_EXIT_NEVER &&
+               member->context.done > 0 && gsim_ready_leads(gpu, lane, member) &&
+               outranked_ns(gpu, lane) > now_ns;
     if (lane->how.idle_release_ns == 0 || gsim_gpu_lane_is_strict(lane) ||
         member->stop_at != GSIM_EXIT_NEVER || gsim_context_is_done(&member->context))
         return false;

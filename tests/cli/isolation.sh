@@ -42,6 +42,21 @@ check "and the GPU waits for the request meanwhile: 200 us" 10880 "$(end train)"
 check "a slice of 3 ms of the training, which began at 6 ms, ends at 8 ms with its iteration, then a switch" 2480 \
     "$(latency --policy gpreempt $switches --set hint=0 --set slice=3ms "$tmp/one.csv")"
 
+# A service that stops between two kernels of 0.1 ms, the second of which it launches 3.5 ms after the first one's end.
+cat >"$tmp/stops.csv" <<'END'
+kind,name,time_us,device,host_us
+kernel,k,100,ideal,
+launch,k,,,0
+wait,device,,,0
+launch,k,,,3500
+END
+printf '%s\n' job_id,submit_s,iterations,gpu_ms,kernels,app,class,mem_gib train,0,10,1,1,,,1 \
+    serve,0.005,1,,,"$tmp/stops.csv",realtime,1 >"$tmp/stops_beside.csv"
+latency --policy gpreempt --device ideal --set hint=0 "$tmp/stops_beside.csv" >/dev/null
+check "gpreempt without a hint: the training has the GPU between the service's kernels, 10 ms + 200 us" 10200 "$(end train)"
+latency --policy gpreempt --device ideal "$tmp/stops_beside.csv" >/dev/null
+check "with one it has not, since the hint's kernel waits for both: 10 ms + 3.7 ms" 13700 "$(end train)"
+
 # Tally: the wave of blocks that runs ends at 6.25 ms; the training goes on 100 us after the request's end.
 check "tally: the running blocks, then the request" 650 "$(latency --policy tally --device ideal "$tmp/one.csv")"
 check "as long as the service is there, the training loses the request and the wait" 10600 \
@@ -50,6 +65,19 @@ check "without a wait it loses the request" 10500 \
     "$(latency --policy tally --device ideal --set wait=0 "$tmp/two.csv" >/dev/null; end train)"
 check "and nothing else where the service has left" 10500 \
     "$(latency --policy tally --device ideal "$tmp/one.csv" >/dev/null; end train)"
+# A service of one kernel of 0.5 ms that leaves 40 us after it, within the wait of 100 us. Of two trainings that fill all
+# SMs in turns of 1 ms the second ends when both are done.
+cat >"$tmp/leaves.csv" <<'END'
+kind,name,time_us,device,host_us
+kernel,k,500,ideal,
+launch,k,,,0
+host,gap,40,,
+END
+printf 'kind,name,time_us,device,host_us\nkernel,k,1000,ideal,\nlaunch,k,,,0\n' >"$tmp/trains.csv"
+printf '%s\n' job_id,submit_s,iterations,app,class,mem_gib "serve,0,1,$tmp/leaves.csv,realtime,1" \
+    "first,0.0001,10,$tmp/trains.csv,,1" "second,0.0002,10,$tmp/trains.csv,,1" >"$tmp/leaves_beside.csv"
+latency --policy tally --device ideal "$tmp/leaves_beside.csv" >/dev/null
+check "trainings wait for no service that has left: 500 us, 40 us, 2 x 10 ms" 20540 "$(end second)"
 whole=$(latency --policy tally --device ideal --set bound=2ms "$tmp/one.csv")
 check "a kernel within the bound runs out, 1.9 ms, and its last wave leaves its SMs bit by bit" yes \
     "$([ "$whole" -le 2400 ] && [ "$whole" -ge 2150 ] && echo yes || echo "$whole")"

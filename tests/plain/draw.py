@@ -26,6 +26,7 @@ def seconds(ns):
 KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "features", "counts", "mixed", "costs", "speeds", "networks", "any", "spread")
 
 
+UNTIMED = ("programs", "requests", "blocks", "gated")  # kinds of which jobs are as long as their programs
 GIB = 2**30
 INSTANCES = {"7g": (100, 8, 8, "0"), "3g": (40, 4, 4, "0,4"), "2g": (28, 2, 2, "0,2,4"), "1g": (14, 1, 1, "0,1,2,3,4,5,6")}
 
@@ -474,6 +475,18 @@ class Setup:
         self.costs.update(rank=lambda job: 0, ranked=False, passes=False, clients=1000)
         self.nodes, self.rows = [{"gpus": 1}], self.rows[:r.choice([2, 3, 4])]
 
+    def draw_gated(self, r):
+        """Such kernels beside those of a job of high priority, which hold back the other one. No page says which of several
+        that are held back goes first."""
+        self.draw_blocks(r)
+        self.rows = self.rows[:2]
+        wait, bound = r.choice([0, 20_000, 300_000]), r.choice([0, 100_000])
+        self.costs.update(rank=lambda job: job.is_realtime or job.priority > 0, wait=wait)
+        self.sets += [f"tally.wait={wait}ns", f"tally.bound={bound}ns"]
+        high = r.choice(self.rows)
+        for row in self.rows:
+            row.update({"class": "realtime" if row is high else r.choice(["batch", "opportunistic"]), "priority": 0})
+
     def program(self, r, name, sms=None):
         """Kernels and calls, of which some wait: the last of them launches, at least."""
         kernels = [r.choice([r.randint(1000, 30_000), r.randint(10_000, MS), r.randint(MS, 4 * MS)]) for _ in range(r.choice([1, 2, 4]))]
@@ -683,6 +696,39 @@ class Setup:
         self.costs.update(way="slice", rank=lambda job: job.is_realtime or job.priority > 0, slice=r.choice([1000, S // 100]))
         self.sets += ["gpreempt.hint=0ns", f"gpreempt.slice={self.costs['slice']}ns"]
 
+    def draw_urgent(self, r):
+        """Jobs with programs, some more urgent than others, on GPUs that stop kernels in one way."""
+        self.draw_programs(r)
+        self.sets = [its for its in self.sets if "timeslice" not in its and "switch" not in its]
+        self.costs.update(passes=False, rank=lambda job: (job.is_realtime, job.priority))
+        for row in self.rows:
+            row.update({"priority": r.choice([0, 0, 1, 2]), "idempotent": r.choice([0, 1, 1]),
+                        "class": r.choice(["realtime", "batch", "opportunistic", None])})
+
+    def draw_urgent_levels(self, r):
+        self.draw_urgent(r)
+        level = r.choice([2, 3])
+        self.costs["way"] = {2: "drain", 3: "save"}[level]
+        self.sets.append(f"xsched.level={level}")
+
+    def draw_urgent_ways(self, r):
+        self.draw_urgent(r)
+        way = r.choice(["drain", "save", "flush", "cheapest"])
+        self.costs.update(way={"cheapest": "save"}.get(way, way))
+        for row in self.rows if way == "flush" else []:
+            row["idempotent"] = 1
+        self.sets += [f"chimera.preempt={way}", "chimera.bound=0ns"]
+
+    def draw_urgent_resets(self, r):
+        self.draw_urgent(r)
+        self.costs.update(way="flush", rank=lambda job: job.is_realtime, whole=lambda job: job.is_realtime)
+        self.sets.append("reef.padding=off")
+
+    def draw_urgent_slices(self, r):
+        self.draw_urgent(r)
+        self.costs.update(way="slice", rank=lambda job: job.is_realtime or job.priority > 0, slice=r.choice([1000, MS // 7, MS // 2]))
+        self.sets += ["gpreempt.hint=0ns", f"gpreempt.slice={self.costs['slice']}ns"]
+
     def draw_lanes(self, r):
         self.draw_kernels(r)
         costs = {"room": 8 * GIB, "reserve": r.choice([0, GIB // 2]), "lanes": r.choice(["one", "many", "many"]),
@@ -737,7 +783,7 @@ class Setup:
 
     def cells(self):
         columns = ["job_id", "submit_s", "duration_s", "gpus"]
-        lines = [[row["job_id"], seconds(row["submit"]), "" if self.kind in ("programs", "requests", "blocks") else seconds(row["duration"]),
+        lines = [[row["job_id"], seconds(row["submit"]), "" if self.kind in UNTIMED or self.kind.startswith("urgent") else seconds(row["duration"]),
                   str(row["gpus"]) if row["ppm"] == WHOLE else str(row["ppm"] / WHOLE)] for row in self.rows]
         for name, key, text in (("limit_s", "limit", seconds), ("estimate_s", "estimate", seconds),
                                 ("iterations", "iterations", str), ("requests", "requests", str), ("arrival", "arrival", str), ("period_ms", "period", lambda ns: f"{ns / MS:.6f}"),

@@ -7,6 +7,7 @@ from cluster import WHOLE, Run
 from cuts import Cuts
 from draw import KINDS, S
 from failures import Failing, stand
+from gated import Gated
 from halts import Halts
 from hosts import Hosts
 from lanes import Lanes
@@ -17,6 +18,7 @@ from slices import Server, Sliced, gpu_time
 from outages import FailingShared
 from reservations import Fair, Reserved
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
+from urgent import Urgent
 
 
 class Policy:
@@ -444,6 +446,13 @@ class Mps(Timeslice):
         share(cluster, jobs, lane, setup, self.shared)
 
 
+class Tally(Policy):
+    kinds, slack = ("gated",), 1e-5
+
+    def run(self, cluster, jobs, setup):
+        share(cluster, jobs, Gated, setup)
+
+
 class Green(Mps):
     kinds, lane, again = ("groups",), Groups, {}
 
@@ -463,23 +472,25 @@ class Vgpu(Policy):
 
 
 class Xsched(Policy):
-    kinds = ("levels", "outages_of_levels", "ties_of_levels")
+    kinds = ("levels", "outages_of_levels", "ties_of_levels", "urgent_levels")
     again = {"levels": (378,)}  # an urgent job comes in the instant in which a kernel ends
 
     def run(self, cluster, jobs, setup):
-        share(cluster, jobs, Halts, setup)
+        are_programs = setup.kind.startswith("urgent")
+        self.slack = 1e-5 if are_programs else 0  # a host is fitted to a nanosecond an iteration
+        share(cluster, jobs, Urgent if are_programs else Halts, setup)
 
 
 class Chimera(Xsched):
-    kinds, again = ("ways", "outages_of_ways", "ties_of_ways"), {}
+    kinds, again = ("ways", "outages_of_ways", "ties_of_ways", "urgent_ways"), {}
 
 
 class Reef(Xsched):
-    kinds, again = ("resets", "outages_of_resets", "ties_of_resets"), {}
+    kinds, again = ("resets", "outages_of_resets", "ties_of_resets", "urgent_resets"), {}
 
 
 class Gpreempt(Xsched):
-    kinds, again = ("slices", "outages_of_slices", "ties_of_slices"), {"slices": (443,)}  # one comes as a turn ends
+    kinds, again = ("slices", "outages_of_slices", "ties_of_slices", "urgent_slices"), {"slices": (443,)}  # one comes as a turn ends
 
 
 class Salus(Policy):
@@ -505,5 +516,5 @@ class Bystanders(Policy):
 
 POLICIES = {"antman": Bystanders, "fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
             "timeslice": Timeslice, "uvm": Uvm, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
-            "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tgs": Throttled, "vgpu": Vgpu, "xsched": Xsched,
+            "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tally": Tally, "tgs": Throttled, "vgpu": Vgpu, "xsched": Xsched,
             "chimera": Chimera, "salus": Salus, "reef": Reef, "adaptive": Adaptive, "nvshare": Nvshare, "gandiva": Gandiva, "msched": Msched, "gpreempt": Gpreempt}
