@@ -248,6 +248,8 @@ expect "a cluster file with links" 0 "JCT mean" "$gsim" --policy fifo --cluster 
 # jobs of 150 s on one GPU in turns of 60 s, at each end of which all is lost
 printf 'job_id,submit_s,duration_s,gpus\na,0,150,1\nb,0,150,1\n' >"$tmp/turns.csv"
 for turns in gandiva "las --set quantum=60s"; do
+    # What counts the moves is the engine's. Under gandiva it takes twice as long, and with sanitizers las has it alone.
+    case ${CASES-}$gsim,$turns in all*) ;; *-san-*,gandiva) continue ;; esac
     expect "jobs that begin anew in each turn ($turns)" 1 "moves 2 jobs about.*'a'. Each stop discards what a job has done" \
         "$gsim" --policy $turns --set preempt=discard --device ideal --gpus-per-node 1 "$tmp/turns.csv"
     expect "and end where a turn is kept ($turns)" 0 "2 completed" \

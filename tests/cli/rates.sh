@@ -636,6 +636,11 @@ own_row() { # trace, cluster, policy, column of the table, per cent
         echo "not ok $4 of $1 under $3: $got, Gavel's $wanted"
     fi
 }
+# Numbers alone: with sanitizers each objective finds its shares above, and the rows before these are of these traces.
+case ${CASES-}$gsim in
+all*) ;;
+*-san-*) exit 0 ;;
+esac
 own_row minimize_makespan.trace 12:12:12 max_min_fairness avg_jct_s 1
 own_row max_min_fairness.trace 8:16:24 max_min_fairness_perf avg_jct_s 0.01
 own_row multi400.trace 24:24:24 max_min_fairness_perf avg_jct_s 0.01
