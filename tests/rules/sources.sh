@@ -51,8 +51,10 @@ sums() {
     sed -n 's/^    {"\([a-z_0-9]*\)", "\([^"]*\)", "\([0-9a-f]*\)".*/\1 \2 \3/p' "$tmp/$1" >"$tmp/$1.sums"
 }
 changed() { grep -vxFf "$tmp/before.sums" "$tmp/after.sums" | cut -d' ' -f1,2 | sort -u | tr '\n' ';'; }
+sums after
 edit() { # name, file, what changes
-    sums before
+    mv "$tmp/after" "$tmp/before"
+    mv "$tmp/after.sums" "$tmp/before.sums"
     echo '/* edited */' >>"$2"
     sums after
     got=$(changed)
