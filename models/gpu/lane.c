@@ -387,8 +387,7 @@ void gsim_gpu_lane_plan(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *l
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-/* How long the present member may go on before other members of the lane could run (one that is
- * alone renews its quantum, at the end of which a newcomer would have the lane), or for a quantum
+/* How long the present member may go on before other members of the lane run, or for a quantum
  * beside other lanes with memory of their own on this GPU. */
 static int64_t left_of_turn_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                                int64_t now_ns) {
@@ -399,8 +398,6 @@ static int64_t left_of_turn_ns(const struct gsim_lane_gpu *gpu, const struct gsi
         end_ns = gsim_gpu_lane_is_strict(lane) ? strict_end_ns(lane) : turn_ends_ns(gpu, lane);
     int64_t left_ns = end_ns == GSIM_NEVER ? GSIM_NEVER : end_ns - now_ns;
     int64_t quantum_ns = gsim_gpu_lane_quantum_ns(lane, gsim_ready_at(gpu, lane, lane->state.at));
-    if (end_ns == GSIM_NEVER && quantum_ns > 0 && ends_in_time(lane))
-        left_ns = quantum_ns - (now_ns - lane->marks.quantum_start_ns) % quantum_ns;
     bool is_beside = gpu->n_lanes > 1 && quantum_ns > 0;
     return is_beside && quantum_ns < left_ns ? quantum_ns : left_ns;
 }

@@ -562,11 +562,9 @@ class Setup:
         """As tenants, with a lock, or one while there is too much memory."""
         self.draw_tenants(r)
         self.costs.update(locked=r.choice(["on", "auto", "auto"]), lock=r.choice([S, 5 * S, 700_000_001]))
-        if self.costs["locked"] == "auto":  # memory is too much for as long as there are jobs, or never
-            size = r.choice([1, 2, self.costs["hbm"] // self.costs["chunk"] + 1])
-            self.rows = self.rows[:2] if size < 3 else self.rows
+        if self.costs["locked"] == "auto":  # no lock, since all memory fits
             for row in self.rows:
-                row["memory"] = size * self.costs["chunk"]
+                row["memory"] = self.costs["hbm"] // self.costs["chunk"] // len(self.rows) * self.costs["chunk"]
         self.sets += [f"anti_thrash={self.costs['locked']}", f"nvshare.quantum={self.costs['lock']}ns"]
 
     def draw_managed(self, r):
@@ -574,13 +572,14 @@ class Setup:
         pages, per_s, chunk = r.choice([1, 2, 4, 8]), r.choice([20, 40, 250, 1000]), GIB // 2
         self.costs.update(pages=pages, batch_faults=r.choice([n for n in (1, 2, 4, 8) if n <= pages]), density=r.choice([510_000, 300_000, 760_000]),
                           copy=S // per_s, block=r.choice([0, 1000, 777_000]), each=r.choice([0, 10, 3_000]), lru=r.random() < 0.4,
-                          copies_clean=r.random() < 0.5, hbm=r.choice([2, 4, 8, 9, 12]) * GIB, chunk=chunk, room=10**9 * GIB, clients=10**6)
+                          copies_clean=r.random() < 0.5, hbm=r.choice([3, 4, 8, 9, 12]) * GIB, chunk=chunk, room=10**9 * GIB, clients=10**6)
         self.costs["fault"] = self.costs["block"] + self.costs["each"] + self.costs["copy"] // pages + r.choice([0, 1, 20_000, S // 1000])
         self.rows = self.rows[:6]
         sizes = r.choice([[1, 1, 2, 16], [2, 4, 6, 10, 16], [3, 5, 7, 9, 40], [1, 2, 3], [8]])
         for row in self.rows:
             one = row["kernel"] * row["kernels"]
-            row.update(gpus=1, memory=r.choice(sizes) * chunk, duration=max(1, min(row["duration"], 4 * S) // one) * one)
+            most = self.costs["hbm"]  # a job of more has sweeps that a newcomer does not cut (docs/models/paging.md)
+            row.update(gpus=1, memory=min(most, r.choice(sizes) * chunk), duration=max(1, min(row["duration"], 4 * S) // one) * one)
         self.sets = self.sets[2:3] + [
             f"memory={'lru' if self.costs['lru'] else 'uvm'}", f"hbm_bytes={self.costs['hbm']}B", f"uvm.chunk_bytes={chunk}B",
             f"uvm.big_page_bytes={chunk // pages}B", f"uvm.page_bytes={chunk // pages}B", f"uvm.batch_faults={self.costs['batch_faults']}",
