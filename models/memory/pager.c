@@ -414,13 +414,6 @@ gsim_work gsim_pager_reach(const struct gsim_store *store, const struct gsim_ten
     return touched_at(&sweep, tenant->state.n_touched);
 }
 
-/* Where all memory fits, no chunk goes while another context runs, so that the sweep is one
- * part. */
-static int64_t left_of_turn(const struct gsim_store *store, const struct gsim_pace *pace) {
-    bool fits = !gsim_pager_is_too_much(store);
-    return fits || pace->all == 0 ? GSIM_NEVER : pace->left_ns;
-}
-
 static struct sweep begin_sweep(const struct gsim_store *store, const struct gsim_tenant *tenant,
                                 const struct gsim_pace *pace) {
     struct sweep sweep = {.to_come = gsim_range_whole(&store->residency, tenant->used),
@@ -428,7 +421,7 @@ static struct sweep begin_sweep(const struct gsim_store *store, const struct gsi
                           .order = tenant->spec.order,
                           .all_ns = gsim_work_to_ns(pace->all),
                           .rate_q32 = pace->rate_q32,
-                          .left_ns = left_of_turn(store, pace)};
+                          .left_ns = pace->all == 0 ? GSIM_NEVER : pace->left_ns};
     uint32_t passed = after_progress(&sweep, pace->done);
     sweep.to_come.first = tenant->state.n_touched > passed ? tenant->state.n_touched : passed;
     sweep.to_come.n = sweep.n_chunks - sweep.to_come.first;

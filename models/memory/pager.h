@@ -26,8 +26,8 @@
  * ends are touched, those that miss come in and others go out for them, and the turn waits for them
  * before it runs on. The contexts of a lane see each other's memory at the ends of turns only, so
  * within a turn the order of waits and kernels is of no account; a chunk that the end of the turn
- * cuts is charged to this turn, and the rest of its wait to the next. Where all memory fits, or
- * nothing can end the turn, the whole sweep is one part.
+ * cuts is charged to this turn, and the rest of its wait to the next. Where nothing can end the
+ * turn, the whole sweep is one part.
  *
  * Where the link is coherent (models/memory/remote.h), what a sweep misses is read on the host and
  * moves in behind the reads, under each manager; jobs that yield read over the bus as elsewhere.

@@ -572,6 +572,46 @@ class Setup:
             f"uvm.chunk_bytes={GIB // 2}B", f"uvm.copy_bytes_per_s={per_s * GIB // 2}B/s",
             f"uvm.clean_copy={'on' if copies_clean else 'off'}"]
 
+    def draw_tenants(self, r):
+        """Jobs of unlike sizes whose memory is managed, in the driver's turns; every cost is a whole number of nanoseconds."""
+        self.draw_kernels(r)
+        quantum = r.choice([S // 10, S // 5, 70_000_001, S])
+        switches = {key: r.choice([0, 1000, S // 100, r.randint(1, S // 50)]) for key in ("preempt", "idle")}
+        self.draw_managed(r)
+        self.costs.update(switches, quantum=quantum, locked="off", lookahead=r.choice([0, 0, quantum // 5, r.randint(0, quantum)]))
+        self.sets += [f"slice.quantum_ns={quantum}ns", f"switch.preempt_ns={switches['preempt']}ns",
+                      f"switch.preempt_full_ns={switches['preempt']}ns", f"switch.idle_ns={switches['idle']}ns",
+                      f"switch.lookahead_ns={self.costs['lookahead']}ns"]
+
+    def draw_locked(self, r):
+        """As tenants, with a lock, or one while there is too much memory."""
+        self.draw_tenants(r)
+        self.costs.update(locked=r.choice(["on", "auto", "auto"]), lock=r.choice([S, 5 * S, 700_000_001]))
+        if self.costs["locked"] == "auto":  # no lock, since all memory fits
+            for row in self.rows:
+                row["memory"] = self.costs["hbm"] // self.costs["chunk"] // len(self.rows) * self.costs["chunk"]
+        self.sets += [f"anti_thrash={self.costs['locked']}", f"nvshare.quantum={self.costs['lock']}ns"]
+
+    def draw_managed(self, r):
+        """What faults cost, and how much memory there is for how much."""
+        pages, per_s, chunk = r.choice([1, 2, 4, 8]), r.choice([20, 40, 250, 1000]), GIB // 2
+        self.costs.update(pages=pages, batch_faults=r.choice([n for n in (1, 2, 4, 8) if n <= pages]), density=r.choice([510_000, 300_000, 760_000]),
+                          copy=S // per_s, block=r.choice([0, 1000, 777_000]), each=r.choice([0, 10, 3_000]), lru=r.random() < 0.4,
+                          copies_clean=r.random() < 0.5, hbm=r.choice([3, 4, 8, 9, 12]) * GIB, chunk=chunk, room=10**9 * GIB, clients=10**6)
+        self.costs["fault"] = self.costs["block"] + self.costs["each"] + self.costs["copy"] // pages + r.choice([0, 1, 20_000, S // 1000])
+        self.rows = self.rows[:6]
+        sizes = r.choice([[1, 1, 2, 16], [2, 4, 6, 10, 16], [3, 5, 7, 9, 40], [1, 2, 3], [8]])
+        for row in self.rows:
+            one = row["kernel"] * row["kernels"]
+            most = self.costs["hbm"]  # a job of more has sweeps that a newcomer does not cut (docs/models/paging.md)
+            row.update(gpus=1, memory=min(most, r.choice(sizes) * chunk), duration=max(1, min(row["duration"], 4 * S) // one) * one)
+        self.sets = self.sets[2:3] + [
+            f"memory={'lru' if self.costs['lru'] else 'uvm'}", f"hbm_bytes={self.costs['hbm']}B", f"uvm.chunk_bytes={chunk}B",
+            f"uvm.big_page_bytes={chunk // pages}B", f"uvm.page_bytes={chunk // pages}B", f"uvm.batch_faults={self.costs['batch_faults']}",
+            f"uvm.density_ppm={self.costs['density']}", f"uvm.fault_ns={self.costs['fault']}ns", f"uvm.block_ns={self.costs['block']}ns",
+            f"uvm.batch_fault_ns={self.costs['each']}ns", f"uvm.copy_bytes_per_s={per_s * chunk}B/s",
+            f"uvm.clean_copy={'on' if self.costs['copies_clean'] else 'off'}"]
+
     def draw_beside(self, r):
         """Rates are rounded, so that ends that would meet may come in either order: none meet."""
         self.draw_sharing(r)

@@ -16,6 +16,7 @@ from quotas import Kueue, Queue, grow
 from results import quantile
 from slices import Server, Sliced, gpu_time
 from outages import FailingShared
+from pages import Pages
 from reservations import Fair, Reserved
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
 from urgent import Urgent
@@ -40,6 +41,10 @@ class Policy:
             return {}
         return {"latency_mean_s": sum(took) / len(took),
                 **{f"latency_p{p}_s": quantile(took, p / 100) for p in (50, 90, 99)}}
+
+    def columns(self, job):
+        """What the table of jobs says of a job beside its times."""
+        return {}
 
     def arrived(self, run, job):
         pass
@@ -420,19 +425,30 @@ class Timeslice(Policy):
 
 
 class Uvm(Timeslice):
-    kinds, shared = ("paged",), Paging
+    kinds, shared = ("paged", "tenants"), Paging
+
+    def run(self, cluster, jobs, setup):
+        self.shared(cluster, jobs, Pages if "pages" in setup.costs else Turns, setup.costs, setup.costs["passes"]).go()
+
+    def columns(self, job):
+        if not hasattr(job, "bytes_in"):
+            return {}
+        return {"bytes_in": job.bytes_in, "bytes_out": job.bytes_out, "faults": job.faults, "stall_s": job.stall}
 
 
 class Nvshare(Uvm):
-    kinds = ("locks", "faults")
+    kinds = ("locks", "faults", "locked")
 
     def run(self, cluster, jobs, setup):
-        lane = Faults if "copy" in setup.costs else Turns
+        lane = Pages if "pages" in setup.costs else Faults if "copy" in setup.costs else Turns
         self.shared(cluster, jobs, lane, setup.costs, setup.costs["passes"]).go()
 
 
 class Msched(Uvm):
     kinds, lane, again = ("tasks", "migrations"), Tasks, {"tasks": (318, 1305)}
+
+    def run(self, cluster, jobs, setup):
+        self.shared(cluster, jobs, self.lane, setup.costs, setup.costs["passes"]).go()
 
 
 class Mps(Timeslice):
