@@ -125,7 +125,7 @@ said "which is said" "was not tried: on the first 20000 jobs alone, which such t
 } >"$tmp/running.txt"
 # shellcheck disable=SC2086
 expect "a log with a job that still runs" 0 "1 jobs" "$gsim" advise $one --policies fifo,sjf "$tmp/running.txt"
-said "which is named among what was left out" "1 jobs; left out: 1 row (they had not ended yet)"
+said "which is named among what was left out" "1 job; left out: 1 row (they had not ended yet)"
 
 # --- what is refused --------------------------------------------------------------------------------------
 # 500 001 jobs of a second, one at a time: two policies make a million job rows and more. With sanitizers it takes a

@@ -242,7 +242,7 @@ wrong_links "a root without a rate" 'pcie_root_gpus = 2' 'bad.ini:3: .*both pcie
 wrong_links "a rate without a root" 'cpus = 8\npcie_root_bytes_per_s = 63 GB/s' 'bad.ini:4: .*both'
 wrong_links "a root wider than its node" 'pcie_root_bytes_per_s = 1e9\npcie_root_gpus = 9' 'bad.ini:4: .*9 GPUs below one root'
 wrong_links "a network of nothing" 'network_bytes_per_s = 0' "bad.ini:3: .*'0' is not a rate above 0"
-wrong_links "a mistyped link" 'network_bytes_per_sec = 1e9' 'bad.ini:3: .*did you mean network_bytes_per_s'
+wrong_links "a mistyped link" 'network_bytes_per_sec = 1e9' 'bad.ini:3: .*did you mean .network_bytes_per_s.'
 printf '[node a]\ncount = 2\ngpus = 8\npcie_root_gpus = 2\npcie_root_bytes_per_s = 63 GB/s\nnetwork_bytes_per_s = 12.5 GB/s\n' >"$tmp/c.ini"
 expect "a cluster file with links" 0 "JCT mean" "$gsim" --policy fifo --cluster "$tmp/c.ini" $t
 # jobs of 150 s on one GPU in turns of 60 s, at each end of which all is lost

@@ -31,14 +31,14 @@ profile() { # a GPU's name
     printf '{"deviceProperties": [{"id": 0, "name": "%s"}], "traceEvents": [{"cat": "kernel", "name": "k", "ts": 0, "dur": 100, "args": {"device": 0}}]}\n' "$1" >"$tmp/profile.json"
 }
 profile "NVIDIA A100-SXM4-80GB"
-expect "a profile of another device" 2 "measured on 'NVIDIA A100-SXM4-80GB', and --device says h200; did you mean a100-80" \
+expect "a profile of another device" 2 "measured on 'NVIDIA A100-SXM4-80GB', and --device says h200; did you mean 'a100-80'" \
     "$gsim" import kineto "$tmp/profile.json" --iterations 1 --device h200
-expect "a profile of another memory" 2 "did you mean a100-80" "$gsim" import kineto "$tmp/profile.json" --iterations 1 --device a100-40
+expect "a profile of another memory" 2 "did you mean 'a100-80'" "$gsim" import kineto "$tmp/profile.json" --iterations 1 --device a100-40
 expect "a profile of its device" 0 "^kernel,k,1,100,a100-80" "$gsim" import kineto "$tmp/profile.json" --iterations 1 --device a100-80
 profile "NVIDIA H100 80GB HBM3"
 expect "a chip whose name says no more" 0 "^kernel,k,1,100,h100-sxm" "$gsim" import kineto "$tmp/profile.json" --iterations 1 --device h100-sxm
 profile "NVIDIA A10"
-expect "a chip that begins like another" 2 "and --device says a100-80; did you mean a10;" "$gsim" import kineto "$tmp/profile.json" --iterations 1 --device a100-80
+expect "a chip that begins like another" 2 "and --device says a100-80; did you mean 'a10'?" "$gsim" import kineto "$tmp/profile.json" --iterations 1 --device a100-80
 profile "NVIDIA GeForce RTX 4090"
 expect "a chip of two words" 0 "^kernel,k,1,100,rtx4090" "$gsim" import kineto "$tmp/profile.json" --iterations 1 --device rtx4090
 profile "Some GPU"

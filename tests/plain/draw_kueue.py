@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Random setups of Kueue: queues with quotas of flavors, cohorts and what they may lend, and which jobs give way."""
-import random
-
 from quotas import Cohort, Queue, grow
 
 

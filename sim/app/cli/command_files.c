@@ -138,10 +138,9 @@ static enum gsim_status check_gpu(struct gsim_cli *cli, const char *gpu,
     if (status != GSIM_OK)
         return status;
     return gsim_fail(cli->log, GSIM_USAGE, cli->operand[1], 0,
-                     "the profile was measured on '%.80s', and --device says %s%s%s%s; a device "
-                     "file of your own "
-                     "(--device FILE.ini) is taken as it is",
-                     gpu, profile->name, other ? "; did you mean '" : "", other ? other : "",
+                     "the profile was measured on '%.80s', and --device says %s%s%s%s a device "
+                     "file of your own (--device FILE.ini) is taken as it is",
+                     gpu, profile->name, other ? "; did you mean '" : ";", other ? other : "",
                      other ? "'?" : "");
 }
 
