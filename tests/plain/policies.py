@@ -42,7 +42,7 @@ class Policy:
         return {"latency_mean_s": sum(took) / len(took),
                 **{f"latency_p{p}_s": quantile(took, p / 100) for p in (50, 90, 99)}}
 
-    def columns(self, job):
+    def results_of(self, job):
         """What the table of jobs says of a job beside its times."""
         return {}
 
@@ -430,7 +430,7 @@ class Uvm(Timeslice):
     def run(self, cluster, jobs, setup):
         self.shared(cluster, jobs, Pages if "pages" in setup.costs else Turns, setup.costs, setup.costs["passes"]).go()
 
-    def columns(self, job):
+    def results_of(self, job):
         if not hasattr(job, "bytes_in"):
             return {}
         return {"bytes_in": job.bytes_in, "bytes_out": job.bytes_out, "faults": job.faults, "stall_s": job.stall}

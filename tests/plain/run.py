@@ -53,7 +53,7 @@ def by_gsim(gsim, policy, setup, folder):
         return {row["job_id"]: row for row in csv.DictReader(rows)}, ""
 
 
-def difference(rows, jobs, slack, columns):
+def difference(rows, jobs, slack, results_of):
     """The first job, by its end, for which the two say different things."""
     for job in sorted(jobs, key=lambda job: (job.end is None, job.end)):
         row = rows[job.name]
@@ -62,7 +62,7 @@ def difference(rows, jobs, slack, columns):
                                ("preemptions", int(row["preemptions"]), job.preemptions)):
             if got is None or abs(got - due) > slack * due + 10 * (slack > 0):
                 return f"{job.name}: {name} is {got}, plainly {due}"
-        for name, due in columns(job).items():
+        for name, due in results_of(job).items():
             got = ns(row[name]) if name.endswith("_s") else int(row[name])
             if got != due:
                 return f"{job.name}: {name} is {got}, plainly {due}"
@@ -86,7 +86,7 @@ def hold(gsim, policy, kind, seed, folder):
     rows, said = by_gsim(gsim, policy, setup, folder)
     if rows is None:
         return f"it ended with {said.strip()[:200]}"
-    return difference(rows, jobs, chosen.slack, chosen.columns) or next(
+    return difference(rows, jobs, chosen.slack, chosen.results_of) or next(
         (f"{name} is {setup.result[name]}, plainly {due}" for name, due in chosen.fields(jobs).items()
          if abs(setup.result[name] - due) > chosen.slack * due + 1e-8), None)
 
