@@ -161,28 +161,51 @@ static bool is_waiting(const struct gsim_gpu_lane *lane) {
     return lane->state.is_shut || lane->times.opens_ns != GSIM_NEVER;
 }
 
-bool gsim_gate_admits(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t number,
-                      int64_t kernel) {
+/* The next kernel of the lane begins. */
+static int64_t let_begin(struct gsim_lanes *lanes, uint16_t number, int64_t next) {
+    struct gsim_gpu_lane *lane = &lanes->lane[number];
+    int64_t one_ns = time_of(present(lanes, lane), next);
+    for (uint16_t i = 0; i < lanes->n_lanes; i++)
+        if (is_beside(&lanes->lane[i], lane))
+            lanes->lane[i].state.is_served_last = i == number;
+    lane->state.ahead_ns += one_ns;
+    lane->state.admitted = (uint32_t)next + 1;
+    return one_ns;
+}
+
+/* Lets kernels of the lane begin, that many at most. Returns whether it did. */
+static bool let(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t number,
+                int64_t kernel, int64_t most) {
     struct gsim_gpu_lane *lane = &lanes->lane[number];
     const struct gsim_member *member = present(lanes, lane);
-    int64_t most_ns = most_ahead_ns(lanes, lane), sum_ns = ahead_ns(lanes, lane);
-    if (most_ns == GSIM_NEVER)
-        return true;
-    if (lane->how.gate.opens == GSIM_GATE_IDLE && is_waiting(lane))
-        return kernel < lane->state.admitted;
+    int64_t most_ns = most_ahead_ns(lanes, lane), sum_ns = ahead_ns(lanes, lane), n = 0;
     if (sum_ns > most_ns && have_ended(lanes, lane))
         sum_ns = 0;
     int64_t next = kernel > lane->state.admitted ? kernel : lane->state.admitted;
     struct gsim_kernel_span span = gsim_context_kernel(
-        &member->context, sum_ns > most_ns ? 1 : next - kernel + LAUNCHES_AT_ONCE, lanes->now_ns);
-    while (sum_ns <= most_ns && next <= kernel + span.n_behind &&
+        &member->context, sum_ns > most_ns ? 1 : next - kernel + most, lanes->now_ns);
+    while (n < most && sum_ns <= most_ns && next <= kernel + span.n_behind &&
            is_clear(space, lanes, lane, next)) {
-        int64_t one_ns = time_of(member, next);
-        lane->state.ahead_ns += one_ns;
-        sum_ns += one_ns;
-        lane->state.admitted = (uint32_t)++next;
+        sum_ns += let_begin(lanes, number, next++);
+        n++;
     }
+    return n > 0;
+}
+
+bool gsim_gate_admits(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t number,
+                      int64_t kernel) {
+    struct gsim_gpu_lane *lane = &lanes->lane[number];
+    if (most_ahead_ns(lanes, lane) == GSIM_NEVER)
+        return true;
+    if (lane->how.gate.opens != GSIM_GATE_IDLE || !is_waiting(lane))
+        (void)let(space, lanes, number, kernel, LAUNCHES_AT_ONCE);
     return kernel < lane->state.admitted;
+}
+
+bool gsim_gate_lets_one(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t number,
+                        int64_t kernel) {
+    return most_ahead_ns(lanes, &lanes->lane[number]) < GSIM_NEVER &&
+           let(space, lanes, number, kernel, 1);
 }
 
 /* --- gates that open where nothing of a higher rank is launched ------------------------------- */

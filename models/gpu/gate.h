@@ -40,6 +40,10 @@ gsim_gate_shape(const struct gsim_space *space, const struct gsim_member *member
  * one of the running member. */
 bool gsim_gate_admits(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t number,
                       int64_t kernel);
+/* Lets one kernel more of the lane begin, from its kernel of this number on, where gates are asked
+ * by turns. */
+bool gsim_gate_lets_one(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t number,
+                        int64_t kernel);
 /* What a gate allows of a kernel of its lane that may begin, or has begun. */
 enum gsim_gate_way {
     GSIM_GATE_FREE = 0,

@@ -157,8 +157,9 @@ struct gsim_lane_state {
     uint8_t phase; /* enum gsim_lane_phase */
     bool is_halting;
     bool is_used; /* a context was on the lane before, so that coming on costs a switch */
+    bool is_served_last; /* gated: of the lanes beside it, this one's kernel was let begin last */
     bool is_shut; /* gated: a kernel of a higher rank was launched when the gate was asked last */
-    uint8_t unused[6];
+    uint8_t unused[5];
 };
 
 /* GSIM_NEVER in phases in which they do not apply. */

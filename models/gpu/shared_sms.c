@@ -327,6 +327,48 @@ static void tell_sms(const struct gsim_lane_gpu *gpu, uint16_t number, struct gs
     }
 }
 
+/* The kernel for which a lane asks its gate, which is one of GSIM_GATE_APART; -1: it asks for
+ * none. */
+static int64_t asks_for(const struct gsim_space *space, const struct gsim_lanes *lanes,
+                        const struct gsim_gpu_lane *lane) {
+    if (!gsim_gpu_lane_is_gated(lane) || lane->how.gate.opens == GSIM_GATE_IDLE ||
+        gsim_gpu_lane_running(lane) == GSIM_NO_MEMBER)
+        return -1;
+    const struct gsim_member *member = &lanes->members[gsim_gpu_lane_running(lane)];
+    struct gsim_kernel_span span = gsim_context_kernel(&member->context, 1, lanes->now_ns);
+    gsim_work begin = span.start + before_it(space, &member->context, &span);
+    bool is_there = done_at(lane, member, lanes->now_ns) >= begin;
+    return is_there && needs_sms(&member->context, span.kernel) ? (int64_t)span.kernel : -1;
+}
+
+/* Gates of several lanes are asked by turns, for a kernel each, from the lane on that is behind the
+ * last one of which a kernel was let begin: as Orion's scheduler goes through its clients. */
+GSIM_APART static void ask_by_turns(const struct gsim_space *space, uint16_t number,
+                                    struct gsim_lanes *lanes) {
+    uint16_t n = lanes->n_lanes, first = 0;
+    for (uint16_t i = 0; i < n; i++)
+        if (is_here(&lanes->lane[i], number) && lanes->lane[i].state.is_served_last)
+            first = i + 1;
+    for (bool is_any = true; is_any;) {
+        is_any = false;
+        for (uint16_t i = 0; i < n; i++) {
+            uint16_t at = (uint16_t)((first + i) % n);
+            const struct gsim_gpu_lane *lane = &lanes->lane[at];
+            int64_t kernel = is_here(lane, number) ? asks_for(space, lanes, lane) : -1;
+            is_any |= kernel >= 0 && gsim_gate_lets_one(space, lanes, at, kernel);
+        }
+    }
+}
+
+static bool have_several_gates(const struct gsim_lanes *lanes, uint16_t number) {
+    uint32_t n = 0;
+    for (uint16_t i = 0; i < lanes->n_lanes; i++)
+        if (is_here(&lanes->lane[i], number) && gsim_gpu_lane_is_gated(&lanes->lane[i]) &&
+            lanes->lane[i].how.gate.opens != GSIM_GATE_IDLE)
+            n++;
+    return n > 1;
+}
+
 /* A gate may open at a time of its own. */
 GSIM_APART static void look_at_gate(const struct gsim_lane_gpu *gpu, struct gsim_lanes *lanes,
                                     uint16_t number) {
@@ -354,6 +396,8 @@ bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_sp
     lanes->has_shared_blocks = true;
     batch.n = batch.n_atoms = 0;
     int64_t all_bytes_per_s = all_move(lanes, number);
+    if (gsim_rarely(have_several_gates(lanes, number)))
+        ask_by_turns(space, number, lanes);
     for (uint16_t i = 0; i < lanes->n_lanes; i++) {
         const struct gsim_gpu_lane *lane = &lanes->lane[i];
         if (!is_here(lane, number))

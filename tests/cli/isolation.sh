@@ -87,6 +87,19 @@ expect "columns stand for kernels: the result says so" 0 "program=columns" \
 expect "and that nothing of it was measured" 0 "outside what was validated: tally: kernels side by side" \
     "$gsim" run --policy tally --device h200 --gpus-per-node 1 "$tmp/one.csv"
 
+# Three trainings of 20 kernels of 1 ms beside ten requests of 0.3 ms: Orion's scheduler lets one kernel begin at a time,
+# of its clients by turns, so that they end within the last three kernels of 60 + 3 ms.
+cat >"$tmp/short.csv" <<'END'
+kind,name,time_us,device,host_us
+kernel,k,1000,ideal,
+launch,k,,,0
+END
+sed 's/1000/300/' "$tmp/short.csv" >"$tmp/request.csv"
+printf '%s\n' job_id,submit_s,iterations,app,mem_gib,class,requests,period_ms "a,0,20,$tmp/short.csv,1,,," "b,0,20,$tmp/short.csv,1,,," \
+    "c,0,20,$tmp/short.csv,1,,," "service,0,,$tmp/request.csv,1,realtime,10,5" >"$tmp/turns.csv"
+latency --policy orion --device ideal "$tmp/turns.csv" >/dev/null
+check "orion: best-effort jobs have kernels by turns" "61000 62000 63000" "$(end a) $(end b) $(end c)"
+
 # Programs: 2112 blocks of 1024 threads, of which 264 are on the 132 SMs of an H200 at a time: the same waves.
 cat >"$tmp/train_app.csv" <<'END'
 kind,name,time_us,device,host_us,blocks,threads
