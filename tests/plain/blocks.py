@@ -55,12 +55,15 @@ class Blocks:
                 length, blocks = job.host.lengths[len(job.host.ends)]
                 self.kernels.append(Kernel(job, self.costs["rank"](job), now, length, blocks))
         for kernel in sorted(self.kernels, key=lambda kernel: (-kernel.rank, kernel.then)):
-            n = min(kernel.waiting, self.free)
-            if n:
-                if kernel.on and len(self.kernels) > 2:
-                    raise Waves
-                self.free, kernel.waiting, kernel.on = self.free - n, kernel.waiting - n, kernel.on + n
-                kernel.first = now if kernel.first is None else kernel.first
+            self.put(kernel, now)
+
+    def put(self, kernel, now):
+        n = min(kernel.waiting, self.free)
+        if n:
+            if kernel.on and len(self.kernels) > 2:
+                raise Waves
+            self.free, kernel.waiting, kernel.on = self.free - n, kernel.waiting - n, kernel.on + n
+            kernel.first = now if kernel.first is None else kernel.first
 
     def next_time(self):
         times = [then for job in self.jobs if (then := job.host.effect()) is not None]

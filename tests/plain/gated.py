@@ -57,14 +57,6 @@ class Gated(Blocks):
                     raise Waves
             self.put(kernel, now)
 
-    def put(self, kernel, now):
-        n = min(kernel.waiting, self.free)
-        if n:
-            if kernel.on and len(self.kernels) > 2:
-                raise Waves
-            self.free, kernel.waiting, kernel.on = self.free - n, kernel.waiting - n, kernel.on + n
-            kernel.first = now if kernel.first is None else kernel.first
-
     def next_time(self):
         times = [then for then in [Blocks.next_time(self)] if then is not None]
         if self.left_at is not None and self.left_at + self.costs["wait"] > self.now:
