@@ -130,12 +130,12 @@ said "which is named among what was left out" "1 job; left out: 1 row (they had 
 # --- what is refused --------------------------------------------------------------------------------------
 # 500 001 jobs of a second, one at a time: two policies make a million job rows and more. With sanitizers it takes a
 # fifth of the script for jobs that are alike; mixed.csv above has a part of a log there.
-if [ -n "${CASES-}" ] || [ -z "$(printf %s "$gsim" | grep -e -san-)" ]; then
-awk 'BEGIN { print "job_id,submit_s,duration_s,gpus"; for (i = 0; i < 500001; i++) printf "%d,%d,1,1\n", i, i * 2 }' >"$tmp/long.csv"
-# shellcheck disable=SC2086
-expect "a long log: other nodes are tried on a part, which is said" 0 "2 GPUs in place of 1, under fifo, for the first 50000 of 500001 jobs alone" "$gsim" advise $one --policies fifo,backfill "$tmp/long.csv" -o "$tmp/long.html"
-said "what the page lacks is said" "The report has no tables of users and no figures of jobs"
-check "and its database has no rows of jobs" 0 "$(python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute("SELECT COUNT(*) FROM job").fetchone()[0])' "$tmp/long.db")"
+if ! leaves_numbers; then
+    awk 'BEGIN { print "job_id,submit_s,duration_s,gpus"; for (i = 0; i < 500001; i++) printf "%d,%d,1,1\n", i, i * 2 }' >"$tmp/long.csv"
+    # shellcheck disable=SC2086
+    expect "a long log: other nodes are tried on a part, which is said" 0 "2 GPUs in place of 1, under fifo, for the first 50000 of 500001 jobs alone" "$gsim" advise $one --policies fifo,backfill "$tmp/long.csv" -o "$tmp/long.html"
+    said "what the page lacks is said" "The report has no tables of users and no figures of jobs"
+    check "and its database has no rows of jobs" 0 "$(python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute("SELECT COUNT(*) FROM job").fetchone()[0])' "$tmp/long.db")"
 fi
 expect "no log" 2 "which trace\|no trace\|gsim advise" "$gsim" advise
 expect "a log that is not there" 3 "none.txt" "$gsim" advise "$tmp/none.txt"
