@@ -173,12 +173,13 @@ static int64_t let_begin(struct gsim_lanes *lanes, uint16_t number, int64_t next
     return one_ns;
 }
 
-/* Lets kernels of the lane begin, that many at most. Returns whether it did. */
-static bool let(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t number,
-                int64_t kernel, int64_t most) {
+/* Lets kernels of the lane begin, that many at most, and as long as those that have not ended last
+ * no longer than most_ns. Returns whether it did. */
+static bool let_some(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t number,
+                     int64_t kernel, int64_t most, int64_t most_ns) {
     struct gsim_gpu_lane *lane = &lanes->lane[number];
     const struct gsim_member *member = present(lanes, lane);
-    int64_t most_ns = most_ahead_ns(lanes, lane), sum_ns = ahead_ns(lanes, lane), n = 0;
+    int64_t sum_ns = ahead_ns(lanes, lane), n = 0;
     if (sum_ns > most_ns && have_ended(lanes, lane))
         sum_ns = 0;
     int64_t next = kernel > lane->state.admitted ? kernel : lane->state.admitted;
@@ -195,17 +196,18 @@ static bool let(const struct gsim_space *space, struct gsim_lanes *lanes, uint16
 bool gsim_gate_admits(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t number,
                       int64_t kernel) {
     struct gsim_gpu_lane *lane = &lanes->lane[number];
-    if (most_ahead_ns(lanes, lane) == GSIM_NEVER)
+    int64_t most_ns = most_ahead_ns(lanes, lane);
+    if (most_ns == GSIM_NEVER)
         return true;
     if (lane->how.gate.opens != GSIM_GATE_IDLE || !is_waiting(lane))
-        (void)let(space, lanes, number, kernel, LAUNCHES_AT_ONCE);
+        (void)let_some(space, lanes, number, kernel, LAUNCHES_AT_ONCE, most_ns);
     return kernel < lane->state.admitted;
 }
 
 bool gsim_gate_lets_one(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t number,
                         int64_t kernel) {
-    return most_ahead_ns(lanes, &lanes->lane[number]) < GSIM_NEVER &&
-           let(space, lanes, number, kernel, 1);
+    int64_t most_ns = most_ahead_ns(lanes, &lanes->lane[number]);
+    return most_ns < GSIM_NEVER && let_some(space, lanes, number, kernel, 1, most_ns);
 }
 
 /* --- gates that open where nothing of a higher rank is launched ------------------------------- */
