@@ -155,8 +155,6 @@ struct gsim_model_ops {
     /* Whether a waiting job's state lies on the nodes where it ran last, and takes time to cross to
      * other nodes. */
     bool (*is_bound)(const struct gsim_model *model, gsim_slot slot);
-    /* Whether a paused job goes on where it was or not at all: its memory is a process's. */
-    bool pauses_in_place;
     /* The job loses its state on its units, running or not, and falls back to its last checkpoint:
      * one is taken every checkpoint_ns of work (0: never), and by a stop that keeps it on storage.
      * Returns the work lost. */

@@ -242,7 +242,6 @@ struct gsim_core {
     struct gsim_arena *arena;
     struct gsim_log *log;
     const struct gsim_model_ops *ops;
-    bool pauses_in_place; /* by the options, or by the model */
     const struct gsim_observer *observer; /* the first observer; usually NULL */
     struct gsim_model *model;
     struct gsim_team *team; /* of the model; NULL: it has one thread */

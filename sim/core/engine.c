@@ -767,7 +767,6 @@ enum gsim_status gsim_run(const struct gsim_run_options *options, struct gsim_ar
     core->log = log;
     core->compat = gsim_compat_of(options->reference);
     core->ops = options->model;
-    core->pauses_in_place = options->pauses_in_place || options->model->pauses_in_place;
     core->observer = options->observer;
     core->at_hand = &core->own_at_hand;
     if (options->n_threads > 1)

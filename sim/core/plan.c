@@ -154,7 +154,7 @@ static struct gsim_found find_at_home(struct gsim_core *core, gsim_slot slot,
 
 /* Whether the job goes on on the units that it left, or waits for these. */
 static inline bool stays_in_place(const struct gsim_core *core, gsim_slot slot) {
-    return gsim_rarely(core->pauses_in_place) && core->jobs.state[slot] == GSIM_PAUSED;
+    return gsim_rarely(core->options->pauses_in_place) && core->jobs.state[slot] == GSIM_PAUSED;
 }
 
 /* Looks where the job's memory is, if bringing it to other nodes would cross a network. */
@@ -164,7 +164,8 @@ GSIM_APART static struct gsim_found find_back(struct gsim_core *core, gsim_slot 
     struct gsim_found found = {0};
     if (state == GSIM_PAUSED)
         found = take_back(core, slot, units);
-    bool is_on_node = state == GSIM_HELD || (state == GSIM_PAUSED && !core->pauses_in_place);
+    bool is_on_node =
+        state == GSIM_HELD || (state == GSIM_PAUSED && !core->options->pauses_in_place);
     if (!found.fits && is_on_node && core->jobs.info[slot].n_left_units > 0 &&
         core->ops->is_bound(core->model, slot))
         found = find_at_home(core, slot, units);

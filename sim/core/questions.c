@@ -104,7 +104,7 @@ bool gsim_ask_counts_cpus(const struct gsim_view *view) {
 }
 
 bool gsim_ask_pauses_in_place(const struct gsim_view *view) {
-    return view->core->pauses_in_place;
+    return view->core->options->pauses_in_place;
 }
 
 bool gsim_ask_are_alike(const struct gsim_ctx *ctx, gsim_slot job, gsim_slot other) {

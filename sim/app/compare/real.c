@@ -92,8 +92,8 @@ static enum gsim_status load(struct gsim_real *r) {
         status = find_run(r, db);
     if (status == GSIM_OK)
         status = gsim_setup_load(cli, r->run.policy, r->setup);
-    r->setup->pauses_in_place = true; /* its jobs were processes */
     if (status == GSIM_OK) {
+        r->setup->pauses_in_place = true; /* its jobs were processes */
         uint32_t n = r->setup->trace.n_jobs;
         r->jobs = gsim_arena_array(cli->arena, n, sizeof *r->jobs);
         r->beside = gsim_arena_array(cli->arena, n, sizeof *r->beside);

@@ -344,6 +344,7 @@ static enum gsim_status prepare(struct drive *d, struct gsim_outfile *jobs) {
         status = find_gpus(d);
     if (status == GSIM_OK)
         status = gsim_setup_load(cli, cli->value[GSIM_OPT_POLICY], d->setup);
+    d->setup->pauses_in_place = true; /* the memory of a process stays where it is */
     if (status == GSIM_OK && d->setup->n_contenders > 1)
         status = gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "--policy takes one policy");
     if (status == GSIM_OK)
@@ -425,6 +426,7 @@ static enum gsim_status set_up_replay(struct drive *d, const struct gsim_db_real
         status = find_gpus(d);
     if (status == GSIM_OK)
         status = gsim_setup_load(cli, run->policy, d->setup);
+    d->setup->pauses_in_place = true;
     if (status == GSIM_OK)
         status = number_gpus(d);
     d->executor.sees_durations = status == GSIM_OK && d->setup->contender[0].policy->is_oracle;

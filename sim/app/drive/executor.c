@@ -587,7 +587,6 @@ const struct gsim_model_ops gsim_model_executor = {
     .client_limit = client_limit,
     .refuses_stop = refuses_stop,
     .is_bound = is_bound,
-    .pauses_in_place = true,
     .fail = fail,
     .inherit = inherit,
     .watch = watch,

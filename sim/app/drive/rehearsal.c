@@ -241,7 +241,6 @@ static const struct gsim_model_ops rehearsed = {
     .partition = partition,
     .client_limit = client_limit,
     .is_bound = is_bound,
-    .pauses_in_place = true,
     .fail = fail,
     .inherit = inherit,
     .watch = watch,

@@ -246,7 +246,8 @@ static void humane(sqlite3_context *context, int argc, sqlite3_value **argv) {
 static void fixed(sqlite3_context *context, int argc, sqlite3_value **argv) {
     enum { MOST_DIGITS = 9 };
     char text[350]; /* the largest double has 309 digits before the point */
-    int digits = argc > 1 ? sqlite3_value_int(argv[1]) : 0;
+    (void)argc;
+    int digits = sqlite3_value_int(argv[1]);
     if (sqlite3_value_type(argv[0]) == SQLITE_NULL || digits < 0 || digits > MOST_DIGITS)
         return;
     int n = snprintf(text, sizeof text, "%.*f", digits, sqlite3_value_double(argv[0]));
