@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Turns over memory that is managed, by docs/models/paging.md and docs/models/time-slices.md: jobs of unlike sizes walk
 through their memory chunk by chunk, in the driver's turns or under a lock, and each wait is that of the driver's batches."""
-from fractions import Fraction
-
 from sharing import NEVER, Faults, Turns
 
 
@@ -25,7 +23,6 @@ class Pages(Faults):
     def __init__(self, costs):
         Faults.__init__(self, costs)
         self.costs = costs
-        self.rests_at = None  # when the queue of the job is empty for an instant
 
     def add(self, job, now):
         job.bytes_in = job.bytes_out = job.faults = job.stall = 0
@@ -66,27 +63,14 @@ class Pages(Faults):
         return max(self.since, self.until - self.lookahead())
 
     def give(self, job, then):
-        """No other job sees the memory before the turn ends, so it is walked at once."""
         Turns.give(self, job, then)
         if self.is_locked():
             self.until = then + self.costs["lock"]
-        now, self.ends, self.rests_at = Fraction(then), NEVER, None
-        while now < self.until and self.ends == NEVER and self.rests_at is None:
-            into, chunks = (job.work - job.left) % job.iteration, len(job.chunks)
-            goal = Fraction(job.iteration * job.touched, chunks) if job.touched < chunks else job.iteration
-            if job.wait:
-                step = min(job.wait, self.until - now)
-                job.wait -= step
-            elif into >= goal:
-                step, job.wait = 0, self.touch(job)
-            else:
-                step = min(goal - into, self.until - now)
-                job.left -= step
-                if into + step == job.iteration:
-                    job.touched = 0
-                    self.rests_at = now + step if job.synchronises and job.left and not self.is_locked() else None
-                self.ends = now + step if job.left == 0 else NEVER
-            now += step
+        self.walk(job, then)
+
+    def end_iteration(self, job, now):
+        if job.synchronises and job.left and not self.is_locked():
+            self.rests_at = now
 
     def begin(self, now):
         if self.has and self.until <= now:

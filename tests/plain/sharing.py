@@ -150,6 +150,7 @@ class Faults(Turns):
     def __init__(self, costs):
         Turns.__init__(self, {**costs, "preempt": 0, "idle": 0, "lookahead": 0})
         self.there, self.ends = {}, NEVER  # chunks in the order in which they came; when the job is over
+        self.rests_at = None  # when the queue of the job is empty for an instant
 
     def add(self, job, now):
         job.chunks, job.touched, job.wait = ["new"] * (job.memory // self.costs["chunk"]), 0, 0
@@ -172,10 +173,13 @@ class Faults(Turns):
         return wait
 
     def give(self, job, then):
-        """No other job sees the memory before the turn ends, so it is walked at once."""
         Turns.give(self, job, then)
-        now, self.ends = Fraction(then), NEVER
-        while now < self.until and self.ends == NEVER:
+        self.walk(job, then)
+
+    def walk(self, job, then):
+        """No other job sees the memory before the turn ends, so it is walked at once."""
+        now, self.ends, self.rests_at = Fraction(then), NEVER, None
+        while now < self.until and self.ends == NEVER and self.rests_at is None:
             into, chunks = (job.work - job.left) % job.iteration, len(job.chunks)
             goal = Fraction(job.iteration * job.touched, chunks) if job.touched < chunks else job.iteration
             if job.wait:
@@ -186,9 +190,14 @@ class Faults(Turns):
             else:
                 step = min(goal - into, self.until - now)
                 job.left -= step
-                job.touched *= into + step < job.iteration
+                if into + step == job.iteration:
+                    job.touched = 0
+                    self.end_iteration(job, now + step)
                 self.ends = now + step if job.left == 0 else NEVER
             now += step
+
+    def end_iteration(self, job, now):
+        """The job goes on in its turn."""
 
     def begin(self, now):
         if self.has and self.until <= now:
