@@ -43,6 +43,23 @@ printf 'job_id,submit_s,duration_s,gpus,command\na,0,40,1,%s %s/gate\nc,3,1,1,to
 run --cooperative --gpus 0 --policy srtf --set preempt=restart "$tmp/left.csv"
 check "srtf sees what is left of a job by the iterations that it tells of" "1 40" "$(ask "select stops, iterations from real_job where job_id = 'a'")"
 
+# What a start costs its host is the work of the program, and not of the shell that began it.
+cat >works.py <<'END'
+import sys, time
+sys.path.insert(0, sys.argv[1])
+import gsim_job
+while time.process_time() < 0.2:
+    pass
+gsim_job.begin(1)
+time.sleep(1)
+gsim_job.iteration(1)
+gsim_job.end()
+END
+printf 'job_id,submit_s,duration_s,gpus,command\na,0,1,1,python3 works.py %s/sim/job; true\n' "$here" >works.csv
+run --cooperative --gpus 0 --policy fifo works.csv
+check "the CPU time of a start is that of all of the job's processes" 1 \
+    "$(ask "select value >= 200000000 from real_note where what = 'cpu' order by note limit 1")"
+
 # Two jobs beside each other take 310 ms for an iteration that alone takes 20 ms. Gandiva sees that
 # the first pair gets less done than one job alone, and tries the other two; by time on the GPU, of which a job
 # beside another has as much as alone, it would pack the first pair for good.

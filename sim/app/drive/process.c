@@ -2,9 +2,11 @@
 #define _GNU_SOURCE
 #include "sim/app/drive/process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -156,13 +158,48 @@ enum gsim_status gsim_job_process_start(struct gsim_job_process *process,
                : gsim_fail(log, GSIM_FAILED, NULL, 0, "the guard of the jobs has died");
 }
 
-int64_t gsim_job_process_cpu_ns(const struct gsim_job_process *process) {
+static int64_t own_cpu_ns(pid_t pid) {
     clockid_t clock;
     struct timespec took;
-    if (process->pid <= 0 || clock_getcpuclockid(process->pid, &clock) != 0 ||
-        clock_gettime(clock, &took) != 0)
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &took) != 0)
         return -1;
     return took.tv_sec * GSIM_NS_PER_S + took.tv_nsec;
+}
+
+static int64_t family_cpu_ns(pid_t pid, int generations);
+
+/* Of the processes that a thread has begun. */
+static int64_t children_cpu_ns(pid_t pid, const char *thread, int generations) {
+    char path[64];
+    int64_t sum = 0;
+    (void)snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", (int)pid, thread);
+    FILE *list = fopen(path, "re");
+    for (int child; list && fscanf(list, "%d", &child) == 1;) {
+        int64_t cpu_ns = family_cpu_ns(child, generations - 1);
+        sum += cpu_ns > 0 ? cpu_ns : 0;
+    }
+    if (list)
+        (void)fclose(list);
+    return sum;
+}
+
+static int64_t family_cpu_ns(pid_t pid, int generations) {
+    char path[32];
+    int64_t sum = own_cpu_ns(pid);
+    (void)snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *threads = sum >= 0 && generations > 0 ? opendir(path) : NULL;
+    for (const struct dirent *thread; threads && (thread = readdir(threads));)
+        if (thread->d_name[0] != '.')
+            sum += children_cpu_ns(pid, thread->d_name, generations);
+    if (threads)
+        (void)closedir(threads);
+    return sum;
+}
+
+/* The first process is a shell as a rule: its children do the work. */
+int64_t gsim_job_process_cpu_ns(const struct gsim_job_process *process) {
+    enum { GENERATIONS = 8 };
+    return process->pid > 0 ? family_cpu_ns(process->pid, GENERATIONS) : -1;
 }
 
 void gsim_job_process_signal(const struct gsim_job_process *process, int number) {

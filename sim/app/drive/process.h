@@ -34,7 +34,7 @@ struct gsim_job_process {
 enum gsim_status gsim_job_process_start(struct gsim_job_process *process,
                                         const struct gsim_start *start,
                                         const struct gsim_guard *guard, struct gsim_log *log);
-/* The CPU time of the first process of the job so far; -1: it is not known. */
+/* The CPU time so far of the job's processes that have not ended; -1: it is not known. */
 int64_t gsim_job_process_cpu_ns(const struct gsim_job_process *process);
 /* Sends a signal to all of the job's group. */
 void gsim_job_process_signal(const struct gsim_job_process *process, int number);
