@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from cluster import WHOLE, Cluster, Job, Node
 from draw_kueue import KueueDraws
+from draw_parts import PartDraws
 from hosts import Program
 from sharing import Strict, Turns
 
@@ -31,7 +32,7 @@ GIB = 2**30
 INSTANCES = {"7g": (100, 8, 8, "0"), "3g": (40, 4, 4, "0,4"), "2g": (28, 2, 2, "0,2,4"), "1g": (14, 1, 1, "0,1,2,3,4,5,6")}
 
 
-class Setup(KueueDraws):
+class Setup(KueueDraws, PartDraws):
     """kind: what the setup has beside gangs on equal nodes."""
 
     def __init__(self, seed, kind="plain"):
@@ -43,6 +44,7 @@ class Setup(KueueDraws):
         self.rows = [self.row(r, i) for i in range(r.choice([3, 6, 12, 25, 40]))]
         for row, time in zip(self.rows, sorted(row["submit"] for row in self.rows)):
             row["submit"] = time
+        self.parts = []
         self.rule, self.costs, self.files, self.loses, self.apart = "consolidate", {}, {}, False, Fraction(1)
         base = kind.removeprefix("outages_of_").removeprefix("ties_of_")
         getattr(self, "draw_" + base)(r)
@@ -186,6 +188,13 @@ class Setup(KueueDraws):
         if not self.back_ns:
             self.back_ns = r.choice([0, S, r.randint(1, 9 * S)])
             self.sets.append(f"restart.resume_ns={self.back_ns}ns")
+
+    def draw_failing_nodes(self, r):
+        """Nodes that fail and are unlike, or jobs that ask for some of them."""
+        getattr(self, "draw_" + r.choice(["mixed", "counts", "counts", "partitions", "types", "features", "any", "spread", "shares"]))(r)
+        self.draw_mean_times(r)
+        self.back_ns = r.choice([0, S, r.randint(1, 9 * S)])
+        self.sets.append(f"restart.resume_ns={self.back_ns}ns")
 
     def draw_mean_times(self, r):
         self.costs.update({"mtbf": r.choice([100, 300, 1000]) * S, "mttr": r.choice([S, 10 * S, 60 * S]),

@@ -95,7 +95,7 @@ class FailingShared(Shared):
             is_used, self.lanes[unit] = self.lanes[unit].is_used, self.lane(self.costs)
             self.lanes[unit].is_used = is_used
 
-    def instant(self):
+    def leave(self):
         ended = [job for lane in self.lanes.values() for job in lane.advance(self.now)]
         over = [job for job in self.gangs if job.since + job.left <= self.now]
         self.gangs = [job for job in self.gangs if job not in over]
@@ -107,6 +107,8 @@ class FailingShared(Shared):
         for number in self.outages.turn(self.now):
             if self.cluster.nodes[number].is_down:
                 self.fail(number)
+
+    def serve(self):
         for job in sorted((job for job in self.to_come if job.submit <= self.now), key=lambda job: job.number):
             self.to_come.remove(job)
             self.waiting.append(job)

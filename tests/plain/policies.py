@@ -17,6 +17,7 @@ from results import quantile
 from slices import Server, Sliced, gpu_time
 from outages import FailingShared
 from pages import Pages
+import parts
 from reservations import Fair, Reserved
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
 from urgent import Urgent
@@ -29,7 +30,7 @@ class Policy:
     slack = 0  # part of the time since the run's begin by which times may differ
 
     def run(self, cluster, jobs, setup):
-        if setup.kind == "failures":
+        if "mtbf" in setup.costs:
             Failing(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.costs).go()
         else:
             Run(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.loses).go()
@@ -58,7 +59,7 @@ class Policy:
 
 
 class Fifo(Policy):
-    kinds = (*KINDS, "failures")
+    kinds = (*KINDS, "failures", "failing_nodes")
 
     def decide(self, run):
         for job in self.line(run):
@@ -74,7 +75,7 @@ class Exclusive(Fifo):
 
 
 class Backfill(Policy):
-    kinds = (*KINDS, "failures")
+    kinds = (*KINDS, "failures", "failing_nodes")
 
     def decide(self, run):
         for job in self.line(run):
@@ -89,7 +90,7 @@ class Sjf(Backfill):
 class Ranked(Policy):
     """The first in line that does not fit takes the GPUs of running jobs with a worse rank, worst first."""
 
-    kinds = (*KINDS, "suspends", "checkpoints", "discards", "failures")
+    kinds = (*KINDS, "suspends", "checkpoints", "discards", "failures", "failing_nodes")
 
     def key(self, run, job):
         return (self.rank(run, job), job.number)
@@ -147,7 +148,7 @@ class Easy(Policy):
     fit has room: that is its reservation. No job behind it may take GPUs that it then needs, unless its own limit ends
     by then. A job past its limit is taken to end now."""
 
-    kinds = (*KINDS, "failures")
+    kinds = (*KINDS, "failures", "failing_nodes")
 
     def over(self, run, job):
         if job.limit is None and job.estimate is None:
@@ -194,7 +195,7 @@ class Killing(Easy):
 class Las(Ranked):
     """A running job gives way once it is a quantum ahead of one that waits; service is time on GPUs."""
 
-    kinds = (*KINDS, "suspends", "failures")  # jobs that take turns and begin anew each time have no end
+    kinds = (*KINDS, "suspends", "failures", "failing_nodes")  # jobs that take turns and begin anew each time have no end
     again = {"failures": (19,)}  # a gang is on its way off two nodes as one of them fails
     quantum = 5 * 10**9
     sets = ("las.quantum=5s",)
@@ -530,7 +531,17 @@ class Bystanders(Policy):
         AntMan(cluster, jobs, setup.costs).go()
 
 
-POLICIES = {"antman": Bystanders, "fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
+class Together(Policy):
+    """Parts of the cluster under policies of their own."""
+
+    kinds, slack, again = ("parts",), 1e-7, {"parts": (76,)}  # a class's nodes have jobs of other nodes' partitions
+
+    def run(self, cluster, jobs, setup):
+        lanes = {"timeslice": Turns, "mps": Beside, "green": Groups}
+        jobs[:] = parts.run(setup, lambda name: lanes.get(name) or POLICIES[name]())
+
+
+POLICIES = {"parts": Together, "antman": Bystanders, "fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
             "timeslice": Timeslice, "uvm": Uvm, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
             "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tally": Tally, "tgs": Throttled, "vgpu": Vgpu, "xsched": Xsched,
             "chimera": Chimera, "salus": Salus, "reef": Reef, "adaptive": Adaptive, "nvshare": Nvshare, "gandiva": Gandiva, "msched": Msched, "gpreempt": Gpreempt}
