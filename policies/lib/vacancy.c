@@ -44,7 +44,7 @@ static void count(struct gsim_vacancy *room, const struct gsim_ctx *ctx,
 }
 
 static bool list_holders(struct gsim_vacancy *room, const struct gsim_ctx *ctx,
-                         const struct gsim_plan *plan) {
+                         const struct gsim_plan *plan, int sign) {
     const struct gsim_view *view = ctx->view;
     const struct gsim_unit *units;
     room->n_holders = 0;
@@ -53,7 +53,7 @@ static bool list_holders(struct gsim_vacancy *room, const struct gsim_ctx *ctx,
             continue;
         if (!reserve(room, ctx->arena))
             return false;
-        room->key[room->n_holders] = gsim_nth(view, view->jobs.active[i]);
+        room->key[room->n_holders] = sign * (int64_t)gsim_nth(view, view->jobs.active[i]);
         room->holder[room->n_holders++] = view->jobs.active[i];
     }
     return true;
@@ -63,14 +63,14 @@ static bool sort(struct gsim_vacancy *room) {
     return gsim_sort_order(room->key, room->sorted, room->n_holders);
 }
 
-/* Jobs with equal keys leave in the order of the trace. */
+/* Jobs with equal keys leave in the order of the trace, or one by one, the last first. */
 static bool look(struct gsim_vacancy *room, struct gsim_ctx *ctx, const struct gsim_plan *plan,
                  const struct gsim_vacancy_search *search) {
     const struct gsim_view *view = ctx->view;
     for (uint32_t g = 0; g < view->cluster.n_gpus; g++)
         room->gpu[g] = (struct gsim_vacancy_gpu){
             .is_down = view->cluster.node_is_down[view->cluster.node_of_gpu[g]]};
-    if (!list_holders(room, ctx, plan) || !sort(room))
+    if (!list_holders(room, ctx, plan, search->leaves_last_first ? -1 : 1) || !sort(room))
         return false;
     for (uint32_t i = 0; i < room->n_holders; i++) {
         room->swap[i] = gsim_vacancy_leaver(room, i);
@@ -201,10 +201,11 @@ int64_t gsim_vacancy_find(struct gsim_vacancy *room, struct gsim_ctx *ctx,
     uint32_t n = 0;
     bool is_found = false;
     for (; n < room->n_holders && gsim_vacancy_key(room, n) < GSIM_NEVER; n++) {
-        if (is_found && gsim_vacancy_key(room, n) != gsim_vacancy_key(room, n - 1))
+        bool leave_together = search->wants_whole && !search->leaves_last_first;
+        if (is_found && (!leave_together ||
+                         gsim_vacancy_key(room, n) != gsim_vacancy_key(room, n - 1)))
             break;
-        if (!is_found || search->wants_whole)
-            is_found = leave(room, ctx, plan, search, gsim_vacancy_leaver(room, n));
+        is_found = leave(room, ctx, plan, search, gsim_vacancy_leaver(room, n));
     }
     return is_found ? (int64_t)n : -1;
 }

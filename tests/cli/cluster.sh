@@ -140,3 +140,10 @@ for policy in srtf srsf; do
     "$gsim" --policy "$policy" --cluster "$tmp/narrow.ini" --device ideal --quiet --jobs-csv "$tmp/jobs.csv" --force "$tmp/narrow.csv" >"$tmp/log" 2>&1
     check "a gang wider than the nodes that it may use pushes out jobs on several ($policy)" "a 0-1100 b 0-1100 c 10-110 " "$(awk -F, 'NR > 1 { printf "%s %d-%d ", $1, $3, $4 }' "$tmp/jobs.csv")"
 done
+
+# A gang that the network slows to half its speed has had its GPUs for 30 s after 30 s, by queue=las as by
+# policy las, and gives way to a job that came at 1 s.
+printf 'job_id,submit_s,duration_s,gpus,mem_gib\nwide,0,100,2,1\none,1,10,1,1\n' >"$tmp/served.csv"
+slow="--device ideal --nodes 2 --gpus-per-node 1 --set gang.nodes_ppm=500000"
+check "service of a slow gang is time: policy las" "210 40" "$(policy=las ends $slow --set las.quantum=30s "$tmp/served.csv")"
+check "and queue=las" "210 40" "$(policy=timeslice ends $slow --set queue=las --set queue_quantum=30s "$tmp/served.csv")"

@@ -544,6 +544,17 @@ class Setup(KueueDraws, PartDraws):
         self.draw_turns(r)
         self.draw_reserved(r)
 
+    def draw_attained_turns(self, r):
+        """Jobs that a policy of shared GPUs serves by attained service, of one GPU or gangs that fit on a node."""
+        self.draw_turns(r)
+        self.sets = [its for its in self.sets if not its.startswith(("queue=", "switch"))]
+        self.costs.update(room=8 * GIB, preempt=0, idle=0, lookahead=0, ahead=r.choice([S, 5 * S, 10 * S, 3_333_333_333]))
+        self.back_ns = r.choice([0, 0, S, r.randint(1, 9 * S)])
+        for row in self.rows:
+            row["gpus"] = min(row["gpus"], self.width)
+        self.sets[0] = f"hbm_bytes={self.costs['room']}B"
+        self.sets += ["queue=las", f"queue_quantum={self.costs['ahead']}ns", f"restart.resume_ns={self.back_ns}ns", "restart.stop_ns=0ns"]
+
     def draw_fair_turns(self, r):
         self.draw_reserved_turns(r)
         self.draw_fair(r)

@@ -11,7 +11,8 @@ class FailingShared(Shared):
 
     def __init__(self, cluster, jobs, lane, costs, passes, back_ns):
         Shared.__init__(self, cluster, jobs, lane, costs, passes)
-        self.lane, self.back_ns, self.outages = lane, back_ns, Outages(cluster, costs)
+        self.lane, self.back_ns = lane, back_ns
+        self.outages = Outages(cluster, costs) if "mtbf" in costs else None
         self.on = {unit: [] for unit in self.lanes}
         self.saved, self.coming = {}, {}  # work at the last begin; until when it comes
 
@@ -101,10 +102,10 @@ class FailingShared(Shared):
         self.gangs = [job for job in self.gangs if job not in over]
         for job in ended + over:
             self.finish(job)
-        for job in [job for job, then in self.coming.items() if then <= self.now]:
+        for job in sorted((job for job, then in self.coming.items() if then <= self.now), key=lambda job: job.number):
             del self.coming[job]
             self.begin(job)
-        for number in self.outages.turn(self.now):
+        for number in self.outages.turn(self.now) if self.outages else []:
             if self.cluster.nodes[number].is_down:
                 self.fail(number)
 
@@ -122,4 +123,4 @@ class FailingShared(Shared):
             return None
         times = [job.submit for job in self.to_come] + [job.since + job.left for job in self.gangs]
         times += [then for then in (lane.next_time() for lane in self.lanes.values()) if then is not None]
-        return min(times + [*self.coming.values()] + self.outages.turns)
+        return min(times + [*self.coming.values()] + (self.outages.turns if self.outages else []), default=None)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Policies in plain Python, by the pages of docs/ and the papers that these name."""
 
+from attained import Attained
 from blocks import Blocks
 from bystanders import AntMan
 from cluster import WHOLE, Run
@@ -408,15 +409,16 @@ class Quotas(Policy):
 
 def share(cluster, jobs, lane, setup, shared=Shared):
     shared = {"reserved": Reserved, "fair": Fair}.get(setup.kind.split("_")[0], shared)
-    if "mtbf" in setup.costs:
-        FailingShared(cluster, jobs, lane, setup.costs, setup.costs["passes"], setup.back_ns).go()
+    if "mtbf" in setup.costs or "ahead" in setup.costs:
+        (Attained if "ahead" in setup.costs else FailingShared)(cluster, jobs, lane, setup.costs, setup.costs["passes"], setup.back_ns).go()
     else:
         shared(cluster, jobs, lane, setup.costs, setup.costs["passes"]).go()
 
 
 class Timeslice(Policy):
-    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "programs", "fitted", "requests")
+    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "attained_turns", "programs", "fitted", "requests")
     lane, shared = Turns, Shared
+    again = {"attained_turns": (7, 64, 71)}  # several jobs have been served as much, and not all have to give way
 
     def run(self, cluster, jobs, setup):
         # a host is fitted to what its job takes alone, to a nanosecond an iteration, and a pace to a part of one
@@ -426,7 +428,7 @@ class Timeslice(Policy):
 
 
 class Uvm(Timeslice):
-    kinds, shared = ("paged", "tenants"), Paging
+    kinds, shared, again = ("paged", "tenants"), Paging, {}
 
     def run(self, cluster, jobs, setup):
         self.shared(cluster, jobs, Pages if "pages" in setup.costs else Turns, setup.costs, setup.costs["passes"]).go()

@@ -21,6 +21,15 @@ class Turns:
     def add(self, job, now):
         self.jobs.append(job)
 
+    def stop(self, job, now):
+        """A job is taken off. A slice that ends in this instant ends before that."""
+        if self.has and self.until <= now and self.next not in (None, self.has):
+            self.has.left -= self.until - self.since
+            self.give(self.next, now + self.costs["preempt"])
+        self.settle(now)
+        self.since = max(self.since, min(now, self.until)) if self.has else self.since
+        self.remove(job, now)
+
     def begin(self, now):
         """All decisions of this instant are made. Of several newcomers on an idle GPU that has been used, the second
         is the first to run. A newcomer in the instant in which a slice ends has come in time, and to a job
@@ -45,6 +54,7 @@ class Turns:
     def remove(self, job, now):
         following = self.after(job)
         self.jobs.remove(job)
+        self.next = None if self.next is job else self.next
         if self.has is job:
             self.has = None
             if self.jobs:
