@@ -49,7 +49,8 @@ class Attained(FailingShared):
         return False
 
     def pushed_out(self, job):
-        """As many as it needs, in thought; those whose GPUs it does not take run on."""
+        """As many as it needs, in thought; those whose GPUs it does not take run on. Of the idle GPUs that a node would
+        have a gang leaves those of the jobs alone that were the last to give way."""
         ahead = [other for other in self.jobs if self.runs(other) and self.served(other) >= self.served(job) + self.costs["ahead"]]
         thought, units = [], None
         for other in sorted(ahead, key=self.rank, reverse=True):
@@ -58,9 +59,19 @@ class Attained(FailingShared):
             units = self.cluster.find(job) or self.with_fewest(job) * (job.gpus == 1)
             if units:
                 break
+        kept = set(units or [])
+        if kept and job.gpus > 1:
+            kept = {(units[0][0], gpu) for gpu in self.cluster.nodes[units[0][0]].idle()}
         for other in thought:
             self.change(other, True)
-        return [other for other in thought if units and set(units) & set(other.units)]
+        spare, out = len(kept) - job.gpus, []
+        for other in reversed(thought):
+            its = len(kept & set(other.units))
+            if job.gpus > 1 and its <= spare:
+                spare -= its
+            elif its:
+                out.append(other)
+        return out
 
     def change(self, job, is_there):
         for unit in job.units:
