@@ -98,7 +98,7 @@ class FailingShared(Shared):
 
     def leave(self):
         ended = [job for lane in self.lanes.values() for job in lane.advance(self.now)]
-        over = [job for job in self.gangs if job.since + job.left <= self.now]
+        over = [job for job in self.gangs if job.ends() <= self.now]
         self.gangs = [job for job in self.gangs if job not in over]
         for job in ended + over:
             self.finish(job)
@@ -121,6 +121,6 @@ class FailingShared(Shared):
     def next_time(self):
         if all(job.end is not None for job in self.jobs):
             return None
-        times = [job.submit for job in self.to_come] + [job.since + job.left for job in self.gangs]
+        times = [job.submit for job in self.to_come] + [job.ends() for job in self.gangs]
         times += [then for then in (lane.next_time() for lane in self.lanes.values()) if then is not None]
         return min(times + [*self.coming.values()] + (self.outages.turns if self.outages else []), default=None)

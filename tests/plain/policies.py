@@ -5,6 +5,7 @@ from attained import Attained
 from blocks import Blocks
 from bystanders import AntMan
 from cluster import WHOLE, Run
+from cut_outages import FailingCuts, FailingInstances, FailingLanes
 from cuts import Cuts
 from draw import KINDS, S
 from failures import Failing, stand
@@ -477,9 +478,13 @@ class Green(Mps):
 
 
 class Mig(Policy):
-    kinds, slack = ("instances", "cuts"), 1e-7
+    kinds, slack = ("instances", "cuts", "outages_of_instances", "outages_of_cuts"), 1e-7
 
     def run(self, cluster, jobs, setup):
+        if "mtbf" in setup.costs:
+            failing = FailingInstances if setup.costs["layout"] else FailingCuts
+            failing(cluster, jobs, setup.costs, setup.costs["passes"], setup.back_ns).go()
+            return
         (Instances if setup.costs["layout"] else Cuts)(cluster, jobs, setup.costs, setup.costs["passes"]).go()
 
 
@@ -513,9 +518,12 @@ class Gpreempt(Xsched):
 
 
 class Salus(Policy):
-    kinds, again = ("lanes",), {"lanes": (3171,)}
+    kinds, again = ("lanes", "outages_of_lanes"), {"lanes": (3171,)}
 
     def run(self, cluster, jobs, setup):
+        if "mtbf" in setup.costs:
+            FailingLanes(cluster, jobs, setup.costs, setup.costs["passes"], setup.back_ns).go()
+            return
         Lanes(cluster, jobs, setup.costs, setup.costs["passes"]).go()
 
 
