@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from cluster import WHOLE, Cluster, Job, Node
 from draw_kueue import KueueDraws
+from draw_more import MoreDraws
 from draw_parts import PartDraws
 from hosts import Program
 from sharing import Strict, Turns
@@ -32,7 +33,7 @@ GIB = 2**30
 INSTANCES = {"7g": (100, 8, 8, "0"), "3g": (40, 4, 4, "0,4"), "2g": (28, 2, 2, "0,2,4"), "1g": (14, 1, 1, "0,1,2,3,4,5,6")}
 
 
-class Setup(KueueDraws, PartDraws):
+class Setup(KueueDraws, PartDraws, MoreDraws):
     """kind: what the setup has beside gangs on equal nodes."""
 
     def __init__(self, seed, kind="plain"):
@@ -188,13 +189,6 @@ class Setup(KueueDraws, PartDraws):
         if not self.back_ns:
             self.back_ns = r.choice([0, S, r.randint(1, 9 * S)])
             self.sets.append(f"restart.resume_ns={self.back_ns}ns")
-
-    def draw_failing_nodes(self, r):
-        """Nodes that fail and are unlike, or jobs that ask for some of them."""
-        getattr(self, "draw_" + r.choice(["mixed", "counts", "counts", "partitions", "types", "features", "any", "spread", "shares"]))(r)
-        self.draw_mean_times(r)
-        self.back_ns = r.choice([0, S, r.randint(1, 9 * S)])
-        self.sets.append(f"restart.resume_ns={self.back_ns}ns")
 
     def draw_mean_times(self, r):
         self.costs.update({"mtbf": r.choice([100, 300, 1000]) * S, "mttr": r.choice([S, 10 * S, 60 * S]),
@@ -543,17 +537,6 @@ class Setup(KueueDraws, PartDraws):
     def draw_reserved_turns(self, r):
         self.draw_turns(r)
         self.draw_reserved(r)
-
-    def draw_attained_turns(self, r):
-        """Jobs that a policy of shared GPUs serves by attained service, of one GPU or gangs that fit on a node."""
-        self.draw_turns(r)
-        self.sets = [its for its in self.sets if not its.startswith(("queue=", "switch"))]
-        self.costs.update(room=8 * GIB, preempt=0, idle=0, lookahead=0, ahead=r.choice([S, 5 * S, 10 * S, 3_333_333_333]))
-        self.back_ns = r.choice([0, 0, S, r.randint(1, 9 * S)])
-        for row in self.rows:
-            row["gpus"] = min(row["gpus"], self.width)
-        self.sets[0] = f"hbm_bytes={self.costs['room']}B"
-        self.sets += ["queue=las", f"queue_quantum={self.costs['ahead']}ns", f"restart.resume_ns={self.back_ns}ns", "restart.stop_ns=0ns"]
 
     def draw_fair_turns(self, r):
         self.draw_reserved_turns(r)

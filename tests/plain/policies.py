@@ -5,6 +5,7 @@ from attained import Attained
 from blocks import Blocks
 from bystanders import AntMan
 from cluster import WHOLE, Run
+from copies import Linked
 from cut_outages import FailingCuts, FailingInstances, FailingLanes
 from cuts import Cuts
 from draw import KINDS, S
@@ -32,7 +33,11 @@ class Policy:
     slack = 0  # part of the time since the run's begin by which times may differ
 
     def run(self, cluster, jobs, setup):
-        if "mtbf" in setup.costs:
+        self.slack = type(self).slack
+        if "numa_gpus" in setup.costs:
+            self.slack = 1e-7
+            Linked(cluster, jobs, self, setup.costs).go()
+        elif "mtbf" in setup.costs:
             Failing(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.costs).go()
         else:
             Run(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.loses).go()
@@ -136,6 +141,8 @@ class Ranked(Policy):
 
 
 class Srtf(Ranked):
+    kinds = (*Ranked.kinds, "linked")
+
     def rank(self, run, job):
         return max(0, job.thought() - (job.work - job.left_at(run.now)))
 
