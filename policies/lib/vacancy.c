@@ -134,17 +134,45 @@ static void forget_nodes(struct gsim_vacancy *room, const struct gsim_ctx *ctx) 
         room->gpu[g].is_taken = room->gpu[g].is_kept = false;
 }
 
-/* Whole nodes, and one for the rest. */
+/* The width of the widest nodes that are narrower than that, and their number; 0: there are none. */
+static uint32_t narrower(const struct gsim_ctx *ctx, uint32_t than, uint32_t *n) {
+    const uint32_t *first = ctx->view->cluster.node_first_gpu;
+    uint32_t widest = 0;
+    for (uint32_t node = 0; node < ctx->view->cluster.n_nodes; node++) {
+        uint32_t width = first[node + 1] - first[node];
+        if (width >= than || width < widest)
+            continue;
+        *n = width == widest ? *n + 1 : 1;
+        widest = width;
+    }
+    return widest;
+}
+
+/* Keeps the nodes that the job would fill if all were idle, the widest first, and one for the rest;
+ * how many GPUs are kept, 0: too few. */
+static uint32_t keep_parts(struct gsim_vacancy *room, const struct gsim_ctx *ctx, uint32_t needed) {
+    uint32_t kept = 0, rest = needed, n_alike = 0, width = UINT32_MAX;
+    while (needed > ctx->view->cluster.widest_node && rest > 0 &&
+           (width = narrower(ctx, width, &n_alike)) > 0) {
+        uint32_t n = rest / width < n_alike ? rest / width : n_alike;
+        uint32_t whole = keep_nodes(room, ctx, n, width);
+        if (n > 0 && whole == 0)
+            return 0;
+        kept += whole;
+        rest -= n * width;
+    }
+    uint32_t part = rest > 0 ? keep_nodes(room, ctx, 1, rest) : 0;
+    return rest > 0 && part == 0 ? 0 : kept + part;
+}
+
+/* As many nodes as placement=consolidate gives the job. */
 static bool keep_few_nodes(struct gsim_vacancy *room, const struct gsim_ctx *ctx, uint32_t needed) {
-    uint32_t widest = ctx->view->cluster.widest_node, rest = needed % widest;
     forget_nodes(room, ctx);
-    uint32_t whole = needed < widest ? 0 : keep_nodes(room, ctx, needed / widest, widest);
-    uint32_t part = rest > 0 && (whole > 0 || needed < widest) ? keep_nodes(room, ctx, 1, rest) : 0;
-    bool is_found = (needed < widest || whole > 0) && (rest == 0 || part > 0);
-    room->n_spare = is_found ? whole + part - needed : 0;
-    if (!is_found)
+    uint32_t kept = keep_parts(room, ctx, needed);
+    room->n_spare = kept > 0 ? kept - needed : 0;
+    if (kept == 0)
         forget_nodes(room, ctx);
-    return is_found;
+    return kept > 0;
 }
 
 static bool keep_whole(struct gsim_vacancy *room, const struct gsim_ctx *ctx,

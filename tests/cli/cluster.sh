@@ -147,3 +147,17 @@ printf 'job_id,submit_s,duration_s,gpus,mem_gib\nwide,0,100,2,1\none,1,10,1,1\n'
 slow="--device ideal --nodes 2 --gpus-per-node 1 --set gang.nodes_ppm=500000"
 check "service of a slow gang is time: policy las" "210 40" "$(policy=las ends $slow --set las.quantum=30s "$tmp/served.csv")"
 check "and queue=las" "210 40" "$(policy=timeslice ends $slow --set queue=las --set queue_quantum=30s "$tmp/served.csv")"
+
+# On nodes of 8, 2 and 2 GPUs a gang of 12 is 8 + 2 + 2. Jobs that fill a GPU's memory have all of them, the
+# last until 21 s, and others would follow each: the gang has its reservation for 21 s under queue=easy as under
+# easy-backfill.
+printf '[node a]\ngpus = 8\ndevice = ideal\n[node b]\ncount = 2\ngpus = 2\ndevice = ideal\n' >"$tmp/unlike.ini"
+awk 'BEGIN { print "job_id,submit_s,duration_s,gpus,mem_gib,limit_s"
+    for (i = 0; i < 12; i++) printf "s%d,0,%d,1,8,%d\n", i, 10 + i, 10 + i
+    print "wide,1,10,12,1,10"
+    for (i = 0; i < 40; i++) printf "t%d,2,20,1,8,20\n", i }' >"$tmp/unlike.csv"
+wide() { # arguments of gsim: when the gang, the 13th job, ended
+    ends --cluster "$tmp/unlike.ini" --set hbm_bytes=8GiB "$@" "$tmp/unlike.csv" | cut -d' ' -f13
+}
+check "a gang over unlike nodes: easy-backfill" 31 "$(policy=easy-backfill wide)"
+check "and queue=easy" "31 31 31" "$(echo $(policy=timeslice wide --set queue=easy) $(policy=mps wide --set queue=easy) $(policy=salus wide --set queue=easy))"
