@@ -145,7 +145,7 @@ static struct gsim_unit first_free(const struct mig *mig, const struct gsim_view
     return (struct gsim_unit){0};
 }
 
-/* A GPU whose node has failed keeps its cut, and has room for no job. */
+/* A GPU of a node that has failed keeps its cut, and has room for no job. */
 static bool is_down(const struct gsim_view *view, uint32_t gpu) {
     return view->cluster.node_is_down[view->cluster.node_of_gpu[gpu]];
 }

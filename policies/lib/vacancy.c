@@ -134,7 +134,7 @@ static void forget_nodes(struct gsim_vacancy *room, const struct gsim_ctx *ctx) 
         room->gpu[g].is_taken = room->gpu[g].is_kept = false;
 }
 
-/* The width of the widest nodes that are narrower than that, and their number; 0: there are none. */
+/* Width and number of the widest nodes that are narrower than that; 0: there is none. */
 static uint32_t narrower(const struct gsim_ctx *ctx, uint32_t than, uint32_t *n) {
     const uint32_t *first = ctx->view->cluster.node_first_gpu;
     uint32_t widest = 0;
@@ -148,8 +148,8 @@ static uint32_t narrower(const struct gsim_ctx *ctx, uint32_t than, uint32_t *n)
     return widest;
 }
 
-/* Keeps the nodes that the job would fill if all were idle, the widest first, and one for the rest;
- * how many GPUs are kept, 0: too few. */
+/* Keeps the nodes that the job would fill if all were idle, the widest first, and one for the
+ * rest; how many GPUs are kept, 0: too few. */
 static uint32_t keep_parts(struct gsim_vacancy *room, const struct gsim_ctx *ctx, uint32_t needed) {
     uint32_t kept = 0, rest = needed, n_alike = 0, width = UINT32_MAX;
     while (needed > ctx->view->cluster.widest_node && rest > 0 &&
@@ -230,8 +230,8 @@ int64_t gsim_vacancy_find(struct gsim_vacancy *room, struct gsim_ctx *ctx,
     bool is_found = false;
     for (; n < room->n_holders && gsim_vacancy_key(room, n) < GSIM_NEVER; n++) {
         bool leave_together = search->wants_whole && !search->leaves_last_first;
-        if (is_found && (!leave_together ||
-                         gsim_vacancy_key(room, n) != gsim_vacancy_key(room, n - 1)))
+        if (is_found &&
+            (!leave_together || gsim_vacancy_key(room, n) != gsim_vacancy_key(room, n - 1)))
             break;
         is_found = leave(room, ctx, plan, search, gsim_vacancy_leaver(room, n));
     }

@@ -161,3 +161,9 @@ wide() { # arguments of gsim: when the gang, the 13th job, ended
 }
 check "a gang over unlike nodes: easy-backfill" 31 "$(policy=easy-backfill wide)"
 check "and queue=easy" "31 31 31" "$(echo $(policy=timeslice wide --set queue=easy) $(policy=mps wide --set queue=easy) $(policy=salus wide --set queue=easy))"
+
+# Nodes fail before the first job comes: the GPUs of the others are cut by the layout then, and those of a node
+# once it is repaired. Two jobs with a fifth of a GPU's memory are beside each other, and begin when they come.
+printf 'job_id,submit_s,duration_s,mem_gib,sm_fraction\na,5000,100,4,0.2\nb,5000,100,4,0.2\n' >"$tmp/late.csv"
+check "instances where a node fails before the first job comes" "5100 5100" "$(policy=mig ends --device a100-40 --nodes 3 --gpus-per-node 2 \
+    --set layout=3g+2g+2g --mtbf 1h --mttr 1h --checkpoint 10s --seed 1 "$tmp/late.csv")"
