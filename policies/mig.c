@@ -145,11 +145,17 @@ static struct gsim_unit first_free(const struct mig *mig, const struct gsim_view
     return (struct gsim_unit){0};
 }
 
+/* A GPU of a node that has failed keeps its cut, and has room for no job. */
+static bool is_down(const struct gsim_view *view, uint32_t gpu) {
+    return view->cluster.node_is_down[view->cluster.node_of_gpu[gpu]];
+}
+
 /* The first GPU on which the job may have a free instance of the size. */
 static uint32_t first_with(const struct mig *mig, const struct gsim_ctx *ctx, gsim_slot slot,
                            const struct mig_size *size) {
     uint32_t gpu = gsim_bitset_first(&size->with_free);
-    while (gpu != UINT32_MAX && !gsim_order_allows(&mig->order, ctx, gpu, slot))
+    while (gpu != UINT32_MAX &&
+           (is_down(ctx->view, gpu) || !gsim_order_allows(&mig->order, ctx, gpu, slot)))
         gpu = gsim_bitset_next(&size->with_free, gpu + 1);
     return gpu;
 }
@@ -189,7 +195,7 @@ static bool cut(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu, cons
 /* The first cut GPU from this one on without a job, and without memory of one that leaves. */
 static uint32_t next_unused(const struct mig *mig, const struct gsim_view *view, uint32_t gpu) {
     gpu = gsim_bitset_next(&mig->unused, gpu);
-    while (gpu != UINT32_MAX && view->cluster.mem_used[gpu] != 0)
+    while (gpu != UINT32_MAX && (view->cluster.mem_used[gpu] != 0 || is_down(view, gpu)))
         gpu = gsim_bitset_next(&mig->unused, gpu + 1);
     return gpu;
 }
@@ -437,14 +443,25 @@ static enum gsim_status open_mig(struct gsim_ctx *ctx) {
     return status;
 }
 
+/* Cuts all GPUs by the layout, those of a node that has failed once it is repaired. */
+static bool cut_all(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct mig *mig = ctx->state;
+    mig->is_cut = true;
+    for (uint32_t gpu = 0; gpu < ctx->view->cluster.n_gpus; gpu++) {
+        bool is_up = !is_down(ctx->view, gpu);
+        mig->is_cut &= is_up;
+        if (is_up && mig->gpu[gpu].cut.n == 0 && !cut(ctx, plan, gpu, mig->layout))
+            return false;
+    }
+    return true;
+}
+
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct mig *mig = ctx->state;
     gsim_order_begin(&mig->order, &mig->queue, ctx);
     gsim_queue_append_arrived(&mig->queue, ctx);
-    for (uint32_t gpu = 0; mig->layout && !mig->is_cut && gpu < ctx->view->cluster.n_gpus; gpu++)
-        if (!cut(ctx, plan, gpu, mig->layout))
-            return;
-    mig->is_cut = true;
+    if (mig->layout && !mig->is_cut && !cut_all(ctx, plan))
+        return;
     gsim_order_serve(&mig->order, &mig->queue, ctx, plan);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "policies/lib/common.h"
+#include "policies/lib/service.h"
 #include "policies/lib/settings.h"
 #include "policies/lib/time_limits.h"
 
@@ -80,9 +81,16 @@ void gsim_order_begin(struct gsim_order *order, struct gsim_queue *queue, struct
 
 /* --- ranks ------------------------------------------------------------------------------------ */
 
+/* Attained service: the time that a gang has had its GPUs, as under las; of a job that shares its
+ * GPU its part of the time there, which is what it got done. */
+static int64_t served_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return ctx->view->jobs.gpus[slot] > 1 ? gsim_service_ns(ctx, slot)
+                                          : gsim_attained_ns(ctx->view, slot);
+}
+
 static int64_t rank_of(struct gsim_order *order, const struct gsim_ctx *ctx, gsim_slot slot) {
     return order->kind == GSIM_ORDER_LAS
-               ? gsim_attained_ns(ctx->view, slot)
+               ? served_ns(ctx, slot)
                : -(gsim_usage_factor_q32(&order->usage,
                                          gsim_usage_owner(&order->usage, ctx, slot)) >>
                    8); /* in the steps in which the policy fairshare weighs it */
@@ -219,7 +227,7 @@ static bool is_leaving(const struct gsim_ctx *ctx, gsim_slot slot) {
  * ahead of the one that waits. */
 static int64_t lead_of(const struct gsim_ctx *ctx, gsim_slot slot, const void *of) {
     const int64_t *least_ns = of;
-    int64_t attained_ns = gsim_attained_ns(ctx->view, slot);
+    int64_t attained_ns = served_ns(ctx, slot);
     if (is_leaving(ctx, slot))
         return INT64_MIN;
     bool gives_way = ctx->view->jobs.state[slot] == GSIM_RUNNING && attained_ns >= *least_ns;
@@ -233,6 +241,7 @@ static bool push_out(struct gsim_order *order, struct gsim_ctx *ctx, struct gsim
     struct gsim_vacancy_search search = {.slot = slot,
                                          .wants_whole = order->wants_whole(ctx, slot),
                                          .wants_few_nodes = order->wants_few_nodes,
+                                         .leaves_last_first = true,
                                          .holds = order->holds,
                                          .key = lead_of,
                                          .of = &least_ns};
@@ -262,7 +271,7 @@ static void wake(const struct gsim_order *order, const struct gsim_queue *queue,
     int64_t least_ns = job_of(ctx, queue->first)->rank + order->quantum_ns;
     for (uint32_t i = 0; i < view->jobs.n_active; i++) {
         gsim_slot slot = view->jobs.active[i];
-        int64_t left_ns = least_ns - gsim_attained_ns(view, slot);
+        int64_t left_ns = least_ns - served_ns(ctx, slot);
         if (view->jobs.state[slot] == GSIM_RUNNING && left_ns > 0 && left_ns < in_ns)
             in_ns = left_ns;
     }

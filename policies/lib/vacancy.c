@@ -44,7 +44,7 @@ static void count(struct gsim_vacancy *room, const struct gsim_ctx *ctx,
 }
 
 static bool list_holders(struct gsim_vacancy *room, const struct gsim_ctx *ctx,
-                         const struct gsim_plan *plan) {
+                         const struct gsim_plan *plan, int sign) {
     const struct gsim_view *view = ctx->view;
     const struct gsim_unit *units;
     room->n_holders = 0;
@@ -53,7 +53,7 @@ static bool list_holders(struct gsim_vacancy *room, const struct gsim_ctx *ctx,
             continue;
         if (!reserve(room, ctx->arena))
             return false;
-        room->key[room->n_holders] = gsim_nth(view, view->jobs.active[i]);
+        room->key[room->n_holders] = sign * (int64_t)gsim_nth(view, view->jobs.active[i]);
         room->holder[room->n_holders++] = view->jobs.active[i];
     }
     return true;
@@ -63,14 +63,14 @@ static bool sort(struct gsim_vacancy *room) {
     return gsim_sort_order(room->key, room->sorted, room->n_holders);
 }
 
-/* Jobs with equal keys leave in the order of the trace. */
+/* Jobs with equal keys leave in the order of the trace, or one by one, the last first. */
 static bool look(struct gsim_vacancy *room, struct gsim_ctx *ctx, const struct gsim_plan *plan,
                  const struct gsim_vacancy_search *search) {
     const struct gsim_view *view = ctx->view;
     for (uint32_t g = 0; g < view->cluster.n_gpus; g++)
         room->gpu[g] = (struct gsim_vacancy_gpu){
             .is_down = view->cluster.node_is_down[view->cluster.node_of_gpu[g]]};
-    if (!list_holders(room, ctx, plan) || !sort(room))
+    if (!list_holders(room, ctx, plan, search->leaves_last_first ? -1 : 1) || !sort(room))
         return false;
     for (uint32_t i = 0; i < room->n_holders; i++) {
         room->swap[i] = gsim_vacancy_leaver(room, i);
@@ -134,17 +134,45 @@ static void forget_nodes(struct gsim_vacancy *room, const struct gsim_ctx *ctx) 
         room->gpu[g].is_taken = room->gpu[g].is_kept = false;
 }
 
-/* Whole nodes, and one for the rest. */
+/* Width and number of the widest nodes that are narrower than that; 0: there is none. */
+static uint32_t narrower(const struct gsim_ctx *ctx, uint32_t than, uint32_t *n) {
+    const uint32_t *first = ctx->view->cluster.node_first_gpu;
+    uint32_t widest = 0;
+    for (uint32_t node = 0; node < ctx->view->cluster.n_nodes; node++) {
+        uint32_t width = first[node + 1] - first[node];
+        if (width >= than || width < widest)
+            continue;
+        *n = width == widest ? *n + 1 : 1;
+        widest = width;
+    }
+    return widest;
+}
+
+/* Keeps the nodes that the job would fill if all were idle, the widest first, and one for the
+ * rest; how many GPUs are kept, 0: too few. */
+static uint32_t keep_parts(struct gsim_vacancy *room, const struct gsim_ctx *ctx, uint32_t needed) {
+    uint32_t kept = 0, rest = needed, n_alike = 0, width = UINT32_MAX;
+    while (needed > ctx->view->cluster.widest_node && rest > 0 &&
+           (width = narrower(ctx, width, &n_alike)) > 0) {
+        uint32_t n = rest / width < n_alike ? rest / width : n_alike;
+        uint32_t whole = keep_nodes(room, ctx, n, width);
+        if (n > 0 && whole == 0)
+            return 0;
+        kept += whole;
+        rest -= n * width;
+    }
+    uint32_t part = rest > 0 ? keep_nodes(room, ctx, 1, rest) : 0;
+    return rest > 0 && part == 0 ? 0 : kept + part;
+}
+
+/* As many nodes as placement=consolidate gives the job. */
 static bool keep_few_nodes(struct gsim_vacancy *room, const struct gsim_ctx *ctx, uint32_t needed) {
-    uint32_t widest = ctx->view->cluster.widest_node, rest = needed % widest;
     forget_nodes(room, ctx);
-    uint32_t whole = needed < widest ? 0 : keep_nodes(room, ctx, needed / widest, widest);
-    uint32_t part = rest > 0 && (whole > 0 || needed < widest) ? keep_nodes(room, ctx, 1, rest) : 0;
-    bool is_found = (needed < widest || whole > 0) && (rest == 0 || part > 0);
-    room->n_spare = is_found ? whole + part - needed : 0;
-    if (!is_found)
+    uint32_t kept = keep_parts(room, ctx, needed);
+    room->n_spare = kept > 0 ? kept - needed : 0;
+    if (kept == 0)
         forget_nodes(room, ctx);
-    return is_found;
+    return kept > 0;
 }
 
 static bool keep_whole(struct gsim_vacancy *room, const struct gsim_ctx *ctx,
@@ -201,10 +229,11 @@ int64_t gsim_vacancy_find(struct gsim_vacancy *room, struct gsim_ctx *ctx,
     uint32_t n = 0;
     bool is_found = false;
     for (; n < room->n_holders && gsim_vacancy_key(room, n) < GSIM_NEVER; n++) {
-        if (is_found && gsim_vacancy_key(room, n) != gsim_vacancy_key(room, n - 1))
+        bool leave_together = search->wants_whole && !search->leaves_last_first;
+        if (is_found &&
+            (!leave_together || gsim_vacancy_key(room, n) != gsim_vacancy_key(room, n - 1)))
             break;
-        if (!is_found || search->wants_whole)
-            is_found = leave(room, ctx, plan, search, gsim_vacancy_leaver(room, n));
+        is_found = leave(room, ctx, plan, search, gsim_vacancy_leaver(room, n));
     }
     return is_found ? (int64_t)n : -1;
 }

@@ -34,6 +34,7 @@ struct gsim_vacancy_search {
     gsim_slot slot; /* the job that waits */
     bool wants_whole; /* as many GPUs as it asks for, without other jobs */
     bool wants_few_nodes; /* and on no more nodes than it takes */
+    bool leaves_last_first; /* jobs of equal keys leave one by one, the last of the trace first */
     /* Whether the job would find room on a GPU like this. */
     bool (*holds)(const struct gsim_ctx *ctx, const struct gsim_vacancy_gpu *room, uint32_t gpu,
                   gsim_slot slot);
@@ -44,9 +45,10 @@ struct gsim_vacancy_search {
 
 enum gsim_status gsim_vacancy_init(struct gsim_vacancy *room, struct gsim_ctx *ctx);
 /* Looks at the plan's picture and lets jobs leave until the job of the search has room, and with a
- * job that wants whole GPUs all others of the last one's key. Kept are the GPU that it shares then,
- * where it counts as there; or all GPUs that are empty then. Returns how many left, the first of
- * gsim_vacancy.sorted; -1: it has no room even then, or there is no memory, which is noted. */
+ * job that wants whole GPUs all others of the last one's key, unless they leave one by one. Kept
+ * are the GPU that it shares then, where it counts as there; or all GPUs that are empty then.
+ * Returns how many left, the first of gsim_vacancy.sorted; -1: it has no room even then, or there
+ * is no memory, which is noted. */
 int64_t gsim_vacancy_find(struct gsim_vacancy *room, struct gsim_ctx *ctx,
                           const struct gsim_plan *plan, const struct gsim_vacancy_search *search);
 /* The i-th job that left, and its key. */

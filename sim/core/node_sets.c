@@ -243,10 +243,18 @@ static const char *name_of(const struct gsim_trace *trace, enum gsim_column colu
     return name >= 0 ? trace->names[column].name[name] : NULL;
 }
 
+/* Whether the job's partition tells nodes apart: the job may have gone by its class alone to nodes
+ * that take it whatever its partition is. */
+static bool is_bound_by_partition(const struct gsim_node_sets *sets, uint32_t job) {
+    const struct gsim_parts *parts = sets->parts;
+    const struct gsim_part *what = parts ? parts->list[parts->of_job[job]].what : NULL;
+    return sets->has_partitions && (!what || what->partitions);
+}
+
 static struct gsim_node_wish wish_of(const struct gsim_node_sets *sets,
                                      const struct gsim_trace *trace, uint32_t job) {
     return (struct gsim_node_wish){
-        name_of(trace, GSIM_COL_PARTITION, sets->has_partitions, job),
+        name_of(trace, GSIM_COL_PARTITION, is_bound_by_partition(sets, job), job),
         name_of(trace, GSIM_COL_GPU_TYPE, sets->has_types, job),
         name_of(trace, GSIM_COL_FEATURES, sets->has_features, job),
     };

@@ -140,3 +140,30 @@ for policy in srtf srsf; do
     "$gsim" --policy "$policy" --cluster "$tmp/narrow.ini" --device ideal --quiet --jobs-csv "$tmp/jobs.csv" --force "$tmp/narrow.csv" >"$tmp/log" 2>&1
     check "a gang wider than the nodes that it may use pushes out jobs on several ($policy)" "a 0-1100 b 0-1100 c 10-110 " "$(awk -F, 'NR > 1 { printf "%s %d-%d ", $1, $3, $4 }' "$tmp/jobs.csv")"
 done
+
+# A gang that the network slows to half its speed has had its GPUs for 30 s after 30 s, by queue=las as by
+# policy las, and gives way to a job that came at 1 s.
+printf 'job_id,submit_s,duration_s,gpus,mem_gib\nwide,0,100,2,1\none,1,10,1,1\n' >"$tmp/served.csv"
+slow="--device ideal --nodes 2 --gpus-per-node 1 --set gang.nodes_ppm=500000"
+check "service of a slow gang is time: policy las" "210 40" "$(policy=las ends $slow --set las.quantum=30s "$tmp/served.csv")"
+check "and queue=las" "210 40" "$(policy=timeslice ends $slow --set queue=las --set queue_quantum=30s "$tmp/served.csv")"
+
+# On nodes of 8, 2 and 2 GPUs a gang of 12 is 8 + 2 + 2. Jobs that fill a GPU's memory have all of them, the
+# last until 21 s, and others would follow each: the gang has its reservation for 21 s under queue=easy as under
+# easy-backfill.
+printf '[node a]\ngpus = 8\ndevice = ideal\n[node b]\ncount = 2\ngpus = 2\ndevice = ideal\n' >"$tmp/unlike.ini"
+awk 'BEGIN { print "job_id,submit_s,duration_s,gpus,mem_gib,limit_s"
+    for (i = 0; i < 12; i++) printf "s%d,0,%d,1,8,%d\n", i, 10 + i, 10 + i
+    print "wide,1,10,12,1,10"
+    for (i = 0; i < 40; i++) printf "t%d,2,20,1,8,20\n", i }' >"$tmp/unlike.csv"
+wide() { # arguments of gsim: when the gang, the 13th job, ended
+    ends --cluster "$tmp/unlike.ini" --set hbm_bytes=8GiB "$@" "$tmp/unlike.csv" | cut -d' ' -f13
+}
+check "a gang over unlike nodes: easy-backfill" 31 "$(policy=easy-backfill wide)"
+check "and queue=easy" "31 31 31" "$(echo $(policy=timeslice wide --set queue=easy) $(policy=mps wide --set queue=easy) $(policy=salus wide --set queue=easy))"
+
+# Nodes fail before the first job comes: the GPUs of the others are cut by the layout then, and those of a node
+# once it is repaired. Two jobs with a fifth of a GPU's memory are beside each other, and begin when they come.
+printf 'job_id,submit_s,duration_s,mem_gib,sm_fraction\na,5000,100,4,0.2\nb,5000,100,4,0.2\n' >"$tmp/late.csv"
+check "instances where a node fails before the first job comes" "5100 5100" "$(policy=mig ends --device a100-40 --nodes 3 --gpus-per-node 2 \
+    --set layout=3g+2g+2g --mtbf 1h --mttr 1h --checkpoint 10s --seed 1 "$tmp/late.csv")"

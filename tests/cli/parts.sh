@@ -100,6 +100,12 @@ for policy in gang-rr gavel synergy elasticflow adaptdl sia; do
     check "$policy inside its partition as alone" "${alone}11" "$(ends fifo "$tmp/own.ini" "$tmp/three.csv")"
 done
 
+# Nodes for a class take its jobs whatever their partition is, also that of nodes which others have: c goes
+# to 'urgent' as b does, and both run at once under mps; a and d are one after the other.
+printf '[node big]\ngpus = 1\npartitions = gpu\n[node urgent]\ngpus = 1\npolicy = mps\nclasses = realtime\n' >"$tmp/urgent.ini"
+printf 'job_id,submit_s,duration_s,partition,class,mem_gib,sm_fraction\na,0,10,gpu,batch,1,0.5\nb,0,10,,realtime,1,0.5\nc,0,10,gpu,realtime,1,0.5\nd,0,10,,,1,0.5\n' >"$tmp/urgent.csv"
+check "nodes for a class, of any partition" "10 10 10 20" "$(ends fifo "$tmp/urgent.ini" "$tmp/urgent.csv")"
+
 # A part for which the trace has no job was never opened. Its nodes fail like others, and its policy is not asked.
 printf '[node all]\ngpus = 2\ndevice = ideal\n[node side]\ngpus = 2\ndevice = ideal\npolicy = timeslice\n' >"$tmp/side.ini"
 printf 'job_id,submit_s,duration_s\na,0,400000\nb,5,300000\n' >"$tmp/two.csv"

@@ -72,7 +72,11 @@ class Cluster:
         self.apart = apart  # speed of a gang over several nodes
 
     def may_use(self, job, node):
-        return (not node.is_down and (not job.features or bool(job.features & node.features)) and (not job.partitions or not any(n.partitions for n in self.nodes)
+        return not node.is_down and self.would_use(job, node)
+
+    def would_use(self, job, node):
+        """Whether it may where the node has not failed."""
+        return ((not job.features or bool(job.features & node.features)) and (not job.partitions or not any(n.partitions for n in self.nodes)
                  or bool(job.partitions & node.partitions))
                 and (not job.types or len({n.gpu_type for n in self.nodes}) < 2 or node.gpu_type in job.types))
 
@@ -81,7 +85,8 @@ class Cluster:
         nodes = [(number, node) for number, node in enumerate(self.nodes) if self.may_use(job, node)]
         if job.ppm < WHOLE:
             return self.find_share(job, nodes)
-        if job.nodes and job.gpus > 1 and self.find_parts(job, nodes, lambda node: list(range(node.gpus))):
+        whole = [(number, node) for number, node in enumerate(self.nodes) if self.would_use(job, node)]
+        if job.nodes and job.gpus > 1 and self.find_parts(job, whole, lambda node: list(range(node.gpus))):
             return self.find_parts(job, nodes, Node.idle)
         if self.rule != "consolidate":
             return self.find_anywhere(job, nodes)
@@ -89,7 +94,7 @@ class Cluster:
         enough = [room for room in rooms if room[0] >= job.gpus]
         if enough:
             return self.take(min(enough)[1], job.gpus)
-        return self.find_nodes(job, nodes)
+        return self.find_nodes(job, nodes, sorted((node.gpus for _, node in whole), reverse=True))
 
     def find_parts(self, job, nodes, idle_of):
         """On as many nodes as the job asked for, evenly: the fullest that have room, or the emptiest for rule spread."""
@@ -129,10 +134,10 @@ class Cluster:
         rooms = [(len(node.idle()), number) for number, node in nodes if node.idle()]
         return self.take(min(rooms)[1], 1) if rooms else None
 
-    def find_nodes(self, job, nodes):
-        """A gang wider than each node falls into the nodes that it would fill if all were idle, the widest first, and
-        a rest. Each part takes the fullest node with room for it."""
-        parts, rest, widths = [], job.gpus, sorted((node.gpus for _, node in nodes), reverse=True)
+    def find_nodes(self, job, nodes, widths):
+        """A gang wider than each node falls into the nodes that it would fill if all were there and idle, the widest
+        first, and a rest. Each part takes the fullest node with room for it."""
+        parts, rest = [], job.gpus
         if not widths or rest <= widths[0]:
             return None
         for width in widths:
@@ -157,19 +162,47 @@ class Cluster:
             self.nodes[number].free[gpu] += by * job.ppm
 
 
-class Run:
+class Walk:
+    """What walks of any policy have in common: jobs that come after others, and an instant in two halves."""
+
+    def __init__(self, jobs):
+        self.jobs, self.now = jobs, 0
+        self.everyone = jobs  # of the run, where this is a walk of one part of its nodes
+        self.route = lambda job: self
+        self.to_come = [job for job in jobs if job.after is None]
+
+    def release(self, job):
+        """Jobs that come after this one are on their way."""
+        for other in self.everyone:
+            if other.after == job.name:
+                other.submit = max(other.submit, self.now) if other.think is None else self.now + other.think
+                self.route(other).to_come.append(other)
+
+    def instant(self):
+        self.leave()
+        self.serve()
+
+    def go(self):
+        while (then := self.next_time()) is not None:
+            assert then >= self.now, "time goes back"
+            self.now = then
+            self.instant()
+        return self.jobs
+
+
+class Run(Walk):
     """Jobs arrive, end and are decided on; the policy sees waiting and running jobs, places and stops them. A stop keeps
     the GPUs for stop_ns, a job that comes back is on its GPUs for back_ns before it goes on (each a time, or of a job). GPUs from which a job still
     goes away can be given to another one, which then begins when they are clear."""
 
     def __init__(self, cluster, jobs, policy, stop_ns=0, back_ns=0, loses=False):
-        self.cluster, self.jobs, self.policy = cluster, jobs, policy
+        Walk.__init__(self, jobs)
+        self.cluster, self.policy = cluster, policy
         self.stop_ns, self.back_ns = (cost if callable(cost) else lambda job, cost=cost: cost for cost in (stop_ns, back_ns))
         self.loses = loses  # a job that is stopped begins anew
-        self.now = self.stops = 0
+        self.stops = 0
         self.waiting, self.running, self.fresh = [], [], []
         self.leaving, self.coming, self.placed = {}, {}, []  # until when; in the order of their placement
-        self.to_come = [job for job in jobs if job.after is None]
 
     def place(self, job):
         units = self.cluster.find(job)
@@ -238,10 +271,7 @@ class Run:
     def finish(self, job):
         self.take_off(job)
         job.end = self.now
-        for other in self.jobs:
-            if other.after == job.name:
-                other.submit = max(other.submit, self.now) if other.think is None else self.now + other.think
-                self.to_come.append(other)
+        self.release(job)
 
     def change_places(self):
         """Jobs end, are off their GPUs, and go on there; whether any has."""
@@ -259,10 +289,12 @@ class Run:
         self.admit()
         return bool(ended or left or came)
 
-    def instant(self):
-        """Ends, then arrivals, then decisions."""
+    def leave(self):
         wake = self.policy.wake(self)
         self.has_room = self.change_places() or wake is not None and wake <= self.now
+
+    def serve(self):
+        """Arrivals, then decisions."""
         self.newcomers = sorted((job for job in self.to_come if job.submit <= self.now), key=lambda job: job.number)
         for job in self.newcomers:
             self.to_come.remove(job)
@@ -276,10 +308,3 @@ class Run:
         times += [*self.leaving.values(), *self.coming.values()]
         wake = self.policy.wake(self)
         return min(times + ([wake] if wake is not None else []), default=None)
-
-    def go(self):
-        while (then := self.next_time()) is not None:
-            assert then >= self.now, "time goes back"
-            self.now = then
-            self.instant()
-        return self.jobs

@@ -6,6 +6,8 @@ from fractions import Fraction
 
 from cluster import WHOLE, Cluster, Job, Node
 from draw_kueue import KueueDraws
+from draw_more import MoreDraws
+from draw_parts import PartDraws
 from hosts import Program
 from sharing import Strict, Turns
 
@@ -31,7 +33,7 @@ GIB = 2**30
 INSTANCES = {"7g": (100, 8, 8, "0"), "3g": (40, 4, 4, "0,4"), "2g": (28, 2, 2, "0,2,4"), "1g": (14, 1, 1, "0,1,2,3,4,5,6")}
 
 
-class Setup(KueueDraws):
+class Setup(KueueDraws, PartDraws, MoreDraws):
     """kind: what the setup has beside gangs on equal nodes."""
 
     def __init__(self, seed, kind="plain"):
@@ -43,6 +45,7 @@ class Setup(KueueDraws):
         self.rows = [self.row(r, i) for i in range(r.choice([3, 6, 12, 25, 40]))]
         for row, time in zip(self.rows, sorted(row["submit"] for row in self.rows)):
             row["submit"] = time
+        self.parts = []
         self.rule, self.costs, self.files, self.loses, self.apart = "consolidate", {}, {}, False, Fraction(1)
         base = kind.removeprefix("outages_of_").removeprefix("ties_of_")
         getattr(self, "draw_" + base)(r)

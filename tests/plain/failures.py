@@ -51,11 +51,11 @@ class Stream:
 
 
 class Outages:
-    """mtbf, mttr: of each node. turns: when each fails or is repaired."""
+    """mtbf, mttr: of each node; first: the number of the first node in the run. turns: when each fails or is repaired."""
 
     def __init__(self, cluster, costs):
         self.nodes, self.costs = cluster.nodes, costs
-        self.streams = [Stream(costs["seed"], f"failures of node {i}") for i in range(len(self.nodes))]
+        self.streams = [Stream(costs["seed"], f"failures of node {costs.get('first', 0) + i}") for i in range(len(self.nodes))]
         self.turns = [stream.exponential(costs["mtbf"]) for stream in self.streams]
 
     def turn(self, now):

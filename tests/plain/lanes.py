@@ -9,24 +9,24 @@ def came(job):
 
 
 class Lane:
-    """size: its memory; its jobs in ring order, of which one runs an iteration."""
+    """size: its memory; its jobs in ring order, of which one runs an iteration; all: with those on their way to it."""
 
     def __init__(self, size, order):
         self.size, self.order, self.jobs, self.has, self.now = size, order, [], None, 0
+        self.all = []
 
     def holds(self, job):
-        kept = job.kept + sum(other.kept for other in self.jobs)
-        beyond = max([job.memory - job.kept] + [other.memory - other.kept for other in self.jobs])
+        kept = job.kept + sum(other.kept for other in self.all)
+        beyond = max([job.memory - job.kept] + [other.memory - other.kept for other in self.all])
         return kept + beyond <= self.size
 
     def add(self, job, now):
         self.jobs.append(job)
-        for other in self.jobs:
-            other.used = 0
 
     def remove(self, job):
         at = self.jobs.index(job)
         self.jobs.remove(job)
+        self.all.remove(job)
         self.jobs = self.jobs[at:] + self.jobs[:at] if self.order == "pack" else self.jobs
         self.has = None
 
@@ -69,10 +69,12 @@ class Lanes(Shared):
     def with_fewest(self, job):
         """A new lane before one that there is, then a GPU with the fewest jobs."""
         units = [unit for unit in self.lanes if self.has_room(job, unit)]
-        return units and [min(units, key=lambda unit: (self.lanes[unit].lane_for(job).jobs != [], len(self.lanes[unit].jobs), unit))]
+        return units and [min(units, key=lambda unit: (self.lanes[unit].lane_for(job).all != [], len(self.lanes[unit].jobs), unit))]
 
 
 class Gpu:
+    is_used = False  # no context is left to switch from
+
     def __init__(self, costs):
         self.costs, self.lanes, self.jobs = costs, [], []
         self.room = costs["room"] - costs["reserve"]
@@ -83,10 +85,18 @@ class Gpu:
             return Lane(size, self.costs["order"])
         return min((lane for lane in self.lanes if lane.holds(job)), key=lambda lane: lane.size, default=None)
 
-    def add(self, job, now):
+    def enter(self, job, now):
         job.lane = self.lane_for(job)
+        job.lane.walk(now)
+        job.lane.all.append(job)
+        for other in job.lane.all:
+            other.used = 0
         if job.lane not in self.lanes:
             self.lanes.append(job.lane)
+
+    def add(self, job, now):
+        if job not in [other for lane in self.lanes for other in lane.all]:
+            self.enter(job, now)
         job.lane.walk(now)
         job.lane.add(job, now)
         self.jobs.append(job)
@@ -96,21 +106,25 @@ class Gpu:
         job.lane.remove(job)
         if job.lane.jobs:
             job.lane.go_on(now)
-        else:
+        elif not job.lane.all:
             self.lanes.remove(job.lane)
+
+    def settle(self, now):
+        for lane in self.lanes:
+            lane.walk(now)
 
     def begin(self, now):
         for lane in self.lanes:
-            if lane.has is None or lane.is_over():
+            if lane.jobs and (lane.has is None or lane.is_over()):
                 lane.go_on(now)
 
     def next_time(self):
-        return min((lane.ends_at() for lane in self.lanes), default=None)
+        return min((lane.ends_at() for lane in self.lanes if lane.has), default=None)
 
     def advance(self, now):
         """A newcomer in the instant in which an iteration ends is too late for it."""
         for lane in self.lanes:
             lane.walk(now)
-            if lane.has.left > 0 and lane.is_over():
+            if lane.has and lane.has.left > 0 and lane.is_over():
                 lane.go_on(now)
         return [job for job in self.jobs if job.left <= 0]

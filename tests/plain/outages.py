@@ -11,7 +11,8 @@ class FailingShared(Shared):
 
     def __init__(self, cluster, jobs, lane, costs, passes, back_ns):
         Shared.__init__(self, cluster, jobs, lane, costs, passes)
-        self.lane, self.back_ns, self.outages = lane, back_ns, Outages(cluster, costs)
+        self.lane, self.back_ns = lane, back_ns
+        self.outages = Outages(cluster, costs) if "mtbf" in costs else None
         self.on = {unit: [] for unit in self.lanes}
         self.saved, self.coming = {}, {}  # work at the last begin; until when it comes
 
@@ -95,18 +96,20 @@ class FailingShared(Shared):
             is_used, self.lanes[unit] = self.lanes[unit].is_used, self.lane(self.costs)
             self.lanes[unit].is_used = is_used
 
-    def instant(self):
+    def leave(self):
         ended = [job for lane in self.lanes.values() for job in lane.advance(self.now)]
-        over = [job for job in self.gangs if job.since + job.left <= self.now]
+        over = [job for job in self.gangs if job.ends() <= self.now]
         self.gangs = [job for job in self.gangs if job not in over]
         for job in ended + over:
             self.finish(job)
-        for job in [job for job, then in self.coming.items() if then <= self.now]:
+        for job in sorted((job for job, then in self.coming.items() if then <= self.now), key=lambda job: job.number):
             del self.coming[job]
             self.begin(job)
-        for number in self.outages.turn(self.now):
+        for number in self.outages.turn(self.now) if self.outages else []:
             if self.cluster.nodes[number].is_down:
                 self.fail(number)
+
+    def serve(self):
         for job in sorted((job for job in self.to_come if job.submit <= self.now), key=lambda job: job.number):
             self.to_come.remove(job)
             self.waiting.append(job)
@@ -118,6 +121,6 @@ class FailingShared(Shared):
     def next_time(self):
         if all(job.end is not None for job in self.jobs):
             return None
-        times = [job.submit for job in self.to_come] + [job.since + job.left for job in self.gangs]
+        times = [job.submit for job in self.to_come] + [job.ends() for job in self.gangs]
         times += [then for then in (lane.next_time() for lane in self.lanes.values()) if then is not None]
-        return min(times + [*self.coming.values()] + self.outages.turns)
+        return min(times + [*self.coming.values()] + (self.outages.turns if self.outages else []), default=None)

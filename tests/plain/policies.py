@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Policies in plain Python, by the pages of docs/ and the papers that these name."""
 
+from attained import Attained
 from blocks import Blocks
 from bystanders import AntMan
 from cluster import WHOLE, Run
+from copies import Linked
+from cut_outages import FailingCuts, FailingInstances, FailingLanes
 from cuts import Cuts
 from draw import KINDS, S
 from failures import Failing, stand
@@ -17,6 +20,7 @@ from results import quantile
 from slices import Server, Sliced, gpu_time
 from outages import FailingShared
 from pages import Pages
+import parts
 from reservations import Fair, Reserved
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
 from urgent import Urgent
@@ -29,7 +33,11 @@ class Policy:
     slack = 0  # part of the time since the run's begin by which times may differ
 
     def run(self, cluster, jobs, setup):
-        if setup.kind == "failures":
+        self.slack = type(self).slack
+        if "numa_gpus" in setup.costs:
+            self.slack = 1e-7
+            Linked(cluster, jobs, self, setup.costs).go()
+        elif "mtbf" in setup.costs:
             Failing(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.costs).go()
         else:
             Run(cluster, jobs, self, setup.stop_ns, setup.back_ns, setup.loses).go()
@@ -58,7 +66,7 @@ class Policy:
 
 
 class Fifo(Policy):
-    kinds = (*KINDS, "failures")
+    kinds = (*KINDS, "failures", "failing_nodes")
 
     def decide(self, run):
         for job in self.line(run):
@@ -74,7 +82,7 @@ class Exclusive(Fifo):
 
 
 class Backfill(Policy):
-    kinds = (*KINDS, "failures")
+    kinds = (*KINDS, "failures", "failing_nodes")
 
     def decide(self, run):
         for job in self.line(run):
@@ -89,7 +97,7 @@ class Sjf(Backfill):
 class Ranked(Policy):
     """The first in line that does not fit takes the GPUs of running jobs with a worse rank, worst first."""
 
-    kinds = (*KINDS, "suspends", "checkpoints", "discards", "failures")
+    kinds = (*KINDS, "suspends", "checkpoints", "discards", "failures", "failing_nodes")
 
     def key(self, run, job):
         return (self.rank(run, job), job.number)
@@ -133,6 +141,8 @@ class Ranked(Policy):
 
 
 class Srtf(Ranked):
+    kinds = (*Ranked.kinds, "linked")
+
     def rank(self, run, job):
         return max(0, job.thought() - (job.work - job.left_at(run.now)))
 
@@ -147,7 +157,7 @@ class Easy(Policy):
     fit has room: that is its reservation. No job behind it may take GPUs that it then needs, unless its own limit ends
     by then. A job past its limit is taken to end now."""
 
-    kinds = (*KINDS, "failures")
+    kinds = (*KINDS, "failures", "failing_nodes")
 
     def over(self, run, job):
         if job.limit is None and job.estimate is None:
@@ -194,7 +204,7 @@ class Killing(Easy):
 class Las(Ranked):
     """A running job gives way once it is a quantum ahead of one that waits; service is time on GPUs."""
 
-    kinds = (*KINDS, "suspends", "failures")  # jobs that take turns and begin anew each time have no end
+    kinds = (*KINDS, "suspends", "failures", "failing_nodes")  # jobs that take turns and begin anew each time have no end
     again = {"failures": (19,)}  # a gang is on its way off two nodes as one of them fails
     quantum = 5 * 10**9
     sets = ("las.quantum=5s",)
@@ -407,15 +417,16 @@ class Quotas(Policy):
 
 def share(cluster, jobs, lane, setup, shared=Shared):
     shared = {"reserved": Reserved, "fair": Fair}.get(setup.kind.split("_")[0], shared)
-    if "mtbf" in setup.costs:
-        FailingShared(cluster, jobs, lane, setup.costs, setup.costs["passes"], setup.back_ns).go()
+    if "mtbf" in setup.costs or "ahead" in setup.costs:
+        (Attained if "ahead" in setup.costs else FailingShared)(cluster, jobs, lane, setup.costs, setup.costs["passes"], setup.back_ns).go()
     else:
         shared(cluster, jobs, lane, setup.costs, setup.costs["passes"]).go()
 
 
 class Timeslice(Policy):
-    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "programs", "fitted", "requests")
+    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "attained_turns", "programs", "fitted", "requests")
     lane, shared = Turns, Shared
+    again = {"attained_turns": (7, 64, 71)}  # several jobs have been served as much, and not all have to give way
 
     def run(self, cluster, jobs, setup):
         # a host is fitted to what its job takes alone, to a nanosecond an iteration, and a pace to a part of one
@@ -425,7 +436,7 @@ class Timeslice(Policy):
 
 
 class Uvm(Timeslice):
-    kinds, shared = ("paged", "tenants"), Paging
+    kinds, shared, again = ("paged", "tenants"), Paging, {}
 
     def run(self, cluster, jobs, setup):
         self.shared(cluster, jobs, Pages if "pages" in setup.costs else Turns, setup.costs, setup.costs["passes"]).go()
@@ -474,9 +485,13 @@ class Green(Mps):
 
 
 class Mig(Policy):
-    kinds, slack = ("instances", "cuts"), 1e-7
+    kinds, slack = ("instances", "cuts", "outages_of_instances", "outages_of_cuts"), 1e-7
 
     def run(self, cluster, jobs, setup):
+        if "mtbf" in setup.costs:
+            failing = FailingInstances if setup.costs["layout"] else FailingCuts
+            failing(cluster, jobs, setup.costs, setup.costs["passes"], setup.back_ns).go()
+            return
         (Instances if setup.costs["layout"] else Cuts)(cluster, jobs, setup.costs, setup.costs["passes"]).go()
 
 
@@ -510,9 +525,12 @@ class Gpreempt(Xsched):
 
 
 class Salus(Policy):
-    kinds, again = ("lanes",), {"lanes": (3171,)}
+    kinds, again = ("lanes", "outages_of_lanes"), {"lanes": (3171,)}
 
     def run(self, cluster, jobs, setup):
+        if "mtbf" in setup.costs:
+            FailingLanes(cluster, jobs, setup.costs, setup.costs["passes"], setup.back_ns).go()
+            return
         Lanes(cluster, jobs, setup.costs, setup.costs["passes"]).go()
 
 
@@ -530,7 +548,17 @@ class Bystanders(Policy):
         AntMan(cluster, jobs, setup.costs).go()
 
 
-POLICIES = {"antman": Bystanders, "fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
+class Together(Policy):
+    """Parts of the cluster under policies of their own."""
+
+    kinds, slack, again = ("parts",), 1e-7, {"parts": (76,)}  # a class's nodes have jobs of other nodes' partitions
+
+    def run(self, cluster, jobs, setup):
+        lanes = {"timeslice": Turns, "mps": Beside, "green": Groups}
+        jobs[:] = parts.run(setup, lambda name: lanes.get(name) or POLICIES[name]())
+
+
+POLICIES = {"parts": Together, "antman": Bystanders, "fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
             "timeslice": Timeslice, "uvm": Uvm, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
             "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tally": Tally, "tgs": Throttled, "vgpu": Vgpu, "xsched": Xsched,
             "chimera": Chimera, "salus": Salus, "reef": Reef, "adaptive": Adaptive, "nvshare": Nvshare, "gandiva": Gandiva, "msched": Msched, "gpreempt": Gpreempt}

@@ -39,8 +39,8 @@ def by_gsim(gsim, policy, setup, folder):
                        ("mig.ini", MIG), *setup.files.items()):
         with open(os.path.join(folder, name), "w") as to:
             to.write(text)
-    words = [gsim, "--policy", POLICIES[policy].name or policy, "--cluster", "cluster.ini", "--device", "ideal", "--quiet", "--format", "json", "--jobs-csv", "jobs.csv"]
-    for pair in (*POLICIES[policy].sets, *setup.sets):
+    words = [gsim, "--policy", setup.parts[0].policy if setup.parts else POLICIES[policy].name or policy, "--cluster", "cluster.ini", "--device", "ideal", "--quiet", "--format", "json", "--jobs-csv", "jobs.csv"]
+    for pair in (*POLICIES[policy].sets, *setup.sets, *(setup.parts[0].sets if setup.parts else ())):
         words += ["--set", pair]
     words += setup.words + ["trace.csv"]
     done = subprocess.run(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

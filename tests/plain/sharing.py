@@ -3,7 +3,7 @@
 the GPU with the fewest jobs, and what the jobs of one GPU do there. Gangs have their GPUs to themselves."""
 from fractions import Fraction
 
-from cluster import WHOLE
+from cluster import WHOLE, Walk
 
 
 NEVER = 10**30
@@ -20,6 +20,15 @@ class Turns:
 
     def add(self, job, now):
         self.jobs.append(job)
+
+    def stop(self, job, now):
+        """A job is taken off. A slice that ends in this instant ends before that."""
+        if self.has and self.until <= now and self.next not in (None, self.has):
+            self.has.left -= self.until - self.since
+            self.give(self.next, now + self.costs["preempt"])
+        self.settle(now)
+        self.since = max(self.since, min(now, self.until)) if self.has else self.since
+        self.remove(job, now)
 
     def begin(self, now):
         """All decisions of this instant are made. Of several newcomers on an idle GPU that has been used, the second
@@ -45,6 +54,7 @@ class Turns:
     def remove(self, job, now):
         following = self.after(job)
         self.jobs.remove(job)
+        self.next = None if self.next is job else self.next
         if self.has is job:
             self.has = None
             if self.jobs:
@@ -276,14 +286,14 @@ class Groups(Beside):
         return (len(self.jobs) + 1) * self.size <= 1
 
 
-class Shared:
+class Shared(Walk):
     """A run of jobs on GPUs that they share. room: memory of a GPU; context: what each process needs besides its own."""
 
     def __init__(self, cluster, jobs, lane, costs, passes):
-        self.cluster, self.jobs, self.costs, self.passes = cluster, jobs, costs, passes
+        Walk.__init__(self, jobs)
+        self.cluster, self.costs, self.passes = cluster, costs, passes
         self.lanes = {(number, gpu): lane(costs) for number, node in enumerate(cluster.nodes) for gpu in range(node.gpus)}
-        self.now, self.waiting, self.gangs = 0, [], []
-        self.to_come = [job for job in jobs if job.after is None]
+        self.waiting, self.gangs = [], []
 
     def finish(self, job):
         job.end = self.now
@@ -292,10 +302,7 @@ class Shared:
                 self.lanes[unit].remove(job, self.now)
             if not self.lanes[unit].jobs:
                 self.cluster.nodes[unit[0]].free[unit[1]] = WHOLE
-        for other in self.jobs:
-            if other.after == job.name:
-                other.submit = max(other.submit, self.now) if other.think is None else self.now + other.think
-                self.to_come.append(other)
+        self.release(job)
 
     def has_room(self, job, unit):
         """A job that is alone on its GPU always fits; each of several needs its context as well."""
@@ -327,12 +334,14 @@ class Shared:
             if not self.place(job) and not self.passes:
                 break
 
-    def instant(self):
+    def leave(self):
         ended = [job for lane in self.lanes.values() for job in lane.advance(self.now)]
         over = [job for job in self.gangs if job.start + job.work <= self.now]
         self.gangs = [job for job in self.gangs if job not in over]
         for job in ended + over:
             self.finish(job)
+
+    def serve(self):
         for job in [job for job in self.to_come if job.submit <= self.now]:
             self.to_come.remove(job)
             self.waiting.append(job)
@@ -344,13 +353,6 @@ class Shared:
         times = [job.submit for job in self.to_come] + [job.start + job.work for job in self.gangs]
         times += [then for then in (lane.next_time() for lane in self.lanes.values()) if then is not None]
         return min(times, default=None)
-
-    def go(self):
-        while (then := self.next_time()) is not None:
-            assert then >= self.now, "time goes back"
-            self.now = then
-            self.instant()
-        return self.jobs
 
 
 class Paging(Shared):
