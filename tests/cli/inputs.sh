@@ -184,6 +184,8 @@ sed -n '/^    \[trace\]/,/^    choice = amara/{p; /choice = amara/q}' docs/specs
 expect "the spec of docs/specs.md" 0 "^job_id,submit_s" "$gsim" generate "$tmp/spec.ini"
 sed 's/^mu = .*/&\nmue = 3/' "$tmp/spec.ini" >"$tmp/wrong.ini"
 expect "a key nearly right" 3 "no key 'mue'; did you mean 'mu'" "$gsim" generate "$tmp/wrong.ini"
+expect "a key that stands twice" 3 "wrong.ini:[0-9]*: key 'mu' stands twice in section" \
+    sh -c "sed 's/^mu = .*/&\nmu = 3/' '$tmp/spec.ini' >'$tmp/wrong.ini'; '$gsim' generate '$tmp/wrong.ini'"
 expect "a key of another section" 3 "\[arrival\] has no key 'jobs'" sh -c "sed 's/^rate = .*/&\njobs = 5/' '$tmp/spec.ini' >'$tmp/wrong.ini'; '$gsim' generate '$tmp/wrong.ini'"
 expect "sweep --help has the keys of a grid" 0 "gpus-per-node" "$gsim" sweep --help
 expect "and ranges" 0 "1\.\.10" "$gsim" sweep --help
