@@ -106,6 +106,10 @@ static enum gsim_status start_coding(struct gsim_input *input, struct gsim_log *
     return refuse_foreign(input, log);
 }
 
+const char *gsim_input_name(const char *path) {
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
 enum gsim_status gsim_input_open(const char *path, struct gsim_arena *arena,
                                  struct gsim_input **out, struct gsim_log *log) {
     struct gsim_input *input = gsim_arena_alloc(arena, sizeof *input);
@@ -113,7 +117,7 @@ enum gsim_status gsim_input_open(const char *path, struct gsim_arena *arena,
     if (!input)
         return gsim_no_memory(log, "opening a trace");
     bool is_stdin = strcmp(path, "-") == 0;
-    input->path = is_stdin ? "standard input" : path;
+    input->path = gsim_input_name(path);
     input->arena = arena;
     input->raw = gsim_arena_grow_raw(arena, NULL, GSIM_INPUT_CHUNK);
     input->text = gsim_arena_grow_raw(arena, NULL, GSIM_INPUT_CHUNK);

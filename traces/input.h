@@ -10,7 +10,8 @@
 
 enum { GSIM_INPUT_CHUNK = 256 * 1024 };
 
-/* path "-" is standard input. */
+/* What messages call a path: "-" is standard input. */
+const char *gsim_input_name(const char *path);
 enum gsim_status gsim_input_open(const char *path, struct gsim_arena *arena,
                                  struct gsim_input **out, struct gsim_log *log);
 /* Opens bytes in memory, which stay until the input is closed; path is for messages. */
