@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Bytes of a trace file, decompressed on the way: plain, gzip or zstd, detected by the first
- * bytes. */
+/* Text of a trace file, decompressed on the way: plain, gzip or zstd, detected by the first bytes.
+ * It is UTF-8: bytes that are not are taken for Latin-1, with a warning. */
 #ifndef GSIM_TRACES_INPUT_H
 #define GSIM_TRACES_INPUT_H
 
