@@ -249,7 +249,7 @@ static enum gsim_status on_row(void *arg, int64_t line) {
     return GSIM_OK;
 }
 
-/* Slurm calls a node gpu01 whose hostname is gpu01.cluster.example. A first label that two nodes
+/* Slurm calls the host gpu01.cluster.example gpu01. A first label that two nodes
  * have, or that may be a part of an address, stands for none. */
 static bool index_labels(struct gsim_gpu_mem *g) {
     const struct gsim_names *names = &g->names->names[GSIM_COL_USER];
@@ -464,8 +464,10 @@ static void say_left_out(const struct gsim_gpu_mem *g) {
                   g->n_shared, g->n_idle);
     if (g->n_strange > 0)
         gsim_warn(g->b->log, g->path, 0,
-                  "left out %u sample%s of nodes on which no job of the trace ran (the first: '%s')",
-                  g->n_strange, gsim_plural(g->n_strange), g->names->names[GSIM_COL_USER].name[g->strange]);
+                  "left out %u sample%s of nodes on which no job of the trace ran (the first: "
+                  "'%s')",
+                  g->n_strange, gsim_plural(g->n_strange),
+                  g->names->names[GSIM_COL_USER].name[g->strange]);
 }
 
 enum gsim_status gsim_gpu_mem_finish(struct gsim_gpu_mem *measured, struct gsim_builder *builder) {

@@ -30,7 +30,7 @@ struct gsim_input {
     bool is_raw_end, is_mid_frame;
     char *text; /* decompressed */
     char *utf8; /* the text where it was not all ASCII, in UTF-8; NULL: it was so far */
-    char *handed; /* of the two, what is handed out */
+    char *handed; /* the one of the two that is handed out */
     unsigned char begun[4]; /* a character of which the end is still to come */
     uint8_t n_begun;
     bool has_foreign; /* bytes that are no UTF-8 */
@@ -311,7 +311,8 @@ static char *put_byte(struct gsim_input *input, unsigned char byte, char *to,
 }
 
 /* Makes the bytes that were read UTF-8. A character may begin in one chunk and end in the next. */
-static enum gsim_status read_utf8(struct gsim_input *input, size_t *length, struct gsim_log *log) {
+static enum gsim_status read_utf8(struct gsim_input *input, size_t *length,
+                                  struct gsim_log *log) {
     enum gsim_status status = read_text(input, length, log);
     input->handed = input->text;
     if (status != GSIM_OK || (input->n_begun == 0 && is_ascii(input->text, *length)))

@@ -363,7 +363,7 @@ static enum gsim_status take_entry(struct loading *l, const struct gsim_ini_entr
     }
     if (!*entry->section)
         return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line,
-                         "'%s' stands above all sections; what is said of the whole GPU stands in "
+                         "'%s' stands above all sections; keys of the GPU as a whole stand in "
                          "[device]",
                          entry->key);
     const char *name =

@@ -225,12 +225,15 @@ static void test_memory_by_node_and_time(void **state) {
  * no node that is called by its first number. */
 static void test_hosts_are_known_by_their_first_label(void **state) {
     struct fixture *f = *state;
-    static const char log[] =
-        "JobIDRaw|State|Submit|Start|End|ElapsedRaw|AllocTRES|NodeList\n"
-        "1|COMPLETED|2024-05-31T12:00:00|2024-05-31T12:00:00|2024-05-31T12:01:40|100|gres/gpu=1|n1\n"
-        "2|COMPLETED|2024-05-31T12:00:00|2024-05-31T12:00:00|2024-05-31T12:01:40|100|gres/gpu=1|n2\n"
-        "3|COMPLETED|2024-05-31T12:00:00|2024-05-31T12:00:00|2024-05-31T12:01:40|100|gres/gpu=1|10\n"
-        "4|COMPLETED|2024-05-31T12:00:00|2024-05-31T12:00:00|2024-05-31T12:01:40|100|gres/gpu=1|n4\n";
+    static const char log[] = "JobIDRaw|State|Submit|Start|End|ElapsedRaw|AllocTRES|NodeList\n"
+                              "1|COMPLETED|2024-05-31T12:00:00|2024-05-31T12:00:00|2024-05-31T12:"
+                              "01:40|100|gres/gpu=1|n1\n"
+                              "2|COMPLETED|2024-05-31T12:00:00|2024-05-31T12:00:00|2024-05-31T12:"
+                              "01:40|100|gres/gpu=1|n2\n"
+                              "3|COMPLETED|2024-05-31T12:00:00|2024-05-31T12:00:00|2024-05-31T12:"
+                              "01:40|100|gres/gpu=1|10\n"
+                              "4|COMPLETED|2024-05-31T12:00:00|2024-05-31T12:00:00|2024-05-31T12:"
+                              "01:40|100|gres/gpu=1|n4\n";
     assert_int_equal(read_measured(f,
                                    "hostname,timestamp,mem_mib\n"
                                    "n1.x.org,2024-05-31T12:01:00,700\n"
@@ -251,8 +254,9 @@ static void test_hosts_are_known_by_their_first_label(void **state) {
 /* 1717156859 is 12:00:59 UTC of that day. */
 static void test_clocks_of_two_kinds_are_told(void **state) {
     struct fixture *f = *state;
-    static const char seconds[] = "JobIDRaw|State|Submit|Start|End|ElapsedRaw|AllocTRES|NodeList\n"
-                                  "1|COMPLETED|1717156800|1717156800|1717156900|100|gres/gpu=1|n2\n";
+    static const char seconds[] =
+        "JobIDRaw|State|Submit|Start|End|ElapsedRaw|AllocTRES|NodeList\n"
+        "1|COMPLETED|1717156800|1717156800|1717156900|100|gres/gpu=1|n2\n";
     static const struct {
         const char *usage, *log, *told;
     } cases[] = {

@@ -124,8 +124,12 @@ static void test_texts_that_are_utf8(void **state) {
         const char *text;
         size_t length;
         bool is_utf8;
-    } cases[] = {{"", 0, true},          {"a\0b", 3, true},         {"\xc3\xab!", 3, true},
-                 {"\xc3\xab", 1, false}, {"a\xeb!", 3, false},      {"\xf0\x9f\x98\x80", 4, true},
+    } cases[] = {{"", 0, true},
+                 {"a\0b", 3, true},
+                 {"\xc3\xab!", 3, true},
+                 {"\xc3\xab", 1, false},
+                 {"a\xeb!", 3, false},
+                 {"\xf0\x9f\x98\x80", 4, true},
                  {"\xe2\x82\xac", 2, false}, /* the end is cut off, though bytes follow */
                  {"\xed\xa0\x80", 3, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

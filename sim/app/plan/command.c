@@ -116,9 +116,9 @@ static enum gsim_status add_replications(struct making *m) {
     const char *of = !p->is_range                    ? "replication"
                      : cli->value[GSIM_OPT_RESAMPLE] ? "resampled trace"
                                                      : "shaken trace";
-    p->over = is_spec || p->is_range ? gsim_arena_printf(cli->arena, "%d %s%s", p->n_reps, of,
-                                                         gsim_plural(p->n_reps))
-                                     : "this trace alone";
+    p->over = is_spec || p->is_range
+                  ? gsim_arena_printf(cli->arena, "%d %s%s", p->n_reps, of, gsim_plural(p->n_reps))
+                  : "this trace alone";
     if (!p->over)
         return gsim_no_memory(cli->log, "planning");
     if (!is_spec && !p->is_range)

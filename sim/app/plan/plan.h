@@ -53,7 +53,7 @@ struct gsim_planned {
     int64_t *n; /* the numbers of nodes */
     struct gsim_plan_series *series; /* by policy and arrivals */
     int n_series, n_made;
-    const char *watts_assumed; /* "energy.idle_w=105 (h200)"; NULL: energy rests on nothing assumed */
+    const char *watts_assumed; /* "energy.idle_w=105 (h200)"; NULL: none are */
     struct gsim_sweep_notes notes; /* on all runs that the plan looked at */
 };
 

@@ -119,7 +119,7 @@ static int next_of(const struct gsim_planned *p, struct gsim_plan_series *s, int
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
-/* A run to be read, and the plan to whose notes it is added. */
+/* A run to be read, and the plan that is told of its assumptions. */
 struct reading {
     struct gsim_plan_run *run;
     struct gsim_planned *p;
