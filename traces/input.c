@@ -246,7 +246,7 @@ static enum gsim_status read_text(struct gsim_input *input, size_t *length, stru
     }
 }
 
-/* --- UTF-8: names in results are, as JSON, SQLite and XML have to be --------------------------- */
+/* --- UTF-8: names in results are, as JSON, SQLite and XML have to be -------------------------- */
 
 static bool is_ascii(const char *text, size_t n) {
     unsigned char any = 0;
