@@ -99,6 +99,10 @@ done
 "$gsim" describe --format csv docs/first-hour/jobs.txt 2>"$tmp/log" | sed 's|docs/first-hour/jobs|dirty|' >"$tmp/clean.facts"
 "$gsim" describe --format csv "$tmp/dirty.txt" 2>"$tmp/log" | sed "s|$tmp/||" | cmp - "$tmp/clean.facts" >"$tmp/log" 2>&1
 say "and the facts are those of the other rows" $?
+# 60 jobs of an hour: nothing varies, so nothing is correlated
+python3 -c 'print("job_id,submit_s,duration_s"); [print(f"{i},{600 * i},3600") for i in range(60)]' >"$tmp/equal.csv"
+expect "jobs that are all equal are correlated with none" 0 'lag-1 autocorrelation  *-$' "$gsim" describe "$tmp/equal.csv"
+! command -v gnuplot >"$tmp/log" 2>&1 || expect "their picture is drawn" 0 "^jobs  *60$" "$gsim" describe "$tmp/equal.csv" -o "$tmp/equal.svg"
 expect "no trace" 2 'which trace' "$gsim" describe
 expect "a form that is none" 2 'table, csv, json' "$gsim" describe --format latex traces/samples/cluster.csv
 
