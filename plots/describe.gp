@@ -44,11 +44,14 @@ set xlabel 'log durations of jobs so far apart'
 set ylabel 'correlation' offset 1.2
 set ytics 0.1
 set xrange [1:*]
-set yrange [*<-0.1:0.1<*]
+set yrange [*:*]
 set logscale x
 set xtics auto
-# Jobs that are all equal have no correlation, and an axis of logarithms needs some point.
+# Jobs that are all equal have no correlation: the axes then reach from here to there.
 $axis << EOD
+1	-0.1
+1	0.1
+
 1	0
 10	0
 EOD
