@@ -1,6 +1,7 @@
 # Six views of traces, a colour each: $durations, $widths, $days, $hours, $weekdays and $likeness have a
 # block for each trace, headed by its name; n is the number of traces. A part
-# of a cycle that a trace has not is NaN, which is not drawn.
+# of a cycle that a trace has not is NaN, which is not drawn. Widths and days have points, since a trace may
+# have one of them.
 set multiplot layout 2,3 margins 0.085,0.975,0.135,0.88 spacing 0.11,0.185
 set key noautotitle outside above left horizontal Left reverse samplen 2 spacing 1 width 1
 
@@ -17,13 +18,14 @@ set format x '%h'
 set xtics auto
 set xlabel 'GPUs of a job'
 set ylabel 'share of jobs (%)'
-plot for [i = 0 : n - 1] $widths index i using 1:2 with lines lt i + 1 dt solid
+plot for [i = 0 : n - 1] $widths index i using 1:2 with linespoints lt i + 1 dt solid pt 7 ps 0.3
 unset logscale x
 
 set xlabel 'day'
+set xrange [0:*]
 set ylabel 'jobs a day' offset 0.2
 set yrange [0:*]
-plot for [i = 0 : n - 1] $days index i using 1:2 with lines lt i + 1 dt solid
+plot for [i = 0 : n - 1] $days index i using 1:2 with linespoints lt i + 1 dt solid pt 7 ps 0.3
 
 set ytics 0.5
 set xlabel 'hour of day, from the first job on'
@@ -45,5 +47,14 @@ set xrange [1:*]
 set yrange [*:*]
 set logscale x
 set xtics auto
-plot 0 with lines lc rgb '#D9D9D9', for [i = 0 : n - 1] $likeness index i using 1:2 with lines lt i + 1 dt solid
+# Jobs that are all equal have no correlation: the axes then reach from here to there.
+$axis << EOD
+1	-0.1
+1	0.1
+
+1	0
+10	0
+EOD
+plot 0 with lines lc rgb '#D9D9D9', $axis using 1:2 with lines lc rgb '#D9D9D9', \
+    for [i = 0 : n - 1] $likeness index i using 1:2 with lines lt i + 1 dt solid
 unset multiplot

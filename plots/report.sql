@@ -41,6 +41,7 @@ WITH bill AS MATERIALIZED (
            (SELECT max(CAST(value AS REAL)) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.busy_w') AS busy_w,
            (SELECT max(CAST(value AS REAL)) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.idle_w') AS idle_w,
            (SELECT count(*) FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.busy_w') AS devices,
+           EXISTS (SELECT 1 FROM parameter AS p WHERE p.run_id = c.run_id AND key = 'energy.idle_w' AND tag = 'assumed') AS is_assumed,
            (SELECT price FROM asked) AS price, device
     FROM chosen AS c JOIN member USING (run_id))
 SELECT label AS "policy", fixed(avg(hours), 1) AS "GPU hours", fixed(avg(hours * gpu_busy), 1) AS "held",
@@ -50,7 +51,7 @@ SELECT label AS "policy", fixed(avg(hours), 1) AS "GPU hours", fixed(avg(hours *
        CASE WHEN max(devices) = 1 AND min(busy_w) > 0
            THEN fixed(avg(hours * idle_w * (1 - gpu_busy - down)) / 1000, 1) END AS "of idle GPUs (kWh)",
        CASE WHEN max(devices) = 1 AND min(busy_w) > 0
-           THEN group_concat(DISTINCT device) END AS "watts of",
+           THEN group_concat(DISTINCT device || CASE WHEN is_assumed THEN ' (idle watts assumed)' ELSE '' END) END AS "watts of",
        CASE WHEN price IS NOT NULL THEN fixed(avg(hours * price), 2) END AS "cost",
        CASE WHEN price IS NOT NULL THEN fixed(avg(hours * (1 - gpu_busy - down) * price), 2) END AS "cost of idle GPUs"
 FROM bill WHERE hours IS NOT NULL GROUP BY series ORDER BY series;

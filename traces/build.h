@@ -60,6 +60,7 @@ struct gsim_builder {
     char gpu_type[32]; /* of the first row that names one */
     char *site_cluster; /* that the first row names; NULL: no row has named one */
     bool is_absolute; /* submissions are on a calendar: the first one becomes 0 */
+    bool is_zoneless; /* times of runs are dates without a time zone, taken for UTC */
     int64_t leader_number; /* of the heterogeneous job under way; -1: none is */
     uint32_t leader; /* its first part */
     struct gsim_known_jobs *known; /* NULL: none was looked for yet */

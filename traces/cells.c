@@ -177,6 +177,15 @@ static void leave_out(struct gsim_builder *builder, int64_t line, const char *co
     gsim_fates_add(&builder->fates, GSIM_FATE_BAD, line, builder->row.id, why, shown);
 }
 
+/* The form of a cell, or for a number that the clock does not reach what it is likely to be. */
+static const char *form_for(const char *text, const char *form) {
+    enum { TOO_MANY_DIGITS = 11 };
+    bool is_long = strspn(text, "0123456789") >= TOO_MANY_DIGITS;
+    if (!is_long || strcmp(form, gsim_cell_form(GSIM_CELL_SECONDS)) != 0)
+        return form;
+    return "a time in seconds (the clock ends before 1e10 s; are these milliseconds?)";
+}
+
 enum gsim_status gsim_cell_refuse(struct gsim_builder *builder, int64_t line, const char *column,
                                   const char *text, const char *form) {
     char shown[48];
@@ -188,6 +197,7 @@ enum gsim_status gsim_cell_refuse(struct gsim_builder *builder, int64_t line, co
         shown[n] = is_control ? '?' : text[n];
     }
     shown[n] = '\0';
+    form = form_for(text, form);
     if (builder->is_lenient) {
         leave_out(builder, line, column, shown, form);
         return GSIM_OK;

@@ -10,6 +10,7 @@
 #include "traces/cells.h"
 #include "traces/csv.h"
 #include "sim/base/hostlist.h"
+#include "traces/input.h"
 #include "traces/prometheus.h"
 #include "sim/base/units.h"
 
@@ -44,11 +45,16 @@ struct gsim_gpu_mem {
     uint32_t n_samples, samples_capacity;
     int64_t *largest; /* by job: the largest value of each name */
     uint32_t n_names;
+    uint32_t *alias; /* by names behind these: 1 + the one name of which it is the first label */
+    uint32_t n_aliases;
+    bool has_seconds, has_dates; /* times of samples: since 1970 or with a Z; without a zone */
     struct stay *stay;
     uint32_t n_stays, stays_capacity;
     bool *is_given; /* jobs with memory given by the trace */
     uint32_t given_capacity;
-    uint32_t n_jobs, n_shared, n_idle; /* jobs measured; samples left out */
+    bool *is_of_log; /* by name: a job of the trace was on that node */
+    int64_t strange; /* the first node of samples on which no job was; -1: none */
+    uint32_t n_jobs, n_shared, n_idle, n_strange; /* jobs measured; samples left out */
     uint32_t sum;
 };
 
@@ -110,7 +116,7 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
 
 /* Parses 2024/05/31 12:00:00.123 as nvidia-smi writes it, 2024-05-31T12:00:00, or seconds since
  * 1970. */
-static bool parse_time(const char *text, size_t length, int64_t *seconds) {
+static bool parse_time(struct gsim_gpu_mem *g, const char *text, size_t length, int64_t *seconds) {
     char date[20] = "";
     int64_t ns;
     for (size_t i = 0; i < length && i < sizeof date - 1; i++)
@@ -118,8 +124,11 @@ static bool parse_time(const char *text, size_t length, int64_t *seconds) {
     date[4] = date[4] == '/' ? '-' : date[4];
     date[7] = date[7] == '/' ? '-' : date[7];
     bool is_rest_fraction = length <= 19 || text[19] == '.' || text[19] == 'Z';
-    if (is_rest_fraction && gsim_calendar_parse(date, strlen(date), seconds))
+    if (is_rest_fraction && gsim_calendar_parse(date, strlen(date), seconds)) {
+        *(text[length - 1] == 'Z' ? &g->has_seconds : &g->has_dates) = true;
         return true;
+    }
+    g->has_seconds = true;
     if (gsim_cell_seconds(text, length, &ns) != GSIM_PARSE_OK || ns < 0)
         return false;
     *seconds = ns / GSIM_NS_PER_S;
@@ -146,7 +155,7 @@ static bool parse_field(struct gsim_gpu_mem *g, enum target target, const char *
     if (target == MEMORY)
         return is_no_value(text, length) || parse_memory(g, text, length, &g->bytes);
     if (target == TIME)
-        return g->is_by_job || parse_time(text, length, &g->time_s);
+        return g->is_by_job || parse_time(g, text, length, &g->time_s);
     if (target == (g->is_by_job ? JOB : NODE)) {
         g->name = gsim_build_intern(g->names, GSIM_COL_USER, text, length);
         return length > 0 && g->name >= 0 && g->name < INT64_C(1) << (62 - TIME_BITS);
@@ -240,8 +249,34 @@ static enum gsim_status on_row(void *arg, int64_t line) {
     return GSIM_OK;
 }
 
+/* Slurm calls the host gpu01.cluster.example gpu01. A first label that two nodes
+ * have, or that may be a part of an address, stands for none. */
+static bool index_labels(struct gsim_gpu_mem *g) {
+    const struct gsim_names *names = &g->names->names[GSIM_COL_USER];
+    g->alias = gsim_arena_array(g->b->arena, g->n_names + 1, sizeof *g->alias);
+    g->is_of_log = gsim_arena_array(g->b->arena, g->n_names + 1, sizeof *g->is_of_log);
+    if (!g->alias || !g->is_of_log)
+        return false;
+    for (uint32_t i = 0; i < g->n_names && !g->is_by_job; i++) {
+        size_t length = strcspn(names->name[i], ".");
+        if (!names->name[i][length] || strspn(names->name[i], "0123456789") == length)
+            continue;
+        int64_t label = gsim_build_intern(g->names, GSIM_COL_USER, names->name[i], length);
+        if (label < 0)
+            return false;
+        if (label >= g->n_names) {
+            uint32_t at = (uint32_t)label - g->n_names;
+            g->alias[at] = at < g->n_aliases ? 0 : i + 1;
+            g->n_aliases = at < g->n_aliases ? g->n_aliases : at + 1;
+        }
+    }
+    return true;
+}
+
 static enum gsim_status index_jobs(struct gsim_gpu_mem *g) {
     g->n_names = g->names->names[GSIM_COL_USER].n;
+    if (!index_labels(g))
+        return gsim_no_memory(g->b->log, "reading measured memory");
     g->largest = gsim_arena_array(g->b->arena, g->n_names + 1, sizeof *g->largest);
     if (!g->largest)
         return gsim_no_memory(g->b->log, "reading measured memory");
@@ -277,7 +312,7 @@ enum gsim_status gsim_gpu_mem_read(struct gsim_builder *builder, const char *pat
     gsim_build_init(names, path, builder->arena, builder->log);
     g->b = builder;
     g->names = names;
-    g->path = path;
+    g->path = gsim_input_name(path);
     g->sum = GSIM_TEXT_SUM;
     g->fates.arena = builder->arena;
     struct gsim_csv_user user = {g, on_header, on_field, on_row, on_misfit};
@@ -296,9 +331,13 @@ static bool add_stay(void *arg, const char *node, size_t length) {
     if (name < 0 ||
         !make_room(g->b->arena, &g->stay, g->n_stays, &g->stays_capacity, sizeof *g->stay))
         return false;
-    if (name < g->n_names) /* a node with measurements */
+    if (name >= g->n_names && name - g->n_names < g->n_aliases && g->alias[name - g->n_names])
+        name = g->alias[name - g->n_names] - 1;
+    if (name < g->n_names) { /* a node with measurements */
+        g->is_of_log[name] = true;
         g->stay[g->n_stays++] =
             (struct stay){name << TIME_BITS | row->ran_from_s, row->ran_to_s, g->b->n};
+    }
     return true;
 }
 
@@ -352,8 +391,13 @@ static void let_go(struct present *p, int64_t key) {
             p->stay[i] = p->stay[--p->n];
 }
 
-static void give(struct gsim_gpu_mem *g, const struct present *p, int64_t bytes,
+static void give(struct gsim_gpu_mem *g, const struct present *p, const struct sample *sample,
                  bool *is_measured) {
+    int64_t bytes = sample->bytes, node = sample->key >> TIME_BITS;
+    if (!g->is_of_log[node]) {
+        g->strange = g->n_strange++ == 0 ? node : g->strange;
+        return;
+    }
     g->n_idle += p->n == 0;
     g->n_shared += p->n > 1;
     if (p->n != 1 || g->is_given[p->stay[0]->job])
@@ -384,7 +428,7 @@ static enum gsim_status join(struct gsim_gpu_mem *g, const uint32_t *samples, co
             p->stay[p->n++] = &g->stay[stays[next]];
         }
         let_go(p, sample->key);
-        give(g, p, sample->bytes, is_measured);
+        give(g, p, sample, is_measured);
     }
     return GSIM_OK;
 }
@@ -397,6 +441,33 @@ static uint32_t *order_by_key(struct gsim_arena *arena, const void *array, size_
     for (uint32_t i = 0; keys && i < n; i++)
         memcpy(&keys[i], (const char *)array + i * stride, sizeof *keys);
     return keys && order && gsim_sort_order(keys, order, n) ? order : NULL;
+}
+
+/* Samples and jobs that are on clocks of two kinds meet where both are UTC, and only there. */
+static void say_clocks(const struct gsim_gpu_mem *g) {
+    if (g->n_stays == 0 || !(g->b->is_zoneless ? g->has_seconds : g->has_dates))
+        return;
+    gsim_warn(g->b->log, g->path, 0,
+              "times here are %s, and those of %s %s: dates are taken for UTC, and where the clock "
+              "of their site is another, samples count for jobs that ran hours before or after; "
+              "SLURM_TIME_FORMAT=%%s sacct writes seconds, TZ=UTC nvidia-smi dates of UTC",
+              g->b->is_zoneless ? "seconds since 1970, or UTC" : "dates without a time zone",
+              g->b->path,
+              g->b->is_zoneless ? "dates without a time zone" : "seconds since 1970, or UTC");
+}
+
+static void say_left_out(const struct gsim_gpu_mem *g) {
+    if (g->n_shared + g->n_idle > 0)
+        gsim_warn(g->b->log, g->path, 0,
+                  "left out %u samples of nodes that several jobs shared, %u when no job of the "
+                  "trace was there",
+                  g->n_shared, g->n_idle);
+    if (g->n_strange > 0)
+        gsim_warn(g->b->log, g->path, 0,
+                  "left out %u sample%s of nodes on which no job of the trace ran (the first: "
+                  "'%s')",
+                  g->n_strange, gsim_plural(g->n_strange),
+                  g->names->names[GSIM_COL_USER].name[g->strange]);
 }
 
 enum gsim_status gsim_gpu_mem_finish(struct gsim_gpu_mem *measured, struct gsim_builder *builder) {
@@ -417,11 +488,8 @@ enum gsim_status gsim_gpu_mem_finish(struct gsim_gpu_mem *measured, struct gsim_
         return status;
     gsim_warn(builder->log, g->path, 0, "measured GPU memory of %u job%s of %u", g->n_jobs,
               gsim_plural(g->n_jobs), builder->n);
-    if (g->n_shared + g->n_idle > 0)
-        gsim_warn(builder->log, g->path, 0,
-                  "left out %u samples of nodes that several jobs shared, %u when no job of the "
-                  "trace was there",
-                  g->n_shared, g->n_idle);
+    say_left_out(g);
+    say_clocks(g);
     return GSIM_OK;
 }
 

@@ -13,6 +13,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "sim/base/text.h"
+
 enum coding { PLAIN, GZIP, ZSTD };
 
 struct gsim_input {
@@ -27,6 +29,11 @@ struct gsim_input {
     size_t raw_n, raw_at;
     bool is_raw_end, is_mid_frame;
     char *text; /* decompressed */
+    char *utf8; /* the text where it was not all ASCII, in UTF-8; NULL: it was so far */
+    char *handed; /* the one of the two that is handed out */
+    unsigned char begun[4]; /* a character of which the end is still to come */
+    uint8_t n_begun;
+    bool has_foreign; /* bytes that are no UTF-8 */
     size_t peeked_n; /* peeked text that is still to be handed out */
     bool has_peeked;
     z_stream gzip;
@@ -106,6 +113,10 @@ static enum gsim_status start_coding(struct gsim_input *input, struct gsim_log *
     return refuse_foreign(input, log);
 }
 
+const char *gsim_input_name(const char *path) {
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
 enum gsim_status gsim_input_open(const char *path, struct gsim_arena *arena,
                                  struct gsim_input **out, struct gsim_log *log) {
     struct gsim_input *input = gsim_arena_alloc(arena, sizeof *input);
@@ -113,7 +124,7 @@ enum gsim_status gsim_input_open(const char *path, struct gsim_arena *arena,
     if (!input)
         return gsim_no_memory(log, "opening a trace");
     bool is_stdin = strcmp(path, "-") == 0;
-    input->path = is_stdin ? "standard input" : path;
+    input->path = gsim_input_name(path);
     input->arena = arena;
     input->raw = gsim_arena_grow_raw(arena, NULL, GSIM_INPUT_CHUNK);
     input->text = gsim_arena_grow_raw(arena, NULL, GSIM_INPUT_CHUNK);
@@ -156,6 +167,8 @@ void gsim_input_close(struct gsim_input *input) {
     ZSTD_freeDStream(input->zstd);
     gsim_arena_drop(input->arena, input->raw);
     gsim_arena_drop(input->arena, input->text);
+    gsim_arena_drop(input->arena, input->utf8);
+    input->utf8 = NULL;
     input->raw = NULL;
     input->text = NULL;
 }
@@ -233,23 +246,110 @@ static enum gsim_status read_text(struct gsim_input *input, size_t *length, stru
     }
 }
 
+/* --- UTF-8: names in results are, as JSON, SQLite and XML have to be -------------------------- */
+
+static bool is_ascii(const char *text, size_t n) {
+    unsigned char any = 0;
+    for (size_t i = 0; i < n; i++)
+        any |= (unsigned char)text[i];
+    return any < 0x80;
+}
+
+/* Bytes of the character that begins with this one; 0: none does. */
+static uint8_t length_by(unsigned char first) {
+    return first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+}
+
+/* Puts a byte that is no UTF-8 as the character of Latin-1. */
+static char *put_foreign(struct gsim_input *input, unsigned char byte, char *to,
+                         struct gsim_log *log) {
+    if (!input->has_foreign) {
+        int n = 0; /* the text before it in its line */
+        while (n < 24 && to - n > input->utf8 && (unsigned char)to[-n - 1] >= ' ')
+            n++;
+        while (n > 0 && ((unsigned char)to[-n] & 0xc0) == 0x80)
+            n--; /* not from the middle of a character on */
+        gsim_warn(log, input->path, 0,
+                  "bytes that are not UTF-8 (the first behind '%.*s') are taken for Latin-1; where "
+                  "they are of another code, 'iconv -f CODE -t UTF-8 FILE' writes them in UTF-8",
+                  n, to - n);
+    }
+    input->has_foreign = true;
+    *to++ = (char)(0xc0 | byte >> 6);
+    *to++ = (char)(0x80 | (byte & 0x3f));
+    return to;
+}
+
+/* Puts the character that was begun: whole, or its bytes one by one. */
+static char *put_begun(struct gsim_input *input, bool is_whole, char *to, struct gsim_log *log) {
+    for (uint8_t i = 0; i < input->n_begun; i++) {
+        if (is_whole)
+            *to++ = (char)input->begun[i];
+        else
+            to = put_foreign(input, input->begun[i], to, log);
+    }
+    input->n_begun = 0;
+    return to;
+}
+
+static char *put_byte(struct gsim_input *input, unsigned char byte, char *to,
+                      struct gsim_log *log) {
+    char whole[5] = "";
+    if (input->n_begun > 0 && (byte & 0xc0) != 0x80)
+        to = put_begun(input, false, to, log);
+    if (input->n_begun == 0 && length_by(byte) == 0) {
+        if (byte >= 0x80)
+            return put_foreign(input, byte, to, log);
+        *to++ = (char)byte;
+        return to;
+    }
+    input->begun[input->n_begun++] = byte;
+    if (input->n_begun < length_by(input->begun[0]))
+        return to;
+    memcpy(whole, input->begun, input->n_begun);
+    return put_begun(input, gsim_text_utf8_length(whole) == input->n_begun, to, log);
+}
+
+/* Makes the bytes that were read UTF-8. A character may begin in one chunk and end in the next. */
+static enum gsim_status read_utf8(struct gsim_input *input, size_t *length,
+                                  struct gsim_log *log) {
+    enum gsim_status status = read_text(input, length, log);
+    input->handed = input->text;
+    if (status != GSIM_OK || (input->n_begun == 0 && is_ascii(input->text, *length)))
+        return status;
+    if (!input->utf8) /* each byte may become two, and those of a character that was begun */
+        input->utf8 =
+            gsim_arena_grow_raw(input->arena, NULL, 2 * (GSIM_INPUT_CHUNK + sizeof input->begun));
+    if (!input->utf8)
+        return gsim_no_memory(log, "reading a trace");
+    char *to = input->utf8;
+    for (size_t i = 0; i < *length; i++)
+        to = put_byte(input, (unsigned char)input->text[i], to, log);
+    if (*length == 0)
+        to = put_begun(input, false, to, log);
+    input->handed = input->utf8;
+    *length = (size_t)(to - input->utf8);
+    /* a chunk may be no more than the begin of a character */
+    return *length > 0 ? GSIM_OK : read_utf8(input, length, log);
+}
+
 enum gsim_status gsim_input_read(struct gsim_input *input, char **bytes, size_t *length,
                                  struct gsim_log *log) {
     enum gsim_status status = GSIM_OK;
     if (input->has_peeked)
         *length = input->peeked_n;
     else
-        status = read_text(input, length, log);
+        status = read_utf8(input, length, log);
     input->has_peeked = false;
-    *bytes = input->text;
+    *bytes = input->handed;
     return status;
 }
 
 enum gsim_status gsim_input_peek(struct gsim_input *input, const char **bytes, size_t *length,
                                  struct gsim_log *log) {
-    enum gsim_status status = input->has_peeked ? GSIM_OK : read_text(input, &input->peeked_n, log);
+    enum gsim_status status = input->has_peeked ? GSIM_OK : read_utf8(input, &input->peeked_n, log);
     input->has_peeked = status == GSIM_OK;
-    *bytes = input->text;
+    *bytes = input->handed;
     *length = status == GSIM_OK ? input->peeked_n : 0;
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Bytes of a trace file, decompressed on the way: plain, gzip or zstd, detected by the first
- * bytes. */
+/* Text of a trace file, decompressed on the way: plain, gzip or zstd, detected by the first bytes.
+ * It is UTF-8: bytes that are not are taken for Latin-1, with a warning. */
 #ifndef GSIM_TRACES_INPUT_H
 #define GSIM_TRACES_INPUT_H
 
@@ -10,7 +10,8 @@
 
 enum { GSIM_INPUT_CHUNK = 256 * 1024 };
 
-/* path "-" is standard input. */
+/* What messages call a path: "-" is standard input. */
+const char *gsim_input_name(const char *path);
 enum gsim_status gsim_input_open(const char *path, struct gsim_arena *arena,
                                  struct gsim_input **out, struct gsim_log *log);
 /* Opens bytes in memory, which stay until the input is closed; path is for messages. */

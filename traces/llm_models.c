@@ -275,6 +275,8 @@ enum gsim_status gsim_llm_models_read(const char *path, const char *const *keys,
     uint32_t n = 0;
     enum gsim_status status = gsim_ini_read_file(path, arena, &r.ini, log);
     if (status == GSIM_OK)
+        status = gsim_ini_once(&r.ini, arena, log);
+    if (status == GSIM_OK)
         status = add_keys(&r, keys);
     if (status == GSIM_OK)
         status = read_sections(&r, list, &n);

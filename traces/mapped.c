@@ -207,6 +207,7 @@ static bool take_moment(const char *text, size_t length, int64_t *seconds) {
 }
 
 bool gsim_take_start_date(struct gsim_builder *builder, const char *text, size_t length) {
+    builder->is_zoneless = true;
     return take_moment(text, length, &builder->row.ran_from_s);
 }
 

@@ -116,6 +116,7 @@ static void end_attempt(struct philly_log *p) {
     struct gsim_row *row = &p->b->row;
     p->n_attempts++;
     row->gpus = a->gpus;
+    p->b->is_zoneless = true;
     if (a->start_s >= 0 && (row->ran_from_s < 0 || a->start_s < row->ran_from_s))
         row->ran_from_s = a->start_s;
     row->ran_to_s = a->end_s > row->ran_to_s ? a->end_s : row->ran_to_s;

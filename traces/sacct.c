@@ -79,6 +79,7 @@ static bool take_moment(const char *text, size_t length, int64_t *seconds) {
 }
 
 static bool take_start(struct gsim_builder *builder, const char *text, size_t length) {
+    builder->is_zoneless |= gsim_calendar_parse(text, length, &builder->row.ran_from_s);
     return take_moment(text, length, &builder->row.ran_from_s);
 }
 

@@ -333,6 +333,8 @@ enum gsim_status gsim_spec_read(const char *path, const char *const *keys, struc
                                 const struct gsim_spec **out, struct gsim_log *log) {
     struct gsim_ini ini;
     enum gsim_status status = gsim_ini_read_file(path, arena, &ini, log);
+    if (status == GSIM_OK)
+        status = gsim_ini_once(&ini, arena, log);
     for (; status == GSIM_OK && keys && *keys; keys++)
         status = put_key(&ini, *keys, arena, log);
     if (status != GSIM_OK)

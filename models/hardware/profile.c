@@ -361,6 +361,11 @@ static enum gsim_status take_entry(struct loading *l, const struct gsim_ini_entr
         l->profile->products = entry->value;
         return GSIM_OK;
     }
+    if (!*entry->section)
+        return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line,
+                         "'%s' stands above all sections; keys of the GPU as a whole stand in "
+                         "[device]",
+                         entry->key);
     const char *name =
         is_device ? entry->key : gsim_arena_printf(l->arena, "%s.%s", entry->section, entry->key);
     if (!name)

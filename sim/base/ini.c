@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "sim/base/text.h"
+
 /* libinih cuts names of sections and keys at 49 bytes, silently. */
 enum { MAX_LINE = 198, MAX_NAME = 48, MAX_ENTRIES = 1 << 20, MAX_FILE = 64 << 20 };
 
@@ -146,6 +148,34 @@ enum gsim_status gsim_ini_read_file(const char *path, struct gsim_arena *arena,
         status = cannot_read(path, strerror(errno), log);
     (void)fclose(file);
     return status == GSIM_OK ? gsim_ini_read_text(path, text, length, arena, out, log) : status;
+}
+
+static bool is_key_of(const struct gsim_ini_entry *a, const struct gsim_ini_entry *b) {
+    return strcmp(a->section, b->section) == 0 && strcmp(a->key, b->key) == 0;
+}
+
+enum gsim_status gsim_ini_once(const struct gsim_ini *ini, struct gsim_arena *arena,
+                               struct gsim_log *log) {
+    uint32_t mask = 1; /* the table stays at most half full */
+    while (mask < (uint32_t)ini->n * 2)
+        mask = mask * 2 + 1;
+    int *table = gsim_arena_array(arena, (size_t)mask + 1, sizeof *table); /* index + 1 */
+    if (!table)
+        return gsim_no_memory(log, "reading an INI file");
+    for (int i = 0; i < ini->n; i++) {
+        const struct gsim_ini_entry *entry = &ini->entries[i];
+        uint32_t sum = gsim_text_sum(GSIM_TEXT_SUM, entry->section, strlen(entry->section));
+        uint32_t at = gsim_text_sum(sum, entry->key, strlen(entry->key)) & mask;
+        while (table[at] && !is_key_of(&ini->entries[table[at] - 1], entry))
+            at = (at + 1) & mask;
+        if (table[at])
+            return gsim_fail(log, GSIM_BAD_INPUT, ini->path, entry->line,
+                             "key '%s' stands twice in section [%s], first in line %lld",
+                             entry->key, entry->section,
+                             (long long)ini->entries[table[at] - 1].line);
+        table[at] = i + 1;
+    }
+    return GSIM_OK;
 }
 
 const struct gsim_ini_entry *gsim_ini_find(const struct gsim_ini *ini, const char *section,

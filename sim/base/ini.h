@@ -29,6 +29,10 @@ enum gsim_status gsim_ini_read_text(const char *path, const char *text, size_t l
                                     struct gsim_log *log);
 enum gsim_status gsim_ini_read_file(const char *path, struct gsim_arena *arena,
                                     struct gsim_ini *out, struct gsim_log *log);
+/* Refuses a key that stands twice in a section, wherever the section's lines are: which of the two
+ * counts would depend on their order. */
+enum gsim_status gsim_ini_once(const struct gsim_ini *ini, struct gsim_arena *arena,
+                               struct gsim_log *log);
 /* The last entry with that key, or NULL. */
 const struct gsim_ini_entry *gsim_ini_find(const struct gsim_ini *ini, const char *section,
                                            const char *key);

@@ -159,6 +159,18 @@ int gsim_text_utf8_length(const char *text) {
     return is_long || is_no_character ? 0 : n;
 }
 
+bool gsim_text_is_utf8(const char *text, size_t length) {
+    for (size_t i = 0, n; i < length; i += n) {
+        char next[5] = ""; /* the text may end in a character */
+        if ((unsigned char)text[i] >= 0x80)
+            memcpy(next, text + i, length - i < 4 ? length - i : 4);
+        n = next[0] ? (size_t)gsim_text_utf8_length(next) : 1;
+        if (n == 0)
+            return false;
+    }
+    return true;
+}
+
 int gsim_text_json(const char *text, char piece[8]) {
     unsigned char first = (unsigned char)*text;
     int n = gsim_text_utf8_length(text);

@@ -20,6 +20,7 @@ int gsim_text_suggest(const char *word, const char *const *names, int count);
 int gsim_text_near_miss(const char *word, const char *const *names, int count);
 /* Bytes of the UTF-8 character at the start of text; 0 when it is not UTF-8. */
 int gsim_text_utf8_length(const char *text);
+bool gsim_text_is_utf8(const char *text, size_t length);
 /* Puts the character at the start of text into piece, as a string of JSON has it, and returns how
  * many bytes of text it takes. JSON has to be UTF-8: a byte that is not is taken as Latin-1. */
 int gsim_text_json(const char *text, char piece[8]);

@@ -67,12 +67,24 @@ static double correlation(const double *x, const double *y, size_t n) {
     return sum / (double)n / sqrt(variance_of(x, n) * variance_of(y, n));
 }
 
-/* Of the whole list's mean and variance. */
-static double lag1_of(const double *x, size_t n) {
-    double mean = mean_of(x, n), sum = 0;
-    for (size_t i = 0; i + 1 < n; i++)
-        sum += (x[i] - mean) * (x[i + 1] - mean);
-    return sum / (double)n / variance_of(x, n);
+static bool is_constant(const double *x, size_t n) {
+    size_t i = 1;
+    while (i < n && x[i] == x[0])
+        i++;
+    return i >= n;
+}
+
+/* Of the whole list's mean and variance. The variance of equal values is what their mean was
+ * rounded by, and with it they would seem to be correlated. */
+void gsim_autocorrelations(const double *x, size_t n, size_t n_lags, double *out) {
+    double mean = mean_of(x, n), variance = variance_of(x, n);
+    bool has_none = is_constant(x, n);
+    for (size_t lag = 1; lag <= n_lags; lag++) {
+        double sum = 0;
+        for (size_t i = 0; i + lag < n; i++)
+            sum += (x[i] - mean) * (x[i + lag] - mean);
+        out[lag - 1] = has_none ? (double)NAN : sum / (double)n / variance;
+    }
 }
 
 /* Ranks from 0; equal values share the mean of their ranks. */
@@ -154,7 +166,7 @@ static bool describe_order(const struct sequence *s, struct gsim_arena *arena, d
         gap[i] = s->since_s[i + 1] - s->since_s[i];
         n_same += s->owner[i] == s->owner[i + 1] && s->gpus[i] == s->gpus[i + 1];
     }
-    value[GSIM_FACT_LAG1] = lag1_of(logarithm, s->n);
+    gsim_autocorrelations(logarithm, s->n, 1, &value[GSIM_FACT_LAG1]);
     value[GSIM_FACT_GAP_CV] = sqrt(variance_of(gap, s->n - 1)) / mean_of(gap, s->n - 1);
     if (s->owner[0] >= 0)
         value[GSIM_FACT_SAME_USER] = 100 * (double)n_same / (double)(s->n - 1);

@@ -26,4 +26,8 @@ bool gsim_facts_of(const struct gsim_trace *trace, struct gsim_arena *arena, dou
  * order, the first at 0. */
 void gsim_cycle_rates(const double *since_s, size_t n, double part_s, size_t n_parts, double *rate);
 
+/* The autocorrelation of n values in order with those 1 to n_lags places behind; NaN where all are
+ * equal. */
+void gsim_autocorrelations(const double *x, size_t n, size_t n_lags, double *out);
+
 #endif

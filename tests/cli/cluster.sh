@@ -26,6 +26,19 @@ check "each once, those without one by --device" '"device":"t4+v100"' "$(device 
 check "and the heading does" 1 "$("$gsim" compare --quiet --no-what-if --policies fifo,sjf --cluster "$tmp/two.ini" "$tmp/pairs.csv" |
     grep -c "two.ini, device ideal+v100$")"
 
+# The second section would have set the first one's GPUs anew: 2 GPUs in place of 4.
+printf '[node a]\ngpus = 2\n[node a]\ngpus = 2\n' >"$tmp/same.ini"
+expect "a node's name that stands twice" 3 "same.ini:4: key 'gpus' stands twice in section \[node a\], first in line 2" \
+    "$gsim" --policy fifo --cluster "$tmp/same.ini" "$tmp/pairs.csv"
+for section in 'nodes a' 'partitions a' ''; do
+    printf '%s\npolicy = mps\n[node a]\ngpus = 2\n' "${section:+[$section]}" >"$tmp/section.ini"
+    expect "section [$section]" 3 "section.ini:2: \(section \[$section\]\|'policy' stands above all sections\): a cluster has sections" \
+        "$gsim" --policy fifo --cluster "$tmp/section.ini" "$tmp/pairs.csv"
+done
+printf 'sms = 132\n[device]\n' >"$tmp/above.ini"
+expect "a device's key above its sections" 3 "above.ini:1: 'sms' stands above all sections; .* \[device\]" \
+    "$gsim" --policy fifo --device "$tmp/above.ini" "$tmp/pairs.csv"
+
 # a takes the first node, b the second
 check "devices of unknown speed are alike" "10 10" "$(ends --cluster "$tmp/two.ini" "$tmp/pairs.csv")"
 check "half as fast: twice as long" "10 20" \

@@ -142,6 +142,8 @@ printf 'job_id,arrival_time,runtime\na,0,500\n' >"$tmp/theirs.csv"
 expect "a time in the words of others" 3 "unknown column 'arrival_time'; did you mean 'submit_s'" "$gsim" --policy fifo "$tmp/theirs.csv"
 printf '[trace]\njobs = 1\n[memory]\nchoice = 1\n' >"$tmp/theirs.ini"
 expect "a column that no trace has" 3 "columns of a native trace ('gsim list columns')" "$gsim" generate "$tmp/theirs.ini" -o "$tmp/drawn.csv"
+printf 'job_id,submit_s,duration_s\na,1709366400000,5\n' >"$tmp/ms.csv"
+expect "a time in milliseconds" 3 "ms.csv:2: column 'submit_s': '1709366400000' is not a time in seconds (.*are these milliseconds?)" "$gsim" --policy fifo "$tmp/ms.csv"
 printf 'job_id;submit_s;duration_s\na;0;1,5\n' >"$tmp/spread.csv"
 expect "a spreadsheet with semicolons" 3 "spread.csv:1: semicolons separate the names" "$gsim" --policy fifo "$tmp/spread.csv"
 printf 'job_id\tsubmit_s\tduration_s\na\t0\t1\n' >"$tmp/spread.csv"
@@ -152,6 +154,50 @@ foreign "a file of bzip2" 'BZh91AY' "compressed by bzip2"
 foreign "a spreadsheet's own file" 'PK\003\004' "a zip archive or a spreadsheet"
 foreign "text of a console of Windows" '\377\376j\000' "in UTF-16"
 foreign "text in UTF-16, big end first" '\376\377\000j' "in UTF-16"
+# Names that are not UTF-8: readers of CSV, of JSON and of SQLite refuse them.
+cat >"$tmp/code.py" <<'P'
+import json, sqlite3, subprocess, sys
+gsim, tmp = sys.argv[1:]
+CHUNK = 256 * 1024  # what gsim reads at a time
+def gsim_of(*command):
+    return subprocess.run([gsim, *command], capture_output=True)
+def imported(name, content):
+    with open(f"{tmp}/{name}", "wb") as file:
+        file.write(content)
+    got = gsim_of("import", "native", f"{tmp}/{name}")
+    assert got.returncode == 0, got.stderr
+    return got.stdout.decode("utf-8"), got.stderr.decode("utf-8")
+head = "job_id,submit_s,duration_s,user\n"
+body = "jé,0,60,jérôme\nb,1,60,ÿ\n"
+utf8, said = imported("utf8.csv", (head + body).encode("utf-8"))
+assert "jérôme" in utf8 and "UTF-8" not in said, said
+latin, said = imported("latin.csv", (head + body).encode("latin-1"))
+assert latin == utf8 and "(the first behind 'j') are taken for Latin-1" in said, said
+# a character of each length, at each place about the end of a chunk; cut off by another one, or by the file's end
+for name in "é", "€", "😀":
+    for before in range(-4, 2):
+        text = head + "#" + "x" * (CHUNK + before - len(head) - 11) + "\na,0,60,u"
+        for rest in ",", "é,":
+            out, said = imported("chunk.csv", (text + name + rest.replace(",", "") + "\n").encode("utf-8"))
+            assert f"u{name}{rest.replace(',', '')}\n" in out and "UTF-8" not in said, (name, before)
+        cut = name.encode("utf-8")[:-1]
+        for end in "", "é\n":
+            out, said = imported("chunk.csv", text.encode() + cut + end.encode("utf-8"))
+            assert f"u{cut.decode('latin-1')}{end.strip()}\n" in out and "Latin-1" in said, (name, before, out)
+files = ["--jobs-csv", f"{tmp}/code_jobs.csv", "--db", f"{tmp}/code.db", "--timeline", f"{tmp}/code.json"]
+got = gsim_of("--policy", "fifo", "--gpus-per-node", "2", "--format", "json", "--by", "user", *files, f"{tmp}/latin.csv")
+assert got.returncode == 0, got.stderr
+json.loads(got.stdout.decode("utf-8"))
+json.load(open(f"{tmp}/code.json", encoding="utf-8"))
+assert "jérôme" in open(f"{tmp}/code_jobs.csv", encoding="utf-8").read()
+db = sqlite3.connect(f"{tmp}/code.db")
+for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')").fetchall():
+    db.execute(f"SELECT * FROM {table}").fetchall()
+assert db.execute("SELECT text FROM input_text WHERE typeof(text) = 'blob'").fetchall() == [(open(f"{tmp}/latin.csv", "rb").read(),)]
+print("read")
+P
+expect "names that are not UTF-8 are taken for Latin-1, and results can be read" 0 "^read$" python3 "$tmp/code.py" "$gsim" "$tmp"
+expect "such a run can be repeated" 0 "is reproduced" "$gsim" repro "$tmp/code.db" 1
 printf 'job_id,submit_s,duration_s,requests,period_ms,gpu_ms\ns,0,5000,1000,100,11\n' >"$tmp/served.csv"
 expect "GPUs useful of requests is their kernels' time" 0 "GPUs useful (%)  *11.00" "$gsim" --policy srtf "$tmp/served.csv"
 expect "paging with no manager" 2 "preempt=paging leaves a job's memory to a manager" "$gsim" --policy las --set preempt=paging $t
@@ -184,6 +230,8 @@ sed -n '/^    \[trace\]/,/^    choice = amara/{p; /choice = amara/q}' docs/specs
 expect "the spec of docs/specs.md" 0 "^job_id,submit_s" "$gsim" generate "$tmp/spec.ini"
 sed 's/^mu = .*/&\nmue = 3/' "$tmp/spec.ini" >"$tmp/wrong.ini"
 expect "a key nearly right" 3 "no key 'mue'; did you mean 'mu'" "$gsim" generate "$tmp/wrong.ini"
+expect "a key that stands twice" 3 "wrong.ini:[0-9]*: key 'mu' stands twice in section" \
+    sh -c "sed 's/^mu = .*/&\nmu = 3/' '$tmp/spec.ini' >'$tmp/wrong.ini'; '$gsim' generate '$tmp/wrong.ini'"
 expect "a key of another section" 3 "\[arrival\] has no key 'jobs'" sh -c "sed 's/^rate = .*/&\njobs = 5/' '$tmp/spec.ini' >'$tmp/wrong.ini'; '$gsim' generate '$tmp/wrong.ini'"
 expect "sweep --help has the keys of a grid" 0 "gpus-per-node" "$gsim" sweep --help
 expect "and ranges" 0 "1\.\.10" "$gsim" sweep --help

@@ -72,7 +72,7 @@ check "a setting with a wrong value" "" "$(refused "bad.ini:6: mps.queue: 'lifo'
 check "a setting of another policy" "" "$(refused "bad.ini:6: mig.queue: the policy of these nodes is mps" "${node}policy = mps\nmig.queue = fifo\n")"
 check "a setting without a policy" "" "$(refused "bad.ini:5: mps.queue: the section says no policy" "${node}mps.queue = fifo\n")"
 check "an unknown class" "" "$(refused "bad.ini:6: classes: 'urgent' is not one of production" "${node}policy = mps\nclasses = urgent\n")"
-check "two policies of one section" "" "$(refused "bad.ini:6: policy: the section has said one already" "${node}policy = mps\npolicy = mig\n")"
+check "two policies of one section" "" "$(refused "bad.ini:6: key 'policy' stands twice in section" "${node}policy = mps\npolicy = mig\n")"
 check "a partition on nodes of two policies" "" "$(refused "bad.ini:6: partition 'notebooks' is on nodes under mps and on other nodes, [node a]" \
     '[node a]\ngpus = 4\npartitions = notebooks\n[node notebooks]\ngpus = 1\npolicy = mps\n')"
 check "a partition without nodes" "" "$(refused "bad.ini:6: [partition x]: no node is in that partition" "${node}[partition x]\npolicy = mps\n")"

@@ -78,6 +78,31 @@ even 0 >"$tmp/one.csv"
 expect "a job alone has its facts" 0 '"span":0,.*"GPU hours":0.016.*"duration median":60,' \
     "$gsim" describe --format json "$tmp/one.csv"
 expect "traces and specs side by side" 0 'cluster.csv .*bursty.ini' "$gsim" describe traces/samples/cluster.csv traces/samples/bursty.ini
+mkdir "$tmp/may" "$tmp/june"
+for month in may june; do head -50 "$tmp/month.csv" >"$tmp/$month/log.csv"; done
+expect "files of one name are told apart" 0 'may/log.csv .*june/log.csv' "$gsim" describe "$tmp/may/log.csv" "$tmp/june/log.csv"
+"$gsim" describe --format json "$tmp/month.csv" "$tmp/month.csv" | python3 -c '
+import csv, io, json, subprocess, sys
+table = subprocess.run(sys.argv[1:], capture_output=True, text=True).stdout
+units = {r["fact"]: r["unit"] for r in csv.DictReader(io.StringIO(table)) if r["unit"]}
+assert units["span"] == "d" and all(t["units"] == units for t in json.load(sys.stdin))' "$gsim" describe --format csv "$tmp/month.csv" >"$tmp/log" 2>&1
+say "units of facts stand in JSON as in CSV" $?
+# Rows that cannot be read: these commands count them, as those that run the log do.
+{ cat docs/first-hour/jobs.txt; printf '%s\n' '9001|9001|ben|vision|COMPLETED|2026-03-03T08:13:22|2026-03-03T08:13:22|2026-03-03T09:13:22|-5|446|cpu=8,gres/gpu=2,mem=64G,node=1|8|gpu01'; } >"$tmp/dirty.txt"
+for command in "describe" "fit spec" "fit lognormal" "resample --by user" "generate --shake 5%"; do
+    # shellcheck disable=SC2086
+    expect "$command leaves out a row that cannot be read" 0 "left out 1 row (the first is line 413): the column 'ElapsedRaw' has no time" \
+        "$gsim" $command "$tmp/dirty.txt"
+    # shellcheck disable=SC2086
+    expect "$command --strict refuses it" 3 "dirty.txt:413: column 'ElapsedRaw': '-5' is not a time" "$gsim" $command --strict "$tmp/dirty.txt"
+done
+"$gsim" describe --format csv docs/first-hour/jobs.txt 2>"$tmp/log" | sed 's|docs/first-hour/jobs|dirty|' >"$tmp/clean.facts"
+"$gsim" describe --format csv "$tmp/dirty.txt" 2>"$tmp/log" | sed "s|$tmp/||" | cmp - "$tmp/clean.facts" >"$tmp/log" 2>&1
+say "and the facts are those of the other rows" $?
+# 60 jobs of an hour: nothing varies, so nothing is correlated
+python3 -c 'print("job_id,submit_s,duration_s"); [print(f"{i},{600 * i},3600") for i in range(60)]' >"$tmp/equal.csv"
+expect "jobs that are all equal are correlated with none" 0 'lag-1 autocorrelation  *-$' "$gsim" describe "$tmp/equal.csv"
+! command -v gnuplot >"$tmp/log" 2>&1 || expect "their picture is drawn" 0 "^jobs  *60$" "$gsim" describe "$tmp/equal.csv" -o "$tmp/equal.svg"
 expect "no trace" 2 'which trace' "$gsim" describe
 expect "a form that is none" 2 'table, csv, json' "$gsim" describe --format latex traces/samples/cluster.csv
 

@@ -95,6 +95,28 @@ static void an_indented_key_after_a_heading_is_a_key(void **state) {
     assert_entry(f, 1, "a", "x", "2", 4);
 }
 
+static enum gsim_status read_once(struct fixture *f, const char *text) {
+    assert_int_equal(read_text(f, text), GSIM_OK);
+    return gsim_ini_once(&f->ini, f->arena, &f->log);
+}
+
+static void a_key_that_stands_twice_is_refused_where_asked(void **state) {
+    struct fixture *f = *state;
+    char text[2048] = "[a]\n";
+    assert_int_equal(read_once(f, "[a]\nx = 1\ny = 1\n[b]\nx = 1\n"), GSIM_OK);
+    assert_int_equal(read_once(f, ""), GSIM_OK);
+    assert_int_equal(read_once(f, "[a]\nx = 1\n[a]\nx = 2\n"), GSIM_BAD_INPUT);
+    assert_error(f, "t.ini:4: key 'x' stands twice in section [a], first in line 2");
+    assert_int_equal(read_once(f, "[a]\nx = 1\n[b]\nx = 2\n[a]\nx = 1\n"), GSIM_BAD_INPUT);
+    assert_error(f, "t.ini:6: key 'x' stands twice in section [a], first in line 2");
+    for (int i = 0; i < 100; i++) /* more keys than a first table would have room for */
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), "k%d = 1\n", i);
+    assert_int_equal(read_once(f, text), GSIM_OK);
+    (void)snprintf(text + strlen(text), sizeof text - strlen(text), "k57 = 2\n");
+    assert_int_equal(read_once(f, text), GSIM_BAD_INPUT);
+    assert_error(f, "t.ini:102: key 'k57' stands twice in section [a], first in line 59");
+}
+
 static void repeated_keys_stay_and_the_last_is_found(void **state) {
     struct fixture *f = *state;
     assert_int_equal(read_text(f, "[a]\nx = 1\nx = 2\n"), GSIM_OK);
@@ -188,6 +210,7 @@ int main(void) {
         TEST(crlf_and_byte_order_mark_are_no_content),
         TEST(an_indented_line_continues_the_value),
         TEST(an_indented_key_after_a_heading_is_a_key),
+        TEST(a_key_that_stands_twice_is_refused_where_asked),
         TEST(repeated_keys_stay_and_the_last_is_found),
         TEST(an_empty_file_has_no_entries),
         TEST(lines_are_taken_whole_or_refused),

@@ -215,7 +215,67 @@ static void test_memory_by_node_and_time(void **state) {
         assert_int_equal(mem_mib(f, job), mib[job]);
     assert_non_null(strstr(f->log.warnings[0].text, "of 2 jobs of 3"));
     assert_non_null(strstr(f->log.warnings[1].text, "left out 1 samples of nodes that several"));
-    assert_non_null(strstr(f->log.warnings[1].text, "2 when no job"));
+    assert_non_null(strstr(f->log.warnings[1].text, "1 when no job"));
+    assert_non_null(strstr(f->log.warnings[2].text, "1 sample of nodes on which no job of the trace"
+                                                    " ran (the first: 'n9')"));
+    assert_int_equal(f->log.n_warnings, 3);
+}
+
+/* Slurm's n1 is the host n1.x.org; n2 may be n2.x.org or n2.y.org, so it is neither; an address is
+ * no node that is called by its first number. */
+static void test_hosts_are_known_by_their_first_label(void **state) {
+    struct fixture *f = *state;
+    static const char log[] = "JobIDRaw|State|Submit|Start|End|ElapsedRaw|AllocTRES|NodeList\n"
+                              "1|COMPLETED|2024-05-31T12:00:00|2024-05-31T12:00:00|2024-05-31T12:"
+                              "01:40|100|gres/gpu=1|n1\n"
+                              "2|COMPLETED|2024-05-31T12:00:00|2024-05-31T12:00:00|2024-05-31T12:"
+                              "01:40|100|gres/gpu=1|n2\n"
+                              "3|COMPLETED|2024-05-31T12:00:00|2024-05-31T12:00:00|2024-05-31T12:"
+                              "01:40|100|gres/gpu=1|10\n"
+                              "4|COMPLETED|2024-05-31T12:00:00|2024-05-31T12:00:00|2024-05-31T12:"
+                              "01:40|100|gres/gpu=1|n4\n";
+    assert_int_equal(read_measured(f,
+                                   "hostname,timestamp,mem_mib\n"
+                                   "n1.x.org,2024-05-31T12:01:00,700\n"
+                                   "n2.x.org,2024-05-31T12:01:00,800\n"
+                                   "n2.y.org,2024-05-31T12:01:00,900\n"
+                                   "10.0.0.1,2024-05-31T12:01:00,1000\n"
+                                   "n4,2024-05-31T12:01:00,1100\n"
+                                   "n4.x.org,2024-05-31T12:01:00,1200\n",
+                                   log, NULL),
+                     GSIM_OK);
+    static const int64_t mib[] = {700, -1, -1, 1100};
+    for (uint32_t job = 0; job < 4; job++)
+        assert_int_equal(mem_mib(f, job), mib[job]);
+    assert_non_null(strstr(f->log.warnings[1].text, "4 samples of nodes on which no job of the "
+                                                    "trace ran (the first: 'n2.x.org')"));
+}
+
+/* 1717156859 is 12:00:59 UTC of that day. */
+static void test_clocks_of_two_kinds_are_told(void **state) {
+    struct fixture *f = *state;
+    static const char seconds[] =
+        "JobIDRaw|State|Submit|Start|End|ElapsedRaw|AllocTRES|NodeList\n"
+        "1|COMPLETED|1717156800|1717156800|1717156900|100|gres/gpu=1|n2\n";
+    static const struct {
+        const char *usage, *log, *told;
+    } cases[] = {
+        {"hostname,timestamp,mem_mib\nn2,1717156859,900\n", sacct,
+         "times here are seconds since 1970, or UTC, and those of "},
+        {"hostname,timestamp,mem_mib\nn2,2024-05-31T12:00:59Z,900\n", sacct,
+         "times here are seconds since 1970, or UTC, and those of "},
+        {"hostname,timestamp,mem_mib\nn2,2024-05-31T12:00:59,900\n", seconds,
+         "times here are dates without a time zone, and those of "},
+        {"hostname,timestamp,mem_mib\nn2,2024-05-31T12:00:59,900\n", sacct, NULL},
+        {"hostname,timestamp,mem_mib\nn2,1717156859,900\n", seconds, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(read_measured(f, cases[i].usage, cases[i].log, NULL), GSIM_OK);
+        assert_int_equal(mem_mib(f, 0), 900);
+        assert_int_equal(f->log.n_warnings, cases[i].told ? 2 : 1);
+        if (cases[i].told)
+            assert_non_null(strstr(f->log.warnings[1].text, cases[i].told));
+    }
 }
 
 static void test_measurements_that_do_not_do(void **state) {
@@ -439,6 +499,8 @@ int main(void) {
         TEST(test_real_pollux_workloads),
         TEST(test_memory_by_job),
         TEST(test_memory_by_node_and_time),
+        TEST(test_hosts_are_known_by_their_first_label),
+        TEST(test_clocks_of_two_kinds_are_told),
         TEST(test_measurements_that_do_not_do),
         TEST(test_measurements_of_nothing),
         TEST(test_pai_tables),

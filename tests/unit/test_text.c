@@ -118,8 +118,27 @@ static void test_json_of_any_bytes(void **state) {
     }
 }
 
+static void test_texts_that_are_utf8(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t length;
+        bool is_utf8;
+    } cases[] = {{"", 0, true},
+                 {"a\0b", 3, true},
+                 {"\xc3\xab!", 3, true},
+                 {"\xc3\xab", 1, false},
+                 {"a\xeb!", 3, false},
+                 {"\xf0\x9f\x98\x80", 4, true},
+                 {"\xe2\x82\xac", 2, false}, /* the end is cut off, though bytes follow */
+                 {"\xed\xa0\x80", 3, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(gsim_text_is_utf8(cases[i].text, cases[i].length), cases[i].is_utf8);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_texts_that_are_utf8),
         cmocka_unit_test(test_json_of_any_bytes),
         cmocka_unit_test(test_references),
         cmocka_unit_test(test_near_misses),

@@ -19,6 +19,7 @@
 #include "sim/study/nsight.h"
 #include "sim/app/setup/setup.h"
 #include "traces/fates.h"
+#include "traces/input.h"
 #include "traces/profiler.h"
 #include "traces/timeline.h"
 #include "traces/read.h"
@@ -95,7 +96,7 @@ static void say_what_came(const struct gsim_cli *cli, const struct gsim_trace *t
     }
     if (gsim_option_is_on(cli, GSIM_OPT_QUIET))
         return;
-    fprintf(cli->io->err, "gsim: %s: %u job%s of %u\n", cli->operand[1],
+    fprintf(cli->io->err, "gsim: %s: %u job%s of %u\n", gsim_input_name(cli->operand[1]),
             trace->n_jobs - n_cpu_only - n_parts,
             gsim_plural((int64_t)trace->n_jobs - n_cpu_only - n_parts),
             trace->n_jobs + trace->n_dropped);

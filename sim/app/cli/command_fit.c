@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/app/cli/input_trace.h"
 #include "sim/app/cli/output_file.h"
 #include "sim/app/cli/options.h"
 #include "sim/app/workload/fit_spec.h"
@@ -12,7 +13,6 @@
 #include "sim/base/sort.h"
 #include "sim/base/text.h"
 #include "traces/fit.h"
-#include "traces/read.h"
 
 /* The length of the history that comes with Tiresias' simulator. */
 enum { QUANTILES = 1001 };
@@ -35,9 +35,7 @@ static bool find_kind(const char *name, enum gsim_dist_kind *out) {
 /* GPU seconds of all jobs with a duration above 0, ascending. */
 static enum gsim_status read_service(struct gsim_cli *cli, const char *path, struct samples *out) {
     struct gsim_trace trace;
-    struct gsim_trace_options options = {0};
-    enum gsim_status status = gsim_trace_read(path, cli->value[GSIM_OPT_TRACE_FORMAT], &options,
-                                              cli->arena, &trace, cli->log);
+    enum gsim_status status = gsim_input_trace(cli, path, &trace);
     if (status != GSIM_OK)
         return status;
     int64_t *gpu_us = gsim_arena_array(cli->arena, trace.n_jobs, sizeof *gpu_us);
@@ -84,8 +82,7 @@ static enum gsim_status fit_spec(struct gsim_cli *cli) {
     struct gsim_trace trace;
     struct gsim_outfile out;
     const char *unfitted = "", *path = cli->operand[1];
-    enum gsim_status status = gsim_trace_read(path, cli->value[GSIM_OPT_TRACE_FORMAT], NULL,
-                                              cli->arena, &trace, cli->log);
+    enum gsim_status status = gsim_input_trace(cli, path, &trace);
     if (status == GSIM_OK)
         status = gsim_output_file_open(cli, &out);
     if (status != GSIM_OK)

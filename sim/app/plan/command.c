@@ -8,6 +8,7 @@
 #include "sim/app/cli/invocation.h"
 #include "sim/app/figures/report.h"
 #include "sim/app/plan/plan.h"
+#include "sim/base/text.h"
 #include "sim/base/units.h"
 
 /* CHANGED: the number of shaken or resampled traces without --reps, as in gsim compare. */
@@ -112,10 +113,14 @@ static enum gsim_status add_replications(struct making *m) {
                          "%s, --resample user or --shake 5%%",
                          cli->operand[0]);
     p->n_reps = (int)reps;
-    p->over = gsim_arena_printf(cli->arena, "%d %s", p->n_reps,
-                                !p->is_range                    ? "replications"
-                                : cli->value[GSIM_OPT_RESAMPLE] ? "resampled traces"
-                                                                : "shaken traces");
+    const char *of = !p->is_range                    ? "replication"
+                     : cli->value[GSIM_OPT_RESAMPLE] ? "resampled trace"
+                                                     : "shaken trace";
+    p->over = is_spec || p->is_range
+                  ? gsim_arena_printf(cli->arena, "%d %s%s", p->n_reps, of, gsim_plural(p->n_reps))
+                  : "this trace alone";
+    if (!p->over)
+        return gsim_no_memory(cli->log, "planning");
     if (!is_spec && !p->is_range)
         return GSIM_OK;
     return add(m, "replication",
@@ -320,6 +325,10 @@ static enum gsim_status plan(struct gsim_planned *p) {
     if (status != GSIM_OK)
         return status;
     gsim_sweep_say(cli, &p->notes);
+    if (p->watts_assumed && !gsim_option_is_on(cli, GSIM_OPT_QUIET))
+        fprintf(cli->io->err,
+                "gsim: the energy of idle GPUs rests on watts that are assumed, not known: %s\n",
+                p->watts_assumed);
     gsim_plan_write(p, format);
     return GSIM_OK;
 }

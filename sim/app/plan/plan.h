@@ -49,10 +49,11 @@ struct gsim_planned {
     char *const *arrivals; /* as they were typed */
     int n_arrivals, n_policies, n_nodes, n_reps;
     bool is_range; /* intervals are ranges over changed copies of one trace */
-    const char *over; /* "10 resampled traces" */
+    const char *over; /* "10 resampled traces"; "this trace alone": no interval */
     int64_t *n; /* the numbers of nodes */
     struct gsim_plan_series *series; /* by policy and arrivals */
     int n_series, n_made;
+    const char *watts_assumed; /* "energy.idle_w=105 (h200)"; NULL: none are */
     struct gsim_sweep_notes notes; /* on all runs that the plan looked at */
 };
 

@@ -136,7 +136,7 @@ static void write_text(const struct gsim_planned *p) {
         if ((int)strlen(p->series[i].policy) > width)
             width = (int)strlen(p->series[i].policy);
     fprintf(out, "%s: nodes until %s, %s\n", p->sweep->grid.path, p->target.text,
-            p->n_reps == 1 ? "of this trace alone: no intervals"
+            p->n_reps == 1 ? gsim_arena_printf(p->cli->arena, "of %s: no intervals", p->over)
                            : gsim_arena_printf(p->cli->arena, "%s over %s",
                                                p->is_range ? "ranges" : "95 % intervals", p->over));
     fprintf(out, "%-*s %8s %16s %18s %24s %24s %5s %10s", width, "policy", "arrivals", "nodes",
@@ -219,6 +219,8 @@ static void write_json(const struct gsim_planned *p) {
         gsim_put_json_text(out, p->target.text);
         fprintf(out, ",\"replications\":%d,\"over\":", p->n_reps);
         gsim_put_json_text(out, p->over);
+        fputs(",\"watts_assumed\":", out);
+        gsim_put_json_text(out, p->watts_assumed ? p->watts_assumed : "");
         for (int end = 0; end < GSIM_PLAN_ENDS; end++) {
             bool is_shown = a.of[end] < p->n_nodes && (end == GSIM_PLAN_MEAN || p->n_reps > 1);
             fprintf(out, ",\"%s\":", names[end]);

@@ -119,24 +119,26 @@ static int next_of(const struct gsim_planned *p, struct gsim_plan_series *s, int
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
-/* A run to be read, and the notes to which it is added. */
+/* A run to be read, and the plan that is told of its assumptions. */
 struct reading {
     struct gsim_plan_run *run;
-    struct gsim_sweep_notes *notes;
+    struct gsim_planned *p;
 };
 
 static void take_numbers(void *arg, const struct gsim_db_value *v, int n) {
     const struct reading *reading = arg;
     struct gsim_plan_run *run = reading->run;
-    if (n < 8)
+    if (n < 9)
         return;
     run->value = v[0].is_null ? (double)NAN : v[0].number;
     run->unfinished = v[1].number;
     run->gpus = v[2].number;
     run->held = v[3].number;
-    gsim_sweep_note(reading->notes, v[4].text, v[5].text);
+    gsim_sweep_note(&reading->p->notes, v[4].text, v[5].text);
     run->idle = v[6].number;
     run->watts = v[7].is_null ? (double)NAN : v[7].number;
+    if (!reading->p->watts_assumed && !v[7].is_null && !v[8].is_null)
+        reading->p->watts_assumed = gsim_arena_strdup(reading->p->cli->arena, v[8].text);
 }
 
 /* The numbers of a run. Shares are of the time over which jobs arrive, by the GPU time of all jobs:
@@ -148,7 +150,10 @@ static const char one_run[] =
     "SELECT %s, unfinished, gpus, held, assumed, outside_validated, max(0.0, 1 - held - down),"
     " (SELECT i.value * (1 - down) + (b.value - i.value) * min(useful, held) FROM parameter AS i"
     "  JOIN parameter AS b USING (run_id) WHERE i.run_id = r.run_id AND"
-    "  i.key = 'energy.idle_w' AND b.key = 'energy.busy_w' AND b.value > 0) "
+    "  i.key = 'energy.idle_w' AND b.key = 'energy.busy_w' AND b.value > 0), "
+    " (SELECT group_concat(key || '=' || value || ' (' || owner || ')', ', ') FROM parameter AS i"
+    "  WHERE i.run_id = r.run_id AND key IN ('energy.idle_w', 'energy.busy_w') AND value > 0"
+    "  AND tag = 'assumed') "
     "FROM (SELECT *, coalesce(gpu_down, 0) AS down,"
     "      min(1.0, gpu_busy * makespan_s / span_s) AS held,"
     "      gpu_useful * makespan_s / span_s + coalesce(lost_s, 0) / (gpus * span_s) AS useful FROM"
@@ -160,7 +165,7 @@ static enum gsim_status read_cell(struct gsim_planned *p, const struct gsim_db_a
     enum gsim_status status = GSIM_OK;
     for (int r = 0; r < p->n_reps && status == GSIM_OK; r++) {
         struct gsim_plan_run *run = &cell->run[r];
-        struct reading reading = {run, &p->notes};
+        struct reading reading = {run, p};
         const char *sql = gsim_arena_printf(p->cli->arena, one_run, p->target.field,
                                             (long long)asked[run->position - 1].run_id);
         run->value = run->unfinished = (double)NAN;

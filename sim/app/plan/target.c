@@ -17,6 +17,13 @@ static const char *const fields[] = {
 #define GSIM_FIELD_BOOL(name, help)
 #include "gsim/fields.def"
 };
+static const char *const meanings[] = {
+#define GSIM_FIELD_TEXT(name, help)
+#define GSIM_FIELD_INT(name, help)
+#define GSIM_FIELD_REAL(name, help) help,
+#define GSIM_FIELD_BOOL(name, help)
+#include "gsim/fields.def"
+};
 enum { N_FIELDS = sizeof fields / sizeof *fields, MAX_NAME = 64, MAX_PARTS = 8 };
 
 static const char usage[] = "a target is a field of a result, < or >, and a value, such as "
@@ -47,6 +54,31 @@ static bool is_turned(const char *word, const char *name) {
     for (int i = 0; i < n && is_equal; i++)
         is_equal = strcmp(one[i], two[i]) == 0;
     return is_equal;
+}
+
+static bool is_share(const char *field) {
+    int i = 0;
+    while (fields[i] != field)
+        i++;
+    return strncmp(meanings[i], "share of", 8) == 0;
+}
+
+/* A bare number where another unit is as likely: 4 of wait_p95, which may be hours, and 80 of a
+ * share. A field that is called with its unit, wait_p95_s, says what a number is. */
+static enum gsim_status refuse_bare(struct gsim_cli *cli, const struct gsim_target *target,
+                                    const char *word, const char *value) {
+    bool is_bare = value[strspn(value, "0123456789.")] == '\0', is_seconds;
+    size_t n = strlen(word);
+    is_seconds = n > 2 && strcmp(word + n - 2, "_s") == 0;
+    if (is_bare && target->is_time && !is_seconds)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--target: '%s' has no unit; say %ss or %sh (%s is in seconds)", value,
+                         value, value, target->field);
+    if (is_bare && target->value > 1 && is_share(target->field))
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--target: %s is a share, so %s is more than there is; say %s%% or %g",
+                         target->field, value, value, target->value / 100);
+    return GSIM_OK;
 }
 
 static enum gsim_status find_field(struct gsim_cli *cli, const char *word, const char **out) {
@@ -107,6 +139,9 @@ enum gsim_status gsim_target_read(struct gsim_cli *cli, struct gsim_target *out)
     if (!read_value(value, out))
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "--target: '%s' is no %s; %s", value,
                          out->is_time ? "time" : "number", usage);
+    status = refuse_bare(cli, out, word, value);
+    if (status != GSIM_OK)
+        return status;
     out->text = in_words(out, cli->arena);
     return out->text ? GSIM_OK : gsim_no_memory(cli->log, "reading --target");
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/app/results/db_private.h"
+#include "sim/base/text.h"
 
 static void bind_text(sqlite3_stmt *statement, int at, const char *text) {
     (void)sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
@@ -35,11 +36,13 @@ static bool add_build(struct gsim_db *db, const struct gsim_identity *identity) 
     return is_fine;
 }
 
-/* Binds the content as text, or as a blob if it has NUL bytes, as a compressed trace does. */
+/* Binds the content as text, or as a blob where it is none: with NUL bytes, as a compressed trace
+ * has, or in another code than UTF-8, which readers of SQLite refuse in a text. */
 static void bind_content(sqlite3_stmt *statement, int at, const struct gsim_content *content) {
     if (!content->bytes)
         (void)sqlite3_bind_null(statement, at);
-    else if (memchr(content->bytes, 0, (size_t)content->size))
+    else if (memchr(content->bytes, 0, (size_t)content->size) ||
+             !gsim_text_is_utf8(content->bytes, (size_t)content->size))
         (void)sqlite3_bind_blob64(statement, at, content->bytes, (sqlite3_uint64)content->size,
                                   SQLITE_STATIC);
     else

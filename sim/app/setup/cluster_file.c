@@ -216,19 +216,25 @@ static enum gsim_status check_group(struct reading *r, uint32_t g) {
     return GSIM_OK;
 }
 
+static enum gsim_status refuse_section(const struct reading *r,
+                                       const struct gsim_ini_entry *entry) {
+    bool is_above = !*entry->section;
+    return gsim_fail(
+        r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
+        "%s%s%s: a cluster has sections [node NAME], and [partition NAME] with a policy",
+        is_above ? "'" : "section [", is_above ? entry->key : entry->section,
+        is_above ? "' stands above all sections" : "]");
+}
+
 static enum gsim_status read_groups(struct reading *r, const struct gsim_ini *ini) {
     const char *section = NULL;
     for (int i = 0; i < ini->n; i++) {
         const struct gsim_ini_entry *entry = &ini->entries[i];
-        bool is_of_policy = gsim_cluster_parts_has(entry), is_node;
-        is_node = strncmp(entry->section, "node", 4) == 0;
-        if (!is_node && !is_of_policy)
-            return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
-                             "section [%s]: a cluster has sections [node NAME], and [partition "
-                             "NAME] with a policy",
-                             entry->section);
-        if (!is_node)
+        bool is_of_policy = gsim_cluster_parts_has(entry);
+        if (gsim_cluster_section_is(entry->section, "partition"))
             continue;
+        if (!gsim_cluster_section_is(entry->section, "node"))
+            return refuse_section(r, entry);
         if (!section || strcmp(section, entry->section) != 0) {
             section = entry->section;
             r->device[r->n] = r->default_device;
@@ -359,6 +365,8 @@ enum gsim_status gsim_cluster_file_read(struct gsim_cli *cli, const char *path,
     if (gsim_slurm_is_conf(path))
         return read_slurm(cli, path, default_device, out);
     enum gsim_status status = gsim_ini_read_file(path, cli->arena, &ini, cli->log);
+    if (status == GSIM_OK)
+        status = gsim_ini_once(&ini, cli->arena, cli->log);
     if (status != GSIM_OK)
         return status;
     struct reading r = {.cli = cli, .path = path, .default_device = default_device};

@@ -20,16 +20,19 @@
 #include "gsim/policy.h"
 #include "sim/base/text.h"
 
-static const char kind_partition[] = "partition";
-
 /* "debug" of "partition debug". */
 static const char *name_of(const char *section) {
     const char *blank = strchr(section, ' ');
     return blank ? blank + 1 + strspn(blank + 1, " \t") : section;
 }
 
+bool gsim_cluster_section_is(const char *section, const char *kind) {
+    size_t n = strlen(kind);
+    return strncmp(section, kind, n) == 0 && (section[n] == '\0' || strchr(" \t", section[n]));
+}
+
 static bool is_partition(const char *section) {
-    return strncmp(section, kind_partition, sizeof kind_partition - 1) == 0;
+    return gsim_cluster_section_is(section, "partition");
 }
 
 bool gsim_cluster_parts_has(const struct gsim_ini_entry *entry) {
@@ -58,8 +61,6 @@ static enum gsim_status take_policy(const struct reading *r, const struct gsim_i
     struct gsim_params *params = gsim_arena_alloc(r->cli->arena, sizeof *params);
     if (!params)
         return gsim_no_memory(r->cli->log, "reading a cluster");
-    if (part->policy)
-        return bad(r, entry->line, "policy", "the section has said one already");
     part->policy = gsim_policies_find(entry->value, &why);
     if (!part->policy)
         return bad(r, entry->line, "policy", why.errors[0].text);

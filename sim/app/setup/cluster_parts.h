@@ -7,6 +7,8 @@
 #include "sim/app/cli/options.h"
 #include "sim/base/ini.h"
 
+/* Whether a section is of that kind: "node NAME" or "node" of kind node. */
+bool gsim_cluster_section_is(const char *section, const char *kind);
 /* Whether the line is about a policy: a key policy, classes or NAME.KEY of a node, or anything in
  * a section [partition NAME]. */
 bool gsim_cluster_parts_has(const struct gsim_ini_entry *entry);

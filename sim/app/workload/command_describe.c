@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/app/cli/input_trace.h"
 #include "sim/app/cli/options.h"
 #include "sim/study/output.h"
 #include "sim/app/setup/setup.h"
@@ -10,7 +11,6 @@
 #include "sim/study/facts.h"
 #include "sim/base/text.h"
 #include "traces/generate.h"
-#include "traces/read.h"
 #include "traces/spec.h"
 #include "traces/spec_read.h"
 
@@ -19,17 +19,31 @@ enum { MOST_TRACES = 16, FORMAT_TABLE = 0, FORMAT_CSV, FORMAT_JSON };
 static enum gsim_status read_trace(struct gsim_cli *cli, const char *path, struct gsim_trace *out) {
     const struct gsim_spec *spec;
     if (!gsim_setup_is_spec(path))
-        return gsim_trace_read(path, cli->value[GSIM_OPT_TRACE_FORMAT], NULL, cli->arena, out,
-                               cli->log);
+        return gsim_input_trace(cli, path, out);
     enum gsim_status status = gsim_spec_read(path, NULL, cli->arena, &spec, cli->log);
     return status == GSIM_OK ? gsim_trace_generate(spec, spec->seed, 0, cli->arena, out, cli->log)
                              : status;
 }
 
-/* The part of a path that tells it from the others. */
-static const char *short_name(const char *path) {
+static const char *file_of(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
+}
+
+/* The part of a path that tells it from the others: its file, or all of it where another trace has
+ * a file of that name. */
+static const char *short_name(const struct gsim_cli *cli, int trace) {
+    const char *path = cli->operand[trace];
+    for (int t = 0; t < cli->n_operands; t++)
+        if (t != trace && strcmp(file_of(cli->operand[t]), file_of(path)) == 0)
+            return path;
+    return file_of(path);
+}
+
+/* Of a path that is too long for its column the end, which has the file and its folder. */
+static const char *fitted(const char *name, size_t width) {
+    size_t n = strlen(name);
+    return strchr(name, '/') && n > width ? name + (n - width) : name;
 }
 
 static void put_number(FILE *out, double value, int width) {
@@ -42,7 +56,7 @@ static void put_number(FILE *out, double value, int width) {
 static void write_table(const struct gsim_cli *cli, const double *value, FILE *out) {
     fprintf(out, "%-44s", "");
     for (int t = 0; t < cli->n_operands; t++)
-        fprintf(out, " %16.16s", short_name(cli->operand[t]));
+        fprintf(out, " %16.16s", fitted(short_name(cli, t), 16));
     fputc('\n', out);
     for (int f = 0; f < GSIM_FACT_COUNT; f++) {
         const struct gsim_fact_def *def = &gsim_fact_defs[f];
@@ -69,6 +83,22 @@ static void write_csv(const struct gsim_cli *cli, const double *value, FILE *out
         }
 }
 
+/* The units of facts that have one; the others are counts and ratios. */
+static void write_units(FILE *out) {
+    const char *before = "";
+    fputs(",\"units\":{", out);
+    for (int f = 0; f < GSIM_FACT_COUNT; f++) {
+        if (!*gsim_fact_defs[f].unit)
+            continue;
+        fputs(before, out);
+        gsim_put_json_text(out, gsim_fact_defs[f].name);
+        fputc(':', out);
+        gsim_put_json_text(out, gsim_fact_defs[f].unit);
+        before = ",";
+    }
+    fputc('}', out);
+}
+
 static void write_json(const struct gsim_cli *cli, const double *value, FILE *out) {
     for (int t = 0; t < cli->n_operands; t++) {
         fputs(t ? ",\n {\"trace\":" : "[{\"trace\":", out);
@@ -79,6 +109,7 @@ static void write_json(const struct gsim_cli *cli, const double *value, FILE *ou
             fputc(':', out);
             gsim_put_real(out, value[t * GSIM_FACT_COUNT + f], true);
         }
+        write_units(out);
         fputc('}', out);
     }
     fputs("]\n", out);
@@ -99,7 +130,7 @@ enum gsim_status gsim_command_describe(struct gsim_cli *cli) {
     const char *names[MOST_TRACES];
     enum gsim_status status = traces ? GSIM_OK : gsim_no_memory(cli->log, "describing a trace");
     for (int t = 0; t < cli->n_operands && status == GSIM_OK; t++) {
-        names[t] = short_name(cli->operand[t]);
+        names[t] = short_name(cli, t);
         status = read_trace(cli, cli->operand[t], &traces[t]);
         if (status == GSIM_OK &&
             !gsim_facts_of(&traces[t], cli->arena, &value[t * GSIM_FACT_COUNT]))

@@ -2,13 +2,13 @@
 /* gsim resample: another month that might have been, from a trace. */
 #include <string.h>
 
+#include "sim/app/cli/input_trace.h"
 #include "sim/app/cli/output_file.h"
 #include "sim/app/cli/options.h"
 #include "sim/study/output.h"
 #include "sim/app/setup/resampling.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
-#include "traces/read.h"
 
 static const char usage[] = "gsim resample trace.csv --by user --seed 2 -o other.csv";
 
@@ -33,8 +33,7 @@ enum gsim_status gsim_command_resample(struct gsim_cli *cli) {
     int64_t seed = 1, replication = 0;
     enum gsim_status status = gsim_one_operand(cli, "trace", usage);
     if (status == GSIM_OK)
-        status = gsim_trace_read(cli->operand[0], cli->value[GSIM_OPT_TRACE_FORMAT], NULL,
-                                 cli->arena, &trace, cli->log);
+        status = gsim_input_trace(cli, cli->operand[0], &trace);
     if (status == GSIM_OK)
         status = gsim_resampling_read(cli, cli->value[GSIM_OPT_BY], cli->value[GSIM_OPT_LOAD],
                                       &trace, &how);

@@ -118,18 +118,20 @@ static bool put_weekdays(const struct jobs *jobs, struct gsim_arena *arena, FILE
 
 /* The autocorrelation of log durations. */
 static bool put_likeness(const struct jobs *jobs, struct gsim_arena *arena, FILE *out) {
-    double *x = gsim_arena_array(arena, jobs->n, sizeof *x), mean = 0, variance = 0;
+    double *x = gsim_arena_array(arena, jobs->n, sizeof *x), at[LAGS];
+    size_t n_lags = jobs->n > LAGS ? LAGS : jobs->n - 1;
     for (size_t i = 0; x && i < jobs->n; i++)
-        mean += (x[i] = log(1 + jobs->duration_s[i])) / (double)jobs->n;
-    for (size_t i = 0; x && i < jobs->n; i++)
-        variance += (x[i] - mean) * (x[i] - mean);
-    for (size_t lag = 1; x && lag <= LAGS && lag < jobs->n; lag++) {
-        double sum = 0;
-        for (size_t i = 0; i + lag < jobs->n; i++)
-            sum += (x[i] - mean) * (x[i + lag] - mean);
-        fprintf(out, "%zu\t%.9g\n", lag, variance > 0 ? sum / variance : (double)NAN);
+        x[i] = log(1 + jobs->duration_s[i]);
+    if (!x)
+        return false;
+    gsim_autocorrelations(x, jobs->n, n_lags, at);
+    for (size_t lag = 1; lag <= n_lags; lag++) {
+        if (isnan(at[lag - 1]))
+            fprintf(out, "%zu\tNaN\n", lag);
+        else
+            fprintf(out, "%zu\t%.9g\n", lag, at[lag - 1]);
     }
-    return x;
+    return true;
 }
 
 /* --- the script ------------------------------------------------------------------------------- */
