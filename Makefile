@@ -418,4 +418,4 @@ help:
 	@echo 'make analyse    cppcheck and the analyser of gcc; cppcheck runs in make check too'
 	@echo 'make golden-update samples readme validate-readme format tidy clean'
 
--include $(shell find build -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
