@@ -163,7 +163,7 @@ build/sources.c: FORCE
 # The suites are one program, so that a build is linked once: `tests/all unit/test_text` runs one of them.
 TEST_DIR = unit analytic property reference
 # Suites that hold numbers by long runs are not compiled with sanitizers (tests/run.sh says why), but for CASES=all.
-NUMBERS  = tests/analytic/%.c tests/reference/%.c tests/property/test_named.c tests/property/test_sweeps.c
+NUMBERS  = tests/analytic/%.c tests/reference/%.c $(foreach name,adaptive named sweeps,tests/property/test_$(name).c)
 TEST_SRC = $(filter-out $(if $(SAN),$(if $(filter all,$(CASES)),,$(NUMBERS))),$(sort $(foreach room,$(TEST_DIR),$(wildcard tests/$(room)/*.c))))
 TEST_OBJ = $(TEST_SRC:%.c=$(BUILD)/%.o)
 # With sanitizers only sim/base, the engine and the models are optimised: the rest compiles in a fifth to a half

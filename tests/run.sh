@@ -48,12 +48,14 @@ property/test_runs cli/hosts.sh property/test_sweeps cli/sweep.sh reference/test
 analytic/test_queues papers simulator random cli/ analytic/ property/ reference/ fuzz/ python/ site/ rules/'
 # All suites run in the first build, which has the flags that users get. A build with sanitizers is many
 # times slower, and is there for memory that is read or written by mistake: where a suite holds numbers by
-# long runs, property tests and random runs, which are in all builds, reach the code of its models.
+# long runs, property tests and random runs, which are in all builds, reach the code of its models; and where it holds
+# what a result says, or decides again by a record, every run and cli/drive_stops do as well.
 # CASES=all leaves none out, and adds a build by another compiler at its highest level of optimisation,
 # which runs all programs.
-numbers='cli/budget.sh cli/estimates.sh cli/goodput.sh cli/growth.sh cli/hosts.sh cli/lithos.sh cli/live.sh cli/loops.sh
-cli/msched.sh cli/muri.sh cli/phases.sh cli/row_order.sh cli/starts.sh cli/surroundings.sh cli/themis.sh cli/touches.sh
-analytic/ property/test_named property/test_sweeps reference/'
+numbers='cli/budget.sh cli/devices.sh cli/dirty_log.sh cli/drive_delays.sh cli/estimates.sh cli/goodput.sh cli/growth.sh
+cli/host_copies.sh cli/hosts.sh cli/isolation.sh cli/lithos.sh cli/live.sh cli/loops.sh cli/lucid.sh cli/msched.sh cli/muri.sh
+cli/phases.sh cli/release.sh cli/replays.sh cli/row_order.sh cli/starts.sh cli/surroundings.sh cli/themis.sh cli/touches.sh
+analytic/ property/test_adaptive property/test_named property/test_sweeps reference/'
 # cli/validate.sh has the tables of test_validate in the first build.
 is_left_out() { # build, suite
     case ${CASES-}$1,$2 in

@@ -24,7 +24,7 @@ if [ "$out" != - ]; then
     # shellcheck disable=SC2046
     sha256sum $(cat "$tmp/files") >"$tmp/sums"
     { sha256sum tools/sources.sh && cat "$tmp/sums"; } >"$tmp/made_of"
-    if [ -e "$out" ] && cmp -s "$tmp/made_of" "${out%.c}.sums"; then exit 0; fi
+    if [ -e "$out" ] && cmp -s "$tmp/made_of" "${out%.c}.made_of"; then exit 0; fi
 fi
 # Of sim/app only the files that make a run from its options, and of sim/study those that fill rows of a
 # run: commands, figures and databases change no result.
@@ -94,4 +94,4 @@ fi
     echo "const char gsim_sources_sum[] = \"${sum%% *}\";"
 } >"$tmp/made.c"
 cmp -s "$tmp/made.c" "$out" || { cp "$tmp/made.c" "$out.$$" && mv "$out.$$" "$out"; }
-cp "$tmp/made_of" "${out%.c}.sums.$$" && mv "${out%.c}.sums.$$" "${out%.c}.sums"
+cp "$tmp/made_of" "${out%.c}.made_of.$$" && mv "${out%.c}.made_of.$$" "${out%.c}.made_of"

@@ -29,13 +29,17 @@ in=$PWD
 lab=$in/traces/samples/small_lab.csv
 memory=$in/traces/samples/memory.csv
 at_any_moment "a run" "'$gsim' --policy las --format json --jobs-csv jobs.csv --db run.db '$lab'"
+# Most of what a run allocates is the engine's, and each run has moments of it; a policy's own are tried more often with
+# CASES=all.
+of_policies=$moments
+[ -n "${MOMENTS-}" ] || [ "${CASES-}" = all ] || of_policies=6
 for policy in $("$gsim" list policies | awk '{ print $1 }'); do
     case $policy in
     pollux | elasticflow) continue ;; # minutes
     vgpu) trace=$in/traces/samples/users.csv ;; # its jobs need no more than a vGPU has
     *) trace=$memory ;;
     esac
-    at_any_moment "$policy" "'$gsim' --quiet --policy $policy --device h200 --nodes 2 --gpus-per-node 4 --format json '$trace'"
+    (moments=$of_policies && at_any_moment "$policy" "'$gsim' --quiet --policy $policy --device h200 --nodes 2 --gpus-per-node 4 --format json '$trace'")
 done
 at_any_moment "a timeline" "'$gsim' --quiet --policy timeslice --timeline t.json --gpus-per-node 4 '$memory'"
 at_any_moment "a comparison" "'$gsim' compare --quiet --no-what-if -j 1 --policies fifo,srtf '$lab'"
