@@ -21,7 +21,7 @@ awk 'BEGIN { print "job_id,num_gpu,submit_time,iterations,model_name,duration,in
     timeout 60 "$gsim" drive --quiet $dry --db "$tmp/real.db" "$tmp/jobs.csv" >>"$tmp/log" 2>&1
 say "databases to read from" $?
 
-# With sanitizers, whose build has no code of gnuplot's, a figure is drawn in one format, and pages are made without.
+# Gnuplot is not built with sanitizers: there a figure is drawn in one format, and pages are made without figures.
 formats="pdf svg png tex" bare=
 if leaves_numbers; then formats=svg bare="env PATH=/nowhere"; fi
 # run COMMAND OPTION FILE WORDS...: the command with the output in the folder $there

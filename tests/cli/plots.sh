@@ -58,8 +58,8 @@ version=$(gnuplot --version 2>/dev/null) || {
 
 # --- every figure, every format ------------------------------------------------------------------
 # Formats are gnuplot's: without CASES=all each figure is drawn as a page shows it, and in one other format in turn; and of
-# the reports those of the fewest and of the most runs are made. A build with sanitizers, whose code is what comes before
-# gnuplot, draws each figure once.
+# the reports those of the fewest and of the most runs are made. A build with sanitizers draws each figure once: gnuplot
+# is not built with them.
 endings="svg pdf png tex" others= hostile="svg tex png" reports="2 4 8 12 24" san=
 case ${CASES-}$gsim in
 all*) ;;
@@ -166,7 +166,7 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12; do cp tests/golden/three.csv "$tmp/t$i.csv"
 for sweep in 'trace = t1.csv, t2.csv, t3.csv, t4.csv, t5.csv, t6.csv, t7.csv, t8.csv, t9.csv, t10.csv, t11.csv, t12.csv\npolicy = fifo, srtf\ngpus-per-node = 2' \
     'trace = t1.csv\npolicy = fifo, exclusive, backfill, easy-backfill, fairshare, sjf, srtf, srsf, las, tiresias, gandiva, gang-rr\ngpus-per-node = 2' \
     'trace = t1.csv\npolicy = fifo, srtf\nnodes = 1, 2, 3, 4, 5, 6\ngpus-per-node = 2'; do
-    case $san$sweep in 1*nodes*) ;; 1*) continue ;; esac # the last one, whose pages are looked at below
+    case $san$sweep in 1*nodes*) ;; 1*) continue ;; esac # pages of the last one are looked at below
     rm -f "$tmp/p.db"
     # shellcheck disable=SC2059
     printf "$sweep\n" >"$tmp/p.ini"
