@@ -186,7 +186,7 @@ $(BUILD)/tests/all: $(TEST_OBJ) $(BUILD)/tests/all.o $(BUILD)/tests/support/runn
 	$(CC) $(CODEGEN) -fno-lto $(if $(SAN),$(PLACE)) -o $@ $^ -lcmocka $(LIBS)
 $(BUILD)/tests/all.o: $(BUILD)/tests/all.c
 	$(CC) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
-$(BUILD)/tests/all.c: tools/suites.sh $(TEST_SRC) $(BUILD)/tests/cases
+$(BUILD)/tests/all.c: tools/suites.sh Makefile $(TEST_SRC) $(BUILD)/tests/cases
 	@mkdir -p $(@D)
 	sh tools/suites.sh $(TEST_SRC) >$@
 # One suite as a program of its own, for short ways from an edit to a run.
