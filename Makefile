@@ -163,7 +163,7 @@ build/sources.c: FORCE
 # The suites are one program, so that a build is linked once: `tests/all unit/test_text` runs one of them.
 TEST_DIR = unit analytic property reference
 # Suites that hold numbers by long runs are not compiled with sanitizers (tests/run.sh says why), but for CASES=all.
-NUMBERS  = tests/analytic/%.c tests/reference/%.c tests/property/test_named.c tests/property/test_sweeps.c
+NUMBERS  = tests/analytic/%.c tests/reference/%.c $(foreach name,adaptive named sweeps,tests/property/test_$(name).c)
 TEST_SRC = $(filter-out $(if $(SAN),$(if $(filter all,$(CASES)),,$(NUMBERS))),$(sort $(foreach room,$(TEST_DIR),$(wildcard tests/$(room)/*.c))))
 TEST_OBJ = $(TEST_SRC:%.c=$(BUILD)/%.o)
 # With sanitizers only sim/base, the engine and the models are optimised: the rest compiles in a fifth to a half
@@ -186,7 +186,7 @@ $(BUILD)/tests/all: $(TEST_OBJ) $(BUILD)/tests/all.o $(BUILD)/tests/support/runn
 	$(CC) $(CODEGEN) -fno-lto $(if $(SAN),$(PLACE)) -o $@ $^ -lcmocka $(LIBS)
 $(BUILD)/tests/all.o: $(BUILD)/tests/all.c
 	$(CC) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
-$(BUILD)/tests/all.c: tools/suites.sh $(TEST_SRC) $(BUILD)/tests/cases
+$(BUILD)/tests/all.c: tools/suites.sh Makefile $(TEST_SRC) $(BUILD)/tests/cases
 	@mkdir -p $(@D)
 	sh tools/suites.sh $(TEST_SRC) >$@
 # One suite as a program of its own, for short ways from an edit to a run.
@@ -418,4 +418,4 @@ help:
 	@echo 'make analyse    cppcheck and the analyser of gcc; cppcheck runs in make check too'
 	@echo 'make golden-update samples readme validate-readme format tidy clean'
 
--include $(shell find build -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

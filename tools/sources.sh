@@ -18,6 +18,14 @@ export LC_ALL
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 printf '%s\n' "$@" | sort -u >"$tmp/files"
+# Whatever times files have, equal contents make an equal table: it is as it was, and so is the rest of this script's work.
+if [ "$out" != - ]; then
+    # Names hold no spaces: they are paths in this tree.
+    # shellcheck disable=SC2046
+    sha256sum $(cat "$tmp/files") >"$tmp/sums"
+    { sha256sum tools/sources.sh && cat "$tmp/sums"; } >"$tmp/made_of"
+    if [ -e "$out" ] && cmp -s "$tmp/made_of" "${out%.c}.made_of"; then exit 0; fi
+fi
 # Of sim/app only the files that make a run from its options, and of sim/study those that fill rows of a
 # run: commands, figures and databases change no result.
 awk '/^(include\/gsim|sim\/base|sim\/api|sim\/site|sim\/core|traces|models\/[a-z]*)\/[^\/]*\.(c|h|def)$/ {
@@ -68,8 +76,6 @@ if [ "$out" = - ]; then
     cat "$tmp/parts"
     exit 0
 fi
-# shellcheck disable=SC2046
-sha256sum $(cat "$tmp/files") >"$tmp/sums"
 {
     echo '/* Made by tools/sources.sh; do not edit. */'
     echo '#include "sim/app/identity/program.h"'
@@ -88,3 +94,4 @@ sha256sum $(cat "$tmp/files") >"$tmp/sums"
     echo "const char gsim_sources_sum[] = \"${sum%% *}\";"
 } >"$tmp/made.c"
 cmp -s "$tmp/made.c" "$out" || { cp "$tmp/made.c" "$out.$$" && mv "$out.$$" "$out"; }
+cp "$tmp/made_of" "${out%.c}.made_of.$$" && mv "${out%.c}.made_of.$$" "${out%.c}.made_of"

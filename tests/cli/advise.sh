@@ -104,16 +104,19 @@ h200="--quiet --device h200 --nodes 1 --gpus-per-node 1 --policies fifo,las --se
 # shellcheck disable=SC2086
 expect "other constants are tried on a part, which is said" 0 "the verdict survives" "$gsim" advise $h200 "$tmp/mixed.csv"
 said "of how many jobs" "the verdict survives.*that was tried on the first 20000 of 25000 jobs alone (--what-if tries all jobs)"
-# shellcheck disable=SC2086
-expect "or on all, where that is asked for" 0 "the verdict survives" "$gsim" advise $h200 --what-if "$tmp/mixed.csv"
-unsaid "and nothing else is said then" "that was tried on"
-# 20 000 jobs in pairs, each as long as the other, which las can but delay; then a job of a month before 4 999 of a minute,
-# which under fifo wait for it: las is lower over all jobs, fifo on the first 20 000.
-awk 'BEGIN { print "job_id,submit_s,duration_s,gpus"; for (i = 0; i < 20000; i++) printf "%d,%d,3000,1\n", i, int(i / 2) * 10000 + i % 2 * 10
-    for (; i < 25000; i++) printf "%d,%d,%d,1\n", i, 100000000 + (i - 20000) * 600, i == 20000 ? 2592000 : 60 }' >"$tmp/pairs.csv"
-# shellcheck disable=SC2086
-expect "a part that another policy wins says nothing of the verdict" 0 "las has the lowest mean JCT" "$gsim" advise $h200 "$tmp/pairs.csv"
-said "which is said" "was not tried: on the first 20000 jobs alone, which such trials would be of, fifo is lower"
+# What follows takes the code of the run before it, on more jobs and on others: it is left to the first build.
+if ! leaves_numbers; then
+    # shellcheck disable=SC2086
+    expect "or on all, where that is asked for" 0 "the verdict survives" "$gsim" advise $h200 --what-if "$tmp/mixed.csv"
+    unsaid "and nothing else is said then" "that was tried on"
+    # 20 000 jobs in pairs, each as long as the other, which las can but delay; then a job of a month before 4 999 of a
+    # minute, which under fifo wait for it: las is lower over all jobs, fifo on the first 20 000.
+    awk 'BEGIN { print "job_id,submit_s,duration_s,gpus"; for (i = 0; i < 20000; i++) printf "%d,%d,3000,1\n", i, int(i / 2) * 10000 + i % 2 * 10
+        for (; i < 25000; i++) printf "%d,%d,%d,1\n", i, 100000000 + (i - 20000) * 600, i == 20000 ? 2592000 : 60 }' >"$tmp/pairs.csv"
+    # shellcheck disable=SC2086
+    expect "a part that another policy wins says nothing of the verdict" 0 "las has the lowest mean JCT" "$gsim" advise $h200 "$tmp/pairs.csv"
+    said "which is said" "was not tried: on the first 20000 jobs alone, which such trials would be of, fifo is lower"
+fi
 
 # --- what the log holds beside jobs -----------------------------------------------------------------------
 

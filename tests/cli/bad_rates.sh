@@ -20,15 +20,17 @@ with_policy() { # POLICY:SETTING, arguments
     "$gsim" run "$@" --quiet --device ideal --gpus-per-node 4 "$tmp/trace.csv"
 }
 
-# Every policy refuses the table with the same sentence. A build with sanitizers reads each table for one policy, and
-# the first table for all: what reads a table, and what a policy leaves behind, does not hang on the other.
+# Every policy refuses the table with the same sentence. The first table is read for all policies. Which policy it is for
+# hardly matters to what reads a table: each other one is read for a third of the policies in turn, and with sanitizers
+# for one; under CASES=all for all.
 turn=0
 picked() { # prints the policies of the next table
+    every=3
     case ${CASES-},$gsim,$turn in
-    all,* | *,0) echo "$policies" ;;
-    *-san-*) printf '%s\n' $policies | sed -n "$((turn % $(printf '%s\n' $policies | wc -l) + 1))p" ;;
-    *) echo "$policies" ;;
+    all,* | *,0) every=1 ;;
+    *-san-*) every=$(printf '%s\n' $policies | wc -l) ;;
     esac
+    printf '%s\n' $policies | awk -v every="$every" -v turn=$turn 'NR % every == (turn + 1) % every'
 }
 all_refuse() { # name, pattern, rows of a table
     name=$1 pattern=$2

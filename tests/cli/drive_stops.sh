@@ -80,12 +80,18 @@ driven() { # trace, GPUs, speed-up, policy with its settings
         --policy $4 "$1" >out$begun 2>log$begun &
     [ $((begun % 8)) -ne 0 ] || wait
 }
+# With sanitizers the ways in which a decision is carried out are what counts: the first thirteen have jobs in order,
+# each way of stopping, timers, shares of a GPU, and fewer GPUs than asked for. The others are there for what policies
+# decide, which the first build holds; their code runs with sanitizers in random runs.
+some=13 few=4
+leaves_numbers || some=99 few=99
 seed=0
 for policy in fifo sjf backfill "srtf --set preempt=pause" "srtf --set preempt=restart" "srtf --set preempt=discard" \
     "srtf --set preempt=checkpoint" "las --set quantum=4s --set preempt=restart" "gang-rr --set slice=4s --set preempt=pause" \
     "suspend --set mechanism=restart --set quantum=4s" timeslice mps adaptdl adaptive easy-backfill elasticflow exclusive \
     fairshare gavel kueue lucid shockwave sia slurm srsf synergy themis tiresias vgpu; do
     seed=$((seed + 1))
+    [ $seed -le $some ] || continue
     awk -v seed=$seed 'BEGIN { srand(seed); print "job_id,submit_s,duration_s,gpus,mem_gib"
         for (i = 0; i < 8; i++) { printf "j%d,%.2f,%.2f,1,1\n", i, at, 2 + 30 * rand(); at += 6 * rand() } }' >random$seed.csv
     driven random$seed.csv 0 60 "$policy"
@@ -97,9 +103,11 @@ printf 'job_id,submit_s,duration_s,gpus,command\na,0,20,2,\nb,1,9,1,\nc,2,12,2,\
 for policy in "las --set quantum=4s --set preempt=restart" "srtf --set preempt=restart"; do
     driven gangs.csv 3,5 40 "$policy"
 done
+n=0
 for policy in backfill "las --set quantum=4s --set preempt=pause" "gang-rr --set slice=4s --set preempt=pause" \
     "srtf --set preempt=discard" "srsf --set preempt=discard" elasticflow gavel shockwave sia synergy themis; do
-    driven dying.csv 3,5 40 "$policy"
+    n=$((n + 1))
+    [ $n -gt $few ] || driven dying.csv 3,5 40 "$policy"
 done
 wait
 for n in $(seq $begun); do

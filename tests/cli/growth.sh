@@ -28,16 +28,22 @@ choice = 1, 2, 4, 8, 16, 32
 weights = 60, 12, 12, 12, 3, 1
 END
 # Instructions alone are counted, neither calls nor caches, and of a program without shared libraries and what
-# debuggers read: most runs are short beside what valgrind does for these.
+# debuggers read: most runs are short beside what valgrind does for these. callgrind starts in half of cachegrind's time,
+# and takes three times as long for each instruction: runs of less than some 36 million are for it.
 static=$(dirname "$gsim")/tests/static
 [ -x "$static" ] || static=$gsim
 strip -o "$tmp/gsim" "$static"
+tool=callgrind
 instructions() { # policy with its settings, trace, nodes
+    case $tool in
+    callgrind) set -- "--callgrind-out-file=/dev/null" "$@" ;;
+    cachegrind) set -- "--cachegrind-out-file=/dev/null" "$@" ;;
+    esac
     # shellcheck disable=SC2086 # settings are words of their own
-    valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$tmp/gsim" --quiet --policy $1 --device ideal \
-        --nodes "${3:-8}" --gpus-per-node 8 "$2" 2>&1 >"$tmp/out" | sed -n 's/.*I *refs: *//p' | tr -d ,
+    valgrind --tool=$tool --cache-sim=no "$1" "$tmp/gsim" --quiet --policy $2 --device ideal \
+        --nodes "${4:-8}" --gpus-per-node 8 "$3" 2>&1 >"$tmp/out" | sed -n 's/.*I *refs: *//p' | tr -d ,
 }
-for n in 500 1000 2000 4000; do
+for n in 250 500 1000 2000 4000; do
     "$gsim" generate --quiet --spec "trace.jobs=$n" "$tmp/rush.ini" -o "$tmp/$n.csv"
     # jobs of e^5 s have few turns each, and a turn costs no less
     "$gsim" generate --quiet --spec "trace.jobs=$n" --spec duration.mu=5 --spec mem_gib.distribution=uniform --spec mem_gib.lo=4 \
@@ -54,7 +60,7 @@ all() { [ "${CASES-}" != all ] || echo "$*"; }
 # shellcheck disable=SC2046 # policies are words
 for policy in $(all srsf) fifo kueue backfill easy-backfill fairshare srtf las tiresias 'suspend --set quantum=30d' 'adaptive --set quantum=30d'; do
     memory=
-    case $policy in *quantum*) memory=mem ;; esac
+    case $policy in *quantum*) memory=mem tool=cachegrind ;; esac
     few=$(($(instructions "$policy" "$tmp/500$memory.csv") - start)) many=$(($(instructions "$policy" "$tmp/2000$memory.csv") - start))
     ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" 'BEGIN { printf("%.2f", (few > 0 ? many / few : 99)) }')
     if [ "$(awk -v ratio="$ratio" -v most="$most" 'BEGIN { print(ratio <= most) }')" = 1 ]; then
@@ -64,9 +70,12 @@ for policy in $(all srsf) fifo kueue backfill easy-backfill fairshare srtf las t
     fi
 done
 # A plan of elasticflow is of all jobs, and there is one for each arrival and end that a slot keeps apart: it
-# cannot cost n log n. Half of what n^2 would be is n to the power of 1.5.
+# cannot cost n log n. Half of what n^2 would be is n to the power of 1.5. 2000 jobs are 4.2e9 instructions, 1000 of them
+# a third of that, and 250 are enough for a start of the program to be a hundredth.
 most_planned=8
-few=$(($(instructions elasticflow "$tmp/500.csv") - start)) many=$(($(instructions elasticflow "$tmp/2000.csv") - start))
+few_planned=250 many_planned=1000
+[ "${CASES-}" != all ] || few_planned=500 many_planned=2000
+few=$(($(instructions elasticflow "$tmp/$few_planned.csv") - start)) many=$(($(instructions elasticflow "$tmp/$many_planned.csv") - start))
 ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" 'BEGIN { printf("%.2f", (few > 0 ? many / few : 99)) }')
 if [ "$(awk -v ratio="$ratio" -v most="$most_planned" 'BEGIN { print(ratio <= most) }')" = 1 ]; then
     echo "ok elasticflow: four times the jobs cost $ratio times as much"
@@ -100,6 +109,7 @@ END
 # Slurm do: the jobs start and end alike, and it costs no more but for the column and for counting nodes, a fifth.
 # A gang that pushed jobs out, and put them back, whenever there were GPUs enough on any nodes cost half as much more.
 most_asked=1.2
+tool=callgrind
 grep -v '^#' "$tmp/2000.csv" | awk -F, -v OFS=, '{ print $0, (NR == 1 ? "num_nodes" : $4 > 8 ? $4 / 8 : "") }' >"$tmp/asked.csv"
 few=$(($(instructions srtf "$tmp/2000.csv") - start)) && sed 1d "$tmp/out" >"$tmp/unasked.txt"
 many=$(($(instructions srtf "$tmp/asked.csv") - start)) && sed 1d "$tmp/out" >"$tmp/asked.txt"
@@ -135,6 +145,7 @@ done
 # A rush of jobs without stages, of which no two share GPUs under muri: a job costs by log n more on 8 times as
 # many GPUs, among which more of them are candidates of a round.
 most_rush=1.5 # log 512 / log 64
+tool=cachegrind
 of_rush() { # nodes
     opening=$(instructions muri "$tmp/opening.csv" "$1")
     all=$(instructions muri "$tmp/500.csv" "$1")

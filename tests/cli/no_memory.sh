@@ -19,73 +19,9 @@ if ! ${CC:-cc} -std=c11 -shared -fPIC -o "$tmp/failing.so" tests/support/failing
 fi
 moments=${MOMENTS:-12}
 
-# What two runs of a command may differ in.
-settled() { # folder
-    (
-        cd "$1" || exit
-        for file in *; do
-            case $file in
-            *.db) sqlite3 "$file" "pragma integrity_check; select count(*) from run; select count(*) from job;
-                select jct_mean_s, argv is not null from run order by run_id" ;;
-            *-journal) ;;
-            *) sed -e 's/"wall_s":[^,}]*//g' "$file" ;;
-            esac | cksum
-        done
-    )
-}
-# A database without the run is whole as well; other files are there as a whole or not at all.
-left_whole() { # folder, undisturbed folder
-    for file in "$1"/*; do
-        case $file in
-        *.db)
-            [ "$(sqlite3 "$file" "pragma integrity_check")" = ok ] || return 1
-            [ "$(sqlite3 "$file" "select count(*) from sqlite_master where name = 'job'")" = 1 ] || continue
-            [ "$(sqlite3 "$file" "select count(*) from run where jobs <> (select count(*) from job where
-                job.run_id = run.run_id)")" = 0 ] || return 1
-            ;;
-        */out | */err | *-journal | "$1/*") ;;
-        *)
-            sed -e 's/"wall_s":[^,}]*//g' "$file" >"$tmp/here"
-            sed -e 's/"wall_s":[^,}]*//g' "$2/${file##*/}" | cmp -s - "$tmp/here" || return 1
-            ;;
-        esac
-    done
-}
-# The command runs in a folder of its own, where it may write, and finds what it reads in $in.
-once() { # folder, command
-    rm -rf "$1"
-    mkdir "$1"
-    (
-        cd "$1" || exit
-        # shellcheck disable=SC2086
-        eval "LD_PRELOAD=$tmp/failing.so $2" >out 2>err
-    )
-}
-judge() { # status, moment
-    case $1 in
-    0)
-        # a report goes on without a figure, an advice without an alternative, and says so
-        grep -q 'without figure .*: out of memory' "$tmp/now/err" || grep -q 'cannot run .*: out of memory' "$tmp/now/out" ||
-            [ "$(rm -f "$tmp/now/err" && settled "$tmp/now")" = "$whole" ] || echo "moment $2: another output"
-        ;;
-    1)
-        grep -q . "$tmp/now/err" || echo "moment $2: no word of it"
-        left_whole "$tmp/now" "$tmp/all" || echo "moment $2: something is half written"
-        ;;
-    *) echo "moment $2: exit code $1: $(tail -n 1 "$tmp/now/err")" ;;
-    esac
-}
-at_any_moment() { # name, command
-    COUNT_TO=$tmp/n once "$tmp/all" "$2" || say "$1, undisturbed" 1
-    rm -f "$tmp/all/err"
-    whole=$(settled "$tmp/all") n=$(cat "$tmp/n") i=0
-    while [ $i -lt "$moments" ]; do
-        moment=$(((2 * i + 1) * n / (2 * moments) + 1)) i=$((i + 1))
-        FAIL_AT=$moment once "$tmp/now" "$2"
-        judge $? $moment
-    done >"$tmp/log"
-    [ ! -s "$tmp/log" ]
-    say "$1: $moments of $n moments" $?
+# Which commands there are is said here; tests/support/moments.py runs them at the end, and judges.
+at_any_moment() { # name, command: words as of a shell
+    printf '%s\t%s\t%s\n' "$1" "$moments" "$2" >>"$tmp/cases"
 }
 
 case $gsim in /*) ;; *) gsim=$PWD/$gsim ;; esac
@@ -93,13 +29,17 @@ in=$PWD
 lab=$in/traces/samples/small_lab.csv
 memory=$in/traces/samples/memory.csv
 at_any_moment "a run" "'$gsim' --policy las --format json --jobs-csv jobs.csv --db run.db '$lab'"
+# Most of what a run allocates is the engine's, and each run has moments of it; a policy's own are tried more often with
+# CASES=all.
+of_policies=$moments
+[ -n "${MOMENTS-}" ] || [ "${CASES-}" = all ] || of_policies=6
 for policy in $("$gsim" list policies | awk '{ print $1 }'); do
     case $policy in
     pollux | elasticflow) continue ;; # minutes
     vgpu) trace=$in/traces/samples/users.csv ;; # its jobs need no more than a vGPU has
     *) trace=$memory ;;
     esac
-    at_any_moment "$policy" "'$gsim' --quiet --policy $policy --device h200 --nodes 2 --gpus-per-node 4 --format json '$trace'"
+    (moments=$of_policies && at_any_moment "$policy" "'$gsim' --quiet --policy $policy --device h200 --nodes 2 --gpus-per-node 4 --format json '$trace'")
 done
 at_any_moment "a timeline" "'$gsim' --quiet --policy timeslice --timeline t.json --gpus-per-node 4 '$memory'"
 at_any_moment "a comparison" "'$gsim' compare --quiet --no-what-if -j 1 --policies fifo,srtf '$lab'"
@@ -126,3 +66,4 @@ printf 'job_id,submit_s,duration_s,gpus,command\na,0,1,1,true\nb,0,1,1,true\n' >
 at_any_moment "a comparison with what was driven" "'$gsim' compare --quiet -j 1 --device ideal --real '$tmp/real.db' '$tmp/driven.csv'"
 sed '1,/^=== rows.csv/d; /^===/,$d' tests/fuzz/corpus/timeline >"$tmp/rows.csv"
 at_any_moment "an imported timeline" "'$gsim' import timeline '$tmp/rows.csv' --device h200 --sync-every 4 -o app.csv"
+"${PYTHON:-python3}" tests/support/moments.py "$tmp/failing.so" "$tmp" <"$tmp/cases"

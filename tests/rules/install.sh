@@ -109,9 +109,15 @@ check "the rule finds a program without guards" 6 "$(unhardened "$tmp/open" 2>&1
 # --- the Debian packages: unpacked, the program and the module run, and equal sources give equal bytes
 if command -v dpkg-shlibdeps >/dev/null 2>&1; then
     export DPKG_DEB_COMPRESSOR_LEVEL=0 # how far they are compressed is no matter here
-    make -s WERROR=1 deb >"$tmp/log" 2>&1 && cp -r build/deb "$tmp/deb" && make -s WERROR=1 deb >>"$tmp/log" 2>&1 &&
-        (cd build/deb && sha256sum -- *.deb) >"$tmp/sums" && (cd "$tmp/deb" && sha256sum --quiet -c "$tmp/sums") >>"$tmp/log" 2>&1
-    say "make deb, twice with the same bytes" $?
+    make -s WERROR=1 deb >"$tmp/log" 2>&1 && cp -r build/deb "$tmp/deb"
+    say "make deb" $?
+    # Equal bytes of objects and programs are held by reproducible.sh; what packages add to that are times and orders,
+    # for which a second make deb takes a third of this script.
+    if [ "${CASES-}" = all ]; then
+        make -s WERROR=1 deb >"$tmp/log" 2>&1 && (cd build/deb && sha256sum -- *.deb) >"$tmp/sums" &&
+            (cd "$tmp/deb" && sha256sum --quiet -c "$tmp/sums") >>"$tmp/log" 2>&1
+        say "and again, with the same bytes" $?
+    fi
     for package in gsim libgsim-dev python3-gsim; do
         dpkg-deb -x "$tmp/deb/$package"_*.deb "$tmp/$package"
         dpkg-deb -f "$tmp/deb/$package"_*.deb Depends | grep -q 'libc6 (>= ' || echo "$package needs no libc6"
