@@ -132,7 +132,7 @@ $(BUILD)/%.o: %.c Makefile | $$(@D)/.
 
 $(HOT_OBJ): CFLAGS += $(if $(HARDEN),-fstack-protector) $(LTO) -fno-fat-lto-objects -Wa,--debug-prefix-map=$(CURDIR)=.
 ifeq ($(OPT),-O2)
-$(OFTEN): CFLAGS += -O3
+$(OFTEN) $(filter $(BUILD)/policies/%,$(APART)): CFLAGS += -O3
 $(filter $(ONCE),$(APP_OBJ) $(LIB_OBJ)): CFLAGS += -Og
 endif
 
