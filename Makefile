@@ -29,7 +29,8 @@ ROUNDS   = elasticflow gavel kueue lucid muri shockwave synergy themis
 NUMERICS = assignment conic_cone conic_path conic_system descent line_search lp matching shares_objectives shares_path
 APART    = $(foreach policy,$(ROUNDS),$(filter $(BUILD)/policies/$(policy)/%.o,$(LIB_OBJ))) $(NUMERICS:%=$(BUILD)/policies/lib/%.o) \
            $(filter $(BUILD)/models/hardware/%.o,$(LIB_OBJ)) $(foreach file,batching llm llm_gpu roofline,$(BUILD)/models/gpu/$(file).o)
-# -O3 is for what runs at every event of a cluster: a tenth fewer instructions of most policies than -O2.
+# -O3 is for what runs at every event of a cluster, and for rounds and their numerics: a tenth fewer instructions of most
+# policies than -O2.
 # What runs once a command, or once a line of a foreign log, is compiled for a short build.
 OFTEN    = $(filter-out $(BUILD)/models/%,$(HOT_OBJ))
 READERS  = after assume build cells csv lines mapped native read rows values write
@@ -132,7 +133,7 @@ $(BUILD)/%.o: %.c Makefile | $$(@D)/.
 
 $(HOT_OBJ): CFLAGS += $(if $(HARDEN),-fstack-protector) $(LTO) -fno-fat-lto-objects -Wa,--debug-prefix-map=$(CURDIR)=.
 ifeq ($(OPT),-O2)
-$(OFTEN): CFLAGS += -O3
+$(OFTEN) $(filter $(BUILD)/policies/%,$(APART)): CFLAGS += -O3
 $(filter $(ONCE),$(APP_OBJ) $(LIB_OBJ)): CFLAGS += -Og
 endif
 

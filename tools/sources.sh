@@ -88,7 +88,7 @@ fi
     done
     awk 'NR == FNR { sum[$2] = $1; next }
         $1 != "all" { printf "    {\"%s\", \"%s\", \"%s\"},\n", $1, $2, sum[$3] }' "$tmp/sums" "$tmp/parts"
-    echo '    {0, 0, 0},'
+    echo '    {"", "", ""},'
     echo '};'
     sum=$(sha256sum <"$tmp/sums")
     echo "const char gsim_sources_sum[] = \"${sum%% *}\";"

@@ -4,7 +4,8 @@
 #include <string.h>
 
 const struct gsim_key_def gsim_keys[GSIM_KEY_COUNT] = {
-#define GSIM_KEY(symbol, name, kind, help) [GSIM_KEY_##symbol] = {name, GSIM_KIND_##kind, help},
+#define GSIM_KEY(symbol, name, kind, help)                                                         \
+    [GSIM_KEY_##symbol] = {name, GSIM_KIND_##kind, sizeof name - 1, help},
 #include "models/hardware/keys.def"
 #undef GSIM_KEY
 };
@@ -20,7 +21,7 @@ const char *gsim_key_help(enum gsim_key key) {
 enum gsim_key gsim_key_called(const char *name, size_t length) {
     int k = 0;
     while (k < GSIM_KEY_COUNT &&
-           (strlen(gsim_keys[k].name) != length || strncmp(gsim_keys[k].name, name, length) != 0))
+           (gsim_keys[k].length != length || memcmp(gsim_keys[k].name, name, length) != 0))
         k++;
     return (enum gsim_key)k;
 }

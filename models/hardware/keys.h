@@ -29,6 +29,7 @@ enum gsim_key_kind {
 struct gsim_key_def {
     const char *name; /* "section.key" */
     enum gsim_key_kind kind;
+    uint32_t length; /* of the name: each start of the program looks for all names */
     const char *help;
 };
 extern const struct gsim_key_def gsim_keys[GSIM_KEY_COUNT];

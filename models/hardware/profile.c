@@ -348,6 +348,18 @@ static enum gsim_status take_key(struct loading *l, int key, const struct gsim_i
     return GSIM_OK;
 }
 
+/* "section.key"; NULL: no memory. */
+static const char *full_name(struct gsim_arena *arena, const struct gsim_ini_entry *entry) {
+    size_t section = strlen(entry->section), key = strlen(entry->key);
+    char *name = gsim_arena_alloc(arena, section + 1 + key + 1);
+    if (!name)
+        return NULL;
+    memcpy(name, entry->section, section);
+    name[section] = '.';
+    memcpy(name + section + 1, entry->key, key);
+    return name;
+}
+
 static enum gsim_status take_entry(struct loading *l, const struct gsim_ini_entry *entry) {
     bool is_device = strcmp(entry->section, "device") == 0;
     if (strcmp(entry->section, "mig") == 0 || strcmp(entry->section, "validated") == 0)
@@ -366,8 +378,7 @@ static enum gsim_status take_entry(struct loading *l, const struct gsim_ini_entr
                          "'%s' stands above all sections; keys of the GPU as a whole stand in "
                          "[device]",
                          entry->key);
-    const char *name =
-        is_device ? entry->key : gsim_arena_printf(l->arena, "%s.%s", entry->section, entry->key);
+    const char *name = is_device ? entry->key : full_name(l->arena, entry);
     if (!name)
         return gsim_no_memory(l->log, "reading a device profile");
     int key = gsim_key_find(name);

@@ -208,16 +208,16 @@ static int64_t look_at_ns(const struct gsim_ctx *ctx, const struct elasticflow *
 }
 
 /* Jobs that change in this plan are not in the way of others before it is done, of which there is
- * no news where that takes no time. Where no job changes after all, a look would find all as it is
+ * no news where that takes no time; in the reference no job makes way. Where no job changes after all, a look would find all as it is
  * until the next plan is due. */
 static void look_again(const struct gsim_ctx *ctx, struct gsim_plan *plan,
                        const struct elasticflow *own, bool is_plan_empty) {
     bool is_any_short = false, is_any_changed = false;
-    for (uint32_t i = 0; i < own->n_placed; i++) {
+    for (uint32_t i = 0; i < own->n_placed && !own->is_reference; i++) {
         is_any_short |= is_short(ctx, plan, &own->job[own->placed[i]]);
         is_any_changed |= own->job[own->placed[i]].is_changed;
     }
-    if (own->is_reference || !is_any_short || !is_any_changed)
+    if (!is_any_short || !is_any_changed)
         return;
     if (!is_plan_empty)
         gsim_plan_wake(plan, ctx->view->now_ns + own->tick_ns);
@@ -237,10 +237,11 @@ static void list_placed(const struct gsim_ctx *ctx, struct elasticflow *own) {
     own->is_listed = !own->is_reference; /* there the loop gives levels anew at any time */
 }
 
-/* The jobs that may move for others, which stay those throughout the plan; none has yet. */
+/* The jobs that may move for others, which stay those throughout the plan; none has yet. In the
+ * reference none moves. */
 static void find_movers(const struct gsim_ctx *ctx, struct elasticflow *own) {
     own->n_movers = own->n_moved = 0;
-    for (uint32_t i = 0; i < own->n_placed; i++) {
+    for (uint32_t i = 0; i < own->n_placed && !own->is_reference; i++) {
         struct elasticflow_job *job = &own->job[own->placed[i]];
         job->is_changed = false;
         if (job->is_active && runs(ctx, job) && wanted(job) > 0)

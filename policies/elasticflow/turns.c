@@ -83,6 +83,15 @@ static void turn_sets(struct elasticflow_turns *turns, struct run run) {
     turns->set[run.from + run.n - 1] = first;
 }
 
+/* The place of the first set among the others, which are sorted: before those of equal load. */
+static void settle_first(struct elasticflow_turns *turns, struct run run) {
+    struct set first = turns->set[run.from];
+    uint32_t at = run.from;
+    for (; at + 1 < run.from + run.n && turns->set[at + 1].load < first.load; at++)
+        turns->set[at] = turns->set[at + 1];
+    turns->set[at] = first;
+}
+
 /* By load; sets of equal load keep their order. */
 static void sort_sets(struct elasticflow_turns *turns, struct run run) {
     for (uint32_t i = run.from + 1; i < run.from + run.n; i++) {
@@ -92,13 +101,6 @@ static void sort_sets(struct elasticflow_turns *turns, struct run run) {
             turns->set[at] = turns->set[at - 1];
         turns->set[at] = set;
     }
-}
-
-static void add_to_first(struct elasticflow *own, struct run run, uint32_t number) {
-    struct set *set = &own->reference->turns->set[run.from];
-    set->load++;
-    link_job(own, set, number);
-    sort_sets(own->reference->turns, run);
 }
 
 static struct set *new_set(struct elasticflow_turns *turns, struct run *run, int64_t gpus) {
@@ -147,11 +149,19 @@ static bool place(struct elasticflow *own, uint32_t number) {
 
 /* --- sets by demand --------------------------------------------------------------------------- */
 
-/* The jobs of a list go to the sets with the least load. */
+/* The jobs of a list go to the sets with the least load. The first goes to the first set, which
+ * may be a new one that was put behind others; from then on the sets are sorted. */
 static void deal(struct elasticflow *own, struct run run, uint32_t number) {
-    while (number != NONE) {
+    struct elasticflow_turns *turns = own->reference->turns;
+    for (bool is_sorted = false; number != NONE; is_sorted = true) {
         uint32_t next = own->job[number].next_in_set;
-        add_to_first(own, run, number);
+        struct set *set = &turns->set[run.from];
+        set->load++;
+        link_job(own, set, number);
+        if (is_sorted)
+            settle_first(turns, run);
+        else
+            sort_sets(turns, run);
         number = next;
     }
 }

@@ -39,7 +39,10 @@ enum gsim_status gavel_open_gpus(struct gsim_ctx *ctx, struct gavel *gavel) {
     gavel->n_owners = gsim_arena_array(ctx->arena, n, sizeof *gavel->n_owners);
     gavel->claim = gsim_arena_array(ctx->arena, n, sizeof *gavel->claim);
     gavel->n_free = gsim_arena_array(ctx->arena, view->cluster.n_nodes, sizeof *gavel->n_free);
-    if (!gavel->n_owners || !gavel->claim || !gavel->n_free)
+    gavel->changed = gsim_arena_array(ctx->arena, view->cluster.n_nodes, sizeof *gavel->changed);
+    gavel->is_changed = gsim_arena_array(ctx->arena, view->cluster.n_nodes, 1);
+    if (!gavel->n_owners || !gavel->claim || !gavel->n_free || !gavel->changed ||
+        !gavel->is_changed)
         return gsim_no_memory(ctx->log, "opening gavel");
     for (uint32_t gpu = 0; gpu < n; gpu++) {
         uint32_t type = view->cluster.type[gpu];
@@ -54,24 +57,40 @@ enum gsim_status gavel_open_gpus(struct gsim_ctx *ctx, struct gavel *gavel) {
     return status == GSIM_OK ? sort_types(ctx, gavel) : status;
 }
 
+/* Puts the nodes whose numbers have changed where they belong. */
+static void settle_nodes(const struct gsim_ctx *ctx, struct gavel *gavel) {
+    for (uint32_t i = 0; i < gavel->n_changed; i++) {
+        uint32_t node = gavel->changed[i];
+        uint32_t type = ctx->view->cluster.type[ctx->view->cluster.node_first_gpu[node]];
+        gavel->is_changed[node] = false;
+        gsim_index_remove(&gavel->nodes[type], node);
+        bool is_in = gsim_index_insert(&gavel->nodes[type], node, gavel->n_free[node], node);
+        assert(is_in); /* it was a member: there is room */
+        (void)is_in;
+    }
+    gavel->n_changed = 0;
+}
+
 /* The node with the fewest free GPUs that suffice, else the one with the most; the first of
  * equals. All GPUs of a node are of one type. */
-static uint32_t best_node(const struct gavel *gavel, uint32_t type, uint32_t wanted) {
+static uint32_t best_node(const struct gsim_ctx *ctx, struct gavel *gavel, uint32_t type,
+                          uint32_t wanted) {
     const struct gsim_index *nodes = &gavel->nodes[type];
+    settle_nodes(ctx, gavel);
     uint32_t node = gsim_index_seek(nodes, wanted, 0);
     if (node == GSIM_NO_ID)
         node = gsim_index_seek(nodes, gsim_index_key(nodes, gsim_index_last(nodes)), 0);
     return node;
 }
 
+/* Most jobs of a round get the GPUs back that they had: no node is looked for in between. */
 static void note_free(const struct gsim_ctx *ctx, struct gavel *gavel, uint32_t gpu, bool is_free) {
     uint32_t node = ctx->view->cluster.node_of_gpu[gpu];
     gavel->n_free[node] += is_free ? 1 : 0u - 1;
-    struct gsim_index *nodes = &gavel->nodes[ctx->view->cluster.type[gpu]];
-    gsim_index_remove(nodes, node);
-    bool is_in = gsim_index_insert(nodes, node, gavel->n_free[node], node);
-    assert(is_in); /* it was a member: there is room */
-    (void)is_in;
+    if (gavel->is_changed[node])
+        return;
+    gavel->is_changed[node] = true;
+    gavel->changed[gavel->n_changed++] = node;
 }
 
 static void own_gpu(const struct gsim_ctx *ctx, struct gavel *gavel, uint32_t gpu) {
@@ -110,7 +129,7 @@ static void take_gpus(struct gsim_ctx *ctx, struct gavel *gavel, struct gavel_jo
     job->type = type;
     job->has_gpus = true;
     for (uint32_t n = 0; n < job->gpus;) {
-        uint32_t node = best_node(gavel, type, job->gpus - n);
+        uint32_t node = best_node(ctx, gavel, type, job->gpus - n);
         for (uint32_t gpu = first[node]; gpu < first[node + 1] && n < job->gpus; gpu++)
             if (gavel->n_owners[gpu] == 0) {
                 own_gpu(ctx, gavel, gpu);

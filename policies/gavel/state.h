@@ -84,7 +84,11 @@ struct gavel {
     uint32_t *n_owners; /* by GPU: the jobs that the round gives it to */
     uint32_t *claim; /* by GPU: the round's choice + 1 that keeps it; 0: none */
     uint32_t *n_free; /* GPUs of each node that the round gives to no job */
-    struct gsim_index nodes[GSIM_ROUND_TYPES]; /* of each type, by these numbers */
+    /* Of each type, by these numbers as they were when a node was last looked for; those of nodes
+     * in `changed` are others now. */
+    struct gsim_index nodes[GSIM_ROUND_TYPES];
+    uint32_t *changed, n_changed;
+    bool *is_changed; /* by node */
     uint32_t by_name[GSIM_ROUND_TYPES]; /* device types in the order of their names */
     uint32_t n_types, n_gpus[GSIM_ROUND_TYPES]; /* GPUs of each type */
     enum gavel_objective objective;

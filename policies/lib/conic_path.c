@@ -261,6 +261,27 @@ static double over_sides(const struct gsim_conic *p, const double *a, const doub
     return sum;
 }
 
+/* What the sides leave and are worth: one walk for four sums, each of which waits for its last
+ * addition. */
+struct side_sums {
+    double bound, left, worth, gap; /* h'z, s's, z'z, s'z */
+};
+
+static struct side_sums sum_sides(const struct gsim_conic *p) {
+    const struct gsim_conic_work *w = p->work;
+    struct side_sums sums = {0};
+    for (uint32_t i = 0; i < w->n_sides; i++) {
+        if (w->kind[i] == GSIM_CONIC_NONE)
+            continue;
+        double count = w->count[i], left = w->left[i], worth = w->worth[i];
+        sums.bound += count * w->bound[i] * worth;
+        sums.left += count * left * left;
+        sums.worth += count * worth * worth;
+        sums.gap += count * left * worth;
+    }
+    return sums;
+}
+
 static double column_norm(const struct gsim_conic *p, const double *a) {
     return gsim_real_root(over_columns(p, a, a));
 }
@@ -340,12 +361,13 @@ static void find_errors(struct gsim_conic *p, struct path *path) {
     for (uint32_t i = 0; i < w->n_sides; i++)
         w->off[i] -= w->bound[i] * path->tau;
     path->cost = over_columns(p, w->cost, p->x);
-    path->bound = over_sides(p, w->bound, w->worth);
+    struct side_sums sums = sum_sides(p);
+    path->bound = sums.bound;
     path->off_tau = path->kappa + path->cost + path->bound;
     path->x_norm = column_norm(p, p->x);
-    path->left_norm = side_norm(p, w->left);
-    path->worth_norm = side_norm(p, w->worth);
-    path->gap = over_sides(p, w->left, w->worth);
+    path->left_norm = gsim_real_root(sums.left);
+    path->worth_norm = gsim_real_root(sums.worth);
+    path->gap = sums.gap;
     path->mu = (path->gap + path->kappa * path->tau) / (path->sides + 1);
     path->row_error = side_norm(p, w->off) /
                       larger(path->bound_norm + path->x_norm + path->left_norm, 1) / path->tau;

@@ -11,6 +11,22 @@ static double magnitude(double value) {
     return value < 0 ? -value : value;
 }
 
+static double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
+/* Of any order the largest is one number: four at a time, none of which waits for the last. */
+static double largest(const double *value, uint32_t n) {
+    double most[4] = {0};
+    uint32_t k = 0;
+    for (; k + 4 <= n; k += 4)
+        for (uint32_t i = 0; i < 4; i++)
+            most[i] = larger(magnitude(value[k + i]), most[i]);
+    for (; k < n; k++)
+        most[0] = larger(magnitude(value[k]), most[0]);
+    return larger(larger(most[0], most[1]), larger(most[2], most[3]));
+}
+
 static bool has_bound(const struct gsim_conic_work *w, uint32_t column) {
     return w->line_of[column] == UINT32_MAX;
 }
@@ -180,12 +196,9 @@ static void add_cone_errors(struct gsim_conic *p, const double *worth) {
 static double find_errors(struct gsim_conic *p, const double *right_x, const double *right_side,
                           const double *x, const double *worth) {
     struct gsim_conic_work *w = p->work;
-    double worst = 0;
     gsim_conic_times_worth(p, worth, w->x_error);
-    for (uint32_t c = 0; c < p->n_columns; c++) {
+    for (uint32_t c = 0; c < p->n_columns; c++)
         w->x_error[c] = right_x[c] - GSIM_CONIC_DELTA * x[c] - w->x_error[c];
-        worst = magnitude(w->x_error[c]) > worst ? magnitude(w->x_error[c]) : worst;
-    }
     gsim_conic_times_x(p, x, w->side_error);
     for (uint32_t i = 0; i < w->n_sides; i++) {
         double taken =
@@ -194,21 +207,12 @@ static double find_errors(struct gsim_conic *p, const double *right_x, const dou
             w->kind[i] == GSIM_CONIC_NONE ? 0 : right_side[i] - w->side_error[i] + taken;
     }
     add_cone_errors(p, worth);
-    for (uint32_t i = 0; i < w->n_sides; i++)
-        worst = magnitude(w->side_error[i]) > worst ? magnitude(w->side_error[i]) : worst;
-    return worst;
+    return larger(largest(w->x_error, p->n_columns), largest(w->side_error, w->n_sides));
 }
 
 static void add(double *to, const double *step, uint32_t n, double sign) {
     for (uint32_t i = 0; i < n; i++)
         to[i] += sign * step[i];
-}
-
-static double largest(const double *value, uint32_t n) {
-    double most = 0;
-    for (uint32_t i = 0; i < n; i++)
-        most = magnitude(value[i]) > most ? magnitude(value[i]) : most;
-    return most;
 }
 
 /* The refinement of ECOS: at most 9 times, until the error is 1e-14 of the right side, or no longer

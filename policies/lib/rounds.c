@@ -247,8 +247,8 @@ uint32_t gsim_rounds_choose(struct gsim_rounds *rounds, const uint32_t *types,
     uint32_t n_types = rounds->n_types;
     struct round round = {
         .rounds = rounds, .choice = choice, .is_across_types = walk == GSIM_ROUNDS_ACROSS_TYPES};
-    round.list = gsim_arena_grow(rounds->arena, NULL, 0,
-                                 ((size_t)rounds->n * n_types + 1) * sizeof *round.list);
+    round.list = gsim_arena_grow_raw(rounds->arena, NULL,
+                                     ((size_t)rounds->n * n_types + 1) * sizeof *round.list);
     if (!round.list)
         return UINT32_MAX;
     if (rounds->n_members > 0)

@@ -56,16 +56,26 @@ void gsim_skyline_clear(struct gsim_skyline *m) {
         memset(m->cell, 0, count_cells(m) * sizeof *m->cell);
 }
 
-/* Four sums at a time, so that none of them waits for the last addition. */
-static double product(const double *a, const double *b, uint32_t n) {
+/* Four sums at a time, so that none of them waits for the last addition. Most lines are shorter. */
+static inline double product(const double *a, const double *b, uint32_t n) {
     double sum[4] = {0};
     uint32_t k = 0;
-    for (; k + 4 <= n; k += 4)
-        for (uint32_t i = 0; i < 4; i++)
-            sum[i] += a[k + i] * b[k + i];
+    if (n >= 4)
+        for (; k + 4 <= n; k += 4)
+            for (uint32_t i = 0; i < 4; i++)
+                sum[i] += a[k + i] * b[k + i];
     for (; k < n; k++)
         sum[0] += a[k] * b[k];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    return n < 4 ? sum[0] : (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+static inline void take_times(double *from, const double *line, uint32_t n, double times) {
+    if (n >= 4)
+        for (uint32_t j = 0; j < n; j++)
+            from[j] -= line[j] * times;
+    else
+        for (uint32_t j = n; j-- > 0;)
+            from[j] -= line[j] * times;
 }
 
 /* The entries of a line before they are divided by the pivots: each loses what the columns before
@@ -108,10 +118,6 @@ void gsim_skyline_solve(const struct gsim_skyline *m, double *right) {
         right[i] -= product(m->cell + m->line[i], right + m->first[i], i - m->first[i]);
     for (uint32_t i = 0; i < m->n; i++)
         right[i] /= m->diagonal[i];
-    for (uint32_t i = m->n; i-- > 0;) {
-        const double *line = m->cell + m->line[i];
-        double *above = right + m->first[i], value = right[i];
-        for (uint32_t j = 0; j < i - m->first[i]; j++)
-            above[j] -= line[j] * value;
-    }
+    for (uint32_t i = m->n; i-- > 0;)
+        take_times(right + m->first[i], m->cell + m->line[i], i - m->first[i], right[i]);
 }

@@ -27,6 +27,8 @@ struct place {
 struct muri_antman {
     struct place *place; /* by GPU */
     double *free_gb; /* by node */
+    uint32_t *n_free; /* by node: GPUs that no guaranteed job has */
+    uint32_t n_open; /* GPUs for guests */
     struct {
         uint32_t n; /* GPUs in job->wanted */
         uint32_t node; /* of a job on one node */
@@ -45,14 +47,18 @@ enum gsim_status muri_antman_open(struct gsim_ctx *ctx, struct muri *muri) {
         return gsim_no_memory(ctx->log, "opening muri");
     antman->place = gsim_arena_array(ctx->arena, muri->n_gpus, sizeof *antman->place);
     antman->free_gb = gsim_arena_array(ctx->arena, cluster->n_nodes, sizeof *antman->free_gb);
+    antman->n_free = gsim_arena_array(ctx->arena, cluster->n_nodes, sizeof *antman->n_free);
     antman->job = gsim_arena_array(ctx->arena, muri->n_jobs, sizeof *antman->job);
     antman->list = gsim_arena_array(ctx->arena, muri->n_gpus, sizeof *antman->list);
-    if (!antman->place || !antman->free_gb || !antman->job || !antman->list)
+    if (!antman->place || !antman->free_gb || !antman->n_free || !antman->job || !antman->list)
         return gsim_no_memory(ctx->log, "opening muri");
     for (uint32_t gpu = 0; gpu < muri->n_gpus; gpu++)
         antman->place[gpu].guaranteed = antman->place[gpu].guest = MURI_NONE;
-    for (uint32_t node = 0; node < cluster->n_nodes; node++)
+    antman->n_open = muri->n_gpus;
+    for (uint32_t node = 0; node < cluster->n_nodes; node++) {
         antman->free_gb[node] = node_gb;
+        antman->n_free[node] = cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
+    }
     for (uint32_t i = 0; i < muri->n_jobs; i++) {
         if (muri->job[i].is_guest || muri->job[i].gpus <= cluster->widest_node)
             continue;
@@ -70,25 +76,23 @@ enum gsim_status muri_antman_open(struct gsim_ctx *ctx, struct muri *muri) {
     return GSIM_OK;
 }
 
-/* --- guaranteed jobs -------------------------------------------------------------------------- */
-
-static uint32_t n_free(const struct muri *muri, uint32_t node) {
-    const struct gsim_view_cluster *cluster = muri->room.cluster;
-    uint32_t n = 0;
-    for (uint32_t gpu = cluster->node_first_gpu[node]; gpu < cluster->node_first_gpu[node + 1];
-         gpu++)
-        n += muri->antman->place[gpu].guaranteed == MURI_NONE;
-    return n;
+static void add_use(struct muri_antman *antman, uint32_t gpu, double more) {
+    antman->n_open -= antman->place[gpu].use < most;
+    antman->place[gpu].use += more;
+    antman->n_open += antman->place[gpu].use < most;
 }
+
+/* --- guaranteed jobs -------------------------------------------------------------------------- */
 
 static void reserve(struct muri *muri, uint32_t number, uint32_t node, uint32_t n) {
     const struct gsim_view_cluster *cluster = muri->room.cluster;
     struct muri_antman *antman = muri->antman;
+    antman->n_free[node] -= n;
     for (uint32_t gpu = cluster->node_first_gpu[node]; n > 0; gpu++) {
         if (antman->place[gpu].guaranteed != MURI_NONE)
             continue;
         antman->place[gpu].guaranteed = number;
-        antman->place[gpu].use += reserved;
+        add_use(antman, gpu, reserved);
         muri->job[number].wanted[antman->job[number].n++] = (struct gsim_unit){.gpu = gpu};
         n--;
     }
@@ -97,7 +101,7 @@ static void reserve(struct muri *muri, uint32_t number, uint32_t node, uint32_t 
 static bool begin(struct muri *muri, uint32_t number) {
     struct muri_job *job = &muri->job[number];
     for (uint32_t u = 0; u < job->gpus; u++)
-        muri->antman->place[job->wanted[u].gpu].use += begun;
+        add_use(muri->antman, job->wanted[u].gpu, begun);
     return true;
 }
 
@@ -106,7 +110,7 @@ static bool place_first(struct muri *muri, uint32_t number) {
     struct muri_antman *antman = muri->antman;
     uint32_t gpus = muri->job[number].gpus, best = MURI_NONE, n_best = 0;
     for (uint32_t node = 0; node < muri->room.cluster->n_nodes; node++) {
-        uint32_t n = n_free(muri, node);
+        uint32_t n = antman->n_free[node];
         bool fits = n >= gpus && antman->free_gb[node] >= worker_gb;
         if (fits || n > n_best) {
             best = node;
@@ -127,7 +131,7 @@ static bool place_first(struct muri *muri, uint32_t number) {
 
 static bool place_rest(struct muri *muri, uint32_t number) {
     struct muri_antman *antman = muri->antman;
-    uint32_t node = antman->job[number].node, n = n_free(muri, node);
+    uint32_t node = antman->job[number].node, n = antman->n_free[node];
     uint32_t rest = muri->job[number].gpus - antman->job[number].n;
     if (n < rest || antman->free_gb[node] < worker_gb) {
         reserve(muri, number, node, n);
@@ -145,7 +149,7 @@ static bool place_wide(struct muri *muri, uint32_t number) {
     uint32_t rest = muri->job[number].gpus - antman->job[number].n, n_nodes = rest / widest;
     double each_gb = (servers_gb + rest * server_gb + worker_gb) * widest;
     for (uint32_t node = 0; node < muri->room.cluster->n_nodes && n_nodes > 0; node++) {
-        if (n_free(muri, node) < widest || antman->free_gb[node] < each_gb)
+        if (antman->n_free[node] < widest || antman->free_gb[node] < each_gb)
             continue;
         antman->free_gb[node] -= each_gb;
         antman->job[number].taken_gb[node] += each_gb;
@@ -157,19 +161,19 @@ static bool place_wide(struct muri *muri, uint32_t number) {
 
 /* --- guests ----------------------------------------------------------------------------------- */
 
-/* The least used GPUs, of equals the first. */
-static uint32_t list_free(const struct muri *muri) {
+/* Lists that many of the least used GPUs, of equals the first. */
+static void list_open(const struct muri *muri, uint32_t wanted) {
     const struct muri_antman *antman = muri->antman;
     uint32_t n = 0;
     for (uint32_t gpu = 0; gpu < muri->n_gpus; gpu++) {
-        if (!(antman->place[gpu].use < most))
+        double use = antman->place[gpu].use;
+        if (!(use < most) || (n == wanted && !(use < antman->place[antman->list[n - 1]].use)))
             continue;
-        uint32_t at = n++;
-        for (; at > 0 && antman->place[gpu].use < antman->place[antman->list[at - 1]].use; at--)
+        uint32_t at = n < wanted ? n++ : n - 1;
+        for (; at > 0 && use < antman->place[antman->list[at - 1]].use; at--)
             antman->list[at] = antman->list[at - 1];
         antman->list[at] = gpu;
     }
-    return n;
 }
 
 /* Takes memory of each node that has some of the guest's GPUs. */
@@ -187,11 +191,12 @@ static void charge_nodes(struct muri *muri, uint32_t number, double gb) {
 static bool place_guest(struct muri *muri, uint32_t number) {
     struct muri_antman *antman = muri->antman;
     struct muri_job *job = &muri->job[number];
-    if (list_free(muri) < job->gpus)
+    if (antman->n_open < job->gpus)
         return false;
+    list_open(muri, job->gpus);
     for (uint32_t u = 0; u < job->gpus; u++) {
         uint32_t gpu = antman->list[u];
-        antman->place[gpu].use += guest;
+        add_use(antman, gpu, guest);
         antman->place[gpu].guest = number;
         job->wanted[u] = (struct gsim_unit){.gpu = gpu};
     }
@@ -296,8 +301,11 @@ static void give_back(struct muri *muri, uint32_t number) {
     struct muri_antman *antman = muri->antman;
     const struct muri_job *job = &muri->job[number];
     for (uint32_t u = 0; u < job->gpus; u++) {
-        struct place *at = &antman->place[job->wanted[u].gpu];
-        at->use -= job->is_guest ? guest : guaranteed;
+        uint32_t gpu = job->wanted[u].gpu;
+        struct place *at = &antman->place[gpu];
+        add_use(antman, gpu, job->is_guest ? -guest : -guaranteed);
+        if (!job->is_guest)
+            antman->n_free[muri->room.cluster->node_of_gpu[gpu]] += at->guaranteed != MURI_NONE;
         *(job->is_guest ? &at->guest : &at->guaranteed) = MURI_NONE;
     }
 }

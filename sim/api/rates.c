@@ -99,15 +99,17 @@ uint32_t gsim_rates_of_job(const struct gsim_trace *trace, uint32_t job) {
 }
 
 /* The rows of the number of nodes that applies: the most that is not above `nodes`, else the
- * least. */
+ * least. Most tables have rows of one number of nodes. */
 static const struct gsim_rate_row *rows_for(const struct gsim_rate_row *rows, uint32_t n,
                                             uint32_t nodes, uint32_t *n_found) {
-    uint32_t from = 0;
-    for (uint32_t i = 1; i < n; i++)
-        if (rows[i].nodes != rows[from].nodes && rows[i].nodes <= nodes)
+    uint32_t from = 0, to;
+    *n_found = n;
+    if (rows[n - 1].nodes == rows[0].nodes)
+        return rows;
+    for (uint32_t i = 1; i < n && rows[i].nodes <= nodes; i++)
+        if (rows[i].nodes != rows[from].nodes)
             from = i;
-    uint32_t to = from;
-    while (to < n && rows[to].nodes == rows[from].nodes)
+    for (to = from; to < n && rows[to].nodes == rows[from].nodes;)
         to++;
     *n_found = to - from;
     return &rows[from];

@@ -179,13 +179,14 @@ static void use_large_pages(void *block, size_t size) {
 #endif
 }
 
-static void *regrow(struct gsim_arena *arena, void *block, size_t new_size) {
-    struct grown *old = block ? grown_of(block) : NULL;
+static void *regrow(struct gsim_arena *arena, void *block, size_t new_size, bool is_zeroed) {
+    struct grown *old = block ? grown_of(block) : NULL, *moved;
     if (old)
         grown_unlink(arena, old);
-    /* calloc: the kernel hands out fresh large blocks zeroed and untouched */
-    struct grown *moved = old ? realloc(old, sizeof(struct grown) + new_size)
-                              : calloc(1, sizeof(struct grown) + new_size);
+    if (old || !is_zeroed)
+        moved = realloc(old, sizeof(struct grown) + new_size);
+    else /* the kernel hands out fresh large blocks zeroed and untouched */
+        moved = calloc(1, sizeof(struct grown) + new_size);
     if (moved)
         use_large_pages(moved, sizeof(struct grown) + new_size);
     if (!moved)
@@ -195,17 +196,22 @@ static void *regrow(struct gsim_arena *arena, void *block, size_t new_size) {
     return moved ? moved->bytes : NULL;
 }
 
-void *gsim_arena_grow_raw(struct gsim_arena *arena, void *block, size_t new_size) {
+static void *regrow_locked(struct gsim_arena *arena, void *block, size_t new_size, bool is_zeroed) {
     if (new_size > SIZE_MAX / 2)
         return NULL;
     lock(arena);
-    void *grown = regrow(arena, block, new_size);
+    void *grown = regrow(arena, block, new_size, is_zeroed);
     unlock(arena);
     return grown;
 }
 
+/* No calloc: a block that was let go before would be zeroed, and each of its pages touched. */
+void *gsim_arena_grow_raw(struct gsim_arena *arena, void *block, size_t new_size) {
+    return regrow_locked(arena, block, new_size, false);
+}
+
 void *gsim_arena_grow(struct gsim_arena *arena, void *block, size_t old_size, size_t new_size) {
-    unsigned char *grown = gsim_arena_grow_raw(arena, block, new_size);
+    unsigned char *grown = regrow_locked(arena, block, new_size, true);
     if (grown && block && new_size > old_size)
         memset(grown + old_size, 0, new_size - old_size);
     return grown;

@@ -88,7 +88,7 @@ static void a_watched_file_that_changes_is_told(void **state) {
 }
 
 static const struct gsim_source *find(const char *owner, const char *part) {
-    for (const struct gsim_source *source = gsim_sources; source->owner; source++)
+    for (const struct gsim_source *source = gsim_sources; *source->owner; source++)
         if (strcmp(source->owner, owner) == 0 && strcmp(source->part, part) == 0)
             return source;
     return NULL;
@@ -114,7 +114,7 @@ static void parts_count_for_their_policies(void **state) {
 static const struct gsim_source *find_in_folders(const char *owner) {
     char end[128];
     (void)snprintf(end, sizeof end, "/%s.c", owner);
-    for (const struct gsim_source *source = gsim_sources; source->owner; source++) {
+    for (const struct gsim_source *source = gsim_sources; *source->owner; source++) {
         size_t n = strlen(source->part), length = strlen(end);
         if (strcmp(source->owner, owner) == 0 && n > length &&
             strcmp(source->part + n - length, end) == 0)

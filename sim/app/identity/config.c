@@ -196,12 +196,12 @@ static bool is_listed(const struct gsim_config_part *part, int n, const char *na
 static enum gsim_status list_parts(struct gsim_cli *cli, const struct gsim_setup *setup,
                                    int contender, struct gsim_identity *out) {
     size_t n = (size_t)out->n_inputs;
-    for (const struct gsim_source *source = gsim_sources; source->owner; source++)
+    for (const struct gsim_source *source = gsim_sources; *source->owner; source++)
         n++;
     struct gsim_config_part *part = gsim_arena_array(cli->arena, n, sizeof *part);
     if (!part)
         return gsim_no_memory(cli->log, "naming the program");
-    for (const struct gsim_source *source = gsim_sources; source->owner; source++)
+    for (const struct gsim_source *source = gsim_sources; *source->owner; source++)
         if (counts(source, setup, contender) && !is_listed(part, out->n_parts, source->part))
             part[out->n_parts++] = (struct gsim_config_part){source->part, source->sha256};
     for (int i = 0; i < out->n_inputs; i++)

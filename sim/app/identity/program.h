@@ -8,12 +8,13 @@
 
 #define GSIM_VERSION "0.1.0"
 
-/* A folder of the program's sources (owner "all") or a file of a policy (owner: its symbol). */
+/* A folder of the program's sources (owner "all") or a file of a policy (owner: its symbol). There are
+ * a thousand: as addresses of texts, the loader would have to move them at each start. */
 struct gsim_source {
-    const char *owner, *part;
-    const char *sha256; /* 64 hexadecimal digits */
+    char owner[24], part[72];
+    char sha256[65]; /* 64 hexadecimal digits */
 };
-extern const struct gsim_source gsim_sources[]; /* ends with a NULL owner */
+extern const struct gsim_source gsim_sources[]; /* ends with an empty owner */
 extern const char gsim_sources_sum[]; /* sum of all sources, built-in data included */
 
 /* The number of digits of that sum in texts for users. */

@@ -37,7 +37,7 @@ static void print_references(FILE *out, const struct gsim_policy *policy) {
 static const char *file_of(const struct gsim_policy *policy) {
     const char *symbol = gsim_policies_symbol(policy);
     size_t length = strlen(symbol);
-    for (const struct gsim_source *source = gsim_sources; source->owner; source++) {
+    for (const struct gsim_source *source = gsim_sources; *source->owner; source++) {
         const char *name = strrchr(source->part, '/');
         if (strcmp(source->owner, symbol) == 0 && name && strncmp(name + 1, symbol, length) == 0 &&
             strcmp(name + 1 + length, ".c") == 0)

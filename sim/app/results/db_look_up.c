@@ -112,7 +112,7 @@ static const char *named(const struct naming *names, const char *nothing) {
 
 /* The sum of a part of this program; NULL: it has no such part. */
 static const char *sum_of_part(struct gsim_contents *contents, const char *part) {
-    for (const struct gsim_source *source = gsim_sources; source->owner; source++)
+    for (const struct gsim_source *source = gsim_sources; *source->owner; source++)
         if (strcmp(source->part, part) == 0)
             return source->sha256;
     const struct gsim_content *content = gsim_contents_built_in(contents, part);
