@@ -209,7 +209,8 @@ static uint32_t find_kind(struct sia *sia, uint16_t type, uint32_t node_gpus) {
 static enum gsim_status find_kinds(struct gsim_ctx *ctx, struct sia *sia) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     sia->kind_of_node = gsim_arena_array(ctx->arena, cluster->n_nodes, sizeof *sia->kind_of_node);
-    if (!sia->kind_of_node)
+    sia->could = gsim_arena_array(ctx->arena, cluster->n_nodes, sizeof *sia->could);
+    if (!sia->kind_of_node || !sia->could)
         return gsim_no_memory(ctx->log, "opening sia");
     for (uint32_t node = 0; node < cluster->n_nodes; node++) {
         uint32_t kind = find_kind(sia, cluster->type[cluster->node_first_gpu[node]],

@@ -33,6 +33,7 @@ struct sia {
     struct sia_kind kind[GSIM_KNAPSACK_KINDS];
     uint32_t n_kinds;
     uint32_t *kind_of_node;
+    uint32_t *could; /* by node: GPUs that could be free, where room is made for a job */
     struct sia_job *job; /* by number */
     struct gsim_knapsack knapsack;
     struct gsim_choice_row *row; /* by row: its choices */

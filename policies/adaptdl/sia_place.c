@@ -4,6 +4,8 @@
  * Where a node has 2^k GPUs, all configurations that fit by their numbers find room. */
 #include "policies/adaptdl/sia.h"
 
+#include <string.h>
+
 static uint32_t node_gpus_of(const struct sia *sia, const struct sia_job *job) {
     return sia->kind[job->kind].node_gpus;
 }
@@ -23,15 +25,16 @@ static bool may_leave(const struct gsim_ctx *ctx, const struct sia *sia, uint32_
            !adaptdl_is_on_its_way(ctx, place);
 }
 
-/* GPUs of a node that could be free. */
-static uint32_t could_be_free(const struct gsim_ctx *ctx, const struct sia *sia, uint32_t node,
-                              uint32_t width) {
+/* Counts the GPUs of each node that could be free. */
+static const uint32_t *could_be_free(const struct gsim_ctx *ctx, struct sia *sia, uint32_t width) {
     const struct adaptdl *adaptdl = &sia->adaptdl;
-    uint32_t gpus = adaptdl->free[node];
-    for (uint32_t i = 0; i < adaptdl->n_active; i++)
-        if (may_leave(ctx, sia, adaptdl->active[i], node, width))
-            gpus += adaptdl->job[adaptdl->active[i]].n_nodes;
-    return gpus;
+    memcpy(sia->could, adaptdl->free, ctx->view->cluster.n_nodes * sizeof *sia->could);
+    for (uint32_t i = 0; i < adaptdl->n_active; i++) {
+        const struct adaptdl_job *place = &adaptdl->job[adaptdl->active[i]];
+        if (place->n_nodes > 0 && may_leave(ctx, sia, adaptdl->active[i], place->node[0], width))
+            sia->could[place->node[0]] += place->n_nodes;
+    }
+    return sia->could;
 }
 
 /* Jobs leave the node, narrow ones first, until there is room. */
@@ -49,20 +52,22 @@ static void make_room(const struct gsim_ctx *ctx, struct sia *sia, uint32_t node
 
 /* The node of that kind for a part of that width: the fullest one with room, else the one with the
  * most free GPUs of those that can make room; n_nodes: there is none. */
-static uint32_t node_for(const struct gsim_ctx *ctx, const struct sia *sia, uint32_t kind,
+static uint32_t node_for(const struct gsim_ctx *ctx, struct sia *sia, uint32_t kind,
                          uint32_t width) {
     const uint32_t *free = sia->adaptdl.free;
-    uint32_t n_nodes = ctx->view->cluster.n_nodes, full = n_nodes, other = n_nodes;
-    for (uint32_t node = 0; node < n_nodes; node++) {
-        if (sia->kind_of_node[node] != kind)
-            continue;
-        if (free[node] >= width && (full == n_nodes || free[node] < free[full]))
-            full = node;
-        if (full == n_nodes && (other == n_nodes || free[node] > free[other]) &&
-            could_be_free(ctx, sia, node, width) >= width)
-            other = node;
-    }
-    return full < n_nodes ? full : other;
+    uint32_t n_nodes = ctx->view->cluster.n_nodes, best = n_nodes;
+    for (uint32_t node = 0; node < n_nodes; node++)
+        if (sia->kind_of_node[node] == kind && free[node] >= width &&
+            (best == n_nodes || free[node] < free[best]))
+            best = node;
+    if (best < n_nodes)
+        return best;
+    const uint32_t *could = could_be_free(ctx, sia, width);
+    for (uint32_t node = 0; node < n_nodes; node++)
+        if (sia->kind_of_node[node] == kind && could[node] >= width &&
+            (best == n_nodes || free[node] > free[best]))
+            best = node;
+    return best;
 }
 
 /* Writes the nodes of a job's GPUs; a part that finds no room leaves the job without any. */

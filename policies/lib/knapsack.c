@@ -185,15 +185,19 @@ static int64_t least_of(const struct gsim_knapsack *k, const struct gsim_choice_
     return least;
 }
 
-/* Whether the rows want more of a kind than there is. */
-static bool is_wanted(const struct gsim_knapsack *k, uint32_t kind) {
+/* How many units of a kind the rows want. */
+static uint64_t wanted_of(const struct gsim_knapsack *k, uint32_t kind) {
     const struct gsim_choice *best;
     uint64_t units = 0;
     for (uint32_t i = 0; i < k->n_kept; i++) {
         (void)least_of(k, kept_row(k, i), &best);
         units += best && best->kind == kind ? best->units : 0;
     }
-    return units > k->capacity[kind];
+    return units;
+}
+
+static bool is_wanted(const struct gsim_knapsack *k, uint32_t kind) {
+    return wanted_of(k, kind) > k->capacity[kind];
 }
 
 /* The least price at which no more of the kind is wanted than there is. */
@@ -227,6 +231,19 @@ static void set_prices(struct gsim_knapsack *k) {
         k->bound -= k->price[kind] * k->capacity[kind];
     for (uint32_t i = 0; i < k->n_kept; i++)
         k->bound += least_of(k, kept_row(k, i), &best);
+}
+
+/* The cost of the rows where each has what it wants at these prices, if that fits: the price of the
+ * units that are left over lies between it and the bound. */
+static int64_t cost_of_wanted(const struct gsim_knapsack *k) {
+    int64_t cost = k->bound;
+    for (uint32_t kind = 0; kind < k->n_kinds; kind++) {
+        uint64_t units = wanted_of(k, kind);
+        if (units > k->capacity[kind])
+            return INT64_MAX / 2;
+        cost += k->price[kind] * (int64_t)(k->capacity[kind] - units);
+    }
+    return cost;
 }
 
 /* --- states ----------------------------------------------------------------------------------- */
@@ -303,7 +320,7 @@ static void cut(struct gsim_knapsack *k, uint32_t most) {
     uint32_t n = 0;
     if (states->n <= most)
         return;
-    for (uint32_t i = 0; i < states->n; i++) /* the bound of a first search is far off */
+    for (uint32_t i = 0; i < states->n; i++) /* the bound of a first search may be far off */
         n = states->state[i].sum > states->state[n].sum ? i : n;
     high = states->state[n].sum + 1 < high ? states->state[n].sum + 1 : high;
     while (high - low > 1) {
@@ -403,7 +420,7 @@ bool gsim_knapsack(struct gsim_knapsack *k) {
     for (uint32_t r = 0; r < k->n_rows; r++)
         k->chosen[r] = GSIM_NO_CHOICE;
     set_prices(k);
-    k->known = INT64_MAX / 2;
+    k->known = cost_of_wanted(k);
     if (!search(k, FIRST_STATES) || (k->is_cut && !search(k, GSIM_KNAPSACK_STATES)))
         return false;
     k->is_proven = !k->is_cut;

@@ -123,14 +123,28 @@ static bool suits(struct gsim_ctx *ctx, const struct lucid *lucid, gsim_slot slo
                view->cluster.hbm_bytes[gpu];
 }
 
-bool lucid_pack(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
+/* Whether the GPU has one sharer alone. */
+static bool is_open(const struct gsim_ctx *ctx, const struct lucid *lucid, uint32_t gpu) {
+    return lucid->n_sharers[gpu] == 1 && ctx->view->cluster.clients[gpu] == 1;
+}
+
+void lucid_find_hosts(struct gsim_ctx *ctx) {
     struct lucid *lucid = ctx->state;
-    uint32_t score = lucid_score(lucid, lucid_job(ctx, slot)), best = lucid->n_main, least = 0;
-    if (ctx->view->jobs.gpus[slot] != 1 || score > lucid->most_score)
-        return false;
+    lucid->has_hosts = false;
+    for (uint32_t gpu = 0; gpu < lucid->n_main && !lucid->has_hosts && lucid->shares; gpu++)
+        lucid->has_hosts =
+            is_open(ctx, lucid, gpu) &&
+            lucid_score(lucid, lucid_job(ctx, lucid->host[gpu])) <= lucid->most_score;
+    for (uint32_t class = 0; class < LUCID_CLASSES; class ++)
+        lucid->unfit_bytes[class] = INT64_MAX;
+}
+
+/* The GPU with the job that does the least to others, of equals the first; n_main: none suits. */
+static uint32_t find_host(struct gsim_ctx *ctx, struct lucid *lucid, gsim_slot slot,
+                          uint32_t score) {
+    uint32_t best = lucid->n_main, least = 0;
     for (uint32_t gpu = 0; gpu < lucid->n_main; gpu++) {
-        if (lucid->n_sharers[gpu] != 1 || ctx->view->cluster.clients[gpu] != 1 ||
-            !suits(ctx, lucid, slot, score, gpu))
+        if (!is_open(ctx, lucid, gpu) || !suits(ctx, lucid, slot, score, gpu))
             continue;
         uint32_t other = lucid_score(lucid, lucid_job(ctx, lucid->host[gpu]));
         if (best == lucid->n_main || other < least) {
@@ -138,10 +152,26 @@ bool lucid_pack(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
             least = other;
         }
     }
+    return best;
+}
+
+/* Without a table of pairs, a job finds no host where one before it found none that does as much to
+ * others and asks for as much memory. */
+bool lucid_pack(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
+    struct lucid *lucid = ctx->state;
+    uint32_t score = lucid_score(lucid, lucid_job(ctx, slot));
+    int64_t mem_bytes = gsim_job_memory(ctx->view, slot);
+    if (ctx->view->jobs.gpus[slot] != 1 || score > lucid->most_score ||
+        mem_bytes >= lucid->unfit_bytes[score])
+        return false;
+    uint32_t best = find_host(ctx, lucid, slot, score);
+    if (best == lucid->n_main && !lucid->pairs)
+        lucid->unfit_bytes[score] = mem_bytes;
     struct gsim_unit unit = {.gpu = best};
     if (best == lucid->n_main || !gsim_plan_place_on(plan, slot, &unit, 1))
         return false;
     lucid_job(ctx, slot)->sharing.gpu = best + 1;
+    lucid->guest[best] = slot;
     lucid->n_sharers[best] = 2;
     return true;
 }

@@ -47,30 +47,16 @@ static void note_past(const struct gsim_ctx *ctx, gsim_slot slot) {
 }
 
 /* Inserts by a rank, equal ones by submission. */
-static void insert(const struct gsim_ctx *ctx, struct gsim_queue *queue, gsim_slot slot,
-                   int64_t (*rank)(const struct gsim_ctx *ctx, gsim_slot slot)) {
-    gsim_slot before = GSIM_NO_SLOT, at = queue->last;
-    for (; at != GSIM_NO_SLOT && (rank(ctx, at) > rank(ctx, slot) ||
-                                  (rank(ctx, at) == rank(ctx, slot) &&
-                                   gsim_nth(ctx->view, at) > gsim_nth(ctx->view, slot)));
-         at = gsim_queue_before(ctx, at))
-        before = at;
-    gsim_queue_insert(queue, ctx, before, slot);
+static void insert(struct gsim_ctx *ctx, struct gsim_index *index, gsim_slot slot, int64_t rank) {
+    if (!gsim_index_insert(index, slot, rank, gsim_nth(ctx->view, slot)))
+        gsim_common_no_memory(ctx);
 }
 
-static int64_t by_key(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return lucid_job(ctx, slot)->key;
-}
-
-static int64_t by_gpus(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return ctx->view->jobs.gpus[slot];
-}
-
-static void stand_in_line(const struct gsim_ctx *ctx, gsim_slot slot) {
+static void stand_in_line(struct gsim_ctx *ctx, gsim_slot slot) {
     struct lucid_job *job = lucid_job(ctx, slot);
     job->stage = LUCID_IN_LINE;
     job->key = key_of(ctx, slot);
-    insert(ctx, &own(ctx)->sharing.queue, slot, by_key);
+    insert(ctx, &own(ctx)->line, slot, job->key);
 }
 
 /* --- what happens to jobs --------------------------------------------------------------------- */
@@ -81,13 +67,9 @@ static void leave(const struct gsim_ctx *ctx, gsim_slot slot) {
     uint32_t gpu = lucid_job(ctx, slot)->sharing.gpu;
     if (gpu == 0 || lucid->n_sharers[gpu - 1] == 0)
         return;
-    lucid->n_sharers[gpu - 1]--;
-    lucid->host[gpu - 1] = GSIM_NO_SLOT;
-    for (uint32_t i = 0; i < ctx->view->jobs.n_active && lucid->n_sharers[gpu - 1] > 0; i++) {
-        gsim_slot other = ctx->view->jobs.active[i];
-        if (other != slot && lucid_job(ctx, other)->sharing.gpu == gpu)
-            lucid->host[gpu - 1] = other;
-    }
+    gsim_slot *host = &lucid->host[gpu - 1];
+    bool has_other = --lucid->n_sharers[gpu - 1] > 0;
+    *host = !has_other ? GSIM_NO_SLOT : *host == slot ? lucid->guest[gpu - 1] : *host;
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -96,14 +78,21 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     if (!lucid_binder_arrival(ctx, lucid))
         gsim_common_no_memory(ctx);
     if (ctx->view->jobs.gpus[slot] <= lucid->most_profiled)
-        insert(ctx, &lucid->fresh, slot, by_gpus);
+        insert(ctx, &lucid->fresh, slot, ctx->view->jobs.gpus[slot]);
     else
         stand_in_line(ctx, slot);
 }
 
+static void note_due(struct lucid *lucid, gsim_slot slot) {
+    lucid->due = slot;
+    lucid->n_due++;
+}
+
 static void on_watch(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind kind) {
-    if (kind == GSIM_WATCH_RAN)
-        lucid_job(ctx, slot)->is_due = true;
+    if (kind != GSIM_WATCH_RAN)
+        return;
+    lucid_job(ctx, slot)->is_due = true;
+    note_due(own(ctx), slot);
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -131,29 +120,41 @@ static void settle(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 
 /* --- a decide --------------------------------------------------------------------------------- */
 
-static void end_profiles(struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    const struct gsim_view *view = ctx->view;
+/* Whether the job need not be looked at again. */
+static bool end_profile(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
     struct lucid *lucid = own(ctx);
-    for (uint32_t i = 0; i < view->jobs.n_active; i++) {
-        gsim_slot slot = view->jobs.active[i];
-        struct lucid_job *job = lucid_job(ctx, slot);
-        if (job->stage != LUCID_PROFILED || !job->is_due || view->jobs.state[slot] != GSIM_RUNNING)
-            continue;
-        lucid_measure(ctx, slot);
-        if (gsim_plan_preempt(plan, slot, lucid->keeps ? GSIM_STOP_ITERATION : GSIM_STOP_SAVE,
-                              lucid->keeps ? GSIM_KEEP_STORAGE : GSIM_KEEP_DISCARD))
-            job->stage = LUCID_LEAVING;
-    }
+    struct lucid_job *job = lucid_job(ctx, slot);
+    if (job->stage != LUCID_PROFILED || !job->is_due)
+        return true;
+    if (ctx->view->jobs.state[slot] != GSIM_RUNNING)
+        return false;
+    lucid_measure(ctx, slot);
+    if (!gsim_plan_preempt(plan, slot, lucid->keeps ? GSIM_STOP_ITERATION : GSIM_STOP_SAVE,
+                           lucid->keeps ? GSIM_KEEP_STORAGE : GSIM_KEEP_DISCARD))
+        return false;
+    job->stage = LUCID_LEAVING;
+    return true;
+}
+
+/* Of several jobs the order of all jobs decides which ends first. */
+static void end_profiles(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct lucid *lucid = own(ctx);
+    uint32_t n = lucid->n_due == 1 ? 1 : lucid->n_due > 0 ? ctx->view->jobs.n_active : 0;
+    const gsim_slot only = lucid->due, *slots = lucid->n_due == 1 ? &only : ctx->view->jobs.active;
+    lucid->n_due = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (!end_profile(ctx, plan, slots[i]))
+            note_due(lucid, slots[i]);
 }
 
 static void profile(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct lucid *lucid = own(ctx);
-    gsim_slot slot = lucid->fresh.first, next;
-    for (; slot != GSIM_NO_SLOT; slot = next) {
-        next = gsim_queue_after(ctx, slot);
+    uint32_t slot = gsim_index_first(&lucid->fresh), next;
+    for (; slot != GSIM_NO_ID; slot = next) {
+        next = gsim_index_next(&lucid->fresh, slot);
         if (!lucid_place(ctx, plan, slot, lucid->n_main, ctx->view->cluster.n_gpus, false))
             return;
-        gsim_queue_remove(&lucid->fresh, ctx, slot);
+        gsim_index_remove(&lucid->fresh, slot);
         lucid_job(ctx, slot)->stage = LUCID_PROFILED;
         gsim_plan_watch(plan, slot, GSIM_WATCH_RAN, lucid->profile_ns);
     }
@@ -163,25 +164,25 @@ static void profile(struct gsim_ctx *ctx, struct gsim_plan *plan) {
  * the first that waits needs the profiler's GPUs too. */
 static bool serve(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct lucid *lucid = own(ctx);
-    gsim_slot slot = lucid->sharing.queue.first, next;
+    uint32_t slot = gsim_index_first(&lucid->line), next;
     bool is_held_up = false, wants_all = false;
-    for (; slot != GSIM_NO_SLOT; slot = next) {
+    for (; slot != GSIM_NO_ID; slot = next) {
         bool is_wide = ctx->view->jobs.gpus[slot] > lucid->n_main, is_placed = false;
         uint32_t end = is_wide ? ctx->view->cluster.n_gpus : lucid->n_main;
-        next = gsim_queue_after(ctx, slot);
+        next = gsim_index_next(&lucid->line, slot);
         if (!gsim_common_waits(ctx->view, slot))
             continue;
         if (!is_held_up)
             is_placed = lucid_place(ctx, plan, slot, 0, end, true);
         wants_all |= !is_held_up && !is_placed && is_wide;
+        if (!is_held_up && !is_placed)
+            lucid_find_hosts(ctx);
         is_held_up |= !is_placed;
-        if (!is_placed && lucid->shares)
-            is_placed = lucid_pack(ctx, plan, slot);
-        if (!is_placed && !lucid->shares)
+        if (is_held_up && (!lucid->shares || !lucid->has_hosts))
             break;
-        if (!is_placed)
+        if (!is_placed && !lucid_pack(ctx, plan, slot))
             continue;
-        gsim_queue_remove(&lucid->sharing.queue, ctx, slot);
+        gsim_index_remove(&lucid->line, slot);
         lucid_job(ctx, slot)->stage = LUCID_RUNS;
     }
     return wants_all;
@@ -224,6 +225,7 @@ static bool open_tables(struct gsim_ctx *ctx, struct lucid *lucid) {
     const struct gsim_trace *trace = ctx->view->trace;
     uint32_t n_gpus = ctx->view->cluster.n_gpus, n_users = trace->names[GSIM_COL_USER].n;
     lucid->host = gsim_arena_array(ctx->arena, n_gpus, sizeof *lucid->host);
+    lucid->guest = gsim_arena_array(ctx->arena, n_gpus, sizeof *lucid->guest);
     lucid->n_sharers = gsim_arena_array(ctx->arena, n_gpus, sizeof *lucid->n_sharers);
     lucid->unit = gsim_arena_array(ctx->arena, n_gpus, sizeof *lucid->unit);
     lucid->is_taken =
@@ -234,8 +236,8 @@ static bool open_tables(struct gsim_ctx *ctx, struct lucid *lucid) {
     if (lucid->pairs)
         lucid->n_of_kind =
             gsim_arena_array(ctx->arena, lucid->pairs->n_kinds, sizeof *lucid->n_of_kind);
-    return (!lucid->pairs || lucid->n_of_kind) && lucid->host && lucid->n_sharers && lucid->unit &&
-           lucid->is_taken && lucid->user;
+    return (!lucid->pairs || lucid->n_of_kind) && lucid->host && lucid->guest && lucid->n_sharers &&
+           lucid->unit && lucid->is_taken && lucid->user;
 }
 
 /* Where the table of speeds has rows of pairs for the cluster's first device, jobs share by it. */
@@ -253,8 +255,8 @@ static void find_pairs(struct gsim_ctx *ctx, struct lucid *lucid) {
 
 static enum gsim_status open_lucid(struct gsim_ctx *ctx) {
     struct lucid *lucid = own(ctx);
-    gsim_queue_init(&lucid->sharing.queue);
-    gsim_queue_init(&lucid->fresh);
+    gsim_index_init(&lucid->line, ctx->arena);
+    gsim_index_init(&lucid->fresh, ctx->arena);
     lucid->sharing.lane = (struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR};
     lucid->sharing.how.max_clients = 2;
     lucid->profile_ns = gsim_param(ctx->params, "profile");

@@ -5,11 +5,12 @@
 
 #include "policies/lib/sharing.h"
 #include "sim/api/rates.h"
+#include "sim/base/index.h"
 
 enum lucid_stage { LUCID_NEW = 0, LUCID_PROFILED, LUCID_LEAVING, LUCID_IN_LINE, LUCID_RUNS };
 
 struct lucid_job {
-    struct gsim_sharing_job sharing; /* first; of the line that the job waits in */
+    struct gsim_sharing_job sharing; /* first */
     enum lucid_stage stage;
     bool is_due; /* it has been profiled for as long as a job may be */
     int64_t key; /* estimated time * GPUs: the least goes first */
@@ -27,18 +28,28 @@ struct lucid_past {
     int64_t sum_ms, n;
 };
 
-enum { LUCID_PARTS = 101 }; /* of a GPU's time, in whole per cents */
+enum {
+    LUCID_PARTS = 101, /* of a GPU's time, in whole per cents */
+    LUCID_CLASSES = 3, /* by what a job does to others */
+};
 
 struct lucid {
-    struct gsim_sharing sharing; /* first: its queue is the line of jobs that wait to run */
-    struct gsim_queue fresh; /* jobs that wait for the profiler, the fewest GPUs first */
+    struct gsim_sharing sharing; /* first; its queue is empty */
+    struct gsim_index line; /* jobs that wait to run, by their keys */
+    struct gsim_index fresh; /* jobs that wait for the profiler, the fewest GPUs first */
+    uint32_t n_due; /* jobs that may have been profiled for as long as they may be */
+    gsim_slot due; /* the last of them */
     uint32_t n_main; /* GPUs from this one on are the profiler's */
     uint32_t widest_main; /* of them on one node */
     uint32_t most_profiled; /* GPUs of a job that is profiled */
     int64_t profile_ns;
     bool keeps; /* what a job does while it is profiled counts */
     gsim_slot *host; /* by GPU: the job that was first to share it; GSIM_NO_SLOT: none */
+    gsim_slot *guest; /* by GPU with two sharers: the job that came second */
     uint32_t *n_sharers; /* by GPU */
+    bool has_hosts; /* in this decide a GPU may be free for one sharer more */
+    /* In this decide, by class: what a job asks for in memory, at least, that found no host. */
+    int64_t unfit_bytes[LUCID_CLASSES];
     struct gsim_unit *unit; /* room for the GPUs of a gang */
     bool *is_taken; /* by node, while such GPUs are looked for */
     uint64_t used[LUCID_PARTS]; /* jobs by the part of their time with kernels */
@@ -72,8 +83,10 @@ bool lucid_place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, u
 void lucid_measure(struct gsim_ctx *ctx, gsim_slot slot);
 /* 0, 1 or 2: how much the job and others slow each other on a GPU; 100: not measured. */
 uint32_t lucid_score(const struct lucid *lucid, struct lucid_job *job);
+/* Before jobs are packed: looks which GPUs may be free for one sharer more. */
+void lucid_find_hosts(struct gsim_ctx *ctx);
 /* Places the job beside one that has a GPU for itself; false: there is no such, or it does not
- * suit. */
+ * suit. Jobs are asked about in the order of their keys. */
 bool lucid_pack(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot);
 /* A job arrives (false: no memory); whether jobs share at present follows from how many arrive. */
 bool lucid_binder_arrival(const struct gsim_ctx *ctx, struct lucid *lucid);

@@ -86,7 +86,7 @@ bool lucid_place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, u
     uint32_t gpus = ctx->view->jobs.gpus[slot], mark = gsim_plan_mark(plan);
     struct search search = {ctx, slot, first, end, gpus};
     bool may_span = gpus > lucid->widest_main || gpus > ctx->view->cluster.widest_node;
-    if (!find(&search, lucid, may_span))
+    if (gpus > ctx->view->cluster.n_idle_gpus || !find(&search, lucid, may_span))
         return false;
     bool is_done = is_open && gpus == 1 ? open_gpu(ctx, plan, slot)
                                         : gsim_plan_place_whole(plan, slot, lucid->unit, gpus);

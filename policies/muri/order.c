@@ -27,12 +27,25 @@ static void merge(const struct muri *muri, const uint32_t *list, uint32_t *out, 
     }
 }
 
+/* Where the jobs end that stand sorted from `from` on. */
+static uint32_t end_of_run(const struct muri *muri, const uint32_t *list, uint32_t from, uint32_t n,
+                           is_before_fn is_before) {
+    while (++from < n && !is_before(&muri->job[list[from]], &muri->job[list[from - 1]]))
+        continue;
+    return from < n ? from : n;
+}
+
+/* Merges what stands sorted already, two parts at a time: of one decision to the next, few jobs
+ * change places. */
 static void sort(struct muri *muri, uint32_t *list, uint32_t n, is_before_fn is_before) {
-    for (uint32_t width = 1; width < n; width *= 2) {
-        for (uint32_t from = 0; from < n; from += 2 * width) {
-            uint32_t here = n - from < 2 * width ? n - from : 2 * width;
-            merge(muri, list + from, muri->scratch + from, width < here ? width : here, here,
-                  is_before);
+    for (uint32_t first = 0; first < n;) {
+        first = end_of_run(muri, list, 0, n, is_before);
+        if (first == n)
+            return;
+        for (uint32_t from = 0, middle = first, end; from < n; from = end) {
+            middle = from > 0 ? end_of_run(muri, list, from, n, is_before) : first;
+            end = middle < n ? end_of_run(muri, list, middle, n, is_before) : n;
+            merge(muri, list + from, muri->scratch + from, middle - from, end - from, is_before);
         }
         memcpy(list, muri->scratch, n * sizeof *list);
     }

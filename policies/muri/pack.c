@@ -355,11 +355,29 @@ static void note_packings(struct muri *muri) {
     }
 }
 
+/* Sorts the order, which the line is a copy of, by width: it is the lists of all widths, one after
+ * the other. */
+static void order_by_width(struct muri *muri, struct widths *widths) {
+    uint32_t n = 0;
+    for (uint32_t w = 0; w < widths->n; w++) {
+        uint32_t widest = w;
+        for (uint32_t i = w + 1; i < widths->n; i++)
+            widest = widths->list[i].gpus > widths->list[widest].gpus ? i : widest;
+        struct width next = widths->list[widest];
+        widths->list[widest] = widths->list[w];
+        memcpy(muri->order + n, next.job, next.n_listed * sizeof *next.job);
+        n += next.n_listed;
+    }
+}
+
 /* The widest get their GPUs first, by which none that fit in another order fails, but for odd
  * widths. */
-static void grant(struct muri *muri) {
+static void grant(struct muri *muri, struct widths *widths) {
     note_packings(muri);
-    muri_sort_by_width(muri, muri->order, muri->n_order);
+    if (muri_has_queues(muri))
+        muri_sort_by_width(muri, muri->order, muri->n_order);
+    else
+        order_by_width(muri, widths);
     muri_room_clear(&muri->room);
     for (uint32_t i = 0; i < muri->n_order; i++) {
         struct muri_job *job = &muri->job[muri->order[i]];
@@ -393,7 +411,7 @@ bool muri_pack(struct muri *muri) {
     take_apart(muri, &packings);
     sort_packings(&muri->packings, packings.list);
     keep_fitting(muri);
-    grant(muri);
+    grant(muri, &widths);
     return true;
 }
 

@@ -44,11 +44,15 @@ static struct estimate known_of(const struct gsim_ctx *ctx, gsim_slot slot, doub
                              .left_s = left_s};
 }
 
-static struct estimate estimate_of(const struct gsim_ctx *ctx, gsim_slot slot) {
+/* Only jobs with epochs, or in phases, have other paces later on. */
+static struct estimate estimate_of(const struct gsim_ctx *ctx, struct shockwave_job *job) {
     struct gsim_modes modes;
-    double pace = pace_of(ctx, slot);
-    if (!gsim_ask_modes(ctx, slot, &modes))
-        return known_of(ctx, slot, pace);
+    double pace = job->pace > 0 ? job->pace : pace_of(ctx, job->slot);
+    bool is_known = job->pace > 0 || !gsim_ask_modes(ctx, job->slot, &modes);
+    if (is_known && !ctx->view->trace->goodput)
+        job->pace = pace;
+    if (is_known)
+        return known_of(ctx, job->slot, pace);
     struct estimate o = {.done = (double)modes.made_ppm / GSIM_PPM,
                          .all = (double)modes.epochs_ppm / GSIM_PPM};
     int64_t part_ppm = modes.made_ppm % GSIM_PPM;
@@ -109,7 +113,7 @@ void shockwave_look_ahead(struct gsim_ctx *ctx, struct shockwave *s) {
     double round_s = s_of(s->round_ns);
     for (uint32_t i = 0; i < s->n_active; i++) {
         struct shockwave_job *job = &s->job[s->active[i]];
-        struct estimate o = estimate_of(ctx, job->slot);
+        struct estimate o = estimate_of(ctx, job);
         if (!s->is_counted) {
             double submit_s = since_origin_s(s, ctx->view->jobs.submit_ns[job->slot]);
             note_fair(s, job, submit_s + (o.had_s + o.left_s) / part);

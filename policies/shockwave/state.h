@@ -13,6 +13,7 @@ struct shockwave_job {
     uint32_t gpus;
     uint32_t rounds_left; /* of the plan */
     double weight, left_s; /* of the plan */
+    double pace; /* its speed, of that in the trace, where that stays; 0: not known */
     bool has_ended;
     bool is_chosen, was_chosen; /* the job runs in this round; it ran in the last one */
     /* Times at which it would end with an equal part of the cluster: as found last, and the sum of

@@ -9,6 +9,7 @@
 #include "policies/slurm/limits.h"
 #include "policies/slurm/nodes.h"
 #include "policies/slurm/passes.h"
+#include "policies/slurm/ranking.h"
 #include "policies/slurm/shards.h"
 #include "policies/slurm/ways.h"
 #include "sim/base/pick.h"
@@ -391,7 +392,6 @@ void gsim_slurm_backfill_pass(struct gsim_slurm_state *state, struct gsim_ctx *c
         else
             state->order[kept++] = *entry;
     }
-    memmove(&state->order[kept], &state->order[i], (state->n_order - i) * sizeof *state->order);
-    state->n_order -= i - kept;
+    gsim_slurm_ranking_drop(state, kept, i);
     gsim_slurm_ways_tidy(state, ctx);
 }

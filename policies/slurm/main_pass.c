@@ -5,6 +5,7 @@
 #include "policies/slurm/limits.h"
 #include "policies/slurm/nodes.h"
 #include "policies/slurm/passes.h"
+#include "policies/slurm/ranking.h"
 #include "policies/slurm/ways.h"
 
 #include <string.h>
@@ -107,8 +108,7 @@ void gsim_slurm_main_pass(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
          i++)
         if (!is_done(state, ctx, plan, &state->order[i]))
             state->order[kept++] = state->order[i];
-    memmove(&state->order[kept], &state->order[i], (state->n_order - i) * sizeof *state->order);
-    state->n_order -= i - kept;
+    gsim_slurm_ranking_drop(state, kept, i);
     gsim_slurm_ways_tidy(state, ctx);
     state->is_due = false;
 }

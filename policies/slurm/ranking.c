@@ -165,8 +165,18 @@ static bool comes_before(const struct gsim_ctx *ctx, const struct gsim_slurm_ent
     return a->key != b->key ? a->key < b->key : number_of(ctx, a) < number_of(ctx, b);
 }
 
+/* Where the block is full, the order goes back to its beginning, and to a larger one where it fills
+ * more than half of it: an entry moves for no more than one that is added. */
 static bool reserve(struct gsim_slurm_state *state, struct gsim_arena *arena) {
-    if (state->n_order < state->order_capacity)
+    if (state->n_skipped + state->n_order < state->order_capacity)
+        return true;
+    if (state->n_skipped > 0) {
+        state->order -= state->n_skipped;
+        memmove(state->order, state->order + state->n_skipped,
+                state->n_order * sizeof *state->order);
+        state->n_skipped = 0;
+    }
+    if (state->n_order < state->order_capacity / 2)
         return true;
     uint32_t room = state->order_capacity ? 2 * state->order_capacity : 64;
     struct gsim_slurm_entry *order = gsim_arena_grow_raw(arena, state->order, room * sizeof *order);
@@ -202,6 +212,14 @@ void gsim_slurm_ranking_add(struct gsim_slurm_state *state, struct gsim_ctx *ctx
             (state->n_order - low) * sizeof *state->order);
     state->order[low] = own;
     state->n_order++;
+}
+
+void gsim_slurm_ranking_drop(struct gsim_slurm_state *state, uint32_t kept, uint32_t end) {
+    uint32_t n = end - kept;
+    memmove(&state->order[n], state->order, kept * sizeof *state->order);
+    state->order += n;
+    state->n_skipped += n;
+    state->n_order -= n;
 }
 
 /* Sorts by one key after the other; equal keys stay in their order. */

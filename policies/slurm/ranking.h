@@ -16,4 +16,8 @@ void gsim_slurm_ranking_add(struct gsim_slurm_state *state, struct gsim_ctx *ctx
 /* The next time at which priorities change by themselves; GSIM_NEVER: they do not. */
 int64_t gsim_slurm_ranking_next(const struct gsim_slurm_state *state, int64_t now_ns);
 
+/* Drops entries of the order from `kept` to before `end`; those before them move, which are those
+ * that a pass has looked at. */
+void gsim_slurm_ranking_drop(struct gsim_slurm_state *state, uint32_t kept, uint32_t end);
+
 #endif

@@ -165,6 +165,7 @@ struct gsim_slurm_state {
     int64_t *key;
     uint32_t *sorted;
     uint32_t n_order, order_capacity;
+    uint32_t n_skipped; /* entries of the block before the first of the order, which left it */
     uint32_t n_stale; /* jobs of several entries that have started in this pass */
     struct gsim_slurm_choice *choice;
     uint32_t first_idle_choice, n_choices, choices_capacity;

@@ -112,7 +112,6 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     struct job *job = &s->job[number];
     double *lists = job->pace;
     count_crowd(ctx, s);
-    drop_ended(s);
     if (!lists)
         lists = gsim_arena_array(ctx->arena, 2 * ((size_t)gpus + 1), sizeof *lists);
     if (!lists) {

@@ -3,12 +3,13 @@
 
 #include "sim/base/wide.h"
 
-/* Numbers beyond the largest multiple of n are drawn again: all remainders are equally likely. */
+/* Numbers beyond the largest multiple of n are drawn again: all remainders are equally likely.
+ * These are fewer than n, and the last ones: of all others no division has to tell. */
 uint64_t gsim_random_below(struct gsim_random *random, uint64_t n) {
-    uint64_t excess = (UINT64_MAX % n + 1) % n, drawn;
+    uint64_t drawn;
     do
         drawn = gsim_random_next(random);
-    while (drawn > UINT64_MAX - excess);
+    while (drawn > UINT64_MAX - n && drawn > UINT64_MAX - (UINT64_MAX % n + 1) % n);
     return drawn % n;
 }
 
