@@ -414,12 +414,12 @@ def share(cluster, jobs, lane, setup, shared=Shared):
 
 
 class Timeslice(Policy):
-    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "programs", "fitted", "requests")
+    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "programs", "hosted", "fitted", "requests")
     lane, shared = Turns, Shared
 
     def run(self, cluster, jobs, setup):
         # a host is fitted to what its job takes alone, to a nanosecond an iteration, and a pace to a part of one
-        programs = {"programs": (Hosts, 1e-5), "requests": (Hosts, 1e-5), "fitted": (self.lane, 2e-4)}
+        programs = {"programs": (Hosts, 1e-5), "hosted": (Hosts, 1e-5), "requests": (Hosts, 1e-5), "fitted": (self.lane, 2e-4)}
         lane, self.slack = programs.get(setup.kind, (self.lane, type(self).slack))
         share(cluster, jobs, lane, setup, self.shared)
 
