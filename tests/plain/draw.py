@@ -26,7 +26,7 @@ def seconds(ns):
 KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "features", "counts", "mixed", "costs", "speeds", "networks", "any", "spread")
 
 
-UNTIMED = ("programs", "hosted", "requests", "blocks", "gated")  # kinds of which jobs are as long as their programs
+UNTIMED = ("programs", "hosted", "requests", "blocks", "gated", "gated_twice")  # kinds of which jobs are as long as their programs
 GIB = 2**30
 INSTANCES = {"7g": (100, 8, 8, "0"), "3g": (40, 4, 4, "0,4"), "2g": (28, 2, 2, "0,2,4"), "1g": (14, 1, 1, "0,1,2,3,4,5,6")}
 
@@ -393,16 +393,22 @@ class Setup(KueueDraws):
         self.nodes, self.rows = [{"gpus": 1}], self.rows[:r.choice([2, 3, 4])]
 
     def draw_gated(self, r):
-        """Such kernels beside those of a job of high priority, which hold back the other one. No page says which of several
-        that are held back goes first."""
+        """Such kernels beside those of a job of high priority, which hold back the other one."""
+        self.draw_gates(r, 1, 2)
+
+    def draw_gated_twice(self, r):
+        """Several jobs that are held back, and a second job of high priority, which waits for the end of the first."""
+        self.draw_gates(r, 2, r.choice([3, 4]))
+
+    def draw_gates(self, r, n_high, n):
         self.draw_blocks(r)
-        self.rows = self.rows[:2]
+        self.rows = self.rows[:n]
         wait, bound = r.choice([0, 20_000, 300_000]), r.choice([0, 100_000])
         self.costs.update(rank=lambda job: job.is_realtime or job.priority > 0, wait=wait)
         self.sets += [f"tally.wait={wait}ns", f"tally.bound={bound}ns"]
-        high = r.choice(self.rows)
+        high = r.sample(self.rows, min(n_high, len(self.rows)))
         for row in self.rows:
-            row.update({"class": "realtime" if row is high else r.choice(["batch", "opportunistic"]), "priority": 0})
+            row.update({"class": "realtime" if row in high else r.choice(["batch", "opportunistic"]), "priority": 0})
 
     def program(self, r, name, sms=None, grain=1):
         """Kernels and calls, of which some wait: the last of them launches, at least. Times are multiples of the grain."""

@@ -463,7 +463,8 @@ class Mps(Timeslice):
 
 
 class Tally(Policy):
-    kinds, slack = ("gated",), 1e-5
+    kinds, slack = ("gated", "gated_twice"), 1e-5
+    again = {"gated_twice": (99,)}  # one comes soon after the last kernel of high priority
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, Gated, setup)
