@@ -233,7 +233,7 @@ static int64_t shut_until_ns(struct gsim_lanes *lanes, const struct gsim_gpu_lan
     int64_t until_ns = GSIM_NEVER;
     for (uint16_t i = 0; i < lanes->n_lanes; i++) {
         struct gsim_gpu_lane *lane = &lanes->lane[i];
-        if (!is_above(lane, gated) || !gsim_gpu_lane_shuts(lane))
+        if (!is_above(lane, gated) || !gsim_gpu_lane_closes_gates(lane))
             continue;
         if (lane->times.opens_ns <= lanes->now_ns)
             lane->times.opens_ns = GSIM_NEVER;
@@ -253,8 +253,8 @@ bool gsim_gate_look(struct gsim_lanes *lanes, uint16_t number) {
     bool is_shut = is_launched_above(lanes, lane);
     if (is_shut || was_ns <= lanes->now_ns || !are_any_above(lanes, lane))
         lane->times.opens_ns = GSIM_NEVER;
-    else if (lane->state.is_shut && lane->how.gate.wait_ns > 0)
-        lane->times.opens_ns = lanes->now_ns + lane->how.gate.wait_ns;
+    else if (lane->state.is_shut && gsim_gpu_lane_gate_wait_ns(lane) > 0)
+        lane->times.opens_ns = lanes->now_ns + gsim_gpu_lane_gate_wait_ns(lane);
     int64_t until_ns = is_shut ? GSIM_NEVER : shut_until_ns(lanes, lane);
     if (until_ns != GSIM_NEVER)
         lane->times.opens_ns = until_ns;

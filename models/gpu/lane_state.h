@@ -171,8 +171,8 @@ struct gsim_lane_times {
     int64_t halted_ns; /* halting: when the SMs are free */
     int64_t padding_since_ns; /* padding: up to when the padding context is brought forward */
     int64_t padding_until_ns; /* padding: the end of the last wave */
-    /* gated: when the gate opens, if no kernel of a higher rank comes before; of a lane that shuts
-     * gates: when gates of a lower rank do */
+    /* gated: when the gate opens, if no kernel of a higher rank comes before; of a lane of such a
+     * rank: when gates of lower ranks do */
     int64_t opens_ns;
     int64_t next_atom_ns; /* with atoms: one has ended, and the next one may begin then */
 };
@@ -262,9 +262,13 @@ static inline bool gsim_gpu_lane_is_whole(const struct gsim_gpu_lane *lane) {
 static inline bool gsim_gpu_lane_is_gated(const struct gsim_gpu_lane *lane) {
     return gsim_lane_is_gated(&lane->how);
 }
-/* Whether gates of lanes of a lower rank stay closed for a while after its kernels. */
-static inline bool gsim_gpu_lane_shuts(const struct gsim_gpu_lane *lane) {
-    return lane->how.gate.wait_ns > 0 && lane->how.gate.opens == GSIM_GATE_OPEN;
+/* For how long a gate stays closed after a kernel that closes it. */
+static inline int64_t gsim_gpu_lane_gate_wait_ns(const struct gsim_gpu_lane *lane) {
+    return lane->how.gate.wait_ns;
+}
+/* Whether its kernels close gates of lanes of a lower rank for a while. */
+static inline bool gsim_gpu_lane_closes_gates(const struct gsim_gpu_lane *lane) {
+    return gsim_gpu_lane_gate_wait_ns(lane) > 0 && !gsim_gpu_lane_is_gated(lane);
 }
 static inline bool gsim_gpu_lane_has_atoms(const struct gsim_gpu_lane *lane) {
     return gsim_lane_has_atoms(&lane->how);
