@@ -23,10 +23,10 @@ static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot
                     struct gsim_unit unit) {
     struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR,
                              .cap_ppm = GSIM_PPM,
-                             .gate.rank = gsim_clients_rank(ctx, slot)};
+                             .gate.rank = gsim_clients_rank(ctx, slot),
+                             .gate.wait_ns = gsim_param(ctx->params, "wait")};
     if (lane.gate.rank == GSIM_RANK_BEST_EFFORT) {
         lane.gate.opens = GSIM_GATE_IDLE;
-        lane.gate.wait_ns = gsim_param(ctx->params, "wait");
         lane.gate.whole_ns = gsim_param(ctx->params, "bound");
     }
     struct gsim_arrangement how = {.max_clients = GSIM_MOST_CLIENTS};

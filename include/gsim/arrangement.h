@@ -112,7 +112,8 @@ struct gsim_lane_gate {
     /* Kernels begin, in order, until they together last longer than this part of an iteration alone
      * of a job of a higher rank; then none until all of these have ended. 0: one at a time. */
     uint32_t ahead_ppm;
-    /* GSIM_GATE_IDLE: the gate stays closed for this time after the last such kernel */
+    /* GSIM_GATE_IDLE: the gate stays closed for this time after the last such kernel. Of a lane of
+     * a higher rank: gates of lanes that come after its last kernel stay closed for as long. */
     int64_t wait_ns;
     /* GSIM_GATE_IDLE: a kernel that takes no longer alone is not stopped: once begun it runs out,
      * before blocks of any rank */

@@ -227,6 +227,23 @@ static bool are_any_above(const struct gsim_lanes *lanes, const struct gsim_gpu_
     return false;
 }
 
+/* When the gates below may open, by the lanes above; GSIM_NEVER: they may. A lane that came after
+ * the last kernel knows it by these alone. */
+static int64_t shut_until_ns(struct gsim_lanes *lanes, const struct gsim_gpu_lane *gated) {
+    int64_t until_ns = GSIM_NEVER;
+    for (uint16_t i = 0; i < lanes->n_lanes; i++) {
+        struct gsim_gpu_lane *lane = &lanes->lane[i];
+        if (!is_above(lane, gated) || !gsim_gpu_lane_closes_gates(lane))
+            continue;
+        if (lane->times.opens_ns <= lanes->now_ns)
+            lane->times.opens_ns = GSIM_NEVER;
+        if (until_ns == GSIM_NEVER ||
+            (lane->times.opens_ns != GSIM_NEVER && lane->times.opens_ns > until_ns))
+            until_ns = lane->times.opens_ns;
+    }
+    return until_ns;
+}
+
 /* The gate waits for a job of a higher rank that may launch again, and for none that has left. The
  * time from which on the gate is open again is known only until then: later it would make equal
  * states look different. */
@@ -236,8 +253,11 @@ bool gsim_gate_look(struct gsim_lanes *lanes, uint16_t number) {
     bool is_shut = is_launched_above(lanes, lane);
     if (is_shut || was_ns <= lanes->now_ns || !are_any_above(lanes, lane))
         lane->times.opens_ns = GSIM_NEVER;
-    else if (lane->state.is_shut && lane->how.gate.wait_ns > 0)
-        lane->times.opens_ns = lanes->now_ns + lane->how.gate.wait_ns;
+    else if (lane->state.is_shut && gsim_gpu_lane_gate_wait_ns(lane) > 0)
+        lane->times.opens_ns = lanes->now_ns + gsim_gpu_lane_gate_wait_ns(lane);
+    int64_t until_ns = is_shut ? GSIM_NEVER : shut_until_ns(lanes, lane);
+    if (until_ns != GSIM_NEVER)
+        lane->times.opens_ns = until_ns;
     lane->state.is_shut = is_shut;
     return lane->times.opens_ns != was_ns;
 }

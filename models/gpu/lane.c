@@ -405,6 +405,8 @@ static int64_t left_of_turn_ns(const struct gsim_lane_gpu *gpu, const struct gsi
 /* An iteration begins, or goes on. */
 static void go_on(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, int64_t now_ns) {
     enter(lane, GSIM_LANE_RUNNING);
+    if (gsim_rarely(gsim_gpu_lane_closes_gates(lane)))
+        lane->times.opens_ns = GSIM_NEVER;
     lane->times.since_ns = now_ns;
     gsim_turn_sweep(gpu, lane, left_of_turn_ns(gpu, lane, now_ns), now_ns);
     gsim_context_resume(&gsim_ready_at(gpu, lane, lane->state.at)->context, now_ns);
@@ -489,6 +491,8 @@ static void pass_on(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
     stop_padding(lane);
     if (place == GSIM_NO_MEMBER) {
         enter(lane, GSIM_LANE_IDLE);
+        if (gsim_rarely(gsim_gpu_lane_closes_gates(lane)))
+            lane->times.opens_ns = now_ns + gsim_gpu_lane_gate_wait_ns(lane);
         gsim_gpu_lane_plan(gpu, lane, now_ns);
     } else if (place == lane->state.at) {
         switch_to(gpu, lane, place, 0, now_ns); /* its host has launched again already */

@@ -171,7 +171,9 @@ struct gsim_lane_times {
     int64_t halted_ns; /* halting: when the SMs are free */
     int64_t padding_since_ns; /* padding: up to when the padding context is brought forward */
     int64_t padding_until_ns; /* padding: the end of the last wave */
-    int64_t opens_ns; /* gated: when the gate opens, if no kernel of a higher rank comes before */
+    /* gated: when the gate opens, if no kernel of a higher rank comes before; of a lane of such a
+     * rank: when gates of lower ranks do */
+    int64_t opens_ns;
     int64_t next_atom_ns; /* with atoms: one has ended, and the next one may begin then */
 };
 
@@ -259,6 +261,14 @@ static inline bool gsim_gpu_lane_is_whole(const struct gsim_gpu_lane *lane) {
 }
 static inline bool gsim_gpu_lane_is_gated(const struct gsim_gpu_lane *lane) {
     return gsim_lane_is_gated(&lane->how);
+}
+/* For how long a gate stays closed after a kernel that closes it. */
+static inline int64_t gsim_gpu_lane_gate_wait_ns(const struct gsim_gpu_lane *lane) {
+    return lane->how.gate.wait_ns;
+}
+/* Whether its kernels close gates of lanes of a lower rank for a while. */
+static inline bool gsim_gpu_lane_closes_gates(const struct gsim_gpu_lane *lane) {
+    return gsim_gpu_lane_gate_wait_ns(lane) > 0 && !gsim_gpu_lane_is_gated(lane);
 }
 static inline bool gsim_gpu_lane_has_atoms(const struct gsim_gpu_lane *lane) {
     return gsim_lane_has_atoms(&lane->how);

@@ -286,6 +286,7 @@ struct gsim_core {
     uint64_t n_waited;
     bool must_look_at_all; /* a waiting job may be clear that no job's leaving has made clear */
     uint32_t n_vacating; /* jobs that still hold units which they gave up */
+    struct gsim_bitset vacated; /* the GPUs of these units */
     uint32_t *shared_clients; /* admitted jobs of an arranged GPU */
     int64_t *shared_since_ns;
     struct gsim_free_units free_units[GSIM_UNIT_CLASSES];

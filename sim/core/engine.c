@@ -311,7 +311,8 @@ static bool open_gpu_columns(struct gsim_core *core) {
     for (uint32_t gpu = 0; core->waiter && gpu < n; gpu++)
         core->waiter[gpu] = GSIM_NO_SLOT;
     return core->waiter && core->vacating_ppm && core->waiting_ppm && core->leaving_alone &&
-           core->shared_clients && core->shared_since_ns;
+           core->shared_clients && core->shared_since_ns &&
+           gsim_bitset_init(&core->vacated, core->arena, n);
 }
 
 /* Nothing moves the memory of a context, so it is counted where jobs stay resident beside each

@@ -6,7 +6,7 @@
  * With N GPUs, and n jobs in the system on average while the job was there (itself included), its
  * share is N / n GPUs. Alone on the share a job that asks for g GPUs takes its service time,
  * multiplied by g over the share where g is larger. n counts all jobs from their submission to
- * their end, or to the end of the run. */
+ * their end, or to the end of the run; a declined job until then, and it has no ratio. */
 #include "sim/core/core.h"
 #include "sim/base/hints.h"
 
@@ -51,7 +51,7 @@ void gsim_fairness_leave(struct gsim_core *core, gsim_slot slot) {
     int64_t jct_ns = core->view.now_ns - jobs->submit_ns[slot];
     gsim_i128 met = crowd->area - jobs->core[slot].crowd_before;
     crowd->n--;
-    if (jobs->service_ns[slot] <= 0 || jct_ns <= 0)
+    if (jobs->service_ns[slot] <= 0 || jct_ns <= 0 || gsim_rarely(jobs->core[slot].is_declined))
         return;
     /* jct / (service max(1, gpus (met / jct) / all)), with one division and the machine's maximum:
      * a branch would often be mispredicted, and known late. */

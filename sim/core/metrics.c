@@ -74,6 +74,34 @@ void gsim_metrics_wants(struct gsim_core *core, gsim_slot slot, bool begins) {
     }
 }
 
+/* GPUs without a job, and those of them on nodes of which no GPU has one. */
+struct idle {
+    uint32_t n, n_whole;
+};
+
+static bool is_unused(const struct gsim_cluster *cluster, uint32_t gpu) {
+    return gsim_cluster_is_idle(cluster, gpu) ||
+           (cluster->gpu_is_arranged[gpu] && cluster->gpu_clients[gpu] == 0);
+}
+
+/* A GPU that its job has given up, and no other job has reserved, is in use until that is off. */
+GSIM_APART static struct idle without_vacated(const struct gsim_core *core, struct idle idle) {
+    const struct gsim_cluster *cluster = &core->cluster;
+    uint32_t last_node = UINT32_MAX;
+    for (uint32_t gpu = gsim_bitset_first(&core->vacated); gpu != UINT32_MAX;
+         gpu = gsim_bitset_next(&core->vacated, gpu + 1)) {
+        uint32_t node = cluster->node_of_gpu[gpu];
+        if (!is_unused(cluster, gpu))
+            continue;
+        idle.n--;
+        uint32_t size = cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
+        if (node != last_node && cluster->node_idle[node] + cluster->node_empty[node] == size)
+            idle.n_whole -= size;
+        last_node = node;
+    }
+    return idle;
+}
+
 void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns) {
     const struct gsim_cluster *cluster = &core->cluster;
     struct gsim_unused *unused = &core->metrics.unused;
@@ -83,12 +111,14 @@ void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns) {
         core->metrics.host_wait_ns += elapsed_ns;
     if (gsim_rarely(cluster->n_gpus_down > 0) && until_ns > core->metrics.first_submit_ns)
         unused->down_ns += elapsed_ns * cluster->n_gpus_down;
-    uint32_t n_unused = cluster->n_idle + cluster->n_empty;
-    if (n_unused == 0 || cluster->is_pool)
+    struct idle idle = {cluster->n_idle + cluster->n_empty, cluster->n_unused_whole};
+    if (idle.n == 0 || cluster->is_pool)
         return;
-    unused->fragmented_ns += elapsed_ns * (n_unused - cluster->n_unused_whole);
-    if (core->wanting.n > 0 && gsim_bitset_first(&core->wanting.sizes) <= n_unused)
-        unused->wanted_ns += elapsed_ns * n_unused;
+    if (gsim_rarely(core->n_vacating > 0))
+        idle = without_vacated(core, idle);
+    unused->fragmented_ns += elapsed_ns * (idle.n - idle.n_whole);
+    if (core->wanting.n > 0 && gsim_bitset_first(&core->wanting.sizes) <= idle.n)
+        unused->wanted_ns += elapsed_ns * idle.n;
 }
 
 /* A column is allocated at its first value other than zero. */

@@ -107,6 +107,7 @@ static void begin_vacating(struct gsim_core *core, gsim_slot slot) {
     for (uint32_t u = 0; u < job->n_units; u++) {
         core->vacating_ppm[job->units[u].gpu] += job->share_ppm;
         core->leaving_alone[job->units[u].gpu] += !core->jobs.core[slot].is_sharing;
+        gsim_bitset_add(&core->vacated, job->units[u].gpu);
     }
 }
 
@@ -117,6 +118,8 @@ static void end_vacating(struct gsim_core *core, gsim_slot slot) {
     for (uint32_t u = 0; u < job->n_units; u++) {
         core->vacating_ppm[job->units[u].gpu] -= job->share_ppm;
         core->leaving_alone[job->units[u].gpu] -= !core->jobs.core[slot].is_sharing;
+        if (core->vacating_ppm[job->units[u].gpu] == 0)
+            gsim_bitset_remove(&core->vacated, job->units[u].gpu);
     }
 }
 

@@ -57,6 +57,8 @@ void gsim_occupancy_apply(struct gsim_occupancy *occupancy, const struct gsim_ch
         return;
     if (change->from == GSIM_FREE)
         occupancy->n_waiting++;
+    else if (change->to == GSIM_DONE && !change->was_on)
+        occupancy->n_waiting--; /* declined, or lost with its node, while it waited */
     if (change->was_on == change->is_on)
         return;
     for (uint32_t u = 0; u < change->n_units; u++)

@@ -28,7 +28,7 @@ def seconds(ns):
 KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "features", "counts", "mixed", "costs", "speeds", "networks", "any", "spread")
 
 
-UNTIMED = ("programs", "requests", "blocks", "gated")  # kinds of which jobs are as long as their programs
+UNTIMED = ("programs", "hosted", "requests", "blocks", "gated", "gated_twice")  # kinds of which jobs are as long as their programs
 GIB = 2**30
 INSTANCES = {"7g": (100, 8, 8, "0"), "3g": (40, 4, 4, "0,4"), "2g": (28, 2, 2, "0,2,4"), "1g": (14, 1, 1, "0,1,2,3,4,5,6")}
 
@@ -329,7 +329,7 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
                       f"switch.preempt_full_ns={costs['preempt']}ns", f"switch.idle_ns={costs['idle']}ns",
                       f"switch.lookahead_ns={self.costs['lookahead']}ns"]
 
-    def draw_programs(self, r, sms=None):
+    def draw_programs(self, r, sms=None, grain=1):
         """Turns of jobs with programs: calls of their hosts, and kernels of any length. No two things happen at once
         but by a rule."""
         self.draw_turns(r)
@@ -341,12 +341,26 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
         self.sets = self.sets[1:3] + [f"hbm_bytes={self.costs['room']}B", f"launch.queue={self.costs['launches']}"] + [
             f"{key}_ns={self.costs[its]}ns" for key, its in (("slice.quantum", "quantum"), ("switch.preempt", "preempt"), (
                 "switch.preempt_full", "preempt"), ("switch.idle", "idle"), ("switch.lookahead", "lookahead"))]
-        programs = [self.program(r, f"app{n}.csv", sms) for n in range(r.choice([1, 2, 3]))]
+        programs = [self.program(r, f"app{n}.csv", sms, grain) for n in range(r.choice([1, 2, 3]))]
         self.nodes, self.rows, self.costs["sms"] = self.nodes[:2], self.rows[:8], sms
         at = 0
         for row in self.rows:
             at += r.randint(0, 30 * MS)
             row.update(gpus=1, submit=at, iterations=r.choice([1, 2, 5, 30]), program=r.choice(programs), memory=GIB // 2)
+
+    def draw_hosted(self, r):
+        """Programs of which rows say what the host, or the kernels, of an iteration take in all: each part of that is
+        longer or shorter by one factor."""
+        self.draw_programs(r, grain=4)
+        for row in self.rows:
+            name, program = row["program"]
+            host, gpu = (r.choice([Fraction(n, 4) for n in (1, 2, 3, 4, 5, 8, 12)]) if r.random() < 0.7 else 1 for _ in range(2))
+            calls = [(what, int(takes * host), (its[0], int(its[1] * gpu)) if what == "launch" else its) for what, takes, its in program.calls]
+            row["program"] = name, Program(calls, int(program.gap * host), program.every)
+            if host != 1:
+                row["host"] = sum(takes for _, takes, _ in calls) + row["program"][1].gap
+            if gpu != 1:
+                row["gpu_ms"] = Fraction(sum(its[1] for what, _, its in calls if what == "launch"), MS)
 
     def draw_requests(self, r):
         """Servers beside programs, or alone: requests come one a period."""
@@ -382,25 +396,32 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
         self.nodes, self.rows = [{"gpus": 1}], self.rows[:r.choice([2, 3, 4])]
 
     def draw_gated(self, r):
-        """Such kernels beside those of a job of high priority, which hold back the other one. No page says which of several
-        that are held back goes first."""
+        """Such kernels beside those of a job of high priority, which hold back the other one."""
+        self.draw_gates(r, 1, 2)
+
+    def draw_gated_twice(self, r):
+        """Several jobs that are held back, and a second job of high priority, which waits for the end of the first."""
+        self.draw_gates(r, 2, r.choice([3, 4]))
+
+    def draw_gates(self, r, n_high, n):
         self.draw_blocks(r)
-        self.rows = self.rows[:2]
+        self.rows = self.rows[:n]
         wait, bound = r.choice([0, 20_000, 300_000]), r.choice([0, 100_000])
         self.costs.update(rank=lambda job: job.is_realtime or job.priority > 0, wait=wait)
         self.sets += [f"tally.wait={wait}ns", f"tally.bound={bound}ns"]
-        high = r.choice(self.rows)
+        high = r.sample(self.rows, min(n_high, len(self.rows)))
         for row in self.rows:
-            row.update({"class": "realtime" if row is high else r.choice(["batch", "opportunistic"]), "priority": 0})
+            row.update({"class": "realtime" if row in high else r.choice(["batch", "opportunistic"]), "priority": 0})
 
-    def program(self, r, name, sms=None):
-        """Kernels and calls, of which some wait: the last of them launches, at least."""
+    def program(self, r, name, sms=None, grain=1):
+        """Kernels and calls, of which some wait: the last of them launches, at least. Times are multiples of the grain."""
         kernels = [r.choice([r.randint(1000, 30_000), r.randint(10_000, MS), r.randint(MS, 4 * MS)]) for _ in range(r.choice([1, 2, 4]))]
+        kernels = [ns // grain * grain for ns in kernels]
         blocks = [sms // r.choice([1, 2]) for _ in kernels] if sms else []
         calls, known, streams = [], [], ["s0", "s1"][:r.choice([1, 1, 2])]
         for _ in range(r.choice([1, 3, 6, 12])):
             what = r.choice(["launch"] * 6 + ["wait", "record"])
-            host, stream = r.choice([r.randint(1000, 20_000), r.randint(1000, MS // 2)]), r.choice(streams)
+            host, stream = r.choice([r.randint(1000, 20_000), r.randint(1000, MS // 2)]) // grain * grain, r.choice(streams)
             if what == "launch":
                 calls.append((what, host, (stream, r.randrange(len(kernels)))))
             elif what == "record":
@@ -408,8 +429,8 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
                 calls.append((what, host, (known[-1], stream)))
             else:
                 calls.append((what, host, r.choice([None, stream, *known])))
-        calls.append(("launch", r.randint(1000, 50_000), (r.choice(streams), r.randrange(len(kernels)))))
-        gap, every = r.choice([0, 0, r.randint(1000, MS)]), r.choice([1, 1, 1, 3, None])
+        calls.append(("launch", r.randint(1000, 50_000) // grain * grain, (r.choice(streams), r.randrange(len(kernels)))))
+        gap, every = r.choice([0, 0, r.randint(1000, MS)]) // grain * grain, r.choice([1, 1, 1, 3, None])
         text = "kind,name,count,time_us,device,host_us,stream,blocks,threads\n"
         text += "".join(f"kernel,k{n},,{us(ns)},ideal,,{f',{blocks[n]},1024' if sms else ',,'}\n" for n, ns in enumerate(kernels)
                         if any(what == "launch" and its[1] == n for what, _, its in calls))
@@ -737,7 +758,7 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
                                 ("num_nodes", "nodes", str), ("features", "features", "|".join),
                                 ("partition", "partitions", ",".join), ("gpu_type", "types", "|".join),
                                 ("mem_gib", "memory", lambda size: str(size / GIB)), ("sm_fraction", "fills", lambda part: str(float(part))),
-                                ("gpu_ms", "gpu_ms", lambda time: f"{float(time):.6f}"), ("kernels", "kernels", str), ("blocks", "blocks", str), ("sync", "sync", str), ("persistent_gib", "kept", lambda size: str(size / GIB)), ("idempotent", "idempotent", str),
+                                ("gpu_ms", "gpu_ms", lambda time: f"{float(time):.6f}"), ("host_ms", "host", lambda ns: f"{ns / MS:.6f}"), ("kernels", "kernels", str), ("blocks", "blocks", str), ("sync", "sync", str), ("persistent_gib", "kept", lambda size: str(size / GIB)), ("idempotent", "idempotent", str),
                                 ("class", "class", str), ("after", "after", str), ("think_s", "think", seconds)):
             if any(key in row for row in self.rows):
                 columns.append(name)

@@ -424,13 +424,13 @@ def share(cluster, jobs, lane, setup, shared=Shared):
 
 
 class Timeslice(Policy):
-    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "attained_turns", "programs", "fitted", "requests")
+    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "attained_turns", "programs", "hosted", "fitted", "requests")
     lane, shared = Turns, Shared
     again = {"attained_turns": (7, 64, 71)}  # several jobs have been served as much, and not all have to give way
 
     def run(self, cluster, jobs, setup):
         # a host is fitted to what its job takes alone, to a nanosecond an iteration, and a pace to a part of one
-        programs = {"programs": (Hosts, 1e-5), "requests": (Hosts, 1e-5), "fitted": (self.lane, 2e-4)}
+        programs = {"programs": (Hosts, 1e-5), "hosted": (Hosts, 1e-5), "requests": (Hosts, 1e-5), "fitted": (self.lane, 2e-4)}
         lane, self.slack = programs.get(setup.kind, (self.lane, type(self).slack))
         share(cluster, jobs, lane, setup, self.shared)
 
@@ -474,7 +474,8 @@ class Mps(Timeslice):
 
 
 class Tally(Policy):
-    kinds, slack = ("gated",), 1e-5
+    kinds, slack = ("gated", "gated_twice"), 1e-5
+    again = {"gated_twice": (99,)}  # one comes soon after the last kernel of high priority
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, Gated, setup)

@@ -59,6 +59,18 @@ static const enum gsim_written_field orders[][2] = {
     {GSIM_WRITTEN_declined, GSIM_WRITTEN_unfinished},
     {GSIM_WRITTEN_completed, GSIM_WRITTEN_jobs}};
 
+/* A GPU is held, down or idle. */
+static const char *broken_shares(const double *f) {
+    double taken = f[GSIM_WRITTEN_gpu_busy] + f[GSIM_WRITTEN_gpu_down];
+    if (gsim_written_is_more(taken, 1))
+        return "GPUs were held and down for more than all of the time";
+    if (gsim_written_is_more(taken + f[GSIM_WRITTEN_fragmented], 1))
+        return "GPUs were held, down and fragmented for more than all of the time";
+    if (gsim_written_is_more(taken + f[GSIM_WRITTEN_idle_wanted], 1))
+        return "GPUs were held, down and idle while a job waited for more than all of the time";
+    return NULL;
+}
+
 static enum gsim_status hold_summary(struct gsim_written *w) {
     const double *f = w->number;
     for (int i = 0; i < GSIM_WRITTEN_FIELDS; i++)
@@ -75,9 +87,9 @@ static enum gsim_status hold_summary(struct gsim_written *w) {
             return gsim_written_broken(w, "%s=%.12g is above %s=%.12g",
                                        gsim_written_fields[orders[i][0]], f[orders[i][0]],
                                        gsim_written_fields[orders[i][1]], f[orders[i][1]]);
-    if (gsim_written_is_more(f[GSIM_WRITTEN_gpu_busy] + f[GSIM_WRITTEN_gpu_down], 1))
-        return gsim_written_broken(w, "GPUs were held for %.12g of the time and down for %.12g",
-                                   f[GSIM_WRITTEN_gpu_busy], f[GSIM_WRITTEN_gpu_down]);
+    const char *why = broken_shares(f);
+    if (why)
+        return gsim_written_broken(w, "%s", why);
     if (w->has_policy && !w->is_shared && !w->is_paced &&
         gsim_written_is_more(f[GSIM_WRITTEN_gpu_work], f[GSIM_WRITTEN_gpu_busy]))
         return gsim_written_broken(w, "GPUs did the work of %.12g of the time, held for %.12g",
