@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A decide sorts the queue and walks down it once, or walks down a line in rows, which passes over
- * jobs known to find no room. Where the head is found, vacancy.h says when it has room, and on which
- * GPUs: these are kept for it, as Slurm plans nodes, and a job behind it takes a place on them only
- * if it is over by then, or leaves the head its place beside it. */
+ * jobs known to find no room. Where the head is found, vacancy.h says when it has room, and on
+ * which GPUs: these are kept for it, as Slurm plans nodes, and a job behind it takes a place on
+ * them only if it is over by then, or leaves the head its place beside it. */
 #include "policies/lib/order.h"
 
 #include <string.h>
