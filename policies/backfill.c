@@ -27,7 +27,7 @@ struct pass {
     struct gsim_misfits misfits;
 };
 
-static int64_t longest_ns(const void *of, const struct gsim_waiting_row *row) {
+static int64_t most(const void *of, const struct gsim_waiting_row *row) {
     const struct pass *pass = of;
     return gsim_misfits_has_width(&pass->misfits, pass->view, row->gpus) ? -1 : INT64_MAX;
 }
@@ -36,7 +36,7 @@ static int64_t longest_ns(const void *of, const struct gsim_waiting_row *row) {
  * fit. */
 static void place_waiting(struct state *state, struct pass *pass, struct gsim_ctx *ctx,
                           struct gsim_plan *plan) {
-    struct gsim_waiting_rule rule = {.longest_ns = longest_ns, .of = pass};
+    struct gsim_waiting_rule rule = {.most = most, .of = pass};
     gsim_waiting_walk(&state->waiting, ctx, &rule);
     while (!gsim_common_is_full(ctx->view)) {
         gsim_slot slot = gsim_waiting_next(&state->waiting);

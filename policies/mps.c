@@ -78,7 +78,8 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct mps *mps = ctx->state;
     const struct gsim_trace *trace = ctx->view->trace;
     gsim_sharing_on_decide(ctx, plan);
-    gsim_slot first = mps->clients.sharing.queue.first;
+    const struct gsim_sharing *sharing = &mps->clients.sharing;
+    gsim_slot first = gsim_order_first(&sharing->order, &sharing->queue);
     if (!mps->is_oom_error || first == GSIM_NO_SLOT || !runs_out(ctx, first))
         return;
     uint32_t job = ctx->view->jobs.index[first];

@@ -34,6 +34,7 @@ struct memory_lane {
 struct salus_gpu {
     struct memory_lane lane[MOST_LANES];
     uint16_t n_lanes; /* lanes ever open */
+    gsim_slot first; /* of its jobs; GSIM_NO_SLOT: none */
 };
 
 struct salus {
@@ -48,6 +49,7 @@ struct salus {
 struct salus_job {
     struct gsim_sharing_job sharing; /* first */
     uint16_t lane;
+    gsim_slot next; /* on its GPU; GSIM_NO_SLOT: none */
     int64_t came; /* how many had come before it */
 };
 
@@ -64,19 +66,17 @@ static int64_t kept_of(const struct gsim_view *view, gsim_slot slot) {
     return bytes >= 0 && bytes < whole ? bytes : whole;
 }
 
-static bool is_in(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu) {
-    const struct salus_job *job = gsim_job_state(ctx, slot);
-    return job->sharing.gpu == gpu + 1;
+static struct salus_job *job_of(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_job_state(ctx, slot);
 }
 
 /* The most memory that any of a lane's jobs needs beyond its kept memory. */
 static int64_t peak_of(const struct gsim_ctx *ctx, uint32_t gpu, uint16_t lane) {
     int64_t most = 0;
-    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
-        gsim_slot slot = ctx->view->jobs.active[i];
-        const struct salus_job *job = gsim_job_state(ctx, slot);
+    gsim_slot slot = ((const struct salus *)ctx->state)->gpu[gpu].first;
+    for (; slot != GSIM_NO_SLOT; slot = job_of(ctx, slot)->next) {
         int64_t beyond = whole_of(ctx->view, slot) - kept_of(ctx->view, slot);
-        if (is_in(ctx, slot, gpu) && job->lane == lane && beyond > most)
+        if (job_of(ctx, slot)->lane == lane && beyond > most)
             most = beyond;
     }
     return most;
@@ -135,7 +135,7 @@ static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
 }
 
 static int32_t priority(const struct gsim_ctx *ctx, gsim_slot slot) {
-    const struct salus_job *job = gsim_job_state(ctx, slot);
+    const struct salus_job *job = job_of(ctx, slot);
     int64_t value = 0;
     switch (((const struct salus *)ctx->state)->order) {
     case FIFO:
@@ -159,12 +159,19 @@ static int64_t mebibytes(const struct gsim_view *view, gsim_slot slot) {
     return value > 0 ? value : 1;
 }
 
+static struct gsim_entry entry_of(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return (struct gsim_entry){.job = slot,
+                               .lane = job_of(ctx, slot)->lane,
+                               .priority = priority(ctx, slot),
+                               .weight = mebibytes(ctx->view, slot)};
+}
+
 /* Sets the entries of all jobs of the GPU again, with the new job. */
 static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
                     struct gsim_unit unit) {
     const struct salus *salus = ctx->state;
     const struct salus_gpu *gpu = &salus->gpu[unit.gpu];
-    struct salus_job *job = gsim_job_state(ctx, slot);
+    struct salus_job *job = job_of(ctx, slot);
     struct gsim_lane lanes[MOST_LANES];
     struct gsim_entry entries[UINT8_MAX + 1];
     uint16_t lane = open_lane(ctx, unit.gpu, slot);
@@ -176,15 +183,10 @@ static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot
     how.lanes = lanes;
     how.n_lanes = n_lanes;
     how.entries = entries;
-    for (uint32_t i = 0; i < ctx->view->jobs.n_active && how.n_entries < UINT8_MAX; i++) {
-        gsim_slot one = ctx->view->jobs.active[i];
-        const struct salus_job *of = gsim_job_state(ctx, one);
-        if (one == slot || is_in(ctx, one, unit.gpu))
-            entries[how.n_entries++] = (struct gsim_entry){.job = one,
-                                                           .lane = of->lane,
-                                                           .priority = priority(ctx, one),
-                                                           .weight = mebibytes(ctx->view, one)};
-    }
+    entries[how.n_entries++] = entry_of(ctx, slot);
+    for (gsim_slot one = gpu->first; one != GSIM_NO_SLOT && how.n_entries < UINT8_MAX;
+         one = job_of(ctx, one)->next)
+        entries[how.n_entries++] = entry_of(ctx, one);
     return gsim_plan_arrange(plan, &unit, 1, &how);
 }
 
@@ -196,29 +198,35 @@ static int64_t size_of_new(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot s
 }
 
 static void book(struct gsim_ctx *ctx, gsim_slot slot) {
-    const struct salus_job *job = gsim_job_state(ctx, slot);
+    struct salus_job *job = job_of(ctx, slot);
     uint32_t at = job->sharing.gpu - 1;
     struct salus_gpu *gpu = &((struct salus *)ctx->state)->gpu[at];
     struct memory_lane *lane = &gpu->lane[job->lane];
     if (lane->n_jobs++ == 0)
         *lane = (struct memory_lane){.size = size_of_new(ctx, at, slot), .n_jobs = 1};
     lane->kept += kept_of(ctx->view, slot);
+    job->next = gpu->first;
+    gpu->first = slot;
     if (job->lane >= gpu->n_lanes)
         gpu->n_lanes = (uint16_t)(job->lane + 1);
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
-    struct salus_job *job = gsim_job_state(ctx, slot);
+    struct salus_job *job = job_of(ctx, slot);
     job->came = ((struct salus *)ctx->state)->n_came++;
     gsim_sharing_on_arrival(ctx, slot);
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
-    const struct salus_job *job = gsim_job_state(ctx, slot);
+    const struct salus_job *job = job_of(ctx, slot);
     if (job->sharing.gpu == 0)
         return;
-    struct memory_lane *lane =
-        &((struct salus *)ctx->state)->gpu[job->sharing.gpu - 1].lane[job->lane];
+    struct salus_gpu *gpu = &((struct salus *)ctx->state)->gpu[job->sharing.gpu - 1];
+    struct memory_lane *lane = &gpu->lane[job->lane];
+    gsim_slot *link = &gpu->first;
+    while (*link != slot)
+        link = &job_of(ctx, *link)->next;
+    *link = job->next;
     lane->kept -= kept_of(ctx->view, slot);
     if (--lane->n_jobs == 0)
         *lane = (struct memory_lane){0};
@@ -245,6 +253,7 @@ static enum gsim_status open_salus(struct gsim_ctx *ctx) {
                             .whole.is_fair = gsim_param(ctx->params, "order") == FAIR});
     salus->sharing.how.memory = GSIM_MEMORY_LANES;
     salus->sharing.accepts = accepts;
+    salus->sharing.accepts_by_memory = !ctx->view->trace->column[GSIM_COL_PERSISTENT_BYTES];
     salus->sharing.load = load;
     salus->sharing.arrange = arrange;
     salus->sharing.order.place = place;
@@ -254,6 +263,8 @@ static enum gsim_status open_salus(struct gsim_ctx *ctx) {
     salus->gpu = gsim_arena_array(ctx->arena, n > 0 ? n : 1, sizeof *salus->gpu);
     if (!salus->gpu)
         return gsim_no_memory(ctx->log, "opening policy salus");
+    for (uint32_t gpu = 0; gpu < n; gpu++)
+        salus->gpu[gpu].first = GSIM_NO_SLOT;
     if (!ctx->view->trace->column[GSIM_COL_PERSISTENT_BYTES])
         gsim_warn(
             ctx->log, ctx->view->trace->path, 0,

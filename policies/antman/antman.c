@@ -107,7 +107,7 @@ static bool start(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gsim_queu
         return true;
     uint32_t gpu = job->sharing.gpu - 1;
     gsim_queue_append(&antman->gpu[gpu].jobs, ctx, slot);
-    gsim_antman_note(antman, gpu);
+    gsim_antman_note(ctx, gpu);
     if (!job->is_opportunistic)
         gsim_antman_take(ctx, plan, slot, gpu);
     else
@@ -123,7 +123,7 @@ static void leave(const struct gsim_ctx *ctx, gsim_slot slot) {
         return;
     (void)gsim_antman_count(ctx, slot, gpu - 1);
     gsim_queue_remove(&antman->gpu[gpu - 1].jobs, ctx, slot);
-    gsim_antman_note(antman, gpu - 1);
+    gsim_antman_note(ctx, gpu - 1);
 }
 
 /* Suspends the guests of a GPU. */
@@ -166,13 +166,23 @@ static uint32_t keep(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t from, 
     return needed;
 }
 
+/* How many GPUs of the node can be had at the most. GPUs of a node that is down may stay arranged
+ * without jobs. */
+static uint32_t most_to_be_had(const struct gsim_ctx *ctx, uint32_t node) {
+    const struct antman *antman = ctx->state;
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    return cluster->n_failures > 0
+               ? width_of(cluster, node)
+               : gsim_node_idle_gpus(ctx->view, node) + antman->n_unowned_of[node];
+}
+
 /* Keeps GPUs of the node with the fewest that is wide enough. */
 static bool keep_node(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t needed) {
     const uint32_t *first = ctx->view->cluster.node_first_gpu;
     uint32_t best = 0, least = UINT32_MAX;
     for (uint32_t node = 0; node < ctx->view->cluster.n_nodes; node++) {
-        uint32_t n = 0;
-        for (uint32_t gpu = first[node]; gpu < first[node + 1]; gpu++)
+        uint32_t n = 0, most = most_to_be_had(ctx, node);
+        for (uint32_t gpu = first[node]; gpu < first[node + 1] && most >= needed; gpu++)
             n += may_keep(ctx, slot, gpu);
         if (n >= needed && n < least) {
             least = n;
@@ -202,8 +212,7 @@ static bool keep_nodes(const struct gsim_ctx *ctx, gsim_slot slot) {
     return needed == 0 || keep_node(ctx, slot, needed);
 }
 
-/* Whether so few GPUs can be had that none needs to be looked at. GPUs of a node that is down may
- * stay arranged without jobs. */
+/* Whether so few GPUs can be had that none needs to be looked at. */
 static bool are_too_few(const struct gsim_ctx *ctx, uint32_t needed) {
     const struct antman *antman = ctx->state;
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
@@ -381,7 +390,7 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     gsim_bitset_add(&antman->freed, job->sharing.gpu - 1);
     if (!job->is_opportunistic)
         antman->gpu[job->sharing.gpu - 1].guaranteed = GSIM_NO_SLOT;
-    gsim_antman_note(antman, job->sharing.gpu - 1);
+    gsim_antman_note(ctx, job->sharing.gpu - 1);
 }
 
 /* Puts suspended guests back into the queue. */
@@ -440,7 +449,9 @@ static enum gsim_status open_antman(struct gsim_ctx *ctx) {
     antman->busy_ppm = gsim_param(ctx->params, "busy");
     antman->look_ns = GSIM_NEVER;
     antman->gpu = gsim_arena_array(ctx->arena, n > 0 ? n : 1, sizeof *antman->gpu);
-    if (!antman->gpu || !gsim_bitset_init(&antman->used, ctx->arena, n) ||
+    antman->n_unowned_of =
+        gsim_arena_array(ctx->arena, ctx->view->cluster.n_nodes + 1, sizeof *antman->n_unowned_of);
+    if (!antman->gpu || !antman->n_unowned_of || !gsim_bitset_init(&antman->used, ctx->arena, n) ||
         !gsim_bitset_init(&antman->unowned, ctx->arena, n) ||
         !gsim_bitset_init(&antman->quiet, ctx->arena, n) ||
         !gsim_bitset_init(&antman->freed, ctx->arena, n) ||

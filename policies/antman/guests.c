@@ -34,14 +34,17 @@ bool gsim_antman_may_overflow(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slo
            view->cluster.mem_used[gpu] + mem_of(view, slot) <= view->cluster.hbm_bytes[gpu];
 }
 
-void gsim_antman_note(struct antman *antman, uint32_t gpu) {
+void gsim_antman_note(const struct gsim_ctx *ctx, uint32_t gpu) {
+    struct antman *antman = ctx->state;
+    uint32_t node = ctx->view->cluster.node_of_gpu[gpu];
     const struct antman_gpu *here = &antman->gpu[gpu];
     bool is_shared = here->jobs.first != GSIM_NO_SLOT, is_owned = here->guaranteed != GSIM_NO_SLOT;
     bool is_used = is_shared || here->busy_ns > 0 || here->busy_ppm > 0;
     bool is_unowned = is_shared && !is_owned;
     bool is_quiet = is_shared && here->busy_ppm < antman->busy_ppm;
-    antman->n_unowned += is_unowned;
-    antman->n_unowned -= gsim_bitset_has(&antman->unowned, gpu);
+    uint32_t more = (uint32_t)is_unowned - gsim_bitset_has(&antman->unowned, gpu);
+    antman->n_unowned += more;
+    antman->n_unowned_of[node] += more;
     (is_used ? gsim_bitset_add : gsim_bitset_remove)(&antman->used, gpu);
     (is_unowned ? gsim_bitset_add : gsim_bitset_remove)(&antman->unowned, gpu);
     (is_quiet ? gsim_bitset_add : gsim_bitset_remove)(&antman->quiet, gpu);
@@ -78,7 +81,7 @@ void gsim_antman_take(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot sl
     here->n_looks = 0;
     here->best_ppm = 0;
     here->share = 0;
-    gsim_antman_note(ctx->state, gpu);
+    gsim_antman_note(ctx, gpu);
     gsim_antman_cap_guests(ctx, plan, gpu);
 }
 
@@ -153,7 +156,7 @@ static void look_at(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) 
     if (empty_windows(ctx) > 0)
         here->busy_ppm = 0;
     here->busy_ns = 0;
-    gsim_antman_note(antman, gpu);
+    gsim_antman_note(ctx, gpu);
     if (here->guaranteed == GSIM_NO_SLOT)
         return;
     int64_t done_ns = now.work_ns - here->worked_ns, taken_ns = now.taken_ns - here->taken_ns;

@@ -33,7 +33,7 @@ struct antman {
      * from before; of those with jobs, the ones without a guaranteed job, and the ones of which the
      * use lets a guest in. */
     struct gsim_bitset used, unowned, quiet;
-    uint32_t n_unowned;
+    uint32_t n_unowned, *n_unowned_of; /* in all, and of each node */
     struct gsim_bitset freed; /* one of its jobs has just ended */
     struct gsim_bitset kept; /* for a guaranteed job: no opportunistic job starts there */
     struct gsim_preemption way;
@@ -58,7 +58,7 @@ static inline bool gsim_antman_is_guest(const struct gsim_ctx *ctx, gsim_slot sl
 }
 
 /* Brings the sets of GPUs up to date with that one. */
-void gsim_antman_note(struct antman *antman, uint32_t gpu);
+void gsim_antman_note(const struct gsim_ctx *ctx, uint32_t gpu);
 /* Books the job's GPU time since it was last counted to the GPU that it is on; what was counted. */
 struct gsim_counters gsim_antman_count(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu);
 /* Caps a job's memory and launches: a guest has the memory that other jobs leave, and launches by

@@ -387,7 +387,7 @@ void gsim_easy_pass(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_pl
                      .is_apart = easy->failed && gsim_ask_has_wishes_under(ctx->view, easy->rule),
                      .head = GSIM_NO_SLOT,
                      .reserved_ns = GSIM_NEVER};
-    struct gsim_waiting_rule rule = {.rank = rank, .longest_ns = longest_ns, .of = &p};
+    struct gsim_waiting_rule rule = {.rank = rank, .most = longest_ns, .of = &p};
     easy->n_states++;
     gsim_waiting_walk(&easy->waiting, ctx, &rule);
     while (!gsim_common_is_full(ctx->view) && ctx->log->n_errors == 0) {
@@ -417,7 +417,7 @@ void gsim_easy_pass_without(struct gsim_easy *easy, struct gsim_ctx *ctx, struct
                             int64_t (*rank)(struct gsim_ctx *ctx, gsim_slot slot), bool is_strict) {
     struct skip skip = {ctx->view, gsim_misfits_none(ctx->view, easy->rule, false)};
     struct pass p = {.easy = easy, .ctx = ctx, .plan = plan};
-    struct gsim_waiting_rule rule = {.rank = rank, .longest_ns = longest_that_fits_ns, .of = &skip};
+    struct gsim_waiting_rule rule = {.rank = rank, .most = longest_that_fits_ns, .of = &skip};
     gsim_waiting_walk(&easy->waiting, ctx, &rule);
     while (!gsim_common_is_full(ctx->view) && ctx->log->n_errors == 0) {
         gsim_slot slot = gsim_waiting_next(&easy->waiting);

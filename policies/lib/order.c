@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A decide sorts the queue and walks down it once. Where the head is found, vacancy.h says when it
- * has room, and on which GPUs: these are kept for it, as Slurm plans nodes, and a job behind it
- * takes a place on them only if it is over by then, or leaves the head its place beside it. */
+/* A decide sorts the queue and walks down it once, or walks down a line in rows, which passes over
+ * jobs known to find no room. Where the head is found, vacancy.h says when it has room, and on
+ * which GPUs: these are kept for it, as Slurm plans nodes, and a job behind it takes a place on
+ * them only if it is over by then, or leaves the head its place beside it. */
 #include "policies/lib/order.h"
 
 #include <string.h>
@@ -26,10 +27,17 @@ static bool has_param(const struct gsim_ctx *ctx, const char *name) {
     return false;
 }
 
+/* Whether jobs wait in rows. */
+static bool has_rows(const struct gsim_order *order) {
+    return order->most && (order->kind == GSIM_ORDER_BACKFILL || order->kind == GSIM_ORDER_EASY);
+}
+
 static enum gsim_status open(struct gsim_order *order, struct gsim_ctx *ctx) {
     const int64_t period_ns = 300 * GSIM_NS_PER_S; /* Slurm's PriorityCalcPeriod */
-    enum gsim_status status = GSIM_OK;
-    if (order->kind >= GSIM_ORDER_EASY)
+    enum gsim_status status = gsim_waiting_init(&order->line, ctx->arena, 1)
+                                  ? GSIM_OK
+                                  : gsim_no_memory(ctx->log, "opening the line");
+    if (status == GSIM_OK && order->kind >= GSIM_ORDER_EASY)
         status = gsim_vacancy_init(&order->room, ctx);
     if (status == GSIM_OK && order->kind == GSIM_ORDER_FAIRSHARE)
         status = gsim_usage_init(&order->usage, ctx, "queue=fairshare",
@@ -51,6 +59,18 @@ void gsim_order_init(struct gsim_order *order, struct gsim_ctx *ctx) {
     enum gsim_status status = open(order, ctx);
     if (status != GSIM_OK)
         ctx->status = status;
+}
+
+void gsim_order_append(struct gsim_order *order, struct gsim_queue *queue, struct gsim_ctx *ctx,
+                       gsim_slot slot) {
+    if (!has_rows(order))
+        gsim_queue_append(queue, ctx, slot);
+    else if (!gsim_waiting_add(&order->line, ctx, slot, 0, gsim_job_memory(ctx->view, slot)))
+        gsim_common_no_memory(ctx);
+}
+
+gsim_slot gsim_order_first(const struct gsim_order *order, const struct gsim_queue *queue) {
+    return has_rows(order) ? gsim_waiting_first(&order->line) : queue->first;
 }
 
 /* --- usage ------------------------------------------------------------------------------------ */
@@ -291,14 +311,33 @@ static bool goes_on(struct gsim_order *order, struct gsim_ctx *ctx, struct gsim_
     return order->kind != GSIM_ORDER_FIFO;
 }
 
+static bool place(struct gsim_order *order, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                  gsim_slot slot) {
+    return order->head == GSIM_NO_SLOT ? order->place(ctx, plan, slot)
+                                       : follow(order, ctx, plan, slot);
+}
+
+static void serve_rows(struct gsim_order *order, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct gsim_waiting_rule rule = {.most = order->most, .of = ctx};
+    gsim_slot slot;
+    gsim_waiting_walk(&order->line, ctx, &rule);
+    while ((slot = gsim_waiting_next(&order->line)) != GSIM_NO_SLOT)
+        if (place(order, ctx, plan, slot))
+            gsim_waiting_remove(&order->line, slot);
+        else
+            (void)goes_on(order, ctx, plan, slot);
+}
+
 void gsim_order_serve(struct gsim_order *order, struct gsim_queue *queue, struct gsim_ctx *ctx,
                       struct gsim_plan *plan) {
+    if (has_rows(order)) {
+        serve_rows(order, ctx, plan);
+        return;
+    }
     sort(order, queue, ctx);
     for (gsim_slot slot = queue->first, after; slot != GSIM_NO_SLOT; slot = after) {
         after = gsim_queue_after(ctx, slot);
-        bool is_placed = order->head == GSIM_NO_SLOT ? order->place(ctx, plan, slot)
-                                                     : follow(order, ctx, plan, slot);
-        if (is_placed) {
+        if (place(order, ctx, plan, slot)) {
             gsim_queue_remove(queue, ctx, slot);
             job_of(ctx, slot)->came = 0;
             charge(order, ctx, slot, true);

@@ -9,6 +9,7 @@
 #include "policies/lib/queue.h"
 #include "policies/lib/vacancy.h"
 #include "policies/lib/usage.h"
+#include "policies/lib/waiting.h"
 
 enum gsim_order_kind {
     GSIM_ORDER_FIFO, /* the first job that finds no room holds up all jobs behind it */
@@ -30,6 +31,7 @@ struct gsim_order_job {
 struct gsim_order {
     enum gsim_order_kind kind;
     int64_t quantum_ns; /* of las */
+    struct gsim_waiting line; /* in place of the queue where the policy has `most` */
     struct gsim_usage usage; /* of fairshare */
     uint64_t n_came; /* of fairshare: the last number that a job has got */
     /* the job that has a reservation in this decide: easy and fairshare */
@@ -41,6 +43,11 @@ struct gsim_order {
     /* Places a job. false: there is no room. */
     bool (*place)(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot);
     bool (*wants_whole)(const struct gsim_ctx *ctx, gsim_slot slot);
+    /* The most memory of jobs that may find room among those of as many GPUs, as in
+     * gsim_waiting_rule, by the jobs that were tried in this decide; `of` is the context. It
+     * serves backfill and easy, where no job is ever met out of the order of arrival. NULL: each
+     * job is tried. */
+    int64_t (*most)(const void *of, const struct gsim_waiting_row *row);
     /* As in gsim_vacancy_search. */
     bool (*holds)(const struct gsim_ctx *ctx, const struct gsim_vacancy_gpu *room, uint32_t gpu,
                   gsim_slot slot);
@@ -115,6 +122,11 @@ void gsim_order_init(struct gsim_order *order, struct gsim_ctx *ctx);
 /* Begins a decide, before the policy looks at jobs that have left: jobs that were stopped wait
  * again. */
 void gsim_order_begin(struct gsim_order *order, struct gsim_queue *queue, struct gsim_ctx *ctx);
+/* The job waits behind all that wait. */
+void gsim_order_append(struct gsim_order *order, struct gsim_queue *queue, struct gsim_ctx *ctx,
+                       gsim_slot slot);
+/* The first job to be served; GSIM_NO_SLOT: none waits. */
+gsim_slot gsim_order_first(const struct gsim_order *order, const struct gsim_queue *queue);
 /* Places waiting jobs. */
 void gsim_order_serve(struct gsim_order *order, struct gsim_queue *queue, struct gsim_ctx *ctx,
                       struct gsim_plan *plan);

@@ -31,7 +31,8 @@ enum gsim_status gsim_sharing_set_memory(struct gsim_sharing *sharing, struct gs
 }
 
 void gsim_sharing_on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
-    gsim_queue_append(&((struct gsim_sharing *)ctx->state)->queue, ctx, slot);
+    struct gsim_sharing *sharing = ctx->state;
+    gsim_order_append(&sharing->order, &sharing->queue, ctx, slot);
 }
 
 static bool arrange_as(const struct gsim_sharing *sharing, struct gsim_plan *plan, uint32_t gpu,
@@ -195,9 +196,8 @@ static bool enter_lane(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot s
     const struct gsim_sharing *sharing = ctx->state;
     const struct gsim_view *view = ctx->view;
     bool is_realtime = gsim_common_is_realtime(view, slot);
-    struct gsim_entry entry = {.job = slot,
-                               .priority = urgency(sharing, ctx, slot),
-                               .keeps_kernels = is_realtime};
+    struct gsim_entry entry = {
+        .job = slot, .priority = urgency(sharing, ctx, slot), .keeps_kernels = is_realtime};
     if (sharing->has_two_levels && is_realtime)
         entry.quantum_ns = GSIM_TIME_MAX;
     uint32_t n_jobs = view->cluster.clients[unit.gpu] + 1;
@@ -209,12 +209,23 @@ static bool enter_lane(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot s
                    view->cluster.mem_used[unit.gpu] + gsim_job_memory(view, slot));
 }
 
-bool gsim_sharing_share(const struct gsim_sharing *sharing, struct gsim_ctx *ctx,
-                        struct gsim_plan *plan, gsim_slot slot) {
+/* No GPU is open to the job; with a reservation GPUs are kept from a job by its time, too. */
+static void note_closed(struct gsim_sharing *sharing, const struct gsim_ctx *ctx, gsim_slot slot) {
+    int64_t mem_bytes = gsim_job_memory(ctx->view, slot);
+    bool is_by_memory =
+        sharing->order.head == GSIM_NO_SLOT && (!sharing->accepts || sharing->accepts_by_memory);
+    if (is_by_memory && mem_bytes <= sharing->most_mem_bytes)
+        sharing->most_mem_bytes = mem_bytes - 1;
+}
+
+bool gsim_sharing_share(struct gsim_sharing *sharing, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                        gsim_slot slot) {
     struct gsim_unit unit = {.gpu = choose(sharing, ctx, plan, slot)};
     struct gsim_sharing_job *job = gsim_job_state(ctx, slot);
-    if (unit.gpu == ctx->view->cluster.n_gpus)
+    if (unit.gpu == ctx->view->cluster.n_gpus) {
+        note_closed(sharing, ctx, slot);
         return false;
+    }
     uint32_t mark = gsim_plan_mark(plan);
     if (!(sharing->arrange ? sharing->arrange : enter_lane)(ctx, plan, slot, unit) ||
         !gsim_plan_place_on(plan, slot, &unit, 1)) {
@@ -264,6 +275,15 @@ static bool holds(const struct gsim_ctx *ctx, const struct gsim_vacancy_gpu *roo
            room->mem_bytes + gsim_job_memory(view, slot) <= view->cluster.hbm_bytes[gpu];
 }
 
+/* What the jobs that found no room say of those behind them. */
+static int64_t most(const void *of, const struct gsim_waiting_row *row) {
+    const struct gsim_ctx *ctx = of;
+    const struct gsim_sharing *sharing = ctx->state;
+    if (row->gpus == 1)
+        return sharing->most_mem_bytes;
+    return gsim_misfits_has_width(&sharing->misfits, ctx->view, row->gpus) ? -1 : INT64_MAX;
+}
+
 void gsim_sharing_init(struct gsim_sharing *sharing, struct gsim_ctx *ctx,
                        const struct gsim_lane *lane) {
     gsim_queue_init(&sharing->queue);
@@ -272,6 +292,7 @@ void gsim_sharing_init(struct gsim_sharing *sharing, struct gsim_ctx *ctx,
     gsim_order_init(&sharing->order, ctx);
     sharing->order.place = place;
     sharing->order.wants_whole = wants_whole;
+    sharing->order.most = most;
     sharing->order.holds = holds;
     sharing->order.forget = ctx->policy->on_completion;
 }
@@ -290,6 +311,7 @@ void gsim_sharing_serve(struct gsim_sharing *sharing, struct gsim_ctx *ctx,
     gsim_order_begin(&sharing->order, &sharing->queue, ctx);
     gsim_sharing_give_back(sharing, ctx, plan);
     sharing->misfits = misfits_of(sharing, ctx->view);
+    sharing->most_mem_bytes = INT64_MAX;
     gsim_order_serve(&sharing->order, &sharing->queue, ctx, plan);
 }
 

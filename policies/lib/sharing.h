@@ -18,6 +18,7 @@ struct gsim_sharing {
     struct gsim_arrangement how; /* their arrangement, without lanes and entries */
     enum gsim_rule rule;
     struct gsim_misfits misfits; /* of this decide: gangs that found no whole GPUs */
+    int64_t most_mem_bytes; /* of jobs of one GPU for which a GPU may be open in this decide */
     /* There are two levels: class realtime, with requests that run to their end, and all other
      * jobs; the column `priority` does not matter. */
     bool has_two_levels;
@@ -30,6 +31,8 @@ struct gsim_sharing {
                   bool is_oversubscribed);
     /* Whether the job may share this GPU; NULL: always. */
     bool (*accepts)(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot);
+    /* A GPU that does not accept a job accepts none that needs more memory. */
+    bool accepts_by_memory;
     /* The load by which the least loaded GPU is taken, which is at least the number of jobs there;
      * NULL: it is that number. */
     int64_t (*load)(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot);
@@ -73,8 +76,8 @@ void gsim_sharing_give_back(const struct gsim_sharing *sharing, const struct gsi
 bool gsim_sharing_say(const struct gsim_sharing *sharing, struct gsim_plan *plan, uint32_t gpu,
                       const struct gsim_entry *entry);
 /* Places a job of one GPU; false: there is no room. */
-bool gsim_sharing_share(const struct gsim_sharing *sharing, struct gsim_ctx *ctx,
-                        struct gsim_plan *plan, gsim_slot slot);
+bool gsim_sharing_share(struct gsim_sharing *sharing, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                        gsim_slot slot);
 /* Whether some GPU is open to a job of one GPU: where none is, none is open to a job that needs
  * more memory either. */
 bool gsim_sharing_finds_one(const struct gsim_sharing *sharing, struct gsim_ctx *ctx,

@@ -69,10 +69,10 @@ static uint32_t row_for(struct gsim_waiting *waiting, const struct gsim_ctx *ctx
 }
 
 bool gsim_waiting_add(struct gsim_waiting *waiting, const struct gsim_ctx *ctx, gsim_slot slot,
-                      uint32_t group, int64_t least_ns) {
+                      uint32_t group, int64_t size) {
     uint32_t r = row_for(waiting, ctx, slot, group);
     if (r == NO_ROW ||
-        !gsim_index_insert_sized(&waiting->jobs, slot, r, waiting->n_arrived++, least_ns))
+        !gsim_index_insert_sized(&waiting->jobs, slot, r, waiting->n_arrived++, size))
         return false;
     if (waiting->row[r].n++ == 0) {
         waiting->row[r].at_active = waiting->n_active;
@@ -98,6 +98,17 @@ void gsim_waiting_remove(struct gsim_waiting *waiting, gsim_slot slot) {
         row->next = waiting->unused;
         waiting->unused = r;
     }
+}
+
+gsim_slot gsim_waiting_first(const struct gsim_waiting *waiting) {
+    gsim_slot first = GSIM_NO_SLOT;
+    for (uint32_t i = 0; i < waiting->n_active; i++) {
+        gsim_slot slot = gsim_index_seek(&waiting->jobs, waiting->active[i], 0);
+        if (first == GSIM_NO_SLOT ||
+            gsim_index_tie(&waiting->jobs, slot) < gsim_index_tie(&waiting->jobs, first))
+            first = slot;
+    }
+    return first;
 }
 
 /* --- the heap --------------------------------------------------------------------------------- */
@@ -138,10 +149,10 @@ static int64_t rank_of(const struct gsim_waiting *waiting, gsim_slot slot) {
 
 /* The first job of the row, from this one on, that is not passed over. */
 static gsim_slot first_from(const struct gsim_waiting *waiting, uint32_t r, gsim_slot from) {
-    int64_t longest_ns = waiting->rule.longest_ns(waiting->rule.of, &waiting->row[r]);
-    if (from == GSIM_NO_ID || gsim_index_key(&waiting->jobs, from) != r || longest_ns < 0)
+    int64_t most = waiting->rule.most(waiting->rule.of, &waiting->row[r]);
+    if (from == GSIM_NO_ID || gsim_index_key(&waiting->jobs, from) != r || most < 0)
         return GSIM_NO_SLOT;
-    gsim_slot slot = gsim_index_fitting(&waiting->jobs, from, longest_ns);
+    gsim_slot slot = gsim_index_fitting(&waiting->jobs, from, most);
     return slot != GSIM_NO_ID && gsim_index_key(&waiting->jobs, slot) == r ? slot : GSIM_NO_SLOT;
 }
 

@@ -8,7 +8,7 @@
 #include "sim/base/index.h"
 
 /* Jobs of one group (the policy's: an account, say) that ask for as many GPUs: they differ in
- * arrival and length alone. A job that comes back may have units that it prefers, and is a row of
+ * arrival and size alone. A job that comes back may have units that it prefers, and is a row of
  * its own. */
 struct gsim_waiting_row {
     uint32_t group, gpus;
@@ -26,15 +26,15 @@ struct gsim_waiting_rule {
     /* Lower goes first, equal ranks by arrival. In a row no job's rank is before that of a job that
      * arrived earlier. NULL: by arrival alone. */
     int64_t (*rank)(struct gsim_ctx *ctx, gsim_slot slot);
-    /* Jobs of the row that need longer than this are passed over; below 0: all of them are. May
+    /* Jobs of the row with a larger size than this are passed over; below 0: all of them are. May
      * only grow smaller, until gsim_waiting_anew. */
-    int64_t (*longest_ns)(const void *of, const struct gsim_waiting_row *row);
+    int64_t (*most)(const void *of, const struct gsim_waiting_row *row);
     const void *of;
 };
 
 /* Zeroed, then gsim_waiting_init. */
 struct gsim_waiting {
-    struct gsim_index jobs; /* by row, then by arrival; the size is the least time of a job */
+    struct gsim_index jobs; /* by row, then by arrival */
     struct gsim_waiting_row *row;
     uint32_t n_rows, capacity;
     uint32_t *first_of_group;
@@ -53,11 +53,14 @@ struct gsim_waiting {
 
 /* false: no memory. */
 bool gsim_waiting_init(struct gsim_waiting *waiting, struct gsim_arena *arena, uint32_t n_groups);
-/* The job arrives, and surely takes no less than least_ns. false: no memory. */
+/* The job arrives. size: by which the policy passes jobs of a row over, such as the time that the
+ * job surely takes. false: no memory. */
 bool gsim_waiting_add(struct gsim_waiting *waiting, const struct gsim_ctx *ctx, gsim_slot slot,
-                      uint32_t group, int64_t least_ns);
+                      uint32_t group, int64_t size);
 /* The job is placed. */
 void gsim_waiting_remove(struct gsim_waiting *waiting, gsim_slot slot);
+/* The first job to arrive of those that wait; GSIM_NO_SLOT: none waits. */
+gsim_slot gsim_waiting_first(const struct gsim_waiting *waiting);
 /* Begins a walk. */
 void gsim_waiting_walk(struct gsim_waiting *waiting, struct gsim_ctx *ctx,
                        const struct gsim_waiting_rule *rule);

@@ -93,7 +93,7 @@ static void widen(struct world *world) {
 }
 
 static void walk(struct world *world, struct gsim_waiting *waiting, struct gsim_random *random) {
-    struct gsim_waiting_rule rule = {.rank = rank, .longest_ns = longest_ns, .of = world};
+    struct gsim_waiting_rule rule = {.rank = rank, .most = longest_ns, .of = world};
     widen(world);
     for (gsim_slot slot = 0; slot < JOBS; slot++)
         world->is_over[slot] = false;
