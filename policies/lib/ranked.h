@@ -6,6 +6,7 @@
 #include "policies/lib/eviction.h"
 #include "policies/lib/reach.h"
 #include "policies/lib/settings.h"
+#include "policies/lib/wish_lines.h"
 #include "sim/base/index.h"
 
 /* A running job's rank moves with time. Rising ranks: rank = (key + now) * weight. Jobs of one
@@ -19,7 +20,7 @@ struct gsim_rank_group {
 /* Waiting jobs by rank (smaller goes first), running jobs in groups. The policy defines a job's
  * rank by value and weight; the pass does the rest. */
 struct gsim_ranked {
-    struct gsim_index waiting; /* key: rank */
+    struct gsim_wish_lines waiting;
     struct gsim_rank_group *group;
     uint32_t n_groups, groups_capacity;
     int slope_sign; /* -1: ranks of running jobs fall with time, +1: they rise */
