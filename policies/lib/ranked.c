@@ -50,6 +50,7 @@ GSIM_COLD static struct gsim_rank_group *add_group(struct gsim_ranked *ranked, s
     struct gsim_rank_group *group = &ranked->group[ranked->n_groups++];
     gsim_index_init(&group->running, ctx->arena);
     group->weight = weight;
+    group->passed = GSIM_NO_SLOT;
     return group;
 }
 
@@ -189,17 +190,23 @@ void gsim_ranked_rerank(struct gsim_ranked *ranked, struct gsim_ctx *ctx, bool i
 
 /* --- victims ---------------------------------------------------------------------------------- */
 
+/* The last job of a group that has not been passed over. */
+static gsim_slot last_left(const struct gsim_rank_group *group) {
+    return group->passed == GSIM_NO_SLOT ? gsim_index_last(&group->running)
+                                         : gsim_index_prev(&group->running, group->passed);
+}
+
 /* The worst job of a group: the last by its bound that is still last by its present value. */
 static gsim_slot last_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
                          struct gsim_rank_group *group) {
-    gsim_slot last = gsim_index_last(&group->running);
+    gsim_slot last = last_left(group);
     while (last != GSIM_NO_SLOT && is_bound(ranked)) {
         int64_t value = ranked->value(ctx, last);
         if (value == gsim_index_key(&group->running, last))
             break;
         gsim_index_remove(&group->running, last);
         gsim_common_insert(ctx, &group->running, last, value);
-        last = gsim_index_last(&group->running);
+        last = last_left(group);
     }
     return last;
 }
@@ -281,17 +288,30 @@ static bool could_fit(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
     return false;
 }
 
-/* Preempts a worse job, or notes one that would give way in vain, which is then spared. */
+static void pass_over(struct gsim_ranked *ranked, gsim_slot victim) {
+    for (uint32_t g = 0; g < ranked->n_groups; g++)
+        if (gsim_index_has(&ranked->group[g].running, victim))
+            ranked->group[g].passed = victim;
+}
+
+static void look_at_all_again(struct gsim_ranked *ranked) {
+    for (uint32_t g = 0; g < ranked->n_groups; g++)
+        ranked->group[g].passed = GSIM_NO_SLOT;
+}
+
+/* Preempts a worse job, or notes one that would give way in vain, which runs on in its place among
+ * the others and is spared. */
 static bool push_out_one(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
                          gsim_slot victim, bool is_near) {
-    if (is_near)
-        gsim_reach_add(&ranked->reach, ctx, plan, victim);
-    bool is_out =
-        is_near ? gsim_eviction_push_out(&ranked->eviction, ctx, plan, victim, ranked->preemption)
-                : gsim_eviction_note(&ranked->eviction, ctx, victim, ranked->preemption);
-    if (is_out)
-        forget_running(ranked, victim);
-    return is_out;
+    if (!is_near) {
+        pass_over(ranked, victim);
+        return gsim_eviction_note(&ranked->eviction, ctx, victim, ranked->preemption);
+    }
+    gsim_reach_add(&ranked->reach, ctx, plan, victim);
+    if (!gsim_eviction_push_out(&ranked->eviction, ctx, plan, victim, ranked->preemption))
+        return false;
+    forget_running(ranked, victim);
+    return true;
 }
 
 /* Preempts worse jobs, worst first, until the waiting job fits. */
@@ -312,25 +332,32 @@ static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gs
     }
 }
 
-static bool place_by_force(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                           gsim_slot slot, int64_t rank) {
-    uint32_t mark = gsim_plan_mark(plan);
-    if (!could_fit(ranked, ctx, plan, slot, rank))
-        return false;
-    if (push_out(ranked, ctx, plan, slot, rank)) {
-        gsim_eviction_spare(&ranked->eviction, ctx, plan, slot, mark, &mark);
-        for (uint32_t v = 0; v < ranked->eviction.n_spared; v++)
-            book_running(ranked, ctx, ranked->eviction.victims[ranked->eviction.n + v].slot);
-        return true;
-    }
-    gsim_plan_rollback(plan, mark);
-    for (uint32_t v = 0; v < ranked->eviction.n; v++) {
+/* Victims from the first on run on, those that were passed over where they are. */
+static void book_again(struct gsim_ranked *ranked, struct gsim_ctx *ctx, uint32_t first,
+                       uint32_t n) {
+    for (uint32_t v = first; v < first + n; v++) {
         gsim_slot victim = ranked->eviction.victims[v].slot;
         if (!gsim_index_has(&group_of(ranked, ctx, weight_of(ranked, ctx, victim))->running,
                             victim))
             book_running(ranked, ctx, victim);
     }
-    return false;
+}
+
+static bool place_by_force(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                           gsim_slot slot, int64_t rank) {
+    uint32_t mark = gsim_plan_mark(plan);
+    if (!could_fit(ranked, ctx, plan, slot, rank))
+        return false;
+    bool is_placed = push_out(ranked, ctx, plan, slot, rank);
+    look_at_all_again(ranked);
+    if (is_placed) {
+        gsim_eviction_spare(&ranked->eviction, ctx, plan, slot, mark, &mark);
+        book_again(ranked, ctx, ranked->eviction.n, ranked->eviction.n_spared);
+    } else {
+        gsim_plan_rollback(plan, mark);
+        book_again(ranked, ctx, 0, ranked->eviction.n);
+    }
+    return is_placed;
 }
 
 /* --- the pass --------------------------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 struct gsim_rank_group {
     int64_t weight;
     struct gsim_index running; /* by key */
+    gsim_slot passed; /* in a search for victims: this job and all worse ones are passed over */
 };
 
 /* Waiting jobs by rank (smaller goes first), running jobs in groups. The policy defines a job's
