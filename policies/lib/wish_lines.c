@@ -44,8 +44,8 @@ static bool reserve_place(struct gsim_wish_lines *lines, gsim_slot slot) {
         return true;
     while (capacity <= slot)
         capacity *= 2;
-    struct gsim_wish_place *place = gsim_arena_grow(
-        lines->arena, lines->place, was * sizeof *place, capacity * sizeof *place);
+    struct gsim_wish_place *place =
+        gsim_arena_grow(lines->arena, lines->place, was * sizeof *place, capacity * sizeof *place);
     if (!place)
         return false;
     lines->place = place;
@@ -98,10 +98,9 @@ static bool add_by_wish(struct gsim_wish_lines *lines, const struct gsim_ctx *ct
 
 bool gsim_wish_lines_add(struct gsim_wish_lines *lines, const struct gsim_ctx *ctx, gsim_slot slot,
                          int64_t rank, int64_t need) {
-    bool is_in = lines->is_by_wish
-                     ? add_by_wish(lines, ctx, slot, rank, need)
-                     : gsim_index_insert_sized(&lines->line->jobs, slot, rank,
-                                               gsim_nth(ctx->view, slot), need);
+    bool is_in = lines->is_by_wish ? add_by_wish(lines, ctx, slot, rank, need)
+                                   : gsim_index_insert_sized(&lines->line->jobs, slot, rank,
+                                                             gsim_nth(ctx->view, slot), need);
     lines->n_jobs += is_in;
     return is_in;
 }
@@ -125,8 +124,7 @@ gsim_slot gsim_wish_lines_first(const struct gsim_wish_lines *lines) {
     for (uint32_t l = 0; l < lines->n; l++) {
         const struct gsim_wish_line *line = &lines->line[l];
         uint32_t first = gsim_index_first(&line->jobs);
-        if (first == GSIM_NO_ID ||
-            (best && !gsim_wish_lines_is_before(line, first, best, id)))
+        if (first == GSIM_NO_ID || (best && !gsim_wish_lines_is_before(line, first, best, id)))
             continue;
         best = line;
         id = first;
