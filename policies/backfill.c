@@ -4,9 +4,8 @@
  *
  * reference=tiresias: the public simulator's `fjf`, GPUs counted only. */
 #include "policies/lib/common.h"
-#include "policies/lib/misfits.h"
 #include "policies/lib/settings.h"
-#include "policies/lib/waiting.h"
+#include "policies/lib/skip.h"
 
 struct state {
     struct gsim_waiting waiting;
@@ -22,40 +21,30 @@ static enum gsim_status open_backfill(struct gsim_ctx *ctx) {
     return gsim_settings_open_memory(ctx);
 }
 
-struct pass {
-    const struct gsim_view *view;
-    struct gsim_misfits misfits;
-};
-
-static int64_t most(const void *of, const struct gsim_waiting_row *row) {
-    const struct pass *pass = of;
-    return gsim_misfits_has_width(&pass->misfits, pass->view, row->gpus) ? -1 : INT64_MAX;
-}
-
 /* Tries waiting jobs when capacity was freed, or came back from repair: no other event lets them
  * fit. */
-static void place_waiting(struct state *state, struct pass *pass, struct gsim_ctx *ctx,
+static void place_waiting(struct state *state, struct gsim_skip *skip, struct gsim_ctx *ctx,
                           struct gsim_plan *plan) {
-    struct gsim_waiting_rule rule = {.most = most, .of = pass};
+    struct gsim_waiting_rule rule = {.most = gsim_skip_most, .of = skip};
     gsim_waiting_walk(&state->waiting, ctx, &rule);
     while (!gsim_common_is_full(ctx->view)) {
         gsim_slot slot = gsim_waiting_next(&state->waiting);
         if (slot == GSIM_NO_SLOT)
             return;
-        if (gsim_misfits_place(&pass->misfits, ctx, plan, slot, state->rule))
+        if (gsim_skip_place(skip, ctx, plan, slot))
             gsim_waiting_remove(&state->waiting, slot);
     }
 }
 
 /* A job that is placed on arrival never waits. */
-static void place_arrived(struct state *state, struct pass *pass, struct gsim_ctx *ctx,
+static void place_arrived(struct state *state, struct gsim_skip *skip, struct gsim_ctx *ctx,
                           struct gsim_plan *plan) {
     for (uint32_t i = 0; i < ctx->view->changes.n_arrived; i++) {
         gsim_slot slot = ctx->view->changes.arrived[i];
-        if (!gsim_common_is_full(ctx->view) &&
-            gsim_misfits_place(&pass->misfits, ctx, plan, slot, state->rule))
+        if (!gsim_common_is_full(ctx->view) && gsim_skip_place(skip, ctx, plan, slot))
             continue;
-        if (!gsim_waiting_add(&state->waiting, ctx, slot, 0, 0))
+        uint64_t wish = gsim_waiting_wish(ctx, slot, state->rule);
+        if (!gsim_waiting_add(&state->waiting, ctx, slot, 0, wish, 0))
             gsim_common_no_memory(ctx);
     }
 }
@@ -63,12 +52,13 @@ static void place_arrived(struct state *state, struct pass *pass, struct gsim_ct
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *state = ctx->state;
     const struct gsim_view *view = ctx->view;
-    struct pass pass = {view, gsim_misfits_none(view, state->rule, false)};
+    struct gsim_skip skip;
+    gsim_skip_begin(&skip, view, &state->waiting, state->rule);
     bool is_freed = view->changes.n_completed > 0 || view->cluster.n_repairs != state->n_repairs;
     if (is_freed && state->waiting.jobs.n > 0)
-        place_waiting(state, &pass, ctx, plan);
+        place_waiting(state, &skip, ctx, plan);
     state->n_repairs = view->cluster.n_repairs;
-    place_arrived(state, &pass, ctx, plan);
+    place_arrived(state, &skip, ctx, plan);
 }
 
 static const struct gsim_param_def params[] = {GSIM_PLACEMENT_PARAM, GSIM_MEMORY_PARAM, {0}};

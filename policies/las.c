@@ -84,7 +84,7 @@ static int64_t next_overtaking_ns(const struct state *state, const struct gsim_c
         return GSIM_NEVER;
     const struct gsim_index *running = &state->ranked.group[0].running;
     int64_t now = ctx->view->now_ns;
-    int64_t threshold = gsim_index_key(&state->ranked.waiting, least) + state->quantum_ns;
+    int64_t threshold = gsim_wish_lines_rank(&state->ranked.waiting, least) + state->quantum_ns;
     /* key = attained - now: a job with a key at or past this threshold is ahead already */
     gsim_slot ahead = gsim_index_seek(running, threshold - now, 0);
     gsim_slot next =
@@ -95,7 +95,7 @@ static int64_t next_overtaking_ns(const struct state *state, const struct gsim_c
 static void decide_quantum(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *state = ctx->state;
     gsim_ranked_decide(&state->ranked, ctx, plan);
-    gsim_slot least = gsim_index_first(&state->ranked.waiting);
+    gsim_slot least = gsim_wish_lines_first(&state->ranked.waiting);
     if (least == GSIM_NO_ID)
         return;
     /* Other waiting jobs may overtake before the first can: the policy looks at least once a

@@ -222,7 +222,10 @@ bool gsim_ask_counts_cpus(const struct gsim_view *view);
 /* Whether a paused job goes on on the GPUs that it left, or not at all, as processes do: then it
  * fits nowhere else, and says nothing of other jobs. */
 bool gsim_ask_pauses_in_place(const struct gsim_view *view);
-/* Whether both jobs may have the same nodes, by one wish, and ask for as many of them. */
+/* A number for the nodes that the job may have, by its wish, and for how many of them it asks: jobs
+ * of one number are alike in both. It stays with the job; 0: any nodes, and any number of them. */
+uint64_t gsim_ask_wish(const struct gsim_ctx *ctx, gsim_slot job);
+/* Whether both jobs have one such number. */
 bool gsim_ask_are_alike(const struct gsim_ctx *ctx, gsim_slot job, gsim_slot other);
 /* The GPUs that one more job could go to, those with the fewest jobs first, then by number: idle
  * GPUs, then arranged ones with fewer clients than their limit. `before` is the GPU that was

@@ -15,6 +15,7 @@
 #include "policies/lib/misfits.h"
 #include "policies/lib/reach.h"
 #include "policies/lib/settings.h"
+#include "policies/lib/skip.h"
 
 #include <assert.h>
 
@@ -25,20 +26,11 @@ struct gsim_easy_placed {
     uint32_t first_unit, n_units; /* in easy->units; none in a pool */
 };
 
-/* In which state of the units a job of some width was last found to have no room now, and to keep
- * the head from its reservation. Where GPUs are all that can be missing, the next job that is as
- * wide would get those units, too, as long as nothing is placed, and fail as well. */
+/* In which state of the units a job of some kind was last found to have no room now, and to keep
+ * the head from its reservation. Where GPUs are all that can be missing, the next job of this kind
+ * would get those units, too, as long as nothing is placed, and fail as well. */
 struct gsim_easy_failed {
     uint64_t no_room, no_reservation;
-};
-
-/* Jobs that differ in the nodes that they may have: failed trials of those that are as wide and ask
- * for as many of these nodes. Jobs beyond MOST_ALIKE such kinds in a pass are tried, each for
- * itself. */
-enum { MOST_ALIKE = 128 };
-struct gsim_easy_alike {
-    gsim_slot slot; /* the first job of its kind that was tried */
-    struct gsim_easy_failed failed;
 };
 
 /* One pass; what all its steps need. */
@@ -53,28 +45,28 @@ struct pass {
     /* Jobs may not run everywhere, and a trial of the head does not change what the next one
      * finds: jobs on nodes that the head may not use are left out of its trials. */
     bool is_apart;
-    uint32_t n_alike; /* kinds so far, in easy->alike */
 };
 
-/* Nothing is remembered where a trial matters to the next one. What memory a job needs is not known
- * when a policy is opened: it is looked at in each pass. */
-static bool open_failed(struct gsim_easy *easy, struct gsim_ctx *ctx) {
-    if (gsim_misfits_trial_matters(easy->rule))
+/* Room to remember trials of all kinds of waiting jobs. Nothing is remembered where a trial matters
+ * to the next one. */
+static bool reserve_failed(struct gsim_easy *easy, struct gsim_arena *arena) {
+    if (easy->failed_capacity >= easy->waiting.n_kinds || gsim_misfits_trial_matters(easy->rule))
         return true;
-    easy->failed =
-        gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus + 1u, sizeof *easy->failed);
-    bool has_wishes = gsim_ask_has_wishes_under(ctx->view, easy->rule);
-    if (has_wishes)
-        easy->alike = gsim_arena_array(ctx->arena, MOST_ALIKE, sizeof *easy->alike);
-    return easy->failed && (easy->alike || !has_wishes);
+    uint32_t was = easy->failed_capacity, capacity = easy->waiting.kinds_capacity;
+    struct gsim_easy_failed *failed =
+        gsim_arena_grow(arena, easy->failed, was * sizeof *failed, capacity * sizeof *failed);
+    if (!failed)
+        return false;
+    easy->failed = failed;
+    easy->failed_capacity = capacity;
+    return true;
 }
 
 enum gsim_status gsim_easy_init(struct gsim_easy *easy, struct gsim_ctx *ctx, const char *policy,
                                 uint32_t n_groups, bool plans) {
     easy->rule = gsim_settings_rule(ctx);
     easy->plans = plans;
-    if (!gsim_waiting_init(&easy->waiting, ctx->arena, n_groups) ||
-        (plans && !open_failed(easy, ctx)))
+    if (!gsim_waiting_init(&easy->waiting, ctx->arena, n_groups))
         return gsim_no_memory(ctx->log, "backfilling");
     return gsim_time_limits_init(&easy->limits, ctx, policy, plans);
 }
@@ -263,36 +255,12 @@ static bool is_harmless(const struct pass *p) {
     return fits;
 }
 
-/* The failed trial that speaks for jobs as wide as this one; NULL: none does. A job that comes back
- * may have units that it prefers. */
-static struct gsim_easy_failed *failed_of(const struct pass *p, uint32_t gpus, bool comes_back) {
-    return p->easy->failed && p->hopeless.is_size_all && !comes_back ? &p->easy->failed[gpus]
-                                                                     : NULL;
-}
-
-/* Those that speak for jobs of this one's width and wish; NULL: none do. */
-static struct gsim_easy_failed *failed_by_wish(struct pass *p, gsim_slot slot) {
-    const uint32_t *gpus = p->ctx->view->jobs.gpus;
-    struct gsim_easy_alike *alike = p->easy->alike;
-    uint32_t at = 0;
-    if (!alike || !p->hopeless.is_size_by_wish || p->ctx->view->jobs.state[slot] != GSIM_QUEUED)
-        return NULL;
-    while (at < p->n_alike && (gpus[alike[at].slot] != gpus[slot] ||
-                               !gsim_ask_are_alike(p->ctx, alike[at].slot, slot)))
-        at++;
-    if (at == MOST_ALIKE)
-        return NULL;
-    if (at == p->n_alike)
-        alike[p->n_alike++] = (struct gsim_easy_alike){.slot = slot};
-    return &alike[at].failed;
-}
-
-/* Whether a trial of this job would fail as that of one alike did. */
-static bool is_known_to_fail(const struct pass *p, const struct gsim_easy_failed *failed,
-                             gsim_slot slot) {
-    int64_t end_ns = p->ctx->view->now_ns + gsim_time_limit_ns(p->ctx, slot);
-    return failed->no_room == p->easy->n_states ||
-           (failed->no_reservation == p->easy->n_states && end_ns > p->reserved_ns);
+/* The failed trial that speaks for jobs of this kind; NULL: none does, as of jobs that come back,
+ * which may have units that they prefer. What memory a job needs is not known when a policy is
+ * opened: it is looked at in each pass. */
+static struct gsim_easy_failed *failed_of(const struct pass *p, uint32_t kind, bool comes_back) {
+    return p->easy->failed && p->hopeless.is_size_by_wish && !comes_back ? &p->easy->failed[kind]
+                                                                         : NULL;
 }
 
 static bool give_up(const struct pass *p, uint32_t mark) {
@@ -306,13 +274,10 @@ static bool backfill(struct pass *p, gsim_slot slot) {
     struct gsim_easy *easy = p->easy;
     const struct gsim_view *view = p->ctx->view;
     struct gsim_easy_failed none = {0},
-                            *alike = p->is_apart ? failed_by_wish(p, slot)
-                                                 : failed_of(p, view->jobs.gpus[slot],
-                                                             view->jobs.state[slot] != GSIM_QUEUED),
+                            *alike = failed_of(p, gsim_waiting_kind_of(&easy->waiting, slot),
+                                               view->jobs.state[slot] != GSIM_QUEUED),
                             *failed = alike ? alike : &none;
     uint32_t mark = gsim_plan_mark(p->plan);
-    if (p->is_apart && is_known_to_fail(p, failed, slot))
-        return false;
     if (!gsim_settings_place(p->ctx, p->plan, slot, easy->rule)) {
         failed->no_room = easy->n_states;
         return false;
@@ -332,14 +297,17 @@ static bool backfill(struct pass *p, gsim_slot slot) {
     return true;
 }
 
-/* Jobs of a width that was found to have no room, or to keep the head from its reservation, are
+/* Jobs of a kind that was found to have no room, or to keep the head from its reservation, are
  * passed over, but for those that are over by then. */
 static int64_t longest_ns(const void *of, const struct gsim_waiting_row *row) {
     enum { NONE = -1 };
     const struct pass *p = of;
     if (p->head == GSIM_NO_SLOT)
-        return gsim_misfits_has_width(&p->hopeless, p->ctx->view, row->gpus) ? NONE : INT64_MAX;
-    const struct gsim_easy_failed *failed = failed_of(p, row->gpus, row->is_own);
+        return gsim_misfits_has_width(&p->hopeless, p->ctx->view,
+                                      p->easy->waiting.kind[row->kind].gpus)
+                   ? NONE
+                   : INT64_MAX;
+    const struct gsim_easy_failed *failed = failed_of(p, row->kind, row->is_own);
     if (!failed)
         return INT64_MAX;
     if (failed->no_room == p->easy->n_states)
@@ -403,27 +371,18 @@ void gsim_easy_pass(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_pl
 
 /* --- without reservations --------------------------------------------------------------------- */
 
-struct skip {
-    const struct gsim_view *view;
-    struct gsim_misfits misfits;
-};
-
-static int64_t longest_that_fits_ns(const void *of, const struct gsim_waiting_row *row) {
-    const struct skip *skip = of;
-    return gsim_misfits_has_width(&skip->misfits, skip->view, row->gpus) ? -1 : INT64_MAX;
-}
-
 void gsim_easy_pass_without(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan,
                             int64_t (*rank)(struct gsim_ctx *ctx, gsim_slot slot), bool is_strict) {
-    struct skip skip = {ctx->view, gsim_misfits_none(ctx->view, easy->rule, false)};
+    struct gsim_skip skip;
     struct pass p = {.easy = easy, .ctx = ctx, .plan = plan};
-    struct gsim_waiting_rule rule = {.rank = rank, .most = longest_that_fits_ns, .of = &skip};
+    struct gsim_waiting_rule rule = {.rank = rank, .most = gsim_skip_most, .of = &skip};
+    gsim_skip_begin(&skip, ctx->view, &easy->waiting, easy->rule);
     gsim_waiting_walk(&easy->waiting, ctx, &rule);
     while (!gsim_common_is_full(ctx->view) && ctx->log->n_errors == 0) {
         gsim_slot slot = gsim_waiting_next(&easy->waiting);
         if (slot == GSIM_NO_SLOT)
             return;
-        bool is_placed = gsim_misfits_place(&skip.misfits, ctx, plan, slot, easy->rule);
+        bool is_placed = gsim_skip_place(&skip, ctx, plan, slot);
         if (is_placed && remember(&p, slot))
             gsim_waiting_remove(&easy->waiting, slot);
         if (!is_placed && is_strict)
@@ -436,7 +395,9 @@ void gsim_easy_pass_without(struct gsim_easy *easy, struct gsim_ctx *ctx, struct
 void gsim_easy_arrived(struct gsim_easy *easy, struct gsim_ctx *ctx, gsim_slot slot,
                        uint32_t group) {
     int64_t least_ns = easy->plans ? gsim_time_limit_least_ns(ctx, slot) : 0;
-    if (!gsim_waiting_add(&easy->waiting, ctx, slot, group, least_ns))
+    uint64_t wish = gsim_waiting_wish(ctx, slot, easy->rule);
+    if (!gsim_waiting_add(&easy->waiting, ctx, slot, group, wish, least_ns) ||
+        (easy->plans && !reserve_failed(easy, ctx->arena)))
         gsim_common_no_memory(ctx);
 }
 

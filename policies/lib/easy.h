@@ -14,12 +14,12 @@
  * reservation, and the next job is the head. Zeroed at first, then gsim_easy_init. */
 struct gsim_easy_placed;
 struct gsim_easy_failed;
-struct gsim_easy_alike;
 struct gsim_easy {
     enum gsim_rule rule;
     bool plans; /* by limits */
-    struct gsim_easy_failed *failed; /* by gang size; NULL: its trials tell nothing of other jobs */
-    struct gsim_easy_alike *alike; /* where jobs have wishes: by wish and gang size */
+    /* by kind of waiting job; NULL: a trial tells nothing of other jobs */
+    struct gsim_easy_failed *failed;
+    uint32_t failed_capacity;
     uint64_t n_states; /* of the units that trials begin with, so far */
     struct gsim_time_limits limits;
     struct gsim_waiting waiting;

@@ -65,7 +65,7 @@ void gsim_order_append(struct gsim_order *order, struct gsim_queue *queue, struc
                        gsim_slot slot) {
     if (!has_rows(order))
         gsim_queue_append(queue, ctx, slot);
-    else if (!gsim_waiting_add(&order->line, ctx, slot, 0, gsim_job_memory(ctx->view, slot)))
+    else if (!gsim_waiting_add(&order->line, ctx, slot, 0, 0, gsim_job_memory(ctx->view, slot)))
         gsim_common_no_memory(ctx);
 }
 

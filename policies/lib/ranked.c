@@ -10,7 +10,6 @@
 
 #include "policies/lib/common.h"
 #include "policies/lib/misfits.h"
-#include "policies/lib/unmet.h"
 #include "policies/lib/settings.h"
 #include "policies/lib/taken.h"
 #include "sim/base/hints.h"
@@ -18,9 +17,9 @@
 #include <assert.h>
 
 void gsim_ranked_init(struct gsim_ranked *ranked, struct gsim_ctx *ctx) {
-    gsim_index_init(&ranked->waiting, ctx->arena);
     ranked->rule = gsim_settings_rule(ctx);
-    if (!gsim_reach_init(&ranked->reach, ctx, ranked->rule))
+    if (!gsim_wish_lines_init(&ranked->waiting, ctx, ranked->rule) ||
+        !gsim_reach_init(&ranked->reach, ctx, ranked->rule))
         gsim_common_no_memory(ctx);
 }
 
@@ -51,6 +50,7 @@ GSIM_COLD static struct gsim_rank_group *add_group(struct gsim_ranked *ranked, s
     struct gsim_rank_group *group = &ranked->group[ranked->n_groups++];
     gsim_index_init(&group->running, ctx->arena);
     group->weight = weight;
+    group->passed = GSIM_NO_SLOT;
     return group;
 }
 
@@ -70,8 +70,7 @@ static int64_t need_of(const struct gsim_view *view, gsim_slot slot) {
 
 static void book_waiting(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
     int64_t rank = gsim_common_times(ranked->value(ctx, slot), weight_of(ranked, ctx, slot));
-    if (!gsim_index_insert_sized(&ranked->waiting, slot, rank, gsim_nth(ctx->view, slot),
-                                 need_of(ctx->view, slot)))
+    if (!gsim_wish_lines_add(&ranked->waiting, ctx, slot, rank, need_of(ctx->view, slot)))
         out_of_memory(ctx);
 }
 
@@ -98,8 +97,8 @@ static void forget_running(struct gsim_ranked *ranked, gsim_slot slot) {
 }
 
 void gsim_ranked_changed(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
-    if (gsim_index_has(&ranked->waiting, slot)) {
-        gsim_index_remove(&ranked->waiting, slot);
+    if (gsim_wish_lines_has(&ranked->waiting, slot)) {
+        gsim_wish_lines_remove(&ranked->waiting, slot);
         book_waiting(ranked, ctx, slot);
     } else if (ctx->view->jobs.state[slot] == GSIM_RUNNING) {
         forget_running(ranked, slot);
@@ -167,14 +166,16 @@ static void rerank_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
 }
 
 /* A job that moves backwards is met twice, and stays. */
-static void rerank_waiting(struct gsim_ranked *ranked, struct gsim_ctx *ctx) {
-    gsim_slot after, slot = gsim_index_first(&ranked->waiting);
-    for (; slot != GSIM_NO_ID; slot = after) {
+static void rerank_waiting(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
+                           const struct gsim_wish_line *line) {
+    uint32_t after, id = gsim_index_first(&line->jobs);
+    for (; id != GSIM_NO_ID; id = after) {
+        gsim_slot slot = gsim_wish_lines_job(&ranked->waiting, line, id);
         int64_t rank = gsim_common_times(ranked->value(ctx, slot), weight_of(ranked, ctx, slot));
-        after = gsim_index_next(&ranked->waiting, slot);
-        if (rank == gsim_index_key(&ranked->waiting, slot))
+        after = gsim_index_next(&line->jobs, id);
+        if (rank == gsim_index_key(&line->jobs, id))
             continue;
-        gsim_index_remove(&ranked->waiting, slot);
+        gsim_wish_lines_remove(&ranked->waiting, slot);
         book_waiting(ranked, ctx, slot);
     }
 }
@@ -182,24 +183,30 @@ static void rerank_waiting(struct gsim_ranked *ranked, struct gsim_ctx *ctx) {
 void gsim_ranked_rerank(struct gsim_ranked *ranked, struct gsim_ctx *ctx, bool is_all) {
     for (uint32_t g = 0; g < ranked->n_groups; g++)
         rerank_running(ranked, ctx, &ranked->group[g].running);
-    if (is_all)
-        rerank_waiting(ranked, ctx);
+    for (uint32_t l = 0; is_all && l < ranked->waiting.n; l++)
+        rerank_waiting(ranked, ctx, &ranked->waiting.line[l]);
     ranked->needs_full_pass = true;
 }
 
 /* --- victims ---------------------------------------------------------------------------------- */
 
+/* The last job of a group that has not been passed over. */
+static gsim_slot last_left(const struct gsim_rank_group *group) {
+    return group->passed == GSIM_NO_SLOT ? gsim_index_last(&group->running)
+                                         : gsim_index_prev(&group->running, group->passed);
+}
+
 /* The worst job of a group: the last by its bound that is still last by its present value. */
 static gsim_slot last_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
                          struct gsim_rank_group *group) {
-    gsim_slot last = gsim_index_last(&group->running);
+    gsim_slot last = last_left(group);
     while (last != GSIM_NO_SLOT && is_bound(ranked)) {
         int64_t value = ranked->value(ctx, last);
         if (value == gsim_index_key(&group->running, last))
             break;
         gsim_index_remove(&group->running, last);
         gsim_common_insert(ctx, &group->running, last, value);
-        last = gsim_index_last(&group->running);
+        last = last_left(group);
     }
     return last;
 }
@@ -281,17 +288,30 @@ static bool could_fit(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
     return false;
 }
 
-/* Preempts a worse job, or notes one that would give way in vain, which is then spared. */
+static void pass_over(struct gsim_ranked *ranked, gsim_slot victim) {
+    for (uint32_t g = 0; g < ranked->n_groups; g++)
+        if (gsim_index_has(&ranked->group[g].running, victim))
+            ranked->group[g].passed = victim;
+}
+
+static void look_at_all_again(struct gsim_ranked *ranked) {
+    for (uint32_t g = 0; g < ranked->n_groups; g++)
+        ranked->group[g].passed = GSIM_NO_SLOT;
+}
+
+/* Preempts a worse job, or notes one that would give way in vain, which runs on in its place among
+ * the others and is spared. */
 static bool push_out_one(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
                          gsim_slot victim, bool is_near) {
-    if (is_near)
-        gsim_reach_add(&ranked->reach, ctx, plan, victim);
-    bool is_out =
-        is_near ? gsim_eviction_push_out(&ranked->eviction, ctx, plan, victim, ranked->preemption)
-                : gsim_eviction_note(&ranked->eviction, ctx, victim, ranked->preemption);
-    if (is_out)
-        forget_running(ranked, victim);
-    return is_out;
+    if (!is_near) {
+        pass_over(ranked, victim);
+        return gsim_eviction_note(&ranked->eviction, ctx, victim, ranked->preemption);
+    }
+    gsim_reach_add(&ranked->reach, ctx, plan, victim);
+    if (!gsim_eviction_push_out(&ranked->eviction, ctx, plan, victim, ranked->preemption))
+        return false;
+    forget_running(ranked, victim);
+    return true;
 }
 
 /* Preempts worse jobs, worst first, until the waiting job fits. */
@@ -312,25 +332,32 @@ static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gs
     }
 }
 
-static bool place_by_force(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                           gsim_slot slot, int64_t rank) {
-    uint32_t mark = gsim_plan_mark(plan);
-    if (!could_fit(ranked, ctx, plan, slot, rank))
-        return false;
-    if (push_out(ranked, ctx, plan, slot, rank)) {
-        gsim_eviction_spare(&ranked->eviction, ctx, plan, slot, mark, &mark);
-        for (uint32_t v = 0; v < ranked->eviction.n_spared; v++)
-            book_running(ranked, ctx, ranked->eviction.victims[ranked->eviction.n + v].slot);
-        return true;
-    }
-    gsim_plan_rollback(plan, mark);
-    for (uint32_t v = 0; v < ranked->eviction.n; v++) {
+/* Victims from the first on run on, those that were passed over where they are. */
+static void book_again(struct gsim_ranked *ranked, struct gsim_ctx *ctx, uint32_t first,
+                       uint32_t n) {
+    for (uint32_t v = first; v < first + n; v++) {
         gsim_slot victim = ranked->eviction.victims[v].slot;
         if (!gsim_index_has(&group_of(ranked, ctx, weight_of(ranked, ctx, victim))->running,
                             victim))
             book_running(ranked, ctx, victim);
     }
-    return false;
+}
+
+static bool place_by_force(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                           gsim_slot slot, int64_t rank) {
+    uint32_t mark = gsim_plan_mark(plan);
+    if (!could_fit(ranked, ctx, plan, slot, rank))
+        return false;
+    bool is_placed = push_out(ranked, ctx, plan, slot, rank);
+    look_at_all_again(ranked);
+    if (is_placed) {
+        gsim_eviction_spare(&ranked->eviction, ctx, plan, slot, mark, &mark);
+        book_again(ranked, ctx, ranked->eviction.n, ranked->eviction.n_spared);
+    } else {
+        gsim_plan_rollback(plan, mark);
+        book_again(ranked, ctx, 0, ranked->eviction.n);
+    }
+    return is_placed;
 }
 
 /* --- the pass --------------------------------------------------------------------------------- */
@@ -341,54 +368,70 @@ struct pass {
     struct gsim_plan *plan;
     struct gsim_misfits misfits;
     uint32_t smallest_unforced; /* the smallest gang that even force did not place */
-    struct gsim_unmet unplaced, unforced; /* both by wish */
+    bool is_by_wish; /* lines note which gangs of their wish found no room */
     bool is_force_over; /* no job from here on could push out any running job */
 };
 
 /* Whether this waiting job could push out any running job. If it could not, no later job could:
  * ranks only grow worse in a pass, and fewer jobs run. */
 static bool may_force(struct pass *p, gsim_slot slot, int64_t rank) {
-    if (p->is_force_over || p->ctx->view->jobs.gpus[slot] >= p->smallest_unforced ||
-        gsim_unmet_has(&p->unforced, p->ctx, slot))
+    uint32_t gpus = p->ctx->view->jobs.gpus[slot];
+    if (p->is_force_over || gpus >= p->smallest_unforced ||
+        gpus >= gsim_wish_lines_of(&p->ranked->waiting, slot)->unforced)
         return false;
     p->is_force_over = worst_for(p->ranked, p->ctx, slot, rank) == GSIM_NO_SLOT;
     return !p->is_force_over;
 }
 
+/* The gang speaks for those of its wish that are no narrower. */
+static void note_gang(const struct pass *p, gsim_slot slot, uint32_t *smallest) {
+    if (p->is_by_wish && !gsim_wish_lines_of(&p->ranked->waiting, slot)->is_mixed &&
+        p->ctx->view->jobs.gpus[slot] < *smallest)
+        *smallest = p->ctx->view->jobs.gpus[slot];
+}
+
 /* Places the job unless it is known not to fit. */
 static bool try_place(struct pass *p, gsim_slot slot) {
-    if (gsim_unmet_has(&p->unplaced, p->ctx, slot))
+    struct gsim_wish_line *line = gsim_wish_lines_of(&p->ranked->waiting, slot);
+    if (p->ctx->view->jobs.gpus[slot] >= line->unplaced)
         return false;
     if (gsim_misfits_place(&p->misfits, p->ctx, p->plan, slot, p->ranked->rule))
         return true;
-    gsim_unmet_note(&p->unplaced, p->ctx, slot);
+    note_gang(p, slot, &line->unplaced);
     return false;
 }
 
-/* The job may leave a part of the GPUs that it freed. */
-static void note_forced(struct pass *p) {
+/* The job may leave a part of the GPUs that it freed: of each line the jobs that stand behind it
+ * are looked at again. */
+static void note_forced(struct pass *p, int64_t rank, uint64_t nth) {
+    struct gsim_wish_lines *waiting = &p->ranked->waiting;
     p->misfits.smallest = UINT32_MAX;
-    p->unplaced.n = 0;
+    for (uint32_t l = 0; l < waiting->n; l++) {
+        struct gsim_wish_line *line = &waiting->line[l];
+        line->unplaced = UINT32_MAX;
+        if (p->is_by_wish)
+            line->at = gsim_index_seek(&line->jobs, rank, nth);
+    }
 }
 
 /* Even force did not place the job. */
 static void note_unforced(struct pass *p, gsim_slot slot) {
     if (p->misfits.is_size_all && p->ctx->view->jobs.gpus[slot] < p->smallest_unforced)
         p->smallest_unforced = p->ctx->view->jobs.gpus[slot];
-    gsim_unmet_note(&p->unforced, p->ctx, slot);
+    note_gang(p, slot, &gsim_wish_lines_of(&p->ranked->waiting, slot)->unforced);
 }
 
 static void try_job(struct pass *p, gsim_slot slot) {
-    int64_t rank = gsim_index_key(&p->ranked->waiting, slot);
+    int64_t rank = gsim_wish_lines_rank(&p->ranked->waiting, slot);
     if (try_place(p, slot)) {
-        gsim_index_remove(&p->ranked->waiting, slot);
+        gsim_wish_lines_remove(&p->ranked->waiting, slot);
         return;
     }
     if (!may_force(p, slot, rank))
         return;
     if (place_by_force(p->ranked, p->ctx, p->plan, slot, rank)) {
-        gsim_index_remove(&p->ranked->waiting, slot);
-        note_forced(p);
+        gsim_wish_lines_remove(&p->ranked->waiting, slot);
+        note_forced(p, rank, gsim_nth(p->ctx->view, slot));
     } else
         note_unforced(p, slot);
 }
@@ -397,7 +440,7 @@ static void try_job(struct pass *p, gsim_slot slot) {
 static bool is_over(const struct pass *p, gsim_slot slot) {
     if (!gsim_common_is_full(p->ctx->view) && !(p->misfits.is_size_all && p->misfits.smallest == 1))
         return false;
-    int64_t rank = gsim_index_key(&p->ranked->waiting, slot);
+    int64_t rank = gsim_wish_lines_rank(&p->ranked->waiting, slot);
     return p->is_force_over || worst_for(p->ranked, p->ctx, slot, rank) == GSIM_NO_SLOT;
 }
 
@@ -419,27 +462,46 @@ static int64_t most_by_force(const struct pass *p) {
     return p->misfits.is_size_all && !p->ctx->view->pool.is_used ? (int64_t)most - 1 : INT64_MAX;
 }
 
-/* The first job from here on that is to be tried; jobs that need more than the room are skipped at
- * no cost. */
-static gsim_slot candidate(const struct pass *p, gsim_slot slot) {
-    const struct gsim_index *waiting = &p->ranked->waiting;
-    if (!p->is_force_over)
-        return gsim_index_fitting(waiting, slot, most_by_force(p));
-    int64_t most = room(p);
-    slot = gsim_index_fitting(waiting, slot, most);
-    while (slot != GSIM_NO_SLOT && (gsim_misfits_has(&p->misfits, p->ctx->view, slot) ||
-                                    gsim_unmet_has(&p->unplaced, p->ctx, slot)))
-        slot = gsim_index_fitting(waiting, gsim_index_next(waiting, slot), most);
+/* The first member of the line from here on that is to be tried; jobs that need more than the room
+ * are skipped at no cost. */
+static uint32_t candidate(const struct pass *p, const struct gsim_wish_line *line) {
+    const struct gsim_wish_lines *waiting = &p->ranked->waiting;
+    bool is_room_all = p->is_force_over || line->unplaced > line->unforced;
+    uint32_t gang = is_room_all ? line->unplaced : line->unforced;
+    int64_t most = p->is_force_over ? room(p) : most_by_force(p);
+    most = p->is_by_wish && gang <= most ? (int64_t)gang - 1 : most;
+    uint32_t id = gsim_index_fitting(&line->jobs, line->at, most);
+    while (p->is_force_over && id != GSIM_NO_ID &&
+           gsim_misfits_has(&p->misfits, p->ctx->view, gsim_wish_lines_job(waiting, line, id)))
+        id = gsim_index_fitting(&line->jobs, gsim_index_next(&line->jobs, id), most);
+    return id;
+}
+
+/* The first job of all lines that is to be tried, by rank. */
+static gsim_slot next_candidate(const struct pass *p) {
+    const struct gsim_wish_lines *waiting = &p->ranked->waiting;
+    struct gsim_wish_line *best = NULL;
+    for (uint32_t l = 0; l < waiting->n; l++) {
+        struct gsim_wish_line *line = &waiting->line[l];
+        line->at = candidate(p, line);
+        if (line->at != GSIM_NO_ID &&
+            (!best || gsim_wish_lines_is_before(line, line->at, best, best->at)))
+            best = line;
+    }
+    if (!best)
+        return GSIM_NO_SLOT;
+    gsim_slot slot = gsim_wish_lines_job(waiting, best, best->at);
+    best->at = gsim_index_next(&best->jobs, best->at);
     return slot;
 }
 
 static void pass_over_all(struct pass *p) {
-    gsim_slot after, first = gsim_index_first(&p->ranked->waiting);
-    for (gsim_slot slot = candidate(p, first); slot != GSIM_NO_SLOT && !is_over(p, slot);
-         slot = candidate(p, after)) {
-        after = gsim_index_next(&p->ranked->waiting, slot);
+    struct gsim_wish_lines *waiting = &p->ranked->waiting;
+    for (uint32_t l = 0; l < waiting->n; l++)
+        waiting->line[l].at = gsim_index_first(&waiting->line[l].jobs);
+    for (gsim_slot slot = next_candidate(p); slot != GSIM_NO_SLOT && !is_over(p, slot);
+         slot = next_candidate(p))
         try_job(p, slot);
-    }
 }
 
 /* Tries arrivals only: for the others nothing has improved since they were last tried. */
@@ -453,7 +515,6 @@ static void pass_over_arrivals(struct pass *p) {
         try_job(p, view->changes.arrived[i]);
 }
 
-/* The lists of wishes are long and are left as they are: their numbers say how many count. */
 static void begin_pass(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
                        struct pass *p) {
     enum gsim_keep keep = ranked->preemption.keep;
@@ -465,8 +526,10 @@ static void begin_pass(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct 
     p->misfits = gsim_misfits_none(ctx->view, ranked->rule, keeps_paused);
     p->smallest_unforced = UINT32_MAX;
     p->is_force_over = !ranked->is_preemptive;
-    gsim_unmet_begin(&p->unplaced, ctx->view, ranked->rule, p->misfits.is_size_by_wish);
-    gsim_unmet_begin(&p->unforced, ctx->view, ranked->rule, p->misfits.is_size_by_wish);
+    p->is_by_wish = ranked->waiting.is_by_wish && p->misfits.is_size_by_wish &&
+                    !gsim_misfits_trial_matters(ranked->rule);
+    for (uint32_t l = 0; l < ranked->waiting.n; l++)
+        ranked->waiting.line[l].unplaced = ranked->waiting.line[l].unforced = UINT32_MAX;
 }
 
 void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan) {

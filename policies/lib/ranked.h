@@ -6,6 +6,7 @@
 #include "policies/lib/eviction.h"
 #include "policies/lib/reach.h"
 #include "policies/lib/settings.h"
+#include "policies/lib/wish_lines.h"
 #include "sim/base/index.h"
 
 /* A running job's rank moves with time. Rising ranks: rank = (key + now) * weight. Jobs of one
@@ -14,12 +15,13 @@
 struct gsim_rank_group {
     int64_t weight;
     struct gsim_index running; /* by key */
+    gsim_slot passed; /* in a search for victims: this job and all worse ones are passed over */
 };
 
 /* Waiting jobs by rank (smaller goes first), running jobs in groups. The policy defines a job's
  * rank by value and weight; the pass does the rest. */
 struct gsim_ranked {
-    struct gsim_index waiting; /* key: rank */
+    struct gsim_wish_lines waiting;
     struct gsim_rank_group *group;
     uint32_t n_groups, groups_capacity;
     int slope_sign; /* -1: ranks of running jobs fall with time, +1: they rise */

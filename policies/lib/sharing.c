@@ -279,9 +279,10 @@ static bool holds(const struct gsim_ctx *ctx, const struct gsim_vacancy_gpu *roo
 static int64_t most(const void *of, const struct gsim_waiting_row *row) {
     const struct gsim_ctx *ctx = of;
     const struct gsim_sharing *sharing = ctx->state;
-    if (row->gpus == 1)
+    uint32_t gpus = sharing->order.line.kind[row->kind].gpus;
+    if (gpus == 1)
         return sharing->most_mem_bytes;
-    return gsim_misfits_has_width(&sharing->misfits, ctx->view, row->gpus) ? -1 : INT64_MAX;
+    return gsim_misfits_has_width(&sharing->misfits, ctx->view, gpus) ? -1 : INT64_MAX;
 }
 
 void gsim_sharing_init(struct gsim_sharing *sharing, struct gsim_ctx *ctx,

@@ -11,28 +11,33 @@ void gsim_unmet_begin(struct gsim_unmet *unmet, const struct gsim_view *view, en
                    !gsim_misfits_trial_matters(rule);
 }
 
-/* The place of the job's wish; n: it was not noted. */
-static uint32_t place_of(const struct gsim_unmet *unmet, const struct gsim_ctx *ctx,
-                         gsim_slot slot) {
+/* The place of the wish; n: it was not noted. */
+static uint32_t place_of(const struct gsim_unmet *unmet, uint64_t wish) {
     uint32_t at = 0;
-    while (at < unmet->n && !gsim_ask_are_alike(ctx, unmet->slot[at], slot))
+    while (at < unmet->n && unmet->wish[at] != wish)
         at++;
     return at;
 }
 
+bool gsim_unmet_has_wish(const struct gsim_unmet *unmet, uint64_t wish, uint32_t gpus) {
+    uint32_t at = unmet->is_on ? place_of(unmet, wish) : unmet->n;
+    return at < unmet->n && gpus >= unmet->smallest[at];
+}
+
 bool gsim_unmet_has(const struct gsim_unmet *unmet, const struct gsim_ctx *ctx, gsim_slot slot) {
-    uint32_t at = unmet->is_on ? place_of(unmet, ctx, slot) : unmet->n;
-    return at < unmet->n && ctx->view->jobs.gpus[slot] >= unmet->smallest[at];
+    return unmet->n > 0 &&
+           gsim_unmet_has_wish(unmet, gsim_ask_wish(ctx, slot), ctx->view->jobs.gpus[slot]);
 }
 
 void gsim_unmet_note(struct gsim_unmet *unmet, const struct gsim_ctx *ctx, gsim_slot slot) {
     if (!unmet->is_on)
         return;
-    uint32_t at = place_of(unmet, ctx, slot), gpus = ctx->view->jobs.gpus[slot];
+    uint64_t wish = gsim_ask_wish(ctx, slot);
+    uint32_t at = place_of(unmet, wish), gpus = ctx->view->jobs.gpus[slot];
     if (at == GSIM_UNMET_MOST)
         return;
     if (at == unmet->n) {
-        unmet->slot[at] = slot;
+        unmet->wish[at] = wish;
         unmet->smallest[at] = gpus;
         unmet->n++;
     } else if (gpus < unmet->smallest[at])

@@ -12,7 +12,7 @@ enum { GSIM_UNMET_MOST = 64 };
 struct gsim_unmet {
     bool is_on; /* jobs have wishes, and a wish and the number of GPUs are all that decides */
     uint32_t n;
-    gsim_slot slot[GSIM_UNMET_MOST]; /* the job of each wish that was noted first */
+    uint64_t wish[GSIM_UNMET_MOST]; /* gsim_ask_wish */
     uint32_t smallest[GSIM_UNMET_MOST]; /* the smallest gang of its wish that did not fit */
 };
 
@@ -20,7 +20,9 @@ struct gsim_unmet {
  * (policies/lib/misfits.h), nothing is noted. */
 void gsim_unmet_begin(struct gsim_unmet *unmet, const struct gsim_view *view, enum gsim_rule rule,
                       bool is_size_by_wish);
-/* Whether a gang of this wish that is no larger did not fit. */
+/* Whether a gang of this wish that has no more than these GPUs did not fit. */
+bool gsim_unmet_has_wish(const struct gsim_unmet *unmet, uint64_t wish, uint32_t gpus);
+/* Likewise, of the job's wish and GPUs. */
 bool gsim_unmet_has(const struct gsim_unmet *unmet, const struct gsim_ctx *ctx, gsim_slot slot);
 /* The job did not fit. */
 void gsim_unmet_note(struct gsim_unmet *unmet, const struct gsim_ctx *ctx, gsim_slot slot);

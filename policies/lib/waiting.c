@@ -4,6 +4,7 @@
 #include "policies/lib/waiting.h"
 
 #define NO_ROW UINT32_MAX
+#define NO_KIND UINT32_MAX
 
 bool gsim_waiting_init(struct gsim_waiting *waiting, struct gsim_arena *arena, uint32_t n_groups) {
     gsim_index_init(&waiting->jobs, arena);
@@ -57,20 +58,52 @@ static bool comes_back(struct gsim_waiting *waiting, const struct gsim_ctx *ctx,
     return false;
 }
 
+uint64_t gsim_waiting_wish(const struct gsim_ctx *ctx, gsim_slot slot, enum gsim_rule rule) {
+    return gsim_ask_has_wishes_under(ctx->view, rule) ? gsim_ask_wish(ctx, slot) : 0;
+}
+
+static bool reserve_kind(struct gsim_waiting *waiting, struct gsim_arena *arena) {
+    if (waiting->n_kinds < waiting->kinds_capacity)
+        return true;
+    uint32_t capacity = waiting->kinds_capacity ? 2 * waiting->kinds_capacity : 16;
+    struct gsim_waiting_kind *kind =
+        gsim_arena_grow_raw(arena, waiting->kind, capacity * sizeof *kind);
+    if (!kind)
+        return false;
+    waiting->kind = kind;
+    waiting->kinds_capacity = capacity;
+    return true;
+}
+
+/* UINT32_MAX: no memory. */
+static uint32_t kind_of(struct gsim_waiting *waiting, struct gsim_arena *arena, uint32_t gpus,
+                        uint64_t wish) {
+    for (uint32_t k = 0; k < waiting->n_kinds; k++)
+        if (waiting->kind[k].gpus == gpus && waiting->kind[k].wish == wish)
+            return k;
+    if (!reserve_kind(waiting, arena))
+        return NO_KIND;
+    waiting->kind[waiting->n_kinds] = (struct gsim_waiting_kind){gpus, wish};
+    return waiting->n_kinds++;
+}
+
 static uint32_t row_for(struct gsim_waiting *waiting, const struct gsim_ctx *ctx, gsim_slot slot,
-                        uint32_t group) {
+                        uint32_t group, uint64_t wish) {
+    uint32_t gpus = ctx->view->jobs.gpus[slot];
     struct gsim_waiting_row about = {.group = group,
-                                     .gpus = ctx->view->jobs.gpus[slot],
+                                     .kind = kind_of(waiting, ctx->arena, gpus, wish),
                                      .is_own = comes_back(waiting, ctx, slot)};
     uint32_t r = about.is_own ? NO_ROW : waiting->first_of_group[group];
-    while (r != NO_ROW && waiting->row[r].gpus != about.gpus)
+    if (about.kind == NO_KIND)
+        return NO_ROW;
+    while (r != NO_ROW && waiting->row[r].kind != about.kind)
         r = waiting->row[r].next;
     return r == NO_ROW ? new_row(waiting, ctx->arena, about) : r;
 }
 
 bool gsim_waiting_add(struct gsim_waiting *waiting, const struct gsim_ctx *ctx, gsim_slot slot,
-                      uint32_t group, int64_t size) {
-    uint32_t r = row_for(waiting, ctx, slot, group);
+                      uint32_t group, uint64_t wish, int64_t size) {
+    uint32_t r = row_for(waiting, ctx, slot, group, wish);
     if (r == NO_ROW ||
         !gsim_index_insert_sized(&waiting->jobs, slot, r, waiting->n_arrived++, size))
         return false;
@@ -85,6 +118,10 @@ static void leave_active(struct gsim_waiting *waiting, struct gsim_waiting_row *
     uint32_t last = waiting->active[--waiting->n_active];
     waiting->active[row->at_active] = last;
     waiting->row[last].at_active = row->at_active;
+}
+
+uint32_t gsim_waiting_kind_of(const struct gsim_waiting *waiting, gsim_slot slot) {
+    return waiting->row[gsim_index_key(&waiting->jobs, slot)].kind;
 }
 
 void gsim_waiting_remove(struct gsim_waiting *waiting, gsim_slot slot) {

@@ -7,11 +7,16 @@
 #include "gsim/policy.h"
 #include "sim/base/index.h"
 
-/* Jobs of one group (the policy's: an account, say) that ask for as many GPUs: they differ in
- * arrival and size alone. A job that comes back may have units that it prefers, and is a row of
- * its own. */
+/* Jobs that ask for as many GPUs, of the nodes of one wish. */
+struct gsim_waiting_kind {
+    uint32_t gpus;
+    uint64_t wish;
+};
+
+/* Jobs of one kind and one group (the policy's: an account, say): they differ in arrival and size
+ * alone. A job that comes back may have units that it prefers, and is a row of its own. */
 struct gsim_waiting_row {
-    uint32_t group, gpus;
+    uint32_t group, kind;
     bool is_own; /* the row of a job that has come back */
     uint32_t n; /* waiting jobs */
     uint32_t at_active; /* where the row stands in gsim_waiting.active, while it has jobs */
@@ -35,6 +40,8 @@ struct gsim_waiting_rule {
 /* Zeroed, then gsim_waiting_init. */
 struct gsim_waiting {
     struct gsim_index jobs; /* by row, then by arrival */
+    struct gsim_waiting_kind *kind; /* those met so far; a kind keeps its number */
+    uint32_t n_kinds, kinds_capacity;
     struct gsim_waiting_row *row;
     uint32_t n_rows, capacity;
     uint32_t *first_of_group;
@@ -53,10 +60,14 @@ struct gsim_waiting {
 
 /* false: no memory. */
 bool gsim_waiting_init(struct gsim_waiting *waiting, struct gsim_arena *arena, uint32_t n_groups);
+/* The job's wish (gsim_ask_wish), where it binds jobs that are placed by this rule; else 0. */
+uint64_t gsim_waiting_wish(const struct gsim_ctx *ctx, gsim_slot slot, enum gsim_rule rule);
 /* The job arrives. size: by which the policy passes jobs of a row over, such as the time that the
  * job surely takes. false: no memory. */
 bool gsim_waiting_add(struct gsim_waiting *waiting, const struct gsim_ctx *ctx, gsim_slot slot,
-                      uint32_t group, int64_t size);
+                      uint32_t group, uint64_t wish, int64_t size);
+/* The number of a waiting job's kind. */
+uint32_t gsim_waiting_kind_of(const struct gsim_waiting *waiting, gsim_slot slot);
 /* The job is placed. */
 void gsim_waiting_remove(struct gsim_waiting *waiting, gsim_slot slot);
 /* The first job to arrive of those that wait; GSIM_NO_SLOT: none waits. */

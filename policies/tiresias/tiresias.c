@@ -262,7 +262,7 @@ static void book_changes(struct gsim_ctx *ctx, struct gsim_plan *plan) {
  * history. */
 static void rerank(struct gsim_ctx *ctx) {
     struct state *state = ctx->state;
-    if (state->ranked.waiting.n == 0 && ctx->view->changes.n_arrived == 0 &&
+    if (state->ranked.waiting.n_jobs == 0 && ctx->view->changes.n_arrived == 0 &&
         ctx->view->changes.n_settled == 0)
         return; /* no job needs a rank */
     gsim_ranked_rerank(&state->ranked, ctx, state->history.n != state->n_learned);

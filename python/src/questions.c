@@ -405,6 +405,13 @@ static PyObject *nodes(PyObject *self, PyObject *job) {
     return take(self, job, &ctx, &slot) ? PyLong_FromUnsignedLong(gsim_ask_nodes(ctx, slot)) : NULL;
 }
 
+static PyObject *wish(PyObject *self, PyObject *job) {
+    struct gsim_ctx *ctx;
+    gsim_slot slot;
+    return take(self, job, &ctx, &slot) ? PyLong_FromUnsignedLongLong(gsim_ask_wish(ctx, slot))
+                                        : NULL;
+}
+
 static PyObject *are_alike(PyObject *self, PyObject *args, PyObject *named) {
     static char *names[] = {"job", "other", NULL};
     PyObject *job, *other;
@@ -585,6 +592,9 @@ PyMethodDef gsim_py_questions[] = {
     {"nodes", nodes, METH_O,
      "nodes(job): on how many nodes its gang has to lie, as evenly as its GPUs allow; 0: on any "
      "number."},
+    {"wish", wish, METH_O,
+     "wish(job): a number for the nodes that it may have, and for how many it asks: jobs of "
+     "one number are alike in both."},
     {"has_wishes", NAMED(has_wishes),
      "has_wishes(rule=None): whether jobs differ in the nodes that they may have, or in how many; "
      "with a rule, whether they do where all are placed by it."},

@@ -21,6 +21,7 @@
 struct gsim_node_set {
     const bool *has_node;
     uint32_t n_gpus;
+    uint32_t number; /* from 1 on; of a run no other set has it */
 };
 
 /* The request of a job that is placed. */

@@ -140,7 +140,7 @@ static const struct gsim_core_part *part_of(const struct gsim_core *core, uint32
 
 /* The set of the nodes that are as this job wishes, and on which it can run. */
 static struct gsim_node_set *make_set(const struct gsim_core *core, uint32_t job,
-                                      const struct gsim_node_wish *wish) {
+                                      const struct gsim_node_wish *wish, uint32_t number) {
     const struct gsim_cluster_spec *spec = core->options->cluster;
     const struct gsim_core_part *part = part_of(core, job);
     struct gsim_node_set *set = gsim_arena_alloc(core->arena, sizeof *set);
@@ -149,7 +149,7 @@ static struct gsim_node_set *make_set(const struct gsim_core *core, uint32_t job
     uint32_t node = 0;
     if (!set || !has_node)
         return NULL;
-    *set = (struct gsim_node_set){.has_node = has_node};
+    *set = (struct gsim_node_set){.has_node = has_node, .number = number};
     for (uint32_t g = 0; g < spec->n_groups; g++) {
         const struct gsim_node_group *group = &spec->groups[g];
         bool is_there = is_in(group, wish) && (!part || gsim_parts_has_group(part, g)) &&
@@ -325,7 +325,7 @@ static enum gsim_status add_set(struct gsim_core *core, uint32_t job) {
     if (place == 0 && !sets->parts)
         return GSIM_OK;
     if (!sets->table[place])
-        sets->table[place] = make_set(core, job, &wish);
+        sets->table[place] = make_set(core, job, &wish, (uint32_t)place + 1);
     if (!sets->table[place])
         return gsim_no_memory(core->log, "reading partitions");
     if (sets->table[place]->n_gpus < gsim_trace_gpus(core->trace, job))

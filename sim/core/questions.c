@@ -107,10 +107,14 @@ bool gsim_ask_pauses_in_place(const struct gsim_view *view) {
     return view->core->options->pauses_in_place;
 }
 
+uint64_t gsim_ask_wish(const struct gsim_ctx *ctx, gsim_slot job) {
+    const struct gsim_request *request = &ctx->core->jobs.core[job].request;
+    uint64_t set = request->nodes ? request->nodes->number : 0;
+    return set << 32 | request->n_nodes;
+}
+
 bool gsim_ask_are_alike(const struct gsim_ctx *ctx, gsim_slot job, gsim_slot other) {
-    const struct gsim_request *a = &ctx->core->jobs.core[job].request;
-    const struct gsim_request *b = &ctx->core->jobs.core[other].request;
-    return a->nodes == b->nodes && a->n_nodes == b->n_nodes;
+    return gsim_ask_wish(ctx, job) == gsim_ask_wish(ctx, other);
 }
 
 const char *gsim_ask_device(const struct gsim_ctx *ctx, uint16_t type) {

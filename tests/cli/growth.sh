@@ -34,14 +34,14 @@ static=$(dirname "$gsim")/tests/static
 [ -x "$static" ] || static=$gsim
 strip -o "$tmp/gsim" "$static"
 tool=callgrind
-instructions() { # policy with its settings, trace, nodes
+instructions() { # policy with its settings, trace, nodes (none: of its cluster)
     case $tool in
     callgrind) set -- "--callgrind-out-file=/dev/null" "$@" ;;
     cachegrind) set -- "--cachegrind-out-file=/dev/null" "$@" ;;
     esac
-    # shellcheck disable=SC2086 # settings are words of their own
+    # shellcheck disable=SC2046,SC2086 # settings are words of their own
     valgrind --tool=$tool --cache-sim=no "$1" "$tmp/gsim" --quiet --policy $2 --device ideal \
-        --nodes "${4:-8}" --gpus-per-node 8 "$3" 2>&1 >"$tmp/out" | sed -n 's/.*I *refs: *//p' | tr -d ,
+        $([ "${4-}" = none ] || echo --nodes "${4:-8}" --gpus-per-node 8) "$3" 2>&1 >"$tmp/out" | sed -n 's/.*I *refs: *//p' | tr -d ,
 }
 for n in 250 500 1000 2000 4000; do
     "$gsim" generate --quiet --spec "trace.jobs=$n" "$tmp/rush.ini" -o "$tmp/$n.csv"
@@ -69,6 +69,20 @@ for policy in $(all srsf) fifo kueue backfill easy-backfill fairshare srtf las t
         echo "not ok $policy: four times the jobs cost $ratio times as much, more than $most"
     fi
 done
+# With jobs of two partitions a pass goes by the line of each whose narrowest gang finds no room: below half of what n^2
+# would be, where it looked at each waiting job (17 times as much).
+printf '[node a]\ncount = 4\ngpus = 8\npartitions = p\n[node b]\ncount = 4\ngpus = 8\npartitions = q\n' >"$tmp/parts.ini"
+for n in 500 2000; do
+    grep -v '^#' "$tmp/$n.csv" | awk -F, -v OFS=, 'NR == 1 { print $0, "partition"; next } { print $0, NR % 2 ? "p" : "q" }' >"$tmp/${n}parts.csv"
+done
+few=$(($(instructions "backfill --cluster $tmp/parts.ini" "$tmp/500parts.csv" none) - start))
+many=$(($(instructions "backfill --cluster $tmp/parts.ini" "$tmp/2000parts.csv" none) - start))
+ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" 'BEGIN { printf("%.2f", (few > 0 ? many / few : 99)) }')
+if [ "$(awk -v ratio="$ratio" 'BEGIN { print(ratio <= 8) }')" = 1 ]; then
+    echo "ok backfill, two partitions: four times the jobs cost $ratio times as much"
+else
+    echo "not ok backfill, two partitions: four times the jobs cost $ratio times as much, more than 8"
+fi
 # A plan of elasticflow is of all jobs, and there is one for each arrival and end that a slot keeps apart; where
 # profiles of lucid end together, all jobs say which ends first: neither can cost n log n. Half of what n^2 would
 # be is n to the power of 1.5. 2000 jobs of elasticflow are 4.2e9 instructions, 1000 of them a third of that, and 250 are

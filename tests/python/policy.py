@@ -312,13 +312,15 @@ def test_jobs_that_are_alike():
         jobs = sorted(self.view.changes.arrived)
         if len(jobs) == 3:
             seen.extend([self.view.are_alike(jobs[0], jobs[1]), self.view.are_alike(jobs[0], jobs[2])])
+            wishes = [self.view.wish(job) for job in jobs]
+            seen.extend([wishes[0] == wishes[1], wishes[0] == wishes[2]])
         for job in jobs:
             plan.place(job)
 
     trace = [{"job_id": name, "submit_s": 0, "duration_s": 5, "gpus": 2, "num_nodes": nodes}
              for name, nodes in (("a", 2), ("b", 2), ("c", 1))]
     run(made(decide=decide, on_completion=lambda self, job: None), trace, nodes=2, gpus_per_node=4)
-    equal(seen, [True, False])
+    equal(seen, [True, False, True, False])
 
 
 def test_preempt_and_ask():

@@ -10,16 +10,17 @@
 #include "policies/lib/waiting.h"
 #include "sim/base/random.h"
 
-enum { JOBS = 60, GROUPS = 3, WIDTHS = 4, ROUNDS = 400 };
+enum { JOBS = 60, GROUPS = 3, WIDTHS = 4, WISHES = 2, ROUNDS = 400 };
 
 /* Of a group's jobs the rank falls with age; groups have a head start. */
 struct world {
-    uint32_t gpus[JOBS], group[JOBS], index[JOBS];
+    uint32_t gpus[JOBS], wish[JOBS], group[JOBS], index[JOBS];
     uint8_t state[JOBS];
     int64_t submit_ns[JOBS], least_ns[JOBS], head_start_ns[GROUPS];
     uint64_t arrival[JOBS];
     bool waits[JOBS], is_over[JOBS]; /* the walk is past the job, or never meets it */
-    int64_t longest_ns[WIDTHS + 1]; /* of jobs that are met, by width */
+    int64_t longest_ns[WIDTHS + 1][WISHES]; /* of jobs that are met, by width and wish */
+    const struct gsim_waiting *waiting;
     struct gsim_view view;
     struct gsim_ctx ctx;
 };
@@ -31,13 +32,14 @@ static int64_t rank(struct gsim_ctx *ctx, gsim_slot slot) {
 
 static int64_t longest_ns(const void *of, const struct gsim_waiting_row *row) {
     const struct world *world = of;
-    return row->is_own ? INT64_MAX : world->longest_ns[row->gpus];
+    const struct gsim_waiting_kind *kind = &world->waiting->kind[row->kind];
+    return row->is_own ? INT64_MAX : world->longest_ns[kind->gpus][kind->wish];
 }
 
 static bool is_met(const struct world *world, gsim_slot slot) {
     return world->waits[slot] && !world->is_over[slot] &&
            (world->state[slot] != GSIM_QUEUED ||
-            world->least_ns[slot] <= world->longest_ns[world->gpus[slot]]);
+            world->least_ns[slot] <= world->longest_ns[world->gpus[slot]][world->wish[slot]]);
 }
 
 static bool goes_before(struct world *world, gsim_slot a, gsim_slot b) {
@@ -71,25 +73,28 @@ static void open_world(struct world *world, struct gsim_arena *arena) {
 static void add_job(struct world *world, struct gsim_waiting *waiting, struct gsim_random *random,
                     gsim_slot slot, uint64_t arrival) {
     world->gpus[slot] = 1 + (uint32_t)gsim_random_below(random, WIDTHS);
+    world->wish[slot] = (uint32_t)gsim_random_below(random, WISHES);
     world->group[slot] = (uint32_t)gsim_random_below(random, GROUPS);
     world->state[slot] = gsim_random_below(random, 10) == 0 ? GSIM_PAUSED : GSIM_QUEUED;
     world->submit_ns[slot] = (int64_t)(arrival / 2); /* pairs arrive at once */
     world->least_ns[slot] = (int64_t)gsim_random_below(random, 20);
     world->arrival[slot] = arrival;
     world->waits[slot] = true;
-    assert_true(
-        gsim_waiting_add(waiting, &world->ctx, slot, world->group[slot], world->least_ns[slot]));
+    assert_true(gsim_waiting_add(waiting, &world->ctx, slot, world->group[slot], world->wish[slot],
+                                 world->least_ns[slot]));
 }
 
 static void narrow(struct world *world, struct gsim_random *random) {
-    int64_t *longest = &world->longest_ns[1 + gsim_random_below(random, WIDTHS)];
+    uint64_t width = 1 + gsim_random_below(random, WIDTHS);
+    int64_t *longest = &world->longest_ns[width][gsim_random_below(random, WISHES)];
     int64_t to = (int64_t)gsim_random_below(random, 20) - 1;
     *longest = to < *longest ? to : *longest;
 }
 
 static void widen(struct world *world) {
     for (uint32_t width = 0; width <= WIDTHS; width++)
-        world->longest_ns[width] = INT64_MAX;
+        for (uint32_t wish = 0; wish < WISHES; wish++)
+            world->longest_ns[width][wish] = INT64_MAX;
 }
 
 static void walk(struct world *world, struct gsim_waiting *waiting, struct gsim_random *random) {
@@ -123,6 +128,7 @@ static void test_walks(void **state) {
     uint64_t arrival = 0;
     gsim_random_seed(&random, 11, 0, "waiting");
     open_world(&world, arena);
+    world.waiting = &waiting;
     for (uint32_t g = 0; g < GROUPS; g++)
         world.head_start_ns[g] = 3 * (int64_t)g;
     assert_true(gsim_waiting_init(&waiting, arena, GROUPS));

@@ -388,6 +388,9 @@ static void say_trial(struct gsim_advice *advice, const struct gsim_compare *c,
     const char *why = trial->log.n_errors > 0 ? trial->log.errors[0].text : "out of memory";
     if (trial->is_other && trial->status == GSIM_OK)
         say_nodes(advice, c, today, trial);
+    else if (trial->is_other && trial->status == GSIM_INCOMPLETE)
+        gsim_advice_add(advice, "%lld GPUs in place of %lld were not tried: interrupted.",
+                        (long long)trial->n_gpus, (long long)today->gpus);
     else if (trial->is_other)
         gsim_advice_add(advice, "%lld GPUs in place of %lld cannot run this trace: %s",
                         (long long)trial->n_gpus, (long long)today->gpus, why);
