@@ -208,8 +208,8 @@ static int64_t look_at_ns(const struct gsim_ctx *ctx, const struct elasticflow *
 }
 
 /* Jobs that change in this plan are not in the way of others before it is done, of which there is
- * no news where that takes no time; in the reference no job makes way. Where no job changes after all, a look would find all as it is
- * until the next plan is due. */
+ * no news where that takes no time; in the reference no job makes way. Where no job changes after
+ * all, a look would find all as it is until the next plan is due. */
 static void look_again(const struct gsim_ctx *ctx, struct gsim_plan *plan,
                        const struct elasticflow *own, bool is_plan_empty) {
     bool is_any_short = false, is_any_changed = false;

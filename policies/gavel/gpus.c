@@ -57,7 +57,7 @@ enum gsim_status gavel_open_gpus(struct gsim_ctx *ctx, struct gavel *gavel) {
     return status == GSIM_OK ? sort_types(ctx, gavel) : status;
 }
 
-/* Puts the nodes whose numbers have changed where they belong. */
+/* Puts nodes where they belong: those of which numbers have changed. */
 static void settle_nodes(const struct gsim_ctx *ctx, struct gavel *gavel) {
     for (uint32_t i = 0; i < gavel->n_changed; i++) {
         uint32_t node = gavel->changed[i];

@@ -3,8 +3,8 @@
  * taken costs log n. Comparisons are those of qsort, and no two items may be equal.
  *
  * It is a binary heap in place: the items below item i are 2 i + 1 and 2 i + 2. All of it stands
- * here so that a caller whose heap is a variable of its own has code for its items and its
- * comparison. */
+ * here so that a caller has code for its own items and comparison, where its heap is a
+ * variable of its own. */
 #ifndef GSIM_POLICIES_LIB_HEAP_H
 #define GSIM_POLICIES_LIB_HEAP_H
 

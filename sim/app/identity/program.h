@@ -8,8 +8,8 @@
 
 #define GSIM_VERSION "0.1.0"
 
-/* A folder of the program's sources (owner "all") or a file of a policy (owner: its symbol). There are
- * a thousand: as addresses of texts, the loader would have to move them at each start. */
+/* A folder of the program's sources (owner "all") or a file of a policy (owner: its symbol). There
+ * are a thousand: as addresses of texts, the loader would have to move them at each start. */
 struct gsim_source {
     char owner[24], part[72];
     char sha256[65]; /* 64 hexadecimal digits */
