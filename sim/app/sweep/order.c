@@ -93,8 +93,7 @@ struct gsim_sweep_order *gsim_sweep_order_new(const struct gsim_sweep_todo *todo
     order->by_kind = gsim_arena_array(arena, n_policies * grid->key[0].n, sizeof *order->by_kind);
     order->n_left = gsim_arena_array(arena, n_traces, sizeof *order->n_left);
     order->is_open = gsim_arena_array(arena, n_traces, sizeof *order->is_open);
-    order->batch_of = gsim_arena_array(arena, todo->n ? (size_t)todo->position[todo->n - 1] : 0,
-                                       sizeof *order->batch_of);
+    order->batch_of = gsim_arena_array(arena, (size_t)sweep->n_runs, sizeof *order->batch_of);
     if (!order->batch || !order->by_policy || !order->by_kind || !order->n_left ||
         !order->is_open || !order->batch_of)
         return NULL;
