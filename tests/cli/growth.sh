@@ -49,6 +49,16 @@ for n in 250 500 1000 2000 4000; do
     "$gsim" generate --quiet --spec "trace.jobs=$n" --spec duration.mu=5 --spec mem_gib.distribution=uniform --spec mem_gib.lo=4 \
         --spec mem_gib.hi=60 --spec mem_gib.round=1 "$tmp/rush.ini" -o "$tmp/${n}mem.csv"
 done
+over() { # instructions of the dearer run, of the other one
+    awk -v dear="${1:-0}" -v cheap="${2:-0}" 'BEGIN { printf("%.2f", (cheap > 0 ? dear / cheap : 99)) }'
+}
+holds() { # policy, what costs more, ratio, the most that it may be
+    if [ "$(awk -v ratio="$3" -v most="$4" 'BEGIN { print(ratio <= most) }')" = 1 ]; then
+        echo "ok $1: $2 $3 times as much"
+    else
+        echo "not ok $1: $2 $3 times as much, more than $4"
+    fi
+}
 # What a program costs that has hardly a job to run is no part of it.
 head -21 "$tmp/500.csv" >"$tmp/hardly.csv"
 start=$(instructions fifo "$tmp/hardly.csv")
@@ -62,12 +72,7 @@ for policy in $(all srsf) fifo kueue backfill easy-backfill fairshare srtf las t
     memory=
     case $policy in *quantum*) memory=mem tool=cachegrind ;; esac
     few=$(($(instructions "$policy" "$tmp/500$memory.csv") - start)) many=$(($(instructions "$policy" "$tmp/2000$memory.csv") - start))
-    ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" 'BEGIN { printf("%.2f", (few > 0 ? many / few : 99)) }')
-    if [ "$(awk -v ratio="$ratio" -v most="$most" 'BEGIN { print(ratio <= most) }')" = 1 ]; then
-        echo "ok $policy: four times the jobs cost $ratio times as much"
-    else
-        echo "not ok $policy: four times the jobs cost $ratio times as much, more than $most"
-    fi
+    holds "$policy" "four times the jobs cost" "$(over "$many" "$few")" $most
 done
 # With jobs of two partitions a pass goes by the line of each whose narrowest gang finds no room: below half of what n^2
 # would be, where it looked at each waiting job (17 times as much).
@@ -77,12 +82,7 @@ for n in 500 2000; do
 done
 few=$(($(instructions "backfill --cluster $tmp/parts.ini" "$tmp/500parts.csv" none) - start))
 many=$(($(instructions "backfill --cluster $tmp/parts.ini" "$tmp/2000parts.csv" none) - start))
-ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" 'BEGIN { printf("%.2f", (few > 0 ? many / few : 99)) }')
-if [ "$(awk -v ratio="$ratio" 'BEGIN { print(ratio <= 8) }')" = 1 ]; then
-    echo "ok backfill, two partitions: four times the jobs cost $ratio times as much"
-else
-    echo "not ok backfill, two partitions: four times the jobs cost $ratio times as much, more than 8"
-fi
+holds "backfill, two partitions" "four times the jobs cost" "$(over "$many" "$few")" 8
 # A plan of elasticflow is of all jobs, and there is one for each arrival and end that a slot keeps apart; where
 # profiles of lucid end together, all jobs say which ends first: neither can cost n log n. Half of what n^2 would
 # be is n to the power of 1.5. 2000 jobs of elasticflow are 4.2e9 instructions, 1000 of them a third of that, and 250 are
@@ -94,12 +94,7 @@ for sizes in "elasticflow $planned" 'lucid 500 2000'; do
     # shellcheck disable=SC2086
     set -- $sizes
     few=$(($(instructions "$1" "$tmp/$2.csv") - start)) many=$(($(instructions "$1" "$tmp/$3.csv") - start))
-    ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" 'BEGIN { printf("%.2f", (few > 0 ? many / few : 99)) }')
-    if [ "$(awk -v ratio="$ratio" -v most="$most_planned" 'BEGIN { print(ratio <= most) }')" = 1 ]; then
-        echo "ok $1: four times the jobs cost $ratio times as much"
-    else
-        echo "not ok $1: four times the jobs cost $ratio times as much, more than $most_planned"
-    fi
+    holds "$1" "four times the jobs cost" "$(over "$many" "$few")" $most_planned
 done
 
 # Most is log 4n / log n for the n of each policy. Fewer jobs than 1000 make turns of adaptive that are too
@@ -111,13 +106,7 @@ while read -r policy few_jobs many_jobs most_turn; do
     few=$(instructions "$policy" "$tmp/$few_jobs.csv") few_turns=$(turns)
     many=$(instructions "$policy" "$tmp/$many_jobs.csv") many_turns=$(turns)
     few=$((few - start)) many=$((many - start))
-    ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" -v few_turns="$few_turns" -v many_turns="$many_turns" \
-        'BEGIN { printf("%.2f", (few > 0 ? many / many_turns / (few / few_turns) : 99)) }')
-    if [ "$(awk -v ratio="$ratio" -v most="$most_turn" 'BEGIN { print(ratio <= most) }')" = 1 ]; then
-        echo "ok $policy: among four times the jobs a turn costs $ratio times as much"
-    else
-        echo "not ok $policy: among four times the jobs a turn costs $ratio times as much, more than $most_turn"
-    fi
+    holds "$policy" "among four times the jobs a turn costs" "$(over $((many * few_turns / many_turns)) "$few")" "$most_turn"
 done <<'END'
 gandiva 500mem 2000mem 1.22
 suspend 500mem 2000mem 1.22
@@ -134,12 +123,7 @@ few=$(($(instructions srtf "$tmp/2000.csv") - start)) && sed 1d "$tmp/out" >"$tm
 many=$(($(instructions srtf "$tmp/asked.csv") - start)) && sed 1d "$tmp/out" >"$tmp/asked.txt"
 cmp -s "$tmp/unasked.txt" "$tmp/asked.txt"
 say "srtf: gangs of whole nodes that ask for their number run alike" $?
-ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" 'BEGIN { printf("%.2f", (few > 0 ? many / few : 99)) }')
-if [ "$(awk -v ratio="$ratio" -v most="$most_asked" 'BEGIN { print(ratio <= most) }')" = 1 ]; then
-    echo "ok srtf: gangs that ask for whole nodes cost $ratio times as much"
-else
-    echo "not ok srtf: gangs that ask for whole nodes cost $ratio times as much, more than $most_asked"
-fi
+holds srtf "gangs that ask for whole nodes cost" "$(over "$many" "$few")" $most_asked
 
 # How the cost of a job grows with the cluster where no job waits: 4096 GPUs against 512, by log n. What
 # opening a cluster costs is counted apart, by a run of few jobs.
@@ -154,12 +138,7 @@ of_jobs() { # policy, nodes: instructions of the jobs
 # shellcheck disable=SC2046
 for policy in $(all fifo mps mig tgs) srtf timeslice gang-rr gandiva antman salus; do
     few=$(of_jobs "$policy" 64) many=$(of_jobs "$policy" 512)
-    ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" 'BEGIN { printf("%.2f", (few > 0 ? many / few : 99)) }')
-    if [ "$(awk -v ratio="$ratio" -v most="$most_job" 'BEGIN { print(ratio <= most) }')" = 1 ]; then
-        echo "ok $policy: on 8 times the GPUs a job costs $ratio times as much"
-    else
-        echo "not ok $policy: on 8 times the GPUs a job costs $ratio times as much, more than $most_job"
-    fi
+    holds "$policy" "on 8 times the GPUs a job costs" "$(over "$many" "$few")" $most_job
 done
 # A rush of jobs without stages, of which no two share GPUs under muri: a job costs by log n more on 8 times as
 # many GPUs, among which more of them are candidates of a round.
@@ -171,12 +150,7 @@ of_rush() { # nodes
     echo $((all - opening))
 }
 few=$(of_rush 8) many=$(of_rush 64)
-ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" 'BEGIN { printf("%.2f", (few > 0 ? many / few : 99)) }')
-if [ "$(awk -v ratio="$ratio" -v most="$most_rush" 'BEGIN { print(ratio <= most) }')" = 1 ]; then
-    echo "ok muri: in a rush a job on 8 times the GPUs costs $ratio times as much"
-else
-    echo "not ok muri: in a rush a job on 8 times the GPUs costs $ratio times as much, more than $most_rush"
-fi
+holds muri "in a rush a job on 8 times the GPUs costs" "$(over "$many" "$few")" $most_rush
 
 # How the cost of a job grows with its iterations where nothing happens between them: ten times as many are
 # as many events. A tenth is for longer numbers.
@@ -187,12 +161,7 @@ for n in 10000 100000; do # 24 jobs, two or three side by side on each GPU
 done
 for policy in salus; do
     few=$(($(instructions "$policy" "$tmp/10000its.csv" 1) - start)) many=$(($(instructions "$policy" "$tmp/100000its.csv" 1) - start))
-    ratio=$(awk -v few="${few:-0}" -v many="${many:-0}" 'BEGIN { printf("%.2f", (few > 0 ? many / few : 99)) }')
-    if [ "$(awk -v ratio="$ratio" -v most="$most_long" 'BEGIN { print(ratio <= most) }')" = 1 ]; then
-        echo "ok $policy: jobs of ten times the iterations cost $ratio times as much"
-    else
-        echo "not ok $policy: jobs of ten times the iterations cost $ratio times as much, more than $most_long"
-    fi
+    holds "$policy" "jobs of ten times the iterations cost" "$(over "$many" "$few")" $most_long
 done
 
 # A plan in which no job can change is looked at again when the next one is due, not each millisecond (60 000
