@@ -34,6 +34,7 @@ struct gsim_input {
     unsigned char begun[4]; /* a character of which the end is still to come */
     uint8_t n_begun;
     bool has_foreign; /* bytes that are no UTF-8 */
+    bool is_database; /* no text: handed out as the file has it */
     size_t peeked_n; /* peeked text that is still to be handed out */
     bool has_peeked;
     z_stream gzip;
@@ -100,6 +101,8 @@ static enum gsim_status refuse_foreign(const struct gsim_input *input, struct gs
 }
 
 static enum gsim_status start_coding(struct gsim_input *input, struct gsim_log *log) {
+    static const char database[] = "SQLite format 3";
+    input->is_database = starts(input, database, sizeof database);
     if (starts(input, "\x1f\x8b", 2)) {
         input->coding = GZIP;
         if (inflateInit2(&input->gzip, 15 + 16) != Z_OK)
@@ -315,7 +318,8 @@ static enum gsim_status read_utf8(struct gsim_input *input, size_t *length,
                                   struct gsim_log *log) {
     enum gsim_status status = read_text(input, length, log);
     input->handed = input->text;
-    if (status != GSIM_OK || (input->n_begun == 0 && is_ascii(input->text, *length)))
+    if (status != GSIM_OK || input->is_database ||
+        (input->n_begun == 0 && is_ascii(input->text, *length)))
         return status;
     if (!input->utf8) /* each byte may become two, and those of a character that was begun */
         input->utf8 =
