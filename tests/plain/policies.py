@@ -426,7 +426,8 @@ def share(cluster, jobs, lane, setup, shared=Shared):
 class Timeslice(Policy):
     kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "attained_turns", "programs", "hosted", "fitted", "requests")
     lane, shared = Turns, Shared
-    again = {"attained_turns": (7, 64, 71)}  # several jobs have been served as much, and not all have to give way
+    # several jobs have been served as much, and not all have to give way; the first on a GPU is stopped as it comes
+    again = {"attained_turns": (7, 14, 64, 71)}
 
     def run(self, cluster, jobs, setup):
         # a host is fitted to what its job takes alone, to a nanosecond an iteration, and a pace to a part of one
@@ -526,7 +527,7 @@ class Gpreempt(Xsched):
 
 
 class Salus(Policy):
-    kinds, again = ("lanes", "outages_of_lanes"), {"lanes": (3171,)}
+    kinds, again = ("lanes", "outages_of_lanes"), {"lanes": (3171,), "outages_of_lanes": (64,)}
 
     def run(self, cluster, jobs, setup):
         if "mtbf" in setup.costs:
