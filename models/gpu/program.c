@@ -316,6 +316,7 @@ static bool append_touches(const struct maker *m, uint32_t k, const struct place
     const struct gsim_program_kernel *kernel = &m->kernels[k];
     int64_t chunk_bytes = m->profile->value[GSIM_KEY_UVM_CHUNK_BYTES];
     int64_t to_ns = m->steps[k].end_ns, from_ns = to_ns - (kernel->ns > 0 ? kernel->ns : 1);
+    uint32_t first_part = order->n_parts, begins_at = order->n;
     for (uint32_t t = kernel->first_touch; t < kernel->first_touch + kernel->n_touches; t++) {
         const struct gsim_program_touch *touch = &m->touches[t];
         const struct place *place = &places[touch->buffer];
@@ -327,9 +328,12 @@ static bool append_touches(const struct maker *m, uint32_t k, const struct place
             continue;
         if (n > UINT32_MAX - order->n)
             return false;
-        parts[order->n_parts++] = (struct gsim_touch_part){from_ns, to_ns, first, n, order->n};
+        parts[order->n_parts++] = (struct gsim_touch_part){
+            from_ns, to_ns, first, n, order->n, .before = order->n - begins_at};
         order->n += n;
     }
+    for (uint32_t p = first_part; p < order->n_parts; p++)
+        parts[p].all = order->n - begins_at;
     return true;
 }
 

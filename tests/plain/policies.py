@@ -23,6 +23,7 @@ from pages import Pages
 import parts
 from reservations import Fair, Reserved
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
+from touches import Touches
 from urgent import Urgent
 
 
@@ -437,10 +438,11 @@ class Timeslice(Policy):
 
 
 class Uvm(Timeslice):
-    kinds, shared, again = ("paged", "tenants"), Paging, {}
+    kinds, shared = ("paged", "tenants", "touched"), Paging
+    again = {"touched": (19, 38, 122)}  # kernels that touch two buffers, and turns that end between two that touch any
 
     def run(self, cluster, jobs, setup):
-        self.shared(cluster, jobs, Pages if "pages" in setup.costs else Turns, setup.costs, setup.costs["passes"]).go()
+        self.shared(cluster, jobs, Touches if setup.kind == "touched" else Pages if "pages" in setup.costs else Turns, setup.costs, setup.costs["passes"]).go()
 
     def results_of(self, job):
         if not hasattr(job, "bytes_in"):
@@ -449,7 +451,7 @@ class Uvm(Timeslice):
 
 
 class Nvshare(Uvm):
-    kinds = ("locks", "faults", "locked")
+    kinds, again = ("locks", "faults", "locked"), {}
 
     def run(self, cluster, jobs, setup):
         lane = Pages if "pages" in setup.costs else Faults if "copy" in setup.costs else Turns

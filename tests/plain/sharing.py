@@ -171,6 +171,10 @@ class Faults(Turns):
         job.chunks, job.touched, job.wait = ["new"] * (job.memory // self.costs["chunk"]), 0, 0
         Turns.add(self, job, now)
 
+    def goal(self, job):
+        """When the next chunk is touched in an iteration, or the iteration ends."""
+        return Fraction(job.iteration * job.touched, len(job.chunks)) if job.touched < len(job.chunks) else job.iteration
+
     def touch(self, job):
         """The wait for the next chunk of the sweep."""
         at, wait = job.touched, 0
@@ -195,8 +199,7 @@ class Faults(Turns):
         """No other job sees the memory before the turn ends, so it is walked at once."""
         now, self.ends, self.rests_at = Fraction(then), NEVER, None
         while now < self.until and self.ends == NEVER and self.rests_at is None:
-            into, chunks = (job.work - job.left) % job.iteration, len(job.chunks)
-            goal = Fraction(job.iteration * job.touched, chunks) if job.touched < chunks else job.iteration
+            into, goal = (job.work - job.left) % job.iteration, self.goal(job)
             if job.wait:
                 step = min(job.wait, self.until - now)
                 job.wait -= step
