@@ -43,6 +43,6 @@ uint32_t gsim_touch_order_after(const struct gsim_touch_order *order, int64_t ns
     const struct gsim_touch_part *part = &order->parts[i];
     if (ns <= part->from_ns)
         return part->at;
-    return part->at + (uint32_t)gsim_muldiv_floor(ns - part->from_ns, part->all,
-                                                  part->to_ns - part->from_ns);
+    return part->at +
+           (uint32_t)gsim_muldiv_floor(ns - part->from_ns, part->all, part->to_ns - part->from_ns);
 }

@@ -62,6 +62,11 @@ class MoreDraws:
             self.rows[n] = {"job_id": row["job_id"], "submit": 0, "duration": iterations * times, "gpus": 1, "ppm": row["ppm"],
                             "iterations": iterations, "program": (f"app{n}.csv", memory)}
 
+    def draw_touched_locked(self, r):
+        self.draw_touched(r)
+        self.costs.update(locked="on", lock=r.choice([S // 2, S, 700_000_001]))
+        self.sets += ["anti_thrash=on", f"nvshare.quantum={self.costs['lock']}ns"]
+
     def memory(self, r, name):
         """A program whose memory fits the GPU."""
         chunk = self.costs["chunk"]

@@ -451,10 +451,10 @@ class Uvm(Timeslice):
 
 
 class Nvshare(Uvm):
-    kinds, again = ("locks", "faults", "locked"), {}
+    kinds, again = ("locks", "faults", "locked", "touched_locked"), {}
 
     def run(self, cluster, jobs, setup):
-        lane = Pages if "pages" in setup.costs else Faults if "copy" in setup.costs else Turns
+        lane = Touches if setup.kind == "touched_locked" else Pages if "pages" in setup.costs else Faults if "copy" in setup.costs else Turns
         self.shared(cluster, jobs, lane, setup.costs, setup.costs["passes"]).go()
 
 
