@@ -36,6 +36,7 @@ static enum gsim_status grow(struct gsim_app_reader *r, uint32_t b, int64_t *pha
                     "buffer '%.64s' grows past 2^60 bytes while phase '%.64s' lasts", buffer->name,
                     lifetime->phase);
     buffer->bytes += times * lifetime->grow_bytes;
+    buffer->phase = p + 1;
     if (phase_bytes[p] > most_bytes - buffer->bytes)
         return fail(r, lifetime->line, "with buffer '%.64s' phase '%.64s' has more than 2^60 bytes",
                     buffer->name, lifetime->phase);

@@ -43,8 +43,7 @@ enum {
     GSIM_APP_ROWS_MOST = 4096,
     GSIM_APP_CALLS_MOST = 1 << 20,
     GSIM_APP_EXTENTS_MOST = 64,
-    GSIM_APP_STREAMS_MOST = 1024,
-    GSIM_APP_PHASES_MOST = 1024
+    GSIM_APP_STREAMS_MOST = 1024
 };
 
 /* Calls that an iteration makes several times before it goes on. */

@@ -223,7 +223,7 @@ static enum gsim_status take_kernel(struct gsim_app_reader *r, enum gsim_app_uni
 static enum gsim_status take_buffer(struct gsim_app_reader *r) {
     struct gsim_app_buffer *buffer = &r->buffers[r->app->n_buffers];
     struct gsim_app_lifetime *lifetime = &r->lifetime[r->app->n_buffers];
-    *buffer = (struct gsim_app_buffer){r->cell[NAME], -1};
+    *buffer = (struct gsim_app_buffer){.name = r->cell[NAME], .bytes = -1};
     *lifetime = (struct gsim_app_lifetime){.phase = r->cell[PHASE], .line = r->line};
     enum gsim_status status = take_bytes(r, BYTES, &buffer->bytes);
     if (status == GSIM_OK)

@@ -262,8 +262,32 @@ struct place {
     int64_t at_bytes; /* where the first lies in the memory of an iteration */
 };
 
+static void place_behind(struct place *place, int64_t *end_bytes) {
+    place->at_bytes = *end_bytes;
+    *end_bytes += place->to_bytes - place->from_bytes;
+}
+
+/* Buffers of a phase lie behind those that are always there, where those of the other phases lie as
+ * well: an iteration has the memory of its largest phase. */
+static int64_t lay_out(const struct gsim_app *app, struct place *places) {
+    int64_t ends[GSIM_APP_PHASES_MOST + 1] = {0}, end_bytes;
+    for (uint32_t b = 0; b < app->n_buffers; b++)
+        if (app->buffers[b].phase == 0)
+            place_behind(&places[b], &ends[0]);
+    end_bytes = ends[0];
+    for (uint32_t b = 0; b < app->n_buffers; b++) {
+        uint32_t phase = app->buffers[b].phase;
+        if (phase == 0)
+            continue;
+        if (ends[phase] == 0)
+            ends[phase] = ends[0];
+        place_behind(&places[b], &ends[phase]);
+        end_bytes = ends[phase] > end_bytes ? ends[phase] : end_bytes;
+    }
+    return end_bytes;
+}
+
 static void place_buffers(const struct maker *m, struct place *places) {
-    int64_t at_bytes = 0;
     for (uint32_t k = 0; k < m->out->n_kernels; k++) {
         const struct gsim_program_kernel *kernel = &m->kernels[k];
         for (uint32_t t = kernel->first_touch; t < kernel->first_touch + kernel->n_touches; t++) {
@@ -276,11 +300,7 @@ static void place_buffers(const struct maker *m, struct place *places) {
                 place->to_bytes = touch->to_bytes;
         }
     }
-    for (uint32_t b = 0; b < m->app->n_buffers; b++) {
-        places[b].at_bytes = at_bytes;
-        at_bytes += places[b].to_bytes - places[b].from_bytes;
-    }
-    m->out->order_bytes = at_bytes;
+    m->out->order_bytes = lay_out(m->app, places);
 }
 
 static uint64_t n_touches_of(const struct maker *m) {
@@ -296,6 +316,7 @@ static bool append_touches(const struct maker *m, uint32_t k, const struct place
     const struct gsim_program_kernel *kernel = &m->kernels[k];
     int64_t chunk_bytes = m->profile->value[GSIM_KEY_UVM_CHUNK_BYTES];
     int64_t to_ns = m->steps[k].end_ns, from_ns = to_ns - (kernel->ns > 0 ? kernel->ns : 1);
+    uint32_t first_part = order->n_parts, begins_at = order->n;
     for (uint32_t t = kernel->first_touch; t < kernel->first_touch + kernel->n_touches; t++) {
         const struct gsim_program_touch *touch = &m->touches[t];
         const struct place *place = &places[touch->buffer];
@@ -307,9 +328,12 @@ static bool append_touches(const struct maker *m, uint32_t k, const struct place
             continue;
         if (n > UINT32_MAX - order->n)
             return false;
-        parts[order->n_parts++] = (struct gsim_touch_part){from_ns, to_ns, first, n, order->n};
+        parts[order->n_parts++] = (struct gsim_touch_part){
+            from_ns, to_ns, first, n, order->n, .before = order->n - begins_at};
         order->n += n;
     }
+    for (uint32_t p = first_part; p < order->n_parts; p++)
+        parts[p].all = order->n - begins_at;
     return true;
 }
 

@@ -66,24 +66,36 @@ static enum gsim_status too_much(const struct gsim_app *app, const struct gsim_a
                      (long long)needed, what, profile->name, (long long)there);
 }
 
-/* Bytes from the first to the last that the kernels touch of each buffer. */
+/* Bytes from the first to the last that the kernels touch of a buffer. A byte of which a part is
+ * touched counts, as in the order of a program's touches (models/gpu/program.c). */
+static int64_t touched_of(const struct gsim_app *app, const struct gsim_app_kernel *kernels,
+                          uint32_t n_kernels, uint32_t b) {
+    uint32_t from = (uint32_t)GSIM_PPM, to = 0;
+    for (uint32_t k = 0; k < n_kernels; k++)
+        for (uint32_t e = 0; e < kernels[k].n_touches; e++) {
+            const struct gsim_app_extent *extent = &kernels[k].touches[e];
+            if (extent->buffer != b)
+                continue;
+            from = extent->from_ppm < from ? extent->from_ppm : from;
+            to = extent->to_ppm > to ? extent->to_ppm : to;
+        }
+    if (to <= from)
+        return 0;
+    int64_t bytes = app->buffers[b].bytes;
+    return gsim_muldiv_ceil(bytes, to, GSIM_PPM) - gsim_muldiv_floor(bytes, from, GSIM_PPM);
+}
+
+/* Of all buffers; buffers of different phases are not there together, and those of the phase of
+ * which most is touched count. */
 static int64_t touched_bytes(const struct gsim_app *app, const struct gsim_app_kernel *kernels,
                              uint32_t n_kernels) {
-    int64_t bytes = 0;
+    int64_t bytes[GSIM_APP_PHASES_MOST + 1] = {0}, most = 0;
     for (uint32_t b = 0; b < app->n_buffers; b++) {
-        uint32_t from = (uint32_t)GSIM_PPM, to = 0;
-        for (uint32_t k = 0; k < n_kernels; k++)
-            for (uint32_t e = 0; e < kernels[k].n_touches; e++) {
-                const struct gsim_app_extent *extent = &kernels[k].touches[e];
-                if (extent->buffer != b)
-                    continue;
-                from = extent->from_ppm < from ? extent->from_ppm : from;
-                to = extent->to_ppm > to ? extent->to_ppm : to;
-            }
-        if (to > from)
-            bytes += gsim_muldiv_ceil(app->buffers[b].bytes, to - from, GSIM_PPM);
+        uint32_t phase = app->buffers[b].phase;
+        bytes[phase] += touched_of(app, kernels, n_kernels, b);
+        most = phase > 0 && bytes[phase] > most ? bytes[phase] : most;
     }
-    return bytes;
+    return bytes[0] + most;
 }
 
 static enum gsim_status check_needs(const struct gsim_app *app,
@@ -193,9 +205,7 @@ enum gsim_status gsim_roofline_cost(const struct gsim_app *app, const struct gsi
                          profile->name);
     out->gpu_ns = (int64_t)sums.ns;
     out->bytes = (int64_t)sums.bytes;
-    int64_t touched = touched_bytes(app, app->kernels, app->n_kernels);
-    /* buffers of different phases are not there together */
-    out->working_set_bytes = touched < app->mem_bytes ? touched : app->mem_bytes;
+    out->working_set_bytes = touched_bytes(app, app->kernels, app->n_kernels);
     if (sums.ns == 0)
         return GSIM_OK;
     gsim_i128 bytes_per_s = sums.bytes * GSIM_NS_PER_S / sums.ns;

@@ -312,8 +312,9 @@ static int64_t run_ns(const struct sweep *sweep, uint32_t n) {
 static uint32_t within_reach(const struct sweep *sweep) {
     gsim_work reached =
         touched_at(sweep, sweep->to_come.first) + gsim_work_done(sweep->rate_q32, sweep->left_ns);
-    uint32_t after = after_progress(sweep, reached) + 1, first = sweep->to_come.first;
-    uint32_t n = after > first ? after - first : 1;
+    uint32_t last = after_progress(sweep, reached), first = sweep->to_come.first;
+    uint32_t end = touched_at(sweep, last) <= reached ? last + 1 : last;
+    uint32_t n = end > first ? end - first : 1;
     return n < sweep->to_come.n ? n : sweep->to_come.n;
 }
 

@@ -20,8 +20,8 @@ int64_t gsim_touch_order_ns(const struct gsim_touch_order *order, uint32_t posit
     if (position >= order->n)
         return order->all_ns;
     const struct gsim_touch_part *part = gsim_touch_order_at(order, position);
-    return part->from_ns +
-           gsim_muldiv_floor(part->to_ns - part->from_ns, position - part->at, part->n);
+    return part->from_ns + gsim_muldiv_floor(part->to_ns - part->from_ns,
+                                             part->before + (position - part->at), part->all);
 }
 
 uint32_t gsim_touch_order_part_after(const struct gsim_touch_order *order, int64_t ns) {
@@ -44,5 +44,5 @@ uint32_t gsim_touch_order_after(const struct gsim_touch_order *order, int64_t ns
     if (ns <= part->from_ns)
         return part->at;
     return part->at +
-           (uint32_t)gsim_muldiv_floor(ns - part->from_ns, part->n, part->to_ns - part->from_ns);
+           (uint32_t)gsim_muldiv_floor(ns - part->from_ns, part->all, part->to_ns - part->from_ns);
 }

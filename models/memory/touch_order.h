@@ -13,6 +13,7 @@ struct gsim_touch_part {
     int64_t from_ns, to_ns; /* GPU time of the iteration: when its kernel begins and ends */
     uint32_t first, n; /* chunks of the memory that an iteration touches; n > 0 */
     uint32_t at; /* its position: chunks of all parts before it */
+    uint32_t before, all; /* chunks of its kernel: of the parts before it, and of all parts */
 };
 
 struct gsim_touch_order {
@@ -28,7 +29,7 @@ const struct gsim_touch_part *gsim_touch_order_at(const struct gsim_touch_order 
                                                   uint32_t position);
 /* The GPU time at which the chunk at this position is touched; all_ns for order->n. */
 int64_t gsim_touch_order_ns(const struct gsim_touch_order *order, uint32_t position);
-/* The first position that is not passed at this GPU time. */
+/* The last position that is touched by this GPU time; between two kernels, the next one. */
 uint32_t gsim_touch_order_after(const struct gsim_touch_order *order, int64_t ns);
 /* The first part of a kernel that ends after this GPU time; n_parts: there is none. */
 uint32_t gsim_touch_order_part_after(const struct gsim_touch_order *order, int64_t ns);

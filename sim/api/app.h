@@ -19,9 +19,12 @@ enum gsim_precision {
     GSIM_PRECISION_COUNT
 };
 
+enum { GSIM_APP_PHASES_MOST = 1024 }; /* far above any program */
+
 struct gsim_app_buffer {
     const char *name;
     int64_t bytes;
+    uint32_t phase; /* that it is there in, counted from 1 on; 0: it is there in all */
 };
 
 /* What a kernel does with the memory that it touches. */

@@ -45,3 +45,49 @@ done
 came() { awk -F, -v job="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } $1 == job { print $at["bytes_in"] / 2 ^ 20 }' "$tmp/newcomer-jobs.csv"; }
 check "the rest of a sweep comes back after a newcomer, in MiB" 3070 "$(came a)"
 check "so does that of a small job" 766 "$(came c)"
+
+# Two jobs whose kernels touch 5 GiB each, in turns on a GPU of 8 GiB. Where the buffers of two phases have 5 GiB each, an
+# iteration has 5 GiB, and what moves is what moves where both phases touch one buffer.
+phased() { # BUFFERS: of the kernels of the phases one and two
+    {
+        echo kind,name,count,time_us,device,host_us,bytes,touches,phase
+        if [ "$1" = one ]; then
+            echo buffer,first,,,,,5GiB,,
+            second=first
+        else
+            printf 'buffer,first,,,,,5GiB,,one\nbuffer,second,,,,,5GiB,,two\n'
+            second=second
+        fi
+        echo kernel,k,,100000,h200,,,first@rw,
+        echo "kernel,l,,100000,h200,,,$second@rw,"
+        printf 'phase,one,4,,,,,,\nlaunch,k,,,,10,,,\nphase,two,4,,,,,,\nlaunch,l,,,,10,,,\n'
+    } >"$tmp/program.csv"
+}
+parts() { # PART of two buffers of 4 GiB that two kernels touch in turn
+    {
+        printf 'kind,name,time_us,device,host_us,bytes,touches\nbuffer,a,,,,4GiB,\nbuffer,b,,,,4GiB,\n'
+        printf "kernel,a,100000,h200,,,a:$1@rw\nkernel,b,100000,h200,,,b:$1@rw\n"
+        for _ in 1 2 3 4; do printf 'launch,a,,,10,,\nlaunch,b,,,10,,\n'; done
+    } >"$tmp/program.csv"
+}
+two() { # COLUMN [ARGUMENTS]: of the second of two jobs of the program
+    column=$1
+    shift
+    printf 'job_id,submit_s,iterations,app\na,0,5,%s\nb,0,5,%s\n' "$tmp/program.csv" "$tmp/program.csv" >"$tmp/job.csv"
+    "$gsim" run --quiet --gpus-per-node 1 --device h200 --jobs-csv "$tmp/jobs.csv" --force "$@" "$tmp/job.csv" >"$tmp/out" 2>"$tmp/log" || sed 's/^/# /' "$tmp/log"
+    awk -F, -v column="$column" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 3 { print $at[column] }' "$tmp/jobs.csv"
+}
+for policy in uvm msched; do
+    phased one
+    wanted=$(two end_s --policy "$policy" --set hbm_bytes=8GiB)
+    phased two
+    check "$policy: buffers of two phases lie in one place" "$wanted" "$(two end_s --policy "$policy" --set hbm_bytes=8GiB)"
+done
+
+# Half of each buffer is touched, from a chunk's begin or within one, where each kernel has a chunk more: the two jobs
+# have 8 GiB beside 5 GiB, and each sweep over 2 GiB comes in anew.
+gib_in() { two bytes_in --policy uvm --set hbm_bytes=5GiB | awk '{ printf("%.0f", $1 / 2 ^ 30) }'; }
+parts 25%%-75%%
+wanted=$(gib_in)
+parts 10%%-60%%
+check "a part that begins within a byte is touched kernel by kernel" "$wanted" "$(gib_in)"

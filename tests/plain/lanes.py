@@ -9,10 +9,12 @@ def came(job):
 
 
 class Lane:
-    """size: its memory; its jobs in ring order, of which one runs an iteration; all: with those on their way to it."""
+    """size: its memory; its jobs in ring order, of which one runs an iteration; all: with those on their way to it. A job
+    that leaves changes no places of the others: a newcomer comes behind all that came before it."""
 
     def __init__(self, size, order):
         self.size, self.order, self.jobs, self.has, self.now = size, order, [], None, 0
+        self.following = None  # in the ring, where the job that ran last has left
         self.all = []
 
     def holds(self, job):
@@ -27,7 +29,7 @@ class Lane:
         at = self.jobs.index(job)
         self.jobs.remove(job)
         self.all.remove(job)
-        self.jobs = self.jobs[at:] + self.jobs[:at] if self.order == "pack" else self.jobs
+        self.following = self.jobs[at % len(self.jobs)] if self.jobs and self.order == "pack" else None
         self.has = None
 
     def key(self, job):
@@ -35,7 +37,7 @@ class Lane:
                 "fair": lambda: job.memory * job.used, "pack": lambda: 0}[self.order]()
 
     def next(self):
-        at = self.jobs.index(self.has) + 1 if self.has else 0
+        at = self.jobs.index(self.has) + 1 if self.has else self.jobs.index(self.following) if self.following else 0
         return min(self.jobs[at:] + self.jobs[:at], key=self.key)
 
     def walk(self, now):

@@ -28,8 +28,11 @@ class Pages(Faults):
         job.bytes_in = job.bytes_out = job.faults = job.stall = 0
         Faults.add(self, job, now)
 
+    def place(self, job):
+        return job.touched % len(job.chunks)
+
     def touch(self, job):
-        at = job.touched % len(job.chunks)
+        at = self.place(job)
         before, out = job.chunks[at], 0
         job.touched += 1
         if (job, at) in self.there:

@@ -23,6 +23,7 @@ from pages import Pages
 import parts
 from reservations import Fair, Reserved
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
+from touches import Touches
 from urgent import Urgent
 
 
@@ -426,7 +427,8 @@ def share(cluster, jobs, lane, setup, shared=Shared):
 class Timeslice(Policy):
     kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "attained_turns", "programs", "hosted", "fitted", "requests")
     lane, shared = Turns, Shared
-    again = {"attained_turns": (7, 64, 71)}  # several jobs have been served as much, and not all have to give way
+    # several jobs have been served as much, and not all have to give way; the first on a GPU is stopped as it comes
+    again = {"attained_turns": (7, 14, 64, 71)}
 
     def run(self, cluster, jobs, setup):
         # a host is fitted to what its job takes alone, to a nanosecond an iteration, and a pace to a part of one
@@ -436,10 +438,11 @@ class Timeslice(Policy):
 
 
 class Uvm(Timeslice):
-    kinds, shared, again = ("paged", "tenants"), Paging, {}
+    kinds, shared = ("paged", "tenants", "touched"), Paging
+    again = {"touched": (19, 38, 122)}  # kernels that touch two buffers, and turns that end between two that touch any
 
     def run(self, cluster, jobs, setup):
-        self.shared(cluster, jobs, Pages if "pages" in setup.costs else Turns, setup.costs, setup.costs["passes"]).go()
+        self.shared(cluster, jobs, Touches if setup.kind == "touched" else Pages if "pages" in setup.costs else Turns, setup.costs, setup.costs["passes"]).go()
 
     def results_of(self, job):
         if not hasattr(job, "bytes_in"):
@@ -448,10 +451,10 @@ class Uvm(Timeslice):
 
 
 class Nvshare(Uvm):
-    kinds = ("locks", "faults", "locked")
+    kinds, again = ("locks", "faults", "locked", "touched_locked"), {}
 
     def run(self, cluster, jobs, setup):
-        lane = Pages if "pages" in setup.costs else Faults if "copy" in setup.costs else Turns
+        lane = Touches if setup.kind == "touched_locked" else Pages if "pages" in setup.costs else Faults if "copy" in setup.costs else Turns
         self.shared(cluster, jobs, lane, setup.costs, setup.costs["passes"]).go()
 
 
@@ -526,7 +529,7 @@ class Gpreempt(Xsched):
 
 
 class Salus(Policy):
-    kinds, again = ("lanes", "outages_of_lanes"), {"lanes": (3171,)}
+    kinds, again = ("lanes", "outages_of_lanes"), {"lanes": (3171,), "outages_of_lanes": (64,)}
 
     def run(self, cluster, jobs, setup):
         if "mtbf" in setup.costs:

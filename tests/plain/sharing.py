@@ -17,6 +17,7 @@ class Turns:
         self.has = self.next = None  # the job that has the GPU, or to which it is on its way; the one that is settled
         self.is_used = False  # the GPU keeps the context of the last job that it had
         self.since = self.until = 0  # of its slice
+        self.before = None  # on an idle GPU, where the first has left at once: the job behind which the ring goes on
 
     def add(self, job, now):
         self.jobs.append(job)
@@ -32,15 +33,17 @@ class Turns:
 
     def begin(self, now):
         """All decisions of this instant are made. Of several newcomers on an idle GPU that has been used, the second
-        is the first to run. A newcomer in the instant in which a slice ends has come in time, and to a job
-        that is alone until its slice ends."""
+        is the first to run; where the first has left in this instant, the one behind the last that was there then. A
+        newcomer in the instant in which a slice ends has come in time, and to a job that is alone until its slice ends."""
         if self.has and self.until <= now:
             self.next = self.after(self.has) if self.next in (None, self.has) else self.next
             self.has.left -= self.until - self.since
             self.give(self.next, now + (self.costs["preempt"] if self.next is not self.has else 0))
         if self.has is None and self.jobs:
-            self.give(self.jobs[1 % len(self.jobs) if self.is_used else 0], now + (self.costs["idle"] if self.is_used else 0))
+            first = self.after(self.before or self.jobs[0]) if self.is_used else self.jobs[0]
+            self.give(first, now + (self.costs["idle"] if self.is_used else 0))
             self.is_used = True
+        self.before = None
 
     def give(self, job, then):
         self.has, self.next, self.since, self.until = job, None, then, then + self.costs["quantum"]
@@ -53,6 +56,8 @@ class Turns:
 
     def remove(self, job, now):
         following = self.after(job)
+        if self.has is None and job is (self.before or self.jobs[0]):
+            self.before = self.jobs[self.jobs.index(job) - 1] if following is not job else None
         self.jobs.remove(job)
         self.next = None if self.next is job else self.next
         if self.has is job:
@@ -166,6 +171,10 @@ class Faults(Turns):
         job.chunks, job.touched, job.wait = ["new"] * (job.memory // self.costs["chunk"]), 0, 0
         Turns.add(self, job, now)
 
+    def goal(self, job):
+        """When the next chunk is touched in an iteration, or the iteration ends."""
+        return Fraction(job.iteration * job.touched, len(job.chunks)) if job.touched < len(job.chunks) else job.iteration
+
     def touch(self, job):
         """The wait for the next chunk of the sweep."""
         at, wait = job.touched, 0
@@ -190,8 +199,7 @@ class Faults(Turns):
         """No other job sees the memory before the turn ends, so it is walked at once."""
         now, self.ends, self.rests_at = Fraction(then), NEVER, None
         while now < self.until and self.ends == NEVER and self.rests_at is None:
-            into, chunks = (job.work - job.left) % job.iteration, len(job.chunks)
-            goal = Fraction(job.iteration * job.touched, chunks) if job.touched < chunks else job.iteration
+            into, goal = (job.work - job.left) % job.iteration, self.goal(job)
             if job.wait:
                 step = min(job.wait, self.until - now)
                 job.wait -= step
