@@ -102,5 +102,6 @@ SELECT head, row, CASE WHEN max(is_shaken) THEN max(count(own), count(copy)) ELS
        avg(CASE WHEN own_b IS NOT NULL THEN own END) / nullif(avg(own_b), 0) AS ratio,
        CASE WHEN NOT max(is_shaken) THEN ratio_low(y, b) WHEN count(copy_b) > 1 THEN min(copy / copy_b) END AS ratio_low,
        CASE WHEN NOT max(is_shaken) THEN ratio_high(y, b) WHEN count(copy_b) > 1 THEN max(copy / copy_b) END AS ratio_high,
-       CASE WHEN NOT max(is_shaken) THEN p_of(y, b) END AS p, max(is_shaken) AS is_shaken, max(is_copy) AS has_original
+       CASE WHEN NOT max(is_shaken) THEN p_of(y, b) END AS p, max(is_shaken) AS is_shaken, max(is_copy) AS has_original,
+       count(b) AS pairs
 FROM coupled GROUP BY place, head, row ORDER BY place, head, first;

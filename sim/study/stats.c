@@ -66,6 +66,15 @@ struct gsim_interval gsim_t_ratio(const double *above, const double *below, size
     return (struct gsim_interval){x / y, x / y * exp(-half), x / y * exp(half)};
 }
 
+struct gsim_interval gsim_t_ratio_widened(struct gsim_interval interval, size_t n, double times) {
+    if (n < 2 || !(interval.low > 0) || !isfinite(interval.high))
+        return interval;
+    double half =
+        log(interval.high / interval.low) / 2 * errors_to_end(n, times) / errors_to_end(n, 1);
+    double middle = sqrt(interval.low * interval.high);
+    return (struct gsim_interval){interval.mean, middle * exp(-half), middle * exp(half)};
+}
+
 /* The two-sided p value of "zero" for an estimate with this standard error, over n units. */
 static double p_of_zero(double estimate, double error, size_t n) {
     if (!(error > 0)) /* every unit shows the estimate exactly */

@@ -21,6 +21,9 @@ struct gsim_interval gsim_t_log_interval(const double *values, size_t n);
 /* The ratio of two means over the same units, with the interval of its logarithm by Student's t;
  * `times` as above. */
 struct gsim_interval gsim_t_ratio(const double *above, const double *below, size_t n, double times);
+/* An interval of gsim_t_ratio over n units with times 1, as it is with `times`: for a family of
+ * which the p values are known only when all intervals are. */
+struct gsim_interval gsim_t_ratio_widened(struct gsim_interval interval, size_t n, double times);
 /* The half width of a 95 % interval of a normal distribution with this standard error. */
 double gsim_normal_half(double error);
 /* The two-sided p value of "both means are equal" over the same units, of the logarithm of their

@@ -189,6 +189,34 @@ else
     sed 's/^/# /' "$tmp/out" | tail -5
 fi
 
+: >"$tmp/many"
+"$gsim" advise --policies fifo,srtf --set preempt=restart --nodes 4 --gpus-per-node 8 --reps $many --what-if traces/samples/cluster.ini >"$tmp/many" 2>"$tmp/err" &
+pid=$!
+tries=0
+while [ $tries -lt 3000 ] && ! grep -q "over $many replications" "$tmp/many"; do
+    sleep 0.02
+    tries=$((tries + 1))
+done
+kill -INT $pid
+wait $pid
+got=$?
+cat "$tmp/many" "$tmp/err" >"$tmp/out"
+check "an interrupted advice says what it lacks, and is no success" "4 2 1" \
+    "$got $(grep -c 'GPUs in place of 32 were not tried: interrupted' "$tmp/out") $(grep -c '^gsim: interrupted: the advice says what was not tried' "$tmp/out")"
+
+rm -f "$tmp/none.db"
+"$gsim" compare --policies fifo,srtf --nodes 4 --gpus-per-node 8 --reps 10000 --db "$tmp/none.db" traces/samples/cluster.ini >"$tmp/many" 2>"$tmp/out" &
+pid=$!
+tries=0
+while [ $tries -lt 3000 ] && ! [ -e "$tmp/none.db" ]; do
+    sleep 0.02
+    tries=$((tries + 1))
+done
+kill -INT $pid
+wait $pid
+check "an interrupted comparison says that its database has no run" "4 1 0" \
+    "$? $(grep -c 'nothing is compared, and no run is kept; gsim sweep keeps' "$tmp/out") $(sqlite3 "$tmp/none.db" 'select count(*) from run')"
+
 # the same text whatever the number of threads, and again
 for threads in 1 2 2; do
     "$gsim" compare --policies fifo,srtf,las --reps 4 -j $threads $heavy 2>&1 | cksum

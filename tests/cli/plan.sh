@@ -83,6 +83,7 @@ expect "a time without its unit" 2 "'4' has no unit; say 4s or 4h (wait_p95_s is
 expect "a share of which there is no such" 2 "gpu_busy is a share, so 80 is more than there is; say 80% or 0.8" plan --target 'gpu_busy < 80' --nodes 4..9 --gpus-per-node 8 traces/samples/cluster.csv
 expect "one trace has no replications" 0 '"replications":1,"over":"this trace alone"' plan --target 'wait_p95_s < 3600' --nodes 4..9 --gpus-per-node 8 --format json traces/samples/cluster.csv
 expect "the widest job" 0 'does not fit on fewer than 4 nodes' plan --target 'wait_p95_s < 1h' --nodes 1..40 --gpus-per-node 2 traces/samples/cluster.csv
+expect "that of a spec's draws" 0 'does not fit on fewer than 4 nodes' plan --target 'wait_p95_s < 1s' --nodes 1..5 --gpus-per-node 2 --reps 2 "$spec"
 
 # --- energy and cost: two jobs of 100 hours on three A100s of 400 W, which draw 51 W idle. Two thirds of the
 # time is computed: 51 + 349 x 2 / 3 = 283.667 W, times three GPUs and 24 hours
@@ -197,6 +198,13 @@ expect "and what to do" 0 '4 nodes do not meet the target; give --nodes more' pl
 expect "a target that the least number meets" 0 '<= 9  .*<= 72 ' plan --target 'wait_p95_s < 1h' --nodes 9..12 --gpus-per-node 8 $trace
 expect "and that fewer may" 0 'fewer may, too' plan --target 'wait_p95_s < 1h' --nodes 9..12 --gpus-per-node 8 $trace
 expect "a target that more nodes move away" 0 'more do not reach it' plan --target 'gpu_busy > 99%' $nodes $trace
+expect "no number of nodes is beyond those" 0 '^fifo  *1  *none  *none ' plan --target 'gpu_busy > 99%' $nodes $trace
+expect "one that the least number meets" 0 'with 1 it is met: more nodes move away from it' plan --target 'gpu_busy > 60%' $nodes $trace
+# the least restart that policy las asks for is assumed of an H200; fifo stops no job and needs none
+expect "assumed constants by their names" 0 'runs rest on constants that are assumed, not known: restart.resume_ns=62e9 (h200), restart.stop_ns=0 (h200)' \
+    "$gsim" plan --policies fifo,las --device h200 --target 'wait_p95_s < 1h' --nodes 4..9 --gpus-per-node 8 $trace
+expect "in JSON as well" 0 '"assumed":"restart.resume_ns=62e9 (h200), restart.stop_ns=0 (h200)' \
+    "$gsim" plan --policies las --quiet --device h200 --target 'wait_p95_s < 1h' --nodes 4..9 --gpus-per-node 8 --format json $trace
 expect "a field that no run has" 0 'no run has that number' plan --target 'latency_p99_s < 1s' $nodes $trace
 expect "jobs that do not end" 0 'leave jobs that do not end' plan --target 'wait_p95_s < 1h' --until 1h $nodes $trace
 expect "numbers that go down" 2 "'2' does not go on with ascending" plan --target 'wait_p95_s < 1h' --nodes 4,2 --gpus-per-node 8 $trace

@@ -42,16 +42,17 @@ got=$(awk -F'",' '/load = 0.9",srtf/ {split($2, f, ","); printf "%.9g", f[3]}' "
 echo "$got and $want" >"$tmp/log"
 [ "$got" = "$want" ]
 say "a mean is SQL's mean over replications" $?
-for other in srtf las; do # one at a time, since compare adjusts intervals for the number of policies
-    "$gsim" compare --quiet --no-what-if --policies fifo,$other --gpus-per-node 8 --load 0.9 --reps 4 --format json "$tmp/spec.ini" >"$tmp/$other.json" 2>"$tmp/log"
-done
+# one load and one result, since p and intervals of ratios are adjusted for all comparisons of a table
+"$gsim" compare --quiet --no-what-if --policies fifo,srtf,las --gpus-per-node 8 --load 0.9 --reps 4 --format json "$tmp/spec.ini" >"$tmp/rows.json" 2>"$tmp/log"
+"$gsim" table "$tmp/r.db" --value jct_mean_s --where "run_id in (select run_id from setting where key = 'load' and value = '0.9')" --format csv >"$tmp/family.csv" 2>>"$tmp/log"
 python3 - "$tmp" >"$tmp/log" 2>&1 <<'P'
 import csv, json, sys
 folder = sys.argv[1]
-cells = {(r["column"].split(" = ")[-1], r["row"]): r for r in csv.DictReader(open(folder + "/csv"))}
-rows = {r["policy"]: r["comparison"] for other in ("srtf", "las") for r in json.load(open(f"{folder}/{other}.json"))}
+cells = {r["row"]: r for r in csv.DictReader(open(folder + "/family.csv"))}
+rows = {r["policy"]: r["comparison"] for r in json.load(open(folder + "/rows.json"))}
 for policy in "fifo", "srtf", "las":
-    mine, theirs = cells["0.9", policy], rows[policy]
+    mine, theirs = cells[policy], rows[policy]
+    assert policy == "fifo" or abs(float(mine["p"]) - theirs["p"]) <= 1e-8, (policy, mine["p"], theirs["p"])
     for name in "mean", "low", "high":
         a, b = 60 * float(mine[name]), theirs["jct_mean_s"][name]
         assert abs(a - b) <= 1e-9 * b, (policy, name, a, b)
@@ -59,7 +60,20 @@ for policy in "fifo", "srtf", "las":
         if policy != "fifo":
             assert abs(float(mine[of]) - theirs["ratio"][name]) <= 1e-9, (policy, of)
 P
-say "intervals are those of gsim compare" $?
+say "intervals and p are those of gsim compare of as many policies" $?
+# a table of many comparisons: an interval is without 1 exactly where p is below 0.05, also where Holm's procedure decides
+"$gsim" table "$tmp/r.db" --by user --value wait_mean_s --format csv >"$tmp/family.csv" 2>"$tmp/log"
+"$gsim" table "$tmp/r.db" --where "replication < 3" --value jct_mean_s,jct_p95_s,wait_mean_s,slowdown_mean,jct_p50_s --format csv | sed 1d >>"$tmp/family.csv" 2>>"$tmp/log"
+cat "$tmp/csv" >>"$tmp/family.csv"
+python3 - "$tmp" >"$tmp/log" 2>&1 <<'P'
+import csv, sys
+rows = [r for r in csv.DictReader(open(sys.argv[1] + "/family.csv")) if r["p"] not in ("", "p")]
+apart = [float(r["ratio_low"]) > 1 or float(r["ratio_high"]) < 1 for r in rows]
+print(*[(r["ratio_low"], r["ratio_high"], r["p"]) for r in rows], sep="\n")
+assert True in apart and False in apart
+assert apart == [float(r["p"]) < 0.05 for r in rows]
+P
+say "an interval is without 1 where its p is small" $?
 
 # --- other forms
 expect "a table in LaTeX has two heads" 0 'multicolumn{2}{c}{JCT mean' "$gsim" table "$tmp/r.db" --x load --format latex

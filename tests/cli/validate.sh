@@ -27,6 +27,25 @@ awk '/^h200 / { exit !($3 > 100 && $3 == $4 && $6 > 10) } /^reference / { exit !
 ok "the summary counts rows with a bound, without the fitted" $?
 for left in "$tmp"/.gsim-*; do [ ! -e "$left" ]; ok "nothing is left behind" $?; done
 
+# An interrupted validation begins no run, and draws no trace for one: after a second of the processor it took another
+# fifteen until all traces of these rows were drawn.
+python3 - "$gsim" "$tmp" >"$tmp/out" 2>&1 <<'EOF'
+import os, resource, signal, subprocess, sys, time
+def taken(pid): # seconds of the processor
+    cells = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
+    return (int(cells[11]) + int(cells[12])) / os.sysconf("SC_CLK_TCK")
+run = subprocess.Popen([sys.argv[1], "validate", "-j", "1", "theory"], env=dict(os.environ, TMPDIR=sys.argv[2]))
+while taken(run.pid) < 1:
+    time.sleep(0.01)
+before = taken(run.pid)
+run.send_signal(signal.SIGINT)
+code = run.wait()
+whole = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+print("exit", code, "at", before, "s, over at", whole)
+sys.exit(code != 4 or whole > 4 * before)
+EOF
+ok "an interrupted validation ends soon" $?
+
 "$gsim" validate nosuch >"$tmp/out" 2>&1
 [ $? -eq 2 ] && grep -q 'there are cluster32, drive, elastic, h200' "$tmp/out"
 ok "an unknown suite is a usage error that names those there are" $?

@@ -182,6 +182,9 @@ static void test_a_family_agrees(void **state) {
         for (int k = 0; k < FAMILY; k++) {
             struct gsim_interval i = gsim_t_ratio(other[k], first, N, times[k]);
             struct gsim_interval alone = gsim_t_ratio(other[k], first, N, 1);
+            struct gsim_interval widened = gsim_t_ratio_widened(alone, N, times[k]);
+            near(widened.low, i.low, 1e-12);
+            near(widened.high, i.high, 1e-12);
             bool is_outside = i.low > 1 || i.high < 1;
             n_kept_in += !is_outside && (alone.low > 1 || alone.high < 1);
             if (fabs(p[k] - 0.05) > 1e-9 && is_outside != (p[k] < 0.05))

@@ -399,7 +399,8 @@ static void say_trial(struct gsim_advice *advice, const struct gsim_compare *c,
                         is_more ? "More" : "Fewer", why);
 }
 
-static enum gsim_status try_nodes(struct gsim_advice *advice, const struct gsim_compare *c) {
+static enum gsim_status try_nodes(struct gsim_advice *advice, const struct gsim_compare *c,
+                                  bool *is_interrupted) {
     struct trials trials = {.on = c->part ? c->part : c};
     trials.trial = gsim_arena_array(c->cli->arena, N_TRIALS, sizeof *trials.trial);
     for (int i = 0; trials.trial && i < N_TRIALS; i++) {
@@ -417,6 +418,7 @@ static enum gsim_status try_nodes(struct gsim_advice *advice, const struct gsim_
     gsim_progress_end(&trials.bar);
     for (int i = 0; i < N_TRIALS; i++) {
         say_trial(advice, c, &trials.trial[i], i == 0);
+        *is_interrupted |= trials.trial[i].status == GSIM_INCOMPLETE;
         gsim_arena_free(trials.trial[i].arena);
     }
     return GSIM_OK;
@@ -456,11 +458,10 @@ static void print(FILE *out, const struct gsim_advice *advice, int first) {
 }
 
 static enum gsim_status conclude(struct gsim_compare *c, struct gsim_compare *part,
-                                 struct gsim_advice *advice) {
+                                 struct gsim_advice *advice, bool *is_interrupted) {
     struct gsim_comparison *s = gsim_arena_alloc(c->cli->arena, sizeof *s);
     struct gsim_logged logged;
     const char *const *verdict = NULL;
-    bool is_interrupted = false;
     int n_said = advice->n;
     if (!s)
         return gsim_no_memory(c->cli->log, "comparing");
@@ -475,7 +476,7 @@ static enum gsim_status conclude(struct gsim_compare *c, struct gsim_compare *pa
     gsim_compare_write_tables(c, s);
     (void)fflush(c->cli->io->out);
     take_part(c, part);
-    status = gsim_compare_verdict(c, s, &verdict, &is_interrupted);
+    status = gsim_compare_verdict(c, s, &verdict, is_interrupted);
     if (status != GSIM_OK)
         return status;
     gsim_compare_write_verdict(c->cli->io->out, verdict);
@@ -484,7 +485,7 @@ static enum gsim_status conclude(struct gsim_compare *c, struct gsim_compare *pa
         say_load(advice, c);
         gsim_advice_alternatives(advice, c, s);
         say_sharing(advice, c);
-        status = try_nodes(advice, c);
+        status = try_nodes(advice, c, is_interrupted);
     }
     if (status != GSIM_OK)
         return status;
@@ -518,6 +519,7 @@ enum gsim_status gsim_command_advise(struct gsim_cli *cli) {
     *c = (struct gsim_compare){.cli = cli, .setup = setup};
     advice->arena = cli->arena;
     struct gsim_compare part = {0};
+    bool is_interrupted = false;
     enum gsim_status status = place_output(cli);
     if (status == GSIM_OK)
         status = load(cli, setup);
@@ -532,9 +534,12 @@ enum gsim_status gsim_command_advise(struct gsim_cli *cli) {
     (void)fflush(cli->io->out);
     status = gsim_compare_runs(c);
     if (status == GSIM_OK)
-        status = conclude(c, &part, advice);
+        status = conclude(c, &part, advice, &is_interrupted);
     if (status == GSIM_OK)
         status = write_page(c, advice);
+    if (status == GSIM_OK && is_interrupted)
+        status = gsim_fail(cli->log, GSIM_INCOMPLETE, NULL, 0,
+                           "interrupted: the advice says what was not tried");
     gsim_compare_free(&part);
     gsim_compare_free(c);
     return status;

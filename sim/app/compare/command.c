@@ -66,7 +66,11 @@ static enum gsim_status collect(struct gsim_compare *c) {
             worst = c->tasks[t].status;
     }
     if (worst == GSIM_INCOMPLETE)
-        return gsim_fail(c->cli->log, GSIM_INCOMPLETE, NULL, 0, "interrupted: nothing is compared");
+        return gsim_fail(c->cli->log, GSIM_INCOMPLETE, NULL, 0,
+                         "interrupted: nothing is compared%s",
+                         c->cli->value[GSIM_OPT_DB] ? ", and no run is kept; gsim sweep keeps "
+                                                      "those that are complete"
+                                                    : "");
     return worst;
 }
 

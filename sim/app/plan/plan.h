@@ -63,6 +63,8 @@ struct gsim_planned {
  * target; n_nodes: the most nodes do not meet it, or were not tried. */
 int gsim_plan_answer(const struct gsim_planned *p, const struct gsim_plan_series *s,
                      enum gsim_plan_end end);
+/* Whether the mean of the number of nodes, which was tried, meets the target. */
+bool gsim_plan_is_met(const struct gsim_planned *p, const struct gsim_plan_cell *cell);
 /* Makes runs until the answers of all series are found. */
 enum gsim_status gsim_plan_search(struct gsim_planned *p);
 

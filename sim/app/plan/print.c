@@ -45,8 +45,18 @@ static bool is_open_below(const struct gsim_planned *p, const struct gsim_plan_s
     return answer == s->first && s->first == 0 && p->n[0] > 1;
 }
 
+/* Whether the most nodes miss the target, and are farther from it than the least: no larger number
+ * of nodes is an answer. */
+static bool is_moving_away(const struct gsim_planned *p, const struct gsim_plan_series *s) {
+    const struct gsim_plan_cell *least = &s->cell[s->first], *most = &s->cell[p->n_nodes - 1];
+    if (!least->is_known || isnan(most->value.mean) || most->unfinished > 0)
+        return false;
+    return p->target.is_above ? least->value.mean > most->value.mean
+                              : least->value.mean < most->value.mean;
+}
+
 /* "12 [10, 15]", times what a node has; "> 64" where the most nodes are not enough, "<= 4" where
- * the least are. */
+ * the least are, "none" where more nodes move away from the target. */
 static void put_numbers(const struct gsim_planned *p, const struct gsim_plan_series *s,
                         struct answers a, double each, int width) {
     char text[128], low[32], high[32];
@@ -56,7 +66,10 @@ static void put_numbers(const struct gsim_planned *p, const struct gsim_plan_ser
         bool is_there = a.of[end] < p->n_nodes;
         double n = (double)(is_there ? p->n[a.of[end]] : most) * each;
         const char *sign = !is_there ? "> " : is_open_below(p, s, a.of[end]) ? "<= " : "";
-        (void)snprintf(out[end], 32, "%s%.0f", sign, n);
+        if (!is_there && is_moving_away(p, s))
+            (void)strcpy(out[end], "none");
+        else
+            (void)snprintf(out[end], 32, "%s%.0f", sign, n);
     }
     if (p->n_reps > 1)
         (void)snprintf(text + strlen(text), sizeof text - 32, " [%.30s, %.30s]", low, high);
@@ -99,15 +112,20 @@ static void put_row(const struct gsim_planned *p, const struct gsim_plan_series 
 
 /* Why no number of nodes is an answer. */
 static const char *why_none(const struct gsim_planned *p, const struct gsim_plan_series *s) {
-    const struct gsim_plan_cell *least = &s->cell[s->first], *most = &s->cell[p->n_nodes - 1];
+    const struct gsim_plan_cell *most = &s->cell[p->n_nodes - 1];
     if (isnan(most->value.mean))
         return "and fewer: no run has that number";
     if (most->unfinished > 0)
         return "leave jobs that do not end";
-    bool is_nearer = p->target.is_above ? least->value.mean > most->value.mean
-                                        : least->value.mean < most->value.mean;
-    return is_nearer ? "do not meet the target, and fewer come nearer: more do not reach it"
-                     : "do not meet the target; give --nodes more";
+    if (gsim_plan_is_met(p, &s->cell[s->first]))
+        return gsim_arena_printf(
+            p->cli->arena,
+            "do not meet the target, with %lld it is met: more nodes move away from "
+            "it, so no number is the least from which on all meet it",
+            (long long)p->n[s->first]);
+    return is_moving_away(p, s)
+               ? "do not meet the target, and fewer come nearer: more do not reach it"
+               : "do not meet the target; give --nodes more";
 }
 
 /* What a reader of a row has to know besides. */
@@ -219,6 +237,8 @@ static void write_json(const struct gsim_planned *p) {
         gsim_put_json_text(out, p->target.text);
         fprintf(out, ",\"replications\":%d,\"over\":", p->n_reps);
         gsim_put_json_text(out, p->over);
+        fputs(",\"assumed\":", out);
+        gsim_put_json_text(out, p->notes.assumed ? p->notes.assumed : "");
         fputs(",\"watts_assumed\":", out);
         gsim_put_json_text(out, p->watts_assumed ? p->watts_assumed : "");
         for (int end = 0; end < GSIM_PLAN_ENDS; end++) {

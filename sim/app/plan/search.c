@@ -5,7 +5,9 @@
  * as well; where a larger number of those tried misses what a smaller one meets, every number of
  * the range is tried, and the answer is the least from which on all meet it. */
 #include <math.h>
+#include <string.h>
 
+#include "sim/api/model.h"
 #include "sim/app/plan/plan.h"
 #include "sim/app/results/db_figure.h"
 
@@ -20,6 +22,10 @@ static bool is_met(const struct gsim_planned *p, const struct gsim_plan_cell *ce
     if (isnan(value) || cell->unfinished > 0)
         return false;
     return p->target.is_above ? value > p->target.value : value < p->target.value;
+}
+
+bool gsim_plan_is_met(const struct gsim_planned *p, const struct gsim_plan_cell *cell) {
+    return cell->is_known && is_met(p, cell, GSIM_PLAN_MEAN);
 }
 
 static struct gsim_interval range_of(const double *values, int n, double mean) {
@@ -125,6 +131,33 @@ struct reading {
     struct gsim_planned *p;
 };
 
+static bool is_listed(const char *list, const char *item, size_t n) {
+    for (const char *at = list; at; at = strstr(at, ", ")) {
+        at += at == list ? 0 : 2;
+        if (strncmp(at, item, n) == 0 && (at[n] == '\0' || at[n] == ','))
+            return true;
+    }
+    return false;
+}
+
+/* Adds the constants that a run assumed to those of the plan. Durations that count as the device's
+ * own are about the trace, and are no constant. */
+static void note_assumed(struct gsim_planned *p, const char *list) {
+    static const char durations[] = GSIM_ASSUMED_DURATIONS "=";
+    const char **all = &p->notes.assumed;
+    for (const char *end, *at = list; *at; at = end + (*end ? 2 : 0)) {
+        end = strstr(at, ", ");
+        end = end ? end : at + strlen(at);
+        int n = (int)(end - at);
+        if (strncmp(at, durations, strlen(durations)) == 0 ||
+            (*all && is_listed(*all, at, (size_t)n)))
+            continue;
+        const char *more =
+            gsim_arena_printf(p->cli->arena, "%s%s%.*s", *all ? *all : "", *all ? ", " : "", n, at);
+        *all = more ? more : *all;
+    }
+}
+
 static void take_numbers(void *arg, const struct gsim_db_value *v, int n) {
     const struct reading *reading = arg;
     struct gsim_plan_run *run = reading->run;
@@ -135,6 +168,7 @@ static void take_numbers(void *arg, const struct gsim_db_value *v, int n) {
     run->gpus = v[2].number;
     run->held = v[3].number;
     gsim_sweep_note(&reading->p->notes, v[4].text, v[5].text);
+    note_assumed(reading->p, v[4].text);
     run->idle = v[6].number;
     run->watts = v[7].is_null ? (double)NAN : v[7].number;
     if (!reading->p->watts_assumed && !v[7].is_null && !v[8].is_null)

@@ -177,8 +177,12 @@ static bool is_stopped(const struct gsim_sweep *sweep) {
     return sweep->cli->io->stop && *sweep->cli->io->stop;
 }
 
-/* Whether the number of GPUs follows from the widest gang, since the grid does not set it. */
-static bool needs_widest_gang(const struct gsim_grid *grid) {
+/* Whether the number of GPUs follows from the widest gang, since the grid does not set it; a search
+ * has to know on which numbers of nodes that gang fits. */
+static bool needs_widest_gang(const struct gsim_sweep *sweep) {
+    const struct gsim_grid *grid = &sweep->grid;
+    if (sweep->is_search)
+        return true;
     for (int k = 0; k < grid->n_keys; k++)
         if (grid->key[k].option == GSIM_OPT_NODES || grid->key[k].option == GSIM_OPT_CLUSTER ||
             grid->key[k].option == GSIM_OPT_SLURM_CONF ||
@@ -204,7 +208,7 @@ static enum gsim_status prepare_trace(struct gsim_sweep *sweep, uint32_t at,
         trace->loaded = read;
         trace->widest_gang = read->widest_gang;
         trace->n_jobs = read->trace.n_jobs;
-    } else if (needs_widest_gang(&sweep->grid)) {
+    } else if (needs_widest_gang(sweep)) {
         status = gsim_sweep_take_trace(sweep, at, log);
         gsim_sweep_drop_trace(sweep, at);
     }

@@ -268,15 +268,15 @@ void gsim_sweep_note(struct gsim_sweep_notes *notes, const char *assumed, const 
 }
 
 void gsim_sweep_say(const struct gsim_cli *cli, const struct gsim_sweep_notes *notes) {
-    /* a plan has a database only where it is asked for */
+    /* a plan names what its runs assumed, and has a database only where it is asked for */
     const char *of = cli->value[GSIM_OPT_OUTPUT] ? "" : " of the database that -o keeps";
     if (gsim_option_is_on(cli, GSIM_OPT_QUIET))
         return;
     if (notes->n_assumed)
         fprintf(cli->io->err,
-                "gsim: %lld of %lld runs rest on constants that are assumed, not known: column "
-                "'assumed'%s\n",
-                (long long)notes->n_assumed, (long long)notes->n, of);
+                "gsim: %lld of %lld runs rest on constants that are assumed, not known: %s\n",
+                (long long)notes->n_assumed, (long long)notes->n,
+                notes->assumed ? notes->assumed : "column 'assumed'");
     if (notes->n_outside)
         fprintf(cli->io->err,
                 "gsim: %lld of %lld runs are outside what was validated: column "

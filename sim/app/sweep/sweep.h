@@ -97,6 +97,7 @@ struct gsim_sweep_todo {
 /* How many of n runs rest on assumed constants, and are outside what was validated. */
 struct gsim_sweep_notes {
     int64_t n, n_assumed, n_outside;
+    const char *assumed; /* the constants; NULL: they stand in the database alone */
 };
 void gsim_sweep_note(struct gsim_sweep_notes *notes, const char *assumed, const char *outside);
 void gsim_sweep_say(const struct gsim_cli *cli, const struct gsim_sweep_notes *notes);

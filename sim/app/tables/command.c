@@ -97,7 +97,7 @@ static double number(const struct gsim_db_value *value) {
 static void take_cell(void *arg, const struct gsim_db_value *v, int n) {
     struct asking *a = arg;
     struct gsim_table *table = &a->table;
-    if (n < 12 || a->is_out_of_memory)
+    if (n < 13 || a->is_out_of_memory)
         return;
     if (table->n == table->capacity) {
         int capacity = table->capacity ? 2 * table->capacity : 64;
@@ -116,22 +116,30 @@ static void take_cell(void *arg, const struct gsim_db_value *v, int n) {
                                .n = number(&v[2]),
                                .value = {number(&v[3]), number(&v[4]), number(&v[5])},
                                .ratio = {number(&v[6]), number(&v[7]), number(&v[8])},
-                               .p = number(&v[9])};
+                               .p = number(&v[9]),
+                               .pairs = v[12].number};
     table->is_shaken |= number(&v[10]) > 0;
     table->has_original |= number(&v[11]) > 0;
     a->is_out_of_memory = !cell->head || !cell->row;
 }
 
+/* Adjusts p for the number of comparisons, and the intervals of ratios with it, so that one is
+ * without 1 where its p is below 0.05. Ranges have no p, and stay. */
 static bool adjust(struct gsim_table *table, struct gsim_arena *arena) {
+    double *times = gsim_arena_array(arena, (size_t)table->n + 1, sizeof *times);
     double *p = gsim_arena_array(arena, (size_t)table->n + 1, sizeof *p);
-    if (!p)
+    if (!p || !times)
         return false;
     for (int i = 0; i < table->n; i++)
         p[i] = table->cell[i].p;
-    if (!gsim_holm(p, NULL, (size_t)table->n))
+    if (!gsim_holm(p, times, (size_t)table->n))
         return false;
-    for (int i = 0; i < table->n; i++)
-        table->cell[i].p = p[i];
+    for (int i = 0; i < table->n; i++) {
+        struct gsim_cell *cell = &table->cell[i];
+        if (!isnan(p[i]))
+            cell->ratio = gsim_t_ratio_widened(cell->ratio, (size_t)cell->pairs, times[i]);
+        cell->p = p[i];
+    }
     return true;
 }
 

@@ -15,7 +15,8 @@ struct gsim_cell {
     const char *head, *row; /* the column of the table, and the row */
     double n;
     struct gsim_interval value, ratio;
-    double p; /* of "no difference", adjusted for the number of comparisons in the table */
+    double p; /* of "no difference"; it and the ratio's ends are adjusted for all of the table */
+    double pairs; /* the runs that have one of that policy beside them */
 };
 
 struct gsim_table {

@@ -89,8 +89,9 @@ static void write_text(FILE *out, const struct gsim_table *table) {
                 means_of(table));
     else
         fprintf(out,
-                "\nintervals over runs; p of \"no difference from %s\" in equal runs, adjusted for "
-                "the number of comparisons (Holm); * below 0.05, ** below 0.01\n",
+                "\nintervals over runs; p of \"no difference from %s\" in equal runs, and the "
+                "intervals of ratios, adjusted for the number of comparisons (Holm); * below 0.05, "
+                "** below 0.01\n",
                 table->against);
 }
 
