@@ -22,8 +22,9 @@
 #include "policies/lib/queue.h"
 #include "policies/lib/settings.h"
 #include "policies/lib/sharing.h"
+#include "sim/base/index.h"
 
-enum { MOST_LANES = 64 };
+enum { MOST_LANES = 64 }; /* as many as a mask has bits */
 enum order { FIFO, SRTF, PACK, FAIR, PREEMPT };
 
 struct memory_lane {
@@ -33,6 +34,9 @@ struct memory_lane {
 
 struct salus_gpu {
     struct memory_lane lane[MOST_LANES];
+    int64_t size; /* of its lanes */
+    uint64_t used; /* lanes with jobs, as bits */
+    uint32_t n_jobs;
     uint16_t n_lanes; /* lanes ever open */
     gsim_slot first; /* of its jobs; GSIM_NO_SLOT: none */
 };
@@ -40,6 +44,9 @@ struct salus_gpu {
 struct salus {
     struct gsim_sharing sharing; /* first */
     struct salus_gpu *gpu;
+    /* GPUs with jobs that may have one more, by their number of jobs. Sized, less than 0, by the
+     * memory of a lane that may open there; and by the most that a lane has left. */
+    struct gsim_index by_free, by_lane;
     int64_t reserve;
     enum order order;
     bool has_one_lane; /* one lane of all memory */
@@ -82,26 +89,19 @@ static int64_t peak_of(const struct gsim_ctx *ctx, uint32_t gpu, uint16_t lane) 
     return most;
 }
 
-static uint16_t empty_lane(const struct salus_gpu *gpu) {
-    uint16_t lane = 0;
-    while (lane < MOST_LANES && gpu->lane[lane].n_jobs > 0)
-        lane++;
-    return lane;
+/* Memory of the GPU that no lane has; a job alone has the reserve, too. */
+static int64_t free_of(const struct gsim_ctx *ctx, uint32_t at) {
+    const struct salus *salus = ctx->state;
+    return ctx->view->cluster.hbm_bytes[at] - salus->reserve - salus->gpu[at].size;
 }
 
 /* The place of a new lane for the job, where memory is free; MOST_LANES: there is none. */
 static uint16_t open_lane(const struct gsim_ctx *ctx, uint32_t at, gsim_slot slot) {
     const struct salus *salus = ctx->state;
     const struct salus_gpu *gpu = &salus->gpu[at];
-    int64_t free = ctx->view->cluster.hbm_bytes[at] - salus->reserve;
-    uint32_t n_jobs = 0;
-    for (uint16_t lane = 0; lane < gpu->n_lanes; lane++) {
-        free -= gpu->lane[lane].size;
-        n_jobs += gpu->lane[lane].n_jobs;
-    }
-    bool is_free = n_jobs == 0 || /* alone, without the reserve */
-                   (!salus->has_one_lane && free >= whole_of(ctx->view, slot));
-    return is_free ? empty_lane(gpu) : MOST_LANES;
+    bool is_free = gpu->n_jobs == 0 || (!salus->has_one_lane && gpu->used != UINT64_MAX &&
+                                        free_of(ctx, at) >= whole_of(ctx->view, slot));
+    return is_free ? (uint16_t)__builtin_ctzll(~gpu->used) : MOST_LANES;
 }
 
 static bool is_safe(const struct gsim_ctx *ctx, uint32_t gpu, uint16_t lane, gsim_slot slot) {
@@ -124,10 +124,51 @@ static uint16_t fitting_lane(const struct gsim_ctx *ctx, uint32_t at, gsim_slot 
 
 /* --- placing ---------------------------------------------------------------------------------- */
 
+static void note_in(struct gsim_ctx *ctx, struct gsim_index *index, uint32_t at, int64_t bytes) {
+    const struct salus_gpu *gpu = &((struct salus *)ctx->state)->gpu[at];
+    if (!gsim_index_insert_sized(index, at, gpu->n_jobs, at, -bytes))
+        gsim_common_no_memory(ctx);
+}
+
+/* Jobs have come to the GPU, or left it. */
+static void note_room(struct gsim_ctx *ctx, uint32_t at) {
+    struct salus *salus = ctx->state;
+    const struct salus_gpu *gpu = &salus->gpu[at];
+    gsim_index_remove(&salus->by_free, at);
+    gsim_index_remove(&salus->by_lane, at);
+    if (gpu->n_jobs == 0 || gpu->n_jobs >= ctx->view->cluster.client_limit[at])
+        return;
+    if (!salus->has_one_lane && gpu->used != UINT64_MAX)
+        note_in(ctx, &salus->by_free, at, free_of(ctx, at));
+    int64_t most = INT64_MIN + 1;
+    for (uint16_t lane = 0; lane < gpu->n_lanes; lane++)
+        if (gpu->lane[lane].n_jobs > 0 && gpu->lane[lane].size - gpu->lane[lane].kept > most)
+            most = gpu->lane[lane].size - gpu->lane[lane].kept;
+    note_in(ctx, &salus->by_lane, at, most);
+}
+
+/* The first GPU behind that one (from the first one on for n_gpus) with so much memory. */
+static uint32_t next_with(const struct gsim_index *index, uint32_t n_gpus, uint32_t before,
+                          int64_t bytes) {
+    uint32_t from = before == n_gpus ? gsim_index_first(index) : gsim_index_next(index, before);
+    return gsim_index_fitting(index, from, -bytes);
+}
+
 /* New lanes come before old lanes, on any GPU; then GPUs with fewer jobs. */
-static int64_t load(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
-    bool is_new = open_lane(ctx, gpu, slot) < MOST_LANES;
-    return ctx->view->cluster.clients[gpu] + (is_new ? 0 : (int64_t)UINT32_MAX);
+static uint32_t next_shared(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t before) {
+    const struct salus *salus = ctx->state;
+    uint32_t end = ctx->view->cluster.n_gpus, gpu;
+    int64_t bytes = whole_of(ctx->view, slot);
+    if (before == end || open_lane(ctx, before, slot) < MOST_LANES) {
+        gpu = next_with(&salus->by_free, end, before, bytes);
+        if (gpu != GSIM_NO_ID)
+            return gpu;
+        before = end;
+    }
+    do
+        before = gpu = next_with(&salus->by_lane, end, before, bytes);
+    while (gpu != GSIM_NO_ID && open_lane(ctx, gpu, slot) < MOST_LANES);
+    return gpu;
 }
 
 static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
@@ -202,13 +243,18 @@ static void book(struct gsim_ctx *ctx, gsim_slot slot) {
     uint32_t at = job->sharing.gpu - 1;
     struct salus_gpu *gpu = &((struct salus *)ctx->state)->gpu[at];
     struct memory_lane *lane = &gpu->lane[job->lane];
-    if (lane->n_jobs++ == 0)
+    if (lane->n_jobs++ == 0) {
         *lane = (struct memory_lane){.size = size_of_new(ctx, at, slot), .n_jobs = 1};
+        gpu->size += lane->size;
+        gpu->used |= UINT64_C(1) << job->lane;
+    }
+    gpu->n_jobs++;
     lane->kept += kept_of(ctx->view, slot);
     job->next = gpu->first;
     gpu->first = slot;
     if (job->lane >= gpu->n_lanes)
         gpu->n_lanes = (uint16_t)(job->lane + 1);
+    note_room(ctx, at);
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -228,8 +274,13 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
         link = &job_of(ctx, *link)->next;
     *link = job->next;
     lane->kept -= kept_of(ctx->view, slot);
-    if (--lane->n_jobs == 0)
+    gpu->n_jobs--;
+    if (--lane->n_jobs == 0) {
+        gpu->size -= lane->size;
+        gpu->used &= ~(UINT64_C(1) << job->lane);
         *lane = (struct memory_lane){0};
+    }
+    note_room(ctx, job->sharing.gpu - 1);
 }
 
 static bool place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
@@ -254,12 +305,14 @@ static enum gsim_status open_salus(struct gsim_ctx *ctx) {
     salus->sharing.how.memory = GSIM_MEMORY_LANES;
     salus->sharing.accepts = accepts;
     salus->sharing.accepts_by_memory = !ctx->view->trace->column[GSIM_COL_PERSISTENT_BYTES];
-    salus->sharing.load = load;
+    salus->sharing.next_shared = next_shared;
     salus->sharing.arrange = arrange;
     salus->sharing.order.place = place;
     salus->order = (enum order)gsim_param(ctx->params, "order");
     salus->reserve = gsim_param(ctx->params, "reserve");
     salus->has_one_lane = gsim_param(ctx->params, "lanes") != 0;
+    gsim_index_init(&salus->by_free, ctx->arena);
+    gsim_index_init(&salus->by_lane, ctx->arena);
     salus->gpu = gsim_arena_array(ctx->arena, n > 0 ? n : 1, sizeof *salus->gpu);
     if (!salus->gpu)
         return gsim_no_memory(ctx->log, "opening policy salus");

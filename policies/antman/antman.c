@@ -67,8 +67,9 @@ static int64_t load(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
 }
 
 /* Guests go where use lets them in, other jobs where no guaranteed job is. */
-static uint32_t next_shared(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t from) {
+static uint32_t next_shared(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t before) {
     const struct antman *antman = ctx->state;
+    uint32_t from = before == ctx->view->cluster.n_gpus ? 0 : before + 1;
     bool is_guest = gsim_antman_job(ctx, slot)->is_opportunistic;
     return gsim_bitset_next(is_guest ? &antman->quiet : &antman->unowned, from);
 }

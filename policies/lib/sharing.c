@@ -119,25 +119,23 @@ static bool is_open(const struct gsim_view_cluster *cluster, uint32_t gpu, int64
 static uint32_t next_open(const struct gsim_sharing *sharing, struct gsim_ctx *ctx, gsim_slot slot,
                           uint32_t before, int64_t mem_bytes) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
-    uint32_t end = cluster->n_gpus, from = 0;
+    uint32_t end = cluster->n_gpus;
     if (!sharing->next_shared)
         return gsim_ask_open_gpu(ctx, before, mem_bytes);
     if (before == end || gsim_gpu_is_idle(ctx->view, before)) {
         uint32_t idle = gsim_ask_open_gpu(ctx, before, mem_bytes);
         if (idle != end && gsim_gpu_is_idle(ctx->view, idle))
             return idle;
-    } else {
-        from = before + 1;
+        before = end;
     }
-    uint32_t gpu = sharing->next_shared(ctx, slot, from);
+    uint32_t gpu = sharing->next_shared(ctx, slot, before);
     while (gpu < end && !is_open(cluster, gpu, mem_bytes))
-        gpu = sharing->next_shared(ctx, slot, gpu + 1);
+        gpu = sharing->next_shared(ctx, slot, gpu);
     return gpu < end ? gpu : end;
 }
 
-/* The GPU with the least load that has room; the cluster's size when there is none. GPUs come by
- * their jobs, but for those that the policy names: no later one has less load than this one has
- * jobs. */
+/* The GPU with the least load that has room; the cluster's size when there is none. Idle GPUs come
+ * first, and without a load of the policy the best of the others. */
 static uint32_t emptiest(const struct gsim_sharing *sharing, struct gsim_ctx *ctx, gsim_slot slot) {
     uint32_t end = ctx->view->cluster.n_gpus, best = end;
     int64_t least = 0, mem_bytes = needs(sharing, ctx->view, slot);
@@ -153,8 +151,7 @@ static uint32_t emptiest(const struct gsim_sharing *sharing, struct gsim_ctx *ct
             best = gpu;
             least = load;
         }
-        int64_t n_jobs = ctx->view->cluster.clients[gpu];
-        if (least == n_jobs && (n_jobs == 0 || !sharing->next_shared))
+        if (least == 0)
             break;
     }
     return best;

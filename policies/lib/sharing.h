@@ -36,9 +36,10 @@ struct gsim_sharing {
     /* The load by which the least loaded GPU is taken, which is at least the number of jobs there;
      * NULL: it is that number. */
     int64_t (*load)(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot);
-    /* The first GPU from that one on which has jobs and may accept this one, UINT32_MAX if there is
-     * none: all that do accept it are among these. NULL: every GPU is asked. */
-    uint32_t (*next_shared)(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t from);
+    /* The GPU after that one (the cluster's size: the first one) which has jobs and may accept this
+     * one, UINT32_MAX if there is none: all that do accept it are among these, in any order where
+     * there is a load, else the best first. NULL: every GPU is asked. */
+    uint32_t (*next_shared)(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t before);
 };
 
 /* A job's part of the sharing, first in the per-job state. */
