@@ -20,7 +20,7 @@
 #include <assert.h>
 #include <float.h>
 
-#define NO_ROW UINT32_MAX
+#define ROW_NONE UINT32_MAX
 #define NO_PRICE (-DBL_MAX) /* of a column while it is reached: none is farther */
 
 enum { CHUNK = 16 };
@@ -53,7 +53,7 @@ struct search {
     double *row_price;
     struct step *step;
     uint32_t n_reached; /* columns, in this search */
-    /* by column; NO_ROW: it is free; the last in the list has the rank 0 */
+    /* by column; ROW_NONE: it is free; the last in the list has the rank 0 */
     double *price;
     uint32_t *row_of, *rank_of, *ranked; /* ranked: the column of a rank */
     /* of the first places by type, then of the next */
@@ -160,7 +160,7 @@ static bool add_place(struct search *s) {
     s->n_places++;
     for (uint32_t column = place * n; column < (place + 1) * n; column++) {
         s->price[column] = 0;
-        s->row_of[column] = NO_ROW;
+        s->row_of[column] = ROW_NONE;
         s->rank_of[column] = s->ranked[column] = column;
     }
     for (uint32_t type = 0; type < s->a->n_types; type++) {
@@ -239,7 +239,7 @@ static bool look_further(struct search *s, double least) {
 
 struct choice {
     double least;
-    uint32_t taken, free; /* NO_ROW: none */
+    uint32_t taken, free; /* ROW_NONE: none */
 };
 
 /* Looks at the columns of a bucket that are as near as the nearest: the first in the list of those
@@ -252,24 +252,24 @@ static void choose_of(const struct search *s, uint32_t place, uint32_t type, dou
         if (way - price[column] > least)
             continue;
         uint32_t rank = s->rank_of[column];
-        if (s->row_of[column] == NO_ROW) {
-            if (c->free == NO_ROW || rank < s->rank_of[c->free])
+        if (s->row_of[column] == ROW_NONE) {
+            if (c->free == ROW_NONE || rank < s->rank_of[c->free])
                 c->free = column;
-        } else if (c->taken == NO_ROW || rank > s->rank_of[c->taken])
+        } else if (c->taken == ROW_NONE || rank > s->rank_of[c->taken])
             c->taken = column;
     }
 }
 
 /* A free column comes before others that are as near. */
 static uint32_t choose(const struct search *s, double least) {
-    struct choice choice = {.least = least, .taken = NO_ROW, .free = NO_ROW};
+    struct choice choice = {.least = least, .taken = ROW_NONE, .free = ROW_NONE};
     for (size_t c = 0, n = n_chunks(s); c < n; c++) {
         const struct buckets *buckets = &s->buckets[c];
         for (uint32_t i = 0; s->chunk[c].nearest <= least && i < CHUNK; i++)
             if (buckets->way[i] - buckets->best[i] <= least)
                 choose_of(s, s->chunk[c].place + i, s->chunk[c].type, buckets->way[i], &choice);
     }
-    return choice.free != NO_ROW ? choice.free : choice.taken;
+    return choice.free != ROW_NONE ? choice.free : choice.taken;
 }
 
 /* --- one more row ----------------------------------------------------------------------------- */
@@ -352,9 +352,9 @@ static bool assign_row(struct search *s, uint32_t row) {
         if (!look_further(s, level))
             return false;
         column = choose(s, level);
-        assert(column != NO_ROW);
+        assert(column != ROW_NONE);
         reach(s, column, level);
-    } while (s->row_of[column] != NO_ROW);
+    } while (s->row_of[column] != ROW_NONE);
     move_rows(s, column);
     move_prices(s);
     bool is_last = place_of(s, column) + 1 == s->n_places && s->n_places < s->a->n_rows;

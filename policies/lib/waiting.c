@@ -3,15 +3,15 @@
  * and of jobs that are tried, not with the length of the line. */
 #include "policies/lib/waiting.h"
 
-#define NO_ROW UINT32_MAX
-#define NO_KIND UINT32_MAX
+#define ROW_NONE UINT32_MAX
+#define KIND_NONE UINT32_MAX
 
 bool gsim_waiting_init(struct gsim_waiting *waiting, struct gsim_arena *arena, uint32_t n_groups) {
     gsim_index_init(&waiting->jobs, arena);
-    waiting->unused = waiting->current = NO_ROW;
+    waiting->unused = waiting->current = ROW_NONE;
     waiting->first_of_group = gsim_arena_array(arena, n_groups, sizeof *waiting->first_of_group);
     for (uint32_t g = 0; waiting->first_of_group && g < n_groups; g++)
-        waiting->first_of_group[g] = NO_ROW;
+        waiting->first_of_group[g] = ROW_NONE;
     return waiting->first_of_group != NULL;
 }
 
@@ -36,13 +36,13 @@ static bool reserve(struct gsim_waiting *waiting, struct gsim_arena *arena) {
 static uint32_t new_row(struct gsim_waiting *waiting, struct gsim_arena *arena,
                         struct gsim_waiting_row about) {
     uint32_t r = waiting->unused;
-    if (about.is_own && r != NO_ROW)
+    if (about.is_own && r != ROW_NONE)
         waiting->unused = waiting->row[r].next;
     else if (reserve(waiting, arena))
         r = waiting->n_rows++;
     else
-        return NO_ROW;
-    about.next = about.is_own ? NO_ROW : waiting->first_of_group[about.group];
+        return ROW_NONE;
+    about.next = about.is_own ? ROW_NONE : waiting->first_of_group[about.group];
     if (!about.is_own)
         waiting->first_of_group[about.group] = r;
     waiting->row[r] = about;
@@ -82,7 +82,7 @@ static uint32_t kind_of(struct gsim_waiting *waiting, struct gsim_arena *arena, 
         if (waiting->kind[k].gpus == gpus && waiting->kind[k].wish == wish)
             return k;
     if (!reserve_kind(waiting, arena))
-        return NO_KIND;
+        return KIND_NONE;
     waiting->kind[waiting->n_kinds] = (struct gsim_waiting_kind){gpus, wish};
     return waiting->n_kinds++;
 }
@@ -93,18 +93,18 @@ static uint32_t row_for(struct gsim_waiting *waiting, const struct gsim_ctx *ctx
     struct gsim_waiting_row about = {.group = group,
                                      .kind = kind_of(waiting, ctx->arena, gpus, wish),
                                      .is_own = comes_back(waiting, ctx, slot)};
-    uint32_t r = about.is_own ? NO_ROW : waiting->first_of_group[group];
-    if (about.kind == NO_KIND)
-        return NO_ROW;
-    while (r != NO_ROW && waiting->row[r].kind != about.kind)
+    uint32_t r = about.is_own ? ROW_NONE : waiting->first_of_group[group];
+    if (about.kind == KIND_NONE)
+        return ROW_NONE;
+    while (r != ROW_NONE && waiting->row[r].kind != about.kind)
         r = waiting->row[r].next;
-    return r == NO_ROW ? new_row(waiting, ctx->arena, about) : r;
+    return r == ROW_NONE ? new_row(waiting, ctx->arena, about) : r;
 }
 
 bool gsim_waiting_add(struct gsim_waiting *waiting, const struct gsim_ctx *ctx, gsim_slot slot,
                       uint32_t group, uint64_t wish, int64_t size) {
     uint32_t r = row_for(waiting, ctx, slot, group, wish);
-    if (r == NO_ROW ||
+    if (r == ROW_NONE ||
         !gsim_index_insert_sized(&waiting->jobs, slot, r, waiting->n_arrived++, size))
         return false;
     if (waiting->row[r].n++ == 0) {
@@ -207,15 +207,15 @@ void gsim_waiting_walk(struct gsim_waiting *waiting, struct gsim_ctx *ctx,
     waiting->ctx = ctx;
     waiting->rule = *rule;
     waiting->n_heap = 0;
-    waiting->current = NO_ROW;
+    waiting->current = ROW_NONE;
     for (uint32_t i = 0; i < waiting->n_active; i++)
         enter(waiting, waiting->active[i], gsim_index_seek(&waiting->jobs, waiting->active[i], 0));
 }
 
 static void go_on(struct gsim_waiting *waiting) {
     uint32_t r = waiting->current;
-    waiting->current = NO_ROW;
-    if (r != NO_ROW && waiting->row[r].n > 0 && waiting->row[r].at != GSIM_NO_SLOT)
+    waiting->current = ROW_NONE;
+    if (r != ROW_NONE && waiting->row[r].n > 0 && waiting->row[r].at != GSIM_NO_SLOT)
         enter(waiting, r, waiting->row[r].at);
 }
 
@@ -263,7 +263,7 @@ static bool is_behind_last(const void *of, uint32_t slot) {
 
 void gsim_waiting_anew(struct gsim_waiting *waiting) {
     waiting->n_heap = 0;
-    waiting->current = NO_ROW;
+    waiting->current = ROW_NONE;
     for (uint32_t i = 0; i < waiting->n_active; i++) {
         struct behind behind = {waiting, waiting->active[i]};
         enter(waiting, behind.row, gsim_index_first_where(&waiting->jobs, is_behind_last, &behind));

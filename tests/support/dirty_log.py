@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A month of sacct --parsable2 with all that real ones have in them, and the report of it recomputed from what was
 drawn. `write FOLDER` makes log.txt and truth.json, `check FOLDER` reads report.html against them, number by number."""
+import codecs
 import collections
 import datetime
 import html
@@ -117,14 +118,22 @@ def agrees(got, want):
     return abs(seconds(got) - want) <= 0.0051 * want
 
 
+def as_read(name):
+    """Bytes of the log that are no UTF-8 are Latin-1."""
+    return name.encode("latin-1").decode("utf-8", "latin-1 else")
+
+
+codecs.register_error("latin-1 else", lambda error: (error.object[error.start:error.end].decode("latin-1"), error.end))
+
+
 def check(folder):
     with open(f"{folder}/truth.json", encoding="utf-8") as file:
         runs = json.load(file)
-    with open(f"{folder}/report.html", encoding="utf-8", errors="replace") as file:
+    with open(f"{folder}/report.html", encoding="utf-8") as file:
         of = dict(tables(file.read()))
     by_user = collections.defaultdict(list)
     for run in runs:
-        by_user[run[0].encode("latin-1").decode("utf-8", "replace")].append(run)
+        by_user[as_read(run[0])].append(run)
     users = next(rows for title, rows in of.items() if title.startswith("Users"))
     found = [row["user"] for row in users]
     wrong = [] if sorted(found) == sorted(by_user) else [("users", found)]
