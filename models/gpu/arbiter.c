@@ -53,16 +53,11 @@ static bool grow_members(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes,
 }
 
 static bool grow_lanes(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, uint16_t n) {
-    struct gsim_gpu_lane *lane = lanes->lane;
-    if (n > lanes->room) {
-        uint16_t room = n > 2 * lanes->room ? n : (uint16_t)(2 * lanes->room);
-        lane =
-            gsim_arena_grow(arbiter->arena, lane, lanes->room * sizeof *lane, room * sizeof *lane);
-        if (!lane)
-            return false;
-        lanes->lane = lane;
-        lanes->room = room;
-    }
+    struct gsim_gpu_lane *lane = gsim_arena_grow(arbiter->arena, lanes->lane,
+                                                 lanes->n_lanes * sizeof *lane, n * sizeof *lane);
+    if (!lane)
+        return false;
+    lanes->lane = lane;
     for (uint16_t i = lanes->n_lanes; i < n; i++)
         gsim_gpu_lane_init(&lane[i], arbiter->options.quantum_ns);
     lanes->n_lanes = n;

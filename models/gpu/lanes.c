@@ -17,7 +17,7 @@ static void copy_lane(struct gsim_gpu_lane *to, const struct gsim_gpu_lane *from
 void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from) {
     struct gsim_member *members = to->members;
     struct gsim_gpu_lane *lane = to->lane;
-    uint16_t capacity = to->capacity, n_lanes = to->n_lanes, room = to->room;
+    uint16_t capacity = to->capacity, n_lanes = to->n_lanes;
     struct gsim_store store = to->store;
     struct gsim_gang_memory gang = to->gang;
     struct gsim_slice_log *spans = to->spans;
@@ -31,7 +31,6 @@ void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from) {
     to->lane = lane;
     to->capacity = capacity;
     to->n_lanes = n_lanes;
-    to->room = room;
     if (from->capacity > 0)
         memcpy(members, from->members, from->capacity * sizeof *members);
     for (uint16_t i = 0; i < from->n_lanes; i++)

@@ -25,7 +25,7 @@ struct gsim_lanes {
     struct gsim_member *members;
     uint16_t capacity;
     struct gsim_gpu_lane *lane;
-    uint16_t n_lanes, room; /* room: for so many lanes */
+    uint16_t n_lanes;
     struct gsim_store store;
     /* memory of a gang on its other GPUs; the gang is then the only member */
     struct gsim_gang_memory gang;
