@@ -147,7 +147,7 @@ static void note_room(struct gsim_ctx *ctx, uint32_t at) {
     note_in(ctx, &salus->by_lane, at, most);
 }
 
-/* The first GPU behind that one (from the first one on for n_gpus) with so much memory. */
+/* The first GPU behind that one (from the first one on for n_gpus) with that memory or more. */
 static uint32_t next_with(const struct gsim_index *index, uint32_t n_gpus, uint32_t before,
                           int64_t bytes) {
     uint32_t from = before == n_gpus ? gsim_index_first(index) : gsim_index_next(index, before);
