@@ -13,7 +13,7 @@
 
 /* --- reading a device's file ------------------------------------------------------------------ */
 
-struct reading {
+struct mig_reading {
     const char *path;
     struct gsim_arena *arena;
     struct gsim_log *log;
@@ -71,7 +71,7 @@ static void insert(struct gsim_mig *mig, const struct gsim_mig_profile *profile)
     mig->profile[at] = *profile;
 }
 
-static enum gsim_status take_slices(struct reading *r, const struct gsim_ini_entry *entry,
+static enum gsim_status take_slices(struct mig_reading *r, const struct gsim_ini_entry *entry,
                                     const char *text) {
     int64_t n;
     if (gsim_parse_int(text, &n) != GSIM_PARSE_OK || n < 1 || n > GSIM_MIG_SLICES_MAX)
@@ -82,7 +82,7 @@ static enum gsim_status take_slices(struct reading *r, const struct gsim_ini_ent
     return GSIM_OK;
 }
 
-static enum gsim_status take(struct reading *r, const struct gsim_ini_entry *entry) {
+static enum gsim_status take_profile(struct mig_reading *r, const struct gsim_ini_entry *entry) {
     const char *part[3];
     struct gsim_mig_profile profile = {.name = entry->key};
     if (!gsim_key_split(entry->value, part, r->arena))
@@ -112,7 +112,7 @@ static enum gsim_status take(struct reading *r, const struct gsim_ini_entry *ent
 }
 
 /* Every start leaves room for its instance. */
-static enum gsim_status check_profiles(struct reading *r) {
+static enum gsim_status check_profiles(struct mig_reading *r) {
     const struct gsim_mig *mig = r->mig;
     for (int p = 0; p < mig->n; p++)
         for (uint32_t start = 0; start < GSIM_MIG_SLICES_MAX; start++)
@@ -125,7 +125,7 @@ static enum gsim_status check_profiles(struct reading *r) {
 
 enum gsim_status gsim_mig_read(const struct gsim_ini *ini, struct gsim_arena *arena,
                                const struct gsim_mig **out, struct gsim_log *log) {
-    struct reading r = {.path = ini->path, .arena = arena, .log = log};
+    struct mig_reading r = {.path = ini->path, .arena = arena, .log = log};
     enum gsim_status worst = GSIM_OK;
     *out = NULL;
     for (int i = 0; i < ini->n; i++) {
@@ -133,7 +133,7 @@ enum gsim_status gsim_mig_read(const struct gsim_ini *ini, struct gsim_arena *ar
             continue;
         if (!r.mig && !(r.mig = gsim_arena_alloc(arena, sizeof *r.mig)))
             return gsim_no_memory(log, "reading a device profile");
-        enum gsim_status status = take(&r, &ini->entries[i]);
+        enum gsim_status status = take_profile(&r, &ini->entries[i]);
         worst = status != GSIM_OK ? status : worst;
     }
     *out = r.mig;

@@ -33,8 +33,8 @@ static bool is_exceeded(const struct gsim_profile *profile, uint32_t n_gpus,
 }
 
 /* The rates that the cluster gives for a node; the rest are those of its device. */
-static struct gsim_host_rates rates_of(const struct gsim_host_wiring *given,
-                                       const struct gsim_profile *profile) {
+static struct gsim_host_rates host_rates_of(const struct gsim_host_wiring *given,
+                                            const struct gsim_profile *profile) {
     struct gsim_host_rates rates;
     for (int way = 0; way < GSIM_HOST_WAYS; way++) {
         int64_t said = given ? given->bytes_per_s[way] : 0;
@@ -68,7 +68,7 @@ bool gsim_host_memory_init(struct gsim_host_memory *domains, const struct gsim_m
         int64_t most =
             given && given->numa_gpus ? given->numa_gpus : profile->value[GSIM_KEY_HOST_NUMA_GPUS];
         n_gpus = n_together(setup, gpu, most < UINT32_MAX ? (uint32_t)most : UINT32_MAX);
-        rates[n] = rates_of(given, profile);
+        rates[n] = host_rates_of(given, profile);
         is_given[n] = given && given->bytes_per_s[GSIM_HOST_IN] > 0 &&
                       given->bytes_per_s[GSIM_HOST_OUT] > 0 &&
                       given->bytes_per_s[GSIM_HOST_BOTH] > 0 && given->numa_gpus > 0;

@@ -140,8 +140,8 @@ static bool fits_row(struct gsim_matrix *s, const struct gsim_ctx *ctx, uint32_t
 }
 
 /* The first row from r on that may have room. A gang of several nodes may find room in any row. */
-static uint32_t next_row(const struct gsim_matrix *s, const struct gsim_ctx *ctx, gsim_slot slot,
-                         uint32_t r) {
+static uint32_t row_for(const struct gsim_matrix *s, const struct gsim_ctx *ctx, gsim_slot slot,
+                        uint32_t r) {
     uint32_t gpus = ctx->view->jobs.gpus[slot];
     if (r >= s->n_rows || gpus > ctx->view->cluster.widest_node)
         return r;
@@ -152,7 +152,7 @@ static uint32_t next_row(const struct gsim_matrix *s, const struct gsim_ctx *ctx
 /* Whether the gang has columns now. If an empty row has no room for it, no other empty row has. */
 static bool enter(struct gsim_matrix *s, struct gsim_ctx *ctx, gsim_slot slot) {
     bool has_empty = false;
-    for (uint32_t r = next_row(s, ctx, slot, 0); r < s->n_rows; r = next_row(s, ctx, slot, r + 1)) {
+    for (uint32_t r = row_for(s, ctx, slot, 0); r < s->n_rows; r = row_for(s, ctx, slot, r + 1)) {
         bool is_empty = s->rows[r].n_free == ctx->view->cluster.n_gpus;
         if (fits_row(s, ctx, r, slot, is_empty))
             return true;

@@ -213,7 +213,7 @@ static void build_jobs(struct gsim_ctx *ctx, struct gavel *gavel) {
 }
 
 /* Pairs of jobs of two groups are one entry, in which the lower group comes first. */
-static void add_pair(struct gavel *gavel, uint32_t e) {
+static void allow_pair(struct gavel *gavel, uint32_t e) {
     struct gavel_optimum *o = gavel->optimum;
     const struct gsim_round_entry *pair = &gavel->rounds.entry[e];
     const struct gavel_job *first = gavel_member(gavel, pair, 0);
@@ -241,7 +241,7 @@ static bool build_pairs(struct gsim_ctx *ctx, struct gavel *gavel) {
         o->pair_of[i] = GSIM_NO_MEMBER;
     for (uint32_t e = 0; e < gavel->rounds.n; e++)
         if (gavel_is_pair(&gavel->rounds.entry[e]))
-            add_pair(gavel, e);
+            allow_pair(gavel, e);
     gsim_arena_drop(ctx->arena, o->pair_of);
     return true;
 }

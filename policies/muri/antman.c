@@ -275,7 +275,7 @@ static bool goes_before(const struct muri *muri, uint32_t a, uint32_t b) {
     return one->submit < other->submit || (one->submit == other->submit && a < b);
 }
 
-static void sort(struct muri *muri) {
+static void sort_queue(struct muri *muri) {
     for (uint32_t i = 1; i < muri->n_order; i++) {
         uint32_t number = muri->order[i], at = i;
         for (; at > 0 && goes_before(muri, number, muri->order[at - 1]); at--)
@@ -285,7 +285,7 @@ static void sort(struct muri *muri) {
 }
 
 void muri_antman(struct muri *muri) {
-    sort(muri);
+    sort_queue(muri);
     for (uint32_t i = 0; i < muri->n_order; i++) {
         struct muri_job *job = &muri->job[muri->order[i]];
         job->runs = job->has_wanted = job->runs || place(muri, muri->order[i]);

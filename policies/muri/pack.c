@@ -312,8 +312,8 @@ static void take_apart(struct muri *muri, const struct muri_packings *packings) 
 }
 
 /* Merges two parts of a list that stand sorted, the second from the middle on. */
-static void merge(const struct muri_packing *list, uint32_t middle, uint32_t n,
-                  struct muri_packing *out) {
+static void merge_packings(const struct muri_packing *list, uint32_t middle, uint32_t n,
+                           struct muri_packing *out) {
     uint32_t a = 0, b = middle;
     for (uint32_t i = 0; i < n; i++) {
         bool takes_b = a == middle || (b < n && list[b].rank < list[a].rank);
@@ -327,7 +327,8 @@ static void sort_packings(struct muri_packings *packings, struct muri_packing *s
     for (uint32_t width = 1; width < n; width *= 2) {
         for (uint32_t from = 0; from < n; from += 2 * width) {
             uint32_t here = n - from < 2 * width ? n - from : 2 * width;
-            merge(packings->list + from, width < here ? width : here, here, scratch + from);
+            merge_packings(packings->list + from, width < here ? width : here, here,
+                           scratch + from);
         }
         memcpy(packings->list, scratch, n * sizeof *scratch);
     }

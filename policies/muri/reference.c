@@ -52,7 +52,7 @@ static bool is_near(double a, double b, double part, double at_most) {
     return apart <= (within > at_most ? within : at_most);
 }
 
-static double seconds_of(int64_t ns) {
+static double seconds_by_ms(int64_t ns) {
     return (double)ns / (double)GSIM_NS_PER_MS / 1000;
 }
 
@@ -83,7 +83,7 @@ static enum gsim_status read_job(struct gsim_ctx *ctx, struct muri *muri, uint32
         return refuse(ctx, number, "iterations and iteration_ms, above 0,");
     if (job->is_exclusive && (muri_packs(muri) || muri->rule == MURI_ANTMAN))
         return refuse(ctx, number, "the stages of an iteration (stage_host_ms, ...)");
-    job->submit = seconds_of(trace->submit_ns[number]);
+    job->submit = seconds_by_ms(trace->submit_ns[number]);
     job->iteration = (double)iteration_ns / (double)GSIM_NS_PER_MS * slower_alone / 1000;
     job->current = job->iteration;
     job->left = (double)iterations;
@@ -94,7 +94,7 @@ static enum gsim_status read_job(struct gsim_ctx *ctx, struct muri *muri, uint32
 
 static void add_arrival(struct muri_loop *loop, const struct gsim_trace *trace, uint32_t nth) {
     int64_t at_ns = trace->submit_ns[gsim_trace_arrival(trace, nth)];
-    double time = seconds_of(at_ns);
+    double time = seconds_by_ms(at_ns);
     uint32_t n = loop->n_arrivals;
     while (n > 0 && is_near(loop->arrival[n - 1].time, time, one_event, 0))
         n--;
@@ -183,7 +183,7 @@ static void add_jobs(struct gsim_ctx *ctx, struct muri *muri) {
         struct muri_job *job = &muri->job[number];
         job->is_active = true;
         job->since = job->submit;
-        job->remaining = muri_packs(muri) ? seconds_of(ctx->view->jobs.service_ns[job->slot])
+        job->remaining = muri_packs(muri) ? seconds_by_ms(ctx->view->jobs.service_ns[job->slot])
                                           : job->left * job->iteration;
         muri->order[muri->n_order++] = number;
         muri->queue[0].job[muri->queue[0].n++] = number;
@@ -200,7 +200,7 @@ static void account(struct muri_job *job, double now) {
     job->since = now;
 }
 
-static double rank_of(const struct muri *muri, const struct muri_job *job) {
+static double reference_rank(const struct muri *muri, const struct muri_job *job) {
     switch (muri->rule) {
     case MURI_S:
     case MURI_SHORTEST_GPU:
@@ -235,7 +235,7 @@ static void run_by_queue(struct muri *muri) {
     muri_pack_alone(muri);
 }
 
-static bool decide(struct muri *muri, double now) {
+static bool decide_reference(struct muri *muri, double now) {
     switch (muri->rule) {
     case MURI_SHORTEST:
     case MURI_SHORTEST_GPU:
@@ -320,9 +320,9 @@ static void process(struct gsim_ctx *ctx, struct gsim_plan *plan, struct muri *m
         account(job, event->time);
         if (muri_has_queues(muri) && job->runs)
             muri_demote(muri, muri->order[i]);
-        job->rank = rank_of(muri, job);
+        job->rank = reference_rank(muri, job);
     }
-    if (!decide(muri, event->time)) {
+    if (!decide_reference(muri, event->time)) {
         muri->is_out_of_memory = true;
         return;
     }

@@ -65,7 +65,7 @@ int gsim_slurm_limits_qos(const struct gsim_slurm_state *state, const struct gsi
     return n;
 }
 
-static uint32_t name_of(const struct gsim_ctx *ctx, gsim_slot slot, enum gsim_column column) {
+static uint32_t name_number(const struct gsim_ctx *ctx, gsim_slot slot, enum gsim_column column) {
     return (uint32_t)(gsim_trace_get(ctx->view->trace, column, ctx->view->jobs.index[slot]) + 1);
 }
 
@@ -74,10 +74,10 @@ static struct place counter_of(const struct gsim_slurm_state *state, const struc
                                gsim_slot slot, uint32_t qos, enum gsim_slurm_counter counter) {
     if (counter == GSIM_SLURM_OF_USER)
         return place_of(state, counter,
-                        (size_t)qos * state->n_users + name_of(ctx, slot, GSIM_COL_USER));
+                        (size_t)qos * state->n_users + name_number(ctx, slot, GSIM_COL_USER));
     if (counter == GSIM_SLURM_OF_NAME)
         return place_of(state, counter,
-                        (size_t)qos * state->n_names + name_of(ctx, slot, GSIM_COL_VC));
+                        (size_t)qos * state->n_names + name_number(ctx, slot, GSIM_COL_VC));
     return place_of(state, counter, qos);
 }
 
@@ -180,8 +180,8 @@ static void list_asked(struct gsim_slurm_state *state) {
                     (struct gsim_slurm_asked){(enum gsim_slurm_limit)l, (enum gsim_slurm_tres)t};
 }
 
-static bool allocate(struct gsim_slurm_state *state, struct gsim_arena *arena,
-                     const size_t n[GSIM_SLURM_COUNTERS]) {
+static bool allocate_limits(struct gsim_slurm_state *state, struct gsim_arena *arena,
+                            const size_t n[GSIM_SLURM_COUNTERS]) {
     bool is_ok = true;
     for (int c = 0; c < GSIM_SLURM_COUNTERS; c++) {
         struct gsim_slurm_counts *counts = &state->count[c];
@@ -218,7 +218,7 @@ enum gsim_status gsim_slurm_limits_open(struct gsim_slurm_state *state, struct g
         if (sizes[c] > MOST / state->n_tres)
             return gsim_fail(ctx->log, GSIM_BAD_INPUT, state->conf.path, 0,
                              "%zu QOS of %u users; that is too many", n, state->n_users);
-    if (!allocate(state, ctx->arena, sizes))
+    if (!allocate_limits(state, ctx->arena, sizes))
         return gsim_no_memory(ctx->log, "opening limits");
     find_qos_of_partitions(state);
     list_asked(state);

@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-static void look_at_nodes(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                          gsim_slot slot) {
+static void look_for_now(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                         gsim_slot slot) {
     for (uint32_t node = 0; node < state->n_nodes; node++)
         state->usable[node] =
             gsim_slurm_nodes_usable(state, ctx, slot, node, ctx->view->now_ns, NULL);
@@ -55,7 +55,7 @@ static bool fits_somewhere(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
         do {
             gsim_slurm_ways_load(state, job, choice);
             if (!by_preemption)
-                look_at_nodes(state, ctx, entry->slot);
+                look_for_now(state, ctx, entry->slot);
             if (by_preemption ? gsim_slurm_preempt(state, ctx, plan, entry->slot)
                               : gsim_slurm_place(state, ctx, plan, entry->slot))
                 return true;
@@ -66,7 +66,7 @@ static bool fits_somewhere(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
 }
 
 /* Whether the job starts. */
-static bool try_job(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
+static bool try_now(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
                     const struct gsim_slurm_entry *entry) {
     struct gsim_slurm_job *job = gsim_slurm_job(ctx, entry->slot);
     gsim_slurm_ways_load(state, job, entry->first_choice);
@@ -89,7 +89,7 @@ static bool try_job(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct
 static bool is_done(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
                     const struct gsim_slurm_entry *entry) {
     if (gsim_slurm_job(ctx, entry->slot)->running_at == GSIM_SLURM_NONE &&
-        !try_job(state, ctx, plan, entry))
+        !try_now(state, ctx, plan, entry))
         return false;
     gsim_slurm_ways_leave(state, entry);
     return true;

@@ -545,7 +545,7 @@ static bool allocate_outlooks(struct gsim_slurm_state *state, struct gsim_arena 
     return has_all;
 }
 
-static bool allocate(struct gsim_slurm_state *state, struct gsim_ctx *ctx, size_t n_wishes) {
+static bool allocate_nodes(struct gsim_slurm_state *state, struct gsim_ctx *ctx, size_t n_wishes) {
     uint32_t n = ctx->view->cluster.n_nodes;
     state->of_file = gsim_arena_array(ctx->arena, n, sizeof *state->of_file);
     state->node = gsim_arena_array(ctx->arena, n, sizeof *state->node);
@@ -598,7 +598,7 @@ enum gsim_status gsim_slurm_nodes_open(struct gsim_slurm_state *state, struct gs
                          "%zu wishes for a partition, a type of GPU and features; at most %d are "
                          "told apart",
                          n_wishes, MOST_WISHES);
-    if (!allocate(state, ctx, n_wishes))
+    if (!allocate_nodes(state, ctx, n_wishes))
         return gsim_no_memory(ctx->log, "opening nodes");
     for (uint32_t node = 0; node < cluster->n_nodes; node++)
         state->of_file[node] = gsim_slurm_nth_node(&state->conf, node, cluster->n_nodes);

@@ -38,7 +38,7 @@ static bool outranks(const struct gsim_slurm_state *state, const struct gsim_slu
     return gsim_slurm_lists(conf->qos[job->qos].preempts, name, strlen(name));
 }
 
-static int64_t start_of(const struct gsim_slurm_job *job) {
+static int64_t begin_of(const struct gsim_slurm_job *job) {
     return job->end_ns - job->way.limit_ns;
 }
 
@@ -50,7 +50,7 @@ static int64_t exempt_until(const struct gsim_slurm_state *state,
     int n = gsim_slurm_limits_qos(state, victim, qos), i = 0;
     while (i < n && state->conf.qos[qos[i]].exempt_ns < 0)
         i++;
-    return start_of(victim) + (i < n ? state->conf.qos[qos[i]].exempt_ns : state->conf.exempt_ns);
+    return begin_of(victim) + (i < n ? state->conf.qos[qos[i]].exempt_ns : state->conf.exempt_ns);
 }
 
 /* A job that has begun at this instant stays: schedulers take no time here, and a job that it let
@@ -59,7 +59,7 @@ static bool may_be_pushed_out(const struct gsim_slurm_state *state, const struct
                               gsim_slot slot) {
     const struct gsim_slurm_job *victim = gsim_slurm_job(ctx, slot);
     int64_t now_ns = ctx->view->now_ns;
-    return ctx->view->jobs.state[slot] == GSIM_RUNNING && start_of(victim) < now_ns &&
+    return ctx->view->jobs.state[slot] == GSIM_RUNNING && begin_of(victim) < now_ns &&
            exempt_until(state, victim) <= now_ns &&
            mode_of(state, victim) != GSIM_SLURM_PREEMPT_OFF;
 }
@@ -96,8 +96,8 @@ static bool goes_first(const struct gsim_slurm_state *state, const struct gsim_c
         rank_a = cut(state->conf.qos[job_a->qos].priority);
         rank_b = cut(state->conf.qos[job_b->qos].priority);
     }
-    if (state->conf.youngest_first && start_of(job_a) != start_of(job_b))
-        return start_of(job_a) > start_of(job_b);
+    if (state->conf.youngest_first && begin_of(job_a) != begin_of(job_b))
+        return begin_of(job_a) > begin_of(job_b);
     if (!state->conf.youngest_first && rank_a != rank_b)
         return rank_a < rank_b;
     if (!state->conf.youngest_first && nodes_a != nodes_b)
@@ -105,7 +105,7 @@ static bool goes_first(const struct gsim_slurm_state *state, const struct gsim_c
     return gsim_nth(ctx->view, a) < gsim_nth(ctx->view, b);
 }
 
-static bool reserve(struct gsim_slurm_state *state, struct gsim_arena *arena) {
+static bool reserve_victims(struct gsim_slurm_state *state, struct gsim_arena *arena) {
     if (state->n_running <= state->victims_capacity)
         return true;
     size_t room = 2 * (size_t)state->n_running;
@@ -225,7 +225,7 @@ bool gsim_slurm_preempt(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
                         struct gsim_plan *plan, gsim_slot slot) {
     if (!state->conf.preempts_by_qos && !state->conf.preempts_by_tier)
         return false;
-    if (!reserve(state, ctx->arena)) {
+    if (!reserve_victims(state, ctx->arena)) {
         gsim_common_no_memory(ctx);
         return false;
     }

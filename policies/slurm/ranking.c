@@ -167,7 +167,7 @@ static bool comes_before(const struct gsim_ctx *ctx, const struct gsim_slurm_ent
 
 /* Where the block is full, the order goes back to its beginning, and to a larger one where it fills
  * more than half of it: an entry moves for no more than one that is added. */
-static bool reserve(struct gsim_slurm_state *state, struct gsim_arena *arena) {
+static bool reserve_ranks(struct gsim_slurm_state *state, struct gsim_arena *arena) {
     if (state->n_skipped + state->n_order < state->order_capacity)
         return true;
     if (state->n_skipped > 0) {
@@ -195,7 +195,7 @@ static bool reserve(struct gsim_slurm_state *state, struct gsim_arena *arena) {
 void gsim_slurm_ranking_add(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot,
                             uint32_t nth, uint32_t first_choice) {
     struct gsim_slurm_entry own = {.slot = slot, .first_choice = first_choice, .nth = nth};
-    if (!reserve(state, ctx->arena)) {
+    if (!reserve_ranks(state, ctx->arena)) {
         gsim_common_no_memory(ctx);
         return;
     }

@@ -105,7 +105,7 @@ static void doubt_best(struct gsim_throttle *throttle, int64_t lost_ppm) {
     throttle->phase = GSIM_THROTTLE_SLOW_START;
 }
 
-static void control(struct gsim_throttle *throttle, int64_t launched) {
+static void adjust(struct gsim_throttle *throttle, int64_t launched) {
     int64_t lost_ppm = difference_ppm(launched, throttle->best);
     if (throttle->phase == GSIM_THROTTLE_SLOW_START)
         slow_start(throttle, lost_ppm);
@@ -134,7 +134,7 @@ static void check_and_control(struct gsim_throttle *throttle, int64_t most, int6
     } else if (throttle->phase == GSIM_THROTTLE_PROFILED) {
         open_cap(throttle);
     } else {
-        control(throttle, launched);
+        adjust(throttle, launched);
     }
 }
 

@@ -16,7 +16,7 @@
 #include "policies/lib/queue.h"
 #include "policies/lib/settings.h"
 
-static struct gsim_dlas_job *own(const struct gsim_ctx *ctx, gsim_slot slot) {
+static struct gsim_dlas_job *dlas_job(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_job_state(ctx, slot);
 }
 
@@ -91,13 +91,13 @@ static bool is_before(const struct gsim_dlas_job *a, const struct gsim_dlas_job 
 
 /* Without an index a newcomer stands first or last, so the walk ends at once. */
 static void wait_in_line(struct gsim_dlas *d, const struct gsim_ctx *ctx, gsim_slot slot) {
-    const struct gsim_dlas_job *job = own(ctx, slot);
+    const struct gsim_dlas_job *job = dlas_job(ctx, slot);
     struct gsim_queue *line = &d->queue[job->queue].waiting[job->size];
     gsim_slot before = GSIM_NO_SLOT, behind = line->last;
-    if (line->first != GSIM_NO_SLOT && is_before(job, own(ctx, line->first))) {
+    if (line->first != GSIM_NO_SLOT && is_before(job, dlas_job(ctx, line->first))) {
         before = line->first;
     } else {
-        while (behind != GSIM_NO_SLOT && is_before(job, own(ctx, behind))) {
+        while (behind != GSIM_NO_SLOT && is_before(job, dlas_job(ctx, behind))) {
             before = behind;
             behind = gsim_queue_before(ctx, behind);
         }
@@ -106,7 +106,7 @@ static void wait_in_line(struct gsim_dlas *d, const struct gsim_ctx *ctx, gsim_s
 }
 
 static void leave_line(struct gsim_dlas *d, const struct gsim_ctx *ctx, gsim_slot slot) {
-    const struct gsim_dlas_job *job = own(ctx, slot);
+    const struct gsim_dlas_job *job = dlas_job(ctx, slot);
     gsim_queue_remove(&d->queue[job->queue].waiting[job->size], ctx, slot);
     gsim_index_remove(&d->starving, slot);
 }
@@ -118,22 +118,23 @@ static int64_t executed_ns(const struct gsim_ctx *ctx, const struct gsim_dlas_jo
 }
 
 /* Service compared with the limits, in whole seconds. */
-static int64_t service_s(const struct gsim_dlas *d, const struct gsim_ctx *ctx, gsim_slot slot) {
-    int64_t executed_s = executed_ns(ctx, own(ctx, slot)) / GSIM_NS_PER_S;
+static int64_t dlas_service_s(const struct gsim_dlas *d, const struct gsim_ctx *ctx,
+                              gsim_slot slot) {
+    int64_t executed_s = executed_ns(ctx, dlas_job(ctx, slot)) / GSIM_NS_PER_S;
     return d->is_gpu_time ? executed_s * ctx->view->jobs.gpus[slot] : executed_s;
 }
 
 static void rank(const struct gsim_dlas *d, const struct gsim_ctx *ctx, gsim_slot slot) {
     if (!d->history)
         return;
-    uint32_t above = gsim_history_above(d->history, service_s(d, ctx, slot));
-    own(ctx, slot)->key = above < d->history->n ? -d->index[above] : 0;
+    uint32_t above = gsim_history_above(d->history, dlas_service_s(d, ctx, slot));
+    dlas_job(ctx, slot)->key = above < d->history->n ? -d->index[above] : 0;
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
 
 void gsim_dlas_arrived(struct gsim_dlas *dlas, struct gsim_ctx *ctx, gsim_slot slot) {
-    struct gsim_dlas_job *job = own(ctx, slot);
+    struct gsim_dlas_job *job = dlas_job(ctx, slot);
     int64_t now_ns = ctx->view->now_ns;
     dlas->n_instants += dlas->n_arrived == 0 || now_ns != dlas->arrived_ns;
     dlas->arrived_ns = now_ns;
@@ -150,7 +151,7 @@ void gsim_dlas_arrived(struct gsim_dlas *dlas, struct gsim_ctx *ctx, gsim_slot s
 }
 
 void gsim_dlas_completed(struct gsim_dlas *dlas, struct gsim_ctx *ctx, gsim_slot slot) {
-    struct gsim_dlas_job *job = own(ctx, slot);
+    struct gsim_dlas_job *job = dlas_job(ctx, slot);
     if (job->is_over) /* ended by this loop, in the event before */
         return;
     job->is_over = true;
@@ -167,7 +168,7 @@ void gsim_dlas_woken(struct gsim_dlas *dlas) {
 static void end_attached(struct gsim_dlas *d, const struct gsim_ctx *ctx, struct gsim_plan *plan) {
     for (uint32_t i = 0; i < d->n_attached; i++) {
         gsim_slot slot = d->attached[i];
-        struct gsim_dlas_job *job = own(ctx, slot);
+        struct gsim_dlas_job *job = dlas_job(ctx, slot);
         bool can_end =
             ctx->view->jobs.state[slot] == GSIM_RUNNING || gsim_common_waits(ctx->view, slot);
         if (job->is_over || !can_end)
@@ -187,7 +188,7 @@ static void drop_left(struct gsim_dlas *d, const struct gsim_ctx *ctx) {
         struct gsim_dlas_queue *queue = &d->queue[q];
         uint32_t kept = 0;
         for (uint32_t i = 0; i < queue->n_running; i++)
-            if (!own(ctx, queue->running[i])->is_over)
+            if (!dlas_job(ctx, queue->running[i])->is_over)
                 queue->running[kept++] = queue->running[i];
         queue->n_running = kept;
     }
@@ -199,7 +200,7 @@ static void drop_left(struct gsim_dlas *d, const struct gsim_ctx *ctx) {
 /* Inserts a job at its place by arrival. */
 static void insert_by_arrival(const struct gsim_ctx *ctx, gsim_slot *list, uint32_t n,
                               gsim_slot slot) {
-    for (; n > 0 && own(ctx, list[n - 1])->arrival > own(ctx, slot)->arrival; n--)
+    for (; n > 0 && dlas_job(ctx, list[n - 1])->arrival > dlas_job(ctx, slot)->arrival; n--)
         list[n] = list[n - 1];
     list[n] = slot;
 }
@@ -209,28 +210,28 @@ static void demote_from(struct gsim_dlas *d, const struct gsim_ctx *ctx, uint32_
     uint32_t kept = 0;
     for (uint32_t i = 0; i < queue->n_running; i++) {
         gsim_slot slot = queue->running[i];
-        if (service_s(d, ctx, slot) < d->limits[q]) {
+        if (dlas_service_s(d, ctx, slot) < d->limits[q]) {
             queue->running[kept++] = slot;
             continue;
         }
-        own(ctx, slot)->queue++;
-        own(ctx, slot)->position = INT64_MAX; /* behind all jobs that wait there */
+        dlas_job(ctx, slot)->queue++;
+        dlas_job(ctx, slot)->position = INT64_MAX; /* behind all jobs that wait there */
         insert_by_arrival(ctx, next->moved, next->n_moved++, slot);
     }
     queue->n_running = kept;
 }
 
 /* Jobs that have waited long enough start again in the first queue, in order of arrival. */
-static void promote(struct gsim_dlas *d, struct gsim_ctx *ctx) {
+static void promote_starved(struct gsim_dlas *d, struct gsim_ctx *ctx) {
     gsim_slot slot;
     while ((slot = gsim_index_first(&d->starving)) != GSIM_NO_ID &&
            gsim_index_key(&d->starving, slot) <= ctx->view->now_ns) {
         leave_line(d, ctx, slot);
-        if (!gsim_index_insert(&d->promoted, slot, own(ctx, slot)->arrival, 0))
+        if (!gsim_index_insert(&d->promoted, slot, dlas_job(ctx, slot)->arrival, 0))
             gsim_common_no_memory(ctx);
     }
     while ((slot = gsim_index_first(&d->promoted)) != GSIM_NO_ID) {
-        struct gsim_dlas_job *job = own(ctx, slot);
+        struct gsim_dlas_job *job = dlas_job(ctx, slot);
         gsim_index_remove(&d->promoted, slot);
         job->executed_ns = job->pending_ns = 0;
         job->queue = 0;
@@ -249,7 +250,7 @@ static gsim_slot first_fitting(const struct gsim_dlas *d, const struct gsim_ctx 
     for (uint32_t s = 0; s < d->n_sizes; s++) {
         gsim_slot slot = d->sizes[s] <= left ? d->queue[q].waiting[s].first : GSIM_NO_SLOT;
         if (slot != GSIM_NO_SLOT &&
-            (best == GSIM_NO_SLOT || is_before(own(ctx, slot), own(ctx, best))))
+            (best == GSIM_NO_SLOT || is_before(dlas_job(ctx, slot), dlas_job(ctx, best))))
             best = slot;
     }
     return best;
@@ -268,7 +269,8 @@ static void merge_running(struct gsim_dlas *d, const struct gsim_ctx *ctx, uint3
     for (uint32_t i = 1; i < queue->n_running; i++) {
         gsim_slot slot = queue->running[i];
         uint32_t at = i;
-        for (; at > 0 && is_before(own(ctx, slot), own(ctx, queue->running[at - 1])); at--)
+        for (; at > 0 && is_before(dlas_job(ctx, slot), dlas_job(ctx, queue->running[at - 1]));
+             at--)
             queue->running[at] = queue->running[at - 1];
         queue->running[at] = slot;
     }
@@ -283,7 +285,7 @@ static void choose(struct gsim_dlas *d, const struct gsim_ctx *ctx, uint32_t q, 
         gsim_slot slot = at < queue->n_running ? queue->running[at] : waiting;
         if (slot == GSIM_NO_SLOT)
             break;
-        if (waiting != GSIM_NO_SLOT && is_before(own(ctx, waiting), own(ctx, slot)))
+        if (waiting != GSIM_NO_SLOT && is_before(dlas_job(ctx, waiting), dlas_job(ctx, slot)))
             slot = waiting;
         bool is_running = slot != waiting;
         at += is_running;
@@ -297,7 +299,7 @@ static void choose(struct gsim_dlas *d, const struct gsim_ctx *ctx, uint32_t q, 
             leave_line(d, ctx, slot);
             d->started[d->n_started++] = slot;
         }
-        own(ctx, slot)->position = INT64_MIN; /* from now on before all waiting jobs */
+        dlas_job(ctx, slot)->position = INT64_MIN; /* from now on before all waiting jobs */
         *left -= ctx->view->jobs.gpus[slot];
         d->chosen[n++] = slot;
     }
@@ -315,7 +317,7 @@ static int64_t patience_ns(const struct gsim_dlas *d, const struct gsim_dlas_job
 }
 
 static void stop(struct gsim_dlas *d, struct gsim_ctx *ctx, gsim_slot slot) {
-    struct gsim_dlas_job *job = own(ctx, slot);
+    struct gsim_dlas_job *job = dlas_job(ctx, slot);
     job->executed_ns = executed_ns(ctx, job);
     job->since_ns = ctx->view->now_ns;
     job->is_running = false;
@@ -328,7 +330,7 @@ static void stop(struct gsim_dlas *d, struct gsim_ctx *ctx, gsim_slot slot) {
 }
 
 static void start(struct gsim_dlas *d, struct gsim_ctx *ctx, gsim_slot slot) {
-    struct gsim_dlas_job *job = own(ctx, slot);
+    struct gsim_dlas_job *job = dlas_job(ctx, slot);
     int64_t now_ns = ctx->view->now_ns;
     if (job->executed_ns > 0)
         job->pending_ns += now_ns - job->since_ns;
@@ -341,12 +343,12 @@ static void start(struct gsim_dlas *d, struct gsim_ctx *ctx, gsim_slot slot) {
 static void carry_out(struct gsim_dlas *d, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_preemption how = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
     for (uint32_t i = d->n_preempted; i-- > 0;)
-        if (own(ctx, d->preempted[i])->position == INT64_MIN)
-            own(ctx, d->preempted[i])->position = --d->front;
+        if (dlas_job(ctx, d->preempted[i])->position == INT64_MIN)
+            dlas_job(ctx, d->preempted[i])->position = --d->front;
     for (uint32_t i = 0; i < d->n_preempted; i++) {
         gsim_slot slot = d->preempted[i];
-        if (own(ctx, slot)->position == INT64_MAX)
-            own(ctx, slot)->position = d->back++;
+        if (dlas_job(ctx, slot)->position == INT64_MAX)
+            dlas_job(ctx, slot)->position = d->back++;
         (void)gsim_plan_preempt(plan, slot, how.stop, how.keep);
         stop(d, ctx, slot);
     }
@@ -365,7 +367,7 @@ static int64_t next_fall_ns(const struct gsim_dlas *d, const struct gsim_ctx *ct
     for (uint32_t q = 0; q + 1 < d->n_queues; q++)
         for (uint32_t i = 0; i < d->queue[q].n_running; i++) {
             gsim_slot slot = d->queue[q].running[i];
-            int64_t left_s = d->limits[q] - executed_ns(ctx, own(ctx, slot)) / GSIM_NS_PER_S;
+            int64_t left_s = d->limits[q] - executed_ns(ctx, dlas_job(ctx, slot)) / GSIM_NS_PER_S;
             if (d->is_gpu_time)
                 left_s /= ctx->view->jobs.gpus[slot];
             if (left_s < least_s)
@@ -407,7 +409,7 @@ void gsim_dlas_decide(struct gsim_dlas *dlas, struct gsim_ctx *ctx, struct gsim_
     drop_left(dlas, ctx);
     for (uint32_t q = 0; q + 1 < dlas->n_queues; q++)
         demote_from(dlas, ctx, q);
-    promote(dlas, ctx);
+    promote_starved(dlas, ctx);
     for (uint32_t q = 0; q < dlas->n_queues; q++) {
         merge_running(dlas, ctx, q);
         choose(dlas, ctx, q, &left);

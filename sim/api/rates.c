@@ -43,8 +43,8 @@ int64_t gsim_tempo_time_ns(struct gsim_tempo tempo, int64_t n) {
 }
 
 /* a + (b - a) * part / whole. */
-static struct gsim_tempo between(struct gsim_tempo a, struct gsim_tempo b, uint32_t part,
-                                 uint32_t whole) {
+static struct gsim_tempo tempo_between(struct gsim_tempo a, struct gsim_tempo b, uint32_t part,
+                                       uint32_t whole) {
     enum { UP = 60 }; /* keeps bits that the division would cut off */
     int exponent = a.exponent > b.exponent ? a.exponent : b.exponent;
     gsim_u128 from = shifted((gsim_u128)a.digits << UP, a.exponent - exponent);
@@ -166,7 +166,7 @@ static struct gsim_tempo with_host(const struct group *group, struct gsim_host h
     uint32_t most = (uint32_t)above->host.cpus_milli;
     if (!below)
         return normal((gsim_u128)above->tempo.digits * has / most, above->tempo.exponent);
-    return between(below->tempo, above->tempo, has - least, most - least);
+    return tempo_between(below->tempo, above->tempo, has - least, most - least);
 }
 
 /* The speed by rows of one number of nodes, n of them, narrowest first. */
@@ -187,7 +187,7 @@ static struct gsim_rated at_width(const struct gsim_rate_row *rows, uint32_t n, 
     struct gsim_tempo below = with_host(&narrow, host);
     if (above.digits == 0 || below.digits == 0)
         return rated((struct gsim_tempo){0});
-    return rated(between(below, above, gpus - narrow.gpus, wide.gpus - narrow.gpus));
+    return rated(tempo_between(below, above, gpus - narrow.gpus, wide.gpus - narrow.gpus));
 }
 
 /* The rows that hold for a model on a device and a number of nodes; n_found 0: none. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _DEFAULT_SOURCE /* madvise */
+#define _DEFAULT_SOURCE 1 /* madvise */
 /* Small blocks are cut from chunks; growable blocks form a doubly linked list. */
 #include "gsim/arena.h"
 

@@ -9,10 +9,6 @@
 #include "sim/base/units.h"
 #include "sim/site/slurm_read.h"
 
-static bool is(const char *a, const char *b) {
-    return strcasecmp(a, b) == 0;
-}
-
 /* Whether the list has the word, such as LIMITS in "associations,limits". */
 static bool has(const char *list, const char *word) {
     return gsim_slurm_lists(list, word, strlen(word));
@@ -47,7 +43,7 @@ static void take_whole(struct gsim_slurm_reading *r, const char *key, const char
 
 static bool take_weight(struct gsim_slurm_reading *r, const char *key, const char *value) {
     for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
-        if (is(key, weights[i].key)) {
+        if (gsim_slurm_is(key, weights[i].key)) {
             take_whole(r, key, value, 0, &r->out->weight[weights[i].factor]);
             return true;
         }
@@ -56,18 +52,18 @@ static bool take_weight(struct gsim_slurm_reading *r, const char *key, const cha
 
 static bool take_time(struct gsim_slurm_reading *r, const char *key, const char *value) {
     struct gsim_slurm *out = r->out;
-    int64_t ns, *place = is(key, "PriorityMaxAge")          ? &out->max_age_ns
-                         : is(key, "PriorityDecayHalfLife") ? &out->half_life_ns
-                         : is(key, "PriorityCalcPeriod")    ? &out->period_ns
-                         : is(key, "OverTimeLimit")         ? &out->over_ns
-                         : is(key, "PreemptExemptTime")     ? &out->exempt_ns
-                                                            : NULL;
+    int64_t ns, *place = gsim_slurm_is(key, "PriorityMaxAge")          ? &out->max_age_ns
+                         : gsim_slurm_is(key, "PriorityDecayHalfLife") ? &out->half_life_ns
+                         : gsim_slurm_is(key, "PriorityCalcPeriod")    ? &out->period_ns
+                         : gsim_slurm_is(key, "OverTimeLimit")         ? &out->over_ns
+                         : gsim_slurm_is(key, "PreemptExemptTime")     ? &out->exempt_ns
+                                                                       : NULL;
     bool may_be_0 =
         place == &out->half_life_ns || place == &out->over_ns || place == &out->exempt_ns;
     char plain[32];
     if (!place)
         return false;
-    if (place == &out->exempt_ns && is(value, "-1"))
+    if (place == &out->exempt_ns && gsim_slurm_is(value, "-1"))
         return true; /* "disables the option, equivalent to setting the value to 0" */
     const char *unit = strstr(value, " min"); /* scontrol show config writes OverTimeLimit so */
     size_t length = unit ? (size_t)(unit - value) : strlen(value);
@@ -123,7 +119,7 @@ static bool take_backfill(struct gsim_slurm_reading *r, const char *name, const 
                   {"bf_max_job_part", 1, &out->bf_part_tests},
                   {"bf_max_job_array_resv", 1, &out->bf_array_plans}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        if (is(name, counts[i].name)) {
+        if (gsim_slurm_is(name, counts[i].name)) {
             take_count(r, name, value, counts[i].unit, counts[i].place);
             return true;
         }
@@ -133,11 +129,11 @@ static bool take_backfill(struct gsim_slurm_reading *r, const char *name, const 
 /* The order of jobs that give way, which PreemptParameters says; before Slurm 20.02, with
  * "preempt_" in front, SchedulerParameters. */
 static bool take_victims(struct gsim_slurm_reading *r, const char *name, const char *value) {
-    if (is(name, "youngest_first"))
+    if (gsim_slurm_is(name, "youngest_first"))
         r->out->youngest_first = true;
-    else if (is(name, "strict_order"))
+    else if (gsim_slurm_is(name, "strict_order"))
         r->out->keeps_victims_order = true;
-    else if (is(name, "reorder_count"))
+    else if (gsim_slurm_is(name, "reorder_count"))
         take_count(r, name, value, 1, &r->out->victim_orders);
     else
         return false;
@@ -152,13 +148,13 @@ static void take_preempt_parameter(struct gsim_slurm_reading *r, const char *nam
 
 static void take_parameter(struct gsim_slurm_reading *r, const char *name, const char *value) {
     size_t prefix = strlen("preempt_");
-    if (is(name, "assoc_limit_stop"))
+    if (gsim_slurm_is(name, "assoc_limit_stop"))
         r->out->stops_at_limits = true;
     else if (strncasecmp(name, "preempt_", prefix) == 0 && take_victims(r, name + prefix, value))
         return;
     else if (!take_backfill(r, name, value)) {
         for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++)
-            if (is(name, parameters[i].name)) {
+            if (gsim_slurm_is(name, parameters[i].name)) {
                 gsim_slurm_note(r, name, value, parameters[i].assumed);
                 return;
             }
@@ -217,10 +213,10 @@ static void take_weight_tres(struct gsim_slurm_reading *r, const char *value) {
 }
 
 static void take_preempt_type(struct gsim_slurm_reading *r, const char *value) {
-    r->out->preempts_by_qos = is(value, "preempt/qos");
-    r->out->preempts_by_tier = is(value, "preempt/partition_prio");
-    if (!r->out->preempts_by_qos && !r->out->preempts_by_tier && !is(value, "preempt/none") &&
-        !is(value, "(null)"))
+    r->out->preempts_by_qos = gsim_slurm_is(value, "preempt/qos");
+    r->out->preempts_by_tier = gsim_slurm_is(value, "preempt/partition_prio");
+    if (!r->out->preempts_by_qos && !r->out->preempts_by_tier &&
+        !gsim_slurm_is(value, "preempt/none") && !gsim_slurm_is(value, "(null)"))
         gsim_slurm_note(r, "PreemptType", value, "preempt/none");
 }
 
@@ -248,27 +244,28 @@ static void take_select(struct gsim_slurm_reading *r, const char *value) {
 
 static bool take_word(struct gsim_slurm_reading *r, const char *key, const char *value) {
     struct gsim_slurm *out = r->out;
-    if (is(key, "PriorityType"))
-        out->is_multifactor = !is(value, "priority/basic");
-    else if (is(key, "PriorityFavorSmall"))
-        out->favors_small = is(value, "YES") || is(value, "1") || is(value, "TRUE");
-    else if (is(key, "PriorityFlags"))
+    if (gsim_slurm_is(key, "PriorityType"))
+        out->is_multifactor = !gsim_slurm_is(value, "priority/basic");
+    else if (gsim_slurm_is(key, "PriorityFavorSmall"))
+        out->favors_small = gsim_slurm_is(value, "YES") || gsim_slurm_is(value, "1") ||
+                            gsim_slurm_is(value, "TRUE");
+    else if (gsim_slurm_is(key, "PriorityFlags"))
         take_flags(r, value);
-    else if (is(key, "PriorityWeightTRES"))
+    else if (gsim_slurm_is(key, "PriorityWeightTRES"))
         take_weight_tres(r, value);
-    else if (is(key, "SchedulerType"))
-        out->backfills = !is(value, "sched/builtin");
-    else if (is(key, "SchedulerParameters"))
+    else if (gsim_slurm_is(key, "SchedulerType"))
+        out->backfills = !gsim_slurm_is(value, "sched/builtin");
+    else if (gsim_slurm_is(key, "SchedulerParameters"))
         take_parameters(r, value, take_parameter);
-    else if (is(key, "PreemptParameters"))
+    else if (gsim_slurm_is(key, "PreemptParameters"))
         take_parameters(r, value, take_preempt_parameter);
-    else if (is(key, "AccountingStorageEnforce"))
+    else if (gsim_slurm_is(key, "AccountingStorageEnforce"))
         out->has_limits = has(value, "limits") || has(value, "safe") || has(value, "all");
-    else if (is(key, "SelectTypeParameters"))
+    else if (gsim_slurm_is(key, "SelectTypeParameters"))
         take_select(r, value);
-    else if (is(key, "PreemptType"))
+    else if (gsim_slurm_is(key, "PreemptType"))
         take_preempt_type(r, value);
-    else if (is(key, "PreemptMode"))
+    else if (gsim_slurm_is(key, "PreemptMode"))
         out->mode = mode_of(r, value);
     else
         return false;
@@ -431,7 +428,7 @@ static bool is_unset(const char *value) {
         "",        "(null)", "NONE", "N/A", "0", "NO", "none", "topology/flat", "topology/default",
         "00:00:00"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (is(value, words[i]))
+        if (gsim_slurm_is(value, words[i]))
             return true;
     return false;
 }
@@ -439,17 +436,19 @@ static bool is_unset(const char *value) {
 static void note_key(struct gsim_slurm_reading *r, const char *key, const char *value) {
     const char *assumed = "gsim does not know the key, which has no effect", *usual = NULL;
     for (size_t i = 0; i < sizeof unmodelled / sizeof *unmodelled; i++)
-        if (is(key, unmodelled[i].key)) {
+        if (gsim_slurm_is(key, unmodelled[i].key)) {
             assumed = unmodelled[i].assumed;
             usual = unmodelled[i].usual;
         }
-    if (usual ? !is(value, usual) : !is_unset(value) && !is(value, "UNLIMITED"))
+    if (usual ? !gsim_slurm_is(value, usual)
+              : !is_unset(value) && !gsim_slurm_is(value, "UNLIMITED"))
         gsim_slurm_note(r, key, value, assumed);
 }
 
 void gsim_slurm_take_key(struct gsim_slurm_reading *r, const char *key, const char *value) {
     r->out->has_conf = true;
-    if (is_unset(value) && !is(key, "PriorityDecayHalfLife") && !is(key, "JobRequeue"))
+    if (is_unset(value) && !gsim_slurm_is(key, "PriorityDecayHalfLife") &&
+        !gsim_slurm_is(key, "JobRequeue"))
         return;
     if (!take_word(r, key, value) && !take_weight(r, key, value) && !take_time(r, key, value) &&
         !is_moot(key))

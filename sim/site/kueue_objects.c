@@ -20,15 +20,15 @@ static const char *name_of(const struct gsim_yaml *object) {
 }
 
 /* Kinds that change no start here, with the reason; other kinds are not of Kueue. */
-static const char *const passed_over[] = {"WorkloadPriorityClass", "Workload", "Namespace", "Job",
-                                          "ConfigMap"};
-enum { N_PASSED_OVER = sizeof passed_over / sizeof *passed_over };
+static const char *const kinds_passed_over[] = {"WorkloadPriorityClass", "Workload", "Namespace",
+                                                "Job", "ConfigMap"};
+enum { N_PASSED_OVER = sizeof kinds_passed_over / sizeof *kinds_passed_over };
 
 static void add_object(struct gsim_kueue_reading *r, const struct gsim_yaml *object) {
     static const char *const kinds[] = {"ResourceFlavor", "Cohort", "ClusterQueue", "LocalQueue"};
     const char *kind = gsim_yaml_text(object, "kind");
     for (int k = 0; k < N_PASSED_OVER; k++)
-        if (strcmp(kind, passed_over[k]) == 0)
+        if (strcmp(kind, kinds_passed_over[k]) == 0)
             return;
     int is_known = gsim_text_choice(kind, "ResourceFlavor|Cohort|ClusterQueue|LocalQueue");
     if (is_known < 0) {
@@ -116,7 +116,7 @@ static void name_flavors(struct gsim_kueue_reading *r) {
     }
 }
 
-static struct gsim_kueue_node *add_node(struct gsim_kueue_reading *r, const char *name) {
+static struct gsim_kueue_node *add_labelled_node(struct gsim_kueue_reading *r, const char *name) {
     struct gsim_kueue *out = r->out;
     struct gsim_kueue_node *node =
         gsim_kueue_add(r, (void **)&out->node, &out->n_nodes, sizeof *node);
@@ -146,7 +146,7 @@ static void take_nodes(struct gsim_kueue_reading *r, const char *kind) {
             gsim_kueue_refuse(r, object, "%s '%.64s' stands twice", kind, name_of(object));
             return;
         }
-        struct gsim_kueue_node *node = add_node(r, name_of(object));
+        struct gsim_kueue_node *node = add_labelled_node(r, name_of(object));
         if (node && r->status == GSIM_OK)
             gsim_kueue_take_node(r, node, object, is_kind(object, "ClusterQueue"));
     }
@@ -183,7 +183,7 @@ static void join_cohorts(struct gsim_kueue_reading *r) {
         if (!*name)
             continue;
         uint32_t parent = node_called(out, out->n_queues, out->n_nodes, name);
-        if (parent == GSIM_KUEUE_NONE && add_node(r, name))
+        if (parent == GSIM_KUEUE_NONE && add_labelled_node(r, name))
             parent = out->n_nodes - 1;
         out->node[n].parent = parent;
     }

@@ -108,7 +108,7 @@ static void strip(char *line) {
 }
 
 /* Joins a line that ends with a backslash to the next. Returns the start of the line after. */
-static char *next_line(char *at, int64_t *n_lines) {
+static char *cut_line(char *at, int64_t *n_lines) {
     char *end = strchr(at, '\n');
     for (*n_lines = 1; end && end > at && end[-1] == '\\'; (*n_lines)++) {
         end[-1] = end[0] = ' ';
@@ -120,11 +120,11 @@ static char *next_line(char *at, int64_t *n_lines) {
     return end + 1;
 }
 
-static void read_lines(struct gsim_slurm_reading *r, char *text) {
+static void read_pairs(struct gsim_slurm_reading *r, char *text) {
     int64_t n_lines;
     r->line = 1;
     for (char *at = text, *next; at && r->status == GSIM_OK; at = next, r->line += n_lines) {
-        next = next_line(at, &n_lines);
+        next = cut_line(at, &n_lines);
         strip(at);
         if (*at)
             take_line(r, at);
@@ -169,7 +169,7 @@ enum gsim_status gsim_slurm_read(const char *path, struct gsim_arena *arena, str
     r.node_default = (struct gsim_slurm_node){.type = "", .features = "", .weight = 1};
     r.status = gsim_site_read_text(path, arena, &text, log);
     if (r.status == GSIM_OK)
-        read_lines(&r, text);
+        read_pairs(&r, text);
     if (r.status == GSIM_OK)
         finish(&r);
     return r.status;

@@ -15,13 +15,9 @@
 
 enum { MOST_CPUS = 1000000, MOST_SHARDS = 1000000 };
 
-static bool is(const char *a, const char *b) {
-    return strcasecmp(a, b) == 0;
-}
-
-static bool is_unset(const char *value) {
-    return !*value || is(value, "(null)") || is(value, "N/A") || is(value, "NONE") ||
-           is(value, "0");
+static bool is_absent(const char *value) {
+    return !*value || gsim_slurm_is(value, "(null)") || gsim_slurm_is(value, "N/A") ||
+           gsim_slurm_is(value, "NONE") || gsim_slurm_is(value, "0");
 }
 
 /* --- nodes ------------------------------------------------------------------------------------ */
@@ -60,7 +56,7 @@ struct making {
     const struct gsim_slurm_node *like;
 };
 
-static bool add_node(void *arg, const char *name, size_t length) {
+static bool add_named_node(void *arg, const char *name, size_t length) {
     struct making *m = arg;
     struct gsim_slurm *out = m->r->out;
     struct gsim_slurm_node *node =
@@ -96,7 +92,7 @@ static bool take_node_count(struct gsim_slurm_reading *r, const char *key, const
     enum { MOST = 1000000000 };
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         int64_t *said = &node->said[counts[i].count];
-        if (!is(key, counts[i].key))
+        if (!gsim_slurm_is(key, counts[i].key))
             continue;
         if (gsim_parse_int(value, said) != GSIM_PARSE_OK || *said < 0 || *said > MOST)
             gsim_slurm_refuse(r, key, value, "a whole number from 0 to 1000000000");
@@ -142,23 +138,24 @@ static void take_node_key(struct gsim_slurm_reading *r, const char *key, const c
     int64_t weight;
     if (take_node_count(r, key, value, node))
         return;
-    if (is(key, "Gres") && !is_unset(value)) {
+    if (gsim_slurm_is(key, "Gres") && !is_absent(value)) {
         if (!take_gres(r, value, node))
             gsim_slurm_refuse(r, key, value, "a list such as gpu:a100:4");
-    } else if (is(key, "Weight") && gsim_parse_int(value, &weight) == GSIM_PARSE_OK) {
+    } else if (gsim_slurm_is(key, "Weight") && gsim_parse_int(value, &weight) == GSIM_PARSE_OK) {
         node->weight = weight;
-    } else if (is(key, "Feature") || is(key, "Features") || is(key, "ActiveFeatures")) {
-        node->features = gsim_slurm_keep(r, value, is_unset(value) ? 0 : strlen(value));
-    } else if (is(key, "State") && (strstr(value, "DOWN") || strstr(value, "DRAIN"))) {
+    } else if (gsim_slurm_is(key, "Feature") || gsim_slurm_is(key, "Features") ||
+               gsim_slurm_is(key, "ActiveFeatures")) {
+        node->features = gsim_slurm_keep(r, value, is_absent(value) ? 0 : strlen(value));
+    } else if (gsim_slurm_is(key, "State") && (strstr(value, "DOWN") || strstr(value, "DRAIN"))) {
         gsim_slurm_note(r, key, value, "the node is up");
     }
 }
 
 /* --- partitions ------------------------------------------------------------------------------- */
 
-static void take_limit(struct gsim_slurm_reading *r, const char *key, const char *value,
-                       int64_t *ns) {
-    if (is(value, "NONE"))
+static void take_record_limit(struct gsim_slurm_reading *r, const char *key, const char *value,
+                              int64_t *ns) {
+    if (gsim_slurm_is(value, "NONE"))
         *ns = -1;
     else if (!gsim_slurm_time(value, ns))
         gsim_slurm_refuse(r, key, value, "a time, such as 2-00:00:00 or 60 (minutes)");
@@ -190,7 +187,7 @@ static void take_billing(struct gsim_slurm_reading *r, const char *value,
     }
 }
 
-static enum gsim_slurm_preempt mode_of(struct gsim_slurm_reading *r, const char *value) {
+static enum gsim_slurm_preempt record_mode(struct gsim_slurm_reading *r, const char *value) {
     if (gsim_slurm_lists(value, "SUSPEND", 7))
         gsim_slurm_note(r, "PreemptMode", value, "REQUEUE: no job is suspended");
     return gsim_slurm_lists(value, "CANCEL", 6) ? GSIM_SLURM_PREEMPT_CANCEL
@@ -199,34 +196,35 @@ static enum gsim_slurm_preempt mode_of(struct gsim_slurm_reading *r, const char 
 }
 
 /* Keys of a partition that say nothing of when jobs start, or repeat other records. */
-static const char moot[] =
+static const char moot_keys[] =
     "AllocNodes,AllowGroups,Hidden,RootOnly,ReqResv,DisableRootJobs,TotalCPUs,TotalNodes,TRES,"
     "DefMemPerCPU,DefMemPerNode,DefMemPerGPU,DefCpuPerGPU,MaxMemPerCPU,MaxMemPerNode,"
     "JobDefaults,ResumeTimeout,SuspendTimeout,SuspendTime,PowerDownOnIdle,CpuBind,MinNodes,"
     "MaxNodes,Priority,NodeSets,QoS";
 
 static void note_partition_key(struct gsim_slurm_reading *r, const char *key, const char *value) {
-    bool is_usual =
-        is_unset(value) || is(value, "ALL") || is(value, "NO") || is(value, "UNLIMITED");
-    if (is(key, "State") && !is(value, "UP"))
+    bool is_usual = is_absent(value) || gsim_slurm_is(value, "ALL") || gsim_slurm_is(value, "NO") ||
+                    gsim_slurm_is(value, "UNLIMITED");
+    if (gsim_slurm_is(key, "State") && !gsim_slurm_is(value, "UP"))
         gsim_slurm_note(r, key, value, "the partition is up, as it was when the log's jobs ran");
-    else if (is(value, "EXCLUSIVE"))
+    else if (gsim_slurm_is(value, "EXCLUSIVE"))
         gsim_slurm_note(r, key, value, "jobs share its nodes by their GPUs, CPUs and memory");
-    else if (!is_usual && !is(key, "State") && !gsim_slurm_lists(moot, key, strlen(key)))
+    else if (!is_usual && !gsim_slurm_is(key, "State") &&
+             !gsim_slurm_lists(moot_keys, key, strlen(key)))
         gsim_slurm_note(r, key, value, "the key has no effect in this partition");
 }
 
-static void take_word(struct gsim_slurm_reading *r, const char *key, const char *value,
-                      struct gsim_slurm_partition *p) {
-    if (is(key, "Nodes"))
-        p->nodes = gsim_slurm_keep(r, value, is_unset(value) ? 0 : strlen(value));
-    else if (is(key, "QOS"))
-        p->qos = gsim_slurm_keep(r, value, is_unset(value) ? 0 : strlen(value));
-    else if (is(key, "Default"))
-        p->is_default = is(value, "YES") || is(value, "TRUE");
-    else if (is(key, "PreemptMode"))
-        p->mode = mode_of(r, value);
-    else if (is(key, "TRESBillingWeights") && !is_unset(value))
+static void take_record_word(struct gsim_slurm_reading *r, const char *key, const char *value,
+                             struct gsim_slurm_partition *p) {
+    if (gsim_slurm_is(key, "Nodes"))
+        p->nodes = gsim_slurm_keep(r, value, is_absent(value) ? 0 : strlen(value));
+    else if (gsim_slurm_is(key, "QOS"))
+        p->qos = gsim_slurm_keep(r, value, is_absent(value) ? 0 : strlen(value));
+    else if (gsim_slurm_is(key, "Default"))
+        p->is_default = gsim_slurm_is(value, "YES") || gsim_slurm_is(value, "TRUE");
+    else if (gsim_slurm_is(key, "PreemptMode"))
+        p->mode = record_mode(r, value);
+    else if (gsim_slurm_is(key, "TRESBillingWeights") && !is_absent(value))
         take_billing(r, value, p);
     else
         note_partition_key(r, key, value);
@@ -234,23 +232,23 @@ static void take_word(struct gsim_slurm_reading *r, const char *key, const char 
 
 static void take_partition_key(struct gsim_slurm_reading *r, const char *key, const char *value,
                                struct gsim_slurm_partition *p) {
-    if (is(key, "MaxTime"))
-        take_limit(r, key, value, &p->max_ns);
-    else if (is(key, "DefaultTime"))
-        take_limit(r, key, value, &p->default_ns);
-    else if (is(key, "PriorityTier"))
+    if (gsim_slurm_is(key, "MaxTime"))
+        take_record_limit(r, key, value, &p->max_ns);
+    else if (gsim_slurm_is(key, "DefaultTime"))
+        take_record_limit(r, key, value, &p->default_ns);
+    else if (gsim_slurm_is(key, "PriorityTier"))
         take_rank(r, key, value, &p->tier);
-    else if (is(key, "PriorityJobFactor"))
+    else if (gsim_slurm_is(key, "PriorityJobFactor"))
         take_rank(r, key, value, &p->factor);
     else
-        take_word(r, key, value, p);
+        take_record_word(r, key, value, p);
 }
 
 static void begin_partition(struct gsim_slurm_reading *r, const char *name) {
     struct gsim_slurm *out = r->out;
     struct gsim_slurm_partition *p;
     for (uint32_t i = 0; i < out->n_partitions; i++)
-        if (is(out->partition[i].name, name)) {
+        if (gsim_slurm_is(out->partition[i].name, name)) {
             gsim_slurm_refuse(r, "PartitionName", name, "a new name: it stands twice");
             return;
         }
@@ -272,7 +270,7 @@ static void take_moment(struct gsim_slurm_reading *r, const char *key, const cha
 static const char *names_of(struct gsim_slurm_reading *r, const char *value) {
     if (strchr(value, '-') && value[0] == '-')
         gsim_slurm_note(r, "Users", value, "none may use the reservation");
-    return gsim_slurm_keep(r, value, is_unset(value) || *value == '-' ? 0 : strlen(value));
+    return gsim_slurm_keep(r, value, is_absent(value) || *value == '-' ? 0 : strlen(value));
 }
 
 static void take_reservation_flags(struct gsim_slurm_reading *r, const char *value) {
@@ -286,17 +284,17 @@ static void take_reservation_flags(struct gsim_slurm_reading *r, const char *val
 
 static void take_reservation_key(struct gsim_slurm_reading *r, const char *key, const char *value,
                                  struct gsim_slurm_reservation *resv) {
-    if (is(key, "StartTime"))
+    if (gsim_slurm_is(key, "StartTime"))
         take_moment(r, key, value, &resv->from_s);
-    else if (is(key, "EndTime"))
+    else if (gsim_slurm_is(key, "EndTime"))
         take_moment(r, key, value, &resv->to_s);
-    else if (is(key, "Nodes"))
-        resv->nodes = gsim_slurm_keep(r, value, is_unset(value) ? 0 : strlen(value));
-    else if (is(key, "Users"))
+    else if (gsim_slurm_is(key, "Nodes"))
+        resv->nodes = gsim_slurm_keep(r, value, is_absent(value) ? 0 : strlen(value));
+    else if (gsim_slurm_is(key, "Users"))
         resv->users = names_of(r, value);
-    else if (is(key, "Accounts"))
+    else if (gsim_slurm_is(key, "Accounts"))
         resv->accounts = names_of(r, value);
-    else if (is(key, "Flags"))
+    else if (gsim_slurm_is(key, "Flags"))
         take_reservation_flags(r, value);
 }
 
@@ -321,25 +319,25 @@ struct record {
     bool is_default; /* PartitionName=DEFAULT or NodeName=DEFAULT */
 };
 
-static void take_pair(struct gsim_slurm_reading *r, struct record *record, const char *key,
-                      const char *value) {
+static void take_record_pair(struct gsim_slurm_reading *r, struct record *record, const char *key,
+                             const char *value) {
     struct gsim_slurm *out = r->out;
-    if (is(r->record, "NodeName"))
+    if (gsim_slurm_is(r->record, "NodeName"))
         take_node_key(r, key, value, &record->node);
-    else if (is(r->record, "ReservationName") && out->n_reservations > 0)
+    else if (gsim_slurm_is(r->record, "ReservationName") && out->n_reservations > 0)
         take_reservation_key(r, key, value, &out->reservation[out->n_reservations - 1]);
-    else if (is(r->record, "PartitionName") && record->is_default)
+    else if (gsim_slurm_is(r->record, "PartitionName") && record->is_default)
         take_partition_key(r, key, value, &r->partition_default);
-    else if (is(r->record, "PartitionName") && out->n_partitions > 0)
+    else if (gsim_slurm_is(r->record, "PartitionName") && out->n_partitions > 0)
         take_partition_key(r, key, value, &out->partition[out->n_partitions - 1]);
 }
 
 static void begin(struct gsim_slurm_reading *r, struct record *record, const char *value) {
-    record->is_default = is(value, "DEFAULT");
+    record->is_default = gsim_slurm_is(value, "DEFAULT");
     r->is_default = record->is_default;
-    if (is(r->record, "NodeName"))
+    if (gsim_slurm_is(r->record, "NodeName"))
         record->nodes = record->is_default ? NULL : value;
-    else if (is(r->record, "ReservationName"))
+    else if (gsim_slurm_is(r->record, "ReservationName"))
         begin_reservation(r, value);
     else if (!record->is_default)
         begin_partition(r, value);
@@ -350,11 +348,12 @@ static void begin(struct gsim_slurm_reading *r, struct record *record, const cha
 static void finish_nodes(struct gsim_slurm_reading *r, const struct record *record, bool begins) {
     struct making m = {.r = r, .like = &record->node};
     struct gsim_slurm *out = r->out;
-    if (record->nodes && !gsim_hostlist_each(record->nodes, add_node, &m) && r->status == GSIM_OK)
+    if (record->nodes && !gsim_hostlist_each(record->nodes, add_named_node, &m) &&
+        r->status == GSIM_OK)
         gsim_slurm_refuse(r, "NodeName", record->nodes, "a list of nodes such as gpu[01-04]");
     if (begins && record->is_default)
         r->node_default = record->node;
-    if (!begins && out->n_nodes > 0 && is(r->record, "NodeName")) {
+    if (!begins && out->n_nodes > 0 && gsim_slurm_is(r->record, "NodeName")) {
         struct gsim_slurm_node *last = &out->node[out->n_nodes - 1];
         last->gpus += record->node.gpus;
         last->type = record->node.gpus ? record->node.type : last->type;
@@ -377,7 +376,7 @@ void gsim_slurm_take_record(struct gsim_slurm_reading *r, const char *text, bool
             if (begins && at == text + strspn(text, " \t"))
                 begin(r, &record, value);
             else
-                take_pair(r, &record, key, value);
+                take_record_pair(r, &record, key, value);
         }
         at += n;
     }

@@ -4,6 +4,7 @@
 #define GSIM_SITE_SLURM_READ_H
 
 #include <stddef.h>
+#include <strings.h>
 
 #include "sim/site/slurm.h"
 
@@ -22,6 +23,11 @@ struct gsim_slurm_reading {
     struct gsim_slurm_node node_default;
     bool is_default; /* the open record is one of these two */
 };
+
+/* Whether a word is another one, in whatever letters: Slurm reads both as one. */
+static inline bool gsim_slurm_is(const char *a, const char *b) {
+    return strcasecmp(a, b) == 0;
+}
 
 /* Grows a list by one zeroed entry; NULL: no memory, which the status says. */
 void *gsim_slurm_add(struct gsim_slurm_reading *r, void **list, uint32_t *n, size_t size);

@@ -2,15 +2,10 @@
 /* Tables of `sacctmgr show qos --parsable2` and `sacctmgr show assoc --parsable2`. A column that is
  * not modelled is noted where a row has something in it. */
 #include <string.h>
-#include <strings.h>
 
 #include "gsim/units.h"
 #include "sim/base/units.h"
 #include "sim/site/slurm_read.h"
-
-static bool is(const char *a, const char *b) {
-    return strcasecmp(a, b) == 0;
-}
 
 /* How the cells of a column of limits are written. */
 enum form { COUNT, AMOUNTS };
@@ -35,11 +30,12 @@ static const struct {
 };
 
 /* Limits on one job, which the jobs of a trace have passed, and columns that limit no start. */
-static const char passed_over[] = "Priority,UsageFactor,Description,ID,MaxSubmit,MaxSubmitPU,"
-                                  "MaxSubmitPA,MaxSubmitJobs,MaxSubmitJobsPU,MaxSubmitJobsPA,"
-                                  "GrpSubmit,GrpSubmitJobs,LimitFactor,MaxTRES,MaxTRESPerJob,"
-                                  "MaxTRESPerNode,MaxTRESMins,MaxWall,MaxWallDurationPerJob,"
-                                  "Cluster,QOS,QOS_RAW,LFT,RGT,ParentID,Lineage,Comment";
+static const char columns_passed_over[] =
+    "Priority,UsageFactor,Description,ID,MaxSubmit,MaxSubmitPU,"
+    "MaxSubmitPA,MaxSubmitJobs,MaxSubmitJobsPU,MaxSubmitJobsPA,"
+    "GrpSubmit,GrpSubmitJobs,LimitFactor,MaxTRES,MaxTRESPerJob,"
+    "MaxTRESPerNode,MaxTRESMins,MaxWall,MaxWallDurationPerJob,"
+    "Cluster,QOS,QOS_RAW,LFT,RGT,ParentID,Lineage,Comment";
 
 /* --- the header ------------------------------------------------------------------------------- */
 
@@ -53,7 +49,7 @@ static char *cut(char **rest) {
 
 static bool has_column(const struct gsim_slurm_reading *r, const char *name) {
     for (uint32_t i = 0; i < r->n_columns; i++)
-        if (is(r->column[i], name))
+        if (gsim_slurm_is(r->column[i], name))
             return true;
     return false;
 }
@@ -80,8 +76,8 @@ bool gsim_slurm_open_table(struct gsim_slurm_reading *r, char *line) {
 /* --- cells ------------------------------------------------------------------------------------ */
 
 /* Reads limits; a count of -1, or an empty cell, is none. */
-static void take_limit(struct gsim_slurm_reading *r, const char *column, const char *value,
-                       enum form form, int64_t most[GSIM_SLURM_TRES]) {
+static void take_table_limit(struct gsim_slurm_reading *r, const char *column, const char *value,
+                             enum form form, int64_t most[GSIM_SLURM_TRES]) {
     if (form == COUNT) {
         if (gsim_parse_int(value, &most[GSIM_SLURM_JOBS]) != GSIM_PARSE_OK)
             gsim_slurm_refuse(r, column, value, "a whole number, of which -1 is no limit");
@@ -96,9 +92,9 @@ static bool take_limits(struct gsim_slurm_reading *r, const char *column, const 
                         bool is_qos, struct gsim_slurm_limits *out) {
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         enum gsim_slurm_limit limit = is_qos ? limits[i].of_qos : limits[i].of_assoc;
-        if (limit == GSIM_SLURM_LIMITS || !is(column, limits[i].column))
+        if (limit == GSIM_SLURM_LIMITS || !gsim_slurm_is(column, limits[i].column))
             continue;
-        take_limit(r, column, value, limits[i].form, out->most[limit]);
+        take_table_limit(r, column, value, limits[i].form, out->most[limit]);
         return true;
     }
     return false;
@@ -106,10 +102,10 @@ static bool take_limits(struct gsim_slurm_reading *r, const char *column, const 
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static enum gsim_slurm_preempt mode_of(struct gsim_slurm_reading *r, const char *value) {
+static enum gsim_slurm_preempt table_mode(struct gsim_slurm_reading *r, const char *value) {
     if (gsim_slurm_lists(value, "CANCEL", 6))
         return GSIM_SLURM_PREEMPT_CANCEL;
-    if (is(value, "cluster"))
+    if (gsim_slurm_is(value, "cluster"))
         return GSIM_SLURM_PREEMPT_UNSET;
     if (gsim_slurm_lists(value, "SUSPEND", 7))
         gsim_slurm_note(r, "PreemptMode", value, "REQUEUE: no job is suspended");
@@ -120,57 +116,59 @@ static enum gsim_slurm_preempt mode_of(struct gsim_slurm_reading *r, const char 
  * job and to the key of slurm.conf. */
 static void take_exempt(struct gsim_slurm_reading *r, const char *column, const char *value,
                         int64_t *ns) {
-    if (!is(value, "-1") && !gsim_slurm_time(value, ns))
+    if (!gsim_slurm_is(value, "-1") && !gsim_slurm_time(value, ns))
         gsim_slurm_refuse(r, column, value, "a time, such as 00:10:00 or 10 (minutes), or -1");
 }
 
 static void take_qos(struct gsim_slurm_reading *r, const char *column, const char *value,
                      struct gsim_slurm_qos *qos) {
-    if (is(column, "Name"))
+    if (gsim_slurm_is(column, "Name"))
         qos->name = gsim_slurm_keep(r, value, strlen(value));
-    else if (is(column, "Priority") && gsim_parse_int(value, &qos->priority) != GSIM_PARSE_OK)
+    else if (gsim_slurm_is(column, "Priority") &&
+             gsim_parse_int(value, &qos->priority) != GSIM_PARSE_OK)
         gsim_slurm_refuse(r, column, value, "a whole number, of which a larger one goes first");
-    else if (is(column, "Preempt"))
+    else if (gsim_slurm_is(column, "Preempt"))
         qos->preempts = gsim_slurm_keep(r, value, strlen(value));
-    else if (is(column, "PreemptMode"))
-        qos->mode = mode_of(r, value);
-    else if (is(column, "PreemptExemptTime"))
+    else if (gsim_slurm_is(column, "PreemptMode"))
+        qos->mode = table_mode(r, value);
+    else if (gsim_slurm_is(column, "PreemptExemptTime"))
         take_exempt(r, column, value, &qos->exempt_ns);
-    else if (is(column, "UsageFactor") &&
+    else if (gsim_slurm_is(column, "UsageFactor") &&
              gsim_parse_decimal(value, strlen(value), 1000, &qos->usage_milli) != GSIM_PARSE_OK)
         gsim_slurm_refuse(r, column, value, "a decimal number such as 1.0");
-    else if (is(column, "Flags"))
+    else if (gsim_slurm_is(column, "Flags"))
         qos->goes_over_partition = gsim_slurm_lists(value, "OverPartQOS", 11);
-    else if (is(column, "GraceTime")) {
-        if (!is(value, "00:00:00"))
+    else if (gsim_slurm_is(column, "GraceTime")) {
+        if (!gsim_slurm_is(value, "00:00:00"))
             gsim_slurm_note(r, column, value, "0: a job that gives way leaves its GPUs at once");
     } else if (!take_limits(r, column, value, true, &qos->limits) &&
-               !gsim_slurm_lists(passed_over, column, strlen(column)))
+               !gsim_slurm_lists(columns_passed_over, column, strlen(column)))
         gsim_slurm_note(r, column, value, "no limit");
 }
 
 static void take_assoc(struct gsim_slurm_reading *r, const char *column, const char *value,
                        struct gsim_slurm_assoc *assoc) {
-    if (is(column, "Account"))
+    if (gsim_slurm_is(column, "Account"))
         assoc->account = gsim_slurm_keep(r, value, strlen(value));
-    else if (is(column, "User"))
+    else if (gsim_slurm_is(column, "User"))
         assoc->user = gsim_slurm_keep(r, value, strlen(value));
-    else if (is(column, "ParentName") || is(column, "Par Name"))
+    else if (gsim_slurm_is(column, "ParentName") || gsim_slurm_is(column, "Par Name"))
         assoc->parent = gsim_slurm_keep(r, value, strlen(value));
-    else if (is(column, "Def QOS") || is(column, "DefaultQOS"))
+    else if (gsim_slurm_is(column, "Def QOS") || gsim_slurm_is(column, "DefaultQOS"))
         assoc->qos = gsim_slurm_keep(r, value, strlen(value));
-    else if ((is(column, "Share") || is(column, "Fairshare")) && is(value, "parent"))
+    else if ((gsim_slurm_is(column, "Share") || gsim_slurm_is(column, "Fairshare")) &&
+             gsim_slurm_is(value, "parent"))
         gsim_slurm_note(r, "Fairshare", value, "one share of its own");
-    else if (is(column, "Share") || is(column, "Fairshare")) {
+    else if (gsim_slurm_is(column, "Share") || gsim_slurm_is(column, "Fairshare")) {
         if (gsim_parse_int(value, &assoc->shares) != GSIM_PARSE_OK || assoc->shares < 0 ||
             assoc->shares > INT32_MAX)
             gsim_slurm_refuse(r, column, value,
                               "a number of shares from 0 to 2147483647, or 'parent'");
-    } else if (is(column, "Partition"))
+    } else if (gsim_slurm_is(column, "Partition"))
         gsim_slurm_note(r, "an association of the partition", value,
                         "the association is of all partitions");
     else if (!take_limits(r, column, value, false, &assoc->limits) &&
-             !gsim_slurm_lists(passed_over, column, strlen(column)))
+             !gsim_slurm_lists(columns_passed_over, column, strlen(column)))
         gsim_slurm_note(r, column, value, "no limit");
 }
 

@@ -3,13 +3,6 @@
 
 #include <math.h>
 
-static double mean_of(const double *values, size_t n) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += values[i];
-    return sum / (double)n;
-}
-
 static double covariance(const double *values, size_t n, size_t lag, double mean) {
     double sum = 0;
     for (size_t i = 0; i + lag < n; i++)
@@ -19,7 +12,7 @@ static double covariance(const double *values, size_t n, size_t lag, double mean
 
 /* The variance over the square of the mean. */
 static double variation(const double *values, size_t n) {
-    double mean = mean_of(values, n);
+    double mean = gsim_mean_of(values, n);
     return mean > 0 ? covariance(values, n, 0, mean) / (mean * mean) : 0;
 }
 
@@ -37,12 +30,12 @@ enum { STANDARD_ERRORS = 3, RULE_OF_THREE = 3 };
 
 struct gsim_dependence gsim_dependence_of(const double *gap_s, const double *work_s, size_t n,
                                           double gpus) {
-    double gap = n > 1 ? mean_of(gap_s, n - 1) : 0;
+    double gap = n > 1 ? gsim_mean_of(gap_s, n - 1) : 0;
     struct gsim_dependence d = {.load = (double)INFINITY, .memory = (double)INFINITY};
     if (!(gap > 0))
         return d;
     double ca2 = variation(gap_s, n - 1), cs2 = variation(work_s, n);
-    d.load = mean_of(work_s, n) / gap / gpus;
+    d.load = gsim_mean_of(work_s, n) / gap / gpus;
     d.unseen = RULE_OF_THREE * share_of_largest(work_s, n);
     double highest = d.load * (1 + STANDARD_ERRORS * sqrt((ca2 + cs2) / (double)n));
     if (highest < 1)
@@ -60,8 +53,9 @@ double gsim_memory_of_values(const double *values, size_t n) {
     if (n_points < 4)
         return (double)INFINITY;
     for (size_t i = 0; i < n_points; i++)
-        point[i] = mean_of(values + i * each, each);
-    double one = covariance(values, n, 0, mean_of(values, n)), mean = mean_of(point, n_points);
+        point[i] = gsim_mean_of(values + i * each, each);
+    double one = covariance(values, n, 0, gsim_mean_of(values, n)),
+           mean = gsim_mean_of(point, n_points);
     double sum = -covariance(point, n_points, 0, mean), last = (double)INFINITY;
     if (!(one > 0))
         return 1; /* all values are equal */
@@ -78,12 +72,12 @@ void gsim_batch_means(const double *values, size_t n, double *means) {
     size_t each = n / GSIM_BATCHES;
     values += n % GSIM_BATCHES;
     for (int b = 0; b < GSIM_BATCHES; b++)
-        means[b] = mean_of(values + (size_t)b * each, each);
+        means[b] = gsim_mean_of(values + (size_t)b * each, each);
 }
 
 /* The variance of what values have beyond their times alone. */
 static double variance_of_delays(const double *values, const double *alone, size_t n) {
-    double mean = mean_of(values, n) - mean_of(alone, n), sum = 0;
+    double mean = gsim_mean_of(values, n) - gsim_mean_of(alone, n), sum = 0;
     for (size_t i = 0; i < n; i++)
         sum += (values[i] - alone[i] - mean) * (values[i] - alone[i] - mean);
     return sum / (double)n;
@@ -91,7 +85,7 @@ static double variance_of_delays(const double *values, const double *alone, size
 
 struct gsim_interval gsim_interval_of_run(const double *values, const double *alone, size_t n,
                                           const struct gsim_dependence *queue) {
-    double means[GSIM_BATCHES], mean = n ? mean_of(values, n) : 0;
+    double means[GSIM_BATCHES], mean = n ? gsim_mean_of(values, n) : 0;
     struct gsim_interval unknown = {mean, (double)NAN, (double)NAN};
     if (!gsim_is_enough(n, queue->memory))
         return unknown;

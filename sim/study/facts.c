@@ -6,6 +6,7 @@
 #include "gsim/units.h"
 #include "sim/base/sort.h"
 #include "sim/core/stats.h"
+#include "sim/study/stats.h"
 
 const struct gsim_fact_def gsim_fact_defs[GSIM_FACT_COUNT] = {
 #define GSIM_FACT(symbol, name, unit, help) {name, unit, help},
@@ -46,22 +47,15 @@ static bool take(const struct gsim_trace *trace, struct gsim_arena *arena, struc
 
 /* --- numbers of a list ------------------------------------------------------------------------ */
 
-static double mean_of(const double *x, size_t n) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += x[i];
-    return sum / (double)n;
-}
-
 static double variance_of(const double *x, size_t n) {
-    double mean = mean_of(x, n), sum = 0;
+    double mean = gsim_mean_of(x, n), sum = 0;
     for (size_t i = 0; i < n; i++)
         sum += (x[i] - mean) * (x[i] - mean);
     return sum / (double)n;
 }
 
 static double correlation(const double *x, const double *y, size_t n) {
-    double mx = mean_of(x, n), my = mean_of(y, n), sum = 0;
+    double mx = gsim_mean_of(x, n), my = gsim_mean_of(y, n), sum = 0;
     for (size_t i = 0; i < n; i++)
         sum += (x[i] - mx) * (y[i] - my);
     return sum / (double)n / sqrt(variance_of(x, n) * variance_of(y, n));
@@ -77,7 +71,7 @@ static bool is_constant(const double *x, size_t n) {
 /* Of the whole list's mean and variance. The variance of equal values is what their mean was
  * rounded by, and with it they would seem to be correlated. */
 void gsim_autocorrelations(const double *x, size_t n, size_t n_lags, double *out) {
-    double mean = mean_of(x, n), variance = variance_of(x, n);
+    double mean = gsim_mean_of(x, n), variance = variance_of(x, n);
     bool has_none = is_constant(x, n);
     for (size_t lag = 1; lag <= n_lags; lag++) {
         double sum = 0;
@@ -145,7 +139,7 @@ static bool describe_hours(const struct sequence *s, struct gsim_arena *arena, d
     for (size_t i = 0; i < s->n; i++)
         count[(size_t)(s->since_s[i] / HOUR_S)]++;
     if (n >= 2)
-        value[GSIM_FACT_DISPERSION] = variance_of(count, n) / mean_of(count, n);
+        value[GSIM_FACT_DISPERSION] = variance_of(count, n) / gsim_mean_of(count, n);
     if (span_s >= DAY_S)
         value[GSIM_FACT_DAY] = quietest_to_busiest(s->since_s, s->n, HOUR_S, HOURS);
     if (span_s >= DAYS * DAY_S)
@@ -167,7 +161,7 @@ static bool describe_order(const struct sequence *s, struct gsim_arena *arena, d
         n_same += s->owner[i] == s->owner[i + 1] && s->gpus[i] == s->gpus[i + 1];
     }
     gsim_autocorrelations(logarithm, s->n, 1, &value[GSIM_FACT_LAG1]);
-    value[GSIM_FACT_GAP_CV] = sqrt(variance_of(gap, s->n - 1)) / mean_of(gap, s->n - 1);
+    value[GSIM_FACT_GAP_CV] = sqrt(variance_of(gap, s->n - 1)) / gsim_mean_of(gap, s->n - 1);
     if (s->owner[0] >= 0)
         value[GSIM_FACT_SAME_USER] = 100 * (double)n_same / (double)(s->n - 1);
     return true;
@@ -188,9 +182,9 @@ static bool describe_sizes(const struct sequence *s, struct gsim_arena *arena, d
     value[GSIM_FACT_WIDEST] = widest;
     value[GSIM_FACT_SINGLE] = 100 * single / (double)s->n;
     value[GSIM_FACT_WIDE_WORK] = work > 0 ? 100 * wide / work : (double)NAN;
-    value[GSIM_FACT_DURATION_MEAN] = mean_of(s->duration_s, s->n);
+    value[GSIM_FACT_DURATION_MEAN] = gsim_mean_of(s->duration_s, s->n);
     value[GSIM_FACT_DURATION_CV] =
-        sqrt(variance_of(s->duration_s, s->n)) / mean_of(s->duration_s, s->n);
+        sqrt(variance_of(s->duration_s, s->n)) / gsim_mean_of(s->duration_s, s->n);
     double *a = ranks_of(s->gpus, s->n, arena), *b = ranks_of(s->duration_s, s->n, arena);
     if (!a || !b)
         return false;

@@ -8,8 +8,8 @@
 #include "sim/base/sort.h"
 
 /* Names of a result's fields. */
-static const char *const names[GSIM_LATENCY_COUNT] = {"latency_mean_s", "latency_p50_s",
-                                                      "latency_p99_s"};
+static const char *const latency_names[GSIM_LATENCY_COUNT] = {"latency_mean_s", "latency_p50_s",
+                                                              "latency_p99_s"};
 
 double gsim_latency_of(const struct gsim_summary *summary, enum gsim_latency which) {
     const double values[] = {summary->latency_mean_s, summary->latency_p50_s,
@@ -116,5 +116,5 @@ void gsim_latencies_put_json(FILE *out, const struct gsim_latencies *latencies) 
     else
         fputs("null", out);
     for (int l = 0; l < GSIM_LATENCY_COUNT; l++)
-        gsim_put_json_interval(out, names[l], &latencies->of_s[l]);
+        gsim_put_json_interval(out, latency_names[l], &latencies->of_s[l]);
 }

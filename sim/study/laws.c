@@ -8,7 +8,7 @@
 
 /* --- GPUs over time -------------------------------------------------------------------------- */
 
-static void begin(void *arg, const struct gsim_scene *scene) {
+static void begin_laws(void *arg, const struct gsim_scene *scene) {
     struct gsim_holdings *h = arg;
     h->trace = scene->trace;
     h->n_gpus = scene->n_gpus;
@@ -49,15 +49,15 @@ static void note(void *arg, const struct gsim_change *change) {
     hold(h, change, change->share_ppm);
 }
 
-static void end(void *arg, int64_t now_ns) {
+static void end_laws(void *arg, int64_t now_ns) {
     (void)arg;
     (void)now_ns;
 }
 
 void gsim_holdings_open(struct gsim_holdings *holdings, struct gsim_arena *arena) {
     *holdings = (struct gsim_holdings){.arena = arena, .crowded_gpu = UINT32_MAX};
-    holdings->observer =
-        (struct gsim_observer){.arg = holdings, .begin = begin, .change = note, .end = end};
+    holdings->observer = (struct gsim_observer){
+        .arg = holdings, .begin = begin_laws, .change = note, .end = end_laws};
 }
 
 /* --- rules ----------------------------------------------------------------------------------- */

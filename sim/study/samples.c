@@ -3,7 +3,7 @@
 
 enum { N_QUANTITIES = GSIM_SAMPLED_BUSY + 1 };
 
-static const char *const names[N_QUANTITIES] = {"queue", "running", "busy_gpus"};
+static const char *const quantity_names[N_QUANTITIES] = {"queue", "running", "busy_gpus"};
 
 enum { OCCUPANTS_PER_STEP = 16 }; /* occupant changes to keep, for each step */
 
@@ -97,23 +97,25 @@ static const char *lane_name(struct gsim_samples *s, uint32_t gpu, uint32_t lane
     return s->lane_name[gpu][lane];
 }
 
-static void note_occupant(struct gsim_samples *s, const struct gsim_change *change, uint32_t gpu) {
-    uint32_t lane = gsim_occupancy_lane(&s->occupancy, gpu, change->job);
+static void note_occupant(struct gsim_samples *s, const struct gsim_change *change_samples,
+                          uint32_t gpu) {
+    uint32_t lane = gsim_occupancy_lane(&s->occupancy, gpu, change_samples->job);
     const char *name = lane_name(s, gpu, lane);
-    struct gsim_sample sample = {change->now_ns, name, change->is_on ? (double)change->job : -1.0};
+    struct gsim_sample sample = {change_samples->now_ns, name,
+                                 change_samples->is_on ? (double)change_samples->job : -1.0};
     if (!name || !append(s, &s->occupants, sample))
         s->has_failed = true;
     s->has_overflowed = s->occupants.n > s->most * OCCUPANTS_PER_STEP;
 }
 
-static void note_occupants(struct gsim_samples *s, const struct gsim_change *change) {
-    for (uint32_t u = 0; u < change->n_units && !s->has_overflowed && !s->has_failed; u++)
-        note_occupant(s, change, change->units[u].gpu);
+static void note_occupants(struct gsim_samples *s, const struct gsim_change *change_samples) {
+    for (uint32_t u = 0; u < change_samples->n_units && !s->has_overflowed && !s->has_failed; u++)
+        note_occupant(s, change_samples, change_samples->units[u].gpu);
 }
 
 /* --- the observer ----------------------------------------------------------------------------- */
 
-static void begin(void *arg, const struct gsim_scene *scene) {
+static void begin_samples(void *arg, const struct gsim_scene *scene) {
     struct gsim_samples *s = arg;
     gsim_occupancy_begin(&s->occupancy, scene, s->arena);
     s->lane_name = gsim_arena_array(s->arena, scene->n_gpus, sizeof *s->lane_name);
@@ -121,20 +123,20 @@ static void begin(void *arg, const struct gsim_scene *scene) {
     s->has_failed = s->occupancy.has_failed || !s->lane_name || !s->n_lane_names;
 }
 
-static void change(void *arg, const struct gsim_change *change) {
+static void change_samples(void *arg, const struct gsim_change *change_samples) {
     struct gsim_samples *s = arg;
     if (s->has_failed)
         return;
-    fill(s, change->now_ns);
-    if (change->was_on && !change->is_on)
-        note_occupants(s, change);
-    gsim_occupancy_apply(&s->occupancy, change);
+    fill(s, change_samples->now_ns);
+    if (change_samples->was_on && !change_samples->is_on)
+        note_occupants(s, change_samples);
+    gsim_occupancy_apply(&s->occupancy, change_samples);
     s->has_failed |= s->occupancy.has_failed;
-    if (!change->was_on && change->is_on)
-        note_occupants(s, change);
+    if (!change_samples->was_on && change_samples->is_on)
+        note_occupants(s, change_samples);
 }
 
-static void end(void *arg, int64_t now_ns) {
+static void end_samples(void *arg, int64_t now_ns) {
     struct gsim_samples *s = arg;
     if (!s->has_failed && s->since_ns >= 0)
         fill(s, now_ns);
@@ -149,7 +151,8 @@ struct gsim_samples *gsim_samples_new(struct gsim_arena *arena, uint32_t most) {
     }
     if (!s)
         return NULL;
-    s->observer = (struct gsim_observer){.arg = s, .begin = begin, .change = change, .end = end};
+    s->observer = (struct gsim_observer){
+        .arg = s, .begin = begin_samples, .change = change_samples, .end = end_samples};
     s->arena = arena;
     s->most = most;
     s->width_ns = 1;
@@ -193,12 +196,12 @@ static bool list_means(struct gsim_samples *s, struct samples_list *list,
     for (uint32_t i = 0; i < s->n; i++) {
         int64_t begin_ns = s->first_ns + i * s->width_ns;
         double mean = mean_of_step(s, quantity, i);
-        if (!append(s, list, (struct gsim_sample){begin_ns, names[quantity], mean}))
+        if (!append(s, list, (struct gsim_sample){begin_ns, quantity_names[quantity], mean}))
             return false;
     }
     /* the value at the end of the run closes the last step */
     double last = gsim_samples_now(s, quantity);
-    return append(s, list, (struct gsim_sample){s->since_ns, names[quantity], last});
+    return append(s, list, (struct gsim_sample){s->since_ns, quantity_names[quantity], last});
 }
 
 /* Lists the occupants. If a lane changes several times at one instant, the last occupant counts. */

@@ -315,7 +315,7 @@ void gsim_serving_write(FILE *out, const struct gsim_serving *serving,
         write_table(out, serving);
 }
 
-static void put_seconds(FILE *out, int64_t time_ns) {
+static void put_time_cell(FILE *out, int64_t time_ns) {
     char text[32] = "";
     if (time_ns >= 0)
         (void)gsim_format_seconds(text, time_ns, 9);
@@ -332,12 +332,12 @@ void gsim_serving_write_requests(FILE *out, const struct gsim_serving *serving) 
         gsim_put_csv_text(out, request->id);
         fputc(',', out);
         gsim_put_csv_text(out, serving->llms->list[request->model].name);
-        put_seconds(out, request->arrival_ns);
+        put_time_cell(out, request->arrival_ns);
         fprintf(out, ",%lld,%lld", (long long)request->prompt, (long long)request->output);
-        put_seconds(out, measure_ns(serving, r, QUEUE));
-        put_seconds(out, measure_ns(serving, r, TTFT));
-        put_seconds(out, measure_ns(serving, r, TPOT));
-        put_seconds(out, measure_ns(serving, r, LATENCY));
+        put_time_cell(out, measure_ns(serving, r, QUEUE));
+        put_time_cell(out, measure_ns(serving, r, TTFT));
+        put_time_cell(out, measure_ns(serving, r, TPOT));
+        put_time_cell(out, measure_ns(serving, r, LATENCY));
         fprintf(out, ",%lld,%lld,%lld\n", (long long)one->preemptions, (long long)one->swaps,
                 (long long)one->recomputed);
     }

@@ -16,12 +16,12 @@ void gsim_serving_timeline_begin(FILE *out, const struct gsim_llms *llms) {
 }
 
 /* Microseconds, to the nanosecond. */
-static void put_us(FILE *out, const char *name, int64_t time_ns) {
+static void put_span_us(FILE *out, const char *name, int64_t time_ns) {
     fprintf(out, ",\"%s\":%lld.%03lld", name, (long long)(time_ns / GSIM_NS_PER_US),
             (long long)(time_ns % GSIM_NS_PER_US));
 }
 
-static const char *name_of(const struct gsim_llm_span *span) {
+static const char *span_name(const struct gsim_llm_span *span) {
     if (span->state != GSIM_LLM_IS_AWAKE)
         return span->state == GSIM_LLM_WAKES ? "wakes" : "falls asleep";
     return span->work->emitted == span->work->tokens ? "decode" : "prefill";
@@ -35,15 +35,15 @@ static const char *category_of(const struct gsim_llm_span *span) {
 
 static void put_blocks(FILE *out, const struct gsim_llm_span *span) {
     fprintf(out, ",\n{\"name\":\"blocks\",\"ph\":\"C\",\"pid\":%u", span->model + 1);
-    put_us(out, "ts", span->begin_ns);
+    put_span_us(out, "ts", span->begin_ns);
     fprintf(out, ",\"args\":{\"blocks\":%lld}}", (long long)span->blocks);
 }
 
 void gsim_serving_timeline_add(FILE *out, const struct gsim_llm_span *span) {
     fprintf(out, ",\n{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":%u,\"tid\":1",
-            name_of(span), category_of(span), span->model + 1);
-    put_us(out, "ts", span->begin_ns);
-    put_us(out, "dur", span->end_ns - span->begin_ns);
+            span_name(span), category_of(span), span->model + 1);
+    put_span_us(out, "ts", span->begin_ns);
+    put_span_us(out, "dur", span->end_ns - span->begin_ns);
     if (span->state == GSIM_LLM_IS_AWAKE)
         fprintf(out, ",\"args\":{\"sequences\":%lld,\"tokens\":%lld,\"generated\":%lld}",
                 (long long)span->work->sequences, (long long)span->work->tokens,

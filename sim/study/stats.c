@@ -14,7 +14,7 @@ static double standard_error(const double *values, size_t n, double mean) {
     return sqrt(squares / (double)(n - 1) / (double)n);
 }
 
-static double mean_of(const double *values, size_t n) {
+double gsim_mean_of(const double *values, size_t n) {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
         sum += values[i];
@@ -28,7 +28,7 @@ static double errors_to_end(size_t n, double times) {
 }
 
 struct gsim_interval gsim_t_interval(const double *values, size_t n, double times) {
-    double mean = mean_of(values, n);
+    double mean = gsim_mean_of(values, n);
     if (n < 2)
         return (struct gsim_interval){mean, -(double)INFINITY, (double)INFINITY};
     double half = errors_to_end(n, times) * standard_error(values, n, mean);
@@ -36,7 +36,7 @@ struct gsim_interval gsim_t_interval(const double *values, size_t n, double time
 }
 
 struct gsim_interval gsim_t_log_interval(const double *values, size_t n) {
-    double mean = mean_of(values, n);
+    double mean = gsim_mean_of(values, n);
     if (n < 2)
         return (struct gsim_interval){mean, 0, (double)INFINITY};
     if (!(mean > 0)) /* a mean of 0 has no logarithm */
@@ -49,7 +49,7 @@ struct gsim_interval gsim_t_log_interval(const double *values, size_t n) {
  * it by dx / x - dy / y. So its variance is that of the differences, unit by unit, of the values
  * relative to their means. */
 static double ratio_error(const double *above, const double *below, size_t n) {
-    double x = mean_of(above, n), y = mean_of(below, n), squares = 0;
+    double x = gsim_mean_of(above, n), y = gsim_mean_of(below, n), squares = 0;
     for (size_t i = 0; i < n; i++)
         squares += (above[i] / x - below[i] / y) * (above[i] / x - below[i] / y);
     return sqrt(squares / (double)(n - 1) / (double)n);
@@ -57,7 +57,7 @@ static double ratio_error(const double *above, const double *below, size_t n) {
 
 struct gsim_interval gsim_t_ratio(const double *above, const double *below, size_t n,
                                   double times) {
-    double x = mean_of(above, n), y = mean_of(below, n);
+    double x = gsim_mean_of(above, n), y = gsim_mean_of(below, n);
     if (n < 2)
         return (struct gsim_interval){x / y, 0, (double)INFINITY};
     if (!(x > 0 && y > 0))
@@ -88,14 +88,14 @@ double gsim_normal_half(double error) {
 
 /* A mean of 0 has no logarithm; there the differences are tested, which need none. */
 static double p_of_differences(const double *above, const double *below, size_t n) {
-    double mean = mean_of(above, n) - mean_of(below, n), squares = 0;
+    double mean = gsim_mean_of(above, n) - gsim_mean_of(below, n), squares = 0;
     for (size_t i = 0; i < n; i++)
         squares += (above[i] - below[i] - mean) * (above[i] - below[i] - mean);
     return p_of_zero(mean, sqrt(squares / (double)(n - 1) / (double)n), n);
 }
 
 double gsim_t_ratio_p(const double *above, const double *below, size_t n) {
-    double x = mean_of(above, n), y = mean_of(below, n);
+    double x = gsim_mean_of(above, n), y = gsim_mean_of(below, n);
     if (n < 2)
         return (double)NAN;
     if (!(x > 0 && y > 0))

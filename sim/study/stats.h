@@ -11,6 +11,7 @@ struct gsim_interval {
     double mean, low, high;
 };
 
+double gsim_mean_of(const double *values, size_t n);
 /* The mean and its 95 % interval by Student's t. For n = 1 the interval is from -inf to inf. Of a
  * family of comparisons the interval is wider: `times` says how many times rarer than one in twenty
  * it may miss (gsim_holm); 1: an interval for itself. */

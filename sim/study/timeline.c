@@ -193,7 +193,7 @@ static const char *state_name(const struct lane *lane) {
     return lane->is_moving && is_in_transition ? "moving" : names[lane->state];
 }
 
-static bool take_row(struct gsim_run_timeline *t, uint32_t job) {
+static bool take_place(struct gsim_run_timeline *t, uint32_t job) {
     if (t->n_free_rows == 0) {
         uint32_t *grown = gsim_arena_grow(t->arena, t->free_rows, t->n_rows * sizeof *grown,
                                           (t->n_rows + 1) * sizeof *grown);
@@ -221,7 +221,7 @@ static void end_job_state(struct gsim_run_timeline *t, uint32_t job, int64_t now
 static void change_job(struct gsim_run_timeline *t, const struct gsim_change *change) {
     struct lane *lane = &t->jobs[change->job];
     if (change->from == GSIM_FREE)
-        t->has_failed |= !take_row(t, change->job);
+        t->has_failed |= !take_place(t, change->job);
     else
         end_job_state(t, change->job, change->now_ns);
     lane->since_ns = change->now_ns;

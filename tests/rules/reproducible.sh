@@ -6,11 +6,11 @@
 set -u
 . tests/support/check.sh
 build=$1
-objects='traces/csv.o sim/app/tables/write.o hot.o'
+objects='traces/csv.o sim/app/tables/room.o hot.o'
 hot='build/gcc-O2/policies/mig.o build/gcc-O2/sim/base/index.o'
 for folder in a a-folder-with-a-longer-name; do
     mkdir -p "$tmp/$folder"
-    git ls-files '*.c' '*.h' '*.def' Makefile | tar cf - -T - | tar xf - -C "$tmp/$folder"
+    git ls-files '*.c' '*.h' '*.def' Makefile tools/room.sh | tar cf - -T - | tar xf - -C "$tmp/$folder"
     # shellcheck disable=SC2046 # a word for each object
     (cd "$tmp/$folder" && CCACHE_DISABLE=1 make -s TIMES= CC=gcc OPT=-O2 HOT_OBJ="$hot" $(printf 'build/gcc-O2/%s ' $objects)) >"$tmp/log" 2>&1
     say "objects in $folder" $?

@@ -37,7 +37,7 @@ static void contents_are_read_once(void **state) {
     (void)state;
     char path[] = "/tmp/gsim-identity-XXXXXX";
     static struct gsim_log log;
-    const struct gsim_content *first, *second;
+    const struct gsim_file_content *first, *second;
     struct gsim_contents *contents = gsim_contents_new(3);
     log = (struct gsim_log){0};
     make_file(path);
@@ -70,7 +70,7 @@ static void a_watched_file_that_changes_is_told(void **state) {
     (void)state;
     char path[] = "/tmp/gsim-identity-XXXXXX";
     static struct gsim_log log;
-    const struct gsim_content *content;
+    const struct gsim_file_content *content;
     log = (struct gsim_log){0};
     make_file(path);
     write_file(path, "abc");

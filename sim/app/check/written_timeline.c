@@ -331,8 +331,8 @@ static enum gsim_status close_bracket(void *arg, int64_t line) {
     return t->place[t->depth--] == GSIM_CHROME_EVENT ? end_event(t) : GSIM_OK;
 }
 
-static enum gsim_status take_value(void *arg, enum gsim_json_kind kind, const char *key,
-                                   const char *text, size_t length, int64_t line) {
+static enum gsim_status take_event_value(void *arg, enum gsim_json_kind kind, const char *key,
+                                         const char *text, size_t length, int64_t line) {
     struct timeline *t = arg;
     struct event *e = &t->event;
     t->is_cut |= strcmp(key, "events_left_out") == 0;
@@ -390,7 +390,7 @@ enum gsim_status gsim_written_check_timeline(struct gsim_written *w, const char 
     if (!t)
         return gsim_no_memory(w->log, "checking");
     t->w = w;
-    struct gsim_json_user user = {t, open_bracket, close_bracket, take_value, true};
+    struct gsim_json_user user = {t, open_bracket, close_bracket, take_event_value, true};
     enum gsim_status status = index_jobs(t) ? GSIM_OK : gsim_no_memory(w->log, "checking");
     if (status == GSIM_OK)
         status = gsim_input_open(path, w->arena, &input, w->log);

@@ -88,14 +88,14 @@ static const char *say_users(const struct gsim_compare *c, int contender) {
 
 /* --- one alternative -------------------------------------------------------------------------- */
 
-static const char *name_of(const struct gsim_compare *c, int contender) {
+static const char *contender_name(const struct gsim_compare *c, int contender) {
     return c->setup->contender[contender].policy->name;
 }
 
 /* Of changed traces the trace as it is counts, which is replication 0: waits and users are of it,
  * and a sentence is of one thing. Of a spec the mean of all replications, which are drawn alike. */
-static double mean_of(const struct gsim_compare *c, int contender,
-                      double (*value)(const struct gsim_summary *)) {
+static double mean_measure(const struct gsim_compare *c, int contender,
+                           double (*value)(const struct gsim_summary *)) {
     double sum = 0;
     int n = c->first_rep ? 1 : c->n_reps;
     for (int r = 0; r < n; r++)
@@ -103,7 +103,7 @@ static double mean_of(const struct gsim_compare *c, int contender,
     return sum / n;
 }
 
-static double jct_s(const struct gsim_summary *summary) {
+static double mean_jct_s(const struct gsim_summary *summary) {
     return summary->jct_mean_s;
 }
 
@@ -111,17 +111,17 @@ static double p99_s(const struct gsim_summary *summary) {
     return summary->jct_p99_s;
 }
 
-static double wait_s(const struct gsim_summary *summary) {
+static double mean_wait_s(const struct gsim_summary *summary) {
     return summary->wait_mean_s;
 }
 
 /* Its mean JCT, to that of today's policy. */
-static double ratio_of(const struct gsim_compare *c, int i) {
-    return mean_of(c, i, jct_s) / mean_of(c, 0, jct_s);
+static double ratio_to_best(const struct gsim_compare *c, int i) {
+    return mean_measure(c, i, mean_jct_s) / mean_measure(c, 0, mean_jct_s);
 }
 
 /* Whether the interval, or the changed traces, leave open that it is no better. */
-static bool may_be_chance(const struct gsim_comparison *s, int i) {
+static bool is_within_chance(const struct gsim_comparison *s, int i) {
     if (s->units == GSIM_UNITS_NONE)
         return false; /* which its sentence says */
     if (s->units == GSIM_UNITS_CHANGED)
@@ -178,22 +178,22 @@ static const char *overturned_by(const struct gsim_compare *c, const struct gsim
 static const char *say_times(const struct gsim_compare *c, int i,
                              double (*value)(const struct gsim_summary *)) {
     char before[40], after[40];
-    (void)gsim_format_humane(before, mean_of(c, 0, value));
-    (void)gsim_format_humane(after, mean_of(c, i, value));
+    (void)gsim_format_humane(before, mean_measure(c, 0, value));
+    (void)gsim_format_humane(after, mean_measure(c, i, value));
     const char *text = gsim_arena_printf(c->cli->arena, "%s instead of %s", after, before);
     return text ? text : "";
 }
 
 static void advise(struct gsim_advice *advice, const struct gsim_compare *c,
-                   const struct gsim_comparison *s, int i, int rank) {
-    double lower = 100 * (1 - ratio_of(c, i));
-    bool has_tail = mean_of(c, i, p99_s) > mean_of(c, 0, p99_s) * (1 + WORTH);
+                   const struct gsim_comparison *s, int i, int rank_contenders) {
+    double lower = 100 * (1 - ratio_to_best(c, i));
+    bool has_tail = mean_measure(c, i, p99_s) > mean_measure(c, 0, p99_s) * (1 + WORTH);
     gsim_advice_add(advice,
                     "%d. %s in place of %s: mean JCT %.*f %% lower%s, %sp99 %s; mean wait "
                     "%s.%s%s%s",
-                    rank, name_of(c, i), name_of(c, 0), digits_of(lower), lower,
-                    say_interval(c, s, i), has_tail ? "but " : "", say_times(c, i, p99_s),
-                    say_times(c, i, wait_s), say_users(c, i), rests_on(c, i),
+                    rank_contenders, contender_name(c, i), contender_name(c, 0), digits_of(lower),
+                    lower, say_interval(c, s, i), has_tail ? "but " : "", say_times(c, i, p99_s),
+                    say_times(c, i, mean_wait_s), say_users(c, i), rests_on(c, i),
                     overturned_by(c, s, i));
 }
 
@@ -210,26 +210,26 @@ static int by_ratio(const void *a, const void *b) {
 }
 
 /* The alternatives with a mean JCT that is lower, the lowest first. */
-static int rank(const struct gsim_compare *c, struct ranked *ranked) {
+static int rank_contenders(const struct gsim_compare *c, struct ranked *ranked) {
     int n = 0;
     for (int i = 1; i < c->setup->n_contenders; i++)
-        if (ratio_of(c, i) < 1 - WORTH && !gsim_compare_knows_durations(c, i))
-            ranked[n++] = (struct ranked){i, ratio_of(c, i)};
+        if (ratio_to_best(c, i) < 1 - WORTH && !gsim_compare_knows_durations(c, i))
+            ranked[n++] = (struct ranked){i, ratio_to_best(c, i)};
     qsort(ranked, (size_t)n, sizeof *ranked, by_ratio);
     return n;
 }
 
 /* Those that other traces like this one put above today's policy: no reason to change it. */
-static int say_chance(struct gsim_advice *advice, const struct gsim_compare *c,
-                      const struct gsim_comparison *s, const struct ranked *ranked, int n) {
+static int advise_of_chance(struct gsim_advice *advice, const struct gsim_compare *c,
+                            const struct gsim_comparison *s, const struct ranked *ranked, int n) {
     int n_chance = 0;
     for (int k = 0; k < n; k++)
-        if (may_be_chance(s, ranked[k].contender)) {
+        if (is_within_chance(s, ranked[k].contender)) {
             n_chance++;
             gsim_advice_add(advice,
                             "No advice: %s in place of %s, with a mean JCT that is %.0f %% lower "
                             "here%s: that may be chance.",
-                            name_of(c, ranked[k].contender), name_of(c, 0),
+                            contender_name(c, ranked[k].contender), contender_name(c, 0),
                             100 * (1 - ranked[k].ratio), say_interval(c, s, ranked[k].contender));
         }
     return n_chance;
@@ -240,31 +240,31 @@ static int say_chance(struct gsim_advice *advice, const struct gsim_compare *c,
 static void say_known(struct gsim_advice *advice, const struct gsim_compare *c) {
     static const double ALIKE = 0.5; /* per cent: printed as 0 */
     for (int i = 1; i < c->setup->n_contenders; i++) {
-        double lower = 100 * (1 - ratio_of(c, i));
+        double lower = 100 * (1 - ratio_to_best(c, i));
         if (!gsim_compare_knows_durations(c, i))
             continue;
         const char *how =
             fabs(lower) < ALIKE
-                ? gsim_arena_printf(c->cli->arena, "the mean JCT of %s", name_of(c, 0))
+                ? gsim_arena_printf(c->cli->arena, "the mean JCT of %s", contender_name(c, 0))
                 : gsim_arena_printf(c->cli->arena, "a mean JCT %.0f %% %s that of %s", fabs(lower),
-                                    lower > 0 ? "below" : "above", name_of(c, 0));
+                                    lower > 0 ? "below" : "above", contender_name(c, 0));
         gsim_advice_add(advice,
                         "To compare: %s, which knows how long jobs will run, as no scheduler "
                         "does, has %s.",
-                        name_of(c, i), how ? how : "");
+                        contender_name(c, i), how ? how : "");
     }
 }
 
 /* Where jobs hardly wait there is nothing to gain. */
 static void say_little(struct gsim_advice *advice, const struct gsim_compare *c) {
     char wait[40];
-    double s = mean_of(c, 0, wait_s);
+    double s = mean_measure(c, 0, mean_wait_s);
     (void)gsim_format_humane(wait, s);
     if (s < NOTICED_S)
         gsim_advice_add(advice,
                         "Jobs wait %s on average under %s: neither another scheduler nor more GPUs "
                         "can give them more than that. Whether fewer GPUs would do stands below.",
-                        s > 0 ? wait : "0 s", name_of(c, 0));
+                        s > 0 ? wait : "0 s", contender_name(c, 0));
 }
 
 void gsim_advice_alternatives(struct gsim_advice *advice, const struct gsim_compare *c,
@@ -272,16 +272,16 @@ void gsim_advice_alternatives(struct gsim_advice *advice, const struct gsim_comp
     struct ranked ranked[GSIM_MAX_COMPARED];
     bool is_there = s->ranking[GSIM_MEASURE_JCT].is_there;
     say_little(advice, c);
-    int n = is_there ? rank(c, ranked) : 0, n_said = 0;
+    int n = is_there ? rank_contenders(c, ranked) : 0, n_said = 0;
     for (int k = 0; k < n; k++)
-        if (!may_be_chance(s, ranked[k].contender))
+        if (!is_within_chance(s, ranked[k].contender))
             advise(advice, c, s, ranked[k].contender, ++n_said);
-    int n_chance = say_chance(advice, c, s, ranked, n);
+    int n_chance = advise_of_chance(advice, c, s, ranked, n);
     if (is_there)
         say_known(advice, c);
     if (n_said == 0)
         gsim_advice_add(advice,
                         "No policy that was tried has a mean JCT more than %.0f %% below that of "
                         "%s%s: leave the scheduler as it is.",
-                        100 * WORTH, name_of(c, 0), n_chance ? " beyond chance" : "");
+                        100 * WORTH, contender_name(c, 0), n_chance ? " beyond chance" : "");
 }

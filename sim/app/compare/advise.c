@@ -115,7 +115,7 @@ static void set(struct gsim_cli *cli, const char *text) {
         cli->repeats[GSIM_OPT_SET][n] = text;
 }
 
-static const char *choose(struct gsim_cli *cli, const struct gsim_setup *setup) {
+static const char *choose_policies(struct gsim_cli *cli, const struct gsim_setup *setup) {
     const char *names = cli->value[GSIM_OPT_POLICIES];
     if (names)
         return names;
@@ -182,7 +182,7 @@ static enum gsim_status check_cluster(struct gsim_cli *cli, const struct gsim_se
 }
 
 /* The policies depend on the trace and the cluster, which are therefore loaded first. */
-static enum gsim_status load(struct gsim_cli *cli, struct gsim_setup *setup) {
+static enum gsim_status load_log(struct gsim_cli *cli, struct gsim_setup *setup) {
     enum gsim_status status = gsim_setup_trace(cli, setup, true);
     if (status == GSIM_OK)
         status = gsim_setup_cluster(cli, setup);
@@ -192,7 +192,7 @@ static enum gsim_status load(struct gsim_cli *cli, struct gsim_setup *setup) {
         status = resample(cli, setup);
     if (status != GSIM_OK)
         return status;
-    cli->value[GSIM_OPT_POLICIES] = choose(cli, setup);
+    cli->value[GSIM_OPT_POLICIES] = choose_policies(cli, setup);
     if (!cli->value[GSIM_OPT_POLICIES])
         return gsim_no_memory(cli->log, "choosing policies");
     status = gsim_setup_policies(cli, cli->value[GSIM_OPT_POLICIES], setup);
@@ -254,14 +254,14 @@ static void say_today(struct gsim_advice *advice, const struct gsim_compare *c,
 
 /* Where work comes faster than the GPUs can do it, no scheduler ends that. */
 static void say_load(struct gsim_advice *advice, const struct gsim_compare *c) {
-    double load = gsim_compare_load(c), gpus = gsim_compare_capacity(c);
-    if (load > 1)
+    double load_log = gsim_compare_load(c), gpus = gsim_compare_capacity(c);
+    if (load_log > 1)
         gsim_advice_add(advice,
                         "More work arrives between the first job and the last than the GPUs can do "
                         "in that time (offered load %.2f): while that is so, waits grow under any "
                         "scheduler, and a longer log like this one would have longer waits. The "
                         "work alone needs %.0f GPUs in place of %.0f.",
-                        load, ceil(gpus * load), gpus);
+                        load_log, ceil(gpus * load_log), gpus);
 }
 
 /* Sharing is tried as the trace has it, which is the least that it can gain. */
@@ -335,7 +335,7 @@ static const char *say_part(const struct gsim_compare *c) {
 }
 
 /* Today's policy on other nodes. */
-struct trial {
+struct advised_trial {
     struct gsim_setup setup;
     struct gsim_arena *arena;
     struct gsim_log log;
@@ -347,14 +347,14 @@ struct trial {
 
 struct trials {
     const struct gsim_compare *on; /* the jobs that run there */
-    struct trial *trial; /* more nodes, then fewer */
+    struct advised_trial *trial; /* more nodes, then fewer */
     struct gsim_progress_bar bar;
 };
 enum { N_TRIALS = 2 };
 
-static void run_trial(void *arg, int64_t at) {
+static void run_advised(void *arg, int64_t at) {
     struct trials *trials = arg;
-    struct trial *trial = &trials->trial[at];
+    struct advised_trial *trial = &trials->trial[at];
     struct gsim_result result;
     if (!trial->is_other)
         return;
@@ -366,7 +366,7 @@ static void run_trial(void *arg, int64_t at) {
 }
 
 static void say_nodes(struct gsim_advice *advice, const struct gsim_compare *c,
-                      const struct gsim_summary *today, const struct trial *trial) {
+                      const struct gsim_summary *today, const struct advised_trial *trial) {
     char before[40], after[40];
     (void)gsim_format_humane(before, today->wait_mean_s);
     (void)gsim_format_humane(after, trial->then.wait_mean_s);
@@ -383,7 +383,7 @@ static void say_nodes(struct gsim_advice *advice, const struct gsim_compare *c,
 }
 
 static void say_trial(struct gsim_advice *advice, const struct gsim_compare *c,
-                      const struct trial *trial, bool is_more) {
+                      const struct advised_trial *trial, bool is_more) {
     const struct gsim_summary *today = gsim_compare_summary(c->part ? c->part : c, 0, 0);
     const char *why = trial->log.n_errors > 0 ? trial->log.errors[0].text : "out of memory";
     if (trial->is_other && trial->status == GSIM_OK)
@@ -404,7 +404,7 @@ static enum gsim_status try_nodes(struct gsim_advice *advice, const struct gsim_
     struct trials trials = {.on = c->part ? c->part : c};
     trials.trial = gsim_arena_array(c->cli->arena, N_TRIALS, sizeof *trials.trial);
     for (int i = 0; trials.trial && i < N_TRIALS; i++) {
-        struct trial *trial = &trials.trial[i];
+        struct advised_trial *trial = &trials.trial[i];
         trial->setup = *c->setup;
         trial->arena = gsim_arena_new();
         trial->is_other =
@@ -414,7 +414,7 @@ static enum gsim_status try_nodes(struct gsim_advice *advice, const struct gsim_
         return gsim_no_memory(c->cli->log, "advising");
     gsim_progress_begin(&trials.bar, c->cli, "other nodes ", N_TRIALS);
     gsim_progress_set(&trials.bar, 0);
-    gsim_in_parallel(c->n_threads, N_TRIALS, run_trial, &trials);
+    gsim_in_parallel(c->n_threads, N_TRIALS, run_advised, &trials);
     gsim_progress_end(&trials.bar);
     for (int i = 0; i < N_TRIALS; i++) {
         say_trial(advice, c, &trials.trial[i], i == 0);
@@ -522,7 +522,7 @@ enum gsim_status gsim_command_advise(struct gsim_cli *cli) {
     bool is_interrupted = false;
     enum gsim_status status = place_output(cli);
     if (status == GSIM_OK)
-        status = load(cli, setup);
+        status = load_log(cli, setup);
     if (status == GSIM_OK)
         status = gsim_report_check_by(cli, setup);
     if (status != GSIM_OK)

@@ -13,7 +13,7 @@
  * one machine (docs/drive.md). A hundred runs: what a job hangs on is told to 0.01 %. */
 enum { USUAL_PPM = GSIM_PPM / 100, USUAL_RUNS = 100, MOST_RUNS = 10000 };
 
-static double jct_s(const struct gsim_result *result, uint32_t job) {
+static double length_of_jct_s(const struct gsim_result *result, uint32_t job) {
     return (double)(result->jobs.end_ns[job] - result->trace->submit_ns[job]) / 1e9;
 }
 
@@ -62,9 +62,9 @@ static void see_run(struct gsim_lengths *l, const struct gsim_result *asked,
     for (uint32_t job = 0; job < asked->trace->n_jobs; job++) {
         if (from_ns[job] < 0 || end_ns[job] < 0)
             continue;
-        widen(&l->job[job], jct_s(run, job));
+        widen(&l->job[job], length_of_jct_s(run, job));
         see_job(l, asked, job, end_ns[job], off);
-        sum_s += jct_s(run, job);
+        sum_s += length_of_jct_s(run, job);
         n++;
     }
     if (n > 0)
@@ -72,13 +72,13 @@ static void see_run(struct gsim_lengths *l, const struct gsim_result *asked,
 }
 
 /* The simulation itself is one of the range. */
-static void begin(struct gsim_lengths *l, const struct gsim_result *asked) {
+static void begin_lengths(struct gsim_lengths *l, const struct gsim_result *asked) {
     double sum_s = 0;
     uint32_t n = 0;
     for (uint32_t job = 0; job < asked->trace->n_jobs; job++)
         if (asked->jobs.end_ns[job] >= 0) {
-            l->job[job].least_s = l->job[job].most_s = jct_s(asked, job);
-            sum_s += jct_s(asked, job);
+            l->job[job].least_s = l->job[job].most_s = length_of_jct_s(asked, job);
+            sum_s += length_of_jct_s(asked, job);
             n++;
         }
     l->mean.least_s = l->mean.most_s = n > 0 ? sum_s / n : 0;
@@ -153,7 +153,7 @@ enum gsim_status gsim_lengths_try(struct gsim_cli *cli, const struct gsim_setup 
     out->job = gsim_arena_array(cli->arena, setup->trace.n_jobs, sizeof *out->job);
     if (!out->job)
         return gsim_no_memory(cli->log, "comparing");
-    begin(out, result);
+    begin_lengths(out, result);
     for (int64_t nth = 1; nth <= out->runs && status == GSIM_OK; nth++)
         status = try_once(cli, setup, result, nth, out);
     return status;

@@ -32,7 +32,7 @@ static bool is_known(const struct gsim_compare *c, uint32_t job) {
     return is_there;
 }
 
-static double wait_s(const struct gsim_trace *trace, uint32_t job, int64_t start_ns) {
+static double logged_wait_s(const struct gsim_trace *trace, uint32_t job, int64_t start_ns) {
     return (double)(start_ns - trace->submit_ns[job]) / 1e9;
 }
 
@@ -41,14 +41,14 @@ static void add_job(const struct gsim_compare *c, struct gsim_logged *l, uint32_
     int64_t logged_ns = trace->column[GSIM_COL_LOGGED_START_NS][job];
     int64_t name = l->owner < GSIM_COL_COUNT ? gsim_trace_get(trace, l->owner, job) : -1;
     struct gsim_logged_user *user = &l->user[name + 1];
-    double logged_s = wait_s(trace, job, logged_ns);
+    double logged_s = logged_wait_s(trace, job, logged_ns);
     l->n++;
     l->wait_mean_s += logged_s;
     user->name = name;
     user->n++;
     user->logged_s += logged_s;
     for (int i = 0; i < c->setup->n_contenders; i++) {
-        double s = wait_s(trace, job, result_of(c, i)->jobs.start_ns[job]);
+        double s = logged_wait_s(trace, job, result_of(c, i)->jobs.start_ns[job]);
         l->policy[i].wait_mean_s += s;
         l->policy[i].off_s += fabs(s - logged_s);
         l->policy[i].within_minute += fabs(s - logged_s) <= NEAR_S;
@@ -101,7 +101,7 @@ enum gsim_status gsim_compare_logged(const struct gsim_compare *c, struct gsim_l
 
 /* --- as text ---------------------------------------------------------------------------------- */
 
-static void put_part(FILE *out, int width, double value) {
+static void put_difference(FILE *out, int width, double value) {
     char text[32] = "-";
     if (isfinite(value))
         (void)snprintf(text, sizeof text, "%+.1f %%", 100 * value);
@@ -166,7 +166,7 @@ void gsim_compare_write_logged(const struct gsim_compare *c, const struct gsim_l
         const struct gsim_from_log *p = &l->policy[i];
         fprintf(out, "%-*s", width, c->setup->contender[i].policy->name);
         put_time(out, 10, p->wait_mean_s);
-        put_part(out, 10, p->wait_mean_s / l->wait_mean_s - 1);
+        put_difference(out, 10, p->wait_mean_s / l->wait_mean_s - 1);
         put_time(out, 12, p->users_off_s);
         put_time(out, 12, p->off_s);
         fprintf(out, " %8.1f %%\n", 100 * p->within_minute);
@@ -219,10 +219,10 @@ int gsim_compare_nearest(const struct gsim_compare *c, const struct gsim_logged 
 }
 
 /* Where the minute alone makes a policy near, the distance may be most of a short wait. */
-static const char *why_near(const struct gsim_from_log *p, double wait_s) {
+static const char *why_near(const struct gsim_from_log *p, double logged_wait_s) {
     static const char minute[] = ", which is near because it is within a minute (Slurm's backfill "
                                  "scheduler looks every 30 s)";
-    return p->users_off_s <= NEAR * wait_s ? "" : minute;
+    return p->users_off_s <= NEAR * logged_wait_s ? "" : minute;
 }
 
 /* "fifo is nearest", or "fifo, sjf and las are equally near" where their distances are equal. */

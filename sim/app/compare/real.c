@@ -83,7 +83,7 @@ static enum gsim_status check_jobs(const struct gsim_real *r) {
     return GSIM_OK;
 }
 
-static enum gsim_status load(struct gsim_real *r) {
+static enum gsim_status load_real(struct gsim_real *r) {
     struct gsim_cli *cli = r->cli;
     struct gsim_db *db = NULL;
     enum gsim_status status =
@@ -161,7 +161,7 @@ static double seconds(int64_t ns) {
     return (double)ns / 1e9;
 }
 
-static double jct_s(const struct gsim_result *result, uint32_t job) {
+static double real_jct_s(const struct gsim_result *result, uint32_t job) {
     return seconds(result->jobs.end_ns[job] - result->trace->submit_ns[job]);
 }
 
@@ -175,9 +175,10 @@ static void tell_apart(struct gsim_real *r, uint32_t job) {
     struct gsim_beside *b = &r->beside[job];
     double stall_s = seconds(cell(r->observed.jobs.stall_ns, job));
     double wait_s = seconds(cell(r->observed.jobs.wait_ns, job));
-    double jct_started_s = jct_s(&r->started, job), jct_observed_s = jct_s(&r->observed, job);
+    double jct_started_s = real_jct_s(&r->started, job),
+           jct_observed_s = real_jct_s(&r->observed, job);
     b->real_s = seconds(real->end_ns - real->submit_ns);
-    b->simulated_s = jct_s(&r->asked, job);
+    b->simulated_s = real_jct_s(&r->asked, job);
     b->part_s[GSIM_REAL_STARTS] = jct_started_s - b->simulated_s;
     b->part_s[GSIM_REAL_DURATIONS] = jct_observed_s - jct_started_s;
     b->part_s[GSIM_REAL_OVERHEAD] = seconds(real->stall_ns) - stall_s;
@@ -186,7 +187,7 @@ static void tell_apart(struct gsim_real *r, uint32_t job) {
         b->real_s - seconds(real->ran_ns) - seconds(real->stall_ns) - wait_s;
 }
 
-static void add(struct gsim_beside *sum, const struct gsim_beside *b, double times) {
+static void add_beside(struct gsim_beside *sum, const struct gsim_beside *b, double times) {
     sum->real_s += times * b->real_s;
     sum->simulated_s += times * b->simulated_s;
     for (int part = 0; part < GSIM_REAL_PARTS; part++)
@@ -231,11 +232,11 @@ static void tell_all_apart(struct gsim_real *r) {
         if (!gsim_real_finished(r, job))
             continue;
         tell_apart(r, job);
-        add(&sum, &r->beside[job], 1);
+        add_beside(&sum, &r->beside[job], 1);
         r->n_beside++;
     }
     if (r->n_beside > 0)
-        add(&r->mean, &sum, 1.0 / r->n_beside);
+        add_beside(&r->mean, &sum, 1.0 / r->n_beside);
 }
 
 /* --- output ----------------------------------------------------------------------------------- */
@@ -422,7 +423,7 @@ enum gsim_status gsim_compare_real(struct gsim_cli *cli, struct gsim_setup *setu
     if (status == GSIM_OK && cli->value[GSIM_OPT_OUTPUT])
         status = gsim_sheet_check(cli);
     if (status == GSIM_OK)
-        status = load(&r);
+        status = load_real(&r);
     if (status == GSIM_OK)
         status = simulate_all(&r);
     if (status == GSIM_OK)

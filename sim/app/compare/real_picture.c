@@ -32,7 +32,7 @@ static bool is_among_the_furthest(const struct gsim_real *r, uint32_t job) {
     return n < MOST_JOBS;
 }
 
-static bool choose(struct rows *rows) {
+static bool choose_rows(struct rows *rows) {
     const struct gsim_real *r = rows->r;
     rows->job = gsim_arena_array(r->cli->arena, MOST_JOBS, sizeof *rows->job);
     rows->n_all = r->n_beside;
@@ -108,7 +108,7 @@ static bool put_rows(void *arg, enum gsim_figure_format format, FILE *out) {
 
 enum gsim_status gsim_real_draw(struct gsim_real *r) {
     struct rows rows = {.r = r};
-    if (!choose(&rows))
+    if (!choose_rows(&rows))
         return gsim_no_memory(r->cli->log, "drawing");
     bool is_double = gsim_option_is_on(r->cli, GSIM_OPT_DOUBLE);
     double panel_in = around_in + row_in * (rows.n + 1);

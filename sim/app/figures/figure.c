@@ -466,8 +466,8 @@ static enum gsim_status set_page(const struct writing *w, struct gsim_db *db,
 
 /* Writes the data of a page. Tables that the figure's statements make are rolled back, also after
  * an error. */
-static enum gsim_status write_page(struct writing *w, struct gsim_db *db, char **data,
-                                   struct gsim_log *log) {
+static enum gsim_status write_drawing(struct writing *w, struct gsim_db *db, char **data,
+                                      struct gsim_log *log) {
     size_t size;
     enum gsim_status status = gsim_db_execute(db, "SAVEPOINT figure", log);
     if (status != GSIM_OK)
@@ -514,7 +514,7 @@ static enum gsim_status write_pages(struct writing *w, struct gsim_db *db, char 
     first.page = 1;
     *w = begin_page(w->figure, &first, most);
     w->is_first_look = true;
-    enum gsim_status status = write_page(w, db, data, log);
+    enum gsim_status status = write_drawing(w, db, data, log);
     w->request = request;
     if (most && w->n_all > most)
         w->n_pages = (int)((w->n_all - 1) / most + 1);
@@ -527,7 +527,7 @@ static enum gsim_status write_pages(struct writing *w, struct gsim_db *db, char 
     int n_pages = w->n_pages;
     int64_t a_page = most ? (w->n_all - 1) / n_pages + 1 : 0;
     *w = begin_page(w->figure, request, a_page);
-    status = write_page(w, db, data, log);
+    status = write_drawing(w, db, data, log);
     w->n_pages = n_pages;
     return status;
 }

@@ -48,9 +48,9 @@ static enum gsim_status write_script(struct gsim_cli *cli, const struct gsim_fol
     return is_fine ? GSIM_OK : gsim_no_memory(cli->log, "drawing");
 }
 
-static enum gsim_status draw(struct gsim_cli *cli, const struct gsim_folder *folder,
-                             const struct gsim_figure_request *request,
-                             const struct gsim_sheet *sheet) {
+static enum gsim_status draw_sheet(struct gsim_cli *cli, const struct gsim_folder *folder,
+                                   const struct gsim_figure_request *request,
+                                   const struct gsim_sheet *sheet) {
     enum gsim_status status = write_script(cli, folder, request, sheet);
     if (status == GSIM_OK)
         status = gsim_gnuplot_run(folder, request->output, cli->io->stop, cli->log);
@@ -74,7 +74,7 @@ enum gsim_status gsim_sheet_draw(struct gsim_cli *cli, const struct gsim_sheet *
     enum gsim_status status = gsim_folder_open(&folder, path, cli->arena, cli->log);
     if (status != GSIM_OK)
         return status;
-    status = draw(cli, &folder, &request, sheet);
+    status = draw_sheet(cli, &folder, &request, sheet);
     gsim_folder_close(&folder);
     return status;
 }

@@ -23,7 +23,7 @@ struct gsim_config_part {
 
 struct gsim_named_file {
     const char *kind; /* "trace", "cluster", "set.tiresias.history", ... */
-    const struct gsim_content *content;
+    const struct gsim_file_content *content;
     bool is_built_in;
 };
 

@@ -11,7 +11,7 @@
 struct entry {
     struct entry *next;
     bool is_built_in, is_watched;
-    struct gsim_content content;
+    struct gsim_file_content content;
 };
 
 struct gsim_contents {
@@ -63,7 +63,7 @@ static bool keep(struct keeping *k, const uint8_t *bytes, size_t n) {
 }
 
 enum gsim_status gsim_content_read(const char *path, int64_t most_kept, struct gsim_arena *arena,
-                                   struct gsim_content *out, struct gsim_log *log) {
+                                   struct gsim_file_content *out, struct gsim_log *log) {
     uint8_t bytes[65536];
     struct sha256_ctx context;
     struct keeping k = {.arena = arena, .most = most_kept};
@@ -82,7 +82,7 @@ enum gsim_status gsim_content_read(const char *path, int64_t most_kept, struct g
     (void)fclose(file);
     if (!has_room)
         return gsim_no_memory(log, "reading a file");
-    *out = (struct gsim_content){.path = path, .size = k.size};
+    *out = (struct gsim_file_content){.path = path, .size = k.size};
     if (k.most >= 0)
         out->bytes = k.bytes ? k.bytes : "";
     sha256_digest(&context, GSIM_DIGEST_BYTES, out->digest);
@@ -120,7 +120,7 @@ static struct entry *find(const struct gsim_contents *contents, const char *path
     return entry;
 }
 
-static const struct gsim_content *put(struct gsim_contents *contents, struct entry *entry) {
+static const struct gsim_file_content *put(struct gsim_contents *contents, struct entry *entry) {
     entry->next = contents->first;
     contents->first = entry;
     return &entry->content;
@@ -143,7 +143,7 @@ static enum gsim_status load(struct gsim_contents *contents, const char *path, s
 }
 
 enum gsim_status gsim_contents_take(struct gsim_contents *contents, const char *path,
-                                    bool is_watched, const struct gsim_content **out,
+                                    bool is_watched, const struct gsim_file_content **out,
                                     struct gsim_log *log) {
     enum gsim_status status = GSIM_OK;
     (void)pthread_mutex_lock(&contents->lock);
@@ -158,14 +158,15 @@ enum gsim_status gsim_contents_take(struct gsim_contents *contents, const char *
     return status;
 }
 
-static const struct gsim_content *load_built_in(struct gsim_contents *contents, const char *name) {
+static const struct gsim_file_content *load_built_in(struct gsim_contents *contents,
+                                                     const char *name) {
     const struct gsim_embedded *file = gsim_embedded_find(name);
     struct entry *entry = file ? gsim_arena_alloc(contents->arena, sizeof *entry) : NULL;
     if (!entry)
         return NULL;
     struct sha256_ctx context;
     entry->is_built_in = true;
-    entry->content = (struct gsim_content){
+    entry->content = (struct gsim_file_content){
         .path = file->name, .size = (int64_t)file->size, .bytes = file->bytes};
     sha256_init(&context);
     sha256_update(&context, file->size, file->bytes);
@@ -174,11 +175,12 @@ static const struct gsim_content *load_built_in(struct gsim_contents *contents, 
     return put(contents, entry);
 }
 
-const struct gsim_content *gsim_contents_built_in(struct gsim_contents *contents,
-                                                  const char *name) {
+const struct gsim_file_content *gsim_contents_built_in(struct gsim_contents *contents,
+                                                       const char *name) {
     (void)pthread_mutex_lock(&contents->lock);
     const struct entry *entry = find(contents, name, true);
-    const struct gsim_content *content = entry ? &entry->content : load_built_in(contents, name);
+    const struct gsim_file_content *content =
+        entry ? &entry->content : load_built_in(contents, name);
     (void)pthread_mutex_unlock(&contents->lock);
     return content;
 }
@@ -186,7 +188,7 @@ const struct gsim_content *gsim_contents_built_in(struct gsim_contents *contents
 enum gsim_status gsim_contents_check(struct gsim_contents *contents, struct gsim_log *log) {
     enum gsim_status status = GSIM_OK;
     for (const struct entry *entry = contents->first; entry; entry = entry->next) {
-        struct gsim_content now;
+        struct gsim_file_content now;
         if (!entry->is_watched)
             continue;
         enum gsim_status read =

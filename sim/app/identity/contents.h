@@ -14,7 +14,7 @@ enum { GSIM_DIGEST_BYTES = 32 };
  * --keep-inputs sets another limit. */
 enum { GSIM_CONTENT_MOST_KEPT = 1 << 20 };
 
-struct gsim_content {
+struct gsim_file_content {
     const char *path;
     uint8_t digest[GSIM_DIGEST_BYTES];
     char sha256[2 * GSIM_DIGEST_BYTES + 1];
@@ -31,11 +31,12 @@ void gsim_contents_free(struct gsim_contents *contents);
 /* Reads a file unless it was read before. Any thread may call this; *out lives as long as
  * `contents`. is_watched: runs will open the file again. */
 enum gsim_status gsim_contents_take(struct gsim_contents *contents, const char *path,
-                                    bool is_watched, const struct gsim_content **out,
+                                    bool is_watched, const struct gsim_file_content **out,
                                     struct gsim_log *log);
 /* A file that is built into the program ("models/devices/h200.ini"); NULL: there is no such file,
  * or no memory. */
-const struct gsim_content *gsim_contents_built_in(struct gsim_contents *contents, const char *name);
+const struct gsim_file_content *gsim_contents_built_in(struct gsim_contents *contents,
+                                                       const char *name);
 
 /* Reports an error for each watched file that has changed since it was read: later runs may have
  * read either version. */
@@ -43,7 +44,7 @@ enum gsim_status gsim_contents_check(struct gsim_contents *contents, struct gsim
 
 /* Reads a file as it is now, and computes its SHA-256. */
 enum gsim_status gsim_content_read(const char *path, int64_t most_kept, struct gsim_arena *arena,
-                                   struct gsim_content *out, struct gsim_log *log);
+                                   struct gsim_file_content *out, struct gsim_log *log);
 /* Writes 64 hexadecimal digits and a NUL. */
 void gsim_digest_hex(const uint8_t digest[GSIM_DIGEST_BYTES], char text[65]);
 

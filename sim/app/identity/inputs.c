@@ -18,8 +18,8 @@ struct collecting {
     enum gsim_status status;
 };
 
-static void put(struct collecting *c, const char *kind, const struct gsim_content *content,
-                bool is_built_in) {
+static void put_input(struct collecting *c, const char *kind,
+                      const struct gsim_file_content *content, bool is_built_in) {
     for (int i = 0; i < c->n; i++) /* two nodes may name one device in two ways */
         if (strcmp(c->file[i].kind, kind) == 0 && c->file[i].content == content)
             return;
@@ -42,20 +42,20 @@ static void put(struct collecting *c, const char *kind, const struct gsim_conten
 /* Adds a file; path NULL adds none. is_watched is false for a trace, spec or device, which is read
  * once, and true for files that each run of a sweep reads again. */
 static void add_file(struct collecting *c, const char *kind, const char *path, bool is_watched) {
-    const struct gsim_content *content;
+    const struct gsim_file_content *content;
     if (!path || c->status != GSIM_OK)
         return;
     c->status = gsim_contents_take(c->cli->contents, path, is_watched, &content, c->cli->log);
     if (c->status == GSIM_OK)
-        put(c, kind, content, false);
+        put_input(c, kind, content, false);
 }
 
 /* Adds a built-in file. An unknown name is left out here; the run refuses it. */
 static void add_built_in(struct collecting *c, const char *kind, const char *name) {
-    const struct gsim_content *content =
+    const struct gsim_file_content *content =
         name && c->status == GSIM_OK ? gsim_contents_built_in(c->cli->contents, name) : NULL;
     if (content)
-        put(c, kind, content, true);
+        put_input(c, kind, content, true);
 }
 
 static void add_devices(struct collecting *c, const struct gsim_cluster_spec *cluster) {
@@ -84,7 +84,7 @@ static void add_apps(struct collecting *c, const struct gsim_names *names) {
         add_app(c, names->name[n]);
 }
 
-static void add_params(struct collecting *c, const struct gsim_params *params) {
+static void add_inputs_of(struct collecting *c, const struct gsim_params *params) {
     for (int i = 0; i < params->n; i++)
         if (params->defs[i].type == GSIM_PARAM_FILE && *params->values[i].text)
             add_file(
@@ -96,7 +96,7 @@ static void add_params(struct collecting *c, const struct gsim_params *params) {
 /* Adds the files of a policy from outside. All runs have the shared object that was loaded; a
  * program is started for each run, and reads its files again. */
 static void add_policy(struct collecting *c, const struct gsim_contender *contender) {
-    const struct gsim_content *loaded;
+    const struct gsim_file_content *loaded;
     int n = gsim_foreign_files(c->cli->foreign, contender->policy, &loaded);
     bool is_program = gsim_exec_command(contender->typed) != NULL;
     if (n < 0)
@@ -128,10 +128,10 @@ enum gsim_status gsim_list_inputs(struct gsim_cli *cli, const struct gsim_setup 
     add_file(&c, "kueue-conf", cli->value[GSIM_OPT_KUEUE_CONF], true);
     add_devices(&c, &setup->cluster);
     add_apps(&c, &setup->trace.names[GSIM_COL_APP]);
-    add_params(&c, &setup->contender[contender].params);
+    add_inputs_of(&c, &setup->contender[contender].params);
     for (uint32_t g = 0; g < setup->cluster.n_groups; g++)
         if (gsim_cluster_part(&setup->cluster, g))
-            add_params(&c, gsim_cluster_part(&setup->cluster, g)->params);
+            add_inputs_of(&c, gsim_cluster_part(&setup->cluster, g)->params);
     add_policy(&c, &setup->contender[contender]);
     out->input = c.file;
     out->n_inputs = c.n;

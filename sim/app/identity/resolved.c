@@ -21,8 +21,8 @@ static void reserve(struct listing *l, int capacity) {
     l->is_out_of_memory |= !l->value;
 }
 
-static void add(struct listing *l, const char *owner, const char *key, const char *value,
-                const char *tag) {
+static void list_value(struct listing *l, const char *owner, const char *key, const char *value,
+                       const char *tag) {
     l->is_out_of_memory |= !owner || !key || !value;
     assert(l->is_out_of_memory || l->n < l->capacity);
     if (!l->is_out_of_memory)
@@ -31,14 +31,14 @@ static void add(struct listing *l, const char *owner, const char *key, const cha
 
 static void add_number(struct listing *l, const char *owner, const char *key, int64_t value,
                        bool is_given) {
-    add(l, owner, key, gsim_arena_printf(l->arena, "%lld", (long long)value),
-        is_given ? "given" : "default");
+    list_value(l, owner, key, gsim_arena_printf(l->arena, "%lld", (long long)value),
+               is_given ? "given" : "default");
 }
 
 static void add_time(struct listing *l, const char *key, int64_t time_ns, bool is_given) {
     char text[40];
     (void)gsim_param_format(text, GSIM_PARAM_TIME, time_ns);
-    add(l, "run", key, gsim_arena_strdup(l->arena, text), is_given ? "given" : "default");
+    list_value(l, "run", key, gsim_arena_strdup(l->arena, text), is_given ? "given" : "default");
 }
 
 /* --- the policy's ----------------------------------------------------------------------------- */
@@ -61,10 +61,10 @@ static const char *param_text(struct listing *l, const struct gsim_params *param
     }
 }
 
-static void add_params(struct listing *l, const char *owner, const struct gsim_params *params) {
+static void list_params(struct listing *l, const char *owner, const struct gsim_params *params) {
     for (int i = 0; i < params->n; i++)
-        add(l, owner, params->defs[i].name, param_text(l, params, i),
-            params->values[i].is_set ? "given" : "default");
+        list_value(l, owner, params->defs[i].name, param_text(l, params, i),
+                   params->values[i].is_set ? "given" : "default");
 }
 
 /* --- the run's and the cluster's -------------------------------------------------------------- */
@@ -74,12 +74,12 @@ static bool is_given(const struct gsim_cli *cli, enum gsim_option option) {
 }
 
 static void add_run(struct listing *l, const struct gsim_cli *cli, const struct gsim_setup *s) {
-    add(l, "run", "reference", gsim_compat_of(s->reference)->name,
-        s->reference ? "given" : "default");
+    list_value(l, "run", "reference", gsim_compat_of(s->reference)->name,
+               s->reference ? "given" : "default");
     if (s->until_ns != GSIM_NEVER)
         add_time(l, "until", s->until_ns, true);
     add_number(l, "run", "slice-budget", s->slice_budget, is_given(cli, GSIM_OPT_SLICE_BUDGET));
-    add(l, "run", "exact", s->is_exact ? "on" : "off", s->is_exact ? "given" : "default");
+    list_value(l, "run", "exact", s->is_exact ? "on" : "off", s->is_exact ? "given" : "default");
     if (s->shake_ppm)
         add_number(l, "run", "shake_ppm", s->shake_ppm, true);
     if (s->resampling.block_ns) {
@@ -91,7 +91,7 @@ static void add_run(struct listing *l, const struct gsim_cli *cli, const struct 
     if (s->load_ppm)
         add_number(l, "run", "load_ppm", s->load_ppm, true);
     if (s->estimate.text)
-        add(l, "run", "estimate", s->estimate.text, "given");
+        list_value(l, "run", "estimate", s->estimate.text, "given");
     if (!s->mtbf_ns)
         return;
     add_time(l, "mtbf", s->mtbf_ns, true);
@@ -116,23 +116,23 @@ static void add_group(struct listing *l, const struct gsim_cluster_spec *cluster
                    {"pcie_root_gpus", group->gpus_per_root},
                    {"pcie_root_bytes_per_s", group->root_bytes_per_s},
                    {"network_bytes_per_s", group->network_bytes_per_s}};
-    add(l, owner, "device", cluster->profiles[group->device]->name,
-        is_default ? "default" : "given");
+    list_value(l, owner, "device", cluster->profiles[group->device]->name,
+               is_default ? "default" : "given");
     if (group->partitions)
-        add(l, owner, "partitions", group->partitions, "given");
+        list_value(l, owner, "partitions", group->partitions, "given");
     if (group->gpu_type)
-        add(l, owner, "gpu_type", group->gpu_type, "given");
+        list_value(l, owner, "gpu_type", group->gpu_type, "given");
     if (group->features)
-        add(l, owner, "features", group->features, "given");
+        list_value(l, owner, "features", group->features, "given");
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         add_number(l, owner, numbers[i].key, numbers[i].value, !is_default && numbers[i].value);
 }
 
 /* The policy of nodes that have one of their own. */
-static void add_part(struct listing *l, const struct gsim_part *part) {
+static void list_part(struct listing *l, const struct gsim_part *part) {
     const char *owner = gsim_arena_printf(l->arena, "part %s", part->name);
-    add(l, owner, "policy", part->policy->name, "given");
-    add_params(l, owner, part->params);
+    list_value(l, owner, "policy", part->policy->name, "given");
+    list_params(l, owner, part->params);
 }
 
 static int count_of_parts(const struct gsim_cluster_spec *cluster) {
@@ -143,8 +143,8 @@ static int count_of_parts(const struct gsim_cluster_spec *cluster) {
     return n;
 }
 
-static void add_cluster(struct listing *l, const struct gsim_cli *cli,
-                        const struct gsim_cluster_spec *cluster) {
+static void list_cluster(struct listing *l, const struct gsim_cli *cli,
+                         const struct gsim_cluster_spec *cluster) {
     bool is_default = !is_given(cli, GSIM_OPT_CLUSTER) && !is_given(cli, GSIM_OPT_SLURM_CONF) &&
                       !is_given(cli, GSIM_OPT_NODES) && !is_given(cli, GSIM_OPT_GPUS_PER_NODE);
     if (cluster->is_pool)
@@ -152,7 +152,7 @@ static void add_cluster(struct listing *l, const struct gsim_cli *cli,
     for (uint32_t g = 0; g < cluster->n_groups; g++) {
         add_group(l, cluster, g, is_default);
         if (gsim_cluster_part(cluster, g))
-            add_part(l, gsim_cluster_part(cluster, g));
+            list_part(l, gsim_cluster_part(cluster, g));
     }
 }
 
@@ -165,11 +165,11 @@ static const char *device_text(struct listing *l, const struct gsim_profile *pro
 
 static void add_device(struct listing *l, const struct gsim_profile *profile) {
     for (int k = 0; k < GSIM_KEY_COUNT; k++)
-        add(l, profile->name, gsim_key_name((enum gsim_key)k), device_text(l, profile, k),
-            gsim_tag_name((enum gsim_tag)profile->tag[k]));
+        list_value(l, profile->name, gsim_key_name((enum gsim_key)k), device_text(l, profile, k),
+                   gsim_tag_name((enum gsim_tag)profile->tag[k]));
 }
 
-static void finish(const struct listing *l, struct gsim_resolved_list *out) {
+static void finish_list(const struct listing *l, struct gsim_resolved_list *out) {
     out->value = l->value;
     out->n = l->n;
 }
@@ -181,13 +181,13 @@ enum gsim_status gsim_list_resolved(struct gsim_cli *cli, const struct gsim_setu
     reserve(&run, params->n + MOST_OF_RUN + OF_GROUP * (int)setup->cluster.n_groups +
                       count_of_parts(&setup->cluster));
     reserve(&devices, GSIM_KEY_COUNT * setup->cluster.n_profiles);
-    add_params(&run, params->owner, params);
+    list_params(&run, params->owner, params);
     add_run(&run, cli, setup);
-    add_cluster(&run, cli, &setup->cluster);
+    list_cluster(&run, cli, &setup->cluster);
     for (uint16_t p = 0; p < setup->cluster.n_profiles; p++)
         add_device(&devices, setup->cluster.profiles[p]);
-    finish(&run, &out->parameters);
-    finish(&devices, &out->devices);
+    finish_list(&run, &out->parameters);
+    finish_list(&devices, &out->devices);
     return run.is_out_of_memory || devices.is_out_of_memory
                ? gsim_no_memory(cli->log, "listing parameters")
                : GSIM_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _DEFAULT_SOURCE /* struct winsize */
+#define _DEFAULT_SOURCE 1 /* struct winsize */
 #include "sim/app/live/live.h"
 
 #include <pthread.h>

@@ -10,7 +10,7 @@
 #include "sim/base/text.h"
 
 /* The kinds of `gsim list` that have a page, as gsim_text_choice takes them. */
-static const char kinds[] = "columns|results|devices|parameters|policies";
+static const char page_kinds[] = "columns|results|devices|parameters|policies";
 
 /* --- columns of a trace ----------------------------------------------------------------------- */
 
@@ -45,7 +45,7 @@ struct column {
 #define UNIT_SIGNED "number"
 #define UNIT_BOOL "0 or 1"
 #define UNIT_JOB "job_id"
-static const struct column columns[GSIM_COL_COUNT] = {
+static const struct column column_pages[GSIM_COL_COUNT] = {
 #define GSIM_COLUMN(symbol, name, kind, help) [GSIM_COL_##symbol] = {name, UNIT_##kind, help},
 #include "gsim/columns.def"
 #undef GSIM_COLUMN
@@ -56,7 +56,7 @@ void gsim_reference_list_columns(FILE *out) {
         fprintf(out, "%-18s %s\n", first_columns[c].name, first_columns[c].help);
     for (int c = 0; c < GSIM_COL_COUNT; c++)
         if (c != GSIM_COL_SHARE_PPM)
-            fprintf(out, "%-18s %s\n", columns[c].name, columns[c].help);
+            fprintf(out, "%-18s %s\n", column_pages[c].name, column_pages[c].help);
     fprintf(out, "%-18s %s\n", "x_...", own_columns);
 }
 
@@ -78,7 +78,7 @@ static void print_columns(FILE *out) {
         print_column(out, first_columns[c].name, first_columns[c].unit, first_columns[c].help);
     for (int c = 0; c < GSIM_COL_COUNT; c++)
         if (c != GSIM_COL_SHARE_PPM)
-            print_column(out, columns[c].name, columns[c].unit, columns[c].help);
+            print_column(out, column_pages[c].name, column_pages[c].unit, column_pages[c].help);
     print_column(out, "x_...", "", own_columns);
 }
 
@@ -86,14 +86,14 @@ static void print_columns(FILE *out) {
 
 static const struct {
     const char *name, *type, *help;
-} fields[] = {
+} field_pages[] = {
 #define GSIM_FIELD_TEXT(name, help) {#name, "text", help},
 #define GSIM_FIELD_INT(name, help) {#name, "whole number", help},
 #define GSIM_FIELD_REAL(name, help) {#name, "number", help},
 #define GSIM_FIELD_BOOL(name, help) {#name, "true or false", help},
 #include "gsim/fields.def"
 };
-enum { FIELDS = sizeof fields / sizeof *fields };
+enum { FIELD_PAGES = sizeof field_pages / sizeof *field_pages };
 
 static const struct {
     const char *name, *type, *help;
@@ -105,8 +105,8 @@ static const struct {
 enum { SERVING_FIELDS = sizeof serving_fields / sizeof *serving_fields };
 
 void gsim_reference_list_results(FILE *out) {
-    for (int f = 0; f < FIELDS; f++)
-        fprintf(out, "%-22s %s\n", fields[f].name, fields[f].help);
+    for (int f = 0; f < FIELD_PAGES; f++)
+        fprintf(out, "%-22s %s\n", field_pages[f].name, field_pages[f].help);
 }
 
 static void print_results(FILE *out) {
@@ -116,8 +116,8 @@ static void print_results(FILE *out) {
           "without requests) is\n`null` in JSON and empty in CSV. A name that ends in `_s` is in "
           "seconds.\n\n| field | type | meaning |\n|---|---|---|\n",
           out);
-    for (int f = 0; f < FIELDS; f++)
-        print_column(out, fields[f].name, fields[f].type, fields[f].help);
+    for (int f = 0; f < FIELD_PAGES; f++)
+        print_column(out, field_pages[f].name, field_pages[f].type, field_pages[f].help);
     fputs("\n## Requests to language models\n\n`gsim serve` writes these fields, of all models "
           "together and of each ([serving](../models/serving.md)).\n\n"
           "| field | type | meaning |\n|---|---|---|\n",
@@ -128,7 +128,7 @@ static void print_results(FILE *out) {
 
 enum gsim_status gsim_reference_print(struct gsim_cli *cli, const char *kind) {
     FILE *out = cli->io->out;
-    switch (gsim_text_choice(kind, kinds)) {
+    switch (gsim_text_choice(kind, page_kinds)) {
     case 0:
         print_columns(out);
         return GSIM_OK;
@@ -144,7 +144,7 @@ enum gsim_status gsim_reference_print(struct gsim_cli *cli, const char *kind) {
         gsim_reference_policies(out);
         return GSIM_OK;
     default:
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "--format md is of %s, not of '%s'", kinds,
-                         kind);
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "--format md is of %s, not of '%s'",
+                         page_kinds, kind);
     }
 }

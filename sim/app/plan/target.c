@@ -26,9 +26,10 @@ static const char *const meanings[] = {
 };
 enum { N_FIELDS = sizeof fields / sizeof *fields, MAX_NAME = 64, MAX_PARTS = 8 };
 
-static const char usage[] = "a target is a field of a result, < or >, and a value, such as "
-                            "'wait_p95_s < 1h' or 'gpu_busy < 80%'; 'gsim list results' has the "
-                            "fields";
+static const char target_form[] =
+    "a target is a field of a result, < or >, and a value, such as "
+    "'wait_p95_s < 1h' or 'gpu_busy < 80%'; 'gsim list results' has the "
+    "fields";
 
 static int by_text(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
@@ -130,7 +131,7 @@ enum gsim_status gsim_target_read(struct gsim_cli *cli, struct gsim_target *out)
     value += strspn(value, " ");
     *out = (struct gsim_target){.is_above = text[sign] == '>'};
     if (!text[sign] || from >= length || *value == '=')
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "--target: '%s': %s", text, usage);
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "--target: '%s': %s", text, target_form);
     char *word = gsim_arena_strndup(cli->arena, text + from, length - from);
     enum gsim_status status =
         word ? find_field(cli, word, &out->field) : gsim_no_memory(cli->log, "reading --target");
@@ -138,7 +139,7 @@ enum gsim_status gsim_target_read(struct gsim_cli *cli, struct gsim_target *out)
         return status;
     if (!read_value(value, out))
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "--target: '%s' is no %s; %s", value,
-                         out->is_time ? "time" : "number", usage);
+                         out->is_time ? "time" : "number", target_form);
     status = refuse_bare(cli, out, word, value);
     if (status != GSIM_OK)
         return status;

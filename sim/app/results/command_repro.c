@@ -29,7 +29,7 @@ struct files {
 
 static void check_file(struct repro *r, const struct gsim_db_file *file, struct files *files) {
     FILE *out = r->cli->io->out;
-    struct gsim_content now;
+    struct gsim_file_content now;
     struct gsim_log *log = gsim_arena_alloc(r->cli->arena, sizeof *log);
     bool is_there = log && gsim_content_read(file->path, -1, r->cli->arena, &now, log) == GSIM_OK;
     if (is_there && strcmp(now.sha256, file->sha256) == 0) {

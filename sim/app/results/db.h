@@ -80,7 +80,7 @@ struct gsim_db_sweep {
     /* 64 hexadecimal digits: the hash of the configurations of all its runs, in order */
     const char *id;
     const char *grid; /* the path of the grid, for users to read */
-    const struct gsim_content *content; /* contents of the grid */
+    const struct gsim_file_content *content; /* contents of the grid */
     int64_t n_runs; /* number of different runs */
     const struct gsim_db_asked *asked; /* by position - 1, as gsim_db_look_up left them */
 };

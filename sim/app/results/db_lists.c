@@ -7,7 +7,7 @@
 #include "sim/app/results/db_private.h"
 #include "sim/base/text.h"
 
-static void bind_text(sqlite3_stmt *statement, int at, const char *text) {
+static void bind_own(sqlite3_stmt *statement, int at, const char *text) {
     (void)sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
 }
 
@@ -16,7 +16,7 @@ static void bind_text(sqlite3_stmt *statement, int at, const char *text) {
 static bool is_missing(struct gsim_db *db, enum gsim_db_statement find, const char *name,
                        bool *is_fine) {
     sqlite3_stmt *statement = gsim_db_prepared(db, find);
-    bind_text(statement, 1, name);
+    bind_own(statement, 1, name);
     int code = gsim_db_finish(statement);
     *is_fine = code == SQLITE_ROW || code == SQLITE_DONE;
     return code == SQLITE_DONE;
@@ -28,9 +28,9 @@ static bool add_build(struct gsim_db *db, const struct gsim_identity *identity) 
         return is_fine;
     sqlite3_stmt *statement = gsim_db_prepared(db, GSIM_DB_ADD_PART);
     for (int i = 0; i < identity->n_parts && is_fine; i++) {
-        bind_text(statement, 1, identity->build);
-        bind_text(statement, 2, identity->part[i].name);
-        bind_text(statement, 3, identity->part[i].sha256);
+        bind_own(statement, 1, identity->build);
+        bind_own(statement, 2, identity->part[i].name);
+        bind_own(statement, 3, identity->part[i].sha256);
         is_fine = gsim_db_finish(statement) == SQLITE_DONE;
     }
     return is_fine;
@@ -38,7 +38,7 @@ static bool add_build(struct gsim_db *db, const struct gsim_identity *identity) 
 
 /* Binds the content as text, or as a blob where it is none: with NUL bytes, as a compressed trace
  * has, or in another code than UTF-8, which readers of SQLite refuse in a text. */
-static void bind_content(sqlite3_stmt *statement, int at, const struct gsim_content *content) {
+static void bind_content(sqlite3_stmt *statement, int at, const struct gsim_file_content *content) {
     if (!content->bytes)
         (void)sqlite3_bind_null(statement, at);
     else if (memchr(content->bytes, 0, (size_t)content->size) ||
@@ -51,13 +51,13 @@ static void bind_content(sqlite3_stmt *statement, int at, const struct gsim_cont
 }
 
 /* Adds a file's text. A file that was only hashed before gets its text if the text is kept now. */
-bool gsim_db_add_text(struct gsim_db *db, const struct gsim_content *content) {
+bool gsim_db_add_text(struct gsim_db *db, const struct gsim_file_content *content) {
     bool is_fine;
     (void)sqlite3_bind_int(gsim_db_prepared(db, GSIM_DB_FIND_TEXT), 2, content->bytes == NULL);
     if (!is_missing(db, GSIM_DB_FIND_TEXT, content->sha256, &is_fine))
         return is_fine;
     sqlite3_stmt *statement = gsim_db_prepared(db, GSIM_DB_ADD_TEXT);
-    bind_text(statement, 1, content->sha256);
+    bind_own(statement, 1, content->sha256);
     (void)sqlite3_bind_int64(statement, 2, content->size);
     bind_content(statement, 3, content);
     return gsim_db_finish(statement) == SQLITE_DONE;
@@ -73,11 +73,11 @@ static bool add_inputs(struct gsim_db *db, const struct gsim_identity *identity)
         const struct gsim_named_file *file = &identity->input[i];
         if (file->is_built_in)
             continue;
-        bind_text(statement, 1, identity->inputs);
+        bind_own(statement, 1, identity->inputs);
         (void)sqlite3_bind_int64(statement, 2, ++position);
-        bind_text(statement, 3, file->kind);
-        bind_text(statement, 4, file->content->path);
-        bind_text(statement, 5, file->content->sha256);
+        bind_own(statement, 3, file->kind);
+        bind_own(statement, 4, file->content->path);
+        bind_own(statement, 5, file->content->sha256);
         is_fine = gsim_db_finish(statement) == SQLITE_DONE;
     }
     return is_fine;
@@ -96,11 +96,11 @@ static bool add_parameters(struct gsim_db *db, const struct gsim_resolved_list *
         return is_fine;
     sqlite3_stmt *statement = gsim_db_prepared(db, GSIM_DB_ADD_PARAMETER);
     for (int i = 0; i < list->n && is_fine; i++) {
-        bind_text(statement, 1, list->name);
-        bind_text(statement, 2, list->value[i].owner);
-        bind_text(statement, 3, list->value[i].key);
-        bind_text(statement, 4, list->value[i].value);
-        bind_text(statement, 5, list->value[i].tag);
+        bind_own(statement, 1, list->name);
+        bind_own(statement, 2, list->value[i].owner);
+        bind_own(statement, 3, list->value[i].key);
+        bind_own(statement, 4, list->value[i].value);
+        bind_own(statement, 5, list->value[i].tag);
         is_fine = gsim_db_finish(statement) == SQLITE_DONE;
     }
     return is_fine;

@@ -115,7 +115,7 @@ static const char *sum_of_part(struct gsim_contents *contents, const char *part)
     for (const struct gsim_source *source = gsim_sources; *source->owner; source++)
         if (strcmp(source->part, part) == 0)
             return source->sha256;
-    const struct gsim_content *content = gsim_contents_built_in(contents, part);
+    const struct gsim_file_content *content = gsim_contents_built_in(contents, part);
     return content ? content->sha256 : NULL;
 }
 
@@ -149,7 +149,7 @@ const char *gsim_db_inputs_differ(struct gsim_db *db, int64_t run_id) {
     (void)sqlite3_bind_int64(statement, 1, run_id);
     while (log && sqlite3_step(statement) == SQLITE_ROW) {
         const char *path = (const char *)sqlite3_column_text(statement, 0);
-        struct gsim_content now;
+        struct gsim_file_content now;
         if (gsim_content_read(path, -1, db->arena, &now, log) != GSIM_OK ||
             strcmp(now.sha256, (const char *)sqlite3_column_text(statement, 1)) != 0)
             name_one(&names, path);

@@ -68,7 +68,7 @@ static enum gsim_status check_kind(struct gsim_db *db, struct gsim_log *log) {
     return code == SQLITE_OK ? GSIM_OK : gsim_db_fail(db, log);
 }
 
-static enum gsim_status check_file(struct gsim_db *db, struct gsim_log *log) {
+static enum gsim_status check_version(struct gsim_db *db, struct gsim_log *log) {
     int64_t application, version, tables;
     enum gsim_status status = check_kind(db, log);
     if (status == GSIM_OK)
@@ -130,7 +130,7 @@ static enum gsim_status open_file(const char *path, int flags, struct gsim_arena
     (void)sqlite3_busy_timeout(db->handle, PATIENCE_MS);
     /* Foreign keys are not checked: a check costs a tenth of the time of writing a row, and the run
      * that the row refers to was written just before. */
-    return gsim_db_show_rows(db) ? check_file(db, log) : gsim_db_fail(db, log);
+    return gsim_db_show_rows(db) ? check_version(db, log) : gsim_db_fail(db, log);
 }
 
 enum gsim_status gsim_db_open(const char *path, struct gsim_arena *arena, struct gsim_db **out,

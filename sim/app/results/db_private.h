@@ -67,7 +67,7 @@ int gsim_db_finish(sqlite3_stmt *statement);
 bool gsim_db_show_rows(struct gsim_db *db);
 /* Adds the lists that the run refers to, unless the database has them (db_lists.c). */
 bool gsim_db_add_lists(struct gsim_db *db, const struct gsim_db_run *run);
-bool gsim_db_add_text(struct gsim_db *db, const struct gsim_content *content);
+bool gsim_db_add_text(struct gsim_db *db, const struct gsim_file_content *content);
 
 /* Columns behind the run_id, in order: COLUMN(table, name). Statements that fill a table name these
  * columns, so that their order in the schema does not matter. */

@@ -30,7 +30,7 @@ void gsim_db_real_settle(struct gsim_db *db) {
     (void)sqlite3_exec(db->handle, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
 }
 
-static void bind_text(sqlite3_stmt *statement, int at, const char *text) {
+static void bind_copy(sqlite3_stmt *statement, int at, const char *text) {
     (void)sqlite3_bind_text(statement, at, text, -1, SQLITE_TRANSIENT);
 }
 
@@ -68,14 +68,14 @@ enum gsim_status gsim_db_real_begin(struct gsim_db *db, const struct gsim_db_rea
     int at = 1;
     (void)gethostname(host, sizeof host - 1);
     gsim_program_name(program);
-    bind_text(statement, at++, host);
-    bind_text(statement, at++, program);
-    bind_text(statement, at++, run->policy);
-    bind_text(statement, at++, run->settings);
-    bind_text(statement, at++, run->argv);
-    bind_text(statement, at++, run->trace);
-    bind_text(statement, at++, run->gpus);
-    bind_text(statement, at++, run->device);
+    bind_copy(statement, at++, host);
+    bind_copy(statement, at++, program);
+    bind_copy(statement, at++, run->policy);
+    bind_copy(statement, at++, run->settings);
+    bind_copy(statement, at++, run->argv);
+    bind_copy(statement, at++, run->trace);
+    bind_copy(statement, at++, run->gpus);
+    bind_copy(statement, at++, run->device);
     (void)sqlite3_bind_int(statement, at++, run->is_dry);
     (void)sqlite3_bind_int64(statement, at, run->speed_up);
     enum gsim_status status = finish(db, statement, log);
@@ -93,7 +93,7 @@ static int add_job(sqlite3_stmt *statement, int64_t id, const struct gsim_trace 
     int at = 1;
     (void)sqlite3_bind_int64(statement, at++, id);
     (void)sqlite3_bind_int64(statement, at++, driven->job);
-    bind_text(statement, at++, gsim_trace_id(trace, driven->job));
+    bind_copy(statement, at++, gsim_trace_id(trace, driven->job));
     (void)sqlite3_bind_int64(statement, at++, driven->submit_ns);
     (void)sqlite3_bind_int64(statement, at++, trace->service_ns[driven->job]);
     bind_time(statement, at++, driven->begin_ns);
@@ -106,7 +106,7 @@ static int add_job(sqlite3_stmt *statement, int64_t id, const struct gsim_trace 
     bind_time(statement, at++, driven->gpu_ns);
     bind_time(statement, at++, driven->exit_code);
     (void)sqlite3_bind_int(statement, at++, driven->is_cut);
-    bind_text(statement, at, driven->log_path);
+    bind_copy(statement, at, driven->log_path);
     return gsim_db_finish(statement);
 }
 
@@ -118,8 +118,8 @@ static int add_note(sqlite3_stmt *statement, int64_t id, const struct gsim_note 
     (void)sqlite3_bind_int64(statement, 1, id);
     (void)sqlite3_bind_int64(statement, 2, note->time_ns);
     bind_time(statement, 3, note->job);
-    bind_text(statement, 4, gsim_note_text(note->kind));
-    bind_text(statement, 5, note->detail);
+    bind_copy(statement, 4, gsim_note_text(note->kind));
+    bind_copy(statement, 5, note->detail);
     (void)sqlite3_bind_int64(statement, 6, note->value);
     return gsim_db_finish(statement);
 }
@@ -166,7 +166,7 @@ enum gsim_status gsim_db_real_note(struct gsim_db *db, int64_t id, const struct 
 enum gsim_status gsim_db_real_end(struct gsim_db *db, int64_t id, const char *how,
                                   struct gsim_log *log) {
     sqlite3_stmt *statement = prepare(db, "UPDATE real_run SET status = ? WHERE real_run = ?");
-    bind_text(statement, 1, how);
+    bind_copy(statement, 1, how);
     (void)sqlite3_bind_int64(statement, 2, id);
     return finish(db, statement, log);
 }
@@ -176,7 +176,7 @@ enum gsim_status gsim_db_real_link(struct gsim_db *db, int64_t id, const char *c
     sqlite3_stmt *statement =
         prepare(db, "UPDATE real_run SET run_id = (SELECT run_id FROM run WHERE config = ?) "
                     "WHERE real_run = ?");
-    bind_text(statement, 1, config);
+    bind_copy(statement, 1, config);
     (void)sqlite3_bind_int64(statement, 2, id);
     return finish(db, statement, log);
 }
@@ -210,7 +210,7 @@ enum gsim_status gsim_db_real_find(struct gsim_db *db, const char *policy,
                     "real_run WHERE status = 'done' AND (?1 IS NULL OR policy = ?1) ORDER BY "
                     "real_run DESC LIMIT "
                     "1");
-    bind_text(statement, 1, policy);
+    bind_copy(statement, 1, policy);
     int code = statement ? sqlite3_step(statement) : SQLITE_ERROR;
     if (code == SQLITE_ROW)
         *out = (struct gsim_db_real_found){.id = sqlite3_column_int64(statement, 0),

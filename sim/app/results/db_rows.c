@@ -209,7 +209,7 @@ static const struct gsim_db_rows filled[] = {
     {"trace_job", NULL, NULL, NULL}, /* rows of db->adding_trace */
 };
 
-static int64_t count_rows(const struct gsim_db *db, const struct gsim_db_rows *rows,
+static int64_t count_page(const struct gsim_db *db, const struct gsim_db_rows *rows,
                           uint32_t part) {
     if (rows->count)
         return rows->count(db->adding, part);
@@ -285,7 +285,7 @@ static int rows_close(sqlite3_vtab_cursor *cursor) {
 static void enter_part(struct rows_cursor *cursor, uint32_t part) {
     const struct rows_table *table = table_of(cursor);
     cursor->row = 0;
-    while ((cursor->n = count_rows(table->db, table->rows, part)) == 0)
+    while ((cursor->n = count_page(table->db, table->rows, part)) == 0)
         part++;
     cursor->part = part;
 }

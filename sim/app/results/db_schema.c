@@ -129,7 +129,7 @@ static void list(void *arg, const char *name, const char *type, const char *help
     t->is_first = false;
 }
 
-static const struct line *find(const char *table) {
+static const struct line *find_line(const char *table) {
     const struct line *at = lines;
     while (at < lines + N_LINES && (at->kind != OF_TABLE || strcmp(at->name, table) != 0))
         at++;
@@ -138,7 +138,7 @@ static const struct line *find(const char *table) {
 
 const char *gsim_db_columns(struct gsim_arena *arena, const char *table, const char *prefix) {
     struct text t = {.arena = arena, .text = "", .prefix = prefix, .is_first = true};
-    (void)visit(find(table), list, &t);
+    (void)visit(find_line(table), list, &t);
     return t.text;
 }
 

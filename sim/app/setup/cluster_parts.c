@@ -40,7 +40,7 @@ bool gsim_cluster_parts_has(const struct gsim_ini_entry *entry) {
            strcmp(entry->key, "classes") == 0 || strchr(entry->key, '.');
 }
 
-struct reading {
+struct part_reading {
     struct gsim_cli *cli;
     const struct gsim_ini *ini;
     const char *const *section; /* by group */
@@ -48,15 +48,15 @@ struct reading {
     uint32_t n_groups;
 };
 
-static enum gsim_status bad(const struct reading *r, int64_t line, const char *key,
+static enum gsim_status bad(const struct part_reading *r, int64_t line, const char *key,
                             const char *why) {
     return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->ini->path, line, "%s: %s", key, why);
 }
 
 /* --- the keys of a section -------------------------------------------------------------------- */
 
-static enum gsim_status take_policy(const struct reading *r, const struct gsim_ini_entry *entry,
-                                    struct gsim_part *part) {
+static enum gsim_status take_policy(const struct part_reading *r,
+                                    const struct gsim_ini_entry *entry, struct gsim_part *part) {
     struct gsim_log why = {0};
     struct gsim_params *params = gsim_arena_alloc(r->cli->arena, sizeof *params);
     if (!params)
@@ -69,8 +69,8 @@ static enum gsim_status take_policy(const struct reading *r, const struct gsim_i
                             r->cli->log);
 }
 
-static enum gsim_status take_classes(const struct reading *r, const struct gsim_ini_entry *entry,
-                                     struct gsim_part *part) {
+static enum gsim_status take_classes(const struct part_reading *r,
+                                     const struct gsim_ini_entry *entry, struct gsim_part *part) {
     static const char classes[] = "batch|production|opportunistic|realtime";
     for (const char *p = entry->value; *p; p += strspn(p, ", \t")) {
         size_t n = strcspn(p, ", \t");
@@ -87,8 +87,8 @@ static enum gsim_status take_classes(const struct reading *r, const struct gsim_
     return GSIM_OK;
 }
 
-static enum gsim_status take_setting(const struct reading *r, const struct gsim_ini_entry *entry,
-                                     struct gsim_part *part) {
+static enum gsim_status take_setting(const struct part_reading *r,
+                                     const struct gsim_ini_entry *entry, struct gsim_part *part) {
     size_t n = strcspn(entry->key, ".");
     struct gsim_log why = {0};
     union {
@@ -107,7 +107,7 @@ static enum gsim_status take_setting(const struct reading *r, const struct gsim_
                      why.errors[0].text);
 }
 
-static enum gsim_status take_line(const struct reading *r, const struct gsim_ini_entry *entry,
+static enum gsim_status take_line(const struct part_reading *r, const struct gsim_ini_entry *entry,
                                   struct gsim_part *part) {
     if (strcmp(entry->key, "policy") == 0)
         return GSIM_OK; /* taken before */
@@ -125,7 +125,7 @@ static bool is_of(const struct gsim_ini_entry *entry, const char *section) {
 }
 
 /* The part of a section, from all its lines; *out NULL: it says nothing of a policy. */
-static enum gsim_status read_section(const struct reading *r, const char *section,
+static enum gsim_status read_section(const struct part_reading *r, const char *section,
                                      struct gsim_part **out) {
     const struct gsim_ini_entry *first = NULL;
     struct gsim_part *part = gsim_arena_alloc(r->cli->arena, sizeof *part);
@@ -165,7 +165,7 @@ static bool has_name(const char *list, const char *name) {
 }
 
 /* A partition of a part is on nodes of this part alone. */
-static enum gsim_status check_alone(const struct reading *r, const struct gsim_part *part,
+static enum gsim_status check_alone(const struct part_reading *r, const struct gsim_part *part,
                                     int64_t line) {
     for (uint32_t g = 0; g < r->n_groups; g++) {
         const char *list = r->groups[g].partitions;
@@ -184,13 +184,13 @@ static enum gsim_status check_alone(const struct reading *r, const struct gsim_p
     return GSIM_OK;
 }
 
-static const char *add_names(const struct reading *r, const char *all, const char *list) {
+static const char *add_names(const struct part_reading *r, const char *all, const char *list) {
     return all ? gsim_arena_printf(r->cli->arena, "%s,%s", all, list) : list;
 }
 
 /* Gives the part to the groups that the section names. */
-static enum gsim_status give(const struct reading *r, const char *section, struct gsim_part *part,
-                             int64_t line) {
+static enum gsim_status give(const struct part_reading *r, const char *section,
+                             struct gsim_part *part, int64_t line) {
     uint32_t n = 0;
     for (uint32_t g = 0; g < r->n_groups; g++) {
         struct gsim_node_group *group = &r->groups[g];
@@ -240,7 +240,7 @@ static bool is_first(const struct gsim_ini *ini, int i) {
 enum gsim_status gsim_cluster_parts_read(struct gsim_cli *cli, const struct gsim_ini *ini,
                                          const char *const *section, struct gsim_node_group *groups,
                                          uint32_t n_groups) {
-    struct reading r = {cli, ini, section, groups, n_groups};
+    struct part_reading r = {cli, ini, section, groups, n_groups};
     enum gsim_status status = GSIM_OK;
     for (int i = 0; i < ini->n && status == GSIM_OK; i++) {
         const struct gsim_ini_entry *entry = &ini->entries[i];

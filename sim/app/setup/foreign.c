@@ -12,7 +12,7 @@ struct entry {
     struct entry *next;
     const char *text; /* as the user gave it */
     const struct gsim_policy *policy;
-    struct gsim_content *file;
+    struct gsim_file_content *file;
     int n_files;
 };
 
@@ -62,8 +62,8 @@ static bool is_file(const char *path) {
     return stat(path, &about) == 0 && S_ISREG(about.st_mode);
 }
 
-static enum gsim_status load_program(struct gsim_foreign *foreign, struct entry *entry,
-                                     struct gsim_log *log) {
+static enum gsim_status load_own(struct gsim_foreign *foreign, struct entry *entry,
+                                 struct gsim_log *log) {
     char **word = gsim_scheduler_words(gsim_exec_command(entry->text), foreign->arena, log);
     entry->policy = word ? gsim_exec_make(entry->text, foreign->arena, log) : NULL;
     int n = 0;
@@ -83,7 +83,7 @@ static enum gsim_status load_program(struct gsim_foreign *foreign, struct entry 
  * read others, the sum after that differs. */
 static enum gsim_status load_object(struct gsim_foreign *foreign, struct entry *entry,
                                     struct gsim_log *log) {
-    struct gsim_content after;
+    struct gsim_file_content after;
     enum gsim_status status = gsim_policies_check_file(entry->text, log);
     entry->file = gsim_arena_alloc(foreign->arena, sizeof *entry->file);
     if (status == GSIM_OK && !entry->file)
@@ -127,7 +127,7 @@ static const struct gsim_policy *add(struct gsim_foreign *foreign, const char *t
     if (!entry || !(entry->text = gsim_arena_strdup(foreign->arena, text)))
         status = gsim_no_memory(log, "loading a policy");
     if (status == GSIM_OK)
-        status = gsim_exec_command(text) ? load_program(foreign, entry, log)
+        status = gsim_exec_command(text) ? load_own(foreign, entry, log)
                                          : load_object(foreign, entry, log);
     if (status == GSIM_OK)
         status = check_name(foreign, entry, log);
@@ -159,8 +159,8 @@ enum gsim_status gsim_foreign_put(struct gsim_foreign *foreign, const struct gsi
 }
 
 /* Loads the policy unless it is loaded; any thread may call this. NULL: the log says why. */
-static const struct gsim_policy *take_policy(struct gsim_foreign *foreign, const char *text,
-                                             struct gsim_log *log) {
+static const struct gsim_policy *take_from_library(struct gsim_foreign *foreign, const char *text,
+                                                   struct gsim_log *log) {
     (void)pthread_mutex_lock(&foreign->lock);
     const struct entry *entry = foreign->first;
     while (entry && strcmp(entry->text, text) != 0)
@@ -173,7 +173,7 @@ static const struct gsim_policy *take_policy(struct gsim_foreign *foreign, const
 const struct gsim_policy *gsim_foreign_find(struct gsim_foreign *foreign, const char *text,
                                             struct gsim_log *log) {
     if (gsim_foreign_is(text))
-        return take_policy(foreign, text, log);
+        return take_from_library(foreign, text, log);
     (void)pthread_mutex_lock(&foreign->lock);
     const struct entry *put = foreign->first;
     while (put && strcmp(put->text, text) != 0)
@@ -199,7 +199,7 @@ const struct gsim_policy *gsim_foreign_known(struct gsim_foreign *foreign, int n
 }
 
 int gsim_foreign_files(struct gsim_foreign *foreign, const struct gsim_policy *policy,
-                       const struct gsim_content **files) {
+                       const struct gsim_file_content **files) {
     (void)pthread_mutex_lock(&foreign->lock);
     const struct entry *entry = foreign->first;
     while (entry && entry->policy != policy)

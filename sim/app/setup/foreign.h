@@ -29,6 +29,6 @@ const struct gsim_policy *gsim_foreign_known(struct gsim_foreign *foreign, int n
  * words of the command that are files. Returns their number, 0 for a policy that is built in, -1
  * for one that no file stands for. */
 int gsim_foreign_files(struct gsim_foreign *foreign, const struct gsim_policy *policy,
-                       const struct gsim_content **files);
+                       const struct gsim_file_content **files);
 
 #endif

@@ -46,8 +46,8 @@ static enum gsim_status set_profile(struct gsim_cli *cli, struct gsim_profile *p
                             cli->arena, cli->log);
 }
 
-static enum gsim_status load_profile(struct gsim_cli *cli, const char *name,
-                                     struct gsim_profile *out) {
+static enum gsim_status load_device(struct gsim_cli *cli, const char *name,
+                                    struct gsim_profile *out) {
     const struct gsim_profile *shared;
     if (!cli->devices)
         return gsim_profile_load(name, cli->arena, out, cli->log);
@@ -62,7 +62,7 @@ enum gsim_status gsim_set_profile(struct gsim_cli *cli, const char *name,
     struct gsim_profile *profile = gsim_arena_alloc(cli->arena, sizeof *profile);
     if (!profile)
         return gsim_no_memory(cli->log, "reading a device");
-    enum gsim_status status = load_profile(cli, name, profile);
+    enum gsim_status status = load_device(cli, name, profile);
     for (const char *const *text = cli->repeats[GSIM_OPT_SET]; status == GSIM_OK && *text; text++) {
         const char *key, *value;
         status = gsim_set_cut(cli, *text, &key, &value);

@@ -126,7 +126,7 @@ uint32_t gsim_setup_widest_gang(const struct gsim_trace *trace) {
     return widest;
 }
 
-static enum gsim_status read_file(struct gsim_cli *cli, struct gsim_setup *setup) {
+static enum gsim_status read_trace(struct gsim_cli *cli, struct gsim_setup *setup) {
     struct gsim_trace_options options = {.assume = cli->repeats[GSIM_OPT_ASSUME],
                                          .by_model = cli->value[GSIM_OPT_BY_MODEL],
                                          .gpu_mem = cli->value[GSIM_OPT_GPU_MEM],
@@ -210,7 +210,7 @@ enum gsim_status gsim_setup_trace(struct gsim_cli *cli, struct gsim_setup *setup
     if (status == GSIM_OK)
         status = gsim_setup_scales(cli, setup);
     if (status == GSIM_OK && !gsim_setup_is_spec(setup->trace_path))
-        status = read_file(cli, setup);
+        status = read_trace(cli, setup);
     else if (status == GSIM_OK)
         status = read_spec(cli, setup);
     if (status == GSIM_OK && setup->spec && is_drawn)

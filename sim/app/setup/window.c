@@ -92,7 +92,7 @@ static void keep_job(const struct gsim_result *result, uint32_t job, struct kept
     kept->slowdown_squares += slowdown * slowdown;
 }
 
-static void fill(const struct kept *kept, struct gsim_summary *out) {
+static void summarise(const struct kept *kept, struct gsim_summary *out) {
     double n = (double)kept->n, m = (double)kept->n_slowdowns;
     out->jct_mean_s = kept->jct_sum / n;
     out->jct_p50_s = gsim_quantile_sorted(kept->jct, kept->n, 0.50);
@@ -125,7 +125,7 @@ enum gsim_status gsim_window_apply(const struct gsim_window *window, struct gsim
     if (!gsim_sort_f64(kept.jct, kept.n) || !gsim_sort_f64(kept.wait_ns, kept.n) ||
         !gsim_sort_f64(kept.slowdown, kept.n_slowdowns))
         return gsim_no_memory(log, "leaving out the warm-up");
-    fill(&kept, &result->summary);
+    summarise(&kept, &result->summary);
     result->summary.warmup_jobs = jobs.first;
     result->summary.cooldown_jobs = result->jobs.n - jobs.end;
     return GSIM_OK;

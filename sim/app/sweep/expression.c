@@ -10,7 +10,7 @@
 
 enum { MOST_BRACKETS = 32 };
 
-struct reading {
+struct expression_reading {
     const struct gsim_expression *expression;
     const char *at;
     struct gsim_arena *arena;
@@ -18,16 +18,16 @@ struct reading {
     int depth;
 };
 
-static enum gsim_status read_sum(struct reading *r, double *out);
-static enum gsim_status read_factor(struct reading *r, double *out);
+static enum gsim_status read_sum(struct expression_reading *r, double *out);
+static enum gsim_status read_factor(struct expression_reading *r, double *out);
 
-static char peek(struct reading *r) {
+static char peek(struct expression_reading *r) {
     while (*r->at == ' ')
         r->at++;
     return *r->at;
 }
 
-static enum gsim_status bad(struct reading *r, const char *what) {
+static enum gsim_status bad_expression(struct expression_reading *r, const char *what) {
     return gsim_fail(r->log, GSIM_BAD_INPUT, r->expression->file, r->expression->line,
                      "'%s': %s at '%.20s'", r->expression->text, what, r->at);
 }
@@ -37,24 +37,24 @@ static bool is_of_name(char c) {
 }
 
 /* Takes the next characters as a name or an argument; NULL: no memory. */
-static const char *take(struct reading *r, size_t length) {
+static const char *take(struct expression_reading *r, size_t length) {
     const char *text = gsim_arena_strndup(r->arena, r->at, length);
     r->at += length;
     return text;
 }
 
-static const char *take_name(struct reading *r) {
+static const char *take_name(struct expression_reading *r) {
     size_t length = 0;
     while (is_of_name(r->at[length]))
         length++;
     return take(r, length);
 }
 
-static enum gsim_status read_arguments(struct reading *r, struct gsim_call *call) {
+static enum gsim_status read_arguments(struct expression_reading *r, struct gsim_call *call) {
     for (r->at++; peek(r) != ')'; call->n_arguments++) {
         size_t length = strcspn(r->at, " ()");
         if (length == 0 || call->n_arguments == GSIM_MAX_ARGUMENTS)
-            return bad(r, "arguments are words and end with ')'");
+            return bad_expression(r, "arguments are words and end with ')'");
         call->argument[call->n_arguments] = take(r, length);
         if (!call->argument[call->n_arguments])
             return gsim_no_memory(r->log, "reading an expression");
@@ -63,7 +63,7 @@ static enum gsim_status read_arguments(struct reading *r, struct gsim_call *call
     return GSIM_OK;
 }
 
-static enum gsim_status read_call(struct reading *r, double *out) {
+static enum gsim_status read_call(struct expression_reading *r, double *out) {
     struct gsim_call call = {.name = take_name(r)};
     enum gsim_status status = GSIM_OK;
     if (*r->at == '(')
@@ -78,21 +78,21 @@ static enum gsim_status read_call(struct reading *r, double *out) {
                      : gsim_no_memory(r->log, "reading an expression");
 }
 
-static enum gsim_status read_brackets(struct reading *r, double *out) {
+static enum gsim_status read_brackets(struct expression_reading *r, double *out) {
     if (++r->depth > MOST_BRACKETS)
-        return bad(r, "too many brackets");
+        return bad_expression(r, "too many brackets");
     r->at++;
     enum gsim_status status = read_sum(r, out);
     if (status == GSIM_OK && peek(r) != ')')
-        return bad(r, "')' is missing");
+        return bad_expression(r, "')' is missing");
     r->at += status == GSIM_OK;
     r->depth--;
     return status;
 }
 
-static enum gsim_status read_negative(struct reading *r, double *out) {
+static enum gsim_status read_negative(struct expression_reading *r, double *out) {
     if (++r->depth > MOST_BRACKETS)
-        return bad(r, "too many signs");
+        return bad_expression(r, "too many signs");
     r->at++;
     enum gsim_status status = read_factor(r, out);
     *out = -*out;
@@ -100,23 +100,23 @@ static enum gsim_status read_negative(struct reading *r, double *out) {
     return status;
 }
 
-static enum gsim_status read_factor(struct reading *r, double *out) {
+static enum gsim_status read_factor(struct expression_reading *r, double *out) {
     char c = peek(r);
     if (c == '(')
         return read_brackets(r, out);
     if (c == '-')
         return read_negative(r, out);
     if (!isdigit((unsigned char)c) && c != '.')
-        return is_of_name(c) ? read_call(r, out) : bad(r, "neither a number nor a name");
+        return is_of_name(c) ? read_call(r, out) : bad_expression(r, "neither a number nor a name");
     char *end;
     *out = strtod(r->at, &end);
     if (end == r->at)
-        return bad(r, "no number");
+        return bad_expression(r, "no number");
     r->at = end;
     return GSIM_OK;
 }
 
-static enum gsim_status read_product(struct reading *r, double *out) {
+static enum gsim_status read_product(struct expression_reading *r, double *out) {
     enum gsim_status status = read_factor(r, out);
     while (status == GSIM_OK && (peek(r) == '*' || peek(r) == '/')) {
         bool divides = *r->at++ == '/';
@@ -130,7 +130,7 @@ static enum gsim_status read_product(struct reading *r, double *out) {
     return status;
 }
 
-static enum gsim_status read_sum(struct reading *r, double *out) {
+static enum gsim_status read_sum(struct expression_reading *r, double *out) {
     enum gsim_status status = read_product(r, out);
     while (status == GSIM_OK && (peek(r) == '+' || peek(r) == '-')) {
         bool subtracts = *r->at++ == '-';
@@ -144,8 +144,8 @@ static enum gsim_status read_sum(struct reading *r, double *out) {
 enum gsim_status gsim_expression_value(const struct gsim_expression *expression,
                                        struct gsim_arena *arena, double *out,
                                        struct gsim_log *log) {
-    struct reading r = {
+    struct expression_reading r = {
         .expression = expression, .at = expression->text, .arena = arena, .log = log};
     enum gsim_status status = read_sum(&r, out);
-    return status == GSIM_OK && peek(&r) ? bad(&r, "the rest means nothing") : status;
+    return status == GSIM_OK && peek(&r) ? bad_expression(&r, "the rest means nothing") : status;
 }

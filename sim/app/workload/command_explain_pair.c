@@ -166,7 +166,7 @@ static void put_row(FILE *out, const char *text, double one, double other) {
     fprintf(out, "%-36s %20.3f %20.3f\n", text, one, other);
 }
 
-static void write_table(FILE *out, const struct side *side) {
+static void write_sides(FILE *out, const struct side *side) {
     fprintf(out, "%-36s %20.20s %20.20s\n", "", side[0].name, side[1].name);
     put_row(out, "iterations a second, alone", side[0].alone.rate, side[1].alone.rate);
     put_row(out, "iterations a second, side by side", side[0].beside.rate, side[1].beside.rate);
@@ -191,7 +191,7 @@ static void write_account(FILE *out, const char *name, const struct account *acc
     fputc('}', out);
 }
 
-static void write_json(FILE *out, const struct side *side) {
+static void write_sides_json(FILE *out, const struct side *side) {
     for (int i = 0; i < 2; i++) {
         fputs(i ? ",\n {\"app\":" : "[{\"app\":", out);
         gsim_put_json_text(out, side[i].name);
@@ -247,6 +247,6 @@ enum gsim_status gsim_command_explain_pair(struct gsim_cli *cli) {
     if (status == GSIM_OK)
         status = explain(cli, &profile, side);
     if (status == GSIM_OK)
-        (format ? write_json : write_table)(cli->io->out, side);
+        (format ? write_sides_json : write_sides)(cli->io->out, side);
     return status;
 }

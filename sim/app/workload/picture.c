@@ -11,8 +11,8 @@
 #include "sim/base/sort.h"
 #include "sim/study/facts.h"
 
-enum { POINTS = 200, LAGS = 100, HOURS = 24, DAYS = 7, NAME = 40, LEAST_JOBS = 3 };
-static const double height_in = 3.6, DAY_S = 86400, HOUR_S = 3600;
+enum { POINTS = 200, LAGS = 100, DAY_HOURS = 24, WEEK_DAYS = 7, NAME = 40, LEAST_JOBS = 3 };
+static const double height_in = 3.6, DAY_S = 86400, PICTURE_HOUR_S = 3600;
 
 /* A trace in the order of arrival. */
 struct jobs {
@@ -61,7 +61,7 @@ static bool put_durations(const struct jobs *jobs, struct gsim_arena *arena, FIL
     return put_distribution(jobs->duration_s, jobs->n, 1, arena, out);
 }
 
-static bool put_widths(const struct jobs *jobs, struct gsim_arena *arena, FILE *out) {
+static bool draw_widths(const struct jobs *jobs, struct gsim_arena *arena, FILE *out) {
     double *value = gsim_arena_array(arena, jobs->n, sizeof *value);
     if (!value)
         return false;
@@ -89,7 +89,7 @@ static bool put_days(const struct jobs *jobs, struct gsim_arena *arena, FILE *ou
 
 /* Jobs in each part of a cycle over the mean of those parts that the trace has. */
 static void put_cycle(const struct jobs *jobs, double part_s, size_t n_parts, FILE *out) {
-    double rate[HOURS], sum = 0, n = 0;
+    double rate[DAY_HOURS], sum = 0, n = 0;
     gsim_cycle_rates(jobs->since_s, jobs->n, part_s, n_parts, rate);
     for (size_t k = 0; k < n_parts; k++) {
         sum += isnan(rate[k]) ? 0 : rate[k];
@@ -106,13 +106,13 @@ static void put_cycle(const struct jobs *jobs, double part_s, size_t n_parts, FI
 
 static bool put_hours(const struct jobs *jobs, struct gsim_arena *arena, FILE *out) {
     (void)arena;
-    put_cycle(jobs, HOUR_S, HOURS, out);
+    put_cycle(jobs, PICTURE_HOUR_S, DAY_HOURS, out);
     return true;
 }
 
 static bool put_weekdays(const struct jobs *jobs, struct gsim_arena *arena, FILE *out) {
     (void)arena;
-    put_cycle(jobs, DAY_S, DAYS, out);
+    put_cycle(jobs, DAY_S, WEEK_DAYS, out);
     return true;
 }
 
@@ -139,7 +139,7 @@ static bool put_likeness(const struct jobs *jobs, struct gsim_arena *arena, FILE
 static const struct {
     const char *name;
     put_view *put;
-} views[] = {{"durations", put_durations}, {"widths", put_widths},     {"days", put_days},
+} views[] = {{"durations", put_durations}, {"widths", draw_widths},    {"days", put_days},
              {"hours", put_hours},         {"weekdays", put_weekdays}, {"likeness", put_likeness}};
 
 struct picture {
