@@ -39,14 +39,14 @@ struct gsim_view_jobs {
 };
 
 /* Jobs that changed since the policy's last decide. Slots of completed jobs stay readable until
- * this decide ends. */
+ * this decide ends. The transition of a job ends with the job RUNNING, PAUSED, HELD or QUEUED; its
+ * state is another one where the job completed since, or its node failed. */
 struct gsim_view_changes {
     const gsim_slot *arrived;
     uint32_t n_arrived;
     const gsim_slot *completed;
     uint32_t n_completed;
-    const gsim_slot
-        *settled; /* jobs with a transition that ended: now RUNNING, PAUSED, HELD or QUEUED */
+    const gsim_slot *settled; /* jobs with a transition that ended */
     uint32_t n_settled;
 };
 

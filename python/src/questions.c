@@ -232,7 +232,7 @@ static PyObject *ask(PyObject *self, PyObject *args, PyObject *named) {
     struct gsim_ctx *ctx;
     gsim_slot slot;
     uint32_t n = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, named, "OUU|O", names, &job, &stop, &keep, &list) ||
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OUU|O:ask", names, &job, &stop, &keep, &list) ||
         !take(self, job, &ctx, &slot))
         return NULL;
     int s = gsim_py_choice(stop, "stop", gsim_py_stops);
@@ -264,8 +264,8 @@ static PyObject *rate(PyObject *self, PyObject *args, PyObject *named) {
     long long cpus_milli = 0, mem_bytes = 0;
     struct gsim_ctx *ctx;
     gsim_slot slot, other = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, named, "OI|IILLO", names, &job, &type, &gpus, &nodes,
-                                     &cpus_milli, &mem_bytes, &beside) ||
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OI|IILLO:rate", names, &job, &type, &gpus,
+                                     &nodes, &cpus_milli, &mem_bytes, &beside) ||
         !take(self, job, &ctx, &slot) || (beside != Py_None && !take(self, beside, &ctx, &other)))
         return NULL;
     if (type > UINT16_MAX || !gsim_ask_device(ctx, (uint16_t)type))
@@ -323,7 +323,7 @@ static PyObject *learning_on(PyObject *self, PyObject *args, PyObject *named) {
     struct gsim_ctx *ctx;
     gsim_slot slot;
     struct gsim_learning l;
-    if (!PyArg_ParseTupleAndKeywords(args, named, "OI", names, &job, &type) ||
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OI:learning_on", names, &job, &type) ||
         !take(self, job, &ctx, &slot))
         return NULL;
     if (type > UINT16_MAX || !gsim_ask_device(ctx, (uint16_t)type))
@@ -363,7 +363,7 @@ static PyObject *sms(PyObject *self, PyObject *args, PyObject *named) {
     PyObject *number;
     unsigned int part_ppm;
     uint32_t gpu;
-    if (!ctx || !PyArg_ParseTupleAndKeywords(args, named, "OI", names, &number, &part_ppm) ||
+    if (!ctx || !PyArg_ParseTupleAndKeywords(args, named, "OI:sms", names, &number, &part_ppm) ||
         !gsim_py_gpu(ctx, number, &gpu))
         return NULL;
     if (part_ppm > GSIM_PPM)
@@ -376,7 +376,8 @@ static PyObject *open_gpu(PyObject *self, PyObject *args, PyObject *named) {
     struct gsim_ctx *ctx = ctx_of(self);
     PyObject *number = Py_None;
     long long mem_bytes = -1;
-    if (!ctx || !PyArg_ParseTupleAndKeywords(args, named, "|OL", names, &number, &mem_bytes))
+    if (!ctx ||
+        !PyArg_ParseTupleAndKeywords(args, named, "|OL:open_gpu", names, &number, &mem_bytes))
         return NULL;
     uint32_t end = ctx->view->cluster.n_gpus, before = end;
     if (number != Py_None && !gsim_py_gpu(ctx, number, &before))
@@ -393,7 +394,7 @@ static PyObject *may_use(PyObject *self, PyObject *args, PyObject *named) {
     struct gsim_ctx *ctx;
     gsim_slot slot;
     uint32_t gpu;
-    if (!PyArg_ParseTupleAndKeywords(args, named, "OO", names, &job, &number) ||
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OO:may_use", names, &job, &number) ||
         !take(self, job, &ctx, &slot) || !gsim_py_gpu(ctx, number, &gpu))
         return NULL;
     return PyBool_FromLong(gsim_ask_may_use(ctx, slot, gpu));
@@ -417,7 +418,7 @@ static PyObject *are_alike(PyObject *self, PyObject *args, PyObject *named) {
     PyObject *job, *other;
     struct gsim_ctx *ctx;
     gsim_slot slot, other_slot;
-    if (!PyArg_ParseTupleAndKeywords(args, named, "OO", names, &job, &other) ||
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OO:are_alike", names, &job, &other) ||
         !take(self, job, &ctx, &slot) || !take(self, other, &ctx, &other_slot))
         return NULL;
     return PyBool_FromLong(gsim_ask_are_alike(ctx, slot, other_slot));
@@ -427,7 +428,7 @@ static PyObject *has_wishes(PyObject *self, PyObject *args, PyObject *named) {
     static char *names[] = {"rule", NULL};
     PyObject *rule = Py_None;
     struct gsim_ctx *ctx = ctx_of(self);
-    if (!ctx || !PyArg_ParseTupleAndKeywords(args, named, "|O", names, &rule))
+    if (!ctx || !PyArg_ParseTupleAndKeywords(args, named, "|O:has_wishes", names, &rule))
         return NULL;
     int choice = rule != Py_None ? gsim_py_choice(rule, "rule", gsim_py_rules) : 0;
     if (choice < 0)
@@ -455,7 +456,7 @@ static PyObject *service_ns(PyObject *self, PyObject *args, PyObject *named) {
     long long iterations;
     struct gsim_ctx *ctx;
     gsim_slot slot;
-    if (!PyArg_ParseTupleAndKeywords(args, named, "OL", names, &job, &iterations) ||
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OL:service_ns", names, &job, &iterations) ||
         !take(self, job, &ctx, &slot))
         return NULL;
     return PyLong_FromLongLong(gsim_ask_service_ns(ctx, slot, iterations));
@@ -467,7 +468,7 @@ static PyObject *back_ns(PyObject *self, PyObject *args, PyObject *named) {
     struct gsim_ctx *ctx;
     gsim_slot slot;
     uint32_t n;
-    if (!PyArg_ParseTupleAndKeywords(args, named, "OO", names, &job, &list) ||
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OO:back_ns", names, &job, &list) ||
         !take(self, job, &ctx, &slot))
         return NULL;
     struct gsim_unit *units = gsim_py_units(ctx, list, &n);
@@ -503,7 +504,7 @@ static PyObject *layout(PyObject *self, PyObject *args, PyObject *named) {
     const char *text = NULL;
     uint32_t gpu;
     struct gsim_ctx *ctx = ctx_of(self);
-    if (!ctx || !PyArg_ParseTupleAndKeywords(args, named, "O|z", names, &number, &text) ||
+    if (!ctx || !PyArg_ParseTupleAndKeywords(args, named, "O|z:layout", names, &number, &text) ||
         !gsim_py_gpu(ctx, number, &gpu))
         return NULL;
     struct gsim_log log = {0};

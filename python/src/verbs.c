@@ -62,15 +62,15 @@ static bool take_number(PyObject *object, const char *what, int64_t least, int64
 }
 
 /* (job, rule="consolidate", *, gpus, share_ppm, cpus_milli, within, keeps_rate): the shape that the
- * trace asks for, with the given values in its place. */
-static bool take_shape(const struct gsim_ctx *ctx, PyObject *args, PyObject *named, gsim_slot *slot,
-                       struct gsim_shape *shape) {
+ * trace asks for, with the given values in its place. The form names the verb, for errors. */
+static bool take_shape(const struct gsim_ctx *ctx, const char *form, PyObject *args,
+                       PyObject *named, gsim_slot *slot, struct gsim_shape *shape) {
     static char *names[] = {"job",        "rule",   "gpus",       "share_ppm",
                             "cpus_milli", "within", "keeps_rate", NULL};
     PyObject *job, *rule = NULL, *gpus = NULL, *share = NULL, *cpus = NULL, *within = NULL;
     int keeps_rate = -1;
-    if (!PyArg_ParseTupleAndKeywords(args, named, "O|O$OOOOp", names, &job, &rule, &gpus, &share,
-                                     &cpus, &within, &keeps_rate) ||
+    if (!PyArg_ParseTupleAndKeywords(args, named, form, names, &job, &rule, &gpus, &share, &cpus,
+                                     &within, &keeps_rate) ||
         !gsim_py_slot(ctx, job, slot))
         return false;
     int choice = rule && rule != Py_None ? gsim_py_choice(rule, "rule", gsim_py_rules) : 0;
@@ -95,7 +95,7 @@ static PyObject *place(PyObject *self, PyObject *args, PyObject *named) {
     struct verb verb;
     struct gsim_shape shape;
     gsim_slot slot;
-    if (!begin(self, &verb) || !take_shape(verb.ctx, args, named, &slot, &shape))
+    if (!begin(self, &verb) || !take_shape(verb.ctx, "O|O$OOOOp:place", args, named, &slot, &shape))
         return NULL;
     return answer(&verb, gsim_plan_place(verb.plan, slot, &shape));
 }
@@ -104,7 +104,7 @@ static PyObject *move(PyObject *self, PyObject *args, PyObject *named) {
     struct verb verb;
     struct gsim_shape shape;
     gsim_slot slot;
-    if (!begin(self, &verb) || !take_shape(verb.ctx, args, named, &slot, &shape))
+    if (!begin(self, &verb) || !take_shape(verb.ctx, "O|O$OOOOp:move", args, named, &slot, &shape))
         return NULL;
     return answer(&verb, gsim_plan_move(verb.plan, slot, &shape));
 }
@@ -145,8 +145,8 @@ static PyObject *place_beside(PyObject *self, PyObject *args, PyObject *named) {
     gsim_slot slot;
     uint32_t n_units;
     if (!begin(self, &verb) ||
-        !PyArg_ParseTupleAndKeywords(args, named, "OO|LL", names, &job, &list, &cpus_milli,
-                                     &mem_bytes) ||
+        !PyArg_ParseTupleAndKeywords(args, named, "OO|LL:place_beside", names, &job, &list,
+                                     &cpus_milli, &mem_bytes) ||
         !gsim_py_slot(verb.ctx, job, &slot))
         return NULL;
     struct gsim_unit *units = gsim_py_units(verb.ctx, list, &n_units);
@@ -179,7 +179,7 @@ static PyObject *move_on(PyObject *self, PyObject *args, PyObject *named) {
     enum gsim_keep keep;
     uint32_t n_units;
     if (!begin(self, &verb) ||
-        !PyArg_ParseTupleAndKeywords(args, named, "OOUU", names, &job, &list, &stop_text,
+        !PyArg_ParseTupleAndKeywords(args, named, "OOUU:move_on", names, &job, &list, &stop_text,
                                      &keep_text) ||
         !gsim_py_slot(verb.ctx, job, &slot) || !take_way(stop_text, keep_text, &stop, &keep))
         return NULL;
@@ -199,7 +199,8 @@ static PyObject *preempt(PyObject *self, PyObject *args, PyObject *named) {
     enum gsim_stop stop;
     enum gsim_keep keep;
     if (!begin(self, &verb) ||
-        !PyArg_ParseTupleAndKeywords(args, named, "OUU", names, &job, &stop_text, &keep_text) ||
+        !PyArg_ParseTupleAndKeywords(args, named, "OUU:preempt", names, &job, &stop_text,
+                                     &keep_text) ||
         !gsim_py_slot(verb.ctx, job, &slot) || !take_way(stop_text, keep_text, &stop, &keep))
         return NULL;
     return answer(&verb, gsim_plan_preempt(verb.plan, slot, stop, keep));
@@ -220,7 +221,7 @@ static PyObject *batch(PyObject *self, PyObject *args, PyObject *named) {
     gsim_slot slot;
     unsigned int local, summed = 0;
     if (!begin(self, &verb) ||
-        !PyArg_ParseTupleAndKeywords(args, named, "OI|I", names, &job, &local, &summed) ||
+        !PyArg_ParseTupleAndKeywords(args, named, "OI|I:batch", names, &job, &local, &summed) ||
         !gsim_py_slot(verb.ctx, job, &slot))
         return NULL;
     return answer(&verb, gsim_plan_batch(verb.plan, slot,
@@ -250,7 +251,7 @@ static PyObject *watch(PyObject *self, PyObject *args, PyObject *named) {
     struct verb verb;
     gsim_slot slot;
     if (!begin(self, &verb) ||
-        !PyArg_ParseTupleAndKeywords(args, named, "OUL", names, &job, &kind, &threshold) ||
+        !PyArg_ParseTupleAndKeywords(args, named, "OUL:watch", names, &job, &kind, &threshold) ||
         !gsim_py_slot(verb.ctx, job, &slot))
         return NULL;
     int k = gsim_py_choice(kind, "kind", gsim_py_watches);
@@ -290,7 +291,7 @@ static PyObject *partition(PyObject *self, PyObject *args, PyObject *named) {
     struct verb verb;
     uint32_t gpu;
     if (!begin(self, &verb) ||
-        !PyArg_ParseTupleAndKeywords(args, named, "Os", names, &number, &layout) ||
+        !PyArg_ParseTupleAndKeywords(args, named, "Os:partition", names, &number, &layout) ||
         !gsim_py_gpu(verb.ctx, number, &gpu))
         return NULL;
     return answer(&verb, gsim_plan_partition(verb.plan, gpu, layout));

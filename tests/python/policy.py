@@ -416,6 +416,17 @@ def test_lots():
            made(decide=lambda self, plan: self.view.lots("x").below(0)))
 
 
+def test_arguments():
+    """what is wrong with the arguments of a verb or a question names it."""
+    for name, call in {
+        "place": lambda self, plan: plan.place(self.view.jobs.active[0], no_such=1),
+        "move": lambda self, plan: plan.move(),
+        "preempt": lambda self, plan: plan.preempt(self.view.jobs.active[0]),
+        "sms": lambda self, plan: self.view.sms(0),
+    }.items():
+        raises(gsim.RunError, name + "()", run, made(decide=call))
+
+
 def test_oracle():
     """true durations are hidden from a policy that is no oracle."""
     peeks = {"decide": lambda self, plan: self.view.jobs.service_ns[0]}
