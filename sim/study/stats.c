@@ -96,6 +96,13 @@ struct gsim_interval gsim_t_log_interval(const double *values, size_t n) {
     return around(mean, &e, 1);
 }
 
+struct gsim_interval gsim_student_log_interval(const double *values, size_t n) {
+    double mean = mean_of(values, n);
+    struct error e = error_of_mean(values, n, mean, mean);
+    e.skew = 0;
+    return around(mean, &e, 1);
+}
+
 /* The error of log(x / y), of the means x and y; both above 0, n > 1. A small change moves it by
  * dx / x - dy / y. So its variance is that of the differences, unit by unit, of the values relative
  * to their means. */

@@ -55,7 +55,7 @@ static void put_heading(const struct gsim_comparison *s, int width, FILE *out) {
                 s->n_units, s->over);
     else
         fprintf(out,
-                "\n95 %% intervals over %d batches of this trace's jobs (Johnson's t or wider; "
+                "\n95 %% intervals over %d batches of this trace's jobs (Student's t or wider; "
                 "ratios and p by Holm):\n",
                 s->n_units);
     fprintf(out, "%-*s %24s %24s %20s %8s\n", width, "policy", "JCT mean",

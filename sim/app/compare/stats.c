@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The statistics of a comparison. Over replications: Student's t of logarithms, for times and
+/* The statistics of a comparison. Over replications: Johnson's t of logarithms, for times and
  * paired ratios of times, and of paired differences. Over a single run: Student's t over the means
  * of a few long batches of jobs, if the run is long compared with the number of jobs over which
  * completion times are correlated (dependence.h); else there are no intervals. A single run gives
