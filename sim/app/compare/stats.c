@@ -173,18 +173,17 @@ static bool find_skewed(const struct gsim_compare *c, const char **why) {
         return false;
     if (gsim_is_enough(n, queue.memory))
         return true;
-    *why =
-        isinf(queue.memory)
-            ? gsim_arena_printf(c->cli->arena,
-                                "runs of %u jobs are short at a load of %.2g: their means are "
-                                "skewed, and intervals over %d of them may miss more often than "
-                                "one time in 20",
-                                n, queue.load, c->n_reps)
-            : gsim_arena_printf(c->cli->arena,
-                                "runs of %u jobs are short where completion times may remember "
-                                "%.0f: their means are skewed, and intervals over %d of them may "
-                                "miss more often than one time in 20",
-                                n, queue.memory, c->n_reps);
+    struct gsim_arena *arena = c->cli->arena;
+    bool is_seen = queue.memory < (double)n * c->n_reps; /* else the runs cannot tell what it is */
+    const char *where =
+        is_seen ? gsim_arena_printf(arena, "where completion times may remember %.0f", queue.memory)
+                : gsim_arena_printf(arena, "at a load of %.2g", queue.load);
+    *why = where ? gsim_arena_printf(arena,
+                                     "runs of %u jobs are short %s: their means are skewed, and "
+                                     "intervals over %d of them may miss more often than one time "
+                                     "in 20",
+                                     n, where, c->n_reps)
+                 : NULL;
     return *why != NULL;
 }
 
