@@ -28,10 +28,10 @@ struct error {
     size_t n;
 };
 
-/* The sums are over the n units, of the squares and of the cubes of what each differs by; n > 1. The
- * skewness is the adjusted one of Fisher and Pearson, g sqrt(n (n - 1)) / (n - 2). Since g is at most
- * (n - 2) / sqrt(n - 1) (Wilkins, Annals of Mathematical Statistics 15, 1944), the factor is at most
- * 1/6 for any n; below three units it cannot be told. */
+/* The sums are over the n units, of the squares and of the cubes of what each differs by; n > 1.
+ * The skewness is the adjusted one of Fisher and Pearson, g sqrt(n (n - 1)) / (n - 2). Since g is
+ * at most (n - 2) / sqrt(n - 1) (Wilkins, Annals of Mathematical Statistics 15, 1944), the factor
+ * is at most 1/6 for any n; below three units it cannot be told. */
 static struct error error_of(double squares, double cubes, size_t n) {
     struct error e = {.error = sqrt(squares / (double)(n - 1) / (double)n), .n = n};
     double deviation = sqrt(squares / (double)n);
@@ -140,7 +140,7 @@ struct gsim_interval gsim_t_ratio_widened(struct gsim_interval interval, size_t 
     return around(interval.mean, &e, times);
 }
 
-/* The t of which an end lies so many errors from the estimate: the inverse of skewed(). */
+/* The t of which an end lies that number of errors from the estimate: the inverse of skewed(). */
 static double t_of(double errors, double skew) {
     double rest = errors - fmax(skew, 0);
     return skew > 0 ? 2 * rest / (1 + sqrt(1 + 8 * skew * rest)) : errors;

@@ -20,11 +20,11 @@ struct gsim_interval gsim_t_interval(const double *values, size_t n, double time
  * upper one lies farther out once more, since few units show less skewness than there is. How often
  * such intervals hold the mean: docs/compare.md. */
 struct gsim_interval gsim_t_log_interval(const double *values, size_t n);
-/* As gsim_t_log_interval, by Student's t whatever the skewness, for values whose interval allows for
- * what they have not seen in another way; n > 1, and a mean above 0. */
+/* As gsim_t_log_interval, by Student's t whatever the skewness, where the interval allows for what
+ * the values have not seen in another way; n > 1, and a mean above 0. */
 struct gsim_interval gsim_student_log_interval(const double *values, size_t n);
-/* What a reader of intervals over runs has to know where the runs' lengths and loads are not at hand
- * (gsim compare has them): a clause, which ends a sentence. */
+/* What a reader of intervals over runs has to know where lengths and loads of the runs are not at
+ * hand (gsim compare has them): a clause, which ends a sentence. */
 extern const char gsim_intervals_caution[];
 /* The ratio of two means over the same units, with the interval of its logarithm by Student's t;
  * `times` as above. */

@@ -90,8 +90,6 @@ static void write_intervals(const struct gsim_compare *c, const struct gsim_comp
         }
         fputc('\n', out);
     }
-    if (s->skewed_why)
-        gsim_compare_put_wrapped(out, "note:", s->skewed_why);
 }
 
 void gsim_compare_write_tables(const struct gsim_compare *c, const struct gsim_comparison *s) {

@@ -69,8 +69,8 @@ static bool has_ended(const struct gsim_compare *c, struct gsim_window_jobs jobs
     return true;
 }
 
-/* Arrivals of one trace after the other: the gaps between them, and the work of the jobs. Behind the
- * first trace a trace's first job is left out, which has no gap before it. */
+/* Arrivals of one trace after the other: the gaps between them, and the work of the jobs. Behind
+ * the first trace a trace's first job is left out, which has no gap before it. */
 struct arrivals {
     double *gap_s, *work_s;
     size_t n; /* jobs; gaps are one fewer */
@@ -156,14 +156,14 @@ static const char *too_short(const struct gsim_compare *c, struct gsim_window_jo
     return NULL;
 }
 
-/* Means of a normal distribution have the interval of Student's t, and others nearly so from 25 times
- * the square of their skewness on (Cochran, Sampling Techniques, 1977, section 2.15). Means of runs
- * that are shorter than their memory are about as skewed as an exponential distribution, whose
- * skewness is 2. */
+/* Normally distributed values have the interval of Student's t, and others nearly so where they are
+ * more than 25 times the square of their skewness (Cochran, Sampling Techniques, 1977, section
+ * 2.15). Means of runs that are short for their memory are about as skewed as an exponential
+ * distribution, which has a skewness of 2. */
 enum { ENOUGH_SKEWED = 25 * 2 * 2 };
 
-/* The reason why intervals over replications may miss more often than they say; NULL: there is none. false: no
- * memory. */
+/* The reason why intervals over replications may miss more often than they say; NULL: there is
+ * none. false: no memory. */
 static bool find_skewed(const struct gsim_compare *c, const char **why) {
     struct gsim_dependence queue;
     uint32_t n;
