@@ -4,7 +4,7 @@
 --   asked       one row: the keys that --x, --y and --value name, the value of --target, the price of a
 --               GPU for an hour, and the policy that comes first, or NULL
 -- and the functions quantity(text), a number with or without a unit, and over rows low_bar(x, is_copy)
--- and high_bar(x, is_copy): the ends of the 95 % interval of their mean, by Student's t on its logarithm
+-- and high_bar(x, is_copy): the ends of the 95 % interval of their mean, by Johnson's t on its logarithm
 -- as in gsim compare, or, where rows are of copies, the least and the most; NULL for a single row.
 
 -- Shaken and resampled copies of a trace that is not among the runs as it is. Their spread says how

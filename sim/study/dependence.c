@@ -93,9 +93,9 @@ struct gsim_interval gsim_interval_of_run(const double *values, const double *al
     if (!gsim_is_enough(n, memory))
         return unknown;
     gsim_batch_means(values, n, means);
-    struct gsim_interval of_batches = gsim_t_log_interval(means, GSIM_BATCHES);
-    if (!(of_batches.mean > 0))
-        return of_batches;
+    if (!(mean_of(means, GSIM_BATCHES) > 0))
+        return gsim_t_interval(means, GSIM_BATCHES, 1); /* a mean of 0 has no logarithm */
+    struct gsim_interval of_batches = gsim_student_log_interval(means, GSIM_BATCHES);
     double variance =
         covariance(values, n, 0, mean) + fmax(memory - 1, 0) * variance_of_delays(values, alone, n);
     double half = gsim_normal_half(sqrt(variance / (double)n)) / mean;

@@ -13,12 +13,21 @@ struct gsim_interval {
 
 double gsim_mean_of(const double *values, size_t n);
 /* The mean and its 95 % interval by Student's t. For n = 1 the interval is from -inf to inf. Of a
+/* The mean and its 95 % interval by Student's t, of which the end towards which the values are
+ * skewed lies farther out (Johnson 1978). For n = 1 the interval is from -inf to inf. Of a
  * family of comparisons the interval is wider: `times` says how many times rarer than one in twenty
  * it may miss (gsim_holm); 1: an interval for itself. */
 struct gsim_interval gsim_t_interval(const double *values, size_t n, double times);
-/* As gsim_t_interval, on the logarithm of the mean: means of times over few units are skewed, and
- * both ends of the interval stay above 0. */
+/* As gsim_t_interval, on the logarithm of the mean: both ends of the interval stay above 0, and the
+ * upper one lies farther out once more, since few units show less skewness than there is. How often
+ * such intervals hold the mean: docs/compare.md. */
 struct gsim_interval gsim_t_log_interval(const double *values, size_t n);
+/* As gsim_t_log_interval, by Student's t whatever the skewness, where the interval allows for what
+ * the values have not seen in another way; n > 1, and a mean above 0. */
+struct gsim_interval gsim_student_log_interval(const double *values, size_t n);
+/* What a reader of intervals over runs has to know where lengths and loads of the runs are not at
+ * hand (gsim compare has them): a clause, which ends a sentence. */
+extern const char gsim_intervals_caution[];
 /* The ratio of two means over the same units, with the interval of its logarithm by Student's t;
  * `times` as above. */
 struct gsim_interval gsim_t_ratio(const double *above, const double *below, size_t n, double times);

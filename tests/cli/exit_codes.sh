@@ -134,7 +134,7 @@ expect "until" 0 "did not finish" "$gsim" --policy fifo --until 1h $t
 expect "json" 0 '"schema":"gsim-result-1"' "$gsim" --policy fifo --format json $t
 expect "unknown format" 2 "table, csv, json" "$gsim" --policy fifo --format xml $t
 expect "compare" 0 "verdict:" "$gsim" compare --policies fifo,srtf $t
-expect "compare with replications" 0 "Student" "$gsim" compare --policies fifo,srtf --reps 3 traces/samples/heavy_tail.ini
+expect "compare with replications" 0 "Johnson" "$gsim" compare --policies fifo,srtf --reps 3 traces/samples/heavy_tail.ini
 expect "by user" 0 "JCT" "$gsim" --policy fifo --by user traces/samples/users.csv
 expect "by a missing column" 3 "no column 'user'" "$gsim" --policy fifo --by user tests/golden/two.csv
 expect "memory that is assumed" 0 "mem_gib=10GiB" "$gsim" --verbose --policy srtf --assume mem_gib=10GiB tests/golden/two.csv

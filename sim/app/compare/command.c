@@ -134,6 +134,8 @@ static enum gsim_status write_all(const struct gsim_compare *c, enum gsim_output
         status = gsim_compare_logged(c, &s->logged);
     if (status == GSIM_OK && format == GSIM_OUTPUT_TABLE) {
         gsim_compare_write_tables(c, s);
+        if (s->skewed_why)
+            gsim_compare_put_wrapped(out, "note:", s->skewed_why);
         (void)fflush(out);
     }
     if (format == GSIM_OUTPUT_CSV && c->cli->value[GSIM_OPT_BY])

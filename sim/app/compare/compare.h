@@ -151,6 +151,8 @@ struct gsim_comparison {
     const char *over; /* the units in words: "shaken traces" */
     int n_units; /* 1 if units is NONE */
     const char *none_why; /* the reason why there are no intervals; NULL: there are */
+    /* the reason why intervals may hold the truth less often than they say; NULL: there is none */
+    const char *skewed_why;
     struct gsim_compared policy[GSIM_MAX_COMPARED];
     struct gsim_compare_ranking ranking[GSIM_MEASURE_COUNT];
     /* of the policies that do not know durations */

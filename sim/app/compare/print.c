@@ -48,7 +48,7 @@ static void put_oracles(const struct gsim_compare *c, FILE *out) {
 static void put_heading(const struct gsim_comparison *s, int width, FILE *out) {
     if (s->units == GSIM_UNITS_REPS)
         fprintf(out,
-                "\n95 %% intervals over %d replications (Student's t; ratios and p by Holm):\n",
+                "\n95 %% intervals over %d replications (Johnson's t; ratios and p by Holm):\n",
                 s->n_units);
     else if (s->units == GSIM_UNITS_CHANGED)
         fprintf(out, "\nranges over %d %s (how sensitive this one is, no chance of others):\n",
@@ -135,6 +135,11 @@ static void put_json_comparison(FILE *out, const struct gsim_compare_task *task,
     fprintf(out, ",\"units\":%d,\"no_intervals_because\":", s->none_why ? 0 : s->n_units);
     if (s->none_why)
         gsim_put_json_text(out, s->none_why);
+    else
+        fputs("null", out);
+    fputs(",\"intervals_miss_because\":", out);
+    if (s->skewed_why)
+        gsim_put_json_text(out, s->skewed_why);
     else
         fputs("null", out);
     gsim_put_json_interval(out, "jct_mean_s", &about->mean_s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The statistics of a comparison. Over replications: Student's t of logarithms, for times and
+/* The statistics of a comparison. Over replications: Johnson's t of logarithms, for times and
  * paired ratios of times, and of paired differences. Over a single run: Student's t over the means
  * of a few long batches of jobs, if the run is long compared with the number of jobs over which
  * completion times are correlated (dependence.h); else there are no intervals. A single run gives
@@ -69,26 +69,45 @@ static bool has_ended(const struct gsim_compare *c, struct gsim_window_jobs jobs
     return true;
 }
 
-/* What the jobs say of the queue that they make. false: no memory. */
-static bool find_dependence(const struct gsim_compare *c, struct gsim_window_jobs jobs,
-                            struct gsim_dependence *out) {
-    const struct gsim_trace *trace = &c->traces[0];
-    size_t n = jobs.end - jobs.first;
-    double *gap_s = gsim_arena_array(c->cli->arena, n + 1, sizeof *gap_s);
-    double *work_s = gsim_arena_array(c->cli->arena, n + 1, sizeof *work_s);
-    if (!gap_s || !work_s)
-        return false;
-    for (size_t k = 0; k < n; k++) {
-        uint32_t job = gsim_trace_arrival(trace, jobs.first + (uint32_t)k);
-        work_s[k] = gsim_work_of_job_s(trace, job);
-        if (k > 0)
-            gap_s[k - 1] =
-                (double)(trace->submit_ns[job] -
-                         trace
-                             ->submit_ns[gsim_trace_arrival(trace, jobs.first + (uint32_t)k - 1)]) /
-                1e9;
+/* Arrivals of one trace after the other: the gaps between them, and the work of the jobs. Behind
+ * the first trace a trace's first job is left out, which has no gap before it. */
+struct arrivals {
+    double *gap_s, *work_s;
+    size_t n; /* jobs; gaps are one fewer */
+};
+
+static void add_arrivals(struct arrivals *a, const struct gsim_trace *trace,
+                         struct gsim_window_jobs jobs) {
+    int64_t last_ns = 0;
+    for (uint32_t k = jobs.first; k < jobs.end; k++) {
+        uint32_t job = gsim_trace_arrival(trace, k);
+        if (k > jobs.first)
+            a->gap_s[a->n - 1] = (double)(trace->submit_ns[job] - last_ns) / 1e9;
+        if (k > jobs.first || a->n == 0)
+            a->work_s[a->n++] = gsim_work_of_job_s(trace, job);
+        last_ns = trace->submit_ns[job];
     }
-    *out = gsim_dependence_of(gap_s, work_s, n, gsim_compare_capacity(c));
+}
+
+/* What the jobs of the first traces say of the queue that they make, and how many a trace has at
+ * least. false: no memory. */
+static bool find_dependence(const struct gsim_compare *c, int n_traces, uint32_t *n_least,
+                            struct gsim_dependence *out) {
+    size_t n_most = 1;
+    for (int r = 0; r < n_traces; r++)
+        n_most += c->traces[r].n_jobs;
+    struct arrivals a = {.gap_s = gsim_arena_array(c->cli->arena, n_most, sizeof(double)),
+                         .work_s = gsim_arena_array(c->cli->arena, n_most, sizeof(double))};
+    if (!a.gap_s || !a.work_s)
+        return false;
+    *n_least = UINT32_MAX;
+    for (int r = 0; r < n_traces; r++) {
+        struct gsim_window_jobs jobs = gsim_window_find(&c->setup->window, &c->traces[r]);
+        if (jobs.end - jobs.first < *n_least)
+            *n_least = jobs.end - jobs.first;
+        add_arrivals(&a, &c->traces[r], jobs);
+    }
+    *out = gsim_dependence_of(a.gap_s, a.work_s, a.n, gsim_compare_capacity(c));
     return true;
 }
 
@@ -135,6 +154,37 @@ static const char *too_short(const struct gsim_compare *c, struct gsim_window_jo
                                  "jobs are not %d times as many",
                                  queue->memory, n, GSIM_BATCHES);
     return NULL;
+}
+
+/* Normally distributed values have the interval of Student's t, and others nearly so where they are
+ * more than 25 times the square of their skewness (Cochran, Sampling Techniques, 1977, section
+ * 2.15). Means of runs that are short for their memory are about as skewed as an exponential
+ * distribution, which has a skewness of 2. */
+enum { ENOUGH_SKEWED = 25 * 2 * 2 };
+
+/* The reason why intervals over replications may miss more often than they say; NULL: there is
+ * none. false: no memory. */
+static bool find_skewed(const struct gsim_compare *c, const char **why) {
+    struct gsim_dependence queue;
+    uint32_t n;
+    if (c->n_reps >= ENOUGH_SKEWED)
+        return true;
+    if (!find_dependence(c, c->n_reps, &n, &queue))
+        return false;
+    if (gsim_is_enough(n, queue.memory))
+        return true;
+    struct gsim_arena *arena = c->cli->arena;
+    bool is_seen = queue.memory < (double)n * c->n_reps; /* else the runs cannot tell what it is */
+    const char *where =
+        is_seen ? gsim_arena_printf(arena, "where completion times may remember %.0f", queue.memory)
+                : gsim_arena_printf(arena, "at a load of %.2g", queue.load);
+    *why = where ? gsim_arena_printf(arena,
+                                     "runs of %u jobs are short %s: their means are skewed, and "
+                                     "intervals over %d of them may miss more often than one time "
+                                     "in 20",
+                                     n, where, c->n_reps)
+                 : NULL;
+    return *why != NULL;
 }
 
 /* --- statistics of each policy ---------------------------------------------------------------- */
@@ -351,7 +401,8 @@ static void begin(const struct gsim_compare *c, struct gsim_comparison *out) {
 static bool take_run(struct units *u, struct gsim_comparison *out) {
     struct gsim_window_jobs jobs = gsim_window_find(&u->c->setup->window, &u->c->traces[0]);
     struct gsim_dependence queue;
-    if (!find_dependence(u->c, jobs, &queue))
+    uint32_t n;
+    if (!find_dependence(u->c, 1, &n, &queue))
         return false;
     out->none_why = too_short(u->c, jobs, &queue);
     out->units = out->none_why ? GSIM_UNITS_NONE : GSIM_UNITS_BATCHES;
@@ -375,7 +426,7 @@ enum gsim_status gsim_compare_statistics(const struct gsim_compare *c,
         out->n_units = out->none_why ? 1 : GSIM_BATCHES;
     } else {
         out->units = c->first_rep ? GSIM_UNITS_CHANGED : GSIM_UNITS_REPS;
-        is_fine = reserve(&u);
+        is_fine = reserve(&u) && (c->first_rep || find_skewed(c, &out->skewed_why));
         if (is_fine)
             take_replications(&u);
     }

@@ -166,6 +166,8 @@ static void write_text(const struct gsim_planned *p) {
         put_row(p, &p->series[i], width);
     for (int i = 0; i < p->n_series; i++)
         put_notes(p, &p->series[i]);
+    if (p->n_reps > 1 && !p->is_range)
+        fprintf(out, "%s\n", gsim_intervals_caution);
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */

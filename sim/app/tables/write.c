@@ -91,8 +91,8 @@ static void write_text(FILE *out, const struct gsim_table *table) {
         fprintf(out,
                 "\nintervals over runs; p of \"no difference from %s\" in equal runs, and the "
                 "intervals of ratios, adjusted for the number of comparisons (Holm); * below 0.05, "
-                "** below 0.01\n",
-                table->against);
+                "** below 0.01; %s\n",
+                table->against, gsim_intervals_caution);
 }
 
 /* --- CSV -------------------------------------------------------------------------------------- */
@@ -214,9 +214,9 @@ static void write_latex(FILE *out, const struct gsim_table *table) {
     else
         fprintf(
             out,
-            "%% Brackets: 95 %% intervals by Student's t on logarithms over runs.\n%% * p < 0.05, "
-            "** p < 0.01 against %s: paired t of logarithms, adjusted by Holm.\n",
-            table->against);
+            "%% Brackets: 95 %% intervals by Johnson's t on logarithms over runs; %s.\n%% * p < "
+            "0.05, ** p < 0.01 against %s: paired t of logarithms, adjusted by Holm.\n",
+            gsim_intervals_caution, table->against);
 }
 
 void gsim_table_write(FILE *out, const struct gsim_table *table, enum gsim_table_format format) {
