@@ -2,6 +2,7 @@
 """Random setups of nodes that fail and are unlike, of queues by attained service, and of links that copies share."""
 from fractions import Fraction
 
+from cluster import Cluster, Job
 from touches import Memory, Phase
 
 GIB, S = 2**30, 10**9
@@ -96,3 +97,36 @@ class MoreDraws:
             lines += [f"launch,k{nth}_{k},,,,0,{us(more) if more else ''},,,," for k, (_, more, _) in enumerate(phase.launches)]
         self.files[name] = "\n".join(lines + ["sync,none,,,,,,,,,"]) + "\n"
         return memory
+
+    def draw_gangs_in_turns(self, r):
+        self.draw_turns(r)
+        self.draw_gangs(r)
+
+    def draw_gangs_beside(self, r):
+        self.draw_beside(r)
+        self.draw_gangs(r)
+
+    def draw_gangs_in_groups(self, r):
+        self.draw_groups(r)
+        self.draw_gangs(r)
+
+    def draw_gangs(self, r):
+        """Gangs and jobs that share, with limits or without, on nodes of unlike widths."""
+        queue = r.choice(["easy", "easy", "easy", "fairshare", "backfill"])
+        self.sets = [its if not its.startswith("queue=") else f"queue={queue}" for its in self.sets]
+        self.costs.update(queue=queue, passes=True, half_life=r.choice([60, 300, 7 * 86400]) * S)
+        if queue == "fairshare":
+            self.sets.append(f"queue_half_life={self.costs['half_life']}ns")
+        for node in self.nodes:
+            node["gpus"] = r.choice([1, 2, 3, 4, 8])
+        if r.random() < 0.4:
+            self.rule = r.choice(["any", "spread"])
+            self.sets.append(f"placement={self.rule}")
+        part, limited = r.choice([0.2, 0.5, 0.8]), r.choice([0, 0.9, 1, 1])
+        for row in self.rows:
+            row["gpus"] = r.choice([2, 2, 3, 4, 5, 8, 12, 16]) if r.random() < part else 1
+            row["user"] = r.choice(["ana", "ana", "bo", "cleo", "dan"])
+            while not Cluster(self.plain_nodes(), self.rule).find(Job(0, row)):
+                row["gpus"] -= 1
+            if r.random() < limited:
+                row["limit"] = int(row["duration"] * r.choice([Fraction(1), Fraction(3, 2), Fraction(1, 2), Fraction(4)])) + 1

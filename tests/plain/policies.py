@@ -10,6 +10,7 @@ from cut_outages import FailingCuts, FailingInstances, FailingLanes
 from cuts import Cuts
 from draw import KINDS, S
 from failures import Failing, stand
+from gang_reservations import FairGangs, ReservedGangs
 from gated import Gated
 from halts import Halts
 from hosts import Hosts
@@ -416,8 +417,11 @@ class Quotas(Policy):
         Run(cluster, jobs, Kueue(grow([Queue(name, its) for name, its in setup.costs.items()], setup.cohorts))).go()
 
 
+GANGS = {"easy": ReservedGangs, "fairshare": FairGangs}
+
+
 def share(cluster, jobs, lane, setup, shared=Shared):
-    shared = {"reserved": Reserved, "fair": Fair}.get(setup.kind.split("_")[0], shared)
+    shared = {"reserved": Reserved, "fair": Fair, "gangs": GANGS.get(setup.costs.get("queue"), Shared)}.get(setup.kind.split("_")[0], shared)
     if "mtbf" in setup.costs or "ahead" in setup.costs:
         (Attained if "ahead" in setup.costs else FailingShared)(cluster, jobs, lane, setup.costs, setup.costs["passes"], setup.back_ns).go()
     else:
@@ -425,7 +429,7 @@ def share(cluster, jobs, lane, setup, shared=Shared):
 
 
 class Timeslice(Policy):
-    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "attained_turns", "programs", "hosted", "fitted", "requests")
+    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "gangs_in_turns", "attained_turns", "programs", "hosted", "fitted", "requests")
     lane, shared = Turns, Shared
     # several jobs have been served as much, and not all have to give way; the first on a GPU is stopped as it comes
     again = {"attained_turns": (7, 14, 64, 71)}
@@ -468,11 +472,12 @@ class Msched(Uvm):
 class Mps(Timeslice):
     """Rates are rounded (docs/limits.md)."""
 
-    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "blocks"), Beside, 1e-7
+    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "gangs_beside", "blocks"), Beside, 1e-7
     again = {"outages_of_beside": (30,)}  # one of the jobs that a node loses came after another job
 
     def run(self, cluster, jobs, setup):
-        lane, self.slack = (Blocks, 1e-5) if setup.kind == "blocks" else (self.lane, type(self).slack)
+        crowded = 3e-7 if "queue" in setup.costs else type(self).slack  # up to 25 jobs share a GPU
+        lane, self.slack = (Blocks, 1e-5) if setup.kind == "blocks" else (self.lane, crowded)
         share(cluster, jobs, lane, setup, self.shared)
 
 
@@ -485,7 +490,7 @@ class Tally(Policy):
 
 
 class Green(Mps):
-    kinds, lane, again = ("groups",), Groups, {}
+    kinds, lane, again = ("groups", "gangs_in_groups"), Groups, {}
 
 
 class Mig(Policy):
