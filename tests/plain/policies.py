@@ -560,7 +560,7 @@ class Bystanders(Policy):
 class Together(Policy):
     """Parts of the cluster under policies of their own."""
 
-    kinds, slack, again = ("parts",), 1e-7, {"parts": (76,)}  # a class's nodes have jobs of other nodes' partitions
+    kinds, slack, again = ("parts", "mixed_parts"), 1e-7, {"parts": (76,)}  # a class's nodes have jobs of other nodes' partitions
 
     def run(self, cluster, jobs, setup):
         lanes = {"timeslice": Turns, "mps": Beside, "green": Groups}
