@@ -130,3 +130,28 @@ class MoreDraws:
                 row["gpus"] -= 1
             if r.random() < limited:
                 row["limit"] = int(row["duration"] * r.choice([Fraction(1), Fraction(3, 2), Fraction(1, 2), Fraction(4)])) + 1
+
+    def draw_rows_of_nodes(self, r):
+        """Rows over several nodes, of unlike widths or not, with what stops and coming back take."""
+        self.n_nodes = len(self.nodes)
+        for node in self.nodes if r.random() < 0.5 else []:
+            node["gpus"] = r.choice([1, 2, 4, 8])
+        for row in self.rows:
+            row["gpus"] = min(row["gpus"], sum(node["gpus"] for node in self.nodes))
+        self.costs = {"slice": r.choice([S, 5 * S, 3 * S + 7]), "fill": r.random() < 0.6}
+        nodes = self.nodes
+        self.draw_ways_back(r)
+        self.nodes = nodes
+        self.sets += [f"slice={self.costs['slice']}ns", f"fill={'on' if self.costs['fill'] else 'off'}"]
+
+    def draw_ways_back(self, r):
+        """Memory that goes to the host, storage from which jobs come, or neither."""
+        way = r.choice(["suspend", "suspend", "restart", "free"])
+        if way == "suspend":
+            gpus = [row["gpus"] for row in self.rows]
+            self.draw_suspends(r)
+            for row, n in zip(self.rows, gpus):
+                row["gpus"] = n
+        elif way == "restart":
+            self.draw_costs(r)
+            self.sets.append("preempt=restart")

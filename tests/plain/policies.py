@@ -23,6 +23,7 @@ from outages import FailingShared
 from pages import Pages
 import parts
 from reservations import Fair, Reserved
+from rows import Matrix
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
 from touches import Touches
 from urgent import Urgent
@@ -346,68 +347,13 @@ class Fairshare(Easy):
 
 
 class GangRr(Policy):
-    """Ousterhout's matrix on one node: a gang is in the first row that has columns for it, and rows take turns. With
-    fill, gangs of the rows behind it run too where all of their columns are idle."""
-
-    name, kinds = "gang-rr", ("rows", "filled")
+    name, kinds = "gang-rr", ("rows", "filled", "rows_of_nodes")
+    # held up by a gang on its way there, which kept its columns when others came; still on its way off as its turn comes
+    again = {"rows_of_nodes": (14, 101, 284)}
 
     def run(self, cluster, jobs, setup):
-        self.slice, self.fills = setup.costs["slice"], setup.costs["fill"]
-        self.rows, self.at, self.began = [], 0, None
-        self.columns = {}
-        self.gpus = cluster.nodes[0].gpus
-        Policy.run(self, cluster, jobs, setup)
-
-    def taken(self, row):
-        return {column for job in row if job.end is None for column in self.columns[job]}
-
-    def arrived(self, run, job):
-        free = [[column for column in range(self.gpus) if column not in self.taken(row)] for row in self.rows]
-        at = next((at for at, columns in enumerate(free) if len(columns) >= job.gpus), len(self.rows))
-        if at == len(self.rows):
-            self.rows.append([])
-            free.append(list(range(self.gpus)))
-        self.rows[at].append(job)
-        self.columns[job] = free[at][:job.gpus]
-
-    def turn(self, run):
-        """To the next row that has gangs."""
-        for _ in self.rows:
-            self.at = (self.at + 1) % len(self.rows)
-            if self.rows[self.at]:
-                self.began = run.now
-                return
-
-    def chosen(self, run):
-        """The gangs that are to run; within a turn those that run go on, but for the gangs of the row itself."""
-        order = self.rows[self.at:] + self.rows[:self.at]
-        chosen = list(order[0])
-        kept = [] if self.began == run.now else run.running
-        for job in [job for row in [kept] + order[1:] for job in row if self.fills and job not in chosen]:
-            if not self.taken(chosen) & set(self.columns[job]):
-                chosen.append(job)
-        return chosen
-
-    def decide(self, run):
-        self.rows = [[job for job in row if job.end is None] for row in self.rows]
-        if not any(self.rows):
-            self.rows, self.at, self.began = [], 0, None
-            return
-        if self.began is None:
-            self.began = run.now
-        others = any(row for row in self.rows if row is not self.rows[self.at])
-        if not self.rows[self.at] or others and run.now >= self.began + self.slice:
-            self.turn(run)
-        chosen = self.chosen(run)
-        for job in [job for job in run.running if job not in chosen]:
-            run.stop(job)
-        for job in [job for job in chosen if job in run.waiting]:
-            run.put(job, [(0, column) for column in self.columns[job]])
-
-    def wake(self, run):
-        if self.began is None or sum(map(bool, self.rows)) < 2:
-            return None
-        return max(run.now, self.began + self.slice)
+        matrix = Matrix(setup.costs["slice"], setup.costs["fill"], cluster.nodes)
+        Run(cluster, jobs, matrix, setup.stop_ns, setup.back_ns).go()
 
 
 class Quotas(Policy):
