@@ -155,3 +155,15 @@ class MoreDraws:
         elif way == "restart":
             self.draw_costs(r)
             self.sets.append("preempt=restart")
+
+    def draw_servers(self, r):
+        """Several of Gandiva's servers, of unlike widths or not, without packing; each job fits one of them."""
+        nodes = self.nodes if len(self.nodes) > 1 else self.nodes * 2
+        self.nodes = [{"gpus": r.choice([1, 2, 4, 8])} for _ in nodes] if r.random() < 0.5 else [dict(node) for node in nodes]
+        for row in self.rows:
+            row["gpus"] = min(row["gpus"], max(node["gpus"] for node in self.nodes))
+        self.costs = {"slice": r.choice([S, 5 * S, 10 * S, 3 * S + 7])}
+        self.draw_costs(r) if r.random() < 0.4 else None
+        self.draw_loops(r) if r.random() < 0.3 else None
+        self.rule = r.choice(["consolidate", "affinity"])
+        self.sets += [f"slice={self.costs['slice']}ns", "preempt=restart", "packing=off", "migration=off", f"placement={self.rule}"]

@@ -18,6 +18,7 @@ from lanes import Lanes
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
 from results import quantile
+from servers import Servers
 from slices import Server, Sliced, gpu_time
 from outages import FailingShared
 from pages import Pages
@@ -302,10 +303,11 @@ class Adaptive(Policy):
 
 
 class Gandiva(Policy):
-    kinds, again = ("server",), {"server": (127, 20261344)}
+    kinds, again = ("server", "servers"), {"server": (127, 20261344)}
 
     def run(self, cluster, jobs, setup):
-        Run(cluster, jobs, Server(setup.costs["slice"]), setup.stop_ns, setup.back_ns, setup.loses).go()
+        turns = Server(setup.costs["slice"]) if setup.kind == "server" else Servers(setup.costs["slice"], cluster)
+        Run(cluster, jobs, turns, setup.stop_ns, setup.back_ns, setup.loses).go()
 
 
 class Fairshare(Easy):
