@@ -112,13 +112,13 @@ class Cluster:
             units += [(number, gpu) for gpu in idle[:part]]
         return None if wide or even else units
 
-    def find_anywhere(self, job, nodes):
+    def find_anywhere(self, job, nodes, rule=None):
         """any: fullest nodes first; spread: a GPU of each node in turn, emptiest first."""
         idle = {number: node.idle() for number, node in nodes}
         if sum(map(len, idle.values())) < job.gpus:
             return None
         units = []
-        if self.rule == "any":
+        if (rule or self.rule) == "any":
             for number in sorted(idle, key=lambda number: (len(idle[number]), number)):
                 units += [(number, gpu) for gpu in idle[number]]
             return units[:job.gpus]
