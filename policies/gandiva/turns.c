@@ -155,18 +155,13 @@ static bool force(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsi
 
 /* --- a line ------------------------------------------------------------------------------ */
 
-static bool is_older(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
-    int64_t since_a = gsim_turn_of(ctx, a)->since_ns, since_b = gsim_turn_of(ctx, b)->since_ns;
-    return since_a != since_b ? since_a < since_b : gsim_nth(ctx->view, a) < gsim_nth(ctx->view, b);
-}
-
 /* Whether a job that has waited longer keeps this one from pushing out others. */
 static bool is_claimed(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
                        gsim_slot slot) {
     const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     for (uint32_t p = 0; p < turn->n_parts; p++) {
         gsim_slot claimant = servers->of[gsim_turn_parts(turn)[p].server].claimant;
-        if (claimant != GSIM_NO_SLOT && claimant != slot && is_older(ctx, claimant, slot))
+        if (claimant != GSIM_NO_SLOT && claimant != slot && gsim_turn_is_older(ctx, claimant, slot))
             return true;
     }
     return false;
@@ -176,7 +171,7 @@ static void claim(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim
     const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     for (uint32_t p = 0; p < turn->n_parts; p++) {
         struct gsim_server *at = &servers->of[gsim_turn_parts(turn)[p].server];
-        if (at->claimant == GSIM_NO_SLOT || is_older(ctx, slot, at->claimant))
+        if (at->claimant == GSIM_NO_SLOT || gsim_turn_is_older(ctx, slot, at->claimant))
             at->claimant = slot;
     }
 }
@@ -243,7 +238,7 @@ static bool has_to_claim(const struct gsim_servers *servers, const struct gsim_c
                          uint32_t server, gsim_slot slot) {
     gsim_slot claimant = servers->of[server].claimant;
     return is_impatient(servers, ctx, slot) &&
-           (claimant == GSIM_NO_SLOT || is_older(ctx, slot, claimant));
+           (claimant == GSIM_NO_SLOT || gsim_turn_is_older(ctx, slot, claimant));
 }
 
 static bool is_full(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
@@ -490,6 +485,8 @@ void gsim_servers_serve(struct gsim_servers *servers, struct gsim_ctx *ctx,
     serve_arrived(servers, ctx, plan);
     if (servers->is_balancing && servers->has_freed)
         gsim_servers_balance(servers, ctx);
+    if (servers->wide_line.n > 0)
+        serve_wide(servers, ctx, plan);
     serve_dirty(servers, ctx, plan);
     for (uint32_t c = 0; c < servers->n_changed; c++) {
         servers->of[servers->changed[c]].is_changed = false;

@@ -156,12 +156,16 @@ class MoreDraws:
             self.draw_costs(r)
             self.sets.append("preempt=restart")
 
-    def draw_servers(self, r):
-        """Several of Gandiva's servers, of unlike widths or not, without packing; each job fits one of them."""
+    def draw_wide_servers(self, r):
+        self.draw_servers(r, r.choice([0.1, 0.3]))
+
+    def draw_servers(self, r, wide=0):
+        """Several of Gandiva's servers, of unlike widths or not, without packing. wide: part of the jobs that need several."""
         nodes = self.nodes if len(self.nodes) > 1 else self.nodes * 2
         self.nodes = [{"gpus": r.choice([1, 2, 4, 8])} for _ in nodes] if r.random() < 0.5 else [dict(node) for node in nodes]
         for row in self.rows:
-            row["gpus"] = min(row["gpus"], max(node["gpus"] for node in self.nodes))
+            widths = sum(node["gpus"] for node in self.nodes), max(node["gpus"] for node in self.nodes)
+            row["gpus"] = r.randint(*reversed(widths)) if r.random() < wide else min(row["gpus"], widths[1])
         self.costs = {"slice": r.choice([S, 5 * S, 10 * S, 3 * S + 7])}
         self.draw_costs(r) if r.random() < 0.4 else None
         self.draw_loops(r) if r.random() < 0.3 else None

@@ -303,7 +303,9 @@ class Adaptive(Policy):
 
 
 class Gandiva(Policy):
-    kinds, again = ("server", "servers"), {"server": (127, 20261344)}
+    kinds = ("server", "servers", "wide_servers")
+    # gangs over several servers: one that comes pushes out jobs at once; claims make guests of jobs that waited less alone
+    again = {"server": (127, 20261344), "wide_servers": (28, 43, 60, 116)}
 
     def run(self, cluster, jobs, setup):
         turns = Server(setup.costs["slice"]) if setup.kind == "server" else Servers(setup.costs["slice"], cluster)
