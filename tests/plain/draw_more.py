@@ -171,3 +171,11 @@ class MoreDraws:
         self.draw_loops(r) if r.random() < 0.3 else None
         self.rule = r.choice(["consolidate", "affinity"])
         self.sets += [f"slice={self.costs['slice']}ns", "preempt=restart", "packing=off", "migration=off", f"placement={self.rule}"]
+
+    def draw_copied_out(self, r):
+        """One node, of which stopped jobs have their memory on the host."""
+        self.draw_suspends(r)
+        for row in self.rows:
+            row["priority"] = r.choice([0, 0, 0, 1, 2])
+        self.costs = {"quantum": r.choice([S, 5 * S, 10 * S, 3 * S + 7])}
+        self.sets = self.sets[1:] + [f"quantum={self.costs['quantum']}ns", "mechanism=copy"]

@@ -273,7 +273,7 @@ class Suspend(Policy):
     """A job that has run for a quantum gives way to one with a higher priority, or with a like one and less GPU time; in
     the line GPU time is in whole milliseconds."""
 
-    kinds, again = ("quanta", "quanta_of_gangs"), {"quanta_of_gangs": (574, 1081)}
+    kinds, again = ("quanta", "quanta_of_gangs", "copied_out"), {"quanta_of_gangs": (574, 1081)}
 
     def run(self, cluster, jobs, setup):
         sliced = Sliced(setup.costs["quantum"], lambda run, job: self.key(run, job, 10**6), self.yields)
