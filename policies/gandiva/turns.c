@@ -346,11 +346,13 @@ static bool try_force_wide(struct gsim_servers *servers, struct gsim_ctx *ctx,
     bool is_placed = force_wide(servers, ctx, plan, slot);
     for (uint32_t v = 0; v < servers->eviction.n; v++)
         gsim_turn_of(ctx, servers->eviction.victims[v].slot)->is_stopping = false;
-    if (is_placed)
-        victims_have_stopped(servers, ctx);
-    else
+    if (!is_placed) {
         gsim_plan_rollback(plan, mark);
-    return is_placed;
+        return false;
+    }
+    gsim_eviction_spare(&servers->eviction, ctx, plan, slot, mark, &servers->mark);
+    victims_have_stopped(servers, ctx);
+    return true;
 }
 
 static bool has_dirty_part(const struct gsim_servers *servers,

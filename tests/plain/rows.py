@@ -66,7 +66,8 @@ class Matrix:
         for job in [job for job in chosen if job in run.waiting]:
             if all(run.cluster.nodes[number].free[gpu] for number, gpu in self.columns[job]):
                 run.put(job, self.columns[job])
-        if self.began is None and all(job in run.running for job in self.rows[self.at]):
+        late = [] if is_new else run.newcomers  # the slice does not wait for a gang that comes as all others run
+        if self.began is None and all(job in run.running for job in self.rows[self.at] if job not in late):
             self.began = run.now
 
     def wake(self, run):
