@@ -306,7 +306,7 @@ class Gandiva(Policy):
     kinds = ("server", "servers", "wide_servers")
     # gangs over several servers: one that comes pushes out jobs at once; claims make guests of jobs that waited less alone,
     # and of those that give way the ones run on of which no GPU is taken
-    again = {"server": (127, 20261344), "wide_servers": (28, 43, 60, 116, 1199)}
+    again = {"server": (127, 20261344), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199)}
 
     def run(self, cluster, jobs, setup):
         turns = Server(setup.costs["slice"]) if setup.kind == "server" else Servers(setup.costs["slice"], cluster)

@@ -62,7 +62,7 @@ class Servers(Server):
     def note(self, run):
         """A gang that was scattered is allotted to one server anew when it is off its GPUs."""
         Server.note(self, run)
-        for job in run.waiting:
+        for job in sorted(run.waiting, key=lambda job: job.number):
             if len(self.on.get(job, ())) > 1 and not self.is_wide(job):
                 del self.on[job]
                 self.allot(job, self.choose(job))
