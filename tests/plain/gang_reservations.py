@@ -93,7 +93,8 @@ class ReservedGangs(Reserved):
 
     def place(self, job):
         """A job of one GPU takes an idle one of those that are not kept."""
-        free = [(unit, self.cluster.nodes[unit[0]].free[unit[1]]) for unit in self.lanes if job.gpus == 1 and self.is_kept(job, unit)]
+        kept = [unit for unit in self.lanes if job.gpus == 1 and self.is_kept(job, unit)]
+        free = [(unit, self.cluster.nodes[unit[0]].free[unit[1]]) for unit in kept]
         for (number, gpu), _ in free:
             self.cluster.nodes[number].free[gpu] = 0
         units = self.cluster.find(job)

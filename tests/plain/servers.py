@@ -84,7 +84,8 @@ class Servers(Server):
     def find_akin(self, job):
         """On the fullest node with room of those where a gang of its size was placed last, else on an empty one, the
         narrowest first; else as they are consolidated."""
-        rooms = [(len(node.idle()), number) for number, node in enumerate(self.cluster.nodes) if len(node.idle()) >= job.gpus]
+        rooms = [(len(node.idle()), number) for number, node in enumerate(self.cluster.nodes)]
+        rooms = [room for room in rooms if room[0] >= job.gpus]
         empty = [room for room in rooms if room[0] == self.cluster.nodes[room[1]].gpus]
         akin = [room for room in rooms if room not in empty and self.placed.get(room[1]) == job.gpus]
         if akin or empty:
@@ -152,7 +153,8 @@ class Servers(Server):
         """A gang on several servers can give way to jobs that wait on any of these: whose line is served first is open."""
         shared = {number for other in run.running if len(self.on[other]) > 1 and self.is_due(run, other)
                   and set(self.on[other]) & set(self.on[job]) for number in self.on[other]}
-        if any(set(self.on[other]) & shared - set(self.on[job]) for other in run.waiting if other in self.on and not self.is_wide(other)):
+        alone = [other for other in run.waiting if other in self.on and not self.is_wide(other)]
+        if any(set(self.on[other]) & shared - set(self.on[job]) for other in alone):
             raise Contest
 
     def line(self, run):
