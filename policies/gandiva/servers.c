@@ -64,7 +64,7 @@ static void count(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim
     }
 }
 
-static bool is_before(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
+bool gsim_turn_is_older(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
     int64_t since_a = gsim_turn_of(ctx, a)->since_ns, since_b = gsim_turn_of(ctx, b)->since_ns;
     return since_a != since_b ? since_a < since_b : gsim_nth(ctx->view, a) < gsim_nth(ctx->view, b);
 }
@@ -93,12 +93,12 @@ gsim_slot gsim_servers_narrow(const struct gsim_servers *servers, const struct g
 static gsim_slot seek_before(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot,
                              const struct gsim_turns_list *list, enum gsim_turn_list which) {
     gsim_slot before = list->last;
-    if (before == GSIM_NO_SLOT || !is_before(ctx, slot, before))
+    if (before == GSIM_NO_SLOT || !gsim_turn_is_older(ctx, slot, before))
         return before;
     if (which == GSIM_TURN_LINE && gsim_index_has(&servers->lines, slot))
-        return is_before(ctx, slot, list->first) ? GSIM_NO_SLOT
-                                                 : gsim_index_prev(&servers->lines, slot);
-    while (before != GSIM_NO_SLOT && is_before(ctx, slot, before))
+        return gsim_turn_is_older(ctx, slot, list->first) ? GSIM_NO_SLOT
+                                                          : gsim_index_prev(&servers->lines, slot);
+    while (before != GSIM_NO_SLOT && gsim_turn_is_older(ctx, slot, before))
         before = gsim_turn_of(ctx, before)->before;
     return before;
 }
@@ -331,15 +331,18 @@ void gsim_servers_allot(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim
         allot_wide(servers, ctx, slot);
 }
 
-/* Whether all of these units are on the server that the job is allotted to. */
+/* Whether these units are those GPUs of servers, in their order, that the job is allotted. */
 static bool is_allotted_there(const struct gsim_gandiva_turn *turn, const struct gsim_view *view,
                               const struct gsim_unit *units, uint32_t n_units) {
-    if (turn->n_parts != 1 || turn->only.gpus != n_units)
-        return false;
-    for (uint32_t u = 0; u < n_units; u++)
-        if (view->cluster.node_of_gpu[units[u].gpu] != turn->only.server)
-            return false;
-    return true;
+    const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
+    uint32_t u = 0;
+    for (uint32_t p = 0; p < turn->n_parts; p++) {
+        uint32_t end = u + parts[p].gpus;
+        for (; u < end; u++)
+            if (u == n_units || view->cluster.node_of_gpu[units[u].gpu] != parts[p].server)
+                return false;
+    }
+    return turn->n_parts > 0 && u == n_units;
 }
 
 /* Counts the GPUs on each server. GPUs of one node stand together in a list of units, except those
@@ -535,12 +538,14 @@ bool gsim_servers_place_anywhere(struct gsim_servers *servers, struct gsim_ctx *
            (servers->scatters && gsim_settings_place(ctx, plan, slot, GSIM_RULE_ANY));
 }
 
-/* The job is on its way to these servers. Where another job waits with a claim, it is a guest. */
+/* The job is on its way to these servers. Where a job that has waited longer has a claim, it is a
+ * guest. */
 static void note_coming(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
     for (uint32_t p = 0; p < turn->n_parts; p++) {
-        turn->is_guest |= servers->of[parts[p].server].claimant != GSIM_NO_SLOT;
+        gsim_slot claimant = servers->of[parts[p].server].claimant;
+        turn->is_guest |= claimant != GSIM_NO_SLOT && gsim_turn_is_older(ctx, claimant, slot);
         servers->of[parts[p].server].has_placed = true;
         gsim_servers_touch(servers, parts[p].server);
     }

@@ -104,6 +104,9 @@ gsim_turn_parts(const struct gsim_gandiva_turn *turn) {
     return turn->parts ? turn->parts : &turn->only;
 }
 
+/* Whether job a has waited longer than b, or come before it in the trace. */
+bool gsim_turn_is_older(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b);
+
 /* --- servers.c: servers, their loads and lists ------------------------------------ */
 
 enum gsim_status gsim_servers_init(struct gsim_servers *servers, struct gsim_ctx *ctx);

@@ -4,8 +4,8 @@
  * has just been pushed out pushes out no other for a slice: else one arrival would have all jobs of
  * a server change places at once, to no one's gain. A job that does not fit is passed over; once it
  * has waited for patience= slices it claims its servers: no job that came later pushes out any
- * other there, and other jobs give back the idle GPUs that they take meanwhile when it needs
- * them. */
+ * other there, and such jobs give back the idle GPUs that they take meanwhile when it needs them.
+ * A gang of several servers is served before the jobs of one. */
 #include <assert.h>
 
 #include "policies/gandiva/servers.h"
@@ -155,18 +155,13 @@ static bool force(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsi
 
 /* --- a line ------------------------------------------------------------------------------ */
 
-static bool is_older(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
-    int64_t since_a = gsim_turn_of(ctx, a)->since_ns, since_b = gsim_turn_of(ctx, b)->since_ns;
-    return since_a != since_b ? since_a < since_b : gsim_nth(ctx->view, a) < gsim_nth(ctx->view, b);
-}
-
 /* Whether a job that has waited longer keeps this one from pushing out others. */
 static bool is_claimed(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
                        gsim_slot slot) {
     const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     for (uint32_t p = 0; p < turn->n_parts; p++) {
         gsim_slot claimant = servers->of[gsim_turn_parts(turn)[p].server].claimant;
-        if (claimant != GSIM_NO_SLOT && claimant != slot && is_older(ctx, claimant, slot))
+        if (claimant != GSIM_NO_SLOT && claimant != slot && gsim_turn_is_older(ctx, claimant, slot))
             return true;
     }
     return false;
@@ -176,7 +171,7 @@ static void claim(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim
     const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     for (uint32_t p = 0; p < turn->n_parts; p++) {
         struct gsim_server *at = &servers->of[gsim_turn_parts(turn)[p].server];
-        if (at->claimant == GSIM_NO_SLOT || is_older(ctx, slot, at->claimant))
+        if (at->claimant == GSIM_NO_SLOT || gsim_turn_is_older(ctx, slot, at->claimant))
             at->claimant = slot;
     }
 }
@@ -243,7 +238,7 @@ static bool has_to_claim(const struct gsim_servers *servers, const struct gsim_c
                          uint32_t server, gsim_slot slot) {
     gsim_slot claimant = servers->of[server].claimant;
     return is_impatient(servers, ctx, slot) &&
-           (claimant == GSIM_NO_SLOT || is_older(ctx, slot, claimant));
+           (claimant == GSIM_NO_SLOT || gsim_turn_is_older(ctx, slot, claimant));
 }
 
 static bool is_full(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
@@ -351,11 +346,13 @@ static bool try_force_wide(struct gsim_servers *servers, struct gsim_ctx *ctx,
     bool is_placed = force_wide(servers, ctx, plan, slot);
     for (uint32_t v = 0; v < servers->eviction.n; v++)
         gsim_turn_of(ctx, servers->eviction.victims[v].slot)->is_stopping = false;
-    if (is_placed)
-        victims_have_stopped(servers, ctx);
-    else
+    if (!is_placed) {
         gsim_plan_rollback(plan, mark);
-    return is_placed;
+        return false;
+    }
+    gsim_eviction_spare(&servers->eviction, ctx, plan, slot, mark, &servers->mark);
+    victims_have_stopped(servers, ctx);
+    return true;
 }
 
 static bool has_dirty_part(const struct gsim_servers *servers,
@@ -490,6 +487,8 @@ void gsim_servers_serve(struct gsim_servers *servers, struct gsim_ctx *ctx,
     serve_arrived(servers, ctx, plan);
     if (servers->is_balancing && servers->has_freed)
         gsim_servers_balance(servers, ctx);
+    if (servers->wide_line.n > 0)
+        serve_wide(servers, ctx, plan);
     serve_dirty(servers, ctx, plan);
     for (uint32_t c = 0; c < servers->n_changed; c++) {
         servers->of[servers->changed[c]].is_changed = false;

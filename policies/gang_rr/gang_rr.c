@@ -16,6 +16,7 @@
 struct job {
     struct gsim_matrix_job matrix; /* first */
     uint64_t turn; /* the last selection that contained the gang */
+    uint64_t refused; /* the last one after which it could not be placed on its columns */
 };
 
 struct state {
@@ -117,15 +118,17 @@ static void fill_from(struct state *s, const struct gsim_ctx *ctx,
         look_at_idle(s);
 }
 
-/* Selects the gangs of the current row; then, in idle columns, gangs that run already (unless the
- * row is new); then gangs of later rows. */
+/* Selects the gangs of the current row; then, in idle columns, gangs that the last selection has
+ * placed (unless the row is new); then gangs of later rows. One that was on its way when the row's
+ * turn came, and was not selected then, keeps no columns: it is to stop as soon as it runs. */
 static void select_gangs(struct state *s, const struct gsim_ctx *ctx, bool is_new) {
-    s->turn++;
+    uint64_t last = s->turn++;
     s->n_selected = 0;
     select_row(s, ctx, &s->matrix.rows[s->current]);
     gsim_slot slot = is_new || !s->is_filling ? GSIM_NO_SLOT : gsim_index_first(&s->on);
     for (; slot != GSIM_NO_SLOT; slot = gsim_index_next(&s->on, slot))
-        select_gang(s, ctx, slot);
+        if (own(ctx, slot)->turn == last)
+            select_gang(s, ctx, slot);
     s->n_idle = s->is_filling ? ctx->view->cluster.n_gpus : 0;
     for (uint32_t gpu = 0; gpu < s->n_idle; gpu++)
         s->idle[gpu] = gpu;
@@ -229,10 +232,13 @@ static bool is_served(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *p
                       gsim_slot slot) {
     if (own(ctx, slot)->turn != s->turn || gsim_index_has(&s->on, slot))
         return true;
-    if (!gsim_common_waits(ctx->view, slot) ||
-        !gsim_plan_place_whole(plan, slot, s->matrix.units,
-                               gsim_matrix_columns(&s->matrix, ctx, slot)))
+    if (!gsim_common_waits(ctx->view, slot))
         return false;
+    if (!gsim_plan_place_whole(plan, slot, s->matrix.units,
+                               gsim_matrix_columns(&s->matrix, ctx, slot))) {
+        own(ctx, slot)->refused = s->turn;
+        return false;
+    }
     gsim_common_insert(ctx, &s->on, slot, 0);
     /* the slice waits for gangs that were there at the turn; newcomers do not prolong it */
     if (own(ctx, slot)->matrix.row == s->current &&
@@ -252,15 +258,37 @@ static void start_selected(struct state *s, struct gsim_ctx *ctx, struct gsim_pl
     s->n_selected = n;
 }
 
+/* Whether a gang without a turn has a column of this one: it was on its way there when the row's
+ * turn came, and is stopped when it runs. */
+static bool is_held_up(struct state *s, const struct gsim_ctx *ctx, gsim_slot slot) {
+    uint32_t n = s->n_lagging > 0 ? gsim_matrix_columns(&s->matrix, ctx, slot) : 0;
+    for (uint32_t u = 0; u < n; u++)
+        for (uint32_t r = 0; r < s->matrix.n_rows; r++) {
+            gsim_slot other = s->matrix.rows[r].column[s->matrix.units[u].gpu];
+            if (other != GSIM_NO_SLOT && gsim_index_has(&s->on, other) &&
+                own(ctx, other)->turn != s->turn)
+                return true;
+        }
+    return false;
+}
+
+/* Whether the slice waits for the gang: not for one that has come in this instant, nor where there
+ * is no memory for it now. */
+static bool is_awaited(struct state *s, const struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct job *job = own(ctx, slot);
+    return gsim_index_has(&s->on, slot) ||
+           (job->turn == s->turn && (job->refused != s->turn || is_held_up(s, ctx, slot)));
+}
+
 /* The begin of the slice: the time when the last gang of the row came to run, or of the turn where
  * all ran before it in columns that other rows left idle. -1: a gang is still on its way. A gang
  * that is placed in a decide may run at once, and be gone by the next one. */
-static int64_t beginning_ns(const struct state *s, const struct gsim_ctx *ctx) {
+static int64_t beginning_ns(struct state *s, const struct gsim_ctx *ctx) {
     int64_t latest = -1;
     for (gsim_slot slot = s->matrix.rows[s->current].gangs.first; slot != GSIM_NO_SLOT;
          slot = gsim_queue_after(ctx, slot)) {
-        if (gsim_common_waits(ctx->view, slot) && !gsim_index_has(&s->on, slot))
-            continue; /* there is no memory for it now */
+        if (!is_awaited(s, ctx, slot))
+            continue;
         if (ctx->view->jobs.state[slot] != GSIM_RUNNING)
             return -1;
         if (ctx->view->jobs.changed_ns[slot] > latest)

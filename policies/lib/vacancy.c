@@ -101,37 +101,58 @@ static bool keep_one(struct gsim_vacancy *room, const struct gsim_ctx *ctx,
     return true;
 }
 
-static uint32_t empty_of(const struct gsim_vacancy *room, const struct gsim_ctx *ctx, uint32_t node,
-                         bool keeps) {
+/* Empty GPUs of a node that the job does not take. */
+static uint32_t left_of(const struct gsim_vacancy *room, const struct gsim_ctx *ctx,
+                        uint32_t node) {
     const uint32_t *first = ctx->view->cluster.node_first_gpu;
     uint32_t n = 0;
-    for (uint32_t g = first[node]; g < first[node + 1]; g++) {
+    for (uint32_t g = first[node]; g < first[node + 1]; g++)
         n += is_empty(&room->gpu[g]);
-        if (keeps)
-            room->gpu[g].is_kept = is_empty(&room->gpu[g]);
-    }
-    return n;
+    return n - room->gpu[first[node]].n_taken;
 }
 
-/* Keeps nodes with that many empty GPUs each until there are enough; how many GPUs are kept. */
-static uint32_t keep_nodes(struct gsim_vacancy *room, const struct gsim_ctx *ctx, uint32_t n,
-                           uint32_t each) {
+/* Keeps the empty GPUs of a node, of which the job takes n; how many more are kept than before. */
+static uint32_t keep_node(struct gsim_vacancy *room, const struct gsim_ctx *ctx, uint32_t node,
+                          uint32_t n) {
     const uint32_t *first = ctx->view->cluster.node_first_gpu;
     uint32_t kept = 0;
-    for (uint32_t node = 0; node < ctx->view->cluster.n_nodes && n > 0; node++) {
-        uint32_t empty = empty_of(room, ctx, node, false);
-        if (empty < each || room->gpu[first[node]].is_taken)
-            continue;
-        room->gpu[first[node]].is_taken = true;
-        kept += empty_of(room, ctx, node, true);
-        n--;
+    for (uint32_t g = first[node]; g < first[node + 1]; g++) {
+        kept += is_empty(&room->gpu[g]) && !room->gpu[g].is_kept;
+        room->gpu[g].is_kept = is_empty(&room->gpu[g]);
     }
-    return n == 0 ? kept : 0;
+    room->gpu[first[node]].n_taken += n;
+    return kept;
+}
+
+/* Keeps a part for which the first node with room will do; how many more GPUs are kept. */
+static uint32_t keep_first(struct gsim_vacancy *room, const struct gsim_ctx *ctx, uint32_t part) {
+    for (uint32_t node = 0; node < ctx->view->cluster.n_nodes; node++)
+        if (left_of(room, ctx, node) >= part)
+            return keep_node(room, ctx, node, part);
+    return UINT32_MAX;
+}
+
+/* Keeps n parts of one width, each on the fullest node with room, as a placement takes them: else
+ * a part of a narrow node might be kept on a wide one, which later parts need. Adds up how many
+ * GPUs are kept. */
+static bool keep_alike(struct gsim_vacancy *room, const struct gsim_ctx *ctx, uint32_t n,
+                       uint32_t width, uint32_t *kept) {
+    for (uint32_t k = width; k <= ctx->view->cluster.widest_node && n > 0; k++)
+        for (uint32_t node = 0; node < ctx->view->cluster.n_nodes && n > 0; node++) {
+            if (left_of(room, ctx, node) != k)
+                continue;
+            uint32_t here = k / width < n ? k / width : n;
+            *kept += keep_node(room, ctx, node, here * width);
+            n -= here;
+        }
+    return n == 0;
 }
 
 static void forget_nodes(struct gsim_vacancy *room, const struct gsim_ctx *ctx) {
-    for (uint32_t g = 0; g < ctx->view->cluster.n_gpus; g++)
-        room->gpu[g].is_taken = room->gpu[g].is_kept = false;
+    for (uint32_t g = 0; g < ctx->view->cluster.n_gpus; g++) {
+        room->gpu[g].n_taken = 0;
+        room->gpu[g].is_kept = false;
+    }
 }
 
 /* Width and number of the widest nodes that are narrower than that; 0: there is none. */
@@ -155,14 +176,12 @@ static uint32_t keep_parts(struct gsim_vacancy *room, const struct gsim_ctx *ctx
     while (needed > ctx->view->cluster.widest_node && rest > 0 &&
            (width = narrower(ctx, width, &n_alike)) > 0) {
         uint32_t n = rest / width < n_alike ? rest / width : n_alike;
-        uint32_t whole = keep_nodes(room, ctx, n, width);
-        if (n > 0 && whole == 0)
+        if (!keep_alike(room, ctx, n, width, &kept))
             return 0;
-        kept += whole;
         rest -= n * width;
     }
-    uint32_t part = rest > 0 ? keep_nodes(room, ctx, 1, rest) : 0;
-    return rest > 0 && part == 0 ? 0 : kept + part;
+    uint32_t part = rest > 0 ? keep_first(room, ctx, rest) : 0;
+    return part == UINT32_MAX ? 0 : kept + part;
 }
 
 /* As many nodes as placement=consolidate gives the job. */

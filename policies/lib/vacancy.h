@@ -2,8 +2,10 @@
 /* GPUs as they would be when some of the jobs on them had left: for policies that share GPUs, and
  * ask when, or by the leave of which jobs, a waiting job would find room. Nothing is planned.
  *
- * Gangs have nodes in the order of the cluster, as many as they take where placement= asks
- * for few (consolidate); under its other values their GPUs are counted, without regard to nodes. */
+ * Where placement= asks for few nodes (consolidate) a gang has the first node with room for it. One
+ * that is wider than all nodes falls into parts as a placement has it: those as wide as a node have
+ * the fullest nodes with room, and the rest the first one. Under other values of placement= GPUs
+ * are counted, without regard to nodes. */
 #ifndef GSIM_POLICIES_LIB_VACANCY_H
 #define GSIM_POLICIES_LIB_VACANCY_H
 
@@ -12,9 +14,9 @@
 struct gsim_vacancy_gpu {
     uint32_t n_jobs;
     uint32_t instances; /* taken ones of a GPU that is cut, as bits */
+    uint32_t n_taken; /* of the first GPU of a node: empty ones there that the job would have */
     int64_t mem_bytes;
     bool is_down;
-    bool is_taken; /* of the first GPU of a node: a search has looked at the node */
     bool is_kept; /* the room that was found is here */
 };
 

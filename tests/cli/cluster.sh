@@ -175,6 +175,16 @@ wide() { # arguments of gsim: when the gang, the 13th job, ended
 check "a gang over unlike nodes: easy-backfill" 31 "$(policy=easy-backfill wide)"
 check "and queue=easy" "31 31 31" "$(echo $(policy=timeslice wide --set queue=easy) $(policy=mps wide --set queue=easy) $(policy=salus wide --set queue=easy))"
 
+# On nodes of 8, 8, 2 and 2 GPUs a gang of 15 is 8 + 2 + 2 and a rest of 3, for which the second wide node has
+# to be left by the narrow parts. All GPUs are free at 29 s.
+printf '[node a]\ncount = 2\ngpus = 8\ndevice = ideal\n[node b]\ncount = 2\ngpus = 2\ndevice = ideal\n' >"$tmp/unlike.ini"
+awk 'BEGIN { print "job_id,submit_s,duration_s,gpus,mem_gib,limit_s"
+    for (i = 0; i < 20; i++) printf "s%d,0,%d,1,8,%d\n", i, 10 + i, 10 + i
+    print "wide,1,10,15,1,10"
+    for (i = 0; i < 60; i++) printf "t%d,2,20,1,8,20\n", i }' >"$tmp/unlike.csv"
+wide() { ends --cluster "$tmp/unlike.ini" --set hbm_bytes=8GiB "$@" "$tmp/unlike.csv" | cut -d' ' -f21; }
+check "a rest that a wide node has: easy-backfill" "$(policy=easy-backfill wide)" "$(policy=timeslice wide --set queue=easy)"
+
 # Nodes fail before the first job comes: the GPUs of the others are cut by the layout then, and those of a node
 # once it is repaired. Two jobs with a fifth of a GPU's memory are beside each other, and begin when they come.
 printf 'job_id,submit_s,duration_s,mem_gib,sm_fraction\na,5000,100,4,0.2\nb,5000,100,4,0.2\n' >"$tmp/late.csv"

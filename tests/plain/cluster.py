@@ -70,6 +70,7 @@ class Cluster:
     def __init__(self, nodes, rule="consolidate", apart=Fraction(1)):
         self.nodes, self.rule = nodes, rule
         self.apart = apart  # speed of a gang over several nodes
+        self.types = {node.gpu_type for node in nodes}  # of the run
 
     def may_use(self, job, node):
         return not node.is_down and self.would_use(job, node)
@@ -78,7 +79,7 @@ class Cluster:
         """Whether it may where the node has not failed."""
         return ((not job.features or bool(job.features & node.features)) and (not job.partitions or not any(n.partitions for n in self.nodes)
                  or bool(job.partitions & node.partitions))
-                and (not job.types or len({n.gpu_type for n in self.nodes}) < 2 or node.gpu_type in job.types))
+                and (not job.types or not any(self.types) or node.gpu_type in job.types))
 
     def find(self, job):
         """Units for the job by the rule, or None."""
@@ -111,13 +112,13 @@ class Cluster:
             units += [(number, gpu) for gpu in idle[:part]]
         return None if wide or even else units
 
-    def find_anywhere(self, job, nodes):
+    def find_anywhere(self, job, nodes, rule=None):
         """any: fullest nodes first; spread: a GPU of each node in turn, emptiest first."""
         idle = {number: node.idle() for number, node in nodes}
         if sum(map(len, idle.values())) < job.gpus:
             return None
         units = []
-        if self.rule == "any":
+        if (rule or self.rule) == "any":
             for number in sorted(idle, key=lambda number: (len(idle[number]), number)):
                 units += [(number, gpu) for gpu in idle[number]]
             return units[:job.gpus]

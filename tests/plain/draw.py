@@ -587,7 +587,7 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
         self.draw_beside(r)
         self.sets = self.sets[:3]
         part, unit = r.choice([50, 50, 30, 25, 100]), r.choice([1, 1, 2, 8])
-        self.costs.update(part=Fraction(part, 100), unit=Fraction(unit, 100), clients=1_000_000)
+        self.costs.update(part=Fraction(part, 100), unit=Fraction(unit, 100), clients=1 if part == 100 else 100 // max(unit, part // unit * unit))
         self.sets += [f"part={part}%", f"green.sms={unit}", f"green.least_sms={unit}"]
 
     def draw_instances(self, r):

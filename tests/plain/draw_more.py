@@ -2,6 +2,7 @@
 """Random setups of nodes that fail and are unlike, of queues by attained service, and of links that copies share."""
 from fractions import Fraction
 
+from cluster import Cluster, Job
 from touches import Memory, Phase
 
 GIB, S = 2**30, 10**9
@@ -96,3 +97,85 @@ class MoreDraws:
             lines += [f"launch,k{nth}_{k},,,,0,{us(more) if more else ''},,,," for k, (_, more, _) in enumerate(phase.launches)]
         self.files[name] = "\n".join(lines + ["sync,none,,,,,,,,,"]) + "\n"
         return memory
+
+    def draw_gangs_in_turns(self, r):
+        self.draw_turns(r)
+        self.draw_gangs(r)
+
+    def draw_gangs_beside(self, r):
+        self.draw_beside(r)
+        self.draw_gangs(r)
+
+    def draw_gangs_in_groups(self, r):
+        self.draw_groups(r)
+        self.draw_gangs(r)
+
+    def draw_gangs(self, r):
+        """Gangs and jobs that share, with limits or without, on nodes of unlike widths."""
+        queue = r.choice(["easy", "easy", "easy", "fairshare", "backfill"])
+        self.sets = [its if not its.startswith("queue=") else f"queue={queue}" for its in self.sets]
+        self.costs.update(queue=queue, passes=True, half_life=r.choice([60, 300, 7 * 86400]) * S)
+        if queue == "fairshare":
+            self.sets.append(f"queue_half_life={self.costs['half_life']}ns")
+        for node in self.nodes:
+            node["gpus"] = r.choice([1, 2, 3, 4, 8])
+        if r.random() < 0.4:
+            self.rule = r.choice(["any", "spread"])
+            self.sets.append(f"placement={self.rule}")
+        part, limited = r.choice([0.2, 0.5, 0.8]), r.choice([0, 0.9, 1, 1])
+        for row in self.rows:
+            row["gpus"] = r.choice([2, 2, 3, 4, 5, 8, 12, 16]) if r.random() < part else 1
+            row["user"] = r.choice(["ana", "ana", "bo", "cleo", "dan"])
+            while not Cluster(self.plain_nodes(), self.rule).find(Job(0, row)):
+                row["gpus"] -= 1
+            if r.random() < limited:
+                row["limit"] = int(row["duration"] * r.choice([Fraction(1), Fraction(3, 2), Fraction(1, 2), Fraction(4)])) + 1
+
+    def draw_rows_of_nodes(self, r):
+        """Rows over several nodes, of unlike widths or not, with what stops and coming back take."""
+        self.n_nodes = len(self.nodes)
+        for node in self.nodes if r.random() < 0.5 else []:
+            node["gpus"] = r.choice([1, 2, 4, 8])
+        for row in self.rows:
+            row["gpus"] = min(row["gpus"], sum(node["gpus"] for node in self.nodes))
+        self.costs = {"slice": r.choice([S, 5 * S, 3 * S + 7]), "fill": r.random() < 0.6}
+        nodes = self.nodes
+        self.draw_ways_back(r)
+        self.nodes = nodes
+        self.sets += [f"slice={self.costs['slice']}ns", f"fill={'on' if self.costs['fill'] else 'off'}"]
+
+    def draw_ways_back(self, r):
+        """Memory that goes to the host, storage from which jobs come, or neither."""
+        way = r.choice(["suspend", "suspend", "restart", "free"])
+        if way == "suspend":
+            gpus = [row["gpus"] for row in self.rows]
+            self.draw_suspends(r)
+            for row, n in zip(self.rows, gpus):
+                row["gpus"] = n
+        elif way == "restart":
+            self.draw_costs(r)
+            self.sets.append("preempt=restart")
+
+    def draw_wide_servers(self, r):
+        self.draw_servers(r, r.choice([0.1, 0.3]))
+
+    def draw_servers(self, r, wide=0):
+        """Several of Gandiva's servers, of unlike widths or not, without packing. wide: part of the jobs that need several."""
+        nodes = self.nodes if len(self.nodes) > 1 else self.nodes * 2
+        self.nodes = [{"gpus": r.choice([1, 2, 4, 8])} for _ in nodes] if r.random() < 0.5 else [dict(node) for node in nodes]
+        for row in self.rows:
+            widths = sum(node["gpus"] for node in self.nodes), max(node["gpus"] for node in self.nodes)
+            row["gpus"] = r.randint(*reversed(widths)) if r.random() < wide else min(row["gpus"], widths[1])
+        self.costs = {"slice": r.choice([S, 5 * S, 10 * S, 3 * S + 7])}
+        self.draw_costs(r) if r.random() < 0.4 else None
+        self.draw_loops(r) if r.random() < 0.3 else None
+        self.rule = r.choice(["consolidate", "affinity"])
+        self.sets += [f"slice={self.costs['slice']}ns", "preempt=restart", "packing=off", "migration=off", f"placement={self.rule}"]
+
+    def draw_copied_out(self, r):
+        """One node, of which stopped jobs have their memory on the host."""
+        self.draw_suspends(r)
+        for row in self.rows:
+            row["priority"] = r.choice([0, 0, 0, 1, 2])
+        self.costs = {"quantum": r.choice([S, 5 * S, 10 * S, 3 * S + 7])}
+        self.sets = self.sets[1:] + [f"quantum={self.costs['quantum']}ns", "mechanism=copy"]

@@ -28,6 +28,7 @@ class PartDraws:
         for n in range(r.choice([1, 1, 2, 3])):
             self.add_part(r, n)
         self.shuffle_nodes(r)
+        self.draw_types_of_parts(r) if self.kind == "mixed_parts" and r.random() < 0.6 else None
         self.send(r)
         if r.random() < 0.3:
             self.draw_mean_times(r)
@@ -95,16 +96,39 @@ class PartDraws:
         tags = [None] + [[name] for part in self.parts for name in sorted(part.names or ())]
         tags += [["gpu"], ["long"]] if any("gpu" in (self.nodes[n]["partitions"] or "") for n in self.parts[0].nodes) else []
         tags += [sorted(part.names) for part in self.parts if part.names]
+        tags += self.mixed_tags(r) if self.kind == "mixed_parts" else []
         nodes = self.plain_nodes()
         for row in self.rows:
             part = None
             while part is None or not self.fits(part, nodes, row):
                 row["partitions"] = r.choice(tags) or []
                 row["class"] = r.choice(["realtime", "batch", "opportunistic", "production", None])
+                if row.get("types"):
+                    row["types"] = r.choice([[], ["k80"], ["v100"], ["k80", "v100"]])
                 part = part_of(self.parts, row)
                 if part and not self.fits(part, nodes, row):
                     row["gpus"] = max(1, row["gpus"] - 1)
         self.draw_followers(r)
+
+    def draw_mixed_parts(self, r):
+        """Jobs that name partitions of several policies, of which one at the most is on nodes with a policy of their own, and
+        types of GPU."""
+        self.draw_parts(r)
+
+    def draw_types_of_parts(self, r):
+        """Policies that share GPUs have those of one type."""
+        for part in self.parts:
+            its = [r.choice(["k80", "v100"])] if part.policy in SHARING else ["k80", "v100"]
+            for n in part.nodes:
+                self.nodes[n]["gpu_type"] = r.choice(its)
+        for row in self.rows:
+            row["types"] = r.choice([[], [], ["k80"], ["v100"], ["k80", "v100"]])
+
+    def mixed_tags(self, r):
+        """Partitions of a part beside those of the other nodes, and beside one that no node has."""
+        own = [sorted(part.names) for part in self.parts if part.names]
+        others = ["gpu", "long", "nowhere"]
+        return [r.sample(names, r.randint(1, len(names))) + r.sample(others, r.choice([1, 2])) for names in own * 3]
 
     def fits(self, part, nodes, row):
         """A job of a partition of nodes for one class has that class, or no nodes."""
@@ -114,7 +138,10 @@ class PartDraws:
         mine = [nodes[n] for n in sorted(part.nodes)]
         if part.policy in SHARING and names and any(node.partitions and not names & node.partitions for node in mine):
             return False
-        return Cluster(mine, part.rule).find(Job(0, row)) is not None
+        cluster = Cluster(mine, part.rule)
+        cluster.types = {node.gpu_type for node in nodes}
+        may_use = [cluster.would_use(Job(0, {**row, "partitions": ()}), node) for node in mine]
+        return cluster.find(Job(0, row)) is not None and (part.policy not in SHARING or all(may_use))
 
     def draw_followers(self, r):
         """Jobs that come after others, also of other parts; those of mps end a little later than they ought to."""
@@ -131,6 +158,7 @@ class PartDraws:
             name = f"own{part.n}" if part.form == "name" else f"n{n}"
             text += f"[node {name}]\ngpus = {node['gpus']}\ndevice = ideal\n"
             text += f"partitions = {node['partitions']}\n" if node["partitions"] else ""
+            text += f"gpu_type = {node['gpu_type']}\n" if node.get("gpu_type") else ""
             text += self.policy_of(part) if part.form not in ("rest", "partition") else ""
         for part in self.parts:
             if part.form == "partition":

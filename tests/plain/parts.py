@@ -64,6 +64,7 @@ class Parts:
 def walk_of(part, nodes, jobs, setup, policy, first):
     """policy: of Run, or a lane; first: the number of the part's first node in the run."""
     cluster, costs = Cluster(nodes, part.rule), {**setup.costs, **part.costs, "first": first}
+    cluster.types = {node.get("gpu_type") for node in setup.nodes}
     if hasattr(policy, "decide"):
         fails = "mtbf" in costs
         return (Failing(cluster, jobs, policy, 0, setup.back_ns, costs) if fails else Run(cluster, jobs, policy, 0, setup.back_ns))

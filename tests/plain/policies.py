@@ -10,6 +10,7 @@ from cut_outages import FailingCuts, FailingInstances, FailingLanes
 from cuts import Cuts
 from draw import KINDS, S
 from failures import Failing, stand
+from gang_reservations import FairGangs, ReservedGangs
 from gated import Gated
 from halts import Halts
 from hosts import Hosts
@@ -17,11 +18,13 @@ from lanes import Lanes
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
 from results import quantile
+from servers import Servers
 from slices import Server, Sliced, gpu_time
 from outages import FailingShared
 from pages import Pages
 import parts
 from reservations import Fair, Reserved
+from rows import Matrix
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
 from touches import Touches
 from urgent import Urgent
@@ -270,7 +273,7 @@ class Suspend(Policy):
     """A job that has run for a quantum gives way to one with a higher priority, or with a like one and less GPU time; in
     the line GPU time is in whole milliseconds."""
 
-    kinds, again = ("quanta", "quanta_of_gangs"), {"quanta_of_gangs": (574, 1081)}
+    kinds, again = ("quanta", "quanta_of_gangs", "copied_out"), {"quanta_of_gangs": (574, 1081)}
 
     def run(self, cluster, jobs, setup):
         sliced = Sliced(setup.costs["quantum"], lambda run, job: self.key(run, job, 10**6), self.yields)
@@ -300,10 +303,14 @@ class Adaptive(Policy):
 
 
 class Gandiva(Policy):
-    kinds, again = ("server",), {"server": (127, 20261344)}
+    kinds = ("server", "servers", "wide_servers")
+    # gangs over several servers: one that comes pushes out jobs at once; claims make guests of jobs that waited less alone,
+    # and of those that give way the ones run on of which no GPU is taken
+    again = {"server": (127, 20261344), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199)}
 
     def run(self, cluster, jobs, setup):
-        Run(cluster, jobs, Server(setup.costs["slice"]), setup.stop_ns, setup.back_ns, setup.loses).go()
+        turns = Server(setup.costs["slice"]) if setup.kind == "server" else Servers(setup.costs["slice"], cluster)
+        Run(cluster, jobs, turns, setup.stop_ns, setup.back_ns, setup.loses).go()
 
 
 class Fairshare(Easy):
@@ -345,68 +352,13 @@ class Fairshare(Easy):
 
 
 class GangRr(Policy):
-    """Ousterhout's matrix on one node: a gang is in the first row that has columns for it, and rows take turns. With
-    fill, gangs of the rows behind it run too where all of their columns are idle."""
-
-    name, kinds = "gang-rr", ("rows", "filled")
+    name, kinds = "gang-rr", ("rows", "filled", "rows_of_nodes")
+    # held up by a gang on its way there, which kept its columns when others came; still on its way off as its turn comes
+    again = {"rows_of_nodes": (14, 101, 284)}
 
     def run(self, cluster, jobs, setup):
-        self.slice, self.fills = setup.costs["slice"], setup.costs["fill"]
-        self.rows, self.at, self.began = [], 0, None
-        self.columns = {}
-        self.gpus = cluster.nodes[0].gpus
-        Policy.run(self, cluster, jobs, setup)
-
-    def taken(self, row):
-        return {column for job in row if job.end is None for column in self.columns[job]}
-
-    def arrived(self, run, job):
-        free = [[column for column in range(self.gpus) if column not in self.taken(row)] for row in self.rows]
-        at = next((at for at, columns in enumerate(free) if len(columns) >= job.gpus), len(self.rows))
-        if at == len(self.rows):
-            self.rows.append([])
-            free.append(list(range(self.gpus)))
-        self.rows[at].append(job)
-        self.columns[job] = free[at][:job.gpus]
-
-    def turn(self, run):
-        """To the next row that has gangs."""
-        for _ in self.rows:
-            self.at = (self.at + 1) % len(self.rows)
-            if self.rows[self.at]:
-                self.began = run.now
-                return
-
-    def chosen(self, run):
-        """The gangs that are to run; within a turn those that run go on, but for the gangs of the row itself."""
-        order = self.rows[self.at:] + self.rows[:self.at]
-        chosen = list(order[0])
-        kept = [] if self.began == run.now else run.running
-        for job in [job for row in [kept] + order[1:] for job in row if self.fills and job not in chosen]:
-            if not self.taken(chosen) & set(self.columns[job]):
-                chosen.append(job)
-        return chosen
-
-    def decide(self, run):
-        self.rows = [[job for job in row if job.end is None] for row in self.rows]
-        if not any(self.rows):
-            self.rows, self.at, self.began = [], 0, None
-            return
-        if self.began is None:
-            self.began = run.now
-        others = any(row for row in self.rows if row is not self.rows[self.at])
-        if not self.rows[self.at] or others and run.now >= self.began + self.slice:
-            self.turn(run)
-        chosen = self.chosen(run)
-        for job in [job for job in run.running if job not in chosen]:
-            run.stop(job)
-        for job in [job for job in chosen if job in run.waiting]:
-            run.put(job, [(0, column) for column in self.columns[job]])
-
-    def wake(self, run):
-        if self.began is None or sum(map(bool, self.rows)) < 2:
-            return None
-        return max(run.now, self.began + self.slice)
+        matrix = Matrix(setup.costs["slice"], setup.costs["fill"], cluster.nodes)
+        Run(cluster, jobs, matrix, setup.stop_ns, setup.back_ns).go()
 
 
 class Quotas(Policy):
@@ -416,8 +368,11 @@ class Quotas(Policy):
         Run(cluster, jobs, Kueue(grow([Queue(name, its) for name, its in setup.costs.items()], setup.cohorts))).go()
 
 
+GANGS = {"easy": ReservedGangs, "fairshare": FairGangs}
+
+
 def share(cluster, jobs, lane, setup, shared=Shared):
-    shared = {"reserved": Reserved, "fair": Fair}.get(setup.kind.split("_")[0], shared)
+    shared = {"reserved": Reserved, "fair": Fair, "gangs": GANGS.get(setup.costs.get("queue"), Shared)}.get(setup.kind.split("_")[0], shared)
     if "mtbf" in setup.costs or "ahead" in setup.costs:
         (Attained if "ahead" in setup.costs else FailingShared)(cluster, jobs, lane, setup.costs, setup.costs["passes"], setup.back_ns).go()
     else:
@@ -425,7 +380,7 @@ def share(cluster, jobs, lane, setup, shared=Shared):
 
 
 class Timeslice(Policy):
-    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "attained_turns", "programs", "hosted", "fitted", "requests")
+    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "gangs_in_turns", "attained_turns", "programs", "hosted", "fitted", "requests")
     lane, shared = Turns, Shared
     # several jobs have been served as much, and not all have to give way; the first on a GPU is stopped as it comes
     again = {"attained_turns": (7, 14, 64, 71)}
@@ -468,11 +423,12 @@ class Msched(Uvm):
 class Mps(Timeslice):
     """Rates are rounded (docs/limits.md)."""
 
-    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "blocks"), Beside, 1e-7
+    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "gangs_beside", "blocks"), Beside, 1e-7
     again = {"outages_of_beside": (30,)}  # one of the jobs that a node loses came after another job
 
     def run(self, cluster, jobs, setup):
-        lane, self.slack = (Blocks, 1e-5) if setup.kind == "blocks" else (self.lane, type(self).slack)
+        crowded = 3e-7 if "queue" in setup.costs else type(self).slack  # up to 25 jobs share a GPU
+        lane, self.slack = (Blocks, 1e-5) if setup.kind == "blocks" else (self.lane, crowded)
         share(cluster, jobs, lane, setup, self.shared)
 
 
@@ -485,7 +441,7 @@ class Tally(Policy):
 
 
 class Green(Mps):
-    kinds, lane, again = ("groups",), Groups, {}
+    kinds, lane, again = ("groups", "gangs_in_groups"), Groups, {}
 
 
 class Mig(Policy):
@@ -555,7 +511,7 @@ class Bystanders(Policy):
 class Together(Policy):
     """Parts of the cluster under policies of their own."""
 
-    kinds, slack, again = ("parts",), 1e-7, {"parts": (76,)}  # a class's nodes have jobs of other nodes' partitions
+    kinds, slack, again = ("parts", "mixed_parts"), 1e-7, {"parts": (76,)}  # a class's nodes have jobs of other nodes' partitions
 
     def run(self, cluster, jobs, setup):
         lanes = {"timeslice": Turns, "mps": Beside, "green": Groups}

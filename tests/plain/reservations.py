@@ -67,7 +67,7 @@ class Fair(Reserved):
             end = min(self.now, (self.then // self.PERIOD + 1) * self.PERIOD)
             for job in self.jobs:
                 if job.start is not None and (job.end is None or job.end > self.then):
-                    self.usage[job.user] += end - self.then
+                    self.usage[job.user] += job.gpus * (end - self.then)
             self.then = end
             if end % self.PERIOD == 0:
                 self.usage = {user: its * 0.5 ** (self.PERIOD / self.costs["half_life"]) for user, its in self.usage.items()}

@@ -325,7 +325,9 @@ class Shared(Walk):
         return units and [min(units, key=lambda unit: (len(self.lanes[unit].jobs), unit))]
 
     def place(self, job):
-        units = self.cluster.find(job) or self.with_fewest(job) * (job.gpus == 1)
+        return self.put(job, self.cluster.find(job) or self.with_fewest(job) * (job.gpus == 1))
+
+    def put(self, job, units):
         for number, gpu in units or []:
             self.cluster.nodes[number].free[gpu] = 0
         if units and job.gpus == 1:
