@@ -12,7 +12,6 @@ struct gsim_interval {
 };
 
 double gsim_mean_of(const double *values, size_t n);
-/* The mean and its 95 % interval by Student's t. For n = 1 the interval is from -inf to inf. Of a
 /* The mean and its 95 % interval by Student's t, of which the end towards which the values are
  * skewed lies farther out (Johnson 1978). For n = 1 the interval is from -inf to inf. Of a
  * family of comparisons the interval is wider: `times` says how many times rarer than one in twenty
