@@ -24,7 +24,7 @@ void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx) {
     gsim_index_init(&slices->running, ctx->arena);
     gsim_index_init(&slices->left, ctx->arena);
     gsim_due_init(&slices->due, ctx, slices->rank);
-    if (!gsim_due_nodes_init(&slices->due_nodes, ctx))
+    if (!gsim_node_jobs_init(&slices->node_jobs, ctx))
         gsim_common_no_memory(ctx);
     slices->looked_ns = INT64_MIN;
 }
@@ -32,7 +32,7 @@ void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx) {
 void gsim_slices_completed(struct gsim_slices *slices, gsim_slot slot) {
     gsim_index_remove(&slices->running, slot);
     gsim_due_remove(&slices->due, slot);
-    gsim_due_nodes_remove(&slices->due_nodes, slot);
+    gsim_node_jobs_remove(&slices->node_jobs, slot);
     gsim_index_remove(&slices->waiting, slot);
     gsim_index_remove(&slices->left, slot);
     gsim_homes_remove(&slices->homes, slot);
@@ -86,12 +86,13 @@ static bool is_worth_waiting(const struct gsim_slices *slices, const struct gsim
     if (until_ns <= ctx->view->now_ns)
         return false;
     uint32_t room = 0, need = ctx->view->jobs.gpus[slot];
-    gsim_slot other = gsim_index_first(&slices->running);
-    for (; other != GSIM_NO_ID && gsim_slices_end_ns(slices, other) < until_ns && room < need;
-         other = gsim_index_next(&slices->running, other))
-        if (gsim_homes_node(ctx, plan, other) == home &&
-            slices->will_yield(ctx, other, slot, until_ns))
-            room += ctx->view->jobs.gpus[other]; /* that job runs on until it gives way */
+    const struct gsim_node_jobs_part *part = slices->node_jobs.part;
+    for (uint32_t i = slices->node_jobs.node[home].end[0];
+         i != GSIM_NO_ID && gsim_slices_end_ns(slices, part[i].slot) < until_ns && room < need;
+         i = part[i].beside[1])
+        if (gsim_homes_node(ctx, plan, part[i].slot) == home &&
+            slices->will_yield(ctx, part[i].slot, slot, until_ns))
+            room += ctx->view->jobs.gpus[part[i].slot]; /* that job runs on until it gives way */
     return room >= need;
 }
 
@@ -126,16 +127,16 @@ static bool is_due(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
 
 /* Notes the jobs with slices that have ended since the last look. Within a decide no job becomes
  * due, and the ranks of jobs stay. */
-static void look_at_due(struct gsim_slices *slices, struct gsim_ctx *ctx,
-                        const struct gsim_plan *plan) {
+static void look_at_due(struct gsim_slices *slices, struct gsim_ctx *ctx) {
     int64_t due_ns = ctx->view->now_ns - slices->slice_ns;
     gsim_slot slot = gsim_index_seek(&slices->running, slices->looked_ns + 1, 0);
     for (; slot != GSIM_NO_ID && gsim_index_key(&slices->running, slot) <= due_ns;
          slot = gsim_index_next(&slices->running, slot))
         if (!gsim_due_add(&slices->due, ctx, slot,
-                          slices->urgency ? slices->urgency(ctx, slot) : 0) ||
-            (slices->reach.is_by_node && !gsim_due_nodes_add(&slices->due_nodes, ctx, plan, slot)))
+                          slices->urgency ? slices->urgency(ctx, slot) : 0))
             gsim_common_no_memory(ctx);
+        else if (slices->reach.is_by_node)
+            gsim_node_jobs_due(&slices->node_jobs, slot);
     slices->looked_ns = due_ns;
     slices->has_looked = true;
     gsim_due_forget(&slices->due);
@@ -171,13 +172,6 @@ struct clearing {
     gsim_slot last; /* the job that makes room there; valid if there is a node */
 };
 
-/* Whether the slice of job a began before that of job b. */
-static bool gives_way_before(const struct gsim_slices *slices, gsim_slot a, gsim_slot b) {
-    const struct gsim_index *running = &slices->running;
-    int64_t key_a = gsim_index_key(running, a), key_b = gsim_index_key(running, b);
-    return key_a != key_b ? key_a < key_b : gsim_index_tie(running, a) < gsim_index_tie(running, b);
-}
-
 static bool gives_way(const struct clearing *clearing, gsim_slot victim) {
     const struct gsim_slices *slices = clearing->slices;
     return slices->rank(clearing->ctx, victim) >= clearing->rank &&
@@ -189,13 +183,14 @@ static bool gives_way(const struct clearing *clearing, gsim_slot victim) {
 static void try_node(void *of, uint32_t node) {
     struct clearing *clearing = of;
     const struct gsim_slices *slices = clearing->slices;
-    const struct gsim_due_node *own = &slices->due_nodes.node[node];
-    const struct gsim_due_part *part = slices->due_nodes.part;
+    const struct gsim_node_jobs_node *own = &slices->node_jobs.node[node];
+    const struct gsim_node_jobs_part *part = slices->node_jobs.part;
     uint32_t room = gsim_node_idle_gpus(clearing->ctx->view, node), most = room + own->gpus;
-    for (uint32_t i = own->end[0]; i != GSIM_NO_ID && most >= clearing->need;
+    for (uint32_t i = own->end[0]; i != GSIM_NO_ID && part[i].is_due && most >= clearing->need;
          i = part[i].beside[1]) {
         gsim_slot victim = part[i].slot;
-        if (clearing->node != GSIM_NO_NODE && !gives_way_before(slices, victim, clearing->last))
+        if (clearing->node != GSIM_NO_NODE &&
+            !gsim_node_jobs_before(&slices->running, victim, clearing->last))
             return;
         bool stays = !gives_way(clearing, victim);
         room += stays ? 0 : part[i].gpus;
@@ -215,7 +210,7 @@ static void try_first(struct clearing *clearing) {
          victim != GSIM_NO_ID && is_due(slices, clearing->ctx, victim);
          victim = gsim_index_next(&slices->running, victim))
         if (gives_way(clearing, victim)) {
-            clearing->node = gsim_due_nodes_first(&slices->due_nodes, victim);
+            clearing->node = gsim_node_jobs_first(&slices->node_jobs, victim);
             clearing->last = victim;
             return;
         }
@@ -228,10 +223,10 @@ static void try_yielding(struct clearing *clearing) {
     struct gsim_due *due = &slices->due;
     if (!gsim_due_find(due, clearing->ctx, clearing->rank))
         gsim_common_no_memory(clearing->ctx);
-    gsim_due_nodes_begin_sum(&slices->due_nodes);
+    gsim_node_jobs_begin_sum(&slices->node_jobs);
     for (uint32_t i = 0; i < due->n_found; i++)
         if (yields(slices, clearing->ctx, clearing->plan, due->found[i].slot, clearing->slot))
-            gsim_due_nodes_sum(&slices->due_nodes, clearing->ctx, due->found[i].slot,
+            gsim_node_jobs_sum(&slices->node_jobs, clearing->ctx, due->found[i].slot,
                                clearing->need, try_node, clearing);
 }
 
@@ -258,7 +253,7 @@ static bool find_node(struct gsim_slices *slices, struct gsim_ctx *ctx,
     else if (clearing.need == 1)
         try_first(&clearing);
     else if (2 * clearing.need > ctx->view->cluster.widest_node)
-        gsim_due_nodes_each(&slices->due_nodes, ctx, clearing.need, try_node, &clearing);
+        gsim_node_jobs_each(&slices->node_jobs, ctx, clearing.need, try_node, &clearing);
     else
         try_yielding(&clearing);
     slices->cleared_node = clearing.node;
@@ -273,7 +268,7 @@ static bool could_fit(struct gsim_slices *slices, struct gsim_ctx *ctx,
     struct gsim_due *due = &slices->due;
     int64_t rank = rank_to_yield_to(slices, ctx, slot);
     if (!slices->has_looked)
-        look_at_due(slices, ctx, plan);
+        look_at_due(slices, ctx);
     if (rank > slices->last_due_rank)
         return false;
     if (asks_by_node(slices, ctx, slot))
@@ -327,7 +322,7 @@ static bool push_out(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gs
 static bool clear_found(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                         gsim_slot slot) {
     int64_t rank = rank_to_yield_to(slices, ctx, slot);
-    const struct gsim_due_nodes *nodes = &slices->due_nodes;
+    const struct gsim_node_jobs *nodes = &slices->node_jobs;
     gsim_slot victim = GSIM_NO_SLOT;
     gsim_eviction_begin(&slices->eviction);
     if (gsim_homes_node(ctx, plan, slices->last_victim) == GSIM_NO_NODE)
@@ -400,7 +395,7 @@ static void leave_due(struct gsim_slices *slices, struct gsim_ctx *ctx) {
         enum gsim_keep keep = victim->way.keep;
         gsim_index_remove(&slices->running, victim->slot);
         gsim_due_remove(&slices->due, victim->slot);
-        gsim_due_nodes_remove(&slices->due_nodes, victim->slot);
+        gsim_node_jobs_remove(&slices->node_jobs, victim->slot);
         if (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_PAGEABLE)
             gsim_common_insert(ctx, &slices->left, victim->slot, 0);
     }
@@ -636,8 +631,20 @@ static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
     return has_placed;
 }
 
+/* Jobs that have begun to run since the last decide stand on their nodes. */
+static void book_nodes(struct gsim_slices *slices, struct gsim_ctx *ctx,
+                       const struct gsim_plan *plan) {
+    const struct gsim_view *view = ctx->view;
+    for (uint32_t i = 0; i < view->changes.n_settled && !view->pool.is_used; i++)
+        if (gsim_index_has(&slices->running, view->changes.settled[i]) &&
+            !gsim_node_jobs_add(&slices->node_jobs, ctx, plan, &slices->running,
+                                view->changes.settled[i]))
+            gsim_common_no_memory(ctx);
+}
+
 void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     int64_t now = ctx->view->now_ns, next_ns = GSIM_NEVER;
+    book_nodes(slices, ctx, plan);
     slices->has_looked = false;
     bool has_placed = slices->waiting.n > 0 && serve_waiting(slices, ctx, plan);
     if (slices->waiting.n == 0)

@@ -4,7 +4,7 @@
 #define GSIM_POLICIES_LIB_SLICES_H
 
 #include "policies/lib/due.h"
-#include "policies/lib/due_nodes.h"
+#include "policies/lib/node_jobs.h"
 #include "policies/lib/eviction.h"
 #include "policies/lib/homes.h"
 #include "policies/lib/reach.h"
@@ -66,7 +66,7 @@ struct gsim_slices {
     struct gsim_index running; /* by when the slice began */
     struct gsim_index left; /* jobs that gave way with memory on GPUs, until they run or leave */
     struct gsim_due due; /* those of them with slices that are over, as of the last look */
-    struct gsim_due_nodes due_nodes; /* the jobs of `due` again, if reach.is_by_node */
+    struct gsim_node_jobs node_jobs; /* the jobs of `running`, outside a pool */
     int64_t looked_ns; /* of slices that began later, none was over then */
     int64_t last_due_rank; /* none of them had a rank behind this one */
     bool has_looked; /* in this decide */

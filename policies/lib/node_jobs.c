@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Nodes stand in lists by how many of their GPUs are of jobs that are due; a job that is added or
- * removed moves each of its nodes to another list. */
-#include "policies/lib/due_nodes.h"
+/* Nodes stand in lists by how many of their GPUs are of jobs that are due; a job that becomes due,
+ * or is removed then, moves each of its nodes to another list. */
+#include "policies/lib/node_jobs.h"
 
-static bool reserve_parts(struct gsim_due_nodes *nodes) {
+static bool reserve_parts(struct gsim_node_jobs *nodes) {
     if (nodes->n_parts < nodes->part_capacity)
         return true;
     uint32_t capacity = nodes->part_capacity ? 2 * nodes->part_capacity : 64;
-    struct gsim_due_part *grown =
+    struct gsim_node_jobs_part *grown =
         gsim_arena_grow_raw(nodes->arena, nodes->part, capacity * sizeof *grown);
     if (!grown)
         return false;
@@ -16,7 +16,7 @@ static bool reserve_parts(struct gsim_due_nodes *nodes) {
     return true;
 }
 
-static bool reserve_slot(struct gsim_due_nodes *nodes, gsim_slot slot) {
+static bool reserve_slot(struct gsim_node_jobs *nodes, gsim_slot slot) {
     if (slot < nodes->slot_capacity)
         return true;
     uint32_t capacity = nodes->slot_capacity ? nodes->slot_capacity : 64;
@@ -33,10 +33,10 @@ static bool reserve_slot(struct gsim_due_nodes *nodes, gsim_slot slot) {
     return true;
 }
 
-bool gsim_due_nodes_init(struct gsim_due_nodes *nodes, const struct gsim_ctx *ctx) {
+bool gsim_node_jobs_init(struct gsim_node_jobs *nodes, const struct gsim_ctx *ctx) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     uint32_t n = ctx->view->pool.is_used ? 0 : cluster->n_nodes;
-    *nodes = (struct gsim_due_nodes){
+    *nodes = (struct gsim_node_jobs){
         .arena = ctx->arena, .free = GSIM_NO_ID, .most = n ? cluster->widest_node : 0};
     nodes->node = gsim_arena_array(ctx->arena, n, sizeof *nodes->node);
     nodes->first_node = gsim_arena_array(ctx->arena, nodes->most + 1, sizeof *nodes->first_node);
@@ -51,13 +51,13 @@ bool gsim_due_nodes_init(struct gsim_due_nodes *nodes, const struct gsim_ctx *ct
 
 /* --- nodes by GPUs ---------------------------------------------------------------------------- */
 
-static uint32_t *list_of(struct gsim_due_nodes *nodes, uint32_t gpus) {
+static uint32_t *list_of(struct gsim_node_jobs *nodes, uint32_t gpus) {
     return &nodes->first_node[gpus < nodes->most ? gpus : nodes->most];
 }
 
 /* Nodes without such jobs are in no list. */
-static void unlink_node(struct gsim_due_nodes *nodes, uint32_t node) {
-    const struct gsim_due_node *own = &nodes->node[node];
+static void unlink_node(struct gsim_node_jobs *nodes, uint32_t node) {
+    const struct gsim_node_jobs_node *own = &nodes->node[node];
     if (own->gpus == 0)
         return;
     if (own->beside[0] == GSIM_NO_ID)
@@ -68,8 +68,8 @@ static void unlink_node(struct gsim_due_nodes *nodes, uint32_t node) {
         nodes->node[own->beside[1]].beside[0] = own->beside[0];
 }
 
-static void link_node(struct gsim_due_nodes *nodes, uint32_t node) {
-    struct gsim_due_node *own = &nodes->node[node];
+static void link_node(struct gsim_node_jobs *nodes, uint32_t node) {
+    struct gsim_node_jobs_node *own = &nodes->node[node];
     if (own->gpus == 0)
         return;
     uint32_t *first = list_of(nodes, own->gpus);
@@ -80,7 +80,7 @@ static void link_node(struct gsim_due_nodes *nodes, uint32_t node) {
     *first = node;
 }
 
-static void set_gpus(struct gsim_due_nodes *nodes, uint32_t node, uint32_t gpus) {
+static void set_gpus(struct gsim_node_jobs *nodes, uint32_t node, uint32_t gpus) {
     unlink_node(nodes, node);
     nodes->node[node].gpus = gpus;
     link_node(nodes, node);
@@ -89,7 +89,7 @@ static void set_gpus(struct gsim_due_nodes *nodes, uint32_t node, uint32_t gpus)
 /* --- jobs ------------------------------------------------------------------------------------- */
 
 /* GSIM_NO_ID: no memory. */
-static uint32_t part_new(struct gsim_due_nodes *nodes) {
+static uint32_t part_new(struct gsim_node_jobs *nodes) {
     uint32_t part = nodes->free;
     if (part != GSIM_NO_ID)
         nodes->free = nodes->part[part].next;
@@ -98,37 +98,48 @@ static uint32_t part_new(struct gsim_due_nodes *nodes) {
     return part;
 }
 
-static bool append(struct gsim_due_nodes *nodes, gsim_slot slot, uint32_t node) {
+bool gsim_node_jobs_before(const struct gsim_index *running, gsim_slot a, gsim_slot b) {
+    int64_t key_a = gsim_index_key(running, a), key_b = gsim_index_key(running, b);
+    return key_a != key_b ? key_a < key_b : gsim_index_tie(running, a) < gsim_index_tie(running, b);
+}
+
+/* Links a part into the list of its node, the end of which is near its place: jobs come in the
+ * order of time. */
+static void link_part(struct gsim_node_jobs *nodes, const struct gsim_index *running,
+                      uint32_t part) {
+    struct gsim_node_jobs_part *own = &nodes->part[part];
+    struct gsim_node_jobs_node *of = &nodes->node[own->node];
+    uint32_t before = of->end[1];
+    while (before != GSIM_NO_ID &&
+           gsim_node_jobs_before(running, own->slot, nodes->part[before].slot))
+        before = nodes->part[before].beside[0];
+    uint32_t after = before == GSIM_NO_ID ? of->end[0] : nodes->part[before].beside[1];
+    own->beside[0] = before;
+    own->beside[1] = after;
+    *(before == GSIM_NO_ID ? &of->end[0] : &nodes->part[before].beside[1]) = part;
+    *(after == GSIM_NO_ID ? &of->end[1] : &nodes->part[after].beside[0]) = part;
+}
+
+static bool add_part(struct gsim_node_jobs *nodes, const struct gsim_index *running, gsim_slot slot,
+                     uint32_t node, uint32_t gpus) {
+    for (uint32_t i = nodes->first_part[slot]; i != GSIM_NO_ID; i = nodes->part[i].next)
+        if (nodes->part[i].node == node) {
+            nodes->part[i].gpus += gpus;
+            return true;
+        }
     uint32_t part = part_new(nodes);
     if (part == GSIM_NO_ID)
         return false;
-    struct gsim_due_node *of = &nodes->node[node];
-    nodes->part[part] = (struct gsim_due_part){.slot = slot,
-                                               .node = node,
-                                               .beside = {of->end[1], GSIM_NO_ID},
-                                               .next = nodes->first_part[slot]};
+    nodes->part[part] = (struct gsim_node_jobs_part){
+        .slot = slot, .node = node, .gpus = gpus, .next = nodes->first_part[slot]};
     nodes->first_part[slot] = part;
-    if (of->end[1] == GSIM_NO_ID)
-        of->end[0] = part;
-    else
-        nodes->part[of->end[1]].beside[1] = part;
-    of->end[1] = part;
+    link_part(nodes, running, part);
     return true;
 }
 
-/* The part of a job that has GPUs of the node already is the last one of the node. */
-static bool add_gpus(struct gsim_due_nodes *nodes, gsim_slot slot, uint32_t node, uint32_t gpus) {
-    struct gsim_due_node *of = &nodes->node[node];
-    bool is_there = of->end[1] != GSIM_NO_ID && nodes->part[of->end[1]].slot == slot;
-    if (!is_there && !append(nodes, slot, node))
-        return false;
-    nodes->part[of->end[1]].gpus += gpus;
-    set_gpus(nodes, node, of->gpus + gpus);
-    return true;
-}
-
-bool gsim_due_nodes_add(struct gsim_due_nodes *nodes, const struct gsim_ctx *ctx,
-                        const struct gsim_plan *plan, gsim_slot slot) {
+bool gsim_node_jobs_add(struct gsim_node_jobs *nodes, const struct gsim_ctx *ctx,
+                        const struct gsim_plan *plan, const struct gsim_index *running,
+                        gsim_slot slot) {
     const uint32_t *node_of_gpu = ctx->view->cluster.node_of_gpu;
     const struct gsim_unit *units;
     uint32_t n_units = gsim_plan_units(plan, slot, &units);
@@ -137,15 +148,23 @@ bool gsim_due_nodes_add(struct gsim_due_nodes *nodes, const struct gsim_ctx *ctx
         uint32_t node = node_of_gpu[units[u].gpu];
         if (u + 1 < n_units && node_of_gpu[units[u + 1].gpu] == node)
             continue;
-        has_room = add_gpus(nodes, slot, node, u + 1 - first);
+        has_room = add_part(nodes, running, slot, node, u + 1 - first);
         first = u + 1;
     }
     return has_room;
 }
 
-static void remove_part(struct gsim_due_nodes *nodes, uint32_t part) {
-    struct gsim_due_part *own = &nodes->part[part];
-    struct gsim_due_node *of = &nodes->node[own->node];
+void gsim_node_jobs_due(struct gsim_node_jobs *nodes, gsim_slot slot) {
+    for (uint32_t i = nodes->first_part[slot]; i != GSIM_NO_ID; i = nodes->part[i].next) {
+        struct gsim_node_jobs_part *part = &nodes->part[i];
+        part->is_due = true;
+        set_gpus(nodes, part->node, nodes->node[part->node].gpus + part->gpus);
+    }
+}
+
+static void remove_part(struct gsim_node_jobs *nodes, uint32_t part) {
+    struct gsim_node_jobs_part *own = &nodes->part[part];
+    struct gsim_node_jobs_node *of = &nodes->node[own->node];
     for (int side = 0; side < 2; side++) {
         uint32_t beside = own->beside[side];
         if (beside == GSIM_NO_ID)
@@ -153,12 +172,13 @@ static void remove_part(struct gsim_due_nodes *nodes, uint32_t part) {
         else
             nodes->part[beside].beside[!side] = own->beside[!side];
     }
-    set_gpus(nodes, own->node, of->gpus - own->gpus);
+    if (own->is_due)
+        set_gpus(nodes, own->node, of->gpus - own->gpus);
     own->next = nodes->free;
     nodes->free = part;
 }
 
-void gsim_due_nodes_remove(struct gsim_due_nodes *nodes, gsim_slot slot) {
+void gsim_node_jobs_remove(struct gsim_node_jobs *nodes, gsim_slot slot) {
     if (slot >= nodes->slot_capacity)
         return;
     for (uint32_t part = nodes->first_part[slot], next; part != GSIM_NO_ID; part = next) {
@@ -170,11 +190,11 @@ void gsim_due_nodes_remove(struct gsim_due_nodes *nodes, gsim_slot slot) {
 
 /* --- questions -------------------------------------------------------------------------------- */
 
-uint32_t gsim_due_nodes_first(const struct gsim_due_nodes *nodes, gsim_slot slot) {
+uint32_t gsim_node_jobs_first(const struct gsim_node_jobs *nodes, gsim_slot slot) {
     return nodes->part[nodes->first_part[slot]].node;
 }
 
-void gsim_due_nodes_each(const struct gsim_due_nodes *nodes, const struct gsim_ctx *ctx,
+void gsim_node_jobs_each(const struct gsim_node_jobs *nodes, const struct gsim_ctx *ctx,
                          uint32_t need, void (*ask)(void *of, uint32_t node), void *of) {
     uint32_t idle = ctx->view->cluster.n_idle_gpus;
     for (uint32_t gpus = idle < need ? need - idle : 1; gpus <= nodes->most; gpus++)
@@ -184,15 +204,15 @@ void gsim_due_nodes_each(const struct gsim_due_nodes *nodes, const struct gsim_c
                 ask(of, node);
 }
 
-void gsim_due_nodes_begin_sum(struct gsim_due_nodes *nodes) {
+void gsim_node_jobs_begin_sum(struct gsim_node_jobs *nodes) {
     nodes->n_sums++;
 }
 
-void gsim_due_nodes_sum(struct gsim_due_nodes *nodes, const struct gsim_ctx *ctx, gsim_slot slot,
+void gsim_node_jobs_sum(struct gsim_node_jobs *nodes, const struct gsim_ctx *ctx, gsim_slot slot,
                         uint32_t need, void (*ask)(void *of, uint32_t node), void *of) {
     uint32_t next;
     for (uint32_t part = nodes->first_part[slot]; part != GSIM_NO_ID; part = next) {
-        struct gsim_due_node *node = &nodes->node[nodes->part[part].node];
+        struct gsim_node_jobs_node *node = &nodes->node[nodes->part[part].node];
         next = nodes->part[part].next;
         if (node->summed != nodes->n_sums)
             node->sum = gsim_node_idle_gpus(ctx->view, nodes->part[part].node);
