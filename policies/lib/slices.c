@@ -24,12 +24,15 @@ void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx) {
     gsim_index_init(&slices->running, ctx->arena);
     gsim_index_init(&slices->left, ctx->arena);
     gsim_due_init(&slices->due, ctx, slices->rank);
+    if (!gsim_node_jobs_init(&slices->node_jobs, ctx))
+        gsim_common_no_memory(ctx);
     slices->looked_ns = INT64_MIN;
 }
 
 void gsim_slices_completed(struct gsim_slices *slices, gsim_slot slot) {
     gsim_index_remove(&slices->running, slot);
     gsim_due_remove(&slices->due, slot);
+    gsim_node_jobs_remove(&slices->node_jobs, slot);
     gsim_index_remove(&slices->waiting, slot);
     gsim_index_remove(&slices->left, slot);
     gsim_homes_remove(&slices->homes, slot);
@@ -83,12 +86,13 @@ static bool is_worth_waiting(const struct gsim_slices *slices, const struct gsim
     if (until_ns <= ctx->view->now_ns)
         return false;
     uint32_t room = 0, need = ctx->view->jobs.gpus[slot];
-    gsim_slot other = gsim_index_first(&slices->running);
-    for (; other != GSIM_NO_ID && gsim_slices_end_ns(slices, other) < until_ns && room < need;
-         other = gsim_index_next(&slices->running, other))
-        if (gsim_homes_node(ctx, plan, other) == home &&
-            slices->will_yield(ctx, other, slot, until_ns))
-            room += ctx->view->jobs.gpus[other]; /* that job runs on until it gives way */
+    const struct gsim_node_jobs_part *part = slices->node_jobs.part;
+    for (uint32_t i = slices->node_jobs.node[home].end[0];
+         i != GSIM_NO_ID && gsim_slices_end_ns(slices, part[i].slot) < until_ns && room < need;
+         i = part[i].beside[1])
+        if (gsim_homes_node(ctx, plan, part[i].slot) == home &&
+            slices->will_yield(ctx, part[i].slot, slot, until_ns))
+            room += ctx->view->jobs.gpus[part[i].slot]; /* that job runs on until it gives way */
     return room >= need;
 }
 
@@ -131,6 +135,8 @@ static void look_at_due(struct gsim_slices *slices, struct gsim_ctx *ctx) {
         if (!gsim_due_add(&slices->due, ctx, slot,
                           slices->urgency ? slices->urgency(ctx, slot) : 0))
             gsim_common_no_memory(ctx);
+        else if (slices->reach.is_by_node)
+            gsim_node_jobs_due(&slices->node_jobs, slot);
     slices->looked_ns = due_ns;
     slices->has_looked = true;
     gsim_due_forget(&slices->due);
@@ -153,6 +159,108 @@ static bool may_help(const struct gsim_slices *slices, const struct gsim_ctx *ct
            (!slices->reach.has_wishes || gsim_reach_helps(ctx, plan, slot, victim));
 }
 
+/* The search for the node that first has enough GPUs as jobs that are due give way, longest slice
+ * first. */
+struct clearing {
+    struct gsim_slices *slices;
+    struct gsim_ctx *ctx;
+    const struct gsim_plan *plan;
+    gsim_slot slot; /* the job that needs GPUs */
+    int64_t rank; /* to yield to */
+    uint32_t need;
+    uint32_t node; /* GSIM_NO_NODE: none yet */
+    gsim_slot last; /* the job that makes room there; valid if there is a node */
+};
+
+static bool gives_way(const struct clearing *clearing, gsim_slot victim) {
+    const struct gsim_slices *slices = clearing->slices;
+    return slices->rank(clearing->ctx, victim) >= clearing->rank &&
+           yields(slices, clearing->ctx, clearing->plan, victim, clearing->slot);
+}
+
+/* Whether the node has room before the node that was found, which it takes the place of then. A
+ * node is left as soon as too many of its jobs stay. */
+static void try_node(void *of, uint32_t node) {
+    struct clearing *clearing = of;
+    const struct gsim_slices *slices = clearing->slices;
+    const struct gsim_node_jobs_node *own = &slices->node_jobs.node[node];
+    const struct gsim_node_jobs_part *part = slices->node_jobs.part;
+    uint32_t room = gsim_node_idle_gpus(clearing->ctx->view, node), most = room + own->gpus;
+    for (uint32_t i = own->end[0]; i != GSIM_NO_ID && part[i].is_due && most >= clearing->need;
+         i = part[i].beside[1]) {
+        gsim_slot victim = part[i].slot;
+        if (clearing->node != GSIM_NO_NODE &&
+            !gsim_node_jobs_before(&slices->running, victim, clearing->last))
+            return;
+        bool stays = !gives_way(clearing, victim);
+        room += stays ? 0 : part[i].gpus;
+        most -= stays ? part[i].gpus : 0;
+        if (!stays && room >= clearing->need) {
+            clearing->node = node;
+            clearing->last = victim;
+            return;
+        }
+    }
+}
+
+/* A job of one GPU goes to that of the first job that gives way. */
+static void try_first(struct clearing *clearing) {
+    const struct gsim_slices *slices = clearing->slices;
+    for (gsim_slot victim = gsim_index_first(&slices->running);
+         victim != GSIM_NO_ID && is_due(slices, clearing->ctx, victim);
+         victim = gsim_index_next(&slices->running, victim))
+        if (gives_way(clearing, victim)) {
+            clearing->node = gsim_node_jobs_first(&slices->node_jobs, victim);
+            clearing->last = victim;
+            return;
+        }
+}
+
+/* Adds up the jobs that give way by node: of jobs that need few GPUs of a node most nodes come into
+ * question by their number alone, and few of their jobs give way. */
+static void try_yielding(struct clearing *clearing) {
+    struct gsim_slices *slices = clearing->slices;
+    struct gsim_due *due = &slices->due;
+    if (!gsim_due_find(due, clearing->ctx, clearing->rank))
+        gsim_common_no_memory(clearing->ctx);
+    gsim_node_jobs_begin_sum(&slices->node_jobs);
+    for (uint32_t i = 0; i < due->n_found; i++)
+        if (yields(slices, clearing->ctx, clearing->plan, due->found[i].slot, clearing->slot))
+            gsim_node_jobs_sum(&slices->node_jobs, clearing->ctx, due->found[i].slot,
+                               clearing->need, try_node, clearing);
+}
+
+/* Whether the job needs GPUs of one node, and may have those of any. */
+static bool asks_by_node(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                         gsim_slot slot) {
+    const struct gsim_view *view = ctx->view;
+    return slices->reach.is_by_node && view->jobs.gpus[slot] <= view->cluster.widest_node &&
+           !gsim_ask_has_wishes(view);
+}
+
+/* Notes the node that has room first; false: no node has enough. */
+static bool find_node(struct gsim_slices *slices, struct gsim_ctx *ctx,
+                      const struct gsim_plan *plan, gsim_slot slot) {
+    struct clearing clearing = {.slices = slices,
+                                .ctx = ctx,
+                                .plan = plan,
+                                .slot = slot,
+                                .rank = rank_to_yield_to(slices, ctx, slot),
+                                .need = ctx->view->jobs.gpus[slot],
+                                .node = GSIM_NO_NODE};
+    if (slices->only_node != GSIM_NO_NODE)
+        try_node(&clearing, slices->only_node);
+    else if (clearing.need == 1)
+        try_first(&clearing);
+    else if (2 * clearing.need > ctx->view->cluster.widest_node)
+        gsim_node_jobs_each(&slices->node_jobs, ctx, clearing.need, try_node, &clearing);
+    else
+        try_yielding(&clearing);
+    slices->cleared_node = clearing.node;
+    slices->last_victim = clearing.last;
+    return clearing.node != GSIM_NO_NODE;
+}
+
 /* Whether the GPUs of all jobs that would give way are enough. */
 static bool could_fit(struct gsim_slices *slices, struct gsim_ctx *ctx,
                       const struct gsim_plan *plan, gsim_slot slot) {
@@ -163,6 +271,8 @@ static bool could_fit(struct gsim_slices *slices, struct gsim_ctx *ctx,
         look_at_due(slices, ctx);
     if (rank > slices->last_due_rank)
         return false;
+    if (asks_by_node(slices, ctx, slot))
+        return find_node(slices, ctx, plan, slot);
     if (!gsim_due_find(due, ctx, rank))
         gsim_common_no_memory(ctx);
     gsim_reach_begin(reach, ctx, slot);
@@ -207,10 +317,34 @@ static bool push_out(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gs
     return gsim_eviction_push_out(&slices->eviction, ctx, plan, victim, way);
 }
 
+/* Preempts the jobs on the node that was found. Where the job that makes room is on several nodes,
+ * these are cleared at once, and none is the first. */
+static bool clear_found(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                        gsim_slot slot) {
+    int64_t rank = rank_to_yield_to(slices, ctx, slot);
+    const struct gsim_node_jobs *nodes = &slices->node_jobs;
+    gsim_slot victim = GSIM_NO_SLOT;
+    gsim_eviction_begin(&slices->eviction);
+    if (gsim_homes_node(ctx, plan, slices->last_victim) == GSIM_NO_NODE)
+        return false;
+    for (uint32_t part = nodes->node[slices->cleared_node].end[0]; victim != slices->last_victim;
+         part = nodes->part[part].beside[1]) {
+        victim = nodes->part[part].slot;
+        if (slices->rank(ctx, victim) >= rank && yields(slices, ctx, plan, victim, slot) &&
+            !push_out(slices, ctx, plan, victim, slot))
+            return false;
+    }
+    return place(slices, ctx, plan, slot);
+}
+
 /* Preempts the jobs on this node alone, where the job that gives way last makes room: those on
  * other nodes would run on. */
 static bool clear_node(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                        gsim_slot slot) {
+    if (asks_by_node(slices, ctx, slot))
+        return clear_found(slices, ctx, plan, slot);
+    if (!gsim_due_find(&slices->due, ctx, rank_to_yield_to(slices, ctx, slot)))
+        return false;
     uint32_t n_asked = 0, node = first_node(slices, ctx, plan, slot, &n_asked);
     gsim_eviction_begin(&slices->eviction);
     for (uint32_t i = 0; i < n_asked && node != GSIM_NO_NODE; i++) {
@@ -226,6 +360,8 @@ static bool clear_node(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
 static bool clear_all(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       gsim_slot slot) {
     struct gsim_due *due = &slices->due;
+    if (!gsim_due_find(due, ctx, rank_to_yield_to(slices, ctx, slot)))
+        return false;
     gsim_eviction_begin(&slices->eviction);
     gsim_reach_begin(&slices->reach, ctx, slot);
     for (uint32_t i = 0; i < due->n_found; i++) {
@@ -244,8 +380,6 @@ static bool clear_all(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
 static bool make_room(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       gsim_slot slot) {
     uint32_t mark = gsim_plan_mark(plan);
-    if (!gsim_due_find(&slices->due, ctx, rank_to_yield_to(slices, ctx, slot)))
-        return false;
     if (goes_to_one_node(slices, ctx, slot)) {
         if (clear_node(slices, ctx, plan, slot))
             return true;
@@ -261,6 +395,7 @@ static void leave_due(struct gsim_slices *slices, struct gsim_ctx *ctx) {
         enum gsim_keep keep = victim->way.keep;
         gsim_index_remove(&slices->running, victim->slot);
         gsim_due_remove(&slices->due, victim->slot);
+        gsim_node_jobs_remove(&slices->node_jobs, victim->slot);
         if (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_PAGEABLE)
             gsim_common_insert(ctx, &slices->left, victim->slot, 0);
     }
@@ -496,8 +631,20 @@ static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
     return has_placed;
 }
 
+/* Jobs that have begun to run since the last decide stand on their nodes. */
+static void book_nodes(struct gsim_slices *slices, struct gsim_ctx *ctx,
+                       const struct gsim_plan *plan) {
+    const struct gsim_view *view = ctx->view;
+    for (uint32_t i = 0; i < view->changes.n_settled && !view->pool.is_used; i++)
+        if (gsim_index_has(&slices->running, view->changes.settled[i]) &&
+            !gsim_node_jobs_add(&slices->node_jobs, ctx, plan, &slices->running,
+                                view->changes.settled[i]))
+            gsim_common_no_memory(ctx);
+}
+
 void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     int64_t now = ctx->view->now_ns, next_ns = GSIM_NEVER;
+    book_nodes(slices, ctx, plan);
     slices->has_looked = false;
     bool has_placed = slices->waiting.n > 0 && serve_waiting(slices, ctx, plan);
     if (slices->waiting.n == 0)

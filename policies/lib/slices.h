@@ -4,6 +4,7 @@
 #define GSIM_POLICIES_LIB_SLICES_H
 
 #include "policies/lib/due.h"
+#include "policies/lib/node_jobs.h"
 #include "policies/lib/eviction.h"
 #include "policies/lib/homes.h"
 #include "policies/lib/reach.h"
@@ -65,9 +66,14 @@ struct gsim_slices {
     struct gsim_index running; /* by when the slice began */
     struct gsim_index left; /* jobs that gave way with memory on GPUs, until they run or leave */
     struct gsim_due due; /* those of them with slices that are over, as of the last look */
+    struct gsim_node_jobs node_jobs; /* the jobs of `running`, outside a pool */
     int64_t looked_ns; /* of slices that began later, none was over then */
     int64_t last_due_rank; /* none of them had a rank behind this one */
     bool has_looked; /* in this decide */
+    /* where the job that was asked about last goes to one node, and could fit: that node, and the
+     * last of the jobs that have to give way there */
+    uint32_t cleared_node;
+    gsim_slot last_victim;
     bool waits_for_home; /* the job that was placed last, and taken back */
     uint32_t mark; /* where the plan stood before the last placement */
     struct gsim_eviction eviction;
