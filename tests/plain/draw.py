@@ -646,8 +646,8 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
 
     def draw_ways(self, r):
         self.draw_kernels(r)
-        ways = ["drain", "save", "flush", "kernel-slice", "cheapest"]  # the last as save, but near a kernel's end
-        way = r.choice(ways[:4] if self.kind.startswith("ties") else ways)
+        ways = ["drain", "save", "flush", "kernel-slice", "cheapest"]  # the last as save: nothing is cheaper or sooner
+        way = r.choice(ways)
         self.costs.update(way={"kernel-slice": "pieces", "cheapest": "save"}.get(way, way), pieces=r.choice([1, 2, 4]))
         for row in self.rows if way == "flush" else []:
             row["idempotent"] = 1
@@ -684,7 +684,7 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
         self.costs.update(way={"cheapest": "save"}.get(way, way))
         for row in self.rows if way == "flush" else []:
             row["idempotent"] = 1
-        self.sets += [f"chimera.preempt={way}", "chimera.bound=0ns"]
+        self.sets += [f"chimera.preempt={way}"]
 
     def draw_urgent_resets(self, r):
         self.draw_urgent(r)

@@ -517,7 +517,8 @@ class Xsched(Policy):
 
 
 class Chimera(Xsched):
-    kinds, again = ("ways", "outages_of_ways", "ties_of_ways", "urgent_ways"), {}
+    kinds = ("ways", "outages_of_ways", "ties_of_ways", "urgent_ways")
+    again = {"ties_of_ways": (53,)}  # two ways cost as much, and one frees the SMs sooner
 
 
 class Reef(Xsched):
@@ -525,7 +526,9 @@ class Reef(Xsched):
 
 
 class Gpreempt(Xsched):
-    kinds, again = ("slices", "outages_of_slices", "ties_of_slices", "urgent_slices"), {"slices": (443,)}  # one comes as a turn ends
+    kinds = ("slices", "outages_of_slices", "ties_of_slices", "urgent_slices")
+    # one comes as a turn ends, and so does another of the rank of the job that had it
+    again = {"slices": (443,), "ties_of_slices": (111,)}
 
 
 class Salus(Policy):
