@@ -28,7 +28,7 @@ def seconds(ns):
 KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "features", "counts", "mixed", "costs", "speeds", "networks", "any", "spread")
 
 
-UNTIMED = ("programs", "touched", "touched_locked", "hosted", "requests", "blocks", "gated", "gated_twice")  # kinds of which jobs are as long as their programs
+UNTIMED = ("programs", "touched", "touched_locked", "hosted", "requests", "blocks", "gated", "gated_twice", "capped_blocks", "grouped_blocks")  # kinds of which jobs are as long as their programs
 GIB = 2**30
 INSTANCES = {"7g": (100, 8, 8, "0"), "3g": (40, 4, 4, "0,4"), "2g": (28, 2, 2, "0,2,4"), "1g": (14, 1, 1, "0,1,2,3,4,5,6")}
 
@@ -394,6 +394,21 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
         self.sets += [f"sms={self.costs['sms']}", "sm.threads=1024"]
         self.costs.update(rank=lambda job: 0, ranked=False, passes=False, clients=1000)
         self.nodes, self.rows = [{"gpus": 1}], self.rows[:r.choice([2, 3, 4])]
+
+    def draw_capped_blocks(self, r):
+        """As many clients as have SMs of their own, or fewer."""
+        self.draw_blocks(r)
+        cap, unit = r.choice([20, 25, 30, 50]), r.choice([1, 2])
+        self.costs["wide"] = max(1, self.costs["sms"] * cap // 100 // unit) * unit
+        self.rows = self.rows[:self.costs["sms"] // self.costs["wide"]]
+        self.sets += [f"mps.cap={cap}%", f"mps.sms={unit}"]
+
+    def draw_grouped_blocks(self, r):
+        """Groups of SMs, for which jobs wait."""
+        self.draw_blocks(r)
+        sms, part, unit = self.costs["sms"], r.choice([50, 50, 30, 25, 100]), r.choice([1, 2, 4])
+        self.costs["wide"] = sms if part == 100 else max(1, sms * part // 100 // unit) * unit
+        self.sets += [f"part={part}%", f"green.sms={unit}", f"green.least_sms={unit}"]
 
     def draw_gated(self, r):
         """Such kernels beside those of a job of high priority, which hold back the other one."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Policies in plain Python, by the pages of docs/ and the papers that these name."""
 
+from apart import Apart
 from attained import Attained
 from blocks import Blocks
 from bystanders import AntMan
@@ -468,11 +469,12 @@ class Msched(Uvm):
 class Mps(Timeslice):
     """Rates are rounded (docs/limits.md)."""
 
-    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "blocks"), Beside, 1e-7
+    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "blocks", "capped_blocks"), Beside, 1e-7
     again = {"outages_of_beside": (30,)}  # one of the jobs that a node loses came after another job
 
     def run(self, cluster, jobs, setup):
-        lane, self.slack = (Blocks, 1e-5) if setup.kind == "blocks" else (self.lane, type(self).slack)
+        kernels = {"blocks": Blocks, "capped_blocks": Apart, "grouped_blocks": Apart}
+        lane, self.slack = (kernels[setup.kind], 1e-5) if setup.kind in kernels else (self.lane, type(self).slack)
         share(cluster, jobs, lane, setup, self.shared)
 
 
@@ -485,7 +487,7 @@ class Tally(Policy):
 
 
 class Green(Mps):
-    kinds, lane, again = ("groups",), Groups, {}
+    kinds, lane, again = ("groups", "grouped_blocks"), Groups, {}
 
 
 class Mig(Policy):
