@@ -103,8 +103,9 @@ class Server:
 
 
 class Program:
-    def __init__(self, calls, gap, every):
+    def __init__(self, calls, gap, every, has_bytes=False):
         self.calls, self.gap, self.every = calls, gap, every
+        self.has_bytes = has_bytes  # whether the bytes of its kernels are known
 
 
 class Hosts:
@@ -118,7 +119,10 @@ class Hosts:
 
     def add(self, job, now):
         self.jobs.append(job)
-        if job.period:
+        if job.period and job.program:
+            job.host = Host(job.program, job.iterations, self.costs["launches"], now)
+            job.host.serve(job.period, self.costs["lag"])
+        elif job.period:
             job.host = Server(job.iteration, job.period, job.requests, self.costs["lag"], now)
         else:
             job.host = Host(job.program, job.iterations, self.costs["launches"], now)

@@ -19,6 +19,7 @@ from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
 from results import quantile
 from slices import Server, Sliced, gpu_time
+from orion import Orion
 from outages import FailingShared
 from pages import Pages
 import parts
@@ -486,6 +487,13 @@ class Tally(Policy):
         share(cluster, jobs, Gated, setup)
 
 
+class OrionRule(Policy):
+    kinds, slack = ("between",), 1e-5
+
+    def run(self, cluster, jobs, setup):
+        share(cluster, jobs, Orion, setup)
+
+
 class Green(Mps):
     kinds, lane, again = ("groups", "grouped_blocks"), Groups, {}
 
@@ -568,6 +576,6 @@ class Together(Policy):
 
 
 POLICIES = {"parts": Together, "antman": Bystanders, "fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
-            "timeslice": Timeslice, "uvm": Uvm, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
+            "timeslice": Timeslice, "uvm": Uvm, "orion": OrionRule, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
             "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tally": Tally, "tgs": Throttled, "vgpu": Vgpu, "xsched": Xsched,
             "chimera": Chimera, "salus": Salus, "reef": Reef, "adaptive": Adaptive, "nvshare": Nvshare, "gandiva": Gandiva, "msched": Msched, "gpreempt": Gpreempt}
