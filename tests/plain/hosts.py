@@ -148,7 +148,7 @@ class Hosts:
         return next((job for job in self.jobs[at:] + self.jobs[:at] if job.host.is_ready()), None)
 
     def give(self, job, now, cost):
-        self.settled, self.since = None, now + cost
+        self.settled, self.has_looked, self.since = None, False, now + cost
         self.has = self.last = job
         self.until = self.since + self.costs["quantum"]
 
@@ -167,18 +167,21 @@ class Hosts:
         elif self.has and self.until <= now:
             following = self.settled or self.following()
             self.give(following, now, self.costs["preempt"] if following is not self.has else 0)
-        elif self.has and self.settled is None and self.until - self.costs["lookahead"] <= now and self.since <= now:
-            following = self.following()
+        elif self.has and not self.has_looked and self.settles() <= now:
+            following, self.has_looked = self.following(), True
             self.settled = following if following is not self.has else None
         if self.has is None and self.jobs:
             self.pass_on(now, self.costs["idle"])
+
+    def settles(self):
+        """When the one to which the GPU goes is settled, if one is ready then."""
+        return max(self.since, self.until - self.costs["lookahead"])
 
     def next_time(self):
         times = [then for job in self.jobs if (then := job.host.effect()) is not None]
         if self.has:
             times += [max(self.since, self.seen) + self.has.host.left(), self.until]
-            settles = self.until - self.costs["lookahead"]
-            times += [settles] if settles > self.seen else []
+            times += [self.settles()] if not self.has_looked and self.settles() > self.seen else []
         return min(times, default=None)
 
     ended = False
