@@ -62,6 +62,19 @@ class MoreDraws:
             self.rows[n] = {"job_id": row["job_id"], "submit": 0, "duration": iterations * times, "gpus": 1, "ppm": row["ppm"],
                             "iterations": iterations, "program": (f"app{n}.csv", memory)}
 
+    def draw_kernel_turns(self, r):
+        """Such programs in turns that end with kernels, with room for all; some come later."""
+        self.draw_touched(r)
+        slice_ns, period = r.choice([None, S // 10, S // 3, 70_000_001]), r.choice([S, S // 2, 900_000_001])
+        self.costs.update(slice=slice_ns, period=period, hbm=10**9 * GIB, out=1, both=2, plan=0, plan_task=0, preempt=0, idle=0,
+                          lookahead=0, **{"in": 1})
+        self.sets = [f"slice={'period' if slice_ns is None else f'{slice_ns}ns'}", f"period={period}ns",
+                     f"hbm_bytes={10**6 * GIB}B", f"uvm.chunk_bytes={self.costs['chunk']}B", "launch.queue=1000000"]
+        at = 0
+        for row in self.rows:
+            at += r.choice([0, r.randint(0, S)])
+            row["submit"] = at
+
     def draw_touched_locked(self, r):
         self.draw_touched(r)
         self.costs.update(locked="on", lock=r.choice([S // 2, S, 700_000_001]))

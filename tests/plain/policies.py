@@ -15,6 +15,7 @@ from gated import Gated
 from halts import Halts
 from hosts import Hosts
 from lanes import Lanes
+from kernel_turns import KernelTurns
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
 from results import quantile
@@ -461,10 +462,11 @@ class Nvshare(Uvm):
 
 
 class Msched(Uvm):
-    kinds, lane, again = ("tasks", "migrations"), Tasks, {"tasks": (318, 1305)}
+    kinds, lane, again = ("tasks", "migrations", "kernel_turns"), Tasks, {"tasks": (318, 1305)}
 
     def run(self, cluster, jobs, setup):
-        self.shared(cluster, jobs, self.lane, setup.costs, setup.costs["passes"]).go()
+        lane = KernelTurns if setup.kind == "kernel_turns" else self.lane
+        self.shared(cluster, jobs, lane, setup.costs, setup.costs["passes"]).go()
 
 
 class Mps(Timeslice):
