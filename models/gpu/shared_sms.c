@@ -61,8 +61,8 @@ static bool applies(const struct gsim_space *space, uint16_t number,
     return is_by_kernels && (n > 1 || has_limits);
 }
 
-/* The first SM, from `from` on, of so many beside each other that other caps leave; past the end of
- * the space: there are none. */
+/* The first SM, from `from` on, of a range of this width that other caps leave; where it ends past
+ * the end of the space, there is none. */
 static int64_t first_left(const struct gsim_lanes *lanes, uint16_t number, int64_t width,
                           int64_t from) {
     for (uint16_t i = 0; i < lanes->n_lanes; i++) {

@@ -398,21 +398,6 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
         self.costs.update(rank=lambda job: 0, ranked=False, passes=False, clients=1000)
         self.nodes, self.rows = [{"gpus": 1}], self.rows[:r.choice([2, 3, 4])]
 
-    def draw_capped_blocks(self, r):
-        """As many clients as have SMs of their own, or fewer."""
-        self.draw_blocks(r)
-        cap, unit = r.choice([20, 25, 30, 50]), r.choice([1, 2])
-        self.costs["wide"] = max(1, self.costs["sms"] * cap // 100 // unit) * unit
-        self.rows = self.rows[:self.costs["sms"] // self.costs["wide"]]
-        self.sets += [f"mps.cap={cap}%", f"mps.sms={unit}"]
-
-    def draw_grouped_blocks(self, r):
-        """Groups of SMs, for which jobs wait."""
-        self.draw_blocks(r)
-        sms, part, unit = self.costs["sms"], r.choice([50, 50, 30, 25, 100]), r.choice([1, 2, 4])
-        self.costs["wide"] = sms if part == 100 else max(1, sms * part // 100 // unit) * unit
-        self.sets += [f"part={part}%", f"green.sms={unit}", f"green.least_sms={unit}"]
-
     def draw_gated(self, r):
         """Such kernels beside those of a job of high priority, which hold back the other one."""
         self.draw_gates(r, 1, 2)
@@ -430,20 +415,6 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
         high = r.sample(self.rows, min(n_high, len(self.rows)))
         for row in self.rows:
             row.update({"class": "realtime" if row in high else r.choice(["batch", "opportunistic"]), "priority": 0})
-
-    def draw_between(self, r):
-        """Kernels of best effort, one at a time, beside iterations or requests of a client of high priority."""
-        self.draw_blocks(r, sms=[100])
-        sms = self.costs["sms"]
-        self.sets.remove(f"sms={sms}")  # the policy has a parameter of that name, and the device as many
-        below, bound = r.choice([0, 0, sms // 2, sms // 2 + 1, sms + 1]), r.choice([30, 50, 51, 60, 100])
-        self.costs.update(rank=lambda job: job.is_realtime, below=below or sms, bound=Fraction(bound, 100), lag=0)
-        self.sets += [f"orion.sms={below}", f"orion.bound={bound}%", "orion.ahead=0%"]
-        high = self.rows[0]
-        for row in self.rows:
-            row.update({"class": "realtime" if row is high else r.choice(["batch", "opportunistic"]), "priority": 0})
-        if r.random() < 0.5:
-            high.update(requests=high.pop("iterations"), arrival="periodic", period=r.randint(MS, 40 * MS))
 
     def program(self, r, name, sms=None, grain=1):
         """Kernels and calls, of which some wait: the last of them launches, at least. Times are multiples of the grain."""

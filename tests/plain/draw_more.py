@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Random setups of nodes that fail and are unlike, of queues by attained service, and of links that copies share."""
+"""Random setups of nodes that fail and are unlike, of queues by attained service, of links that copies share, of kernels on
+SMs of their own or behind a gate, and of programs that say what they touch."""
 from fractions import Fraction
 
 from touches import Memory, Phase
 
-GIB, S = 2**30, 10**9
+GIB, S, MS = 2**30, 10**9, 10**6
 
 
 class MoreDraws:
@@ -47,6 +48,35 @@ class MoreDraws:
         self.nodes[0].update({"pcie_root_gpus": self.costs["root_gpus"], "pcie_root_bytes_per_s": f"{self.costs['root']}B/s",
                               "numa_gpus": self.costs["numa_gpus"], "host_mem": None},
                              **{f"{key}_bytes_per_s": f"{self.costs[key]}B/s" for key in ("host_in", "host_out", "host_both")})
+
+    def draw_capped_blocks(self, r):
+        """As many clients as have SMs of their own, or fewer."""
+        self.draw_blocks(r)
+        cap, unit = r.choice([20, 25, 30, 50]), r.choice([1, 2])
+        self.costs["wide"] = max(1, self.costs["sms"] * cap // 100 // unit) * unit
+        self.rows = self.rows[:self.costs["sms"] // self.costs["wide"]]
+        self.sets += [f"mps.cap={cap}%", f"mps.sms={unit}"]
+
+    def draw_grouped_blocks(self, r):
+        """Groups of SMs, for which jobs wait."""
+        self.draw_blocks(r)
+        sms, part, unit = self.costs["sms"], r.choice([50, 50, 30, 25, 100]), r.choice([1, 2, 4])
+        self.costs["wide"] = sms if part == 100 else max(1, sms * part // 100 // unit) * unit
+        self.sets += [f"part={part}%", f"green.sms={unit}", f"green.least_sms={unit}"]
+
+    def draw_between(self, r):
+        """Kernels of best effort, one at a time, beside iterations or requests of a client of high priority."""
+        self.draw_blocks(r, sms=[100])
+        sms = self.costs["sms"]
+        self.sets.remove(f"sms={sms}")  # the policy has a parameter of that name, and the device as many
+        below, bound = r.choice([0, 0, sms // 2, sms // 2 + 1, sms + 1]), r.choice([30, 50, 51, 60, 100])
+        self.costs.update(rank=lambda job: job.is_realtime, below=below or sms, bound=Fraction(bound, 100), lag=0)
+        self.sets += [f"orion.sms={below}", f"orion.bound={bound}%", "orion.ahead=0%"]
+        high = self.rows[0]
+        for row in self.rows:
+            row.update({"class": "realtime" if row is high else r.choice(["batch", "opportunistic"]), "priority": 0})
+        if r.random() < 0.5:
+            high.update(requests=high.pop("iterations"), arrival="periodic", period=r.randint(MS, 40 * MS))
 
     def draw_touched(self, r):
         """Jobs with programs that say what their kernels touch, in phases that have buffers of their own. None comes later: a

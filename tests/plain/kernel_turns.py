@@ -13,10 +13,12 @@ class KernelTurns(Tasks):
         Tasks.add(self, job, now)
 
     def set_until(self, now):
-        """The end of the kernel in which the turn is up: in the instant in which one ends the next one has begun."""
+        """The end of the kernel in which the turn is up: in the instant in which one ends the next one of its iteration has
+        begun."""
         job, turn = self.has, self.costs["slice"] or self.costs["period"] // len(self.jobs)
         up = max(1, -(-(self.met - self.since) // turn)) * turn
         into = int(job.work - job.left) % job.iteration
         at = into + max(up, now - self.since)
         ends = at // job.iteration * job.iteration + next(end for end in job.kernel_ends if end > at % job.iteration)
+        ends = at if at % job.iteration == 0 and self.since + at - into > now else ends
         self.until = self.since + ends - into if len(self.jobs) > 1 else NEVER
