@@ -6,7 +6,8 @@
  *   while no request or iteration of the high-priority client is under way, or else
  *   if it needs fewer than `sms` SMs, as its blocks fill them, and the high-priority kernel is not
  *   bound by what it is bound by: memory (`bound` of the bandwidth), or arithmetic. A kernel that
- *   is bound by neither goes with any;
+ *   is bound by neither, or of which the bytes are not known, goes with any. Between two kernels of
+ *   a request the last one that ran counts;
  *
  * and only until launched best-effort kernels last longer, together, than `ahead` of a request of
  * the high-priority client alone: then the scheduler waits until they have ended. Copies are

@@ -81,6 +81,12 @@ struct sm_choice {
     int64_t restore_ns;
 };
 
+/* Of two ways that cost as much the one that frees the SM sooner. */
+static bool is_cheaper(const struct sm_choice *one, const struct sm_choice *other) {
+    return one->cost_ns < other->cost_ns ||
+           (one->cost_ns == other->cost_ns && one->free_ns < other->free_ns);
+}
+
 /* The choice for one SM: its blocks have run for progress_ns of block_ns. */
 static struct sm_choice choose(const struct gsim_lane_urgency *how,
                                const struct gsim_kernel_stop_costs *costs, int64_t progress_ns,
@@ -96,7 +102,7 @@ static struct sm_choice choose(const struct gsim_lane_urgency *how,
         if (options[i].free_ns < options[fastest].free_ns)
             fastest = i;
         if (options[i].free_ns <= how->bound_ns &&
-            (best < 0 || options[i].cost_ns < options[best].cost_ns))
+            (best < 0 || is_cheaper(&options[i], &options[best])))
             best = i;
     }
     return options[best < 0 ? fastest : best];

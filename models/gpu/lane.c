@@ -667,6 +667,10 @@ static void change(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane, 
         give_up(gpu, lane, yield_cost_ns(gpu, lane), now_ns);
         break;
     case GSIM_CHANGE_QUANTUM:
+        if (gsim_turn_ends_with_kernel(gpu, lane) && kernel_turn_end_ns(gpu, lane) > now_ns) {
+            gsim_gpu_lane_plan(gpu, lane, now_ns); /* turns are longer than it was planned */
+            break;
+        }
         lane->sums.n_vain +=
             lane->how.idle_release_ns > 0 && gsim_turn_is_in_vain(gpu, lane, now_ns);
         end_slice(gpu, lane, gsim_switch_preempt_ns(&gpu->costs, member), now_ns);

@@ -198,6 +198,9 @@ GSIM_ROLES_END
 struct gsim_lane_spec {
     uint16_t space; /* the space that the lane shares with others, where lanes run side by side */
     uint16_t n;
+    /* The SMs that its cap leaves it as long as it has members; none before kernels of its space go
+     * to SMs block by block (models/gpu/shared_sms.h). */
+    uint16_t cap_first, cap_sms;
     /* the first n of each are copied with the lane (models/gpu/lanes.c) */
     uint16_t member[GSIM_CONTEXTS_MAX]; /* in ring order */
     uint16_t turn[GSIM_CONTEXTS_MAX]; /* strict: which turn of a round is that of the place */

@@ -10,6 +10,8 @@ static void copy_lane(struct gsim_gpu_lane *to, const struct gsim_gpu_lane *from
     memcpy(to, from, offsetof(struct gsim_gpu_lane, spec));
     to->spec.space = spec->space;
     to->spec.n = spec->n;
+    to->spec.cap_first = spec->cap_first;
+    to->spec.cap_sms = spec->cap_sms;
     memcpy(to->spec.member, spec->member, spec->n * sizeof *spec->member);
     memcpy(to->spec.turn, spec->turn, spec->n * sizeof *spec->turn);
 }

@@ -61,20 +61,46 @@ static bool applies(const struct gsim_space *space, uint16_t number,
     return is_by_kernels && (n > 1 || has_limits);
 }
 
-/* Caps are laid out one after another as long as there are SMs, and then from the end: the SMs of
- * two processes overlap only where their caps sum past the whole. */
-static struct place place_of(const struct gsim_space *space, const struct gsim_gpu_lane *lane,
-                             int64_t *laid_out) {
+/* The first SM, from `from` on, of a range of this width that other caps leave; where it ends past
+ * the end of the space, there is none. */
+static int64_t first_left(const struct gsim_lanes *lanes, uint16_t number, int64_t width,
+                          int64_t from) {
+    for (uint16_t i = 0; i < lanes->n_lanes; i++) {
+        const struct gsim_lane_spec *spec = &lanes->lane[i].spec;
+        int64_t end = spec->cap_first + spec->cap_sms;
+        bool is_capped = is_here(&lanes->lane[i], number) && spec->cap_sms > 0;
+        if (is_capped && spec->cap_first < from + width && end > from)
+            return first_left(lanes, number, width, end);
+    }
+    return from;
+}
+
+/* Caps are laid out beside each other as long as there are SMs for that, and then from the end. A
+ * client keeps its SMs: its running kernel would have more than its cap leaves it, and those of
+ * others, if they lay elsewhere once another client has left. */
+static void lay_out_cap(const struct gsim_space *space, uint16_t number, struct gsim_lanes *lanes,
+                        struct gsim_gpu_lane *lane) {
+    int64_t width = gsim_sm_array_width(space->profile, space->sms, lane->how.cap_ppm);
+    if (lane->spec.cap_sms == width)
+        return;
+    lane->spec.cap_sms = 0;
+    int64_t first = first_left(lanes, number, width, 0);
+    lane->spec.cap_first = (uint16_t)(first + width <= space->sms ? first : space->sms - width);
+    lane->spec.cap_sms = (uint16_t)width;
+}
+
+static struct place place_of(const struct gsim_space *space, uint16_t number,
+                             struct gsim_lanes *lanes, struct gsim_gpu_lane *lane) {
+    if (!is_limited(lane))
+        lane->spec.cap_sms = 0;
     if (gsim_rarely(gsim_gpu_lane_has_atoms(lane)))
         return (struct place){0, space->sms, true, 0}; /* of which each atom has its own */
     if (lane->how.n_sms > 0)
         return (struct place){lane->how.first_sm, lane->how.n_sms, true, 0};
     if (!is_limited(lane))
         return (struct place){0, space->sms, false, 0};
-    int64_t width = gsim_sm_array_width(space->profile, space->sms, lane->how.cap_ppm);
-    int64_t first = *laid_out + width <= space->sms ? *laid_out : space->sms - width;
-    *laid_out += width;
-    return (struct place){first, width, true, 0};
+    lay_out_cap(space, number, lanes, lane);
+    return (struct place){lane->spec.cap_first, lane->spec.cap_sms, true, 0};
 }
 
 static int64_t scaled(gsim_work work, int64_t part, int64_t whole) {
@@ -390,7 +416,6 @@ static int64_t all_move(const struct gsim_lanes *lanes, uint16_t number) {
 bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
                            uint16_t number, struct gsim_lanes *lanes) {
     struct batch batch;
-    int64_t laid_out = 0;
     if (!applies(space, number, lanes))
         return false;
     lanes->has_shared_blocks = true;
@@ -399,10 +424,12 @@ bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_sp
     if (gsim_rarely(have_several_gates(lanes, number)))
         ask_by_turns(space, number, lanes);
     for (uint16_t i = 0; i < lanes->n_lanes; i++) {
-        const struct gsim_gpu_lane *lane = &lanes->lane[i];
+        struct gsim_gpu_lane *lane = &lanes->lane[i];
+        if (lane->spec.n == 0)
+            lane->spec.cap_sms = 0; /* others may have its SMs */
         if (!is_here(lane, number))
             continue;
-        struct place place = place_of(space, lane, &laid_out);
+        struct place place = place_of(space, number, lanes, lane);
         place.others_bytes_per_s = all_bytes_per_s - moves(lanes, lane);
         if (gsim_rarely(lane->how.gate.opens == GSIM_GATE_IDLE))
             look_at_gate(gpu, lanes, i);

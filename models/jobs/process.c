@@ -194,9 +194,10 @@ static struct gsim_process requests_of_program(const struct gsim_trace *trace, u
                                                const struct gsim_program *program) {
     struct gsim_process process = {
         .is_open_loop = true, .per_iteration = 1, .length_key = GSIM_KEY_COUNT};
-    process.context = gsim_program_context(program, profile, given(trace, GSIM_COL_GPU_NS, index),
-                                           given(trace, GSIM_COL_HOST_NS, index),
-                                           given(trace, GSIM_COL_REQUESTS, index));
+    enum { AS_IN_PROGRAM = 0 }; /* the cell of gpu_ms is of one kernel here */
+    process.context =
+        gsim_program_context(program, profile, AS_IN_PROGRAM, given(trace, GSIM_COL_HOST_NS, index),
+                             given(trace, GSIM_COL_REQUESTS, index));
     process.context.spec.launch_lag_ns = profile->value[GSIM_KEY_LAUNCH_GAP_NS];
     process.pace_ns = process.context.spec.gpu_ns;
     return process;

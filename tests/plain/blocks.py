@@ -20,6 +20,7 @@ class Kernel:
         self.blocks, self.waiting, self.first = blocks, blocks, None
 
     on = 0  # blocks on SMs
+    let = False  # whether it is launched where another one decides that
 
     def walk(self, span):
         self.left -= Fraction(self.on * span, self.blocks)
@@ -73,6 +74,8 @@ class Blocks:
     def advance(self, now):
         for kernel in list(self.kernels):
             kernel.walk(now - self.now)
+            if kernel.left <= 0 and kernel.waiting and len(self.kernels) > 2:
+                raise Waves
             if kernel.left <= 0:
                 self.kernels.remove(kernel)
                 self.free += kernel.on

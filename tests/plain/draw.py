@@ -28,7 +28,7 @@ def seconds(ns):
 KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "features", "counts", "mixed", "costs", "speeds", "networks", "any", "spread")
 
 
-UNTIMED = ("programs", "touched", "touched_locked", "hosted", "requests", "blocks", "gated", "gated_twice")  # kinds of which jobs are as long as their programs
+UNTIMED = ("programs", "touched", "touched_locked", "hosted", "requests", "blocks", "gated", "gated_twice", "capped_blocks", "grouped_blocks", "between", "kernel_turns")  # kinds of which jobs are as long as their programs
 GIB = 2**30
 INSTANCES = {"7g": (100, 8, 8, "0"), "3g": (40, 4, 4, "0,4"), "2g": (28, 2, 2, "0,2,4"), "1g": (14, 1, 1, "0,1,2,3,4,5,6")}
 
@@ -369,6 +369,9 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
         self.sets.append(f"launch.host_gap_ns={self.costs['lag']}ns")
         for n, row in enumerate(self.rows):
             if n == 0 or r.random() < 0.5:
+                if r.random() < 0.3:  # requests of its program
+                    row.update(requests=row.pop("iterations"), period=r.randint(10_000, 20 * MS), arrival="periodic")
+                    continue
                 kernels, kernel = r.choice([1, 2, 5]), r.choice([r.randint(1000, MS), r.randint(1000, 50_000)])
                 del row["iterations"], row["program"]
                 row.update(requests=r.choice([1, 5, 50, 200]), period=r.choice([r.randint(10_000, 20 * MS), kernels * kernel + r.randint(0, MS)]),
@@ -387,9 +390,9 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
             row["iterations"] = r.choice([1, 2, 12, 100, 1000, 3000])
             row["duration"] = row["iterations"] * (r.choice([min, max])(host, gpu) * r.randint(50, 200) // 100)
 
-    def draw_blocks(self, r):
+    def draw_blocks(self, r, sms=(4, 10, 100)):
         """Kernels of programs beside each other, on SMs of which each holds one block."""
-        self.draw_programs(r, sms=r.choice([4, 10, 100]))
+        self.draw_programs(r, sms=r.choice(sms))
         self.sets = [its for its in self.sets if "timeslice" not in its and "quantum" not in its and "switch" not in its]
         self.sets += [f"sms={self.costs['sms']}", "sm.threads=1024"]
         self.costs.update(rank=lambda job: 0, ranked=False, passes=False, clients=1000)
@@ -431,21 +434,23 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
                 calls.append((what, host, r.choice([None, stream, *known])))
         calls.append(("launch", r.randint(1000, 50_000) // grain * grain, (r.choice(streams), r.randrange(len(kernels)))))
         gap, every = r.choice([0, 0, r.randint(1000, MS)]) // grain * grain, r.choice([1, 1, 1, 3, None])
-        text = "kind,name,count,time_us,device,host_us,stream,blocks,threads\n"
-        text += "".join(f"kernel,k{n},,{us(ns)},ideal,,{f',{blocks[n]},1024' if sms else ',,'}\n" for n, ns in enumerate(kernels)
+        is_known = self.kind == "between" and r.random() < 0.7
+        end = "," * is_known + "\n"
+        text = f"kind,name,count,time_us,device,host_us,stream,blocks,threads{',dram_bytes' * is_known}\n"
+        text += "".join(f"kernel,k{n},,{us(ns)},ideal,,{f',{blocks[n]},1024' if sms else ',,'}{',1' * is_known}\n" for n, ns in enumerate(kernels)
                         if any(what == "launch" and its[1] == n for what, _, its in calls))
         for what, host, its in calls:
             if what == "launch":
-                text += f"launch,k{its[1]},,,,{us(host)},{its[0]},,\n"
+                text += f"launch,k{its[1]},,,,{us(host)},{its[0]},,{end}"
             elif what == "record":
-                text += f"record,{its[0]},,,,{us(host)},{its[1]},,\n"
+                text += f"record,{its[0]},,,,{us(host)},{its[1]},,{end}"
             else:
-                text += f"wait,{'device' if its is None else 'stream' if its[0] == 's' else its},,,,{us(host)},{its if its and its[0] == 's' else ''},,\n"
-        text += f"host,gap,,{us(gap)},,,,,\n" * bool(gap) + (f"sync,iteration,{every},,,,,,\n" if every else "sync,none,,,,,,,\n")
+                text += f"wait,{'device' if its is None else 'stream' if its[0] == 's' else its},,,,{us(host)},{its if its and its[0] == 's' else ''},,{end}"
+        text += f"host,gap,,{us(gap)},,,,,{end}" * bool(gap) + (f"sync,iteration,{every},,,,,,{end}" if every else f"sync,none,,,,,,,{end}")
         self.files[name] = text
         lengths = list(zip(kernels, blocks)) if sms else kernels
         plain = [(what, host, (its[0], lengths[its[1]]) if what == "launch" else its) for what, host, its in calls]
-        return name, Program(plain, gap, every)
+        return name, Program(plain, gap, every, is_known)
 
     def draw_paged(self, r):
         """Turns of jobs whose memory comes and goes in no time."""
@@ -646,8 +651,8 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
 
     def draw_ways(self, r):
         self.draw_kernels(r)
-        ways = ["drain", "save", "flush", "kernel-slice", "cheapest"]  # the last as save, but near a kernel's end
-        way = r.choice(ways[:4] if self.kind.startswith("ties") else ways)
+        ways = ["drain", "save", "flush", "kernel-slice", "cheapest"]  # the last as save: nothing is cheaper or sooner
+        way = r.choice(ways)
         self.costs.update(way={"kernel-slice": "pieces", "cheapest": "save"}.get(way, way), pieces=r.choice([1, 2, 4]))
         for row in self.rows if way == "flush" else []:
             row["idempotent"] = 1
@@ -684,7 +689,7 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
         self.costs.update(way={"cheapest": "save"}.get(way, way))
         for row in self.rows if way == "flush" else []:
             row["idempotent"] = 1
-        self.sets += [f"chimera.preempt={way}", "chimera.bound=0ns"]
+        self.sets += [f"chimera.preempt={way}"]
 
     def draw_urgent_resets(self, r):
         self.draw_urgent(r)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Random setups of nodes that fail and are unlike, of queues by attained service, and of links that copies share."""
+"""Random setups of nodes that fail and are unlike, of queues by attained service, of links that copies share, of kernels on
+SMs of their own or behind a gate, and of programs that say what they touch."""
 from fractions import Fraction
 
 from cluster import Cluster, Job
 from touches import Memory, Phase
 
-GIB, S = 2**30, 10**9
+GIB, S, MS = 2**30, 10**9, 10**6
 
 
 class MoreDraws:
@@ -49,6 +50,35 @@ class MoreDraws:
                               "numa_gpus": self.costs["numa_gpus"], "host_mem": None},
                              **{f"{key}_bytes_per_s": f"{self.costs[key]}B/s" for key in ("host_in", "host_out", "host_both")})
 
+    def draw_capped_blocks(self, r):
+        """As many clients as have SMs of their own, or fewer."""
+        self.draw_blocks(r)
+        cap, unit = r.choice([20, 25, 30, 50]), r.choice([1, 2])
+        self.costs["wide"] = max(1, self.costs["sms"] * cap // 100 // unit) * unit
+        self.rows = self.rows[:self.costs["sms"] // self.costs["wide"]]
+        self.sets += [f"mps.cap={cap}%", f"mps.sms={unit}"]
+
+    def draw_grouped_blocks(self, r):
+        """Groups of SMs, for which jobs wait."""
+        self.draw_blocks(r)
+        sms, part, unit = self.costs["sms"], r.choice([50, 50, 30, 25, 100]), r.choice([1, 2, 4])
+        self.costs["wide"] = sms if part == 100 else max(1, sms * part // 100 // unit) * unit
+        self.sets += [f"part={part}%", f"green.sms={unit}", f"green.least_sms={unit}"]
+
+    def draw_between(self, r):
+        """Kernels of best effort, one at a time, beside iterations or requests of a client of high priority."""
+        self.draw_blocks(r, sms=[100])
+        sms = self.costs["sms"]
+        self.sets.remove(f"sms={sms}")  # the policy has a parameter of that name, and the device as many
+        below, bound = r.choice([0, 0, sms // 2, sms // 2 + 1, sms + 1]), r.choice([30, 50, 51, 60, 100])
+        self.costs.update(rank=lambda job: job.is_realtime, below=below or sms, bound=Fraction(bound, 100), lag=0)
+        self.sets += [f"orion.sms={below}", f"orion.bound={bound}%", "orion.ahead=0%"]
+        high = self.rows[0]
+        for row in self.rows:
+            row.update({"class": "realtime" if row is high else r.choice(["batch", "opportunistic"]), "priority": 0})
+        if r.random() < 0.5:
+            high.update(requests=high.pop("iterations"), arrival="periodic", period=r.randint(MS, 40 * MS))
+
     def draw_touched(self, r):
         """Jobs with programs that say what their kernels touch, in phases that have buffers of their own. None comes later: a
         job that was alone has touched all of its iteration at its begin (docs/models/paging.md)."""
@@ -62,6 +92,19 @@ class MoreDraws:
             iterations = r.choice([1, 2, 3, 5])
             self.rows[n] = {"job_id": row["job_id"], "submit": 0, "duration": iterations * times, "gpus": 1, "ppm": row["ppm"],
                             "iterations": iterations, "program": (f"app{n}.csv", memory)}
+
+    def draw_kernel_turns(self, r):
+        """Such programs in turns that end with kernels, with room for all; some come later."""
+        self.draw_touched(r)
+        slice_ns, period = r.choice([None, S // 10, S // 3, 70_000_001]), r.choice([S, S // 2, 900_000_001])
+        self.costs.update(slice=slice_ns, period=period, hbm=10**9 * GIB, out=1, both=2, plan=0, plan_task=0, preempt=0, idle=0,
+                          lookahead=0, **{"in": 1})
+        self.sets = [f"slice={'period' if slice_ns is None else f'{slice_ns}ns'}", f"period={period}ns",
+                     f"hbm_bytes={10**6 * GIB}B", f"uvm.chunk_bytes={self.costs['chunk']}B", "launch.queue=1000000"]
+        at = 0
+        for row in self.rows:
+            at += r.choice([0, r.randint(0, S)])
+            row["submit"] = at
 
     def draw_touched_locked(self, r):
         self.draw_touched(r)

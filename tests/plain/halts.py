@@ -43,7 +43,6 @@ class Halts(Turns):
         if self.costs["way"] == "flush" and self.has.is_idempotent:
             self.has.left += self.into()
         self.give(self.first(self.after(self.has)), now)
-        self.halted = None
 
     def begin(self, now):
         self.walk(now)
@@ -54,12 +53,17 @@ class Halts(Turns):
             self.halted = self.frees_at(now)
         if self.halted is not None and self.halted <= now:
             self.halt(now)
-        if self.has and self.halted is None and self.until <= now:
+        if self.has and self.is_up(now):
             following = self.first(self.after(self.has))  # it is alone up to this instant
             if following is self.has:
                 self.until += self.costs["quantum"]
             else:
                 self.give(following, now)
+
+    def is_up(self, now):
+        """Whether the turn ends: while the job is halted, one of the driver's for another one of its rank alone."""
+        has_rival = any(self.rank(job) == self.rank(self.has) for job in self.jobs if job is not self.has)
+        return self.until <= now and (self.halted is None or self.costs["way"] == "slice" and has_rival)
 
     def walk(self, now):
         if self.has:
@@ -83,23 +87,24 @@ class Halts(Turns):
         if self.has is None:
             return None
         every = self.has.synchronises or self.has.work
-        return min(self.seen + (self.has.left % every or every), self.until if self.halted is None else self.halted)
+        ends = self.until if self.halted is None else self.halted
+        return min(self.seen + (self.has.left % every or every), self.until if self.is_up(self.until) else ends, ends)
 
     def advance(self, now):
         self.walk(now)
         if self.has and self.has.left <= 0:
             return [self.has]
-        if self.has and self.halted is None and self.until <= now:
+        if self.has and self.is_up(now):
             following = self.first(self.after(self.has))
             if following is not self.has:  # a job that comes in this instant is too late
                 self.give(following, now)
         if self.has and self.has.synchronises and self.has.left < self.began and (self.has.work - self.has.left) % self.has.synchronises == 0:
-            self.halted = None  # its queue is empty, if only for an instant
+            # its queue is empty, if only for an instant
             self.give(self.first(self.after(self.has)), now)
         return []
 
     def give(self, job, then):
         Turns.give(self, job, then)
-        self.began = job.left
+        self.began, self.halted = job.left, None
         if "whole" in self.costs and self.costs["whole"](job):
             self.until = then + 10**18

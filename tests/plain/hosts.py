@@ -103,8 +103,9 @@ class Server:
 
 
 class Program:
-    def __init__(self, calls, gap, every):
+    def __init__(self, calls, gap, every, has_bytes=False):
         self.calls, self.gap, self.every = calls, gap, every
+        self.has_bytes = has_bytes  # whether the bytes of its kernels are known
 
 
 class Hosts:
@@ -118,7 +119,10 @@ class Hosts:
 
     def add(self, job, now):
         self.jobs.append(job)
-        if job.period:
+        if job.period and job.program:
+            job.host = Host(job.program, job.iterations, self.costs["launches"], now)
+            job.host.serve(job.period, self.costs["lag"])
+        elif job.period:
             job.host = Server(job.iteration, job.period, job.requests, self.costs["lag"], now)
         else:
             job.host = Host(job.program, job.iterations, self.costs["launches"], now)
@@ -144,7 +148,7 @@ class Hosts:
         return next((job for job in self.jobs[at:] + self.jobs[:at] if job.host.is_ready()), None)
 
     def give(self, job, now, cost):
-        self.settled, self.since = None, now + cost
+        self.settled, self.has_looked, self.since = None, False, now + cost
         self.has = self.last = job
         self.until = self.since + self.costs["quantum"]
 
@@ -163,18 +167,21 @@ class Hosts:
         elif self.has and self.until <= now:
             following = self.settled or self.following()
             self.give(following, now, self.costs["preempt"] if following is not self.has else 0)
-        elif self.has and self.settled is None and self.until - self.costs["lookahead"] <= now and self.since <= now:
-            following = self.following()
+        elif self.has and not self.has_looked and self.settles() <= now:
+            following, self.has_looked = self.following(), True
             self.settled = following if following is not self.has else None
         if self.has is None and self.jobs:
             self.pass_on(now, self.costs["idle"])
+
+    def settles(self):
+        """When the one to which the GPU goes is settled, if one is ready then."""
+        return max(self.since, self.until - self.costs["lookahead"])
 
     def next_time(self):
         times = [then for job in self.jobs if (then := job.host.effect()) is not None]
         if self.has:
             times += [max(self.since, self.seen) + self.has.host.left(), self.until]
-            settles = self.until - self.costs["lookahead"]
-            times += [settles] if settles > self.seen else []
+            times += [self.settles()] if not self.has_looked and self.settles() > self.seen else []
         return min(times, default=None)
 
     ended = False

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Policies in plain Python, by the pages of docs/ and the papers that these name."""
 
+from apart import Apart
 from attained import Attained
 from blocks import Blocks
 from bystanders import AntMan
@@ -15,11 +16,13 @@ from gated import Gated
 from halts import Halts
 from hosts import Hosts
 from lanes import Lanes
+from kernel_turns import KernelTurns
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
 from results import quantile
 from servers import Servers
 from slices import Server, Sliced, gpu_time
+from orion import Orion
 from outages import FailingShared
 from pages import Pages
 import parts
@@ -414,21 +417,23 @@ class Nvshare(Uvm):
 
 
 class Msched(Uvm):
-    kinds, lane, again = ("tasks", "migrations"), Tasks, {"tasks": (318, 1305)}
+    kinds, lane, again = ("tasks", "migrations", "kernel_turns"), Tasks, {"tasks": (318, 1305)}
 
     def run(self, cluster, jobs, setup):
-        self.shared(cluster, jobs, self.lane, setup.costs, setup.costs["passes"]).go()
+        lane = KernelTurns if setup.kind == "kernel_turns" else self.lane
+        self.shared(cluster, jobs, lane, setup.costs, setup.costs["passes"]).go()
 
 
 class Mps(Timeslice):
     """Rates are rounded (docs/limits.md)."""
 
-    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "gangs_beside", "blocks"), Beside, 1e-7
+    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "gangs_beside", "blocks", "capped_blocks"), Beside, 1e-7
     again = {"outages_of_beside": (30,)}  # one of the jobs that a node loses came after another job
 
     def run(self, cluster, jobs, setup):
         crowded = 3e-7 if "queue" in setup.costs else type(self).slack  # up to 25 jobs share a GPU
-        lane, self.slack = (Blocks, 1e-5) if setup.kind == "blocks" else (self.lane, crowded)
+        kernels = {"blocks": Blocks, "capped_blocks": Apart, "grouped_blocks": Apart}
+        lane, self.slack = (kernels[setup.kind], 1e-5) if setup.kind in kernels else (self.lane, crowded)
         share(cluster, jobs, lane, setup, self.shared)
 
 
@@ -440,8 +445,15 @@ class Tally(Policy):
         share(cluster, jobs, Gated, setup)
 
 
+class OrionRule(Policy):
+    kinds, slack = ("between",), 1e-5
+
+    def run(self, cluster, jobs, setup):
+        share(cluster, jobs, Orion, setup)
+
+
 class Green(Mps):
-    kinds, lane, again = ("groups", "gangs_in_groups"), Groups, {}
+    kinds, lane, again = ("groups", "gangs_in_groups", "grouped_blocks"), Groups, {}
 
 
 class Mig(Policy):
@@ -473,7 +485,8 @@ class Xsched(Policy):
 
 
 class Chimera(Xsched):
-    kinds, again = ("ways", "outages_of_ways", "ties_of_ways", "urgent_ways"), {}
+    kinds = ("ways", "outages_of_ways", "ties_of_ways", "urgent_ways")
+    again = {"ties_of_ways": (53,)}  # two ways cost as much, and one frees the SMs sooner
 
 
 class Reef(Xsched):
@@ -481,7 +494,9 @@ class Reef(Xsched):
 
 
 class Gpreempt(Xsched):
-    kinds, again = ("slices", "outages_of_slices", "ties_of_slices", "urgent_slices"), {"slices": (443,)}  # one comes as a turn ends
+    kinds = ("slices", "outages_of_slices", "ties_of_slices", "urgent_slices")
+    # one comes as a turn ends, and so does another of the rank of the job that had it
+    again = {"slices": (443,), "ties_of_slices": (111,)}
 
 
 class Salus(Policy):
@@ -519,6 +534,6 @@ class Together(Policy):
 
 
 POLICIES = {"parts": Together, "antman": Bystanders, "fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
-            "timeslice": Timeslice, "uvm": Uvm, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
+            "timeslice": Timeslice, "uvm": Uvm, "orion": OrionRule, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
             "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tally": Tally, "tgs": Throttled, "vgpu": Vgpu, "xsched": Xsched,
             "chimera": Chimera, "salus": Salus, "reef": Reef, "adaptive": Adaptive, "nvshare": Nvshare, "gandiva": Gandiva, "msched": Msched, "gpreempt": Gpreempt}
