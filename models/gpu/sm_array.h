@@ -49,7 +49,9 @@ struct gsim_sm_held {
     uint32_t n; /* of all SMs */
     uint16_t pace; /* the blocks that decide its speed: n until its last blocks have begun */
     uint16_t some_ended; /* 1: a block has ended; 0: none has */
+    struct gsim_sm_set small_l1; /* SMs that have the smallest L1 for it; of others, any value */
     int64_t leaving; /* blocks that leave at a time, since no more of them may begin; 0: none */
+    int64_t unused;
     gsim_work leaves_at; /* leaving: the rest of the kernel at which the next of them do */
 };
 
@@ -78,6 +80,11 @@ struct gsim_sm_kernel {
      * three above are then by that lower one. */
     uint32_t lowers_ppm;
     struct gsim_first_loads first_loads; /* of a whole kernel that begins */
+    /* By which its time alone is longer where SMs have the smallest L1, if some kernel of the space
+     * is (models/gpu/small_l1.h). */
+    bool is_l1_followed;
+    bool fills_shared; /* its blocks take half of the shared memory of an SM, or more */
+    uint32_t small_l1_ppm;
     gsim_work all, left; /* its work, and the rest of it; above 0 */
     int64_t arrived_ns; /* when it could begin; kernels of one instant go by their order here */
     uint16_t first_sm, n_sms; /* the SMs that it may use */
