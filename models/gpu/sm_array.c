@@ -6,7 +6,6 @@
 
 #include "models/gpu/clock.h"
 #include "models/gpu/memory_queue.h"
-#include "models/gpu/small_l1.h"
 #include "sim/base/hints.h"
 #include "sim/base/wide.h"
 
@@ -15,12 +14,6 @@ static void take(struct gsim_sm_room *free, const struct gsim_sm_room *need, int
     free->register_bytes -= n * need->register_bytes;
     free->shared_bytes -= n * need->shared_bytes;
     free->blocks -= n * need->blocks;
-}
-
-void gsim_sm_held_clear(struct gsim_sm_held *held) {
-    uint64_t small = held->small_l1.word[0] | held->small_l1.word[1] | held->small_l1.word[2];
-    if (held->n > 0 || held->pace > 0 || held->some_ended > 0 || held->leaving > 0 || small > 0)
-        memset(held, 0, sizeof *held);
 }
 
 static int64_t at_least_one(int64_t blocks) {
@@ -173,6 +166,37 @@ static int64_t find_fits(const struct array *array, uint16_t number, uint8_t *fi
     return gsim_rarely(kernel->only != NULL) ? keep_to_its_own(kernel, fits) : all;
 }
 
+/* --- L1 --------------------------------------------------------------------------------------- */
+
+/* Adds the SMs with blocks of the kernel that have the smallest L1. */
+static void add_small(const struct gsim_sm_kernel *kernel, struct gsim_sm_set *out) {
+    const struct gsim_sm_set *small = &kernel->held->small_l1;
+    uint64_t any = small->word[0] | small->word[1] | small->word[2];
+    if (any == 0 && !kernel->fills_shared)
+        return;
+    for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++)
+        if (kernel->held->blocks[sm] > 0 && (kernel->fills_shared || gsim_sm_set_has(small, sm)))
+            out->word[sm / 64] |= UINT64_C(1) << (sm % 64);
+}
+
+/* Kernels that wait, or go on to further SMs, find these as they are: an SM parts its memory anew
+ * only when it has been empty. */
+GSIM_APART static void follow_l1(const struct array *array, const uint16_t *numbers, uint32_t n) {
+    struct gsim_sm_set small = {{0}};
+    for (uint32_t i = 0; i < array->n_holders; i++)
+        add_small(&array->kernels[array->holder[i]], &small);
+    for (uint32_t i = 0; i < n; i++)
+        array->kernels[numbers[i]].held->small_l1 = small;
+}
+
+/* The kernel begins beside others on SMs, or in the place of those that were there until now. */
+GSIM_APART static void begin_with_l1(const struct array *array, uint16_t number) {
+    struct gsim_sm_set *own = &array->kernels[number].held->small_l1, before = *own;
+    follow_l1(array, &number, 1);
+    for (uint32_t i = 0; i < sizeof before.word / sizeof before.word[0]; i++)
+        own->word[i] |= before.word[i];
+}
+
 /* Blocks go one by one to an SM with the most room for them. */
 static void place(struct array *array, uint16_t number, int64_t n) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
@@ -187,7 +211,7 @@ static void place(struct array *array, uint16_t number, int64_t n) {
     for (int64_t sm = first; sm < end; sm++)
         held->blocks[sm] = (uint8_t)(held->blocks[sm] + fits[sm] - rest[sm]);
     if (gsim_rarely(kernel->is_l1_followed))
-        gsim_small_l1_begin(array->kernels, array->holder, array->n_holders, kernel);
+        begin_with_l1(array, number);
     if (held->n == 0)
         array->holder[array->n_holders++] = number;
     held->n += (uint32_t)(all < n ? all : n);
@@ -476,9 +500,20 @@ static struct stretch on_sms(const struct gsim_space *space, const struct gsim_s
     return out;
 }
 
+/* Times as long as alone: SMs with less L1 do less of the kernel's blocks in a time. */
+static uint64_t longer_by_l1(const struct gsim_sm_kernel *kernel) {
+    const struct gsim_sm_held *held = kernel->held;
+    int64_t n = 0, all_ppm = (int64_t)GSIM_PPM + kernel->small_l1_ppm;
+    if (kernel->fills_shared || held->n == 0)
+        return GSIM_RATE_ONE;
+    for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++)
+        n += gsim_sm_set_has(&held->small_l1, sm) ? held->blocks[sm] : 0;
+    return (uint64_t)over_q32(held->n * all_ppm, held->n * all_ppm - n * kernel->small_l1_ppm);
+}
+
 /* A kernel that finds less in L1 is longer in all that it does. */
 static void lose_l1(const struct gsim_sm_kernel *kernel, struct stretch *out) {
-    uint64_t longer_q32 = gsim_small_l1_longer_q32(kernel);
+    uint64_t longer_q32 = longer_by_l1(kernel);
     out->compute_q32 = out->compute_q32 * longer_q32 >> 32;
     out->memory_q32 = out->memory_q32 * longer_q32 >> 32;
     out->draws_bytes_per_s =
@@ -741,6 +776,6 @@ void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *
     }
     look_for_others(&array);
     if (n > 0 && gsim_rarely(kernels[0].is_l1_followed))
-        gsim_small_l1_wait(kernels, array.holder, array.n_holders, array.waiting, array.n_waiting);
+        follow_l1(&array, array.waiting, array.n_waiting);
     find_rates(&array);
 }

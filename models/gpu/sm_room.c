@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What an SM has room for, and the SMs that a cap or a group leaves: as the device's limits say. */
+/* What an SM has room for, and the SMs that a cap or a group leaves, as the limits of the device
+ * say. */
 #include "models/gpu/sm_array.h"
 
 #include "sim/base/wide.h"
