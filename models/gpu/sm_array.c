@@ -168,15 +168,28 @@ static int64_t find_fits(const struct array *array, uint16_t number, uint8_t *fi
 
 /* --- L1 --------------------------------------------------------------------------------------- */
 
+/* The SMs from this one on, before `end`. */
+static void add_sms(struct gsim_sm_set *set, int64_t sm, int64_t end) {
+    while (sm < end) {
+        int64_t next = sm / 64 * 64 + 64 < end ? sm / 64 * 64 + 64 : end;
+        set->word[sm / 64] |= UINT64_MAX >> (64 - (next - sm)) << (sm % 64);
+        sm = next;
+    }
+}
+
 /* Adds the SMs with blocks of the kernel that have the smallest L1. */
 static void add_small(const struct gsim_sm_kernel *kernel, struct gsim_sm_set *out) {
     const struct gsim_sm_set *small = &kernel->held->small_l1;
-    uint64_t any = small->word[0] | small->word[1] | small->word[2];
-    if (any == 0 && !kernel->fills_shared)
+    struct gsim_sm_set has = {{0}};
+    if ((small->word[0] | small->word[1] | small->word[2]) == 0 && !kernel->fills_shared)
         return;
-    for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++)
-        if (kernel->held->blocks[sm] > 0 && (kernel->fills_shared || gsim_sm_set_has(small, sm)))
-            out->word[sm / 64] |= UINT64_C(1) << (sm % 64);
+    for (int64_t sm = 0, next; sm < GSIM_ARRAY_SMS_MAX; sm = next) {
+        next = end_of_run(kernel->held->blocks, sm, GSIM_ARRAY_SMS_MAX);
+        if (kernel->held->blocks[sm] > 0)
+            add_sms(&has, sm, next);
+    }
+    for (uint32_t i = 0; i < sizeof has.word / sizeof has.word[0]; i++)
+        out->word[i] |= kernel->fills_shared ? has.word[i] : has.word[i] & small->word[i];
 }
 
 /* Kernels that wait, or go on to further SMs, find these as they are: an SM parts its memory anew
