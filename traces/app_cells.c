@@ -33,6 +33,7 @@ const char *const gsim_app_columns[N_COLUMNS] = {
     [GROW] = "grow_us",
     [PHASE] = "phase",
     [GROW_BYTES] = "grow_bytes",
+    [SMALL_L1] = "small_l1_us",
 };
 
 enum gsim_status gsim_app_refuse(struct gsim_app_reader *r, enum gsim_app_column column,

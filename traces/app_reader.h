@@ -35,6 +35,7 @@ enum gsim_app_column {
     GROW,
     PHASE,
     GROW_BYTES,
+    SMALL_L1,
     N_COLUMNS
 };
 

@@ -128,6 +128,21 @@ static enum gsim_status take_time(struct gsim_app_reader *r, struct gsim_app_ker
         "a kernel's time_us is its time on one device: give time_us and device, or neither");
 }
 
+static enum gsim_status take_small_l1(struct gsim_app_reader *r, struct gsim_app_kernel *kernel) {
+    enum { MOST_TIMES = 1000 };
+    enum gsim_status status = gsim_app_take_number(r, SMALL_L1, GSIM_NS_PER_US, 0,
+                                                   GSIM_NS_PER_S * 86400, &kernel->small_l1_ns);
+    if (status != GSIM_OK || !r->cell[SMALL_L1])
+        return status;
+    if (kernel->time_ns > 0 && kernel->small_l1_ns >= kernel->time_ns &&
+        kernel->small_l1_ns / MOST_TIMES <= kernel->time_ns)
+        return GSIM_OK;
+    return gsim_fail(
+        r->log, GSIM_BAD_INPUT, r->path, r->line,
+        "small_l1_us is what a launch takes with the smallest L1: at least its time_us, "
+        "at most a thousand times that");
+}
+
 static enum gsim_status take_traffic(struct gsim_app_reader *r, struct gsim_app_kernel *kernel) {
     enum gsim_status status = take_bytes(r, DRAM_BYTES, &kernel->dram_bytes);
     if (status == GSIM_OK)
@@ -155,6 +170,8 @@ static enum gsim_status take_work(struct gsim_app_reader *r, struct gsim_app_ker
         status = take_share(r, CLOCK, &kernel->clock_ppm);
     if (status == GSIM_OK)
         status = take_time(r, kernel);
+    if (status == GSIM_OK)
+        status = take_small_l1(r, kernel);
     kernel->precision = (enum gsim_precision)precision;
     if (status == GSIM_OK && kernel->flops < 0 && kernel->bytes < 0 && kernel->time_ns < 0)
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
@@ -205,6 +222,7 @@ static enum gsim_status take_kernel(struct gsim_app_reader *r, enum gsim_app_uni
                                        .dram_bytes = -1,
                                        .stored_bytes = -1,
                                        .time_ns = -1,
+                                       .small_l1_ns = -1,
                                        .efficiency_ppm = (uint32_t)GSIM_PPM,
                                        .clock_ppm = (uint32_t)GSIM_PPM,
                                        .sm_ppm = (uint32_t)GSIM_PPM,

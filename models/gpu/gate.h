@@ -26,6 +26,8 @@ gsim_gate_shape(const struct gsim_space *space, const struct gsim_member *member
     out.memory_ppm = kernel->memory_ppm;
     out.hbm_bytes_per_s = kernel->hbm_bytes_per_s;
     out.loads_ppm = kernel->loads_ppm;
+    out.small_l1_ppm = kernel->small_l1_ppm;
+    out.fills_shared = kernel->fills_shared;
     if (kernel->blocks == 0 || kernel->threads == 0)
         return out;
     out.is_whole = false;

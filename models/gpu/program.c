@@ -147,6 +147,21 @@ static void bind_to_memory(const struct maker *m, uint32_t kind, struct gsim_pro
             gsim_space_loads_ppm(gsim_muldiv_floor(bytes - kernel->stored_bytes, GSIM_PPM, bytes));
 }
 
+/* The part of its time by which a kernel is longer with the smallest L1. */
+static uint32_t small_l1_ppm(const struct gsim_app_kernel *kernel) {
+    if (kernel->small_l1_ns < 0)
+        return 0;
+    return (uint32_t)gsim_muldiv_floor(kernel->small_l1_ns - kernel->time_ns, GSIM_PPM,
+                                       kernel->time_ns);
+}
+
+/* Whether its blocks take half of an SM's shared memory or more, together. */
+static bool fills_shared(const struct gsim_profile *profile,
+                         const struct gsim_program_kernel *kernel) {
+    int64_t one_bytes = kernel->shared_bytes + profile->value[GSIM_KEY_SM_BLOCK_SHARED_BYTES];
+    return kernel->shared_bytes > 0 && gsim_space_is_staged(profile, kernel->per_sm * one_bytes);
+}
+
 /* A queued kernel begins some time after the one before it in its stream. Kernels of different
  * streams do not wait for each other's ends: queued ones overlapped by 4 us in the measured program
  * that has several (models/apps/h200-lstm-train.csv). */
@@ -164,12 +179,15 @@ static void launch(struct maker *m, const struct gsim_app_call *call, int64_t ho
                                      .kind = call->kernel,
                                      .stream = call->stream,
                                      .unit = (uint8_t)kernel->unit,
+                                     .small_l1_ppm = small_l1_ppm(kernel),
                                      .first_touch = m->first_touch[call->kernel],
                                      .n_touches = kernel->n_touches};
+    out->has_small_l1 |= m->kernels[out->n_kernels].small_l1_ppm > 0;
     bind_to_memory(m, call->kernel, &m->kernels[out->n_kernels]);
     if (kernel->blocks > 0 && kernel->threads > 0)
         m->kernels[out->n_kernels].per_sm = gsim_sm_array_per_sm(
             m->profile, kernel->threads, kernel->register_bytes, kernel->shared_bytes);
+    m->kernels[out->n_kernels].fills_shared = fills_shared(m->profile, &m->kernels[out->n_kernels]);
     if (out->n_kernels > 0 && m->kernels[out->n_kernels - 1].stream == call->stream)
         out->gpu_ns += m->profile->value[GSIM_KEY_LAUNCH_BETWEEN_NS];
     out->gpu_ns += ns > 0 ? ns : 1;

@@ -21,7 +21,7 @@ struct batch {
 /* The SMs of a lane, and what the other lanes of its space move in the mean. */
 struct place {
     int64_t first_sm, n_sms;
-    bool has_queue;
+    bool has_queue, is_l1_followed;
     int64_t others_bytes_per_s;
 };
 
@@ -94,13 +94,16 @@ static struct place place_of(const struct gsim_space *space, uint16_t number,
     if (!is_limited(lane))
         lane->spec.cap_sms = 0;
     if (gsim_rarely(gsim_gpu_lane_has_atoms(lane)))
-        return (struct place){0, space->sms, true, 0}; /* of which each atom has its own */
+        return (struct place){.n_sms = space->sms,
+                              .has_queue = true}; /* of which each atom has its own */
     if (lane->how.n_sms > 0)
-        return (struct place){lane->how.first_sm, lane->how.n_sms, true, 0};
+        return (struct place){
+            .first_sm = lane->how.first_sm, .n_sms = lane->how.n_sms, .has_queue = true};
     if (!is_limited(lane))
-        return (struct place){0, space->sms, false, 0};
+        return (struct place){.n_sms = space->sms};
     lay_out_cap(space, number, lanes, lane);
-    return (struct place){lane->spec.cap_first, lane->spec.cap_sms, true, 0};
+    return (struct place){
+        .first_sm = lane->spec.cap_first, .n_sms = lane->spec.cap_sms, .has_queue = true};
 }
 
 static int64_t scaled(gsim_work work, int64_t part, int64_t whole) {
@@ -324,6 +327,7 @@ static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *sp
     kernel.first_sm = (uint16_t)place->first_sm;
     kernel.n_sms = (uint16_t)place->n_sms;
     kernel.has_queue = place->has_queue;
+    kernel.is_l1_followed = place->is_l1_followed;
     kernel.rank = lane->how.gate.rank;
     kernel.held = &lane->state.held;
     kernel.ran_alone = ran_alone;
@@ -413,6 +417,20 @@ static int64_t all_move(const struct gsim_lanes *lanes, uint16_t number) {
     return sum;
 }
 
+/* Whether some kernel here is longer where L1 is small. */
+static bool needs_l1(const struct gsim_lanes *lanes, uint16_t number) {
+    for (uint16_t i = 0; i < lanes->n_lanes; i++) {
+        const struct gsim_gpu_lane *lane = &lanes->lane[i];
+        const struct gsim_program *program =
+            is_here(lane, number)
+                ? lanes->members[lane->spec.member[lane->state.at]].context.spec.program
+                : NULL;
+        if (program && program->has_small_l1)
+            return true;
+    }
+    return false;
+}
+
 bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
                            uint16_t number, struct gsim_lanes *lanes) {
     struct batch batch;
@@ -421,6 +439,7 @@ bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_sp
     lanes->has_shared_blocks = true;
     batch.n = batch.n_atoms = 0;
     int64_t all_bytes_per_s = all_move(lanes, number);
+    bool is_l1_followed = needs_l1(lanes, number);
     if (gsim_rarely(have_several_gates(lanes, number)))
         ask_by_turns(space, number, lanes);
     for (uint16_t i = 0; i < lanes->n_lanes; i++) {
@@ -430,6 +449,7 @@ bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_sp
         if (!is_here(lane, number))
             continue;
         struct place place = place_of(space, number, lanes, lane);
+        place.is_l1_followed = is_l1_followed;
         place.others_bytes_per_s = all_bytes_per_s - moves(lanes, lane);
         if (gsim_rarely(lane->how.gate.opens == GSIM_GATE_IDLE))
             look_at_gate(gpu, lanes, i);

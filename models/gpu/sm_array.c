@@ -9,53 +9,6 @@
 #include "sim/base/hints.h"
 #include "sim/base/wide.h"
 
-static int64_t up_to(int64_t value, int64_t step) {
-    return (value + step - 1) / step * step;
-}
-
-struct gsim_sm_room gsim_sm_room(const struct gsim_profile *profile) {
-    return (struct gsim_sm_room){
-        profile->value[GSIM_KEY_SM_THREADS], profile->value[GSIM_KEY_SM_REGISTER_BYTES],
-        profile->value[GSIM_KEY_SM_SHARED_BYTES], profile->value[GSIM_KEY_SM_BLOCKS]};
-}
-
-/* Warps are whole, and the registers of a thread are given out by eight. */
-struct gsim_sm_room gsim_sm_room_of_block(const struct gsim_profile *profile, int64_t threads,
-                                          int64_t register_bytes, int64_t shared_bytes) {
-    enum { WARP = 32, REGISTERS_BYTES = 8 * 4 };
-    struct gsim_sm_room need = {.threads = up_to(threads, WARP), .blocks = 1};
-    need.register_bytes =
-        up_to((register_bytes + threads - 1) / threads, REGISTERS_BYTES) * need.threads;
-    need.shared_bytes = shared_bytes + profile->value[GSIM_KEY_SM_BLOCK_SHARED_BYTES];
-    return need;
-}
-
-struct gsim_sm_room gsim_sm_room_of_kernel(const struct gsim_profile *profile,
-                                           const struct gsim_sm_kernel *kernel) {
-    struct gsim_sm_room sm = gsim_sm_room(profile);
-    if (kernel->is_whole)
-        return sm;
-    struct gsim_sm_room need = gsim_sm_room_of_block(profile, kernel->threads,
-                                                     kernel->register_bytes, kernel->shared_bytes);
-    if (need.register_bytes > sm.register_bytes)
-        need.register_bytes = sm.register_bytes;
-    if (need.shared_bytes > sm.shared_bytes)
-        need.shared_bytes = sm.shared_bytes;
-    return need;
-}
-
-static int64_t times(int64_t free, int64_t need, int64_t most) {
-    return need <= 0 || free >= need * most ? most : free > 0 ? free / need : 0;
-}
-
-int64_t gsim_sm_room_fit(const struct gsim_sm_room *free, const struct gsim_sm_room *need) {
-    int64_t most = free->blocks / need->blocks;
-    most = times(free->threads, need->threads, most);
-    most = times(free->register_bytes, need->register_bytes, most);
-    most = times(free->shared_bytes, need->shared_bytes, most);
-    return most < UINT8_MAX ? most : UINT8_MAX;
-}
-
 static void take(struct gsim_sm_room *free, const struct gsim_sm_room *need, int64_t n) {
     free->threads -= n * need->threads;
     free->register_bytes -= n * need->register_bytes;
@@ -63,36 +16,8 @@ static void take(struct gsim_sm_room *free, const struct gsim_sm_room *need, int
     free->blocks -= n * need->blocks;
 }
 
-void gsim_sm_held_clear(struct gsim_sm_held *held) {
-    if (held->n > 0 || held->pace > 0 || held->some_ended > 0 || held->leaving > 0)
-        memset(held, 0, sizeof *held);
-}
-
-int64_t gsim_sm_array_width(const struct gsim_profile *profile, int64_t sms, uint32_t cap_ppm) {
-    int64_t step = profile->value[GSIM_KEY_MPS_SMS] > 0 ? profile->value[GSIM_KEY_MPS_SMS] : 1;
-    int64_t whole = profile->value[GSIM_KEY_SMS] * (int64_t)cap_ppm / GSIM_PPM / step * step;
-    int64_t least = whole > step ? whole : step;
-    return least < sms ? least : sms;
-}
-
-int64_t gsim_sm_array_group(const struct gsim_profile *profile, uint32_t part_ppm) {
-    int64_t sms = profile->value[GSIM_KEY_SMS], least = profile->value[GSIM_KEY_GREEN_LEAST_SMS];
-    int64_t step = profile->value[GSIM_KEY_GREEN_SMS] > 0 ? profile->value[GSIM_KEY_GREEN_SMS] : 1;
-    int64_t group = gsim_muldiv_floor(sms, part_ppm, GSIM_PPM) / step * step;
-    group = group > least ? group : least;
-    return part_ppm < GSIM_PPM && group < sms ? group : sms;
-}
-
 static int64_t at_least_one(int64_t blocks) {
     return blocks > 0 ? blocks : 1;
-}
-
-int64_t gsim_sm_array_per_sm(const struct gsim_profile *profile, int64_t threads,
-                             int64_t register_bytes, int64_t shared_bytes) {
-    struct gsim_sm_kernel kernel = {
-        .threads = threads, .register_bytes = register_bytes, .shared_bytes = shared_bytes};
-    struct gsim_sm_room sm = gsim_sm_room(profile), need = gsim_sm_room_of_kernel(profile, &kernel);
-    return at_least_one(gsim_sm_room_fit(&sm, &need));
 }
 
 /* --- a kernel alone --------------------------------------------------------------------------- */
@@ -127,8 +52,8 @@ struct array {
     struct alone alone[GSIM_ARRAY_KERNELS_MAX]; /* of kernels that hold SMs, or are served */
     uint16_t holder[GSIM_ARRAY_KERNELS_MAX]; /* kernels with blocks on SMs */
     uint32_t n_holders;
-    uint32_t n_waiting; /* kernels of which blocks have not begun, and one of them */
-    uint16_t last_waiting;
+    uint16_t waiting[GSIM_ARRAY_KERNELS_MAX]; /* kernels of which blocks have not begun */
+    uint32_t n_waiting;
 };
 
 /* Blocks that have not ended, by the work that is left. */
@@ -241,6 +166,50 @@ static int64_t find_fits(const struct array *array, uint16_t number, uint8_t *fi
     return gsim_rarely(kernel->only != NULL) ? keep_to_its_own(kernel, fits) : all;
 }
 
+/* --- L1 --------------------------------------------------------------------------------------- */
+
+/* The SMs from this one on, before `end`. */
+static void add_sms(struct gsim_sm_set *set, int64_t sm, int64_t end) {
+    while (sm < end) {
+        int64_t next = sm / 64 * 64 + 64 < end ? sm / 64 * 64 + 64 : end;
+        set->word[sm / 64] |= UINT64_MAX >> (64 - (next - sm)) << (sm % 64);
+        sm = next;
+    }
+}
+
+/* Adds the SMs with blocks of the kernel that have the smallest L1. */
+static void add_small(const struct gsim_sm_kernel *kernel, struct gsim_sm_set *out) {
+    const struct gsim_sm_set *small = &kernel->held->small_l1;
+    struct gsim_sm_set has = {{0}};
+    if ((small->word[0] | small->word[1] | small->word[2]) == 0 && !kernel->fills_shared)
+        return;
+    for (int64_t sm = 0, next; sm < GSIM_ARRAY_SMS_MAX; sm = next) {
+        next = end_of_run(kernel->held->blocks, sm, GSIM_ARRAY_SMS_MAX);
+        if (kernel->held->blocks[sm] > 0)
+            add_sms(&has, sm, next);
+    }
+    for (uint32_t i = 0; i < sizeof has.word / sizeof has.word[0]; i++)
+        out->word[i] |= kernel->fills_shared ? has.word[i] : has.word[i] & small->word[i];
+}
+
+/* Kernels that wait, or go on to further SMs, find these as they are: an SM parts its memory anew
+ * only when it has been empty. */
+GSIM_APART static void follow_l1(const struct array *array, const uint16_t *numbers, uint32_t n) {
+    struct gsim_sm_set small = {{0}};
+    for (uint32_t i = 0; i < array->n_holders; i++)
+        add_small(&array->kernels[array->holder[i]], &small);
+    for (uint32_t i = 0; i < n; i++)
+        array->kernels[numbers[i]].held->small_l1 = small;
+}
+
+/* The kernel begins beside others on SMs, or in the place of those that were there until now. */
+GSIM_APART static void begin_with_l1(const struct array *array, uint16_t number) {
+    struct gsim_sm_set *own = &array->kernels[number].held->small_l1, before = *own;
+    follow_l1(array, &number, 1);
+    for (uint32_t i = 0; i < sizeof before.word / sizeof before.word[0]; i++)
+        own->word[i] |= before.word[i];
+}
+
 /* Blocks go one by one to an SM with the most room for them. */
 static void place(struct array *array, uint16_t number, int64_t n) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
@@ -254,6 +223,8 @@ static void place(struct array *array, uint16_t number, int64_t n) {
     }
     for (int64_t sm = first; sm < end; sm++)
         held->blocks[sm] = (uint8_t)(held->blocks[sm] + fits[sm] - rest[sm]);
+    if (gsim_rarely(kernel->is_l1_followed))
+        begin_with_l1(array, number);
     if (held->n == 0)
         array->holder[array->n_holders++] = number;
     held->n += (uint32_t)(all < n ? all : n);
@@ -542,9 +513,32 @@ static struct stretch on_sms(const struct gsim_space *space, const struct gsim_s
     return out;
 }
 
+/* Times as long as alone: SMs with less L1 do less of the kernel's blocks in a time. */
+static uint64_t longer_by_l1(const struct gsim_sm_kernel *kernel) {
+    const struct gsim_sm_held *held = kernel->held;
+    int64_t n = 0, all_ppm = (int64_t)GSIM_PPM + kernel->small_l1_ppm;
+    if (kernel->fills_shared || held->n == 0)
+        return GSIM_RATE_ONE;
+    for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++)
+        n += gsim_sm_set_has(&held->small_l1, sm) ? held->blocks[sm] : 0;
+    return (uint64_t)over_q32(held->n * all_ppm, held->n * all_ppm - n * kernel->small_l1_ppm);
+}
+
+/* A kernel that finds less in L1 is longer in all that it does. */
+static void lose_l1(const struct gsim_sm_kernel *kernel, struct stretch *out) {
+    uint64_t longer_q32 = longer_by_l1(kernel);
+    out->compute_q32 = out->compute_q32 * longer_q32 >> 32;
+    out->memory_q32 = out->memory_q32 * longer_q32 >> 32;
+    out->draws_bytes_per_s =
+        gsim_muldiv_floor(out->draws_bytes_per_s, GSIM_RATE_ONE, (int64_t)longer_q32);
+}
+
 static struct stretch undisturbed(const struct gsim_space *space,
                                   const struct gsim_sm_kernel *kernel, const struct alone *alone) {
-    return on_sms(space, kernel, alone, worth(alone, kernel->held->pace));
+    struct stretch out = on_sms(space, kernel, alone, worth(alone, kernel->held->pace));
+    if (gsim_rarely(kernel->small_l1_ppm > 0))
+        lose_l1(kernel, &out);
+    return out;
 }
 
 struct gsim_sm_needs gsim_sm_array_needs(const struct gsim_space *space,
@@ -759,7 +753,7 @@ static void look_around(struct array *array) {
  * when the next kernel comes: what has left follows from the work that is left. */
 static void look_for_others(struct array *array) {
     for (uint32_t i = 0; i < array->n; i++)
-        if ((array->n_waiting == 0 || (array->n_waiting == 1 && array->last_waiting == i)) &&
+        if ((array->n_waiting == 0 || (array->n_waiting == 1 && array->waiting[0] == i)) &&
             array->kernels[i].held->leaving == 0)
             array->kernels[i].look = 0;
 }
@@ -781,7 +775,6 @@ void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *
     array.by_age = scratch;
     array.n = n;
     array.n_waiting = 0;
-    array.last_waiting = 0;
     look_around(&array);
     put_back(&array);
     for (uint32_t i = 0; i < n; i++) {
@@ -792,9 +785,10 @@ void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *
         if (is_served || kernel->is_stopped)
             continue;
         is_blocked |= !kernel->has_queue;
-        array.last_waiting = scratch[i];
-        array.n_waiting++;
+        array.waiting[array.n_waiting++] = scratch[i];
     }
     look_for_others(&array);
+    if (n > 0 && gsim_rarely(kernels[0].is_l1_followed))
+        follow_l1(&array, array.waiting, array.n_waiting);
     find_rates(&array);
 }

@@ -13,6 +13,10 @@
  * room on their SMs only. A kernel may be bound to its SMs: of SMs that are taken away from it, its
  * blocks leave as they end, and further ones begin on the others.
  *
+ * An SM parts one memory into L1 and shared memory, anew only while no block is there. Blocks that
+ * take half of the shared memory leave the smallest L1: to kernels that begin beside them or in
+ * their place, to their ends, and so on until the SM has been empty.
+ *
  * An atom is a range of the blocks of a kernel, served as a kernel of these blocks; its speed
  * is still that of its kernel's blocks alone.
  *
@@ -22,6 +26,8 @@
  * says how much of each kernel is left, and asks again at the answers' `look`. Integers only. */
 #ifndef GSIM_MODELS_GPU_SM_ARRAY_H
 #define GSIM_MODELS_GPU_SM_ARRAY_H
+
+#include <string.h>
 
 #include "models/gpu/first_loads.h"
 #include "models/gpu/space.h"
@@ -49,7 +55,9 @@ struct gsim_sm_held {
     uint32_t n; /* of all SMs */
     uint16_t pace; /* the blocks that decide its speed: n until its last blocks have begun */
     uint16_t some_ended; /* 1: a block has ended; 0: none has */
+    struct gsim_sm_set small_l1; /* SMs that have the smallest L1 for it; of others, any value */
     int64_t leaving; /* blocks that leave at a time, since no more of them may begin; 0: none */
+    int64_t unused;
     gsim_work leaves_at; /* leaving: the rest of the kernel at which the next of them do */
 };
 
@@ -78,6 +86,9 @@ struct gsim_sm_kernel {
      * three above are then by that lower one. */
     uint32_t lowers_ppm;
     struct gsim_first_loads first_loads; /* of a whole kernel that begins */
+    bool is_l1_followed; /* some kernel of the space needs more than the smallest L1 */
+    bool fills_shared; /* its blocks take half of the shared memory of an SM, or more */
+    uint32_t small_l1_ppm; /* by which it is longer on SMs with the smallest L1 */
     gsim_work all, left; /* its work, and the rest of it; above 0 */
     int64_t arrived_ns; /* when it could begin; kernels of one instant go by their order here */
     uint16_t first_sm, n_sms; /* the SMs that it may use */
@@ -122,7 +133,11 @@ static inline bool gsim_sm_kernel_goes_before(const struct gsim_sm_kernel *one,
 }
 /* How many blocks that need this much fit in the free room. */
 int64_t gsim_sm_room_fit(const struct gsim_sm_room *free, const struct gsim_sm_room *need);
-void gsim_sm_held_clear(struct gsim_sm_held *held);
+static inline void gsim_sm_held_clear(struct gsim_sm_held *held) {
+    uint64_t small = held->small_l1.word[0] | held->small_l1.word[1] | held->small_l1.word[2];
+    if (held->n > 0 || held->pace > 0 || held->some_ended > 0 || held->leaving > 0 || small > 0)
+        memset(held, 0, sizeof *held);
+}
 /* The SMs that a cap leaves of `sms`, in the steps in which a device counts them. */
 int64_t gsim_sm_array_width(const struct gsim_profile *profile, int64_t sms, uint32_t cap_ppm);
 /* The SMs of the largest group within this part of the device's, as green contexts have them; at

@@ -105,12 +105,13 @@ static void counters_give_no_time(void **state) {
     struct gsim_roofline_cost cost;
     struct gsim_profile h200 = load_device(f, "h200"), a10 = load_device(f, "a10");
     assert_int_equal(read_app(f,
-                              "kind,name,time_us,device,dram_bytes,joules\n"
-                              "energy,iteration,,,,0.25\nkernel,k,5,h200,8e6,\n",
+                              "kind,name,time_us,device,dram_bytes,joules,small_l1_us\n"
+                              "energy,iteration,,,,0.25,\nkernel,k,5,h200,8e6,,7.5\n",
                               &app),
                      GSIM_OK);
     assert_int_equal(app.energy_uj, 250000);
     assert_int_equal(app.kernels[0].dram_bytes, 8000000);
+    assert_int_equal(app.kernels[0].small_l1_ns, 7500);
     assert_int_equal(gsim_roofline_cost(&app, &h200, &cost, &f->log), GSIM_OK);
     assert_int_equal(cost.gpu_ns, 5000);
     assert_int_equal(gsim_roofline_cost(&app, &a10, &cost, &f->log), GSIM_BAD_INPUT);
@@ -160,6 +161,11 @@ static void what_is_wrong_is_named_by_its_line(void **state) {
         f, "kind,name,flops,dram_bytes,stored_bytes\nkernel,k,1,5,6\n",
         "2: stored_bytes are part of the dram_bytes of kernel 'k': they are at most as many");
     refuse_app(f, "kind,name,flops,stored_bytes\nkernel,k,1,6\n", "2: stored_bytes are part of");
+    refuse_app(f, "kind,name,time_us,device,small_l1_us\nkernel,k,5,h200,4\n",
+               "2: small_l1_us is what a launch takes with the smallest L1: at least its time_us");
+    refuse_app(f, "kind,name,flops,small_l1_us\nkernel,k,1,4\n", "2: small_l1_us is what a");
+    refuse_app(f, "kind,name,time_us,device,small_l1_us\nkernel,k,5,h200,5100\n",
+               "2: small_l1_us is what a launch takes with the smallest L1: at least its time_us");
     refuse_app(f, HEAD "kernel,k,1,1\n", "2: 4 fields; the header has 6 columns");
 }
 
