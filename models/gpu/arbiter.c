@@ -304,6 +304,33 @@ static int64_t quiet_until_ns(const struct gsim_lanes *lanes) {
     return next_ns == GSIM_NEVER ? GSIM_NEVER : next_ns - 1;
 }
 
+/* Whether the member, which runs until end_ns without a change, is then where it is to leave. */
+static bool leaves_at(const struct gsim_gpu_lane *lane, const struct gsim_member *member,
+                      int64_t end_ns) {
+    struct gsim_context then = member->context;
+    int64_t from_ns = lane->times.since_ns + member->state.stall_ns;
+    if (member->stop_at == GSIM_EXIT_NEVER || then.spec.program || then.spec.arrival_ns ||
+        end_ns <= from_ns)
+        return false;
+    then.done += gsim_work_done(lane->state.rate_q32, end_ns - from_ns);
+    return then.done >= gsim_work_of_ns(then.spec.gpu_ns) ||
+           (member->stop_at == GSIM_EXIT_KERNEL && gsim_context_is_between_kernels(&then));
+}
+
+/* When the only member leaves, if that is the next change: it is known without a state ahead. */
+static int64_t leaves_ns(const struct gsim_arbiter *arbiter) {
+    const struct gsim_lanes *lanes = &arbiter->committed;
+    if (arbiter->n_present != 1 || arbiter->n_spaces > 0 || lanes->has_reports)
+        return GSIM_NEVER;
+    const struct gsim_gpu_lane *lane = &lanes->lane[earliest(lanes)];
+    uint16_t place = gsim_gpu_lane_running(lane);
+    if (place == GSIM_NO_MEMBER || lane->change != GSIM_CHANGE_YIELD ||
+        lane->marks.next_ns <= lanes->now_ns ||
+        !leaves_at(lane, &lanes->members[place], lane->marks.next_ns))
+        return GSIM_NEVER;
+    return lane->marks.next_ns;
+}
+
 /* Jobs that page are often stopped before they end: nothing is walked while none can report. */
 struct gsim_foresight gsim_arbiter_foresee(struct gsim_arbiter *arbiter, int64_t horizon_ns) {
     struct gsim_lanes *ahead = &arbiter->ahead, *committed = &arbiter->committed;
@@ -313,6 +340,9 @@ struct gsim_foresight gsim_arbiter_foresee(struct gsim_arbiter *arbiter, int64_t
         if (until_ns >= horizon_ns)
             return (struct gsim_foresight){until_ns, false};
     }
+    int64_t left_ns = arbiter->is_ahead_valid ? GSIM_NEVER : leaves_ns(arbiter);
+    if (left_ns != GSIM_NEVER && !gsim_arbiter_is_close(arbiter) && !lacks_memory(arbiter))
+        return (struct gsim_foresight){left_ns, true};
     int64_t next_ns = gsim_arbiter_next_ns(arbiter, horizon_ns);
     if (!arbiter->is_ahead_event && (next_ns < horizon_ns || lacks_memory(arbiter)))
         return (struct gsim_foresight){next_ns, false};
@@ -365,9 +395,14 @@ static void run_to(struct gsim_arbiter *arbiter, struct gsim_lanes *committed, i
         report_late(&arbiter->cycle, committed, now_ns);
 }
 
+/* A state that was settled at this instant is left as it is: joining, leaving and what else may
+ * change it keep lanes settled. */
 bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
     struct gsim_lanes *committed = &arbiter->committed;
-    if (takes_ahead(arbiter, now_ns)) {
+    bool is_ahead = takes_ahead(arbiter, now_ns);
+    if (!is_ahead && committed->now_ns == now_ns)
+        return committed->has_reports;
+    if (is_ahead) {
         /* the state ahead is copied from it when it is needed */
         struct gsim_lanes swap = arbiter->ahead;
         gsim_slice_log_come_true(committed->spans, swap.spans);
@@ -477,76 +512,6 @@ void gsim_arbiter_set_shares(struct gsim_arbiter *arbiter, struct gsim_arbiter *
     struct gsim_lane_gpu gpu = lane_gpu_of(keeper, lanes);
     for (uint16_t i = 0; i < lanes->n_lanes; i++)
         gsim_gpu_lane_plan(&gpu, &lanes->lane[i], now_ns);
-}
-
-/* Memory that has arrived for the members. part: a gang's memory on another GPU, of which the bytes
- * that the gang still waits for have not arrived. */
-static void add_arrived(const struct gsim_lanes *lanes, const struct gsim_gang_part *part,
-                        struct gsim_memory_use *to) {
-    for (uint16_t place = 0; place < lanes->capacity; place++) {
-        const struct gsim_member *member = &lanes->members[place];
-        if (!member->is_present)
-            continue;
-        const struct gsim_tenant *tenant = part ? &part->tenant : &member->tenant;
-        struct gsim_memory_use coming = gsim_tenant_coming(tenant, member->state.stall_ns);
-        gsim_memory_use_add(to, &tenant->sum, 1);
-        gsim_memory_use_add(to, &coming, -1);
-    }
-}
-
-/* The keeper's part for the memory of another GPU; NULL: the memory is in its own arbiter. */
-static const struct gsim_gang_part *part_of(const struct gsim_arbiter *arbiter,
-                                            const struct gsim_arbiter *keeper, uint32_t gpu) {
-    const struct gsim_gang_memory *gang = &keeper->committed.gang;
-    for (uint32_t i = 0; keeper != arbiter && i < gang->n; i++)
-        if (gang->part[i].gpu == gpu)
-            return &gang->part[i];
-    return NULL;
-}
-
-struct gsim_paged gsim_arbiter_paged(const struct gsim_arbiter *arbiter,
-                                     const struct gsim_arbiter *keeper, uint32_t gpu) {
-    const struct gsim_lanes *lanes = &keeper->committed;
-    const struct gsim_gang_part *part = part_of(arbiter, keeper, gpu);
-    struct gsim_memory_use use = arbiter->gone;
-    if (keeper == arbiter || part)
-        add_arrived(lanes, part, &use);
-    struct gsim_memory_use coming =
-        gsim_pager_coming(part ? &part->store : &arbiter->committed.store, lanes->now_ns);
-    gsim_memory_use_add(&use, &coming, -1);
-    return (struct gsim_paged){use.bytes_in, use.bytes_out};
-}
-
-bool gsim_arbiter_is_too_much(const struct gsim_arbiter *arbiter, const struct gsim_arbiter *keeper,
-                              uint32_t gpu) {
-    const struct gsim_gang_part *part = part_of(arbiter, keeper, gpu);
-    return gsim_pager_is_too_much(part ? &part->store : &arbiter->committed.store);
-}
-
-bool gsim_arbiter_has_all(const struct gsim_arbiter *arbiter, const struct gsim_arbiter *keeper,
-                          uint32_t gpu) {
-    const struct gsim_lanes *lanes = &keeper->committed;
-    const struct gsim_gang_part *part = part_of(arbiter, keeper, gpu);
-    const struct gsim_store *store = part ? &part->store : &arbiter->committed.store;
-    for (uint16_t place = 0; (keeper == arbiter || part) && place < lanes->capacity; place++) {
-        const struct gsim_member *member = &lanes->members[place];
-        if (member->is_present &&
-            !gsim_pager_has_all(store, part ? &part->tenant : &member->tenant))
-            return false;
-    }
-    return true;
-}
-
-bool gsim_arbiter_is_moving(const struct gsim_arbiter *arbiter, const struct gsim_arbiter *keeper,
-                            uint32_t gpu) {
-    const struct gsim_lanes *lanes = &keeper->committed;
-    const struct gsim_gang_part *part = part_of(arbiter, keeper, gpu);
-    struct gsim_memory_use coming =
-        gsim_pager_coming(part ? &part->store : &arbiter->committed.store, lanes->now_ns);
-    bool is = coming.bytes_in > 0 || coming.bytes_out > 0;
-    for (uint16_t i = 0; (keeper == arbiter || part) && i < lanes->capacity; i++)
-        is |= lanes->members[i].is_present && lanes->members[i].state.stall_ns > 0;
-    return is;
 }
 
 uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter) {

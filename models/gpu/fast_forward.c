@@ -396,9 +396,10 @@ static bool is_steady(const struct gsim_fast_forward *cycle, const struct gsim_l
 }
 
 /* The window that ends here becomes the window before, and a new window begins, of twice as many
- * turns. */
+ * turns. Rates are compared over windows of at least 2 * STEADY turns alone. */
 static void begin_window(struct gsim_fast_forward *cycle, const struct gsim_lanes *lanes) {
-    measure(cycle, lanes);
+    if (cycle->power >= 2 * STEADY)
+        measure(cycle, lanes);
     cycle->has_window = true;
     cycle->power *= 2;
     cycle->n_since = 0;

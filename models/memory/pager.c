@@ -68,10 +68,6 @@ void gsim_pager_share(struct gsim_pager *pager, const struct gsim_pager_shares *
 GSIM_ROLE_ASSERT(struct gsim_memory_use);
 GSIM_ROLE_ASSERT(struct gsim_store_times);
 
-void gsim_memory_use_add(struct gsim_memory_use *to, const struct gsim_memory_use *one, int64_t n) {
-    gsim_sums_add(GSIM_ROLE(*to), (const int64_t *)one, n);
-}
-
 /* The contents of the store are about to change: a new stamp. */
 static void change(struct gsim_store *store) {
     store->stamp = ++store->pager->stamp;
@@ -181,9 +177,9 @@ struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
     int64_t starts_ns = moved.bytes_in + moved.bytes_out > 0 ? begins_ns + moved.start_ns : now_ns;
     if (moved.bytes_in + moved.bytes_out > 0)
         store->times.link_free_ns = begins_ns + moved.ns;
-    store->last_ns = moved.ns;
-    store->last_in = moved.bytes_in;
-    store->last_out = moved.bytes_out;
+    store->last.ns = moved.ns;
+    store->last.in = moved.bytes_in;
+    store->last.out = moved.bytes_out;
     struct gsim_tenant *tenant = turns[0].tenant;
     tenant->sum.bytes_in += moved.bytes_in;
     tenant->sum.bytes_out += moved.bytes_out;
@@ -495,12 +491,12 @@ int64_t gsim_tenant_repace(struct gsim_tenant *tenant, int64_t left_ns, int64_t 
 
 struct gsim_memory_use gsim_pager_coming(const struct gsim_store *store, int64_t now_ns) {
     int64_t ns = store->times.link_free_ns - now_ns;
-    ns = ns < store->last_ns ? ns : store->last_ns;
+    ns = ns < store->last.ns ? ns : store->last.ns;
     if (!gsim_pager_is_proactive(store) || ns <= 0)
         return (struct gsim_memory_use){0};
     return (struct gsim_memory_use){
-        .bytes_in = gsim_muldiv_floor(store->last_in, ns, store->last_ns),
-        .bytes_out = gsim_muldiv_floor(store->last_out, ns, store->last_ns)};
+        .bytes_in = gsim_muldiv_floor(store->last.in, ns, store->last.ns),
+        .bytes_out = gsim_muldiv_floor(store->last.out, ns, store->last.ns)};
 }
 
 /* --- overflow --------------------------------------------------------------------------------- */
@@ -545,15 +541,17 @@ int64_t gsim_pager_resident_bytes(const struct gsim_store *store,
 }
 
 void gsim_pager_copy(struct gsim_store *to, const struct gsim_store *from) {
-    struct gsim_residency residency = to->residency;
+    struct gsim_residency *residency = &to->residency;
     bool is_same = to->pager == from->pager && to->stamp == from->stamp;
     if (from->pager && !is_same) {
-        if (!residency.arena)
-            residency.arena = from->residency.arena;
-        (void)gsim_residency_copy(&residency, &from->residency); /* a failure is noted there */
+        if (!residency->arena)
+            residency->arena = from->residency.arena;
+        (void)gsim_residency_copy(residency, &from->residency); /* a failure is noted there */
     }
-    *to = *from;
-    to->residency = residency;
+    to->pager = from->pager;
+    to->times = from->times;
+    to->last = from->last;
+    to->stamp = from->stamp;
 }
 
 static bool has_same_uses(const struct gsim_residency *a, const struct gsim_residency *b) {

@@ -89,7 +89,10 @@ struct gsim_memory_use {
     int64_t stall_ns; /* time that its lane waited, or is going to */
 };
 GSIM_ROLES_END
-void gsim_memory_use_add(struct gsim_memory_use *to, const struct gsim_memory_use *one, int64_t n);
+static inline void gsim_memory_use_add(struct gsim_memory_use *to,
+                                       const struct gsim_memory_use *one, int64_t n) {
+    gsim_sums_add(GSIM_ROLE(*to), (const int64_t *)one, n);
+}
 
 /* The part of a context's iteration that lies on the host, and the time that its kernels wait for
  * it. */
@@ -130,12 +133,17 @@ struct gsim_store_times {
 };
 GSIM_ROLES_END
 
+/* Time and bytes of the last migration. */
+struct gsim_store_last {
+    int64_t ns, in, out;
+};
+
 /* The state of one GPU's memory. */
 struct gsim_store {
     struct gsim_pager *pager; /* NULL: all memory is resident */
     struct gsim_residency residency;
     struct gsim_store_times times;
-    int64_t last_ns, last_in, last_out; /* time and bytes of the last migration */
+    struct gsim_store_last last;
     uint64_t stamp; /* copies with one stamp have equal contents */
 };
 

@@ -84,20 +84,21 @@ static bool is_unused(const struct gsim_cluster *cluster, uint32_t gpu) {
            (cluster->gpu_is_arranged[gpu] && cluster->gpu_clients[gpu] == 0);
 }
 
-/* A GPU that its job has given up, and no other job has reserved, is in use until that is off. */
+/* A GPU that its job has given up, and no other job has reserved, is in use until that is off. Most
+ * GPUs that are given up have been reserved again: nodes without any other are passed by. */
 GSIM_APART static struct idle without_vacated(const struct gsim_core *core, struct idle idle) {
     const struct gsim_cluster *cluster = &core->cluster;
-    uint32_t last_node = UINT32_MAX;
-    for (uint32_t gpu = gsim_bitset_first(&core->vacated); gpu != UINT32_MAX;
-         gpu = gsim_bitset_next(&core->vacated, gpu + 1)) {
-        uint32_t node = cluster->node_of_gpu[gpu];
-        if (!is_unused(cluster, gpu))
-            continue;
-        idle.n--;
-        uint32_t size = cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
-        if (node != last_node && cluster->node_idle[node] + cluster->node_empty[node] == size)
-            idle.n_whole -= size;
-        last_node = node;
+    uint32_t gpu = gsim_bitset_first(&core->vacated);
+    while (gpu != UINT32_MAX) {
+        uint32_t node = cluster->node_of_gpu[gpu], end = cluster->node_first_gpu[node + 1];
+        uint32_t unused = cluster->node_idle[node] + cluster->node_empty[node], vacated = 0;
+        for (; unused > 0 && gpu < end; gpu = gsim_bitset_next(&core->vacated, gpu + 1))
+            vacated += is_unused(cluster, gpu);
+        idle.n -= vacated;
+        if (vacated > 0 && unused == end - cluster->node_first_gpu[node])
+            idle.n_whole -= unused;
+        if (gpu < end)
+            gpu = gsim_bitset_next(&core->vacated, end);
     }
     return idle;
 }
