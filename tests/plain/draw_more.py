@@ -57,7 +57,7 @@ class MoreDraws:
         self.sets = ["uvm.clean_copy=on" if its.startswith("uvm.clean_copy") else its for its in self.sets] + ["launch.queue=1000000"]
         for n, row in enumerate(self.rows):
             memory = self.memory(r, f"app{n}.csv")
-            times = sum(ns for phase in memory.phases for ns, _ in phase.kernels())
+            times = sum(its[0] for phase in memory.phases for its in phase.kernels())
             iterations = r.choice([1, 2, 3, 5])
             self.rows[n] = {"job_id": row["job_id"], "submit": 0, "duration": iterations * times, "gpus": 1, "ppm": row["ppm"],
                             "iterations": iterations, "program": (f"app{n}.csv", memory)}

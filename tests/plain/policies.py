@@ -439,7 +439,7 @@ class Timeslice(Policy):
 
 class Uvm(Timeslice):
     kinds, shared = ("paged", "tenants", "touched"), Paging
-    again = {"touched": (19, 38, 122)}  # kernels that touch two buffers, and turns that end between two that touch any
+    again = {"touched": (19, 38, 48, 65, 122)}  # kernels that touch two buffers, turns that end between two that touch any, and a buffer that grows
 
     def run(self, cluster, jobs, setup):
         self.shared(cluster, jobs, Touches if setup.kind == "touched" else Pages if "pages" in setup.costs else Turns, setup.costs, setup.costs["passes"]).go()
