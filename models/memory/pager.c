@@ -195,16 +195,23 @@ struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
                                     .bytes_out = moved.bytes_out};
 }
 
-/* Where all chunks are resident and their age does not count, touching them changes nothing. */
-static bool is_all_there(const struct gsim_store *store, uint32_t buffer) {
-    const struct gsim_buffer *about = &store->residency.buffers[buffer];
-    return store->pager->eviction != GSIM_EVICT_LRU && about->n_resident == about->n_chunks;
+/* Whether it counts what a program writes: memory goes out without a copy where the host has one. */
+static bool counts_writes(const struct gsim_store *store, const struct gsim_tenant *tenant) {
+    return tenant->spec.order && !store->pager->uvm.copies_clean;
+}
+
+/* Where all chunks are resident, their age does not count and they are written already, touching
+ * them changes nothing. */
+static bool is_all_there(const struct gsim_store *store, const struct gsim_tenant *tenant) {
+    const struct gsim_buffer *about = &store->residency.buffers[tenant->used];
+    return store->pager->eviction != GSIM_EVICT_LRU && about->n_resident == about->n_chunks &&
+           (gsim_mostly(!counts_writes(store, tenant)) || about->n_dirty == about->n_chunks);
 }
 
 /* Sweeps a range of a job that yields: chunks on the host are prefetched if there is room for them
  * and all jobs yield, else they are read where they are. */
 static int64_t sweep_mapped(struct gsim_store *store, struct gsim_range left,
-                            struct gsim_paging *paging) {
+                            struct gsim_touches how, struct gsim_paging *paging) {
     struct gsim_residency *residency = &store->residency;
     const struct gsim_pager *pager = store->pager;
     int64_t prefetched = 0, mapped = 0; /* chunks */
@@ -217,11 +224,12 @@ static int64_t sweep_mapped(struct gsim_store *store, struct gsim_range left,
         if (content == GSIM_ON_HOST && room > 0) {
             part.n = part.n < room ? part.n : room;
             prefetched += gsim_residency_populate(residency, part).in;
+            if (how.is_write)
+                (void)gsim_residency_touch(residency, part, true);
         } else if (content == GSIM_ON_HOST) {
             mapped += part.n;
         } else {
-            is_fine = gsim_uvm_access(&store->pager->uvm, residency, part, (struct gsim_touches){0},
-                                      paging);
+            is_fine = gsim_uvm_access(&store->pager->uvm, residency, part, how, paging);
         }
         left.first += part.n;
         left.n -= part.n;
@@ -235,19 +243,20 @@ static int64_t sweep_mapped(struct gsim_store *store, struct gsim_range left,
 }
 
 static int64_t sweep_faulting(struct gsim_store *store, struct gsim_range range,
-                              struct gsim_paging *paging) {
+                              struct gsim_touches how, struct gsim_paging *paging) {
     struct gsim_uvm *uvm = &store->pager->uvm;
-    if (!gsim_uvm_access(uvm, &store->residency, range, (struct gsim_touches){0}, paging))
+    if (!gsim_uvm_access(uvm, &store->residency, range, how, paging))
         store->residency.has_failed = true;
     return gsim_uvm_ns(uvm, paging);
 }
 
 /* Sweeps a range over a coherent link. */
 static int64_t sweep_remote(struct gsim_store *store, struct gsim_range range,
-                            struct gsim_paging *paging) {
+                            struct gsim_touches how, struct gsim_paging *paging) {
     struct gsim_pager *pager = store->pager;
     struct gsim_remote_bytes bytes = {0};
-    if (!gsim_remote_access(&pager->remote, &pager->uvm, &store->residency, range, paging, &bytes))
+    if (!gsim_remote_access(&pager->remote, &pager->uvm, &store->residency, range, how, paging,
+                            &bytes))
         store->residency.has_failed = true;
     int64_t faulted_ns = gsim_uvm_ns(&pager->uvm, paging);
     paging->bytes_in += bytes.read + bytes.in;
@@ -261,11 +270,12 @@ static bool is_mapped(const struct gsim_store *store, const struct gsim_tenant *
 
 /* The wait of chunks that are touched now; counted as long as it lasts. */
 static int64_t touch(struct gsim_store *store, struct gsim_tenant *tenant, struct gsim_range range,
-                     struct gsim_memory_use *use) {
+                     bool is_written, struct gsim_memory_use *use) {
     struct gsim_paging paging = {0};
-    int64_t stall_ns = is_mapped(store, tenant)     ? sweep_mapped(store, range, &paging)
-                       : store->pager->remote.is_on ? sweep_remote(store, range, &paging)
-                                                    : sweep_faulting(store, range, &paging);
+    struct gsim_touches how = {.is_write = is_written && counts_writes(store, tenant)};
+    int64_t stall_ns = is_mapped(store, tenant)     ? sweep_mapped(store, range, how, &paging)
+                       : store->pager->remote.is_on ? sweep_remote(store, range, how, &paging)
+                                                    : sweep_faulting(store, range, how, &paging);
     gsim_memory_use_add(
         use, &(struct gsim_memory_use){paging.faults, paging.bytes_in, paging.bytes_out, stall_ns},
         1);
@@ -279,6 +289,7 @@ struct sweep {
     struct gsim_range to_come; /* positions, where the order of touches is known */
     uint32_t n_chunks;
     const struct gsim_touch_order *order; /* NULL: evenly over all_ns */
+    bool is_written; /* the next chunks, by the program */
     int64_t all_ns;
     uint64_t rate_q32;
     int64_t left_ns;
@@ -341,7 +352,7 @@ static int64_t most_chunk_ns(struct gsim_store *store, const struct gsim_tenant 
 }
 
 /* The next chunks of a sweep that lie one behind another. */
-static struct gsim_range chunks_to_come(const struct sweep *sweep) {
+static struct gsim_range chunks_to_come(struct sweep *sweep) {
     struct gsim_range chunks = sweep->to_come;
     if (gsim_mostly(!sweep->order))
         return chunks;
@@ -349,12 +360,13 @@ static struct gsim_range chunks_to_come(const struct sweep *sweep) {
     uint32_t passed = chunks.first - part->at, left = part->n - passed;
     chunks.first = part->first + passed;
     chunks.n = left < chunks.n ? left : chunks.n;
+    sweep->is_written = part->is_written;
     return chunks;
 }
 
 /* The next chunks that are alike, as far as the turn reaches; the last of them may end past it. */
 static struct gsim_range next_part(struct gsim_store *store, const struct gsim_tenant *tenant,
-                                   const struct sweep *sweep) {
+                                   struct sweep *sweep) {
     enum gsim_content content;
     struct gsim_range part = chunks_to_come(sweep);
     part.n = gsim_residency_alike(&store->residency, part, &content);
@@ -375,7 +387,7 @@ static int64_t touch_within(struct gsim_store *store, struct gsim_tenant *tenant
     while (sweep->to_come.n > 0 && sweep->left_ns > 0 && !store->residency.has_failed) {
         struct gsim_range part =
             sweep->left_ns == GSIM_NEVER ? chunks_to_come(sweep) : next_part(store, tenant, sweep);
-        int64_t one_ns = touch(store, tenant, part, use);
+        int64_t one_ns = touch(store, tenant, part, sweep->is_written, use);
         stall_ns += one_ns;
         if (sweep->left_ns != GSIM_NEVER)
             sweep->left_ns -= one_ns + run_ns(sweep, part.n);
@@ -440,7 +452,7 @@ struct gsim_swept gsim_pager_sweep(struct gsim_store *store, struct gsim_tenant 
     struct sweep sweep = begin_sweep(store, tenant, pace);
     struct gsim_swept swept = {.first = sweep.to_come.first};
     struct gsim_memory_use use = {0};
-    if (is_all_there(store, tenant->used)) {
+    if (is_all_there(store, tenant)) {
         uint32_t n = sweep.to_come.n;
         if (sweep.left_ns != GSIM_NEVER)
             n = sweep.left_ns > 0 ? within_reach(&sweep) : 0;
@@ -458,12 +470,12 @@ struct gsim_swept gsim_pager_sweep(struct gsim_store *store, struct gsim_tenant 
 int64_t gsim_pager_sweep_part(struct gsim_store *store, struct gsim_tenant *tenant,
                               const struct gsim_swept *part, int64_t left_ns) {
     tenant->state.n_touched = part->first + part->n;
-    if (!store->pager || part->n == 0 || is_all_there(store, tenant->used))
+    if (!store->pager || part->n == 0 || is_all_there(store, tenant))
         return 0;
     struct gsim_memory_use use = {0};
     change(store);
     int64_t stall_ns =
-        touch(store, tenant, (struct gsim_range){tenant->used, part->first, part->n}, &use);
+        touch(store, tenant, (struct gsim_range){tenant->used, part->first, part->n}, false, &use);
     wait_for(tenant, &use, left_ns);
     return stall_ns;
 }

@@ -32,8 +32,8 @@
  * Where the link is coherent (models/memory/remote.h), what a sweep misses is read on the host and
  * moves in behind the reads, under each manager; jobs that yield read over the bus as elsewhere.
  *
- * Which pages are written is not known: pages count as written when they are first used, and as
- * read from then on. */
+ * Which pages are written is known where a program says it of its kernels. Else pages count as
+ * written when they are first used, and as read from then on. */
 #ifndef GSIM_MODELS_MEMORY_PAGER_H
 #define GSIM_MODELS_MEMORY_PAGER_H
 

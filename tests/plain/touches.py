@@ -8,8 +8,8 @@ from pages import Pages
 
 
 class Phase:
-    """launches: pairs of a kernel's time and of what it takes longer each time; touches of each: [(buffer, from, to)] in
-    parts of the buffer."""
+    """launches: pairs of a kernel's time and of what it takes longer each time; touches of each: [(buffer, from, to, access)]
+    in parts of the buffer."""
 
     def __init__(self, count, launches):
         self.count, self.launches = count, launches
@@ -33,7 +33,7 @@ class Memory:
 
     def bounds(self, name):
         """The first and the last byte of it that any kernel touches."""
-        parts = [self.part(nth, *its) for phase in self.phases for _, touches, nth in phase.kernels() for its in touches if its[0] == name]
+        parts = [self.part(nth, *its) for phase in self.phases for _, touches, nth in phase.kernels() for *its, _ in touches if its[0] == name]
         return min((low for low, _ in parts), default=0), max((high for _, high in parts), default=0)
 
     def places(self):
@@ -54,15 +54,15 @@ class Memory:
         return its.pop(None) + max(its.values())
 
     def chunks(self, chunk):
-        """When each chunk is touched in an iteration, and how many chunks there are."""
+        """When each chunk is touched in an iteration, whether it is written, and how many chunks there are."""
         at, end = self.places()
         now, touched = Fraction(0), []
         for ns, touches, nth in [its for phase in self.phases for its in phase.kernels()]:
             numbers = []
-            for its in touches:
+            for *its, access in touches:
                 first, last = (at[its[0]] + byte - self.bounds(its[0])[0] for byte in self.part(nth, *its))
-                numbers += range(first // chunk, -(-last // chunk))
-            touched += [(now + Fraction(ns * n, len(numbers)), number) for n, number in enumerate(numbers)]
+                numbers += [(number, "w" in access) for number in range(first // chunk, -(-last // chunk))]
+            touched += [(now + Fraction(ns * n, len(numbers)), *number) for n, number in enumerate(numbers)]
             now += ns
         return touched, -(-end // chunk)
 
@@ -77,6 +77,9 @@ class Touches(Pages):
 
     def place(self, job):
         return job.order[job.touched][1]
+
+    def writes(self, job):
+        return job.order[job.touched][2]
 
     def goal(self, job):
         return job.order[job.touched][0] if job.touched < len(job.order) else job.iteration
