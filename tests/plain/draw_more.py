@@ -49,8 +49,8 @@ class MoreDraws:
                              **{f"{key}_bytes_per_s": f"{self.costs[key]}B/s" for key in ("host_in", "host_out", "host_both")})
 
     def draw_touched(self, r):
-        """Jobs with programs that say what their kernels touch, in phases that have buffers of their own. None comes later: a
-        job that was alone has touched all of its iteration at its begin (docs/models/paging.md)."""
+        """Jobs with programs that say what their kernels touch, in phases that have buffers of their own, at once or in the
+        midst of each other's iterations."""
         self.draw_tenants(r)
         self.nodes, self.rows = [{"gpus": 1}], self.rows[:r.choice([1, 2, 3, 4])]
         self.sets += ["launch.queue=1000000"]
@@ -58,7 +58,7 @@ class MoreDraws:
             memory = self.memory(r, f"app{n}.csv")
             times = sum(its[0] for phase in memory.phases for its in phase.kernels())
             iterations = r.choice([1, 2, 3, 5])
-            self.rows[n] = {"job_id": row["job_id"], "submit": 0, "duration": iterations * times, "gpus": 1, "ppm": row["ppm"],
+            self.rows[n] = {"job_id": row["job_id"], "submit": n * 7 * S // 10 * (iterations % 2), "duration": iterations * times, "gpus": 1, "ppm": row["ppm"],
                             "memory": memory.all_bytes() + n % 3 * GIB, "iterations": iterations, "program": (f"app{n}.csv", memory)}
 
     def draw_touched_locked(self, r):
