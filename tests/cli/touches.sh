@@ -56,6 +56,15 @@ came() { awk -F, -v job="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } $
 check "the rest of a sweep comes back after a newcomer, in MiB" 3070 "$(came a)"
 check "so does that of a small job" 766 "$(came c)"
 
+# So it is where a was alone when its sweep began, the fifth of those that all take 4 s: a quarter is done when b comes.
+{
+    echo job_id,submit_s,iterations,gpu_ms,mem_gib
+    printf 'a,0,5,4000,4\nb,17,1,1000,8\n'
+} >"$tmp/newcomer.csv"
+"$gsim" run --quiet --gpus-per-node 1 --device ideal --set hbm_bytes=8GiB --set slice.quantum_ns=1s --policy uvm \
+    --jobs-csv "$tmp/newcomer-jobs.csv" "$tmp/newcomer.csv" >"$tmp/out" 2>"$tmp/log" || sed 's/^/# /' "$tmp/log"
+check "and that of a job that was alone, in MiB" 3072 "$(came a)"
+
 # Two jobs whose kernels touch 5 GiB each, in turns on a GPU of 8 GiB. Where the buffers of two phases have 5 GiB each, an
 # iteration has 5 GiB, and what moves is what moves where both phases touch one buffer.
 phased() { # BUFFERS: of the kernels of the phases one and two
