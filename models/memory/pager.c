@@ -201,7 +201,7 @@ struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
                                     .bytes_out = moved.bytes_out};
 }
 
-/* Whether it counts what a program writes: memory goes out without a copy where the host has one. */
+/* Whether writes count: memory goes out without a copy where the host has one. */
 static bool counts_writes(const struct gsim_store *store, const struct gsim_tenant *tenant) {
     return tenant->spec.order && !store->pager->uvm.copies_clean;
 }
