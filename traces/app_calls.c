@@ -157,6 +157,7 @@ static enum gsim_status make_again(struct gsim_app_reader *r, uint32_t from, int
     if (!call)
         return gsim_no_memory(r->log, "reading a program");
     *call = r->calls[from];
+    call->again = (uint32_t)n;
     int64_t grow_ns = r->grow_ns[from], *own_ns = &r->grow_ns[r->app->n_calls];
     *own_ns = 0;
     if (grow_ns > 0) {

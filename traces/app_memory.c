@@ -27,15 +27,16 @@ static enum gsim_status grow(struct gsim_app_reader *r, uint32_t b, int64_t *pha
     struct gsim_app_buffer *buffer = &r->buffers[b];
     const struct gsim_app_lifetime *lifetime = &r->lifetime[b];
     uint32_t p = phase_of(r, b);
+    int64_t grow_bytes = buffer->grow_bytes;
     if (p == r->n_phases)
         return fail(r, lifetime->line, "buffer '%.64s' is of phase '%.64s', which no row names",
                     buffer->name, lifetime->phase);
     int64_t times = r->phase[p].count - 1;
-    if (times > 0 && lifetime->grow_bytes > (most_bytes - buffer->bytes) / times)
+    if (times > 0 && grow_bytes > (most_bytes - buffer->bytes) / times)
         return fail(r, lifetime->line,
                     "buffer '%.64s' grows past 2^60 bytes while phase '%.64s' lasts", buffer->name,
                     lifetime->phase);
-    buffer->bytes += times * lifetime->grow_bytes;
+    buffer->bytes += times * grow_bytes;
     buffer->phase = p + 1;
     if (phase_bytes[p] > most_bytes - buffer->bytes)
         return fail(r, lifetime->line, "with buffer '%.64s' phase '%.64s' has more than 2^60 bytes",

@@ -57,7 +57,6 @@ struct gsim_app_phase {
 /* When a buffer is there. */
 struct gsim_app_lifetime {
     const char *phase; /* in this phase only; NULL: always */
-    int64_t grow_bytes; /* how much larger it is each time that the phase's calls are made */
     int64_t line;
 };
 

@@ -245,7 +245,7 @@ static enum gsim_status take_buffer(struct gsim_app_reader *r) {
     *lifetime = (struct gsim_app_lifetime){.phase = r->cell[PHASE], .line = r->line};
     enum gsim_status status = take_bytes(r, BYTES, &buffer->bytes);
     if (status == GSIM_OK)
-        status = take_bytes(r, GROW_BYTES, &lifetime->grow_bytes);
+        status = take_bytes(r, GROW_BYTES, &buffer->grow_bytes);
     for (uint32_t b = 0; b < r->app->n_buffers; b++)
         if (strcmp(r->buffers[b].name, buffer->name) == 0)
             return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line, "buffer '%s' stands twice",
@@ -255,10 +255,11 @@ static enum gsim_status take_buffer(struct gsim_app_reader *r) {
     if (status == GSIM_OK && r->app->mem_bytes > most_ops - buffer->bytes)
         return gsim_app_refuse(r, BYTES,
                                "a size with which the buffers are 2^60 bytes together at most");
-    if (status == GSIM_OK && lifetime->grow_bytes > 0 && !lifetime->phase)
+    if (status == GSIM_OK && buffer->grow_bytes > 0 && !lifetime->phase)
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
                          "grow_bytes is of a buffer of a phase, and buffer '%.64s' names none",
                          buffer->name);
+    buffer->first_bytes = buffer->bytes;
     r->app->n_buffers++;
     r->app->mem_bytes += lifetime->phase ? 0 : buffer->bytes;
     return status;

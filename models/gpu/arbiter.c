@@ -544,6 +544,8 @@ uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_membe
     struct gsim_member member = *newcomer;
     assert(member.how.lane < lanes->n_lanes && !member.is_present);
     disturb(arbiter, now_ns);
+    struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, lanes);
+    gsim_turn_cut(&gpu, lanes->lane, now_ns);
     if (arrival != GSIM_ARRIVAL_PARKED &&
         !open_memory(lanes, &member, arrival == GSIM_ARRIVAL_CARRIED))
         return GSIM_NO_MEMBER;
@@ -555,7 +557,7 @@ uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_membe
     member.is_present = true;
     member.finish_ns = GSIM_NEVER;
     lanes->members[place] = member;
-    struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, lanes);
+    gpu = lane_gpu_of(arbiter, lanes); /* of more members */
     gsim_gpu_lane_join(&gpu, &lanes->lane[member.how.lane], place, now_ns);
     gsim_lanes_choose_anchor(lanes);
     arbiter->n_present++;
@@ -578,10 +580,9 @@ static void step_out(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_
     disturb(arbiter, now_ns);
     leave_lane(arbiter, member, now_ns);
     lanes->members[member].is_present = false;
-    if (lanes->store.pager) {
+    if (lanes->store.pager)
         gsim_slice_log_tell(lanes->spans, GSIM_SPAN_RESIDENT, lanes->members[member].how.job,
                             now_ns, now_ns, 0);
-    }
     gsim_memory_use_add(&arbiter->gone, &lanes->members[member].tenant.sum, 1);
     arbiter->n_present--;
     lanes->members[member].reports = 0;
@@ -754,8 +755,7 @@ struct gsim_arbiter_stats gsim_arbiter_stats(const struct gsim_arbiter *arbiter)
                                        .has_crowded_unequals = lanes->has_crowded_unequals,
                                        .bytes_in = arbiter->gone.bytes_in};
     for (uint16_t i = 0; i < lanes->capacity; i++)
-        if (lanes->members[i].is_present)
-            stats.bytes_in += lanes->members[i].tenant.sum.bytes_in;
+        stats.bytes_in += lanes->members[i].is_present ? lanes->members[i].tenant.sum.bytes_in : 0;
     for (uint16_t i = 0; i < lanes->n_lanes; i++) {
         stats.slices += lanes->lane[i].sums.n_slices;
         stats.switch_ns += lanes->lane[i].sums.switch_ns;

@@ -780,6 +780,7 @@ void gsim_gpu_lane_leave(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *
     if (had_lane && lane->state.phase == GSIM_LANE_SWITCHING && gsim_pager_is_proactive(gpu->store))
         gpu->members[member].state.stall_ns +=
             lane->marks.next_ns - now_ns; /* its memory is on its way */
+    gpu->members[member].tenant.whole.is_on = false; /* no newcomer cuts its sweep any more */
     if (lane->state.last == member)
         lane->state.last = GSIM_NO_MEMBER;
     if (gsim_gpu_lane_is_strict(lane))

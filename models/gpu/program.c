@@ -14,47 +14,23 @@ struct maker {
     struct gsim_program_call *calls;
     struct gsim_program_kernel *kernels;
     struct gsim_program_step *steps;
-    struct gsim_program_touch *touches;
     int64_t *kernel_ns; /* by app->kernels: of a launch without a time of its own */
-    uint32_t *first_touch; /* by app->kernels */
     /* the launches, counted from 1, behind which an event or the end of a stream stands; 0: none */
     uint32_t *event_at, *stream_at;
 };
 
 static bool reserve(struct maker *m, struct gsim_arena *arena) {
     const struct gsim_app *app = m->app;
-    size_t n_launches = 0, n_touches = 0;
-    for (uint32_t k = 0; k < app->n_kernels; k++) {
+    size_t n_launches = 0;
+    for (uint32_t k = 0; k < app->n_kernels; k++)
         n_launches += (size_t)app->kernels[k].count;
-        n_touches += app->kernels[k].n_touches;
-    }
     m->calls = gsim_arena_array(arena, app->n_calls, sizeof *m->calls);
     m->kernels = gsim_arena_array(arena, n_launches, sizeof *m->kernels);
     m->steps = gsim_arena_array(arena, n_launches, sizeof *m->steps);
-    m->touches = gsim_arena_array(arena, n_touches + 1, sizeof *m->touches);
     m->kernel_ns = gsim_arena_array(arena, app->n_kernels, sizeof *m->kernel_ns);
-    m->first_touch = gsim_arena_array(arena, app->n_kernels, sizeof *m->first_touch);
     m->event_at = gsim_arena_array(arena, app->n_events + 1U, sizeof *m->event_at);
     m->stream_at = gsim_arena_array(arena, app->n_streams + 1U, sizeof *m->stream_at);
-    return m->calls && m->kernels && m->steps && m->touches && m->kernel_ns && m->first_touch &&
-           m->event_at && m->stream_at;
-}
-
-static void place_touches(struct maker *m) {
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < m->app->n_kernels; k++) {
-        const struct gsim_app_kernel *kernel = &m->app->kernels[k];
-        m->first_touch[k] = n;
-        for (uint32_t t = 0; t < kernel->n_touches; t++) {
-            const struct gsim_app_extent *extent = &kernel->touches[t];
-            int64_t bytes = m->app->buffers[extent->buffer].bytes;
-            m->touches[n++] = (struct gsim_program_touch){
-                .from_bytes = gsim_muldiv_floor(bytes, extent->from_ppm, GSIM_PPM),
-                .to_bytes = gsim_muldiv_ceil(bytes, extent->to_ppm, GSIM_PPM),
-                .buffer = extent->buffer,
-                .access = extent->access};
-        }
-    }
+    return m->calls && m->kernels && m->steps && m->kernel_ns && m->event_at && m->stream_at;
 }
 
 static enum gsim_status time_kernels(struct maker *m, struct gsim_log *log) {
@@ -180,8 +156,7 @@ static void launch(struct maker *m, const struct gsim_app_call *call, int64_t ho
                                      .stream = call->stream,
                                      .unit = (uint8_t)kernel->unit,
                                      .small_l1_ppm = small_l1_ppm(kernel),
-                                     .first_touch = m->first_touch[call->kernel],
-                                     .n_touches = kernel->n_touches};
+                                     .again = call->again};
     out->has_small_l1 |= m->kernels[out->n_kernels].small_l1_ppm > 0;
     bind_to_memory(m, call->kernel, &m->kernels[out->n_kernels]);
     if (kernel->blocks > 0 && kernel->threads > 0)
@@ -305,17 +280,30 @@ static int64_t lay_out(const struct gsim_app *app, struct place *places) {
     return end_bytes;
 }
 
+/* What a launch touches of a buffer, in the size that the buffer has then. */
+struct reach {
+    int64_t from_bytes, to_bytes;
+};
+
+static struct reach reach_of(const struct maker *m, const struct gsim_program_kernel *kernel,
+                             const struct gsim_app_extent *extent) {
+    const struct gsim_app_buffer *buffer = &m->app->buffers[extent->buffer];
+    int64_t bytes = buffer->first_bytes + kernel->again * buffer->grow_bytes;
+    return (struct reach){gsim_muldiv_floor(bytes, extent->from_ppm, GSIM_PPM),
+                          gsim_muldiv_ceil(bytes, extent->to_ppm, GSIM_PPM)};
+}
+
 static void place_buffers(const struct maker *m, struct place *places) {
     for (uint32_t k = 0; k < m->out->n_kernels; k++) {
-        const struct gsim_program_kernel *kernel = &m->kernels[k];
-        for (uint32_t t = kernel->first_touch; t < kernel->first_touch + kernel->n_touches; t++) {
-            const struct gsim_program_touch *touch = &m->touches[t];
-            struct place *place = &places[touch->buffer];
+        const struct gsim_app_kernel *kind = &m->app->kernels[m->kernels[k].kind];
+        for (uint32_t t = 0; t < kind->n_touches; t++) {
+            struct reach touched = reach_of(m, &m->kernels[k], &kind->touches[t]);
+            struct place *place = &places[kind->touches[t].buffer];
             bool is_first = place->to_bytes == 0;
-            if (is_first || touch->from_bytes < place->from_bytes)
-                place->from_bytes = touch->from_bytes;
-            if (touch->to_bytes > place->to_bytes)
-                place->to_bytes = touch->to_bytes;
+            if (is_first || touched.from_bytes < place->from_bytes)
+                place->from_bytes = touched.from_bytes;
+            if (touched.to_bytes > place->to_bytes)
+                place->to_bytes = touched.to_bytes;
         }
     }
     m->out->order_bytes = lay_out(m->app, places);
@@ -324,7 +312,7 @@ static void place_buffers(const struct maker *m, struct place *places) {
 static uint64_t n_touches_of(const struct maker *m) {
     uint64_t n = 0;
     for (uint32_t k = 0; k < m->out->n_kernels; k++)
-        n += m->kernels[k].n_touches;
+        n += m->app->kernels[m->kernels[k].kind].n_touches;
     return n;
 }
 
@@ -334,20 +322,28 @@ static bool append_touches(const struct maker *m, uint32_t k, const struct place
     const struct gsim_program_kernel *kernel = &m->kernels[k];
     int64_t chunk_bytes = m->profile->value[GSIM_KEY_UVM_CHUNK_BYTES];
     int64_t to_ns = m->steps[k].end_ns, from_ns = to_ns - (kernel->ns > 0 ? kernel->ns : 1);
+    const struct gsim_app_kernel *kind = &m->app->kernels[kernel->kind];
     uint32_t first_part = order->n_parts, begins_at = order->n;
-    for (uint32_t t = kernel->first_touch; t < kernel->first_touch + kernel->n_touches; t++) {
-        const struct gsim_program_touch *touch = &m->touches[t];
-        const struct place *place = &places[touch->buffer];
-        int64_t begin = place->at_bytes + touch->from_bytes - place->from_bytes;
-        int64_t end = begin + touch->to_bytes - touch->from_bytes;
+    for (uint32_t t = 0; t < kind->n_touches; t++) {
+        const struct gsim_app_extent *extent = &kind->touches[t];
+        const struct place *place = &places[extent->buffer];
+        struct reach touched = reach_of(m, kernel, extent);
+        int64_t begin = place->at_bytes + touched.from_bytes - place->from_bytes;
+        int64_t end = begin + touched.to_bytes - touched.from_bytes;
         uint32_t first = (uint32_t)(begin / chunk_bytes);
         uint32_t n = gsim_chunks_of(end, chunk_bytes) - first;
         if (end <= begin)
             continue;
         if (n > UINT32_MAX - order->n)
             return false;
-        parts[order->n_parts++] = (struct gsim_touch_part){
-            from_ns, to_ns, first, n, order->n, .before = order->n - begins_at};
+        parts[order->n_parts++] =
+            (struct gsim_touch_part){.from_ns = from_ns,
+                                     .to_ns = to_ns,
+                                     .first = first,
+                                     .n = n,
+                                     .at = order->n,
+                                     .before = order->n - begins_at,
+                                     .is_written = (extent->access & GSIM_ACCESS_WRITE) != 0};
         order->n += n;
     }
     for (uint32_t p = first_part; p < order->n_parts; p++)
@@ -395,7 +391,6 @@ enum gsim_status gsim_program_of(const struct gsim_app *app, const struct gsim_p
                               .calls = m.calls,
                               .kernels = m.kernels,
                               .steps = m.steps,
-                              .touches = m.touches,
                               .n_calls = app->n_calls,
                               .n_streams = app->n_streams,
                               .n_events = app->n_events,
@@ -405,7 +400,6 @@ enum gsim_status gsim_program_of(const struct gsim_app *app, const struct gsim_p
         status = check_blocks(&m, log);
     if (status != GSIM_OK)
         return status;
-    place_touches(&m);
     make_calls(&m);
     wait_for_last_iteration(&m);
     set_apart(&m);

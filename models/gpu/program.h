@@ -21,13 +21,6 @@
 /* The longest host or GPU time of an iteration: ten days. */
 #define GSIM_PROGRAM_MOST_NS (INT64_C(864000) * GSIM_NS_PER_S)
 
-/* A part of a buffer, in bytes from its begin. */
-struct gsim_program_touch {
-    int64_t from_bytes, to_bytes;
-    uint16_t buffer; /* number in app->buffers */
-    uint8_t access; /* enum gsim_access */
-};
-
 /* A launch: a kernel, a copy or a set. */
 struct gsim_program_kernel {
     int64_t ns; /* alone on the device, from its begin to its end */
@@ -45,7 +38,7 @@ struct gsim_program_kernel {
     int64_t hbm_bytes_per_s; /* drawn alone; 0: its traffic is not known */
     uint32_t loads_ppm; /* the part of it that loads alone move; the rest is half stored */
     uint32_t small_l1_ppm; /* by which it takes longer on SMs with the smallest L1 */
-    uint32_t first_touch, n_touches; /* in program->touches, in order */
+    uint32_t again;        /* how often the calls of its phase were made before */
 };
 
 struct gsim_program_call {
@@ -71,7 +64,6 @@ struct gsim_program {
     const struct gsim_program_call *calls;
     const struct gsim_program_kernel *kernels;
     const struct gsim_program_step *steps; /* by kernel */
-    const struct gsim_program_touch *touches;
     uint32_t n_calls, n_kernels;
     uint16_t n_streams, n_events;
     /* The number of iterations after which the host waits for all that it has launched; 0: it

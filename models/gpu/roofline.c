@@ -66,14 +66,20 @@ static enum gsim_status too_much(const struct gsim_app *app, const struct gsim_a
                      (long long)needed, what, profile->name, (long long)there);
 }
 
-/* Bytes from the first to the last that the kernels touch of a buffer. A byte of which a part is
+/* Kernels, in all launches or in the last one of each, when buffers have grown. */
+struct launches {
+    const struct gsim_app_kernel *kernels;
+    uint32_t n;
+    bool are_last;
+};
+
+/* Bytes from the first to the last that the launches touch of a buffer. A byte of which a part is
  * touched counts, as in the order of a program's touches (models/gpu/program.c). */
-static int64_t touched_of(const struct gsim_app *app, const struct gsim_app_kernel *kernels,
-                          uint32_t n_kernels, uint32_t b) {
+static int64_t touched_of(const struct gsim_app *app, const struct launches *launches, uint32_t b) {
     uint32_t from = (uint32_t)GSIM_PPM, to = 0;
-    for (uint32_t k = 0; k < n_kernels; k++)
-        for (uint32_t e = 0; e < kernels[k].n_touches; e++) {
-            const struct gsim_app_extent *extent = &kernels[k].touches[e];
+    for (uint32_t k = 0; k < launches->n; k++)
+        for (uint32_t e = 0; e < launches->kernels[k].n_touches; e++) {
+            const struct gsim_app_extent *extent = &launches->kernels[k].touches[e];
             if (extent->buffer != b)
                 continue;
             from = extent->from_ppm < from ? extent->from_ppm : from;
@@ -81,18 +87,19 @@ static int64_t touched_of(const struct gsim_app *app, const struct gsim_app_kern
         }
     if (to <= from)
         return 0;
-    int64_t bytes = app->buffers[b].bytes;
-    return gsim_muldiv_ceil(bytes, to, GSIM_PPM) - gsim_muldiv_floor(bytes, from, GSIM_PPM);
+    const struct gsim_app_buffer *buffer = &app->buffers[b];
+    int64_t least_bytes = launches->are_last ? buffer->bytes : buffer->first_bytes;
+    return gsim_muldiv_ceil(buffer->bytes, to, GSIM_PPM) -
+           gsim_muldiv_floor(least_bytes, from, GSIM_PPM);
 }
 
 /* Of all buffers; buffers of different phases are not there together, and those of the phase of
  * which most is touched count. */
-static int64_t touched_bytes(const struct gsim_app *app, const struct gsim_app_kernel *kernels,
-                             uint32_t n_kernels) {
+static int64_t touched_bytes(const struct gsim_app *app, struct launches launches) {
     int64_t bytes[GSIM_APP_PHASES_MOST + 1] = {0}, most = 0;
     for (uint32_t b = 0; b < app->n_buffers; b++) {
         uint32_t phase = app->buffers[b].phase;
-        bytes[phase] += touched_of(app, kernels, n_kernels, b);
+        bytes[phase] += touched_of(app, &launches, b);
         most = phase > 0 && bytes[phase] > most ? bytes[phase] : most;
     }
     return bytes[0] + most;
@@ -101,7 +108,7 @@ static int64_t touched_bytes(const struct gsim_app *app, const struct gsim_app_k
 static enum gsim_status check_needs(const struct gsim_app *app,
                                     const struct gsim_app_kernel *kernel,
                                     const struct gsim_profile *profile, struct gsim_log *log) {
-    int64_t touched = touched_bytes(app, kernel, 1);
+    int64_t touched = touched_bytes(app, (struct launches){kernel, 1, true});
     const struct {
         const char *what;
         int64_t needed, there;
@@ -205,7 +212,8 @@ enum gsim_status gsim_roofline_cost(const struct gsim_app *app, const struct gsi
                          profile->name);
     out->gpu_ns = (int64_t)sums.ns;
     out->bytes = (int64_t)sums.bytes;
-    out->working_set_bytes = touched_bytes(app, app->kernels, app->n_kernels);
+    out->working_set_bytes =
+        touched_bytes(app, (struct launches){app->kernels, app->n_kernels, false});
     if (sums.ns == 0)
         return GSIM_OK;
     gsim_i128 bytes_per_s = sums.bytes * GSIM_NS_PER_S / sums.ns;

@@ -3,6 +3,7 @@
 
 #include "gsim/units.h"
 #include "sim/base/hints.h"
+#include "models/gpu/progress.h"
 
 /* Logs how much memory of each member is resident, after some of it has moved: what one lane brings
  * in may push out memory of another. */
@@ -55,6 +56,18 @@ GSIM_APART static int64_t move_for_more(const struct gsim_lane_gpu *gpu,
     return quantum_ns < left_ns ? quantum_ns : left_ns;
 }
 
+/* Side by side several sweeps may be under way, and a gang's on several GPUs. */
+static struct gsim_pace pace_of(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
+                                const struct gsim_member *member, int64_t left_ns) {
+    return (struct gsim_pace){.done = gsim_context_swept(&member->context),
+                              .all = gsim_context_sweep(&member->context),
+                              .rate_q32 = lane->state.rate_q32,
+                              .stall_ns = member->state.stall_ns,
+                              .left_ns = left_ns,
+                              .can_be_cut = gpu->n_lanes == 1 && gpu->gang->n == 0 &&
+                                            !gsim_pager_is_proactive(gpu->store)};
+}
+
 void gsim_turn_sweep(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                      int64_t left_ns, int64_t now_ns) {
     struct gsim_member *member = gsim_gpu_lane_present(gpu, lane);
@@ -63,16 +76,45 @@ void gsim_turn_sweep(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane
         return;
     if (gsim_rarely(gsim_turn_moves_for_kernels(gpu, member)))
         left_ns = move_for_more(gpu, lane, member, left_ns, now_ns);
-    struct gsim_pace pace = {.done = gsim_context_swept(&member->context),
-                             .all = gsim_context_sweep(&member->context),
-                             .rate_q32 = lane->state.rate_q32,
-                             .stall_ns = member->state.stall_ns,
-                             .left_ns = left_ns};
+    struct gsim_pace pace = pace_of(gpu, lane, member, left_ns);
     struct gsim_swept swept = gsim_pager_sweep(gpu->store, &member->tenant, &pace);
     int64_t stall_ns = gsim_gang_memory_sweep(gpu->gang, &member->tenant, &swept, pace.stall_ns);
     if (stall_ns > 0)
         tell_residency(gpu, now_ns);
     member->state.stall_ns += stall_ns;
+}
+
+/* The context has run while it seemed to wait: up to where it has nothing to run, at most, which
+ * its lane has to see. */
+static void catch_up(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
+                     struct gsim_member *member, int64_t ran_ns, int64_t now_ns) {
+    int64_t from_ns = now_ns - ran_ns;
+    int64_t idle_ns =
+        gsim_context_idle_ns(&member->context, from_ns, lane->state.rate_q32, GSIM_NEVER);
+    int64_t to_ns = gsim_sooner_ns(now_ns, idle_ns - 1);
+    if (to_ns > from_ns && gsim_gpu_lane_running(lane) == lane->spec.member[lane->state.at])
+        gsim_progress_run(gpu, lane, member, from_ns, to_ns, lane->state.rate_q32);
+}
+
+static void cut(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
+                struct gsim_member *member, int64_t now_ns) {
+    bool goes_on = lane->state.rate_q32 != 0 && !lane->state.is_halting;
+    if (member->tenant.whole.is_on && goes_on) {
+        struct gsim_pace pace = pace_of(gpu, lane, member, 0);
+        struct gsim_cut cut = gsim_pager_cut(gpu->store, &member->tenant, &pace);
+        member->state.stall_ns = cut.stall_ns;
+        if (cut.ran_ns > 0)
+            catch_up(gpu, lane, member, cut.ran_ns, now_ns);
+        tell_residency(gpu, now_ns);
+    }
+    member->tenant.whole.is_on = false;
+}
+
+void gsim_turn_cut(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lanes,
+                   int64_t now_ns) {
+    for (uint16_t place = 0; gpu->store->pager && place < gpu->n_places; place++)
+        if (gpu->members[place].is_present)
+            cut(gpu, &lanes[gpu->members[place].how.lane], &gpu->members[place], now_ns);
 }
 
 bool gsim_turn_is_in_vain(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,

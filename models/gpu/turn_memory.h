@@ -14,6 +14,10 @@ int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu
  * and waits for it. */
 void gsim_turn_sweep(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                      int64_t left_ns, int64_t now_ns);
+/* A newcomer is about to join a lane. Of a sweep that was touched to its end, as nothing was to end
+ * the turn, a member has touched what it has come to by now. */
+void gsim_turn_cut(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lanes,
+                   int64_t now_ns);
 /* Whether memory moves for the kernels that begin within a turn of this member. */
 static inline bool gsim_turn_moves_for_kernels(const struct gsim_lane_gpu *gpu,
                                                const struct gsim_member *member) {

@@ -213,7 +213,7 @@ void gsim_link_shares_count(struct gsim_model *model, const struct gsim_job *abo
 static gsim_i128 at_full_rate(int64_t bytes, uint64_t share_q32) {
     if (share_q32 == GSIM_RATE_ONE || bytes == 0)
         return bytes;
-    return ((gsim_i128)bytes << 32) / (gsim_i128)share_q32;
+    return (gsim_i128)bytes * (gsim_i128)GSIM_RATE_ONE / (gsim_i128)share_q32;
 }
 
 /* Adds the bytes that have arrived since the last tally to what the GPU would have moved at full

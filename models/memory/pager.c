@@ -108,6 +108,7 @@ bool gsim_pager_open(struct gsim_store *store, struct gsim_tenant *tenant,
     if (!store->pager)
         return true;
     change(store);
+    store->before_stamp = 0; /* whole sweeps are cut before a newcomer comes */
     int64_t chunk_bytes = store->pager->uvm.chunk_bytes;
     uint32_t n_used = gsim_chunks_of(spec->used_bytes, chunk_bytes);
     uint32_t n_all = gsim_chunks_of(spec->allocated_bytes, chunk_bytes);
@@ -124,6 +125,11 @@ void gsim_pager_close(struct gsim_store *store, struct gsim_tenant *tenant) {
     change(store);
     gsim_residency_close(&store->residency, tenant->used);
     gsim_residency_close(&store->residency, tenant->unused);
+    if (store->before_stamp != 0) {
+        gsim_residency_close(&store->before, tenant->used);
+        gsim_residency_close(&store->before, tenant->unused);
+        store->before_stamp = ++store->pager->stamp;
+    }
     tenant->used = tenant->unused = GSIM_NO_BUFFER;
 }
 
@@ -191,16 +197,23 @@ struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
                                     .bytes_out = moved.bytes_out};
 }
 
-/* Where all chunks are resident and their age does not count, touching them changes nothing. */
-static bool is_all_there(const struct gsim_store *store, uint32_t buffer) {
-    const struct gsim_buffer *about = &store->residency.buffers[buffer];
-    return store->pager->eviction != GSIM_EVICT_LRU && about->n_resident == about->n_chunks;
+/* Whether writes count: memory goes out without a copy where the host has one. */
+static bool counts_writes(const struct gsim_store *store, const struct gsim_tenant *tenant) {
+    return tenant->spec.order && !store->pager->uvm.copies_clean;
+}
+
+/* Where all chunks are resident, their age does not count and they are written already, touching
+ * them changes nothing. */
+static bool is_all_there(const struct gsim_store *store, const struct gsim_tenant *tenant) {
+    const struct gsim_buffer *about = &store->residency.buffers[tenant->used];
+    return store->pager->eviction != GSIM_EVICT_LRU && about->n_resident == about->n_chunks &&
+           (gsim_mostly(!counts_writes(store, tenant)) || about->n_dirty == about->n_chunks);
 }
 
 /* Sweeps a range of a job that yields: chunks on the host are prefetched if there is room for them
  * and all jobs yield, else they are read where they are. */
 static int64_t sweep_mapped(struct gsim_store *store, struct gsim_range left,
-                            struct gsim_paging *paging) {
+                            struct gsim_touches how, struct gsim_paging *paging) {
     struct gsim_residency *residency = &store->residency;
     const struct gsim_pager *pager = store->pager;
     int64_t prefetched = 0, mapped = 0; /* chunks */
@@ -213,11 +226,12 @@ static int64_t sweep_mapped(struct gsim_store *store, struct gsim_range left,
         if (content == GSIM_ON_HOST && room > 0) {
             part.n = part.n < room ? part.n : room;
             prefetched += gsim_residency_populate(residency, part).in;
+            if (how.is_write)
+                (void)gsim_residency_touch(residency, part, true);
         } else if (content == GSIM_ON_HOST) {
             mapped += part.n;
         } else {
-            is_fine = gsim_uvm_access(&store->pager->uvm, residency, part, (struct gsim_touches){0},
-                                      paging);
+            is_fine = gsim_uvm_access(&store->pager->uvm, residency, part, how, paging);
         }
         left.first += part.n;
         left.n -= part.n;
@@ -231,19 +245,20 @@ static int64_t sweep_mapped(struct gsim_store *store, struct gsim_range left,
 }
 
 static int64_t sweep_faulting(struct gsim_store *store, struct gsim_range range,
-                              struct gsim_paging *paging) {
+                              struct gsim_touches how, struct gsim_paging *paging) {
     struct gsim_uvm *uvm = &store->pager->uvm;
-    if (!gsim_uvm_access(uvm, &store->residency, range, (struct gsim_touches){0}, paging))
+    if (!gsim_uvm_access(uvm, &store->residency, range, how, paging))
         store->residency.has_failed = true;
     return gsim_uvm_ns(uvm, paging);
 }
 
 /* Sweeps a range over a coherent link. */
 static int64_t sweep_remote(struct gsim_store *store, struct gsim_range range,
-                            struct gsim_paging *paging) {
+                            struct gsim_touches how, struct gsim_paging *paging) {
     struct gsim_pager *pager = store->pager;
     struct gsim_remote_bytes bytes = {0};
-    if (!gsim_remote_access(&pager->remote, &pager->uvm, &store->residency, range, paging, &bytes))
+    if (!gsim_remote_access(&pager->remote, &pager->uvm, &store->residency, range, how, paging,
+                            &bytes))
         store->residency.has_failed = true;
     int64_t faulted_ns = gsim_uvm_ns(&pager->uvm, paging);
     paging->bytes_in += bytes.read + bytes.in;
@@ -257,11 +272,12 @@ static bool is_mapped(const struct gsim_store *store, const struct gsim_tenant *
 
 /* The wait of chunks that are touched now; counted as long as it lasts. */
 static int64_t touch(struct gsim_store *store, struct gsim_tenant *tenant, struct gsim_range range,
-                     struct gsim_memory_use *use) {
+                     bool is_written, struct gsim_memory_use *use) {
     struct gsim_paging paging = {0};
-    int64_t stall_ns = is_mapped(store, tenant)     ? sweep_mapped(store, range, &paging)
-                       : store->pager->remote.is_on ? sweep_remote(store, range, &paging)
-                                                    : sweep_faulting(store, range, &paging);
+    struct gsim_touches how = {.is_write = is_written && counts_writes(store, tenant)};
+    int64_t stall_ns = is_mapped(store, tenant)     ? sweep_mapped(store, range, how, &paging)
+                       : store->pager->remote.is_on ? sweep_remote(store, range, how, &paging)
+                                                    : sweep_faulting(store, range, how, &paging);
     gsim_memory_use_add(
         use, &(struct gsim_memory_use){paging.faults, paging.bytes_in, paging.bytes_out, stall_ns},
         1);
@@ -275,6 +291,7 @@ struct sweep {
     struct gsim_range to_come; /* positions, where the order of touches is known */
     uint32_t n_chunks;
     const struct gsim_touch_order *order; /* NULL: evenly over all_ns */
+    bool is_written; /* the next chunks, by the program */
     int64_t all_ns;
     uint64_t rate_q32;
     int64_t left_ns;
@@ -337,7 +354,7 @@ static int64_t most_chunk_ns(struct gsim_store *store, const struct gsim_tenant 
 }
 
 /* The next chunks of a sweep that lie one behind another. */
-static struct gsim_range chunks_to_come(const struct sweep *sweep) {
+static struct gsim_range chunks_to_come(struct sweep *sweep) {
     struct gsim_range chunks = sweep->to_come;
     if (gsim_mostly(!sweep->order))
         return chunks;
@@ -345,12 +362,13 @@ static struct gsim_range chunks_to_come(const struct sweep *sweep) {
     uint32_t passed = chunks.first - part->at, left = part->n - passed;
     chunks.first = part->first + passed;
     chunks.n = left < chunks.n ? left : chunks.n;
+    sweep->is_written = part->is_written;
     return chunks;
 }
 
 /* The next chunks that are alike, as far as the turn reaches; the last of them may end past it. */
 static struct gsim_range next_part(struct gsim_store *store, const struct gsim_tenant *tenant,
-                                   const struct sweep *sweep) {
+                                   struct sweep *sweep) {
     enum gsim_content content;
     struct gsim_range part = chunks_to_come(sweep);
     part.n = gsim_residency_alike(&store->residency, part, &content);
@@ -371,7 +389,7 @@ static int64_t touch_within(struct gsim_store *store, struct gsim_tenant *tenant
     while (sweep->to_come.n > 0 && sweep->left_ns > 0 && !store->residency.has_failed) {
         struct gsim_range part =
             sweep->left_ns == GSIM_NEVER ? chunks_to_come(sweep) : next_part(store, tenant, sweep);
-        int64_t one_ns = touch(store, tenant, part, use);
+        int64_t one_ns = touch(store, tenant, part, sweep->is_written, use);
         stall_ns += one_ns;
         if (sweep->left_ns != GSIM_NEVER)
             sweep->left_ns -= one_ns + run_ns(sweep, part.n);
@@ -429,6 +447,23 @@ static struct sweep begin_sweep(const struct gsim_store *store, const struct gsi
     return sweep;
 }
 
+/* Keeps what a cut needs. */
+static void begin_whole(struct gsim_store *store, struct gsim_tenant *tenant,
+                        const struct gsim_pace *pace, bool moves) {
+    bool is_whole = pace->can_be_cut && pace->left_ns == GSIM_NEVER;
+    tenant->whole = (struct gsim_whole_sweep){.is_on = is_whole,
+                                              .n_touched = tenant->state.n_touched,
+                                              .done = pace->done,
+                                              .was_stall_ns = pace->stall_ns,
+                                              .last = tenant->last};
+    store->before_stamp = is_whole && moves ? store->stamp : 0;
+    if (gsim_mostly(store->before_stamp == 0))
+        return;
+    store->before.arena = store->residency.arena;
+    (void)gsim_residency_copy(&store->before, &store->residency); /* a failure is noted there */
+    store->residency.has_failed |= store->before.has_failed;
+}
+
 struct gsim_swept gsim_pager_sweep(struct gsim_store *store, struct gsim_tenant *tenant,
                                    const struct gsim_pace *pace) {
     if (!gsim_pager_is_sweeping(store, tenant))
@@ -436,7 +471,9 @@ struct gsim_swept gsim_pager_sweep(struct gsim_store *store, struct gsim_tenant 
     struct sweep sweep = begin_sweep(store, tenant, pace);
     struct gsim_swept swept = {.first = sweep.to_come.first};
     struct gsim_memory_use use = {0};
-    if (is_all_there(store, tenant->used)) {
+    bool is_all = is_all_there(store, tenant);
+    begin_whole(store, tenant, pace, !is_all);
+    if (is_all) {
         uint32_t n = sweep.to_come.n;
         if (sweep.left_ns != GSIM_NEVER)
             n = sweep.left_ns > 0 ? within_reach(&sweep) : 0;
@@ -448,18 +485,56 @@ struct gsim_swept gsim_pager_sweep(struct gsim_store *store, struct gsim_tenant 
     tenant->state.n_touched = sweep.to_come.first;
     swept.n = sweep.to_come.first - swept.first;
     wait_for(tenant, &use, pace->stall_ns);
+    tenant->whole.use = use;
+    tenant->whole.stall_ns = pace->stall_ns + swept.stall_ns;
     return swept;
+}
+
+/* The sweep is made again from its begin, for as long as it took. */
+static struct gsim_cut sweep_again(struct gsim_store *store, struct gsim_tenant *tenant,
+                                   const struct gsim_pace *pace) {
+    struct gsim_whole_sweep whole = tenant->whole;
+    int64_t ran_ns = gsim_work_time(pace->done - whole.done, pace->rate_q32);
+    int64_t took_ns = whole.stall_ns - pace->stall_ns + ran_ns;
+    struct gsim_residency swept = store->residency;
+    store->residency = store->before;
+    store->before = swept;
+    change(store);
+    gsim_memory_use_add(&tenant->sum, &whole.use, -1);
+    tenant->last = whole.last;
+    tenant->state.n_touched = whole.n_touched;
+    struct gsim_pace again = {.done = whole.done,
+                              .all = pace->all,
+                              .rate_q32 = pace->rate_q32,
+                              .stall_ns = whole.was_stall_ns,
+                              .left_ns = took_ns};
+    int64_t wait_ns = whole.was_stall_ns + gsim_pager_sweep(store, tenant, &again).stall_ns;
+    int64_t more_ns = took_ns - wait_ns - ran_ns;
+    return (struct gsim_cut){.stall_ns = wait_ns > took_ns ? wait_ns - took_ns : 0,
+                             .ran_ns = more_ns > 0 ? more_ns : 0};
+}
+
+struct gsim_cut gsim_pager_cut(struct gsim_store *store, struct gsim_tenant *tenant,
+                               const struct gsim_pace *pace) {
+    struct gsim_cut cut = {.stall_ns = pace->stall_ns};
+    bool is_within = tenant->whole.is_on && pace->all > 0 && pace->done >= tenant->whole.done;
+    if (is_within && store->before_stamp != 0)
+        cut = sweep_again(store, tenant, pace);
+    else if (is_within)
+        tenant->state.n_touched = tenant->whole.n_touched;
+    tenant->whole.is_on = false;
+    return cut;
 }
 
 int64_t gsim_pager_sweep_part(struct gsim_store *store, struct gsim_tenant *tenant,
                               const struct gsim_swept *part, int64_t left_ns) {
     tenant->state.n_touched = part->first + part->n;
-    if (!store->pager || part->n == 0 || is_all_there(store, tenant->used))
+    if (!store->pager || part->n == 0 || is_all_there(store, tenant))
         return 0;
     struct gsim_memory_use use = {0};
     change(store);
     int64_t stall_ns =
-        touch(store, tenant, (struct gsim_range){tenant->used, part->first, part->n}, &use);
+        touch(store, tenant, (struct gsim_range){tenant->used, part->first, part->n}, false, &use);
     wait_for(tenant, &use, left_ns);
     return stall_ns;
 }
@@ -485,6 +560,8 @@ int64_t gsim_tenant_repace(struct gsim_tenant *tenant, int64_t left_ns, int64_t 
     all_ns = all_ns > 0 ? all_ns : 1;
     int64_t now_left_ns = gsim_muldiv_ceil(left_ns, all_ns, last->stall_ns);
     tenant->sum.stall_ns += now_left_ns - left_ns;
+    tenant->whole.stall_ns += now_left_ns - left_ns;
+    tenant->whole.use.stall_ns += now_left_ns - left_ns;
     last->stall_ns = all_ns;
     return now_left_ns;
 }
@@ -511,8 +588,10 @@ struct gsim_overflow gsim_overflow_of(int64_t bytes, const struct gsim_profile *
 }
 
 void gsim_tenant_end_iteration(struct gsim_tenant *tenant, bool is_swept) {
-    if (is_swept)
+    if (is_swept) {
         tenant->state.n_touched = 0;
+        tenant->whole.is_on = false;
+    }
     tenant->sum.bytes_out += tenant->spec.overflow.bytes;
     tenant->sum.bytes_in += tenant->spec.overflow.bytes;
     tenant->sum.stall_ns += tenant->spec.overflow.ns;
@@ -540,18 +619,23 @@ int64_t gsim_pager_resident_bytes(const struct gsim_store *store,
                                             resident_chunks(&store->residency, tenant->unused));
 }
 
+static void copy_residency(struct gsim_residency *to, const struct gsim_residency *from) {
+    if (!to->arena)
+        to->arena = from->arena;
+    (void)gsim_residency_copy(to, from); /* a failure is noted there */
+}
+
 void gsim_pager_copy(struct gsim_store *to, const struct gsim_store *from) {
-    struct gsim_residency *residency = &to->residency;
-    bool is_same = to->pager == from->pager && to->stamp == from->stamp;
-    if (from->pager && !is_same) {
-        if (!residency->arena)
-            residency->arena = from->residency.arena;
-        (void)gsim_residency_copy(residency, &from->residency); /* a failure is noted there */
-    }
+    bool is_one_pager = to->pager == from->pager;
+    if (from->pager && !(is_one_pager && to->stamp == from->stamp))
+        copy_residency(&to->residency, &from->residency);
+    if (from->before_stamp != 0 && !(is_one_pager && to->before_stamp == from->before_stamp))
+        copy_residency(&to->before, &from->before);
     to->pager = from->pager;
     to->times = from->times;
     to->last = from->last;
     to->stamp = from->stamp;
+    to->before_stamp = from->before_stamp;
 }
 
 static bool has_same_uses(const struct gsim_residency *a, const struct gsim_residency *b) {
@@ -576,6 +660,16 @@ static bool reserve(struct gsim_store_scratch *scratch, size_t n, struct gsim_ar
     return true;
 }
 
+static bool is_same(const struct gsim_residency *a, const struct gsim_residency *b,
+                    struct gsim_store_scratch *scratch) {
+    size_t n = gsim_residency_state(a, NULL, 0);
+    if (n != gsim_residency_state(b, NULL, 0) || !reserve(scratch, 2 * n, a->arena))
+        return false;
+    (void)gsim_residency_state(a, scratch->numbers, n);
+    (void)gsim_residency_state(b, scratch->numbers + n, n);
+    return memcmp(scratch->numbers, scratch->numbers + n, n * sizeof(int64_t)) == 0;
+}
+
 bool gsim_pager_is_same(const struct gsim_store *a, int64_t a_now_ns, const struct gsim_store *b,
                         int64_t b_now_ns, struct gsim_store_scratch *scratch) {
     if (!a->pager || !b->pager)
@@ -584,15 +678,11 @@ bool gsim_pager_is_same(const struct gsim_store *a, int64_t a_now_ns, const stru
                              b_now_ns, 0) ||
         !has_same_uses(&a->residency, &b->residency))
         return false;
-    if (a->stamp == b->stamp)
-        return true;
-    size_t n = gsim_residency_state(&a->residency, NULL, 0);
-    if (n != gsim_residency_state(&b->residency, NULL, 0) ||
-        !reserve(scratch, 2 * n, a->residency.arena))
-        return false;
-    (void)gsim_residency_state(&a->residency, scratch->numbers, n);
-    (void)gsim_residency_state(&b->residency, scratch->numbers + n, n);
-    return memcmp(scratch->numbers, scratch->numbers + n, n * sizeof(int64_t)) == 0;
+    bool is_before_same =
+        a->before_stamp == b->before_stamp ||
+        (a->before_stamp != 0 && b->before_stamp != 0 && is_same(&a->before, &b->before, scratch));
+    return is_before_same &&
+           (a->stamp == b->stamp || is_same(&a->residency, &b->residency, scratch));
 }
 
 void gsim_pager_skip(struct gsim_store *store, int64_t by_ns) {
@@ -600,5 +690,7 @@ void gsim_pager_skip(struct gsim_store *store, int64_t by_ns) {
 }
 
 bool gsim_tenant_is_same(const struct gsim_tenant *a, const struct gsim_tenant *b) {
-    return memcmp(&a->state, &b->state, sizeof a->state) == 0;
+    return memcmp(&a->state, &b->state, sizeof a->state) == 0 && a->whole.is_on == b->whole.is_on &&
+           (!a->whole.is_on ||
+            (a->whole.done == b->whole.done && a->whole.was_stall_ns == b->whole.was_stall_ns));
 }

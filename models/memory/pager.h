@@ -27,13 +27,14 @@
  * before it runs on. The contexts of a lane see each other's memory at the ends of turns only, so
  * within a turn the order of waits and kernels is of no account; a chunk that the end of the turn
  * cuts is charged to this turn, and the rest of its wait to the next. Where nothing can end the
- * turn, the whole sweep is one part.
+ * turn, the whole sweep is one part; it is cut where it is when the owner of the GPU changes that
+ * after all (gsim_pager_cut).
  *
  * Where the link is coherent (models/memory/remote.h), what a sweep misses is read on the host and
  * moves in behind the reads, under each manager; jobs that yield read over the bus as elsewhere.
  *
- * Which pages are written is not known: pages count as written when they are first used, and as
- * read from then on. */
+ * Which pages are written is known where a program says it of its kernels. Else pages count as
+ * written when they are first used, and as read from then on. */
 #ifndef GSIM_MODELS_MEMORY_PAGER_H
 #define GSIM_MODELS_MEMORY_PAGER_H
 
@@ -118,6 +119,16 @@ struct gsim_tenant_state {
 };
 GSIM_ROLES_END
 
+/* A sweep that was touched to its end, since nothing was to end the turn. Follows from the state of
+ * the sweep's begin; where it moved memory, the store has what there was before. */
+struct gsim_whole_sweep {
+    bool is_on; /* it may be cut: until the sweep ends */
+    uint32_t n_touched; /* before it */
+    gsim_work done;
+    int64_t was_stall_ns, stall_ns; /* the wait that was ahead then, and with that of the sweep */
+    struct gsim_memory_use use, last; /* of the sweep; tenant->last before it */
+};
+
 /* A context's memory: the part that an iteration touches, and the rest that it has allocated. */
 struct gsim_tenant {
     struct gsim_tenant_spec spec;
@@ -125,6 +136,7 @@ struct gsim_tenant {
     struct gsim_tenant_state state;
     struct gsim_memory_use sum;
     struct gsim_memory_use last; /* the last wait for pages, and the bytes that it was for */
+    struct gsim_whole_sweep whole;
 };
 
 GSIM_ROLES_BEGIN
@@ -145,6 +157,8 @@ struct gsim_store {
     struct gsim_store_times times;
     struct gsim_store_last last;
     uint64_t stamp; /* copies with one stamp have equal contents */
+    struct gsim_residency before; /* a whole sweep, and its stamp; 0: it moved nothing */
+    uint64_t before_stamp;
 };
 
 /* Empties the store. pager NULL: all memory is resident. */
@@ -183,6 +197,7 @@ struct gsim_pace {
     uint64_t rate_q32;
     int64_t stall_ns; /* the wait for pages that is still ahead */
     int64_t left_ns; /* until the turn ends; GSIM_NEVER: until the sweep does */
+    bool can_be_cut; /* then, by gsim_pager_cut */
 };
 /* A part of a sweep, and the wait for its missing chunks. */
 struct gsim_swept {
@@ -196,6 +211,13 @@ struct gsim_swept gsim_pager_sweep(struct gsim_store *store, struct gsim_tenant 
 /* Touches the chunks of this part; returns the wait, of which left_ns are left of before. */
 int64_t gsim_pager_sweep_part(struct gsim_store *store, struct gsim_tenant *tenant,
                               const struct gsim_swept *part, int64_t left_ns);
+/* A whole sweep has come only as far as its pace says: what it touched past that is as before. The
+ * wait that is ahead now, and for how long the context has run besides. */
+struct gsim_cut {
+    int64_t stall_ns, ran_ns;
+};
+struct gsim_cut gsim_pager_cut(struct gsim_store *store, struct gsim_tenant *tenant,
+                               const struct gsim_pace *pace);
 /* The progress up to which the chunks of a sweep of this GPU time are touched. */
 gsim_work gsim_pager_reach(const struct gsim_store *store, const struct gsim_tenant *tenant,
                            gsim_work all);

@@ -11,18 +11,21 @@ struct gsim_remote gsim_remote_of(const struct gsim_profile *profile) {
 
 /* Chunks on the host move in behind the reads of them. */
 static struct gsim_moved move_in(const struct gsim_remote *remote, struct gsim_residency *residency,
-                                 struct gsim_range range) {
+                                 struct gsim_range range, bool is_write) {
     uint32_t room = gsim_residency_free(residency);
     if (remote->evicts)
-        return gsim_residency_access(residency, range, false);
+        return gsim_residency_access(residency, range, is_write);
     range.n = range.n < room ? range.n : room;
-    return gsim_residency_populate(residency, range);
+    struct gsim_moved moved = gsim_residency_populate(residency, range);
+    if (is_write)
+        (void)gsim_residency_touch(residency, range, true);
+    return moved;
 }
 
 static void read_on_host(const struct gsim_remote *remote, const struct gsim_uvm *uvm,
-                         struct gsim_residency *residency, struct gsim_range range,
+                         struct gsim_residency *residency, struct gsim_range range, bool is_write,
                          struct gsim_remote_bytes *sum) {
-    struct gsim_moved moved = move_in(remote, residency, range);
+    struct gsim_moved moved = move_in(remote, residency, range, is_write);
     int64_t out = moved.out_dirty + (uvm->copies_clean ? moved.out_clean : 0);
     sum->read += range.n * uvm->chunk_bytes;
     sum->in += moved.in * uvm->chunk_bytes;
@@ -31,7 +34,8 @@ static void read_on_host(const struct gsim_remote *remote, const struct gsim_uvm
 
 bool gsim_remote_access(const struct gsim_remote *remote, struct gsim_uvm *uvm,
                         struct gsim_residency *residency, struct gsim_range range,
-                        struct gsim_paging *faulted, struct gsim_remote_bytes *sum) {
+                        struct gsim_touches how, struct gsim_paging *faulted,
+                        struct gsim_remote_bytes *sum) {
     bool is_fine = !residency->has_failed;
     while (range.n > 0 && is_fine) {
         enum gsim_content content;
@@ -43,9 +47,9 @@ bool gsim_remote_access(const struct gsim_remote *remote, struct gsim_uvm *uvm,
         else if (content == GSIM_UNTOUCHED && !remote->evicts && room < part.n)
             part.n = room;
         if (gsim_residency_content(residency, part.buffer, part.first) == GSIM_ON_HOST)
-            read_on_host(remote, uvm, residency, part, sum);
+            read_on_host(remote, uvm, residency, part, how.is_write, sum);
         else
-            is_fine = gsim_uvm_access(uvm, residency, part, (struct gsim_touches){0}, faulted);
+            is_fine = gsim_uvm_access(uvm, residency, part, how, faulted);
         range.first += part.n;
         range.n -= part.n;
         is_fine &= !residency->has_failed;

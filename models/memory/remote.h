@@ -34,7 +34,8 @@ struct gsim_remote gsim_remote_of(const struct gsim_profile *profile);
  * faults, by uvm. Adds to both sums. Returns false if out of memory. */
 bool gsim_remote_access(const struct gsim_remote *remote, struct gsim_uvm *uvm,
                         struct gsim_residency *residency, struct gsim_range range,
-                        struct gsim_paging *faulted, struct gsim_remote_bytes *sum);
+                        struct gsim_touches how, struct gsim_paging *faulted,
+                        struct gsim_remote_bytes *sum);
 int64_t gsim_remote_ns(const struct gsim_remote *remote, const struct gsim_copy_rates *rates,
                        const struct gsim_remote_bytes *bytes);
 

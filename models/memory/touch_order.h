@@ -6,6 +6,7 @@
 #ifndef GSIM_MODELS_MEMORY_TOUCH_ORDER_H
 #define GSIM_MODELS_MEMORY_TOUCH_ORDER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Chunks that one kernel touches one after another. */
@@ -14,6 +15,7 @@ struct gsim_touch_part {
     uint32_t first, n; /* chunks of the memory that an iteration touches; n > 0 */
     uint32_t at; /* its position: chunks of all parts before it */
     uint32_t before, all; /* chunks of its kernel: of the parts before it, and of all parts */
+    bool is_written; /* its kernel is known to write them */
 };
 
 struct gsim_touch_order {

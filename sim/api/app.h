@@ -23,7 +23,9 @@ enum { GSIM_APP_PHASES_MOST = 1024 }; /* far above any program */
 
 struct gsim_app_buffer {
     const char *name;
-    int64_t bytes;
+    int64_t bytes; /* as large as it becomes */
+    int64_t first_bytes; /* when the calls of its phase are made for the first time */
+    int64_t grow_bytes; /* how much larger it is each time that they are made again */
     uint32_t phase; /* that it is there in, counted from 1 on; 0: it is there in all */
 };
 
@@ -35,7 +37,7 @@ enum gsim_access {
     GSIM_ACCESS_BOTH = 3
 };
 
-/* A part of a buffer, as bounds in ppm. */
+/* A part of a buffer, as bounds in ppm of the size that the buffer has then. */
 struct gsim_app_extent {
     uint16_t buffer;
     uint8_t access; /* enum gsim_access */
@@ -89,6 +91,7 @@ struct gsim_app_call {
     int64_t time_ns; /* of this launch, on the device of its kernel; -1: the kernel's own */
     enum gsim_app_call_kind kind;
     uint32_t kernel; /* of a launch */
+    uint32_t again; /* how often the calls of its phase were made before */
     uint16_t stream, event; /* numbers from 0 */
 };
 

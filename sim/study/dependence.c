@@ -93,7 +93,7 @@ struct gsim_interval gsim_interval_of_run(const double *values, const double *al
     if (!gsim_is_enough(n, memory))
         return unknown;
     gsim_batch_means(values, n, means);
-    if (!(mean_of(means, GSIM_BATCHES) > 0))
+    if (!(gsim_mean_of(means, GSIM_BATCHES) > 0))
         return gsim_t_interval(means, GSIM_BATCHES, 1); /* a mean of 0 has no logarithm */
     struct gsim_interval of_batches = gsim_student_log_interval(means, GSIM_BATCHES);
     double variance =

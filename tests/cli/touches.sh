@@ -7,11 +7,12 @@ set -u
 gsim=$1
 . tests/support/check.sh
 
+access=rw
 run() { # KERNELS ITERATIONS POLICY: jobs.csv is written
     {
         echo kind,name,time_us,device,host_us,bytes,touches
         for buffer in a b; do echo "buffer,$buffer,,,,6GiB,"; done
-        for buffer in a b; do echo "kernel,$buffer,100000,h200,,,$buffer@rw"; done
+        for buffer in a b; do echo "kernel,$buffer,100000,h200,,,$buffer@$access"; done
         for kernel in $1; do echo "launch,$kernel,,,10,,"; done
         echo wait,device,,,5,,
     } >"$tmp/program.csv"
@@ -19,18 +20,27 @@ run() { # KERNELS ITERATIONS POLICY: jobs.csv is written
     "$gsim" run --quiet --gpus-per-node 1 --device h200 --set hbm_bytes=8GiB --policy uvm --set "$3" \
         --jobs-csv "$tmp/jobs.csv" --force "$tmp/job.csv" >"$tmp/out" 2>"$tmp/log" || sed 's/^/# /' "$tmp/log"
 }
-gib() { awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { printf("%.0f", $at["bytes_in"] / 2 ^ 30) }' "$tmp/jobs.csv"; }
-moved() { # KERNELS POLICY: GiB that come in during 15 iterations, whatever came at their begin
+gib() { awk -F, -v column="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { printf("%.0f", $at[column] / 2 ^ 30) }' "$tmp/jobs.csv"; }
+moved() { # KERNELS POLICY [COLUMN]: GiB that come in during 15 iterations, whatever came at their begin
     run "$1" 5 "$2"
-    before=$(gib)
+    before=$(gib "${3-bytes_in}")
     run "$1" 20 "$2"
-    echo $(($(gib) - before))
+    echo $(($(gib "${3-bytes_in}") - before))
 }
 
 for memory in uvm lru; do
     check "memory=$memory: two kernels, each of which touches memory of its own" 180 "$(moved 'a b' uvm.memory=$memory)"
     check "memory=$memory: each of them twice, in turns" 360 "$(moved 'a b a b' uvm.memory=$memory)"
     check "memory=$memory: one twice, at once" 180 "$(moved 'a a b' uvm.memory=$memory)"
+done
+
+# Of memory that comes and goes 15 times, 12 GiB each time, what is only read goes out without a copy where the driver
+# knows it.
+for access in r w; do
+    for known in on off; do
+        gib=$([ $access$known = roff ] && echo 0 || echo 180)
+        check "@$access, clean_copy=$known: what goes out" "$gib" "$(moved 'a b' uvm.clean_copy=$known bytes_out)"
+    done
 done
 
 # A newcomer in the middle of a sweep, in turns of 1 s that cost nothing, on a GPU of 8 GiB. a (4 GiB) and c (1 GiB) sweep
@@ -45,6 +55,15 @@ done
 came() { awk -F, -v job="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } $1 == job { print $at["bytes_in"] / 2 ^ 20 }' "$tmp/newcomer-jobs.csv"; }
 check "the rest of a sweep comes back after a newcomer, in MiB" 3070 "$(came a)"
 check "so does that of a small job" 766 "$(came c)"
+
+# So it is where a was alone when its sweep began, the fifth of those that all take 4 s: a quarter is done when b comes.
+{
+    echo job_id,submit_s,iterations,gpu_ms,mem_gib
+    printf 'a,0,5,4000,4\nb,17,1,1000,8\n'
+} >"$tmp/newcomer.csv"
+"$gsim" run --quiet --gpus-per-node 1 --device ideal --set hbm_bytes=8GiB --set slice.quantum_ns=1s --policy uvm \
+    --jobs-csv "$tmp/newcomer-jobs.csv" "$tmp/newcomer.csv" >"$tmp/out" 2>"$tmp/log" || sed 's/^/# /' "$tmp/log"
+check "and that of a job that was alone, in MiB" 3072 "$(came a)"
 
 # Two jobs whose kernels touch 5 GiB each, in turns on a GPU of 8 GiB. Where the buffers of two phases have 5 GiB each, an
 # iteration has 5 GiB, and what moves is what moves where both phases touch one buffer.

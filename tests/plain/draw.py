@@ -535,8 +535,7 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
         sizes = r.choice([[1, 1, 2, 16], [2, 4, 6, 10, 16], [3, 5, 7, 9, 40], [1, 2, 3], [8]])
         for row in self.rows:
             one = row["kernel"] * row["kernels"]
-            most = self.costs["hbm"]  # a job of more has sweeps that a newcomer does not cut (docs/models/paging.md)
-            row.update(gpus=1, memory=min(most, r.choice(sizes) * chunk), duration=max(1, min(row["duration"], 4 * S) // one) * one)
+            row.update(gpus=1, memory=r.choice(sizes) * chunk, duration=max(1, min(row["duration"], 4 * S) // one) * one)
         self.sets = self.sets[2:3] + [
             f"memory={'lru' if self.costs['lru'] else 'uvm'}", f"hbm_bytes={self.costs['hbm']}B", f"uvm.chunk_bytes={chunk}B",
             f"uvm.big_page_bytes={chunk // pages}B", f"uvm.page_bytes={chunk // pages}B", f"uvm.batch_faults={self.costs['batch_faults']}",

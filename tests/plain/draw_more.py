@@ -80,18 +80,17 @@ class MoreDraws:
             high.update(requests=high.pop("iterations"), arrival="periodic", period=r.randint(MS, 40 * MS))
 
     def draw_touched(self, r):
-        """Jobs with programs that say what their kernels touch, in phases that have buffers of their own. None comes later: a
-        job that was alone has touched all of its iteration at its begin (docs/models/paging.md)."""
+        """Jobs with programs that say what their kernels touch, in phases that have buffers of their own, at once or in the
+        midst of each other's iterations."""
         self.draw_tenants(r)
-        self.costs.update(copies_clean=True)
         self.nodes, self.rows = [{"gpus": 1}], self.rows[:r.choice([1, 2, 3, 4])]
-        self.sets = ["uvm.clean_copy=on" if its.startswith("uvm.clean_copy") else its for its in self.sets] + ["launch.queue=1000000"]
+        self.sets += ["launch.queue=1000000"]
         for n, row in enumerate(self.rows):
             memory = self.memory(r, f"app{n}.csv")
-            times = sum(ns for phase in memory.phases for ns, _ in phase.kernels())
+            times = sum(its[0] for phase in memory.phases for its in phase.kernels())
             iterations = r.choice([1, 2, 3, 5])
-            self.rows[n] = {"job_id": row["job_id"], "submit": 0, "duration": iterations * times, "gpus": 1, "ppm": row["ppm"],
-                            "iterations": iterations, "program": (f"app{n}.csv", memory)}
+            self.rows[n] = {"job_id": row["job_id"], "submit": n * 7 * S // 10 * (iterations % 2), "duration": iterations * times, "gpus": 1, "ppm": row["ppm"],
+                            "memory": memory.all_bytes() + n % 3 * GIB, "iterations": iterations, "program": (f"app{n}.csv", memory)}
 
     def draw_kernel_turns(self, r):
         """Such programs in turns that end with kernels, with room for all; some come later."""
@@ -124,7 +123,8 @@ class MoreDraws:
                     known = [its for its, (_, _, of) in buffers.items() if of in (None, nth)]
                     touches = [(its, *r.choice([(Fraction(0), Fraction(1)), (Fraction(0), Fraction(1)), (Fraction(1, 10), Fraction(6, 10)), (Fraction(1, 2), Fraction(1)), (Fraction(1, 3), Fraction(2, 3))]))
                                for its in r.sample(known, r.randint(0, len(known)))]
-                    touches = [(its, Fraction(int(a * 10**6), 10**6), Fraction(int(b * 10**6), 10**6)) for its, a, b in touches]
+                    touches = [(its, Fraction(int(a * 10**6), 10**6), Fraction(int(b * 10**6), 10**6), ("@r", "@rw", "", "@w")[(len(phase.launches) + n) % 4])
+                               for n, (its, a, b) in enumerate(touches)]
                     phase.launches.append((r.choice([S // 100, S // 10, r.randint(S // 500, S // 5)]), r.choice([0, 0, 1000, S // 100]), touches))
             memory = Memory(buffers, phases)
             if any(touches for phase in phases for _, _, touches in phase.launches) and memory.all_bytes() <= self.costs["hbm"]:
@@ -132,9 +132,9 @@ class MoreDraws:
         lines = ["kind,name,count,time_us,device,host_us,grow_us,bytes,touches,phase,grow_bytes"]
         us = lambda ns: f"{ns // 1000}.{ns % 1000:03d}"
         lines += [f"buffer,{its},,,,,,{size},,{'' if of is None else f'f{of}'},{grows or ''}" for its, (size, grows, of) in buffers.items()]
-        part = lambda its, a, b: its if (a, b) == (0, 1) else f"{its}:{float(a * 100):.4f}%-{float(b * 100):.4f}%"
+        part = lambda its, a, b, access: (its if (a, b) == (0, 1) else f"{its}:{float(a * 100):.4f}%-{float(b * 100):.4f}%") + access
         every = [(nth, k, its) for nth, phase in enumerate(phases) for k, its in enumerate(phase.launches)]
-        lines += [f"kernel,k{nth}_{k},,{us(ns)},ideal,,,,{' '.join(part(*its) + '@rw' for its in touches)},," for nth, k, (ns, _, touches) in every]
+        lines += [f"kernel,k{nth}_{k},,{us(ns)},ideal,,,,{' '.join(part(*its) for its in touches)},," for nth, k, (ns, _, touches) in every]
         for nth, phase in enumerate(phases):
             lines.append(f"phase,f{nth},{phase.count},,,,,,,,")
             lines += [f"launch,k{nth}_{k},,,,0,{us(more) if more else ''},,,," for k, (_, more, _) in enumerate(phase.launches)]

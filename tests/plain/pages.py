@@ -31,20 +31,25 @@ class Pages(Faults):
     def place(self, job):
         return job.touched % len(job.chunks)
 
+    def writes(self, job):
+        """Whether it is known that the job writes the chunk that it touches next."""
+        return False
+
     def touch(self, job):
-        at = self.place(job)
+        at, writes = self.place(job), self.writes(job)
         before, out = job.chunks[at], 0
         job.touched += 1
         if (job, at) in self.there:
             if self.costs["lru"]:
                 self.there[job, at] = self.there.pop((job, at))
+            job.chunks[at] = "dirty" if writes else before
             return 0
         if len(self.there) == self.costs["hbm"] // self.costs["chunk"]:
             other, n = next(iter(self.there))
             del self.there[other, n]
             out = self.costs["copies_clean"] or other.chunks[n] == "dirty"
             other.chunks[n] = "host"
-        job.chunks[at] = "clean" if before == "host" else "dirty"
+        job.chunks[at] = "clean" if before == "host" and not writes else "dirty"
         self.there[job, at] = True
         n_batches, n_faults = batches(self.costs)
         job.bytes_in += self.costs["chunk"] * (before == "host")

@@ -397,7 +397,8 @@ class Timeslice(Policy):
 
 class Uvm(Timeslice):
     kinds, shared = ("paged", "tenants", "touched"), Paging
-    again = {"touched": (19, 38, 122)}  # kernels that touch two buffers, and turns that end between two that touch any
+    # kernels that touch two buffers, turns that end between two that touch any, a buffer that grows, and memory that is read only
+    again = {"touched": (19, 29, 38, 48, 59, 65, 122)}
 
     def run(self, cluster, jobs, setup):
         self.shared(cluster, jobs, Touches if setup.kind == "touched" else Pages if "pages" in setup.costs else Turns, setup.costs, setup.costs["passes"]).go()
@@ -409,7 +410,7 @@ class Uvm(Timeslice):
 
 
 class Nvshare(Uvm):
-    kinds, again = ("locks", "faults", "locked", "touched_locked"), {}
+    kinds, again = ("locks", "faults", "locked", "touched_locked"), {"touched_locked": (30, 59)}
 
     def run(self, cluster, jobs, setup):
         lane = Touches if setup.kind == "touched_locked" else Pages if "pages" in setup.costs else Faults if "copy" in setup.costs else Turns

@@ -80,10 +80,11 @@ static void what_a_program_says(void **state) {
     assert_int_equal(program->kernels[0].register_bytes, 4 * 32 * 128);
     assert_int_equal(program->kernels[1].unit, GSIM_APP_COPY);
     assert_int_equal(program->kernels[1].ns, 3 * US);
-    assert_int_equal(program->kernels[2].n_touches, 2);
-    assert_int_equal(program->touches[program->kernels[2].first_touch].from_bytes, 100);
-    assert_int_equal(program->touches[0].access, GSIM_ACCESS_BOTH);
-    assert_int_equal(program->touches[1].access, GSIM_ACCESS_UNKNOWN);
+    /* bytes 100 to 200 of the one chunk, written, then all 1000, of which that is not known */
+    assert_int_equal(program->order->n_parts, 4);
+    assert_int_equal(program->order_bytes, 1000);
+    assert_true(program->order->parts[2].is_written);
+    assert_false(program->order->parts[3].is_written);
     /* the wait for stream a, at 5 + 1 + 1 + 1 + 1 us of the host, is over with the first launch, and
      * so is the wait for the event behind it */
     assert_int_equal(program->steps[0].wait_ns, 9 * US);
@@ -185,6 +186,38 @@ static void memory_is_that_of_the_largest_phase(void **state) {
                               app),
                      GSIM_OK);
     assert_int_equal(app->mem_bytes, 1000 + 100 + 5000);
+}
+
+/* A cache of one chunk of 2 MiB, which is one larger each time, behind weights of one chunk. A token touches
+ * the weights and all of the cache: two chunks, three, four. Of kernels that touch its second half the first
+ * touches from 1 MiB on, the last up to 6 MiB. */
+static void a_buffer_is_touched_in_the_size_that_it_has(void **state) {
+    struct fixture *f = *state;
+    struct gsim_profile profile = h200(f);
+    const struct gsim_program *program =
+        program_on(f, &profile,
+                   MEMORY "buffer,w,,,,,2MiB,,,\nbuffer,kv,,,,,2MiB,,answer,2MiB\n"
+                          "kernel,token,,2,h200,,,w@r kv@rw,,\n"
+                          "phase,answer,3,,,,,,,\nlaunch,token,,,,1,,,,\n");
+    const struct gsim_touch_order *order = program->order;
+    assert_int_equal(order->n_chunks, 4);
+    assert_int_equal(order->n_parts, 6);
+    for (uint32_t nth = 0; nth < 3; nth++) {
+        const struct gsim_touch_part *weights = &order->parts[2 * nth], *cache = weights + 1;
+        assert_int_equal(weights->n, 1);
+        assert_false(weights->is_written);
+        assert_int_equal(cache->first, 1);
+        assert_int_equal(cache->n, 1 + nth);
+        assert_true(cache->is_written);
+    }
+    struct gsim_roofline_cost cost;
+    program = program_on(f, &profile,
+                         MEMORY "buffer,kv,,,,,2MiB,,answer,2MiB\n"
+                                "kernel,token,,2,h200,,,kv:50%-100%@rw,,\n"
+                                "phase,answer,3,,,,,,,\nlaunch,token,,,,1,,,,\n");
+    assert_int_equal(program->order_bytes, 5 << 20);
+    assert_int_equal(gsim_roofline_cost(program->app, &profile, &cost, &f->log), GSIM_OK);
+    assert_int_equal(cost.working_set_bytes, 5 << 20);
 }
 
 static void memory_of_phases_that_cannot_be(void **state) {
@@ -728,6 +761,7 @@ int main(void) {
         TEST(phases_follow_each_other),
         TEST(phases_that_cannot_be),
         TEST(memory_is_that_of_the_largest_phase),
+        TEST(a_buffer_is_touched_in_the_size_that_it_has),
         TEST(memory_of_phases_that_cannot_be),
         TEST(what_is_wrong_is_named_by_its_line),
         TEST(a_block_that_no_sm_holds),

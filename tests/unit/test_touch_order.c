@@ -11,7 +11,7 @@
 /* Ten chunks. A kernel of 100 ns touches 0 to 3, one of 50 ns that begins 10 ns later 4 to 5, and one of 40 ns
  * right behind it 2 to 5; chunks 6 to 9 are touched by none. */
 static const struct gsim_touch_part parts[] = {
-    {0, 100, 0, 4, 0, 0, 4}, {110, 160, 4, 2, 4, 0, 2}, {160, 200, 2, 4, 6, 0, 4}};
+    {0, 100, 0, 4, 0, 0, 4, false}, {110, 160, 4, 2, 4, 0, 2, false}, {160, 200, 2, 4, 6, 0, 4, false}};
 static const struct gsim_touch_order order = {parts, 3, 10, 10, 200};
 
 static void a_chunk_is_touched_within_its_kernel(void **state) {
@@ -36,7 +36,7 @@ static void positions_are_passed_in_time(void **state) {
 /* A kernel of 60 ns touches 0 and 1, then 4 to 7: a chunk each 10 ns. */
 static void a_kernel_touches_one_range_behind_the_other(void **state) {
     (void)state;
-    static const struct gsim_touch_part two[] = {{0, 60, 0, 2, 0, 0, 6}, {0, 60, 4, 4, 2, 2, 6}};
+    static const struct gsim_touch_part two[] = {{0, 60, 0, 2, 0, 0, 6, false}, {0, 60, 4, 4, 2, 2, 6, false}};
     const struct gsim_touch_order both = {two, 2, 6, 8, 60};
     for (uint32_t p = 0; p <= both.n; p++) {
         assert_int_equal(gsim_touch_order_ns(&both, p), 10 * p);

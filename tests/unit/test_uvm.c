@@ -205,7 +205,8 @@ static struct gsim_remote_bytes cross(struct fixture *f, const struct gsim_remot
                                       struct gsim_paging *faulted) {
     struct gsim_remote_bytes sum = {0};
     *faulted = (struct gsim_paging){0};
-    assert_true(gsim_remote_access(remote, &f->uvm, r, gsim_range_whole(r, buffer), faulted, &sum));
+    assert_true(gsim_remote_access(remote, &f->uvm, r, gsim_range_whole(r, buffer),
+                                   (struct gsim_touches){0}, faulted, &sum));
     return (struct gsim_remote_bytes){sum.read / CHUNK, sum.in / CHUNK, sum.out / CHUNK};
 }
 
