@@ -21,6 +21,7 @@ void gsim_ranked_init(struct gsim_ranked *ranked, struct gsim_ctx *ctx) {
     if (!gsim_wish_lines_init(&ranked->waiting, ctx, ranked->rule) ||
         !gsim_reach_init(&ranked->reach, ctx, ranked->rule))
         gsim_common_no_memory(ctx);
+    ranked->reach.is_strict = true;
 }
 
 static int64_t weight_of(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx,

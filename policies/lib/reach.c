@@ -123,11 +123,11 @@ static void begin_split(struct gsim_reach *reach, const struct gsim_ctx *ctx, ui
     }
 }
 
-/* GPUs of nodes that the job may not use count for nothing. */
 static void begin_usable(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim_slot slot) {
     uint32_t l = list_of(reach, ctx, slot);
-    reach->usable = l < GSIM_REACH_LISTS ? &reach->list[l] : NULL;
-    reach->widest = reach->usable ? reach->usable->widest : widest_for(ctx, slot);
+    const struct gsim_reach_list *list = l < GSIM_REACH_LISTS ? &reach->list[l] : NULL;
+    reach->usable = reach->is_strict ? list : NULL;
+    reach->widest = list ? list->widest : widest_for(ctx, slot);
 }
 
 void gsim_reach_begin(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim_slot slot) {

@@ -24,6 +24,7 @@ enum gsim_reach_meeting { GSIM_MEET_UNKNOWN, GSIM_MEET_NONE, GSIM_MEET_SOME, GSI
 /* Zeroed at first. */
 struct gsim_reach {
     bool is_by_node; /* gangs go to as few nodes as possible */
+    bool is_strict; /* set by the policy: nodes that the job may not use count for nothing */
     struct gsim_reach_list *list;
     uint32_t n_lists;
     uint8_t meeting[GSIM_REACH_LISTS][GSIM_REACH_LISTS]; /* by the list that sees, then the other */
@@ -37,7 +38,7 @@ struct gsim_reach {
     uint32_t n_parts, part, n_larger;
     uint32_t n_for_part, n_for_larger; /* nodes with as many idle GPUs */
     bool has_wishes; /* it may be kept from GPUs, so that some jobs give way in vain */
-    const struct gsim_reach_list *usable; /* by the waiting job; NULL: all, or not remembered */
+    const struct gsim_reach_list *usable; /* the nodes that count; NULL: all */
     uint32_t widest; /* GPUs of the largest node that the waiting job may use */
     uint32_t most_on_node; /* of the nodes met */
     uint32_t n_whole; /* nodes that would be idle as a whole */
