@@ -90,8 +90,7 @@ static int64_t next_past_ns(const struct gsim_ctx *ctx, const struct gsim_index 
  * service; jobs that were placed in this round are looked at again within a quantum. */
 static int64_t next_overtaking_ns(const struct state *state, const struct gsim_ctx *ctx,
                                   gsim_slot least) {
-    int64_t threshold_ns =
-        gsim_wish_lines_rank(&state->ranked.waiting, least) + state->quantum_ns;
+    int64_t threshold_ns = gsim_wish_lines_rank(&state->ranked.waiting, least) + state->quantum_ns;
     int64_t next_ns = GSIM_NEVER;
     for (uint32_t g = 0; g < state->ranked.n_groups; g++) {
         int64_t past_ns = next_past_ns(ctx, &state->ranked.group[g].running, threshold_ns);
