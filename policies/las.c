@@ -76,20 +76,27 @@ static void on_timer(struct gsim_ctx *ctx) {
     ((struct state *)ctx->state)->ranked.needs_full_pass = true;
 }
 
+/* The time at which the next running job of the group gets so far ahead. */
+static int64_t next_past_ns(const struct gsim_ctx *ctx, const struct gsim_index *running,
+                            int64_t threshold_ns) {
+    /* key = attained - now: a job with a key at or past this threshold is ahead already */
+    gsim_slot ahead = gsim_index_seek(running, threshold_ns - ctx->view->now_ns, 0);
+    gsim_slot next =
+        ahead == GSIM_NO_ID ? gsim_index_last(running) : gsim_index_prev(running, ahead);
+    return next == GSIM_NO_ID ? GSIM_NEVER : threshold_ns - gsim_index_key(running, next);
+}
+
 /* The time at which the next running job gets a quantum ahead of the waiting job with the least
  * service; jobs that were placed in this round are looked at again within a quantum. */
 static int64_t next_overtaking_ns(const struct state *state, const struct gsim_ctx *ctx,
                                   gsim_slot least) {
-    if (state->ranked.n_groups == 0)
-        return GSIM_NEVER;
-    const struct gsim_index *running = &state->ranked.group[0].running;
-    int64_t now = ctx->view->now_ns;
-    int64_t threshold = gsim_wish_lines_rank(&state->ranked.waiting, least) + state->quantum_ns;
-    /* key = attained - now: a job with a key at or past this threshold is ahead already */
-    gsim_slot ahead = gsim_index_seek(running, threshold - now, 0);
-    gsim_slot next =
-        ahead == GSIM_NO_ID ? gsim_index_last(running) : gsim_index_prev(running, ahead);
-    return next == GSIM_NO_ID ? GSIM_NEVER : threshold - gsim_index_key(running, next);
+    int64_t threshold_ns = gsim_wish_lines_rank(&state->ranked.waiting, least) + state->quantum_ns;
+    int64_t next_ns = GSIM_NEVER;
+    for (uint32_t g = 0; g < state->ranked.n_groups; g++) {
+        int64_t past_ns = next_past_ns(ctx, &state->ranked.group[g].running, threshold_ns);
+        next_ns = past_ns < next_ns ? past_ns : next_ns;
+    }
+    return next_ns;
 }
 
 static void decide_quantum(struct gsim_ctx *ctx, struct gsim_plan *plan) {

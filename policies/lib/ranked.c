@@ -21,6 +21,7 @@ void gsim_ranked_init(struct gsim_ranked *ranked, struct gsim_ctx *ctx) {
     if (!gsim_wish_lines_init(&ranked->waiting, ctx, ranked->rule) ||
         !gsim_reach_init(&ranked->reach, ctx, ranked->rule))
         gsim_common_no_memory(ctx);
+    ranked->reach.is_strict = true;
 }
 
 static int64_t weight_of(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx,
@@ -35,7 +36,7 @@ static void out_of_memory(struct gsim_ctx *ctx) {
 
 /* NULL when there is no memory. */
 GSIM_COLD static struct gsim_rank_group *add_group(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
-                                                   int64_t weight) {
+                                                   int64_t weight, uint32_t nodes) {
     if (ranked->n_groups == ranked->groups_capacity) {
         uint32_t capacity = ranked->groups_capacity ? ranked->groups_capacity * 2 : 8;
         struct gsim_rank_group *grown =
@@ -50,16 +51,30 @@ GSIM_COLD static struct gsim_rank_group *add_group(struct gsim_ranked *ranked, s
     struct gsim_rank_group *group = &ranked->group[ranked->n_groups++];
     gsim_index_init(&group->running, ctx->arena);
     group->weight = weight;
+    group->nodes = nodes;
     group->passed = GSIM_NO_SLOT;
     return group;
 }
 
-static inline struct gsim_rank_group *group_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
-                                               int64_t weight) {
+/* Whether a running job may hold GPUs that are of no use to the job that waits. Where a trial
+ * matters to the next one, each job counts as useful, so that there are as many trials. */
+static bool knows_nodes(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx) {
+    return gsim_ask_has_wishes(ctx->view) && !ctx->view->pool.is_used &&
+           !gsim_misfits_trial_matters(ranked->rule);
+}
+
+static uint32_t nodes_of(struct gsim_ranked *ranked, const struct gsim_ctx *ctx, gsim_slot slot) {
+    return knows_nodes(ranked, ctx) ? gsim_reach_nodes_of(&ranked->reach, ctx, slot) : 0;
+}
+
+static struct gsim_rank_group *group_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
+                                        gsim_slot slot) {
+    int64_t weight = weight_of(ranked, ctx, slot);
+    uint32_t nodes = nodes_of(ranked, ctx, slot);
     for (uint32_t g = 0; g < ranked->n_groups; g++)
-        if (ranked->group[g].weight == weight)
+        if (ranked->group[g].weight == weight && ranked->group[g].nodes == nodes)
             return &ranked->group[g];
-    return add_group(ranked, ctx, weight);
+    return add_group(ranked, ctx, weight, nodes);
 }
 
 /* The request of a job in the unit in which room is counted: shares of a pool, else whole GPUs. */
@@ -85,7 +100,7 @@ static int64_t slope(const struct gsim_ranked *ranked) {
 }
 
 static void book_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
-    struct gsim_rank_group *group = group_of(ranked, ctx, weight_of(ranked, ctx, slot));
+    struct gsim_rank_group *group = group_of(ranked, ctx, slot);
     int64_t key = ranked->value(ctx, slot) - slope(ranked) * ctx->view->now_ns;
     if (group && !gsim_index_insert(&group->running, slot, key, gsim_nth(ctx->view, slot)))
         out_of_memory(ctx);
@@ -211,13 +226,20 @@ static gsim_slot last_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
     return last;
 }
 
-/* The worst running job and its rank, of equal ones the last in the trace; GSIM_NO_SLOT when none
- * runs. */
-static gsim_slot worst_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx, int64_t *rank) {
+/* The nodes on which a victim has to be; ANYWHERE: on any. */
+#define ANYWHERE UINT32_MAX
+
+/* The worst running job that may be on these nodes and its rank, of equal ones the last in the
+ * trace; GSIM_NO_SLOT when none runs. */
+static gsim_slot worst_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx, uint32_t nodes,
+                               int64_t *rank) {
     const uint32_t *job = ctx->view->jobs.index;
     gsim_slot worst = GSIM_NO_SLOT;
     for (uint32_t g = 0; g < ranked->n_groups; g++) {
         struct gsim_rank_group *group = &ranked->group[g];
+        if (nodes != ANYWHERE &&
+            gsim_reach_meet(&ranked->reach, nodes, group->nodes) == GSIM_MEET_NONE)
+            continue;
         gsim_slot last = last_of(ranked, ctx, group);
         if (last == GSIM_NO_SLOT)
             continue;
@@ -242,28 +264,32 @@ static bool gives_way(const struct gsim_ranked *ranked, const struct gsim_ctx *c
 }
 
 /* The worst running job, if its rank is so far behind the waiting job's that it gives way. */
-static gsim_slot worst_for(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot,
-                           int64_t rank) {
+static gsim_slot worst_for(struct gsim_ranked *ranked, struct gsim_ctx *ctx, uint32_t nodes,
+                           gsim_slot slot, int64_t rank) {
     int64_t worst_rank = 0;
-    gsim_slot worst = worst_running(ranked, ctx, &worst_rank);
+    gsim_slot worst = worst_running(ranked, ctx, nodes, &worst_rank);
     return worst != GSIM_NO_SLOT && gives_way(ranked, ctx, worst, worst_rank, slot, rank)
                ? worst
                : GSIM_NO_SLOT;
 }
 
-/* Whether a running job is worth pushing out. Where a trial matters to the next one, each job is,
- * so that there are as many trials. */
-static bool helps(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx,
-                  const struct gsim_plan *plan, gsim_slot slot, gsim_slot victim) {
-    return !ranked->reach.has_wishes || gsim_misfits_trial_matters(ranked->rule) ||
-           gsim_reach_helps(ctx, plan, slot, victim);
+/* The nodes that the waiting job may use, where running jobs may be on others. */
+static uint32_t sought_nodes(struct gsim_ranked *ranked, const struct gsim_ctx *ctx,
+                             gsim_slot slot) {
+    return knows_nodes(ranked, ctx) ? nodes_of(ranked, ctx, slot) : ANYWHERE;
+}
+
+/* How many jobs of the group are worth pushing out for a job that seeks these nodes. */
+static enum gsim_reach_meeting meet(struct gsim_ranked *ranked, uint32_t nodes,
+                                    const struct gsim_rank_group *group) {
+    return nodes == ANYWHERE ? GSIM_MEET_ALL : gsim_reach_meet(&ranked->reach, nodes, group->nodes);
 }
 
 /* Counts the jobs of a group that would give way, worst first, until they are enough. Of equal
  * ranks some might not, but all are counted. */
 static bool is_enough_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
                          const struct gsim_plan *plan, const struct gsim_rank_group *group,
-                         gsim_slot waiting, int64_t rank) {
+                         enum gsim_reach_meeting meeting, gsim_slot waiting, int64_t rank) {
     int64_t shift = slope(ranked) * ctx->view->now_ns;
     gsim_slot slot = gsim_index_last(&group->running);
     for (; slot != GSIM_NO_ID && !gsim_reach_is_enough(&ranked->reach, ctx);
@@ -271,7 +297,7 @@ static bool is_enough_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
         int64_t value = gsim_index_key(&group->running, slot) + shift;
         if (gsim_common_times(value, group->weight) < rank + ranked->slack_rank)
             break;
-        if (helps(ranked, ctx, plan, waiting, slot))
+        if (meeting == GSIM_MEET_ALL || gsim_reach_helps(ctx, plan, waiting, slot))
             gsim_reach_add(&ranked->reach, ctx, plan, slot);
     }
     return gsim_reach_is_enough(&ranked->reach, ctx);
@@ -280,11 +306,14 @@ static bool is_enough_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
 /* Whether the GPUs of all jobs that would give way are enough. Where keys are bounds, no job is
  * worse than its key. */
 static bool could_fit(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
-                      const struct gsim_plan *plan, gsim_slot slot, int64_t rank) {
+                      const struct gsim_plan *plan, uint32_t nodes, gsim_slot slot, int64_t rank) {
     gsim_reach_begin(&ranked->reach, ctx, slot);
-    for (uint32_t g = 0; g < ranked->n_groups; g++)
-        if (is_enough_of(ranked, ctx, plan, &ranked->group[g], slot, rank))
+    for (uint32_t g = 0; g < ranked->n_groups; g++) {
+        enum gsim_reach_meeting meeting = meet(ranked, nodes, &ranked->group[g]);
+        if (meeting != GSIM_MEET_NONE &&
+            is_enough_of(ranked, ctx, plan, &ranked->group[g], meeting, slot, rank))
             return true;
+    }
     return false;
 }
 
@@ -316,14 +345,14 @@ static bool push_out_one(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struc
 
 /* Preempts worse jobs, worst first, until the waiting job fits. */
 static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                     gsim_slot slot, int64_t rank) {
+                     uint32_t nodes, gsim_slot slot, int64_t rank) {
     gsim_eviction_begin(&ranked->eviction);
     gsim_reach_begin(&ranked->reach, ctx, slot);
     for (;;) {
-        gsim_slot victim = worst_for(ranked, ctx, slot, rank);
+        gsim_slot victim = worst_for(ranked, ctx, nodes, slot, rank);
         if (victim == GSIM_NO_SLOT)
             return false;
-        bool is_near = helps(ranked, ctx, plan, slot, victim);
+        bool is_near = nodes == ANYWHERE || gsim_reach_helps(ctx, plan, slot, victim);
         if (!push_out_one(ranked, ctx, plan, victim, is_near))
             return false;
         if (is_near && gsim_reach_is_enough(&ranked->reach, ctx) &&
@@ -337,18 +366,17 @@ static void book_again(struct gsim_ranked *ranked, struct gsim_ctx *ctx, uint32_
                        uint32_t n) {
     for (uint32_t v = first; v < first + n; v++) {
         gsim_slot victim = ranked->eviction.victims[v].slot;
-        if (!gsim_index_has(&group_of(ranked, ctx, weight_of(ranked, ctx, victim))->running,
-                            victim))
+        if (!gsim_index_has(&group_of(ranked, ctx, victim)->running, victim))
             book_running(ranked, ctx, victim);
     }
 }
 
 static bool place_by_force(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
                            gsim_slot slot, int64_t rank) {
-    uint32_t mark = gsim_plan_mark(plan);
-    if (!could_fit(ranked, ctx, plan, slot, rank))
+    uint32_t mark = gsim_plan_mark(plan), nodes = sought_nodes(ranked, ctx, slot);
+    if (!could_fit(ranked, ctx, plan, nodes, slot, rank))
         return false;
-    bool is_placed = push_out(ranked, ctx, plan, slot, rank);
+    bool is_placed = push_out(ranked, ctx, plan, nodes, slot, rank);
     look_at_all_again(ranked);
     if (is_placed) {
         gsim_eviction_spare(&ranked->eviction, ctx, plan, slot, mark, &mark);
@@ -379,7 +407,7 @@ static bool may_force(struct pass *p, gsim_slot slot, int64_t rank) {
     if (p->is_force_over || gpus >= p->smallest_unforced ||
         gpus >= gsim_wish_lines_of(&p->ranked->waiting, slot)->unforced)
         return false;
-    p->is_force_over = worst_for(p->ranked, p->ctx, slot, rank) == GSIM_NO_SLOT;
+    p->is_force_over = worst_for(p->ranked, p->ctx, ANYWHERE, slot, rank) == GSIM_NO_SLOT;
     return !p->is_force_over;
 }
 
@@ -441,7 +469,7 @@ static bool is_over(const struct pass *p, gsim_slot slot) {
     if (!gsim_common_is_full(p->ctx->view) && !(p->misfits.is_size_all && p->misfits.smallest == 1))
         return false;
     int64_t rank = gsim_wish_lines_rank(&p->ranked->waiting, slot);
-    return p->is_force_over || worst_for(p->ranked, p->ctx, slot, rank) == GSIM_NO_SLOT;
+    return p->is_force_over || worst_for(p->ranked, p->ctx, ANYWHERE, slot, rank) == GSIM_NO_SLOT;
 }
 
 /* The most GPUs (or shares of a pool) with which a job could still be placed. */

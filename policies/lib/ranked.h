@@ -10,10 +10,12 @@
 #include "sim/base/index.h"
 
 /* A running job's rank moves with time. Rising ranks: rank = (key + now) * weight. Jobs of one
- * weight keep their order while they run, so there is one ordered index per weight. Falling ranks
+ * weight keep their order while they run, so there is one ordered index per weight, and per nodes
+ * that jobs may use, since those of other nodes give way in vain. Falling ranks
  * fall at any speed: a key is rank / weight as of its last computation, and no rank is above it. */
 struct gsim_rank_group {
     int64_t weight;
+    uint32_t nodes; /* that its jobs may use: gsim_reach_nodes_of; 0 where all may help all */
     struct gsim_index running; /* by key */
     gsim_slot passed; /* in a search for victims: this job and all worse ones are passed over */
 };

@@ -6,9 +6,28 @@
 
 #include "gsim/policy.h"
 
+/* Lists of nodes that are remembered; jobs with further ones are looked at node by node. */
+enum { GSIM_REACH_LISTS = 64 };
+
+/* The nodes that jobs of a wish may use. */
+struct gsim_reach_list {
+    uint64_t wish; /* gsim_ask_wish of the job that it was made for */
+    uint32_t like; /* the first list with these nodes, by number: itself, as a rule */
+    uint32_t n, widest; /* GPUs of the largest of them */
+    uint32_t *node;
+    bool *has; /* by node */
+};
+
+/* Of the jobs with one list, seen from a job with another: how many hold a GPU that it may use. */
+enum gsim_reach_meeting { GSIM_MEET_UNKNOWN, GSIM_MEET_NONE, GSIM_MEET_SOME, GSIM_MEET_ALL };
+
 /* Zeroed at first. */
 struct gsim_reach {
     bool is_by_node; /* gangs go to as few nodes as possible */
+    bool is_strict; /* set by the policy: nodes that the job may not use count for nothing */
+    struct gsim_reach_list *list;
+    uint32_t n_lists;
+    uint8_t meeting[GSIM_REACH_LISTS][GSIM_REACH_LISTS]; /* by the list that sees, then the other */
     /* by node: the GPUs that would be idle, valid if the node was met in this count */
     uint32_t *idle;
     uint64_t *met, n_counts;
@@ -19,6 +38,7 @@ struct gsim_reach {
     uint32_t n_parts, part, n_larger;
     uint32_t n_for_part, n_for_larger; /* nodes with as many idle GPUs */
     bool has_wishes; /* it may be kept from GPUs, so that some jobs give way in vain */
+    const struct gsim_reach_list *usable; /* the nodes that count; NULL: all */
     uint32_t widest; /* GPUs of the largest node that the waiting job may use */
     uint32_t most_on_node; /* of the nodes met */
     uint32_t n_whole; /* nodes that would be idle as a whole */
@@ -26,6 +46,11 @@ struct gsim_reach {
 
 /* rule: of all placements. false: no memory. */
 bool gsim_reach_init(struct gsim_reach *reach, const struct gsim_ctx *ctx, enum gsim_rule rule);
+/* A number for the nodes that the job may use: jobs of one number may use the same nodes.
+ * GSIM_REACH_LISTS: the nodes are not remembered. */
+uint32_t gsim_reach_nodes_of(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim_slot slot);
+/* How many jobs of the other number hold GPUs that the job of this one may use. */
+enum gsim_reach_meeting gsim_reach_meet(struct gsim_reach *reach, uint32_t nodes, uint32_t other);
 /* Begins a count for a waiting job that does not fit as it is. */
 void gsim_reach_begin(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim_slot slot);
 /* Whether the waiting job may run on a GPU that this job holds: a job of other partitions or types

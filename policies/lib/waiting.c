@@ -108,6 +108,7 @@ bool gsim_waiting_add(struct gsim_waiting *waiting, const struct gsim_ctx *ctx, 
         !gsim_index_insert_sized(&waiting->jobs, slot, r, waiting->n_arrived++, size))
         return false;
     if (waiting->row[r].n++ == 0) {
+        waiting->row[r].first = slot;
         waiting->row[r].at_active = waiting->n_active;
         waiting->active[waiting->n_active++] = r;
     }
@@ -127,6 +128,8 @@ uint32_t gsim_waiting_kind_of(const struct gsim_waiting *waiting, gsim_slot slot
 void gsim_waiting_remove(struct gsim_waiting *waiting, gsim_slot slot) {
     uint32_t r = (uint32_t)gsim_index_key(&waiting->jobs, slot);
     struct gsim_waiting_row *row = &waiting->row[r];
+    if (slot == row->first)
+        row->first = gsim_index_next(&waiting->jobs, slot);
     gsim_index_remove(&waiting->jobs, slot);
     if (--row->n > 0)
         return;
@@ -140,7 +143,7 @@ void gsim_waiting_remove(struct gsim_waiting *waiting, gsim_slot slot) {
 gsim_slot gsim_waiting_first(const struct gsim_waiting *waiting) {
     gsim_slot first = GSIM_NO_SLOT;
     for (uint32_t i = 0; i < waiting->n_active; i++) {
-        gsim_slot slot = gsim_index_seek(&waiting->jobs, waiting->active[i], 0);
+        gsim_slot slot = waiting->row[waiting->active[i]].first;
         if (first == GSIM_NO_SLOT ||
             gsim_index_tie(&waiting->jobs, slot) < gsim_index_tie(&waiting->jobs, first))
             first = slot;
@@ -209,7 +212,7 @@ void gsim_waiting_walk(struct gsim_waiting *waiting, struct gsim_ctx *ctx,
     waiting->n_heap = 0;
     waiting->current = ROW_NONE;
     for (uint32_t i = 0; i < waiting->n_active; i++)
-        enter(waiting, waiting->active[i], gsim_index_seek(&waiting->jobs, waiting->active[i], 0));
+        enter(waiting, waiting->active[i], waiting->row[waiting->active[i]].first);
 }
 
 static void go_on(struct gsim_waiting *waiting) {
@@ -261,11 +264,18 @@ static bool is_behind_last(const void *of, uint32_t slot) {
                : gsim_index_tie(&waiting->jobs, slot) > waiting->last_arrival;
 }
 
+/* In most rows all jobs are behind it, which the first of them tells. */
+static gsim_slot first_behind_last(const struct gsim_waiting *waiting, uint32_t r) {
+    struct behind behind = {waiting, r};
+    gsim_slot first = waiting->row[r].first;
+    return is_behind_last(&behind, first)
+               ? first
+               : gsim_index_first_where(&waiting->jobs, is_behind_last, &behind);
+}
+
 void gsim_waiting_anew(struct gsim_waiting *waiting) {
     waiting->n_heap = 0;
     waiting->current = ROW_NONE;
-    for (uint32_t i = 0; i < waiting->n_active; i++) {
-        struct behind behind = {waiting, waiting->active[i]};
-        enter(waiting, behind.row, gsim_index_first_where(&waiting->jobs, is_behind_last, &behind));
-    }
+    for (uint32_t i = 0; i < waiting->n_active; i++)
+        enter(waiting, waiting->active[i], first_behind_last(waiting, waiting->active[i]));
 }

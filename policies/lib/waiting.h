@@ -19,6 +19,7 @@ struct gsim_waiting_row {
     uint32_t group, kind;
     bool is_own; /* the row of a job that has come back */
     uint32_t n; /* waiting jobs */
+    gsim_slot first; /* the first of them to arrive, while there are any */
     uint32_t at_active; /* where the row stands in gsim_waiting.active, while it has jobs */
     uint32_t next; /* another row of the group; of unused rows: another unused one */
     /* in the walk: */

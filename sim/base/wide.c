@@ -28,14 +28,15 @@ uint64_t gsim_exp2_neg_q32(int64_t numerator, int64_t denominator) {
     int64_t whole = numerator / denominator;
     if (whole > 33)
         return 0;
-    int64_t rest = numerator % denominator;
+    /* The bits of the fraction, the first on top. */
+    uint64_t bits = (uint64_t)(((gsim_u128)(numerator % denominator) << FRACTION_BITS) /
+                               (gsim_u128)denominator);
     gsim_u128 value = (gsim_u128)1 << 64; /* Q64; 1.0 needs the 65th bit */
-    for (int bit = 0; bit < FRACTION_BITS; bit++) {
-        gsim_i128 twice = (gsim_i128)rest * 2;
-        bool is_set = twice >= denominator;
-        rest = (int64_t)(is_set ? twice - denominator : twice);
-        if (is_set)
-            value = value >> 64 ? roots[bit] : (gsim_u128)((uint64_t)value) * roots[bit] >> 64;
+    while (bits > 0) {
+        int above = __builtin_clzll(bits);
+        uint64_t root = roots[above - (64 - FRACTION_BITS)];
+        value = value >> 64 ? root : (gsim_u128)(uint64_t)value * root >> 64;
+        bits &= ~(UINT64_C(1) << (63 - above));
     }
     value = (value >> whole) + (UINT64_C(1) << 31);
     return (uint64_t)(value >> 32);

@@ -154,6 +154,13 @@ for policy in srtf srsf; do
     check "a gang wider than the nodes that it may use pushes out jobs on several ($policy)" "a 0-1100 b 0-1100 c 10-110 " "$(awk -F, 'NR > 1 { printf "%s %d-%d ", $1, $3, $4 }' "$tmp/jobs.csv")"
 done
 
+# Jobs of two partitions under las: a0 runs on the GPU of a from 0 s on, b0 on that of b from 50 s on. b1 comes at 60 s,
+# and b0 is a quantum of 100 s ahead of it at 150 s; a0, which is so at 100 s, has no GPU that b1 may use. b1 runs from
+# 150 to 160 s, and b0 goes on for its other 900 s until 1060 s.
+printf '[node a]\ngpus = 1\npartitions = a\n[node b]\ngpus = 1\npartitions = b\n' >"$tmp/turns.ini"
+printf 'job_id,submit_s,duration_s,gpus,partition\na0,0,1000,1,a\nb0,50,1000,1,b\nb1,60,10,1,b\n' >"$tmp/turns.csv"
+check "a job overtakes the one whose GPUs it may use" "1000 1060 160" "$(policy=las ends --device ideal --set las.quantum=100s --cluster "$tmp/turns.ini" "$tmp/turns.csv")"
+
 # A gang that the network slows to half its speed has had its GPUs for 30 s after 30 s, by queue=las as by
 # policy las, and gives way to a job that came at 1 s.
 printf 'job_id,submit_s,duration_s,gpus,mem_gib\nwide,0,100,2,1\none,1,10,1,1\n' >"$tmp/served.csv"
