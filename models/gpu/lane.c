@@ -771,6 +771,7 @@ static void take_out(struct gsim_gpu_lane *lane, uint16_t place) {
 
 void gsim_gpu_lane_leave(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
                          uint16_t member, int64_t now_ns) {
+    struct gsim_member *leaver = &gpu->members[member];
     uint16_t place = 0;
     while (lane->spec.member[place] != member)
         place++;
@@ -778,9 +779,8 @@ void gsim_gpu_lane_leave(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *
     bool had_lane = place == lane->state.at && lane->state.phase != GSIM_LANE_IDLE;
     bool was_running = had_lane && lane->state.phase == GSIM_LANE_RUNNING;
     if (had_lane && lane->state.phase == GSIM_LANE_SWITCHING && gsim_pager_is_proactive(gpu->store))
-        gpu->members[member].state.stall_ns +=
-            lane->marks.next_ns - now_ns; /* its memory is on its way */
-    gpu->members[member].tenant.whole.is_on = false; /* no newcomer cuts its sweep any more */
+        leaver->state.stall_ns += lane->marks.next_ns - now_ns; /* its memory is on its way */
+    leaver->tenant.whole.is_on = false; /* no newcomer cuts its sweep any more */
     if (lane->state.last == member)
         lane->state.last = GSIM_NO_MEMBER;
     if (gsim_gpu_lane_is_strict(lane))
@@ -794,8 +794,7 @@ void gsim_gpu_lane_leave(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *
         stop_halting(lane);
     uint16_t next = was_running ? next_ready(gpu, lane, now_ns) : GSIM_NO_MEMBER;
     if (next != GSIM_NO_MEMBER)
-        switch_to(gpu, lane, next, gsim_switch_preempt_ns(&gpu->costs, &gpu->members[member]),
-                  now_ns);
+        switch_to(gpu, lane, next, gsim_switch_preempt_ns(&gpu->costs, leaver), now_ns);
     else
         gsim_gpu_lane_plan(gpu, lane, now_ns);
 }
