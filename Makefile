@@ -83,7 +83,7 @@ LINK_GSIM = $(CC) $(CODEGEN) $(LTO) $(PLACE) $(SEALED) -o $@ $(filter %.o %.a,$^
 # of a room are compiled as one, room.o, where no two of them give one name to things of their own. A build that
 # tests the code (WERROR), or is there for short ways from an edit to a run, compiles each file by itself, so that a
 # file that forgot to include something is found.
-TOGETHER = $(addprefix sim/,api calibrate exec site study) $(addprefix models/,hardware links) \
+TOGETHER = $(addprefix sim/,api calibrate core exec site study) $(addprefix models/,hardware jobs links memory) \
            $(addprefix sim/app/,apart check cli compare figures identity live manual plan results setup sweep tables validate workload) \
            $(addprefix policies/,antman gandiva gang_rr gavel kueue lucid muri shockwave slurm synergy tgs themis tiresias)
 ROOMS    = $(if $(or $(filter %-plain,$(VARIANT)),$(and $(WERROR),$(if $(SAN),,1))),,$(TOGETHER))

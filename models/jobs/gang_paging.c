@@ -17,7 +17,7 @@ static struct gsim_tenant *left_on(struct gsim_shared_job *sharer, uint32_t gpu)
     return NULL;
 }
 
-static bool reserve(struct gsim_model *model, struct gsim_shared_job *sharer, uint32_t n) {
+static bool reserve_paging(struct gsim_model *model, struct gsim_shared_job *sharer, uint32_t n) {
     if (n <= sharer->parts_capacity)
         return true;
     struct gsim_gang_part_left *grown =
@@ -75,7 +75,7 @@ bool gsim_gang_paging_gather(struct gsim_model *model, gsim_slot slot, int64_t n
     for (uint32_t u = 1; u < about->n_units; u++) {
         uint32_t gpu = about->units[u].gpu;
         struct gsim_arbiter *other = gsim_arbiters_at(model, gpu);
-        if (!other || !reserve(model, sharer, about->n_units))
+        if (!other || !reserve_paging(model, sharer, about->n_units))
             return false;
         const struct gsim_tenant *left = left_on(sharer, gpu);
         if (!gsim_arbiter_take_in(shared->of_gpu[first], other, gpu, left, now_ns))

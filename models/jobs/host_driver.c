@@ -51,8 +51,8 @@ static uint32_t units_of(const struct gsim_model *model, gsim_slot slot,
     return waits ? about->n_left_units : about->n_units;
 }
 
-static void count(struct gsim_model *model, const struct gsim_unit *units, uint32_t n_units,
-                  uint32_t more) {
+static void count_units(struct gsim_model *model, const struct gsim_unit *units, uint32_t n_units,
+                        uint32_t more) {
     for (uint32_t u = 0; u < n_units; u++) {
         assert(more == 1 || model->processes[units[u].gpu] > 0);
         model->processes[units[u].gpu] += more;
@@ -64,7 +64,7 @@ void gsim_host_driver_has_none(struct gsim_model *model, gsim_slot slot) {
     if (!model->processes || !model->jobs[slot].has_process)
         return;
     uint32_t n_units = units_of(model, slot, &units);
-    count(model, units, n_units, UINT32_MAX); /* one less */
+    count_units(model, units, n_units, UINT32_MAX); /* one less */
     model->jobs[slot].has_process = false;
 }
 
@@ -74,7 +74,7 @@ static void has_process(struct gsim_model *model, gsim_slot slot) {
     if (!model->processes)
         return;
     gsim_host_driver_has_none(model, slot);
-    count(model, about->units, about->n_units, 1);
+    count_units(model, about->units, about->n_units, 1);
     model->jobs[slot].has_process = true;
 }
 
@@ -110,8 +110,9 @@ static struct host_time start_of(const struct gsim_model *model, gsim_slot slot,
                    is_alone(model, slot, units, n_units));
 }
 
-static struct host_time end_of(const struct gsim_model *model, gsim_slot slot,
-                               const struct gsim_unit *units, uint32_t n_units, int64_t all_ns) {
+static struct host_time time_at_end(const struct gsim_model *model, gsim_slot slot,
+                                    const struct gsim_unit *units, uint32_t n_units,
+                                    int64_t all_ns) {
     const int64_t *value = gsim_machine_profile(model, units, n_units)->value;
     return time_of(all_ns, value[GSIM_KEY_END_SERIAL_NS], value[GSIM_KEY_END_SLEEP_NS],
                    is_alone(model, slot, units, n_units));
@@ -163,7 +164,7 @@ static int64_t wait_ns(const struct gsim_model *model, const struct gsim_unit *u
 int64_t gsim_host_driver_end_ns(const struct gsim_model *model, gsim_slot slot, int64_t all_ns,
                                 int64_t now_ns) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
-    struct host_time end = end_of(model, slot, about->units, about->n_units, all_ns);
+    struct host_time end = time_at_end(model, slot, about->units, about->n_units, all_ns);
     return end.all_ns + wait_ns(model, about->units, about->n_units, end.driver_ns, now_ns);
 }
 
@@ -230,7 +231,7 @@ void gsim_host_driver_expect(struct gsim_model *model, gsim_slot slot, enum ahea
     struct host_time time = {process_ns, 0};
     if (process_ns > 0)
         time = ahead == RUNS ? start_of(model, slot, about->units, about->n_units, process_ns)
-                             : end_of(model, slot, about->units, about->n_units, process_ns);
+                             : time_at_end(model, slot, about->units, about->n_units, process_ns);
     at_ns -= process_ns - time.all_ns;
     if (ahead == RUNS)
         has_process(model, slot);

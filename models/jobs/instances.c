@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-static struct gsim_instance describe(const struct gsim_mig *mig, int profile) {
+static struct gsim_instance describe_instance(const struct gsim_mig *mig, int profile) {
     const struct gsim_mig_profile *p = &mig->profile[profile];
     return (struct gsim_instance){.name = p->name,
                                   .mem_bytes = p->mem_bytes,
@@ -25,12 +25,12 @@ enum gsim_status gsim_instances_read(const struct gsim_model *model, uint32_t gp
                          profile->name);
     *out = (struct gsim_partition){0};
     for (int p = 0; !layout && p < profile->mig->n; p++)
-        out->instance[out->n++] = describe(profile->mig, p);
+        out->instance[out->n++] = describe_instance(profile->mig, p);
     if (!layout)
         return GSIM_OK;
     enum gsim_status status = gsim_mig_parse(profile->mig, layout, &parsed, log);
     for (int i = 0; status == GSIM_OK && i < parsed.n; i++)
-        out->instance[out->n++] = describe(profile->mig, parsed.instance[i].profile);
+        out->instance[out->n++] = describe_instance(profile->mig, parsed.instance[i].profile);
     return status;
 }
 

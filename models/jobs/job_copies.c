@@ -164,7 +164,7 @@ GSIM_APART bool gsim_job_copies_bring(struct gsim_model *model, gsim_slot slot,
 }
 
 /* Reports a copy to observers: from when it was asked for, with its wait for the links. */
-static void report(const struct gsim_model *model, gsim_slot slot, int64_t end_ns) {
+static void report_copy(const struct gsim_model *model, gsim_slot slot, int64_t end_ns) {
     const struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_job *about = gsim_machine_info(model, slot);
     struct gsim_span span = {.kind = job->phase == SAVING ? GSIM_SPAN_COPY_OUT : GSIM_SPAN_COPY_IN,
@@ -186,7 +186,7 @@ bool gsim_job_copies_serve(struct gsim_model *model, int64_t now_ns) {
     while (gsim_transfers_pop(&model->transfers, now_ns, &slot, &end_ns, &has_failed)) {
         struct gsim_machine_job *job = &model->jobs[slot];
         if (model->setup.observer)
-            report(model, slot, end_ns);
+            report_copy(model, slot, end_ns);
         gsim_host_driver_expect(model, slot, job->phase == SAVING ? CLEARS : RUNS, job->process_ns,
                                 end_ns + job->after_ns, end_ns);
         job->is_carried = false;

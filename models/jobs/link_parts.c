@@ -74,7 +74,8 @@ static uint64_t busy_q32(const struct gsim_link_shares_gpu *about, enum gsim_hos
 
 /* --- copies of whole jobs --------------------------------------------------------------------- */
 
-static const struct gsim_link_shares_host *host_of(const struct gsim_model *model, uint32_t gpu) {
+static const struct gsim_link_shares_host *host_shares_of(const struct gsim_model *model,
+                                                          uint32_t gpu) {
     return &model->link_shares.hosts[model->setup.wiring.node_of_gpu[gpu]];
 }
 
@@ -351,7 +352,7 @@ static struct gsim_pager_shares find_shares(struct gsim_model *model, uint32_t g
         link_shares->was_host_limited |=
             of_domain < GSIM_RATE_ONE && !domains->is_given[domains->hosts.domain_of_gpu[gpu]];
     }
-    if (host_of(model, gpu)->n_copying > 0 && !migrates(pager_of(model, gpu)))
+    if (host_shares_of(model, gpu)->n_copying > 0 && !migrates(pager_of(model, gpu)))
         even_shares(&link_shares->gpus[gpu], &shares);
     return shares;
 }
@@ -360,8 +361,8 @@ static struct gsim_pager_shares find_shares(struct gsim_model *model, uint32_t g
 
 /* What the GPU is going to ask for at shares other than those at which it was measured: what it
  * computes between its copies takes as long as before, and its copies take longer or shorter. */
-static void foresee(const struct gsim_model *model, uint32_t gpu,
-                    const struct gsim_pager_shares *shares, int64_t *out) {
+static void foresee_parts(const struct gsim_model *model, uint32_t gpu,
+                          const struct gsim_pager_shares *shares, int64_t *out) {
     const struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
     bool is_at_once = gsim_link_parts_is_at_once(pager_of(model, gpu));
     gsim_i128 copying = 0, busy = 0, ratio[GSIM_HOST_WAYS];
@@ -418,7 +419,7 @@ void gsim_link_parts_find(struct gsim_model *model, const struct gsim_link_share
             return;
         for (uint32_t gpu = host->first_gpu; foresees && gpu < end; gpu++)
             if (gpus[gpu].is_paging)
-                foresee(model, gpu, &shares[gpu], gpus[gpu].asks);
+                foresee_parts(model, gpu, &shares[gpu], gpus[gpu].asks);
     }
 }
 

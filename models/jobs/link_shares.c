@@ -140,7 +140,7 @@ static bool is_paging(const struct gsim_model *model, uint32_t gpu) {
     return gsim_next_report_occupied(shared, keeper_of(shared, gpu)) && is_too_much(model, gpu);
 }
 
-static void settle(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+static void settle_link(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     (void)gsim_arbiter_settle(model->shared.of_gpu[keeper_of(&model->shared, gpu)], now_ns);
 }
 
@@ -178,7 +178,7 @@ static void begin_window(struct gsim_model *model, uint32_t gpu, int64_t now_ns,
         begin_count(about, now_ns);
         return;
     }
-    settle(model, gpu, now_ns);
+    settle_link(model, gpu, now_ns);
     count_anew(model, gpu, now_ns);
 }
 
@@ -220,7 +220,7 @@ static gsim_i128 at_full_rate(int64_t bytes, uint64_t share_q32) {
  * rates. Bytes on their way may have left with their job. */
 static void tally(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
-    settle(model, gpu, now_ns);
+    settle_link(model, gpu, now_ns);
     struct gsim_paged now = paged(model, gpu);
     int64_t in = now.bytes_in - about->bytes[GSIM_H2D];
     int64_t out = now.bytes_out - about->bytes[GSIM_D2H];
@@ -312,7 +312,7 @@ static bool is_quiet(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     const struct gsim_shared *shared = &model->shared;
     const struct gsim_arbiter *own = shared->of_gpu[gpu],
                               *keeper = shared->of_gpu[keeper_of(shared, gpu)];
-    settle(model, gpu, now_ns);
+    settle_link(model, gpu, now_ns);
     return gsim_arbiter_has_all(own, keeper, gpu) && !gsim_arbiter_is_moving(own, keeper, gpu);
 }
 

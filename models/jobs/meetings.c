@@ -91,7 +91,7 @@ void gsim_meetings_add(struct gsim_model *model, gsim_slot slot, int64_t now_ns)
         join(model, slot, now_ns);
 }
 
-static void leave(struct gsim_model *model, uint32_t at, int64_t now_ns) {
+static void leave_meeting(struct gsim_model *model, uint32_t at, int64_t now_ns) {
     struct gsim_meetings *meetings = &model->meetings;
     struct gsim_meeting gone = meetings->gang[at];
     for (uint32_t n = 0; n < gone.n_nodes; n++)
@@ -107,7 +107,7 @@ static void leave(struct gsim_model *model, uint32_t at, int64_t now_ns) {
 void gsim_meetings_remove(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     for (uint32_t i = 0; i < model->meetings.n_gangs; i++)
         if (model->meetings.gang[i].slot == slot) {
-            leave(model, i, now_ns);
+            leave_meeting(model, i, now_ns);
             return;
         }
 }

@@ -551,8 +551,8 @@ void gsim_shared_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns)
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-static void report(struct gsim_model *model, const struct gsim_member *member, unsigned reports,
-                   int64_t now_ns) {
+static void report_member(struct gsim_model *model, const struct gsim_member *member,
+                          unsigned reports, int64_t now_ns) {
     gsim_slot slot = member->how.job;
     struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
     if (reports & GSIM_REPORT_WORKED) {
@@ -582,7 +582,7 @@ static void settle_one(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     model->is_out_of_memory |= gsim_arbiter_has_failed(arbiter);
     if (gsim_arbiter_settle(arbiter, now_ns))
         while ((place = gsim_arbiter_take(arbiter, &reports)) != GSIM_NO_MEMBER)
-            report(model, gsim_arbiter_member(arbiter, place), reports, now_ns);
+            report_member(model, gsim_arbiter_member(arbiter, place), reports, now_ns);
     deliver(model, gpu, arbiter);
     book_all(model, arbiter, now_ns);
 }

@@ -217,7 +217,7 @@ static struct gsim_host part_of_type(const struct gsim_model *model, uint16_t ty
 
 /* What a job has beside each of its GPUs: as much as it was given, else the least of its nodes'
  * parts. */
-static struct gsim_host host_of(const struct gsim_model *model, const struct gsim_job *about) {
+static struct gsim_host job_host(const struct gsim_model *model, const struct gsim_job *about) {
     const struct gsim_wiring *wiring = &model->setup.wiring;
     struct gsim_host host = gsim_host_ample;
     if (about->host.cpus_milli > 0 || about->host.mem_bytes > 0)
@@ -240,7 +240,7 @@ static struct site site_of(const struct gsim_model *model, const struct gsim_job
                         .types = types,
                         .n_units = about->n_units,
                         .nodes = 1,
-                        .host = host_of(model, about)};
+                        .host = job_host(model, about)};
     uint32_t first = about->n_units ? wiring->node_of_gpu[about->units[0].gpu] : 0, last = first;
     if (about->n_units == 0)
         site.n_types = add_type(types, 0, 0);

@@ -69,7 +69,7 @@ GSIM_ROLE_ASSERT(struct gsim_memory_use);
 GSIM_ROLE_ASSERT(struct gsim_store_times);
 
 /* The contents of the store are about to change: a new stamp. */
-static void change(struct gsim_store *store) {
+static void note_change(struct gsim_store *store) {
     store->stamp = ++store->pager->stamp;
 }
 
@@ -79,7 +79,7 @@ void gsim_pager_store_init(struct gsim_store *store, struct gsim_pager *pager,
     if (!pager)
         return;
     gsim_residency_init(&store->residency, pager->capacity, pager->eviction, arena);
-    change(store);
+    note_change(store);
 }
 
 static uint32_t open_buffer(struct gsim_store *store, const struct gsim_tenant_spec *spec,
@@ -107,7 +107,7 @@ bool gsim_pager_open(struct gsim_store *store, struct gsim_tenant *tenant,
     *tenant = (struct gsim_tenant){.spec = *spec, .used = GSIM_NO_BUFFER, .unused = GSIM_NO_BUFFER};
     if (!store->pager)
         return true;
-    change(store);
+    note_change(store);
     store->before_stamp = 0; /* whole sweeps are cut before a newcomer comes */
     int64_t chunk_bytes = store->pager->uvm.chunk_bytes;
     uint32_t n_used = gsim_chunks_of(spec->used_bytes, chunk_bytes);
@@ -122,7 +122,7 @@ bool gsim_pager_open(struct gsim_store *store, struct gsim_tenant *tenant,
 void gsim_pager_close(struct gsim_store *store, struct gsim_tenant *tenant) {
     if (!store->pager)
         return;
-    change(store);
+    note_change(store);
     gsim_residency_close(&store->residency, tenant->used);
     gsim_residency_close(&store->residency, tenant->unused);
     if (store->before_stamp != 0) {
@@ -161,7 +161,7 @@ struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
                                          int64_t now_ns) {
     if (n_turns > 1)
         now_ns += store->pager->plan_ns + n_turns * store->pager->plan_ns_per_task;
-    change(store);
+    note_change(store);
     const struct gsim_residency *residency = &store->residency;
     struct gsim_turn timeline[GSIM_STORE_TURNS_MAX];
     struct gsim_range used[GSIM_STORE_TURNS_MAX], unused[GSIM_STORE_TURNS_MAX];
@@ -271,8 +271,8 @@ static bool is_mapped(const struct gsim_store *store, const struct gsim_tenant *
 }
 
 /* The wait of chunks that are touched now; counted as long as it lasts. */
-static int64_t touch(struct gsim_store *store, struct gsim_tenant *tenant, struct gsim_range range,
-                     bool is_written, struct gsim_memory_use *use) {
+static int64_t touch_range(struct gsim_store *store, struct gsim_tenant *tenant,
+                           struct gsim_range range, bool is_written, struct gsim_memory_use *use) {
     struct gsim_paging paging = {0};
     struct gsim_touches how = {.is_write = is_written && counts_writes(store, tenant)};
     int64_t stall_ns = is_mapped(store, tenant)     ? sweep_mapped(store, range, how, &paging)
@@ -389,7 +389,7 @@ static int64_t touch_within(struct gsim_store *store, struct gsim_tenant *tenant
     while (sweep->to_come.n > 0 && sweep->left_ns > 0 && !store->residency.has_failed) {
         struct gsim_range part =
             sweep->left_ns == GSIM_NEVER ? chunks_to_come(sweep) : next_part(store, tenant, sweep);
-        int64_t one_ns = touch(store, tenant, part, sweep->is_written, use);
+        int64_t one_ns = touch_range(store, tenant, part, sweep->is_written, use);
         stall_ns += one_ns;
         if (sweep->left_ns != GSIM_NEVER)
             sweep->left_ns -= one_ns + run_ns(sweep, part.n);
@@ -479,7 +479,7 @@ struct gsim_swept gsim_pager_sweep(struct gsim_store *store, struct gsim_tenant 
             n = sweep.left_ns > 0 ? within_reach(&sweep) : 0;
         sweep.to_come.first += n;
     } else {
-        change(store);
+        note_change(store);
         swept.stall_ns = touch_within(store, tenant, &sweep, &use);
     }
     tenant->state.n_touched = sweep.to_come.first;
@@ -499,7 +499,7 @@ static struct gsim_cut sweep_again(struct gsim_store *store, struct gsim_tenant 
     struct gsim_residency swept = store->residency;
     store->residency = store->before;
     store->before = swept;
-    change(store);
+    note_change(store);
     gsim_memory_use_add(&tenant->sum, &whole.use, -1);
     tenant->last = whole.last;
     tenant->state.n_touched = whole.n_touched;
@@ -532,9 +532,9 @@ int64_t gsim_pager_sweep_part(struct gsim_store *store, struct gsim_tenant *tena
     if (!store->pager || part->n == 0 || is_all_there(store, tenant))
         return 0;
     struct gsim_memory_use use = {0};
-    change(store);
-    int64_t stall_ns =
-        touch(store, tenant, (struct gsim_range){tenant->used, part->first, part->n}, false, &use);
+    note_change(store);
+    int64_t stall_ns = touch_range(
+        store, tenant, (struct gsim_range){tenant->used, part->first, part->n}, false, &use);
     wait_for(tenant, &use, left_ns);
     return stall_ns;
 }
@@ -648,7 +648,8 @@ static bool has_same_uses(const struct gsim_residency *a, const struct gsim_resi
     return true;
 }
 
-static bool reserve(struct gsim_store_scratch *scratch, size_t n, struct gsim_arena *arena) {
+static bool reserve_scratch(struct gsim_store_scratch *scratch, size_t n,
+                            struct gsim_arena *arena) {
     if (n <= scratch->capacity)
         return true;
     int64_t *grown = gsim_arena_grow(arena, scratch->numbers, scratch->capacity * sizeof *grown,
@@ -663,7 +664,7 @@ static bool reserve(struct gsim_store_scratch *scratch, size_t n, struct gsim_ar
 static bool is_same(const struct gsim_residency *a, const struct gsim_residency *b,
                     struct gsim_store_scratch *scratch) {
     size_t n = gsim_residency_state(a, NULL, 0);
-    if (n != gsim_residency_state(b, NULL, 0) || !reserve(scratch, 2 * n, a->arena))
+    if (n != gsim_residency_state(b, NULL, 0) || !reserve_scratch(scratch, 2 * n, a->arena))
         return false;
     (void)gsim_residency_state(a, scratch->numbers, n);
     (void)gsim_residency_state(b, scratch->numbers + n, n);

@@ -91,7 +91,7 @@ static struct prediction predict(const struct gsim_proactive *proactive,
     return prediction;
 }
 
-static struct gsim_range cut(struct gsim_range range, int64_t most) {
+static struct gsim_range cut_range(struct gsim_range range, int64_t most) {
     if (range.n > most)
         range.n = most > 0 ? (uint32_t)most : 0;
     return range;
@@ -104,7 +104,7 @@ static struct gsim_moved missing(const struct gsim_residency *residency,
     struct gsim_moved sum = {0};
     int64_t left = part->most;
     for (uint32_t i = 0; i < part->n && left > 0; i++) {
-        struct gsim_range range = cut(part->ranges[i], left);
+        struct gsim_range range = cut_range(part->ranges[i], left);
         struct gsim_moved moved = gsim_residency_missing(residency, range);
         sum.hits += moved.hits;
         sum.in += moved.in;
@@ -114,10 +114,10 @@ static struct gsim_moved missing(const struct gsim_residency *residency,
     return sum;
 }
 
-static void use(struct gsim_residency *residency, const struct predicted *part) {
+static void use_predicted(struct gsim_residency *residency, const struct predicted *part) {
     int64_t left = part->most;
     for (uint32_t i = 0; i < part->n && left > 0; i++) {
-        struct gsim_range range = cut(part->ranges[i], left);
+        struct gsim_range range = cut_range(part->ranges[i], left);
         (void)gsim_residency_touch(residency, range, false);
         left -= range.n;
     }
@@ -154,8 +154,8 @@ static bool grow(struct gsim_residency *residency, void **block, size_t *room, s
 }
 
 /* For each chunk of a task the turns of its own before it is used. */
-static bool note_turns(struct gsim_residency *residency, const struct gsim_upcoming *task,
-                       struct gsim_upcoming_scratch *scratch) {
+static bool note_upcoming(struct gsim_residency *residency, const struct gsim_upcoming *task,
+                          struct gsim_upcoming_scratch *scratch) {
     const struct gsim_touch_order *order = task->order;
     if (!grow(residency, (void **)&scratch->turns, &scratch->turns_room, order->n_chunks,
               sizeof *scratch->turns))
@@ -229,7 +229,7 @@ static void use_in_turn(struct gsim_residency *residency, struct gsim_turn *turn
     const struct gsim_touch_order *order = turn->upcoming.order;
     struct firsts firsts = {
         .residency = residency, .scratch = scratch, .buffer = turn->used[0].buffer};
-    if (!note_turns(residency, &turn->upcoming, scratch))
+    if (!note_upcoming(residency, &turn->upcoming, scratch))
         return;
     uint32_t present = gsim_touch_order_part_after(order, turn->upcoming.done_ns);
     firsts.n_left = n_used_chunks(scratch->turns, order->n_chunks);
@@ -264,7 +264,7 @@ static void append_uses(struct gsim_residency *residency, const struct gsim_turn
                         uint32_t place, size_t *n_uses, struct gsim_upcoming_scratch *scratch) {
     struct gsim_range all = gsim_range_whole(residency, turn->used[0].buffer);
     bool is_known = turn->upcoming.order != NULL;
-    if (is_known && !note_turns(residency, &turn->upcoming, scratch))
+    if (is_known && !note_upcoming(residency, &turn->upcoming, scratch))
         return;
     for (uint32_t c = 0, n; c < all.n; c += n) {
         uint32_t turns = is_known ? scratch->turns[c] : 0;
@@ -364,7 +364,7 @@ static void is_touched(struct walk *walk, int64_t came, int64_t passed) {
 
 /* Brings a range of missing chunks of one kind, for which there is room. Within them lateness is
  * linear, so the first and the last decide. */
-static void bring(struct walk *walk, struct gsim_range range, enum gsim_content content) {
+static void bring_range(struct walk *walk, struct gsim_range range, enum gsim_content content) {
     *(content == GSIM_ON_HOST ? &walk->moved.in : &walk->moved.zeroed) += range.n;
     walk->room -= range.n;
     if (walk->n_in == 0)
@@ -385,7 +385,7 @@ static void walk_range(struct walk *walk, struct gsim_range range) {
         if (content >= GSIM_CLEAN)
             walk->moved.hits += alike.n;
         else if (walk->room > 0)
-            bring(walk, alike = cut(alike, walk->room), content);
+            bring_range(walk, alike = cut_range(alike, walk->room), content);
         walk->passed += alike.n;
         range.first += alike.n;
         range.n -= alike.n;
@@ -397,7 +397,7 @@ static void walk_through(struct walk *walk, const struct prediction *prediction)
         const struct predicted *part = &prediction->part[p];
         int64_t left = part->most;
         for (uint32_t i = 0; i < part->n && left > 0; i++) {
-            struct gsim_range range = cut(part->ranges[i], left);
+            struct gsim_range range = cut_range(part->ranges[i], left);
             walk->needed_ns = p == 0 && walk->turn->used_ns ? &walk->turn->used_ns[i] : NULL;
             walk_range(walk, range);
             left -= range.n;
@@ -414,9 +414,9 @@ static struct walk begin_walk(struct gsim_residency *residency, const struct gsi
 }
 
 /* Brings the prediction in, as far as there is room; fills in which chunks came, and when. */
-static void populate(const struct gsim_proactive *proactive, struct gsim_residency *residency,
-                     const struct gsim_turn *turn, const struct prediction *prediction,
-                     struct gsim_migration *out) {
+static void populate_predicted(const struct gsim_proactive *proactive,
+                               struct gsim_residency *residency, const struct gsim_turn *turn,
+                               const struct prediction *prediction, struct gsim_migration *out) {
     struct walk count = begin_walk(residency, turn);
     walk_through(&count, prediction);
     out->moved.hits = count.moved.hits;
@@ -447,13 +447,14 @@ struct gsim_migration gsim_proactive_switch(const struct gsim_proactive *proacti
     struct predicted all = {next.used, next.n_used, total(next.used, next.n_used)};
     rank_all(proactive, residency, turns, n_turns);
     for (int p = 0; p < 2; p++)
-        use(residency, &prediction.part[p]); /* under LRU, the needed chunks are not the oldest */
+        use_predicted(residency,
+                      &prediction.part[p]); /* under LRU, the needed chunks are not the oldest */
     uint32_t need = needed(residency, &prediction);
     add_out(&out.moved, is_by_chunk ? evict_last_used(residency, turns, n_turns, need, scratch)
                                     : gsim_residency_evict(residency, need));
     int64_t copied = out.moved.out_dirty + (proactive->copies_clean ? out.moved.out_clean : 0);
     out.bytes_out = copied * proactive->chunk_bytes;
-    populate(proactive, residency, &next, &prediction, &out);
+    populate_predicted(proactive, residency, &next, &prediction, &out);
     struct gsim_moved left = missing(residency, &all);
     out.missed = left.in + left.zeroed;
     return out;

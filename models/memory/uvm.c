@@ -88,7 +88,7 @@ struct run {
     struct gsim_paging *sum;
 };
 
-static bool reserve(struct gsim_uvm *uvm, uint32_t n_chunks) {
+static bool reserve_chunks(struct gsim_uvm *uvm, uint32_t n_chunks) {
     if (n_chunks > uvm->capacity) {
         size_t before = uvm->capacity * sizeof(uint64_t), size = n_chunks * sizeof(uint64_t);
         uint64_t *present = gsim_arena_grow(uvm->arena, uvm->present, before, size);
@@ -196,7 +196,7 @@ static void skip_present(struct run *run) {
 
 bool gsim_uvm_run_plainly(struct gsim_uvm *uvm, uint32_t n_chunks, struct gsim_touches how,
                           struct gsim_paging *out) {
-    if (!reserve(uvm, n_chunks))
+    if (!reserve_chunks(uvm, n_chunks))
         return false;
     struct run run = begin_run(uvm, n_chunks, how, out);
     while (run.at < run.n_pages)
@@ -220,7 +220,7 @@ static bool find_run(struct gsim_uvm *uvm, uint32_t n_chunks, struct gsim_touche
     uint32_t most = n_chunks;
     if (uvm->batch_faults < (int64_t)n_chunks)
         most = (uint32_t)uvm->batch_faults;
-    if (!reserve(uvm, most))
+    if (!reserve_chunks(uvm, most))
         return false;
     struct gsim_paging period = {0};
     struct run run = begin_run(uvm, most, how, &period);

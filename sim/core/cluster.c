@@ -10,8 +10,8 @@
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static enum gsim_status count_nodes(struct gsim_cluster *c, const struct gsim_cluster_spec *spec,
-                                    struct gsim_log *log) {
+static enum gsim_status count_spec(struct gsim_cluster *c, const struct gsim_cluster_spec *spec,
+                                   struct gsim_log *log) {
     uint64_t nodes = 0, gpus = 0;
     for (uint32_t g = 0; g < spec->n_groups; g++) {
         const struct gsim_node_group *group = &spec->groups[g];
@@ -228,7 +228,7 @@ enum gsim_status gsim_cluster_open(struct gsim_cluster *cluster,
                                    const struct gsim_cluster_spec *spec, struct gsim_arena *arena,
                                    struct gsim_log *log) {
     *cluster = (struct gsim_cluster){.arena = arena, .is_pool = spec->is_pool};
-    enum gsim_status status = count_nodes(cluster, spec, log);
+    enum gsim_status status = count_spec(cluster, spec, log);
     if (status != GSIM_OK)
         return status;
     if (!allocate(cluster))

@@ -2,13 +2,10 @@
 /* Completion times and slowdowns of finished jobs: means and quantiles, in one pass over the
  * columns and without a column of their own, since fresh memory costs more than the arithmetic. */
 #include "sim/core/core.h"
+#include "sim/core/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static double seconds(gsim_i128 ns) {
-    return (double)ns / 1e9;
-}
 
 static const double jct_p[] = {0.50, 0.95, 0.99, 1};
 static const double slowdown_p = 0.99, wait_p = 0.95;
@@ -90,9 +87,9 @@ static void fill_jct(const struct gsim_core *core, struct gsim_summary *s,
     uint32_t n = core->metrics.n_completed;
     double pairs[2 * N_JCT_P], quantiles[N_JCT_P];
     for (int k = 0; k < 2 * N_JCT_P; k++)
-        pairs[k] = seconds(picked[k]);
+        pairs[k] = gsim_sum_seconds(picked[k]);
     gsim_quantiles_between(pairs, n, jct_p, quantiles, N_JCT_P);
-    s->jct_mean_s = n ? seconds(d->jct_ns) / n : (double)NAN;
+    s->jct_mean_s = n ? gsim_sum_seconds(d->jct_ns) / n : (double)NAN;
     s->jct_p50_s = quantiles[0];
     s->jct_p95_s = quantiles[1];
     s->jct_p99_s = quantiles[2];
@@ -104,7 +101,7 @@ static void fill_wait(const struct gsim_core *core, struct gsim_summary *s,
     uint32_t n = core->metrics.n_completed;
     double p95_ns;
     gsim_tail_quantiles(&d->waits_ns, n, &wait_p, &p95_ns, 1);
-    s->wait_mean_s = n ? seconds(core->metrics.ended_wait_ns) / n : (double)NAN;
+    s->wait_mean_s = n ? gsim_sum_seconds(core->metrics.ended_wait_ns) / n : (double)NAN;
     s->wait_p95_s = p95_ns / 1e9;
 }
 

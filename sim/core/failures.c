@@ -20,7 +20,7 @@ static int64_t draw_ns(gsl_rng *rng, int64_t mean_ns) {
 
 /* What lies beyond the clock's end comes after it, never at it: there a failure and its repair
  * would follow each other without end in one instant. */
-static void expect(struct gsim_core *core, uint32_t node, int64_t mean_ns) {
+static void expect_failure(struct gsim_core *core, uint32_t node, int64_t mean_ns) {
     struct gsim_failures *failures = &core->failures;
     int64_t wait_ns = draw_ns(failures->rng[node], mean_ns);
     int64_t rest_ns = GSIM_TIME_MAX - core->view.now_ns;
@@ -62,7 +62,7 @@ enum gsim_status gsim_failures_open(struct gsim_core *core) {
         failures->rng[node] = gsim_rng_stream((uint64_t)options->seed, options->replication, name);
         if (!failures->rng[node])
             return gsim_core_no_memory(core);
-        expect(core, node, options->mtbf_ns);
+        expect_failure(core, node, options->mtbf_ns);
     }
     return GSIM_OK;
 }
@@ -189,8 +189,7 @@ static bool came_before(const struct gsim_core *core, gsim_slot a, gsim_slot b) 
     bool is_ahead = gsim_trace_get(core->trace, GSIM_COL_AFTER, second) >= 0;
     if (submit_ns[first] != submit_ns[second])
         return submit_ns[first] < submit_ns[second];
-    return is_behind != is_ahead ? is_ahead
-                                 : gsim_nth(&core->view, a) < gsim_nth(&core->view, b);
+    return is_behind != is_ahead ? is_ahead : gsim_nth(&core->view, a) < gsim_nth(&core->view, b);
 }
 
 /* Adds the job where it stands by its arrival. */
@@ -230,7 +229,7 @@ static void fail(struct gsim_core *core, uint32_t node) {
     core->view.cluster.n_failures++;
     if (core->parts)
         gsim_parts_node(core, node, true);
-    expect(core, node, core->options->mttr_ns);
+    expect_failure(core, node, core->options->mttr_ns);
 }
 
 void gsim_failures_serve(struct gsim_core *core) {
@@ -248,6 +247,6 @@ void gsim_failures_serve(struct gsim_core *core) {
         core->view.cluster.n_repairs++;
         if (core->parts)
             gsim_parts_node(core, node, false);
-        expect(core, node, core->options->mtbf_ns);
+        expect_failure(core, node, core->options->mtbf_ns);
     }
 }

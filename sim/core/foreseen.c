@@ -9,7 +9,7 @@ static bool foresees(const struct gsim_core *core) {
     return core->policy->is_oracle || core->compat->shows_ends;
 }
 
-static enum gsim_status check(const struct gsim_core *core, const int64_t *estimate_ns) {
+static enum gsim_status check_times(const struct gsim_core *core, const int64_t *estimate_ns) {
     const struct gsim_trace *trace = core->trace;
     if (core->options->reference != GSIM_REFERENCE_NONE)
         return gsim_fail(core->log, GSIM_BAD_INPUT, trace->path, 0,
@@ -65,6 +65,6 @@ enum gsim_status gsim_foreseen_open(struct gsim_core *core) {
     hide_log(core);
     if (!estimate_ns)
         return GSIM_OK;
-    enum gsim_status status = check(core, estimate_ns);
+    enum gsim_status status = check_times(core, estimate_ns);
     return status != GSIM_OK || hide_iterations(core) ? status : gsim_core_no_memory(core);
 }

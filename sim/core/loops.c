@@ -20,7 +20,7 @@ struct gsim_loops {
     struct gsim_trace trace;
 };
 
-static bool reserve(struct gsim_core *core, struct gsim_loops *loops) {
+static bool reserve_loops(struct gsim_core *core, struct gsim_loops *loops) {
     uint32_t n = core->trace->n_jobs;
     loops->first = gsim_arena_array(core->arena, n, sizeof *loops->first);
     loops->next = gsim_arena_array(core->arena, n, sizeof *loops->next);
@@ -50,7 +50,7 @@ static void sort_jobs(struct gsim_loops *loops, const struct gsim_trace *from) {
         }
 }
 
-static enum gsim_status check(struct gsim_core *core) {
+static enum gsim_status check_loops(struct gsim_core *core) {
     const int64_t *think_ns = core->trace->column[GSIM_COL_THINK_NS];
     if (core->options->reference != GSIM_REFERENCE_NONE)
         return gsim_fail(core->log, GSIM_BAD_INPUT, core->trace->path, 0,
@@ -67,11 +67,11 @@ static enum gsim_status check(struct gsim_core *core) {
 enum gsim_status gsim_loops_open(struct gsim_core *core) {
     if (!core->trace->column[GSIM_COL_AFTER])
         return GSIM_OK;
-    enum gsim_status status = check(core);
+    enum gsim_status status = check_loops(core);
     struct gsim_loops *loops = gsim_arena_alloc(core->arena, sizeof *loops);
     if (status != GSIM_OK)
         return status;
-    if (!loops || !reserve(core, loops))
+    if (!loops || !reserve_loops(core, loops))
         return gsim_core_no_memory(core);
     sort_jobs(loops, core->trace);
     loops->trace = *core->trace;
@@ -102,7 +102,7 @@ static bool comes_after_begin(const struct gsim_core *core, uint32_t job) {
 }
 
 /* A job is submitted once: a begin that is forgotten may have submitted it already. */
-static void expect(struct gsim_core *core, uint32_t job) {
+static void expect_round(struct gsim_core *core, uint32_t job) {
     struct gsim_loops *loops = core->loops;
     if (loops->submit_ns[job] < 0)
         gsim_eventq_set(&loops->due, job, submission_ns(core, job), job);
@@ -112,7 +112,7 @@ void gsim_loops_begin(struct gsim_core *core, uint32_t begun) {
     struct gsim_loops *loops = core->loops;
     for (uint32_t job = loops->first[begun]; job != NONE; job = loops->next[job])
         if (comes_after_begin(core, job))
-            expect(core, job);
+            expect_round(core, job);
     gsim_core_look_ahead(core);
 }
 
@@ -131,7 +131,7 @@ void gsim_loops_release(struct gsim_core *core, uint32_t ended) {
     bool has_begun = core->metrics.start_ns[ended] >= 0;
     for (uint32_t job = loops->first[ended]; job != NONE; job = loops->next[job])
         if (!has_begun || !comes_after_begin(core, job))
-            expect(core, job);
+            expect_round(core, job);
     gsim_core_look_ahead(core);
 }
 

@@ -2,6 +2,7 @@
 /* The results: per-job columns in trace order, and the summary over all finished jobs. Sums are
  * 128-bit integers, so that the order of completion cannot show in a mean. */
 #include "sim/core/core.h"
+#include "sim/core/stats.h"
 #include "sim/base/hints.h"
 #include "sim/base/text.h"
 
@@ -235,10 +236,6 @@ void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot) {
 
 /* --- the summary ------------------------------------------------------------------------------ */
 
-static double seconds(gsim_i128 ns) {
-    return (double)ns / 1e9;
-}
-
 static gsim_i128 gpu_busy_ppm_ns(const struct gsim_metrics *m, uint32_t gpu) {
     return (gsim_i128)m->gpu_busy_ns[gpu] * GSIM_PPM + m->gpu_busy_ppm_ns[gpu];
 }
@@ -247,20 +244,21 @@ static void fill_cluster(const struct gsim_core *core, struct gsim_summary *s) {
     const struct gsim_metrics *m = &core->metrics;
     gsim_i128 span = m->last_end_ns - m->first_submit_ns;
     double capacity = (double)span * (double)core->cluster.n_gpus * (double)GSIM_PPM;
-    s->arrivals_s = seconds(m->last_submit_ns - m->first_submit_ns);
-    s->makespan_s = seconds(span) + seconds(core->compat->tick_ns);
-    s->throughput_jobs_per_h = span > 0 ? m->n_completed * 3600.0 / seconds(span) : (double)NAN;
+    s->arrivals_s = gsim_sum_seconds(m->last_submit_ns - m->first_submit_ns);
+    s->makespan_s = gsim_sum_seconds(span) + gsim_sum_seconds(core->compat->tick_ns);
+    s->throughput_jobs_per_h =
+        span > 0 ? m->n_completed * 3600.0 / gsim_sum_seconds(span) : (double)NAN;
     gsim_i128 busy = m->busy_ppm_ns;
     for (uint32_t gpu = 0; gpu < core->cluster.n_gpus; gpu++)
         busy += gpu_busy_ppm_ns(m, gpu);
     s->gpu_busy = span > 0 ? (double)busy / capacity : (double)NAN;
     s->gpu_work = span > 0 ? (double)m->work_ppm_ns / capacity : (double)NAN;
     s->gpu_useful = span > 0 ? (double)(m->work_ppm_ns - m->gap_ppm_ns) / capacity : (double)NAN;
-    s->switch_s = seconds(m->switch_ns);
+    s->switch_s = gsim_sum_seconds(m->switch_ns);
     bool has_nodes = span > 0 && !core->cluster.is_pool;
     double gpu_ns = (double)span * (double)core->cluster.n_gpus;
     s->gpu_down = span > 0 ? (double)m->unused_at_end.down_ns / gpu_ns : (double)NAN;
-    s->lost_s = seconds(m->lost_ppm_ns / GSIM_PPM);
+    s->lost_s = gsim_sum_seconds(m->lost_ppm_ns / GSIM_PPM);
     s->fragmented = has_nodes ? (double)m->unused_at_end.fragmented_ns / gpu_ns : (double)NAN;
     s->idle_wanted = has_nodes ? (double)m->unused_at_end.wanted_ns / gpu_ns : (double)NAN;
 }
@@ -282,7 +280,7 @@ static void fill_counts(const struct gsim_core *core, struct gsim_summary *s) {
     s->events = m->n_events;
 }
 
-static const char *join(struct gsim_arena *arena, const char *const *texts) {
+static const char *join_texts(struct gsim_arena *arena, const char *const *texts) {
     const char *joined = "";
     for (; texts && *texts && joined; texts++)
         joined = *joined ? gsim_arena_printf(arena, "%s, %s", joined, *texts)
@@ -292,13 +290,13 @@ static const char *join(struct gsim_arena *arena, const char *const *texts) {
 
 /* The assumptions of the trace, the policy and the model. */
 static const char *all_assumed(struct gsim_core *core) {
-    const char *texts[] = {join(core->arena, core->trace->assumed), core->ctx.assumed,
-                           join(core->arena, core->ops->assumed(core->model))};
+    const char *texts[] = {join_texts(core->arena, core->trace->assumed), core->ctx.assumed,
+                           join_texts(core->arena, core->ops->assumed(core->model))};
     const char *some[4] = {NULL};
     for (int i = 0, n = 0; i < 3; i++)
         if (texts[i] && *texts[i])
             some[n++] = texts[i];
-    const char *all = join(core->arena, some);
+    const char *all = join_texts(core->arena, some);
     return all ? all : "";
 }
 
@@ -391,7 +389,7 @@ static void fill_texts(struct gsim_core *core, struct gsim_result *result) {
     s->preempted_by = ways_of(core);
     s->outside_validated = outside ? outside : "";
     s->assumed = all_assumed(core);
-    const char *given = join(core->arena, core->ops->given(core->model));
+    const char *given = join_texts(core->arena, core->ops->given(core->model));
     s->given = given ? given : "";
 }
 

@@ -134,7 +134,7 @@ static bool can_run_on(const struct gsim_core *core, uint32_t job, uint32_t node
     return core->ops->can_run_on(core->model, job, core->cluster.node_first_gpu[node]);
 }
 
-static const struct gsim_core_part *part_of(const struct gsim_core *core, uint32_t job) {
+static const struct gsim_core_part *part_of_job(const struct gsim_core *core, uint32_t job) {
     return core->parts ? &core->parts->list[core->parts->of_job[job]] : NULL;
 }
 
@@ -142,7 +142,7 @@ static const struct gsim_core_part *part_of(const struct gsim_core *core, uint32
 static struct gsim_node_set *make_set(const struct gsim_core *core, uint32_t job,
                                       const struct gsim_node_wish *wish, uint32_t number) {
     const struct gsim_cluster_spec *spec = core->options->cluster;
-    const struct gsim_core_part *part = part_of(core, job);
+    const struct gsim_core_part *part = part_of_job(core, job);
     struct gsim_node_set *set = gsim_arena_alloc(core->arena, sizeof *set);
     bool *has_node = gsim_arena_array(core->arena, core->cluster.n_nodes, sizeof *has_node);
     bool has_need = core->node_sets.need && core->node_sets.need[job] > 0;
@@ -226,8 +226,8 @@ static enum gsim_status find_needs(struct gsim_core *core) {
 
 /* --- the table of sets ------------------------------------------------------------------------ */
 
-static size_t place_of(const struct gsim_node_sets *sets, const struct gsim_trace *trace,
-                       uint32_t job) {
+static size_t find_place(const struct gsim_node_sets *sets, const struct gsim_trace *trace,
+                         uint32_t job) {
     int64_t partition = sets->has_partitions ? gsim_trace_get(trace, GSIM_COL_PARTITION, job) : -1;
     int64_t type = sets->has_types ? gsim_trace_get(trace, GSIM_COL_GPU_TYPE, job) : -1;
     int64_t constraint = sets->has_features ? gsim_trace_get(trace, GSIM_COL_FEATURES, job) : -1;
@@ -260,10 +260,10 @@ static struct gsim_node_wish wish_of(const struct gsim_node_sets *sets,
     };
 }
 
-static enum gsim_status refuse(const struct gsim_core *core, uint32_t job) {
+static enum gsim_status refuse_job(const struct gsim_core *core, uint32_t job) {
     const struct gsim_node_sets *sets = &core->node_sets;
     const struct gsim_trace *trace = core->trace;
-    const struct gsim_core_part *part = part_of(core, job);
+    const struct gsim_core_part *part = part_of_job(core, job);
     struct gsim_node_wish wish = wish_of(sets, trace, job);
     return gsim_fail(
         core->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
@@ -276,7 +276,7 @@ static enum gsim_status refuse(const struct gsim_core *core, uint32_t job) {
                                           : "",
         part ? "nodes under " : "cluster", part ? part->policy->name : "",
         part ? ", where it goes," : "", part ? "have" : "has",
-        sets->table[place_of(sets, trace, job)]->n_gpus);
+        sets->table[find_place(sets, trace, job)]->n_gpus);
 }
 
 /* Reads the names of the column, which are constraints; counts: by name, whether it counts
@@ -320,7 +320,7 @@ static enum gsim_status check_constraints(struct gsim_node_sets *sets, struct gs
 
 static enum gsim_status add_set(struct gsim_core *core, uint32_t job) {
     struct gsim_node_sets *sets = &core->node_sets;
-    size_t place = place_of(sets, core->trace, job);
+    size_t place = find_place(sets, core->trace, job);
     struct gsim_node_wish wish = wish_of(sets, core->trace, job);
     if (place == 0 && !sets->parts)
         return GSIM_OK;
@@ -329,7 +329,7 @@ static enum gsim_status add_set(struct gsim_core *core, uint32_t job) {
     if (!sets->table[place])
         return gsim_no_memory(core->log, "reading partitions");
     if (sets->table[place]->n_gpus < gsim_trace_gpus(core->trace, job))
-        (void)refuse(core, job);
+        (void)refuse_job(core, job);
     return GSIM_OK;
 }
 
@@ -377,5 +377,5 @@ enum gsim_status gsim_node_sets_open(struct gsim_core *core) {
 
 const struct gsim_node_set *gsim_node_sets_of(const struct gsim_node_sets *sets,
                                               const struct gsim_trace *trace, uint32_t job) {
-    return sets->table ? sets->table[place_of(sets, trace, job)] : NULL;
+    return sets->table ? sets->table[find_place(sets, trace, job)] : NULL;
 }

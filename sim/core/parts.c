@@ -34,7 +34,8 @@ const struct gsim_unit *gsim_parts_shift(struct gsim_core *core, const struct gs
 
 /* --- which nodes and which jobs --------------------------------------------------------------- */
 
-static enum gsim_status refuse(const struct gsim_core *core, const char *text, const char *name) {
+static enum gsim_status refuse_parts(const struct gsim_core *core, const char *text,
+                                     const char *name) {
     return gsim_fail(core->log, GSIM_USAGE, NULL, 0, "%s%s%s%s", text, name ? " ('" : "",
                      name ? name : "", name ? "')" : "");
 }
@@ -48,12 +49,12 @@ static enum gsim_status find_parts(const struct gsim_core *core, struct gsim_par
         const struct gsim_node_group *group = &spec->groups[g];
         for (uint32_t i = 0; i < parts->n && (!part || group->part != part->what); i++)
             if (parts->list[i].what == group->part)
-                return refuse(core, "the nodes of one policy are not beside each other",
-                              group->part ? group->part->name : NULL);
+                return refuse_parts(core, "the nodes of one policy are not beside each other",
+                                    group->part ? group->part->name : NULL);
         if (!part || group->part != part->what) {
             if (parts->n == MOST_PARTS)
-                return refuse(core, "a cluster has at most 63 parts with policies of their own",
-                              NULL);
+                return refuse_parts(
+                    core, "a cluster has at most 63 parts with policies of their own", NULL);
             part = &parts->list[parts->n++];
             part->what = group->part;
             part->domain.first_group = g;
@@ -167,10 +168,10 @@ static bool choose(struct gsim_core *core);
 
 static enum gsim_status check_options(const struct gsim_core *core) {
     if (core->options->reference != GSIM_REFERENCE_NONE)
-        return refuse(core,
-                      "reference= copies a simulator that has one policy; leave it out, or "
-                      "'policy' out of the cluster file",
-                      NULL);
+        return refuse_parts(core,
+                            "reference= copies a simulator that has one policy; leave it out, or "
+                            "'policy' out of the cluster file",
+                            NULL);
     return GSIM_OK;
 }
 
@@ -403,7 +404,7 @@ static void close_all(struct gsim_ctx *ctx) {
     }
 }
 
-static bool reserve(struct gsim_core *core) {
+static bool reserve_parts(struct gsim_core *core) {
     struct gsim_parts *parts = core->parts;
     uint32_t old_n = parts->capacity, new_n = core->jobs.capacity;
     size_t was = old_n * sizeof(uint32_t), is = new_n * sizeof(uint32_t);
@@ -426,7 +427,7 @@ static bool reserve(struct gsim_core *core) {
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_core *core = ctx->core;
     struct gsim_parts *parts = core->parts;
-    if (slot >= parts->capacity && !reserve(core)) {
+    if (slot >= parts->capacity && !reserve_parts(core)) {
         ctx->status = gsim_core_no_memory(core);
         return;
     }
@@ -537,7 +538,7 @@ static void forget(struct gsim_core *core, gsim_slot slot) {
 }
 
 /* The policy of a part without jobs was never opened: it decides nothing, also when nodes fail. */
-static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+static void decide_parts(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_core *core = ctx->core;
     if (!hand_out(core)) {
         ctx->status = gsim_core_no_memory(core);
@@ -572,7 +573,7 @@ static bool choose(struct gsim_core *core) {
                                 .on_completion = on_completion,
                                 .on_watch = on_watch,
                                 .on_timer = on_timer,
-                                .decide = decide,
+                                .decide = decide_parts,
                                 .close = close_all};
     for (uint32_t i = 0; i < parts->n; i++) {
         const struct gsim_part *what = parts->list[i].what;

@@ -23,7 +23,7 @@ static bool is_beside(const struct gsim_plan *plan, const struct gsim_job *job,
     return false;
 }
 
-static bool is_paired(const struct gsim_plan *plan, const struct gsim_job *job) {
+static bool has_partner(const struct gsim_plan *plan, const struct gsim_job *job) {
     const struct gsim_cluster *cluster = &plan->core->cluster;
     for (uint32_t u = 0; u < job->n_units; u++)
         if (cluster->gpu_is_paired[job->units[u].gpu] &&
@@ -32,7 +32,7 @@ static bool is_paired(const struct gsim_plan *plan, const struct gsim_job *job) 
     return false;
 }
 
-static bool refuse(struct gsim_plan *plan, gsim_slot slot, gsim_slot other, const char *what) {
+static bool refuse_pair(struct gsim_plan *plan, gsim_slot slot, gsim_slot other, const char *what) {
     const struct gsim_core *core = plan->core;
     const char *why = gsim_arena_printf(core->arena, "beside job '%s': %s",
                                         gsim_trace_id(core->trace, core->jobs.job[other]), what);
@@ -43,7 +43,7 @@ static bool refuse(struct gsim_plan *plan, gsim_slot slot, gsim_slot other, cons
 static bool breaks_pair(struct gsim_plan *plan, gsim_slot slot) {
     struct gsim_core *core = plan->core;
     const struct gsim_job *job = &core->jobs.info[slot];
-    if (!is_paired(plan, job))
+    if (!has_partner(plan, job))
         return false;
     for (uint32_t i = 0; i < core->view.jobs.n_active; i++) {
         gsim_slot other = core->view.jobs.active[i];
@@ -51,14 +51,16 @@ static bool breaks_pair(struct gsim_plan *plan, gsim_slot slot) {
         if (other == slot || !stays(plan, other) || !is_beside(plan, job, about))
             continue;
         if (about->n_units != job->n_units)
-            return refuse(plan, slot, other,
-                          "two jobs that share GPUs by a table of speeds (--rates) have equally "
-                          "many of them");
+            return refuse_pair(
+                plan, slot, other,
+                "two jobs that share GPUs by a table of speeds (--rates) have equally "
+                "many of them");
         if (core->ops->pace_beside(core->model, slot, other) == 0 ||
             core->ops->pace_beside(core->model, other, slot) == 0)
-            return refuse(plan, slot, other,
-                          "by the table of speeds (--rates) their models do not run beside each "
-                          "other on that number of GPUs of that device");
+            return refuse_pair(
+                plan, slot, other,
+                "by the table of speeds (--rates) their models do not run beside each "
+                "other on that number of GPUs of that device");
     }
     return false;
 }

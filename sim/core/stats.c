@@ -14,14 +14,14 @@ double gsim_quantile_sorted(const double *sorted, size_t n, double p) {
     return n ? gsl_stats_quantile_from_sorted_data(sorted, 1, n, p) : (double)NAN;
 }
 
-static size_t place_of(size_t n, double p) {
+static size_t nearest_place(size_t n, double p) {
     return (size_t)(p * (double)(n - 1));
 }
 
 void gsim_quantile_places(size_t n, const double *p, size_t n_p, size_t *at) {
     assert(2 * n_p <= GSIM_MAX_PICKS);
     for (size_t k = 0; n && k < n_p; k++) {
-        at[2 * k] = place_of(n, p[k]);
+        at[2 * k] = nearest_place(n, p[k]);
         at[2 * k + 1] = at[2 * k] + (at[2 * k] < n - 1);
     }
 }
@@ -29,7 +29,7 @@ void gsim_quantile_places(size_t n, const double *p, size_t n_p, size_t *at) {
 void gsim_quantiles_between(const double *pairs, size_t n, const double *p, double *quantiles,
                             size_t n_p) {
     for (size_t k = 0; k < n_p; k++) {
-        double into = n ? p[k] * (double)(n - 1) - (double)place_of(n, p[k]) : 0;
+        double into = n ? p[k] * (double)(n - 1) - (double)nearest_place(n, p[k]) : 0;
         quantiles[k] = gsim_quantile_sorted(&pairs[2 * k], n ? 2 : 0, into);
     }
 }
@@ -59,7 +59,7 @@ void gsim_quantiles_s(int64_t *times_ns, size_t n, const double *p, double *quan
 
 bool gsim_tail_open(struct gsim_tail *tail, struct gsim_arena *arena, size_t n_most,
                     double lowest_p) {
-    size_t n_needed = n_most ? n_most - place_of(n_most, lowest_p) + 1 : 1;
+    size_t n_needed = n_most ? n_most - nearest_place(n_most, lowest_p) + 1 : 1;
     size_t capacity = 4 * n_needed + FEW; /* a cut is then rare, and leaves a quarter */
     if (capacity > n_most)
         capacity = n_most + 1; /* no cut is needed */

@@ -8,8 +8,14 @@
 #include <stdint.h>
 
 #include "gsim/arena.h"
+#include "gsim/units.h"
 #include "sim/base/hints.h"
 #include "sim/base/pick.h"
+
+/* A sum of times is wider than a time. */
+static inline double gsim_sum_seconds(gsim_i128 ns) {
+    return (double)ns / 1e9;
+}
 
 /* The value at place (n - 1) p of sorted values, interpolated linearly between two values by GSL;
  * NaN when n is 0. */

@@ -11,7 +11,7 @@ struct gsim_watches {
     uint32_t capacity;
 };
 
-static bool reserve(struct gsim_core *core, uint32_t capacity) {
+static bool reserve_watches(struct gsim_core *core, uint32_t capacity) {
     struct gsim_watches *watches = core->watches;
     int64_t *thresholds =
         gsim_arena_grow(core->arena, watches->threshold_ns, watches->capacity * sizeof *thresholds,
@@ -48,7 +48,7 @@ void gsim_watches_follow(struct gsim_core *core, gsim_slot slot) {
 
 void gsim_watches_set(struct gsim_core *core, gsim_slot slot, int64_t threshold_ns) {
     if ((!core->watches && !open_watches(core)) ||
-        (slot >= core->watches->capacity && !reserve(core, core->jobs.capacity))) {
+        (slot >= core->watches->capacity && !reserve_watches(core, core->jobs.capacity))) {
         (void)gsim_core_no_memory(core);
         return;
     }

@@ -71,7 +71,7 @@ static void book_more(struct gsim_core *core, gsim_slot slot, int64_t done_ns) {
     entry->gpu_ppm_ns += gpu_time_of(core, slot, work_ns, most_ns);
 }
 
-static void take_back(struct gsim_core *core, gsim_slot slot, int64_t done_ns) {
+static void take_back_width(struct gsim_core *core, gsim_slot slot, int64_t done_ns) {
     struct gsim_resized *entry = &core->resized[slot];
     int64_t here_ns = least(entry->booked_ns - done_ns, entry->booked_ns - entry->began_ns);
     gsim_i128 gpu_ppm_ns = gpu_time_of(core, slot, here_ns, INT64_MAX);
@@ -87,7 +87,7 @@ void gsim_widths_book(struct gsim_core *core, gsim_slot slot) {
     if (own->is_resized && done_ns > entry->booked_ns)
         book_more(core, slot, done_ns);
     if (own->is_resized && done_ns < entry->booked_ns)
-        take_back(core, slot, done_ns);
+        take_back_width(core, slot, done_ns);
     entry->booked_ns = done_ns;
     entry->ran_ns = own->ran_ns;
     if (entry->work_ns <= done_ns)

@@ -97,20 +97,18 @@ static const char *lane_name(struct gsim_samples *s, uint32_t gpu, uint32_t lane
     return s->lane_name[gpu][lane];
 }
 
-static void note_occupant(struct gsim_samples *s, const struct gsim_change *change_samples,
-                          uint32_t gpu) {
-    uint32_t lane = gsim_occupancy_lane(&s->occupancy, gpu, change_samples->job);
+static void note_occupant(struct gsim_samples *s, const struct gsim_change *change, uint32_t gpu) {
+    uint32_t lane = gsim_occupancy_lane(&s->occupancy, gpu, change->job);
     const char *name = lane_name(s, gpu, lane);
-    struct gsim_sample sample = {change_samples->now_ns, name,
-                                 change_samples->is_on ? (double)change_samples->job : -1.0};
+    struct gsim_sample sample = {change->now_ns, name, change->is_on ? (double)change->job : -1.0};
     if (!name || !append(s, &s->occupants, sample))
         s->has_failed = true;
     s->has_overflowed = s->occupants.n > s->most * OCCUPANTS_PER_STEP;
 }
 
-static void note_occupants(struct gsim_samples *s, const struct gsim_change *change_samples) {
-    for (uint32_t u = 0; u < change_samples->n_units && !s->has_overflowed && !s->has_failed; u++)
-        note_occupant(s, change_samples, change_samples->units[u].gpu);
+static void note_occupants(struct gsim_samples *s, const struct gsim_change *change) {
+    for (uint32_t u = 0; u < change->n_units && !s->has_overflowed && !s->has_failed; u++)
+        note_occupant(s, change, change->units[u].gpu);
 }
 
 /* --- the observer ----------------------------------------------------------------------------- */
@@ -123,17 +121,17 @@ static void begin_samples(void *arg, const struct gsim_scene *scene) {
     s->has_failed = s->occupancy.has_failed || !s->lane_name || !s->n_lane_names;
 }
 
-static void change_samples(void *arg, const struct gsim_change *change_samples) {
+static void change_samples(void *arg, const struct gsim_change *change) {
     struct gsim_samples *s = arg;
     if (s->has_failed)
         return;
-    fill(s, change_samples->now_ns);
-    if (change_samples->was_on && !change_samples->is_on)
-        note_occupants(s, change_samples);
-    gsim_occupancy_apply(&s->occupancy, change_samples);
+    fill(s, change->now_ns);
+    if (change->was_on && !change->is_on)
+        note_occupants(s, change);
+    gsim_occupancy_apply(&s->occupancy, change);
     s->has_failed |= s->occupancy.has_failed;
-    if (!change_samples->was_on && change_samples->is_on)
-        note_occupants(s, change_samples);
+    if (!change->was_on && change->is_on)
+        note_occupants(s, change);
 }
 
 static void end_samples(void *arg, int64_t now_ns) {

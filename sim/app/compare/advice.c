@@ -185,14 +185,14 @@ static const char *say_times(const struct gsim_compare *c, int i,
 }
 
 static void advise(struct gsim_advice *advice, const struct gsim_compare *c,
-                   const struct gsim_comparison *s, int i, int rank_contenders) {
+                   const struct gsim_comparison *s, int i, int rank) {
     double lower = 100 * (1 - ratio_to_best(c, i));
     bool has_tail = mean_measure(c, i, p99_s) > mean_measure(c, 0, p99_s) * (1 + WORTH);
     gsim_advice_add(advice,
                     "%d. %s in place of %s: mean JCT %.*f %% lower%s, %sp99 %s; mean wait "
                     "%s.%s%s%s",
-                    rank_contenders, contender_name(c, i), contender_name(c, 0), digits_of(lower),
-                    lower, say_interval(c, s, i), has_tail ? "but " : "", say_times(c, i, p99_s),
+                    rank, contender_name(c, i), contender_name(c, 0), digits_of(lower), lower,
+                    say_interval(c, s, i), has_tail ? "but " : "", say_times(c, i, p99_s),
                     say_times(c, i, mean_wait_s), say_users(c, i), rests_on(c, i),
                     overturned_by(c, s, i));
 }

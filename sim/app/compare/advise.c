@@ -254,14 +254,14 @@ static void say_today(struct gsim_advice *advice, const struct gsim_compare *c,
 
 /* Where work comes faster than the GPUs can do it, no scheduler ends that. */
 static void say_load(struct gsim_advice *advice, const struct gsim_compare *c) {
-    double load_log = gsim_compare_load(c), gpus = gsim_compare_capacity(c);
-    if (load_log > 1)
+    double load = gsim_compare_load(c), gpus = gsim_compare_capacity(c);
+    if (load > 1)
         gsim_advice_add(advice,
                         "More work arrives between the first job and the last than the GPUs can do "
                         "in that time (offered load %.2f): while that is so, waits grow under any "
                         "scheduler, and a longer log like this one would have longer waits. The "
                         "work alone needs %.0f GPUs in place of %.0f.",
-                        load_log, ceil(gpus * load_log), gpus);
+                        load, ceil(gpus * load), gpus);
 }
 
 /* Sharing is tried as the trace has it, which is the least that it can gain. */

@@ -219,10 +219,10 @@ int gsim_compare_nearest(const struct gsim_compare *c, const struct gsim_logged 
 }
 
 /* Where the minute alone makes a policy near, the distance may be most of a short wait. */
-static const char *why_near(const struct gsim_from_log *p, double logged_wait_s) {
+static const char *why_near(const struct gsim_from_log *p, double wait_s) {
     static const char minute[] = ", which is near because it is within a minute (Slurm's backfill "
                                  "scheduler looks every 30 s)";
-    return p->users_off_s <= NEAR * logged_wait_s ? "" : minute;
+    return p->users_off_s <= NEAR * wait_s ? "" : minute;
 }
 
 /* "fifo is nearest", or "fifo, sjf and las are equally near" where their distances are equal. */
