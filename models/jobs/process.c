@@ -237,6 +237,7 @@ static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t 
                                                gpu_ns > 0 ? gpu_ns : (service_ns - tail_ns) / n);
     if (sync == GSIM_SYNC_KERNEL && (service_ns - tail_ns) / n > 2 * context->spec.kernels) {
         process.per_iteration = context->spec.per_sweep = context->spec.kernels;
+        process.left_gpu_ns = gpu_ns % context->spec.kernels;
         gpu_ns /= context->spec.kernels;
         gap_ns = (gap_ns + host_ns) / context->spec.kernels;
         host_ns = 0;
@@ -250,6 +251,8 @@ static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t 
         gpu_ns += (context->spec.kernels - 1) * profile->value[GSIM_KEY_LAUNCH_BETWEEN_NS];
     context->spec.iterations = n;
     fill_iteration(context, process.pace_ns, gpu_ns, host_ns, gap_ns);
+    if (context->spec.gpu_ns != gpu_ns) /* it is longer than the row's time leaves room for */
+        process.left_gpu_ns = 0;
     if (sync == GSIM_SYNC_NONE && parts & GSIM_PARTS_ITERATIONS)
         run_through(&process);
     else if (sync == GSIM_SYNC_NONE)
@@ -325,8 +328,11 @@ int64_t gsim_process_gpu_ns(const struct gsim_process *process, int64_t service_
     int64_t paced_ns = process->pace_ns * process->context.spec.iterations; /* without the tail */
     if (process->pace_ns <= 0)
         return 0;
-    return gsim_muldiv_floor(service_ns < paced_ns ? service_ns : paced_ns,
-                             process->context.spec.gpu_ns, process->pace_ns);
+    int64_t done_ns = service_ns < paced_ns ? service_ns : paced_ns;
+    int64_t gpu_ns = gsim_muldiv_floor(done_ns, process->context.spec.gpu_ns, process->pace_ns) +
+                     gsim_muldiv_floor(done_ns / process->per_iteration, process->left_gpu_ns,
+                                       process->pace_ns);
+    return gpu_ns < service_ns ? gpu_ns : service_ns;
 }
 
 /* What an iteration takes alone until the pause of its host. */
