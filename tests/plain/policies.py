@@ -410,7 +410,7 @@ class Uvm(Timeslice):
 
 
 class Nvshare(Uvm):
-    kinds, again = ("locks", "faults", "locked", "touched_locked"), {"touched_locked": (30, 59)}
+    kinds, again = ("locks", "faults", "locked", "touched_locked"), {"touched_locked": (30, 59), "faults": (59, 126)}
 
     def run(self, cluster, jobs, setup):
         lane = Touches if setup.kind == "touched_locked" else Pages if "pages" in setup.costs else Faults if "copy" in setup.costs else Turns
