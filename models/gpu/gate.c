@@ -165,7 +165,7 @@ static bool is_waiting(const struct gsim_gpu_lane *lane) {
 static int64_t let_begin(struct gsim_lanes *lanes, uint16_t number, int64_t next) {
     struct gsim_gpu_lane *lane = &lanes->lane[number];
     int64_t one_ns = time_of(present(lanes, lane), next);
-    for (uint16_t i = 0; i < lanes->n_lanes; i++) /* a lane that its job has left is passed on, too */
+    for (uint16_t i = 0; i < lanes->n_lanes; i++) /* lanes that their jobs have left, too */
         if (lanes->lane[i].spec.space == lane->spec.space)
             lanes->lane[i].state.is_served_last = i == number;
     lane->state.ahead_ns += one_ns;

@@ -205,6 +205,18 @@ static struct gsim_process requests_of_program(const struct gsim_trace *trace, u
 
 /* --- rows without a program ------------------------------------------------------------------- */
 
+/* The host waits for each kernel: each is an iteration of the context. */
+static void wait_for_each(struct gsim_process *process, int64_t *gpu_ns, int64_t *host_ns,
+                          int64_t *gap_ns) {
+    struct gsim_context_spec *spec = &process->context.spec;
+    process->per_iteration = spec->per_sweep = spec->kernels;
+    process->left_gpu_ns = *gpu_ns % spec->kernels;
+    *gpu_ns /= spec->kernels;
+    *gap_ns = (*gap_ns + *host_ns) / spec->kernels;
+    *host_ns = 0;
+    spec->kernels = 1;
+}
+
 static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t index,
                                        const struct gsim_profile *profile, unsigned parts) {
     struct gsim_process process = {.per_iteration = 1, .length_key = GSIM_KEY_COUNT};
@@ -236,13 +248,8 @@ static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t 
         context->spec.kernels = assume_kernels(&process, trace, index, profile,
                                                gpu_ns > 0 ? gpu_ns : (service_ns - tail_ns) / n);
     if (sync == GSIM_SYNC_KERNEL && (service_ns - tail_ns) / n > 2 * context->spec.kernels) {
-        process.per_iteration = context->spec.per_sweep = context->spec.kernels;
-        process.left_gpu_ns = gpu_ns % context->spec.kernels;
-        gpu_ns /= context->spec.kernels;
-        gap_ns = (gap_ns + host_ns) / context->spec.kernels;
-        host_ns = 0;
-        n *= context->spec.kernels;
-        context->spec.kernels = 1;
+        wait_for_each(&process, &gpu_ns, &host_ns, &gap_ns);
+        n *= process.per_iteration;
     }
     if (sync != GSIM_SYNC_NONE && gap_ns < profile->value[GSIM_KEY_LAUNCH_GAP_NS])
         gap_ns = profile->value[GSIM_KEY_LAUNCH_GAP_NS];
