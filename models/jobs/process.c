@@ -336,9 +336,9 @@ int64_t gsim_process_gpu_ns(const struct gsim_process *process, int64_t service_
     if (process->pace_ns <= 0)
         return 0;
     int64_t done_ns = service_ns < paced_ns ? service_ns : paced_ns;
-    int64_t gpu_ns = gsim_muldiv_floor(done_ns, process->context.spec.gpu_ns, process->pace_ns) +
-                     gsim_muldiv_floor(done_ns / process->per_iteration, process->left_gpu_ns,
-                                       process->pace_ns);
+    int64_t gpu_ns =
+        gsim_muldiv_floor(done_ns, process->context.spec.gpu_ns, process->pace_ns) +
+        gsim_muldiv_floor(done_ns / process->per_iteration, process->left_gpu_ns, process->pace_ns);
     return gpu_ns < service_ns ? gpu_ns : service_ns;
 }
 
@@ -348,8 +348,7 @@ static int64_t until_pause_ns(const struct gsim_process *process) {
 }
 
 static bool is_within_iterations(const struct gsim_process *process, int64_t service_ns) {
-    return process->pace_ns > 0 &&
-           service_ns / process->pace_ns < process->context.spec.iterations;
+    return process->pace_ns > 0 && service_ns / process->pace_ns < process->context.spec.iterations;
 }
 
 int64_t gsim_process_alone_ns(const struct gsim_process *process, int64_t service_ns,
@@ -434,7 +433,6 @@ int64_t gsim_process_put(const struct gsim_process *process, int64_t alone_ns,
     context->sums.done_iterations = alone_ns / process->pace_ns + (part_ns >= kernels_ns);
     if (part_ns >= kernels_ns)
         return process->pace_ns - part_ns;
-    context->done =
-        gsim_work_of_ns(gsim_muldiv_floor(part_ns, context->spec.gpu_ns, kernels_ns));
+    context->done = gsim_work_of_ns(gsim_muldiv_floor(part_ns, context->spec.gpu_ns, kernels_ns));
     return 0;
 }
