@@ -165,8 +165,8 @@ static bool is_waiting(const struct gsim_gpu_lane *lane) {
 static int64_t let_begin(struct gsim_lanes *lanes, uint16_t number, int64_t next) {
     struct gsim_gpu_lane *lane = &lanes->lane[number];
     int64_t one_ns = time_of(present(lanes, lane), next);
-    for (uint16_t i = 0; i < lanes->n_lanes; i++)
-        if (is_beside(&lanes->lane[i], lane))
+    for (uint16_t i = 0; i < lanes->n_lanes; i++) /* lanes that their jobs have left, too */
+        if (lanes->lane[i].spec.space == lane->spec.space)
             lanes->lane[i].state.is_served_last = i == number;
     lane->state.ahead_ns += one_ns;
     lane->state.admitted = (uint32_t)next + 1;
@@ -193,12 +193,26 @@ static bool let_some(const struct gsim_space *space, struct gsim_lanes *lanes, u
     return n > 0;
 }
 
+/* Without a job of a higher rank a kernel begins as it comes. It counts from then on: a job of a
+ * higher rank may come before it has ended. Of the lane it is the only one then, since kernels
+ * behind it have not come. Returns whether it had not been let begin. */
+static bool let_freely(struct gsim_lanes *lanes, uint16_t number, int64_t kernel) {
+    struct gsim_gpu_lane *lane = &lanes->lane[number];
+    if (lane->how.gate.opens != GSIM_GATE_APART || kernel < lane->state.admitted)
+        return false;
+    lane->state.ahead_ns = 0;
+    (void)let_begin(lanes, number, kernel);
+    return true;
+}
+
 bool gsim_gate_admits(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t number,
                       int64_t kernel) {
     struct gsim_gpu_lane *lane = &lanes->lane[number];
     int64_t most_ns = most_ahead_ns(lanes, lane);
-    if (most_ns == GSIM_NEVER)
+    if (most_ns == GSIM_NEVER) {
+        (void)let_freely(lanes, number, kernel);
         return true;
+    }
     if (lane->how.gate.opens != GSIM_GATE_IDLE || !is_waiting(lane))
         (void)let_some(space, lanes, number, kernel, LAUNCHES_AT_ONCE, most_ns);
     return kernel < lane->state.admitted;
@@ -207,7 +221,8 @@ bool gsim_gate_admits(const struct gsim_space *space, struct gsim_lanes *lanes, 
 bool gsim_gate_lets_one(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t number,
                         int64_t kernel) {
     int64_t most_ns = most_ahead_ns(lanes, &lanes->lane[number]);
-    return most_ns < GSIM_NEVER && let_some(space, lanes, number, kernel, 1, most_ns);
+    return most_ns == GSIM_NEVER ? let_freely(lanes, number, kernel)
+                                 : let_some(space, lanes, number, kernel, 1, most_ns);
 }
 
 /* --- gates that open where nothing of a higher rank is launched ------------------------------- */

@@ -372,12 +372,13 @@ static int64_t asks_for(const struct gsim_space *space, const struct gsim_lanes 
 }
 
 /* Gates of several lanes are asked by turns, for a kernel each, from the lane on that is behind the
- * last one of which a kernel was let begin: as Orion's scheduler goes through its clients. */
+ * last one of which a kernel was let begin, though its job may have left: as Orion's scheduler goes
+ * through its clients. */
 GSIM_APART static void ask_by_turns(const struct gsim_space *space, uint16_t number,
                                     struct gsim_lanes *lanes) {
     uint16_t n = lanes->n_lanes, first = 0;
     for (uint16_t i = 0; i < n; i++)
-        if (is_here(&lanes->lane[i], number) && lanes->lane[i].state.is_served_last)
+        if (lanes->lane[i].spec.space == number && lanes->lane[i].state.is_served_last)
             first = i + 1;
     for (bool is_any = true; is_any;) {
         is_any = false;

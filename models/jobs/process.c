@@ -205,6 +205,18 @@ static struct gsim_process requests_of_program(const struct gsim_trace *trace, u
 
 /* --- rows without a program ------------------------------------------------------------------- */
 
+/* The host waits for each kernel: each is an iteration of the context. */
+static void wait_for_each(struct gsim_process *process, int64_t *gpu_ns, int64_t *host_ns,
+                          int64_t *gap_ns) {
+    struct gsim_context_spec *spec = &process->context.spec;
+    process->per_iteration = spec->per_sweep = spec->kernels;
+    process->left_gpu_ns = *gpu_ns % spec->kernels;
+    *gpu_ns /= spec->kernels;
+    *gap_ns = (*gap_ns + *host_ns) / spec->kernels;
+    *host_ns = 0;
+    spec->kernels = 1;
+}
+
 static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t index,
                                        const struct gsim_profile *profile, unsigned parts) {
     struct gsim_process process = {.per_iteration = 1, .length_key = GSIM_KEY_COUNT};
@@ -236,12 +248,8 @@ static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t 
         context->spec.kernels = assume_kernels(&process, trace, index, profile,
                                                gpu_ns > 0 ? gpu_ns : (service_ns - tail_ns) / n);
     if (sync == GSIM_SYNC_KERNEL && (service_ns - tail_ns) / n > 2 * context->spec.kernels) {
-        process.per_iteration = context->spec.per_sweep = context->spec.kernels;
-        gpu_ns /= context->spec.kernels;
-        gap_ns = (gap_ns + host_ns) / context->spec.kernels;
-        host_ns = 0;
-        n *= context->spec.kernels;
-        context->spec.kernels = 1;
+        wait_for_each(&process, &gpu_ns, &host_ns, &gap_ns);
+        n *= process.per_iteration;
     }
     if (sync != GSIM_SYNC_NONE && gap_ns < profile->value[GSIM_KEY_LAUNCH_GAP_NS])
         gap_ns = profile->value[GSIM_KEY_LAUNCH_GAP_NS];
@@ -250,6 +258,8 @@ static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t 
         gpu_ns += (context->spec.kernels - 1) * profile->value[GSIM_KEY_LAUNCH_BETWEEN_NS];
     context->spec.iterations = n;
     fill_iteration(context, process.pace_ns, gpu_ns, host_ns, gap_ns);
+    if (context->spec.gpu_ns != gpu_ns) /* it is longer than the row's time leaves room for */
+        process.left_gpu_ns = 0;
     if (sync == GSIM_SYNC_NONE && parts & GSIM_PARTS_ITERATIONS)
         run_through(&process);
     else if (sync == GSIM_SYNC_NONE)
@@ -325,8 +335,11 @@ int64_t gsim_process_gpu_ns(const struct gsim_process *process, int64_t service_
     int64_t paced_ns = process->pace_ns * process->context.spec.iterations; /* without the tail */
     if (process->pace_ns <= 0)
         return 0;
-    return gsim_muldiv_floor(service_ns < paced_ns ? service_ns : paced_ns,
-                             process->context.spec.gpu_ns, process->pace_ns);
+    int64_t done_ns = service_ns < paced_ns ? service_ns : paced_ns;
+    int64_t gpu_ns =
+        gsim_muldiv_floor(done_ns, process->context.spec.gpu_ns, process->pace_ns) +
+        gsim_muldiv_floor(done_ns / process->per_iteration, process->left_gpu_ns, process->pace_ns);
+    return gpu_ns < service_ns ? gpu_ns : service_ns;
 }
 
 /* What an iteration takes alone until the pause of its host. */
@@ -335,8 +348,7 @@ static int64_t until_pause_ns(const struct gsim_process *process) {
 }
 
 static bool is_within_iterations(const struct gsim_process *process, int64_t service_ns) {
-    return process->pace_ns > 0 &&
-           service_ns / process->pace_ns < process->context.spec.iterations;
+    return process->pace_ns > 0 && service_ns / process->pace_ns < process->context.spec.iterations;
 }
 
 int64_t gsim_process_alone_ns(const struct gsim_process *process, int64_t service_ns,
@@ -421,7 +433,6 @@ int64_t gsim_process_put(const struct gsim_process *process, int64_t alone_ns,
     context->sums.done_iterations = alone_ns / process->pace_ns + (part_ns >= kernels_ns);
     if (part_ns >= kernels_ns)
         return process->pace_ns - part_ns;
-    context->done =
-        gsim_work_of_ns(gsim_muldiv_floor(part_ns, context->spec.gpu_ns, kernels_ns));
+    context->done = gsim_work_of_ns(gsim_muldiv_floor(part_ns, context->spec.gpu_ns, kernels_ns));
     return 0;
 }

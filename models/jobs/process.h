@@ -39,6 +39,8 @@ struct gsim_process {
     int64_t pace_ns; /* an iteration of the context alone */
     /* iterations of the context in an iteration of the trace's row (sync=kernel) */
     int64_t per_iteration;
+    /* what whole ns of these leave of the row's GPU time, in an iteration of the row */
+    int64_t left_gpu_ns;
     int64_t iterations; /* iterations of the row, or assumed; 0: none */
     bool is_assumed;
     int64_t tail_ns; /* work of the host alone, after the last iteration */

@@ -321,12 +321,13 @@ static int64_t run_ns(const struct sweep *sweep, uint32_t n) {
     return gsim_work_time(touched_at(sweep, first + n) - touched_at(sweep, first), sweep->rate_q32);
 }
 
-/* Chunks that are touched before the turn ends where all are there. */
+/* Chunks that are touched before the turn ends where all are there: one that is due as it ends is
+ * touched in the next turn, as one that misses is. */
 static uint32_t within_reach(const struct sweep *sweep) {
     gsim_work reached =
         touched_at(sweep, sweep->to_come.first) + gsim_work_done(sweep->rate_q32, sweep->left_ns);
     uint32_t last = after_progress(sweep, reached), first = sweep->to_come.first;
-    uint32_t end = touched_at(sweep, last) <= reached ? last + 1 : last;
+    uint32_t end = touched_at(sweep, last) < reached ? last + 1 : last;
     uint32_t n = end > first ? end - first : 1;
     return n < sweep->to_come.n ? n : sweep->to_come.n;
 }

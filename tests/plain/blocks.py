@@ -71,10 +71,14 @@ class Blocks:
         times += [then for kernel in self.kernels if (then := kernel.next_time(self.now)) is not None]
         return min(times, default=None)
 
+    def waits_beside(self, kernel):
+        """Whether another one may have the SMs that the first of its blocks leave."""
+        return len(self.kernels) > 2
+
     def advance(self, now):
         for kernel in list(self.kernels):
             kernel.walk(now - self.now)
-            if kernel.left <= 0 and kernel.waiting and len(self.kernels) > 2:
+            if kernel.left <= 0 and kernel.waiting and self.waits_beside(kernel):
                 raise Waves
             if kernel.left <= 0:
                 self.kernels.remove(kernel)

@@ -73,7 +73,7 @@ class MoreDraws:
         below, bound = r.choice([0, 0, sms // 2, sms // 2 + 1, sms + 1]), r.choice([30, 50, 51, 60, 100])
         self.costs.update(rank=lambda job: job.is_realtime, below=below or sms, bound=Fraction(bound, 100), lag=0)
         self.sets += [f"orion.sms={below}", f"orion.bound={bound}%", "orion.ahead=0%"]
-        high = self.rows[0]
+        high = r.choice(self.rows)
         for row in self.rows:
             row.update({"class": "realtime" if row is high else r.choice(["batch", "opportunistic"]), "priority": 0})
         if r.random() < 0.5:

@@ -8,7 +8,7 @@ from sharing import NEVER, Tasks
 
 class KernelTurns(Tasks):
     def add(self, job, now):
-        job.memory, job.kernel_ends = 0, list(accumulate(ns for phase in job.program.phases for ns, *_ in phase.kernels()))
+        job.memory, job.kernel_ends = 0, list(accumulate(its[0] for phase in job.program.phases for its in phase.kernels()))
         job.iteration = job.kernel_ends[-1]
         Tasks.add(self, job, now)
 

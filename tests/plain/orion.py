@@ -32,13 +32,13 @@ class Orion(Blocks):
             return False
         return not (self.is_bound(urgent, runs) and self.is_bound(kernel.job, kernel.blocks))
 
-    served = None  # the client of which a kernel was let begin last
+    served = None  # the client of which a kernel was let begin last; it may have left
 
     def remove(self, job, now):
         """A kernel is let begin as its last iteration ends; then there is none of high priority."""
         waiting = [its for other in self.in_turn() for its in self.kernels if its.job is other and other is not job]
-        if self.is_high(job) and waiting and not any(its.on for its in self.kernels):
-            waiting[0].then = -1
+        if self.is_high(job) and waiting and not any(its.let for its in waiting):
+            self.launch(waiting[0], -1)
         Blocks.remove(self, job, now)
 
     def add(self, job, now):
@@ -50,7 +50,7 @@ class Orion(Blocks):
         return sorted(self.jobs, key=lambda job: job.place)
 
     def in_turn(self):
-        last = self.served.place if self.served in self.jobs else -1
+        last = self.served.place if self.served else -1
         return sorted(self.jobs, key=lambda job: (job.place <= last, job.place))
 
     def begin(self, now):
@@ -61,21 +61,19 @@ class Orion(Blocks):
                 length, blocks = job.host.lengths[len(job.host.ends)]
                 self.kernels.append(Kernel(job, self.costs["rank"](job), now, length, blocks))
         urgent = next((job for job in self.jobs if self.is_high(job)), None)
+        others = [its for its in self.kernels if its.job is not urgent]
+        for job in self.in_turn():
+            for kernel in [its for its in others if its.job is job and not its.let]:
+                if urgent is None or not any(its.let for its in others) and self.may_begin(kernel, urgent):
+                    self.launch(kernel, now)
         for kernel in [its for its in self.kernels if its.job is urgent]:
             self.put(kernel, now)
-        others = [its for its in self.kernels if its.job is not urgent]
-        if urgent is None:
-            for kernel in sorted(others, key=lambda its: its.then):
-                self.put(kernel, now)
-            return
-        for kernel in [its for job in self.places() for its in others if its.job is job and its.on and not its.let]:
-            self.served, kernel.let = kernel.job, True  # it ran as the client of high priority came
-        for job in self.in_turn():
-            for kernel in [its for its in others if its.job is job]:
-                if not any(its.on or its.let for its in others) and self.may_begin(kernel, urgent):
-                    self.served, kernel.let = job, True
-        for kernel in others:
-            if kernel.let or kernel.on:
-                if kernel.waiting > self.free:
-                    raise Waves
-                self.put(kernel, now)
+        for kernel in sorted((its for its in others if its.let), key=lambda its: (its.then, its.job.place)):
+            self.put(kernel, now)
+
+    def waits_beside(self, kernel):
+        return Blocks.waits_beside(self, kernel) or any(its.on and its.waiting for its in self.kernels if its is not kernel)
+
+    def launch(self, kernel, now):
+        """It stays so, whatever comes."""
+        self.served, kernel.let, kernel.then = kernel.job, True, now

@@ -410,7 +410,7 @@ class Uvm(Timeslice):
 
 
 class Nvshare(Uvm):
-    kinds, again = ("locks", "faults", "locked", "touched_locked"), {"touched_locked": (30, 59)}
+    kinds, again = ("locks", "faults", "locked", "touched_locked"), {"touched_locked": (30, 59), "faults": (59, 126)}
 
     def run(self, cluster, jobs, setup):
         lane = Touches if setup.kind == "touched_locked" else Pages if "pages" in setup.costs else Faults if "copy" in setup.costs else Turns
@@ -448,6 +448,8 @@ class Tally(Policy):
 
 class OrionRule(Policy):
     kinds, slack = ("between",), 1e-5
+    # kernels that were launched before the job of high priority came, and a job that leaves in its turn
+    again = {"between": (4, 63, 140, 265, 1209, 1715)}
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, Orion, setup)

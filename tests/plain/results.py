@@ -168,6 +168,51 @@ def differences(gsim, seed, policy, device, is_on_timeline, folder):
     return [f"{name} is {result[name]}, plainly {value}" for name, value in due.items() if abs(result[name] - value) > slack * max(1, abs(value))]
 
 
+def draw_iterations(seed):
+    """Rows of iterations; the gap of a host, and the time between two kernels of a queue, in ns."""
+    draws, rows = random.Random(seed), []
+    for job in range(draws.randint(1, 6)):
+        gpu_ns = draws.choice((9923, 5 * 10**6, draws.randint(10**4, 10**8)))
+        gap_ns = draws.choice((0, 1000, draws.randint(0, 2 * gpu_ns)))
+        host_ns = draws.choice((0, gpu_ns // 3, gpu_ns * 7 // 4))
+        kernels = draws.choice((1, 7, 60, 1024) if gpu_ns > 10**5 else (1, 7))
+        sync = draws.choice(("kernel", "iteration", "none"))
+        rows.append((f"j{job}", 0, draws.randint(1, 500), gpu_ns, gap_ns, host_ns, kernels, sync))
+    return rows, draws.choice((0, 8000)), draws.choice((0, 1000))
+
+
+def useful_ns(row, service_ns, gap_ns, between_ns):
+    """The GPU time of its iterations: what the gap after each time that its host waits leaves of it, half at least, and
+    what passes between two kernels of a queue."""
+    _, _, iterations, gpu, own_gap, host, kernels, sync = row
+    waits = kernels if sync == "kernel" else 1
+    own_gap = (own_gap + host * (sync == "kernel")) / waits
+    pace, gap = service_ns / iterations / waits, own_gap if sync == "none" else max(own_gap, gap_ns)
+    between = between_ns * (kernels - 1) * (sync != "kernel")
+    return iterations * waits * min(gpu / waits + between, pace - min(gap, pace / 2))
+
+
+def useful_differences(gsim, seed, folder):
+    rows, gap_ns, between_ns = draw_iterations(seed)
+    cells = [(*row[:3], *(f"{ns / 1e6:.6f}" for ns in row[3:6]), *row[6:]) for row in rows]
+    with open(os.path.join(folder, "trace.csv"), "w", newline="") as out:
+        csv.writer(out).writerows([("job_id", "submit_s", "iterations", "gpu_ms", "host_gap_ms", "host_ms", "kernels", "sync"), *cells])
+    done = subprocess.run([gsim, "--policy", "fifo", "--device", "ideal", "--gpus-per-node", "2", "--quiet", "--format", "json", "--jobs-csv",
+                           "jobs.csv", "--set", f"launch.host_gap_ns={gap_ns}ns", "--set", f"launch.between_ns={between_ns}ns", "trace.csv"],
+                          cwd=folder, capture_output=True, text=True)
+    if done.returncode != 0:
+        return [f"it ended with {done.stderr.strip()[:200]}"]
+    result = json.loads(done.stdout)
+    with open(os.path.join(folder, "jobs.csv")) as table:
+        service = {row["job_id"]: ns(row["service_s"]) for row in csv.DictReader(table)}
+    due = sum(useful_ns(row, service[row[0]], gap_ns, between_ns) for row in rows) / 2e9 / result["makespan_s"]
+    # an iteration, or a kernel that the host waits for, that has no room for its GPU time has whole ns
+    most = sum(row[2] * row[6] for row in rows) / 2e9 / result["makespan_s"]
+    has_room = all(useful_ns(row, service[row[0]], gap_ns, between_ns) >= row[2] * row[3] for row in rows)
+    slack = 1e-9 if has_room else most
+    return [] if abs(result["gpu_useful"] - due) <= slack else [f"gpu_useful is {result['gpu_useful']}, plainly {due}"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("gsim")
@@ -184,7 +229,14 @@ def main():
         for text in breaks[:5]:
             print(f"# {text}")
         failed += bool(breaks)
-    return 1 if failed else 0
+    breaks = []
+    for seed in range(args.first, args.first + 4 * args.draws):
+        with tempfile.TemporaryDirectory() as folder:
+            breaks += [f"{seed}: {text}" for text in useful_differences(os.path.abspath(args.gsim), seed, folder)]
+    print(f"{'not ok' if breaks else 'ok'} gpu_useful: the GPU time of the iterations of {4 * args.draws} runs")
+    for text in breaks[:5]:
+        print(f"# {text}")
+    return 1 if failed or breaks else 0
 
 
 if __name__ == "__main__":
