@@ -4,8 +4,8 @@
  * has just been pushed out pushes out no other for a slice: else one arrival would have all jobs of
  * a server change places at once, to no one's gain. A job that does not fit is passed over; once it
  * has waited for patience= slices it claims its servers: no job that came later pushes out any
- * other there, and such jobs give back the idle GPUs that they take meanwhile when it needs them.
- * A gang of several servers is served before the jobs of one. */
+ * other there, and jobs that come there meanwhile give back their GPUs when it needs them. A gang
+ * of several servers is served before the jobs of one. */
 #include <assert.h>
 
 #include "policies/gandiva/servers.h"

@@ -102,11 +102,14 @@ class Servers(Server):
             numbers = [number for number, _ in units or []]
             self.allot(job, {number: numbers.count(number) for number in numbers} if units else self.choose(job))
         if units:
-            self.guests.discard(job)
-            if self.is_kept_back(run, job):
-                self.guests.add(job)
+            self.note_coming(run, job)
             run.put(job, units)
         return bool(units)
+
+    def note_coming(self, run, job):
+        self.guests.discard(job)
+        if any(self.claimant(run, number) not in (None, job) for number in self.on[job]):
+            self.guests.add(job)
 
     def is_kept_back(self, run, job):
         """Whether a job that has waited longer has a claim on one of its servers."""
@@ -144,7 +147,7 @@ class Servers(Server):
         units = self.find(run, job)
         for other in out:
             run.cluster.change(other, -1)
-        self.guests.discard(job)
+        self.note_coming(run, job)
         for other in [other for other in out if set(units) & set(other.units)]:
             run.stop(other)
         run.put(job, units)
