@@ -93,21 +93,16 @@ static bool needs_whole(const struct gsim_ctx *ctx, gsim_slot slot) {
 
 /* NULL: there is no memory. */
 static struct mig_size *size_of(struct gsim_ctx *ctx, const struct gsim_instance *instance) {
-    enum { AT_FIRST = 16 };
     struct mig *mig = ctx->state;
     for (uint32_t i = 0; i < mig->n_sizes; i++)
         if (mig->sizes[i].part_ppm == instance->part_ppm &&
             mig->sizes[i].mem_bytes == instance->mem_bytes)
             return &mig->sizes[i];
-    if (mig->n_sizes == mig->size_capacity) {
-        uint32_t capacity = mig->size_capacity ? 2 * mig->size_capacity : AT_FIRST;
-        struct mig_size *grown =
-            gsim_arena_grow_raw(ctx->arena, mig->sizes, capacity * sizeof *grown);
-        if (!grown)
-            return NULL;
-        mig->sizes = grown;
-        mig->size_capacity = capacity;
-    }
+    struct mig_size *grown =
+        gsim_arena_room(ctx->arena, mig->sizes, mig->n_sizes, &mig->size_capacity, sizeof *grown);
+    if (!grown)
+        return NULL;
+    mig->sizes = grown;
     struct mig_size *size = &mig->sizes[mig->n_sizes];
     *size = (struct mig_size){.part_ppm = instance->part_ppm, .mem_bytes = instance->mem_bytes};
     if (!gsim_bitset_init(&size->with_free, ctx->arena, ctx->view->cluster.n_gpus))

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct gsim_arena;
 
@@ -35,6 +36,11 @@ void *gsim_arena_grow(struct gsim_arena *arena, void *block, size_t old_size, si
 /* Like gsim_arena_grow, but the bytes past old_size stay uninitialised: columns of millions of
  * cells are written once, and pages that are never written cost nothing. */
 void *gsim_arena_grow_raw(struct gsim_arena *arena, void *block, size_t new_size);
+/* A table of cells with room for one more behind its n: it may have moved, and has twice as many
+ * cells as before where it was full. NULL when there is no memory; the table is as it was then. An
+ * empty table is NULL, of capacity 0. New cells stay uninitialised. */
+void *gsim_arena_room(struct gsim_arena *arena, void *table, uint32_t n, uint32_t *capacity,
+                      size_t size);
 /* Returns a block made by gsim_arena_grow to the system before the arena ends (scratch tables that
  * would otherwise raise the peak). NULL is allowed. */
 void gsim_arena_drop(struct gsim_arena *arena, void *block);

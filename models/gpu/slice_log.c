@@ -2,17 +2,11 @@
 #include "models/gpu/slice_log.h"
 
 static bool reserve(struct gsim_slice_log *spans) {
-    if (spans->n < spans->capacity)
-        return true;
-    uint32_t capacity = spans->capacity ? 2 * spans->capacity : 256;
-    struct gsim_span *list = gsim_arena_grow(
-        spans->arena, spans->list, spans->capacity * sizeof *list, capacity * sizeof *list);
+    struct gsim_span *list =
+        gsim_arena_room(spans->arena, spans->list, spans->n, &spans->capacity, sizeof *list);
     spans->has_failed |= !list;
-    if (!list)
-        return false;
-    spans->list = list;
-    spans->capacity = capacity;
-    return true;
+    spans->list = list ? list : spans->list;
+    return list != NULL;
 }
 
 void gsim_slice_log_add(struct gsim_slice_log *spans, const struct gsim_span *span) {

@@ -67,14 +67,11 @@ int64_t gsim_sm_array_group(const struct gsim_profile *profile, uint32_t part_pp
     return part_ppm < GSIM_PPM && group < sms ? group : sms;
 }
 
-static int64_t at_least_one(int64_t blocks) {
-    return blocks > 0 ? blocks : 1;
-}
-
 int64_t gsim_sm_array_per_sm(const struct gsim_profile *profile, int64_t threads,
                              int64_t register_bytes, int64_t shared_bytes) {
     struct gsim_sm_kernel kernel = {
         .threads = threads, .register_bytes = register_bytes, .shared_bytes = shared_bytes};
     struct gsim_sm_room sm = gsim_sm_room(profile), need = gsim_sm_room_of_kernel(profile, &kernel);
-    return at_least_one(gsim_sm_room_fit(&sm, &need));
+    int64_t blocks = gsim_sm_room_fit(&sm, &need);
+    return blocks > 0 ? blocks : 1;
 }

@@ -23,16 +23,11 @@ bool gsim_shared_job_reserve(struct gsim_model *model, gsim_slot slot) {
 
 static bool add_log(struct gsim_model *model, const struct gsim_request_log *log) {
     struct gsim_shared *shared = &model->shared;
-    if (shared->n_logs == shared->logs_capacity) {
-        uint32_t capacity = shared->logs_capacity ? shared->logs_capacity * 2 : 16;
-        struct gsim_request_log *grown =
-            gsim_arena_grow(model->setup.arena, shared->logs, shared->logs_capacity * sizeof *grown,
-                            capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        shared->logs = grown;
-        shared->logs_capacity = capacity;
-    }
+    struct gsim_request_log *grown = gsim_arena_room(
+        model->setup.arena, shared->logs, shared->n_logs, &shared->logs_capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    shared->logs = grown;
     shared->logs[shared->n_logs++] = *log;
     return true;
 }
@@ -195,8 +190,7 @@ static void find_place(struct gsim_shared_job *sharer, gsim_work done,
         int64_t taken_ns = sharer->left.sums.taken_ns;
         sharer->left = *whole;
         sharer->left.sums.taken_ns = taken_ns;
-        int64_t pause_ns =
-            gsim_process_put(&sharer->process, gsim_work_to_ns(done), &sharer->left);
+        int64_t pause_ns = gsim_process_put(&sharer->process, gsim_work_to_ns(done), &sharer->left);
         sharer->left.times.launch_ns = gsim_process_time_ns(pause_ns, sharer->rate_q32);
         sharer->left_ns = 0;
         sharer->has_left = true;

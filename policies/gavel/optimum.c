@@ -55,15 +55,11 @@ static uint32_t kind_of(struct gsim_ctx *ctx, struct gavel_optimum *o,
     for (uint32_t k = 0; k < o->n_kinds; k++)
         if (is_kind(&o->kind[k], job))
             return k;
-    if (o->n_kinds == o->kinds_capacity) {
-        uint32_t more = o->kinds_capacity ? 2 * o->kinds_capacity : 64;
-        struct kind *grown =
-            gsim_arena_grow(ctx->arena, o->kind, o->n_kinds * sizeof *grown, more * sizeof *grown);
-        if (!grown)
-            return GSIM_NO_MEMBER;
-        o->kind = grown;
-        o->kinds_capacity = more;
-    }
+    struct kind *grown =
+        gsim_arena_room(ctx->arena, o->kind, o->n_kinds, &o->kinds_capacity, sizeof *grown);
+    if (!grown)
+        return GSIM_NO_MEMBER;
+    o->kind = grown;
     struct kind *kind = &o->kind[o->n_kinds++];
     *kind = (struct kind){.gpus = job->gpus, .weight = job->weight, .user = job->user};
     memcpy(kind->per_s, job->per_s, sizeof kind->per_s);

@@ -69,15 +69,11 @@ int64_t gsim_due_last_rank(const struct gsim_due *due, const struct gsim_ctx *ct
 }
 
 static bool note(struct gsim_due *due, struct gsim_ctx *ctx, gsim_slot slot) {
-    if (due->n_found == due->capacity) {
-        uint32_t capacity = due->capacity ? 2 * due->capacity : 64;
-        struct gsim_due_job *grown =
-            gsim_arena_grow_raw(ctx->arena, due->found, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        due->found = grown;
-        due->capacity = capacity;
-    }
+    struct gsim_due_job *grown =
+        gsim_arena_room(ctx->arena, due->found, due->n_found, &due->capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    due->found = grown;
     due->found[due->n_found++] = (struct gsim_due_job){.slot = slot};
     return true;
 }

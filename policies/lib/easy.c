@@ -74,16 +74,10 @@ enum gsim_status gsim_easy_init(struct gsim_easy *easy, struct gsim_ctx *ctx, co
 /* --- remembering what the plan has placed ---------------------------------------------------- */
 
 static bool reserve_placed(struct gsim_easy *easy, struct gsim_arena *arena) {
-    if (easy->n_placed < easy->placed_capacity)
-        return true;
-    uint32_t capacity = easy->placed_capacity ? 2 * easy->placed_capacity : 64;
-    struct gsim_easy_placed *placed =
-        gsim_arena_grow_raw(arena, easy->placed, capacity * sizeof *placed);
-    if (!placed)
-        return false;
-    easy->placed = placed;
-    easy->placed_capacity = capacity;
-    return true;
+    struct gsim_easy_placed *placed = gsim_arena_room(arena, easy->placed, easy->n_placed,
+                                                      &easy->placed_capacity, sizeof *placed);
+    easy->placed = placed ? placed : easy->placed;
+    return placed != NULL;
 }
 
 static bool reserve_units(struct gsim_easy *easy, struct gsim_arena *arena, uint32_t n) {

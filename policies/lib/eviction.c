@@ -14,17 +14,13 @@ void gsim_eviction_begin(struct gsim_eviction *eviction) {
 
 bool gsim_eviction_note(struct gsim_eviction *eviction, struct gsim_ctx *ctx, gsim_slot victim,
                         struct gsim_preemption way) {
-    if (eviction->n == eviction->capacity) {
-        uint32_t capacity = eviction->capacity ? eviction->capacity * 2 : 64;
-        struct gsim_victim *grown =
-            gsim_arena_grow_raw(ctx->arena, eviction->victims, capacity * sizeof *grown);
-        if (!grown) {
-            gsim_common_no_memory(ctx);
-            return false;
-        }
-        eviction->victims = grown;
-        eviction->capacity = capacity;
+    struct gsim_victim *grown = gsim_arena_room(ctx->arena, eviction->victims, eviction->n,
+                                                &eviction->capacity, sizeof *grown);
+    if (!grown) {
+        gsim_common_no_memory(ctx);
+        return false;
     }
+    eviction->victims = grown;
     eviction->victims[eviction->n++] = (struct gsim_victim){victim, way};
     return true;
 }

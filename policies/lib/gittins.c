@@ -16,14 +16,11 @@ enum { LINE = 64, INDEX_BITS = 40, SORT_IN_EVERY = 16, STEPS = 8 };
 /* --- the history ------------------------------------------------------------------------------ */
 
 static bool append(struct gsim_history *h, int64_t sample, struct gsim_arena *arena) {
-    if (h->n_added == h->added_capacity) {
-        uint32_t capacity = h->added_capacity ? h->added_capacity * 2 : 64;
-        int64_t *grown = gsim_arena_grow_raw(arena, h->added, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        h->added = grown;
-        h->added_capacity = capacity;
-    }
+    int64_t *grown =
+        gsim_arena_room(arena, h->added, h->n_added, &h->added_capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    h->added = grown;
     h->added[h->n_added++] = sample;
     return true;
 }

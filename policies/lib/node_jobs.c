@@ -4,16 +4,10 @@
 #include "policies/lib/node_jobs.h"
 
 static bool reserve_parts(struct gsim_node_jobs *nodes) {
-    if (nodes->n_parts < nodes->part_capacity)
-        return true;
-    uint32_t capacity = nodes->part_capacity ? 2 * nodes->part_capacity : 64;
-    struct gsim_node_jobs_part *grown =
-        gsim_arena_grow_raw(nodes->arena, nodes->part, capacity * sizeof *grown);
-    if (!grown)
-        return false;
-    nodes->part = grown;
-    nodes->part_capacity = capacity;
-    return true;
+    struct gsim_node_jobs_part *part = gsim_arena_room(nodes->arena, nodes->part, nodes->n_parts,
+                                                       &nodes->part_capacity, sizeof *part);
+    nodes->part = part ? part : nodes->part;
+    return part != NULL;
 }
 
 static bool reserve_slot(struct gsim_node_jobs *nodes, gsim_slot slot) {

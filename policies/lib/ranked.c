@@ -37,17 +37,13 @@ static void out_of_memory(struct gsim_ctx *ctx) {
 /* NULL when there is no memory. */
 GSIM_COLD static struct gsim_rank_group *add_group(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
                                                    int64_t weight, uint32_t nodes) {
-    if (ranked->n_groups == ranked->groups_capacity) {
-        uint32_t capacity = ranked->groups_capacity ? ranked->groups_capacity * 2 : 8;
-        struct gsim_rank_group *grown =
-            gsim_arena_grow_raw(ctx->arena, ranked->group, capacity * sizeof *grown);
-        if (!grown) {
-            out_of_memory(ctx);
-            return NULL;
-        }
-        ranked->group = grown;
-        ranked->groups_capacity = capacity;
+    struct gsim_rank_group *grown = gsim_arena_room(ctx->arena, ranked->group, ranked->n_groups,
+                                                    &ranked->groups_capacity, sizeof *grown);
+    if (!grown) {
+        out_of_memory(ctx);
+        return NULL;
     }
+    ranked->group = grown;
     struct gsim_rank_group *group = &ranked->group[ranked->n_groups++];
     gsim_index_init(&group->running, ctx->arena);
     group->weight = weight;

@@ -7,15 +7,10 @@
 #include "policies/lib/settings.h"
 
 static bool append(struct gsim_tiresias_pass *t, struct gsim_ctx *ctx, gsim_slot slot) {
-    if (t->n == t->capacity) {
-        uint32_t capacity = t->capacity ? t->capacity * 2 : 256;
-        gsim_slot *grown = gsim_arena_grow(ctx->arena, t->runnable, t->capacity * sizeof *grown,
-                                           capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        t->runnable = grown;
-        t->capacity = capacity;
-    }
+    gsim_slot *grown = gsim_arena_room(ctx->arena, t->runnable, t->n, &t->capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    t->runnable = grown;
     t->runnable[t->n++] = slot;
     return true;
 }

@@ -63,16 +63,10 @@ uint64_t gsim_waiting_wish(const struct gsim_ctx *ctx, gsim_slot slot, enum gsim
 }
 
 static bool reserve_kind(struct gsim_waiting *waiting, struct gsim_arena *arena) {
-    if (waiting->n_kinds < waiting->kinds_capacity)
-        return true;
-    uint32_t capacity = waiting->kinds_capacity ? 2 * waiting->kinds_capacity : 16;
-    struct gsim_waiting_kind *kind =
-        gsim_arena_grow_raw(arena, waiting->kind, capacity * sizeof *kind);
-    if (!kind)
-        return false;
-    waiting->kind = kind;
-    waiting->kinds_capacity = capacity;
-    return true;
+    struct gsim_waiting_kind *kind = gsim_arena_room(arena, waiting->kind, waiting->n_kinds,
+                                                     &waiting->kinds_capacity, sizeof *kind);
+    waiting->kind = kind ? kind : waiting->kind;
+    return kind != NULL;
 }
 
 /* UINT32_MAX: no memory. */

@@ -54,15 +54,12 @@ static bool reserve_place(struct gsim_wish_lines *lines, gsim_slot slot) {
 }
 
 static bool reserve_id(struct gsim_wish_line *line, struct gsim_arena *arena) {
-    if (line->unused != GSIM_NO_ID || line->n_ids < line->ids_capacity)
+    if (line->unused != GSIM_NO_ID)
         return true;
-    uint32_t capacity = line->ids_capacity ? 2 * line->ids_capacity : 64;
-    uint32_t *job = gsim_arena_grow_raw(arena, line->job, capacity * sizeof *job);
-    if (!job)
-        return false;
-    line->job = job;
-    line->ids_capacity = capacity;
-    return true;
+    uint32_t *job =
+        gsim_arena_room(arena, line->job, line->n_ids, &line->ids_capacity, sizeof *job);
+    line->job = job ? job : line->job;
+    return job != NULL;
 }
 
 /* There is room for one. */

@@ -179,16 +179,11 @@ bool lucid_pack(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
 /* --- when ------------------------------------------------------------------------------------- */
 
 bool lucid_binder_arrival(const struct gsim_ctx *ctx, struct lucid *lucid) {
-    enum { FIRST = 256 };
-    if (lucid->n_arrived == lucid->room_arrived) {
-        uint32_t more = lucid->room_arrived ? 2 * lucid->room_arrived : FIRST;
-        int64_t *grown = gsim_arena_grow(ctx->arena, lucid->arrived_ns,
-                                         lucid->room_arrived * sizeof *grown, more * sizeof *grown);
-        if (!grown)
-            return false;
-        lucid->arrived_ns = grown;
-        lucid->room_arrived = more;
-    }
+    int64_t *grown = gsim_arena_room(ctx->arena, lucid->arrived_ns, lucid->n_arrived,
+                                     &lucid->room_arrived, sizeof *grown);
+    if (!grown)
+        return false;
+    lucid->arrived_ns = grown;
     lucid->arrived_ns[lucid->n_arrived++] = ctx->view->now_ns;
     return true;
 }

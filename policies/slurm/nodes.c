@@ -65,15 +65,11 @@ static bool mark_all(const struct gsim_slurm_state *state, const struct gsim_ctx
 /* --- windows ---------------------------------------------------------------------------------- */
 
 static uint32_t new_window(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
-    if (state->n_windows == state->windows_capacity) {
-        uint32_t room = state->windows_capacity ? 2 * state->windows_capacity : 64;
-        struct gsim_slurm_window *window =
-            gsim_arena_grow_raw(ctx->arena, state->window, room * sizeof *window);
-        if (!window)
-            return GSIM_SLURM_NONE;
-        state->window = window;
-        state->windows_capacity = room;
-    }
+    struct gsim_slurm_window *window = gsim_arena_room(ctx->arena, state->window, state->n_windows,
+                                                       &state->windows_capacity, sizeof *window);
+    if (!window)
+        return GSIM_SLURM_NONE;
+    state->window = window;
     return state->n_windows++;
 }
 
@@ -355,15 +351,11 @@ static uint32_t new_piece(struct gsim_slurm_state *state, struct gsim_arena *are
         state->first_idle_piece = state->piece[at].next;
         return at;
     }
-    if (state->n_pieces == state->pieces_capacity) {
-        uint32_t room = state->pieces_capacity ? 2 * state->pieces_capacity : 64;
-        struct gsim_slurm_piece *piece =
-            gsim_arena_grow_raw(arena, state->piece, room * sizeof *piece);
-        if (!piece)
-            return GSIM_SLURM_NONE;
-        state->piece = piece;
-        state->pieces_capacity = room;
-    }
+    struct gsim_slurm_piece *piece = gsim_arena_room(arena, state->piece, state->n_pieces,
+                                                     &state->pieces_capacity, sizeof *piece);
+    if (!piece)
+        return GSIM_SLURM_NONE;
+    state->piece = piece;
     return state->n_pieces++;
 }
 

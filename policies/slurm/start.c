@@ -29,15 +29,11 @@ static int64_t billing_of(const struct gsim_slurm_state *state, const struct gsi
 /* Books a job as running. false: no memory. */
 static bool start_of(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
-    if (state->n_running == state->running_capacity) {
-        uint32_t room = state->running_capacity ? 2 * state->running_capacity : 64;
-        gsim_slot *running =
-            gsim_arena_grow_raw(ctx->arena, state->running, room * sizeof *running);
-        if (!running)
-            return false;
-        state->running = running;
-        state->running_capacity = room;
-    }
+    gsim_slot *running = gsim_arena_room(ctx->arena, state->running, state->n_running,
+                                         &state->running_capacity, sizeof *running);
+    if (!running)
+        return false;
+    state->running = running;
     job->running_at = state->n_running;
     job->end_ns = ctx->view->now_ns + job->way.limit_ns;
     state->running[state->n_running++] = slot;

@@ -81,17 +81,13 @@ static uint32_t new_choice(struct gsim_slurm_state *state, struct gsim_ctx *ctx)
         state->first_idle_choice = state->choice[at].next;
         return at;
     }
-    if (state->n_choices == state->choices_capacity) {
-        uint32_t room = state->choices_capacity ? 2 * state->choices_capacity : 64;
-        struct gsim_slurm_choice *grown =
-            gsim_arena_grow_raw(ctx->arena, state->choice, room * sizeof *grown);
-        if (!grown) {
-            gsim_common_no_memory(ctx);
-            return GSIM_SLURM_NONE;
-        }
-        state->choice = grown;
-        state->choices_capacity = room;
+    struct gsim_slurm_choice *grown = gsim_arena_room(ctx->arena, state->choice, state->n_choices,
+                                                      &state->choices_capacity, sizeof *grown);
+    if (!grown) {
+        gsim_common_no_memory(ctx);
+        return GSIM_SLURM_NONE;
     }
+    state->choice = grown;
     return state->n_choices++;
 }
 

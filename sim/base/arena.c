@@ -217,6 +217,20 @@ void *gsim_arena_grow(struct gsim_arena *arena, void *block, size_t old_size, si
     return grown;
 }
 
+void *gsim_arena_room(struct gsim_arena *arena, void *table, uint32_t n, uint32_t *capacity,
+                      size_t size) {
+    enum { FIRST = 64 };
+    if (n < *capacity)
+        return table;
+    if (*capacity > UINT32_MAX / 2)
+        return NULL;
+    uint32_t more = *capacity ? 2 * *capacity : FIRST;
+    void *grown = gsim_arena_grow_raw(arena, table, more * size);
+    if (grown)
+        *capacity = more;
+    return grown;
+}
+
 void gsim_arena_drop(struct gsim_arena *arena, void *block) {
     if (!block)
         return;

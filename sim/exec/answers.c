@@ -119,17 +119,13 @@ static struct gsim_shape shape_of(const struct gsim_answer *r, const struct orde
 
 static bool refuse(const struct gsim_answer *r, uint32_t job) {
     struct gsim_exec *exec = r->ctx->state;
-    if (exec->n_refused == exec->refused_capacity) {
-        uint32_t capacity = exec->refused_capacity ? 2 * exec->refused_capacity : 16;
-        uint32_t *grown =
-            gsim_arena_grow_raw(r->ctx->arena, exec->refused, capacity * sizeof *grown);
-        if (!grown) {
-            r->ctx->status = gsim_no_memory(r->ctx->log, "reading an answer");
-            return false;
-        }
-        exec->refused = grown;
-        exec->refused_capacity = capacity;
+    uint32_t *grown = gsim_arena_room(r->ctx->arena, exec->refused, exec->n_refused,
+                                      &exec->refused_capacity, sizeof *grown);
+    if (!grown) {
+        r->ctx->status = gsim_no_memory(r->ctx->log, "reading an answer");
+        return false;
     }
+    exec->refused = grown;
     exec->refused[exec->n_refused++] = job;
     return true;
 }
@@ -138,17 +134,13 @@ static bool refuse(const struct gsim_answer *r, uint32_t job) {
  * nothing. */
 static bool quote(const struct gsim_answer *r, const struct order *order) {
     struct gsim_exec *exec = r->ctx->state;
-    if (exec->n_quotes == exec->quotes_capacity) {
-        uint32_t capacity = exec->quotes_capacity ? 2 * exec->quotes_capacity : 16;
-        struct gsim_exec_quote *grown =
-            gsim_arena_grow_raw(r->ctx->arena, exec->quotes, capacity * sizeof *grown);
-        if (!grown) {
-            r->ctx->status = gsim_no_memory(r->ctx->log, "reading an answer");
-            return false;
-        }
-        exec->quotes = grown;
-        exec->quotes_capacity = capacity;
+    struct gsim_exec_quote *grown = gsim_arena_room(r->ctx->arena, exec->quotes, exec->n_quotes,
+                                                    &exec->quotes_capacity, sizeof *grown);
+    if (!grown) {
+        r->ctx->status = gsim_no_memory(r->ctx->log, "reading an answer");
+        return false;
     }
+    exec->quotes = grown;
     enum gsim_state state = (enum gsim_state)r->ctx->view->jobs.state[order->slot];
     if (state != GSIM_RUNNING)
         return gsim_answer_bad(r, "job %u does not run, so there is no cost of stopping it",

@@ -68,15 +68,11 @@ static void fill(struct gsim_samples *s, int64_t now_ns) {
 /* --- the jobs on each GPU --------------------------------------------------------------------- */
 
 static bool append(struct gsim_samples *s, struct samples_list *list, struct gsim_sample sample) {
-    if (list->n == list->capacity) {
-        uint32_t capacity = list->capacity ? list->capacity * 2 : 1024;
-        struct gsim_sample *grown = gsim_arena_grow(
-            s->arena, list->list, list->capacity * sizeof *grown, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        list->list = grown;
-        list->capacity = capacity;
-    }
+    struct gsim_sample *grown =
+        gsim_arena_room(s->arena, list->list, list->n, &list->capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    list->list = grown;
     list->list[list->n++] = sample;
     return true;
 }

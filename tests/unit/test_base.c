@@ -398,6 +398,30 @@ static void test_arena(void **state) {
     gsim_arena_free(arena);
 }
 
+/* A table moves only when it is full, keeps its cells, and is as it was where there is no memory. */
+static void test_room(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    uint32_t *table = NULL, capacity = 0;
+    for (uint32_t n = 0; n < 1000; n++) {
+        uint32_t before = capacity;
+        uint32_t *grown = gsim_arena_room(arena, table, n, &capacity, sizeof *grown);
+        assert_non_null(grown);
+        assert_true(n < before ? grown == table && capacity == before : capacity >= 2 * before);
+        assert_true(n < capacity);
+        table = grown;
+        table[n] = n;
+    }
+    for (uint32_t n = 0; n < 1000; n++)
+        assert_int_equal(table[n], n);
+    uint32_t was = capacity, most = UINT32_MAX;
+    assert_null(gsim_arena_room(arena, table, capacity, &capacity, SIZE_MAX / capacity / 2));
+    assert_int_equal(capacity, was);
+    assert_null(gsim_arena_room(arena, table, UINT32_MAX, &most, sizeof *table));
+    assert_int_equal(most, UINT32_MAX);
+    gsim_arena_free(arena);
+}
+
 static void test_an_arena_of_two_owners(void **state) {
     (void)state;
     struct gsim_arena *arena = gsim_arena_new();
@@ -462,6 +486,7 @@ int main(void) {
         cmocka_unit_test(test_exp2),
         cmocka_unit_test(test_log2),
         cmocka_unit_test(test_arena),
+        cmocka_unit_test(test_room),
         cmocka_unit_test(test_an_arena_of_two_owners),
         cmocka_unit_test(test_params),
     };

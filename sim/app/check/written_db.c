@@ -19,16 +19,12 @@ struct runs {
 static void take_run_id(void *arg, const struct gsim_db_value *values, int n) {
     struct runs *runs = arg;
     (void)n;
-    if (runs->n == runs->capacity) {
-        uint32_t capacity = runs->capacity ? 2 * runs->capacity : 64;
-        int64_t *grown = gsim_arena_grow(runs->arena, runs->id, runs->capacity * sizeof *grown,
-                                         capacity * sizeof *grown);
-        runs->has_failed |= !grown;
-        if (!grown)
-            return;
-        runs->id = grown;
-        runs->capacity = capacity;
-    }
+    int64_t *grown =
+        gsim_arena_room(runs->arena, runs->id, runs->n, &runs->capacity, sizeof *grown);
+    runs->has_failed |= !grown;
+    if (!grown)
+        return;
+    runs->id = grown;
     runs->id[runs->n++] = (int64_t)values[0].number;
 }
 

@@ -258,14 +258,11 @@ static struct held *held_of(struct timeline *t, struct gpu *gpu, uint32_t job) {
     for (uint32_t i = 0; i < gpu->n; i++)
         if (gpu->held[i].job == job)
             return &gpu->held[i];
-    if (gpu->n == gpu->capacity) {
-        uint32_t capacity = gpu->capacity ? 2 * gpu->capacity : 8;
-        struct held *grown = gsim_arena_grow_raw(t->w->arena, gpu->held, capacity * sizeof *grown);
-        if (!grown)
-            return NULL;
-        gpu->held = grown;
-        gpu->capacity = capacity;
-    }
+    struct held *grown =
+        gsim_arena_room(t->w->arena, gpu->held, gpu->n, &gpu->capacity, sizeof *grown);
+    if (!grown)
+        return NULL;
+    gpu->held = grown;
     gpu->held[gpu->n] = (struct held){.job = job};
     return &gpu->held[gpu->n++];
 }

@@ -27,15 +27,11 @@ bool gsim_note_is_decision(enum gsim_note_kind kind) {
 
 struct gsim_note *gsim_record_add(struct gsim_record *record, struct gsim_arena *arena,
                                   enum gsim_note_kind kind, int64_t job, int64_t time_ns) {
-    if (record->n == record->capacity) {
-        uint32_t capacity = record->capacity ? 2 * record->capacity : 64;
-        struct gsim_note *list = gsim_arena_grow(
-            arena, record->list, record->capacity * sizeof *list, capacity * sizeof *list);
-        if (!list)
-            return NULL;
-        record->list = list;
-        record->capacity = capacity;
-    }
+    struct gsim_note *list =
+        gsim_arena_room(arena, record->list, record->n, &record->capacity, sizeof *list);
+    if (!list)
+        return NULL;
+    record->list = list;
     struct gsim_note *note = &record->list[record->n++];
     *note = (struct gsim_note){.time_ns = time_ns, .job = job, .kind = kind};
     return note;
