@@ -68,6 +68,7 @@ SEALED   = $(if $(HARDEN),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now)
 PLACE    = $(if $(SAN),-no-pie,-pie)
 CODEGEN  = -std=c11 $(OPT) $(COUNTS) $(DEBUG) -ffp-contract=off -ffile-prefix-map=$(CURDIR)=. $(HARDEN) $(SANITIZE)
 SEED     = -frandom-seed=$<
+COMPILE  = $(CC) $(CFLAGS) $(SEED) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 CFLAGS   = $(CODEGEN) $(PIC) $(WARN)
 CPPFLAGS = -I. -Iinclude
 LIBS     = -linih -lcsv -lyajl -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -lm -lpthread
@@ -148,9 +149,9 @@ $(ROOMS:%=$(BUILD)/%/room.c): $(BUILD)/%/room.c: % tools/room.sh Makefile | $$(@
 # A name of one file may well shadow another file's.
 $(ROOMS:%=$(BUILD)/%/room.o): CFLAGS += -Wno-shadow
 $(ROOMS:%=$(BUILD)/%/room.o): %.o: %.c
-	$(CC) $(CFLAGS) $(SEED) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+	$(COMPILE)
 $(BUILD)/%.o: %.c Makefile | $$(@D)/.
-	$(CC) $(CFLAGS) $(SEED) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+	$(COMPILE)
 
 $(HOT_OBJ): CFLAGS += $(if $(HARDEN),-fstack-protector) $(LTO) -fno-fat-lto-objects -Wa,--debug-prefix-map=$(CURDIR)=.
 ifeq ($(OPT),-O2)
