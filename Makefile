@@ -27,8 +27,9 @@ HOT      = sim/base sim/core models policies
 # that one program takes a sixth of the time of its link.
 ROUNDS   = elasticflow gavel kueue lucid muri shockwave synergy themis
 NUMERICS = assignment conic_cone conic_path conic_system descent line_search lp matching shares_objectives shares_path
+MODELS_APART = batching llm llm_gpu roofline
 APART    = $(foreach policy,$(ROUNDS),$(filter $(BUILD)/policies/$(policy)/%.o,$(LIB_OBJ))) $(NUMERICS:%=$(BUILD)/policies/lib/%.o) \
-           $(filter $(BUILD)/models/hardware/%.o,$(LIB_OBJ)) $(foreach file,batching llm llm_gpu roofline,$(BUILD)/models/gpu/$(file).o)
+           $(filter $(BUILD)/models/hardware/%.o,$(LIB_OBJ)) $(MODELS_APART:%=$(BUILD)/models/gpu/%.o)
 # -O3 is for what runs at every event of a cluster, and for rounds and their numerics: a tenth fewer instructions of most
 # policies than -O2.
 # What runs once a command, or once a line of a foreign log, is compiled for a short build.
@@ -81,16 +82,26 @@ PROGRAM_LIBS = $(if $(SAN)$(SHARED),$(LIBS),$(foreach lib,$(filter-out -lm -lpth
 LINK_GSIM = $(CC) $(CODEGEN) $(LTO) $(PLACE) $(SEALED) -o $@ $(filter %.o %.a,$^) -Wl,--dynamic-list=$(BUILD)/installed/names.dynamic
 
 # Half of the time in which a small file is compiled goes into the start of the compiler and into headers. The files
-# of a room are compiled as one, room.o, where no two of them give one name to things of their own. A build that
-# tests the code (WERROR), or is there for short ways from an edit to a run, compiles each file by itself, so that a
-# file that forgot to include something is found.
-TOGETHER = $(addprefix sim/,api calibrate core exec site study) $(addprefix models/,hardware jobs links memory) \
-           $(addprefix sim/app/,apart check cli compare figures identity live manual plan results setup sweep tables validate workload) \
-           $(addprefix policies/,antman gandiva gang_rr gavel kueue lucid muri shockwave slurm synergy tgs themis tiresias)
+# of a room are compiled as one, room.o, but for those that stand alone: they have flags of their own, or give things
+# of their own names that others of the room have. A build that tests the code (WERROR), or is there for short ways
+# from an edit to a run, compiles each file by itself, so that a file that forgot to include something is found.
+TOGETHER = $(addprefix sim/,api base calibrate core exec site study) $(addprefix models/,gpu hardware jobs links memory) traces \
+           $(addprefix sim/app/,apart check cli compare drive figures identity live manual plan results setup sweep tables validate workload) \
+           $(addprefix policies/,adaptdl antman elasticflow gandiva gang_rr gavel kueue lib lucid muri shockwave slurm synergy tgs themis tiresias)
+ALONE    = $(addprefix sim/base/,eventq ini sort team units) \
+           $(addprefix models/gpu/,$(MODELS_APART) arbiter atoms fast_forward gate lane memory_queue program_alone rotation shared_sms slice_log \
+               sm_array space turn_memory) \
+           $(addprefix traces/,$(READERS) app_calls apps by_model estimate free_texts gavel goodput gpu_mem helios input json known_jobs kube \
+               kube_objects llm_models llm_requests muri ncu nsys openb pai_tables philly philly_log pollux prometheus rates repeats resample \
+               sacct swf synergy timeline timeline_csv timeline_kineto timeline_write tiresias) \
+           $(addprefix sim/app/drive/,command executor image moves rehearsal replay start work_gpu) \
+           $(addprefix policies/lib/,$(NUMERICS) easy gittins knapsack order ranked reach sharing skyline vacancy waiting) \
+           $(addprefix policies/,$(addprefix adaptdl/,pollux search sia sia_weigh tiresias) $(addprefix elasticflow/,las loop promise reference share steps turns))
 ROOMS    = $(if $(or $(filter %-plain,$(VARIANT)),$(and $(WERROR),$(if $(SAN),,1))),,$(TOGETHER))
-IN_ROOMS = $(foreach room,$(ROOMS),$(wildcard $(room)/*.c))
+FILES_OF = $(filter-out $(ALONE:%=%.c),$(wildcard $(1)/*.c))
 # The objects of files: those of rooms, and one of each other file.
-OBJECTS  = $(patsubst %,$(BUILD)/%/room.o,$(filter $(ROOMS),$(sort $(patsubst %/,%,$(dir $(1)))))) $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(IN_ROOMS),$(1)))
+OBJECTS  = $(patsubst %,$(BUILD)/%/room.o,$(filter $(ROOMS),$(sort $(patsubst %/,%,$(dir $(1)))))) \
+           $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(foreach room,$(ROOMS),$(call FILES_OF,$(room))),$(1)))
 
 # The library simulates; the program reads its command line, keeps results, compares and draws.
 LIB_SRC  = $(wildcard sim/base/*.c sim/api/*.c sim/site/*.c sim/core/*.c models/*/*.c traces/*.c policies/*.c policies/*/*.c)
@@ -145,7 +156,7 @@ $(BUILD)/libgsim.so: $(BUILD)/libgsim.a $(BUILD)/installed/names.map
 	@mkdir -p $@
 # A folder is newer than what was made of its list of files once a file comes or goes.
 $(ROOMS:%=$(BUILD)/%/room.c): $(BUILD)/%/room.c: % tools/room.sh Makefile | $$(@D)/.
-	@sh tools/room.sh $(sort $(wildcard $*/*.c)) >$@
+	@sh tools/room.sh $(sort $(call FILES_OF,$*)) >$@
 # A name of one file may well shadow another file's.
 $(ROOMS:%=$(BUILD)/%/room.o): CFLAGS += -Wno-shadow
 $(ROOMS:%=$(BUILD)/%/room.o): %.o: %.c
