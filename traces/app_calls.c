@@ -238,12 +238,9 @@ enum gsim_status gsim_app_finish_calls(struct gsim_app_reader *r) {
     if (app->sync == GSIM_SYNC_KERNEL)
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, 0,
                          "a program says where its host waits: sync is iteration or none");
-    if (r->launch_line > 0)
-        return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->launch_line,
-                         "the calls of a program have the host's time (host_us): there is no row "
-                         "host,launch beside them");
     status = check_launches(r);
     const int64_t most_ns = GSIM_NS_PER_S * 86400;
+    app->launch_ns = app->host_ns;
     app->host_ns = 0;
     for (uint32_t c = 0; c < app->n_calls && app->host_ns <= most_ns; c++)
         app->host_ns += app->calls[c].host_ns;

@@ -77,7 +77,6 @@ struct gsim_app_reader {
     bool is_launched[GSIM_APP_ROWS_MOST]; /* kernels */
     struct gsim_app_phase phase[GSIM_APP_PHASES_MOST];
     uint32_t n_phases; /* the last one goes on */
-    int64_t launch_line; /* of the row that gives the host's time as a whole; 0: none does */
     enum gsim_app_column target[GSIM_MAX_FIELD_COLUMNS];
     const char *cell[N_COLUMNS]; /* of the row; NULL: empty */
     int64_t line;

@@ -272,8 +272,6 @@ static enum gsim_status take_host(struct gsim_app_reader *r) {
     if (status == GSIM_OK)
         status = gsim_app_take_number(r, TIME, GSIM_NS_PER_US, 0, GSIM_NS_PER_S * 86400, &time_ns);
     *(which == 0 ? &r->app->host_ns : &r->app->gap_ns) = time_ns;
-    if (which == 0)
-        r->launch_line = r->line;
     return status;
 }
 

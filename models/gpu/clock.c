@@ -4,6 +4,8 @@
 
 #include "sim/base/wide.h"
 
+enum { UJ_OF_W_NS = 1000 }; /* a watt for 1000 ns */
+
 static int64_t room_w(const struct gsim_profile *profile) {
     return profile->value[GSIM_KEY_POWER_LIMIT_W] - profile->value[GSIM_KEY_POWER_IDLE_W];
 }
@@ -60,11 +62,43 @@ uint32_t gsim_clock(const struct gsim_profile *profile, gsim_u128 power_uw, gsim
 /* Work takes longer at a lower clock, so its energy goes with an exponent that is lower by one. */
 uint32_t gsim_clock_alone(const struct gsim_profile *profile,
                           const struct gsim_clock_energy *energy, int64_t time_ns) {
-    enum { UJ_OF_W_NS = 1000 }; /* a watt for 1000 ns */
     if (room_w(profile) <= 0)
         return (uint32_t)GSIM_PPM;
     return clock_of(rest_of((gsim_u128)(uint64_t)room_w(profile) * (uint64_t)time_ns,
                             (gsim_u128)(uint64_t)energy->memory_uj * UJ_OF_W_NS),
                     (gsim_u128)(uint64_t)energy->core_uj * UJ_OF_W_NS,
                     profile->value[GSIM_KEY_POWER_EXPONENT_MILLI] - GSIM_CLOCK_ONE);
+}
+
+/* Whether kernels that take kernels_ns at the highest clock draw more than there is when they are
+ * slower by one factor, and take time_ns. */
+static bool draws_more(const struct gsim_profile *profile, const struct gsim_clock_energy *energy,
+                       int64_t kernels_ns, int64_t time_ns) {
+    uint64_t part =
+        (uint64_t)(((gsim_u128)(uint64_t)kernels_ns << GSIM_CLOCK_Q) / (uint64_t)time_ns);
+    int64_t exponent_milli = profile->value[GSIM_KEY_POWER_EXPONENT_MILLI] - GSIM_CLOCK_ONE;
+    gsim_u128 core_uj = (gsim_u128)(uint64_t)energy->core_uj *
+                            gsim_clock_raised(part, exponent_milli, GSIM_CLOCK_ONE) >>
+                        GSIM_CLOCK_Q;
+    gsim_u128 room = (gsim_u128)(uint64_t)room_w(profile) * (uint64_t)time_ns;
+    return (core_uj + (uint64_t)energy->memory_uj) * UJ_OF_W_NS > room;
+}
+
+int64_t gsim_clock_iteration_ns(const struct gsim_profile *profile,
+                                const struct gsim_clock_energy *energy, int64_t kernels_ns) {
+    if (room_w(profile) <= 0)
+        return kernels_ns;
+    gsim_u128 all_uj = (gsim_u128)(uint64_t)energy->core_uj + (uint64_t)energy->memory_uj;
+    int64_t low = kernels_ns, high = kernels_ns; /* at high all of the energy is within the limit */
+    gsim_u128 enough_ns = all_uj * UJ_OF_W_NS / (uint64_t)room_w(profile) + 1;
+    if (enough_ns > (gsim_u128)(uint64_t)kernels_ns)
+        high = (int64_t)enough_ns;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (draws_more(profile, energy, kernels_ns, middle))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }

@@ -210,6 +210,22 @@ static void follow(struct maker *m, const struct gsim_app_call *call, uint32_t n
     }
 }
 
+/* The energy of an iteration, and of it memory's by the bytes of its kernels: at most all but the
+ * last millionth of a joule. */
+static void set_energy(struct maker *m) {
+    enum { PJ_OF_UJ = 1000000 };
+    struct gsim_program *out = m->out;
+    int64_t all_uj = m->app->energy_uj;
+    out->powered_ns = out->gpu_ns;
+    if (all_uj == 0)
+        return;
+    int64_t memory_uj =
+        gsim_muldiv_floor(out->hbm_bytes, m->profile->value[GSIM_KEY_POWER_BYTE_PJ], PJ_OF_UJ);
+    memory_uj = memory_uj < all_uj ? memory_uj : all_uj - 1;
+    out->energy = (struct gsim_clock_energy){.core_uj = all_uj - memory_uj, .memory_uj = memory_uj};
+    out->powered_ns = gsim_clock_iteration_ns(m->profile, &out->energy, out->gpu_ns);
+}
+
 static void make_calls(struct maker *m) {
     struct gsim_program *out = m->out;
     for (uint32_t c = 0; c < m->app->n_calls; c++) {
@@ -226,6 +242,7 @@ static void make_calls(struct maker *m) {
     }
     out->rest_ns = m->app->gap_ns;
     out->host_ns += out->rest_ns;
+    out->launch_ns = m->app->launch_ns > 0 ? m->app->launch_ns : out->host_ns;
 }
 
 /* A wait at the begin of an iteration may be for launches of the iteration before. */
@@ -406,6 +423,7 @@ enum gsim_status gsim_program_of(const struct gsim_app *app, const struct gsim_p
     if (program->gpu_ns > GSIM_PROGRAM_MOST_NS)
         return gsim_fail(log, GSIM_BAD_INPUT, app->path, 0,
                          "an iteration of a program takes the GPU ten days at most");
+    set_energy(&m);
     *out = program;
     return order_touches(&m, arena, log);
 }

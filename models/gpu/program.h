@@ -14,6 +14,7 @@
 #include "gsim/arena.h"
 #include "gsim/status.h"
 #include "gsim/units.h"
+#include "models/gpu/clock.h"
 #include "models/hardware/profile.h"
 #include "models/memory/touch_order.h"
 #include "sim/api/app.h"
@@ -71,10 +72,15 @@ struct gsim_program {
     int64_t sync_every;
     int64_t rest_ns; /* host time after the last call */
     int64_t host_ns; /* host time of an iteration without waits */
+    int64_t launch_ns; /* that without the profiler that saw its calls, or host_ns if not known */
     int64_t kernels_ns; /* of all kernels */
     /* GPU time of an iteration in turns: the kernels, and the time between two of a stream */
     int64_t gpu_ns;
     int64_t hbm_bytes; /* of all kernels of which traffic is known */
+    /* What an iteration draws beyond idle, where the application says so; its core_uj is 0 where
+     * not. And its time alone, gpu_ns or more, in which that is within the power limit. */
+    struct gsim_clock_energy energy;
+    int64_t powered_ns;
     bool has_small_l1; /* the smallest L1 makes some of its kernels longer */
     /* The order of its touches in a memory of order_bytes: buffers one after another, of each the
      * bytes from the first to the last that kernels touch. NULL: it touches nothing. */

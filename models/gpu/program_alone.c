@@ -12,7 +12,7 @@ struct gsim_context gsim_program_context(const struct gsim_program *program,
     int64_t queue = profile->value[GSIM_KEY_LAUNCH_QUEUE];
     struct gsim_context context = {.spec.iterations = iterations,
                                    .spec.gpu_ns = program->gpu_ns,
-                                   .spec.host_ns = host_ns > 0 ? host_ns : program->host_ns,
+                                   .spec.host_ns = host_ns > 0 ? host_ns : program->launch_ns,
                                    .spec.kernels = program->n_kernels,
                                    .spec.queue = queue < most_queued ? queue : most_queued,
                                    .spec.program = program};
@@ -71,11 +71,15 @@ static int64_t by_host_ns(const struct gsim_context *context) {
 
 /* Each iteration begins when its pace lets it: the host has made all launches of the last one by
  * then that it can. */
-static int64_t by_pace_ns(const struct gsim_context *context) {
+static int64_t last_of_paced_ns(const struct gsim_context *context) {
     struct gsim_context slow = *context;
     slow.spec.pace_ns = GSIM_PROGRAM_MOST_NS;
+    return walk(&slow, 2) - slow.spec.pace_ns;
+}
+
+static int64_t by_pace_ns(const struct gsim_context *context) {
     return at_most((gsim_i128)context->spec.pace_ns * (context->spec.iterations - 1) +
-                   walk(&slow, 2) - slow.spec.pace_ns);
+                   last_of_paced_ns(context));
 }
 
 int64_t gsim_program_alone_ns(const struct gsim_context *context) {
@@ -86,12 +90,10 @@ int64_t gsim_program_alone_ns(const struct gsim_context *context) {
 
 /* --- the host and the kernels of a measured time ---------------------------------------------- */
 
-enum part { HOST, GPU, PACE };
+enum part { HOST, GPU };
 
 static int64_t *part_of(struct gsim_context *context, enum part part) {
-    if (part == GPU)
-        return &context->spec.gpu_ns;
-    return part == HOST ? &context->spec.host_ns : &context->spec.pace_ns;
+    return part == GPU ? &context->spec.gpu_ns : &context->spec.host_ns;
 }
 
 /* One end of a search: a length of the part, and what the program takes with it. */
@@ -138,26 +140,43 @@ static void fit(struct gsim_context *context, enum part part, int64_t least_ns, 
     *part_of(context, part) = at;
 }
 
-/* From the begin of the first iteration to that of the last. */
-static int64_t most_pace_ns(const struct gsim_context *context, int64_t time_ns) {
-    return context->spec.iterations > 1 ? time_ns / (context->spec.iterations - 1) + 1 : 1;
+/* Iterations as far apart as time_ns lets them be, at most most_ns. */
+static void fit_pace(struct gsim_context *context, int64_t most_ns, int64_t time_ns) {
+    int64_t n = context->spec.iterations - 1, pace_ns = 0;
+    if (n > 0 && time_ns > last_of_paced_ns(context))
+        pace_ns = (time_ns - last_of_paced_ns(context)) / n;
+    context->spec.pace_ns = pace_ns < most_ns ? pace_ns : most_ns;
+}
+
+static bool has_time_left(const struct gsim_context *context, int64_t time_ns) {
+    return time_ns - gsim_program_alone_ns(context) >= context->spec.iterations;
+}
+
+/* The time of an iteration's kernels where their energy at the highest clock is more than the power
+ * limit allows; 0: it is not. Kernels that had lower clocks under the profiler as well are no slower
+ * than in it, so it is a bound, and by itself no time. */
+static int64_t powered_ns(const struct gsim_context *context) {
+    const struct gsim_program *program = context->spec.program;
+    if (program->powered_ns <= program->gpu_ns)
+        return 0;
+    return gsim_muldiv_floor(context->spec.gpu_ns, program->powered_ns, program->gpu_ns);
 }
 
 int64_t gsim_program_fit(struct gsim_context *context, int64_t time_ns, int64_t host_ns) {
-    int64_t most_ns = context->spec.program->host_ns;
+    const struct gsim_program *program = context->spec.program;
+    int64_t launch_ns = host_ns > 0 ? host_ns : program->launch_ns;
+    int64_t most_ns = launch_ns > program->host_ns ? launch_ns : program->host_ns;
     context->spec.host_ns = context->spec.pace_ns = 0;
     fit(context, GPU, context->spec.kernels, context->spec.gpu_ns, time_ns);
-    if (host_ns > most_ns)
-        most_ns = host_ns;
-    fit(context, HOST, 0, most_ns, time_ns);
-    if (context->spec.host_ns < most_ns)
-        return gsim_program_alone_ns(context);
-    if (host_ns > 0)
-        context->spec.host_ns = host_ns;
-    int64_t alone_ns = gsim_program_alone_ns(context);
-    if (time_ns - alone_ns < context->spec.iterations)
-        return alone_ns;
-    /* its GPU binds it, and is slower than its kernels */
-    fit(context, PACE, 0, most_pace_ns(context, time_ns), time_ns);
+    fit(context, HOST, 0, launch_ns, time_ns);
+    fit_pace(context, powered_ns(context), time_ns);
+    if (has_time_left(context, time_ns)) {
+        fit(context, HOST, launch_ns, most_ns, time_ns);
+        bool is_bound_by_gpu = has_time_left(context, time_ns);
+        if (is_bound_by_gpu) {
+            context->spec.host_ns = launch_ns;
+            fit_pace(context, GSIM_PROGRAM_MOST_NS, time_ns);
+        }
+    }
     return gsim_program_alone_ns(context);
 }

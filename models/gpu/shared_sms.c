@@ -125,18 +125,6 @@ static bool needs_sms(const struct gsim_context *context, int64_t kernel) {
     return !context->spec.program || context->spec.program->kernels[kernel].unit == GSIM_APP_SMS;
 }
 
-/* The energy of an iteration, and of it memory's by the bytes of its kernels: at most all but the
- * last millionth of a joule. */
-static struct gsim_clock_energy energy_of(const struct gsim_profile *profile,
-                                          const struct gsim_program *program) {
-    enum { PJ_OF_UJ = 1000000 };
-    int64_t all_uj = program->app->energy_uj;
-    int64_t memory_uj =
-        gsim_muldiv_floor(program->hbm_bytes, profile->value[GSIM_KEY_POWER_BYTE_PJ], PJ_OF_UJ);
-    memory_uj = memory_uj < all_uj ? memory_uj : all_uj - 1;
-    return (struct gsim_clock_energy){.core_uj = all_uj - memory_uj, .memory_uj = memory_uj};
-}
-
 static int64_t at_highest(int64_t power_uw, uint32_t clock_ppm) {
     return gsim_muldiv_floor(power_uw, GSIM_PPM, clock_ppm);
 }
@@ -147,16 +135,16 @@ static struct gsim_member_power power_of(const struct gsim_profile *profile,
     const struct gsim_program *program = context->spec.program;
     struct gsim_member_power out = {.pace_ns = context->spec.pace_ns,
                                     .gpu_ns = context->spec.gpu_ns};
-    if (program->app->energy_uj == 0)
+    if (program->energy.core_uj == 0)
         return out;
     int64_t ns = program->gpu_ns;
     if (context->spec.pace_ns > context->spec.gpu_ns)
         ns = gsim_muldiv_floor(ns, context->spec.pace_ns, context->spec.gpu_ns);
-    struct gsim_clock_energy energy = energy_of(profile, program);
-    out.clock_ppm = gsim_clock_alone(profile, &energy, ns);
-    out.power_uw = at_highest(gsim_muldiv_floor(energy.core_uj, GSIM_NS_PER_S, ns), out.clock_ppm);
+    const struct gsim_clock_energy *energy = &program->energy;
+    out.clock_ppm = gsim_clock_alone(profile, energy, ns);
+    out.power_uw = at_highest(gsim_muldiv_floor(energy->core_uj, GSIM_NS_PER_S, ns), out.clock_ppm);
     out.memory_uw =
-        at_highest(gsim_muldiv_floor(energy.memory_uj, GSIM_NS_PER_S, ns), out.clock_ppm);
+        at_highest(gsim_muldiv_floor(energy->memory_uj, GSIM_NS_PER_S, ns), out.clock_ppm);
     return out;
 }
 

@@ -109,8 +109,6 @@ static void what_is_wrong_is_named_by_its_line(void **state) {
     refuse_app(f, KERNEL "sync,iteration,4,,,,,,,,\n", " a wait after several iterations");
     refuse_app(f, KERNEL "launch,k,,,,,,,1,,\nsync,kernel,,,,,,,,,\n",
                " a program says where its host waits");
-    refuse_app(f, KERNEL "host,launch,,4,,,,,,,\nlaunch,k,,,,,,,1,,\n",
-               "3: the calls of a program have the host's time");
     refuse_app(f, HEAD "kernel,k,,10,h200,,32,,,,\n", "2: registers are those of a thread");
     refuse_app(f, HEAD "kernel,k,,0,h200,,,,,,\nlaunch,k,,0,,,,,0,,\n",
                "2: kernel 'k' and all others last 0");
@@ -424,6 +422,43 @@ static void the_time_alone_tells_the_host(void **state) {
     assert_int_equal(context.spec.host_ns, 40 * US);
     context = fitted(f, SLOW, 1000, 20, 0); /* its kernels are shorter */
     assert_in_range(context.spec.gpu_ns, 19998, 20000);
+}
+
+#define MUCH_POWER                                                                                 \
+    "kind,name,time_us,device,host_us,joules\nenergy,iteration,,,,%s\nkernel,k,30,h200,,\n"        \
+    "launch,k,,,50,\nhost,gap,,,50,\nsync,iteration,,,,\n"
+
+/* The host launches after 50 us of 100 and waits for 30 us of the GPU. Measured at 60 us it has 30 us
+ * of its own, if the GPU is as fast as in the profile. 0.0252 J in 30 us are 840 W where 560 are left:
+ * with an exponent of energy of 1.95 they are within the limit in t with (30 / t)^1.95 = t / 45, 34.42 us.
+ * So the GPU takes as much of an iteration, whatever its host does, and no more than the row's time. */
+static void the_energy_tells_the_clock(void **state) {
+    struct fixture *f = *state;
+    char text[512];
+    snprintf(text, sizeof text, MUCH_POWER, "0.0168");
+    assert_int_equal(fitted(f, text, 1000, 60, 0).spec.pace_ns, 0);
+    snprintf(text, sizeof text, MUCH_POWER, "0.0252");
+    assert_in_range(fitted(f, text, 1000, 60, 0).spec.pace_ns, 34415, 34425);
+    assert_in_range(fitted(f, text, 1000, 60, 0).spec.host_ns, 29990, 30000);
+    assert_in_range(fitted(f, text, 1000, 32, 0).spec.pace_ns, 31900, 32100);
+}
+
+/* The host of SLOW takes 40 us of 100 without the profiler. An iteration of 60 us needs such a host, 35 us
+ * a faster one, and 80 us one of 60: 80 x + 20 + 20 x = 80. At 140 us no host is slow enough, so its GPU
+ * is, and its host is as it is; what a row says goes before the file. */
+static void a_file_tells_the_host(void **state) {
+    struct fixture *f = *state;
+    static const char text[] = SLOW "host,launch,,40,,,,,,,\n";
+    assert_in_range(fitted(f, text, 1000, 60, 0).spec.host_ns, 39999, 40000);
+    assert_in_range(fitted(f, text, 1000, 35, 0).spec.host_ns, 100000 / 14 - 2, 100000 / 14 + 2);
+    assert_in_range(fitted(f, text, 1000, 80, 0).spec.host_ns, 59999, 60000);
+    assert_int_equal(fitted(f, text, 1000, 140, 0).spec.host_ns, 40 * US);
+    assert_in_range(fitted(f, text, 1000, 140, 0).spec.pace_ns, 139990, 140100);
+    assert_int_equal(fitted(f, text, 1000, 140, 30).spec.host_ns, 30 * US);
+    struct gsim_profile profile = h200(f);
+    assert_int_equal(
+        gsim_program_context(program_on(f, &profile, text), &profile, 0, 0, 1).spec.host_ns,
+        40 * US);
 }
 
 static const struct gsim_trace *resolve(struct fixture *f, const char *rows) {
@@ -775,6 +810,8 @@ int main(void) {
         TEST(a_wait_is_for_the_iteration_before_too),
         TEST(a_full_queue_holds_the_host_up),
         TEST(the_time_alone_tells_the_host),
+        TEST(the_energy_tells_the_clock),
+        TEST(a_file_tells_the_host),
         TEST(a_row_and_its_program),
         TEST(a_time_that_its_kernels_do_not_fit_is_said),
         TEST(a_timeline_becomes_a_program),

@@ -439,6 +439,26 @@ static void test_memory_has_a_clock_of_its_own(void **state) {
     assert_int_equal(clock_alone(&limited, 5712000, 0), GSIM_PPM);
 }
 
+/* 560 W are left. With an exponent of energy of 1, kernels of 8 ms that draw 5.04 J at the highest clock
+ * take t with 5.04 x 8 / t = 0.56 t: the root of 72 ms^2, 8.485281 ms. With 2.8 J of memory beside 3.15,
+ * 3.15 x 8 / t + 2.8 = 0.56 t, which t = 9.658911 fulfils. 4.48 J are within the limit, and a device without
+ * a limit has the highest clock. */
+static void test_power_makes_iterations_longer(void **state) {
+    (void)state;
+    struct gsim_profile limited = device;
+    limited.value[GSIM_KEY_POWER_LIMIT_W] = 700;
+    limited.value[GSIM_KEY_POWER_IDLE_W] = 140;
+    limited.value[GSIM_KEY_POWER_EXPONENT_MILLI] = 2000;
+    const int64_t kernels_ns = 8000000;
+    struct gsim_clock_energy energy = {.core_uj = 5040000};
+    assert_in_range(gsim_clock_iteration_ns(&limited, &energy, kernels_ns), 8485281, 8485283);
+    assert_int_equal(gsim_clock_iteration_ns(&device, &energy, kernels_ns), kernels_ns);
+    energy = (struct gsim_clock_energy){.core_uj = 3150000, .memory_uj = 2800000};
+    assert_in_range(gsim_clock_iteration_ns(&limited, &energy, kernels_ns), 9658910, 9658912);
+    energy = (struct gsim_clock_energy){.core_uj = 4480000};
+    assert_int_equal(gsim_clock_iteration_ns(&limited, &energy, kernels_ns), kernels_ns);
+}
+
 /* Two kernels on two of the four SMs each, the first of which is `first`, with these watts for
  * kernels: the rates in ten thousandths. */
 static void expect_clocked(struct gsim_sm_kernel first, int64_t room_w, int64_t exponent_milli,
@@ -757,6 +777,8 @@ int main(void) {
         cmocka_unit_test(test_a_kernel_begins_no_later_for_its_own_loads),
         cmocka_unit_test(test_power_lowers_the_clock),
         cmocka_unit_test(test_memory_has_a_clock_of_its_own),
+        cmocka_unit_test(test_power_makes_iterations_longer),
+        cmocka_unit_test(test_power_makes_iterations_longer),
         cmocka_unit_test(test_a_lower_clock_slows_all_kernels),
         cmocka_unit_test(test_a_kernel_lowers_the_highest_clock),
         cmocka_unit_test(test_staged_kernels_draw_more),
