@@ -418,7 +418,7 @@ def test_params():
     raises(gsim.UsageError, "n: ", run, Tuned, n=10)
     raises(gsim.UsageError, "leas", run, Tuned, leas="1h")
     least = made(params={"n": gsim.param("int", 3, min=2), "placement": gsim.PLACEMENT})
-    equal(run(least, n=2**40)["completed"], 3)
+    equal(run(least, n=2**40)["completed"], 4)
     raises(gsim.UsageError, "n: '1' is not a whole number, at least 2", run, least, n=1)
     raises(gsim.UsageError, "made.t: the default 'soon' is not a time", run,
            made(params={"t": gsim.param("time", "soon")}))
