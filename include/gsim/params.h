@@ -33,7 +33,7 @@ struct gsim_param_def {
     /* where the default is a name: about how long; decides only how a number without a unit is
      * read */
     const char *usual;
-    /* base units, inclusive; both 0: the type's limits; max 0 with a min above it: no limit above */
+    /* base units, inclusive; both 0: the type's limits; max 0 below min: no limit above */
     int64_t min, max;
     const char *choices;
     const char *help; /* one line, no full stop */
