@@ -175,9 +175,10 @@ synergy_servers() {
 }
 
 # What a gang wants is capped at a server, and speeds up by the CPUs that it then has; one that is
-# wider than a server has its fair part.
+# wider than a server has its fair part. In mode fair no job is faster than with that part, however
+# much it is. A job that wants no more than its part has what it wants, and its speed.
 synergy_rates() {
-    synergy_servers | cat - "$data/tables/synergy_models.csv" | awk -F, '
+    synergy_servers | cat - "$data/tables/synergy_models.csv" | awk -F, -v mode="$mode" '
         function floor_milli(x) { return int(x * 1000 + 1e-6) / 1000 }
         function row(g, c, m, per_s) {
             printf "v100,%s,%d,%.3f,%.6f,%.17g\n", $1, g, c, int(m * 1e6 + 1e-6) / 1e6, per_s
@@ -188,13 +189,15 @@ synergy_rates() {
         {
             fair = cpus / gpus
             for (g = 1; g <= gpus + 1; g++) {
-                row(g, floor_milli(fair), gb / gpus, 1 / $5)
                 speedup = $6
                 has = $2 * g > cpus ? cpus : $2 * g
                 if (has < $2 * g)
                     speedup = 1 + ($6 - 1) / ($2 * g - fair * g) * (has - fair * g)
                 has_gb = $3 * g > gb ? gb : $3 * g
-                if (g <= gpus && (has != fair * g || has_gb != gb / gpus * g))
+                is_own = g <= gpus && mode != "fair" && (has != fair * g || has_gb != gb / gpus * g)
+                if (!is_own || has > fair * g || has_gb > gb / gpus * g)
+                    row(g, floor_milli(fair), gb / gpus, 1 / $5)
+                if (is_own)
                     row(g, floor_milli(has / g), has_gb / g, 1 / ($5 / speedup))
             }
             row(1024, floor_milli(fair), gb / gpus, 1 / $5)
@@ -208,7 +211,25 @@ synergy_cluster() {
     }'
 }
 
+# The program gives a job what it wants also where that makes it no faster, and weighs its order by
+# the speed with three CPUs and 62.5 GB on servers of any size; by the table of speeds a job wants the
+# least with which it is fastest, and is as fast with its part as that part makes it.
+check_synergy_models() {
+    lacks=$(synergy_servers | cat - "$data/tables/synergy_models.csv" "$trace_file" | awk -F, -v policy="$policy" '
+        NR == 1 { split($0, server, " "); cpus = server[3] / server[2]; gb = server[4] / server[2]; next }
+        /^#/ || $1 == "model" { next }
+        NF > 5 {
+            is_more = $2 > cpus || $3 > gb
+            wants_in_vain[$1] = $6 == 1 && is_more
+            has_all[$1] = $6 > 1 && !is_more && policy == "FTF"
+            next
+        }
+        $2 in has_all && (wants_in_vain[$2] || has_all[$2]) { print "job " $1 " is of " $2; exit }')
+    [ -z "$lacks" ] || refuse "$lacks, of which mode=fair alone copies the program on servers with other parts than 3 CPUs and 62.5 GB a GPU"
+}
+
 synergy() {
+    [ "$mode" = fair ] || check_synergy_models
     synergy_rates >"$folder/rates.csv"
     synergy_cluster >"$folder/cluster.ini"
     case $policy in

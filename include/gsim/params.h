@@ -33,7 +33,8 @@ struct gsim_param_def {
     /* where the default is a name: about how long; decides only how a number without a unit is
      * read */
     const char *usual;
-    int64_t min, max; /* base units, inclusive; both 0: the type's limits */
+    /* base units, inclusive; both 0: the type's limits; max 0 below min: no limit above */
+    int64_t min, max;
     const char *choices;
     const char *help; /* one line, no full stop */
 };
@@ -53,7 +54,10 @@ struct gsim_params {
     int n;
 };
 
-/* Sets all values to their defaults. */
+/* The largest value of a parameter with limits. */
+int64_t gsim_param_most(const struct gsim_param_def *def);
+/* Sets all values to their defaults. GSIM_USAGE: a default is none of the values that the table
+ * accepts, or a row lacks something. */
 enum gsim_status gsim_params_init(struct gsim_params *params, const char *owner,
                                   const struct gsim_param_def *defs, struct gsim_arena *arena,
                                   struct gsim_log *log);

@@ -158,13 +158,21 @@ void synergy_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct sy
     }
 }
 
-/* In the reference a job makes whole iterations, and does not end before its round. */
+/* What the job makes in a ns at most, on its GPUs of the round. */
+static int64_t in_a_ns(const struct gsim_ctx *ctx, const struct synergy_job *job) {
+    struct gsim_where where = {
+        .type = ctx->view->cluster.type[0], .gpus = job->gpus, .host = job->had};
+    return (int64_t)(gsim_ask_rate(ctx, job->slot, &where).pace_q32 / GSIM_RATE_ONE) + 1;
+}
+
+/* In the reference a job makes whole iterations, and does not end before its round: it stops a ns
+ * before it would. */
 static void watch(const struct gsim_ctx *ctx, struct gsim_plan *plan,
                   const struct synergy_job *job) {
     int64_t made = job->done + job->round_iterations;
     int64_t service_ns = gsim_ask_service_ns(ctx, job->slot, made);
     if (made >= job->iterations)
-        service_ns--;
+        service_ns -= in_a_ns(ctx, job);
     gsim_plan_watch(plan, job->slot, GSIM_WATCH_ATTAINED, service_ns);
 }
 

@@ -50,6 +50,9 @@ class Policy:
     deviations = "none known"
     oracle = False  # sees true durations
     oracle_where = None
+    names_gpus = False  # it chooses GPUs itself, without regard to partitions and types
+    asks_speeds = False  # with names_gpus: it asks for speeds before it gives GPUs
+    chooses_widths = False  # jobs get more or fewer GPUs than they ask for
     shares_gpus = False
     has_contexts = False
     oversubscribes = False
@@ -188,11 +191,16 @@ def table(policy):
         raise UsageError(f"{policy.__qualname__} has no decide(self, plan)")
     about = {
         key: getattr(policy, key)
-        for key in ("summary", "paper", "deviations", "oracle", "oracle_where", "shares_gpus",
-                    "has_contexts", "oversubscribes")
+        for key in ("summary", "paper", "deviations", "oracle", "oracle_where", "names_gpus",
+                    "asks_speeds", "chooses_widths", "shares_gpus", "has_contexts",
+                    "oversubscribes")
     }
     about["name"] = name_of(policy)
     about["file"] = _file_of(policy)
     about["params"] = _params(policy)
+    for name in policy.references:
+        if name not in _REFERENCES:
+            known = ", ".join(_REFERENCES)
+            raise UsageError(f"{policy.__qualname__}.references: '{name}' is not one of {known}")
     about["references"] = sum(1 << _REFERENCES[name] for name in policy.references)
     return policy, about

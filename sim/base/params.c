@@ -91,15 +91,20 @@ static enum gsim_parse parse_value(const struct gsim_param_def *def, const char 
     return GSIM_PARSE_OK;
 }
 
+int64_t gsim_param_most(const struct gsim_param_def *def) {
+    return def->max == 0 && def->min >= 0 ? INT64_MAX : def->max;
+}
+
 static bool is_in_range(const struct gsim_param_def *def, const struct gsim_param_value *value) {
+    int64_t most = gsim_param_most(def);
     if (def->min == 0 && def->max == 0)
         return true;
     if (def->type == GSIM_PARAM_CHOICE_TIME && value->value < 0)
         return true; /* a name */
     if (def->type != GSIM_PARAM_INT_LIST)
-        return value->value >= def->min && value->value <= def->max;
+        return value->value >= def->min && value->value <= most;
     for (int64_t i = 0; i < value->value; i++)
-        if (value->list[i] < def->min || value->list[i] > def->max)
+        if (value->list[i] < def->min || value->list[i] > most)
             return false;
     return true;
 }
@@ -115,19 +120,29 @@ int gsim_param_format(char *buffer, enum gsim_param_type type, int64_t value) {
 }
 
 static enum gsim_status refuse(const struct gsim_params *params, const struct gsim_param_def *def,
-                               const char *text, struct gsim_log *log) {
+                               const char *origin, const char *text, struct gsim_log *log) {
     char range[96] = "", low[40], high[40];
     if (def->min != 0 || def->max != 0) {
         gsim_param_format(low, def->type, def->min);
-        gsim_param_format(high, def->type, def->max);
-        if (def->max == INT64_MAX)
+        gsim_param_format(high, def->type, gsim_param_most(def));
+        if (gsim_param_most(def) == INT64_MAX)
             (void)snprintf(range, sizeof range, ", at least %s", low);
         else
             (void)snprintf(range, sizeof range, ", %s to %s", low, high);
     }
-    return gsim_fail(log, GSIM_USAGE, NULL, 0, "%s.%s: '%s' is not %s%s%s", params->owner,
-                     def->name, text, type_forms[def->type], def->choices ? def->choices : "",
-                     range);
+    return gsim_fail(log, GSIM_USAGE, NULL, 0, "%s.%s: %s'%s' is not %s%s%s", params->owner,
+                     def->name, origin, text, type_forms[def->type],
+                     def->choices ? def->choices : "", range);
+}
+
+/* A policy of another file may leave out what its program needs. */
+static const char *what_lacks(const struct gsim_param_def *def) {
+    bool is_choice = def->type == GSIM_PARAM_CHOICE || def->type == GSIM_PARAM_CHOICE_TIME;
+    return !def->name                   ? "name"
+           : !def->fallback             ? "default (.fallback)"
+           : !def->help                 ? "help"
+           : is_choice && !def->choices ? "choices"
+                                        : NULL;
 }
 
 enum gsim_status gsim_params_init(struct gsim_params *params, const char *owner,
@@ -140,9 +155,14 @@ enum gsim_status gsim_params_init(struct gsim_params *params, const char *owner,
     if (!params->values)
         return gsim_no_memory(log, "reading parameters");
     for (int i = 0; i < params->n; i++) {
+        const char *lacks = what_lacks(&defs[i]);
+        if (lacks)
+            return gsim_fail(log, GSIM_USAGE, NULL, 0, "%s: parameter '%s' of the policy has no %s",
+                             owner, defs[i].name ? defs[i].name : "", lacks);
         params->values[i].text = defs[i].fallback;
         enum gsim_parse parsed = parse_value(&defs[i], defs[i].fallback, &params->values[i], arena);
-        assert(parsed == GSIM_PARSE_OK && is_in_range(&defs[i], &params->values[i]));
+        if (parsed != GSIM_PARSE_OK || !is_in_range(&defs[i], &params->values[i]))
+            return refuse(params, &defs[i], "the default ", defs[i].fallback, log);
     }
     return GSIM_OK;
 }
@@ -217,7 +237,7 @@ enum gsim_status gsim_params_set(struct gsim_params *params, const char *key, co
         return status;
     if (parse_value(&params->defs[i], text, &value, arena) != GSIM_PARSE_OK ||
         !is_in_range(&params->defs[i], &value))
-        return refuse(params, &params->defs[i], text, log);
+        return refuse(params, &params->defs[i], "", text, log);
     params->values[i] = value;
     return GSIM_OK;
 }

@@ -284,9 +284,11 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
     struct gsim_core_job *own = &core->jobs.core[job];
     bool is_cpu_only = shape->share_ppm == 0 && core->cluster.is_pool;
     if (gsim_rarely(shape->gpus == 0 || shape->share_ppm > GSIM_PPM ||
-                    (shape->share_ppm == 0 && !is_cpu_only)))
+                    (shape->share_ppm == 0 && !is_cpu_only) || shape->rule >= GSIM_RULE_COUNT))
         return gsim_plan_broke(plan, job, "placing",
-                               "a shape has a GPU at least, and a share of it");
+                               "a shape has a GPU at least, a share of it, and one of the rules");
+    if (gsim_rarely(shape->gpus > core->cluster.n_gpus && !core->cluster.is_pool))
+        return false;
     own->request.shape = *shape;
     own->request.shape.within += shape->within ? core->here.first_node : 0;
     own->request.on_node = 0;
@@ -314,23 +316,6 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
         return true;
     gsim_plan_rollback(plan, mark); /* its model cannot run on GPUs of these nodes together */
     return false;
-}
-
-static const char *cannot_name(const struct gsim_plan *plan, gsim_slot slot,
-                               const struct gsim_unit *units, uint32_t n_units) {
-    const struct gsim_core *core = plan->core;
-    if (core->cluster.is_pool)
-        return "a pool has no units to name";
-    for (uint32_t u = 0; u < n_units; u++) {
-        if (!gsim_is_here(core, units[u].gpu) || units[u].slot > GSIM_INSTANCES_MAX)
-            return "the cluster has no such unit";
-        if (!gsim_cluster_may_use(&core->jobs.core[slot].request,
-                                  core->cluster.node_of_gpu[units[u].gpu]))
-            return "on a GPU outside its partition or of another type";
-    }
-    if (!gsim_cluster_are_spread(&core->cluster, &core->jobs.core[slot].request, units, n_units))
-        return "on other numbers of nodes than it asked for (column num_nodes, gsim_ask_nodes)";
-    return n_units > 0 ? NULL : "on no unit at all";
 }
 
 /* The request of a job for units that a policy names; each: NULL, or the part of the host beside
@@ -369,7 +354,9 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
     units = gsim_units_in(plan->core, units, n_units);
     if (!units && n_units > 0)
         return gsim_core_no_memory(plan->core) == GSIM_OK;
-    why = why ? why : cannot_name(plan, job, units, n_units);
+    why = why ? why : gsim_plan_misnames(plan, job, units, n_units);
+    if (!why && each && (each->cpus_milli < 0 || each->mem_bytes < 0))
+        why = "a part of a host is nothing, or more";
     if (why)
         return gsim_plan_broke(plan, job, "placing", why);
     struct gsim_core *core = plan->core;
@@ -429,11 +416,13 @@ static void undo_place(struct gsim_plan *plan, const struct gsim_op *op) {
 static const char *cannot_stop(const struct gsim_plan *plan, gsim_slot slot, enum gsim_stop stop,
                                enum gsim_keep keep) {
     if (!gsim_core_has_job(plan->core, slot))
-        return "only active jobs can be preempted";
+        return "only active jobs can be stopped";
     if (plan->touched[slot])
         return "this plan has placed or preempted it already";
     if (plan->core->jobs.state[slot] != GSIM_RUNNING)
         return "only a running job can be preempted; one in transition cannot";
+    if (keep >= GSIM_KEEP_COUNT)
+        return "there is no such place for a job's state";
     return plan->core->ops->refuses_stop(plan->core->model, slot, stop, keep);
 }
 
@@ -518,7 +507,7 @@ static const char *cannot_move(const struct gsim_plan *plan, gsim_slot slot,
         return "the job was placed beside a part of the host";
     if (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_PAGEABLE)
         return "a move takes the memory along: it is kept on the host or on storage, or discarded";
-    return to->units ? cannot_name(plan, slot, to->units, to->n_units) : NULL;
+    return to->units ? gsim_plan_misnames(plan, slot, to->units, to->n_units) : NULL;
 }
 
 /* Units for a job that has given up its own, and may have some of them again. */

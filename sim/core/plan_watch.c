@@ -5,8 +5,11 @@
 
 void gsim_plan_watch(struct gsim_plan *plan, gsim_slot job, enum gsim_watch_kind kind,
                      int64_t threshold) {
-    if (!gsim_core_has_job(plan->core, job)) {
-        (void)gsim_plan_broke(plan, job, "watching", "only active jobs can be watched");
+    const char *why = !gsim_core_has_job(plan->core, job) ? "only active jobs can be watched"
+                      : kind >= GSIM_WATCH_COUNT          ? "there is no such kind of watch"
+                                                          : NULL;
+    if (why) {
+        (void)gsim_plan_broke(plan, job, "watching", why);
         return;
     }
     struct gsim_op *op = gsim_plan_append(plan, GSIM_OP_WATCH);

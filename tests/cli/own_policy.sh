@@ -121,6 +121,15 @@ expect "an exit" 1 "policy 'bad' ended the process (exit 0) $where" bad exit
 expect "a loop" 1 "policy 'bad' does not come back within 1s (--policy-timeout) from ${where#in }" bad loop --policy-timeout 1s
 expect "what it prints is seen" 0 "^here is slot" bad print
 expect "a broken rule" 1 "policy 'bad' broke a rule at 15.000000000 s: preempting job 'j2' (queued)" bad rule
+expect "a GPU that is named twice" 1 "placing job 'j2' (queued): on a unit that is named twice" bad twice
+expect "less than nothing of a host" 1 "placing job 'j2' (queued): a part of a host is nothing, or more" bad part
+expect "a watch of no kind" 1 "watching job 'j2' (queued): there is no such kind of watch" bad kind
+expect "a shape of no rule" 1 "placing job 'j2' (queued): a shape has a GPU at least, a share of it, and one of" bad order
+expect "a stop that keeps nowhere" 1 "preempting job 'j1' (running): there is no such place for a job's state" bad keep
+expect "more GPUs than there are do not fit" 0 "^bad on t.csv" bad wide
+sed 's/fallback = "none"/fallback = "nothing"/' "$root/tests/support/bad_policy.c" >default.c
+build default.so default.c -Wno-infinite-recursion
+expect "a default that is no value" 2 "^gsim: bad.how: the default 'nothing' is not one of" "$gsim" --policy ./default.so t.csv
 expect "jobs that wait for ever" 1 "policy 'bad' leaves [0-9]* jobs* waiting for ever" bad starve
 bad segv --timeline line.json >out 2>&1
 [ ! -e line.json ] && [ ! -e line.json.part ]

@@ -82,6 +82,12 @@ for mode in tune greedy fair; do
     policy=synergy ends "synergy, $mode: CPUs of a server for three jobs" "$wanted" --set mode=$mode \
         --rates "$tmp/hosts.csv" --cluster "$tmp/server.ini" "$tmp/trace.csv"
 done
+# With more CPUs and less memory the job is slower, by which its work counts: it makes two units of that in a unit of
+# time. Its 120 iterations take 60 s; the program lets it end with its round.
+printf 'device,model,gpus,cpus_per_gpu,host_gib_per_gpu,iterations_per_s\nideal,m,1,3,120,2\nideal,m,1,6,60,1\n' >"$tmp/less.csv"
+trace a,0,1,m,120
+policy=synergy ends "synergy: the program's jobs end with their round, however fast" 300.000000000 --set mode=greedy \
+    --set reference=synergy --rates "$tmp/less.csv" --cluster "$tmp/server.ini" "$tmp/trace.csv"
 
 # Jobs with deadlines, on up to 4 GPUs at 1, 1.8 and 3 iterations a second.
 due() { # rows
@@ -614,6 +620,16 @@ refuses() { # name, what it says, arguments
 refuses "a trace of the other device" "cifar10 with batch 4096, which was not measured on device=A100" \
     elasticflow elasticflow/elasticVpollux_e.csv "16 nodes x 4 GPUs" edf device=A100
 refuses "a cluster without GPUs" "not '0:0:0'" gavel gavel/single60.trace 0:0:0 allox
+refuses "servers on which the table of speeds is not the program's" "job 13 is of deepspeech, of which mode=fair alone" \
+    synergy synergy/dyn120.csv "4 servers x 8 GPUs, 20 CPUs, 500 GB" FIFO mode=tune
+# 384 iterations of 0.78 s a round: 800 are made in the third, although a GPU has the four CPUs with which it would be faster.
+mkdir -p "$tmp/data/traces" && ln -s "$(cd "$shared" && pwd)/tables" "$tmp/data/tables"
+echo 0,res50,0,800,1 >"$tmp/data/traces/one.csv"
+got=$(GSIM=$gsim sh "$(dirname "$0")/../../experiments/elastic/reference.sh" "$tmp/data" synergy one.csv \
+    "1 servers x 8 GPUs, 40 CPUs, 600 GB" FIFO mode=fair)
+case $got in *'"last_end_s": 900.0'*) echo "ok CPUs beyond three do not count in mode=fair" ;; *)
+    echo "not ok CPUs beyond three do not count in mode=fair: $got" ;;
+esac
 deadlines elasticVpollux_e.csv "16 nodes x 4 GPUs" edf T4 60 ep
 deadlines elasticVpollux_e.csv "16 nodes x 4 GPUs" ef T4 60 ep
 deadlines 100jobs_1500lam.csv "16 nodes x 8 GPUs" edf A100 240 100jobs_1500lam

@@ -207,6 +207,28 @@ def test_rate():
         raise AssertionError("a type that is not there has a speed")
 
 
+def test_names_of_gpus():
+    """a policy that names GPUs asks where a job can run, or is refused where it cannot run on all."""
+    def decide(self, plan):
+        for job in list(self.queue):
+            if plan.place_on(job, [gpu for gpu in self.view.idle_gpus()
+                                   if self.view.rate(job, self.view.cluster.type[gpu]).pace_q32][:1]):
+                self.queue.remove(job)
+
+    with tempfile.TemporaryDirectory() as folder:
+        rates, cluster = os.path.join(folder, "rates.csv"), os.path.join(folder, "cluster.ini")
+        with open(rates, "w", encoding="utf-8") as to:
+            to.write("device,model,gpus,iterations_per_s\na,n,1,4\nb,n,1,4\nb,m,1,2\na,m,1,0\n")
+        with open(cluster, "w", encoding="utf-8") as to:
+            to.write("".join(f"[node {d}]\ngpus = 1\ndevice = ideal\nrates_as = {d}\n" for d in "ab"))
+        known = {"rates": rates, "cluster": cluster, "gpus_per_node": None, "device": None}
+        trace = jobs(1, model=["m"], iterations=[8])
+        raises(gsim.InputError, "chooses GPUs without regard to that", run,
+               made(decide=decide, names_gpus=True), trace, **known)
+        result = run(made(decide=decide, names_gpus=True, asks_speeds=True), trace, **known)
+    equal(result.columns["jct_s"], [4.0])
+
+
 def test_phases_and_neighbours():
     """the modes of a job in phases, its speed beside another job, groups of SMs, and open GPUs are told."""
     seen = []
@@ -395,6 +417,11 @@ def test_params():
     raises(gsim.UsageError, "'c' is not one of", run, Tuned, mode="c")
     raises(gsim.UsageError, "n: ", run, Tuned, n=10)
     raises(gsim.UsageError, "leas", run, Tuned, leas="1h")
+    least = made(params={"n": gsim.param("int", 3, min=2), "placement": gsim.PLACEMENT})
+    equal(run(least, n=2**40)["completed"], 4)
+    raises(gsim.UsageError, "n: '1' is not a whole number, at least 2", run, least, n=1)
+    raises(gsim.UsageError, "made.t: the default 'soon' is not a time", run,
+           made(params={"t": gsim.param("time", "soon")}))
 
 
 def test_lots():
@@ -524,6 +551,7 @@ def test_classes():
     raises(gsim.UsageError, "so is one that is built in", run, made(name="srtf"))
     raises(gsim.UsageError, "cannot be the name", run, made(name="a b"))
     raises(gsim.UsageError, "no gsim.param", run, made(params={"x": 3}))
+    raises(gsim.UsageError, "'slurm' is not one of tiresias", run, made(references=["slurm"]))
     twin = made(name="py-fifo")
     raises(gsim.Error, "must tell", gsim.compare, THREE, [Fifo, twin], gpus_per_node=2)
 

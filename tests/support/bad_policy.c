@@ -10,7 +10,24 @@ struct state {
     int64_t how, n;
 };
 
-enum { NONE, SEGV, ABORT, DIVIDE, LOOP, STACK, EXIT, PRINT, RULE, STARVE };
+enum {
+    NONE,
+    SEGV,
+    ABORT,
+    DIVIDE,
+    LOOP,
+    STACK,
+    EXIT,
+    PRINT,
+    RULE,
+    TWICE,
+    PART,
+    KIND,
+    ORDER,
+    KEEP,
+    WIDE,
+    STARVE
+};
 
 static enum gsim_status open_bad(struct gsim_ctx *ctx) {
     struct state *s = ctx->state;
@@ -56,6 +73,28 @@ static void act(struct gsim_plan *plan, gsim_slot slot, int64_t how) {
     }
 }
 
+/* Verbs with what no job, GPU or word stands for, before the job is placed; a shape of more GPUs
+ * than there are does not fit, and breaks no rule. */
+static void misuse(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, int64_t how) {
+    struct gsim_unit twice[] = {{.gpu = 3}, {.gpu = 3}};
+    struct gsim_shape shape = gsim_shape_of(ctx->view, slot, GSIM_RULE_ANY);
+    if (how == TWICE)
+        (void)gsim_plan_place_on(plan, slot, twice, 2);
+    if (how == PART)
+        (void)gsim_plan_place_beside(plan, slot, twice, 1, (struct gsim_host){-1, 0});
+    if (how == KIND)
+        gsim_plan_watch(plan, slot, GSIM_WATCH_COUNT, 1);
+    shape.rule = how == ORDER ? GSIM_RULE_COUNT : shape.rule;
+    shape.gpus = how == WIDE ? UINT32_MAX : shape.gpus;
+    if ((how == ORDER || how == WIDE) && gsim_plan_place(plan, slot, &shape))
+        abort();
+    if (how == KEEP && ctx->view->jobs.state[slot] == GSIM_QUEUED)
+        for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++)
+            if (ctx->view->jobs.state[ctx->view->jobs.active[i]] == GSIM_RUNNING)
+                (void)gsim_plan_preempt(plan, ctx->view->jobs.active[i], GSIM_STOP_SAVE,
+                                        GSIM_KEEP_COUNT);
+}
+
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     struct state *s = ctx->state;
     gsim_queue_append(&s->waiting, ctx, slot);
@@ -70,6 +109,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         struct gsim_shape shape = gsim_shape_of(ctx->view, slot, GSIM_RULE_ANY);
         if (how == RULE)
             act(plan, slot, how);
+        misuse(ctx, plan, slot, how);
         if (!gsim_plan_place(plan, slot, &shape))
             return;
         act(plan, slot, how);
@@ -81,7 +121,8 @@ static const struct gsim_param_def params[] = {
     {.name = "how",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "none",
-     .choices = "none|segv|abort|divide|loop|stack|exit|print|rule|starve",
+     .choices =
+         "none|segv|abort|divide|loop|stack|exit|print|rule|twice|part|kind|order|keep|wide|starve",
      .help = "the bad deed"},
     {0}};
 

@@ -474,6 +474,39 @@ static void test_params(void **state) {
     gsim_arena_free(arena);
 }
 
+/* Rows of a policy of another file, which says so and ends no program. */
+static void test_wrong_params(void **state) {
+    (void)state;
+    static const struct {
+        struct gsim_param_def def;
+        const char *says; /* NULL: it is accepted */
+    } cases[] = {
+        {{.name = "q", .type = GSIM_PARAM_TIME, .fallback = "1min", .min = 1, .help = "h"}, NULL},
+        {{.name = "q", .type = GSIM_PARAM_INT, .fallback = "-1", .min = -2, .help = "h"}, NULL},
+        {{.name = "q", .type = GSIM_PARAM_INT, .fallback = "1", .min = -2, .help = "h"},
+         "mine.q: the default '1' is not a whole number, -2 to 0"},
+        {{.name = "q", .type = GSIM_PARAM_TIME, .fallback = "0s", .min = 1, .help = "h"},
+         "mine.q: the default '0s' is not a time such as 30s, 10ms or 2h, at least 1ns"},
+        {{.name = "q", .type = GSIM_PARAM_TIME, .help = "h"},
+         "mine: parameter 'q' of the policy has no default (.fallback)"},
+        {{.name = "q", .type = GSIM_PARAM_CHOICE, .fallback = "a", .help = "h"},
+         "mine: parameter 'q' of the policy has no choices"},
+        {{.name = "q", .type = GSIM_PARAM_BOOL, .fallback = "on"},
+         "mine: parameter 'q' of the policy has no help"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gsim_arena *arena = gsim_arena_new();
+        struct gsim_log log = {0};
+        struct gsim_params params;
+        const struct gsim_param_def table[] = {cases[i].def, {0}};
+        enum gsim_status status = gsim_params_init(&params, "mine", table, arena, &log);
+        assert_int_equal(status, cases[i].says ? GSIM_USAGE : GSIM_OK);
+        if (cases[i].says)
+            assert_string_equal(log.errors[0].text, cases[i].says);
+        gsim_arena_free(arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_event_queue),
@@ -489,6 +522,7 @@ int main(void) {
         cmocka_unit_test(test_room),
         cmocka_unit_test(test_an_arena_of_two_owners),
         cmocka_unit_test(test_params),
+        cmocka_unit_test(test_wrong_params),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,8 +17,8 @@ void gsim_reference_range(FILE *out, const struct gsim_param_def *def) {
     if (def->min == 0 && def->max == 0)
         return;
     gsim_param_format(low, def->type, def->min);
-    gsim_param_format(high, def->type, def->max);
-    if (def->max == INT64_MAX)
+    gsim_param_format(high, def->type, gsim_param_most(def));
+    if (gsim_param_most(def) == INT64_MAX)
         fprintf(out, " [at least %s]", low);
     else
         fprintf(out, " [%s to %s]", low, high);
