@@ -3,12 +3,13 @@
  * factors in 0..1, cut to a whole number. Age counts from when the job could start, up to
  * PriorityMaxAge; fair share is the user's; size is the mean of the job's part of the nodes (those
  * that it asks for, else one) and of the CPUs; QOS and partition are relative to the largest of
- * their kind, GPUs (PriorityWeightTRES) to the partition's. Slurm computes the factors every PriorityCalcPeriod, and those of a new job at once;
- * so does this file, with periods that begin at the trace's time 0. Jobs that can preempt come
- * first, then those of a higher PriorityTier, of higher priority, and those that were submitted
- * first. With preempt/partition_prio the first of these is the tier; with preempt/qos a job comes
- * before those of each QOS that its own may preempt. That is an order where the lists of QOS are
- * ladders, as they are at most sites: a QOS is above those that it lists. */
+ * their kind, GPUs (PriorityWeightTRES) to the partition's. Slurm computes the factors every
+ * PriorityCalcPeriod, and those of a new job at once; so does this file, with periods that begin at
+ * the trace's time 0. Jobs that can preempt come first, then those of a higher PriorityTier, of
+ * higher priority, and those that were submitted first. With preempt/partition_prio the first of
+ * these is the tier; with preempt/qos a job comes before those of each QOS that its own may
+ * preempt. That is an order where the lists of QOS are ladders, as they are at most sites: a QOS is
+ * above those that it lists. */
 #include "policies/slurm/ranking.h"
 
 #include "policies/lib/common.h"
