@@ -132,7 +132,8 @@ static enum gsim_status refuse_queue(const struct gsim_kueue_state *state, struc
                          "queue '%.64s': several namespaces of %.128s have a LocalQueue of that "
                          "name, of several ClusterQueues; name it as namespace/%.64s",
                          name, conf->path, name);
-    return gsim_fail(ctx->log, GSIM_BAD_INPUT, path, line, "%s%.64s%s; %.128s has %u ClusterQueues, such as '%.64s'%s",
+    return gsim_fail(ctx->log, GSIM_BAD_INPUT, path, line,
+                     "%s%.64s%s; %.128s has %u ClusterQueues, such as '%.64s'%s",
                      name ? "queue '" : "the job names no queue", name ? name : "",
                      name ? "' is not there" : "", conf->path, conf->n_queues, conf->node[0].name,
                      name ? "" : " (--assume queue=NAME names one for all jobs)");
