@@ -340,6 +340,10 @@ static void take_reservation_key(struct gsim_slurm_reading *r, const char *key, 
         resv->accounts = names_of(r, value);
     else if (gsim_slurm_is(key, "Flags"))
         take_reservation_flags(r, value);
+    else if (gsim_slurm_is(key, "Groups") && !is_absent(value))
+        gsim_slurm_note(r, key, value, "none of the group may use the reservation");
+    else if (gsim_slurm_is(key, "TRES") && strstr(value, "gres/"))
+        gsim_slurm_note(r, key, value, "the reservation has its nodes as a whole");
 }
 
 static void begin_reservation(struct gsim_slurm_reading *r, const char *name) {

@@ -93,8 +93,12 @@ printf 'NodeSet=both Nodes=n1 Feature=n2\nPartitionName=gpu Nodes=both Default=Y
 printf 'job_id,submit_s,duration_s,gpus,limit_s,features\na,0,60,1,60,\nb,0,60,0.5,60,\nc,0,60,0.5,60,\nd,0,60,2,60,n1\ne,1,60,1,60,\n' >shards.csv
 run show.conf --quiet --jobs-csv jobs.csv --force shards.csv >"$tmp/log" 2>&1
 check "weights and shards of what scontrol prints, and a NodeSet" "a 0 b 0 c 0 d 0 e 60" "$(starts)"
+printf 'ReservationName=course StartTime=2024-05-01T00:00:00 EndTime=2024-05-02T00:00:00\n   Nodes=n1 CoreCnt=4\n   TRES=cpu=4,gres/gpu=1\n   Users=(null) Groups=students Accounts=(null)\n' >>show.conf
+run show.conf --set slurm.start=2025-05-01T00:00:00 one.csv >"$tmp/log" 2>&1
+grep -q 'TRES=cpu=4,gres/gpu=1 (assumed: the reservation has its nodes as a whole); Groups=students (assumed' "$tmp/log"
+say "reservations of parts of nodes, and of groups, are named" $?
 { cat show.conf; echo 'NodeName=n[1-2] Gres=gpu:2'; } >twice.conf
-expect "a node stands once" 3 "NodeName: 'n1' is not a new name: it stands twice" run twice.conf one.csv
+expect "a node stands once" 3 "NodeName: 'n1' is not a new name: it stands twice" run twice.conf --set slurm.start=2025-05-01T00:00:00 one.csv
 # Of the associations of two clusters those of ClusterName count: MaxJobs of a holds back none of b.
 cat >clusters.conf <<'EOT'
 ClusterName=b
