@@ -10,7 +10,8 @@ FROM (
     SELECT series, label, curve_of(start_ns - logged_start_ns, 2000, 1) AS curve, count(*) AS n
     FROM job JOIN member USING (run_id) JOIN run USING (run_id)
          JOIN trace_job USING (trace_jobs, job)
-    WHERE start_ns IS NOT NULL AND logged_start_ns IS NOT NULL GROUP BY series) JOIN place
+    WHERE start_ns IS NOT NULL AND logged_start_ns IS NOT NULL AND (submit_ns, job) BETWEEN (from_ns, from_job) AND (to_ns, to_job)
+    GROUP BY series) JOIN place
 WHERE x IS NOT NULL;
 -- The axis leaves out the hundredth of the jobs at each end, which may lie far from the rest.
 SELECT min(x) - 0.1 AS var_first, max(x) + 0.1 AS var_last FROM as_logged_step

@@ -48,8 +48,18 @@ FROM labelled GROUP BY full;
 CREATE TEMP TABLE sheet (page INTEGER, first INTEGER, last INTEGER, is_double INTEGER);
 CREATE TEMP VIEW on_sheet AS SELECT count(*) AS n FROM series JOIN sheet ON series BETWEEN first AND last;
 
+-- Jobs of the warm-up and the cool-down count in no figure of JCT, waiting and slowdown, as they do not in a run's own
+-- results: from and to are the first and the last job in between, in the order of arrival.
+CREATE TEMP TABLE counted AS
+SELECT run_id, nth = 1 + warmup_jobs AS is_first, nth = jobs - cooldown_jobs AS is_last, submit_ns, job
+FROM (SELECT run_id, submit_ns, job, row_number() OVER (PARTITION BY run_id ORDER BY submit_ns, job) AS nth FROM job
+      WHERE run_id IN (SELECT run_id FROM chosen WHERE warmup_jobs > 0 OR cooldown_jobs > 0)) JOIN chosen USING (run_id)
+WHERE nth IN (1 + warmup_jobs, jobs - cooldown_jobs);
 CREATE TEMP TABLE member AS
-SELECT run_id, series, label FROM labelled JOIN series USING (full);
+SELECT labelled.run_id AS run_id, series, label, coalesce(f.submit_ns, -1) AS from_ns, coalesce(f.job, 0) AS from_job,
+       coalesce(l.submit_ns, 9223372036854775807) AS to_ns, coalesce(l.job, 0) AS to_job
+FROM labelled JOIN series USING (full)
+     LEFT JOIN counted AS f ON f.run_id = labelled.run_id AND f.is_first LEFT JOIN counted AS l ON l.run_id = labelled.run_id AND l.is_last;
 CREATE INDEX temp.member_of_run ON member (run_id);
 -- Jobs that are grouped by series are read a series after the other, by its runs; else SQLite sorts all of them.
 CREATE INDEX temp.member_by_series ON member (series, run_id, label);
@@ -97,6 +107,9 @@ CREATE TEMP TABLE measure AS
 SELECT key, CASE WHEN key LIKE '%\_s' ESCAPE '\' THEN coalesce(
            (SELECT seconds FROM unit WHERE above_s < most ORDER BY above_s DESC LIMIT 1), 1) ELSE 1 END AS scale, most
 FROM (SELECT key, max(quantity(value)) AS most FROM attribute JOIN chosen USING (run_id) GROUP BY key);
+-- Shares and an index that are 1 at most: an interval of their mean, which is one of logarithms, ends there.
+CREATE TEMP TABLE limited (key PRIMARY KEY);
+INSERT INTO limited VALUES ('gpu_busy'), ('gpu_down'), ('fragmented'), ('idle_wanted'), ('jain');
 CREATE TEMP VIEW measure_name AS
 SELECT key, scale, CASE WHEN key LIKE '%\_s' ESCAPE '\'
     THEN plain || ' (' || (SELECT unit FROM unit WHERE seconds = scale) || ')' ELSE plain END AS name

@@ -6,7 +6,8 @@ CREATE TEMP TABLE slowed AS
 SELECT series, curve_x(curve, place) AS slowdown, curve_rank(curve, place) AS rank, n
 FROM (
     SELECT series, curve_of((end_ns - submit_ns) * 1.0 / service_ns, 1000, 200) AS curve, count(*) AS n
-    FROM job JOIN member USING (run_id) WHERE end_ns IS NOT NULL AND service_ns > 0 GROUP BY series) JOIN place
+    FROM job JOIN member USING (run_id) WHERE end_ns IS NOT NULL AND service_ns > 0
+        AND (submit_ns, job) BETWEEN (from_ns, from_job) AND (to_ns, to_job) GROUP BY series) JOIN place
 WHERE slowdown IS NOT NULL;
 DELETE FROM span;
 INSERT INTO span SELECT min(1, min(slowdown)) / 1.1, max(2, max(slowdown)) * 1.1 FROM slowed;

@@ -8,7 +8,7 @@ CREATE TEMP TABLE jct_step AS
 SELECT series, label, curve_x(curve, place) / 1e9 AS x, curve_rank(curve, place) / n AS y
 FROM (
     SELECT series, label, curve_of(end_ns - submit_ns, 2000, 1) AS curve, count(*) AS n
-    FROM job JOIN member USING (run_id) GROUP BY series) JOIN place
+    FROM job JOIN member USING (run_id) WHERE (submit_ns, job) BETWEEN (from_ns, from_job) AND (to_ns, to_job) GROUP BY series) JOIN place
 WHERE x > 0;
 -- The axis begins above the lowest half percent of jobs, which may lie far below the rest.
 DELETE FROM span;

@@ -16,7 +16,7 @@ WITH late AS NOT MATERIALIZED (
     SELECT series, label, t.user, t.logged_start_ns - j.submit_ns AS logged_ns, j.start_ns - j.submit_ns AS wait_ns
     FROM chosen AS c JOIN member USING (run_id) JOIN job AS j USING (run_id)
          JOIN trace_job AS t ON t.trace_jobs = c.trace_jobs AND t.job = j.job
-    WHERE t.logged_start_ns IS NOT NULL AND j.start_ns IS NOT NULL)
+    WHERE t.logged_start_ns IS NOT NULL AND j.start_ns IS NOT NULL AND (j.submit_ns, j.job) BETWEEN (from_ns, from_job) AND (to_ns, to_job))
 SELECT label AS "policy", count(*) AS "jobs", humane(avg(logged_ns) / 1e9) AS "wait as logged", humane(avg(wait_ns) / 1e9) AS "wait",
        CASE WHEN total(logged_ns) > 0 THEN iif(total(wait_ns) < total(logged_ns), '', '+') || fixed(100.0 * total(wait_ns) / total(logged_ns) - 100, 1) || ' %' END AS "off",
        humane(avg(abs(wait_ns - logged_ns)) / 1e9) AS "off by job",
@@ -72,7 +72,9 @@ runs_of AS MATERIALIZED (
 user_of AS MATERIALIZED (
     SELECT series, label, t.user AS user, count(*) AS n,
            sum((j.end_ns - j.submit_ns - j.wait_ns) / 3.6e12 * j.gpus_ppm / 1e6 * coalesce(part, 1)) AS hours,
-           avg(t.logged_start_ns - j.submit_ns) / 1e9 AS logged_s, avg(j.wait_ns) / 1e9 AS wait_s, quantile_of(j.wait_ns / 1e9, 0.95) AS p95_s
+           avg(t.logged_start_ns - j.submit_ns) FILTER (WHERE (j.submit_ns, j.job) BETWEEN (from_ns, from_job) AND (to_ns, to_job)) / 1e9 AS logged_s,
+           avg(j.wait_ns) FILTER (WHERE (j.submit_ns, j.job) BETWEEN (from_ns, from_job) AND (to_ns, to_job)) / 1e9 AS wait_s,
+           quantile_of(j.wait_ns / 1e9, 0.95) FILTER (WHERE (j.submit_ns, j.job) BETWEEN (from_ns, from_job) AND (to_ns, to_job)) AS p95_s
     FROM chosen AS c JOIN member USING (run_id) JOIN part_of USING (run_id) JOIN job AS j USING (run_id)
          JOIN trace_job AS t ON t.trace_jobs = c.trace_jobs AND t.job = j.job
     WHERE j.end_ns IS NOT NULL AND t.user IS NOT NULL GROUP BY series, t.user),
@@ -84,7 +86,7 @@ SELECT u.user AS "user", u.label AS "policy", printf('%g', fixed(1.0 * u.n / run
        humane(u.logged_s) AS "wait as logged", humane(u.wait_s) AS "wait mean", humane(u.p95_s) AS "wait p95",
        CASE WHEN u.series = f.series THEN '' WHEN u.wait_s < f.wait_s THEN 'gains ' || humane(f.wait_s - u.wait_s)
            WHEN u.wait_s > f.wait_s THEN 'loses ' || humane(u.wait_s - f.wait_s)
-           WHEN f.user IS NOT NULL THEN 'as there' END AS "mean wait against the first policy"
+           WHEN u.wait_s = f.wait_s THEN 'as there' END AS "mean wait against the first policy"
 FROM user_of AS u JOIN user_rank USING (user) JOIN runs_of USING (series) JOIN asked LEFT JOIN first_of AS f ON f.user = u.user
 WHERE rank <= 12 ORDER BY rank, u.series;
 SELECT r.run_id AS "run", label AS "policy", seed AS "seed", replication AS "replication", trace AS "trace",

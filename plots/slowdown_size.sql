@@ -16,7 +16,7 @@ FROM (
            coalesce((SELECT size FROM size_limit WHERE below_s > gpu_s ORDER BY below_s LIMIT 1),
                     (SELECT 1 + max(size) FROM size_limit)) AS size
     FROM (SELECT *, service_ns / 1e9 * gpus_ppm / 1e6 AS gpu_s FROM job) JOIN member USING (run_id)
-    WHERE end_ns IS NOT NULL AND service_ns > 0)
+    WHERE end_ns IS NOT NULL AND service_ns > 0 AND (submit_ns, job) BETWEEN (from_ns, from_job) AND (to_ns, to_job))
 GROUP BY series, size;
 SELECT min(size) - 0.5 AS var_first, max(size) + 0.5 AS var_last FROM sized;
 SELECT series, label, size, median, low, high FROM sized ORDER BY series, size;

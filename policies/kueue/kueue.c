@@ -125,8 +125,14 @@ static enum gsim_status find_nodes(struct gsim_kueue_state *state, struct gsim_c
 static enum gsim_status refuse_queue(const struct gsim_kueue_state *state, struct gsim_ctx *ctx,
                                      uint32_t job, const char *name) {
     const struct gsim_kueue *conf = &state->conf;
-    return gsim_fail(ctx->log, GSIM_BAD_INPUT, ctx->view->trace->path,
-                     gsim_trace_line(ctx->view->trace, job),
+    const char *path = ctx->view->trace->path;
+    int64_t line = gsim_trace_line(ctx->view->trace, job);
+    if (name && gsim_kueue_queue(conf, name) == GSIM_KUEUE_SEVERAL)
+        return gsim_fail(ctx->log, GSIM_BAD_INPUT, path, line,
+                         "queue '%.64s': several namespaces of %.128s have a LocalQueue of that "
+                         "name, of several ClusterQueues; name it as namespace/%.64s",
+                         name, conf->path, name);
+    return gsim_fail(ctx->log, GSIM_BAD_INPUT, path, line,
                      "%s%.64s%s; %.128s has %u ClusterQueues, such as '%.64s'%s",
                      name ? "queue '" : "the job names no queue", name ? name : "",
                      name ? "' is not there" : "", conf->path, conf->n_queues, conf->node[0].name,
@@ -144,7 +150,7 @@ static enum gsim_status name_queues(struct gsim_kueue_state *state, struct gsim_
         state->queue_of[n] = state->conf.path ? gsim_kueue_queue(&state->conf, names->name[n]) : 0;
     for (uint32_t job = 0; job < trace->n_jobs && state->conf.path; job++) {
         int64_t name = gsim_trace_get(trace, GSIM_COL_QUEUE, job);
-        if (name < 0 ? state->conf.n_queues > 1 : state->queue_of[name] == GSIM_KUEUE_NONE)
+        if (name < 0 ? state->conf.n_queues > 1 : state->queue_of[name] >= state->conf.n_queues)
             return refuse_queue(state, ctx, job, name < 0 ? NULL : names->name[name]);
     }
     return GSIM_OK;

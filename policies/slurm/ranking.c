@@ -3,16 +3,18 @@
  * factors in 0..1, cut to a whole number. Age counts from when the job could start, up to
  * PriorityMaxAge; fair share is the user's; size is the mean of the job's part of the nodes (those
  * that it asks for, else one) and of the CPUs; QOS and partition are relative to the largest of
- * their kind. Slurm computes the factors every PriorityCalcPeriod, and those of a new job at once;
- * so does this file, with periods that begin at the trace's time 0. Jobs that can preempt come
- * first, then those of a higher PriorityTier, of higher priority, and those that were submitted
- * first. With preempt/partition_prio the first of these is the tier; with preempt/qos a job comes
- * before those of each QOS that its own may preempt. That is an order where the lists of QOS are
- * ladders, as they are at most sites: a QOS is above those that it lists. */
+ * their kind, GPUs (PriorityWeightTRES) to the partition's. Slurm computes the factors every
+ * PriorityCalcPeriod, and those of a new job at once; so does this file, with periods that begin at
+ * the trace's time 0. Jobs that can preempt come first, then those of a higher PriorityTier, of
+ * higher priority, and those that were submitted first. With preempt/partition_prio the first of
+ * these is the tier; with preempt/qos a job comes before those of each QOS that its own may
+ * preempt. That is an order where the lists of QOS are ladders, as they are at most sites: a QOS is
+ * above those that it lists. */
 #include "policies/slurm/ranking.h"
 
 #include "policies/lib/common.h"
 #include "policies/slurm/accounts.h"
+#include "policies/slurm/nodes.h"
 #include "sim/base/sort.h"
 #include "sim/base/wide.h"
 
@@ -71,6 +73,17 @@ static void measure_cluster(struct gsim_slurm_state *state) {
     state->all_cpus = is_known ? state->all_cpus : 0;
 }
 
+/* What PriorityWeightTRES is relative to: the GPUs of the partition, not of the cluster. */
+static bool count_gpus(struct gsim_slurm_state *state, struct gsim_arena *arena) {
+    uint32_t n = state->conf.n_partitions;
+    int64_t *gpus = gsim_arena_array(arena, n + 1u, sizeof *gpus);
+    for (uint32_t p = 0; gpus && p < n; p++)
+        for (uint32_t node = 0; node < state->n_nodes; node++)
+            gpus[p] += gsim_slurm_nodes_has(state, p, node) ? state->node[node].n_gpus : 0;
+    state->gpus_of_partition = gpus;
+    return gpus != NULL;
+}
+
 enum gsim_status gsim_slurm_ranking_open(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
     const struct gsim_slurm *conf = &state->conf;
     for (uint32_t q = 0; q < conf->n_qos; q++)
@@ -82,6 +95,8 @@ enum gsim_status gsim_slurm_ranking_open(struct gsim_slurm_state *state, struct 
     if (!find_levels(state, ctx->arena))
         return gsim_no_memory(ctx->log, "opening QOS");
     measure_cluster(state);
+    if (!count_gpus(state, ctx->arena))
+        return gsim_no_memory(ctx->log, "opening partitions");
     state->decay_q32 = conf->half_life_ns > 0
                            ? gsim_exp2_neg_q32(conf->period_ns, conf->half_life_ns)
                            : GSIM_RATE_ONE;
@@ -121,7 +136,6 @@ static int64_t priority_of(const struct gsim_slurm_state *state, const struct gs
                            gsim_slot slot, const struct gsim_slurm_partition *partition) {
     const struct gsim_slurm *conf = &state->conf;
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
-    int64_t all = ctx->view->cluster.n_gpus;
     const int64_t *weight = conf->weight;
     if (!conf->is_multifactor)
         return 0;
@@ -133,7 +147,8 @@ static int64_t priority_of(const struct gsim_slurm_state *state, const struct gs
         part(weight[GSIM_SLURM_PARTITION], partition->factor, state->most_factor) +
         part(weight[GSIM_SLURM_QOS], job->qos == GSIM_SLURM_NONE ? 0 : conf->qos[job->qos].priority,
              state->most_priority) +
-        part(weight[GSIM_SLURM_BY_GPUS], job->wants[GSIM_SLURM_GPUS], all);
+        part(weight[GSIM_SLURM_BY_GPUS], job->wants[GSIM_SLURM_GPUS],
+             state->gpus_of_partition[partition - conf->partition]);
     sum = (sum + SLACK) >> POINT;
     return sum < 1 ? 1 : sum > UINT32_MAX ? UINT32_MAX : sum;
 }

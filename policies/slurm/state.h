@@ -160,6 +160,7 @@ struct gsim_slurm_state {
     uint64_t n_turns; /* failures and repairs of nodes that were seen */
     /* the largest among the site's QOS, and among its partitions */
     int64_t most_priority, most_factor;
+    int64_t *gpus_of_partition;
     struct gsim_slurm_entry *order; /* waiting jobs, first to last */
     struct gsim_slurm_entry *before; /* scratch of sorting, as large as the order */
     int64_t *key;

@@ -450,6 +450,8 @@ void gsim_slurm_take_key(struct gsim_slurm_reading *r, const char *key, const ch
     if (is_unset(value) && !gsim_slurm_is(key, "PriorityDecayHalfLife") &&
         !gsim_slurm_is(key, "JobRequeue"))
         return;
+    if (gsim_slurm_is(key, "ClusterName"))
+        r->cluster = value;
     if (!take_word(r, key, value) && !take_weight(r, key, value) && !take_time(r, key, value) &&
         !is_moot(key))
         note_key(r, key, value);

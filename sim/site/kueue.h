@@ -12,6 +12,7 @@
 #include "gsim/status.h"
 
 #define GSIM_KUEUE_NONE UINT32_MAX
+#define GSIM_KUEUE_SEVERAL (UINT32_MAX - 1)
 
 /* In all enumerations the first value is Kueue's default. */
 enum gsim_kueue_preempt {
@@ -76,7 +77,8 @@ struct gsim_kueue {
 enum gsim_status gsim_kueue_read(const char *path, struct gsim_arena *arena, struct gsim_kueue *out,
                                  struct gsim_log *log);
 /* The ClusterQueue of a LocalQueue ("name" or "namespace/name"), or of that name;
- * GSIM_KUEUE_NONE: there is none. */
+ * GSIM_KUEUE_NONE: there is none; GSIM_KUEUE_SEVERAL: LocalQueues of several namespaces have the
+ * name, and not all are of one ClusterQueue. */
 uint32_t gsim_kueue_queue(const struct gsim_kueue *kueue, const char *name);
 /* Warns of each kind of note. */
 void gsim_kueue_warn(const struct gsim_kueue *kueue, struct gsim_log *log);

@@ -232,12 +232,16 @@ enum gsim_status gsim_kueue_read(const char *path, struct gsim_arena *arena, str
 
 uint32_t gsim_kueue_queue(const struct gsim_kueue *kueue, const char *name) {
     const char *slash = strchr(name, '/');
+    uint32_t found = GSIM_KUEUE_NONE;
     for (uint32_t l = 0; l < kueue->n_locals; l++) {
         const struct gsim_kueue_local *local = &kueue->local[l];
         bool is_there = !slash || (strlen(local->of_namespace) == (size_t)(slash - name) &&
                                    strncmp(name, local->of_namespace, (size_t)(slash - name)) == 0);
-        if (is_there && strcmp(local->name, slash ? slash + 1 : name) == 0)
-            return local->queue;
+        if (!is_there || strcmp(local->name, slash ? slash + 1 : name) != 0)
+            continue;
+        if (found != GSIM_KUEUE_NONE && found != local->queue)
+            return GSIM_KUEUE_SEVERAL;
+        found = local->queue;
     }
-    return node_called(kueue, 0, kueue->n_queues, name);
+    return found != GSIM_KUEUE_NONE ? found : node_called(kueue, 0, kueue->n_queues, name);
 }

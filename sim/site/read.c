@@ -44,7 +44,7 @@ void gsim_slurm_defaults(struct gsim_slurm *slurm) {
 /* --- lines ------------------------------------------------------------------------------------ */
 
 static const char *record_of(const char *line) {
-    static const char *const names[] = {"NodeName", "PartitionName", "ReservationName"};
+    static const char *const names[] = {"NodeName", "NodeSet", "PartitionName", "ReservationName"};
     size_t n = strcspn(line, "= \t");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (line[n] == '=' && strlen(names[i]) == n && strncasecmp(line, names[i], n) == 0)
@@ -135,22 +135,31 @@ static void read_pairs(struct gsim_slurm_reading *r, char *text) {
 
 /* --- the file --------------------------------------------------------------------------------- */
 
+static bool says_all_cpus(const struct gsim_slurm *slurm) {
+    bool says = slurm->n_nodes > 0;
+    for (uint32_t i = 0; i < slurm->n_nodes; i++)
+        says &= slurm->node[i].gpus == 0 || slurm->node[i].cpus > 0;
+    return says;
+}
+
 /* Settings that need the whole file. */
 static void finish(struct gsim_slurm_reading *r) {
     struct gsim_slurm *out = r->out;
-    bool limits = out->n_qos > 0 || out->n_assocs > 0;
     if (!out->has_conf)
         out->has_limits = true;
     r->line = 0;
+    gsim_slurm_settle_assocs(r);
     gsim_slurm_measure_nodes(r);
+    gsim_slurm_settle_sets(r);
+    bool limits = out->n_qos > 0 || out->n_assocs > 0;
     if (limits && !out->has_limits)
         gsim_slurm_note(r, "AccountingStorageEnforce", "",
                         "limits of QOS and associations are not enforced, since the key does not "
                         "have 'limits'");
-    if (out->is_multifactor && out->weight[GSIM_SLURM_SIZE] > 0)
+    if (out->is_multifactor && out->weight[GSIM_SLURM_SIZE] > 0 && !says_all_cpus(out))
         gsim_slurm_note(r, "PriorityWeightJobSize", "",
-                        "a job's size is its share of the cluster's GPUs; Slurm's is of nodes and "
-                        "CPUs");
+                        "a job's size is its part of the nodes, since the file does not say the "
+                        "CPUs of each");
     for (uint32_t i = 0; i < out->n_reservations; i++) {
         r->line = out->reservation[i].line;
         if (out->reservation[i].to_s <= out->reservation[i].from_s)

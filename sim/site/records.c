@@ -119,7 +119,38 @@ static void count_cpus(struct gsim_slurm_node *node) {
     node->cpus = said[GSIM_SLURM_NODE_EFFECTIVE] > 0 ? said[GSIM_SLURM_NODE_EFFECTIVE] : cpus;
 }
 
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* A node that stands twice, in slurm.conf and in what scontrol prints, would count twice. */
+static void refuse_repeats(struct gsim_slurm_reading *r) {
+    uint32_t n = r->out->n_nodes;
+    const char **name = gsim_arena_array(r->arena, n + 1u, sizeof *name);
+    for (uint32_t i = 0; name && i < n; i++)
+        name[i] = r->out->node[i].name;
+    if (name)
+        qsort(name, n, sizeof *name, by_name);
+    else
+        r->status = gsim_no_memory(r->log, "reading nodes");
+    for (uint32_t i = 1; r->status == GSIM_OK && i < n; i++)
+        if (strcmp(name[i - 1], name[i]) == 0)
+            gsim_slurm_refuse(r, "NodeName", name[i],
+                              "a new name: it stands twice (slurm.conf has the nodes that scontrol "
+                              "show node prints)");
+}
+
+static void drop_future_nodes(struct gsim_slurm *out) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < out->n_nodes; i++)
+        if (!out->node[i].is_future)
+            out->node[kept++] = out->node[i];
+    out->n_nodes = kept;
+}
+
 void gsim_slurm_measure_nodes(struct gsim_slurm_reading *r) {
+    refuse_repeats(r);
+    drop_future_nodes(r->out);
     for (uint32_t i = 0; i < r->out->n_nodes; i++) {
         struct gsim_slurm_node *node = &r->out->node[i];
         int64_t mem = node->said[GSIM_SLURM_NODE_MEM],
@@ -133,21 +164,34 @@ void gsim_slurm_measure_nodes(struct gsim_slurm_reading *r) {
     }
 }
 
+/* The state of today, such as IDLE+DRAIN: when the log's jobs ran the node was up. A FUTURE node is
+ * one that the site has not got yet. */
+static void take_node_state(struct gsim_slurm_reading *r, const char *value,
+                            struct gsim_slurm_node *node) {
+    node->is_future = strncasecmp(value, "FUTURE", 6) == 0;
+    if (node->is_future)
+        gsim_slurm_note(r, "State", value, "the node is not there");
+    else if (strstr(value, "DOWN") || strstr(value, "DRAIN") || strstr(value, "FAIL"))
+        gsim_slurm_note(r, "State", value, "the node is up");
+}
+
 static void take_node_key(struct gsim_slurm_reading *r, const char *key, const char *value,
                           struct gsim_slurm_node *node) {
     int64_t weight;
     if (take_node_count(r, key, value, node))
         return;
-    if (gsim_slurm_is(key, "Gres") && !is_absent(value)) {
-        if (!take_gres(r, value, node))
+    if (gsim_slurm_is(key, "Gres")) {
+        node->gpus = node->shards = 0; /* of NodeName=DEFAULT */
+        node->type = "";
+        if (!is_absent(value) && !take_gres(r, value, node))
             gsim_slurm_refuse(r, key, value, "a list such as gpu:a100:4");
     } else if (gsim_slurm_is(key, "Weight") && gsim_parse_int(value, &weight) == GSIM_PARSE_OK) {
         node->weight = weight;
     } else if (gsim_slurm_is(key, "Feature") || gsim_slurm_is(key, "Features") ||
                gsim_slurm_is(key, "ActiveFeatures")) {
         node->features = gsim_slurm_keep(r, value, is_absent(value) ? 0 : strlen(value));
-    } else if (gsim_slurm_is(key, "State") && (strstr(value, "DOWN") || strstr(value, "DRAIN"))) {
-        gsim_slurm_note(r, key, value, "the node is up");
+    } else if (gsim_slurm_is(key, "State")) {
+        take_node_state(r, value, node);
     }
 }
 
@@ -296,6 +340,10 @@ static void take_reservation_key(struct gsim_slurm_reading *r, const char *key, 
         resv->accounts = names_of(r, value);
     else if (gsim_slurm_is(key, "Flags"))
         take_reservation_flags(r, value);
+    else if (gsim_slurm_is(key, "Groups") && !is_absent(value))
+        gsim_slurm_note(r, key, value, "none of the group may use the reservation");
+    else if (gsim_slurm_is(key, "TRES") && strstr(value, "gres/"))
+        gsim_slurm_note(r, key, value, "the reservation has its nodes as a whole");
 }
 
 static void begin_reservation(struct gsim_slurm_reading *r, const char *name) {
@@ -308,6 +356,79 @@ static void begin_reservation(struct gsim_slurm_reading *r, const char *name) {
                                                 .users = "",
                                                 .accounts = "",
                                                 .line = r->line};
+}
+
+/* --- sets of nodes ---------------------------------------------------------------------------- */
+
+static void begin_set(struct gsim_slurm_reading *r, const char *name) {
+    struct gsim_slurm_node_set *set = gsim_slurm_add(r, (void **)&r->set, &r->n_sets, sizeof *set);
+    if (set)
+        *set = (struct gsim_slurm_node_set){gsim_slurm_keep(r, name, strlen(name)), "", ""};
+}
+
+static void take_set_key(struct gsim_slurm_reading *r, const char *key, const char *value,
+                         struct gsim_slurm_node_set *set) {
+    if (gsim_slurm_is(key, "Nodes"))
+        set->nodes = gsim_slurm_keep(r, value, strlen(value));
+    else if (gsim_slurm_is(key, "Feature"))
+        set->feature = gsim_slurm_keep(r, value, strlen(value));
+}
+
+/* A list of nodes in which sets are being replaced. */
+struct replacing {
+    struct gsim_slurm_reading *r;
+    char *list;
+    size_t used, room; /* bytes of the list, with the NUL, and of its block */
+};
+
+/* Adds names to the list. false: no memory. */
+static bool list_nodes(struct replacing *p, const char *names, size_t length) {
+    size_t needs = p->used + length + 2;
+    if (needs > p->room) {
+        size_t room = 2 * needs;
+        char *grown = gsim_arena_grow(p->r->arena, p->list, p->room, room);
+        if (!grown) {
+            p->r->status = gsim_no_memory(p->r->log, "reading sets of nodes");
+            return false;
+        }
+        p->list = grown;
+        p->room = room;
+    }
+    if (p->used > 0)
+        p->list[p->used++] = ',';
+    memcpy(p->list + p->used, names, length);
+    p->used += length;
+    return true;
+}
+
+/* Adds the nodes of a set. */
+static bool list_set(struct replacing *p, const struct gsim_slurm_node_set *set) {
+    const struct gsim_slurm *out = p->r->out;
+    bool is_ok = !*set->nodes || list_nodes(p, set->nodes, strlen(set->nodes));
+    for (uint32_t i = 0; is_ok && *set->feature && i < out->n_nodes; i++) {
+        const struct gsim_slurm_node *node = &out->node[i];
+        if (gsim_slurm_lists(node->features, set->feature, strlen(set->feature)))
+            is_ok = list_nodes(p, node->name, strlen(node->name));
+    }
+    return is_ok;
+}
+
+static bool replace_set(void *arg, const char *name, size_t length) {
+    struct replacing *p = arg;
+    for (uint32_t s = 0; s < p->r->n_sets; s++)
+        if (gsim_slurm_lists(p->r->set[s].name, name, length))
+            return list_set(p, &p->r->set[s]);
+    return list_nodes(p, name, length);
+}
+
+void gsim_slurm_settle_sets(struct gsim_slurm_reading *r) {
+    for (uint32_t i = 0; r->n_sets > 0 && i < r->out->n_partitions; i++) {
+        struct gsim_slurm_partition *partition = &r->out->partition[i];
+        struct replacing p = {.r = r};
+        if (!gsim_slurm_is(partition->nodes, "ALL") &&
+            gsim_hostlist_each(partition->nodes, replace_set, &p))
+            partition->nodes = p.list ? p.list : "";
+    }
 }
 
 /* --- records ---------------------------------------------------------------------------------- */
@@ -326,6 +447,8 @@ static void take_record_pair(struct gsim_slurm_reading *r, struct record *record
         take_node_key(r, key, value, &record->node);
     else if (gsim_slurm_is(r->record, "ReservationName") && out->n_reservations > 0)
         take_reservation_key(r, key, value, &out->reservation[out->n_reservations - 1]);
+    else if (gsim_slurm_is(r->record, "NodeSet") && r->n_sets > 0)
+        take_set_key(r, key, value, &r->set[r->n_sets - 1]);
     else if (gsim_slurm_is(r->record, "PartitionName") && record->is_default)
         take_partition_key(r, key, value, &r->partition_default);
     else if (gsim_slurm_is(r->record, "PartitionName") && out->n_partitions > 0)
@@ -339,34 +462,39 @@ static void begin(struct gsim_slurm_reading *r, struct record *record, const cha
         record->nodes = record->is_default ? NULL : value;
     else if (gsim_slurm_is(r->record, "ReservationName"))
         begin_reservation(r, value);
+    else if (gsim_slurm_is(r->record, "NodeSet"))
+        begin_set(r, value);
     else if (!record->is_default)
         begin_partition(r, value);
 }
 
-/* Nodes of slurm.conf are a line each; those of `scontrol show node` gain their GPUs in a line that
- * follows. */
+/* The node that a line that goes on with a record has more keys of; NULL: the record is of another
+ * kind. */
+static struct gsim_slurm_node *open_node(struct gsim_slurm_reading *r) {
+    struct gsim_slurm *out = r->out;
+    if (!gsim_slurm_is(r->record, "NodeName"))
+        return NULL;
+    if (r->is_default)
+        return &r->node_default;
+    return out->n_nodes > 0 ? &out->node[out->n_nodes - 1] : NULL;
+}
+
+/* Nodes of slurm.conf are a line each; those of `scontrol show node` gain what they have in lines
+ * that follow. */
 static void finish_nodes(struct gsim_slurm_reading *r, const struct record *record, bool begins) {
     struct making m = {.r = r, .like = &record->node};
-    struct gsim_slurm *out = r->out;
+    struct gsim_slurm_node *open = begins && !record->is_default ? NULL : open_node(r);
     if (record->nodes && !gsim_hostlist_each(record->nodes, add_named_node, &m) &&
         r->status == GSIM_OK)
         gsim_slurm_refuse(r, "NodeName", record->nodes, "a list of nodes such as gpu[01-04]");
-    if (begins && record->is_default)
-        r->node_default = record->node;
-    if (!begins && out->n_nodes > 0 && gsim_slurm_is(r->record, "NodeName")) {
-        struct gsim_slurm_node *last = &out->node[out->n_nodes - 1];
-        last->gpus += record->node.gpus;
-        last->type = record->node.gpus ? record->node.type : last->type;
-        last->features = *record->node.features ? record->node.features : last->features;
-        for (int i = 0; i < GSIM_SLURM_NODE_COUNTS; i++)
-            if (record->node.said[i] > 0)
-                last->said[i] = record->node.said[i];
-    }
+    if (open)
+        *open = record->node;
 }
 
 void gsim_slurm_take_record(struct gsim_slurm_reading *r, const char *text, bool begins) {
     struct record record = {.is_default = !begins && r->is_default};
-    record.node = begins ? r->node_default : (struct gsim_slurm_node){.type = "", .features = ""};
+    const struct gsim_slurm_node *open = begins ? NULL : open_node(r);
+    record.node = open ? *open : r->node_default;
     for (const char *at = text + strspn(text, " \t"); *at && r->status == GSIM_OK;
          at += strspn(at, " \t")) {
         size_t n = strcspn(at, " \t"), name = strcspn(at, "= \t");

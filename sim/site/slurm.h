@@ -57,6 +57,7 @@ struct gsim_slurm_qos {
 };
 
 struct gsim_slurm_assoc {
+    const char *cluster; /* "": the table does not say */
     const char *account;
     const char *user; /* "": the account itself */
     const char *parent; /* of an account; "": root */
@@ -97,6 +98,7 @@ struct gsim_slurm_node {
     const char *features; /* "a100,ib"; "": none */
     uint32_t gpus;
     uint32_t shards; /* of all its GPUs together; 0: they are had as a whole */
+    bool is_future; /* State=FUTURE: the node is not there yet */
     int64_t weight;
     int64_t cpus, mem_mib; /* that jobs can have; 0: the file does not say */
     int64_t said[GSIM_SLURM_NODE_COUNTS]; /* as the file says it; 0: it does not */

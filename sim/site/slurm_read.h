@@ -8,6 +8,11 @@
 
 #include "sim/site/slurm.h"
 
+/* NodeSet=NAME: nodes of a list, and those with a feature. */
+struct gsim_slurm_node_set {
+    const char *name, *nodes, *feature;
+};
+
 struct gsim_slurm_reading {
     struct gsim_slurm *out;
     struct gsim_arena *arena;
@@ -22,6 +27,9 @@ struct gsim_slurm_reading {
     struct gsim_slurm_partition partition_default; /* PartitionName=DEFAULT */
     struct gsim_slurm_node node_default;
     bool is_default; /* the open record is one of these two */
+    const char *cluster; /* ClusterName; NULL: the file does not say */
+    struct gsim_slurm_node_set *set;
+    uint32_t n_sets;
 };
 
 /* Whether a word is another one, in whatever letters: Slurm reads both as one. */
@@ -42,8 +50,12 @@ void gsim_slurm_refuse(struct gsim_slurm_reading *r, const char *key, const char
 void gsim_slurm_take_key(struct gsim_slurm_reading *r, const char *key, const char *value);
 /* Begins or goes on with a record (nodes, a partition, a reservation): its keys. */
 void gsim_slurm_take_record(struct gsim_slurm_reading *r, const char *text, bool begins);
-/* CPUs and memory of all nodes, of what their records said. */
+/* Settles the nodes that there are, and their CPUs and memory, of what their records said. */
 void gsim_slurm_measure_nodes(struct gsim_slurm_reading *r);
+/* Puts nodes in the place of the sets that partitions name. */
+void gsim_slurm_settle_sets(struct gsim_slurm_reading *r);
+/* Leaves out associations of other clusters, of which sacctmgr prints all. */
+void gsim_slurm_settle_assocs(struct gsim_slurm_reading *r);
 /* The first line of a table, false: it is none; and a row. */
 bool gsim_slurm_open_table(struct gsim_slurm_reading *r, char *line);
 void gsim_slurm_take_row(struct gsim_slurm_reading *r, char *line);

@@ -35,7 +35,7 @@ static const char columns_passed_over[] =
     "MaxSubmitPA,MaxSubmitJobs,MaxSubmitJobsPU,MaxSubmitJobsPA,"
     "GrpSubmit,GrpSubmitJobs,LimitFactor,MaxTRES,MaxTRESPerJob,"
     "MaxTRESPerNode,MaxTRESMins,MaxWall,MaxWallDurationPerJob,"
-    "Cluster,QOS,QOS_RAW,LFT,RGT,ParentID,Lineage,Comment";
+    "QOS,QOS_RAW,LFT,RGT,ParentID,Lineage,Comment";
 
 /* --- the header ------------------------------------------------------------------------------- */
 
@@ -120,6 +120,17 @@ static void take_exempt(struct gsim_slurm_reading *r, const char *column, const 
         gsim_slurm_refuse(r, column, value, "a time, such as 00:10:00 or 10 (minutes), or -1");
 }
 
+/* Flags that change when jobs start; the others say which jobs are accepted. */
+static void take_qos_flags(struct gsim_slurm_reading *r, const char *value,
+                           struct gsim_slurm_qos *qos) {
+    qos->goes_over_partition = gsim_slurm_lists(value, "OverPartQOS", 11);
+    if (gsim_slurm_lists(value, "NoReserve", 9))
+        gsim_slurm_note(r, "Flags", "NoReserve",
+                        "backfill plans jobs of the QOS as it plans others");
+    if (gsim_slurm_lists(value, "Relative", 8))
+        gsim_slurm_note(r, "Flags", "Relative", "limits of the QOS are amounts, not percentages");
+}
+
 static void take_qos(struct gsim_slurm_reading *r, const char *column, const char *value,
                      struct gsim_slurm_qos *qos) {
     if (gsim_slurm_is(column, "Name"))
@@ -137,7 +148,7 @@ static void take_qos(struct gsim_slurm_reading *r, const char *column, const cha
              gsim_parse_decimal(value, strlen(value), 1000, &qos->usage_milli) != GSIM_PARSE_OK)
         gsim_slurm_refuse(r, column, value, "a decimal number such as 1.0");
     else if (gsim_slurm_is(column, "Flags"))
-        qos->goes_over_partition = gsim_slurm_lists(value, "OverPartQOS", 11);
+        take_qos_flags(r, value, qos);
     else if (gsim_slurm_is(column, "GraceTime")) {
         if (!gsim_slurm_is(value, "00:00:00"))
             gsim_slurm_note(r, column, value, "0: a job that gives way leaves its GPUs at once");
@@ -148,7 +159,9 @@ static void take_qos(struct gsim_slurm_reading *r, const char *column, const cha
 
 static void take_assoc(struct gsim_slurm_reading *r, const char *column, const char *value,
                        struct gsim_slurm_assoc *assoc) {
-    if (gsim_slurm_is(column, "Account"))
+    if (gsim_slurm_is(column, "Cluster"))
+        assoc->cluster = gsim_slurm_keep(r, value, strlen(value));
+    else if (gsim_slurm_is(column, "Account"))
         assoc->account = gsim_slurm_keep(r, value, strlen(value));
     else if (gsim_slurm_is(column, "User"))
         assoc->user = gsim_slurm_keep(r, value, strlen(value));
@@ -192,7 +205,7 @@ static struct gsim_slurm_assoc *add_assoc(struct gsim_slurm_reading *r) {
         gsim_slurm_add(r, (void **)&r->out->assoc, &r->out->n_assocs, sizeof *assoc);
     if (assoc)
         *assoc = (struct gsim_slurm_assoc){
-            .account = "", .user = "", .parent = "", .qos = "", .shares = 1};
+            .cluster = "", .account = "", .user = "", .parent = "", .qos = "", .shares = 1};
     if (assoc)
         set_no_limits(&assoc->limits);
     return assoc;
@@ -211,4 +224,21 @@ void gsim_slurm_take_row(struct gsim_slurm_reading *r, char *line) {
     }
     if (*rest && r->status == GSIM_OK)
         gsim_slurm_refuse(r, "the row", line, "as long as the table's header");
+}
+
+void gsim_slurm_settle_assocs(struct gsim_slurm_reading *r) {
+    struct gsim_slurm *out = r->out;
+    const char *own = r->cluster;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < out->n_assocs; i++) {
+        const struct gsim_slurm_assoc *assoc = &out->assoc[i];
+        own = own || !*assoc->cluster ? own : assoc->cluster;
+        if (!*assoc->cluster || gsim_slurm_is(assoc->cluster, own))
+            out->assoc[kept++] = *assoc;
+        else
+            gsim_slurm_note(r, "Cluster", assoc->cluster,
+                            r->cluster ? "its associations are of another cluster than ClusterName"
+                                       : "its associations are of another cluster than the first");
+    }
+    out->n_assocs = kept;
 }

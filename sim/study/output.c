@@ -63,10 +63,22 @@ void gsim_put_json_text(FILE *out, const char *text) {
     fputc('"', out);
 }
 
+/* Bytes of the control character at the start of text; 0: there is none. U+0080 to U+009F are
+ * orders as well, U+009B the one that ESC [ is. */
+static int control_length(const unsigned char *text) {
+    if (*text == 0xC2 && text[1] >= 0x80 && text[1] <= 0x9F)
+        return 2;
+    return *text < ' ' || *text == 127;
+}
+
 void gsim_put_plain(FILE *out, int width, const char *text) {
     int n = 0;
-    for (; *text; n += ((unsigned char)*text++ & 0xC0) != 0x80) /* bytes that begin a character */
-        fputc(((unsigned char)*text < ' ' && *text != '\n') || *text == 127 ? '?' : *text, out);
+    while (*text) {
+        int control = width == 0 && *text == '\n' ? 0 : control_length((const unsigned char *)text);
+        fputc(control ? '?' : *text, out);
+        n += ((unsigned char)*text & 0xC0) != 0x80; /* bytes that begin a character */
+        text += control ? control : 1;
+    }
     for (; n < width; n++)
         fputc(' ', out);
 }

@@ -22,7 +22,7 @@ int gsim_format_between(char *buffer, double seconds, double low, double high);
 void gsim_put_json_text(FILE *out, const char *text);
 void gsim_put_csv_text(FILE *out, const char *text);
 /* Writes a text for a terminal, which takes control characters for orders: ? in their place. At
- * least `width` bytes, with blanks behind. */
+ * least `width` characters, with blanks behind; a text of no width keeps the ends of its lines. */
 void gsim_put_plain(FILE *out, int width, const char *text);
 /* Writes ,"name":{"mean":...,"low":...,"high":...}. */
 void gsim_put_json_interval(FILE *out, const char *name, const struct gsim_interval *interval);

@@ -28,6 +28,11 @@ no_escape() { # file: whether no control character of the names reaches a termin
 say "a comparison" $?
 no_escape out && no_escape log
 say "its table and warnings are plain text" $?
+# U+009B is ESC [ in one character, and a name with an end of line would begin a row of the table
+printf 'job_id,submit_s,duration_s,gpus,user\na,0,1,1,"\302\23331mred"\nb,0,1,1,"two\nlines"\n' >u.csv
+"$gsim" run --policy fifo --gpus-per-node 2 --by user u.csv >out 2>log
+LC_ALL=C grep -q '^fifo *?31mred ' out && grep -q '^fifo *two?lines ' out
+say "so are control characters of two bytes, and ends of lines" $?
 "$gsim" run --policy fifo --gpus-per-node 4 --jobs-csv j.csv --timeline t.json --format json "$trace" >r.json 2>log
 say "a run" $?
 "$python" - <<'END'

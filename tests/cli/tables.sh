@@ -31,6 +31,14 @@ say "a grid of policies, loads and replications" $?
 sql() { sqlite3 "$tmp/r.db" "$1"; }
 number() { awk -F, "NR > 1 && \$1 ~ /$1/ && \$2 ~ /$2/ {print \$($3)}" "$tmp/csv" | tr -d '"'; }
 
+# --- a share is 1 at most, and so is the end of its interval: of logarithms it would be above in some of these cells
+"$gsim" table "$tmp/r.db" --value gpu_busy,jain,slowdown_mean --format csv >"$tmp/csv" 2>"$tmp/log"
+"$gsim" table "$tmp/r.db" --value gpu_busy --x load --format csv >>"$tmp/csv" 2>>"$tmp/log"
+check "ends of intervals of shares" "yes 0" "$(python3 -c 'import csv, sys
+rows = [row for row in csv.DictReader(open(sys.argv[1])) if row["high"] not in ("", "high")]
+shares = [float(row["high"]) for row in rows if "slowdown" not in row["column"]]
+print("yes" if 1 in shares else "no", sum(high > 1 for high in shares))' "$tmp/csv")"
+
 # --- against SQL, and against gsim compare on the same replications
 "$gsim" table "$tmp/r.db" --x load --format csv >"$tmp/csv" 2>"$tmp/log"
 cells=$(($(wc -l <"$tmp/csv") - 1))

@@ -75,6 +75,18 @@ on "a job within its queue's quota goes before one that borrows" "b1 0-100 b3 11
 jobs a1,0,100,3,a,0 a2,1,100,1,a,0 b1,2,100,2,b,0 b2,3,100,1,b,0
 on "cohorts in a tree: their own quota is lent, a lendingLimit kept" "a1 0-100 a2 100-200 b1 2-102 b2 100-200" 8
 
+# LocalQueues of one name in two namespaces: a name alone does not say whose quota counts.
+{
+    queue a '' 2 '' '' && queue b '' 2 '' ''
+    for team in a b; do printf -- '---\nkind: LocalQueue\nmetadata: {name: work, namespace: %s}\nspec: {clusterQueue: %s}\n' $team $team; done
+} >q.yaml
+jobs a1,0,100,2,a/work,0 b1,0,100,2,b/work,0
+on "a LocalQueue is of its namespace" "a1 0-100 b1 0-100" 4
+jobs a1,0,100,2,a/work,0 b1,0,100,2,work,0
+expect "whose name has to be there where several have one" 3 "t.csv:3: queue 'work': several namespaces of q.yaml have a LocalQueue of that name" "$gsim" --policy kueue --device ideal --kueue-conf q.yaml --gpus-per-node 4 t.csv
+sed 's/clusterQueue: b/clusterQueue: a/' q.yaml >one.yaml
+expect "and need not be where all are of one ClusterQueue" 0 '^kueue on' "$gsim" --policy kueue --device ideal --kueue-conf one.yaml --gpus-per-node 4 t.csv
+
 # --- order ----------------------------------------------------------------------------------------------
 queue a '' 4 '' '' >q.yaml
 jobs j1,0,100,3,a,0 j2,1,10,2,a,0 j3,2,10,1,a,0

@@ -109,7 +109,7 @@ class Priorities:
         """The part of a priority that neither time nor usage changes, as a numerator and a denominator."""
         if partition not in job.setdefault("lasting", {}):
             site, w = self.site, self.site.weight
-            all_gpus = site.width * site.n_nodes
+            all_gpus = site.width * len(site.partitions[partition]["nodes"])
             most_qos = max(q["priority"] for q in site.qos.values())
             most_part = max(p["factor"] for p in site.partitions.values())
             total = w["JobSize"] * self.size(job)

@@ -73,6 +73,64 @@ expect "a plan of more such nodes" 0 "^slurm  *1  *4  *4  *50 s  *2.5 min" "$gsi
 expect "another policy has the site's cluster" 0 "^fifo on t.csv: .*site.conf" "$gsim" --policy fifo --slurm-conf site.conf t.csv
 expect "--cluster takes it as well" 0 "^fifo on t.csv: .*site.conf" "$gsim" --policy fifo --cluster site.conf t.csv
 
+# --- nodes of the file: one's own Gres in place of the default, none that is not there yet, each once; what scontrol
+# prints on the lines after the first counts as well (n2 has the lower Weight, and a GPU there has two shards, so that
+# b, with half a GPU, and c share one, and d has both of n1).
+gpus() { # file
+    "$gsim" --policy fifo --cluster "$1" --device ideal --quiet --format json one.csv | grep -o '"gpus":[0-9]*'
+}
+printf 'job_id,submit_s,duration_s,gpus\na,0,60,1\n' >one.csv
+printf 'NodeName=DEFAULT Gres=gpu:a100:4 CPUs=8\nNodeName=n1\nNodeName=n2 Gres=gpu:8\nNodeName=n3 Gres=(null)\nNodeName=n4 State=FUTURE\nPartitionName=gpu Nodes=ALL Default=YES\n' >default.conf
+check "a node's own Gres takes the place of the default's" '"gpus":12' "$(gpus default.conf)"
+run default.conf one.csv >"$tmp/log" 2>&1
+grep -q 'State=FUTURE (assumed: the node is not there)' "$tmp/log"
+say "a node that is not there yet is named" $?
+record() { # name, weight
+    printf 'NodeName=%s Arch=x86_64 CoresPerSocket=4\n   CPUTot=8 CPULoad=0.5\n   ActiveFeatures=a100,%s\n   Gres=gpu:a100:2,shard:4\n   State=IDLE ThreadsPerCore=2 TmpDisk=0 Weight=%d Owner=N/A\n\n' "$1" "$1" "$2"
+}
+printf 'NodeSet=both Nodes=n1 Feature=n2\nPartitionName=gpu Nodes=both Default=YES MaxTime=1-0\n' >sets.conf
+{ record n1 10; record n2 1; cat sets.conf; } >show.conf
+printf 'job_id,submit_s,duration_s,gpus,limit_s,features\na,0,60,1,60,\nb,0,60,0.5,60,\nc,0,60,0.5,60,\nd,0,60,2,60,n1\ne,1,60,1,60,\n' >shards.csv
+run show.conf --quiet --jobs-csv jobs.csv --force shards.csv >"$tmp/log" 2>&1
+check "weights and shards of what scontrol prints, and a NodeSet" "a 0 b 0 c 0 d 0 e 60" "$(starts)"
+printf 'ReservationName=course StartTime=2024-05-01T00:00:00 EndTime=2024-05-02T00:00:00\n   Nodes=n1 CoreCnt=4\n   TRES=cpu=4,gres/gpu=1\n   Users=(null) Groups=students Accounts=(null)\n' >>show.conf
+run show.conf --set slurm.start=2025-05-01T00:00:00 one.csv >"$tmp/log" 2>&1
+grep -q 'TRES=cpu=4,gres/gpu=1 (assumed: the reservation has its nodes as a whole); Groups=students (assumed' "$tmp/log"
+say "reservations of parts of nodes, and of groups, are named" $?
+{ cat show.conf; echo 'NodeName=n[1-2] Gres=gpu:2'; } >twice.conf
+expect "a node stands once" 3 "NodeName: 'n1' is not a new name: it stands twice" run twice.conf --set slurm.start=2025-05-01T00:00:00 one.csv
+# Of the associations of two clusters those of ClusterName count: MaxJobs of a holds back none of b.
+cat >clusters.conf <<'EOT'
+ClusterName=b
+AccountingStorageEnforce=limits
+PriorityWeightJobSize=10
+NodeName=n[1-2] CPUs=8 Gres=gpu:2
+PartitionName=gpu Nodes=n[1-2] Default=YES MaxTime=1-0
+Cluster|Account|User|Share|ParentName|MaxJobs
+a|root||1||
+a|bio||1|root|
+a|bio|ann|1||1
+b|root||1||
+b|bio||1|root|
+b|bio|ann|1||
+Name|Priority|Flags
+normal|0|NoReserve,OverPartQOS
+high|0|Relative
+EOT
+head -2 t.csv >two.csv && sed -n 3p t.csv >>two.csv
+run clusters.conf --jobs-csv jobs.csv --force two.csv >"$tmp/log" 2>&1
+check "limits are of the file's cluster" "a 0 b 1" "$(starts)"
+grep -q 'Cluster=a (assumed: its associations are of another cluster than ClusterName)' "$tmp/log"
+say "others are named" $?
+grep -q 'Flags=NoReserve (assumed' "$tmp/log" && grep -q 'Flags=Relative (assumed' "$tmp/log"
+say "so are flags of QOS that change starts" $?
+check "and a size of which all is known is not" 0 "$(grep -c JobSize "$tmp/log")"
+sed -e /ClusterName/d -e 's/ CPUs=8//' clusters.conf >first.conf
+run first.conf --jobs-csv jobs.csv --force two.csv >"$tmp/log" 2>&1
+check "without ClusterName those of the first row are" "a 0 b 600" "$(starts)"
+grep -q "JobSize= (assumed: a job's size is its part of the nodes" "$tmp/log"
+say "a size that lacks CPUs is named" $?
+
 # Nodes of 2 GPUs. Beside each GPU of a, b and c 4 CPUs of 8 - 2 set aside (1 core of 2 threads), d takes 2: a and c
 # each fill 4 of 6 CPUs of a node, so b, the third, waits 100 s with GPUs idle. By memory (100 GiB less 4): 60 of 96.
 cat >host.csv <<'EOT'

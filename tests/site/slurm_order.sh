@@ -69,3 +69,11 @@ check "the size of a job is its part of nodes and of CPUs" "z 0 x 150 y 100" "$(
 site 'PriorityWeightJobSize=1000\nPriorityFavorSmall=YES' 4 'Name|GrpJobs\none|1\n'
 run
 check "and the small one comes first with PriorityFavorSmall" "z 0 x 100 y 150" "$(of start_s)"
+
+# PriorityWeightTRES is relative to the GPUs of the partition ("in a given partition",
+# priority_multifactor.html): x asks for 2 of the 2 of partition narrow, y for 7 of the 8 of wide. At 100 s x comes
+# first, and y has room at 150 s; of the cluster's GPUs x would have the smaller part.
+printf 'PriorityWeightTRES=GRES/gpu=1000\nNodeName=n[1-4] CPUs=8 Gres=gpu:2\nPartitionName=wide Nodes=n[1-4] Default=YES MaxTime=1-0\nPartitionName=narrow Nodes=n1 MaxTime=1-0\n' >site.conf
+printf 'job_id,submit_s,duration_s,gpus,limit_s,partition\nr,0,100,8,100,wide\ny,1,50,7,50,wide\nx,2,50,2,50,narrow\n' >jobs.in.csv
+run
+check "GPUs count by their part of the partition" "r 0 y 150 x 100" "$(of start_s)"

@@ -79,6 +79,7 @@ struct gsim_from_log {
 struct gsim_logged_user;
 struct gsim_logged {
     uint32_t n; /* jobs that began in the log and in all runs; 0: the trace has no log */
+    uint32_t n_counted; /* jobs that count, in the log or not */
     double wait_mean_s; /* as logged */
     enum gsim_column owner; /* USER or VC; GSIM_COL_COUNT: the trace names neither */
     const char *held; /* says that the cluster has fewer GPUs than the log held; NULL: it has not */

@@ -90,9 +90,11 @@ enum gsim_status gsim_compare_logged(const struct gsim_compare *c, struct gsim_l
     out->user = gsim_arena_array(c->cli->arena, out->n_users, sizeof *out->user);
     if (!out->user)
         return gsim_no_memory(c->cli->log, "comparing with the log");
-    for (uint32_t job = 0; job < trace->n_jobs; job++)
-        if (is_known(c, job))
-            add_job(c, out, job);
+    struct gsim_window_jobs jobs = gsim_window_find(&c->setup->window, trace);
+    out->n_counted = jobs.end - jobs.first;
+    for (uint32_t i = jobs.first; i < jobs.end; i++)
+        if (is_known(c, gsim_trace_arrival(trace, i)))
+            add_job(c, out, gsim_trace_arrival(trace, i));
     if (out->n > 0)
         take_means(c, out);
     qsort(out->user, out->n_users, sizeof *out->user, by_jobs);
@@ -157,7 +159,7 @@ void gsim_compare_write_logged(const struct gsim_compare *c, const struct gsim_l
     fprintf(out,
             "\nas logged: %u of %u jobs; waits until the first start, and how far they are from "
             "the log's:\n%-*s %10s %10s %12s %12s %10s\n",
-            l->n, c->traces[0].n_jobs, width, "policy", "wait mean", "off", "off by user",
+            l->n, l->n_counted, width, "policy", "wait mean", "off", "off by user",
             "off by job", "in 1 min");
     fprintf(out, "%-*s", width, "as logged");
     put_time(out, 10, l->wait_mean_s);
