@@ -76,9 +76,9 @@ LIBS     = -linih -lcsv -lyajl -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -l
 LIB_LIBS = $(filter-out -lsqlite3 -lnettle,$(LIBS))
 # The program has in it the libraries of which there are archives, and names the others: a run of one job is 3.2 million
 # instructions, and 5.5 where the loader has ten libraries to join (some 8 ms in the kernel for 11). Archives that
-# lack a library of their own are left: the program is linked with all shared then, as with sanitizers and SHARED=1.
+# lack a library of their own are left: the program is linked with all shared then, as with SHARED=1.
 ARCHIVED = $(or $(filter /%,$(shell $(CC) -print-file-name=$(patsubst -l%,lib%.a,$(1:-lyajl=-lyajl_s)))),$(1))
-PROGRAM_LIBS = $(if $(SAN)$(SHARED),$(LIBS),$(foreach lib,$(filter-out -lm -lpthread,$(LIBS)),$(call ARCHIVED,$(lib))) -lm -lpthread)
+PROGRAM_LIBS = $(if $(SHARED),$(LIBS),$(foreach lib,$(filter-out -lm -lpthread,$(LIBS)),$(call ARCHIVED,$(lib))) -lm -lpthread)
 LINK_GSIM = $(CC) $(CODEGEN) $(LTO) $(PLACE) $(SEALED) -o $@ $(filter %.o %.a,$^) -Wl,--dynamic-list=$(BUILD)/installed/names.dynamic
 
 # Half of the time in which a small file is compiled goes into the start of the compiler and into headers. The files

@@ -205,7 +205,7 @@ check "an interrupted advice says what it lacks, and is no success" "4 2 1" \
     "$got $(grep -c 'GPUs in place of 32 were not tried: interrupted' "$tmp/out") $(grep -c '^gsim: interrupted: the advice says what was not tried' "$tmp/out")"
 
 rm -f "$tmp/none.db"
-"$gsim" compare --policies fifo,srtf --nodes 4 --gpus-per-node 8 --reps 10000 --db "$tmp/none.db" traces/samples/cluster.ini >"$tmp/many" 2>"$tmp/out" &
+"$gsim" compare --policies fifo,srtf --nodes 4 --gpus-per-node 8 --reps $many --db "$tmp/none.db" traces/samples/cluster.ini >"$tmp/many" 2>"$tmp/out" &
 pid=$!
 tries=0
 while [ $tries -lt 3000 ] && ! [ -e "$tmp/none.db" ]; do
