@@ -45,6 +45,10 @@ struct elasticflow_job {
     struct elasticflow_steps promise; /* its last plan beside which all others kept theirs */
     int64_t promised_end;
     double gain; /* of the next level, per GPU */
+    /* the gain stays while the edges of the free GPUs do (patient.h), and more GPUs get free at the
+     * first of these than the plan releases then */
+    bool is_steady;
+    int64_t releases;
     /* reference */
     bool has_started, is_ending;
     int64_t event_at; /* the event in which it ends; -1: none */
