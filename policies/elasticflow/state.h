@@ -79,6 +79,7 @@ struct elasticflow {
     int64_t n_gpus; /* that are up */
     enum elasticflow_mode mode;
     bool is_reference, is_due;
+    bool is_one_type; /* all GPUs are */
     struct gsim_preemption way;
     int64_t slot, tick_ns; /* slot in ticks */
     int64_t next_ns; /* when the plan has its next change */
