@@ -22,7 +22,7 @@ static void arrive(struct gsim_ctx *ctx, gsim_slot slot) {
     struct adaptdl *adaptdl = ctx->state;
     struct gsim_one_type alike = {.gpus = ctx->view->jobs.gpus[slot]};
     adaptdl_arrive(ctx, slot);
-    if (adaptdl->active)
+    if (!adaptdl->has_lines)
         return;
     (void)gsim_one_type(ctx, slot, alike);
     if (!adaptdl_tiresias_arrive(ctx, adaptdl, ctx->view->jobs.index[slot]) &&
@@ -33,14 +33,15 @@ static void arrive(struct gsim_ctx *ctx, gsim_slot slot) {
 static void complete(struct gsim_ctx *ctx, gsim_slot slot) {
     struct adaptdl *adaptdl = ctx->state;
     adaptdl_complete(ctx, slot);
-    if (!adaptdl->active)
+    if (adaptdl->has_lines)
         adaptdl_tiresias_complete(adaptdl, ctx->view->jobs.index[slot]);
 }
 
 static enum gsim_status open_adaptdl(struct gsim_ctx *ctx) {
     struct adaptdl *adaptdl = ctx->state;
     adaptdl->threshold_ns = gsim_param(ctx->params, "threshold");
-    adaptdl->give = gsim_param(ctx->params, "rule") == 1 ? adaptdl_optimus : adaptdl_tiresias;
+    adaptdl->has_lines = gsim_param(ctx->params, "rule") == 0;
+    adaptdl->give = adaptdl->has_lines ? adaptdl_tiresias : adaptdl_optimus;
     return adaptdl_open(ctx, adaptdl);
 }
 

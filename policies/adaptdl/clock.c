@@ -202,7 +202,7 @@ static bool open_tables(struct gsim_ctx *ctx, struct adaptdl *adaptdl) {
     uint32_t n = ctx->view->trace->n_jobs, n_nodes = ctx->view->cluster.n_nodes;
     adaptdl->job = gsim_arena_array(ctx->arena, n, sizeof *adaptdl->job);
     adaptdl->holder = gsim_arena_array(ctx->arena, n, sizeof *adaptdl->holder);
-    if (adaptdl->give == adaptdl_tiresias)
+    if (adaptdl->has_lines)
         adaptdl->fresh = gsim_arena_array(ctx->arena, n, sizeof *adaptdl->fresh);
     else
         adaptdl->active = gsim_arena_array(ctx->arena, n, sizeof *adaptdl->active);

@@ -16,8 +16,8 @@ struct adaptdl_job {
     bool is_active;
     bool is_placed; /* it has these GPUs, or is on its way to them */
     bool is_changed; /* the tick under way gives it others than it had */
-    /* tiresias: it is to run; it is in the second queue; its place in the queues, and its neighbours
-     * in its line; the time with GPUs up to `last`, from when on it is to run */
+    /* tiresias: it is to run; it is in the second queue; its place in the queues; its neighbours in
+     * its line; the time that it has had with GPUs, up to `last` */
     bool is_chosen, is_demoted;
     uint64_t turn;
     uint32_t before, after;
@@ -49,7 +49,8 @@ struct adaptdl {
     /* the jobs that have GPUs, were given some, or lose them, in the order in which they came */
     uint32_t *holder;
     uint32_t n_holders;
-    struct adaptdl_line *line; /* tiresias */
+    bool has_lines; /* tiresias */
+    struct adaptdl_line *line;
     struct adaptdl_head *head; /* scratch: as many as there are lines */
     uint32_t n_lines, room_lines;
     uint32_t *fresh; /* scratch: jobs that the tick chooses, and that have no GPUs yet */

@@ -113,7 +113,7 @@ struct elasticflow_edges elasticflow_patient_edges(const struct elasticflow *own
                                       free->step[1].gpus - free->step[0].gpus, true};
 }
 
-/* Notes whether the first change is the first step of free, or of the plan: it stays while the first
+/* Notes whether the first change is the first step of free, or of the plan: it stays while that
  * step of free does. Where both fall on one time, they must not cancel out. */
 static void note_steady(const struct elasticflow *own, struct elasticflow_job *job, int64_t first) {
     int64_t of_free = time_of(&own->free, 1), of_plan = time_of(&job->plan, 1);

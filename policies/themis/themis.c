@@ -71,8 +71,8 @@ struct state {
     struct gsim_preemption way;
     uint32_t n_repairs; /* of nodes, that an auction has seen */
     bool is_due;
-    /* The first end to come of those that jobs note, waiting ones too, and how many note it; 0 jobs:
-     * unknown. */
+    /* The first end to come of those that jobs note, waiting ones too, and how many jobs note it
+     * (0: unknown). */
     int64_t next_ns;
     uint32_t n_next;
     int64_t first_end_ns; /* no lease ends before */
