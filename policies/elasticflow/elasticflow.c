@@ -185,7 +185,7 @@ static void plan_again(struct elasticflow *own, int64_t now) {
  * order, and it meets its own. Where it is due last, the others have their shares already, and keep
  * them. */
 static bool do_all_meet(struct elasticflow *own, struct elasticflow_job *job, int64_t now) {
-    struct elasticflow_question question = {job, &own->free, now, 0};
+    struct elasticflow_question question = {job, &own->free, now, 0, true};
     bool is_last = own->n_order < 2 || is_due_before(nth(own, own->n_order - 2), job);
     if (!own->is_planned || !is_last) {
         bool do_meet = !plan_all(own, now);

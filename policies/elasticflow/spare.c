@@ -86,10 +86,12 @@ static struct elasticflow_answer add_now(struct elasticflow *elasticflow,
 /* The share of a job that begins with the next level. Where the rest of that, in whole slots from
  * now on, does not fit beside what others were promised, the job keeps its plan. */
 static struct elasticflow_answer try_next(struct elasticflow *elasticflow,
-                                          const struct elasticflow_job *job, int64_t now) {
+                                          const struct elasticflow_job *job, int64_t now,
+                                          bool asks_plan_alone) {
     elasticflow_steps_give_back(&elasticflow->without, &elasticflow->free, &job->plan, job->end,
                                 elasticflow->n_gpus);
-    struct elasticflow_question question = {job, &elasticflow->without, now, job->now_level + 1};
+    struct elasticflow_question question = {job, &elasticflow->without, now, job->now_level + 1,
+                                            asks_plan_alone};
     struct elasticflow_answer answer = elasticflow_share(elasticflow, &question);
     bool is_late = !answer.meets && job->deadline < ELASTICFLOW_NEVER;
     return is_late && !elasticflow->is_reference ? add_now(elasticflow, job) : answer;
@@ -117,7 +119,7 @@ static void weigh(struct elasticflow *elasticflow, struct elasticflow_job *job, 
     }
     int64_t area;
     if (!elasticflow_patient_weigh(elasticflow, job, now, &area)) {
-        struct elasticflow_answer answer = try_next(elasticflow, job, now);
+        struct elasticflow_answer answer = try_next(elasticflow, job, now, true);
         area = elasticflow_steps_area(&elasticflow->plan_to_be, answer.end);
     }
     double costs = (double)(area - elasticflow_steps_area(&job->plan, job->end)) / (double)gpus;
@@ -262,7 +264,7 @@ static void weigh_again(struct elasticflow *elasticflow, struct parts *parts, ui
 }
 
 static void grant(struct elasticflow *elasticflow, struct elasticflow_job *job, int64_t now) {
-    struct elasticflow_answer answer = try_next(elasticflow, job, now);
+    struct elasticflow_answer answer = try_next(elasticflow, job, now, false);
     elasticflow_steps_copy(&elasticflow->free, &elasticflow->free_to_be);
     elasticflow_steps_copy(&job->plan, &elasticflow->plan_to_be);
     job->now_level++;

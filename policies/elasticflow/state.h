@@ -102,6 +102,7 @@ struct elasticflow_question {
     const struct elasticflow_steps *free; /* without the job; begins now */
     int64_t now;
     uint32_t level; /* that it begins with, until the first change of free; 0: any */
+    bool asks_plan_alone; /* the free GPUs of the answer are of no meaning */
 };
 
 /* The answer's plan and free GPUs stand in elasticflow's plan_to_be and free_to_be. */
