@@ -17,24 +17,31 @@
 #include "policies/adaptdl/state.h"
 #include "policies/lib/one_type.h"
 
-static bool give(struct gsim_ctx *ctx, struct adaptdl *adaptdl) {
-    return adaptdl->is_optimus ? adaptdl_optimus(ctx, adaptdl) : adaptdl_tiresias(ctx, adaptdl);
-}
-
 /* The rules say nothing of GPUs on which a job cannot run. */
 static void arrive(struct gsim_ctx *ctx, gsim_slot slot) {
-    const struct adaptdl *adaptdl = ctx->state;
+    struct adaptdl *adaptdl = ctx->state;
     struct gsim_one_type alike = {.gpus = ctx->view->jobs.gpus[slot]};
     adaptdl_arrive(ctx, slot);
-    if (!adaptdl->is_optimus)
-        (void)gsim_one_type(ctx, slot, alike);
+    if (!adaptdl->has_lines)
+        return;
+    (void)gsim_one_type(ctx, slot, alike);
+    if (!adaptdl_tiresias_arrive(ctx, adaptdl, ctx->view->jobs.index[slot]) &&
+        ctx->status == GSIM_OK)
+        ctx->status = gsim_no_memory(ctx->log, "scheduling");
+}
+
+static void complete(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct adaptdl *adaptdl = ctx->state;
+    adaptdl_complete(ctx, slot);
+    if (adaptdl->has_lines)
+        adaptdl_tiresias_complete(adaptdl, ctx->view->jobs.index[slot]);
 }
 
 static enum gsim_status open_adaptdl(struct gsim_ctx *ctx) {
     struct adaptdl *adaptdl = ctx->state;
-    adaptdl->is_optimus = gsim_param(ctx->params, "rule") == 1;
     adaptdl->threshold_ns = gsim_param(ctx->params, "threshold");
-    adaptdl->give = give;
+    adaptdl->has_lines = gsim_param(ctx->params, "rule") == 0;
+    adaptdl->give = adaptdl->has_lines ? adaptdl_tiresias : adaptdl_optimus;
     return adaptdl_open(ctx, adaptdl);
 }
 
@@ -73,6 +80,6 @@ const struct gsim_policy gsim_policy_adaptdl = {
     .state_size = sizeof(struct adaptdl),
     .open = open_adaptdl,
     .on_arrival = arrive,
-    .on_completion = adaptdl_complete,
+    .on_completion = complete,
     .decide = adaptdl_decide,
 };

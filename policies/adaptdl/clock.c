@@ -3,63 +3,124 @@
  * which GPUs change hands, and the way of each job to its own. */
 #include "policies/adaptdl/state.h"
 
+#include <string.h>
+
 /* --- arrivals and ends ------------------------------------------------------------------------ */
 
-/* Whether an active job was submitted after the one that arrives. */
-static bool came_later(const struct gsim_ctx *ctx, uint32_t number, gsim_slot arrived) {
-    const struct adaptdl *adaptdl = ctx->state;
-    return gsim_nth(ctx->view, adaptdl->job[number].slot) > gsim_nth(ctx->view, arrived);
+/* Whether a job was submitted after the one that arrives. */
+static bool came_later(const struct gsim_ctx *ctx, const struct adaptdl *adaptdl, uint32_t number,
+                       uint32_t arrived) {
+    return gsim_nth(ctx->view, adaptdl->job[number].slot) >
+           gsim_nth(ctx->view, adaptdl->job[arrived].slot);
+}
+
+/* Inserts the job in the order in which jobs came. */
+static void insert(const struct gsim_ctx *ctx, const struct adaptdl *adaptdl, uint32_t *list,
+                   uint32_t n, uint32_t number) {
+    uint32_t at = n;
+    for (; at > 0 && came_later(ctx, adaptdl, list[at - 1], number); at--)
+        list[at] = list[at - 1];
+    list[at] = number;
+}
+
+void adaptdl_hold(const struct gsim_ctx *ctx, struct adaptdl *adaptdl, uint32_t number) {
+    insert(ctx, adaptdl, adaptdl->holder, adaptdl->n_holders++, number);
 }
 
 void adaptdl_arrive(struct gsim_ctx *ctx, gsim_slot slot) {
     struct adaptdl *adaptdl = ctx->state;
-    uint32_t number = ctx->view->jobs.index[slot], at = adaptdl->n_active++;
+    uint32_t number = ctx->view->jobs.index[slot];
     adaptdl->job[number] = (struct adaptdl_job){.slot = slot,
                                                 .is_active = true,
                                                 .gpus = ctx->view->jobs.gpus[slot],
                                                 .last_ns = ctx->view->now_ns};
-    for (; at > 0 && came_later(ctx, adaptdl->active[at - 1], slot); at--)
-        adaptdl->active[at] = adaptdl->active[at - 1];
-    adaptdl->active[at] = number;
-    adaptdl->queue[0][adaptdl->n_queue[0]++] = number;
+    if (adaptdl->active)
+        insert(ctx, adaptdl, adaptdl->active, adaptdl->n_active, number);
+    adaptdl->n_active++;
+}
+
+/* The job's place among the active ones. */
+static uint32_t find_active(const struct gsim_ctx *ctx, const struct adaptdl *adaptdl,
+                            uint32_t number) {
+    uint32_t low = 0, high = adaptdl->n_active - 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (came_later(ctx, adaptdl, number, adaptdl->active[middle]))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 void adaptdl_complete(struct gsim_ctx *ctx, gsim_slot slot) {
     struct adaptdl *adaptdl = ctx->state;
-    uint32_t number = ctx->view->jobs.index[slot], kept = 0;
+    uint32_t number = ctx->view->jobs.index[slot], at;
+    if (adaptdl->active) {
+        at = find_active(ctx, adaptdl, number);
+        memmove(adaptdl->active + at, adaptdl->active + at + 1,
+                (adaptdl->n_active - at - 1) * sizeof *adaptdl->active);
+    }
+    adaptdl->n_active--;
     adaptdl->job[number].is_active = adaptdl->job[number].is_placed = false;
-    for (uint32_t i = 0; i < adaptdl->n_active; i++)
-        if (adaptdl->active[i] != number)
-            adaptdl->active[kept++] = adaptdl->active[i];
-    adaptdl->n_active = kept;
 }
 
 /* --- a tick ----------------------------------------------------------------------------------- */
 
+/* The holders among the active jobs. */
+static void find_holders(struct adaptdl *adaptdl) {
+    adaptdl->n_holders = 0;
+    for (uint32_t i = 0; i < adaptdl->n_active; i++) {
+        const struct adaptdl_job *job = &adaptdl->job[adaptdl->active[i]];
+        if (job->n_nodes > 0 || job->is_placed || job->is_changed)
+            adaptdl->holder[adaptdl->n_holders++] = adaptdl->active[i];
+    }
+}
+
+static void set_owner(struct adaptdl *adaptdl, const struct adaptdl_job *job, uint32_t owner) {
+    for (uint32_t u = 0; u < job->n_nodes; u++)
+        adaptdl->owner[job->units[u].gpu] = owner;
+}
+
+static void find_gpus(const struct gsim_ctx *ctx, struct adaptdl *adaptdl, uint32_t number) {
+    struct adaptdl_job *job = &adaptdl->job[number];
+    for (uint32_t u = 0; u < job->n_nodes; u++) {
+        uint32_t gpu = ctx->view->cluster.node_first_gpu[job->node[u]];
+        while (adaptdl->owner[gpu] != ADAPTDL_NONE)
+            gpu++;
+        adaptdl->owner[gpu] = number;
+        job->units[u] = (struct gsim_unit){.gpu = gpu};
+    }
+}
+
+static bool is_any_changed(const struct adaptdl *adaptdl) {
+    for (uint32_t i = 0; i < adaptdl->n_holders; i++)
+        if (adaptdl->job[adaptdl->holder[i]].is_changed)
+            return true;
+    return false;
+}
+
 /* Jobs that are given other GPUs give theirs up first, and get the first free ones of their
  * nodes. */
 static void move(const struct gsim_ctx *ctx, struct gsim_plan *plan, struct adaptdl *adaptdl) {
-    for (uint32_t gpu = 0; gpu < ctx->view->cluster.n_gpus; gpu++)
-        adaptdl->owner[gpu] = GSIM_NO_OWNER;
-    for (uint32_t i = 0; i < adaptdl->n_active; i++) {
-        struct adaptdl_job *job = &adaptdl->job[adaptdl->active[i]];
-        for (uint32_t u = 0; u < job->n_nodes && !job->is_changed; u++)
-            adaptdl->owner[job->units[u].gpu] = adaptdl->active[i];
-        if (job->is_changed && job->is_placed && ctx->view->jobs.state[job->slot] == GSIM_RUNNING &&
-            gsim_plan_preempt(plan, job->slot, adaptdl->way.stop, adaptdl->way.keep))
+    if (!is_any_changed(adaptdl))
+        return;
+    for (uint32_t i = 0; i < adaptdl->n_holders; i++) {
+        struct adaptdl_job *job = &adaptdl->job[adaptdl->holder[i]];
+        if (!job->is_changed)
+            set_owner(adaptdl, job, adaptdl->holder[i]);
+        else if (job->is_placed && ctx->view->jobs.state[job->slot] == GSIM_RUNNING &&
+                 gsim_plan_preempt(plan, job->slot, adaptdl->way.stop, adaptdl->way.keep))
             job->is_placed = false;
     }
-    for (uint32_t i = 0; i < adaptdl->n_active; i++) {
-        struct adaptdl_job *job = &adaptdl->job[adaptdl->active[i]];
-        for (uint32_t u = 0; u < job->n_nodes && job->is_changed; u++) {
-            uint32_t gpu = ctx->view->cluster.node_first_gpu[job->node[u]];
-            while (adaptdl->owner[gpu] != GSIM_NO_OWNER)
-                gpu++;
-            adaptdl->owner[gpu] = adaptdl->active[i];
-            job->units[u] = (struct gsim_unit){.gpu = gpu};
-        }
+    for (uint32_t i = 0; i < adaptdl->n_holders; i++) {
+        struct adaptdl_job *job = &adaptdl->job[adaptdl->holder[i]];
+        if (job->is_changed)
+            find_gpus(ctx, adaptdl, adaptdl->holder[i]);
         job->is_changed = false;
     }
+    for (uint32_t i = 0; i < adaptdl->n_holders; i++)
+        set_owner(adaptdl, &adaptdl->job[adaptdl->holder[i]], ADAPTDL_NONE);
     adaptdl->has_unplaced = true;
 }
 
@@ -69,18 +130,35 @@ bool adaptdl_is_on_its_way(const struct gsim_ctx *ctx, const struct adaptdl_job 
     return job->is_placed && state != GSIM_RUNNING;
 }
 
+/* Jobs that are done hold nothing. */
+static void drop_holders(struct adaptdl *adaptdl) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < adaptdl->n_holders; i++) {
+        const struct adaptdl_job *job = &adaptdl->job[adaptdl->holder[i]];
+        if (job->is_active && (job->n_nodes > 0 || job->is_placed))
+            adaptdl->holder[kept++] = adaptdl->holder[i];
+    }
+    adaptdl->n_holders = kept;
+}
+
+void adaptdl_free_all(const struct gsim_ctx *ctx, struct adaptdl *adaptdl) {
+    memcpy(adaptdl->free, adaptdl->node_gpus, ctx->view->cluster.n_nodes * sizeof *adaptdl->free);
+}
+
 static void tick(struct gsim_ctx *ctx, struct gsim_plan *plan, struct adaptdl *adaptdl) {
-    for (uint32_t i = 0; i < adaptdl->n_active; i++)
-        if (!adaptdl->passes_starters &&
-            adaptdl_is_on_its_way(ctx, &adaptdl->job[adaptdl->active[i]]))
+    if (ctx->view->now_ns < adaptdl->idle_until_ns)
+        return;
+    drop_holders(adaptdl);
+    for (uint32_t i = 0; i < adaptdl->n_holders && !adaptdl->passes_starters; i++)
+        if (adaptdl_is_on_its_way(ctx, &adaptdl->job[adaptdl->holder[i]]))
             return;
-    for (uint32_t node = 0; node < ctx->view->cluster.n_nodes; node++)
-        adaptdl->free[node] = adaptdl->node_gpus[node];
     bool is_done = adaptdl->give(ctx, adaptdl);
     if (!is_done && ctx->status == GSIM_OK)
         ctx->status = gsim_no_memory(ctx->log, "scheduling");
     if (!is_done)
         return;
+    if (adaptdl->active)
+        find_holders(adaptdl);
     move(ctx, plan, adaptdl);
 }
 
@@ -88,9 +166,9 @@ static void place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct adaptdl *
     if (!adaptdl->has_unplaced)
         return;
     adaptdl->has_unplaced = false;
-    for (uint32_t i = 0; i < adaptdl->n_active; i++) {
-        struct adaptdl_job *job = &adaptdl->job[adaptdl->active[i]];
-        if (job->is_placed || job->n_nodes == 0)
+    for (uint32_t i = 0; i < adaptdl->n_holders; i++) {
+        struct adaptdl_job *job = &adaptdl->job[adaptdl->holder[i]];
+        if (!job->is_active || job->is_placed || job->n_nodes == 0)
             continue;
         job->is_placed = gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]) &&
                          gsim_plan_place_on(plan, job->slot, job->units, job->n_nodes);
@@ -123,16 +201,19 @@ void adaptdl_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 static bool open_tables(struct gsim_ctx *ctx, struct adaptdl *adaptdl) {
     uint32_t n = ctx->view->trace->n_jobs, n_nodes = ctx->view->cluster.n_nodes;
     adaptdl->job = gsim_arena_array(ctx->arena, n, sizeof *adaptdl->job);
-    adaptdl->active = gsim_arena_array(ctx->arena, n, sizeof *adaptdl->active);
-    adaptdl->queue[0] = gsim_arena_array(ctx->arena, n, sizeof *adaptdl->queue[0]);
-    adaptdl->queue[1] = gsim_arena_array(ctx->arena, n, sizeof *adaptdl->queue[1]);
+    adaptdl->holder = gsim_arena_array(ctx->arena, n, sizeof *adaptdl->holder);
+    if (adaptdl->has_lines)
+        adaptdl->fresh = gsim_arena_array(ctx->arena, n, sizeof *adaptdl->fresh);
+    else
+        adaptdl->active = gsim_arena_array(ctx->arena, n, sizeof *adaptdl->active);
     adaptdl->free = gsim_arena_array(ctx->arena, n_nodes, sizeof *adaptdl->free);
     adaptdl->node_gpus = gsim_arena_array(ctx->arena, n_nodes, sizeof *adaptdl->node_gpus);
     adaptdl->n_gpus = ctx->view->cluster.n_gpus;
     adaptdl->owner = gsim_arena_array(ctx->arena, adaptdl->n_gpus, sizeof *adaptdl->owner);
-    if (!adaptdl->job || !adaptdl->active || !adaptdl->queue[0] || !adaptdl->queue[1] ||
+    if (!adaptdl->job || (!adaptdl->active && !adaptdl->fresh) || !adaptdl->holder ||
         !adaptdl->free || !adaptdl->node_gpus || !adaptdl->owner)
         return false;
+    memset(adaptdl->owner, 0xff, adaptdl->n_gpus * sizeof *adaptdl->owner); /* ADAPTDL_NONE */
     for (uint32_t gpu = 0; gpu < adaptdl->n_gpus; gpu++)
         adaptdl->node_gpus[ctx->view->cluster.node_of_gpu[gpu]]++;
     return true;

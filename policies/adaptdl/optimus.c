@@ -76,6 +76,7 @@ bool adaptdl_optimus(struct gsim_ctx *ctx, struct adaptdl *adaptdl) {
     uint32_t widest = 0;
     if (!find_widths(ctx, adaptdl))
         return false;
+    adaptdl_free_all(ctx, adaptdl);
     for (uint32_t i = 0; i < adaptdl->n_active; i++) {
         struct adaptdl_job *job = &adaptdl->job[adaptdl->active[i]];
         job->is_changed = job->width != job->n_nodes;

@@ -172,6 +172,7 @@ static bool give(struct gsim_ctx *ctx, struct adaptdl *adaptdl) {
     if (!sia->knapsack.is_proven)
         ctx->assumed = "sia=programmes too large for a proof that their optimum was found";
     take(sia);
+    adaptdl_free_all(ctx, adaptdl);
     if (!sia_place(ctx, sia))
         return false;
     count_changes(sia);

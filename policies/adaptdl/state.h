@@ -16,8 +16,12 @@ struct adaptdl_job {
     bool is_active;
     bool is_placed; /* it has these GPUs, or is on its way to them */
     bool is_changed; /* the tick under way gives it others than it had */
-    bool is_chosen, is_demoted; /* tiresias: it is to run; it is in the second queue */
-    int64_t executed_ns, last_ns; /* tiresias: with GPUs so far; at the last tick */
+    /* tiresias: it is to run; it is in the second queue; its place in the queues; its neighbours in
+     * its line; the time that it has had with GPUs, up to `last` */
+    bool is_chosen, is_demoted;
+    uint64_t turn;
+    uint32_t before, after;
+    int64_t executed_ns, last_ns;
     /* optimus: the GPUs that the tick gives it, and could at most; the time of an iteration on them
      * and on one more; iterations left; what one GPU more would save */
     uint32_t width, most_gpus;
@@ -25,19 +29,40 @@ struct adaptdl_job {
     double step_s, next_s, left, gain;
 };
 
+/* tiresias: the jobs of a queue that ask for as many GPUs, first in line first. */
+struct adaptdl_line {
+    uint32_t gpus, first, last; /* ADAPTDL_NONE: no job */
+};
+
+/* The first job of a line that a tick has not looked at. */
+struct adaptdl_head {
+    uint64_t turn;
+    uint32_t number, line;
+};
+
 struct adaptdl {
     struct adaptdl_job *job;
-    uint32_t *active; /* the jobs that are not done, in the order in which they came */
+    /* the jobs that are not done, in the order in which they came; tiresias has lines, and counts
+     * them only */
+    uint32_t *active;
     uint32_t n_active;
-    uint32_t *queue[2]; /* tiresias: its queues, first in line first */
-    uint32_t n_queue[2];
+    /* the jobs that have GPUs, were given some, or lose them, in the order in which they came */
+    uint32_t *holder;
+    uint32_t n_holders;
+    bool has_lines; /* tiresias */
+    struct adaptdl_line *line;
+    struct adaptdl_head *head; /* scratch: as many as there are lines */
+    uint32_t n_lines, room_lines;
+    uint32_t *fresh; /* scratch: jobs that the tick chooses, and that have no GPUs yet */
+    uint64_t n_turns;
+    int64_t idle_until_ns; /* before that, a tick would change nothing; 0: unknown */
     uint32_t *free; /* by node: the GPUs that the tick has not given out */
     uint32_t *node_gpus; /* by node */
-    uint32_t *owner; /* by GPU: the job that has it; GSIM_NO_OWNER: none */
+    uint32_t *owner; /* by GPU, within a tick: the job that has it; ADAPTDL_NONE: none */
     uint32_t n_gpus;
     int64_t interval_ns, next_ns, threshold_ns;
     bool has_unplaced; /* jobs may wait for the GPUs that they were given */
-    bool is_optimus, is_reference;
+    bool is_reference;
     bool passes_starters; /* ticks go on while jobs are on their way, which `give` leaves alone */
     struct gsim_preemption way;
     /* gives each job its GPUs, or takes them away (is_changed says so); false: no memory, or
@@ -45,7 +70,7 @@ struct adaptdl {
     bool (*give)(struct gsim_ctx *ctx, struct adaptdl *adaptdl);
 };
 
-#define GSIM_NO_OWNER UINT32_MAX
+#define ADAPTDL_NONE UINT32_MAX
 
 /* The state of a policy begins with a struct adaptdl, which has its way of giving. */
 enum gsim_status adaptdl_open(struct gsim_ctx *ctx, struct adaptdl *adaptdl);
@@ -58,6 +83,14 @@ void adaptdl_decide(struct gsim_ctx *ctx, struct gsim_plan *plan);
 /* A job that has GPUs and does not run on them yet, or no longer. */
 bool adaptdl_is_on_its_way(const struct gsim_ctx *ctx, const struct adaptdl_job *job);
 
+/* No GPU is given out yet. */
+void adaptdl_free_all(const struct gsim_ctx *ctx, struct adaptdl *adaptdl);
+/* Puts a job among the holders. */
+void adaptdl_hold(const struct gsim_ctx *ctx, struct adaptdl *adaptdl, uint32_t number);
+
+/* tiresias: a job comes (false: no memory), and ends. */
+bool adaptdl_tiresias_arrive(struct gsim_ctx *ctx, struct adaptdl *adaptdl, uint32_t number);
+void adaptdl_tiresias_complete(struct adaptdl *adaptdl, uint32_t number);
 /* Two ways of giving. */
 bool adaptdl_tiresias(struct gsim_ctx *ctx, struct adaptdl *adaptdl);
 bool adaptdl_optimus(struct gsim_ctx *ctx, struct adaptdl *adaptdl);

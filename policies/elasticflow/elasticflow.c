@@ -37,8 +37,9 @@ static void add_level(const struct gsim_ctx *ctx, struct elasticflow_job *job, u
     const struct elasticflow *own = own_of(ctx);
     struct gsim_where where = {.type = ctx->view->cluster.type[0], .gpus = gpus};
     struct gsim_rate rate = gsim_ask_rate(ctx, job->slot, &where);
-    double per_tick =
-        own->is_reference ? gsim_rounds_per_s(rate) : gsim_rounds_paces(ctx, job->slot, gpus).least;
+    double per_tick = own->is_reference
+                          ? gsim_rounds_per_s(rate)
+                          : gsim_rounds_paces(ctx, job->slot, gpus, own->is_one_type).least;
     double last = job->n_levels > 0 ? job->level[job->n_levels - 1].per_tick : 0;
     /* beyond the widest row of the table nothing changes; slower levels stay in the reference */
     bool is_of_use = own->is_reference ? per_tick != last : per_tick > last;
@@ -184,7 +185,7 @@ static void plan_again(struct elasticflow *own, int64_t now) {
  * order, and it meets its own. Where it is due last, the others have their shares already, and keep
  * them. */
 static bool do_all_meet(struct elasticflow *own, struct elasticflow_job *job, int64_t now) {
-    struct elasticflow_question question = {job, &own->free, now, 0};
+    struct elasticflow_question question = {job, &own->free, now, 0, true};
     bool is_last = own->n_order < 2 || is_due_before(nth(own, own->n_order - 2), job);
     if (!own->is_planned || !is_last) {
         bool do_meet = !plan_all(own, now);
@@ -310,6 +311,7 @@ static enum gsim_status open_elasticflow(struct gsim_ctx *ctx) {
     own->is_reference = ctx->reference == GSIM_REFERENCE_ELASTICFLOW;
     own->tick_ns = own->is_reference ? GSIM_NS_PER_S : GSIM_NS_PER_MS;
     own->slot = gsim_param(ctx->params, "slot") / own->tick_ns;
+    own->is_one_type = gsim_rounds_has_one_type(ctx->view);
     own->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
     own->n_gpus = ctx->view->cluster.n_gpus;
     own->next_ns = GSIM_NEVER;

@@ -101,7 +101,31 @@ static bool can_walk(const struct elasticflow *own, const struct elasticflow_job
            plan->step[plan->n - 1].time < job->end;
 }
 
-bool elasticflow_patient_weigh(const struct elasticflow *own, const struct elasticflow_job *job,
+/* Times of a run are below this: sums of three are still below ELASTICFLOW_NEVER. */
+static const int64_t far = ELASTICFLOW_NEVER / 4;
+
+struct elasticflow_edges elasticflow_patient_edges(const struct elasticflow *own, int64_t now) {
+    const struct elasticflow_steps *free = &own->free;
+    if (free->n < 2 || free->step[0].time != now || free->step[0].gpus == free->step[1].gpus ||
+        free->step[free->n - 1].time >= far)
+        return (struct elasticflow_edges){0};
+    return (struct elasticflow_edges){free->step[1].time, free->step[free->n - 1].gpus,
+                                      free->step[1].gpus - free->step[0].gpus, true};
+}
+
+/* Notes whether the first change is the first step of free, or of the plan: it stays while that
+ * step of free does. Where both fall on one time, they must not cancel out. */
+static void note_steady(const struct elasticflow *own, struct elasticflow_job *job, int64_t first) {
+    int64_t of_free = time_of(&own->free, 1), of_plan = time_of(&job->plan, 1);
+    bool ends = job->end <= of_plan;
+    of_plan = ends ? job->end : of_plan;
+    job->is_steady = first == (of_free < of_plan ? of_free : of_plan) && job->end < far;
+    job->releases = of_free == of_plan
+                        ? job->plan.step[0].gpus - (ends ? 0 : job->plan.step[1].gpus)
+                        : INT64_MIN;
+}
+
+bool elasticflow_patient_weigh(const struct elasticflow *own, struct elasticflow_job *job,
                                int64_t now, int64_t *area) {
     if (!is_patient(own, job) || !can_walk(own, job, now))
         return false;
@@ -114,11 +138,16 @@ bool elasticflow_patient_weigh(const struct elasticflow *own, const struct elast
     double made = (double)(next - now) * per_tick;
     struct elasticflow_answer found = {end, real_end, true};
     *area = gpus * (end - now);
+    note_steady(own, job, next);
     if (next >= end || job->left <= made)
         return true;
     struct elasticflow_step last = last_change(own, job);
-    if (!end_behind(own, job, last, job->left - made, &found))
+    if (!end_behind(own, job, last, job->left - made, &found)) {
+        job->is_steady = false;
         return false;
+    }
+    /* the time behind the last step is as long wherever that is */
+    job->is_steady &= found.end - last.time < far;
     *area = gpus * (next - now) + job->level[0].gpus * (found.end - last.time);
     return true;
 }

@@ -11,8 +11,18 @@
 /* As elasticflow_take. */
 bool elasticflow_patient_take(struct elasticflow *elasticflow, struct elasticflow_job *job,
                               int64_t now);
-/* The GPU time that the job still takes if it begins with its next level. */
-bool elasticflow_patient_weigh(const struct elasticflow *elasticflow,
-                               const struct elasticflow_job *job, int64_t now, int64_t *area);
+/* What the gains of most jobs have of the free GPUs: when these first change, and how many there
+ * are in the end. */
+struct elasticflow_edges {
+    int64_t first, last_gpus;
+    int64_t rise; /* GPUs that get free at the first change; below 0: that are taken */
+    bool are_known;
+};
+struct elasticflow_edges elasticflow_patient_edges(const struct elasticflow *elasticflow,
+                                                   int64_t now);
+/* The GPU time that the job still takes if it begins with its next level; the job's is_steady and
+ * releases say when that stays, while its plan does. */
+bool elasticflow_patient_weigh(const struct elasticflow *elasticflow, struct elasticflow_job *job,
+                               int64_t now, int64_t *area);
 
 #endif

@@ -140,12 +140,13 @@ static struct elasticflow_answer compute(struct pass *p) {
     uint32_t widest = 0;
     while (widest < job->n_levels && job->level[widest].gpus <= p->own->n_gpus)
         widest++;
-    /* where no level makes less than the one below, the widest makes most, to the last bit */
-    bool is_late = widest == 0 || (!job->has_slower_level && begin_of(p, widest) < 0);
-    for (uint32_t level = 1; !is_late && level <= widest; level++) {
+    for (uint32_t level = 1; level <= widest; level++) {
         int64_t begin = begin_of(p, level);
         if (begin >= 0)
             return fill(p, level, begin);
+        /* where no level makes less than the one below, the widest makes most, to the last bit */
+        if (level == 1 && !job->has_slower_level && begin_of(p, widest) < 0)
+            break;
     }
     struct elasticflow_late late = {
         .left = p->left, .from = p->from, .limit = p->limit, .widest = widest};
@@ -168,7 +169,8 @@ struct elasticflow_answer elasticflow_share(struct elasticflow *elasticflow,
         return (struct elasticflow_answer){question->now, question->now, false};
     }
     struct elasticflow_answer answer = compute(&p);
-    elasticflow_steps_merge(free);
+    if (!question->asks_plan_alone)
+        elasticflow_steps_merge(free);
     elasticflow_steps_merge(plan);
     return answer;
 }
@@ -176,7 +178,7 @@ struct elasticflow_answer elasticflow_share(struct elasticflow *elasticflow,
 bool elasticflow_take(struct elasticflow *elasticflow, struct elasticflow_job *job, int64_t now) {
     if (elasticflow_patient_take(elasticflow, job, now))
         return true;
-    struct elasticflow_question question = {job, &elasticflow->free, now, 0};
+    struct elasticflow_question question = {job, &elasticflow->free, now, 0, false};
     struct elasticflow_answer answer = elasticflow_share(elasticflow, &question);
     elasticflow_steps_copy(&elasticflow->free, &elasticflow->free_to_be);
     elasticflow_steps_copy(&job->plan, &elasticflow->plan_to_be);

@@ -86,10 +86,12 @@ static struct elasticflow_answer add_now(struct elasticflow *elasticflow,
 /* The share of a job that begins with the next level. Where the rest of that, in whole slots from
  * now on, does not fit beside what others were promised, the job keeps its plan. */
 static struct elasticflow_answer try_next(struct elasticflow *elasticflow,
-                                          const struct elasticflow_job *job, int64_t now) {
+                                          const struct elasticflow_job *job, int64_t now,
+                                          bool asks_plan_alone) {
     elasticflow_steps_give_back(&elasticflow->without, &elasticflow->free, &job->plan, job->end,
                                 elasticflow->n_gpus);
-    struct elasticflow_question question = {job, &elasticflow->without, now, job->now_level + 1};
+    struct elasticflow_question question = {job, &elasticflow->without, now, job->now_level + 1,
+                                            asks_plan_alone};
     struct elasticflow_answer answer = elasticflow_share(elasticflow, &question);
     bool is_late = !answer.meets && job->deadline < ELASTICFLOW_NEVER;
     return is_late && !elasticflow->is_reference ? add_now(elasticflow, job) : answer;
@@ -108,6 +110,7 @@ static void weigh(struct elasticflow *elasticflow, struct elasticflow_job *job, 
                   int64_t n_spare) {
     int64_t gpus = step_up(job);
     job->gain = -MOST;
+    job->is_steady = false;
     if (gpus == 0 || gpus > n_spare)
         return;
     if (job->now_level == 0) { /* before all others, whatever it costs */
@@ -116,7 +119,7 @@ static void weigh(struct elasticflow *elasticflow, struct elasticflow_job *job, 
     }
     int64_t area;
     if (!elasticflow_patient_weigh(elasticflow, job, now, &area)) {
-        struct elasticflow_answer answer = try_next(elasticflow, job, now);
+        struct elasticflow_answer answer = try_next(elasticflow, job, now, true);
         area = elasticflow_steps_area(&elasticflow->plan_to_be, answer.end);
     }
     double costs = (double)(area - elasticflow_steps_area(&job->plan, job->end)) / (double)gpus;
@@ -133,16 +136,6 @@ static uint32_t best_of(const struct elasticflow *elasticflow, int64_t n_spare) 
     return elasticflow->n_order;
 }
 
-/* Weighs jobs of order from the first one up to the end, and sorts them. */
-static void weigh_all(struct elasticflow *elasticflow, uint32_t first, uint32_t end, int64_t now,
-                      int64_t n_spare) {
-    for (uint32_t i = first; i < end; i++)
-        if (step_up(&elasticflow->job[elasticflow->order[i]]) > 0)
-            weigh(elasticflow, &elasticflow->job[elasticflow->order[i]], now, n_spare);
-    if (first < end)
-        sort(elasticflow, first, end, gains_more);
-}
-
 /* --- grants ----------------------------------------------------------------------------------- */
 
 /* Order is in three parts: jobs that come before all others, jobs with a gain, and jobs of which
@@ -151,6 +144,12 @@ static void weigh_all(struct elasticflow *elasticflow, uint32_t first, uint32_t 
 struct parts {
     uint32_t middle, last; /* where these begin */
     int64_t widest; /* GPUs of the next levels of the first part, the most */
+    /* of the middle: GPUs of the next levels, no more than these; whether all gains are steady, and
+     * the most that one of them releases */
+    int64_t widest_middle;
+    bool is_calm;
+    int64_t releases;
+    struct elasticflow_edges edges; /* with which they were weighed */
 };
 
 static double gain_of(const struct elasticflow *elasticflow, uint32_t i) {
@@ -163,7 +162,7 @@ static void find_last(const struct elasticflow *elasticflow, struct parts *parts
 }
 
 static struct parts find_parts(const struct elasticflow *elasticflow) {
-    struct parts parts = {0, elasticflow->n_order, 0};
+    struct parts parts = {.last = elasticflow->n_order};
     for (; parts.middle < parts.last && gain_of(elasticflow, parts.middle) >= MOST;
          parts.middle++) {
         int64_t gpus = step_up(&elasticflow->job[elasticflow->order[parts.middle]]);
@@ -173,31 +172,99 @@ static struct parts find_parts(const struct elasticflow *elasticflow) {
     return parts;
 }
 
-/* A job of the first part that can have a further level is the first of the middle now. */
-static void leave_first(struct elasticflow *elasticflow, struct parts *parts, uint32_t at) {
+/* A job of the first part that can have a further level is the first of the middle now. Returns
+ * its place. */
+static uint32_t leave_first(struct elasticflow *elasticflow, struct parts *parts, uint32_t at) {
     uint32_t *order = elasticflow->order, number = order[at];
     if (at >= parts->middle || step_up(&elasticflow->job[number]) == 0)
-        return;
+        return at;
     parts->middle--;
     memmove(order + at, order + at + 1, (parts->middle - at) * sizeof *order);
     order[parts->middle] = number;
+    return parts->middle;
+}
+
+/* A job that was weighed is of the middle, if there is room for its next level. */
+static void note(struct parts *parts, const struct elasticflow_job *job, int64_t n_spare) {
+    int64_t gpus = step_up(job);
+    if (gpus > n_spare)
+        return;
+    parts->is_calm &= job->is_steady;
+    if (gpus > parts->widest_middle)
+        parts->widest_middle = gpus;
+    if (job->is_steady && job->releases > parts->releases)
+        parts->releases = job->releases;
+}
+
+/* Whether steady gains have changed since they were weighed. */
+static bool are_edges_new(const struct parts *parts, const struct elasticflow_edges *edges) {
+    return !edges->are_known || !parts->edges.are_known || edges->first != parts->edges.first ||
+           edges->last_gpus != parts->edges.last_gpus || edges->rise == 0 ||
+           edges->rise <= parts->releases;
+}
+
+/* Weighs jobs of order from the first one up to the end, and sorts them. Steady gains of jobs but
+ * for the one that was granted a level stay, unless the edges have changed. */
+static void weigh_all(struct elasticflow *elasticflow, struct parts *parts, uint32_t first,
+                      const struct elasticflow_job *granted, int64_t now, int64_t n_spare,
+                      bool are_new) {
+    parts->is_calm = true;
+    parts->widest_middle = 0;
+    parts->releases = INT64_MIN;
+    for (uint32_t i = first; i < parts->last; i++) {
+        struct elasticflow_job *job = &elasticflow->job[elasticflow->order[i]];
+        int64_t gpus = step_up(job);
+        if (gpus == 0)
+            continue;
+        if (are_new || !job->is_steady || job == granted || gpus > n_spare)
+            weigh(elasticflow, job, now, n_spare);
+        note(parts, job, n_spare);
+    }
+    if (first < parts->last)
+        sort(elasticflow, first, parts->last, gains_more);
+}
+
+/* Moves the job at this place to where its gain belongs; all others of the middle are sorted, and
+ * of equal ones none passes another. */
+static void sift(struct elasticflow *elasticflow, const struct parts *parts, uint32_t at) {
+    uint32_t *order = elasticflow->order, number = order[at];
+    const struct elasticflow_job *job = &elasticflow->job[number];
+    for (; at > parts->middle && job->gain > gain_of(elasticflow, at - 1); at--)
+        order[at] = order[at - 1];
+    for (; at + 1 < parts->last && gain_of(elasticflow, at + 1) > job->gain; at++)
+        order[at] = order[at + 1];
+    order[at] = number;
 }
 
 /* Weighs jobs again after a grant to the one at this place. */
 static void weigh_again(struct elasticflow *elasticflow, struct parts *parts, uint32_t at,
                         int64_t now, int64_t n_spare) {
+    struct elasticflow_edges edges = elasticflow_patient_edges(elasticflow, now);
+    struct elasticflow_job *granted = &elasticflow->job[elasticflow->order[at]];
+    bool are_new = are_edges_new(parts, &edges);
+    parts->edges = edges;
     if (n_spare < parts->widest) {
-        weigh_all(elasticflow, 0, elasticflow->n_order, now, n_spare);
+        parts->last = elasticflow->n_order;
+        weigh_all(elasticflow, parts, 0, granted, now, n_spare, are_new);
+        int64_t releases = parts->releases;
         *parts = find_parts(elasticflow);
+        parts->edges = edges;
+        parts->releases = releases;
         return;
     }
-    leave_first(elasticflow, parts, at);
-    weigh_all(elasticflow, parts->middle, parts->last, now, n_spare);
+    at = leave_first(elasticflow, parts, at);
+    if (are_new || !parts->is_calm || n_spare < parts->widest_middle) {
+        weigh_all(elasticflow, parts, parts->middle, granted, now, n_spare, are_new);
+    } else if (at >= parts->middle && step_up(granted) > 0) {
+        weigh(elasticflow, granted, now, n_spare);
+        sift(elasticflow, parts, at);
+        note(parts, granted, n_spare);
+    }
     find_last(elasticflow, parts);
 }
 
 static void grant(struct elasticflow *elasticflow, struct elasticflow_job *job, int64_t now) {
-    struct elasticflow_answer answer = try_next(elasticflow, job, now);
+    struct elasticflow_answer answer = try_next(elasticflow, job, now, false);
     elasticflow_steps_copy(&elasticflow->free, &elasticflow->free_to_be);
     elasticflow_steps_copy(&job->plan, &elasticflow->plan_to_be);
     job->now_level++;
@@ -215,6 +282,8 @@ void elasticflow_give_spare(struct elasticflow *elasticflow, int64_t now,
         weigh(elasticflow, &elasticflow->job[elasticflow->order[i]], now, n_spare);
     elasticflow_sort(elasticflow, gains_more);
     struct parts parts = find_parts(elasticflow);
+    parts.edges = elasticflow_patient_edges(elasticflow, now);
+    parts.releases = INT64_MAX; /* not known yet */
     while (n_spare > 0 && !elasticflow->is_out_of_memory) {
         uint32_t at = best_of(elasticflow, n_spare);
         if (at == elasticflow->n_order)

@@ -45,6 +45,10 @@ struct elasticflow_job {
     struct elasticflow_steps promise; /* its last plan beside which all others kept theirs */
     int64_t promised_end;
     double gain; /* of the next level, per GPU */
+    /* the gain stays while the edges of the free GPUs do (patient.h), and more GPUs get free at the
+     * first of these than the plan releases then */
+    bool is_steady;
+    int64_t releases;
     /* reference */
     bool has_started, is_ending;
     int64_t event_at; /* the event in which it ends; -1: none */
@@ -75,6 +79,7 @@ struct elasticflow {
     int64_t n_gpus; /* that are up */
     enum elasticflow_mode mode;
     bool is_reference, is_due;
+    bool is_one_type; /* all GPUs are */
     struct gsim_preemption way;
     int64_t slot, tick_ns; /* slot in ticks */
     int64_t next_ns; /* when the plan has its next change */
@@ -97,6 +102,7 @@ struct elasticflow_question {
     const struct elasticflow_steps *free; /* without the job; begins now */
     int64_t now;
     uint32_t level; /* that it begins with, until the first change of free; 0: any */
+    bool asks_plan_alone; /* the free GPUs of the answer are of no meaning */
 };
 
 /* The answer's plan and free GPUs stand in elasticflow's plan_to_be and free_to_be. */

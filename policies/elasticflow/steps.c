@@ -52,7 +52,10 @@ void elasticflow_steps_set(struct elasticflow_steps *steps, int64_t time, int64_
 }
 
 void elasticflow_steps_add(struct elasticflow_steps *steps, int64_t time, int64_t gpus) {
-    if (!elasticflow_steps_have(steps, time))
+    uint32_t n = steps->n;
+    if (n > 0 && n < steps->capacity && steps->step[n - 1].time < time) /* most come at the end */
+        steps->step[steps->n++] = (struct elasticflow_step){time, gpus};
+    else if (!elasticflow_steps_have(steps, time))
         elasticflow_steps_set(steps, time, gpus);
 }
 
@@ -97,8 +100,13 @@ static void add_plan(struct elasticflow_steps *to, const struct elasticflow_step
     if (!has_room(to, free->n + plan->n + 1))
         return;
     for (uint32_t f = 0, p = 0; f < free->n || p < plan->n || ends;) {
-        int64_t time = earlier(time_of(free, f), time_of(plan, p));
-        time = ends ? earlier(time, end) : time;
+        int64_t time = ends ? earlier(time_of(plan, p), end) : time_of(plan, p);
+        for (; f < free->n && free->step[f].time < time; f++) {
+            has = free->step[f].gpus;
+            append(to, free->step[f].time, has + (free->step[f].time < end ? sign * had : 0));
+        }
+        if (p == plan->n && !ends)
+            return;
         if (time_of(free, f) == time)
             has = free->step[f++].gpus;
         if (time_of(plan, p) == time)

@@ -23,11 +23,24 @@ static double pace_of(const struct gsim_ctx *ctx, gsim_slot job, uint32_t gpus, 
     return (double)rate.pace_q32 / (double)GSIM_RATE_ONE;
 }
 
+bool gsim_rounds_has_one_type(const struct gsim_view *view) {
+    for (uint32_t gpu = 1; gpu < view->cluster.n_gpus; gpu++)
+        if (view->cluster.type[gpu] != view->cluster.type[0])
+            return false;
+    return true;
+}
+
 /* Nodes of one type stand beside each other, but for odd clusters. */
-struct gsim_paces gsim_rounds_paces(const struct gsim_ctx *ctx, gsim_slot job, uint32_t gpus) {
+struct gsim_paces gsim_rounds_paces(const struct gsim_ctx *ctx, gsim_slot job, uint32_t gpus,
+                                    bool has_one_type) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     double sum = 0, n = 0, pace = 0, least = 0, most = 0;
     bool is_any_left_out = false;
+    if (has_one_type) {
+        pace = pace_of(ctx, job, gpus, cluster->type[0]);
+        pace = pace > 0 ? pace : 0;
+        return (struct gsim_paces){.mean = pace, .least = pace};
+    }
     for (uint32_t node = 0; node < cluster->n_nodes; node++) {
         uint32_t first = cluster->node_first_gpu[node];
         uint32_t n_here = cluster->node_first_gpu[node + 1] - first;

@@ -50,7 +50,10 @@ double gsim_rounds_per_s(struct gsim_rate rate);
 struct gsim_paces {
     double mean, least;
 };
-struct gsim_paces gsim_rounds_paces(const struct gsim_ctx *ctx, gsim_slot job, uint32_t gpus);
+struct gsim_paces gsim_rounds_paces(const struct gsim_ctx *ctx, gsim_slot job, uint32_t gpus,
+                                    bool has_one_type);
+/* Of the cluster, which a policy asks once: then no pace needs a look at each node. */
+bool gsim_rounds_has_one_type(const struct gsim_view *view);
 void gsim_rounds_open(struct gsim_rounds *rounds, struct gsim_arena *arena, uint32_t n_types,
                       double round_s);
 /* Adds an entry without a share; the caller fills in per_s. NULL: no memory. */

@@ -321,14 +321,21 @@ static void merge_packings(const struct muri_packing *list, uint32_t middle, uin
     }
 }
 
-/* Stable: by rank. */
+/* Where the packings end that stand sorted from `from` on. */
+static uint32_t end_of_sorted(const struct muri_packings *packings, uint32_t from) {
+    while (++from < packings->n && !(packings->list[from].rank < packings->list[from - 1].rank))
+        continue;
+    return from < packings->n ? from : packings->n;
+}
+
+/* Stable: by rank. Most packings of a width stand sorted already. */
 static void sort_packings(struct muri_packings *packings, struct muri_packing *scratch) {
     uint32_t n = packings->n;
-    for (uint32_t width = 1; width < n; width *= 2) {
-        for (uint32_t from = 0; from < n; from += 2 * width) {
-            uint32_t here = n - from < 2 * width ? n - from : 2 * width;
-            merge_packings(packings->list + from, width < here ? width : here, here,
-                           scratch + from);
+    while (n > 0 && end_of_sorted(packings, 0) < n) {
+        for (uint32_t from = 0, middle, end; from < n; from = end) {
+            middle = end_of_sorted(packings, from);
+            end = middle < n ? end_of_sorted(packings, middle) : n;
+            merge_packings(packings->list + from, middle - from, end - from, scratch + from);
         }
         memcpy(packings->list, scratch, n * sizeof *scratch);
     }

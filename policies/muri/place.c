@@ -52,7 +52,9 @@ static void find(struct muri *muri, uint32_t p, const uint32_t *taken) {
     const struct gsim_view_cluster *cluster = muri->room.cluster;
     struct gsim_unit *units = muri->job[muri->packings.list[p].job[0]].wanted;
     uint32_t n = 0, gpus = muri->packings.list[p].gpus;
-    for (uint32_t node = 0; node < cluster->n_nodes; node++) {
+    uint32_t first = taken ? muri->room.first_taken : 0;
+    uint32_t end = taken ? muri->room.end_taken : cluster->n_nodes;
+    for (uint32_t node = first; node < end; node++) {
         uint32_t here = taken ? taken[node] : gpus - n;
         for (uint32_t gpu = cluster->node_first_gpu[node];
              gpu < cluster->node_first_gpu[node + 1] && here > 0 && n < gpus; gpu++)

@@ -28,6 +28,14 @@ void muri_room_give(struct muri_room *room, uint32_t node) {
             room->from[gpus] = node;
 }
 
+/* Of the nodes from the first one up to the end, the gang has got none yet. */
+static void note_range(struct muri_room *room, uint32_t *taken, uint32_t first, uint32_t end) {
+    room->first_taken = first;
+    room->end_taken = end;
+    if (taken)
+        memset(taken + first, 0, (end - first) * sizeof *taken);
+}
+
 static void note(uint32_t *taken, uint32_t node, uint32_t gpus) {
     if (taken)
         taken[node] = gpus;
@@ -61,6 +69,7 @@ static bool take_anywhere(struct muri_room *room, uint32_t gpus, uint32_t *taken
         n += room->free[node];
     if (n < gpus)
         return false;
+    note_range(room, taken, 0, n_nodes);
     for (uint32_t node = 0; node < n_nodes; node++) {
         uint32_t here = room->free[node] < gpus ? room->free[node] : gpus;
         room->free[node] -= here;
@@ -79,8 +88,7 @@ static bool take_on_one(struct muri_room *room, uint32_t gpus, uint32_t *taken) 
     room->from[gpus] = node;
     if (node == n_nodes)
         return false;
-    if (taken)
-        memset(taken, 0, n_nodes * sizeof *taken);
+    note_range(room, taken, node, node + 1);
     room->free[node] -= gpus;
     note(taken, node, gpus);
     return true;
@@ -98,8 +106,7 @@ bool muri_room_take(struct muri_room *room, uint32_t gpus, uint32_t *taken) {
     uint32_t last = rest > 0 ? first_with(room, rest, n_whole) : MURI_NONE;
     if (n < n_whole || (rest > 0 && last == MURI_NONE))
         return false;
-    if (taken)
-        memset(taken, 0, n_nodes * sizeof *taken);
+    note_range(room, taken, 0, n_nodes);
     for (uint32_t node = 0; node < n_nodes && n_whole > 0; node++)
         if (room->free[node] == widest) {
             room->free[node] = 0;

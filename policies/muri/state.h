@@ -62,6 +62,7 @@ struct muri_room {
     uint32_t *free;
     /* By GPUs of a gang of up to a node: no node before this one has room. */
     uint32_t *from;
+    uint32_t first_taken, end_taken; /* the nodes between which the last gang got its GPUs */
 };
 
 /* How long an iteration of a packing of these jobs takes; those that it has not are MURI_NONE. */

@@ -29,7 +29,8 @@ static double expected_of(const struct gsim_modes *modes, uint32_t m, const stru
 
 /* How fast the job is in a round, of its speed in the trace: a round may give it any GPUs. */
 static double pace_of(const struct gsim_ctx *ctx, gsim_slot slot) {
-    double pace = gsim_rounds_paces(ctx, slot, ctx->view->jobs.gpus[slot]).mean;
+    const struct shockwave *s = ctx->state;
+    double pace = gsim_rounds_paces(ctx, slot, ctx->view->jobs.gpus[slot], s->is_one_type).mean;
     return pace > 0 ? pace : 1;
 }
 

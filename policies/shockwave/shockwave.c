@@ -23,6 +23,7 @@
  * was last without jobs, so that neither when a trace begins nor jobs of long ago decide. */
 #include "policies/shockwave/state.h"
 #include "policies/lib/common.h"
+#include "policies/lib/rounds.h"
 #include "sim/base/units.h"
 
 static struct shockwave *own(const struct gsim_ctx *ctx) {
@@ -201,6 +202,7 @@ static enum gsim_status open_shockwave(struct gsim_ctx *ctx) {
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                          "shockwave needs nodes, not a pool of GPUs");
     s->round_ns = gsim_param(ctx->params, "round");
+    s->is_one_type = gsim_rounds_has_one_type(ctx->view);
     s->n_rounds = (uint32_t)gsim_param(ctx->params, "rounds");
     s->most_rounds = (uint32_t)gsim_param(ctx->params, "replan");
     s->most_rounds = s->most_rounds < s->n_rounds ? s->most_rounds : s->n_rounds;

@@ -37,6 +37,7 @@ struct shockwave {
     struct gsim_future_job *future; /* of the active jobs */
     struct gsim_future_rank *by_gain; /* as long */
     uint32_t n_gpus; /* GPUs of nodes that are up */
+    bool is_one_type; /* all GPUs are */
     int64_t round_ns, ends_ns; /* the length of a round; the end of the round under way */
     /* from when lateness counts: the first submission since the cluster was last without jobs */
     int64_t origin_ns;

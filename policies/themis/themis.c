@@ -19,6 +19,7 @@
  * Gavel's finish-time fairness, which others call Themis too, is --policy gavel with
  * objective=finish-time. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "policies/lib/common.h"
 #include "policies/lib/random.h"
@@ -39,6 +40,7 @@ struct job {
     uint32_t gets;
     double *pace, *log_value; /* by GPUs, 0 to `gpus` */
     uint32_t arrival; /* among the open jobs */
+    uint64_t came; /* among all that have come */
     uint64_t listed_in; /* the auction for which it was listed last */
 };
 
@@ -51,11 +53,14 @@ struct behind {
 struct state {
     struct job *job; /* by number in the trace */
     uint32_t *active, n_active; /* by arrival */
+    uint64_t n_came;
+    bool is_one_type; /* all GPUs are */
     uint32_t *order; /* open jobs by arrival, at an auction the worst rho first */
     struct behind *behind; /* as the last auction ranked them */
     uint32_t n_behind;
     uint64_t n_auctions;
     uint32_t n_open;
+    uint32_t *few; /* scratch: open jobs that may get a GPU more; that have GPUs, or get some */
     struct gsim_bidder *bidder;
     struct gsim_random random;
     double crowd; /* jobs over time so far, in s */
@@ -66,6 +71,11 @@ struct state {
     struct gsim_preemption way;
     uint32_t n_repairs; /* of nodes, that an auction has seen */
     bool is_due;
+    /* The first end to come of those that jobs note, waiting ones too, and how many jobs note it
+     * (0: unknown). */
+    int64_t next_ns;
+    uint32_t n_next;
+    int64_t first_end_ns; /* no lease ends before */
 };
 
 static struct state *own(const struct gsim_ctx *ctx) {
@@ -81,12 +91,17 @@ static void count_crowd(const struct gsim_ctx *ctx, struct state *s) {
     s->crowd_ns = ctx->view->now_ns;
 }
 
-static void drop_ended(struct state *s) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->n_active; i++)
-        if (!s->job[s->active[i]].has_ended)
-            s->active[n++] = s->active[i];
-    s->n_active = n;
+/* The job is an active one. */
+static void drop(struct state *s, uint32_t number) {
+    uint32_t low = 0, high = s->n_active - 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->job[s->active[middle]].came < s->job[number].came)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    memmove(s->active + low, s->active + low + 1, (--s->n_active - low) * sizeof *s->active);
 }
 
 /* --- arrivals and ends ------------------------------------------------------------------------ */
@@ -101,7 +116,7 @@ static void learn_paces(const struct gsim_ctx *ctx, struct job *job) {
     job->keeps_pace = !ctx->view->trace->goodput && !gsim_ask_modes(ctx, job->slot, &modes);
     job->pace[0] = 0;
     for (uint32_t k = 1; k <= job->gpus; k++) {
-        struct gsim_paces paces = gsim_rounds_paces(ctx, job->slot, k);
+        struct gsim_paces paces = gsim_rounds_paces(ctx, job->slot, k, own(ctx)->is_one_type);
         job->pace[k] = paces.least > 0 ? paces.mean : 0;
     }
 }
@@ -123,15 +138,18 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
                         .crowd = s->crowd,
                         .pace = lists,
                         .log_value = lists + gpus + 1};
+    job->came = s->n_came++;
     s->active[s->n_active++] = number;
     s->is_due = true;
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     struct state *s = own(ctx);
+    struct job *job = &s->job[ctx->view->jobs.index[slot]];
     count_crowd(ctx, s);
-    s->job[ctx->view->jobs.index[slot]].has_ended = true;
-    drop_ended(s);
+    job->has_ended = true;
+    s->n_next -= s->n_next > 0 && job->until_ns == s->next_ns;
+    drop(s, ctx->view->jobs.index[slot]);
     s->is_due = true;
 }
 
@@ -283,24 +301,20 @@ static bool may_get_more(const struct job *job, bool is_bidder) {
     return job->bids == is_bidder && job->gets < job->gpus;
 }
 
-/* One more GPU for the open job that has this lot. Returns whether the job has all that it asks
- * for. */
-static bool give_one(struct state *s, bool to_bidders, uint64_t lot) {
-    uint32_t i = 0;
-    while (!may_get_more(&s->job[s->order[i]], to_bidders) || lot-- > 0)
-        i++;
-    struct job *job = &s->job[s->order[i]];
-    job->gets++;
-    return job->gets == job->gpus;
-}
-
-/* Gives the rest, a GPU at a time: to jobs that do not bid, then to those that do. */
+/* Gives the rest, a GPU at a time, to the job that has the lot: to jobs that do not bid, then to
+ * those that do. */
 static void give_rest(struct state *s, uint32_t pool, bool to_bidders) {
     uint32_t n = 0;
     for (uint32_t i = 0; pool > 0 && i < s->n_open; i++)
-        n += may_get_more(&s->job[s->order[i]], to_bidders);
-    for (; pool > 0 && n > 0; pool--)
-        n -= give_one(s, to_bidders, gsim_random_below(&s->random, n));
+        if (may_get_more(&s->job[s->order[i]], to_bidders))
+            s->few[n++] = s->order[i];
+    for (; pool > 0 && n > 0; pool--) {
+        uint32_t at = (uint32_t)gsim_random_below(&s->random, n);
+        struct job *job = &s->job[s->few[at]];
+        job->gets++;
+        if (job->gets == job->gpus)
+            memmove(s->few + at, s->few + at + 1, (--n - at) * sizeof *s->few);
+    }
     if (pool > 0 && !to_bidders)
         give_rest(s, pool, true);
 }
@@ -355,33 +369,63 @@ static void take_what_fits(struct gsim_ctx *ctx, struct gsim_plan *plan, struct 
     }
 }
 
+/* Lists the open jobs that have GPUs, or get some; the others only wait for another lease. */
+static uint32_t list_few(struct gsim_ctx *ctx, struct state *s) {
+    int64_t until_ns = ctx->view->now_ns + s->lease_ns;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_open; i++) {
+        struct job *job = &s->job[s->order[i]];
+        s->n_next -= s->n_next > 0 && job->until_ns == s->next_ns;
+        job->until_ns = until_ns;
+        if (job->gets > 0)
+            job->gets = runs_on(job, job->gets);
+        if (job->gets > 0 || runs_now(ctx, job))
+            s->few[n++] = s->order[i];
+    }
+    s->n_next += s->n_next > 0 && until_ns == s->next_ns ? s->n_open : 0;
+    return n;
+}
+
 /* Jobs that give up GPUs come first, then those that take more. */
 static void lease(struct gsim_ctx *ctx, struct gsim_plan *plan, struct state *s) {
+    uint32_t n = list_few(ctx, s);
     for (int pass = 0; pass < 3; pass++)
-        for (uint32_t i = 0; i < s->n_open; i++) {
-            struct job *job = &s->job[s->order[i]];
+        for (uint32_t i = 0; i < n; i++) {
+            struct job *job = &s->job[s->few[i]];
             bool runs = runs_now(ctx, job);
-            if (pass == 0)
-                job->gets = runs_on(job, job->gets);
             if (runs && pass == (job->gets < job->has ? 0 : 1))
                 change(ctx, plan, s, job);
             else if (!runs && pass == 2 && job->gets > 0)
                 place(ctx, plan, s, job);
-            if (pass == 2)
-                job->until_ns = ctx->view->now_ns + s->lease_ns;
         }
     if (none_has_gpus(s))
         take_what_fits(ctx, plan, s);
 }
 
-static int64_t next_end_ns(const struct gsim_ctx *ctx, const struct state *s) {
-    int64_t next_ns = GSIM_NEVER;
+/* --- when to look ----------------------------------------------------------------------------- */
+
+static void find_next_end(const struct gsim_ctx *ctx, struct state *s) {
+    s->next_ns = GSIM_NEVER;
+    s->n_next = 0;
     for (uint32_t i = 0; i < s->n_active; i++) {
         const struct job *job = &s->job[s->active[i]];
-        if (job->until_ns > ctx->view->now_ns && job->until_ns < next_ns)
-            next_ns = job->until_ns;
+        if (job->until_ns <= ctx->view->now_ns || job->until_ns > s->next_ns)
+            continue;
+        s->n_next = job->until_ns < s->next_ns ? 1 : s->n_next + 1;
+        s->next_ns = job->until_ns;
     }
-    return next_ns;
+}
+
+/* Of leases, those that the plan under way gives included. Jobs that wait get one in an auction
+ * alone, so that the first end comes no sooner before the next auction. */
+static void find_first_end(const struct gsim_ctx *ctx, struct state *s) {
+    s->first_end_ns = ctx->view->now_ns + s->lease_ns;
+    for (uint32_t i = 0; i < s->n_active; i++) {
+        const struct job *job = &s->job[s->active[i]];
+        if (!gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]) &&
+            job->until_ns < s->first_end_ns)
+            s->first_end_ns = job->until_ns;
+    }
 }
 
 static void on_timer(struct gsim_ctx *ctx) {
@@ -397,13 +441,20 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     s->is_due = false;
     s->n_repairs = ctx->view->cluster.n_repairs;
     count_crowd(ctx, s);
-    uint32_t pool = open_jobs(ctx, s);
+    bool may_sell = ctx->view->cluster.n_idle_gpus > 0 || ctx->view->now_ns >= s->first_end_ns;
+    uint32_t pool = may_sell ? open_jobs(ctx, s) : 0;
     if (pool > 0 && s->n_open > 0) {
         rank_open_jobs(ctx, s);
         give_rest(s, sell(ctx, s, pool), false);
         lease(ctx, plan, s);
     }
-    gsim_plan_wake(plan, next_end_ns(ctx, s));
+    if (s->first_end_ns <= ctx->view->now_ns)
+        find_first_end(ctx, s);
+    else if (s->first_end_ns > ctx->view->now_ns + s->lease_ns)
+        s->first_end_ns = ctx->view->now_ns + s->lease_ns;
+    if (s->n_next == 0 || s->next_ns <= ctx->view->now_ns)
+        find_next_end(ctx, s);
+    gsim_plan_wake(plan, s->next_ns);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -414,6 +465,7 @@ static enum gsim_status open_themis(struct gsim_ctx *ctx) {
     s->lease_ns = gsim_param(ctx->params, "lease");
     if (ctx->view->pool.is_used)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0, "themis needs nodes, not a pool of GPUs");
+    s->is_one_type = gsim_rounds_has_one_type(ctx->view);
     s->fairness = (double)gsim_param(ctx->params, "f") / (double)GSIM_PPM;
     s->rule = gsim_settings_rule(ctx);
     s->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
@@ -421,9 +473,10 @@ static enum gsim_status open_themis(struct gsim_ctx *ctx) {
     s->job = gsim_arena_array(ctx->arena, n, sizeof *s->job);
     s->active = gsim_arena_array(ctx->arena, n, sizeof *s->active);
     s->order = gsim_arena_array(ctx->arena, n, sizeof *s->order);
+    s->few = gsim_arena_array(ctx->arena, n, sizeof *s->few);
     s->behind = gsim_arena_array(ctx->arena, n, sizeof *s->behind);
     s->bidder = gsim_arena_array(ctx->arena, n, sizeof *s->bidder);
-    return s->job && s->active && s->order && s->behind && s->bidder
+    return s->job && s->active && s->order && s->few && s->behind && s->bidder
                ? GSIM_OK
                : gsim_no_memory(ctx->log, "opening themis");
 }
