@@ -49,10 +49,13 @@ static bool take_idle(struct gsim_servers *servers, struct gsim_ctx *ctx, struct
     if (!gsim_servers_place_anywhere(servers, ctx, plan, slot))
         return false;
     uint32_t n_units = gsim_plan_units(plan, slot, &units);
-    if (extra_ns(ctx, slot, units, n_units) <= wait_here_ns) {
+    int64_t lacks_ns = extra_ns(ctx, slot, units, n_units) - wait_here_ns;
+    if (lacks_ns <= 0) {
         gsim_servers_has_placed(servers, ctx, plan, slot);
         return true;
     }
+    if (ctx->view->now_ns + lacks_ns < servers->pays_ns)
+        servers->pays_ns = ctx->view->now_ns + lacks_ns;
     gsim_plan_rollback(plan, mark);
     return false;
 }
@@ -65,11 +68,12 @@ static uint32_t smallest_waiting(const struct gsim_servers *servers) {
     return width;
 }
 
-/* From the end of the line, where jobs wait longest. */
-static void empty_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+/* From the end of the line, where jobs wait longest. Whether any has left it. */
+static bool empty_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
                        uint32_t server, uint32_t *smallest) {
     struct gsim_server *at = &servers->of[server];
     int64_t ahead = at->waiting_gpus;
+    uint32_t n = at->line.n;
     gsim_slot before;
     for (gsim_slot slot = at->line.last;
          slot != GSIM_NO_SLOT && *smallest <= ctx->view->cluster.n_idle_gpus; slot = before) {
@@ -80,19 +84,32 @@ static void empty_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struc
             *smallest = smallest_waiting(servers);
         ahead -= gpus;
     }
+    return at->line.n < n;
+}
+
+/* Each server once, of those that are left the most loaded one first: a job that moves changes the
+ * loads, and so the order of those behind. */
+static void empty_lines(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                        struct gsim_plan *plan) {
+    uint32_t smallest = smallest_waiting(servers), n_left = servers->n_waiting;
+    uint32_t server = gsim_index_last(&servers->loads);
+    servers->n_passes++;
+    while (server != GSIM_NO_ID && n_left > 0 && smallest <= ctx->view->cluster.n_idle_gpus) {
+        struct gsim_server *at = &servers->of[server];
+        bool is_new = at->pass != servers->n_passes;
+        at->pass = servers->n_passes;
+        n_left -= is_new ? at->line.n : 0;
+        if (is_new && empty_line(servers, ctx, plan, server, &smallest))
+            server = gsim_index_last(&servers->loads);
+        else
+            server = gsim_index_prev(&servers->loads, server);
+    }
 }
 
 void gsim_servers_use_idle(struct gsim_servers *servers, struct gsim_ctx *ctx,
                            struct gsim_plan *plan) {
-    uint32_t smallest = smallest_waiting(servers), n_left = servers->n_waiting, server, after;
     gsim_slot slot, next;
-    for (server = gsim_index_last(&servers->loads);
-         server != GSIM_NO_ID && n_left > 0 && smallest <= ctx->view->cluster.n_idle_gpus;
-         server = after) {
-        after = gsim_index_prev(&servers->loads, server);
-        n_left -= servers->of[server].line.n;
-        empty_line(servers, ctx, plan, server, &smallest);
-    }
+    empty_lines(servers, ctx, plan);
     for (slot = servers->wide_line.first; slot != GSIM_NO_SLOT; slot = next) {
         next = gsim_turn_of(ctx, slot)->after;
         if (ctx->view->jobs.gpus[slot] <= ctx->view->cluster.n_idle_gpus)

@@ -59,7 +59,7 @@ static gsim_slot walk_next(struct walk *walk, const struct gsim_ctx *ctx) {
     const struct gsim_gandiva_turn *wide =
         walk->wide == GSIM_NO_SLOT ? NULL : gsim_turn_of(ctx, walk->wide);
     gsim_slot slot;
-    if (wide && (!own || wide->since_ns < own->since_ns)) {
+    if (wide && (!own || gsim_turn_is_older(ctx, walk->wide, walk->own))) {
         slot = walk->wide;
         walk->wide = skip_others(ctx, wide->after, walk->server);
     } else {
@@ -108,7 +108,7 @@ static bool push_out(struct gsim_servers *servers, struct gsim_ctx *ctx, struct 
 
 static void victims_have_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx) {
     for (uint32_t v = 0; v < servers->eviction.n; v++)
-        gsim_servers_has_stopped(servers, ctx, servers->eviction.victims[v].slot);
+        gsim_servers_is_pushed_out(servers, ctx, servers->eviction.victims[v].slot);
 }
 
 /* --- placing on one server --------------------------------------------------------------- */
@@ -482,11 +482,13 @@ void gsim_servers_serve(struct gsim_servers *servers, struct gsim_ctx *ctx,
     if (servers->wide_line.n > 0)
         serve_wide(servers, ctx, plan);
     serve_dirty(servers, ctx, plan);
+    servers->pays_ns = GSIM_NEVER;
     if (servers->is_balancing && servers->n_waiting > 0 && !gsim_common_is_full(ctx->view))
         gsim_servers_use_idle(servers, ctx, plan);
     serve_arrived(servers, ctx, plan);
     if (servers->is_balancing && servers->has_freed)
         gsim_servers_balance(servers, ctx);
+    servers->has_freed = false;
     if (servers->wide_line.n > 0)
         serve_wide(servers, ctx, plan);
     serve_dirty(servers, ctx, plan);
@@ -496,6 +498,8 @@ void gsim_servers_serve(struct gsim_servers *servers, struct gsim_ctx *ctx,
     }
     servers->n_changed = 0;
     uint32_t first = gsim_index_first(&servers->timed);
-    if (first != GSIM_NO_ID)
-        gsim_plan_wake(plan, gsim_index_key(&servers->timed, first));
+    int64_t next_ns = first != GSIM_NO_ID ? gsim_index_key(&servers->timed, first) : GSIM_NEVER;
+    next_ns = servers->pays_ns < next_ns ? servers->pays_ns : next_ns;
+    if (next_ns != GSIM_NEVER)
+        gsim_plan_wake(plan, next_ns);
 }

@@ -222,3 +222,25 @@ class MoreDraws:
             row["priority"] = r.choice([0, 0, 0, 1, 2])
         self.costs = {"quantum": r.choice([S, 5 * S, 10 * S, 3 * S + 7])}
         self.sets = self.sets[1:] + [f"quantum={self.costs['quantum']}ns", "mechanism=copy"]
+
+    def draw_moving(self, r):
+        """Servers between which jobs move; coming back takes as long anywhere."""
+        self.draw_servers(r)
+        self.sets.remove("migration=off")
+
+    def draw_moving_memory(self, r):
+        """Servers between which jobs move with their memory."""
+        self.draw_moving(r)
+        self.stop_ns = self.back_ns = 0
+        self.sets = [its for its in self.sets if not its.startswith(("restart", "preempt"))] + ["preempt=suspend"]
+        self.draw_carried(r)
+
+    def draw_carried(self, r):
+        """Memory that goes to a host and comes back, over the network to other nodes."""
+        rate = lambda: r.choice([GIB // 4, GIB, 10 * GIB, 55_365_000_000])
+        self.costs.update(out=rate(), back=rate(), free=r.choice([0, 450_000, S]), net=r.choice([GIB // 8, GIB // 2, GIB, 5 * GIB]))
+        for row in self.rows:
+            row["memory"] = r.choice([GIB // 2, GIB, 2 * GIB, 5 * GIB])
+        self.sets += [f"pcie.d2h_bytes_per_s={self.costs['out']}B/s", f"pcie.h2d_bytes_per_s={self.costs['back']}B/s",
+                      f"pcie.h2d_reused_bytes_per_s={self.costs['back']}B/s", f"suspend.free_ns_per_gib={self.costs['free']}ns",
+                      f"network.bytes_per_s={self.costs['net']}B/s"]

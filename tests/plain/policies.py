@@ -6,6 +6,7 @@ from attained import Attained
 from blocks import Blocks
 from bystanders import AntMan
 from cluster import WHOLE, Run
+from carried import Carried
 from copies import Linked
 from cut_outages import FailingCuts, FailingInstances, FailingLanes
 from cuts import Cuts
@@ -22,6 +23,7 @@ from quotas import Kueue, Queue, grow
 from results import quantile
 from servers import Servers
 from slices import Server, Sliced, gpu_time
+from moves import Moving
 from orion import Orion
 from outages import FailingShared
 from pages import Pages
@@ -306,14 +308,20 @@ class Adaptive(Policy):
 
 
 class Gandiva(Policy):
-    kinds = ("server", "servers", "wide_servers")
+    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory")
     # gangs over several servers: one that comes pushes out jobs at once; claims make guests of jobs that waited less alone,
     # and of those that give way the ones run on of which no GPU is taken
     again = {"server": (127, 20261344), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199)}
 
     def run(self, cluster, jobs, setup):
-        turns = Server(setup.costs["slice"]) if setup.kind == "server" else Servers(setup.costs["slice"], cluster)
-        Run(cluster, jobs, turns, setup.stop_ns, setup.back_ns, setup.loses).go()
+        if setup.kind.startswith("moving"):
+            turns = Moving(setup.costs["slice"], cluster, setup.costs)
+        else:
+            turns = Server(setup.costs["slice"]) if setup.kind == "server" else Servers(setup.costs["slice"], cluster)
+        if "net" in setup.costs:
+            Carried(cluster, jobs, turns, setup.costs).go()
+        else:
+            Run(cluster, jobs, turns, setup.stop_ns, setup.back_ns, setup.loses).go()
 
 
 class Fairshare(Easy):
