@@ -476,22 +476,21 @@ static void serve_dirty(struct gsim_servers *servers, struct gsim_ctx *ctx,
     }
 }
 
-void gsim_servers_serve(struct gsim_servers *servers, struct gsim_ctx *ctx,
+static void serve_lines(struct gsim_servers *servers, struct gsim_ctx *ctx,
                         struct gsim_plan *plan) {
-    touch_timed(servers, ctx);
     if (servers->wide_line.n > 0)
         serve_wide(servers, ctx, plan);
     serve_dirty(servers, ctx, plan);
+}
+
+static void use_idle(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     servers->pays_ns = GSIM_NEVER;
     if (servers->is_balancing && servers->n_waiting > 0 && !gsim_common_is_full(ctx->view))
         gsim_servers_use_idle(servers, ctx, plan);
-    serve_arrived(servers, ctx, plan);
-    if (servers->is_balancing && servers->has_freed)
-        gsim_servers_balance(servers, ctx);
-    servers->has_freed = false;
-    if (servers->wide_line.n > 0)
-        serve_wide(servers, ctx, plan);
-    serve_dirty(servers, ctx, plan);
+}
+
+static void look_again_at_changed(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                                  struct gsim_plan *plan) {
     for (uint32_t c = 0; c < servers->n_changed; c++) {
         servers->of[servers->changed[c]].is_changed = false;
         look_again(servers, ctx, servers->changed[c]);
@@ -502,4 +501,22 @@ void gsim_servers_serve(struct gsim_servers *servers, struct gsim_ctx *ctx,
     next_ns = servers->pays_ns < next_ns ? servers->pays_ns : next_ns;
     if (next_ns != GSIM_NEVER)
         gsim_plan_wake(plan, next_ns);
+}
+
+/* Jobs that came may have pushed out wider gangs, and left some of their GPUs, or taken GPUs to
+ * which a move did not pay. */
+void gsim_servers_serve(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                        struct gsim_plan *plan) {
+    touch_timed(servers, ctx);
+    serve_lines(servers, ctx, plan);
+    use_idle(servers, ctx, plan);
+    serve_arrived(servers, ctx, plan);
+    if (servers->is_balancing && servers->has_freed)
+        gsim_servers_balance(servers, ctx);
+    servers->has_freed = false;
+    uint32_t n_leaving = servers->n_leaving;
+    serve_lines(servers, ctx, plan);
+    if (ctx->view->changes.n_arrived > 0 || servers->n_leaving > n_leaving)
+        use_idle(servers, ctx, plan);
+    look_again_at_changed(servers, ctx, plan);
 }

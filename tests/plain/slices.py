@@ -94,6 +94,7 @@ class Server(Sliced):
             for job in sorted(newcomers, key=lambda job: (job.after is not None, job.number)):
                 self.place(run, job)
             self.serve(run, self.line(run) if self.balance(run) or newcomers else [])
+            self.use_idle(run, [])
             newcomers = []
         self.note(run)
         times = [job.since + self.quantum for job in run.running] + [self.rests_until(job) for job in run.waiting]
