@@ -37,6 +37,7 @@ struct gsim_gandiva_turn {
     const struct gsim_gandiva_part *parts; /* NULL: `only` */
     uint32_t n_parts; /* 0: it is allotted to no server */
     struct gsim_gandiva_part only;
+    uint32_t next_gpus; /* while jobs grow: on how many it will be */
     uint8_t list; /* enum gsim_turn_list */
     bool is_stopping; /* while a plan looks for GPUs: it is a victim already */
     bool is_leaving; /* it has been pushed out, and is on its way off its GPUs */
@@ -179,6 +180,7 @@ bool gsim_servers_gather(struct gsim_servers *servers, struct gsim_ctx *ctx,
 struct gsim_growth {
     int64_t after_ns; /* how long no job must have waited or come */
     int64_t calm_ns; /* since when no job has waited or come */
+    bool is_short; /* jobs waited as the last decide ended: they have until this one */
 };
 /* While a job waits: jobs with more GPUs than they asked for give them back. Before any is
  * placed. */

@@ -70,6 +70,7 @@ class Cluster:
     def __init__(self, nodes, rule="consolidate", apart=Fraction(1)):
         self.nodes, self.rule = nodes, rule
         self.apart = apart  # speed of a gang over several nodes
+        self.worth = Fraction(1)  # of a GPU beyond those that a job asked for
         self.types = {node.gpu_type for node in nodes}  # of the run
 
     def may_use(self, job, node):
@@ -243,6 +244,7 @@ class Run(Walk):
         self.moving.discard(job)
         numbers = {number for number, _ in job.units}
         job.speed = min(self.cluster.nodes[number].speed for number in numbers) * (self.cluster.apart if len(numbers) > 1 else 1)
+        job.speed *= 1 + Fraction(max(0, len(job.units) - job.gpus), job.gpus) * self.cluster.worth
         self.running.append(job)
         self.fresh.append(job)
 

@@ -235,6 +235,20 @@ class MoreDraws:
         self.sets = [its for its in self.sets if not its.startswith(("restart", "preempt"))] + ["preempt=suspend"]
         self.draw_carried(r)
 
+    def draw_growing(self, r):
+        """Jobs that grow, with or without memory, and that move between servers or not."""
+        getattr(self, r.choice(["draw_moving", "draw_moving_memory"]))(r)
+        self.rows = self.rows[:15]
+        for row in self.rows:
+            row["gpus"] = r.choice([1, row["gpus"]])
+            row["submit"] *= r.choice([1, 3])
+        for row, time in zip(self.rows, sorted(row["submit"] for row in self.rows)):
+            row["submit"] = time
+        worth = r.choice([1_000_000, 500_000, 250_000, 0])
+        self.costs.update(after=r.choice([1, S, 5 * S, 60 * S]), worth=Fraction(worth, 10**6), migrates=r.random() < 0.5)
+        self.sets += ["grow=on", f"grow_after={self.costs['after']}ns", f"gang.grown_ppm={worth}",
+                      f"migration={'on' if self.costs['migrates'] else 'off'}"]
+
     def draw_carried(self, r):
         """Memory that goes to a host and comes back, over the network to other nodes."""
         rate = lambda: r.choice([GIB // 4, GIB, 10 * GIB, 55_365_000_000])

@@ -14,6 +14,7 @@ from draw import KINDS, S
 from failures import Failing, stand
 from gang_reservations import FairGangs, ReservedGangs
 from gated import Gated
+from growth import Growing
 from halts import Halts
 from hosts import Hosts
 from lanes import Lanes
@@ -308,13 +309,15 @@ class Adaptive(Policy):
 
 
 class Gandiva(Policy):
-    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory")
+    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing")
     # gangs over several servers: one that comes pushes out jobs at once; claims make guests of jobs that waited less alone,
     # and of those that give way the ones run on of which no GPU is taken
     again = {"server": (127, 20261344), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199)}
 
     def run(self, cluster, jobs, setup):
-        if setup.kind.startswith("moving"):
+        if "after" in setup.costs:
+            cluster.worth, turns = setup.costs["worth"], Growing(setup.costs["slice"], cluster, setup.costs)
+        elif setup.kind.startswith("moving"):
             turns = Moving(setup.costs["slice"], cluster, setup.costs)
         else:
             turns = Server(setup.costs["slice"]) if setup.kind == "server" else Servers(setup.costs["slice"], cluster)
