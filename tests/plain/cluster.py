@@ -207,8 +207,11 @@ class Run(Walk):
         self.leaving, self.coming, self.placed = {}, {}, []  # until when; in the order of their placement
         self.moving = set()  # of those that leave, or are placed: they go on elsewhere, by way of the host
 
+    def find(self, job):
+        return self.cluster.find(job)
+
     def place(self, job):
-        units = self.cluster.find(job)
+        units = self.find(job)
         if units is None:
             return False
         self.put(job, units)

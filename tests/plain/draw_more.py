@@ -249,6 +249,17 @@ class MoreDraws:
         self.sets += ["grow=on", f"grow_after={self.costs['after']}ns", f"gang.grown_ppm={worth}",
                       f"migration={'on' if self.costs['migrates'] else 'off'}"]
 
+    def draw_carried_over(self, r):
+        """Several nodes, of unlike widths or not, of which stopped jobs have their memory on the hosts."""
+        nodes = self.nodes if len(self.nodes) > 1 else self.nodes * 2
+        self.nodes = [{"gpus": r.choice([1, 2, 4, 8])} for _ in nodes] if r.random() < 0.5 else [dict(node) for node in nodes]
+        self.rule = r.choice(["consolidate", "consolidate", "any", "spread"])
+        for row in self.rows:
+            while not Cluster(self.plain_nodes(), self.rule).find(Job(0, row)):
+                row["gpus"] -= 1
+        self.sets += ["preempt=suspend", f"placement={self.rule}"]
+        self.draw_carried(r)
+
     def draw_carried(self, r):
         """Memory that goes to a host and comes back, over the network to other nodes."""
         rate = lambda: r.choice([GIB // 4, GIB, 10 * GIB, 55_365_000_000])

@@ -44,7 +44,9 @@ class Policy:
 
     def run(self, cluster, jobs, setup):
         self.slack = type(self).slack
-        if "numa_gpus" in setup.costs:
+        if "net" in setup.costs:
+            Carried(cluster, jobs, self, setup.costs).go()
+        elif "numa_gpus" in setup.costs:
             self.slack = 1e-7
             Linked(cluster, jobs, self, setup.costs).go()
         elif "mtbf" in setup.costs:
@@ -136,7 +138,7 @@ class Ranked(Policy):
         for other in sorted(worse, key=lambda other: self.victim_key(run, other), reverse=True):
             stopped.append((other, other.units))
             run.cluster.change(other, 1)
-            units = run.cluster.find(job)
+            units = run.find(job)
             if units:
                 break
         else:
@@ -151,7 +153,7 @@ class Ranked(Policy):
 
 
 class Srtf(Ranked):
-    kinds = (*Ranked.kinds, "linked")
+    kinds = (*Ranked.kinds, "linked", "carried_over")
 
     def rank(self, run, job):
         return max(0, job.thought() - (job.work - job.left_at(run.now)))
@@ -214,7 +216,7 @@ class Killing(Easy):
 class Las(Ranked):
     """A running job gives way once it is a quantum ahead of one that waits; service is time on GPUs."""
 
-    kinds = (*KINDS, "suspends", "failures", "failing_nodes")  # jobs that take turns and begin anew each time have no end
+    kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over")  # jobs that take turns and begin anew each time have no end
     again = {"failures": (19,)}  # a gang is on its way off two nodes as one of them fails
     quantum = 5 * 10**9
     sets = ("las.quantum=5s",)
