@@ -149,6 +149,23 @@ class MoreDraws:
         self.draw_beside(r)
         self.draw_gangs(r)
 
+    def draw_gangs_in_vgpus(self, r):
+        self.draw_vgpus(r)
+        self.sets = ["queue=" if its.startswith("queue=") else its for its in self.sets]
+        self.draw_gangs(r)
+
+    def draw_gangs_in_levels(self, r):
+        self.draw_levels(r)
+        self.draw_gangs(r)
+
+    def draw_attained_gangs(self, r):
+        """As attained_turns, on nodes of unlike widths, with gangs that fit on one."""
+        self.draw_attained_turns(r)
+        for node in self.nodes:
+            node["gpus"] = r.choice([1, 2, 3, 4, 8])
+        for row in self.rows:
+            row["gpus"] = min(r.choice([1, 1, 2, 3, 4, 8]), max(node["gpus"] for node in self.nodes))
+
     def draw_gangs_in_groups(self, r):
         self.draw_groups(r)
         self.draw_gangs(r)

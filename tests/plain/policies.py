@@ -396,7 +396,7 @@ def share(cluster, jobs, lane, setup, shared=Shared):
 
 
 class Timeslice(Policy):
-    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "gangs_in_turns", "attained_turns", "programs", "hosted", "fitted", "requests")
+    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "gangs_in_turns", "attained_turns", "attained_gangs", "programs", "hosted", "fitted", "requests")
     lane, shared = Turns, Shared
     # several jobs have been served as much, and not all have to give way; the first on a GPU is stopped as it comes
     again = {"attained_turns": (7, 14, 64, 71)}
@@ -484,14 +484,14 @@ class Mig(Policy):
 
 
 class Vgpu(Policy):
-    kinds = ("vgpus", "outages_of_vgpus")
+    kinds = ("vgpus", "outages_of_vgpus", "gangs_in_vgpus")
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, setup.costs["lane"], setup)
 
 
 class Xsched(Policy):
-    kinds = ("levels", "outages_of_levels", "ties_of_levels", "urgent_levels")
+    kinds = ("levels", "outages_of_levels", "ties_of_levels", "urgent_levels", "gangs_in_levels")
     again = {"levels": (378,)}  # an urgent job comes in the instant in which a kernel ends
 
     def run(self, cluster, jobs, setup):
