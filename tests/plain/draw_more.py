@@ -204,6 +204,20 @@ class MoreDraws:
         self.nodes = nodes
         self.sets += [f"slice={self.costs['slice']}ns", f"fill={'on' if self.costs['fill'] else 'off'}"]
 
+    def draw_failing_rows(self, r):
+        """Rows of which nodes fail; jobs come from storage."""
+        for node in self.nodes if r.random() < 0.5 else []:
+            node["gpus"] = r.choice([1, 2, 4, 8])
+        for row in self.rows:
+            row["gpus"] = min(row["gpus"], sum(node["gpus"] for node in self.nodes), 2 * self.width)
+        self.costs = {"slice": r.choice([S, 5 * S, 3 * S + 7]), "fill": r.random() < 0.6}
+        self.draw_costs(r) if r.random() < 0.5 else None
+        self.draw_mean_times(r)
+        if not self.back_ns:
+            self.back_ns = r.choice([0, S, r.randint(1, 9 * S)])
+            self.sets.append(f"restart.resume_ns={self.back_ns}ns")
+        self.sets += [f"slice={self.costs['slice']}ns", f"fill={'on' if self.costs['fill'] else 'off'}", "preempt=restart"]
+
     def draw_ways_back(self, r):
         """Memory that goes to the host, storage from which jobs come, or neither."""
         way = r.choice(["suspend", "suspend", "restart", "free"])

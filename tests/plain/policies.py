@@ -30,7 +30,7 @@ from outages import FailingShared
 from pages import Pages
 import parts
 from reservations import Fair, Reserved
-from rows import Matrix
+from rows import FailingMatrix, Matrix
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
 from touches import Touches
 from urgent import Urgent
@@ -368,11 +368,15 @@ class Fairshare(Easy):
 
 
 class GangRr(Policy):
-    name, kinds = "gang-rr", ("rows", "filled", "rows_of_nodes")
+    name, kinds = "gang-rr", ("rows", "filled", "rows_of_nodes", "failing_rows")
     # held up by a gang on its way there, which kept its columns when others came; still on its way off as its turn comes
     again = {"rows_of_nodes": (14, 101, 284)}
 
     def run(self, cluster, jobs, setup):
+        if "mtbf" in setup.costs:
+            matrix = FailingMatrix(setup.costs["slice"], setup.costs["fill"], cluster)
+            Failing(cluster, jobs, matrix, setup.stop_ns, setup.back_ns, setup.costs).go()
+            return
         matrix = Matrix(setup.costs["slice"], setup.costs["fill"], cluster.nodes)
         Run(cluster, jobs, matrix, setup.stop_ns, setup.back_ns).go()
 
