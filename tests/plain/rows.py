@@ -85,16 +85,16 @@ class Matrix:
 
 class FailingMatrix(Matrix):
     """Nodes fail: a gang that loses its GPUs, or that waits for its turn on such a node, leaves its row and gets columns anew,
-    of nodes that are up, as soon as there are any: those that come first, then those that waited. In a row without gangs a
+    of nodes that are up, as soon as there are any: those that have none first, then those that waited. In a row without gangs a
     gang may have columns of several nodes where none that is up is as wide."""
 
     def __init__(self, slice_ns, fills, cluster):
         Matrix.__init__(self, slice_ns, fills, cluster.nodes)
-        self.nodes, self.outside, self.turned = cluster.nodes, [], None
+        self.nodes, self.outside, self.new, self.turned = cluster.nodes, [], [], None
 
     def arrived(self, run, job):
         self.leave(job)
-        self.outside.append(job)
+        self.new.append(job)
 
     def leave(self, job):
         for row in self.rows:
@@ -117,7 +117,7 @@ class FailingMatrix(Matrix):
                 and any(self.nodes[number].is_down for number, _ in self.columns[job])]
         for job in lost:
             self.leave(job)
-        gangs, self.outside = self.outside + lost, []
+        gangs, self.outside, self.new = self.outside + self.new + lost, [], []
         for job in gangs:
             before = [list(row) for row in self.rows]
             Matrix.arrived(self, run, job)
