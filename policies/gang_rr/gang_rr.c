@@ -308,8 +308,8 @@ static void begin_anew(struct state *s) {
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *s = ctx->state;
     int64_t now = ctx->view->now_ns;
-    if (ctx->view->cluster.n_failures != s->matrix.n_failures)
-        s->placed_ns = -1; /* the gang may have lost its GPUs */
+    if (ctx->view->cluster.n_failures != s->matrix.n_failures && s->began_ns < 0)
+        s->placed_ns = now; /* the slice may have waited for a gang that lost its GPUs */
     gsim_matrix_settle(&s->matrix, ctx);
     if (s->matrix.n_used == 0) {
         begin_anew(s);

@@ -153,7 +153,7 @@ class Ranked(Policy):
 
 
 class Srtf(Ranked):
-    kinds = (*Ranked.kinds, "linked", "carried_over")
+    kinds, again = (*Ranked.kinds, "linked", "carried_over"), {"carried_over": (70,)}  # units of a node apart in a gang's list
 
     def rank(self, run, job):
         return max(0, job.thought() - (job.work - job.left_at(run.now)))
@@ -314,7 +314,10 @@ class Gandiva(Policy):
     kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing")
     # gangs over several servers: one that comes pushes out jobs at once; claims make guests of jobs that waited less alone,
     # and of those that give way the ones run on of which no GPU is taken
-    again = {"server": (127, 20261344), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199)}
+    # moves: after an end alone, by the trace where several gangs are allotted anew, no gang gathered while others are pushed
+    # out, ties, lines that move up as others are emptied; moves that begin to pay, and GPUs that newcomers leave
+    again = {"server": (127, 20261344), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199), "moving": (45, 11, 38, 71, 136),
+             "moving_memory": (13, 122, 392), "growing": (145, 72, 9)}
 
     def run(self, cluster, jobs, setup):
         if "after" in setup.costs:
@@ -370,7 +373,7 @@ class Fairshare(Easy):
 class GangRr(Policy):
     name, kinds = "gang-rr", ("rows", "filled", "rows_of_nodes", "failing_rows")
     # held up by a gang on its way there, which kept its columns when others came; still on its way off as its turn comes
-    again = {"rows_of_nodes": (14, 101, 284)}
+    again = {"rows_of_nodes": (14, 101, 284), "failing_rows": (7, 53, 65)}
 
     def run(self, cluster, jobs, setup):
         if "mtbf" in setup.costs:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Ousterhout's matrix over several nodes, with what stops and coming back take, by docs/clusters.md and the head of
 policies/gang_rr/gang_rr.c."""
+from blocks import Waves
 
 
 class Matrix:
@@ -83,6 +84,10 @@ class Matrix:
         return max(run.now, self.began + self.slice)
 
 
+class Cut(Waves):
+    """A gang whose coming has had a turn begin anew loses its GPUs in that turn: since when it counts is open."""
+
+
 class FailingMatrix(Matrix):
     """Nodes fail: a gang that loses its GPUs, or that waits for its turn on such a node, leaves its row and gets columns anew,
     of nodes that are up, as soon as there are any: those that have none first, then those that waited. In a row without gangs a
@@ -91,8 +96,11 @@ class FailingMatrix(Matrix):
     def __init__(self, slice_ns, fills, cluster):
         Matrix.__init__(self, slice_ns, fills, cluster.nodes)
         self.nodes, self.outside, self.new, self.turned = cluster.nodes, [], [], None
+        self.again = set()  # gangs that came to their GPUs later in this turn
 
     def arrived(self, run, job):
+        if job in self.again:
+            raise Cut
         self.leave(job)
         self.new.append(job)
 
@@ -131,7 +139,7 @@ class FailingMatrix(Matrix):
 
     def turn(self):
         Matrix.turn(self)
-        self.turned = self.now
+        self.turned, self.again = self.now, set()
 
     def late(self, run):
         """Not those that come anew."""
@@ -141,3 +149,4 @@ class FailingMatrix(Matrix):
         """A gang that comes anew to the row that has the turn has that begin anew."""
         if job in self.rows[self.at] and job.submit <= self.turned:
             self.began = None
+            self.again |= {job} if any(other in run.running for other in self.rows[self.at] if other is not job) else set()
