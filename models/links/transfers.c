@@ -227,8 +227,7 @@ static bool begin_nodes(struct gsim_transfers *transfers, gsim_slot slot, enum g
     struct gsim_link *link =
         stage == GSIM_STAGE_STORAGE ? &transfers->storage : &transfers->network;
     job->n_left = 0;
-    for (uint32_t u = 0; u < job->n_units;
-         u += n_beside(transfers, job->units, job->n_units, u)) {
+    for (uint32_t u = 0; u < job->n_units; u += n_beside(transfers, job->units, job->n_units, u)) {
         uint32_t n = n_on_node(transfers, job->units, job->n_units, u);
         struct gsim_transfer transfer =
             node_transfer(transfers, &job->cargo, stage, job->units, u, n);

@@ -9,10 +9,11 @@
  * wait for their next turn becomes shorter by at least the time of the copy. A job that waits takes
  * its memory along when it is placed; until then nothing is copied.
  *
- * While no job waits: a running gang that is scattered over more nodes than it needs is gathered;
- * and with grow=on a job gets idle GPUs of its node beside those that it asked for, twice as many
- * or four times and so on, and gives them back as soon as another job waits. What more GPUs are worth is the
- * device's business (gang.grown_ppm); for how long no job must have waited is not published. */
+ * While no job waits, or is on its way off its GPUs: a running gang that is scattered over more
+ * nodes than it needs is gathered; and with grow=on a job gets idle GPUs of its node beside those
+ * that it asked for, twice as many or four times and so on, and gives them back as soon as another
+ * job waits. What more GPUs are worth is the device's business (gang.grown_ppm); for how long no
+ * job must have waited is not published. */
 #include "policies/gandiva/servers.h"
 #include "policies/lib/common.h"
 #include "policies/lib/taken.h"
