@@ -119,14 +119,26 @@ static uint32_t node_of(const struct gsim_transfers *transfers, const struct gsi
     return transfers->wiring.node_of_gpu[unit->gpu];
 }
 
-/* How many units from `first` on lie on its node, without a gap: a gang's units are node by
- * node. */
-static uint32_t n_on_node(const struct gsim_transfers *transfers, const struct gsim_unit *units,
-                          uint32_t n_units, uint32_t first) {
+/* How many units from `first` on lie on its node, without a gap. */
+static uint32_t n_beside(const struct gsim_transfers *transfers, const struct gsim_unit *units,
+                         uint32_t n_units, uint32_t first) {
     uint32_t end = first + 1;
     while (end < n_units && node_of(transfers, &units[end]) == node_of(transfers, &units[first]))
         end++;
     return end - first;
+}
+
+/* How many units lie on the node of `first`; 0: one of them stands before it. A gang that is spread
+ * has units of one node apart from each other. */
+static uint32_t n_on_node(const struct gsim_transfers *transfers, const struct gsim_unit *units,
+                          uint32_t n_units, uint32_t first) {
+    uint32_t node = node_of(transfers, &units[first]), n = 0;
+    for (uint32_t u = 0; u < first; u++)
+        if (node_of(transfers, &units[u]) == node)
+            return 0;
+    for (uint32_t u = first; u < n_units; u++)
+        n += node_of(transfers, &units[u]) == node;
+    return n;
 }
 
 static bool is_network_given(const struct gsim_transfers *transfers, uint32_t node) {
@@ -154,7 +166,7 @@ static struct gsim_transfer pcie_transfer(const struct gsim_transfers *transfers
                        direction_of(cargo->way), gpu, cargo->bytes);
 }
 
-/* Bytes for the n units from u on, all of one node, that are not on that node yet. */
+/* Bytes for the n units on the node of unit u that are not on that node yet. */
 static int64_t crossing_bytes(const struct gsim_transfers *transfers,
                               const struct gsim_cargo *cargo, const struct gsim_unit *units,
                               uint32_t u, uint32_t n) {
@@ -181,7 +193,7 @@ static int64_t node_bytes(const struct gsim_transfers *transfers, const struct g
                                        : crossing_bytes(transfers, cargo, units, u, n);
 }
 
-/* The transfer for the n units from u on, all of one node; without bytes there is none. */
+/* The transfer for the n units on the node of unit u; without bytes there is none. */
 static struct gsim_transfer node_transfer(const struct gsim_transfers *transfers,
                                           const struct gsim_cargo *cargo, enum gsim_stage stage,
                                           const struct gsim_unit *units, uint32_t u, uint32_t n) {
@@ -214,10 +226,9 @@ static bool begin_nodes(struct gsim_transfers *transfers, gsim_slot slot, enum g
     struct gsim_transfers_job *job = &transfers->jobs[slot];
     struct gsim_link *link =
         stage == GSIM_STAGE_STORAGE ? &transfers->storage : &transfers->network;
-    uint32_t n;
     job->n_left = 0;
-    for (uint32_t u = 0; u < job->n_units; u += n) {
-        n = n_on_node(transfers, job->units, job->n_units, u);
+    for (uint32_t u = 0; u < job->n_units; u += n_beside(transfers, job->units, job->n_units, u)) {
+        uint32_t n = n_on_node(transfers, job->units, job->n_units, u);
         struct gsim_transfer transfer =
             node_transfer(transfers, &job->cargo, stage, job->units, u, n);
         if (transfer.bytes == 0)
@@ -266,9 +277,9 @@ bool gsim_transfers_begin(struct gsim_transfers *transfers, gsim_slot slot,
 static int64_t nodes_ns(const struct gsim_transfers *transfers, const struct gsim_cargo *cargo,
                         enum gsim_stage stage, const struct gsim_unit *units, uint32_t n_units) {
     int64_t longest_ns = 0;
-    uint32_t n;
-    for (uint32_t u = 0; u < n_units && has_nodes(transfers, cargo, stage); u += n) {
-        n = n_on_node(transfers, units, n_units, u);
+    for (uint32_t u = 0; u < n_units && has_nodes(transfers, cargo, stage);
+         u += n_beside(transfers, units, n_units, u)) {
+        uint32_t n = n_on_node(transfers, units, n_units, u);
         int64_t ns = node_transfer(transfers, cargo, stage, units, u, n).cost.alone_ns;
         longest_ns = ns > longest_ns ? ns : longest_ns;
     }
@@ -296,7 +307,8 @@ static bool copy_alike(const struct gsim_transfers *transfers, uint32_t gpu, uin
            (!hosts || hosts->domain_of_gpu[gpu] == hosts->domain_of_gpu[other]);
 }
 
-/* The longest of the copies of units that lie on one node; groups are parts of a node. */
+/* The longest of the copies of these units, which are all that lie on their nodes; groups are parts
+ * of a node. */
 static int64_t together_ns(const struct gsim_transfers *transfers, const struct gsim_cargo *cargo,
                            const struct gsim_unit *units, uint32_t n_units) {
     const struct gsim_link_hosts *hosts = transfers->pcie.hosts;
@@ -338,7 +350,9 @@ static int64_t pcie_ns(const struct gsim_transfers *transfers, const struct gsim
     if (transfers->rehearsal)
         return rehearsed_ns(transfers, cargo, units, n_units);
     for (uint32_t u = 0; u < n_units; u += n) {
-        n = n_on_node(transfers, units, n_units, u);
+        n = n_beside(transfers, units, n_units, u);
+        if (n != n_on_node(transfers, units, n_units, u))
+            return together_ns(transfers, cargo, units, n_units);
         int64_t ns = together_ns(transfers, cargo, &units[u], n);
         longest_ns = ns > longest_ns ? ns : longest_ns;
     }

@@ -92,7 +92,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_servers_serve(servers, ctx, plan);
     if (state->is_growing)
         gsim_servers_grow(&state->growth, servers, ctx, plan);
-    if (state->is_gathering && state->has_freed && servers->n_waiting == 0)
+    if (state->is_gathering && state->has_freed && gsim_servers_suffice(servers))
         state->has_freed = gsim_servers_gather(servers, ctx, plan);
 }
 

@@ -9,10 +9,11 @@
  * wait for their next turn becomes shorter by at least the time of the copy. A job that waits takes
  * its memory along when it is placed; until then nothing is copied.
  *
- * While no job waits: a running gang that is scattered over more nodes than it needs is gathered;
- * and with grow=on a job gets idle GPUs of its node beside those that it asked for, twice as many
- * each time, and gives them back as soon as another job waits. What more GPUs are worth is the
- * device's business (gang.grown_ppm); for how long no job must have waited is not published. */
+ * While no job waits, or is on its way off its GPUs: a running gang that is scattered over more
+ * nodes than it needs is gathered; and with grow=on a job gets idle GPUs of its node beside those
+ * that it asked for, twice as many or four times and so on, and gives them back as soon as another
+ * job waits. What more GPUs are worth is the device's business (gang.grown_ppm); for how long no
+ * job must have waited is not published. */
 #include "policies/gandiva/servers.h"
 #include "policies/lib/common.h"
 #include "policies/lib/taken.h"
@@ -49,10 +50,13 @@ static bool take_idle(struct gsim_servers *servers, struct gsim_ctx *ctx, struct
     if (!gsim_servers_place_anywhere(servers, ctx, plan, slot))
         return false;
     uint32_t n_units = gsim_plan_units(plan, slot, &units);
-    if (extra_ns(ctx, slot, units, n_units) <= wait_here_ns) {
+    int64_t lacks_ns = extra_ns(ctx, slot, units, n_units) - wait_here_ns;
+    if (lacks_ns <= 0) {
         gsim_servers_has_placed(servers, ctx, plan, slot);
         return true;
     }
+    if (ctx->view->now_ns + lacks_ns < servers->pays_ns)
+        servers->pays_ns = ctx->view->now_ns + lacks_ns;
     gsim_plan_rollback(plan, mark);
     return false;
 }
@@ -65,11 +69,12 @@ static uint32_t smallest_waiting(const struct gsim_servers *servers) {
     return width;
 }
 
-/* From the end of the line, where jobs wait longest. */
-static void empty_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+/* From the end of the line, where jobs wait longest. Whether any has left it. */
+static bool empty_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
                        uint32_t server, uint32_t *smallest) {
     struct gsim_server *at = &servers->of[server];
     int64_t ahead = at->waiting_gpus;
+    uint32_t n = at->line.n;
     gsim_slot before;
     for (gsim_slot slot = at->line.last;
          slot != GSIM_NO_SLOT && *smallest <= ctx->view->cluster.n_idle_gpus; slot = before) {
@@ -80,19 +85,32 @@ static void empty_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struc
             *smallest = smallest_waiting(servers);
         ahead -= gpus;
     }
+    return at->line.n < n;
+}
+
+/* Each server once, of those that are left the most loaded one first: a job that moves changes the
+ * loads, and so the order of those behind. */
+static void empty_lines(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                        struct gsim_plan *plan) {
+    uint32_t smallest = smallest_waiting(servers), n_left = servers->n_waiting;
+    uint32_t server = gsim_index_last(&servers->loads);
+    servers->n_passes++;
+    while (server != GSIM_NO_ID && n_left > 0 && smallest <= ctx->view->cluster.n_idle_gpus) {
+        struct gsim_server *at = &servers->of[server];
+        bool is_new = at->pass != servers->n_passes;
+        at->pass = servers->n_passes;
+        n_left -= is_new ? at->line.n : 0;
+        if (is_new && empty_line(servers, ctx, plan, server, &smallest))
+            server = gsim_index_last(&servers->loads);
+        else
+            server = gsim_index_prev(&servers->loads, server);
+    }
 }
 
 void gsim_servers_use_idle(struct gsim_servers *servers, struct gsim_ctx *ctx,
                            struct gsim_plan *plan) {
-    uint32_t smallest = smallest_waiting(servers), n_left = servers->n_waiting, server, after;
     gsim_slot slot, next;
-    for (server = gsim_index_last(&servers->loads);
-         server != GSIM_NO_ID && n_left > 0 && smallest <= ctx->view->cluster.n_idle_gpus;
-         server = after) {
-        after = gsim_index_prev(&servers->loads, server);
-        n_left -= servers->of[server].line.n;
-        empty_line(servers, ctx, plan, server, &smallest);
-    }
+    empty_lines(servers, ctx, plan);
     for (slot = servers->wide_line.first; slot != GSIM_NO_SLOT; slot = next) {
         next = gsim_turn_of(ctx, slot)->after;
         if (ctx->view->jobs.gpus[slot] <= ctx->view->cluster.n_idle_gpus)
@@ -192,13 +210,11 @@ static uint32_t nodes_of(const struct gsim_ctx *ctx, const struct gsim_plan *pla
     return nodes;
 }
 
-/* Moves the job to this many GPUs on most_nodes nodes at most. */
+/* Moves the job to GPUs of this shape on most_nodes nodes at most. */
 static bool move(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                 gsim_slot slot, uint32_t gpus, uint32_t most_nodes) {
+                 gsim_slot slot, const struct gsim_shape *shape, uint32_t most_nodes) {
     uint32_t mark = gsim_plan_mark(plan);
-    struct gsim_shape shape = gsim_shape_of(ctx->view, slot, GSIM_RULE_CONSOLIDATE);
-    shape.gpus = gpus;
-    if (gsim_plan_move(plan, slot, &shape) && nodes_of(ctx, plan, slot) <= most_nodes) {
+    if (gsim_plan_move(plan, slot, shape) && nodes_of(ctx, plan, slot) <= most_nodes) {
         gsim_servers_has_stopped(servers, ctx, slot);
         gsim_servers_note_units(servers, ctx, plan, slot);
         return true;
@@ -213,8 +229,9 @@ bool gsim_servers_gather(struct gsim_servers *servers, struct gsim_ctx *ctx,
     for (gsim_slot slot = servers->wide_running.first; slot != GSIM_NO_SLOT;
          slot = gsim_turn_of(ctx, slot)->after) {
         uint32_t nodes = gsim_turn_of(ctx, slot)->n_parts, gpus = ctx->view->jobs.gpus[slot];
+        struct gsim_shape shape = gsim_shape_of(ctx->view, slot, GSIM_RULE_CONSOLIDATE);
         if (nodes > (gpus + widest - 1) / widest && may_move(ctx, slot) &&
-            move(servers, ctx, plan, slot, gpus, nodes - 1))
+            move(servers, ctx, plan, slot, &shape, nodes - 1))
             return true;
     }
     return false;
@@ -222,16 +239,21 @@ bool gsim_servers_gather(struct gsim_servers *servers, struct gsim_ctx *ctx,
 
 /* --- growing ------------------------------------------------------------------------ */
 
-/* Whether the job's memory can be carried, and it has whole GPUs of its own, beside which as many
- * are idle. */
-static bool may_double(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
-                       const struct gsim_plan *plan, gsim_slot slot) {
+/* Whether the job's memory can be carried, and it has whole GPUs of its own. */
+static bool may_grow(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot) {
     const struct gsim_view *view = ctx->view;
     const struct gsim_unit *units;
-    uint32_t n = gsim_plan_units(plan, slot, &units);
-    return view->jobs.share_ppm[slot] == GSIM_PPM && view->cluster.clients[units[0].gpu] == 0 &&
-           gsim_servers_idle(servers, view, view->cluster.node_of_gpu[units[0].gpu]) >= n &&
-           may_move(ctx, slot);
+    return gsim_plan_units(plan, slot, &units) > 0 && view->jobs.share_ppm[slot] == GSIM_PPM &&
+           view->cluster.clients[units[0].gpu] == 0 && may_move(ctx, slot);
+}
+
+/* The job gets this many GPUs of its node in place of those that it has. */
+static void resize(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                   gsim_slot slot, uint32_t gpus) {
+    struct gsim_shape shape = gsim_shape_of(ctx->view, slot, GSIM_RULE_ANY);
+    shape.gpus = gpus;
+    shape.within = gsim_turn_of(ctx, slot)->only.server + 1;
+    (void)move(servers, ctx, plan, slot, &shape, 1);
 }
 
 static void shrink_on(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
@@ -242,8 +264,7 @@ static void shrink_on(struct gsim_servers *servers, struct gsim_ctx *ctx, struct
         const struct gsim_unit *units;
         after = gsim_turn_of(ctx, slot)->after;
         if (gsim_plan_units(plan, slot, &units) > ctx->view->jobs.gpus[slot])
-            (void)move(servers, ctx, plan, slot, ctx->view->jobs.gpus[slot],
-                       ctx->view->cluster.n_nodes);
+            resize(servers, ctx, plan, slot, ctx->view->jobs.gpus[slot]);
     }
 }
 
@@ -261,23 +282,49 @@ void gsim_servers_shrink(struct gsim_servers *servers, struct gsim_ctx *ctx,
         shrink_on(servers, ctx, plan, server, wanted);
 }
 
+/* Jobs get as many GPUs again in turn, as long as there are as many, and move there once. */
+static void grow_on(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                    uint32_t server) {
+    gsim_slot first = servers->of[server].running.first, slot, after;
+    uint32_t idle = gsim_servers_idle(servers, ctx->view, server);
+    const struct gsim_unit *units;
+    if (idle == 0)
+        return;
+    for (slot = first; slot != GSIM_NO_SLOT; slot = gsim_turn_of(ctx, slot)->after)
+        gsim_turn_of(ctx, slot)->next_gpus =
+            may_grow(ctx, plan, slot) ? gsim_plan_units(plan, slot, &units) : 0;
+    for (bool has_grown = true; has_grown;) {
+        has_grown = false;
+        for (slot = first; slot != GSIM_NO_SLOT; slot = gsim_turn_of(ctx, slot)->after) {
+            uint32_t more = gsim_turn_of(ctx, slot)->next_gpus;
+            if (more == 0 || more > idle)
+                continue;
+            gsim_turn_of(ctx, slot)->next_gpus += more;
+            idle -= more;
+            has_grown = true;
+        }
+    }
+    for (slot = first; slot != GSIM_NO_SLOT; slot = after) {
+        uint32_t gpus = gsim_turn_of(ctx, slot)->next_gpus;
+        after = gsim_turn_of(ctx, slot)->after;
+        if (gpus > gsim_plan_units(plan, slot, &units))
+            resize(servers, ctx, plan, slot, gpus);
+    }
+}
+
 void gsim_servers_grow(struct gsim_growth *growth, struct gsim_servers *servers,
                        struct gsim_ctx *ctx, struct gsim_plan *plan) {
     int64_t now = ctx->view->now_ns;
-    gsim_slot slot, after;
-    if (servers->n_waiting > 0 || ctx->view->changes.n_arrived > 0)
+    bool suffices = gsim_servers_suffice(servers);
+    if (!suffices || growth->is_short || ctx->view->changes.n_arrived > 0)
         growth->calm_ns = now;
-    if (servers->n_waiting > 0 || ctx->view->cluster.n_idle_gpus == 0)
+    growth->is_short = !suffices;
+    if (!suffices || ctx->view->cluster.n_idle_gpus == 0)
         return;
     if (now - growth->calm_ns < growth->after_ns) {
         gsim_plan_wake(plan, growth->calm_ns + growth->after_ns);
         return;
     }
     for (uint32_t server = 0; server < servers->n; server++)
-        for (slot = servers->of[server].running.first; slot != GSIM_NO_SLOT; slot = after) {
-            const struct gsim_unit *units;
-            after = gsim_turn_of(ctx, slot)->after;
-            if (may_double(servers, ctx, plan, slot))
-                (void)move(servers, ctx, plan, slot, 2 * gsim_plan_units(plan, slot, &units), 1);
-        }
+        grow_on(servers, ctx, plan, server);
 }

@@ -260,7 +260,7 @@ static void stop(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_pla
     for (int m = 0; m < 2; m++)
         if (pair->member[m] != GSIM_NO_SLOT) {
             (void)gsim_plan_preempt(plan, pair->member[m], way->stop, way->keep);
-            gsim_servers_has_stopped(pairs->servers, ctx, pair->member[m]);
+            gsim_servers_is_pushed_out(pairs->servers, ctx, pair->member[m]);
         }
 }
 

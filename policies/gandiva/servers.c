@@ -387,11 +387,17 @@ void gsim_servers_note_units(struct gsim_servers *servers, struct gsim_ctx *ctx,
 
 /* --- changes of jobs and nodes ----------------------------------------------------------- */
 
+static void has_left(struct gsim_servers *servers, struct gsim_gandiva_turn *turn) {
+    servers->n_leaving -= turn->is_leaving;
+    turn->is_leaving = false;
+}
+
 void gsim_servers_completed(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
-    const struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
+    struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
     const struct gsim_gandiva_part *parts = gsim_turn_parts(turn);
     for (uint32_t p = 0; p < turn->n_parts; p++)
         gsim_servers_touch(servers, parts[p].server);
+    has_left(servers, turn);
     leave(servers, ctx, slot);
     servers->has_freed = true;
 }
@@ -409,6 +415,7 @@ static bool has_part_down(const struct gsim_servers *servers,
  * more servers than it needs is allotted to one anew. */
 static void put_in_line(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_gandiva_turn *turn = gsim_turn_of(ctx, slot);
+    has_left(servers, turn);
     turn->since_ns = ctx->view->now_ns;
     turn->rests_until_ns = ctx->view->now_ns + servers->slice_ns;
     bool is_up = turn->n_parts > 0 && !has_part_down(servers, turn);
@@ -428,7 +435,19 @@ static void book_settled(struct gsim_servers *servers, struct gsim_ctx *ctx, gsi
                             turn->n_parts == 1 ? GSIM_TURN_RUNS : GSIM_TURN_WIDE_RUNS);
         for (uint32_t p = 0; p < turn->n_parts; p++)
             gsim_servers_touch(servers, gsim_turn_parts(turn)[p].server);
+    } else if (gsim_common_waits(ctx->view, slot) && turn->n_parts > 1) {
+        if (!gsim_index_insert(&servers->scattered, slot, gsim_nth(ctx->view, slot), 0))
+            gsim_common_no_memory(ctx);
     } else if (gsim_common_waits(ctx->view, slot)) {
+        put_in_line(servers, ctx, slot);
+    }
+}
+
+/* Where the first of them goes decides where the next one does: in the order of the trace. */
+static void put_scattered_in_line(struct gsim_servers *servers, struct gsim_ctx *ctx) {
+    gsim_slot slot;
+    while ((slot = gsim_index_first(&servers->scattered)) != GSIM_NO_ID) {
+        gsim_index_remove(&servers->scattered, slot);
         put_in_line(servers, ctx, slot);
     }
 }
@@ -476,6 +495,7 @@ void gsim_servers_book(struct gsim_servers *servers, struct gsim_ctx *ctx) {
     book_nodes(servers, ctx);
     for (uint32_t i = 0; i < view->changes.n_settled; i++)
         book_settled(servers, ctx, view->changes.settled[i]);
+    put_scattered_in_line(servers, ctx);
     for (uint32_t i = 0; i < view->changes.n_arrived; i++)
         gsim_turn_of(ctx, view->changes.arrived[i])->since_ns = view->now_ns;
     for (uint32_t i = 0; i < view->changes.n_arrived && servers->is_one; i++)
@@ -514,6 +534,7 @@ enum gsim_status gsim_servers_init(struct gsim_servers *servers, struct gsim_ctx
     gsim_index_init(&servers->loads, arena);
     gsim_index_init(&servers->timed, arena);
     gsim_index_init(&servers->lines, arena);
+    gsim_index_init(&servers->scattered, arena);
     servers->of = gsim_arena_array(arena, servers->n, sizeof *servers->of);
     servers->dirty = gsim_arena_array(arena, servers->n, sizeof *servers->dirty);
     servers->changed = gsim_arena_array(arena, servers->n, sizeof *servers->changed);
@@ -563,4 +584,15 @@ void gsim_servers_has_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx
     for (uint32_t p = 0; p < turn->n_parts; p++)
         gsim_servers_touch(servers, gsim_turn_parts(turn)[p].server);
     unlist(servers, ctx, slot);
+}
+
+void gsim_servers_is_pushed_out(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                                gsim_slot slot) {
+    gsim_servers_has_stopped(servers, ctx, slot);
+    gsim_turn_of(ctx, slot)->is_leaving = true;
+    servers->n_leaving++;
+}
+
+bool gsim_servers_suffice(const struct gsim_servers *servers) {
+    return servers->n_waiting == 0 && servers->n_leaving == 0;
 }

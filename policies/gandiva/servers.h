@@ -37,8 +37,10 @@ struct gsim_gandiva_turn {
     const struct gsim_gandiva_part *parts; /* NULL: `only` */
     uint32_t n_parts; /* 0: it is allotted to no server */
     struct gsim_gandiva_part only;
+    uint32_t next_gpus; /* while jobs grow: on how many it will be */
     uint8_t list; /* enum gsim_turn_list */
     bool is_stopping; /* while a plan looks for GPUs: it is a victim already */
+    bool is_leaving; /* it has been pushed out, and is on its way off its GPUs */
     bool is_guest; /* runs on GPUs that a job which waits longer has claimed */
 };
 
@@ -55,6 +57,7 @@ struct gsim_server {
     int64_t load_ppm; /* GPUs of the jobs allotted to it, in shares */
     int64_t waiting_gpus; /* GPUs for which its line waits */
     uint32_t n_wide_waiting, n_wide_running, n_guests, n_pairs;
+    uint64_t pass; /* the last one over lines of servers that has come here */
     gsim_slot claimant; /* the job that has waited too long for another job to push out any here */
     bool is_up;
     bool is_dirty; /* its lines are to be served */
@@ -84,13 +87,17 @@ struct gsim_servers {
     /* jobs in the lines of servers, one server after the other, sized by their GPUs: it tells a
      * job's place in its line, and the next job that is narrow enough */
     struct gsim_index lines;
+    struct gsim_index scattered; /* gangs of several servers that are off their GPUs, not in line */
     uint32_t *dirty, n_dirty, *changed, n_changed;
     struct gsim_turns_list wide_line, wide_running, unplaced;
     uint32_t n_waiting; /* in lines, the wide one included */
+    uint32_t n_leaving; /* pushed out, and not in line yet */
     uint32_t *n_of_width; /* jobs that wait, by GPUs; the last entry: as many or more */
     uint32_t widths;
     uint32_t n_failures, n_repairs; /* failures and repairs booked so far */
     bool has_freed; /* a job has ended or a node has come back since the last balancing */
+    int64_t pays_ns; /* when a move to GPUs that are idle now will begin to pay */
+    uint64_t n_passes; /* over the lines of servers, in search of jobs for idle GPUs */
     uint32_t mark; /* where the plan stood before the last placement */
     struct gsim_eviction eviction;
     struct gsim_taken taken;
@@ -143,8 +150,12 @@ bool gsim_servers_place_anywhere(struct gsim_servers *servers, struct gsim_ctx *
 /* After a placement: takes the job out of the line, and allots it to where it is. */
 void gsim_servers_has_placed(struct gsim_servers *servers, struct gsim_ctx *ctx,
                              struct gsim_plan *plan, gsim_slot slot);
-/* Takes the job out of the list of running jobs, after the plan has preempted it. */
+/* Takes the job out of the list of running jobs, after the plan has stopped it to be moved, or has
+ * pushed it out. */
 void gsim_servers_has_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot);
+void gsim_servers_is_pushed_out(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot);
+/* Whether no job waits for GPUs, and none is on its way off its own to do so. */
+bool gsim_servers_suffice(const struct gsim_servers *servers);
 
 /* --- turns.c: turns on a server ------------------------------------------- */
 
@@ -169,6 +180,7 @@ bool gsim_servers_gather(struct gsim_servers *servers, struct gsim_ctx *ctx,
 struct gsim_growth {
     int64_t after_ns; /* how long no job must have waited or come */
     int64_t calm_ns; /* since when no job has waited or come */
+    bool is_short; /* jobs waited as the last decide ended: they have until this one */
 };
 /* While a job waits: jobs with more GPUs than they asked for give them back. Before any is
  * placed. */

@@ -59,7 +59,7 @@ static gsim_slot walk_next(struct walk *walk, const struct gsim_ctx *ctx) {
     const struct gsim_gandiva_turn *wide =
         walk->wide == GSIM_NO_SLOT ? NULL : gsim_turn_of(ctx, walk->wide);
     gsim_slot slot;
-    if (wide && (!own || wide->since_ns < own->since_ns)) {
+    if (wide && (!own || gsim_turn_is_older(ctx, walk->wide, walk->own))) {
         slot = walk->wide;
         walk->wide = skip_others(ctx, wide->after, walk->server);
     } else {
@@ -108,7 +108,7 @@ static bool push_out(struct gsim_servers *servers, struct gsim_ctx *ctx, struct 
 
 static void victims_have_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx) {
     for (uint32_t v = 0; v < servers->eviction.n; v++)
-        gsim_servers_has_stopped(servers, ctx, servers->eviction.victims[v].slot);
+        gsim_servers_is_pushed_out(servers, ctx, servers->eviction.victims[v].slot);
 }
 
 /* --- placing on one server --------------------------------------------------------------- */
@@ -476,26 +476,47 @@ static void serve_dirty(struct gsim_servers *servers, struct gsim_ctx *ctx,
     }
 }
 
-void gsim_servers_serve(struct gsim_servers *servers, struct gsim_ctx *ctx,
+static void serve_lines(struct gsim_servers *servers, struct gsim_ctx *ctx,
                         struct gsim_plan *plan) {
-    touch_timed(servers, ctx);
     if (servers->wide_line.n > 0)
         serve_wide(servers, ctx, plan);
     serve_dirty(servers, ctx, plan);
+}
+
+static void use_idle(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    servers->pays_ns = GSIM_NEVER;
     if (servers->is_balancing && servers->n_waiting > 0 && !gsim_common_is_full(ctx->view))
         gsim_servers_use_idle(servers, ctx, plan);
-    serve_arrived(servers, ctx, plan);
-    if (servers->is_balancing && servers->has_freed)
-        gsim_servers_balance(servers, ctx);
-    if (servers->wide_line.n > 0)
-        serve_wide(servers, ctx, plan);
-    serve_dirty(servers, ctx, plan);
+}
+
+static void look_again_at_changed(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                                  struct gsim_plan *plan) {
     for (uint32_t c = 0; c < servers->n_changed; c++) {
         servers->of[servers->changed[c]].is_changed = false;
         look_again(servers, ctx, servers->changed[c]);
     }
     servers->n_changed = 0;
     uint32_t first = gsim_index_first(&servers->timed);
-    if (first != GSIM_NO_ID)
-        gsim_plan_wake(plan, gsim_index_key(&servers->timed, first));
+    int64_t next_ns = first != GSIM_NO_ID ? gsim_index_key(&servers->timed, first) : GSIM_NEVER;
+    next_ns = servers->pays_ns < next_ns ? servers->pays_ns : next_ns;
+    if (next_ns != GSIM_NEVER)
+        gsim_plan_wake(plan, next_ns);
+}
+
+/* Jobs that came may have pushed out wider gangs, and left some of their GPUs, or taken GPUs to
+ * which a move did not pay. */
+void gsim_servers_serve(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                        struct gsim_plan *plan) {
+    touch_timed(servers, ctx);
+    serve_lines(servers, ctx, plan);
+    use_idle(servers, ctx, plan);
+    serve_arrived(servers, ctx, plan);
+    if (servers->is_balancing && servers->has_freed)
+        gsim_servers_balance(servers, ctx);
+    servers->has_freed = false;
+    uint32_t n_leaving = servers->n_leaving;
+    serve_lines(servers, ctx, plan);
+    if (ctx->view->changes.n_arrived > 0 || servers->n_leaving > n_leaving)
+        use_idle(servers, ctx, plan);
+    look_again_at_changed(servers, ctx, plan);
 }

@@ -282,9 +282,9 @@ static bool is_awaited(struct state *s, const struct gsim_ctx *ctx, gsim_slot sl
 
 /* The begin of the slice: the time when the last gang of the row came to run, or of the turn where
  * all ran before it in columns that other rows left idle. -1: a gang is still on its way. A gang
- * that is placed in a decide may run at once, and be gone by the next one. */
+ * that is placed in a decide may run at once, and be gone by the next one, while others run on. */
 static int64_t beginning_ns(struct state *s, const struct gsim_ctx *ctx) {
-    int64_t latest = -1;
+    int64_t latest = s->placed_ns;
     for (gsim_slot slot = s->matrix.rows[s->current].gangs.first; slot != GSIM_NO_SLOT;
          slot = gsim_queue_after(ctx, slot)) {
         if (!is_awaited(s, ctx, slot))
@@ -295,7 +295,7 @@ static int64_t beginning_ns(struct state *s, const struct gsim_ctx *ctx) {
             latest = ctx->view->jobs.changed_ns[slot];
     }
     if (latest < 0)
-        latest = s->placed_ns >= 0 ? s->placed_ns : ctx->view->now_ns;
+        latest = ctx->view->now_ns;
     return latest > s->turned_ns ? latest : s->turned_ns;
 }
 
@@ -308,6 +308,8 @@ static void begin_anew(struct state *s) {
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *s = ctx->state;
     int64_t now = ctx->view->now_ns;
+    if (ctx->view->cluster.n_failures != s->matrix.n_failures && s->began_ns < 0)
+        s->placed_ns = now; /* the slice may have waited for a gang that lost its GPUs */
     gsim_matrix_settle(&s->matrix, ctx);
     if (s->matrix.n_used == 0) {
         begin_anew(s);

@@ -69,6 +69,7 @@ class Attained(FailingShared):
             its = len(kept & set(other.units))
             if job.gpus > 1 and its <= spare:
                 spare -= its
+                kept -= set(other.units)  # which others on these GPUs keep too
             elif its:
                 out.append(other)
         return out

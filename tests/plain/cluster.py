@@ -70,6 +70,7 @@ class Cluster:
     def __init__(self, nodes, rule="consolidate", apart=Fraction(1)):
         self.nodes, self.rule = nodes, rule
         self.apart = apart  # speed of a gang over several nodes
+        self.worth = Fraction(1)  # of a GPU beyond those that a job asked for
         self.types = {node.gpu_type for node in nodes}  # of the run
 
     def may_use(self, job, node):
@@ -204,9 +205,13 @@ class Run(Walk):
         self.stops = 0
         self.waiting, self.running, self.fresh = [], [], []
         self.leaving, self.coming, self.placed = {}, {}, []  # until when; in the order of their placement
+        self.moving = set()  # of those that leave, or are placed: they go on elsewhere, by way of the host
+
+    def find(self, job):
+        return self.cluster.find(job)
 
     def place(self, job):
-        units = self.cluster.find(job)
+        units = self.find(job)
         if units is None:
             return False
         self.put(job, units)
@@ -226,15 +231,23 @@ class Run(Walk):
             self.placed.remove(job)
             job.start = self.now if job.start is None else job.start
             job.there = self.now
-            if job.has_run and self.back_ns(job):
-                self.coming[job] = self.now + self.back_ns(job)
+            if job.has_run and (self.moves_out_ns(job) or job not in self.moving):
+                self.come(job)
             else:
                 self.begin(job)
 
+    def come(self, job):
+        if self.back_ns(job):
+            self.coming[job] = self.now + self.back_ns(job)
+        else:
+            self.begin(job)
+
     def begin(self, job):
         job.since, job.has_run = self.now, True
+        self.moving.discard(job)
         numbers = {number for number, _ in job.units}
         job.speed = min(self.cluster.nodes[number].speed for number in numbers) * (self.cluster.apart if len(numbers) > 1 else 1)
+        job.speed *= 1 + Fraction(max(0, len(job.units) - job.gpus), job.gpus) * self.cluster.worth
         self.running.append(job)
         self.fresh.append(job)
 
@@ -257,6 +270,21 @@ class Run(Walk):
             self.leaving[job] = self.now + self.stop_ns(job)
         else:
             self.waiting.append(job)
+
+    def move(self, job, units):
+        """A running job goes on on these units; without memory of its own that takes no time."""
+        self.take_off(job)
+        job.units = units
+        self.cluster.change(job, -1)
+        self.moving.add(job)
+        if self.moves_out_ns(job):
+            self.leaving[job] = self.now + self.moves_out_ns(job)
+        else:
+            self.placed.append(job)
+            self.admit()
+
+    def moves_out_ns(self, job):
+        return 0
 
     def take_back(self, job):
         """The job has been placed at this instant, and had better not be."""
@@ -282,7 +310,7 @@ class Run(Walk):
         left = [job for job, then in self.leaving.items() if then <= self.now]
         for job in left:
             del self.leaving[job]
-            self.waiting.append(job)
+            (self.placed if job in self.moving else self.waiting).append(job)
         came = [job for job, then in self.coming.items() if then <= self.now]
         for job in came:
             del self.coming[job]

@@ -149,6 +149,23 @@ class MoreDraws:
         self.draw_beside(r)
         self.draw_gangs(r)
 
+    def draw_gangs_in_vgpus(self, r):
+        self.draw_vgpus(r)
+        self.sets = ["queue=" if its.startswith("queue=") else its for its in self.sets]
+        self.draw_gangs(r)
+
+    def draw_gangs_in_levels(self, r):
+        self.draw_levels(r)
+        self.draw_gangs(r)
+
+    def draw_attained_gangs(self, r):
+        """As attained_turns, on nodes of unlike widths, with gangs that fit on one."""
+        self.draw_attained_turns(r)
+        for node in self.nodes:
+            node["gpus"] = r.choice([1, 2, 3, 4, 8])
+        for row in self.rows:
+            row["gpus"] = min(r.choice([1, 1, 2, 3, 4, 8]), max(node["gpus"] for node in self.nodes))
+
     def draw_gangs_in_groups(self, r):
         self.draw_groups(r)
         self.draw_gangs(r)
@@ -187,6 +204,20 @@ class MoreDraws:
         self.nodes = nodes
         self.sets += [f"slice={self.costs['slice']}ns", f"fill={'on' if self.costs['fill'] else 'off'}"]
 
+    def draw_failing_rows(self, r):
+        """Rows of which nodes fail; jobs come from storage."""
+        for node in self.nodes if r.random() < 0.5 else []:
+            node["gpus"] = r.choice([1, 2, 4, 8])
+        for row in self.rows:
+            row["gpus"] = min(row["gpus"], sum(node["gpus"] for node in self.nodes), 2 * self.width)
+        self.costs = {"slice": r.choice([S, 5 * S, 3 * S + 7]), "fill": r.random() < 0.6}
+        self.draw_costs(r) if r.random() < 0.5 else None
+        self.draw_mean_times(r)
+        if not self.back_ns:
+            self.back_ns = r.choice([0, S, r.randint(1, 9 * S)])
+            self.sets.append(f"restart.resume_ns={self.back_ns}ns")
+        self.sets += [f"slice={self.costs['slice']}ns", f"fill={'on' if self.costs['fill'] else 'off'}", "preempt=restart"]
+
     def draw_ways_back(self, r):
         """Memory that goes to the host, storage from which jobs come, or neither."""
         way = r.choice(["suspend", "suspend", "restart", "free"])
@@ -222,3 +253,50 @@ class MoreDraws:
             row["priority"] = r.choice([0, 0, 0, 1, 2])
         self.costs = {"quantum": r.choice([S, 5 * S, 10 * S, 3 * S + 7])}
         self.sets = self.sets[1:] + [f"quantum={self.costs['quantum']}ns", "mechanism=copy"]
+
+    def draw_moving(self, r):
+        """Servers between which jobs move; coming back takes as long anywhere."""
+        self.draw_servers(r)
+        self.sets.remove("migration=off")
+
+    def draw_moving_memory(self, r):
+        """Servers between which jobs move with their memory."""
+        self.draw_moving(r)
+        self.stop_ns = self.back_ns = 0
+        self.sets = [its for its in self.sets if not its.startswith(("restart", "preempt"))] + ["preempt=suspend"]
+        self.draw_carried(r)
+
+    def draw_growing(self, r):
+        """Jobs that grow, with or without memory, and that move between servers or not."""
+        getattr(self, r.choice(["draw_moving", "draw_moving_memory"]))(r)
+        self.rows = self.rows[:15]
+        for row in self.rows:
+            row["gpus"] = r.choice([1, row["gpus"]])
+            row["submit"] *= r.choice([1, 3])
+        for row, time in zip(self.rows, sorted(row["submit"] for row in self.rows)):
+            row["submit"] = time
+        worth = r.choice([1_000_000, 500_000, 250_000, 0])
+        self.costs.update(after=r.choice([1, S, 5 * S, 60 * S]), worth=Fraction(worth, 10**6), migrates=r.random() < 0.5)
+        self.sets += ["grow=on", f"grow_after={self.costs['after']}ns", f"gang.grown_ppm={worth}",
+                      f"migration={'on' if self.costs['migrates'] else 'off'}"]
+
+    def draw_carried_over(self, r):
+        """Several nodes, of unlike widths or not, of which stopped jobs have their memory on the hosts."""
+        nodes = self.nodes if len(self.nodes) > 1 else self.nodes * 2
+        self.nodes = [{"gpus": r.choice([1, 2, 4, 8])} for _ in nodes] if r.random() < 0.5 else [dict(node) for node in nodes]
+        self.rule = r.choice(["consolidate", "consolidate", "any", "spread"])
+        for row in self.rows:
+            while not Cluster(self.plain_nodes(), self.rule).find(Job(0, row)):
+                row["gpus"] -= 1
+        self.sets += ["preempt=suspend", f"placement={self.rule}"]
+        self.draw_carried(r)
+
+    def draw_carried(self, r):
+        """Memory that goes to a host and comes back, over the network to other nodes."""
+        rate = lambda: r.choice([GIB // 4, GIB, 10 * GIB, 55_365_000_000])
+        self.costs.update(out=rate(), back=rate(), free=r.choice([0, 450_000, S]), net=r.choice([GIB // 8, GIB // 2, GIB, 5 * GIB]))
+        for row in self.rows:
+            row["memory"] = r.choice([GIB // 2, GIB, 2 * GIB, 5 * GIB])
+        self.sets += [f"pcie.d2h_bytes_per_s={self.costs['out']}B/s", f"pcie.h2d_bytes_per_s={self.costs['back']}B/s",
+                      f"pcie.h2d_reused_bytes_per_s={self.costs['back']}B/s", f"suspend.free_ns_per_gib={self.costs['free']}ns",
+                      f"network.bytes_per_s={self.costs['net']}B/s"]

@@ -6,6 +6,7 @@ from attained import Attained
 from blocks import Blocks
 from bystanders import AntMan
 from cluster import WHOLE, Run
+from carried import Carried
 from copies import Linked
 from cut_outages import FailingCuts, FailingInstances, FailingLanes
 from cuts import Cuts
@@ -13,6 +14,7 @@ from draw import KINDS, S
 from failures import Failing, stand
 from gang_reservations import FairGangs, ReservedGangs
 from gated import Gated
+from growth import Growing
 from halts import Halts
 from hosts import Hosts
 from lanes import Lanes
@@ -22,12 +24,13 @@ from quotas import Kueue, Queue, grow
 from results import quantile
 from servers import Servers
 from slices import Server, Sliced, gpu_time
+from moves import Moving
 from orion import Orion
 from outages import FailingShared
 from pages import Pages
 import parts
 from reservations import Fair, Reserved
-from rows import Matrix
+from rows import FailingMatrix, Matrix
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
 from touches import Touches
 from urgent import Urgent
@@ -41,7 +44,9 @@ class Policy:
 
     def run(self, cluster, jobs, setup):
         self.slack = type(self).slack
-        if "numa_gpus" in setup.costs:
+        if "net" in setup.costs:
+            Carried(cluster, jobs, self, setup.costs).go()
+        elif "numa_gpus" in setup.costs:
             self.slack = 1e-7
             Linked(cluster, jobs, self, setup.costs).go()
         elif "mtbf" in setup.costs:
@@ -133,7 +138,7 @@ class Ranked(Policy):
         for other in sorted(worse, key=lambda other: self.victim_key(run, other), reverse=True):
             stopped.append((other, other.units))
             run.cluster.change(other, 1)
-            units = run.cluster.find(job)
+            units = run.find(job)
             if units:
                 break
         else:
@@ -148,7 +153,7 @@ class Ranked(Policy):
 
 
 class Srtf(Ranked):
-    kinds = (*Ranked.kinds, "linked")
+    kinds, again = (*Ranked.kinds, "linked", "carried_over"), {"carried_over": (70,)}  # units of a node apart in a gang's list
 
     def rank(self, run, job):
         return max(0, job.thought() - (job.work - job.left_at(run.now)))
@@ -211,7 +216,7 @@ class Killing(Easy):
 class Las(Ranked):
     """A running job gives way once it is a quantum ahead of one that waits; service is time on GPUs."""
 
-    kinds = (*KINDS, "suspends", "failures", "failing_nodes")  # jobs that take turns and begin anew each time have no end
+    kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over")  # jobs that take turns and begin anew each time have no end
     again = {"failures": (19,)}  # a gang is on its way off two nodes as one of them fails
     quantum = 5 * 10**9
     sets = ("las.quantum=5s",)
@@ -306,14 +311,25 @@ class Adaptive(Policy):
 
 
 class Gandiva(Policy):
-    kinds = ("server", "servers", "wide_servers")
+    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing")
     # gangs over several servers: one that comes pushes out jobs at once; claims make guests of jobs that waited less alone,
     # and of those that give way the ones run on of which no GPU is taken
-    again = {"server": (127, 20261344), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199)}
+    # moves: after an end alone, by the trace where several gangs are allotted anew, no gang gathered while others are pushed
+    # out, ties, lines that move up as others are emptied; moves that begin to pay, and GPUs that newcomers leave
+    again = {"server": (127, 20261344), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199), "moving": (45, 11, 38, 71, 136),
+             "moving_memory": (13, 122, 392), "growing": (145, 72, 9)}
 
     def run(self, cluster, jobs, setup):
-        turns = Server(setup.costs["slice"]) if setup.kind == "server" else Servers(setup.costs["slice"], cluster)
-        Run(cluster, jobs, turns, setup.stop_ns, setup.back_ns, setup.loses).go()
+        if "after" in setup.costs:
+            cluster.worth, turns = setup.costs["worth"], Growing(setup.costs["slice"], cluster, setup.costs)
+        elif setup.kind.startswith("moving"):
+            turns = Moving(setup.costs["slice"], cluster, setup.costs)
+        else:
+            turns = Server(setup.costs["slice"]) if setup.kind == "server" else Servers(setup.costs["slice"], cluster)
+        if "net" in setup.costs:
+            Carried(cluster, jobs, turns, setup.costs).go()
+        else:
+            Run(cluster, jobs, turns, setup.stop_ns, setup.back_ns, setup.loses).go()
 
 
 class Fairshare(Easy):
@@ -355,11 +371,15 @@ class Fairshare(Easy):
 
 
 class GangRr(Policy):
-    name, kinds = "gang-rr", ("rows", "filled", "rows_of_nodes")
+    name, kinds = "gang-rr", ("rows", "filled", "rows_of_nodes", "failing_rows")
     # held up by a gang on its way there, which kept its columns when others came; still on its way off as its turn comes
-    again = {"rows_of_nodes": (14, 101, 284)}
+    again = {"rows_of_nodes": (14, 101, 284), "failing_rows": (7, 53, 65)}
 
     def run(self, cluster, jobs, setup):
+        if "mtbf" in setup.costs:
+            matrix = FailingMatrix(setup.costs["slice"], setup.costs["fill"], cluster)
+            Failing(cluster, jobs, matrix, setup.stop_ns, setup.back_ns, setup.costs).go()
+            return
         matrix = Matrix(setup.costs["slice"], setup.costs["fill"], cluster.nodes)
         Run(cluster, jobs, matrix, setup.stop_ns, setup.back_ns).go()
 
@@ -383,7 +403,7 @@ def share(cluster, jobs, lane, setup, shared=Shared):
 
 
 class Timeslice(Policy):
-    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "gangs_in_turns", "attained_turns", "programs", "hosted", "fitted", "requests")
+    kinds = ("turns", "outages_of_turns", "reserved_turns", "fair_turns", "gangs_in_turns", "attained_turns", "attained_gangs", "programs", "hosted", "fitted", "requests")
     lane, shared = Turns, Shared
     # several jobs have been served as much, and not all have to give way; the first on a GPU is stopped as it comes
     again = {"attained_turns": (7, 14, 64, 71)}
@@ -471,14 +491,14 @@ class Mig(Policy):
 
 
 class Vgpu(Policy):
-    kinds = ("vgpus", "outages_of_vgpus")
+    kinds = ("vgpus", "outages_of_vgpus", "gangs_in_vgpus")
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, setup.costs["lane"], setup)
 
 
 class Xsched(Policy):
-    kinds = ("levels", "outages_of_levels", "ties_of_levels", "urgent_levels")
+    kinds = ("levels", "outages_of_levels", "ties_of_levels", "urgent_levels", "gangs_in_levels")
     again = {"levels": (378,)}  # an urgent job comes in the instant in which a kernel ends
 
     def run(self, cluster, jobs, setup):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Ousterhout's matrix over several nodes, with what stops and coming back take, by docs/clusters.md and the head of
 policies/gang_rr/gang_rr.c."""
+from blocks import Waves
 
 
 class Matrix:
@@ -66,11 +67,86 @@ class Matrix:
         for job in [job for job in chosen if job in run.waiting]:
             if all(run.cluster.nodes[number].free[gpu] for number, gpu in self.columns[job]):
                 run.put(job, self.columns[job])
-        late = [] if is_new else run.newcomers  # the slice does not wait for a gang that comes as all others run
+                self.note_placed(run, job)
+        late = [] if is_new else self.late(run)  # the slice does not wait for a gang that comes as all others run
         if self.began is None and all(job in run.running for job in self.rows[self.at] if job not in late):
             self.began = run.now
+
+    def late(self, run):
+        return run.newcomers
+
+    def note_placed(self, run, job):
+        pass
 
     def wake(self, run):
         if self.began is None or sum(map(bool, self.rows)) < 2:
             return None
         return max(run.now, self.began + self.slice)
+
+
+class Cut(Waves):
+    """A gang whose coming has had a turn begin anew loses its GPUs in that turn: since when it counts is open."""
+
+
+class FailingMatrix(Matrix):
+    """Nodes fail: a gang that loses its GPUs, or that waits for its turn on such a node, leaves its row and gets columns anew,
+    of nodes that are up, as soon as there are any: those that have none first, then those that waited. In a row without gangs a
+    gang may have columns of several nodes where none that is up is as wide."""
+
+    def __init__(self, slice_ns, fills, cluster):
+        Matrix.__init__(self, slice_ns, fills, cluster.nodes)
+        self.nodes, self.outside, self.new, self.turned = cluster.nodes, [], [], None
+        self.again = set()  # gangs that came to their GPUs later in this turn
+
+    def arrived(self, run, job):
+        if job in self.again:
+            raise Cut
+        self.leave(job)
+        self.new.append(job)
+
+    def leave(self, job):
+        for row in self.rows:
+            if job in row:
+                row.remove(job)
+
+    def find(self, job, taken):
+        free = [[(number, gpu) for gpu in range(width) if (number, gpu) not in taken and not self.nodes[number].is_down]
+                for number, width in enumerate(self.widths)]
+        enough = [its for its in free if len(its) >= job.gpus]
+        if enough:
+            return min(enough, key=lambda its: (len(its), its[0]))[:job.gpus]
+        units = [unit for its in free for unit in its]
+        may_part = job.gpus > max(self.widths) or not taken
+        return units[:job.gpus] if may_part and len(units) >= job.gpus else None
+
+    def decide(self, run):
+        self.rows = [[job for job in row if job.end is None] for row in self.rows]
+        lost = [job for row in self.rows for job in row if job in run.waiting
+                and any(self.nodes[number].is_down for number, _ in self.columns[job])]
+        for job in lost:
+            self.leave(job)
+        gangs, self.outside, self.new = self.outside + self.new + lost, [], []
+        for job in gangs:
+            before = [list(row) for row in self.rows]
+            Matrix.arrived(self, run, job)
+            if not self.columns[job]:
+                self.rows = before
+                self.outside.append(job)
+        self.now = run.now
+        self.turned = run.now if self.turned is None else self.turned
+        Matrix.decide(self, run)
+        self.turned = self.turned if self.rows else None
+
+    def turn(self):
+        Matrix.turn(self)
+        self.turned, self.again = self.now, set()
+
+    def late(self, run):
+        """Not those that come anew."""
+        return [job for job in run.newcomers if job.submit == run.now]
+
+    def note_placed(self, run, job):
+        """A gang that comes anew to the row that has the turn has that begin anew."""
+        if job in self.rows[self.at] and job.submit <= self.turned:
+            self.began = None
+            self.again |= {job} if any(other in run.running for other in self.rows[self.at] if other is not job) else set()

@@ -90,13 +90,21 @@ class Server(Sliced):
             before = run.stops
             self.note(run)
             self.serve(run, [job for job in self.line(run) if job not in newcomers])
+            self.use_idle(run, newcomers)
             for job in sorted(newcomers, key=lambda job: (job.after is not None, job.number)):
                 self.place(run, job)
-            self.serve(run, self.line(run) if newcomers else [])
+            self.serve(run, self.line(run) if self.balance(run) or newcomers else [])
+            self.use_idle(run, [])
             newcomers = []
         self.note(run)
         times = [job.since + self.quantum for job in run.running] + [self.rests_until(job) for job in run.waiting]
         self.next = min((time for time in times if time > run.now), default=None) if run.waiting else None
+
+    def use_idle(self, run, newcomers):
+        pass
+
+    def balance(self, run):
+        """Whether jobs have moved to another line."""
 
     def line(self, run):
         """One that is stopped in no time is in line from the next round on."""

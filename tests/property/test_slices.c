@@ -353,8 +353,10 @@ static void test_turns_stay_at_home(void **state) {
 
 /* Two nodes of a GPU. 0 and 2 take turns on the first; when 1 ends, at 100 s, 0 waits, and has since
  * 60 s. Its 40 GiB take 3.4 s on a fast network, and it moves at once: it has waited for 43 s and a
- * half in all. At 0.25 GB/s they take 172 s, and it stays, until what it has waited and will wait are
- * as much. */
+ * half in all. At 0.25 GB/s they take 172 s, and both stay, until what one has waited and will wait is
+ * as much: 2 has waited for 59 s when 0 gives way to it at 60 s, and from 120 s on again, beyond which
+ * its next turn is a slice away. It moves 52 s later, in the midst of the turn of 0, and has 940 s left
+ * when it begins after another 172. It used to wait for the next turn or end. */
 static void test_moves_that_pay(void **state) {
     static const struct row rows[3] = {{0, 1000, 1}, {0, 100, 1}, {1, 1000, 1}};
     struct gsim_arena *arena = gsim_arena_new();
@@ -373,7 +375,10 @@ static void test_moves_that_pay(void **state) {
     at.net = "network.bytes_per_s=0.25GB/s";
     struct gsim_result slow = run_rows(&at, rows, 3, arena);
     assert_int_equal(slow.summary.migrations, 1);
-    assert_true(slow.summary.preemptions > 2 && slow.summary.preemptions < 6);
+    assert_int_equal(slow.jobs.migrations[2], 1);
+    assert_int_equal(slow.summary.preemptions, 2);
+    assert_true(slow.jobs.end_ns[2] > (120 + 52 + 172 + 940) * GSIM_NS_PER_S);
+    assert_true(slow.jobs.end_ns[2] < (120 + 52 + 172 + 940 + 10) * GSIM_NS_PER_S);
     at.sets[1] = "migration=off";
     assert_int_equal(run_rows(&at, rows, 3, arena).summary.migrations, 0);
     gsim_arena_free(arena);

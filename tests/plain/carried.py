@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Memory of stopped jobs on the hosts of several nodes, by docs/models/links.md and docs/clusters.md: a job that comes back
+on another node crosses the network first, into each node one transfer after the other."""
+from blocks import Waves
+from cluster import Run
+
+S, GIB = 10**9, 2**30
+
+
+class Tie(Waves):
+    """Several jobs are off their GPUs in one instant, and others come to one node over the network: whose copy is first is open."""
+
+
+class Carried(Run):
+    """costs: bytes per second of a GPU's link (out, back) and into a node (net), ns for each GiB that is freed."""
+
+    def __init__(self, cluster, jobs, policy, costs):
+        Run.__init__(self, cluster, jobs, policy, self.out_ns, self.in_ns)
+        self.costs, self.ports = costs, [0] * len(cluster.nodes)  # until when each node's is taken
+        self.begun, self.n_left = [None] * len(cluster.nodes), 0  # the last copy; jobs off their GPUs in this instant
+
+    def change_places(self):
+        self.n_left = sum(then <= self.now for then in self.leaving.values())
+        return Run.change_places(self)
+
+    def out_ns(self, job):
+        return -(-job.memory * S // self.costs["out"]) + -(-self.costs["free"] * job.memory // GIB)
+
+    def moves_out_ns(self, job):
+        return self.out_ns(job)
+
+    def in_ns(self, job):
+        return -(-job.memory * S // self.costs["back"])
+
+    def crossing(self, job, units):
+        """ns of the transfers into each node for those of these units that find no memory there."""
+        home, numbers = [number for number, _ in job.old_units], [number for number, _ in units]
+        more = {number: numbers.count(number) - home.count(number) for number in sorted(set(numbers), key=numbers.index)}
+        return {number: -(-n * job.memory * S // self.costs["net"]) for number, n in more.items() if n > 0 and home}
+
+    def quote_ns(self, job, units):
+        """The way back to these units on idle links."""
+        return max(self.crossing(job, units).values(), default=0) + self.in_ns(job)
+
+    def come(self, job):
+        then = self.now
+        for number, ns in self.crossing(job, job.units).items():
+            if self.n_left > 1 and self.begun[number] == self.now:
+                raise Tie
+            self.begun[number] = self.now
+            self.ports[number] = max(self.ports[number], self.now) + ns
+            then = max(then, self.ports[number])
+        if then + self.in_ns(job) > self.now:
+            self.coming[job] = then + self.in_ns(job)
+        else:
+            self.begin(job)
+
+    def find(self, job):
+        return self.find_home(job) or self.cluster.find(job)
+
+    def find_home(self, job):
+        """Its old GPUs, else others of its old node, unless jobs are spread; None where it may go anywhere."""
+        its = job.old_units
+        if not its or not job.has_run:
+            return None
+        if all(gpu in self.cluster.nodes[number].idle() for number, gpu in its):
+            return its
+        numbers = {number for number, _ in its}
+        if self.cluster.rule == "spread":
+            return None
+        idle = self.cluster.nodes[min(numbers)].idle() if len(numbers) == 1 else []
+        return self.cluster.take(min(numbers), job.gpus) if len(idle) >= job.gpus else None
