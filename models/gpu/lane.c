@@ -248,15 +248,16 @@ static int64_t strict_end_ns(const struct gsim_gpu_lane *lane) {
     return gsim_vgpu_end_ns(&grid, lane->spec.turn[lane->state.at], lane->times.since_ns);
 }
 
-/* When a turn ends that ends with a kernel; GSIM_NEVER: its iteration ends before. */
+/* When a turn ends that ends with a kernel; GSIM_NEVER: its iteration ends before. Where the turn is
+ * up in the instant in which a kernel ends, the next one of the iteration has begun. */
 GSIM_APART static int64_t kernel_turn_end_ns(const struct gsim_lane_gpu *gpu,
                                              const struct gsim_gpu_lane *lane) {
     const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
     int64_t up_ns = quantum_end_ns(gpu, lane), since_ns = lane->times.since_ns;
     int64_t from_ns = since_ns + member->state.stall_ns;
-    bool is_up = up_ns <= since_ns && from_ns <= since_ns;
+    bool is_up = up_ns < since_ns || (up_ns == since_ns && member->context.done == 0);
     if (up_ns == GSIM_NEVER || lane->state.rate_q32 == 0 ||
-        (is_up && gsim_context_is_between_kernels(&member->context)))
+        (is_up && from_ns <= since_ns && gsim_context_is_between_kernels(&member->context)))
         return up_ns;
     return gsim_context_kernel_end_ns(&member->context, up_ns, from_ns, lane->state.rate_q32);
 }
@@ -387,13 +388,20 @@ void gsim_gpu_lane_plan(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *l
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
+/* The end of a turn that ends with a kernel, or when it is up, where its iteration ends before. */
+GSIM_APART static int64_t kernel_turn_over_ns(const struct gsim_lane_gpu *gpu,
+                                               const struct gsim_gpu_lane *lane) {
+    int64_t end_ns = kernel_turn_end_ns(gpu, lane);
+    return end_ns == GSIM_NEVER ? quantum_end_ns(gpu, lane) : end_ns;
+}
+
 /* How long the present member may go on before other members of the lane run, or for a quantum
  * beside other lanes with memory of their own on this GPU. */
 static int64_t left_of_turn_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                                int64_t now_ns) {
     int64_t end_ns = GSIM_NEVER;
     if (gsim_rarely(gsim_turn_ends_with_kernel(gpu, lane)))
-        end_ns = kernel_turn_end_ns(gpu, lane);
+        end_ns = kernel_turn_over_ns(gpu, lane);
     else if (ends_in_time(lane))
         end_ns = gsim_gpu_lane_is_strict(lane) ? strict_end_ns(lane) : turn_ends_ns(gpu, lane);
     int64_t left_ns = end_ns == GSIM_NEVER ? GSIM_NEVER : end_ns - now_ns;

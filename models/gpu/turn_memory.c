@@ -25,7 +25,8 @@ int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu
         if (!gsim_context_is_done(&member->context)) /* else it has no turn to come */
             turns[n++] = (struct gsim_next_turn){
                 &member->tenant, gsim_gpu_lane_quantum_ns(lane, member),
-                member->context.spec.gpu_ns, gsim_work_to_ns(member->context.done)};
+                member->context.spec.gpu_ns, gsim_work_to_ns(member->context.done),
+                gsim_context_is_in_last(&member->context)};
         place = (uint16_t)(place + 1 == lane->spec.n ? 0 : place + 1);
     } while (place != lane->state.at);
     struct gsim_store_move move = gsim_pager_switch(gpu->store, turns, n, now_ns);
@@ -49,7 +50,7 @@ GSIM_APART static int64_t move_for_more(const struct gsim_lane_gpu *gpu,
                                         int64_t now_ns) {
     int64_t quantum_ns = gsim_gpu_lane_quantum_ns(lane, member);
     bool is_moved_for = left_ns != GSIM_NEVER || lane->marks.quantum_start_ns == now_ns;
-    if (!gsim_pager_is_too_much(gpu->store) || quantum_ns == 0)
+    if (gsim_pager_has_all(gpu->store, &member->tenant) || quantum_ns == 0)
         return left_ns;
     if (!is_moved_for)
         member->state.stall_ns += gsim_turn_migrate(gpu, lane, now_ns) - now_ns;

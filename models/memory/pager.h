@@ -180,7 +180,10 @@ static inline bool gsim_pager_is_proactive(const struct gsim_store *store) {
 struct gsim_next_turn {
     struct gsim_tenant *tenant;
     int64_t run_ns, sweep_ns;
-    int64_t done_ns; /* of the sweep; used where the order of touches is known */
+    /* used where the order of touches is known: what is done of the sweep, and whether it is the
+     * task's last one */
+    int64_t done_ns;
+    bool is_last;
 };
 struct gsim_store_move {
     int64_t begins_ns, ends_ns; /* of the copies */

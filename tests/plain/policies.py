@@ -17,6 +17,7 @@ from halts import Halts
 from hosts import Hosts
 from lanes import Lanes
 from kernel_turns import KernelTurns
+from moved_turns import MovedTurns, Missed
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
 from results import quantile
@@ -418,10 +419,10 @@ class Nvshare(Uvm):
 
 
 class Msched(Uvm):
-    kinds, lane, again = ("tasks", "migrations", "kernel_turns"), Tasks, {"tasks": (318, 1305)}
+    kinds, lane, again = ("tasks", "migrations", "kernel_turns", "moved_turns"), Tasks, {"tasks": (318, 1305)}
 
     def run(self, cluster, jobs, setup):
-        lane = KernelTurns if setup.kind == "kernel_turns" else self.lane
+        lane = {"kernel_turns": KernelTurns, "moved_turns": MovedTurns}.get(setup.kind, self.lane)
         self.shared(cluster, jobs, lane, setup.costs, setup.costs["passes"]).go()
 
 

@@ -15,6 +15,7 @@ import tempfile
 from decimal import Decimal
 
 from blocks import Waves
+from moved_turns import Missed
 from draw import INSTANCES, KINDS, Setup
 from policies import POLICIES
 from quotas import Circle
@@ -78,7 +79,7 @@ def hold(gsim, policy, kind, seed, folder):
     cluster, jobs = setup.plain()
     try:
         chosen.run(cluster, jobs, setup)
-    except Waves:
+    except (Waves, Missed):
         return PASSED_OVER
     except Circle:
         rows, said = by_gsim(gsim, policy, setup, folder)
