@@ -159,9 +159,10 @@ static struct gsim_upcoming upcoming_of(const struct gsim_next_turn *next) {
 
 /* A newcomer may have ended the last turn before what it was to touch. */
 static void touch_from(struct gsim_tenant *tenant, const struct gsim_upcoming *upcoming) {
-    uint32_t passed = gsim_touch_order_after(upcoming->order, upcoming->ahead.done_ns);
-    if (tenant->state.n_touched > passed)
-        tenant->state.n_touched = passed;
+    uint32_t n_touched = tenant->state.n_touched;
+    int64_t done_ns = upcoming->ahead.done_ns;
+    if (n_touched > 0 && gsim_touch_order_ns(upcoming->order, n_touched - 1) > done_ns)
+        tenant->state.n_touched = gsim_touch_order_after(upcoming->order, done_ns);
 }
 
 struct gsim_store_move gsim_pager_switch(struct gsim_store *store,

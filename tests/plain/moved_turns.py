@@ -13,7 +13,7 @@ class Missed(Exception):
 class MovedTurns(KernelTurns):
     """costs: of Tasks, and early (whether a turn begins ahead of its memory)."""
 
-    link, more = 0, None  # when the last copies end; when more memory is moved
+    link, more, turn_began = 0, None, None  # when the last copies end; when more memory is moved
 
     def add(self, job, now):
         KernelTurns.add(self, job, now)
@@ -90,15 +90,17 @@ class MovedTurns(KernelTurns):
     def give(self, job, then):
         if self.has:
             self.touch(self.has, self.began, then - self.since)
-        self.now, self.began = then, self.into(job)
+        self.now, self.began, self.turn_began = then, self.into(job), None
         KernelTurns.give(self, job, then)
         self.set_more(job)
 
     def set_more(self, job):
-        """When the time is up for which memory was moved, and a kernel has ended: a turn that goes on alone has more moved."""
+        """When the time is up for which memory was moved, and a kernel has ended, or when the iteration ends: a turn that goes
+        on alone has more moved, if the task has memory elsewhere."""
         (turn, *more), self.more = self.kernels_to_come(job), None
-        if more and len(self.jobs) == 1:
-            self.more = self.since + sum(job.kernel_ends[kernel] - (job.kernel_ends[kernel - 1] if kernel else 0) for kernel, _ in turn)
+        ends = job.iteration - self.into(job)
+        if len(self.jobs) == 1 and (more or ends < job.left):
+            self.more = self.since + min(ends, sum(job.kernel_ends[kernel] - (job.kernel_ends[kernel - 1] if kernel else 0) for kernel, _ in turn))
 
     def begin(self, now):
         if self.has and len(self.jobs) > 1:
@@ -108,12 +110,24 @@ class MovedTurns(KernelTurns):
             self.touch(job, self.began, now - self.since)
             job.left -= now - self.since
             self.now, self.began, self.met = now, self.into(job), NEVER
+            self.turn_began = self.since if self.turn_began is None else self.turn_began
             self.since = self.now + self.move_in(job)
             self.set_more(job)
         KernelTurns.begin(self, now)
 
     def next_time(self):
         return min((then for then in (KernelTurns.next_time(self), self.more) if then is not None), default=None)
+
+    def set_until(self, now):
+        """As for other kernel turns; that of a task which was alone began before memory was moved for more of it."""
+        job, turn = self.has, self.quantum()
+        began = self.since if self.turn_began is None else self.turn_began
+        up = began + max(1, -(-(self.met - began) // turn)) * turn
+        into = self.into(job)
+        at = into + max(up, now, self.since) - self.since
+        ends = at // job.iteration * job.iteration + next(end for end in job.kernel_ends if end > at % job.iteration)
+        ends = at if at % job.iteration == 0 and self.since + at - into > now else ends
+        self.until = self.since + ends - into if len(self.jobs) > 1 else NEVER
 
     def touch(self, job, at, ran):
         """What the kernels of a turn have touched and written."""

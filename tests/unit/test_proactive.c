@@ -254,8 +254,14 @@ static void test_kernels_start_as_their_memory_comes(void **state) {
         struct gsim_arena *arena = gsim_arena_new();
         const struct gsim_touch_part parts[] = {{0, one_ns, 4, 4, 0, 0, 4, false},
                                                 {one_ns, 2 * one_ns, 0, 4, 4, 0, 4, false}};
-        const struct gsim_touch_order order = {
-            .parts = parts, .n_parts = 2, .n = 8, .n_chunks = 8, .all_ns = 2 * one_ns};
+        const int64_t ends_ns[] = {one_ns, 2 * one_ns};
+        const struct gsim_touch_order order = {.parts = parts,
+                                               .n_parts = 2,
+                                               .n = 8,
+                                               .ends_ns = ends_ns,
+                                               .n_kernels = 2,
+                                               .n_chunks = 8,
+                                               .all_ns = 2 * one_ns};
         struct gsim_pager pager = {.manager = GSIM_MEMORY_PROACTIVE,
                                    .eviction = GSIM_EVICT_BELADY,
                                    .capacity = 10,
