@@ -447,7 +447,7 @@ static void switch_to(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lan
     lane->sums.switch_ns += cost_ns;
     lane->marks.next_ns = now_ns + cost_ns;
     if (gsim_pager_is_proactive(gpu->store) && lane->spec.member[place] != lane->state.last)
-        lane->marks.next_ns = gsim_turn_migrate(gpu, lane, lane->marks.next_ns);
+        lane->marks.next_ns = gsim_turn_migrate(gpu, lane, false, lane->marks.next_ns);
     if (lane->marks.next_ns == now_ns) {
         run(gpu, lane, now_ns);
         return;
@@ -753,6 +753,20 @@ uint16_t gsim_gpu_lane_step(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lan
 }
 
 /* --- members ---------------------------------------------------------------------------------- */
+
+void gsim_gpu_lane_lengthen(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
+                            int64_t now_ns) {
+    bool is_switching = lane->state.phase == GSIM_LANE_SWITCHING;
+    if (lane->spec.n == 0 || !(is_switching || lane->state.phase == GSIM_LANE_RUNNING) ||
+        !gsim_turn_ends_with_kernel(gpu, lane))
+        return;
+    int64_t from_ns = is_switching ? lane->times.switched_ns : now_ns;
+    int64_t begins_ns = gsim_turn_migrate(gpu, lane, true, from_ns);
+    if (is_switching)
+        lane->marks.next_ns = lane->times.switched_ns = begins_ns;
+    else
+        gsim_ready_at(gpu, lane, lane->state.at)->state.stall_ns += begins_ns - from_ns;
+}
 
 void gsim_gpu_lane_join(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
                         uint16_t member, int64_t now_ns) {

@@ -17,7 +17,7 @@ static void tell_residency(const struct gsim_lane_gpu *gpu, int64_t now_ns) {
 }
 
 int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
-                          int64_t now_ns) {
+                          bool is_planned, int64_t now_ns) {
     struct gsim_next_turn turns[GSIM_CONTEXTS_MAX];
     uint16_t place = lane->state.at, n = 0;
     do {
@@ -29,7 +29,7 @@ int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu
                 gsim_context_is_in_last(&member->context)};
         place = (uint16_t)(place + 1 == lane->spec.n ? 0 : place + 1);
     } while (place != lane->state.at);
-    struct gsim_store_move move = gsim_pager_switch(gpu->store, turns, n, now_ns);
+    struct gsim_store_move move = gsim_pager_switch(gpu->store, turns, n, is_planned, now_ns);
     const struct gsim_member *member = gsim_gpu_lane_present(gpu, lane);
     if (move.bytes_out > 0)
         gsim_slice_log_tell(gpu->spans, GSIM_SPAN_COPY_OUT, member->how.job, move.begins_ns,
@@ -53,7 +53,7 @@ GSIM_APART static int64_t move_for_more(const struct gsim_lane_gpu *gpu,
     if (gsim_pager_has_all(gpu->store, &member->tenant) || quantum_ns == 0)
         return left_ns;
     if (!is_moved_for)
-        member->state.stall_ns += gsim_turn_migrate(gpu, lane, now_ns) - now_ns;
+        member->state.stall_ns += gsim_turn_migrate(gpu, lane, false, now_ns) - now_ns;
     return quantum_ns < left_ns ? quantum_ns : left_ns;
 }
 

@@ -167,8 +167,8 @@ static void touch_from(struct gsim_tenant *tenant, const struct gsim_upcoming *u
 
 struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
                                          const struct gsim_next_turn *turns, uint32_t n_turns,
-                                         int64_t now_ns) {
-    if (n_turns > 1)
+                                         bool is_planned, int64_t now_ns) {
+    if (n_turns > 1 && !is_planned)
         now_ns += store->pager->plan_ns + n_turns * store->pager->plan_ns_per_task;
     note_change(store);
     const struct gsim_residency *residency = &store->residency;

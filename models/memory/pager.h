@@ -193,7 +193,7 @@ struct gsim_store_move {
 /* Proactive: moves memory for the first of these turns, which is about to begin. */
 struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
                                          const struct gsim_next_turn *turns, uint32_t n_turns,
-                                         int64_t now_ns);
+                                         bool is_planned, int64_t now_ns);
 /* How far a context is in its sweep, and how long it may go on. */
 struct gsim_pace {
     gsim_work done, all; /* GPU time of the sweep; all: 0 where it takes none */

@@ -13,7 +13,7 @@ class Missed(Exception):
 class MovedTurns(KernelTurns):
     """costs: of Tasks, and early (whether a turn begins ahead of its memory)."""
 
-    link, more, turn_began = 0, None, None  # when the last copies end; when more memory is moved
+    link, more, turn_began, has_left = 0, None, None, False  # when the last copies end; when more memory is moved
 
     def add(self, job, now):
         KernelTurns.add(self, job, now)
@@ -23,7 +23,7 @@ class MovedTurns(KernelTurns):
         job.bytes_in = job.bytes_out = job.stall = job.faults = 0
 
     def quantum(self):
-        return self.costs["slice"] or self.costs["period"] // len(self.jobs)
+        return self.costs["slice"] or self.costs["period"] // (len(self.jobs) + self.has_left)
 
     def kernels_to_come(self, job):
         """Numbers of the kernels of a job's turns, from the next one on, turn by turn: each ends with the kernel in which its
@@ -52,8 +52,21 @@ class MovedTurns(KernelTurns):
                     before.setdefault(at, nth)
         return [before.get(at, 10**9) for at in range(len(job.chunks))]
 
+    def remove(self, job, now):
+        """The next turn is longer, for which more is moved behind what was moved for one as turns were."""
+        self.has_left = self.costs["slice"] is None
+        KernelTurns.remove(self, job, now)
+        self.has_left = False
+
     def move_in(self, job):
-        now, wanted = self.now, {}  # chunks in the order of touches, and when the kernel begins
+        takes = self.move(job, self.now, (self.costs["plan"] + self.costs["plan_task"] * len(self.jobs)) * (len(self.jobs) > 1))
+        if self.has_left:
+            self.has_left = False
+            takes += self.move(job, self.now + takes, 0)
+        return takes
+
+    def move(self, job, since, planned):
+        now, wanted = since, {}  # chunks in the order of touches, and when the kernel begins
         for kernel, begins in self.kernels_to_come(job)[0]:
             for at, _ in job.touches[kernel]:
                 wanted.setdefault(at, begins)
@@ -62,7 +75,7 @@ class MovedTurns(KernelTurns):
         coming = [its for its in missing if n_out or job.chunks[its[0]] == "host"]
         for at, _ in missing:
             job.chunks[at] = {"host": "clean", "new": "dirty"}[job.chunks[at]]
-        now += (self.costs["plan"] + self.costs["plan_task"] * len(self.jobs)) * (len(self.jobs) > 1)
+        now += planned
         starts, takes = now, self.copies(n_in, n_out)
         if n_in or n_out:
             late = max([-(-takes * (nth + 1) // len(coming)) - begins for nth, (_, begins) in enumerate(coming)] + [0])
@@ -71,7 +84,7 @@ class MovedTurns(KernelTurns):
         job.bytes_in += n_in * self.costs["chunk"]
         job.bytes_out += n_out * self.costs["chunk"]
         job.stall += starts - now
-        return starts - self.now
+        return starts - since
 
     def make_room(self, job, n):
         """The chunks that the next turn does not use, by the turns before they are used, their job's place in the ring and
