@@ -49,12 +49,15 @@ GSIM_APART static int64_t move_for_more(const struct gsim_lane_gpu *gpu,
                                         struct gsim_member *member, int64_t left_ns,
                                         int64_t now_ns) {
     int64_t quantum_ns = gsim_gpu_lane_quantum_ns(lane, member);
-    bool is_moved_for = left_ns != GSIM_NEVER || lane->marks.quantum_start_ns == now_ns;
-    if (gsim_pager_has_all(gpu->store, &member->tenant) || quantum_ns == 0)
+    if (gsim_pager_has_all(gpu->store, &member->tenant) || quantum_ns == 0 ||
+        left_ns != GSIM_NEVER)
         return left_ns;
-    if (!is_moved_for)
+    if (lane->marks.quantum_start_ns != now_ns)
         member->state.stall_ns += gsim_turn_migrate(gpu, lane, false, now_ns) - now_ns;
-    return quantum_ns < left_ns ? quantum_ns : left_ns;
+    int64_t from_ns = now_ns + member->state.stall_ns;
+    int64_t end_ns = gsim_context_kernel_end_ns(&member->context, from_ns + quantum_ns, from_ns,
+                                                lane->state.rate_q32);
+    return end_ns == GSIM_NEVER ? GSIM_NEVER : end_ns - now_ns;
 }
 
 /* Side by side several sweeps may be under way, and a gang's on several GPUs. */
