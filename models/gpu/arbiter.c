@@ -457,7 +457,7 @@ bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t number,
         lane->how.quantum_ns = arbiter->options.quantum_ns;
     lane->spec.space = space;
     if (lane->how.quantum_ns > was_ns)
-        gsim_gpu_lane_lengthen(&gpu, lane, now_ns);
+        gsim_turn_lengthen(&gpu, lane, now_ns);
     gsim_side_by_side_unsolve(&arbiter->committed, arbiter->n_spaces, lane);
     return true;
 }

@@ -248,8 +248,8 @@ static int64_t strict_end_ns(const struct gsim_gpu_lane *lane) {
     return gsim_vgpu_end_ns(&grid, lane->spec.turn[lane->state.at], lane->times.since_ns);
 }
 
-/* When a turn ends that ends with a kernel; GSIM_NEVER: its iteration ends before. Where the turn is
- * up in the instant in which a kernel ends, the next one of the iteration has begun. */
+/* When a turn ends that ends with a kernel; GSIM_NEVER: its iteration ends before. Where it is up as
+ * a kernel ends, the next one of the iteration has begun. */
 GSIM_APART static int64_t kernel_turn_end_ns(const struct gsim_lane_gpu *gpu,
                                              const struct gsim_gpu_lane *lane) {
     const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
@@ -388,21 +388,13 @@ void gsim_gpu_lane_plan(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *l
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-/* The end of a turn that ends with a kernel, or when it is up, where its iteration ends before. */
-GSIM_APART static int64_t kernel_turn_over_ns(const struct gsim_lane_gpu *gpu,
-                                               const struct gsim_gpu_lane *lane) {
-    int64_t end_ns = kernel_turn_end_ns(gpu, lane);
-    return end_ns == GSIM_NEVER ? quantum_end_ns(gpu, lane) : end_ns;
-}
-
 /* How long the present member may go on before other members of the lane run, or for a quantum
  * beside other lanes with memory of their own on this GPU. */
 static int64_t left_of_turn_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                                int64_t now_ns) {
-    int64_t end_ns = GSIM_NEVER;
-    if (gsim_rarely(gsim_turn_ends_with_kernel(gpu, lane)))
-        end_ns = kernel_turn_over_ns(gpu, lane);
-    else if (ends_in_time(lane))
+    bool ends_with_kernel = gsim_rarely(gsim_turn_ends_with_kernel(gpu, lane));
+    int64_t end_ns = ends_with_kernel ? kernel_turn_end_ns(gpu, lane) : GSIM_NEVER;
+    if (ends_in_time(lane) || (ends_with_kernel && end_ns == GSIM_NEVER))
         end_ns = gsim_gpu_lane_is_strict(lane) ? strict_end_ns(lane) : turn_ends_ns(gpu, lane);
     int64_t left_ns = end_ns == GSIM_NEVER ? GSIM_NEVER : end_ns - now_ns;
     int64_t quantum_ns = gsim_gpu_lane_quantum_ns(lane, gsim_ready_at(gpu, lane, lane->state.at));
@@ -753,20 +745,6 @@ uint16_t gsim_gpu_lane_step(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lan
 }
 
 /* --- members ---------------------------------------------------------------------------------- */
-
-void gsim_gpu_lane_lengthen(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
-                            int64_t now_ns) {
-    bool is_switching = lane->state.phase == GSIM_LANE_SWITCHING;
-    if (lane->spec.n == 0 || !(is_switching || lane->state.phase == GSIM_LANE_RUNNING) ||
-        !gsim_turn_ends_with_kernel(gpu, lane))
-        return;
-    int64_t from_ns = is_switching ? lane->times.switched_ns : now_ns;
-    int64_t begins_ns = gsim_turn_migrate(gpu, lane, true, from_ns);
-    if (is_switching)
-        lane->marks.next_ns = lane->times.switched_ns = begins_ns;
-    else
-        gsim_ready_at(gpu, lane, lane->state.at)->state.stall_ns += begins_ns - from_ns;
-}
 
 void gsim_gpu_lane_join(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
                         uint16_t member, int64_t now_ns) {

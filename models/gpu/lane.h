@@ -27,10 +27,6 @@
 #include "models/gpu/lane_state.h"
 
 void gsim_gpu_lane_init(struct gsim_gpu_lane *lane, int64_t quantum_ns);
-/* Turns are longer from now on: memory is moved for the rest of the present one, if it is moved by
- * kernels. */
-void gsim_gpu_lane_lengthen(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
-                            int64_t now_ns);
 /* A member joins at the end of the ring, or leaves it from any place. The lane has been brought
  * forward to now_ns. */
 void gsim_gpu_lane_join(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,

@@ -41,6 +41,20 @@ int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu
     return gsim_gang_memory_switch(gpu->gang, &turns[0], now_ns, move.starts_ns);
 }
 
+void gsim_turn_lengthen(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
+                        int64_t now_ns) {
+    bool is_switching = lane->state.phase == GSIM_LANE_SWITCHING;
+    if (lane->spec.n == 0 || !(is_switching || lane->state.phase == GSIM_LANE_RUNNING) ||
+        !gsim_turn_ends_with_kernel(gpu, lane))
+        return;
+    int64_t from_ns = is_switching ? lane->times.switched_ns : now_ns;
+    int64_t begins_ns = gsim_turn_migrate(gpu, lane, true, from_ns);
+    if (is_switching)
+        lane->marks.next_ns = lane->times.switched_ns = begins_ns;
+    else
+        gsim_gpu_lane_present(gpu, lane)->state.stall_ns += begins_ns - from_ns;
+}
+
 /* Memory was moved ahead for the kernels of a quantum. A turn that goes on since no other member is
  * ready has more moved, as for a turn of its own; returns how long the part is that is touched
  * now. */

@@ -180,8 +180,8 @@ static inline bool gsim_pager_is_proactive(const struct gsim_store *store) {
 struct gsim_next_turn {
     struct gsim_tenant *tenant;
     int64_t run_ns, sweep_ns;
-    /* used where the order of touches is known: what is done of the sweep, and whether it is the
-     * task's last one */
+    /* used where the order of touches is known: how much of the sweep is done, and whether it is
+     * the task's last one */
     int64_t done_ns;
     bool is_last;
 };

@@ -6,10 +6,6 @@ from kernel_turns import KernelTurns
 from sharing import NEVER
 
 
-class Missed(Exception):
-    """A kernel came to memory that was not moved for it."""
-
-
 class MovedTurns(KernelTurns):
     """costs: of Tasks, and early (whether a turn begins ahead of its memory)."""
 
@@ -147,11 +143,8 @@ class MovedTurns(KernelTurns):
         while ran > 0:
             kernel = job.kernel_ends.index(at) + 1 if at else 0
             for nth, writes in job.touches[kernel]:
-                if job.chunks[nth] == "host":
-                    raise Missed
+                assert job.chunks[nth] != "host", "it was not moved"
                 if writes or job.chunks[nth] == "new":
                     job.chunks[nth] = "dirty"
             ran -= job.kernel_ends[kernel] - at
             at = job.kernel_ends[kernel] % job.iteration
-        if sum(its in ("clean", "dirty") for other in self.jobs for its in other.chunks) > self.costs["hbm"] // self.costs["chunk"]:
-            raise Missed

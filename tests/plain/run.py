@@ -15,7 +15,6 @@ import tempfile
 from decimal import Decimal
 
 from blocks import Waves
-from moved_turns import Missed
 from draw import INSTANCES, KINDS, Setup
 from policies import POLICIES
 from quotas import Circle
@@ -79,7 +78,7 @@ def hold(gsim, policy, kind, seed, folder):
     cluster, jobs = setup.plain()
     try:
         chosen.run(cluster, jobs, setup)
-    except (Waves, Missed):
+    except Waves:
         return PASSED_OVER
     except Circle:
         rows, said = by_gsim(gsim, policy, setup, folder)
