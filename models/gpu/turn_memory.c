@@ -63,8 +63,7 @@ GSIM_APART static int64_t move_for_more(const struct gsim_lane_gpu *gpu,
                                         struct gsim_member *member, int64_t left_ns,
                                         int64_t now_ns) {
     int64_t quantum_ns = gsim_gpu_lane_quantum_ns(lane, member);
-    if (gsim_pager_has_all(gpu->store, &member->tenant) || quantum_ns == 0 ||
-        left_ns != GSIM_NEVER)
+    if (gsim_pager_has_all(gpu->store, &member->tenant) || quantum_ns == 0 || left_ns != GSIM_NEVER)
         return left_ns;
     if (lane->marks.quantum_start_ns != now_ns)
         member->state.stall_ns += gsim_turn_migrate(gpu, lane, false, now_ns) - now_ns;

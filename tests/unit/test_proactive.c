@@ -277,7 +277,8 @@ static void test_kernels_start_as_their_memory_comes(void **state) {
         gsim_residency_write_host(&store.residency, gsim_range_whole(&store.residency, a.used));
         const struct gsim_next_turn turn = {
             .tenant = &a, .run_ns = cases[i].run_ns, .sweep_ns = cases[i].iteration_ns};
-        assert_int_equal(gsim_pager_switch(&store, &turn, 1, false, 0).starts_ns, cases[i].starts_ns);
+        assert_int_equal(gsim_pager_switch(&store, &turn, 1, false, 0).starts_ns,
+                         cases[i].starts_ns);
         gsim_arena_free(arena);
     }
 }
@@ -348,8 +349,9 @@ static void what_was_carried_here_is_there(void **state) {
     const struct gsim_tenant_spec spec = {.used_bytes = 8 * CHUNK, .allocated_bytes = 8 * CHUNK};
     gsim_pager_store_init(&store, &pager, arena);
     assert_true(gsim_pager_open(&store, &a, &spec, true));
-    (void)gsim_pager_switch(
-        &store, &(struct gsim_next_turn){.tenant = &a, .run_ns = 1000, .sweep_ns = 100}, 1, false, 0);
+    (void)gsim_pager_switch(&store,
+                            &(struct gsim_next_turn){.tenant = &a, .run_ns = 1000, .sweep_ns = 100},
+                            1, false, 0);
     assert_true(gsim_pager_open(&store, &b, &spec, true));
     assert_int_equal(gsim_pager_resident_bytes(&store, &b), 8 * CHUNK);
     assert_int_equal(gsim_pager_resident_bytes(&store, &a), 2 * CHUNK);
