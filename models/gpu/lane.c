@@ -248,8 +248,8 @@ static int64_t strict_end_ns(const struct gsim_gpu_lane *lane) {
     return gsim_vgpu_end_ns(&grid, lane->spec.turn[lane->state.at], lane->times.since_ns);
 }
 
-/* When a turn ends that ends with a kernel; GSIM_NEVER: its iteration ends before. Where its time is
- * up as a kernel ends, the next one of the iteration has begun. */
+/* When a turn ends that ends with a kernel; GSIM_NEVER: its iteration ends before. Where its time
+ * is up as a kernel ends, the next one of the iteration has begun. */
 GSIM_APART static int64_t kernel_turn_end_ns(const struct gsim_lane_gpu *gpu,
                                              const struct gsim_gpu_lane *lane) {
     const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
