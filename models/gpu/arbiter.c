@@ -450,10 +450,14 @@ bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t number,
     if (number >= arbiter->committed.n_lanes && !reserve(arbiter, 0, (uint16_t)(number + 1)))
         return false;
     struct gsim_gpu_lane *lane = &arbiter->committed.lane[number];
+    struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, &arbiter->committed);
+    int64_t was_ns = lane->how.quantum_ns;
     lane->how = *how;
     if (how->quantum_ns == 0)
         lane->how.quantum_ns = arbiter->options.quantum_ns;
     lane->spec.space = space;
+    if (lane->how.quantum_ns > was_ns)
+        gsim_turn_lengthen(&gpu, lane, now_ns);
     gsim_side_by_side_unsolve(&arbiter->committed, arbiter->n_spaces, lane);
     return true;
 }

@@ -103,6 +103,10 @@ void gsim_context_start(struct gsim_context *context, int64_t now_ns);
 static inline bool gsim_context_is_done(const struct gsim_context *context) {
     return context->sums.done_iterations == context->spec.iterations;
 }
+/* Whether no iteration comes behind the present one. */
+static inline bool gsim_context_is_in_last(const struct gsim_context *context) {
+    return context->sums.done_iterations + 1 >= context->spec.iterations;
+}
 /* Whether the memory has been touched completely: the next iteration begins a new sweep. */
 static inline bool gsim_context_is_swept(const struct gsim_context *context) {
     return context->spec.per_sweep <= 1 ||

@@ -243,7 +243,7 @@ static bool can_repeat(const struct gsim_lanes *lanes) {
             return false;
         n_present += member->is_present;
         n_last += member->is_present && is_linear(&member->context) &&
-                  member->context.sums.done_iterations + 1 >= member->context.spec.iterations;
+                  gsim_context_is_in_last(&member->context);
     }
     return n_present != 1 || n_last != 1;
 }

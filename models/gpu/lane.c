@@ -248,15 +248,16 @@ static int64_t strict_end_ns(const struct gsim_gpu_lane *lane) {
     return gsim_vgpu_end_ns(&grid, lane->spec.turn[lane->state.at], lane->times.since_ns);
 }
 
-/* When a turn ends that ends with a kernel; GSIM_NEVER: its iteration ends before. */
+/* When a turn ends that ends with a kernel; GSIM_NEVER: its iteration ends before. Where its time
+ * is up as a kernel ends, the next one of the iteration has begun. */
 GSIM_APART static int64_t kernel_turn_end_ns(const struct gsim_lane_gpu *gpu,
                                              const struct gsim_gpu_lane *lane) {
     const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
     int64_t up_ns = quantum_end_ns(gpu, lane), since_ns = lane->times.since_ns;
     int64_t from_ns = since_ns + member->state.stall_ns;
-    bool is_up = up_ns <= since_ns && from_ns <= since_ns;
+    bool is_up = up_ns < since_ns || (up_ns == since_ns && member->context.done == 0);
     if (up_ns == GSIM_NEVER || lane->state.rate_q32 == 0 ||
-        (is_up && gsim_context_is_between_kernels(&member->context)))
+        (is_up && from_ns <= since_ns && gsim_context_is_between_kernels(&member->context)))
         return up_ns;
     return gsim_context_kernel_end_ns(&member->context, up_ns, from_ns, lane->state.rate_q32);
 }
@@ -391,10 +392,9 @@ void gsim_gpu_lane_plan(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *l
  * beside other lanes with memory of their own on this GPU. */
 static int64_t left_of_turn_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                                int64_t now_ns) {
-    int64_t end_ns = GSIM_NEVER;
-    if (gsim_rarely(gsim_turn_ends_with_kernel(gpu, lane)))
-        end_ns = kernel_turn_end_ns(gpu, lane);
-    else if (ends_in_time(lane))
+    bool ends_with_kernel = gsim_rarely(gsim_turn_ends_with_kernel(gpu, lane));
+    int64_t end_ns = ends_with_kernel ? kernel_turn_end_ns(gpu, lane) : GSIM_NEVER;
+    if (ends_in_time(lane) || (ends_with_kernel && end_ns == GSIM_NEVER))
         end_ns = gsim_gpu_lane_is_strict(lane) ? strict_end_ns(lane) : turn_ends_ns(gpu, lane);
     int64_t left_ns = end_ns == GSIM_NEVER ? GSIM_NEVER : end_ns - now_ns;
     int64_t quantum_ns = gsim_gpu_lane_quantum_ns(lane, gsim_ready_at(gpu, lane, lane->state.at));
@@ -439,7 +439,7 @@ static void switch_to(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lan
     lane->sums.switch_ns += cost_ns;
     lane->marks.next_ns = now_ns + cost_ns;
     if (gsim_pager_is_proactive(gpu->store) && lane->spec.member[place] != lane->state.last)
-        lane->marks.next_ns = gsim_turn_migrate(gpu, lane, lane->marks.next_ns);
+        lane->marks.next_ns = gsim_turn_migrate(gpu, lane, false, lane->marks.next_ns);
     if (lane->marks.next_ns == now_ns) {
         run(gpu, lane, now_ns);
         return;

@@ -376,10 +376,16 @@ static enum gsim_status order_touches(struct maker *m, struct gsim_arena *arena,
     struct place *places = gsim_arena_array(arena, m->app->n_buffers + 1U, sizeof *places);
     struct gsim_touch_order *order = gsim_arena_alloc(arena, sizeof *order);
     struct gsim_touch_part *parts = gsim_arena_array(arena, n, sizeof *parts);
-    if (!places || !order || !parts)
+    int64_t *ends_ns = gsim_arena_array(arena, m->out->n_kernels, sizeof *ends_ns);
+    if (!places || !order || !parts || !ends_ns)
         return gsim_no_memory(log, "reading the touches of a program");
     place_buffers(m, places);
-    *order = (struct gsim_touch_order){.parts = parts, .all_ns = m->out->gpu_ns};
+    *order = (struct gsim_touch_order){.parts = parts,
+                                       .ends_ns = ends_ns,
+                                       .n_kernels = m->out->n_kernels,
+                                       .all_ns = m->out->gpu_ns};
+    for (uint32_t k = 0; k < m->out->n_kernels; k++)
+        ends_ns[k] = m->steps[k].end_ns;
     order->n_chunks =
         gsim_chunks_of(m->out->order_bytes, m->profile->value[GSIM_KEY_UVM_CHUNK_BYTES]);
     for (uint32_t k = 0; k < m->out->n_kernels; k++)

@@ -17,7 +17,7 @@ static void tell_residency(const struct gsim_lane_gpu *gpu, int64_t now_ns) {
 }
 
 int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
-                          int64_t now_ns) {
+                          bool is_planned, int64_t now_ns) {
     struct gsim_next_turn turns[GSIM_CONTEXTS_MAX];
     uint16_t place = lane->state.at, n = 0;
     do {
@@ -25,10 +25,11 @@ int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu
         if (!gsim_context_is_done(&member->context)) /* else it has no turn to come */
             turns[n++] = (struct gsim_next_turn){
                 &member->tenant, gsim_gpu_lane_quantum_ns(lane, member),
-                member->context.spec.gpu_ns, gsim_work_to_ns(member->context.done)};
+                member->context.spec.gpu_ns, gsim_work_to_ns(member->context.done),
+                gsim_context_is_in_last(&member->context)};
         place = (uint16_t)(place + 1 == lane->spec.n ? 0 : place + 1);
     } while (place != lane->state.at);
-    struct gsim_store_move move = gsim_pager_switch(gpu->store, turns, n, now_ns);
+    struct gsim_store_move move = gsim_pager_switch(gpu->store, turns, n, is_planned, now_ns);
     const struct gsim_member *member = gsim_gpu_lane_present(gpu, lane);
     if (move.bytes_out > 0)
         gsim_slice_log_tell(gpu->spans, GSIM_SPAN_COPY_OUT, member->how.job, move.begins_ns,
@@ -40,6 +41,20 @@ int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu
     return gsim_gang_memory_switch(gpu->gang, &turns[0], now_ns, move.starts_ns);
 }
 
+void gsim_turn_lengthen(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
+                        int64_t now_ns) {
+    bool is_switching = lane->state.phase == GSIM_LANE_SWITCHING;
+    if (lane->spec.n == 0 || !(is_switching || lane->state.phase == GSIM_LANE_RUNNING) ||
+        !gsim_turn_ends_with_kernel(gpu, lane))
+        return;
+    int64_t from_ns = is_switching ? lane->times.switched_ns : now_ns;
+    int64_t begins_ns = gsim_turn_migrate(gpu, lane, true, from_ns);
+    if (is_switching)
+        lane->marks.next_ns = lane->times.switched_ns = begins_ns;
+    else
+        gsim_gpu_lane_present(gpu, lane)->state.stall_ns += begins_ns - from_ns;
+}
+
 /* Memory was moved ahead for the kernels of a quantum. A turn that goes on since no other member is
  * ready has more moved, as for a turn of its own; returns how long the part is that is touched
  * now. */
@@ -48,12 +63,14 @@ GSIM_APART static int64_t move_for_more(const struct gsim_lane_gpu *gpu,
                                         struct gsim_member *member, int64_t left_ns,
                                         int64_t now_ns) {
     int64_t quantum_ns = gsim_gpu_lane_quantum_ns(lane, member);
-    bool is_moved_for = left_ns != GSIM_NEVER || lane->marks.quantum_start_ns == now_ns;
-    if (!gsim_pager_is_too_much(gpu->store) || quantum_ns == 0)
+    if (gsim_pager_has_all(gpu->store, &member->tenant) || quantum_ns == 0 || left_ns != GSIM_NEVER)
         return left_ns;
-    if (!is_moved_for)
-        member->state.stall_ns += gsim_turn_migrate(gpu, lane, now_ns) - now_ns;
-    return quantum_ns < left_ns ? quantum_ns : left_ns;
+    if (lane->marks.quantum_start_ns != now_ns)
+        member->state.stall_ns += gsim_turn_migrate(gpu, lane, false, now_ns) - now_ns;
+    int64_t from_ns = now_ns + member->state.stall_ns;
+    int64_t end_ns = gsim_context_kernel_end_ns(&member->context, from_ns + quantum_ns, from_ns,
+                                                lane->state.rate_q32);
+    return end_ns == GSIM_NEVER ? GSIM_NEVER : end_ns - now_ns;
 }
 
 /* Side by side several sweeps may be under way, and a gang's on several GPUs. */

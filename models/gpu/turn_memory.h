@@ -9,7 +9,11 @@
 /* Moves memory for the present member, by the timeline of the ring from this member on; returns
  * when the turn can begin. */
 int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
-                          int64_t now_ns);
+                          bool is_planned, int64_t now_ns);
+/* Turns are longer from now on: memory is moved for the rest of the present one, if it is moved by
+ * kernels. */
+void gsim_turn_lengthen(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
+                        int64_t now_ns);
 /* The present member touches the memory that it can reach in this turn, of which left_ns are left,
  * and waits for it. */
 void gsim_turn_sweep(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,

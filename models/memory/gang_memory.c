@@ -73,7 +73,7 @@ int64_t gsim_gang_memory_switch(struct gsim_gang_memory *gang, const struct gsim
     for (uint32_t i = 0; i < gang->n; i++) {
         struct gsim_next_turn turn = *lead;
         turn.tenant = &gang->part[i].tenant;
-        int64_t one_ns = gsim_pager_switch(&gang->part[i].store, &turn, 1, now_ns).starts_ns;
+        int64_t one_ns = gsim_pager_switch(&gang->part[i].store, &turn, 1, false, now_ns).starts_ns;
         last_ns = one_ns > last_ns ? one_ns : last_ns;
     }
     lead->tenant->sum.stall_ns += last_ns - starts_ns;

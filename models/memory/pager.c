@@ -152,14 +152,23 @@ static struct gsim_upcoming upcoming_of(const struct gsim_next_turn *next) {
     return (struct gsim_upcoming){
         .order = order,
         .iteration_ns = next->sweep_ns,
-        .done_ns = gsim_muldiv_floor(next->done_ns, order->all_ns, next->sweep_ns),
-        .run_ns = run_ns > 0 ? run_ns : 1};
+        .ahead = {.done_ns = gsim_muldiv_floor(next->done_ns, order->all_ns, next->sweep_ns),
+                  .run_ns = run_ns > 0 ? run_ns : 1,
+                  .is_last = next->is_last}};
+}
+
+/* A newcomer may have ended the last turn before what it was to touch. */
+static void touch_from(struct gsim_tenant *tenant, const struct gsim_upcoming *upcoming) {
+    uint32_t n_touched = tenant->state.n_touched;
+    int64_t done_ns = upcoming->ahead.done_ns;
+    if (n_touched > 0 && gsim_touch_order_ns(upcoming->order, n_touched - 1) > done_ns)
+        tenant->state.n_touched = gsim_touch_order_after(upcoming->order, done_ns);
 }
 
 struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
                                          const struct gsim_next_turn *turns, uint32_t n_turns,
-                                         int64_t now_ns) {
-    if (n_turns > 1)
+                                         bool is_planned, int64_t now_ns) {
+    if (n_turns > 1 && !is_planned)
         now_ns += store->pager->plan_ns + n_turns * store->pager->plan_ns_per_task;
     note_change(store);
     const struct gsim_residency *residency = &store->residency;
@@ -177,6 +186,8 @@ struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
         if (gsim_rarely(turns[i].tenant->spec.order != NULL))
             timeline[i].upcoming = upcoming_of(&turns[i]);
     }
+    if (gsim_rarely(timeline[0].upcoming.order != NULL))
+        touch_from(turns[0].tenant, &timeline[0].upcoming);
     struct gsim_migration moved = gsim_proactive_switch(&store->pager->proactive, &store->residency,
                                                         timeline, n_turns, &store->pager->scratch);
     int64_t begins_ns = now_ns > store->times.link_free_ns ? now_ns : store->times.link_free_ns;

@@ -180,7 +180,10 @@ static inline bool gsim_pager_is_proactive(const struct gsim_store *store) {
 struct gsim_next_turn {
     struct gsim_tenant *tenant;
     int64_t run_ns, sweep_ns;
-    int64_t done_ns; /* of the sweep; used where the order of touches is known */
+    /* used where the order of touches is known: how much of the sweep is done, and whether it is
+     * the task's last one */
+    int64_t done_ns;
+    bool is_last;
 };
 struct gsim_store_move {
     int64_t begins_ns, ends_ns; /* of the copies */
@@ -190,7 +193,7 @@ struct gsim_store_move {
 /* Proactive: moves memory for the first of these turns, which is about to begin. */
 struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
                                          const struct gsim_next_turn *turns, uint32_t n_turns,
-                                         int64_t now_ns);
+                                         bool is_planned, int64_t now_ns);
 /* How far a context is in its sweep, and how long it may go on. */
 struct gsim_pace {
     gsim_work done, all; /* GPU time of the sweep; all: 0 where it takes none */

@@ -160,7 +160,7 @@ static bool note_upcoming(struct gsim_residency *residency, const struct gsim_up
     if (!grow(residency, (void **)&scratch->turns, &scratch->turns_room, order->n_chunks,
               sizeof *scratch->turns))
         return false;
-    gsim_touch_order_turns(order, task->done_ns, task->run_ns, scratch->turns);
+    gsim_touch_order_turns(order, task->ahead, scratch->turns);
     return true;
 }
 
@@ -217,9 +217,9 @@ static bool add_part(struct firsts *firsts, const struct gsim_touch_part *part, 
 static int64_t begins_ns(const struct gsim_upcoming *task, uint32_t part, uint32_t present) {
     const struct gsim_touch_order *order = task->order;
     int64_t at_ns = order->parts[part].from_ns + (part < present ? order->all_ns : 0);
-    return at_ns <= task->done_ns
+    return at_ns <= task->ahead.done_ns
                ? 0
-               : gsim_muldiv_floor(at_ns - task->done_ns, task->iteration_ns, order->all_ns);
+               : gsim_muldiv_floor(at_ns - task->ahead.done_ns, task->iteration_ns, order->all_ns);
 }
 
 /* Cuts a turn with a known order down to what its kernels touch, in the order in which they do. All
@@ -231,7 +231,7 @@ static void use_in_turn(struct gsim_residency *residency, struct gsim_turn *turn
         .residency = residency, .scratch = scratch, .buffer = turn->used[0].buffer};
     if (!note_upcoming(residency, &turn->upcoming, scratch))
         return;
-    uint32_t present = gsim_touch_order_part_after(order, turn->upcoming.done_ns);
+    uint32_t present = gsim_touch_order_part_after(order, turn->upcoming.ahead.done_ns);
     firsts.n_left = n_used_chunks(scratch->turns, order->n_chunks);
     for (uint32_t k = 0; k < order->n_parts && firsts.n_left > 0; k++) {
         uint32_t part = (present + k) % order->n_parts;

@@ -19,7 +19,7 @@
 /* A task with a known order of touches, as its next turn begins; in the order's time. */
 struct gsim_upcoming {
     const struct gsim_touch_order *order; /* NULL: each turn uses all of the working set */
-    int64_t done_ns, run_ns; /* of the iteration; of a turn, > 0 */
+    struct gsim_turns_ahead ahead;
     int64_t iteration_ns; /* how long the iteration runs here, where its order has all_ns */
 };
 

@@ -22,6 +22,8 @@ struct gsim_touch_order {
     const struct gsim_touch_part *parts; /* in the order of their kernels */
     uint32_t n_parts; /* > 0 */
     uint32_t n; /* chunks of all parts */
+    const int64_t *ends_ns; /* of all kernels, those that touch nothing, too */
+    uint32_t n_kernels;
     uint32_t n_chunks; /* of the memory */
     int64_t all_ns; /* GPU time of the iteration */
 };
@@ -35,12 +37,18 @@ int64_t gsim_touch_order_ns(const struct gsim_touch_order *order, uint32_t posit
 uint32_t gsim_touch_order_after(const struct gsim_touch_order *order, int64_t ns);
 /* The first part of a kernel that ends after this GPU time; n_parts: there is none. */
 uint32_t gsim_touch_order_part_after(const struct gsim_touch_order *order, int64_t ns);
+/* The turns of a task that are to come. */
+struct gsim_turns_ahead {
+    int64_t done_ns, run_ns; /* of the iteration, as the first begins; of a turn, > 0 */
+    bool is_last; /* no iteration comes behind this one */
+};
+
 /* touch_turns.c: for each chunk of the memory the number of turns that end before the turn in which
- * a kernel begins that touches the chunk, or is under way. The first turn begins when done_ns of an
- * iteration are done; each ends with the kernel in which it has run for run_ns, the next one begins
- * there. GSIM_TURNS_NEVER: no kernel touches the chunk. */
+ * a kernel begins that touches the chunk, or is under way. Each turn ends with the kernel in which
+ * it has run for run_ns, and the next one begins there; where that is up as a kernel ends, the next
+ * kernel of the iteration has begun. GSIM_TURNS_NEVER: no kernel touches the chunk any more. */
 #define GSIM_TURNS_NEVER UINT32_MAX
-void gsim_touch_order_turns(const struct gsim_touch_order *order, int64_t done_ns, int64_t run_ns,
+void gsim_touch_order_turns(const struct gsim_touch_order *order, struct gsim_turns_ahead ahead,
                             uint32_t *turns);
 
 #endif

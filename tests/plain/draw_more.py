@@ -105,6 +105,19 @@ class MoreDraws:
             at += r.choice([0, r.randint(0, S)])
             row["submit"] = at
 
+    def draw_moved_turns(self, r):
+        """Such programs where memory is short, and moves before each turn."""
+        self.draw_kernel_turns(r)
+        per_s = dict(zip(("in", "out", "both"), r.choice([
+            (100, 100, 125), (100, 100, 100), (20, 20, 200), (50, 100, 100), (200, 100, 200), (50, 200, 100), (40, 80, 90)])))
+        plan, plan_task, copies_clean, early = r.choice([0, 1000, S // 50]), r.choice([0, 0, 777, S // 100]), r.random() < 0.5, r.random() < 0.5
+        largest, all_bytes = (of(-(-row["program"][1].places()[1] // self.costs["chunk"]) for row in self.rows) for of in (max, sum))
+        self.costs.update(per_s, plan=plan, plan_task=plan_task, copies_clean=copies_clean, early=early,
+                          hbm=r.randint(largest, max(largest, all_bytes - 1)) * self.costs["chunk"])
+        self.sets = self.sets[:2] + self.sets[3:] + [f"migrate.{key}_bytes_per_s={n * self.costs['chunk']}B/s" for key, n in per_s.items()]
+        self.sets += [f"hbm_bytes={self.costs['hbm']}B", f"migrate.plan_ns={plan}ns", f"migrate.task_plan_ns={plan_task}ns",
+                      f"uvm.clean_copy={'on' if copies_clean else 'off'}", f"early_start={'on' if early else 'off'}", "missed=0"]
+
     def draw_touched_locked(self, r):
         self.draw_touched(r)
         self.costs.update(locked="on", lock=r.choice([S // 2, S, 700_000_001]))

@@ -19,6 +19,7 @@ from halts import Halts
 from hosts import Hosts
 from lanes import Lanes
 from kernel_turns import KernelTurns
+from moved_turns import MovedTurns
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
 from results import quantile
@@ -438,10 +439,13 @@ class Nvshare(Uvm):
 
 
 class Msched(Uvm):
-    kinds, lane, again = ("tasks", "migrations", "kernel_turns"), Tasks, {"tasks": (318, 1305)}
+    kinds, lane, again = ("tasks", "migrations", "kernel_turns", "moved_turns"), Tasks, {
+        # a turn of several iterations, memory that a newcomer kept from being touched, one that is left alone, and turns that
+        # are longer since a task has ended
+        "tasks": (318, 1305), "moved_turns": (15, 30, 156, 190)}
 
     def run(self, cluster, jobs, setup):
-        lane = KernelTurns if setup.kind == "kernel_turns" else self.lane
+        lane = {"kernel_turns": KernelTurns, "moved_turns": MovedTurns}.get(setup.kind, self.lane)
         self.shared(cluster, jobs, lane, setup.costs, setup.costs["passes"]).go()
 
 

@@ -230,7 +230,7 @@ static void test_an_unknown_order_starts_nothing_early(void **state) {
         assert_true(gsim_pager_open(&store, &a, &spec, false));
         gsim_residency_write_host(&store.residency, gsim_range_whole(&store.residency, a.used));
         const struct gsim_next_turn turn = {.tenant = &a, .run_ns = 1000000, .sweep_ns = 100000};
-        assert_int_equal(gsim_pager_switch(&store, &turn, 1, 0).starts_ns, waits_ns[i]);
+        assert_int_equal(gsim_pager_switch(&store, &turn, 1, false, 0).starts_ns, waits_ns[i]);
         gsim_arena_free(arena);
     }
 }
@@ -254,8 +254,14 @@ static void test_kernels_start_as_their_memory_comes(void **state) {
         struct gsim_arena *arena = gsim_arena_new();
         const struct gsim_touch_part parts[] = {{0, one_ns, 4, 4, 0, 0, 4, false},
                                                 {one_ns, 2 * one_ns, 0, 4, 4, 0, 4, false}};
-        const struct gsim_touch_order order = {
-            .parts = parts, .n_parts = 2, .n = 8, .n_chunks = 8, .all_ns = 2 * one_ns};
+        const int64_t ends_ns[] = {one_ns, 2 * one_ns};
+        const struct gsim_touch_order order = {.parts = parts,
+                                               .n_parts = 2,
+                                               .n = 8,
+                                               .ends_ns = ends_ns,
+                                               .n_kernels = 2,
+                                               .n_chunks = 8,
+                                               .all_ns = 2 * one_ns};
         struct gsim_pager pager = {.manager = GSIM_MEMORY_PROACTIVE,
                                    .eviction = GSIM_EVICT_BELADY,
                                    .capacity = 10,
@@ -271,7 +277,8 @@ static void test_kernels_start_as_their_memory_comes(void **state) {
         gsim_residency_write_host(&store.residency, gsim_range_whole(&store.residency, a.used));
         const struct gsim_next_turn turn = {
             .tenant = &a, .run_ns = cases[i].run_ns, .sweep_ns = cases[i].iteration_ns};
-        assert_int_equal(gsim_pager_switch(&store, &turn, 1, 0).starts_ns, cases[i].starts_ns);
+        assert_int_equal(gsim_pager_switch(&store, &turn, 1, false, 0).starts_ns,
+                         cases[i].starts_ns);
         gsim_arena_free(arena);
     }
 }
@@ -342,8 +349,9 @@ static void what_was_carried_here_is_there(void **state) {
     const struct gsim_tenant_spec spec = {.used_bytes = 8 * CHUNK, .allocated_bytes = 8 * CHUNK};
     gsim_pager_store_init(&store, &pager, arena);
     assert_true(gsim_pager_open(&store, &a, &spec, true));
-    (void)gsim_pager_switch(
-        &store, &(struct gsim_next_turn){.tenant = &a, .run_ns = 1000, .sweep_ns = 100}, 1, 0);
+    (void)gsim_pager_switch(&store,
+                            &(struct gsim_next_turn){.tenant = &a, .run_ns = 1000, .sweep_ns = 100},
+                            1, false, 0);
     assert_true(gsim_pager_open(&store, &b, &spec, true));
     assert_int_equal(gsim_pager_resident_bytes(&store, &b), 8 * CHUNK);
     assert_int_equal(gsim_pager_resident_bytes(&store, &a), 2 * CHUNK);
