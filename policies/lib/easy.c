@@ -30,7 +30,7 @@ struct gsim_easy_placed {
  * keep the head from its reservation in that state of the units. Where GPUs are all that can be
  * missing, the next job of this kind has no room either until GPUs are freed: jobs that start take
  * more of them. It would get those units, too, as long as nothing is placed, and keep the head from
- * them as well; what is placed may turn it to other units. */
+ * them as well; a job that is placed may turn it to other units. */
 struct gsim_easy_failed {
     uint64_t no_room, no_reservation;
 };
