@@ -61,7 +61,9 @@ static int64_t priority_of(struct state *state, const struct gsim_ctx *ctx, gsim
     if (age_ns > state->max_age_ns)
         age_ns = state->max_age_ns;
     int64_t age = gsim_muldiv_floor(age_ns, ONE, state->max_age_ns);
-    int64_t size = gsim_muldiv_floor(view->jobs.gpus[slot], ONE, view->cluster.n_gpus);
+    int64_t size = state->weight_size == 0
+                       ? 0
+                       : gsim_muldiv_floor(view->jobs.gpus[slot], ONE, view->cluster.n_gpus);
     return state->weight_fairshare * (gsim_usage_factor_q32(&state->usage, owner) >> 8) +
            state->weight_age * (age >> 8) + state->weight_size * (size >> 8);
 }

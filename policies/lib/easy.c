@@ -26,9 +26,11 @@ struct gsim_easy_placed {
     uint32_t first_unit, n_units; /* in easy->units; none in a pool */
 };
 
-/* In which state of the units a job of some kind was last found to have no room now, and to keep
- * the head from its reservation. Where GPUs are all that can be missing, the next job of this kind
- * would get those units, too, as long as nothing is placed, and fail as well. */
+/* A job of some kind was last found to have no room when that many changes had freed GPUs, and to
+ * keep the head from its reservation in that state of the units. Where GPUs are all that can be
+ * missing, the next job of this kind has no room either until GPUs are freed: jobs that start take
+ * more of them. It would get those units, too, as long as nothing is placed, and keep the head from
+ * them as well; a job that is placed may turn it to other units. */
 struct gsim_easy_failed {
     uint64_t no_room, no_reservation;
 };
@@ -66,7 +68,11 @@ enum gsim_status gsim_easy_init(struct gsim_easy *easy, struct gsim_ctx *ctx, co
                                 uint32_t n_groups, bool plans) {
     easy->rule = gsim_settings_rule(ctx);
     easy->plans = plans;
-    if (!gsim_waiting_init(&easy->waiting, ctx->arena, n_groups))
+    easy->n_states = easy->n_freed = 1;
+    easy->head = GSIM_NO_SLOT;
+    easy->reach.is_strict = true;
+    if (!gsim_waiting_init(&easy->waiting, ctx->arena, n_groups) ||
+        (plans && !gsim_reach_init(&easy->reach, ctx, easy->rule)))
         return gsim_no_memory(ctx->log, "backfilling");
     return gsim_time_limits_init(&easy->limits, ctx, policy, plans);
 }
@@ -211,30 +217,73 @@ static bool head_fits(const struct pass *p, gsim_slot head) {
     return gsim_settings_place(p->ctx, p->plan, head, p->easy->rule);
 }
 
-/* The earliest end at which the head fits; GSIM_NEVER when it does not fit even if all jobs have
- * ended. */
-static int64_t reserve(const struct pass *p, gsim_slot head) {
+/* Whether a count of GPUs tells of most ends that the head does not fit yet: a trial of the head
+ * changes nothing for the next one, and the head is a gang of whole GPUs. */
+static bool counts(const struct pass *p, gsim_slot head) {
+    const struct gsim_view *view = p->ctx->view;
+    return p->easy->failed && !view->pool.is_used && view->jobs.share_ppm[head] == GSIM_PPM;
+}
+
+static void begin_count(const struct pass *p, gsim_slot head) {
+    if (counts(p, head))
+        gsim_reach_begin(&p->easy->reach, p->ctx, head);
+}
+
+/* One more job ends; whether the head may fit by that. */
+static bool end_counted(const struct pass *p, gsim_slot head, struct cursor *at) {
+    struct gsim_reach *reach = &p->easy->reach;
+    bool runs = running_end_ns(p, at->running) <= coming_end_ns(p, at->coming);
+    if (counts(p, head) && is_near(p, head, runs ? at->running : at->coming))
+        gsim_reach_add(reach, p->ctx, p->plan, runs ? at->running : at->coming);
+    return end_next(p, head, at) && (!counts(p, head) || gsim_reach_is_enough(reach, p->ctx));
+}
+
+/* The earliest end at which the head, which does not fit now, fits; GSIM_NEVER when it does not fit
+ * even if all jobs have ended. */
+static int64_t find_end(const struct pass *p, gsim_slot head) {
     struct cursor at = first_end(p);
     int64_t end_ns = INT64_MIN, placed_ns = next_placed_end(p->easy, end_ns);
-    bool is_found = false, is_other = true;
-    for (; !is_found; is_found = is_other && head_fits(p, head)) {
+    bool is_found = false;
+    begin_count(p, head);
+    while (!is_found) {
         int64_t next_ns = next_end_ns(p, &at);
         if (next_ns == GSIM_NEVER && placed_ns == GSIM_NEVER)
             break;
         if (next_ns < placed_ns) {
             end_ns = next_ns;
-            is_other = end_next(p, head, &at);
+            is_found = end_counted(p, head, &at) && head_fits(p, head);
         } else { /* jobs of this plan can only be left out from the start */
             end_ns = placed_ns;
             at = imagine(p, head, end_ns);
-            is_other = true;
             placed_ns = next_placed_end(p->easy, end_ns);
+            is_found = head_fits(p, head);
+            begin_count(p, head);
         }
     }
     back_to_now(p);
-    if (!is_found)
-        return GSIM_NEVER;
-    return end_ns > p->ctx->view->now_ns ? end_ns : p->ctx->view->now_ns;
+    return is_found ? end_ns : GSIM_NEVER;
+}
+
+/* Whether the head has the reservation that it had: since then no job ended, and those that started
+ * behind the head do not delay it. */
+static bool is_still_reserved(const struct pass *p, gsim_slot head) {
+    return head == p->easy->head && p->easy->n_placed == 0 && p->easy->failed &&
+           p->hopeless.is_size_by_wish;
+}
+
+/* When the head starts at the latest; GSIM_NEVER: it has no reservation. */
+static int64_t reserve(const struct pass *p, gsim_slot head) {
+    struct gsim_easy *easy = p->easy;
+    bool is_still = is_still_reserved(p, head);
+    int64_t now_ns = p->ctx->view->now_ns;
+    int64_t end_ns = is_still ? easy->head_end_ns : find_end(p, head);
+    int64_t reserved_ns = end_ns > now_ns ? end_ns : now_ns;
+    if (!is_still || reserved_ns != easy->head_reserved_ns)
+        easy->n_states++;
+    easy->head = end_ns == GSIM_NEVER ? GSIM_NO_SLOT : head;
+    easy->head_end_ns = end_ns;
+    easy->head_reserved_ns = reserved_ns;
+    return reserved_ns;
 }
 
 /* The head can still start when it was to, with the job that was placed last. */
@@ -273,7 +322,7 @@ static bool backfill(struct pass *p, gsim_slot slot) {
                             *failed = alike ? alike : &none;
     uint32_t mark = gsim_plan_mark(p->plan);
     if (!gsim_settings_place(p->ctx, p->plan, slot, easy->rule)) {
-        failed->no_room = easy->n_states;
+        failed->no_room = easy->n_freed;
         return false;
     }
     if (!remember(p, slot)) {
@@ -304,10 +353,24 @@ static int64_t longest_ns(const void *of, const struct gsim_waiting_row *row) {
     const struct gsim_easy_failed *failed = failed_of(p, row->kind, row->is_own);
     if (!failed)
         return INT64_MAX;
-    if (failed->no_room == p->easy->n_states)
+    if (failed->no_room == p->easy->n_freed)
         return NONE;
     return failed->no_reservation == p->easy->n_states ? p->reserved_ns - p->ctx->view->now_ns
                                                        : INT64_MAX;
+}
+
+/* Places a job before the head, unless it is known to have no room. */
+static bool place_leading(struct pass *p, gsim_slot slot) {
+    struct gsim_easy *easy = p->easy;
+    struct gsim_easy_failed *alike = failed_of(p, gsim_waiting_kind_of(&easy->waiting, slot),
+                                               p->ctx->view->jobs.state[slot] != GSIM_QUEUED);
+    if (alike && alike->no_room == easy->n_freed)
+        return false;
+    if (gsim_settings_place(p->ctx, p->plan, slot, easy->rule))
+        return true;
+    if (alike)
+        alike->no_room = easy->n_freed;
+    return false;
 }
 
 /* A job before the head. The first job with a reservation is the head; a job that would not fit
@@ -317,7 +380,8 @@ static void lead(struct pass *p, gsim_slot slot) {
     uint32_t gpus = p->ctx->view->jobs.gpus[slot];
     if (gsim_misfits_has(&p->hopeless, p->ctx->view, slot))
         return;
-    if (gsim_settings_place(p->ctx, p->plan, slot, easy->rule)) {
+    if (place_leading(p, slot)) {
+        easy->head = GSIM_NO_SLOT; /* that job may delay it */
         if (remember(p, slot))
             gsim_waiting_remove(&easy->waiting, slot);
         return;
@@ -339,6 +403,30 @@ static void follow(struct pass *p, gsim_slot slot) {
     gsim_waiting_anew(&p->easy->waiting);
 }
 
+/* Whether a job of the row finds no room, without regard to the order of jobs. */
+static bool has_no_room(const struct pass *p, const struct gsim_waiting_row *row) {
+    struct gsim_easy_failed *failed = failed_of(p, row->kind, row->is_own);
+    if (!failed)
+        return false;
+    if (failed->no_room == p->easy->n_freed)
+        return true;
+    uint32_t mark = gsim_plan_mark(p->plan);
+    bool is_placed = gsim_settings_place(p->ctx, p->plan, row->first, p->easy->rule);
+    gsim_plan_rollback(p->plan, mark);
+    if (!is_placed)
+        failed->no_room = p->easy->n_freed;
+    return !is_placed;
+}
+
+/* Whether no job that waits has room: then no order of them makes one start. */
+static bool is_in_vain(const struct pass *p) {
+    const struct gsim_waiting *waiting = &p->easy->waiting;
+    bool has_room = false;
+    for (uint32_t i = 0; i < waiting->n_active && !has_room; i++)
+        has_room = !has_no_room(p, &waiting->row[waiting->active[i]]);
+    return !has_room;
+}
+
 void gsim_easy_pass(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan,
                     int64_t (*rank)(struct gsim_ctx *ctx, gsim_slot slot)) {
     struct pass p = {.easy = easy,
@@ -350,7 +438,8 @@ void gsim_easy_pass(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_pl
                      .head = GSIM_NO_SLOT,
                      .reserved_ns = GSIM_NEVER};
     struct gsim_waiting_rule rule = {.rank = rank, .most = longest_ns, .of = &p};
-    easy->n_states++;
+    if (is_in_vain(&p))
+        return;
     gsim_waiting_walk(&easy->waiting, ctx, &rule);
     while (!gsim_common_is_full(ctx->view) && ctx->log->n_errors == 0) {
         gsim_slot slot = gsim_waiting_next(&easy->waiting);
@@ -403,9 +492,50 @@ gsim_slot gsim_easy_placed(const struct gsim_easy *easy, uint32_t i) {
     return easy->placed[i].slot;
 }
 
+/* Whether a job that the last decide placed runs, and ends when its plan had it end. */
+static bool is_as_planned(const struct gsim_easy *easy, const struct gsim_easy_placed *placed) {
+    const struct gsim_index *ending = &easy->limits.ending;
+    return !gsim_index_has(ending, placed->slot) ||
+           gsim_index_key(ending, placed->slot) == placed->end_ns;
+}
+
+/* Whether the job, which has ended, may have held GPUs that the head may use. */
+static bool was_near(struct gsim_easy *easy, const struct gsim_ctx *ctx, gsim_slot slot) {
+    if (easy->head == GSIM_NO_SLOT || !gsim_ask_has_wishes_under(ctx->view, easy->rule))
+        return true;
+    uint32_t own = gsim_reach_nodes_of(&easy->reach, ctx, slot);
+    return gsim_reach_meet(&easy->reach, gsim_reach_nodes_of(&easy->reach, ctx, easy->head), own) !=
+           GSIM_MEET_NONE;
+}
+
+/* Forgets what the changes since the last decide make untrue: what found no room, and the
+ * reservation of the last head. The ends of jobs that load, or of which a plan ends some, move. */
+static void forget(struct gsim_easy *easy, const struct gsim_ctx *ctx) {
+    const struct gsim_view *view = ctx->view;
+    uint32_t n_outages = view->cluster.n_failures + view->cluster.n_repairs;
+    bool is_other = n_outages != easy->n_outages || easy->limits.coming.n > 0 || easy->limits.kills;
+    for (uint32_t i = 0; i < view->changes.n_settled; i++)
+        is_other |= view->jobs.state[view->changes.settled[i]] != GSIM_RUNNING &&
+                    view->jobs.state[view->changes.settled[i]] != GSIM_DONE;
+    if (is_other || view->changes.n_completed > 0) {
+        easy->n_freed++;
+        easy->n_states++;
+    }
+    for (uint32_t i = 0; i < easy->n_placed; i++)
+        is_other |= !is_as_planned(easy, &easy->placed[i]);
+    for (uint32_t i = 0; i < view->changes.n_completed && !is_other && easy->head != GSIM_NO_SLOT;
+         i++)
+        is_other = was_near(easy, ctx, view->changes.completed[i]);
+    if (is_other)
+        easy->head = GSIM_NO_SLOT;
+    easy->n_outages = n_outages;
+}
+
 void gsim_easy_decide(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       void (*place_waiting)(struct gsim_ctx *ctx, struct gsim_plan *plan)) {
     gsim_time_limits_begin(&easy->limits, ctx, plan);
+    if (easy->plans)
+        forget(easy, ctx);
     easy->n_placed = easy->n_units = 0;
     if (easy->waiting.jobs.n > 0 && !gsim_common_is_full(ctx->view))
         place_waiting(ctx, plan);

@@ -5,6 +5,7 @@
 #define GSIM_POLICIES_LIB_EASY_H
 
 #include "gsim/policy.h"
+#include "policies/lib/reach.h"
 #include "policies/lib/waiting.h"
 #include "policies/lib/time_limits.h"
 
@@ -20,7 +21,13 @@ struct gsim_easy {
     /* by kind of waiting job; NULL: a trial tells nothing of other jobs */
     struct gsim_easy_failed *failed;
     uint32_t failed_capacity;
-    uint64_t n_states; /* of the units that trials begin with, so far */
+    uint64_t n_states; /* of the units and the reservation that trials begin with, so far */
+    uint64_t n_freed; /* changes so far by which a job may have room that had none before */
+    uint32_t n_outages; /* failures and repairs of nodes at the last decide */
+    /* The last head, with its reservation; GSIM_NO_SLOT: it would have another one by now. */
+    gsim_slot head;
+    int64_t head_end_ns, head_reserved_ns;
+    struct gsim_reach reach; /* what the head would have as jobs end */
     struct gsim_time_limits limits;
     struct gsim_waiting waiting;
     struct gsim_easy_placed *placed; /* in this decide, with their units */

@@ -270,6 +270,9 @@ static gsim_slot first_behind_last(const struct gsim_waiting *waiting, uint32_t 
 void gsim_waiting_anew(struct gsim_waiting *waiting) {
     waiting->n_heap = 0;
     waiting->current = ROW_NONE;
-    for (uint32_t i = 0; i < waiting->n_active; i++)
-        enter(waiting, waiting->active[i], first_behind_last(waiting, waiting->active[i]));
+    for (uint32_t i = 0; i < waiting->n_active; i++) {
+        uint32_t r = waiting->active[i];
+        if (waiting->rule.most(waiting->rule.of, &waiting->row[r]) >= 0)
+            enter(waiting, r, first_behind_last(waiting, r));
+    }
 }
