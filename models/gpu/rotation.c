@@ -76,14 +76,36 @@ static bool ends_otherwise(const struct gsim_member *member) {
 
 /* --- the ring --------------------------------------------------------------------------------- */
 
-/* How the next turns begin. left_ns: of the turn that has begun; 0: the place waits for its turn. */
+static struct gsim_pace pace_of(const struct gsim_member *member, int64_t left_ns) {
+    return (struct gsim_pace){.done = gsim_context_swept(&member->context),
+                              .all = gsim_context_sweep(&member->context),
+                              .rate_q32 = GSIM_RATE_ONE,
+                              .left_ns = left_ns};
+}
+
+/* Whether turns that begin with a sweep may be given without one until the iteration ends. */
+static bool passes_sweeps(const struct ring *ring, const struct gsim_member *member,
+                          int64_t left_ns) {
+    const struct gsim_store *store = ring->gpu->store;
+    struct gsim_pace pace = pace_of(member, left_ns);
+    return gsim_pager_is_sweeping(store, &member->tenant) && member->context.spec.per_sweep <= 1 &&
+           gsim_pager_passes(store, &member->tenant, &pace);
+}
+
+/* How far the sweep is after such turns. left_ns: of the one that has begun; 0: it is over. */
+static void pass_sweeps(const struct ring *ring, struct gsim_member *member, int64_t left_ns) {
+    struct gsim_pace pace = pace_of(member, left_ns);
+    gsim_pager_pass(ring->gpu->store, &member->tenant, &pace);
+}
+
+/* How the next turns begin. left_ns: of the turn that has begun; 0: the place waits for one. */
 static void find_begin(const struct ring *ring, struct place *place, int64_t left_ns) {
     struct gsim_member *member = place->member;
     bool overfills = gsim_context_overfills(&member->context);
-    place->is_sweeping = !overfills && gsim_turn_passes(ring->gpu, ring->lane, member, left_ns);
-    place->begins_with_more = overfills || (!place->is_sweeping &&
-                                            gsim_pager_is_sweeping(ring->gpu->store,
-                                                                   &member->tenant));
+    place->is_sweeping = !overfills && passes_sweeps(ring, member, left_ns);
+    place->begins_with_more =
+        overfills ||
+        (!place->is_sweeping && gsim_pager_is_sweeping(ring->gpu->store, &member->tenant));
 }
 
 static bool open_place(struct ring *ring, uint16_t at) {
@@ -133,7 +155,7 @@ static void tell(struct ring *ring, struct place *place) {
     count_time(ring, place);
     gsim_context_set(context, gsim_work_of_ns(context->spec.gpu_ns - place->left_ns), ring->now_ns);
     if (place->is_sweeping)
-        gsim_turn_pass(ring->gpu, ring->lane, place->member, 0);
+        pass_sweeps(ring, place->member, 0);
 }
 
 /* The lane hears of the turn that begins. */
@@ -206,7 +228,7 @@ static bool end_iteration(struct ring *ring) {
     count_time(ring, place);
     gsim_context_set(context, gsim_work_of_ns(context->spec.gpu_ns), end_ns);
     if (place->is_sweeping)
-        gsim_turn_pass(ring->gpu, ring->lane, member, 0);
+        pass_sweeps(ring, member, 0);
     gsim_tenant_end_iteration(&member->tenant, gsim_context_is_swept(context));
     place->left_ns = place->known_ns = context->spec.gpu_ns;
     place->ready_ns = context->times.ready_ns;
@@ -254,7 +276,7 @@ static void close_ring(struct ring *ring, struct gsim_lanes *lanes, int64_t n_tu
     tell_lane(ring);
     const struct place *present = &ring->place[ring->at];
     if (present->is_sweeping)
-        gsim_turn_pass(ring->gpu, ring->lane, present->member, present->quantum_ns);
+        pass_sweeps(ring, present->member, present->quantum_ns);
     ring->lane->sums.switch_ns += ring->now_ns - lanes->now_ns - ring->ran_ns;
     ring->lane->sums.n_slices += n_turns;
     lanes->now_ns = ring->now_ns;

@@ -84,20 +84,6 @@ void gsim_turn_sweep(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane
     member->state.stall_ns += stall_ns;
 }
 
-bool gsim_turn_passes(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
-                      const struct gsim_member *member, int64_t left_ns) {
-    struct gsim_pace pace = pace_of(gpu, lane, member, left_ns);
-    return gsim_pager_is_sweeping(gpu->store, &member->tenant) &&
-           member->context.spec.per_sweep <= 1 && gpu->gang->n == 0 &&
-           gsim_pager_passes(gpu->store, &member->tenant, &pace);
-}
-
-void gsim_turn_pass(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
-                    struct gsim_member *member, int64_t left_ns) {
-    struct gsim_pace pace = pace_of(gpu, lane, member, left_ns);
-    gsim_pager_pass(gpu->store, &member->tenant, &pace);
-}
-
 /* The context has run while it seemed to wait: up to where it has nothing to run, at most, which
  * its lane has to see. */
 static void catch_up(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,

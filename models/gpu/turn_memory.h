@@ -14,13 +14,6 @@ int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu
  * and waits for it. */
 void gsim_turn_sweep(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                      int64_t left_ns, int64_t now_ns);
-/* Whether turns that begin with a sweep of this member may be given without one until its iteration
- * ends: gsim_turn_pass says how far the sweep is after them. left_ns: of the member's turn that has
- * begun; 0: it has none. */
-bool gsim_turn_passes(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
-                      const struct gsim_member *member, int64_t left_ns);
-void gsim_turn_pass(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
-                    struct gsim_member *member, int64_t left_ns);
 /* A newcomer is about to join a lane. Of a sweep that was touched to its end, as nothing was to end
  * the turn, a member has touched what it has come to by now. */
 void gsim_turn_cut(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lanes,

@@ -499,8 +499,7 @@ struct gsim_swept gsim_pager_sweep(struct gsim_store *store, struct gsim_tenant 
 
 static uint32_t due_in_turn(const struct gsim_store *store, const struct gsim_tenant *tenant,
                             const struct gsim_pace *pace) {
-    struct sweep sweep = {.n_chunks = n_used(store, tenant),
-                          .all_ns = gsim_work_to_ns(pace->all)};
+    struct sweep sweep = {.n_chunks = n_used(store, tenant), .all_ns = gsim_work_to_ns(pace->all)};
     return due_by(&sweep, pace->done + gsim_work_of_ns(pace->left_ns));
 }
 
