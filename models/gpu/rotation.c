@@ -17,6 +17,7 @@ struct place {
     struct gsim_member *member;
     /* a turn begins with a sweep over memory, or with launches that did not fit the queue */
     bool begins_with_more;
+    bool is_sweeping; /* over memory that is there: the sweep is told of at the end of the loop */
 };
 
 /* No turn begins after until_ns. The loop ends with a turn that begins at end_ns or later, and with
@@ -73,12 +74,39 @@ static bool ends_otherwise(const struct gsim_member *member) {
            (member->watch_iterations >= 0 && done >= member->watch_iterations);
 }
 
-static bool begins_with_more(const struct gsim_lane_gpu *gpu, const struct gsim_member *member) {
-    return gsim_pager_is_sweeping(gpu->store, &member->tenant) ||
-           gsim_context_overfills(&member->context);
+/* --- the ring --------------------------------------------------------------------------------- */
+
+static struct gsim_pace pace_of(const struct gsim_member *member, int64_t left_ns) {
+    return (struct gsim_pace){.done = gsim_context_swept(&member->context),
+                              .all = gsim_context_sweep(&member->context),
+                              .rate_q32 = GSIM_RATE_ONE,
+                              .left_ns = left_ns};
 }
 
-/* --- the ring --------------------------------------------------------------------------------- */
+/* Whether turns that begin with a sweep may be given without one until the iteration ends. */
+static bool passes_sweeps(const struct ring *ring, const struct gsim_member *member,
+                          int64_t left_ns) {
+    const struct gsim_store *store = ring->gpu->store;
+    struct gsim_pace pace = pace_of(member, left_ns);
+    return gsim_pager_is_sweeping(store, &member->tenant) && member->context.spec.per_sweep <= 1 &&
+           gsim_pager_passes(store, &member->tenant, &pace);
+}
+
+/* How far the sweep is after such turns. left_ns: of the one that has begun; 0: it is over. */
+static void pass_sweeps(const struct ring *ring, struct gsim_member *member, int64_t left_ns) {
+    struct gsim_pace pace = pace_of(member, left_ns);
+    gsim_pager_pass(ring->gpu->store, &member->tenant, &pace);
+}
+
+/* How the next turns begin. left_ns: of the turn that has begun; 0: the place waits for one. */
+static void find_begin(const struct ring *ring, struct place *place, int64_t left_ns) {
+    struct gsim_member *member = place->member;
+    bool overfills = gsim_context_overfills(&member->context);
+    place->is_sweeping = !overfills && passes_sweeps(ring, member, left_ns);
+    place->begins_with_more =
+        overfills ||
+        (!place->is_sweeping && gsim_pager_is_sweeping(ring->gpu->store, &member->tenant));
+}
 
 static bool open_place(struct ring *ring, uint16_t at) {
     const struct gsim_gpu_lane *lane = ring->lane;
@@ -97,8 +125,8 @@ static bool open_place(struct ring *ring, uint16_t at) {
         .preempt_ns = gsim_switch_to_ns(costs, next, gsim_switch_preempt_ns(costs, member)),
         .idle_ns = gsim_switch_to_ns(costs, next, costs->idle_ns),
         .known_ns = left_ns,
-        .member = member,
-        .begins_with_more = begins_with_more(ring->gpu, member)};
+        .member = member};
+    find_begin(ring, &ring->place[at], at == ring->at ? ring->place[at].quantum_ns : 0);
     return ring->place[at].quantum_ns > 0;
 }
 
@@ -126,6 +154,8 @@ static void tell(struct ring *ring, struct place *place) {
         return;
     count_time(ring, place);
     gsim_context_set(context, gsim_work_of_ns(context->spec.gpu_ns - place->left_ns), ring->now_ns);
+    if (place->is_sweeping)
+        pass_sweeps(ring, place->member, 0);
 }
 
 /* The lane hears of the turn that begins. */
@@ -143,9 +173,9 @@ GSIM_APART static bool begin_with_more(struct ring *ring, struct place *place) {
     tell_lane(ring);
     gsim_turn_sweep(ring->gpu, ring->lane, place->quantum_ns, ring->now_ns);
     gsim_context_resume(&member->context, ring->now_ns);
-    place->begins_with_more = begins_with_more(ring->gpu, member);
+    find_begin(ring, place, place->quantum_ns);
     return member->state.stall_ns == 0 && goes_on(&member->context, ring->now_ns) &&
-           !gsim_pager_is_sweeping(ring->gpu->store, &member->tenant);
+           (place->is_sweeping || !gsim_pager_is_sweeping(ring->gpu->store, &member->tenant));
 }
 
 /* --- turns ------------------------------------------------------------------------------------ */
@@ -197,10 +227,12 @@ static bool end_iteration(struct ring *ring) {
     place->left_ns = 0;
     count_time(ring, place);
     gsim_context_set(context, gsim_work_of_ns(context->spec.gpu_ns), end_ns);
+    if (place->is_sweeping)
+        pass_sweeps(ring, member, 0);
     gsim_tenant_end_iteration(&member->tenant, gsim_context_is_swept(context));
     place->left_ns = place->known_ns = context->spec.gpu_ns;
     place->ready_ns = context->times.ready_ns;
-    place->begins_with_more = begins_with_more(ring->gpu, member);
+    find_begin(ring, place, 0);
     ring->now_ns = end_ns + place->idle_ns;
     ring->turns_left--;
     ring->at = after;
@@ -242,6 +274,9 @@ static void close_ring(struct ring *ring, struct gsim_lanes *lanes, int64_t n_tu
     for (uint16_t at = 0; at < ring->n; at++)
         tell(ring, &ring->place[at]);
     tell_lane(ring);
+    const struct place *present = &ring->place[ring->at];
+    if (present->is_sweeping)
+        pass_sweeps(ring, present->member, present->quantum_ns);
     ring->lane->sums.switch_ns += ring->now_ns - lanes->now_ns - ring->ran_ns;
     ring->lane->sums.n_slices += n_turns;
     lanes->now_ns = ring->now_ns;

@@ -403,6 +403,14 @@ static bool find_round(struct gsim_model *model, const struct gsim_link_shares_h
     return has_changed;
 }
 
+/* Without copies of whole jobs a GPU on links that suffice gets all that it asks for. */
+static void give_all(struct gsim_model *model, const struct gsim_link_shares_host *host,
+                     struct gsim_pager_shares *shares) {
+    for (uint32_t gpu = host->first_gpu; gpu < host->first_gpu + host->n_gpus; gpu++)
+        if (model->link_shares.gpus[gpu].is_paging)
+            shares[gpu] = gsim_pager_whole();
+}
+
 /* The demand of each GPU goes by the shares of all. Where a round brings no other shares, each
  * later one would bring these. */
 void gsim_link_parts_find(struct gsim_model *model, const struct gsim_link_shares_host *host,
@@ -410,6 +418,10 @@ void gsim_link_parts_find(struct gsim_model *model, const struct gsim_link_share
     enum { ROUNDS = 4 };
     struct gsim_link_shares_gpu *gpus = model->link_shares.gpus;
     uint32_t end = host->first_gpu + host->n_gpus;
+    if (!foresees && host->is_weighed && host->suffices) {
+        give_all(model, host, shares);
+        return;
+    }
     for (uint32_t gpu = host->first_gpu; gpu < end; gpu++)
         memcpy(gpus[gpu].measured, gpus[gpu].asks, sizeof gpus[gpu].measured);
     begin_loads(model, host);

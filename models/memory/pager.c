@@ -332,13 +332,19 @@ static int64_t run_ns(const struct sweep *sweep, uint32_t n) {
     return gsim_work_time(touched_at(sweep, first + n) - touched_at(sweep, first), sweep->rate_q32);
 }
 
-/* Chunks that are touched before the turn ends where all are there: one that is due as it ends is
- * touched in the next turn, as one that misses is. */
+/* The first chunk that is due at this progress or later: one that is due as a turn ends is touched
+ * in the next turn. */
+static uint32_t due_by(const struct sweep *sweep, gsim_work reached) {
+    uint32_t last = after_progress(sweep, reached);
+    uint32_t end = touched_at(sweep, last) < reached ? last + 1 : last;
+    return end < sweep->n_chunks ? end : sweep->n_chunks;
+}
+
+/* Chunks that are touched before the turn ends where all are there, as one that misses is. */
 static uint32_t within_reach(const struct sweep *sweep) {
     gsim_work reached =
         touched_at(sweep, sweep->to_come.first) + gsim_work_done(sweep->rate_q32, sweep->left_ns);
-    uint32_t last = after_progress(sweep, reached), first = sweep->to_come.first;
-    uint32_t end = touched_at(sweep, last) < reached ? last + 1 : last;
+    uint32_t first = sweep->to_come.first, end = due_by(sweep, reached);
     uint32_t n = end > first ? end - first : 1;
     return n < sweep->to_come.n ? n : sweep->to_come.n;
 }
@@ -500,6 +506,27 @@ struct gsim_swept gsim_pager_sweep(struct gsim_store *store, struct gsim_tenant 
     tenant->whole.use = use;
     tenant->whole.stall_ns = pace->stall_ns + swept.stall_ns;
     return swept;
+}
+
+static uint32_t due_in_turn(const struct gsim_store *store, const struct gsim_tenant *tenant,
+                            const struct gsim_pace *pace) {
+    struct sweep sweep = {.n_chunks = n_used(store, tenant), .all_ns = gsim_work_to_ns(pace->all)};
+    return due_by(&sweep, pace->done + gsim_work_of_ns(pace->left_ns));
+}
+
+bool gsim_pager_passes(const struct gsim_store *store, const struct gsim_tenant *tenant,
+                       const struct gsim_pace *pace) {
+    return !tenant->spec.order && store->before_stamp == 0 && is_all_there(store, tenant) &&
+           tenant->state.n_touched >= due_in_turn(store, tenant, pace);
+}
+
+void gsim_pager_pass(const struct gsim_store *store, struct gsim_tenant *tenant,
+                     const struct gsim_pace *pace) {
+    uint32_t due = due_in_turn(store, tenant, pace);
+    if (due > tenant->state.n_touched)
+        tenant->state.n_touched = due;
+    tenant->last = (struct gsim_memory_use){0};
+    tenant->whole.is_on = false;
 }
 
 /* The sweep is made again from its begin, for as long as it took. */

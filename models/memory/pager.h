@@ -211,6 +211,14 @@ struct gsim_swept {
  * reach. */
 struct gsim_swept gsim_pager_sweep(struct gsim_store *store, struct gsim_tenant *tenant,
                                    const struct gsim_pace *pace);
+/* Whether gsim_pager_sweep at this pace, and in turns that follow until the sweep ends or the store
+ * changes, does nothing but say how far the sweep is: all chunks are there, and it has come as far
+ * as this turn reaches. gsim_pager_pass says it after any number of such turns, by the pace of the
+ * last one. At full rate, and without a wait. */
+bool gsim_pager_passes(const struct gsim_store *store, const struct gsim_tenant *tenant,
+                       const struct gsim_pace *pace);
+void gsim_pager_pass(const struct gsim_store *store, struct gsim_tenant *tenant,
+                     const struct gsim_pace *pace);
 /* Touches the chunks of this part; returns the wait, of which left_ns are left of before. */
 int64_t gsim_pager_sweep_part(struct gsim_store *store, struct gsim_tenant *tenant,
                               const struct gsim_swept *part, int64_t left_ns);

@@ -244,9 +244,11 @@ static inline void count_again(const struct gsim_residency *r, const struct gsim
 }
 #endif
 
-/* Joins extents that became alike, from the neighbour below a range to the neighbour above it. */
-static void tidy(struct gsim_residency *r, struct gsim_range range) {
-    uint32_t at = find(r, range.buffer, range.first > 0 ? range.first - 1 : 0);
+/* Joins extents that became alike, from the neighbour below a range, of which `at` is the first
+ * extent, to the neighbour above it. */
+static void tidy(struct gsim_residency *r, uint32_t at, struct gsim_range range) {
+    if (r->extents[at].before != NONE)
+        at = r->extents[at].before;
     while (at != NONE && r->extents[at].first <= range.first + range.n)
         if (!join(r, at))
             at = r->extents[at].after;
@@ -348,11 +350,11 @@ static inline struct gsim_moved change(struct gsim_residency *residency, struct 
     struct gsim_moved moved = {0};
     if (range.n == 0 || !reserve(residency))
         return moved;
-    for (uint32_t at = carve(residency, range); is_inside(residency, at, range);
-         at = residency->extents[at].after)
+    uint32_t first = carve(residency, range);
+    for (uint32_t at = first; is_inside(residency, at, range); at = residency->extents[at].after)
         one(residency, at, flag, &moved);
     assert(residency->n_resident <= residency->capacity);
-    tidy(residency, range);
+    tidy(residency, first, range);
     return moved;
 }
 
@@ -536,13 +538,20 @@ static uint32_t make_room(struct gsim_residency *r, struct gsim_range to_come, u
     return victims.n;
 }
 
-/* Uses a range that is resident as a whole, or for which there is room. */
-static void bring(struct gsim_residency *r, struct gsim_range range, bool is_write,
-                  struct gsim_moved *moved) {
-    struct gsim_moved populated = gsim_residency_populate(r, range);
-    if (populated.hits > 0 || is_write)
+static void come(struct gsim_residency *residency, uint32_t at, bool is_write,
+                 struct gsim_moved *moved) {
+    arrive(residency, at, moved);
+    if (is_write)
+        become(residency, at, GSIM_DIRTY);
+}
+
+/* Uses the chunks of an extent, of which the range is a part. Where their age does not count, clean
+ * ones that are read stay as they are, and so do dirty ones. */
+static void use_part(struct gsim_residency *r, const struct gsim_extent *extent,
+                     struct gsim_range range, bool is_write, struct gsim_moved *moved) {
+    moved->hits += range.n;
+    if (r->eviction == GSIM_EVICT_LRU || (is_write && extent->content != GSIM_DIRTY))
         (void)gsim_residency_touch(r, range, is_write);
-    add(moved, populated);
 }
 
 /* Under Belady a chunk that has just been swept is needed last, so each chunk may have to go for
@@ -562,7 +571,7 @@ static bool pass_through(struct gsim_residency *r, struct gsim_range to_come, ui
     *(is_new ? &moved->zeroed : &moved->in) += passing.n;
     *(is_new || is_write ? &moved->out_dirty : &moved->out_clean) += passing.n;
     gsim_residency_write_host(r, passing);
-    bring(r, last, is_write, moved);
+    add(moved, change(r, last, come, is_write));
     return true;
 }
 
@@ -574,10 +583,15 @@ uint32_t gsim_residency_step(struct gsim_residency *residency, struct gsim_range
     const struct gsim_extent *extent = &r->extents[find(r, left.buffer, left.first)];
     uint32_t alike = end_of(extent) - left.first;
     alike = alike < left.n ? alike : left.n;
-    uint32_t n = is_resident(extent) ? alike : make_room(r, left, alike, moved);
+    if (is_resident(extent)) {
+        struct gsim_range part = {left.buffer, left.first, alike};
+        use_part(r, extent, part, is_write, moved);
+        return alike;
+    }
+    uint32_t n = make_room(r, left, alike, moved);
     if (n == 0)
         return 0;
-    bring(r, (struct gsim_range){left.buffer, left.first, n}, is_write, moved);
+    add(moved, change(r, (struct gsim_range){left.buffer, left.first, n}, come, is_write));
     struct gsim_range to_come = {left.buffer, left.first + n, left.n - n};
     return pass_through(r, to_come, alike - n, is_write, moved) ? alike : n;
 }
