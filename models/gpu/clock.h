@@ -24,8 +24,8 @@ uint32_t gsim_clock(const struct gsim_profile *profile, gsim_u128 power_uw, gsim
 /* The clock of a program alone, of which an iteration takes this time at that clock. */
 uint32_t gsim_clock_alone(const struct gsim_profile *profile,
                           const struct gsim_clock_energy *energy, int64_t time_ns);
-/* The least time of iterations one after another whose kernels take kernels_ns at the highest
- * clock, and all of their time longer at a lower one. */
+/* The least time of iterations one after another, of which the kernels take kernels_ns at the
+ * highest clock, and all of their time longer at a lower one. */
 int64_t gsim_clock_iteration_ns(const struct gsim_profile *profile,
                                 const struct gsim_clock_energy *energy, int64_t kernels_ns);
 

@@ -153,8 +153,8 @@ static bool has_time_left(const struct gsim_context *context, int64_t time_ns) {
 }
 
 /* The time of an iteration's kernels where their energy at the highest clock is more than the power
- * limit allows; 0: it is not. Kernels that had lower clocks under the profiler as well are no slower
- * than in it, so it is a bound, and by itself no time. */
+ * limit allows; 0: it is not. Kernels that had lower clocks under the profiler, too, are no slower
+ * alone than there, so this is a bound, and by itself no time. */
 static int64_t powered_ns(const struct gsim_context *context) {
     const struct gsim_program *program = context->spec.program;
     if (program->powered_ns <= program->gpu_ns)

@@ -18,13 +18,13 @@ struct gsim_context gsim_program_context(const struct gsim_program *program,
 int64_t gsim_program_alone_ns(const struct gsim_context *context);
 
 /* Sets host_ns and pace_ns so that all iterations take time_ns, to a nanosecond an iteration and
- * never more. The host takes host_ns for an iteration's launches, or where that is 0 what the program
- * says, or less where time_ns is too short for it. The GPU is as slow as its power limit makes it.
- * Where that is too short there is more to an iteration than its launches, and the host is slower, up
- * to what it was under the profiler, which makes hosts slower. Where that is too short as well, the
- * GPU alone is slower than its kernels for a cause that is not known. Iterations begin no faster then
- * than they do alone; beside other jobs that costs nothing. Kernels become shorter where they alone
- * would take longer than time_ns. Returns the time. */
+ * never more. The host takes host_ns for an iteration's launches, or where that is 0 what the
+ * program says, or less where time_ns is too short for it. The GPU is as slow as its power limit
+ * makes it. Where that is too short there is more to an iteration than its launches, and the host
+ * is slower, up to its time under the profiler, which makes hosts slower. Where that is too short
+ * as well, the GPU alone is slower than its kernels for a cause that is not known. Iterations begin
+ * no faster then than they do alone; beside other jobs that costs nothing. Kernels become shorter
+ * where they alone would take longer than time_ns. Returns the time. */
 int64_t gsim_program_fit(struct gsim_context *context, int64_t time_ns, int64_t host_ns);
 
 #endif

@@ -105,7 +105,7 @@ struct gsim_app {
     int64_t mem_bytes; /* of all buffers */
     int64_t host_ns; /* host time to launch one iteration, in parallel with the GPU */
     int64_t gap_ns; /* host time between two iterations */
-    /* Of a program: host time of an iteration without the profiler that saw its calls; 0: not given */
+    /* Of a program: host time of an iteration without the profiler that saw it; 0: not known */
     int64_t launch_ns;
     enum gsim_sync sync;
     int64_t sync_every; /* iterations after which a host waits that waits for iterations */
