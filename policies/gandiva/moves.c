@@ -9,11 +9,17 @@
  * wait for their next turn becomes shorter by at least the time of the copy. A job that waits takes
  * its memory along when it is placed; until then nothing is copied.
  *
+ * A running job that is moved goes by the way of preempt= (the paper's jobs go by checkpoints, or by
+ * way of the host): where that leaves memory on the GPU it goes by way of the host, and where it
+ * loses what the job has done the job is not moved.
+ *
  * While no job waits, or is on its way off its GPUs: a running gang that is scattered over more
  * nodes than it needs is gathered; and with grow=on a job gets idle GPUs of its node beside those
  * that it asked for, twice as many or four times and so on, and gives them back as soon as another
  * job waits. What more GPUs are worth is the device's business (gang.grown_ppm); for how long no
  * job must have waited is not published. */
+#include <string.h>
+
 #include "policies/gandiva/servers.h"
 #include "policies/lib/common.h"
 #include "policies/lib/taken.h"
@@ -197,8 +203,36 @@ void gsim_servers_balance(struct gsim_servers *servers, struct gsim_ctx *ctx) {
 
 /* --- gathering ---------------------------------------------------------------------- */
 
-static bool may_move(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return gsim_ask(ctx, slot, GSIM_STOP_ITERATION, GSIM_KEEP_HOST, NULL, 0).is_possible;
+struct gsim_preemption gsim_servers_way(const struct gsim_servers *servers) {
+    enum gsim_keep keep = servers->preemption.keep;
+    if (keep == GSIM_KEEP_STORAGE || keep == GSIM_KEEP_IMAGE || keep == GSIM_KEEP_DISCARD)
+        return servers->preemption;
+    return (struct gsim_preemption){GSIM_STOP_ITERATION, GSIM_KEEP_HOST};
+}
+
+/* The core finds GPUs for a move by way of the host alone. */
+bool gsim_servers_move(const struct gsim_servers *servers, struct gsim_plan *plan, gsim_slot slot,
+                       const struct gsim_shape *shape) {
+    struct gsim_preemption way = gsim_servers_way(servers);
+    uint32_t mark = gsim_plan_mark(plan);
+    const struct gsim_unit *units;
+    if (!gsim_plan_move(plan, slot, shape))
+        return false;
+    if (way.keep == GSIM_KEEP_HOST)
+        return true;
+    uint32_t n_units = gsim_plan_units(plan, slot, &units);
+    struct gsim_unit *own = gsim_arena_array(gsim_plan_scratch(plan), n_units, sizeof *own);
+    if (own)
+        memcpy(own, units, n_units * sizeof *own);
+    gsim_plan_rollback(plan, mark);
+    return own && gsim_plan_move_on(plan, slot, own, n_units, way.stop, way.keep);
+}
+
+static bool may_move(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                     gsim_slot slot) {
+    struct gsim_preemption way = gsim_servers_way(servers);
+    return way.keep != GSIM_KEEP_DISCARD &&
+           gsim_ask(ctx, slot, way.stop, way.keep, NULL, 0).is_possible;
 }
 
 static uint32_t nodes_of(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot) {
@@ -214,7 +248,7 @@ static uint32_t nodes_of(const struct gsim_ctx *ctx, const struct gsim_plan *pla
 static bool move(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
                  gsim_slot slot, const struct gsim_shape *shape, uint32_t most_nodes) {
     uint32_t mark = gsim_plan_mark(plan);
-    if (gsim_plan_move(plan, slot, shape) && nodes_of(ctx, plan, slot) <= most_nodes) {
+    if (gsim_servers_move(servers, plan, slot, shape) && nodes_of(ctx, plan, slot) <= most_nodes) {
         gsim_servers_has_stopped(servers, ctx, slot);
         gsim_servers_note_units(servers, ctx, plan, slot);
         return true;
@@ -230,7 +264,7 @@ bool gsim_servers_gather(struct gsim_servers *servers, struct gsim_ctx *ctx,
          slot = gsim_turn_of(ctx, slot)->after) {
         uint32_t nodes = gsim_turn_of(ctx, slot)->n_parts, gpus = ctx->view->jobs.gpus[slot];
         struct gsim_shape shape = gsim_shape_of(ctx->view, slot, GSIM_RULE_CONSOLIDATE);
-        if (nodes > (gpus + widest - 1) / widest && may_move(ctx, slot) &&
+        if (nodes > (gpus + widest - 1) / widest && may_move(servers, ctx, slot) &&
             move(servers, ctx, plan, slot, &shape, nodes - 1))
             return true;
     }
@@ -240,11 +274,12 @@ bool gsim_servers_gather(struct gsim_servers *servers, struct gsim_ctx *ctx,
 /* --- growing ------------------------------------------------------------------------ */
 
 /* Whether the job's memory can be carried, and it has whole GPUs of its own. */
-static bool may_grow(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot) {
+static bool may_grow(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                     const struct gsim_plan *plan, gsim_slot slot) {
     const struct gsim_view *view = ctx->view;
     const struct gsim_unit *units;
     return gsim_plan_units(plan, slot, &units) > 0 && view->jobs.share_ppm[slot] == GSIM_PPM &&
-           view->cluster.clients[units[0].gpu] == 0 && may_move(ctx, slot);
+           view->cluster.clients[units[0].gpu] == 0 && may_move(servers, ctx, slot);
 }
 
 /* The job gets this many GPUs of its node in place of those that it has. */
@@ -292,7 +327,7 @@ static void grow_on(struct gsim_servers *servers, struct gsim_ctx *ctx, struct g
         return;
     for (slot = first; slot != GSIM_NO_SLOT; slot = gsim_turn_of(ctx, slot)->after)
         gsim_turn_of(ctx, slot)->next_gpus =
-            may_grow(ctx, plan, slot) ? gsim_plan_units(plan, slot, &units) : 0;
+            may_grow(servers, ctx, plan, slot) ? gsim_plan_units(plan, slot, &units) : 0;
     for (bool has_grown = true; has_grown;) {
         has_grown = false;
         for (slot = first; slot != GSIM_NO_SLOT; slot = gsim_turn_of(ctx, slot)->after) {

@@ -167,6 +167,11 @@ void gsim_servers_serve(struct gsim_servers *servers, struct gsim_ctx *ctx, stru
 
 /* --- moves.c: moves between servers --------------------------------------- */
 
+/* The way by which a running job is moved. */
+struct gsim_preemption gsim_servers_way(const struct gsim_servers *servers);
+/* As gsim_plan_move, by that way. */
+bool gsim_servers_move(const struct gsim_servers *servers, struct gsim_plan *plan, gsim_slot slot,
+                       const struct gsim_shape *shape);
 /* Waiting jobs go to idle GPUs of other servers where that pays. */
 void gsim_servers_use_idle(struct gsim_servers *servers, struct gsim_ctx *ctx,
                            struct gsim_plan *plan);
