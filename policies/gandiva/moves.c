@@ -291,30 +291,72 @@ static void resize(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gs
     (void)move(servers, ctx, plan, slot, &shape, 1);
 }
 
+/* GPUs beyond those that the job asked for. */
+static uint32_t grown_by(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot) {
+    const struct gsim_unit *units;
+    uint32_t n = gsim_plan_units(plan, slot, &units), gpus = ctx->view->jobs.gpus[slot];
+    return n > gpus ? n - gpus : 0;
+}
+
+/* Jobs of the server give back GPUs until `wanted` are idle there, or in all of the cluster. */
 static void shrink_on(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                      uint32_t server, uint64_t wanted) {
+                      uint32_t server, int64_t wanted, bool in_all) {
     gsim_slot slot, after;
     for (slot = servers->of[server].running.first;
-         slot != GSIM_NO_SLOT && ctx->view->cluster.n_idle_gpus < wanted; slot = after) {
-        const struct gsim_unit *units;
+         slot != GSIM_NO_SLOT && (in_all ? ctx->view->cluster.n_idle_gpus
+                                         : gsim_servers_idle(servers, ctx->view, server)) < wanted;
+         slot = after) {
         after = gsim_turn_of(ctx, slot)->after;
-        if (gsim_plan_units(plan, slot, &units) > ctx->view->jobs.gpus[slot])
+        if (grown_by(ctx, plan, slot) > 0)
             resize(servers, ctx, plan, slot, ctx->view->jobs.gpus[slot]);
     }
 }
 
+/* GPUs of the server that are idle, or that its jobs can give back, beyond those that are wanted
+ * there. */
+static int64_t room_on(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                       const struct gsim_plan *plan, uint32_t server, bool with_grown) {
+    int64_t room = gsim_servers_idle(servers, ctx->view, server) - servers->of[server].wanted;
+    gsim_slot slot = with_grown ? servers->of[server].running.first : GSIM_NO_SLOT;
+    for (; slot != GSIM_NO_SLOT; slot = gsim_turn_of(ctx, slot)->after)
+        room += grown_by(ctx, plan, slot);
+    return room;
+}
+
+/* Makes room for a job that comes on the first server that has room, else on the first where jobs
+ * can give back enough. Spread over servers it would be slower than where no job had grown. */
+static void shrink_for(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       uint32_t gpus) {
+    for (int with_grown = 0; with_grown < 2; with_grown++)
+        for (uint32_t server = 0; server < servers->n; server++) {
+            struct gsim_server *at = &servers->of[server];
+            if (!at->is_up || room_on(servers, ctx, plan, server, with_grown) < gpus)
+                continue;
+            at->wanted += gpus;
+            shrink_on(servers, ctx, plan, server, at->wanted, false);
+            return;
+        }
+}
+
 void gsim_servers_shrink(struct gsim_servers *servers, struct gsim_ctx *ctx,
                          struct gsim_plan *plan) {
-    uint64_t wanted = 0;
-    for (uint32_t i = 0; i < ctx->view->changes.n_arrived; i++)
-        wanted += ctx->view->jobs.gpus[ctx->view->changes.arrived[i]];
-    for (uint32_t server = 0; server < servers->n; server++)
-        wanted += (uint64_t)servers->of[server].waiting_gpus;
+    int64_t wanted = 0;
+    for (uint32_t server = 0; server < servers->n; server++) {
+        struct gsim_server *at = &servers->of[server];
+        at->wanted = at->waiting_gpus;
+        wanted += at->waiting_gpus;
+        shrink_on(servers, ctx, plan, server, at->wanted, false);
+    }
+    for (uint32_t i = 0; i < ctx->view->changes.n_arrived; i++) {
+        uint32_t gpus = ctx->view->jobs.gpus[ctx->view->changes.arrived[i]];
+        wanted += gpus;
+        shrink_for(servers, ctx, plan, gpus);
+    }
     for (gsim_slot slot = servers->wide_line.first; slot != GSIM_NO_SLOT;
          slot = gsim_turn_of(ctx, slot)->after)
         wanted += ctx->view->jobs.gpus[slot];
     for (uint32_t server = 0; server < servers->n; server++)
-        shrink_on(servers, ctx, plan, server, wanted);
+        shrink_on(servers, ctx, plan, server, wanted, true);
 }
 
 /* Jobs get as many GPUs again in turn, as long as there are as many, and move there once. */

@@ -56,6 +56,7 @@ struct gsim_server {
     uint32_t affinity; /* the size of the gang that found it empty; 0: it is empty */
     int64_t load_ppm; /* GPUs of the jobs allotted to it, in shares */
     int64_t waiting_gpus; /* GPUs for which its line waits */
+    int64_t wanted; /* while jobs shrink: GPUs that are to be idle here */
     uint32_t n_wide_waiting, n_wide_running, n_guests, n_pairs;
     uint64_t pass; /* the last one over lines of servers that has come here */
     gsim_slot claimant; /* the job that has waited too long for another job to push out any here */

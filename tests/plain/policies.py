@@ -317,9 +317,9 @@ class Gandiva(Policy):
     # and of those that give way the ones run on of which no GPU is taken
     # moves: after an end alone, by the trace where several gangs are allotted anew, no gang gathered while others are pushed
     # out, ties, lines that move up as others are emptied; moves that begin to pay, GPUs that newcomers leave, gangs that are
-    # gathered by way of storage
+    # gathered by way of storage, GPUs that are given back where others wait
     again = {"server": (127, 20261344), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199), "moving": (45, 11, 38, 71, 136, 24),
-             "moving_memory": (13, 122, 392), "growing": (145, 72, 9)}
+             "moving_memory": (13, 122, 392), "growing": (145, 72, 9, 51, 166)}
 
     def run(self, cluster, jobs, setup):
         if "after" in setup.costs:
