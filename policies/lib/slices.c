@@ -534,7 +534,7 @@ static void leave_line(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
 static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                        uint32_t node) {
     gsim_slot first = gsim_index_first(&slices->waiting);
-    gsim_slot best = gsim_homes_best(&slices->homes, &slices->waiting, node);
+    gsim_slot best = gsim_homes_best(&slices->homes, ctx, &slices->waiting, node);
     if (best == GSIM_NO_SLOT)
         return false;
     int64_t behind =

@@ -16,6 +16,7 @@ from gang_reservations import FairGangs, ReservedGangs
 from gated import Gated
 from growth import Growing
 from halts import Halts
+from homes import Homed
 from hosts import Hosts
 from lanes import Lanes
 from kernel_turns import KernelTurns
@@ -282,9 +283,14 @@ class Suspend(Policy):
     """A job that has run for a quantum gives way to one with a higher priority, or with a like one and less GPU time; in
     the line GPU time is in whole milliseconds."""
 
-    kinds, again = ("quanta", "quanta_of_gangs", "copied_out"), {"quanta_of_gangs": (574, 1081)}
+    kinds, again = ("quanta", "quanta_of_gangs", "copied_out", "homed"), {"quanta_of_gangs": (574, 1081)}
 
     def run(self, cluster, jobs, setup):
+        if setup.kind == "homed":
+            homed = Homed(setup.costs["quantum"], lambda run, job: self.key(run, job, 10**6), self.yields, self.behind,
+                          self.will_yield if setup.costs["waits"] else None)
+            Carried(cluster, jobs, homed, setup.costs).go()
+            return
         sliced = Sliced(setup.costs["quantum"], lambda run, job: self.key(run, job, 10**6), self.yields)
         Run(cluster, jobs, sliced, setup.stop_ns, setup.back_ns, setup.loses).go()
 
@@ -294,15 +300,28 @@ class Suspend(Policy):
     def yields(self, run, victim, job):
         return self.key(run, job) < self.key(run, victim)
 
+    def behind(self, run, job, first):
+        """In GPU time; no time makes up for a priority."""
+        is_lower = job.priority < first.priority
+        return float("inf") if is_lower else (self.key(run, job, 10**6)[1] - self.key(run, first, 10**6)[1]) * 10**6
+
+    def will_yield(self, run, victim, job, then):
+        time = gpu_time(run, victim) + (then - run.now) * victim.gpus
+        return (-job.priority, gpu_time(run, job)) < (-victim.priority, time)
+
 
 class Adaptive(Policy):
     """A job that has run for a quantum gives way to one that has had at most a third of its GPU time, unless it will, by
     its own past, end before it would be back: one that has run for t is taken to run for another t."""
 
-    kinds = ("ways_out",)
+    kinds = ("ways_out", "homed_to_host")
 
     def run(self, cluster, jobs, setup):
         self.lead = setup.costs["lead"]
+        if setup.kind == "homed_to_host":
+            homed = Homed(setup.costs["quantum"], gpu_time, self.yields, lambda run, job, first: gpu_time(run, job) - gpu_time(run, first), None)
+            Carried(cluster, jobs, homed, setup.costs).go()
+            return
         run = Run(cluster, jobs, Sliced(setup.costs["quantum"], gpu_time, self.yields), setup.stop_ns, setup.back_ns, setup.loses)
         run.go()
 
