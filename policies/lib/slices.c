@@ -73,6 +73,15 @@ void gsim_slices_book(struct gsim_slices *slices, struct gsim_ctx *ctx) {
 
 /* --- placing ---------------------------------------------------------------------------------- */
 
+/* GPUs of the node that are idle but for this job. */
+static uint32_t idle_but_for(const struct gsim_ctx *ctx, uint32_t node,
+                             const struct gsim_unit *units, uint32_t n_units) {
+    uint32_t n = gsim_node_idle_gpus(ctx->view, node);
+    for (uint32_t u = 0; u < n_units; u++)
+        n += ctx->view->cluster.node_of_gpu[units[u].gpu] == node;
+    return n;
+}
+
 /* Whether the job is better off where its memory lies, though it has to wait there. */
 static bool is_worth_waiting(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                              const struct gsim_plan *plan, gsim_slot slot) {
@@ -85,7 +94,7 @@ static bool is_worth_waiting(const struct gsim_slices *slices, const struct gsim
         ctx->view->jobs.changed_ns[slot] + gsim_homes_extra_ns(ctx, slot, units, n_units);
     if (until_ns <= ctx->view->now_ns)
         return false;
-    uint32_t room = 0, need = ctx->view->jobs.gpus[slot];
+    uint32_t room = idle_but_for(ctx, home, units, n_units), need = ctx->view->jobs.gpus[slot];
     const struct gsim_node_jobs_part *part = slices->node_jobs.part;
     for (uint32_t i = slices->node_jobs.node[home].end[0];
          i != GSIM_NO_ID && gsim_slices_end_ns(slices, part[i].slot) < until_ns && room < need;
@@ -541,8 +550,11 @@ static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
         gsim_index_key(&slices->waiting, best) - gsim_index_key(&slices->waiting, first);
     if (behind > slices->worth(ctx, best, gsim_homes_saves_ns(&slices->homes, ctx, best)))
         return false;
+    bool has_room = gsim_node_idle_gpus(ctx->view, node) >= ctx->view->jobs.gpus[best];
     slices->only_node = node;
-    bool is_placed = could_fit(slices, ctx, plan, best) && force(slices, ctx, plan, best);
+    bool is_placed = could_fit(slices, ctx, plan, best) &&
+                     ((has_room && place(slices, ctx, plan, best)) || /* no job gives way */
+                      force(slices, ctx, plan, best));
     slices->only_node = GSIM_NO_NODE;
     if (is_placed)
         leave_line(slices, ctx, plan, best);

@@ -32,13 +32,10 @@ class Homed(Sliced):
             return units
         its = [other for other in run.running if other not in self.placed + self.thought and self.is_at(other, home)
                and other.since + self.quantum < until and self.will_yield(run, other, job, until)]
-        room = len(run.cluster.nodes[home].idle()) - sum(other.gpus for other in self.thought if self.is_at(other, home))
-        if max(0, room) * self.counts_idle + sum(other.gpus for other in its) < job.gpus:
+        if len(run.cluster.nodes[home].idle()) + sum(other.gpus for other in its) < job.gpus:
             return units
         self.untils.append(until)
         return None
-
-    counts_idle = False
 
     def put(self, run, job, units):
         run.put(job, units)
