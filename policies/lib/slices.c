@@ -83,7 +83,7 @@ static uint32_t idle_but_for(const struct gsim_ctx *ctx, uint32_t node,
 }
 
 /* Whether the job is better off where its memory lies, though it has to wait there. */
-static bool is_worth_waiting(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+static bool is_worth_waiting(struct gsim_slices *slices, const struct gsim_ctx *ctx,
                              const struct gsim_plan *plan, gsim_slot slot) {
     uint32_t home = gsim_homes_of(ctx, slot);
     const struct gsim_unit *units;
@@ -102,6 +102,8 @@ static bool is_worth_waiting(const struct gsim_slices *slices, const struct gsim
         if (gsim_homes_node(ctx, plan, part[i].slot) == home &&
             slices->will_yield(ctx, part[i].slot, slot, until_ns))
             room += ctx->view->jobs.gpus[part[i].slot]; /* that job runs on until it gives way */
+    if (room >= need && until_ns < slices->home_until_ns)
+        slices->home_until_ns = until_ns;
     return room >= need;
 }
 
@@ -552,9 +554,8 @@ static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
         return false;
     bool has_room = gsim_node_idle_gpus(ctx->view, node) >= ctx->view->jobs.gpus[best];
     slices->only_node = node;
-    bool is_placed = could_fit(slices, ctx, plan, best) &&
-                     ((has_room && place(slices, ctx, plan, best)) || /* no job gives way */
-                      force(slices, ctx, plan, best));
+    bool is_placed = (has_room && place(slices, ctx, plan, best)) || /* no job gives way */
+                     (could_fit(slices, ctx, plan, best) && force(slices, ctx, plan, best));
     slices->only_node = GSIM_NO_NODE;
     if (is_placed)
         leave_line(slices, ctx, plan, best);
@@ -658,6 +659,7 @@ void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct
     int64_t now = ctx->view->now_ns, next_ns = GSIM_NEVER;
     book_nodes(slices, ctx, plan);
     slices->has_looked = false;
+    slices->home_until_ns = GSIM_NEVER;
     bool has_placed = slices->waiting.n > 0 && serve_waiting(slices, ctx, plan);
     if (slices->waiting.n == 0)
         return;
@@ -670,6 +672,8 @@ void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct
     if ((has_placed || may_yield_later) &&
         now + slices->slice_ns < next_ns) /* the placed job may run at once */
         next_ns = now + slices->slice_ns;
+    if (slices->home_until_ns < next_ns)
+        next_ns = slices->home_until_ns;
     if (next_ns != GSIM_NEVER)
         gsim_plan_wake(plan, next_ns);
 }

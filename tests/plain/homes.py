@@ -63,8 +63,8 @@ class Homed(Sliced):
         return True
 
     def serve_homes(self, run):
-        """Jobs that are due give way, longest slice first, to the first in line with its memory on their node, if that job is
-        no further behind than what going home saves."""
+        """On nodes with jobs that are due, longest slice first, the first in line of those with their memory there goes first, if
+        it is no further behind than what going home saves: to idle GPUs, or those of jobs that give way."""
         tried, has_placed = set(), False
         for other in sorted(run.running, key=lambda other: (other.since, other.number)):
             numbers = {number for number, _ in other.units}
@@ -77,7 +77,12 @@ class Homed(Sliced):
                 continue
             elsewhere = [((number + 1) % len(run.cluster.nodes), gpu) for gpu in range(best.gpus)]
             saves = run.quote_ns(best, elsewhere) - run.quote_ns(best, best.old_units)
-            if self.worth(run, best, line[0]) <= saves * best.gpus:
+            if self.worth(run, best, line[0]) > saves * best.gpus:
+                continue
+            if len(run.cluster.nodes[number].idle()) >= best.gpus:
+                self.put(run, best, self.find(run, best))
+                has_placed = True
+            else:
                 has_placed |= self.push(run, best, number)
         return has_placed
 
