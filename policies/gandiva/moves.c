@@ -9,8 +9,8 @@
  * wait for their next turn becomes shorter by at least the time of the copy. A job that waits takes
  * its memory along when it is placed; until then nothing is copied.
  *
- * A running job that is moved goes by the way of preempt= (the paper's jobs go by checkpoints, or by
- * way of the host): where that leaves memory on the GPU it goes by way of the host, and where it
+ * A running job that is moved goes by the way of preempt= (jobs of the paper go by checkpoints, or
+ * by way of the host): where that leaves memory on the GPU it goes by way of the host, and where it
  * loses what the job has done the job is not moved.
  *
  * While no job waits, or is on its way off its GPUs: a running gang that is scattered over more

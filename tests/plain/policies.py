@@ -283,7 +283,10 @@ class Suspend(Policy):
     """A job that has run for a quantum gives way to one with a higher priority, or with a like one and less GPU time; in
     the line GPU time is in whole milliseconds."""
 
-    kinds, again = ("quanta", "quanta_of_gangs", "copied_out", "homed"), {"quanta_of_gangs": (574, 1081)}
+    kinds, again = ("quanta", "quanta_of_gangs", "copied_out", "homed"), {
+        "quanta_of_gangs": (574, 1081),
+        # jobs of one rank that can go home, idle GPUs of a home, a job that waits no longer for it, and one that needs no other to stop
+        "homed": (14, 15, 127, 162, 525)}
 
     def run(self, cluster, jobs, setup):
         if setup.kind == "homed":
@@ -314,7 +317,7 @@ class Adaptive(Policy):
     """A job that has run for a quantum gives way to one that has had at most a third of its GPU time, unless it will, by
     its own past, end before it would be back: one that has run for t is taken to run for another t."""
 
-    kinds = ("ways_out", "homed_to_host")
+    kinds, again = ("ways_out", "homed_to_host"), {"homed_to_host": (67,)}
 
     def run(self, cluster, jobs, setup):
         self.lead = setup.costs["lead"]
