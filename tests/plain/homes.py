@@ -49,8 +49,9 @@ class Homed(Sliced):
             self.thought.append(other)
             run.cluster.change(other, 1)
             units = self.find(run, job)
-            if units:
+            if units and (only is None or all(number == only for number, _ in units)):
                 break
+            units = None
         thought, self.thought = self.thought, []
         for other in thought:
             run.cluster.change(other, -1)
