@@ -9,8 +9,9 @@
  * with the same priority and less GPU time. A job with its memory on the node of a job that is due
  * goes before the first in line if the GPU time that it has had beyond the first's is worth no more
  * than the time that going home saves. And a job with memory that would have to cross the network
- * waits for GPUs of the node where the memory lies, if jobs there are due to give way to it, for as
- * long as the copy would take longer (home=): a longer wait would lose more than it can save.
+ * waits for GPUs of the node where the memory lies, if idle ones and those of jobs there that are
+ * due to give way to it are enough, for as long as the copy would take longer (home=): a longer
+ * wait would lose more than it can save.
  *
  * mechanism: how the memory leaves and comes back. copy: the program copies it to the host at the
  * end of an iteration; checkpoint: the driver does, at the end of a kernel; restart: from a

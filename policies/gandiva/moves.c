@@ -9,11 +9,17 @@
  * wait for their next turn becomes shorter by at least the time of the copy. A job that waits takes
  * its memory along when it is placed; until then nothing is copied.
  *
+ * A running job that is moved goes by the way of preempt= (jobs of the paper go by checkpoints, or
+ * by way of the host): where that leaves memory on the GPU it goes by way of the host, and where it
+ * loses what the job has done the job is not moved.
+ *
  * While no job waits, or is on its way off its GPUs: a running gang that is scattered over more
  * nodes than it needs is gathered; and with grow=on a job gets idle GPUs of its node beside those
  * that it asked for, twice as many or four times and so on, and gives them back as soon as another
  * job waits. What more GPUs are worth is the device's business (gang.grown_ppm); for how long no
  * job must have waited is not published. */
+#include <string.h>
+
 #include "policies/gandiva/servers.h"
 #include "policies/lib/common.h"
 #include "policies/lib/taken.h"
@@ -197,8 +203,36 @@ void gsim_servers_balance(struct gsim_servers *servers, struct gsim_ctx *ctx) {
 
 /* --- gathering ---------------------------------------------------------------------- */
 
-static bool may_move(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return gsim_ask(ctx, slot, GSIM_STOP_ITERATION, GSIM_KEEP_HOST, NULL, 0).is_possible;
+struct gsim_preemption gsim_servers_way(const struct gsim_servers *servers) {
+    enum gsim_keep keep = servers->preemption.keep;
+    if (keep == GSIM_KEEP_STORAGE || keep == GSIM_KEEP_IMAGE || keep == GSIM_KEEP_DISCARD)
+        return servers->preemption;
+    return (struct gsim_preemption){GSIM_STOP_ITERATION, GSIM_KEEP_HOST};
+}
+
+/* The core finds GPUs for a move by way of the host alone. */
+bool gsim_servers_move(const struct gsim_servers *servers, struct gsim_plan *plan, gsim_slot slot,
+                       const struct gsim_shape *shape) {
+    struct gsim_preemption way = gsim_servers_way(servers);
+    uint32_t mark = gsim_plan_mark(plan);
+    const struct gsim_unit *units;
+    if (!gsim_plan_move(plan, slot, shape))
+        return false;
+    if (way.keep == GSIM_KEEP_HOST)
+        return true;
+    uint32_t n_units = gsim_plan_units(plan, slot, &units);
+    struct gsim_unit *own = gsim_arena_array(gsim_plan_scratch(plan), n_units, sizeof *own);
+    if (own)
+        memcpy(own, units, n_units * sizeof *own);
+    gsim_plan_rollback(plan, mark);
+    return own && gsim_plan_move_on(plan, slot, own, n_units, way.stop, way.keep);
+}
+
+static bool may_move(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                     gsim_slot slot) {
+    struct gsim_preemption way = gsim_servers_way(servers);
+    return way.keep != GSIM_KEEP_DISCARD &&
+           gsim_ask(ctx, slot, way.stop, way.keep, NULL, 0).is_possible;
 }
 
 static uint32_t nodes_of(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot) {
@@ -214,7 +248,7 @@ static uint32_t nodes_of(const struct gsim_ctx *ctx, const struct gsim_plan *pla
 static bool move(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
                  gsim_slot slot, const struct gsim_shape *shape, uint32_t most_nodes) {
     uint32_t mark = gsim_plan_mark(plan);
-    if (gsim_plan_move(plan, slot, shape) && nodes_of(ctx, plan, slot) <= most_nodes) {
+    if (gsim_servers_move(servers, plan, slot, shape) && nodes_of(ctx, plan, slot) <= most_nodes) {
         gsim_servers_has_stopped(servers, ctx, slot);
         gsim_servers_note_units(servers, ctx, plan, slot);
         return true;
@@ -230,7 +264,7 @@ bool gsim_servers_gather(struct gsim_servers *servers, struct gsim_ctx *ctx,
          slot = gsim_turn_of(ctx, slot)->after) {
         uint32_t nodes = gsim_turn_of(ctx, slot)->n_parts, gpus = ctx->view->jobs.gpus[slot];
         struct gsim_shape shape = gsim_shape_of(ctx->view, slot, GSIM_RULE_CONSOLIDATE);
-        if (nodes > (gpus + widest - 1) / widest && may_move(ctx, slot) &&
+        if (nodes > (gpus + widest - 1) / widest && may_move(servers, ctx, slot) &&
             move(servers, ctx, plan, slot, &shape, nodes - 1))
             return true;
     }
@@ -240,11 +274,12 @@ bool gsim_servers_gather(struct gsim_servers *servers, struct gsim_ctx *ctx,
 /* --- growing ------------------------------------------------------------------------ */
 
 /* Whether the job's memory can be carried, and it has whole GPUs of its own. */
-static bool may_grow(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot) {
+static bool may_grow(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                     const struct gsim_plan *plan, gsim_slot slot) {
     const struct gsim_view *view = ctx->view;
     const struct gsim_unit *units;
     return gsim_plan_units(plan, slot, &units) > 0 && view->jobs.share_ppm[slot] == GSIM_PPM &&
-           view->cluster.clients[units[0].gpu] == 0 && may_move(ctx, slot);
+           view->cluster.clients[units[0].gpu] == 0 && may_move(servers, ctx, slot);
 }
 
 /* The job gets this many GPUs of its node in place of those that it has. */
@@ -256,30 +291,72 @@ static void resize(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gs
     (void)move(servers, ctx, plan, slot, &shape, 1);
 }
 
+/* GPUs beyond those that the job asked for. */
+static uint32_t grown_by(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot) {
+    const struct gsim_unit *units;
+    uint32_t n = gsim_plan_units(plan, slot, &units), gpus = ctx->view->jobs.gpus[slot];
+    return n > gpus ? n - gpus : 0;
+}
+
+/* Jobs of the server give back GPUs until `wanted` are idle there, or in all of the cluster. */
 static void shrink_on(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                      uint32_t server, uint64_t wanted) {
+                      uint32_t server, int64_t wanted, bool in_all) {
     gsim_slot slot, after;
     for (slot = servers->of[server].running.first;
-         slot != GSIM_NO_SLOT && ctx->view->cluster.n_idle_gpus < wanted; slot = after) {
-        const struct gsim_unit *units;
+         slot != GSIM_NO_SLOT && (in_all ? ctx->view->cluster.n_idle_gpus
+                                         : gsim_servers_idle(servers, ctx->view, server)) < wanted;
+         slot = after) {
         after = gsim_turn_of(ctx, slot)->after;
-        if (gsim_plan_units(plan, slot, &units) > ctx->view->jobs.gpus[slot])
+        if (grown_by(ctx, plan, slot) > 0)
             resize(servers, ctx, plan, slot, ctx->view->jobs.gpus[slot]);
     }
 }
 
+/* GPUs of the server that are idle, or that its jobs can give back, beyond those that are wanted
+ * there. */
+static int64_t room_on(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                       const struct gsim_plan *plan, uint32_t server, bool with_grown) {
+    int64_t room = gsim_servers_idle(servers, ctx->view, server) - servers->of[server].wanted;
+    gsim_slot slot = with_grown ? servers->of[server].running.first : GSIM_NO_SLOT;
+    for (; slot != GSIM_NO_SLOT; slot = gsim_turn_of(ctx, slot)->after)
+        room += grown_by(ctx, plan, slot);
+    return room;
+}
+
+/* Makes room for a job that comes on the first server that has room, else on the first where jobs
+ * can give back enough. Spread over servers it would be slower than where no job had grown. */
+static void shrink_for(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       uint32_t gpus) {
+    for (int with_grown = 0; with_grown < 2; with_grown++)
+        for (uint32_t server = 0; server < servers->n; server++) {
+            struct gsim_server *at = &servers->of[server];
+            if (!at->is_up || room_on(servers, ctx, plan, server, with_grown) < gpus)
+                continue;
+            at->wanted += gpus;
+            shrink_on(servers, ctx, plan, server, at->wanted, false);
+            return;
+        }
+}
+
 void gsim_servers_shrink(struct gsim_servers *servers, struct gsim_ctx *ctx,
                          struct gsim_plan *plan) {
-    uint64_t wanted = 0;
-    for (uint32_t i = 0; i < ctx->view->changes.n_arrived; i++)
-        wanted += ctx->view->jobs.gpus[ctx->view->changes.arrived[i]];
-    for (uint32_t server = 0; server < servers->n; server++)
-        wanted += (uint64_t)servers->of[server].waiting_gpus;
+    int64_t wanted = 0;
+    for (uint32_t server = 0; server < servers->n; server++) {
+        struct gsim_server *at = &servers->of[server];
+        at->wanted = at->waiting_gpus;
+        wanted += at->waiting_gpus;
+        shrink_on(servers, ctx, plan, server, at->wanted, false);
+    }
+    for (uint32_t i = 0; i < ctx->view->changes.n_arrived; i++) {
+        uint32_t gpus = ctx->view->jobs.gpus[ctx->view->changes.arrived[i]];
+        wanted += gpus;
+        shrink_for(servers, ctx, plan, gpus);
+    }
     for (gsim_slot slot = servers->wide_line.first; slot != GSIM_NO_SLOT;
          slot = gsim_turn_of(ctx, slot)->after)
         wanted += ctx->view->jobs.gpus[slot];
     for (uint32_t server = 0; server < servers->n; server++)
-        shrink_on(servers, ctx, plan, server, wanted);
+        shrink_on(servers, ctx, plan, server, wanted, true);
 }
 
 /* Jobs get as many GPUs again in turn, as long as there are as many, and move there once. */
@@ -292,7 +369,7 @@ static void grow_on(struct gsim_servers *servers, struct gsim_ctx *ctx, struct g
         return;
     for (slot = first; slot != GSIM_NO_SLOT; slot = gsim_turn_of(ctx, slot)->after)
         gsim_turn_of(ctx, slot)->next_gpus =
-            may_grow(ctx, plan, slot) ? gsim_plan_units(plan, slot, &units) : 0;
+            may_grow(servers, ctx, plan, slot) ? gsim_plan_units(plan, slot, &units) : 0;
     for (bool has_grown = true; has_grown;) {
         has_grown = false;
         for (slot = first; slot != GSIM_NO_SLOT; slot = gsim_turn_of(ctx, slot)->after) {

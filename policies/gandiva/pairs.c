@@ -226,16 +226,18 @@ static bool split(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_pl
     if (ctx->view->cluster.n_idle_gpus == 0)
         return false;
     uint32_t mark = gsim_plan_mark(plan);
-    struct gsim_quote quote = gsim_ask(ctx, slot, GSIM_STOP_ITERATION, GSIM_KEEP_HOST, NULL, 0);
+    struct gsim_preemption way = gsim_servers_way(pairs->servers);
+    struct gsim_quote quote = gsim_ask(ctx, slot, way.stop, way.keep, NULL, 0);
     struct gsim_shape shape = gsim_shape_of(ctx->view, slot, GSIM_RULE_ANY);
     int64_t lacks_ppm = 2 * GSIM_PPM - packed_ppm(ctx, pair);
-    if (!quote.is_possible || gsim_muldiv_floor(lacks_ppm, pairs->servers->slice_ns, GSIM_PPM) <=
-                                  quote.save_ns + quote.resume_ns)
+    if (!quote.is_possible || way.keep == GSIM_KEEP_DISCARD ||
+        gsim_muldiv_floor(lacks_ppm, pairs->servers->slice_ns, GSIM_PPM) <=
+            quote.save_ns + quote.resume_ns)
         return false;
     shape.within = pairs->servers->is_one ? 0 : ctx->view->cluster.node_of_gpu[pair->gpu] + 1;
-    bool is_moved = gsim_plan_move(plan, slot, &shape);
+    bool is_moved = gsim_servers_move(pairs->servers, plan, slot, &shape);
     shape.within = 0;
-    if (!is_moved && !gsim_plan_move(plan, slot, &shape)) {
+    if (!is_moved && !gsim_servers_move(pairs->servers, plan, slot, &shape)) {
         gsim_plan_rollback(plan, mark);
         return false;
     }

@@ -56,6 +56,7 @@ struct gsim_server {
     uint32_t affinity; /* the size of the gang that found it empty; 0: it is empty */
     int64_t load_ppm; /* GPUs of the jobs allotted to it, in shares */
     int64_t waiting_gpus; /* GPUs for which its line waits */
+    int64_t wanted; /* while jobs shrink: GPUs that are to be idle here */
     uint32_t n_wide_waiting, n_wide_running, n_guests, n_pairs;
     uint64_t pass; /* the last one over lines of servers that has come here */
     gsim_slot claimant; /* the job that has waited too long for another job to push out any here */
@@ -167,6 +168,11 @@ void gsim_servers_serve(struct gsim_servers *servers, struct gsim_ctx *ctx, stru
 
 /* --- moves.c: moves between servers --------------------------------------- */
 
+/* The way by which a running job is moved. */
+struct gsim_preemption gsim_servers_way(const struct gsim_servers *servers);
+/* As gsim_plan_move, by that way. */
+bool gsim_servers_move(const struct gsim_servers *servers, struct gsim_plan *plan, gsim_slot slot,
+                       const struct gsim_shape *shape);
 /* Waiting jobs go to idle GPUs of other servers where that pays. */
 void gsim_servers_use_idle(struct gsim_servers *servers, struct gsim_ctx *ctx,
                            struct gsim_plan *plan);

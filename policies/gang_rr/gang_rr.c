@@ -17,6 +17,7 @@ struct job {
     struct gsim_matrix_job matrix; /* first */
     uint64_t turn; /* the last selection that contained the gang */
     uint64_t refused; /* the last one after which it could not be placed on its columns */
+    int64_t placed_ran_ns; /* how long it had run when it was last placed */
 };
 
 struct state {
@@ -50,8 +51,41 @@ static bool is_settled(const struct state *s) {
     return s->n_selected == 0 && s->n_lagging == 0 && !s->matrix.news.is_much;
 }
 
+/* Whether a gang without a turn has a column of this one: it was on its way there when the row's
+ * turn came, and is stopped when it runs. */
+static bool is_held_up(struct state *s, const struct gsim_ctx *ctx, gsim_slot slot) {
+    uint32_t n = s->n_lagging > 0 ? gsim_matrix_columns(&s->matrix, ctx, slot) : 0;
+    for (uint32_t u = 0; u < n; u++)
+        for (uint32_t r = 0; r < s->matrix.n_rows; r++) {
+            gsim_slot other = s->matrix.rows[r].column[s->matrix.units[u].gpu];
+            if (other != GSIM_NO_SLOT && gsim_index_has(&s->on, other) &&
+                own(ctx, other)->turn != s->turn)
+                return true;
+        }
+    return false;
+}
+
+/* Whether the slice waits for the gang: not for one that has come in this instant, nor where there
+ * is no memory for it now. */
+static bool is_awaited(struct state *s, const struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct job *job = own(ctx, slot);
+    return gsim_index_has(&s->on, slot) ||
+           (job->turn == s->turn && (job->refused != s->turn || is_held_up(s, ctx, slot)));
+}
+
+/* A gang that ends before it has run on the GPUs that it was given has lost them with a node: the
+ * slice that waited for it begins now, at the soonest. */
+static void note_lost(struct state *s, struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct job *job = own(ctx, slot);
+    bool is_of_row = job->matrix.is_in && job->matrix.row == s->current;
+    if (s->began_ns < 0 && is_of_row && is_awaited(s, ctx, slot) &&
+        gsim_ran_ns(ctx->view, slot) == job->placed_ran_ns)
+        s->placed_ns = ctx->view->now_ns;
+}
+
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     struct state *s = ctx->state;
+    note_lost(s, ctx, slot);
     if (own(ctx, slot)->turn != s->turn || !gsim_index_has(&s->on, slot))
         s->matrix.news.is_much = true; /* it has gone without its turn */
     gsim_matrix_remove(&s->matrix, ctx, slot);
@@ -240,6 +274,7 @@ static bool is_served(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *p
         return false;
     }
     gsim_common_insert(ctx, &s->on, slot, 0);
+    own(ctx, slot)->placed_ran_ns = gsim_ran_ns(ctx->view, slot);
     /* the slice waits for gangs that were there at the turn; newcomers do not prolong it */
     if (own(ctx, slot)->matrix.row == s->current &&
         ctx->view->jobs.submit_ns[slot] <= s->turned_ns) {
@@ -256,28 +291,6 @@ static void start_selected(struct state *s, struct gsim_ctx *ctx, struct gsim_pl
         if (!is_served(s, ctx, plan, s->selected[i]))
             s->selected[n++] = s->selected[i];
     s->n_selected = n;
-}
-
-/* Whether a gang without a turn has a column of this one: it was on its way there when the row's
- * turn came, and is stopped when it runs. */
-static bool is_held_up(struct state *s, const struct gsim_ctx *ctx, gsim_slot slot) {
-    uint32_t n = s->n_lagging > 0 ? gsim_matrix_columns(&s->matrix, ctx, slot) : 0;
-    for (uint32_t u = 0; u < n; u++)
-        for (uint32_t r = 0; r < s->matrix.n_rows; r++) {
-            gsim_slot other = s->matrix.rows[r].column[s->matrix.units[u].gpu];
-            if (other != GSIM_NO_SLOT && gsim_index_has(&s->on, other) &&
-                own(ctx, other)->turn != s->turn)
-                return true;
-        }
-    return false;
-}
-
-/* Whether the slice waits for the gang: not for one that has come in this instant, nor where there
- * is no memory for it now. */
-static bool is_awaited(struct state *s, const struct gsim_ctx *ctx, gsim_slot slot) {
-    const struct job *job = own(ctx, slot);
-    return gsim_index_has(&s->on, slot) ||
-           (job->turn == s->turn && (job->refused != s->turn || is_held_up(s, ctx, slot)));
 }
 
 /* The begin of the slice: the time when the last gang of the row came to run, or of the turn where
@@ -308,8 +321,10 @@ static void begin_anew(struct state *s) {
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *s = ctx->state;
     int64_t now = ctx->view->now_ns;
-    if (ctx->view->cluster.n_failures != s->matrix.n_failures && s->began_ns < 0)
-        s->placed_ns = now; /* the slice may have waited for a gang that lost its GPUs */
+    bool has_failed = ctx->view->cluster.n_failures != s->matrix.n_failures;
+    if (has_failed && s->began_ns < 0 && s->matrix.n_used > 0 && beginning_ns(s, ctx) < 0)
+        s->placed_ns =
+            now; /* gangs that the slice waits for may leave the row with their columns */
     gsim_matrix_settle(&s->matrix, ctx);
     if (s->matrix.n_used == 0) {
         begin_anew(s);

@@ -73,8 +73,17 @@ void gsim_slices_book(struct gsim_slices *slices, struct gsim_ctx *ctx) {
 
 /* --- placing ---------------------------------------------------------------------------------- */
 
+/* GPUs of the node that are idle but for this job. */
+static uint32_t idle_but_for(const struct gsim_ctx *ctx, uint32_t node,
+                             const struct gsim_unit *units, uint32_t n_units) {
+    uint32_t n = gsim_node_idle_gpus(ctx->view, node);
+    for (uint32_t u = 0; u < n_units; u++)
+        n += ctx->view->cluster.node_of_gpu[units[u].gpu] == node;
+    return n;
+}
+
 /* Whether the job is better off where its memory lies, though it has to wait there. */
-static bool is_worth_waiting(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+static bool is_worth_waiting(struct gsim_slices *slices, const struct gsim_ctx *ctx,
                              const struct gsim_plan *plan, gsim_slot slot) {
     uint32_t home = gsim_homes_of(ctx, slot);
     const struct gsim_unit *units;
@@ -85,7 +94,7 @@ static bool is_worth_waiting(const struct gsim_slices *slices, const struct gsim
         ctx->view->jobs.changed_ns[slot] + gsim_homes_extra_ns(ctx, slot, units, n_units);
     if (until_ns <= ctx->view->now_ns)
         return false;
-    uint32_t room = 0, need = ctx->view->jobs.gpus[slot];
+    uint32_t room = idle_but_for(ctx, home, units, n_units), need = ctx->view->jobs.gpus[slot];
     const struct gsim_node_jobs_part *part = slices->node_jobs.part;
     for (uint32_t i = slices->node_jobs.node[home].end[0];
          i != GSIM_NO_ID && gsim_slices_end_ns(slices, part[i].slot) < until_ns && room < need;
@@ -93,6 +102,8 @@ static bool is_worth_waiting(const struct gsim_slices *slices, const struct gsim
         if (gsim_homes_node(ctx, plan, part[i].slot) == home &&
             slices->will_yield(ctx, part[i].slot, slot, until_ns))
             room += ctx->view->jobs.gpus[part[i].slot]; /* that job runs on until it gives way */
+    if (room >= need && until_ns < slices->home_until_ns)
+        slices->home_until_ns = until_ns;
     return room >= need;
 }
 
@@ -534,15 +545,17 @@ static void leave_line(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
 static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                        uint32_t node) {
     gsim_slot first = gsim_index_first(&slices->waiting);
-    gsim_slot best = gsim_homes_best(&slices->homes, &slices->waiting, node);
+    gsim_slot best = gsim_homes_best(&slices->homes, ctx, &slices->waiting, node);
     if (best == GSIM_NO_SLOT)
         return false;
     int64_t behind =
         gsim_index_key(&slices->waiting, best) - gsim_index_key(&slices->waiting, first);
     if (behind > slices->worth(ctx, best, gsim_homes_saves_ns(&slices->homes, ctx, best)))
         return false;
+    bool has_room = gsim_node_idle_gpus(ctx->view, node) >= ctx->view->jobs.gpus[best];
     slices->only_node = node;
-    bool is_placed = could_fit(slices, ctx, plan, best) && force(slices, ctx, plan, best);
+    bool is_placed = (has_room && place(slices, ctx, plan, best)) || /* no job gives way */
+                     (could_fit(slices, ctx, plan, best) && force(slices, ctx, plan, best));
     slices->only_node = GSIM_NO_NODE;
     if (is_placed)
         leave_line(slices, ctx, plan, best);
@@ -646,6 +659,7 @@ void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct
     int64_t now = ctx->view->now_ns, next_ns = GSIM_NEVER;
     book_nodes(slices, ctx, plan);
     slices->has_looked = false;
+    slices->home_until_ns = GSIM_NEVER;
     bool has_placed = slices->waiting.n > 0 && serve_waiting(slices, ctx, plan);
     if (slices->waiting.n == 0)
         return;
@@ -658,6 +672,8 @@ void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct
     if ((has_placed || may_yield_later) &&
         now + slices->slice_ns < next_ns) /* the placed job may run at once */
         next_ns = now + slices->slice_ns;
+    if (slices->home_until_ns < next_ns)
+        next_ns = slices->home_until_ns;
     if (next_ns != GSIM_NEVER)
         gsim_plan_wake(plan, next_ns);
 }

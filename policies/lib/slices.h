@@ -75,6 +75,7 @@ struct gsim_slices {
     uint32_t cleared_node;
     gsim_slot last_victim;
     bool waits_for_home; /* the job that was placed last, and taken back */
+    int64_t home_until_ns; /* when the first of the jobs that wait so waits no longer */
     uint32_t mark; /* where the plan stood before the last placement */
     struct gsim_eviction eviction;
     struct gsim_reach reach;

@@ -26,9 +26,6 @@ class Carried(Run):
     def out_ns(self, job):
         return -(-job.memory * S // self.costs["out"]) + -(-self.costs["free"] * job.memory // GIB)
 
-    def moves_out_ns(self, job):
-        return self.out_ns(job)
-
     def in_ns(self, job):
         return -(-job.memory * S // self.costs["back"])
 

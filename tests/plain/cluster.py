@@ -231,7 +231,7 @@ class Run(Walk):
             self.placed.remove(job)
             job.start = self.now if job.start is None else job.start
             job.there = self.now
-            if job.has_run and (self.moves_out_ns(job) or job not in self.moving):
+            if job.has_run:
                 self.come(job)
             else:
                 self.begin(job)
@@ -272,19 +272,16 @@ class Run(Walk):
             self.waiting.append(job)
 
     def move(self, job, units):
-        """A running job goes on on these units; without memory of its own that takes no time."""
+        """A running job goes on on these units."""
         self.take_off(job)
         job.units = units
         self.cluster.change(job, -1)
         self.moving.add(job)
-        if self.moves_out_ns(job):
-            self.leaving[job] = self.now + self.moves_out_ns(job)
+        if self.stop_ns(job):
+            self.leaving[job] = self.now + self.stop_ns(job)
         else:
             self.placed.append(job)
             self.admit()
-
-    def moves_out_ns(self, job):
-        return 0
 
     def take_back(self, job):
         """The job has been placed at this instant, and had better not be."""

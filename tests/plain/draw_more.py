@@ -304,6 +304,24 @@ class MoreDraws:
         self.sets += ["preempt=suspend", f"placement={self.rule}"]
         self.draw_carried(r)
 
+    def draw_homed(self, r):
+        """Jobs that go home to the node of their memory, or wait for it, by priority or without."""
+        self.draw_carried_over(r)
+        self.sets.remove("preempt=suspend")
+        if self.rule == "spread":
+            self.rule = "consolidate"
+            self.sets[self.sets.index("placement=spread")] = "placement=consolidate"
+        for row in self.rows:
+            row["priority"] = r.choice([0, 0, 0, 1, 2])
+        self.costs.update(quantum=r.choice([S, 5 * S, 10 * S, 3 * S + 7]), waits=r.random() < 0.7)
+        self.sets += [f"quantum={self.costs['quantum']}ns", "mechanism=copy", f"home={'on' if self.costs['waits'] else 'off'}"]
+
+    def draw_homed_to_host(self, r):
+        """As these, with one way out of several."""
+        self.draw_homed(r)
+        self.costs["lead"] = r.choice([1, 2, 3, 3, 10])
+        self.sets = self.sets[:-2] + ["choice=host", f"lead={self.costs['lead']}"]
+
     def draw_carried(self, r):
         """Memory that goes to a host and comes back, over the network to other nodes."""
         rate = lambda: r.choice([GIB // 4, GIB, 10 * GIB, 55_365_000_000])

@@ -60,10 +60,31 @@ class Growing(Moving):
         return True
 
     def shrink(self, run):
-        """Until as many are idle as jobs ask for that wait or come."""
-        wanted = sum(job.gpus for job in run.waiting)
-        for job in self.on_servers(run):
-            if self.idle(run) < wanted and len(job.units) > job.gpus:
+        """On each server until its line finds as many idle, on one for each that comes, then on all until as many are idle as
+        jobs ask for that wait or come."""
+        wanted = [0] * len(self.cluster.nodes)
+        for job in [job for job in run.waiting if job not in run.newcomers and len(self.on.get(job, ())) == 1 and not self.is_wide(job)]:
+            wanted[min(self.on[job])] += job.gpus
+        for number in range(len(wanted)):
+            self.shrink_until(run, number, lambda: self.idle_on(number) >= wanted[number])
+        for job in sorted(run.newcomers, key=lambda job: (job.after is not None, job.number)):
+            fit = [number for number in range(len(wanted)) if self.idle_on(number) - wanted[number] >= job.gpus]
+            fit = fit or [number for number in range(len(wanted)) if self.idle_on(number) + self.grown_on(run, number) - wanted[number] >= job.gpus]
+            for number in fit[:1]:
+                wanted[number] += job.gpus
+                self.shrink_until(run, number, lambda: self.idle_on(number) >= wanted[number])
+        for number in range(len(wanted)):
+            self.shrink_until(run, number, lambda: self.idle(run) >= sum(job.gpus for job in run.waiting))
+
+    def idle_on(self, number):
+        return len(self.cluster.nodes[number].idle())
+
+    def grown_on(self, run, number):
+        return sum(len(job.units) - job.gpus for job in self.on_servers(run) if number in self.on[job] and len(job.units) > job.gpus)
+
+    def shrink_until(self, run, number, is_enough):
+        for job in [job for job in self.on_servers(run) if number in self.on[job]]:
+            if not is_enough() and len(job.units) > job.gpus:
                 self.resize(run, job, job.gpus)
 
     def note(self, run):

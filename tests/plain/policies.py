@@ -16,6 +16,7 @@ from gang_reservations import FairGangs, ReservedGangs
 from gated import Gated
 from growth import Growing
 from halts import Halts
+from homes import Homed
 from hosts import Hosts
 from lanes import Lanes
 from kernel_turns import KernelTurns
@@ -282,9 +283,17 @@ class Suspend(Policy):
     """A job that has run for a quantum gives way to one with a higher priority, or with a like one and less GPU time; in
     the line GPU time is in whole milliseconds."""
 
-    kinds, again = ("quanta", "quanta_of_gangs", "copied_out"), {"quanta_of_gangs": (574, 1081)}
+    kinds, again = ("quanta", "quanta_of_gangs", "copied_out", "homed"), {
+        "quanta_of_gangs": (574, 1081),
+        # jobs of one rank that can go home, idle GPUs of a home, a job that waits no longer for it, and one that needs no other to stop
+        "homed": (14, 15, 127, 162, 525)}
 
     def run(self, cluster, jobs, setup):
+        if setup.kind == "homed":
+            homed = Homed(setup.costs["quantum"], lambda run, job: self.key(run, job, 10**6), self.yields, self.behind,
+                          self.will_yield if setup.costs["waits"] else None)
+            Carried(cluster, jobs, homed, setup.costs).go()
+            return
         sliced = Sliced(setup.costs["quantum"], lambda run, job: self.key(run, job, 10**6), self.yields)
         Run(cluster, jobs, sliced, setup.stop_ns, setup.back_ns, setup.loses).go()
 
@@ -294,15 +303,28 @@ class Suspend(Policy):
     def yields(self, run, victim, job):
         return self.key(run, job) < self.key(run, victim)
 
+    def behind(self, run, job, first):
+        """In GPU time; no time makes up for a priority."""
+        is_lower = job.priority < first.priority
+        return float("inf") if is_lower else (self.key(run, job, 10**6)[1] - self.key(run, first, 10**6)[1]) * 10**6
+
+    def will_yield(self, run, victim, job, then):
+        time = gpu_time(run, victim) + (then - run.now) * victim.gpus
+        return (-job.priority, gpu_time(run, job)) < (-victim.priority, time)
+
 
 class Adaptive(Policy):
     """A job that has run for a quantum gives way to one that has had at most a third of its GPU time, unless it will, by
     its own past, end before it would be back: one that has run for t is taken to run for another t."""
 
-    kinds = ("ways_out",)
+    kinds, again = ("ways_out", "homed_to_host"), {"homed_to_host": (67,)}
 
     def run(self, cluster, jobs, setup):
         self.lead = setup.costs["lead"]
+        if setup.kind == "homed_to_host":
+            homed = Homed(setup.costs["quantum"], gpu_time, self.yields, lambda run, job, first: gpu_time(run, job) - gpu_time(run, first), None)
+            Carried(cluster, jobs, homed, setup.costs).go()
+            return
         run = Run(cluster, jobs, Sliced(setup.costs["quantum"], gpu_time, self.yields), setup.stop_ns, setup.back_ns, setup.loses)
         run.go()
 
@@ -316,9 +338,10 @@ class Gandiva(Policy):
     # gangs over several servers: one that comes pushes out jobs at once; claims make guests of jobs that waited less alone,
     # and of those that give way the ones run on of which no GPU is taken
     # moves: after an end alone, by the trace where several gangs are allotted anew, no gang gathered while others are pushed
-    # out, ties, lines that move up as others are emptied; moves that begin to pay, and GPUs that newcomers leave
-    again = {"server": (127, 20261344), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199), "moving": (45, 11, 38, 71, 136),
-             "moving_memory": (13, 122, 392), "growing": (145, 72, 9)}
+    # out, ties, lines that move up as others are emptied; moves that begin to pay, GPUs that newcomers leave, gangs that are
+    # gathered by way of storage, GPUs that are given back where others wait
+    again = {"server": (127, 20261344), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199), "moving": (45, 11, 38, 71, 136, 24),
+             "moving_memory": (13, 122, 392), "growing": (145, 72, 9, 51, 166)}
 
     def run(self, cluster, jobs, setup):
         if "after" in setup.costs:
@@ -373,8 +396,9 @@ class Fairshare(Easy):
 
 class GangRr(Policy):
     name, kinds = "gang-rr", ("rows", "filled", "rows_of_nodes", "failing_rows")
-    # held up by a gang on its way there, which kept its columns when others came; still on its way off as its turn comes
-    again = {"rows_of_nodes": (14, 101, 284), "failing_rows": (7, 53, 65)}
+    # held up by a gang on its way there, which kept its columns when others came; still on its way off as its turn comes;
+    # no gang of the turn is lost as a node fails before anything else has happened in it
+    again = {"rows_of_nodes": (14, 101, 284), "failing_rows": (7, 53, 65, 194)}
 
     def run(self, cluster, jobs, setup):
         if "mtbf" in setup.costs:

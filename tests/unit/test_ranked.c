@@ -176,6 +176,38 @@ static void test_paused_jobs_stay_in_place(void **state) {
     check(run, &due);
 }
 
+/* Two nodes of two GPUs. 0 and 1 are on the first, 2 and 3 on the second; the gang 4 has a GPU of
+ * each from 5 on, and is gathered on the first when 1 ends at 8: by way of the host in no time, of
+ * storage in 1 s and 2 s, as an image in 1 s and 3 s. Where it would begin anew it stays. */
+static void check_gathering(const char *preempt, int64_t end_s, uint32_t migrations) {
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_trace trace = test_trace(5, (const int64_t[]){0, 0, 0, 0, S},
+                                         (const int64_t[]){5 * S, 8 * S, 5 * S, 50 * S, 20 * S},
+                                         (const uint32_t[]){1, 1, 1, 1, 2}, arena);
+    const char *const sets[] = {"packing=off", preempt, NULL};
+    static const char *const device_sets[] = {"restart.stop_ns=1s", "restart.resume_ns=2s",
+                                              "checkpoint.out_ns=1s", "checkpoint.in_ns=3s", NULL};
+    struct test_run run = {.trace = &trace,
+                           .policy = "gandiva",
+                           .sets = sets,
+                           .device_sets = device_sets,
+                           .nodes = 2,
+                           .gpus_per_node = 2};
+    struct gsim_result result = test_run(&run, arena);
+    assert_int_equal(result.jobs.end_ns[4], end_s * S);
+    assert_int_equal(result.summary.migrations, migrations);
+    gsim_arena_free(arena);
+}
+
+static void test_gandiva_moves_jobs_as_they_are_stopped(void **state) {
+    (void)state;
+    check_gathering("preempt=suspend", 25, 1);
+    check_gathering("preempt=pause", 25, 1);
+    check_gathering("preempt=restart", 28, 1);
+    check_gathering("preempt=checkpoint", 29, 1);
+    check_gathering("preempt=discard", 25, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_srsf_of_equals_the_last_gives_way),
@@ -186,6 +218,7 @@ int main(void) {
         cmocka_unit_test(test_a_job_of_the_same_millisecond_is_tried),
         cmocka_unit_test(test_a_gang_speaks_for_those_of_its_wish),
         cmocka_unit_test(test_gandiva_looks_when_a_job_has_rested),
+        cmocka_unit_test(test_gandiva_moves_jobs_as_they_are_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
