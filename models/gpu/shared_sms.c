@@ -97,8 +97,7 @@ static struct place place_of(const struct gsim_space *space, uint16_t number,
         return (struct place){.n_sms = space->sms,
                               .has_queue = true}; /* of which each atom has its own */
     if (lane->how.n_sms > 0)
-        return (struct place){
-            .first_sm = lane->how.first_sm, .n_sms = lane->how.n_sms, .has_queue = true};
+        return (struct place){.first_sm = lane->how.first_sm, .n_sms = lane->how.n_sms};
     if (!is_limited(lane))
         return (struct place){.n_sms = space->sms};
     lay_out_cap(space, number, lanes, lane);

@@ -765,10 +765,20 @@ static void put_back(struct array *array) {
             (void)begin_blocks(array, (uint16_t)i);
 }
 
+/* Whether a kernel of its queue waits for SMs. */
+static bool stands_behind(const struct array *array, const struct gsim_sm_kernel *kernel) {
+    for (uint32_t i = 0; i < array->n_waiting && !kernel->has_queue; i++) {
+        const struct gsim_sm_kernel *first = &array->kernels[array->waiting[i]];
+        if (!first->has_queue && first->first_sm == kernel->first_sm &&
+            first->n_sms == kernel->n_sms)
+            return true;
+    }
+    return false;
+}
+
 void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
                          uint16_t *scratch, uint32_t n) {
     struct array array;
-    bool is_blocked = false;
     assert(space->sms <= GSIM_ARRAY_SMS_MAX && n <= GSIM_ARRAY_KERNELS_MAX);
     array.space = space;
     array.kernels = kernels;
@@ -780,11 +790,10 @@ void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *
     for (uint32_t i = 0; i < n; i++) {
         struct gsim_sm_kernel *kernel = &kernels[scratch[i]];
         kernel->look = 0;
-        bool is_held_back = kernel->is_stopped || (is_blocked && !kernel->has_queue);
+        bool is_held_back = kernel->is_stopped || stands_behind(&array, kernel);
         bool is_served = is_held_back ? hold_back(&array, scratch[i]) : serve(&array, scratch[i]);
         if (is_served || kernel->is_stopped)
             continue;
-        is_blocked |= !kernel->has_queue;
         array.waiting[array.n_waiting++] = scratch[i];
     }
     look_for_others(&array);

@@ -169,6 +169,29 @@ check "green: a third client of two partitions shares the first one" "4125000 20
 grep -v ^c "$tmp/groups.csv" >"$tmp/two.csv"
 latency --policy green --device h200 --set partitions=4,12 $plain "$tmp/two.csv" >/dev/null
 check "the largest free partition is taken first" "1375000 4125000" "$(end a) $(end b)"
+# Programs in a partition of all SMs (four chunks of 33), as under MPS: each kernel of 2 ms is 16 waves, which leave
+# no block of 1 ms a place before the last of them, though 2048 - 2 x 704 threads of each SM are free.
+cat >"$tmp/waves_app.csv" <<'END'
+kind,name,time_us,device,host_us,blocks,threads
+kernel,waves,2000,h200,,4224,700
+launch,waves,,,1,,
+END
+cat >"$tmp/small_app.csv" <<'END'
+kind,name,time_us,device,host_us,blocks,threads
+kernel,small,1000,h200,,1,64
+launch,small,,,1,,
+END
+cat >"$tmp/partition.csv" <<END
+job_id,submit_s,iterations,app,mem_gib
+waves,0,5,$tmp/waves_app.csv,1
+small,0.0001,1,$tmp/small_app.csv,1
+END
+latency --policy mps --device h200 $plain "$tmp/partition.csv" >/dev/null
+mps="$(end waves) $(end small)"
+latency --policy green --device h200 --set partitions=4 --set green.sms=33 --set green.least_sms=33 $plain "$tmp/partition.csv" >/dev/null
+check "a client of a partition waits behind another one's blocks as under mps" "$mps" "$(end waves) $(end small)"
+check "which begin for nearly all of their kernel" yes \
+    "$([ "$(end small)" -gt 2500 ] && echo yes || end small)"
 expect "more chunks than any GPU has" 2 "the first GPU has 16 chunks" \
     "$gsim" run --policy green --device h200 --set partitions=8,9 "$tmp/groups.csv"
 expect "a partition of no chunk" 2 "partitions" "$gsim" run --policy green --set partitions=0,4 "$tmp/groups.csv"
