@@ -3,7 +3,7 @@
 SMs of their own or behind a gate, and of programs that say what they touch."""
 from fractions import Fraction
 
-from cluster import Cluster, Job
+from cluster import WHOLE, Cluster, Job
 from touches import Memory, Phase
 
 GIB, S, MS = 2**30, 10**9, 10**6
@@ -64,6 +64,39 @@ class MoreDraws:
         sms, part, unit = self.costs["sms"], r.choice([50, 50, 30, 25, 100]), r.choice([1, 2, 4])
         self.costs["wide"] = sms if part == 100 else max(1, sms * part // 100 // unit) * unit
         self.sets += [f"part={part}%", f"green.sms={unit}", f"green.least_sms={unit}"]
+
+    def draw_uneven_groups(self, r):
+        """Groups of SMs of several widths, between which there may be room."""
+        self.draw_asked_parts(r, r.choice([100, 50, 30]), r.choice([1, 2, 3]))
+        self.sets += [f"part={self.costs['part'] // 10**4}%", f"green.sms={self.costs['unit']}", f"green.least_sms={self.costs['unit']}"]
+
+    def draw_lapped_blocks(self, r):
+        """Caps that lie over each other, and jobs without one."""
+        self.draw_asked_parts(r, r.choice([100, 100, 70, 40]), r.choice([1, 2, 3]))
+        self.sets += [f"mps.cap={self.costs['part'] // 10**4}%", f"mps.sms={self.costs['unit']}"]
+
+    def draw_asked_parts(self, r, most, unit):
+        parts, sms = r.sample([10, 20, 30, 50, 60], 2), r.choice([4, 10, 100])
+        self.widths = [max(1, sms * part // 100 // unit) * unit for part in (*parts, most)]
+        self.widths += [r.choice([its // 2 or 1 for its in self.widths]), r.randint(1, sms)]
+        self.draw_blocks(r, sms=[sms])
+        self.costs.update(part=most * 10**4, unit=unit)
+        for row in self.rows:
+            row["ppm"] = r.choice([*parts, 100]) * 10**4
+
+    def draw_partitioned_blocks(self, r):
+        """Clients of static partitions, several in each."""
+        sms, chunk = r.choice([(4, 1), (10, 1), (10, 2), (100, 10), (100, 7)])
+        cuts = [r.randint(1, sms // chunk) for _ in range(r.choice([1, 2, 3]))]
+        while sum(cuts) > sms // chunk:
+            cuts.pop()
+        self.widths = [its * chunk for its in cuts]
+        self.widths += [r.choice([its // 2 or 1 for its in self.widths]), r.choice([1, r.randint(1, sms)])]
+        self.draw_blocks(r, sms=[sms])
+        for row in self.rows:
+            row["ppm"] = r.choice([WHOLE, WHOLE, WHOLE // 4])
+        self.costs["cuts"] = [its * chunk for its in cuts]
+        self.sets += [f"partitions={','.join(map(str, cuts))}", f"green.sms={chunk}", f"green.least_sms={chunk}"]
 
     def draw_between(self, r):
         """Kernels of best effort, one at a time, beside iterations or requests of a client of high priority."""

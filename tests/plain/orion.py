@@ -3,6 +3,13 @@
 of that client is under way, only those begin that are small and not bound by what its kernel is bound by."""
 from blocks import Blocks, Kernel, Waves
 
+LAST_ENDS = -1  # when a kernel was let begin as the last iteration of high priority ended: before all others
+
+
+class Fitted(Waves):
+    """Kernels that began as the client of high priority had its last kernel done, and as it left, end at once. In gsim a host
+    is fitted to a nanosecond an iteration, so that the job is over some nanoseconds later, which says whose kernel ends last."""
+
 
 class Orion(Blocks):
     """costs: as those of Blocks, and below (SMs), bound (part of the SMs). One kernel of best effort at a time."""
@@ -38,7 +45,7 @@ class Orion(Blocks):
         """A kernel is let begin as its last iteration ends; then there is none of high priority."""
         waiting = [its for other in self.in_turn() for its in self.kernels if its.job is other and other is not job]
         if self.is_high(job) and waiting and not any(its.let for its in waiting):
-            self.launch(waiting[0], -1)
+            self.launch(waiting[0], LAST_ENDS)
         Blocks.remove(self, job, now)
 
     def add(self, job, now):
@@ -70,6 +77,14 @@ class Orion(Blocks):
             self.put(kernel, now)
         for kernel in sorted((its for its in others if its.let), key=lambda its: (its.then, its.job.place)):
             self.put(kernel, now)
+
+    def advance(self, now):
+        had = list(self.kernels)
+        over = Blocks.advance(self, now)
+        ended = [its for its in had if its not in self.kernels]
+        if len(ended) > 1 and any(its.then == LAST_ENDS for its in ended):
+            raise Fitted
+        return over
 
     def waits_beside(self, kernel):
         return Blocks.waits_beside(self, kernel) or any(its.on and its.waiting for its in self.kernels if its is not kernel)
