@@ -752,7 +752,7 @@ void gsim_gpu_lane_join(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *l
     if (gsim_gpu_lane_is_strict(lane))
         gsim_round_join(lane, now_ns);
     lane->spec.member[lane->spec.n++] = member;
-    if (!lane->state.is_used)
+    if (!lane->state.is_used && lane->state.phase == GSIM_LANE_IDLE)
         lane->state.at = (uint16_t)(lane->spec.n - 1); /* the first of the ring begins */
     gsim_gpu_lane_plan(gpu, lane, now_ns);
 }
