@@ -100,6 +100,26 @@ printf '%s\n' job_id,submit_s,iterations,app,mem_gib,class,requests,period_ms "a
 latency --policy orion --device ideal "$tmp/turns.csv" >/dev/null
 check "orion: best-effort jobs have kernels by turns" "61000 62000 63000" "$(end a) $(end b) $(end c)"
 
+# Programs under orion: a host that waits for its first kernel has not launched the second one, of all SMs, when the
+# request comes after 5 ms, though nothing held either back before. So the second begins at 25 ms, when the request is
+# over, and not beside it at 10 ms.
+cat >"$tmp/waits_app.csv" <<'END'
+kind,name,time_us,device,host_us,blocks,threads
+kernel,half,10000,ideal,,50,1024
+kernel,all,10000,ideal,,100,1024
+launch,half,,,1,,
+wait,device,,,0,,
+launch,all,,,0,,
+END
+sed '/^wait/d; /all,/d; s/,10000/,20000/' "$tmp/waits_app.csv" >"$tmp/request_app.csv"
+cat >"$tmp/waits.csv" <<END
+job_id,submit_s,iterations,requests,period_ms,class,app,mem_gib
+waits,0,1,,,,$tmp/waits_app.csv,1
+serve,0,,1,5,realtime,$tmp/request_app.csv,1
+END
+latency --policy orion --device ideal --set sm.threads=1024 --set orion.ahead=100% "$tmp/waits.csv" >/dev/null
+check "orion: a kernel that its host has not launched is not launched ahead" 35000 "$(end waits)"
+
 # Programs: 2112 blocks of 1024 threads, of which 264 are on the 132 SMs of an H200 at a time: the same waves.
 cat >"$tmp/train_app.csv" <<'END'
 kind,name,time_us,device,host_us,blocks,threads

@@ -28,7 +28,7 @@ def seconds(ns):
 KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "features", "counts", "mixed", "costs", "speeds", "networks", "any", "spread")
 
 
-UNTIMED = ("programs", "touched", "touched_locked", "hosted", "requests", "blocks", "gated", "gated_twice", "capped_blocks", "grouped_blocks", "uneven_groups", "partitioned_blocks", "lapped_blocks", "between", "kernel_turns", "moved_turns")  # kinds of which jobs are as long as their programs
+UNTIMED = ("programs", "touched", "touched_locked", "hosted", "requests", "blocks", "gated", "gated_twice", "capped_blocks", "grouped_blocks", "uneven_groups", "partitioned_blocks", "lapped_blocks", "launched_ahead", "between", "kernel_turns", "moved_turns")  # kinds of which jobs are as long as their programs
 GIB = 2**30
 INSTANCES = {"7g": (100, 8, 8, "0"), "3g": (40, 4, 4, "0,4"), "2g": (28, 2, 2, "0,2,4"), "1g": (14, 1, 1, "0,1,2,3,4,5,6")}
 
@@ -434,7 +434,7 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
                 calls.append((what, host, r.choice([None, stream, *known])))
         calls.append(("launch", r.randint(1000, 50_000) // grain * grain, (r.choice(streams), r.randrange(len(kernels)))))
         gap, every = r.choice([0, 0, r.randint(1000, MS)]) // grain * grain, r.choice([1, 1, 1, 3, None])
-        is_known = self.kind == "between" and r.random() < 0.7
+        is_known = self.kind in ("between", "launched_ahead") and r.random() < 0.7
         end = "," * is_known + "\n"
         text = f"kind,name,count,time_us,device,host_us,stream,blocks,threads{',dram_bytes' * is_known}\n"
         text += "".join(f"kernel,k{n},,{us(ns)},ideal,,{f',{blocks[n]},1024' if sms else ',,'}{',1' * is_known}\n" for n, ns in enumerate(kernels)

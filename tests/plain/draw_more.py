@@ -104,13 +104,19 @@ class MoreDraws:
         sms = self.costs["sms"]
         self.sets.remove(f"sms={sms}")  # the policy has a parameter of that name, and the device as many
         below, bound = r.choice([0, 0, sms // 2, sms // 2 + 1, sms + 1]), r.choice([30, 50, 51, 60, 100])
-        self.costs.update(rank=lambda job: job.is_realtime, below=below or sms, bound=Fraction(bound, 100), lag=0)
+        self.costs.update(rank=lambda job: job.is_realtime, below=below or sms, bound=Fraction(bound, 100), lag=0, let=0)
         self.sets += [f"orion.sms={below}", f"orion.bound={bound}%", "orion.ahead=0%"]
         high = r.choice(self.rows)
         for row in self.rows:
             row.update({"class": "realtime" if row is high else r.choice(["batch", "opportunistic"]), "priority": 0})
         if r.random() < 0.5:
             high.update(requests=high.pop("iterations"), arrival="periodic", period=r.randint(MS, 40 * MS))
+
+    def draw_launched_ahead(self, r):
+        """Several kernels of best effort at a time."""
+        self.draw_between(r)
+        self.costs["let"] = r.choice([10_000, 25_000, 100_000, 500_000, 10**6])
+        self.sets[-1] = f"orion.ahead={self.costs['let'] / 10**4}%"
 
     def draw_touched(self, r):
         """Jobs with programs that say what their kernels touch, in phases that have buffers of their own, at once or in the
