@@ -749,8 +749,7 @@ static void look_around(struct array *array) {
 }
 
 /* Blocks that leave their SMs matter to kernels that wait, and to a kernel that gets no others.
- * Otherwise it is enough to find them gone
- * when the next kernel comes: what has left follows from the work that is left. */
+ * Else it is enough to find them gone when the next kernel comes, by the work that is left. */
 static void look_for_others(struct array *array) {
     for (uint32_t i = 0; i < array->n; i++)
         if ((array->n_waiting == 0 || (array->n_waiting == 1 && array->waiting[0] == i)) &&
@@ -766,14 +765,13 @@ static void put_back(struct array *array) {
 }
 
 /* Whether a kernel of its queue waits for SMs. */
-static bool stands_behind(const struct array *array, const struct gsim_sm_kernel *kernel) {
-    for (uint32_t i = 0; i < array->n_waiting && !kernel->has_queue; i++) {
-        const struct gsim_sm_kernel *first = &array->kernels[array->waiting[i]];
-        if (!first->has_queue && first->first_sm == kernel->first_sm &&
-            first->n_sms == kernel->n_sms)
-            return true;
+static bool stands_behind(const struct array *array, const struct gsim_sm_kernel *one) {
+    bool stands = false;
+    for (uint32_t i = 0; i < array->n_waiting && !one->has_queue; i++) {
+        const struct gsim_sm_kernel *it = &array->kernels[array->waiting[i]];
+        stands |= !it->has_queue && it->first_sm == one->first_sm && it->n_sms == one->n_sms;
     }
-    return false;
+    return stands;
 }
 
 void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
