@@ -708,9 +708,8 @@ static void find_rates(const struct array *array) {
             stretch[i] = undisturbed(space, &kernels[i], &array->alone[i]);
     for (uint32_t i = 0; i < n; i++) {
         kernels[i].rate_q32 = 0;
-        if (kernels[i].held->pace == 0)
-            continue;
-        here[i] = stretch[i];
+        if (kernels[i].held->pace > 0)
+            here[i] = stretch[i];
     }
     share_memory(space, kernels, n, here);
     for (uint32_t i = 0; i < n; i++)
@@ -767,7 +766,7 @@ static void put_back(struct array *array) {
 /* Whether a kernel of its queue waits for SMs. */
 static bool stands_behind(const struct array *array, const struct gsim_sm_kernel *one) {
     bool stands = false;
-    for (uint32_t i = 0; i < array->n_waiting && !one->has_queue; i++) {
+    for (uint32_t i = 0; !one->has_queue && i < array->n_waiting; i++) {
         const struct gsim_sm_kernel *it = &array->kernels[array->waiting[i]];
         stands |= !it->has_queue && it->first_sm == one->first_sm && it->n_sms == one->n_sms;
     }

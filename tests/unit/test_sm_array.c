@@ -162,8 +162,7 @@ static void test_kernels_of_one_range_share_a_queue(void **state) {
     struct gsim_sm_held held[2] = {{.n = 0}};
     struct gsim_sm_kernel kernels[] = {kernel(4, 5000, &held[0]), kernel(2, 1000, &held[1])};
     (void)state;
-    kernels[0].n_sms = kernels[1].n_sms = 2;
-    kernels[1].arrived_ns = 1;
+    kernels[0].n_sms = kernels[1].n_sms = 2; /* the older one comes first */
     solve(kernels, 2);
     assert_int_equal(held[1].n, 0);
 }
@@ -175,10 +174,10 @@ static void test_blocks_go_where_there_is_room(void **state) {
     struct gsim_sm_held held[2] = {{.n = 0}};
     struct gsim_sm_kernel kernels[] = {kernel(4, 8192, &held[0]), kernel(4, 4096, &held[1])};
     kernels[0].arrived_ns = 1;
-    kernels[1].n_sms = 1; /* a range with a queue of its own */
-    solve(kernels, 2); /* the older one first: two blocks on its only SM */
+    kernels[1].n_sms = 1; /* a range with a queue of its own: two of its blocks wait */
+    solve(kernels, 2);
     assert_int_equal(held[1].n, 2);
-    assert_int_equal(held[0].n, 3); /* two blocks of the older kernel wait, and hold up none here */
+    assert_int_equal(held[0].n, 3);
     assert_int_equal(held[0].blocks[0], 0);
     assert_int_equal(kernels[0].rate_q32, GSIM_RATE_ONE / 4 * 3);
 }
