@@ -477,18 +477,45 @@ void gsim_context_set(struct gsim_context *context, gsim_work done, int64_t now_
     go_to(context, done, now_ns);
 }
 
+/* Host time of the iteration at which the host of a program waits for this kernel, or no_ns. */
+static int64_t sooner_wait_ns(const struct gsim_context *context, int64_t kernel, int64_t no_ns) {
+    int64_t wait_ns = context->spec.program ? step_of(context, kernel)->wait_ns : -1;
+    return wait_ns >= 0 && wait_ns < no_ns ? wait_ns : no_ns;
+}
+
+/* The last kernel of the first n from the present one on that is launched by now_ns. A host that
+ * waits for one of them, or for room in its queue, has not come to the launches behind that.
+ * next_ns: as in struct gsim_kernel_span. */
+static int64_t last_launched(const struct gsim_context *context, int64_t kernel, int64_t n,
+                             int64_t now_ns, int64_t *next_ns) {
+    int64_t last = kernel, wait_ns = GSIM_NEVER;
+    n = n < context->spec.queue ? n : context->spec.queue;
+    *next_ns = GSIM_NEVER;
+    while (last + 1 < context->spec.kernels && last + 1 < kernel + n) {
+        wait_ns = sooner_wait_ns(context, last, wait_ns);
+        if (wait_ns != GSIM_NEVER && step_of(context, last + 1)->launched_ns >= wait_ns)
+            break;
+        int64_t one_ns = launched_ns(context, last + 1);
+        if (one_ns > now_ns) {
+            *next_ns = one_ns;
+            break;
+        }
+        last++;
+    }
+    return last;
+}
+
 struct gsim_kernel_span gsim_context_kernel(const struct gsim_context *context, int64_t n,
                                             int64_t now_ns) {
-    int64_t kernel = present_kernel(context), last = kernel;
-    while (last + 1 < context->spec.kernels && last + 1 < kernel + n &&
-           launched_ns(context, last + 1) <= now_ns)
-        last++;
+    int64_t kernel = present_kernel(context), next_ns;
+    int64_t last = last_launched(context, kernel, n, now_ns, &next_ns);
     return (struct gsim_kernel_span){
         .kernel = kernel,
         .start = kernel > 0 ? gsim_work_of_ns(work_after(context, kernel - 1)) : 0,
         .end = gsim_work_of_ns(work_after(context, kernel)),
         .last_end = gsim_work_of_ns(work_after(context, last)),
-        .n_behind = last - kernel};
+        .n_behind = last - kernel,
+        .next_ns = next_ns};
 }
 
 int64_t gsim_context_kernel_ns(const struct gsim_context *context) {

@@ -164,6 +164,9 @@ struct gsim_kernel_span {
     int64_t kernel; /* of the iteration, from 0 */
     gsim_work start, end, last_end;
     int64_t n_behind; /* kernels launched behind the running one, of those n */
+    /* when the next of those n is launched; GSIM_NEVER: none is left, or its host waits for one
+     * that is launched */
+    int64_t next_ns;
 };
 struct gsim_kernel_span gsim_context_kernel(const struct gsim_context *context, int64_t n,
                                             int64_t now_ns);

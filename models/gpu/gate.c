@@ -225,6 +225,17 @@ bool gsim_gate_lets_one(const struct gsim_space *space, struct gsim_lanes *lanes
                                  : let_some(space, lanes, number, kernel, 1, most_ns);
 }
 
+int64_t gsim_gate_asks_ns(struct gsim_lanes *lanes, uint16_t number) {
+    const struct gsim_gpu_lane *lane = &lanes->lane[number];
+    if (lane->how.gate.ahead_ppm == 0 || gsim_gpu_lane_running(lane) == GSIM_NO_MEMBER ||
+        most_ahead_ns(lanes, lane) == GSIM_NEVER)
+        return GSIM_NEVER;
+    int64_t kernel = present_kernel(lanes, lane), let = lane->state.admitted - kernel;
+    struct gsim_kernel_span span =
+        gsim_context_kernel(&present(lanes, lane)->context, let + 1, lanes->now_ns);
+    return let == span.n_behind + 1 ? span.next_ns : GSIM_NEVER;
+}
+
 /* --- gates that open where nothing of a higher rank is launched ------------------------------- */
 
 static bool is_launched_above(const struct gsim_lanes *lanes, const struct gsim_gpu_lane *gated) {

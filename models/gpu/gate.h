@@ -46,6 +46,9 @@ bool gsim_gate_admits(const struct gsim_space *space, struct gsim_lanes *lanes, 
  * by turns. */
 bool gsim_gate_lets_one(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t number,
                         int64_t kernel);
+/* When a lane of GSIM_GATE_APART asks next, though no kernel ends: its host launches a kernel
+ * behind those that were let begin. GSIM_NEVER: it does not. */
+int64_t gsim_gate_asks_ns(struct gsim_lanes *lanes, uint16_t number);
 /* What a gate allows of a kernel of its lane that may begin, or has begun. */
 enum gsim_gate_way {
     GSIM_GATE_FREE = 0,

@@ -25,8 +25,7 @@ static void stop_padding(struct gsim_gpu_lane *lane) {
 static void leave_sms(struct gsim_gpu_lane *lane) {
     gsim_sm_held_clear(&lane->state.held);
     lane->state.look_done = 0;
-    lane->state.held_kernel = 0;
-    lane->state.admitted = 0; /* those that could run have ended */
+    lane->state.held_kernel = lane->state.admitted = 0; /* kernels that could run have ended */
     gsim_gpu_lane_end_atom(lane);
     lane->times.arrived_ns = lane->times.next_atom_ns = GSIM_NEVER;
 }
@@ -752,7 +751,7 @@ void gsim_gpu_lane_join(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *l
     if (gsim_gpu_lane_is_strict(lane))
         gsim_round_join(lane, now_ns);
     lane->spec.member[lane->spec.n++] = member;
-    if (!lane->state.is_used)
+    if (!lane->state.is_used && lane->state.phase == GSIM_LANE_IDLE)
         lane->state.at = (uint16_t)(lane->spec.n - 1); /* the first of the ring begins */
     gsim_gpu_lane_plan(gpu, lane, now_ns);
 }
@@ -786,6 +785,7 @@ void gsim_gpu_lane_leave(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *
     if (gsim_gpu_lane_is_strict(lane))
         gsim_round_leave(lane, lane->spec.turn[place], now_ns);
     take_out(lane, place);
+    lane->state.ahead_ns = lane->spec.n > 0 ? lane->state.ahead_ns : 0; /* its kernels have ended */
     if (had_lane)
         enter(lane, GSIM_LANE_IDLE);
     if (had_lane || lane->state.padding == member)

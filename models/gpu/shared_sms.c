@@ -97,8 +97,7 @@ static struct place place_of(const struct gsim_space *space, uint16_t number,
         return (struct place){.n_sms = space->sms,
                               .has_queue = true}; /* of which each atom has its own */
     if (lane->how.n_sms > 0)
-        return (struct place){
-            .first_sm = lane->how.first_sm, .n_sms = lane->how.n_sms, .has_queue = true};
+        return (struct place){.first_sm = lane->how.first_sm, .n_sms = lane->how.n_sms};
     if (!is_limited(lane))
         return (struct place){.n_sms = space->sms};
     lay_out_cap(space, number, lanes, lane);
@@ -398,6 +397,23 @@ GSIM_APART static void look_at_gate(const struct gsim_lane_gpu *gpu, struct gsim
     gsim_gpu_lane_plan(gpu, lane, lanes->now_ns);
 }
 
+/* Kernels that come behind others of their lane may be let begin at once. */
+GSIM_APART static void look_for_launches(const struct gsim_lane_gpu *gpu, uint16_t number,
+                                         struct gsim_lanes *lanes) {
+    for (uint16_t i = 0; i < lanes->n_lanes; i++) {
+        struct gsim_gpu_lane *lane = &lanes->lane[i];
+        if (lane->spec.space != number || !gsim_gpu_lane_is_gated(lane) ||
+            lane->how.gate.opens == GSIM_GATE_IDLE)
+            continue;
+        int64_t asks_ns = lane->spec.n > 0 ? gsim_gate_asks_ns(lanes, i) : GSIM_NEVER;
+        if (asks_ns == lane->times.opens_ns)
+            continue;
+        lane->times.opens_ns = asks_ns;
+        gsim_gpu_lane_settle(gpu, lane, lanes->now_ns);
+        gsim_gpu_lane_plan(gpu, lane, lanes->now_ns);
+    }
+}
+
 static int64_t all_move(const struct gsim_lanes *lanes, uint16_t number) {
     int64_t sum = 0;
     for (uint16_t i = 0; i < lanes->n_lanes; i++)
@@ -423,8 +439,11 @@ static bool needs_l1(const struct gsim_lanes *lanes, uint16_t number) {
 bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
                            uint16_t number, struct gsim_lanes *lanes) {
     struct batch batch;
-    if (!applies(space, number, lanes))
+    if (!applies(space, number, lanes)) {
+        if (gsim_rarely(lanes->has_shared_blocks))
+            look_for_launches(gpu, number, lanes);
         return false;
+    }
     lanes->has_shared_blocks = true;
     batch.n = batch.n_atoms = 0;
     int64_t all_bytes_per_s = all_move(lanes, number);
@@ -455,6 +474,7 @@ bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_sp
             batch.end[i] - batch.kernel[i].look, clocked_losses(context, batch.kernel[i].lost),
             lanes->now_ns);
     }
+    look_for_launches(gpu, number, lanes);
     if (gpu->spans)
         tell_sms(gpu, number, lanes, &batch);
     return true;

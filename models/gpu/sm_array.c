@@ -708,9 +708,8 @@ static void find_rates(const struct array *array) {
             stretch[i] = undisturbed(space, &kernels[i], &array->alone[i]);
     for (uint32_t i = 0; i < n; i++) {
         kernels[i].rate_q32 = 0;
-        if (kernels[i].held->pace == 0)
-            continue;
-        here[i] = stretch[i];
+        if (kernels[i].held->pace > 0)
+            here[i] = stretch[i];
     }
     share_memory(space, kernels, n, here);
     for (uint32_t i = 0; i < n; i++)
@@ -749,8 +748,7 @@ static void look_around(struct array *array) {
 }
 
 /* Blocks that leave their SMs matter to kernels that wait, and to a kernel that gets no others.
- * Otherwise it is enough to find them gone
- * when the next kernel comes: what has left follows from the work that is left. */
+ * Else it is enough to find them gone when the next kernel comes, by the work that is left. */
 static void look_for_others(struct array *array) {
     for (uint32_t i = 0; i < array->n; i++)
         if ((array->n_waiting == 0 || (array->n_waiting == 1 && array->waiting[0] == i)) &&
@@ -765,10 +763,19 @@ static void put_back(struct array *array) {
             (void)begin_blocks(array, (uint16_t)i);
 }
 
+/* Whether a kernel of its queue waits for SMs. */
+static bool stands_behind(const struct array *array, const struct gsim_sm_kernel *one) {
+    bool stands = false;
+    for (uint32_t i = 0; !one->has_queue && i < array->n_waiting; i++) {
+        const struct gsim_sm_kernel *it = &array->kernels[array->waiting[i]];
+        stands |= !it->has_queue && it->first_sm == one->first_sm && it->n_sms == one->n_sms;
+    }
+    return stands;
+}
+
 void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
                          uint16_t *scratch, uint32_t n) {
     struct array array;
-    bool is_blocked = false;
     assert(space->sms <= GSIM_ARRAY_SMS_MAX && n <= GSIM_ARRAY_KERNELS_MAX);
     array.space = space;
     array.kernels = kernels;
@@ -780,11 +787,10 @@ void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *
     for (uint32_t i = 0; i < n; i++) {
         struct gsim_sm_kernel *kernel = &kernels[scratch[i]];
         kernel->look = 0;
-        bool is_held_back = kernel->is_stopped || (is_blocked && !kernel->has_queue);
+        bool is_held_back = kernel->is_stopped || stands_behind(&array, kernel);
         bool is_served = is_held_back ? hold_back(&array, scratch[i]) : serve(&array, scratch[i]);
         if (is_served || kernel->is_stopped)
             continue;
-        is_blocked |= !kernel->has_queue;
         array.waiting[array.n_waiting++] = scratch[i];
     }
     look_for_others(&array);

@@ -9,8 +9,8 @@
  * to their end; a kernel that gets no more blocks meanwhile leaves its SMs as its blocks end,
  * within the time of one of them, and goes on later with those that have not begun.
  *
- * Processes with a cap, or with SMs of their own, have queues of their own: their kernels wait for
- * room on their SMs only. A kernel may be bound to its SMs: of SMs that are taken away from it, its
+ * Each process with a cap has a queue of its own, and so have all processes of one range of SMs
+ * together: their kernels wait for room on their SMs only. A kernel may be bound to its SMs: of SMs that are taken away from it, its
  * blocks leave as they end, and further ones begin on the others.
  *
  * An SM parts one memory into L1 and shared memory, anew only while no block is there. Blocks that
@@ -95,7 +95,9 @@ struct gsim_sm_kernel {
     /* Of these; NULL: all of them. Its blocks on others leave as they end; without a set they have
      * successors there. */
     const struct gsim_sm_set *only;
-    bool has_queue; /* its SMs have a queue of their own */
+    /* It has a queue of its own. Without that it has one with all kernels that may use its SMs, and
+     * no others. */
+    bool has_queue;
     uint16_t rank; /* a kernel of a higher rank goes before it */
     bool is_stopped; /* none of its blocks may begin now */
     bool ran_alone; /* it has begun, where no other kernel was beside it: its blocks are on SMs */

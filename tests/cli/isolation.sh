@@ -100,6 +100,26 @@ printf '%s\n' job_id,submit_s,iterations,app,mem_gib,class,requests,period_ms "a
 latency --policy orion --device ideal "$tmp/turns.csv" >/dev/null
 check "orion: best-effort jobs have kernels by turns" "61000 62000 63000" "$(end a) $(end b) $(end c)"
 
+# Programs under orion: a host that waits for its first kernel has not launched the second one, of all SMs, when the
+# request comes after 5 ms, though nothing held either back before. So the second begins at 25 ms, when the request is
+# over, and not beside it at 10 ms.
+cat >"$tmp/waits_app.csv" <<'END'
+kind,name,time_us,device,host_us,blocks,threads
+kernel,half,10000,ideal,,50,1024
+kernel,all,10000,ideal,,100,1024
+launch,half,,,1,,
+wait,device,,,0,,
+launch,all,,,0,,
+END
+sed '/^wait/d; /all,/d; s/,10000/,20000/' "$tmp/waits_app.csv" >"$tmp/request_app.csv"
+cat >"$tmp/waits.csv" <<END
+job_id,submit_s,iterations,requests,period_ms,class,app,mem_gib
+waits,0,1,,,,$tmp/waits_app.csv,1
+serve,0,,1,5,realtime,$tmp/request_app.csv,1
+END
+latency --policy orion --device ideal --set sm.threads=1024 --set orion.ahead=100% "$tmp/waits.csv" >/dev/null
+check "orion: a kernel that its host has not launched is not launched ahead" 35000 "$(end waits)"
+
 # Programs: 2112 blocks of 1024 threads, of which 264 are on the 132 SMs of an H200 at a time: the same waves.
 cat >"$tmp/train_app.csv" <<'END'
 kind,name,time_us,device,host_us,blocks,threads
@@ -169,6 +189,29 @@ check "green: a third client of two partitions shares the first one" "4125000 20
 grep -v ^c "$tmp/groups.csv" >"$tmp/two.csv"
 latency --policy green --device h200 --set partitions=4,12 $plain "$tmp/two.csv" >/dev/null
 check "the largest free partition is taken first" "1375000 4125000" "$(end a) $(end b)"
+# Programs in a partition of all SMs (four chunks of 33), as under MPS: each kernel of 2 ms is 16 waves, which leave
+# no block of 1 ms a place before the last of them, though 2048 - 2 x 704 threads of each SM are free.
+cat >"$tmp/waves_app.csv" <<'END'
+kind,name,time_us,device,host_us,blocks,threads
+kernel,waves,2000,h200,,4224,700
+launch,waves,,,1,,
+END
+cat >"$tmp/small_app.csv" <<'END'
+kind,name,time_us,device,host_us,blocks,threads
+kernel,small,1000,h200,,1,64
+launch,small,,,1,,
+END
+cat >"$tmp/partition.csv" <<END
+job_id,submit_s,iterations,app,mem_gib
+waves,0,5,$tmp/waves_app.csv,1
+small,0.0001,1,$tmp/small_app.csv,1
+END
+latency --policy mps --device h200 $plain "$tmp/partition.csv" >/dev/null
+mps="$(end waves) $(end small)"
+latency --policy green --device h200 --set partitions=4 --set green.sms=33 --set green.least_sms=33 $plain "$tmp/partition.csv" >/dev/null
+check "a client of a partition waits behind another one's blocks as under mps" "$mps" "$(end waves) $(end small)"
+check "which begin for nearly all of their kernel" yes \
+    "$([ "$(end small)" -gt 2500 ] && echo yes || end small)"
 expect "more chunks than any GPU has" 2 "the first GPU has 16 chunks" \
     "$gsim" run --policy green --device h200 --set partitions=8,9 "$tmp/groups.csv"
 expect "a partition of no chunk" 2 "partitions" "$gsim" run --policy green --set partitions=0,4 "$tmp/groups.csv"

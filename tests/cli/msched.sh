@@ -49,6 +49,15 @@ check "a turn moves all that its kernels touch" 480 "$(moved all)"
 # Without touches a turn ends with its iteration, and has all memory moved: 30 turns.
 check "a job without touches has its turns by iterations" 240 "$(moved none)"
 
+# The first turn on a GPU is planned for 40 ms and 10 for each of two tasks, and is of the task that it was planned
+# for: a is done after 60 + 1000 ms. c, which comes meanwhile, has the third turn: of b and c b goes first, and is
+# done 60 + 1000 ms later. No turn is planned for c, which is alone then.
+printf 'job_id,submit_s,iterations,gpu_ms,mem_gib\na,0,1,1000,1\nb,0,1,1000,1\nc,0.01,1,1000,1\n' >"$tmp/planned.csv"
+"$gsim" run --quiet --gpus-per-node 1 --device ideal --policy msched --set msched.slice=1s --set migrate.plan_ns=40ms \
+    --set migrate.task_plan_ns=10ms --jobs-csv "$tmp/jobs.csv" --force "$tmp/planned.csv" >"$tmp/out" 2>"$tmp/log"
+check "a task that comes while the first turn is planned does not take it" \
+    "1.060000000,2.120000000,3.120000000" "$(tail -n +2 "$tmp/jobs.csv" | cut -d, -f4 | paste -sd,)"
+
 # States recur, so that 400 000 turns are exact: 8 GiB come in during three, 1066 thousand GiB and some.
 run parts 100000
 check "turns inside iterations recur" 1066 "$(($(column bytes_in) / 1073741824 / 1000))"

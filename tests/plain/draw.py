@@ -28,7 +28,7 @@ def seconds(ns):
 KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "features", "counts", "mixed", "costs", "speeds", "networks", "any", "spread")
 
 
-UNTIMED = ("programs", "touched", "touched_locked", "hosted", "requests", "blocks", "gated", "gated_twice", "capped_blocks", "grouped_blocks", "between", "kernel_turns", "moved_turns")  # kinds of which jobs are as long as their programs
+UNTIMED = ("programs", "touched", "touched_locked", "hosted", "requests", "blocks", "gated", "gated_twice", "capped_blocks", "grouped_blocks", "uneven_groups", "partitioned_blocks", "lapped_blocks", "launched_ahead", "between", "kernel_turns", "moved_turns")  # kinds of which jobs are as long as their programs
 GIB = 2**30
 INSTANCES = {"7g": (100, 8, 8, "0"), "3g": (40, 4, 4, "0,4"), "2g": (28, 2, 2, "0,2,4"), "1g": (14, 1, 1, "0,1,2,3,4,5,6")}
 
@@ -45,7 +45,7 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
         self.rows = [self.row(r, i) for i in range(r.choice([3, 6, 12, 25, 40]))]
         for row, time in zip(self.rows, sorted(row["submit"] for row in self.rows)):
             row["submit"] = time
-        self.parts = []
+        self.parts, self.widths = [], []
         self.rule, self.costs, self.files, self.loses, self.apart = "consolidate", {}, {}, False, Fraction(1)
         base = kind.removeprefix("outages_of_").removeprefix("ties_of_")
         getattr(self, "draw_" + base)(r)
@@ -420,7 +420,7 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
         """Kernels and calls, of which some wait: the last of them launches, at least. Times are multiples of the grain."""
         kernels = [r.choice([r.randint(1000, 30_000), r.randint(10_000, MS), r.randint(MS, 4 * MS)]) for _ in range(r.choice([1, 2, 4]))]
         kernels = [ns // grain * grain for ns in kernels]
-        blocks = [sms // r.choice([1, 2]) for _ in kernels] if sms else []
+        blocks = [r.choice(self.widths or [sms, sms // 2]) for _ in kernels] if sms else []
         calls, known, streams = [], [], ["s0", "s1"][:r.choice([1, 1, 2])]
         for _ in range(r.choice([1, 3, 6, 12])):
             what = r.choice(["launch"] * 6 + ["wait", "record"])
@@ -434,7 +434,7 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
                 calls.append((what, host, r.choice([None, stream, *known])))
         calls.append(("launch", r.randint(1000, 50_000) // grain * grain, (r.choice(streams), r.randrange(len(kernels)))))
         gap, every = r.choice([0, 0, r.randint(1000, MS)]) // grain * grain, r.choice([1, 1, 1, 3, None])
-        is_known = self.kind == "between" and r.random() < 0.7
+        is_known = self.kind in ("between", "launched_ahead") and r.random() < 0.7
         end = "," * is_known + "\n"
         text = f"kind,name,count,time_us,device,host_us,stream,blocks,threads{',dram_bytes' * is_known}\n"
         text += "".join(f"kernel,k{n},,{us(ns)},ideal,,{f',{blocks[n]},1024' if sms else ',,'}{',1' * is_known}\n" for n, ns in enumerate(kernels)

@@ -3,7 +3,7 @@
 SMs of their own or behind a gate, and of programs that say what they touch."""
 from fractions import Fraction
 
-from cluster import Cluster, Job
+from cluster import WHOLE, Cluster, Job
 from touches import Memory, Phase
 
 GIB, S, MS = 2**30, 10**9, 10**6
@@ -65,19 +65,58 @@ class MoreDraws:
         self.costs["wide"] = sms if part == 100 else max(1, sms * part // 100 // unit) * unit
         self.sets += [f"part={part}%", f"green.sms={unit}", f"green.least_sms={unit}"]
 
+    def draw_uneven_groups(self, r):
+        """Groups of SMs of several widths, between which there may be room."""
+        self.draw_asked_parts(r, r.choice([100, 50, 30]), r.choice([1, 2, 3]))
+        self.sets += [f"part={self.costs['part'] // 10**4}%", f"green.sms={self.costs['unit']}", f"green.least_sms={self.costs['unit']}"]
+
+    def draw_lapped_blocks(self, r):
+        """Caps that lie over each other, and jobs without one."""
+        self.draw_asked_parts(r, r.choice([100, 100, 70, 40]), r.choice([1, 2, 3]))
+        self.sets += [f"mps.cap={self.costs['part'] // 10**4}%", f"mps.sms={self.costs['unit']}"]
+
+    def draw_asked_parts(self, r, most, unit):
+        parts, sms = r.sample([10, 20, 30, 50, 60], 2), r.choice([4, 10, 100])
+        self.widths = [max(1, sms * part // 100 // unit) * unit for part in (*parts, most)]
+        self.widths += [r.choice([its // 2 or 1 for its in self.widths]), r.randint(1, sms)]
+        self.draw_blocks(r, sms=[sms])
+        self.costs.update(part=most * 10**4, unit=unit)
+        for row in self.rows:
+            row["ppm"] = r.choice([*parts, 100]) * 10**4
+
+    def draw_partitioned_blocks(self, r):
+        """Clients of static partitions, several in each."""
+        sms, chunk = r.choice([(4, 1), (10, 1), (10, 2), (100, 10), (100, 7)])
+        cuts = [r.randint(1, sms // chunk) for _ in range(r.choice([1, 2, 3]))]
+        while sum(cuts) > sms // chunk:
+            cuts.pop()
+        self.widths = [its * chunk for its in cuts]
+        self.widths += [r.choice([its // 2 or 1 for its in self.widths]), r.choice([1, r.randint(1, sms)])]
+        self.draw_blocks(r, sms=[sms])
+        for row in self.rows:
+            row["ppm"] = r.choice([WHOLE, WHOLE, WHOLE // 4])
+        self.costs["cuts"] = [its * chunk for its in cuts]
+        self.sets += [f"partitions={','.join(map(str, cuts))}", f"green.sms={chunk}", f"green.least_sms={chunk}"]
+
     def draw_between(self, r):
         """Kernels of best effort, one at a time, beside iterations or requests of a client of high priority."""
         self.draw_blocks(r, sms=[100])
         sms = self.costs["sms"]
         self.sets.remove(f"sms={sms}")  # the policy has a parameter of that name, and the device as many
         below, bound = r.choice([0, 0, sms // 2, sms // 2 + 1, sms + 1]), r.choice([30, 50, 51, 60, 100])
-        self.costs.update(rank=lambda job: job.is_realtime, below=below or sms, bound=Fraction(bound, 100), lag=0)
+        self.costs.update(rank=lambda job: job.is_realtime, below=below or sms, bound=Fraction(bound, 100), lag=0, let=0)
         self.sets += [f"orion.sms={below}", f"orion.bound={bound}%", "orion.ahead=0%"]
         high = r.choice(self.rows)
         for row in self.rows:
             row.update({"class": "realtime" if row is high else r.choice(["batch", "opportunistic"]), "priority": 0})
         if r.random() < 0.5:
             high.update(requests=high.pop("iterations"), arrival="periodic", period=r.randint(MS, 40 * MS))
+
+    def draw_launched_ahead(self, r):
+        """Several kernels of best effort at a time."""
+        self.draw_between(r)
+        self.costs["let"] = r.choice([10_000, 25_000, 100_000, 500_000, 10**6])
+        self.sets[-1] = f"orion.ahead={self.costs['let'] / 10**4}%"
 
     def draw_touched(self, r):
         """Jobs with programs that say what their kernels touch, in phases that have buffers of their own, at once or in the

@@ -2,10 +2,35 @@
 """Kernels of best effort beside a client of high priority, by the head of policies/orion.c: while a request or iteration
 of that client is under way, only those begin that are small and not bound by what its kernel is bound by."""
 from blocks import Blocks, Kernel, Waves
+from cluster import WHOLE
+from hosts import Host
+
+LAST_ENDS = -1  # when a kernel was let begin as the last iteration of high priority ended: before all others
+
+
+class Fitted(Waves):
+    """Kernels that began as the client of high priority had its last kernel done, and as it left, end at once. In gsim a host
+    is fitted to a nanosecond an iteration, so that the job is over some nanoseconds later, which says whose kernel ends last."""
+
+
+def alone(program, queue):
+    """The time of one iteration of a program that has the GPU to itself."""
+    host, now, ends = Host(program, 1, queue, 0), 0, None
+    while not host.is_over:
+        host.walk(now)
+        if ends is None and host.is_ready():
+            ends = now + host.lengths[len(host.ends)][0]
+        if ends == now:
+            host.ends.append(now)
+            ends = None
+        else:
+            now = min((then for then in (host.effect(), ends) if then is not None), default=now)
+    return host.free
 
 
 class Orion(Blocks):
-    """costs: as those of Blocks, and below (SMs), bound (part of the SMs). One kernel of best effort at a time."""
+    """costs: as those of Blocks, and below (SMs), bound (part of the SMs), let (of an iteration of high priority alone, in
+    millionths). A job's let are its kernels that the GPU has or had, and its sum how long those last that count."""
 
     def is_high(self, job):
         return self.costs["rank"](job) > 0
@@ -15,36 +40,42 @@ class Orion(Blocks):
 
     def is_under_way(self, host):
         """An iteration is from its first launch to the end of its last kernel."""
-        n = sum(what == "launch" for what, _, _ in host.program.calls)
-        return host.is_ready() or len(host.ends) % n != 0
+        return host.is_ready() or len(host.ends) % self.kernels_of(host) != 0
+
+    def kernels_of(self, its):
+        """How many an iteration has."""
+        return sum(what == "launch" for what, _, _ in its.program.calls)
 
     def is_bound(self, job, blocks):
         """By arithmetic; a kernel of which the bytes are not known is bound by nothing."""
         return job.program.has_bytes and blocks >= self.costs["bound"] * self.costs["sms"]
 
-    def may_begin(self, kernel, urgent):
-        if not urgent or not self.is_under_way(urgent.host):
+    def is_clear(self, job, blocks, urgent):
+        if not self.is_under_way(urgent.host):
             return True
         runs = next((its.blocks for its in self.kernels if its.job is urgent), None)
         if runs is None:  # the last one that ran
             runs = urgent.host.lengths[len(urgent.host.ends) - 1][1]
-        if kernel.blocks >= self.costs["below"]:
+        if blocks >= self.costs["below"]:
             return False
-        return not (self.is_bound(urgent, runs) and self.is_bound(kernel.job, kernel.blocks))
+        return not (self.is_bound(urgent, runs) and self.is_bound(job, blocks))
 
     served = None  # the client of which a kernel was let begin last; it may have left
 
     def remove(self, job, now):
-        """A kernel is let begin as its last iteration ends; then there is none of high priority."""
-        waiting = [its for other in self.in_turn() for its in self.kernels if its.job is other and other is not job]
-        if self.is_high(job) and waiting and not any(its.let for its in waiting):
-            self.launch(waiting[0], -1)
+        """It is still there as its last iteration ends."""
+        urgent = next((job for job in self.jobs if self.is_high(job)), None)
+        if urgent:
+            self.ask(urgent, LAST_ENDS if job is urgent else now)
         Blocks.remove(self, job, now)
 
     def add(self, job, now):
         """It has the first place that no other one has."""
         job.place = next(n for n in range(len(self.jobs) + 1) if n not in {other.place for other in self.jobs})
+        job.let = job.sum = 0
         Blocks.add(self, job, now)
+        if self.is_high(job):
+            job.alone = alone(job.program, self.costs["launches"])
 
     def places(self):
         return sorted(self.jobs, key=lambda job: job.place)
@@ -53,27 +84,57 @@ class Orion(Blocks):
         last = self.served.place if self.served else -1
         return sorted(self.jobs, key=lambda job: (job.place <= last, job.place))
 
+    def is_any_more_let(self, urgent):
+        """Until they last longer than a part of an iteration alone; then none until all have ended."""
+        others = [job for job in self.jobs if job is not urgent]
+        is_over = sum(job.sum for job in others) > urgent.alone * self.costs["let"] // WHOLE
+        if is_over and all(job.let <= len(job.host.ends) for job in others):
+            for job in others:
+                job.sum = 0
+            is_over = False
+        return not is_over
+
+    def ask(self, urgent, now):
+        """Clients by turns, for a kernel each that its host has launched, of the iteration that is under way."""
+        line, are_any = [job for job in self.in_turn() if job is not urgent], True
+        while are_any:
+            are_any = False
+            for job in line:
+                nth = max(job.let, len(job.host.ends))
+                if nth >= len(job.host.lengths) or nth // self.kernels_of(job) > len(job.host.ends) // self.kernels_of(job):
+                    continue
+                length, blocks = job.host.lengths[nth]
+                if urgent is None and nth == len(job.host.ends):
+                    job.sum = 0  # without one of high priority kernels are launched one by one
+                elif urgent is None or not self.is_any_more_let(urgent) or not self.is_clear(job, blocks, urgent):
+                    continue
+                job.let, job.sum, self.served, are_any = nth + 1, job.sum + length, job, True
+                for kernel in [its for its in self.kernels if its.job is job and nth == len(job.host.ends)]:
+                    kernel.let, kernel.then = True, now
+
     def begin(self, now):
         for job in self.jobs:
             job.host.walk(now)
+        urgent = next((job for job in self.jobs if self.is_high(job)), None)
         for job in self.places():
             if job.host.is_ready() and not any(kernel.job is job for kernel in self.kernels):
                 length, blocks = job.host.lengths[len(job.host.ends)]
                 self.kernels.append(Kernel(job, self.costs["rank"](job), now, length, blocks))
-        urgent = next((job for job in self.jobs if self.is_high(job)), None)
-        others = [its for its in self.kernels if its.job is not urgent]
-        for job in self.in_turn():
-            for kernel in [its for its in others if its.job is job and not its.let]:
-                if urgent is None or not any(its.let for its in others) and self.may_begin(kernel, urgent):
-                    self.launch(kernel, now)
+                self.kernels[-1].let = len(job.host.ends) < job.let
+        self.ask(urgent, now)
         for kernel in [its for its in self.kernels if its.job is urgent]:
             self.put(kernel, now)
-        for kernel in sorted((its for its in others if its.let), key=lambda its: (its.then, its.job.place)):
+        others = [its for its in self.kernels if its.job is not urgent and its.let]
+        for kernel in sorted(others, key=lambda its: (its.then, its.job.place)):
             self.put(kernel, now)
+
+    def advance(self, now):
+        had = list(self.kernels)
+        over = Blocks.advance(self, now)
+        ended = [its for its in had if its not in self.kernels]
+        if len(ended) > 1 and any(its.then == LAST_ENDS for its in ended):
+            raise Fitted
+        return over
 
     def waits_beside(self, kernel):
         return Blocks.waits_beside(self, kernel) or any(its.on and its.waiting for its in self.kernels if its is not kernel)
-
-    def launch(self, kernel, now):
-        """It stays so, whatever comes."""
-        self.served, kernel.let, kernel.then = kernel.job, True, now

@@ -23,6 +23,7 @@ from kernel_turns import KernelTurns
 from moved_turns import MovedTurns
 from launches import Classes, Tgs
 from quotas import Kueue, Queue, grow
+from ranges import Caps, Partitions, Ranges
 from results import quantile
 from servers import Servers
 from slices import Server, Sliced, gpu_time
@@ -464,9 +465,9 @@ class Nvshare(Uvm):
 
 class Msched(Uvm):
     kinds, lane, again = ("tasks", "migrations", "kernel_turns", "moved_turns"), Tasks, {
-        # a turn of several iterations, memory that a newcomer kept from being touched, one that is left alone, and turns that
-        # are longer since a task has ended
-        "tasks": (318, 1305), "moved_turns": (15, 30, 156, 190)}
+        # a turn of several iterations, memory that a newcomer kept from being touched, one that is left alone, turns that
+        # are longer since a task has ended, and one that comes while the first turn is planned
+        "tasks": (318, 1305), "moved_turns": (15, 30, 156, 190, 253)}
 
     def run(self, cluster, jobs, setup):
         lane = {"kernel_turns": KernelTurns, "moved_turns": MovedTurns}.get(setup.kind, self.lane)
@@ -476,12 +477,12 @@ class Msched(Uvm):
 class Mps(Timeslice):
     """Rates are rounded (docs/limits.md)."""
 
-    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "gangs_beside", "blocks", "capped_blocks"), Beside, 1e-7
+    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "gangs_beside", "blocks", "capped_blocks", "lapped_blocks"), Beside, 1e-7
     again = {"outages_of_beside": (30,)}  # one of the jobs that a node loses came after another job
 
     def run(self, cluster, jobs, setup):
         crowded = 3e-7 if "queue" in setup.costs else type(self).slack  # up to 25 jobs share a GPU
-        kernels = {"blocks": Blocks, "capped_blocks": Apart, "grouped_blocks": Apart}
+        kernels = {"blocks": Blocks, "capped_blocks": Apart, "grouped_blocks": Apart, "uneven_groups": Ranges, "partitioned_blocks": Partitions, "lapped_blocks": Caps}
         lane, self.slack = (kernels[setup.kind], 1e-5) if setup.kind in kernels else (self.lane, crowded)
         share(cluster, jobs, lane, setup, self.shared)
 
@@ -495,16 +496,16 @@ class Tally(Policy):
 
 
 class OrionRule(Policy):
-    kinds, slack = ("between",), 1e-5
-    # kernels that were launched before the job of high priority came, and a job that leaves in its turn
-    again = {"between": (4, 63, 140, 265, 1209, 1715)}
+    kinds, slack = ("between", "launched_ahead"), 1e-5
+    # kernels that were launched before the job of high priority came, a job that leaves in its turn, and hosts that wait
+    again = {"between": (4, 63, 140, 265, 1209, 1715), "launched_ahead": (3, 109)}
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, Orion, setup)
 
 
 class Green(Mps):
-    kinds, lane, again = ("groups", "gangs_in_groups", "grouped_blocks"), Groups, {}
+    kinds, lane, again = ("groups", "gangs_in_groups", "grouped_blocks", "uneven_groups", "partitioned_blocks"), Groups, {}
 
 
 class Mig(Policy):

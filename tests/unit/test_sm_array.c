@@ -157,6 +157,16 @@ static void test_a_queue_of_its_own_does_not_wait(void **state) {
     assert_int_equal(kernels[1].rate_q32, GSIM_RATE_ONE);
 }
 
+/* A kernel has two of four blocks on its two SMs, where half of the room is left. */
+static void test_kernels_of_one_range_share_a_queue(void **state) {
+    struct gsim_sm_held held[2] = {{.n = 0}};
+    struct gsim_sm_kernel kernels[] = {kernel(4, 5000, &held[0]), kernel(2, 1000, &held[1])};
+    (void)state;
+    kernels[0].n_sms = kernels[1].n_sms = 2; /* the older one comes first */
+    solve(kernels, 2);
+    assert_int_equal(held[1].n, 0);
+}
+
 /* Four blocks that fill an SM each stay to their end, and leave nothing: the younger kernel waits
  * for all of it, and has the rest of the SMs when three of them are free. */
 static void test_blocks_go_where_there_is_room(void **state) {
@@ -164,12 +174,9 @@ static void test_blocks_go_where_there_is_room(void **state) {
     struct gsim_sm_held held[2] = {{.n = 0}};
     struct gsim_sm_kernel kernels[] = {kernel(4, 8192, &held[0]), kernel(4, 4096, &held[1])};
     kernels[0].arrived_ns = 1;
-    kernels[1].n_sms = 1;
-    solve(kernels, 2); /* the older one first: two blocks on its only SM */
-    assert_int_equal(held[1].n, 2);
-    assert_int_equal(held[0].n, 0); /* two blocks of the older kernel wait */
-    kernels[1].has_queue = true;
+    kernels[1].n_sms = 1; /* a range with a queue of its own: two of its blocks wait */
     solve(kernels, 2);
+    assert_int_equal(held[1].n, 2);
     assert_int_equal(held[0].n, 3);
     assert_int_equal(held[0].blocks[0], 0);
     assert_int_equal(kernels[0].rate_q32, GSIM_RATE_ONE / 4 * 3);
@@ -762,6 +769,7 @@ int main(void) {
         cmocka_unit_test(test_uneven_ends_free_half_of_the_time),
         cmocka_unit_test(test_blocks_stay_when_a_cap_moves),
         cmocka_unit_test(test_a_queue_of_its_own_does_not_wait),
+        cmocka_unit_test(test_kernels_of_one_range_share_a_queue),
         cmocka_unit_test(test_blocks_go_where_there_is_room),
         cmocka_unit_test(test_a_cap_is_rounded_down_to_pairs_of_sms),
         cmocka_unit_test(test_alone_under_a_cap_both_models_agree),

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Kernels of programs on ranges of SMs, block by block, on a device of which an SM holds one block (docs/models/sm-sharing.md):
+groups of unlike widths and static partitions (head of policies/green.c), and caps of MPS that lie over each other."""
+from blocks import Blocks, Kernel, Waves
+from cluster import WHOLE
+
+
+class Ranges(Blocks):
+    """Kernels of a range share a queue, the oldest first: the next one has SMs when all blocks of it have begun."""
+
+    def __init__(self, costs):
+        Blocks.__init__(self, costs)
+        self.free = set(range(costs["sms"]))
+
+    def width(self, job):
+        """The SMs of the part that it asks for, in the steps of the device."""
+        part, unit = min(job.ppm, self.costs["part"]), self.costs["unit"]
+        return self.costs["sms"] if part == WHOLE else max(1, self.costs["sms"] * part // WHOLE // unit) * unit
+
+    def first_free(self, width):
+        """The first SM from which on so many belong to no job; None: there is none."""
+        taken = {sm for other in self.jobs for sm in other.range}
+        return next((first for first in range(self.costs["sms"] - width + 1) if not taken & set(range(first, first + width))), None)
+
+    def has_room(self, job):
+        return self.first_free(self.width(job)) is not None
+
+    def lay_out(self, job):
+        first = self.first_free(self.width(job))
+        return range(first, first + self.width(job))
+
+    def add(self, job, now):
+        job.range = self.lay_out(job)
+        job.place = next(n for n in range(len(self.jobs) + 1) if n not in {other.place for other in self.jobs})
+        Blocks.add(self, job, now)
+        self.jobs.sort(key=lambda job: job.place)
+
+    def queue(self, job):
+        return job.range
+
+    def begin(self, now):
+        for job in self.jobs:
+            job.host.walk(now)
+            if job.host.is_ready() and not any(kernel.job is job for kernel in self.kernels):
+                length, blocks = job.host.lengths[len(job.host.ends)]
+                self.kernels.append(Kernel(job, 0, now, length, blocks))
+                self.kernels[-1].sms = set()
+        waiting = []
+        for kernel in sorted(self.kernels, key=lambda kernel: (kernel.then, kernel.job.place)):
+            if self.queue(kernel.job) not in [self.queue(other.job) for other in waiting]:
+                self.put(kernel, now)
+            waiting += [kernel] * (kernel.waiting > 0)
+        for kernel in waiting:
+            self.refuse_waves(kernel)
+
+    def are_over(self, kernel, other):
+        """Whether their jobs' SMs lie over each other."""
+        return set(kernel.job.range) & set(other.job.range)
+
+    def ends_in_waves(self, kernel, beside, now):
+        return kernel is not beside and kernel.waiting and kernel.on and kernel.first + kernel.length <= now and self.are_over(kernel, beside)
+
+    def refuse_waves(self, kernel):
+        """One of several waves leaves SMs for which another one waits."""
+        for other in self.kernels:
+            if other is not kernel and other.waiting and other.on and other.blocks > len(other.job.range) and self.are_over(kernel, other):
+                raise Waves
+
+    def put(self, kernel, now):
+        if kernel.waiting and any(self.ends_in_waves(other, kernel, now) for other in self.kernels):
+            raise Waves
+        sms = sorted(self.free & set(kernel.job.range))[:kernel.waiting]
+        if sms:
+            self.free -= set(sms)
+            kernel.sms |= set(sms)
+            kernel.waiting, kernel.on = kernel.waiting - len(sms), len(kernel.sms)
+            kernel.first = now if kernel.first is None else kernel.first
+
+    def advance(self, now):
+        for kernel in list(self.kernels):
+            kernel.walk(now - self.now)
+            if kernel.left <= 0:
+                if kernel.waiting and any(self.are_over(kernel, other) for other in self.kernels if other is not kernel and other.waiting):
+                    raise Waves
+                self.kernels.remove(kernel)
+                self.free |= kernel.sms
+                kernel.job.host.ends.append(now)
+            elif kernel.waiting and kernel.on and kernel.on < len(kernel.job.range) and kernel.first + kernel.length <= now:
+                raise Waves
+        self.now = now
+        for job in self.jobs:
+            job.host.walk(now)
+        return [job for job in self.jobs if job.host.is_over]
+
+
+class Partitions(Ranges):
+    """costs: cuts, the SMs of each partition. Each job goes to the one with the fewest clients, of these the widest."""
+
+    def has_room(self, job):
+        return True
+
+    def lay_out(self, job):
+        ends = [sum(self.costs["cuts"][:n + 1]) for n in range(len(self.costs["cuts"]))]
+        ranges = [range(end - width, end) for end, width in zip(ends, self.costs["cuts"])]
+        return min(ranges, key=lambda its: (sum(other.range == its for other in self.jobs), -len(its)))
+
+
+class Caps(Ranges):
+    """A cap lies on the first SMs that are free beside each other, else on the last of all; each has a queue of its own, and
+    jobs without one have one together."""
+
+    def has_room(self, job):
+        return True
+
+    def is_capped(self, job):
+        return min(job.ppm, self.costs["part"]) < WHOLE
+
+    def lay_out(self, job):
+        if not self.is_capped(job):
+            return range(self.costs["sms"])
+        width = self.width(job)
+        first = self.first_free(width)
+        first = self.costs["sms"] - width if first is None else first
+        return range(first, first + width)
+
+    def first_free(self, width):
+        taken = {sm for other in self.jobs if self.is_capped(other) for sm in other.range}
+        return next((first for first in range(self.costs["sms"] - width + 1) if not taken & set(range(first, first + width))), None)
+
+    def queue(self, job):
+        return job if self.is_capped(job) else None
