@@ -118,3 +118,22 @@ elasticflow:mode=edf:3:job 'a' can run on no power of two of GPUs of each type
 themis:lease=20min:3:models cannot run on some nodes of the cluster, which have other GPUs
 adaptdl:rule=tiresias:3:trace.csv:2: adaptdl: its rules know one type of GPU, and job 'a' is unlike on 'none' and on 'some'
 END
+
+# --- reference=gavel, fifo without speeds: the last type by name is given to each job, be it as it may
+printf '[node a]\ndevice = ideal\ngpus = 4\nrates_as = a\n[node b]\ndevice = ideal\ngpus = 1\nrates_as = b\n' >"$tmp/last.ini"
+printf 'device,model,gpus,iterations_per_s\na,m,1,1\na,m,2,2\nb,m,1,0\nb,m,2,0\n' >"$tmp/no_b.csv"
+printf 'device,model,gpus,iterations_per_s\na,m,1,1\na,m,2,2\nb,m,1,1\nb,m,2,2\n' >"$tmp/both.csv"
+blind() { # table, arguments
+    table=$1
+    shift
+    "$gsim" run --quiet --policy gavel --set objective=fifo --set sees_speed=off "$@" --rates "$tmp/$table.csv" \
+        --cluster "$tmp/last.ini" "$tmp/trace.csv"
+}
+expect "a gang that the program gives a type of fewer GPUs" 3 \
+    "trace.csv:3: job 'b' would wait for ever: it asks for 2 GPUs, .* gives it type 'b' alone, which has 1; run" \
+    blind both --set reference=gavel
+expect "jobs that the program gives a type without speed" 3 \
+    "trace.csv:2: job 'a' would wait for ever: .* type 'b' alone, which has 1, and on which its speed is 0; run" \
+    blind no_b --set reference=gavel
+expect "gavel's own fifo draws a type that has the gang" 0 "3 completed" blind both
+expect "gavel's own fifo draws a type on which the job runs" 0 "3 completed" blind no_b
