@@ -164,8 +164,8 @@ void gavel_learn_pair(struct gsim_ctx *ctx, const struct gavel *gavel,
                                                 gavel_member(gavel, pair, 1 - m), type);
 }
 
-/* Adds the pair, if it can run anywhere, be it in a later phase. The reference's program has entries for all pairs, which
- * count in the time of the types. */
+/* Adds the pair, if it can run anywhere, be it in a later phase. The reference's program has
+ * entries for all pairs, which count in the time of the types. */
 static bool add_pair(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t first, uint32_t second) {
     double per_s[2][GSIM_ROUND_TYPES] = {0};
     bool runs = false;
