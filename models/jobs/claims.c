@@ -407,7 +407,7 @@ static bool takes_durations(const struct gsim_model *model) {
 const char *const *gsim_claims_assumed(const struct gsim_model *model) {
     uint32_t n = 0,
              most =
-                 (uint32_t)model->setup.n_profiles * (GSIM_KEY_COUNT + GSIM_MIG_PROFILES_MAX) + 5;
+                 (uint32_t)model->setup.n_profiles * (GSIM_KEY_COUNT + GSIM_MIG_PROFILES_MAX) + 6;
     const char **list = gsim_arena_array(model->setup.arena, most, sizeof *list);
     for (uint16_t type = 0; list && type < model->setup.n_profiles; type++) {
         const struct gsim_profile *profile = model->setup.profiles[type];
@@ -422,6 +422,9 @@ const char *const *gsim_claims_assumed(const struct gsim_model *model) {
     if (list && model->is_unrated)
         list[n++] = "rates=own columns (the table has no row of some model on a device on which it "
                     "ran, or might have run)";
+    if (list && model->is_beyond)
+        list[n++] = "rates=widest row (some gang ran or might have run on a device where the table "
+                    "has none as wide: further GPUs add nothing)";
     if (list && shares_unknown_memory(model))
         list[n++] = "mem_gib=0 (no row gives the memory of its job)";
     if (list && takes_durations(model))

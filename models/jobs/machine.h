@@ -130,6 +130,7 @@ struct gsim_model {
     uint32_t *goodput_device; /* by type: its place in the table of goodput; NULL: no table */
     struct gsim_nodes_of_type *nodes_of_type; /* by type; NULL: no policy has asked yet */
     bool is_unrated; /* some job ran where the table has no row of its model */
+    bool is_beyond; /* or has none as wide as the gang that the job asks for */
     bool has_key[GSIM_KEY_COUNT]; /* keys from which some job's speed was computed */
     bool is_out_of_memory; /* in a call that cannot return it; advance does */
     struct gsim_shared shared;

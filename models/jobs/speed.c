@@ -321,20 +321,24 @@ static uint64_t some_pace_q32(struct gsim_model *model, const struct gsim_job *a
 /* --- by a table ------------------------------------------------------------------------------- */
 
 /* The speed on the slowest GPUs of the site; not there: the table has no row of the model on one of
- * its devices. */
+ * its devices. Beyond all rows is a gang, and not a job that was given more GPUs than it asked
+ * for. */
 static struct gsim_rated rated_at(const struct gsim_model *model, uint32_t kind,
                                   const struct gsim_job *about, const struct site *site) {
     const struct gsim_rates *rates = model->setup.trace->rates;
     struct gsim_rated slowest = {.is_there = false};
+    bool is_beyond = false;
     uint32_t gpus = site->n_units ? site->n_units : about->gpus;
     for (uint32_t i = 0; i < site->n_types; i++) {
         struct gsim_rated one = gsim_rates_find(rates, kind, model->rates_device[site->types[i]],
                                                 gpus, site->nodes, site->host);
         if (!one.is_there || one.tempo.digits == 0)
             return one;
+        is_beyond |= one.is_beyond;
         if (i == 0 || gsim_tempo_ratio_q64(one.tempo, slowest.tempo) >> 64 == 0)
             slowest = one;
     }
+    slowest.is_beyond = is_beyond && gpus == about->gpus;
     return slowest;
 }
 
@@ -360,6 +364,7 @@ static struct gsim_speed speed_at(struct gsim_model *model, gsim_slot slot,
     }
     if (rated.tempo.digits == 0)
         return (struct gsim_speed){0};
+    model->is_beyond |= rated.is_beyond;
     gsim_u128 q64 = gsim_tempo_ratio_q64(
         rated.tempo, gsim_rates_reference(model->setup.trace->rates, kind, about->gpus));
     struct gsim_speed speed = {(uint64_t)(q64 >> 32), (uint32_t)q64};

@@ -107,6 +107,14 @@ static void take_mode(struct gsim_ctx *ctx, struct gavel *gavel, struct gavel_jo
                                 gsim_trace_id(ctx->view->trace, ctx->view->jobs.index[job->slot]));
 }
 
+static void follow_pairs(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t number) {
+    for (uint32_t e = 0; e < gavel->rounds.n; e++) {
+        struct gsim_round_entry *entry = &gavel->rounds.entry[e];
+        if (gavel_is_pair(entry) && (entry->member[0] == number || entry->member[1] == number))
+            gavel_learn_pair(ctx, gavel, entry);
+    }
+}
+
 /* Asks again for the speeds of jobs that have changed their batch size since. */
 static void follow_modes(struct gsim_ctx *ctx, struct gavel *gavel) {
     struct gsim_modes modes;
@@ -120,6 +128,7 @@ static void follow_modes(struct gsim_ctx *ctx, struct gavel *gavel) {
         learn_speeds(ctx, gavel, job);
         gavel_learn_kind(ctx, gavel, entry->member[0]);
         memcpy(entry->per_s[0], job->per_s, sizeof job->per_s);
+        follow_pairs(ctx, gavel, entry->member[0]);
         gavel->is_due = true;
     }
 }

@@ -156,8 +156,16 @@ static double beside_per_s(struct gsim_ctx *ctx, const struct gavel_job *job,
                                                                 .beside = other->slot + 1}));
 }
 
-/* Adds the pair, if it can run anywhere. The reference's program has entries for all pairs, which
- * count in the time of the types. */
+void gavel_learn_pair(struct gsim_ctx *ctx, const struct gavel *gavel,
+                      struct gsim_round_entry *pair) {
+    for (int m = 0; m < 2; m++)
+        for (uint32_t type = 0; type < gavel->n_types; type++)
+            pair->per_s[m][type] = beside_per_s(ctx, gavel_member(gavel, pair, m),
+                                                gavel_member(gavel, pair, 1 - m), type);
+}
+
+/* Adds the pair, if it can run anywhere, be it in a later phase. The reference's program has
+ * entries for all pairs, which count in the time of the types. */
 static bool add_pair(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t first, uint32_t second) {
     double per_s[2][GSIM_ROUND_TYPES] = {0};
     bool runs = false;
@@ -166,7 +174,9 @@ static bool add_pair(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t first, 
         per_s[1][type] = beside_per_s(ctx, &gavel->job[second], &gavel->job[first], type);
         runs |= per_s[0][type] > 0 && per_s[1][type] > 0;
     }
-    if (!runs && !gavel->is_reference)
+    bool may_change =
+        gavel->job[first].epoch_iterations > 0 || gavel->job[second].epoch_iterations > 0;
+    if (!runs && !may_change && !gavel->is_reference)
         return true;
     struct gsim_round_entry *entry = add_entry(ctx, gavel, first, second);
     if (entry)

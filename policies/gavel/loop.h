@@ -12,4 +12,8 @@ void gavel_end_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel 
 /* Adds arrivals, computes shares where they are due, and gives the GPUs of the next round. */
 void gavel_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel);
 
+/* Asks for the speeds of both jobs of a pair beside each other. */
+void gavel_learn_pair(struct gsim_ctx *ctx, const struct gavel *gavel,
+                      struct gsim_round_entry *pair);
+
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shares that are best for an objective (policies/lib/shares.h). Jobs with equal speeds, gangs and
- * weights count as one in objectives that do not look at how far they are: the programme is as
- * large as the number of kinds of jobs, not of jobs. With packing pairs have columns too, those of
- * two kinds in one. */
+ * weights (with packing also of one model) count as one in objectives that do not look at how far
+ * they are: the programme is as large as the number of kinds of jobs, not of jobs. With packing
+ * pairs have columns too, those of two kinds in one. */
 #include <string.h>
 
 #include "policies/gavel/optimum.h"
@@ -15,6 +15,7 @@ _Static_assert((int)GSIM_SHARE_TYPES == (int)GSIM_ROUND_TYPES, "both have room f
 /* Jobs that are equal for the programme. */
 struct kind {
     double per_s[GSIM_ROUND_TYPES], gpus, weight;
+    int64_t model; /* with packing: models that are as fast alone differ beside others */
     uint32_t user; /* where users share the cluster */
     uint32_t group; /* this time; GSIM_NO_MEMBER: none yet */
 };
@@ -46,7 +47,7 @@ enum gsim_status gavel_open_optimum(struct gsim_ctx *ctx, struct gavel *gavel) {
 
 static bool is_kind(const struct kind *kind, const struct gavel_job *job) {
     return kind->gpus == job->gpus && kind->weight == job->weight && kind->user == job->user &&
-           memcmp(kind->per_s, job->per_s, sizeof kind->per_s) == 0;
+           kind->model == job->model && memcmp(kind->per_s, job->per_s, sizeof kind->per_s) == 0;
 }
 
 /* The number of the job's kind; GSIM_NO_MEMBER: no memory. */
@@ -61,7 +62,8 @@ static uint32_t kind_of(struct gsim_ctx *ctx, struct gavel_optimum *o,
         return GSIM_NO_MEMBER;
     o->kind = grown;
     struct kind *kind = &o->kind[o->n_kinds++];
-    *kind = (struct kind){.gpus = job->gpus, .weight = job->weight, .user = job->user};
+    *kind = (struct kind){
+        .gpus = job->gpus, .weight = job->weight, .model = job->model, .user = job->user};
     memcpy(kind->per_s, job->per_s, sizeof kind->per_s);
     return o->n_kinds - 1;
 }
@@ -75,12 +77,22 @@ bool gavel_counts_iterations(const struct gavel *gavel) {
     return needs_times(gavel) || gavel->objective == GAVEL_MAX_SUM;
 }
 
+/* By which the table has speeds beside others. Of jobs in phases that is a number of the table, and
+ * of others one of the trace. */
+static int64_t model_of(const struct gsim_ctx *ctx, const struct gavel_job *job, uint32_t number) {
+    struct gsim_modes modes;
+    if (job->epoch_iterations > 0 && gsim_ask_modes(ctx, job->slot, &modes))
+        return INT64_C(1) << 32 | modes.mode[modes.at].model;
+    return gsim_trace_get(ctx->view->trace, GSIM_COL_MODEL, number);
+}
+
 void gavel_learn_kind(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t number) {
     const struct gsim_trace *trace = ctx->view->trace;
     struct gavel_job *job = &gavel->job[number];
     int64_t weight_milli = gsim_trace_get(trace, GSIM_COL_WEIGHT_MILLI, number);
     job->weight = weight_milli < 0 ? 1 : (double)weight_milli / 1000;
     job->user = gavel->user ? gavel_user_of(ctx, number) : 0;
+    job->model = gavel->has_packing ? model_of(ctx, job, number) : 0;
     job->kind = kind_of(ctx, gavel->optimum, job);
     if (job->kind == GSIM_NO_MEMBER)
         ctx->status = gsim_no_memory(ctx->log, "scheduling");

@@ -40,12 +40,13 @@ static bool has_any(const struct queue *q) {
 
 /* --- by speed --------------------------------------------------------------------------------- */
 
-/* The type with GPUs for the job on which it is fastest; GAVEL_NO_TYPE: none. */
+/* The type with GPUs for the job on which it is fastest; GAVEL_NO_TYPE: none. The program looks at
+ * types without speed as well, and gives the job none of them. */
 static uint32_t best_type(const struct queue *q, const struct gavel_job *job) {
     uint32_t best = GAVEL_NO_TYPE;
     for (uint32_t t = 0; t < q->gavel->n_types; t++) {
         uint32_t type = q->gavel->by_name[t];
-        bool runs = job->per_s[type] > 0 || q->gavel->is_reference; /* or holds a place */
+        bool runs = job->per_s[type] > 0 || q->gavel->is_reference;
         if (q->left[type] >= job->gpus && runs &&
             (best == GAVEL_NO_TYPE || job->per_s[type] > job->per_s[best]))
             best = type;
@@ -60,7 +61,8 @@ static void serve_fastest(struct queue *q) {
             q->next += q->gavel->is_reference; /* the program forgets it this time */
             return;
         }
-        serve(q, number, best);
+        if (q->gavel->job[number].per_s[best] > 0)
+            serve(q, number, best);
         q->next++;
     }
 }
@@ -107,13 +109,32 @@ static void serve_pairs(struct queue *q) {
 
 /* --- without speeds --------------------------------------------------------------------------- */
 
+/* A job keeps its type, and the program looks neither at how many GPUs there are of it in all, nor
+ * for another type where the job has no speed on that one. */
+static void refuse(const struct queue *q, uint32_t number, uint32_t type) {
+    const struct gsim_trace *trace = q->ctx->view->trace;
+    const char *name = gsim_ask_device(q->ctx, (uint16_t)type);
+    if (q->ctx->status != GSIM_OK)
+        return;
+    bool runs = q->gavel->job[number].per_s[type] > 0;
+    q->ctx->status = gsim_fail(
+        q->ctx->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, number),
+        "job '%s' would wait for ever: it asks for %u GPUs, and the program of reference=gavel, "
+        "fifo without speeds, gives it type '%s' alone, which has %lld%s; run it with "
+        "sees_speed=on, or without reference=gavel",
+        gsim_trace_id(trace, number), q->gavel->job[number].gpus, name ? name : "",
+        (long long)q->gavel->n_gpus[type], runs ? "" : ", and on which its speed is 0");
+}
+
 static void fix(struct queue *q, uint32_t number, uint32_t type) {
     q->gavel->job[number].fixed_type = type + 1;
+    if (q->gavel->job[number].gpus > q->gavel->n_gpus[type])
+        refuse(q, number, type);
     serve(q, number, type);
 }
 
 /* Jobs keep their types. In the program the first job of the queue takes the place of one that is
- * gone, if its gang finds as many GPUs there before later jobs have theirs; else it is left out. */
+ * gone, if it has speed there and its gang finds as many GPUs before later jobs have theirs. */
 static void keep_types(struct queue *q) {
     struct gavel *gavel = q->gavel;
     for (uint32_t number = 0; number < q->ctx->view->trace->n_jobs; number++) {
@@ -130,10 +151,13 @@ static void keep_types(struct queue *q) {
         job->fixed_type = 0;
         if (!gavel->is_reference || q->next == q->n_waiting)
             continue;
-        uint32_t next = q->waiting[q->next++];
-        gavel->job[next].is_new = q->left[type] >= gavel->job[next].gpus;
-        if (gavel->job[next].is_new)
-            fix(q, next, type);
+        uint32_t next = q->waiting[q->next];
+        struct gavel_job *first = &gavel->job[next];
+        first->is_new = q->left[type] >= first->gpus && first->per_s[type] > 0;
+        if (!first->is_new)
+            continue;
+        fix(q, next, type);
+        q->next++;
     }
 }
 
@@ -142,8 +166,10 @@ static void drop_type(uint32_t *open, uint32_t *n, uint32_t at) {
     --*n;
 }
 
-/* A random type of those with GPUs. The program draws one, and then gives the job the last of all
- * types by name, of which there may be no GPUs left. */
+/* A random type of those with GPUs. The program (stanford-futuredata/gavel, scheduler/policies/
+ * fifo.py) draws one that fits, and then gives the job the last by name of those that have been
+ * free, fit or not; when that one is full, the drawn type is the one that counts as full. A job
+ * without speed there waits for the next time. */
 static void serve_anywhere(struct queue *q) {
     struct gavel *gavel = q->gavel;
     uint32_t open[GSIM_ROUND_TYPES], n = 0;
@@ -159,12 +185,21 @@ static void serve_anywhere(struct queue *q) {
         if (n_fit == 0)
             return;
         uint32_t drawn = at[gsim_python_below(&gavel->draws, n_fit)];
-        uint32_t type = gavel->is_reference ? gavel->by_name[gavel->n_types - 1] : open[drawn];
-        fix(q, number, type);
+        uint32_t type = gavel->is_reference ? open[n - 1] : open[drawn];
         q->next++;
+        if (!(gavel->job[number].per_s[type] > 0))
+            continue;
+        fix(q, number, type);
         if (q->left[type] == 0)
             drop_type(open, &n, drawn);
     }
+}
+
+/* With all GPUs free and no more to come, jobs without a type never get one. */
+static void refuse_idle(struct queue *q) {
+    const struct gavel *gavel = q->gavel;
+    if (q->n_served == 0 && q->n_waiting > 0 && gavel->n_ever == q->ctx->view->trace->n_jobs)
+        refuse(q, q->waiting[0], gavel->by_name[gavel->n_types - 1]);
 }
 
 /* --- all -------------------------------------------------------------------------------------- */
@@ -200,6 +235,7 @@ bool gavel_serve(struct gsim_ctx *ctx, struct gavel *gavel) {
     } else {
         keep_types(&q);
         serve_anywhere(&q);
+        refuse_idle(&q);
     }
     gsim_arena_drop(ctx->arena, q.waiting);
     return true;

@@ -56,6 +56,7 @@ struct gavel_job {
     double weight;
     uint32_t user;
     uint32_t kind; /* jobs of one kind are equal to objectives without times */
+    int64_t model; /* with packing */
     /* Finish-time fairness: the time that its steps so far take with a part of the cluster, its
      * steps left at the last shares, and its speed then with such a part. */
     double alone_s, left_before, alone_per_s;

@@ -116,7 +116,7 @@ static const struct gsim_rate_row *rows_for(const struct gsim_rate_row *rows, ui
 }
 
 static struct gsim_rated rated(struct gsim_tempo tempo) {
-    return (struct gsim_rated){tempo, true};
+    return (struct gsim_rated){.tempo = tempo, .is_there = true};
 }
 
 const struct gsim_host gsim_host_ample = {INT64_MAX, INT64_MAX};
@@ -177,7 +177,9 @@ static struct gsim_rated at_width(const struct gsim_rate_row *rows, uint32_t n, 
         i++;
     struct group wide = group_at(rows, n, i - (i == n));
     struct gsim_tempo above = with_host(&wide, host);
-    if (i == n || wide.gpus == gpus)
+    if (i == n)
+        return (struct gsim_rated){.tempo = above, .is_there = true, .is_beyond = true};
+    if (wide.gpus == gpus)
         return rated(above);
     if (i == 0)
         return rated(above.digits == 0

@@ -81,6 +81,7 @@ uint32_t gsim_rates_of_job(const struct gsim_trace *trace, uint32_t job);
 struct gsim_rated {
     struct gsim_tempo tempo; /* 0: it cannot run so */
     bool is_there; /* the table has rows of the model on the device */
+    bool is_beyond; /* all that apply are narrower: further GPUs add nothing */
 };
 
 /* A host of which each GPU has as much as any row wants. */

@@ -103,6 +103,18 @@ for policy in fifo srtf exclusive; do
         --policy $policy --rates "$tmp/hosts.csv" --cluster "$tmp/large.ini" "$tmp/trace.csv"
 done
 
+# --- a gang as wide as no row of one device of the cluster
+printf '[node x]\ndevice = ideal\ngpus = 2\nrates_as = wide\n[node y]\ndevice = ideal\ngpus = 2\nrates_as = narrow\n' >"$tmp/two.ini"
+printf 'device,model,gpus,iterations_per_s\nwide,m,1,1\nwide,m,2,2\nnarrow,m,1,1\n' >"$tmp/narrow.csv"
+expect "a device whose rows are narrower than a gang is named in the result" 0 "rates=widest row (some gang" "$gsim" run \
+    --quiet --verbose --policy gavel --rates "$tmp/narrow.csv" --cluster "$tmp/two.ini" "$tmp/trace.csv"
+printf 'narrow,m,2,2\n' >>"$tmp/narrow.csv"
+"$gsim" run --quiet --policy gavel --rates "$tmp/narrow.csv" --cluster "$tmp/two.ini" "$tmp/trace.csv" >"$tmp/log" 2>&1
+check "and not where it has such a row" 0 "$(grep -c 'widest row' "$tmp/log")"
+printf 'device,model,gpus,iterations_per_s\nideal,m,1,1\nideal,m,2,2\n' >"$tmp/two.csv"
+with_policy elasticflow:mode=all --rates "$tmp/two.csv" >"$tmp/log" 2>&1
+check "nor where a policy gives a job more GPUs than it asks for" 0 "$(grep -c 'widest row' "$tmp/log")"
+
 # --- a type of GPU on which a model cannot run
 printf '[node a]\ndevice = ideal\ngpus = 4\nrates_as = none\n[node b]\ndevice = ideal\ngpus = 4\nrates_as = some\n' >"$tmp/types.ini"
 printf 'device,model,gpus,iterations_per_s\nnone,m,1,0\nnone,m,2,0\nsome,m,1,1\nsome,m,2,2\n' >"$tmp/types.csv"
@@ -118,3 +130,23 @@ elasticflow:mode=edf:3:job 'a' can run on no power of two of GPUs of each type
 themis:lease=20min:3:models cannot run on some nodes of the cluster, which have other GPUs
 adaptdl:rule=tiresias:3:trace.csv:2: adaptdl: its rules know one type of GPU, and job 'a' is unlike on 'none' and on 'some'
 END
+
+# --- reference=gavel, fifo without speeds: the last type by name is given to each job, be it as it may
+printf '[node a]\ndevice = ideal\ngpus = 4\nrates_as = a\n[node b]\ndevice = ideal\ngpus = 1\nrates_as = b\n' >"$tmp/last.ini"
+printf 'device,model,gpus,iterations_per_s\na,m,1,1\na,m,2,2\nb,m,1,0\nb,m,2,0\n' >"$tmp/no_b.csv"
+printf 'device,model,gpus,iterations_per_s\na,m,1,1\na,m,2,2\nb,m,1,1\nb,m,2,2\n' >"$tmp/both.csv"
+sed -i '/^a/d' "$tmp/trace.csv"
+blind() { # table, arguments
+    table=$1
+    shift
+    "$gsim" run --quiet --policy gavel --set objective=fifo --set sees_speed=off "$@" --rates "$tmp/$table.csv" \
+        --cluster "$tmp/last.ini" "$tmp/trace.csv"
+}
+expect "a gang that the program gives a type of fewer GPUs" 3 \
+    "trace.csv:2: job 'b' would wait for ever: it asks for 2 GPUs, .* gives it type 'b' alone, which has 1; run" \
+    blind both --set reference=gavel
+expect "jobs that the program gives a type without speed" 3 \
+    "trace.csv:2: job 'b' would wait for ever: .* type 'b' alone, which has 1, and on which its speed is 0; run" \
+    blind no_b --set reference=gavel
+expect "gavel's own fifo draws a type that has the gang" 0 "2 completed" blind both
+expect "gavel's own fifo draws a type on which the job runs" 0 "2 completed" blind no_b

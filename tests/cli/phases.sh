@@ -112,3 +112,12 @@ row max_min_fairness 12113.044
 row finish_time_fairness 10929.856
 row max_sum_throughput_perf 9703
 row shockwave 10509.334
+
+# --- two jobs on a GPU, of which one changes its model: a is 600 s alone, since m and n do not go together; then 900
+# iterations of k beside n at 0.9, to 1600 s, in which b makes 900, and has 600 left alone.
+{ echo device,model,gpus,beside,iterations_per_s; printf 'ideal,%s\n' m,1,,1 k,1,,1 n,1,,1 m,1,n,0 n,1,m,0 k,1,n,0.9 n,1,k,0.9; } >"$tmp/beside.csv"
+printf 'job_id,submit_s,gpus,phases\na,0,1,600/60 m; 900/90 k\nb,0,1,1500/150 n\n' >"$tmp/later.csv"
+"$gsim" run --quiet --policy gavel --set objective=fifo --set packing=on --set round=60s --set min_between=1s --device ideal \
+    --gpus-per-node 1 --rates "$tmp/beside.csv" --jobs-csv "$tmp/later_jobs.csv" "$tmp/later.csv" >"$tmp/log" 2>&1
+check "gavel: pairs follow the phases of their jobs" "1600.000000000 2200.000000000" \
+    "$(awk -F, 'NR > 1 { printf "%s%s", (NR > 2 ? " " : ""), $4 }' "$tmp/later_jobs.csv")"

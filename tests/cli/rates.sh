@@ -336,6 +336,14 @@ for objective in max-min water-filling max-sum makespan finish-time gandiva; do
         --rates "$tmp/pairs.csv" --db "$tmp/$objective.db" "$tmp/trace.csv" >"$tmp/log" 2>&1
     expect "packing=on: shares of $objective, by the laws of a run" 0 "" "$gsim" check "$tmp/$objective.db"
 done
+# Two models are as fast alone, and lose much beside their like, little beside each other: 800 iterations at 0.8 a second.
+{ echo device,model,gpus,beside,iterations_per_s; printf 'ideal,%s\n' m,1,,1 n,1,,1 m,1,n,0.8 n,1,m,0.8 m,1,m,0.4 n,1,n,0.4; } >"$tmp/like.csv"
+printf 'job_id,submit_s,gpus,model,iterations\na,0,1,m,800\nb,0,1,n,800\nc,0,1,m,800\nd,0,1,n,800\n' >"$tmp/like_trace.csv"
+for objective in max-min water-filling max-sum makespan; do
+    policy=gavel ends "$objective: models as fast alone are told apart by their pairs" \
+        "1000.000000000 1000.000000000 1000.000000000 1000.000000000" --set "objective=$objective" --set packing=on \
+        --device ideal --gpus-per-node 2 --rates "$tmp/like.csv" "$tmp/like_trace.csv"
+done
 packed() { # arguments
     "$gsim" run --policy gavel --set packing=on --device ideal --gpus-per-node 2 --rates "$tmp/pairs.csv" "$@" "$tmp/trace.csv"
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every end under reference=gavel: the loop of Gavel's program and its shares by isolated and fifo, on unequal
-numbers of GPUs by type. The order of all sums is the program's, since ties are decided by their last bits: types
+"""Every end under reference=gavel: the loop of Gavel's program and its shares by isolated and fifo, that with and
+without speeds (stanford-futuredata/gavel, scheduler/policies/fifo.py, as of fc065b67), on unequal numbers of GPUs by type. The order of all sums is the program's, since ties are decided by their last bits: types
 by name where shares are computed (policies/policy.py), v100, p100, k80 where a round is filled (scheduler.py)."""
 import random
 
@@ -28,17 +28,52 @@ def fifo(jobs, gpus, speeds):
         if not open_types:
             break
         best = max(open_types, key=lambda d: speeds[jobs[k]["model"], jobs[k]["gpus"], d])
-        shares[k][best] = 1.0
-        free[best] -= jobs[k]["gpus"]
+        if speeds[jobs[k]["model"], jobs[k]["gpus"], best] > 0:
+            shares[k][best] = 1.0
+            free[best] -= jobs[k]["gpus"]
     return shares
+
+
+class Blind:
+    """Fifo without speeds. Jobs keep their types. One is drawn of those with room, but the last by name of those that
+    were free is taken; when that one is full, the one drawn is crossed out."""
+    def __init__(self):
+        self.type_of, self.draws = {}, random.Random(0)
+
+    def __call__(self, jobs, gpus, speeds):
+        free, queue = dict(gpus), [k for k in sorted(jobs) if k not in self.type_of]
+
+        def takes(k, d):
+            if speeds[jobs[k]["model"], jobs[k]["gpus"], d] > 0:
+                self.type_of[k] = d
+                free[d] -= jobs[k]["gpus"]
+            return self.type_of.get(k) == d
+
+        for k, d in sorted(self.type_of.items()):
+            if k in jobs:
+                free[d] -= jobs[k]["gpus"]
+                continue
+            if queue and jobs[queue[0]]["gpus"] <= free[d] and takes(queue[0], d):
+                del queue[0]
+            del self.type_of[k]
+        open_types = [d for d in sorted(gpus) if free[d] > 0]
+        while queue and open_types:
+            k = queue.pop(0)
+            fit = [i for i, d in enumerate(open_types) if free[d] >= jobs[k]["gpus"]]
+            if not fit:
+                break
+            drawn = fit[self.draws.randrange(len(fit))]
+            if takes(k, open_types[-1]) and free[open_types[-1]] == 0:
+                del open_types[drawn]
+        return {k: {d: float(self.type_of.get(k) == d) for d in gpus} for k in jobs}
 
 
 class Loop:
     """Gavel's loop of rounds, for jobs in the order of their arrival."""
     def __init__(self, jobs, gpus, speeds, objective):
         self.jobs, self.gpus, self.speeds = jobs, gpus, speeds
-        self.share_out = {"isolated": isolated, "fifo": fifo}[objective]
-        self.is_fifo = objective == "fifo"
+        self.share_out = {"isolated": isolated, "fifo": fifo, "blind fifo": Blind()}[objective]
+        self.is_fifo, self.shuffles = objective != "isolated", objective != "fifo"
         self.shuffler = random.Random(5)
         self.active, self.shares, self.running = {}, {}, []
         self.had = dict.fromkeys(gpus, 0.0)
@@ -84,7 +119,7 @@ class Loop:
 
     def fill_round(self):
         order, taken, self.running = list(self.gpus), set(), []
-        if not self.is_fifo:
+        if self.shuffles:
             self.shuffler.shuffle(order)
         for d in order:
             free, rank = self.gpus[d], {k: (self.priority(k, d), self.active[k]["deficit"][d], self.shares.get(k, {}).get(d, 0.0))
@@ -118,10 +153,14 @@ class Loop:
 
 
 def gavel_rounds(draw, run):
-    """Jobs of few models, of which many are alike, so that ties are frequent: each ends within 1 ms."""
-    gpus = {d: n for d, n in zip(TYPES, draw.choice([(8, 16, 24), (12, 8, 4), (4, 4, 16), (9, 0, 0), (5, 0, 11), (7, 3, 13)])) if n}
-    objective, models = draw.choice(["isolated", "isolated", "fifo"]), range(draw.randint(1, 4))
+    """Jobs of few models, of which many are alike, so that ties are frequent: each ends within 1 ms. Without speeds a
+    gang may get a type that has fewer GPUs, on which it never runs."""
+    objective, models = draw.choice(["isolated", "isolated", "fifo", "blind fifo", "blind fifo"]), range(draw.randint(1, 4))
+    sizes = [(8, 16, 24), (12, 8, 4), (4, 4, 16), (9, 0, 0), (5, 0, 11)] + [(7, 3, 13)] * (objective != "blind fifo")
+    gpus = {d: n for d, n in zip(TYPES, draw.choice(sizes)) if n}
     speeds = {(m, g, d): draw.uniform(0.5, 60) for m in models for g in (1, 2, 4) for d in gpus}
+    if objective != "isolated" and len(gpus) > 1:  # as of one model of Gavel's table
+        speeds.update(((0, g, "k80"), 0.0) for g in (2, 4))
     jobs = [{"model": draw.choice(models), "gpus": draw.choice([1, 1, 2, 4]), "submit": submit, "failures": 0,
              "left": draw.randint(1, 400000), "time": dict.fromkeys(gpus, ROUND_S / 2), "deficit": dict.fromkeys(gpus, 0.0)}
             for submit in sorted(draw.choice([0, draw.randrange(40000)]) for _ in range(draw.randint(10, 60)))]
@@ -132,8 +171,8 @@ def gavel_rounds(draw, run):
         to.writelines(f"[node {d}]\ndevice = ideal\ngpus = {n}\nrates_as = {d}\n" for d, n in gpus.items())
     rows = [("job_id", "submit_s", "gpus", "model", "iterations")]
     rows += [(i, job["submit"], job["gpus"], f"m{job['model']}", job["left"]) for i, job in enumerate(jobs)]
-    got = run(rows, "--policy", "gavel", "--set", "reference=gavel", "--set", f"objective={objective}", "--seed", 0,
-              "--rates", "rates.csv", "--cluster", "cluster.ini")
+    got = run(rows, "--policy", "gavel", "--set", "reference=gavel", "--set", f"objective={objective.split()[-1]}",
+              "--set", f"sees_speed={'off' if objective == 'blind fifo' else 'on'}", "--seed", 0, "--rates", "rates.csv", "--cluster", "cluster.ini")
     ends = Loop(jobs, gpus, speeds, objective).run()
     return [f"{objective} on {gpus}: job {row['job_id']} ends at {row['end_s']}, not {end}" for row, end in zip(got, ends)
             if (row["end_s"] == "") != (end is None) or (end is not None and abs(float(row["end_s"]) - end) > 1e-3)]
