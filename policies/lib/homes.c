@@ -90,12 +90,13 @@ void gsim_homes_remove(struct gsim_homes *homes, gsim_slot slot) {
     homes->n--;
 }
 
-gsim_slot gsim_homes_best(const struct gsim_homes *homes, const struct gsim_index *waiting,
+gsim_slot gsim_homes_best(const struct gsim_homes *homes, const struct gsim_wish_lines *waiting,
                           uint32_t node) {
     gsim_slot best = GSIM_NO_SLOT;
     for (gsim_slot slot = homes->first[node]; slot != GSIM_NO_SLOT; slot = homes->of[slot].after)
-        if (gsim_index_has(waiting, slot) &&
-            (best == GSIM_NO_SLOT || gsim_index_key(waiting, slot) < gsim_index_key(waiting, best)))
+        if (gsim_wish_lines_has(waiting, slot) &&
+            (best == GSIM_NO_SLOT ||
+             gsim_wish_lines_rank(waiting, slot) < gsim_wish_lines_rank(waiting, best)))
             best = slot;
     return best;
 }
