@@ -476,12 +476,15 @@ static void begin_placing(struct gsim_slices *slices, const struct gsim_ctx *ctx
         slices->waiting.line[l].unplaced = UINT32_MAX;
 }
 
-/* Of all lines the jobs from this place on are looked at next. */
-static void look_from(struct gsim_slices *slices, int64_t rank, uint64_t nth) {
+/* Of all lines the jobs from this place on are looked at next. Returns whether there is any. */
+static bool look_from(struct gsim_slices *slices, int64_t rank, uint64_t nth) {
+    bool is_any = false;
     for (uint32_t l = 0; l < slices->waiting.n; l++) {
         struct gsim_wish_line *line = &slices->waiting.line[l];
         line->at = gsim_index_seek(&line->jobs, rank, nth);
+        is_any |= line->at != GSIM_NO_ID;
     }
+    return is_any;
 }
 
 static void begin_pass(struct gsim_slices *slices, const struct gsim_ctx *ctx, struct pass *pass) {
@@ -515,7 +518,7 @@ static void note_unforced(struct gsim_slices *slices, const struct gsim_ctx *ctx
         return;
     pass->unforced_rank = rank;
     if (slices->waiting.n > 1)
-        look_from(slices, rank, gsim_nth(ctx->view, slot) + 1);
+        (void)look_from(slices, rank, gsim_nth(ctx->view, slot) + 1);
 }
 
 static bool is_unforced(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
@@ -665,12 +668,14 @@ static bool is_over(const struct gsim_slices *slices, const struct gsim_ctx *ctx
            is_unforced(slices, ctx, pass, slot) && gsim_common_is_full(ctx->view);
 }
 
-/* The jobs behind the one that leaves are looked at again: it may have left GPUs that it freed. */
+/* The jobs behind the one that leaves are looked at again, for it may have left GPUs that it freed;
+ * behind the last job those before it. */
 static void leave_pass(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                        gsim_slot slot) {
     int64_t rank = gsim_wish_lines_rank(&slices->waiting, slot);
     leave_line(slices, ctx, plan, slot);
-    look_from(slices, rank, gsim_nth(ctx->view, slot) + 1);
+    if (!look_from(slices, rank, gsim_nth(ctx->view, slot) + 1))
+        (void)look_from(slices, INT64_MIN, 0);
 }
 
 static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
