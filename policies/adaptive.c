@@ -90,7 +90,7 @@ static int64_t blocked_now(const struct gsim_ctx *ctx, int64_t room, int64_t mos
 static int64_t away_ns(const struct gsim_ctx *ctx) {
     const struct state *state = ctx->state;
     return gsim_common_times(state->slices.slice_ns,
-                             (state->slices.waiting.n + ctx->view->cluster.n_gpus) /
+                             (state->slices.waiting.n_jobs + ctx->view->cluster.n_gpus) /
                                  ctx->view->cluster.n_gpus);
 }
 
@@ -189,15 +189,14 @@ static bool yields(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsi
 
 static int64_t least_rank(const struct gsim_ctx *ctx, gsim_slot slot) {
     int64_t lead = ((const struct state *)ctx->state)->lead;
-    return own(ctx, slot)->is_called ? INT64_MIN
-                                     : gsim_common_times(gpu_time_ns(ctx, slot), lead);
+    return own(ctx, slot)->is_called ? INT64_MIN : gsim_common_times(gpu_time_ns(ctx, slot), lead);
 }
 
 /* If the first waiting job has waited for two quanta, the memory of paused jobs keeps it out: these
  * are called back before it, and leave for good when they give way again. */
 static void call_back(struct state *state, struct gsim_ctx *ctx) {
-    struct gsim_index *waiting = &state->slices.waiting;
-    gsim_slot slot = gsim_index_first(waiting), after;
+    struct gsim_wish_lines *waiting = &state->slices.waiting;
+    gsim_slot slot = gsim_wish_lines_first(waiting), after;
     if (slot == GSIM_NO_ID || ctx->view->jobs.state[slot] == GSIM_PAUSED ||
         ctx->view->now_ns - ctx->view->jobs.changed_ns[slot] < 2 * state->slices.slice_ns)
         return;
@@ -207,7 +206,7 @@ static void call_back(struct state *state, struct gsim_ctx *ctx) {
         if (ctx->view->jobs.state[slot] != GSIM_PAUSED)
             continue; /* it has been placed since */
         own(ctx, slot)->is_called = true;
-        gsim_index_remove(waiting, slot);
+        gsim_wish_lines_remove(waiting, slot);
         gsim_slices_wait(&state->slices, ctx, slot, -1); /* before all others */
     }
 }

@@ -91,17 +91,17 @@ void gsim_homes_remove(struct gsim_homes *homes, gsim_slot slot) {
 }
 
 /* Of equal ranks the job that came first, as in the line. */
-static bool is_ahead(const struct gsim_ctx *ctx, const struct gsim_index *waiting, gsim_slot a,
+static bool is_ahead(const struct gsim_ctx *ctx, const struct gsim_wish_lines *waiting, gsim_slot a,
                      gsim_slot b) {
-    int64_t rank_a = gsim_index_key(waiting, a), rank_b = gsim_index_key(waiting, b);
+    int64_t rank_a = gsim_wish_lines_rank(waiting, a), rank_b = gsim_wish_lines_rank(waiting, b);
     return rank_a != rank_b ? rank_a < rank_b : gsim_nth(ctx->view, a) < gsim_nth(ctx->view, b);
 }
 
 gsim_slot gsim_homes_best(const struct gsim_homes *homes, const struct gsim_ctx *ctx,
-                          const struct gsim_index *waiting, uint32_t node) {
+                          const struct gsim_wish_lines *waiting, uint32_t node) {
     gsim_slot best = GSIM_NO_SLOT;
     for (gsim_slot slot = homes->first[node]; slot != GSIM_NO_SLOT; slot = homes->of[slot].after)
-        if (gsim_index_has(waiting, slot) &&
+        if (gsim_wish_lines_has(waiting, slot) &&
             (best == GSIM_NO_SLOT || is_ahead(ctx, waiting, slot, best)))
             best = slot;
     return best;

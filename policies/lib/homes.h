@@ -4,7 +4,7 @@
 #define GSIM_POLICIES_LIB_HOMES_H
 
 #include "gsim/policy.h"
-#include "sim/base/index.h"
+#include "policies/lib/wish_lines.h"
 
 #define GSIM_NO_NODE UINT32_MAX
 struct gsim_home {
@@ -25,7 +25,7 @@ void gsim_homes_add(struct gsim_homes *homes, struct gsim_ctx *ctx, gsim_slot sl
 void gsim_homes_remove(struct gsim_homes *homes, gsim_slot slot);
 /* The first in line of the jobs at home on the node; GSIM_NO_SLOT: none. */
 gsim_slot gsim_homes_best(const struct gsim_homes *homes, const struct gsim_ctx *ctx,
-                          const struct gsim_index *waiting, uint32_t node);
+                          const struct gsim_wish_lines *waiting, uint32_t node);
 /* The one node that a job has all its units on; else GSIM_NO_NODE. */
 uint32_t gsim_homes_node(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot);
 /* Whether a job has any of its units on this node. */

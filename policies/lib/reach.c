@@ -69,6 +69,12 @@ uint32_t gsim_reach_nodes_of(struct gsim_reach *reach, const struct gsim_ctx *ct
     return l < GSIM_REACH_LISTS ? reach->list[l].like : GSIM_REACH_LISTS;
 }
 
+const struct gsim_reach_list *gsim_reach_list(struct gsim_reach *reach, const struct gsim_ctx *ctx,
+                                              gsim_slot slot) {
+    uint32_t l = list_of(reach, ctx, slot);
+    return l < GSIM_REACH_LISTS ? &reach->list[l] : NULL;
+}
+
 static enum gsim_reach_meeting meet(const struct gsim_reach_list *own,
                                     const struct gsim_reach_list *other) {
     uint32_t n = 0;
@@ -124,8 +130,7 @@ static void begin_split(struct gsim_reach *reach, const struct gsim_ctx *ctx, ui
 }
 
 static void begin_usable(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim_slot slot) {
-    uint32_t l = list_of(reach, ctx, slot);
-    const struct gsim_reach_list *list = l < GSIM_REACH_LISTS ? &reach->list[l] : NULL;
+    const struct gsim_reach_list *list = gsim_reach_list(reach, ctx, slot);
     reach->usable = reach->is_strict ? list : NULL;
     reach->widest = list ? list->widest : widest_for(ctx, slot);
 }

@@ -49,6 +49,9 @@ bool gsim_reach_init(struct gsim_reach *reach, const struct gsim_ctx *ctx, enum 
 /* A number for the nodes that the job may use: jobs of one number may use the same nodes.
  * GSIM_REACH_LISTS: the nodes are not remembered. */
 uint32_t gsim_reach_nodes_of(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim_slot slot);
+/* The nodes that the job may use; NULL: they are not remembered. */
+const struct gsim_reach_list *gsim_reach_list(struct gsim_reach *reach, const struct gsim_ctx *ctx,
+                                              gsim_slot slot);
 /* How many jobs of the other number hold GPUs that the job of this one may use. */
 enum gsim_reach_meeting gsim_reach_meet(struct gsim_reach *reach, uint32_t nodes, uint32_t other);
 /* Begins a count for a waiting job that does not fit as it is. */

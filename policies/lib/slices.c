@@ -10,7 +10,6 @@
 #include "policies/lib/misfits.h"
 #include "policies/lib/settings.h"
 #include "policies/lib/taken.h"
-#include "policies/lib/unmet.h"
 #include "sim/base/index.h"
 
 void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx) {
@@ -18,9 +17,9 @@ void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx) {
     slices->patience = gsim_param(ctx->params, "patience");
     slices->only_node = GSIM_NO_NODE;
     gsim_homes_init(&slices->homes, ctx);
-    if (!gsim_reach_init(&slices->reach, ctx, slices->rule))
+    if (!gsim_reach_init(&slices->reach, ctx, slices->rule) ||
+        !gsim_wish_lines_init(&slices->waiting, ctx, slices->rule))
         gsim_common_no_memory(ctx);
-    gsim_index_init(&slices->waiting, ctx->arena);
     gsim_index_init(&slices->running, ctx->arena);
     gsim_index_init(&slices->left, ctx->arena);
     gsim_due_init(&slices->due, ctx, slices->rank);
@@ -33,7 +32,7 @@ void gsim_slices_completed(struct gsim_slices *slices, gsim_slot slot) {
     gsim_index_remove(&slices->running, slot);
     gsim_due_remove(&slices->due, slot);
     gsim_node_jobs_remove(&slices->node_jobs, slot);
-    gsim_index_remove(&slices->waiting, slot);
+    gsim_wish_lines_remove(&slices->waiting, slot);
     gsim_index_remove(&slices->left, slot);
     gsim_homes_remove(&slices->homes, slot);
 }
@@ -46,9 +45,7 @@ int64_t gsim_slices_end_ns(const struct gsim_slices *slices, gsim_slot slot) {
 
 void gsim_slices_wait(struct gsim_slices *slices, struct gsim_ctx *ctx, gsim_slot slot,
                       int64_t rank) {
-    const struct gsim_view *view = ctx->view;
-    if (!gsim_index_insert_sized(&slices->waiting, slot, rank, gsim_nth(view, slot),
-                                 view->jobs.gpus[slot]))
+    if (!gsim_wish_lines_add(&slices->waiting, ctx, slot, rank, ctx->view->jobs.gpus[slot]))
         gsim_common_no_memory(ctx);
 }
 
@@ -160,7 +157,16 @@ static int64_t rank_to_yield_to(const struct gsim_slices *slices, const struct g
     if (!slices->yields)
         return INT64_MIN;
     return slices->least_rank ? slices->least_rank(ctx, slot)
-                              : gsim_index_key(&slices->waiting, slot);
+                              : gsim_wish_lines_rank(&slices->waiting, slot);
+}
+
+/* Whether a gang that a node of its own could hold needs one: where GPUs of the widest nodes lack
+ * its memory, it may go to several narrower ones. Shares of GPUs need none that is idle. */
+static bool counts_usable(const struct gsim_slices *slices, const struct gsim_ctx *ctx) {
+    const struct gsim_view *view = ctx->view;
+    return slices->reach.is_by_node && !view->trace->column[GSIM_COL_SHARE_PPM] &&
+           (gsim_misfits_none(view, slices->rule, false).is_size_by_wish ||
+            view->cluster.n_gpus == view->cluster.n_nodes * view->cluster.widest_node);
 }
 
 /* Whether the victim yields GPUs that the job may use. */
@@ -177,6 +183,7 @@ struct clearing {
     struct gsim_ctx *ctx;
     const struct gsim_plan *plan;
     gsim_slot slot; /* the job that needs GPUs */
+    const struct gsim_reach_list *usable; /* the nodes that it may use; NULL: all */
     int64_t rank; /* to yield to */
     uint32_t need;
     uint32_t node; /* GSIM_NO_NODE: none yet */
@@ -196,6 +203,8 @@ static void try_node(void *of, uint32_t node) {
     const struct gsim_slices *slices = clearing->slices;
     const struct gsim_node_jobs_node *own = &slices->node_jobs.node[node];
     const struct gsim_node_jobs_part *part = slices->node_jobs.part;
+    if (clearing->usable && !clearing->usable->has[node])
+        return;
     uint32_t room = gsim_node_idle_gpus(clearing->ctx->view, node), most = room + own->gpus;
     for (uint32_t i = own->end[0]; i != GSIM_NO_ID && part[i].is_due && most >= clearing->need;
          i = part[i].beside[1]) {
@@ -220,7 +229,9 @@ static void try_first(struct clearing *clearing) {
     for (gsim_slot victim = gsim_index_first(&slices->running);
          victim != GSIM_NO_ID && is_due(slices, clearing->ctx, victim);
          victim = gsim_index_next(&slices->running, victim))
-        if (gives_way(clearing, victim)) {
+        if (gives_way(clearing, victim) &&
+            (!clearing->usable ||
+             gsim_reach_helps(clearing->ctx, clearing->plan, clearing->slot, victim))) {
             clearing->node = gsim_node_jobs_first(&slices->node_jobs, victim);
             clearing->last = victim;
             return;
@@ -241,12 +252,16 @@ static void try_yielding(struct clearing *clearing) {
                                clearing->need, try_node, clearing);
 }
 
-/* Whether the job needs GPUs of one node, and may have those of any. */
-static bool asks_by_node(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
-                         gsim_slot slot) {
+/* Whether the job needs GPUs of one node, among nodes that are known. */
+static bool asks_by_node(struct gsim_slices *slices, const struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_view *view = ctx->view;
-    return slices->reach.is_by_node && view->jobs.gpus[slot] <= view->cluster.widest_node &&
-           !gsim_ask_has_wishes(view);
+    uint32_t widest = view->cluster.widest_node;
+    if (slices->reach.is_by_node && gsim_ask_has_wishes(view)) {
+        const struct gsim_reach_list *usable = gsim_reach_list(&slices->reach, ctx, slot);
+        bool is_known = usable && counts_usable(slices, ctx) && gsim_ask_nodes(ctx, slot) <= 1;
+        widest = is_known ? usable->widest : 0;
+    }
+    return slices->reach.is_by_node && view->jobs.gpus[slot] <= widest;
 }
 
 /* Notes the node that has room first; false: no node has enough. */
@@ -256,6 +271,9 @@ static bool find_node(struct gsim_slices *slices, struct gsim_ctx *ctx,
                                 .ctx = ctx,
                                 .plan = plan,
                                 .slot = slot,
+                                .usable = gsim_ask_has_wishes(ctx->view)
+                                              ? gsim_reach_list(&slices->reach, ctx, slot)
+                                              : NULL,
                                 .rank = rank_to_yield_to(slices, ctx, slot),
                                 .need = ctx->view->jobs.gpus[slot],
                                 .node = GSIM_NO_NODE};
@@ -286,6 +304,7 @@ static bool could_fit(struct gsim_slices *slices, struct gsim_ctx *ctx,
         return find_node(slices, ctx, plan, slot);
     if (!gsim_due_find(due, ctx, rank))
         gsim_common_no_memory(ctx);
+    reach->is_strict = counts_usable(slices, ctx);
     gsim_reach_begin(reach, ctx, slot);
     for (uint32_t i = 0; i < due->n_found && !gsim_reach_is_enough(reach, ctx); i++)
         if (may_help(slices, ctx, plan, due->found[i].slot, slot))
@@ -308,6 +327,7 @@ static bool goes_to_one_node(const struct gsim_slices *slices, const struct gsim
  * many were asked by then; GSIM_NO_NODE: several nodes at once, or none. */
 static uint32_t first_node(struct gsim_slices *slices, struct gsim_ctx *ctx,
                            const struct gsim_plan *plan, gsim_slot slot, uint32_t *n_asked) {
+    slices->reach.is_strict = counts_usable(slices, ctx) && gsim_ask_nodes(ctx, slot) <= 1;
     gsim_reach_begin(&slices->reach, ctx, slot);
     for (uint32_t i = 0; i < slices->due.n_found; i++) {
         gsim_slot victim = gsim_due_nth(&slices->due, ctx, &slices->running, i);
@@ -374,6 +394,7 @@ static bool clear_all(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
     if (!gsim_due_find(due, ctx, rank_to_yield_to(slices, ctx, slot)))
         return false;
     gsim_eviction_begin(&slices->eviction);
+    slices->reach.is_strict = counts_usable(slices, ctx);
     gsim_reach_begin(&slices->reach, ctx, slot);
     for (uint32_t i = 0; i < due->n_found; i++) {
         gsim_slot victim = gsim_due_nth(due, ctx, &slices->running, i);
@@ -440,9 +461,8 @@ struct pass {
     struct gsim_misfits misfits;
     /* no idle GPU may ever lack memory; then a job that waits for its home counts as a misfit */
     bool is_ample;
-    bool has_wishes; /* then a job that lacks GPUs speaks for those of its wish alone */
-    uint32_t smallest_unforced; /* the smallest gang that lacks GPUs even by force */
-    struct gsim_unmet unplaced, unforced; /* both by wish */
+    bool is_told_apart; /* a gang that finds no room speaks for its line, and no other one */
+    bool is_noted; /* a gang that lacks GPUs even by force speaks for its line */
     int64_t unforced_rank; /* jobs of this rank are tried nevertheless; INT64_MIN: none */
 };
 
@@ -458,39 +478,64 @@ static bool force_at_home(struct gsim_slices *slices, struct gsim_ctx *ctx, stru
 
 /* Also after force: the job may leave some of the GPUs that it took, and jobs that it pushed out
  * their memory. */
-static void begin_placing(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+static void begin_placing(struct gsim_slices *slices, const struct gsim_ctx *ctx,
                           struct pass *pass) {
     pass->misfits = gsim_misfits_none(ctx->view, slices->rule, slices->left.n > 0);
-    gsim_unmet_begin(&pass->unplaced, ctx->view, slices->rule, pass->misfits.is_size_by_wish);
+    pass->is_told_apart =
+        slices->waiting.is_by_wish && pass->misfits.is_size_by_wish && pass->is_noted;
+    for (uint32_t l = 0; l < slices->waiting.n; l++)
+        slices->waiting.line[l].unplaced = UINT32_MAX;
 }
 
-static void begin_pass(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
-                       struct pass *pass) {
+/* Of all lines the jobs from this place on are looked at next. Returns whether there is any. */
+static bool look_from(struct gsim_slices *slices, int64_t rank, uint64_t nth) {
+    bool is_any = false;
+    for (uint32_t l = 0; l < slices->waiting.n; l++) {
+        struct gsim_wish_line *line = &slices->waiting.line[l];
+        line->at = gsim_index_seek(&line->jobs, rank, nth);
+        is_any |= line->at != GSIM_NO_ID;
+    }
+    return is_any;
+}
+
+static void begin_pass(struct gsim_slices *slices, const struct gsim_ctx *ctx, struct pass *pass) {
+    pass->is_noted = !slices->waiting.is_by_wish || !gsim_misfits_trial_matters(slices->rule);
     begin_placing(slices, ctx, pass);
-    /* whether GPUs can be had by force is a matter of their number */
-    gsim_unmet_begin(&pass->unforced, ctx->view, slices->rule, true);
     pass->is_ample = gsim_misfits_none(ctx->view, slices->rule, true).is_size_all;
-    pass->has_wishes = gsim_ask_has_wishes_under(ctx->view, slices->rule);
-    pass->smallest_unforced = UINT32_MAX;
     pass->unforced_rank = INT64_MIN;
+    for (uint32_t l = 0; l < slices->waiting.n; l++) {
+        slices->waiting.line[l].at = gsim_index_first(&slices->waiting.line[l].jobs);
+        slices->waiting.line[l].unforced = UINT32_MAX;
+    }
 }
 
-/* The job lacks GPUs even by force: so do those behind it that ask for no fewer. */
-static void note_unforced(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
-                          struct pass *pass, gsim_slot slot) {
-    if (pass->has_wishes)
-        gsim_unmet_note(&pass->unforced, ctx, slot);
-    else if (ctx->view->jobs.gpus[slot] < pass->smallest_unforced)
-        pass->smallest_unforced = ctx->view->jobs.gpus[slot];
-    if (slices->is_first_of_rank && !slices->is_first_of_rank(ctx, slot))
-        pass->unforced_rank = gsim_index_key(&slices->waiting, slot);
+/* The job speaks for those of its line that ask for no fewer GPUs. */
+static void note_gang(struct gsim_slices *slices, const struct gsim_ctx *ctx, gsim_slot slot,
+                      uint32_t *smallest) {
+    if (!gsim_wish_lines_of(&slices->waiting, slot)->is_mixed &&
+        ctx->view->jobs.gpus[slot] < *smallest)
+        *smallest = ctx->view->jobs.gpus[slot];
+}
+
+/* The job lacks GPUs even by force: so do those behind it that ask for no fewer. Lines may have
+ * gone by jobs of its rank. */
+static void note_unforced(struct gsim_slices *slices, const struct gsim_ctx *ctx, struct pass *pass,
+                          gsim_slot slot) {
+    int64_t rank = gsim_wish_lines_rank(&slices->waiting, slot);
+    if (pass->is_noted)
+        note_gang(slices, ctx, slot, &gsim_wish_lines_of(&slices->waiting, slot)->unforced);
+    if (!slices->is_first_of_rank || slices->is_first_of_rank(ctx, slot) ||
+        pass->unforced_rank == rank)
+        return;
+    pass->unforced_rank = rank;
+    if (slices->waiting.n > 1)
+        (void)look_from(slices, rank, gsim_nth(ctx->view, slot) + 1);
 }
 
 static bool is_unforced(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                         const struct pass *pass, gsim_slot slot) {
-    bool is_known = ctx->view->jobs.gpus[slot] >= pass->smallest_unforced ||
-                    gsim_unmet_has(&pass->unforced, ctx, slot);
-    return is_known && gsim_index_key(&slices->waiting, slot) != pass->unforced_rank;
+    return ctx->view->jobs.gpus[slot] >= gsim_wish_lines_of(&slices->waiting, slot)->unforced &&
+           gsim_wish_lines_rank(&slices->waiting, slot) != pass->unforced_rank;
 }
 
 /* A job that lacks only memory, on enough GPUs, waits for the jobs paused there, and its failure
@@ -513,20 +558,20 @@ static bool try_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
     return false;
 }
 
-static void note_misfit(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
-                        struct pass *pass, gsim_slot slot) {
+static void note_misfit(struct gsim_slices *slices, const struct gsim_ctx *ctx, struct pass *pass,
+                        gsim_slot slot) {
     uint32_t gpus = ctx->view->jobs.gpus[slot];
     if (gpus < pass->misfits.smallest && (pass->is_ample || !slices->waits_for_home))
         pass->misfits.smallest = gpus;
-    if (!slices->waits_for_home)
-        gsim_unmet_note(&pass->unplaced, ctx, slot);
+    if (pass->is_told_apart && !slices->waits_for_home)
+        note_gang(slices, ctx, slot, &gsim_wish_lines_of(&slices->waiting, slot)->unplaced);
 }
 
 static bool try_place(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       struct pass *pass, gsim_slot slot) {
     bool is_hopeless =
         (pass->misfits.is_size_all && ctx->view->jobs.gpus[slot] >= pass->misfits.smallest) ||
-        gsim_unmet_has(&pass->unplaced, ctx, slot);
+        ctx->view->jobs.gpus[slot] >= gsim_wish_lines_of(&slices->waiting, slot)->unplaced;
     bool is_placed = !is_hopeless && place(slices, ctx, plan, slot);
     if (!is_placed)
         note_misfit(slices, ctx, pass, slot);
@@ -536,7 +581,7 @@ static bool try_place(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
 /* The job is placed, and leaves the line. */
 static void leave_line(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                        gsim_slot slot) {
-    gsim_index_remove(&slices->waiting, slot);
+    gsim_wish_lines_remove(&slices->waiting, slot);
     if (slices->placed)
         slices->placed(ctx, plan, slot, slices->mark);
 }
@@ -544,12 +589,12 @@ static void leave_line(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
 /* Jobs at home on this node go before the first in line, if that is worth it. */
 static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                        uint32_t node) {
-    gsim_slot first = gsim_index_first(&slices->waiting);
+    gsim_slot first = gsim_wish_lines_first(&slices->waiting);
     gsim_slot best = gsim_homes_best(&slices->homes, ctx, &slices->waiting, node);
     if (best == GSIM_NO_SLOT)
         return false;
-    int64_t behind =
-        gsim_index_key(&slices->waiting, best) - gsim_index_key(&slices->waiting, first);
+    int64_t behind = gsim_wish_lines_rank(&slices->waiting, best) -
+                     gsim_wish_lines_rank(&slices->waiting, first);
     if (behind > slices->worth(ctx, best, gsim_homes_saves_ns(&slices->homes, ctx, best)))
         return false;
     bool has_room = gsim_node_idle_gpus(ctx->view, node) >= ctx->view->jobs.gpus[best];
@@ -564,14 +609,14 @@ static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
 
 /* A wide gang that has waited long needs every job that is due. */
 static bool serve_homes(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    gsim_slot first = gsim_index_first(&slices->waiting), victim, after;
+    gsim_slot first = gsim_wish_lines_first(&slices->waiting), victim, after;
     bool has_placed = false;
     if (!slices->worth || slices->homes.n == 0 ||
         (ctx->view->jobs.gpus[first] > 1 && is_impatient(slices, ctx, first)))
         return false;
     slices->homes.n_tries++;
     for (victim = gsim_index_first(&slices->running);
-         victim != GSIM_NO_ID && is_due(slices, ctx, victim) && slices->waiting.n > 0;
+         victim != GSIM_NO_ID && is_due(slices, ctx, victim) && slices->waiting.n_jobs > 0;
          victim = after) {
         uint32_t node = gsim_homes_node(ctx, plan, victim);
         after = gsim_index_next(&slices->running, victim);
@@ -598,16 +643,52 @@ static uint32_t too_wide(const struct gsim_slices *slices, const struct gsim_ctx
                                                             : smallest;
 }
 
-/* The first job from here on for which there is no telling yet whether it fits, or fits by force.
- * Where patience ends, each job is looked at. */
-static gsim_slot candidate(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
-                           const struct pass *pass, gsim_slot slot) {
-    uint32_t wide = too_wide(slices, ctx, pass);
-    uint32_t most = wide > pass->smallest_unforced ? wide : pass->smallest_unforced;
+/* The first job of the line from here on for which there is no telling yet whether it fits, or fits
+ * by force. Where patience ends, each job is looked at. */
+static uint32_t candidate(const struct gsim_slices *slices, const struct pass *pass,
+                          const struct gsim_wish_line *line, uint32_t wide) {
+    uint32_t unplaced = line->unplaced < wide ? line->unplaced : wide;
+    uint32_t most = unplaced > line->unforced ? unplaced : line->unforced;
     bool is_tried =
-        slot != GSIM_NO_ID &&
-        (slices->patience > 0 || gsim_index_key(&slices->waiting, slot) == pass->unforced_rank);
-    return is_tried ? slot : gsim_index_fitting(&slices->waiting, slot, (int64_t)most - 1);
+        line->at != GSIM_NO_ID &&
+        (slices->patience > 0 || gsim_index_key(&line->jobs, line->at) == pass->unforced_rank);
+    return is_tried ? line->at : gsim_index_fitting(&line->jobs, line->at, (int64_t)most - 1);
+}
+
+/* The first of all lines. */
+static gsim_slot next_candidate(struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                                const struct pass *pass) {
+    struct gsim_wish_line *best = NULL;
+    uint32_t wide = too_wide(slices, ctx, pass);
+    for (uint32_t l = 0; l < slices->waiting.n; l++) {
+        struct gsim_wish_line *line = &slices->waiting.line[l];
+        line->at = candidate(slices, pass, line, wide);
+        if (line->at != GSIM_NO_ID &&
+            (!best || gsim_wish_lines_is_before(line, line->at, best, best->at)))
+            best = line;
+    }
+    if (!best)
+        return GSIM_NO_SLOT;
+    gsim_slot slot = gsim_wish_lines_job(&slices->waiting, best, best->at);
+    best->at = gsim_index_next(&best->jobs, best->at);
+    return slot;
+}
+
+/* Whether no GPU is idle, and no job gives way to this one or any behind it. */
+static bool is_over(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                    const struct pass *pass, gsim_slot slot) {
+    return !slices->waiting.is_by_wish && slices->waiting.line->unforced == 1 &&
+           is_unforced(slices, ctx, pass, slot) && gsim_common_is_full(ctx->view);
+}
+
+/* The jobs behind the one that leaves are looked at again, for it may have left GPUs that it freed;
+ * behind the last job those before it. */
+static void leave_pass(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       gsim_slot slot) {
+    int64_t rank = gsim_wish_lines_rank(&slices->waiting, slot);
+    leave_line(slices, ctx, plan, slot);
+    if (!look_from(slices, rank, gsim_nth(ctx->view, slot) + 1))
+        (void)look_from(slices, INT64_MIN, 0);
 }
 
 static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
@@ -615,28 +696,21 @@ static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
     struct pass pass;
     begin_pass(slices, ctx, &pass);
     bool has_placed = false, has_tried_homes = false;
-    gsim_slot slot, after;
-    for (slot = gsim_index_first(&slices->waiting); slot != GSIM_NO_ID;
-         slot = candidate(slices, ctx, &pass, after)) {
-        after = gsim_index_next(&slices->waiting, slot);
-        if (pass.smallest_unforced == 1 && is_unforced(slices, ctx, &pass, slot) &&
-            gsim_common_is_full(ctx->view))
-            break;
+    gsim_slot slot;
+    while ((slot = next_candidate(slices, ctx, &pass)) != GSIM_NO_SLOT &&
+           !is_over(slices, ctx, &pass, slot)) {
         bool is_placed = try_place(slices, ctx, plan, &pass, slot);
         if (!is_placed && !has_tried_homes) {
             has_tried_homes = true;
             if (serve_homes(slices, ctx, plan)) {
                 has_placed = true;
                 begin_pass(slices, ctx, &pass);
-                after = gsim_index_first(&slices->waiting);
                 continue;
             }
         }
         if (is_placed || try_force(slices, ctx, plan, &pass, slot)) {
             has_placed = true;
-            leave_line(slices, ctx, plan, slot);
-            after = gsim_index_has(&slices->waiting, after) ? after
-                                                            : gsim_index_first(&slices->waiting);
+            leave_pass(slices, ctx, plan, slot);
         } else if (is_impatient(slices, ctx, slot)) {
             break;
         }
@@ -660,8 +734,8 @@ void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct
     book_nodes(slices, ctx, plan);
     slices->has_looked = false;
     slices->home_until_ns = GSIM_NEVER;
-    bool has_placed = slices->waiting.n > 0 && serve_waiting(slices, ctx, plan);
-    if (slices->waiting.n == 0)
+    bool has_placed = slices->waiting.n_jobs > 0 && serve_waiting(slices, ctx, plan);
+    if (slices->waiting.n_jobs == 0)
         return;
     gsim_slot next = gsim_index_seek(&slices->running, now - slices->slice_ns + 1, 0);
     if (next != GSIM_NO_ID)

@@ -9,6 +9,7 @@
 #include "policies/lib/homes.h"
 #include "policies/lib/reach.h"
 #include "policies/lib/settings.h"
+#include "policies/lib/wish_lines.h"
 #include "sim/base/index.h"
 
 #define GSIM_PATIENCE_PARAM_AS(by_default)                                                         \
@@ -62,7 +63,7 @@ struct gsim_slices {
     int64_t patience; /* patience=: slices after which no job passes one that waits; 0: never */
     struct gsim_homes homes;
     uint32_t only_node; /* the node of the jobs that may be pushed out now, if set */
-    struct gsim_index waiting; /* by rank */
+    struct gsim_wish_lines waiting; /* by rank */
     struct gsim_index running; /* by when the slice began */
     struct gsim_index left; /* jobs that gave way with memory on GPUs, until they run or leave */
     struct gsim_due due; /* those of them with slices that are over, as of the last look */

@@ -122,6 +122,17 @@ gandiva 500mem 2000mem 1.3
 suspend 500mem 2000mem 1.22
 adaptive 1000mem 4000mem 1.2
 END
+# So it is with jobs of two partitions, each with a line of its own, and with victims on its own nodes: where a turn looked at
+# each waiting job, and pushed out jobs of the other partition in vain, it cost 2.1 (adaptive) and 3.1 times as much.
+for n in 500 2000; do
+    grep -v '^#' "$tmp/${n}mem.csv" | awk -F, -v OFS=, 'NR == 1 { print $0, "partition"; next } { print $0, NR % 2 ? "p" : "q" }' >"$tmp/${n}memparts.csv"
+done
+for policy in 'suspend --set quantum=2min' adaptive; do
+    few=$(instructions "$policy --cluster $tmp/parts.ini" "$tmp/500memparts.csv" none) few_turns=$(turns)
+    many=$(instructions "$policy --cluster $tmp/parts.ini" "$tmp/2000memparts.csv" none) many_turns=$(turns)
+    few=$((few - start)) many=$((many - start))
+    holds "${policy%% *}, two partitions" "among four times the jobs a turn costs" "$(over $((many * few_turns / many_turns)) "$few")" 1.22
+done
 
 # Gangs of whole nodes of eight go to these nodes, whether they ask for their number or not, as those of a log of
 # Slurm do: the jobs start and end alike, and it costs no more but for the column and for counting nodes, a fifth.
