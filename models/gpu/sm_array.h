@@ -10,8 +10,8 @@
  * within the time of one of them, and goes on later with those that have not begun.
  *
  * Each process with a cap has a queue of its own, and so have all processes of one range of SMs
- * together: their kernels wait for room on their SMs only. A kernel may be bound to its SMs: of SMs that are taken away from it, its
- * blocks leave as they end, and further ones begin on the others.
+ * together: their kernels wait for room on their SMs only. A kernel may be bound to its SMs: of SMs
+ * that are taken away from it, its blocks leave as they end, and further ones begin on the others.
  *
  * An SM parts one memory into L1 and shared memory, anew only while no block is there. Blocks that
  * take half of the shared memory leave the smallest L1: to kernels that begin beside them or in
