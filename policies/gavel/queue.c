@@ -111,7 +111,7 @@ static void serve_pairs(struct queue *q) {
 
 /* A job keeps its type, and the program looks neither at how many GPUs there are of it in all, nor
  * for another type where the job has no speed on that one. */
-static void refuse(const struct queue *q, uint32_t number, uint32_t type) {
+static void refuse_place(const struct queue *q, uint32_t number, uint32_t type) {
     const struct gsim_trace *trace = q->ctx->view->trace;
     const char *name = gsim_ask_device(q->ctx, (uint16_t)type);
     if (q->ctx->status != GSIM_OK)
@@ -129,7 +129,7 @@ static void refuse(const struct queue *q, uint32_t number, uint32_t type) {
 static void fix(struct queue *q, uint32_t number, uint32_t type) {
     q->gavel->job[number].fixed_type = type + 1;
     if (q->gavel->job[number].gpus > q->gavel->n_gpus[type])
-        refuse(q, number, type);
+        refuse_place(q, number, type);
     serve(q, number, type);
 }
 
@@ -199,7 +199,7 @@ static void serve_anywhere(struct queue *q) {
 static void refuse_idle(struct queue *q) {
     const struct gavel *gavel = q->gavel;
     if (q->n_served == 0 && q->n_waiting > 0 && gavel->n_ever == q->ctx->view->trace->n_jobs)
-        refuse(q, q->waiting[0], gavel->by_name[gavel->n_types - 1]);
+        refuse_place(q, q->waiting[0], gavel->by_name[gavel->n_types - 1]);
 }
 
 /* --- all -------------------------------------------------------------------------------------- */
