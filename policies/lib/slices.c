@@ -578,14 +578,6 @@ static bool try_place(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
     return is_placed;
 }
 
-/* The job is placed, and leaves the line. */
-static void leave_line(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                       gsim_slot slot) {
-    gsim_wish_lines_remove(&slices->waiting, slot);
-    if (slices->placed)
-        slices->placed(ctx, plan, slot, slices->mark);
-}
-
 /* Jobs at home on this node go before the first in line, if that is worth it. */
 static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                        uint32_t node) {
@@ -603,7 +595,7 @@ static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
                      (could_fit(slices, ctx, plan, best) && force(slices, ctx, plan, best));
     slices->only_node = GSIM_NO_NODE;
     if (is_placed)
-        leave_line(slices, ctx, plan, best);
+        gsim_wish_lines_remove(&slices->waiting, best);
     return is_placed;
 }
 
@@ -683,10 +675,9 @@ static bool is_over(const struct gsim_slices *slices, const struct gsim_ctx *ctx
 
 /* The jobs behind the one that leaves are looked at again, for it may have left GPUs that it freed;
  * behind the last job those before it. */
-static void leave_pass(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                       gsim_slot slot) {
+static void leave_pass(struct gsim_slices *slices, const struct gsim_ctx *ctx, gsim_slot slot) {
     int64_t rank = gsim_wish_lines_rank(&slices->waiting, slot);
-    leave_line(slices, ctx, plan, slot);
+    gsim_wish_lines_remove(&slices->waiting, slot);
     if (!look_from(slices, rank, gsim_nth(ctx->view, slot) + 1))
         (void)look_from(slices, INT64_MIN, 0);
 }
@@ -710,7 +701,7 @@ static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
         }
         if (is_placed || try_force(slices, ctx, plan, &pass, slot)) {
             has_placed = true;
-            leave_pass(slices, ctx, plan, slot);
+            leave_pass(slices, ctx, slot);
         } else if (is_impatient(slices, ctx, slot)) {
             break;
         }

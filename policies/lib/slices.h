@@ -45,9 +45,6 @@ struct gsim_slices {
     struct gsim_preemption preemption; /* how jobs give way, unless the policy chooses each time: */
     struct gsim_preemption (*way)(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
                                   gsim_slot victim, gsim_slot slot);
-    /* Told which job was placed last, and where the plan stood before; may undo that to place the
-     * job with others. NULL: nothing to do. */
-    void (*placed)(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t mark);
 
     /* The worth of this time of the job's GPUs in ranks: a job that saves the time by going home
      * may be that far behind the first in line. NULL: no job goes before the first. */
