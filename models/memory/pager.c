@@ -183,11 +183,12 @@ struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
                                .run_ns = turns[i].run_ns,
                                .sweep_ns = gsim_muldiv_floor(
                                    turns[i].sweep_ns, store->pager->first_touch_ppm, GSIM_PPM)};
-        if (gsim_rarely(turns[i].tenant->spec.order != NULL))
+        if (gsim_rarely(turns[i].tenant->spec.order != NULL)) {
             timeline[i].upcoming = upcoming_of(&turns[i]);
+            if (i == 0) /* the turn that begins */
+                touch_from(turns[i].tenant, &timeline[i].upcoming);
+        }
     }
-    if (gsim_rarely(timeline[0].upcoming.order != NULL))
-        touch_from(turns[0].tenant, &timeline[0].upcoming);
     struct gsim_migration moved = gsim_proactive_switch(&store->pager->proactive, &store->residency,
                                                         timeline, n_turns, &store->pager->scratch);
     int64_t begins_ns = now_ns > store->times.link_free_ns ? now_ns : store->times.link_free_ns;
