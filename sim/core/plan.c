@@ -421,6 +421,8 @@ static const char *cannot_stop(const struct gsim_plan *plan, gsim_slot slot, enu
         return "this plan has placed or preempted it already";
     if (plan->core->jobs.state[slot] != GSIM_RUNNING)
         return "only a running job can be preempted; one in transition cannot";
+    if (stop >= GSIM_STOP_COUNT)
+        return "there is no such way to stop a job";
     if (keep >= GSIM_KEEP_COUNT)
         return "there is no such place for a job's state";
     return plan->core->ops->refuses_stop(plan->core->model, slot, stop, keep);
@@ -456,7 +458,8 @@ static void take_again(struct gsim_core *core, gsim_slot slot) {
 static bool lacks_column(struct gsim_plan *plan, gsim_slot slot, enum gsim_stop stop,
                          enum gsim_keep keep, const char *why) {
     struct gsim_core *core = plan->core;
-    if (!gsim_core_has_job(plan->core, slot) || core->jobs.state[slot] != GSIM_RUNNING)
+    if (!gsim_core_has_job(plan->core, slot) || core->jobs.state[slot] != GSIM_RUNNING ||
+        stop >= GSIM_STOP_COUNT || keep >= GSIM_KEEP_COUNT)
         return false;
     struct gsim_quote quote =
         core->ops->quote(core->model, slot, stop, keep, NULL, 0, core->view.now_ns);

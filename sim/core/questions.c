@@ -29,6 +29,8 @@ int64_t gsim_ran_ns(const struct gsim_view *view, gsim_slot slot) {
 struct gsim_quote gsim_ask(const struct gsim_ctx *ctx, gsim_slot job, enum gsim_stop stop,
                            enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units) {
     struct gsim_core *core = ctx->core;
+    if (stop >= GSIM_STOP_COUNT || keep >= GSIM_KEEP_COUNT)
+        return (struct gsim_quote){0};
     gsim_tell_progress(core, job);
     keep = gsim_hosts_keep(core, job, keep);
     units = units ? gsim_units_in(core, units, n_units) : NULL;

@@ -149,7 +149,7 @@ done
 counted "$tmp/counted.csv" | grep -q '"assumed":"[^"]*l2.first_loads_milli='
 say "first loads that are carried over from another device are named" $?
 check "and are not where a job is alone" 0 "$(counted "$tmp/lone.csv" | grep -c 'l2.first_loads_milli=')"
-grep -q 'block by block: held against real jobs' "$tmp/named.json"
+grep -q 'block by block: rates of real jobs' "$tmp/named.json"
 say "and how far they are off is told" $?
 
 # --- different kernels that crowd the same SMs are told, equal ones and those with room are not
