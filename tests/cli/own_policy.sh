@@ -125,6 +125,7 @@ expect "a GPU that is named twice" 1 "placing job 'j2' (queued): on a unit that 
 expect "less than nothing of a host" 1 "placing job 'j2' (queued): a part of a host is nothing, or more" bad part
 expect "a watch of no kind" 1 "watching job 'j2' (queued): there is no such kind of watch" bad kind
 expect "a shape of no rule" 1 "placing job 'j2' (queued): a shape has a GPU at least, a share of it, and one of" bad order
+expect "a stop of no way" 1 "preempting job 'j1' (running): there is no such way to stop a job" bad way
 expect "a stop that keeps nowhere" 1 "preempting job 'j1' (running): there is no such place for a job's state" bad keep
 expect "more GPUs than there are do not fit" 0 "^bad on t.csv" bad wide
 sed 's/fallback = "none"/fallback = "nothing"/' "$root/tests/support/bad_policy.c" >default.c

@@ -24,6 +24,7 @@ enum {
     PART,
     KIND,
     ORDER,
+    WAY,
     KEEP,
     WIDE,
     STARVE
@@ -73,6 +74,15 @@ static void act(struct gsim_plan *plan, gsim_slot slot, int64_t how) {
     }
 }
 
+/* In a way, or to a place, that there is not: it has no cost, and breaks a rule. */
+static void stop(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, int64_t how) {
+    enum gsim_stop way = how == WAY ? GSIM_STOP_COUNT : GSIM_STOP_SAVE;
+    enum gsim_keep keep = how == KEEP ? GSIM_KEEP_COUNT : GSIM_KEEP_STORAGE;
+    if (gsim_ask(ctx, slot, way, keep, NULL, 0).is_possible)
+        abort();
+    (void)gsim_plan_preempt(plan, slot, way, keep);
+}
+
 /* Verbs with what no job, GPU or word stands for, before the job is placed; a shape of more GPUs
  * than there are does not fit, and breaks no rule. */
 static void misuse(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, int64_t how) {
@@ -88,11 +98,10 @@ static void misuse(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
     shape.gpus = how == WIDE ? UINT32_MAX : shape.gpus;
     if ((how == ORDER || how == WIDE) && gsim_plan_place(plan, slot, &shape))
         abort();
-    if (how == KEEP && ctx->view->jobs.state[slot] == GSIM_QUEUED)
+    if ((how == WAY || how == KEEP) && ctx->view->jobs.state[slot] == GSIM_QUEUED)
         for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++)
             if (ctx->view->jobs.state[ctx->view->jobs.active[i]] == GSIM_RUNNING)
-                (void)gsim_plan_preempt(plan, ctx->view->jobs.active[i], GSIM_STOP_SAVE,
-                                        GSIM_KEEP_COUNT);
+                stop(ctx, plan, ctx->view->jobs.active[i], how);
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -122,7 +131,7 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "none",
      .choices =
-         "none|segv|abort|divide|loop|stack|exit|print|rule|twice|part|kind|order|keep|wide|starve",
+         "none|segv|abort|divide|loop|stack|exit|print|rule|twice|part|kind|order|way|keep|wide|starve",
      .help = "the bad deed"},
     {0}};
 
