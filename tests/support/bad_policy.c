@@ -130,8 +130,8 @@ static const struct gsim_param_def params[] = {
     {.name = "how",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "none",
-     .choices =
-         "none|segv|abort|divide|loop|stack|exit|print|rule|twice|part|kind|order|way|keep|wide|starve",
+     .choices = "none|segv|abort|divide|loop|stack|exit|print|rule|twice|part|kind|order|way|keep|"
+                "wide|starve",
      .help = "the bad deed"},
     {0}};
 
