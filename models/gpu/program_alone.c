@@ -69,7 +69,7 @@ static int64_t by_host_ns(const struct gsim_context *context) {
     return at_most(all_ns + more);
 }
 
-/* Each iteration begins when its pace lets it: the host has made all launches of the last one by
+/* How long an iteration takes that begins when its pace lets it: the host has made all launches by
  * then that it can. */
 static int64_t last_of_paced_ns(const struct gsim_context *context) {
     struct gsim_context slow = *context;
@@ -142,9 +142,8 @@ static void fit(struct gsim_context *context, enum part part, int64_t least_ns, 
 
 /* Iterations as far apart as time_ns lets them be, at most most_ns. */
 static void fit_pace(struct gsim_context *context, int64_t most_ns, int64_t time_ns) {
-    int64_t n = context->spec.iterations - 1, pace_ns = 0;
-    if (n > 0 && time_ns > last_of_paced_ns(context))
-        pace_ns = (time_ns - last_of_paced_ns(context)) / n;
+    int64_t n = context->spec.iterations - 1, left_ns = time_ns - last_of_paced_ns(context);
+    int64_t pace_ns = n > 0 && left_ns > 0 ? left_ns / n : 0;
     context->spec.pace_ns = pace_ns < most_ns ? pace_ns : most_ns;
 }
 

@@ -765,12 +765,14 @@ static void put_back(struct array *array) {
 
 /* Whether a kernel of its queue waits for SMs. */
 static bool stands_behind(const struct array *array, const struct gsim_sm_kernel *one) {
-    bool stands = false;
-    for (uint32_t i = 0; !one->has_queue && i < array->n_waiting; i++) {
+    if (one->has_queue)
+        return false;
+    for (uint32_t i = 0; i < array->n_waiting; i++) {
         const struct gsim_sm_kernel *it = &array->kernels[array->waiting[i]];
-        stands |= !it->has_queue && it->first_sm == one->first_sm && it->n_sms == one->n_sms;
+        if (!it->has_queue && it->first_sm == one->first_sm && it->n_sms == one->n_sms)
+            return true;
     }
-    return stands;
+    return false;
 }
 
 void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *kernels,

@@ -7,7 +7,7 @@
 #include "models/gpu/lane_state.h"
 
 /* Moves memory for the present member, by the timeline of the ring from this member on; returns
- * when the turn can begin. */
+ * when the turn can begin. is_planned: as in gsim_pager_switch. */
 int64_t gsim_turn_migrate(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane,
                           bool is_planned, int64_t now_ns);
 /* Turns are longer from now on: memory is moved for the rest of the present one, if it is moved by

@@ -190,7 +190,8 @@ struct gsim_store_move {
     int64_t starts_ns; /* when the turn can run */
     int64_t bytes_in, bytes_out;
 };
-/* Proactive: moves memory for the first of these turns, which is about to begin. */
+/* Proactive: moves memory for the first of these turns, which is about to begin, or was planned
+ * before and goes on (is_planned), so that no planning is charged. */
 struct gsim_store_move gsim_pager_switch(struct gsim_store *store,
                                          const struct gsim_next_turn *turns, uint32_t n_turns,
                                          bool is_planned, int64_t now_ns);

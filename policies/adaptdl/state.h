@@ -52,7 +52,7 @@ struct adaptdl {
     bool has_lines; /* tiresias */
     struct adaptdl_line *line;
     struct adaptdl_head *head; /* scratch: as many as there are lines */
-    uint32_t n_lines, room_lines;
+    uint32_t n_lines, room_lines, room_heads;
     uint32_t *fresh; /* scratch: jobs that the tick chooses, and that have no GPUs yet */
     uint64_t n_turns;
     int64_t idle_until_ns; /* before that, a tick would change nothing; 0: unknown */

@@ -21,19 +21,17 @@ static uint32_t find_line(const struct adaptdl *adaptdl, uint32_t gpus) {
 }
 
 static bool add_lines(struct gsim_ctx *ctx, struct adaptdl *adaptdl, uint32_t gpus) {
-    enum { FIRST = 16 };
-    uint32_t room = adaptdl->room_lines, more = room > 0 ? 2 * room : FIRST;
-    struct adaptdl_line none = {gpus, ADAPTDL_NONE, ADAPTDL_NONE};
-    if (adaptdl->n_lines == room) {
-        adaptdl->line = gsim_arena_grow(ctx->arena, adaptdl->line, room * sizeof *adaptdl->line,
-                                        more * sizeof *adaptdl->line);
-        adaptdl->head = gsim_arena_array(ctx->arena, more, sizeof *adaptdl->head);
-        adaptdl->room_lines = more;
-    }
-    if (!adaptdl->line || !adaptdl->head)
+    uint32_t n = adaptdl->n_lines;
+    struct adaptdl_line *line =
+        gsim_arena_room(ctx->arena, adaptdl->line, n + 1, &adaptdl->room_lines, sizeof *line);
+    struct adaptdl_head *head =
+        gsim_arena_room(ctx->arena, adaptdl->head, n + 1, &adaptdl->room_heads, sizeof *head);
+    adaptdl->line = line ? line : adaptdl->line;
+    adaptdl->head = head ? head : adaptdl->head;
+    if (!line || !head)
         return false;
-    adaptdl->line[adaptdl->n_lines++] = none;
-    adaptdl->line[adaptdl->n_lines++] = none;
+    line[n] = line[n + 1] = (struct adaptdl_line){gpus, ADAPTDL_NONE, ADAPTDL_NONE};
+    adaptdl->n_lines += 2;
     return true;
 }
 

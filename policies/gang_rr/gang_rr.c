@@ -322,9 +322,9 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *s = ctx->state;
     int64_t now = ctx->view->now_ns;
     bool has_failed = ctx->view->cluster.n_failures != s->matrix.n_failures;
+    /* gangs that the slice waits for may leave the row with their columns */
     if (has_failed && s->began_ns < 0 && s->matrix.n_used > 0 && beginning_ns(s, ctx) < 0)
-        s->placed_ns =
-            now; /* gangs that the slice waits for may leave the row with their columns */
+        s->placed_ns = now;
     gsim_matrix_settle(&s->matrix, ctx);
     if (s->matrix.n_used == 0) {
         begin_anew(s);

@@ -156,24 +156,29 @@ static double beside_per_s(struct gsim_ctx *ctx, const struct gavel_job *job,
                                                                 .beside = other->slot + 1}));
 }
 
+/* Both jobs' speeds beside each other, by type. Whether there is a type on which both run. */
+static bool find_speeds(struct gsim_ctx *ctx, const struct gavel *gavel, const uint32_t *member,
+                        double per_s[2][GSIM_ROUND_TYPES]) {
+    const struct gavel_job *first = &gavel->job[member[0]], *second = &gavel->job[member[1]];
+    bool runs = false;
+    for (uint32_t type = 0; type < gavel->n_types; type++) {
+        per_s[0][type] = beside_per_s(ctx, first, second, type);
+        per_s[1][type] = beside_per_s(ctx, second, first, type);
+        runs |= per_s[0][type] > 0 && per_s[1][type] > 0;
+    }
+    return runs;
+}
+
 void gavel_learn_pair(struct gsim_ctx *ctx, const struct gavel *gavel,
                       struct gsim_round_entry *pair) {
-    for (int m = 0; m < 2; m++)
-        for (uint32_t type = 0; type < gavel->n_types; type++)
-            pair->per_s[m][type] = beside_per_s(ctx, gavel_member(gavel, pair, m),
-                                                gavel_member(gavel, pair, 1 - m), type);
+    (void)find_speeds(ctx, gavel, pair->member, pair->per_s);
 }
 
 /* Adds the pair, if it can run anywhere, be it in a later phase. The reference's program has
  * entries for all pairs, which count in the time of the types. */
 static bool add_pair(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t first, uint32_t second) {
     double per_s[2][GSIM_ROUND_TYPES] = {0};
-    bool runs = false;
-    for (uint32_t type = 0; type < gavel->n_types; type++) {
-        per_s[0][type] = beside_per_s(ctx, &gavel->job[first], &gavel->job[second], type);
-        per_s[1][type] = beside_per_s(ctx, &gavel->job[second], &gavel->job[first], type);
-        runs |= per_s[0][type] > 0 && per_s[1][type] > 0;
-    }
+    bool runs = find_speeds(ctx, gavel, (const uint32_t[]){first, second}, per_s);
     bool may_change =
         gavel->job[first].epoch_iterations > 0 || gavel->job[second].epoch_iterations > 0;
     if (!runs && !may_change && !gavel->is_reference)

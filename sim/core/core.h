@@ -405,9 +405,8 @@ extern const char *const gsim_state_names[GSIM_STATE_COUNT];
 void gsim_plan_open(struct gsim_plan *plan, struct gsim_core *core);
 bool gsim_plan_reserve(struct gsim_plan *plan, uint32_t old_capacity, uint32_t capacity);
 void gsim_plan_apply(struct gsim_plan *plan);
-/* For plan_arrange.c: a policy broke a rule (false); a new operation, NULL when there is no
- * memory. */
-/* Why a job cannot have the units that a policy names; NULL: it can, where they have room. */
+/* plan_names.c: why a job cannot have the units that a policy names; NULL: it can, where they have
+ * room. */
 const char *gsim_plan_misnames(const struct gsim_plan *plan, gsim_slot slot,
                                const struct gsim_unit *units, uint32_t n_units);
 /* Whether the table of speeds lets the job run on the units that it is given. */
@@ -415,6 +414,8 @@ bool gsim_plan_has_speed(const struct gsim_core *core, gsim_slot slot);
 /* Whether it does not, or the job would share GPUs in a pair that it does not allow; the plan is
  * then broken. */
 bool gsim_plan_breaks_table(struct gsim_plan *plan, gsim_slot slot);
+/* For plan_arrange.c: a policy broke a rule (false); a new operation, NULL when there is no
+ * memory. */
 GSIM_COLD bool gsim_plan_broke(struct gsim_plan *plan, gsim_slot slot, const char *verb,
                                const char *why);
 struct gsim_op *gsim_plan_append(struct gsim_plan *plan, enum gsim_op_kind kind);
