@@ -765,9 +765,7 @@ static void put_back(struct array *array) {
 
 /* Whether a kernel of its queue waits for SMs. */
 static bool stands_behind(const struct array *array, const struct gsim_sm_kernel *one) {
-    if (one->has_queue)
-        return false;
-    for (uint32_t i = 0; i < array->n_waiting; i++) {
+    for (uint32_t i = 0; i < array->n_waiting && !one->has_queue; i++) {
         const struct gsim_sm_kernel *it = &array->kernels[array->waiting[i]];
         if (!it->has_queue && it->first_sm == one->first_sm && it->n_sms == one->n_sms)
             return true;
