@@ -437,7 +437,7 @@ static bool needs_l1(const struct gsim_lanes *lanes, uint16_t number) {
 }
 
 bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
-                           uint16_t number, struct gsim_lanes *lanes) {
+                           uint16_t number, struct gsim_lanes *lanes, struct gsim_sm_last *last) {
     struct batch batch;
     if (!applies(space, number, lanes)) {
         if (gsim_rarely(lanes->has_shared_blocks))
@@ -466,7 +466,7 @@ bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_sp
     }
     if (gsim_rarely(batch.n_atoms > 0))
         gsim_atoms_choose(space, number, lanes, batch.atom, batch.n_atoms);
-    gsim_sm_array_solve(space, batch.kernel, batch.order, batch.n);
+    gsim_sm_array_solve(space, batch.kernel, batch.order, batch.n, last);
     for (uint32_t i = 0; i < batch.n; i++) {
         struct gsim_gpu_lane *lane = &lanes->lane[batch.lane[i]];
         const struct gsim_context *context = &lanes->members[gsim_gpu_lane_running(lane)].context;

@@ -153,13 +153,22 @@ static void leave_blocks(const struct gsim_lane_gpu *gpu, uint16_t space,
     }
 }
 
+/* Where kernels went to SMs block by block before; without memory their rates are not kept. */
+static struct gsim_sm_last *last_of(struct gsim_solved *solved, uint16_t space,
+                                    const struct gsim_lanes *lanes) {
+    if (lanes->has_shared_blocks && !solved->last[space])
+        solved->last[space] = gsim_arena_alloc(solved->arena, sizeof *solved->last[space]);
+    return solved->last[space];
+}
+
 void gsim_side_by_side_solve(const struct gsim_lane_gpu *gpu, const struct gsim_space *spaces,
                              struct gsim_solved *solved, struct gsim_lanes *lanes) {
     struct runners runners;
     for (uint16_t space = 0; lanes->unsolved >> space; space++) {
         if (!(lanes->unsolved >> space & 1))
             continue;
-        if (gsim_shared_sms_solve(gpu, &spaces[space], space, lanes))
+        struct gsim_sm_last *last = last_of(solved, space, lanes);
+        if (gsim_shared_sms_solve(gpu, &spaces[space], space, lanes, last))
             continue;
         leave_blocks(gpu, space, lanes);
         collect(lanes, space, &runners);

@@ -19,6 +19,7 @@ struct gsim_solved {
         struct gsim_holder *holder;
     } set[GSIM_SOLVED_SETS];
     uint32_t oldest;
+    struct gsim_sm_last *last[GSIM_SPACES_MAX]; /* of spaces by blocks; NULL: none yet */
     struct gsim_arena *arena;
 };
 

@@ -109,9 +109,11 @@ struct gsim_sm_kernel {
     struct gsim_sm_losses lost;
 };
 
-/* Puts blocks on SMs and finds all rates. scratch: a place for an order of n kernels. */
+struct gsim_sm_last;
+/* Puts blocks on SMs and finds all rates. scratch: a place for an order of n kernels. last: the
+ * rates that were found last (models/gpu/sm_rates.h); NULL: they are not kept. */
 void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
-                         uint16_t *scratch, uint32_t n);
+                         uint16_t *scratch, uint32_t n, struct gsim_sm_last *last);
 struct gsim_sm_room gsim_sm_room(const struct gsim_profile *profile);
 /* threads above 0; in the steps in which an SM gives it out, so maybe more than it has. */
 struct gsim_sm_room gsim_sm_room_of_block(const struct gsim_profile *profile, int64_t threads,

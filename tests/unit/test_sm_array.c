@@ -46,7 +46,7 @@ static struct gsim_sm_kernel kernel(int64_t blocks, int64_t shared_bytes,
 static void solve(struct gsim_sm_kernel *kernels, uint32_t n) {
     struct gsim_space space = gsim_space_of_device(&device);
     uint16_t order[4];
-    gsim_sm_array_solve(&space, kernels, order, n);
+    gsim_sm_array_solve(&space, kernels, order, n, NULL);
 }
 
 /* Eight blocks of which an SM holds one: four wait, and keep the second kernel away although there
@@ -122,7 +122,7 @@ static void test_uneven_ends_free_half_of_the_time(void **state) {
     for (uint32_t i = 0; i < 4; i++) {
         uint16_t order[2];
         kernels[0].left = gsim_work_of_ns(at[i].left_ns);
-        gsim_sm_array_solve(&space, kernels, order, 2);
+        gsim_sm_array_solve(&space, kernels, order, 2, NULL);
         assert_int_equal(held[0].n, at[i].first);
         assert_int_equal(held[1].n, at[i].second);
         assert_true(kernels[0].look == gsim_work_of_ns(at[i].look_ns));
@@ -229,7 +229,7 @@ static void expect_on_two_sms(int64_t gb_per_s, int64_t register_bytes, uint64_t
     one.register_bytes = register_bytes;
     one.hbm_bytes_per_s = gb_per_s * GB;
     one.memory_ppm = (uint32_t)(gb_per_s * 1000);
-    gsim_sm_array_solve(&space, &one, order, 1);
+    gsim_sm_array_solve(&space, &one, order, 1, NULL);
     assert_in_range(one.rate_q32 * 100000 / GSIM_RATE_ONE, rate_e5 - 1, rate_e5 + 1);
 }
 
@@ -316,7 +316,7 @@ static void test_few_threads_wait_more(void **state) {
         kernels[1].memory_ppm = 571429;
         kernels[1].hbm_bytes_per_s = 400 * GB;
         kernels[1].threads = threads;
-        gsim_sm_array_solve(&space, kernels, order, 2);
+        gsim_sm_array_solve(&space, kernels, order, 2, NULL);
         uint64_t expected = threads == 32 ? 70833 : 81591;
         assert_in_range(kernels[1].rate_q32 / (GSIM_RATE_ONE / 100000), expected - 1, expected + 1);
     }
@@ -484,7 +484,7 @@ static void expect_clocked(struct gsim_sm_kernel first, int64_t room_w, int64_t 
         kernels[i].n_sms = 2;
         kernels[i].has_queue = true;
     }
-    gsim_sm_array_solve(&space, kernels, order, 2);
+    gsim_sm_array_solve(&space, kernels, order, 2, NULL);
     assert_in_range(kernels[0].rate_q32 * 10000 / GSIM_RATE_ONE, one - 1, one + 1);
     assert_in_range(kernels[1].rate_q32 * 10000 / GSIM_RATE_ONE, other - 1, other + 1);
 }
@@ -533,7 +533,7 @@ static void test_staged_kernels_draw_more(void **state) {
         uint16_t order[1];
         one.n_sms = 2;
         one.memory_ppm = GSIM_PPM;
-        gsim_sm_array_solve(&space, &one, order, 1);
+        gsim_sm_array_solve(&space, &one, order, 1, NULL);
         assert_in_range(one.rate_q32 * 10000 / GSIM_RATE_ONE, shared == 4096 ? 9166 : 6999,
                         shared == 4096 ? 9167 : 7000);
     }
