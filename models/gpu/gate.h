@@ -12,24 +12,22 @@
 static inline struct gsim_sm_kernel
 gsim_gate_shape(const struct gsim_space *space, const struct gsim_member *member, int64_t number) {
     const struct gsim_program *program = member->context.spec.program;
-    int64_t sms = space->profile->value[GSIM_KEY_SMS];
-    int64_t part = gsim_muldiv_ceil(sms, member->spec.demand.fill_ppm, GSIM_PPM);
-    struct gsim_sm_kernel out = {.blocks = part > 0 ? part : 1,
-                                 .threads = 1,
-                                 .is_whole = true,
-                                 .memory_ppm = member->spec.demand.memory_ppm,
-                                 .loads_ppm = member->spec.demand.loads_ppm,
-                                 .hbm_bytes_per_s = member->spec.demand.hbm_bytes_per_s};
-    if (!program)
+    const struct gsim_program_kernel *kernel = program ? &program->kernels[number] : NULL;
+    const struct gsim_demand *demand = &member->spec.demand;
+    struct gsim_sm_kernel out = {.blocks = 1, .threads = 1, .is_whole = true};
+    out.memory_ppm = kernel ? kernel->memory_ppm : demand->memory_ppm;
+    out.loads_ppm = kernel ? kernel->loads_ppm : demand->loads_ppm;
+    out.hbm_bytes_per_s = kernel ? kernel->hbm_bytes_per_s : demand->hbm_bytes_per_s;
+    if (kernel) {
+        out.small_l1_ppm = kernel->small_l1_ppm;
+        out.fills_shared = kernel->fills_shared;
+    }
+    if (!kernel || kernel->blocks == 0 || kernel->threads == 0) {
+        int64_t sms = space->profile->value[GSIM_KEY_SMS];
+        int64_t part = gsim_muldiv_ceil(sms, demand->fill_ppm, GSIM_PPM);
+        out.blocks = part > 0 ? part : 1;
         return out;
-    const struct gsim_program_kernel *kernel = &program->kernels[number];
-    out.memory_ppm = kernel->memory_ppm;
-    out.hbm_bytes_per_s = kernel->hbm_bytes_per_s;
-    out.loads_ppm = kernel->loads_ppm;
-    out.small_l1_ppm = kernel->small_l1_ppm;
-    out.fills_shared = kernel->fills_shared;
-    if (kernel->blocks == 0 || kernel->threads == 0)
-        return out;
+    }
     out.is_whole = false;
     out.blocks = kernel->blocks;
     out.threads = kernel->threads;

@@ -72,6 +72,14 @@ struct gsim_member_alone {
     int64_t hbm_bytes_per_s; /* in the mean of an iteration, as far as it is known */
 };
 
+/* What its kernels begin with beside others: follows from its program and these. */
+struct gsim_member_begins {
+    int64_t iteration_ns, others_bytes_per_s; /* others 0: not found yet */
+    int64_t peak_bytes_per_s; /* of its space */
+    const struct gsim_profile *profile;
+    struct gsim_first_loads loads;
+};
+
 /* A context with the properties that its lane goes by. */
 struct gsim_member {
     struct gsim_entry how; /* the entry in the arrangement */
@@ -79,6 +87,7 @@ struct gsim_member {
     struct gsim_context context;
     struct gsim_member_power power; /* where kernels share SMs block by block */
     struct gsim_member_alone alone; /* where kernels share SMs block by block */
+    struct gsim_member_begins begins; /* where kernels share SMs block by block */
     struct gsim_tenant tenant; /* its memory */
     bool is_present; /* this place of the table is in use */
     uint8_t stop_at; /* enum gsim_exit: the boundary at which it leaves the lane */

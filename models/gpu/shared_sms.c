@@ -273,9 +273,15 @@ static struct gsim_first_loads first_loads_of(const struct gsim_space *space,
     const struct gsim_program *program = member->context.spec.program;
     if (!program || place->others_bytes_per_s == 0)
         return (struct gsim_first_loads){0};
-    int64_t ns = gsim_member_iteration_ns(member);
-    return gsim_first_loads_of(space, program->hbm_bytes,
-                               gsim_muldiv_floor(place->others_bytes_per_s, ns, GSIM_NS_PER_S));
+    struct gsim_member_begins *begins = &member->begins;
+    int64_t ns = gsim_member_iteration_ns(member), others = place->others_bytes_per_s;
+    if (begins->iteration_ns != ns || begins->others_bytes_per_s != others ||
+        begins->peak_bytes_per_s != space->peak_bytes_per_s || begins->profile != space->profile)
+        *begins = (struct gsim_member_begins){
+            ns, others, space->peak_bytes_per_s, space->profile,
+            gsim_first_loads_of(space, program->hbm_bytes,
+                                gsim_muldiv_floor(others, ns, GSIM_NS_PER_S))};
+    return begins->loads;
 }
 
 /* The kernel of a running lane joins the batch, unless it needs no SMs now. The lane is brought
@@ -303,33 +309,34 @@ static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *sp
     note_arrival(lane, span.kernel, lanes->now_ns);
     lanes->has_unknown_traffic |=
         context->spec.program && !context->spec.program->kernels[span.kernel].is_traffic_known;
-    struct gsim_sm_kernel kernel = gsim_gate_shape(space, member, span.kernel);
-    set_power(space->profile, member, span.kernel, &kernel);
+    struct gsim_sm_kernel *kernel = &out->kernel[out->n];
+    *kernel = gsim_gate_shape(space, member, span.kernel);
+    set_power(space->profile, member, span.kernel, kernel);
     if (!gsim_gpu_lane_has_atoms(lane))
-        kernel.first_loads = first_loads_of(space, member, place);
-    lanes->has_first_loads |= kernel.first_loads.misses_ppm > 0;
-    kernel.all = span.end - begin;
-    kernel.left = span.end - done;
-    kernel.arrived_ns = lane->times.arrived_ns;
-    kernel.first_sm = (uint16_t)place->first_sm;
-    kernel.n_sms = (uint16_t)place->n_sms;
-    kernel.has_queue = place->has_queue;
-    kernel.is_l1_followed = place->is_l1_followed;
-    kernel.rank = lane->how.gate.rank;
-    kernel.held = &lane->state.held;
-    kernel.ran_alone = ran_alone;
-    divide(lane, member, &kernel);
+        kernel->first_loads = first_loads_of(space, member, place);
+    lanes->has_first_loads |= kernel->first_loads.misses_ppm > 0;
+    kernel->all = span.end - begin;
+    kernel->left = span.end - done;
+    kernel->arrived_ns = lane->times.arrived_ns;
+    kernel->first_sm = (uint16_t)place->first_sm;
+    kernel->n_sms = (uint16_t)place->n_sms;
+    kernel->has_queue = place->has_queue;
+    kernel->is_l1_followed = place->is_l1_followed;
+    kernel->rank = lane->how.gate.rank;
+    kernel->held = &lane->state.held;
+    kernel->ran_alone = ran_alone;
+    divide(lane, member, kernel);
     if (gsim_rarely(gsim_gpu_lane_is_gated(lane)))
-        obey_gate(lanes, number, span.kernel, &kernel);
+        obey_gate(lanes, number, span.kernel, kernel);
     out->end[out->n] = span.end;
     out->lane[out->n] = number;
-    out->kernel[out->n++] = kernel;
+    out->n++;
     if (gsim_rarely(gsim_gpu_lane_has_atoms(lane)))
         out->atom[out->n_atoms++] = (struct gsim_atom){
-            .kernel = &out->kernel[out->n - 1],
+            .kernel = kernel,
             .end = &out->end[out->n - 1],
             .lane = number,
-            .needs = gsim_sm_array_needs(space, &kernel, lane->how.atoms.slip_ppm)};
+            .needs = gsim_sm_array_needs(space, kernel, lane->how.atoms.slip_ppm)};
 }
 
 /* Observers learn which SMs each lane of the space has now. */

@@ -143,13 +143,15 @@ static int64_t find_fits(const struct array *array, uint16_t number, uint8_t *fi
 
 /* --- L1 --------------------------------------------------------------------------------------- */
 
-/* The SMs from this one on, before `end`. */
-static void add_sms(struct gsim_sm_set *set, int64_t sm, int64_t end) {
-    while (sm < end) {
-        int64_t next = sm / 64 * 64 + 64 < end ? sm / 64 * 64 + 64 : end;
-        set->word[sm / 64] |= UINT64_MAX >> (64 - (next - sm)) << (sm % 64);
-        sm = next;
-    }
+/* Of eight SMs with these blocks, a bit for each that has some. */
+static uint64_t have_some(const uint8_t *blocks) {
+    const uint64_t low = UINT64_C(0x7F7F7F7F7F7F7F7F);
+    uint64_t eight;
+    memcpy(&eight, blocks, sizeof eight);
+    if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+        eight = __builtin_bswap64(eight);
+    uint64_t top = (((eight & low) + low) | eight) & ~low; /* of each byte that is not 0 */
+    return (top >> 7) * UINT64_C(0x0102040810204080) >> 56; /* byte i goes to bit 56 + i */
 }
 
 /* Adds the SMs with blocks of the kernel that have the smallest L1. */
@@ -158,11 +160,8 @@ static void add_small(const struct gsim_sm_kernel *kernel, struct gsim_sm_set *o
     struct gsim_sm_set has = {{0}};
     if ((small->word[0] | small->word[1] | small->word[2]) == 0 && !kernel->fills_shared)
         return;
-    for (int64_t sm = 0, next; sm < GSIM_ARRAY_SMS_MAX; sm = next) {
-        next = end_of_run(kernel->held->blocks, sm, GSIM_ARRAY_SMS_MAX);
-        if (kernel->held->blocks[sm] > 0)
-            add_sms(&has, sm, next);
-    }
+    for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm += 8)
+        has.word[sm / 64] |= have_some(&kernel->held->blocks[sm]) << (sm % 64);
     for (uint32_t i = 0; i < sizeof has.word / sizeof has.word[0]; i++)
         out->word[i] |= kernel->fills_shared ? has.word[i] : has.word[i] & small->word[i];
 }
@@ -185,19 +184,26 @@ GSIM_APART static void begin_with_l1(const struct array *array, uint16_t number)
         own->word[i] |= before.word[i];
 }
 
+/* Of the blocks that fit, n begin: those that do not are left where most of them would be. */
+static void keep_fitting(uint8_t *fits, int64_t first, int64_t end, int64_t all, int64_t n) {
+    uint8_t rest[GSIM_ARRAY_SMS_MAX] = {0};
+    memcpy(&rest[first], &fits[first], (size_t)(end - first));
+    level_down(rest, first, end, all - n);
+    for (int64_t sm = first; sm < end; sm++)
+        fits[sm] = (uint8_t)(fits[sm] - rest[sm]);
+}
+
 /* Blocks go one by one to an SM with the most room for them. */
 static void place(struct array *array, uint16_t number, int64_t n) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
     struct gsim_sm_held *held = kernel->held;
     int64_t first = kernel->first_sm, end = kernel->first_sm + kernel->n_sms;
-    uint8_t fits[GSIM_ARRAY_SMS_MAX], rest[GSIM_ARRAY_SMS_MAX] = {0};
+    uint8_t fits[GSIM_ARRAY_SMS_MAX] = {0};
     int64_t all = find_fits(array, number, fits);
-    if (all > n) {
-        memcpy(&rest[first], &fits[first], kernel->n_sms);
-        level_down(rest, first, end, all - n);
-    }
-    for (int64_t sm = first; sm < end; sm++)
-        held->blocks[sm] = (uint8_t)(held->blocks[sm] + fits[sm] - rest[sm]);
+    if (all > n)
+        keep_fitting(fits, first, end, all, n);
+    for (int64_t sm = first; all > 0 && sm < end; sm++)
+        held->blocks[sm] = (uint8_t)(held->blocks[sm] + fits[sm]);
     if (gsim_rarely(kernel->is_l1_followed))
         begin_with_l1(array, number);
     if (held->n == 0)
