@@ -29,6 +29,8 @@ struct array {
     uint32_t n_holders;
     uint16_t waiting[GSIM_ARRAY_KERNELS_MAX]; /* kernels of which blocks have not begun */
     uint32_t n_waiting;
+    struct gsim_sm_set has[GSIM_ARRAY_KERNELS_MAX]; /* SMs with blocks of a kernel */
+    bool is_known[GSIM_ARRAY_KERNELS_MAX]; /* whether `has` is, since blocks moved last */
 };
 
 /* Blocks that have not ended, by the work that is left. */
@@ -154,30 +156,42 @@ static uint64_t have_some(const uint8_t *blocks) {
     return (top >> 7) * UINT64_C(0x0102040810204080) >> 56; /* byte i goes to bit 56 + i */
 }
 
+/* Most kernels keep their blocks while others are served, each of which asks. */
+static const struct gsim_sm_set *sms_of(struct array *array, uint16_t number) {
+    const uint8_t *blocks = array->kernels[number].held->blocks;
+    struct gsim_sm_set *has = &array->has[number];
+    if (array->is_known[number])
+        return has;
+    *has = (struct gsim_sm_set){{0}};
+    for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm += 8)
+        has->word[sm / 64] |= have_some(&blocks[sm]) << (sm % 64);
+    array->is_known[number] = true;
+    return has;
+}
+
 /* Adds the SMs with blocks of the kernel that have the smallest L1. */
-static void add_small(const struct gsim_sm_kernel *kernel, struct gsim_sm_set *out) {
+static void add_small(struct array *array, uint16_t number, struct gsim_sm_set *out) {
+    const struct gsim_sm_kernel *kernel = &array->kernels[number];
     const struct gsim_sm_set *small = &kernel->held->small_l1;
-    struct gsim_sm_set has = {{0}};
     if ((small->word[0] | small->word[1] | small->word[2]) == 0 && !kernel->fills_shared)
         return;
-    for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm += 8)
-        has.word[sm / 64] |= have_some(&kernel->held->blocks[sm]) << (sm % 64);
-    for (uint32_t i = 0; i < sizeof has.word / sizeof has.word[0]; i++)
-        out->word[i] |= kernel->fills_shared ? has.word[i] : has.word[i] & small->word[i];
+    const struct gsim_sm_set *has = sms_of(array, number);
+    for (uint32_t i = 0; i < sizeof has->word / sizeof has->word[0]; i++)
+        out->word[i] |= kernel->fills_shared ? has->word[i] : has->word[i] & small->word[i];
 }
 
 /* Kernels that wait, or go on to further SMs, find these as they are: an SM parts its memory anew
  * only when it has been empty. */
-GSIM_APART static void follow_l1(const struct array *array, const uint16_t *numbers, uint32_t n) {
+GSIM_APART static void follow_l1(struct array *array, const uint16_t *numbers, uint32_t n) {
     struct gsim_sm_set small = {{0}};
     for (uint32_t i = 0; i < array->n_holders; i++)
-        add_small(&array->kernels[array->holder[i]], &small);
+        add_small(array, array->holder[i], &small);
     for (uint32_t i = 0; i < n; i++)
         array->kernels[numbers[i]].held->small_l1 = small;
 }
 
 /* The kernel begins beside others on SMs, or in the place of those that were there until now. */
-GSIM_APART static void begin_with_l1(const struct array *array, uint16_t number) {
+GSIM_APART static void begin_with_l1(struct array *array, uint16_t number) {
     struct gsim_sm_set *own = &array->kernels[number].held->small_l1, before = *own;
     follow_l1(array, &number, 1);
     for (uint32_t i = 0; i < sizeof before.word / sizeof before.word[0]; i++)
@@ -204,6 +218,7 @@ static void place(struct array *array, uint16_t number, int64_t n) {
         keep_fitting(fits, first, end, all, n);
     for (int64_t sm = first; all > 0 && sm < end; sm++)
         held->blocks[sm] = (uint8_t)(held->blocks[sm] + fits[sm]);
+    array->is_known[number] &= all == 0;
     if (gsim_rarely(kernel->is_l1_followed))
         begin_with_l1(array, number);
     if (held->n == 0)
@@ -425,8 +440,10 @@ static void look_for_others(struct array *array) {
 /* A kernel that ran alone has its blocks on SMs already, whatever comes before it now. */
 static void put_back(struct array *array) {
     for (uint32_t i = 0; i < array->n; i++)
-        if (gsim_rarely(array->kernels[i].ran_alone) && array->kernels[i].held->n == 0)
+        if (gsim_rarely(array->kernels[i].ran_alone) && array->kernels[i].held->n == 0) {
             (void)begin_blocks(array, (uint16_t)i);
+            array->is_known[i] = false;
+        }
 }
 
 /* Whether a kernel of its queue waits for SMs. */
@@ -449,12 +466,14 @@ void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *
     array.n = n;
     array.n_waiting = 0;
     look_around(&array);
+    memset(array.is_known, 0, n * sizeof *array.is_known);
     put_back(&array);
     for (uint32_t i = 0; i < n; i++) {
         struct gsim_sm_kernel *kernel = &kernels[scratch[i]];
         kernel->look = 0;
         bool is_held_back = kernel->is_stopped || stands_behind(&array, kernel);
         bool is_served = is_held_back ? hold_back(&array, scratch[i]) : serve(&array, scratch[i]);
+        array.is_known[scratch[i]] = false;
         if (is_served || kernel->is_stopped)
             continue;
         array.waiting[array.n_waiting++] = scratch[i];
