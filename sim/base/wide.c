@@ -23,6 +23,22 @@ static const uint64_t roots[FRACTION_BITS] = {
     UINT64_C(0xFFFFFFFFFF4E8DE7),
 };
 
+static uint64_t times(uint64_t value, uint64_t root) {
+    return (uint64_t)((gsim_u128)value * root >> 64);
+}
+
+static uint64_t root_of(int above) {
+    return roots[above - (64 - FRACTION_BITS)];
+}
+
+/* Of the roots of all bits, in their order; there is one. */
+static uint64_t product_of(uint64_t bits) {
+    uint64_t value = root_of(__builtin_clzll(bits));
+    while (bits &= ~(UINT64_C(1) << (63 - __builtin_clzll(bits))))
+        value = times(value, root_of(__builtin_clzll(bits)));
+    return value;
+}
+
 uint64_t gsim_exp2_neg_q32(int64_t numerator, int64_t denominator) {
     assert(numerator >= 0 && denominator > 0);
     int64_t whole = numerator / denominator;
@@ -32,12 +48,8 @@ uint64_t gsim_exp2_neg_q32(int64_t numerator, int64_t denominator) {
     uint64_t bits = (uint64_t)(((gsim_u128)(numerator % denominator) << FRACTION_BITS) /
                                (gsim_u128)denominator);
     gsim_u128 value = (gsim_u128)1 << 64; /* Q64; 1.0 needs the 65th bit */
-    while (bits > 0) {
-        int above = __builtin_clzll(bits);
-        uint64_t root = roots[above - (64 - FRACTION_BITS)];
-        value = value >> 64 ? root : (gsim_u128)(uint64_t)value * root >> 64;
-        bits &= ~(UINT64_C(1) << (63 - above));
-    }
+    if (bits > 0)
+        value = product_of(bits);
     value = (value >> whole) + (UINT64_C(1) << 31);
     return (uint64_t)(value >> 32);
 }
@@ -52,9 +64,14 @@ int64_t gsim_log2_neg_q32(uint64_t part_q32) {
     uint64_t part = part_q32 << BITS; /* Q64 */
     for (; !(part >> 63); whole++)
         part <<= 1;
-    gsim_u128 value = (gsim_u128)1 << 64;
-    for (int bit = 0; bit < BITS; bit++) {
-        gsim_u128 next = value >> 64 ? roots[bit] : (gsim_u128)(uint64_t)value * roots[bit] >> 64;
+    int bit = 0;
+    while (bit < BITS && roots[bit] < part) /* 1.0 has no place in a value of 64 bits */
+        bit++;
+    if (bit == BITS)
+        return whole << BITS;
+    uint64_t value = roots[bit];
+    for (rest = 1, bit++; bit < BITS; bit++) {
+        uint64_t next = times(value, roots[bit]);
         bool is_set = next >= part;
         value = is_set ? next : value;
         rest = rest * 2 + is_set;
