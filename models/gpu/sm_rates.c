@@ -39,21 +39,15 @@ static gsim_u128 over_q32(int64_t all, int64_t part) {
     return ((gsim_u128)(uint64_t)all << 32) / (uint64_t)(part > 0 ? part : 1);
 }
 
-/* How many times longer than alone each part of the kernel's time takes; what it draws on its SMs,
- * and the bytes that are on their way to it while it waits for them, in those of an SM. */
-struct stretch {
-    gsim_u128 compute_q32, memory_q32;
-    uint64_t begins_q32; /* the longer wait when it begins, in times alone */
-    int64_t draws_bytes_per_s, under_way;
-};
-
-static gsim_u128 time_of(const struct gsim_sm_kernel *kernel, const struct stretch *stretch) {
+static gsim_u128 time_of(const struct gsim_sm_kernel *kernel,
+                         const struct gsim_sm_stretch *stretch) {
     return (gsim_u128)(uint64_t)(GSIM_PPM - kernel->memory_ppm) * stretch->compute_q32 +
            (gsim_u128)kernel->memory_ppm * stretch->memory_q32 +
            (gsim_u128)(uint64_t)GSIM_PPM * stretch->begins_q32;
 }
 
-static uint64_t rate_of(const struct gsim_sm_kernel *kernel, const struct stretch *stretch) {
+static uint64_t rate_of(const struct gsim_sm_kernel *kernel,
+                        const struct gsim_sm_stretch *stretch) {
     gsim_u128 rate = ((gsim_u128)(uint64_t)GSIM_PPM << 64) / time_of(kernel, stretch);
     return rate < GSIM_RATE_ONE ? (uint64_t)rate : GSIM_RATE_ONE;
 }
@@ -109,7 +103,7 @@ static gsim_u128 memory_on_fewer(const struct gsim_space *space,
 }
 
 static void slow_down(const struct gsim_space *space, const struct gsim_sm_kernel *kernel,
-                      const struct gsim_sm_alone *alone, int64_t has, struct stretch *out) {
+                      const struct gsim_sm_alone *alone, int64_t has, struct gsim_sm_stretch *out) {
     struct gsim_space device = gsim_space_of_device(space->profile);
     int64_t had = worth(alone, alone->in_flight), sms = at_most_its_sms(kernel, has);
     struct gsim_fewer_sms fewer = {had, has, out->draws_bytes_per_s,
@@ -122,13 +116,14 @@ static void slow_down(const struct gsim_space *space, const struct gsim_sm_kerne
         gsim_muldiv_floor(out->draws_bytes_per_s, (int64_t)rate_of(kernel, out), GSIM_RATE_ONE);
 }
 
-static struct stretch on_sms(const struct gsim_space *space, const struct gsim_sm_kernel *kernel,
-                             const struct gsim_sm_alone *alone, int64_t has) {
+static struct gsim_sm_stretch on_sms(const struct gsim_space *space,
+                                     const struct gsim_sm_kernel *kernel,
+                                     const struct gsim_sm_alone *alone, int64_t has) {
     int64_t had = worth(alone, alone->in_flight);
-    struct stretch out = {.compute_q32 = GSIM_RATE_ONE,
-                          .memory_q32 = GSIM_RATE_ONE,
-                          .draws_bytes_per_s = draws_alone(space->profile, kernel, had),
-                          .under_way = under_way(space, kernel, alone, has)};
+    struct gsim_sm_stretch out = {.compute_q32 = GSIM_RATE_ONE,
+                                  .memory_q32 = GSIM_RATE_ONE,
+                                  .draws_bytes_per_s = draws_alone(space->profile, kernel, had),
+                                  .under_way = under_way(space, kernel, alone, has)};
     if (has != had || has != at_most_its_sms(kernel, has) ||
         space->peak_bytes_per_s < space->profile->value[GSIM_KEY_HBM_BYTES_PER_S])
         slow_down(space, kernel, alone, has, &out);
@@ -153,7 +148,7 @@ static uint64_t longer_by_l1(const struct gsim_sm_kernel *kernel) {
 }
 
 /* A kernel that finds less in L1 is longer in all that it does. */
-static void lose_l1(const struct gsim_sm_kernel *kernel, struct stretch *out) {
+static void lose_l1(const struct gsim_sm_kernel *kernel, struct gsim_sm_stretch *out) {
     uint64_t longer_q32 = longer_by_l1(kernel);
     out->compute_q32 = out->compute_q32 * longer_q32 >> 32;
     out->memory_q32 = out->memory_q32 * longer_q32 >> 32;
@@ -161,10 +156,10 @@ static void lose_l1(const struct gsim_sm_kernel *kernel, struct stretch *out) {
         gsim_muldiv_floor(out->draws_bytes_per_s, GSIM_RATE_ONE, (int64_t)longer_q32);
 }
 
-static struct stretch undisturbed(const struct gsim_space *space,
-                                  const struct gsim_sm_kernel *kernel,
-                                  const struct gsim_sm_alone *alone) {
-    struct stretch out = on_sms(space, kernel, alone, worth(alone, kernel->held->pace));
+static struct gsim_sm_stretch undisturbed(const struct gsim_space *space,
+                                          const struct gsim_sm_kernel *kernel,
+                                          const struct gsim_sm_alone *alone) {
+    struct gsim_sm_stretch out = on_sms(space, kernel, alone, worth(alone, kernel->held->pace));
     if (gsim_rarely(kernel->small_l1_ppm > 0))
         lose_l1(kernel, &out);
     return out;
@@ -177,7 +172,7 @@ struct gsim_sm_needs gsim_sm_array_needs(const struct gsim_space *space,
     int64_t low = 1, high = (alone.in_flight + alone.per_sm - 1) / alone.per_sm;
     while (slip_ppm > 0 && low < high) {
         int64_t middle = (low + high) / 2;
-        struct stretch stretch = on_sms(space, kernel, &alone, middle * GSIM_SM);
+        struct gsim_sm_stretch stretch = on_sms(space, kernel, &alone, middle * GSIM_SM);
         if (time_of(kernel, &stretch) <= most)
             high = middle;
         else
@@ -215,7 +210,7 @@ static gsim_u128 memory_at_highest(const struct gsim_sm_kernel *kernel) {
 /* One clock for all: what draws more than the limit lowers it for kernels beside it, too, and so
  * does a kernel that the GPU runs at less than its highest clock. */
 static void share_power(const struct gsim_space *space, struct gsim_sm_kernel *kernels, uint32_t n,
-                        struct stretch *here) {
+                        struct gsim_sm_stretch *here) {
     gsim_u128 power_uw = 0, memory_uw = 0;
     uint64_t highest = (uint64_t)GSIM_PPM;
     bool is_lowered = false;
@@ -241,7 +236,7 @@ static void share_power(const struct gsim_space *space, struct gsim_sm_kernel *k
 /* --- bandwidth -------------------------------------------------------------------------------- */
 
 static struct gsim_loader loader_of(const struct gsim_sm_kernel *kernel,
-                                    const struct stretch *stretch) {
+                                    const struct gsim_sm_stretch *stretch) {
     return (struct gsim_loader){.draws_bytes_per_s = stretch->draws_bytes_per_s,
                                 .at_bytes_per_s = stretch->draws_bytes_per_s,
                                 .alone_bytes_per_s = stretch->draws_bytes_per_s,
@@ -251,7 +246,7 @@ static struct gsim_loader loader_of(const struct gsim_sm_kernel *kernel,
 
 /* All of the longer time is waiting for memory. */
 static void wait_longer(const struct gsim_sm_kernel *kernel, uint64_t longer_q32,
-                        struct stretch *stretch) {
+                        struct gsim_sm_stretch *stretch) {
     gsim_u128 more = (time_of(kernel, stretch) >> 32) * (longer_q32 - GSIM_RATE_ONE);
     stretch->memory_q32 += more / kernel->memory_ppm;
 }
@@ -276,7 +271,7 @@ static uint64_t load_beside(const struct gsim_space *space, struct loaders *load
 
 /* Kernels begin later than alone, where others have pushed what they begin with out of L2. */
 static void begin_later(const struct gsim_space *space, const struct gsim_sm_kernel *kernels,
-                        uint32_t n, struct loaders *loaders, struct stretch *here) {
+                        uint32_t n, struct loaders *loaders, struct gsim_sm_stretch *here) {
     for (uint32_t i = 0; i < n; i++) {
         int64_t alone_ns = (int64_t)gsim_work_to_ns(kernels[i].all);
         if (kernels[i].held->pace == 0 || kernels[i].first_loads.misses_ppm == 0 || alone_ns == 0)
@@ -289,7 +284,7 @@ static void begin_later(const struct gsim_space *space, const struct gsim_sm_ker
 
 /* Loads take longer while several kernels load. */
 static void share_memory(const struct gsim_space *space, const struct gsim_sm_kernel *kernels,
-                         uint32_t n, struct stretch *here) {
+                         uint32_t n, struct gsim_sm_stretch *here) {
     struct loaders loaders;
     loaders.n = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -316,8 +311,8 @@ static uint32_t lost_ppm(const struct gsim_sm_kernel *kernel, gsim_u128 compute_
     return ppm < GSIM_PPM ? (uint32_t)ppm : (uint32_t)GSIM_PPM;
 }
 
-static void find_losses(struct gsim_sm_kernel *kernel, const struct stretch *undisturbed,
-                        const struct stretch *here) {
+static void find_losses(struct gsim_sm_kernel *kernel, const struct gsim_sm_stretch *undisturbed,
+                        const struct gsim_sm_stretch *here) {
     gsim_u128 compute_q32 =
         undisturbed->compute_q32 > GSIM_RATE_ONE ? undisturbed->compute_q32 : GSIM_RATE_ONE;
     kernel->lost.sms_ppm =
@@ -325,21 +320,6 @@ static void find_losses(struct gsim_sm_kernel *kernel, const struct stretch *und
     gsim_u128 begins_q32 = here->begins_q32; /* of all its time, so of each part */
     kernel->lost.bandwidth_ppm =
         lost_ppm(kernel, begins_q32, begins_q32 + here->memory_q32 - undisturbed->memory_q32);
-}
-
-static void find(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
-                 const struct gsim_sm_alone *alone, uint32_t n) {
-    struct stretch stretch[GSIM_ARRAY_KERNELS_MAX], here[GSIM_ARRAY_KERNELS_MAX];
-    for (uint32_t i = 0; i < n; i++)
-        if (kernels[i].held->pace > 0)
-            here[i] = stretch[i] = undisturbed(space, &kernels[i], &alone[i]);
-    share_memory(space, kernels, n, here);
-    for (uint32_t i = 0; i < n; i++)
-        kernels[i].rate_q32 = kernels[i].held->pace > 0 ? rate_of(&kernels[i], &here[i]) : 0;
-    share_power(space, kernels, n, here);
-    for (uint32_t i = 0; i < n; i++)
-        if (kernels[i].held->pace > 0)
-            find_losses(&kernels[i], &stretch[i], &here[i]);
 }
 
 /* --- kernels that ran last ---------------------------------------------------------------------- */
@@ -388,12 +368,21 @@ static uint32_t ask(const struct gsim_sm_kernel *kernels, uint32_t n, struct gsi
     return found;
 }
 
-static bool are_last(const struct gsim_sm_last *last, const struct gsim_space *space,
-                     const struct gsim_sm_asked *asked, uint32_t n) {
-    return n > 0 && last->n == n && last->space.profile == space->profile &&
-           last->space.sms == space->sms &&
-           last->space.peak_bytes_per_s == space->peak_bytes_per_s &&
-           memcmp(last->asked, asked, n * sizeof *asked) == 0;
+static bool is_equal(const struct gsim_sm_asked *a, const struct gsim_sm_asked *b) {
+    return a->blocks == b->blocks && memcmp(a, b, sizeof *a) == 0;
+}
+
+static bool is_of(const struct gsim_sm_last *last, const struct gsim_space *space) {
+    return last->space.profile == space->profile && last->space.sms == space->sms &&
+           last->space.peak_bytes_per_s == space->peak_bytes_per_s;
+}
+
+static bool are_last(const struct gsim_sm_last *last, const struct gsim_sm_asked *asked,
+                     uint32_t n) {
+    bool is_it = n > 0 && last->n == n;
+    for (uint32_t i = 0; is_it && i < n; i++)
+        is_it = is_equal(&last->asked[i], &asked[i]);
+    return is_it;
 }
 
 static void answer_as_last(const struct gsim_sm_last *last, struct gsim_sm_kernel *kernels,
@@ -407,17 +396,47 @@ static void answer_as_last(const struct gsim_sm_last *last, struct gsim_sm_kerne
     }
 }
 
-static void keep(struct gsim_sm_last *last, const struct gsim_space *space,
-                 const struct gsim_sm_kernel *kernels, uint32_t n,
-                 const struct gsim_sm_asked *asked, uint32_t n_asked) {
-    last->space = *space;
-    last->n = n_asked;
-    memcpy(last->asked, asked, n_asked * sizeof *asked);
+/* Of a kernel that ran last, whatever ran beside it; NULL: it did not. */
+static const struct gsim_sm_stretch *stretch_of(const struct gsim_sm_last *last,
+                                                const struct gsim_sm_asked *asked) {
+    for (uint32_t i = 0; i < last->n; i++)
+        if (is_equal(&last->asked[i], asked))
+            return &last->stretch[i];
+    return NULL;
+}
+
+/* In their order; last->n says how many are kept by now. */
+static void keep(struct gsim_sm_last *last, const struct gsim_sm_asked *asked,
+                 const struct gsim_sm_stretch *stretch, const struct gsim_sm_kernel *kernel) {
+    last->asked[last->n] = *asked;
+    last->stretch[last->n] = *stretch;
+    last->rate_q32[last->n] = kernel->rate_q32;
+    last->lost[last->n++] = kernel->lost;
+}
+
+/* asked: of those that run; last, asked NULL: nothing is kept. */
+static void find(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
+                 const struct gsim_sm_alone *alone, uint32_t n, const struct gsim_sm_asked *asked,
+                 struct gsim_sm_last *last) {
+    struct gsim_sm_stretch stretch[GSIM_ARRAY_KERNELS_MAX], here[GSIM_ARRAY_KERNELS_MAX];
     for (uint32_t i = 0, at = 0; i < n; i++) {
         if (kernels[i].held->pace == 0)
             continue;
-        last->rate_q32[at] = kernels[i].rate_q32;
-        last->lost[at++] = kernels[i].lost;
+        const struct gsim_sm_stretch *known = last ? stretch_of(last, &asked[at++]) : NULL;
+        here[i] = stretch[i] = known ? *known : undisturbed(space, &kernels[i], &alone[i]);
+    }
+    share_memory(space, kernels, n, here);
+    for (uint32_t i = 0; i < n; i++)
+        kernels[i].rate_q32 = kernels[i].held->pace > 0 ? rate_of(&kernels[i], &here[i]) : 0;
+    share_power(space, kernels, n, here);
+    if (last)
+        last->n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (kernels[i].held->pace == 0)
+            continue;
+        find_losses(&kernels[i], &stretch[i], &here[i]);
+        if (last)
+            keep(last, &asked[last->n], &stretch[i], &kernels[i]);
     }
 }
 
@@ -426,13 +445,13 @@ void gsim_sm_rates_find(const struct gsim_space *space, struct gsim_sm_kernel *k
     struct gsim_sm_asked asked[GSIM_SM_LAST_MOST];
     uint32_t n_asked = last ? ask(kernels, n, asked) : GSIM_SM_LAST_MOST + 1;
     if (n_asked > GSIM_SM_LAST_MOST) {
-        find(space, kernels, alone, n);
+        find(space, kernels, alone, n, NULL, NULL);
         return;
     }
-    if (are_last(last, space, asked, n_asked)) {
+    if (!is_of(last, space))
+        *last = (struct gsim_sm_last){.space = *space};
+    if (are_last(last, asked, n_asked))
         answer_as_last(last, kernels, n);
-        return;
-    }
-    find(space, kernels, alone, n);
-    keep(last, space, kernels, n, asked, n_asked);
+    else
+        find(space, kernels, alone, n, asked, last);
 }

@@ -2,9 +2,10 @@
 /* How fast kernels run with the blocks that they have on SMs (models/gpu/sm_array.h): by their part
  * of the SMs, the loads of all of them, and the clock at which they are within the limit of power.
  *
- * About every second time that kernels are looked at the blocks of a waiting kernel or the work
+ * About every second time that kernels are looked at, the blocks of a waiting kernel or the work
  * that is left have changed, and no rate: the kernels that run are those of last time, with as many
- * blocks. So their rates are kept together with all that decides them. */
+ * blocks. So the rates found last are kept with all that decides them; and of each kernel how fast
+ * it would be without loads of others, since mostly one of several has changed. */
 #ifndef GSIM_MODELS_GPU_SM_RATES_H
 #define GSIM_MODELS_GPU_SM_RATES_H
 
@@ -34,6 +35,14 @@ struct gsim_sm_asked {
     uint8_t unused[7];
 };
 
+/* How many times longer than alone each part of the kernel's time takes; what it draws on its SMs,
+ * and the bytes that are on their way to it while it waits for them, in those of an SM. */
+struct gsim_sm_stretch {
+    gsim_u128 compute_q32, memory_q32;
+    uint64_t begins_q32; /* the longer wait when it begins, in times alone */
+    int64_t draws_bytes_per_s, under_way;
+};
+
 /* Kernels whose rates are kept: more at one time are rare, and solved each time. */
 enum { GSIM_SM_LAST_MOST = 16 };
 
@@ -42,6 +51,7 @@ struct gsim_sm_last {
     struct gsim_space space;
     uint32_t n; /* 0: none */
     struct gsim_sm_asked asked[GSIM_SM_LAST_MOST];
+    struct gsim_sm_stretch stretch[GSIM_SM_LAST_MOST]; /* without loads of others */
     uint64_t rate_q32[GSIM_SM_LAST_MOST];
     struct gsim_sm_losses lost[GSIM_SM_LAST_MOST];
 };
