@@ -359,7 +359,7 @@ static bool begin_blocks(struct array *array, uint16_t number) {
     if (held->n == 0)
         array->alone[number] = gsim_sm_alone_of(array->space, kernel);
     int64_t left =
-        blocks_to_be_there(kernel, kernel->ran_alone ? array->alone[number].in_flight : held->n);
+        blocks_to_be_there(kernel, kernel->ran_alone ? array->alone[number].at_once : held->n);
     if (left > held->pace) {
         place(array, number, left - held->n);
         held->pace = (uint16_t)held->n;

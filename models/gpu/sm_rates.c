@@ -22,9 +22,9 @@ struct gsim_sm_alone gsim_sm_alone_of(const struct gsim_space *space,
     int64_t sms = space->profile->value[GSIM_KEY_SMS];
     int64_t blocks = kernel->whole_blocks > 0 ? kernel->whole_blocks : kernel->blocks;
     alone.per_sm = at_least_one(gsim_sm_room_fit(&sm, &alone.need));
-    alone.in_flight = blocks < alone.per_sm * sms ? blocks : alone.per_sm * sms;
-    if (alone.in_flight < alone.per_sm * sms)
-        alone.per_sm = (alone.in_flight + sms - 1) / sms;
+    alone.at_once = blocks < alone.per_sm * sms ? blocks : alone.per_sm * sms;
+    if (alone.at_once < alone.per_sm * sms)
+        alone.per_sm = (alone.at_once + sms - 1) / sms;
     return alone;
 }
 
@@ -105,7 +105,7 @@ static gsim_u128 memory_on_fewer(const struct gsim_space *space,
 static void slow_down(const struct gsim_space *space, const struct gsim_sm_kernel *kernel,
                       const struct gsim_sm_alone *alone, int64_t has, struct gsim_sm_stretch *out) {
     struct gsim_space device = gsim_space_of_device(space->profile);
-    int64_t had = worth(alone, alone->in_flight), sms = at_most_its_sms(kernel, has);
+    int64_t had = worth(alone, alone->at_once), sms = at_most_its_sms(kernel, has);
     struct gsim_fewer_sms fewer = {had, has, out->draws_bytes_per_s,
                                    with_its_threads(space->profile, alone, had)};
     out->compute_q32 = over_q32(had, has);
@@ -119,7 +119,7 @@ static void slow_down(const struct gsim_space *space, const struct gsim_sm_kerne
 static struct gsim_sm_stretch on_sms(const struct gsim_space *space,
                                      const struct gsim_sm_kernel *kernel,
                                      const struct gsim_sm_alone *alone, int64_t has) {
-    int64_t had = worth(alone, alone->in_flight);
+    int64_t had = worth(alone, alone->at_once);
     struct gsim_sm_stretch out = {.compute_q32 = GSIM_RATE_ONE,
                                   .memory_q32 = GSIM_RATE_ONE,
                                   .draws_bytes_per_s = draws_alone(space->profile, kernel, had),
@@ -169,7 +169,7 @@ struct gsim_sm_needs gsim_sm_array_needs(const struct gsim_space *space,
                                          const struct gsim_sm_kernel *kernel, uint32_t slip_ppm) {
     struct gsim_sm_alone alone = gsim_sm_alone_of(space, kernel);
     gsim_u128 most = ((gsim_u128)(uint64_t)(GSIM_PPM + slip_ppm)) << 32; /* of GSIM_PPM parts */
-    int64_t low = 1, high = (alone.in_flight + alone.per_sm - 1) / alone.per_sm;
+    int64_t low = 1, high = (alone.at_once + alone.per_sm - 1) / alone.per_sm;
     while (slip_ppm > 0 && low < high) {
         int64_t middle = (low + high) / 2;
         struct gsim_sm_stretch stretch = on_sms(space, kernel, &alone, middle * GSIM_SM);
@@ -178,7 +178,7 @@ struct gsim_sm_needs gsim_sm_array_needs(const struct gsim_space *space,
         else
             low = middle + 1;
     }
-    return (struct gsim_sm_needs){high, alone.in_flight};
+    return (struct gsim_sm_needs){high, alone.at_once};
 }
 
 /* --- power ------------------------------------------------------------------------------------ */

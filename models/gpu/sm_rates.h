@@ -15,7 +15,7 @@
 struct gsim_sm_alone {
     struct gsim_sm_room need; /* of a block */
     int64_t per_sm; /* blocks that an SM holds */
-    int64_t in_flight; /* blocks of all SMs */
+    int64_t at_once; /* blocks that all SMs hold */
 };
 struct gsim_sm_alone gsim_sm_alone_of(const struct gsim_space *space,
                                       const struct gsim_sm_kernel *kernel);
@@ -43,7 +43,7 @@ struct gsim_sm_stretch {
     int64_t draws_bytes_per_s, under_way;
 };
 
-/* Kernels whose rates are kept: more at one time are rare, and solved each time. */
+/* Kernels of which rates are kept: more at one time are rare, and solved each time. */
 enum { GSIM_SM_LAST_MOST = 16 };
 
 /* The kernels that ran in a space last, and their answers. */
