@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "models/gpu/sm_rates.h"
 #include "sim/base/hints.h"
 
 static void take(struct gsim_sm_room *free, const struct gsim_sm_room *need, int64_t n) {

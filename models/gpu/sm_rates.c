@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "models/gpu/sm_rates.h"
+/* How fast kernels run with the blocks that they have on SMs: by their part of the SMs, the loads of
+ * all of them, and the clock at which they are within the limit of power. */
+#include "models/gpu/sm_array.h"
 
 #include <assert.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "models/gpu/sm_rates.h"
+#include "models/gpu/sm_array.h"
 #include "sim/base/rng.h"
 
 enum { SMS = 20, MOST = GSIM_SM_LAST_MOST + 4, SETUPS = 300, INSTANTS = 40, WORK_NS = 2000 };
