@@ -286,8 +286,9 @@ class Suspend(Policy):
 
     kinds, again = ("quanta", "quanta_of_gangs", "copied_out", "homed"), {
         "quanta_of_gangs": (574, 1081),
-        # jobs of one rank that can go home, idle GPUs of a home, a job that waits no longer for it, and one that needs no other to stop
-        "homed": (14, 15, 127, 162, 525)}
+        # jobs of one rank that can go home, idle GPUs of a home, a job that waits no longer for it, one that needs no other to stop,
+        # and a gang for which its home has one GPU alone
+        "homed": (14, 15, 127, 162, 525, 405)}
 
     def run(self, cluster, jobs, setup):
         if setup.kind == "homed":
