@@ -109,8 +109,8 @@ static bool is_worth_waiting(struct gsim_slices *slices, const struct gsim_ctx *
  * network else, which is what going home is to save. */
 static bool accepts(struct gsim_slices *slices, const struct gsim_ctx *ctx, struct gsim_plan *plan,
                     gsim_slot slot) {
-    bool is_home = slices->only_node == GSIM_NO_NODE ||
-                   gsim_homes_node(ctx, plan, slot) == slices->only_node;
+    bool is_home =
+        slices->only_node == GSIM_NO_NODE || gsim_homes_node(ctx, plan, slot) == slices->only_node;
     slices->waits_for_home = slices->will_yield && is_worth_waiting(slices, ctx, plan, slot);
     if (is_home && !slices->waits_for_home)
         return true;

@@ -498,8 +498,9 @@ class Tally(Policy):
 
 class OrionRule(Policy):
     kinds, slack = ("between", "launched_ahead"), 1e-5
-    # kernels that were launched before the job of high priority came, a job that leaves in its turn, and hosts that wait
-    again = {"between": (4, 63, 140, 265, 1209, 1715), "launched_ahead": (3, 109)}
+    # kernels that were launched before the job of high priority came, a job that leaves in its turn, hosts that wait, and a
+    # client that was alone on its GPU until then
+    again = {"between": (4, 63, 140, 265, 1209, 1715), "launched_ahead": (3, 109, 185)}
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, Orion, setup)
