@@ -221,8 +221,8 @@ struct gsim_pairs {
 
 /* The facts about a job that packing goes by. */
 struct gsim_packable {
-    uint32_t friend; /* the job with which packing paid: its place in the trace + 1 */
-    uint32_t foe; /* the job with which packing last did not pay */
+    uint32_t friend; /* the slot of the job with which packing paid + 1; 0: none */
+    uint32_t foe; /* the job with which packing last did not pay: its place in the trace + 1 */
     uint8_t n_foes;
     bool is_packed;
     int64_t busy_ns, ran_ns; /* alone, so far */
