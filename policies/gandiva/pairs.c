@@ -4,8 +4,8 @@
  * the time the GPU had kernels of the job. While GPUs are short, a job that gets its turn is
  * packed with the job of the lowest utilisation among those that wait on its server and the one
  * that it pushes out. At the end of a slice the work that both got done, by their counters, is
- * held against what a slice gets done between two suspensions, by quotes: if packing did less,
- * the pair is undone, and the two are not packed with each other again; after three failures a
+ * held against what a slice of each gets done between two suspensions, by quotes: if packing did
+ * less, the pair is undone, and the two are not packed with each other next; after three failures a
  * job is left alone. When GPUs are idle a pair is taken apart if what it lacks of two jobs alone
  * is more, in a slice, than the move takes. */
 #include "policies/gandiva/servers.h"
@@ -356,6 +356,13 @@ void gsim_pairs_keep(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim
             end_slice(pairs, ctx, plan, pair);
         p++;
     }
+}
+
+void gsim_pairs_end_slices(struct gsim_pairs *pairs, struct gsim_ctx *ctx,
+                           struct gsim_plan *plan) {
+    for (uint32_t p = 0; p < pairs->n; p++)
+        if (!pairs->of[p].is_over)
+            end_slice(pairs, ctx, plan, &pairs->of[p]);
 }
 
 void gsim_pairs_completed(struct gsim_pairs *pairs, const struct gsim_ctx *ctx, gsim_slot slot) {

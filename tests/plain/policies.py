@@ -30,6 +30,7 @@ from slices import Server, Sliced, gpu_time
 from moves import Moving
 from orion import Orion
 from outages import FailingShared
+from packed import Packed, Packing
 from pages import Pages
 import parts
 from reservations import Fair, Reserved
@@ -336,16 +337,21 @@ class Adaptive(Policy):
 
 
 class Gandiva(Policy):
-    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing")
+    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing", "packed")
     # gangs over several servers: one that comes pushes out jobs at once; claims make guests of jobs that waited less alone,
     # and of those that give way the ones run on of which no GPU is taken
     # moves: after an end alone, by the trace where several gangs are allotted anew, no gang gathered while others are pushed
     # out, ties, lines that move up as others are emptied; moves that begin to pay, GPUs that newcomers leave, gangs that are
     # gathered by way of storage, GPUs that are given back where others wait
     again = {"server": (127, 20261344), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199), "moving": (45, 11, 38, 71, 136, 24),
-             "moving_memory": (13, 122, 392), "growing": (145, 72, 9, 51, 166)}
+             "moving_memory": (13, 122, 392), "growing": (145, 72, 9, 51, 166),
+             # packing: friends that end, and jobs that are left of a pair as others come
+             "packed": (18, 22, 66, 155)}
 
     def run(self, cluster, jobs, setup):
+        if setup.kind == "packed":
+            Packing(cluster, jobs, Packed(setup.costs["slice"], jobs), setup.stop_ns, setup.back_ns, setup.costs).go()
+            return
         if "after" in setup.costs:
             cluster.worth, turns = setup.costs["worth"], Growing(setup.costs["slice"], cluster, setup.costs)
         elif setup.kind.startswith("moving"):
