@@ -358,8 +358,7 @@ void gsim_pairs_keep(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim
     }
 }
 
-void gsim_pairs_end_slices(struct gsim_pairs *pairs, struct gsim_ctx *ctx,
-                           struct gsim_plan *plan) {
+void gsim_pairs_end_slices(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     for (uint32_t p = 0; p < pairs->n; p++)
         if (!pairs->of[p].is_over)
             end_slice(pairs, ctx, plan, &pairs->of[p]);
