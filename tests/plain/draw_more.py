@@ -348,6 +348,18 @@ class MoreDraws:
             ("context.bytes", "0B"), ("slice.quantum_ns", f"{self.costs['quantum']}ns"), ("switch.preempt_ns", f"{self.costs['preempt']}ns"),
             ("switch.preempt_full_ns", f"{self.costs['preempt']}ns"), ("switch.idle_ns", f"{self.costs['idle']}ns"), ("switch.lookahead_ns", "0ns"))]
 
+    def draw_atoms(self, r):
+        """Kernels in atoms, on quotas and on SMs that others leave idle."""
+        self.draw_blocks(r)
+        sms, part, unit, steal = self.costs["sms"], r.choice([50, 30, 70, 0]), r.choice([1, 2]), r.random() < 0.6
+        owned = max(1, sms * part // 100 // unit) * unit if part else 0
+        rank = lambda job: job.is_realtime or job.priority > 0
+        self.costs.update(rank=rank, atom=r.choice([1000, 500_000, 5 * MS]), steal=steal, owned=lambda job: owned if rank(job) else 0)
+        self.sets += [f"lithos.quota={part}%", f"lithos.atom={self.costs['atom']}ns", f"lithos.steal={'on' if steal else 'off'}",
+                      f"green.sms={unit}", f"green.least_sms={unit}", "job.memory_ppm=0"]
+        for row in self.rows:
+            row.update({"class": r.choice(["realtime", "realtime", "batch", "opportunistic"]), "priority": 0})
+
     def draw_carried_over(self, r):
         """Several nodes, of unlike widths or not, of which stopped jobs have their memory on the hosts."""
         nodes = self.nodes if len(self.nodes) > 1 else self.nodes * 2

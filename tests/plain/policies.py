@@ -2,6 +2,7 @@
 """Policies in plain Python, by the pages of docs/ and the papers that these name."""
 
 from apart import Apart
+from atoms import Atoms
 from attained import Attained
 from blocks import Blocks
 from bystanders import AntMan
@@ -512,6 +513,13 @@ class OrionRule(Policy):
         share(cluster, jobs, Orion, setup)
 
 
+class Lithos(Policy):
+    kinds, slack, again = ("atoms",), 1e-5, {"atoms": (59, 126, 154, 203)}  # SMs in no quota and idle ones that are owned
+
+    def run(self, cluster, jobs, setup):
+        share(cluster, jobs, Atoms, setup)
+
+
 class Green(Mps):
     kinds, lane, again = ("groups", "gangs_in_groups", "grouped_blocks", "uneven_groups", "partitioned_blocks"), Groups, {}
 
@@ -594,6 +602,6 @@ class Together(Policy):
 
 
 POLICIES = {"parts": Together, "antman": Bystanders, "fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
-            "timeslice": Timeslice, "uvm": Uvm, "orion": OrionRule, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
+            "timeslice": Timeslice, "uvm": Uvm, "orion": OrionRule, "lithos": Lithos, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
             "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tally": Tally, "tgs": Throttled, "vgpu": Vgpu, "xsched": Xsched,
             "chimera": Chimera, "salus": Salus, "reef": Reef, "adaptive": Adaptive, "nvshare": Nvshare, "gandiva": Gandiva, "msched": Msched, "gpreempt": Gpreempt}
