@@ -9,7 +9,6 @@
 #include "models/gpu/straight_lanes.h"
 #include "models/gpu/turn_memory.h"
 #include "gsim/units.h"
-#include "sim/base/hints.h"
 
 enum {
     STEPS_AT_ONCE = 1 << 22,
@@ -565,8 +564,7 @@ uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_membe
     lanes->members[place] = member;
     gpu = lane_gpu_of(arbiter, lanes); /* of more members */
     gsim_gpu_lane_join(&gpu, &lanes->lane[member.how.lane], place, now_ns);
-    if (gsim_rarely(lanes->lane[member.how.lane].how.gate.rank > 0))
-        gsim_gate_look_at_newcomer(lanes, member.how.lane);
+    gsim_gate_look_at_newcomer(lanes, member.how.lane);
     gsim_lanes_choose_anchor(lanes);
     arbiter->n_present++;
     return place;

@@ -383,8 +383,8 @@ static uint32_t add_keys(const struct gsim_model *model, const struct gsim_profi
     return n;
 }
 
-/* What is taken for the number of kernels of some row, where kernels decide the result: the host
- * waits for each kernel, or an urgent job cuts them short. NULL: nothing is. */
+/* The guess at the number of kernels of some row, where kernels decide the result: the host waits
+ * for each kernel, or an urgent job cuts them short. NULL: no number is guessed. */
 static const char *guessed_kernels(const struct gsim_model *model) {
     const struct gsim_trace *trace = model->setup.trace;
     unsigned keys = 0;

@@ -105,8 +105,8 @@ static bool is_worth_waiting(struct gsim_slices *slices, const struct gsim_ctx *
 }
 
 /* Accepts the job's placement, unless the job had better wait for its home. A job for which the
- * jobs of its home alone give way goes home with all of its GPUs: part of its memory would cross the
- * network else, which is what going home is to save. */
+ * jobs of its home alone give way goes home with all of its GPUs: else part of its memory would
+ * cross the network, and going home is to save that. */
 static bool accepts(struct gsim_slices *slices, const struct gsim_ctx *ctx, struct gsim_plan *plan,
                     gsim_slot slot) {
     bool is_home =
