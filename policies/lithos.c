@@ -6,7 +6,7 @@
  *   priority (class realtime, or a `priority` above 0), and nothing if it is best effort. Quotas do
  *   not overlap: a job that finds no room for its own waits;
  *   an atom has as many SMs as its kernel can use: of its own first, and then (`steal`) those that
- *   others leave idle and those that are in no quota. Jobs of high priority choose first, then the
+ *   are in no quota, and those that others leave idle. Jobs of high priority choose first, then the
  *   one that has waited for longest;
  *   an owner that becomes busy has its SMs back as the blocks there end, and its thief loses them
  *   for the rest of the atom: work on stolen SMs has a lower priority;

@@ -10,9 +10,10 @@
  *   a request the last one that ran counts;
  *
  * and only until launched best-effort kernels last longer, together, than `ahead` of a request of
- * the high-priority client alone: then the scheduler waits until they have ended. Copies are
- * launched at once. High priority have jobs of class realtime, or with a `priority` above 0; a GPU
- * takes one of them.
+ * the high-priority client alone: then the scheduler waits until they have ended. Of those that
+ * were launched before that client came, the ones that have not ended count. Copies are launched at
+ * once. High priority have jobs of class realtime, or with a `priority` above 0; a GPU takes one of
+ * them.
  *
  * A job without a program has kernels of one length (columns gpu_ms, kernels) that fill its part of
  * the SMs (sm_fraction), all of one kind (hbm_gbps).

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "models/gpu/gate.h"
 #include "models/gpu/rotation.h"
 #include "models/gpu/straight_lanes.h"
 #include "models/gpu/turn_memory.h"
@@ -563,6 +564,7 @@ uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_membe
     lanes->members[place] = member;
     gpu = lane_gpu_of(arbiter, lanes); /* of more members */
     gsim_gpu_lane_join(&gpu, &lanes->lane[member.how.lane], place, now_ns);
+    gsim_gate_look_at_newcomer(lanes, member.how.lane);
     gsim_lanes_choose_anchor(lanes);
     arbiter->n_present++;
     return place;

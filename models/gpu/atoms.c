@@ -102,8 +102,20 @@ static struct gsim_sm_set kept_beside(const struct gsim_lanes *lanes, uint16_t n
     return kept;
 }
 
+static struct gsim_sm_set owned_beside(const struct gsim_lanes *lanes, uint16_t number,
+                                       uint16_t mine) {
+    struct gsim_sm_set owned = {{0}};
+    for (uint16_t i = 0; i < lanes->n_lanes; i++) {
+        struct gsim_sm_set own = own_of(&lanes->lane[i]);
+        if (is_beside(lanes, i, number, mine))
+            join(&owned, &own);
+    }
+    return owned;
+}
+
 /* The SMs that the next atom of the lane's kernel has: `wants` of them, where it can. Of its
- * own it prefers those that it has not lent. */
+ * own it prefers those that it has not lent, and of others' those that no lane owns, which no owner
+ * takes back. */
 static struct gsim_sm_set sms_of_next(const struct gsim_space *space, uint16_t number,
                                       const struct gsim_lanes *lanes, uint16_t mine,
                                       int64_t wants) {
@@ -117,8 +129,12 @@ static struct gsim_sm_set sms_of_next(const struct gsim_space *space, uint16_t n
     add_up_to(&out, &own, wants);
     leave_out(&free, &used);
     leave_out(&free, &kept);
-    if (lane->how.atoms.borrows)
+    struct gsim_sm_set unowned = free, owned = owned_beside(lanes, number, mine);
+    leave_out(&unowned, &owned);
+    if (lane->how.atoms.borrows) {
+        add_up_to(&out, &unowned, wants);
         add_up_to(&out, &free, wants);
+    }
     return out;
 }
 

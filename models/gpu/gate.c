@@ -225,6 +225,24 @@ bool gsim_gate_lets_one(const struct gsim_space *space, struct gsim_lanes *lanes
                                  : let_some(space, lanes, number, kernel, 1, most_ns);
 }
 
+/* A lane that had its GPU to itself did not ask for its kernel. */
+void gsim_gate_look_at_newcomer(struct gsim_lanes *lanes, uint16_t number) {
+    for (uint16_t i = 0; i < lanes->n_lanes; i++) {
+        struct gsim_gpu_lane *lane = &lanes->lane[i];
+        if (lane->spec.n == 0 || lane->how.gate.opens != GSIM_GATE_APART ||
+            !is_above(&lanes->lane[number], lane))
+            continue;
+        lane->state.ahead_ns = 0;
+        if (gsim_gpu_lane_running(lane) == GSIM_NO_MEMBER)
+            continue;
+        int64_t kernel = present_kernel(lanes, lane), end = lane->state.admitted;
+        if (kernel >= end)
+            (void)let_begin(lanes, i, kernel);
+        for (int64_t next = kernel; next < end; next++)
+            lane->state.ahead_ns += time_of(present(lanes, lane), next);
+    }
+}
+
 int64_t gsim_gate_asks_ns(struct gsim_lanes *lanes, uint16_t number) {
     const struct gsim_gpu_lane *lane = &lanes->lane[number];
     if (lane->how.gate.ahead_ppm == 0 || gsim_gpu_lane_running(lane) == GSIM_NO_MEMBER ||

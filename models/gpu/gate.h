@@ -44,6 +44,9 @@ bool gsim_gate_admits(const struct gsim_space *space, struct gsim_lanes *lanes, 
  * by turns. */
 bool gsim_gate_lets_one(const struct gsim_space *space, struct gsim_lanes *lanes, uint16_t number,
                         int64_t kernel);
+/* A job has come to this lane: of lanes of a lower rank, the kernels that were let begin count
+ * where they have not ended, at lanes->now_ns, and no other one does. */
+void gsim_gate_look_at_newcomer(struct gsim_lanes *lanes, uint16_t number);
 /* When a lane of GSIM_GATE_APART asks next, though no kernel ends: its host launches a kernel
  * behind those that were let begin. GSIM_NEVER: it does not. */
 int64_t gsim_gate_asks_ns(struct gsim_lanes *lanes, uint16_t number);

@@ -383,18 +383,23 @@ static uint32_t add_keys(const struct gsim_model *model, const struct gsim_profi
     return n;
 }
 
-/* Whether some row names host_ms and no kernels, where kernels decide the result: the host waits
- * for each kernel, or an urgent job cuts them short. */
-static bool guesses_kernels(const struct gsim_model *model) {
+/* The guess at the number of kernels of some row, where kernels decide the result: the host waits
+ * for each kernel, or an urgent job cuts them short. NULL: no number is guessed. */
+static const char *guessed_kernels(const struct gsim_model *model) {
     const struct gsim_trace *trace = model->setup.trace;
-    bool may_guess = model->may_take_turns && trace->column[GSIM_COL_HOST_NS];
-    for (uint32_t job = 0; may_guess && job < trace->n_jobs; job++) {
-        unsigned keys = gsim_process_keys(trace, job, model->setup.profiles[0]);
-        if (keys & GSIM_PROCESS_HAS_GUESS &&
-            (keys & GSIM_PROCESS_HAS_SYNCS || model->shared.has_halted))
-            return true;
-    }
-    return false;
+    unsigned keys = 0;
+    bool may_guess =
+        model->may_take_turns && (trace->column[GSIM_COL_HOST_NS] || trace->column[GSIM_COL_SYNC]);
+    for (uint32_t job = 0; may_guess && job < trace->n_jobs; job++)
+        keys |= gsim_process_keys(trace, job, model->setup.profiles[0]);
+    if (keys & GSIM_PROCESS_HAS_SYNCS)
+        return "kernels=host_ms/launch.kernel_ns (rows with sync=kernel do not give their number: "
+               "beside other jobs the host loses its turn after each, so that this decides)";
+    if (keys & GSIM_PROCESS_HAS_GUESS && model->shared.has_halted)
+        return "kernels=host_ms/launch.kernel_ns (rows do not give their number)";
+    if (keys & GSIM_PROCESS_HAS_ONE)
+        return "kernels=1 (rows with sync=kernel give neither their number nor host_ms)";
+    return NULL;
 }
 
 /* Whether durations of the trace count as measured on the cluster's first device, because it is not
@@ -417,8 +422,9 @@ const char *const *gsim_claims_assumed(const struct gsim_model *model) {
         n = add_keys(model, profile, is_used, GSIM_TAG_ASSUMED, list, n);
         n = add_instances(model, profile, list, n);
     }
-    if (list && guesses_kernels(model))
-        list[n++] = "kernels=host_ms/launch.kernel_ns (rows do not give their number)";
+    const char *kernels = list ? guessed_kernels(model) : NULL;
+    if (kernels)
+        list[n++] = kernels;
     if (list && model->is_unrated)
         list[n++] = "rates=own columns (the table has no row of some model on a device on which it "
                     "ran, or might have run)";

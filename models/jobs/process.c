@@ -312,6 +312,9 @@ unsigned gsim_process_keys(const struct gsim_trace *trace, uint32_t index,
                 (is_waiting ? GSIM_PROCESS_HAS_SYNCS : 0U);
     if (given(trace, GSIM_COL_ITERATIONS, index) == 0)
         return keys | (is_launch_bound(trace, index, profile) ? GSIM_PROCESS_HAS_LAUNCHES : 0U);
+    if (is_waiting && given(trace, GSIM_COL_KERNELS, index) == 0 &&
+        given(trace, GSIM_COL_HOST_NS, index) == 0)
+        keys |= GSIM_PROCESS_HAS_ONE;
     if (given(trace, GSIM_COL_SYNC, index) != GSIM_SYNC_NONE &&
         given(trace, GSIM_COL_HOST_GAP_NS, index) < profile->value[GSIM_KEY_LAUNCH_GAP_NS])
         keys |= GSIM_PROCESS_HAS_GAP;

@@ -29,6 +29,8 @@ enum {
     /* a guessed number of kernels: as many as are launched in host_ms */
     GSIM_PROCESS_HAS_GUESS = 8,
     GSIM_PROCESS_HAS_SYNCS = 16, /* the host waits for each of these kernels */
+    /* the host waits for each kernel of an iteration, which is taken to have one */
+    GSIM_PROCESS_HAS_ONE = 32,
 };
 unsigned gsim_process_keys(const struct gsim_trace *trace, uint32_t index,
                            const struct gsim_profile *profile);

@@ -16,8 +16,10 @@
  * While no job waits, or is on its way off its GPUs: a running gang that is scattered over more
  * nodes than it needs is gathered; and with grow=on a job gets idle GPUs of its node beside those
  * that it asked for, twice as many or four times and so on, and gives them back as soon as another
- * job waits. What more GPUs are worth is the device's business (gang.grown_ppm); for how long no
- * job must have waited is not published. */
+ * job waits. It moves once, to as many as it gets: each move costs a suspension and a copy. What
+ * more GPUs are worth is the device's business (gang.grown_ppm); for how long no job must have
+ * waited is not published.
+ */
 #include <string.h>
 
 #include "policies/gandiva/servers.h"

@@ -4,8 +4,8 @@
  * the time the GPU had kernels of the job. While GPUs are short, a job that gets its turn is
  * packed with the job of the lowest utilisation among those that wait on its server and the one
  * that it pushes out. At the end of a slice the work that both got done, by their counters, is
- * held against what a slice gets done between two suspensions, by quotes: if packing did less,
- * the pair is undone, and the two are not packed with each other again; after three failures a
+ * held against what a slice of each gets done between two suspensions, by quotes: if packing did
+ * less, the pair is undone, and the two are not packed with each other next; after three failures a
  * job is left alone. When GPUs are idle a pair is taken apart if what it lacks of two jobs alone
  * is more, in a slice, than the move takes. */
 #include "policies/gandiva/servers.h"
@@ -93,7 +93,7 @@ static void consider(struct search *search, struct gsim_ctx *ctx, struct gsim_ra
     if (other == slot || search->is_friend || own(ctx, other)->is_packed ||
         !is_packable(search->pairs, ctx, other))
         return;
-    search->is_friend = own(ctx, slot)->friend == ctx->view->jobs.index[other] + 1;
+    search->is_friend = own(ctx, slot)->friend == other + 1;
     if (search->is_friend)
         search->found = other;
     if (search->is_friend || !may_meet(ctx, slot, other) || own(ctx, other)->friend)
@@ -124,16 +124,23 @@ static gsim_slot find_partner(struct gsim_pairs *pairs, struct gsim_ctx *ctx, gs
     return search.found;
 }
 
-/* The work of a slice between two suspensions, as a share of the time. */
+/* What a slice of the job costs: a suspension and the way back. */
+static int64_t slice_costs_ns(const struct gsim_pairs *pairs, const struct gsim_ctx *ctx,
+                              gsim_slot slot) {
+    const struct gsim_preemption *way = &pairs->servers->preemption;
+    struct gsim_quote quote = gsim_ask(ctx, slot, way->stop, way->keep, NULL, 0);
+    return quote.is_possible ? quote.save_ns + quote.resume_ns : 0;
+}
+
+/* The work of two slices, one of each job, as a share of the time that they take with what each of
+ * them costs. */
 static int64_t slicing_ppm(const struct gsim_pairs *pairs, const struct gsim_ctx *ctx,
-                           gsim_slot slot) {
-    const struct gsim_servers *servers = pairs->servers;
-    struct gsim_quote quote =
-        gsim_ask(ctx, slot, servers->preemption.stop, servers->preemption.keep, NULL, 0);
-    if (!pairs->is_introspective || !quote.is_possible)
+                           gsim_slot one, gsim_slot other) {
+    int64_t work_ns = gsim_common_times(2, pairs->servers->slice_ns);
+    if (!pairs->is_introspective)
         return GSIM_PPM;
-    return gsim_muldiv_floor(servers->slice_ns, GSIM_PPM,
-                             servers->slice_ns + quote.save_ns + quote.resume_ns);
+    int64_t costs_ns = slice_costs_ns(pairs, ctx, one) + slice_costs_ns(pairs, ctx, other);
+    return gsim_muldiv_floor(work_ns, GSIM_PPM, work_ns + costs_ns);
 }
 
 static struct gsim_server *server_of(const struct gsim_pairs *pairs, const struct gsim_ctx *ctx,
@@ -157,11 +164,11 @@ bool gsim_pairs_pack(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim
                      gsim_slot slot, uint32_t mark) {
     const struct gsim_unit *units;
     if (!pairs->is_on || ctx->view->cluster.n_idle_gpus > 0 || !is_packable(pairs, ctx, slot) ||
-        (pairs->is_hopeless && slicing_ppm(pairs, ctx, slot) == GSIM_PPM) ||
         gsim_plan_units(plan, slot, &units) != 1)
         return false;
     gsim_slot partner = find_partner(pairs, ctx, slot);
-    if (partner == GSIM_NO_SLOT)
+    if (partner == GSIM_NO_SLOT ||
+        (pairs->is_hopeless && slicing_ppm(pairs, ctx, slot, partner) == GSIM_PPM))
         return false;
     struct gsim_unit unit = units[0];
     bool joins_later = !gsim_common_waits(ctx->view, partner);
@@ -202,16 +209,28 @@ static void time_begins(const struct gsim_ctx *ctx, struct gsim_pair *pair) {
         pair->work_ns[m] = gsim_count(ctx, pair->member[m]).work_ns;
 }
 
+/* The friend of the job, if it has one, and the job have been friends. */
+static void part(const struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gsim_packable *job = own(ctx, slot);
+    if (job->friend)
+        own(ctx, job->friend - 1)->friend = 0;
+    job->friend = 0;
+}
+
+/* Whether packing pays. Friends are so of each other: a job that has found another one is free for
+ * its old friend no more, which may be packed with others then. */
 static bool judge(const struct gsim_pairs *pairs, const struct gsim_ctx *ctx,
                   const struct gsim_pair *pair) {
-    bool pays = packed_ppm(ctx, pair) > slicing_ppm(pairs, ctx, pair->member[0]);
+    bool pays = packed_ppm(ctx, pair) > slicing_ppm(pairs, ctx, pair->member[0], pair->member[1]);
     for (int m = 0; m < 2; m++) {
         struct gsim_packable *job = own(ctx, pair->member[m]);
-        uint32_t other = ctx->view->jobs.index[pair->member[!m]] + 1;
-        job->friend = pays ? other : 0;
-        job->foe = pays ? 0 : other;
+        if (pays || job->friend == pair->member[!m] + 1)
+            part(ctx, pair->member[m]);
+        job->foe = pays ? 0 : ctx->view->jobs.index[pair->member[!m]] + 1;
         job->n_foes += !pays;
     }
+    for (int m = 0; m < 2 && pays; m++)
+        own(ctx, pair->member[m])->friend = pair->member[!m] + 1;
     return pays;
 }
 
@@ -339,7 +358,14 @@ void gsim_pairs_keep(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim
     }
 }
 
+void gsim_pairs_end_slices(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    for (uint32_t p = 0; p < pairs->n; p++)
+        if (!pairs->of[p].is_over)
+            end_slice(pairs, ctx, plan, &pairs->of[p]);
+}
+
 void gsim_pairs_completed(struct gsim_pairs *pairs, const struct gsim_ctx *ctx, gsim_slot slot) {
+    part(ctx, slot);
     for (uint32_t p = 0; p < pairs->n && own(ctx, slot)->is_packed; p++)
         for (int m = 0; m < 2; m++)
             if (pairs->of[p].member[m] == slot)

@@ -221,8 +221,8 @@ struct gsim_pairs {
 
 /* The facts about a job that packing goes by. */
 struct gsim_packable {
-    uint32_t friend; /* the job with which packing paid: its place in the trace + 1 */
-    uint32_t foe; /* the job with which packing last did not pay */
+    uint32_t friend; /* the slot of the job with which packing paid + 1; 0: none */
+    uint32_t foe; /* the job with which packing last did not pay: its place in the trace + 1 */
     uint8_t n_foes;
     bool is_packed;
     int64_t busy_ns, ran_ns; /* alone, so far */
@@ -237,6 +237,9 @@ struct gsim_gandiva_job {
 enum gsim_status gsim_pairs_init(struct gsim_pairs *pairs, struct gsim_ctx *ctx);
 /* After servers have booked, before they serve: pairs end, are renewed and taken apart. */
 void gsim_pairs_keep(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan);
+/* After servers have served: jobs may wait now that have just come, and no end of a slice is to
+ * follow. */
+void gsim_pairs_end_slices(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan);
 /* The job has got its turn on one GPU: packs another with it if there is one. mark: before it was
  * placed. */
 bool gsim_pairs_pack(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan,

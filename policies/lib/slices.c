@@ -104,11 +104,15 @@ static bool is_worth_waiting(struct gsim_slices *slices, const struct gsim_ctx *
     return room >= need;
 }
 
-/* Accepts the job's placement, unless the job had better wait for its home. */
+/* Accepts the job's placement, unless the job had better wait for its home. A job for which the
+ * jobs of its home alone give way goes home with all of its GPUs: else part of its memory would
+ * cross the network, and going home is to save that. */
 static bool accepts(struct gsim_slices *slices, const struct gsim_ctx *ctx, struct gsim_plan *plan,
                     gsim_slot slot) {
+    bool is_home =
+        slices->only_node == GSIM_NO_NODE || gsim_homes_node(ctx, plan, slot) == slices->only_node;
     slices->waits_for_home = slices->will_yield && is_worth_waiting(slices, ctx, plan, slot);
-    if (!slices->waits_for_home)
+    if (is_home && !slices->waits_for_home)
         return true;
     gsim_plan_rollback(plan, slices->mark);
     return false;

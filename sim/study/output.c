@@ -474,6 +474,13 @@ static void put_groups(FILE *out, const struct gsim_trace *trace, uint32_t job) 
     }
 }
 
+/* In billionths, rounded down. Of a job of a few ns there are more than 64 bits hold. */
+static void put_slowdown(FILE *out, int64_t jct_ns, int64_t service_ns) {
+    put_int(out, jct_ns / service_ns);
+    fprintf(out, ".%09lld",
+            (long long)gsim_muldiv_floor(jct_ns % service_ns, GSIM_NS_PER_S, service_ns));
+}
+
 static void put_job(FILE *out, const struct gsim_result *result, uint32_t job) {
     const struct gsim_trace *trace = result->trace;
     const struct gsim_job_results *r = &result->jobs;
@@ -496,8 +503,8 @@ static void put_job(FILE *out, const struct gsim_result *result, uint32_t job) {
     fputc(',', out);
     put_seconds(out, service);
     fputc(',', out);
-    if (end >= 0 && service > 0) /* slowdown in billionths, rounded down */
-        put_seconds(out, gsim_muldiv_floor(end - submit, GSIM_NS_PER_S, service));
+    if (end >= 0 && service > 0)
+        put_slowdown(out, end - submit, service);
     fputc(',', out);
     put_gpus(out, trace, job);
     const struct {

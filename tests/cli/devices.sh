@@ -103,6 +103,18 @@ check "alone it does not matter" 0 "$("$gsim" --quiet --format json --policy fif
 check "nor where jobs are alone" 0 "$(assumes --policy fifo --device a100-80 "$tmp/two.csv")"
 
 # on which device durations were measured is said by no trace
+kernels() { # HEADER ROW: what two such jobs under timeslice are said to have taken for their number of kernels
+    printf 'job_id,submit_s,iterations,gpu_ms,%s\na,0,10,10,%s\nb,0,10,10,%s\n' "$1" "$2" "$2" >"$tmp/kernels.csv"
+    "$gsim" --quiet --format json --policy "${3:-timeslice}" --device h200 --gpus-per-node 1 --force "$tmp/kernels.csv" |
+        grep -o 'kernels=[^ ]* (rows with sync=kernel[^,")]*'
+}
+check "a host that waits for each kernel: a number that is guessed by host_ms is said, and that it decides" \
+    "kernels=host_ms/launch.kernel_ns (rows with sync=kernel do not give their number: beside other jobs the host loses its turn after each" \
+    "$(kernels host_ms,sync 8,kernel)"
+check "and so is one kernel an iteration, without host_ms" \
+    "kernels=1 (rows with sync=kernel give neither their number nor host_ms" "$(kernels sync kernel)"
+check "no number is guessed that the rows give, no host waits for, or no turns depend on" "" \
+    "$(kernels kernels,sync 100,kernel; kernels host_ms 8; kernels sync kernel fifo)"
 durations() { # arguments of gsim: the item in `assumed`, and how often it is said aloud
     "$gsim" --policy fifo --format json "$@" 2>"$tmp/said" | sed -n 's/.*"assumed":"[^"]*durations=\([^",]*\).*/\1/p'
     grep -c "durations are taken as measured" "$tmp/said"

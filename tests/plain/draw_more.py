@@ -332,6 +332,34 @@ class MoreDraws:
         self.sets += ["grow=on", f"grow_after={self.costs['after']}ns", f"gang.grown_ppm={worth}",
                       f"migration={'on' if self.costs['migrates'] else 'off'}"]
 
+    def draw_packed(self, r):
+        """One server, short of GPUs, whose jobs of one GPU can be stopped at any time, which takes time."""
+        self.nodes = [{"gpus": r.choice([1, 1, 2, 3])}]
+        self.rows = self.rows[:r.choice([2, 3, 5, 8, 12])]
+        self.draw_costs(r)
+        times = [r.choice([0, 0, r.randint(0, 30 * S), r.randint(0, 6) * 5 * S]) for _ in self.rows]
+        for row, time in zip(self.rows, sorted(times)):
+            row.update(submit=time, gpus=1 if r.random() < 0.9 else self.nodes[0]["gpus"], memory=GIB, gpu_ms=Fraction(1, MS), kernels=1, sync="none")
+            row["duration"] = r.choice([5, 20, 40, 100]) * r.choice([S, S, 900_000_001])
+        self.costs = {"slice": r.choice([S, 5 * S, 10 * S, 3 * S + 7]), "quantum": r.choice([20 * MS, 50 * MS, 100 * MS + 1, S // 3]),
+                      "lookahead": 0, "preempt": r.choice([0, 0, 1000, MS, 100 * MS]), "idle": r.choice([0, MS]), "context": 0, "room": 1000 * GIB}
+        self.sets += [f"{key}={value}" for key, value in (
+            ("slice", f"{self.costs['slice']}ns"), ("preempt", "restart"), ("packing", "on"), ("migration", "off"), ("hbm_bytes", f"{self.costs['room']}B"),
+            ("context.bytes", "0B"), ("slice.quantum_ns", f"{self.costs['quantum']}ns"), ("switch.preempt_ns", f"{self.costs['preempt']}ns"),
+            ("switch.preempt_full_ns", f"{self.costs['preempt']}ns"), ("switch.idle_ns", f"{self.costs['idle']}ns"), ("switch.lookahead_ns", "0ns"))]
+
+    def draw_atoms(self, r):
+        """Kernels in atoms, on quotas and on SMs that others leave idle."""
+        self.draw_blocks(r)
+        sms, part, unit, steal = self.costs["sms"], r.choice([50, 30, 70, 0]), r.choice([1, 2]), r.random() < 0.6
+        owned = max(1, sms * part // 100 // unit) * unit if part else 0
+        rank = lambda job: job.is_realtime or job.priority > 0
+        self.costs.update(rank=rank, atom=r.choice([1000, 500_000, 5 * MS]), steal=steal, owned=lambda job: owned if rank(job) else 0)
+        self.sets += [f"lithos.quota={part}%", f"lithos.atom={self.costs['atom']}ns", f"lithos.steal={'on' if steal else 'off'}",
+                      f"green.sms={unit}", f"green.least_sms={unit}", "job.memory_ppm=0"]
+        for row in self.rows:
+            row.update({"class": r.choice(["realtime", "realtime", "batch", "opportunistic"]), "priority": 0})
+
     def draw_carried_over(self, r):
         """Several nodes, of unlike widths or not, of which stopped jobs have their memory on the hosts."""
         nodes = self.nodes if len(self.nodes) > 1 else self.nodes * 2

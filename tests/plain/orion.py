@@ -76,6 +76,8 @@ class Orion(Blocks):
         Blocks.add(self, job, now)
         if self.is_high(job):
             job.alone = alone(job.program, self.costs["launches"])
+            for other in self.jobs:  # kernels that had ended before it came do not count
+                other.sum = sum(length for length, _ in other.host.lengths[len(other.host.ends):other.let])
 
     def places(self):
         return sorted(self.jobs, key=lambda job: job.place)

@@ -2,6 +2,7 @@
 """Policies in plain Python, by the pages of docs/ and the papers that these name."""
 
 from apart import Apart
+from atoms import Atoms
 from attained import Attained
 from blocks import Blocks
 from bystanders import AntMan
@@ -30,6 +31,7 @@ from slices import Server, Sliced, gpu_time
 from moves import Moving
 from orion import Orion
 from outages import FailingShared
+from packed import Packed, Packing
 from pages import Pages
 import parts
 from reservations import Fair, Reserved
@@ -286,8 +288,9 @@ class Suspend(Policy):
 
     kinds, again = ("quanta", "quanta_of_gangs", "copied_out", "homed"), {
         "quanta_of_gangs": (574, 1081),
-        # jobs of one rank that can go home, idle GPUs of a home, a job that waits no longer for it, and one that needs no other to stop
-        "homed": (14, 15, 127, 162, 525)}
+        # jobs of one rank that can go home, idle GPUs of a home, a job that waits no longer for it, one that needs no other to stop,
+        # and a gang for which its home has one GPU alone
+        "homed": (14, 15, 127, 162, 525, 405)}
 
     def run(self, cluster, jobs, setup):
         if setup.kind == "homed":
@@ -335,16 +338,21 @@ class Adaptive(Policy):
 
 
 class Gandiva(Policy):
-    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing")
+    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing", "packed")
     # gangs over several servers: one that comes pushes out jobs at once; claims make guests of jobs that waited less alone,
     # and of those that give way the ones run on of which no GPU is taken
     # moves: after an end alone, by the trace where several gangs are allotted anew, no gang gathered while others are pushed
     # out, ties, lines that move up as others are emptied; moves that begin to pay, GPUs that newcomers leave, gangs that are
     # gathered by way of storage, GPUs that are given back where others wait
     again = {"server": (127, 20261344), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199), "moving": (45, 11, 38, 71, 136, 24),
-             "moving_memory": (13, 122, 392), "growing": (145, 72, 9, 51, 166)}
+             "moving_memory": (13, 122, 392), "growing": (145, 72, 9, 51, 166),
+             # packing: friends that end, and jobs that are left of a pair as others come
+             "packed": (18, 22, 66, 155)}
 
     def run(self, cluster, jobs, setup):
+        if setup.kind == "packed":
+            Packing(cluster, jobs, Packed(setup.costs["slice"], jobs), setup.stop_ns, setup.back_ns, setup.costs).go()
+            return
         if "after" in setup.costs:
             cluster.worth, turns = setup.costs["worth"], Growing(setup.costs["slice"], cluster, setup.costs)
         elif setup.kind.startswith("moving"):
@@ -497,11 +505,19 @@ class Tally(Policy):
 
 class OrionRule(Policy):
     kinds, slack = ("between", "launched_ahead"), 1e-5
-    # kernels that were launched before the job of high priority came, a job that leaves in its turn, and hosts that wait
-    again = {"between": (4, 63, 140, 265, 1209, 1715), "launched_ahead": (3, 109)}
+    # kernels that were launched before the job of high priority came, a job that leaves in its turn, hosts that wait, and a
+    # client that was alone on its GPU until then
+    again = {"between": (4, 63, 140, 265, 1209, 1715), "launched_ahead": (3, 109, 185)}
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, Orion, setup)
+
+
+class Lithos(Policy):
+    kinds, slack, again = ("atoms",), 1e-5, {"atoms": (59, 126, 154, 203)}  # SMs in no quota and idle ones that are owned
+
+    def run(self, cluster, jobs, setup):
+        share(cluster, jobs, Atoms, setup)
 
 
 class Green(Mps):
@@ -586,6 +602,6 @@ class Together(Policy):
 
 
 POLICIES = {"parts": Together, "antman": Bystanders, "fifo": Fifo, "backfill": Backfill, "sjf": Sjf, "srtf": Srtf, "srsf": Srsf, "easy-backfill": Easy, "kill=on": Killing, "las": Las, "exclusive": Exclusive,
-            "timeslice": Timeslice, "uvm": Uvm, "orion": OrionRule, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
+            "timeslice": Timeslice, "uvm": Uvm, "orion": OrionRule, "lithos": Lithos, "mps": Mps, "mig": Mig, "fairshare": Fairshare, "kueue": Quotas, "gang-rr": GangRr,
             "tiresias": Tiresias, "green": Green, "suspend": Suspend, "tally": Tally, "tgs": Throttled, "vgpu": Vgpu, "xsched": Xsched,
             "chimera": Chimera, "salus": Salus, "reef": Reef, "adaptive": Adaptive, "nvshare": Nvshare, "gandiva": Gandiva, "msched": Msched, "gpreempt": Gpreempt}

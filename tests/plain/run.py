@@ -62,6 +62,9 @@ def difference(rows, jobs, slack, results_of):
                                ("preemptions", int(row["preemptions"]), job.preemptions)):
             if got is None or abs(got - due) > slack * due + 10 * (slack > 0):
                 return f"{job.name}: {name} is {got}, plainly {due}"
+        service = ns(row["service_s"])
+        if service and ns(row["slowdown"]) != (ns(row["end_s"]) - ns(row["submit_s"])) * 10**9 // service:
+            return f"{job.name}: slowdown is {row['slowdown']}"
         for name, due in results_of(job).items():
             got = ns(row[name]) if name.endswith("_s") else int(row[name])
             if got != due:
