@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "models/gpu/alone.h"
 #include "models/gpu/rotation.h"
 #include "models/gpu/straight_lanes.h"
 #include "models/gpu/turn_memory.h"
@@ -419,7 +420,18 @@ bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
     return committed->has_reports;
 }
 
+/* Of a state that no cycle is known of: what is found here is forgotten. */
+static void run_alone(struct gsim_arbiter *arbiter, int64_t now_ns) {
+    struct gsim_lanes *committed = &arbiter->committed;
+    struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, committed);
+    if (arbiter->cycle.phase == GSIM_FAST_FORWARD_NONE && committed->now_ns < now_ns &&
+        !takes_ahead(arbiter, now_ns) && !lacks_memory(arbiter) &&
+        gsim_alone_holds(&arbiter->options, &gpu, committed, now_ns))
+        arbiter->n_steps += gsim_alone_run(&gpu, committed, now_ns);
+}
+
 static void disturb(struct gsim_arbiter *arbiter, int64_t now_ns) {
+    run_alone(arbiter, now_ns);
     (void)gsim_arbiter_settle(arbiter, now_ns);
     arbiter->is_ahead_valid = false;
     gsim_fast_forward_forget(&arbiter->cycle);
