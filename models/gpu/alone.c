@@ -75,30 +75,29 @@ static void step(const struct gsim_lane_gpu *gpu, struct gsim_lanes *lanes) {
     (void)gsim_gpu_lane_step(gpu, lanes->lane);
 }
 
-/* Iterations of a walk pass from the begin of one: a skip moves all times and marks, and turns those
- * that they set. */
-static void pass(const struct gsim_lane_gpu *gpu, struct gsim_lanes *lanes, int64_t n,
-                 int64_t n_skipped) {
+/* n iterations pass, the first of which the context began late_ns after it was ready. A skip of a walk
+ * moves all times and marks, and a turn those that it sets. */
+static void pass(const struct gsim_lane_gpu *gpu, struct gsim_lanes *lanes, int64_t late_ns,
+                 int64_t n, int64_t n_skipped) {
     struct gsim_gpu_lane *lane = lanes->lane;
     struct gsim_member *member = gsim_gpu_lane_present(gpu, lane);
     struct gsim_context *context = &member->context;
     int64_t by_ns = n_skipped * period_ns(context), more_ns = (n - n_skipped) * period_ns(context);
     gsim_times_shift(GSIM_ROLE(lane->times), by_ns);
     gsim_times_shift(GSIM_ROLE(lane->marks), by_ns);
-    gsim_times_shift(GSIM_ROLE(context->times), by_ns);
     gsim_times_shift(GSIM_ROLE(context->marks), by_ns);
     lane->times.since_ns += more_ns;
     lane->marks.quantum_start_ns += more_ns;
     lane->marks.next_ns += more_ns;
-    context->times.launch_ns += more_ns;
-    context->times.ready_ns += more_ns;
-    context->marks.began_ns += more_ns;
     lanes->now_ns += by_ns + more_ns;
     lanes->skipped_ns += by_ns;
+    context->times.launch_ns = context->times.ready_ns = lanes->now_ns;
+    context->marks.began_ns = lanes->now_ns;
     lane->sums.n_slices += n;
     member->sums.busy_ns += n * context->spec.gpu_ns;
     context->sums.done_iterations += n;
-    context->sums.taken_ns += by_ns + more_ns;
+    context->sums.taken_ns += by_ns + more_ns + late_ns;
+    gsim_tenant_sweep_again(&member->tenant);
 }
 
 /* The turn of a walk at which it finds its cycle (models/gpu/fast_forward.c), counted from the first
@@ -129,11 +128,8 @@ int64_t gsim_alone_run(const struct gsim_lane_gpu *gpu, struct gsim_lanes *lanes
         int64_t late_ns = lanes->now_ns - ready_ns, n = (until_ns - lanes->now_ns) / one_ns;
         int64_t less = skipped(n, found_at(late_ns, gpu->costs.lookahead_ns, steps > 1));
         steps += 2 * (n - less);
-        if (n > 0) { /* the first one begins anew in its own time */
-            step(gpu, lanes);
-            step(gpu, lanes);
-            pass(gpu, lanes, n - 1, less);
-        }
+        if (n > 0)
+            pass(gpu, lanes, late_ns, n, less);
         if (lane->marks.next_ns <= until_ns) {
             step(gpu, lanes);
             steps++;

@@ -380,8 +380,17 @@ static void report_late(const struct gsim_fast_forward *cycle, struct gsim_lanes
     }
 }
 
+/* Without members nothing happens. */
+static bool is_empty(const struct gsim_arbiter *arbiter) {
+    return arbiter->n_present == 0 && arbiter->n_spaces == 0 && !arbiter->committed.has_reports;
+}
+
 static void run_to(struct gsim_arbiter *arbiter, struct gsim_lanes *committed, int64_t now_ns) {
     bool has_late = false;
+    if (is_empty(arbiter)) {
+        arbiter->n_steps += committed->n_lanes > 0; /* one finds that */
+        return;
+    }
     while (!run_some(arbiter, committed, now_ns))
         continue;
     while (committed->has_reports && committed->now_ns < now_ns) {
@@ -424,14 +433,15 @@ bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
 static void run_alone(struct gsim_arbiter *arbiter, int64_t now_ns) {
     struct gsim_lanes *committed = &arbiter->committed;
     struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, committed);
-    if (arbiter->cycle.phase == GSIM_FAST_FORWARD_NONE && committed->now_ns < now_ns &&
-        !takes_ahead(arbiter, now_ns) && !lacks_memory(arbiter) &&
+    if (!takes_ahead(arbiter, now_ns) && !lacks_memory(arbiter) &&
         gsim_alone_holds(&arbiter->options, &gpu, committed, now_ns))
         arbiter->n_steps += gsim_alone_run(&gpu, committed, now_ns);
 }
 
 static void disturb(struct gsim_arbiter *arbiter, int64_t now_ns) {
-    run_alone(arbiter, now_ns);
+    if (arbiter->n_present == 1 && arbiter->committed.now_ns < now_ns &&
+        arbiter->cycle.phase == GSIM_FAST_FORWARD_NONE)
+        run_alone(arbiter, now_ns);
     (void)gsim_arbiter_settle(arbiter, now_ns);
     arbiter->is_ahead_valid = false;
     gsim_fast_forward_forget(&arbiter->cycle);

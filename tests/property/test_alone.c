@@ -169,6 +169,7 @@ static void compare(const struct side *one, const struct side *other) {
     ASSERT_SAME(m->tenant.state, n->tenant.state);
     ASSERT_SAME(m->tenant.sum, n->tenant.sum);
     ASSERT_SAME(m->tenant.last, n->tenant.last);
+    ASSERT_SAME(m->tenant.whole.last, n->tenant.whole.last);
     assert_int_equal(m->tenant.whole.is_on, n->tenant.whole.is_on);
     for (uint32_t i = 0; i < a->gang.n; i++) {
         ASSERT_SAME(a->gang.part[i].tenant.state, b->gang.part[i].tenant.state);
