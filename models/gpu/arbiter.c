@@ -380,17 +380,8 @@ static void report_late(const struct gsim_fast_forward *cycle, struct gsim_lanes
     }
 }
 
-/* Without members nothing happens. */
-static bool is_empty(const struct gsim_arbiter *arbiter) {
-    return arbiter->n_present == 0 && arbiter->n_spaces == 0 && !arbiter->committed.has_reports;
-}
-
 static void run_to(struct gsim_arbiter *arbiter, struct gsim_lanes *committed, int64_t now_ns) {
     bool has_late = false;
-    if (is_empty(arbiter)) {
-        arbiter->n_steps += committed->n_lanes > 0; /* one finds that */
-        return;
-    }
     while (!run_some(arbiter, committed, now_ns))
         continue;
     while (committed->has_reports && committed->now_ns < now_ns) {
@@ -405,6 +396,11 @@ static void run_to(struct gsim_arbiter *arbiter, struct gsim_lanes *committed, i
         report_late(&arbiter->cycle, committed, now_ns);
 }
 
+/* Without members nothing happens. */
+static bool is_empty(const struct gsim_arbiter *arbiter) {
+    return arbiter->n_present == 0 && arbiter->n_spaces == 0 && !arbiter->committed.has_reports;
+}
+
 /* A state that was settled at this instant is left as it is: joining, leaving and what else may
  * change it keep lanes settled. */
 bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
@@ -412,6 +408,11 @@ bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
     bool is_ahead = takes_ahead(arbiter, now_ns);
     if (!is_ahead && committed->now_ns == now_ns)
         return committed->has_reports;
+    if (!is_ahead && is_empty(arbiter)) {
+        arbiter->n_steps += committed->n_lanes > 0; /* one finds that nothing is due */
+        committed->now_ns = now_ns;
+        return false;
+    }
     if (is_ahead) {
         /* the state ahead is copied from it when it is needed */
         struct gsim_lanes swap = arbiter->ahead;
