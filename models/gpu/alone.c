@@ -3,8 +3,8 @@
 
 #include "models/gpu/lane.h"
 
-/* Turns of a walk that are looked at before it is sure to have found its cycle: fewer than rates may
- * be extrapolated after (slice_budget of models/gpu/lanes.h). */
+/* Turns of a walk that are looked at until it has found its cycle for sure: rates may be
+ * extrapolated after more turns only (slice_budget of models/gpu/lanes.h). */
 enum { LAST_LOOK = 4 };
 
 /* --- where it holds --------------------------------------------------------------------------- */
@@ -75,8 +75,8 @@ static void step(const struct gsim_lane_gpu *gpu, struct gsim_lanes *lanes) {
     (void)gsim_gpu_lane_step(gpu, lanes->lane);
 }
 
-/* n iterations pass, the first of which the context began late_ns after it was ready. A skip of a walk
- * moves all times and marks, and a turn those that it sets. */
+/* n iterations pass, the first of which the context began late_ns after it was ready. The skip of a
+ * walk moves all times and marks, and a turn those that it sets. */
 static void pass(const struct gsim_lane_gpu *gpu, struct gsim_lanes *lanes, int64_t late_ns,
                  int64_t n, int64_t n_skipped) {
     struct gsim_gpu_lane *lane = lanes->lane;
@@ -100,10 +100,10 @@ static void pass(const struct gsim_lane_gpu *gpu, struct gsim_lanes *lanes, int6
     gsim_tenant_sweep_again(&member->tenant);
 }
 
-/* The turn of a walk at which it finds its cycle (models/gpu/fast_forward.c), counted from the first
- * iteration. It keeps the turn that it compares with, and takes another one after 1, 2, 4 turns. The
- * first turn equals later ones if its context was ready no longer before than matters to the choice
- * of contexts; a switch to it is a turn of its own. */
+/* The turn of a walk at which it finds its cycle (models/gpu/fast_forward.c), counted from the
+ * first iteration. The walk keeps the turn that it compares with, and takes another one after 1 and
+ * 2 turns more. The first turn equals later ones if its context was ready no longer before than
+ * matters to the choice of contexts; a switch to it is a turn of its own. */
 static int64_t found_at(int64_t late_ns, int64_t lookahead_ns, bool is_switched) {
     if (late_ns == 0 || lookahead_ns == 0)
         return 2;

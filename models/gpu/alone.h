@@ -12,8 +12,8 @@
  * them. */
 bool gsim_alone_holds(const struct gsim_arbiter_options *options, const struct gsim_lane_gpu *gpu,
                       const struct gsim_lanes *lanes, int64_t until_ns);
-/* Brings them there. They are then, in each field, where a walk and its cycles have them (skipped_ns
- * included). Returns the steps that the walk takes. */
+/* Brings them there. They are then, in each field, where a walk and its cycles have them,
+ * skipped_ns included. Returns the steps that the walk takes. */
 int64_t gsim_alone_run(const struct gsim_lane_gpu *gpu, struct gsim_lanes *lanes, int64_t until_ns);
 
 #endif

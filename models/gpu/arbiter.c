@@ -430,7 +430,8 @@ bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
     return committed->has_reports;
 }
 
-/* Of a state that no cycle is known of: what is found here is forgotten. */
+/* Of a state of which no cycle is known, and none need be found: the owner is about to change
+ * it. */
 static void run_alone(struct gsim_arbiter *arbiter, int64_t now_ns) {
     struct gsim_lanes *committed = &arbiter->committed;
     struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, committed);

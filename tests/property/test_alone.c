@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rule of a context that is alone on its GPU (models/gpu/alone.h) against the walk and its cycles: of
- * two equal arbiters one is changed by its owner without having been looked at, the other is brought
- * to that instant first, which walks. Both are equal afterwards in all that decides or is counted. */
+/* The rule of a context that is alone on its GPU (models/gpu/alone.h) against the walk and its
+ * cycles: of two equal arbiters one is changed by its owner without having been looked at, the
+ * other is brought to that instant first, which walks. Both are equal afterwards in all that
+ * decides or is counted. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
