@@ -3,10 +3,6 @@
 
 #include "models/gpu/lane.h"
 
-/* Turns of a walk that are looked at until it has found its cycle for sure: rates may be
- * extrapolated after more turns only (slice_budget of models/gpu/lanes.h). */
-enum { LAST_LOOK = 4 };
-
 /* --- where it holds --------------------------------------------------------------------------- */
 
 /* Whether the process has its kernels in the queue at the begin of an iteration, and none between
@@ -60,8 +56,8 @@ static bool has_work(const struct gsim_member *member, int64_t ns) {
 
 bool gsim_alone_holds(const struct gsim_arbiter_options *options, const struct gsim_lane_gpu *gpu,
                       const struct gsim_lanes *lanes, int64_t until_ns) {
-    if (options->is_plain || options->slice_budget <= LAST_LOOK || gpu->spaces || gpu->spans ||
-        lanes->n_lanes != 1 || lanes->has_reports || !is_plain_lane(lanes->lane))
+    if (options->is_plain || gpu->spaces || gpu->spans || lanes->n_lanes != 1 ||
+        lanes->has_reports || !is_plain_lane(lanes->lane))
         return false;
     const struct gsim_member *member = gsim_gpu_lane_present(gpu, lanes->lane);
     return is_plain_member(member) && has_work(member, until_ns - lanes->now_ns) &&
@@ -103,11 +99,12 @@ static void pass(const struct gsim_lane_gpu *gpu, struct gsim_lanes *lanes, int6
 /* The turn of a walk at which it finds its cycle (models/gpu/fast_forward.c), counted from the
  * first iteration. The walk keeps the turn that it compares with, and takes another one after 1 and
  * 2 turns more. The first turn equals later ones if its context was ready no longer before than
- * matters to the choice of contexts; a switch to it is a turn of its own. */
+ * matters to the choice of contexts; a switch to it is a turn of its own. Rates are not
+ * extrapolated from so few turns. */
 static int64_t found_at(int64_t late_ns, int64_t lookahead_ns, bool is_switched) {
     if (late_ns == 0 || lookahead_ns == 0)
         return 2;
-    return is_switched ? LAST_LOOK : 3;
+    return is_switched ? 4 : 3;
 }
 
 /* Iterations that a walk skips, out of these that begin after the first one: it walks those before

@@ -53,7 +53,7 @@ static struct gsim_pager draw_pager(gsl_rng *rng, struct gsim_arena *arena) {
 static struct gsim_member draw_member(gsl_rng *rng) {
     struct gsim_member member = {.watch_iterations = is_rare(rng) ? pick(rng, 0, 200000) : -1};
     struct gsim_context_spec *spec = &member.context.spec;
-    spec->iterations = is_rare(rng) ? pick(rng, 1, 50) : pick(rng, 100000, 200000);
+    spec->iterations = pick(rng, 0, 3) == 0 ? pick(rng, 1, 50) : pick(rng, 100000, 200000);
     spec->kernels = pick(rng, 1, 4);
     spec->queue = 20;
     spec->gpu_ns = pick(rng, 4, 5000);
@@ -189,14 +189,17 @@ static bool goes_alone(const struct gsim_arbiter *arbiter, int64_t until_ns) {
     return lanes.now_ns < until_ns && gsim_alone_holds(&arbiter->options, &gpu, &lanes, until_ns);
 }
 
-/* The last report that a member may have is at the end of its work, or where it is watched. */
-static bool reports_by(const struct side *sides, int64_t until_ns) {
-    const struct gsim_member *member = gsim_arbiter_member(sides[0].gpu[0], 0);
+/* Whether the context may be at the end of its work by then, or where it is watched: alone an
+ * iteration takes gpu_ns and the gap at least. */
+static bool may_report(const struct side *side, int64_t until_ns) {
+    const struct gsim_member *member = gsim_arbiter_member(side->gpu[0], 0);
     const struct gsim_context_spec *spec = &member->context.spec;
-    int64_t end = spec->iterations, now_ns = sides[0].gpu[0]->committed.now_ns;
+    int64_t end = spec->iterations, now_ns = side->gpu[0]->committed.now_ns;
     if (member->watch_iterations >= 0 && member->watch_iterations < end)
         end = member->watch_iterations;
-    return (end - member->context.sums.done_iterations - 1) * spec->gpu_ns < until_ns - now_ns;
+    int64_t left_ns = (end - member->context.sums.done_iterations) * (spec->gpu_ns + spec->gap_ns) -
+                      spec->gap_ns - gsim_work_to_ns(member->context.done);
+    return left_ns <= until_ns - now_ns;
 }
 
 static int play(const struct script *script, struct gsim_arena *arena) {
@@ -208,7 +211,7 @@ static int play(const struct script *script, struct gsim_arena *arena) {
     for (int i = 0; i < STOPS && !sides[0].is_over; i++) {
         for (int s = 0; s < 2; s++)
             come(&sides[s], script, script->joins_ns[i]);
-        if (reports_by(sides, script->leaves_ns[i]))
+        if (may_report(&sides[0], script->leaves_ns[i]))
             break;
         n_alone += goes_alone(sides[0].gpu[0], script->changes_ns[i]);
         for (int s = 0; s < 2; s++) {
