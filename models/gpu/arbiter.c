@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "models/gpu/alone.h"
 #include "models/gpu/gate.h"
 #include "models/gpu/rotation.h"
 #include "models/gpu/straight_lanes.h"
@@ -396,6 +397,11 @@ static void run_to(struct gsim_arbiter *arbiter, struct gsim_lanes *committed, i
         report_late(&arbiter->cycle, committed, now_ns);
 }
 
+/* Without members nothing happens. */
+static bool is_empty(const struct gsim_arbiter *arbiter) {
+    return arbiter->n_present == 0 && arbiter->n_spaces == 0 && !arbiter->committed.has_reports;
+}
+
 /* A state that was settled at this instant is left as it is: joining, leaving and what else may
  * change it keep lanes settled. */
 bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
@@ -403,6 +409,11 @@ bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
     bool is_ahead = takes_ahead(arbiter, now_ns);
     if (!is_ahead && committed->now_ns == now_ns)
         return committed->has_reports;
+    if (!is_ahead && is_empty(arbiter)) {
+        arbiter->n_steps += committed->n_lanes > 0; /* one finds that nothing is due */
+        committed->now_ns = now_ns;
+        return false;
+    }
     if (is_ahead) {
         /* the state ahead is copied from it when it is needed */
         struct gsim_lanes swap = arbiter->ahead;
@@ -420,7 +431,20 @@ bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
     return committed->has_reports;
 }
 
+/* Of a state of which no cycle is known, and none need be found: the owner is about to change
+ * it. */
+static void run_alone(struct gsim_arbiter *arbiter, int64_t now_ns) {
+    struct gsim_lanes *committed = &arbiter->committed;
+    struct gsim_lane_gpu gpu = lane_gpu_of(arbiter, committed);
+    if (!takes_ahead(arbiter, now_ns) && !lacks_memory(arbiter) &&
+        gsim_alone_holds(&arbiter->options, &gpu, committed, now_ns))
+        arbiter->n_steps += gsim_alone_run(&gpu, committed, now_ns);
+}
+
 static void disturb(struct gsim_arbiter *arbiter, int64_t now_ns) {
+    if (arbiter->n_present == 1 && arbiter->committed.now_ns < now_ns &&
+        arbiter->cycle.phase == GSIM_FAST_FORWARD_NONE)
+        run_alone(arbiter, now_ns);
     (void)gsim_arbiter_settle(arbiter, now_ns);
     arbiter->is_ahead_valid = false;
     gsim_fast_forward_forget(&arbiter->cycle);

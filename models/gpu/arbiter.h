@@ -24,21 +24,23 @@ enum { GSIM_STEPS_PAST_HORIZON = 16 };
 
 /* Other files read it through the functions below. */
 struct gsim_arbiter {
-    struct gsim_arbiter_options options;
-    struct gsim_arena *arena;
-    struct gsim_space spaces[GSIM_SPACES_MAX];
-    uint16_t n_spaces;
-    struct gsim_solved solved; /* in these spaces */
-    struct gsim_lanes committed, ahead;
+    /* First, and together: the fields that each change by the owner looks at. */
     bool is_ahead_valid; /* `ahead` follows from `committed` with nothing from outside between */
     /* true: `ahead` stopped at an instant with reports; false: it was only brought that far */
     bool is_ahead_event;
+    uint16_t n_present; /* members */
+    uint16_t n_spaces;
+    int64_t n_steps; /* steps that were simulated, those of a state ahead included */
+    struct gsim_lanes committed;
     struct gsim_fast_forward cycle;
+    struct gsim_lanes ahead;
+    struct gsim_arbiter_options options;
+    struct gsim_arena *arena;
+    struct gsim_space spaces[GSIM_SPACES_MAX];
+    struct gsim_solved solved; /* in these spaces */
     struct gsim_pager pager;
     struct gsim_pager_shares shares; /* of the pager's rates */
     struct gsim_memory_use gone; /* bytes moved for contexts that have left */
-    uint16_t n_present; /* members */
-    int64_t n_steps; /* steps that were simulated, those of a state ahead included */
     /* turns of the plain engine between attempts to give them in a short loop
      * (models/gpu/rotation.h), and those that are left of them */
     int64_t rest, rest_left;

@@ -7,7 +7,6 @@
 
 struct gsim_fast_forward {
     enum { GSIM_FAST_FORWARD_NONE = 0, GSIM_FAST_FORWARD_SEARCHING, GSIM_FAST_FORWARD_FOUND } phase;
-    struct gsim_lanes seen; /* while searching: the state to compare with */
     int64_t power, n_since; /* of Brent's algorithm, in turns */
     int64_t n_turns; /* since the last disturbance */
     int64_t looks_at; /* the turn, past the budget, at which rates are compared next */
@@ -16,9 +15,11 @@ struct gsim_fast_forward {
     int64_t period_ns;
     int64_t spent_ns; /* found: from here on some member has work for less than two periods left */
     bool is_asked, can_repeat; /* can_repeat is valid only if is_asked is set */
+    bool is_approximate;
+    /* Large, and not looked at by an owner that changes the lanes, so they come last. */
+    struct gsim_lanes seen; /* while searching: the state to compare with */
     /* The sums of one period for every accumulator; while searching, those of the window before. */
     struct gsim_lanes per_period;
-    bool is_approximate;
     struct gsim_store_scratch scratch;
 };
 

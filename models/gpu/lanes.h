@@ -26,9 +26,6 @@ struct gsim_lanes {
     uint16_t capacity;
     struct gsim_gpu_lane *lane;
     uint16_t n_lanes;
-    struct gsim_store store;
-    /* memory of a gang on its other GPUs; the gang is then the only member */
-    struct gsim_gang_memory gang;
     struct gsim_slice_log *spans; /* log of the spans of this state; not part of it */
     uint16_t anchor; /* the lane at the turns of which cycles are looked for */
     uint32_t unsolved; /* spaces (bits) in which other members run than when rates were solved */
@@ -39,6 +36,9 @@ struct gsim_lanes {
     bool has_first_loads; /* some of them began with loads that L2 did not have */
     bool has_crowded_unequals; /* kernels with different demands had too few SMs for all of them */
     int64_t skipped_ns;
+    struct gsim_store store;
+    /* memory of a gang on its other GPUs; the gang is then the only member */
+    struct gsim_gang_memory gang;
 };
 
 void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from);

@@ -222,6 +222,11 @@ static bool is_all_there(const struct gsim_store *store, const struct gsim_tenan
            (gsim_mostly(!counts_writes(store, tenant)) || about->n_dirty == about->n_chunks);
 }
 
+bool gsim_pager_rests(const struct gsim_store *store, const struct gsim_tenant *tenant) {
+    return !store->pager || (!gsim_pager_is_proactive(store) &&
+                             (tenant->used == GSIM_NO_BUFFER || is_all_there(store, tenant)));
+}
+
 /* Sweeps a range of a job that yields: chunks on the host are prefetched if there is room for them
  * and all jobs yield, else they are read where they are. */
 static int64_t sweep_mapped(struct gsim_store *store, struct gsim_range left,

@@ -220,6 +220,13 @@ bool gsim_pager_passes(const struct gsim_store *store, const struct gsim_tenant 
                        const struct gsim_pace *pace);
 void gsim_pager_pass(const struct gsim_store *store, struct gsim_tenant *tenant,
                      const struct gsim_pace *pace);
+/* Whether sweeps change nothing and wait for nothing until contexts come or go: all chunks are
+ * there, and are not moved ahead of turns. */
+bool gsim_pager_rests(const struct gsim_store *store, const struct gsim_tenant *tenant);
+/* Of memory that rests: a sweep that has just begun is over, and the next one has. */
+static inline void gsim_tenant_sweep_again(struct gsim_tenant *tenant) {
+    tenant->whole.last = tenant->last;
+}
 /* Touches the chunks of this part; returns the wait, of which left_ns are left of before. */
 int64_t gsim_pager_sweep_part(struct gsim_store *store, struct gsim_tenant *tenant,
                               const struct gsim_swept *part, int64_t left_ns);
