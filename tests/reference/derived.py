@@ -7,7 +7,7 @@
 muri    every end, with matchings found by trying all (Zhao et al., SIGCOMM 2022, section 4)
 gavel   ends under water-filling beside a fluid that is shared by weights (Narayanan et al., OSDI 2020)
 types of GPUs, pairs of jobs and rounds of its program under gavel, types under themis, elasticflow, synergy and sia, jobs that learn under
-optimus and pollux, plans of shockwave with and without phases, profiles and the line of lucid: rules_*.py
+optimus, pollux and sia, plans of shockwave with and without phases, profiles and the line of lucid: rules_*.py
 """
 import csv
 import functools
@@ -25,12 +25,13 @@ from rules_lucid import lucid, lucid_pairs
 from rules_pollux import optimus, pollux
 from rules_shockwave import shockwave, shockwave_phases
 from rules_sia import sia
+from rules_sia_learners import sia_learners
 from rules_synergy import synergy
 from rules_themis import themis
 
 GSIM = os.path.abspath(sys.argv[1])
 CASES = int(sys.argv[2]) if len(sys.argv) > 2 else 40
-FOUND = {elasticflow: [1108], shockwave: [863, 1276]}  # further cases, which found something once
+FOUND = {elasticflow: [1108], shockwave: [863, 1276], sia_learners: [77, 168]}  # further cases, which found something once
 
 
 def run(rows, *words):
@@ -234,7 +235,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for hold in (muri, water_filling, types, pairs, gavel_rounds, themis, elasticflow, synergy, optimus, pollux, shockwave,
-                     shockwave_phases, lucid, lucid_pairs, sia):
+                     shockwave_phases, lucid, lucid_pairs, sia, sia_learners):
             seeds = [*range(CASES), *FOUND.get(hold, [])]
             found = {seed: what for seed in seeds if (what := hold(random.Random(seed), run))}
             print("%s %s: %d cases" % ("not ok" if found else "ok", hold.__name__.replace("_", "-"), len(seeds)))
