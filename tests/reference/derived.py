@@ -23,6 +23,7 @@ from rules_gavel import pairs, types
 from rules_gavel_rounds import gavel_rounds
 from rules_lucid import lucid, lucid_pairs
 from rules_pollux import optimus, pollux
+from rules_pollux_search import pollux_search
 from rules_shockwave import shockwave, shockwave_phases
 from rules_sia import sia
 from rules_sia_learners import sia_learners
@@ -235,7 +236,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for hold in (muri, water_filling, types, pairs, gavel_rounds, themis, elasticflow, synergy, optimus, pollux, shockwave,
-                     shockwave_phases, lucid, lucid_pairs, sia, sia_learners):
+                     shockwave_phases, lucid, lucid_pairs, sia, sia_learners,
+                     pollux_search):
             seeds = [*range(CASES), *FOUND.get(hold, [])]
             found = {seed: what for seed in seeds if (what := hold(random.Random(seed), run))}
             print("%s %s: %d cases" % ("not ok" if found else "ok", hold.__name__.replace("_", "-"), len(seeds)))
