@@ -27,7 +27,7 @@ from rules_pollux_search import pollux_search
 from rules_shockwave import shockwave, shockwave_phases
 from rules_sia import sia
 from rules_sia_learners import sia_learners
-from rules_synergy import synergy
+from rules_synergy import synergy, synergy_ftf, synergy_las
 from rules_themis import themis
 
 GSIM = os.path.abspath(sys.argv[1])
@@ -235,7 +235,7 @@ def water_filling(draw, run):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for hold in (muri, water_filling, types, pairs, gavel_rounds, themis, elasticflow, synergy, optimus, pollux, shockwave,
+        for hold in (muri, water_filling, types, pairs, gavel_rounds, themis, elasticflow, synergy, synergy_ftf, synergy_las, optimus, pollux, shockwave,
                      shockwave_phases, lucid, lucid_pairs, sia, sia_learners,
                      pollux_search):
             seeds = [*range(CASES), *FOUND.get(hold, [])]
