@@ -20,6 +20,7 @@ import tempfile
 
 from rules_elasticflow import elasticflow
 from rules_gavel import pairs, types
+from rules_gavel_default import gavel_default
 from rules_gavel_rounds import gavel_rounds
 from rules_lucid import lucid, lucid_pairs
 from rules_pollux import optimus, pollux
@@ -235,9 +236,9 @@ def water_filling(draw, run):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for hold in (muri, water_filling, types, pairs, gavel_rounds, themis, elasticflow, synergy, synergy_ftf, synergy_las, optimus, pollux, shockwave,
-                     shockwave_phases, lucid, lucid_pairs, sia, sia_learners,
-                     pollux_search):
+        for hold in (muri, water_filling, types, pairs, gavel_rounds, gavel_default, themis, elasticflow, synergy, synergy_ftf,
+                     synergy_las, optimus, pollux, pollux_search, shockwave, shockwave_phases, lucid, lucid_pairs, sia,
+                     sia_learners):
             seeds = [*range(CASES), *FOUND.get(hold, [])]
             found = {seed: what for seed in seeds if (what := hold(random.Random(seed), run))}
             print("%s %s: %d cases" % ("not ok" if found else "ok", hold.__name__.replace("_", "-"), len(seeds)))
