@@ -6,8 +6,9 @@
 
 muri    every end, with matchings found by trying all (Zhao et al., SIGCOMM 2022, section 4)
 gavel   ends under water-filling beside a fluid that is shared by weights, of users too (Narayanan et al., OSDI 2020)
-gavel's rounds by a rule, spare GPUs of elasticflow, what pollux' search finds, types of GPUs, pairs of jobs and rounds of its program under gavel, types under themis, elasticflow, synergy and sia, jobs that learn under
-optimus, pollux and sia, plans of shockwave with and without phases, profiles and the line of lucid: rules_*.py
+rules_*.py: types of GPUs, pairs of jobs, rounds by a rule and rounds of its program under gavel; types under themis,
+elasticflow, synergy and sia; spare GPUs of elasticflow; jobs that learn under optimus, pollux and sia; what pollux'
+search finds; plans of shockwave with and without phases; profiles and the line of lucid
 """
 import csv
 import functools
