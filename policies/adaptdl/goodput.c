@@ -81,8 +81,9 @@ struct pollux_best pollux_best(const struct pollux_learner *learner,
     }
     if (best.goodput > 0)
         return best;
-    return (struct pollux_best){
-        goodput_of(learner, batches->batch[0], batches->in_all[0], tells_s), batches->batch[0]};
+    best.batch = batches->batch[0];
+    best.goodput = goodput_of(learner, best.batch, batches->in_all[0], tells_s);
+    return best;
 }
 
 struct gsim_batch pollux_first_batch(const struct gsim_learning *limits, uint32_t gpus) {

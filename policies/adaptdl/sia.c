@@ -8,15 +8,15 @@
  * that the job does not have counts less, the more of its life the job has spent on restarts. The
  * programme is a knapsack of choices (policies/lib/knapsack.h), and its optimum is exact. Jobs
  * measure and choose batches as under pollux (learn.c); of the time of a step there is a model for
- * each type of GPU, of the noise of gradients one (section 3.2). On a type on which a job has not
- * run, it is as fast by comparison as one GPU with its largest batch, which Sia measures
- * beforehand. A job may have twice as many GPUs as it has measured with. adapts=gpus
- * keeps the batch of the trace, and adapts=type also the number of GPUs (rigid jobs); a job that
- * does not learn by a table is rigid. A job that begins keeps its GPUs until it runs.
+ * each type of GPU, of the noise of gradients one (get_goodput_fn in job.py of Sia's simulator,
+ * siasosp23/artifacts). On a type on which a job has not run, it is as fast by comparison as one
+ * GPU with its largest batch, which Sia measures beforehand. A job may have twice as many GPUs as
+ * it has measured with. adapts=gpus keeps the batch of the trace, and adapts=type also the number
+ * of GPUs (rigid jobs); a job that does not learn by a table is rigid. A job that begins keeps its
+ * GPUs until it runs.
  *
- * reference=sia copies the clock of Sia's simulator, its costs as hundredths, the times that it
- * counts restarts as, by application, and that a job knows of its noise on a type of GPU what it
- * measured there last. */
+ * reference=sia copies the clock of Sia's simulator, its costs as hundredths, and the times that it
+ * counts restarts as, by application. */
 #include "policies/adaptdl/sia.h"
 
 #include <string.h>
@@ -119,7 +119,7 @@ static void look(struct gsim_ctx *ctx, bool is_tick) {
         struct pollux_jobs *learners = learners_of(sia, number);
         if (!pollux_learn_visit(learners, ctx, number, sia->adaptdl.job[number].slot, is_tick))
             fail(ctx);
-        if (learners->job[number].is_known && !sia->is_reference)
+        if (learners->job[number].is_known)
             share_noise(sia, number);
     }
 }
