@@ -192,7 +192,8 @@ void adaptdl_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         adaptdl->next_ns = now_ns + interval_ns;
     }
     place(ctx, plan, adaptdl);
-    if (adaptdl->n_active > 0)
+    bool has_ticks = adaptdl->idle_until_ns < INT64_MAX || adaptdl->has_unplaced;
+    if (adaptdl->n_active > 0 && has_ticks)
         gsim_plan_wake(plan, adaptdl->next_ns);
 }
 

@@ -60,24 +60,29 @@ static double goodput_of(const struct pollux_learner *learner, struct gsim_batch
     return in_all / (batch.summed * sums_s + step_s) * (gain / scale);
 }
 
+/* A job runs with some batch even where none is within the limits of a GPU: with the one that its
+ * trace gives it, or the smallest. That one counts then, since a goodput of 0 would keep the job
+ * from GPUs for ever. */
 struct pollux_best pollux_best(const struct pollux_learner *learner,
                                const struct pollux_batches *batches, bool is_spread,
                                uint32_t gpus) {
     const struct gsim_learning *limits = &learner->limits;
     double tells_s = pollux_tells_s(&learner->model, is_spread, gpus);
-    struct pollux_best best = {.goodput = -1};
+    struct pollux_best best = {.goodput = 0};
     for (uint32_t i = 0; i < batches->n; i++) {
         struct gsim_batch batch = batches->batch[i];
         bool is_known = i > 0 && batch.local == batches->batch[i - 1].local &&
                         batch.summed == batches->batch[i - 1].summed;
-        if (is_known)
+        if (is_known || batch.local < limits->min_local || batch.local > limits->max_local)
             continue;
-        double goodput = batch.local >= limits->min_local && batch.local <= limits->max_local
-                             ? goodput_of(learner, batch, batches->in_all[i], tells_s)
-                             : 0;
+        double goodput = goodput_of(learner, batch, batches->in_all[i], tells_s);
         if (goodput > best.goodput)
             best = (struct pollux_best){goodput, batch};
     }
+    if (best.goodput > 0)
+        return best;
+    best.batch = batches->batch[0];
+    best.goodput = goodput_of(learner, best.batch, batches->in_all[0], tells_s);
     return best;
 }
 

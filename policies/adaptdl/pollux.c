@@ -31,6 +31,7 @@ struct pollux {
     double *factor;
     uint8_t *base;
     uint32_t room_rows, most_gpus;
+    uint32_t n_to_come; /* jobs of the trace */
 };
 
 static struct pollux *own(const struct gsim_ctx *ctx) {
@@ -61,6 +62,7 @@ static uint32_t most_ever(const struct pollux *pollux, uint32_t number) {
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     uint32_t number = ctx->view->jobs.index[slot];
     adaptdl_arrive(ctx, slot);
+    own(ctx)->n_to_come--;
     if (!pollux_learn_begin(&own(ctx)->jobs, ctx, number, slot))
         fail(ctx);
     else
@@ -190,11 +192,33 @@ static bool take_row(struct gsim_ctx *ctx, struct pollux *pollux, uint32_t numbe
     return true;
 }
 
+/* No job is to come, and each one runs as fast as it ever could, for good: a job that does not
+ * learn, on all GPUs that it asks for. Any other matrix is worse, since a change costs, so that no
+ * search from here on finds one, or is missed by a later one for its lots. */
+static bool is_settled(const struct gsim_ctx *ctx, const struct pollux *pollux) {
+    const struct adaptdl *adaptdl = &pollux->adaptdl;
+    if (pollux->n_to_come > 0)
+        return false;
+    for (uint32_t i = 0; i < adaptdl->n_active; i++) {
+        uint32_t number = adaptdl->active[i];
+        const struct adaptdl_job *place = &adaptdl->job[number];
+        uint32_t most = least(most_ever(pollux, number), adaptdl->n_gpus);
+        if (pollux->jobs.job[number].is_learner || place->n_nodes < most ||
+            ctx->view->jobs.state[place->slot] != GSIM_RUNNING)
+            return false;
+    }
+    return true;
+}
+
 static bool give(struct gsim_ctx *ctx, struct adaptdl *adaptdl) {
     struct pollux *pollux = own(ctx);
     uint32_t n_nodes = ctx->view->cluster.n_nodes;
     if (adaptdl->n_active == 0)
         return true;
+    if (is_settled(ctx, pollux)) {
+        adaptdl->idle_until_ns = INT64_MAX;
+        return true;
+    }
     look(ctx, true);
     for (uint32_t i = 0; i < adaptdl->n_active; i++)
         pollux->jobs.job[adaptdl->active[i]].attained_ns +=
@@ -236,6 +260,7 @@ static enum gsim_status open_pollux(struct gsim_ctx *ctx) {
             return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                              "pollux: a node has at most %d GPUs there", UINT8_MAX);
     adaptdl_note_table(ctx);
+    pollux->n_to_come = ctx->view->trace->n_jobs;
     pollux->adaptdl.give = give;
     pollux->search.arena = ctx->arena;
     pollux->search.generations = (uint32_t)gsim_param(ctx->params, "generations");

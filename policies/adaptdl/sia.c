@@ -7,11 +7,13 @@
  * goodput there over the least one of the job; a job without GPUs costs `idle`. A configuration
  * that the job does not have counts less, the more of its life the job has spent on restarts. The
  * programme is a knapsack of choices (policies/lib/knapsack.h), and its optimum is exact. Jobs
- * measure and choose batches as under pollux, for each type of GPU apart (learn.c); on a type on
- * which a job has not run, it is as fast by comparison as one GPU with its largest batch, which
- * Sia measures beforehand. A job may have twice as many GPUs as it has measured with. adapts=gpus
- * keeps the batch of the trace, and adapts=type also the number of GPUs (rigid jobs); a job that
- * does not learn by a table is rigid. A job that begins keeps its GPUs until it runs.
+ * measure and choose batches as under pollux (learn.c); of the time of a step there is a model for
+ * each type of GPU, of the noise of gradients one (get_goodput_fn in job.py of Sia's simulator,
+ * siasosp23/artifacts). On a type on which a job has not run, it is as fast by comparison as one
+ * GPU with its largest batch, which Sia measures beforehand. A job may have twice as many GPUs as
+ * it has measured with. adapts=gpus keeps the batch of the trace, and adapts=type also the number
+ * of GPUs (rigid jobs); a job that does not learn by a table is rigid. A job that begins keeps its
+ * GPUs until it runs.
  *
  * reference=sia copies the clock of Sia's simulator, its costs as hundredths, and the times that it
  * counts restarts as, by application. */
@@ -100,13 +102,25 @@ static void on_watch(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind 
         learners_of(own(ctx), number)->job[number].is_ended_epoch = true;
 }
 
+/* The noise of a job's gradients is the job's, on GPUs of whatever type it was measured last. */
+static void share_noise(struct sia *sia, uint32_t number) {
+    const struct pollux_learner *here = &learners_of(sia, number)->job[number].learner;
+    for (uint32_t l = 0; l < sia->n_learners; l++) {
+        struct pollux_learner *there = &sia_learner(sia, l, number)->learner;
+        there->grad_sqr = here->grad_sqr;
+        there->grad_var = here->grad_var;
+    }
+}
+
 static void look(struct gsim_ctx *ctx, bool is_tick) {
     struct sia *sia = own(ctx);
     for (uint32_t i = 0; sia->has_learners && i < sia->adaptdl.n_active; i++) {
         uint32_t number = sia->adaptdl.active[i];
-        if (!pollux_learn_visit(learners_of(sia, number), ctx, number,
-                                sia->adaptdl.job[number].slot, is_tick))
+        struct pollux_jobs *learners = learners_of(sia, number);
+        if (!pollux_learn_visit(learners, ctx, number, sia->adaptdl.job[number].slot, is_tick))
             fail(ctx);
+        if (learners->job[number].is_known)
+            share_noise(sia, number);
     }
 }
 

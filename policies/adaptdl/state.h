@@ -55,7 +55,9 @@ struct adaptdl {
     uint32_t n_lines, room_lines, room_heads;
     uint32_t *fresh; /* scratch: jobs that the tick chooses, and that have no GPUs yet */
     uint64_t n_turns;
-    int64_t idle_until_ns; /* before that, a tick would change nothing; 0: unknown */
+    /* Before that, a tick would change nothing; 0: unknown; INT64_MAX: no tick would from here on,
+     * as long as no job comes or ends. */
+    int64_t idle_until_ns;
     uint32_t *free; /* by node: the GPUs that the tick has not given out */
     uint32_t *node_gpus; /* by node */
     uint32_t *owner; /* by GPU, within a tick: the job that has it; ADAPTDL_NONE: none */

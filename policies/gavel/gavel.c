@@ -14,7 +14,8 @@
  *
  * A round lasts as long as round= says, or until all its jobs have ended; a job that stays on its
  * GPUs runs on. A job goes to the type on which it is furthest behind its share; GPUs that are left
- * go to jobs without a share of them, those that came since the last shares among them.
+ * go to jobs without a share of them, those that came since the last shares among them; under fifo
+ * to the next of the queue, until one finds none.
  *
  * reference=gavel copies the simulator's loop: a round is as long as its slowest job takes for the
  * iterations that fit into round=, each job stops after its own, a job without shares holds its

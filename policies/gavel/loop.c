@@ -208,10 +208,18 @@ static bool add_arrivals(struct gsim_ctx *ctx, struct gavel *gavel) {
     return true;
 }
 
+/* Fifo without speeds leaves jobs where they are, so that new shares move none. */
+static bool serves_at_once(const struct gavel *gavel) {
+    return gavel->objective == GAVEL_FIFO && !gavel->knows_speed && !gavel->newcomers_hold &&
+           !gavel->replay.path;
+}
+
 /* Shares of a first instant are of the jobs that came first alone, and keep no others waiting. In
  * the program that is time 0, at which its traces begin; else it comes again after each time
  * without jobs. */
 static bool is_too_soon(const struct gavel *gavel, double since_s) {
+    if (serves_at_once(gavel))
+        return false;
     double first_s = gavel->is_reference ? 0 : gavel->first_s;
     return gavel->reset_s > first_s && since_s < (double)gavel->least_ns / (double)GSIM_NS_PER_S;
 }
@@ -234,10 +242,12 @@ static bool share_out(struct gsim_ctx *ctx, struct gavel *gavel) {
 }
 
 /* The program walks over device types in an order that its authors have by speed; here the order is
- * that of a file, and does not decide. Of one type both are equal. */
+ * that of a file, and does not decide. Of one type both are equal. Under fifo GPUs that came free
+ * since the last shares, or that these left, go to the next of the queue. */
 static enum gsim_rounds_walk walk_of(const struct gavel *gavel) {
     if (gavel->objective == GAVEL_FIFO)
-        return GSIM_ROUNDS_WITH_PRIORITY;
+        return serves_at_once(gavel) || gavel->newcomers_hold ? GSIM_ROUNDS_WITH_PRIORITY
+                                                              : GSIM_ROUNDS_IN_ORDER;
     return gavel->is_reference || gavel->n_types == 1 ? GSIM_ROUNDS_BY_TYPE
                                                       : GSIM_ROUNDS_ACROSS_TYPES;
 }
@@ -245,7 +255,8 @@ static enum gsim_rounds_walk walk_of(const struct gavel *gavel) {
 static bool choose(struct gsim_ctx *ctx, struct gavel *gavel) {
     uint32_t walk[GSIM_ROUND_TYPES];
     for (uint32_t type = 0; type < gavel->n_types; type++)
-        walk[type] = type;
+        walk[type] =
+            gavel->objective == GAVEL_FIFO && !gavel->is_reference ? gavel->by_name[type] : type;
     if (!gavel->sees_speed)
         gsim_python_shuffle(&gavel->random, walk, gavel->n_types);
     gsim_rounds_rank(&gavel->rounds);

@@ -254,6 +254,31 @@ static void serve(struct round *round, const uint32_t *types, uint32_t n_types, 
     }
 }
 
+/* The fastest type with room for the entry, the first of equals; n_types: none. */
+static uint32_t fastest_at(const struct round *round, const struct gsim_round_entry *entry,
+                           const uint32_t *types, uint32_t n_types) {
+    uint32_t best = n_types;
+    for (uint32_t at = 0; at < n_types; at++)
+        if (entry->gpus <= round->left[types[at]] && runs_on(entry, types[at], ALL) &&
+            (best == n_types || entry->per_s[0][types[at]] > entry->per_s[0][types[best]]))
+            best = at;
+    return best;
+}
+
+static void serve_in_order(struct round *round, const uint32_t *types, uint32_t n_types) {
+    for (uint32_t i = 0; i < round->rounds->n; i++) {
+        const struct gsim_round_entry *entry = &round->rounds->entry[i];
+        if (entry->member[1] != GSIM_NO_MEMBER || is_taken(round->rounds, entry))
+            continue;
+        uint32_t at = fastest_at(round, entry, types, n_types);
+        if (at == n_types)
+            return;
+        round->choice[round->n++] = (struct gsim_round_choice){i, types[at]};
+        round->left[types[at]] -= entry->gpus;
+        take(round->rounds, entry);
+    }
+}
+
 uint32_t gsim_rounds_choose(struct gsim_rounds *rounds, const uint32_t *types,
                             const uint32_t *n_gpus, enum gsim_rounds_walk walk,
                             struct gsim_round_choice *choice) {
@@ -272,7 +297,9 @@ uint32_t gsim_rounds_choose(struct gsim_rounds *rounds, const uint32_t *types,
         serve(&round, types, n_types, WITHOUT_PRIORITY);
     }
     for (uint32_t t = 0; !round.is_across_types && t < n_types; t++)
-        serve(&round, &types[t], 1, walk == GSIM_ROUNDS_WITH_PRIORITY ? WITH_PRIORITY : ALL);
+        serve(&round, &types[t], 1, walk == GSIM_ROUNDS_BY_TYPE ? ALL : WITH_PRIORITY);
+    if (walk == GSIM_ROUNDS_IN_ORDER)
+        serve_in_order(&round, types, n_types);
     gsim_arena_drop(rounds->arena, round.list);
     return round.n;
 }

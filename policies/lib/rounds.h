@@ -77,7 +77,10 @@ enum gsim_rounds_walk {
      * share of it, runs there if GPUs are left, before later types are looked at. */
     GSIM_ROUNDS_BY_TYPE,
     /* As that; entries without a priority do not run. */
-    GSIM_ROUNDS_WITH_PRIORITY
+    GSIM_ROUNDS_WITH_PRIORITY,
+    /* As that, but where GPUs are left single jobs without a priority run in the order in which
+     * they came, each on the fastest type with room, until one finds none. */
+    GSIM_ROUNDS_IN_ORDER
 };
 /* Chooses the entries of a round by priority, then by the time owed, then share; entries that do
  * not fit are passed over. Returns their number, or UINT32_MAX if there is no memory left. choice

@@ -99,6 +99,13 @@ expect "pollux: nodes that fail" 2 "pollux has no rule for nodes that fail" run 
 printf 'job_id,submit_s,gpus,model,batch,duration_s\na,0,1,m,8,\nb,0,2,other,,500\n' >"$tmp/trace.csv"
 expect "pollux: a job of no application beside one that learns" 0 "JCT mean" run --policy pollux --gpus-per-node 2 --nodes 2
 
+# Both have what they ask for from the tick at 60 s on, and no tick can give them more. 17 million searches would
+# take days.
+printf 'job_id,submit_s,duration_s,gpus\na,1,1000000000,1\nb,2,900000000,2\n' >"$tmp/long.csv"
+timeout 100 "$gsim" run --device ideal --gpus-per-node 4 --quiet --policy pollux --jobs-csv "$tmp/long_jobs.csv" "$tmp/long.csv" >"$tmp/log" 2>&1
+awk -F, 'NR > 1 && $4 == (NR == 2 ? 1000000060 : 900000060) { n++ } END { exit n != 2 }' "$tmp/long_jobs.csv"
+say "pollux: jobs that have all that they could get need no ticks" $?
+
 # Where jobs on several nodes may meet on one the search finds other placements (elastic/pollux_met, which CASES=all
 # runs, holds how good they are).
 elastic=$(dirname "$0")/../../experiments/validate/elastic

@@ -5,9 +5,10 @@
     derived.py GSIM [CASES]
 
 muri    every end, with matchings found by trying all (Zhao et al., SIGCOMM 2022, section 4)
-gavel   ends under water-filling beside a fluid that is shared by weights (Narayanan et al., OSDI 2020)
-types of GPUs, pairs of jobs and rounds of its program under gavel, types under themis, elasticflow, synergy and sia, jobs that learn under
-optimus and pollux, plans of shockwave with and without phases, profiles and the line of lucid: rules_*.py
+gavel   ends under water-filling beside a fluid that is shared by weights, of users too (Narayanan et al., OSDI 2020)
+rules_*.py: types of GPUs, pairs of jobs, rounds by a rule and rounds of its program under gavel; types under themis,
+elasticflow, synergy and sia; spare GPUs of elasticflow; jobs that learn under optimus, pollux and sia; what pollux'
+search finds; plans of shockwave with and without phases; profiles and the line of lucid
 """
 import csv
 import functools
@@ -18,19 +19,22 @@ import subprocess
 import sys
 import tempfile
 
-from rules_elasticflow import elasticflow
+from rules_elasticflow import elasticflow, elasticflow_spare
 from rules_gavel import pairs, types
+from rules_gavel_default import gavel_default, gavel_fifo_pairs
 from rules_gavel_rounds import gavel_rounds
 from rules_lucid import lucid, lucid_pairs
 from rules_pollux import optimus, pollux
+from rules_pollux_search import pollux_search
 from rules_shockwave import shockwave, shockwave_phases
 from rules_sia import sia
-from rules_synergy import synergy
+from rules_sia_learners import sia_learners
+from rules_synergy import synergy, synergy_ftf, synergy_las
 from rules_themis import themis
 
 GSIM = os.path.abspath(sys.argv[1])
 CASES = int(sys.argv[2]) if len(sys.argv) > 2 else 40
-FOUND = {elasticflow: [1108], shockwave: [863, 1276]}  # further cases, which found something once
+FOUND = {elasticflow: [1108], shockwave: [863, 1276], sia_learners: [77, 168]}  # further cases, which found something once
 
 
 def run(rows, *words):
@@ -189,7 +193,8 @@ def muri(draw, run):
     rows = [("job_id", "submit_s", "duration_s", "gpus", "iteration_ms", "stage_host_ms", "stage_gpu_ms", "stage_net_ms")]
     rows += [(i, job["submit"], job["left"], job["gpus"], *("%.6f" % (1000 * time) for time in
               (job["iteration"], *job["stages"]))) for i, job in enumerate(jobs)]
-    got = run(rows, "--policy", "muri", "--set", f"rule={rule}", "--gpus-per-node", gpus)
+    node_gpus = draw.choice([gpus, 1])  # a gang is as fast on several nodes
+    got = run(rows, "--policy", "muri", "--set", f"rule={rule}", "--nodes", gpus // node_gpus, "--gpus-per-node", node_gpus)
     return [f"job {row['job_id']} ends at {row['end_s']}, not {end}" for row, end in
             zip(got, muri_ends(jobs, gpus, rule)) if abs(float(row["end_s"]) - end) > 2]
 
@@ -207,16 +212,55 @@ def filled(weights, gpus):
     return shares
 
 
+def filled_by_user(jobs, users, gpus, is_fifo):
+    """All rise at once, by their parts of the weights of their users; under fifo the first of a user has all of its
+    weight. A job that has a GPU to itself rises no more, and leaves its part to the others of its user."""
+    shares = dict.fromkeys(jobs, 0.0)
+    while gpus > 1e-12:
+        rises = [job for job in jobs if shares[job] < 1 - 1e-12]
+        if is_fifo:
+            rises = [job for at, job in enumerate(rises) if jobs[job][0] not in [jobs[other][0] for other in rises[:at]]]
+        if not rises:
+            break
+        of_user = {}
+        for job in rises:
+            of_user[jobs[job][0]] = of_user.get(jobs[job][0], 0) + jobs[job][1]
+        speed = {job: users[jobs[job][0]] * jobs[job][1] / of_user[jobs[job][0]] for job in rises}
+        step = min([gpus / sum(speed.values())] + [(1 - shares[job]) / speed[job] for job in rises])
+        for job in rises:
+            shares[job] += step * speed[job]
+        gpus -= step * sum(speed.values())
+    return shares
+
+
 def water_filling(draw, run):
     """A fluid has no rounds: ends are within 2 % of the time from a job's arrival."""
     gpus, n = draw.randint(1, 4), draw.randint(2, 9)
     jobs = sorted((draw.choice([0, 0, draw.randrange(10**6)]), draw.randint(10**5, 10**6), draw.choice([1, 1, 2, 5]))
                   for _ in range(n))
-    rows = [("job_id", "submit_s", "duration_s", "gpus", "weight")]
-    rows += [(i, submit, length, 1, weight) for i, (submit, length, weight) in enumerate(jobs)]
-    left, end, now, coming = {}, {}, 0.0, list(range(n))
+    return fluid(run, jobs, gpus, lambda left: filled({job: jobs[job][2] for job in left}, gpus), [0] * n, ())
+
+
+def water_filling_users(draw, run):
+    """As above, with users that share the GPUs by weights of theirs."""
+    gpus, n, way = draw.randint(1, 4), draw.randint(2, 9), draw.choice(["fair", "fifo"])
+    jobs = sorted((draw.choice([0, 0, draw.randrange(10**6)]), draw.randint(10**5, 10**6), draw.choice([1, 1, 2])) for _ in range(n))
+    users, weights = [draw.choice("ab") for _ in range(n)], {"a": 1, "b": draw.choice([1, 2, 3])}
+
+    def shares_of(left):
+        return filled_by_user({job: (users[job], jobs[job][2]) for job in sorted(left)}, weights, gpus, way == "fifo")
+    words = "--set", f"users={way}"
+    if "b" in users:
+        words += "--set", f"user_weights=b:{weights['b']}"
+    return fluid(run, jobs, gpus, shares_of, users, words)
+
+
+def fluid(run, jobs, gpus, shares_of, users, words):
+    rows = [("job_id", "submit_s", "duration_s", "gpus", "weight", "user")]
+    rows += [(i, submit, length, 1, weight, users[i]) for i, (submit, length, weight) in enumerate(jobs)]
+    left, end, now, coming = {}, {}, 0.0, list(range(len(jobs)))
     while coming or left:
-        shares = filled({job: jobs[job][2] for job in left}, gpus)
+        shares = shares_of(left)
         until = min([now + left[job] / shares[job] for job in left if shares[job] > 0] + [jobs[job][0] for job in coming[:1]])
         left = {job: work - (until - now) * shares[job] for job, work in left.items()}
         now = until
@@ -225,7 +269,7 @@ def water_filling(draw, run):
         while coming and jobs[coming[0]][0] <= now:
             job = coming.pop(0)
             left[job] = float(jobs[job][1])
-    got = run(rows, "--policy", "gavel", "--set", "objective=water-filling", "--gpus-per-node", gpus)
+    got = run(rows, "--policy", "gavel", "--set", "objective=water-filling", "--gpus-per-node", gpus, *words)
     return [f"job {job} ends at {row['end_s']}, not about {end[job]}" for job, row in enumerate(got)
             if abs(float(row["end_s"]) - end[job]) > 0.02 * (end[job] - jobs[job][0])]
 
@@ -233,8 +277,9 @@ def water_filling(draw, run):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for hold in (muri, water_filling, types, pairs, gavel_rounds, themis, elasticflow, synergy, optimus, pollux, shockwave,
-                     shockwave_phases, lucid, lucid_pairs, sia):
+        for hold in (muri, water_filling, water_filling_users, types, pairs, gavel_rounds, gavel_default, gavel_fifo_pairs, themis,
+                     elasticflow, elasticflow_spare, synergy, synergy_ftf, synergy_las, optimus, pollux, pollux_search, shockwave,
+                     shockwave_phases, lucid, lucid_pairs, sia, sia_learners):
             seeds = [*range(CASES), *FOUND.get(hold, [])]
             found = {seed: what for seed in seeds if (what := hold(random.Random(seed), run))}
             print("%s %s: %d cases" % ("not ok" if found else "ok", hold.__name__.replace("_", "-"), len(seeds)))

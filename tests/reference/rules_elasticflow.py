@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""ElasticFlow: which jobs are admitted, and that each of them ends in time (Gu et al., ASPLOS 2023, section 4)."""
+"""ElasticFlow: which jobs are admitted, that each of them ends in time, and that GPUs that no deadline needs are given
+out (Gu et al., ASPLOS 2023, section 4)."""
+import json
 import math
 
 SLOT = 60
@@ -106,4 +108,48 @@ def elasticflow(draw, run):
             wrong.append(f"job {i} is {'admitted' if row['end_s'] else 'declined'}")
         elif is_in and float(row["end_s"]) > job["deadline"]:
             wrong.append(f"job {i} ends at {row['end_s']}, after {job['deadline']}")
+    return wrong
+
+
+# --- spare GPUs -----------------------------------------------------------------------------------
+def widths_over_time(n_jobs, n_gpus, path):
+    """Between any two changes: the time in the middle, and how many GPUs each job has."""
+    with open(path) as file:
+        events = json.load(file)["traceEvents"]
+    first = 10  # GPUs are the processes from there on
+    held = [(event["ts"] / 1e6, (event["ts"] + event["dur"]) / 1e6, int(event["name"].split()[-1])) for event in events
+            if event["ph"] == "X" and 0 <= event["pid"] - first < n_gpus]
+    times = sorted({time for begin, end, _ in held for time in (begin, end)})
+    for a, b in zip(times, times[1:]):
+        widths = [0] * n_jobs
+        for begin, end, job in held:
+            widths[job] += begin <= a and end >= b
+        yield a, b, widths
+
+
+def elasticflow_spare(draw, run):
+    """No GPU with which a job would be faster is idle for longer than a slot, the least time between two plans: level after
+    level they are given out."""
+    gpus, jobs, rates, submit = draw.choice([1, 2, 3, 4, 8]), [], ["device,model,gpus,iterations_per_s"], 0
+    for i in range(draw.choice([1, 2, 3, 5, 8])):
+        asked = min(gpus, draw.choice([1, 1, 2, 3, 4]))
+        rows, levels = levels_of(draw, gpus, asked)
+        rates += [f"ideal,m{i},{width},{speed}" for width, speed in rows]
+        submit += draw.choice([0, draw.randrange(400000)]) / 1000
+        work = 1 + int(levels[0][1] * draw.uniform(20, 4000))
+        deadline = draw.choice(["", round(submit + draw.uniform(0.3, 4) * work / levels[0][1], 3)])
+        jobs.append({"gpus": asked, "levels": levels, "submit": round(submit, 3), "work": work, "deadline": deadline})
+    with open("rates.csv", "w") as to:
+        to.write("\n".join(rates) + "\n")
+    trace = [("job_id", "submit_s", "gpus", "model", "iterations", "deadline_s")]
+    trace += [(i, job["submit"], job["gpus"], f"m{i}", job["work"], job["deadline"]) for i, job in enumerate(jobs)]
+    got = run(trace, "--policy", "elasticflow", "--rates", "rates.csv", "--gpus-per-node", gpus, "--timeline", "timeline.json")
+    wrong, since = [], [None] * len(jobs)
+    for begin, end, widths in widths_over_time(len(jobs), gpus, "timeline.json"):
+        for i, (job, row) in enumerate(zip(jobs, got)):
+            wider = [width for width, _ in job["levels"] if widths[i] < width <= widths[i] + gpus - sum(widths)]
+            is_short = bool(wider) and row["end_s"] != "" and job["submit"] <= begin and end <= float(row["end_s"])
+            since[i] = (begin if since[i] is None else since[i]) if is_short else None
+            if is_short and end - since[i] > SLOT + 0.01:
+                wrong.append(f"from {since[i]} to {end} job {i} has {widths[i]} GPUs beside {gpus - sum(widths)} idle ones")
     return wrong

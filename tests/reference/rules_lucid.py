@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lucid (Hu et al., ASPLOS 2023, section 3) on one node: a profiler's pool first, the fewest GPUs first; then jobs in
+"""Lucid (Hu et al., ASPLOS 2023, section 3): a profiler's pool first, the fewest GPUs first; then jobs in
 the order of estimated time times GPUs, the first of which holds up the others. No job is stopped but by the profiler.
 The estimate is the mean of the user's jobs that are done, of all jobs where there is none, and else 1 ms."""
 import statistics
 from fractions import Fraction
+
+
+def nodes_of(draw, gpus):
+    """One node, or as many as GPUs: a gang is as fast on several."""
+    node_gpus = draw.choice([gpus, 1])
+    return "--nodes", gpus // node_gpus, "--gpus-per-node", node_gpus
 
 
 class Past:
@@ -86,7 +92,7 @@ def lucid(draw, run):
         submit += draw.choice([0, draw.randrange(10**5), draw.randrange(10**6)])
     rows = [("job_id", "submit_s", "duration_s", "gpus", "user")]
     rows += [(job["nth"], job["submit"] / 1000, job["length_ms"] / 1000, job["gpus"], job["user"]) for job in jobs]
-    got = run(rows, "--policy", "lucid", "--gpus-per-node", gpus, "--set", f"pool={pool}", "--set",
+    got = run(rows, "--policy", "lucid", *nodes_of(draw, gpus), "--set", f"pool={pool}", "--set",
               f"profile={profile_ms}ms", "--set", "binder=off", "--set", f"keeps={'on' if keeps else 'off'}")
     ends(jobs, gpus, pool, profile_ms, keeps)
     return [f"job {row['job_id']} ends at {row['end_s']}, not {job['end'] / 1000}" for row, job in zip(got, jobs)
@@ -203,7 +209,7 @@ def lucid_pairs(draw, run):
         to.writelines(f"ideal,m{a},1,m{b},{1000 * speed:g}\n" for a, row in enumerate(speeds) for b, speed in enumerate(row) if speed)
     rows = [("job_id", "submit_s", "gpus", "user", "model", "iterations")]
     rows += [(job["nth"], job["submit"] / 1000, job["gpus"], job["user"], f"m{job['model']}", job["length_ms"]) for job in jobs]
-    got = run(rows, "--policy", "lucid", "--gpus-per-node", gpus, "--rates", "rates.csv", "--set", f"pool={pool}", "--set",
+    got = run(rows, "--policy", "lucid", *nodes_of(draw, gpus), "--rates", "rates.csv", "--set", f"pool={pool}", "--set",
               f"profile={profile_ms}ms", "--set", "binder=on")
     shared_ends(jobs, gpus, pool, profile_ms, speeds)
     return [f"job {row['job_id']} ends at {row['end_s']}, not {job['end'] / 1000}" for row, job in zip(got, jobs)

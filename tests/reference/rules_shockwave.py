@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Shockwave (Zheng et al., NSDI 2023, sections 5 and 6, and its program): plans of the next rounds, found by trying
-all. Jobs of one GPU: of one epoch, whose length is known, or in phases, whose epochs to come are expected by those
+all. All gangs are as wide: jobs of one epoch, whose length is known, or in phases, whose epochs to come are expected by those
 so far."""
 import itertools
 import math
@@ -90,7 +90,7 @@ def mean_fair(job, at):
 
 
 def make_plan(jobs, gpus, n_rounds, now, at):
-    part = min(1, gpus / len(jobs))
+    part = min(1, gpus * jobs[0]["gpus"] / len(jobs))
     fair = [mean_fair(job, at) for job in jobs]
     estimates = [estimate(job) for job in jobs]
     plan = Plan(estimates, gpus, n_rounds)
@@ -130,7 +130,7 @@ def ends(jobs, gpus, n_rounds, replan):
             is_new = fair_is_old = True
         at += 1 + int(max(0, now - round_ends) // ROUND)
         if fair_is_old:
-            part = min(1, gpus / len(active))
+            part = min(1, gpus * active[0]["gpus"] / len(active))
             for job in active:
                 found = estimate(job)
                 job["fair"].append((at, job["submit"] + (found["had"] + found["left"]) / part))
@@ -152,13 +152,14 @@ def ends(jobs, gpus, n_rounds, replan):
 
 
 def settings_of(draw):
+    """Jobs that run at a time, rounds of a plan, rounds after which it is made anew."""
     return draw.choice([1, 1, 2]), draw.randint(1, 6), draw.randint(1, 8)
 
 
 def hold(run, jobs, settings, rows, words, most_apart):
     """The ends, in one busy time: jobs come while others run."""
     gpus, n_rounds, replan = settings
-    got = run(rows, "--policy", "shockwave", "--gpus-per-node", gpus, "--set", f"rounds={n_rounds}",
+    got = run(rows, "--policy", "shockwave", "--gpus-per-node", gpus * jobs[0]["gpus"], "--set", f"rounds={n_rounds}",
               "--set", f"replan={replan}", *words)
     ends(jobs, gpus, n_rounds, min(replan, n_rounds))
     return [f"job {row['job_id']} ends at {row['end_s']}, not {job['end']}" for row, job in zip(got, jobs)
@@ -173,10 +174,11 @@ def shockwave(draw, run):
     for job in jobs[2:]:
         job["submit"] = draw.choice([0, draw.randrange(300)])
     jobs.sort(key=lambda job: job["submit"])
+    width = draw.choice([1, 2, 3])
     for job in jobs:
-        job.update(length=round(job["length"], 3), had=0, phases=None)
+        job.update(length=round(job["length"], 3), had=0, phases=None, gpus=width)
     rows = [("job_id", "submit_s", "duration_s", "gpus")]
-    rows += [(i, job["submit"], job["length"], 1) for i, job in enumerate(jobs)]
+    rows += [(i, job["submit"], job["length"], width) for i, job in enumerate(jobs)]
     return hold(run, jobs, settings, rows, (), 1e-5)
 
 
@@ -203,7 +205,7 @@ def shockwave_phases(draw, run):
         job["submit"] = draw.choice([0, draw.randrange(300)])
     jobs.sort(key=lambda job: job["submit"])
     for job in jobs:
-        job["length"] = sum(epochs * seconds for _, epochs, seconds in job["phases"])
+        job.update(length=sum(epochs * seconds for _, epochs, seconds in job["phases"]), gpus=1)
     rows = [("job_id", "submit_s", "gpus", "phases")]
     rows += [(i, job["submit"], 1, ";".join("%d/%d %s" % (round(epochs * seconds * rates[mode]), round(seconds * rates[mode]), mode)
                                              for mode, epochs, seconds in job["phases"])) for i, job in enumerate(jobs)]

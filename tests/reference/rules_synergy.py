@@ -21,9 +21,9 @@ def speed(rows, each):
 
 class Servers:
     """What a round has given out."""
-    def __init__(self, n, gpus, host, fair, is_packed):
-        self.free = [[gpus, *host] for _ in range(n)]
-        self.jobs = [[] for _ in range(n)]
+    def __init__(self, servers, fair, is_packed):
+        self.free = [[gpus, *host] for gpus, host in servers]
+        self.jobs = [[] for _ in servers]
         self.fair, self.is_packed = fair, is_packed
 
     def room(self, node, each, most):
@@ -98,17 +98,32 @@ class Servers:
         return self.give(job, each)
 
 
+def in_line(jobs, now, mode, order, left):
+    """By las only as many as there are GPUs for are offered any; tune offers the widest of these first."""
+    keys = {"fifo": lambda _: 0, "srtf": lambda job: job["left"] / job["rate"][mode],
+            "las": lambda job: job["had"] * job["gpus"],
+            "ftf": lambda job: -(now - job["submit"] + job["left"] / job["rate"][mode]) / (job["work"] / job["rate"]["fair"])}
+    line = sorted(jobs, key=lambda job: (keys[order](job), job["submit"]))
+    if order != "las":
+        return line
+    first = []
+    for job in line:
+        if job["gpus"] <= left:
+            left -= job["gpus"]
+            first.append(job)
+    return sorted(first, key=lambda job: -job["gpus"]) if mode == "tune" else first
+
+
 def ends(jobs, cluster, mode, order):
     """A round begins with the first job that comes; a job that ends in it leaves its GPUs to the next one."""
-    n, gpus, host, fair, is_packed = cluster
+    among, fair, is_packed = cluster
     now, coming, active = 0, list(jobs), []
     while coming or active:
         now = now if active else max(now, coming[0]["submit"])
         while coming and coming[0]["submit"] <= now:
             active.append(coming.pop(0))
-        servers, left, chosen = Servers(n, gpus, host, fair, is_packed), n * gpus, []
-        for job in sorted(active, key=lambda job: (job["left"] / job["rate"][mode], job["submit"])) \
-                if order == "srtf" else list(active):
+        servers, left, chosen = Servers(among, fair, is_packed), sum(gpus for gpus, _ in among), []
+        for job in in_line(active, now, mode, order, left):
             each = {"fair": fair, "greedy": job["wants"]}
             if job["gpus"] <= left and (servers.tune(job) if mode == "tune" else servers.give(job, each[mode])):
                 left -= job["gpus"]
@@ -117,29 +132,51 @@ def ends(jobs, cluster, mode, order):
             per_s = speed(job["rows"], job["each"])
             job["end"] = now + job["left"] / per_s
             job["left"] -= per_s * ROUND
+            job["had"] += ROUND
         active = [job for job in active if job["left"] > LITTLE]
         now += ROUND
 
 
-def synergy(draw, run):
-    """Iterations are some us, after which a job stops: ends are within 1 s. Orders that compare the past of jobs
-    (las, ftf) have ties, which such a part of an iteration decides; they are left out."""
-    n, gpus = draw.randint(1, 3), draw.choice([1, 2, 4, 8])
+def draw_servers(draw, is_unlike):
     fair = draw.choice([1, 2, 3, 4]), draw.choice([10, 20, 50])
-    host = gpus * fair[0], gpus * fair[1]
-    mode, order, is_packed = draw.choice(["fair", "greedy", "tune"]), draw.choice(["fifo", "srtf"]), draw.random() < 0.5
-    widths = [width for width in (1, 2, 4, 8, 16) if width <= n * gpus]
-    table, models = ["device,model,gpus,cpus_per_gpu,host_gib_per_gpu,iterations_per_s"], {}
+    servers = []
+    for _ in range(draw.randint(2, 3) if is_unlike else 1):
+        gpus, more = draw.choice([1, 2, 4, 8]), [draw.choice([1, 1, 2]) if is_unlike else 1 for _ in fair]
+        servers.append((gpus, tuple(gpus * amount * times for amount, times in zip(fair, more))))
+    if is_unlike:
+        fair = tuple(min(host[k] / gpus for gpus, host in servers) for k in range(2))
+        return servers, fair
+    return servers * draw.randint(1, 3), fair
+
+
+def draw_models(draw, fair, widths, rates):
+    """By model and width: what it wants and how fast it is."""
+    models = {}
     for m in range(draw.randint(1, 4)):
-        wants = fair[0] * draw.choice([0.5, 1, 2, 3, gpus]), fair[1] * draw.choice([0.5, 1, 1.5, 2])
+        wants = fair[0] * draw.choice([0.5, 1, 2, 3, max(widths)]), fair[1] * draw.choice([0.5, 1, 1.5, 2])
         for width in widths:
-            slow = draw.randint(10000, 100000)
-            rows = [(*wants, slow)]
+            slow, fast = rates(draw)
+            models[m, width] = [(*wants, slow)]
             if wants[0] > fair[0] or wants[1] > fair[1]:
-                rows = [(*fair, slow), (*map(max, wants, fair), round(slow * draw.choice([1.2, 1.5, 2, 3])))]
-            models[m, width] = rows
-            table += [f"ideal,m{m},{width},{cpus},{mem},{per_s}" for cpus, mem, per_s in rows]
+                models[m, width] = [(*fair, slow), (*map(max, wants, fair), fast)]
+    return models
+
+
+def write_servers(servers):
+    with open("cluster.ini", "w") as to:
+        to.writelines(f"[node s{i}]\ndevice = ideal\ngpus = {gpus}\ncpus = {host[0]}\nhost_mem = {host[1]}GiB\n"
+                      for i, (gpus, host) in enumerate(servers))
+
+
+def hold(draw, run, order, is_unlike, rates):
+    servers, fair = draw_servers(draw, is_unlike)
+    mode, is_packed = draw.choice(["fair", "greedy", "tune"]), draw.random() < 0.5
+    widths = [width for width in (1, 2, 4, 8, 16) if width <= sum(gpus for gpus, _ in servers)]
+    models = draw_models(draw, fair, widths, rates)
+    table = ["device,model,gpus,cpus_per_gpu,host_gib_per_gpu,iterations_per_s"]
+    table += [f"ideal,m{m},{width},{cpus},{mem},{per_s}" for (m, width), rows in models.items() for cpus, mem, per_s in rows]
     jobs, submit = [], draw.choice([0, 500])
+    gpus, host = max(servers, key=lambda server: server[0])
     for _ in range(draw.choice([1, 2, 5, 10, 25])):
         submit += draw.choice([0, 0, 7, 300, draw.randint(1, 600), draw.choice([8, 5000])])
         model, width = draw.choice(list(models))
@@ -148,15 +185,54 @@ def synergy(draw, run):
         wants = fair if width > gpus else tuple(map(min, rows[-1][:2], most))
         rate = {"fair": speed(rows, fair), "greedy": speed(rows, wants), "tune": speed(rows, wants)}
         jobs.append({"submit": submit, "gpus": width, "rows": rows, "wants": wants, "rate": rate, "model": model,
-                     "left": draw.randint(10**6, 2 * 10**8)})
+                     "work": draw.randint(10**6, 2 * 10**8) if rates is any_rates else draw.randint(10**5, 10**7), "had": 0})
+        jobs[-1]["left"] = jobs[-1]["work"]
     rows = [("job_id", "submit_s", "gpus", "model", "iterations")]
     rows += [(i, job["submit"], job["gpus"], f"m{job['model']}", job["left"]) for i, job in enumerate(jobs)]
     with open("rates.csv", "w") as to:
         to.write("\n".join(table) + "\n")
-    with open("cluster.ini", "w") as to:
-        to.write(f"[node]\ndevice = ideal\ncount = {n}\ngpus = {gpus}\ncpus = {host[0]}\nhost_mem = {host[1]}GiB\n")
+    write_servers(servers)
     got = run(rows, "--policy", "synergy", "--rates", "rates.csv", "--cluster", "cluster.ini", "--set", f"mode={mode}",
               "--set", f"order={order}", "--set", f"consolidate={'on' if is_packed else 'off'}")
-    ends(jobs, (n, gpus, host, fair, is_packed), mode, order)
+    ends(jobs, (servers, fair, is_packed), mode, order)
     return [f"job {row['job_id']} ends at {row['end_s']}, not {job['end']}" for row, job in zip(got, jobs)
             if abs(float(row["end_s"]) - job["end"]) > 1]
+
+
+def any_rates(draw):
+    slow = draw.randint(10000, 100000)
+    return slow, round(slow * draw.choice([1.2, 1.5, 2, 3]))
+
+
+def even_rates(draw):
+    """Rounds have whole iterations."""
+    slow = draw.choice([1000, 2000, 2500, 5000])
+    return slow, slow * draw.choice([2, 4, 5])
+
+
+def synergy(draw, run):
+    """Iterations are some us, after which a job stops: ends are within 1 s."""
+    return hold(draw, run, draw.choice(["fifo", "srtf"]), draw.random() < 0.3, any_rates)
+
+
+def synergy_ftf(draw, run):
+    """Jobs that are slowed down alike have ties, which a part of an iteration would decide."""
+    return hold(draw, run, "ftf", draw.random() < 0.3, even_rates)
+
+
+def synergy_las(draw, run):
+    """Jobs without iterations, since a part of one would decide ties: their GPUs count alone. Ends to the microsecond."""
+    (servers, fair), jobs, submit = draw_servers(draw, draw.random() < 0.3), [], 0
+    mode, is_packed, n_gpus = draw.choice(["fair", "greedy", "tune"]), draw.random() < 0.5, sum(gpus for gpus, _ in servers)
+    for _ in range(draw.choice([1, 2, 5, 10, 25])):
+        submit += draw.choice([0, 0, 7, 300, draw.randint(1, 600), draw.choice([8, 5000])])
+        jobs.append({"submit": submit, "gpus": draw.choice([n for n in (1, 1, 2, 3, 4, 8, 16) if n <= n_gpus]), "had": 0,
+                     "rows": [(*fair, 1)], "wants": fair, "left": draw.randint(10**3, 5 * 10**6) / 1000})
+    rows = [("job_id", "submit_s", "gpus", "duration_s", "mem_gib")]
+    rows += [(i, job["submit"], job["gpus"], job["left"], 1) for i, job in enumerate(jobs)]
+    write_servers(servers)
+    got = run(rows, "--policy", "synergy", "--cluster", "cluster.ini", "--set", f"mode={mode}", "--set", "order=las", "--set",
+              f"consolidate={'on' if is_packed else 'off'}")
+    ends(jobs, (servers, fair, is_packed), mode, "las")
+    return [f"job {row['job_id']} ends at {row['end_s']}, not {job['end']}" for row, job in zip(got, jobs)
+            if abs(float(row["end_s"]) - job["end"]) > 1e-6]
