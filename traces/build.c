@@ -84,6 +84,39 @@ int64_t gsim_build_intern(struct gsim_builder *builder, enum gsim_column column,
     return names->n - 1;
 }
 
+/* Numbers the names of a column anew, in the order of the jobs that have them. */
+static bool name_jobs(struct gsim_builder *b, enum gsim_column column) {
+    struct gsim_names *names = &b->names[column], used = {0};
+    int64_t *cell = b->column[column];
+    /* 1 + the number of each name */
+    uint32_t *place = gsim_arena_grow(b->arena, NULL, 0, names->n * sizeof *place);
+    used.name = gsim_arena_grow_raw(b->arena, NULL, names->n * sizeof *used.name);
+    if (!place || !used.name)
+        return false;
+    for (uint32_t i = 0; i < b->n; i++) {
+        if (cell[i] < 0)
+            continue;
+        uint32_t *at = &place[cell[i]];
+        if (*at == 0) {
+            used.name[used.n++] = names->name[cell[i]];
+            *at = used.n;
+        }
+        cell[i] = *at - 1;
+    }
+    gsim_arena_drop(b->arena, place);
+    gsim_arena_drop(b->arena, names->name);
+    *names = used;
+    return true;
+}
+
+bool gsim_build_forget_names(struct gsim_builder *builder) {
+    bool is_ok = true;
+    for (int c = 0; c < GSIM_COL_COUNT; c++)
+        if (builder->column[c] && builder->names[c].n > 0)
+            is_ok = is_ok && name_jobs(builder, (enum gsim_column)c);
+    return is_ok;
+}
+
 /* --- rows ------------------------------------------------------------------------------------- */
 
 static bool grow_column(struct gsim_builder *b, void *column_ptr, size_t size, uint32_t capacity) {

@@ -89,6 +89,9 @@ bool gsim_build_room_for_id(struct gsim_builder *builder, size_t length);
 /* Position of a text among the names of a column; -1: no memory. */
 int64_t gsim_build_intern(struct gsim_builder *builder, enum gsim_column column, const char *text,
                           size_t length);
+/* Forgets names that stand in rows alone that became no job: a policy that counts users would count
+ * theirs. false: no memory. */
+bool gsim_build_forget_names(struct gsim_builder *builder);
 /* Derives the service time from its description where the row has no duration, and checks that both
  * times lie within the clock; otherwise records an error. */
 bool gsim_build_times(struct gsim_builder *builder, int64_t line);

@@ -127,6 +127,8 @@ enum gsim_status gsim_rows_finish(struct gsim_rows *rows, const char *format,
         status = gsim_repeats_find(rows->b);
     if (status == GSIM_OK) /* archives name jobs that they do not have */
         status = gsim_after_link(rows->b, strcmp(format, "native") != 0);
+    if (status == GSIM_OK && !gsim_build_forget_names(rows->b))
+        status = gsim_no_memory(rows->b->log, "reading a trace");
     if (status == GSIM_OK)
         status = gsim_build_finish(rows->b, format, out);
     if (status != GSIM_OK)

@@ -407,11 +407,9 @@ static bool may_force(struct pass *p, gsim_slot slot, int64_t rank) {
     return !p->is_force_over;
 }
 
-/* The gang speaks for those of its wish that are no narrower. */
-static void note_gang(const struct pass *p, gsim_slot slot, uint32_t *smallest) {
-    if (p->is_by_wish && !gsim_wish_lines_of(&p->ranked->waiting, slot)->is_mixed &&
-        p->ctx->view->jobs.gpus[slot] < *smallest)
-        *smallest = p->ctx->view->jobs.gpus[slot];
+/* Whether a gang speaks for those of its line that are no narrower. */
+static bool speaks_for_line(const struct pass *p, const struct gsim_wish_line *line) {
+    return p->is_by_wish && !line->is_mixed;
 }
 
 /* Places the job unless it is known not to fit. */
@@ -421,7 +419,8 @@ static bool try_place(struct pass *p, gsim_slot slot) {
         return false;
     if (gsim_misfits_place(&p->misfits, p->ctx, p->plan, slot, p->ranked->rule))
         return true;
-    note_gang(p, slot, &line->unplaced);
+    if (speaks_for_line(p, line))
+        line->unplaced = p->ctx->view->jobs.gpus[slot];
     return false;
 }
 
@@ -438,11 +437,15 @@ static void note_forced(struct pass *p, int64_t rank, uint64_t nth) {
     }
 }
 
-/* Even force did not place the job. */
+/* Even force did not place the job, nor any gang of its line that needs more than the jobs that
+ * would give way leave: of the jobs behind it, with worse ranks, no others do. */
 static void note_unforced(struct pass *p, gsim_slot slot) {
-    if (p->misfits.is_size_all && p->ctx->view->jobs.gpus[slot] < p->smallest_unforced)
-        p->smallest_unforced = p->ctx->view->jobs.gpus[slot];
-    note_gang(p, slot, &gsim_wish_lines_of(&p->ranked->waiting, slot)->unforced);
+    struct gsim_wish_line *line = gsim_wish_lines_of(&p->ranked->waiting, slot);
+    uint32_t gpus = gsim_reach_beyond(&p->ranked->reach);
+    if (p->misfits.is_size_all && gpus < p->smallest_unforced)
+        p->smallest_unforced = gpus;
+    if (speaks_for_line(p, line) && gpus < line->unforced)
+        line->unforced = gpus;
 }
 
 static void try_job(struct pass *p, gsim_slot slot) {

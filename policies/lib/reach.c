@@ -200,3 +200,11 @@ bool gsim_reach_is_enough(const struct gsim_reach *reach, const struct gsim_ctx 
         return reach->most_on_node >= reach->need;
     return !are_nodes_alike(cluster) || reach->n_whole >= reach->need / cluster->widest_node;
 }
+
+uint32_t gsim_reach_beyond(const struct gsim_reach *reach) {
+    uint64_t most = !reach->is_by_node             ? reach->total
+                    : reach->n_parts > 0           ? reach->need
+                    : reach->need <= reach->widest ? reach->most_on_node
+                                                   : reach->need;
+    return (uint32_t)(most < reach->need ? most + 1 : reach->need);
+}

@@ -65,5 +65,8 @@ void gsim_reach_add(struct gsim_reach *reach, const struct gsim_ctx *ctx,
                     const struct gsim_plan *plan, gsim_slot victim);
 /* false: the waiting job cannot fit if these jobs alone give way. */
 bool gsim_reach_is_enough(const struct gsim_reach *reach, const struct gsim_ctx *ctx);
+/* After a count of all jobs that give way, which was not enough: the smallest gang of the waiting
+ * job's nodes that cannot fit either. It is no wider than the job. */
+uint32_t gsim_reach_beyond(const struct gsim_reach *reach);
 
 #endif

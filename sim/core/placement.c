@@ -182,11 +182,31 @@ static void take_part(struct search *s, uint32_t node, struct split *left) {
     take_from(s, node, left->each + is_wide);
 }
 
+/* Whether there are nodes for all parts, each of which has room of its own: a gang that finds too
+ * few takes none of them, and need not give them back. */
+static bool has_parts(const struct search *s, struct split left) {
+    struct gsim_cluster *c = s->cluster;
+    uint32_t wide = left.n_wide, all = left.n_wide + left.n_even, n_wide = 0, n = 0;
+    for (uint32_t k = gsim_bitset_next(&c->counts, left.each); k <= c->widest_node;
+         k = gsim_bitset_next(&c->counts, k + 1))
+        for (uint32_t node = next_node(c, k, s->first_node); node < s->end_node;
+             node = next_node(c, k, node + 1)) {
+            uint32_t can = usable(s, node);
+            n += can >= left.each;
+            n_wide += can > left.each;
+            if (n >= all && n_wide >= wide)
+                return true;
+        }
+    return false;
+}
+
 /* Takes parts of the fullest nodes with room. A node that gives one has fewer idle GPUs than those
  * still to come, and is not met again. */
 static bool split_fullest(struct search *s) {
     struct gsim_cluster *c = s->cluster;
     struct split left = split_of(s->request);
+    if (!has_parts(s, left))
+        return false;
     for (uint32_t k = gsim_bitset_next(&c->counts, left.each);
          k <= c->widest_node && !is_whole(&left); k = gsim_bitset_next(&c->counts, k + 1))
         for (uint32_t node = next_node(c, k, s->first_node); node < s->end_node && !is_whole(&left);

@@ -120,24 +120,29 @@ static void count_cpus(struct gsim_slurm_node *node) {
 }
 
 static int by_name(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    const struct gsim_slurm_node *const *x = a, *const *y = b;
+    int order = strcmp((*x)->name, (*y)->name);
+    return order ? order : ((*x)->line > (*y)->line) - ((*x)->line < (*y)->line);
 }
 
 /* A node that stands twice, in slurm.conf and in what scontrol prints, would count twice. */
 static void refuse_repeats(struct gsim_slurm_reading *r) {
     uint32_t n = r->out->n_nodes;
-    const char **name = gsim_arena_array(r->arena, n + 1u, sizeof *name);
-    for (uint32_t i = 0; name && i < n; i++)
-        name[i] = r->out->node[i].name;
-    if (name)
-        qsort(name, n, sizeof *name, by_name);
+    const struct gsim_slurm_node **node = gsim_arena_array(r->arena, n + 1u, sizeof *node);
+    for (uint32_t i = 0; node && i < n; i++)
+        node[i] = &r->out->node[i];
+    if (node)
+        qsort(node, n, sizeof *node, by_name);
     else
         r->status = gsim_no_memory(r->log, "reading nodes");
-    for (uint32_t i = 1; r->status == GSIM_OK && i < n; i++)
-        if (strcmp(name[i - 1], name[i]) == 0)
-            gsim_slurm_refuse(r, "NodeName", name[i],
-                              "a new name: it stands twice (slurm.conf has the nodes that scontrol "
-                              "show node prints)");
+    for (uint32_t i = 1; r->status == GSIM_OK && i < n; i++) {
+        if (strcmp(node[i - 1]->name, node[i]->name) != 0)
+            continue;
+        r->line = node[i]->line;
+        gsim_slurm_refuse(r, "NodeName", node[i]->name,
+                          "a new name: it stands twice (slurm.conf has the nodes that scontrol "
+                          "show node prints)");
+    }
 }
 
 static void drop_future_nodes(struct gsim_slurm *out) {
@@ -495,6 +500,7 @@ void gsim_slurm_take_record(struct gsim_slurm_reading *r, const char *text, bool
     struct record record = {.is_default = !begins && r->is_default};
     const struct gsim_slurm_node *open = begins ? NULL : open_node(r);
     record.node = open ? *open : r->node_default;
+    record.node.line = open ? open->line : r->line;
     for (const char *at = text + strspn(text, " \t"); *at && r->status == GSIM_OK;
          at += strspn(at, " \t")) {
         size_t n = strcspn(at, " \t"), name = strcspn(at, "= \t");

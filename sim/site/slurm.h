@@ -102,6 +102,7 @@ struct gsim_slurm_node {
     int64_t weight;
     int64_t cpus, mem_mib; /* that jobs can have; 0: the file does not say */
     int64_t said[GSIM_SLURM_NODE_COUNTS]; /* as the file says it; 0: it does not */
+    int64_t line; /* on which its record begins */
 };
 
 struct gsim_slurm_reservation {

@@ -51,6 +51,10 @@ printf 'job_id,submit_s,duration_s,gpus,user,logged_start_s,logged_end_s\na,0,10
     sed '1s/$/,partition/; 2,$s/$/,p/' "$tmp/log.csv" >"$tmp/parts.csv"
     expect "policies that refuse partitions are left out" 0 "^tiresias " "$gsim" advise --cluster "$tmp/two.ini" --device h200 --gpu-mem "$tmp/mem.csv" "$tmp/parts.csv"
     unsaid "of those that share" "^mps"
+    said "and why" "Sharing GPUs is not tried: jobs and nodes have partitions or types of GPU"
+    # with memory sharing would not be tried either
+    expect "memory is not asked for in vain" 0 "Sharing GPUs is not tried" "$gsim" advise --policies fifo --cluster "$tmp/two.ini" --device h200 "$tmp/parts.csv"
+    unsaid "since it would change nothing" "Missing: mem_gib"
     # the log of a scheduler that knew durations: sjf is a bound all the same, and stands for nobody's scheduler
     printf 'job_id,submit_s,duration_s,gpus,user,logged_start_s,logged_end_s\na,0,1000,1,u,0,1000\nb,10,1000,1,u,1020,2020\nc,20,10,1,v,1000,1010\nd,30,10,1,v,1010,1020\n' >"$tmp/short.csv"
     expect "a bound does not stand for today's scheduler" 0 "no policy comes near the log: under fifo, the nearest" "$gsim" advise $one --policies sjf,fifo "$tmp/short.csv"

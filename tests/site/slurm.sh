@@ -98,7 +98,7 @@ run show.conf --set slurm.start=2025-05-01T00:00:00 one.csv >"$tmp/log" 2>&1
 grep -q 'TRES=cpu=4,gres/gpu=1 (assumed: the reservation has its nodes as a whole); Groups=students (assumed' "$tmp/log"
 say "reservations of parts of nodes, and of groups, are named" $?
 { cat show.conf; echo 'NodeName=n[1-2] Gres=gpu:2'; } >twice.conf
-expect "a node stands once" 3 "NodeName: 'n1' is not a new name: it stands twice" run twice.conf --set slurm.start=2025-05-01T00:00:00 one.csv
+expect "a node stands once, and the line of the second is named" 3 "twice.conf:$(($(wc -l <show.conf) + 1)): NodeName: 'n1' is not a new name: it stands twice" run twice.conf --set slurm.start=2025-05-01T00:00:00 one.csv
 # Of the associations of two clusters those of ClusterName count: MaxJobs of a holds back none of b.
 cat >clusters.conf <<'EOT'
 ClusterName=b

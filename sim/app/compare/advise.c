@@ -42,15 +42,36 @@ static bool has(const struct gsim_trace *trace, enum gsim_column column) {
     return trace->column[column] != NULL;
 }
 
-static void say_missing(struct gsim_advice *advice, const struct gsim_trace *trace) {
-    bool is_less = trace->dropped && *trace->dropped;
+/* Whether nodes differ by partition or type, and jobs ask for one. */
+static bool has_sets(const struct gsim_setup *setup) {
+    bool has_partitions = false, has_types = false;
+    for (uint32_t g = 0; g < setup->cluster.n_groups; g++) {
+        const struct gsim_node_group *group = &setup->cluster.groups[g];
+        has_partitions |= group->partitions != NULL;
+        has_types |= group->gpu_type != NULL || group->device != setup->cluster.groups[0].device;
+    }
+    return (has_partitions && has(&setup->trace, GSIM_COL_PARTITION)) ||
+           (has_types && has(&setup->trace, GSIM_COL_GPU_TYPE));
+}
+
+static void say_missing(struct gsim_advice *advice, const struct gsim_setup *setup) {
+    const struct gsim_trace *trace = &setup->trace;
+    bool is_less = trace->dropped && *trace->dropped, is_apart = has_sets(setup);
     gsim_advice_add(advice, "%s: %u job%s%s%s.", trace->path, trace->n_jobs,
                     gsim_plural(trace->n_jobs), is_less ? "; left out: " : "",
                     is_less ? trace->dropped : "");
-    for (int i = 0; i < N_WISHES; i++)
-        if (!has(trace, wishes[i].column) && !has(trace, wishes[i].other))
+    for (int i = 0; i < N_WISHES; i++) {
+        bool is_of_sharing = wishes[i].column == GSIM_COL_MEM_BYTES;
+        if (!has(trace, wishes[i].column) && !has(trace, wishes[i].other) &&
+            !(is_of_sharing && is_apart))
             gsim_advice_add(advice, "Missing: %s. Without it %s.", wishes[i].name,
                             wishes[i].without);
+    }
+    if (is_apart)
+        gsim_advice_add(advice,
+                        "Sharing GPUs is not tried: jobs and nodes have partitions or types of "
+                        "GPU, which policies that share GPUs do not keep apart. They run inside a "
+                        "partition (key policy of a node in --cluster FILE.ini).");
 }
 
 /* --- which policies --------------------------------------------------------------------------- */
@@ -78,18 +99,6 @@ static const struct candidate candidates[] = {
     {.name = "mig", .needs_memory = true, .needs_mig = true, .set = "mig.queue=backfill"},
 };
 enum { N_CANDIDATES = sizeof candidates / sizeof *candidates };
-
-/* Whether nodes differ by partition or type, and jobs ask for one. */
-static bool has_sets(const struct gsim_setup *setup) {
-    bool has_partitions = false, has_types = false;
-    for (uint32_t g = 0; g < setup->cluster.n_groups; g++) {
-        const struct gsim_node_group *group = &setup->cluster.groups[g];
-        has_partitions |= group->partitions != NULL;
-        has_types |= group->gpu_type != NULL || group->device != setup->cluster.groups[0].device;
-    }
-    return (has_partitions && has(&setup->trace, GSIM_COL_PARTITION)) ||
-           (has_types && has(&setup->trace, GSIM_COL_GPU_TYPE));
-}
 
 static bool suits(const struct gsim_cli *cli, const struct gsim_setup *setup,
                   const struct candidate *one) {
@@ -527,7 +536,7 @@ enum gsim_status gsim_command_advise(struct gsim_cli *cli) {
         status = gsim_report_check_by(cli, setup);
     if (status != GSIM_OK)
         return status;
-    say_missing(advice, &setup->trace);
+    say_missing(advice, setup);
     keep_less(cli, setup, advice);
     print(cli->io->out, advice, 0);
     fputc('\n', cli->io->out);
