@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Commands of gsim for a tool of valgrind to count (tests/cli/growth.sh): to start it, and to have it translate what all
- * commands pass through, takes longer than most of them. A line of standard input is a file for the output of a command, and
- * the words of the command, between tabs. The first one is run, so that the tool knows the program; each of the others has a
- * process of its own, with the memory of that moment, at whose end the tool says what it counted. */
+/* Commands of gsim for a tool of valgrind to count (tests/cli/growth.sh): to start it, and to have it
+ * translate what all commands pass through, takes longer than most of them. A line of standard input
+ * is a file for the output of a command, and the words of the command, between tabs. The first one is
+ * run, so that the tool knows the program; each of the others has a process of its own, with the
+ * memory of that moment, at whose end the tool says what it counted. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
