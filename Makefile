@@ -255,12 +255,15 @@ N = 2000
 fuzz-runs: gsim
 	@$(PYTHON) tests/fuzz/random_runs.py ./gsim --runs $(N) $(if $(FIRST),--first $(FIRST))
 
-# gsim without shared libraries, which valgrind starts in half the time (tests/cli/growth.sh); gsim itself where
-# a library has no archive here.
+# gsim without shared libraries (tests/run.sh); gsim itself where a library has no archive here.
 $(BUILD)/tests/static: $(BUILD)/sim/app/main.o $(ARCHIVES) $(BUILD)/gsim
 	$(CC) $(CODEGEN) -fno-lto -static -o $@ $(filter %main.o %.a,$^) $(LIBS:-lyajl=-lyajl_s) 2>$@.log || cp $(BUILD)/gsim $@
 
-suites: $(BUILD)/gsim $(BUILD)/tests/all $(if $(SAN),$(BUILD)/tests/fuzz/replay,$(BUILD)/tests/static)
+# Commands whose instructions valgrind counts.
+$(BUILD)/tests/counted: $(BUILD)/tests/support/counted.o $(ARCHIVES)
+	$(CC) $(CODEGEN) -fno-lto -static -o $@ $^ $(LIBS:-lyajl=-lyajl_s) 2>$@.log || $(CC) $(CODEGEN) -fno-lto -o $@ $^ $(LIBS)
+
+suites: $(BUILD)/gsim $(BUILD)/tests/all $(if $(SAN),$(BUILD)/tests/fuzz/replay,$(BUILD)/tests/static $(BUILD)/tests/counted)
 
 # Each variant is a build of its own; the first one is the one that users get. Sanitizers are clang's: gcc's
 # find nothing more, and another build of everything takes a quarter of the time of all builds. CASES=all

@@ -277,6 +277,8 @@ static enum gsim_status read_input(struct gsim_input *input, char comment,
     struct csv_parser parser;
     if (!r || csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL | CSV_REPALL_NL))
         return gsim_no_memory(log, "reading a trace");
+    /* libcsv's own block, of 128 bytes, has a quote that is left open copied 2000 times a chunk. */
+    csv_set_blk_size(&parser, GSIM_MAX_FIELD_BYTES);
     *r = (struct reader){.user = user,
                          .arena = arena,
                          .log = log,

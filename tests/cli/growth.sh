@@ -12,6 +12,11 @@ if ! command -v valgrind >/dev/null 2>&1; then
     echo "ok growth # SKIP valgrind is not here (package valgrind)"
     exit 0
 fi
+counted=$(dirname "$gsim")/tests/counted
+if [ ! -x "$counted" ]; then
+    echo "ok growth # SKIP make $counted"
+    exit 0
+fi
 cat >"$tmp/rush.ini" <<'END'
 [trace]
 jobs = 1000
@@ -27,21 +32,29 @@ sigma = 1.5
 choice = 1, 2, 4, 8, 16, 32
 weights = 60, 12, 12, 12, 3, 1
 END
-# Instructions alone are counted, neither calls nor caches, and of a program without shared libraries and what
-# debuggers read: most runs are short beside what valgrind does for these. callgrind starts in half of cachegrind's time,
-# and takes three times as long for each instruction: runs of less than some 36 million are for it.
-static=$(dirname "$gsim")/tests/static
-[ -x "$static" ] || static=$gsim
-strip -o "$tmp/gsim" "$static"
-tool=callgrind
+# What is measured is gone through twice: first its commands are noted, which one process of valgrind then counts, since to
+# start it takes as long as most of them; then the instructions of each are known.
 instructions() { # policy with its settings, trace, nodes (none: of its cluster)
-    case $tool in
-    callgrind) set -- "--callgrind-out-file=/dev/null" "$@" ;;
-    cachegrind) set -- "--cachegrind-out-file=/dev/null" "$@" ;;
-    esac
-    # shellcheck disable=SC2046,SC2086 # settings are words of their own
-    valgrind --tool=$tool --cache-sim=no "$1" "$tmp/gsim" --quiet --policy $2 --device ideal \
-        $([ "${4-}" = none ] || echo --nodes "${4:-8}" --gpus-per-node 8) "$3" 2>&1 >"$tmp/out" | sed -n 's/.*I *refs: *//p' | tr -d ,
+    set -- "--quiet --policy $1 --device ideal$([ "${3-}" = none ] || echo " --nodes ${3:-8} --gpus-per-node 8") $2"
+    if [ -e "$tmp/counts" ]; then
+        n=$(grep -nxF -m 1 -e "$1" "$tmp/commands")
+        echo "$tmp/out${n%%:*}" >"$tmp/last"
+        sed -n "${n%%:*}p" "$tmp/counts"
+    else
+        echo "$1" >>"$tmp/noted"
+        echo /dev/null >"$tmp/last"
+        echo 1
+    fi
+}
+# Instructions alone are counted, and not caches, of a program without what debuggers read. The first command is there for
+# the tool to have seen the program, and comes again; what is counted of the process that starts the others comes last.
+count_all() {
+    awk '!seen[$0]++' "$tmp/noted" >"$tmp/commands"
+    strip -o "$tmp/counted" "$counted"
+    { head -n 1 "$tmp/commands" && cat "$tmp/commands"; } | awk -v out="$tmp/out" '{ gsub(/ /, "\t"); print out (NR - 1) "\t" $0 }' |
+        valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$tmp/counted" >"$tmp/log" 2>&1
+    say "all of it can be measured" $?
+    sed -n 's/.*I *refs: *//p' "$tmp/log" | tr -d , | sed '$d' >"$tmp/counts"
 }
 for n in 250 500 1000 2000 4000; do
     "$gsim" generate --quiet --spec "trace.jobs=$n" "$tmp/rush.ini" -o "$tmp/$n.csv"
@@ -59,131 +72,134 @@ holds() { # policy, what costs more, ratio, the most that it may be
         echo "not ok $1: $2 $3 times as much, more than $4"
     fi
 }
-# What a program costs that has hardly a job to run is no part of it.
-head -21 "$tmp/500.csv" >"$tmp/hardly.csv"
-start=$(instructions fifo "$tmp/hardly.csv")
-# 4 log 2000 / log 500
-most=4.89
-# Most of a run is how valgrind starts: without CASES=all a policy is left out whose code another one's has.
-all() { [ "${CASES-}" != all ] || echo "$*"; }
-# In slices that no job outlives, a decide places what fits, and has nothing to push out.
-# shellcheck disable=SC2046 # policies are words
-for policy in $(all srsf) fifo adaptdl kueue backfill easy-backfill fairshare srtf las tiresias 'suspend --set quantum=30d' 'adaptive --set quantum=30d'; do
-    memory=
-    case $policy in *quantum*) memory=mem tool=cachegrind ;; esac
-    few=$(($(instructions "$policy" "$tmp/500$memory.csv") - start)) many=$(($(instructions "$policy" "$tmp/2000$memory.csv") - start))
-    holds "$policy" "four times the jobs cost" "$(over "$many" "$few")" $most
-done
-# With jobs of two partitions a pass goes by the line of each whose narrowest gang finds no room: below half of what n^2
-# would be, where it looked at each waiting job (17 times as much).
-printf '[node a]\ncount = 4\ngpus = 8\npartitions = p\n[node b]\ncount = 4\ngpus = 8\npartitions = q\n' >"$tmp/parts.ini"
-for n in 500 2000; do
-    grep -v '^#' "$tmp/$n.csv" | awk -F, -v OFS=, 'NR == 1 { print $0, "partition"; next } { print $0, NR % 2 ? "p" : "q" }' >"$tmp/${n}parts.csv"
-done
-few=$(($(instructions "backfill --cluster $tmp/parts.ini" "$tmp/500parts.csv" none) - start))
-many=$(($(instructions "backfill --cluster $tmp/parts.ini" "$tmp/2000parts.csv" none) - start))
-holds "backfill, two partitions" "four times the jobs cost" "$(over "$many" "$few")" 8
-# Eight times the GPUs run eight times the jobs at once. The head's reservation is not sought among all of them at each
-# event, so that 3000 jobs cost no more there (0.84 times as much; 1.36 where each end of a running job tried the head).
-sed 's/count = 4/count = 32/' "$tmp/parts.ini" >"$tmp/wide.ini"
-for n in 64 512; do
-    "$gsim" generate --quiet --spec trace.jobs=3000 --spec arrival.load=1.5 --spec "arrival.gpus=$n" "$tmp/rush.ini" -o "$tmp/all$n.csv"
-    grep -v '^#' "$tmp/all$n.csv" | awk -F, -v OFS=, 'NR == 1 { print $0, "partition"; next } { print $0, NR % 2 ? "p" : "q" }' >"$tmp/gpus$n.csv"
-done
-few=$(($(instructions "easy-backfill --cluster $tmp/parts.ini" "$tmp/gpus64.csv" none) - start))
-many=$(($(instructions "easy-backfill --cluster $tmp/wide.ini" "$tmp/gpus512.csv" none) - start))
-holds "easy-backfill, two partitions" "on eight times the GPUs as many jobs cost" "$(over "$many" "$few")" 1
-# A plan of elasticflow is of all jobs, and there is one for each arrival and end that a slot keeps apart; where
-# profiles of lucid end together, all jobs say which ends first: neither can cost n log n. Half of what n^2 would
-# be is n to the power of 1.5, the most for lucid. Gains of spare GPUs, which grew less than n^2, were two thirds of
-# elasticflow's instructions (2.1e8 of 250 jobs, 1.4e9 of 1000); without them there are 7.5e7 and 6.3e8, and the plans are
-# most of that: 8.7 times, and three quarters of n^2 at most for more of them. 250 jobs are enough for a start of the program to be a thirtieth.
-planned='250 1000 9'
-[ "${CASES-}" != all ] || planned='500 2000 12'
-for sizes in "elasticflow $planned" 'lucid 500 2000 8'; do
-    # shellcheck disable=SC2086
-    set -- $sizes
-    few=$(($(instructions "$1" "$tmp/$2.csv") - start)) many=$(($(instructions "$1" "$tmp/$3.csv") - start))
-    holds "$1" "four times the jobs cost" "$(over "$many" "$few")" "$4"
-done
+bounds() {
+    # What a program costs that has hardly a job to run is no part of it.
+    head -21 "$tmp/500.csv" >"$tmp/hardly.csv"
+    start=$(instructions fifo "$tmp/hardly.csv")
+    # 4 log 2000 / log 500
+    most=4.89
+    # Most of a run is how valgrind starts: without CASES=all a policy is left out whose code another one's has.
+    all() { [ "${CASES-}" != all ] || echo "$*"; }
+    # In slices that no job outlives, a decide places what fits, and has nothing to push out.
+    # shellcheck disable=SC2046 # policies are words
+    for policy in $(all srsf) fifo adaptdl kueue backfill easy-backfill fairshare srtf las tiresias 'suspend --set quantum=30d' 'adaptive --set quantum=30d'; do
+        memory=
+        case $policy in *quantum*) memory=mem ;; esac
+        few=$(($(instructions "$policy" "$tmp/500$memory.csv") - start)) many=$(($(instructions "$policy" "$tmp/2000$memory.csv") - start))
+        holds "$policy" "four times the jobs cost" "$(over "$many" "$few")" $most
+    done
+    # With jobs of two partitions a pass goes by the line of each whose narrowest gang finds no room: below half of what n^2
+    # would be, where it looked at each waiting job (17 times as much).
+    printf '[node a]\ncount = 4\ngpus = 8\npartitions = p\n[node b]\ncount = 4\ngpus = 8\npartitions = q\n' >"$tmp/parts.ini"
+    for n in 500 2000; do
+        grep -v '^#' "$tmp/$n.csv" | awk -F, -v OFS=, 'NR == 1 { print $0, "partition"; next } { print $0, NR % 2 ? "p" : "q" }' >"$tmp/${n}parts.csv"
+    done
+    few=$(($(instructions "backfill --cluster $tmp/parts.ini" "$tmp/500parts.csv" none) - start))
+    many=$(($(instructions "backfill --cluster $tmp/parts.ini" "$tmp/2000parts.csv" none) - start))
+    holds "backfill, two partitions" "four times the jobs cost" "$(over "$many" "$few")" 8
+    # Eight times the GPUs run eight times the jobs at once. The head's reservation is not sought among all of them at each
+    # event, so that 3000 jobs cost no more there (0.84 times as much; 1.36 where each end of a running job tried the head).
+    sed 's/count = 4/count = 32/' "$tmp/parts.ini" >"$tmp/wide.ini"
+    for n in 64 512; do
+        "$gsim" generate --quiet --spec trace.jobs=3000 --spec arrival.load=1.5 --spec "arrival.gpus=$n" "$tmp/rush.ini" -o "$tmp/all$n.csv"
+        grep -v '^#' "$tmp/all$n.csv" | awk -F, -v OFS=, 'NR == 1 { print $0, "partition"; next } { print $0, NR % 2 ? "p" : "q" }' >"$tmp/gpus$n.csv"
+    done
+    few=$(($(instructions "easy-backfill --cluster $tmp/parts.ini" "$tmp/gpus64.csv" none) - start))
+    many=$(($(instructions "easy-backfill --cluster $tmp/wide.ini" "$tmp/gpus512.csv" none) - start))
+    holds "easy-backfill, two partitions" "on eight times the GPUs as many jobs cost" "$(over "$many" "$few")" 1
+    # A plan of elasticflow is of all jobs, and there is one for each arrival and end that a slot keeps apart; where
+    # profiles of lucid end together, all jobs say which ends first: neither can cost n log n. Half of what n^2 would
+    # be is n to the power of 1.5, the most for lucid. Gains of spare GPUs, which grew less than n^2, were two thirds of
+    # elasticflow's instructions (2.1e8 of 250 jobs, 1.4e9 of 1000); without them there are 7.5e7 and 6.3e8, and the plans are
+    # most of that: 8.7 times, and three quarters of n^2 at most for more of them. 250 jobs are enough for a start of the program to be a thirtieth.
+    planned='250 1000 9'
+    [ "${CASES-}" != all ] || planned='500 2000 12'
+    for sizes in "elasticflow $planned" 'lucid 500 2000 8'; do
+        # shellcheck disable=SC2086
+        set -- $sizes
+        few=$(($(instructions "$1" "$tmp/$2.csv") - start)) many=$(($(instructions "$1" "$tmp/$3.csv") - start))
+        holds "$1" "four times the jobs cost" "$(over "$many" "$few")" "$4"
+    done
 
-# Most is log 4n / log n for the n of each policy, and somewhat more for gandiva (1.24), which offers idle GPUs again after its newcomers. Fewer jobs than 1000 make turns of adaptive that are too
-# unlike each other.
-turns() { # jobs and preemptions of the last run
-    awk '$1 == "jobs" { n += $2 } $1 == "preemptions" { n += $2 } END { print(n) }' "$tmp/out"
-}
-while read -r policy few_jobs many_jobs most_turn; do
-    few=$(instructions "$policy" "$tmp/$few_jobs.csv") few_turns=$(turns)
-    many=$(instructions "$policy" "$tmp/$many_jobs.csv") many_turns=$(turns)
-    few=$((few - start)) many=$((many - start))
-    holds "$policy" "among four times the jobs a turn costs" "$(over $((many * few_turns / many_turns)) "$few")" "$most_turn"
-done <<'END'
+    # Most is log 4n / log n for the n of each policy, and somewhat more for gandiva (1.24), which offers idle GPUs again after its newcomers. Fewer jobs than 1000 make turns of adaptive that are too
+    # unlike each other.
+    turns() { # jobs and preemptions of the last run
+        awk '$1 == "jobs" { n += $2 } $1 == "preemptions" { n += $2 } END { print(n ? n : 1) }' "$(cat "$tmp/last")"
+    }
+    while read -r policy few_jobs many_jobs most_turn; do
+        few=$(instructions "$policy" "$tmp/$few_jobs.csv") few_turns=$(turns)
+        many=$(instructions "$policy" "$tmp/$many_jobs.csv") many_turns=$(turns)
+        few=$((few - start)) many=$((many - start))
+        holds "$policy" "among four times the jobs a turn costs" "$(over $((many * few_turns / many_turns)) "$few")" "$most_turn"
+    done <<'END'
 gandiva 500mem 2000mem 1.26
 suspend 500mem 2000mem 1.22
 adaptive 1000mem 4000mem 1.2
 END
-# So it is with jobs of two partitions, each with a line of its own, and with victims on its own nodes: where a turn looked at
-# each waiting job, and pushed out jobs of the other partition in vain, it cost 2.1 (adaptive) and 3.1 times as much.
-for n in 500 2000; do
-    grep -v '^#' "$tmp/${n}mem.csv" | awk -F, -v OFS=, 'NR == 1 { print $0, "partition"; next } { print $0, NR % 2 ? "p" : "q" }' >"$tmp/${n}memparts.csv"
-done
-for policy in 'suspend --set quantum=2min' adaptive; do
-    few=$(instructions "$policy --cluster $tmp/parts.ini" "$tmp/500memparts.csv" none) few_turns=$(turns)
-    many=$(instructions "$policy --cluster $tmp/parts.ini" "$tmp/2000memparts.csv" none) many_turns=$(turns)
-    few=$((few - start)) many=$((many - start))
-    holds "${policy%% *}, two partitions" "among four times the jobs a turn costs" "$(over $((many * few_turns / many_turns)) "$few")" 1.22
-done
+    # So it is with jobs of two partitions, each with a line of its own, and with victims on its own nodes: where a turn looked at
+    # each waiting job, and pushed out jobs of the other partition in vain, it cost 2.1 (adaptive) and 3.1 times as much.
+    for n in 500 2000; do
+        grep -v '^#' "$tmp/${n}mem.csv" | awk -F, -v OFS=, 'NR == 1 { print $0, "partition"; next } { print $0, NR % 2 ? "p" : "q" }' >"$tmp/${n}memparts.csv"
+    done
+    for policy in 'suspend --set quantum=2min' adaptive; do
+        few=$(instructions "$policy --cluster $tmp/parts.ini" "$tmp/500memparts.csv" none) few_turns=$(turns)
+        many=$(instructions "$policy --cluster $tmp/parts.ini" "$tmp/2000memparts.csv" none) many_turns=$(turns)
+        few=$((few - start)) many=$((many - start))
+        holds "${policy%% *}, two partitions" "among four times the jobs a turn costs" "$(over $((many * few_turns / many_turns)) "$few")" 1.22
+    done
 
-# Gangs of whole nodes of eight go to these nodes, whether they ask for their number or not, as those of a log of
-# Slurm do: the jobs start and end alike, and it costs no more but for the column and for counting nodes, a fifth.
-# A gang that pushed jobs out, and put them back, whenever there were GPUs enough on any nodes cost half as much more.
-most_asked=1.2
-tool=callgrind
-grep -v '^#' "$tmp/2000.csv" | awk -F, -v OFS=, '{ print $0, (NR == 1 ? "num_nodes" : $4 > 8 ? $4 / 8 : "") }' >"$tmp/asked.csv"
-few=$(($(instructions srtf "$tmp/2000.csv") - start)) && sed 1d "$tmp/out" >"$tmp/unasked.txt"
-many=$(($(instructions srtf "$tmp/asked.csv") - start)) && sed 1d "$tmp/out" >"$tmp/asked.txt"
-cmp -s "$tmp/unasked.txt" "$tmp/asked.txt"
-say "srtf: gangs of whole nodes that ask for their number run alike" $?
-holds srtf "gangs that ask for whole nodes cost" "$(over "$many" "$few")" $most_asked
+    # Gangs of whole nodes of eight go to these nodes, whether they ask for their number or not, as those of a log of
+    # Slurm do: the jobs start and end alike, and it costs no more but for the column and for counting nodes, a fifth.
+    # A gang that pushed jobs out, and put them back, whenever there were GPUs enough on any nodes cost half as much more.
+    most_asked=1.2
+    grep -v '^#' "$tmp/2000.csv" | awk -F, -v OFS=, '{ print $0, (NR == 1 ? "num_nodes" : $4 > 8 ? $4 / 8 : "") }' >"$tmp/asked.csv"
+    few=$(($(instructions srtf "$tmp/2000.csv") - start)) && sed 1d "$(cat "$tmp/last")" >"$tmp/unasked.txt"
+    many=$(($(instructions srtf "$tmp/asked.csv") - start)) && sed 1d "$(cat "$tmp/last")" >"$tmp/asked.txt"
+    cmp -s "$tmp/unasked.txt" "$tmp/asked.txt"
+    say "srtf: gangs of whole nodes that ask for their number run alike" $?
+    holds srtf "gangs that ask for whole nodes cost" "$(over "$many" "$few")" $most_asked
 
-# How the cost of a job grows with the cluster where no job waits: 4096 GPUs against 512, by log n. What
-# opening a cluster costs is counted apart, by a run of few jobs.
-most_job=1.33 # log 4096 / log 512
-"$gsim" generate --quiet --spec trace.jobs=20 --spec arrival.load=0.9 "$tmp/rush.ini" -o "$tmp/opening.csv"
-"$gsim" generate --quiet --spec trace.jobs=600 --spec arrival.load=2 "$tmp/rush.ini" -o "$tmp/quiet.csv"
-of_jobs() { # policy, nodes: instructions of the jobs
-    opening=$(instructions "$1" "$tmp/opening.csv" "$2")
-    all=$(instructions "$1" "$tmp/quiet.csv" "$2")
-    echo $((all - opening))
+    # How the cost of a job grows with the cluster where no job waits: 4096 GPUs against 512, by log n. What
+    # opening a cluster costs is counted apart, by a run of few jobs.
+    most_job=1.33 # log 4096 / log 512
+    "$gsim" generate --quiet --spec trace.jobs=20 --spec arrival.load=0.9 "$tmp/rush.ini" -o "$tmp/opening.csv"
+    "$gsim" generate --quiet --spec trace.jobs=600 --spec arrival.load=2 "$tmp/rush.ini" -o "$tmp/quiet.csv"
+    of_jobs() { # policy, nodes: instructions of the jobs
+        opening=$(instructions "$1" "$tmp/opening.csv" "$2")
+        all=$(instructions "$1" "$tmp/quiet.csv" "$2")
+        echo $((all - opening))
+    }
+    # shellcheck disable=SC2046
+    for policy in $(all fifo mps mig tgs) srtf timeslice gang-rr gandiva antman salus; do
+        few=$(of_jobs "$policy" 64) many=$(of_jobs "$policy" 512)
+        holds "$policy" "on 8 times the GPUs a job costs" "$(over "$many" "$few")" $most_job
+    done
+    # A rush of jobs without stages, of which no two share GPUs under muri: a job costs by log n more on 8 times as
+    # many GPUs, among which more of them are candidates of a round.
+    most_rush=1.5 # log 512 / log 64
+    of_rush() { # nodes
+        opening=$(instructions muri "$tmp/opening.csv" "$1")
+        all=$(instructions muri "$tmp/500.csv" "$1")
+        echo $((all - opening))
+    }
+    few=$(of_rush 8) many=$(of_rush 64)
+    holds muri "in a rush a job on 8 times the GPUs costs" "$(over "$many" "$few")" $most_rush
+
+    # How the cost of a job grows with its iterations where nothing happens between them: ten times as many are
+    # as many events. A tenth is for longer numbers.
+    most_long=1.1
+    for n in 10000 100000; do # 24 jobs, two or three side by side on each GPU
+        awk -v n="$n" 'BEGIN { print "job_id,submit_s,iterations,gpu_ms,mem_gib"
+            for (i = 0; i < 24; i++) print i "," i ",", n + i * n / 100 ",3," 20 + i % 3 }' | tr -d ' ' >"$tmp/${n}its.csv"
+    done
+    for policy in salus; do
+        few=$(($(instructions "$policy" "$tmp/10000its.csv" 1) - start)) many=$(($(instructions "$policy" "$tmp/100000its.csv" 1) - start))
+        holds "$policy" "jobs of ten times the iterations cost" "$(over "$many" "$few")" $most_long
+    done
 }
-# shellcheck disable=SC2046
-for policy in $(all fifo mps mig tgs) srtf timeslice gang-rr gandiva antman salus; do
-    few=$(of_jobs "$policy" 64) many=$(of_jobs "$policy" 512)
-    holds "$policy" "on 8 times the GPUs a job costs" "$(over "$many" "$few")" $most_job
-done
-# A rush of jobs without stages, of which no two share GPUs under muri: a job costs by log n more on 8 times as
-# many GPUs, among which more of them are candidates of a round.
-most_rush=1.5 # log 512 / log 64
-tool=cachegrind
-of_rush() { # nodes
-    opening=$(instructions muri "$tmp/opening.csv" "$1")
-    all=$(instructions muri "$tmp/500.csv" "$1")
-    echo $((all - opening))
-}
-few=$(of_rush 8) many=$(of_rush 64)
-holds muri "in a rush a job on 8 times the GPUs costs" "$(over "$many" "$few")" $most_rush
-
-# How the cost of a job grows with its iterations where nothing happens between them: ten times as many are
-# as many events. A tenth is for longer numbers.
-most_long=1.1
-for n in 10000 100000; do # 24 jobs, two or three side by side on each GPU
-    awk -v n="$n" 'BEGIN { print "job_id,submit_s,iterations,gpu_ms,mem_gib"
-        for (i = 0; i < 24; i++) print i "," i ",", n + i * n / 100 ",3," 20 + i % 3 }' | tr -d ' ' >"$tmp/${n}its.csv"
-done
-for policy in salus; do
-    few=$(($(instructions "$policy" "$tmp/10000its.csv" 1) - start)) many=$(($(instructions "$policy" "$tmp/100000its.csv" 1) - start))
-    holds "$policy" "jobs of ten times the iterations cost" "$(over "$many" "$few")" $most_long
-done
+bounds >"$tmp/log"
+count_all
+bounds
 
 # A plan in which no job can change is looked at again when the next one is due, not each millisecond (60 000
 # events here). Plans follow arrivals and ends, and a look a tick later follows a plan by which jobs moved: four

@@ -56,6 +56,12 @@ version=$(gnuplot --version 2>/dev/null) || {
     exit 0
 }
 
+# Some checks are of what gsim does around a picture, and need none: from stand_in to real, gnuplot is a shell. The program
+# with sanitizers has its reports so, but for those whose pictures are read, since gnuplot has no sanitizers.
+path=$PATH
+stand_in() { PATH=$PWD/tests/support/bin:$path; }
+real() { PATH=$path; }
+
 # --- every figure, every format ------------------------------------------------------------------
 # Formats are gnuplot's: without CASES=all each figure is drawn as a page shows it, and in one other format in turn; and of
 # the reports those of the fewest and of the most runs are made. A build with sanitizers draws each figure once: gnuplot
@@ -172,11 +178,13 @@ for sweep in 'trace = t1.csv, t2.csv, t3.csv, t4.csv, t5.csv, t6.csv, t7.csv, t8
     printf "$sweep\n" >"$tmp/p.ini"
     (cd "$tmp" && "$gsim" sweep --quiet --samples 8 p.ini -o p.db) >"$tmp/out" 2>&1
     ok "a sweep for pages" $?
+    [ -z "$san" ] || stand_in
     for n in $reports; do
         fine "a report of $n runs" "$gsim" report "$tmp/p.db" --where "run_id <= $n" -o "$tmp/p.html"
         [ "$(grep -c 'without figure' "$tmp/out")" -eq 0 ] && [ "$(grep -c '<figcaption>overview' "$tmp/p.html")" -ge 1 ]
         ok "all figures of $n runs" $?
     done
+    real
 done
 # six values: two pages of three, and all series of other figures on two pages
 for n in 1 2; do
@@ -197,13 +205,14 @@ for ending in svg pdf png tex html; do
     echo mine >"$tmp/own.$ending"
     command=plot
     set -- --figure jct_cdf -o "$tmp/own.$ending"
-    [ $ending = html ] && command=report && set -- -o "$tmp/own.$ending"
+    [ $ending = html ] && command=report && set -- -o "$tmp/own.$ending" && stand_in
     fails "a $ending of the user's" 2 "own.$ending: the file exists, and gsim did not make it; --force" "$gsim" $command "$tmp/a.db" "$@"
     [ "$(cat "$tmp/own.$ending")" = mine ]
     ok "is as it was" $?
     [ $ending = tex ] && rm -f "$tmp/own.pdf"
     fine "with --force it is not" "$gsim" $command "$tmp/a.db" --force "$@"
     fine "its own is drawn again" "$gsim" $command "$tmp/a.db" "$@"
+    real
 done
 if command -v python3 >/dev/null; then
     python3 -c 'import sys, zlib, struct
@@ -226,7 +235,7 @@ fine "a .tex replaces a .pdf with --force" "$gsim" plot "$tmp/a.db" --figure jct
 fine "a .tex is drawn again" "$gsim" plot "$tmp/a.db" --figure jct_cdf -o "$tmp/mine.tex"
 # A gnuplot that fails at one figure: the report names it and has the others.
 mkdir "$tmp/bin"
-printf '#!/bin/sh\nif grep -q "^# overview:" script.gp; then echo "it is a bad day"; exit 1; fi\nexec %s "$@"\n' "$(command -v gnuplot)" >"$tmp/bin/gnuplot"
+printf '#!/bin/sh\nif grep -q "^# overview:" script.gp; then echo "it is a bad day"; exit 1; fi\nexec %s "$@"\n' "$PWD/tests/support/bin/gnuplot" >"$tmp/bin/gnuplot"
 chmod +x "$tmp/bin/gnuplot"
 fails "a report where a figure fails" 0 "without figure 'overview': gnuplot failed: it is a bad day" env PATH="$tmp/bin:$PATH" "$gsim" report "$tmp/g.db" -o "$tmp/day.html"
 grep -q 'absent">overview: gnuplot failed: it is a bad day' "$tmp/day.html" && [ "$(grep -c '<figure>' "$tmp/day.html")" -ge 6 ] &&
@@ -289,12 +298,14 @@ if command -v xmllint >/dev/null; then
 fi
 
 # --- the report --------------------------------------------------------------------------------
+[ -z "$san" ] || stand_in
 "$gsim" report "$tmp/g.db" -o "$tmp/g.html" >"$tmp/out" 2>&1
 ok "a report of a sweep" $?
 cp "$tmp/g.html" "$tmp/again.html"
 "$gsim" report "$tmp/g.db" -o "$tmp/g.html" >"$tmp/out" 2>&1
 cmp -s "$tmp/again.html" "$tmp/g.html"
 ok "the same report again" $?
+real
 [ "$(grep -c '<figure>' "$tmp/g.html")" -ge 6 ]
 ok "figures in the report" $?
 # A run's identity is 12 digits of base 16, of which any may come first: names begin at the left.

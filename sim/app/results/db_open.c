@@ -125,6 +125,10 @@ static enum gsim_status open_file(const char *path, int flags, struct gsim_arena
     db->arena = arena;
     db->is_written = flags & SQLITE_OPEN_CREATE;
     flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX; /* a connection serves one thread */
+    /* No memory for twenty pages ahead: each table that a query makes for itself would have it,
+     * which was half of what a figure touches. SQLite takes this until it has begun, in all of the
+     * process. */
+    (void)sqlite3_config(SQLITE_CONFIG_PAGECACHE, (void *)NULL, 0, 0);
     if (sqlite3_open_v2(path, &db->handle, flags, NULL) != SQLITE_OK)
         return cannot_open(db, log);
     (void)sqlite3_busy_timeout(db->handle, PATIENCE_MS);

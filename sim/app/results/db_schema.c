@@ -93,13 +93,33 @@ static const struct line *visit(const struct line *at, each_column *each, void *
 struct text {
     struct gsim_arena *arena;
     const char *prefix;
-    const char *text; /* NULL: no memory */
+    char *text; /* NULL: no memory */
+    size_t n, capacity;
     bool is_first;
 };
 
-static void append(struct text *t, const char *a, const char *b, const char *c) {
+static struct text open_text(struct gsim_arena *arena, const char *prefix) {
+    struct text t = {.arena = arena, .prefix = prefix, .capacity = 1024, .is_first = true};
+    t.text = gsim_arena_grow(arena, NULL, 0, t.capacity);
+    return t;
+}
+
+/* In place: to copy all of the schema for each of its pieces took 1.6 MB. */
+static void put_piece(struct text *t, const char *piece) {
+    size_t n = strlen(piece);
+    if (t->text && t->n + n >= t->capacity) {
+        t->capacity = 2 * (t->n + n);
+        t->text = gsim_arena_grow_raw(t->arena, t->text, t->capacity);
+    }
     if (t->text)
-        t->text = gsim_arena_printf(t->arena, "%s%s%s%s", t->text, a, b, c);
+        memcpy(t->text + t->n, piece, n + 1);
+    t->n += n;
+}
+
+static void append(struct text *t, const char *a, const char *b, const char *c) {
+    put_piece(t, a);
+    put_piece(t, b);
+    put_piece(t, c);
 }
 
 static void define(void *arg, const char *name, const char *type, const char *help) {
@@ -111,7 +131,7 @@ static void define(void *arg, const char *name, const char *type, const char *he
 }
 
 const char *gsim_db_schema(struct gsim_arena *arena) {
-    struct text t = {.arena = arena, .text = ""};
+    struct text t = open_text(arena, "");
     for (const struct line *at = lines; at < lines + N_LINES; at++) {
         append(&t, "CREATE TABLE ", at->name, " (");
         t.is_first = true;
@@ -137,7 +157,7 @@ static const struct line *find_line(const char *table) {
 }
 
 const char *gsim_db_columns(struct gsim_arena *arena, const char *table, const char *prefix) {
-    struct text t = {.arena = arena, .text = "", .prefix = prefix, .is_first = true};
+    struct text t = open_text(arena, prefix);
     (void)visit(find_line(table), list, &t);
     return t.text;
 }
