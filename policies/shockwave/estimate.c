@@ -73,12 +73,13 @@ static struct estimate estimate_of(const struct gsim_ctx *ctx, struct shockwave_
     return o;
 }
 
-/* That of a job that waits and is known stays. */
+/* That of a known job that has had no GPUs stays; one that has had some may lose what it has done,
+ * where a node fails that holds it. */
 static struct estimate estimate_again(const struct gsim_ctx *ctx, struct shockwave_job *job) {
     if (job->is_estimated && !job->is_holder)
         return (struct estimate){job->done, 1, job->epoch_s, job->had_s, job->left_s};
     struct estimate o = estimate_of(ctx, job);
-    job->is_estimated = job->pace > 0 && !job->is_holder;
+    job->is_estimated = job->pace > 0 && !job->is_holder && o.had_s <= 0;
     job->done = o.done;
     job->epoch_s = o.epoch_s;
     job->had_s = o.had_s;
