@@ -35,7 +35,8 @@ struct sia {
     uint32_t *kind_of_node;
     uint32_t *could; /* by node: GPUs that could be free, where room is made for a job */
     struct sia_job *job; /* by number */
-    /* active jobs: those in no line; those that the tick looks at; in the order in which they came */
+    /* active jobs in the order in which they came: those in no line; those that the tick looks
+     * at */
     uint32_t *shown, n_shown, *listed, n_listed;
     bool has_lines;
     struct adaptdl_line *line;

@@ -46,7 +46,8 @@ struct adaptdl {
      * them only */
     uint32_t *active;
     uint32_t n_active;
-    /* sia: the active jobs that the tick has looked at, in that order; no other has GPUs. NULL: all */
+    /* sia: the active jobs that the tick has looked at, in that order; no other one has GPUs.
+     * NULL: all */
     const uint32_t *visited;
     uint32_t n_visited;
     /* the jobs that have GPUs, were given some, or lose them, in the order in which they came */

@@ -319,7 +319,7 @@ static void keep(struct gsim_future *f) {
 /* The plan of a bound. */
 struct outcome {
     double bound_s, longest_s; /* the longest time left */
-    double same_s; /* a bound of which the plan is the same; of equal plans mostly one bound */
+    double plan_s; /* a bound that gives this plan too: mostly one bound for equal plans */
     double gained; /* utility beyond that of no rounds */
     double utility; /* added up, where it has been */
     bool is_added_up;
@@ -334,6 +334,7 @@ struct search {
 /* Gives rounds under a bound. false: no plan leaves so little. */
 static bool fill(struct gsim_future *f, double most_left_s) {
     release(f);
+    f->filled_s = most_left_s;
     int64_t left = give_demanded(f, most_left_s);
     if (left >= 0)
         give_others(f, left);
@@ -342,7 +343,7 @@ static bool fill(struct gsim_future *f, double most_left_s) {
 
 /* All utilities of an outcome, in the order of the jobs; its bound may have to be filled again. */
 static double utility_of(struct gsim_future *f, struct outcome *outcome) {
-    if (!outcome->is_added_up && fill(f, outcome->same_s))
+    if (!outcome->is_added_up && fill(f, outcome->plan_s))
         outcome->utility = sum_utilities(f);
     outcome->is_added_up = true;
     return outcome->utility;
@@ -354,10 +355,14 @@ static bool is_more(struct gsim_future *f, struct outcome *a, double a_left_s, s
     double beyond = a->gained - b->gained - f->price * (a_left_s - b_left_s);
     if (beyond > f->slack || -beyond > f->slack)
         return beyond > 0;
-    if (a->same_s == b->same_s && a_left_s >= b_left_s)
+    if (a->plan_s == b->plan_s && a_left_s >= b_left_s)
         return false;
     return utility_of(f, a) - f->price * a_left_s > utility_of(f, b) - f->price * b_left_s;
 }
+
+/* Where a plan gives rounds to few of its jobs, giving them again takes less than adding up all: a
+ * sum takes some 4 cycles for each job, rounds 60 and more for each of theirs. */
+enum { MANY = 16 };
 
 /* Finds the rounds of the largest utility under a bound, and keeps them where their value is the
  * largest so far. false: no plan leaves so little. */
@@ -366,16 +371,19 @@ static bool try_bound(struct search *s, double most_left_s, struct outcome *foun
     if (!fill(f, most_left_s))
         return false;
     *found = (struct outcome){.bound_s = most_left_s,
-                              .same_s = most_left_s,
+                              .plan_s = most_left_s,
                               .longest_s = longest_left_s(f),
-                              .gained = sum_gains(f)};
+                              .gained = sum_gains(f),
+                              .is_added_up = f->n < MANY * f->n_holders};
+    if (found->is_added_up)
+        found->utility = sum_utilities(f);
     if (s->has_plan && is_kept(f)) {
-        found->same_s = s->best.same_s;
+        found->plan_s = s->best.plan_s;
         return true;
     }
     if (s->has_plan && !is_more(f, found, found->longest_s, &s->best, s->best.longest_s))
         return true;
-    if (s->has_plan && s->best.is_added_up) /* the comparison may have filled another bound */
+    if (s->has_plan && f->filled_s != most_left_s) /* the comparison has filled another bound */
         (void)fill(f, most_left_s);
     keep(f);
     s->best = *found;

@@ -68,17 +68,18 @@ struct gsim_future {
     uint32_t n_more;
     uint32_t *demanding, n_demanding; /* jobs that need rounds whatever the bound on all */
     uint32_t *holder, n_holders; /* jobs with rounds under the bound under way */
+    double filled_s; /* the bound under way */
     double slack; /* two values that differ by less may be in the other order when added up */
     double log_at[GSIM_FUTURE_PIECES + 1]; /* the logarithm where its pieces meet */
 };
 
-/* Makes room for plans of so many jobs at most. false: no memory. */
+/* Makes room for plans of n_jobs at most. false: no memory. */
 bool gsim_future_open(struct gsim_future *future, struct gsim_arena *arena, uint32_t n_jobs);
 /* false: no plan keeps what jobs may have left; has_bounds false: they are not looked at. */
 bool gsim_future_plan(struct gsim_future *future, bool has_bounds);
 /* The value of the rounds that the jobs have. */
 double gsim_future_value(struct gsim_future *future);
-/* The job that is nth in the order. There are so many. */
+/* The job that is nth in the order, from 0 on; the order has more jobs than that. */
 struct gsim_future_rank gsim_future_nth(struct gsim_future_order *order, uint32_t nth);
 
 #endif

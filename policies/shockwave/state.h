@@ -13,7 +13,7 @@ struct shockwave_job {
     uint32_t gpus;
     uint32_t rounds_left; /* of the plan */
     double weight, left_s; /* of the plan */
-    /* known, and without GPUs so far: what is estimated of it stays */
+    /* of a known job that has had no GPUs: these estimates stay */
     double done, epoch_s, had_s;
     bool is_estimated;
     double pace; /* its speed, of that in the trace, where that stays; 0: not known */

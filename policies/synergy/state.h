@@ -47,8 +47,8 @@ struct synergy {
     struct synergy_server *server;
     uint32_t *listed; /* the servers' lists of jobs, by GPU */
     uint32_t *owner; /* by GPU: the job that the round gives it to; GSIM_NO_OWNER: none */
-    /* By number: whether the job may have GPUs, or the last round gave it some; and all these jobs, in
-     * the order of the active ones. */
+    /* By number: whether the job may have GPUs, or the last round gave it some; and all these jobs,
+     * in the order of the active ones. */
     bool *may_be_busy;
     uint32_t *busy, n_busy;
     /* order=fifo: the jobs by the time at which they came, some of which have gone; the round has
