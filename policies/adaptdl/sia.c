@@ -176,7 +176,8 @@ static bool give(struct gsim_ctx *ctx, struct adaptdl *adaptdl) {
         return true;
     look(ctx, true);
     set_capacities(ctx, sia);
-    sia_list(ctx, sia);
+    if (!sia_list(ctx, sia))
+        return false;
     adaptdl->n_visited = sia->n_listed;
     if (!sia_weigh(ctx, sia) || !gsim_knapsack(&sia->knapsack))
         return false;
@@ -260,9 +261,10 @@ static enum gsim_status open_sia(struct gsim_ctx *ctx) {
     sia->job = gsim_arena_array(ctx->arena, ctx->view->trace->n_jobs, sizeof *sia->job);
     sia->shown = gsim_arena_array(ctx->arena, ctx->view->trace->n_jobs, sizeof *sia->shown);
     sia->listed = gsim_arena_array(ctx->arena, ctx->view->trace->n_jobs, sizeof *sia->listed);
+    sia->key = gsim_arena_array(ctx->arena, ctx->view->trace->n_jobs, sizeof *sia->key);
     sia->adaptdl.visited = sia->listed;
     sia_open_lines(sia);
-    bool is_there = sia->job && sia->shown && sia->listed;
+    bool is_there = sia->job && sia->shown && sia->listed && sia->key;
     for (uint32_t l = 0; l < sia->n_learners; l++)
         is_there = pollux_learn_open(&sia->learners[l], ctx) && is_there;
     return is_there ? GSIM_OK : gsim_no_memory(ctx->log, "opening sia");

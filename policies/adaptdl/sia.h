@@ -38,6 +38,7 @@ struct sia {
     /* active jobs in the order in which they came: those in no line; those that the tick looks
      * at */
     uint32_t *shown, n_shown, *listed, n_listed;
+    int64_t *key; /* scratch: by which these are sorted */
     bool has_lines;
     struct adaptdl_line *line;
     uint32_t n_lines, room_lines;
@@ -68,8 +69,9 @@ bool sia_line_up(struct gsim_ctx *ctx, struct sia *sia, uint32_t number);
 void sia_step_forth(const struct gsim_ctx *ctx, struct sia *sia, uint32_t number);
 /* A job has ended. */
 void sia_leave(struct sia *sia, uint32_t number);
-/* Lists the jobs that may have GPUs, or be given some; the capacities are those of the tick. */
-void sia_list(const struct gsim_ctx *ctx, struct sia *sia);
+/* Lists the jobs that may have GPUs, or be given some; the capacities are those of the tick.
+ * false: no memory. */
+bool sia_list(const struct gsim_ctx *ctx, struct sia *sia);
 /* Lists what each listed job that is not on its way could have, with its cost, in rows. false: no
  * memory. */
 bool sia_weigh(struct gsim_ctx *ctx, struct sia *sia);

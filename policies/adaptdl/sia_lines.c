@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "sim/base/sort.h"
+
 /* --- lines ------------------------------------------------------------------------------------ */
 
 static struct adaptdl_line *line_of(const struct sia *sia, uint32_t gpus) {
@@ -103,8 +105,8 @@ static bool is_young(const struct gsim_ctx *ctx, const struct sia *sia, uint32_t
     return ctx->view->now_ns - sia->job[number].submit_ns < sia->job[number].restart_ns;
 }
 
-static void list(const struct gsim_ctx *ctx, struct sia *sia, uint32_t number) {
-    adaptdl_insert(ctx, &sia->adaptdl, sia->listed, sia->n_listed++, number);
+static void list(struct sia *sia, uint32_t number) {
+    sia->listed[sia->n_listed++] = number;
 }
 
 /* The first of the line that are older than a restart, and the first of the others. */
@@ -116,14 +118,28 @@ static void list_line(const struct gsim_ctx *ctx, struct sia *sia,
     for (uint32_t n = line->last; n != ADAPTDL_NONE && is_young(ctx, sia, n); n = job[n].before)
         young = n;
     for (uint32_t i = 0; i < most && old != young; i++, old = job[old].after)
-        list(ctx, sia, old);
+        list(sia, old);
     for (uint32_t i = 0; i < most && young != ADAPTDL_NONE; i++, young = job[young].after)
-        list(ctx, sia, young);
+        list(sia, young);
 }
 
-void sia_list(const struct gsim_ctx *ctx, struct sia *sia) {
+/* Sorts the listed jobs by the order in which they came. false: no memory. */
+static bool sort(const struct gsim_ctx *ctx, struct sia *sia) {
+    for (uint32_t i = 0; i < sia->n_listed; i++) {
+        uint32_t number = sia->listed[i];
+        sia->key[i] = (int64_t)gsim_nth(ctx->view, sia->adaptdl.job[number].slot) << 32 | number;
+    }
+    if (!gsim_sort_i64(sia->key, sia->n_listed))
+        return false;
+    for (uint32_t i = 0; i < sia->n_listed; i++)
+        sia->listed[i] = (uint32_t)sia->key[i];
+    return true;
+}
+
+bool sia_list(const struct gsim_ctx *ctx, struct sia *sia) {
     memcpy(sia->listed, sia->shown, sia->n_shown * sizeof *sia->listed);
     sia->n_listed = sia->n_shown;
     for (uint32_t l = 0; l < sia->n_lines; l++)
         list_line(ctx, sia, &sia->line[l]);
+    return sia->n_listed == sia->n_shown || sort(ctx, sia);
 }
