@@ -7,24 +7,22 @@
 
 /* --- arrivals and ends ------------------------------------------------------------------------ */
 
-/* Whether a job was submitted after the one that arrives. */
-static bool came_later(const struct gsim_ctx *ctx, const struct adaptdl *adaptdl, uint32_t number,
-                       uint32_t arrived) {
+bool adaptdl_came_later(const struct gsim_ctx *ctx, const struct adaptdl *adaptdl, uint32_t number,
+                        uint32_t arrived) {
     return gsim_nth(ctx->view, adaptdl->job[number].slot) >
            gsim_nth(ctx->view, adaptdl->job[arrived].slot);
 }
 
-/* Inserts the job in the order in which jobs came. */
-static void insert(const struct gsim_ctx *ctx, const struct adaptdl *adaptdl, uint32_t *list,
-                   uint32_t n, uint32_t number) {
+void adaptdl_insert(const struct gsim_ctx *ctx, const struct adaptdl *adaptdl, uint32_t *list,
+                    uint32_t n, uint32_t number) {
     uint32_t at = n;
-    for (; at > 0 && came_later(ctx, adaptdl, list[at - 1], number); at--)
+    for (; at > 0 && adaptdl_came_later(ctx, adaptdl, list[at - 1], number); at--)
         list[at] = list[at - 1];
     list[at] = number;
 }
 
 void adaptdl_hold(const struct gsim_ctx *ctx, struct adaptdl *adaptdl, uint32_t number) {
-    insert(ctx, adaptdl, adaptdl->holder, adaptdl->n_holders++, number);
+    adaptdl_insert(ctx, adaptdl, adaptdl->holder, adaptdl->n_holders++, number);
 }
 
 void adaptdl_arrive(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -35,7 +33,7 @@ void adaptdl_arrive(struct gsim_ctx *ctx, gsim_slot slot) {
                                                 .gpus = ctx->view->jobs.gpus[slot],
                                                 .last_ns = ctx->view->now_ns};
     if (adaptdl->active)
-        insert(ctx, adaptdl, adaptdl->active, adaptdl->n_active, number);
+        adaptdl_insert(ctx, adaptdl, adaptdl->active, adaptdl->n_active, number);
     adaptdl->n_active++;
 }
 
@@ -45,7 +43,7 @@ static uint32_t find_active(const struct gsim_ctx *ctx, const struct adaptdl *ad
     uint32_t low = 0, high = adaptdl->n_active - 1;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (came_later(ctx, adaptdl, number, adaptdl->active[middle]))
+        if (adaptdl_came_later(ctx, adaptdl, number, adaptdl->active[middle]))
             low = middle + 1;
         else
             high = middle;
@@ -69,11 +67,13 @@ void adaptdl_complete(struct gsim_ctx *ctx, gsim_slot slot) {
 
 /* The holders among the active jobs. */
 static void find_holders(struct adaptdl *adaptdl) {
+    const uint32_t *list = adaptdl->visited ? adaptdl->visited : adaptdl->active;
+    uint32_t n = adaptdl->visited ? adaptdl->n_visited : adaptdl->n_active;
     adaptdl->n_holders = 0;
-    for (uint32_t i = 0; i < adaptdl->n_active; i++) {
-        const struct adaptdl_job *job = &adaptdl->job[adaptdl->active[i]];
+    for (uint32_t i = 0; i < n; i++) {
+        const struct adaptdl_job *job = &adaptdl->job[list[i]];
         if (job->n_nodes > 0 || job->is_placed || job->is_changed)
-            adaptdl->holder[adaptdl->n_holders++] = adaptdl->active[i];
+            adaptdl->holder[adaptdl->n_holders++] = list[i];
     }
 }
 

@@ -87,6 +87,13 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
         .restart_ns = sia->is_reference ? reference_restart_ns(ctx->view->trace, number)
                                         : gsim_param(ctx->params, "restart")};
     check_job(ctx, sia, number);
+    if (!sia_line_up(ctx, sia, number))
+        fail(ctx);
+}
+
+static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
+    sia_leave(own(ctx), ctx->view->jobs.index[slot]);
+    adaptdl_complete(ctx, slot);
 }
 
 /* What the job learns by where it has its GPUs. */
@@ -140,15 +147,15 @@ static void set_capacities(const struct gsim_ctx *ctx, struct sia *sia) {
     struct adaptdl *adaptdl = &sia->adaptdl;
     for (uint32_t k = 0; k < sia->n_kinds; k++)
         sia->knapsack.capacity[k] = sia->kind[k].node_gpus * sia->kind[k].n_nodes;
-    for (uint32_t i = 0; i < adaptdl->n_active; i++) {
-        const struct adaptdl_job *place = &adaptdl->job[adaptdl->active[i]];
+    for (uint32_t i = 0; i < sia->n_shown; i++) {
+        const struct adaptdl_job *place = &adaptdl->job[sia->shown[i]];
         if (adaptdl_is_on_its_way(ctx, place))
             sia->knapsack.capacity[sia->kind_of_node[place->node[0]]] -= place->n_nodes;
     }
 }
 
 /* Notes what the programme gives. */
-static void take(struct sia *sia) {
+static void take(const struct gsim_ctx *ctx, struct sia *sia) {
     for (uint32_t r = 0; r < sia->knapsack.n_rows; r++) {
         struct sia_job *job = &sia->job[sia->number[r]];
         uint32_t chosen = sia->knapsack.chosen[r];
@@ -157,14 +164,15 @@ static void take(struct sia *sia) {
             continue;
         job->kind = sia->choice[chosen].kind;
         job->gpus = sia->choice[chosen].units;
+        sia_step_forth(ctx, sia, sia->number[r]);
     }
 }
 
 /* Counts restarts; jobs with other GPUs take a batch anew. */
 static void count_changes(struct sia *sia) {
     struct adaptdl *adaptdl = &sia->adaptdl;
-    for (uint32_t i = 0; i < adaptdl->n_active; i++) {
-        uint32_t number = adaptdl->active[i];
+    for (uint32_t i = 0; i < sia->n_listed; i++) {
+        uint32_t number = sia->listed[i];
         struct adaptdl_job *place = &adaptdl->job[number];
         struct sia_job *job = &sia->job[number];
         if (!place->is_changed || place->n_nodes == 0)
@@ -177,15 +185,19 @@ static void count_changes(struct sia *sia) {
 
 static bool give(struct gsim_ctx *ctx, struct adaptdl *adaptdl) {
     struct sia *sia = own(ctx);
+    sia->n_listed = adaptdl->n_visited = 0;
     if (adaptdl->n_active == 0)
         return true;
     look(ctx, true);
     set_capacities(ctx, sia);
+    if (!sia_list(ctx, sia))
+        return false;
+    adaptdl->n_visited = sia->n_listed;
     if (!sia_weigh(ctx, sia) || !gsim_knapsack(&sia->knapsack))
         return false;
     if (!sia->knapsack.is_proven)
         ctx->assumed = "sia=programmes too large for a proof that their optimum was found";
-    take(sia);
+    take(ctx, sia);
     adaptdl_free_all(ctx, adaptdl);
     if (!sia_place(ctx, sia))
         return false;
@@ -261,7 +273,12 @@ static enum gsim_status open_sia(struct gsim_ctx *ctx) {
     sia->none_cost = gsim_muldiv_floor(gsim_param(ctx->params, "idle"), SIA_COST_ONE, GSIM_PPM);
     sia->knapsack.arena = ctx->arena;
     sia->job = gsim_arena_array(ctx->arena, ctx->view->trace->n_jobs, sizeof *sia->job);
-    bool is_there = sia->job;
+    sia->shown = gsim_arena_array(ctx->arena, ctx->view->trace->n_jobs, sizeof *sia->shown);
+    sia->listed = gsim_arena_array(ctx->arena, ctx->view->trace->n_jobs, sizeof *sia->listed);
+    sia->key = gsim_arena_array(ctx->arena, ctx->view->trace->n_jobs, sizeof *sia->key);
+    sia->adaptdl.visited = sia->listed;
+    sia_open_lines(sia);
+    bool is_there = sia->job && sia->shown && sia->listed && sia->key;
     for (uint32_t l = 0; l < sia->n_learners; l++)
         is_there = pollux_learn_open(&sia->learners[l], ctx) && is_there;
     return is_there ? GSIM_OK : gsim_no_memory(ctx->log, "opening sia");
@@ -312,7 +329,7 @@ const struct gsim_policy gsim_policy_sia = {
     .state_size = sizeof(struct sia),
     .open = open_sia,
     .on_arrival = on_arrival,
-    .on_completion = adaptdl_complete,
+    .on_completion = on_completion,
     .on_watch = on_watch,
     .decide = decide,
 };

@@ -22,7 +22,7 @@ struct sia_job {
     bool is_rigid; /* it has as many GPUs as it asks for, or none */
     int64_t submit_ns, restart_ns; /* restart: what a change counts as */
     uint32_t n_restarts;
-    bool has_started;
+    bool has_started, is_in_line;
 };
 
 struct sia {
@@ -35,6 +35,13 @@ struct sia {
     uint32_t *kind_of_node;
     uint32_t *could; /* by node: GPUs that could be free, where room is made for a job */
     struct sia_job *job; /* by number */
+    /* active jobs in the order in which they came: those in no line; those that the tick looks
+     * at */
+    uint32_t *shown, n_shown, *listed, n_listed;
+    int64_t *key; /* scratch: by which these are sorted */
+    bool has_lines;
+    struct adaptdl_line *line;
+    uint32_t n_lines, room_lines;
     struct gsim_knapsack knapsack;
     struct gsim_choice_row *row; /* by row: its choices */
     uint32_t *number; /* by row: the job */
@@ -54,7 +61,18 @@ enum { SIA_COST_ONE = 100 << 24 };
 
 /* Whether there is a configuration that the job could run in. */
 bool sia_fits(struct gsim_ctx *ctx, struct sia *sia, uint32_t number);
-/* Lists what each job that is not on its way could have, with its cost, in rows. false: no
+/* Whether jobs stand in lines, by the kinds of nodes. */
+void sia_open_lines(struct sia *sia);
+/* A job comes. false: no memory. */
+bool sia_line_up(struct gsim_ctx *ctx, struct sia *sia, uint32_t number);
+/* A job that is given GPUs leaves its line, if it is in one. */
+void sia_step_forth(const struct gsim_ctx *ctx, struct sia *sia, uint32_t number);
+/* A job has ended. */
+void sia_leave(struct sia *sia, uint32_t number);
+/* Lists the jobs that may have GPUs, or be given some; the capacities are those of the tick.
+ * false: no memory. */
+bool sia_list(const struct gsim_ctx *ctx, struct sia *sia);
+/* Lists what each listed job that is not on its way could have, with its cost, in rows. false: no
  * memory. */
 bool sia_weigh(struct gsim_ctx *ctx, struct sia *sia);
 /* Finds GPUs for what the tick gives: a job that is given as many of one kind as before keeps its

@@ -29,9 +29,9 @@ static bool may_leave(const struct gsim_ctx *ctx, const struct sia *sia, uint32_
 static const uint32_t *could_be_free(const struct gsim_ctx *ctx, struct sia *sia, uint32_t width) {
     const struct adaptdl *adaptdl = &sia->adaptdl;
     memcpy(sia->could, adaptdl->free, ctx->view->cluster.n_nodes * sizeof *sia->could);
-    for (uint32_t i = 0; i < adaptdl->n_active; i++) {
-        const struct adaptdl_job *place = &adaptdl->job[adaptdl->active[i]];
-        if (place->n_nodes > 0 && may_leave(ctx, sia, adaptdl->active[i], place->node[0], width))
+    for (uint32_t i = 0; i < sia->n_listed; i++) {
+        const struct adaptdl_job *place = &adaptdl->job[sia->listed[i]];
+        if (place->n_nodes > 0 && may_leave(ctx, sia, sia->listed[i], place->node[0], width))
             sia->could[place->node[0]] += place->n_nodes;
     }
     return sia->could;
@@ -41,8 +41,8 @@ static const uint32_t *could_be_free(const struct gsim_ctx *ctx, struct sia *sia
 static void make_room(const struct gsim_ctx *ctx, struct sia *sia, uint32_t node, uint32_t width) {
     struct adaptdl *adaptdl = &sia->adaptdl;
     for (uint32_t gpus = 1; gpus < width; gpus++)
-        for (uint32_t i = 0; i < adaptdl->n_active && adaptdl->free[node] < width; i++) {
-            uint32_t number = adaptdl->active[i];
+        for (uint32_t i = 0; i < sia->n_listed && adaptdl->free[node] < width; i++) {
+            uint32_t number = sia->listed[i];
             if (adaptdl->job[number].n_nodes != gpus || !may_leave(ctx, sia, number, node, width))
                 continue;
             sia->job[number].is_to_place = true;
@@ -105,9 +105,9 @@ static bool settle(struct gsim_ctx *ctx, struct sia *sia, uint32_t number) {
 static uint32_t keep(struct sia *sia) {
     struct adaptdl *adaptdl = &sia->adaptdl;
     uint32_t widest = 0;
-    for (uint32_t i = 0; i < adaptdl->n_active; i++) {
-        struct sia_job *job = &sia->job[adaptdl->active[i]];
-        struct adaptdl_job *place = &adaptdl->job[adaptdl->active[i]];
+    for (uint32_t i = 0; i < sia->n_listed; i++) {
+        struct sia_job *job = &sia->job[sia->listed[i]];
+        struct adaptdl_job *place = &adaptdl->job[sia->listed[i]];
         bool keeps = place->n_nodes == job->gpus &&
                      (job->gpus == 0 || sia->kind_of_node[place->node[0]] == job->kind);
         job->is_to_place = !keeps && job->gpus > 0;
@@ -124,10 +124,9 @@ static uint32_t keep(struct sia *sia) {
 }
 
 bool sia_place(struct gsim_ctx *ctx, struct sia *sia) {
-    struct adaptdl *adaptdl = &sia->adaptdl;
     for (uint32_t width = keep(sia); width > 0; width--)
-        for (uint32_t i = 0; i < adaptdl->n_active; i++) {
-            uint32_t number = adaptdl->active[i];
+        for (uint32_t i = 0; i < sia->n_listed; i++) {
+            uint32_t number = sia->listed[i];
             const struct sia_job *job = &sia->job[number];
             if (job->is_to_place && width_of(sia, job) == width && !settle(ctx, sia, number))
                 return false;

@@ -208,7 +208,7 @@ static void weigh(const struct gsim_ctx *ctx, struct sia *sia, struct gsim_choic
 }
 
 static bool reserve(struct gsim_ctx *ctx, struct sia *sia) {
-    uint32_t n = sia->adaptdl.n_active;
+    uint32_t n = sia->n_listed;
     if (n <= sia->room_rows)
         return true;
     sia->room_rows = 2 * n;
@@ -223,8 +223,8 @@ bool sia_weigh(struct gsim_ctx *ctx, struct sia *sia) {
     if (!reserve(ctx, sia))
         return false;
     sia->n_choices = 0;
-    for (uint32_t i = 0; i < adaptdl->n_active; i++) {
-        uint32_t number = adaptdl->active[i];
+    for (uint32_t i = 0; i < sia->n_listed; i++) {
+        uint32_t number = sia->listed[i];
         if (adaptdl_is_on_its_way(ctx, &adaptdl->job[number]))
             continue;
         for (uint32_t l = 0; l < sia->n_learners; l++)

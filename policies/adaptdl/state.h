@@ -16,11 +16,11 @@ struct adaptdl_job {
     bool is_active;
     bool is_placed; /* it has these GPUs, or is on its way to them */
     bool is_changed; /* the tick under way gives it others than it had */
-    /* tiresias: it is to run; it is in the second queue; its place in the queues; its neighbours in
-     * its line; the time that it has had with GPUs, up to `last` */
+    uint32_t before, after; /* tiresias, sia: its neighbours in its line */
+    /* tiresias: it is to run; it is in the second queue; its place in the queues; the time that it
+     * has had with GPUs, up to `last` */
     bool is_chosen, is_demoted;
     uint64_t turn;
-    uint32_t before, after;
     int64_t executed_ns, last_ns;
     /* optimus: the GPUs that the tick gives it, and could at most; the time of an iteration on them
      * and on one more; iterations left; what one GPU more would save */
@@ -29,7 +29,7 @@ struct adaptdl_job {
     double step_s, next_s, left, gain;
 };
 
-/* tiresias: the jobs of a queue that ask for as many GPUs, first in line first. */
+/* tiresias, sia: the jobs of a queue that ask for as many GPUs, first in line first. */
 struct adaptdl_line {
     uint32_t gpus, first, last; /* ADAPTDL_NONE: no job */
 };
@@ -46,6 +46,10 @@ struct adaptdl {
      * them only */
     uint32_t *active;
     uint32_t n_active;
+    /* sia: the active jobs that the tick has looked at, in that order; no other one has GPUs.
+     * NULL: all */
+    const uint32_t *visited;
+    uint32_t n_visited;
     /* the jobs that have GPUs, were given some, or lose them, in the order in which they came */
     uint32_t *holder;
     uint32_t n_holders;
@@ -84,6 +88,13 @@ void adaptdl_decide(struct gsim_ctx *ctx, struct gsim_plan *plan);
 
 /* A job that has GPUs and does not run on them yet, or no longer. */
 bool adaptdl_is_on_its_way(const struct gsim_ctx *ctx, const struct adaptdl_job *job);
+
+/* Whether a job was submitted after the one that arrives. */
+bool adaptdl_came_later(const struct gsim_ctx *ctx, const struct adaptdl *adaptdl, uint32_t number,
+                        uint32_t arrived);
+/* Inserts a job into n of them in the order in which jobs came. */
+void adaptdl_insert(const struct gsim_ctx *ctx, const struct adaptdl *adaptdl, uint32_t *list,
+                    uint32_t n, uint32_t number);
 
 /* No GPU is given out yet. */
 void adaptdl_free_all(const struct gsim_ctx *ctx, struct adaptdl *adaptdl);

@@ -58,7 +58,7 @@ static int by_gain(const void *left, const void *right) {
     return a->row < b->row ? -1 : 1;
 }
 
-static bool is_never_cut(const struct gsim_knapsack *k) {
+bool gsim_knapsack_is_exact(const struct gsim_knapsack *k) {
     uint64_t states = 1;
     for (uint32_t kind = 0; kind < k->n_kinds && states <= GSIM_KNAPSACK_STATES; kind++)
         states *= (uint64_t)k->capacity[kind] + 1;
@@ -146,7 +146,7 @@ static void keep_rivals(struct gsim_knapsack *k) {
 }
 
 static bool find_rows(struct gsim_knapsack *k) {
-    bool is_every = !is_never_cut(k);
+    bool is_every = !gsim_knapsack_is_exact(k);
     if (!is_every) {
         if (!reserve_rivals(k))
             return false;

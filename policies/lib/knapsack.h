@@ -76,6 +76,10 @@ struct gsim_knapsack {
 
 /* Whether such capacities can be counted: as bits, 64 of all kinds together. */
 bool gsim_knapsack_can(const uint32_t *capacity, uint32_t n_kinds);
+/* Whether all states of these capacities are few enough that none is cut. Then rows with one choice
+ * that ask for as much have it only if they gain most, of equal gains the first ones, and no more
+ * of them than fit together: a caller may leave out others. */
+bool gsim_knapsack_is_exact(const struct gsim_knapsack *knapsack);
 /* Of equally cheap solutions the one that uses less of the last kind, then of the one before it,
  * and so on; then later rows prefer no choice, and their first ones. false: no memory. */
 bool gsim_knapsack(struct gsim_knapsack *knapsack);

@@ -73,6 +73,19 @@ static struct estimate estimate_of(const struct gsim_ctx *ctx, struct shockwave_
     return o;
 }
 
+/* That of a known job that has had no GPUs stays; one that has had some may lose what it has done,
+ * where a node fails that holds it. */
+static struct estimate estimate_again(const struct gsim_ctx *ctx, struct shockwave_job *job) {
+    if (job->is_estimated && !job->is_holder)
+        return (struct estimate){job->done, 1, job->epoch_s, job->had_s, job->left_s};
+    struct estimate o = estimate_of(ctx, job);
+    job->is_estimated = job->pace > 0 && !job->is_holder && o.had_s <= 0;
+    job->done = o.done;
+    job->epoch_s = o.epoch_s;
+    job->had_s = o.had_s;
+    return o;
+}
+
 static double since_origin_s(const struct shockwave *s, int64_t at_ns) {
     return s_of(at_ns - s->origin_ns);
 }
@@ -114,7 +127,7 @@ void shockwave_look_ahead(struct gsim_ctx *ctx, struct shockwave *s) {
     double round_s = s_of(s->round_ns);
     for (uint32_t i = 0; i < s->n_active; i++) {
         struct shockwave_job *job = &s->job[s->active[i]];
-        struct estimate o = estimate_of(ctx, job);
+        struct estimate o = estimate_again(ctx, job);
         if (!s->is_counted) {
             double submit_s = since_origin_s(s, ctx->view->jobs.submit_ns[job->slot]);
             note_fair(s, job, submit_s + (o.had_s + o.left_s) / part);
@@ -122,13 +135,13 @@ void shockwave_look_ahead(struct gsim_ctx *ctx, struct shockwave *s) {
         double spare_s = mean_fair_s(s, job) - (now_s + s->n_rounds * round_s);
         job->left_s = o.left_s;
         job->weight = 1;
-        s->future[i] = (struct gsim_future_job){.gpus = job->gpus,
-                                                .done = o.done,
-                                                .all = o.all,
-                                                .epoch_s = o.epoch_s,
-                                                .left_s = o.left_s,
-                                                .most_left_s = spare_s * part + clock_s,
-                                                .weight = 1};
+        s->future.job[i] = (struct gsim_future_job){.gpus = job->gpus,
+                                                    .done = o.done,
+                                                    .all = o.all,
+                                                    .epoch_s = o.epoch_s,
+                                                    .left_s = o.left_s,
+                                                    .most_left_s = spare_s * part + clock_s,
+                                                    .weight = 1};
     }
     s->is_counted = true;
 }
@@ -151,6 +164,6 @@ void shockwave_weigh(struct gsim_ctx *ctx, struct shockwave *s) {
         double power = job->left_s < almost_s ? most_power : s->lambda;
         if (fair_s > 0 && end_s > fair_s + clock_s)
             job->weight = gsim_real_exp(power * gsim_real_log(lateness(end_s, fair_s)));
-        s->future[i].weight = job->weight;
+        s->future.job[i].weight = job->weight;
     }
 }

@@ -42,90 +42,40 @@ static double left_s(const struct gsim_future *f, const struct gsim_future_job *
     return left > 0 ? left : 0;
 }
 
-/* The fewest rounds after which no more is left; more than there are: none do. */
+/* More rounds never leave more. The fewest rounds after which no more is left; more than there are:
+ * none do. */
 static uint32_t rounds_for(const struct gsim_future *f, const struct gsim_future_job *job,
                            double most_left_s) {
-    uint32_t n = 0;
-    while (n <= f->n_rounds && left_s(f, job, n) > most_left_s)
-        n++;
-    return n;
-}
-
-/* --- all jobs --------------------------------------------------------------------------------- */
-
-static double longest_left_s(const struct gsim_future *f) {
-    double longest = 0;
-    for (uint32_t i = 0; i < f->n; i++) {
-        double left = left_s(f, &f->job[i], f->job[i].next);
-        longest = left > longest ? left : longest;
+    uint32_t low = 0, high = f->n_rounds + 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (left_s(f, job, middle) > most_left_s)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return longest;
+    return low;
 }
 
-static double sum_utilities(const struct gsim_future *f) {
-    double sum = 0;
-    for (uint32_t i = 0; i < f->n; i++)
-        sum += f->job[i].utility;
-    return sum;
-}
-
-/* What the job gains by one round more than it has, with which it has its utility. */
-static void find_gain(const struct gsim_future *f, struct gsim_future_job *job) {
-    job->gain = -1;
-    job->next_utility = job->utility;
-    if (job->next == f->n_rounds || work_s(f, job, job->next + 1) <= work_s(f, job, job->next))
-        return;
-    job->next_utility = utility(f, job, job->next + 1);
-    job->gain = (job->next_utility - job->utility) / job->gpus;
-}
-
-/* Most jobs of a long queue have no round under most bounds: what they gain by the first one is
- * found once for all of them. */
-static void find_first_gains(struct gsim_future *f) {
-    f->narrowest = UINT32_MAX;
-    for (uint32_t i = 0; i < f->n; i++) {
-        struct gsim_future_job *job = &f->job[i];
-        job->next = 0;
-        job->utility = job->first_utility = utility(f, job, 0);
-        find_gain(f, job);
-        job->first_gain = job->gain;
-        job->first_next_utility = job->next_utility;
-        f->narrowest = job->gpus < f->narrowest ? job->gpus : f->narrowest;
+/* The fewest rounds after which less is left, or all rounds. */
+static uint32_t rounds_below(const struct gsim_future *f, const struct gsim_future_job *job,
+                             double less_s) {
+    uint32_t low = 0, high = f->n_rounds;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (left_s(f, job, middle) >= less_s)
+            low = middle + 1;
+        else
+            high = middle;
     }
+    return low;
 }
 
-static void begin(const struct gsim_future *f, struct gsim_future_job *job) {
-    job->utility = job->first_utility;
-    job->next_utility = job->first_next_utility;
-    job->gain = job->first_gain;
-    if (job->next == 0)
-        return;
-    job->utility = utility(f, job, job->next);
-    find_gain(f, job);
-}
+/* --- orders ----------------------------------------------------------------------------------- */
 
-/* Gives what the bounds demand. Returns the rounds of GPUs that are left; -1: there are too few. */
-static int64_t give_demanded(struct gsim_future *f, bool has_bounds, double most_left_s) {
-    int64_t left = (int64_t)f->n_gpus * f->n_rounds;
-    for (uint32_t i = 0; i < f->n; i++) {
-        struct gsim_future_job *job = &f->job[i];
-        double most = has_bounds && job->most_left_s < most_left_s ? job->most_left_s : most_left_s;
-        job->next = rounds_for(f, job, most);
-        if (job->next > f->n_rounds)
-            return -1;
-        left -= (int64_t)job->next * job->gpus;
-        if (left < 0)
-            return -1;
-        begin(f, job);
-    }
-    return left;
-}
-
-/* The heap of the jobs that gain by one more round: the job that gains more is before another; of
- * equal ones the first to come. It is made and emptied for each bound, and so has its numbers in
- * place where gsim_heap would ask for each comparison. */
+/* The numbers stand in the heap, where gsim_heap would ask for each comparison. */
 static bool is_before(struct gsim_future_rank a, struct gsim_future_rank b) {
-    return a.gain > b.gain || (!(a.gain < b.gain) && a.job < b.job);
+    return a.value > b.value || (!(a.value < b.value) && a.job < b.job);
 }
 
 static void sink(struct gsim_future_rank *heap, uint32_t n, uint32_t at) {
@@ -139,123 +89,400 @@ static void sink(struct gsim_future_rank *heap, uint32_t n, uint32_t at) {
     heap[at] = moved;
 }
 
-static uint32_t pile(const struct gsim_future *f) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < f->n; i++)
-        if (f->job[i].gain > 0)
-            f->by_gain[n++] = (struct gsim_future_rank){f->job[i].gain, i};
-    for (uint32_t at = n / 2; at-- > 0;)
-        sink(f->by_gain, n, at);
-    return n;
+static void push(struct gsim_future *f, struct gsim_future_rank rank) {
+    uint32_t at = f->n_more++;
+    for (; at > 0 && is_before(rank, f->more[(at - 1) / 2]); at = (at - 1) / 2)
+        f->more[at] = f->more[(at - 1) / 2];
+    f->more[at] = rank;
+}
+
+static void pile(struct gsim_future_order *order) {
+    order->n_piled = order->n;
+    for (uint32_t at = order->n / 2; at-- > 0;)
+        sink(order->rank, order->n, at);
+}
+
+struct gsim_future_rank gsim_future_nth(struct gsim_future_order *order, uint32_t nth) {
+    while (order->n - order->n_piled <= nth) {
+        struct gsim_future_rank first = order->rank[0];
+        order->rank[0] = order->rank[--order->n_piled];
+        order->rank[order->n_piled] = first;
+        if (order->n_piled > 1)
+            sink(order->rank, order->n_piled, 0);
+    }
+    return order->rank[order->n - 1 - nth];
+}
+
+/* --- all jobs --------------------------------------------------------------------------------- */
+
+/* What the job gains by one round more than it has, with which it has its utility. */
+static void find_gain(const struct gsim_future *f, struct gsim_future_job *job) {
+    job->gain = -1;
+    job->next_utility = job->utility;
+    if (job->next == f->n_rounds || work_s(f, job, job->next + 1) <= work_s(f, job, job->next))
+        return;
+    job->next_utility = utility(f, job, job->next + 1);
+    job->gain = (job->next_utility - job->utility) / job->gpus;
+}
+
+/* Most jobs of a long queue have no round under most bounds: what they gain by the first one is
+ * found once for all of them. Returns how far from 0 their utilities are, all together. */
+static double find_first_gains(struct gsim_future *f) {
+    double sum = 0;
+    f->narrowest = UINT32_MAX;
+    f->by_gain.n = 0;
+    f->by_left.n = f->n;
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct gsim_future_job *job = &f->job[i];
+        job->next = job->rounds = 0;
+        job->utility = job->first_utility = utility(f, job, 0);
+        sum += job->utility < 0 ? -job->utility : job->utility;
+        find_gain(f, job);
+        job->first_gain = job->gain;
+        job->first_next_utility = job->next_utility;
+        f->narrowest = job->gpus < f->narrowest ? job->gpus : f->narrowest;
+        f->by_left.rank[i] = (struct gsim_future_rank){left_s(f, job, 0), i};
+        if (job->gain > 0)
+            f->by_gain.rank[f->by_gain.n++] = (struct gsim_future_rank){job->gain, i};
+    }
+    pile(&f->by_gain);
+    pile(&f->by_left);
+    return sum;
+}
+
+/* The job gets rounds under the bound under way, or more of them. */
+static void hold(struct gsim_future *f, uint32_t i, uint32_t rounds) {
+    if (f->job[i].next == 0)
+        f->holder[f->n_holders++] = i;
+    f->job[i].next = rounds;
+}
+
+/* No job has a round. */
+static void release(struct gsim_future *f) {
+    for (uint32_t at = 0; at < f->n_holders; at++) {
+        struct gsim_future_job *job = &f->job[f->holder[at]];
+        job->next = 0;
+        job->gain = job->first_gain;
+        job->next_utility = job->first_next_utility;
+        job->utility = job->first_utility;
+    }
+    f->n_holders = f->n_more = 0;
+}
+
+/* Lists the jobs that must not have as much left as they do. false: no plan gives them rounds
+ * enough. */
+static bool list_demanding(struct gsim_future *f) {
+    int64_t left = (int64_t)f->n_gpus * f->n_rounds;
+    f->n_demanding = 0;
+    for (uint32_t i = 0; i < f->n && left >= 0; i++) {
+        struct gsim_future_job *job = &f->job[i];
+        if (left_s(f, job, 0) <= job->most_left_s)
+            continue;
+        uint32_t rounds = rounds_for(f, job, job->most_left_s);
+        left = rounds <= f->n_rounds ? left - (int64_t)rounds * job->gpus : -1;
+        f->demanding[f->n_demanding++] = i;
+    }
+    return left >= 0;
+}
+
+/* Gives what the bounds demand. Returns the rounds of GPUs that are left; -1: there are too few. */
+static int64_t give_demanded(struct gsim_future *f, double most_left_s) {
+    int64_t left = (int64_t)f->n_gpus * f->n_rounds;
+    for (uint32_t at = 0; at < f->n_demanding; at++) {
+        struct gsim_future_job *job = &f->job[f->demanding[at]];
+        hold(f, f->demanding[at], rounds_for(f, job, job->most_left_s));
+        left -= (int64_t)job->next * job->gpus;
+    }
+    for (uint32_t nth = 0; nth < f->n && left >= 0; nth++) {
+        struct gsim_future_rank rank = gsim_future_nth(&f->by_left, nth);
+        if (rank.value <= most_left_s)
+            break;
+        struct gsim_future_job *job = &f->job[rank.job];
+        uint32_t had = job->next, rounds = rounds_for(f, job, most_left_s);
+        if (rounds <= had)
+            continue;
+        hold(f, rank.job, rounds);
+        left = rounds <= f->n_rounds ? left - (int64_t)(rounds - had) * job->gpus : -1;
+    }
+    return left >= 0 ? left : -1;
+}
+
+/* The utilities of the jobs that have rounds, and what each gains by one more. */
+static void find_more_gains(struct gsim_future *f) {
+    for (uint32_t at = 0; at < f->n_holders; at++) {
+        uint32_t i = f->holder[at];
+        struct gsim_future_job *job = &f->job[i];
+        job->utility = utility(f, job, job->next);
+        find_gain(f, job);
+        if (job->gain > 0)
+            push(f, (struct gsim_future_rank){job->gain, i});
+    }
+}
+
+/* Gives the job a round more. */
+static void give(struct gsim_future *f, uint32_t i) {
+    struct gsim_future_job *job = &f->job[i];
+    hold(f, i, job->next + 1);
+    job->utility = job->next_utility;
+    find_gain(f, job);
+}
+
+/* The first job by gain of those without a round; false: there is none. */
+static bool next_without(struct gsim_future *f, uint32_t *nth, struct gsim_future_rank *next) {
+    for (; *nth < f->by_gain.n; ++*nth) {
+        *next = gsim_future_nth(&f->by_gain, *nth);
+        if (f->job[next->job].next == 0)
+            return true;
+    }
+    return false;
 }
 
 /* A job that no longer fits never will: the rounds that are left only get fewer. */
 static void give_others(struct gsim_future *f, int64_t left) {
-    struct gsim_future_rank *heap = f->by_gain;
-    uint32_t n = pile(f);
-    while (n > 0 && left >= f->narrowest) {
-        struct gsim_future_job *best = &f->job[heap[0].job];
-        bool fits = best->gpus <= left;
-        if (fits) {
-            best->next++;
-            best->utility = best->next_utility;
-            left -= best->gpus;
-            find_gain(f, best);
-        }
-        if (fits && best->gain > 0)
-            heap[0].gain = best->gain;
-        else
-            heap[0] = heap[--n];
-        if (n > 1)
-            sink(heap, n, 0);
+    struct gsim_future_rank *heap = f->more, first = {0};
+    uint32_t nth = 0;
+    find_more_gains(f);
+    while (left >= f->narrowest) {
+        bool is_first = next_without(f, &nth, &first);
+        is_first = is_first && (f->n_more == 0 || is_before(first, heap[0]));
+        if (!is_first && f->n_more == 0)
+            break;
+        struct gsim_future_rank best = is_first ? first : heap[0];
+        const struct gsim_future_job *job = &f->job[best.job];
+        bool fits = job->gpus <= left;
+        left -= fits ? job->gpus : 0;
+        nth += is_first;
+        if (fits)
+            give(f, best.job);
+        best.value = fits ? job->gain : -1;
+        if (is_first && best.value > 0)
+            push(f, best);
+        if (is_first)
+            continue;
+        heap[0] = best.value > 0 ? best : heap[--f->n_more];
+        if (f->n_more > 1)
+            sink(heap, f->n_more, 0);
+    }
+}
+
+static double longest_left_s(struct gsim_future *f) {
+    double longest = 0;
+    for (uint32_t nth = 0; nth < f->n; nth++) {
+        struct gsim_future_rank rank = gsim_future_nth(&f->by_left, nth);
+        longest = f->job[rank.job].next == 0 && rank.value > longest ? rank.value : longest;
+        if (f->job[rank.job].next == 0)
+            break;
+    }
+    for (uint32_t at = 0; at < f->n_holders; at++) {
+        const struct gsim_future_job *job = &f->job[f->holder[at]];
+        double left = left_s(f, job, job->next);
+        longest = left > longest ? left : longest;
+    }
+    return longest;
+}
+
+static double sum_utilities(const struct gsim_future *f) {
+    double sum = 0;
+    for (uint32_t i = 0; i < f->n; i++)
+        sum += f->job[i].utility;
+    return sum;
+}
+
+/* What the jobs that have rounds have beyond their utility without. */
+static double sum_gains(const struct gsim_future *f) {
+    double sum = 0;
+    for (uint32_t at = 0; at < f->n_holders; at++)
+        sum += f->job[f->holder[at]].utility - f->job[f->holder[at]].first_utility;
+    return sum;
+}
+
+/* Whether the plan of the bound under way is the one that is kept. */
+static bool is_kept(const struct gsim_future *f) {
+    bool is = f->n_kept == f->n_holders;
+    for (uint32_t at = 0; at < f->n_holders && is; at++)
+        is = f->job[f->holder[at]].rounds == f->job[f->holder[at]].next;
+    return is;
+}
+
+static void keep(struct gsim_future *f) {
+    for (uint32_t at = 0; at < f->n_kept; at++)
+        f->job[f->kept[at]].rounds = 0;
+    f->n_kept = f->n_holders;
+    for (uint32_t at = 0; at < f->n_kept; at++) {
+        f->kept[at] = f->holder[at];
+        f->job[f->kept[at]].rounds = f->job[f->kept[at]].next;
     }
 }
 
 /* --- bounds on the longest time left ---------------------------------------------------------- */
 
+/* The plan of a bound. */
+struct outcome {
+    double bound_s, longest_s; /* the longest time left */
+    double plan_s; /* a bound that gives this plan too: mostly one bound for equal plans */
+    double gained; /* utility beyond that of no rounds */
+    double utility; /* added up, where it has been */
+    bool is_added_up;
+};
+
 struct search {
     struct gsim_future *f;
-    bool has_bounds, has_plan;
-    double best; /* the value of the plan that is kept */
+    bool has_plan;
+    struct outcome best; /* the plan that is kept */
 };
+
+/* Gives rounds under a bound. false: no plan leaves so little. */
+static bool fill(struct gsim_future *f, double most_left_s) {
+    release(f);
+    f->filled_s = most_left_s;
+    int64_t left = give_demanded(f, most_left_s);
+    if (left >= 0)
+        give_others(f, left);
+    return left >= 0;
+}
+
+/* All utilities of an outcome, in the order of the jobs; its bound may have to be filled again. */
+static double utility_of(struct gsim_future *f, struct outcome *outcome) {
+    if (!outcome->is_added_up && fill(f, outcome->plan_s))
+        outcome->utility = sum_utilities(f);
+    outcome->is_added_up = true;
+    return outcome->utility;
+}
+
+/* Whether one outcome is worth more than the other, with these times left. */
+static bool is_more(struct gsim_future *f, struct outcome *a, double a_left_s, struct outcome *b,
+                    double b_left_s) {
+    double beyond = a->gained - b->gained - f->price * (a_left_s - b_left_s);
+    if (beyond > f->slack || -beyond > f->slack)
+        return beyond > 0;
+    if (a->plan_s == b->plan_s && a_left_s >= b_left_s)
+        return false;
+    return utility_of(f, a) - f->price * a_left_s > utility_of(f, b) - f->price * b_left_s;
+}
+
+/* Where a plan gives rounds to few of its jobs, giving them again takes less than adding up all: a
+ * sum takes some 4 cycles for each job, rounds 60 and more for each of theirs. */
+enum { MANY = 16 };
 
 /* Finds the rounds of the largest utility under a bound, and keeps them where their value is the
  * largest so far. false: no plan leaves so little. */
-static bool try_bound(struct search *s, double most_left_s, double *utility) {
+static bool try_bound(struct search *s, double most_left_s, struct outcome *found) {
     struct gsim_future *f = s->f;
-    int64_t left = give_demanded(f, s->has_bounds, most_left_s);
-    if (left < 0)
+    if (!fill(f, most_left_s))
         return false;
-    give_others(f, left);
-    *utility = sum_utilities(f);
-    double found = *utility - f->price * longest_left_s(f);
-    for (uint32_t i = 0; i < f->n && (!s->has_plan || found > s->best); i++)
-        f->job[i].rounds = f->job[i].next;
-    s->best = !s->has_plan || found > s->best ? found : s->best;
+    *found = (struct outcome){.bound_s = most_left_s,
+                              .plan_s = most_left_s,
+                              .longest_s = longest_left_s(f),
+                              .gained = sum_gains(f),
+                              .is_added_up = f->n < MANY * f->n_holders};
+    if (found->is_added_up)
+        found->utility = sum_utilities(f);
+    if (s->has_plan && is_kept(f)) {
+        found->plan_s = s->best.plan_s;
+        return true;
+    }
+    if (s->has_plan && !is_more(f, found, found->longest_s, &s->best, s->best.longest_s))
+        return true;
+    if (s->has_plan && f->filled_s != most_left_s) /* the comparison has filled another bound */
+        (void)fill(f, most_left_s);
+    keep(f);
+    s->best = *found;
     s->has_plan = true;
     return true;
 }
 
 /* The longest time below `most_s` that some job has left after some number of rounds; 0: none. */
-static double longest_below(const struct gsim_future *f, double most_s) {
+static double longest_below(struct gsim_future *f, double most_s) {
     double longest = 0;
-    for (uint32_t i = 0; i < f->n; i++) {
-        uint32_t n = 0;
-        while (n < f->n_rounds && left_s(f, &f->job[i], n) >= most_s)
-            n++;
-        double left = left_s(f, &f->job[i], n);
+    for (uint32_t nth = 0; nth < f->n; nth++) {
+        struct gsim_future_rank rank = gsim_future_nth(&f->by_left, nth);
+        const struct gsim_future_job *job = &f->job[rank.job];
+        double left = left_s(f, job, rounds_below(f, job, most_s));
         longest = left < most_s && left > longest ? left : longest;
+        if (rank.value < most_s)
+            break;
     }
     return longest;
 }
 
 /* The shortest such time from `least_s` on, of those up to `shortest`, which is one. */
-static double shortest_from(const struct gsim_future *f, double least_s, double shortest) {
-    for (uint32_t i = 0; i < f->n; i++)
-        for (uint32_t n = 0; n <= f->n_rounds; n++) {
-            double left = left_s(f, &f->job[i], n);
-            if (left < least_s)
-                break;
-            shortest = left < shortest ? left : shortest;
-        }
+static double shortest_from(struct gsim_future *f, double least_s, double shortest) {
+    for (uint32_t nth = 0; nth < f->n; nth++) {
+        struct gsim_future_rank rank = gsim_future_nth(&f->by_left, nth);
+        const struct gsim_future_job *job = &f->job[rank.job];
+        if (rank.value < least_s)
+            break;
+        uint32_t n = rounds_below(f, job, least_s);
+        double left = left_s(f, job, n);
+        left = left < least_s ? left_s(f, job, n - 1) : left;
+        shortest = left < shortest ? left : shortest;
+    }
     return shortest;
 }
 
 /* Tries the bounds between two that were tried, in halves, the tighter one first. A tighter bound
  * has no more utility than a looser one, so that none is worth more than the utility of the loose
  * one less the price of the tight one. */
-static void try_between(struct search *s, double tight_s, double loose_s, double utility) {
-    const struct gsim_future *f = s->f;
-    while (utility - f->price * tight_s > s->best) {
-        double next_s = longest_below(f, loose_s), inner;
+static void try_between(struct search *s, double tight_s, struct outcome *loose) {
+    struct gsim_future *f = s->f;
+    while (is_more(f, loose, tight_s, &s->best, s->best.longest_s)) {
+        struct outcome inner;
+        double next_s = longest_below(f, loose->bound_s);
         if (next_s <= tight_s)
             return;
         double middle_s = shortest_from(f, tight_s + (next_s - tight_s) / 2, next_s);
         if (try_bound(s, middle_s, &inner))
-            try_between(s, tight_s, middle_s, inner);
+            try_between(s, tight_s, &inner);
         tight_s = middle_s;
     }
 }
 
+/* Sums of n numbers are off by n 2^-53 of what these are from 0 at most, and so are, with some more
+ * for each, those of what jobs gain and the prices of times left. */
+static double slack_of(const struct gsim_future *f, double far, double first_s) {
+    const double rounding = 1.0 / 9007199254740992.0;
+    return 4 * (f->n + 16.0) * rounding * (far + f->price * first_s);
+}
+
 bool gsim_future_plan(struct gsim_future *f, bool has_bounds) {
-    struct search s = {.f = f, .has_bounds = has_bounds};
-    double first_s = 0, utility, least;
+    struct search s = {.f = f};
+    struct outcome first, least;
+    double first_s = 0;
+    f->n_demanding = f->n_holders = f->n_more = f->n_kept = 0;
+    if (has_bounds && !list_demanding(f))
+        return false;
     open_logs(f);
-    find_first_gains(f);
+    double far = find_first_gains(f);
     for (uint32_t i = 0; i < f->n; i++)
         first_s = f->job[i].left_s > first_s ? f->job[i].left_s : first_s;
-    if (!try_bound(&s, first_s, &utility))
+    f->slack = slack_of(f, far, first_s);
+    if (!try_bound(&s, first_s, &first))
         return false;
     (void)try_bound(&s, 0, &least);
-    try_between(&s, 0, first_s, utility);
+    try_between(&s, 0, &first);
     return true;
 }
 
 double gsim_future_value(struct gsim_future *f) {
+    double sum = 0, longest = 0;
     open_logs(f);
     for (uint32_t i = 0; i < f->n; i++) {
-        f->job[i].next = f->job[i].rounds;
-        f->job[i].utility = utility(f, &f->job[i], f->job[i].next);
+        const struct gsim_future_job *job = &f->job[i];
+        double left = left_s(f, job, job->rounds);
+        sum += utility(f, job, job->rounds);
+        longest = left > longest ? left : longest;
     }
-    return sum_utilities(f) - f->price * longest_left_s(f);
+    return sum - f->price * longest;
+}
+
+bool gsim_future_open(struct gsim_future *f, struct gsim_arena *arena, uint32_t n) {
+    f->job = gsim_arena_array(arena, n, sizeof *f->job);
+    f->by_gain.rank = gsim_arena_array(arena, n, sizeof *f->by_gain.rank);
+    f->by_left.rank = gsim_arena_array(arena, n, sizeof *f->by_left.rank);
+    f->more = gsim_arena_array(arena, n, sizeof *f->more);
+    f->kept = gsim_arena_array(arena, n, sizeof *f->kept);
+    f->holder = gsim_arena_array(arena, n, sizeof *f->holder);
+    f->demanding = gsim_arena_array(arena, n, sizeof *f->demanding);
+    return f->job && f->by_gain.rank && f->by_left.rank && f->more && f->kept && f->holder &&
+           f->demanding;
 }

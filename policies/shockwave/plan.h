@@ -8,12 +8,19 @@
  * largest and still fits. Bounds are the times that jobs can have left; one is passed over where
  * no plan under it can be worth more than the best so far. With gangs of one size the plan is the
  * best; with others, its value is short of the best by no more than the gain of the first round
- * that did not fit (the bound of the knapsack). */
+ * that did not fit (the bound of the knapsack).
+ *
+ * A plan looks at each job once. A bound looks at the jobs that it gives rounds, which are no more
+ * than there are rounds of GPUs, and at the first of the others by the time that they have left and
+ * by what they gain. What these gain tells plans apart; all utilities are added up for two plans
+ * alone that rounding could confuse. */
 #ifndef GSIM_POLICIES_SHOCKWAVE_PLAN_H
 #define GSIM_POLICIES_SHOCKWAVE_PLAN_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "gsim/arena.h"
 
 struct gsim_future_job {
     uint32_t gpus;
@@ -30,28 +37,49 @@ struct gsim_future_job {
     double first_utility, first_next_utility, first_gain; /* without a round */
 };
 
-/* A job of the search's heap. */
+/* A job and a number of it. */
 struct gsim_future_rank {
-    double gain;
+    double value;
     uint32_t job;
+};
+
+/* Jobs by a number, the largest first, of equal ones the first to come. They are put in order as
+ * far as they are asked for: those that were stand at the end, the first one last. */
+struct gsim_future_order {
+    struct gsim_future_rank *rank;
+    uint32_t n, n_piled; /* the others are a heap */
 };
 
 enum { GSIM_FUTURE_PIECES = 5 }; /* straight pieces of the logarithm */
 
 struct gsim_future {
     struct gsim_future_job *job;
-    struct gsim_future_rank *by_gain; /* work of the search: a heap, as long as the jobs */
     uint32_t n;
     uint32_t n_gpus, n_rounds;
-    uint32_t narrowest; /* GPUs of the narrowest job */
     double round_s;
     double price; /* what a second of the longest time left costs */
+    /* found: */
+    uint32_t *kept, n_kept; /* the jobs that have rounds */
+    struct gsim_future_order by_left; /* the time that each job has left without a round */
+    uint32_t narrowest; /* GPUs of the narrowest job */
+    /* work of the search, each as long as the jobs: */
+    struct gsim_future_order by_gain; /* what each job gains by a first round, if it does */
+    struct gsim_future_rank *more; /* a heap: what jobs with a round gain by one more */
+    uint32_t n_more;
+    uint32_t *demanding, n_demanding; /* jobs that need rounds whatever the bound on all */
+    uint32_t *holder, n_holders; /* jobs with rounds under the bound under way */
+    double filled_s; /* the bound under way */
+    double slack; /* two values that differ by less may be in the other order when added up */
     double log_at[GSIM_FUTURE_PIECES + 1]; /* the logarithm where its pieces meet */
 };
 
+/* Makes room for plans of n_jobs at most. false: no memory. */
+bool gsim_future_open(struct gsim_future *future, struct gsim_arena *arena, uint32_t n_jobs);
 /* false: no plan keeps what jobs may have left; has_bounds false: they are not looked at. */
 bool gsim_future_plan(struct gsim_future *future, bool has_bounds);
 /* The value of the rounds that the jobs have. */
 double gsim_future_value(struct gsim_future *future);
+/* The job that is nth in the order, from 0 on; the order has more jobs than that. */
+struct gsim_future_rank gsim_future_nth(struct gsim_future_order *order, uint32_t nth);
 
 #endif

@@ -22,6 +22,10 @@
  * of day, counted from when the program begins; here from the first submission since the cluster
  * was last without jobs, so that neither when a trace begins nor jobs of long ago decide. */
 #include "policies/shockwave/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 #include "policies/lib/common.h"
 #include "policies/lib/rounds.h"
 #include "sim/base/units.h"
@@ -32,14 +36,24 @@ static struct shockwave *own(const struct gsim_ctx *ctx) {
 
 /* --- arrivals and ends ------------------------------------------------------------------------ */
 
+/* The job is an active one. */
+static void drop(struct shockwave *s, uint32_t number) {
+    uint32_t low = 0, high = s->n_active - 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->job[s->active[middle]].came < s->job[number].came)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    memmove(s->active + low, s->active + low + 1, (--s->n_active - low) * sizeof *s->active);
+}
+
 static void drop_ended(struct shockwave *s) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->n_active; i++)
-        if (!s->job[s->active[i]].has_ended)
-            s->active[n++] = s->active[i];
-    s->is_due |= n < s->n_active;
-    s->is_counted &= n == s->n_active;
-    s->n_active = n;
+    s->is_due |= s->ended.n > 0;
+    s->is_counted &= s->ended.n == 0;
+    while (s->ended.n > 0)
+        drop(s, s->ended.number[--s->ended.n]);
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -48,14 +62,21 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     drop_ended(s); /* a job that failed comes again */
     if (s->n_active == 0)
         s->origin_ns = ctx->view->jobs.submit_ns[slot];
-    s->job[number] = (struct shockwave_job){.slot = slot, .gpus = ctx->view->jobs.gpus[slot]};
+    s->job[number] = (struct shockwave_job){
+        .slot = slot, .gpus = ctx->view->jobs.gpus[slot], .came = s->n_came++};
     s->active[s->n_active++] = number;
     s->is_due = true;
     s->is_counted = false;
 }
 
+static void add(struct shockwave_list *list, uint32_t number) {
+    list->number[list->n++] = number;
+}
+
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
-    own(ctx)->job[ctx->view->jobs.index[slot]].has_ended = true;
+    struct shockwave *s = own(ctx);
+    s->job[ctx->view->jobs.index[slot]].has_ended = true;
+    add(&s->ended, ctx->view->jobs.index[slot]);
 }
 
 static void count_gpus(const struct gsim_ctx *ctx, struct shockwave *s) {
@@ -68,24 +89,30 @@ static void count_gpus(const struct gsim_ctx *ctx, struct shockwave *s) {
 
 /* --- the plan --------------------------------------------------------------------------------- */
 
+/* Jobs have as many rounds left as the plan gives them, most of them none. */
+static void take_rounds(struct shockwave *s) {
+    for (uint32_t i = 0; i < s->planned.n; i++)
+        s->job[s->planned.number[i]].rounds_left = 0;
+    s->planned.n = 0;
+    for (uint32_t i = 0; i < s->future.n_kept; i++) {
+        uint32_t nth = s->future.kept[i];
+        add(&s->planned, s->active[nth]);
+        s->job[s->active[nth]].rounds_left = s->future.job[nth].rounds;
+    }
+}
+
 static void plan(struct gsim_ctx *ctx, struct shockwave *s) {
     if (!s->is_due && s->round - s->planned_round < s->most_rounds)
         return;
-    struct gsim_future future = {.job = s->future,
-                                 .by_gain = s->by_gain,
-                                 .n = s->n_active,
-                                 .n_gpus = s->n_gpus,
-                                 .n_rounds = s->n_rounds,
-                                 .round_s = (double)s->round_ns / (double)GSIM_NS_PER_S,
-                                 .price = s->price};
+    s->future.n = s->n_active;
+    s->future.n_gpus = s->n_gpus;
     shockwave_look_ahead(ctx, s);
-    bool is_met = gsim_future_plan(&future, true);
+    bool is_met = gsim_future_plan(&s->future, true);
     if (!is_met) {
         shockwave_weigh(ctx, s);
-        (void)gsim_future_plan(&future, false);
+        (void)gsim_future_plan(&s->future, false);
     }
-    for (uint32_t i = 0; i < s->n_active; i++)
-        s->job[s->active[i]].rounds_left = s->future[i].rounds;
+    take_rounds(s);
     s->planned_round = s->round;
     s->is_due = false;
 }
@@ -104,50 +131,105 @@ static int by_plan(const void *left, const void *right) {
         return a->job->was_chosen ? -1 : 1;
     if (a->job->gpus != b->job->gpus)
         return a->job->gpus > b->job->gpus ? -1 : 1;
-    return a->nth < b->nth ? -1 : 1;
+    return a->job->came < b->job->came ? -1 : 1;
 }
 
-static int by_time_left(const void *left, const void *right) {
-    const struct shockwave_turn *a = left, *b = right;
-    if (a->job->left_s > b->job->left_s || a->job->left_s < b->job->left_s)
-        return a->job->left_s > b->job->left_s ? -1 : 1;
-    return a->nth < b->nth ? -1 : 1;
-}
-
-static void line_up(struct shockwave *s, struct gsim_heap *heap, bool is_planned) {
+static void line_up(struct shockwave *s, struct gsim_heap *heap) {
     uint64_t left = s->planned_round + s->n_rounds - s->round;
-    heap->n = 0;
-    for (uint32_t i = 0; i < s->n_active; i++) {
-        struct shockwave_job *job = &s->job[s->active[i]];
-        if (!job->is_chosen && (!is_planned || job->rounds_left > 0))
-            s->turn[heap->n++] = (struct shockwave_turn){job, i, job->rounds_left >= left};
+    for (uint32_t i = 0; i < s->planned.n; i++) {
+        uint32_t number = s->planned.number[i];
+        struct shockwave_job *job = &s->job[number];
+        if (job->rounds_left > 0)
+            s->turn[heap->n++] = (struct shockwave_turn){job, number, job->rounds_left >= left};
     }
     gsim_heap_pile(heap);
 }
 
-/* Chooses jobs in that order, each that fits. Returns the GPUs that are free still. */
-static uint32_t choose_by(struct shockwave *s, uint32_t free, bool is_planned) {
-    struct gsim_heap heap = {
-        .items = s->turn, .size = sizeof *s->turn, .by_rank = is_planned ? by_plan : by_time_left};
-    line_up(s, &heap, is_planned);
+/* The job runs in this round, if it fits. Returns the GPUs that are free still. */
+static uint32_t choose_one(struct shockwave *s, uint32_t number, uint32_t free) {
+    struct shockwave_job *job = &s->job[number];
+    if (job->is_chosen || job->gpus > free)
+        return free;
+    job->is_chosen = true;
+    job->rounds_left -= job->rounds_left > 0;
+    add(&s->chosen, number);
+    return free - job->gpus;
+}
+
+static uint32_t choose_by_plan(struct shockwave *s, uint32_t free) {
+    struct gsim_heap heap = {.items = s->turn, .size = sizeof *s->turn, .by_rank = by_plan};
+    line_up(s, &heap);
     while (free > 0 && heap.n > 0) {
         const struct shockwave_turn *next = gsim_heap_take(&heap);
-        if (next->job->gpus > free)
-            continue;
-        next->job->is_chosen = true;
-        next->job->rounds_left -= next->job->rounds_left > 0;
-        free -= next->job->gpus;
+        free = choose_one(s, next->number, free);
     }
     return free;
 }
 
+/* The jobs are those of the plan, which is made anew when one comes or ends. */
+static void choose_by_time_left(struct shockwave *s, uint32_t free) {
+    for (uint32_t i = 0; i < s->n_active && free >= s->future.narrowest; i++)
+        free = choose_one(s, s->active[gsim_future_nth(&s->future.by_left, i).job], free);
+}
+
 static void choose(struct shockwave *s) {
-    for (uint32_t i = 0; i < s->n_active; i++) {
-        struct shockwave_job *job = &s->job[s->active[i]];
+    struct shockwave_list before = s->before;
+    for (uint32_t i = 0; i < before.n; i++)
+        s->job[before.number[i]].was_chosen = false;
+    s->before = s->chosen;
+    s->chosen = before;
+    s->chosen.n = 0;
+    for (uint32_t i = 0; i < s->before.n; i++) {
+        struct shockwave_job *job = &s->job[s->before.number[i]];
         job->was_chosen = job->is_chosen;
         job->is_chosen = false;
     }
-    (void)choose_by(s, choose_by(s, s->n_gpus, true), false);
+    choose_by_time_left(s, choose_by_plan(s, s->n_gpus));
+}
+
+/* Drops jobs that have ended, or wait and are not chosen: these get no GPUs in the round. */
+static void drop_holders(const struct gsim_ctx *ctx, struct shockwave *s) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->holders.n; i++) {
+        uint32_t number = s->holders.number[i];
+        struct shockwave_job *job = &s->job[number];
+        if (!job->is_holder) /* it failed, and came again */
+            continue;
+        job->is_holder =
+            !job->has_ended && (job->is_chosen || !gsim_common_waits(ctx->view, job->slot));
+        if (job->is_holder)
+            s->holders.number[n++] = number;
+    }
+    s->holders.n = n;
+}
+
+static int by_arrival(const void *left, const void *right) {
+    const struct shockwave_turn *a = left, *b = right;
+    return a->job->came < b->job->came ? -1 : 1;
+}
+
+/* Merges the chosen jobs that are no holders yet with those that are. */
+static void hold_chosen(struct shockwave *s) {
+    uint32_t n_new = 0, n = 0, at = 0;
+    for (uint32_t i = 0; i < s->chosen.n; i++) {
+        uint32_t number = s->chosen.number[i];
+        struct shockwave_job *job = &s->job[number];
+        if (!job->is_holder)
+            s->turn[n_new++] = (struct shockwave_turn){.job = job, .number = number};
+        job->is_holder = true;
+        job->is_estimated = false;
+    }
+    qsort(s->turn, n_new, sizeof *s->turn, by_arrival);
+    for (uint32_t i = 0; i < n_new; i++) {
+        for (; at < s->holders.n && s->job[s->holders.number[at]].came < s->turn[i].job->came; at++)
+            s->merged[n++] = s->holders.number[at];
+        s->merged[n++] = s->turn[i].number;
+    }
+    for (; at < s->holders.n; at++)
+        s->merged[n++] = s->holders.number[at];
+    uint32_t *spare = s->holders.number;
+    s->holders = (struct shockwave_list){s->merged, n};
+    s->merged = spare;
 }
 
 static void begin_round(struct gsim_ctx *ctx, struct shockwave *s) {
@@ -156,29 +238,50 @@ static void begin_round(struct gsim_ctx *ctx, struct shockwave *s) {
     count_gpus(ctx, s);
     plan(ctx, s);
     choose(s);
+    drop_holders(ctx, s);
+    hold_chosen(s);
+    s->is_pending = true;
     s->ends_ns = ctx->view->now_ns + s->round_ns;
+}
+
+/* Whether the round has still to stop the job, or to place it, now or after a stop that is under
+ * way. */
+static bool is_settled(const struct shockwave_job *job, enum gsim_state state) {
+    if (job->is_chosen)
+        return state == GSIM_STARTING || state == GSIM_RUNNING || state == GSIM_RESUMING;
+    return gsim_state_waits(state);
 }
 
 /* Stops jobs that the round leaves out, and places those that it chose. */
 static void serve(struct gsim_ctx *ctx, struct gsim_plan *plan, struct shockwave *s) {
-    for (uint32_t i = 0; i < s->n_active; i++) {
-        struct shockwave_job *job = &s->job[s->active[i]];
-        if (!job->has_ended && !job->is_chosen && ctx->view->jobs.state[job->slot] == GSIM_RUNNING)
+    if (!s->is_pending)
+        return;
+    s->is_pending = false;
+    for (uint32_t i = 0; i < s->holders.n; i++) {
+        struct shockwave_job *job = &s->job[s->holders.number[i]];
+        if (!job->is_holder || job->has_ended)
+            continue;
+        enum gsim_state state = (enum gsim_state)ctx->view->jobs.state[job->slot];
+        s->is_pending |= !is_settled(job, state);
+        if (!job->is_chosen && state == GSIM_RUNNING)
             (void)gsim_plan_preempt(plan, job->slot, s->way.stop, s->way.keep);
     }
-    for (uint32_t i = 0; i < s->n_active; i++) {
-        struct shockwave_job *job = &s->job[s->active[i]];
-        if (!job->has_ended && job->is_chosen && gsim_common_waits(ctx->view, job->slot))
+    for (uint32_t i = 0; i < s->holders.n && s->is_pending; i++) {
+        struct shockwave_job *job = &s->job[s->holders.number[i]];
+        if (job->is_holder && !job->has_ended && job->is_chosen &&
+            gsim_common_waits(ctx->view, job->slot))
             (void)gsim_settings_place(ctx, plan, job->slot, s->rule);
     }
 }
 
 /* Whether a job of the round is there. */
 static bool is_in_round(const struct shockwave *s) {
-    bool is = false;
-    for (uint32_t i = 0; i < s->n_active; i++)
-        is |= s->job[s->active[i]].is_chosen && !s->job[s->active[i]].has_ended;
-    return is;
+    for (uint32_t i = 0; i < s->chosen.n; i++) {
+        const struct shockwave_job *job = &s->job[s->chosen.number[i]];
+        if (job->is_chosen && !job->has_ended)
+            return true;
+    }
+    return false;
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
@@ -195,9 +298,23 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 
 /* --- the table -------------------------------------------------------------------------------- */
 
+static bool open_tables(struct gsim_ctx *ctx, struct shockwave *s) {
+    struct shockwave_list *lists[] = {&s->ended, &s->planned, &s->chosen, &s->before, &s->holders};
+    uint32_t n = ctx->view->trace->n_jobs;
+    bool is_there = gsim_future_open(&s->future, ctx->arena, n);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        lists[i]->number = gsim_arena_array(ctx->arena, n, sizeof *lists[i]->number);
+        is_there &= lists[i]->number != NULL;
+    }
+    s->job = gsim_arena_array(ctx->arena, n, sizeof *s->job);
+    s->active = gsim_arena_array(ctx->arena, n, sizeof *s->active);
+    s->merged = gsim_arena_array(ctx->arena, n, sizeof *s->merged);
+    s->turn = gsim_arena_array(ctx->arena, n, sizeof *s->turn);
+    return is_there && s->job && s->active && s->merged && s->turn;
+}
+
 static enum gsim_status open_shockwave(struct gsim_ctx *ctx) {
     struct shockwave *s = own(ctx);
-    uint32_t n = ctx->view->trace->n_jobs;
     if (ctx->view->pool.is_used)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                          "shockwave needs nodes, not a pool of GPUs");
@@ -207,17 +324,12 @@ static enum gsim_status open_shockwave(struct gsim_ctx *ctx) {
     s->most_rounds = (uint32_t)gsim_param(ctx->params, "replan");
     s->most_rounds = s->most_rounds < s->n_rounds ? s->most_rounds : s->n_rounds;
     s->lambda = (uint32_t)gsim_param(ctx->params, "lambda");
-    s->price = (double)gsim_param(ctx->params, "k") / (double)GSIM_PPM;
+    s->future.n_rounds = s->n_rounds;
+    s->future.round_s = (double)s->round_ns / (double)GSIM_NS_PER_S;
+    s->future.price = (double)gsim_param(ctx->params, "k") / (double)GSIM_PPM;
     s->rule = gsim_settings_rule(ctx);
     s->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
-    s->job = gsim_arena_array(ctx->arena, n, sizeof *s->job);
-    s->active = gsim_arena_array(ctx->arena, n, sizeof *s->active);
-    s->future = gsim_arena_array(ctx->arena, n, sizeof *s->future);
-    s->by_gain = gsim_arena_array(ctx->arena, n, sizeof *s->by_gain);
-    s->turn = gsim_arena_array(ctx->arena, n, sizeof *s->turn);
-    return s->job && s->active && s->future && s->by_gain && s->turn
-               ? GSIM_OK
-               : gsim_no_memory(ctx->log, "opening shockwave");
+    return open_tables(ctx, s) ? GSIM_OK : gsim_no_memory(ctx->log, "opening shockwave");
 }
 
 static const struct gsim_param_def params[] = {

@@ -13,9 +13,14 @@ struct shockwave_job {
     uint32_t gpus;
     uint32_t rounds_left; /* of the plan */
     double weight, left_s; /* of the plan */
+    /* of a known job that has had no GPUs: these estimates stay */
+    double done, epoch_s, had_s;
+    bool is_estimated;
     double pace; /* its speed, of that in the trace, where that stays; 0: not known */
+    uint64_t came; /* among all that have come */
     bool has_ended;
     bool is_chosen, was_chosen; /* the job runs in this round; it ran in the last one */
+    bool is_holder;
     /* Times at which it would end with an equal part of the cluster: as found last, and the sum of
      * those before, each times the rounds for which it held. */
     double fair_s, fair_sum;
@@ -23,10 +28,15 @@ struct shockwave_job {
     bool has_fair;
 };
 
-/* A job that may have a turn in a round; nth of the active ones. */
+/* Some of all jobs, by number. */
+struct shockwave_list {
+    uint32_t *number, n;
+};
+
+/* A job that may have a turn in a round. */
 struct shockwave_turn {
     struct shockwave_job *job;
-    uint32_t nth;
+    uint32_t number;
     bool must; /* the job needs every round that is left of the plan */
 };
 
@@ -34,8 +44,15 @@ struct shockwave {
     struct shockwave_job *job;
     struct shockwave_turn *turn; /* a heap, as long as the trace */
     uint32_t *active, n_active; /* by arrival */
-    struct gsim_future_job *future; /* of the active jobs */
-    struct gsim_future_rank *by_gain; /* as long */
+    uint64_t n_came;
+    struct gsim_future future; /* of the active jobs */
+    struct shockwave_list ended; /* active ones that have */
+    struct shockwave_list planned; /* jobs to which the plan gave rounds */
+    struct shockwave_list chosen, before; /* jobs of this round, and of the one before */
+    /* by arrival: jobs that this round places, and all that may have GPUs still */
+    struct shockwave_list holders;
+    uint32_t *merged; /* scratch */
+    bool is_pending; /* some holder has GPUs to give up, or waits for some, or soon will */
     uint32_t n_gpus; /* GPUs of nodes that are up */
     bool is_one_type; /* all GPUs are */
     int64_t round_ns, ends_ns; /* the length of a round; the end of the round under way */
@@ -46,7 +63,6 @@ struct shockwave {
     /* rounds that a plan reaches; rounds after which a plan is made anew */
     uint32_t n_rounds, most_rounds;
     uint32_t lambda;
-    double price;
     enum gsim_rule rule;
     struct gsim_preemption way;
     bool is_due; /* jobs came or ended since the last plan */

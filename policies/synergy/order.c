@@ -118,8 +118,7 @@ static struct gsim_heap line_up(const struct gsim_ctx *ctx, const struct synergy
         struct synergy_job *job = &synergy->job[view->jobs.index[slot]];
         if (!job->is_active || job->is_chosen) /* it is on its way, and keeps its GPUs */
             continue;
-        job->is_urgent |= synergy->rule != SYNERGY_FIFO && !job->is_placed &&
-                          view->now_ns - job->last_ns > patience_ns;
+        job->is_urgent |= !job->is_placed && view->now_ns - job->last_ns > patience_ns;
         ranked[n++] = (struct ranked){key_of(ctx, synergy, job), view->jobs.submit_ns[slot],
                                       view->jobs.index[slot], job->is_urgent};
         if (synergy->rule != SYNERGY_LAS)
@@ -128,16 +127,67 @@ static struct gsim_heap line_up(const struct gsim_ctx *ctx, const struct synergy
     return (struct gsim_heap){ranked, n, sizeof *ranked, by_rank};
 }
 
+/* --- first come, first served ----------------------------------------------------------------- */
+
+/* This order stays, and jobs stand in it all the time. A round looks at as many of them as it finds
+ * GPUs for, and at those between that do not fit. */
+
+static bool came_before(const struct synergy *synergy, uint32_t number, uint32_t other) {
+    int64_t a_ns = synergy->job[number].submit_ns, b_ns = synergy->job[other].submit_ns;
+    return a_ns != b_ns ? a_ns < b_ns : number < other;
+}
+
+static void drop_gone(struct synergy *synergy) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < synergy->n_queue; i++) {
+        struct synergy_job *job = &synergy->job[synergy->queue[i]];
+        job->is_queued = job->is_active;
+        if (job->is_active)
+            synergy->queue[n++] = synergy->queue[i];
+    }
+    synergy->n_queue = n;
+    synergy->n_gone = 0;
+}
+
+void synergy_leave_queue(struct synergy *synergy, uint32_t number) {
+    synergy->n_gone += synergy->job[number].is_queued;
+    if (synergy->n_gone > synergy->n_queue / 2)
+        drop_gone(synergy);
+}
+
+void synergy_queue_up(struct synergy *synergy, uint32_t number) {
+    uint32_t at = synergy->n_queue++;
+    for (; at > 0 && came_before(synergy, number, synergy->queue[at - 1]); at--)
+        synergy->queue[at] = synergy->queue[at - 1];
+    synergy->queue[at] = number;
+    synergy->job[number].is_queued = true;
+}
+
+static bool next_queued(struct synergy *synergy, uint32_t *number) {
+    while (synergy->next_queued < synergy->n_queue) {
+        *number = synergy->queue[synergy->next_queued++];
+        const struct synergy_job *job = &synergy->job[*number];
+        if (job->is_active && !job->is_chosen) /* else it is on its way, and keeps its GPUs */
+            return true;
+    }
+    return false;
+}
+
+/* --- a round ---------------------------------------------------------------------------------- */
+
 bool synergy_open_order(const struct gsim_ctx *ctx, struct synergy *synergy) {
     uint32_t n = ctx->view->trace->n_jobs;
     synergy->ranked = gsim_arena_array(ctx->arena, n, sizeof(struct ranked));
     synergy->order = gsim_arena_array(ctx->arena, n, sizeof *synergy->order);
-    return synergy->ranked && synergy->order;
+    synergy->queue = gsim_arena_array(ctx->arena, n, sizeof *synergy->queue);
+    return synergy->ranked && synergy->order && synergy->queue;
 }
 
 void synergy_find_order(const struct gsim_ctx *ctx, struct synergy *synergy, uint32_t n_gpus) {
+    synergy->n_order = synergy->n_offered = synergy->next_queued = 0;
+    if (synergy->rule == SYNERGY_FIFO)
+        return;
     synergy->line = line_up(ctx, synergy);
-    synergy->n_order = synergy->n_offered = 0;
     gsim_heap_pile(&synergy->line);
     if (synergy->rule != SYNERGY_LAS)
         return;
@@ -151,6 +201,8 @@ void synergy_find_order(const struct gsim_ctx *ctx, struct synergy *synergy, uin
 bool synergy_next_in_line(struct synergy *synergy, uint32_t *number) {
     if (synergy->line.n > 0)
         synergy->order[synergy->n_order++] = first_of(synergy);
+    else if (synergy->rule == SYNERGY_FIFO && next_queued(synergy, number))
+        synergy->order[synergy->n_order++] = *number;
     if (synergy->n_offered == synergy->n_order)
         return false;
     *number = synergy->order[synergy->n_offered++];

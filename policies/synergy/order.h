@@ -7,6 +7,9 @@
 
 /* false: no memory. */
 bool synergy_open_order(const struct gsim_ctx *ctx, struct synergy *synergy);
+/* A job comes, or comes again; it has gone. */
+void synergy_queue_up(struct synergy *synergy, uint32_t number);
+void synergy_leave_queue(struct synergy *synergy, uint32_t number);
 /* Lines up the jobs that may be placed; n_gpus GPUs are free. */
 void synergy_find_order(const struct gsim_ctx *ctx, struct synergy *synergy, uint32_t n_gpus);
 /* The job that is next in line, which is in synergy->order then; false: there is none. */

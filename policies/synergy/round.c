@@ -5,9 +5,17 @@
 #include "policies/synergy/tune.h"
 #include "sim/base/units.h"
 
-static struct synergy_job *job_at(const struct gsim_ctx *ctx, const struct synergy *synergy,
-                                  uint32_t at) {
-    return &synergy->job[ctx->view->jobs.index[ctx->view->jobs.active[at]]];
+void synergy_find_busy(const struct gsim_ctx *ctx, struct synergy *synergy) {
+    synergy->n_busy = 0;
+    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
+        uint32_t number = ctx->view->jobs.index[ctx->view->jobs.active[i]];
+        if (synergy->may_be_busy[number])
+            synergy->busy[synergy->n_busy++] = number;
+    }
+}
+
+static struct synergy_job *busy_job(const struct synergy *synergy, uint32_t at) {
+    return &synergy->job[synergy->busy[at]];
 }
 
 static enum gsim_state state_of(const struct gsim_ctx *ctx, const struct synergy_job *job) {
@@ -28,8 +36,9 @@ static void preempt(struct gsim_plan *plan, const struct synergy *synergy,
 
 void synergy_stop_reached(const struct gsim_ctx *ctx, struct gsim_plan *plan,
                           struct synergy *synergy) {
-    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
-        struct synergy_job *job = job_at(ctx, synergy, i);
+    synergy_find_busy(ctx, synergy);
+    for (uint32_t i = 0; i < synergy->n_busy; i++) {
+        struct synergy_job *job = busy_job(synergy, i);
         if (job->is_active && job->is_at_end && job->is_placed &&
             state_of(ctx, job) == GSIM_RUNNING)
             preempt(plan, synergy, job);
@@ -43,8 +52,8 @@ static bool is_through(const struct synergy *synergy, const struct synergy_job *
 
 void synergy_end_round(const struct gsim_ctx *ctx, struct gsim_plan *plan,
                        struct synergy *synergy) {
-    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
-        struct synergy_job *job = job_at(ctx, synergy, i);
+    for (uint32_t i = 0; i < synergy->n_busy; i++) {
+        struct synergy_job *job = busy_job(synergy, i);
         if (!job->is_active || !job->is_chosen)
             continue;
         job->done += job->round_iterations;
@@ -77,10 +86,11 @@ static void notice_failure(const struct gsim_ctx *ctx, struct synergy_job *job) 
 static void choose(struct gsim_ctx *ctx, struct synergy *synergy) {
     uint32_t n_gpus = 0;
     synergy_clear_servers(ctx, synergy);
-    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
-        struct synergy_job *job = job_at(ctx, synergy, i);
+    for (uint32_t i = 0; i < synergy->n_busy; i++) {
+        struct synergy_job *job = busy_job(synergy, i);
         job->is_chosen = false;
         notice_failure(ctx, job);
+        synergy->may_be_busy[synergy->busy[i]] = job->is_placed;
         if (job->is_active && is_on_its_way(ctx, job))
             synergy_book_again(ctx, synergy, ctx->view->jobs.index[job->slot]);
     }
@@ -133,8 +143,11 @@ static double speed_of(const struct synergy_job *job) {
 
 void synergy_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct synergy *synergy) {
     choose(ctx, synergy);
-    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
-        struct synergy_job *job = job_at(ctx, synergy, i);
+    for (uint32_t i = 0; i < synergy->n_order; i++)
+        synergy->may_be_busy[synergy->order[i]] |= synergy->job[synergy->order[i]].is_chosen;
+    synergy_find_busy(ctx, synergy);
+    for (uint32_t i = 0; i < synergy->n_busy; i++) {
+        struct synergy_job *job = busy_job(synergy, i);
         if (keeps_place(ctx, job))
             for (uint32_t u = 0; u < job->gpus; u++)
                 synergy->owner[job->units[u].gpu] = ctx->view->jobs.index[job->slot];
@@ -151,8 +164,8 @@ void synergy_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct sy
             name_gpus(ctx, synergy, synergy->order[i]);
     }
     synergy->n_unplaced = 0;
-    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
-        const struct synergy_job *job = job_at(ctx, synergy, i);
+    for (uint32_t i = 0; i < synergy->n_busy; i++) {
+        const struct synergy_job *job = busy_job(synergy, i);
         if (job->is_active && job->is_chosen && !job->is_placed)
             synergy->unplaced[synergy->n_unplaced++] = ctx->view->jobs.index[job->slot];
     }

@@ -5,6 +5,9 @@
 
 #include "policies/synergy/state.h"
 
+/* Lists the jobs that may have GPUs, or to which the last round gave some; no other one has any.
+ * The end of a round and the begin of the next look at these. */
+void synergy_find_busy(const struct gsim_ctx *ctx, struct synergy *synergy);
 /* Chooses the jobs of a round and their GPUs, and preempts running jobs that have other ones. */
 void synergy_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct synergy *synergy);
 /* Places the round's jobs that wait. */

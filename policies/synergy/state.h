@@ -18,6 +18,8 @@ struct synergy_job {
     bool is_chosen; /* the round gives it GPUs */
     bool is_at_end; /* it has made the round's iterations (reference) */
     bool is_urgent; /* it has waited for too long */
+    bool is_queued; /* it stands in the queue */
+    int64_t submit_ns;
     uint32_t gpus;
     struct gsim_host wants, fair; /* beside each GPU */
     double wants_per_s, fair_per_s; /* iterations with them; without a table any unit of work */
@@ -45,6 +47,13 @@ struct synergy {
     struct synergy_server *server;
     uint32_t *listed; /* the servers' lists of jobs, by GPU */
     uint32_t *owner; /* by GPU: the job that the round gives it to; GSIM_NO_OWNER: none */
+    /* By number: whether the job may have GPUs, or the last round gave it some; and all these jobs,
+     * in the order of the active ones. */
+    bool *may_be_busy;
+    uint32_t *busy, n_busy;
+    /* order=fifo: the jobs by the time at which they came, some of which have gone; the round has
+     * looked at those before `next_queued` */
+    uint32_t *queue, n_queue, n_gone, next_queued;
     void *ranked; /* room for the jobs with their ranks */
     struct gsim_heap line; /* those of them that are still in line */
     uint32_t *order; /* the jobs that are offered to the round, the first in line first */

@@ -88,7 +88,11 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     struct synergy *synergy = own(ctx);
     uint32_t number = ctx->view->jobs.index[slot];
     struct synergy_job *job = &synergy->job[number];
+    bool is_queued = job->is_queued; /* a job that failed comes again, to its place */
+    synergy->n_gone -= is_queued;
     *job = (struct synergy_job){.slot = slot,
+                                .is_queued = is_queued,
+                                .submit_ns = ctx->view->jobs.submit_ns[slot],
                                 .is_active = true,
                                 .gpus = ctx->view->jobs.gpus[slot],
                                 .iterations =
@@ -101,6 +105,9 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
         return;
     }
     synergy->n_active++;
+    synergy->may_be_busy[number] = false;
+    if (!is_queued && synergy->rule == SYNERGY_FIFO)
+        synergy_queue_up(synergy, number);
     learn(ctx, synergy, job);
     if (ctx->status == GSIM_OK)
         (void)gsim_one_type(ctx, slot, alike_of(synergy, job));
@@ -111,6 +118,8 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     struct synergy_job *job = &synergy->job[ctx->view->jobs.index[slot]];
     synergy->n_active -= job->is_active;
     job->is_active = job->is_placed = false;
+    synergy->may_be_busy[ctx->view->jobs.index[slot]] = false;
+    synergy_leave_queue(synergy, ctx->view->jobs.index[slot]);
 }
 
 static void on_watch(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind kind) {
@@ -140,6 +149,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         synergy_place(ctx, plan, synergy);
         return;
     }
+    synergy_find_busy(ctx, synergy);
     if (synergy->is_in_round)
         synergy_end_round(ctx, plan, synergy);
     synergy->is_in_round = false;
@@ -173,7 +183,10 @@ static enum gsim_status open_synergy(struct gsim_ctx *ctx) {
     synergy->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
     synergy->job = gsim_arena_array(ctx->arena, n, sizeof *synergy->job);
     synergy->unplaced = gsim_arena_array(ctx->arena, n, sizeof *synergy->unplaced);
-    return synergy->job && synergy_open_order(ctx, synergy) && synergy->unplaced &&
+    synergy->may_be_busy = gsim_arena_array(ctx->arena, n, sizeof *synergy->may_be_busy);
+    synergy->busy = gsim_arena_array(ctx->arena, n, sizeof *synergy->busy);
+    return synergy->job && synergy->may_be_busy && synergy->busy &&
+                   synergy_open_order(ctx, synergy) && synergy->unplaced &&
                    synergy_open_servers(ctx, synergy)
                ? GSIM_OK
                : gsim_no_memory(ctx->log, "opening synergy");

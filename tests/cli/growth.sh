@@ -121,6 +121,21 @@ bounds() {
         holds "$1" "four times the jobs cost" "$(over "$many" "$few")" "$4"
     done
 
+    # On one server nearly all jobs of a rush wait. A round of sia and of synergy looks at the first of them, and cost n^2
+    # where it looked at all (18.5 and 15.6 times as much): half of the way in exponents from there to n log n, and the flags
+    # of the active jobs, which synergy reads once a round. A plan of shockwave is of all jobs, and weighs them anew at each
+    # arrival and end; the bounds that it tries are not. With these it cost 13 times as much, without 7.5.
+    for n in 250 1000; do
+        "$gsim" generate --quiet --spec "trace.jobs=$n" --spec arrival.gpus=8 --spec 'gpus.choice=1, 2, 4, 8' \
+            --spec 'gpus.weights=70, 10, 10, 10' "$tmp/rush.ini" -o "$tmp/narrow$n.csv"
+    done
+    for most_of in 'shockwave 9' 'sia 8' 'synergy 11'; do
+        # shellcheck disable=SC2086
+        set -- $most_of
+        few=$(($(instructions "$1" "$tmp/narrow250.csv" 1) - start)) many=$(($(instructions "$1" "$tmp/narrow1000.csv" 1) - start))
+        holds "$1" "on one server four times the jobs cost" "$(over "$many" "$few")" "$2"
+    done
+
     # Most is log 4n / log n for the n of each policy, and somewhat more for gandiva (1.24), which offers idle GPUs again after its newcomers. Fewer jobs than 1000 make turns of adaptive that are too
     # unlike each other.
     turns() { # jobs and preemptions of the last run

@@ -14,27 +14,30 @@ enum { MOST_JOBS = 4, N_PROBLEMS = 4000 };
 
 struct problem {
     struct gsim_future future;
-    struct gsim_future_job job[MOST_JOBS];
-    struct gsim_future_rank by_gain[MOST_JOBS];
+    struct gsim_arena *arena;
 };
+
+static void open_problem(struct problem *p) {
+    p->arena = gsim_arena_new();
+    assert_non_null(p->arena);
+    assert_true(gsim_future_open(&p->future, p->arena, MOST_JOBS));
+}
 
 static double between(struct gsim_random *random, double low, double high) {
     return low + (high - low) * (double)gsim_random_below(random, 1000) / 1000;
 }
 
 static void draw(struct problem *p, struct gsim_random *random, uint32_t widest) {
-    p->future = (struct gsim_future){.job = p->job,
-                                     .by_gain = p->by_gain,
-                                     .n = 1 + (uint32_t)gsim_random_below(random, MOST_JOBS),
-                                     .n_gpus = widest + (uint32_t)gsim_random_below(random, 3),
-                                     .n_rounds = 1 + (uint32_t)gsim_random_below(random, 4),
-                                     .round_s = 100,
-                                     .price = between(random, 0, 0.002)};
+    p->future.n = 1 + (uint32_t)gsim_random_below(random, MOST_JOBS);
+    p->future.n_gpus = widest + (uint32_t)gsim_random_below(random, 3);
+    p->future.n_rounds = 1 + (uint32_t)gsim_random_below(random, 4);
+    p->future.round_s = 100;
+    p->future.price = between(random, 0, 0.002);
     for (uint32_t i = 0; i < p->future.n; i++) {
         double all = 1 + (double)gsim_random_below(random, 9),
                done = between(random, 0, all * 0.99);
         double epoch_s = between(random, 10, 200);
-        p->job[i] =
+        p->future.job[i] =
             (struct gsim_future_job){.gpus = 1 + (uint32_t)gsim_random_below(random, widest),
                                      .done = done,
                                      .all = all,
@@ -117,29 +120,33 @@ static void check(struct problem *p, bool has_bounds, bool is_even, uint32_t *n_
 }
 
 static void test_gangs_of_one_size(void **state) {
-    struct problem p;
+    struct problem p = {0};
     struct gsim_random random;
     uint32_t n_met = 0;
     (void)state;
+    open_problem(&p);
     gsim_random_seed(&random, 1, 0, "plans");
     for (int i = 0; i < N_PROBLEMS; i++) {
         draw(&p, &random, 1);
         check(&p, i % 2 == 0, true, &n_met);
     }
     assert_true(n_met > N_PROBLEMS / 2);
+    gsim_arena_free(p.arena);
 }
 
 static void test_gangs_of_unlike_sizes(void **state) {
-    struct problem p;
+    struct problem p = {0};
     struct gsim_random random;
     uint32_t n_met = 0;
     (void)state;
+    open_problem(&p);
     gsim_random_seed(&random, 2, 0, "plans");
     for (int i = 0; i < N_PROBLEMS; i++) {
         draw(&p, &random, 3);
         check(&p, i % 2 == 0, false, &n_met);
     }
     assert_true(n_met > N_PROBLEMS / 2);
+    gsim_arena_free(p.arena);
 }
 
 int main(void) {
