@@ -34,6 +34,8 @@ const char *const gsim_app_columns[N_COLUMNS] = {
     [PHASE] = "phase",
     [GROW_BYTES] = "grow_bytes",
     [SMALL_L1] = "small_l1_us",
+    [ISSUE] = "issue",
+    [TENSOR] = "tensor",
 };
 
 enum gsim_status gsim_app_refuse(struct gsim_app_reader *r, enum gsim_app_column column,

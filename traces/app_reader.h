@@ -36,6 +36,8 @@ enum gsim_app_column {
     PHASE,
     GROW_BYTES,
     SMALL_L1,
+    ISSUE,
+    TENSOR,
     N_COLUMNS
 };
 

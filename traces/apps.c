@@ -172,6 +172,10 @@ static enum gsim_status take_work(struct gsim_app_reader *r, struct gsim_app_ker
         status = take_time(r, kernel);
     if (status == GSIM_OK)
         status = take_small_l1(r, kernel);
+    if (status == GSIM_OK)
+        status = take_share(r, ISSUE, &kernel->busy.issue_ppm);
+    if (status == GSIM_OK)
+        status = take_share(r, TENSOR, &kernel->busy.tensor_ppm);
     kernel->precision = (enum gsim_precision)precision;
     if (status == GSIM_OK && kernel->flops < 0 && kernel->bytes < 0 && kernel->time_ns < 0)
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,

@@ -18,7 +18,10 @@
  *                   (without them half, as copies do), and clock: the clock that the GPU has at
  *                   most while the kernel runs, of its highest one (default 100%); in programs
  *                 and small_l1_us: what a launch that takes time_us takes on SMs with the smallest
- *                   L1, where others' shared memory leaves no more (default: as long)
+ *                   L1, where others' shared memory leaves no more (default: as long), and of an SM
+ *                   that has its blocks, alone: issue, the part of the slots in which it issues an
+ *                   instruction, and tensor, the part of the time that its tensor cores work
+ *                   (default: not known, so that its blocks crowd none)
  *     copy, host_copy, set   as kernel, for the GPU's other engines; in programs. A host_copy takes
  *                 no turn of the SMs
  *     host        name launch or gap, time_us: launching an iteration; between two iterations

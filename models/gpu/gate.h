@@ -20,6 +20,7 @@ gsim_gate_shape(const struct gsim_space *space, const struct gsim_member *member
     out.hbm_bytes_per_s = kernel ? kernel->hbm_bytes_per_s : demand->hbm_bytes_per_s;
     if (kernel) {
         out.small_l1_ppm = kernel->small_l1_ppm;
+        out.busy = kernel->busy;
         out.fills_shared = kernel->fills_shared;
     }
     if (!kernel || kernel->blocks == 0 || kernel->threads == 0) {

@@ -156,6 +156,7 @@ static void launch(struct maker *m, const struct gsim_app_call *call, int64_t ho
                                      .stream = call->stream,
                                      .unit = (uint8_t)kernel->unit,
                                      .small_l1_ppm = small_l1_ppm(kernel),
+                                     .busy = kernel->busy,
                                      .again = call->again};
     out->has_small_l1 |= m->kernels[out->n_kernels].small_l1_ppm > 0;
     bind_to_memory(m, call->kernel, &m->kernels[out->n_kernels]);

@@ -39,6 +39,7 @@ struct gsim_program_kernel {
     int64_t hbm_bytes_per_s; /* drawn alone; 0: its traffic is not known */
     uint32_t loads_ppm; /* the part of it that loads alone move; the rest is half stored */
     uint32_t small_l1_ppm; /* by which it takes longer on SMs with the smallest L1 */
+    struct gsim_app_busy busy;
     uint32_t again; /* how often the calls of its phase were made before */
 };
 

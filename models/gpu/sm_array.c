@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "models/gpu/sm_crowd.h"
 #include "sim/base/hints.h"
 
 static void take(struct gsim_sm_room *free, const struct gsim_sm_room *need, int64_t n) {
@@ -31,12 +32,6 @@ struct array {
     struct gsim_sm_set has[GSIM_ARRAY_KERNELS_MAX]; /* SMs with blocks of a kernel */
     bool is_known[GSIM_ARRAY_KERNELS_MAX]; /* whether `has` is, since blocks moved last */
 };
-
-/* Blocks that have not ended, by the work that is left. */
-static int64_t blocks_left(const struct gsim_sm_kernel *kernel) {
-    gsim_work blocks = kernel->left * (gsim_work)kernel->blocks;
-    return (int64_t)((blocks + kernel->all - 1) / kernel->all);
-}
 
 /* The end of the SMs from this one on that have as many blocks as it has. */
 static int64_t end_of_run(const uint8_t *blocks, int64_t sm, int64_t end) {
@@ -105,12 +100,21 @@ static int64_t end_of_alike(const struct array *array, int64_t sm, int64_t end) 
     return end;
 }
 
+/* An SM that is not empty is parted as for the oldest kernel there. */
 static int64_t room_at(const struct array *array, const struct gsim_sm_room *need, int64_t sm) {
     struct gsim_sm_room free = array->sm;
+    int64_t since_ns = GSIM_NEVER, parted_bytes = free.shared_bytes;
     for (uint32_t i = 0; i < array->n_holders; i++) {
-        uint16_t kernel = array->holder[i];
-        take(&free, &array->alone[kernel].need, array->kernels[kernel].held->blocks[sm]);
+        uint16_t number = array->holder[i];
+        const struct gsim_sm_kernel *kernel = &array->kernels[number];
+        int64_t blocks = kernel->held->blocks[sm];
+        take(&free, &array->alone[number].need, blocks);
+        if (blocks == 0 || kernel->arrived_ns >= since_ns || kernel->is_whole)
+            continue;
+        since_ns = kernel->arrived_ns;
+        parted_bytes = array->alone[number].parted_bytes;
     }
+    free.shared_bytes -= array->sm.shared_bytes - parted_bytes;
     return gsim_sm_room_fit(&free, need);
 }
 
@@ -236,35 +240,89 @@ static bool is_all_there(const struct gsim_sm_kernel *kernel) {
     return kernel->held->pace >= kernel->blocks;
 }
 
-/* Blocks that began together end one after another, over the last part of their kernel: a third of
+/* --- waves ------------------------------------------------------------------------------------ */
+
+/* Blocks that begin together end together, so a kernel goes on in waves; the last one has the blocks
+ * that are left over. What memory does takes as long as its bytes, and the rest as long as a wave
+ * (measured: experiments/waves). */
+struct waves {
+    int64_t n, each, last; /* blocks of each wave, and of the last one */
+    gsim_work last_work;
+};
+
+static struct waves waves_of(const struct gsim_sm_kernel *kernel, int64_t each) {
+    struct waves out = {.n = (kernel->blocks + each - 1) / each, .each = each};
+    out.last = kernel->blocks - (out.n - 1) * each;
+    int64_t computes_ppm = (GSIM_PPM - kernel->memory_ppm) / out.n;
+    int64_t loads_ppm = gsim_muldiv_floor(kernel->memory_ppm, out.last, kernel->blocks);
+    out.last_work = kernel->all * (gsim_work)(computes_ppm + loads_ppm) / GSIM_PPM;
+    return out;
+}
+
+static int64_t ended_in_waves(const struct gsim_sm_kernel *kernel, int64_t each) {
+    struct waves waves = waves_of(kernel, each);
+    gsim_work before = kernel->all - waves.last_work;
+    if (kernel->left <= waves.last_work || waves.n == 1)
+        return (waves.n - 1) * each;
+    int64_t n = (int64_t)((kernel->all - kernel->left) * (gsim_work)(waves.n - 1) / before);
+    return (n < waves.n - 2 ? n : waves.n - 2) * each;
+}
+
+/* Blocks that began at different times: by the work that is left. */
+static int64_t ended_by_work(const struct gsim_sm_kernel *kernel) {
+    gsim_work blocks = kernel->left * (gsim_work)kernel->blocks;
+    return kernel->blocks - (int64_t)((blocks + kernel->all - 1) / kernel->all);
+}
+
+/* Blocks that began together end one after another, over the last part of their wave: a third of
  * them at a time, when half of these would have ended, so that as much SM time gets free as if each
  * left by itself. The last one ends with its kernel. */
-static void end_unevenly(const struct gsim_profile *profile, struct gsim_sm_kernel *kernel) {
+static void end_unevenly(const struct gsim_profile *profile, struct gsim_sm_kernel *kernel,
+                         const struct waves *waves) {
     enum { STEPS = 3 };
-    gsim_work spread = kernel->all * (gsim_work)profile->value[GSIM_KEY_JOB_SPREAD_PPM] / GSIM_PPM;
+    gsim_work spread =
+        waves->last_work * (gsim_work)profile->value[GSIM_KEY_JOB_SPREAD_PPM] / GSIM_PPM;
     for (int64_t part = STEPS - 1; part >= 0; part--) {
         gsim_work at = spread * (gsim_work)(2 * part + 1) / (2 * STEPS);
         if (kernel->left > at) {
             kernel->look = at;
             return;
         }
-        int64_t keep = part > 0 ? (kernel->blocks * part + STEPS - 1) / STEPS : 1;
+        int64_t keep = part > 0 ? (waves->last * part + STEPS - 1) / STEPS : 1;
         if (kernel->held->n > keep)
             release(kernel, keep);
     }
+}
+
+static void end_last_wave(const struct gsim_profile *profile, struct gsim_sm_kernel *kernel,
+                          int64_t each) {
+    struct waves waves = waves_of(kernel, each);
+    end_unevenly(profile, kernel, &waves);
 }
 
 static gsim_work work_of_blocks(const struct gsim_sm_kernel *kernel, int64_t blocks) {
     return kernel->all * (gsim_work)blocks / (gsim_work)kernel->blocks;
 }
 
+/* The blocks of a wave, where the kernel has this many until one has ended; 0: its blocks are not
+ * in step, since it has had room for more or less of them meanwhile. */
+static int64_t step_of(struct gsim_sm_held *held, int64_t has) {
+    if (held->step > 0 && held->pace > 0 && held->step != held->pace)
+        held->step = -1;
+    return held->step > 0 ? held->step : held->step == 0 ? has : 0;
+}
+
 /* Blocks that run or have not begun. As long as the kernel has not done the work of as many blocks
  * as it has, or had when it ran alone, none of them has ended. */
 static int64_t blocks_to_be_there(const struct gsim_sm_kernel *kernel, int64_t has) {
-    int64_t left = blocks_left(kernel), done = kernel->blocks - left;
-    if (done > 0 && done >= has)
-        kernel->held->some_ended = 1;
-    return kernel->held->some_ended ? left : kernel->blocks;
+    struct gsim_sm_held *held = kernel->held;
+    int64_t each = step_of(held, has);
+    int64_t done = each > 0 ? ended_in_waves(kernel, each) : ended_by_work(kernel);
+    if (done > 0 && done >= has && !held->some_ended) {
+        held->some_ended = 1;
+        held->step = has;
+    }
+    return held->some_ended ? kernel->blocks - done : kernel->blocks;
 }
 
 /* --- blocks that leave ------------------------------------------------------------------------ */
@@ -345,6 +403,14 @@ static void run_out(struct gsim_sm_kernel *kernel) {
 
 /* --- serving ---------------------------------------------------------------------------------- */
 
+/* The work that is left when the last blocks begin; before any has ended, when one has. */
+static gsim_work look_when_all_began(const struct gsim_sm_kernel *kernel, int64_t each) {
+    const struct gsim_sm_held *held = kernel->held;
+    if (each > 0)
+        return waves_of(kernel, each).last_work;
+    return work_of_blocks(kernel, held->some_ended ? held->pace : kernel->blocks - held->n);
+}
+
 /* Gives the kernel what it can have. Returns whether all of its blocks have begun. */
 static bool begin_blocks(struct array *array, uint16_t number) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
@@ -352,30 +418,31 @@ static bool begin_blocks(struct array *array, uint16_t number) {
     if (gsim_rarely(held->leaving > 0) && !kernel->only)
         stay(held);
     if (is_all_there(kernel)) {
-        end_unevenly(array->space->profile, kernel);
+        end_last_wave(array->space->profile, kernel, kernel->blocks);
         return true;
     }
     if (held->n == 0)
         array->alone[number] = gsim_sm_alone_of(array->space, kernel);
-    int64_t left =
-        blocks_to_be_there(kernel, kernel->ran_alone ? array->alone[number].at_once : held->n);
+    int64_t has = kernel->ran_alone ? array->alone[number].at_once : held->n;
+    int64_t left = blocks_to_be_there(kernel, has);
     if (left > held->pace) {
         place(array, number, left - held->n);
         held->pace = (uint16_t)held->n;
     }
+    int64_t each = step_of(held, held->pace);
     if (left > held->pace) {
-        kernel->look =
-            work_of_blocks(kernel, held->some_ended ? held->pace : kernel->blocks - held->n);
+        kernel->look = look_when_all_began(kernel, each);
         return false;
     }
     if (is_all_there(kernel)) {
-        end_unevenly(array->space->profile, kernel);
+        end_last_wave(array->space->profile, kernel, kernel->blocks);
         return true;
     }
     if (left < held->n)
         release(kernel, left);
-    /* the last wave is looked at again when half of its blocks have left, down to a quarter */
-    if (held->n * 4 > held->pace)
+    if (each > 0)
+        end_last_wave(array->space->profile, kernel, each);
+    else if (held->n * 4 > held->pace) /* looked at when half of them have left, to a quarter */
         kernel->look = work_of_blocks(kernel, held->n / 2);
     return true;
 }
@@ -480,5 +547,6 @@ void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *
     look_for_others(&array);
     if (n > 0 && gsim_rarely(kernels[0].is_l1_followed))
         follow_l1(&array, array.waiting, array.n_waiting);
+    gsim_sm_crowd_find(space, kernels, array.alone, n);
     gsim_sm_rates_find(space, kernels, array.alone, n, last);
 }

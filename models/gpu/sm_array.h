@@ -31,6 +31,7 @@
 
 #include "models/gpu/first_loads.h"
 #include "models/gpu/space.h"
+#include "sim/api/app.h"
 
 /* SMs of a device; a larger one shares by rates only. Kernels at one time: lanes of a GPU. */
 enum { GSIM_ARRAY_SMS_MAX = 192, GSIM_ARRAY_KERNELS_MAX = 256 };
@@ -57,7 +58,7 @@ struct gsim_sm_held {
     uint16_t some_ended; /* 1: a block has ended; 0: none has */
     struct gsim_sm_set small_l1; /* SMs that have the smallest L1 for it; of others, any value */
     int64_t leaving; /* blocks that leave at a time, since no more of them may begin; 0: none */
-    int64_t unused;
+    int64_t step; /* blocks that begin and end together; 0: none has ended; -1: they do not */
     gsim_work leaves_at; /* leaving: the rest of the kernel at which the next of them do */
 };
 
@@ -89,6 +90,7 @@ struct gsim_sm_kernel {
     bool is_l1_followed; /* some kernel of the space needs more than the smallest L1 */
     bool fills_shared; /* its blocks take half of the shared memory of an SM, or more */
     uint32_t small_l1_ppm; /* by which it is longer on SMs with the smallest L1 */
+    struct gsim_app_busy busy; /* an SM with its blocks */
     gsim_work all, left; /* its work, and the rest of it; above 0 */
     int64_t arrived_ns; /* when it could begin; kernels of one instant go by their order here */
     uint16_t first_sm, n_sms; /* the SMs that it may use */
@@ -102,6 +104,9 @@ struct gsim_sm_kernel {
     bool is_stopped; /* none of its blocks may begin now */
     bool ran_alone; /* it has begun, where no other kernel was beside it: its blocks are on SMs */
     struct gsim_sm_held *held;
+    /* Times as long as alone it computes, since older blocks go first on its SMs; found with its
+     * blocks. */
+    uint64_t crowded_q32;
 
     /* Answers. */
     uint64_t rate_q32; /* of its rate alone; 0: it waits */
@@ -160,6 +165,7 @@ struct gsim_sm_alone {
     struct gsim_sm_room need; /* of a block */
     int64_t per_sm; /* blocks that an SM holds */
     int64_t at_once; /* blocks that all SMs hold */
+    int64_t parted_bytes; /* of an SM's memory, as shared memory: what its blocks may have there */
 };
 struct gsim_sm_alone gsim_sm_alone_of(const struct gsim_space *space,
                                       const struct gsim_sm_kernel *kernel);
@@ -169,6 +175,7 @@ struct gsim_sm_alone gsim_sm_alone_of(const struct gsim_space *space,
 struct gsim_sm_asked {
     int64_t blocks, threads, register_bytes, shared_bytes; /* blocks: of the whole kernel */
     int64_t hbm_bytes_per_s, power_uw, memory_uw;
+    uint64_t crowded_q32;
     int64_t ns; /* its time, where it begins with loads that L2 does not have; else 0 */
     uint32_t memory_ppm, loads_ppm, clock_ppm, lowers_ppm;
     struct gsim_first_loads first_loads;

@@ -17,6 +17,17 @@ static int64_t at_least_one(int64_t blocks) {
 
 /* --- a kernel alone --------------------------------------------------------------------------- */
 
+/* An SM parts its memory in these steps (CUDA C++ programming guide, shared memory of compute
+ * capabilities 7.0 to 9.0), as far as it has so much; the driver is taken to leave room for all
+ * blocks of the kernel that an SM holds. */
+static int64_t parted(int64_t most_bytes, int64_t wanted_bytes) {
+    static const int64_t steps_kib[] = {8, 16, 32, 64, 100, 132, 164, 196};
+    for (uint32_t i = 0; i < sizeof steps_kib / sizeof steps_kib[0]; i++)
+        if (wanted_bytes <= steps_kib[i] * 1024 && steps_kib[i] * 1024 < most_bytes)
+            return steps_kib[i] * 1024;
+    return most_bytes;
+}
+
 struct gsim_sm_alone gsim_sm_alone_of(const struct gsim_space *space,
                                       const struct gsim_sm_kernel *kernel) {
     struct gsim_sm_room sm = gsim_sm_room(space->profile);
@@ -24,6 +35,7 @@ struct gsim_sm_alone gsim_sm_alone_of(const struct gsim_space *space,
     int64_t sms = space->profile->value[GSIM_KEY_SMS];
     int64_t blocks = kernel->whole_blocks > 0 ? kernel->whole_blocks : kernel->blocks;
     alone.per_sm = at_least_one(gsim_sm_room_fit(&sm, &alone.need));
+    alone.parted_bytes = parted(sm.shared_bytes, alone.per_sm * alone.need.shared_bytes);
     alone.at_once = blocks < alone.per_sm * sms ? blocks : alone.per_sm * sms;
     if (alone.at_once < alone.per_sm * sms)
         alone.per_sm = (alone.at_once + sms - 1) / sms;
@@ -158,12 +170,22 @@ static void lose_l1(const struct gsim_sm_kernel *kernel, struct gsim_sm_stretch 
         gsim_muldiv_floor(out->draws_bytes_per_s, GSIM_RATE_ONE, (int64_t)longer_q32);
 }
 
+/* A kernel that waits for slots of its SMs computes longer; what waits for memory does not. */
+static void lose_slots(const struct gsim_sm_kernel *kernel, struct gsim_sm_stretch *out) {
+    gsim_u128 before = time_of(kernel, out);
+    out->compute_q32 = out->compute_q32 * kernel->crowded_q32 >> 32;
+    out->draws_bytes_per_s = gsim_muldiv_floor(out->draws_bytes_per_s, (int64_t)(before >> 20),
+                                               (int64_t)(time_of(kernel, out) >> 20));
+}
+
 static struct gsim_sm_stretch undisturbed(const struct gsim_space *space,
                                           const struct gsim_sm_kernel *kernel,
                                           const struct gsim_sm_alone *alone) {
     struct gsim_sm_stretch out = on_sms(space, kernel, alone, worth(alone, kernel->held->pace));
     if (gsim_rarely(kernel->small_l1_ppm > 0))
         lose_l1(kernel, &out);
+    if (kernel->crowded_q32 > GSIM_RATE_ONE)
+        lose_slots(kernel, &out);
     return out;
 }
 
@@ -326,7 +348,7 @@ static void find_losses(struct gsim_sm_kernel *kernel, const struct gsim_sm_stre
 
 /* --- kernels that ran last ---------------------------------------------------------------------- */
 
-_Static_assert(sizeof(struct gsim_sm_asked) == 112, "no bytes between fields: they are compared");
+_Static_assert(sizeof(struct gsim_sm_asked) == 120, "no bytes between fields: they are compared");
 
 static struct gsim_sm_asked asked_of(const struct gsim_sm_kernel *kernel) {
     struct gsim_sm_asked out = {
@@ -337,6 +359,7 @@ static struct gsim_sm_asked asked_of(const struct gsim_sm_kernel *kernel) {
         .hbm_bytes_per_s = kernel->hbm_bytes_per_s,
         .power_uw = kernel->power_uw,
         .memory_uw = kernel->memory_uw,
+        .crowded_q32 = kernel->crowded_q32,
         .memory_ppm = kernel->memory_ppm,
         .loads_ppm = kernel->loads_ppm,
         .clock_ppm = kernel->clock_ppm,

@@ -52,6 +52,12 @@ enum gsim_app_unit {
     GSIM_APP_HOST_COPY /* by an engine that takes no turn */
 };
 
+/* The parts of its time that an SM with the kernel's blocks, alone, issues instructions, and that
+ * its tensor cores work; 0: not given. */
+struct gsim_app_busy {
+    uint32_t issue_ppm, tensor_ppm;
+};
+
 struct gsim_app_kernel {
     const char *name;
     int64_t line; /* of its row */
@@ -62,6 +68,7 @@ struct gsim_app_kernel {
     int64_t stored_bytes; /* the part of these that was stored */
     int64_t time_ns; /* measured on one device, and valid for that device only */
     int64_t small_l1_ns; /* that time on SMs that have the smallest L1; at least as long */
+    struct gsim_app_busy busy;
     const char *device; /* the device of the time; NULL without a time */
     enum gsim_precision precision;
     uint32_t efficiency_ppm; /* part of the binding roof that the kernel reaches */

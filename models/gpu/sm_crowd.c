@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/gpu/sm_crowd.h"
+
+#include "sim/base/wide.h"
+
+enum pipe { ISSUE = 0, TENSOR, PIPES };
+
+/* The parts of the slots of each SM that are taken, by kernels up to now. */
+struct taken {
+    uint32_t ppm[PIPES][GSIM_ARRAY_SMS_MAX];
+};
+
+/* --- order ------------------------------------------------------------------------------------ */
+
+/* Kernels that take slots of SMs, the oldest first. */
+struct line {
+    uint16_t number[GSIM_ARRAY_KERNELS_MAX];
+    uint32_t n;
+};
+
+static bool takes_slots(const struct gsim_sm_kernel *kernel) {
+    return kernel->held->n > 0 && kernel->busy.issue_ppm + kernel->busy.tensor_ppm > 0;
+}
+
+/* Those of one instant go by their order. */
+static void join(struct line *line, const struct gsim_sm_kernel *kernels, uint16_t number) {
+    uint32_t at = line->n++;
+    for (; at > 0 && kernels[line->number[at - 1]].arrived_ns > kernels[number].arrived_ns; at--)
+        line->number[at] = line->number[at - 1];
+    line->number[at] = number;
+}
+
+/* --- one kernel on one SM --------------------------------------------------------------------- */
+
+/* What the kernel takes of an SM with its blocks of alone, each of its warps, and what all of its
+ * blocks there want. */
+struct want {
+    int64_t alone_ppm, warp_ppm, all_ppm;
+};
+
+static struct want want_of(const struct gsim_sm_kernel *kernel, const struct gsim_sm_alone *alone,
+                           enum pipe pipe, int64_t blocks) {
+    enum { WARP = 32, QUARTERS = 4 };
+    int64_t alone_ppm = pipe == ISSUE ? kernel->busy.issue_ppm : kernel->busy.tensor_ppm;
+    int64_t warps = alone->per_sm * alone->need.threads / (WARP * QUARTERS);
+    return (struct want){alone_ppm, alone_ppm / (warps > 1 ? warps : 1),
+                         alone_ppm * blocks / alone->per_sm};
+}
+
+/* Times as long. Of blocks that the kernel has here beyond those alone half are older, in the mean,
+ * and have at most half of what is free. */
+static uint64_t longer_q32(const struct want *want, int64_t taken_ppm) {
+    int64_t free_ppm = GSIM_PPM - taken_ppm;
+    int64_t own_ppm = want->all_ppm > want->alone_ppm ? (want->all_ppm - want->alone_ppm) / 2 : 0;
+    int64_t older_ppm = taken_ppm + (own_ppm < free_ppm / 2 ? own_ppm : free_ppm / 2);
+    uint64_t waits = ((uint64_t)want->warp_ppm << 32) / (uint64_t)GSIM_PPM;
+    waits = (uint64_t)((gsim_u128)waits * (uint64_t)older_ppm / (uint64_t)(GSIM_PPM - older_ppm));
+    uint64_t least = ((uint64_t)want->all_ppm << 32) / (uint64_t)free_ppm;
+    return least > GSIM_RATE_ONE + waits ? least : GSIM_RATE_ONE + waits;
+}
+
+/* --- all SMs of one kernel -------------------------------------------------------------------- */
+
+/* How the kernel's blocks are on one SM, and what was taken there before. */
+struct spot {
+    uint8_t blocks;
+    uint32_t before_ppm[PIPES], takes_ppm[PIPES];
+    uint64_t longer_q32;
+};
+
+static bool is_like(const struct spot *spot, const struct taken *taken, int64_t sm,
+                    uint8_t blocks) {
+    return blocks == spot->blocks && taken->ppm[ISSUE][sm] == spot->before_ppm[ISSUE] &&
+           taken->ppm[TENSOR][sm] == spot->before_ppm[TENSOR];
+}
+
+/* What older kernels leave of an SM is never nothing. */
+static struct spot look_at(const struct gsim_sm_kernel *kernel, const struct gsim_sm_alone *alone,
+                           const struct taken *taken, int64_t sm) {
+    struct spot out = {.blocks = kernel->held->blocks[sm], .longer_q32 = GSIM_RATE_ONE};
+    struct want want[PIPES];
+    for (int pipe = 0; pipe < PIPES; pipe++) {
+        out.before_ppm[pipe] = taken->ppm[pipe][sm];
+        want[pipe] = want_of(kernel, alone, (enum pipe)pipe, out.blocks);
+        out.longer_q32 += longer_q32(&want[pipe], out.before_ppm[pipe]) - GSIM_RATE_ONE;
+    }
+    for (int pipe = 0; pipe < PIPES; pipe++) {
+        gsim_u128 takes = ((gsim_u128)(uint64_t)want[pipe].all_ppm << 32) / out.longer_q32;
+        uint32_t most = (uint32_t)GSIM_PPM - 1 - out.before_ppm[pipe];
+        out.takes_ppm[pipe] = takes < most ? (uint32_t)takes : most;
+    }
+    return out;
+}
+
+/* A kernel of which all blocks are there is over with the slowest of them; else blocks follow where
+ * others end. */
+static uint64_t crowd(const struct gsim_sm_kernel *kernel, const struct gsim_sm_alone *alone,
+                      int64_t sms, struct taken *taken) {
+    const struct gsim_sm_held *held = kernel->held;
+    struct spot spot = {.blocks = 0};
+    uint64_t all = 0, most = GSIM_RATE_ONE;
+    for (int64_t sm = 0; sm < sms; sm++) {
+        if (held->blocks[sm] == 0)
+            continue;
+        if (!is_like(&spot, taken, sm, held->blocks[sm]))
+            spot = look_at(kernel, alone, taken, sm);
+        taken->ppm[ISSUE][sm] += spot.takes_ppm[ISSUE];
+        taken->ppm[TENSOR][sm] += spot.takes_ppm[TENSOR];
+        most = spot.longer_q32 > most ? spot.longer_q32 : most;
+        all += (uint64_t)(((gsim_u128)held->blocks[sm] << 64) / spot.longer_q32);
+    }
+    if (held->n >= kernel->blocks || all == 0)
+        return most;
+    return (uint64_t)(((gsim_u128)held->n << 64) / all);
+}
+
+void gsim_sm_crowd_find(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
+                        const struct gsim_sm_alone *alone, uint32_t n) {
+    struct taken taken = {{{0}}};
+    struct line line;
+    line.n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        kernels[i].crowded_q32 = GSIM_RATE_ONE;
+        if (takes_slots(&kernels[i]))
+            join(&line, kernels, (uint16_t)i);
+    }
+    for (uint32_t i = 0; i < line.n; i++) {
+        uint16_t number = line.number[i];
+        uint64_t longer = crowd(&kernels[number], &alone[number], space->sms, &taken);
+        kernels[number].crowded_q32 = longer > GSIM_RATE_ONE ? longer : GSIM_RATE_ONE;
+    }
+}
