@@ -176,20 +176,23 @@ static int64_t worth(const struct gsim_ctx *ctx, gsim_slot slot, int64_t saved_n
     return gsim_common_times(saved_ns, ctx->view->jobs.gpus[slot]);
 }
 
-/* A victim's past running time is the estimate of its remaining time. Jobs with nearly equal GPU
- * time would take turns for ever and pay each time, so a job that is ahead by less than the lead
- * stays. */
+/* A victim's past running time is the estimate of its remaining time. */
 static bool yields(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
                    gsim_slot slot) {
-    int64_t lead = ((const struct state *)ctx->state)->lead;
-    if (!own(ctx, slot)->is_called && gpu_time_ns(ctx, slot) > gpu_time_ns(ctx, victim) / lead)
-        return false;
+    (void)slot;
     return has_way_within(ctx, plan, victim, gsim_service_ns(ctx, victim));
 }
 
-static int64_t least_rank(const struct gsim_ctx *ctx, gsim_slot slot) {
+/* Jobs with nearly equal GPU time would take turns for ever and pay each time, so a job that is
+ * ahead by less than the lead stays. */
+static int64_t least_service_ns(const struct gsim_ctx *ctx, gsim_slot slot, int64_t urgency,
+                                uint32_t gpus) {
     int64_t lead = ((const struct state *)ctx->state)->lead;
-    return own(ctx, slot)->is_called ? INT64_MIN : gsim_common_times(gpu_time_ns(ctx, slot), lead);
+    (void)urgency;
+    if (own(ctx, slot)->is_called)
+        return 0;
+    int64_t time_ns = gsim_common_times(gpu_time_ns(ctx, slot), lead);
+    return time_ns == GSIM_NEVER ? GSIM_NEVER : time_ns / gpus + (time_ns % gpus > 0);
 }
 
 /* If the first waiting job has waited for two quanta, the memory of paused jobs keeps it out: these
@@ -220,7 +223,7 @@ static enum gsim_status open_adaptive(struct gsim_ctx *ctx) {
     state->slices = (struct gsim_slices){.slice_ns = gsim_param(ctx->params, "quantum"),
                                          .rank = gpu_time_ns,
                                          .yields = yields,
-                                         .least_rank = least_rank,
+                                         .least_service_ns = least_service_ns,
                                          .worth = worth,
                                          .way = way};
     gsim_slices_init(&state->slices, ctx);

@@ -38,19 +38,17 @@ static int64_t gpu_time_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_common_times(gsim_service_ns(ctx, slot), ctx->view->jobs.gpus[slot]);
 }
 
-static bool goes_before(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
-    int64_t priority_a = priority(ctx, a), priority_b = priority(ctx, b);
-    return priority_a != priority_b ? priority_a > priority_b
-                                    : gpu_time_ns(ctx, a) < gpu_time_ns(ctx, b);
+/* Priorities past 15 bits count as the last one. */
+static int64_t within_rank(int64_t urgency) {
+    enum { MOST = 32767 };
+    return urgency > MOST ? MOST : urgency < -MOST ? -MOST : urgency;
 }
 
-/* Priorities past 15 bits count as the last one; 2^47 ms of GPU time are 4000 years. */
+/* 2^47 ms of GPU time are 4000 years. */
 static int64_t rank(const struct gsim_ctx *ctx, gsim_slot slot) {
-    enum { TIME_BITS = 47, MOST = 32767 };
-    int64_t urgency = priority(ctx, slot), time_ms = gpu_time_ns(ctx, slot) / GSIM_NS_PER_MS;
-    if (urgency > MOST || urgency < -MOST)
-        urgency = urgency > 0 ? MOST : -MOST;
-    return -urgency * (INT64_C(1) << TIME_BITS) + time_ms;
+    enum { TIME_BITS = 47 };
+    int64_t time_ms = gpu_time_ns(ctx, slot) / GSIM_NS_PER_MS;
+    return -within_rank(priority(ctx, slot)) * (INT64_C(1) << TIME_BITS) + time_ms;
 }
 
 /* A job of the same millisecond has no less GPU time than a whole one. */
@@ -63,10 +61,17 @@ static int64_t worth(const struct gsim_ctx *ctx, gsim_slot slot, int64_t saved_n
     return gsim_common_times(saved_ns / GSIM_NS_PER_MS, ctx->view->jobs.gpus[slot]);
 }
 
-static bool yields(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
-                   gsim_slot slot) {
-    (void)plan;
-    return goes_before(ctx, slot, victim);
+/* Jobs of its priority yield to a job if they have had more GPU time; those below it always, but
+ * where ranks tell the priorities apart no more: then if they are no milliseconds behind. */
+static int64_t least_service_ns(const struct gsim_ctx *ctx, gsim_slot slot, int64_t urgency,
+                                uint32_t gpus) {
+    int64_t own = priority(ctx, slot), time_ns = gpu_time_ns(ctx, slot);
+    if (own == urgency)
+        return time_ns == INT64_MAX ? GSIM_NEVER : time_ns / gpus + 1;
+    if (own < urgency)
+        return GSIM_NEVER;
+    int64_t whole_ns = time_ns - time_ns % GSIM_NS_PER_MS;
+    return within_rank(own) > within_rank(urgency) ? 0 : whole_ns / gpus + (whole_ns % gpus > 0);
 }
 
 /* Compares with the GPU time that the victim will have had by then. */
@@ -101,7 +106,7 @@ static enum gsim_status open_suspend(struct gsim_ctx *ctx) {
     state->slices.rank = rank;
     state->slices.is_first_of_rank = is_whole_ms;
     state->slices.urgency = priority;
-    state->slices.yields = yields;
+    state->slices.least_service_ns = least_service_ns;
     state->slices.worth = worth;
     state->slices.will_yield = gsim_param(ctx->params, "home") ? will_yield : NULL;
     gsim_slices_init(&state->slices, ctx);

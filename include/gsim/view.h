@@ -105,7 +105,7 @@ static inline uint32_t gsim_node_idle_gpus(const struct gsim_view *view, uint32_
     const uint64_t *words = &view->cluster.idle_gpus[(size_t)node * view->cluster.node_words];
     uint32_t n = 0;
     for (uint32_t w = 0; w < view->cluster.node_words; w++)
-        n += (uint32_t)__builtin_popcountll(words[w]);
+        n += words[w] ? (uint32_t)__builtin_popcountll(words[w]) : 0; /* under load few have any */
     return n;
 }
 

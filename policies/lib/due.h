@@ -15,21 +15,39 @@ struct gsim_due_job {
     gsim_slot slot;
 };
 
-/* Jobs of one class have one urgency and as many GPUs, and all of them gain service as fast as time
- * passes: the order of their ranks stays while they run. Zeroed, then gsim_due_init. */
+/* Jobs of one urgency with as many GPUs. */
+struct gsim_due_class {
+    gsim_slot last; /* the job of it with the most service; GSIM_NO_ID: none is due */
+    uint32_t place; /* in `filled`, if one is due */
+    uint64_t least; /* of jobs that may yield to the asker: service as it is in `jobs` */
+};
+
+/* All jobs of one class gain service as fast as time passes: their order stays while they run, and
+ * the service from which on they may yield to a waiting job parts them in two. Zeroed, then
+ * gsim_due_init. */
 struct gsim_due {
     struct gsim_index jobs; /* by class, then by service */
     struct gsim_index classes; /* by urgency and GPUs */
+    struct gsim_due_class *class; /* by number */
+    uint32_t *filled; /* the classes of which a job is due, in no order */
+    uint32_t n_filled, class_capacity, filled_capacity;
     /* Grows with the service of a job, in its class. */
     int64_t (*rank)(const struct gsim_ctx *ctx, gsim_slot slot);
-    struct gsim_due_job *found; /* jobs of this rank or behind it: */
-    int64_t least_rank;
+    /* As in gsim_slices. */
+    int64_t (*least_service_ns)(const struct gsim_ctx *ctx, gsim_slot slot, int64_t urgency,
+                                uint32_t gpus);
+    gsim_slot asker; /* valid if has_asked: */
+    bool has_asked, has_any; /* since jobs and times changed; a job may yield to it */
+    struct gsim_due_job *found; /* jobs that may yield to it, valid if has_found: */
     uint32_t n_found, capacity;
     struct gsim_heap heap; /* the begin of `found`, valid once is_piled: jobs not handed out yet */
     bool has_found, is_piled;
 };
+/* rank, least_service_ns: as in gsim_due. */
 void gsim_due_init(struct gsim_due *due, struct gsim_ctx *ctx,
-                   int64_t (*rank)(const struct gsim_ctx *ctx, gsim_slot slot));
+                   int64_t (*rank)(const struct gsim_ctx *ctx, gsim_slot slot),
+                   int64_t (*least_service_ns)(const struct gsim_ctx *ctx, gsim_slot slot,
+                                               int64_t urgency, uint32_t gpus));
 /* false: no memory. */
 bool gsim_due_add(struct gsim_due *due, struct gsim_ctx *ctx, gsim_slot slot, int64_t urgency);
 /* Does nothing when the job is not due. */
@@ -38,11 +56,19 @@ void gsim_due_remove(struct gsim_due *due, gsim_slot slot);
 void gsim_due_forget(struct gsim_due *due);
 /* None has a rank behind this one; INT64_MIN: none is due. */
 int64_t gsim_due_last_rank(const struct gsim_due *due, const struct gsim_ctx *ctx);
-/* Fills `found`, in no order. false: no memory. */
-bool gsim_due_find(struct gsim_due *due, struct gsim_ctx *ctx, int64_t least_rank);
+/* The waiting job is the asker from now on. Returns whether any job may yield to it. */
+bool gsim_due_ask(struct gsim_due *due, const struct gsim_ctx *ctx, gsim_slot asker);
+/* Fills `found` for this asker, in no order. false: no memory. */
+bool gsim_due_find(struct gsim_due *due, struct gsim_ctx *ctx, gsim_slot asker);
 /* Of the jobs found the one with this place by the length of its slice, 0 for the longest; puts
  * `found` in order as far as that. */
 gsim_slot gsim_due_nth(struct gsim_due *due, const struct gsim_ctx *ctx,
                        const struct gsim_index *running, uint32_t nth);
+
+/* Whether the job, which is due, may yield to the asker. */
+static inline bool gsim_due_may_yield(const struct gsim_due *due, gsim_slot slot) {
+    uint64_t key = (uint64_t)gsim_index_key(&due->jobs, slot);
+    return (key << 32 | gsim_index_tie(&due->jobs, slot) >> 32) >= due->class[key >> 32].least;
+}
 
 #endif

@@ -22,7 +22,7 @@ void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx) {
         gsim_common_no_memory(ctx);
     gsim_index_init(&slices->running, ctx->arena);
     gsim_index_init(&slices->left, ctx->arena);
-    gsim_due_init(&slices->due, ctx, slices->rank);
+    gsim_due_init(&slices->due, ctx, slices->rank, slices->least_service_ns);
     if (!gsim_node_jobs_init(&slices->node_jobs, ctx))
         gsim_common_no_memory(ctx);
     slices->looked_ns = INT64_MIN;
@@ -155,15 +155,6 @@ static void look_at_due(struct gsim_slices *slices, struct gsim_ctx *ctx) {
     slices->last_due_rank = gsim_due_last_rank(&slices->due, ctx);
 }
 
-/* A victim yields to no job behind this rank. */
-static int64_t rank_to_yield_to(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
-                                gsim_slot slot) {
-    if (!slices->yields)
-        return INT64_MIN;
-    return slices->least_rank ? slices->least_rank(ctx, slot)
-                              : gsim_wish_lines_rank(&slices->waiting, slot);
-}
-
 /* Whether a gang that a node of its own could hold needs one: where GPUs of the widest nodes lack
  * its memory, it may go to several narrower ones. Shares of GPUs need none that is idle. */
 static bool counts_usable(const struct gsim_slices *slices, const struct gsim_ctx *ctx) {
@@ -188,7 +179,6 @@ struct clearing {
     const struct gsim_plan *plan;
     gsim_slot slot; /* the job that needs GPUs */
     const struct gsim_reach_list *usable; /* the nodes that it may use; NULL: all */
-    int64_t rank; /* to yield to */
     uint32_t need;
     uint32_t node; /* GSIM_NO_NODE: none yet */
     gsim_slot last; /* the job that makes room there; valid if there is a node */
@@ -196,7 +186,7 @@ struct clearing {
 
 static bool gives_way(const struct clearing *clearing, gsim_slot victim) {
     const struct gsim_slices *slices = clearing->slices;
-    return slices->rank(clearing->ctx, victim) >= clearing->rank &&
+    return gsim_due_may_yield(&slices->due, victim) &&
            yields(slices, clearing->ctx, clearing->plan, victim, clearing->slot);
 }
 
@@ -247,7 +237,7 @@ static void try_first(struct clearing *clearing) {
 static void try_yielding(struct clearing *clearing) {
     struct gsim_slices *slices = clearing->slices;
     struct gsim_due *due = &slices->due;
-    if (!gsim_due_find(due, clearing->ctx, clearing->rank))
+    if (!gsim_due_find(due, clearing->ctx, clearing->slot))
         gsim_common_no_memory(clearing->ctx);
     gsim_node_jobs_begin_sum(&slices->node_jobs);
     for (uint32_t i = 0; i < due->n_found; i++)
@@ -278,7 +268,6 @@ static bool find_node(struct gsim_slices *slices, struct gsim_ctx *ctx,
                                 .usable = gsim_ask_has_wishes(ctx->view)
                                               ? gsim_reach_list(&slices->reach, ctx, slot)
                                               : NULL,
-                                .rank = rank_to_yield_to(slices, ctx, slot),
                                 .need = ctx->view->jobs.gpus[slot],
                                 .node = GSIM_NO_NODE};
     if (slices->only_node != GSIM_NO_NODE)
@@ -299,14 +288,15 @@ static bool could_fit(struct gsim_slices *slices, struct gsim_ctx *ctx,
                       const struct gsim_plan *plan, gsim_slot slot) {
     struct gsim_reach *reach = &slices->reach;
     struct gsim_due *due = &slices->due;
-    int64_t rank = rank_to_yield_to(slices, ctx, slot);
     if (!slices->has_looked)
         look_at_due(slices, ctx);
-    if (rank > slices->last_due_rank)
+    bool is_behind = slices->least_service_ns &&
+                     gsim_wish_lines_rank(&slices->waiting, slot) > slices->last_due_rank;
+    if (is_behind || !gsim_due_ask(due, ctx, slot))
         return false;
     if (asks_by_node(slices, ctx, slot))
         return find_node(slices, ctx, plan, slot);
-    if (!gsim_due_find(due, ctx, rank))
+    if (!gsim_due_find(due, ctx, slot))
         gsim_common_no_memory(ctx);
     reach->is_strict = counts_usable(slices, ctx);
     gsim_reach_begin(reach, ctx, slot);
@@ -356,7 +346,6 @@ static bool push_out(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gs
  * these are cleared at once, and none is the first. */
 static bool clear_found(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                         gsim_slot slot) {
-    int64_t rank = rank_to_yield_to(slices, ctx, slot);
     const struct gsim_node_jobs *nodes = &slices->node_jobs;
     gsim_slot victim = GSIM_NO_SLOT;
     gsim_eviction_begin(&slices->eviction);
@@ -365,7 +354,7 @@ static bool clear_found(struct gsim_slices *slices, struct gsim_ctx *ctx, struct
     for (uint32_t part = nodes->node[slices->cleared_node].end[0]; victim != slices->last_victim;
          part = nodes->part[part].beside[1]) {
         victim = nodes->part[part].slot;
-        if (slices->rank(ctx, victim) >= rank && yields(slices, ctx, plan, victim, slot) &&
+        if (gsim_due_may_yield(&slices->due, victim) && yields(slices, ctx, plan, victim, slot) &&
             !push_out(slices, ctx, plan, victim, slot))
             return false;
     }
@@ -378,7 +367,7 @@ static bool clear_node(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
                        gsim_slot slot) {
     if (asks_by_node(slices, ctx, slot))
         return clear_found(slices, ctx, plan, slot);
-    if (!gsim_due_find(&slices->due, ctx, rank_to_yield_to(slices, ctx, slot)))
+    if (!gsim_due_find(&slices->due, ctx, slot))
         return false;
     uint32_t n_asked = 0, node = first_node(slices, ctx, plan, slot, &n_asked);
     gsim_eviction_begin(&slices->eviction);
@@ -395,7 +384,7 @@ static bool clear_node(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
 static bool clear_all(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       gsim_slot slot) {
     struct gsim_due *due = &slices->due;
-    if (!gsim_due_find(due, ctx, rank_to_yield_to(slices, ctx, slot)))
+    if (!gsim_due_find(due, ctx, slot))
         return false;
     gsim_eviction_begin(&slices->eviction);
     slices->reach.is_strict = counts_usable(slices, ctx);
@@ -737,7 +726,8 @@ void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct
         next_ns = gsim_slices_end_ns(slices, next);
     gsim_slot first = gsim_index_first(&slices->running);
     /* A job that is due may yield when it has run for longer. */
-    bool may_yield_later = slices->yields && first != GSIM_NO_ID && is_due(slices, ctx, first);
+    bool may_yield_later =
+        slices->least_service_ns && first != GSIM_NO_ID && is_due(slices, ctx, first);
     if ((has_placed || may_yield_later) &&
         now + slices->slice_ns < next_ns) /* the placed job may run at once */
         next_ns = now + slices->slice_ns;

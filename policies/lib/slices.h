@@ -35,13 +35,14 @@ struct gsim_slices {
     /* Whether no job behind this one in line could have a victim that yields to it and not to this
      * one. NULL: of no job is there one, as ranks leave nothing out. */
     bool (*is_first_of_rank)(const struct gsim_ctx *ctx, gsim_slot slot);
-    /* Whether the victim, which has run for its slice, gives way to this job; NULL: always. It
-     * never does to a job that stands behind the victim's own rank, so that few are asked. */
+    /* The service from which on jobs of this urgency with as many GPUs, which have run for their
+     * slice, may give way to this job, and none of a rank before its own; GSIM_NEVER: none. NULL:
+     * all of them. */
+    int64_t (*least_service_ns)(const struct gsim_ctx *ctx, gsim_slot slot, int64_t urgency,
+                                uint32_t gpus);
+    /* Whether a victim that may give way does; NULL: always. */
     bool (*yields)(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
                    gsim_slot slot);
-    /* No victim of a lower rank yields to this job; it grows with the job's rank. NULL: that
-     * rank. */
-    int64_t (*least_rank)(const struct gsim_ctx *ctx, gsim_slot slot);
     struct gsim_preemption preemption; /* how jobs give way, unless the policy chooses each time: */
     struct gsim_preemption (*way)(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
                                   gsim_slot victim, gsim_slot slot);
