@@ -10,7 +10,7 @@ struct server {
     int64_t awake_ns; /* since when it is awake */
     bool has_generated; /* a token since then */
     int64_t ran_ns; /* end of its last step; before the first, -1 */
-    /* Not awake: since when it has had requests, or was put to sleep with them; GSIM_NEVER: none. */
+    /* Not awake: since when it has had requests, or slept with them; GSIM_NEVER: it has none. */
     int64_t wants_ns;
 };
 
