@@ -481,7 +481,8 @@ static void stop_job(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop
     if (gsim_rarely(keep == GSIM_KEEP_DISCARD))
         note_discard(core, slot);
     if (gsim_rarely(keep == GSIM_KEEP_SPILT || keep == GSIM_KEEP_IMAGE_SPILT))
-        core->metrics.n_bytes_stored += own->request.mem_bytes * core->jobs.info[slot].n_units;
+        core->metrics.n_bytes_stored +=
+            gsim_hosts_bytes(core, slot) * core->jobs.info[slot].n_units;
     bool is_over =
         core->ops->evict(core->model, slot, stop, keep, core->view.now_ns) == GSIM_AT_ONCE;
     if (gsim_rarely(is_over && own->held_since_ns == core->view.now_ns && !own->is_ending))

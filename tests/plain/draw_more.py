@@ -422,3 +422,9 @@ class MoreDraws:
         self.back_ns = lambda job: costs["in_ns"] + costs["in_ns_per_gib"] * job.memory // GIB
         self.sets += ["preempt=checkpoint", "checkpoint.out_ns=0ns", "checkpoint.out_ns_per_gib=0ns"]
         self.sets += [f"checkpoint.{key}={cost}ns" for key, cost in costs.items()]
+
+    def draw_left_resident(self, r):
+        """Jobs that take turns and leave their memory where it is."""
+        self.draw_paused(r)
+        self.costs.update(quantum=r.choice([S, 5 * S, 10 * S, 3 * S + 7]), lead=r.choice([1, 2, 3, 3, 10]))
+        self.sets = self.sets[1:] + ["choice=resident", f"lead={self.costs['lead']}", f"quantum={self.costs['quantum']}ns"]

@@ -20,6 +20,9 @@ class Paused(Run):
         return (-(-job.memory * S // self.costs["out"]) + -(-job.memory * S // self.costs["back"])
                 + -(-self.costs["free"] * job.memory // GIB))
 
+    def return_ns(self, job):
+        return 0
+
     def has_memory_on(self, job, unit):
         """On GPUs that it has, is on its way to, leaves, or waits for."""
         return job.end is None and unit in (job.units or (job.old_units if job.has_run else ()))

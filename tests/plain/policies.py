@@ -326,7 +326,7 @@ class Adaptive(Policy):
     """A job that has run for a quantum gives way to one that has had at most a third of its GPU time, unless it will, by
     its own past, end before it would be back: one that has run for t is taken to run for another t."""
 
-    kinds, again = ("ways_out", "homed_to_host"), {"homed_to_host": (67,)}
+    kinds, again = ("ways_out", "homed_to_host", "left_resident"), {"homed_to_host": (67,)}
 
     def run(self, cluster, jobs, setup):
         self.lead = setup.costs["lead"]
@@ -334,12 +334,15 @@ class Adaptive(Policy):
             homed = Homed(setup.costs["quantum"], gpu_time, self.yields, lambda run, job, first: gpu_time(run, job) - gpu_time(run, first), None)
             Carried(cluster, jobs, homed, setup.costs).go()
             return
+        if setup.kind == "left_resident":
+            Paused(cluster, jobs, Sliced(setup.costs["quantum"], gpu_time, self.yields), setup.costs).go()
+            return
         run = Run(cluster, jobs, Sliced(setup.costs["quantum"], gpu_time, self.yields), setup.stop_ns, setup.back_ns, setup.loses)
         run.go()
 
     def yields(self, run, victim, job):
         is_ahead = gpu_time(run, job) * self.lead <= gpu_time(run, victim)
-        return is_ahead and victim.ran_at(run.now) >= run.stop_ns(victim) + run.back_ns(victim)
+        return is_ahead and victim.ran_at(run.now) >= run.stop_ns(victim) + run.return_ns(victim)
 
 
 class Gandiva(Policy):
