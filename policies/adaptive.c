@@ -53,10 +53,11 @@ static struct job *own(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_job_state(ctx, slot);
 }
 
+/* With the context of its process; below 0 where the trace does not give the memory. */
 static int64_t mem_mib(const struct gsim_ctx *ctx, gsim_slot slot) {
     int64_t bytes =
         gsim_trace_get(ctx->view->trace, GSIM_COL_MEM_BYTES, ctx->view->jobs.index[slot]);
-    return bytes > 0 ? bytes / GSIM_MIB : bytes;
+    return bytes > 0 ? gsim_job_memory(ctx->view, slot) / GSIM_MIB : bytes;
 }
 
 /* --- what a resident job costs ---------------------------------------------------------------- */
@@ -303,6 +304,7 @@ const struct gsim_policy gsim_policy_adaptive = {
         "fit is passed over for ever (patience=0); under memory= a "
         "job left resident is taken to block its GPU, though others may "
         "push it out, so it is hardly ever chosen",
+    .has_contexts = true,
     .params = params,
     .state_size = sizeof(struct state),
     .job_size = sizeof(struct job),

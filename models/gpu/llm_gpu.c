@@ -10,7 +10,8 @@ struct server {
     int64_t awake_ns; /* since when it is awake */
     bool has_generated; /* a token since then */
     int64_t ran_ns; /* end of its last step; before the first, -1 */
-    int64_t wants_ns; /* asleep: since when it has had requests; GSIM_NEVER: it has none */
+    /* Not awake: since when it has had requests, or slept with them; GSIM_NEVER: it has none. */
+    int64_t wants_ns;
 };
 
 struct gpu {
@@ -121,7 +122,9 @@ static void wake(struct gpu *gpu, uint32_t model) {
 
 static void put_to_sleep(struct gpu *gpu, uint32_t model) {
     const struct gsim_llms *llms = gpu->run->llms;
-    gsim_batching_forget(&gpu->servers[model].batching);
+    struct server *server = &gpu->servers[model];
+    gsim_batching_forget(&server->batching);
+    server->wants_ns = gsim_batching_has_work(&server->batching) ? gpu->now_ns : GSIM_NEVER;
     gpu->run->sums[model].sleeps++;
     change(gpu, model, GSIM_LLM_FALLS_ASLEEP,
            llms->sleep_ns + (llms->sleep_copies ? weights_ns(gpu, model, GSIM_D2H) : 0));
@@ -137,7 +140,6 @@ static void end_change(struct gpu *gpu) {
     gpu->run->sums[gpu->changing].wake_ns += gpu->now_ns - gpu->change_ns;
     if (server->state == GSIM_LLM_FALLS_ASLEEP) {
         server->state = GSIM_LLM_SLEEPS;
-        server->wants_ns = gsim_batching_has_work(&server->batching) ? gpu->now_ns : GSIM_NEVER;
         gpu->free_bytes += llm_of(gpu, gpu->changing)->mem_bytes;
         gpu->has_slept = true;
     } else {
@@ -277,7 +279,7 @@ static void arrive(struct gpu *gpu) {
            requests->list[gpu->n_arrived].arrival_ns <= gpu->now_ns) {
         struct server *server = &gpu->servers[requests->list[gpu->n_arrived].model];
         gsim_batching_arrive(&server->batching, gpu->n_arrived++);
-        if (server->state == GSIM_LLM_SLEEPS && server->wants_ns == GSIM_NEVER)
+        if (server->state != GSIM_LLM_IS_AWAKE && server->wants_ns == GSIM_NEVER)
             server->wants_ns = gpu->now_ns;
     }
 }

@@ -7,7 +7,8 @@
  *   sleep   a model that sleeps has its weights on the host alone, and no keys and values (vLLM's
  *           sleep mode, level 1). At first models are awake in the order of their file, as far as
  *           there is memory. Of those that sleep and have requests, the one that has had them for
- *           the longest time is woken once its memory is free: its weights are copied in. For that,
+ *           the longest time, since they came or it was put to sleep with them, is woken once its
+ *           memory is free: its weights are copied in. For that,
  *           awake models are put to sleep, if that makes room enough: those without requests, the
  *           one that ran longest ago first; then those that have been awake for the quantum and
  *           have generated a token since they woke (else models could wake each other for ever),

@@ -341,6 +341,8 @@ static inline enum gsim_keep gsim_hosts_keep(struct gsim_core *core, gsim_slot s
                                              enum gsim_keep keep) {
     return gsim_hosts_has(keep) ? gsim_hosts_choose(core, slot, keep) : keep;
 }
+/* Bytes of the job's memory on each GPU, without the context of its process. */
+int64_t gsim_hosts_bytes(const struct gsim_core *core, gsim_slot slot);
 /* hold reserves host memory when a plan is made, so that later verbs see it as taken; release gives
  * it back when the job runs again, or never will. */
 void gsim_hosts_hold(struct gsim_core *core, gsim_slot slot, enum gsim_keep keep);

@@ -15,13 +15,12 @@ static uint32_t units_of(const struct gsim_job *job, const struct gsim_unit **un
     return has_left ? job->n_left_units : job->n_units;
 }
 
-/* The bytes of a copy, without the process's context. */
-static int64_t bytes_of(const struct gsim_core *core, gsim_slot slot) {
+int64_t gsim_hosts_bytes(const struct gsim_core *core, gsim_slot slot) {
     return gsim_trace_get(core->trace, GSIM_COL_MEM_BYTES, core->jobs.job[slot]);
 }
 
 enum gsim_keep gsim_hosts_choose(struct gsim_core *core, gsim_slot slot, enum gsim_keep keep) {
-    int64_t bytes = bytes_of(core, slot);
+    int64_t bytes = gsim_hosts_bytes(core, slot);
     const struct gsim_unit *units;
     uint32_t n_units = units_of(&core->jobs.info[slot], &units);
     bool is_there = core->jobs.core[slot].is_hosted; /* true of a job that is stopped already */
@@ -31,7 +30,7 @@ enum gsim_keep gsim_hosts_choose(struct gsim_core *core, gsim_slot slot, enum gs
 }
 
 void gsim_hosts_hold(struct gsim_core *core, gsim_slot slot, enum gsim_keep keep) {
-    int64_t bytes = gsim_hosts_has(keep) ? bytes_of(core, slot) : 0;
+    int64_t bytes = gsim_hosts_has(keep) ? gsim_hosts_bytes(core, slot) : 0;
     const struct gsim_unit *units;
     uint32_t n_units = units_of(&core->jobs.info[slot], &units);
     core->jobs.core[slot].is_hosted = bytes > 0 && n_units > 0;
@@ -42,7 +41,7 @@ void gsim_hosts_hold(struct gsim_core *core, gsim_slot slot, enum gsim_keep keep
 void gsim_hosts_give_back(struct gsim_core *core, gsim_slot slot) {
     const struct gsim_unit *units;
     uint32_t n_units = units_of(&core->jobs.info[slot], &units);
-    gsim_cluster_hold(&core->cluster, units, n_units, -bytes_of(core, slot));
+    gsim_cluster_hold(&core->cluster, units, n_units, -gsim_hosts_bytes(core, slot));
     core->jobs.core[slot].is_hosted = false;
 }
 

@@ -426,13 +426,33 @@ static void cleared(struct gsim_core *core, gsim_slot slot) {
     gsim_core_changed(core, slot); /* the policy may place the job again at this instant */
 }
 
+/* The memory of a stopped job counts no more, on these units or their host. */
+static void lose_memory(struct gsim_core *core, gsim_slot slot, const struct gsim_unit *units,
+                        uint32_t n_units) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    gsim_hosts_release(core, slot);
+    if (own->is_pinned)
+        gsim_cluster_pin(&core->cluster, units, n_units, -own->request.mem_bytes);
+    own->is_pinned = false;
+}
+
+/* Whether the job came with nothing, and leaves nothing: where memory is managed, the manager has
+ * the job of a pause. */
+static bool leaves_nothing(const struct gsim_core *core, gsim_slot slot) {
+    const struct gsim_core_job *own = &core->jobs.core[slot];
+    return own->came_new && (own->keep == GSIM_KEEP_STORAGE ||
+                             !gsim_domain_of(core, core->jobs.job[slot])->ctx->devices);
+}
+
 /* A stay on GPUs that is over in the instant in which it began: the job has not run there, so that
- * it has neither started nor been preempted. A job that came new has no checkpoint to come back
- * from, and left nothing on those GPUs. */
+ * it has neither started nor been preempted. A job that came new has nothing to come back from, and
+ * left nothing on those GPUs. */
 GSIM_COLD static void forget_stay(struct gsim_core *core, gsim_slot slot) {
     uint32_t job = core->jobs.job[slot];
-    if (core->jobs.core[slot].came_new && core->jobs.core[slot].keep == GSIM_KEEP_STORAGE)
+    if (leaves_nothing(core, slot)) {
+        lose_memory(core, slot, core->jobs.info[slot].units, core->jobs.info[slot].n_units);
         core->jobs.core[slot].keep = GSIM_KEEP_DISCARD;
+    }
     if (core->metrics.start_ns[job] != core->view.now_ns)
         return;
     core->metrics.start_ns[job] = -1;
@@ -461,7 +481,8 @@ static void stop_job(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop
     if (gsim_rarely(keep == GSIM_KEEP_DISCARD))
         note_discard(core, slot);
     if (gsim_rarely(keep == GSIM_KEEP_SPILT || keep == GSIM_KEEP_IMAGE_SPILT))
-        core->metrics.n_bytes_stored += own->request.mem_bytes * core->jobs.info[slot].n_units;
+        core->metrics.n_bytes_stored +=
+            gsim_hosts_bytes(core, slot) * core->jobs.info[slot].n_units;
     bool is_over =
         core->ops->evict(core->model, slot, stop, keep, core->view.now_ns) == GSIM_AT_ONCE;
     if (gsim_rarely(is_over && own->held_since_ns == core->view.now_ns && !own->is_ending))
@@ -565,11 +586,7 @@ GSIM_APART static void resubmit(struct gsim_core *core, gsim_slot slot, bool has
 static void fall_back(struct gsim_core *core, gsim_slot slot, bool has_checkpoint) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     const struct gsim_job *job = &core->jobs.info[slot];
-    gsim_hosts_release(core, slot);
-    if (own->is_pinned)
-        gsim_cluster_pin(&core->cluster, job->left_units, job->n_left_units,
-                         -own->request.mem_bytes);
-    own->is_pinned = false;
+    lose_memory(core, slot, job->left_units, job->n_left_units);
     own->keep = has_checkpoint ? GSIM_KEEP_STORAGE : GSIM_KEEP_DISCARD;
     set_state(core, slot, has_checkpoint ? GSIM_HELD : GSIM_QUEUED);
 }
@@ -578,10 +595,7 @@ static void fall_back(struct gsim_core *core, gsim_slot slot, bool has_checkpoin
 static void be_cleared(struct gsim_core *core, gsim_slot slot, bool has_checkpoint) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     const struct gsim_job *job = &core->jobs.info[slot];
-    gsim_hosts_release(core, slot);
-    if (own->is_pinned)
-        gsim_cluster_pin(&core->cluster, job->units, job->n_units, -own->request.mem_bytes);
-    own->is_pinned = false;
+    lose_memory(core, slot, job->units, job->n_units);
     own->keep = has_checkpoint ? GSIM_KEEP_STORAGE : GSIM_KEEP_DISCARD;
     cleared(core, slot);
 }

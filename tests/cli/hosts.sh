@@ -52,6 +52,10 @@ for policy in suspend tiresias las gandiva; do
     check "$policy: at what storage costs" yes "$(holds "$(field jct_mean_s --policy $policy "$@" \
         --host-mem 64GiB $demo) > $(field jct_mean_s --policy $policy "$@" $demo)")"
 done
+# One of 10 GiB leaves once: its process's context on the GPU does not go to storage (policies of which processes share GPUs).
+printf 'job_id,submit_s,duration_s,gpus,mem_gib\na,0,100,1,10\nb,1,10,1,10\n' >"$tmp/once.csv"
+check "a job's memory goes to storage, and no context" 10737418240 "$(field bytes_stored --policy gandiva \
+    --set packing=off --set preempt=suspend --gpus-per-node 1 --host-mem 1GiB "$tmp/once.csv")"
 check "a limit and unknown memory" 3 "$("$gsim" --quiet --policy suspend --host-mem 64GiB \
     tests/golden/two.csv >"$tmp/out" 2>&1; echo $?)"
 

@@ -210,6 +210,10 @@ class Run(Walk):
     def find(self, job):
         return self.cluster.find(job)
 
+    def return_ns(self, job):
+        """What a policy takes for the way back of a running job."""
+        return self.back_ns(job)
+
     def place(self, job):
         units = self.find(job)
         if units is None:

@@ -398,3 +398,33 @@ class MoreDraws:
         self.sets += [f"pcie.d2h_bytes_per_s={self.costs['out']}B/s", f"pcie.h2d_bytes_per_s={self.costs['back']}B/s",
                       f"pcie.h2d_reused_bytes_per_s={self.costs['back']}B/s", f"suspend.free_ns_per_gib={self.costs['free']}ns",
                       f"network.bytes_per_s={self.costs['net']}B/s"]
+
+    def draw_paused(self, r):
+        """Jobs that are paused and keep their memory on the GPUs of one node, where others have room beside it or not."""
+        rate = lambda: r.choice([GIB // 4, GIB, 10 * GIB, 55_365_000_000])
+        self.nodes = self.nodes[:1]
+        self.costs.update(out=rate(), back=rate(), free=r.choice([0, 450_000, S]), stop=r.choice([0, 1, 1000, S // 100, S]),
+                          room=r.choice([8, 8, 12, 1000]) * GIB, context=r.choice([0, GIB // 4, GIB]))
+        for row in self.rows:
+            row.update(gpus=min(row["gpus"], self.width), memory=r.choice([GIB // 2, GIB, 2 * GIB, 3 * GIB, 5 * GIB, 8 * GIB]))
+        self.sets += ["preempt=pause", f"switch.idle_ns={self.costs['stop']}ns", f"hbm_bytes={self.costs['room']}B",
+                      f"context.bytes={self.costs['context']}B", f"pcie.d2h_bytes_per_s={self.costs['out']}B/s",
+                      f"pcie.h2d_bytes_per_s={self.costs['back']}B/s", f"pcie.h2d_reused_bytes_per_s={self.costs['back']}B/s",
+                      f"suspend.free_ns_per_gib={self.costs['free']}ns"]
+
+    def draw_left_at_once(self, r):
+        """Jobs that are off their GPUs in no time and take some to come back, of one node: those that were stopped as they came
+        have nothing to come back with."""
+        self.nodes = self.nodes[:1]
+        costs = {key: r.choice([0, S, 2 * r.randint(1, S)]) for key in ("in_ns", "in_ns_per_gib")}
+        for row in self.rows:
+            row.update(gpus=min(row["gpus"], self.width), memory=r.choice([GIB // 2, GIB, 2 * GIB, 5 * GIB]))
+        self.back_ns = lambda job: costs["in_ns"] + costs["in_ns_per_gib"] * job.memory // GIB
+        self.sets += ["preempt=checkpoint", "checkpoint.out_ns=0ns", "checkpoint.out_ns_per_gib=0ns"]
+        self.sets += [f"checkpoint.{key}={cost}ns" for key, cost in costs.items()]
+
+    def draw_left_resident(self, r):
+        """Jobs that take turns and leave their memory where it is."""
+        self.draw_paused(r)
+        self.costs.update(quantum=r.choice([S, 5 * S, 10 * S, 3 * S + 7]), lead=r.choice([1, 2, 3, 3, 10]))
+        self.sets = self.sets[1:] + ["choice=resident", f"lead={self.costs['lead']}", f"quantum={self.costs['quantum']}ns"]

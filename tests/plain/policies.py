@@ -32,6 +32,7 @@ from moves import Moving
 from orion import Orion
 from outages import FailingShared
 from packed import Packed, Packing
+from paused import Paused
 from pages import Pages
 import parts
 from reservations import Fair, Reserved
@@ -51,6 +52,8 @@ class Policy:
         self.slack = type(self).slack
         if "net" in setup.costs:
             Carried(cluster, jobs, self, setup.costs).go()
+        elif setup.kind == "paused":
+            Paused(cluster, jobs, self, setup.costs).go()
         elif "numa_gpus" in setup.costs:
             self.slack = 1e-7
             Linked(cluster, jobs, self, setup.costs).go()
@@ -158,13 +161,15 @@ class Ranked(Policy):
 
 
 class Srtf(Ranked):
-    kinds, again = (*Ranked.kinds, "linked", "carried_over"), {"carried_over": (70,)}  # units of a node apart in a gang's list
+    kinds, again = (*Ranked.kinds, "linked", "carried_over", "paused", "left_at_once"), {"carried_over": (70,), "left_at_once": (40,)}  # units of a node apart in a gang's list
 
     def rank(self, run, job):
         return max(0, job.thought() - (job.work - job.left_at(run.now)))
 
 
 class Srsf(Srtf):
+    again = {"paused": (1244,), "left_at_once": (24,)}  # a job is stopped in the instant in which it came, and has no memory there
+
     def rank(self, run, job):
         return Srtf.rank(self, run, job) * job.gpus * job.ppm
 
@@ -221,7 +226,7 @@ class Killing(Easy):
 class Las(Ranked):
     """A running job gives way once it is a quantum ahead of one that waits; service is time on GPUs."""
 
-    kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over")  # jobs that take turns and begin anew each time have no end
+    kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over", "paused", "left_at_once")  # jobs that take turns and begin anew each time have no end
     again = {"failures": (19,)}  # a gang is on its way off two nodes as one of them fails
     quantum = 5 * 10**9
     sets = ("las.quantum=5s",)
@@ -321,7 +326,7 @@ class Adaptive(Policy):
     """A job that has run for a quantum gives way to one that has had at most a third of its GPU time, unless it will, by
     its own past, end before it would be back: one that has run for t is taken to run for another t."""
 
-    kinds, again = ("ways_out", "homed_to_host"), {"homed_to_host": (67,)}
+    kinds, again = ("ways_out", "homed_to_host", "left_resident"), {"homed_to_host": (67,)}
 
     def run(self, cluster, jobs, setup):
         self.lead = setup.costs["lead"]
@@ -329,12 +334,15 @@ class Adaptive(Policy):
             homed = Homed(setup.costs["quantum"], gpu_time, self.yields, lambda run, job, first: gpu_time(run, job) - gpu_time(run, first), None)
             Carried(cluster, jobs, homed, setup.costs).go()
             return
+        if setup.kind == "left_resident":
+            Paused(cluster, jobs, Sliced(setup.costs["quantum"], gpu_time, self.yields), setup.costs).go()
+            return
         run = Run(cluster, jobs, Sliced(setup.costs["quantum"], gpu_time, self.yields), setup.stop_ns, setup.back_ns, setup.loses)
         run.go()
 
     def yields(self, run, victim, job):
         is_ahead = gpu_time(run, job) * self.lead <= gpu_time(run, victim)
-        return is_ahead and victim.ran_at(run.now) >= run.stop_ns(victim) + run.back_ns(victim)
+        return is_ahead and victim.ran_at(run.now) >= run.stop_ns(victim) + run.return_ns(victim)
 
 
 class Gandiva(Policy):

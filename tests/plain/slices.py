@@ -35,7 +35,7 @@ class Sliced:
         self.next = min(times, default=None) if run.waiting else None
 
     def find(self, run, job):
-        return run.cluster.find(job)
+        return run.find(job)
 
     def place(self, run, job):
         units = self.find(run, job)

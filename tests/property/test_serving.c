@@ -312,6 +312,7 @@ static void choose_sleep(struct walk *w) {
     w->changing = victim;
     w->model[victim].state = FALLING;
     w->model[victim].sleeps++;
+    w->model[victim].wants_ns = w->now_ns;
     w->change_ns = w->now_ns + w->llms->sleep_ns;
     if (w->llms->sleep_copies)
         w->change_ns += weights_ns(w, victim, GSIM_KEY_PCIE_D2H, GSIM_KEY_PCIE_D2H_COPY_NS);
@@ -321,7 +322,6 @@ static void end_change(struct walk *w) {
     struct model *model = &w->model[w->changing];
     if (model->state == FALLING) {
         w->has_slept = true;
-        model->wants_ns = w->now_ns;
     } else {
         model->awake_ns = w->now_ns;
         model->emitted = 0;
