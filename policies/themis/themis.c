@@ -29,7 +29,7 @@
 #include "policies/themis/auction.h"
 #include "sim/base/units.h"
 
-enum { NO_JOB = UINT32_MAX };
+#define NO_JOB UINT32_MAX
 
 struct job {
     gsim_slot slot;
