@@ -23,6 +23,8 @@
 #include "policies/lib/rounds.h"
 #include "sim/base/units.h"
 
+#include <string.h>
+
 static struct elasticflow *own_of(const struct gsim_ctx *ctx) {
     return ctx->state;
 }
@@ -105,20 +107,24 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
         learn(ctx, job);
 }
 
-static void forget(struct elasticflow *own) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < own->n_order; i++)
-        if (nth(own, i)->is_active)
-            own->order[n++] = own->order[i];
-    own->n_order = n;
+static uint32_t without(uint32_t *list, uint32_t n, uint32_t number) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        list[kept] = list[i];
+        kept += list[i] != number;
+    }
+    return kept;
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     struct elasticflow *own = own_of(ctx);
-    own->job[ctx->view->jobs.index[slot]].is_active = false;
+    uint32_t number = ctx->view->jobs.index[slot];
+    own->job[number].is_active = false;
     own->is_due = true;
-    if (!own->is_reference)
-        forget(own);
+    if (own->is_reference)
+        return;
+    own->n_order = without(own->order, own->n_order, number);
+    own->n_due = without(own->due, own->n_due, number);
 }
 
 static void on_watch(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind kind) {
@@ -201,7 +207,8 @@ static bool do_all_meet(struct elasticflow *own, struct elasticflow_job *job, in
 static void admit(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own,
                   struct elasticflow_job *job, int64_t now) {
     bool is_asked = !job->is_admitted && own->mode == ELASTICFLOW_ADMIT;
-    own->order[own->n_order++] = ctx->view->jobs.index[job->slot];
+    uint32_t number = ctx->view->jobs.index[job->slot];
+    own->order[own->n_order++] = number;
     read_progress(ctx, job);
     own->is_planned &= is_asked;
     if (!is_asked || do_all_meet(own, job, now)) {
@@ -210,7 +217,8 @@ static void admit(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticfl
     }
     job->is_active = !gsim_plan_decline(plan, job->slot);
     own->is_planned &= !job->is_active;
-    forget(own);
+    if (!job->is_active)
+        own->n_order = without(own->order, own->n_order, number);
 }
 
 static uint32_t level_of(const struct elasticflow_job *job) {
@@ -232,6 +240,8 @@ static void give_shares(struct elasticflow *own, int64_t now) {
         plan_again(own, now);
     for (uint32_t i = 0; i < own->n_order; i++)
         nth(own, i)->now_level = level_of(nth(own, i));
+    own->n_due = own->n_order;
+    memcpy(own->due, own->order, own->n_order * sizeof *own->due);
     elasticflow_give_spare(own, now, NULL);
     own->next_ns = GSIM_NEVER;
     for (uint32_t i = 0; i < own->n_order; i++)
@@ -252,7 +262,8 @@ static void hold(struct elasticflow *own, int64_t now_ns) {
 static void make_plan(struct gsim_ctx *ctx, struct gsim_plan *plan, struct elasticflow *own) {
     int64_t now = (ctx->view->now_ns + own->tick_ns - 1) / own->tick_ns;
     own->n_gpus = gpus_up(ctx);
-    forget(own);
+    if (own->mode != ELASTICFLOW_EDF)
+        memcpy(own->order, own->due, own->n_due * sizeof *own->order);
     for (uint32_t i = 0; i < own->n_order; i++)
         read_progress(ctx, nth(own, i));
     if (own->mode != ELASTICFLOW_EDF)
@@ -322,6 +333,7 @@ static enum gsim_status open_elasticflow(struct gsim_ctx *ctx) {
                          "that a job asks for is worth gang.grown_ppm of one of its own";
     own->job = gsim_arena_array(ctx->arena, n, sizeof *own->job);
     own->order = gsim_arena_array(ctx->arena, n, sizeof *own->order);
+    own->due = gsim_arena_array(ctx->arena, n, sizeof *own->due);
     own->arrived = gsim_arena_array(ctx->arena, n, sizeof *own->arrived);
     own->mover = gsim_arena_array(ctx->arena, n, sizeof *own->mover);
     own->moved = gsim_arena_array(ctx->arena, n, sizeof *own->moved);
@@ -335,8 +347,8 @@ static enum gsim_status open_elasticflow(struct gsim_ctx *ctx) {
     if (own->slot < 1)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0, "elasticflow: slot= is shorter than %s",
                          own->is_reference ? "a second" : "a millisecond");
-    return own->job && own->order && own->arrived && own->mover && own->moved && own->placed &&
-                   (!own->is_reference || elasticflow_open_reference(ctx, own))
+    return own->job && own->order && own->due && own->arrived && own->mover && own->moved &&
+                   own->placed && (!own->is_reference || elasticflow_open_reference(ctx, own))
                ? GSIM_OK
                : gsim_no_memory(ctx->log, "opening elasticflow");
 }

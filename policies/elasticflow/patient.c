@@ -35,10 +35,11 @@ bool elasticflow_patient_take(struct elasticflow *own, struct elasticflow_job *j
     free->step[free->n - 1].gpus = left;
     if (free->n > 1 && free->step[free->n - 2].gpus == left)
         free->n--;
-    elasticflow_steps_set(free, found.end, last.gpus);
+    elasticflow_steps_append(free, found.end, last.gpus);
     job->plan.n = 0;
-    elasticflow_steps_set(&job->plan, now, 0);
-    elasticflow_steps_set(&job->plan, last.time, job->level[0].gpus);
+    if (last.time > now)
+        elasticflow_steps_append(&job->plan, now, 0);
+    elasticflow_steps_append(&job->plan, last.time, job->level[0].gpus);
     job->end = found.end;
     job->real_end = found.real_end;
     own->is_out_of_memory |= job->plan.has_failed || free->has_failed;

@@ -53,7 +53,12 @@ static void sort(struct elasticflow *elasticflow, uint32_t first, uint32_t end, 
 void elasticflow_sort(struct elasticflow *elasticflow,
                       bool (*is_before)(const struct elasticflow_job *a,
                                         const struct elasticflow_job *b)) {
-    if (elasticflow->n_order > 1)
+    const uint32_t *order = elasticflow->order;
+    uint32_t i = 1; /* as far as they stand sorted */
+    while (i < elasticflow->n_order &&
+           !is_before(&elasticflow->job[order[i]], &elasticflow->job[order[i - 1]]))
+        i++;
+    if (i < elasticflow->n_order)
         sort(elasticflow, 0, elasticflow->n_order, is_before);
 }
 
@@ -61,6 +66,26 @@ void elasticflow_sort(struct elasticflow *elasticflow,
 
 static bool gains_more(const struct elasticflow_job *a, const struct elasticflow_job *b) {
     return a->gain > b->gain;
+}
+
+/* Sorts the jobs of order from the first one up to the end by their gains. Most of a long line come
+ * before all others, or behind them, and keep their order. */
+static void sort_gains(struct elasticflow *elasticflow, uint32_t first, uint32_t end) {
+    uint32_t *order = elasticflow->order, *other = elasticflow->mover;
+    uint32_t middle = first, last, n = 0, n_behind = 0;
+    for (uint32_t i = first; i < end; i++)
+        if (elasticflow->job[order[i]].gain >= MOST)
+            order[middle++] = order[i];
+        else
+            other[n++] = order[i];
+    last = middle;
+    for (uint32_t i = 0; i < n; i++)
+        if (elasticflow->job[other[i]].gain > -MOST)
+            order[last++] = other[i];
+        else
+            other[n_behind++] = other[i];
+    memcpy(order + last, other, n_behind * sizeof *order);
+    sort(elasticflow, middle, last, gains_more);
 }
 
 /* The job's plan, with the next level up to the first change of it or of the GPUs that are free
@@ -106,17 +131,8 @@ static int64_t step_up(const struct elasticflow_job *job) {
 
 /* The GPU time that the next level saves, by GPU. The reference takes the job that it costs most
  * for the one that it saves most. */
-static void weigh(struct elasticflow *elasticflow, struct elasticflow_job *job, int64_t now,
-                  int64_t n_spare) {
-    int64_t gpus = step_up(job);
-    job->gain = -MOST;
-    job->is_steady = false;
-    if (gpus == 0 || gpus > n_spare)
-        return;
-    if (job->now_level == 0) { /* before all others, whatever it costs */
-        job->gain = MOST;
-        return;
-    }
+static void weigh_next(struct elasticflow *elasticflow, struct elasticflow_job *job, int64_t now,
+                       int64_t gpus) {
     int64_t area;
     if (!elasticflow_patient_weigh(elasticflow, job, now, &area)) {
         struct elasticflow_answer answer = try_next(elasticflow, job, now, true);
@@ -124,6 +140,17 @@ static void weigh(struct elasticflow *elasticflow, struct elasticflow_job *job, 
     }
     double costs = (double)(area - elasticflow_steps_area(&job->plan, job->end)) / (double)gpus;
     job->gain = elasticflow->is_reference ? costs : -costs;
+}
+
+/* A job without a GPU comes before all others, whatever its next level costs. */
+static inline void weigh(struct elasticflow *elasticflow, struct elasticflow_job *job, int64_t now,
+                         int64_t n_spare) {
+    int64_t gpus = step_up(job);
+    bool is_possible = gpus > 0 && gpus <= n_spare;
+    job->gain = is_possible ? MOST : -MOST;
+    job->is_steady = false;
+    if (is_possible && job->now_level > 0)
+        weigh_next(elasticflow, job, now, gpus);
 }
 
 /* The place in order of the job that gains most; n_order: none does. */
@@ -220,8 +247,7 @@ static void weigh_all(struct elasticflow *elasticflow, struct parts *parts, uint
             weigh(elasticflow, job, now, n_spare);
         note(parts, job, n_spare);
     }
-    if (first < parts->last)
-        sort(elasticflow, first, parts->last, gains_more);
+    sort_gains(elasticflow, first, parts->last);
 }
 
 /* Moves the job at this place to where its gain belongs; all others of the middle are sorted, and
@@ -263,6 +289,16 @@ static void weigh_again(struct elasticflow *elasticflow, struct parts *parts, ui
     find_last(elasticflow, parts);
 }
 
+/* No GPU is spare any more: jobs that can have a further level go behind the others, which keep
+ * their gains. */
+static void end_grants(struct elasticflow *elasticflow) {
+    for (uint32_t i = 0; i < elasticflow->n_order; i++) {
+        struct elasticflow_job *job = &elasticflow->job[elasticflow->order[i]];
+        job->gain = step_up(job) > 0 ? -MOST : job->gain;
+    }
+    sort_gains(elasticflow, 0, elasticflow->n_order);
+}
+
 static void grant(struct elasticflow *elasticflow, struct elasticflow_job *job, int64_t now) {
     struct elasticflow_answer answer = try_next(elasticflow, job, now, false);
     elasticflow_steps_copy(&elasticflow->free, &elasticflow->free_to_be);
@@ -280,7 +316,7 @@ void elasticflow_give_spare(struct elasticflow *elasticflow, int64_t now,
         return;
     for (uint32_t i = 0; i < elasticflow->n_order; i++)
         weigh(elasticflow, &elasticflow->job[elasticflow->order[i]], now, n_spare);
-    elasticflow_sort(elasticflow, gains_more);
+    sort_gains(elasticflow, 0, elasticflow->n_order);
     struct parts parts = find_parts(elasticflow);
     parts.edges = elasticflow_patient_edges(elasticflow, now);
     parts.releases = INT64_MAX; /* not known yet */
@@ -294,6 +330,8 @@ void elasticflow_give_spare(struct elasticflow *elasticflow, int64_t now,
         grant(elasticflow, job, now);
         if (on_grant)
             on_grant(elasticflow, job, old_end);
-        weigh_again(elasticflow, &parts, at, now, n_spare);
+        if (n_spare > 0)
+            weigh_again(elasticflow, &parts, at, now, n_spare);
     }
+    end_grants(elasticflow);
 }

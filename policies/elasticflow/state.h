@@ -38,7 +38,6 @@ struct elasticflow_job {
     /* The level of the plan now, from 1 on; 0: none. */
     uint32_t now_level;
     uint32_t n_levels;
-    struct elasticflow_level level[ELASTICFLOW_LEVELS];
     bool has_slower_level; /* a level that is slower than the one below */
     struct elasticflow_steps plan; /* the GPUs that it is to have */
     int64_t end, real_end; /* of the plan: aligned to slots, and as computed */
@@ -60,6 +59,8 @@ struct elasticflow_job {
     bool is_next_end, ends_with_start; /* las: it ends first; it ends when others come */
     uint32_t next_in_set; /* gandiva */
     bool has_waited; /* gandiva: it had no set when it came */
+    /* last, since plans of many jobs look at what stands before, and at the first level */
+    struct elasticflow_level level[ELASTICFLOW_LEVELS];
 };
 
 struct elasticflow_reference;
@@ -68,6 +69,8 @@ struct elasticflow {
     struct elasticflow_job *job;
     uint32_t *order; /* the active jobs */
     uint32_t n_order;
+    /* Those of order as they stood by their deadlines, before their gains were sorted. */
+    uint32_t *due, n_due;
     uint32_t *mover, n_movers; /* scratch: those that run, and shall have GPUs, in that order */
     uint32_t *moved, n_moved; /* scratch: those that have moved for others in this plan */
     /* Those of order that have GPUs or shall have some, in that order: all others wait, and are

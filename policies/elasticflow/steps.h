@@ -23,6 +23,14 @@ struct elasticflow_steps {
 int64_t elasticflow_steps_find(const struct elasticflow_steps *steps, int64_t time);
 bool elasticflow_steps_have(const struct elasticflow_steps *steps, int64_t time);
 void elasticflow_steps_set(struct elasticflow_steps *steps, int64_t time, int64_t gpus);
+/* As set, behind all steps there are. */
+static inline void elasticflow_steps_append(struct elasticflow_steps *steps, int64_t time,
+                                            int64_t gpus) {
+    if (steps->n < steps->capacity)
+        steps->step[steps->n++] = (struct elasticflow_step){time, gpus};
+    else
+        elasticflow_steps_set(steps, time, gpus);
+}
 /* As set, where there is no step at that time yet. */
 void elasticflow_steps_add(struct elasticflow_steps *steps, int64_t time, int64_t gpus);
 /* Drops steps that change nothing. */

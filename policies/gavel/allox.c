@@ -32,7 +32,7 @@ struct allox {
 static bool has_gpu(const struct gavel *gavel, const struct gsim_round_entry *entry) {
     bool has = false;
     for (uint32_t type = 0; type < gavel->n_types; type++)
-        has |= entry->share[type] >= 1;
+        has |= entry->of[type].share >= 1;
     return has;
 }
 
@@ -55,7 +55,7 @@ static void find_free(struct allox *x) {
     for (uint32_t t = 0; t < gavel->n_types; t++) {
         uint32_t type = gavel->by_name[t], n = gavel->n_gpus[type];
         for (uint32_t e = 0; e < gavel->rounds.n; e++)
-            n -= gavel->rounds.entry[e].share[type] >= 1;
+            n -= gavel->rounds.entry[e].of[type].share >= 1;
         for (; n > 0; n--)
             x->type[x->n_free++] = type;
     }
@@ -83,7 +83,7 @@ static void give_gpus(struct allox *x, struct gsim_round_entry *entry) {
     for (uint32_t gpu = 0; gpu < x->n_free; gpu++)
         if (x->first[gpu] != GSIM_NO_MEMBER) {
             struct gsim_round_entry *e = &entry[x->entry[x->first[gpu]]];
-            e->share[x->type[gpu]] = e->per_s[0][x->type[gpu]] > 0 ? 1.0 / e->gpus : 0;
+            e->of[x->type[gpu]].share = e->per_s[0][x->type[gpu]] > 0 ? 1.0 / e->gpus : 0;
         }
 }
 

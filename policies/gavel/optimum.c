@@ -294,7 +294,7 @@ bool gavel_optimise(struct gsim_ctx *ctx, struct gavel *gavel) {
         return false;
     }
     for (uint32_t e = 0; e < gavel->rounds.n; e++)
-        memcpy(gavel->rounds.entry[e].share, o->entry[o->group_of[e]].share,
-               sizeof gavel->rounds.entry[e].share);
+        for (uint32_t type = 0; type < gavel->n_types; type++)
+            gavel->rounds.entry[e].of[type].share = o->entry[o->group_of[e]].share[type];
     return true;
 }

@@ -5,19 +5,19 @@
  * is parted when its jobs together make less than one of them alone. The program adds up over all
  * device types what a pair makes, so that with three types nearly each pair stays; here that is a
  * mean over GPUs. */
-#include <string.h>
-
 #include "policies/gavel/packing.h"
+
+#include <string.h>
 
 void gavel_split_equally(const struct gavel *gavel, struct gsim_round_entry *entry, uint32_t n) {
     double sum = 0;
     for (uint32_t t = 0; t < gavel->n_types; t++) {
         uint32_t type = gavel->by_name[t];
-        entry->share[type] = (double)gavel->n_gpus[type] / n / entry->gpus;
-        sum += entry->share[type];
+        entry->of[type].share = (double)gavel->n_gpus[type] / n / entry->gpus;
+        sum += entry->of[type].share;
     }
     for (uint32_t type = 0; type < gavel->n_types; type++)
-        entry->share[type] /= sum > 1 ? sum : 1;
+        entry->of[type].share /= sum > 1 ? sum : 1;
 }
 
 double gavel_packed(const struct gavel *gavel, const struct gsim_round_entry *pair, uint32_t type) {
@@ -118,7 +118,7 @@ static void share_equally(struct gavel *gavel, bool is_packed) {
     }
     for (uint32_t i = 0; i < gavel->rounds.n; i++) {
         struct gsim_round_entry *entry = &gavel->rounds.entry[i];
-        memset(entry->share, 0, sizeof entry->share);
+        gsim_rounds_unshare(&gavel->rounds, entry);
         if (is_scheduled(gavel, entry, is_packed))
             gavel_split_equally(gavel, entry, n);
     }

@@ -26,7 +26,7 @@ static struct gsim_round_entry *entry_of(const struct queue *q, uint32_t number)
 
 static void serve(struct queue *q, uint32_t number, uint32_t type) {
     struct gsim_round_entry *entry = entry_of(q, number);
-    entry->share[type] = 1;
+    entry->of[type].share = 1;
     q->left[type] -= entry->gpus;
     q->served[q->n_served++] = number;
 }
@@ -71,7 +71,7 @@ static void serve_fastest(struct queue *q) {
 
 static uint32_t type_of(const struct gavel *gavel, const struct gsim_round_entry *entry) {
     uint32_t type = 0;
-    while (type < gavel->n_types && entry->share[type] < 1)
+    while (type < gavel->n_types && entry->of[type].share < 1)
         type++;
     return type;
 }
@@ -101,8 +101,8 @@ static void serve_pairs(struct queue *q) {
             return;
         struct gsim_round_entry *alone = entry_of(q, q->served[with]);
         uint32_t type = type_of(q->gavel, alone);
-        alone->share[type] = 0;
-        gavel_pair(q->gavel, q->served[with], number)->share[type] = 1;
+        alone->of[type].share = 0;
+        gavel_pair(q->gavel, q->served[with], number)->of[type].share = 1;
         q->served[with] = GSIM_NO_MEMBER;
     }
 }
@@ -209,7 +209,7 @@ static void line_up(struct queue *q) {
     for (uint32_t type = 0; type < gavel->n_types; type++)
         q->left[type] = gavel->n_gpus[type];
     for (uint32_t i = 0; i < gavel->rounds.n; i++)
-        memset(gavel->rounds.entry[i].share, 0, sizeof gavel->rounds.entry[i].share);
+        gsim_rounds_unshare(&gavel->rounds, &gavel->rounds.entry[i]);
     for (uint32_t i = 0; i < gavel->n_live; i++) {
         struct gavel_job *job = &gavel->job[gavel->live[i]];
         job->is_new = false;

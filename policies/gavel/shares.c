@@ -28,7 +28,7 @@ static void share_time(struct gavel *gavel) {
         there += gavel->n_gpus[type];
     for (uint32_t i = 0; i < gavel->rounds.n; i++)
         for (uint32_t type = 0; type < gavel->n_types; type++)
-            gavel->rounds.entry[i].share[type] =
+            gavel->rounds.entry[i].of[type].share =
                 gavel->n_gpus[type] / (there > gavel->rounds.n ? there : gavel->rounds.n);
 }
 
@@ -172,7 +172,7 @@ static bool replay(struct gsim_ctx *ctx, struct gavel *gavel) {
     struct gavel_replay *replay = &gavel->replay;
     const uint32_t from = replay->next;
     for (uint32_t i = 0; i < gavel->rounds.n; i++)
-        memset(gavel->rounds.entry[i].share, 0, sizeof gavel->rounds.entry[i].share);
+        gsim_rounds_unshare(&gavel->rounds, &gavel->rounds.entry[i]);
     for (; replay->next < replay->n && is_of_now(gavel, &replay->row[replay->next]);
          replay->next++) {
         const struct gavel_replay_row *row = &replay->row[replay->next];
@@ -180,7 +180,7 @@ static bool replay(struct gsim_ctx *ctx, struct gavel *gavel) {
             return false;
         struct gsim_round_entry *entry = entry_of_row(gavel, row);
         if (entry)
-            entry->share[row->type] = row->share;
+            entry->of[row->type].share = row->share;
     }
     if (replay->next > from)
         return true;

@@ -95,8 +95,17 @@ struct gsim_round_entry *gsim_rounds_add(struct gsim_rounds *rounds, uint32_t fi
     struct gsim_round_entry *entry = &rounds->entry[rounds->n++];
     *entry = (struct gsim_round_entry){.member = {first, second}, .gpus = gpus};
     for (uint32_t type = 0; type < rounds->n_types && second == GSIM_NO_MEMBER; type++)
-        entry->time[type] = rounds->head_start;
+        entry->of[type].time = rounds->head_start;
     return entry;
+}
+
+/* What entries have of types that there are not stays as it was made. */
+static void copy(const struct gsim_rounds *rounds, struct gsim_round_entry *to,
+                 const struct gsim_round_entry *from) {
+    memcpy(to, from, offsetof(struct gsim_round_entry, of));
+    memcpy(to->of, from->of, rounds->n_types * sizeof *from->of);
+    for (int m = 0; m < 2; m++)
+        memcpy(to->per_s[m], from->per_s[m], rounds->n_types * sizeof *from->per_s[m]);
 }
 
 void gsim_rounds_remove(struct gsim_rounds *rounds,
@@ -108,15 +117,20 @@ void gsim_rounds_remove(struct gsim_rounds *rounds,
             (entry->member[1] != GSIM_NO_MEMBER && is_gone(arg, entry->member[1])))
             continue;
         if (kept != i)
-            rounds->entry[kept] = *entry;
+            copy(rounds, &rounds->entry[kept], entry);
         kept++;
     }
     rounds->n = kept;
 }
 
+void gsim_rounds_unshare(const struct gsim_rounds *rounds, struct gsim_round_entry *entry) {
+    for (uint32_t type = 0; type < rounds->n_types; type++)
+        entry->of[type].share = 0;
+}
+
 void gsim_rounds_credit(struct gsim_rounds *rounds, struct gsim_round_entry *entry, uint32_t type,
                         double time_s) {
-    entry->time[type] += time_s;
+    entry->of[type].time += time_s;
     rounds->time[type] += time_s;
 }
 
@@ -125,10 +139,10 @@ void gsim_rounds_settle(struct gsim_rounds *rounds, double since_s) {
         rounds->time[type] = 0;
         for (uint32_t i = 0; i < rounds->n; i++) {
             struct gsim_round_entry *entry = &rounds->entry[i];
-            double got = entry->time[type] - rounds->head_start;
-            double should = entry->has_share ? entry->share[type] * since_s : 0;
-            entry->deficit[type] += should - got;
-            entry->time[type] = rounds->head_start;
+            double got = entry->of[type].time - rounds->head_start;
+            double should = entry->has_share ? entry->of[type].share * since_s : 0;
+            entry->of[type].deficit += should - got;
+            entry->of[type].time = rounds->head_start;
             rounds->time[type] += rounds->head_start;
         }
     }
@@ -138,16 +152,16 @@ static double priority_of(const struct gsim_rounds *rounds, const struct gsim_ro
                           uint32_t type) {
     bool runs = entry->per_s[0][type] > 0 &&
                 (entry->member[1] == GSIM_NO_MEMBER || entry->per_s[1][type] > 0);
-    if (!entry->has_share || !(entry->share[type] > 0) || !runs)
+    if (!entry->has_share || !(entry->of[type].share > 0) || !runs)
         return 0;
-    double part = rounds->time[type] > 0 ? entry->time[type] / rounds->time[type] : 0;
-    return part > 0 ? entry->share[type] / part : entry->share[type] * untried;
+    double part = rounds->time[type] > 0 ? entry->of[type].time / rounds->time[type] : 0;
+    return part > 0 ? entry->of[type].share / part : entry->of[type].share * untried;
 }
 
 void gsim_rounds_rank(struct gsim_rounds *rounds) {
     for (uint32_t i = 0; i < rounds->n; i++)
         for (uint32_t type = 0; type < rounds->n_types; type++)
-            rounds->entry[i].priority[type] = priority_of(rounds, &rounds->entry[i], type);
+            rounds->entry[i].of[type].priority = priority_of(rounds, &rounds->entry[i], type);
 }
 
 /* --- choosing --------------------------------------------------------------------------------- */
@@ -200,12 +214,13 @@ struct round {
  * of all entries on the type in it: an entry alone on a type has always had all of that. */
 static double key_of(const struct round *round, const struct gsim_round_entry *entry,
                      uint32_t type) {
-    bool has_time = round->is_across_types && entry->priority[type] > 0 && entry->time[type] > 0;
-    return has_time ? entry->share[type] / entry->time[type] : entry->priority[type];
+    const struct gsim_round_type *of = &entry->of[type];
+    bool has_time = round->is_across_types && of->priority > 0 && of->time > 0;
+    return has_time ? of->share / of->time : of->priority;
 }
 
 static bool runs_on(const struct gsim_round_entry *entry, uint32_t type, enum which which) {
-    if (which != ALL && (entry->priority[type] > 0) != (which == WITH_PRIORITY))
+    if (which != ALL && (entry->of[type].priority > 0) != (which == WITH_PRIORITY))
         return false;
     return entry->per_s[0][type] > 0 &&
            (entry->member[1] == GSIM_NO_MEMBER || entry->per_s[1][type] > 0);
@@ -225,8 +240,8 @@ static struct gsim_heap gather(const struct round *round, const uint32_t *types,
                 continue;
             round->list[heap.n++] =
                 (struct ranked){key_of(round, entry, type),
-                                entry->deficit[type],
-                                entry->has_share ? entry->share[type] : 0,
+                                entry->of[type].deficit,
+                                entry->has_share ? entry->of[type].share : 0,
                                 which == WITHOUT_PRIORITY ? entry->per_s[0][type] : 0,
                                 i,
                                 at};

@@ -19,10 +19,11 @@ struct gsim_round_entry {
     uint32_t member[2]; /* the policy's numbers of its jobs; the second GSIM_NO_MEMBER: one job */
     uint32_t gpus; /* of a job */
     bool has_share; /* it was there when the shares were computed */
-    /* by device type; a pair runs on a type if both of its jobs do */
-    double per_s[2][GSIM_ROUND_TYPES];
-    double share[GSIM_ROUND_TYPES], time[GSIM_ROUND_TYPES], deficit[GSIM_ROUND_TYPES],
-        priority[GSIM_ROUND_TYPES];
+    /* by device type, of which there mostly are few: a round reads the first ones of all entries */
+    struct gsim_round_type {
+        double share, time, deficit, priority;
+    } of[GSIM_ROUND_TYPES];
+    double per_s[2][GSIM_ROUND_TYPES]; /* a pair runs on a type if both of its jobs do */
 };
 
 struct gsim_rounds {
@@ -62,6 +63,8 @@ struct gsim_round_entry *gsim_rounds_add(struct gsim_rounds *rounds, uint32_t fi
 /* Removes the entries of jobs that are gone. */
 void gsim_rounds_remove(struct gsim_rounds *rounds,
                         bool (*is_gone)(const void *arg, uint32_t member), const void *arg);
+/* The entry has a share of no type. */
+void gsim_rounds_unshare(const struct gsim_rounds *rounds, struct gsim_round_entry *entry);
 /* Notes that an entry has run for that time. */
 void gsim_rounds_credit(struct gsim_rounds *rounds, struct gsim_round_entry *entry, uint32_t type,
                         double time_s);

@@ -3,16 +3,16 @@
 
 #include "policies/lib/real.h"
 
-/* The largest sums of logarithms, by GPUs: of the first i bidders in row i of `before`, and of all
- * from bidder i on in row i of `from`. */
+/* The largest sums of logarithms, by GPUs: of all from bidder i on in row i of `from`. */
 struct auction {
     struct gsim_bidder *bidder;
     uint32_t n, n_gpus;
-    double *before, *from;
+    double *from;
+    double *before, *scratch; /* of the bidders before one */
 };
 
-static double *row(const struct auction *a, double *sums, uint32_t i) {
-    return sums + (size_t)i * (a->n_gpus + 1);
+static double *row(const struct auction *a, uint32_t i) {
+    return a->from + (size_t)i * (a->n_gpus + 1);
 }
 
 /* How many GPUs this bidder has where all, with the others' sums, is the most; of equal numbers
@@ -27,15 +27,21 @@ static uint32_t best_for(const struct gsim_bidder *bidder, const double *others,
 
 static void add(const struct auction *a, const struct gsim_bidder *bidder, const double *others,
                 double *sums) {
+    const double *log_value = bidder->log_value;
     for (uint32_t gpus = 0; gpus <= a->n_gpus; gpus++) {
-        uint32_t k = best_for(bidder, others, gpus);
-        sums[gpus] = bidder->log_value[k] + others[gpus - k];
+        uint32_t most = bidder->most < gpus ? bidder->most : gpus;
+        double best = log_value[0] + others[gpus];
+        for (uint32_t k = 1; k <= most; k++) {
+            double sum = log_value[k] + others[gpus - k];
+            best = sum > best ? sum : best;
+        }
+        sums[gpus] = best;
     }
 }
 
 /* The most that all but one bidder can have. */
 static double without(const struct auction *a, uint32_t i) {
-    const double *before = row(a, a->before, i), *from = row(a, a->from, i + 1);
+    const double *before = a->before, *from = row(a, i + 1);
     double best = before[0] + from[a->n_gpus];
     for (uint32_t gpus = 1; gpus <= a->n_gpus; gpus++) {
         double sum = before[gpus] + from[a->n_gpus - gpus];
@@ -44,15 +50,35 @@ static double without(const struct auction *a, uint32_t i) {
     return best;
 }
 
-static void settle(const struct auction *a) {
-    uint32_t left = a->n_gpus;
-    double all = row(a, a->from, 0)[a->n_gpus];
+/* Returns the bidders up to the last one that gets a GPU. The others get what they would without
+ * any that gets none: it takes nothing from them. */
+static uint32_t allot(const struct auction *a) {
+    uint32_t left = a->n_gpus, n = 0;
     for (uint32_t i = 0; i < a->n; i++) {
         struct gsim_bidder *bidder = &a->bidder[i];
-        bidder->won = best_for(bidder, row(a, a->from, i + 1), left);
+        bidder->won = best_for(bidder, row(a, i + 1), left);
+        bidder->kept = 1;
         left -= bidder->won;
-        double loss = without(a, i) - (all - bidder->log_value[bidder->won]);
-        bidder->kept = loss > 0 ? gsim_real_exp(-loss) : 1;
+        n = bidder->won > 0 ? i + 1 : n;
+    }
+    return n;
+}
+
+static void settle(struct auction *a) {
+    double all = row(a, 0)[a->n_gpus];
+    uint32_t n = allot(a);
+    for (uint32_t gpus = 0; gpus <= a->n_gpus; gpus++)
+        a->before[gpus] = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct gsim_bidder *bidder = &a->bidder[i];
+        double *before = a->before;
+        if (bidder->won > 0) {
+            double loss = without(a, i) - (all - bidder->log_value[bidder->won]);
+            bidder->kept = loss > 0 ? gsim_real_exp(-loss) : 1;
+        }
+        add(a, bidder, before, a->scratch);
+        a->before = a->scratch;
+        a->scratch = before;
     }
 }
 
@@ -67,18 +93,17 @@ static uint32_t asked_for(const struct gsim_bidder *bidder, uint32_t n_bidders, 
 bool gsim_auction(struct gsim_bidder *bidder, uint32_t n_bidders, uint32_t n_gpus,
                   struct gsim_arena *arena) {
     n_gpus = asked_for(bidder, n_bidders, n_gpus);
-    size_t cells = ((size_t)n_bidders + 1) * ((size_t)n_gpus + 1);
-    double *sums = gsim_arena_grow(arena, NULL, 0, 2 * cells * sizeof *sums);
-    struct auction a = {.bidder = bidder, .n = n_bidders, .n_gpus = n_gpus, .before = sums};
+    size_t width = (size_t)n_gpus + 1, cells = ((size_t)n_bidders + 3) * width;
+    double *sums = gsim_arena_grow(arena, NULL, 0, cells * sizeof *sums);
+    struct auction a = {.bidder = bidder, .n = n_bidders, .n_gpus = n_gpus, .from = sums};
     if (!sums)
         return false;
-    a.from = sums + cells;
+    a.before = row(&a, n_bidders + 1);
+    a.scratch = a.before + width;
     for (uint32_t gpus = 0; gpus <= n_gpus; gpus++)
-        row(&a, a.before, 0)[gpus] = row(&a, a.from, n_bidders)[gpus] = 0;
-    for (uint32_t i = 0; i < n_bidders; i++)
-        add(&a, &bidder[i], row(&a, a.before, i), row(&a, a.before, i + 1));
+        row(&a, n_bidders)[gpus] = 0;
     for (uint32_t i = n_bidders; i-- > 0;)
-        add(&a, &bidder[i], row(&a, a.from, i + 1), row(&a, a.from, i));
+        add(&a, &bidder[i], row(&a, i + 1), row(&a, i));
     settle(&a);
     gsim_arena_drop(arena, sums);
     return true;

@@ -29,38 +29,51 @@
 #include "policies/themis/auction.h"
 #include "sim/base/units.h"
 
+#define NO_JOB UINT32_MAX
+
 struct job {
     gsim_slot slot;
     uint32_t gpus, has; /* that it asks for; of the lease under way */
-    int64_t until_ns; /* of the lease; jobs without GPUs: of no meaning */
     double crowd; /* the sum of jobs over time at its arrival */
-    bool has_ended, is_open; /* is_open: it has no lease, and may get one now */
-    bool bids;
     bool keeps_pace; /* those found for it stay */
-    uint32_t gets;
     double *pace, *log_value; /* by GPUs, 0 to `gpus` */
-    uint32_t arrival; /* among the open jobs */
     uint64_t came; /* among all that have come */
-    uint64_t listed_in; /* the auction for which it was listed last */
+    /* It has had a lease in the last auction, or since one before: it is in the row of leases. Jobs
+     * that are not there stand in the line. */
+    bool is_in_row, is_back; /* is_back: it waits again */
+    uint32_t before, after; /* in the row */
+    int64_t until_ns; /* of its lease */
 };
 
-/* An open job's place among the others. */
+/* A job that waits, or has a lease that has run out: its place among the others, and what it takes
+ * to find that again at a later time. All of it stays while the job waits. */
 struct behind {
     double rho;
-    uint32_t number, arrival; /* in the trace; among the active jobs */
+    uint64_t came;
+    uint32_t number; /* in the trace; NO_JOB: it has left the line */
+    uint32_t gpus, gets;
+    bool runs, ends_in_lease; /* with all GPUs that it asks for */
+    int64_t submit_ns;
+    double crowd, alone_s;
+    double left_s, rest_s; /* of its work; of the time for that, beyond a lease if there is more */
 };
 
 struct state {
     struct job *job; /* by number in the trace */
-    uint32_t *active, n_active; /* by arrival */
+    uint32_t n_active;
     uint64_t n_came;
     bool is_one_type; /* all GPUs are */
-    uint32_t *order; /* open jobs by arrival, at an auction the worst rho first */
-    struct behind *behind; /* as the last auction ranked them */
-    uint32_t n_behind;
-    uint64_t n_auctions;
-    uint32_t n_open;
-    uint32_t *few; /* scratch: open jobs that may get a GPU more; that have GPUs, or get some */
+    /* Jobs that may bid: `n_ranked` as the last auction ranked them, then newcomers. Of the first,
+     * n_waiting have not left, and all note the end that a lease of that auction has. */
+    struct behind *line;
+    uint32_t n_line, n_ranked, n_waiting;
+    int64_t noted_ns;
+    /* The row of leases: the first to end comes first, since all are of one length. */
+    uint32_t first, last;
+    uint32_t *back, n_back; /* jobs of the row that wait again */
+    uint32_t n_with_gpus;
+    uint32_t n_bidders;
+    uint32_t *few; /* scratch: places in line of jobs that may get a GPU more; that have some */
     struct gsim_bidder *bidder;
     struct gsim_random random;
     double crowd; /* jobs over time so far, in s */
@@ -69,13 +82,9 @@ struct state {
     double fairness;
     enum gsim_rule rule;
     struct gsim_preemption way;
-    uint32_t n_repairs; /* of nodes, that an auction has seen */
+    uint32_t n_repairs, n_failures; /* of nodes, that a decide, or an auction, has seen */
     bool is_due;
-    /* The first end to come of those that jobs note, waiting ones too, and how many jobs note it
-     * (0: unknown). */
-    int64_t next_ns;
-    uint32_t n_next;
-    int64_t first_end_ns; /* no lease ends before */
+    bool has_other_paces; /* of jobs in other epochs, or phases */
 };
 
 static struct state *own(const struct gsim_ctx *ctx) {
@@ -91,17 +100,74 @@ static void count_crowd(const struct gsim_ctx *ctx, struct state *s) {
     s->crowd_ns = ctx->view->now_ns;
 }
 
-/* The job is an active one. */
-static void drop(struct state *s, uint32_t number) {
-    uint32_t low = 0, high = s->n_active - 1;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->job[s->active[middle]].came < s->job[number].came)
-            low = middle + 1;
-        else
-            high = middle;
+/* --- the row of leases, and the line ---------------------------------------------------------- */
+
+static void set_gpus(struct state *s, struct job *job, uint32_t gpus) {
+    s->n_with_gpus += gpus > 0;
+    s->n_with_gpus -= job->has > 0;
+    job->has = gpus;
+}
+
+static void leave_row(struct state *s, struct job *job) {
+    *(job->before == NO_JOB ? &s->first : &s->job[job->before].after) = job->after;
+    *(job->after == NO_JOB ? &s->last : &s->job[job->after].before) = job->before;
+    job->is_in_row = job->is_back = false;
+}
+
+static void join_row(struct state *s, uint32_t number) {
+    struct job *job = &s->job[number];
+    job->before = s->last;
+    job->after = NO_JOB;
+    *(s->last == NO_JOB ? &s->first : &s->job[s->last].after) = number;
+    s->last = number;
+    job->is_in_row = true;
+    job->until_ns = s->noted_ns;
+}
+
+static void join_line(struct state *s, uint32_t number, bool runs) {
+    s->line[s->n_line++] = (struct behind){.number = number, .runs = runs};
+}
+
+static void leave_line(struct state *s, uint32_t at) {
+    s->line[at].number = NO_JOB;
+    s->n_waiting -= at < s->n_ranked;
+}
+
+/* Drops the places of jobs that have left. */
+static void close_line(struct state *s) {
+    uint32_t n = 0, n_ranked = 0;
+    for (uint32_t i = 0; i < s->n_line; i++) {
+        if (s->line[i].number == NO_JOB)
+            continue;
+        n_ranked += i < s->n_ranked;
+        if (n != i)
+            s->line[n] = s->line[i];
+        n++;
     }
-    memmove(s->active + low, s->active + low + 1, (--s->n_active - low) * sizeof *s->active);
+    s->n_line = n;
+    s->n_ranked = n_ranked;
+}
+
+static bool runs_now(const struct gsim_ctx *ctx, const struct job *job) {
+    return ctx->view->jobs.state[job->slot] == GSIM_RUNNING;
+}
+
+static bool has_run_out(const struct gsim_ctx *ctx, const struct job *job) {
+    return job->until_ns <= ctx->view->now_ns;
+}
+
+/* Notes jobs of the row that have given up their GPUs. */
+static void note_back(const struct gsim_ctx *ctx, struct state *s) {
+    for (uint32_t i = 0; i < ctx->view->changes.n_settled; i++) {
+        gsim_slot slot = ctx->view->changes.settled[i];
+        uint32_t number = ctx->view->jobs.index[slot];
+        struct job *job = &s->job[number];
+        bool waits = gsim_state_waits((enum gsim_state)ctx->view->jobs.state[slot]);
+        if (!waits || job->slot != slot || !job->is_in_row || job->is_back)
+            continue;
+        job->is_back = true;
+        s->back[s->n_back++] = number;
+    }
 }
 
 /* --- arrivals and ends ------------------------------------------------------------------------ */
@@ -114,6 +180,7 @@ static void learn_paces(const struct gsim_ctx *ctx, struct job *job) {
         return;
     struct gsim_modes modes;
     job->keeps_pace = !ctx->view->trace->goodput && !gsim_ask_modes(ctx, job->slot, &modes);
+    own(ctx)->has_other_paces |= !job->keeps_pace;
     job->pace[0] = 0;
     for (uint32_t k = 1; k <= job->gpus; k++) {
         struct gsim_paces paces = gsim_rounds_paces(ctx, job->slot, k, own(ctx)->is_one_type);
@@ -139,181 +206,210 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
                         .pace = lists,
                         .log_value = lists + gpus + 1};
     job->came = s->n_came++;
-    s->active[s->n_active++] = number;
+    s->n_active++;
+    if (s->n_line == ctx->view->trace->n_jobs)
+        close_line(s);
+    join_line(s, number, false);
     s->is_due = true;
+}
+
+/* A job that waits ends where its node fails or its process dies, which is rare. */
+static void forget(struct state *s, uint32_t number) {
+    struct job *job = &s->job[number];
+    uint32_t at = s->n_line, n = 0;
+    for (uint32_t i = 0; job->is_back && i < s->n_back; i++)
+        if (s->back[i] != number)
+            s->back[n++] = s->back[i];
+    s->n_back -= job->is_back;
+    if (job->is_in_row) {
+        leave_row(s, job);
+        return;
+    }
+    while (at > 0 && s->line[at - 1].number != number)
+        at--;
+    if (at > 0)
+        leave_line(s, at - 1);
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     struct state *s = own(ctx);
-    struct job *job = &s->job[ctx->view->jobs.index[slot]];
+    uint32_t number = ctx->view->jobs.index[slot];
     count_crowd(ctx, s);
-    job->has_ended = true;
-    s->n_next -= s->n_next > 0 && job->until_ns == s->next_ns;
-    drop(s, ctx->view->jobs.index[slot]);
+    set_gpus(s, &s->job[number], 0);
+    forget(s, number);
+    s->n_active--;
     s->is_due = true;
 }
 
 /* --- how far jobs are behind ------------------------------------------------------------------ */
 
-/* With an equal part of the cluster from its arrival on. */
-static double fair_s(const struct gsim_ctx *ctx, const struct state *s, const struct job *job) {
-    double age_s = s_of(ctx->view->now_ns - ctx->view->jobs.submit_ns[job->slot]);
-    double jobs = age_s > 0 ? (s->crowd - job->crowd) / age_s : s->n_active;
-    double part = jobs * job->gpus / ctx->view->cluster.n_gpus;
+static void describe(const struct gsim_ctx *ctx, const struct state *s, struct behind *at) {
+    struct job *job = &s->job[at->number];
+    learn_paces(ctx, job);
     int64_t all_ns = ctx->view->jobs.service_ns[job->slot];
-    return s_of(all_ns > 0 ? all_ns : 1) * (part > 1 ? part : 1);
+    double pace = job->pace[job->gpus], lease_s = s_of(s->lease_ns);
+    at->came = job->came;
+    at->gpus = job->gpus;
+    at->submit_ns = ctx->view->jobs.submit_ns[job->slot];
+    at->crowd = job->crowd;
+    at->alone_s = s_of(all_ns > 0 ? all_ns : 1);
+    at->left_s = s_of(gsim_remaining_ns(ctx->view, job->slot));
+    at->ends_in_lease = at->left_s <= lease_s * pace && pace > 0;
+    at->rest_s = at->ends_in_lease ? at->left_s / pace
+                                   : (at->left_s - lease_s * pace) / (pace > 0 ? pace : 1);
 }
 
-/* From its arrival to its end, with k GPUs for a lease and all that it asks for from then on. */
-static double shared_s(const struct gsim_ctx *ctx, const struct state *s, const struct job *job,
-                       uint32_t k) {
-    double age_s = s_of(ctx->view->now_ns - ctx->view->jobs.submit_ns[job->slot]);
-    double left_s = s_of(gsim_remaining_ns(ctx->view, job->slot)), lease_s = s_of(s->lease_ns);
-    double full = job->pace[job->gpus] > 0 ? job->pace[job->gpus] : 1;
-    if (left_s <= lease_s * job->pace[k] && job->pace[k] > 0)
-        return age_s + left_s / job->pace[k];
-    return age_s + lease_s + (left_s - lease_s * job->pace[k]) / full;
+/* With an equal part of the cluster from its arrival on. */
+static double fair_s(const struct gsim_ctx *ctx, const struct state *s, const struct behind *at,
+                     double age_s) {
+    double jobs = age_s > 0 ? (s->crowd - at->crowd) / age_s : s->n_active;
+    double part = jobs * at->gpus / ctx->view->cluster.n_gpus;
+    return at->alone_s * (part > 1 ? part : 1);
 }
 
-/* The job's bid for each number of GPUs that it may get of the pool. */
-static void value(const struct gsim_ctx *ctx, const struct state *s, struct job *job,
+/* From its arrival to its end, with all GPUs that it asks for. */
+static double rho(const struct gsim_ctx *ctx, const struct state *s, const struct behind *at,
+                  double lease_s) {
+    double age_s = s_of(ctx->view->now_ns - at->submit_ns);
+    double shared_s = age_s + (at->ends_in_lease ? 0 : lease_s) + at->rest_s;
+    return shared_s / fair_s(ctx, s, at, age_s);
+}
+
+/* The job's bid for each number of GPUs that it may get of the pool: with that many for a lease,
+ * and all that it asks for from then on. */
+static void value(const struct gsim_ctx *ctx, const struct state *s, const struct behind *at,
                   uint32_t pool) {
     const double least_s = 1e-9;
-    double fair = fair_s(ctx, s, job);
+    const struct job *job = &s->job[at->number];
+    double age_s = s_of(ctx->view->now_ns - at->submit_ns), lease_s = s_of(s->lease_ns);
+    double fair = fair_s(ctx, s, at, age_s);
+    double full = job->pace[job->gpus] > 0 ? job->pace[job->gpus] : 1;
     for (uint32_t k = 0; k <= job->gpus && k <= pool; k++) {
-        double shared = shared_s(ctx, s, job, k);
+        double pace = job->pace[k];
+        double shared = at->left_s <= lease_s * pace && pace > 0
+                            ? age_s + at->left_s / pace
+                            : age_s + lease_s + (at->left_s - lease_s * pace) / full;
         job->log_value[k] = -gsim_real_log((shared > least_s ? shared : least_s) / fair);
     }
 }
 
 /* --- an auction ------------------------------------------------------------------------------- */
 
-static bool runs_now(const struct gsim_ctx *ctx, const struct job *job) {
-    return ctx->view->jobs.state[job->slot] == GSIM_RUNNING;
+/* The GPUs to be had: idle ones, and those of leases that have run out. */
+static uint32_t find_pool(const struct gsim_ctx *ctx, const struct state *s) {
+    uint32_t pool = ctx->view->cluster.n_idle_gpus;
+    for (uint32_t i = s->first; i != NO_JOB && has_run_out(ctx, &s->job[i]); i = s->job[i].after)
+        pool += runs_now(ctx, &s->job[i]) ? s->job[i].has : 0;
+    return pool;
 }
 
-/* Lists the jobs without a lease. Returns the GPUs to be had. */
-static uint32_t open_jobs(const struct gsim_ctx *ctx, struct state *s) {
-    uint32_t pool = ctx->view->cluster.n_idle_gpus;
-    s->n_open = 0;
-    s->n_auctions++;
-    for (uint32_t i = 0; i < s->n_active; i++) {
-        struct job *job = &s->job[s->active[i]];
-        enum gsim_state state = (enum gsim_state)ctx->view->jobs.state[job->slot];
-        bool has_run_out = runs_now(ctx, job) && job->until_ns <= ctx->view->now_ns;
-        job->is_open = has_run_out || gsim_state_waits(state);
-        job->gets = 0;
-        job->bids = false;
-        if (!job->is_open)
-            continue;
-        job->has = has_run_out ? job->has : 0;
-        pool += job->has;
-        learn_paces(ctx, job);
-        job->arrival = s->n_open;
-        s->order[s->n_open++] = s->active[i];
+/* Has jobs of the row that may bid stand in the line. */
+static void open_jobs(const struct gsim_ctx *ctx, struct state *s) {
+    uint32_t after;
+    close_line(s);
+    for (uint32_t i = 0; i < s->n_back; i++) {
+        set_gpus(s, &s->job[s->back[i]], 0);
+        leave_row(s, &s->job[s->back[i]]);
+        join_line(s, s->back[i], false);
     }
-    return pool;
+    s->n_back = 0;
+    for (uint32_t i = s->first; i != NO_JOB && has_run_out(ctx, &s->job[i]); i = after) {
+        after = s->job[i].after;
+        if (!runs_now(ctx, &s->job[i]))
+            continue;
+        leave_row(s, &s->job[i]);
+        join_line(s, i, true);
+    }
 }
 
 static int by_rho(const void *left, const void *right) {
     const struct behind *a = left, *b = right;
     if (a->rho > b->rho || a->rho < b->rho)
         return a->rho > b->rho ? -1 : 1;
-    return a->arrival < b->arrival ? -1 : 1;
+    return a->came < b->came ? -1 : 1;
 }
 
-static bool list(const struct gsim_ctx *ctx, struct state *s, uint32_t number, uint32_t at) {
-    struct job *job = &s->job[number];
-    if (!job->is_open || job->has_ended || job->listed_in == s->n_auctions)
-        return false;
-    double rho = shared_s(ctx, s, job, job->gpus) / fair_s(ctx, s, job);
-    job->listed_in = s->n_auctions;
-    s->behind[at] = (struct behind){rho, number, job->arrival};
-    return true;
-}
-
-/* Puts open jobs where they stood in the last auction, and the others behind them: little changes
- * between two auctions. */
-static void list_as_before(const struct gsim_ctx *ctx, struct state *s) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->n_behind; i++)
-        n += list(ctx, s, s->behind[i].number, n);
-    for (uint32_t i = 0; i < s->n_open; i++)
-        n += list(ctx, s, s->order[i], n);
-    s->n_behind = n;
-}
-
-/* Sorts by insertion as long as jobs have few others to pass; no two ranks are equal, so that every
- * way to sort gives one order. */
-static void sort_behind(struct state *s) {
-    const uint64_t most_passed = 8 * (uint64_t)s->n_behind;
+/* Sorts by insertion as long as jobs have few others to pass, since little changes between two
+ * auctions; no two ranks are equal, so that every way to sort gives one order. */
+static void sort_line(struct state *s) {
+    const uint64_t most_passed = 8 * (uint64_t)s->n_line;
     uint64_t n_passed = 0;
-    for (uint32_t i = 1; i < s->n_behind && n_passed <= most_passed; i++) {
-        struct behind one = s->behind[i];
+    for (uint32_t i = 1; i < s->n_line && n_passed <= most_passed; i++) {
+        if (by_rho(&s->line[i - 1], &s->line[i]) < 0)
+            continue;
+        struct behind one = s->line[i];
         uint32_t at = i;
-        for (; at > 0 && n_passed <= most_passed && by_rho(&one, &s->behind[at - 1]) < 0; at--) {
-            s->behind[at] = s->behind[at - 1];
+        for (; at > 0 && n_passed <= most_passed && by_rho(&one, &s->line[at - 1]) < 0; at--) {
+            s->line[at] = s->line[at - 1];
             n_passed++;
         }
-        s->behind[at] = one;
+        s->line[at] = one;
     }
     if (n_passed > most_passed)
-        qsort(s->behind, s->n_behind, sizeof *s->behind, by_rho);
+        qsort(s->line, s->n_line, sizeof *s->line, by_rho);
 }
 
-static void rank_open_jobs(const struct gsim_ctx *ctx, struct state *s) {
-    list_as_before(ctx, s);
-    sort_behind(s);
-    for (uint32_t i = 0; i < s->n_open; i++)
-        s->order[i] = s->behind[i].number;
+/* The line, with the worst rho first. What a job has done may be lost with a node. */
+static void rank_line(const struct gsim_ctx *ctx, struct state *s) {
+    bool is_anew = s->has_other_paces || ctx->view->cluster.n_failures != s->n_failures;
+    double lease_s = s_of(s->lease_ns);
+    s->n_failures = ctx->view->cluster.n_failures;
+    for (uint32_t i = is_anew ? 0 : s->n_ranked; i < s->n_line; i++)
+        describe(ctx, s, &s->line[i]);
+    for (uint32_t i = 0; i < s->n_line; i++) {
+        s->line[i].rho = rho(ctx, s, &s->line[i], lease_s);
+        s->line[i].gets = 0;
+    }
+    sort_line(s);
+    s->n_ranked = s->n_waiting = s->n_line;
+    s->noted_ns = ctx->view->now_ns + s->lease_ns;
 }
 
-/* Whole GPUs, and one more by lot where a part is left. */
+/* Whole GPUs, and one more by lot where a part is left. A bidder that has won none draws as well.
+ * Lots are the lower half of a number: all are equally likely. */
 static uint32_t keep(struct state *s, const struct gsim_bidder *bidder) {
-    const uint64_t fine = UINT64_C(1) << 32;
+    uint32_t lot = (uint32_t)gsim_random_next(&s->random);
+    if (bidder->won == 0)
+        return 0;
+    const double fine = (double)(UINT64_C(1) << 32);
     double exact = bidder->won * bidder->kept;
     uint32_t whole = (uint32_t)exact;
-    uint64_t lot = gsim_random_below(&s->random, fine);
-    whole += (double)lot < (exact - whole) * (double)fine;
+    whole += lot < (exact - whole) * fine;
     return whole < bidder->won ? whole : bidder->won;
 }
 
 /* Returns the GPUs that the bidders leave. */
 static uint32_t sell(struct gsim_ctx *ctx, struct state *s, uint32_t pool) {
     uint32_t n = (uint32_t)((1 - s->fairness) * s->n_active + 1 - 1e-9);
-    n = n < 1 ? 1 : n > s->n_open ? s->n_open : n;
+    n = n < 1 ? 1 : n > s->n_line ? s->n_line : n;
+    s->n_bidders = n;
     for (uint32_t i = 0; i < n; i++) {
-        struct job *job = &s->job[s->order[i]];
-        job->bids = true;
-        value(ctx, s, job, pool);
-        s->bidder[i] = (struct gsim_bidder){.most = job->gpus, .log_value = job->log_value};
+        value(ctx, s, &s->line[i], pool);
+        s->bidder[i] = (struct gsim_bidder){.most = s->line[i].gpus,
+                                            .log_value = s->job[s->line[i].number].log_value};
     }
     if (!gsim_auction(s->bidder, n, pool, ctx->arena)) {
         gsim_common_no_memory(ctx);
         return 0;
     }
     for (uint32_t i = 0; i < n; i++)
-        pool -= s->job[s->order[i]].gets = keep(s, &s->bidder[i]);
+        pool -= s->line[i].gets = keep(s, &s->bidder[i]);
     return pool;
-}
-
-static bool may_get_more(const struct job *job, bool is_bidder) {
-    return job->bids == is_bidder && job->gets < job->gpus;
 }
 
 /* Gives the rest, a GPU at a time, to the job that has the lot: to jobs that do not bid, then to
  * those that do. */
 static void give_rest(struct state *s, uint32_t pool, bool to_bidders) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; pool > 0 && i < s->n_open; i++)
-        if (may_get_more(&s->job[s->order[i]], to_bidders))
-            s->few[n++] = s->order[i];
+    uint32_t n = 0, end = to_bidders ? s->n_bidders : s->n_line;
+    for (uint32_t i = to_bidders ? 0 : s->n_bidders; pool > 0 && i < end; i++)
+        if (s->line[i].gets < s->line[i].gpus)
+            s->few[n++] = i;
     for (; pool > 0 && n > 0; pool--) {
-        uint32_t at = (uint32_t)gsim_random_below(&s->random, n);
-        struct job *job = &s->job[s->few[at]];
-        job->gets++;
-        if (job->gets == job->gpus)
-            memmove(s->few + at, s->few + at + 1, (--n - at) * sizeof *s->few);
+        uint32_t lot = (uint32_t)gsim_random_below(&s->random, n);
+        struct behind *at = &s->line[s->few[lot]];
+        at->gets++;
+        if (at->gets == at->gpus)
+            memmove(s->few + lot, s->few + lot + 1, (--n - lot) * sizeof *s->few);
     }
     if (pool > 0 && !to_bidders)
         give_rest(s, pool, true);
@@ -322,21 +418,23 @@ static void give_rest(struct state *s, uint32_t pool, bool to_bidders) {
 /* --- leases ----------------------------------------------------------------------------------- */
 
 /* Stops the job, or moves it to its new number of GPUs; one that finds no room keeps its own. */
-static void change(struct gsim_ctx *ctx, struct gsim_plan *plan, struct state *s, struct job *job) {
+static void change(struct gsim_ctx *ctx, struct gsim_plan *plan, struct state *s, struct job *job,
+                   uint32_t gets) {
     struct gsim_shape shape = gsim_shape_of(ctx->view, job->slot, s->rule);
-    shape.gpus = job->gets;
-    if (job->gets == job->has)
+    shape.gpus = gets;
+    if (gets == job->has)
         return;
-    if (job->gets == 0 && gsim_plan_preempt(plan, job->slot, s->way.stop, s->way.keep))
-        job->has = 0;
-    else if (job->gets > 0 && gsim_plan_move(plan, job->slot, &shape))
-        job->has = job->gets;
+    if (gets == 0 && gsim_plan_preempt(plan, job->slot, s->way.stop, s->way.keep))
+        set_gpus(s, job, 0);
+    else if (gets > 0 && gsim_plan_move(plan, job->slot, &shape))
+        set_gpus(s, job, gets);
 }
 
-static void place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct state *s, struct job *job) {
+static void place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct state *s, struct job *job,
+                  uint32_t gets) {
     struct gsim_shape shape = gsim_shape_of(ctx->view, job->slot, s->rule);
-    shape.gpus = job->gets;
-    job->has = gsim_plan_place(plan, job->slot, &shape) ? job->gets : 0;
+    shape.gpus = gets;
+    set_gpus(s, job, gsim_plan_place(plan, job->slot, &shape) ? gets : 0);
 }
 
 /* The next number of GPUs from `gpus` down on which the model says that the job runs; 0: none. */
@@ -346,86 +444,72 @@ static uint32_t runs_on(const struct job *job, uint32_t gpus) {
     return gpus;
 }
 
-static bool none_has_gpus(const struct state *s) {
-    for (uint32_t i = 0; i < s->n_active; i++)
-        if (s->job[s->active[i]].has > 0)
-            return false;
-    return true;
+/* Jobs that ran, and jobs that run now, leave the line for the row. */
+static void note_lease(struct state *s, uint32_t at) {
+    uint32_t number = s->line[at].number;
+    if (!s->line[at].runs && s->job[number].has == 0)
+        return;
+    leave_line(s, at);
+    join_row(s, number);
 }
 
 /* No winner finds room, as where paused jobs' memory fills the GPUs: jobs that wait take what each
  * finds, the worst rho first, up to what it has won; jobs that have won nothing, up to what they
  * ask for. The GPUs would be idle for the lease, and the next auction could end as this one did. */
 static void take_what_fits(struct gsim_ctx *ctx, struct gsim_plan *plan, struct state *s) {
-    for (uint32_t i = 0; i < s->n_open; i++) {
-        struct job *job = &s->job[s->order[i]];
-        if (runs_now(ctx, job)) /* it stops */
+    for (uint32_t i = 0; i < s->n_line; i++) {
+        const struct behind *at = &s->line[i];
+        if (at->number == NO_JOB) /* it stops */
             continue;
-        uint32_t gpus = runs_on(job, job->gets > 0 ? job->gets : job->gpus);
-        for (; gpus > 0 && job->has == 0; gpus = runs_on(job, gpus - 1)) {
-            job->gets = gpus;
-            place(ctx, plan, s, job);
-        }
+        struct job *job = &s->job[at->number];
+        uint32_t gpus = runs_on(job, at->gets > 0 ? at->gets : job->gpus);
+        for (; gpus > 0 && job->has == 0; gpus = runs_on(job, gpus - 1))
+            place(ctx, plan, s, job, gpus);
+        note_lease(s, i);
     }
 }
 
 /* Lists the open jobs that have GPUs, or get some; the others only wait for another lease. */
-static uint32_t list_few(struct gsim_ctx *ctx, struct state *s) {
-    int64_t until_ns = ctx->view->now_ns + s->lease_ns;
+static uint32_t list_few(struct state *s) {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < s->n_open; i++) {
-        struct job *job = &s->job[s->order[i]];
-        s->n_next -= s->n_next > 0 && job->until_ns == s->next_ns;
-        job->until_ns = until_ns;
-        if (job->gets > 0)
-            job->gets = runs_on(job, job->gets);
-        if (job->gets > 0 || runs_now(ctx, job))
-            s->few[n++] = s->order[i];
+    for (uint32_t i = 0; i < s->n_line; i++) {
+        struct behind *at = &s->line[i];
+        if (at->gets > 0)
+            at->gets = runs_on(&s->job[at->number], at->gets);
+        if (at->gets > 0 || at->runs)
+            s->few[n++] = i;
     }
-    s->n_next += s->n_next > 0 && until_ns == s->next_ns ? s->n_open : 0;
     return n;
 }
 
 /* Jobs that give up GPUs come first, then those that take more. */
 static void lease(struct gsim_ctx *ctx, struct gsim_plan *plan, struct state *s) {
-    uint32_t n = list_few(ctx, s);
+    uint32_t n = list_few(s);
     for (int pass = 0; pass < 3; pass++)
         for (uint32_t i = 0; i < n; i++) {
-            struct job *job = &s->job[s->few[i]];
-            bool runs = runs_now(ctx, job);
-            if (runs && pass == (job->gets < job->has ? 0 : 1))
-                change(ctx, plan, s, job);
-            else if (!runs && pass == 2 && job->gets > 0)
-                place(ctx, plan, s, job);
+            const struct behind *at = &s->line[s->few[i]];
+            struct job *job = &s->job[at->number];
+            if (at->runs && pass == (at->gets < job->has ? 0 : 1))
+                change(ctx, plan, s, job, at->gets);
+            else if (!at->runs && pass == 2 && at->gets > 0)
+                place(ctx, plan, s, job, at->gets);
         }
-    if (none_has_gpus(s))
+    for (uint32_t i = 0; i < n; i++)
+        note_lease(s, s->few[i]);
+    if (s->n_with_gpus == 0)
         take_what_fits(ctx, plan, s);
 }
 
 /* --- when to look ----------------------------------------------------------------------------- */
 
-static void find_next_end(const struct gsim_ctx *ctx, struct state *s) {
-    s->next_ns = GSIM_NEVER;
-    s->n_next = 0;
-    for (uint32_t i = 0; i < s->n_active; i++) {
-        const struct job *job = &s->job[s->active[i]];
-        if (job->until_ns <= ctx->view->now_ns || job->until_ns > s->next_ns)
-            continue;
-        s->n_next = job->until_ns < s->next_ns ? 1 : s->n_next + 1;
-        s->next_ns = job->until_ns;
-    }
-}
-
-/* Of leases, those that the plan under way gives included. Jobs that wait get one in an auction
- * alone, so that the first end comes no sooner before the next auction. */
-static void find_first_end(const struct gsim_ctx *ctx, struct state *s) {
-    s->first_end_ns = ctx->view->now_ns + s->lease_ns;
-    for (uint32_t i = 0; i < s->n_active; i++) {
-        const struct job *job = &s->job[s->active[i]];
-        if (!gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]) &&
-            job->until_ns < s->first_end_ns)
-            s->first_end_ns = job->until_ns;
-    }
+/* The first end to come of those that jobs note, waiting ones too. */
+static int64_t next_end(const struct gsim_ctx *ctx, const struct state *s) {
+    uint32_t i = s->first;
+    while (i != NO_JOB && has_run_out(ctx, &s->job[i]))
+        i = s->job[i].after;
+    if (i != NO_JOB)
+        return s->job[i].until_ns;
+    return s->n_waiting > 0 && s->noted_ns > ctx->view->now_ns ? s->noted_ns : GSIM_NEVER;
 }
 
 static void on_timer(struct gsim_ctx *ctx) {
@@ -435,26 +519,22 @@ static void on_timer(struct gsim_ctx *ctx) {
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *s = own(ctx);
     s->is_due |= ctx->view->changes.n_settled > 0;
+    note_back(ctx, s);
     s->is_due |= ctx->view->cluster.n_repairs != s->n_repairs;
     if (!s->is_due)
         return;
     s->is_due = false;
     s->n_repairs = ctx->view->cluster.n_repairs;
     count_crowd(ctx, s);
-    bool may_sell = ctx->view->cluster.n_idle_gpus > 0 || ctx->view->now_ns >= s->first_end_ns;
-    uint32_t pool = may_sell ? open_jobs(ctx, s) : 0;
-    if (pool > 0 && s->n_open > 0) {
-        rank_open_jobs(ctx, s);
+    uint32_t pool = find_pool(ctx, s);
+    if (pool > 0)
+        open_jobs(ctx, s);
+    if (pool > 0 && s->n_line > 0) {
+        rank_line(ctx, s);
         give_rest(s, sell(ctx, s, pool), false);
         lease(ctx, plan, s);
     }
-    if (s->first_end_ns <= ctx->view->now_ns)
-        find_first_end(ctx, s);
-    else if (s->first_end_ns > ctx->view->now_ns + s->lease_ns)
-        s->first_end_ns = ctx->view->now_ns + s->lease_ns;
-    if (s->n_next == 0 || s->next_ns <= ctx->view->now_ns)
-        find_next_end(ctx, s);
-    gsim_plan_wake(plan, s->next_ns);
+    gsim_plan_wake(plan, next_end(ctx, s));
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -471,12 +551,12 @@ static enum gsim_status open_themis(struct gsim_ctx *ctx) {
     s->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
     gsim_random_open(&s->random, ctx, "themis");
     s->job = gsim_arena_array(ctx->arena, n, sizeof *s->job);
-    s->active = gsim_arena_array(ctx->arena, n, sizeof *s->active);
-    s->order = gsim_arena_array(ctx->arena, n, sizeof *s->order);
+    s->first = s->last = NO_JOB;
+    s->line = gsim_arena_array(ctx->arena, n, sizeof *s->line);
+    s->back = gsim_arena_array(ctx->arena, n, sizeof *s->back);
     s->few = gsim_arena_array(ctx->arena, n, sizeof *s->few);
-    s->behind = gsim_arena_array(ctx->arena, n, sizeof *s->behind);
     s->bidder = gsim_arena_array(ctx->arena, n, sizeof *s->bidder);
-    return s->job && s->active && s->order && s->few && s->behind && s->bidder
+    return s->job && s->line && s->back && s->few && s->bidder
                ? GSIM_OK
                : gsim_no_memory(ctx->log, "opening themis");
 }
