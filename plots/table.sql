@@ -95,15 +95,16 @@ LEFT JOIN placed AS b ON b.unit = p.unit AND b.place = p.place AND b.head = p.he
     AND b.policy = against.policy AND p.policy <> against.policy;
 
 -- With --x all columns are of the first result; groups of --by have none of these.
-CREATE TEMP TABLE limited_place AS
-SELECT DISTINCT place FROM reading, asked, grouping JOIN wanted ON position = CASE WHEN asked.x IS NULL THEN place ELSE 1 END
-WHERE key IN (SELECT key FROM limited) AND grouping.by IS NULL;
+CREATE TEMP TABLE most_at AS
+SELECT DISTINCT place, most_of(key) AS most
+FROM reading, asked, grouping JOIN wanted ON position = CASE WHEN asked.x IS NULL THEN place ELSE 1 END
+WHERE grouping.by IS NULL;
 
 -- Means are of the trace as it is. Its shaken and resampled copies show how sensitive it is, as a range, and no
 -- chance of being wrong; where the trace as it is was not chosen, the mean is theirs.
 SELECT head, row, CASE WHEN max(is_shaken) THEN max(count(own), count(copy)) ELSE count(y) END AS n, avg(own) AS mean,
        CASE WHEN NOT max(is_shaken) THEN low_end(y) WHEN count(copy) > 1 THEN min(copy) END AS low,
-       CASE WHEN NOT max(is_shaken) THEN min(high_end(y), CASE WHEN place IN (SELECT place FROM limited_place) THEN 1 ELSE 1e308 END)
+       CASE WHEN NOT max(is_shaken) THEN min(high_end(y), coalesce((SELECT most FROM most_at AS m WHERE m.place = coupled.place), 1e308))
            WHEN count(copy) > 1 THEN max(copy) END AS high,
        avg(CASE WHEN own_b IS NOT NULL THEN own END) / nullif(avg(own_b), 0) AS ratio,
        CASE WHEN NOT max(is_shaken) THEN ratio_low(y, b) WHEN count(copy_b) > 1 THEN min(copy / copy_b) END AS ratio_low,
