@@ -285,15 +285,16 @@ static bool add_functions(struct gsim_db *db) {
                       {"quartile_of", 2, quartile_of},
                       {"p_of", 2, p_of}};
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
-    bool is_fine = add_curves(db) &&
-                   sqlite3_create_function(db->handle, "quantity", 1, flags, NULL, quantity, NULL,
-                                           NULL) == SQLITE_OK &&
-                   sqlite3_create_function(db->handle, "humane", 1, flags, NULL, humane, NULL,
-                                           NULL) == SQLITE_OK &&
-                   sqlite3_create_function(db->handle, "fixed", 2, flags, NULL, fixed, NULL,
-                                           NULL) == SQLITE_OK &&
-                   sqlite3_create_function(db->handle, "most_of", 1, flags, NULL, most_of, NULL,
-                                           NULL) == SQLITE_OK;
+    bool is_fine =
+        add_curves(db) &&
+        sqlite3_create_function(db->handle, "quantity", 1, flags, NULL, quantity, NULL, NULL) ==
+            SQLITE_OK &&
+        sqlite3_create_function(db->handle, "humane", 1, flags, NULL, humane, NULL, NULL) ==
+            SQLITE_OK &&
+        sqlite3_create_function(db->handle, "fixed", 2, flags, NULL, fixed, NULL, NULL) ==
+            SQLITE_OK &&
+        sqlite3_create_function(db->handle, "most_of", 1, flags, NULL, most_of, NULL, NULL) ==
+            SQLITE_OK;
     for (size_t i = 0; i < sizeof aggregates / sizeof *aggregates; i++)
         is_fine = is_fine &&
                   sqlite3_create_function(db->handle, aggregates[i].name, aggregates[i].n_arguments,
