@@ -53,11 +53,13 @@ GSIM_COLD bool gsim_plan_broke(struct gsim_plan *plan, gsim_slot slot, const cha
     }
     gsim_format_seconds(now, core->view.now_ns, 9);
     bool is_known = slot < jobs->capacity && jobs->state[slot] != GSIM_FREE;
-    const char *of = slot == GSIM_NO_SLOT ? "" /* the verb is of GPUs, or of a time */
-                     : is_known           ? gsim_arena_printf(core->arena, " job '%s' (%s)",
-                                                              gsim_trace_id(core->trace, jobs->job[slot]),
-                                                              gsim_state_names[jobs->state[slot]])
-                                          : " job '?' (no job)";
+    const char *of = ""; /* the verb is of GPUs, or of a time */
+    if (is_known)
+        of = gsim_arena_printf(core->arena, " job '%s' (%s)",
+                               gsim_trace_id(core->trace, jobs->job[slot]),
+                               gsim_state_names[jobs->state[slot]]);
+    else if (slot != GSIM_NO_SLOT)
+        of = " job '?' (no job)";
     if (!plan->is_broken)
         core->status =
             gsim_fail(core->log, GSIM_FAILED, NULL, 0, "policy '%s' broke a rule at %s s: %s%s: %s",
