@@ -20,7 +20,7 @@ SELECT (SELECT name FROM measure_name WHERE key = coalesce(axes.value, 'wait_p95
        (SELECT max(y) FROM capacity_point) AS var_most, t.y IS NOT NULL AS var_has_target, coalesce(t.y, 0) AS var_target,
        1.6 + 0.12 * (SELECT count(*) FROM capacity_line) AS var_height
 FROM axes, capacity_target AS t;
-SELECT series, label, x, y, low, CASE WHEN (SELECT value FROM axes) IN (SELECT key FROM limited) THEN min(1, high) ELSE high END AS high
+SELECT series, label, x, y, low, min(most_of((SELECT value FROM axes)), high) AS high
 FROM (SELECT series, label, x, avg(y) AS y, low_bar(y, run_id IN copies) AS low, high_bar(y, run_id IN copies) AS high
       FROM capacity_point JOIN capacity_line USING (label)
       WHERE y IS NOT NULL AND (SELECT count(DISTINCT x) FROM capacity_point) > 1 GROUP BY series, x)

@@ -107,9 +107,6 @@ CREATE TEMP TABLE measure AS
 SELECT key, CASE WHEN key LIKE '%\_s' ESCAPE '\' THEN coalesce(
            (SELECT seconds FROM unit WHERE above_s < most ORDER BY above_s DESC LIMIT 1), 1) ELSE 1 END AS scale, most
 FROM (SELECT key, max(quantity(value)) AS most FROM attribute JOIN chosen USING (run_id) GROUP BY key);
--- Shares and an index that are 1 at most: an interval of their mean, which is one of logarithms, ends there.
-CREATE TEMP TABLE limited (key PRIMARY KEY);
-INSERT INTO limited VALUES ('gpu_busy'), ('gpu_down'), ('fragmented'), ('idle_wanted'), ('jain');
 CREATE TEMP VIEW measure_name AS
 SELECT key, scale, CASE WHEN key LIKE '%\_s' ESCAPE '\'
     THEN plain || ' (' || (SELECT unit FROM unit WHERE seconds = scale) || ')' ELSE plain END AS name

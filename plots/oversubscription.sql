@@ -15,7 +15,7 @@ SELECT (SELECT name FROM measure_name WHERE key = axes.x) AS var_x,
        (SELECT min(x) FROM point) AS var_first, (SELECT max(x) FROM point) AS var_last,
        (SELECT min(y) > 0 AND max(y) >= 50 * min(y) FROM point) AS var_is_tall,
        (SELECT min(y) FROM point) AS var_least, (SELECT max(y) FROM point) AS var_most FROM axes;
-SELECT series, label, x, y, low, CASE WHEN (SELECT value FROM axes) IN (SELECT key FROM limited) THEN min(1, high) ELSE high END AS high
+SELECT series, label, x, y, low, min(most_of((SELECT value FROM axes)), high) AS high
 FROM (SELECT series, policy AS label, x, avg(y) AS y, low_bar(y, run_id IN copies) AS low, high_bar(y, run_id IN copies) AS high
       FROM point JOIN line USING (policy)
       WHERE x IS NOT NULL AND y IS NOT NULL AND (SELECT count(DISTINCT x) FROM point) > 1 GROUP BY series, x)

@@ -39,9 +39,11 @@ FROM (SELECT *, CASE column1 WHEN 1 THEN jct_mean_s / seconds WHEN 2 THEN 1000 *
       FROM value_of, jct_unit JOIN (VALUES (1), (2), (3), (4)))
 JOIN facet USING (trace) JOIN mark USING (value) JOIN of_policy USING (policy)
 GROUP BY facet, measure, mark, line;
+-- GPUs that jobs share may be useful for more than all of the time: an interval that goes on beyond it ends at the edge.
 CREATE TEMP TABLE panel AS
 SELECT measure, row_number() OVER (ORDER BY measure) AS panel,
-       coalesce(min(CASE WHEN measure < 3 THEN y END), 0) AS least, max(coalesce(high, y)) AS most
+       coalesce(min(CASE WHEN measure < 3 THEN y END), 0) AS least,
+       CASE measure WHEN 4 THEN max(max(y), min(coalesce(max(high), 0), 100)) ELSE max(coalesce(high, y)) END AS most
 FROM measured WHERE y IS NOT NULL GROUP BY measure;
 -- A figure one column wide has two panels side by side, a figure two columns wide has all of them.
 CREATE TEMP TABLE form AS

@@ -1,7 +1,7 @@
 -- The tables of `gsim report`, in their order; names of columns are the heads of the tables.
 SELECT label AS "policy", runs AS "runs", min(jobs) AS "jobs", sum(unfinished) AS "unfinished",
        humane(avg(jct_mean_s)) AS "JCT mean",
-       CASE WHEN low_end(jct_mean_s) IS NOT NULL AND NOT max(run_id IN copies) THEN humane(low_end(jct_mean_s)) || ' to ' || humane(high_end(jct_mean_s)) END AS "95 %",
+       CASE WHEN low_end(jct_mean_s) IS NOT NULL AND NOT max(run_id IN copies) AND count(DISTINCT jct_mean_s) > 1 THEN humane(low_end(jct_mean_s)) || ' to ' || humane(high_end(jct_mean_s)) END AS "95 %",
        humane(avg(jct_p50_s)) AS "median",
        humane(avg(jct_p95_s)) AS "p95", humane(avg(jct_p99_s)) AS "p99",
        humane(avg(wait_mean_s)) AS "wait mean", fixed(avg(slowdown_mean), 2) AS "slowdown",

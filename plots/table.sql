@@ -95,19 +95,29 @@ LEFT JOIN placed AS b ON b.unit = p.unit AND b.place = p.place AND b.head = p.he
     AND b.policy = against.policy AND p.policy <> against.policy;
 
 -- With --x all columns are of the first result; groups of --by have none of these.
-CREATE TEMP TABLE limited_place AS
-SELECT DISTINCT place FROM reading, asked, grouping JOIN wanted ON position = CASE WHEN asked.x IS NULL THEN place ELSE 1 END
-WHERE key IN (SELECT key FROM limited) AND grouping.by IS NULL;
+CREATE TEMP TABLE most_at AS
+SELECT DISTINCT place, most_of(key) AS most
+FROM reading, asked, grouping JOIN wanted ON position = CASE WHEN asked.x IS NULL THEN place ELSE 1 END
+WHERE grouping.by IS NULL;
+
+-- Runs that are all equal, as those of several seeds of one trace under a policy without chance, are one run:
+-- their spread of nothing is no interval, and no test.
+CREATE TEMP TABLE repeated AS
+SELECT place, head, row, is_one, is_one AND bases <= 1 AS is_one_pair
+FROM (SELECT place, head, row, count(DISTINCT b) AS bases,
+             count(*) > 1 AND NOT max(is_shaken) AND max(count(DISTINCT jct_mean_s), count(DISTINCT makespan_s), count(DISTINCT y)) = 1 AS is_one
+      FROM coupled JOIN chosen USING (run_id) GROUP BY place, head, row);
 
 -- Means are of the trace as it is. Its shaken and resampled copies show how sensitive it is, as a range, and no
 -- chance of being wrong; where the trace as it is was not chosen, the mean is theirs.
 SELECT head, row, CASE WHEN max(is_shaken) THEN max(count(own), count(copy)) ELSE count(y) END AS n, avg(own) AS mean,
-       CASE WHEN NOT max(is_shaken) THEN low_end(y) WHEN count(copy) > 1 THEN min(copy) END AS low,
-       CASE WHEN NOT max(is_shaken) THEN min(high_end(y), CASE WHEN place IN (SELECT place FROM limited_place) THEN 1 ELSE 1e308 END)
+       CASE WHEN is_one THEN NULL WHEN NOT max(is_shaken) THEN low_end(y) WHEN count(copy) > 1 THEN min(copy) END AS low,
+       CASE WHEN is_one THEN NULL WHEN NOT max(is_shaken) THEN min(high_end(y), coalesce((SELECT most FROM most_at AS m WHERE m.place = coupled.place), 1e308))
            WHEN count(copy) > 1 THEN max(copy) END AS high,
        avg(CASE WHEN own_b IS NOT NULL THEN own END) / nullif(avg(own_b), 0) AS ratio,
-       CASE WHEN NOT max(is_shaken) THEN ratio_low(y, b) WHEN count(copy_b) > 1 THEN min(copy / copy_b) END AS ratio_low,
-       CASE WHEN NOT max(is_shaken) THEN ratio_high(y, b) WHEN count(copy_b) > 1 THEN max(copy / copy_b) END AS ratio_high,
-       CASE WHEN NOT max(is_shaken) THEN p_of(y, b) END AS p, max(is_shaken) AS is_shaken, max(is_copy) AS has_original,
-       count(b) AS pairs
-FROM coupled GROUP BY place, head, row ORDER BY place, head, first;
+       CASE WHEN is_one_pair THEN NULL WHEN NOT max(is_shaken) THEN ratio_low(y, b) WHEN count(copy_b) > 1 THEN min(copy / copy_b) END AS ratio_low,
+       CASE WHEN is_one_pair THEN NULL WHEN NOT max(is_shaken) THEN ratio_high(y, b) WHEN count(copy_b) > 1 THEN max(copy / copy_b) END AS ratio_high,
+       CASE WHEN NOT max(is_shaken) AND NOT is_one_pair THEN p_of(y, b) END AS p, max(is_shaken) AS is_shaken, max(is_copy) AS has_original,
+       count(b) AS pairs, is_one
+FROM coupled JOIN repeated USING (place, head, row)
+GROUP BY place, head, row ORDER BY place, head, first;

@@ -34,6 +34,18 @@ static enum gsim_status take_share(struct gsim_app_reader *r, enum gsim_app_colu
     return GSIM_OK;
 }
 
+/* A part of a kernel's time, of which a profiler tells 0 where there is none. */
+static enum gsim_status take_busy(struct gsim_app_reader *r, enum gsim_app_column column,
+                                  uint32_t *out) {
+    int64_t ppm;
+    if (!r->cell[column])
+        return GSIM_OK;
+    if (gsim_parse_ppm(r->cell[column], &ppm) != GSIM_PARSE_OK || ppm < 0 || ppm > GSIM_PPM)
+        return gsim_app_refuse(r, column, "a part from 0 to 1, such as 0.5 or 50%");
+    *out = (uint32_t)ppm;
+    return GSIM_OK;
+}
+
 static enum gsim_status take_choice(struct gsim_app_reader *r, enum gsim_app_column column,
                                     const char *choices, int *out) {
     if (!r->cell[column])
@@ -173,9 +185,9 @@ static enum gsim_status take_work(struct gsim_app_reader *r, struct gsim_app_ker
     if (status == GSIM_OK)
         status = take_small_l1(r, kernel);
     if (status == GSIM_OK)
-        status = take_share(r, ISSUE, &kernel->busy.issue_ppm);
+        status = take_busy(r, ISSUE, &kernel->busy.issue_ppm);
     if (status == GSIM_OK)
-        status = take_share(r, TENSOR, &kernel->busy.tensor_ppm);
+        status = take_busy(r, TENSOR, &kernel->busy.tensor_ppm);
     kernel->precision = (enum gsim_precision)precision;
     if (status == GSIM_OK && kernel->flops < 0 && kernel->bytes < 0 && kernel->time_ns < 0)
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,

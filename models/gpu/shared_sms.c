@@ -171,17 +171,6 @@ static uint64_t clocked(const struct gsim_context *context, uint64_t rate_q32) {
     return rate_q32 > 0 && rate == 0 ? 1 : (uint64_t)rate;
 }
 
-static struct gsim_sm_losses clocked_losses(const struct gsim_context *context,
-                                            struct gsim_sm_losses lost) {
-    if (context->spec.pace_ns <= context->spec.gpu_ns)
-        return lost;
-    lost.sms_ppm =
-        (uint32_t)gsim_muldiv_floor(lost.sms_ppm, context->spec.gpu_ns, context->spec.pace_ns);
-    lost.bandwidth_ppm = (uint32_t)gsim_muldiv_floor(lost.bandwidth_ppm, context->spec.gpu_ns,
-                                                     context->spec.pace_ns);
-    return lost;
-}
-
 /* A kernel that the lane did not have when it was looked at last comes to the SMs now; what the
  * lane had is forgotten at the end of each iteration. */
 static void note_arrival(struct gsim_gpu_lane *lane, int64_t kernel, int64_t now_ns) {
@@ -478,8 +467,7 @@ bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_sp
         struct gsim_gpu_lane *lane = &lanes->lane[batch.lane[i]];
         const struct gsim_context *context = &lanes->members[gsim_gpu_lane_running(lane)].context;
         set(gpu, lane, clocked(context, batch.kernel[i].rate_q32),
-            batch.end[i] - batch.kernel[i].look, clocked_losses(context, batch.kernel[i].lost),
-            lanes->now_ns);
+            batch.end[i] - batch.kernel[i].look, batch.kernel[i].lost, lanes->now_ns);
     }
     look_for_launches(gpu, number, lanes);
     if (gpu->spans)

@@ -53,12 +53,17 @@ GSIM_COLD bool gsim_plan_broke(struct gsim_plan *plan, gsim_slot slot, const cha
     }
     gsim_format_seconds(now, core->view.now_ns, 9);
     bool is_known = slot < jobs->capacity && jobs->state[slot] != GSIM_FREE;
+    const char *of = ""; /* the verb is of GPUs, or of a time */
+    if (is_known)
+        of = gsim_arena_printf(core->arena, " job '%s' (%s)",
+                               gsim_trace_id(core->trace, jobs->job[slot]),
+                               gsim_state_names[jobs->state[slot]]);
+    else if (slot != GSIM_NO_SLOT)
+        of = " job '?' (no job)";
     if (!plan->is_broken)
         core->status =
-            gsim_fail(core->log, GSIM_FAILED, NULL, 0,
-                      "policy '%s' broke a rule at %s s: %s job '%s' (%s): %s", core->policy->name,
-                      now, verb, is_known ? gsim_trace_id(core->trace, jobs->job[slot]) : "?",
-                      is_known ? gsim_state_names[jobs->state[slot]] : "no job", why);
+            gsim_fail(core->log, GSIM_FAILED, NULL, 0, "policy '%s' broke a rule at %s s: %s%s: %s",
+                      core->policy->name, now, verb, of ? of : "", why);
     plan->is_broken = true;
     return false;
 }
@@ -760,7 +765,7 @@ GSIM_APART static void note_hosts(struct gsim_plan *plan) {
 
 void gsim_plan_apply(struct gsim_plan *plan) {
     if (gsim_rarely(plan->n_supposed > 0))
-        (void)gsim_plan_broke(plan, GSIM_NO_SLOT, "deciding with the end supposed of",
+        (void)gsim_plan_broke(plan, GSIM_NO_SLOT, "deciding with an end supposed",
                               "that is a question, to be rolled back before the decide ends");
     if (gsim_rarely(plan->is_broken))
         gsim_plan_rollback(plan, 0);

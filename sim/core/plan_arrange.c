@@ -111,7 +111,7 @@ bool gsim_plan_arrange(struct gsim_plan *plan, const struct gsim_unit *units, ui
         return gsim_core_no_memory(plan->core) == GSIM_OK;
     const char *why = cannot_arrange(plan, units, n_units, arrangement);
     if (why)
-        return gsim_plan_broke(plan, GSIM_NO_SLOT, "arranging units for", why);
+        return gsim_plan_broke(plan, GSIM_NO_SLOT, "arranging units", why);
     bool is_noted = note_arrangement(plan, units, n_units, arrangement);
     gsim_plan_refresh_view(plan->core);
     return is_noted;
@@ -175,7 +175,7 @@ bool gsim_plan_partition(struct gsim_plan *plan, uint32_t gpu, const char *layou
         core->ops->read_layout(core->model, gpu, layout, &partition, &log) != GSIM_OK)
         why = log.errors[0].text;
     if (why)
-        return gsim_plan_broke(plan, GSIM_NO_SLOT, "partitioning a GPU for", why);
+        return gsim_plan_broke(plan, GSIM_NO_SLOT, "partitioning a GPU", why);
     bool is_noted = note_partition(plan, gpu, layout, &partition);
     gsim_plan_refresh_view(core);
     return is_noted;
@@ -183,7 +183,7 @@ bool gsim_plan_partition(struct gsim_plan *plan, uint32_t gpu, const char *layou
 
 void gsim_plan_wake(struct gsim_plan *plan, int64_t time_ns) {
     if (time_ns <= plan->core->view.now_ns) {
-        (void)gsim_plan_broke(plan, GSIM_NO_SLOT, "setting a timer for",
+        (void)gsim_plan_broke(plan, GSIM_NO_SLOT, "setting a timer",
                               "the time of a timer lies after now");
         return;
     }

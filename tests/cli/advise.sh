@@ -41,6 +41,8 @@ printf 'job_id,submit_s,duration_s,gpus,user,logged_start_s,logged_end_s\na,0,10
     # three jobs of the log at once, on two nodes
     printf 'job_id,submit_s,duration_s,gpus,logged_start_s,logged_end_s,logged_nodes\na,0,100,1,0,100,n[1-2]\nb,0,100,1,0,100,n1\nc,0,100,1,0,100,n2\nd,0,100,1,100,200,n2\n' >"$tmp/more.csv"
     expect "a cluster that the log contradicts is not guessed" 2 "how many GPUs are there? in the log up to 3 GPUs were held at once, on 2 nodes in all, and this cluster has 1" "$gsim" advise "$tmp/more.csv"
+    printf 'PriorityType=priority/multifactor\n' >"$tmp/settings.conf"
+    expect "nor where a file of settings has no nodes" 2 "how many GPUs are there? in the log up to 3 GPUs were held at once" "$gsim" advise --slurm-conf "$tmp/settings.conf" "$tmp/more.csv"
     expect "and is said where it is given" 0 "of 25 s, and in the log up to 3 GPUs were held at once" "$gsim" advise $one "$tmp/more.csv"
     cut -d, -f1-5 "$tmp/log.csv" >"$tmp/plain.csv"
     expect "a trace without a log" 0 "fifo stands for today's scheduler unchecked" "$gsim" advise $one "$tmp/plain.csv"

@@ -111,7 +111,7 @@ expect "a policy that copies memory to the host" 1 "gsim drive pauses jobs" driv
 check "no job was started for it" 0 "$(ls "$tmp/logs" 2>/dev/null | wc -l)"
 expect "a partition" 1 "does not partition GPUs (MIG)" drive --policy mig --gpus 0 --device h200 "$tmp/s.csv"
 expect "managed memory" 1 "leaves memory to the jobs" drive --policy uvm --assume mem_gib=9 --gpus 0 "$tmp/s.csv"
-expect "sharing that no hardware has" 1 "shares a GPU as the driver does" drive --policy las --gpus 0 "$tmp/s.csv"
+expect "sharing that no hardware has" 1 "arranging units: gsim drive shares a GPU as the driver does" drive --policy las --gpus 0 "$tmp/s.csv"
 printf 'job_id,submit_s,duration_s,gpus,command\na,0,30,1,sleep 1\nb,1,1,1,sleep 1\n' >"$tmp/plain.csv"
 expect "a command that cannot save" 1 "say --cooperative" drive --policy srtf --set preempt=restart --gpus 0 "$tmp/plain.csv"
 expect "failures of nodes" 2 "no option '--mtbf'" drive --policy fifo --mtbf 1d "$tmp/t.csv"

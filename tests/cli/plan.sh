@@ -89,6 +89,13 @@ expect "one trace has no replications" 0 '"replications":1,"over":"this trace al
 expect "the widest job" 0 'does not fit on fewer than 4 nodes' plan --target 'wait_p95_s < 1h' --nodes 1..40 --gpus-per-node 2 traces/samples/cluster.csv
 expect "that of a spec's draws" 0 'does not fit on fewer than 4 nodes' plan --target 'wait_p95_s < 1s' --nodes 1..5 --gpus-per-node 2 --reps 2 "$spec"
 
+# --- the interval of a mean is one of logarithms; a share, or Jain's index, ends at 1 (0.31 had [0.00016, 623])
+for field in gpu_busy jain; do
+    plan --target "$field > 50%" --nodes 1..3 --gpus-per-node 8 --reps 2 --format csv "$spec" >"$tmp/share.csv" 2>"$tmp/log"
+    awk -F, 'NR > 1 { n++; bad += $8 > 1 || $7 > $6 || $6 > $8; ends += $8 == 1 } END { exit !(n >= 4 && !bad && ends) }' "$tmp/share.csv"
+    say "the interval of $field does not pass 1" $?
+done
+
 # --- energy and cost: two jobs of 100 hours on three A100s of 400 W, which draw 51 W idle. Two thirds of the
 # time is computed: 51 + 349 x 2 / 3 = 283.667 W, times three GPUs and 24 hours
 printf 'job_id,submit_s,duration_s,gpus,user\na,0,360000,1,x\nb,0,360000,1,y\n' >"$tmp/three.csv"

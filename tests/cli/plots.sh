@@ -160,6 +160,17 @@ ok "labels of many sizes are slanted" $?
     [ "$(grep -c '>1k<\|>100k<' "$tmp/wide.svg")" -eq 0 ]
 ok "of many decades every other one is labelled" $?
 
+# --force puts runs in the place of older ones, of which the numbers do not come again: the run that is named is there.
+"$gsim" compare --policies fifo,las --nodes 2 --gpus-per-node 8 --reps 2 --quiet --no-what-if --db "$tmp/few.db" traces/samples/cluster.ini >"$tmp/out" 2>&1
+"$gsim" compare --policies fifo,las --nodes 2 --gpus-per-node 8 --reps 2 --quiet --no-what-if --force --db "$tmp/few.db" traces/samples/cluster.ini >"$tmp/out" 2>&1
+fails "one of several runs" 2 "such as --where run_id=5" "$gsim" plot "$tmp/few.db" --figure gantt -o "$tmp/few.svg"
+"$gsim" plot "$tmp/few.db" --figure gantt --where run_id=5 -o "$tmp/few.svg" >"$tmp/out" 2>&1
+ok "the run that is named can be drawn" $?
+# Two runs have an interval of gpu_useful to above ten times all of the time: marks of at most 100 % are not pushed aside by it.
+"$gsim" plot "$tmp/few.db" --figure overview --force -o "$tmp/few.svg" >"$tmp/out" 2>&1 && grep -q 'GPUs useful' "$tmp/few.svg" &&
+    ! grep -q '>500<\|>1000<' "$tmp/few.svg"
+ok "an interval of useful GPU time does not stretch its axis" $?
+
 # --- pages ------------------------------------------------------------------------------------------
 # A parameter of one policy, which the others have not, is no axis: marks of it would be "mig.queue -" for them.
 "$gsim" compare --policies fifo,mig --set mig.queue=backfill --gpus-per-node 4 --quiet --no-what-if --db "$tmp/own.db" traces/samples/small_lab.csv >"$tmp/out" 2>&1

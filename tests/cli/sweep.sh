@@ -60,6 +60,10 @@ spans() {
 }
 [ "$(spans cluster.csv | uniq | wc -l)" -eq 3 ] && [ "$(spans heavy_tail.ini | uniq | wc -l)" -eq 3 ]
 say "twice the load on half the GPUs makes one and the same trace" $?
+printf 'PriorityType=priority/multifactor\n' >"$tmp/settings.conf"
+# a load of 0.8 was one of a single GPU there, and the jobs ran on as many as the widest gang needs
+expect "nor is a file without nodes a cluster" 2 'say how many there are' "$gsim" --policy slurm --slurm-conf "$tmp/settings.conf" --load 0.8 traces/samples/cluster.csv
+expect "but beside a number of GPUs it may stand" 0 '' "$gsim" --policy slurm --slurm-conf "$tmp/settings.conf" --gpus-per-node 8 --load 0.8 --quiet traces/samples/cluster.csv
 expect "a load of no cluster is refused" 2 'say how many there are' "$gsim" --policy fifo --load 0.8 traces/samples/cluster.csv
 expect "a load and a time scale are refused together" 2 'give one of them' "$gsim" --policy fifo --load 0.8 \
     --time-scale 2 --gpus-per-node 8 traces/samples/cluster.csv

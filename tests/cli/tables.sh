@@ -31,6 +31,16 @@ say "a grid of policies, loads and replications" $?
 sql() { sqlite3 "$tmp/r.db" "$1"; }
 number() { awk -F, "NR > 1 && \$1 ~ /$1/ && \$2 ~ /$2/ {print \$($3)}" "$tmp/csv" | tr -d '"'; }
 
+# --- seeds of a trace change nothing under policies without chance: the runs are one, which has no interval and no p (it was
+# an interval without a width, and p < 0.001); random places are chance, and so is the difference from them
+printf 'trace = traces/samples/cluster.csv\npolicy = fifo, las, srtf\nset.srtf.placement = random\nnodes = 4\ngpus-per-node = 8\nseed = 1..3\n' >"$tmp/seeds.ini"
+"$gsim" sweep "$tmp/seeds.ini" -o "$tmp/seeds.db" --quiet >"$tmp/log" 2>&1 && "$gsim" table "$tmp/seeds.db" --value jct_mean_s --format csv >"$tmp/csv" 2>>"$tmp/log"
+check "equal runs have no interval" "fifo,3,no,no las,3,no,no srtf,3,yes,yes" "$(python3 -c 'import csv, sys
+print(" ".join(",".join([row["row"].split()[0], row["runs"], "yes" if row["low"] else "no", "yes" if row["p"] else "no"]) for row in csv.DictReader(open(sys.argv[1]))))' "$tmp/csv")"
+expect "which is said" 0 "runs that are all equal have no interval: their seeds change nothing" "$gsim" table "$tmp/seeds.db"
+"$gsim" report "$tmp/seeds.db" -o "$tmp/seeds.html" --quiet >"$tmp/log" 2>&1
+check "nor in a report" "- -" "$(sed 's/<tr>/\n/g; s/<\/t[dh]>/|/g; s/<[^>]*>//g' "$tmp/seeds.html" | awk -F'|' '($1 == "fifo" || $1 == "las") && $2 == 3 && $3 > 99 {printf "%s%s", sep, $6; sep = " "}')"
+
 # --- a share is 1 at most, and so is the end of its interval: of logarithms it would be above in some of these cells
 "$gsim" table "$tmp/r.db" --value gpu_busy,jain,slowdown_mean --format csv >"$tmp/csv" 2>"$tmp/log"
 "$gsim" table "$tmp/r.db" --value gpu_busy --x load --format csv >>"$tmp/csv" 2>>"$tmp/log"

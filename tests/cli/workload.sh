@@ -352,6 +352,10 @@ done
 # kernels of which a block fills an SM, one wave each: the other waits for all of it, or all but its uneven end
 printf 'kind,name,time_us,device,host_us,blocks,threads,shared_kib\nkernel,k,1000,h200,,132,1024,227\nlaunch,k,,,0,,,\n' >"$tmp/wave.csv"
 expect "a wave behind a wave" 0 "it waits behind the other's blocks  *+[01][.][09][0-9]*  *+[01][.][09]" "$gsim" explain-pair "$tmp/wave.csv" "$tmp/wave.csv"
+# 500 a second alone, twice the time of its kernels: that is the program's own pace, and none of what the other takes
+expect "a pace of its own is no clock that the other lowers" 0 "its clock is lower  *+0.000  *+0.000" "$gsim" explain-pair "$tmp/wave.csv@500" "$tmp/wave.csv"
+expect "and no cause" 0 "of the speed of .*wave.csv; most of it: it waits behind" "$gsim" explain-pair "$tmp/wave.csv@500" "$tmp/wave.csv"
+expect "the heads of columns are names of files" 0 "^  *wave.csv  *wave.csv$" "$gsim" explain-pair "$tmp/wave.csv" "$tmp/wave.csv"
 # and no more than the GPU has is given out: of kernels without bytes both take 20 s alone, one after the
 # other, less half of the 7 % (job.spread_ppm) over which blocks of a kernel end: 19.3 s at least
 printf 'kind,name,time_us,device,host_us,blocks,threads,shared_kib,dram_bytes\nkernel,k,1000,h200,,132,1024,227,0\nlaunch,k,,,0,,,,\n' >"$tmp/pure.csv"

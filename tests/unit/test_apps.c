@@ -117,6 +117,17 @@ static void counters_give_no_time(void **state) {
     assert_int_equal(gsim_roofline_cost(&app, &a10, &cost, &f->log), GSIM_BAD_INPUT);
 }
 
+/* A profiler tells 0 of a kernel that does not use the tensor cores. */
+static void tensor_cores_may_rest(void **state) {
+    struct fixture *f = *state;
+    struct gsim_app app;
+    assert_int_equal(
+        read_app(f, "kind,name,time_us,device,issue,tensor\nkernel,k,10,h200,40%,0\n", &app),
+        GSIM_OK);
+    assert_int_equal(app.kernels[0].busy.issue_ppm, 400000);
+    assert_int_equal(app.kernels[0].busy.tensor_ppm, 0);
+}
+
 static void what_is_wrong_is_named_by_its_line(void **state) {
     struct fixture *f = *state;
     refuse_app(f, "", " the file is empty");
@@ -145,6 +156,8 @@ static void what_is_wrong_is_named_by_its_line(void **state) {
     refuse_app(f, "kind,name,bytes,threads,registers\nkernel,k,5,32,256\n",
                "2: registers: '256' is not a number of at most 255");
     refuse_app(f, "kind,name,bytes,clock\nkernel,k,5,0%\n", "2: clock: '0%' is not a share");
+    refuse_app(f, "kind,name,bytes,issue\nkernel,k,5,1.2\n", "2: issue: '1.2' is not a part from");
+    refuse_app(f, "kind,name,bytes,tensor\nkernel,k,5,-1%\n", "2: tensor: '-1%' is not a part");
     refuse_app(f, "kind,name,bytes,clock\nkernel,k,5,101%\n", "2: clock: '101%' is not a share");
     refuse_app(f, "kind,name,bytes,efficiency\nkernel,k,5,0%\n",
                "2: efficiency: '0%' is not a share");
@@ -346,6 +359,7 @@ int main(void) {
         TEST(every_profile_runs_on_every_device),
         TEST(what_a_file_says),
         TEST(counters_give_no_time),
+        TEST(tensor_cores_may_rest),
         TEST(what_is_wrong_is_named_by_its_line),
         TEST(a_kernel_takes_what_the_lower_roof_allows),
         TEST(a_measured_time_is_true_of_its_device_only),

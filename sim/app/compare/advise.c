@@ -180,9 +180,7 @@ static void keep_less(struct gsim_cli *cli, const struct gsim_setup *setup,
 
 /* A cluster that the log contradicts is not guessed. */
 static enum gsim_status check_cluster(struct gsim_cli *cli, const struct gsim_setup *setup) {
-    const char *held = cli->value[GSIM_OPT_NODES] || cli->value[GSIM_OPT_GPUS_PER_NODE] ||
-                               cli->value[GSIM_OPT_CLUSTER] || cli->value[GSIM_OPT_SLURM_CONF] ||
-                               cli->value[GSIM_OPT_KUEUE_CONF]
+    const char *held = !setup->is_cluster_guessed || cli->value[GSIM_OPT_NODES]
                            ? NULL
                            : gsim_held_say(setup, cli->arena);
     return held ? gsim_fail(cli->log, GSIM_USAGE, setup->trace_path, 0,

@@ -392,15 +392,17 @@ static void put_script(const struct writing *w, FILE *out, const char *data,
 
 static enum gsim_status check_runs(const struct gsim_figure *figure, struct gsim_db *db,
                                    struct gsim_log *log) {
-    int64_t n = 1;
+    int64_t n = 1, first = 1;
     enum gsim_status status = figure->is_of_one_run
                                   ? gsim_db_number(db, "SELECT count(*) FROM chosen", &n, log)
                                   : GSIM_OK;
     if (status == GSIM_OK && n > 1)
+        status = gsim_db_number(db, "SELECT min(run_id) FROM chosen", &first, log);
+    if (status == GSIM_OK && n > 1)
         return gsim_fail(log, GSIM_USAGE, NULL, 0,
                          "figure '%s' is of one run and there are %lld; choose one with --where, "
-                         "such as --where run_id=1",
-                         figure->name, (long long)n);
+                         "such as --where run_id=%lld",
+                         figure->name, (long long)n, (long long)first);
     return status;
 }
 

@@ -204,11 +204,11 @@ static enum gsim_status count_gpus(struct gsim_planned *p, int64_t **n_gpus) {
     if (!one || !*n_gpus)
         return gsim_no_memory(p->cli->log, "planning");
     *one = *p->cli;
-    bool is_known = one->value[GSIM_OPT_GPUS_PER_NODE] || one->value[GSIM_OPT_SLURM_CONF];
     for (int i = 0; i < p->n_nodes && status == GSIM_OK; i++) {
         one->value[GSIM_OPT_NODES] = p->nodes->value[i];
-        (*n_gpus)[i] = p->n[i];
-        status = is_known ? gsim_setup_count_gpus(one, &(*n_gpus)[i]) : GSIM_OK;
+        status = gsim_setup_count_gpus(one, &(*n_gpus)[i]);
+        if ((*n_gpus)[i] == 0)
+            (*n_gpus)[i] = p->n[i];
     }
     return status;
 }

@@ -55,6 +55,8 @@ static enum gsim_status describe(const struct gsim_planned *p, struct gsim_plan_
     cell->value = p->n_reps == 1 ? (struct gsim_interval){mean, (double)NAN, (double)NAN}
                   : p->is_range  ? range_of(values, p->n_reps, mean)
                                  : gsim_t_log_interval(values, (size_t)p->n_reps);
+    if (cell->value.high > gsim_db_most(p->target.field))
+        cell->value.high = gsim_db_most(p->target.field);
     cell->is_known = true;
     return GSIM_OK;
 }

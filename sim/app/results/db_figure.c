@@ -254,6 +254,22 @@ static void fixed(sqlite3_context *context, int argc, sqlite3_value **argv) {
     sqlite3_result_text(context, text, n, SQLITE_TRANSIENT);
 }
 
+double gsim_db_most(const char *field) {
+    static const char *const parts[] = {"gpu_busy",    "gpu_down", "fragmented",
+                                        "idle_wanted", "skipped",  "jain"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(parts[i], field) == 0)
+            return 1;
+    return HUGE_VAL;
+}
+
+/* most_of('jain') = 1, most_of('jct_mean_s') = Inf */
+static void most_of(sqlite3_context *context, int argc, sqlite3_value **argv) {
+    const char *field = (const char *)sqlite3_value_text(argv[0]);
+    (void)argc;
+    sqlite3_result_double(context, field ? gsim_db_most(field) : HUGE_VAL);
+}
+
 static bool add_functions(struct gsim_db *db) {
     static const struct {
         const char *name;
@@ -269,13 +285,16 @@ static bool add_functions(struct gsim_db *db) {
                       {"quartile_of", 2, quartile_of},
                       {"p_of", 2, p_of}};
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
-    bool is_fine = add_curves(db) &&
-                   sqlite3_create_function(db->handle, "quantity", 1, flags, NULL, quantity, NULL,
-                                           NULL) == SQLITE_OK &&
-                   sqlite3_create_function(db->handle, "humane", 1, flags, NULL, humane, NULL,
-                                           NULL) == SQLITE_OK &&
-                   sqlite3_create_function(db->handle, "fixed", 2, flags, NULL, fixed, NULL,
-                                           NULL) == SQLITE_OK;
+    bool is_fine =
+        add_curves(db) &&
+        sqlite3_create_function(db->handle, "quantity", 1, flags, NULL, quantity, NULL, NULL) ==
+            SQLITE_OK &&
+        sqlite3_create_function(db->handle, "humane", 1, flags, NULL, humane, NULL, NULL) ==
+            SQLITE_OK &&
+        sqlite3_create_function(db->handle, "fixed", 2, flags, NULL, fixed, NULL, NULL) ==
+            SQLITE_OK &&
+        sqlite3_create_function(db->handle, "most_of", 1, flags, NULL, most_of, NULL, NULL) ==
+            SQLITE_OK;
     for (size_t i = 0; i < sizeof aggregates / sizeof *aggregates; i++)
         is_fine = is_fine &&
                   sqlite3_create_function(db->handle, aggregates[i].name, aggregates[i].n_arguments,

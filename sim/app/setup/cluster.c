@@ -69,6 +69,7 @@ static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *set
     if (compat->is_pool)
         setup->cluster.pool_cpus_milli =
             cpus ? nodes * cpus * 1000 : nodes * gpus * compat->pool_cpus_milli_per_gpu;
+    setup->is_cluster_guessed = !cli->value[GSIM_OPT_GPUS_PER_NODE];
     setup->cluster_note = gsim_arena_printf(
         cli->arena, "%lld node%s x %lld GPU%s%s", (long long)nodes, nodes == 1 ? "" : "s",
         (long long)gpus, gpus == 1 ? "" : "s", default_of(cli, compat));
@@ -135,14 +136,10 @@ enum gsim_status gsim_setup_count_gpus(struct gsim_cli *cli, int64_t *n_gpus) {
     *n_gpus = 0;
     if (!scratch)
         return gsim_no_memory(cli->log, "counting GPUs");
-    if (!cli->value[GSIM_OPT_CLUSTER] && !cli->value[GSIM_OPT_SLURM_CONF] &&
-        !cli->value[GSIM_OPT_GPUS_PER_NODE])
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--load is a share of what the cluster's GPUs can do: say how many there "
-                         "are, with --nodes and --gpus-per-node or --cluster");
     scratch->widest_gang = 1;
     enum gsim_status status = gsim_setup_nodes(cli, scratch);
-    for (uint32_t g = 0; status == GSIM_OK && g < scratch->cluster.n_groups; g++)
+    bool is_known = status == GSIM_OK && !scratch->is_cluster_guessed;
+    for (uint32_t g = 0; is_known && g < scratch->cluster.n_groups; g++)
         *n_gpus +=
             (int64_t)scratch->cluster.groups[g].count * scratch->cluster.groups[g].gpus_per_node;
     return status;

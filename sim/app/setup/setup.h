@@ -33,6 +33,7 @@ struct gsim_setup {
     uint32_t widest_gang; /* GPUs of the trace's widest gang */
     struct gsim_cluster_spec cluster;
     const char *device_name;
+    bool is_cluster_guessed; /* no option and no file says how many GPUs a node has */
     const char *cluster_note; /* "1 node x 4 GPUs (default: the widest gang)" */
     enum gsim_reference reference;
     int64_t seed, until_ns;
@@ -79,8 +80,7 @@ enum gsim_status gsim_setup_nodes(struct gsim_cli *cli, struct gsim_setup *setup
 /* Without --device, the listed device that has the GPU among its products becomes its value. Fails
  * where there is none. */
 enum gsim_status gsim_setup_name_device(struct gsim_cli *cli, const char *gpu);
-/* The GPUs to which --load is relative. The default cluster, as large as the widest gang needs, is
- * no cluster that a load could be meant for. */
+/* The GPUs of the cluster; 0 where no option and no file says how many a node has. */
 enum gsim_status gsim_setup_count_gpus(struct gsim_cli *cli, int64_t *n_gpus);
 /* Reads the options that change the times between submissions, and keys of the spec, for
  * setup->trace_path. */

@@ -19,6 +19,17 @@ bool gsim_setup_is_spec(const char *path) {
 
 /* --- load and time ---------------------------------------------------------------------------- */
 
+/* The default cluster, as large as the widest gang needs, is no cluster that a load could be meant
+ * for, nor is it where the site's file has no node with GPUs. */
+static enum gsim_status count_gpus_of_load(struct gsim_cli *cli, int64_t *n_gpus) {
+    enum gsim_status status = gsim_setup_count_gpus(cli, n_gpus);
+    if (status == GSIM_OK && *n_gpus == 0)
+        status = gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                           "--load is a share of what the cluster's GPUs can do: say how many "
+                           "there are, with --nodes and --gpus-per-node or --cluster");
+    return status;
+}
+
 /* The keys of the spec that stand on the command line, with those that --load stands for. */
 static enum gsim_status find_spec_keys(struct gsim_cli *cli, struct gsim_setup *setup) {
     size_t n = 0;
@@ -33,7 +44,7 @@ static enum gsim_status find_spec_keys(struct gsim_cli *cli, struct gsim_setup *
     if (!setup->load_ppm)
         return GSIM_OK;
     int64_t n_gpus;
-    enum gsim_status status = gsim_setup_count_gpus(cli, &n_gpus);
+    enum gsim_status status = count_gpus_of_load(cli, &n_gpus);
     keys[n++] = gsim_arena_printf(cli->arena, "arrival.load=%lld.%06lld",
                                   (long long)(setup->load_ppm / GSIM_PPM),
                                   (long long)(setup->load_ppm % GSIM_PPM));
@@ -65,7 +76,7 @@ static enum gsim_status scale(struct gsim_cli *cli, struct gsim_setup *setup) {
     int64_t n_gpus;
     enum gsim_status status = GSIM_OK;
     if (setup->load_ppm) {
-        status = gsim_setup_count_gpus(cli, &n_gpus);
+        status = count_gpus_of_load(cli, &n_gpus);
         if (status == GSIM_OK)
             status = gsim_trace_scale_to_load(&setup->trace, setup->load_ppm, n_gpus, cli->arena,
                                               &scaled, cli->log);

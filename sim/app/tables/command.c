@@ -97,7 +97,7 @@ static double number(const struct gsim_db_value *value) {
 static void take_cell(void *arg, const struct gsim_db_value *v, int n) {
     struct asking *a = arg;
     struct gsim_table *table = &a->table;
-    if (n < 13 || a->is_out_of_memory)
+    if (n < 14 || a->is_out_of_memory)
         return;
     if (table->n == table->capacity) {
         int capacity = table->capacity ? 2 * table->capacity : 64;
@@ -119,6 +119,7 @@ static void take_cell(void *arg, const struct gsim_db_value *v, int n) {
                                .p = number(&v[9]),
                                .pairs = v[12].number};
     table->is_shaken |= number(&v[10]) > 0;
+    table->has_repeated |= number(&v[13]) > 0;
     table->has_original |= number(&v[11]) > 0;
     a->is_out_of_memory = !cell->head || !cell->row;
 }

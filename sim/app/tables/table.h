@@ -24,6 +24,7 @@ struct gsim_table {
     int n, capacity;
     const char *against; /* a policy */
     bool is_shaken; /* intervals are ranges over shaken traces */
+    bool has_repeated; /* runs of some cell are all equal: they are one, and have no interval */
     bool has_original; /* the means beside the ranges are of the trace as it is */
 };
 

@@ -91,8 +91,11 @@ static void write_text(FILE *out, const struct gsim_table *table) {
         fprintf(out,
                 "\nintervals over runs; p of \"no difference from %s\" in equal runs, and the "
                 "intervals of ratios, adjusted for the number of comparisons (Holm); * below 0.05, "
-                "** below 0.01; %s\n",
-                table->against, gsim_intervals_caution);
+                "** below 0.01; %s%s\n",
+                table->against, gsim_intervals_caution,
+                table->has_repeated ? "; runs that are all equal have no interval: their seeds "
+                                      "change nothing, so they are one"
+                                    : "");
 }
 
 /* --- CSV -------------------------------------------------------------------------------------- */
