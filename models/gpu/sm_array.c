@@ -243,16 +243,27 @@ static bool is_all_there(const struct gsim_sm_kernel *kernel) {
 
 /* Blocks that begin together end together, so a kernel goes on in waves; the last one has the
  * blocks that are left over. What memory does takes as long as its bytes, and the rest as long as a
- * wave (measured: experiments/waves). */
+ * wave (measured: experiments/waves). With fewer SMs than alone no block ends sooner than it would
+ * alone: what is left for the last wave, where the kernel's time is by its part of the SMs, is
+ * shorter. */
 struct waves {
     int64_t n, each, last; /* blocks of each wave, and of the last one */
     gsim_work last_work;
 };
 
+static int64_t last_wave_ppm(const struct gsim_sm_kernel *kernel, const struct waves *waves) {
+    int64_t before = (waves->n - 1) * waves->each;
+    int64_t left_ppm = before < kernel->places
+                           ? GSIM_PPM - gsim_muldiv_floor(before, GSIM_PPM, kernel->places)
+                           : 0;
+    return left_ppm < GSIM_PPM / waves->n ? left_ppm : GSIM_PPM / waves->n;
+}
+
 static struct waves waves_of(const struct gsim_sm_kernel *kernel, int64_t each) {
     struct waves out = {.n = (kernel->blocks + each - 1) / each, .each = each};
     out.last = kernel->blocks - (out.n - 1) * each;
-    int64_t computes_ppm = (GSIM_PPM - kernel->memory_ppm) / out.n;
+    int64_t computes_ppm =
+        gsim_muldiv_floor(GSIM_PPM - kernel->memory_ppm, last_wave_ppm(kernel, &out), GSIM_PPM);
     int64_t loads_ppm = gsim_muldiv_floor(kernel->memory_ppm, out.last, kernel->blocks);
     out.last_work = kernel->all * (gsim_work)(computes_ppm + loads_ppm) / GSIM_PPM;
     return out;
@@ -315,6 +326,17 @@ static int64_t step_of(struct gsim_sm_held *held, int64_t has) {
     if (held->step > 0 && held->step != held->pace)
         held->step = -1;
     return held->step > 0 ? held->step : held->step == 0 ? has : 0;
+}
+
+/* The kernel alone, and how many blocks its waves alone have places for; of an atom, in proportion
+ * to its blocks. */
+static void find_alone(struct array *array, uint32_t number) {
+    struct gsim_sm_kernel *kernel = &array->kernels[number];
+    struct gsim_sm_alone *alone = &array->alone[number];
+    *alone = gsim_sm_alone_of(array->space, kernel);
+    int64_t whole = kernel->whole_blocks > 0 ? kernel->whole_blocks : kernel->blocks;
+    int64_t all = (whole + alone->at_once - 1) / alone->at_once * alone->at_once;
+    kernel->places = gsim_muldiv_floor(all, kernel->blocks, whole);
 }
 
 /* Blocks that run or have not begun. As long as the kernel has not done the work of as many blocks
@@ -436,7 +458,7 @@ static bool begin_blocks(struct array *array, uint16_t number) {
         return true;
     }
     if (held->n == 0)
-        array->alone[number] = gsim_sm_alone_of(array->space, kernel);
+        find_alone(array, number);
     int64_t has = kernel->ran_alone ? had_alone(array, number) : held->n;
     int64_t left = blocks_to_be_there(kernel, has);
     if (left > held->pace) {
@@ -504,7 +526,7 @@ static void look_around(struct array *array) {
             continue;
         if (gsim_rarely(array->kernels[i].held->leaving > 0))
             leave_on(&array->kernels[i]);
-        array->alone[i] = gsim_sm_alone_of(array->space, &array->kernels[i]);
+        find_alone(array, i);
         array->holder[array->n_holders++] = (uint16_t)i;
     }
 }

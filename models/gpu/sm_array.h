@@ -104,6 +104,7 @@ struct gsim_sm_kernel {
     bool is_stopped; /* none of its blocks may begin now */
     bool ran_alone; /* it has begun, where no other kernel was beside it: its blocks are on SMs */
     struct gsim_sm_held *held;
+    int64_t places; /* for blocks in all its waves alone; found with its blocks */
     /* Times as long as alone it computes, since older blocks go first on its SMs; found with its
      * blocks. */
     uint64_t crowded_q32;

@@ -111,6 +111,27 @@ static void test_memory_makes_the_last_wave_short(void **state) {
     }
 }
 
+/* Ten blocks, alone of one wave, find room on six SMs: these end when their time is over, after 600
+ * of the 1000 ns of work, and not after half of them. */
+static void test_no_block_ends_sooner_than_alone(void **state) {
+    (void)state;
+    struct gsim_profile profile = device(8, 0);
+    struct gsim_sm_held held[3] = {{.n = 0}};
+    struct gsim_sm_kernel kernels[] = {kernel(10, 8, 1, &held[0]), kernel(4, 8, 0, &held[1]),
+                                       kernel(2, 8, 2, &held[2])};
+    kernels[0].n_sms = kernels[2].n_sms = 6;
+    kernels[1].first_sm = 6;
+    kernels[1].n_sms = 4;
+    solve(&profile, kernels, 3, WORK_NS);
+    assert_looks_at(&kernels[0], 400);
+    solve(&profile, kernels, 3, 402);
+    assert_int_equal(held[0].n, 6);
+    assert_int_equal(held[2].n, 0);
+    solve(&profile, kernels, 3, 398);
+    assert_int_equal(held[0].n, 4);
+    assert_int_equal(held[2].n, 2);
+}
+
 /* 16 blocks: six in the second wave, of 500 ns. They end over 60 % of that wave (300 ns): a third
  * when five sixths are left (250 ns), a third at a half (150), all but one at a sixth (50). */
 static void test_the_last_wave_ends_unevenly(void **state) {
@@ -258,6 +279,7 @@ int main(void) {
         cmocka_unit_test(test_a_wave_of_few_blocks_holds_few_sms),
         cmocka_unit_test(test_waves_before_the_last_one_are_full),
         cmocka_unit_test(test_memory_makes_the_last_wave_short),
+        cmocka_unit_test(test_no_block_ends_sooner_than_alone),
         cmocka_unit_test(test_the_last_wave_ends_unevenly),
         cmocka_unit_test(test_room_that_changes_puts_a_kernel_out_of_step),
         cmocka_unit_test(test_room_that_changes_early_does_not),
