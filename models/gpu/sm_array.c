@@ -244,8 +244,7 @@ static bool is_all_there(const struct gsim_sm_kernel *kernel) {
 /* Blocks that begin together end together, so a kernel goes on in waves; the last one has the
  * blocks that are left over. What memory does takes as long as its bytes, and the rest as long as a
  * wave (measured: experiments/waves). With fewer SMs than alone no block ends sooner than it would
- * alone: what is left for the last wave, where the kernel's time is by its part of the SMs, is
- * shorter. */
+ * alone: the kernel's time is by its part of the SMs, and its last wave has the rest of that. */
 struct waves {
     int64_t n, each, last; /* blocks of each wave, and of the last one */
     gsim_work last_work;
