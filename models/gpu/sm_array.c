@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "models/gpu/sm_crowd.h"
 #include "sim/base/hints.h"
 
 static void take(struct gsim_sm_room *free, const struct gsim_sm_room *need, int64_t n) {
@@ -242,21 +241,37 @@ static bool is_all_there(const struct gsim_sm_kernel *kernel) {
 
 /* --- waves ------------------------------------------------------------------------------------ */
 
-/* Blocks that begin together end together, so a kernel goes on in waves; the last one has the blocks
- * that are left over. What memory does takes as long as its bytes, and the rest as long as a wave
- * (measured: experiments/waves). */
+/* Blocks that begin together end together, so a kernel goes on in waves; the last one has the
+ * blocks that are left over. What memory does takes as long as its bytes, and the rest as long as a
+ * wave (measured: experiments/waves). With fewer SMs than alone no block ends sooner than it would
+ * alone: the kernel's time is by its part of the SMs, and its last wave has the rest of that. */
 struct waves {
     int64_t n, each, last; /* blocks of each wave, and of the last one */
     gsim_work last_work;
 };
 
+static int64_t last_wave_ppm(const struct gsim_sm_kernel *kernel, const struct waves *waves) {
+    int64_t before = (waves->n - 1) * waves->each;
+    int64_t left_ppm = before < kernel->places
+                           ? GSIM_PPM - gsim_muldiv_floor(before, GSIM_PPM, kernel->places)
+                           : 0;
+    return left_ppm < GSIM_PPM / waves->n ? left_ppm : GSIM_PPM / waves->n;
+}
+
 static struct waves waves_of(const struct gsim_sm_kernel *kernel, int64_t each) {
     struct waves out = {.n = (kernel->blocks + each - 1) / each, .each = each};
     out.last = kernel->blocks - (out.n - 1) * each;
-    int64_t computes_ppm = (GSIM_PPM - kernel->memory_ppm) / out.n;
+    int64_t computes_ppm =
+        gsim_muldiv_floor(GSIM_PPM - kernel->memory_ppm, last_wave_ppm(kernel, &out), GSIM_PPM);
     int64_t loads_ppm = gsim_muldiv_floor(kernel->memory_ppm, out.last, kernel->blocks);
     out.last_work = kernel->all * (gsim_work)(computes_ppm + loads_ppm) / GSIM_PPM;
     return out;
+}
+
+/* The work of each wave but the last. */
+static gsim_work work_of_wave(const struct gsim_sm_kernel *kernel, const struct waves *waves) {
+    return waves->n == 1 ? kernel->all
+                         : (kernel->all - waves->last_work) / (gsim_work)(waves->n - 1);
 }
 
 static int64_t ended_in_waves(const struct gsim_sm_kernel *kernel, int64_t each) {
@@ -307,9 +322,20 @@ static gsim_work work_of_blocks(const struct gsim_sm_kernel *kernel, int64_t blo
 /* The blocks of a wave, where the kernel has this many until one has ended; 0: its blocks are not
  * in step, since it has had room for more or less of them meanwhile. */
 static int64_t step_of(struct gsim_sm_held *held, int64_t has) {
-    if (held->step > 0 && held->pace > 0 && held->step != held->pace)
+    if (held->step > 0 && held->step != held->pace)
         held->step = -1;
     return held->step > 0 ? held->step : held->step == 0 ? has : 0;
+}
+
+/* The kernel alone, and how many blocks its waves alone have places for; of an atom, in proportion
+ * to its blocks. */
+static void find_alone(struct array *array, uint32_t number) {
+    struct gsim_sm_kernel *kernel = &array->kernels[number];
+    struct gsim_sm_alone *alone = &array->alone[number];
+    *alone = gsim_sm_alone_of(array->space, kernel);
+    int64_t whole = kernel->whole_blocks > 0 ? kernel->whole_blocks : kernel->blocks;
+    int64_t all = (whole + alone->at_once - 1) / alone->at_once * alone->at_once;
+    kernel->places = gsim_muldiv_floor(all, kernel->blocks, whole);
 }
 
 /* Blocks that run or have not begun. As long as the kernel has not done the work of as many blocks
@@ -320,7 +346,7 @@ static int64_t blocks_to_be_there(const struct gsim_sm_kernel *kernel, int64_t h
     int64_t done = each > 0 ? ended_in_waves(kernel, each) : ended_by_work(kernel);
     if (done > 0 && done >= has && !held->some_ended) {
         held->some_ended = 1;
-        held->step = has;
+        held->step = has > 0 ? has : -1; /* without any, all have left their SMs meanwhile */
     }
     return held->some_ended ? kernel->blocks - done : kernel->blocks;
 }
@@ -343,8 +369,9 @@ static void begin_to_leave(struct gsim_sm_kernel *kernel, int64_t going) {
     struct gsim_sm_held *held = kernel->held;
     gsim_work work = work_of_blocks(kernel, held->n);
     if (!held->some_ended) {
+        struct waves waves = waves_of(kernel, held->n);
         held->leaving = going;
-        held->leaves_at = kernel->all - work;
+        held->leaves_at = kernel->all - work_of_wave(kernel, &waves);
         return;
     }
     held->leaving = (going + LEAVING_STEPS - 1) / LEAVING_STEPS;
@@ -411,6 +438,14 @@ static gsim_work look_when_all_began(const struct gsim_sm_kernel *kernel, int64_
     return work_of_blocks(kernel, held->some_ended ? held->pace : kernel->blocks - held->n);
 }
 
+/* The blocks that its SMs held while no other kernel was there. */
+static int64_t had_alone(const struct array *array, uint16_t number) {
+    const struct gsim_sm_kernel *kernel = &array->kernels[number];
+    const struct gsim_sm_alone *alone = &array->alone[number];
+    int64_t most = gsim_sm_room_fit(&array->sm, &alone->need) * kernel->n_sms;
+    return alone->at_once < most ? alone->at_once : most;
+}
+
 /* Gives the kernel what it can have. Returns whether all of its blocks have begun. */
 static bool begin_blocks(struct array *array, uint16_t number) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
@@ -422,12 +457,13 @@ static bool begin_blocks(struct array *array, uint16_t number) {
         return true;
     }
     if (held->n == 0)
-        array->alone[number] = gsim_sm_alone_of(array->space, kernel);
-    int64_t has = kernel->ran_alone ? array->alone[number].at_once : held->n;
+        find_alone(array, number);
+    int64_t has = kernel->ran_alone ? had_alone(array, number) : held->n;
     int64_t left = blocks_to_be_there(kernel, has);
     if (left > held->pace) {
         place(array, number, left - held->n);
-        held->pace = (uint16_t)held->n;
+        bool is_last_wave = kernel->ran_alone && left < has;
+        held->pace = (uint16_t)(is_last_wave ? has : held->n);
     }
     int64_t each = step_of(held, held->pace);
     if (left > held->pace) {
@@ -489,7 +525,7 @@ static void look_around(struct array *array) {
             continue;
         if (gsim_rarely(array->kernels[i].held->leaving > 0))
             leave_on(&array->kernels[i]);
-        array->alone[i] = gsim_sm_alone_of(array->space, &array->kernels[i]);
+        find_alone(array, i);
         array->holder[array->n_holders++] = (uint16_t)i;
     }
 }

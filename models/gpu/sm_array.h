@@ -104,6 +104,7 @@ struct gsim_sm_kernel {
     bool is_stopped; /* none of its blocks may begin now */
     bool ran_alone; /* it has begun, where no other kernel was beside it: its blocks are on SMs */
     struct gsim_sm_held *held;
+    int64_t places; /* for blocks in all its waves alone; found with its blocks */
     /* Times as long as alone it computes, since older blocks go first on its SMs; found with its
      * blocks. */
     uint64_t crowded_q32;
@@ -207,6 +208,9 @@ struct gsim_sm_last {
     struct gsim_sm_losses lost[GSIM_SM_LAST_MOST];
 };
 
+/* Sets crowded_q32 of all kernels, by those that have blocks on SMs (models/gpu/sm_crowd.c). */
+void gsim_sm_crowd_find(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
+                        const struct gsim_sm_alone *alone, uint32_t n);
 /* Finds the rates and losses of all kernels; alone: of each that has blocks on SMs. last: of this
  * space, NULL: nothing is kept. */
 void gsim_sm_rates_find(const struct gsim_space *space, struct gsim_sm_kernel *kernels,

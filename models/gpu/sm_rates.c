@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How fast kernels run with the blocks that they have on SMs: by their part of the SMs, the loads of
- * all of them, and the clock at which they are within the limit of power. */
+/* How fast kernels run with the blocks that they have on SMs: by their part of the SMs, the loads
+ * of all of them, and the clock at which they are within the limit of power. */
 #include "models/gpu/sm_array.h"
 
 #include <assert.h>
@@ -18,7 +18,7 @@ static int64_t at_least_one(int64_t blocks) {
 /* --- a kernel alone --------------------------------------------------------------------------- */
 
 /* An SM parts its memory in these steps (CUDA C++ programming guide, shared memory of compute
- * capabilities 7.0 to 9.0), as far as it has so much; the driver is taken to leave room for all
+ * capabilities 7.0 to 9.0), those below all that it has; the driver is taken to leave room for all
  * blocks of the kernel that an SM holds. */
 static int64_t parted(int64_t most_bytes, int64_t wanted_bytes) {
     static const int64_t steps_kib[] = {8, 16, 32, 64, 100, 132, 164, 196};
@@ -346,7 +346,7 @@ static void find_losses(struct gsim_sm_kernel *kernel, const struct gsim_sm_stre
         lost_ppm(kernel, begins_q32, begins_q32 + here->memory_q32 - undisturbed->memory_q32);
 }
 
-/* --- kernels that ran last ---------------------------------------------------------------------- */
+/* --- kernels that ran last -------------------------------------------------------------------- */
 
 _Static_assert(sizeof(struct gsim_sm_asked) == 120, "no bytes between fields: they are compared");
 

@@ -13,6 +13,8 @@ class Piece:
         self.job, self.then, self.length, self.left = job, now, length, blocks
         self.sms, self.blocks, self.ends = (), 0, None
 
+    pace = 0  # it has its SMs to its end
+
 
 class Atoms(Blocks):
     """costs: as those of Blocks, and atom, steal, and owned (SMs of a job)."""

@@ -7,26 +7,55 @@ from hosts import Host
 
 
 class Waves(Exception):
-    """Blocks of a kernel begin when others of it are done, or beside two more kernels: how they leave is an
-    approximation (docs/models/sm-sharing.md), and no walk."""
+    """Blocks of a kernel begin and end at different times: how they leave is an approximation (docs/models/sm-sharing.md), and
+    no walk."""
 
 
 class Kernel:
-    """Its blocks fit the SMs at one time. Those that begin before the first of them is done count as begun with it."""
+    """Its blocks fit the SMs at one time, so that alone they are one wave. With room for fewer they go on in waves that are as
+    long as the kernel is alone; those that begin before the first of them is done count as begun with it. It is as fast as the
+    blocks of its first waves say, to its end."""
 
     def __init__(self, job, rank, then, length, blocks):
         self.job, self.rank, self.then = job, rank, then  # since when it is the next one of its job
         self.length, self.left = length, Fraction(length)
-        self.blocks, self.waiting, self.first = blocks, blocks, None
+        self.blocks, self.waiting = blocks, blocks
 
-    on = 0  # blocks on SMs
+    on = pace = 0  # blocks on SMs, and before those of the last wave began
+    each = None  # blocks of its waves, once the first of them is over; 0: they begin and end at different times
     let = False  # whether it is launched where another one decides that
 
     def walk(self, span):
-        self.left -= Fraction(self.on * span, self.blocks)
+        self.left -= Fraction(self.pace * span, self.blocks)
+
+    def begin(self, n):
+        self.waiting, self.on = self.waiting - n, self.on + n
+        self.pace = self.on
+        if self.each is not None and n:
+            self.each = 0
+
+    def waves(self):
+        """Those before the last one."""
+        return -(-self.blocks // self.pace) - 1
+
+    def settle(self):
+        """Waves that are over: how many blocks leave their SMs, and have no successors there."""
+        if not self.pace:
+            return 0
+        if self.each == 0:
+            raise Waves
+        over = min((self.length - self.left) * self.blocks // (self.length * self.pace), self.waves()) * self.pace
+        self.each = self.pace if over else None
+        self.waiting = max(0, self.blocks - over - self.pace)
+        leave = self.on - min(self.on, self.blocks - over)
+        self.on -= leave
+        return leave
 
     def next_time(self, now):
-        times = [now + -(-self.left * self.blocks // self.on)] if self.on else []
+        times = [now + -(-self.left * self.blocks // self.pace)] if self.pace else []
+        if self.pace and self.waiting and self.each != 0:
+            last = self.length - Fraction(self.waves() * self.pace * self.length, self.blocks)  # the rest, as the last wave begins
+            times += [now + -(-(self.left - last) * self.blocks // self.pace)] if self.left > last else []
         return min(times, default=None)
 
 
@@ -47,7 +76,11 @@ class Blocks:
             job.host.serve(job.period, self.costs["lag"])
 
     def remove(self, job, now):
+        """Kernels of a job that is alone then do not go block by block: it goes on as fast as alone, whatever has begun."""
         self.jobs.remove(job)
+        for kernel in [its for its in self.kernels if its.pace and len(self.jobs) == 1]:
+            kernel.on = kernel.pace = kernel.blocks
+            kernel.waiting, kernel.each, self.free = 0, None, self.costs["sms"] - kernel.blocks
 
     def begin(self, now):
         for job in self.jobs:
@@ -61,31 +94,27 @@ class Blocks:
     def put(self, kernel, now):
         n = min(kernel.waiting, self.free)
         if n:
-            if kernel.on and len(self.kernels) > 2:
-                raise Waves
-            self.free, kernel.waiting, kernel.on = self.free - n, kernel.waiting - n, kernel.on + n
-            kernel.first = now if kernel.first is None else kernel.first
+            self.free -= n
+            kernel.begin(n)
 
     def next_time(self):
         times = [then for job in self.jobs if (then := job.host.effect()) is not None]
         times += [then for kernel in self.kernels if (then := kernel.next_time(self.now)) is not None]
         return min(times, default=None)
 
-    def waits_beside(self, kernel):
-        """Whether another one may have the SMs that the first of its blocks leave."""
-        return len(self.kernels) > 2
+    def look_at(self, kernel):
+        """Whether its waves can be walked."""
 
     def advance(self, now):
         for kernel in list(self.kernels):
             kernel.walk(now - self.now)
-            if kernel.left <= 0 and kernel.waiting and self.waits_beside(kernel):
-                raise Waves
             if kernel.left <= 0:
                 self.kernels.remove(kernel)
                 self.free += kernel.on
                 kernel.job.host.ends.append(now)
-            elif kernel.waiting and kernel.on and kernel.first + kernel.length <= now:
-                raise Waves
+            else:
+                self.free += kernel.settle()
+                self.look_at(kernel)
         self.now = now
         for job in self.jobs:
             job.host.walk(now)

@@ -62,3 +62,8 @@ class Gated(Blocks):
         if self.left_at is not None and self.left_at + self.costs["wait"] > self.now:
             times.append(self.left_at + self.costs["wait"])
         return min(times, default=None)
+
+    def look_at(self, kernel):
+        """A gate may close between two waves: walked, one setup of 400 differs, and which is right is open."""
+        if kernel.each:
+            raise Waves

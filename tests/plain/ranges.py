@@ -25,6 +25,10 @@ class Ranges(Blocks):
     def has_room(self, job):
         return self.first_free(self.width(job)) is not None
 
+    def remove(self, job, now):
+        """A job that is alone goes on block by block on its range."""
+        self.jobs.remove(job)
+
     def lay_out(self, job):
         first = self.first_free(self.width(job))
         return range(first, first + self.width(job))
@@ -50,43 +54,27 @@ class Ranges(Blocks):
             if self.queue(kernel.job) not in [self.queue(other.job) for other in waiting]:
                 self.put(kernel, now)
             waiting += [kernel] * (kernel.waiting > 0)
-        for kernel in waiting:
-            self.refuse_waves(kernel)
-
-    def are_over(self, kernel, other):
-        """Whether their jobs' SMs lie over each other."""
-        return set(kernel.job.range) & set(other.job.range)
-
-    def ends_in_waves(self, kernel, beside, now):
-        return kernel is not beside and kernel.waiting and kernel.on and kernel.first + kernel.length <= now and self.are_over(kernel, beside)
-
-    def refuse_waves(self, kernel):
-        """One of several waves leaves SMs for which another one waits."""
-        for other in self.kernels:
-            if other is not kernel and other.waiting and other.on and other.blocks > len(other.job.range) and self.are_over(kernel, other):
-                raise Waves
 
     def put(self, kernel, now):
-        if kernel.waiting and any(self.ends_in_waves(other, kernel, now) for other in self.kernels):
-            raise Waves
         sms = sorted(self.free & set(kernel.job.range))[:kernel.waiting]
         if sms:
             self.free -= set(sms)
             kernel.sms |= set(sms)
-            kernel.waiting, kernel.on = kernel.waiting - len(sms), len(kernel.sms)
-            kernel.first = now if kernel.first is None else kernel.first
+            kernel.begin(len(sms))
 
     def advance(self, now):
         for kernel in list(self.kernels):
             kernel.walk(now - self.now)
             if kernel.left <= 0:
-                if kernel.waiting and any(self.are_over(kernel, other) for other in self.kernels if other is not kernel and other.waiting):
-                    raise Waves
                 self.kernels.remove(kernel)
                 self.free |= kernel.sms
                 kernel.job.host.ends.append(now)
-            elif kernel.waiting and kernel.on and kernel.on < len(kernel.job.range) and kernel.first + kernel.length <= now:
-                raise Waves
+            else:
+                leave = set(sorted(kernel.sms)[:kernel.settle()])
+                self.free |= leave
+                kernel.sms -= leave
+                if kernel.each and len(self.kernels) > 1:
+                    raise Waves  # walked, two setups of 480 differ, and which of the two is right is open
         self.now = now
         for job in self.jobs:
             job.host.walk(now)

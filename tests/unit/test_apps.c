@@ -104,16 +104,22 @@ static void counters_give_no_time(void **state) {
     struct gsim_app app;
     struct gsim_roofline_cost cost;
     struct gsim_profile h200 = load_device(f, "h200"), a10 = load_device(f, "a10");
-    assert_int_equal(read_app(f,
-                              "kind,name,time_us,device,dram_bytes,joules,small_l1_us\n"
-                              "energy,iteration,,,,0.25,\nkernel,k,5,h200,8e6,,7.5\n",
-                              &app),
-                     GSIM_OK);
+    assert_int_equal(
+        read_app(f,
+                 "kind,name,time_us,device,dram_bytes,joules,small_l1_us,issue,tensor\n"
+                 "energy,iteration,,,,0.25,,,\nkernel,k,5,h200,8e6,,7.5,60%,0.25\n"
+                 "kernel,other,5,h200,,,,,100%\n",
+                 &app),
+        GSIM_OK);
     assert_int_equal(app.energy_uj, 250000);
     assert_int_equal(app.kernels[0].dram_bytes, 8000000);
     assert_int_equal(app.kernels[0].small_l1_ns, 7500);
+    assert_int_equal(app.kernels[0].busy.issue_ppm, 600000);
+    assert_int_equal(app.kernels[0].busy.tensor_ppm, 250000);
+    assert_int_equal(app.kernels[1].busy.issue_ppm, 0); /* not known */
+    assert_int_equal(app.kernels[1].busy.tensor_ppm, PPM);
     assert_int_equal(gsim_roofline_cost(&app, &h200, &cost, &f->log), GSIM_OK);
-    assert_int_equal(cost.gpu_ns, 5000);
+    assert_int_equal(cost.gpu_ns, 10000);
     assert_int_equal(gsim_roofline_cost(&app, &a10, &cost, &f->log), GSIM_BAD_INPUT);
 }
 
@@ -179,6 +185,11 @@ static void what_is_wrong_is_named_by_its_line(void **state) {
     refuse_app(f, "kind,name,flops,small_l1_us\nkernel,k,1,4\n", "2: small_l1_us is what a");
     refuse_app(f, "kind,name,time_us,device,small_l1_us\nkernel,k,5,h200,5100\n",
                "2: small_l1_us is what a launch takes with the smallest L1: at least its time_us");
+    refuse_app(f, "kind,name,flops,issue\nkernel,k,1,0\n",
+               "2: issue: '0' is not a share above 0 up to 1, such as 0.5 or 50%");
+    refuse_app(f, "kind,name,flops,issue\nkernel,k,1,101%\n", "2: issue: '101%' is not a share");
+    refuse_app(f, "kind,name,flops,tensor\nkernel,k,1,1.01\n", "2: tensor: '1.01' is not a share");
+    refuse_app(f, "kind,name,flops,tensor\nkernel,k,1,busy\n", "2: tensor: 'busy' is not a share");
     refuse_app(f, HEAD "kernel,k,1,1\n", "2: 4 fields; the header has 6 columns");
 }
 
