@@ -521,10 +521,11 @@ static void look_around(struct array *array) {
     array->sm = gsim_sm_room(array->space->profile);
     array->n_holders = 0;
     for (uint32_t i = 0; i < array->n; i++) {
-        if (array->kernels[i].held->n == 0)
-            continue;
-        if (gsim_rarely(array->kernels[i].held->leaving > 0))
+        const struct gsim_sm_held *held = array->kernels[i].held;
+        if (gsim_rarely(held->n > 0 && held->leaving > 0))
             leave_on(&array->kernels[i]);
+        if (held->n == 0)
+            continue;
         find_alone(array, i);
         array->holder[array->n_holders++] = (uint16_t)i;
     }

@@ -223,3 +223,23 @@ awk 'BEGIN { print "job_id,submit_s,duration_s,sm_fraction,mem_gib"; for (i = 1;
 "$gsim" run --quiet --policy green --set part=30% --cluster "$tmp/mixed.ini" --jobs-csv "$tmp/jobs.csv" --force "$tmp/eight.csv" >"$tmp/log" 2>&1
 check "groups of GPUs of two types: seven jobs at once, the eighth when one has ended" "7 1" \
     "$(awk -F, 'NR > 1 { n[$3 > 0]++ } END { print n[0], n[1] }' "$tmp/jobs.csv")"
+
+# Orion, five jobs of each priority: kernels whose blocks leave their SMs in the instant in which they are served again. They
+# counted twice there, an SM had less than no room, and the run did not end. All of the GPU's time is 3.79 s, and uneven
+# ends of blocks let kernels overlap by half of their spread at most.
+cat >"$tmp/ten.csv" <<'END'
+job_id,submit_s,iterations,gpu_ms,kernels,mem_gib,priority
+j0,0,4,60.016807,773,0.2,0
+j1,0,7,64.943658,1172,0.2,1
+j2,0,3,161.027544,623,0.2,0
+j3,0,3,107.237709,965,0.2,1
+j4,0,1,164.484492,687,0.2,0
+j5,0,4,77.522503,829,0.2,1
+j6,0,2,183.378840,603,0.2,0
+j7,0,3,134.833169,1157,0.2,1
+j8,0,3,197.129560,999,0.2,0
+j9,0,7,64.280278,1135,0.2,1
+END
+(ulimit -t 60 && latency --policy orion --device h200 "$tmp/ten.csv" >/dev/null)
+check "orion: ten jobs end, and do no more than the GPU can" yes \
+    "$(awk -F, 'NR > 1 && $4 > end { end = $4 } END { print(NR == 11 && end > 3.79 * 0.965 && end < 3.79 * 1.2 ? "yes" : NR " rows, " end) }' "$tmp/jobs.csv")"
