@@ -143,6 +143,20 @@ static int64_t slicing_ppm(const struct gsim_pairs *pairs, const struct gsim_ctx
     return gsim_muldiv_floor(work_ns, GSIM_PPM, work_ns + costs_ns);
 }
 
+/* Notes whether slices of jobs that have come cost time. */
+static void look_at_costs(struct gsim_pairs *pairs, const struct gsim_ctx *ctx) {
+    for (uint32_t i = 0; i < ctx->view->changes.n_arrived && !pairs->have_costs; i++)
+        pairs->have_costs = slice_costs_ns(pairs, ctx, ctx->view->changes.arrived[i]) > 0;
+}
+
+/* Without looking for a partner, which is among all jobs that wait. */
+static bool may_pay(struct gsim_pairs *pairs, const struct gsim_ctx *ctx, gsim_slot slot) {
+    if (!pairs->is_hopeless || !pairs->is_introspective)
+        return !pairs->is_hopeless;
+    pairs->have_costs = pairs->have_costs || slice_costs_ns(pairs, ctx, slot) > 0;
+    return pairs->have_costs;
+}
+
 static struct gsim_server *server_of(const struct gsim_pairs *pairs, const struct gsim_ctx *ctx,
                                      uint32_t gpu) {
     return &pairs->servers->of[pairs->servers->is_one ? 0 : ctx->view->cluster.node_of_gpu[gpu]];
@@ -164,7 +178,7 @@ bool gsim_pairs_pack(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim
                      gsim_slot slot, uint32_t mark) {
     const struct gsim_unit *units;
     if (!pairs->is_on || ctx->view->cluster.n_idle_gpus > 0 || !is_packable(pairs, ctx, slot) ||
-        gsim_plan_units(plan, slot, &units) != 1)
+        !may_pay(pairs, ctx, slot) || gsim_plan_units(plan, slot, &units) != 1)
         return false;
     gsim_slot partner = find_partner(pairs, ctx, slot);
     if (partner == GSIM_NO_SLOT ||
@@ -343,6 +357,8 @@ static void keep_pair(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsi
 
 /* A GPU that both jobs have left is whole again. */
 void gsim_pairs_keep(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    if (pairs->is_on && pairs->is_hopeless)
+        look_at_costs(pairs, ctx);
     for (uint32_t p = 0; p < pairs->n;) {
         struct gsim_pair *pair = &pairs->of[p];
         keep_pair(pairs, ctx, plan, pair);

@@ -217,6 +217,7 @@ struct gsim_pairs {
     /* as in the paper: jobs are profiled; else partners are drawn at random */
     bool is_introspective;
     bool is_hopeless; /* no column says that GPUs idle: no job is packed where slices are free */
+    bool have_costs; /* a slice of some job that has come costs time */
 };
 
 /* The facts about a job that packing goes by. */

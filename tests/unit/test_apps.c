@@ -185,11 +185,9 @@ static void what_is_wrong_is_named_by_its_line(void **state) {
     refuse_app(f, "kind,name,flops,small_l1_us\nkernel,k,1,4\n", "2: small_l1_us is what a");
     refuse_app(f, "kind,name,time_us,device,small_l1_us\nkernel,k,5,h200,5100\n",
                "2: small_l1_us is what a launch takes with the smallest L1: at least its time_us");
-    refuse_app(f, "kind,name,flops,issue\nkernel,k,1,0\n",
-               "2: issue: '0' is not a share above 0 up to 1, such as 0.5 or 50%");
-    refuse_app(f, "kind,name,flops,issue\nkernel,k,1,101%\n", "2: issue: '101%' is not a share");
-    refuse_app(f, "kind,name,flops,tensor\nkernel,k,1,1.01\n", "2: tensor: '1.01' is not a share");
-    refuse_app(f, "kind,name,flops,tensor\nkernel,k,1,busy\n", "2: tensor: 'busy' is not a share");
+    refuse_app(f, "kind,name,flops,issue\nkernel,k,1,101%\n", "2: issue: '101%' is not a part");
+    refuse_app(f, "kind,name,flops,tensor\nkernel,k,1,1.01\n", "2: tensor: '1.01' is not a part");
+    refuse_app(f, "kind,name,flops,tensor\nkernel,k,1,busy\n", "2: tensor: 'busy' is not a part");
     refuse_app(f, HEAD "kernel,k,1,1\n", "2: 4 fields; the header has 6 columns");
 }
 
