@@ -2,10 +2,7 @@
 // How long a load takes while others load and store, and how two kernels slow each other: README.md.
 #include <algorithm>
 #include <vector>
-#include "../device.cuh"
-struct Stamp {
-    unsigned long long begin, end, bytes;
-};
+#include "../loads.cuh"
 // Each block streams its own part again and again until its time is over: LOADS loads of 16 bytes a
 // thread, ops dependent multiply-adds for each, and a store for each of the first STORES of them.
 template <int LOADS, int STORES>
@@ -56,21 +53,6 @@ __global__ void stream_memory(const float4 *src, float4 *dst, size_t per_block, 
     if (acc == 1.2345f)
         *sink = acc;
 }
-// One thread follows a chain of addresses; each line of it is visited once in a round.
-__global__ void chase(const unsigned *next, unsigned start, long ns, int stride, Stamp *out,
-                      float *sink) {
-    unsigned at = start;
-    unsigned long long t0 = now(), n = 0, t1;
-    do {
-        for (int i = 0; i < 64; i++)
-            at = __ldcg(next + (size_t)at * stride);
-        n += 64;
-        t1 = now();
-    } while (t1 < t0 + ns);
-    out[0] = {t0, t1, n};
-    if (at == 0xffffffffu)
-        *sink = 1;
-}
 enum Kind { READ1, READ4, COPY1, COPY4, FEW, SOME, FILL };
 const char *NAME[] = {"read1", "read4", "copy1", "copy4", "few", "some", "fill"};
 struct Loader {
@@ -116,31 +98,12 @@ void start(int w, const Loader &k, long ns) {
         break;
     }
 }
-std::vector<Stamp> get(int w, int n) {
-    std::vector<Stamp> v(n);
-    CK(cudaMemcpy(v.data(), stamps[w], n * sizeof(Stamp), cudaMemcpyDeviceToHost));
-    return v;
-}
-double gbs(const std::vector<Stamp> &v) {
-    double sum = 0;
-    for (auto &s : v)
-        sum += (double)s.bytes / (double)(s.end - s.begin);
-    return sum;
-}
-bool inside(const std::vector<Stamp> &in, const std::vector<Stamp> &out) {
-    unsigned long long a0 = ~0ull, a1 = 0, b0 = 0, b1 = ~0ull;
-    for (auto &s : in)
-        a0 = std::min(a0, s.begin), a1 = std::max(a1, s.end);
-    for (auto &s : out)
-        b0 = std::max(b0, s.begin), b1 = std::min(b1, s.end);
-    return b0 <= a0 && b1 >= a1;
-}
 const long MS = 1000000;
 const size_t FAR_BYTES = (size_t)2 << 30, NEAR_BYTES = (size_t)1 << 20;
 double alone(const Loader &k) {
     start(0, k, 4 * MS);
     CK(cudaDeviceSynchronize());
-    return gbs(get(0, k.blocks));
+    return gbs(get(stamps[0], k.blocks));
 }
 void latency(const Loader &k) {
     double ns[2], load[2];
@@ -153,7 +116,7 @@ void latency(const Loader &k) {
         chase<<<1, 1, SMEM, stream[2]>>>(far ? far_chain : near_chain, far ? begin += 12347 : 0,
                                          4 * MS, 32, stamps[2], sink);
         CK(cudaDeviceSynchronize());
-        auto l = get(0, k.blocks), c = get(2, 1);
+        auto l = get(stamps[0], k.blocks), c = get(stamps[2], 1);
         ns[far] = (double)(c[0].end - c[0].begin) / c[0].bytes;
         load[far] = gbs(l);
         in = in && inside(c, l);
@@ -166,7 +129,7 @@ void beside(const Loader &a, const Loader &b) {
     start(1, b, 12 * MS);
     start(0, a, 6 * MS);
     CK(cudaDeviceSynchronize());
-    auto va = get(0, a.blocks), vb = get(1, b.blocks);
+    auto va = get(stamps[0], a.blocks), vb = get(stamps[1], b.blocks);
     printf("pair %s %d %d %d alone %.0f beside %s %d %d %d alone %.0f: %.4f times, within %d\n",
            NAME[a.kind], a.blocks, a.threads, a.ops, was, NAME[b.kind], b.blocks, b.threads, b.ops,
            other, was / gbs(va), inside(va, vb));

@@ -4,10 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <vector>
-#include "../device.cuh"
-struct Stamp {
-    unsigned long long begin, end, bytes;
-};
+#include "../loads.cuh"
 // Each block goes through its own part again and again until its time is over: four loads of 16 bytes a
 // thread past L1, ops dependent multiply-adds for each, and a store for each if it copies.
 template <bool COPIES>
@@ -58,20 +55,6 @@ __global__ void stream_part(const float4 *src, float4 *dst, size_t per_block, lo
     if (acc == 1.2345f)
         *sink = acc;
 }
-// One thread follows a chain of addresses past L1.
-__global__ void chase(const unsigned *next, unsigned start, long ns, Stamp *out, float *sink) {
-    unsigned at = start;
-    unsigned long long t0 = now(), n = 0, t1;
-    do {
-        for (int i = 0; i < 64; i++)
-            at = __ldcg(next + (size_t)at * 32);
-        n += 64;
-        t1 = now();
-    } while (t1 < t0 + ns);
-    out[0] = {t0, t1, n};
-    if (at == 0xffffffffu)
-        *sink = 1;
-}
 enum Kind { MEMORY_READ, MEMORY_COPY, L2_READ, L2_COPY };
 const char *NAME[] = {"memory_read", "memory_copy", "l2_read", "l2_copy"};
 struct Loader {
@@ -92,29 +75,10 @@ void start(int w, const Loader &k, long ns) {
     f<<<k.blocks, k.threads, SMEM, stream[w]>>>(src[w], dst[w], part, ns, k.ops, stamps[w], sink, 0.999f);
     CK(cudaGetLastError());
 }
-std::vector<Stamp> get(int w, int n) {
-    std::vector<Stamp> v(n);
-    CK(cudaMemcpy(v.data(), stamps[w], n * sizeof(Stamp), cudaMemcpyDeviceToHost));
-    return v;
-}
-double gbs(const std::vector<Stamp> &v) {
-    double sum = 0;
-    for (auto &s : v)
-        sum += (double)s.bytes / (double)(s.end - s.begin);
-    return sum;
-}
-bool inside(const std::vector<Stamp> &in, const std::vector<Stamp> &out) {
-    unsigned long long a0 = ~0ull, a1 = 0, b0 = 0, b1 = ~0ull;
-    for (auto &s : in)
-        a0 = std::min(a0, s.begin), a1 = std::max(a1, s.end);
-    for (auto &s : out)
-        b0 = std::max(b0, s.begin), b1 = std::min(b1, s.end);
-    return b0 <= a0 && b1 >= a1;
-}
 double alone(const Loader &k) {
     start(0, k, 3 * MS);
     CK(cudaDeviceSynchronize());
-    return gbs(get(0, k.blocks));
+    return gbs(get(stamps[0], k.blocks));
 }
 // Chains: of memory; of lines that stay in L2 whatever else moves, since each is used every few us.
 const size_t FAR_BYTES = (size_t)2 << 30;
@@ -127,10 +91,10 @@ void latency(const Loader &k) {
         begin = (begin + 12347) % (FAR_BYTES / 128 - 20000);
         start(0, k, 5 * MS);
         CK(cudaFuncSetAttribute(chase, cudaFuncAttributeMaxDynamicSharedMemorySize, SMEM));
-        chase<<<1, 1, SMEM, stream[2]>>>(c < 4 ? hot_chain[c] : far_chain, c < 4 ? 0 : begin, 3 * MS, stamps[2],
+        chase<<<1, 1, SMEM, stream[2]>>>(c < 4 ? hot_chain[c] : far_chain, c < 4 ? 0 : begin, 3 * MS, 32, stamps[2],
                                          sink);
         CK(cudaDeviceSynchronize());
-        auto l = get(0, k.blocks), s = get(2, 1);
+        auto l = get(stamps[0], k.blocks), s = get(stamps[2], 1);
         double ns = (double)(s[0].end - s[0].begin) / s[0].bytes;
         c < 4 ? hot += ns / 4 : far = ns;
         load = gbs(l);
@@ -144,7 +108,7 @@ void beside(const Loader &a, const Loader &b) {
     start(1, b, 9 * MS);
     start(0, a, 4 * MS);
     CK(cudaDeviceSynchronize());
-    auto va = get(0, a.blocks), vb = get(1, b.blocks);
+    auto va = get(stamps[0], a.blocks), vb = get(stamps[1], b.blocks);
     printf("pair %s %d %d %d alone %.0f beside %s %d %d %d alone %.0f: %.4f times, within %d\n", NAME[a.kind],
            a.blocks, a.threads, a.ops, was, NAME[b.kind], b.blocks, b.threads, b.ops, other, was / gbs(va),
            inside(va, vb));
