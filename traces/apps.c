@@ -23,27 +23,26 @@ static enum gsim_status take_bytes(struct gsim_app_reader *r, enum gsim_app_colu
     return gsim_app_refuse(r, column, "a number of bytes, such as 25e6 or 24MiB");
 }
 
-static enum gsim_status take_share(struct gsim_app_reader *r, enum gsim_app_column column,
-                                   uint32_t *out) {
+static enum gsim_status take_ppm(struct gsim_app_reader *r, enum gsim_app_column column,
+                                 int64_t least_ppm, const char *form, uint32_t *out) {
     int64_t ppm;
     if (!r->cell[column])
         return GSIM_OK;
-    if (gsim_parse_ppm(r->cell[column], &ppm) != GSIM_PARSE_OK || ppm < 1 || ppm > GSIM_PPM)
-        return gsim_app_refuse(r, column, "a share above 0 up to 1, such as 0.5 or 50%");
+    if (gsim_parse_ppm(r->cell[column], &ppm) != GSIM_PARSE_OK || ppm < least_ppm || ppm > GSIM_PPM)
+        return gsim_app_refuse(r, column, form);
     *out = (uint32_t)ppm;
     return GSIM_OK;
+}
+
+static enum gsim_status take_share(struct gsim_app_reader *r, enum gsim_app_column column,
+                                   uint32_t *out) {
+    return take_ppm(r, column, 1, "a share above 0 up to 1, such as 0.5 or 50%", out);
 }
 
 /* A part of a kernel's time, of which a profiler tells 0 where there is none. */
 static enum gsim_status take_busy(struct gsim_app_reader *r, enum gsim_app_column column,
                                   uint32_t *out) {
-    int64_t ppm;
-    if (!r->cell[column])
-        return GSIM_OK;
-    if (gsim_parse_ppm(r->cell[column], &ppm) != GSIM_PARSE_OK || ppm < 0 || ppm > GSIM_PPM)
-        return gsim_app_refuse(r, column, "a part from 0 to 1, such as 0.5 or 50%");
-    *out = (uint32_t)ppm;
-    return GSIM_OK;
+    return take_ppm(r, column, 0, "a part from 0 to 1, such as 0.5 or 50%", out);
 }
 
 static enum gsim_status take_choice(struct gsim_app_reader *r, enum gsim_app_column column,

@@ -3,56 +3,6 @@
 #include <algorithm>
 #include <vector>
 #include "../loads.cuh"
-// Each block streams its own part again and again until its time is over: LOADS loads of 16 bytes a
-// thread, ops dependent multiply-adds for each, and a store for each of the first STORES of them.
-template <int LOADS, int STORES>
-__global__ void stream_memory(const float4 *src, float4 *dst, size_t per_block, long ns, int ops,
-                              Stamp *out, float *sink, float b) {
-    const int EACH = LOADS > STORES ? LOADS : STORES;
-    const float4 *p = src + (size_t)blockIdx.x * per_block;
-    float4 *q = dst + (size_t)blockIdx.x * per_block;
-    float acc = 0;
-    unsigned long long t0 = now(), n = 0, t1;
-    size_t i = threadIdx.x;
-    do {
-        for (int step = 0; step < 32; step++) {
-            float4 v[EACH];
-#pragma unroll
-            for (int u = 0; u < EACH; u++)
-                v[u] = u < LOADS ? __ldcs(p + i + (size_t)u * blockDim.x) : make_float4(b, b, b, b);
-#pragma unroll
-            for (int u = 0; u < EACH; u++) {
-                float x = v[u].x + v[u].y + v[u].z + v[u].w;
-                for (int o = 0; o < ops; o++)
-                    x = fmaf(x, b, 1.0f);
-                if (u < STORES)
-                    __stcs(q + i + (size_t)u * blockDim.x, make_float4(x, v[u].y, v[u].z, v[u].w));
-                else
-                    acc += x;
-            }
-            i += (size_t)blockDim.x * EACH;
-            if (i + (size_t)blockDim.x * EACH > per_block)
-                i = threadIdx.x;
-        }
-        n += 32ull * (LOADS + STORES) * 16;
-        t1 = now();
-    } while (t1 < t0 + ns);
-    __shared__ unsigned long long bytes, first, last;
-    if (threadIdx.x == 0) {
-        bytes = 0;
-        first = ~0ull;
-        last = 0;
-    }
-    __syncthreads();
-    atomicAdd(&bytes, n);
-    atomicMin(&first, t0);
-    atomicMax(&last, t1);
-    __syncthreads();
-    if (threadIdx.x == 0)
-        out[blockIdx.x] = {first, last, bytes};
-    if (acc == 1.2345f)
-        *sink = acc;
-}
 enum Kind { READ1, READ4, COPY1, COPY4, FEW, SOME, FILL };
 const char *NAME[] = {"read1", "read4", "copy1", "copy4", "few", "some", "fill"};
 struct Loader {
@@ -67,9 +17,9 @@ float *sink;
 cudaStream_t stream[3];
 unsigned *far_chain, *near_chain;
 template <int L, int S> void start(int w, const Loader &k, long ns) {
-    CK(cudaFuncSetAttribute(stream_memory<L, S>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+    CK(cudaFuncSetAttribute(stream_memory<L, S, false>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                             SMEM));
-    stream_memory<L, S><<<k.blocks, k.threads, SMEM, stream[w]>>>(
+    stream_memory<L, S, false><<<k.blocks, k.threads, SMEM, stream[w]>>>(
         src[w], dst[w], BLOCK_BYTES / 16, ns, k.ops, stamps[w], sink, 0.999f);
     CK(cudaGetLastError());
 }

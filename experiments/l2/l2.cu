@@ -5,56 +5,6 @@
 #include <cstring>
 #include <vector>
 #include "../loads.cuh"
-// Each block goes through its own part again and again until its time is over: four loads of 16 bytes a
-// thread past L1, ops dependent multiply-adds for each, and a store for each if it copies.
-template <bool COPIES>
-__global__ void stream_part(const float4 *src, float4 *dst, size_t per_block, long ns, int ops, Stamp *out,
-                            float *sink, float b) {
-    const int LOADS = 4;
-    const float4 *p = src + (size_t)blockIdx.x * per_block;
-    float4 *q = dst + (size_t)blockIdx.x * per_block;
-    float acc = 0;
-    unsigned long long t0 = now(), n = 0, t1;
-    size_t i = threadIdx.x;
-    do {
-        for (int step = 0; step < 32; step++) {
-            float4 v[LOADS];
-#pragma unroll
-            for (int u = 0; u < LOADS; u++)
-                v[u] = __ldcg(p + i + (size_t)u * blockDim.x);
-#pragma unroll
-            for (int u = 0; u < LOADS; u++) {
-                float x = v[u].x + v[u].y + v[u].z + v[u].w;
-                for (int o = 0; o < ops; o++)
-                    x = fmaf(x, b, 1.0f);
-                if (COPIES)
-                    __stcg(q + i + (size_t)u * blockDim.x, make_float4(x, v[u].y, v[u].z, v[u].w));
-                else
-                    acc += x;
-            }
-            i += (size_t)blockDim.x * LOADS;
-            if (i + (size_t)blockDim.x * LOADS > per_block)
-                i = threadIdx.x;
-        }
-        n += 32ull * (COPIES ? 2 : 1) * LOADS * 16;
-        t1 = now();
-    } while (t1 < t0 + ns);
-    __shared__ unsigned long long bytes, first, last;
-    if (threadIdx.x == 0) {
-        bytes = 0;
-        first = ~0ull;
-        last = 0;
-    }
-    __syncthreads();
-    atomicAdd(&bytes, n);
-    atomicMin(&first, t0);
-    atomicMax(&last, t1);
-    __syncthreads();
-    if (threadIdx.x == 0)
-        out[blockIdx.x] = {first, last, bytes};
-    if (acc == 1.2345f)
-        *sink = acc;
-}
 enum Kind { MEMORY_READ, MEMORY_COPY, L2_READ, L2_COPY };
 const char *NAME[] = {"memory_read", "memory_copy", "l2_read", "l2_copy"};
 struct Loader {
@@ -70,7 +20,7 @@ float *sink;
 cudaStream_t stream[3];
 void start(int w, const Loader &k, long ns) {
     size_t part = (k.kind == L2_READ || k.kind == L2_COPY ? NEAR_PART : FAR_PART) / 16;
-    auto *f = k.kind == MEMORY_COPY || k.kind == L2_COPY ? stream_part<true> : stream_part<false>;
+    auto *f = k.kind == MEMORY_COPY || k.kind == L2_COPY ? stream_memory<4, 4, true> : stream_memory<4, 0, true>;
     CK(cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, SMEM));
     f<<<k.blocks, k.threads, SMEM, stream[w]>>>(src[w], dst[w], part, ns, k.ops, stamps[w], sink, 0.999f);
     CK(cudaGetLastError());

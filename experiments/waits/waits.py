@@ -7,6 +7,7 @@ whose times of both are of one clock. README.md.
 """
 import csv
 import json
+import math
 import multiprocessing
 import os
 import sys
@@ -24,7 +25,7 @@ def kernels_of(path):
     for e in trace["traceEvents"]:
         if e.get("cat") in ("kernel", "gpu_memset", "gpu_memcpy"):
             args = e["args"]
-            blocks, threads = (eval("*".join(map(str, args.get(key, [1])))) for key in ("grid", "block"))
+            blocks, threads = (math.prod(args.get(key, [1])) for key in ("grid", "block"))
             yield base + round(1e3 * e["ts"]), round(1e3 * e["dur"]), blocks, threads, e["name"][:60]
 
 
