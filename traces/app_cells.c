@@ -36,6 +36,7 @@ const char *const gsim_app_columns[N_COLUMNS] = {
     [SMALL_L1] = "small_l1_us",
     [ISSUE] = "issue",
     [TENSOR] = "tensor",
+    [PARTED] = "parted_kib",
 };
 
 enum gsim_status gsim_app_refuse(struct gsim_app_reader *r, enum gsim_app_column column,

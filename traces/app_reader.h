@@ -38,6 +38,7 @@ enum gsim_app_column {
     SMALL_L1,
     ISSUE,
     TENSOR,
+    PARTED,
     N_COLUMNS
 };
 

@@ -202,6 +202,8 @@ static enum gsim_status take_needs(struct gsim_app_reader *r, struct gsim_app_ke
         status = gsim_app_take_number(r, REGISTERS_KIB, 1024, 0, most_ops, &kernel->register_bytes);
     if (status == GSIM_OK)
         status = gsim_app_take_number(r, SHARED, 1024, 0, most_ops, &kernel->shared_bytes);
+    if (status == GSIM_OK)
+        status = gsim_app_take_number(r, PARTED, 1024, 1, most_ops, &kernel->parted_bytes);
     return status;
 }
 

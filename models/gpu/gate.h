@@ -21,7 +21,7 @@ gsim_gate_shape(const struct gsim_space *space, const struct gsim_member *member
     if (kernel) {
         out.small_l1_ppm = kernel->small_l1_ppm;
         out.busy = kernel->busy;
-        out.fills_shared = kernel->fills_shared;
+        out.parted_bytes = kernel->parted_bytes;
     }
     if (!kernel || kernel->blocks == 0 || kernel->threads == 0) {
         int64_t sms = space->profile->value[GSIM_KEY_SMS];

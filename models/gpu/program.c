@@ -131,13 +131,6 @@ static uint32_t small_l1_ppm(const struct gsim_app_kernel *kernel) {
                                        kernel->time_ns);
 }
 
-/* Whether its blocks take half of an SM's shared memory or more, together. */
-static bool fills_shared(const struct gsim_profile *profile,
-                         const struct gsim_program_kernel *kernel) {
-    int64_t one_bytes = kernel->shared_bytes + profile->value[GSIM_KEY_SM_BLOCK_SHARED_BYTES];
-    return kernel->shared_bytes > 0 && gsim_space_is_staged(profile, kernel->per_sm * one_bytes);
-}
-
 /* A queued kernel begins some time after the one before it in its stream. Kernels of different
  * streams do not wait for each other's ends: queued ones overlapped by 4 us in the measured program
  * that has several (models/apps/h200-lstm-train.csv). */
@@ -156,14 +149,13 @@ static void launch(struct maker *m, const struct gsim_app_call *call, int64_t ho
                                      .stream = call->stream,
                                      .unit = (uint8_t)kernel->unit,
                                      .small_l1_ppm = small_l1_ppm(kernel),
+                                     .parted_bytes = kernel->parted_bytes,
                                      .busy = kernel->busy,
                                      .again = call->again};
-    out->has_small_l1 |= m->kernels[out->n_kernels].small_l1_ppm > 0;
     bind_to_memory(m, call->kernel, &m->kernels[out->n_kernels]);
     if (kernel->blocks > 0 && kernel->threads > 0)
         m->kernels[out->n_kernels].per_sm = gsim_sm_array_per_sm(
             m->profile, kernel->threads, kernel->register_bytes, kernel->shared_bytes);
-    m->kernels[out->n_kernels].fills_shared = fills_shared(m->profile, &m->kernels[out->n_kernels]);
     if (out->n_kernels > 0 && m->kernels[out->n_kernels - 1].stream == call->stream)
         out->gpu_ns += m->profile->value[GSIM_KEY_LAUNCH_BETWEEN_NS];
     out->gpu_ns += ns > 0 ? ns : 1;

@@ -34,10 +34,10 @@ struct gsim_program_kernel {
     uint32_t kind; /* number in app->kernels: launches of one kernel have one number */
     uint16_t stream;
     uint8_t unit; /* enum gsim_app_unit */
-    bool fills_shared; /* its blocks on an SM take half of the shared memory there, or more */
     bool is_traffic_known; /* whether memory_ppm comes from bytes, and not from job.memory_ppm */
     int64_t hbm_bytes_per_s; /* drawn alone; 0: its traffic is not known */
     uint32_t loads_ppm; /* the part of it that loads alone move; the rest is half stored */
+    int64_t parted_bytes; /* shared memory that it has an empty SM have; 0: as the driver chooses */
     uint32_t small_l1_ppm; /* by which it takes longer on SMs with the smallest L1 */
     struct gsim_app_busy busy;
     uint32_t again; /* how often the calls of its phase were made before */
@@ -82,7 +82,6 @@ struct gsim_program {
      * not. And its time alone, gpu_ns or more, in which that is within the power limit. */
     struct gsim_clock_energy energy;
     int64_t powered_ns;
-    bool has_small_l1; /* the smallest L1 makes some of its kernels longer */
     /* The order of its touches in a memory of order_bytes: buffers one after another, of each the
      * bytes from the first to the last that kernels touch. NULL: it touches nothing. */
     const struct gsim_touch_order *order;

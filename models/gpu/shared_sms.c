@@ -21,7 +21,7 @@ struct batch {
 /* The SMs of a lane, and what the other lanes of its space move in the mean. */
 struct place {
     int64_t first_sm, n_sms;
-    bool has_queue, is_l1_followed;
+    bool has_queue;
     int64_t others_bytes_per_s;
 };
 
@@ -310,7 +310,6 @@ static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *sp
     kernel->first_sm = (uint16_t)place->first_sm;
     kernel->n_sms = (uint16_t)place->n_sms;
     kernel->has_queue = place->has_queue;
-    kernel->is_l1_followed = place->is_l1_followed;
     kernel->rank = lane->how.gate.rank;
     kernel->held = &lane->state.held;
     kernel->ran_alone = ran_alone;
@@ -418,20 +417,6 @@ static int64_t all_move(const struct gsim_lanes *lanes, uint16_t number) {
     return sum;
 }
 
-/* Whether some kernel here is longer where L1 is small. */
-static bool needs_l1(const struct gsim_lanes *lanes, uint16_t number) {
-    for (uint16_t i = 0; i < lanes->n_lanes; i++) {
-        const struct gsim_gpu_lane *lane = &lanes->lane[i];
-        const struct gsim_program *program =
-            is_here(lane, number)
-                ? lanes->members[lane->spec.member[lane->state.at]].context.spec.program
-                : NULL;
-        if (program && program->has_small_l1)
-            return true;
-    }
-    return false;
-}
-
 bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_space *space,
                            uint16_t number, struct gsim_lanes *lanes, struct gsim_sm_last *last) {
     struct batch batch;
@@ -443,7 +428,6 @@ bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_sp
     lanes->has_shared_blocks = true;
     batch.n = batch.n_atoms = 0;
     int64_t all_bytes_per_s = all_move(lanes, number);
-    bool is_l1_followed = needs_l1(lanes, number);
     if (gsim_rarely(have_several_gates(lanes, number)))
         ask_by_turns(space, number, lanes);
     for (uint16_t i = 0; i < lanes->n_lanes; i++) {
@@ -453,7 +437,6 @@ bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_sp
         if (!is_here(lane, number))
             continue;
         struct place place = place_of(space, number, lanes, lane);
-        place.is_l1_followed = is_l1_followed;
         place.others_bytes_per_s = all_bytes_per_s - moves(lanes, lane);
         if (gsim_rarely(lane->how.gate.opens == GSIM_GATE_IDLE))
             look_at_gate(gpu, lanes, i);

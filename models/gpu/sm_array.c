@@ -28,8 +28,9 @@ struct array {
     uint32_t n_holders;
     uint16_t waiting[GSIM_ARRAY_KERNELS_MAX]; /* kernels of which blocks have not begun */
     uint32_t n_waiting;
-    struct gsim_sm_set has[GSIM_ARRAY_KERNELS_MAX]; /* SMs with blocks of a kernel */
-    bool is_known[GSIM_ARRAY_KERNELS_MAX]; /* whether `has` is, since blocks moved last */
+    /* How SMs are parted: those that are not empty, and those that were not when all was looked at
+     * last; others 0. */
+    uint8_t parting[GSIM_ARRAY_SMS_MAX];
 };
 
 /* The end of the SMs from this one on that have as many blocks as it has. */
@@ -92,29 +93,38 @@ static void level_down(uint8_t *blocks, int64_t first, int64_t end, int64_t keep
     }
 }
 
-/* The end of the SMs from this one on that hold as much of each kernel as it does. */
+/* The end of the SMs from this one on that hold as much of each kernel as it does, and are parted
+ * alike. */
 static int64_t end_of_alike(const struct array *array, int64_t sm, int64_t end) {
+    end = end_of_run(array->parting, sm, end);
     for (uint32_t i = 0; i < array->n_holders; i++)
         end = end_of_run(array->kernels[array->holder[i]].held->blocks, sm, end);
     return end;
 }
 
-/* An SM that is not empty is parted as for the oldest kernel there. */
-static int64_t room_at(const struct array *array, const struct gsim_sm_room *need, int64_t sm) {
+/* How an empty SM is parted for a kernel, which has waited if blocks were there until now. */
+static uint8_t parted_anew(const struct array *array, uint16_t number, int64_t sm) {
+    const struct gsim_sm_alone *alone = &array->alone[number];
+    bool has_waited = array->parting[sm] > 0 && array->kernels[number].held->parting[sm] > 0;
+    return has_waited ? alone->parting_after_wait : alone->parting;
+}
+
+/* How many blocks of the kernel an SM has room for, and how it is parted with them. */
+static int64_t room_at(const struct array *array, uint16_t number, int64_t sm, uint8_t *parting) {
+    const struct gsim_sm_alone *alone = &array->alone[number];
     struct gsim_sm_room free = array->sm;
-    int64_t since_ns = GSIM_NEVER, parted_bytes = free.shared_bytes;
+    bool is_empty = true;
     for (uint32_t i = 0; i < array->n_holders; i++) {
-        uint16_t number = array->holder[i];
-        const struct gsim_sm_kernel *kernel = &array->kernels[number];
-        int64_t blocks = kernel->held->blocks[sm];
-        take(&free, &array->alone[number].need, blocks);
-        if (blocks == 0 || kernel->arrived_ns >= since_ns || kernel->is_whole)
-            continue;
-        since_ns = kernel->arrived_ns;
-        parted_bytes = array->alone[number].parted_bytes;
+        int64_t blocks = array->kernels[array->holder[i]].held->blocks[sm];
+        take(&free, &array->alone[array->holder[i]].need, blocks);
+        is_empty &= blocks == 0;
     }
-    free.shared_bytes -= array->sm.shared_bytes - parted_bytes;
-    return gsim_sm_room_fit(&free, need);
+    *parting = is_empty ? parted_anew(array, number, sm) : array->parting[sm];
+    if (*parting < alone->least_parting)
+        return 0;
+    free.shared_bytes -=
+        array->sm.shared_bytes - gsim_sm_parting_bytes(array->sm.shared_bytes, *parting);
+    return gsim_sm_room_fit(&free, &alone->need);
 }
 
 static bool may_use(const struct gsim_sm_kernel *kernel, int64_t sm) {
@@ -132,72 +142,21 @@ static int64_t keep_to_its_own(const struct gsim_sm_kernel *kernel, uint8_t *fit
     return all;
 }
 
-/* How many blocks of the kernel fit each of its SMs; returns how many in all. */
-static int64_t find_fits(const struct array *array, uint16_t number, uint8_t *fits) {
+/* How many blocks of the kernel fit each of its SMs, and how these are parted then; returns how
+ * many blocks in all. */
+static int64_t find_fits(const struct array *array, uint16_t number, uint8_t *fits,
+                         uint8_t *partings) {
     const struct gsim_sm_kernel *kernel = &array->kernels[number];
     int64_t all = 0, end = kernel->first_sm + kernel->n_sms;
     for (int64_t sm = kernel->first_sm, next; sm < end; sm = next) {
-        int64_t one = room_at(array, &array->alone[number].need, sm);
+        uint8_t parting;
+        int64_t one = room_at(array, number, sm, &parting);
         next = end_of_alike(array, sm, end);
         memset(&fits[sm], (int)one, (size_t)(next - sm));
+        memset(&partings[sm], parting, (size_t)(next - sm));
         all += one * (next - sm);
     }
     return gsim_rarely(kernel->only != NULL) ? keep_to_its_own(kernel, fits) : all;
-}
-
-/* --- L1 --------------------------------------------------------------------------------------- */
-
-/* Of eight SMs with these blocks, a bit for each that has some. */
-static uint64_t have_some(const uint8_t *blocks) {
-    const uint64_t low = UINT64_C(0x7F7F7F7F7F7F7F7F);
-    uint64_t eight;
-    memcpy(&eight, blocks, sizeof eight);
-    if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-        eight = __builtin_bswap64(eight);
-    uint64_t top = (((eight & low) + low) | eight) & ~low; /* of each byte that is not 0 */
-    return (top >> 7) * UINT64_C(0x0102040810204080) >> 56; /* byte i goes to bit 56 + i */
-}
-
-/* Most kernels keep their blocks while others are served, each of which asks. */
-static const struct gsim_sm_set *sms_of(struct array *array, uint16_t number) {
-    const uint8_t *blocks = array->kernels[number].held->blocks;
-    struct gsim_sm_set *has = &array->has[number];
-    if (array->is_known[number])
-        return has;
-    *has = (struct gsim_sm_set){{0}};
-    for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm += 8)
-        has->word[sm / 64] |= have_some(&blocks[sm]) << (sm % 64);
-    array->is_known[number] = true;
-    return has;
-}
-
-/* Adds the SMs with blocks of the kernel that have the smallest L1. */
-static void add_small(struct array *array, uint16_t number, struct gsim_sm_set *out) {
-    const struct gsim_sm_kernel *kernel = &array->kernels[number];
-    const struct gsim_sm_set *small = &kernel->held->small_l1;
-    if ((small->word[0] | small->word[1] | small->word[2]) == 0 && !kernel->fills_shared)
-        return;
-    const struct gsim_sm_set *has = sms_of(array, number);
-    for (uint32_t i = 0; i < sizeof has->word / sizeof has->word[0]; i++)
-        out->word[i] |= kernel->fills_shared ? has->word[i] : has->word[i] & small->word[i];
-}
-
-/* Kernels that wait, or go on to further SMs, find these as they are: an SM parts its memory anew
- * only when it has been empty. */
-GSIM_APART static void follow_l1(struct array *array, const uint16_t *numbers, uint32_t n) {
-    struct gsim_sm_set small = {{0}};
-    for (uint32_t i = 0; i < array->n_holders; i++)
-        add_small(array, array->holder[i], &small);
-    for (uint32_t i = 0; i < n; i++)
-        array->kernels[numbers[i]].held->small_l1 = small;
-}
-
-/* The kernel begins beside others on SMs, or in the place of those that were there until now. */
-GSIM_APART static void begin_with_l1(struct array *array, uint16_t number) {
-    struct gsim_sm_set *own = &array->kernels[number].held->small_l1, before = *own;
-    follow_l1(array, &number, 1);
-    for (uint32_t i = 0; i < sizeof before.word / sizeof before.word[0]; i++)
-        own->word[i] |= before.word[i];
 }
 
 /* Of the blocks that fit, n begin: those that do not are left where most of them would be. */
@@ -214,15 +173,14 @@ static void place(struct array *array, uint16_t number, int64_t n) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
     struct gsim_sm_held *held = kernel->held;
     int64_t first = kernel->first_sm, end = kernel->first_sm + kernel->n_sms;
-    uint8_t fits[GSIM_ARRAY_SMS_MAX] = {0};
-    int64_t all = find_fits(array, number, fits);
+    uint8_t fits[GSIM_ARRAY_SMS_MAX] = {0}, partings[GSIM_ARRAY_SMS_MAX];
+    int64_t all = find_fits(array, number, fits, partings);
     if (all > n)
         keep_fitting(fits, first, end, all, n);
-    for (int64_t sm = first; all > 0 && sm < end; sm++)
+    for (int64_t sm = first; all > 0 && sm < end; sm++) {
         held->blocks[sm] = (uint8_t)(held->blocks[sm] + fits[sm]);
-    array->is_known[number] &= all == 0;
-    if (gsim_rarely(kernel->is_l1_followed))
-        begin_with_l1(array, number);
+        array->parting[sm] = fits[sm] > 0 ? partings[sm] : array->parting[sm];
+    }
     if (held->n == 0)
         array->holder[array->n_holders++] = number;
     held->n += (uint32_t)(all < n ? all : n);
@@ -504,6 +462,54 @@ static bool hold_back(struct array *array, uint16_t number) {
     return false;
 }
 
+/* --- how SMs are parted ----------------------------------------------------------------------- */
+
+/* Of SMs of which nothing is known yet. */
+static void recall_of(struct array *array, const struct gsim_sm_kernel *kernel) {
+    const struct gsim_sm_held *held = kernel->held;
+    for (int64_t sm = 0; held->sees_parting > 0 && sm < GSIM_ARRAY_SMS_MAX; sm++)
+        array->parting[sm] = array->parting[sm] > 0 ? array->parting[sm] : held->parting[sm];
+}
+
+/* How SMs are parted, by kernels that have blocks there and, where these have just gone, by those
+ * that waited beside them. */
+static void recall_parting(struct array *array) {
+    memset(array->parting, 0, sizeof array->parting);
+    for (uint32_t i = 0; i < array->n_holders; i++)
+        recall_of(array, &array->kernels[array->holder[i]]);
+    for (uint32_t i = 0; i < array->n; i++)
+        if (array->kernels[i].held->n == 0)
+            recall_of(array, &array->kernels[i]);
+}
+
+/* Blocks on SMs of this parting, or of later ones. */
+static uint32_t blocks_from(const struct gsim_sm_held *held, uint8_t parting) {
+    uint32_t n = 0;
+    for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++)
+        n += held->parting[sm] >= parting ? held->blocks[sm] : 0;
+    return n;
+}
+
+/* Kernels that have blocks on SMs, and those that wait, see which of them are not empty and how
+ * these are parted. */
+static void show_parting(struct array *array) {
+    uint8_t some[GSIM_ARRAY_SMS_MAX] = {0};
+    uint8_t little_l1 = gsim_sm_parting_of_little_l1(array->sm.shared_bytes);
+    for (uint32_t i = 0; i < array->n_holders; i++)
+        for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++)
+            some[sm] |= array->kernels[array->holder[i]].held->blocks[sm];
+    for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++)
+        array->parting[sm] = some[sm] > 0 ? array->parting[sm] : 0;
+    for (uint32_t i = 0; i < array->n; i++) {
+        struct gsim_sm_kernel *kernel = &array->kernels[i];
+        memcpy(kernel->held->parting, array->parting, sizeof array->parting);
+        kernel->held->sees_parting = array->n_holders > 0;
+        kernel->on_small_l1 = 0;
+        if (kernel->small_l1_ppm > 0 && kernel->held->n > 0 && array->alone[i].parting < little_l1)
+            kernel->on_small_l1 = blocks_from(kernel->held, little_l1);
+    }
+}
+
 /* --- all kernels ------------------------------------------------------------------------------ */
 
 static void order(const struct gsim_sm_kernel *kernels, uint16_t *by_age, uint32_t n) {
@@ -529,6 +535,7 @@ static void look_around(struct array *array) {
         find_alone(array, i);
         array->holder[array->n_holders++] = (uint16_t)i;
     }
+    recall_parting(array);
 }
 
 /* Blocks that leave their SMs matter to kernels that wait, and to a kernel that gets no others.
@@ -543,10 +550,8 @@ static void look_for_others(struct array *array) {
 /* A kernel that ran alone has its blocks on SMs already, whatever comes before it now. */
 static void put_back(struct array *array) {
     for (uint32_t i = 0; i < array->n; i++)
-        if (gsim_rarely(array->kernels[i].ran_alone) && array->kernels[i].held->n == 0) {
+        if (gsim_rarely(array->kernels[i].ran_alone) && array->kernels[i].held->n == 0)
             (void)begin_blocks(array, (uint16_t)i);
-            array->is_known[i] = false;
-        }
 }
 
 /* Whether a kernel of its queue waits for SMs. */
@@ -569,21 +574,18 @@ void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *
     array.n = n;
     array.n_waiting = 0;
     look_around(&array);
-    memset(array.is_known, 0, n * sizeof *array.is_known);
     put_back(&array);
     for (uint32_t i = 0; i < n; i++) {
         struct gsim_sm_kernel *kernel = &kernels[scratch[i]];
         kernel->look = 0;
         bool is_held_back = kernel->is_stopped || stands_behind(&array, kernel);
         bool is_served = is_held_back ? hold_back(&array, scratch[i]) : serve(&array, scratch[i]);
-        array.is_known[scratch[i]] = false;
         if (is_served || kernel->is_stopped)
             continue;
         array.waiting[array.n_waiting++] = scratch[i];
     }
     look_for_others(&array);
-    if (n > 0 && gsim_rarely(kernels[0].is_l1_followed))
-        follow_l1(&array, array.waiting, array.n_waiting);
+    show_parting(&array);
     gsim_sm_crowd_find(space, kernels, array.alone, n);
     gsim_sm_rates_find(space, kernels, array.alone, n, last);
 }

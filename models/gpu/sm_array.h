@@ -13,9 +13,9 @@
  * together: their kernels wait for room on their SMs only. A kernel may be bound to its SMs: of SMs
  * that are taken away from it, its blocks leave as they end, and further ones begin on the others.
  *
- * An SM parts one memory into L1 and shared memory, anew only while no block is there. Blocks that
- * take half of the shared memory leave the smallest L1: to kernels that begin beside them or in
- * their place, to their ends, and so on until the SM has been empty.
+ * An SM parts one memory into L1 and shared memory, anew only while no block is there: so a kernel
+ * waits for an empty SM where those that are not have been parted for kernels with less shared
+ * memory, and has the smallest L1 where they have been for kernels with more.
  *
  * An atom is a range of the blocks of a kernel, served as a kernel of these blocks; its speed
  * is still that of its kernel's blocks alone.
@@ -56,7 +56,9 @@ struct gsim_sm_held {
     uint32_t n; /* of all SMs */
     uint16_t pace; /* the blocks that decide its speed: n until its last blocks have begun */
     uint16_t some_ended; /* 1: a block has ended; 0: none has */
-    struct gsim_sm_set small_l1; /* SMs that have the smallest L1 for it; of others, any value */
+    /* How its SMs are parted; of a kernel that waits, those that are not empty; else 0. */
+    uint8_t parting[GSIM_ARRAY_SMS_MAX];
+    uint16_t sees_parting; /* 1: some of these is not 0 */
     int64_t leaving; /* blocks that leave at a time, since no more of them may begin; 0: none */
     int64_t step; /* blocks that begin and end together; 0: none has ended; -1: they do not */
     gsim_work leaves_at; /* leaving: the rest of the kernel at which the next of them do */
@@ -87,8 +89,7 @@ struct gsim_sm_kernel {
      * three above are then by that lower one. */
     uint32_t lowers_ppm;
     struct gsim_first_loads first_loads; /* of a whole kernel that begins */
-    bool is_l1_followed; /* some kernel of the space needs more than the smallest L1 */
-    bool fills_shared; /* its blocks take half of the shared memory of an SM, or more */
+    int64_t parted_bytes; /* shared memory that it has an empty SM have; 0: as the driver chooses */
     uint32_t small_l1_ppm; /* by which it is longer on SMs with the smallest L1 */
     struct gsim_app_busy busy; /* an SM with its blocks */
     gsim_work all, left; /* its work, and the rest of it; above 0 */
@@ -108,6 +109,7 @@ struct gsim_sm_kernel {
     /* Times as long as alone it computes, since older blocks go first on its SMs; found with its
      * blocks. */
     uint64_t crowded_q32;
+    uint32_t on_small_l1; /* its blocks on SMs where L1 makes it longer; found with its blocks */
 
     /* Answers. */
     uint64_t rate_q32; /* of its rate alone; 0: it waits */
@@ -144,8 +146,8 @@ static inline bool gsim_sm_kernel_goes_before(const struct gsim_sm_kernel *one,
 /* How many blocks that need this much fit in the free room. */
 int64_t gsim_sm_room_fit(const struct gsim_sm_room *free, const struct gsim_sm_room *need);
 static inline void gsim_sm_held_clear(struct gsim_sm_held *held) {
-    uint64_t small = held->small_l1.word[0] | held->small_l1.word[1] | held->small_l1.word[2];
-    if (held->n > 0 || held->pace > 0 || held->some_ended > 0 || held->leaving > 0 || small > 0)
+    if (held->n > 0 || held->pace > 0 || held->some_ended > 0 || held->leaving > 0 ||
+        held->sees_parting > 0)
         memset(held, 0, sizeof *held);
 }
 /* The SMs that a cap leaves of `sms`, in the steps in which a device counts them. */
@@ -166,7 +168,9 @@ struct gsim_sm_alone {
     struct gsim_sm_room need; /* of a block */
     int64_t per_sm; /* blocks that an SM holds */
     int64_t at_once; /* blocks that all SMs hold */
-    int64_t parted_bytes; /* of an SM's memory, as shared memory: what its blocks may have there */
+    /* How an empty SM is parted for it, one that others have left while it waited, and the least
+     * that others may be for it to begin there; of a whole kernel, 0: there is nothing beside it. */
+    uint8_t parting, parting_after_wait, least_parting;
 };
 struct gsim_sm_alone gsim_sm_alone_of(const struct gsim_space *space,
                                       const struct gsim_sm_kernel *kernel);
@@ -207,6 +211,18 @@ struct gsim_sm_last {
     uint64_t rate_q32[GSIM_SM_LAST_MOST];
     struct gsim_sm_losses lost[GSIM_SM_LAST_MOST];
 };
+
+/* --- how SMs are parted (models/gpu/sm_parting.c) --- */
+
+/* Partings have numbers: 1 leaves least of an SM's memory as shared memory; 0 is not known. */
+int64_t gsim_sm_parting_bytes(int64_t most_bytes, uint8_t parting);
+/* The first with as much, or the last. */
+uint8_t gsim_sm_parting_of(int64_t most_bytes, int64_t bytes);
+/* The first that leaves the smallest L1, as all after it do. */
+uint8_t gsim_sm_parting_of_little_l1(int64_t most_bytes);
+/* Sets both partings of the kernel, of which an SM holds alone->per_sm blocks. */
+void gsim_sm_part(const struct gsim_sm_room *sm, const struct gsim_sm_kernel *kernel,
+                  struct gsim_sm_alone *alone);
 
 /* Sets crowded_q32 of all kernels, by those that have blocks on SMs (models/gpu/sm_crowd.c). */
 void gsim_sm_crowd_find(const struct gsim_space *space, struct gsim_sm_kernel *kernels,

@@ -17,17 +17,6 @@ static int64_t at_least_one(int64_t blocks) {
 
 /* --- a kernel alone --------------------------------------------------------------------------- */
 
-/* An SM parts its memory in these steps (CUDA C++ programming guide, shared memory of compute
- * capabilities 7.0 to 9.0), those below all that it has; the driver is taken to leave room for all
- * blocks of the kernel that an SM holds. */
-static int64_t parted(int64_t most_bytes, int64_t wanted_bytes) {
-    static const int64_t steps_kib[] = {8, 16, 32, 64, 100, 132, 164, 196};
-    for (uint32_t i = 0; i < sizeof steps_kib / sizeof steps_kib[0]; i++)
-        if (wanted_bytes <= steps_kib[i] * 1024 && steps_kib[i] * 1024 < most_bytes)
-            return steps_kib[i] * 1024;
-    return most_bytes;
-}
-
 struct gsim_sm_alone gsim_sm_alone_of(const struct gsim_space *space,
                                       const struct gsim_sm_kernel *kernel) {
     struct gsim_sm_room sm = gsim_sm_room(space->profile);
@@ -35,7 +24,7 @@ struct gsim_sm_alone gsim_sm_alone_of(const struct gsim_space *space,
     int64_t sms = space->profile->value[GSIM_KEY_SMS];
     int64_t blocks = kernel->whole_blocks > 0 ? kernel->whole_blocks : kernel->blocks;
     alone.per_sm = at_least_one(gsim_sm_room_fit(&sm, &alone.need));
-    alone.parted_bytes = parted(sm.shared_bytes, alone.per_sm * alone.need.shared_bytes);
+    gsim_sm_part(&sm, kernel, &alone);
     alone.at_once = blocks < alone.per_sm * sms ? blocks : alone.per_sm * sms;
     if (alone.at_once < alone.per_sm * sms)
         alone.per_sm = (alone.at_once + sms - 1) / sms;
@@ -144,20 +133,13 @@ static struct gsim_sm_stretch on_sms(const struct gsim_space *space,
     return out;
 }
 
-static int64_t on_small_l1(const struct gsim_sm_held *held) {
-    int64_t n = 0;
-    for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++)
-        n += gsim_sm_set_has(&held->small_l1, sm) ? held->blocks[sm] : 0;
-    return n;
-}
-
 /* Times as long as alone: SMs with less L1 do less of the kernel's blocks in a time. */
 static uint64_t longer_by_l1(const struct gsim_sm_kernel *kernel) {
     const struct gsim_sm_held *held = kernel->held;
     int64_t all_ppm = (int64_t)GSIM_PPM + kernel->small_l1_ppm;
-    if (kernel->fills_shared || held->n == 0)
+    int64_t n = kernel->on_small_l1;
+    if (n == 0)
         return GSIM_RATE_ONE;
-    int64_t n = on_small_l1(held);
     return (uint64_t)over_q32(held->n * all_ppm, held->n * all_ppm - n * kernel->small_l1_ppm);
 }
 
@@ -372,10 +354,9 @@ static struct gsim_sm_asked asked_of(const struct gsim_sm_kernel *kernel) {
     };
     if (kernel->first_loads.misses_ppm > 0)
         out.ns = (int64_t)gsim_work_to_ns(kernel->all);
-    if (gsim_rarely(kernel->small_l1_ppm > 0 && !kernel->fills_shared)) {
-        out.on_small_l1 = (uint32_t)on_small_l1(kernel->held);
+    out.on_small_l1 = kernel->on_small_l1;
+    if (out.on_small_l1 > 0)
         out.n_held = kernel->held->n;
-    }
     return out;
 }
 

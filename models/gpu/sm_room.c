@@ -15,14 +15,15 @@ struct gsim_sm_room gsim_sm_room(const struct gsim_profile *profile) {
         profile->value[GSIM_KEY_SM_SHARED_BYTES], profile->value[GSIM_KEY_SM_BLOCKS]};
 }
 
-/* Warps are whole, and the registers of a thread are given out by eight. */
+/* Warps are whole, the registers of a thread are given out by eight, and shared memory by 128 bytes. */
 struct gsim_sm_room gsim_sm_room_of_block(const struct gsim_profile *profile, int64_t threads,
                                           int64_t register_bytes, int64_t shared_bytes) {
-    enum { WARP = 32, REGISTERS_BYTES = 8 * 4 };
+    enum { WARP = 32, REGISTERS_BYTES = 8 * 4, SHARED_BYTES = 128 };
     struct gsim_sm_room need = {.threads = up_to(threads, WARP), .blocks = 1};
     need.register_bytes =
         up_to((register_bytes + threads - 1) / threads, REGISTERS_BYTES) * need.threads;
-    need.shared_bytes = shared_bytes + profile->value[GSIM_KEY_SM_BLOCK_SHARED_BYTES];
+    need.shared_bytes =
+        up_to(shared_bytes + profile->value[GSIM_KEY_SM_BLOCK_SHARED_BYTES], SHARED_BYTES);
     return need;
 }
 

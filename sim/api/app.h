@@ -67,6 +67,7 @@ struct gsim_app_kernel {
     int64_t dram_bytes; /* moved in time_ns, by counters of its device */
     int64_t stored_bytes; /* the part of these that was stored */
     int64_t time_ns; /* measured on one device, and valid for that device only */
+    int64_t parted_bytes; /* shared memory that it has an empty SM have; 0: as the driver chooses */
     int64_t small_l1_ns; /* that time on SMs that have the smallest L1; at least as long */
     struct gsim_app_busy busy;
     const char *device; /* the device of the time; NULL without a time */

@@ -693,77 +693,9 @@ static void test_a_kernel_begins_no_later_for_its_own_loads(void **state) {
     assert_takes(&kernels[0], 1500);
 }
 
-/* Kernels of a space in which some need L1: this one takes twice as long with little of it. */
-static struct gsim_sm_kernel needs_l1(struct gsim_sm_held *held) {
-    struct gsim_sm_kernel out = kernel(4, 0, held);
-    out.is_l1_followed = true;
-    out.small_l1_ppm = GSIM_PPM;
-    return out;
-}
-
-/* Kernels with a block on each SM; the first one's take all of the shared memory, and so many
- * threads. */
-static struct gsim_sm_kernel fills_shared(int64_t threads, struct gsim_sm_held *held) {
-    struct gsim_sm_kernel out = kernel(4, 8192, held);
-    out.is_l1_followed = out.fills_shared = true;
-    out.threads = threads;
-    return out;
-}
-
-/* Beside blocks with much shared memory an SM has little L1: on all four SMs the kernel runs at
- * half of its rate, on two of them at three quarters. */
-static void test_shared_memory_of_others_leaves_little_l1(void **state) {
-    (void)state;
-    struct gsim_sm_held held[2] = {{.n = 0}};
-    struct gsim_sm_kernel kernels[] = {fills_shared(32, &held[0]), needs_l1(&held[1])};
-    kernels[1].arrived_ns = 1;
-    solve(kernels, 2);
-    assert_int_equal(kernels[1].rate_q32, GSIM_RATE_ONE / 2);
-    kernels[0] = fills_shared(32, &held[0]);
-    kernels[1] = needs_l1(&held[1]);
-    kernels[0].blocks = 2;
-    kernels[1].arrived_ns = 1;
-    solve(kernels, 2);
-    assert_int_equal(held[1].n, 4);
-    assert_int_equal(kernels[1].rate_q32 >> 2, (GSIM_RATE_ONE / 4 * 3) >> 2);
-    kernels[0] = fills_shared(32, &held[0]);
-    kernels[1] = needs_l1(&held[1]);
-    kernels[0].fills_shared = false;
-    kernels[1].arrived_ns = 1;
-    solve(kernels, 2);
-    assert_int_equal(kernels[1].rate_q32, GSIM_RATE_ONE);
-}
-
-/* A kernel in the place of such blocks has the L1 that they left, for all of its time, and so has
- * the one after it; one that finds empty SMs has all of it. */
-static void test_l1_stays_small_until_sms_are_empty(void **state) {
-    (void)state;
-    struct gsim_sm_held held[3] = {{.n = 0}};
-    struct gsim_sm_kernel kernels[] = {fills_shared(64, &held[0]), needs_l1(&held[1]),
-                                       needs_l1(&held[2])};
-    kernels[1].threads = kernels[2].threads = 64;
-    kernels[1].arrived_ns = 1;
-    kernels[2].arrived_ns = 2;
-    solve(kernels, 3);
-    assert_int_equal(kernels[1].rate_q32, 0);
-    solve(&kernels[1], 2);
-    assert_int_equal(kernels[1].rate_q32, GSIM_RATE_ONE / 2);
-    assert_int_equal(kernels[2].rate_q32, 0);
-    kernels[1].left = gsim_work_of_ns(WORK_NS / 4);
-    solve(&kernels[1], 2);
-    assert_int_equal(kernels[1].rate_q32, GSIM_RATE_ONE / 2);
-    solve(&kernels[2], 1);
-    assert_int_equal(kernels[2].rate_q32, GSIM_RATE_ONE / 2);
-    kernels[2] = needs_l1(&held[2]);
-    solve(&kernels[2], 1);
-    assert_int_equal(kernels[2].rate_q32, GSIM_RATE_ONE);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_kernel_waits_for_the_blocks_before_it),
-        cmocka_unit_test(test_shared_memory_of_others_leaves_little_l1),
-        cmocka_unit_test(test_l1_stays_small_until_sms_are_empty),
         cmocka_unit_test(test_ends_of_blocks_matter_to_others),
         cmocka_unit_test(test_blocks_in_pieces_end_together),
         cmocka_unit_test(test_uneven_ends_free_half_of_the_time),

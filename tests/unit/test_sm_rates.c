@@ -71,7 +71,7 @@ enum thing {
     LOWERS,
     MISSES,
     MISSES_ALONE,
-    FILLS,
+    PARTED,
     SMALL_L1,
     ALL,
     SM_RANGE,
@@ -125,8 +125,8 @@ static void draw(const struct setup *setup, struct gsim_sm_kernel *kernel, enum 
     case MISSES_ALONE:
         kernel->first_loads.misses_alone_ppm = (uint32_t)below(setup, 500000);
         break;
-    case FILLS:
-        kernel->fills_shared = below(setup, 2);
+    case PARTED:
+        kernel->parted_bytes = below(setup, 2) * 228 * 1024;
         break;
     case SMALL_L1:
         kernel->small_l1_ppm = (uint32_t)(below(setup, 2) * 300000);
@@ -144,7 +144,7 @@ static void draw(const struct setup *setup, struct gsim_sm_kernel *kernel, enum 
 
 static void add(struct setup *setup, uint32_t at) {
     struct gsim_sm_kernel *kernel = &setup->kernel[0][at];
-    *kernel = (struct gsim_sm_kernel){.is_l1_followed = true, .has_queue = below(setup, 2)};
+    *kernel = (struct gsim_sm_kernel){.has_queue = below(setup, 2)};
     for (enum thing thing = BLOCKS; thing < THINGS; thing++)
         draw(setup, kernel, thing);
     kernel->left = kernel->all;

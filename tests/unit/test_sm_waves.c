@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* When blocks leave SMs, and which may come beside those that are there: kernels go on in waves, as
- * long as their room stays, and an SM that is not empty is parted as for its oldest kernel. A device
- * of 10 SMs, each with room for one block that takes all of its shared memory. */
+/* When blocks leave SMs: kernels go on in waves, as long as their room stays. A device of 10 SMs,
+ * each with room for one block that takes all of its shared memory. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -227,53 +226,6 @@ static void test_a_last_wave_that_began_alone_goes_on(void **state) {
     }
 }
 
-/* Whether a block with 36 KiB begins beside one block an SM of an older kernel. */
-static bool begins_beside(int64_t shared_kib, int64_t threads, bool is_older) {
-    struct gsim_profile profile = device(228, 0);
-    struct gsim_sm_held held[2] = {{.n = 0}};
-    struct gsim_sm_kernel kernels[] = {kernel(SMS, shared_kib, is_older ? 0 : 2, &held[0]),
-                                       kernel(1, 36, 1, &held[1])};
-    kernels[0].threads = threads;
-    solve(&profile, kernels, 1, WORK_NS);
-    solve(&profile, kernels, 2, WORK_NS);
-    return held[1].n > 0;
-}
-
-/* An SM is parted for all blocks of its kernel that it holds: with no shared memory, none is left.
- * Two blocks of 512 threads with 16 KiB have 32 KiB; with 24 KiB 48, so that an SM gives 64, and 40
- * are left beside one of them; with 28 KiB again 64, and 36 are left; with 30 KiB 34. A block with
- * 32 KiB and 1024 threads leaves nothing. */
-static void test_blocks_wait_where_an_sm_is_parted_for_others(void **state) {
-    (void)state;
-    assert_false(begins_beside(0, 32, true));
-    assert_false(begins_beside(16, 512, true));
-    assert_true(begins_beside(24, 512, true));
-    assert_true(begins_beside(28, 512, true));
-    assert_false(begins_beside(30, 512, true));
-    assert_true(begins_beside(8, 32, true)); /* 28 of them, so all of the SM */
-    assert_false(begins_beside(0, 32, false)); /* also before one that is younger */
-}
-
-/* The block that waits begins when the SM is empty; and the oldest of two kernels decides, also
- * where the other came before it in the list. */
-static void test_the_oldest_kernel_parts_an_sm(void **state) {
-    (void)state;
-    struct gsim_profile profile = device(228, 0);
-    struct gsim_sm_held held[3] = {{.n = 0}};
-    struct gsim_sm_kernel kernels[] = {kernel(SMS, 0, 1, &held[0]), kernel(SMS, 60, 0, &held[1]),
-                                       kernel(SMS, 36, 2, &held[2])};
-    solve(&profile, kernels, 3, WORK_NS);
-    assert_int_equal(held[0].n + held[1].n + held[2].n, 3 * SMS);
-    gsim_sm_held_clear(&held[2]);
-    kernels[1] = kernels[2]; /* the oldest has ended */
-    kernels[1].held = &held[2];
-    solve(&profile, kernels, 2, WORK_NS);
-    assert_int_equal(held[2].n, 0);
-    assert_int_equal(kernels[1].rate_q32, 0);
-    solve(&profile, &kernels[1], 1, WORK_NS);
-    assert_int_equal(held[2].n, SMS);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_wave_of_few_blocks_holds_few_sms),
@@ -285,8 +237,6 @@ int main(void) {
         cmocka_unit_test(test_room_that_changes_early_does_not),
         cmocka_unit_test(test_a_kernel_that_left_is_out_of_step),
         cmocka_unit_test(test_a_last_wave_that_began_alone_goes_on),
-        cmocka_unit_test(test_blocks_wait_where_an_sm_is_parted_for_others),
-        cmocka_unit_test(test_the_oldest_kernel_parts_an_sm),
     };
     return cmocka_run_group_tests_name("waves of blocks on SMs", tests, NULL, NULL);
 }
