@@ -50,6 +50,12 @@ class MoreDraws:
                               "numa_gpus": self.costs["numa_gpus"], "host_mem": None},
                              **{f"{key}_bytes_per_s": f"{self.costs[key]}B/s" for key in ("host_in", "host_out", "host_both")})
 
+    def draw_waved_blocks(self, r):
+        """Kernels that have up to four times as many blocks as there are SMs, so that alone they go on in waves as well."""
+        sms = r.choice([4, 10, 100])
+        self.widths = [sms, r.randint(1, sms), r.randint(sms + 1, 4 * sms), r.randint(sms + 1, 4 * sms)]
+        self.draw_blocks(r, sms=[sms])
+
     def draw_capped_blocks(self, r):
         """As many clients as have SMs of their own, or fewer."""
         self.draw_blocks(r)
