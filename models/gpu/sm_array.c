@@ -274,18 +274,25 @@ static gsim_work work_of_wave(const struct gsim_sm_kernel *kernel, const struct 
                          : (kernel->all - waves->last_work) / (gsim_work)(waves->n - 1);
 }
 
+/* Rates are rounded down, so that blocks that end at this instant may have some of the last nanosecond
+ * left: they have ended, as those of other kernels that end now. */
+static gsim_work rest_of(const struct gsim_sm_kernel *kernel) {
+    gsim_work rest = kernel->left - gsim_work_of_ns(1) / 2;
+    return rest > 0 ? rest : kernel->left;
+}
+
 static int64_t ended_in_waves(const struct gsim_sm_kernel *kernel, int64_t each) {
     struct waves waves = waves_of(kernel, each);
-    gsim_work before = kernel->all - waves.last_work;
-    if (kernel->left <= waves.last_work || waves.n == 1)
+    gsim_work before = kernel->all - waves.last_work, rest = rest_of(kernel);
+    if (rest <= waves.last_work || waves.n == 1)
         return (waves.n - 1) * each;
-    int64_t n = (int64_t)((kernel->all - kernel->left) * (gsim_work)(waves.n - 1) / before);
+    int64_t n = (int64_t)((kernel->all - rest) * (gsim_work)(waves.n - 1) / before);
     return (n < waves.n - 2 ? n : waves.n - 2) * each;
 }
 
 /* Blocks that began at different times: by the work that is left. */
 static int64_t ended_by_work(const struct gsim_sm_kernel *kernel) {
-    gsim_work blocks = kernel->left * (gsim_work)kernel->blocks;
+    gsim_work blocks = rest_of(kernel) * (gsim_work)kernel->blocks;
     return kernel->blocks - (int64_t)((blocks + kernel->all - 1) / kernel->all);
 }
 
