@@ -23,6 +23,7 @@ class Kernel:
 
     on = pace = 0  # blocks on SMs, and before those of the last wave began
     each = None  # blocks of its waves, once the first of them is over; 0: they begin and end at different times
+    leaving, leaves_at = 0, None  # blocks that leave next without successors, and the work that is left then
     let = False  # whether it is launched where another one decides that
 
     is_watched = is_due = False  # whether a kernel waits for SMs that it may leave; whether one is to be looked for now
@@ -30,7 +31,7 @@ class Kernel:
     def walk(self, span):
         look, before = self.looks(), self.left
         self.left -= Fraction(self.pace * span, self.most)
-        self.is_due |= self.is_watched and before > look >= self.left
+        self.is_due |= (self.is_watched or self.leaving > 0) and before > look >= self.left
 
     def begin(self, n):
         self.waiting, self.on = self.waiting - n, self.on + n
@@ -61,17 +62,41 @@ class Kernel:
         each = self.in_step()
         return self.blocks - self.waves_over(each) * each if each else -(-self.left * self.blocks // self.length)
 
+    def hold(self):
+        """None of its blocks may begin: those that are there leave as they end, all at once if they are in step, else a third at
+        a time."""
+        if not self.on or not self.waiting or self.leaving:
+            return
+        each = self.in_step()
+        if each:
+            wave = (self.length - self.last_wave(each)) / (self.waves(each) - 1)
+            self.leaving, self.leaves_at = self.on, self.length - (self.waves_over(each) + 1) * wave
+        else:
+            self.leaving, self.leaves_at = -(-self.on // 3), self.left - Fraction(self.length * self.on, self.blocks * 3)
+
+    def leave(self):
+        """Blocks that have no successors, since none may begin."""
+        had = self.on
+        while self.leaving and self.on and self.left <= self.leaves_at:
+            self.on -= min(self.on, self.leaving)
+            self.leaves_at -= Fraction(self.length * self.on, self.blocks * 3)
+            self.pace, self.each = self.on, 0
+        return had - self.on
+
     def settle(self):
         """Blocks that are over: how many leave their SMs, and have no successors there."""
+        gone = self.leave()
+        if not self.pace and self.each == 0:
+            self.waiting = self.alive()
         if not self.pace or self.pace >= self.blocks:
-            return 0
+            return gone
         if self.each is None and self.waves_over(self.pace):
             self.each = self.pace
         alive = self.alive() if self.each is not None else self.blocks
         self.waiting = max(0, alive - self.pace)
         leave = self.on - min(self.on, alive)
         self.on -= leave
-        return leave
+        return gone + leave
 
     def looks(self):
         """The work that is left when SMs get free, or when no block waits any more; those that end evenly are looked for when
@@ -79,6 +104,8 @@ class Kernel:
         each = self.in_step()
         if not self.pace or self.pace >= self.blocks:
             return 0
+        if self.leaving:
+            return self.leaves_at
         if each:
             return self.last_wave(each) if self.waiting else 0
         if self.waiting:
@@ -88,7 +115,7 @@ class Kernel:
     def next_time(self, now):
         if not self.pace:
             return None
-        looks = [0, self.looks()] if self.is_watched else [0]
+        looks = [0, self.looks()] if self.is_watched or self.leaving else [0]
         return min(now + -(-(self.left - left) * self.most // self.pace) for left in looks if left < self.left)
 
 
@@ -135,7 +162,10 @@ class Blocks:
         self.look(now)
         self.serve(now)
         for kernel in self.kernels:
-            kernel.is_watched = any(other.waiting for other in self.kernels if other is not kernel)
+            kernel.is_watched = any(self.waits(other) for other in self.kernels if other is not kernel)
+
+    def waits(self, kernel):
+        return kernel.waiting > 0
 
     def look(self, now):
         """Blocks that are over leave where the kernels that are there change, or one is to be looked at."""
@@ -152,6 +182,7 @@ class Blocks:
             self.put(kernel, now)
 
     def put(self, kernel, now):
+        kernel.leaving = 0
         n = min(kernel.waiting, self.free)
         if n:
             self.free -= n

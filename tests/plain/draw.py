@@ -410,7 +410,7 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
         self.draw_blocks(r)
         self.rows = self.rows[:n]
         wait, bound = r.choice([0, 20_000, 300_000]), r.choice([0, 100_000])
-        self.costs.update(rank=lambda job: job.is_realtime or job.priority > 0, wait=wait)
+        self.costs.update(rank=lambda job: job.is_realtime or job.priority > 0, wait=wait, bound=bound)
         self.sets += [f"tally.wait={wait}ns", f"tally.bound={bound}ns"]
         high = r.sample(self.rows, min(n_high, len(self.rows)))
         for row in self.rows:
