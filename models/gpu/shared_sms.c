@@ -461,8 +461,6 @@ bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_sp
         ask_by_turns(space, number, lanes);
     for (uint16_t i = 0; i < lanes->n_lanes; i++) {
         struct gsim_gpu_lane *lane = &lanes->lane[i];
-        if (lane->spec.n == 0)
-            lane->spec.cap_sms = 0; /* others may have its SMs */
         if (!is_here(lane, number))
             continue;
         struct place place = place_of(space, number, lanes, lane);

@@ -178,8 +178,17 @@ class Blocks:
         self.has_changed = False
 
     def serve(self, now):
-        for kernel in sorted(self.kernels, key=lambda kernel: (-kernel.rank, kernel.then, kernel.job.place)):
-            self.put(kernel, now)
+        self.serve_all(sorted(self.kernels, key=lambda kernel: (-kernel.rank, kernel.then, kernel.job.place)), now)
+
+    def serve_all(self, line, now):
+        """One that stands behind a kernel that waits gets no blocks on SMs, and those that it has there leave."""
+        are_waiting = False
+        for kernel in line:
+            if are_waiting:
+                kernel.hold()
+            else:
+                self.put(kernel, now)
+            are_waiting |= kernel.waiting > 0
 
     def put(self, kernel, now):
         kernel.leaving = 0
