@@ -453,6 +453,26 @@ static int64_t had_alone(const struct array *array, uint16_t number) {
     return alone->at_once < most ? alone->at_once : most;
 }
 
+/* All blocks of the kernel have begun, and this many have not ended. */
+static void end_blocks(const struct array *array, struct gsim_sm_kernel *kernel, int64_t left) {
+    struct gsim_sm_held *held = kernel->held;
+    int64_t each = is_all_there(kernel) ? kernel->blocks : step_of(held, held->pace);
+    if (left < held->n)
+        release(kernel, left);
+    if (each > 0)
+        end_last_wave(array->space->profile, kernel, each);
+    else if (held->n * 4 > held->pace) /* looked at when half of them have left, to a quarter */
+        kernel->look = work_of_blocks(kernel, held->n / 2);
+}
+
+/* What has ended leaves its SMs before any kernel is served, whichever waits for them. */
+static void free_ended(const struct array *array, struct gsim_sm_kernel *kernel) {
+    int64_t n = kernel->held->n;
+    int64_t left = is_all_there(kernel) ? kernel->blocks : blocks_to_be_there(kernel, n);
+    if (left <= kernel->held->pace)
+        end_blocks(array, kernel, left);
+}
+
 /* Gives the kernel what it can have. Returns whether all of its blocks have begun. */
 static bool begin_blocks(struct array *array, uint16_t number) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
@@ -460,7 +480,7 @@ static bool begin_blocks(struct array *array, uint16_t number) {
     if (gsim_rarely(held->leaving > 0) && !kernel->only)
         stay(held);
     if (is_all_there(kernel)) {
-        end_last_wave(array->space->profile, kernel, kernel->blocks);
+        end_blocks(array, kernel, kernel->blocks);
         return true;
     }
     if (held->n == 0)
@@ -472,21 +492,11 @@ static bool begin_blocks(struct array *array, uint16_t number) {
         bool is_last_wave = kernel->ran_alone && left < has;
         held->pace = (uint16_t)(is_last_wave ? has : held->n);
     }
-    int64_t each = step_of(held, held->pace);
     if (left > held->pace) {
-        kernel->look = look_when_all_began(kernel, each);
+        kernel->look = look_when_all_began(kernel, step_of(held, held->pace));
         return false;
     }
-    if (is_all_there(kernel)) {
-        end_last_wave(array->space->profile, kernel, kernel->blocks);
-        return true;
-    }
-    if (left < held->n)
-        release(kernel, left);
-    if (each > 0)
-        end_last_wave(array->space->profile, kernel, each);
-    else if (held->n * 4 > held->pace) /* looked at when half of them have left, to a quarter */
-        kernel->look = work_of_blocks(kernel, held->n / 2);
+    end_blocks(array, kernel, left);
     return true;
 }
 
@@ -534,6 +544,7 @@ static void look_around(struct array *array) {
         if (held->n == 0)
             continue;
         find_alone(array, i);
+        free_ended(array, &array->kernels[i]);
         array->holder[array->n_holders++] = (uint16_t)i;
     }
 }
