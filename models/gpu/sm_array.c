@@ -370,19 +370,20 @@ static int64_t strays(const struct gsim_sm_kernel *kernel) {
     return n;
 }
 
-/* Of blocks that have no successors on their SMs: they end one after another, a third of them at a
- * time; where blocks began together, and none has ended, together. */
+/* Of blocks that have no successors on their SMs: where they are in step they end together, with
+ * their wave; else one after another, a third of them at a time. */
 static void begin_to_leave(struct gsim_sm_kernel *kernel, int64_t going) {
     struct gsim_sm_held *held = kernel->held;
-    gsim_work work = work_of_blocks(kernel, held->n);
-    if (!held->some_ended) {
-        struct waves waves = waves_of(kernel, held->n);
+    int64_t each = step_of(held, held->n);
+    if (each > 0) {
+        struct waves waves = waves_of(kernel, each);
+        gsim_work over = ended_in_waves(kernel, each) / each;
         held->leaving = going;
-        held->leaves_at = kernel->all - work_of_wave(kernel, &waves);
+        held->leaves_at = kernel->all - (over + 1) * work_of_wave(kernel, &waves);
         return;
     }
     held->leaving = (going + LEAVING_STEPS - 1) / LEAVING_STEPS;
-    held->leaves_at = kernel->left - work / LEAVING_STEPS;
+    held->leaves_at = kernel->left - work_of_blocks(kernel, held->n) / LEAVING_STEPS;
 }
 
 /* This number of blocks end, first those on SMs that the kernel may not use. */

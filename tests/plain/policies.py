@@ -504,7 +504,7 @@ class Mps(Timeslice):
 
 
 class Tally(Policy):
-    kinds, slack = ("gated", "gated_twice"), 1e-5
+    kinds, slack = ("gated", "gated_twice", "waved_gated"), 1e-5
     again = {"gated_twice": (99,)}  # one comes soon after the last kernel of high priority
 
     def run(self, cluster, jobs, setup):
@@ -512,7 +512,7 @@ class Tally(Policy):
 
 
 class OrionRule(Policy):
-    kinds, slack = ("between", "launched_ahead"), 1e-5
+    kinds, slack = ("between", "launched_ahead", "waved_between"), 1e-5
     # kernels that were launched before the job of high priority came, a job that leaves in its turn, hosts that wait, and a
     # client that was alone on its GPU until then
     again = {"between": (4, 63, 140, 265, 1209, 1715), "launched_ahead": (3, 109, 185)}
