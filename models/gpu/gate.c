@@ -229,7 +229,7 @@ bool gsim_gate_lets_one(const struct gsim_space *space, struct gsim_lanes *lanes
 void gsim_gate_look_at_newcomer(struct gsim_lanes *lanes, uint16_t number) {
     for (uint16_t i = 0; i < lanes->n_lanes; i++) {
         struct gsim_gpu_lane *lane = &lanes->lane[i];
-        if (lane->spec.n == 0 || lane->how.gate.opens != GSIM_GATE_APART ||
+        if (lane->spec.n == 0 || !gsim_gpu_lane_is_gated(lane) ||
             !is_above(&lanes->lane[number], lane))
             continue;
         lane->state.ahead_ns = 0;

@@ -50,9 +50,9 @@ class Gated(Blocks):
         for kernel in sorted(self.kernels, key=lambda its: its.job.place):
             if kernel.let or self.is_high(kernel.job):
                 continue
-            is_any = any(its.let and its.is_counted for its in self.kernels)
+            is_any = any(its.let and not self.is_high(its.job) for its in self.kernels)
             if urgent is None or not is_any and not self.is_waiting(now):
-                kernel.let, kernel.then, kernel.is_counted = True, now, urgent is not None
+                kernel.let, kernel.then = True, now
 
     def serve(self, now):
         urgent = self.urgent()
