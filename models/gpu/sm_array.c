@@ -474,6 +474,19 @@ static void free_ended(const struct array *array, struct gsim_sm_kernel *kernel)
         end_blocks(array, kernel, left);
 }
 
+/* More blocks begin where `left` run or have not begun; the kernel has had `has` of them at one
+ * time. Returns left. */
+static int64_t fill_up(struct array *array, uint16_t number, int64_t has, int64_t left) {
+    struct gsim_sm_kernel *kernel = &array->kernels[number];
+    struct gsim_sm_held *held = kernel->held;
+    if (left > held->pace) {
+        place(array, number, left - held->n);
+        bool is_last_wave = kernel->ran_alone && left < has;
+        held->pace = (uint16_t)(is_last_wave ? has : held->n);
+    }
+    return left;
+}
+
 /* Gives the kernel what it can have. Returns whether all of its blocks have begun. */
 static bool begin_blocks(struct array *array, uint16_t number) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
@@ -487,12 +500,9 @@ static bool begin_blocks(struct array *array, uint16_t number) {
     if (held->n == 0)
         find_alone(array, number);
     int64_t has = kernel->ran_alone ? had_alone(array, number) : held->n;
-    int64_t left = blocks_to_be_there(kernel, has);
-    if (left > held->pace) {
-        place(array, number, left - held->n);
-        bool is_last_wave = kernel->ran_alone && left < has;
-        held->pace = (uint16_t)(is_last_wave ? has : held->n);
-    }
+    int64_t left = fill_up(array, number, has, blocks_to_be_there(kernel, has));
+    if (held->step > 0 && step_of(held, held->pace) == 0) /* out of step, so counted by its work */
+        left = fill_up(array, number, held->n, blocks_to_be_there(kernel, held->n));
     if (left > held->pace) {
         kernel->look = look_when_all_began(kernel, step_of(held, held->pace));
         return false;

@@ -192,6 +192,13 @@ class Blocks:
 
     def put(self, kernel, now):
         kernel.leaving = 0
+        was = kernel.each
+        self.fill(kernel)
+        if was and not kernel.each:
+            self.give_back(kernel, kernel.settle())
+            self.fill(kernel)
+
+    def fill(self, kernel):
         n = min(kernel.waiting, self.free)
         if n:
             self.free -= n

@@ -49,7 +49,7 @@ class Ranges(Blocks):
                 self.put(kernel, now)
             waiting += [kernel] * (kernel.waiting > 0)
 
-    def put(self, kernel, now):
+    def fill(self, kernel):
         sms = sorted(self.free & set(kernel.job.range))[:kernel.waiting]
         if sms:
             self.free -= set(sms)
