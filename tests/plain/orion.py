@@ -70,7 +70,7 @@ class Orion(Blocks):
         Blocks.remove(self, job, now)
 
     def add(self, job, now):
-        job.let = job.sum = 0
+        job.let = job.sum = job.seen = 0
         Blocks.add(self, job, now)
         if self.is_high(job):
             job.alone = alone(job.program, self.costs["launches"])
@@ -116,6 +116,15 @@ class Orion(Blocks):
         kernel = Blocks.kernel(self, job, rank, now)
         kernel.let = len(job.host.ends) < job.let
         return kernel
+
+    def look(self, now):
+        """The gate is asked for kernels that are launched behind others, too."""
+        is_high = any(self.is_high(job) for job in self.jobs)
+        for job in self.jobs:
+            n, asks = len(job.host.lengths), is_high and self.costs["let"] > 0 and job.seen <= job.let and len(job.host.ends) < job.seen
+            self.has_changed |= asks and n > job.seen and not self.is_high(job)
+            job.seen = n
+        Blocks.look(self, now)
 
     def waits(self, kernel):
         return kernel.waiting > 0 and (kernel.let or self.is_high(kernel.job))
