@@ -225,18 +225,24 @@ bool gsim_gate_lets_one(const struct gsim_space *space, struct gsim_lanes *lanes
                                  : let_some(space, lanes, number, kernel, 1, most_ns);
 }
 
+/* Whether the lane waits for its gate with this kernel, which it launches when that opens. */
+static bool waits_to_launch(const struct gsim_gpu_lane *lane, int64_t kernel) {
+    bool has_come = lane->times.arrived_ns != GSIM_NEVER && lane->state.held_kernel == kernel;
+    return lane->how.gate.opens == GSIM_GATE_IDLE && lane->is_by_blocks && !has_come;
+}
+
 /* A lane that had its GPU to itself did not ask for its kernel. */
 void gsim_gate_look_at_newcomer(struct gsim_lanes *lanes, uint16_t number) {
     for (uint16_t i = 0; i < lanes->n_lanes; i++) {
         struct gsim_gpu_lane *lane = &lanes->lane[i];
-        if (lane->spec.n == 0 || lane->how.gate.opens != GSIM_GATE_APART ||
+        if (lane->spec.n == 0 || !gsim_gpu_lane_is_gated(lane) ||
             !is_above(&lanes->lane[number], lane))
             continue;
         lane->state.ahead_ns = 0;
         if (gsim_gpu_lane_running(lane) == GSIM_NO_MEMBER)
             continue;
         int64_t kernel = present_kernel(lanes, lane), end = lane->state.admitted;
-        if (kernel >= end)
+        if (kernel >= end && !waits_to_launch(lane, kernel))
             (void)let_begin(lanes, i, kernel);
         for (int64_t next = kernel; next < end; next++)
             lane->state.ahead_ns += time_of(present(lanes, lane), next);

@@ -756,10 +756,10 @@ void gsim_gpu_lane_join(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *l
     gsim_gpu_lane_plan(gpu, lane, now_ns);
 }
 
-/* The place before the leaving member becomes the present one, so that the next member in the ring
- * stays the next. */
+/* The place before the leaving member becomes the present one, so that the next one stays next. */
 static void take_out(struct gsim_gpu_lane *lane, uint16_t place) {
     lane->spec.n--;
+    lane->spec.cap_sms = lane->spec.n > 0 ? lane->spec.cap_sms : 0; /* others may have its SMs */
     for (uint16_t i = place; i < lane->spec.n; i++) {
         lane->spec.member[i] = lane->spec.member[i + 1];
         lane->spec.turn[i] = lane->spec.turn[i + 1];

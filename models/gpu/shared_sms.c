@@ -41,6 +41,18 @@ static bool is_limited(const struct gsim_gpu_lane *lane) {
            (lane->how.cap_ppm > 0 && lane->how.cap_ppm < GSIM_PPM);
 }
 
+/* Whether a kernel of the lane has come to SMs that other lanes had as well. When these leave, its
+ * blocks stay where they are, and none of them goes faster for that: it has the GPU to itself block
+ * by block, to its end. */
+static bool is_amid_kernel(const struct gsim_lanes *lanes, const struct gsim_gpu_lane *lane) {
+    uint16_t running = gsim_gpu_lane_running(lane);
+    if (!lane->is_by_blocks || running == GSIM_NO_MEMBER || lane->times.arrived_ns == GSIM_NEVER)
+        return false;
+    struct gsim_kernel_span span =
+        gsim_context_kernel(&lanes->members[running].context, 1, lanes->now_ns);
+    return lane->state.held_kernel == span.kernel;
+}
+
 static bool applies(const struct gsim_space *space, uint16_t number,
                     const struct gsim_lanes *lanes) {
     bool is_by_kernels = false, has_limits = false;
@@ -55,7 +67,7 @@ static bool applies(const struct gsim_space *space, uint16_t number,
             return false;
         is_by_kernels |= has_program(lanes, lane) || gsim_gpu_lane_is_gated(lane) ||
                          gsim_gpu_lane_has_atoms(lane);
-        has_limits |= is_limited(lane);
+        has_limits |= is_limited(lane) || is_amid_kernel(lanes, lane);
         n++;
     }
     return is_by_kernels && (n > 1 || has_limits);
@@ -289,7 +301,8 @@ static void collect(const struct gsim_lane_gpu *gpu, const struct gsim_space *sp
         go_on_without(gpu, lane, GSIM_RATE_ONE, done < begin ? begin : span.end, lanes->now_ns);
         return;
     }
-    bool ran_alone = !lane->is_by_blocks && done > begin;
+    /* it may have a part of a nanosecond of the kernel before it */
+    bool ran_alone = !lane->is_by_blocks && done - begin >= gsim_work_of_ns(1);
     if (gsim_rarely(gsim_gpu_lane_is_gated(lane)) &&
         !is_let_begin(space, lanes, number, span.kernel) && !ran_alone) {
         go_on_without(gpu, lane, 0, span.end, lanes->now_ns);
@@ -432,8 +445,6 @@ bool gsim_shared_sms_solve(const struct gsim_lane_gpu *gpu, const struct gsim_sp
         ask_by_turns(space, number, lanes);
     for (uint16_t i = 0; i < lanes->n_lanes; i++) {
         struct gsim_gpu_lane *lane = &lanes->lane[i];
-        if (lane->spec.n == 0)
-            lane->spec.cap_sms = 0; /* others may have its SMs */
         if (!is_here(lane, number))
             continue;
         struct place place = place_of(space, number, lanes, lane);

@@ -232,18 +232,26 @@ static gsim_work work_of_wave(const struct gsim_sm_kernel *kernel, const struct 
                          : (kernel->all - waves->last_work) / (gsim_work)(waves->n - 1);
 }
 
+/* Rates are rounded down, by some parts in 2^32, so that blocks that end at this instant may have a
+ * little left: they have ended, as those of other kernels that end now. */
+static gsim_work rest_of(const struct gsim_sm_kernel *kernel) {
+    gsim_work little = kernel->all >> 24, half_a_block = kernel->all / (2 * kernel->blocks);
+    gsim_work rest = kernel->left - (little < half_a_block ? little : half_a_block);
+    return rest > 0 ? rest : kernel->left;
+}
+
 static int64_t ended_in_waves(const struct gsim_sm_kernel *kernel, int64_t each) {
     struct waves waves = waves_of(kernel, each);
-    gsim_work before = kernel->all - waves.last_work;
-    if (kernel->left <= waves.last_work || waves.n == 1)
+    gsim_work before = kernel->all - waves.last_work, rest = rest_of(kernel);
+    if (rest <= waves.last_work || waves.n == 1)
         return (waves.n - 1) * each;
-    int64_t n = (int64_t)((kernel->all - kernel->left) * (gsim_work)(waves.n - 1) / before);
+    int64_t n = (int64_t)((kernel->all - rest) * (gsim_work)(waves.n - 1) / before);
     return (n < waves.n - 2 ? n : waves.n - 2) * each;
 }
 
 /* Blocks that began at different times: by the work that is left. */
 static int64_t ended_by_work(const struct gsim_sm_kernel *kernel) {
-    gsim_work blocks = kernel->left * (gsim_work)kernel->blocks;
+    gsim_work blocks = rest_of(kernel) * (gsim_work)kernel->blocks;
     return kernel->blocks - (int64_t)((blocks + kernel->all - 1) / kernel->all);
 }
 
@@ -321,19 +329,20 @@ static int64_t strays(const struct gsim_sm_kernel *kernel) {
     return n;
 }
 
-/* Of blocks that have no successors on their SMs: they end one after another, a third of them at a
- * time; where blocks began together, and none has ended, together. */
+/* Of blocks that have no successors on their SMs: where they are in step they end together, with
+ * their wave; else one after another, a third of them at a time. */
 static void begin_to_leave(struct gsim_sm_kernel *kernel, int64_t going) {
     struct gsim_sm_held *held = kernel->held;
-    gsim_work work = work_of_blocks(kernel, held->n);
-    if (!held->some_ended) {
-        struct waves waves = waves_of(kernel, held->n);
+    int64_t each = step_of(held, held->n);
+    if (each > 0) {
+        struct waves waves = waves_of(kernel, each);
+        gsim_work over = ended_in_waves(kernel, each) / each;
         held->leaving = going;
-        held->leaves_at = kernel->all - work_of_wave(kernel, &waves);
+        held->leaves_at = kernel->all - (over + 1) * work_of_wave(kernel, &waves);
         return;
     }
     held->leaving = (going + LEAVING_STEPS - 1) / LEAVING_STEPS;
-    held->leaves_at = kernel->left - work / LEAVING_STEPS;
+    held->leaves_at = kernel->left - work_of_blocks(kernel, held->n) / LEAVING_STEPS;
 }
 
 /* This number of blocks end, first those on SMs that the kernel may not use. */
@@ -404,6 +413,39 @@ static int64_t had_alone(const struct array *array, uint16_t number) {
     return alone->at_once < most ? alone->at_once : most;
 }
 
+/* All blocks of the kernel have begun, and this many have not ended. */
+static void end_blocks(const struct array *array, struct gsim_sm_kernel *kernel, int64_t left) {
+    struct gsim_sm_held *held = kernel->held;
+    int64_t each = is_all_there(kernel) ? kernel->blocks : step_of(held, held->pace);
+    if (left < held->n)
+        release(kernel, left);
+    if (each > 0)
+        end_last_wave(array->space->profile, kernel, each);
+    else if (held->n * 4 > held->pace) /* looked at when half of them have left, to a quarter */
+        kernel->look = work_of_blocks(kernel, held->n / 2);
+}
+
+/* What has ended leaves its SMs before any kernel is served, whichever waits for them. */
+static void free_ended(const struct array *array, struct gsim_sm_kernel *kernel) {
+    int64_t n = kernel->held->n;
+    int64_t left = is_all_there(kernel) ? kernel->blocks : blocks_to_be_there(kernel, n);
+    if (left <= kernel->held->pace)
+        end_blocks(array, kernel, left);
+}
+
+/* More blocks begin where `left` run or have not begun; the kernel has had `has` of them at one
+ * time. Returns left. */
+static int64_t fill_up(struct array *array, uint16_t number, int64_t has, int64_t left) {
+    struct gsim_sm_kernel *kernel = &array->kernels[number];
+    struct gsim_sm_held *held = kernel->held;
+    if (left > held->pace) {
+        place(array, number, left - held->n);
+        bool is_last_wave = kernel->ran_alone && left < has;
+        held->pace = (uint16_t)(is_last_wave ? has : held->n);
+    }
+    return left;
+}
+
 /* Gives the kernel what it can have. Returns whether all of its blocks have begun. */
 static bool begin_blocks(struct array *array, uint16_t number) {
     struct gsim_sm_kernel *kernel = &array->kernels[number];
@@ -411,33 +453,20 @@ static bool begin_blocks(struct array *array, uint16_t number) {
     if (gsim_rarely(held->leaving > 0) && !kernel->only)
         stay(held);
     if (is_all_there(kernel)) {
-        end_last_wave(array->space->profile, kernel, kernel->blocks);
+        end_blocks(array, kernel, kernel->blocks);
         return true;
     }
     if (held->n == 0)
         find_alone(array, number);
     int64_t has = kernel->ran_alone ? had_alone(array, number) : held->n;
-    int64_t left = blocks_to_be_there(kernel, has);
+    int64_t left = fill_up(array, number, has, blocks_to_be_there(kernel, has));
+    if (held->step > 0 && step_of(held, held->pace) == 0) /* out of step, so counted by its work */
+        left = fill_up(array, number, held->n, blocks_to_be_there(kernel, held->n));
     if (left > held->pace) {
-        place(array, number, left - held->n);
-        bool is_last_wave = kernel->ran_alone && left < has;
-        held->pace = (uint16_t)(is_last_wave ? has : held->n);
-    }
-    int64_t each = step_of(held, held->pace);
-    if (left > held->pace) {
-        kernel->look = look_when_all_began(kernel, each);
+        kernel->look = look_when_all_began(kernel, step_of(held, held->pace));
         return false;
     }
-    if (is_all_there(kernel)) {
-        end_last_wave(array->space->profile, kernel, kernel->blocks);
-        return true;
-    }
-    if (left < held->n)
-        release(kernel, left);
-    if (each > 0)
-        end_last_wave(array->space->profile, kernel, each);
-    else if (held->n * 4 > held->pace) /* looked at when half of them have left, to a quarter */
-        kernel->look = work_of_blocks(kernel, held->n / 2);
+    end_blocks(array, kernel, left);
     return true;
 }
 
@@ -533,6 +562,7 @@ static void look_around(struct array *array) {
         if (held->n == 0)
             continue;
         find_alone(array, i);
+        free_ended(array, &array->kernels[i]);
         array->holder[array->n_holders++] = (uint16_t)i;
     }
     recall_parting(array);

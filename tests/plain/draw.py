@@ -28,7 +28,7 @@ def seconds(ns):
 KINDS = ("plain", "shares", "loops", "estimates", "limits", "partitions", "types", "features", "counts", "mixed", "costs", "speeds", "networks", "any", "spread")
 
 
-UNTIMED = ("programs", "touched", "touched_locked", "hosted", "requests", "blocks", "gated", "gated_twice", "capped_blocks", "grouped_blocks", "uneven_groups", "partitioned_blocks", "lapped_blocks", "launched_ahead", "between", "kernel_turns", "moved_turns", "atoms")  # kinds of which jobs are as long as their programs
+UNTIMED = ("programs", "touched", "touched_locked", "hosted", "requests", "blocks", "waved_blocks", "waved_gated", "waved_between", "gated", "gated_twice", "capped_blocks", "grouped_blocks", "uneven_groups", "partitioned_blocks", "lapped_blocks", "launched_ahead", "between", "kernel_turns", "moved_turns", "atoms")  # kinds of which jobs are as long as their programs
 GIB = 2**30
 INSTANCES = {"7g": (100, 8, 8, "0"), "3g": (40, 4, 4, "0,4"), "2g": (28, 2, 2, "0,2,4"), "1g": (14, 1, 1, "0,1,2,3,4,5,6")}
 
@@ -406,11 +406,16 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
         """Several jobs that are held back, and a second job of high priority, which waits for the end of the first."""
         self.draw_gates(r, 2, r.choice([3, 4]))
 
-    def draw_gates(self, r, n_high, n):
-        self.draw_blocks(r)
+    def draw_waved_gated(self, r):
+        """Kernels that have up to four times as many blocks as there are SMs."""
+        sms = self.draw_widths(r, [4, 10, 100])
+        self.draw_gates(r, r.choice([1, 2]), r.choice([2, 3, 4]), sms=[sms])
+
+    def draw_gates(self, r, n_high, n, sms=(4, 10, 100)):
+        self.draw_blocks(r, sms)
         self.rows = self.rows[:n]
         wait, bound = r.choice([0, 20_000, 300_000]), r.choice([0, 100_000])
-        self.costs.update(rank=lambda job: job.is_realtime or job.priority > 0, wait=wait)
+        self.costs.update(rank=lambda job: job.is_realtime or job.priority > 0, wait=wait, bound=bound)
         self.sets += [f"tally.wait={wait}ns", f"tally.bound={bound}ns"]
         high = r.sample(self.rows, min(n_high, len(self.rows)))
         for row in self.rows:

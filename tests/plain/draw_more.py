@@ -50,6 +50,15 @@ class MoreDraws:
                               "numa_gpus": self.costs["numa_gpus"], "host_mem": None},
                              **{f"{key}_bytes_per_s": f"{self.costs[key]}B/s" for key in ("host_in", "host_out", "host_both")})
 
+    def draw_waved_blocks(self, r):
+        """Kernels that have up to four times as many blocks as there are SMs, so that alone they go on in waves as well."""
+        self.draw_blocks(r, sms=[self.draw_widths(r, [4, 10, 100])])
+
+    def draw_widths(self, r, sms):
+        sms = r.choice(sms)
+        self.widths = [sms, r.randint(1, sms), r.randint(sms + 1, 4 * sms), r.randint(sms + 1, 4 * sms)]
+        return sms
+
     def draw_capped_blocks(self, r):
         """As many clients as have SMs of their own, or fewer."""
         self.draw_blocks(r)
@@ -111,6 +120,11 @@ class MoreDraws:
             row.update({"class": "realtime" if row is high else r.choice(["batch", "opportunistic"]), "priority": 0})
         if r.random() < 0.5:
             high.update(requests=high.pop("iterations"), arrival="periodic", period=r.randint(MS, 40 * MS))
+
+    def draw_waved_between(self, r):
+        """As launched_ahead, with kernels that have up to four times as many blocks as there are SMs."""
+        self.draw_widths(r, [100])
+        self.draw_launched_ahead(r)
 
     def draw_launched_ahead(self, r):
         """Several kernels of best effort at a time."""

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Kernels of programs beside those of a job of high priority, block by block, under policies that hold the others
 back (docs/models/sm-sharing.md, heads of policies/tally.c and policies/orion.c)."""
-from blocks import Blocks, Kernel, Waves
+from blocks import Blocks
+
+NEVER = 10**9  # above any rank
 
 
 class Gated(Blocks):
-    """costs: as those of Blocks, and wait. Kernels of best effort begin one at a time, and whole."""
+    """costs: as those of Blocks, and wait. Kernels of best effort begin one at a time; short ones run out."""
 
     def __init__(self, costs):
         Blocks.__init__(self, costs)
@@ -20,14 +22,10 @@ class Gated(Blocks):
     def urgent(self):
         return next((job for job in self.jobs if self.is_high(job)), None)
 
-    def is_open(self, kernel, urgent, now):
-        return not self.shut and (self.left_at is None or self.left_at + self.costs["wait"] <= now)
+    def is_waiting(self, now):
+        return self.shut or self.left_at is not None and self.left_at + self.costs["wait"] > now
 
-    def turn(self, kernel, urgent):
-        """Kernels that are held back are launched in the order of their jobs, all others the oldest first."""
-        return self.jobs.index(kernel.job) if urgent else kernel.then
-
-    def look(self, urgent, now):
+    def look_up(self, urgent, now):
         """Whether the job of high priority has kernels that are launched and not done."""
         was, self.shut = self.shut, urgent is not None and urgent.host.is_ready()
         if urgent is None:
@@ -35,35 +33,44 @@ class Gated(Blocks):
         elif was and not self.shut or urgent.host.ends and urgent.host.ends[-1] == now and not self.shut:
             self.left_at = now
 
-    def begin(self, now):
-        for job in self.jobs:
-            job.host.walk(now)
-        for job in self.jobs:
-            if job.host.is_ready() and not any(kernel.job is job for kernel in self.kernels):
-                length, blocks = job.host.lengths[len(job.host.ends)]
-                self.kernels.append(Kernel(job, self.costs["rank"](job), now, length, blocks))
-        urgent = self.urgent()
-        self.look(urgent, now)
-        for kernel in sorted(self.kernels, key=lambda kernel: (-kernel.rank, self.turn(kernel, urgent))):
-            if not kernel.waiting:
+    def runs_out(self, kernel):
+        return kernel.on > 0 and kernel.length <= self.costs["bound"]
+
+    def is_stopped(self, kernel, now):
+        return not self.is_high(kernel.job) and not self.runs_out(kernel) and self.is_waiting(now)
+
+    def waits(self, kernel):
+        return kernel.waiting > 0 and self.has_come(kernel) and not self.is_stopped(kernel, self.now)
+
+    def has_come(self, kernel):
+        return self.is_high(kernel.job) or kernel.let
+
+    def let_begin(self, urgent, now):
+        """Of the kernels that are held back one at a time, in the order of their jobs."""
+        for kernel in sorted(self.kernels, key=lambda its: its.job.place):
+            if kernel.let or self.is_high(kernel.job):
                 continue
-            if urgent and kernel.job is not urgent:
-                if kernel.on:
-                    raise Waves  # it began where no job of high priority was
-                others = [other for other in self.kernels if other.on and other.job is not urgent]
-                if others or not self.is_open(kernel, urgent, now):
-                    continue
-                if self.free < kernel.blocks:
-                    raise Waves
-            self.put(kernel, now)
+            is_any = any(its.let and not self.is_high(its.job) for its in self.kernels)
+            if urgent is None or not is_any and not self.is_waiting(now):
+                kernel.let, kernel.then = True, now
+
+    def serve(self, now):
+        urgent = self.urgent()
+        self.look_up(urgent, now)
+        self.let_begin(urgent, now)
+        there = [its for its in self.kernels if self.has_come(its)]
+        rank = {its: NEVER if self.runs_out(its) and not self.is_high(its.job) else its.rank for its in there}
+        are_waiting = False
+        for kernel in sorted(there, key=lambda its: (-rank[its], its.then, its.job.place)):
+            is_stopped = self.is_stopped(kernel, now)
+            if is_stopped or are_waiting:
+                kernel.hold()
+            else:
+                self.put(kernel, now)
+            are_waiting |= kernel.waiting > 0 and not is_stopped
 
     def next_time(self):
         times = [then for then in [Blocks.next_time(self)] if then is not None]
         if self.left_at is not None and self.left_at + self.costs["wait"] > self.now:
             times.append(self.left_at + self.costs["wait"])
         return min(times, default=None)
-
-    def look_at(self, kernel):
-        """A gate may close between two waves: walked, one setup of 400 differs, and which is right is open."""
-        if kernel.each:
-            raise Waves

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Kernels of best effort beside a client of high priority, by the head of policies/orion.c: while a request or iteration
 of that client is under way, only those begin that are small and not bound by what its kernel is bound by."""
-from blocks import Blocks, Kernel, Waves
+from blocks import Blocks, Waves
 from cluster import WHOLE
 from hosts import Host
 
@@ -70,9 +70,7 @@ class Orion(Blocks):
         Blocks.remove(self, job, now)
 
     def add(self, job, now):
-        """It has the first place that no other one has."""
-        job.place = next(n for n in range(len(self.jobs) + 1) if n not in {other.place for other in self.jobs})
-        job.let = job.sum = 0
+        job.let = job.sum = job.seen = 0
         Blocks.add(self, job, now)
         if self.is_high(job):
             job.alone = alone(job.program, self.costs["launches"])
@@ -114,21 +112,28 @@ class Orion(Blocks):
                 for kernel in [its for its in self.kernels if its.job is job and nth == len(job.host.ends)]:
                     kernel.let, kernel.then = True, now
 
-    def begin(self, now):
+    def kernel(self, job, rank, now):
+        kernel = Blocks.kernel(self, job, rank, now)
+        kernel.let = len(job.host.ends) < job.let
+        return kernel
+
+    def look(self, now):
+        """The gate is asked for kernels that are launched behind others, too."""
+        is_high = any(self.is_high(job) for job in self.jobs)
         for job in self.jobs:
-            job.host.walk(now)
+            n, asks = len(job.host.lengths), is_high and self.costs["let"] > 0 and job.seen <= job.let and len(job.host.ends) < job.seen
+            self.has_changed |= asks and n > job.seen and not self.is_high(job)
+            job.seen = n
+        Blocks.look(self, now)
+
+    def waits(self, kernel):
+        return kernel.waiting > 0 and (kernel.let or self.is_high(kernel.job))
+
+    def serve(self, now):
         urgent = next((job for job in self.jobs if self.is_high(job)), None)
-        for job in self.places():
-            if job.host.is_ready() and not any(kernel.job is job for kernel in self.kernels):
-                length, blocks = job.host.lengths[len(job.host.ends)]
-                self.kernels.append(Kernel(job, self.costs["rank"](job), now, length, blocks))
-                self.kernels[-1].let = len(job.host.ends) < job.let
         self.ask(urgent, now)
-        for kernel in [its for its in self.kernels if its.job is urgent]:
-            self.put(kernel, now)
-        others = [its for its in self.kernels if its.job is not urgent and its.let]
-        for kernel in sorted(others, key=lambda its: (its.then, its.job.place)):
-            self.put(kernel, now)
+        line = [its for its in self.kernels if its.job is urgent or its.let]
+        self.serve_all(sorted(line, key=lambda its: (-its.rank, its.then, its.job.place)), now)
 
     def advance(self, now):
         had = list(self.kernels)
@@ -137,8 +142,3 @@ class Orion(Blocks):
         if len(ended) > 1 and any(its.then == LAST_ENDS for its in ended):
             raise Fitted
         return over
-
-    def look_at(self, kernel):
-        """A gate may close between two waves: walked, 13 setups of 409 differ, and which is right is open."""
-        if kernel.each:
-            raise Waves

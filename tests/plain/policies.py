@@ -493,18 +493,18 @@ class Msched(Uvm):
 class Mps(Timeslice):
     """Rates are rounded (docs/limits.md)."""
 
-    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "gangs_beside", "blocks", "capped_blocks", "lapped_blocks"), Beside, 1e-7
+    kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "gangs_beside", "blocks", "waved_blocks", "capped_blocks", "lapped_blocks"), Beside, 1e-7
     again = {"outages_of_beside": (30,)}  # one of the jobs that a node loses came after another job
 
     def run(self, cluster, jobs, setup):
         crowded = 3e-7 if "queue" in setup.costs else type(self).slack  # up to 25 jobs share a GPU
-        kernels = {"blocks": Blocks, "capped_blocks": Apart, "grouped_blocks": Apart, "uneven_groups": Ranges, "partitioned_blocks": Partitions, "lapped_blocks": Caps}
+        kernels = {"blocks": Blocks, "waved_blocks": Blocks, "capped_blocks": Apart, "grouped_blocks": Apart, "uneven_groups": Ranges, "partitioned_blocks": Partitions, "lapped_blocks": Caps}
         lane, self.slack = (kernels[setup.kind], 1e-5) if setup.kind in kernels else (self.lane, crowded)
         share(cluster, jobs, lane, setup, self.shared)
 
 
 class Tally(Policy):
-    kinds, slack = ("gated", "gated_twice"), 1e-5
+    kinds, slack = ("gated", "gated_twice", "waved_gated"), 1e-5
     again = {"gated_twice": (99,)}  # one comes soon after the last kernel of high priority
 
     def run(self, cluster, jobs, setup):
@@ -512,7 +512,7 @@ class Tally(Policy):
 
 
 class OrionRule(Policy):
-    kinds, slack = ("between", "launched_ahead"), 1e-5
+    kinds, slack = ("between", "launched_ahead", "waved_between"), 1e-5
     # kernels that were launched before the job of high priority came, a job that leaves in its turn, hosts that wait, and a
     # client that was alone on its GPU until then
     again = {"between": (4, 63, 140, 265, 1209, 1715), "launched_ahead": (3, 109, 185)}

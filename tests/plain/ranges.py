@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Kernels of programs on ranges of SMs, block by block, on a device of which an SM holds one block (docs/models/sm-sharing.md):
 groups of unlike widths and static partitions (head of policies/green.c), and caps of MPS that lie over each other."""
-from blocks import Blocks, Kernel, Waves
+from blocks import Blocks
 from cluster import WHOLE
 
 
@@ -25,60 +25,42 @@ class Ranges(Blocks):
     def has_room(self, job):
         return self.first_free(self.width(job)) is not None
 
-    def remove(self, job, now):
-        """A job that is alone goes on block by block on its range."""
-        self.jobs.remove(job)
-
     def lay_out(self, job):
         first = self.first_free(self.width(job))
         return range(first, first + self.width(job))
 
     def add(self, job, now):
         job.range = self.lay_out(job)
-        job.place = next(n for n in range(len(self.jobs) + 1) if n not in {other.place for other in self.jobs})
         Blocks.add(self, job, now)
         self.jobs.sort(key=lambda job: job.place)
 
     def queue(self, job):
         return job.range
 
-    def begin(self, now):
-        for job in self.jobs:
-            job.host.walk(now)
-            if job.host.is_ready() and not any(kernel.job is job for kernel in self.kernels):
-                length, blocks = job.host.lengths[len(job.host.ends)]
-                self.kernels.append(Kernel(job, 0, now, length, blocks))
-                self.kernels[-1].sms = set()
+    def kernel(self, job, rank, now):
+        kernel = Blocks.kernel(self, job, rank, now)
+        kernel.sms = set()
+        return kernel
+
+    def serve(self, now):
         waiting = []
         for kernel in sorted(self.kernels, key=lambda kernel: (kernel.then, kernel.job.place)):
             if self.queue(kernel.job) not in [self.queue(other.job) for other in waiting]:
                 self.put(kernel, now)
             waiting += [kernel] * (kernel.waiting > 0)
 
-    def put(self, kernel, now):
+    def fill(self, kernel):
         sms = sorted(self.free & set(kernel.job.range))[:kernel.waiting]
         if sms:
             self.free -= set(sms)
             kernel.sms |= set(sms)
             kernel.begin(len(sms))
 
-    def advance(self, now):
-        for kernel in list(self.kernels):
-            kernel.walk(now - self.now)
-            if kernel.left <= 0:
-                self.kernels.remove(kernel)
-                self.free |= kernel.sms
-                kernel.job.host.ends.append(now)
-            else:
-                leave = set(sorted(kernel.sms)[:kernel.settle()])
-                self.free |= leave
-                kernel.sms -= leave
-                if kernel.each and len(self.kernels) > 1:
-                    raise Waves  # walked, two setups of 480 differ, and which of the two is right is open
-        self.now = now
-        for job in self.jobs:
-            job.host.walk(now)
-        return [job for job in self.jobs if job.host.is_over]
+    def give_back(self, kernel, n):
+        """The first SMs that it has."""
+        sms = set(sorted(kernel.sms)[:n])
+        self.free |= sms
+        kernel.sms -= sms
 
 
 class Partitions(Ranges):
