@@ -26,6 +26,10 @@ struct drawn {
     struct gsim_sm_kernel kernel[MOST];
     uint32_t n;
     int64_t now_ns;
+    /* Of the plain program: how SMs are parted, which were not empty when all was looked at last,
+     * and the kernels that were there then. */
+    double parted[SMS_MOST];
+    bool was_busy[SMS_MOST], was_there[MOST];
 };
 
 static int64_t pick(gsl_rng *rng, const int64_t *of, unsigned long n) {
@@ -76,6 +80,8 @@ static void change(gsl_rng *rng, struct drawn *drawn) {
     drawn->kernel[i] = drawn->kernel[last];
     drawn->held[i] = drawn->held[last];
     drawn->kernel[i].held = &drawn->held[i];
+    drawn->was_there[i] = drawn->was_there[last];
+    drawn->was_there[last] = false;
 }
 
 static void solve(struct drawn *drawn) {
@@ -121,37 +127,64 @@ static int64_t holds(const struct drawn *drawn, uint32_t i) {
     return (int64_t)(need.shared > 0 ? fmin(n, floor(sm.shared / need.shared)) : n);
 }
 
-/* The shared memory of an SM that is parted for the kernel. */
-static double parted(const struct drawn *drawn, uint32_t i) {
+static double step(const struct drawn *drawn, double wants) {
     static const double steps[] = {8, 16, 32, 64, 100, 132, 164, 196};
-    double wants = (double)holds(drawn, i) * need_of(drawn, i).shared, has = room_of(drawn).shared;
+    double has = room_of(drawn).shared;
     for (int s = 0; s < 8; s++)
         if (wants <= steps[s] * KIB && steps[s] * KIB < has)
             return steps[s] * KIB;
     return has;
 }
 
+/* Others' SMs have to be parted so for the kernel to begin there. */
+static double least(const struct drawn *drawn, uint32_t i) {
+    return step(drawn, (double)holds(drawn, i) * need_of(drawn, i).shared);
+}
+
+/* How an empty SM is parted for the kernel. */
+static double parted(const struct drawn *drawn, uint32_t i) {
+    struct room sm = room_of(drawn), need = need_of(drawn, i);
+    double n = (double)holds(drawn, i), all = n * need.shared;
+    if (n > 1 && drawn->kernel[i].shared_bytes == 0)
+        all = 4 * KIB * fmin(8, fmin(floor(sm.threads / need.threads), sm.blocks));
+    else if (n > 1 && need.threads < 1024)
+        all = fmax(all, fmin(132 * KIB, fmin(2 * n, sm.blocks) * need.shared));
+    return fmax(step(drawn, all), least(drawn, i));
+}
+
+static bool is_empty(const struct drawn *drawn, const struct plain *plain, int64_t sm) {
+    for (uint32_t k = 0; k < drawn->n; k++)
+        if (plain->on[k][sm] > 0)
+            return false;
+    return true;
+}
+
+/* How the SM is with the kernel's blocks. */
+static double becomes(const struct drawn *drawn, const struct plain *plain, uint32_t i,
+                      int64_t sm) {
+    if (!is_empty(drawn, plain, sm))
+        return drawn->parted[sm];
+    bool has_waited = drawn->was_there[i] && drawn->was_busy[sm];
+    return has_waited && holds(drawn, i) > 1 ? room_of(drawn).shared : parted(drawn, i);
+}
+
 /* Whether one more block of the kernel fits the SM, and how many would. */
 static int64_t fits(const struct drawn *drawn, const struct plain *plain, uint32_t i, int64_t sm) {
     struct room free = room_of(drawn), need = need_of(drawn, i);
-    int64_t since_ns = INT64_MAX;
-    double shared = free.shared;
+    free.shared = becomes(drawn, plain, i, sm);
+    if (free.shared < least(drawn, i))
+        return 0;
     for (uint32_t k = 0; k < drawn->n; k++) {
         struct room its = need_of(drawn, k);
         double n = (double)plain->on[k][sm];
         free.threads -= n * its.threads;
         free.registers -= n * its.registers;
+        free.shared -= n * its.shared;
         free.blocks -= n;
-        if (n > 0 && drawn->kernel[k].arrived_ns < since_ns) {
-            since_ns = drawn->kernel[k].arrived_ns;
-            shared = parted(drawn, k);
-        }
     }
-    for (uint32_t k = 0; k < drawn->n; k++)
-        shared -= (double)plain->on[k][sm] * need_of(drawn, k).shared;
     double n = fmin(floor(free.threads / need.threads), floor(free.registers / need.registers));
     n = fmin(n, free.blocks);
-    n = need.shared > 0 ? fmin(n, floor(shared / need.shared)) : n;
+    n = need.shared > 0 ? fmin(n, floor(free.shared / need.shared)) : n;
     return n > 0 ? (int64_t)n : 0;
 }
 
@@ -170,7 +203,7 @@ static uint32_t nth_oldest(const struct drawn *drawn, uint32_t nth) {
 
 /* Blocks go one by one to the SM that has room for most of them, oldest kernels first; behind one
  * that waits none begins. */
-static void plain_place(const struct drawn *drawn, struct plain *plain) {
+static void plain_place(struct drawn *drawn, struct plain *plain) {
     int64_t room[SMS_MOST];
     for (uint32_t nth = 0; nth < drawn->n; nth++) {
         uint32_t i = nth_oldest(drawn, nth);
@@ -184,10 +217,19 @@ static void plain_place(const struct drawn *drawn, struct plain *plain) {
             if (room[best] == 0)
                 return;
             room[best]--;
+            drawn->parted[best] = becomes(drawn, plain, i, best);
             plain->on[i][best]++;
             plain->begun[i]++;
         }
     }
+}
+
+/* What the next look finds. */
+static void look(struct drawn *drawn, const struct plain *plain) {
+    for (int64_t sm = 0; sm < SMS_MOST; sm++)
+        drawn->was_busy[sm] = !is_empty(drawn, plain, sm);
+    for (uint32_t i = 0; i < drawn->n; i++)
+        drawn->was_there[i] = true;
 }
 
 static double issue_or_tensor(const struct gsim_sm_kernel *kernel, int pipe) {
@@ -286,6 +328,7 @@ static void test_blocks_and_slots_are_those_of_a_plain_program(void **state) {
                 draw_kernel(rng, &drawn, drawn.n - 1);
             take_over(&drawn, &plain);
             plain_place(&drawn, &plain);
+            look(&drawn, &plain);
             plain_crowd(&drawn, &plain);
             solve(&drawn);
             compare(&drawn, &plain);
