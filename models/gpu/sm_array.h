@@ -169,7 +169,7 @@ struct gsim_sm_alone {
     int64_t per_sm; /* blocks that an SM holds */
     int64_t at_once; /* blocks that all SMs hold */
     /* How an empty SM is parted for it, one that others have left while it waited, and the least
-     * that others may be for it to begin there; of a whole kernel, 0: there is nothing beside it. */
+     * that others may be for it to begin there; of a whole kernel, 0: nothing is beside it. */
     uint8_t parting, parting_after_wait, least_parting;
 };
 struct gsim_sm_alone gsim_sm_alone_of(const struct gsim_space *space,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How an SM parts its memory into L1 and shared memory. The driver parts an empty SM for the kernel
- * whose block begins there: for twice as many blocks as the SM can hold, up to 132 KiB; where that
- * is less than all of these blocks have, where an SM holds one block, or blocks are of 1024
+ * of which a block begins there: for twice as many blocks as the SM can hold, up to 132 KiB; where
+ * that is less than all of these blocks have, where an SM holds one block, or blocks are of 1024
  * threads, for as many as it holds; for a kernel without shared memory 4 KiB for each block that
  * the threads of an SM allow, up to 32 KiB. An SM that others leave while a kernel waits is parted
  * for it as far as can be; where an SM holds one of its blocks, as above. Others may begin there
- * if what is parted is as much as all of their blocks have that an SM holds, and room is left. What
- * an SM holds is by threads, registers, shared memory and slots; grids do not count. From 100 KiB of
- * shared memory on L1 is the smallest. A library may ask for another part; a program then says so.
- * All this was measured on one H200 (experiments/parted). */
+ * if the SM has as much as all of their blocks that it could hold, and room is left. The
+ * blocks that an SM holds are by threads, registers, shared memory and slots; grids do not count.
+ * From 100 KiB of shared memory on L1 is the smallest. A library may ask for another part; then the
+ * program says so. All this was measured on one H200 (experiments/parted). */
 #include "models/gpu/sm_array.h"
 
 enum {

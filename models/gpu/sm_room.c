@@ -15,7 +15,8 @@ struct gsim_sm_room gsim_sm_room(const struct gsim_profile *profile) {
         profile->value[GSIM_KEY_SM_SHARED_BYTES], profile->value[GSIM_KEY_SM_BLOCKS]};
 }
 
-/* Warps are whole, the registers of a thread are given out by eight, and shared memory by 128 bytes. */
+/* Warps are whole, the registers of a thread are given out by eight, and shared memory by 128
+ * bytes. */
 struct gsim_sm_room gsim_sm_room_of_block(const struct gsim_profile *profile, int64_t threads,
                                           int64_t register_bytes, int64_t shared_bytes) {
     enum { WARP = 32, REGISTERS_BYTES = 8 * 4, SHARED_BYTES = 128 };

@@ -12,10 +12,10 @@
 # A reader without patience follows each call at once, and comes back for the rest of the function: the
 # walk is then depth first over single functions, each read once, and a file is met anew whenever the next
 # function that is read is in another one. Both counts of returns are held where they stand. They rose, from 6
-# and 155, with thirteen files more on the way (61 of 48): turns of a ring in a short loop, iterations that are
+# and 155, with fourteen files more on the way (62 of 48): turns of a ring in a short loop, iterations that are
 # passed many at once, rounds of vGPUs, the bandwidth's curve, how long loads wait, an iteration alone, what
-# kernels begin with, copies beside turns, what SMs have room for, how crowded they are and how fast kernels run
-# there, and a job that has its GPU and all its memory to itself.
+# kernels begin with, copies beside turns, what SMs have room for, how they part their memory, how crowded they are and
+# how fast kernels run there, and a job that has its GPU and all its memory to itself.
 # A third reader is the job: of the calls in a function, the walk follows those that hand the job on, in one
 # of its forms (its slot, its rows in the tables, its process, member, context, memory or cargo).
 # `sh tests/rules/walk.sh BUILD FILE FUNCTION [deep|job]` shows the walk from another function.
@@ -167,7 +167,7 @@ fi
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
 walk . models/jobs/model admit >"$tmp/walk"
 read -r stays files returns most <"$tmp/walk"
-if [ "$files" -ge 30 ] && [ "$most" -le 2 ] && [ "$returns" -le 10 ]; then
+if [ "$files" -ge 30 ] && [ "$most" -le 2 ] && [ "$returns" -le 11 ]; then
     echo "ok the walk of a job onto a GPU meets each file once or twice"
 else
     echo "not ok the walk of a job onto a GPU meets each file once or twice"
