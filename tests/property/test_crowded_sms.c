@@ -18,7 +18,7 @@
 enum { KIB = 1024, MOST = 6, SMS_MOST = 16, WARP = 32, QUARTERS = 4, WORK_NS = 1000000 };
 enum { ROUNDS = 2000 / TEST_FEWER_REPEATED, STEPS = 12 };
 
-/* --- a device and kernels, as drawn ------------------------------------------------------------- */
+/* --- a device and kernels, as drawn ---------------------------------------------------------- */
 
 struct drawn {
     struct gsim_profile device;
@@ -84,7 +84,7 @@ static void solve(struct drawn *drawn) {
     gsim_sm_array_solve(&space, drawn->kernel, order, drawn->n, NULL);
 }
 
-/* --- the plain program -------------------------------------------------------------------------- */
+/* --- the plain program ----------------------------------------------------------------------- */
 
 struct room {
     double threads, registers, shared, blocks;
@@ -238,7 +238,7 @@ static void plain_crowd(const struct drawn *drawn, struct plain *plain) {
     }
 }
 
-/* --- both --------------------------------------------------------------------------------------- */
+/* --- both ------------------------------------------------------------------------------------ */
 
 /* The blocks that gsim has are those of the plain program before the next change. */
 static void take_over(const struct drawn *drawn, struct plain *plain) {
