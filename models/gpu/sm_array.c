@@ -275,8 +275,8 @@ static gsim_work work_of_wave(const struct gsim_sm_kernel *kernel, const struct 
                          : (kernel->all - waves->last_work) / (gsim_work)(waves->n - 1);
 }
 
-/* Rates are rounded down, by some parts in 2^32, so that blocks that end now may have a little left:
- * they have ended, as those of other kernels that end now. */
+/* Rates are rounded down, by some parts in 2^32, so that blocks that end now may have a little
+ * left: they have ended, as those of other kernels that end now. */
 static gsim_work rest_of(const struct gsim_sm_kernel *kernel) {
     gsim_work little = kernel->all >> 24, half_a_block = kernel->all / (2 * kernel->blocks);
     gsim_work rest = kernel->left - (little < half_a_block ? little : half_a_block);
