@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tally: kernels of a high-priority job are launched as they come. Those of best-effort jobs are
- * launched one at a time, and only while the high-priority job has had no kernel launched for
- * `wait`. When it launches one, the running best-effort kernel gives way:
+ * launched one at a time, of which those count that run as the high-priority job comes, and only
+ * while that job has had no kernel launched for `wait`. When it launches one, the running
+ * best-effort kernel gives way:
  *
  *   a kernel that takes longer than `bound` alone runs in a transformed, preemptible form: its
  *   workers look at a flag between two thread blocks, so that the blocks on SMs run out, and the

@@ -208,21 +208,22 @@ struct waves {
     gsim_work last_work;
 };
 
-static int64_t last_wave_ppm(const struct gsim_sm_kernel *kernel, const struct waves *waves) {
-    int64_t before = (waves->n - 1) * waves->each;
-    int64_t left_ppm = before < kernel->places
-                           ? GSIM_PPM - gsim_muldiv_floor(before, GSIM_PPM, kernel->places)
-                           : 0;
-    return left_ppm < GSIM_PPM / waves->n ? left_ppm : GSIM_PPM / waves->n;
+/* The part of this work that is done in the last wave: as in others, but within the kernel. */
+static gsim_work in_last_wave(const struct gsim_sm_kernel *kernel, const struct waves *waves,
+                              gsim_work work) {
+    int64_t places = kernel->places - (waves->n - 1) * waves->each;
+    if (places <= 0)
+        return 0;
+    gsim_work rest = work * (gsim_work)places / (gsim_work)kernel->places;
+    return rest < work / (gsim_work)waves->n ? rest : work / (gsim_work)waves->n;
 }
 
 static struct waves waves_of(const struct gsim_sm_kernel *kernel, int64_t each) {
     struct waves out = {.n = (kernel->blocks + each - 1) / each, .each = each};
+    gsim_work loads = kernel->all * (gsim_work)kernel->memory_ppm / GSIM_PPM;
     out.last = kernel->blocks - (out.n - 1) * each;
-    int64_t computes_ppm =
-        gsim_muldiv_floor(GSIM_PPM - kernel->memory_ppm, last_wave_ppm(kernel, &out), GSIM_PPM);
-    int64_t loads_ppm = gsim_muldiv_floor(kernel->memory_ppm, out.last, kernel->blocks);
-    out.last_work = kernel->all * (gsim_work)(computes_ppm + loads_ppm) / GSIM_PPM;
+    out.last_work = in_last_wave(kernel, &out, kernel->all - loads) +
+                    loads * (gsim_work)out.last / (gsim_work)kernel->blocks;
     return out;
 }
 
@@ -232,8 +233,8 @@ static gsim_work work_of_wave(const struct gsim_sm_kernel *kernel, const struct 
                          : (kernel->all - waves->last_work) / (gsim_work)(waves->n - 1);
 }
 
-/* Rates are rounded down, by some parts in 2^32, so that blocks that end at this instant may have a
- * little left: they have ended, as those of other kernels that end now. */
+/* Rates are rounded down, by some parts in 2^32, so that blocks that end now may have a little
+ * left: they have ended, as those of other kernels that end now. */
 static gsim_work rest_of(const struct gsim_sm_kernel *kernel) {
     gsim_work little = kernel->all >> 24, half_a_block = kernel->all / (2 * kernel->blocks);
     gsim_work rest = kernel->left - (little < half_a_block ? little : half_a_block);

@@ -494,7 +494,9 @@ class Mps(Timeslice):
     """Rates are rounded (docs/limits.md)."""
 
     kinds, lane, slack = ("beside", "outages_of_beside", "reserved_beside", "fair_beside", "gangs_beside", "blocks", "waved_blocks", "capped_blocks", "lapped_blocks"), Beside, 1e-7
-    again = {"outages_of_beside": (30,)}  # one of the jobs that a node loses came after another job
+    # one of the jobs that a node loses came after another job; kernels that come at once, or go on as their neighbours leave; a
+    # wave that ends as a neighbour's kernel does; a client that comes as another one with an equal cap leaves
+    again = {"outages_of_beside": (30,), "blocks": (39, 180, 282), "waved_blocks": (20, 34, 139), "lapped_blocks": (110,)}
 
     def run(self, cluster, jobs, setup):
         crowded = 3e-7 if "queue" in setup.costs else type(self).slack  # up to 25 jobs share a GPU
@@ -505,7 +507,8 @@ class Mps(Timeslice):
 
 class Tally(Policy):
     kinds, slack = ("gated", "gated_twice", "waved_gated"), 1e-5
-    again = {"gated_twice": (99,)}  # one comes soon after the last kernel of high priority
+    # one comes soon after the last kernel of high priority, or as the one before leaves; kernels that run as one comes
+    again = {"gated_twice": (99, 184), "waved_gated": (31, 55, 164)}
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, Gated, setup)
@@ -515,7 +518,7 @@ class OrionRule(Policy):
     kinds, slack = ("between", "launched_ahead", "waved_between"), 1e-5
     # kernels that were launched before the job of high priority came, a job that leaves in its turn, hosts that wait, and a
     # client that was alone on its GPU until then
-    again = {"between": (4, 63, 140, 265, 1209, 1715), "launched_ahead": (3, 109, 185)}
+    again = {"between": (4, 63, 140, 265, 1209, 1715), "launched_ahead": (3, 10, 28, 109, 185), "waved_between": (25,)}
 
     def run(self, cluster, jobs, setup):
         share(cluster, jobs, Orion, setup)

@@ -18,7 +18,7 @@
 enum { KIB = 1024, MOST = 6, SMS_MOST = 16, WARP = 32, QUARTERS = 4, WORK_NS = 1000000 };
 enum { ROUNDS = 2000 / TEST_FEWER_REPEATED, STEPS = 12 };
 
-/* --- a device and kernels, as drawn ------------------------------------------------------------- */
+/* --- a device and kernels, as drawn ---------------------------------------------------------- */
 
 struct drawn {
     struct gsim_profile device;
@@ -70,18 +70,22 @@ static void draw_kernel(gsl_rng *rng, struct drawn *drawn, uint32_t i) {
         .held = &drawn->held[i]};
 }
 
+static void drop(struct drawn *drawn, uint32_t i) {
+    uint32_t last = --drawn->n;
+    drawn->kernel[i] = drawn->kernel[last];
+    drawn->held[i] = drawn->held[last];
+    drawn->kernel[i].held = &drawn->held[i];
+    drawn->was_there[i] = drawn->was_there[last];
+    drawn->was_there[last] = false;
+}
+
 /* Another kernel comes, or one has ended. */
 static void change(gsl_rng *rng, struct drawn *drawn) {
     if (drawn->n < MOST && (drawn->n == 0 || gsl_rng_uniform(rng) < 0.6)) {
         draw_kernel(rng, drawn, drawn->n++);
         return;
     }
-    uint32_t last = --drawn->n, i = (uint32_t)gsl_rng_uniform_int(rng, last + 1);
-    drawn->kernel[i] = drawn->kernel[last];
-    drawn->held[i] = drawn->held[last];
-    drawn->kernel[i].held = &drawn->held[i];
-    drawn->was_there[i] = drawn->was_there[last];
-    drawn->was_there[last] = false;
+    drop(drawn, (uint32_t)gsl_rng_uniform_int(rng, drawn->n));
 }
 
 static void solve(struct drawn *drawn) {
@@ -90,7 +94,7 @@ static void solve(struct drawn *drawn) {
     gsim_sm_array_solve(&space, drawn->kernel, order, drawn->n, NULL);
 }
 
-/* --- the plain program -------------------------------------------------------------------------- */
+/* --- the plain program ----------------------------------------------------------------------- */
 
 struct room {
     double threads, registers, shared, blocks;
@@ -280,7 +284,7 @@ static void plain_crowd(const struct drawn *drawn, struct plain *plain) {
     }
 }
 
-/* --- both --------------------------------------------------------------------------------------- */
+/* --- both ------------------------------------------------------------------------------------ */
 
 /* The blocks that gsim has are those of the plain program before the next change. */
 static void take_over(const struct drawn *drawn, struct plain *plain) {
@@ -337,9 +341,77 @@ static void test_blocks_and_slots_are_those_of_a_plain_program(void **state) {
     gsl_rng_free(rng);
 }
 
+/* No SM has more than there is room for, no kernel has more blocks than it consists of, and no
+ * kernel is faster than alone, or runs without blocks. */
+static void assert_hold(const struct drawn *drawn) {
+    for (int64_t sm = 0; sm < drawn->device.value[GSIM_KEY_SMS]; sm++) {
+        struct room free = room_of(drawn);
+        for (uint32_t i = 0; i < drawn->n; i++) {
+            struct room its = need_of(drawn, i);
+            double n = (double)drawn->held[i].blocks[sm];
+            free.threads -= n * its.threads;
+            free.registers -= n * its.registers;
+            free.shared -= n * its.shared;
+            free.blocks -= n;
+        }
+        assert_true(free.threads >= 0 && free.registers >= 0);
+        assert_true(free.shared >= 0 && free.blocks >= 0);
+    }
+    for (uint32_t i = 0; i < drawn->n; i++) {
+        int64_t n = 0;
+        for (int64_t sm = 0; sm < SMS_MOST; sm++)
+            n += drawn->held[i].blocks[sm];
+        assert_int_equal(n, drawn->held[i].n);
+        assert_true(n <= drawn->kernel[i].blocks);
+        assert_true(drawn->kernel[i].rate_q32 <= GSIM_RATE_ONE);
+        assert_int_equal(drawn->kernel[i].rate_q32 > 0, n > 0);
+    }
+}
+
+/* Time passes to the next look or end of a kernel, or to some instant before; those that are over
+ * leave. */
+static void pass_time(gsl_rng *rng, struct drawn *drawn) {
+    int64_t step_ns = 1 + (int64_t)gsl_rng_uniform_int(rng, WORK_NS);
+    for (uint32_t i = 0; i < drawn->n; i++) {
+        const struct gsim_sm_kernel *its = &drawn->kernel[i];
+        if (its->rate_q32 == 0)
+            continue;
+        int64_t ns = gsim_work_time(its->left - its->look, its->rate_q32);
+        step_ns = ns > 0 && ns < step_ns ? ns : step_ns;
+    }
+    for (uint32_t i = 0; i < drawn->n; i++)
+        drawn->kernel[i].left -= gsim_work_done(drawn->kernel[i].rate_q32, step_ns);
+    for (uint32_t i = drawn->n; i-- > 0;)
+        if (drawn->kernel[i].left <= 0)
+            drop(drawn, i);
+}
+
+static void test_no_sm_has_more_than_its_room(void **state) {
+    (void)state;
+    gsl_rng *rng = gsim_rng_stream(12, 0, "crowded SMs");
+    for (int round = 0; round < ROUNDS; round++) {
+        struct drawn drawn = {.device = draw_device(rng)};
+        for (int step = 0; step < 8 * STEPS; step++) {
+            if (drawn.n < MOST && (drawn.n == 0 || gsl_rng_uniform(rng) < 0.2)) {
+                do
+                    draw_kernel(rng, &drawn, drawn.n);
+                while (holds(&drawn, drawn.n) == 0);
+                drawn.kernel[drawn.n++].rank = (uint16_t)between(rng, 0, 1);
+            }
+            if (gsl_rng_uniform(rng) < 0.2)
+                drawn.kernel[between(rng, 0, drawn.n - 1)].is_stopped = gsl_rng_uniform(rng) < 0.5;
+            solve(&drawn);
+            assert_hold(&drawn);
+            pass_time(rng, &drawn);
+        }
+    }
+    gsl_rng_free(rng);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocks_and_slots_are_those_of_a_plain_program),
+        cmocka_unit_test(test_no_sm_has_more_than_its_room),
     };
     return cmocka_run_group_tests_name("kernels on crowded SMs", tests, NULL, NULL);
 }

@@ -543,39 +543,32 @@ static void test_staged_kernels_draw_more(void **state) {
  * of a higher rank comes. Blocks in step make room for it together, at the end of the third wave;
  * those that are out of step a third of four at a time, in two thirds of a block's time. The rest go
  * on behind it. */
-static void check_a_higher_rank(bool is_in_step) {
-    struct gsim_sm_held held[2] = {{.n = 0}};
-    struct gsim_sm_kernel kernels[] = {kernel(40, 8192, &held[0]), kernel(4, 8192, &held[1])};
-    kernels[1].arrived_ns = 1;
-    kernels[1].rank = 1;
-    solve(kernels, 1);
-    kernels[0].left = gsim_work_of_ns(WORK_NS) * 30 / 40;
-    if (!is_in_step) {
-        held[0].some_ended = 1;
-        held[0].step = -1;
-    }
-    solve(kernels, 2);
-    assert_int_equal(held[0].n, 4); /* blocks on SMs stay */
-    assert_int_equal(held[1].n, 0);
-    int64_t ns = 0;
-    for (int step = 0; held[0].n > 0; step++) {
-        assert_int_equal(held[0].n, 4 - 2 * step);
-        ns += gsim_work_time(kernels[0].left - kernels[0].look, kernels[0].rate_q32);
-        kernels[0].left = kernels[0].look;
-        solve(kernels, 2);
-    }
-    assert_in_range(ns, is_in_step ? 50 : 66, is_in_step ? 51 : 70);
-    assert_int_equal(held[1].n, 4);
-    assert_int_equal(kernels[0].rate_q32, 0);
-    solve(kernels, 1);
-    assert_int_equal(held[0].n, 4);
-    assert_int_equal(held[0].leaving, 0);
-}
-
 static void test_a_higher_rank_goes_first(void **state) {
     (void)state;
-    check_a_higher_rank(true);
-    check_a_higher_rank(false);
+    for (int is_in_step = 0; is_in_step < 2; is_in_step++) {
+        struct gsim_sm_held held[2] = {{.n = 0}};
+        struct gsim_sm_kernel kernels[] = {kernel(40, 8192, &held[0]), kernel(4, 8192, &held[1])};
+        kernels[1].arrived_ns = 1;
+        kernels[1].rank = 1;
+        solve(kernels, 1);
+        kernels[0].left = gsim_work_of_ns(WORK_NS) * 30 / 40;
+        held[0].some_ended = !is_in_step;
+        held[0].step = is_in_step ? 0 : -1;
+        solve(kernels, 2); /* blocks on SMs stay */
+        int64_t ns = 0;
+        for (int step = 0; held[0].n > 0; step++) {
+            assert_int_equal(held[0].n, 4 - 2 * step);
+            ns += gsim_work_time(kernels[0].left - kernels[0].look, kernels[0].rate_q32);
+            kernels[0].left = kernels[0].look;
+            solve(kernels, 2);
+        }
+        assert_in_range(ns, is_in_step ? 50 : 66, is_in_step ? 51 : 70);
+        assert_int_equal(held[1].n, 4);
+        assert_int_equal(kernels[0].rate_q32, 0);
+        solve(kernels, 1);
+        assert_int_equal(held[0].n, 4);
+        assert_int_equal(held[0].leaving, 0);
+    }
 }
 
 /* Four blocks that began together end together; the others wait though there is room again. */
