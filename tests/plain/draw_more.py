@@ -428,3 +428,12 @@ class MoreDraws:
         self.draw_paused(r)
         self.costs.update(quantum=r.choice([S, 5 * S, 10 * S, 3 * S + 7]), lead=r.choice([1, 2, 3, 3, 10]))
         self.sets = self.sets[1:] + ["choice=resident", f"lead={self.costs['lead']}", f"quantum={self.costs['quantum']}ns"]
+
+    def draw_chosen(self, r):
+        """As these, with a way out for each job, which is the one that costs least."""
+        self.draw_left_resident(r)
+        self.costs["restart"] = (r.choice([1, S, 3 * S]), r.choice([S, 5 * S, 20 * S]))
+        self.costs["image"] = [r.choice([0, 1, S // 4, S]) for _ in range(4)]
+        self.sets = [its for its in self.sets if not its.startswith("choice=")]
+        self.sets += [f"restart.{key}={cost}ns" for key, cost in zip(("stop_ns", "resume_ns"), self.costs["restart"])]
+        self.sets += [f"checkpoint.{key}={cost}ns" for key, cost in zip(("out_ns", "out_ns_per_gib", "in_ns", "in_ns_per_gib"), self.costs["image"])]

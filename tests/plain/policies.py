@@ -8,6 +8,7 @@ from blocks import Blocks
 from bystanders import AntMan
 from cluster import WHOLE, Run
 from carried import Carried
+from chosen import Choice, Chosen
 from copies import Linked
 from cut_outages import FailingCuts, FailingInstances, FailingLanes
 from cuts import Cuts
@@ -326,13 +327,16 @@ class Adaptive(Policy):
     """A job that has run for a quantum gives way to one that has had at most a third of its GPU time, unless it will, by
     its own past, end before it would be back: one that has run for t is taken to run for another t."""
 
-    kinds, again = ("ways_out", "homed_to_host", "left_resident"), {"homed_to_host": (67,)}
+    kinds, again = ("ways_out", "homed_to_host", "left_resident", "chosen"), {"homed_to_host": (67,)}
 
     def run(self, cluster, jobs, setup):
         self.lead = setup.costs["lead"]
         if setup.kind == "homed_to_host":
             homed = Homed(setup.costs["quantum"], gpu_time, self.yields, lambda run, job, first: gpu_time(run, job) - gpu_time(run, first), None)
             Carried(cluster, jobs, homed, setup.costs).go()
+            return
+        if setup.kind == "chosen":
+            Chosen(cluster, jobs, Choice(setup.costs), setup.costs).go()
             return
         if setup.kind == "left_resident":
             Paused(cluster, jobs, Sliced(setup.costs["quantum"], gpu_time, self.yields), setup.costs).go()

@@ -30,6 +30,9 @@ class Sliced:
             for job in self.line(run):
                 if not self.place(run, job):
                     self.push(run, job)
+        self.wake_later(run)
+
+    def wake_later(self, run):
         times = [job.since + self.quantum for job in run.running if not self.is_due(run, job)]
         times += [run.now + self.quantum for job in run.running if self.is_due(run, job)]
         self.next = min(times, default=None) if run.waiting else None
