@@ -16,6 +16,30 @@ class Chosen(Paused):
         for job in jobs:
             job.way, job.is_called = None, False
 
+    def rest_ns(self, job, way):
+        """Of its kernel or, where a process ends or may finish, its iteration, before it stops."""
+        unit = job.iteration if way in ("finish", "restart") else job.kernel
+        return int(job.left_at(self.now)) % unit if unit else 0
+
+    def stop(self, job):
+        rest = self.rest_ns(job, job.way)
+        Paused.stop(self, job)
+        if rest:  # until then it runs
+            job.left, job.ran = job.left - rest, job.ran + rest
+            if job in self.waiting:
+                self.waiting.remove(job)
+                self.stops -= 1
+            self.leaving[job] = self.now + rest + (self.stop_ns(job) if job.left else 0)
+
+    def change_places(self):
+        """A job may end as it is to stop."""
+        for job, then in list(self.leaving.items()):
+            if then <= self.now and not job.left:
+                del self.leaving[job]
+                job.end = self.now
+                self.release(job)
+        return Paused.change_places(self)
+
     def out_ns(self, job, way):
         costs = self.costs
         return {"resident": costs["stop"], "restart": costs["restart"][0],
@@ -63,7 +87,8 @@ class Choice(Sliced):
         return is_ahead and min(self.cost(run, victim, way) for way in WAYS) <= victim.ran_at(run.now)
 
     def cost(self, run, victim, way):
-        cost = run.out_ns(victim, way) + run.way_back(victim, way)
+        """What it does until it stops is no cost: it spreads that of the way out over more work."""
+        cost = (run.out_ns(victim, way) + run.way_back(victim, way)) * self.quantum // (self.quantum + run.rest_ns(victim, way))
         if way != "resident":
             return cost
         return float("inf") if victim.is_called else cost + self.blocks(run, victim)
@@ -81,15 +106,19 @@ class Choice(Sliced):
         return (self.quantum + away) * blocked // 1000
 
     def decide(self, run):
-        before = None
+        """Looks again a quantum after a job was placed, too, whether it has come to its GPUs or not."""
+        before, self.has_placed, last = None, False, self.next
         while run.stops != before:
             before = run.stops
             self.since = {job: self.since.get(job, run.now) for job in run.waiting}
             self.call_back(run)
             for job in self.line(run):
-                if not self.place(run, job):
-                    self.push(run, job)
+                self.has_placed |= self.place(run, job) or self.push(run, job)
         self.wake_later(run)
+        if run.waiting and self.has_placed:
+            self.next = min(self.next or run.now + self.quantum, run.now + self.quantum)
+        if self.next is None and last is not None and last > run.now:
+            self.next = last  # it has no reason to look at another time
 
     def call_back(self, run):
         first = min(run.waiting, key=lambda job: (self.rank(run, job), job.number), default=None)
@@ -119,3 +148,4 @@ class Choice(Sliced):
                     other.way, other.is_called = way, False
                     run.stop(other)
             run.put(job, units)
+        return bool(units)

@@ -437,3 +437,11 @@ class MoreDraws:
         self.sets = [its for its in self.sets if not its.startswith("choice=")]
         self.sets += [f"restart.{key}={cost}ns" for key, cost in zip(("stop_ns", "resume_ns"), self.costs["restart"])]
         self.sets += [f"checkpoint.{key}={cost}ns" for key, cost in zip(("out_ns", "out_ns_per_gib", "in_ns", "in_ns_per_gib"), self.costs["image"])]
+
+    def draw_chosen_ends(self, r):
+        """As these, of jobs that stop with a kernel or an iteration."""
+        self.draw_chosen(r)
+        for row in self.rows:
+            kernel, kernels = r.choice([S // 10, S // 2, S, r.randint(S // 400, S) * 4]), r.choice([1, 2, 5, 20])
+            row["duration"] = max(1, row["duration"] // (kernel * kernels)) * kernel * kernels
+            row.update(kernel=kernel, kernels=kernels, gpu_ms=Fraction(kernel * kernels, 10**6))

@@ -327,7 +327,7 @@ class Adaptive(Policy):
     """A job that has run for a quantum gives way to one that has had at most a third of its GPU time, unless it will, by
     its own past, end before it would be back: one that has run for t is taken to run for another t."""
 
-    kinds, again = ("ways_out", "homed_to_host", "left_resident", "chosen"), {"homed_to_host": (67,)}
+    kinds, again = ("ways_out", "homed_to_host", "left_resident", "chosen", "chosen_ends"), {"homed_to_host": (67,)}
 
     def run(self, cluster, jobs, setup):
         self.lead = setup.costs["lead"]
@@ -335,7 +335,7 @@ class Adaptive(Policy):
             homed = Homed(setup.costs["quantum"], gpu_time, self.yields, lambda run, job, first: gpu_time(run, job) - gpu_time(run, first), None)
             Carried(cluster, jobs, homed, setup.costs).go()
             return
-        if setup.kind == "chosen":
+        if setup.kind.startswith("chosen"):
             Chosen(cluster, jobs, Choice(setup.costs), setup.costs).go()
             return
         if setup.kind == "left_resident":
