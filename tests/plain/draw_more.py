@@ -445,3 +445,33 @@ class MoreDraws:
             kernel, kernels = r.choice([S // 10, S // 2, S, r.randint(S // 400, S) * 4]), r.choice([1, 2, 5, 20])
             row["duration"] = max(1, row["duration"] // (kernel * kernels)) * kernel * kernels
             row.update(kernel=kernel, kernels=kernels, gpu_ms=Fraction(kernel * kernels, 10**6))
+
+    def draw_paid(self, r, is_one_process=True):
+        """What it takes to stop kernels and to switch. In one process nothing is switched where nothing has to be saved."""
+        self.costs.update({key: r.choice([0, 1, S // 1000, S // 50, r.randint(1, S // 10)]) for key in ("save", "restore", "reset", "switch", "empty")})
+        costs = self.costs
+        self.sets += [f"preempt.{key}_ns={costs[key]}ns" for key in ("save", "restore", "reset")] + [
+            f"switch.{key}_ns={costs[its]}ns" for key, its in (("preempt", "switch"), ("preempt_full", "switch"), ("idle", "empty"))]
+        if is_one_process:
+            costs.update(empty=0)
+
+    def draw_paid_levels(self, r):
+        self.draw_levels(r)
+        self.draw_paid(r)
+
+    def draw_paid_ways(self, r):
+        self.draw_kernels(r)
+        way = r.choice(["drain", "save", "flush", "kernel-slice"])
+        self.costs.update(way={"kernel-slice": "pieces"}.get(way, way), pieces=r.choice([1, 2, 4]))
+        for row in self.rows if way == "flush" else []:
+            row["idempotent"] = 1
+        self.sets += [f"chimera.preempt={way}", f"chimera.pieces={self.costs['pieces']}"]
+        self.draw_paid(r)
+
+    def draw_paid_resets(self, r):
+        self.draw_resets(r)
+        self.draw_paid(r)
+
+    def draw_paid_slices(self, r):
+        self.draw_slices(r)
+        self.draw_paid(r, is_one_process=False)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""As halts, where it takes time to save a kernel's state and to bring it back, to kill it, and to switch to another job, by the
+table of docs/models/preemption.md and docs/models/time-slices.md."""
+from halts import Halts
+
+NOWHERE = 10**18
+
+
+class PaidHalts(Halts):
+    """costs: save, restore, reset, switch (away from a job that would run on) and empty (from one that has nothing to run)."""
+
+    is_still = False  # whether the job that has the GPU is on its way off: its state is saved, or it is killed
+
+    def add(self, job, now):
+        Halts.add(self, job, now)
+        job.owes = 0
+
+    def walk(self, now):
+        if self.has and not self.is_still:
+            self.has.left -= max(0, now - max(self.seen, self.since))
+        self.seen = now
+
+    def pass_to(self, job, now, cost):
+        """To come back costs a job what it owes, and to another one than had the GPU last this cost."""
+        cost = (cost if job is not self.last else 0) + job.owes
+        job.owes = 0
+        self.give(job, now + cost)
+
+    last = None
+
+    def give(self, job, then):
+        Halts.give(self, job, then)
+        self.last, self.is_still = job, False
+
+    def stops_at(self, now):
+        way, costs = self.costs["way"], self.costs
+        if way == "save" or way == "flush" and self.has.is_idempotent:
+            self.is_still = True
+            return now + costs["save" if way == "save" else "reset"]
+        return self.frees_at(now)
+
+    def halt(self, now):
+        way, costs = self.costs["way"], self.costs
+        if self.is_still and way == "flush":
+            self.has.left += self.into()
+        if way == "save":
+            self.has.owes = costs["restore"]
+        self.pass_to(self.first(self.after(self.has)), now, costs["switch"] if way == "slice" else 0)
+
+    def begin(self, now):
+        self.walk(now)
+        if self.has is None and self.jobs:
+            self.pass_to(self.first(self.jobs[1 % len(self.jobs)] if self.is_used else self.jobs[0]), now, self.costs["empty"] * self.is_used)
+            self.is_used = True
+        if self.has and now >= self.since and self.halted is None and self.is_outranked():
+            self.halted = self.stops_at(now)
+        if self.halted is not None and self.halted <= now:
+            self.halt(now)
+        if self.has and self.is_up(now):
+            self.end_turn(now, True)
+
+    def is_outranked(self):
+        return any(self.rank(job) > self.rank(self.has) for job in self.jobs)
+
+    def end_turn(self, now, is_in_time):
+        following = self.first(self.after(self.has))
+        if following is not self.has:
+            self.pass_to(following, now, self.costs["switch"])
+        elif is_in_time:  # it is alone up to this instant
+            self.until += self.costs["quantum"]
+
+    def remove(self, job, now):
+        following = self.after(job)
+        self.jobs.remove(job)
+        self.last = None if job is self.last else self.last
+        if self.has is job:
+            self.has = self.halted = None
+            if self.jobs:
+                self.pass_to(self.first(following), now, self.costs["empty"])
+
+    def next_time(self):
+        if self.has is None:
+            return None
+        if self.seen < self.since and self.is_outranked():
+            return self.since
+        if self.is_still:
+            return self.halted
+        every = self.has.synchronises or self.has.work
+        ends = self.until if self.halted is None else self.halted
+        return min(max(self.seen, self.since) + (self.has.left % every or every), self.until if self.is_up(self.until) else ends, ends)
+
+    def advance(self, now):
+        self.walk(now)
+        if self.has and self.has.left <= 0:
+            return [self.has]
+        if self.has and self.has.synchronises and self.has.left < self.began and (self.has.work - self.has.left) % self.has.synchronises == 0:
+            self.pass_to(self.first(self.after(self.has)), now, self.costs["empty"])  # nothing is left to be saved
+        elif self.has and self.is_up(now):
+            self.end_turn(now, False)
+        return []
