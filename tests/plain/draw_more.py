@@ -450,19 +450,24 @@ class MoreDraws:
         """What it takes to stop kernels and to switch. In one process nothing is switched where nothing has to be saved."""
         self.costs.update({key: r.choice([0, 1, S // 1000, S // 50, r.randint(1, S // 10)]) for key in ("save", "restore", "reset", "switch", "empty")})
         costs = self.costs
-        self.sets += [f"preempt.{key}_ns={costs[key]}ns" for key in ("save", "restore", "reset")] + [
+        costs["launch"] = r.choice([0, 1000, S // 1000])
+        self.sets += [f"launch.kernel_ns={costs['launch']}ns"] + [f"preempt.{key}_ns={costs[key]}ns" for key in ("save", "restore", "reset")] + [
             f"switch.{key}_ns={costs[its]}ns" for key, its in (("preempt", "switch"), ("preempt_full", "switch"), ("idle", "empty"))]
         if is_one_process:
             costs.update(empty=0)
 
     def draw_paid_levels(self, r):
         self.draw_levels(r)
+        self.costs["threshold"] = r.choice([1, 2, 3, 8])
+        if r.random() < 0.4:
+            self.costs["way"] = "launched"
+            self.sets += ["xsched.level=1", f"xsched.threshold={self.costs['threshold']}"]
         self.draw_paid(r)
 
     def draw_paid_ways(self, r):
         self.draw_kernels(r)
         way = r.choice(["drain", "save", "flush", "kernel-slice"])
-        self.costs.update(way={"kernel-slice": "pieces"}.get(way, way), pieces=r.choice([1, 2, 4]))
+        self.costs.update(way={"kernel-slice": "pieces"}.get(way, way), pieces=r.choice([1, 2, 4]), threshold=1)
         for row in self.rows if way == "flush" else []:
             row["idempotent"] = 1
         self.sets += [f"chimera.preempt={way}", f"chimera.pieces={self.costs['pieces']}"]
@@ -470,6 +475,8 @@ class MoreDraws:
 
     def draw_paid_resets(self, r):
         self.draw_resets(r)
+        self.costs["threshold"] = r.choice([2, 2, 3, 8])
+        self.sets.append(f"reef.in_flight={self.costs['threshold']}")
         self.draw_paid(r)
 
     def draw_paid_slices(self, r):

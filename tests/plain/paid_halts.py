@@ -7,13 +7,18 @@ NOWHERE = 10**18
 
 
 class PaidHalts(Halts):
-    """costs: save, restore, reset, switch (away from a job that would run on) and empty (from one that has nothing to run)."""
+    """costs: launch (of a piece, or of a kernel that ends at once), threshold (kernels in flight), save, restore, reset, switch (away from a job that would run on) and empty (from one that has nothing to run)."""
 
     is_still = False  # whether the job that has the GPU is on its way off: its state is saved, or it is killed
 
     def add(self, job, now):
         Halts.add(self, job, now)
         job.owes = 0
+        if self.costs["way"] == "pieces" and not job.is_realtime:
+            its = (self.costs["pieces"] - 1) * self.costs["launch"]
+            job.left += job.work // job.kernel * its
+            job.work, job.kernel, job.iteration = job.left, job.kernel + its, job.iteration // job.kernel * (job.kernel + its)
+            job.synchronises = job.synchronises and job.iteration
 
     def walk(self, now):
         if self.has and not self.is_still:
@@ -36,8 +41,15 @@ class PaidHalts(Halts):
         way, costs = self.costs["way"], self.costs
         if way == "save" or way == "flush" and self.has.is_idempotent:
             self.is_still = True
-            return now + costs["save" if way == "save" else "reset"]
+            return now + (costs["save"] if way == "save" else costs["reset"] + (self.in_flight() - 1) * costs["launch"])
+        if way == "launched":
+            return now + self.has.kernel - self.into() + (self.in_flight() - 1) * self.has.kernel
         return self.frees_at(now)
+
+    def in_flight(self):
+        """With the running kernel, of those up to the next one for which the host waits."""
+        every = self.has.synchronises or self.has.work
+        return min(self.costs["threshold"], -(-(self.has.left % every or every) // self.has.kernel))
 
     def halt(self, now):
         way, costs = self.costs["way"], self.costs
