@@ -482,3 +482,14 @@ class MoreDraws:
     def draw_paid_slices(self, r):
         self.draw_slices(r)
         self.draw_paid(r, is_one_process=False)
+
+    def draw_paused_over(self, r):
+        """As paused, on several nodes."""
+        self.draw_paused(r)
+        sets, costs, memory = self.sets, dict(self.costs), [row["memory"] for row in self.rows]
+        self.sets, self.nodes = [], [{"gpus": self.width} for _ in range(self.n_nodes)]
+        self.draw_carried_over(r)
+        for row, its in zip(self.rows, memory):
+            row["memory"] = its
+        self.costs = {**costs, "net": self.costs["net"]}
+        self.sets = sets + [f"placement={self.rule}", self.sets[-1]]

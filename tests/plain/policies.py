@@ -34,6 +34,7 @@ from orion import Orion
 from outages import FailingShared
 from packed import Packed, Packing
 from paused import Paused
+from paused_over import PausedOver
 from pages import Pages
 from paid_halts import PaidHalts
 import parts
@@ -52,8 +53,10 @@ class Policy:
 
     def run(self, cluster, jobs, setup):
         self.slack = type(self).slack
-        if "net" in setup.costs:
+        if "net" in setup.costs and setup.kind != "paused_over":
             Carried(cluster, jobs, self, setup.costs).go()
+        elif setup.kind == "paused_over":
+            PausedOver(cluster, jobs, self, setup.costs).go()
         elif setup.kind == "paused":
             Paused(cluster, jobs, self, setup.costs).go()
         elif "numa_gpus" in setup.costs:
@@ -163,7 +166,7 @@ class Ranked(Policy):
 
 
 class Srtf(Ranked):
-    kinds, again = (*Ranked.kinds, "linked", "carried_over", "paused", "left_at_once"), {"carried_over": (70,), "left_at_once": (40,)}  # units of a node apart in a gang's list
+    kinds, again = (*Ranked.kinds, "linked", "carried_over", "paused", "paused_over", "left_at_once"), {"carried_over": (70,), "left_at_once": (40,)}  # units of a node apart in a gang's list
 
     def rank(self, run, job):
         return max(0, job.thought() - (job.work - job.left_at(run.now)))
@@ -228,7 +231,7 @@ class Killing(Easy):
 class Las(Ranked):
     """A running job gives way once it is a quantum ahead of one that waits; service is time on GPUs."""
 
-    kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over", "paused", "left_at_once")  # jobs that take turns and begin anew each time have no end
+    kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over", "paused", "paused_over", "left_at_once")  # jobs that take turns and begin anew each time have no end
     again = {"failures": (19,)}  # a gang is on its way off two nodes as one of them fails
     quantum = 5 * 10**9
     sets = ("las.quantum=5s",)
