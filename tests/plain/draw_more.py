@@ -493,3 +493,17 @@ class MoreDraws:
             row["memory"] = its
         self.costs = {**costs, "net": self.costs["net"]}
         self.sets = sets + [f"placement={self.rule}", self.sets[-1]]
+
+    def draw_stored(self, r):
+        """As carried_over, of hosts without room."""
+        self.draw_carried_over(r)
+        self.nodes = self.nodes[:1] if r.random() < 0.4 else self.nodes
+        for row in self.rows:
+            while not Cluster(self.plain_nodes(), self.rule).find(Job(0, row)):
+                row["gpus"] -= 1
+        for row in self.rows:  # of unlike sizes, so that few copies go on in one instant
+            row["memory"] = r.randint(500, 5000) * GIB // 1000
+        self.costs["disk"] = r.choice([GIB // 4, GIB, 3 * GIB])
+        self.sets.append(f"storage.bytes_per_s={self.costs['disk']}B/s")
+        for node in self.nodes:
+            node["host_mem"] = "1B"

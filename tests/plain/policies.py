@@ -40,6 +40,7 @@ from paid_halts import PaidHalts
 import parts
 from reservations import Fair, Reserved
 from rows import FailingMatrix, Matrix
+from stored import Stored
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
 from touches import Touches
 from urgent import Urgent
@@ -53,7 +54,10 @@ class Policy:
 
     def run(self, cluster, jobs, setup):
         self.slack = type(self).slack
-        if "net" in setup.costs and setup.kind != "paused_over":
+        if setup.kind == "stored":
+            self.slack = 1e-7
+            Stored(cluster, jobs, self, setup.costs).go()
+        elif "net" in setup.costs and setup.kind != "paused_over":
             Carried(cluster, jobs, self, setup.costs).go()
         elif setup.kind == "paused_over":
             PausedOver(cluster, jobs, self, setup.costs).go()
@@ -166,7 +170,7 @@ class Ranked(Policy):
 
 
 class Srtf(Ranked):
-    kinds, again = (*Ranked.kinds, "linked", "carried_over", "paused", "paused_over", "left_at_once"), {"carried_over": (70,), "left_at_once": (40,)}  # units of a node apart in a gang's list
+    kinds, again = (*Ranked.kinds, "linked", "carried_over", "paused", "paused_over", "stored", "left_at_once"), {"carried_over": (70,), "left_at_once": (40,)}  # units of a node apart in a gang's list
 
     def rank(self, run, job):
         return max(0, job.thought() - (job.work - job.left_at(run.now)))
@@ -231,7 +235,7 @@ class Killing(Easy):
 class Las(Ranked):
     """A running job gives way once it is a quantum ahead of one that waits; service is time on GPUs."""
 
-    kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over", "paused", "paused_over", "left_at_once")  # jobs that take turns and begin anew each time have no end
+    kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over", "paused", "paused_over", "stored", "left_at_once")  # jobs that take turns and begin anew each time have no end
     again = {"failures": (19,)}  # a gang is on its way off two nodes as one of them fails
     quantum = 5 * 10**9
     sets = ("las.quantum=5s",)
