@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Which jobs adaptive counts as kept out by memory that stays on a GPU. $1 is gsim.
+# Which job a policy takes where its rule names one: adaptive by what a way out costs, synergy by equal GPU times. $1 is gsim.
 set -u
 gsim=$1
 . tests/support/check.sh
@@ -21,3 +21,10 @@ gsim=$1
     "$tmp/blocked.csv" >/dev/null 2>"$tmp/err" || cat "$tmp/err"
 start=$(awk -F, '$1 == "b" { print $3 }' "$tmp/jobs.csv")
 check "adaptive: a job that has been placed is kept out by no memory" 1000.000000000 "$start"
+
+# At 0.4 s the gang of 3 GPUs has had them for 0.1 s and the other job one for 0.3 s, which is as much: the gang came first.
+printf 'job_id,submit_s,duration_s,gpus\ngang,0,0.2,3\nlone,0.000000001,1,1\n' >"$tmp/equal.csv"
+"$gsim" --quiet --policy synergy --gpus-per-node 3 --device ideal --set order=las --set mode=fair --set synergy.round=0.1s \
+    --jobs-csv "$tmp/jobs.csv" "$tmp/equal.csv" >/dev/null 2>"$tmp/err" || cat "$tmp/err"
+check "synergy: of jobs with equal GPU time the first to come goes first" 0.500000000 \
+    "$(awk -F, '$1 == "gang" { print $4 }' "$tmp/jobs.csv")"
