@@ -33,8 +33,8 @@ static double left_s(const struct gsim_ctx *ctx, const struct synergy *synergy,
     return fair_s / (per_s / job->fair_per_s);
 }
 
-/* Its GPU time. That of the simulator is a product of seconds, where 3 x 0.1 is not 0.3; products of
- * whole ns are as large for jobs that have had as much, so that the first to come goes first. */
+/* Its GPU time. That of the simulator is a product of seconds, where 3 x 0.1 is not 0.3. Products
+ * of whole ns are as large for jobs that have had as much, so that the first to come goes first. */
 static double attained(const struct gsim_ctx *ctx, const struct synergy *synergy,
                        const struct synergy_job *job) {
     if (synergy->is_reference)
