@@ -507,3 +507,18 @@ class MoreDraws:
         self.sets.append(f"storage.bytes_per_s={self.costs['disk']}B/s")
         for node in self.nodes:
             node["host_mem"] = "1B"
+
+    def draw_failing_server(self, r):
+        """Turns on a server that fails."""
+        self.draw_server(r)
+        self.draw_failing(r)
+
+    def draw_failing_servers(self, r):
+        """Turns on several servers of which some fail."""
+        self.draw_servers(r)
+        self.draw_failing(r)
+
+    def draw_failing(self, r):
+        self.draw_mean_times(r)
+        self.back_ns = r.choice([0, S, r.randint(1, 9 * S)])
+        self.sets = [its for its in self.sets if not its.startswith("restart.resume_ns")] + [f"restart.resume_ns={self.back_ns}ns"]

@@ -358,7 +358,7 @@ class Adaptive(Policy):
 
 
 class Gandiva(Policy):
-    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing", "packed")
+    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing", "packed", "failing_server")
     # gangs over several servers: one that comes pushes out jobs at once; claims make guests of jobs that waited less alone,
     # and of those that give way the ones run on of which no GPU is taken
     # moves: after an end alone, by the trace where several gangs are allotted anew, no gang gathered while others are pushed
@@ -378,9 +378,11 @@ class Gandiva(Policy):
         elif setup.kind.startswith("moving"):
             turns = Moving(setup.costs["slice"], cluster, setup.costs)
         else:
-            turns = Server(setup.costs["slice"]) if setup.kind == "server" else Servers(setup.costs["slice"], cluster)
+            turns = Server(setup.costs["slice"]) if setup.kind.endswith("server") else Servers(setup.costs["slice"], cluster)
         if "net" in setup.costs:
             Carried(cluster, jobs, turns, setup.costs).go()
+        elif "mtbf" in setup.costs:
+            Failing(cluster, jobs, turns, setup.stop_ns, setup.back_ns, setup.costs).go()
         else:
             Run(cluster, jobs, turns, setup.stop_ns, setup.back_ns, setup.loses).go()
 

@@ -80,7 +80,7 @@ class Server(Sliced):
     def find(self, run, job):
         """Its old GPUs, if they are idle."""
         its = job.old_units
-        are_idle = its and all(run.cluster.nodes[number].free[gpu] >= job.ppm for number, gpu in its)
+        are_idle = its and all(gpu in run.cluster.nodes[number].idle() for number, gpu in its)
         return its if are_idle else run.cluster.find(job)
 
     def rests_until(self, job):
