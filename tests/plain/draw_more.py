@@ -515,7 +515,7 @@ class MoreDraws:
 
     def draw_failing_servers(self, r):
         """Turns on several servers of which some fail."""
-        self.draw_servers(r)
+        self.draw_servers(r, r.choice([0, 0, 0.1, 0.3]))
         self.draw_failing(r)
 
     def draw_failing(self, r):

@@ -358,7 +358,7 @@ class Adaptive(Policy):
 
 
 class Gandiva(Policy):
-    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing", "packed", "failing_server")
+    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing", "packed", "failing_server", "failing_servers")
     # gangs over several servers: one that comes pushes out jobs at once; claims make guests of jobs that waited less alone,
     # and of those that give way the ones run on of which no GPU is taken
     # moves: after an end alone, by the trace where several gangs are allotted anew, no gang gathered while others are pushed
