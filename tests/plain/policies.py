@@ -367,7 +367,7 @@ class Gandiva(Policy):
     again = {"server": (127, 20261344), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199), "moving": (45, 11, 38, 71, 136, 24),
              "moving_memory": (13, 122, 392), "growing": (145, 72, 9, 51, 166),
              # packing: friends that end, and jobs that are left of a pair as others come
-             "packed": (18, 22, 66, 155)}
+             "packed": (18, 22, 66, 155), "failing_servers": (2022,)}  # one that a failing server was to let go has been pushed out
 
     def run(self, cluster, jobs, setup):
         if setup.kind == "packed":

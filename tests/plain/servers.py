@@ -22,6 +22,7 @@ class Servers(Server):
 
     def arrived(self, run, job):
         """Also one that has lost its GPUs with a node: it has ended there."""
+        Server.arrived(self, run, job)
         self.on.pop(job, None)
         self.guests.discard(job)
 

@@ -71,10 +71,14 @@ class Server(Sliced):
 
     def __init__(self, quantum):
         Sliced.__init__(self, quantum, None, lambda run, victim, job: run.now >= self.rests_until(job))
-        self.since = {}
+        self.since, self.pushed = {}, set()  # jobs that have been pushed out, also where their memory was lost since
+
+    def arrived(self, run, job):
+        self.pushed.discard(job)
 
     def note(self, run):
         """When each began to wait."""
+        self.pushed |= {job for job in [*run.leaving, *run.waiting] if job.old_units}
         self.since = {job: self.since.get(job, run.now) for job in run.waiting}
 
     def find(self, run, job):
@@ -84,7 +88,7 @@ class Server(Sliced):
         return its if are_idle else run.cluster.find(job)
 
     def rests_until(self, job):
-        return self.since[job] + self.quantum if job.old_units else 0
+        return self.since[job] + self.quantum if job in self.pushed else 0
 
     def decide(self, run):
         """Those that have waited are served, then newcomers have idle GPUs where there are any, then all are served."""
