@@ -42,6 +42,7 @@ class Job:
         self.kept = row.get("kept", 0)  # of its memory, between iterations
         self.is_guest = row.get("class") == "opportunistic"
         self.kernel, self.blocks = row.get("kernel"), row.get("blocks")  # ns and thread blocks of each
+        self.block_ns = row.get("block_ns")  # how long a block runs; None: as long as its kernel
         self.iteration = self.kernel and self.kernel * row["kernels"]
         every = {"none": None, "kernel": 1}.get(row.get("sync"), row.get("kernels"))  # kernels, after which it waits
         self.synchronises = self.kernel and every and self.kernel * every

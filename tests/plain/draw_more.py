@@ -466,7 +466,15 @@ class MoreDraws:
 
     def draw_paid_ways(self, r):
         self.draw_kernels(r)
-        way = r.choice(["drain", "save", "flush", "kernel-slice"])
+        way = r.choice(["drain", "save", "flush", "kernel-slice", "block", "incremental", "cheapest", "cheapest"])
+        costs = {"dirty": r.choice([100_000, 1_000_000, 333_333]), "slower": r.choice([0, 250_000]), "bound": r.choice([0, S // 100, S // 20, S]),
+                 "point": r.choice([S // 1000, S // 50, S // 7])}
+        self.costs.update(costs)
+        for row in self.rows if way in ("block", "cheapest") else []:
+            row["block_ns"] = r.choice([None, row["kernel"] // 4, row["kernel"] // 2, row["kernel"] // 3 + 1])
+            row["sync"] = "none" if way == "cheapest" else row["sync"]  # SMs leave parts of a nanosecond
+        self.sets += [f"preempt.dirty_ppm={costs['dirty']}", f"preempt.incremental_ppm={costs['slower']}",
+                      f"preempt.checkpoint_ns={costs['point']}ns", f"chimera.bound={costs['bound']}ns"]
         self.costs.update(way={"kernel-slice": "pieces"}.get(way, way), pieces=r.choice([1, 2, 4]), threshold=1)
         for row in self.rows if way == "flush" else []:
             row["idempotent"] = 1

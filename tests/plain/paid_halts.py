@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """As halts, where it takes time to save a kernel's state and to bring it back, to kill it, and to switch to another job, by the
 table of docs/models/preemption.md and docs/models/time-slices.md."""
+from fractions import Fraction
+
+from cluster import WHOLE
 from halts import Halts
 
-NOWHERE = 10**18
+SMS = 100  # of the device
 
 
 class PaidHalts(Halts):
@@ -14,8 +17,11 @@ class PaidHalts(Halts):
     def add(self, job, now):
         Halts.add(self, job, now)
         job.owes = 0
-        if self.costs["way"] == "pieces" and not job.is_realtime:
-            its = (self.costs["pieces"] - 1) * self.costs["launch"]
+        job.block = job.block_ns or job.kernel
+        more = {"pieces": (self.costs["pieces"] - 1) * self.costs["launch"] if self.costs["way"] == "pieces" else 0,
+                "incremental": Fraction(job.kernel * self.costs["slower"], WHOLE)}.get(self.costs["way"], 0)
+        if more and not job.is_realtime:
+            its = int(more)
             job.left += job.work // job.kernel * its
             job.work, job.kernel, job.iteration = job.left, job.kernel + its, job.iteration // job.kernel * (job.kernel + its)
             job.synchronises = job.synchronises and job.iteration
@@ -31,7 +37,7 @@ class PaidHalts(Halts):
         job.owes = 0
         self.give(job, now + cost)
 
-    last = None
+    last, owed = None, 0
 
     def give(self, job, then):
         Halts.give(self, job, then)
@@ -42,9 +48,38 @@ class PaidHalts(Halts):
         if way == "save" or way == "flush" and self.has.is_idempotent:
             self.is_still = True
             return now + (costs["save"] if way == "save" else costs["reset"] + (self.in_flight() - 1) * costs["launch"])
+        if way == "block":
+            return now + min(self.rest(), -self.into() % self.has.block or self.has.block)
+        if way == "incremental":
+            point = min(self.rest(), -self.into() % costs["point"])  # the compiler's next one, which may be here
+            self.left_then, self.is_still = self.has.left - point, True
+            return now + point + self.part(costs["save"])
+        if way == "cheapest":
+            return now + self.choose_by_sm()
         if way == "launched":
             return now + self.has.kernel - self.into() + (self.in_flight() - 1) * self.has.kernel
         return self.frees_at(now)
+
+    def part(self, cost):
+        """Of the state, as much as has changed."""
+        return -(-cost * self.costs["dirty"] // WHOLE)
+
+    def rest(self):
+        return self.has.kernel - self.into()
+
+    def choose_by_sm(self):
+        """For each SM, of blocks evenly out of step, the cheapest way within the bound, or the soonest."""
+        costs, block, frees, gained, self.owed = self.costs, int(self.has.block), 0, 0, 0
+        for sm in range(SMS):
+            done = (self.into() + block * sm // SMS) % block
+            ways = [(block - done, 0, block - done, 0), (costs["save"], costs["save"] + costs["restore"], 0, costs["restore"])]
+            ways += [(costs["reset"], done, -done, 0)] * self.has.is_idempotent
+            within = [its for its in ways if its[0] <= costs["bound"]]
+            way = min(within, key=lambda its: (its[1], its[0])) if within else min(ways, key=lambda its: its[0])
+            frees, gained, self.owed = max(frees, way[0]), gained + way[2], max(self.owed, way[3])
+        self.left_then = min(self.has.left - Fraction(gained, SMS), self.has.left + self.into())
+        self.is_still = True
+        return frees
 
     def in_flight(self):
         """With the running kernel, of those up to the next one for which the host waits."""
@@ -55,8 +90,9 @@ class PaidHalts(Halts):
         way, costs = self.costs["way"], self.costs
         if self.is_still and way == "flush":
             self.has.left += self.into()
-        if way == "save":
-            self.has.owes = costs["restore"]
+        if way in ("incremental", "cheapest"):
+            self.has.left = self.left_then
+        self.has.owes = {"save": costs["restore"], "cheapest": self.owed}.get(way, self.part(costs["restore"]) if way == "incremental" else 0)
         self.pass_to(self.first(self.after(self.has)), now, costs["switch"] if way == "slice" else 0)
 
     def begin(self, now):
@@ -99,7 +135,7 @@ class PaidHalts(Halts):
             return self.halted
         every = self.has.synchronises or self.has.work
         ends = self.until if self.halted is None else self.halted
-        return min(max(self.seen, self.since) + (self.has.left % every or every), self.until if self.is_up(self.until) else ends, ends)
+        return min(max(self.seen, self.since) + -(-(self.has.left % every or every) // 1), self.until if self.is_up(self.until) else ends, ends)
 
     def advance(self, now):
         self.walk(now)
