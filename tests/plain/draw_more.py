@@ -530,3 +530,35 @@ class MoreDraws:
         self.draw_mean_times(r)
         self.back_ns = r.choice([0, S, r.randint(1, 9 * S)])
         self.sets = [its for its in self.sets if not its.startswith("restart.resume_ns")] + [f"restart.resume_ns={self.back_ns}ns"]
+
+    def draw_paid_programs(self, r, is_one_process=True):
+        """What stops and switches take of kernels of programs. in_flight of reef counts launches, which take no time here."""
+        self.draw_paid(r, is_one_process)
+        for key in ("save", "restore", "reset", "switch", "empty"):
+            self.costs[key] = self.costs[key] // 1000
+        self.sets = [its for its in self.sets if not its.startswith(("preempt.save", "preempt.restore", "preempt.reset", "switch.", "launch.kernel"))]
+        names = {"preempt.save": "save", "preempt.restore": "restore", "preempt.reset": "reset", "switch.preempt": "switch",
+                 "switch.preempt_full": "switch", "switch.idle": "empty"}
+        costs = {**self.costs, "empty": r.choice([0, 1000])} if is_one_process else self.costs
+        self.sets += [f"{name}_ns={costs[key]}ns" for name, key in names.items()]
+
+    def draw_urgent_paid_levels(self, r):
+        self.draw_urgent_levels(r)
+        self.draw_paid_programs(r)
+
+    def draw_urgent_paid_ways(self, r):
+        self.draw_urgent(r)
+        way = r.choice(["drain", "save", "flush"])
+        self.costs.update(way=way)
+        for row in self.rows if way == "flush" else []:
+            row["idempotent"] = 1
+        self.sets += [f"chimera.preempt={way}"]
+        self.draw_paid_programs(r)
+
+    def draw_urgent_paid_resets(self, r):
+        self.draw_urgent_resets(r)
+        self.draw_paid_programs(r)
+
+    def draw_urgent_paid_slices(self, r):
+        self.draw_urgent_slices(r)
+        self.draw_paid_programs(r, is_one_process=False)

@@ -37,6 +37,7 @@ from paused import Paused
 from paused_over import PausedOver
 from pages import Pages
 from paid_halts import PaidHalts
+from paid_urgent import PaidUrgent
 import parts
 from reservations import Fair, Reserved
 from rows import FailingMatrix, Matrix
@@ -565,26 +566,28 @@ class Vgpu(Policy):
 
 
 class Xsched(Policy):
-    kinds = ("levels", "outages_of_levels", "ties_of_levels", "urgent_levels", "paid_levels", "ties_of_paid_levels", "gangs_in_levels")
+    kinds = ("levels", "outages_of_levels", "ties_of_levels", "urgent_levels", "paid_levels", "ties_of_paid_levels", "urgent_paid_levels", "gangs_in_levels")
     again = {"levels": (378,)}  # an urgent job comes in the instant in which a kernel ends
 
     def run(self, cluster, jobs, setup):
         are_programs = setup.kind.startswith("urgent")
         self.slack = 1e-5 if are_programs else 0  # a host is fitted to a nanosecond an iteration
-        share(cluster, jobs, Urgent if are_programs else PaidHalts if "paid" in setup.kind else Halts, setup)
+        is_paid = "paid" in setup.kind
+        programs, others = (PaidUrgent, PaidHalts) if is_paid else (Urgent, Halts)
+        share(cluster, jobs, programs if are_programs else others, setup)
 
 
 class Chimera(Xsched):
-    kinds = ("ways", "outages_of_ways", "ties_of_ways", "urgent_ways", "paid_ways", "ties_of_paid_ways")
+    kinds = ("ways", "outages_of_ways", "ties_of_ways", "urgent_ways", "paid_ways", "ties_of_paid_ways", "urgent_paid_ways")
     again = {"ties_of_ways": (53,)}  # two ways cost as much, and one frees the SMs sooner
 
 
 class Reef(Xsched):
-    kinds, again = ("resets", "outages_of_resets", "ties_of_resets", "urgent_resets", "paid_resets", "ties_of_paid_resets"), {}
+    kinds, again = ("resets", "outages_of_resets", "ties_of_resets", "urgent_resets", "paid_resets", "ties_of_paid_resets", "urgent_paid_resets"), {}
 
 
 class Gpreempt(Xsched):
-    kinds = ("slices", "outages_of_slices", "ties_of_slices", "urgent_slices", "paid_slices", "ties_of_paid_slices")
+    kinds = ("slices", "outages_of_slices", "ties_of_slices", "urgent_slices", "paid_slices", "ties_of_paid_slices", "urgent_paid_slices")
     # one comes as a turn ends, and so does another of the rank of the job that had it
     again = {"slices": (443,), "ties_of_slices": (111,)}
 
