@@ -18,13 +18,17 @@ class PaidHalts(Halts):
         Halts.add(self, job, now)
         job.owes = 0
         job.block = job.block_ns or job.kernel
-        more = {"pieces": (self.costs["pieces"] - 1) * self.costs["launch"] if self.costs["way"] == "pieces" else 0,
-                "incremental": Fraction(job.kernel * self.costs["slower"], WHOLE)}.get(self.costs["way"], 0)
-        if more and not job.is_realtime:
-            its = int(more)
+        its = self.longer_by(job)
+        if its and not job.is_realtime:
             job.left += job.work // job.kernel * its
             job.work, job.kernel, job.iteration = job.left, job.kernel + its, job.iteration // job.kernel * (job.kernel + its)
             job.synchronises = job.synchronises and job.iteration
+
+    def longer_by(self, job):
+        """Each of its kernels, in the form in which it can be stopped."""
+        if self.costs["way"] == "pieces":
+            return (self.costs["pieces"] - 1) * self.costs["launch"]
+        return job.kernel * self.costs["slower"] // WHOLE if self.costs["way"] == "incremental" else 0
 
     def walk(self, now):
         if self.has and not self.is_still:
