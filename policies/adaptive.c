@@ -8,9 +8,11 @@
  * resident (a pause), evict it to the host, let the driver checkpoint it, let it finish its
  * iteration and then evict it, or restart it from storage. Quotes of the model give their cost now.
  * A resident job costs later: its memory closes its GPU to jobs that need more than it leaves, and
- * each of these then waits for about a quantum. The number of such jobs until its return is
- * estimated from the jobs that wait, from the memory of all jobs seen so far and the rate of their
- * arrivals, and from the length of the queue. A job that, by its own past, will end sooner than the
+ * each of these then waits until the job has been served again, after a quantum for each round of
+ * the GPUs that the jobs in line need, and has run for a quantum. Such jobs are those in line that
+ * have no memory on a GPU, and of the arrivals until then, by their rate so far, as large a part as
+ * of the jobs seen so far (new ones count once they are a sixteenth of those that do). A job that,
+ * by its own past, will end sooner than the
  * cheapest way takes is not preempted: of heavy-tailed jobs half of those that have run for t run
  * for another t.
  *
@@ -76,14 +78,15 @@ static int64_t room_mib(const struct gsim_ctx *ctx, const struct gsim_plan *plan
     return least / GSIM_MIB;
 }
 
-/* Jobs that wait without memory on a GPU and need more than the room; counted up to most. */
+/* Jobs in line without memory on a GPU that need more than the room; counted up to most. Those that
+ * have been placed in this decide are in line no more. */
 static int64_t blocked_now(const struct gsim_ctx *ctx, int64_t room, int64_t most) {
     const struct state *state = ctx->state;
     int64_t n = 0;
     for (gsim_slot slot = gsim_index_last(&state->away);
          slot != GSIM_NO_ID && n < most && gsim_index_key(&state->away, slot) > room;
          slot = gsim_index_prev(&state->away, slot))
-        n += gsim_common_waits(ctx->view, slot);
+        n += gsim_wish_lines_has(&state->slices.waiting, slot);
     return n;
 }
 
@@ -95,8 +98,8 @@ static int64_t away_ns(const struct gsim_ctx *ctx) {
                                  ctx->view->cluster.n_gpus);
 }
 
-/* Time that others will wait for its memory: a quantum each, spread over the GPUs that they could
- * have instead. Exact up to most_ns; where it is more than that, so is the answer. */
+/* Time that others will wait for its memory: each until the victim has been served again and has
+ * run for its quantum. Exact up to most_ns; where it is more than that, so is the answer. */
 static int64_t blocking_ns(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
                            gsim_slot victim, int64_t most_ns) {
     const struct state *state = ctx->state;

@@ -2,6 +2,7 @@
 /* The order of jobs. Its keys are doubles of + - x / only, in the order of operations of the
  * authors' simulator, because ties are decided by the last bit; they stay in the policy. */
 #include "policies/synergy/order.h"
+#include "policies/lib/common.h"
 #include "policies/lib/heap.h"
 #include "policies/lib/rounds.h"
 
@@ -32,11 +33,13 @@ static double left_s(const struct gsim_ctx *ctx, const struct synergy *synergy,
     return fair_s / (per_s / job->fair_per_s);
 }
 
-static double attained_s(const struct gsim_ctx *ctx, const struct synergy *synergy,
-                         const struct synergy_job *job) {
+/* Its GPU time. That of the simulator is a product of seconds, where 3 x 0.1 is not 0.3. Products
+ * of whole ns are as large for jobs that have had as much, so that the first to come goes first. */
+static double attained(const struct gsim_ctx *ctx, const struct synergy *synergy,
+                       const struct synergy_job *job) {
     if (synergy->is_reference)
-        return seconds(job->n_rounds * synergy->round_ns);
-    return seconds(gsim_ran_ns(ctx->view, job->slot));
+        return seconds(job->n_rounds * synergy->round_ns) * (double)job->gpus;
+    return (double)gsim_common_times(gsim_ran_ns(ctx->view, job->slot), job->gpus);
 }
 
 /* The factor on a job's time alone by which it is slowed down. The reference's program begins with
@@ -55,7 +58,7 @@ static double key_of(const struct gsim_ctx *ctx, const struct synergy *synergy,
     case SYNERGY_SRTF:
         return left_s(ctx, synergy, job);
     case SYNERGY_LAS:
-        return attained_s(ctx, synergy, job) * (double)job->gpus;
+        return attained(ctx, synergy, job);
     case SYNERGY_FTF:
         return unfairness(ctx, synergy, job);
     case SYNERGY_FIFO:

@@ -13,9 +13,16 @@ class Node:
         self.gpus, self.partitions, self.gpu_type, self.speed = gpus, set(partitions), gpu_type, speed
         self.features, self.is_down = set(features), False
         self.free = [WHOLE] * gpus
+        self.closed = ()  # GPUs that lack memory for the job that is tried: they count where nodes are put in order
 
     def idle(self):
+        return [gpu for gpu in self.all_idle() if gpu not in self.closed]
+
+    def all_idle(self):
         return [gpu for gpu, free in enumerate(self.free) if free == WHOLE and not self.is_down]
+
+    def lacking(self):
+        return len(self.all_idle()) - len(self.idle())
 
 
 class Job:
@@ -35,6 +42,7 @@ class Job:
         self.kept = row.get("kept", 0)  # of its memory, between iterations
         self.is_guest = row.get("class") == "opportunistic"
         self.kernel, self.blocks = row.get("kernel"), row.get("blocks")  # ns and thread blocks of each
+        self.block_ns = row.get("block_ns")  # how long a block runs; None: as long as its kernel
         self.iteration = self.kernel and self.kernel * row["kernels"]
         every = {"none": None, "kernel": 1}.get(row.get("sync"), row.get("kernels"))  # kernels, after which it waits
         self.synchronises = self.kernel and every and self.kernel * every
@@ -92,10 +100,9 @@ class Cluster:
             return self.find_parts(job, nodes, Node.idle)
         if self.rule != "consolidate":
             return self.find_anywhere(job, nodes)
-        rooms = [(len(node.idle()), number) for number, node in nodes]
-        enough = [room for room in rooms if room[0] >= job.gpus]
-        if enough:
-            return self.take(min(enough)[1], job.gpus)
+        rooms = [(len(node.all_idle()), number) for number, node in nodes if len(node.idle()) >= job.gpus]
+        if rooms:
+            return self.take(min(rooms)[1], job.gpus)
         return self.find_nodes(job, nodes, sorted((node.gpus for _, node in whole), reverse=True))
 
     def find_parts(self, job, nodes, idle_of):
@@ -120,11 +127,12 @@ class Cluster:
             return None
         units = []
         if (rule or self.rule) == "any":
-            for number in sorted(idle, key=lambda number: (len(idle[number]), number)):
+            for number in sorted(idle, key=lambda number: (len(idle[number]) + self.nodes[number].lacking(), number)):
                 units += [(number, gpu) for gpu in idle[number]]
             return units[:job.gpus]
         while len(units) < job.gpus:
-            number = min(idle, key=lambda number: (-len(idle[number]), number))
+            number = min((number for number in idle if idle[number]),
+                         key=lambda number: (-len(idle[number]) - self.nodes[number].lacking(), number))
             units.append((number, idle[number].pop(0)))
         return units
 
@@ -148,7 +156,7 @@ class Cluster:
                 rest -= width
         units, left = [], {number: node.idle() for number, node in nodes}
         for part in parts + [rest] * (rest > 0):
-            rooms = [(len(idle), number) for number, idle in left.items() if len(idle) >= part]
+            rooms = [(len(idle) + self.nodes[number].lacking(), number) for number, idle in left.items() if len(idle) >= part]
             if not rooms:
                 return None
             number = min(rooms)[1]

@@ -767,7 +767,7 @@ class Setup(KueueDraws, PartDraws, MoreDraws):
                                 ("num_nodes", "nodes", str), ("features", "features", "|".join),
                                 ("partition", "partitions", ",".join), ("gpu_type", "types", "|".join),
                                 ("mem_gib", "memory", lambda size: str(size / GIB)), ("sm_fraction", "fills", lambda part: str(float(part))),
-                                ("gpu_ms", "gpu_ms", lambda time: f"{float(time):.6f}"), ("host_ms", "host", lambda ns: f"{ns / MS:.6f}"), ("kernels", "kernels", str), ("blocks", "blocks", str), ("sync", "sync", str), ("persistent_gib", "kept", lambda size: str(size / GIB)), ("idempotent", "idempotent", str),
+                                ("gpu_ms", "gpu_ms", lambda time: f"{float(time):.6f}"), ("host_ms", "host", lambda ns: f"{ns / MS:.6f}"), ("kernels", "kernels", str), ("kernel_ms", "block_ns", lambda ns: f"{ns / MS:.6f}"), ("blocks", "blocks", str), ("sync", "sync", str), ("persistent_gib", "kept", lambda size: str(size / GIB)), ("idempotent", "idempotent", str),
                                 ("class", "class", str), ("after", "after", str), ("think_s", "think", seconds)):
             if any(key in row for row in self.rows):
                 columns.append(name)

@@ -442,3 +442,137 @@ class MoreDraws:
         self.draw_paused(r)
         self.costs.update(quantum=r.choice([S, 5 * S, 10 * S, 3 * S + 7]), lead=r.choice([1, 2, 3, 3, 10]))
         self.sets = self.sets[1:] + ["choice=resident", f"lead={self.costs['lead']}", f"quantum={self.costs['quantum']}ns"]
+
+    def draw_chosen(self, r):
+        """As these, with a way out for each job, which is the one that costs least."""
+        self.draw_left_resident(r)
+        self.costs["restart"] = (r.choice([1, S, 3 * S]), r.choice([S, 5 * S, 20 * S]))
+        self.costs["image"] = [r.choice([0, 1, S // 4, S]) for _ in range(4)]
+        self.sets = [its for its in self.sets if not its.startswith("choice=")]
+        self.sets += [f"restart.{key}={cost}ns" for key, cost in zip(("stop_ns", "resume_ns"), self.costs["restart"])]
+        self.sets += [f"checkpoint.{key}={cost}ns" for key, cost in zip(("out_ns", "out_ns_per_gib", "in_ns", "in_ns_per_gib"), self.costs["image"])]
+
+    def draw_chosen_ends(self, r):
+        """As these, of jobs that stop with a kernel or an iteration."""
+        self.draw_chosen(r)
+        for row in self.rows:
+            kernel, kernels = r.choice([S // 10, S // 2, S, r.randint(S // 400, S) * 4]), r.choice([1, 2, 5, 20])
+            row["duration"] = max(1, row["duration"] // (kernel * kernels)) * kernel * kernels
+            row.update(kernel=kernel, kernels=kernels, gpu_ms=Fraction(kernel * kernels, 10**6))
+
+    def draw_paid(self, r, is_one_process=True):
+        """What it takes to stop kernels and to switch. In one process nothing is switched where nothing has to be saved."""
+        self.costs.update({key: r.choice([0, 1, S // 1000, S // 50, r.randint(1, S // 10)]) for key in ("save", "restore", "reset", "switch", "empty")})
+        costs = self.costs
+        costs["launch"] = r.choice([0, 1000, S // 1000])
+        self.sets += [f"launch.kernel_ns={costs['launch']}ns"] + [f"preempt.{key}_ns={costs[key]}ns" for key in ("save", "restore", "reset")] + [
+            f"switch.{key}_ns={costs[its]}ns" for key, its in (("preempt", "switch"), ("preempt_full", "switch"), ("idle", "empty"))]
+        if is_one_process:
+            costs.update(empty=0)
+
+    def draw_paid_levels(self, r):
+        self.draw_levels(r)
+        self.costs["threshold"] = r.choice([1, 2, 3, 8])
+        if r.random() < 0.4:
+            self.costs["way"] = "launched"
+            self.sets += ["xsched.level=1", f"xsched.threshold={self.costs['threshold']}"]
+        self.draw_paid(r)
+
+    def draw_paid_ways(self, r):
+        self.draw_kernels(r)
+        way = r.choice(["drain", "save", "flush", "kernel-slice", "block", "incremental", "cheapest", "cheapest"])
+        costs = {"dirty": r.choice([100_000, 1_000_000, 333_333]), "slower": r.choice([0, 250_000]), "bound": r.choice([0, S // 100, S // 20, S]),
+                 "point": r.choice([S // 1000, S // 50, S // 7])}
+        self.costs.update(costs)
+        for row in self.rows if way in ("block", "cheapest") else []:
+            row["block_ns"] = r.choice([None, row["kernel"] // 4, row["kernel"] // 2, row["kernel"] // 3 + 1])
+            row["sync"] = "none" if way == "cheapest" else row["sync"]  # SMs leave parts of a nanosecond
+        self.sets += [f"preempt.dirty_ppm={costs['dirty']}", f"preempt.incremental_ppm={costs['slower']}",
+                      f"preempt.checkpoint_ns={costs['point']}ns", f"chimera.bound={costs['bound']}ns"]
+        self.costs.update(way={"kernel-slice": "pieces"}.get(way, way), pieces=r.choice([1, 2, 4]), threshold=1)
+        for row in self.rows if way == "flush" else []:
+            row["idempotent"] = 1
+        self.sets += [f"chimera.preempt={way}", f"chimera.pieces={self.costs['pieces']}"]
+        self.draw_paid(r)
+
+    def draw_paid_resets(self, r):
+        self.draw_resets(r)
+        self.costs["threshold"] = r.choice([2, 2, 3, 8])
+        self.sets.append(f"reef.in_flight={self.costs['threshold']}")
+        self.draw_paid(r)
+
+    def draw_paid_slices(self, r):
+        self.draw_slices(r)
+        self.draw_paid(r, is_one_process=False)
+
+    def draw_paused_over(self, r):
+        """As paused, on several nodes."""
+        self.draw_paused(r)
+        sets, costs, memory = self.sets, dict(self.costs), [row["memory"] for row in self.rows]
+        self.sets, self.nodes = [], [{"gpus": self.width} for _ in range(self.n_nodes)]
+        self.draw_carried_over(r)
+        for row, its in zip(self.rows, memory):
+            row["memory"] = its
+        self.costs = {**costs, "net": self.costs["net"]}
+        self.sets = sets + [f"placement={self.rule}", self.sets[-1]]
+
+    def draw_stored(self, r):
+        """As carried_over, of hosts without room."""
+        self.draw_carried_over(r)
+        self.nodes = self.nodes[:1] if r.random() < 0.4 else self.nodes
+        for row in self.rows:
+            while not Cluster(self.plain_nodes(), self.rule).find(Job(0, row)):
+                row["gpus"] -= 1
+        for row in self.rows:  # of unlike sizes, so that few copies go on in one instant
+            row["memory"] = r.randint(500, 5000) * GIB // 1000
+        self.costs["disk"] = r.choice([GIB // 4, GIB, 3 * GIB])
+        self.sets.append(f"storage.bytes_per_s={self.costs['disk']}B/s")
+        for node in self.nodes:
+            node["host_mem"] = "1B"
+
+    def draw_failing_server(self, r):
+        """Turns on a server that fails."""
+        self.draw_server(r)
+        self.draw_failing(r)
+
+    def draw_failing_servers(self, r):
+        """Turns on several servers of which some fail."""
+        self.draw_servers(r, r.choice([0, 0, 0.1, 0.3]))
+        self.draw_failing(r)
+
+    def draw_failing(self, r):
+        self.draw_mean_times(r)
+        self.back_ns = r.choice([0, S, r.randint(1, 9 * S)])
+        self.sets = [its for its in self.sets if not its.startswith("restart.resume_ns")] + [f"restart.resume_ns={self.back_ns}ns"]
+
+    def draw_paid_programs(self, r, is_one_process=True):
+        """What stops and switches take of kernels of programs. in_flight of reef counts launches, which take no time here."""
+        self.draw_paid(r, is_one_process)
+        for key in ("save", "restore", "reset", "switch", "empty"):
+            self.costs[key] = self.costs[key] // 1000
+        self.sets = [its for its in self.sets if not its.startswith(("preempt.save", "preempt.restore", "preempt.reset", "switch.", "launch.kernel"))]
+        names = {"preempt.save": "save", "preempt.restore": "restore", "preempt.reset": "reset", "switch.preempt": "switch",
+                 "switch.preempt_full": "switch", "switch.idle": "empty"}
+        costs = {**self.costs, "empty": r.choice([0, 1000])} if is_one_process else self.costs
+        self.sets += [f"{name}_ns={costs[key]}ns" for name, key in names.items()]
+
+    def draw_urgent_paid_levels(self, r):
+        self.draw_urgent_levels(r)
+        self.draw_paid_programs(r)
+
+    def draw_urgent_paid_ways(self, r):
+        self.draw_urgent(r)
+        way = r.choice(["drain", "save", "flush"])
+        self.costs.update(way=way)
+        for row in self.rows if way == "flush" else []:
+            row["idempotent"] = 1
+        self.sets += [f"chimera.preempt={way}"]
+        self.draw_paid_programs(r)
+
+    def draw_urgent_paid_resets(self, r):
+        self.draw_urgent_resets(r)
+        self.draw_paid_programs(r)
+
+    def draw_urgent_paid_slices(self, r):
+        self.draw_urgent_slices(r)
+        self.draw_paid_programs(r, is_one_process=False)

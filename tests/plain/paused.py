@@ -37,11 +37,9 @@ class Paused(Run):
         """Its GPUs; else others that are idle and have room beside those that pause there."""
         if job.has_run and all(self.cluster.nodes[number].free[gpu] >= job.ppm for number, gpu in job.old_units):
             return job.old_units
-        full = [(node, gpu, node.free[gpu]) for number, node in enumerate(self.cluster.nodes) for gpu in range(node.gpus)
-                if not self.fits_on(job, (number, gpu))]
-        for node, gpu, _ in full:
-            node.free[gpu] = 0
+        for number, node in enumerate(self.cluster.nodes):
+            node.closed = {gpu for gpu in node.all_idle() if not self.fits_on(job, (number, gpu))}
         units = self.cluster.find(job)
-        for node, gpu, free in full:
-            node.free[gpu] = free
+        for node in self.cluster.nodes:
+            node.closed = ()
         return units

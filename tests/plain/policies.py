@@ -8,6 +8,7 @@ from blocks import Blocks
 from bystanders import AntMan
 from cluster import WHOLE, Run
 from carried import Carried
+from chosen import Choice, Chosen
 from copies import Linked
 from cut_outages import FailingCuts, FailingInstances, FailingLanes
 from cuts import Cuts
@@ -33,10 +34,14 @@ from orion import Orion
 from outages import FailingShared
 from packed import Packed, Packing
 from paused import Paused
+from paused_over import PausedOver
 from pages import Pages
+from paid_halts import PaidHalts
+from paid_urgent import PaidUrgent
 import parts
 from reservations import Fair, Reserved
 from rows import FailingMatrix, Matrix
+from stored import Stored
 from sharing import Beside, Faults, Groups, Instances, Paging, Shared, Strict, Tasks, Turns
 from touches import Touches
 from urgent import Urgent
@@ -50,8 +55,13 @@ class Policy:
 
     def run(self, cluster, jobs, setup):
         self.slack = type(self).slack
-        if "net" in setup.costs:
+        if setup.kind == "stored":
+            self.slack = 1e-7
+            Stored(cluster, jobs, self, setup.costs).go()
+        elif "net" in setup.costs and setup.kind != "paused_over":
             Carried(cluster, jobs, self, setup.costs).go()
+        elif setup.kind == "paused_over":
+            PausedOver(cluster, jobs, self, setup.costs).go()
         elif setup.kind == "paused":
             Paused(cluster, jobs, self, setup.costs).go()
         elif "numa_gpus" in setup.costs:
@@ -161,7 +171,7 @@ class Ranked(Policy):
 
 
 class Srtf(Ranked):
-    kinds, again = (*Ranked.kinds, "linked", "carried_over", "paused", "left_at_once"), {"carried_over": (70,), "left_at_once": (40,)}  # units of a node apart in a gang's list
+    kinds, again = (*Ranked.kinds, "linked", "carried_over", "paused", "paused_over", "stored", "left_at_once"), {"carried_over": (70,), "left_at_once": (40,)}  # units of a node apart in a gang's list
 
     def rank(self, run, job):
         return max(0, job.thought() - (job.work - job.left_at(run.now)))
@@ -226,7 +236,7 @@ class Killing(Easy):
 class Las(Ranked):
     """A running job gives way once it is a quantum ahead of one that waits; service is time on GPUs."""
 
-    kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over", "paused", "left_at_once")  # jobs that take turns and begin anew each time have no end
+    kinds = (*KINDS, "suspends", "failures", "failing_nodes", "carried_over", "paused", "paused_over", "stored", "left_at_once")  # jobs that take turns and begin anew each time have no end
     again = {"failures": (19,)}  # a gang is on its way off two nodes as one of them fails
     quantum = 5 * 10**9
     sets = ("las.quantum=5s",)
@@ -326,13 +336,16 @@ class Adaptive(Policy):
     """A job that has run for a quantum gives way to one that has had at most a third of its GPU time, unless it will, by
     its own past, end before it would be back: one that has run for t is taken to run for another t."""
 
-    kinds, again = ("ways_out", "homed_to_host", "left_resident"), {"homed_to_host": (67,)}
+    kinds, again = ("ways_out", "homed_to_host", "left_resident", "chosen", "chosen_ends"), {"homed_to_host": (67,)}
 
     def run(self, cluster, jobs, setup):
         self.lead = setup.costs["lead"]
         if setup.kind == "homed_to_host":
             homed = Homed(setup.costs["quantum"], gpu_time, self.yields, lambda run, job, first: gpu_time(run, job) - gpu_time(run, first), None)
             Carried(cluster, jobs, homed, setup.costs).go()
+            return
+        if setup.kind.startswith("chosen"):
+            Chosen(cluster, jobs, Choice(setup.costs), setup.costs).go()
             return
         if setup.kind == "left_resident":
             Paused(cluster, jobs, Sliced(setup.costs["quantum"], gpu_time, self.yields), setup.costs).go()
@@ -346,7 +359,7 @@ class Adaptive(Policy):
 
 
 class Gandiva(Policy):
-    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing", "packed")
+    kinds = ("server", "servers", "wide_servers", "moving", "moving_memory", "growing", "packed", "failing_server", "failing_servers")
     # gangs over several servers: one that comes pushes out jobs at once; claims make guests of jobs that waited less alone,
     # and of those that give way the ones run on of which no GPU is taken
     # moves: after an end alone, by the trace where several gangs are allotted anew, no gang gathered while others are pushed
@@ -355,7 +368,7 @@ class Gandiva(Policy):
     again = {"server": (127, 20261344), "servers": (2086,), "wide_servers": (28, 43, 60, 116, 1199), "moving": (45, 11, 38, 71, 136, 24),
              "moving_memory": (13, 122, 392), "growing": (145, 72, 9, 51, 166),
              # packing: friends that end, and jobs that are left of a pair as others come
-             "packed": (18, 22, 66, 155)}
+             "packed": (18, 22, 66, 155), "failing_servers": (2022,)}  # one that a failing server was to let go has been pushed out
 
     def run(self, cluster, jobs, setup):
         if setup.kind == "packed":
@@ -366,9 +379,11 @@ class Gandiva(Policy):
         elif setup.kind.startswith("moving"):
             turns = Moving(setup.costs["slice"], cluster, setup.costs)
         else:
-            turns = Server(setup.costs["slice"]) if setup.kind == "server" else Servers(setup.costs["slice"], cluster)
+            turns = Server(setup.costs["slice"]) if setup.kind.endswith("server") else Servers(setup.costs["slice"], cluster)
         if "net" in setup.costs:
             Carried(cluster, jobs, turns, setup.costs).go()
+        elif "mtbf" in setup.costs:
+            Failing(cluster, jobs, turns, setup.stop_ns, setup.back_ns, setup.costs).go()
         else:
             Run(cluster, jobs, turns, setup.stop_ns, setup.back_ns, setup.loses).go()
 
@@ -554,26 +569,28 @@ class Vgpu(Policy):
 
 
 class Xsched(Policy):
-    kinds = ("levels", "outages_of_levels", "ties_of_levels", "urgent_levels", "gangs_in_levels")
+    kinds = ("levels", "outages_of_levels", "ties_of_levels", "urgent_levels", "paid_levels", "ties_of_paid_levels", "urgent_paid_levels", "gangs_in_levels")
     again = {"levels": (378,)}  # an urgent job comes in the instant in which a kernel ends
 
     def run(self, cluster, jobs, setup):
         are_programs = setup.kind.startswith("urgent")
         self.slack = 1e-5 if are_programs else 0  # a host is fitted to a nanosecond an iteration
-        share(cluster, jobs, Urgent if are_programs else Halts, setup)
+        is_paid = "paid" in setup.kind
+        programs, others = (PaidUrgent, PaidHalts) if is_paid else (Urgent, Halts)
+        share(cluster, jobs, programs if are_programs else others, setup)
 
 
 class Chimera(Xsched):
-    kinds = ("ways", "outages_of_ways", "ties_of_ways", "urgent_ways")
+    kinds = ("ways", "outages_of_ways", "ties_of_ways", "urgent_ways", "paid_ways", "ties_of_paid_ways", "urgent_paid_ways")
     again = {"ties_of_ways": (53,)}  # two ways cost as much, and one frees the SMs sooner
 
 
 class Reef(Xsched):
-    kinds, again = ("resets", "outages_of_resets", "ties_of_resets", "urgent_resets"), {}
+    kinds, again = ("resets", "outages_of_resets", "ties_of_resets", "urgent_resets", "paid_resets", "ties_of_paid_resets", "urgent_paid_resets"), {}
 
 
 class Gpreempt(Xsched):
-    kinds = ("slices", "outages_of_slices", "ties_of_slices", "urgent_slices")
+    kinds = ("slices", "outages_of_slices", "ties_of_slices", "urgent_slices", "paid_slices", "ties_of_paid_slices", "urgent_paid_slices")
     # one comes as a turn ends, and so does another of the rank of the job that had it
     again = {"slices": (443,), "ties_of_slices": (111,)}
 

@@ -20,6 +20,12 @@ class Servers(Server):
         self.placed = {}  # by server: the size of the gang that was placed there last
         self.cluster, self.on, self.sizes = cluster, {}, [0] * len(cluster.nodes)
 
+    def arrived(self, run, job):
+        """Also one that has lost its GPUs with a node: it has ended there."""
+        Server.arrived(self, run, job)
+        self.on.pop(job, None)
+        self.guests.discard(job)
+
     def allotted(self, number):
         return sum(its.get(number, 0) for job, its in self.on.items() if job.end is None)
 
@@ -38,8 +44,10 @@ class Servers(Server):
         self.on[job] = parts
 
     def choose(self, job):
-        """The least loaded server with gangs of its size, unless the least loaded of all has fewer rounds."""
-        fit = [number for number, node in enumerate(self.cluster.nodes) if node.gpus >= job.gpus]
+        """The least loaded server with gangs of its size, unless the least loaded of all has fewer rounds: of those that are up."""
+        fit = [number for number, node in enumerate(self.cluster.nodes) if node.gpus >= job.gpus and not node.is_down]
+        if not fit and not self.is_wide(job):
+            raise Contest  # it is allotted to several while the wide ones are down
         if not fit:
             return self.choose_several(job)
         akin = [number for number in fit if self.allotted(number) and self.sizes[number] == job.gpus]
@@ -53,19 +61,31 @@ class Servers(Server):
     def choose_several(self, job):
         """The least loaded ones."""
         parts, left = {}, job.gpus
-        for number in sorted(range(len(self.cluster.nodes)), key=self.load):
+        for number in sorted((number for number, node in enumerate(self.cluster.nodes) if not node.is_down), key=self.load):
             its = min(left, self.cluster.nodes[number].gpus)
             parts.update({number: its} if its else {})
             left -= its
+        if left:
+            raise Contest  # it is allotted to none until more are up
         return parts
 
     def note(self, run):
         """A gang that was scattered is allotted to one server anew when it is off its GPUs."""
         Server.note(self, run)
+        self.leave_down(run)
         for job in sorted(run.waiting, key=lambda job: job.number):
             if len(self.on.get(job, ())) > 1 and not self.is_wide(job):
                 del self.on[job]
                 self.allot(job, self.choose(job))
+
+    def leave_down(self, run):
+        """Jobs that wait for servers that are down are allotted anew, server by server, in the order of their lines."""
+        down = [number for number, node in enumerate(self.cluster.nodes) if node.is_down]
+        for number in down + [None] * bool(down):  # gangs on several at last
+            for job in Server.line(self, run):
+                if set(down) & set(self.on.get(job, ())) and (self.is_wide(job) if number is None else set(self.on[job]) == {number}):
+                    del self.on[job]
+                    self.allot(job, self.choose(job))
 
     def find(self, run, job):
         """Its old GPUs, if they are idle, else idle ones of its server; anywhere, if it has none."""

@@ -30,6 +30,9 @@ class Sliced:
             for job in self.line(run):
                 if not self.place(run, job):
                     self.push(run, job)
+        self.wake_later(run)
+
+    def wake_later(self, run):
         times = [job.since + self.quantum for job in run.running if not self.is_due(run, job)]
         times += [run.now + self.quantum for job in run.running if self.is_due(run, job)]
         self.next = min(times, default=None) if run.waiting else None
@@ -68,20 +71,24 @@ class Server(Sliced):
 
     def __init__(self, quantum):
         Sliced.__init__(self, quantum, None, lambda run, victim, job: run.now >= self.rests_until(job))
-        self.since = {}
+        self.since, self.pushed = {}, set()  # jobs that have been pushed out, also where their memory was lost since
+
+    def arrived(self, run, job):
+        self.pushed.discard(job)
 
     def note(self, run):
         """When each began to wait."""
+        self.pushed |= {job for job in [*run.leaving, *run.waiting] if job.old_units}
         self.since = {job: self.since.get(job, run.now) for job in run.waiting}
 
     def find(self, run, job):
         """Its old GPUs, if they are idle."""
         its = job.old_units
-        are_idle = its and all(run.cluster.nodes[number].free[gpu] >= job.ppm for number, gpu in its)
+        are_idle = its and all(gpu in run.cluster.nodes[number].idle() for number, gpu in its)
         return its if are_idle else run.cluster.find(job)
 
     def rests_until(self, job):
-        return self.since[job] + self.quantum if job.old_units else 0
+        return self.since[job] + self.quantum if job in self.pushed else 0
 
     def decide(self, run):
         """Those that have waited are served, then newcomers have idle GPUs where there are any, then all are served."""
