@@ -305,16 +305,18 @@ static void set_free(struct gsim_slurm_state *state, uint32_t node, uint32_t gpu
         with_free(state, gpus)[node / 64] |= bit;
 }
 
+/* Of nodes with fewer GPUs no bits of idle ones. */
+static const uint64_t not_seen = UINT64_MAX;
+
 /* The jobs on the node are others than when its free GPUs were counted. */
 static void change_free(struct gsim_slurm_state *state, uint32_t node, uint32_t gpus) {
     set_free(state, node, gpus);
-    state->is_stale[node] = true;
+    state->seen_idle[node] = not_seen;
 }
 
 static void count_free(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, uint32_t node) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     set_free(state, node, cluster->node_is_down[node] ? 0 : gsim_node_idle_gpus(ctx->view, node));
-    state->is_stale[node] = false;
     state->seen_idle[node] = cluster->idle_gpus[(size_t)node * cluster->node_words];
 }
 
@@ -324,13 +326,14 @@ static void open_nodes(struct gsim_slurm_state *state) {
     state->has_closed = false;
 }
 
-/* Nodes of more than 64 GPUs, of which one word does not tell all, are counted each time. */
+/* Nodes of 64 GPUs and more, of which a word does not tell all, are counted each time. */
 void gsim_slurm_nodes_look(struct gsim_slurm_state *state, const struct gsim_ctx *ctx) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     uint64_t n_turns = (uint64_t)cluster->n_failures + cluster->n_repairs;
-    bool is_all = !state->has_looked || state->n_seen_turns != n_turns || cluster->node_words > 1;
+    bool is_all =
+        !state->has_looked || state->n_seen_turns != n_turns || cluster->widest_node >= 64;
     for (uint32_t node = 0; node < state->n_nodes; node++)
-        if (is_all || state->is_stale[node] || cluster->idle_gpus[node] != state->seen_idle[node])
+        if (is_all || cluster->idle_gpus[node] != state->seen_idle[node])
             count_free(state, ctx, node);
     state->n_seen_turns = n_turns;
     state->has_looked = true;
@@ -650,8 +653,7 @@ static bool allocate_free(struct gsim_slurm_state *state, struct gsim_arena *are
     size_t n = state->n_nodes, n_words = (state->widest_node + (size_t)1) * state->set_words;
     state->with_free = gsim_arena_array(arena, n_words, sizeof *state->with_free);
     state->seen_idle = gsim_arena_array(arena, n, sizeof *state->seen_idle);
-    state->is_stale = gsim_arena_array(arena, n, sizeof *state->is_stale);
-    return state->with_free && state->seen_idle && state->is_stale;
+    return state->with_free && state->seen_idle;
 }
 
 static bool allocate_nodes(struct gsim_slurm_state *state, struct gsim_ctx *ctx, size_t n_wishes) {

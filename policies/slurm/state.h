@@ -208,8 +208,7 @@ struct gsim_slurm_state {
     int64_t least_hbm_bytes; /* of all GPUs */
     /* Bits of nodes, of set_words words for each number of free GPUs up to widest_node. */
     uint64_t *with_free;
-    uint64_t *seen_idle; /* by node: its idle GPUs when they were counted last */
-    bool *is_stale; /* by node: its free GPUs are to be counted anew, whatever was seen */
+    uint64_t *seen_idle; /* by node: bits of its idle GPUs when they were counted last */
     uint64_t n_seen_turns; /* failures and repairs of nodes by then */
     bool has_looked, has_closed; /* free GPUs were counted; a node may be closed */
     struct gsim_slurm_shape shape[GSIM_SLURM_SHAPES];
