@@ -213,11 +213,12 @@ static int64_t look_at_ns(const struct gsim_ctx *ctx, const struct elasticflow *
 static void look_again(const struct gsim_ctx *ctx, struct gsim_plan *plan,
                        const struct elasticflow *own, bool is_plan_empty) {
     bool is_any_short = false, is_any_changed = false;
-    for (uint32_t i = 0; i < own->n_placed && !own->is_reference; i++) {
-        is_any_short |= is_short(ctx, plan, &own->job[own->placed[i]]);
-        is_any_changed |= own->job[own->placed[i]].is_changed;
-    }
-    if (!is_any_short || !is_any_changed)
+    uint32_t n = own->is_reference ? 0 : own->n_placed;
+    for (uint32_t i = 0; i < n && !is_any_changed; i++)
+        is_any_changed = own->job[own->placed[i]].is_changed;
+    for (uint32_t i = 0; i < n && is_any_changed && !is_any_short; i++)
+        is_any_short = is_short(ctx, plan, &own->job[own->placed[i]]);
+    if (!is_any_short)
         return;
     if (!is_plan_empty)
         gsim_plan_wake(plan, ctx->view->now_ns + own->tick_ns);

@@ -182,7 +182,7 @@ static void withdraw(struct gsim_kueue_state *state, struct gsim_ctx *ctx, gsim_
 
 bool gsim_kueue_withdraw(struct gsim_kueue_state *state, struct gsim_ctx *ctx) {
     bool has_withdrawn = false, leaves_another = false;
-    for (uint32_t i = 0; i < state->n_admitted; i++) {
+    for (uint32_t i = 0; state->has_withdrawals && i < state->n_admitted; i++) {
         enum gsim_kueue_phase phase = gsim_kueue_job(ctx, state->admitted[i])->phase;
         leaves_another |= phase == GSIM_KUEUE_EVICTED;
         if (phase != GSIM_KUEUE_WITHDRAWN)
@@ -190,6 +190,7 @@ bool gsim_kueue_withdraw(struct gsim_kueue_state *state, struct gsim_ctx *ctx) {
         withdraw(state, ctx, state->admitted[i--]); /* the last of the list stands here now */
         has_withdrawn = true;
     }
+    state->has_withdrawals = false;
     return has_withdrawn && !leaves_another && ctx->status == GSIM_OK;
 }
 
@@ -198,6 +199,7 @@ void gsim_kueue_evict(struct gsim_kueue_state *state, struct gsim_ctx *ctx, stru
     struct gsim_kueue_job *job = gsim_kueue_job(ctx, slot);
     if (job->phase == GSIM_KUEUE_ADMITTED) {
         job->phase = GSIM_KUEUE_WITHDRAWN;
+        state->has_withdrawals = true;
         gsim_index_remove(&state->waiting, slot); /* it is given no nodes */
         return;
     }

@@ -100,6 +100,19 @@ static uint32_t mark_nodes(struct gsim_kueue_state *state, const struct gsim_ctx
     return n;
 }
 
+static bool count_gpus(struct gsim_kueue_state *state, struct gsim_ctx *ctx) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    uint32_t n = state->conf.n_flavors;
+    state->gpus_of_flavor =
+        gsim_arena_array(ctx->arena, (size_t)n + 1, sizeof *state->gpus_of_flavor);
+    for (uint32_t f = 0; state->gpus_of_flavor && f < n; f++)
+        for (uint32_t node = 0; node < cluster->n_nodes; node++)
+            if (state->is_of[(size_t)f * cluster->n_nodes + node])
+                state->gpus_of_flavor[f] +=
+                    cluster->node_first_gpu[node + 1] - cluster->node_first_gpu[node];
+    return state->gpus_of_flavor != NULL;
+}
+
 /* A flavor that names no device of the cluster is of all nodes. */
 static enum gsim_status find_nodes(struct gsim_kueue_state *state, struct gsim_ctx *ctx) {
     uint32_t n_nodes = ctx->view->cluster.n_nodes;
@@ -117,7 +130,7 @@ static enum gsim_status find_nodes(struct gsim_kueue_state *state, struct gsim_c
                       "is of all nodes",
                       state->conf.flavor[f].name);
     }
-    return GSIM_OK;
+    return count_gpus(state, ctx) ? GSIM_OK : gsim_no_memory(ctx->log, "opening queues");
 }
 
 /* --- the trace's queues ----------------------------------------------------------------------- */
@@ -187,10 +200,12 @@ static uint64_t gpus_of(const struct gsim_kueue_state *state, const struct gsim_
                         gsim_slot slot, uint32_t flavor) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
     uint64_t n = 0;
+    if (!state->has_kinds)
+        return state->gpus_of_flavor[flavor];
     for (uint32_t node = 0; node < cluster->n_nodes; node++) {
         uint32_t first = cluster->node_first_gpu[node];
         if (state->is_of[(size_t)flavor * cluster->n_nodes + node] &&
-            (!state->has_kinds || gsim_ask_may_use(ctx, slot, first)))
+            gsim_ask_may_use(ctx, slot, first))
             n += cluster->node_first_gpu[node + 1] - first;
     }
     return n;

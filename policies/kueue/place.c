@@ -3,20 +3,40 @@
 #include "policies/kueue/jobs.h"
 #include "policies/lib/common.h"
 
+static bool may_have(const struct gsim_kueue_state *state, const struct gsim_ctx *ctx,
+                     gsim_slot slot, uint32_t node) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    size_t row = (size_t)gsim_kueue_job(ctx, slot)->flavor * cluster->n_nodes;
+    return state->is_of[row + node] && !cluster->node_is_down[node] &&
+           (!state->has_kinds || gsim_ask_may_use(ctx, slot, cluster->node_first_gpu[node]));
+}
+
 /* Counts the free GPUs of each node that the job may have; returns the sum. */
 static uint32_t count_free(struct gsim_kueue_state *state, const struct gsim_ctx *ctx,
                            gsim_slot slot) {
-    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
-    size_t row = (size_t)gsim_kueue_job(ctx, slot)->flavor * cluster->n_nodes;
     uint32_t sum = 0;
-    for (uint32_t node = 0; node < cluster->n_nodes; node++) {
-        bool may_have =
-            state->is_of[row + node] && !cluster->node_is_down[node] &&
-            (!state->has_kinds || gsim_ask_may_use(ctx, slot, cluster->node_first_gpu[node]));
-        state->free_gpus[node] = may_have ? gsim_node_idle_gpus(ctx->view, node) : 0;
+    for (uint32_t node = 0; node < ctx->view->cluster.n_nodes; node++) {
+        state->free_gpus[node] =
+            may_have(state, ctx, slot, node) ? gsim_node_idle_gpus(ctx->view, node) : 0;
         sum += state->free_gpus[node];
     }
     return sum;
+}
+
+/* The node with the fewest free GPUs that has enough for all of the job, of several the first: as
+ * best_node finds it, without a look at the nodes behind one that is filled. n_nodes: none has. */
+static uint32_t only_node(const struct gsim_kueue_state *state, const struct gsim_ctx *ctx,
+                          gsim_slot slot) {
+    uint32_t gpus = ctx->view->jobs.gpus[slot], least = UINT32_MAX;
+    uint32_t n_nodes = ctx->view->cluster.n_nodes, best = n_nodes;
+    for (uint32_t node = 0; node < n_nodes && least > gpus; node++) {
+        uint32_t n = gsim_node_idle_gpus(ctx->view, node);
+        if (n < gpus || n >= least || !may_have(state, ctx, slot, node))
+            continue;
+        best = node;
+        least = n;
+    }
+    return best;
 }
 
 /* The node with the fewest free GPUs that has enough, else the one with the most; of several the
@@ -59,7 +79,14 @@ static bool name_evenly(struct gsim_kueue_state *state, const struct gsim_ctx *c
 static bool place(struct gsim_kueue_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
                   gsim_slot slot) {
     uint32_t gpus = ctx->view->jobs.gpus[slot], n = 0, nodes = gsim_ask_nodes(ctx, slot);
-    if (gpus > ctx->view->cluster.n_idle_gpus || count_free(state, ctx, slot) < gpus)
+    if (gpus > ctx->view->cluster.n_idle_gpus)
+        return false;
+    uint32_t only =
+        nodes == 0 ? only_node(state, ctx, slot) : ctx->view->cluster.n_nodes; /* n_nodes: none */
+    if (only < ctx->view->cluster.n_nodes)
+        return gsim_plan_place_whole(plan, slot, state->unit,
+                                     name_units(state, ctx, only, gpus, 0));
+    if (count_free(state, ctx, slot) < gpus)
         return false;
     if (nodes > 0)
         return name_evenly(state, ctx, gpus, nodes) &&

@@ -99,6 +99,8 @@ struct gsim_kueue_state {
     uint32_t n_admitted, admitted_capacity;
     uint64_t n_admissions;
     uint32_t n_withdrawals; /* in a decide */
+    bool has_withdrawals; /* an admitted job is to be withdrawn */
+    uint64_t *gpus_of_flavor; /* free or not */
     uint32_t n_arrived;
     struct gsim_index waiting; /* admitted jobs without GPUs: by priority, then by admission */
     struct gsim_kueue_entry *entry; /* by ClusterQueue, of the cycle under way */

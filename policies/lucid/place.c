@@ -5,35 +5,49 @@
 
 #include <string.h>
 
-static bool is_free(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu) {
-    const struct gsim_view *view = ctx->view;
-    return gsim_gpu_is_idle(view, gpu) && !view->cluster.is_arranged[gpu] &&
-           view->cluster.mem_used[gpu] + gsim_job_memory(view, slot) <=
-               view->cluster.hbm_bytes[gpu];
-}
-
-/* A part of the cluster's GPUs, and how many of them the job takes. */
+/* A part of the cluster's GPUs, how many of them the job takes, and the memory that it needs on
+ * each. */
 struct search {
     const struct gsim_ctx *ctx;
     gsim_slot slot;
     uint32_t first, end, wanted;
+    int64_t mem_bytes;
 };
+
+static bool is_free(const struct search *search, uint32_t gpu) {
+    const struct gsim_view *view = search->ctx->view;
+    return gpu >= search->first && gpu < search->end && gsim_gpu_is_idle(view, gpu) &&
+           !view->cluster.is_arranged[gpu] &&
+           view->cluster.mem_used[gpu] + search->mem_bytes <= view->cluster.hbm_bytes[gpu];
+}
 
 static uint32_t free_of(const struct search *search, uint32_t node) {
     const uint32_t *first = search->ctx->view->cluster.node_first_gpu;
     uint32_t n = 0;
     for (uint32_t gpu = first[node]; gpu < first[node + 1]; gpu++)
-        n += gpu >= search->first && gpu < search->end && is_free(search->ctx, search->slot, gpu);
+        n += is_free(search, gpu);
     return n;
 }
 
-/* The fullest node with room for all, else the emptiest of those that are not taken yet. */
+/* Whether a node with this number of idle GPUs may be better than one that has as many free ones:
+ * idle ones are the most that may be free. */
+static bool may_be_better(uint32_t idle, uint32_t left, uint32_t has) {
+    return has >= left ? idle >= left : idle > has;
+}
+
+/* The fullest node with room for all, else the emptiest of those that are not taken yet. None is
+ * better than a node that is filled. */
 static uint32_t best_node(const struct search *search, uint32_t left, const bool *is_taken,
                           uint32_t *has) {
-    uint32_t n_nodes = search->ctx->view->cluster.n_nodes, best = n_nodes;
+    const struct gsim_view_cluster *cluster = &search->ctx->view->cluster;
+    uint32_t best = cluster->n_nodes, node = cluster->node_of_gpu[search->first];
     *has = 0;
-    for (uint32_t node = 0; node < n_nodes; node++) {
-        uint32_t n = is_taken[node] ? 0 : free_of(search, node);
+    for (; node < cluster->n_nodes && cluster->node_first_gpu[node] < search->end && *has != left;
+         node++) {
+        uint32_t idle = gsim_node_idle_gpus(search->ctx->view, node);
+        if (is_taken[node] || !may_be_better(idle, left, *has))
+            continue;
+        uint32_t n = free_of(search, node);
         bool is_better = n >= left ? *has < left || n < *has : *has < left && n > *has;
         if (n > 0 && is_better) {
             best = node;
@@ -48,7 +62,7 @@ static uint32_t take(const struct search *search, uint32_t node, uint32_t left,
     const uint32_t *first = search->ctx->view->cluster.node_first_gpu;
     uint32_t n = 0;
     for (uint32_t gpu = first[node]; gpu < first[node + 1] && n < left; gpu++)
-        if (gpu >= search->first && gpu < search->end && is_free(search->ctx, search->slot, gpu))
+        if (is_free(search, gpu))
             units[n++] = (struct gsim_unit){.gpu = gpu};
     return n;
 }
@@ -84,9 +98,9 @@ bool lucid_place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, u
                  uint32_t end, bool is_open) {
     struct lucid *lucid = ctx->state;
     uint32_t gpus = ctx->view->jobs.gpus[slot], mark = gsim_plan_mark(plan);
-    struct search search = {ctx, slot, first, end, gpus};
+    struct search search = {ctx, slot, first, end, gpus, gsim_job_memory(ctx->view, slot)};
     bool may_span = gpus > lucid->widest_main || gpus > ctx->view->cluster.widest_node;
-    if (gpus > ctx->view->cluster.n_idle_gpus || !find(&search, lucid, may_span))
+    if (first >= end || gpus > ctx->view->cluster.n_idle_gpus || !find(&search, lucid, may_span))
         return false;
     bool is_done = is_open && gpus == 1 ? open_gpu(ctx, plan, slot)
                                         : gsim_plan_place_whole(plan, slot, lucid->unit, gpus);

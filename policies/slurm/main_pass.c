@@ -10,13 +10,6 @@
 
 #include <string.h>
 
-static void look_for_now(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                         gsim_slot slot) {
-    for (uint32_t node = 0; node < state->n_nodes; node++)
-        state->usable[node] =
-            gsim_slurm_nodes_usable(state, ctx, slot, node, ctx->view->now_ns, NULL);
-}
-
 /* Whether the job would fit if there were no reservations. */
 static bool fits_but_for_reservations(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                                       const struct gsim_slurm_entry *entry) {
@@ -43,6 +36,7 @@ static bool fits_but_for_reservations(struct gsim_slurm_state *state, const stru
 static void block(struct gsim_slurm_state *state, uint32_t partition) {
     state->n_blocked += !state->is_blocked[partition];
     state->is_blocked[partition] = true;
+    state->has_closed = true;
     for (uint32_t node = 0; node < state->n_nodes; node++)
         state->node[node].is_closed |= gsim_slurm_nodes_has(state, partition, node);
 }
@@ -54,10 +48,8 @@ static bool fits_somewhere(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
         uint32_t choice = entry->first_choice;
         do {
             gsim_slurm_ways_load(state, job, choice);
-            if (!by_preemption)
-                look_for_now(state, ctx, entry->slot);
             if (by_preemption ? gsim_slurm_preempt(state, ctx, plan, entry->slot)
-                              : gsim_slurm_place(state, ctx, plan, entry->slot))
+                              : gsim_slurm_place_now(state, ctx, plan, entry->slot))
                 return true;
             choice = gsim_slurm_ways_next(state, choice);
         } while (choice != GSIM_SLURM_NONE);

@@ -289,13 +289,85 @@ bool gsim_slurm_nodes_enter(struct gsim_slurm_state *state, struct gsim_ctx *ctx
 
 /* --- free GPUs -------------------------------------------------------------------------------- */
 
+/* Nodes stand in sets by their free GPUs, so that one with enough is found without a look at the
+ * others. A pass counts before it takes, so that no node has more free GPUs than the widest. */
+static uint64_t *with_free(const struct gsim_slurm_state *state, uint32_t gpus) {
+    return &state->with_free[(size_t)gpus * state->set_words];
+}
+
+static void set_free(struct gsim_slurm_state *state, uint32_t node, uint32_t gpus) {
+    struct gsim_slurm_room *free = &state->node[node].free;
+    uint64_t bit = UINT64_C(1) << (node % 64);
+    if (free->gpus <= state->widest_node)
+        with_free(state, free->gpus)[node / 64] &= ~bit;
+    free->gpus = gpus;
+    if (gpus <= state->widest_node)
+        with_free(state, gpus)[node / 64] |= bit;
+}
+
+/* Of nodes with fewer GPUs no bits of idle ones. */
+static const uint64_t not_seen = UINT64_MAX;
+
+/* The jobs on the node are others than when its free GPUs were counted. */
+static void change_free(struct gsim_slurm_state *state, uint32_t node, uint32_t gpus) {
+    set_free(state, node, gpus);
+    state->seen_idle[node] = not_seen;
+}
+
+static void count_free(struct gsim_slurm_state *state, const struct gsim_ctx *ctx, uint32_t node) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    set_free(state, node, cluster->node_is_down[node] ? 0 : gsim_node_idle_gpus(ctx->view, node));
+    state->seen_idle[node] = cluster->idle_gpus[(size_t)node * cluster->node_words];
+}
+
+static void open_nodes(struct gsim_slurm_state *state) {
+    for (uint32_t node = 0; state->has_closed && node < state->n_nodes; node++)
+        state->node[node].is_closed = false;
+    state->has_closed = false;
+}
+
+/* Nodes of 64 GPUs and more, of which a word does not tell all, are counted each time. */
 void gsim_slurm_nodes_look(struct gsim_slurm_state *state, const struct gsim_ctx *ctx) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
-    for (uint32_t node = 0; node < cluster->n_nodes; node++) {
-        state->node[node].free.gpus =
-            cluster->node_is_down[node] ? 0 : gsim_node_idle_gpus(ctx->view, node);
-        state->node[node].is_closed = false;
-    }
+    uint64_t n_turns = (uint64_t)cluster->n_failures + cluster->n_repairs;
+    bool is_all =
+        !state->has_looked || state->n_seen_turns != n_turns || cluster->widest_node >= 64;
+    for (uint32_t node = 0; node < state->n_nodes; node++)
+        if (is_all || cluster->idle_gpus[node] != state->seen_idle[node])
+            count_free(state, ctx, node);
+    state->n_seen_turns = n_turns;
+    state->has_looked = true;
+    open_nodes(state);
+}
+
+/* Whether the free GPUs of nodes alone decide which one the job gets now. */
+bool gsim_slurm_nodes_are_plain(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                                gsim_slot slot) {
+    const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    const struct gsim_slurm_way *way = &job->way;
+    bool asks_for_gpus_alone =
+        job->share_ppm == 0 && way->each.cpus_milli == 0 && way->each.mem_bytes == 0;
+    bool goes_to_one =
+        !way->is_spread && way->n_nodes <= 1 && ctx->view->jobs.gpus[slot] <= way->widest;
+    return asks_for_gpus_alone && goes_to_one && state->has_one_weight && !state->has_closed &&
+           state->n_windows == 0 && gsim_job_memory(ctx->view, slot) <= state->least_hbm_bytes;
+}
+
+bool gsim_slurm_nodes_choose_plain(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
+                                   uint32_t gpus) {
+    const uint64_t *set = &state->set[(size_t)job->way.set * state->set_words];
+    state->n_chosen = 0;
+    for (uint32_t n = gpus; n <= state->widest_node; n++)
+        for (uint32_t w = 0; w < state->set_words; w++) {
+            uint64_t both = set[w] & with_free(state, n)[w];
+            if (both == 0)
+                continue;
+            state->chosen[0] = w * 64 + (uint32_t)__builtin_ctzll(both);
+            state->chosen_gpus[0] = gpus;
+            state->n_chosen = 1;
+            return true;
+        }
+    return false;
 }
 
 uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
@@ -368,10 +440,15 @@ bool gsim_slurm_nodes_take(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
             return false;
         state->piece[at] = (struct gsim_slurm_piece){state->chosen[i], gpus, job->first_piece};
         job->first_piece = at;
-        gsim_slurm_nodes_add(&node->free, job, gpus, -1);
+        struct gsim_slurm_room room = node->free;
+        gsim_slurm_nodes_add(&room, job, gpus, -1);
+        node->free.host = room.host;
         if (job->share_ppm > 0)
-            node->free.gpus -= gsim_slurm_shards_take(state, ctx, slot, state->unit[0].gpu);
-        else if (node->type > 0)
+            room.gpus -= gsim_slurm_shards_take(state, ctx, slot, state->unit[0].gpu);
+        change_free(state, state->chosen[i], room.gpus);
+        if (job->share_ppm > 0)
+            continue;
+        if (node->type > 0)
             job->of_type[node->type - 1] += gpus;
     }
     return true;
@@ -383,9 +460,12 @@ void gsim_slurm_nodes_leave(struct gsim_slurm_state *state, struct gsim_ctx *ctx
         uint32_t at = job->first_piece;
         struct gsim_slurm_piece *piece = &state->piece[at];
         job->first_piece = piece->next;
-        gsim_slurm_nodes_add(&state->node[piece->node].free, job, piece->gpus, 1);
+        struct gsim_slurm_room room = state->node[piece->node].free;
+        gsim_slurm_nodes_add(&room, job, piece->gpus, 1);
+        state->node[piece->node].free.host = room.host;
         if (job->share_ppm > 0)
-            state->node[piece->node].free.gpus += gsim_slurm_shards_leave(state, ctx, slot);
+            room.gpus += gsim_slurm_shards_leave(state, ctx, slot);
+        change_free(state, piece->node, room.gpus);
         piece->next = state->first_idle_piece;
         state->first_idle_piece = at;
     }
@@ -507,11 +587,8 @@ static bool could_hold(struct gsim_slurm_state *state, const struct gsim_ctx *ct
 
 /* Memory that no nodes of the set have together holds no job back, as a limit that it exceeds
  * alone; of CPUs the core has refused such a job. */
-bool gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                            gsim_slot slot, bool is_forced) {
-    struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
-    uint32_t gpus = ctx->view->jobs.gpus[slot];
-    job->way.n_nodes = gsim_ask_nodes(ctx, slot);
+static bool find_shape(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                       struct gsim_slurm_job *job, uint32_t gpus, bool is_forced) {
     bool fits = could_hold(state, ctx, job, gpus);
     if (!fits && is_forced) {
         job->way.each = (struct gsim_host){0};
@@ -520,6 +597,41 @@ bool gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ct
     job->way.is_spread =
         gpus > job->way.widest && !choose_whole(state, job->way.widest, gpus, state->usable);
     return fits;
+}
+
+static bool asks_alike(const struct gsim_slurm_shape *a, const struct gsim_slurm_shape *b) {
+    return a->set == b->set && a->gpus == b->gpus && a->n_nodes == b->n_nodes &&
+           a->share_ppm == b->share_ppm && a->each.cpus_milli == b->each.cpus_milli &&
+           a->each.mem_bytes == b->each.mem_bytes && a->is_forced == b->is_forced;
+}
+
+/* What empty nodes could hold does not change: jobs that ask for as much lie alike. */
+bool gsim_slurm_nodes_shape(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                            gsim_slot slot, bool is_forced) {
+    struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
+    struct gsim_slurm_shape own = {.set = job->way.set,
+                                   .gpus = ctx->view->jobs.gpus[slot],
+                                   .n_nodes = gsim_ask_nodes(ctx, slot),
+                                   .share_ppm = job->share_ppm,
+                                   .each = job->way.each,
+                                   .is_forced = is_forced};
+    uint32_t at = 0;
+    job->way.n_nodes = own.n_nodes;
+    while (at < state->n_shapes && at < GSIM_SLURM_SHAPES && !asks_alike(&state->shape[at], &own))
+        at++;
+    if (at == state->n_shapes || at == GSIM_SLURM_SHAPES) {
+        at = state->n_shapes++ % GSIM_SLURM_SHAPES;
+        own.fits = find_shape(state, ctx, job, own.gpus, is_forced);
+        own.widest = job->way.widest;
+        own.is_spread = job->way.is_spread;
+        state->shape[at] = own;
+    }
+    const struct gsim_slurm_shape *known = &state->shape[at];
+    if (!known->fits && is_forced)
+        job->way.each = (struct gsim_host){0};
+    job->way.widest = known->widest;
+    job->way.is_spread = known->is_spread;
+    return known->fits;
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -537,6 +649,13 @@ static bool allocate_outlooks(struct gsim_slurm_state *state, struct gsim_arena 
     return has_all;
 }
 
+static bool allocate_free(struct gsim_slurm_state *state, struct gsim_arena *arena) {
+    size_t n = state->n_nodes, n_words = (state->widest_node + (size_t)1) * state->set_words;
+    state->with_free = gsim_arena_array(arena, n_words, sizeof *state->with_free);
+    state->seen_idle = gsim_arena_array(arena, n, sizeof *state->seen_idle);
+    return state->with_free && state->seen_idle;
+}
+
 static bool allocate_nodes(struct gsim_slurm_state *state, struct gsim_ctx *ctx, size_t n_wishes) {
     uint32_t n = ctx->view->cluster.n_nodes;
     state->of_file = gsim_arena_array(ctx->arena, n, sizeof *state->of_file);
@@ -552,7 +671,19 @@ static bool allocate_nodes(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
     state->set_of = gsim_arena_array(ctx->arena, n_wishes, sizeof *state->set_of);
     return state->of_file && state->node && state->first_window && state->first_freeing &&
            state->chosen && state->chosen_gpus && state->freed && state->usable && state->when &&
-           state->unit && state->set_of && allocate_outlooks(state, ctx->arena, n);
+           state->unit && state->set_of && allocate_outlooks(state, ctx->arena, n) &&
+           allocate_free(state, ctx->arena);
+}
+
+static void compare_nodes(struct gsim_slurm_state *state, const struct gsim_ctx *ctx) {
+    const struct gsim_view_cluster *cluster = &ctx->view->cluster;
+    state->has_one_weight = true;
+    for (uint32_t node = 1; node < state->n_nodes; node++)
+        state->has_one_weight &= state->node[node].weight == state->node[0].weight;
+    state->least_hbm_bytes = GSIM_TIME_MAX;
+    for (uint32_t gpu = 0; gpu < cluster->n_gpus; gpu++)
+        if (cluster->hbm_bytes[gpu] < state->least_hbm_bytes)
+            state->least_hbm_bytes = cluster->hbm_bytes[gpu];
 }
 
 /* The place of a name among the types of limits, counted from 1; 0: it is none of them. */
@@ -582,6 +713,7 @@ enum gsim_status gsim_slurm_nodes_open(struct gsim_slurm_state *state, struct gs
     state->n_types = trace->names[GSIM_COL_GPU_TYPE].n + 1;
     state->set_words = (cluster->n_nodes + 63) / 64;
     state->n_nodes = cluster->n_nodes;
+    state->widest_node = cluster->widest_node;
     state->first_idle_piece = GSIM_SLURM_NONE;
     state->n_constraints = trace->names[GSIM_COL_FEATURES].n + 1;
     size_t n_wishes = (size_t)state->n_listed * state->n_types * state->n_constraints;
@@ -605,6 +737,7 @@ enum gsim_status gsim_slurm_nodes_open(struct gsim_slurm_state *state, struct gs
         describe_node(state, ctx, node);
         state->has_shards |= gsim_slurm_shards_are_on(state, node);
     }
+    compare_nodes(state, ctx);
     status = gsim_slurm_shards_open(state, ctx);
     if (status == GSIM_OK)
         status = make_sets_of_partitions(state, ctx);

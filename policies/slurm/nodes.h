@@ -17,6 +17,12 @@ bool gsim_slurm_nodes_enter(struct gsim_slurm_state *state, struct gsim_ctx *ctx
 uint32_t gsim_slurm_nodes_type(const struct gsim_slurm *conf, const char *name);
 /* Counts free GPUs anew. */
 void gsim_slurm_nodes_look(struct gsim_slurm_state *state, const struct gsim_ctx *ctx);
+/* Whether the free GPUs of nodes alone decide which node the job gets now. */
+bool gsim_slurm_nodes_are_plain(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                                gsim_slot slot);
+/* Chooses the node for such a job; false: none has room. */
+bool gsim_slurm_nodes_choose_plain(struct gsim_slurm_state *state, const struct gsim_slurm_job *job,
+                                   uint32_t gpus);
 /* How many GPUs of a node the job could have from then on for as long as its limit. freed: by node,
  * what counts as free besides; NULL: none. */
 uint32_t gsim_slurm_nodes_usable(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,

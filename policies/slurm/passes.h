@@ -11,6 +11,9 @@ void gsim_slurm_stop(struct gsim_slurm_state *state, struct gsim_ctx *ctx, gsim_
  * nodes chosen, others are tried. */
 bool gsim_slurm_place(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       gsim_slot slot);
+/* Finds the GPUs that the job could have now, and places and books it there. */
+bool gsim_slurm_place_now(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
+                          struct gsim_plan *plan, gsim_slot slot);
 
 /* The main scheduler: jobs in order; the first of a partition that does not fit holds up the rest
  * of the partition, and its nodes. */

@@ -91,16 +91,47 @@ static bool place_shards(struct gsim_slurm_state *state, const struct gsim_ctx *
     return gsim_plan_place_on(plan, slot, state->unit, 1);
 }
 
+/* Starts the job on the nodes that were chosen. */
+static bool start_on_chosen(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
+                            struct gsim_plan *plan, gsim_slot slot, bool *is_placed) {
+    uint32_t n_units;
+    *is_placed = gsim_slurm_job(ctx, slot)->share_ppm > 0
+                     ? place_shards(state, ctx, plan, slot)
+                     : name_units(state, ctx, &n_units) &&
+                           gsim_plan_place_whole(plan, slot, state->unit, n_units);
+    return *is_placed && gsim_slurm_nodes_take(state, ctx, slot) && start_of(state, ctx, slot);
+}
+
 bool gsim_slurm_place(struct gsim_slurm_state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       gsim_slot slot) {
     const struct gsim_slurm_job *job = gsim_slurm_job(ctx, slot);
-    uint32_t n_units;
+    bool is_placed;
     while (gsim_slurm_nodes_choose(state, job, ctx->view->jobs.gpus[slot], state->usable)) {
-        if (job->share_ppm > 0 ? place_shards(state, ctx, plan, slot)
-                               : name_units(state, ctx, &n_units) &&
-                                     gsim_plan_place_whole(plan, slot, state->unit, n_units))
-            return gsim_slurm_nodes_take(state, ctx, slot) && start_of(state, ctx, slot);
+        bool has_started = start_on_chosen(state, ctx, plan, slot, &is_placed);
+        if (is_placed)
+            return has_started;
         state->usable[state->chosen[0]] = 0;
     }
     return false;
+}
+
+/* Where a node lacks more than free GPUs, the others are looked at one by one. */
+bool gsim_slurm_place_now(struct gsim_slurm_state *state, struct gsim_ctx *ctx,
+                          struct gsim_plan *plan, gsim_slot slot) {
+    uint32_t refused = GSIM_SLURM_NONE;
+    bool is_placed;
+    if (gsim_slurm_nodes_are_plain(state, ctx, slot)) {
+        if (!gsim_slurm_nodes_choose_plain(state, gsim_slurm_job(ctx, slot),
+                                           ctx->view->jobs.gpus[slot]))
+            return false;
+        bool has_started = start_on_chosen(state, ctx, plan, slot, &is_placed);
+        if (is_placed)
+            return has_started;
+        refused = state->chosen[0];
+    }
+    for (uint32_t node = 0; node < state->n_nodes; node++)
+        state->usable[node] = node == refused ? 0
+                                              : gsim_slurm_nodes_usable(state, ctx, slot, node,
+                                                                        ctx->view->now_ns, NULL);
+    return gsim_slurm_place(state, ctx, plan, slot);
 }

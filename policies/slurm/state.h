@@ -135,6 +135,17 @@ struct gsim_slurm_piece {
     uint32_t next; /* piece of the job, or of those that are not in use */
 };
 
+/* How jobs that ask for as much may lie on the nodes of a set, as gsim_slurm_nodes_shape finds. */
+struct gsim_slurm_shape {
+    uint32_t set, gpus, n_nodes, share_ppm;
+    struct gsim_host each;
+    bool is_forced; /* memory that the nodes lack does not count */
+    bool fits, is_spread;
+    uint32_t widest;
+};
+/* As many as there are outlooks below; what more there are is forgotten in turn. */
+#define GSIM_SLURM_SHAPES 16
+
 /* Jobs that ask for as much, in a backfill pass. */
 struct gsim_slurm_outlook {
     uint32_t set, gpus, share_ppm;
@@ -192,7 +203,16 @@ struct gsim_slurm_state {
     uint32_t default_partition;
     const struct gsim_slurm_node **of_file; /* by node: the one that it stands for; NULL: none */
     struct gsim_slurm_node_state *node;
-    uint32_t n_nodes;
+    uint32_t n_nodes, widest_node; /* widest_node: GPUs of the largest one */
+    bool has_one_weight; /* of all nodes */
+    int64_t least_hbm_bytes; /* of all GPUs */
+    /* Bits of nodes, of set_words words for each number of free GPUs up to widest_node. */
+    uint64_t *with_free;
+    uint64_t *seen_idle; /* by node: bits of its idle GPUs when they were counted last */
+    uint64_t n_seen_turns; /* failures and repairs of nodes by then */
+    bool has_looked, has_closed; /* free GPUs were counted; a node may be closed */
+    struct gsim_slurm_shape shape[GSIM_SLURM_SHAPES];
+    uint32_t n_shapes; /* met so far */
     bool has_shards; /* some GPUs may be had in shards */
     uint32_t *used_ppm; /* by GPU: in use by jobs with shards */
     gsim_slot *first_on; /* by GPU: of the jobs with shards */
