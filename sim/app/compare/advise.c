@@ -413,6 +413,7 @@ static enum gsim_status try_nodes(struct gsim_advice *advice, const struct gsim_
     for (int i = 0; trials.trial && i < N_TRIALS; i++) {
         struct advised_trial *trial = &trials.trial[i];
         trial->setup = *c->setup;
+        trial->setup.n_samples = 0; /* nothing of a trial is kept but its means */
         trial->arena = gsim_arena_new();
         trial->is_other =
             trial->arena && resize(&trial->setup, i == 0 ? 1 : -1, trial->arena, &trial->n_gpus);

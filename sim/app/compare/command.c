@@ -230,7 +230,13 @@ enum gsim_status gsim_compare_runs(struct gsim_compare *c) {
 
 bool gsim_compare_part(const struct gsim_compare *c, uint32_t n, struct gsim_compare *part) {
     struct gsim_log log = {0}; /* warnings are those of the runs of all jobs */
+    struct gsim_setup *setup = gsim_arena_alloc(c->cli->arena, sizeof *setup);
+    if (!setup)
+        return false;
+    *setup = *c->setup;
+    setup->n_samples = 0; /* of runs that are not stored */
     *part = *c;
+    part->setup = setup;
     part->n_traces = part->n_reps = 1;
     part->first_rep = 0;
     part->asked = NULL;

@@ -111,6 +111,7 @@ static enum gsim_status vary(const struct gsim_compare *c, const char *name, int
     if (!setup || !profiles || !copies)
         return gsim_no_memory(c->cli->log, "varying constants");
     *setup = *c->setup;
+    setup->n_samples = 0; /* nothing of a trial is kept but its means */
     setup->cluster.profiles = profiles;
     *out = setup;
     int key = (int)gsim_key_called(name, strlen(name));
