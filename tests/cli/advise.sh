@@ -46,6 +46,14 @@ printf 'job_id,submit_s,duration_s,gpus,user,logged_start_s,logged_end_s\na,0,10
     expect "and is said where it is given" 0 "of 25 s, and in the log up to 3 GPUs were held at once" "$gsim" advise $one "$tmp/more.csv"
     cut -d, -f1-5 "$tmp/log.csv" >"$tmp/plain.csv"
     expect "a trace without a log" 0 "fifo stands for today's scheduler unchecked" "$gsim" advise $one "$tmp/plain.csv"
+    # The guess that no log contradicts is one on the page and in the database, too.
+    expect "a cluster is guessed where it has no log" 0 "The cluster is a guess: 1 node x 1 GPU" "$gsim" advise --quiet --policies fifo \
+        --slurm-conf "$tmp/settings.conf" -o "$tmp/guess.html" "$tmp/plain.csv"
+    cells "$tmp/guess.html" >"$tmp/log"
+    said "which its page says among what to be careful with" "^fifo|.*|1 a node|"
+    tags="$(python3 -c 'import sqlite3, sys; print(*(tag for tag, in sqlite3.connect(sys.argv[1]).execute(
+        "SELECT tag FROM parameter WHERE owner = \"nodes 1\" AND key IN (\"count\", \"gpus\", \"device\") ORDER BY key")))' "$tmp/guess.db")"
+    check "and its database" "default default default" "$tags"
     printf 'job_id,mem_gib\na,8\nb,8\nc,8\nd,8\n' >"$tmp/mem.csv"
     expect "measured memory brings sharing" 0 "^mps " "$gsim" advise --device h200 --nodes 1 --gpus-per-node 1 --gpu-mem "$tmp/mem.csv" "$tmp/log.csv"
     said "with a queue that holds no job up" "^timeslice "

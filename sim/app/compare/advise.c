@@ -54,12 +54,24 @@ static bool has_sets(const struct gsim_setup *setup) {
            (has_types && has(&setup->trace, GSIM_COL_GPU_TYPE));
 }
 
+/* Nodes that neither an option nor a file says: a page without that sentence passes for one of the
+ * site's cluster. */
+static void say_guess(struct gsim_advice *advice, const struct gsim_setup *setup) {
+    if (setup->is_cluster_guessed)
+        gsim_advice_add(advice,
+                        "Missing: how many GPUs there are. The cluster is a guess: %s; waits, "
+                        "loads and all that follows hang on it (--gpus-per-node and --nodes, "
+                        "--cluster, or a --slurm-conf that lists nodes with GPUs).",
+                        setup->cluster_note);
+}
+
 static void say_missing(struct gsim_advice *advice, const struct gsim_setup *setup) {
     const struct gsim_trace *trace = &setup->trace;
     bool is_less = trace->dropped && *trace->dropped, is_apart = has_sets(setup);
     gsim_advice_add(advice, "%s: %u job%s%s%s.", trace->path, trace->n_jobs,
                     gsim_plural(trace->n_jobs), is_less ? "; left out: " : "",
                     is_less ? trace->dropped : "");
+    say_guess(advice, setup);
     for (int i = 0; i < N_WISHES; i++) {
         bool is_of_sharing = wishes[i].column == GSIM_COL_MEM_BYTES;
         if (!has(trace, wishes[i].column) && !has(trace, wishes[i].other) &&
