@@ -116,7 +116,8 @@ static struct user add_up(const struct gsim_compare *c, int contender, const str
     return sum;
 }
 
-/* " On average jobs of 8 GPUs (40 of 200) wait 2.1 d instead of 3 h", where they wait longer by more than is noticed. */
+/* " On average jobs of 8 GPUs (40 of 200) wait 2.1 d instead of 3 h", where they wait longer by
+ * more than is noticed. */
 static const char *say_kind(const struct gsim_compare *c, const struct user *kind, const char *what,
                             bool is_first) {
     char before[40], after[40];
@@ -124,9 +125,9 @@ static const char *say_kind(const struct gsim_compare *c, const struct user *kin
         return "";
     (void)gsim_format_humane(before, kind->before_s);
     (void)gsim_format_humane(after, kind->after_s);
-    const char *text =
-        gsim_arena_printf(c->cli->arena, "%s%s wait %s instead of %s", is_first ? " On average " : "; ",
-                          what, after, kind->before_s > 0 ? before : "0 s");
+    const char *text = gsim_arena_printf(c->cli->arena, "%s%s wait %s instead of %s",
+                                         is_first ? " On average " : "; ", what, after,
+                                         kind->before_s > 0 ? before : "0 s");
     return text ? text : "";
 }
 
@@ -167,7 +168,8 @@ static const char *say_losers(const struct gsim_compare *c, int contender) {
                                          (long long)width, gsim_plural(width), wide.n, n);
     const char *one = say_kind(c, &wide, name ? name : "", true);
     const char *two = say_kind(c, &longest, "the tenth of the jobs that run longest", !*one);
-    const char *text = gsim_arena_printf(c->cli->arena, "%s%s%s", one, two, *one || *two ? "." : "");
+    const char *text =
+        gsim_arena_printf(c->cli->arena, "%s%s%s", one, two, *one || *two ? "." : "");
     return text ? text : "";
 }
 
@@ -226,10 +228,10 @@ static const char *say_interval(const struct gsim_compare *c, const struct gsim_
         return "";
     double least = 100 * (1 - ratio->high), most = 100 * (1 - ratio->low);
     /* of changed traces it is their range, which the trace as it is may stand outside of */
-    const char *text = gsim_arena_printf(
-        c->cli->arena, " (%s%.*f to %.*f %%, over %d %s)",
-        s->units == GSIM_UNITS_CHANGED ? "on this trace; " : "", digits_of(least), least,
-        digits_of(most), most, s->n_units, s->over);
+    const char *text =
+        gsim_arena_printf(c->cli->arena, " (%s%.*f to %.*f %%, over %d %s)",
+                          s->units == GSIM_UNITS_CHANGED ? "on this trace; " : "", digits_of(least),
+                          least, digits_of(most), most, s->n_units, s->over);
     return text ? text : "";
 }
 
@@ -252,11 +254,10 @@ static const char *say_change(const struct gsim_compare *c, const struct gsim_tr
     (void)snprintf(low, sizeof low, "%.*f", digits_of(least), fabs(least));
     (void)snprintf(high, sizeof high, "%.*f", digits_of(most), fabs(most));
     const char *side = most < 0 ? "higher" : "lower";
-    const char *text =
-        strcmp(low, high) == 0 && is_one_side
-            ? gsim_arena_printf(c->cli->arena, "is %s %% %s", low, side)
-            : gsim_arena_printf(c->cli->arena, "is %s%s to %s %% %s", low,
-                                is_one_side ? "" : " % higher", high, side);
+    const char *text = strcmp(low, high) == 0 && is_one_side
+                           ? gsim_arena_printf(c->cli->arena, "is %s %% %s", low, side)
+                           : gsim_arena_printf(c->cli->arena, "is %s%s to %s %% %s", low,
+                                               is_one_side ? "" : " % higher", high, side);
     return text ? text : "";
 }
 
@@ -274,13 +275,14 @@ static const char *say_tried(const struct gsim_compare *c, const struct gsim_tri
 }
 
 /* Durations are no constant: no trial has other ones. */
-static const char *say_assumed(const struct gsim_compare *c, int i, const struct gsim_tried *tried) {
+static const char *say_assumed(const struct gsim_compare *c, int i,
+                               const struct gsim_tried *tried) {
     const char *assumed = gsim_compare_summary(c, i, 0)->assumed;
     int64_t n = gsim_count_listed(assumed), n_durations = gsim_takes_durations(assumed);
     if (n > n_durations && tried->n > 0)
         return say_tried(c, tried);
     if (n > n_durations)
-        return "; by other values of what is assumed, which were not tried";
+        return "; by other assumed values, which were not tried";
     return n > 0 ? "; by durations that were measured on other GPUs than these" : "";
 }
 
@@ -291,8 +293,7 @@ static const char *overturned_by(const struct gsim_compare *c, const struct gsim
                              ? "another month (no interval: --resample user draws ten)"
                              : "users that submit otherwise once they wait less";
     const char *text = gsim_arena_printf(
-        c->cli->arena, " It would be overturned by %s%s%s%s.", chance,
-        say_assumed(c, i, tried),
+        c->cli->arena, " It would be overturned by %s%s%s%s.", chance, say_assumed(c, i, tried),
         own->preemptions > 0 ? "; by jobs that cannot be stopped and taken up again as assumed"
                              : "",
         c->setup->contender[i].policy->shares_gpus

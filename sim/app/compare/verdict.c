@@ -363,8 +363,8 @@ static enum gsim_status say_whatif(struct verdict *v, const int *winner, struct 
                               w->n_left_out == 1 ? "was " : "were ",
                               w->is_interrupted ? "interrupted"
                               : w->is_forbidden ? "--no-what-if"
-                                               : "more to simulate than the table was; --what-if "
-                                                 "tries all");
+                                                : "more to simulate than the table was; --what-if "
+                                                  "tries all");
     add(v, line);
     return GSIM_OK;
 }

@@ -100,9 +100,9 @@ static void add_run(struct listing *l, const struct gsim_cli *cli, const struct 
         add_time(l, "checkpoint", s->checkpoint_ns, true);
 }
 
-/* Which of a group's values the user gave: a file that lists nodes gives all that it counts, options
- * give their own. A file that lists none, as a slurm.conf that leaves nodes to other files, gives
- * none: the nodes are then a guess. */
+/* Which of a group's values the user gave: a file that lists nodes gives all that it counts,
+ * options give their own. A file that lists none, as a slurm.conf that leaves nodes to other files,
+ * gives none: the nodes are then a guess. */
 struct given {
     bool by_file, nodes, gpus, cpus, host_mem, device;
 };
