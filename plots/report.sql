@@ -94,9 +94,13 @@ SELECT r.run_id AS "run", label AS "policy", seed AS "seed", replication AS "rep
 FROM (SELECT run_id, seed, replication, trace, device, gpus, version, config, argv, run_id AS original FROM chosen
       UNION ALL SELECT run_id, seed, replication, trace, device, gpus, version, config, argv, original FROM changed) AS r
      JOIN member ON member.run_id = original ORDER BY r.run_id LIMIT 200;
+-- A cluster without an option or a file that says how many GPUs a node has is a guess.
+WITH careful AS MATERIALIZED (
+    SELECT c.*, (SELECT group_concat(value || ' a node', ', ') FROM parameter AS p
+                 WHERE p.run_id = c.run_id AND owner GLOB 'nodes *' AND key = 'gpus' AND tag = 'default') AS guessed FROM chosen AS c)
 SELECT label AS "policy", CASE WHEN approximate THEN 'yes' ELSE '' END AS "extrapolated",
-       deviation AS "not as its source", assumed AS "rests on assumed constants",
+       deviation AS "not as its source", assumed AS "rests on assumed constants", coalesce(guessed, '') AS "GPUs that are guessed",
        given AS "constants given by hand", outside_validated AS "outside what was validated"
-FROM chosen JOIN member USING (run_id)
-WHERE approximate OR deviation <> '' OR assumed <> '' OR given <> '' OR outside_validated <> ''
-GROUP BY series, approximate, deviation, assumed, given, outside_validated ORDER BY series;
+FROM careful JOIN member USING (run_id)
+WHERE approximate OR deviation <> '' OR assumed <> '' OR given <> '' OR outside_validated <> '' OR guessed IS NOT NULL
+GROUP BY series, approximate, deviation, assumed, guessed, given, outside_validated ORDER BY series;

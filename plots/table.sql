@@ -96,15 +96,16 @@ LEFT JOIN placed AS b ON b.unit = p.unit AND b.place = p.place AND b.head = p.he
 
 -- With --x all columns are of the first result; groups of --by have none of these.
 CREATE TEMP TABLE most_at AS
-SELECT DISTINCT place, most_of(key) AS most
+SELECT DISTINCT place, most_of(key) AS most, key IN ('gpu_useful', 'gpu_work') AS is_work
 FROM reading, asked, grouping JOIN wanted ON position = CASE WHEN asked.x IS NULL THEN place ELSE 1 END
 WHERE grouping.by IS NULL;
 
+-- Where jobs have whole GPUs these do no more than they are held, so that shares of work end at 1 as well.
 -- Runs that are all equal, as those of several seeds of one trace under a policy without chance, are one run:
 -- their spread of nothing is no interval, and no test.
 CREATE TEMP TABLE repeated AS
-SELECT place, head, row, is_one, is_one AND bases <= 1 AS is_one_pair
-FROM (SELECT place, head, row, count(DISTINCT b) AS bases,
+SELECT place, head, row, is_one, is_one AND bases <= 1 AS is_one_pair, is_whole
+FROM (SELECT place, head, row, count(DISTINCT b) AS bases, min(gives_whole_gpus(chosen.policy) AND gpu_work <= gpu_busy + 1e-9) AS is_whole,
              count(*) > 1 AND NOT max(is_shaken) AND max(count(DISTINCT jct_mean_s), count(DISTINCT makespan_s), count(DISTINCT y)) = 1 AS is_one
       FROM coupled JOIN chosen USING (run_id) GROUP BY place, head, row);
 
@@ -112,7 +113,7 @@ FROM (SELECT place, head, row, count(DISTINCT b) AS bases,
 -- chance of being wrong; where the trace as it is was not chosen, the mean is theirs.
 SELECT head, row, CASE WHEN max(is_shaken) THEN max(count(own), count(copy)) ELSE count(y) END AS n, avg(own) AS mean,
        CASE WHEN is_one THEN NULL WHEN NOT max(is_shaken) THEN low_end(y) WHEN count(copy) > 1 THEN min(copy) END AS low,
-       CASE WHEN is_one THEN NULL WHEN NOT max(is_shaken) THEN min(high_end(y), coalesce((SELECT most FROM most_at AS m WHERE m.place = coupled.place), 1e308))
+       CASE WHEN is_one THEN NULL WHEN NOT max(is_shaken) THEN min(high_end(y), coalesce((SELECT CASE WHEN is_work AND is_whole THEN 1 ELSE most END FROM most_at AS m WHERE m.place = coupled.place), 1e308))
            WHEN count(copy) > 1 THEN max(copy) END AS high,
        avg(CASE WHEN own_b IS NOT NULL THEN own END) / nullif(avg(own_b), 0) AS ratio,
        CASE WHEN is_one_pair THEN NULL WHEN NOT max(is_shaken) THEN ratio_low(y, b) WHEN count(copy_b) > 1 THEN min(copy / copy_b) END AS ratio_low,

@@ -44,6 +44,10 @@ struct mig {
     struct mig_size *sizes; /* of all instances so far */
     uint32_t n_sizes, size_capacity;
     struct gsim_bitset unused; /* GPUs that are cut, and have no instance taken */
+    /* What the jobs that found no room in this decide say of those behind them: no job of one GPU
+     * with more memory than this finds any, and no gang that is as wide as this. */
+    int64_t most_mem_bytes;
+    uint32_t closed_width;
 };
 
 struct mig_job {
@@ -284,6 +288,24 @@ static bool is_exact(const struct gsim_ctx *ctx, gsim_slot slot, struct gsim_uni
            kinds->instance[kind].part_ppm;
 }
 
+static uint32_t count_empty(const struct mig *mig, const struct gsim_view *view, uint32_t most) {
+    uint32_t n = view->cluster.n_idle_gpus;
+    for (uint32_t gpu = next_unused(mig, view, 0); gpu != UINT32_MAX && n < most;
+         gpu = next_unused(mig, view, gpu + 1))
+        n++;
+    return n;
+}
+
+/* A job of one GPU found no room. Where no GPU is empty none is cut for another one in this decide,
+ * and instances are only taken. A job that fills a GPU with its process's context may be as large
+ * as one with less memory of its own, and speaks for none. */
+static void note_closed(struct mig *mig, const struct gsim_view *view, gsim_slot slot) {
+    int64_t mem_bytes = gsim_job_memory(view, slot);
+    if (mem_bytes <= mig->most_mem_bytes && mem_bytes < view->cluster.hbm_bytes[0] &&
+        count_empty(mig, view, 1) == 0)
+        mig->most_mem_bytes = mem_bytes - 1;
+}
+
 /* Takes an instance of the right size; cuts a GPU to get one; otherwise takes a larger instance. */
 static bool place_in_instance(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
     struct mig *mig = ctx->state;
@@ -291,6 +313,8 @@ static bool place_in_instance(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim
     struct gsim_unit unit = best_free(mig, ctx, slot);
     if (!mig->layout && !is_exact(ctx, slot, unit) && cut_for_queue(ctx, plan, slot))
         unit = best_free(mig, ctx, slot);
+    if (unit.slot == 0)
+        note_closed(mig, ctx->view, slot);
     if (unit.slot == 0 || !gsim_plan_place_on(plan, slot, &unit, 1))
         return false;
     mig->gpu[unit.gpu].taken |= 1u << (unit.slot - 1);
@@ -303,14 +327,16 @@ static bool place_in_instance(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim
 static bool place_whole(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
     struct mig *mig = ctx->state;
     const struct gsim_view *view = ctx->view;
-    uint32_t n_empty = view->cluster.n_idle_gpus, gpu;
-    for (gpu = next_unused(mig, view, 0); gpu != UINT32_MAX && n_empty < view->jobs.gpus[slot];
-         gpu = next_unused(mig, view, gpu + 1))
-        n_empty++;
-    if (n_empty < view->jobs.gpus[slot])
+    uint32_t width = view->jobs.gpus[slot];
+    if (count_empty(mig, view, width) < width) {
+        if (width == 1)
+            note_closed(mig, view, slot);
+        else if (width < mig->closed_width)
+            mig->closed_width = width;
         return false;
+    }
     bool is_placed = gsim_settings_place(ctx, plan, slot, mig->rule);
-    for (gpu = next_unused(mig, view, 0); !is_placed && gpu != UINT32_MAX;
+    for (uint32_t gpu = next_unused(mig, view, 0); !is_placed && gpu != UINT32_MAX;
          gpu = next_unused(mig, view, gpu + 1)) {
         if (!cut(ctx, plan, gpu, ""))
             return false;
@@ -322,6 +348,19 @@ static bool place_whole(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot 
 static bool place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
     return needs_whole(ctx, slot) ? place_whole(ctx, plan, slot)
                                   : place_in_instance(ctx, plan, slot);
+}
+
+static int64_t most(const void *of, const struct gsim_waiting_row *row) {
+    const struct gsim_ctx *ctx = of;
+    const struct mig *mig = ctx->state;
+    uint32_t gpus = mig->order.line.kind[row->kind].gpus;
+    return gpus == 1 ? mig->most_mem_bytes : gpus >= mig->closed_width ? -1 : INT64_MAX;
+}
+
+/* Whether jobs may speak for others: they differ in memory alone, and all GPUs can be cut alike. */
+static bool is_by_memory(const struct gsim_ctx *ctx, const struct mig *mig) {
+    return mig->order.kind == GSIM_ORDER_BACKFILL && mig->n_types == 1 &&
+           !ctx->view->trace->column[GSIM_COL_SHARE_PPM];
 }
 
 /* Whether a GPU with fewer jobs has an instance for the job; an empty one is cut for it. */
@@ -431,6 +470,8 @@ static enum gsim_status open_mig(struct gsim_ctx *ctx) {
     enum gsim_status status = ask_kinds(ctx, mig);
     if (status == GSIM_OK)
         warn_of_unknown_sizes(ctx, mig);
+    mig->order.most = is_by_memory(ctx, mig) ? most : NULL;
+    mig->order.keeps_queue = true;
     if (!ctx->view->trace->column[GSIM_COL_SM_PPM])
         gsim_warn(ctx->log, ctx->view->trace->path, 0,
                   "the trace has no column 'sm_fraction': under mig every job is taken to fill all "
@@ -454,7 +495,10 @@ static bool cut_all(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct mig *mig = ctx->state;
     gsim_order_begin(&mig->order, &mig->queue, ctx);
-    gsim_queue_append_arrived(&mig->queue, ctx);
+    for (uint32_t i = 0; i < ctx->view->changes.n_arrived; i++)
+        gsim_order_append(&mig->order, &mig->queue, ctx, ctx->view->changes.arrived[i]);
+    mig->most_mem_bytes = INT64_MAX;
+    mig->closed_width = UINT32_MAX;
     if (mig->layout && !mig->is_cut && !cut_all(ctx, plan))
         return;
     gsim_order_serve(&mig->order, &mig->queue, ctx, plan);

@@ -63,9 +63,10 @@ void gsim_order_init(struct gsim_order *order, struct gsim_ctx *ctx) {
 
 void gsim_order_append(struct gsim_order *order, struct gsim_queue *queue, struct gsim_ctx *ctx,
                        gsim_slot slot) {
-    if (!has_rows(order))
+    if (!has_rows(order) || order->keeps_queue)
         gsim_queue_append(queue, ctx, slot);
-    else if (!gsim_waiting_add(&order->line, ctx, slot, 0, 0, gsim_job_memory(ctx->view, slot)))
+    if (has_rows(order) &&
+        !gsim_waiting_add(&order->line, ctx, slot, 0, 0, gsim_job_memory(ctx->view, slot)))
         gsim_common_no_memory(ctx);
 }
 
@@ -317,13 +318,21 @@ static bool place(struct gsim_order *order, struct gsim_ctx *ctx, struct gsim_pl
                                        : follow(order, ctx, plan, slot);
 }
 
-static void serve_rows(struct gsim_order *order, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+static void leave_rows(struct gsim_order *order, struct gsim_queue *queue,
+                       const struct gsim_ctx *ctx, gsim_slot slot) {
+    gsim_waiting_remove(&order->line, slot);
+    if (order->keeps_queue)
+        gsim_queue_remove(queue, ctx, slot);
+}
+
+static void serve_rows(struct gsim_order *order, struct gsim_queue *queue, struct gsim_ctx *ctx,
+                       struct gsim_plan *plan) {
     struct gsim_waiting_rule rule = {.most = order->most, .of = ctx};
     gsim_slot slot;
     gsim_waiting_walk(&order->line, ctx, &rule);
     while ((slot = gsim_waiting_next(&order->line)) != GSIM_NO_SLOT)
         if (place(order, ctx, plan, slot))
-            gsim_waiting_remove(&order->line, slot);
+            leave_rows(order, queue, ctx, slot);
         else
             (void)goes_on(order, ctx, plan, slot);
 }
@@ -331,7 +340,7 @@ static void serve_rows(struct gsim_order *order, struct gsim_ctx *ctx, struct gs
 void gsim_order_serve(struct gsim_order *order, struct gsim_queue *queue, struct gsim_ctx *ctx,
                       struct gsim_plan *plan) {
     if (has_rows(order)) {
-        serve_rows(order, ctx, plan);
+        serve_rows(order, queue, ctx, plan);
         return;
     }
     sort(order, queue, ctx);

@@ -48,6 +48,7 @@ struct gsim_order {
      * serves backfill and easy, where no job is ever met out of the order of arrival. NULL: each
      * job is tried. */
     int64_t (*most)(const void *of, const struct gsim_waiting_row *row);
+    bool keeps_queue; /* jobs in rows stand in the queue as well, which the policy walks */
     /* As in gsim_vacancy_search. */
     bool (*holds)(const struct gsim_ctx *ctx, const struct gsim_vacancy_gpu *room, uint32_t gpu,
                   gsim_slot slot);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim/app/compare/advise.h"
+#include "sim/base/text.h"
 
 /* An alternative is named where its mean JCT is lower by more than this. */
 static const double WORTH = 0.02;
@@ -86,6 +87,92 @@ static const char *say_users(const struct gsim_compare *c, int contender) {
     return text ? text : "";
 }
 
+/* --- kinds of jobs ---------------------------------------------------------------------------- */
+
+/* The jobs of a trace by one of their numbers, the smallest first, so that equal ones are
+ * neighbours. */
+struct by_number {
+    uint32_t job;
+    int64_t number;
+};
+
+static int by_number(const void *a, const void *b) {
+    const struct by_number *x = a, *y = b;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return x->job < y->job ? -1 : x->job > y->job;
+}
+
+/* The mean waits of neighbours. */
+static struct user add_up(const struct gsim_compare *c, int contender, const struct by_number *jobs,
+                          uint32_t n) {
+    const int64_t *before = gsim_compare_at(c, 0, 0)->result.jobs.wait_ns;
+    const int64_t *after = gsim_compare_at(c, contender, 0)->result.jobs.wait_ns;
+    struct user sum = {.n = n};
+    for (uint32_t i = 0; i < n; i++) {
+        sum.before_s += (double)before[jobs[i].job] / 1e9 / n;
+        sum.after_s += (double)after[jobs[i].job] / 1e9 / n;
+    }
+    return sum;
+}
+
+/* " On average jobs of 8 GPUs (40 of 200) wait 2.1 d instead of 3 h", where they wait longer by
+ * more than is noticed. */
+static const char *say_kind(const struct gsim_compare *c, const struct user *kind, const char *what,
+                            bool is_first) {
+    char before[40], after[40];
+    if (kind->n == 0 || kind->after_s - kind->before_s <= NOTICED_S)
+        return "";
+    (void)gsim_format_humane(before, kind->before_s);
+    (void)gsim_format_humane(after, kind->after_s);
+    const char *text = gsim_arena_printf(c->cli->arena, "%s%s wait %s instead of %s",
+                                         is_first ? " On average " : "; ", what, after,
+                                         kind->before_s > 0 ? before : "0 s");
+    return text ? text : "";
+}
+
+/* The width that waits longer by most, where widths differ. */
+static struct user worst_width(const struct gsim_compare *c, int contender, struct by_number *jobs,
+                               uint32_t n_jobs, int64_t *width) {
+    struct user worst = {0};
+    for (uint32_t i = 0; i < n_jobs; i++)
+        jobs[i] = (struct by_number){i, gsim_trace_gpus(&c->traces[0], i)};
+    qsort(jobs, n_jobs, sizeof *jobs, by_number);
+    for (uint32_t first = 0, n; first < n_jobs; first += n) {
+        for (n = 1; first + n < n_jobs && jobs[first + n].number == jobs[first].number; n++)
+            continue;
+        struct user own = add_up(c, contender, &jobs[first], n);
+        if (n == n_jobs || own.after_s - own.before_s <= worst.after_s - worst.before_s)
+            continue;
+        worst = own;
+        *width = jobs[first].number;
+    }
+    return worst;
+}
+
+/* A mean over all jobs, or over a user's, hides that wide jobs or long ones pay for the others. */
+static const char *say_losers(const struct gsim_compare *c, int contender) {
+    enum { PARTS = 10 };
+    const struct gsim_trace *trace = &c->traces[0];
+    uint32_t n = trace->n_jobs;
+    int64_t width = 0;
+    struct by_number *jobs = gsim_arena_array(c->cli->arena, n, sizeof *jobs);
+    if (!jobs)
+        return "";
+    struct user wide = worst_width(c, contender, jobs, n, &width);
+    for (uint32_t i = 0; i < n; i++)
+        jobs[i].number = trace->service_ns[jobs[i].job];
+    qsort(jobs, n, sizeof *jobs, by_number);
+    struct user longest = add_up(c, contender, &jobs[n - n / PARTS], n / PARTS);
+    const char *name = gsim_arena_printf(c->cli->arena, "jobs of %lld GPU%s (%u of %u)",
+                                         (long long)width, gsim_plural(width), wide.n, n);
+    const char *one = say_kind(c, &wide, name ? name : "", true);
+    const char *two = say_kind(c, &longest, "the tenth of the jobs that run longest", !*one);
+    const char *text =
+        gsim_arena_printf(c->cli->arena, "%s%s%s", one, two, *one || *two ? "." : "");
+    return text ? text : "";
+}
+
 /* --- one alternative -------------------------------------------------------------------------- */
 
 static const char *contender_name(const struct gsim_compare *c, int contender) {
@@ -140,9 +227,11 @@ static const char *say_interval(const struct gsim_compare *c, const struct gsim_
     if (s->units == GSIM_UNITS_NONE || isnan(ratio->low) || isnan(ratio->high))
         return "";
     double least = 100 * (1 - ratio->high), most = 100 * (1 - ratio->low);
+    /* of changed traces it is their range, which the trace as it is may stand outside of */
     const char *text =
-        gsim_arena_printf(c->cli->arena, " (%.*f to %.*f %%, over %d %s)", digits_of(least), least,
-                          digits_of(most), most, s->n_units, s->over);
+        gsim_arena_printf(c->cli->arena, " (%s%.*f to %.*f %%, over %d %s)",
+                          s->units == GSIM_UNITS_CHANGED ? "on this trace; " : "", digits_of(least),
+                          least, digits_of(most), most, s->n_units, s->over);
     return text ? text : "";
 }
 
@@ -157,15 +246,54 @@ static const char *rests_on(const struct gsim_compare *c, int i) {
     return text ? text : "";
 }
 
+/* "is 22 to 24 % lower", "is 22 % lower", "is 3.0 % higher to 24 % lower" */
+static const char *say_change(const struct gsim_compare *c, const struct gsim_tried *tried) {
+    double least = 100 * (1 - tried->most), most = 100 * (1 - tried->least);
+    char low[32], high[32];
+    bool is_one_side = least >= 0 || most < 0;
+    (void)snprintf(low, sizeof low, "%.*f", digits_of(least), fabs(least));
+    (void)snprintf(high, sizeof high, "%.*f", digits_of(most), fabs(most));
+    const char *side = most < 0 ? "higher" : "lower";
+    const char *text = strcmp(low, high) == 0 && is_one_side
+                           ? gsim_arena_printf(c->cli->arena, "is %s %% %s", low, side)
+                           : gsim_arena_printf(c->cli->arena, "is %s%s to %s %% %s", low,
+                                               is_one_side ? "" : " % higher", high, side);
+    return text ? text : "";
+}
+
+/* What the values came to that were tried of constants on which the two policies rest: the verdict
+ * is about the winner, which may be another policy. */
+static const char *say_tried(const struct gsim_compare *c, const struct gsim_tried *tried) {
+    bool is_part = c->part && !gsim_option_is_on(c->cli, GSIM_OPT_WHAT_IF);
+    const char *text = gsim_arena_printf(
+        c->cli->arena, "; by %s (with each a fifth smaller and larger its mean JCT %s%s%s)",
+        tried->most < 1 ? "assumed constants that are off by more than a fifth"
+                        : "other values of assumed constants",
+        say_change(c, tried), c->first_rep ? ", over the changed traces" : "",
+        is_part ? ", of the first jobs alone" : "");
+    return text ? text : "";
+}
+
+/* Durations are no constant: no trial has other ones. */
+static const char *say_assumed(const struct gsim_compare *c, int i,
+                               const struct gsim_tried *tried) {
+    const char *assumed = gsim_compare_summary(c, i, 0)->assumed;
+    int64_t n = gsim_count_listed(assumed), n_durations = gsim_takes_durations(assumed);
+    if (n > n_durations && tried->n > 0)
+        return say_tried(c, tried);
+    if (n > n_durations)
+        return "; by other assumed values, which were not tried";
+    return n > 0 ? "; by durations that were measured on other GPUs than these" : "";
+}
+
 static const char *overturned_by(const struct gsim_compare *c, const struct gsim_comparison *s,
-                                 int i) {
+                                 int i, const struct gsim_tried *tried) {
     const struct gsim_summary *own = gsim_compare_summary(c, i, 0);
     const char *chance = s->units == GSIM_UNITS_NONE
                              ? "another month (no interval: --resample user draws ten)"
                              : "users that submit otherwise once they wait less";
     const char *text = gsim_arena_printf(
-        c->cli->arena, " It would be overturned by %s%s%s%s.", chance,
-        *own->assumed ? "; by other values of what is assumed (--what-if tries them)" : "",
+        c->cli->arena, " It would be overturned by %s%s%s%s.", chance, say_assumed(c, i, tried),
         own->preemptions > 0 ? "; by jobs that cannot be stopped and taken up again as assumed"
                              : "",
         c->setup->contender[i].policy->shares_gpus
@@ -185,16 +313,17 @@ static const char *say_times(const struct gsim_compare *c, int i,
 }
 
 static void advise(struct gsim_advice *advice, const struct gsim_compare *c,
-                   const struct gsim_comparison *s, int i, int rank) {
+                   const struct gsim_comparison *s, const struct gsim_whatif *whatif, int i,
+                   int rank) {
     double lower = 100 * (1 - ratio_to_best(c, i));
     bool has_tail = mean_measure(c, i, p99_s) > mean_measure(c, 0, p99_s) * (1 + WORTH);
     gsim_advice_add(advice,
                     "%d. %s in place of %s: mean JCT %.*f %% lower%s, %sp99 %s; mean wait "
-                    "%s.%s%s%s",
+                    "%s.%s%s%s%s",
                     rank, contender_name(c, i), contender_name(c, 0), digits_of(lower), lower,
                     say_interval(c, s, i), has_tail ? "but " : "", say_times(c, i, p99_s),
-                    say_times(c, i, mean_wait_s), say_users(c, i), rests_on(c, i),
-                    overturned_by(c, s, i));
+                    say_times(c, i, mean_wait_s), say_users(c, i), say_losers(c, i), rests_on(c, i),
+                    overturned_by(c, s, i, &whatif->tried[i]));
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */
@@ -227,8 +356,8 @@ static int advise_of_chance(struct gsim_advice *advice, const struct gsim_compar
         if (is_within_chance(s, ranked[k].contender)) {
             n_chance++;
             gsim_advice_add(advice,
-                            "No advice: %s in place of %s, with a mean JCT that is %.0f %% lower "
-                            "here%s: that may be chance.",
+                            "No advice: %s in place of %s, with a mean JCT that is %.0f %% lower"
+                            "%s: that may be chance.",
                             contender_name(c, ranked[k].contender), contender_name(c, 0),
                             100 * (1 - ranked[k].ratio), say_interval(c, s, ranked[k].contender));
         }
@@ -268,14 +397,14 @@ static void say_little(struct gsim_advice *advice, const struct gsim_compare *c)
 }
 
 void gsim_advice_alternatives(struct gsim_advice *advice, const struct gsim_compare *c,
-                              const struct gsim_comparison *s) {
+                              const struct gsim_comparison *s, const struct gsim_whatif *whatif) {
     struct ranked ranked[GSIM_MAX_COMPARED];
     bool is_there = s->ranking[GSIM_MEASURE_JCT].is_there;
     say_little(advice, c);
     int n = is_there ? rank_contenders(c, ranked) : 0, n_said = 0;
     for (int k = 0; k < n; k++)
         if (!is_within_chance(s, ranked[k].contender))
-            advise(advice, c, s, ranked[k].contender, ++n_said);
+            advise(advice, c, s, whatif, ranked[k].contender, ++n_said);
     int n_chance = advise_of_chance(advice, c, s, ranked, n);
     if (is_there)
         say_known(advice, c);

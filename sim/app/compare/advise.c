@@ -54,12 +54,24 @@ static bool has_sets(const struct gsim_setup *setup) {
            (has_types && has(&setup->trace, GSIM_COL_GPU_TYPE));
 }
 
+/* Nodes that neither an option nor a file says: a page without that sentence passes for one of the
+ * site's cluster. */
+static void say_guess(struct gsim_advice *advice, const struct gsim_setup *setup) {
+    if (setup->is_cluster_guessed)
+        gsim_advice_add(advice,
+                        "Missing: how many GPUs there are. The cluster is a guess: %s; waits, "
+                        "loads and all that follows hang on it (--gpus-per-node and --nodes, "
+                        "--cluster, or a --slurm-conf that lists nodes with GPUs).",
+                        setup->cluster_note);
+}
+
 static void say_missing(struct gsim_advice *advice, const struct gsim_setup *setup) {
     const struct gsim_trace *trace = &setup->trace;
     bool is_less = trace->dropped && *trace->dropped, is_apart = has_sets(setup);
     gsim_advice_add(advice, "%s: %u job%s%s%s.", trace->path, trace->n_jobs,
                     gsim_plural(trace->n_jobs), is_less ? "; left out: " : "",
                     is_less ? trace->dropped : "");
+    say_guess(advice, setup);
     for (int i = 0; i < N_WISHES; i++) {
         bool is_of_sharing = wishes[i].column == GSIM_COL_MEM_BYTES;
         if (!has(trace, wishes[i].column) && !has(trace, wishes[i].other) &&
@@ -259,25 +271,31 @@ static void say_today(struct gsim_advice *advice, const struct gsim_compare *c,
                         gsim_compare_say_logged(c, l));
 }
 
-/* Where work comes faster than the GPUs can do it, no scheduler ends that. */
+static bool is_shared(const struct gsim_compare *c) {
+    bool is_shared = false;
+    for (int i = 0; i < c->setup->n_contenders; i++)
+        is_shared |= c->setup->contender[i].policy->shares_gpus;
+    return is_shared;
+}
+
+/* Where work comes faster than the GPUs can do it, no scheduler ends that, but for those under
+ * which GPUs do the work of several jobs at once. */
 static void say_load(struct gsim_advice *advice, const struct gsim_compare *c) {
     double load = gsim_compare_load(c), gpus = gsim_compare_capacity(c);
     if (load > 1)
         gsim_advice_add(advice,
                         "More work arrives between the first job and the last than the GPUs can do "
                         "in that time (offered load %.2f): while that is so, waits grow under any "
-                        "scheduler, and a longer log like this one would have longer waits. The "
-                        "work alone needs %.0f GPUs in place of %.0f.",
-                        load, ceil(gpus * load), gpus);
+                        "scheduler%s, and a longer log like this one would have longer waits. The "
+                        "work alone needs %.0f GPUs in place of %.0f%s.",
+                        load, is_shared(c) ? " that gives jobs whole GPUs" : "", ceil(gpus * load),
+                        gpus, is_shared(c) ? ", where each job has its own" : "");
 }
 
 /* Sharing is tried as the trace has it, which is the least that it can gain. */
 static void say_sharing(struct gsim_advice *advice, const struct gsim_compare *c) {
     const struct gsim_trace *trace = &c->traces[0];
-    bool is_shared = false;
-    for (int i = 0; i < c->setup->n_contenders; i++)
-        is_shared |= c->setup->contender[i].policy->shares_gpus;
-    if (is_shared && !has(trace, GSIM_COL_SM_PPM) && !has(trace, GSIM_COL_ITERATIONS) &&
+    if (is_shared(c) && !has(trace, GSIM_COL_SM_PPM) && !has(trace, GSIM_COL_ITERATIONS) &&
         !has(trace, GSIM_COL_APP))
         gsim_advice_add(advice,
                         "Sharing GPUs was tried with jobs that compute on all SMs for all of "
@@ -413,6 +431,7 @@ static enum gsim_status try_nodes(struct gsim_advice *advice, const struct gsim_
     for (int i = 0; trials.trial && i < N_TRIALS; i++) {
         struct advised_trial *trial = &trials.trial[i];
         trial->setup = *c->setup;
+        trial->setup.n_samples = 0; /* nothing of a trial is kept but its means */
         trial->arena = gsim_arena_new();
         trial->is_other =
             trial->arena && resize(&trial->setup, i == 0 ? 1 : -1, trial->arena, &trial->n_gpus);
@@ -467,10 +486,11 @@ static void print(FILE *out, const struct gsim_advice *advice, int first) {
 static enum gsim_status conclude(struct gsim_compare *c, struct gsim_compare *part,
                                  struct gsim_advice *advice, bool *is_interrupted) {
     struct gsim_comparison *s = gsim_arena_alloc(c->cli->arena, sizeof *s);
+    struct gsim_whatif *whatif = gsim_arena_alloc(c->cli->arena, sizeof *whatif);
     struct gsim_logged logged;
     const char *const *verdict = NULL;
     int n_said = advice->n;
-    if (!s)
+    if (!s || !whatif)
         return gsim_no_memory(c->cli->log, "comparing");
     enum gsim_status status = gsim_compare_logged(c, &logged);
     bool is_near = status == GSIM_OK && put_nearest_first(c, &logged);
@@ -483,14 +503,15 @@ static enum gsim_status conclude(struct gsim_compare *c, struct gsim_compare *pa
     gsim_compare_write_tables(c, s);
     (void)fflush(c->cli->io->out);
     take_part(c, part);
-    status = gsim_compare_verdict(c, s, &verdict, is_interrupted);
+    status = gsim_compare_verdict(c, s, &verdict, whatif);
     if (status != GSIM_OK)
         return status;
+    *is_interrupted = whatif->is_interrupted;
     gsim_compare_write_verdict(c->cli->io->out, verdict);
     say_today(advice, c, &s->logged, is_near);
     if (s->logged.n == 0 || is_near) {
         say_load(advice, c);
-        gsim_advice_alternatives(advice, c, s);
+        gsim_advice_alternatives(advice, c, s, whatif);
         say_sharing(advice, c);
         status = try_nodes(advice, c, is_interrupted);
     }

@@ -19,6 +19,6 @@ __attribute__((format(printf, 2, 3))) void gsim_advice_add(struct gsim_advice *a
 /* What the runs say to do, against contender 0: a paragraph for each alternative that is better,
  * with what it rests on and what would overturn it. */
 void gsim_advice_alternatives(struct gsim_advice *advice, const struct gsim_compare *c,
-                              const struct gsim_comparison *s);
+                              const struct gsim_comparison *s, const struct gsim_whatif *whatif);
 
 #endif

@@ -127,7 +127,7 @@ static enum gsim_status write_all(const struct gsim_compare *c, enum gsim_output
     FILE *out = c->cli->io->out;
     struct gsim_comparison *s = gsim_arena_alloc(c->cli->arena, sizeof *s);
     const char *const *verdict = NULL;
-    bool is_interrupted = false;
+    struct gsim_whatif whatif = {0};
     enum gsim_status status =
         s ? gsim_compare_statistics(c, s) : gsim_no_memory(c->cli->log, "comparing");
     if (status == GSIM_OK)
@@ -141,7 +141,7 @@ static enum gsim_status write_all(const struct gsim_compare *c, enum gsim_output
     if (format == GSIM_OUTPUT_CSV && c->cli->value[GSIM_OPT_BY])
         return status == GSIM_OK ? write_by(c) : status; /* CSV has room for one table */
     if (status == GSIM_OK && format != GSIM_OUTPUT_CSV)
-        status = gsim_compare_verdict(c, s, &verdict, &is_interrupted);
+        status = gsim_compare_verdict(c, s, &verdict, &whatif);
     if (status != GSIM_OK)
         return status;
     if (format == GSIM_OUTPUT_TABLE) {
@@ -150,7 +150,7 @@ static enum gsim_status write_all(const struct gsim_compare *c, enum gsim_output
     } else {
         status = gsim_compare_write_rows(c, s, verdict, format);
     }
-    if (is_interrupted && status == GSIM_OK)
+    if (whatif.is_interrupted && status == GSIM_OK)
         return gsim_fail(c->cli->log, GSIM_INCOMPLETE, NULL, 0,
                          "interrupted: the table is whole, the verdict was not tried with all "
                          "assumed constants");
@@ -230,7 +230,13 @@ enum gsim_status gsim_compare_runs(struct gsim_compare *c) {
 
 bool gsim_compare_part(const struct gsim_compare *c, uint32_t n, struct gsim_compare *part) {
     struct gsim_log log = {0}; /* warnings are those of the runs of all jobs */
+    struct gsim_setup *setup = gsim_arena_alloc(c->cli->arena, sizeof *setup);
+    if (!setup)
+        return false;
+    *setup = *c->setup;
+    setup->n_samples = 0; /* of runs that are not stored */
     *part = *c;
+    part->setup = setup;
     part->n_traces = part->n_reps = 1;
     part->first_rep = 0;
     part->asked = NULL;

@@ -173,6 +173,12 @@ struct gsim_whatif {
     int n_left_out;
     bool is_interrupted, is_forbidden;
     const char *flip; /* "POLICY wins with KEY +20 %"; NULL: no trial changes the winner */
+    /* By contender: its mean JCT as a part of contender 0's, over the values that were tried of
+     * constants that one of the two rests on. */
+    struct gsim_tried {
+        int n; /* 0: none was tried */
+        double least, most;
+    } tried[GSIM_MAX_COMPARED];
 };
 
 /* `winner` holds the winning contender of each measure, -1 for a measure without a winner. */
@@ -183,7 +189,7 @@ enum gsim_status gsim_compare_whatif(const struct gsim_compare *c, const int *wi
 
 /* Writes the verdict's sentences, NULL-terminated, and makes the what-if runs that they need. */
 enum gsim_status gsim_compare_verdict(const struct gsim_compare *c, const struct gsim_comparison *s,
-                                      const char *const **lines, bool *is_interrupted);
+                                      const char *const **lines, struct gsim_whatif *whatif);
 
 /* --- print.c ---------------------------------------------------------------------------------- */
 

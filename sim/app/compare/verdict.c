@@ -341,33 +341,31 @@ static void say_other_winner(struct verdict *v, int other) {
                              v->c->part->traces[0].n_jobs, name_of(v, other)));
 }
 
-static enum gsim_status say_whatif(struct verdict *v, const int *winner, bool *is_interrupted) {
-    struct gsim_whatif w;
+static enum gsim_status say_whatif(struct verdict *v, const int *winner, struct gsim_whatif *w) {
     struct gsim_arena *arena = v->c->cli->arena;
     int other = other_winner(v, winner);
     if (other >= 0) {
         say_other_winner(v, other);
         return GSIM_OK;
     }
-    enum gsim_status status = gsim_compare_whatif(tried_on(v), winner, &w);
+    enum gsim_status status = gsim_compare_whatif(tried_on(v), winner, w);
     if (status != GSIM_OK)
         return status;
-    const char *line = tried(&w, arena);
-    if (w.n_varied)
+    const char *line = tried(w, arena);
+    if (w->n_varied)
         line = add_part(v, line);
-    if (line && w.n_not_varied)
-        line = gsim_arena_printf(arena, "%s; %d assumed value%s not varied", line, w.n_not_varied,
-                                 w.n_not_varied == 1 ? " was" : "s were");
-    if (line && w.n_left_out)
+    if (line && w->n_not_varied)
+        line = gsim_arena_printf(arena, "%s; %d assumed value%s not varied", line, w->n_not_varied,
+                                 w->n_not_varied == 1 ? " was" : "s were");
+    if (line && w->n_left_out)
         line =
-            gsim_arena_printf(arena, "%s; %d %sleft out (%s)", line, w.n_left_out,
-                              w.n_left_out == 1 ? "was " : "were ",
-                              w.is_interrupted ? "interrupted"
-                              : w.is_forbidden ? "--no-what-if"
-                                               : "more to simulate than the table was; --what-if "
-                                                 "tries all");
+            gsim_arena_printf(arena, "%s; %d %sleft out (%s)", line, w->n_left_out,
+                              w->n_left_out == 1 ? "was " : "were ",
+                              w->is_interrupted ? "interrupted"
+                              : w->is_forbidden ? "--no-what-if"
+                                                : "more to simulate than the table was; --what-if "
+                                                  "tries all");
     add(v, line);
-    *is_interrupted = w.is_interrupted;
     return GSIM_OK;
 }
 
@@ -381,11 +379,11 @@ static bool has_batch_jobs(const struct gsim_trace *trace) {
 }
 
 enum gsim_status gsim_compare_verdict(const struct gsim_compare *c, const struct gsim_comparison *s,
-                                      const char *const **lines, bool *is_interrupted) {
+                                      const char *const **lines, struct gsim_whatif *whatif) {
     struct verdict *v = gsim_arena_alloc(c->cli->arena, sizeof *v);
     int winner[GSIM_MEASURE_COUNT];
     bool is_won = false;
-    *is_interrupted = false;
+    *whatif = (struct gsim_whatif){0};
     if (!v)
         return gsim_no_memory(c->cli->log, "comparing");
     v->c = c;
@@ -409,7 +407,7 @@ enum gsim_status gsim_compare_verdict(const struct gsim_compare *c, const struct
     if (is_won)
         say_unsure(v);
     say_outside(v);
-    enum gsim_status status = is_won ? say_whatif(v, winner, is_interrupted) : GSIM_OK;
+    enum gsim_status status = is_won ? say_whatif(v, winner, whatif) : GSIM_OK;
     if (status == GSIM_OK && v->is_out_of_memory)
         return gsim_no_memory(c->cli->log, "comparing");
     return status;

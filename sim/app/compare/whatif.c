@@ -111,6 +111,7 @@ static enum gsim_status vary(const struct gsim_compare *c, const char *name, int
     if (!setup || !profiles || !copies)
         return gsim_no_memory(c->cli->log, "varying constants");
     *setup = *c->setup;
+    setup->n_samples = 0; /* nothing of a trial is kept but its means */
     setup->cluster.profiles = profiles;
     *out = setup;
     int key = (int)gsim_key_called(name, strlen(name));
@@ -263,6 +264,21 @@ static void judge_value(const struct whatif *w, const struct trial *trials, int 
     }
 }
 
+/* What this value makes of each contender's mean JCT beside that of contender 0. */
+static void note_ratios(const struct whatif *w, const struct trial *trials, int n,
+                        struct gsim_whatif *out) {
+    double first = value_with(w, trials, n, 0, GSIM_MEASURE_JCT);
+    for (int i = 1; i < w->c->setup->n_contenders; i++) {
+        struct gsim_tried *tried = &out->tried[i];
+        double ratio = value_with(w, trials, n, i, GSIM_MEASURE_JCT) / first;
+        if (isnan(ratio) || (!is_user(w, trials->key, i) && !is_user(w, trials->key, 0)))
+            continue;
+        tried->least = tried->n == 0 ? ratio : fmin(tried->least, ratio);
+        tried->most = tried->n == 0 ? ratio : fmax(tried->most, ratio);
+        tried->n++;
+    }
+}
+
 /* Judges each value of each constant; its trials are consecutive. */
 static void judge(const struct whatif *w, const int *winner, struct gsim_whatif *out) {
     int last_cut = -1;
@@ -274,6 +290,7 @@ static void judge(const struct whatif *w, const int *winner, struct gsim_whatif 
             is_whole &= w->trial[t + n].status == GSIM_OK;
         if (is_whole) {
             judge_value(w, &w->trial[t], n, winner, out);
+            note_ratios(w, &w->trial[t], n, out);
         } else if (w->trial[t].key != last_cut) {
             last_cut = w->trial[t].key;
             out->n_varied--;

@@ -506,6 +506,27 @@ static enum gsim_status check_pages(const struct writing *w, struct gsim_log *lo
                      w->figure->name, w->n_pages, MAX_PAGES);
 }
 
+/* Whether the next statement makes a table, or its index, that all pages share. */
+static bool is_shared(const char *sql) {
+    static const char *const makes[] = {"CREATE TEMP TABLE IF NOT EXISTS ",
+                                        "CREATE INDEX IF NOT EXISTS "};
+    while (strncmp(sql, "--", 2) == 0 || *sql == '\n')
+        sql += strncmp(sql, "--", 2) == 0 ? strcspn(sql, "\n") : 1;
+    return strncmp(sql, makes[0], strlen(makes[0])) == 0 ||
+           strncmp(sql, makes[1], strlen(makes[1])) == 0;
+}
+
+/* Makes the tables with which the statements begin that say IF NOT EXISTS. They read all jobs and
+ * nothing of the page, and are kept for the figure's other pages, which find them there. */
+static enum gsim_status share_between_pages(const struct gsim_figure *figure, struct gsim_db *db,
+                                            struct gsim_log *log) {
+    const char *sql = figure->sql;
+    enum gsim_status status = GSIM_OK;
+    while (status == GSIM_OK && is_shared(sql))
+        status = gsim_db_query(db, &sql, NULL, NULL, log);
+    return status;
+}
+
 /* Spreads the series evenly over pages, at most most_series on a page, and writes the requested
  * page. */
 static enum gsim_status write_pages(struct writing *w, struct gsim_db *db, char **data,
@@ -540,6 +561,9 @@ enum gsim_status gsim_figure_write(const struct gsim_figure *figure, struct gsim
                                    struct gsim_log *log) {
     char *data = NULL;
     enum gsim_status status = check_runs(figure, db, log);
+    if (status != GSIM_OK)
+        return status;
+    status = share_between_pages(figure, db, log);
     if (status != GSIM_OK)
         return status;
     struct writing w = {.figure = figure, .request = request};

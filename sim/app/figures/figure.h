@@ -18,7 +18,8 @@
  * Series and bars beyond the limit of a page go on the next page, as evenly as possible; a figure
  * that divides itself sets var_pages to the number of its pages. Statements see the table `sheet`
  * (page, first, last, is_double), with one row: the page, its series, and whether it is two columns
- * wide. Axes cover the data of all pages.
+ * wide. Axes cover the data of all pages. Tables that the first statements make IF NOT EXISTS are
+ * made once for all pages, and read nothing of the page.
  *
  * Texts come from users: job names, policies, files. They stand only in data and in single quotes.
  * Characters that gnuplot or TeX would interpret are replaced, and the terminals do not interpret

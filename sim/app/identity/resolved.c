@@ -100,24 +100,44 @@ static void add_run(struct listing *l, const struct gsim_cli *cli, const struct 
         add_time(l, "checkpoint", s->checkpoint_ns, true);
 }
 
+/* Which of a group's values the user gave: a file that lists nodes gives all that it counts,
+ * options give their own. A file that lists none, as a slurm.conf that leaves nodes to other files,
+ * gives none: the nodes are then a guess. */
+struct given {
+    bool by_file, nodes, gpus, cpus, host_mem, device;
+};
+
+static struct given given_of(const struct gsim_cli *cli, const struct gsim_setup *setup) {
+    bool gpus = is_given(cli, GSIM_OPT_GPUS_PER_NODE);
+    bool by_file = is_given(cli, GSIM_OPT_CLUSTER) ||
+                   (is_given(cli, GSIM_OPT_SLURM_CONF) && !gpus && !setup->is_cluster_guessed);
+    return (struct given){.by_file = by_file,
+                          .nodes = by_file || is_given(cli, GSIM_OPT_NODES),
+                          .gpus = by_file || gpus,
+                          .cpus = by_file || is_given(cli, GSIM_OPT_CPUS_PER_NODE),
+                          .host_mem = by_file || is_given(cli, GSIM_OPT_HOST_MEM),
+                          .device = by_file || is_given(cli, GSIM_OPT_DEVICE)};
+}
+
 /* Adds the values of a group of nodes. Zero means "not counted" or "no limit". */
 static void add_group(struct listing *l, const struct gsim_cluster_spec *cluster, uint32_t g,
-                      bool is_default) {
+                      struct given given) {
     const struct gsim_node_group *group = &cluster->groups[g];
     const char *owner = gsim_arena_printf(l->arena, "nodes %u", g + 1);
     const struct {
         const char *key;
         int64_t value;
-    } numbers[] = {{"count", group->count},
-                   {"gpus", group->gpus_per_node},
-                   {"cpus_milli", group->cpus_milli},
-                   {"host_mem_bytes", group->host_bytes},
-                   {"switch_nodes", group->nodes_per_switch},
-                   {"pcie_root_gpus", group->gpus_per_root},
-                   {"pcie_root_bytes_per_s", group->root_bytes_per_s},
-                   {"network_bytes_per_s", group->network_bytes_per_s}};
+        bool is_given;
+    } numbers[] = {{"count", group->count, given.nodes},
+                   {"gpus", group->gpus_per_node, given.gpus},
+                   {"cpus_milli", group->cpus_milli, given.cpus},
+                   {"host_mem_bytes", group->host_bytes, given.host_mem},
+                   {"switch_nodes", group->nodes_per_switch, given.by_file},
+                   {"pcie_root_gpus", group->gpus_per_root, given.by_file},
+                   {"pcie_root_bytes_per_s", group->root_bytes_per_s, given.by_file},
+                   {"network_bytes_per_s", group->network_bytes_per_s, given.by_file}};
     list_value(l, owner, "device", cluster->profiles[group->device]->name,
-               is_default ? "default" : "given");
+               given.device ? "given" : "default");
     if (group->partitions)
         list_value(l, owner, "partitions", group->partitions, "given");
     if (group->gpu_type)
@@ -125,7 +145,8 @@ static void add_group(struct listing *l, const struct gsim_cluster_spec *cluster
     if (group->features)
         list_value(l, owner, "features", group->features, "given");
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        add_number(l, owner, numbers[i].key, numbers[i].value, !is_default && numbers[i].value);
+        add_number(l, owner, numbers[i].key, numbers[i].value,
+                   numbers[i].is_given && numbers[i].value);
 }
 
 /* The policy of nodes that have one of their own. */
@@ -144,13 +165,13 @@ static int count_of_parts(const struct gsim_cluster_spec *cluster) {
 }
 
 static void list_cluster(struct listing *l, const struct gsim_cli *cli,
-                         const struct gsim_cluster_spec *cluster) {
-    bool is_default = !is_given(cli, GSIM_OPT_CLUSTER) && !is_given(cli, GSIM_OPT_SLURM_CONF) &&
-                      !is_given(cli, GSIM_OPT_NODES) && !is_given(cli, GSIM_OPT_GPUS_PER_NODE);
+                         const struct gsim_setup *setup) {
+    const struct gsim_cluster_spec *cluster = &setup->cluster;
+    struct given given = given_of(cli, setup);
     if (cluster->is_pool)
         add_number(l, "run", "pool_cpus_milli", cluster->pool_cpus_milli, false);
     for (uint32_t g = 0; g < cluster->n_groups; g++) {
-        add_group(l, cluster, g, is_default);
+        add_group(l, cluster, g, given);
         if (gsim_cluster_part(cluster, g))
             list_part(l, gsim_cluster_part(cluster, g));
     }
@@ -183,7 +204,7 @@ enum gsim_status gsim_list_resolved(struct gsim_cli *cli, const struct gsim_setu
     reserve(&devices, GSIM_KEY_COUNT * setup->cluster.n_profiles);
     list_params(&run, params->owner, params);
     add_run(&run, cli, setup);
-    list_cluster(&run, cli, &setup->cluster);
+    list_cluster(&run, cli, setup);
     for (uint16_t p = 0; p < setup->cluster.n_profiles; p++)
         add_device(&devices, setup->cluster.profiles[p]);
     finish_list(&run, &out->parameters);

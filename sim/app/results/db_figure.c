@@ -270,6 +270,16 @@ static void most_of(sqlite3_context *context, int argc, sqlite3_value **argv) {
     sqlite3_result_double(context, field ? gsim_db_most(field) : HUGE_VAL);
 }
 
+/* gives_whole_gpus('fifo') = 1: no job is beside another one on its GPU under this policy, so that
+ * GPUs do no more than they are held. Others are 0, and so are policies from outside. */
+static void gives_whole_gpus(sqlite3_context *context, int argc, sqlite3_value **argv) {
+    const char *name = (const char *)sqlite3_value_text(argv[0]);
+    struct gsim_log unheard = {0};
+    const struct gsim_policy *policy = name ? gsim_policies_find(name, &unheard) : NULL;
+    (void)argc;
+    sqlite3_result_int(context, policy && !policy->shares_gpus && !policy->names_gpus);
+}
+
 static bool add_functions(struct gsim_db *db) {
     static const struct {
         const char *name;
@@ -294,7 +304,9 @@ static bool add_functions(struct gsim_db *db) {
         sqlite3_create_function(db->handle, "fixed", 2, flags, NULL, fixed, NULL, NULL) ==
             SQLITE_OK &&
         sqlite3_create_function(db->handle, "most_of", 1, flags, NULL, most_of, NULL, NULL) ==
-            SQLITE_OK;
+            SQLITE_OK &&
+        sqlite3_create_function(db->handle, "gives_whole_gpus", 1, flags, NULL, gives_whole_gpus,
+                                NULL, NULL) == SQLITE_OK;
     for (size_t i = 0; i < sizeof aggregates / sizeof *aggregates; i++)
         is_fine = is_fine &&
                   sqlite3_create_function(db->handle, aggregates[i].name, aggregates[i].n_arguments,
