@@ -4,6 +4,8 @@
 set -u
 gsim=$1
 . tests/support/check.sh
+# Of a page the words and tables are read here, and no figure.
+PATH=$PWD/tests/support/bin:$PATH
 said() { # name, pattern in the last output, whose sentences are joined
     sed -e ':a' -e 'N;$!ba' -e 's/\n    */ /g' "$tmp/log" >"$tmp/joined"
     grep -q -e "$2" "$tmp/joined"

@@ -168,17 +168,18 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
 fi
 
 # The what-if has to last until the signal comes; a run with sanitizers takes five times as long.
-many=600
-case $gsim in *-san-*) many=150 ;; esac
-: >"$tmp/many"
-"$gsim" compare --policies fifo,srtf --set preempt=restart --nodes 4 --gpus-per-node 8 --reps $many --what-if traces/samples/cluster.ini >"$tmp/many" 2>"$tmp/err" &
+many=150
+case $gsim in *-san-*) many=60 ;; esac
+mkfifo "$tmp/pipe"
+until_table() { # hears process $pid, and sends it a signal once it has said its table
+    while IFS= read -r line; do
+        printf '%s\n' "$line"
+        case $line in *"over $many replications"*) kill -INT $pid ;; esac
+    done <"$tmp/pipe" >"$tmp/many"
+}
+"$gsim" compare --policies fifo,srtf --set preempt=restart --nodes 4 --gpus-per-node 8 --reps $many --what-if traces/samples/cluster.ini >"$tmp/pipe" 2>"$tmp/err" &
 pid=$!
-tries=0
-while [ $tries -lt 3000 ] && ! grep -q "over $many replications" "$tmp/many"; do
-    sleep 0.02
-    tries=$((tries + 1))
-done
-kill -INT $pid
+until_table
 wait $pid
 got=$?
 sed -e ':a' -e 'N;$!ba' -e 's/\n    */ /g' "$tmp/many" "$tmp/err" >"$tmp/out"
@@ -189,15 +190,9 @@ else
     sed 's/^/# /' "$tmp/out" | tail -5
 fi
 
-: >"$tmp/many"
-"$gsim" advise --policies fifo,srtf --set preempt=restart --nodes 4 --gpus-per-node 8 --reps $many --what-if traces/samples/cluster.ini >"$tmp/many" 2>"$tmp/err" &
+"$gsim" advise --policies fifo,srtf --set preempt=restart --nodes 4 --gpus-per-node 8 --reps $many --what-if traces/samples/cluster.ini >"$tmp/pipe" 2>"$tmp/err" &
 pid=$!
-tries=0
-while [ $tries -lt 3000 ] && ! grep -q "over $many replications" "$tmp/many"; do
-    sleep 0.02
-    tries=$((tries + 1))
-done
-kill -INT $pid
+until_table
 wait $pid
 got=$?
 cat "$tmp/many" "$tmp/err" >"$tmp/out"

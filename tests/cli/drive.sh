@@ -22,7 +22,7 @@ sqlite3 broken.db "update real_job set ran_ns = ran_ns + 1000 where job_id = 'c'
 expect "and break where its record says something else" 1 "job 'c' had its GPUs for another time" "$gsim" check broken.db
 "$gsim" run --quiet --policy fifo --device ideal --gpus-per-node 2 --db r.db "$tmp/t.csv" >/dev/null 2>&1
 check "a simulated run has its place beside it" "2 1" "$(ask 'select count(*), count(distinct jobs) from run')"
-"$gsim" report --quiet --force -o page.html r.db >/dev/null 2>&1
+env PATH="$here/tests/support/bin:$PATH" "$gsim" report --quiet --force -o page.html r.db >/dev/null 2>&1
 check "a page shows both, with the device of each" "1 1" "$(grep -c ">dry run<" page.html | sed "s/[1-9][0-9]*/1/") $(grep -c ">ideal<" page.html | sed "s/[1-9][0-9]*/1/")"
 expect "it is not repeated" 2 "gsim drive --replay r.db" "$gsim" repro r.db 1
 check "the run is marked as done" "done 3,5 1 40" "$(ask 'select status, gpus, is_dry, speed_up from real_run')"

@@ -332,6 +332,10 @@ sum=$(printf '%s' "$(cat plots/report.js)" | python3 -c 'import base64, hashlib,
 grep -q "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-$sum'" "$tmp/g.html"
 ok "and the only one that may run" $?
 if sed '/<script>/,/<\/script>/d' "$tmp/in/r.html" | grep -qiE '<script|<[^>]* on[a-z]+ *='; then echo "not ok no text becomes code"; else echo "ok no text becomes code"; fi
+[ "$(grep -o "id='f[^']*'" "$tmp/g.html" | sort | uniq -d | wc -l)" -eq 0 ]
+ok "no name twice in the page" $?
+# A browser has no sanitizers: what it makes of a page is held by the first build.
+[ -z "$san" ] || exit 0
 if command -v node >/dev/null; then
     # times in units, sorted by their length; at the third click the order of the page comes back
     printf 'job_id,submit_s,duration_s,gpus,user\na,0,7200,1,x\nb,0,60,1,y\nc,0,90000,1,z\n' >"$tmp/three.csv"
@@ -349,19 +353,19 @@ if command -v node >/dev/null; then
 else
     echo "# skipped: no node: the page's script was not run"
 fi
-[ "$(grep -o "id='f[^']*'" "$tmp/g.html" | sort | uniq -d | wc -l)" -eq 0 ]
-ok "no name twice in the page" $?
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
     echo "# skipped: no chromium: the report was not opened in a browser"
     exit 0
 }
 dom() { timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$tmp/profile" --virtual-time-budget=2000 "$@" 2>/dev/null; }
-echo '<p>starts' >"$tmp/starts.html"
-dom --dump-dom "file://$tmp/starts.html" | grep -q starts || {
-    echo "# skipped: $browser does not start here: the report was not opened in a browser"
-    exit 0
-}
 dom --dump-dom "file://$tmp/in/r.html" >"$tmp/dom"
+if [ ! -s "$tmp/dom" ]; then
+    echo '<p>starts' >"$tmp/starts.html"
+    dom --dump-dom "file://$tmp/starts.html" | grep -q starts || {
+        echo "# skipped: $browser does not start here: the report was not opened in a browser"
+        exit 0
+    }
+fi
 [ "$(grep -c '<title>gsim: ' "$tmp/dom")" -eq 1 ] && [ "$(grep -c '</svg>' "$tmp/dom")" -ge 5 ]
 ok "a browser reads the page and runs nothing of it" $?
 # On a phone nothing is wider than the screen: a frame of 360 px tells the page's width in its title.

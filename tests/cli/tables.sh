@@ -38,7 +38,7 @@ printf 'trace = traces/samples/cluster.csv\npolicy = fifo, las, srtf\nset.srtf.p
 check "equal runs have no interval" "fifo,3,no,no las,3,no,no srtf,3,yes,yes" "$(python3 -c 'import csv, sys
 print(" ".join(",".join([row["row"].split()[0], row["runs"], "yes" if row["low"] else "no", "yes" if row["p"] else "no"]) for row in csv.DictReader(open(sys.argv[1]))))' "$tmp/csv")"
 expect "which is said" 0 "runs that are all equal have no interval: their seeds change nothing" "$gsim" table "$tmp/seeds.db"
-"$gsim" report "$tmp/seeds.db" -o "$tmp/seeds.html" --quiet >"$tmp/log" 2>&1
+env PATH="$PWD/tests/support/bin:$PATH" "$gsim" report "$tmp/seeds.db" -o "$tmp/seeds.html" --quiet >"$tmp/log" 2>&1
 check "nor in a report" "- -" "$(sed 's/<tr>/\n/g; s/<\/t[dh]>/|/g; s/<[^>]*>//g' "$tmp/seeds.html" | awk -F'|' '($1 == "fifo" || $1 == "las") && $2 == 3 && $3 > 99 {printf "%s%s", sep, $6; sep = " "}')"
 
 # --- a share is 1 at most, and so is the end of its interval: of logarithms it would be above in some of these cells
@@ -175,7 +175,7 @@ assert abs(low * scale / min(copies) - 1) < 1e-6 and abs(high * scale / max(copi
 assert "range over copies" in data
 P
 say "and has the range over them" $?
-"$gsim" report "$tmp/s.db" --where "replication > 0" -o "$tmp/c.html" >"$tmp/log" 2>&1
+env PATH="$PWD/tests/support/bin:$PATH" "$gsim" report "$tmp/s.db" --where "replication > 0" -o "$tmp/c.html" >"$tmp/log" 2>&1
 check "nor has the report an interval of copies" 0 "$(grep -c '<td>[0-9.]* [a-z]* to [0-9.]* [a-z]*</td>' "$tmp/c.html")"
 expect "a figure of a shaken trace says what it leaves out" 0 'trace as it is; 4 runs of shaken or resampled' "$gsim" plot "$tmp/s.db" --figure jct_policy -o "$tmp/s.svg"
 expect "the first pair of a shaken trace is that of the trace as it is" 0 '^fifo (run 1) and srtf (run ' "$gsim" table "$tmp/s.db" --changed srtf

@@ -3,6 +3,7 @@
  * and what is written reads back as the same. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/trace_file.h"
+#include "traces/input.h"
 
 #include <sys/stat.h>
 #include <zlib.h>
@@ -244,13 +245,14 @@ static void test_files_that_cannot_be_read(void **state) {
 /* --- compression ------------------------------------------------------------------------------ */
 
 enum { BIG_JOBS = 60000 }; /* about 1 MB: several chunks */
+enum { TWO_CHUNKS = 20000 }; /* jobs, of 356 kB: one boundary of chunks is within them */
 
-static char *make_big(size_t *n) {
-    size_t size = BIG_JOBS * 32 + 64, at;
+static char *make_jobs(int jobs, size_t *n) {
+    size_t size = (size_t)jobs * 32 + 64, at;
     char *text = malloc(size);
     assert_non_null(text);
     at = (size_t)snprintf(text, size, "job_id,submit_s,duration_s\n");
-    for (int i = 0; i < BIG_JOBS; i++) {
+    for (int i = 0; i < jobs; i++) {
         if (i % 1000 == 0)
             at += (size_t)snprintf(text + at, size - at, "# %d\n", i);
         at += (size_t)snprintf(text + at, size - at, "j%d,%d,%d.5\n", i, i, i % 977);
@@ -290,7 +292,7 @@ static void put_zstd(const struct fixture *f, const char *text, size_t n) {
 static void test_plain_gzip_and_zstd_are_the_same(void **state) {
     struct fixture *f = *state;
     size_t n;
-    char *text = make_big(&n);
+    char *text = make_jobs(BIG_JOBS, &n);
     put(f, text, n);
     assert_int_equal(read_put(f), GSIM_OK);
     expect_big(f);
@@ -307,7 +309,7 @@ static void test_plain_gzip_and_zstd_are_the_same(void **state) {
 static void test_a_trace_in_memory(void **state) {
     struct fixture *f = *state;
     size_t n;
-    char *text = make_big(&n);
+    char *text = make_jobs(BIG_JOBS, &n);
     put(f, text, n);
     assert_int_equal(read_put(f), GSIM_OK);
     const struct gsim_trace of_file = f->trace;
@@ -340,7 +342,7 @@ static void cut_file(const struct fixture *f) {
 static void test_damaged_compression_is_an_error(void **state) {
     struct fixture *f = *state;
     size_t n;
-    char *text = make_big(&n);
+    char *text = make_jobs(BIG_JOBS, &n);
     put_gzip(f, text, n);
     cut_file(f);
     assert_int_equal(read_put(f), GSIM_BAD_INPUT);
@@ -359,8 +361,9 @@ static void test_damaged_compression_is_an_error(void **state) {
 static void test_chunk_boundaries_do_not_show(void **state) {
     struct fixture *f = *state;
     size_t n, room;
-    char *text = make_big(&n), *moved = malloc(n + 64);
+    char *text = make_jobs(TWO_CHUNKS, &n), *moved = malloc(n + 64);
     assert_non_null(moved);
+    assert_in_range(n, GSIM_INPUT_CHUNK + 1, 2 * GSIM_INPUT_CHUNK);
     for (size_t shift = 0; shift < 24; shift++) {
         room = n + shift + 2;
         moved[0] = '#';
@@ -369,8 +372,9 @@ static void test_chunk_boundaries_do_not_show(void **state) {
         memcpy(moved + shift + 2, text, n);
         put(f, moved, room);
         assert_int_equal(read_put(f), GSIM_OK);
-        assert_int_equal(f->trace.n_jobs, BIG_JOBS);
-        assert_int_equal(gsim_trace_line(&f->trace, BIG_JOBS - 1), 2 + BIG_JOBS + BIG_JOBS / 1000);
+        assert_int_equal(f->trace.n_jobs, TWO_CHUNKS);
+        assert_int_equal(gsim_trace_line(&f->trace, TWO_CHUNKS - 1),
+                         2 + TWO_CHUNKS + TWO_CHUNKS / 1000);
     }
     free(text);
     free(moved);
