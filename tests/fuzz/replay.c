@@ -131,6 +131,11 @@ int main(int argc, char **argv) {
     struct seed *seeds = calloc(MAX_SEEDS + 1, sizeof *seeds);
     size_t n = argc == 3 && seeds ? read_seeds(argv[1], seeds) : 0;
     bool is_fine = n > 0 && fuzz_begin();
+    if (!is_fine) {
+        (void)fprintf(stderr, "usage: replay SEEDS COPIES, where SEEDS is a folder with some\n");
+        free(seeds);
+        return 1;
+    }
     printf("1..%zu\n", n);
     for (size_t i = 0; i < n; i++) {
         gsl_rng *rng = gsim_rng_stream(1, i, "fuzz");

@@ -16,6 +16,7 @@
 enum { MAX_WORDS = 48, MAX_FILES = 8, MAX_NAME = 32, MOMENT_US = 500000 };
 
 static char folder[] = "/tmp/gsim-fuzz-XXXXXX";
+static bool is_in_folder;
 static volatile sig_atomic_t stop;
 
 static void on_alarm(int signal_number) {
@@ -25,11 +26,13 @@ static void on_alarm(int signal_number) {
 bool fuzz_begin(void) {
     struct sigaction action = {.sa_handler = on_alarm};
     (void)sigemptyset(&action.sa_mask);
-    return sigaction(SIGALRM, &action, NULL) == 0 && mkdtemp(folder) && chdir(folder) == 0;
+    is_in_folder = sigaction(SIGALRM, &action, NULL) == 0 && mkdtemp(folder) && chdir(folder) == 0;
+    return is_in_folder;
 }
 
+/* Never a folder that was there before. */
 static void empty_folder(void) {
-    DIR *dir = opendir(".");
+    DIR *dir = is_in_folder ? opendir(".") : NULL;
     for (struct dirent *entry; dir && (entry = readdir(dir));)
         if (entry->d_name[0] != '.')
             (void)unlink(entry->d_name);
@@ -39,7 +42,8 @@ static void empty_folder(void) {
 
 void fuzz_end(void) {
     empty_folder();
-    (void)rmdir(folder);
+    if (is_in_folder)
+        (void)rmdir(folder);
 }
 
 /* --- the input -------------------------------------------------------------------------------- */
