@@ -202,10 +202,11 @@ static int64_t last_before_idle(const struct gsim_context *context, int64_t from
                                 uint64_t rate_q32, int64_t limit_ns) {
     if (gsim_rarely(context->spec.program != NULL))
         return last_of_program(context, from_ns, rate_q32, limit_ns);
-    int64_t low = present_kernel(context), high = context->spec.kernels - 1;
-    if (low == high ||
+    int64_t high = context->spec.kernels - 1;
+    if (context->spec.host_ns == 0 ||
         gsim_work_done(rate_q32, context->spec.host_ns) <= gsim_work_of_ns(context->spec.gpu_ns))
         return high;
+    int64_t low = present_kernel(context);
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
         if (starves_after(context, middle, from_ns, rate_q32))

@@ -262,6 +262,8 @@ GSIM_APART static int64_t kernel_turn_end_ns(const struct gsim_lane_gpu *gpu,
 }
 
 static void plan_turn_end(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane) {
+    if (lane->spec.n == 1 && !gsim_gpu_lane_is_strict(lane))
+        return; /* it ends for other members only */
     const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
     if (gsim_rarely(gsim_turn_ends_with_kernel(gpu, lane)))
         consider(lane, GSIM_CHANGE_QUANTUM, kernel_turn_end_ns(gpu, lane));
@@ -306,10 +308,12 @@ static void plan_running(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *
     if (member->watch_iterations >= 0)
         consider(lane, GSIM_CHANGE_WATCHED,
                  watched_ns(member, lane->times.since_ns, lane->state.rate_q32));
-    consider(lane, GSIM_CHANGE_REFILLED,
-             gsim_context_refill_ns(&member->context, lane->times.since_ns));
+    if (gsim_rarely(member->context.spec.refill_ns > 0))
+        consider(lane, GSIM_CHANGE_REFILLED,
+                 gsim_context_refill_ns(&member->context, lane->times.since_ns));
     plan_turn_end(gpu, lane);
-    consider(lane, GSIM_CHANGE_REACHED, gsim_turn_reached_ns(gpu, lane));
+    if (gpu->store->pager)
+        consider(lane, GSIM_CHANGE_REACHED, gsim_turn_reached_ns(gpu, lane));
 }
 
 /* Between its iterations the member that has a whole lane keeps it until a member is ready that
@@ -543,7 +547,8 @@ GSIM_APART static void count_losses(const struct gsim_gpu_lane *lane, struct gsi
 
 void gsim_gpu_lane_settle(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
                           int64_t now_ns) {
-    settle_padding(gpu, lane, now_ns);
+    if (gsim_rarely(lane->state.padding != GSIM_NO_MEMBER))
+        settle_padding(gpu, lane, now_ns);
     if (lane->state.phase != GSIM_LANE_RUNNING || now_ns <= lane->times.since_ns)
         return;
     struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
@@ -556,6 +561,8 @@ void gsim_gpu_lane_settle(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane 
         begin_ns < now_ns) /* the progress that a halt leaves is set at its end */
         gsim_progress_run(gpu, lane, member, begin_ns, now_ns, lane->state.rate_q32);
     lane->times.since_ns = now_ns;
+    if (gsim_mostly(gpu->spans == NULL))
+        return;
     gsim_slice_log_tell(gpu->spans, GSIM_SPAN_FAULT, member->how.job, since_ns, begin_ns, 0);
     gsim_slice_log_tell(gpu->spans, GSIM_SPAN_SLICE, member->how.job, begin_ns, now_ns, 0);
 }
