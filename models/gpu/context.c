@@ -460,7 +460,8 @@ static void go_to(struct gsim_context *context, gsim_work done, int64_t now_ns) 
     }
     if (context->spec.host_ns > 0)
         context->times.ready_ns = launched_ns(context, present_kernel(context));
-    hold_back(context, now_ns);
+    if (gsim_rarely(context->spec.refill_ns > 0))
+        hold_back(context, now_ns);
 }
 
 void gsim_context_run(struct gsim_context *context, int64_t from_ns, int64_t to_ns,

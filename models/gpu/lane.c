@@ -218,6 +218,8 @@ GSIM_APART static int64_t look_until_ns(const struct gsim_lane_gpu *gpu,
 
 /* When the kernel is to be looked at again, where kernels share SMs. */
 static int64_t looked_at_ns(const struct gsim_gpu_lane *lane, const struct gsim_member *member) {
+    if (gsim_mostly(lane->state.look_done == 0))
+        return GSIM_NEVER;
     gsim_work left = lane->state.look_done - member->context.done;
     if (left <= 0 || lane->state.rate_q32 == 0)
         return GSIM_NEVER;
