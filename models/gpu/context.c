@@ -261,9 +261,7 @@ static void hold_back(struct gsim_context *context, int64_t now_ns) {
         context->times.ready_ns = ready_ns;
 }
 
-int64_t gsim_context_refill_ns(const struct gsim_context *context, int64_t now_ns) {
-    if (context->spec.refill_ns == 0)
-        return GSIM_NEVER;
+int64_t gsim_context_period_end_ns(const struct gsim_context *context, int64_t now_ns) {
     int64_t began_ns =
         context->spec.capped_ns + gsim_context_refills(context, now_ns) * context->spec.refill_ns;
     bool ends = began_ns < GSIM_NEVER - context->spec.refill_ns; /* within the clock's range */

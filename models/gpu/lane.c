@@ -218,8 +218,6 @@ GSIM_APART static int64_t look_until_ns(const struct gsim_lane_gpu *gpu,
 
 /* When the kernel is to be looked at again, where kernels share SMs. */
 static int64_t looked_at_ns(const struct gsim_gpu_lane *lane, const struct gsim_member *member) {
-    if (gsim_mostly(lane->state.look_done == 0))
-        return GSIM_NEVER;
     gsim_work left = lane->state.look_done - member->context.done;
     if (left <= 0 || lane->state.rate_q32 == 0)
         return GSIM_NEVER;
@@ -240,7 +238,7 @@ GSIM_APART static int64_t limit_of_program_ns(const struct gsim_lane_gpu *gpu,
 static bool ends_in_time(const struct gsim_gpu_lane *lane) {
     if (gsim_gpu_lane_is_strict(lane))
         return gsim_round_grid(lane).n > 1;
-    return !gsim_gpu_lane_is_whole(lane) &&
+    return lane->spec.n > 1 && !gsim_gpu_lane_is_whole(lane) &&
            (gsim_gpu_lane_is_by_priority(lane) || !gsim_gpu_lane_ends_at_boundary(lane));
 }
 
@@ -264,8 +262,6 @@ GSIM_APART static int64_t kernel_turn_end_ns(const struct gsim_lane_gpu *gpu,
 }
 
 static void plan_turn_end(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane) {
-    if (lane->spec.n == 1 && !gsim_gpu_lane_is_strict(lane))
-        return; /* it ends for other members only */
     const struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
     if (gsim_rarely(gsim_turn_ends_with_kernel(gpu, lane)))
         consider(lane, GSIM_CHANGE_QUANTUM, kernel_turn_end_ns(gpu, lane));
@@ -310,12 +306,10 @@ static void plan_running(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *
     if (member->watch_iterations >= 0)
         consider(lane, GSIM_CHANGE_WATCHED,
                  watched_ns(member, lane->times.since_ns, lane->state.rate_q32));
-    if (gsim_rarely(member->context.spec.refill_ns > 0))
-        consider(lane, GSIM_CHANGE_REFILLED,
-                 gsim_context_refill_ns(&member->context, lane->times.since_ns));
+    consider(lane, GSIM_CHANGE_REFILLED,
+             gsim_context_refill_ns(&member->context, lane->times.since_ns));
     plan_turn_end(gpu, lane);
-    if (gpu->store->pager)
-        consider(lane, GSIM_CHANGE_REACHED, gsim_turn_reached_ns(gpu, lane));
+    consider(lane, GSIM_CHANGE_REACHED, gsim_turn_reached_ns(gpu, lane));
 }
 
 /* Between its iterations the member that has a whole lane keeps it until a member is ready that
@@ -523,8 +517,8 @@ static void end_slice(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lan
     pass_on(gpu, lane, place, cost_ns, now_ns);
 }
 
-static void settle_padding(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
-                           int64_t now_ns) {
+static inline void settle_padding(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
+                                  int64_t now_ns) {
     int64_t since_ns = lane->times.padding_since_ns;
     if (lane->state.padding == GSIM_NO_MEMBER || now_ns <= since_ns)
         return;
@@ -549,8 +543,7 @@ GSIM_APART static void count_losses(const struct gsim_gpu_lane *lane, struct gsi
 
 void gsim_gpu_lane_settle(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
                           int64_t now_ns) {
-    if (gsim_rarely(lane->state.padding != GSIM_NO_MEMBER))
-        settle_padding(gpu, lane, now_ns);
+    settle_padding(gpu, lane, now_ns);
     if (lane->state.phase != GSIM_LANE_RUNNING || now_ns <= lane->times.since_ns)
         return;
     struct gsim_member *member = gsim_ready_at(gpu, lane, lane->state.at);
@@ -563,8 +556,6 @@ void gsim_gpu_lane_settle(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane 
         begin_ns < now_ns) /* the progress that a halt leaves is set at its end */
         gsim_progress_run(gpu, lane, member, begin_ns, now_ns, lane->state.rate_q32);
     lane->times.since_ns = now_ns;
-    if (gsim_mostly(gpu->spans == NULL))
-        return;
     gsim_slice_log_tell(gpu->spans, GSIM_SPAN_FAULT, member->how.job, since_ns, begin_ns, 0);
     gsim_slice_log_tell(gpu->spans, GSIM_SPAN_SLICE, member->how.job, begin_ns, now_ns, 0);
 }

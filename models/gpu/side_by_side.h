@@ -15,12 +15,13 @@ enum { GSIM_SOLVED_SETS = 4, GSIM_SOLVED_RUNNERS = 1 << 13 };
 /* A context that runs in a space beside others. */
 struct gsim_solved_runner {
     uint64_t rate_q32;
-    uint32_t is; /* the member, and whether it pads: as long as the owner changes nothing, this says
-                    what it asks of the space */
+    /* the member, and whether it pads: what it asks of the space follows, as long as the owner
+     * changes nothing */
+    uint32_t is;
 };
 
 /* The sets of contexts that ran in a GPU's spaces, with their rates: between two changes by the
- * owner the set that runs after the begin or the end of an iteration is often one that ran before. */
+ * owner the set that runs after the begin or the end of an iteration often ran before. */
 struct gsim_solved {
     struct gsim_solved_set {
         uint64_t stamp; /* the change by the owner after which it was solved; 0: no set */
