@@ -45,7 +45,10 @@ static inline int64_t gsim_work_time(gsim_work left, uint64_t rate_q32) {
     assert(rate_q32 > 0);
     if (rate_q32 == GSIM_RATE_ONE) /* the common case needs no 128-bit division */
         return (int64_t)((left + (gsim_work)(GSIM_RATE_ONE - 1)) >> 32);
-    return (int64_t)((left + (gsim_work)rate_q32 - 1) / (gsim_work)rate_q32);
+    gsim_u128 sum = (gsim_u128)left + rate_q32 - 1;
+    if (sum <= UINT64_MAX) /* nor do works of some seconds */
+        return (int64_t)((uint64_t)sum / rate_q32);
+    return (int64_t)(sum / rate_q32);
 }
 
 /* a * b / c with the product in 128 bits; a, b >= 0, c > 0. */

@@ -483,6 +483,7 @@ bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t number,
     lane->spec.space = space;
     if (lane->how.quantum_ns > was_ns)
         gsim_turn_lengthen(&gpu, lane, now_ns);
+    gsim_side_by_side_forget(&arbiter->solved);
     gsim_side_by_side_unsolve(&arbiter->committed, arbiter->n_spaces, lane);
     return true;
 }
@@ -494,8 +495,7 @@ void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_spa
     for (uint16_t i = 0; i < n; i++)
         arbiter->spaces[i] = spaces[i];
     arbiter->n_spaces = n;
-    for (int i = 0; i < GSIM_SOLVED_SETS; i++)
-        arbiter->solved.set[i].n = 0;
+    gsim_side_by_side_forget(&arbiter->solved);
     arbiter->committed.unsolved = 0;
     for (uint16_t i = 0; i < arbiter->committed.n_lanes; i++) {
         assert(arbiter->committed.lane[i].spec.n == 0);
@@ -588,6 +588,7 @@ uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_membe
     lanes->members[place] = member;
     gpu = lane_gpu_of(arbiter, lanes); /* of more members */
     gsim_gpu_lane_join(&gpu, &lanes->lane[member.how.lane], place, now_ns);
+    gsim_side_by_side_forget(&arbiter->solved);
     gsim_gate_look_at_newcomer(lanes, member.how.lane);
     gsim_lanes_choose_anchor(lanes);
     arbiter->n_present++;
@@ -601,6 +602,7 @@ static void leave_lane(struct gsim_arbiter *arbiter, uint16_t member, int64_t no
     gsim_gpu_lane_leave(&gpu, lane, member, now_ns);
     if (arbiter->n_spaces > 0 && lane->spec.n == 0)
         lane->state.is_used = false; /* contexts side by side: no context is left to switch from */
+    gsim_side_by_side_forget(&arbiter->solved);
     gsim_side_by_side_unsolve(lanes, arbiter->n_spaces, lane);
 }
 

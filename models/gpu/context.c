@@ -202,10 +202,11 @@ static int64_t last_before_idle(const struct gsim_context *context, int64_t from
                                 uint64_t rate_q32, int64_t limit_ns) {
     if (gsim_rarely(context->spec.program != NULL))
         return last_of_program(context, from_ns, rate_q32, limit_ns);
-    int64_t low = present_kernel(context), high = context->spec.kernels - 1;
-    if (low == high ||
+    int64_t high = context->spec.kernels - 1;
+    if (context->spec.host_ns == 0 ||
         gsim_work_done(rate_q32, context->spec.host_ns) <= gsim_work_of_ns(context->spec.gpu_ns))
         return high;
+    int64_t low = present_kernel(context);
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
         if (starves_after(context, middle, from_ns, rate_q32))
@@ -260,9 +261,7 @@ static void hold_back(struct gsim_context *context, int64_t now_ns) {
         context->times.ready_ns = ready_ns;
 }
 
-int64_t gsim_context_refill_ns(const struct gsim_context *context, int64_t now_ns) {
-    if (context->spec.refill_ns == 0)
-        return GSIM_NEVER;
+int64_t gsim_context_period_end_ns(const struct gsim_context *context, int64_t now_ns) {
     int64_t began_ns =
         context->spec.capped_ns + gsim_context_refills(context, now_ns) * context->spec.refill_ns;
     bool ends = began_ns < GSIM_NEVER - context->spec.refill_ns; /* within the clock's range */
@@ -459,7 +458,8 @@ static void go_to(struct gsim_context *context, gsim_work done, int64_t now_ns) 
     }
     if (context->spec.host_ns > 0)
         context->times.ready_ns = launched_ns(context, present_kernel(context));
-    hold_back(context, now_ns);
+    if (gsim_rarely(context->spec.refill_ns > 0))
+        hold_back(context, now_ns);
 }
 
 void gsim_context_run(struct gsim_context *context, int64_t from_ns, int64_t to_ns,

@@ -189,7 +189,10 @@ void gsim_context_run(struct gsim_context *context, int64_t from_ns, int64_t to_
 void gsim_context_cap(struct gsim_context *context, int64_t cap, int64_t refill_ns, int64_t now_ns);
 /* The end of the present period; GSIM_NEVER without a cap. The answer of gsim_context_idle_ns holds
  * up to then. */
-int64_t gsim_context_refill_ns(const struct gsim_context *context, int64_t now_ns);
+int64_t gsim_context_period_end_ns(const struct gsim_context *context, int64_t now_ns);
+static inline int64_t gsim_context_refill_ns(const struct gsim_context *context, int64_t now_ns) {
+    return context->spec.refill_ns > 0 ? gsim_context_period_end_ns(context, now_ns) : GSIM_NEVER;
+}
 /* Whether a copy that needs no turn is next, and has not begun. */
 bool gsim_context_copies_next(const struct gsim_context *context);
 /* How many whole periods of the cap are over at now_ns. */

@@ -238,7 +238,7 @@ GSIM_APART static int64_t limit_of_program_ns(const struct gsim_lane_gpu *gpu,
 static bool ends_in_time(const struct gsim_gpu_lane *lane) {
     if (gsim_gpu_lane_is_strict(lane))
         return gsim_round_grid(lane).n > 1;
-    return !gsim_gpu_lane_is_whole(lane) &&
+    return lane->spec.n > 1 && !gsim_gpu_lane_is_whole(lane) &&
            (gsim_gpu_lane_is_by_priority(lane) || !gsim_gpu_lane_ends_at_boundary(lane));
 }
 
@@ -517,8 +517,8 @@ static void end_slice(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lan
     pass_on(gpu, lane, place, cost_ns, now_ns);
 }
 
-static void settle_padding(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
-                           int64_t now_ns) {
+static inline void settle_padding(const struct gsim_lane_gpu *gpu, struct gsim_gpu_lane *lane,
+                                  int64_t now_ns) {
     int64_t since_ns = lane->times.padding_since_ns;
     if (lane->state.padding == GSIM_NO_MEMBER || now_ns <= since_ns)
         return;

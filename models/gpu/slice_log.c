@@ -27,16 +27,6 @@ void gsim_slice_log_add(struct gsim_slice_log *spans, const struct gsim_span *sp
     }
 }
 
-void gsim_slice_log_tell(struct gsim_slice_log *spans, enum gsim_span_kind kind, gsim_slot owner,
-                         int64_t begin_ns, int64_t end_ns, int64_t bytes) {
-    if (spans)
-        gsim_slice_log_add(spans, &(struct gsim_span){.kind = kind,
-                                                      .job = owner,
-                                                      .begin_ns = begin_ns,
-                                                      .end_ns = end_ns,
-                                                      .bytes = bytes});
-}
-
 void gsim_slice_log_come_true(struct gsim_slice_log *before, struct gsim_slice_log *later) {
     if (!before || before->n == 0)
         return;

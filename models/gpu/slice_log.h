@@ -19,14 +19,22 @@ struct gsim_slice_log {
     bool has_failed;
 };
 
-/* Logs a span of this member's owner; spans NULL: no observer watches. */
-void gsim_slice_log_tell(struct gsim_slice_log *spans, enum gsim_span_kind kind, gsim_slot owner,
-                         int64_t begin_ns, int64_t end_ns, int64_t bytes);
 /* The spans of `later` have come true: those of `before`, which are not taken yet, go ahead of them
  * into the log of `later`. */
 void gsim_slice_log_come_true(struct gsim_slice_log *before, struct gsim_slice_log *later);
 /* A span that continues the last one lengthens it; spans of kernels stand by themselves. */
 void gsim_slice_log_add(struct gsim_slice_log *spans, const struct gsim_span *span);
+/* Logs a span of this member's owner; spans NULL: no observer watches. */
+static inline void gsim_slice_log_tell(struct gsim_slice_log *spans, enum gsim_span_kind kind,
+                                       gsim_slot owner, int64_t begin_ns, int64_t end_ns,
+                                       int64_t bytes) {
+    if (spans)
+        gsim_slice_log_add(spans, &(struct gsim_span){.kind = kind,
+                                                      .job = owner,
+                                                      .begin_ns = begin_ns,
+                                                      .end_ns = end_ns,
+                                                      .bytes = bytes});
+}
 static inline void gsim_slice_log_clear(struct gsim_slice_log *spans) {
     spans->n = spans->last = 0;
 }

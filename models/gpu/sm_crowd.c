@@ -13,10 +13,17 @@
 
 enum pipe { ISSUE = 0, TENSOR, PIPES };
 
-/* The parts of the slots of each SM that are taken, by kernels up to now. */
+/* The parts of the slots of each SM that are taken, by kernels up to now: those of each pipe in 32
+ * bits of one number, so that both are compared and added at once. */
 struct taken {
-    uint32_t ppm[PIPES][GSIM_ARRAY_SMS_MAX];
+    uint64_t ppms[GSIM_ARRAY_SMS_MAX];
 };
+
+enum { BITS_OF_PIPE = 32 };
+
+static uint32_t ppm_of(uint64_t ppms, enum pipe pipe) {
+    return (uint32_t)(ppms >> BITS_OF_PIPE * pipe);
+}
 
 /* --- order ------------------------------------------------------------------------------------ */
 
@@ -72,31 +79,27 @@ static uint64_t longer_q32(const struct want *want, int64_t taken_ppm) {
 /* How the kernel's blocks are on one SM, and what was taken there before. */
 struct spot {
     uint8_t blocks;
-    uint32_t before_ppm[PIPES], takes_ppm[PIPES];
+    uint64_t before_ppms, takes_ppms; /* as in struct taken */
     uint64_t longer_q32;
+    uint64_t done_q32; /* by its blocks here, in the time that one takes alone */
 };
-
-static bool is_like(const struct spot *spot, const struct taken *taken, int64_t sm,
-                    uint8_t blocks) {
-    return blocks == spot->blocks && taken->ppm[ISSUE][sm] == spot->before_ppm[ISSUE] &&
-           taken->ppm[TENSOR][sm] == spot->before_ppm[TENSOR];
-}
 
 /* What older kernels leave of an SM is never nothing. */
 static struct spot look_at(const struct gsim_sm_kernel *kernel, const struct gsim_sm_alone *alone,
-                           const struct taken *taken, int64_t sm) {
-    struct spot out = {.blocks = kernel->held->blocks[sm], .longer_q32 = GSIM_RATE_ONE};
+                           uint64_t before_ppms, uint8_t blocks) {
+    struct spot out = {.blocks = blocks, .before_ppms = before_ppms, .longer_q32 = GSIM_RATE_ONE};
     struct want want[PIPES];
     for (int pipe = 0; pipe < PIPES; pipe++) {
-        out.before_ppm[pipe] = taken->ppm[pipe][sm];
-        want[pipe] = want_of(kernel, alone, (enum pipe)pipe, out.blocks);
-        out.longer_q32 += longer_q32(&want[pipe], out.before_ppm[pipe]) - GSIM_RATE_ONE;
+        want[pipe] = want_of(kernel, alone, (enum pipe)pipe, blocks);
+        out.longer_q32 +=
+            longer_q32(&want[pipe], ppm_of(before_ppms, (enum pipe)pipe)) - GSIM_RATE_ONE;
     }
     for (int pipe = 0; pipe < PIPES; pipe++) {
         gsim_u128 takes = ((gsim_u128)(uint64_t)want[pipe].all_ppm << 32) / out.longer_q32;
-        uint32_t most = (uint32_t)GSIM_PPM - 1 - out.before_ppm[pipe];
-        out.takes_ppm[pipe] = takes < most ? (uint32_t)takes : most;
+        uint32_t most = (uint32_t)GSIM_PPM - 1 - ppm_of(before_ppms, (enum pipe)pipe);
+        out.takes_ppms |= (uint64_t)(takes < most ? (uint32_t)takes : most) << BITS_OF_PIPE * pipe;
     }
+    out.done_q32 = (uint64_t)(((gsim_u128)blocks << 64) / out.longer_q32);
     return out;
 }
 
@@ -108,14 +111,15 @@ static uint64_t crowd(const struct gsim_sm_kernel *kernel, const struct gsim_sm_
     struct spot spot = {.blocks = 0};
     uint64_t all = 0, most = GSIM_RATE_ONE;
     for (int64_t sm = 0; sm < sms; sm++) {
-        if (held->blocks[sm] == 0)
+        uint8_t blocks = held->blocks[sm];
+        if (blocks == 0)
             continue;
-        if (!is_like(&spot, taken, sm, held->blocks[sm]))
-            spot = look_at(kernel, alone, taken, sm);
-        taken->ppm[ISSUE][sm] += spot.takes_ppm[ISSUE];
-        taken->ppm[TENSOR][sm] += spot.takes_ppm[TENSOR];
-        most = spot.longer_q32 > most ? spot.longer_q32 : most;
-        all += (uint64_t)(((gsim_u128)held->blocks[sm] << 64) / spot.longer_q32);
+        if (blocks != spot.blocks || taken->ppms[sm] != spot.before_ppms) {
+            spot = look_at(kernel, alone, taken->ppms[sm], blocks);
+            most = spot.longer_q32 > most ? spot.longer_q32 : most;
+        }
+        taken->ppms[sm] += spot.takes_ppms;
+        all += spot.done_q32;
     }
     if (held->pace >= kernel->blocks || all == 0)
         return most;
@@ -124,7 +128,7 @@ static uint64_t crowd(const struct gsim_sm_kernel *kernel, const struct gsim_sm_
 
 void gsim_sm_crowd_find(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
                         const struct gsim_sm_alone *alone, uint32_t n) {
-    struct taken taken = {{{0}}};
+    struct taken taken;
     struct line line;
     line.n = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -132,6 +136,8 @@ void gsim_sm_crowd_find(const struct gsim_space *space, struct gsim_sm_kernel *k
         if (takes_slots(&kernels[i]))
             join(&line, kernels, (uint16_t)i);
     }
+    if (line.n > 0)
+        memset(taken.ppms, 0, (size_t)space->sms * sizeof *taken.ppms);
     for (uint32_t i = 0; i < line.n; i++) {
         uint16_t number = line.number[i];
         uint64_t longer = crowd(&kernels[number], &alone[number], space->sms, &taken);

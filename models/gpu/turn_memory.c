@@ -141,7 +141,7 @@ bool gsim_turn_is_in_vain(const struct gsim_lane_gpu *gpu, const struct gsim_gpu
            2 * tenant->last.stall_ns > now_ns - lane->marks.quantum_start_ns;
 }
 
-int64_t gsim_turn_reached_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
+int64_t gsim_turn_touches_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane) {
     const struct gsim_member *member = gsim_gpu_lane_present(gpu, lane);
     const struct gsim_context *context = &member->context;
     bool waits_for_sms = lane->state.rate_q32 == 0;

@@ -44,6 +44,10 @@ static inline int64_t gsim_turn_wait(struct gsim_member *member, int64_t from_ns
     return from_ns + waited_ns;
 }
 /* When the running member comes to memory that it has not touched. */
-int64_t gsim_turn_reached_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane);
+int64_t gsim_turn_touches_ns(const struct gsim_lane_gpu *gpu, const struct gsim_gpu_lane *lane);
+static inline int64_t gsim_turn_reached_ns(const struct gsim_lane_gpu *gpu,
+                                           const struct gsim_gpu_lane *lane) {
+    return gpu->store->pager ? gsim_turn_touches_ns(gpu, lane) : GSIM_NEVER;
+}
 
 #endif

@@ -72,6 +72,18 @@ static void gaps_are_left_to_others(void **state) {
     near(jct_ms(f, &result, 1), 3000);
 }
 
+/* b fills the device as a does: until 2 s both run at half of their speed. c has b's place from 3 s
+ * on, and fills half of the device: both run at 2/3 of their speed, for 1.5 s, of which a does 1 s.
+ * By then a has done 1, 1 and 1 s of its 10. */
+static void rates_are_of_the_jobs_that_are_there(void **state) {
+    struct fixture *f = *state;
+    struct gsim_result result = run_mps(
+        f, "h200", "job_id,submit_s,duration_s,sm_fraction\na,0,10,1\nb,0,1,1\nc,3,1,0.5\n", NULL);
+    near(jct_ms(f, &result, 1), 2000);
+    near(jct_ms(f, &result, 2), 1500);
+    near(jct_ms(f, &result, 0), 11500);
+}
+
 /* a and b take a turn each, 0-1 and 1-2. Then Gandiva packs them, which takes a suspension, 1 s where
  * no memory is known; they do not meet, and run at full speed from 3 to 12. Under time slices two take
  * as long as one after the other, and the switches. */
@@ -152,6 +164,7 @@ int main(void) {
         TEST(a_cap_is_felt_alone),
         TEST(parts_of_a_gpu_are_caps),
         TEST(gaps_are_left_to_others),
+        TEST(rates_are_of_the_jobs_that_are_there),
         TEST(gandiva_packs_side_by_side),
         TEST(too_little_memory_lets_wait),
         TEST(a_limit_is_for_every_client),
