@@ -2,7 +2,8 @@
 /* Of each kind of limit the first that is set counts: of the partition's QOS, of the job's QOS (in
  * the other order with OverPartQOS), of the associations (slurm.schedmd.com/resource_limits.html).
  * Group limits of associations hold at the user and at every account above; a limit for each user
- * is that of the nearest association that has one. A job that alone is more than a limit would
+ * is that of the nearest association that has one, and MaxJobs of associations gives way to
+ * MaxJobsPerAccount of a QOS, too (acct_policy.c). A job that alone is more than a limit would
  * never start; jobs of a log did, so that the limit is not asked of such a job. A limit of a type
  * of GPU is asked of jobs that name the type, and counts all GPUs of the type that jobs have
  * (AccountingStorageTRES in slurm.conf(5)). */
@@ -107,21 +108,38 @@ static bool associations_let(const struct gsim_slurm_state *state, const struct 
 
 /* --- asking and booking ----------------------------------------------------------------------- */
 
-bool gsim_slurm_limits_let(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
-                           gsim_slot slot) {
+/* The first of the job's QOS that sets the limit; n: none does. */
+static int first_that_sets(const struct gsim_slurm_state *state, const uint32_t *qos, int n,
+                           enum gsim_slurm_limit limit, enum gsim_slurm_tres tres) {
+    int i = 0;
+    while (i < n && state->conf.qos[qos[i]].limits.most[limit][tres] < 0)
+        i++;
+    return i;
+}
+
+static bool lets(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx, gsim_slot slot,
+                 const struct gsim_slurm_asked *asked) {
     uint32_t qos[2];
-    int n = state->n_asked > 0 ? gsim_slurm_limits_qos(state, gsim_slurm_job(ctx, slot), qos) : 0;
+    int n = gsim_slurm_limits_qos(state, gsim_slurm_job(ctx, slot), qos);
+    int i = first_that_sets(state, qos, n, asked->limit, asked->tres);
+    if (i < n)
+        return has_room(state, ctx, slot, asked,
+                        state->conf.qos[qos[i]].limits.most[asked->limit][asked->tres],
+                        counter_of(state, ctx, slot, qos[i], counter_for(asked->limit)));
+    bool is_max_jobs = asked->limit == GSIM_SLURM_USER && asked->tres == GSIM_SLURM_JOBS;
+    if (is_max_jobs && first_that_sets(state, qos, n, GSIM_SLURM_ACCOUNT, GSIM_SLURM_JOBS) < n)
+        return true;
+    return associations_let(state, ctx, slot, asked);
+}
+
+bool gsim_slurm_limits_let(const struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
+                           gsim_slot slot, enum gsim_slurm_limits_part part) {
     for (uint32_t a = 0; a < state->n_asked; a++) {
         const struct gsim_slurm_asked *asked = &state->asked[a];
-        int64_t most = -1;
-        int i = 0;
-        while (i < n && (most = state->conf.qos[qos[i]].limits.most[asked->limit][asked->tres]) < 0)
-            i++;
-        bool lets = i < n
-                        ? has_room(state, ctx, slot, asked, most,
-                                   counter_of(state, ctx, slot, qos[i], counter_for(asked->limit)))
-                        : associations_let(state, ctx, slot, asked);
-        if (!lets)
+        bool is_of_jobs = asked->tres == GSIM_SLURM_JOBS;
+        bool is_asked =
+            part == GSIM_SLURM_ALL_LIMITS || is_of_jobs == (part == GSIM_SLURM_LIMITS_OF_JOBS);
+        if (is_asked && !lets(state, ctx, slot, asked))
             return false;
     }
     return true;

@@ -121,8 +121,10 @@ static bool allocate(struct gsim_slurm_state *state, struct gsim_ctx *ctx) {
         gsim_arena_array(ctx->arena, state->n_arrays + 1u, sizeof *state->array_running);
     state->array_plans =
         gsim_arena_array(ctx->arena, state->n_arrays + 1u, sizeof *state->array_plans);
+    state->array_is_done =
+        gsim_arena_array(ctx->arena, state->n_arrays + 1u, sizeof *state->array_is_done);
     return state->is_blocked && state->part_tests && state->user_tests && state->array_running &&
-           state->array_plans;
+           state->array_plans && state->array_is_done;
 }
 
 static enum gsim_status open_slurm(struct gsim_ctx *ctx) {

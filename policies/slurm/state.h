@@ -82,11 +82,15 @@ struct gsim_slurm_asked {
 /* A node of the tree of accounts: an account, or a user of one. */
 struct gsim_slurm_account {
     uint32_t parent; /* GSIM_SLURM_NONE: the root, which is account 0 */
-    uint32_t first_child, next; /* next: the next child of its parent */
+    /* Children and siblings: while the tree is built those of `parent`, then those that share with
+     * each other. */
+    uint32_t first_child, next;
     bool is_user;
     const struct gsim_slurm_assoc *conf; /* NULL: the site's file does not have it */
     const char *name;
     int64_t shares, child_shares;
+    uint32_t shares_with; /* it shares with the children of this account */
+    bool is_as_parent; /* fairshare=parent: it has no shares of its own */
     gsim_i128 usage; /* billing milli * ns, up to updated_ns */
     int64_t updated_ns, running_milli;
     int64_t factor_q32; /* fair-share factor of a user */
@@ -170,7 +174,10 @@ struct gsim_slurm_state {
     uint32_t n_stale; /* jobs of several entries that have started in this pass */
     struct gsim_slurm_choice *choice;
     uint32_t first_idle_choice, n_choices, choices_capacity;
-    uint32_t *array_running, *array_plans; /* by name of the column; plans of a backfill pass */
+    /* by name of the column; plans of a backfill pass, and bits of the partitions, as a job names
+     * them, in which it looks at no more tasks */
+    uint32_t *array_running, *array_plans;
+    uint64_t *array_is_done;
     uint32_t n_arrays;
     /* by user and account of the trace: the place in the tree of accounts */
     uint32_t *account_of;

@@ -249,7 +249,7 @@ static const char moot_keys[] =
     "AllocNodes,AllowGroups,Hidden,RootOnly,ReqResv,DisableRootJobs,TotalCPUs,TotalNodes,TRES,"
     "DefMemPerCPU,DefMemPerNode,DefMemPerGPU,DefCpuPerGPU,MaxMemPerCPU,MaxMemPerNode,"
     "JobDefaults,ResumeTimeout,SuspendTimeout,SuspendTime,PowerDownOnIdle,CpuBind,MinNodes,"
-    "MaxNodes,Priority,NodeSets,QoS";
+    "MaxNodes,NodeSets,QoS";
 
 static void note_partition_key(struct gsim_slurm_reading *r, const char *key, const char *value) {
     bool is_usual = is_absent(value) || gsim_slurm_is(value, "ALL") || gsim_slurm_is(value, "NO") ||
@@ -281,15 +281,21 @@ static void take_record_word(struct gsim_slurm_reading *r, const char *key, cons
 
 static void take_partition_key(struct gsim_slurm_reading *r, const char *key, const char *value,
                                struct gsim_slurm_partition *p) {
+    int64_t ignored;
     if (gsim_slurm_is(key, "MaxTime"))
         take_record_limit(r, key, value, &p->max_ns);
     else if (gsim_slurm_is(key, "DefaultTime"))
         take_record_limit(r, key, value, &p->default_ns);
-    else if (gsim_slurm_is(key, "PriorityTier"))
+    else if (gsim_slurm_is(key, "PriorityTier") || gsim_slurm_is(key, "PriorityJobFactor"))
+        take_rank(r, key, value,
+                  p->has_priority                      ? &ignored
+                  : gsim_slurm_is(key, "PriorityTier") ? &p->tier
+                                                       : &p->factor);
+    else if (gsim_slurm_is(key, "Priority")) {
         take_rank(r, key, value, &p->tier);
-    else if (gsim_slurm_is(key, "PriorityJobFactor"))
-        take_rank(r, key, value, &p->factor);
-    else
+        p->factor = p->tier;
+        p->has_priority = true;
+    } else
         take_record_word(r, key, value, p);
 }
 

@@ -53,6 +53,7 @@ struct gsim_slurm_qos {
     enum gsim_slurm_preempt mode;
     int64_t exempt_ns; /* PreemptExemptTime; -1: it is not set */
     bool goes_over_partition; /* the flag OverPartQOS */
+    bool plans_nothing; /* the flag NoReserve */
     struct gsim_slurm_limits limits;
 };
 
@@ -63,6 +64,7 @@ struct gsim_slurm_assoc {
     const char *parent; /* of an account; "": root */
     const char *qos; /* of jobs that name none; "": none */
     int64_t shares;
+    bool is_as_parent; /* fairshare=parent: no shares of its own */
     struct gsim_slurm_limits limits;
 };
 
@@ -72,6 +74,7 @@ struct gsim_slurm_partition {
     const char *qos; /* "": none */
     int64_t max_ns, default_ns; /* limits of jobs; -1: none */
     int64_t tier, factor; /* PriorityTier, PriorityJobFactor */
+    bool has_priority; /* Priority, which stands for both */
     int64_t gpu_milli, cpu_milli; /* TRESBillingWeights; -1: none are given */
     enum gsim_slurm_preempt mode;
     bool is_default;

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The jobs of a site of plain_slurm.py, and which features let them have a node."""
 
+from plain_slurm_accounts import draw_accounts_of_jobs
+
 
 def draw_jobs(site, n):
     r, at, jobs = site.rng, 0, []
@@ -25,11 +27,24 @@ def draw_jobs(site, n):
         draw_wishes(site, jobs)
     if site.wide_rng:
         draw_widely(site, jobs)
+    draw_accounts_of_jobs(site, jobs)
     for job in jobs:
         job.setdefault("lies_on", 0)
         job.setdefault("says_limit", True)
         draw_shards(site, job)
+    make_tasks_alike(jobs)
     return jobs
+
+
+def make_tasks_alike(jobs):
+    """Tasks of an array ask for what its first one asks for."""
+    first = {}
+    for job in jobs:
+        if job["array"]:
+            its = first.setdefault(job["array"], job)
+            job.update({key: its[key] for key in ("gpus", "cpus", "mem", "limit", "user", "account", "partition", "named",
+                                                  "qos", "type", "features", "lies_on", "says_limit", "part")})
+            job["run"] = min(job["run"], job["limit"])
 
 
 def draw_widely(site, jobs):
