@@ -6,7 +6,8 @@
  * tie are ordered together; users that tie have one factor.
  *
  * The classic algorithm: 2^(-usage / shares), where the usage of a child is its own plus its part,
- * by shares, of the rest of its parent's; that of a child of the root is its own alone.
+ * by shares, of the rest of its parent's; that of a child of the root is its own alone. Usage is
+ * divided by FairShareDampeningFactor.
  *
  * With fairshare=parent (sacctmgr(1)) the children of an account share with those of its parent,
  * and a user has the rank of one without usage, under the classic algorithm the factor of the
@@ -328,9 +329,11 @@ static void walk_classic(struct gsim_slurm_state *state, uint32_t at, struct sta
         if (!child->is_user)
             walk_classic(state, i, own);
         else
-            child->factor_q32 = own.shares == 0 ? 0
-                                                : (int64_t)gsim_exp2_neg_q32((int64_t)own.usage,
-                                                                             (int64_t)own.shares);
+            child->factor_q32 =
+                own.shares == 0
+                    ? 0
+                    : (int64_t)gsim_exp2_neg_q32((int64_t)own.usage / state->conf.dampening,
+                                                 (int64_t)own.shares);
     }
 }
 

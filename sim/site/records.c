@@ -237,8 +237,7 @@ static void take_billing(struct gsim_slurm_reading *r, const char *value,
 }
 
 static enum gsim_slurm_preempt record_mode(struct gsim_slurm_reading *r, const char *value) {
-    if (gsim_slurm_lists(value, "SUSPEND", 7))
-        gsim_slurm_note(r, "PreemptMode", value, "REQUEUE: no job is suspended");
+    gsim_slurm_note_modes(r, value);
     return gsim_slurm_lists(value, "CANCEL", 6) ? GSIM_SLURM_PREEMPT_CANCEL
            : gsim_slurm_lists(value, "OFF", 3)  ? GSIM_SLURM_PREEMPT_OFF
                                                 : GSIM_SLURM_PREEMPT_REQUEUE;

@@ -145,6 +145,7 @@ struct gsim_slurm {
     enum gsim_slurm_preempt mode;
     int64_t weight[GSIM_SLURM_FACTORS];
     int64_t max_age_ns, half_life_ns, period_ns; /* half_life_ns 0: usage is never forgotten */
+    int64_t dampening; /* FairShareDampeningFactor */
     int64_t over_ns; /* OverTimeLimit */
     int64_t bf_interval_ns, bf_resolution_ns, bf_window_ns;
     int64_t bf_tests, bf_starts, bf_user_tests, bf_part_tests; /* jobs a pass; 0: any number */

@@ -103,12 +103,11 @@ static bool take_limits(struct gsim_slurm_reading *r, const char *column, const 
 /* --- rows ------------------------------------------------------------------------------------- */
 
 static enum gsim_slurm_preempt table_mode(struct gsim_slurm_reading *r, const char *value) {
+    gsim_slurm_note_modes(r, value);
     if (gsim_slurm_lists(value, "CANCEL", 6))
         return GSIM_SLURM_PREEMPT_CANCEL;
     if (gsim_slurm_is(value, "cluster"))
         return GSIM_SLURM_PREEMPT_UNSET;
-    if (gsim_slurm_lists(value, "SUSPEND", 7))
-        gsim_slurm_note(r, "PreemptMode", value, "REQUEUE: no job is suspended");
     return gsim_slurm_lists(value, "OFF", 3) ? GSIM_SLURM_PREEMPT_OFF : GSIM_SLURM_PREEMPT_REQUEUE;
 }
 

@@ -195,6 +195,7 @@ class Site:
                f"PriorityFavorSmall={'YES' if self.favor_small else 'NO'}",
                f"PriorityFlags={'FAIR_TREE' if self.fair_tree else 'NO_FAIR_TREE'}" + (",MAX_TRES" if self.bills_most else ""),
                *lines_of(self),
+               f"FairShareDampeningFactor={self.dampening}", f"JobRequeue={int(self.requeues)}",
                "AccountingStorageEnforce=associations" + (",limits,qos" if self.has_limits else ""),
                "GresTypes=gpu", "SelectType=select/cons_tres", f"SelectTypeParameters={self.select}" + (",LL_SHARED_GRES" if self.shards and self.least_loaded else "")]
         out += [f"PriorityWeight{k}={v}" for k, v in self.weight.items()]

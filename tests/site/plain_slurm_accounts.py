@@ -28,6 +28,8 @@ def draw_more(site, r):
         if partition["priority"]:
             partition["tier"] = partition["factor"] = partition["priority"]
     site.account_rng = r
+    site.dampening = r.choice([1, 1, 3])
+    site.requeues = r.random() < 0.7
 
 
 def draw_accounts_of_jobs(site, jobs):

@@ -106,7 +106,7 @@ class Priorities:
                 effective = (own if parent == "root" else own + (float(usage) - own) * share / all_shares if all_shares
                              else usage)
             if kind == "u":
-                self.factors[name] = 2 ** (-effective / float(part)) if part else 0
+                self.factors[name] = 2 ** (-effective / float(part) / self.site.dampening) if part else 0
             else:
                 self.classic(name, effective, part)
 

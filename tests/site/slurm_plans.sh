@@ -96,6 +96,15 @@ shares "of a child of the root its own usage counts" "f 0 x 360 y 300" 'Priority
 # With fairshare=parent ann's factor is that of her account, 2^(-1 / 0.5), whatever others of it have.
 shares "and a user who shares as the parent has the parent's factor" "f 0 x 360 y 300" 'PriorityFlags=NO_FAIR_TREE\nPriorityWeightQOS=500' 1 1 parent parent
 
+shares "DEPTH_OBLIVIOUS is no fair tree either" "f 0 x 360 y 300" 'PriorityFlags=DEPTH_OBLIVIOUS\nPriorityWeightQOS=500' 1 1 1 1
+# With FairShareDampeningFactor=4 ann's factor is 2^(-1 / 0.5 / 4), with 707 points, to which the QOS adds 500.
+shares "FairShareDampeningFactor" "f 0 x 300 y 360" 'PriorityFlags=NO_FAIR_TREE\nPriorityWeightQOS=500\nFairShareDampeningFactor=4' 1 1 1 1
+
+# Without JobRequeue, or sbatch --requeue, a job cannot be requeued, and ends as it gives way.
+site "$keys\nPreemptType=preempt/qos\nPreemptMode=REQUEUE\nJobRequeue=0" 4 'Name|Preempt|Priority\nlow||0\nhigh|low|1\n'
+jobs l,0,300,4,300,low,,, h,10,50,4,100,high,,, z,20,10,4,10,low,,,
+starts "a job that gives way ends with JobRequeue=0" "l 0 h 10 z 60"
+
 # Priority of a partition, of older files, is both its PriorityTier and its PriorityJobFactor: y is looked at first.
 printf 'PartitionName=low Nodes=n Priority=10\nPartitionName=top Nodes=n Priority=20 PriorityTier=1\nNodeName=n CPUs=8 Gres=gpu:2\n' >site.conf
 printf 'job_id,submit_s,duration_s,gpus,limit_s,partition\nr,0,100,2,100,low\nx,1,10,2,10,low\ny,2,10,2,10,top\n' >jobs.in.csv
