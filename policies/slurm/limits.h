@@ -25,5 +25,7 @@ bool gsim_slurm_limits_let_array(const struct gsim_slurm_state *state, const str
 /* Books a job that starts (sign 1) or has ended (-1); its end_ns is set. */
 void gsim_slurm_limits_book(struct gsim_slurm_state *state, const struct gsim_ctx *ctx,
                             gsim_slot slot, int sign);
+/* Takes off the minutes of running jobs that have passed by the last PriorityCalcPeriod. */
+void gsim_slurm_limits_catch_up(struct gsim_slurm_state *state, const struct gsim_ctx *ctx);
 
 #endif

@@ -321,6 +321,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     int64_t now_ns = ctx->view->now_ns;
     if (gsim_slurm_ranking_catch_up(state, ctx))
         state->is_due = state->has_changed = true;
+    gsim_slurm_limits_catch_up(state, ctx);
     look_for_changes(state, ctx);
     kill_overdue(state, ctx, plan);
     if (state->n_order > 0 && state->is_due)

@@ -60,7 +60,7 @@ struct gsim_slurm_entry {
 /* What running jobs hold, by counter and TRES: a row of n_tres for each counter. */
 struct gsim_slurm_counts {
     int64_t *held;
-    gsim_i128 *ends; /* sum of amounts * end_ns */
+    gsim_i128 *left; /* sum of amounts * what was left of limits at counted_ns */
 };
 
 /* Running jobs of a QOS: of all, of a user, of an account; and of an association with those below
@@ -161,6 +161,7 @@ struct gsim_slurm_state {
     bool has_changed; /* something has happened since the last backfill pass */
     /* time of the last backfill pass; time for which priorities were computed */
     int64_t backfilled_ns, ranked_ns;
+    int64_t counted_ns; /* the period at which minutes of GrpTRESRunMins were counted */
     uint64_t n_turns; /* failures and repairs of nodes that were seen */
     /* the largest among the site's QOS, and among its partitions */
     int64_t most_priority, most_factor;

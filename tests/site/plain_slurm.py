@@ -324,7 +324,9 @@ class Plain(Preemption, Priorities):
         if "Jobs" in kind:
             return len(jobs)
         if kind == "GrpTRESRunMins":
-            return sum(self.amount(j) * (j["start"] + j["limit"] - self.now) for j in jobs)
+            # of _handle_tres_run_secs in priority_multifactor.c: the time that has passed is taken off each period
+            tick = self.now // self.site.period * self.site.period
+            return sum(self.amount(j) * max(0, j["start"] + j["limit"] - max(tick, j["start"])) for j in jobs) // 60 * 60
         return sum(self.amount(j) for j in jobs)
 
     def amount(self, job):

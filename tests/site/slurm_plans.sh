@@ -76,6 +76,12 @@ jobs a,0,100,1,100,normal,ann,bio, b,0,100,1,100,normal,ann,phy, c,0,100,1,100,n
 site "$keys" 4 "Name|MaxJobsPA\nnormal|\n\n$table"
 starts "a user of two accounts has MaxJobs in each" "a 0 b 0 c 100"
 
+# 20 minutes of GPUs may be left to run: 15 of r and 8 of b are more. At 200 s, when z comes, 11 are left of r, but they
+# were counted last at 0 s; at 300 s they are 10.
+site "PriorityWeightAge=1\nPriorityCalcPeriod=5" 4 'Name|GrpTRESRunMins\nnormal|gres/gpu=20\nfree|\n'
+jobs r,0,900,1,900,normal,,, b,1,60,1,480,normal,,, z,200,10,1,60,free,,,
+starts "minutes that have passed are taken off each PriorityCalcPeriod" "r 0 b 300 z 200"
+
 # --- shares ---------------------------------------------------------------------------------------------
 # f is ann's, g bob's; at 360 s ann has used 600 GPU seconds, bob 120, and there is room for one of x and y. By fair tree
 # bob's account comes first, and he with it: fairshare=parent puts ann before others of her account alone. With it for
